@@ -1,0 +1,7 @@
+//! mlsearch: maximum-likelihood phylogenetic tree search.
+
+pub mod error;
+pub mod rng;
+pub mod taxa;
+
+pub mod tree;

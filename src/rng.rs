@@ -1,0 +1,41 @@
+//! Seeded random streams, one per purpose and index, so that the number of threads and the order of
+//! work never change a result.
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+/// The generator used everywhere. Its output is fixed by its specification, not by a library version.
+pub type Rng = ChaCha8Rng;
+
+/// What a stream is drawn for. A new purpose gets a new number; numbers are never reused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u64)]
+pub enum Purpose {
+    /// Order of taxa in stepwise addition, and ties in parsimony.
+    ParsimonyTree = 1,
+    /// Random starting trees.
+    RandomTree = 2,
+    /// Resolution of multifurcations in a user's starting tree.
+    Multifurcation = 3,
+    /// Resampling of columns in a bootstrap replicate.
+    Bootstrap = 4,
+    /// Starting tree of a bootstrap replicate.
+    BootstrapTree = 5,
+    /// Simulated trees.
+    SimulatedTree = 6,
+    /// Simulated sequences.
+    SimulatedSequences = 7,
+    /// Which genes are missing in which taxa, in simulated data.
+    SimulatedGaps = 8,
+    /// Everything in tests.
+    Test = 9,
+}
+
+/// The stream of `seed` for a purpose and an index (replicate, tree or partition number).
+pub fn stream(seed: u64, purpose: Purpose, index: u64) -> Rng {
+    let mut key = [0u8; 32];
+    key[..8].copy_from_slice(&seed.to_le_bytes());
+    key[8..16].copy_from_slice(&(purpose as u64).to_le_bytes());
+    key[16..24].copy_from_slice(&index.to_le_bytes());
+    ChaCha8Rng::from_seed(key)
+}
