@@ -2,6 +2,8 @@
 //!
 //! No sequence, no model and no likelihood is known here.
 
+mod induced;
 mod topology;
 
+pub use induced::{Image, Restriction};
 pub use topology::{EdgeId, NodeId, PrunedSubtree, RegraftUndo, Tree, to_length_grid};

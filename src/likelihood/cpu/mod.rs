@@ -1,0 +1,17 @@
+//! The engine on the processor: kernels per instruction set, units of blocks, worker threads.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+pub mod body;
+mod engine;
+mod kernels;
+mod scalar;
+mod select;
+mod sweep;
+mod unit;
+
+pub use engine::CpuEngine;
+pub use kernels::{Kernels, STATE_COUNTS};
+pub use select::{all_kernels, select_kernels};

@@ -1,0 +1,553 @@
+//! The tree, its genes and the engine as one: what search and optimisation hold.
+//!
+//! The evaluator owns the global tree, every gene's restricted tree and which CLVs are stale. It
+//! decides what has to be computed and gives the engine whole programs of it.
+
+use super::data::{GeneData, GeneModel};
+use super::gene_tree::GeneTree;
+use super::operation::{EdgeJob, Operation, SweepOperation, TraversalDescriptor};
+use super::Engine;
+use crate::tree::{EdgeId, NodeId, PrunedSubtree, RegraftUndo, Restriction, Tree, to_length_grid};
+
+/// How genes share branch lengths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BrlenLinkage {
+    /// One set of lengths for all genes.
+    Linked,
+    /// One set of lengths, multiplied by a scaler per gene.
+    Scaled,
+    /// Every gene has its own lengths on its own restricted tree.
+    Unlinked,
+}
+
+/// When and how far branch lengths are optimised.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BranchOptions {
+    /// Most sweeps over all branches.
+    pub max_sweeps: usize,
+    /// A sweep that gains less than this (log units) is the last.
+    pub lnl_epsilon: f64,
+    /// A branch is left when a further Newton step promises less than this (log units).
+    pub gain_tolerance: f64,
+}
+
+/// What the evaluator knows of one gene.
+#[derive(Debug, Clone)]
+pub struct GeneState {
+    /// Index of its restriction.
+    pub(super) set: usize,
+    pub(super) tree: GeneTree,
+    pub(super) model: GeneModel,
+    /// All lengths are multiplied by this.
+    pub(super) brlen_scaler: f64,
+    pub(super) num_sites: f64,
+    /// Σ weight per tip code, for a gene with a single taxon.
+    single: Option<Vec<(u64, f64)>>,
+    pub(super) lnl: Option<f64>,
+}
+
+/// A tree with genes whose likelihood can be computed and improved.
+pub struct Evaluator {
+    pub(super) tree: Tree,
+    pub(super) linkage: BrlenLinkage,
+    pub(super) genes: Vec<GeneState>,
+    pub(super) restrictions: Vec<Restriction>,
+    /// False when global lengths have changed since the restrictions' distances were computed.
+    pub(super) distances_valid: bool,
+    pub(super) engine: Box<dyn Engine>,
+}
+
+/// What takes back one [`Evaluator::move_subtree`].
+#[derive(Debug)]
+pub struct SubtreeMove {
+    pub(super) pruned: PrunedSubtree,
+    pub(super) regraft: RegraftUndo,
+    /// Per gene: what happened to its own tree.
+    pub(super) genes: Vec<Option<(PrunedSubtree, RegraftUndo)>>,
+    /// All lengths before: of the global tree, or of each gene's tree when unlinked.
+    brlens: Vec<Vec<f64>>,
+}
+
+impl Evaluator {
+    /// An evaluator for a tree. Per gene: its data, the taxa (tips of `tree`, ascending) that its
+    /// data belong to, and its model. `engine` was made for the same data.
+    pub fn new(
+        tree: Tree,
+        genes: Vec<(&GeneData, &[usize], GeneModel)>,
+        linkage: BrlenLinkage,
+        mut engine: Box<dyn Engine>,
+    ) -> Self {
+        let mut restrictions: Vec<Restriction> = Vec::new();
+        let mut locals: Vec<Tree> = Vec::new();
+        let mut states = Vec::new();
+        for (gene, (data, taxa, model)) in genes.into_iter().enumerate() {
+            assert_eq!(data.num_tips(), taxa.len(), "one row of codes per taxon");
+            let set = restrictions.iter().position(|r| r.taxa() == taxa).unwrap_or_else(|| {
+                let (restriction, local) = Restriction::new(&tree, taxa);
+                restrictions.push(restriction);
+                locals.push(local);
+                restrictions.len() - 1
+            });
+            if !taxa.is_empty() {
+                engine.set_model(gene, &model);
+            }
+            let single = (taxa.len() == 1).then(|| {
+                let mask = |code: &u8| data.code_masks[*code as usize];
+                data.tip_codes[0].iter().map(mask).zip(data.weights.iter().copied()).collect()
+            });
+            states.push(GeneState {
+                set,
+                tree: GeneTree::new(locals[set].clone()),
+                model,
+                brlen_scaler: 1.0,
+                num_sites: data.weights.iter().sum(),
+                single,
+                lnl: None,
+            });
+        }
+        Evaluator { tree, linkage, genes: states, restrictions, distances_valid: true, engine }
+    }
+
+    /// The global tree. Under unlinked lengths its lengths are those it was given, or the last call
+    /// of [`Evaluator::average_brlens`].
+    pub fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// How genes share lengths.
+    pub fn linkage(&self) -> BrlenLinkage {
+        self.linkage
+    }
+
+    /// Number of genes.
+    pub fn num_genes(&self) -> usize {
+        self.genes.len()
+    }
+
+    /// Number of taxa with data in a gene.
+    pub fn num_taxa_of(&self, gene: usize) -> usize {
+        self.restrictions[self.genes[gene].set].taxa().len()
+    }
+
+    /// A gene's restricted tree, and the taxa that its tips are. Lengths are without the scaler.
+    pub fn gene_tree(&self, gene: usize) -> (&Tree, &[usize]) {
+        let state = &self.genes[gene];
+        (state.tree.tree(), self.restrictions[state.set].taxa())
+    }
+
+    /// A gene's model as the engine has it.
+    pub fn model(&self, gene: usize) -> &GeneModel {
+        &self.genes[gene].model
+    }
+
+    /// A gene's branch length scaler.
+    pub fn brlen_scaler(&self, gene: usize) -> f64 {
+        self.genes[gene].brlen_scaler
+    }
+
+    /// What computes.
+    pub fn engine(&self) -> &dyn Engine {
+        self.engine.as_ref()
+    }
+
+    /// Sets a gene's model.
+    pub fn set_model(&mut self, gene: usize, model: &GeneModel) {
+        if self.num_taxa_of(gene) > 0 {
+            self.engine.set_model(gene, model);
+        }
+        let state = &mut self.genes[gene];
+        state.model.clone_from(model);
+        state.tree.invalidate();
+        state.lnl = None;
+    }
+
+    /// Sets a gene's scaler.
+    pub fn set_brlen_scaler(&mut self, gene: usize, scaler: f64) {
+        let state = &mut self.genes[gene];
+        if state.brlen_scaler != scaler {
+            state.brlen_scaler = scaler;
+            state.tree.invalidate();
+            state.lnl = None;
+        }
+    }
+
+    /// Multiplies every global length by `factor` (scaled mode: what renormalising the scalers to a
+    /// mean of 1 divides them by).
+    pub fn scale_brlens(&mut self, factor: f64) {
+        for edge in self.tree.edges() {
+            let length = self.tree.brlen(edge) * factor;
+            self.tree.set_brlen(edge, length);
+        }
+        self.distances_valid = false;
+        self.update_restrictions();
+    }
+
+    /// Goes over to another tree of the same taxa, with its lengths. Unlinked genes start with the
+    /// path sums of that tree.
+    pub fn set_tree(&mut self, tree: Tree) {
+        self.tree = tree;
+        for set in 0..self.restrictions.len() {
+            let taxa = self.restrictions[set].taxa().to_vec();
+            let (restriction, local) = Restriction::new(&self.tree, &taxa);
+            self.restrictions[set] = restriction;
+            for gene in self.genes.iter_mut().filter(|gene| gene.set == set) {
+                gene.tree = GeneTree::new(local.clone());
+                gene.lnl = None;
+            }
+        }
+        self.distances_valid = true;
+    }
+
+    /// Lets every gene have its own lengths from now on; they start as the path sums of now, times
+    /// the gene's scaler.
+    pub fn unlink(&mut self) {
+        self.update_restrictions();
+        self.linkage = BrlenLinkage::Unlinked;
+        for state in &mut self.genes {
+            for edge in state.tree.tree().edges() {
+                let length = state.tree.tree().brlen(edge) * state.brlen_scaler;
+                state.tree.set_brlen(edge, length);
+            }
+            state.brlen_scaler = 1.0;
+            state.tree.invalidate();
+            state.lnl = None;
+        }
+    }
+
+    /// Gives a gene of an unlinked evaluator its lengths: those of a tree with the same topology as
+    /// its restricted tree (tip numbers are those of the gene). Says if the topologies agree.
+    pub fn set_gene_brlens(&mut self, gene: usize, tree: &Tree) -> bool {
+        let state = &mut self.genes[gene];
+        let all: Vec<usize> = (0..tree.num_tips()).collect();
+        // Both trees seen from the same tip: the map of one onto the other is total, and every
+        // edge lies on a path; they agree if no induced node is met that the other lacks.
+        let same = tree.num_tips() == state.tree.tree().num_tips()
+            && crate::tree::same_topology(tree, state.tree.tree());
+        if same && tree.num_tips() >= 2 {
+            let mut restriction = Restriction::new(tree, &all).0;
+            let lengths = restriction.update(tree, state.tree.tree());
+            for (edge, length) in state.tree.tree().clone().edges().zip(lengths) {
+                state.tree.set_brlen(edge, length);
+            }
+            state.lnl = None;
+        }
+        same
+    }
+
+    /// Under unlinked lengths: sets each global length to the mean, weighted by sites, over the genes
+    /// whose induced edge contains it, of that edge's length divided by the number of global edges
+    /// on it. Edges on no gene's path keep their length; they are returned.
+    pub fn average_brlens(&mut self) -> Vec<EdgeId> {
+        let mut undetermined = Vec::new();
+        let mut shares: Vec<Vec<f64>> = Vec::new();
+        for state in &self.genes {
+            let restriction = &self.restrictions[state.set];
+            let mut count = vec![0.0; state.tree.tree().num_edges()];
+            if restriction.taxa().len() >= 2 {
+                for edge in self.tree.edges().filter(|&edge| restriction.is_on_path(edge)) {
+                    count[restriction.image(edge).edge.index()] += 1.0;
+                }
+            }
+            shares.push(state.tree.tree().edges().zip(count).map(|(e, n)| state.tree.tree().brlen(e) / n).collect());
+        }
+        for edge in self.tree.edges() {
+            let (mut sum, mut sites) = (0.0, 0.0);
+            for (state, shares) in self.genes.iter().zip(&shares) {
+                let restriction = &self.restrictions[state.set];
+                if restriction.taxa().len() >= 2 && restriction.is_on_path(edge) {
+                    sum += state.num_sites * shares[restriction.image(edge).edge.index()];
+                    sites += state.num_sites;
+                }
+            }
+            if sites > 0.0 {
+                self.tree.set_brlen(edge, sum / sites);
+            } else {
+                undetermined.push(edge);
+            }
+        }
+        undetermined
+    }
+
+    /// Global edges that no gene's data say anything about.
+    pub fn undetermined_edges(&self) -> Vec<EdgeId> {
+        let informs = |restriction: &Restriction, edge| {
+            restriction.taxa().len() >= 2 && restriction.is_on_path(edge)
+        };
+        self.tree
+            .edges()
+            .filter(|&edge| !self.restrictions.iter().any(|r| informs(r, edge)))
+            .collect()
+    }
+
+    /// Log-likelihood of the tree: the sum over genes, in order.
+    pub fn log_likelihood(&mut self) -> f64 {
+        let all: Vec<usize> = (0..self.genes.len()).collect();
+        self.log_likelihoods_of(&all).iter().sum()
+    }
+
+    /// Log-likelihood of each gene.
+    pub fn gene_log_likelihoods(&mut self) -> Vec<f64> {
+        let all: Vec<usize> = (0..self.genes.len()).collect();
+        self.log_likelihoods_of(&all)
+    }
+
+    /// Log-likelihoods of some genes; only what is stale is computed.
+    pub fn log_likelihoods_of(&mut self, genes: &[usize]) -> Vec<f64> {
+        let wanted: Vec<usize> =
+            genes.iter().copied().filter(|&gene| self.genes[gene].lnl.is_none()).collect();
+        self.update_partials(&wanted);
+        let mut jobs = Vec::new();
+        for gene in wanted {
+            match self.num_taxa_of(gene) {
+                0 => self.genes[gene].lnl = Some(0.0),
+                1 => self.genes[gene].lnl = Some(self.genes[gene].single_taxon_lnl()),
+                _ => jobs.push(self.genes[gene].root_job(gene)),
+            }
+        }
+        for (job, lnl) in jobs.iter().zip(self.engine.log_likelihoods(&jobs)) {
+            self.genes[job.gene].lnl = Some(lnl);
+        }
+        genes.iter().map(|&gene| self.genes[gene].lnl.expect("just computed")).collect()
+    }
+
+    /// Log-likelihood of every pattern of a gene (unweighted).
+    pub fn pattern_log_likelihoods(&mut self, gene: usize) -> Vec<f64> {
+        match self.num_taxa_of(gene) {
+            0 => Vec::new(),
+            1 => self.genes[gene].single_taxon_patterns().map(|(lnl, _)| lnl).collect(),
+            _ => {
+                self.update_partials(&[gene]);
+                let job = self.genes[gene].root_job(gene);
+                self.engine.pattern_log_likelihoods(&job)
+            }
+        }
+    }
+
+    /// Brings all CLVs of some genes up to date.
+    pub(super) fn update_partials(&mut self, genes: &[usize]) {
+        let mut descriptors = Vec::new();
+        let mut operations = Vec::new();
+        for &gene in genes {
+            let state = &mut self.genes[gene];
+            operations.clear();
+            state.tree.take_stale(&mut operations);
+            if !operations.is_empty() {
+                let operations = operations.iter().map(|o| state.with_lengths(o)).collect();
+                descriptors.push(TraversalDescriptor { gene, operations });
+            }
+        }
+        if !descriptors.is_empty() {
+            self.engine.update_partials(&descriptors);
+        }
+    }
+
+    /// Drops everything computed: the next likelihood starts from nothing, at a canonical root. A
+    /// value computed after this does not depend on what was done before.
+    pub fn forget(&mut self) {
+        for state in &mut self.genes {
+            if state.tree.root() != EdgeId::NONE {
+                let edge = state.tree.tree().links(NodeId(0)).next().expect("a tip has an edge").1;
+                state.tree.move_root(edge);
+            }
+            state.tree.invalidate();
+            state.lnl = None;
+        }
+    }
+
+    /// Moves a gene's virtual root (for tests and benches: the likelihood does not depend on it).
+    pub fn set_virtual_root(&mut self, gene: usize, edge: EdgeId) {
+        self.genes[gene].tree.move_root(edge);
+        self.genes[gene].lnl = None;
+    }
+
+    /// Brings distances on the restricted trees, and under linked and scaled lengths the lengths of
+    /// the restricted trees, up to date with the global tree.
+    pub(super) fn update_restrictions(&mut self) {
+        if self.distances_valid {
+            return;
+        }
+        for (set, restriction) in self.restrictions.iter_mut().enumerate() {
+            let mut lengths: Option<Vec<f64>> = None;
+            for state in self.genes.iter_mut().filter(|gene| gene.set == set) {
+                let lengths =
+                    lengths.get_or_insert_with(|| restriction.update(&self.tree, state.tree.tree()));
+                if self.linkage != BrlenLinkage::Unlinked {
+                    for (i, &length) in lengths.iter().enumerate() {
+                        if state.tree.set_brlen(EdgeId(i as u32), length) {
+                            state.lnl = None;
+                        }
+                    }
+                }
+            }
+        }
+        self.distances_valid = true;
+    }
+
+    /// Sets a global length (linked and scaled).
+    pub fn set_brlen(&mut self, edge: EdgeId, length: f64) {
+        self.tree.set_brlen(edge, length);
+        self.distances_valid = false;
+        self.update_restrictions();
+    }
+
+    /// Moves the subtree behind `pendant`, seen from `attach`, into the middle of `target`, in the
+    /// global tree and in every gene's tree whose topology changes by it.
+    pub fn move_subtree(&mut self, attach: NodeId, pendant: EdgeId, target: EdgeId) -> SubtreeMove {
+        self.update_restrictions();
+        let brlens = match self.linkage {
+            BrlenLinkage::Unlinked => {
+                self.genes.iter().map(|gene| all_brlens(gene.tree.tree())).collect()
+            }
+            _ => vec![all_brlens(&self.tree)],
+        };
+        let mut moves = Vec::with_capacity(self.genes.len());
+        for state in &mut self.genes {
+            let restriction = &self.restrictions[state.set];
+            moves.push(state.move_subtree(restriction, attach, pendant, target));
+        }
+        let pruned = self.tree.prune(attach, pendant);
+        let halves = halve(self.tree.brlen(target));
+        let regraft = self.tree.regraft(&pruned, target, halves);
+        self.distances_valid = false;
+        self.update_restrictions();
+        SubtreeMove { pruned, regraft, genes: moves, brlens }
+    }
+
+    /// Takes back a move: topology and every length are as before, bit for bit.
+    pub fn undo_move(&mut self, undo: SubtreeMove) {
+        self.tree.undo_regraft(&undo.pruned, &undo.regraft);
+        self.tree.undo_prune(&undo.pruned);
+        for (state, moved) in self.genes.iter_mut().zip(&undo.genes) {
+            if let Some((pruned, regraft)) = moved {
+                state.tree.undo_move(pruned, regraft);
+                state.lnl = None;
+            }
+        }
+        if self.linkage == BrlenLinkage::Unlinked {
+            for (state, brlens) in self.genes.iter_mut().zip(&undo.brlens) {
+                for (i, &length) in brlens.iter().enumerate() {
+                    if state.tree.set_brlen(EdgeId(i as u32), length) {
+                        state.lnl = None;
+                    }
+                }
+            }
+        } else {
+            for (i, &length) in undo.brlens[0].iter().enumerate() {
+                self.tree.set_brlen(EdgeId(i as u32), length);
+            }
+        }
+        self.distances_valid = false;
+        self.update_restrictions();
+    }
+
+    /// Panics if a restricted tree, a map or a length differs from one built afresh.
+    pub fn assert_integrity(&self) {
+        self.tree.assert_integrity();
+        for state in &self.genes {
+            let kept = &self.restrictions[state.set];
+            state.tree.tree().assert_integrity();
+            if kept.taxa().len() < 2 {
+                continue;
+            }
+            let (fresh, local) = Restriction::new(&self.tree, kept.taxa());
+            assert!(crate::tree::same_topology(&local, state.tree.tree()), "topology of T|g");
+            // Numbers of inner nodes and edges differ between the two; what they stand for must not:
+            // the map made afresh onto the kept tree is the kept map.
+            let mut again = fresh;
+            let lengths = again.update(&self.tree, state.tree.tree());
+            if self.distances_valid {
+                for edge in self.tree.edges() {
+                    assert_eq!(again.image(edge), kept.image(edge), "image of {edge:?}");
+                }
+                if self.linkage != BrlenLinkage::Unlinked {
+                    assert_eq!(all_brlens(state.tree.tree()), lengths, "lengths of T|g");
+                }
+            }
+        }
+    }
+}
+
+/// Two halves of a length that sum to it exactly, both on the length grid.
+pub(super) fn halve(length: f64) -> [f64; 2] {
+    let first = to_length_grid(length / 2.0);
+    [first, length - first]
+}
+
+fn all_brlens(tree: &Tree) -> Vec<f64> {
+    tree.edges().map(|edge| tree.brlen(edge)).collect()
+}
+
+impl GeneState {
+    pub(super) fn with_lengths(&self, operation: &SweepOperation) -> Operation {
+        Operation {
+            parent: operation.parent,
+            children: operation.children,
+            brlens: operation.edges.map(|edge| self.length(EdgeId(edge))),
+        }
+    }
+
+    /// Length of an edge as the engine sees it.
+    pub(super) fn length(&self, edge: EdgeId) -> f64 {
+        self.brlen_scaler * self.tree.tree().brlen(edge)
+    }
+
+    fn root_job(&self, gene: usize) -> EdgeJob {
+        EdgeJob { gene, ends: self.tree.root_ends(), brlen: self.length(self.tree.root()) }
+    }
+
+    /// (ln Σ of the frequencies of the compatible states, weight) of each pattern.
+    fn single_taxon_patterns(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
+        self.single.iter().flatten().map(|&(states, weight)| {
+            let freqs = self.model.freqs.iter().enumerate();
+            let sum: f64 = freqs.filter(|(i, _)| states >> i & 1 == 1).map(|(_, f)| f).sum();
+            (libm::log(sum), weight)
+        })
+    }
+
+    fn single_taxon_lnl(&self) -> f64 {
+        self.single_taxon_patterns().map(|(lnl, weight)| weight * lnl).sum()
+    }
+
+    /// The gene's edge between its part of a pruned subtree and the rest, with the ends (on the
+    /// rest's side, on the subtree's side); `None` if one of the two has no taxon of the gene.
+    pub(super) fn pendant(
+        &self,
+        restriction: &Restriction,
+        attach: NodeId,
+        pendant: EdgeId,
+    ) -> Option<(EdgeId, NodeId, NodeId)> {
+        if restriction.taxa().len() < 2 || !restriction.is_on_path(pendant) {
+            return None;
+        }
+        let image = restriction.image(pendant);
+        let other = self.tree.tree().other_end(image.edge, image.from);
+        // `from` lies behind `near`, which is one end of the pendant edge.
+        Some(if image.near == attach {
+            (image.edge, image.from, other)
+        } else {
+            (image.edge, other, image.from)
+        })
+    }
+
+    fn move_subtree(
+        &mut self,
+        restriction: &Restriction,
+        attach: NodeId,
+        pendant: EdgeId,
+        target: EdgeId,
+    ) -> Option<(PrunedSubtree, RegraftUndo)> {
+        let (pendant, attach, _) = self.pendant(restriction, attach, pendant)?;
+        let tree = self.tree.tree();
+        if tree.is_tip(attach) {
+            return None;
+        }
+        let target = restriction.image(target).edge;
+        let [(_, left), (_, right)] = tree.other_links(attach, pendant);
+        if [pendant, left, right].contains(&target) {
+            return None;
+        }
+        let halves = halve(tree.brlen(target));
+        self.lnl = None;
+        Some(self.tree.move_subtree(attach, pendant, target, halves))
+    }
+}

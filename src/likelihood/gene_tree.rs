@@ -1,0 +1,213 @@
+//! T|g with the state of its CLVs: which way each one points, and whether it is up to date.
+//!
+//! Two rules hold between calls. (1) Following `toward` from any inner node leads to the virtual
+//! root. (2) What lies towards the root of a stale CLV is stale too; so the search for stale CLVs
+//! stops at the first valid one.
+
+use super::operation::{Source, SweepOperation};
+use crate::tree::{EdgeId, NodeId, PrunedSubtree, RegraftUndo, Tree};
+
+/// One gene's tree and the state of its CLVs.
+#[derive(Debug, Clone)]
+pub struct GeneTree {
+    tree: Tree,
+    /// Per node (inner ones matter): the edge its CLV looks at.
+    toward: Vec<EdgeId>,
+    valid: Vec<bool>,
+    root: EdgeId,
+}
+
+impl GeneTree {
+    /// A tree all of whose CLVs are stale. The virtual root is edge 0 (of trees with an edge).
+    pub fn new(tree: Tree) -> Self {
+        let mut gene_tree = GeneTree {
+            toward: vec![EdgeId::NONE; tree.num_nodes()],
+            valid: vec![false; tree.num_nodes()],
+            root: EdgeId::NONE,
+            tree,
+        };
+        if gene_tree.tree.num_edges() > 0 {
+            gene_tree.root = EdgeId(0);
+            for end in gene_tree.tree.ends(EdgeId(0)) {
+                for (node, edge) in gene_tree.tree.preorder(end, EdgeId(0)) {
+                    gene_tree.toward[node.index()] = edge;
+                }
+            }
+        }
+        gene_tree
+    }
+
+    /// Structure and lengths.
+    pub fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// The virtual root.
+    pub fn root(&self) -> EdgeId {
+        self.root
+    }
+
+    /// The edge that a node's vector looks at (a tip's only edge).
+    pub fn toward(&self, node: NodeId) -> EdgeId {
+        self.toward[node.index()]
+    }
+
+    /// True if a node's CLV is up to date.
+    pub fn is_valid(&self, node: NodeId) -> bool {
+        self.valid[node.index()]
+    }
+
+    /// Where a node's vector is stored.
+    pub fn source(&self, node: NodeId) -> Source {
+        match node.0.checked_sub(self.tree.num_tips() as u32) {
+            None => Source::Tip(node.0),
+            Some(slot) => Source::Clv(slot),
+        }
+    }
+
+    /// Marks every CLV stale: the model has changed.
+    pub fn invalidate(&mut self) {
+        self.valid.fill(false);
+    }
+
+    /// Sets a length; CLVs that contain it become stale. Says whether it changed.
+    pub fn set_brlen(&mut self, edge: EdgeId, length: f64) -> bool {
+        let before = self.tree.set_brlen(edge, length);
+        if before == self.tree.brlen(edge) {
+            return false;
+        }
+        if edge != self.root {
+            let near = self.near_end(edge);
+            self.invalidate_from(near);
+        }
+        true
+    }
+
+    /// Takes over lengths optimised by a sweep that kept the CLVs up to date itself.
+    pub fn adopt_brlens(&mut self, brlens: &[f64]) {
+        for (edge, &length) in self.tree.edges().zip(brlens) {
+            self.tree.set_brlen(edge, length);
+        }
+    }
+
+    /// The end of an edge (not the root) that is nearer to the root.
+    pub fn near_end(&self, edge: EdgeId) -> NodeId {
+        let [a, b] = self.tree.ends(edge);
+        if self.tree.is_tip(a) || self.toward(a) == edge { b } else { a }
+    }
+
+    fn invalidate_from(&mut self, mut node: NodeId) {
+        while self.valid[node.index()] {
+            self.valid[node.index()] = false;
+            let edge = self.toward(node);
+            if edge == self.root {
+                break;
+            }
+            node = self.tree.other_end(edge, node);
+            if self.tree.is_tip(node) {
+                break;
+            }
+        }
+    }
+
+    /// Turns the CLVs between the old and the new virtual root round; those become stale.
+    pub fn move_root(&mut self, edge: EdgeId) {
+        if edge == self.root {
+            return;
+        }
+        let mut node = self.near_end(edge);
+        let mut incoming = edge;
+        loop {
+            let outgoing = std::mem::replace(&mut self.toward[node.index()], incoming);
+            self.valid[node.index()] = false;
+            if outgoing == self.root {
+                break;
+            }
+            node = self.tree.other_end(outgoing, node);
+            incoming = outgoing;
+        }
+        self.root = edge;
+    }
+
+    /// Appends the updates that make all CLVs valid, children first, and counts them as done.
+    pub fn take_stale(&mut self, operations: &mut Vec<SweepOperation>) {
+        if self.root == EdgeId::NONE {
+            return;
+        }
+        let start = operations.len();
+        let mut stack: Vec<NodeId> = self.tree.ends(self.root).to_vec();
+        while let Some(node) = stack.pop() {
+            if self.tree.is_tip(node) || self.valid[node.index()] {
+                continue;
+            }
+            self.valid[node.index()] = true;
+            let children = self.tree.other_links(node, self.toward(node));
+            let Source::Clv(parent) = self.source(node) else { unreachable!("inner node") };
+            operations.push(SweepOperation {
+                parent,
+                children: children.map(|(child, _)| self.source(child)),
+                edges: children.map(|(_, edge)| edge.0),
+            });
+            stack.extend(children.map(|(child, _)| child));
+        }
+        // Found parents first; wanted children first.
+        operations[start..].reverse();
+    }
+
+    /// The two vectors at the virtual root.
+    pub fn root_ends(&self) -> [Source; 2] {
+        self.tree.ends(self.root).map(|node| self.source(node))
+    }
+
+    /// Moves the subtree behind `pendant` (seen from `attach`) into `target`; see [`Tree::prune`].
+    /// The virtual root is the pendant edge afterwards.
+    pub fn move_subtree(
+        &mut self,
+        attach: NodeId,
+        pendant: EdgeId,
+        target: EdgeId,
+        brlens: [f64; 2],
+    ) -> (PrunedSubtree, RegraftUndo) {
+        self.move_root(pendant);
+        let pruned = self.prune(attach, pendant);
+        self.turn_to(pruned.merged, target);
+        let undo = self.tree.regraft(&pruned, target, brlens);
+        self.after_insertion(&pruned, undo.target_ends, [target, pruned.spare]);
+        (pruned, undo)
+    }
+
+    /// Takes back [`GeneTree::move_subtree`], lengths of the edges it joined and split included.
+    pub fn undo_move(&mut self, pruned: &PrunedSubtree, undo: &RegraftUndo) {
+        self.move_root(pruned.pendant);
+        self.tree.undo_regraft(pruned, undo);
+        self.set_toward(undo.target_ends[1], undo.target);
+        self.turn_to(undo.target, pruned.merged);
+        self.tree.undo_prune(pruned);
+        self.after_insertion(pruned, pruned.old_neighbours, [pruned.merged, pruned.spare]);
+    }
+
+    fn prune(&mut self, attach: NodeId, pendant: EdgeId) -> PrunedSubtree {
+        let pruned = self.tree.prune(attach, pendant);
+        self.set_toward(pruned.old_neighbours[1], pruned.merged);
+        pruned
+    }
+
+    /// While a subtree is off, the others' CLVs look at one edge; makes them look at another.
+    fn turn_to(&mut self, from: EdgeId, to: EdgeId) {
+        let root = std::mem::replace(&mut self.root, from);
+        self.move_root(to);
+        self.root = root;
+    }
+
+    fn after_insertion(&mut self, pruned: &PrunedSubtree, ends: [NodeId; 2], edges: [EdgeId; 2]) {
+        for (end, edge) in ends.into_iter().zip(edges) {
+            self.set_toward(end, edge);
+        }
+        self.toward[pruned.attach.index()] = pruned.pendant;
+        self.valid[pruned.attach.index()] = false;
+    }
+
+    fn set_toward(&mut self, node: NodeId, edge: EdgeId) {
+        self.toward[node.index()] = edge;
+    }
+}

@@ -1,0 +1,69 @@
+//! The only index arithmetic of the likelihood engine.
+//!
+//! * A **block** is 128 consecutive patterns of one partition; the last block of a partition holds
+//!   what is left, rounded up to a multiple of 8 with patterns of weight 0.
+//! * A CLV block is `[pattern][rate][state]`, a sumtable block is `[rate][state][pattern]`.
+//! * A P-matrix is `[rate][column][row]`: column-wise, so that a product with a vector is a sum of
+//!   columns. A tip table is `[rate][code][state]`.
+
+/// Patterns per block. It alone defines how sums are grouped, whatever the number of threads.
+pub const BLOCK: usize = 128;
+
+/// Lanes of a sum over patterns: pattern modulo 8.
+pub const LANES: usize = 8;
+
+/// Sizes of the data of one partition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dims {
+    /// States of the alphabet.
+    pub num_states: usize,
+    /// Rate categories.
+    pub num_rates: usize,
+    /// Distinct tip codes.
+    pub num_codes: usize,
+    /// True if scaler counts are kept per rate category instead of per pattern.
+    pub rate_scalers: bool,
+}
+
+impl Dims {
+    /// Numbers in one pattern's row of a CLV.
+    pub fn row(&self) -> usize {
+        self.num_rates * self.num_states
+    }
+
+    /// Numbers in one P-matrix (all rates).
+    pub fn pmatrix(&self) -> usize {
+        self.num_rates * self.num_states * self.num_states
+    }
+
+    /// Numbers in one tip table.
+    pub fn tip_table(&self) -> usize {
+        self.num_rates * self.num_codes * self.num_states
+    }
+
+    /// Scaler counts per pattern.
+    pub fn scalers(&self) -> usize {
+        if self.rate_scalers { self.num_rates } else { 1 }
+    }
+}
+
+/// Patterns of each block of a partition, rounded up to whole lanes.
+pub fn block_lens(num_patterns: usize) -> Vec<usize> {
+    (0..num_patterns)
+        .step_by(BLOCK)
+        .map(|first| (num_patterns - first).min(BLOCK).next_multiple_of(LANES))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_cover_all_patterns_in_whole_lanes() {
+        assert_eq!(block_lens(0), Vec::<usize>::new());
+        assert_eq!(block_lens(1), [8]);
+        assert_eq!(block_lens(128), [128]);
+        assert_eq!(block_lens(300), [128, 128, 48]);
+    }
+}

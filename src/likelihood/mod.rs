@@ -1,0 +1,53 @@
+//! Likelihood of trees: what is computed (this door and [`Evaluator`]) and by what (an [`Engine`]).
+//!
+//! Glossary. *CLV*: conditional likelihood vector, the probability of the data behind a node for
+//! each state at the node, per pattern and rate category. *Virtual root*: the edge towards which all
+//! CLVs of a gene point. *Gene*: a partition, by number. *T|g*: the tree restricted to the taxa that
+//! have data in gene g. *Slot*: number of the one CLV that an inner node of T|g owns; what it points
+//! towards changes (it is relocatable), its place does not. *Sumtable*: what is left of an edge's
+//! likelihood when its length is the only variable.
+
+mod arena;
+pub mod cpu;
+mod data;
+mod evaluator;
+mod gene_tree;
+mod insertion;
+pub mod layout;
+mod operation;
+mod scaling;
+mod sweep;
+
+pub use data::{GeneData, GeneModel};
+pub use evaluator::{BrlenLinkage, BranchOptions, Evaluator, GeneState};
+pub use insertion::ScoredPrune;
+pub use operation::*;
+
+/// Shortest and longest branch an optimiser sets (substitutions per site), as in the field's
+/// programs. Lengths a user gives and halves made by a regraft may lie outside.
+pub const BRLEN_BOUNDS: [f64; 2] = [1e-6, 100.0];
+
+/// What computes likelihoods. Every verb takes a whole program of work, so that nobody is asked for
+/// one edge at a time; results come back per gene. All lengths of slices are asserted.
+pub trait Engine: Send {
+    /// Sets a gene's model. CLVs of the gene are worthless afterwards.
+    fn set_model(&mut self, gene: usize, model: &GeneModel);
+
+    /// Updates CLVs; genes are independent of each other.
+    fn update_partials(&mut self, descriptors: &[TraversalDescriptor]);
+
+    /// Log-likelihood of each job.
+    fn log_likelihoods(&mut self, jobs: &[EdgeJob]) -> Vec<f64>;
+
+    /// Log-likelihood of each pattern (unweighted) of the job's gene.
+    fn pattern_log_likelihoods(&mut self, job: &EdgeJob) -> Vec<f64>;
+
+    /// Scores of each program, in the order of its scoring steps.
+    fn insertion_scores(&mut self, programs: &[InsertionProgram]) -> Vec<Vec<f64>>;
+
+    /// Optimises branch lengths in place.
+    fn optimize_branches(&mut self, programs: &mut [SweepProgram]);
+
+    /// One line for the log: what computes, with what.
+    fn describe(&self) -> String;
+}

@@ -1,0 +1,135 @@
+//! Natural logarithm and exp(x)-1 on eight lanes at once.
+//!
+//! Every lane is one fixed sequence of additions, multiplications, divisions and fused
+//! multiply-adds, so the bits are the same in any instruction set, which the platform's own
+//! functions do not promise. They are `#[inline(always)]` so that each kernel compiles them for the
+//! instruction set it runs on.
+
+/// Eight lanes; lane `i` belongs to pattern `i` modulo 8.
+pub type Lanes = [f64; 8];
+
+const LN2_HI: f64 = 6.931_471_803_691_238e-1;
+const LN2_LO: f64 = 1.908_214_929_270_587_7e-10;
+
+/// Natural logarithm of eight positive normal numbers, each to within one unit in the last place;
+/// zero gives minus infinity.
+///
+/// x = 2^k·m with m in [√½, √2), then the odd series of ln((1+s)/(1−s)) in s = (m−1)/(m+1), with the
+/// minimax coefficients of the freely distributable fdlibm (`e_log.c`, Sun Microsystems 1993).
+#[inline(always)]
+pub fn ln(x: &Lanes) -> Lanes {
+    const SQRT_HALF_BITS: u64 = 0x3fe6_a09e_667f_3bcd;
+    const ONE_BITS: u64 = 0x3ff0_0000_0000_0000;
+    const MANTISSA: u64 = 0x000f_ffff_ffff_ffff;
+    // 2^52: adding it turns a small integer into the low bits of a float, without a conversion
+    // instruction that AVX2 lacks.
+    const MAGIC_BITS: u64 = 0x4330_0000_0000_0000;
+    const MAGIC_BIASED: f64 = 4_503_599_627_370_496.0 + 1023.0;
+    const C: [f64; 7] = [
+        6.666_666_666_666_735e-1,
+        3.999_999_999_940_942e-1,
+        2.857_142_874_366_239e-1,
+        2.222_219_843_214_978_4e-1,
+        1.818_357_216_161_805e-1,
+        1.531_383_769_920_937_3e-1,
+        1.479_819_860_511_658_6e-1,
+    ];
+    let mut out = [0.0; 8];
+    for i in 0..8 {
+        let shifted = x[i].to_bits().wrapping_add(ONE_BITS - SQRT_HALF_BITS);
+        let k = f64::from_bits((shifted >> 52) | MAGIC_BITS) - MAGIC_BIASED;
+        let m = f64::from_bits((shifted & MANTISSA) + SQRT_HALF_BITS);
+        let f = m - 1.0;
+        let s = f / (2.0 + f);
+        let z = s * s;
+        let mut r = C[6];
+        for c in C[..6].iter().rev() {
+            r = r.mul_add(z, *c);
+        }
+        let r = r * z;
+        let half_square = 0.5 * f * f;
+        let tail = s.mul_add(half_square + r, k * LN2_LO);
+        let value = k * LN2_HI - ((half_square - tail) - f);
+        out[i] = if x[i] > 0.0 { value } else { f64::NEG_INFINITY };
+    }
+    out
+}
+
+/// exp(x) − 1 of eight numbers, accurate near zero too. Arguments below −708 count as −708; meant
+/// for x ≤ 0 (eigenvalues are not positive) and right up to +700.
+///
+/// x = k·ln2 + r with |r| ≤ ½ln2, Taylor polynomial of degree 13 for exp(r) − 1 (remainder below
+/// 2^-57), then 2^k·(exp(r) − 1) + (2^k − 1).
+#[inline(always)]
+pub fn exp_minus_one(x: &Lanes) -> Lanes {
+    const LOG2_E: f64 = std::f64::consts::LOG2_E;
+    // 1.5·2^52: adding and subtracting it rounds to the nearest integer, and leaves that integer in
+    // the low bits of the sum.
+    const ROUND: f64 = 6_755_399_441_055_744.0;
+    const INVERSE_FACTORIALS: [f64; 13] = [
+        1.0,
+        1.0 / 2.0,
+        1.0 / 6.0,
+        1.0 / 24.0,
+        1.0 / 120.0,
+        1.0 / 720.0,
+        1.0 / 5040.0,
+        1.0 / 40320.0,
+        1.0 / 362_880.0,
+        1.0 / 3_628_800.0,
+        1.0 / 39_916_800.0,
+        1.0 / 479_001_600.0,
+        1.0 / 6_227_020_800.0,
+    ];
+    let mut out = [0.0; 8];
+    for i in 0..8 {
+        let x = if x[i] > -708.0 { x[i] } else { -708.0 };
+        let rounded = x.mul_add(LOG2_E, ROUND);
+        let k = rounded - ROUND;
+        let r = (-k).mul_add(LN2_LO, (-k).mul_add(LN2_HI, x));
+        let mut q = INVERSE_FACTORIALS[12];
+        for c in INVERSE_FACTORIALS[..12].iter().rev() {
+            q = q.mul_add(r, *c);
+        }
+        let q = q * r;
+        let power = f64::from_bits(rounded.to_bits().wrapping_add(1023) << 52);
+        out[i] = power.mul_add(q, power - 1.0);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn close(got: f64, want: f64, relative: f64) -> bool {
+        (got - want).abs() <= relative * want.abs()
+    }
+
+    #[test]
+    fn ln_is_right_to_an_ulp_or_two() {
+        let mut x = 1e-300;
+        while x < 1e300 {
+            let lanes = [x, x * 1.1, x * 1.3, x * 1.414, x * 1.4143, x * 1.7, x * 1.99, x * 0.7071];
+            for (got, x) in ln(&lanes).iter().zip(lanes) {
+                assert!(close(*got, libm::log(x), 4.5e-16), "ln({x}) = {got}");
+            }
+            x *= 1.37;
+        }
+        assert_eq!(ln(&[1.0; 8])[0], 0.0);
+        assert_eq!(ln(&[0.0; 8])[3], f64::NEG_INFINITY);
+    }
+
+    #[test]
+    fn exp_minus_one_is_right_near_zero_and_far_away() {
+        let mut x = 1e-18;
+        while x < 700.0 {
+            let lanes = [-x, x, -0.9 * x, -1.1 * x, 0.8 * x, -0.5 * x, -0.0, 0.0];
+            for (got, x) in exp_minus_one(&lanes).iter().zip(lanes) {
+                assert!(close(*got, libm::expm1(x), 1e-15), "expm1({x}) = {got}");
+            }
+            x *= 1.21;
+        }
+        assert_eq!(exp_minus_one(&[-1e9; 8])[0], -1.0);
+    }
+}

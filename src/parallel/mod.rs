@@ -1,0 +1,11 @@
+//! Persistent worker threads and how work is dealt to them.
+//!
+//! Who computes a block never shows in a result: sums are combined elsewhere, in block order.
+
+mod assign;
+mod machine;
+mod pool;
+
+pub use assign::{UnitCost, deal};
+pub use machine::available_cores;
+pub use pool::Pool;
