@@ -8,4 +8,4 @@ pub mod taxa;
 pub mod alphabet;
 pub mod tree;
 
-
+pub mod model;
