@@ -1,7 +1,11 @@
 //! mlsearch: maximum-likelihood phylogenetic tree search.
 
 pub mod error;
+pub mod numeric;
 pub mod rng;
 pub mod taxa;
 
+pub mod alphabet;
 pub mod tree;
+
+pub mod model;

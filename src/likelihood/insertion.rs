@@ -255,67 +255,57 @@ impl<'a> GeneScorer<'a> {
             writer.score(place, &places[place as usize], ends);
         }
         let merged_length = tree.brlen(left_edge) + tree.brlen(right_edge);
-        // (node, edge it was reached by, vector that comes in there, its branch, depth)
-        let mut stack = vec![
-            (right, right_edge, gene_tree.source(left), merged_length, 0),
-            (left, left_edge, gene_tree.source(right), merged_length, 0),
-        ];
-        while let Some((node, edge, incoming, length, depth)) = stack.pop() {
-            if let Source::Scratch(out) = incoming {
-                // The up-vector of this edge is made when its turn comes, so that one scratch vector
-                // per level is enough.
-                let (above, sibling, sibling_edge, above_length, above_source) =
-                    self.parent_of(node, edge, depth, merged_length);
-                debug_assert!(above != node);
+        // (node, edge it was reached by, edges between it and the merged edge)
+        let mut stack = vec![(right, right_edge, 0), (left, left_edge, 0)];
+        while let Some((node, edge, depth)) = stack.pop() {
+            if depth > 0 {
+                // Made only when the edge's turn comes, so that one vector per level is enough.
+                let out = depth - 1;
+                let from = self.up_sources(node, edge, depth, merged_length);
                 writer.steps.push(InsertionStep::Up {
                     out,
-                    sources: [above_source, gene_tree.source(sibling)],
-                    brlens: [above_length, tree.brlen(sibling_edge)]
-                        .map(|length| writer.scaler * length),
+                    sources: from.map(|(source, _)| source),
+                    brlens: from.map(|(_, length)| writer.scaler * length),
                 });
                 for &place in &of_edge[edge.index()] {
-                    let ends = [incoming, gene_tree.source(node)];
+                    let ends = [Source::Scratch(out), gene_tree.source(node)];
                     writer.score(place, &places[place as usize], ends);
                 }
             }
             if tree.is_tip(node) {
                 continue;
             }
-            let _ = length;
             for (child, child_edge) in tree.other_links(node, edge).into_iter().rev() {
                 if wanted[child_edge.index()] {
-                    let vector = Source::Scratch(depth);
-                    stack.push((child, child_edge, vector, tree.brlen(child_edge), depth + 1));
+                    stack.push((child, child_edge, depth + 1));
                 }
             }
         }
         (writer.steps, writer.order)
     }
 
-    /// What the up-vector of the edge above `node` is made from: the node above, the sibling and its
-    /// edge, and the vector that comes in from further above with the length of its branch.
-    fn parent_of(
+    /// What the up-vector of the edge above `node` is made from: the vector that comes in from
+    /// further above and the sibling's, each with the length of its branch.
+    fn up_sources(
         &self,
         node: NodeId,
         edge: EdgeId,
         depth: u32,
         merged_length: f64,
-    ) -> (NodeId, NodeId, EdgeId, f64, Source) {
+    ) -> [(Source, f64); 2] {
         let tree = self.tree();
         let above = tree.other_end(edge, node);
         let incoming_edge = self.state.tree.toward(above);
         let [first, second] = tree.other_links(above, incoming_edge);
         let (sibling, sibling_edge) = if first.1 == edge { second } else { first };
-        let beyond = tree.other_end(incoming_edge, above);
-        if beyond == self.attach {
+        let incoming = if depth == 1 {
             let [a, b] = tree.other_links(self.attach, self.pendant);
             let opposite = if a.0 == above { b.0 } else { a.0 };
-            let source = self.state.tree.source(opposite);
-            (above, sibling, sibling_edge, merged_length, source)
+            (self.state.tree.source(opposite), merged_length)
         } else {
-            let length = tree.brlen(incoming_edge);
-            (above, sibling, sibling_edge, length, Source::Scratch(depth - 2))
-        }
+            (Source::Scratch(depth - 2), tree.brlen(incoming_edge))
+        };
+        [incoming, (self.state.tree.source(sibling), tree.brlen(sibling_edge))]
     }
 }
 

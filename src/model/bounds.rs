@@ -1,0 +1,41 @@
+//! Limits and start values of the model parameters, in one table.
+//!
+//! | parameter | optimised within | start | given in braces |
+//! |---|---|---|---|
+//! | substitution rate (GT = 1) | [`RATE_MIN`], [`RATE_MAX`] | [`RATE_START`] | [`FIXED_RATE_MIN`] to [`FIXED_RATE_MAX`] |
+//! | frequency | at least [`FREQ_MIN`] | equal | raised to [`FREQ_FLOOR`] |
+//! | alpha | [`ALPHA_MIN`], [`ALPHA_MAX`] | [`ALPHA_START`] | the same limits |
+//! | proportion of invariant sites | [`PINV_MIN`], [`PINV_MAX`] | [`PINV_START`] | the same limits |
+//! | gamma categories | | [`GAMMA_CATS`] | 2 to [`GAMMA_CATS_MAX`] |
+
+/// Smallest substitution rate an optimiser may choose, relative to the reference rate.
+pub const RATE_MIN: f64 = 1e-4;
+/// Largest substitution rate an optimiser may choose, relative to the reference rate.
+pub const RATE_MAX: f64 = 1e6;
+/// Substitution rate an optimisation starts from.
+pub const RATE_START: f64 = 1.0;
+/// Smallest substitution rate a user may fix, relative to the reference rate.
+pub const FIXED_RATE_MIN: f64 = 1e-10;
+/// Largest substitution rate a user may fix, relative to the reference rate.
+pub const FIXED_RATE_MAX: f64 = 1e10;
+/// Smallest state frequency that counting or an optimiser may give.
+pub const FREQ_MIN: f64 = 1e-4;
+/// Smallest state frequency at all; lower ones (zero, in braces) are raised to it, because the
+/// eigensystem divides by their square roots.
+pub const FREQ_FLOOR: f64 = 1e-10;
+/// Smallest shape of the gamma distribution.
+pub const ALPHA_MIN: f64 = 0.02;
+/// Largest shape of the gamma distribution; rates are practically equal there.
+pub const ALPHA_MAX: f64 = 1000.0;
+/// Shape an optimisation starts from.
+pub const ALPHA_START: f64 = 1.0;
+/// Smallest proportion of invariant sites.
+pub const PINV_MIN: f64 = 0.0;
+/// Largest proportion of invariant sites.
+pub const PINV_MAX: f64 = 0.99;
+/// Proportion of invariant sites an optimisation starts from.
+pub const PINV_START: f64 = 0.1;
+/// Gamma categories when a model string gives no number.
+pub const GAMMA_CATS: usize = 4;
+/// Most gamma categories.
+pub const GAMMA_CATS_MAX: usize = 64;

@@ -1,0 +1,214 @@
+//! Tests of the model-string parser: what is understood, and what is refused with which words.
+
+use super::*;
+
+fn parse(text: &str) -> Model {
+    Model::parse(text).unwrap_or_else(|wrong| panic!("{wrong}"))
+}
+
+#[test]
+fn spellings_of_one_model() {
+    for same in [
+        "GTR+G",
+        "gtr+g4",
+        "GTR+F+G4",
+        "GTR+FC+G4m",
+        " GTR + G ",
+        "GTRGAMMA",
+        "GTR+G+F",
+        "GtrGamma",
+    ] {
+        assert_eq!(parse(same), parse("GTR+FC+G4"), "{same}");
+    }
+    assert_eq!(parse("GTRGAMMAI"), parse("GTR+I+G"));
+    assert_eq!(parse("GTRGAMMAX"), parse("GTR+FO+G"));
+    assert_eq!(parse("GTRGAMMAIX"), parse("GTR+G+IO+FO"));
+    assert_eq!(parse("JC69"), parse("jc+FQ"));
+    assert_eq!(
+        parse("HKY85{3}+F{.1/.2/.3/.4}"),
+        parse("HKY[3]+FU[0.1,0.2,0.3,0.4]")
+    );
+    assert_eq!(parse("010020"), parse("DNA121131+F"));
+}
+
+#[test]
+fn raxml_cat_runs_as_gamma_and_says_so() {
+    let model = parse("GTRCATI");
+    assert!(
+        model.notes[0].contains("GTRCATI runs as GTR+F+I+G4"),
+        "{:?}",
+        model.notes
+    );
+    assert_eq!(
+        Model {
+            notes: vec![],
+            ..model
+        },
+        parse("GTRGAMMAI")
+    );
+    assert_eq!(parse("GTRCATX").freqs_mode, FreqsMode::Optimized);
+    assert!(parse("GTRGAMMA").notes.is_empty());
+    assert!(parse("TIM2").notes[0].contains("TIM2uf"));
+    assert!(parse("TIM2+FE").notes.is_empty() && parse("TIM2uf").notes.is_empty());
+}
+
+#[test]
+fn frequencies() {
+    assert_eq!(parse("JC").freqs_mode, FreqsMode::Equal);
+    assert_eq!(parse("JC+F").freqs_mode, FreqsMode::Empirical);
+    assert_eq!(parse("K81uf").freqs_mode, FreqsMode::Empirical);
+    assert_eq!(parse("GTR+FE").freqs_mode, FreqsMode::Equal);
+    for given in [
+        "GTR+FU{1/2/3/4}",
+        "GTR+FO{0.1/0.2/0.3/0.4}",
+        "JC+FC{10/20/30/40}",
+    ] {
+        let model = parse(given);
+        assert_eq!(model.freqs_mode, FreqsMode::Fixed);
+        for (freq, expected) in model.freqs.iter().zip([0.1, 0.2, 0.3, 0.4]) {
+            assert!((freq - expected).abs() < 1e-15);
+        }
+    }
+    let zero = parse("GTR+FU{1/1/0/0}").freqs;
+    assert!(zero[2] > 0.0 && zero[3] > 0.0 && zero[0] > 0.49);
+}
+
+#[test]
+fn rates_in_braces() {
+    let kappa = [1.0, 5.0, 1.0, 1.0, 5.0, 1.0];
+    for same in [
+        "K80{5}",
+        "HKY{5}",
+        "HKY{1/5}",
+        "HKY{2/10}",
+        "HKY{1/5/1/1/5/1}",
+        "010010{2/1e+1}",
+    ] {
+        let model = parse(same);
+        assert_eq!(
+            (model.subst_rates.as_slice(), model.rates_mode),
+            (&kappa[..], ParamMode::Fixed)
+        );
+    }
+    assert_eq!(
+        parse("TN93{3/7}").subst_rates,
+        [1.0, 3.0, 1.0, 1.0, 7.0, 1.0]
+    );
+    assert_eq!(
+        parse("TPM2{2/3/4}").subst_rates,
+        [0.5, 0.75, 0.5, 1.0, 0.75, 1.0]
+    );
+    assert_eq!(
+        parse("GTR{1/2/3/4/5}").subst_rates,
+        [1.0, 2.0, 3.0, 4.0, 5.0, 1.0]
+    );
+    assert_eq!(
+        parse("GTR{2/4/6/8/10/2}").subst_rates,
+        [1.0, 2.0, 3.0, 4.0, 5.0, 1.0]
+    );
+    assert_eq!(parse("GTR").rates_mode, ParamMode::Optimized);
+}
+
+#[test]
+fn rates_over_sites() {
+    let gamma = |text: &str| parse(text).gamma.unwrap();
+    let expected = Gamma {
+        num_cats: 8,
+        mode: GammaMode::Median,
+        alpha: 0.5,
+        alpha_mode: ParamMode::Fixed,
+    };
+    assert_eq!(gamma("JC+G8a{0.5}"), expected);
+    assert_eq!(
+        (gamma("JC+Ga").num_cats, gamma("JC+Ga").mode),
+        (4, GammaMode::Median)
+    );
+    assert_eq!(gamma("JC+G4m").mode, GammaMode::Mean);
+    assert_eq!(gamma("JC+G").alpha_mode, ParamMode::Optimized);
+    let invariant = Some(Invariant {
+        pinv: 0.25,
+        pinv_mode: ParamMode::Fixed,
+    });
+    assert!(
+        ["JC+I{0.25}", "JC+IU{0.25}", "JC+IO{.25}"]
+            .iter()
+            .all(|t| parse(t).invariant == invariant)
+    );
+    assert_eq!(
+        parse("JC+I").invariant.unwrap().pinv_mode,
+        ParamMode::Optimized
+    );
+}
+
+#[test]
+fn types_of_partition_lines() {
+    assert!(Model::is_type_only("DNA") && Model::is_type_only(" dnax "));
+    assert!(!Model::is_type_only("DNA010020") && !Model::is_type_only("GTR"));
+    let base = parse("GTRGAMMA");
+    assert_eq!(Model::for_type("dna", &base), Some(base.clone()));
+    assert_eq!(Model::for_type("DNAX", &base), Some(parse("GTR+FO+G")));
+    assert_eq!(Model::for_type("HKY", &base), None);
+}
+
+#[test]
+fn refusals_say_what_is_wrong_and_what_is_known() {
+    for (text, words) in [
+        ("", "no matrix named"),
+        ("+G", "no matrix named"),
+        ("FOO", "unknown matrix 'FOO'; known are JC F81"),
+        ("JC69GAMMA", "unknown matrix"),
+        ("GTRGAMMAZ", "unknown matrix"),
+        ("DNA", "type of data"),
+        ("DNA01002", "unknown matrix"),
+        ("PROTGAMMALG", "not supported yet"),
+        ("BINGAMMA", "not supported yet"),
+        ("MULTIGAMMA", "not supported yet"),
+        ("ASC_GTRGAMMA", "not supported yet"),
+        ("LG+G", "not supported yet"),
+        ("GY+F3X4", "not supported yet"),
+        ("GTR+R4", "free rates (+R) are not supported yet"),
+        ("GTR+ASC_LEWIS", "not supported yet"),
+        ("GTR+IC", "not supported yet"),
+        ("auto", "choosing a model"),
+        ("GTR+BO", "--brlen"),
+        ("GTR+", "nothing after a '+'"),
+        ("GTR+Q", "unknown part '+Q'; known are +F"),
+        ("GTR+FX", "unknown part '+FX'"),
+        ("GTR+G4x", "unknown part"),
+        ("GTR+G1", "2 to 64"),
+        ("GTR+G99999999999999999999", "2 to 64"),
+        ("GTR+G+G4", "keep one"),
+        ("GTRGAMMA+G8", "keep one"),
+        ("GTR+F+FO", "keep one"),
+        ("GTR+FU", "+FU{A/C/G/T}"),
+        ("GTR+IU", "+IU{0.2}"),
+        ("GTR+FE{1/1/1/1}", "takes no values"),
+        ("GTR+FU{1/2/3}", "3 frequencies"),
+        ("GTR+FU{1/2/-3/4}", "below 0"),
+        ("GTR+FU{0/0/0/0}", "sum to 0"),
+        ("GTR+FU{1/2/x/4}", "'X' in 'FU{1/2/X/4}' is not a number"),
+        ("GTR+FU{1/2/nan/4}", "not a number"),
+        ("GTR+FU{}", "not a number"),
+        ("GTR{1/2}", "GTR takes 6 (AC/AG/AT/CG/CT/GT), 6"),
+        ("JC{1/2}", "JC takes 6"),
+        ("HKY{1/2/3/4/5/6}", "symmetry of HKY, 010010"),
+        ("HKY{0}", "not above 0"),
+        ("HKY{1e20}", "too far"),
+        (
+            "GTR+G{0.01}",
+            "alpha 0.01 in '+G' is out of its limits, 0.02 to 1000",
+        ),
+        ("GTR+G{1/2}", "2 values"),
+        ("GTR+I{1}", "0 to 0.99"),
+        ("GTR+G{0.5", "never closed"),
+        ("GTR+G0.5}", "without '{'"),
+        ("GTR+G{{0.5}}", "within braces"),
+        ("GTR{1/2/3/4/5/6}G", "goes on after"),
+        ("GTR+Gé", "unknown part"),
+        ("é", "unknown matrix"),
+    ] {
+        let wrong = Model::parse(text).expect_err(text);
+        assert!(wrong.contains(words), "'{text}' refused with: {wrong}");
+        assert!(wrong.starts_with(&format!("model '{text}': ")), "{wrong}");
+    }
+}
