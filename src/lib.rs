@@ -5,3 +5,7 @@ pub mod rng;
 pub mod taxa;
 
 pub mod tree;
+
+pub mod distance;
+
+pub mod bootstrap;
