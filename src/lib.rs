@@ -9,3 +9,5 @@ pub mod tree;
 pub mod distance;
 
 pub mod bootstrap;
+
+pub mod parsimony;
