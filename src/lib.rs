@@ -6,6 +6,16 @@ pub mod rng;
 pub mod taxa;
 
 pub mod alphabet;
+pub mod parallel;
 pub mod tree;
 
+pub mod alignment;
 pub mod model;
+
+pub mod partition;
+
+pub mod distance;
+pub mod likelihood;
+pub mod parsimony;
+
+pub mod bootstrap;

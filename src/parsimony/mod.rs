@@ -1,0 +1,27 @@
+//! Maximum parsimony: Fitch scores with one bit per column, starting trees by randomised stepwise
+//! addition, parsimony SPR, and branch lengths from the number of changes.
+//!
+//! | word | meaning |
+//! |---|---|
+//! | state set | states a node may have at a column without an extra change (Fitch 1971, Syst. Zool. 20:406) |
+//! | row | the state sets of all columns, bit-parallel, in blocks of 256 columns |
+//! | view | the row of all that lies behind one end of an edge, seen from that edge |
+//! | insertion cost | changes that a subtree adds to the rest of the tree when it is put into an edge |
+//!
+//! No likelihood is known here, and no alignment: plain codes come in.
+
+mod brlens;
+mod data;
+mod fitch;
+#[cfg(test)]
+mod naive;
+mod spr;
+mod stepwise;
+mod views;
+
+pub use brlens::parsimony_brlens;
+pub use data::{ParsimonyData, ParsimonyPart};
+pub use fitch::parsimony_score;
+pub use spr::parsimony_spr;
+pub use stepwise::stepwise_addition;
+pub use views::{InsertionCosts, ParsimonyViews};

@@ -1,0 +1,405 @@
+//! The views of a tree: for both ends of every edge the state sets of all that lies behind it.
+//!
+//! With them the cost of putting a tip into any edge needs one look at that edge. After a change of
+//! the tree only what really changes is computed anew: a view is recomputed in the blocks in which
+//! one of its inputs changed, and the wave ends where the result is what it was.
+
+use super::data::{ParsimonyData, Row, active_blocks};
+use super::fitch::{combine_block, insertion_cost_block};
+use crate::tree::{EdgeId, NodeId, PrunedSubtree, Tree};
+
+/// Views of one tree over the data. The caller keeps tree and views together: after a move that was
+/// neither taken back nor made by [`ParsimonyViews::spr`] they must be built anew.
+pub struct ParsimonyViews<'d> {
+    data: &'d ParsimonyData,
+    /// The two ends of each edge, in any order, and the row of what lies behind them: below
+    /// `num_taxa` that of the taxon, else one of the pool.
+    row_of: Vec<[(NodeId, u32); 2]>,
+    pool: Vec<Row>,
+    free: Vec<u32>,
+    /// Rows by depth, for the walk of [`ParsimonyViews::insertion_costs`].
+    scratch: Vec<Row>,
+    every_block: Vec<u32>,
+}
+
+/// Cost of a subtree at its own place and at other places.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct InsertionCosts {
+    /// Changes it adds where it is now, that is in the edge that a prune would merge.
+    pub here: u64,
+    /// Changes it would add in each of the other edges. Edges have the numbers of the pruned tree.
+    pub elsewhere: Vec<(EdgeId, u64)>,
+}
+
+const NO_ROW: u32 = u32::MAX;
+
+impl<'d> ParsimonyViews<'d> {
+    /// Computes all views. The tree may still be growing: tips without an edge are left out.
+    pub fn new(tree: &Tree, data: &'d ParsimonyData) -> Self {
+        assert_eq!(tree.num_tips(), data.num_taxa(), "one tip per taxon");
+        let mut views = ParsimonyViews {
+            data,
+            row_of: vec![[(NodeId::NONE, NO_ROW); 2]; (2 * data.num_taxa()).saturating_sub(3)],
+            pool: Vec::new(),
+            free: Vec::new(),
+            scratch: Vec::new(),
+            every_block: (0..data.blocks.len() as u32).collect(),
+        };
+        if tree.num_edges() == 0 {
+            return views;
+        }
+        for edge in tree.edges() {
+            views.row_of[edge.index()] = tree.ends(edge).map(|end| (end, NO_ROW));
+        }
+        let order = tree.postorder(EdgeId(0));
+        for &(node, edge) in &order {
+            if tree.is_tip(node) {
+                views.set_view(edge, node, node.0);
+            } else {
+                let [a, b] = tree
+                    .other_links(node, edge)
+                    .map(|(child, edge)| views.view(edge, child));
+                let row = views.new_row(a, b);
+                views.set_view(edge, node, row);
+            }
+        }
+        for &(node, edge) in order.iter().rev().filter(|(node, _)| !tree.is_tip(*node)) {
+            let above = views.view(edge, tree.other_end(edge, node));
+            let [a, b] = tree.other_links(node, edge);
+            for ((_, edge), (sibling, sibling_edge)) in [(a, b), (b, a)] {
+                let row = views.new_row(above, views.view(sibling_edge, sibling));
+                views.set_view(edge, node, row);
+            }
+        }
+        views
+    }
+
+    fn view(&self, edge: EdgeId, end: NodeId) -> u32 {
+        let [first, second] = self.row_of[edge.index()];
+        if first.0 == end { first.1 } else { second.1 }
+    }
+
+    fn set_view(&mut self, edge: EdgeId, end: NodeId, row: u32) {
+        let [first, second] = &mut self.row_of[edge.index()];
+        if first.0 == end {
+            first.1 = row
+        } else {
+            second.1 = row
+        }
+    }
+
+    fn row(&self, number: u32) -> &Row {
+        match (number as usize).checked_sub(self.data.num_taxa()) {
+            None => &self.data.tips[number as usize],
+            Some(i) => &self.pool[i],
+        }
+    }
+
+    /// A row that combines two others.
+    fn new_row(&mut self, a: u32, b: u32) -> u32 {
+        let number = self.free.pop().unwrap_or_else(|| {
+            self.pool.push(self.data.empty_row());
+            (self.data.num_taxa() + self.pool.len() - 1) as u32
+        });
+        let at = number as usize - self.data.num_taxa();
+        let mut out = std::mem::take(&mut self.pool[at]);
+        self.combine(self.row(a), self.row(b), &self.every_block, &mut out);
+        self.pool[at] = out;
+        number
+    }
+
+    fn combine(&self, a: &Row, b: &Row, blocks: &[u32], out: &mut Row) {
+        for &block in blocks {
+            let range = self.data.blocks[block as usize].range();
+            combine_block(&a[range.clone()], &b[range.clone()], &mut out[range]);
+        }
+    }
+
+    /// Changes that `subtree` adds between a and b, or some number above `limit` if it is more.
+    fn insertion_cost(&self, a: &Row, b: &Row, subtree: &Row, blocks: &[u32], limit: u64) -> u64 {
+        let mut cost = 0;
+        for &block in blocks {
+            let range = self.data.blocks[block as usize].range();
+            cost += u64::from(insertion_cost_block(
+                &a[range.clone()],
+                &b[range.clone()],
+                &subtree[range],
+            ));
+            if cost > limit {
+                break;
+            }
+        }
+        cost
+    }
+
+    /// Changes that a taxon which is not in the tree adds in an edge, or some number above `limit`.
+    pub(super) fn tip_cost(&self, edge: EdgeId, taxon: usize, limit: u64) -> u64 {
+        let [a, b] = self.row_of[edge.index()].map(|(_, row)| self.row(row));
+        self.insertion_cost(
+            a,
+            b,
+            &self.data.tips[taxon],
+            &self.data.active[taxon],
+            limit,
+        )
+    }
+
+    /// What the subtree behind `pendant`, hanging at `attach`, costs at its place and in all edges at
+    /// most `radius` edges away from there (edges next to the one that a prune would merge are at 1).
+    pub fn insertion_costs(
+        &mut self,
+        tree: &Tree,
+        attach: NodeId,
+        pendant: EdgeId,
+        radius: usize,
+    ) -> InsertionCosts {
+        let mut costs = InsertionCosts::default();
+        self.scan_insertions(tree, attach, pendant, radius, |edge, cost| {
+            match edge {
+                None => costs.here = cost,
+                Some(edge) => costs.elsewhere.push((edge, cost)),
+            }
+            Some(u64::MAX)
+        });
+        costs
+    }
+
+    /// The walk behind [`ParsimonyViews::insertion_costs`]. `visit` gets the place (`None` for the
+    /// present one, which comes first) and its cost, and says up to which cost the next places
+    /// matter: a cost above that may be too low. `None` ends the walk.
+    pub(super) fn scan_insertions(
+        &mut self,
+        tree: &Tree,
+        attach: NodeId,
+        pendant: EdgeId,
+        radius: usize,
+        mut visit: impl FnMut(Option<EdgeId>, u64) -> Option<u64>,
+    ) {
+        let subtree = self.row(self.view(pendant, tree.other_end(pendant, attach)));
+        let blocks = active_blocks(&self.data.blocks, subtree);
+        let [(a, edge_a), (b, edge_b)] = tree.other_links(attach, pendant);
+        let (row_a, row_b) = (self.view(edge_a, a), self.view(edge_b, b));
+        let here =
+            self.insertion_cost(self.row(row_a), self.row(row_b), subtree, &blocks, u64::MAX);
+        let Some(mut limit) = visit(None, here) else {
+            return;
+        };
+
+        // To visit: an edge with its far end, the edge beside it with its far end, the distance, and
+        // the row of what lies behind the edge by which their common node was reached (at distance
+        // 1; else that row is `scratch[distance - 1]`, where no other edge has been since).
+        let mut stack = Vec::new();
+        let push = |stack: &mut Vec<_>, node: NodeId, by: EdgeId, distance: usize, above: u32| {
+            if distance <= radius && !tree.is_tip(node) {
+                let [first, second] = tree.other_links(node, by);
+                stack.push((second, first, distance, above));
+                stack.push((first, second, distance, above));
+            }
+        };
+        push(&mut stack, b, edge_b, 1, row_a);
+        push(&mut stack, a, edge_a, 1, row_b);
+        while let Some(((far, edge), (beside, beside_edge), distance, above)) = stack.pop() {
+            if self.scratch.len() <= distance {
+                self.scratch
+                    .resize_with(distance + 1, || self.data.empty_row());
+            }
+            let mut up = std::mem::take(&mut self.scratch[distance]);
+            let above = if distance == 1 {
+                self.row(above)
+            } else {
+                &self.scratch[distance - 1]
+            };
+            self.combine(
+                above,
+                self.row(self.view(beside_edge, beside)),
+                &blocks,
+                &mut up,
+            );
+            let subtree = self.row(self.view(pendant, tree.other_end(pendant, attach)));
+            let cost =
+                self.insertion_cost(self.row(self.view(edge, far)), &up, subtree, &blocks, limit);
+            self.scratch[distance] = up;
+            match visit(Some(edge), cost) {
+                Some(next) => limit = next,
+                None => return,
+            }
+            push(&mut stack, far, edge, distance + 1, NO_ROW);
+        }
+    }
+
+    /// Moves the subtree behind `pendant` at `attach` into `target` (an edge of the pruned tree), in
+    /// the tree and in its views. The target's length is halved.
+    pub fn spr(&mut self, tree: &mut Tree, attach: NodeId, pendant: EdgeId, target: EdgeId) {
+        let [(a, edge_a), (b, edge_b)] = tree.other_links(attach, pendant);
+        let [row_a, row_b] = [self.view(edge_a, a), self.view(edge_b, b)];
+        let [from_a, from_b] = [edge_a, edge_b].map(|edge| self.view(edge, attach));
+        let pruned = tree.prune(attach, pendant);
+        self.row_of[pruned.merged.index()] = [(a, row_a), (b, row_b)];
+        self.spread(tree, pruned.merged, a, self.changed_blocks(from_a, row_b));
+        self.spread(tree, pruned.merged, b, self.changed_blocks(from_b, row_a));
+        self.free.extend([from_a, from_b]);
+        self.insert(tree, &pruned, target);
+    }
+
+    /// Puts a subtree that is off the tree into an edge, in the tree and in its views.
+    pub(super) fn insert(&mut self, tree: &mut Tree, pruned: &PrunedSubtree, target: EdgeId) {
+        let PrunedSubtree {
+            attach,
+            pendant,
+            spare,
+            ..
+        } = *pruned;
+        let top = tree.other_end(pendant, attach);
+        let subtree = self.view(pendant, top);
+        let before = self.view(pendant, attach);
+        let [c, d] = tree.ends(target);
+        let [row_c, row_d] = [c, d].map(|end| self.view(target, end));
+        let half = tree.brlen(target) / 2.0;
+        tree.regraft(pruned, target, [half, half]);
+        let (to_c, to_d) = (self.new_row(row_d, subtree), self.new_row(row_c, subtree));
+        let to_subtree = self.new_row(row_c, row_d);
+        self.row_of[target.index()] = [(c, row_c), (attach, to_c)];
+        self.row_of[spare.index()] = [(attach, to_d), (d, row_d)];
+        self.row_of[pendant.index()] = [(attach, to_subtree), (top, subtree)];
+        self.spread(tree, target, c, self.changed_blocks(row_d, to_c));
+        self.spread(tree, spare, d, self.changed_blocks(row_c, to_d));
+        if before != NO_ROW {
+            self.spread(tree, pendant, top, self.changed_blocks(before, to_subtree));
+            self.free.push(before);
+        }
+    }
+
+    /// Gives a tip that is not in the tree its view, through the edge to the node it will hang on.
+    pub(super) fn add_tip(&mut self, pendant: EdgeId, attach: NodeId, tip: NodeId) {
+        self.row_of[pendant.index()] = [(attach, NO_ROW), (tip, tip.0)];
+    }
+
+    fn changed_blocks(&self, before: u32, after: u32) -> Vec<u32> {
+        let (before, after) = (self.row(before), self.row(after));
+        let differs = |&block: &u32| {
+            let range = self.data.blocks[block as usize].range();
+            before[range.clone()] != after[range]
+        };
+        self.every_block.iter().copied().filter(differs).collect()
+    }
+
+    /// What is seen through `edge` from `into` has changed in these blocks: updates all views that
+    /// look through `into` and on, as far as they change.
+    fn spread(&mut self, tree: &Tree, edge: EdgeId, into: NodeId, blocks: Vec<u32>) {
+        let mut stack = vec![(edge, into, blocks)];
+        while let Some((edge, into, blocks)) = stack.pop() {
+            if blocks.is_empty() || tree.is_tip(into) {
+                continue;
+            }
+            let input = self.view(edge, tree.other_end(edge, into));
+            let [first, second] = tree.other_links(into, edge);
+            for ((next, next_edge), (beside, beside_edge)) in [(first, second), (second, first)] {
+                let other_input = self.view(beside_edge, beside);
+                let number = self.view(next_edge, into) as usize - self.data.num_taxa();
+                let mut row = std::mem::take(&mut self.pool[number]);
+                let mut changed = Vec::new();
+                let mut set = [[0; super::data::LANES]; 64];
+                for &block in &blocks {
+                    let range = self.data.blocks[block as usize].range();
+                    let set = &mut set[..range.len()];
+                    combine_block(
+                        &self.row(input)[range.clone()],
+                        &self.row(other_input)[range.clone()],
+                        set,
+                    );
+                    if row[range.clone()] != *set {
+                        row[range].copy_from_slice(set);
+                        changed.push(block);
+                    }
+                }
+                self.pool[number] = row;
+                stack.push((next_edge, next, changed));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::RngExt;
+
+    use super::super::naive::Sample;
+    use super::super::parsimony_score;
+    use super::*;
+    use crate::rng::{Purpose, stream};
+    use crate::tree::random_tree;
+
+    fn assert_same_views(tree: &Tree, views: &ParsimonyViews) {
+        let fresh = ParsimonyViews::new(tree, views.data);
+        for edge in tree.edges() {
+            for end in tree.ends(edge) {
+                let (kept, computed) = (views.view(edge, end), fresh.view(edge, end));
+                assert!(
+                    views.row(kept) == fresh.row(computed),
+                    "view at {end:?} of {edge:?}"
+                );
+            }
+        }
+        assert_eq!(
+            views.pool.len() - views.free.len(),
+            fresh.pool.len(),
+            "no row is lost"
+        );
+    }
+
+    #[test]
+    fn insertion_costs_equal_the_difference_of_full_scores() {
+        let mut rng = stream(1, Purpose::Test, 0);
+        let sample = Sample::draw(12, &[4, 4, 2], 120, &mut rng);
+        let data = sample.pack();
+        let mut tree = random_tree(12, 0.1, &mut rng);
+        let mut views = ParsimonyViews::new(&tree, &data);
+        let score = parsimony_score(&tree, &data);
+        for pendant in tree.edges() {
+            for attach in tree
+                .ends(pendant)
+                .into_iter()
+                .filter(|end| end.index() >= 12)
+            {
+                for radius in [1, 3, 99] {
+                    let costs = views.insertion_costs(&tree, attach, pendant, radius);
+                    let pruned = tree.prune(attach, pendant);
+                    let mut expected = tree.edges_within(pruned.merged, radius);
+                    expected.sort();
+                    let mut found: Vec<EdgeId> = costs.elsewhere.iter().map(|c| c.0).collect();
+                    found.sort();
+                    assert_eq!(found, expected.iter().map(|e| e.0).collect::<Vec<_>>());
+                    for &(target, cost) in &costs.elsewhere {
+                        let undo = tree.regraft(&pruned, target, [0.0, 0.0]);
+                        assert_eq!(parsimony_score(&tree, &data) + costs.here, score + cost);
+                        tree.undo_regraft(&pruned, &undo);
+                    }
+                    tree.undo_prune(&pruned);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn after_many_moves_the_views_equal_fresh_ones() {
+        let mut rng = stream(1, Purpose::Test, 1);
+        let sample = Sample::draw(25, &[4, 20, 4], 300, &mut rng);
+        let data = sample.pack();
+        let mut tree = random_tree(25, 0.1, &mut rng);
+        let mut views = ParsimonyViews::new(&tree, &data);
+        for _ in 0..200 {
+            let pendant = EdgeId(rng.random_range(0..tree.num_edges() as u32));
+            let attach = tree.ends(pendant)[rng.random_range(0..2usize)];
+            if tree.is_tip(attach) {
+                continue;
+            }
+            let places = views.insertion_costs(&tree, attach, pendant, 5).elsewhere;
+            if !places.is_empty() {
+                let target = places[rng.random_range(0..places.len())].0;
+                views.spr(&mut tree, attach, pendant, target);
+                tree.assert_integrity();
+                assert_same_views(&tree, &views);
+            }
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Consensus of many trees over the same taxa: strict, majority rule and extended majority rule.
+
+use super::newick_write::{quote, support_label, write_nested};
+use super::splits::{Split, SplitTable};
+
+/// Which splits a consensus keeps.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum ConsensusKind {
+    /// Those in every tree.
+    Strict,
+    /// Those in more than half of the trees, or, for a threshold above 0.5, in at least that share.
+    Majority(f64),
+    /// Those in more than half of the trees, then the others from frequent to rare, each if it is
+    /// compatible with all before it (equally frequent ones in the fixed order of [`Split`]).
+    Extended,
+}
+
+/// A rooted picture of an unrooted tree of any degrees, with the share of trees for each split.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ConsensusTree {
+    num_tips: usize,
+    /// Nodes 0..n are tips, n is the root next to tip 0, the others stand for one split each.
+    children: Vec<Vec<u32>>,
+    /// Kept splits with their support in percent: that of node n+1+i is the i-th.
+    splits: Vec<(Split, f64)>,
+}
+
+/// The consensus of trees over `num_tips` taxa, each given by its non-trivial splits.
+///
+/// Majority rule: Margush & McMorris 1981, Bull. Math. Biol. 43:239. A threshold below 0.5 counts as 0.5:
+/// only above it are all kept splits compatible.
+pub fn consensus<'a>(
+    num_tips: usize,
+    trees: impl IntoIterator<Item = &'a [Split]>,
+    kind: ConsensusKind,
+) -> ConsensusTree {
+    let mut table = SplitTable::default();
+    let mut counts: Vec<usize> = Vec::new();
+    let mut num_trees = 0;
+    for splits in trees {
+        num_trees += 1;
+        for split in splits {
+            let number = table.insert(split.clone()) as usize;
+            counts.resize(table.splits().len(), 0);
+            counts[number] += 1;
+        }
+    }
+    let is_kept = |count: usize| match kind {
+        ConsensusKind::Strict => count == num_trees,
+        // 0.55 of 100 trees is 55.00000000000001 in binary: the slack forgives that.
+        ConsensusKind::Majority(t) if t > 0.5 => count as f64 + 1e-9 >= t * num_trees as f64,
+        ConsensusKind::Majority(_) | ConsensusKind::Extended => 2 * count > num_trees,
+    };
+    let mut candidates: Vec<(usize, &Split)> = counts.into_iter().zip(table.splits()).collect();
+    candidates.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+    let mut kept: Vec<(Split, f64)> = Vec::new();
+    for (count, split) in candidates {
+        let fits = is_kept(count)
+            || (kind == ConsensusKind::Extended
+                && kept.iter().all(|(other, _)| split.is_compatible(other)));
+        if fits {
+            kept.push((split.clone(), 100.0 * count as f64 / num_trees as f64));
+        }
+        if kept.len() + 3 >= num_tips {
+            break;
+        }
+    }
+    ConsensusTree::from_splits(num_tips, kept)
+}
+
+impl ConsensusTree {
+    /// The tree that has exactly these pairwise compatible splits.
+    fn from_splits(num_tips: usize, mut splits: Vec<(Split, f64)>) -> Self {
+        // From large to small: the last set seen around a tip is the smallest that holds it.
+        splits.sort_by_key(|(split, _)| std::cmp::Reverse(split.num_tips()));
+        let root = num_tips as u32;
+        let mut children = vec![Vec::new(); num_tips + 1 + splits.len()];
+        let mut innermost = vec![root; num_tips];
+        let mut smallest: Vec<u32> = (0..=root).collect();
+        for (node, (split, _)) in (root + 1..).zip(&splits) {
+            let first = split.tips().next().expect("a split has tips");
+            children[innermost[first] as usize].push(node);
+            smallest.push(first as u32);
+            for tip in split.tips() {
+                innermost[tip] = node;
+            }
+        }
+        for (tip, &parent) in innermost.iter().enumerate() {
+            children[parent as usize].push(tip as u32);
+        }
+        for list in &mut children {
+            list.sort_by_key(|&child| smallest[child as usize]);
+        }
+        ConsensusTree {
+            num_tips,
+            children,
+            splits,
+        }
+    }
+
+    /// The splits of the tree with their support in percent.
+    pub fn splits(&self) -> &[(Split, f64)] {
+        &self.splits
+    }
+
+    /// As Newick text with the support as node labels, without lengths; `names(i)` names taxon i.
+    pub fn to_newick<'n>(&self, names: impl Fn(usize) -> &'n str) -> String {
+        let root = self.num_tips as u32;
+        write_nested(&self.children, root, |node, text| {
+            if node < root {
+                text.push_str(&quote(names(node as usize)));
+            } else if node > root {
+                text.push_str(&support_label(self.splits[(node - root - 1) as usize].1));
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::random::random_tree;
+    use super::super::{NewickOptions, Tree, read_newick, tree_splits, write_newick};
+    use super::*;
+    use crate::rng::{Purpose, stream};
+    use crate::taxa::Taxa;
+
+    const NAMES: [&str; 7] = ["A", "B", "C", "D", "E", "F", "G"];
+
+    fn splits_of(tree: &Tree) -> Vec<Split> {
+        tree_splits(tree).into_iter().map(|s| s.1).collect()
+    }
+
+    fn text_of(trees: &str, kind: ConsensusKind) -> String {
+        let trees = read_newick(trees, "t").unwrap();
+        let tips = trees[0]
+            .nodes
+            .iter()
+            .filter(|n| n.children.is_empty())
+            .count();
+        let taxa = Taxa::new(NAMES[..tips].iter().map(|s| s.to_string()).collect()).unwrap();
+        let trees: Vec<Vec<Split>> = trees
+            .iter()
+            .map(|t| splits_of(&t.to_tree(&taxa, "t", None).unwrap().0))
+            .collect();
+        consensus(tips, trees.iter().map(Vec::as_slice), kind).to_newick(|i| NAMES[i])
+    }
+
+    #[test]
+    fn strict_majority_and_extended() {
+        let trees = "((A,B),C,((D,E),(F,G))); ((A,B),C,((D,E),(F,G))); ((A,B),D,((C,E),(F,G))); ((A,C),F,(B,(G,(D,E))));";
+        assert_eq!(text_of(trees, ConsensusKind::Strict), "(A,B,C,D,E,F,G);");
+        assert_eq!(
+            text_of(trees, ConsensusKind::Majority(0.5)),
+            "(A,B,(C,(D,E)75,(F,G)75)75);"
+        );
+        assert_eq!(
+            text_of(trees, ConsensusKind::Majority(0.75)),
+            "(A,B,(C,(D,E)75,(F,G)75)75);"
+        );
+        assert_eq!(
+            text_of(trees, ConsensusKind::Majority(0.8)),
+            "(A,B,C,D,E,F,G);"
+        );
+        assert_eq!(
+            text_of(trees, ConsensusKind::Extended),
+            "(A,B,(C,((D,E)75,(F,G)75)50)75);"
+        );
+        assert_eq!(
+            text_of("(A,B,(C,D)); (A,C,(B,D));", ConsensusKind::Majority(0.5)),
+            "(A,B,C,D);"
+        );
+        assert_eq!(text_of("(A,B,C);", ConsensusKind::Extended), "(A,B,C);");
+    }
+
+    #[test]
+    fn the_consensus_of_one_tree_is_that_tree() {
+        let mut rng = stream(1, Purpose::Test, 0);
+        let names: Vec<String> = (0..70).map(|i| format!("t{i}")).collect();
+        let tree = random_tree(70, 0.1, &mut rng);
+        let splits = splits_of(&tree);
+        for kind in [
+            ConsensusKind::Strict,
+            ConsensusKind::Majority(0.5),
+            ConsensusKind::Extended,
+        ] {
+            let text = consensus(70, [splits.as_slice()], kind).to_newick(|i| &names[i]);
+            let options = NewickOptions {
+                brlens: false,
+                ..NewickOptions::default()
+            };
+            assert_eq!(
+                text.replace(")100", ")"),
+                write_newick(&tree, |i| &names[i], &options)
+            );
+        }
+    }
+
+    #[test]
+    fn extended_consensus_of_random_trees_is_as_resolved_as_its_splits_allow() {
+        let mut rng = stream(1, Purpose::Test, 1);
+        let trees: Vec<Vec<Split>> = (0..30)
+            .map(|_| splits_of(&random_tree(12, 0.1, &mut rng)))
+            .collect();
+        let tree = consensus(12, trees.iter().map(Vec::as_slice), ConsensusKind::Extended);
+        let kept = tree.splits();
+        assert!(
+            kept.iter()
+                .all(|(a, _)| kept.iter().all(|(b, _)| a.is_compatible(b)))
+        );
+        for split in trees.iter().flatten() {
+            let fits = kept.iter().all(|(other, _)| split.is_compatible(other));
+            assert!(!fits || kept.iter().any(|(other, _)| other == split));
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! A tree as Newick text that depends on the tree alone, not on the numbers of its nodes and edges.
+//!
+//! The text is rooted at the inner node next to tip 0 and children stand in the order of their
+//! smallest tip, so equal trees with equal lengths give equal text. Nothing recurses.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+use super::topology::{EdgeId, NodeId, Tree, to_length_grid};
+
+/// A label for some edges.
+pub type EdgeLabels<'a> = &'a dyn Fn(EdgeId) -> Option<String>;
+
+/// What is written beside names and brackets.
+#[derive(Clone, Copy)]
+pub struct NewickOptions<'a> {
+    /// Branch lengths, with as many digits as give back the same length on the grid.
+    pub brlens: bool,
+    /// Labels of inner edges, as the label of the node below: `(C,D)95:0.1`.
+    pub node_labels: Option<EdgeLabels<'a>>,
+    /// Labels of edges, as a comment behind the branch: `(C,D):0.1[95]`.
+    pub branch_labels: Option<EdgeLabels<'a>>,
+}
+
+impl Default for NewickOptions<'_> {
+    /// Lengths and no labels.
+    fn default() -> Self {
+        NewickOptions {
+            brlens: true,
+            node_labels: None,
+            branch_labels: None,
+        }
+    }
+}
+
+/// The tree as one line of Newick text, without a line end; `names(i)` is the name of tip `i`.
+///
+/// A tree of two tips is written `(A:t,B:0);`, one of a single tip `A;`.
+pub fn write_newick<'n>(
+    tree: &Tree,
+    names: impl Fn(usize) -> &'n str,
+    options: &NewickOptions,
+) -> String {
+    let mut children = vec![Vec::new(); tree.num_nodes()];
+    let mut edge_above = vec![EdgeId::NONE; tree.num_nodes()];
+    let mut root = NodeId(0);
+    if let Some((inner, edge)) = tree.links(root).next().filter(|_| tree.num_tips() > 2) {
+        root = inner;
+        let order = tree.preorder(inner, edge);
+        let mut smallest: Vec<u32> = (0..tree.num_nodes() as u32).collect();
+        for &(node, edge) in order.iter().rev() {
+            edge_above[node.index()] = edge;
+            if !tree.is_tip(node) {
+                let mut below = tree.other_links(node, edge).map(|(child, _)| child.0);
+                below.sort_by_key(|&child| smallest[child as usize]);
+                smallest[node.index()] = smallest[below[0] as usize];
+                children[node.index()] = below.to_vec();
+            }
+        }
+        children[inner.index()].insert(0, 0);
+        edge_above[0] = edge;
+        edge_above[inner.index()] = EdgeId::NONE;
+    } else if tree.num_tips() == 2 {
+        let length = format_brlen(tree.brlen(EdgeId(0)));
+        let (first, second) = if options.brlens {
+            (format!(":{length}"), ":0")
+        } else {
+            (String::new(), "")
+        };
+        return format!("({}{first},{}{second});", quote(names(0)), quote(names(1)));
+    }
+    write_nested(&children, root.0, |node, text| {
+        let node = NodeId(node);
+        let edge = edge_above[node.index()];
+        if tree.is_tip(node) {
+            text.push_str(&quote(names(node.index())));
+        }
+        if edge == EdgeId::NONE {
+            return;
+        }
+        let label = |labels: Option<EdgeLabels>| labels.and_then(|labels| labels(edge));
+        if let Some(label) = label(options.node_labels).filter(|_| !tree.is_tip(node)) {
+            text.push_str(&quote(&label));
+        }
+        if options.brlens {
+            text.push(':');
+            text.push_str(&format_brlen(tree.brlen(edge)));
+        }
+        if let Some(label) = label(options.branch_labels) {
+            write!(text, "[{label}]").expect("writing to a string");
+        }
+    })
+}
+
+/// Brackets and commas of a rooted tree of any degrees; `describe` adds what follows the brackets.
+pub(super) fn write_nested(
+    children: &[Vec<u32>],
+    root: u32,
+    mut describe: impl FnMut(u32, &mut String),
+) -> String {
+    let mut text = String::new();
+    // Each open node with the number of its children already written.
+    let mut open = vec![(root, 0usize)];
+    while let Some((node, written)) = open.last_mut() {
+        let list = &children[*node as usize];
+        if *written < list.len() {
+            text.push(if *written == 0 { '(' } else { ',' });
+            let child = list[*written];
+            *written += 1;
+            open.push((child, 0));
+        } else {
+            if !list.is_empty() {
+                text.push(')');
+            }
+            describe(*node, &mut text);
+            open.pop();
+        }
+    }
+    text.push(';');
+    text
+}
+
+/// A name as it may stand in Newick text: in single quotes where it holds a character with a meaning.
+pub fn quote(name: &str) -> Cow<'_, str> {
+    let special = |c: char| c.is_whitespace() || c.is_control() || "()[],:;'\"".contains(c);
+    if name.is_empty() || name.contains(special) {
+        Cow::Owned(format!("'{}'", name.replace('\'', "''")))
+    } else {
+        Cow::Borrowed(name)
+    }
+}
+
+/// The shortest decimal number that is read back as the same length on the grid.
+pub fn format_brlen(length: f64) -> String {
+    // Eleven decimals tell any two neighbours on a grid of 2^-34 apart.
+    for decimals in 0..=11 {
+        let text = format!("{length:.decimals$}");
+        if text
+            .parse()
+            .is_ok_and(|read| to_length_grid(read) == length)
+        {
+            return text;
+        }
+    }
+    length.to_string()
+}
+
+/// A support value in percent as it is written at a branch: rounded to a whole number.
+pub fn support_label(percent: f64) -> String {
+    format!("{:.0}", percent.round())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NAMES: [&str; 5] = ["A_1", "it's", "C D", "Bär", "(x)"];
+
+    /// ```text
+    ///  0 \        2        / 3
+    ///     5 ----- 6 ----- 7
+    ///  1 /                 \ 4
+    /// ```
+    const EDGES: [(u32, u32, f64); 7] = [
+        (0, 5, 0.1),
+        (1, 5, 0.2),
+        (5, 6, 0.3),
+        (2, 6, 0.4),
+        (6, 7, 0.5),
+        (3, 7, 1e-6),
+        (4, 7, 0.7),
+    ];
+
+    #[test]
+    fn names_are_quoted_where_needed_and_the_place_of_the_root_is_fixed() {
+        let text = "(A_1:0.1,'it''s':0.2,('C D':0.4,(Bär:0.000001,'(x)':0.7):0.5):0.3);";
+        let tree = Tree::from_edges(5, &EDGES);
+        assert_eq!(
+            write_newick(&tree, |i| NAMES[i], &NewickOptions::default()),
+            text
+        );
+        // The same tree with other numbers inside.
+        let mut edges: Vec<_> = EDGES
+            .iter()
+            .map(|&(a, b, l)| {
+                (
+                    if b == 5 { 7 } else { b - 1 },
+                    if a > 4 { 12 - a } else { a },
+                    l,
+                )
+            })
+            .collect();
+        edges[2] = (5, 7, 0.3);
+        edges[4] = (6, 5, 0.5);
+        edges.reverse();
+        let renumbered = Tree::from_edges(5, &edges);
+        assert_eq!(
+            write_newick(&renumbered, |i| NAMES[i], &NewickOptions::default()),
+            text
+        );
+    }
+
+    #[test]
+    fn labels_stand_at_nodes_or_branches() {
+        let tree = Tree::from_edges(5, &EDGES);
+        let support = |edge: EdgeId| match edge.0 {
+            2 => Some(support_label(99.7)),
+            4 => Some(support_label(66.6)),
+            _ => None,
+        };
+        let names = ["A", "B", "C", "D", "E"];
+        let mut options = NewickOptions {
+            brlens: false,
+            node_labels: Some(&support),
+            branch_labels: None,
+        };
+        assert_eq!(
+            write_newick(&tree, |i| names[i], &options),
+            "(A,B,(C,(D,E)67)100);"
+        );
+        options = NewickOptions {
+            branch_labels: Some(&support),
+            ..NewickOptions::default()
+        };
+        let text = "(A:0.1,B:0.2,(C:0.4,(D:0.000001,E:0.7):0.5[67]):0.3[100]);";
+        assert_eq!(write_newick(&tree, |i| names[i], &options), text);
+    }
+
+    #[test]
+    fn two_tips_and_one() {
+        let two = Tree::from_edges(2, &[(0, 1, 0.25)]);
+        assert_eq!(
+            write_newick(&two, |i| NAMES[i], &NewickOptions::default()),
+            "(A_1:0.25,'it''s':0);"
+        );
+        assert_eq!(
+            write_newick(
+                &Tree::unconnected(1),
+                |i| NAMES[i],
+                &NewickOptions::default()
+            ),
+            "A_1;"
+        );
+    }
+
+    #[test]
+    fn lengths_are_read_back_bit_for_bit() {
+        let spacing = 2f64.powi(-34);
+        for steps in [
+            0u64,
+            1,
+            2,
+            3,
+            17,
+            12_345,
+            1 << 34,
+            (1 << 34) + 1,
+            (1 << 40) + 12_345,
+            1_717_986_918,
+        ] {
+            let length = steps as f64 * spacing;
+            assert_eq!(
+                to_length_grid(format_brlen(length).parse().unwrap()),
+                length
+            );
+        }
+        assert_eq!(format_brlen(to_length_grid(0.1)), "0.1");
+        assert_eq!(format_brlen(spacing), "0.00000000006");
+    }
+}

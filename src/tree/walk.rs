@@ -1,0 +1,149 @@
+//! Ways through a tree: edges around an edge, the path between two nodes, all nodes bottom-up.
+
+use super::topology::{EdgeId, NodeId, Tree};
+
+impl Tree {
+    /// Edges at most `radius` edges away from `edge` (its neighbours are at 1), with their distance,
+    /// the nearest first; `edge` itself is not among them. Works on a pruned tree too.
+    pub fn edges_within(&self, edge: EdgeId, radius: usize) -> Vec<(EdgeId, usize)> {
+        let mut found: Vec<(EdgeId, usize)> = Vec::new();
+        // Where each found edge was left: the node farther from the start.
+        let mut fronts: Vec<NodeId> = Vec::new();
+        let step =
+            |from: NodeId, by: EdgeId, distance: usize, found: &mut Vec<_>, fronts: &mut Vec<_>| {
+                if distance <= radius && !self.is_tip(from) {
+                    for (next, next_edge) in self.other_links(from, by) {
+                        found.push((next_edge, distance));
+                        fronts.push(next);
+                    }
+                }
+            };
+        for end in self.ends(edge) {
+            step(end, edge, 1, &mut found, &mut fronts);
+        }
+        let mut at = 0;
+        while at < found.len() {
+            let (by, distance) = found[at];
+            step(fronts[at], by, distance + 1, &mut found, &mut fronts);
+            at += 1;
+        }
+        found
+    }
+
+    /// The edges on the way from one node to another, in order; empty if they are the same.
+    pub fn path(&self, from: NodeId, to: NodeId) -> Vec<EdgeId> {
+        // Walked from the target, so that the way back is already in order.
+        let mut towards = vec![(NodeId::NONE, EdgeId::NONE); self.num_nodes()];
+        let mut stack = vec![to];
+        while let Some(node) = stack.pop() {
+            if node == from {
+                break;
+            }
+            for (next, edge) in self.links(node) {
+                if edge != towards[node.index()].1 {
+                    towards[next.index()] = (node, edge);
+                    stack.push(next);
+                }
+            }
+        }
+        let mut edges = Vec::new();
+        let mut node = from;
+        while node != to {
+            let (next, edge) = towards[node.index()];
+            edges.push(edge);
+            node = next;
+        }
+        edges
+    }
+
+    /// All nodes with the edge towards `root`, children before parents; the two
+    /// ends of `root` have `root` itself.
+    pub fn postorder(&self, root: EdgeId) -> Vec<(NodeId, EdgeId)> {
+        let [a, b] = self.ends(root);
+        let mut order = self.preorder(a, root);
+        order.extend(self.preorder(b, root));
+        order.reverse();
+        order
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::random::random_tree;
+    use super::*;
+    use crate::rng::{Purpose, stream};
+
+    /// ```text
+    ///  0 \        2        / 3
+    ///     5 ----- 6 ----- 7
+    ///  1 /                 \ 4
+    /// ```
+    fn five_tips() -> Tree {
+        Tree::from_edges(
+            5,
+            &[
+                (0, 5, 0.1),
+                (1, 5, 0.1),
+                (5, 6, 0.1),
+                (2, 6, 0.1),
+                (6, 7, 0.1),
+                (3, 7, 0.1),
+                (4, 7, 0.1),
+            ],
+        )
+    }
+
+    #[test]
+    fn edges_within_a_radius_come_with_their_distance() {
+        let tree = five_tips();
+        let within = |edge, radius| {
+            let mut found: Vec<_> = tree
+                .edges_within(EdgeId(edge), radius)
+                .iter()
+                .map(|&(e, d)| (e.0, d))
+                .collect();
+            assert!(found.is_sorted_by_key(|f| f.1));
+            found.sort();
+            found
+        };
+        assert_eq!(within(0, 0), []);
+        assert_eq!(within(0, 1), [(1, 1), (2, 1)]);
+        assert_eq!(within(0, 2), [(1, 1), (2, 1), (3, 2), (4, 2)]);
+        assert_eq!(
+            within(2, 9),
+            [(0, 1), (1, 1), (3, 1), (4, 1), (5, 2), (6, 2)]
+        );
+        let mut pruned = tree.clone();
+        let off = pruned.prune(NodeId(6), EdgeId(3));
+        assert_eq!(pruned.edges_within(off.merged, 9).len(), 4);
+    }
+
+    #[test]
+    fn paths_lead_from_node_to_node() {
+        let tree = five_tips();
+        assert_eq!(tree.path(NodeId(0), NodeId(4)), [0, 2, 4, 6].map(EdgeId));
+        assert_eq!(tree.path(NodeId(4), NodeId(0)), [6, 4, 2, 0].map(EdgeId));
+        assert_eq!(tree.path(NodeId(6), NodeId(6)), []);
+        assert_eq!(tree.path(NodeId(5), NodeId(6)), [EdgeId(2)]);
+    }
+
+    #[test]
+    fn postorder_meets_children_first_and_every_node_once() {
+        let tree = random_tree(40, 0.1, &mut stream(1, Purpose::Test, 0));
+        for root in tree.edges() {
+            let order = tree.postorder(root);
+            assert_eq!(order.len(), tree.num_nodes());
+            let mut seen = vec![false; tree.num_nodes()];
+            for &(node, edge) in &order {
+                if !tree.is_tip(node) {
+                    assert!(
+                        tree.other_links(node, edge)
+                            .iter()
+                            .all(|(child, _)| seen[child.index()])
+                    );
+                }
+                assert!(!std::mem::replace(&mut seen[node.index()], true));
+            }
+        }
+    }
+}
