@@ -4,4 +4,8 @@ pub mod error;
 pub mod rng;
 pub mod taxa;
 
+pub mod alphabet;
 pub mod tree;
+
+pub mod alignment;
+
