@@ -2,7 +2,7 @@
 //!
 //! The format does not say which layout a file has, and users often do not know. So every layout is tried as a
 //! *reading* of the file, which only deals lines to taxa and counts characters; the first reading that keeps
-//! the header's promises wins. If none does, the reading that breaks the fewest promises explains the faults.
+//! the header's promises wins. If none does, the reading that contradicts it least explains the faults.
 //! Two readings of one file that both keep every promise are practically impossible: what one takes for a name
 //! the other counts as sites.
 //!
@@ -37,7 +37,7 @@ enum Layout {
     Filled,
 }
 
-/// Tried in this order; with equally many broken promises the earlier one explains.
+/// Tried in this order; of equally bad ones the earlier explains.
 const READINGS: [(NameStyle, Layout); 8] = [
     (NameStyle::Relaxed, Layout::OneLine),
     (NameStyle::Relaxed, Layout::Interleaved),
@@ -67,7 +67,7 @@ pub(super) fn parse_phylip(text: &[u8], file: &str) -> Result<Alignment> {
         let Some(records) = deal(&lines, header, style, layout) else {
             continue;
         };
-        let broken = count_broken_promises(&records, header);
+        let broken = weigh_contradictions(&records, header);
         if best.as_ref().is_none_or(|(fewest, _)| broken < *fewest) {
             best = Some((broken, records));
         }
@@ -157,7 +157,7 @@ fn deal<'a>(
 }
 
 /// The name at the beginning of a line, and the characters after it.
-fn split_name(line: Piece, style: NameStyle) -> (&[u8], Piece) {
+fn split_name(line: Piece<'_>, style: NameStyle) -> (&[u8], Piece<'_>) {
     let (name, rest) = match style {
         NameStyle::Relaxed => {
             let text = line.text.trim_ascii_start();
@@ -193,26 +193,17 @@ fn split_name(line: Piece, style: NameStyle) -> (&[u8], Piece) {
     (name.trim_ascii(), rest)
 }
 
-/// In how many ways a reading contradicts the header.
-fn count_broken_promises(records: &[Record], header: Header) -> usize {
-    let wrong = records
-        .iter()
-        .filter(|record| record.num_sites() != header.num_sites)
-        .count();
-    let first = records.first().map_or(0, Record::num_sites);
-    let all_alike = records.iter().all(|record| record.num_sites() == first);
-    let nameless = records
-        .iter()
-        .filter(|record| record.name.is_empty())
-        .count();
-    // Rows that all have another length are one lie of the header, not many broken rows; but a reading in which
-    // at least one row is right explains better.
-    let lengths = if all_alike && first > 0 {
-        2 * wrong.min(1)
-    } else {
-        wrong
-    };
-    usize::from(records.len() != header.num_taxa) + lengths + nameless
+/// By how many characters a reading misses what the header promises; a name counts as one, a taxon as its sites.
+fn weigh_contradictions(records: &[Record], header: Header) -> usize {
+    let missed = records.len().abs_diff(header.num_taxa);
+    let wrong = records.iter().map(|record| {
+        usize::from(record.name.is_empty()) + record.num_sites().abs_diff(header.num_sites)
+    });
+    // Saturating, as a header may promise anything.
+    wrong.fold(
+        missed.saturating_mul(header.num_sites),
+        usize::saturating_add,
+    )
 }
 
 #[cfg(test)]
