@@ -9,3 +9,4 @@ pub mod tree;
 
 pub mod alignment;
 
+pub mod partition;

@@ -123,7 +123,7 @@ fn deal<'a>(
     let possible = match layout {
         Layout::OneLine | Layout::Filled => true,
         Layout::Interleaved => lines.len() > num_taxa,
-        Layout::Wrapped => lines_per_taxon > 1 && lines.len() % num_taxa == 0,
+        Layout::Wrapped => lines_per_taxon > 1 && lines.len().is_multiple_of(num_taxa),
     };
     if !possible {
         return None;
