@@ -1,15 +1,12 @@
-//! Stand-in for the alphabet room (replaced at merge).
+//! Alphabets: which characters a data type knows, and which states each of them may stand for.
+//!
+//! A *state* is what evolves (A, C, G, T); a *character* is what a file holds (`R`, `-`, `u`); a *code* is the
+//! small number of a character's set of possible states. One file per alphabet, and [`DataType`] in front.
+//! No sequence is held here, and no model.
 
-/// What kind of characters an alignment holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DataType {
-    /// Nucleotides A, C, G, T.
-    Dna,
-}
+mod character;
+mod data_type;
+mod dna;
 
-impl DataType {
-    /// Number of states.
-    pub fn num_states(self) -> usize {
-        4
-    }
-}
+pub use character::is_sequence_character;
+pub use data_type::DataType;

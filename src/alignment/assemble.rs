@@ -1,0 +1,385 @@
+//! From the pieces a format reader found to an [`Alignment`]: every check that does not depend on the format.
+//!
+//! Readers say which bytes belong to which taxon ([`Record`]) and what the file promises ([`Header`]); here names
+//! and lengths are compared, characters that no data type knows are refused, and all faults are worded.
+
+use super::rows::{Alignment, LineStart};
+use crate::alphabet::is_sequence_character;
+use crate::error::{Error, Fault, Place, Result};
+use crate::taxa::Taxa;
+use std::collections::HashMap;
+
+/// One taxon as a reader found it.
+pub(super) struct Record<'a> {
+    /// Name, not yet checked.
+    pub name: &'a [u8],
+    /// Line the name stands on, counted from 1.
+    pub line: usize,
+    /// Its characters, in order.
+    pub pieces: Vec<Piece<'a>>,
+}
+
+/// Characters of one taxon on one line.
+#[derive(Clone, Copy)]
+pub(super) struct Piece<'a> {
+    /// Line of the file, counted from 1.
+    pub line: usize,
+    /// The characters; white space among them is to be skipped.
+    pub text: &'a [u8],
+    /// How many of them are not white space.
+    pub num_sites: usize,
+}
+
+/// What a file promises about itself.
+#[derive(Clone, Copy)]
+pub(super) struct Header {
+    /// Promised number of taxa.
+    pub num_taxa: usize,
+    /// Promised number of sites.
+    pub num_sites: usize,
+    /// Line of the promise, counted from 1.
+    pub line: usize,
+}
+
+impl<'a> Piece<'a> {
+    /// The characters of a line, or of what is left of it after the name.
+    pub fn new(line: usize, text: &'a [u8]) -> Self {
+        Piece {
+            line,
+            text,
+            num_sites: text.iter().filter(|b| !b.is_ascii_whitespace()).count(),
+        }
+    }
+}
+
+impl Record<'_> {
+    /// Number of characters that are not white space.
+    pub fn num_sites(&self) -> usize {
+        self.pieces.iter().map(|piece| piece.num_sites).sum()
+    }
+
+    fn place(&self, file: &str) -> Place {
+        let place = Place::file(file).at_line(self.line);
+        match self.name {
+            b"" => place,
+            name => place.named(String::from_utf8_lossy(name)),
+        }
+    }
+}
+
+/// Checks everything and joins the rows; refuses with every fault found, the reader's own (`faults`) first.
+pub(super) fn assemble(
+    file: &str,
+    records: Vec<Record>,
+    header: Option<Header>,
+    mut faults: Vec<Fault>,
+) -> Result<Alignment> {
+    if let Some(header) = header.filter(|header| header.num_taxa != records.len()) {
+        faults.push(Fault::new(
+            Place::file(file).at_line(header.line),
+            format!(
+                "the header promises {} taxa, but the file holds {}: correct the header, or look for \
+                 missing, extra or broken lines",
+                header.num_taxa,
+                records.len()
+            ),
+        ));
+    } else if records.is_empty() {
+        faults.push(Fault::new(Place::file(file), "the file holds no sequence"));
+    }
+    let names = check_names(file, &records, &mut faults);
+    check_lengths(file, &records, header, &mut faults);
+
+    let mut rows = Vec::with_capacity(records.len());
+    let mut line_starts = Vec::with_capacity(records.len());
+    for record in &records {
+        let (row, starts) = join(record);
+        check_characters(file, record, &row, &starts, &mut faults);
+        rows.push(row);
+        line_starts.push(starts);
+    }
+    if !faults.is_empty() {
+        return Err(Error::Input(faults));
+    }
+    let taxa = Taxa::new(names).expect("duplicates were refused");
+    Ok(Alignment::new(taxa, rows).read_from(file, line_starts))
+}
+
+/// Names as text; empty, unreadable and duplicate ones become faults.
+fn check_names(file: &str, records: &[Record], faults: &mut Vec<Fault>) -> Vec<String> {
+    let mut first_with: HashMap<&[u8], usize> = HashMap::with_capacity(records.len());
+    let mut names = Vec::with_capacity(records.len());
+    for record in records {
+        match std::str::from_utf8(record.name) {
+            Ok("") => {
+                faults.push(Fault::new(
+                    record.place(file),
+                    "a taxon without a name: give it one",
+                ));
+            }
+            Ok(name) => names.push(name.to_string()),
+            Err(_) => faults.push(Fault::new(
+                record.place(file),
+                "the taxon name is not valid UTF-8: save the file as UTF-8",
+            )),
+        }
+        if record.name.is_empty() {
+            continue;
+        }
+        let first = *first_with.entry(record.name).or_insert(record.line);
+        if first != record.line {
+            faults.push(Fault::new(
+                record.place(file),
+                format!("the taxon name was used before, on line {first}: names must be unique"),
+            ));
+        }
+    }
+    names
+}
+
+/// Missing sequences and unequal lengths.
+fn check_lengths(file: &str, records: &[Record], header: Option<Header>, faults: &mut Vec<Fault>) {
+    let mut lengths: Vec<usize> = records.iter().map(Record::num_sites).collect();
+    for (record, _) in records
+        .iter()
+        .zip(&lengths)
+        .filter(|(_, length)| **length == 0)
+    {
+        let message = "the taxon has no sequence: add it, or remove the name";
+        faults.push(Fault::new(record.place(file), message));
+    }
+    let by_record = lengths.clone();
+    lengths.retain(|&length| length > 0);
+    let Some(common) = most_common(&mut lengths) else {
+        return;
+    };
+    if common > u32::MAX as usize {
+        faults.push(Fault::new(
+            Place::file(file),
+            "more than 4294967295 sites are not supported",
+        ));
+    }
+    // The header is believed if any sequence keeps its promise; otherwise it is the header that is wrong.
+    let mut expected = common;
+    if let Some(header) = header.filter(|header| header.num_sites != common) {
+        if by_record.contains(&header.num_sites) {
+            expected = header.num_sites;
+        } else {
+            faults.push(Fault::new(
+                Place::file(file).at_line(header.line),
+                format!(
+                    "the header promises {} sites, but the sequences have {common}: correct the header, \
+                     or look for missing characters",
+                    header.num_sites
+                ),
+            ));
+        }
+    }
+    let model = by_record
+        .iter()
+        .position(|&length| length == expected)
+        .expect("one has it");
+    for (record, &length) in records.iter().zip(&by_record) {
+        if length != 0 && length != expected {
+            faults.push(Fault::new(
+                record.place(file),
+                format!(
+                    "the sequence has {length} sites, while '{}' (line {}) has {expected}: aligned \
+                     sequences are equally long",
+                    String::from_utf8_lossy(records[model].name),
+                    records[model].line
+                ),
+            ));
+        }
+    }
+}
+
+/// The most frequent value, the smallest of equally frequent ones; sorts the values.
+fn most_common(values: &mut [usize]) -> Option<usize> {
+    values.sort_unstable();
+    let runs = values.chunk_by(|a, b| a == b);
+    runs.rev().max_by_key(|run| run.len()).map(|run| run[0])
+}
+
+/// The row without white space, and the lines its parts stand on.
+fn join(record: &Record) -> (Vec<u8>, Vec<LineStart>) {
+    let mut row = Vec::with_capacity(record.num_sites());
+    let mut starts = Vec::with_capacity(record.pieces.len());
+    for piece in record.pieces.iter().filter(|piece| piece.num_sites > 0) {
+        starts.push(LineStart {
+            site: row.len() as u32,
+            line: piece.line as u32,
+        });
+        if piece.num_sites == piece.text.len() {
+            row.extend_from_slice(piece.text);
+        } else {
+            row.extend(piece.text.iter().filter(|b| !b.is_ascii_whitespace()));
+        }
+    }
+    (row, starts)
+}
+
+/// Characters that stand in no sequence whatever its type: one fault per taxon and character.
+fn check_characters(
+    file: &str,
+    record: &Record,
+    row: &[u8],
+    starts: &[LineStart],
+    faults: &mut Vec<Fault>,
+) {
+    if row.iter().all(|&byte| is_sequence_character(byte)) {
+        return;
+    }
+    let mut found: Vec<(String, usize, usize)> = Vec::new();
+    let mut note =
+        |shown: String, site: usize| match found.iter_mut().find(|(known, ..)| *known == shown) {
+            Some((.., count)) => *count += 1,
+            None => found.push((shown, site, 1)),
+        };
+    let mut site = 0;
+    for chunk in row.utf8_chunks() {
+        for (i, character) in chunk.valid().char_indices() {
+            if !u8::try_from(character).is_ok_and(is_sequence_character) {
+                note(format!("'{}'", character.escape_debug()), site + i);
+            }
+        }
+        site += chunk.valid().len();
+        for byte in chunk.invalid() {
+            note(format!("byte 0x{byte:02x}"), site);
+            site += 1;
+        }
+    }
+    for (shown, site, count) in found {
+        let line = starts[starts.partition_point(|start| start.site as usize <= site) - 1].line;
+        let place = record
+            .place(file)
+            .at_line(line as usize)
+            .at_column(site + 1);
+        let times = if count > 1 {
+            format!(" ({count} times in this sequence)")
+        } else {
+            String::new()
+        };
+        faults.push(Fault::new(
+            place,
+            format!("{shown} stands in no kind of sequence{times}: correct or remove it"),
+        ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(name: &'static str, line: usize, pieces: &[&'static [u8]]) -> Record<'static> {
+        let pieces = pieces
+            .iter()
+            .enumerate()
+            .map(|(i, text)| Piece::new(line + i, text));
+        Record {
+            name: name.as_bytes(),
+            line,
+            pieces: pieces.collect(),
+        }
+    }
+
+    fn messages(records: Vec<Record>, header: Option<Header>) -> Vec<String> {
+        match assemble("a", records, header, Vec::new()).unwrap_err() {
+            Error::Input(faults) => faults.iter().map(Fault::to_string).collect(),
+            other => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn rows_are_joined_and_remember_their_lines() {
+        let records = vec![
+            record("x", 1, &[b"AC G", b"", b"T-"]),
+            record("y", 9, &[b"acgun"]),
+        ];
+        let alignment = assemble("f.phy", records, None, Vec::new()).unwrap();
+        assert_eq!(alignment.row(0), b"ACGT-");
+        assert_eq!(alignment.row(1), b"acgun");
+        assert_eq!(alignment.num_sites(), 5);
+        assert_eq!(alignment.taxa().names(), ["x", "y"]);
+        let lines: Vec<_> = (0..5)
+            .map(|site| alignment.place(0, site).line.unwrap())
+            .collect();
+        assert_eq!(lines, [1, 1, 1, 3, 3]);
+        assert_eq!(
+            alignment.place(1, 4).to_string(),
+            "f.phy, line 9, column 5, 'y'"
+        );
+    }
+
+    #[test]
+    fn every_fault_is_named_at_once() {
+        let records = vec![
+            record("x", 1, &[b"ACGT"]),
+            record("y", 2, &[b"AC!T"]),
+            record("x", 3, &[b"ACG"]),
+            record("", 4, &[b"ACGT"]),
+            record("z", 5, &[]),
+            record("w", 6, &["A\u{e9}é!!".as_bytes()]),
+        ];
+        let messages = messages(records, None);
+        let expected = [
+            "a, line 3, 'x': the taxon name was used before, on line 1",
+            "a, line 4: a taxon without a name",
+            "a, line 5, 'z': the taxon has no sequence",
+            "a, line 3, 'x': the sequence has 3 sites, while 'x' (line 1) has 4",
+            "a, line 6, 'w': the sequence has 7 sites, while 'x' (line 1) has 4",
+            "a, line 2, column 3, 'y': '!' stands in no kind of sequence: ",
+            "a, line 6, column 2, 'w': 'é' stands in no kind of sequence (2 times",
+            "a, line 6, column 6, 'w': '!' stands in no kind of sequence (2 times",
+        ];
+        assert_eq!(messages.len(), expected.len(), "{messages:#?}");
+        for (message, start) in messages.iter().zip(expected) {
+            assert!(message.starts_with(start), "{message}\n{start}");
+        }
+    }
+
+    #[test]
+    fn a_lying_header_is_one_fault_and_a_short_row_another() {
+        let rows = || {
+            vec![
+                record("x", 2, &[b"ACGT"]),
+                record("y", 3, &[b"ACG"]),
+                record("z", 4, &[b"ACG"]),
+            ]
+        };
+        let header = |num_taxa, num_sites| {
+            Some(Header {
+                num_taxa,
+                num_sites,
+                line: 1,
+            })
+        };
+        // One sequence keeps the promise of 4 sites: the others are short.
+        let short = messages(rows(), header(3, 4));
+        assert_eq!(short.len(), 2, "{short:#?}");
+        assert!(
+            short[0]
+                .starts_with("a, line 3, 'y': the sequence has 3 sites, while 'x' (line 2) has 4")
+        );
+        let lies = messages(rows(), header(4, 9));
+        assert_eq!(lies.len(), 3, "{lies:#?}");
+        assert!(lies[0].starts_with("a, line 1: the header promises 4 taxa, but the file holds 3"));
+        assert!(
+            lies[1].starts_with("a, line 1: the header promises 9 sites, but the sequences have 3")
+        );
+        assert!(
+            lies[2]
+                .starts_with("a, line 2, 'x': the sequence has 4 sites, while 'y' (line 3) has 3")
+        );
+    }
+
+    #[test]
+    fn names_that_are_not_text_are_refused() {
+        let records = vec![Record {
+            name: b"a\xff",
+            line: 1,
+            pieces: vec![Piece::new(1, b"A")],
+        }];
+        assert!(messages(records, None)[0].contains("UTF-8"));
+    }
+}

@@ -1,0 +1,74 @@
+//! Which format a text has, from its first characters; file names are not looked at.
+
+use crate::error::{Error, Place, Result};
+
+/// A format there is a reader for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Format {
+    /// Begins with two numbers.
+    Phylip,
+    /// Begins with `>`.
+    Fasta,
+}
+
+/// The format of an alignment file.
+///
+/// # Errors
+/// An empty text, and a text that begins like neither format.
+pub(super) fn detect_format(text: &[u8], file: &str) -> Result<Format> {
+    let start = text.trim_ascii_start();
+    match start.first() {
+        None => Err(Error::input(
+            Place::file(file),
+            "the file is empty: expected an alignment",
+        )),
+        Some(b'>') => Ok(Format::Fasta),
+        Some(b'0'..=b'9') => Ok(Format::Phylip),
+        Some(_) => {
+            let line = text[..text.len() - start.len()]
+                .iter()
+                .filter(|b| **b == b'\n')
+                .count()
+                + 1;
+            let begin = String::from_utf8_lossy(&start[..start.len().min(80)]);
+            let shown: String = begin
+                .lines()
+                .next()
+                .unwrap_or("")
+                .chars()
+                .take(20)
+                .collect();
+            Err(Error::input(
+                Place::file(file).at_line(line),
+                format!(
+                    "begins with '{}', which is neither PHYLIP (two numbers: taxa and sites) nor FASTA \
+                     (`>name`): convert the alignment to one of them",
+                    shown.escape_debug()
+                ),
+            ))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_character_decides() {
+        assert_eq!(detect_format(b"\r\n 4 10\n", "f").unwrap(), Format::Phylip);
+        assert_eq!(detect_format(b"\n>a\nAC", "f").unwrap(), Format::Fasta);
+        for empty in [&b""[..], b" \n\r\n"] {
+            let message = detect_format(empty, "f").unwrap_err().to_string();
+            assert_eq!(message, "f: the file is empty: expected an alignment");
+        }
+        let message = detect_format(b"\n#NEXUS\nbegin data;", "f")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            message.starts_with("f, line 2: begins with '#NEXUS', which is neither"),
+            "{message}"
+        );
+        detect_format(b"\x00\xff\xfe", "f").unwrap_err();
+    }
+}

@@ -1,0 +1,272 @@
+//! [`Patterns`]: the different columns of one partition, encoded, with the number of sites that show each.
+//!
+//! A *site* is a column of the alignment, a *pattern* one of the different columns. Patterns stand in the order
+//! of their first occurrence, so nothing here depends on hashing. Taxa without any data are left out: they add
+//! a factor of one to every likelihood.
+
+use crate::alphabet::DataType;
+use std::collections::HashMap;
+
+/// Unique columns of one partition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Patterns {
+    /// What the codes stand for.
+    pub data_type: DataType,
+    /// Numbers of the taxa that have data here, ascending. "Tip i" below is taxon `tip_taxa[i]`.
+    pub tip_taxa: Vec<usize>,
+    /// `[tip][pattern]`: code, an index into `code_masks`.
+    pub codes: Vec<Vec<u8>>,
+    /// For every code the set of states it may stand for, as bits.
+    pub code_masks: Vec<u64>,
+    /// `[pattern]`: number of sites that show it.
+    pub weights: Vec<u32>,
+    /// `[site]`: its pattern. Empty after [`Self::with_weights`], where sites are no longer meant one by one.
+    pub site_to_pattern: Vec<u32>,
+    /// Number of sites: the sum of the weights.
+    pub num_sites: usize,
+}
+
+impl Patterns {
+    /// Compresses columns. `encode_row(taxon, codes)` writes the codes of one taxon, one per site; it is called
+    /// twice per taxon, so that encoded rows are never all in memory, and must write the same both times.
+    pub fn compress(
+        data_type: DataType,
+        num_taxa: usize,
+        num_sites: usize,
+        encode_row: impl Fn(usize, &mut [u8]),
+    ) -> Self {
+        let undetermined = data_type.undetermined();
+        let mut row = vec![undetermined; num_sites];
+        let mut columns = ColumnClasses::new(num_sites);
+        let mut tip_taxa = Vec::new();
+        for taxon in 0..num_taxa {
+            encode_row(taxon, &mut row);
+            if row.iter().any(|&code| code != undetermined) {
+                tip_taxa.push(taxon);
+                columns.refine(&row);
+            }
+        }
+        let (first_sites, site_to_pattern) = columns.into_patterns();
+        let mut weights = vec![0; first_sites.len()];
+        for &pattern in &site_to_pattern {
+            weights[pattern as usize] += 1;
+        }
+        let mut codes = Vec::with_capacity(tip_taxa.len());
+        for &taxon in &tip_taxa {
+            encode_row(taxon, &mut row);
+            codes.push(first_sites.iter().map(|&site| row[site as usize]).collect());
+        }
+        let code_masks = data_type.code_masks();
+        Patterns {
+            data_type,
+            tip_taxa,
+            codes,
+            code_masks,
+            weights,
+            site_to_pattern,
+            num_sites,
+        }
+    }
+
+    /// Number of patterns.
+    pub fn num_patterns(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// Number of taxa that have data here.
+    pub fn num_tips(&self) -> usize {
+        self.tip_taxa.len()
+    }
+
+    /// The same patterns with every taxon present; those without data get undetermined cells.
+    pub fn with_all_taxa(&self, num_taxa: usize) -> Patterns {
+        let empty = vec![self.data_type.undetermined(); self.num_patterns()];
+        let mut codes = vec![empty; num_taxa];
+        for (row, &taxon) in self.codes.iter().zip(&self.tip_taxa) {
+            codes[taxon].clone_from(row);
+        }
+        Patterns {
+            tip_taxa: (0..num_taxa).collect(),
+            codes,
+            ..self.clone()
+        }
+    }
+
+    /// The same columns with other weights, one per pattern; patterns of weight zero are dropped (bootstrap).
+    ///
+    /// The taxa stay those of the original data, even one whose remaining cells are all undetermined.
+    /// `site_to_pattern` is left empty.
+    ///
+    /// # Panics
+    /// If there is not one weight per pattern.
+    pub fn with_weights(&self, weights: &[u32]) -> Patterns {
+        assert_eq!(weights.len(), self.num_patterns(), "one weight per pattern");
+        let kept: Vec<usize> = (0..weights.len()).filter(|&i| weights[i] > 0).collect();
+        let keep = |row: &Vec<u8>| kept.iter().map(|&i| row[i]).collect();
+        Patterns {
+            data_type: self.data_type,
+            tip_taxa: self.tip_taxa.clone(),
+            codes: self.codes.iter().map(keep).collect(),
+            code_masks: self.code_masks.clone(),
+            weights: kept.iter().map(|&i| weights[i]).collect(),
+            site_to_pattern: Vec::new(),
+            num_sites: weights.iter().map(|&weight| weight as usize).sum(),
+        }
+    }
+}
+
+/// Classes of sites whose columns are equal so far, refined row by row.
+///
+/// The plain way (hash every column) needs the matrix transposed. Here a row is compared with itself at the first
+/// site of each class, which it mostly equals; only sites that differ are looked up, and move to a class of
+/// their own. A class keeps its first site for ever, so each class is named by its first occurrence.
+struct ColumnClasses {
+    /// `[site]`: class.
+    class: Vec<u32>,
+    /// `[class]`: its first site.
+    first_site: Vec<u32>,
+    /// (old class, code) -> new class, within one row. Looked up, never iterated.
+    moved: HashMap<(u32, u8), u32>,
+}
+
+impl ColumnClasses {
+    /// All sites are equal until a row is seen.
+    fn new(num_sites: usize) -> Self {
+        let first_site = if num_sites > 0 { vec![0] } else { Vec::new() };
+        ColumnClasses {
+            class: vec![0; num_sites],
+            first_site,
+            moved: HashMap::new(),
+        }
+    }
+
+    fn refine(&mut self, row: &[u8]) {
+        self.moved.clear();
+        for (site, class) in self.class.iter_mut().enumerate() {
+            let code = row[site];
+            if code == row[self.first_site[*class as usize] as usize] {
+                continue;
+            }
+            let first_site = &mut self.first_site;
+            *class = *self.moved.entry((*class, code)).or_insert_with(|| {
+                first_site.push(site as u32);
+                first_site.len() as u32 - 1
+            });
+        }
+    }
+
+    /// First site of every pattern, ascending, and the pattern of every site.
+    fn into_patterns(self) -> (Vec<u32>, Vec<u32>) {
+        let mut order: Vec<u32> = (0..self.first_site.len() as u32).collect();
+        order.sort_unstable_by_key(|&class| self.first_site[class as usize]);
+        let mut rank = vec![0; order.len()];
+        for (pattern, &class) in order.iter().enumerate() {
+            rank[class as usize] = pattern as u32;
+        }
+        let first_sites = order
+            .iter()
+            .map(|&class| self.first_site[class as usize])
+            .collect();
+        (
+            first_sites,
+            self.class
+                .iter()
+                .map(|&class| rank[class as usize])
+                .collect(),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn compress(rows: &[&[u8]]) -> Patterns {
+        let num_sites = rows.first().map_or(0, |row| row.len());
+        Patterns::compress(DataType::Dna, rows.len(), num_sites, |taxon, codes| {
+            for (code, &byte) in codes.iter_mut().zip(rows[taxon]) {
+                *code = DataType::Dna.encode(byte).unwrap();
+            }
+        })
+    }
+
+    #[test]
+    fn equal_columns_become_one_pattern_in_order_of_first_occurrence() {
+        //                              sites:  0123456
+        let patterns = compress(&[
+            b"GATAUa-".as_slice(),
+            b"?-N.xoX", // no data: not a tip
+            b"GCGCGcC",
+        ]);
+        assert_eq!(patterns.tip_taxa, [0, 2]);
+        assert_eq!(patterns.site_to_pattern, [0, 1, 2, 1, 2, 1, 3]);
+        assert_eq!(patterns.weights, [1, 3, 2, 1]);
+        assert_eq!(patterns.codes, [vec![4, 1, 8, 15], vec![4, 2, 4, 2]]);
+        assert_eq!(
+            (
+                patterns.num_patterns(),
+                patterns.num_tips(),
+                patterns.num_sites
+            ),
+            (4, 2, 7)
+        );
+    }
+
+    #[test]
+    fn a_partition_without_data_has_one_pattern_and_no_tip() {
+        let patterns = compress(&[b"---".as_slice(), b"NNN"]);
+        assert_eq!((patterns.num_patterns(), patterns.num_tips()), (1, 0));
+        assert_eq!(patterns.weights, [3]);
+        assert_eq!(compress(&[]).num_patterns(), 0);
+    }
+
+    #[test]
+    fn with_all_taxa_adds_undetermined_rows() {
+        let all = compress(&[b"---".as_slice(), b"ACA", b"--G"]).with_all_taxa(4);
+        assert_eq!(all.tip_taxa, [0, 1, 2, 3]);
+        assert_eq!(
+            all.codes,
+            [[15, 15, 15], [1, 2, 1], [15, 15, 4], [15, 15, 15]]
+        );
+        assert_eq!(all.weights, [1, 1, 1]);
+    }
+
+    #[test]
+    fn with_weights_drops_zeros_and_keeps_the_taxa() {
+        let original = compress(&[b"AACG".as_slice(), b"---T"]);
+        let replicate = original.with_weights(&[4, 1, 0]);
+        assert_eq!(replicate.tip_taxa, [0, 1]);
+        assert_eq!(replicate.codes, [[1, 2], [15, 15]]);
+        assert_eq!(replicate.weights, [4, 1]);
+        assert_eq!(replicate.num_sites, 5);
+        assert!(replicate.site_to_pattern.is_empty());
+    }
+
+    proptest! {
+        /// The naive truth: every site's column equals its pattern, and no two patterns are equal.
+        #[test]
+        fn compression_loses_nothing_and_keeps_nothing_twice(
+            columns in prop::collection::vec(prop::collection::vec(0usize..3, 4), 1..60),
+        ) {
+            let rows: Vec<Vec<u8>> =
+                (0..4).map(|taxon| columns.iter().map(|column| b"AG-"[column[taxon]]).collect()).collect();
+            let patterns = compress(&rows.iter().map(Vec::as_slice).collect::<Vec<_>>());
+            let all = patterns.with_all_taxa(4);
+            let pattern = |i: usize| -> Vec<u8> { all.codes.iter().map(|row| row[i]).collect() };
+            let mut seen = 0;
+            for (site, column) in columns.iter().enumerate() {
+                let i = patterns.site_to_pattern[site] as usize;
+                let encoded: Vec<u8> = column.iter().map(|&c| [1, 4, 15][c]).collect();
+                prop_assert_eq!(pattern(i), encoded);
+                prop_assert!(i <= seen, "patterns are numbered by first occurrence");
+                seen = seen.max(i + 1);
+            }
+            let mut distinct: Vec<Vec<u8>> = (0..seen).map(pattern).collect();
+            distinct.sort();
+            distinct.dedup();
+            prop_assert_eq!(distinct.len(), patterns.num_patterns());
+            prop_assert_eq!(patterns.weights.iter().sum::<u32>() as usize, columns.len());
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! PHYLIP: a header with the numbers of taxa and sites, then the taxa in one of several layouts.
+//!
+//! The format does not say which layout a file has, and users often do not know. So every layout is tried as a
+//! *reading* of the file, which only deals lines to taxa and counts characters; the first reading that keeps
+//! the header's promises wins. If none does, the reading that contradicts it least explains the faults.
+//! Two readings of one file that both keep every promise are practically impossible: what one takes for a name
+//! the other counts as sites.
+//!
+//! Names: *relaxed* (up to the first white space) or *strict* (the first 10 characters, which may contain
+//! spaces). Lines: one per taxon; sequential with the sequence over several lines; interleaved, where names stand
+//! only in the first block. Blank lines mean nothing.
+
+use super::assemble::{Header, Piece, Record, assemble};
+use super::rows::Alignment;
+use crate::error::{Error, Place, Result};
+
+/// Width of a strict name, in characters (Felsenstein, PHYLIP documentation, "sequence.html").
+const STRICT_NAME_WIDTH: usize = 10;
+
+/// Where a name ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum NameStyle {
+    Relaxed,
+    Strict,
+}
+
+/// Which lines belong to which taxon.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Layout {
+    /// Every line is a taxon.
+    OneLine,
+    /// Line i belongs to taxon i mod (number of taxa).
+    Interleaved,
+    /// Every taxon has the same number of consecutive lines.
+    Wrapped,
+    /// A taxon takes lines until it has as many sites as the header promises.
+    Filled,
+}
+
+/// Tried in this order; of equally bad ones the earlier explains.
+const READINGS: [(NameStyle, Layout); 8] = [
+    (NameStyle::Relaxed, Layout::OneLine),
+    (NameStyle::Relaxed, Layout::Interleaved),
+    (NameStyle::Relaxed, Layout::Wrapped),
+    (NameStyle::Relaxed, Layout::Filled),
+    (NameStyle::Strict, Layout::OneLine),
+    (NameStyle::Strict, Layout::Interleaved),
+    (NameStyle::Strict, Layout::Wrapped),
+    (NameStyle::Strict, Layout::Filled),
+];
+
+/// Reads a PHYLIP text (without byte order mark).
+pub(super) fn parse_phylip(text: &[u8], file: &str) -> Result<Alignment> {
+    let mut lines = text
+        .split(|&byte| byte == b'\n')
+        .enumerate()
+        .map(|(i, line)| (i + 1, line.strip_suffix(b"\r").unwrap_or(line)))
+        .filter(|(_, line)| !line.trim_ascii().is_empty());
+    let (number, line) = lines.next().unwrap_or((1, b""));
+    let header = parse_header(number, line, file)?;
+    let lines: Vec<Piece> = lines
+        .map(|(number, line)| Piece::new(number, line))
+        .collect();
+
+    let mut best: Option<(usize, Vec<Record>)> = None;
+    for (style, layout) in READINGS {
+        let Some(records) = deal(&lines, header, style, layout) else {
+            continue;
+        };
+        let broken = weigh_contradictions(&records, header);
+        if best.as_ref().is_none_or(|(fewest, _)| broken < *fewest) {
+            best = Some((broken, records));
+        }
+        if broken == 0 {
+            break;
+        }
+    }
+    let (_, records) = best.expect("a line per taxon is always a reading");
+    assemble(file, records, Some(header), Vec::new())
+}
+
+/// `taxa sites`, and perhaps the letters I, S or R, which old programs wrote for the layout.
+fn parse_header(line_number: usize, line: &[u8], file: &str) -> Result<Header> {
+    let shown = String::from_utf8_lossy(line);
+    let words: Vec<&str> = shown.split_ascii_whitespace().collect();
+    let number = |i: usize| words.get(i).and_then(|word| word.parse::<usize>().ok());
+    let letters_only = words
+        .iter()
+        .skip(2)
+        .all(|word| matches!(*word, "I" | "S" | "R" | "i" | "s" | "r"));
+    match (number(0), number(1)) {
+        (Some(num_taxa), Some(num_sites)) if letters_only && num_taxa > 0 && num_sites > 0 => {
+            Ok(Header {
+                num_taxa,
+                num_sites,
+                line: line_number,
+            })
+        }
+        _ => Err(Error::input(
+            Place::file(file).at_line(line_number),
+            format!(
+                "expected the PHYLIP header, two positive numbers (taxa and sites), found '{}'",
+                shown
+                    .trim()
+                    .chars()
+                    .take(40)
+                    .collect::<String>()
+                    .escape_debug()
+            ),
+        )),
+    }
+}
+
+/// Deals the lines to taxa; `None` if the layout cannot be that of a file with so many lines.
+fn deal<'a>(
+    lines: &[Piece<'a>],
+    header: Header,
+    style: NameStyle,
+    layout: Layout,
+) -> Option<Vec<Record<'a>>> {
+    let num_taxa = header.num_taxa;
+    let lines_per_taxon = lines.len() / num_taxa;
+    let possible = match layout {
+        Layout::OneLine | Layout::Filled => true,
+        Layout::Interleaved => lines.len() > num_taxa,
+        Layout::Wrapped => lines_per_taxon > 1 && lines.len().is_multiple_of(num_taxa),
+    };
+    if !possible {
+        return None;
+    }
+    let mut records: Vec<Record> = Vec::new();
+    let mut filled = header.num_sites; // sites of the last record, in layout Filled
+    for (i, &line) in lines.iter().enumerate() {
+        let owner = match layout {
+            Layout::OneLine => i,
+            Layout::Interleaved => i % num_taxa,
+            Layout::Wrapped => i / lines_per_taxon,
+            Layout::Filled if filled >= header.num_sites => records.len(),
+            Layout::Filled => records.len() - 1,
+        };
+        let piece = if owner == records.len() {
+            let (name, piece) = split_name(line, style);
+            records.push(Record {
+                name,
+                line: line.line,
+                pieces: Vec::new(),
+            });
+            filled = 0;
+            piece
+        } else {
+            line
+        };
+        filled += piece.num_sites;
+        records[owner].pieces.push(piece);
+    }
+    Some(records)
+}
+
+/// The name at the beginning of a line, and the characters after it.
+fn split_name(line: Piece<'_>, style: NameStyle) -> (&[u8], Piece<'_>) {
+    let (name, rest) = match style {
+        NameStyle::Relaxed => {
+            let text = line.text.trim_ascii_start();
+            let end = text
+                .iter()
+                .position(u8::is_ascii_whitespace)
+                .unwrap_or(text.len());
+            text.split_at(end)
+        }
+        NameStyle::Strict => {
+            // A character begins at every byte that does not continue one (UTF-8).
+            let begins = |byte: &u8| byte & 0b1100_0000 != 0b1000_0000;
+            let mut starts = line
+                .text
+                .iter()
+                .enumerate()
+                .filter(|(_, byte)| begins(byte));
+            let end = starts
+                .nth(STRICT_NAME_WIDTH)
+                .map_or(line.text.len(), |(i, _)| i);
+            line.text.split_at(end)
+        }
+    };
+    let in_name = name
+        .iter()
+        .filter(|byte| !byte.is_ascii_whitespace())
+        .count();
+    let rest = Piece {
+        line: line.line,
+        text: rest,
+        num_sites: line.num_sites - in_name,
+    };
+    (name.trim_ascii(), rest)
+}
+
+/// By how many characters a reading misses what the header promises; a name counts as one, a taxon as its sites.
+fn weigh_contradictions(records: &[Record], header: Header) -> usize {
+    let missed = records.len().abs_diff(header.num_taxa);
+    let wrong = records.iter().map(|record| {
+        usize::from(record.name.is_empty()) + record.num_sites().abs_diff(header.num_sites)
+    });
+    // Saturating, as a header may promise anything.
+    wrong.fold(
+        missed.saturating_mul(header.num_sites),
+        usize::saturating_add,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Vec<(String, String)> {
+        let alignment = parse_phylip(text.as_bytes(), "f").unwrap();
+        let row = |i| String::from_utf8(alignment.row(i).to_vec()).unwrap();
+        (0..alignment.num_taxa())
+            .map(|i| (alignment.taxa().name(i).to_string(), row(i)))
+            .collect()
+    }
+
+    fn refused(text: &str) -> String {
+        parse_phylip(text.as_bytes(), "f").unwrap_err().to_string()
+    }
+
+    /// The two rows every readable layout below spells.
+    fn two(a: &str, b: &str) -> Vec<(String, String)> {
+        vec![
+            (a.into(), "ACGTACGTACGT".into()),
+            (b.into(), "AC-TACRTAC?T".into()),
+        ]
+    }
+
+    #[test]
+    fn relaxed_layouts() {
+        let expected = two("Homo_sapiens", "β");
+        for text in [
+            "2 12\nHomo_sapiens ACGTACGTACGT\nβ\tAC-TACRTAC?T\n",
+            "  2   12 I\r\n\r\n  Homo_sapiens ACGTAC GTACGT  \r\nβ AC-TAC RTAC?T",
+            // interleaved, blocks with and without blank lines between them
+            "2 12\nHomo_sapiens ACGT\nβ AC-T\n\nACGTA\nACRTA\n\nCGT\nC?T\n",
+            "2 12\nHomo_sapiens ACGT\nβ AC-T\n  ACGTACGT\n  ACRTAC?T\n",
+            "2 12\nHomo_sapiens\nβ\nACGTACGTACGT\nAC-TACRTAC?T\n",
+            // sequential, wrapped evenly, unevenly, and after the name
+            "2 12\nHomo_sapiens ACGTA\nCGTA CGT\nβ AC-TA\nCRTA C?T\n",
+            "2 12\nHomo_sapiens ACGTA\nC\nGTA CGT\nβ AC-TA\nCRTA C?T\n",
+            "2 12\nHomo_sapiens\nACGTACGTACGT\nβ\nAC-TACRTAC?T\n",
+        ] {
+            assert_eq!(read(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn strict_names_may_hold_spaces_and_touch_the_sequence() {
+        let expected = two("Homo sapie", "Pän trögl");
+        for text in [
+            "2 12\nHomo sapieACGTACGTACGT\nPän trögl AC-TACRTAC?T\n",
+            "2 12\nHomo sapieACGTA\nPän trögl AC-TA\n\nCGTACGT\nCRTAC?T\n",
+            "2 12\nHomo sapieACGT ACGT\nACGT\nPän trögl AC-TAC\nRTAC?T\n",
+            "2 12\nHomo sapie\nACGTACGTACGT\nPän trögl AC-TAC\nRTAC\n?T\n",
+        ] {
+            assert_eq!(read(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn lines_of_cells_are_known_in_every_layout() {
+        let text = b"2 6\nx ACG\ny AC-\n\nTTT\nTTU\n";
+        let alignment = parse_phylip(text, "f").unwrap();
+        assert_eq!(alignment.place(1, 2).line, Some(3));
+        assert_eq!(alignment.place(1, 3).line, Some(6));
+    }
+
+    #[test]
+    fn headers_that_lie_or_are_none() {
+        let few = refused("3 4\nx ACGT\ny ACGT\n");
+        assert_eq!(few.lines().count(), 1, "{few}");
+        assert!(
+            few.starts_with("f, line 1: the header promises 3 taxa, but the file holds 2"),
+            "{few}"
+        );
+        let many = refused("\n2 4\nx ACGT\ny ACGT\nz ACGT\n");
+        assert!(
+            many.starts_with("f, line 2: the header promises 2 taxa, but the file holds 3"),
+            "{many}"
+        );
+        let sites = refused("2 5\nx ACGT\ny ACGT\n");
+        assert_eq!(sites.lines().count(), 1, "{sites}");
+        assert!(
+            sites.contains("promises 5 sites, but the sequences have 4"),
+            "{sites}"
+        );
+        for none in [
+            "4\nx ACGT\n",
+            "2 4 z\nx A\n",
+            "0 4\n",
+            "2 0\n",
+            "2 x\n",
+            "99999999999999999999 4\n",
+        ] {
+            assert!(
+                refused(none).starts_with("f, line 1: expected the PHYLIP header"),
+                "{none}"
+            );
+        }
+        let bare = refused("2 4\n");
+        assert!(
+            bare.contains("promises 2 taxa, but the file holds 0"),
+            "{bare}"
+        );
+        // A promise too large to keep costs no memory.
+        assert!(refused("18446744073709551615 18446744073709551615\nx A\n").contains("holds 1"));
+    }
+
+    #[test]
+    fn a_broken_row_is_named_in_every_layout() {
+        let line = refused("3 4\nx ACGT\ny ACG\nz ACGT\n");
+        assert_eq!(line.lines().count(), 1, "{line}");
+        assert!(line.contains("line 3, 'y': the sequence has 3 sites, while 'x' (line 2) has 4"));
+        let interleaved = refused("3 6\nx ACG\ny ACG\nz ACG\n\nTTT\nTT\nTTT\n");
+        assert_eq!(interleaved.lines().count(), 1, "{interleaved}");
+        assert!(
+            interleaved.contains("line 3, 'y': the sequence has 5 sites"),
+            "{interleaved}"
+        );
+        let wrapped = refused("3 6\nx ACG\nTTT\ny ACG\nTT\nz ACG\nTTT\n");
+        assert_eq!(wrapped.lines().count(), 1, "{wrapped}");
+        assert!(
+            wrapped.contains("line 4, 'y': the sequence has 5 sites"),
+            "{wrapped}"
+        );
+        let strict = refused("2 8\nHomo sapieACGTACGT\nPan troglACGTACGT\n");
+        assert!(
+            strict.contains("'Pan troglA': the sequence has 7 sites, while 'Homo sapie'"),
+            "{strict}"
+        );
+        let nameless = refused("2 8\n          ACGTACGT\nPan troglaACGTACGT\n");
+        assert_eq!(nameless, "f, line 2: a taxon without a name: give it one");
+        let twice = refused("2 4\nx ACGT\nx ACGT\n");
+        assert_eq!(
+            twice,
+            "f, line 3, 'x': the taxon name was used before, on line 2: names must be unique"
+        );
+        let empty = refused("2 4\nx ACGT\ny\n");
+        assert_eq!(
+            empty,
+            "f, line 3, 'y': the taxon has no sequence: add it, or remove the name"
+        );
+    }
+}

@@ -1,0 +1,140 @@
+//! Empirical state frequencies of one partition.
+//!
+//! Counted over the taxa that have data there. Undetermined cells say nothing and are ignored; an ambiguous cell is
+//! shared among its states in proportion to their frequencies, which is the EM algorithm's fixed point:
+//!
+//! ```text
+//! f_i  <-  Σ_codes n(code) · f_i·[i in code] / Σ_(j in code) f_j   /   Σ_codes n(code)
+//! ```
+//!
+//! It is run to convergence. Peers stop early or count gaps, so their values differ on gappy data.
+
+use crate::alignment::Patterns;
+
+/// Smallest frequency: a state that was never seen must stay possible.
+const MIN_FREQ: f64 = 1e-4;
+/// EM stops when no frequency changes by more than this.
+const EM_TOLERANCE: f64 = 1e-12;
+/// EM converges linearly; only data that are nearly all ambiguous need more than a few dozen rounds.
+const MAX_EM_ROUNDS: usize = 100_000;
+
+/// Frequencies of the states, summing to 1, and the states that had to be raised to the floor of 1e-4 (ascending;
+/// the caller warns). Without any determined cell all states are equally frequent and none counts as raised.
+pub fn empirical_freqs(patterns: &Patterns, num_states: usize) -> (Vec<f64>, Vec<usize>) {
+    let mut freqs = vec![1.0 / num_states as f64; num_states];
+    // (states possible, number of cells), for the codes that say something
+    let counts: Vec<(u64, u64)> = count_codes(patterns)
+        .into_iter()
+        .zip(&patterns.code_masks)
+        .filter(|&(count, &mask)| count > 0 && (mask.count_ones() as usize) < num_states)
+        .map(|(count, &mask)| (mask, count))
+        .collect();
+    if counts.is_empty() {
+        return (freqs, Vec::new());
+    }
+    for _ in 0..MAX_EM_ROUNDS {
+        let next = improve(&freqs, &counts);
+        let change = freqs
+            .iter()
+            .zip(&next)
+            .map(|(a, b)| (a - b).abs())
+            .fold(0.0, f64::max);
+        freqs = next;
+        if change <= EM_TOLERANCE {
+            break;
+        }
+    }
+    let raised: Vec<usize> = (0..num_states)
+        .filter(|&state| freqs[state] < MIN_FREQ)
+        .collect();
+    for &state in &raised {
+        freqs[state] = MIN_FREQ;
+    }
+    let sum: f64 = freqs.iter().sum();
+    freqs.iter_mut().for_each(|freq| *freq /= sum);
+    (freqs, raised)
+}
+
+/// `[code]`: number of cells, exactly.
+fn count_codes(patterns: &Patterns) -> Vec<u64> {
+    let mut counts = vec![0; patterns.code_masks.len()];
+    for row in &patterns.codes {
+        for (&code, &weight) in row.iter().zip(&patterns.weights) {
+            counts[code as usize] += u64::from(weight);
+        }
+    }
+    counts
+}
+
+/// One round of EM.
+fn improve(freqs: &[f64], counts: &[(u64, u64)]) -> Vec<f64> {
+    let mut shares = vec![0.0; freqs.len()];
+    let mut total = 0.0;
+    for &(mask, count) in counts {
+        let possible = || (0..freqs.len()).filter(|state| mask >> state & 1 == 1);
+        let sum: f64 = possible().map(|state| freqs[state]).sum();
+        for state in possible() {
+            shares[state] += count as f64 * (freqs[state] / sum);
+        }
+        total += count as f64;
+    }
+    shares.iter_mut().for_each(|share| *share /= total);
+    shares
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::alphabet::DataType;
+
+    fn freqs(rows: &[&str]) -> (Vec<f64>, Vec<usize>) {
+        let patterns =
+            Patterns::compress(DataType::Dna, rows.len(), rows[0].len(), |taxon, codes| {
+                for (code, byte) in codes.iter_mut().zip(rows[taxon].bytes()) {
+                    *code = DataType::Dna.encode(byte).unwrap();
+                }
+            });
+        empirical_freqs(&patterns, 4)
+    }
+
+    fn assert_close(found: &[f64], expected: [f64; 4]) {
+        for (a, b) in found.iter().zip(expected) {
+            assert!((a - b).abs() < 1e-11, "{found:?} {expected:?}");
+        }
+    }
+
+    #[test]
+    fn gaps_are_ignored_and_weights_counted() {
+        let (found, raised) = freqs(&["AAAACCGT--", "----------", "AANNNN-?GG"]);
+        assert_close(&found, [0.5, 1.0 / 6.0, 0.25, 1.0 / 12.0]);
+        assert!(raised.is_empty());
+    }
+
+    #[test]
+    fn ambiguities_are_shared_at_the_fixed_point() {
+        // A 3, G 1, R 4: R is shared 3 to 1, so A 6, G 2; C and T are 1 each.
+        let (found, raised) = freqs(&["AAAGRRRRCT"]);
+        assert_close(&found, [0.6, 0.1, 0.2, 0.1]);
+        assert!(raised.is_empty());
+        // Y alone cannot say more than half and half, and B must not disturb it.
+        let (found, _) = freqs(&["AAYYGG"]);
+        assert_close(&found, [1.0 / 3.0, 1.0 / 6.0, 1.0 / 3.0, 1.0 / 6.0]);
+    }
+
+    #[test]
+    fn unseen_states_are_raised_to_the_floor_and_named() {
+        let (found, raised) = freqs(&["ACAC"]);
+        assert_eq!(raised, [2, 3]);
+        let scale = 1.0 + 2e-4;
+        assert_close(
+            &found,
+            [0.5 / scale, 0.5 / scale, 1e-4 / scale, 1e-4 / scale],
+        );
+        assert!((found.iter().sum::<f64>() - 1.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn no_data_means_equal_frequencies() {
+        assert_eq!(freqs(&["--N?"]), (vec![0.25; 4], vec![]));
+    }
+}

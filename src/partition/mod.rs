@@ -1,0 +1,18 @@
+//! Partitions: which columns of the alignment form a gene, and the data of each gene.
+//!
+//! [`parse_partitions`] reads the three grammars of partition files (see `partitions/README.md`), [`PartitionDef`]
+//! is one line of them, [`build_patterns`] turns it into encoded, compressed columns. What the model strings
+//! in a partition file mean is the business of the model room.
+
+mod build;
+mod coverage;
+mod freqs;
+mod lines;
+mod nexus;
+mod parse;
+mod ranges;
+
+pub use build::{build_patterns, gappyness};
+pub use freqs::empirical_freqs;
+pub use parse::{PartitionDef, parse_partitions, whole_alignment};
+pub use ranges::format_ranges;

@@ -1,0 +1,316 @@
+//! NEXUS `sets` blocks: `charset NAME = RANGES;` and `charpartition NAME = MODEL:SET, ...;`
+//! (Maddison, Swofford & Maddison 1997, Systematic Biology 46:590; models before the colon as in IQ-TREE).
+//!
+//! Commands end with `;`, comments stand in `[ ]`, words are compared without case, names may be quoted with `'`.
+//! Without `charpartition` every charset is a partition without a model. Other blocks are skipped.
+
+use super::parse::{Glyph, Parsed, PartitionDef, place_of, spell, spell_model, trim};
+use super::ranges::{Separator, parse_ranges};
+use crate::error::{Fault, Place};
+
+/// True if a text says it is NEXUS.
+pub(super) fn is_nexus(text: &str) -> bool {
+    text.trim_start()
+        .get(..6)
+        .is_some_and(|start| start.eq_ignore_ascii_case("#nexus"))
+}
+
+/// Reads the `sets` block of a NEXUS text.
+pub(super) fn parse_nexus(text: &[Glyph], file: &str, num_sites: usize) -> Parsed {
+    let mut parsed = Parsed::default();
+    let body = &trim(text)["#nexus".len()..];
+    let text = remove_comments(body, file, &mut parsed);
+    let mut commands = split_outside(&text, ';');
+    if let Some(rest) = commands.pop().filter(|rest| !rest.is_empty()) {
+        parsed.refuse(
+            rest,
+            file,
+            "the last command does not end with `;`: is the file cut off?",
+        );
+    }
+    let mut block = Block::Outside;
+    let mut sets: Vec<PartitionDef> = Vec::new();
+    let mut chosen: Option<Vec<PartitionDef>> = None;
+    for command in commands {
+        let (word, rest) = split_word(command);
+        match (block, word.to_ascii_lowercase().as_str()) {
+            (Block::Outside, "begin") => {
+                let sets = spell(rest).eq_ignore_ascii_case("sets");
+                block = if sets { Block::Sets } else { Block::Other };
+            }
+            (Block::Sets | Block::Other, "end" | "endblock") => block = Block::Outside,
+            (Block::Other, _) | (Block::Sets, "title" | "taxset") | (_, "") => {}
+            (Block::Sets, "charset") => sets.extend(parsed.read_charset(rest, file, num_sites)),
+            (Block::Sets, "charpartition") if chosen.is_some() => {
+                parsed.refuse(
+                    command,
+                    file,
+                    "a second charpartition: which one is meant? Keep one",
+                );
+            }
+            (Block::Sets, "charpartition") => {
+                chosen = Some(parsed.read_charpartition(rest, file, &sets));
+            }
+            (Block::Sets, _) => {
+                let message =
+                    format!("unknown command '{word}': expected charset or charpartition");
+                parsed.refuse(command, file, &message);
+            }
+            (Block::Outside, _) => {
+                parsed.refuse(
+                    command,
+                    file,
+                    &format!("'{word}' outside a block: expected `begin sets;`"),
+                );
+            }
+        }
+    }
+    if block != Block::Outside {
+        let message = "the last block has no `end;`: is the file cut off?";
+        parsed.faults.push(Fault::new(Place::file(file), message));
+    }
+    parsed.defs = chosen.unwrap_or(sets);
+    parsed
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Block {
+    Outside,
+    Sets,
+    Other,
+}
+
+impl Parsed {
+    /// A fault that may have cost columns.
+    fn refuse(&mut self, at: &[Glyph], file: &str, message: &str) {
+        self.incomplete = true;
+        self.faults.push(Fault::new(place_of(at, file), message));
+    }
+
+    /// `NAME = RANGES`
+    fn read_charset(
+        &mut self,
+        text: &[Glyph],
+        file: &str,
+        num_sites: usize,
+    ) -> Option<PartitionDef> {
+        let sides = split_outside(text, '=');
+        let [name, ranges] = sides[..] else {
+            self.refuse(
+                text,
+                file,
+                "cannot read the charset: expected `charset NAME = RANGES;`",
+            );
+            return None;
+        };
+        if ranges.iter().any(|glyph| glyph.character == ':') {
+            let message = "a charset with an alignment file or a data type before `:` is not supported: write \
+                           the ranges only, and the type or model in charpartition";
+            self.refuse(ranges, file, message);
+            return None;
+        }
+        let name = unquote(name);
+        let ranges = parse_ranges(ranges, Separator::CommaOrSpace, num_sites, file, &name);
+        self.faults.extend(ranges.faults);
+        self.incomplete |= ranges.incomplete;
+        let place = Place {
+            column: None,
+            ..place_of(text, file)
+        };
+        let place = if name.is_empty() {
+            place
+        } else {
+            place.named(&name)
+        };
+        Some(PartitionDef {
+            name,
+            model: String::new(),
+            sites: ranges.sites,
+            place,
+        })
+    }
+
+    /// `NAME = MODEL:SET, MODEL:SET`
+    fn read_charpartition(
+        &mut self,
+        text: &[Glyph],
+        file: &str,
+        sets: &[PartitionDef],
+    ) -> Vec<PartitionDef> {
+        let sides = split_outside(text, '=');
+        let [_, entries] = sides[..] else {
+            let message =
+                "cannot read the charpartition: expected `charpartition NAME = MODEL:SET, ...;`";
+            self.refuse(text, file, message);
+            return Vec::new();
+        };
+        let mut defs = Vec::new();
+        for entry in split_outside(entries, ',') {
+            let parts = split_outside(entry, ':');
+            let [model, set] = parts[..] else {
+                self.refuse(
+                    entry,
+                    file,
+                    "expected `MODEL:SET` in the charpartition, as in `GTR+G:gene1`",
+                );
+                continue;
+            };
+            let name = unquote(set);
+            match sets.iter().find(|known| known.name == name) {
+                Some(known) => {
+                    defs.push(PartitionDef {
+                        model: spell_model(model),
+                        ..known.clone()
+                    });
+                }
+                None => {
+                    let message =
+                        format!("no charset is called '{name}': define it above the charpartition");
+                    self.refuse(set, file, &message);
+                }
+            }
+        }
+        defs
+    }
+}
+
+/// The text without `[comments]`, which may be nested; quotes protect brackets.
+fn remove_comments(text: &[Glyph], file: &str, parsed: &mut Parsed) -> Vec<Glyph> {
+    let mut kept = Vec::with_capacity(text.len());
+    let mut opened: Vec<usize> = Vec::new();
+    let mut quoted = false;
+    for (i, &glyph) in text.iter().enumerate() {
+        match glyph.character {
+            '[' if !quoted => opened.push(i),
+            ']' if !quoted && !opened.is_empty() => {
+                opened.pop();
+            }
+            character if opened.is_empty() => {
+                quoted ^= character == '\'';
+                kept.push(glyph);
+            }
+            _ => {}
+        }
+    }
+    if let Some(&start) = opened.first() {
+        parsed.refuse(&text[start..], file, "a comment without its `]`");
+    }
+    kept
+}
+
+/// Splits at a character where it stands outside quotes and braces; the parts are trimmed.
+fn split_outside(text: &[Glyph], separator: char) -> Vec<&[Glyph]> {
+    let mut parts = Vec::new();
+    let (mut start, mut depth, mut quoted) = (0, 0usize, false);
+    for (i, glyph) in text.iter().enumerate() {
+        match glyph.character {
+            '\'' => quoted = !quoted,
+            '{' if !quoted => depth += 1,
+            '}' if !quoted => depth = depth.saturating_sub(1),
+            character if character == separator && !quoted && depth == 0 => {
+                parts.push(trim(&text[start..i]));
+                start = i + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(trim(&text[start..]));
+    parts
+}
+
+/// The first word and what follows it.
+fn split_word(command: &[Glyph]) -> (String, &[Glyph]) {
+    let end = command
+        .iter()
+        .position(|glyph| glyph.character.is_whitespace());
+    let (word, rest) = command.split_at(end.unwrap_or(command.len()));
+    (spell(word), trim(rest))
+}
+
+/// A name without its quotes; `''` inside them is one quote.
+fn unquote(name: &[Glyph]) -> String {
+    let name = spell(name);
+    match name
+        .strip_prefix('\'')
+        .and_then(|rest| rest.strip_suffix('\''))
+    {
+        Some(inner) => inner.replace("''", "'"),
+        None => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::partition::{PartitionDef, parse_partitions};
+
+    fn read(text: &str) -> Vec<PartitionDef> {
+        parse_partitions(text, "q", 12, false).unwrap()
+    }
+
+    fn refused(text: &str) -> String {
+        parse_partitions(text, "q", 12, false)
+            .unwrap_err()
+            .to_string()
+    }
+
+    #[test]
+    fn charsets_alone_have_no_model() {
+        let defs = read(
+            "\n #NEXUS [c; [nested] x] begin data; dimensions nchar=12; matrix a ACGT; end;\r\n\
+             Begin Sets; title t;\ncharset g1=1-6\\2[odd] 2-6\\2;charset 'it''s; two' = 7 - .;\nEnd;",
+        );
+        assert_eq!(defs[0].sites, [0, 2, 4, 1, 3, 5]);
+        assert_eq!(defs[1].name, "it's; two");
+        assert_eq!(defs[1].sites, [6, 7, 8, 9, 10, 11]);
+        assert!(defs.iter().all(|def| def.model.is_empty()));
+        assert_eq!(defs[1].place.line, Some(4));
+    }
+
+    #[test]
+    fn a_charpartition_chooses_orders_and_gives_models() {
+        let defs = read(
+            "#nexus\nbegin sets;\ncharset a = 1-4;\ncharset unused = 1-12;\ncharset b = 5-.;\n\
+             charpartition mine = HKY{2.0} + F{0.1,0.2,0.3,0.4}:b,\n GTR+G : a;\nend;\n",
+        );
+        let read: Vec<_> = defs
+            .iter()
+            .map(|def| (def.name.as_str(), def.model.as_str()))
+            .collect();
+        assert_eq!(read, [("b", "HKY{2.0}+F{0.1,0.2,0.3,0.4}"), ("a", "GTR+G")]);
+    }
+
+    #[test]
+    fn faults_point_at_their_cause() {
+        let message = refused(
+            "#nexus\nbegin sets;\ncharset a = 1-4 9-7;\ncharset b 5-8;\n charset c = x.phy: 1-4;\nfoo bar;\n\
+             charpartition p = GTR:zzz, HKY;\ncharpartition q = GTR:a;\nend;\nstray;\nbegin sets; charset",
+        );
+        for part in [
+            "q, line 3, column 17, 'a': range '9-7' begins after its end",
+            "q, line 4, column 9: cannot read the charset",
+            "q, line 5, column 14: a charset with an alignment file or a data type",
+            "q, line 6, column 1: unknown command 'foo'",
+            "q, line 7, column 23: no charset is called 'zzz'",
+            "q, line 7, column 28: expected `MODEL:SET`",
+            "q, line 8, column 1: a second charpartition",
+            "q, line 10, column 1: 'stray' outside a block",
+            "q, line 11, column 13: the last command does not end with `;`",
+            "q: the last block has no `end;`",
+        ] {
+            assert!(message.contains(part), "{part}\n{message}");
+        }
+        assert_eq!(message.lines().count(), 10, "{message}");
+    }
+
+    #[test]
+    fn overlap_and_open_comments_are_seen() {
+        let overlap = refused("#nexus begin sets;\ncharset a = 1-8;\ncharset b = 8-12;\nend;");
+        let start = "q, line 3, 'b': column 8 belongs to 'a' (line 2) already";
+        assert!(overlap.starts_with(start), "{overlap}");
+        let open = refused("#nexus begin sets; charset a = 1-12; [ end;");
+        assert!(
+            open.contains("line 1, column 38: a comment without its `]`"),
+            "{open}"
+        );
+    }
+}

@@ -1,0 +1,241 @@
+//! [`PartitionDef`], and the choice between the grammars of partition files.
+//!
+//! The grammars themselves are in `lines` (RAxML, RAxML-NG) and `nexus`; what they share (names, overlap,
+//! unassigned columns) is checked here and in `coverage`. Texts are small, so they are handled as lists of
+//! characters that know their line and column: every fault can then point at its cause.
+
+use super::coverage::check_coverage;
+use super::lines::parse_lines;
+use super::nexus::{is_nexus, parse_nexus};
+use crate::error::{Error, Fault, Place, Result};
+use std::collections::HashMap;
+
+/// One partition as the user defined it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartitionDef {
+    /// Name, verbatim.
+    pub name: String,
+    /// Type or model as written, without white space: `DNA`, `GTR+G{0.5}`; empty if none was given.
+    pub model: String,
+    /// Columns of the alignment, counted from 0, in the order written.
+    pub sites: Vec<u32>,
+    /// Where it was defined.
+    pub place: Place,
+}
+
+/// A character of a partition file and where it stands.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Glyph {
+    pub character: char,
+    /// Line, counted from 1.
+    pub line: usize,
+    /// Column in characters, counted from 1.
+    pub column: usize,
+}
+
+/// What a grammar made of a text.
+#[derive(Debug, Default)]
+pub(super) struct Parsed {
+    /// Partitions in the order of the file.
+    pub defs: Vec<PartitionDef>,
+    /// Everything wrong so far.
+    pub faults: Vec<Fault>,
+    /// True if columns were lost with something unreadable, so that it is unknown which are unassigned.
+    pub incomplete: bool,
+}
+
+/// Reads a partition file for an alignment of `num_sites` columns; the grammar is told from the content.
+///
+/// `file_name` is what faults call the file. Columns in no partition are refused unless `allow_unassigned`;
+/// then they are left out of the analysis.
+///
+/// # Errors
+/// [`Error::Input`] with every fault: unreadable lines, bad or out-of-range ranges, empty or duplicate names,
+/// columns in two partitions (or twice in one), unassigned columns, no partition at all.
+pub fn parse_partitions(
+    text: &str,
+    file_name: &str,
+    num_sites: usize,
+    allow_unassigned: bool,
+) -> Result<Vec<PartitionDef>> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let parsed = if is_nexus(text) {
+        parse_nexus(&glyphs(text), file_name, num_sites)
+    } else {
+        parse_lines(&glyphs(text), file_name, num_sites)
+    };
+    let Parsed {
+        defs,
+        mut faults,
+        incomplete,
+    } = parsed;
+    if defs.is_empty() && faults.is_empty() {
+        faults.push(Fault::new(
+            Place::file(file_name),
+            "the file defines no partition: expected lines like `DNA, gene1 = 1-100` (or leave out the file)",
+        ));
+        return Err(Error::Input(faults));
+    }
+    check_names(&defs, &mut faults);
+    let report_unassigned = !allow_unassigned && !incomplete;
+    check_coverage(&defs, file_name, num_sites, report_unassigned, &mut faults);
+    if faults.is_empty() {
+        Ok(defs)
+    } else {
+        Err(Error::Input(faults))
+    }
+}
+
+/// The one partition of a run without a partition file: all columns, under a model.
+pub fn whole_alignment(num_sites: usize, model: &str) -> Vec<PartitionDef> {
+    vec![PartitionDef {
+        name: "all".to_string(),
+        model: model.to_string(),
+        sites: (0..num_sites as u32).collect(),
+        place: Place::default(),
+    }]
+}
+
+/// Characters with their places; a carriage return is white space to every grammar.
+fn glyphs(text: &str) -> Vec<Glyph> {
+    let lines = text.split_inclusive('\n').enumerate();
+    lines
+        .flat_map(|(i, line)| {
+            let characters = line.chars().enumerate();
+            characters.map(move |(j, character)| Glyph {
+                character,
+                line: i + 1,
+                column: j + 1,
+            })
+        })
+        .collect()
+}
+
+/// The text without outer white space.
+pub(super) fn trim(glyphs: &[Glyph]) -> &[Glyph] {
+    let solid = |glyph: &Glyph| !glyph.character.is_whitespace();
+    let Some(start) = glyphs.iter().position(solid) else {
+        return &[];
+    };
+    let end = glyphs
+        .iter()
+        .rposition(solid)
+        .map_or(start, |last| last + 1);
+    &glyphs[start..end]
+}
+
+/// The characters as text.
+pub(super) fn spell(glyphs: &[Glyph]) -> String {
+    glyphs.iter().map(|glyph| glyph.character).collect()
+}
+
+/// The text without any white space, as models are kept.
+pub(super) fn spell_model(glyphs: &[Glyph]) -> String {
+    spell(glyphs).split_whitespace().collect()
+}
+
+/// Where a piece of text begins.
+pub(super) fn place_of(glyphs: &[Glyph], file: &str) -> Place {
+    match glyphs.first() {
+        Some(first) => Place::file(file)
+            .at_line(first.line)
+            .at_column(first.column),
+        None => Place::file(file),
+    }
+}
+
+/// Empty and duplicate names.
+fn check_names(defs: &[PartitionDef], faults: &mut Vec<Fault>) {
+    let mut first_with: HashMap<&str, &Place> = HashMap::new();
+    for def in defs {
+        if def.name.is_empty() {
+            faults.push(Fault::new(
+                def.place.clone(),
+                "a partition without a name: give it one",
+            ));
+        } else if let Some(first) = first_with.get(def.name.as_str()) {
+            let line = first.line.unwrap_or(1);
+            faults.push(Fault::new(
+                def.place.clone(),
+                format!("the partition name was used before, on line {line}: names must be unique"),
+            ));
+        } else {
+            first_with.insert(&def.name, &def.place);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn messages(text: &str, num_sites: usize) -> Vec<String> {
+        match parse_partitions(text, "q", num_sites, false) {
+            Err(Error::Input(faults)) => faults.iter().map(Fault::to_string).collect(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_three_grammars_agree() {
+        let raxml = "DNA, a b = 1-7\\3, 9\r\n\r\nDNA,β=2-8\\6,\t3,5,6\n";
+        let raxml_ng = "# codons\nDNA , a b = 1 - 7 / 3,9 # and one\n DNA,β=2-8/6,3,5,6";
+        let nexus = "#NEXUS\nbegin sets; [1-3]\ncharset 'a b' = 1-7\\3\n .;\n\
+                     CHARSET β = 2-8\\6, 3 5 6;\ncharpartition x = DNA:'a b', DNA:β;\nend;\n";
+        for text in [raxml, raxml_ng, nexus] {
+            let defs = parse_partitions(text, "q", 9, false).unwrap();
+            let names: Vec<_> = defs.iter().map(|def| def.name.as_str()).collect();
+            assert_eq!(names, ["a b", "β"], "{text}");
+            assert!(defs.iter().all(|def| def.model == "DNA"));
+            assert_eq!(defs[0].sites, [0, 3, 6, 8], "{text}");
+            assert_eq!(defs[1].sites, [1, 7, 2, 4, 5], "{text}");
+        }
+    }
+
+    #[test]
+    fn names_are_unique_and_not_empty() {
+        let found = messages("DNA, a = 1-2\nDNA, = 3\nDNA, a = 4\n", 4);
+        assert_eq!(found.len(), 2, "{found:#?}");
+        assert!(
+            found[0].starts_with("q, line 2: a partition without a name"),
+            "{found:#?}"
+        );
+        assert!(
+            found[1].starts_with("q, line 3, 'a': the partition name was used before, on line 1")
+        );
+    }
+
+    #[test]
+    fn nothing_defined_is_refused_once() {
+        for text in ["", "\n# only a comment\n", "#nexus\nbegin sets;\nend;"] {
+            let found = messages(text, 4);
+            assert_eq!(found.len(), 1, "{found:#?}");
+            assert!(
+                found[0].starts_with("q: the file defines no partition"),
+                "{found:#?}"
+            );
+        }
+    }
+
+    #[test]
+    fn without_a_file_all_columns_are_one_partition() {
+        let defs = whole_alignment(3, "GTR+G");
+        assert_eq!((defs.len(), defs[0].model.as_str()), (1, "GTR+G"));
+        assert_eq!(defs[0].sites, [0, 1, 2]);
+    }
+
+    #[test]
+    fn the_examples_in_the_readme_do_what_it_says() {
+        let readme = include_str!("../../partitions/README.md");
+        // Text between fences: the odd pieces.
+        let blocks: Vec<&str> = readme.split("```\n").skip(1).step_by(2).collect();
+        let [lines, nexus, refused, messages] = blocks[..] else {
+            panic!("four examples: {blocks:#?}")
+        };
+        let read = |text, num_sites| parse_partitions(text, "genes.part", num_sites, false);
+        assert_eq!(read(lines, 300).unwrap().len(), 3);
+        assert_eq!(read(nexus, 300).unwrap()[1].name, "gene 2");
+        let refusal = read(refused, 898).unwrap_err().to_string();
+        assert_eq!(refusal, messages.trim_end());
+    }
+}
