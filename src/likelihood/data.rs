@@ -1,5 +1,8 @@
 //! What an engine is given of one gene: its tip codes and weights, and its model.
 
+use crate::alignment::Patterns;
+use crate::model::Model;
+
 /// Patterns of one gene over the taxa that have data in it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GeneData {
@@ -54,4 +57,35 @@ pub struct GeneModel {
     pub rate_weights: Vec<f64>,
     /// Proportion of invariant sites.
     pub pinv: f64,
+}
+
+impl GeneData {
+    /// Tip codes and weights of compressed columns. `num_rates` is that of the gene's model.
+    pub fn new(patterns: &Patterns, num_rates: usize) -> Self {
+        GeneData {
+            tip_codes: patterns.codes.clone(),
+            weights: patterns.weights.iter().map(|&w| f64::from(w)).collect(),
+            code_masks: patterns.code_masks.clone(),
+            undetermined: patterns.data_type.undetermined(),
+            num_states: patterns.data_type.num_states(),
+            num_rates,
+        }
+    }
+}
+
+impl GeneModel {
+    /// The eigensystem and rate categories of a model.
+    pub fn new(model: &Model) -> Self {
+        let eigen = model.eigen_model();
+        let rates = model.rate_cats();
+        GeneModel {
+            eigenvals: eigen.eigenvals,
+            eigenvecs: eigen.eigenvecs,
+            inv_eigenvecs: eigen.inv_eigenvecs,
+            freqs: eigen.freqs,
+            rates: rates.rates,
+            rate_weights: rates.weights,
+            pinv: rates.pinv,
+        }
+    }
 }

@@ -33,7 +33,7 @@ pub struct BranchOptions {
 
 /// What the evaluator knows of one gene.
 #[derive(Debug, Clone)]
-pub struct GeneState {
+pub(super) struct GeneState {
     /// Index of its restriction.
     pub(super) set: usize,
     pub(super) tree: GeneTree,
@@ -438,6 +438,28 @@ impl Evaluator {
         }
         self.distances_valid = false;
         self.update_restrictions();
+    }
+
+    /// Panics if a CLV that counts as valid differs in any bit from one computed afresh.
+    pub fn assert_clvs(&mut self) {
+        for gene in 0..self.genes.len() {
+            let state = &self.genes[gene];
+            let num_tips = state.tree.tree().num_tips() as u32;
+            let valid: Vec<NodeId> = state
+                .tree
+                .tree()
+                .nodes()
+                .filter(|node| node.0 >= num_tips && state.tree.is_valid(*node))
+                .collect();
+            let kept: Vec<_> =
+                valid.iter().map(|node| self.engine.clv(gene, node.0 - num_tips)).collect();
+            self.genes[gene].tree.invalidate();
+            self.update_partials(&[gene]);
+            for (node, kept) in valid.iter().zip(kept) {
+                let fresh = self.engine.clv(gene, node.0 - num_tips);
+                assert_eq!(kept, fresh, "CLV of {node:?} of gene {gene}");
+            }
+        }
     }
 
     /// Panics if a restricted tree, a map or a length differs from one built afresh.

@@ -14,12 +14,15 @@ mod evaluator;
 mod gene_tree;
 mod insertion;
 pub mod layout;
+pub mod naive;
 mod operation;
 mod scaling;
 mod sweep;
+#[cfg(test)]
+mod tests;
 
 pub use data::{GeneData, GeneModel};
-pub use evaluator::{BrlenLinkage, BranchOptions, Evaluator, GeneState};
+pub use evaluator::{BranchOptions, BrlenLinkage, Evaluator, SubtreeMove};
 pub use insertion::ScoredPrune;
 pub use operation::*;
 
@@ -47,6 +50,12 @@ pub trait Engine: Send {
 
     /// Optimises branch lengths in place.
     fn optimize_branches(&mut self, programs: &mut [SweepProgram]);
+
+    /// A copy of a CLV and its scaler counts, for tests.
+    fn clv(&mut self, gene: usize, slot: u32) -> (Vec<f64>, Vec<u32>);
+
+    /// Bytes that stored CLVs and their scalers take.
+    fn clv_bytes(&self) -> usize;
 
     /// One line for the log: what computes, with what.
     fn describe(&self) -> String;

@@ -110,28 +110,6 @@ impl CpuEngine {
         }
         total
     }
-
-    fn marks(&self, genes: impl Iterator<Item = usize>) -> Vec<bool> {
-        let mut marks = vec![false; self.models.len()];
-        genes.for_each(|gene| marks[gene] = true);
-        marks
-    }
-
-    /// One CLV with its scalers, for tests.
-    pub fn clv(&self, gene: usize, slot: u32) -> (Vec<f64>, Vec<u32>) {
-        let mut all = (Vec::new(), Vec::new());
-        for unit in self.gene_units[gene].clone() {
-            let (numbers, counts) = lock(&self.units[unit]).clv(slot);
-            all.0.extend(numbers);
-            all.1.extend(counts);
-        }
-        all
-    }
-
-    /// Bytes of all CLVs and scalers.
-    pub fn clv_bytes(&self) -> usize {
-        self.units.iter().map(|unit| lock(unit).clv_bytes()).sum()
-    }
 }
 
 impl Engine for CpuEngine {
@@ -220,6 +198,20 @@ impl Engine for CpuEngine {
         for program in together {
             run_sweep(program, &mut AllUnits { engine: self });
         }
+    }
+
+    fn clv(&mut self, gene: usize, slot: u32) -> (Vec<f64>, Vec<u32>) {
+        let mut all = (Vec::new(), Vec::new());
+        for unit in self.gene_units[gene].clone() {
+            let (numbers, counts) = lock(&self.units[unit]).clv(slot);
+            all.0.extend(numbers);
+            all.1.extend(counts);
+        }
+        all
+    }
+
+    fn clv_bytes(&self) -> usize {
+        self.units.iter().map(|unit| lock(unit).clv_bytes()).sum()
     }
 
     fn describe(&self) -> String {

@@ -82,7 +82,7 @@ pub fn edge_likelihoods<const S: usize>(
 ) {
     let dims = model.dims;
     let freqs: &[[f64; S]] = model.weighted_freqs.as_chunks().0;
-    let z = Frequencies { freqs };
+    let z = Frequencies::<S> { freqs };
     let mut factors = RateFactors::new(dims, num_patterns, &[first.scaler(), second.scaler()], out);
     match first {
         // A tip's table holds 0/1 rows here; a CLV's matrix is not looked at.
@@ -120,7 +120,7 @@ pub fn insertion_likelihoods<const S: usize>(
     second: End<'_>,
     out: &mut BlockLikelihoods,
 ) {
-    let z = Plain { clv: pendant.as_chunks().0 };
+    let z = Plain::<S> { clv: pendant.as_chunks().0 };
     let scalers = [Some(pendant_scaler), first.scaler(), second.scaler()];
     let mut factors = RateFactors::new(dims, num_patterns, &scalers, out);
     with_ends!(dims, first, second, |a, b| sum_products(dims, z, a, b, &mut factors, out));

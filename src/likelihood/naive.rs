@@ -1,0 +1,77 @@
+//! The slow truth: Felsenstein's pruning as in a textbook, for tests.
+//!
+//! No blocks, no scaling, no tables, no reuse; P(t) straight from the eigensystem with the pure-Rust
+//! exponential. Underflows on large trees, by intention.
+
+use super::data::{GeneData, GeneModel};
+use crate::tree::{EdgeId, NodeId, Tree};
+
+/// Log-likelihood of each pattern (unweighted) of a tree whose tips are the data's rows.
+pub fn naive_pattern_log_likelihoods(
+    tree: &Tree,
+    data: &GeneData,
+    model: &GeneModel,
+    brlen_scaler: f64,
+) -> Vec<f64> {
+    let root = EdgeId(0);
+    let [a, b] = tree.ends(root);
+    let orders = [tree.preorder(a, root), tree.preorder(b, root)];
+    (0..data.num_patterns())
+        .map(|pattern| {
+            let mut likelihood = 0.0;
+            for (rate, weight) in model.rates.iter().zip(&model.rate_weights) {
+                let length = |edge| rate * brlen_scaler * tree.brlen(edge);
+                let vector = |order: &[(NodeId, EdgeId)]| {
+                    let mut vectors = vec![Vec::new(); tree.num_nodes()];
+                    for &(node, edge) in order.iter().rev() {
+                        vectors[node.index()] = if tree.is_tip(node) {
+                            let mask = data.code_masks[data.tip_codes[node.index()][pattern] as usize];
+                            let bit = |i| f64::from(u8::from(mask >> i & 1 == 1));
+                            (0..data.num_states).map(bit).collect()
+                        } else {
+                            let [x, y] = tree.other_links(node, edge).map(|(child, up)| {
+                                through(model, length(up), &vectors[child.index()])
+                            });
+                            x.iter().zip(y).map(|(x, y)| x * y).collect::<Vec<f64>>()
+                        };
+                    }
+                    vectors.swap_remove(order[0].0.index())
+                };
+                let x = vector(&orders[0]);
+                let y = through(model, length(root), &vector(&orders[1]));
+                let sum: f64 = model.freqs.iter().zip(x).zip(y).map(|((f, x), y)| f * x * y).sum();
+                likelihood += weight * sum;
+            }
+            let shared = data.shared_states(pattern);
+            for (i, freq) in model.freqs.iter().enumerate() {
+                if shared >> i & 1 == 1 {
+                    likelihood += model.pinv * freq;
+                }
+            }
+            libm::log(likelihood)
+        })
+        .collect()
+}
+
+/// Weighted sum of [`naive_pattern_log_likelihoods`].
+pub fn naive_log_likelihood(
+    tree: &Tree,
+    data: &GeneData,
+    model: &GeneModel,
+    brlen_scaler: f64,
+) -> f64 {
+    let lnls = naive_pattern_log_likelihoods(tree, data, model, brlen_scaler);
+    lnls.iter().zip(&data.weights).map(|(lnl, weight)| lnl * weight).sum()
+}
+
+/// P(t)·x.
+fn through(model: &GeneModel, t: f64, x: &[f64]) -> Vec<f64> {
+    let n = model.freqs.len();
+    let projected: Vec<f64> = (0..n)
+        .map(|k| {
+            let sum: f64 = (0..n).map(|j| model.inv_eigenvecs[k * n + j] * x[j]).sum();
+            sum * libm::exp(model.eigenvals[k] * t)
+        })
+        .collect();
+    (0..n).map(|i| (0..n).map(|k| model.eigenvecs[i * n + k] * projected[k]).sum()).collect()
+}

@@ -1,0 +1,283 @@
+//! The engine against the naive truth, against itself on every instruction set and thread count, and
+//! the evaluator's bookkeeping against a fresh build.
+
+use super::cpu::{CpuEngine, all_kernels};
+use super::naive::naive_log_likelihood;
+use super::*;
+use crate::model::Model;
+use crate::rng::{Purpose, Rng, stream};
+use crate::tree::{EdgeId, NodeId, Tree, random_tree};
+use rand::RngExt;
+
+/// Genes over random subsets of the taxa, with random codes, on a random tree.
+struct Case {
+    tree: Tree,
+    data: Vec<GeneData>,
+    taxa: Vec<Vec<usize>>,
+    models: Vec<GeneModel>,
+}
+
+fn random_case(seed: u64, num_taxa: usize, genes: &[(usize, usize, &str)]) -> Case {
+    let mut rng = stream(seed, Purpose::Test, 0);
+    let mut tree = random_tree(num_taxa, 0.1, &mut rng);
+    for edge in tree.edges() {
+        tree.set_brlen(edge, rng.random_range(0.001..0.4));
+    }
+    let mut case = Case { tree, data: Vec::new(), taxa: Vec::new(), models: Vec::new() };
+    for &(num_tips, num_patterns, model) in genes {
+        let mut taxa: Vec<usize> = (0..num_taxa).collect();
+        while taxa.len() > num_tips {
+            taxa.remove(rng.random_range(0..taxa.len()));
+        }
+        let model = GeneModel::new(&Model::parse(model).unwrap());
+        let row = |rng: &mut Rng| -> Vec<u8> {
+            (0..num_patterns)
+                .map(|_| if rng.random_range(0..4) == 0 { 1 } else { rng.random_range(1..16) })
+                .collect()
+        };
+        case.data.push(GeneData {
+            tip_codes: taxa.iter().map(|_| row(&mut rng)).collect(),
+            weights: (0..num_patterns).map(|_| f64::from(rng.random_range(1..4u8))).collect(),
+            code_masks: (0..16).collect(),
+            undetermined: 15,
+            num_states: 4,
+            num_rates: model.rates.len(),
+        });
+        case.taxa.push(taxa);
+        case.models.push(model);
+    }
+    case
+}
+
+const GTR: &str = "GTR{1.2/3.1/0.7/0.9/4.2/1}+FU{0.3/0.2/0.15/0.35}+G4{0.5}";
+const HKY_I: &str = "HKY{2.5}+FU{0.1/0.4/0.3/0.2}+I{0.2}+G3{0.8}";
+
+/// Every case of gene size: none, one, two, three and many taxa, one block and several.
+fn mixed_case(seed: u64, num_taxa: usize) -> Case {
+    let genes = [
+        (num_taxa, 300, GTR),
+        (num_taxa * 2 / 3, 40, HKY_I),
+        (num_taxa / 2, 137, GTR),
+        (4, 20, "JC"),
+        (3, 9, GTR),
+        (2, 12, HKY_I),
+        (1, 5, GTR),
+        (0, 0, GTR),
+    ];
+    random_case(seed, num_taxa, &genes)
+}
+
+impl Case {
+    fn evaluator_on(&self, linkage: BrlenLinkage, kernels: usize, threads: usize) -> Evaluator {
+        let kernels = all_kernels().swap_remove(kernels);
+        let engine = CpuEngine::new(&self.data, kernels, threads, false);
+        let genes = self
+            .data
+            .iter()
+            .zip(&self.taxa)
+            .zip(&self.models)
+            .map(|((data, taxa), model)| (data, &taxa[..], model.clone()))
+            .collect();
+        Evaluator::new(self.tree.clone(), genes, linkage, Box::new(engine))
+    }
+
+    fn evaluator(&self, linkage: BrlenLinkage) -> Evaluator {
+        self.evaluator_on(linkage, 0, 1)
+    }
+}
+
+fn close(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-10 * a.abs().max(1.0)
+}
+
+#[test]
+fn agrees_with_the_naive_truth_gene_by_gene() {
+    for seed in 0..5 {
+        let case = mixed_case(seed, 11);
+        let mut evaluator = case.evaluator(BrlenLinkage::Scaled);
+        for gene in 0..case.data.len() {
+            evaluator.set_brlen_scaler(gene, 0.5 + gene as f64 * 0.2);
+        }
+        let lnls = evaluator.gene_log_likelihoods();
+        for gene in 0..6 {
+            let (local, _) = evaluator.gene_tree(gene);
+            let scaler = evaluator.brlen_scaler(gene);
+            let want = naive_log_likelihood(local, &case.data[gene], &case.models[gene], scaler);
+            assert!(close(lnls[gene], want), "gene {gene}: {} not {want}", lnls[gene]);
+        }
+        assert_eq!(lnls[7], 0.0);
+    }
+}
+
+#[test]
+fn the_likelihood_is_the_same_at_every_virtual_root() {
+    let case = mixed_case(3, 14);
+    let mut evaluator = case.evaluator(BrlenLinkage::Linked);
+    let want = evaluator.log_likelihood();
+    for gene in 0..6 {
+        for edge in evaluator.gene_tree(gene).0.clone().edges() {
+            evaluator.set_virtual_root(gene, edge);
+            let got = evaluator.log_likelihood();
+            assert!(close(got, want), "gene {gene} at {edge:?}: {got} not {want}");
+        }
+    }
+}
+
+/// Everything a search does, as bits.
+fn trace(evaluator: &mut Evaluator) -> Vec<u64> {
+    let mut bits = vec![evaluator.log_likelihood().to_bits()];
+    for node in evaluator.tree().clone().nodes().skip(evaluator.tree().num_tips()) {
+        let pendant = evaluator.tree().links(node).next().unwrap().1;
+        let candidates = candidates(evaluator.tree(), node, pendant);
+        let scores = evaluator.score_prune(node, pendant, &candidates);
+        bits.extend(scores.lnls.iter().map(|lnl| lnl.to_bits()));
+    }
+    let options = BranchOptions { max_sweeps: 2, lnl_epsilon: 0.01, gain_tolerance: 1e-6 };
+    bits.push(evaluator.optimize_branches(&options).to_bits());
+    bits.extend(evaluator.pattern_log_likelihoods(0).iter().map(|lnl| lnl.to_bits()));
+    for gene in 0..evaluator.num_genes() {
+        let (tree, _) = evaluator.gene_tree(gene);
+        bits.extend(tree.edges().map(|edge| tree.brlen(edge).to_bits()));
+    }
+    bits
+}
+
+fn candidates(tree: &Tree, attach: NodeId, pendant: EdgeId) -> Vec<EdgeId> {
+    let mut edges = Vec::new();
+    for (node, edge) in tree.other_links(attach, pendant) {
+        edges.extend(tree.preorder(node, edge).into_iter().skip(1).map(|(_, edge)| edge));
+    }
+    edges
+}
+
+#[test]
+fn same_bits_on_every_kernel_set_and_thread_count() {
+    for linkage in [BrlenLinkage::Linked, BrlenLinkage::Unlinked] {
+        let case = mixed_case(8, 9);
+        let want = trace(&mut case.evaluator(linkage));
+        for kernels in 0..all_kernels().len() {
+            for threads in [1, 2, 3, 5] {
+                let got = trace(&mut case.evaluator_on(linkage, kernels, threads));
+                assert_eq!(got, want, "{linkage:?}, kernels {kernels}, {threads} threads");
+            }
+        }
+    }
+}
+
+#[test]
+fn insertion_scores_are_those_of_the_moved_tree() {
+    for linkage in [BrlenLinkage::Linked, BrlenLinkage::Scaled, BrlenLinkage::Unlinked] {
+        for seed in 0..3 {
+            let case = mixed_case(20 + seed, 10);
+            let mut evaluator = case.evaluator(linkage);
+            if linkage == BrlenLinkage::Scaled {
+                (0..6).for_each(|gene| evaluator.set_brlen_scaler(gene, 0.7 + 0.1 * gene as f64));
+            }
+            let tree = evaluator.tree().clone();
+            for attach in tree.nodes().skip(tree.num_tips()) {
+                for (_, pendant) in tree.links(attach) {
+                    let candidates = candidates(&tree, attach, pendant);
+                    let scores = evaluator.score_prune(attach, pendant, &candidates);
+                    for (&candidate, &score) in candidates.iter().zip(&scores.lnls) {
+                        let moved = evaluator.move_subtree(attach, pendant, candidate);
+                        let want = evaluator.log_likelihood();
+                        evaluator.undo_move(moved);
+                        assert!(
+                            close(score, want),
+                            "{linkage:?} seed {seed}: {attach:?} {pendant:?} into {candidate:?}: \
+                             {score} not {want}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn moves_and_undos_keep_everything_as_a_fresh_build_would() {
+    for linkage in [BrlenLinkage::Linked, BrlenLinkage::Unlinked] {
+        for seed in 0..4 {
+            let case = mixed_case(40 + seed, 13);
+            let mut evaluator = case.evaluator(linkage);
+            let mut rng = stream(seed, Purpose::Test, 1);
+            for step in 0..60 {
+                let tree = evaluator.tree().clone();
+                let attach = NodeId(rng.random_range(13..tree.num_nodes() as u32));
+                let pendant = tree.links(attach).nth(rng.random_range(0..3)).unwrap().1;
+                let candidates = candidates(&tree, attach, pendant);
+                if candidates.is_empty() {
+                    continue;
+                }
+                let target = candidates[rng.random_range(0..candidates.len())];
+                let before = evaluator.log_likelihood();
+                let moved = evaluator.move_subtree(attach, pendant, target);
+                evaluator.assert_integrity();
+                if step % 3 == 0 {
+                    evaluator.optimize_around(&moved, 1, 1e-4);
+                }
+                let _ = evaluator.log_likelihood();
+                evaluator.assert_clvs();
+                if step % 2 == 0 {
+                    evaluator.undo_move(moved);
+                    evaluator.assert_integrity();
+                    assert!(close(evaluator.log_likelihood(), before));
+                    evaluator.assert_clvs();
+                    evaluator.forget();
+                    let after = evaluator.log_likelihood();
+                    assert!(close(after, before));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn optimised_branches_are_a_maximum_and_never_worse() {
+    for linkage in [BrlenLinkage::Linked, BrlenLinkage::Scaled, BrlenLinkage::Unlinked] {
+        let case = mixed_case(60, 9);
+        let mut evaluator = case.evaluator(linkage);
+        if linkage == BrlenLinkage::Scaled {
+            (0..6).for_each(|gene| evaluator.set_brlen_scaler(gene, 0.7 + 0.1 * gene as f64));
+        }
+        let start = evaluator.log_likelihood();
+        let options = BranchOptions { max_sweeps: 50, lnl_epsilon: 1e-7, gain_tolerance: 1e-10 };
+        let best = evaluator.optimize_branches(&options);
+        assert!(best > start);
+        evaluator.forget();
+        assert!(close(evaluator.log_likelihood(), best));
+        if linkage != BrlenLinkage::Unlinked {
+            for edge in evaluator.tree().clone().edges() {
+                let length = evaluator.tree().brlen(edge);
+                for factor in [0.99, 1.01] {
+                    let other = length * factor;
+                    if other > BRLEN_BOUNDS[0] {
+                        evaluator.set_brlen(edge, other);
+                        assert!(evaluator.log_likelihood() <= best + 1e-6, "{edge:?} x {factor}");
+                    }
+                }
+                evaluator.set_brlen(edge, length);
+            }
+        }
+    }
+}
+
+#[test]
+fn deep_trees_do_not_underflow() {
+    // 1100 taxa: scaler counts per rate category; 700: per pattern.
+    for num_taxa in [700, 1100] {
+        let case = random_case(5, num_taxa, &[(num_taxa, 30, GTR), (num_taxa, 30, HKY_I)]);
+        let mut evaluator = case.evaluator(BrlenLinkage::Linked);
+        let lnl = evaluator.log_likelihood();
+        assert!(lnl.is_finite() && lnl < -1000.0);
+        for edge in [5, 500, 1000] {
+            evaluator.set_virtual_root(0, EdgeId(edge));
+            evaluator.set_virtual_root(1, EdgeId(edge));
+            assert!(close(evaluator.log_likelihood(), lnl));
+        }
+        let options = BranchOptions { max_sweeps: 1, lnl_epsilon: 1.0, gain_tolerance: 1e-3 };
+        let better = evaluator.optimize_branches(&options);
+        evaluator.forget();
+        assert!(better > lnl && close(evaluator.log_likelihood(), better));
+    }
+}
