@@ -37,16 +37,17 @@ enum Layout {
     Filled,
 }
 
-/// Tried in this order; of equally bad ones the earlier explains.
+/// Tried in this order; of equally bad ones the earlier explains. A line per taxon comes last, because it makes
+/// many small records of a large interleaved file; if that is the layout, `Filled` finds it just as well.
 const READINGS: [(NameStyle, Layout); 8] = [
-    (NameStyle::Relaxed, Layout::OneLine),
     (NameStyle::Relaxed, Layout::Interleaved),
     (NameStyle::Relaxed, Layout::Wrapped),
     (NameStyle::Relaxed, Layout::Filled),
-    (NameStyle::Strict, Layout::OneLine),
+    (NameStyle::Relaxed, Layout::OneLine),
     (NameStyle::Strict, Layout::Interleaved),
     (NameStyle::Strict, Layout::Wrapped),
     (NameStyle::Strict, Layout::Filled),
+    (NameStyle::Strict, Layout::OneLine),
 ];
 
 /// Reads a PHYLIP text (without byte order mark).
@@ -62,20 +63,23 @@ pub(super) fn parse_phylip(text: &[u8], file: &str) -> Result<Alignment> {
         .map(|(number, line)| Piece::new(number, line))
         .collect();
 
-    let mut best: Option<(usize, Vec<Record>)> = None;
+    let mut best: Option<(usize, NameStyle, Layout)> = None;
     for (style, layout) in READINGS {
         let Some(records) = deal(&lines, header, style, layout) else {
             continue;
         };
-        let broken = weigh_contradictions(&records, header);
-        if best.as_ref().is_none_or(|(fewest, _)| broken < *fewest) {
-            best = Some((broken, records));
+        let weight = weigh_contradictions(&records, header);
+        if best.is_none_or(|(least, ..)| weight < least) {
+            best = Some((weight, style, layout));
         }
-        if broken == 0 {
+        if weight == 0 {
             break;
         }
     }
-    let (_, records) = best.expect("a line per taxon is always a reading");
+    // Dealt once more, so that two readings of a large file are never in memory together.
+    let records = best.and_then(|(_, style, layout)| deal(&lines, header, style, layout));
+    drop(lines);
+    let records = records.expect("a line per taxon is always a reading");
     assemble(file, records, Some(header), Vec::new())
 }
 
@@ -128,6 +132,11 @@ fn deal<'a>(
     if !possible {
         return None;
     }
+    // Only where there cannot be more records than promised: a header may promise anything.
+    let expected_lines = match layout {
+        Layout::Interleaved | Layout::Wrapped => lines.len().div_ceil(num_taxa),
+        Layout::OneLine | Layout::Filled => 1,
+    };
     let mut records: Vec<Record> = Vec::new();
     let mut filled = header.num_sites; // sites of the last record, in layout Filled
     for (i, &line) in lines.iter().enumerate() {
@@ -140,10 +149,11 @@ fn deal<'a>(
         };
         let piece = if owner == records.len() {
             let (name, piece) = split_name(line, style);
+            let pieces = Vec::with_capacity(expected_lines);
             records.push(Record {
                 name,
                 line: line.line,
-                pieces: Vec::new(),
+                pieces,
             });
             filled = 0;
             piece
