@@ -29,7 +29,7 @@ enum NameStyle {
 enum Layout {
     /// Every line is a taxon.
     OneLine,
-    /// Line i belongs to taxon i mod (number of taxa).
+    /// Line i belongs to taxon i mod (number of taxa); blank lines between blocks tell that number.
     Interleaved,
     /// Every taxon has the same number of consecutive lines.
     Wrapped,
@@ -122,21 +122,21 @@ fn deal<'a>(
     style: NameStyle,
     layout: Layout,
 ) -> Option<Vec<Record<'a>>> {
-    let num_taxa = header.num_taxa;
-    let lines_per_taxon = lines.len() / num_taxa;
+    // How many taxa the file seems to hold, and so how many lines each of them has.
+    let num_taxa = match layout {
+        Layout::OneLine | Layout::Filled => lines.len(),
+        Layout::Interleaved => block_size(lines).unwrap_or(header.num_taxa),
+        Layout::Wrapped => header.num_taxa,
+    };
+    let lines_per_taxon = lines.len().div_ceil(num_taxa.max(1));
     let possible = match layout {
         Layout::OneLine | Layout::Filled => true,
-        Layout::Interleaved => lines.len() > num_taxa,
+        Layout::Interleaved => lines_per_taxon > 1,
         Layout::Wrapped => lines_per_taxon > 1 && lines.len().is_multiple_of(num_taxa),
     };
     if !possible {
         return None;
     }
-    // Only where there cannot be more records than promised: a header may promise anything.
-    let expected_lines = match layout {
-        Layout::Interleaved | Layout::Wrapped => lines.len().div_ceil(num_taxa),
-        Layout::OneLine | Layout::Filled => 1,
-    };
     let mut records: Vec<Record> = Vec::new();
     let mut filled = header.num_sites; // sites of the last record, in layout Filled
     for (i, &line) in lines.iter().enumerate() {
@@ -149,7 +149,7 @@ fn deal<'a>(
         };
         let piece = if owner == records.len() {
             let (name, piece) = split_name(line, style);
-            let pieces = Vec::with_capacity(expected_lines);
+            let pieces = Vec::with_capacity(lines_per_taxon);
             records.push(Record {
                 name,
                 line: line.line,
@@ -164,6 +164,14 @@ fn deal<'a>(
         records[owner].pieces.push(piece);
     }
     Some(records)
+}
+
+/// Lines per block, if blank lines set blocks of equal size apart: a better witness than the header.
+fn block_size(lines: &[Piece]) -> Option<usize> {
+    let mut blocks = lines.chunk_by(|a, b| a.line + 1 == b.line);
+    let size = blocks.next()?.len();
+    let mut others = blocks.peekable();
+    (others.peek().is_some() && others.all(|block| block.len() == size)).then_some(size)
 }
 
 /// The name at the beginning of a line, and the characters after it.
@@ -317,6 +325,9 @@ mod tests {
             bare.contains("promises 2 taxa, but the file holds 0"),
             "{bare}"
         );
+        let block = refused("3 6\nx ACG\ny ACG\n\nTTT\nTTT\n");
+        let start = "f, line 1: the header promises 3 taxa, but the file holds 2:";
+        assert!(block.starts_with(start), "{block}");
         // A promise too large to keep costs no memory.
         assert!(refused("18446744073709551615 18446744073709551615\nx A\n").contains("holds 1"));
     }
