@@ -92,9 +92,9 @@ pub(super) fn assemble(
 
     let mut rows = Vec::with_capacity(records.len());
     let mut line_starts = Vec::with_capacity(records.len());
-    for record in &records {
-        let (row, starts) = join(record);
-        check_characters(file, record, &row, &starts, &mut faults);
+    for record in records {
+        let (row, starts) = join(&record);
+        check_characters(file, &record, &row, &starts, &mut faults);
         rows.push(row);
         line_starts.push(starts);
     }

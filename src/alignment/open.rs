@@ -66,6 +66,7 @@ pub fn read_alignment_from(mut reader: impl BufRead, file: &str) -> Result<Align
 mod tests {
     use super::*;
     use flate2::{Compression, write::GzEncoder};
+    use proptest::prelude::*;
     use std::io::Write;
 
     fn gzip(text: &[u8]) -> Vec<u8> {
@@ -116,5 +117,24 @@ mod tests {
             message.contains("ä.phy, line 3, 'y': the sequence has 3 sites, while 'x'"),
             "{message}"
         );
+    }
+
+    proptest! {
+        /// Whatever a file holds: an alignment of equal rows, or faults.
+        #[test]
+        fn no_text_makes_a_reader_panic(
+            start in prop::sample::select(vec!["", ">", "2 4\n", "3 5\n", "1 1\n", "9 9\n"]),
+            rest in prop::collection::vec(prop::sample::select(b"AC-\n\n\r x>2!\xc3\xa9".to_vec()), 0..60),
+        ) {
+            let text = [start.as_bytes(), &rest].concat();
+            match read_alignment_from(text.as_slice(), "f") {
+                Ok(alignment) => {
+                    let cells = (0..alignment.num_taxa()).map(|taxon| alignment.row(taxon).len());
+                    prop_assert!(cells.eq((0..alignment.num_taxa()).map(|_| alignment.num_sites())));
+                    prop_assert!(alignment.num_sites() > 0 && alignment.num_taxa() > 0);
+                }
+                Err(error) => prop_assert!(!error.to_string().is_empty()),
+            }
+        }
     }
 }

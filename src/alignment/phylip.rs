@@ -29,7 +29,7 @@ enum NameStyle {
 enum Layout {
     /// Every line is a taxon.
     OneLine,
-    /// Line i belongs to taxon i mod (number of taxa).
+    /// Line i belongs to taxon i mod (number of taxa); blank lines between blocks tell that number.
     Interleaved,
     /// Every taxon has the same number of consecutive lines.
     Wrapped,
@@ -37,16 +37,17 @@ enum Layout {
     Filled,
 }
 
-/// Tried in this order; of equally bad ones the earlier explains.
+/// Tried in this order; of equally bad ones the earlier explains. A line per taxon comes last, because it makes
+/// many small records of a large interleaved file; if that is the layout, `Filled` finds it just as well.
 const READINGS: [(NameStyle, Layout); 8] = [
-    (NameStyle::Relaxed, Layout::OneLine),
     (NameStyle::Relaxed, Layout::Interleaved),
     (NameStyle::Relaxed, Layout::Wrapped),
     (NameStyle::Relaxed, Layout::Filled),
-    (NameStyle::Strict, Layout::OneLine),
+    (NameStyle::Relaxed, Layout::OneLine),
     (NameStyle::Strict, Layout::Interleaved),
     (NameStyle::Strict, Layout::Wrapped),
     (NameStyle::Strict, Layout::Filled),
+    (NameStyle::Strict, Layout::OneLine),
 ];
 
 /// Reads a PHYLIP text (without byte order mark).
@@ -62,20 +63,23 @@ pub(super) fn parse_phylip(text: &[u8], file: &str) -> Result<Alignment> {
         .map(|(number, line)| Piece::new(number, line))
         .collect();
 
-    let mut best: Option<(usize, Vec<Record>)> = None;
+    let mut best: Option<(usize, NameStyle, Layout)> = None;
     for (style, layout) in READINGS {
         let Some(records) = deal(&lines, header, style, layout) else {
             continue;
         };
-        let broken = weigh_contradictions(&records, header);
-        if best.as_ref().is_none_or(|(fewest, _)| broken < *fewest) {
-            best = Some((broken, records));
+        let weight = weigh_contradictions(&records, header);
+        if best.is_none_or(|(least, ..)| weight < least) {
+            best = Some((weight, style, layout));
         }
-        if broken == 0 {
+        if weight == 0 {
             break;
         }
     }
-    let (_, records) = best.expect("a line per taxon is always a reading");
+    // Dealt once more, so that two readings of a large file are never in memory together.
+    let records = best.and_then(|(_, style, layout)| deal(&lines, header, style, layout));
+    drop(lines);
+    let records = records.expect("a line per taxon is always a reading");
     assemble(file, records, Some(header), Vec::new())
 }
 
@@ -118,11 +122,16 @@ fn deal<'a>(
     style: NameStyle,
     layout: Layout,
 ) -> Option<Vec<Record<'a>>> {
-    let num_taxa = header.num_taxa;
-    let lines_per_taxon = lines.len() / num_taxa;
+    // How many taxa the file seems to hold, and so how many lines each of them has.
+    let num_taxa = match layout {
+        Layout::OneLine | Layout::Filled => lines.len(),
+        Layout::Interleaved => block_size(lines).unwrap_or(header.num_taxa),
+        Layout::Wrapped => header.num_taxa,
+    };
+    let lines_per_taxon = lines.len().div_ceil(num_taxa.max(1));
     let possible = match layout {
         Layout::OneLine | Layout::Filled => true,
-        Layout::Interleaved => lines.len() > num_taxa,
+        Layout::Interleaved => lines_per_taxon > 1,
         Layout::Wrapped => lines_per_taxon > 1 && lines.len().is_multiple_of(num_taxa),
     };
     if !possible {
@@ -140,10 +149,11 @@ fn deal<'a>(
         };
         let piece = if owner == records.len() {
             let (name, piece) = split_name(line, style);
+            let pieces = Vec::with_capacity(lines_per_taxon);
             records.push(Record {
                 name,
                 line: line.line,
-                pieces: Vec::new(),
+                pieces,
             });
             filled = 0;
             piece
@@ -154,6 +164,14 @@ fn deal<'a>(
         records[owner].pieces.push(piece);
     }
     Some(records)
+}
+
+/// Lines per block, if blank lines set blocks of equal size apart: a better witness than the header.
+fn block_size(lines: &[Piece]) -> Option<usize> {
+    let mut blocks = lines.chunk_by(|a, b| a.line + 1 == b.line);
+    let size = blocks.next()?.len();
+    let mut others = blocks.peekable();
+    (others.peek().is_some() && others.all(|block| block.len() == size)).then_some(size)
 }
 
 /// The name at the beginning of a line, and the characters after it.
@@ -307,6 +325,9 @@ mod tests {
             bare.contains("promises 2 taxa, but the file holds 0"),
             "{bare}"
         );
+        let block = refused("3 6\nx ACG\ny ACG\n\nTTT\nTTT\n");
+        let start = "f, line 1: the header promises 3 taxa, but the file holds 2:";
+        assert!(block.starts_with(start), "{block}");
         // A promise too large to keep costs no memory.
         assert!(refused("18446744073709551615 18446744073709551615\nx A\n").contains("holds 1"));
     }

@@ -168,6 +168,7 @@ fn check_names(defs: &[PartitionDef], faults: &mut Vec<Fault>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn messages(text: &str, num_sites: usize) -> Vec<String> {
         match parse_partitions(text, "q", num_sites, false) {
@@ -237,5 +238,24 @@ mod tests {
         assert_eq!(read(nexus, 300).unwrap()[1].name, "gene 2");
         let refusal = read(refused, 898).unwrap_err().to_string();
         assert_eq!(refusal, messages.trim_end());
+    }
+
+    proptest! {
+        /// Whatever a file holds: every column exactly once, or faults.
+        #[test]
+        fn no_text_makes_the_parser_panic(
+            start in prop::sample::select(vec!["", "#nexus begin sets;", "DNA,a=1-8\n"]),
+            words in prop::collection::vec(prop::sample::select(vec![
+                "DNA", ",", "=", "1", "8", "-", "\\", "/", ".", "\n", " ", "#", "charset a", "charset b",
+                "charpartition p", ":", ";", "end;", "[", "]", "'", "{", "}", "\u{e9}", "0",
+            ]), 0..25),
+        ) {
+            let text = start.to_string() + &words.concat();
+            if let Ok(defs) = parse_partitions(&text, "q", 8, false) {
+                let mut sites: Vec<u32> = defs.into_iter().flat_map(|def| def.sites).collect();
+                sites.sort_unstable();
+                prop_assert_eq!(sites, (0..8).collect::<Vec<u32>>());
+            }
+        }
     }
 }
