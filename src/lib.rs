@@ -5,3 +5,13 @@ pub mod rng;
 pub mod taxa;
 
 pub mod tree;
+
+pub mod simulate;
+
+pub mod search;
+
+pub mod output;
+
+pub mod run;
+
+pub mod cli;
