@@ -19,7 +19,7 @@ Examples:
       support values from trees you already have (RAxML: -f b -t best.nwk -z boots.nwk)
   mlsearch --check -s aln.phy -q genes.part -m GTR+G
       what the data are like and what a run will take
-  mlsearch simulate --tree rand{50} --model GTR+G --sites 1000 --prefix sim
+  mlsearch simulate --tree rand{50} --model JC+G4{0.5} --sites 1000 --prefix sim
       sequences along a random tree
 
 Exit codes: 0 done, 1 failed, 2 command line or input refused.";

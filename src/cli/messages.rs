@@ -28,7 +28,10 @@ fn message(error: &Error) -> String {
             )
         }
         Error::Usage(_) if text.contains('\n') => {
-            format!("mlsearch: the command is refused:\n{}", indent(&text))
+            format!(
+                "mlsearch: the command is refused:\n{}\nTry 'mlsearch --help'.",
+                indent(&text)
+            )
         }
         Error::Usage(_) => format!("mlsearch: {text}\nTry 'mlsearch --help'."),
         _ => format!("mlsearch: {text}"),

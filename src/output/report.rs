@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn the_promised_fields_are_there_in_order_and_floats_round_trip() {
-        let lnl = -5721.123_456_789_012_3;
+        let lnl = -5_721.123_456_789_012;
         let mut report = Report::new("mlsearch -s a.phy -m GTR+G", 12345);
         report.log_likelihood = Some(lnl);
         report.best_tree = Some("(a:0.1,'b c':0.2,c:0.3);".into());
