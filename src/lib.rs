@@ -1,4 +1,21 @@
-//! mlsearch: maximum-likelihood phylogenetic tree search.
+//! mlsearch: maximum-likelihood phylogenetic tree search on gappy multi-gene alignments.
+//!
+//! The rooms of the house, floor by floor. A room imports only from lower floors, and never from
+//! another room on its own floor; a test enforces it.
+//!
+//! | floor | rooms |
+//! |---|---|
+//! | 0 | [`error`], [`rng`], [`taxa`], [`numeric`] |
+//! | 1 | [`alphabet`], [`tree`], [`parallel`] |
+//! | 2 | [`alignment`], [`model`] |
+//! | 3 | [`partition`] |
+//! | 4 | [`parsimony`], [`distance`], [`simulate`], [`likelihood`] |
+//! | 5 | [`optimize`] |
+//! | 6 | [`search`] |
+//! | 7 | [`bootstrap`] |
+//! | 8 | [`output`] |
+//! | 9 | [`run`] |
+//! | 10 | [`cli`] |
 
 pub mod error;
 pub mod numeric;
@@ -17,5 +34,16 @@ pub mod partition;
 pub mod distance;
 pub mod likelihood;
 pub mod parsimony;
+pub mod simulate;
+
+pub mod optimize;
+
+pub mod search;
 
 pub mod bootstrap;
+
+pub mod output;
+
+pub mod run;
+
+pub mod cli;

@@ -1,0 +1,122 @@
+//! Which files a command reads its trees from, and where its results go.
+
+use super::args::Args;
+use super::verb::{Faults, Verb};
+use crate::run::{Command, ConsensusRule};
+use std::path::{Path, PathBuf};
+
+/// The command with the files of trees it works on.
+pub(super) fn resolve_command(args: &Args, verb: Verb, faults: &mut Faults) -> Command {
+    let tree = || args.tree.as_deref().map(PathBuf::from);
+    match verb {
+        Verb::Search => Command::Search,
+        Verb::Evaluate => Command::Evaluate,
+        Verb::Bootstrap => Command::Bootstrap,
+        Verb::All => Command::All,
+        Verb::Start => Command::Start,
+        Verb::Check => Command::Check,
+        Verb::Support => {
+            let boots = args.bs_trees.as_deref().map(PathBuf::from);
+            let bs_trees = one_file(boots, "--bs-trees", args.many_trees.clone(), "-z", faults);
+            let tree = tree().unwrap_or_else(|| {
+                faults.add("no tree to map support on: give -t FILE (--tree FILE)");
+                PathBuf::new()
+            });
+            Command::Support { tree, bs_trees }
+        }
+        Verb::RfDist => {
+            let given = args.rfdist.clone().flatten();
+            let given = one_of(given, "--rfdist FILE", tree(), "--tree", faults);
+            Command::RfDist {
+                trees: one_file(given, "--tree", args.many_trees.clone(), "-z", faults),
+            }
+        }
+        Verb::Consense => {
+            let spelled = args.consense.clone().flatten();
+            let spelled = spelled
+                .or(args.raxml_consense.clone())
+                .unwrap_or_else(|| "MR".into());
+            let rule = match spelled.to_ascii_uppercase().as_str() {
+                "MR" => ConsensusRule::Majority,
+                "STRICT" => ConsensusRule::Strict,
+                "MRE" => ConsensusRule::MajorityExtended,
+                _ => {
+                    faults.add(format!(
+                        "consensus rule '{spelled}': expected MR, STRICT or MRE"
+                    ));
+                    ConsensusRule::Majority
+                }
+            };
+            let trees = one_file(tree(), "--tree", args.many_trees.clone(), "-z", faults);
+            Command::Consense { rule, trees }
+        }
+    }
+}
+
+fn one_of<T>(
+    a: Option<T>,
+    a_name: &str,
+    b: Option<T>,
+    b_name: &str,
+    faults: &mut Faults,
+) -> Option<T> {
+    if a.is_some() && b.is_some() {
+        faults.add(format!(
+            "{a_name} and {b_name} both name the file of trees: drop one"
+        ));
+    }
+    a.or(b)
+}
+
+fn one_file(
+    a: Option<PathBuf>,
+    a_name: &str,
+    b: Option<PathBuf>,
+    b_name: &str,
+    faults: &mut Faults,
+) -> PathBuf {
+    one_of(a, a_name, b, b_name, faults).unwrap_or_else(|| {
+        faults.add(format!(
+            "no file of trees: give {a_name} FILE (or {b_name} FILE)"
+        ));
+        PathBuf::new()
+    })
+}
+
+/// Start of all output paths, from (-n, --prefix, -w) and the input it is named after by default.
+pub(super) fn resolve_prefix(
+    (name, prefix, out_dir): (Option<&str>, Option<&Path>, Option<&Path>),
+    input: Option<&Path>,
+    faults: &mut Faults,
+) -> PathBuf {
+    let chosen = match (name, prefix) {
+        (Some(_), Some(_)) => {
+            faults.add("-n and --prefix both name the output files: drop one");
+            None
+        }
+        (Some(name), None) => Some(PathBuf::from(name)),
+        (None, prefix) => prefix.map(Path::to_path_buf),
+    };
+    if chosen
+        .as_ref()
+        .is_some_and(|prefix| prefix.file_name().is_none())
+    {
+        faults.add("the name of the output files (-n, --prefix) must end in a name, not a folder");
+    }
+    let path = match (chosen, input, out_dir) {
+        (Some(chosen), _, _) => chosen,
+        // Beside the input, unless a folder was named.
+        (None, Some(input), None) => input.to_path_buf(),
+        (None, Some(input), Some(_)) => PathBuf::from(input.file_name().unwrap_or_default()),
+        // No input file either: that fault was noted already.
+        (None, None, _) => PathBuf::from("mlsearch"),
+    };
+    match out_dir {
+        Some(_) if path.is_absolute() => {
+            faults.add("-w names the output folder, but --prefix is an absolute path: drop one");
+            path
+        }
+        Some(dir) => dir.join(path),
+        None => path,
+    }
+}

@@ -1,0 +1,67 @@
+//! Refusals and failures on standard error, and the exit codes that go with them.
+
+use crate::error::Error;
+use std::process::ExitCode;
+
+/// Prints an error; 2 for refused usage or input, 1 for everything else.
+pub fn print_error(error: &Error) -> ExitCode {
+    eprintln!("{}", message(error));
+    ExitCode::from(error.exit_code())
+}
+
+/// Prints the option parser's message: help and version on standard output with code 0, refusals on
+/// standard error with code 2.
+pub fn print_clap(error: &clap::Error) -> ExitCode {
+    // Nothing is left to be done if even the message cannot be written.
+    let _ = error.print();
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+fn message(error: &Error) -> String {
+    let text = error.to_string();
+    match error {
+        Error::Input(faults) if faults.len() > 1 => {
+            format!(
+                "mlsearch: {} things are wrong with the input:\n{}",
+                faults.len(),
+                indent(&text)
+            )
+        }
+        Error::Usage(_) if text.contains('\n') => {
+            format!(
+                "mlsearch: the command is refused:\n{}\nTry 'mlsearch --help'.",
+                indent(&text)
+            )
+        }
+        Error::Usage(_) => format!("mlsearch: {text}\nTry 'mlsearch --help'."),
+        _ => format!("mlsearch: {text}"),
+    }
+}
+
+fn indent(text: &str) -> String {
+    text.lines()
+        .map(|line| format!("  {line}"))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::{Fault, Place};
+
+    #[test]
+    fn several_faults_are_counted_and_indented() {
+        let faults = vec![
+            Fault::new(Place::file("a.phy").at_line(2), "empty name"),
+            Fault::new(Place::file("a.phy").at_line(3), "empty name"),
+        ];
+        assert_eq!(
+            message(&Error::Input(faults)),
+            "mlsearch: 2 things are wrong with the input:\n  a.phy, line 2: empty name\n  \
+             a.phy, line 3: empty name"
+        );
+        let one = Error::input(Place::file("a.phy"), "is empty");
+        assert_eq!(message(&one), "mlsearch: a.phy: is empty");
+    }
+}

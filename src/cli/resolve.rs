@@ -1,0 +1,527 @@
+//! From what was typed to what is meant: a [`Plan`], or everything that is wrong with the command.
+
+use super::args::{Args, Brlen, Mode, Switch};
+use super::files::{resolve_command, resolve_prefix};
+use super::simulate::resolve_simulate;
+use super::values::{parse_count, parse_simd, parse_threads, parse_trees};
+use super::verb::{Faults, Verb, find_verb};
+use crate::error::{Error, Result};
+use crate::run::{
+    BootstrapOptions, BrlenLinkage, Command, DEFAULT_REPLICATES, DEFAULT_SEED, DataOptions,
+    OutputOptions, Plan, RunOptions, SearchOptions, Simd, Threads, TreeSource,
+};
+use std::path::{Path, PathBuf};
+
+/// Gives a meaning to what was typed.
+///
+/// # Errors
+/// [`Error::Usage`] with every contradiction, missing option and unusable value.
+pub fn resolve(args: &Args) -> Result<Plan> {
+    let mut faults = Faults::default();
+    let plan = match &args.mode {
+        Some(Mode::Simulate(simulate)) => resolve_simulate(simulate, args, &mut faults),
+        None => resolve_main(args, &mut faults),
+    };
+    if faults.0.is_empty() {
+        Ok(plan)
+    } else {
+        Err(Error::Usage(faults.0.join("\n")))
+    }
+}
+
+fn resolve_main(args: &Args, faults: &mut Faults) -> Plan {
+    let verb = find_verb(args, faults);
+    let mut notes = Vec::new();
+    let data = resolve_data(args, verb, faults, &mut notes);
+    let seed = args.seed.unwrap_or(DEFAULT_SEED);
+    let replicates = resolve_replicates(args, verb, faults);
+    let command = resolve_command(args, verb, faults);
+    let search = resolve_search(args, verb, &data, faults);
+    let input = match &command {
+        Command::Support { tree, .. } => Some(tree),
+        Command::RfDist { trees } | Command::Consense { trees, .. } => Some(trees),
+        _ => data.msa.as_ref(),
+    };
+    let names = (
+        args.name.as_deref(),
+        args.prefix.as_deref(),
+        args.out_dir.as_deref(),
+    );
+    let prefix = resolve_prefix(names, input.map(PathBuf::as_path), faults);
+    if let Some(metric) = args
+        .bs_metric
+        .as_deref()
+        .filter(|m| !m.eq_ignore_ascii_case("fbp"))
+    {
+        faults.add(format!(
+            "--bs-metric {metric} is not supported: fbp is the only kind so far"
+        ));
+    }
+    if let Some(device) = args
+        .backend
+        .as_deref()
+        .filter(|d| !["auto", "cpu"].contains(d))
+    {
+        faults.add(format!(
+            "--backend {device} is not supported: this version computes on the CPU"
+        ));
+    }
+    Plan {
+        command,
+        data,
+        search,
+        bootstrap: BootstrapOptions {
+            replicates,
+            seed: args.bootstrap_seed.unwrap_or(seed),
+            with_brlens: args.bs_brlens,
+        },
+        seed,
+        run: RunOptions {
+            threads: faults.or(parse_threads(args.threads.as_deref()), Threads::Fixed(1)),
+            simd: faults.or(parse_simd(args.simd.as_deref()), Simd::Auto),
+        },
+        output: OutputOptions {
+            prefix,
+            redo: args.redo,
+            sitelh: args.sitelh,
+            quiet: args.quiet,
+        },
+        command_line: args.command_line.clone(),
+        notes,
+    }
+}
+
+fn resolve_data(
+    args: &Args,
+    verb: Verb,
+    faults: &mut Faults,
+    notes: &mut Vec<String>,
+) -> DataOptions {
+    let on_sequences = !matches!(verb, Verb::Support | Verb::RfDist | Verb::Consense);
+    if on_sequences && args.msa.is_none() {
+        faults.add("no alignment: give -s FILE (--msa FILE)");
+    }
+    // As in RAxML-NG, a model that is a file is a partition file.
+    let model_is_file = args
+        .model
+        .as_deref()
+        .is_some_and(|model| Path::new(model).is_file());
+    let (mut model, mut partitions) = (args.model.clone(), args.partitions.clone());
+    if model_is_file {
+        let file = model.take().map(PathBuf::from);
+        if partitions.is_some() {
+            faults.add("-m names a file, which is taken as a partition file, but -q is given, too");
+        } else {
+            partitions = file;
+        }
+    }
+    if !on_sequences {
+        let unused = [
+            (args.msa.is_some(), "-s"),
+            (args.model.is_some(), "-m"),
+            (args.partitions.is_some(), "-q"),
+        ];
+        let unused: Vec<&str> = unused.iter().filter(|one| one.0).map(|one| one.1).collect();
+        if !unused.is_empty() {
+            notes.push(format!(
+                "this command looks at trees only: {} not used",
+                unused.join(", ")
+            ));
+        }
+    }
+    let needs_model = matches!(
+        verb,
+        Verb::Search | Verb::Evaluate | Verb::Bootstrap | Verb::All
+    );
+    if needs_model && model.is_none() && partitions.is_none() {
+        faults.add("no model: give -m MODEL, for example -m GTR+G");
+    }
+    if let Some(kind) = &args.data_type
+        && !["auto", "dna"].contains(&kind.to_ascii_lowercase().as_str())
+    {
+        faults.add(format!(
+            "--data-type {kind} is not supported: only DNA is read so far"
+        ));
+    }
+    let brlen = match (args.brlen, args.unlinked) {
+        (None | Some(Brlen::Unlinked), true) | (Some(Brlen::Unlinked), false) => {
+            BrlenLinkage::Unlinked
+        }
+        (Some(Brlen::Scaled), false) => BrlenLinkage::Scaled,
+        (None | Some(Brlen::Linked), false) => BrlenLinkage::Linked,
+        (Some(_), true) => {
+            faults.add("-M means --brlen unlinked, but --brlen says otherwise");
+            BrlenLinkage::Unlinked
+        }
+    };
+    if brlen != BrlenLinkage::Linked && partitions.is_none() && on_sequences {
+        notes.push(
+            "without a partition file there is one partition: its branch lengths are linked".into(),
+        );
+    }
+    DataOptions {
+        msa: args.msa.clone(),
+        partitions,
+        model,
+        gamma_median: args.gamma_median,
+        brlen,
+        restricted: args.restricted != Some(Switch::Off),
+    }
+}
+
+fn resolve_search(
+    args: &Args,
+    verb: Verb,
+    data: &DataOptions,
+    faults: &mut Faults,
+) -> SearchOptions {
+    let (opt_model, opt_branches) = (
+        args.opt_model != Some(Switch::Off),
+        args.opt_branches != Some(Switch::Off),
+    );
+    let searches = matches!(
+        verb,
+        Verb::Search | Verb::All | Verb::Bootstrap | Verb::Check
+    );
+    if !searches && (args.spr_radius.is_some() || args.spr_cutoff.is_some()) {
+        faults.add("--spr-radius (-i) and --spr-cutoff go with a search only");
+    }
+    if !opt_branches && !matches!(verb, Verb::Evaluate | Verb::Check) {
+        faults.add("--opt-branches off goes with --evaluate only");
+    }
+    if args.partition_trees.is_some()
+        && verb != Verb::Check
+        && (verb != Verb::Evaluate || data.brlen != BrlenLinkage::Unlinked)
+    {
+        faults.add("--partition-trees goes with --evaluate -M only");
+    }
+    if args.sitelh
+        && !matches!(
+            verb,
+            Verb::Search | Verb::Evaluate | Verb::All | Verb::Check
+        )
+    {
+        faults.add("--sitelh goes with --search, --evaluate or --all only");
+    }
+    if args.lh_epsilon.is_some_and(|e| !(e > 0.0 && e.is_finite())) {
+        faults.add("--lh-epsilon (-e) must be a positive number");
+    }
+    if args.spr_radius == Some(0) {
+        faults.add("--spr-radius (-i) must be at least 1");
+    }
+    let spr_cutoff = args
+        .spr_cutoff
+        .as_deref()
+        .map(|text| match text.parse::<f64>() {
+            Ok(cutoff) if cutoff > 0.0 && cutoff.is_finite() => Some(cutoff),
+            _ if text.eq_ignore_ascii_case("off") => None,
+            _ => {
+                faults.add(format!(
+                    "--spr-cutoff {text}: expected a positive number or 'off'"
+                ));
+                None
+            }
+        });
+    SearchOptions {
+        trees: resolve_trees(args, verb, faults),
+        partition_trees: args.partition_trees.clone(),
+        opt_model,
+        opt_branches,
+        lh_epsilon: args.lh_epsilon,
+        spr_radius: args.spr_radius,
+        spr_cutoff,
+    }
+}
+
+/// Starting trees, or the trees to evaluate; empty for commands that take files of their own.
+fn resolve_trees(args: &Args, verb: Verb, faults: &mut Faults) -> Vec<TreeSource> {
+    if matches!(verb, Verb::Support | Verb::RfDist | Verb::Consense) {
+        return Vec::new();
+    }
+    if args.many_trees.is_some() {
+        faults.add("-z goes with -f b, -f r and -J only; give trees with -t");
+    }
+    if args.random_start && args.tree.is_some() {
+        faults.add("-d asks for a random starting tree, but -t (--tree) says which trees to take");
+    }
+    // -# counts replicates where there are some, else runs from different starting trees.
+    let counts_runs = matches!(verb, Verb::Search | Verb::Start);
+    let runs = match args.runs.as_deref().filter(|_| counts_runs) {
+        None => 1,
+        Some(text) => faults.or(parse_count("-#", text), 1),
+    };
+    match args.tree.as_deref() {
+        Some(text) => {
+            if counts_runs && args.runs.is_some() {
+                faults.add(
+                    "-# asks for several starting trees, but -t (--tree) says which: drop one",
+                );
+            }
+            faults.or(parse_trees(text), Vec::new())
+        }
+        None if verb == Verb::Evaluate => {
+            faults.add("no tree to evaluate: give -t FILE (--tree FILE)");
+            Vec::new()
+        }
+        None if args.random_start => vec![TreeSource::Random(runs)],
+        None => vec![TreeSource::Parsimony(runs)],
+    }
+}
+
+/// Number of replicates, with every spelling; 0 where the command makes none.
+fn resolve_replicates(args: &Args, verb: Verb, faults: &mut Faults) -> usize {
+    let makes_replicates = matches!(verb, Verb::Bootstrap | Verb::All);
+    if verb == Verb::Check {
+        return 0;
+    }
+    if args.bootstrap_seed.is_some() && !makes_replicates {
+        faults.add("-b SEED asks for bootstrap replicates, but the command makes none");
+    }
+    if args.bs_brlens && !makes_replicates {
+        faults.add("-k (--bs-brlens) goes with bootstrap replicates only");
+    }
+    if !makes_replicates {
+        if args.bs_trees.is_some() && verb != Verb::Support {
+            faults.add("--bs-trees goes with --bootstrap, --all or --support only");
+        }
+        if args.runs.is_some() && !matches!(verb, Verb::Search | Verb::Start) {
+            faults.add("-# goes with searches, starting trees and bootstrap replicates only");
+        }
+        return 0;
+    }
+    match (args.runs.as_deref(), args.bs_trees.as_deref()) {
+        (Some(_), Some(_)) => {
+            faults.add("-# and --bs-trees both say how many replicates to make: drop one");
+            0
+        }
+        (Some(text), None) => faults.or(parse_count("-#", text), 0),
+        (None, Some(text)) => faults.or(parse_count("--bs-trees", text), 0),
+        (None, None) if args.bootstrap_seed.is_some() => {
+            faults.add("-b SEED needs the number of replicates: -# N");
+            0
+        }
+        (None, None) => DEFAULT_REPLICATES,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::args::parse;
+    use super::*;
+    use crate::run::ConsensusRule;
+
+    fn plan(line: &str) -> Plan {
+        try_plan(line).unwrap_or_else(|error| panic!("{line}: {error}"))
+    }
+
+    fn try_plan(line: &str) -> Result<Plan> {
+        let words: Vec<String> = line.split_whitespace().map(String::from).collect();
+        resolve(&parse(&words).unwrap_or_else(|stop| panic!("{line}: {stop:?}")))
+    }
+
+    const DATA: &str = "mlsearch -s d/a.phy -m GTR+G";
+
+    #[test]
+    fn a_plain_search_has_the_documented_defaults() {
+        let plan = plan(DATA);
+        assert_eq!(plan.command, Command::Search);
+        assert_eq!(plan.search.trees, [TreeSource::Parsimony(1)]);
+        assert_eq!(
+            (plan.seed, plan.data.brlen),
+            (DEFAULT_SEED, BrlenLinkage::Linked)
+        );
+        assert!(plan.data.restricted && plan.search.opt_model && plan.search.opt_branches);
+        assert_eq!(
+            plan.run,
+            RunOptions {
+                threads: Threads::Auto { max: None },
+                simd: Simd::Auto
+            }
+        );
+        assert_eq!(plan.output.prefix, PathBuf::from("d/a.phy"));
+        assert_eq!(plan.num_made_trees(), 1);
+    }
+
+    #[test]
+    fn raxml_and_raxml_ng_spellings_mean_the_same() {
+        for (raxml, ng) in [
+            ("-f d", "--search"),
+            ("-f e -t t.nwk", "--evaluate --tree t.nwk"),
+            ("-b 7 -# 5", "--bootstrap --bs-trees 5 -b 7"),
+            ("-f a -b 7 -N 5 -p 3", "--all --bs-trees 5 -b 7 --seed 3"),
+            ("-y -# 4 -d", "--start --tree rand{4}"),
+            ("-M -q g.part", "--brlen unlinked -q g.part"),
+            ("-f c", "--parse"),
+            ("-# 20", "--tree pars{20}"),
+            ("-n run -w out", "--prefix run -w out"),
+        ] {
+            let (mut a, b) = (
+                plan(&format!("{DATA} {raxml}")),
+                plan(&format!("{DATA} {ng}")),
+            );
+            a.command_line.clone_from(&b.command_line);
+            assert_eq!(a, b, "{raxml} against {ng}");
+        }
+        let support = plan("mlsearch -f b -t best.nwk -z boots.nwk -m GTRCAT -n x");
+        let expected = Command::Support {
+            tree: "best.nwk".into(),
+            bs_trees: "boots.nwk".into(),
+        };
+        assert_eq!(support.command, expected);
+        assert_eq!(support.notes.len(), 1, "-m is said to be unused");
+        assert_eq!(
+            plan("mlsearch --support --tree best.nwk --bs-trees boots.nwk --prefix x").command,
+            expected
+        );
+        for line in [
+            "-J MRE -z t.nwk",
+            "--consense MRE --tree t.nwk",
+            "--consense=mre -t t.nwk",
+        ] {
+            let rule = ConsensusRule::MajorityExtended;
+            let expected = Command::Consense {
+                rule,
+                trees: "t.nwk".into(),
+            };
+            assert_eq!(plan(&format!("mlsearch {line}")).command, expected);
+        }
+        for line in ["-f r -z t.nwk", "--rfdist --tree t.nwk", "--rfdist t.nwk"] {
+            let plan = plan(&format!("mlsearch {line}"));
+            assert_eq!(
+                plan.command,
+                Command::RfDist {
+                    trees: "t.nwk".into()
+                }
+            );
+            assert_eq!(plan.output.prefix, PathBuf::from("t.nwk"));
+        }
+    }
+
+    #[test]
+    fn seeds_prefixes_and_replicates() {
+        assert_eq!(
+            plan(&format!("{DATA} --all")).bootstrap.replicates,
+            DEFAULT_REPLICATES
+        );
+        let all = plan(&format!("{DATA} --all -p 3 -k"));
+        assert_eq!(
+            (all.seed, all.bootstrap.seed, all.bootstrap.with_brlens),
+            (3, 3, true)
+        );
+        assert_eq!(
+            plan(&format!("{DATA} -w out")).output.prefix,
+            PathBuf::from("out/a.phy")
+        );
+        assert_eq!(
+            plan(&format!("{DATA} --prefix /x/y")).output.prefix,
+            PathBuf::from("/x/y")
+        );
+        assert_eq!(
+            plan(&format!("{DATA} --sitelh -t a.nwk")).command,
+            Command::Evaluate
+        );
+        assert_eq!(
+            plan(&format!("{DATA} --spr-cutoff off")).search.spr_cutoff,
+            Some(None)
+        );
+    }
+
+    #[test]
+    fn check_takes_the_command_line_of_the_run_it_describes() {
+        let plan = plan(&format!(
+            "{DATA} -f a -b 3 -# 50 -t pars{{5}} --spr-radius 9 --check"
+        ));
+        assert_eq!(plan.command, Command::Check);
+        assert!(plan.output_kinds().is_empty(), "nothing is written");
+    }
+
+    #[test]
+    fn contradictions_and_gaps_are_refused() {
+        for (line, expected) in [
+            ("mlsearch -m GTR+G", "no alignment"),
+            ("mlsearch -s a.phy", "no model"),
+            ("mlsearch -s a -m JC --evaluate", "no tree to evaluate"),
+            ("mlsearch -s a -m JC --search --all", "only one of these"),
+            ("mlsearch -s a -m JC --search -f e -t x", "--search, -f e"),
+            (
+                "mlsearch -s a -m JC -f x",
+                "-f x is not supported: distances",
+            ),
+            ("mlsearch -s a -m JC -f ?", "no such letter"),
+            ("mlsearch -s a -m JC -b 1", "-b SEED needs"),
+            ("mlsearch -s a -m JC -b 1 -# autoMRE", "bootstopping"),
+            (
+                "mlsearch -s a -m JC --all --bs-trees autoMRE",
+                "bootstopping",
+            ),
+            ("mlsearch -s a -m JC --bs-trees 10", "--bs-trees goes with"),
+            ("mlsearch -s a -m JC --all -# 5 --bs-trees 10", "drop one"),
+            ("mlsearch -s a -m JC -# 5 -t pars{2}", "drop one"),
+            ("mlsearch -s a -m JC -d -t pars{2}", "-d asks"),
+            ("mlsearch -s a -m JC -z f", "-z goes with"),
+            ("mlsearch -s a -m JC -M --brlen scaled", "-M means"),
+            ("mlsearch -s a -m JC -n x --prefix y", "-n and --prefix"),
+            ("mlsearch -s a -m JC -w d --prefix /y", "absolute"),
+            ("mlsearch -s a -m JC --prefix ..", "must end in a name"),
+            ("mlsearch -s a -m JC --bs-metric tbe", "--bs-metric tbe"),
+            ("mlsearch -s a -m JC --backend cuda", "--backend cuda"),
+            ("mlsearch -s a -m JC --data-type AA", "only DNA"),
+            ("mlsearch -s a -m JC --opt-branches off", "--evaluate only"),
+            (
+                "mlsearch -s a -m JC --evaluate -t x --partition-trees y",
+                "--evaluate -M",
+            ),
+            (
+                "mlsearch -s a -m JC --evaluate -t x --spr-radius 3",
+                "go with a search",
+            ),
+            ("mlsearch -s a -m JC -e 0", "positive"),
+            ("mlsearch -s a -m JC -e -1", "positive"),
+            ("mlsearch -s a -m JC -T 0", "--threads"),
+            ("mlsearch -s a -m JC --simd sse3", "--simd sse3"),
+            ("mlsearch -s a -m JC -k", "-k"),
+            ("mlsearch --support -z boots", "no tree to map"),
+            ("mlsearch --rfdist", "no file of trees"),
+            ("mlsearch --consense BEST -t x", "consensus rule"),
+            (
+                "mlsearch simulate -t pars{3} -m JC --sites 5 -n x",
+                "one file, or rand",
+            ),
+            ("mlsearch simulate -t rand{9} -m JC -n x", "how many sites"),
+            (
+                "mlsearch simulate -t rand{9} --sites 5 -n x --missing 1",
+                "less than 1",
+            ),
+        ] {
+            match try_plan(line) {
+                Err(error) => {
+                    assert_eq!(error.exit_code(), 2);
+                    assert!(error.to_string().contains(expected), "{line}: {error}");
+                }
+                Ok(plan) => panic!("{line} was accepted: {plan:?}"),
+            }
+        }
+        let message = try_plan("mlsearch -T 0 -e 0").unwrap_err().to_string();
+        assert_eq!(
+            message.lines().count(),
+            4,
+            "alignment, model, epsilon, threads: {message}"
+        );
+    }
+
+    #[test]
+    fn a_simulation_needs_a_tree_a_model_sites_and_a_name() {
+        let plan = plan(
+            "mlsearch simulate --tree rand{50} --model GTR+G --sites 100 --missing 0.4 --prefix sim -p 9",
+        );
+        let Command::Simulate(simulate) = &plan.command else {
+            panic!()
+        };
+        assert_eq!(
+            (&simulate.tree, simulate.num_sites),
+            (&TreeSource::Random(50), Some(100))
+        );
+        assert_eq!((simulate.missing, plan.seed), (0.4, 9));
+        assert_eq!(plan.output.prefix, PathBuf::from("sim"));
+    }
+}

@@ -1,0 +1,90 @@
+//! What `mlsearch simulate` means.
+
+use super::args::{Args, SimulateArgs};
+use super::files::resolve_prefix;
+use super::values::parse_trees;
+use super::verb::Faults;
+use crate::run::{
+    BootstrapOptions, Command, DEFAULT_SEED, DataOptions, OutputOptions, Plan, RunOptions,
+    SearchOptions, Simd, SimulatePlan, Threads, TreeSource,
+};
+
+/// Gives a meaning to the options of `simulate`.
+pub(super) fn resolve_simulate(simulate: &SimulateArgs, args: &Args, faults: &mut Faults) -> Plan {
+    let seed = simulate.seed.unwrap_or(DEFAULT_SEED);
+    let sources = faults.or(parse_trees(&simulate.tree), Vec::new());
+    let tree = match sources.as_slice() {
+        [one @ (TreeSource::File(_) | TreeSource::Random(_))] => one.clone(),
+        _ => {
+            faults.add("--tree must be one file, or rand{N} with the number of taxa");
+            TreeSource::Random(4)
+        }
+    };
+    if matches!(tree, TreeSource::Random(n) if n < 3) {
+        faults.add("--tree rand{N} needs at least 3 taxa");
+    }
+    match (simulate.sites, &simulate.partitions) {
+        (None, None) => faults.add("how many sites? give --sites N or -q FILE"),
+        (Some(_), Some(_)) => faults.add("--sites and -q both say how many sites: drop one"),
+        (Some(0), None) => faults.add("--sites must be at least 1"),
+        _ => {}
+    }
+    if simulate.model.is_none() && simulate.partitions.is_none() {
+        faults.add("no model: give -m MODEL, for example -m JC");
+    }
+    if !(0.0..1.0).contains(&simulate.missing) {
+        faults.add("--missing must be at least 0 and less than 1");
+    }
+    if !(simulate.mean_brlen > 0.0 && simulate.mean_brlen <= 100.0) {
+        faults.add("--mean-brlen must be positive and at most 100");
+    }
+    if simulate.name.is_none() && simulate.prefix.is_none() {
+        faults.add("where to? give --prefix PATH or -n NAME");
+    }
+    let names = (
+        simulate.name.as_deref(),
+        simulate.prefix.as_deref(),
+        simulate.out_dir.as_deref(),
+    );
+    Plan {
+        command: Command::Simulate(SimulatePlan {
+            tree,
+            num_sites: simulate.sites,
+            missing: simulate.missing,
+            mean_brlen: simulate.mean_brlen,
+        }),
+        data: DataOptions {
+            partitions: simulate.partitions.clone(),
+            model: simulate.model.clone(),
+            restricted: true,
+            ..DataOptions::default()
+        },
+        search: SearchOptions {
+            trees: Vec::new(),
+            partition_trees: None,
+            opt_model: false,
+            opt_branches: false,
+            lh_epsilon: None,
+            spr_radius: None,
+            spr_cutoff: None,
+        },
+        bootstrap: BootstrapOptions {
+            replicates: 0,
+            seed,
+            with_brlens: false,
+        },
+        seed,
+        run: RunOptions {
+            threads: Threads::Fixed(1),
+            simd: Simd::Auto,
+        },
+        output: OutputOptions {
+            prefix: resolve_prefix(names, None, faults),
+            redo: simulate.redo,
+            sitelh: false,
+            quiet: false,
+        },
+        command_line: args.command_line.clone(),
+        notes: Vec::new(),
+    }
+}

@@ -1,0 +1,129 @@
+//! Values that are small languages of their own: `pars{5},rand{5}`, `auto{4}`, counts, kernel sets.
+//!
+//! Every function returns the value or the sentence that refuses it.
+
+use crate::run::{Simd, Threads, TreeSource};
+use std::path::{Path, PathBuf};
+
+/// A positive count; the names of bootstopping rules get an explanation of their own.
+pub(super) fn parse_count(option: &str, text: &str) -> std::result::Result<usize, String> {
+    if text.to_ascii_lowercase().starts_with("auto") {
+        return Err(format!(
+            "{option} {text} is not supported: automatic bootstopping is not available yet; give a number"
+        ));
+    }
+    match text.parse::<usize>() {
+        Ok(n) if n > 0 => Ok(n),
+        _ => Err(format!("{option} {text}: expected a number of at least 1")),
+    }
+}
+
+/// `pars{5},rand{5},FILE`; braces may be brackets; without a number it is one.
+pub(super) fn parse_trees(text: &str) -> std::result::Result<Vec<TreeSource>, String> {
+    // A file whose name holds a comma is taken at its word.
+    if Path::new(text).is_file() {
+        return Ok(vec![TreeSource::File(PathBuf::from(text))]);
+    }
+    text.split(',')
+        .map(|part| match part.split_once(['{', '[']) {
+            _ if part.is_empty() => Err(format!("--tree {text}: empty entry")),
+            None if part == "pars" => Ok(TreeSource::Parsimony(1)),
+            None if part == "rand" => Ok(TreeSource::Random(1)),
+            Some(("pars", n)) => brace_count(part, n).map(TreeSource::Parsimony),
+            Some(("rand", n)) => brace_count(part, n).map(TreeSource::Random),
+            _ => Ok(TreeSource::File(PathBuf::from(part))),
+        })
+        .collect()
+}
+
+fn brace_count(whole: &str, rest: &str) -> std::result::Result<usize, String> {
+    let number = rest
+        .strip_suffix(['}', ']'])
+        .and_then(|n| n.trim().parse::<usize>().ok());
+    number.filter(|&n| n > 0).ok_or_else(|| {
+        format!("'{whole}': expected a number of at least 1 in braces, as in pars{{5}}")
+    })
+}
+
+/// `4`, `auto`, `auto{4}`.
+pub(super) fn parse_threads(text: Option<&str>) -> std::result::Result<Threads, String> {
+    let Some(text) = text else {
+        return Ok(Threads::Auto { max: None });
+    };
+    let lower = text.to_ascii_lowercase();
+    if lower == "auto" {
+        return Ok(Threads::Auto { max: None });
+    }
+    if let Some(rest) = lower
+        .strip_prefix("auto{")
+        .or_else(|| lower.strip_prefix("auto["))
+    {
+        return brace_count(text, rest).map(|n| Threads::Auto { max: Some(n) });
+    }
+    match text.parse::<usize>() {
+        Ok(n) if (1..=4096).contains(&n) => Ok(Threads::Fixed(n)),
+        _ => Err(format!(
+            "--threads (-T) {text}: expected 1 to 4096, auto or auto{{N}}"
+        )),
+    }
+}
+
+/// Name of a kernel set; RAxML-NG's `none` is `scalar`.
+pub(super) fn parse_simd(text: Option<&str>) -> std::result::Result<Simd, String> {
+    match text.map(str::to_ascii_lowercase).as_deref() {
+        None | Some("auto") => Ok(Simd::Auto),
+        Some("scalar" | "none") => Ok(Simd::Scalar),
+        Some("avx2") => Ok(Simd::Avx2),
+        Some("avx512") => Ok(Simd::Avx512),
+        Some(other) => Err(format!(
+            "--simd {other}: expected auto, scalar, avx2 or avx512"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use TreeSource::{File, Parsimony, Random};
+
+    #[test]
+    fn lists_of_trees() {
+        let file = |name: &str| File(PathBuf::from(name));
+        for (text, expected) in [
+            ("pars{5},rand{3}", vec![Parsimony(5), Random(3)]),
+            (
+                "rand,best.nwk,pars[2]",
+                vec![Random(1), file("best.nwk"), Parsimony(2)],
+            ),
+            ("dir/my{1}.tre", vec![file("dir/my{1}.tre")]),
+        ] {
+            assert_eq!(parse_trees(text).unwrap(), expected, "{text}");
+        }
+        for text in ["pars{0}", "rand{x}", "pars{5", "pars{5},", ""] {
+            assert!(parse_trees(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn counts_threads_and_kernel_sets() {
+        assert_eq!(parse_count("-#", "100"), Ok(100));
+        assert!(parse_count("-#", "0").is_err() && parse_count("-#", "-1").is_err());
+        assert!(
+            parse_count("--bs-trees", "autoMRE{500}")
+                .unwrap_err()
+                .contains("bootstopping")
+        );
+        assert_eq!(parse_threads(Some("3")), Ok(Threads::Fixed(3)));
+        assert_eq!(
+            parse_threads(Some("AUTO{4}")),
+            Ok(Threads::Auto { max: Some(4) })
+        );
+        assert_eq!(parse_threads(None), Ok(Threads::Auto { max: None }));
+        for text in ["0", "auto{0}", "two", "100000"] {
+            assert!(parse_threads(Some(text)).is_err(), "{text}");
+        }
+        assert_eq!(parse_simd(Some("none")), Ok(Simd::Scalar));
+        assert_eq!(parse_simd(Some("AVX512")), Ok(Simd::Avx512));
+        assert!(parse_simd(Some("sse3")).is_err());
+    }
+}

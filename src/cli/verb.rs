@@ -1,0 +1,96 @@
+//! The one command among all its spellings, and the list of what is wrong with the options.
+
+use super::args::Args;
+use super::later;
+
+/// What is wrong, collected to be said at once.
+#[derive(Default)]
+pub(super) struct Faults(pub(super) Vec<String>);
+
+impl Faults {
+    pub(super) fn add(&mut self, message: impl Into<String>) {
+        self.0.push(message.into());
+    }
+
+    /// The value, or its fault noted and the stand-in.
+    pub(super) fn or<T>(&mut self, result: std::result::Result<T, String>, stand_in: T) -> T {
+        result.unwrap_or_else(|message| {
+            self.add(message);
+            stand_in
+        })
+    }
+}
+
+/// The command that was asked for, before its files are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verb {
+    Search,
+    Evaluate,
+    Bootstrap,
+    All,
+    Start,
+    Check,
+    Support,
+    RfDist,
+    Consense,
+}
+
+/// The one command among all its spellings.
+pub(super) fn find_verb(args: &Args, faults: &mut Faults) -> Verb {
+    // Any command line with --check added describes the run it would have been.
+    if args.check {
+        return Verb::Check;
+    }
+    let mut asked: Vec<(String, Verb)> = Vec::new();
+    for (given, name, verb) in [
+        (args.search, "--search", Verb::Search),
+        (args.evaluate, "--evaluate", Verb::Evaluate),
+        (args.all, "--all", Verb::All),
+        (args.bootstrap, "--bootstrap", Verb::Bootstrap),
+        (args.support, "--support", Verb::Support),
+        (args.rfdist.is_some(), "--rfdist", Verb::RfDist),
+        (args.consense.is_some(), "--consense", Verb::Consense),
+        (args.raxml_consense.is_some(), "-J", Verb::Consense),
+        (args.start, "--start (-y)", Verb::Start),
+    ] {
+        if given {
+            asked.push((name.to_string(), verb));
+        }
+    }
+    if let Some(letter) = args.algorithm.as_deref() {
+        let verb = match letter {
+            // -b together with -f d means replicates, as in RAxML.
+            "d" if args.bootstrap_seed.is_some() => Some(Verb::Bootstrap),
+            "d" => Some(Verb::Search),
+            "e" => Some(Verb::Evaluate),
+            "a" => Some(Verb::All),
+            "b" => Some(Verb::Support),
+            "c" => Some(Verb::Check),
+            "r" => Some(Verb::RfDist),
+            _ => None,
+        };
+        match (verb, later::algorithm(letter)) {
+            (Some(verb), _) => asked.push((format!("-f {letter}"), verb)),
+            (None, Some(why)) => faults.add(format!("-f {letter} is not supported: {why}")),
+            (None, None) => faults.add(format!(
+                "-f {letter}: there is no such letter (d search, e evaluate, a all, b support, \
+                 c check, r RF distances)"
+            )),
+        }
+    }
+    let verb = match asked.first() {
+        Some(first) => first.1,
+        None if args.bootstrap_seed.is_some() => Verb::Bootstrap,
+        // RAxML-NG's --sitelh is a command on given trees.
+        None if args.sitelh && args.tree.is_some() => Verb::Evaluate,
+        None => Verb::Search,
+    };
+    if asked.iter().any(|other| other.1 != verb) {
+        let names: Vec<&str> = asked.iter().map(|one| one.0.as_str()).collect();
+        faults.add(format!(
+            "only one of these can be done in a run: {}",
+            names.join(", ")
+        ));
+    }
+    verb
+}

@@ -1,0 +1,16 @@
+//! Everything a user sees or keeps: files, the JSON report, the log, progress, tables.
+//!
+//! The only room besides `cli` that prints. What is shown is computed elsewhere.
+
+mod files;
+mod progress;
+mod report;
+mod tables;
+
+pub use files::{Kind, OutputFiles};
+pub use progress::{Progress, RUN_MARKER};
+pub use report::{
+    AlignmentReport, BootstrapReport, PartitionReport, Report, RunReport, Timings, TreeReport,
+    UndeterminedEdge,
+};
+pub use tables::{pairs, table};

@@ -1,0 +1,244 @@
+//! The JSON report: everything a program may want to know about a run, in one file.
+//!
+//! Fields come in a fixed order and floats are written so that they read back to the same bits.
+//! Only `command`, `run` and `timings` may differ between two runs of the same computation.
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+/// The whole report; fields are written in this order.
+#[derive(Debug, Clone, Default, serde::Serialize)]
+pub struct Report {
+    /// Version of the program.
+    pub version: String,
+    /// The command as typed.
+    pub command: String,
+    /// Seed of everything random but the resampling of columns.
+    pub seed: u64,
+    /// Log-likelihood of the best tree (natural logarithm), where one was computed.
+    pub log_likelihood: Option<f64>,
+    /// The best tree in Newick, where there is one.
+    pub best_tree: Option<String>,
+    /// Canonical model string of each partition, with its parameters in braces; one plain string
+    /// where there is one partition.
+    #[serde(serialize_with = "one_or_many")]
+    pub model: Vec<String>,
+    /// One entry per partition.
+    pub partitions: Vec<PartitionReport>,
+    /// The alignment, where the command read one.
+    pub alignment: Option<AlignmentReport>,
+    /// Every evaluated or found tree, in input order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub trees: Vec<TreeReport>,
+    /// Bootstrap replicates, where there were some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bootstrap: Option<BootstrapReport>,
+    /// Edges of the best tree about whose length no partition knows anything.
+    pub undetermined_edges: Vec<UndeterminedEdge>,
+    /// What the user should know before trusting the result.
+    pub warnings: Vec<String>,
+    /// How it was computed; does not change the result.
+    pub run: RunReport,
+    /// Wall time of the phases.
+    pub timings: Timings,
+}
+
+/// The alignment as read.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub struct AlignmentReport {
+    /// Number of taxa.
+    pub taxa: usize,
+    /// Number of columns.
+    pub sites: usize,
+    /// Number of distinct columns, counted within partitions.
+    pub patterns: usize,
+    /// Share of (taxon x partition) cells without any data, weighted by the partition's length.
+    pub gappyness: f64,
+}
+
+/// One partition and its model.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub struct PartitionReport {
+    /// Its name.
+    pub name: String,
+    /// Canonical model string with parameters in braces.
+    pub model: String,
+    /// Number of columns.
+    pub sites: usize,
+    /// Number of distinct columns.
+    pub patterns: usize,
+    /// Number of taxa with data.
+    pub taxa: usize,
+    /// Its part of the log-likelihood, where one was computed.
+    pub log_likelihood: Option<f64>,
+    /// Scaler of the shared branch lengths (1 unless they are scaled).
+    pub brlen_scaler: f64,
+    /// Sum of its own branch lengths under `-M`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tree_length: Option<f64>,
+    /// Names of parameters that ended at a bound.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub at_bound: Vec<String>,
+}
+
+/// One evaluated or found tree.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub struct TreeReport {
+    /// Where it came from: a start ("pars 1"), or a line of a file.
+    pub source: String,
+    /// Its log-likelihood.
+    pub log_likelihood: f64,
+    /// Newick with branch lengths.
+    pub newick: String,
+}
+
+/// Bootstrap replicates.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub struct BootstrapReport {
+    /// How many.
+    pub replicates: usize,
+    /// Seed of the resampling.
+    pub seed: u64,
+    /// The best tree with support values, where there is one.
+    pub support_tree: Option<String>,
+}
+
+/// An edge that lies on no partition's tree, given by the taxa on its smaller side.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub struct UndeterminedEdge {
+    /// The taxa on the smaller side.
+    pub taxa: Vec<String>,
+    /// The length that was kept.
+    pub brlen: f64,
+}
+
+/// How the result was computed.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub struct RunReport {
+    /// Number of threads used.
+    pub threads: usize,
+    /// Kernel set used.
+    pub simd: String,
+    /// Device used.
+    pub backend: String,
+    /// Bytes of likelihood vectors and their company.
+    pub memory_bytes: u64,
+}
+
+/// Seconds of wall time per phase, in the order they were measured; written as one JSON object.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Timings(pub Vec<(String, f64)>);
+
+impl Timings {
+    /// Adds the time of a phase; repeated phases are summed.
+    pub fn add(&mut self, phase: &str, seconds: f64) {
+        match self.0.iter_mut().find(|entry| entry.0 == phase) {
+            Some(entry) => entry.1 += seconds,
+            None => self.0.push((phase.to_string(), seconds)),
+        }
+    }
+}
+
+impl Serialize for Timings {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (phase, seconds) in &self.0 {
+            map.serialize_entry(phase, seconds)?;
+        }
+        map.end()
+    }
+}
+
+fn one_or_many<S: Serializer>(models: &[String], serializer: S) -> Result<S::Ok, S::Error> {
+    match models {
+        [one] => one.serialize(serializer),
+        many => many.serialize(serializer),
+    }
+}
+
+impl Report {
+    /// An empty report of this version of the program.
+    pub fn new(command: &str, seed: u64) -> Self {
+        Report {
+            version: env!("CARGO_PKG_VERSION").to_string(),
+            command: command.to_string(),
+            seed,
+            ..Report::default()
+        }
+    }
+
+    /// The report as indented JSON, with a final newline.
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("plain data has a JSON form");
+        text.push('\n');
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_promised_fields_are_there_in_order_and_floats_round_trip() {
+        let lnl = -5_721.123_456_789_012;
+        let mut report = Report::new("mlsearch -s a.phy -m GTR+G", 12345);
+        report.log_likelihood = Some(lnl);
+        report.best_tree = Some("(a:0.1,'b c':0.2,c:0.3);".into());
+        report.model = vec!["GTR{1/2/3/4/5/1}+FC+G4{0.5}".into()];
+        report.alignment = Some(AlignmentReport {
+            taxa: 3,
+            sites: 10,
+            patterns: 7,
+            gappyness: 0.1,
+        });
+        report.timings.add("search", 1.5);
+        report.timings.add("reading", 0.25);
+        report.timings.add("search", 0.5);
+        let text = report.to_json();
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(
+            value["log_likelihood"].as_f64().unwrap().to_bits(),
+            lnl.to_bits()
+        );
+        assert_eq!(value["model"], "GTR{1/2/3/4/5/1}+FC+G4{0.5}");
+        assert_eq!(value["timings"]["search"], 2.0);
+        let names = [
+            "version",
+            "command",
+            "seed",
+            "log_likelihood",
+            "best_tree",
+            "model",
+            "partitions",
+            "alignment",
+            "undetermined_edges",
+            "warnings",
+            "run",
+            "timings",
+        ];
+        let places: Vec<usize> = names
+            .iter()
+            .map(|name| {
+                text.find(&format!("\n  \"{name}\":"))
+                    .unwrap_or_else(|| panic!("{name}"))
+            })
+            .collect();
+        assert!(places.is_sorted(), "{places:?}");
+        assert!(text.find("search\"").unwrap() < text.find("reading\"").unwrap());
+        assert!(value.get("trees").is_none());
+    }
+
+    #[test]
+    fn several_partitions_give_a_list_of_models_and_several_trees_a_list_of_trees() {
+        let mut report = Report::new("", 1);
+        report.model = vec!["JC".into(), "GTR".into()];
+        report.trees = vec![TreeReport {
+            log_likelihood: -1.5,
+            ..TreeReport::default()
+        }];
+        let value: serde_json::Value = serde_json::from_str(&report.to_json()).unwrap();
+        assert_eq!(value["model"][1], "GTR");
+        assert_eq!(value["trees"][0]["log_likelihood"], -1.5);
+        assert!(value["log_likelihood"].is_null());
+    }
+}

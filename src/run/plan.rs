@@ -1,0 +1,269 @@
+//! What one run is to do: the user's intent, validated, as plain data.
+//!
+//! A [`Plan`] is made by `cli` (or by a program that uses the library) and carried out by the
+//! commands of this room. Nothing here reads a file.
+
+use crate::output::Kind;
+use std::path::PathBuf;
+
+/// Seed of a run that was given none: such a run can be repeated, too.
+pub const DEFAULT_SEED: u64 = 12345;
+
+/// Number of bootstrap replicates when a long option asks for replicates without a number.
+pub const DEFAULT_REPLICATES: usize = 100;
+
+/// How branch lengths of partitions are tied to each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum BrlenLinkage {
+    /// All partitions share the lengths (RAxML's default and ours).
+    #[default]
+    Linked,
+    /// Shared lengths times one scaler per partition (RAxML-NG's default).
+    Scaled,
+    /// Every partition has lengths of its own (`-M`).
+    Unlinked,
+}
+
+/// Where trees come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TreeSource {
+    /// So many randomised stepwise-addition parsimony trees.
+    Parsimony(usize),
+    /// So many random trees.
+    Random(usize),
+    /// All trees of a Newick file.
+    File(PathBuf),
+}
+
+/// Which splits a consensus tree shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConsensusRule {
+    /// Those in all trees.
+    Strict,
+    /// Those in more than half of the trees.
+    Majority,
+    /// Majority, then by falling frequency whatever still fits.
+    MajorityExtended,
+}
+
+/// Number of threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Threads {
+    /// As many as the cores and the amount of work justify, but no more than this.
+    Auto {
+        /// Upper limit, if the user set one.
+        max: Option<usize>,
+    },
+    /// Exactly so many.
+    Fixed(usize),
+}
+
+/// Which set of likelihood kernels computes; all give the same bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Simd {
+    /// The best this machine has.
+    Auto,
+    /// Plain code.
+    Scalar,
+    /// AVX2 with fused multiply-add.
+    Avx2,
+    /// AVX-512F.
+    Avx512,
+}
+
+/// A simulated data set.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SimulatePlan {
+    /// The tree: `File` (its first tree), or `Random(number of taxa)`.
+    pub tree: TreeSource,
+    /// Number of sites, unless a partition file says it.
+    pub num_sites: Option<usize>,
+    /// Share of (taxon x partition) cells to leave without data, in [0, 1).
+    pub missing: f64,
+    /// Mean branch length of a random tree, in substitutions per site.
+    pub mean_brlen: f64,
+}
+
+/// What the run does.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Command {
+    /// Search for the best tree.
+    Search,
+    /// Branch lengths and model on given trees.
+    Evaluate,
+    /// Bootstrap replicates only.
+    Bootstrap,
+    /// Search, replicates, support on the best tree.
+    All,
+    /// Starting trees only.
+    Start,
+    /// Describe the alignment and what a run would take.
+    Check,
+    /// Map the frequencies of splits among trees onto a tree.
+    Support {
+        /// The tree that gets the values.
+        tree: PathBuf,
+        /// The trees that are counted.
+        bs_trees: PathBuf,
+    },
+    /// Robinson-Foulds distances between all trees of a file.
+    RfDist {
+        /// The file.
+        trees: PathBuf,
+    },
+    /// Consensus of all trees of a file.
+    Consense {
+        /// Which splits it shows.
+        rule: ConsensusRule,
+        /// The file.
+        trees: PathBuf,
+    },
+    /// Sequences along a tree.
+    Simulate(SimulatePlan),
+}
+
+/// The data and its model, as given.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct DataOptions {
+    /// The alignment; present for every command that computes on sequences.
+    pub msa: Option<PathBuf>,
+    /// The partition file.
+    pub partitions: Option<PathBuf>,
+    /// Model of the alignment, or of partition lines that only name a data type.
+    pub model: Option<String>,
+    /// Discrete rates are medians of their categories, not means.
+    pub gamma_median: bool,
+    /// How branch lengths are tied.
+    pub brlen: BrlenLinkage,
+    /// Compute each partition on the tree of its own taxa. `false` keeps all taxa in all
+    /// partitions: slower, same likelihood, for comparison only.
+    pub restricted: bool,
+}
+
+/// Numerical optimisation and search.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SearchOptions {
+    /// Starting trees, or the trees to evaluate.
+    pub trees: Vec<TreeSource>,
+    /// Per-partition trees whose own lengths start an unlinked evaluation.
+    pub partition_trees: Option<PathBuf>,
+    /// Optimise model parameters.
+    pub opt_model: bool,
+    /// Optimise branch lengths.
+    pub opt_branches: bool,
+    /// Gain in log-likelihood below which optimisation ends; `None` for the schedule's own.
+    pub lh_epsilon: Option<f64>,
+    /// Largest distance between pruning and regrafting place; `None` for the schedule's own.
+    pub spr_radius: Option<usize>,
+    /// Cutoff of the lazy search; `None` for the schedule's own, `Some(None)` for none at all.
+    pub spr_cutoff: Option<Option<f64>>,
+}
+
+/// Bootstrap replicates.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BootstrapOptions {
+    /// How many.
+    pub replicates: usize,
+    /// Seed of the resampling.
+    pub seed: u64,
+    /// Keep optimised branch lengths in the replicates' trees.
+    pub with_brlens: bool,
+}
+
+/// The machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunOptions {
+    /// Threads.
+    pub threads: Threads,
+    /// Kernel set.
+    pub simd: Simd,
+}
+
+/// Files and messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutputOptions {
+    /// Start of every output file's path.
+    pub prefix: PathBuf,
+    /// Existing results may be replaced.
+    pub redo: bool,
+    /// Write per-site log-likelihoods.
+    pub sitelh: bool,
+    /// Show no progress.
+    pub quiet: bool,
+}
+
+/// One run, ready to be carried out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// What to do.
+    pub command: Command,
+    /// On which data, with which model.
+    pub data: DataOptions,
+    /// How to optimise and search.
+    pub search: SearchOptions,
+    /// Replicates, where the command makes some.
+    pub bootstrap: BootstrapOptions,
+    /// Seed of everything random but the resampling.
+    pub seed: u64,
+    /// On how many cores, with which kernels.
+    pub run: RunOptions,
+    /// Where results go.
+    pub output: OutputOptions,
+    /// The command as typed, for the record.
+    pub command_line: String,
+    /// Remarks on the options, to be shown and recorded.
+    pub notes: Vec<String>,
+}
+
+impl Plan {
+    /// Every file this run will write: what has to be free before anything is computed.
+    pub fn output_kinds(&self) -> Vec<Kind> {
+        let unlinked = self.data.brlen == BrlenLinkage::Unlinked && self.data.partitions.is_some();
+        let mut kinds = match &self.command {
+            Command::Search => vec![
+                Kind::StartTree,
+                Kind::BestTree,
+                Kind::BestModel,
+                Kind::MlTrees,
+            ],
+            Command::Evaluate => vec![Kind::BestTree, Kind::BestModel, Kind::MlTrees],
+            Command::Bootstrap => vec![Kind::Bootstraps],
+            Command::All => vec![
+                Kind::StartTree,
+                Kind::BestTree,
+                Kind::BestModel,
+                Kind::MlTrees,
+                Kind::Bootstraps,
+                Kind::Support,
+            ],
+            Command::Start => vec![Kind::StartTree],
+            Command::Check => return Vec::new(),
+            Command::Support { .. } => vec![Kind::Support],
+            Command::RfDist { .. } => vec![Kind::RfDistances],
+            Command::Consense { .. } => vec![Kind::ConsensusTree],
+            Command::Simulate(_) => vec![Kind::Alignment, Kind::Partitions, Kind::TrueTree],
+        };
+        if matches!(
+            self.command,
+            Command::Search | Command::Evaluate | Command::All
+        ) {
+            if unlinked {
+                kinds.push(Kind::BestPartitionTrees);
+            }
+            if self.output.sitelh {
+                kinds.push(Kind::SiteLh);
+            }
+        }
+        kinds.extend([Kind::Log, Kind::Json]);
+        kinds
+    }
+
+    /// Number of starting trees that are made (files not counted).
+    pub fn num_made_trees(&self) -> usize {
+        let made = self.search.trees.iter().map(|source| match source {
+            TreeSource::Parsimony(n) | TreeSource::Random(n) => *n,
+            TreeSource::File(_) => 0,
+        });
+        made.sum()
+    }
+}

@@ -1,0 +1,14 @@
+//! Sequences along a tree, under any model, with missing genes to order.
+//!
+//! Makes the larger files of `datasets/` and gives tests a known truth. A model arrives as plain
+//! numbers, so this room knows neither model strings nor alignments.
+
+mod missing;
+mod sequences;
+mod write;
+mod yule;
+
+pub use missing::draw_presence;
+pub use sequences::{SimModel, simulate_states};
+pub use write::{Gene, to_partition_file, to_phylip};
+pub use yule::{random_names, random_tree};

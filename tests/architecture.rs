@@ -1,0 +1,302 @@
+//! The house rules, checked on the text of `src/`.
+
+use crate::util::repository;
+use std::path::{Path, PathBuf};
+
+/// Rooms and their floors: a room imports lower floors only, never a neighbour on its own.
+const FLOORS: &[(&str, u8)] = &[
+    ("error", 0),
+    ("rng", 0),
+    ("taxa", 0),
+    ("numeric", 0),
+    ("alphabet", 1),
+    ("tree", 1),
+    ("parallel", 1),
+    ("alignment", 2),
+    ("model", 2),
+    ("partition", 3),
+    ("parsimony", 4),
+    ("distance", 4),
+    ("simulate", 4),
+    ("likelihood", 4),
+    ("optimize", 5),
+    ("search", 6),
+    ("bootstrap", 7),
+    ("output", 8),
+    ("run", 9),
+    ("cli", 10),
+];
+
+/// The only places with unsafe code.
+const UNSAFE_ALLOWED: &[&str] = &[
+    "parallel/pool.rs",
+    "likelihood/arena.rs",
+    "likelihood/cpu/avx2",
+    "likelihood/cpu/avx512",
+];
+
+/// The only places that print.
+const PRINTING_ALLOWED: &[&str] = &["cli/", "output/", "main.rs"];
+
+/// Methods of floats whose last bits depend on the platform (clippy.toml bans them, too, but sees
+/// only the code that is compiled here).
+const BANNED_MATH: &[&str] = &[
+    ".exp()",
+    ".exp2()",
+    ".exp_m1()",
+    ".ln()",
+    ".ln_1p()",
+    ".log(",
+    ".log2()",
+    ".log10()",
+    ".powf(",
+    ".powi(",
+    ".cbrt()",
+    ".hypot(",
+    ".sin()",
+    ".cos()",
+    ".tan()",
+    ".sin_cos()",
+    ".sinh()",
+    ".cosh()",
+    ".tanh()",
+    ".asin()",
+    ".acos()",
+    ".atan()",
+    ".atan2(",
+];
+
+const MAX_LINES: usize = 600;
+const MAX_DOOR_LINES: usize = 80;
+const NAMES_THAT_SAY_NOTHING: &[&str] = &["utils", "util", "common", "helpers", "misc", "types"];
+
+struct Source {
+    /// Path below `src/`, with forward slashes.
+    path: String,
+    text: String,
+}
+
+impl Source {
+    /// The text without comments and without the tests at its end.
+    fn code(&self) -> String {
+        code_of(&self.text)
+    }
+
+    fn room(&self) -> &str {
+        let first = self.path.split('/').next().unwrap_or_default();
+        first.strip_suffix(".rs").unwrap_or(first)
+    }
+}
+
+/// Cuts off everything from the test module on (a `mod x {`, not a `mod x;`), and comments.
+fn code_of(text: &str) -> String {
+    let opens_module = |rest: &str| rest.lines().next().is_some_and(|line| line.contains('{'));
+    const MARK: &str = "\n#[cfg(test)]\nmod ";
+    let end = text
+        .match_indices(MARK)
+        .map(|(at, _)| at)
+        .find(|at| opens_module(&text[at + MARK.len()..]))
+        .unwrap_or(text.len());
+    text[..end]
+        .lines()
+        .map(|line| line.find("//").map_or(line, |comment| &line[..comment]))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+fn sources() -> Vec<Source> {
+    fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in std::fs::read_dir(folder).expect("src can be read") {
+            let path = entry.expect("entry").path();
+            if path.is_dir() {
+                collect(&path, found);
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                found.push(path);
+            }
+        }
+    }
+    let src = repository("src");
+    let mut paths = Vec::new();
+    collect(&src, &mut paths);
+    paths.sort();
+    assert!(paths.len() > 10, "src was found");
+    let below = |path: &Path| {
+        let path = path.strip_prefix(&src).expect("below src");
+        path.to_string_lossy().replace('\\', "/")
+    };
+    paths
+        .iter()
+        .map(|path| Source {
+            path: below(path),
+            text: std::fs::read_to_string(path).expect("source is UTF-8"),
+        })
+        .collect()
+}
+
+/// Rooms that a piece of code names after `crate::`, grouped uses included.
+fn rooms_used(code: &str) -> Vec<String> {
+    let word = |text: &str| -> String {
+        text.trim_start()
+            .chars()
+            .take_while(|c| c.is_alphanumeric() || *c == '_')
+            .collect()
+    };
+    let mut rooms = Vec::new();
+    for (at, _) in code.match_indices("crate::") {
+        let before = code[..at].chars().next_back();
+        if before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '$') {
+            continue;
+        }
+        let rest = &code[at + "crate::".len()..];
+        match rest.strip_prefix('{') {
+            None => rooms.push(word(rest)),
+            Some(group) => {
+                let mut depth = 0;
+                let mut item = String::new();
+                for c in group.chars() {
+                    match c {
+                        '{' => depth += 1,
+                        '}' if depth == 0 => break,
+                        '}' => depth -= 1,
+                        ',' if depth == 0 => rooms.push(word(&std::mem::take(&mut item))),
+                        _ => {}
+                    }
+                    if depth == 0 && c != ',' {
+                        item.push(c);
+                    }
+                }
+                rooms.push(word(&item));
+            }
+        }
+    }
+    rooms.retain(|room| !room.is_empty());
+    rooms
+}
+
+fn floor(room: &str) -> Option<u8> {
+    FLOORS
+        .iter()
+        .find(|entry| entry.0 == room)
+        .map(|entry| entry.1)
+}
+
+fn assert_none(complaints: Vec<String>) {
+    assert!(complaints.is_empty(), "\n{}", complaints.join("\n"));
+}
+
+#[test]
+fn rooms_import_lower_floors_only() {
+    let mut complaints = Vec::new();
+    for source in sources() {
+        let room = source.room();
+        if room == "lib" || room == "main" {
+            continue;
+        }
+        let Some(own) = floor(room) else {
+            complaints.push(format!("{}: room '{room}' has no floor", source.path));
+            continue;
+        };
+        for used in rooms_used(&source.code()) {
+            match floor(&used) {
+                Some(other) if used == room || other < own => {}
+                Some(other) => complaints.push(format!(
+                    "{}: {room} (floor {own}) imports {used} (floor {other})",
+                    source.path
+                )),
+                None => complaints.push(format!("{}: crate::{used} is no room", source.path)),
+            }
+        }
+    }
+    assert_none(complaints);
+}
+
+#[test]
+fn doors_are_doors_and_files_are_short_and_well_named() {
+    let mut complaints = Vec::new();
+    for Source { path, text } in sources() {
+        let lines = text.lines().count();
+        let name = Path::new(&path)
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        if lines > MAX_LINES {
+            complaints.push(format!("{path}: {lines} lines, at most {MAX_LINES}"));
+        }
+        if name == "mod" && lines >= MAX_DOOR_LINES {
+            complaints.push(format!(
+                "{path}: {lines} lines, a door has less than {MAX_DOOR_LINES}"
+            ));
+        }
+        if NAMES_THAT_SAY_NOTHING.contains(&name.as_str()) {
+            complaints.push(format!("{path}: the name says nothing"));
+        }
+        if !text.starts_with("//!") {
+            complaints.push(format!("{path}: does not open with what lives here"));
+        }
+    }
+    assert_none(complaints);
+}
+
+#[test]
+fn unsafe_code_printing_and_platform_mathematics_stay_in_their_rooms() {
+    let mut complaints = Vec::new();
+    for source in sources() {
+        let path = source.path.as_str();
+        let starts = |places: &[&str]| places.iter().any(|place| path.starts_with(place));
+        for (number, line) in source.code().lines().enumerate() {
+            let mut complain = |what: &str| {
+                complaints.push(format!("{path}:{}: {what}: {}", number + 1, line.trim()))
+            };
+            let is_unsafe = line
+                .split(|c: char| !(c.is_alphanumeric() || c == '_'))
+                .any(|word| word == "unsafe");
+            if is_unsafe && !starts(UNSAFE_ALLOWED) {
+                complain("unsafe code");
+            }
+            let prints = ["println!", "print!(", "dbg!("]
+                .iter()
+                .any(|p| line.contains(p));
+            if prints && !starts(PRINTING_ALLOWED) {
+                complain("printing");
+            }
+            if BANNED_MATH.iter().any(|method| line.contains(method)) {
+                complain("platform mathematics");
+            }
+        }
+    }
+    assert_none(complaints);
+}
+
+/// Names of places outside the repository; spelled in two parts so that this file may be scanned, too.
+#[test]
+fn no_file_names_a_place_outside_the_repository() {
+    let outside = [["/wo", "rk/"], ["../sha", "red"], ["/tmp/", "w/"]].map(|parts| parts.concat());
+    let mut complaints = Vec::new();
+    for folder in ["src", "tests", "benches", "datasets", "partitions"] {
+        let mut stack = vec![repository(folder)];
+        while let Some(path) = stack.pop() {
+            if path.is_dir() {
+                stack.extend(
+                    std::fs::read_dir(&path)
+                        .expect("readable")
+                        .map(|e| e.expect("entry").path()),
+                );
+            } else if let Ok(text) = std::fs::read_to_string(&path) {
+                let found = outside.iter().filter(|place| text.contains(place.as_str()));
+                complaints.extend(found.map(|place| format!("{}: {place}", path.display())));
+            }
+        }
+    }
+    assert_none(complaints);
+}
+
+#[test]
+fn the_scanner_sees_uses_and_skips_comments_and_tests() {
+    let code = code_of(
+        "use crate::tree::Tree; // crate::cli\nuse crate::{error::{Error, Place}, run::plan, taxa};\n\
+         fn f() -> crate::rng::Rng {}\n//! crate::cli\n#[cfg(test)]\nmod tests { use crate::cli; }\n",
+    );
+    assert_eq!(rooms_used(&code), ["tree", "error", "run", "taxa", "rng"]);
+    assert!(rooms_used("$crate::tree mycrate::cli").is_empty());
+}

@@ -1,0 +1,118 @@
+//! Flags, exit codes and refusals, as a user meets them.
+
+use crate::util::Scratch;
+
+const ALIGNMENT: &str = "4 8\na  ACGTACGT\nb  ACGTACGA\nc  ACGAACGA\nd  ACCAACGA\n";
+
+#[test]
+fn help_and_version_go_to_standard_output_and_succeed() {
+    let scratch = Scratch::new();
+    for flag in ["--help", "-h"] {
+        let ran = scratch.run(flag);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+        for word in [
+            "Examples",
+            "--msa",
+            "-#",
+            "Bootstrap and support",
+            "Exit codes",
+            "simulate",
+        ] {
+            assert!(
+                ran.stdout.contains(word) || flag == "-h",
+                "'{word}' is missing: {}",
+                ran.stdout
+            );
+        }
+    }
+    for flag in ["--version", "-v"] {
+        let ran = scratch.run(flag);
+        assert_eq!(
+            ran.stdout,
+            format!("mlsearch {}\n", env!("CARGO_PKG_VERSION"))
+        );
+        assert_eq!(ran.code, 0);
+    }
+}
+
+#[test]
+fn every_refusal_of_a_command_is_said_at_once() {
+    let scratch = Scratch::new();
+    scratch.write("a.phy", ALIGNMENT);
+    for (arguments, expected) in [
+        ("", &["no alignment", "no model", "--help"][..]),
+        ("--nonsense", &["--nonsense"]),
+        ("-s", &["value"]),
+        ("-s a.phy", &["no model"]),
+        ("-s a.phy -m GTR+G -f ?", &["no such letter"]),
+        (
+            "-s a.phy -m GTR+G -x 1 -g c.tre",
+            &["'-x'", "'-g'", "-b SEED"],
+        ),
+        ("-s a.phy -m GTR+G -o A,B", &["'-o'", "unrooted"]),
+        ("-s a.phy -m GTR+G -b 1 -# autoMRE", &["bootstopping"]),
+        (
+            "-s a.phy -m GTR+G --all --bs-trees autoMRE{500}",
+            &["bootstopping"],
+        ),
+        ("-s a.phy -m GTR+G --all --bs-metric tbe", &["tbe"]),
+        ("-s a.phy -m GTR+G --backend cuda", &["cuda"]),
+        (
+            "-s a.phy -m GTR+G --search --evaluate -t x",
+            &["--search, --evaluate"],
+        ),
+        ("-s a.phy -m GTR+G -T none", &["--threads"]),
+        ("-s a.phy -m GTR+G extra", &["extra"]),
+        (
+            "simulate --tree rand{5} --sites 10 --prefix x",
+            &["no model"],
+        ),
+        ("simulate --no-such", &["--no-such"]),
+    ] {
+        let ran = scratch.run(arguments);
+        ran.assert_refused(expected);
+        assert_eq!(ran.stdout, "", "{arguments}");
+        assert_eq!(
+            scratch.files(),
+            ["a.phy"],
+            "{arguments} left something behind"
+        );
+    }
+}
+
+#[test]
+fn missing_input_files_are_all_named() {
+    let scratch = Scratch::new();
+    let ran = scratch.run("-s none.phy -q none.part -m GTR+G -t none.nwk");
+    ran.assert_refused(&["none.phy", "none.part", "none.nwk"]);
+    let ran = scratch.run("-s . -m GTR+G");
+    ran.assert_refused(&["folder"]);
+}
+
+#[test]
+fn existing_results_are_refused_before_anything_is_read_or_computed() {
+    let scratch = Scratch::new();
+    scratch.write("a.phy", ALIGNMENT);
+    scratch.write("run.mlsearch.bestTree", "(a,b,(c,d));\n");
+    scratch.write("run.mlsearch.json", "{}\n");
+    let before = scratch.files();
+    for prefix in ["-n run", "--prefix run", "-w . -n run"] {
+        let ran = scratch.run(&format!("-s a.phy -m GTR+G {prefix}"));
+        ran.assert_refused(&["run.mlsearch.bestTree", "run.mlsearch.json", "--redo"]);
+    }
+    assert_eq!(scratch.files(), before);
+    let ran = scratch.run("-s a.phy -m GTR+G --prefix nowhere/run");
+    ran.assert_refused(&["nowhere", "does not exist"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_argument_that_is_not_utf8_is_refused_not_a_panic() {
+    use std::os::unix::ffi::OsStrExt;
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_mlsearch"))
+        .arg(std::ffi::OsStr::from_bytes(b"-s\xff"))
+        .output()
+        .expect("the binary can be started");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("UTF-8"));
+}

@@ -1,0 +1,12 @@
+//! The one integration binary. A sentence above each module says what it is about.
+
+#![allow(missing_docs)]
+
+// Scratch folders, running the binary, named tolerances.
+mod util;
+
+// The house rules: floors, door files, line limits, where printing and unsafe code may be.
+mod architecture;
+
+// Flags, exit codes, refusals, output names.
+mod cli;
