@@ -27,6 +27,8 @@ pub enum Purpose {
     SimulatedSequences = 7,
     /// Which genes are missing in which taxa, in simulated data.
     SimulatedGaps = 8,
+    /// Where and how a local optimum is perturbed.
+    Perturbation = 10,
     /// Everything in tests.
     Test = 9,
 }

@@ -57,6 +57,13 @@ pub struct Evaluator {
     pub(super) engine: Box<dyn Engine>,
 }
 
+/// What [`Evaluator::restore`] goes back to.
+#[derive(Debug, Clone)]
+pub struct Snapshot {
+    tree: Tree,
+    genes: Vec<Tree>,
+}
+
 /// What takes back one [`Evaluator::move_subtree`].
 #[derive(Debug)]
 pub struct SubtreeMove {
@@ -66,6 +73,14 @@ pub struct SubtreeMove {
     pub(super) genes: Vec<Option<(PrunedSubtree, RegraftUndo)>>,
     /// All lengths before: of the global tree, or of each gene's tree when unlinked.
     brlens: Vec<Vec<f64>>,
+}
+
+impl SubtreeMove {
+    /// The edges of the global tree where something changed: the new place's three, and the edge
+    /// that was left behind.
+    pub fn places(&self) -> [EdgeId; 2] {
+        [self.pruned.pendant, self.pruned.merged]
+    }
 }
 
 impl Evaluator {
@@ -215,6 +230,23 @@ impl Evaluator {
             }
         }
         self.distances_valid = true;
+    }
+
+    /// Topology and all lengths, to come back to.
+    pub fn snapshot(&self) -> Snapshot {
+        let genes = self.genes.iter().map(|gene| gene.tree.tree().clone()).collect();
+        Snapshot { tree: self.tree.clone(), genes }
+    }
+
+    /// Goes back to a snapshot of this evaluator (taken under the same linkage).
+    pub fn restore(&mut self, snapshot: &Snapshot) {
+        self.tree.clone_from(&snapshot.tree);
+        for (state, tree) in self.genes.iter_mut().zip(&snapshot.genes) {
+            state.tree = GeneTree::new(tree.clone());
+            state.lnl = None;
+        }
+        self.distances_valid = false;
+        self.update_restrictions();
     }
 
     /// Lets every gene have its own lengths from now on; they start as the path sums of now, times

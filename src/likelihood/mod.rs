@@ -22,7 +22,7 @@ mod sweep;
 mod tests;
 
 pub use data::{GeneData, GeneModel};
-pub use evaluator::{BranchOptions, BrlenLinkage, Evaluator, SubtreeMove};
+pub use evaluator::{BranchOptions, BrlenLinkage, Evaluator, Snapshot, SubtreeMove};
 pub use insertion::ScoredPrune;
 pub use operation::*;
 

@@ -3,7 +3,7 @@
 use super::BRLEN_BOUNDS;
 use super::evaluator::{BranchOptions, BrlenLinkage, Evaluator, SubtreeMove};
 use super::operation::{SweepGene, SweepJob, SweepProgram, SweepStep};
-use crate::tree::{EdgeId, NodeId, Tree};
+use crate::tree::{EdgeId, NodeId, PrunedSubtree, RegraftUndo, Tree};
 
 impl Evaluator {
     /// Optimises all branch lengths, sweep after sweep, until a sweep gains less than the epsilon.
@@ -48,25 +48,21 @@ impl Evaluator {
         }
     }
 
-    /// Optimises the three branches around the place a subtree has been moved to, in every gene
-    /// whose tree has them, `sweeps` times in turn.
-    pub fn optimize_around(&mut self, moved: &SubtreeMove, sweeps: usize, gain_tolerance: f64) {
+    /// Optimises the branches around a moved subtree's new and old place, in every gene whose tree
+    /// has changed: with `radius` 0 the three at the new place and the one left behind, else all
+    /// within so many edges of the two.
+    pub fn optimize_around(&mut self, moved: &SubtreeMove, radius: usize, gain_tolerance: f64) {
         if self.linkage == BrlenLinkage::Unlinked {
             let mut programs = Vec::new();
             for gene in 0..self.genes.len() {
                 if let Some((pruned, regraft)) = &moved.genes[gene] {
-                    let edges = [pruned.pendant, regraft.target, pruned.spare].repeat(sweeps);
+                    let edges = around(self.genes[gene].tree.tree(), pruned, regraft, radius);
                     programs.push(self.gene_program(gene, &edges, gain_tolerance));
                 }
             }
             self.run_sweeps(programs);
         } else {
-            let edges = [
-                moved.pruned.pendant,
-                moved.regraft.target,
-                moved.pruned.spare,
-            ]
-            .repeat(sweeps);
+            let edges = around(&self.tree, &moved.pruned, &moved.regraft, radius);
             self.optimize_edges(&edges, gain_tolerance);
         }
     }
@@ -187,6 +183,29 @@ fn empty_program(gain_tolerance: f64) -> SweepProgram {
         bounds: BRLEN_BOUNDS,
         gain_tolerance,
     }
+}
+
+/// The edges that [`Evaluator::optimize_around`] optimises, those nearest to the places first.
+fn around(
+    tree: &Tree,
+    pruned: &PrunedSubtree,
+    regraft: &RegraftUndo,
+    radius: usize,
+) -> Vec<EdgeId> {
+    let mut edges = vec![pruned.pendant, regraft.target, pruned.spare];
+    if regraft.target != pruned.merged {
+        edges.push(pruned.merged);
+    }
+    if radius > 0 {
+        for place in [pruned.pendant, pruned.merged] {
+            for (edge, _) in tree.edges_within(place, radius) {
+                if !edges.contains(&edge) {
+                    edges.push(edge);
+                }
+            }
+        }
+    }
+    edges
 }
 
 /// All edges in depth-first order from tip 0: each next edge is near the last, so few CLVs turn.

@@ -2,10 +2,13 @@
 
 use super::observer::{Event, Observer};
 use super::schedule as at;
-use super::spr::{RoundOptions, spr_round};
+use super::perturb::perturb;
+use super::spr::{Changed, RoundOptions, spr_round};
 use crate::likelihood::{BranchOptions, Evaluator};
 use crate::model::Model;
 use crate::optimize::{OptimizeOptions, optimize};
+use crate::rng::{Purpose, stream};
+use crate::tree::Tree;
 
 /// What a user may change about the search; `None` is the schedule's own.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +24,14 @@ pub struct SearchOptions {
     pub optimize_model: bool,
     /// Give every gene its own branch lengths after the fast rounds.
     pub unlinked: bool,
+    /// Further starting trees: each is improved by fast rounds, and the search goes on from the best.
+    pub alternatives: Vec<Tree>,
+    /// How often in a row a local optimum is perturbed in vain before the search goes on.
+    pub perturbations: Option<usize>,
+    /// Decides the perturbations, together with `index`.
+    pub seed: u64,
+    /// Number of the starting tree or replicate.
+    pub index: u64,
 }
 
 impl Default for SearchOptions {
@@ -31,6 +42,10 @@ impl Default for SearchOptions {
             lnl_epsilon: None,
             optimize_model: true,
             unlinked: false,
+            alternatives: Vec::new(),
+            perturbations: None,
+            seed: 0,
+            index: 0,
         }
     }
 }
@@ -49,6 +64,12 @@ pub fn search(
         Some(None) => f64::INFINITY,
         Some(Some(cutoff)) => cutoff,
     };
+    let round = |radius, verified| RoundOptions {
+        radius: options.spr_radius.unwrap_or(radius),
+        verified,
+        within,
+    };
+    let fast_epsilon = at::FAST_EPSILON.max(epsilon);
     let mut climb = Climb {
         evaluator,
         models,
@@ -57,25 +78,26 @@ pub fn search(
     };
     climb.phase("start: branch lengths and model");
     climb.optimize(at::START_EPSILON.max(epsilon));
-    let fast = RoundOptions {
-        radius: options.spr_radius.unwrap_or(at::FAST_RADIUS),
-        verified: at::FAST_VERIFIED,
-        within,
-    };
-    climb.rounds("fast SPR", &fast, at::FAST_EPSILON.max(epsilon));
+    climb.fast_rounds(&round(at::FAST_RADIUS, at::FAST_VERIFIED), fast_epsilon);
     climb.phase("branch lengths and model");
-    climb.optimize(at::FAST_EPSILON.max(epsilon));
+    climb.optimize(fast_epsilon);
+    climb.rounds(
+        "wide SPR",
+        &round(at::WIDE_RADIUS, at::WIDE_VERIFIED),
+        fast_epsilon,
+    );
+    climb.perturb(&round(at::PERTURBATION_RADIUS, at::FAST_VERIFIED));
     if options.unlinked {
         climb.phase("own branch lengths per partition");
         climb.evaluator.unlink();
-        climb.optimize(at::FAST_EPSILON.max(epsilon));
     }
-    let thorough = RoundOptions {
-        radius: options.spr_radius.unwrap_or(at::THOROUGH_RADIUS),
-        verified: at::THOROUGH_VERIFIED,
-        within,
-    };
-    climb.rounds("thorough SPR", &thorough, epsilon);
+    climb.phase("branch lengths and model");
+    climb.optimize(fast_epsilon);
+    climb.rounds(
+        "thorough SPR",
+        &round(at::THOROUGH_RADIUS, at::THOROUGH_VERIFIED),
+        epsilon,
+    );
     climb.phase("final branch lengths and model");
     climb.optimize(epsilon)
 }
@@ -104,26 +126,61 @@ impl Climb<'_> {
         lnl
     }
 
+    /// Fast rounds from the present tree and from each alternative; goes on with the best.
+    fn fast_rounds(&mut self, round_options: &RoundOptions, epsilon: f64) {
+        let name = "fast SPR";
+        self.rounds(name, round_options, epsilon);
+        let mut best = (self.evaluator.log_likelihood(), self.evaluator.snapshot());
+        for tree in &self.options.alternatives {
+            self.evaluator.set_tree(tree.clone());
+            let branches = BranchOptions {
+                max_sweeps: 4,
+                lnl_epsilon: at::START_EPSILON,
+                gain_tolerance: at::ROUND_TOLERANCE,
+            };
+            self.evaluator.optimize_branches(&branches);
+            self.rounds(name, round_options, epsilon);
+            let lnl = self.evaluator.log_likelihood();
+            if lnl > best.0 {
+                best = (lnl, self.evaluator.snapshot());
+            }
+        }
+        if !self.options.alternatives.is_empty() {
+            self.evaluator.restore(&best.1);
+        }
+    }
+
+    /// Perturbs the local optimum again and again, see `perturb.rs`.
+    fn perturb(&mut self, round_options: &RoundOptions) {
+        let limit = self.options.perturbations.unwrap_or(at::PERTURBATIONS);
+        if limit == 0 {
+            return;
+        }
+        let name = "perturbation";
+        self.phase(name);
+        let mut rng = stream(self.options.seed, Purpose::Perturbation, self.options.index);
+        let observer = &mut *self.observer;
+        perturb(self.evaluator, round_options, limit, &mut rng, |round, lnl| {
+            let phase = name.to_string();
+            observer.event(&Event::Progress { phase, round, lnl });
+        });
+    }
+
     fn rounds(&mut self, name: &str, round_options: &RoundOptions, epsilon: f64) {
         self.phase(name);
+        let mut changed = Changed::all(self.evaluator.tree());
         for round in 1.. {
             let before = self.evaluator.log_likelihood();
-            let result = spr_round(self.evaluator, round_options);
+            let result = spr_round(self.evaluator, round_options, &mut changed);
             let branches = BranchOptions {
                 max_sweeps: 2,
                 lnl_epsilon: epsilon,
-                gain_tolerance: 1e-3,
+                gain_tolerance: at::ROUND_TOLERANCE,
             };
             let lnl = self.evaluator.optimize_branches(&branches);
-            let progress = Event::Progress {
-                phase: name.to_string(),
-                round,
-                lnl,
-            };
-            self.observer.event(&progress);
-            if std::env::var_os("MLSEARCH_TRACE").is_some() {
-                eprintln!("{name} {round}: {result:?} -> {lnl}");
-            }
+            let phase = name.to_string();
+            self.observer.event(&Event::Progress { phase, round, lnl });
+            log::debug!("{name} {round}: {result:?}");
             if result.accepted == 0 || lnl - before < epsilon {
                 break;
             }

@@ -4,11 +4,12 @@
 
 mod hill_climb;
 mod observer;
+mod perturb;
 pub mod schedule;
 mod spr;
 mod start;
 
 pub use hill_climb::{SearchOptions, search};
 pub use observer::{Event, Observer, Silent};
-pub use spr::{RoundOptions, RoundResult, spr_round};
+pub use spr::{Changed, RoundOptions, RoundResult, spr_round};
 pub use start::parsimony_start;

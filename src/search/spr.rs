@@ -1,6 +1,8 @@
 //! One round of subtree pruning and regrafting over the whole tree.
 
-use super::schedule::{ACCEPT_GAIN, VERIFY_TOLERANCE};
+use super::schedule::{
+    ACCEPT_GAIN, CHANGE_RADIUS, NEAR_MISS, NEAR_MISS_RADIUS, VERIFY_TOLERANCE,
+};
 use crate::likelihood::Evaluator;
 use crate::tree::{EdgeId, NodeId, Tree};
 
@@ -28,10 +30,55 @@ pub struct RoundResult {
     pub verified: usize,
 }
 
-/// Prunes every subtree once (both sides of every edge), scores all places within the radius as one
-/// batch, verifies the best of them by optimising the three branches around, and makes the first move
-/// of the ranking that gains enough.
-pub fn spr_round(evaluator: &mut Evaluator, options: &RoundOptions) -> RoundResult {
+/// Nodes near which something has changed since the subtrees at them were last scanned. A subtree far
+/// from any change would only be found to be in its best place again.
+#[derive(Debug, Clone)]
+pub struct Changed {
+    nodes: Vec<bool>,
+}
+
+impl Changed {
+    /// Everything is to be scanned.
+    pub fn all(tree: &Tree) -> Self {
+        Changed { nodes: vec![true; tree.num_nodes()] }
+    }
+
+    /// Nothing is to be scanned.
+    pub fn none(tree: &Tree) -> Self {
+        Changed { nodes: vec![false; tree.num_nodes()] }
+    }
+
+    /// True if nothing is left to be scanned.
+    pub fn is_empty(&self) -> bool {
+        !self.nodes.contains(&true)
+    }
+
+    /// Marks the nodes within [`CHANGE_RADIUS`] edges of a place.
+    pub fn mark_around(&mut self, tree: &Tree, place: EdgeId) {
+        for end in tree.ends(place) {
+            let mut stack = vec![(end, place, 0)];
+            while let Some((node, edge, depth)) = stack.pop() {
+                self.nodes[node.index()] = true;
+                if depth < CHANGE_RADIUS && !tree.is_tip(node) {
+                    stack.extend(tree.other_links(node, edge).map(|(n, e)| (n, e, depth + 1)));
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, node: NodeId) -> bool {
+        std::mem::replace(&mut self.nodes[node.index()], false)
+    }
+}
+
+/// Prunes every subtree at a changed node once (both sides of every edge), scores all places within
+/// the radius as one batch, verifies the best of them by optimising the branches around both places, and
+/// makes the first move of the ranking that gains enough. What it moves counts as changed again.
+pub fn spr_round(
+    evaluator: &mut Evaluator,
+    options: &RoundOptions,
+    changed: &mut Changed,
+) -> RoundResult {
     let mut result = RoundResult {
         lnl: evaluator.log_likelihood(),
         ..RoundResult::default()
@@ -39,6 +86,9 @@ pub fn spr_round(evaluator: &mut Evaluator, options: &RoundOptions) -> RoundResu
     // Neighbouring subtrees follow each other, so that few CLVs turn between two prunes.
     let order: Vec<NodeId> = inner_nodes_depth_first(evaluator.tree());
     for attach in order {
+        if !changed.take(attach) {
+            continue;
+        }
         let mut pendants = [EdgeId::NONE; 3];
         for (slot, (_, edge)) in pendants.iter_mut().zip(evaluator.tree().links(attach)) {
             *slot = edge;
@@ -50,7 +100,7 @@ pub fn spr_round(evaluator: &mut Evaluator, options: &RoundOptions) -> RoundResu
                 .links(attach)
                 .any(|(_, edge)| edge == pendant)
             {
-                prune(evaluator, attach, pendant, options, &mut result);
+                prune(evaluator, attach, pendant, options, changed, &mut result);
             }
         }
     }
@@ -62,6 +112,7 @@ fn prune(
     attach: NodeId,
     pendant: EdgeId,
     options: &RoundOptions,
+    changed: &mut Changed,
     result: &mut RoundResult,
 ) {
     let candidates = edges_within(evaluator.tree(), attach, pendant, options.radius);
@@ -78,12 +129,19 @@ fn prune(
     ranking.dedup_by(|a, b| scores[*a] == scores[*b]);
     for &best in ranking.iter().take(options.verified) {
         let moved = evaluator.move_subtree(attach, pendant, candidates[best]);
-        evaluator.optimize_around(&moved, 1, VERIFY_TOLERANCE);
-        let lnl = evaluator.log_likelihood();
+        evaluator.optimize_around(&moved, 0, VERIFY_TOLERANCE);
+        let mut lnl = evaluator.log_likelihood();
+        if lnl <= result.lnl + ACCEPT_GAIN && lnl > result.lnl - NEAR_MISS {
+            evaluator.optimize_around(&moved, NEAR_MISS_RADIUS, VERIFY_TOLERANCE);
+            lnl = evaluator.log_likelihood();
+        }
         result.verified += 1;
         if lnl > result.lnl + ACCEPT_GAIN {
             result.lnl = lnl;
             result.accepted += 1;
+            for place in moved.places() {
+                changed.mark_around(evaluator.tree(), place);
+            }
             return;
         }
         evaluator.undo_move(moved);
@@ -92,7 +150,7 @@ fn prune(
 
 /// Edges of the rest of the tree within `radius` of the place a subtree hangs at, the two edges that
 /// meet there excluded.
-fn edges_within(tree: &Tree, attach: NodeId, pendant: EdgeId, radius: usize) -> Vec<EdgeId> {
+pub(super) fn edges_within(tree: &Tree, attach: NodeId, pendant: EdgeId, radius: usize) -> Vec<EdgeId> {
     let mut edges = Vec::new();
     for (node, edge) in tree.other_links(attach, pendant) {
         let mut stack = vec![(node, edge, 0)];

@@ -1,0 +1,84 @@
+//! Escape from a local optimum: a few random moves near one place, then hill climbing around it; the
+//! result is kept if it is better, else everything is as before.
+//!
+//! Iterated local search, as IQ-TREE does it with random NNIs all over the tree; keeping the moves
+//! together keeps what has to be scanned again small.
+
+use super::schedule as at;
+use super::spr::{Changed, RoundOptions, edges_within, spr_round};
+use crate::likelihood::{BranchOptions, Evaluator};
+use crate::rng::Rng;
+use crate::tree::{EdgeId, NodeId};
+use rand::RngExt;
+
+/// Perturbs until `limit` attempts in a row have failed. `report(attempt, lnl)` is called after every
+/// success. Returns the log-likelihood.
+pub fn perturb(
+    evaluator: &mut Evaluator,
+    options: &RoundOptions,
+    limit: usize,
+    rng: &mut Rng,
+    mut report: impl FnMut(usize, f64),
+) -> f64 {
+    let mut best = evaluator.log_likelihood();
+    let mut failures = 0;
+    for attempt in 1.. {
+        if failures >= limit {
+            break;
+        }
+        let snapshot = evaluator.snapshot();
+        let mut changed = shake(evaluator, rng);
+        let lnl = settle(evaluator, options, &mut changed);
+        if lnl > best + at::FINAL_EPSILON {
+            best = lnl;
+            failures = 0;
+            report(attempt, lnl);
+        } else {
+            failures += 1;
+            evaluator.restore(&snapshot);
+        }
+    }
+    evaluator.log_likelihood()
+}
+
+/// Moves a few subtrees near a random place to random places near them.
+fn shake(evaluator: &mut Evaluator, rng: &mut Rng) -> Changed {
+    let mut changed = Changed::none(evaluator.tree());
+    let centre = EdgeId(rng.random_range(0..evaluator.tree().num_edges() as u32));
+    for _ in 0..at::PERTURBATION_MOVES {
+        let tree = evaluator.tree();
+        let near: Vec<NodeId> = tree
+            .edges_within(centre, at::SHAKE_RADIUS)
+            .into_iter()
+            .flat_map(|(edge, _)| tree.ends(edge))
+            .filter(|&node| !tree.is_tip(node))
+            .collect();
+        let attach = near[rng.random_range(0..near.len())];
+        let links: Vec<EdgeId> = tree.links(attach).map(|(_, edge)| edge).collect();
+        let pendant = links[rng.random_range(0..links.len())];
+        let targets = edges_within(tree, attach, pendant, at::SHAKE_RADIUS);
+        if targets.is_empty() {
+            continue;
+        }
+        let target = targets[rng.random_range(0..targets.len())];
+        let moved = evaluator.move_subtree(attach, pendant, target);
+        for place in moved.places() {
+            changed.mark_around(evaluator.tree(), place);
+        }
+    }
+    changed
+}
+
+/// Hill climbing from a perturbed tree, only where it has changed.
+fn settle(evaluator: &mut Evaluator, options: &RoundOptions, changed: &mut Changed) -> f64 {
+    let branches = BranchOptions { max_sweeps: 1, lnl_epsilon: 1.0, gain_tolerance: 1e-2 };
+    let mut lnl = evaluator.optimize_branches(&branches);
+    while !changed.is_empty() {
+        let result = spr_round(evaluator, options, changed);
+        lnl = evaluator.optimize_branches(&branches);
+        if result.accepted == 0 {
+            break;
+        }
+    }
+    lnl
+}
