@@ -25,7 +25,8 @@ pub fn naive_pattern_log_likelihoods(
                     let mut vectors = vec![Vec::new(); tree.num_nodes()];
                     for &(node, edge) in order.iter().rev() {
                         vectors[node.index()] = if tree.is_tip(node) {
-                            let mask = data.code_masks[data.tip_codes[node.index()][pattern] as usize];
+                            let mask =
+                                data.code_masks[data.tip_codes[node.index()][pattern] as usize];
                             let bit = |i| f64::from(u8::from(mask >> i & 1 == 1));
                             (0..data.num_states).map(bit).collect()
                         } else {
@@ -39,7 +40,13 @@ pub fn naive_pattern_log_likelihoods(
                 };
                 let x = vector(&orders[0]);
                 let y = through(model, length(root), &vector(&orders[1]));
-                let sum: f64 = model.freqs.iter().zip(x).zip(y).map(|((f, x), y)| f * x * y).sum();
+                let sum: f64 = model
+                    .freqs
+                    .iter()
+                    .zip(x)
+                    .zip(y)
+                    .map(|((f, x), y)| f * x * y)
+                    .sum();
                 likelihood += weight * sum;
             }
             let shared = data.shared_states(pattern);
@@ -61,7 +68,10 @@ pub fn naive_log_likelihood(
     brlen_scaler: f64,
 ) -> f64 {
     let lnls = naive_pattern_log_likelihoods(tree, data, model, brlen_scaler);
-    lnls.iter().zip(&data.weights).map(|(lnl, weight)| lnl * weight).sum()
+    lnls.iter()
+        .zip(&data.weights)
+        .map(|(lnl, weight)| lnl * weight)
+        .sum()
 }
 
 /// P(t)·x.
@@ -73,5 +83,11 @@ fn through(model: &GeneModel, t: f64, x: &[f64]) -> Vec<f64> {
             sum * libm::exp(model.eigenvals[k] * t)
         })
         .collect();
-    (0..n).map(|i| (0..n).map(|k| model.eigenvecs[i * n + k] * projected[k]).sum()).collect()
+    (0..n)
+        .map(|i| {
+            (0..n)
+                .map(|k| model.eigenvecs[i * n + k] * projected[k])
+                .sum()
+        })
+        .collect()
 }

@@ -1,16 +1,17 @@
 //! Branch-length optimisation: which branches in which order, as programs for the engine.
 
+use super::BRLEN_BOUNDS;
 use super::evaluator::{BranchOptions, BrlenLinkage, Evaluator, SubtreeMove};
 use super::operation::{SweepGene, SweepJob, SweepProgram, SweepStep};
-use super::BRLEN_BOUNDS;
 use crate::tree::{EdgeId, NodeId, Tree};
 
 impl Evaluator {
     /// Optimises all branch lengths, sweep after sweep, until a sweep gains less than the epsilon.
     /// Returns the log-likelihood, which is never lower than before.
     pub fn optimize_branches(&mut self, options: &BranchOptions) -> f64 {
-        let mut active: Vec<usize> =
-            (0..self.genes.len()).filter(|&gene| self.num_taxa_of(gene) >= 2).collect();
+        let mut active: Vec<usize> = (0..self.genes.len())
+            .filter(|&gene| self.num_taxa_of(gene) >= 2)
+            .collect();
         for _ in 0..options.max_sweeps {
             let before = self.gene_log_likelihoods();
             self.sweep_all(&active, options.gain_tolerance);
@@ -60,15 +61,22 @@ impl Evaluator {
             }
             self.run_sweeps(programs);
         } else {
-            let edges =
-                [moved.pruned.pendant, moved.regraft.target, moved.pruned.spare].repeat(sweeps);
+            let edges = [
+                moved.pruned.pendant,
+                moved.regraft.target,
+                moved.pruned.spare,
+            ]
+            .repeat(sweeps);
             self.optimize_edges(&edges, gain_tolerance);
         }
     }
 
     /// Optimises some branches of the global tree, in the given order (linked and scaled).
     pub fn optimize_edges(&mut self, edges: &[EdgeId], gain_tolerance: f64) {
-        debug_assert!(self.linkage != BrlenLinkage::Unlinked, "global edges have no length of their own");
+        debug_assert!(
+            self.linkage != BrlenLinkage::Unlinked,
+            "global edges have no length of their own"
+        );
         let program = self.linked_program(edges, gain_tolerance);
         self.run_sweeps(vec![program]);
     }
@@ -81,7 +89,11 @@ impl Evaluator {
             program.jobs.push(job);
             let jobs = program.jobs.len() - 1..program.jobs.len();
             let brlen = self.genes[gene].tree.tree().brlen(edge);
-            program.steps.push(SweepStep { jobs, brlen, edge: edge.0 });
+            program.steps.push(SweepStep {
+                jobs,
+                brlen,
+                edge: edge.0,
+            });
         }
         program
     }
@@ -89,8 +101,9 @@ impl Evaluator {
     fn linked_program(&mut self, edges: &[EdgeId], gain_tolerance: f64) -> SweepProgram {
         self.update_restrictions();
         let mut program = empty_program(gain_tolerance);
-        let members: Vec<usize> =
-            (0..self.genes.len()).filter(|&gene| self.num_taxa_of(gene) >= 2).collect();
+        let members: Vec<usize> = (0..self.genes.len())
+            .filter(|&gene| self.num_taxa_of(gene) >= 2)
+            .collect();
         program.genes = members.iter().map(|&gene| self.sweep_gene(gene)).collect();
         for &edge in edges {
             let first = program.jobs.len();
@@ -104,7 +117,11 @@ impl Evaluator {
             }
             if program.jobs.len() > first {
                 let jobs = first..program.jobs.len();
-                program.steps.push(SweepStep { jobs, brlen: self.tree.brlen(edge), edge: edge.0 });
+                program.steps.push(SweepStep {
+                    jobs,
+                    brlen: self.tree.brlen(edge),
+                    edge: edge.0,
+                });
             }
         }
         program
@@ -175,9 +192,11 @@ fn empty_program(gain_tolerance: f64) -> SweepProgram {
 /// All edges in depth-first order from tip 0: each next edge is near the last, so few CLVs turn.
 fn depth_first(tree: &Tree) -> Vec<EdgeId> {
     match tree.links(NodeId(0)).next() {
-        Some((neighbour, edge)) => {
-            tree.preorder(neighbour, edge).into_iter().map(|(_, edge)| edge).collect()
-        }
+        Some((neighbour, edge)) => tree
+            .preorder(neighbour, edge)
+            .into_iter()
+            .map(|(_, edge)| edge)
+            .collect(),
         None => Vec::new(),
     }
 }

@@ -86,7 +86,13 @@ impl Pool {
                 .expect("the system can start a thread");
             threads.push(thread);
         }
-        Pool { shared, threads, wakers, parker, pace: Pace::new() }
+        Pool {
+            shared,
+            threads,
+            wakers,
+            parker,
+            pace: Pace::new(),
+        }
     }
 
     /// Number of workers, the caller included.
@@ -115,7 +121,10 @@ impl Pool {
         if let Err(panic) = mine {
             std::panic::resume_unwind(panic);
         }
-        assert!(!self.shared.panicked.load(Ordering::Relaxed), "a worker thread panicked");
+        assert!(
+            !self.shared.panicked.load(Ordering::Relaxed),
+            "a worker thread panicked"
+        );
     }
 
     #[allow(unsafe_code)]
@@ -124,9 +133,12 @@ impl Pool {
         // region. The lifetime is erased by the transmute, and stays valid because `run` does not
         // return (nor unwind) before `wait` has seen all workers finish.
         unsafe {
-            *self.shared.job.get() = Some(std::mem::transmute::<*const (dyn Fn(usize) + Sync + '_), Job>(job));
+            *self.shared.job.get() =
+                Some(std::mem::transmute::<*const (dyn Fn(usize) + Sync + '_), Job>(job));
         }
-        self.shared.remaining.store(self.threads.len(), Ordering::Relaxed);
+        self.shared
+            .remaining
+            .store(self.threads.len(), Ordering::Relaxed);
         self.shared.epoch.fetch_add(1, Ordering::Release);
         self.wakers.iter().for_each(Unparker::unpark);
     }
@@ -234,7 +246,9 @@ impl Pace {
     fn count_solo_region(&mut self) {
         self.regions += 1;
         // The clock is read now and then only: regions may take less than a microsecond.
-        if self.regions.is_multiple_of(16) && self.solo_until.is_some_and(|end| Instant::now() >= end) {
+        if self.regions.is_multiple_of(16)
+            && self.solo_until.is_some_and(|end| Instant::now() >= end)
+        {
             self.solo_until = None;
         }
     }

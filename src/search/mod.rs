@@ -2,6 +2,13 @@
 //!
 //! Nothing here prints, writes a file or knows which device computes likelihoods.
 
+mod hill_climb;
 mod observer;
+pub mod schedule;
+mod spr;
+mod start;
 
+pub use hill_climb::{SearchOptions, search};
 pub use observer::{Event, Observer, Silent};
+pub use spr::{RoundOptions, RoundResult, spr_round};
+pub use start::parsimony_start;

@@ -16,7 +16,9 @@ pub use consensus::{ConsensusKind, ConsensusTree, consensus};
 pub use induced::{Image, Restriction};
 pub use newick_read::{NewickNode, NewickTree, read_newick};
 pub use newick_tree::{DEFAULT_BRLEN, MAX_READ_BRLEN, RESOLVED_BRLEN, SubsetTree};
-pub use newick_write::{EdgeLabels, NewickOptions, format_brlen, quote, support_label, write_newick};
+pub use newick_write::{
+    EdgeLabels, NewickOptions, format_brlen, quote, support_label, write_newick,
+};
 pub use random::{draw_exponential_brlens, random_tree};
 pub use splits::{Split, SplitTable, same_topology, tree_splits};
 pub use topology::{EdgeId, NodeId, PrunedSubtree, RegraftUndo, Tree, to_length_grid};

@@ -136,7 +136,10 @@ impl SplitTable {
 /// True if two trees of the same tips have the same topology, whatever their numbering of inner nodes.
 pub fn same_topology(a: &Tree, b: &Tree) -> bool {
     let sorted = |tree: &Tree| {
-        let mut splits: Vec<Split> = tree_splits(tree).into_iter().map(|(_, split)| split).collect();
+        let mut splits: Vec<Split> = tree_splits(tree)
+            .into_iter()
+            .map(|(_, split)| split)
+            .collect();
         splits.sort();
         splits
     };

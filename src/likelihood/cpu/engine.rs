@@ -1,12 +1,10 @@
 //! The engine over worker threads: which worker does which unit, and the sums in block order.
 
+use super::super::Engine;
 use super::super::data::{GeneData, GeneModel};
 use super::super::layout::{Dims, block_lens};
-use super::super::operation::{
-    EdgeJob, InsertionProgram, SweepProgram, TraversalDescriptor,
-};
+use super::super::operation::{EdgeJob, InsertionProgram, SweepProgram, TraversalDescriptor};
 use super::super::scaling::RATE_SCALERS_ABOVE;
-use super::super::Engine;
 use super::body::pmatrix::ModelBlock;
 use super::kernels::Kernels;
 use super::sweep::{Derivatives, job_length, run_sweep, with_lengths};
@@ -35,7 +33,12 @@ const MIN_BLOCKS_PER_UNIT: usize = 2;
 impl CpuEngine {
     /// An engine for these genes with `num_workers` threads. Genes without models must be given one
     /// before anything is computed.
-    pub fn new(data: &[GeneData], kernels: Box<dyn Kernels>, num_workers: usize, pin: bool) -> Self {
+    pub fn new(
+        data: &[GeneData],
+        kernels: Box<dyn Kernels>,
+        num_workers: usize,
+        pin: bool,
+    ) -> Self {
         let mut pool = Pool::new(num_workers, pin);
         let models: Vec<ModelBlock> = data.iter().map(empty_model).collect();
         // Blocks of each unit, as (gene, first block, lengths).
@@ -77,14 +80,36 @@ impl CpuEngine {
                 Mutex::new(unit.expect("every unit was dealt to a worker"))
             })
             .collect();
-        let scratch = (0..num_workers).map(|_| Mutex::new(Scratch::default())).collect();
-        CpuEngine { kernels, pool, models, units, gene_units, hands, scratch }
+        let scratch = (0..num_workers)
+            .map(|_| Mutex::new(Scratch::default()))
+            .collect();
+        CpuEngine {
+            kernels,
+            pool,
+            models,
+            units,
+            gene_units,
+            hands,
+            scratch,
+        }
     }
 
     /// Runs `work` for every unit of every gene in `genes` (given as a mark per gene), each on its
     /// worker.
-    fn for_units(&mut self, wanted: &[bool], work: impl Fn(&dyn Kernels, &ModelBlock, &mut Unit, &mut Scratch) + Sync) {
-        let CpuEngine { kernels, pool, models, units, hands, scratch, .. } = self;
+    fn for_units(
+        &mut self,
+        wanted: &[bool],
+        work: impl Fn(&dyn Kernels, &ModelBlock, &mut Unit, &mut Scratch) + Sync,
+    ) {
+        let CpuEngine {
+            kernels,
+            pool,
+            models,
+            units,
+            hands,
+            scratch,
+            ..
+        } = self;
         let kernels = kernels.as_ref();
         pool.run(&|worker| {
             let mut scratch = lock(&scratch[worker]);
@@ -131,7 +156,9 @@ impl Engine for CpuEngine {
         }
         let wanted: Vec<bool> = of_gene.iter().map(Option::is_some).collect();
         self.for_units(&wanted, |kernels, model, unit, scratch| {
-            let operations = &of_gene[unit.gene].expect("only wanted genes are run").operations;
+            let operations = &of_gene[unit.gene]
+                .expect("only wanted genes are run")
+                .operations;
             unit.update_partials(kernels, model, operations.iter().copied(), scratch);
         });
     }
@@ -155,7 +182,13 @@ impl Engine for CpuEngine {
         for unit in self.gene_units[job.gene].clone() {
             let mut unit = lock(&self.units[unit]);
             let model = &self.models[job.gene];
-            unit.log_likelihoods(self.kernels.as_ref(), model, job, Some(&mut out), &mut scratch);
+            unit.log_likelihoods(
+                self.kernels.as_ref(),
+                model,
+                job,
+                Some(&mut out),
+                &mut scratch,
+            );
         }
         out
     }
@@ -163,15 +196,23 @@ impl Engine for CpuEngine {
     fn insertion_scores(&mut self, programs: &[InsertionProgram]) -> Vec<Vec<f64>> {
         let mut of_gene: Vec<Option<&InsertionProgram>> = vec![None; self.models.len()];
         for program in programs {
-            assert!(of_gene[program.gene].replace(program).is_none(), "one program per gene");
+            assert!(
+                of_gene[program.gene].replace(program).is_none(),
+                "one program per gene"
+            );
         }
-        let wanted: Vec<bool> =
-            of_gene.iter().map(|program| program.is_some_and(|p| !p.steps.is_empty())).collect();
+        let wanted: Vec<bool> = of_gene
+            .iter()
+            .map(|program| program.is_some_and(|p| !p.steps.is_empty()))
+            .collect();
         self.for_units(&wanted, |kernels, model, unit, scratch| {
             let program = of_gene[unit.gene].expect("only wanted genes are run");
             unit.insertion_scores(kernels, model, program, scratch);
         });
-        programs.iter().map(|program| self.program_scores(program)).collect()
+        programs
+            .iter()
+            .map(|program| self.program_scores(program))
+            .collect()
     }
 
     fn optimize_branches(&mut self, programs: &mut [SweepProgram]) {
@@ -191,8 +232,20 @@ impl Engine for CpuEngine {
         let wanted: Vec<bool> = local.iter().map(Option::is_some).collect();
         if wanted.contains(&true) {
             self.for_units(&wanted, |kernels, model, unit, scratch| {
-                let mut program = lock(local[unit.gene].as_ref().expect("only wanted genes are run"));
-                run_sweep(&mut program, &mut OneUnit { kernels, model, unit, scratch });
+                let mut program = lock(
+                    local[unit.gene]
+                        .as_ref()
+                        .expect("only wanted genes are run"),
+                );
+                run_sweep(
+                    &mut program,
+                    &mut OneUnit {
+                        kernels,
+                        model,
+                        unit,
+                        scratch,
+                    },
+                );
             });
         }
         for program in together {
@@ -215,7 +268,11 @@ impl Engine for CpuEngine {
     }
 
     fn describe(&self) -> String {
-        format!("cpu, {} kernels, {} threads", self.kernels.name(), self.pool.num_workers())
+        format!(
+            "cpu, {} kernels, {} threads",
+            self.kernels.name(),
+            self.pool.num_workers()
+        )
     }
 }
 
@@ -224,7 +281,10 @@ impl CpuEngine {
         let mut scores = vec![0.0; program.num_scores()];
         for unit in self.gene_units[program.gene].clone() {
             let unit = lock(&self.units[unit]);
-            for (total, blocks) in scores.iter_mut().zip(unit.scores.chunks_exact(unit.num_blocks())) {
+            for (total, blocks) in scores
+                .iter_mut()
+                .zip(unit.scores.chunks_exact(unit.num_blocks()))
+            {
                 blocks.iter().for_each(|block| *total += block);
             }
         }
@@ -243,17 +303,28 @@ struct OneUnit<'a> {
 impl Derivatives for OneUnit<'_> {
     fn start_step(&mut self, program: &SweepProgram, step: usize) {
         for job in &program.jobs[program.steps[step].jobs.clone()] {
-            start_job(self.kernels, self.model, self.unit, self.scratch, program, job);
+            start_job(
+                self.kernels,
+                self.model,
+                self.unit,
+                self.scratch,
+                program,
+                job,
+            );
         }
     }
 
     fn at(&mut self, program: &SweepProgram, step: usize, t: f64) -> [f64; 3] {
         let job = program.steps[step].jobs.start;
         let length = job_length(program, job, step, t);
-        self.unit.derivatives(self.kernels, self.model, length, self.scratch);
+        self.unit
+            .derivatives(self.kernels, self.model, length, self.scratch);
         let mut total = [0.0; 3];
         for sums in &self.unit.sums {
-            total.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
+            total
+                .iter_mut()
+                .zip(sums)
+                .for_each(|(total, sum)| *total += sum);
         }
         chain_rule(total, program.genes[0].brlen_scaler)
     }
@@ -278,25 +349,30 @@ impl Derivatives for AllUnits<'_> {
     fn start_step(&mut self, program: &SweepProgram, step: usize) {
         let of_gene = self.jobs_of_genes(program, step);
         let wanted: Vec<bool> = of_gene.iter().map(Option::is_some).collect();
-        self.engine.for_units(&wanted, |kernels, model, unit, scratch| {
-            let job = &program.jobs[of_gene[unit.gene].expect("only wanted genes are run")];
-            start_job(kernels, model, unit, scratch, program, job);
-        });
+        self.engine
+            .for_units(&wanted, |kernels, model, unit, scratch| {
+                let job = &program.jobs[of_gene[unit.gene].expect("only wanted genes are run")];
+                start_job(kernels, model, unit, scratch, program, job);
+            });
     }
 
     fn at(&mut self, program: &SweepProgram, step: usize, t: f64) -> [f64; 3] {
         let of_gene = self.jobs_of_genes(program, step);
         let wanted: Vec<bool> = of_gene.iter().map(Option::is_some).collect();
-        self.engine.for_units(&wanted, |kernels, model, unit, scratch| {
-            let job = of_gene[unit.gene].expect("only wanted genes are run");
-            unit.derivatives(kernels, model, job_length(program, job, step, t), scratch);
-        });
+        self.engine
+            .for_units(&wanted, |kernels, model, unit, scratch| {
+                let job = of_gene[unit.gene].expect("only wanted genes are run");
+                unit.derivatives(kernels, model, job_length(program, job, step, t), scratch);
+            });
         let mut total = [0.0; 3];
         for (gene, job) in of_gene.iter().enumerate() {
             if let Some(job) = job {
                 let scaler = program.genes[program.jobs[*job].member].brlen_scaler;
                 let sums = chain_rule(self.engine.gene_sums(gene), scaler);
-                total.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
+                total
+                    .iter_mut()
+                    .zip(sums)
+                    .for_each(|(total, sum)| *total += sum);
             }
         }
         total
@@ -313,7 +389,12 @@ fn start_job(
 ) {
     let gene = &program.genes[job.member];
     let operations = &program.operations[job.operations.clone()];
-    unit.update_partials(kernels, model, operations.iter().map(|o| with_lengths(gene, o)), scratch);
+    unit.update_partials(
+        kernels,
+        model,
+        operations.iter().map(|o| with_lengths(gene, o)),
+        scratch,
+    );
     unit.update_sumtable(kernels, model, job.ends);
 }
 
@@ -324,7 +405,9 @@ fn chain_rule([value, first, second]: [f64; 3], s: f64) -> [f64; 3] {
 
 /// A lock that is never contended; a panic elsewhere is reported there.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    mutex
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 fn empty_model(data: &GeneData) -> ModelBlock {
@@ -334,7 +417,11 @@ fn empty_model(data: &GeneData) -> ModelBlock {
         num_codes: data.code_masks.len(),
         rate_scalers: data.num_tips() > RATE_SCALERS_ABOVE,
     };
-    let states_of = |mask: &u64| (0..dims.num_states as u8).filter(|s| mask >> s & 1 == 1).collect();
+    let states_of = |mask: &u64| {
+        (0..dims.num_states as u8)
+            .filter(|s| mask >> s & 1 == 1)
+            .collect()
+    };
     let code_states: Vec<Vec<u8>> = data.code_masks.iter().map(states_of).collect();
     let mut indicator = vec![0.0; dims.tip_table()];
     for rate in 0..dims.num_rates {
@@ -364,7 +451,11 @@ fn empty_model(data: &GeneData) -> ModelBlock {
 
 fn fill_model(block: &mut ModelBlock, model: &GeneModel, kernels: &dyn Kernels) {
     let n = block.dims.num_states;
-    assert_eq!(model.rates.len(), block.dims.num_rates, "a gene's number of rates is fixed");
+    assert_eq!(
+        model.rates.len(),
+        block.dims.num_rates,
+        "a gene's number of rates is fixed"
+    );
     assert_eq!(model.freqs.len(), n, "a gene's number of states is fixed");
     block.eigenvals.clone_from(&model.eigenvals);
     block.inv_eigenvecs.clone_from(&model.inv_eigenvecs);
@@ -377,8 +468,11 @@ fn fill_model(block: &mut ModelBlock, model: &GeneModel, kernels: &dyn Kernels) 
             block.eigenvec_columns[k * n + i] = model.eigenvecs[i * n + k];
         }
     }
-    block.weighted_freqs =
-        model.rate_weights.iter().flat_map(|w| model.freqs.iter().map(move |f| w * f)).collect();
+    block.weighted_freqs = model
+        .rate_weights
+        .iter()
+        .flat_map(|w| model.freqs.iter().map(move |f| w * f))
+        .collect();
     for (r, weight) in model.rate_weights.iter().enumerate() {
         for i in 0..n {
             for k in 0..n {

@@ -115,5 +115,9 @@ pub fn derivatives(
             sums[2][i] += if used { weight * curvature } else { 0.0 };
         }
     }
-    [add_lanes(&sums[0]), add_lanes(&sums[1]), add_lanes(&sums[2])]
+    [
+        add_lanes(&sums[0]),
+        add_lanes(&sums[1]),
+        add_lanes(&sums[2]),
+    ]
 }

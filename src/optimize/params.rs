@@ -1,0 +1,290 @@
+//! Free model parameters of all genes, optimised in lock-step: every gene has its own minimiser, and
+//! each step is one likelihood call for all of them.
+
+use crate::likelihood::{Evaluator, GeneModel};
+use crate::model::{FreqsMode, Model, ParamMode, bounds};
+use crate::numeric::{Bfgs, Brent};
+
+/// A parameter that an optimiser left at its bound.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ParameterAtBound {
+    /// The gene (partition number).
+    pub gene: usize,
+    /// Name as a user knows it.
+    pub parameter: String,
+    /// Its value.
+    pub value: f64,
+}
+
+/// Most quasi-Newton steps per call; lengths and parameters are optimised in turn anyway.
+const MAX_ITERATIONS: usize = 25;
+
+/// Bounds of a gene's branch length scaler, as in RAxML-NG.
+const SCALER_BOUNDS: [f64; 2] = [0.01, 100.0];
+
+/// The free parameters of all genes that have any.
+pub struct Parameters<'a> {
+    evaluator: &'a mut Evaluator,
+    models: &'a mut [Model],
+    genes: Vec<usize>,
+}
+
+impl<'a> Parameters<'a> {
+    /// Genes with fewer than two taxa say nothing about rates: their parameters stay.
+    pub fn new(evaluator: &'a mut Evaluator, models: &'a mut [Model]) -> Self {
+        let genes = (0..models.len())
+            .filter(|&gene| evaluator.num_taxa_of(gene) >= 2 && !encode(&models[gene]).is_empty())
+            .collect();
+        Parameters {
+            evaluator,
+            models,
+            genes,
+        }
+    }
+
+    /// Optimises until the last step of each gene gained less than its share of `lnl_epsilon`.
+    /// Returns the log-likelihood, which is never lower than before.
+    pub fn optimize(self, lnl_epsilon: f64) -> f64 {
+        let share = (0.1 * lnl_epsilon / self.genes.len().max(1) as f64).max(1e-7);
+        let mut minimisers: Vec<(usize, Bfgs)> = self
+            .genes
+            .iter()
+            .map(|&gene| {
+                let (x, lo, hi) = split(encode(&self.models[gene]));
+                (gene, Bfgs::new(x, lo, hi, share, MAX_ITERATIONS))
+            })
+            .collect();
+        loop {
+            let mut asked = Vec::new();
+            for (gene, minimiser) in &minimisers {
+                if let Some(x) = minimiser.ask() {
+                    decode(&mut self.models[*gene], x);
+                    self.evaluator
+                        .set_model(*gene, &GeneModel::new(&self.models[*gene]));
+                    asked.push(*gene);
+                }
+            }
+            if asked.is_empty() {
+                break;
+            }
+            let lnls = self.evaluator.log_likelihoods_of(&asked);
+            for (gene, minimiser) in &mut minimisers {
+                if let Some(i) = asked.iter().position(|g| g == gene) {
+                    minimiser.tell(-lnls[i]);
+                }
+            }
+        }
+        for (gene, minimiser) in &minimisers {
+            decode(&mut self.models[*gene], minimiser.best().0);
+            self.evaluator
+                .set_model(*gene, &GeneModel::new(&self.models[*gene]));
+        }
+        self.evaluator.log_likelihood()
+    }
+}
+
+/// One free parameter as the minimiser sees it: value and bounds on its own scale.
+struct Coordinate {
+    x: f64,
+    lo: f64,
+    hi: f64,
+}
+
+fn logarithmic(value: f64, lo: f64, hi: f64) -> Coordinate {
+    Coordinate {
+        x: libm::log(value),
+        lo: libm::log(lo),
+        hi: libm::log(hi),
+    }
+}
+
+/// Free parameters in a fixed order: logarithms of the rate classes, log ratios of the frequencies
+/// to the last one, logarithm of alpha, pinv.
+fn encode(model: &Model) -> Vec<Coordinate> {
+    let mut coordinates: Vec<Coordinate> = model
+        .class_values()
+        .into_iter()
+        .map(|rate| logarithmic(rate, bounds::RATE_MIN, bounds::RATE_MAX))
+        .collect();
+    if model.freqs_mode == FreqsMode::Optimized {
+        let last = model.freqs[model.freqs.len() - 1];
+        let ratios = model.freqs[..model.freqs.len() - 1]
+            .iter()
+            .map(|f| f / last);
+        coordinates
+            .extend(ratios.map(|r| logarithmic(r, bounds::FREQ_MIN, 1.0 / bounds::FREQ_MIN)));
+    }
+    if let Some(gamma) = model
+        .gamma
+        .filter(|gamma| gamma.alpha_mode == ParamMode::Optimized)
+    {
+        coordinates.push(logarithmic(
+            gamma.alpha,
+            bounds::ALPHA_MIN,
+            bounds::ALPHA_MAX,
+        ));
+    }
+    if let Some(invariant) = model
+        .invariant
+        .filter(|i| i.pinv_mode == ParamMode::Optimized)
+    {
+        coordinates.push(Coordinate {
+            x: invariant.pinv,
+            lo: bounds::PINV_MIN,
+            hi: bounds::PINV_MAX,
+        });
+    }
+    coordinates
+}
+
+fn split(coordinates: Vec<Coordinate>) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+    let mut parts = (Vec::new(), Vec::new(), Vec::new());
+    for Coordinate { x, lo, hi } in coordinates {
+        parts.0.push(x);
+        parts.1.push(lo);
+        parts.2.push(hi);
+    }
+    parts
+}
+
+/// The inverse of [`encode`].
+fn decode(model: &mut Model, x: &[f64]) {
+    let mut x = x.iter().copied();
+    let mut next = || x.next().expect("as many values as free parameters");
+    let rates: Vec<f64> = model
+        .free_rate_classes()
+        .iter()
+        .map(|_| libm::exp(next()))
+        .collect();
+    model.set_rates_from_classes(&rates);
+    if model.freqs_mode == FreqsMode::Optimized {
+        let mut freqs: Vec<f64> = (1..model.freqs.len()).map(|_| libm::exp(next())).collect();
+        freqs.push(1.0);
+        let total: f64 = freqs.iter().sum();
+        let floored: Vec<f64> = freqs
+            .iter()
+            .map(|f| (f / total).max(bounds::FREQ_MIN))
+            .collect();
+        model.set_freqs(&floored);
+    }
+    if let Some(gamma) = model
+        .gamma
+        .as_mut()
+        .filter(|g| g.alpha_mode == ParamMode::Optimized)
+    {
+        gamma.alpha = libm::exp(next()).clamp(bounds::ALPHA_MIN, bounds::ALPHA_MAX);
+    }
+    if let Some(invariant) = model
+        .invariant
+        .as_mut()
+        .filter(|i| i.pinv_mode == ParamMode::Optimized)
+    {
+        invariant.pinv = next();
+    }
+}
+
+/// Optimises the scaler of every gene with at least two taxa (scaled mode), then makes their mean,
+/// weighted by sites, 1 again and multiplies all lengths by what it was. Returns the log-likelihood.
+pub fn optimize_brlen_scalers(evaluator: &mut Evaluator) -> f64 {
+    let genes: Vec<usize> = (0..evaluator.num_genes())
+        .filter(|&gene| evaluator.num_taxa_of(gene) >= 2)
+        .collect();
+    let [lo, hi] = SCALER_BOUNDS.map(libm::log);
+    let mut minimisers: Vec<Brent> = genes
+        .iter()
+        .map(|&gene| {
+            let start = libm::log(evaluator.brlen_scaler(gene));
+            Brent::new(lo, start, hi, 1e-6, 40).with_first_step(0.05)
+        })
+        .collect();
+    loop {
+        let mut asked = Vec::new();
+        for (i, minimiser) in minimisers.iter().enumerate() {
+            if let Some(x) = minimiser.ask() {
+                evaluator.set_brlen_scaler(genes[i], libm::exp(x));
+                asked.push(i);
+            }
+        }
+        if asked.is_empty() {
+            break;
+        }
+        let wanted: Vec<usize> = asked.iter().map(|&i| genes[i]).collect();
+        let lnls = evaluator.log_likelihoods_of(&wanted);
+        for (&i, lnl) in asked.iter().zip(lnls) {
+            minimisers[i].tell(-lnl);
+        }
+    }
+    for (&gene, minimiser) in genes.iter().zip(&minimisers) {
+        evaluator.set_brlen_scaler(gene, libm::exp(minimiser.best().0));
+    }
+    normalise_scalers(evaluator, &genes);
+    evaluator.log_likelihood()
+}
+
+fn normalise_scalers(evaluator: &mut Evaluator, genes: &[usize]) {
+    let weighted = |gene: &usize| evaluator.num_sites_of(*gene) * evaluator.brlen_scaler(*gene);
+    let sum: f64 = genes.iter().map(weighted).sum();
+    let sites: f64 = genes.iter().map(|&gene| evaluator.num_sites_of(gene)).sum();
+    if sites > 0.0 && sum > 0.0 {
+        let mean = sum / sites;
+        for &gene in genes {
+            let scaler = evaluator.brlen_scaler(gene) / mean;
+            evaluator.set_brlen_scaler(gene, scaler);
+        }
+        evaluator.scale_brlens(mean);
+    }
+}
+
+/// Every optimised parameter that lies at its bound: worth a warning.
+pub fn parameters_at_bounds(evaluator: &Evaluator, models: &[Model]) -> Vec<ParameterAtBound> {
+    let mut found = Vec::new();
+    for (gene, model) in models.iter().enumerate() {
+        if evaluator.num_taxa_of(gene) < 2 {
+            continue;
+        }
+        let mut check = |parameter: &str, value: f64, lo: f64, hi: f64| {
+            if value <= lo * 1.001 || value >= hi * 0.999 {
+                found.push(ParameterAtBound {
+                    gene,
+                    parameter: parameter.to_string(),
+                    value,
+                });
+            }
+        };
+        for (class, value) in model
+            .free_rate_classes()
+            .into_iter()
+            .zip(model.class_values())
+        {
+            check(
+                &format!("substitution rate {}", class + 1),
+                value,
+                bounds::RATE_MIN,
+                bounds::RATE_MAX,
+            );
+        }
+        if let Some(gamma) = model
+            .gamma
+            .filter(|gamma| gamma.alpha_mode == ParamMode::Optimized)
+        {
+            check("alpha", gamma.alpha, bounds::ALPHA_MIN, bounds::ALPHA_MAX);
+        }
+        if let Some(invariant) = model
+            .invariant
+            .filter(|i| i.pinv_mode == ParamMode::Optimized)
+        {
+            check("pinv", invariant.pinv, bounds::PINV_MIN, bounds::PINV_MAX);
+        }
+        if model.freqs_mode == FreqsMode::Optimized {
+            for (state, &freq) in model.freqs.iter().enumerate() {
+                check(
+                    &format!("frequency {}", state + 1),
+                    freq,
+                    bounds::FREQ_MIN,
+                    1.0,
+                );
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,122 @@
+//! One round of subtree pruning and regrafting over the whole tree.
+
+use super::schedule::{ACCEPT_GAIN, VERIFY_TOLERANCE};
+use crate::likelihood::Evaluator;
+use crate::tree::{EdgeId, NodeId, Tree};
+
+/// How far a round looks and how carefully.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RoundOptions {
+    /// Most edges between pruning and regrafting place.
+    pub radius: usize,
+    /// Most positions per pruned subtree that are verified.
+    pub verified: usize,
+    /// Only positions whose lazy score is at most this far below the present likelihood are.
+    pub within: f64,
+}
+
+/// What a round did.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct RoundResult {
+    /// Log-likelihood after it.
+    pub lnl: f64,
+    /// Moves made.
+    pub accepted: usize,
+    /// Positions scored.
+    pub scored: usize,
+    /// Positions verified.
+    pub verified: usize,
+}
+
+/// Prunes every subtree once (both sides of every edge), scores all places within the radius as one
+/// batch, verifies the best of them by optimising the three branches around, and makes the first move
+/// of the ranking that gains enough.
+pub fn spr_round(evaluator: &mut Evaluator, options: &RoundOptions) -> RoundResult {
+    let mut result = RoundResult {
+        lnl: evaluator.log_likelihood(),
+        ..RoundResult::default()
+    };
+    // Neighbouring subtrees follow each other, so that few CLVs turn between two prunes.
+    let order: Vec<NodeId> = inner_nodes_depth_first(evaluator.tree());
+    for attach in order {
+        let mut pendants = [EdgeId::NONE; 3];
+        for (slot, (_, edge)) in pendants.iter_mut().zip(evaluator.tree().links(attach)) {
+            *slot = edge;
+        }
+        for pendant in pendants {
+            // An accepted move may have taken this edge away from the node.
+            if evaluator
+                .tree()
+                .links(attach)
+                .any(|(_, edge)| edge == pendant)
+            {
+                prune(evaluator, attach, pendant, options, &mut result);
+            }
+        }
+    }
+    result
+}
+
+fn prune(
+    evaluator: &mut Evaluator,
+    attach: NodeId,
+    pendant: EdgeId,
+    options: &RoundOptions,
+    result: &mut RoundResult,
+) {
+    let candidates = edges_within(evaluator.tree(), attach, pendant, options.radius);
+    if candidates.is_empty() {
+        return;
+    }
+    let scores = evaluator.score_prune(attach, pendant, &candidates).lnls;
+    result.scored += scores.len();
+    let mut ranking: Vec<usize> = (0..scores.len())
+        .filter(|&i| scores[i] > result.lnl - options.within)
+        .collect();
+    // Equal scores are one place as far as the genes can tell: one of them is enough.
+    ranking.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
+    ranking.dedup_by(|a, b| scores[*a] == scores[*b]);
+    for &best in ranking.iter().take(options.verified) {
+        let moved = evaluator.move_subtree(attach, pendant, candidates[best]);
+        evaluator.optimize_around(&moved, 1, VERIFY_TOLERANCE);
+        let lnl = evaluator.log_likelihood();
+        result.verified += 1;
+        if lnl > result.lnl + ACCEPT_GAIN {
+            result.lnl = lnl;
+            result.accepted += 1;
+            return;
+        }
+        evaluator.undo_move(moved);
+    }
+}
+
+/// Edges of the rest of the tree within `radius` of the place a subtree hangs at, the two edges that
+/// meet there excluded.
+fn edges_within(tree: &Tree, attach: NodeId, pendant: EdgeId, radius: usize) -> Vec<EdgeId> {
+    let mut edges = Vec::new();
+    for (node, edge) in tree.other_links(attach, pendant) {
+        let mut stack = vec![(node, edge, 0)];
+        while let Some((node, edge, depth)) = stack.pop() {
+            if depth > 0 {
+                edges.push(edge);
+            }
+            if depth < radius && !tree.is_tip(node) {
+                stack.extend(tree.other_links(node, edge).map(|(n, e)| (n, e, depth + 1)));
+            }
+        }
+    }
+    edges
+}
+
+fn inner_nodes_depth_first(tree: &Tree) -> Vec<NodeId> {
+    let (first, edge) = tree
+        .links(NodeId(0))
+        .next()
+        .expect("a tree that is searched has edges");
+    let order = tree.preorder(first, edge);
+    order
+        .into_iter()
+        .map(|(node, _)| node)
+        .filter(|&node| !tree.is_tip(node))
+        .collect()
+}
