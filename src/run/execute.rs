@@ -1,8 +1,12 @@
 //! From a plan to its command.
 
+use super::all::all;
+use super::bootstrap::bootstrap;
 use super::evaluate::evaluate;
 use super::plan::{Command, Plan};
+use super::search::search;
 use super::session::{Files, Session};
+use super::start::start;
 use crate::error::{Error, Fault, Place, Result};
 use crate::output::{Kind, OutputFiles, Progress, Report};
 use crate::search::{Event, Observer};
@@ -30,7 +34,11 @@ fn carry_out(plan: &Plan, progress: &mut Progress, report: &mut Report) -> Resul
         progress.event(&Event::Note(note.clone()));
     }
     match &plan.command {
+        Command::Search => search(Session::start(plan, progress, report)?),
         Command::Evaluate => evaluate(Session::start(plan, progress, report)?),
+        Command::Bootstrap => bootstrap(Session::start(plan, progress, report)?),
+        Command::All => all(Session::start(plan, progress, report)?),
+        Command::Start => start(Session::start(plan, progress, report)?),
         _ => Err(Error::Failed("the commands are not connected yet".into())),
     }
 }

@@ -38,8 +38,8 @@ pub struct Loaded {
     pub gappyness: f64,
     /// What the alignment is like.
     pub report: AlignmentReport,
-    /// All trees of the files among the plan's trees, in order.
-    pub trees: Vec<GivenTree>,
+    /// The trees of each file among the plan's trees, in order.
+    pub trees: Vec<Vec<GivenTree>>,
     /// The trees of `--partition-trees`: one per partition with data, `None` for the others.
     pub partition_trees: Option<Vec<Option<SubsetTree>>>,
     /// Warnings and notes.
@@ -249,13 +249,13 @@ fn read_all_trees(
     taxa: &Taxa,
     seed: Option<u64>,
     faults: &mut Vec<Fault>,
-) -> Result<Vec<GivenTree>> {
-    let mut trees = Vec::new();
+) -> Result<Vec<Vec<GivenTree>>> {
+    let mut trees: Vec<Vec<GivenTree>> = Vec::new();
     for source in &plan.search.trees {
         if let TreeSource::File(path) = source {
-            let first = trees.len();
+            let first = trees.iter().map(Vec::len).sum();
             let more = collect(read_trees(path, taxa, seed, first), faults)?;
-            trees.extend(more.unwrap_or_default());
+            trees.push(more.unwrap_or_default());
         }
     }
     Ok(trees)

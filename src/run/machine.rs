@@ -42,18 +42,21 @@ impl Machine {
         Ok((machine, warning))
     }
 
-    /// The same kernels with one thread: for replicates, of which several run at a time.
-    pub fn single(self) -> Self {
-        Machine { threads: 1, ..self }
-    }
-
-    /// Threads for `jobs` independent computations of one thread each.
-    pub fn threads_for_jobs(plan: &Plan, jobs: usize) -> usize {
-        let wanted = match plan.run.threads {
+    /// How `num_jobs` independent computations share the threads the user allows: how many run at a
+    /// time, and the machine for each. A thread for each job is fastest, because it waits for nobody;
+    /// with fewer jobs than threads, many threads in one job at a time are faster if there is work
+    /// for them.
+    pub fn share_out(self, plan: &Plan, num_jobs: usize) -> (usize, Self) {
+        let threads = match plan.run.threads {
             Threads::Fixed(threads) => threads,
             Threads::Auto { max } => max.unwrap_or(usize::MAX).min(available_cores()),
         };
-        wanted.min(jobs).max(1)
+        if num_jobs < threads && self.threads > num_jobs {
+            (1, self)
+        } else {
+            let single = Machine { threads: 1, ..self };
+            (threads.min(num_jobs).max(1), single)
+        }
     }
 
     /// Name of the kernel set.

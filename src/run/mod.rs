@@ -4,15 +4,20 @@
 //! command; what they share is in `load` (files to data), `models` (which partition has which),
 //! `machine` (threads and kernels), `session` and `outcome` (results, checked, as files and report).
 
+mod all;
+mod bootstrap;
 mod evaluate;
 mod execute;
+mod jobs;
 mod load;
 mod machine;
 mod models;
 mod outcome;
 mod plan;
 mod remarks;
+mod search;
 mod session;
+mod start;
 mod trees;
 
 pub use crate::likelihood::BrlenLinkage;

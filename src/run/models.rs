@@ -150,9 +150,9 @@ mod tests {
     #[test]
     fn a_type_takes_the_model_of_the_command_line_and_a_model_stands_on_its_own() {
         assert_eq!(label("DNA", Some("HKY+G")).0, "HKY+FC+G4m");
-        assert_eq!(label("", Some("JC")).0, "JC");
+        assert_eq!(label("", Some("JC")).0, "JC+FE");
         assert_eq!(label("DNAX", Some("HKY+G")).0, "HKY+FO+G4m");
-        assert_eq!(label("K80+I", Some("HKY+G")).0, "K80+IO");
+        assert_eq!(label("K80+I", Some("HKY+G")).0, "K80+FE+IO");
         let (model, _, notes) = label("DNA", None);
         assert_eq!((model.as_str(), notes.len()), ("GTR+FC+G4m", 1));
         assert!(label("JC", None).2.is_empty());
@@ -163,13 +163,13 @@ mod tests {
         let model = resolve_model(&def("DNA"), &median, &mut Vec::new())
             .unwrap()
             .0;
-        assert_eq!(model.label(), "JC+G4a");
+        assert_eq!(model.label(), "JC+FE+G4a");
     }
 
     #[test]
     fn a_scaler_is_taken_off_and_an_unusable_one_is_refused_at_its_line() {
         assert_eq!(label("JC+G{0.5}+BU{0.25}", None).1, Some(0.25));
-        assert_eq!(label("JC+b[2]+G", None).0, "JC+G4m");
+        assert_eq!(label("JC+b[2]+G", None).0, "JC+FE+G4m");
         assert_eq!(label("DNA+BU{1.5}", Some("JC")).1, Some(1.5));
         for bad in ["JC+BU{0}", "JC+BU{x}", "JC+BU{-1}", "JC+B{inf}", "JC+B{"] {
             let fault = resolve_model(&def(bad), &choice(None), &mut Vec::new()).unwrap_err();

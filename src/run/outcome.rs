@@ -1,7 +1,7 @@
 //! [`Outcome`]: a finished evaluator as plain results, checked once more; and its files and report.
 
 use super::models::write_models;
-use super::session::{Files, Session};
+use super::session::{Files, Session, Setup};
 use crate::error::{Error, Result};
 use crate::likelihood::{BrlenLinkage, Evaluator};
 use crate::model::Model;
@@ -51,9 +51,9 @@ impl Outcome {
         source: String,
         mut evaluator: Evaluator,
         models: Vec<Model>,
-        session: &Session,
+        setup: &Setup,
     ) -> Result<Self> {
-        let partitions = &session.loaded.partitions;
+        let partitions = &setup.loaded.partitions;
         let before = evaluator.log_likelihood();
         evaluator.forget();
         let gene_lnls = evaluator.gene_log_likelihoods();
@@ -65,10 +65,11 @@ impl Outcome {
                  please report it"
             )));
         }
-        let site_lnls =
-            session.plan.output.sitelh.then(|| {
-                site_log_likelihoods(&mut evaluator, partitions, session.loaded.num_sites)
-            });
+        let site_lnls = setup
+            .plan
+            .output
+            .sitelh
+            .then(|| site_log_likelihoods(&mut evaluator, partitions, setup.loaded.num_sites));
         let genes = 0..partitions.len();
         let (gene_trees, undetermined) = match evaluator.linkage() {
             BrlenLinkage::Unlinked => {
@@ -157,8 +158,11 @@ pub fn best_of(outcomes: &[Outcome]) -> usize {
 /// Says and reports the outcomes, and makes the files that searches and evaluations have in common.
 pub fn deliver(session: &mut Session, outcomes: &[Outcome], files: &mut Files) {
     let best = &outcomes[best_of(outcomes)];
-    let newicks: Vec<String> = outcomes.iter().map(|o| session.newick(&o.tree)).collect();
-    let best_newick = session.newick(&best.tree);
+    let newicks: Vec<String> = outcomes
+        .iter()
+        .map(|o| session.setup.newick(&o.tree, true))
+        .collect();
+    let best_newick = session.setup.newick(&best.tree, true);
     report_best(session, best, &best_newick);
     session.report.trees = outcomes
         .iter()
@@ -179,12 +183,12 @@ pub fn deliver(session: &mut Session, outcomes: &[Outcome], files: &mut Files) {
         .text(&format!("Final log-likelihood: {:.6}", best.lnl));
     let lines = |texts: &[String]| texts.iter().map(|text| format!("{text}\n")).collect();
     files.push((Kind::BestTree, format!("{best_newick}\n")));
-    let partitions = &session.loaded.partitions;
-    let models = write_models(session.plan, partitions, &best.models, &best.scalers);
+    let partitions = &session.setup.loaded.partitions;
+    let models = write_models(session.setup.plan, partitions, &best.models, &best.scalers);
     files.push((Kind::BestModel, models));
     files.push((Kind::MlTrees, lines(&newicks)));
     if let Some(trees) = &best.gene_trees {
-        let taxa = &session.loaded.taxa;
+        let taxa = &session.setup.loaded.taxa;
         let with_data = trees.iter().filter(|(_, taxa_of)| !taxa_of.is_empty());
         let newicks: Vec<String> = with_data
             .map(|(tree, taxa_of)| {
@@ -197,31 +201,31 @@ pub fn deliver(session: &mut Session, outcomes: &[Outcome], files: &mut Files) {
             .collect();
         files.push((Kind::BestPartitionTrees, lines(&newicks)));
     }
-    if session.plan.output.sitelh {
+    if session.setup.plan.output.sitelh {
         files.push((
             Kind::SiteLh,
-            write_site_lnls(outcomes, session.loaded.num_sites),
+            write_site_lnls(outcomes, session.setup.loaded.num_sites),
         ));
     }
 }
 
 fn report_best(session: &mut Session, best: &Outcome, newick: &str) {
     for at_bound in &best.at_bounds {
-        let name = &session.loaded.partitions[at_bound.gene].name;
+        let name = &session.setup.loaded.partitions[at_bound.gene].name;
         session.progress.event(&Event::Warning(format!(
             "partition '{name}': {} ended at its bound, {}",
             at_bound.parameter, at_bound.value
         )));
     }
     let partition = |gene: usize| {
-        let partition = &session.loaded.partitions[gene];
+        let partition = &session.setup.loaded.partitions[gene];
         let at_bound = best.at_bounds.iter().filter(|found| found.gene == gene);
         PartitionReport {
             name: partition.name.clone(),
             model: best.models[gene].to_string(),
             sites: partition.patterns.num_sites,
             patterns: partition.patterns.num_patterns(),
-            taxa: session.loaded.presence[gene].len(),
+            taxa: session.setup.loaded.presence[gene].len(),
             log_likelihood: Some(best.gene_lnls[gene]),
             brlen_scaler: best.scalers[gene],
             tree_length: best
@@ -232,7 +236,7 @@ fn report_best(session: &mut Session, best: &Outcome, newick: &str) {
         }
     };
     let partitions = (0..best.models.len()).map(partition).collect();
-    let taxa = &session.loaded.taxa;
+    let taxa = &session.setup.loaded.taxa;
     let edges = best.undetermined.iter().map(|&edge| UndeterminedEdge {
         taxa: smaller_side(&best.tree, edge)
             .into_iter()

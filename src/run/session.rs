@@ -1,5 +1,6 @@
 //! What the commands that compute likelihoods share: data, machine, and where events go.
 
+use super::jobs::run_jobs;
 use super::load::{Loaded, load};
 use super::machine::Machine;
 use super::plan::Plan;
@@ -7,14 +8,16 @@ use crate::error::Result;
 use crate::likelihood::{BrlenLinkage, Evaluator};
 use crate::model::Model;
 use crate::output::{AlignmentReport, Kind, Progress, Report, table};
+use crate::partition::Partition;
 use crate::search::{Event, Observer};
 use crate::tree::{NewickOptions, Tree, write_newick};
 
 /// Output files of a run, to be written when all is done.
 pub type Files = Vec<(Kind, String)>;
 
-/// One run on sequences, from the moment its data are read.
-pub struct Session<'a> {
+/// What is read-only while a run computes: shared by all its threads.
+#[derive(Debug)]
+pub struct Setup<'a> {
     /// What is to be done.
     pub plan: &'a Plan,
     /// The data.
@@ -23,6 +26,12 @@ pub struct Session<'a> {
     pub machine: Machine,
     /// How branch lengths are tied.
     pub linkage: BrlenLinkage,
+}
+
+/// One run on sequences, from the moment its data are read.
+pub struct Session<'a> {
+    /// Data and machine.
+    pub setup: Setup<'a>,
     /// Who hears of it.
     pub progress: &'a mut Progress,
     /// What goes into the JSON file.
@@ -60,36 +69,72 @@ impl<'a> Session<'a> {
         for warning in &loaded.remarks.warnings {
             progress.event(&Event::Warning(warning.clone()));
         }
-        let (threads, kernels) = (machine.threads, machine.kernels());
-        progress.about_run(&format!("threads: {threads}, kernels: {kernels}"));
         // Not among the warnings of the report, which must not depend on the number of threads.
         if let Some(warning) = warning {
             progress.about_run(&format!("warning: {warning}"));
         }
-        Ok(Session {
+        let setup = Setup {
             plan,
             loaded,
             machine,
             linkage: plan.linkage(),
+        };
+        Ok(Session {
+            setup,
             progress,
             report,
         })
     }
 
+    /// Begins a phase of the run.
+    pub fn phase(&mut self, name: impl Into<String>) {
+        self.progress.event(&Event::Phase { name: name.into() });
+    }
+
+    /// Does independent jobs with their results and events in order, on as many threads as the user
+    /// allows: one thread for each job, unless there are few jobs with much work in each.
+    ///
+    /// # Errors
+    /// That of the first job that failed.
+    pub fn run_jobs<T: Send>(
+        &mut self,
+        num_jobs: usize,
+        work: impl Fn(&Setup, Machine, usize, &mut dyn Observer) -> Result<T> + Sync,
+    ) -> Result<Vec<T>> {
+        let (jobs_at_once, machine) = self.setup.machine.share_out(self.setup.plan, num_jobs);
+        self.report.run.threads = jobs_at_once.max(machine.threads);
+        self.progress.about_run(&format!(
+            "{num_jobs} jobs, {jobs_at_once} at a time, with {} threads each; kernels: {}",
+            machine.threads,
+            machine.kernels()
+        ));
+        let setup = &self.setup;
+        run_jobs(num_jobs, jobs_at_once, self.progress, |job, observer| {
+            work(setup, machine, job, observer)
+        })
+    }
+}
+
+impl Setup<'_> {
     /// The models as they were read.
     pub fn models(&self) -> Vec<Model> {
-        self.loaded
-            .partitions
-            .iter()
+        let partitions = self.loaded.partitions.iter();
+        partitions
             .map(|partition| partition.model.clone())
             .collect()
     }
 
-    /// An evaluator for a tree, with the scalers that the partition file gives.
-    pub fn evaluator(&self, models: &[Model], tree: Tree, linkage: BrlenLinkage) -> Evaluator {
-        let mut evaluator = self
-            .machine
-            .evaluator(&self.loaded.partitions, models, tree, linkage);
+    /// An evaluator for a tree, with the scalers that the partition file gives. The partitions are
+    /// those that were read, or replicates of them.
+    pub fn evaluator(
+        &self,
+        machine: Machine,
+        partitions: &[Partition],
+        models: &[Model],
+        tree: Tree,
+        linkage: BrlenLinkage,
+    ) -> Evaluator {
+        let mut evaluator = machine.evaluator(partitions, models, tree, linkage);
         for (gene, scaler) in self.loaded.brlen_scalers.iter().enumerate() {
             if let Some(scaler) = scaler {
                 evaluator.set_brlen_scaler(gene, *scaler);
@@ -98,18 +143,13 @@ impl<'a> Session<'a> {
         evaluator
     }
 
-    /// Begins a phase of the run.
-    pub fn phase(&mut self, name: impl Into<String>) {
-        self.progress.event(&Event::Phase { name: name.into() });
-    }
-
-    /// A tree over all taxa as Newick text.
-    pub fn newick(&self, tree: &Tree) -> String {
-        write_newick(
-            tree,
-            |taxon| self.loaded.taxa.name(taxon),
-            &NewickOptions::default(),
-        )
+    /// A tree over all taxa as Newick text, with or without lengths.
+    pub fn newick(&self, tree: &Tree, brlens: bool) -> String {
+        let options = NewickOptions {
+            brlens,
+            ..NewickOptions::default()
+        };
+        write_newick(tree, |taxon| self.loaded.taxa.name(taxon), &options)
     }
 }
 
