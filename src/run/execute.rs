@@ -2,11 +2,16 @@
 
 use super::all::all;
 use super::bootstrap::bootstrap;
+use super::check::check;
+use super::consense::consense;
 use super::evaluate::evaluate;
 use super::plan::{Command, Plan};
+use super::rfdist::rfdist;
 use super::search::search;
 use super::session::{Files, Session};
+use super::simulate::simulate;
 use super::start::start;
+use super::support::support;
 use crate::error::{Error, Fault, Place, Result};
 use crate::output::{Kind, OutputFiles, Progress, Report};
 use crate::search::{Event, Observer};
@@ -19,7 +24,9 @@ use std::path::Path;
 pub fn execute(plan: &Plan) -> Result<()> {
     check_input_files(plan)?;
     let files = OutputFiles::reserve(&plan.output.prefix, &plan.output_kinds(), plan.output.redo)?;
-    let mut progress = Progress::on_stderr(plan.output.quiet);
+    // A check speaks on standard output; only warnings go elsewhere.
+    let quiet = plan.output.quiet || plan.command == Command::Check;
+    let mut progress = Progress::on_stderr(quiet);
     let mut report = Report::new(&plan.command_line, plan.seed);
     let result = carry_out(plan, &mut progress, &mut report);
     let result = result.and_then(|made| write(plan, &files, made, &mut progress, report));
@@ -39,7 +46,11 @@ fn carry_out(plan: &Plan, progress: &mut Progress, report: &mut Report) -> Resul
         Command::Bootstrap => bootstrap(Session::start(plan, progress, report)?),
         Command::All => all(Session::start(plan, progress, report)?),
         Command::Start => start(Session::start(plan, progress, report)?),
-        _ => Err(Error::Failed("the commands are not connected yet".into())),
+        Command::Check => check(Session::start(plan, progress, report)?),
+        Command::Support { tree, bs_trees } => support(plan, tree, bs_trees, progress, report),
+        Command::RfDist { trees } => rfdist(plan, trees, progress, report),
+        Command::Consense { rule, trees } => consense(*rule, trees, progress, report),
+        Command::Simulate(what) => simulate(plan, what, progress, report),
     }
 }
 

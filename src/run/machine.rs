@@ -47,10 +47,7 @@ impl Machine {
     /// with fewer jobs than threads, many threads in one job at a time are faster if there is work
     /// for them.
     pub fn share_out(self, plan: &Plan, num_jobs: usize) -> (usize, Self) {
-        let threads = match plan.run.threads {
-            Threads::Fixed(threads) => threads,
-            Threads::Auto { max } => max.unwrap_or(usize::MAX).min(available_cores()),
-        };
+        let threads = allowed_threads(plan);
         if num_jobs < threads && self.threads > num_jobs {
             (1, self)
         } else {
@@ -99,6 +96,21 @@ impl Machine {
             self.make_kernels(),
             self.threads,
         )
+    }
+}
+
+/// Runs something that uses rayon on no more threads than the user allows.
+pub fn with_threads<T: Send>(plan: &Plan, work: impl FnOnce() -> T + Send) -> T {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(allowed_threads(plan));
+    pool.build()
+        .expect("the system can start threads")
+        .install(work)
+}
+
+fn allowed_threads(plan: &Plan) -> usize {
+    match plan.run.threads {
+        Threads::Fixed(threads) => threads,
+        Threads::Auto { max } => max.unwrap_or(usize::MAX).min(available_cores()),
     }
 }
 

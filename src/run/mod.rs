@@ -6,6 +6,8 @@
 
 mod all;
 mod bootstrap;
+mod check;
+mod consense;
 mod evaluate;
 mod execute;
 mod jobs;
@@ -15,9 +17,13 @@ mod models;
 mod outcome;
 mod plan;
 mod remarks;
+mod rfdist;
 mod search;
 mod session;
+mod simulate;
 mod start;
+mod support;
+mod terrace;
 mod trees;
 
 pub use crate::likelihood::BrlenLinkage;

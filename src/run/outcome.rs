@@ -2,6 +2,7 @@
 
 use super::models::write_models;
 use super::session::{Files, Session, Setup};
+use super::terrace::count_free_edges;
 use crate::error::{Error, Result};
 use crate::likelihood::{BrlenLinkage, Evaluator};
 use crate::model::Model;
@@ -216,6 +217,16 @@ fn report_best(session: &mut Session, best: &Outcome, newick: &str) {
             "partition '{name}': {} ended at its bound, {}",
             at_bound.parameter, at_bound.value
         )));
+    }
+    if best.gene_trees.is_some() {
+        let (free, inner) = count_free_edges(&best.tree, &session.setup.loaded.presence);
+        if free > 0 {
+            session.progress.event(&Event::Warning(format!(
+                "the best tree lies on a terrace: subtrees can be swapped across {free} of its {inner} \
+                 inner edges without any partition's tree changing, so other trees have exactly the same \
+                 likelihood"
+            )));
+        }
     }
     let partition = |gene: usize| {
         let partition = &session.setup.loaded.partitions[gene];

@@ -103,11 +103,13 @@ impl<'a> Session<'a> {
     ) -> Result<Vec<T>> {
         let (jobs_at_once, machine) = self.setup.machine.share_out(self.setup.plan, num_jobs);
         self.report.run.threads = jobs_at_once.max(machine.threads);
-        self.progress.about_run(&format!(
-            "{num_jobs} jobs, {jobs_at_once} at a time, with {} threads each; kernels: {}",
-            machine.threads,
-            machine.kernels()
-        ));
+        let (threads, kernels) = (machine.threads, machine.kernels());
+        let at_once = match jobs_at_once {
+            1 => String::new(),
+            jobs => format!("{jobs} jobs at a time, each with "),
+        };
+        self.progress
+            .about_run(&format!("{at_once}threads: {threads}, kernels: {kernels}"));
         let setup = &self.setup;
         run_jobs(num_jobs, jobs_at_once, self.progress, |job, observer| {
             work(setup, machine, job, observer)

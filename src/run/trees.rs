@@ -6,6 +6,7 @@ use crate::partition::Partition;
 use crate::rng::{Purpose, stream};
 use crate::taxa::Taxa;
 use crate::tree::{NewickTree, SubsetTree, Tree, read_newick};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// A tree and where it came from.
@@ -139,4 +140,88 @@ fn read_partition_tree(
         faults.push(Fault::new(place, message));
     }
     Ok(Some(subset))
+}
+
+/// The first tree of a file, as syntax.
+///
+/// # Errors
+/// [`Error::Input`] with every syntax fault of the file, [`Error::Io`].
+pub fn read_first_tree(path: &Path) -> Result<NewickTree> {
+    let file = path.display().to_string();
+    let mut trees = read_newick(&read_text(path)?, &file)?;
+    Ok(trees.swap_remove(0))
+}
+
+/// The taxa of a tree, in the order in which it names them: for commands without an alignment.
+///
+/// # Errors
+/// Tips without a name, and names that occur twice.
+pub fn own_taxa(newick: &NewickTree, file: &str) -> Result<Taxa> {
+    let tips: Vec<_> = newick
+        .nodes
+        .iter()
+        .filter(|node| node.children.is_empty())
+        .collect();
+    let mut faults = Vec::new();
+    let mut seen = BTreeSet::new();
+    let mut names = Vec::new();
+    for tip in tips {
+        let name = tip.name.clone().unwrap_or_default();
+        let place = Place::file(file)
+            .at_line(tip.line as usize)
+            .at_column(tip.column as usize);
+        if name.is_empty() {
+            faults.push(Fault::new(place, "a tip without a name"));
+        } else if !seen.insert(name.clone()) {
+            faults.push(Fault::new(
+                place.named(name),
+                "this taxon is in the tree twice",
+            ));
+        } else {
+            names.push(name);
+        }
+    }
+    if faults.is_empty() {
+        Ok(Taxa::new(names).expect("the names differ"))
+    } else {
+        Err(Error::Input(faults))
+    }
+}
+
+/// All trees of a file over the taxa of `reference`, the name of what has them. Lengths are not
+/// looked at.
+///
+/// # Errors
+/// [`Error::Input`] with every fault of every tree, [`Error::Io`].
+pub fn read_topologies(path: &Path, taxa: &Taxa, reference: &str) -> Result<Vec<Tree>> {
+    let file = path.display().to_string();
+    let mut faults = Vec::new();
+    let mut trees = Vec::new();
+    for mut newick in read_newick(&read_text(path)?, &file)? {
+        newick.drop_lengths();
+        let tree = newick
+            .to_tree(taxa, &file, None)
+            .map_err(|error| against(error, reference));
+        if let Some((tree, _)) = collect(tree, &mut faults)? {
+            trees.push(tree);
+        }
+    }
+    if faults.is_empty() {
+        Ok(trees)
+    } else {
+        Err(Error::Input(faults))
+    }
+}
+
+/// Faults about taxa speak of the alignment, which is what a tree is usually held against.
+fn against(error: Error, reference: &str) -> Error {
+    match error {
+        Error::Input(mut faults) => {
+            for fault in &mut faults {
+                fault.message = fault.message.replace("the alignment", reference);
+            }
+            Error::Input(faults)
+        }
+        other => other,
+    }
 }
