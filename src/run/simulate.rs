@@ -5,6 +5,7 @@ use super::models::{ModelChoice, parse_model_option, resolve_model};
 use super::plan::{Plan, SimulatePlan, TreeSource};
 use super::session::Files;
 use super::trees::{own_taxa, read_first_tree};
+use crate::alignment::Patterns;
 use crate::alphabet::DataType;
 use crate::error::{Error, Fault, Place, Result};
 use crate::model::{FreqsMode, Model, ParamMode};
@@ -243,6 +244,28 @@ fn simulate_gene(
     simulate_states(tree, &sim_model, num_sites, rng)
 }
 
+/// Distinct columns of a gene.
+fn count_patterns(gene: &Gene) -> usize {
+    let data_type = DataType::Dna;
+    let code = |byte: &u8| {
+        data_type
+            .encode(*byte)
+            .expect("an alphabet knows its states")
+    };
+    let codes: Vec<u8> = alphabet(data_type).iter().map(code).collect();
+    let num_sites = gene.states.first().map_or(0, Vec::len);
+    let encode = |taxon: usize, row: &mut [u8]| {
+        for (out, &state) in row.iter_mut().zip(&gene.states[taxon]) {
+            *out = if gene.present[taxon] {
+                codes[state as usize]
+            } else {
+                data_type.undetermined()
+            };
+        }
+    };
+    Patterns::compress(data_type, gene.states.len(), num_sites, encode).num_patterns()
+}
+
 fn describe(
     taxa: &Taxa,
     defs: &[PartitionDef],
@@ -251,16 +274,19 @@ fn describe(
     report: &mut Report,
 ) {
     let num_sites: usize = defs.iter().map(|def| def.sites.len()).sum();
-    let (mut cells, mut missing) = (0, 0);
+    let (mut cells, mut missing, mut num_patterns) = (0, 0, 0);
     for (def, gene) in defs.iter().zip(genes) {
         let absent = gene.present.iter().filter(|&&present| !present).count();
         cells += taxa.len() * def.sites.len();
         missing += absent * def.sites.len();
+        let patterns = count_patterns(gene);
+        num_patterns += patterns;
         report.model.push(gene.model.clone());
         report.partitions.push(PartitionReport {
             name: gene.name.clone(),
             model: gene.model.clone(),
             sites: def.sites.len(),
+            patterns,
             taxa: taxa.len() - absent,
             brlen_scaler: 1.0,
             ..PartitionReport::default()
@@ -276,7 +302,7 @@ fn describe(
     report.alignment = Some(AlignmentReport {
         taxa: taxa.len(),
         sites: num_sites,
-        patterns: 0,
+        patterns: num_patterns,
         gappyness,
     });
 }
