@@ -10,3 +10,9 @@ mod architecture;
 
 // Flags, exit codes, refusals, output names.
 mod cli;
+
+// Input that must be refused, and odd input that must not.
+mod bad_input;
+
+// Log-likelihoods of other programs.
+mod golden_likelihood;

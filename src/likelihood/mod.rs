@@ -25,6 +25,7 @@ pub use data::{GeneData, GeneModel};
 pub use evaluator::{BranchOptions, BrlenLinkage, Evaluator, Snapshot, SubtreeMove};
 pub use insertion::ScoredPrune;
 pub use operation::*;
+pub use scaling::RATE_SCALERS_ABOVE;
 
 /// Shortest and longest branch an optimiser sets (substitutions per site), as in the field's
 /// programs. Lengths a user gives and halves made by a regraft may lie outside.

@@ -3,14 +3,16 @@
 //! The only room besides `cli` that prints. What is shown is computed elsewhere.
 
 mod files;
+mod print;
 mod progress;
 mod report;
 mod tables;
 
 pub use files::{Kind, OutputFiles};
+pub use print::print_report;
 pub use progress::{Progress, RUN_MARKER};
 pub use report::{
-    AlignmentReport, BootstrapReport, PartitionReport, Report, RunReport, Timings, TreeReport,
-    UndeterminedEdge,
+    AlignmentReport, BootstrapReport, PartitionReport, Report, RfReport, RunReport, Timings,
+    TreeReport, UndeterminedEdge,
 };
 pub use tables::{pairs, table};

@@ -32,6 +32,12 @@ pub struct Report {
     /// Bootstrap replicates, where there were some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bootstrap: Option<BootstrapReport>,
+    /// The consensus tree, of the command that makes one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub consensus_tree: Option<String>,
+    /// Distances between trees, of the command that computes them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rf_distances: Option<RfReport>,
     /// Edges of the best tree about whose length no partition knows anything.
     pub undetermined_edges: Vec<UndeterminedEdge>,
     /// What the user should know before trusting the result.
@@ -100,6 +106,19 @@ pub struct BootstrapReport {
     pub seed: u64,
     /// The best tree with support values, where there is one.
     pub support_tree: Option<String>,
+}
+
+/// Robinson-Foulds distances between all pairs of trees.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub struct RfReport {
+    /// Number of trees.
+    pub trees: usize,
+    /// Number of distinct topologies.
+    pub topologies: usize,
+    /// Mean distance over all pairs.
+    pub mean_absolute: f64,
+    /// The same, divided by the largest possible distance.
+    pub mean_relative: f64,
 }
 
 /// An edge that lies on no partition's tree, given by the taxa on its smaller side.

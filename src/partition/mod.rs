@@ -1,7 +1,7 @@
 //! Partitions: which columns of the alignment form a gene, and the data of each gene.
 //!
 //! [`parse_partitions`] reads the three grammars of partition files (see `partitions/README.md`), [`PartitionDef`]
-//! is one line of them, [`build_patterns`] turns it into encoded, compressed columns. What the model strings
+//! is one line of them, [`build_patterns`] turns it into encoded, compressed columns, [`Partition`] is both with the model. What the model strings
 //! in a partition file mean is the business of the model room.
 
 mod build;
@@ -11,8 +11,10 @@ mod lines;
 mod nexus;
 mod parse;
 mod ranges;
+mod resolved;
 
 pub use build::{build_patterns, gappyness};
 pub use freqs::empirical_freqs;
 pub use parse::{PartitionDef, parse_partitions, whole_alignment};
 pub use ranges::format_ranges;
+pub use resolved::Partition;

@@ -3,6 +3,7 @@
 //! A [`Plan`] is made by `cli` (or by a program that uses the library) and carried out by the
 //! commands of this room. Nothing here reads a file.
 
+use crate::likelihood::BrlenLinkage;
 use crate::output::Kind;
 use std::path::PathBuf;
 
@@ -11,18 +12,6 @@ pub const DEFAULT_SEED: u64 = 12345;
 
 /// Number of bootstrap replicates when a long option asks for replicates without a number.
 pub const DEFAULT_REPLICATES: usize = 100;
-
-/// How branch lengths of partitions are tied to each other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum BrlenLinkage {
-    /// All partitions share the lengths (RAxML's default and ours).
-    #[default]
-    Linked,
-    /// Shared lengths times one scaler per partition (RAxML-NG's default).
-    Scaled,
-    /// Every partition has lengths of its own (`-M`).
-    Unlinked,
-}
 
 /// Where trees come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -123,7 +112,7 @@ pub enum Command {
 }
 
 /// The data and its model, as given.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct DataOptions {
     /// The alignment; present for every command that computes on sequences.
     pub msa: Option<PathBuf>,
@@ -138,6 +127,19 @@ pub struct DataOptions {
     /// Compute each partition on the tree of its own taxa. `false` keeps all taxa in all
     /// partitions: slower, same likelihood, for comparison only.
     pub restricted: bool,
+}
+
+impl Default for DataOptions {
+    fn default() -> Self {
+        DataOptions {
+            msa: None,
+            partitions: None,
+            model: None,
+            gamma_median: false,
+            brlen: BrlenLinkage::Linked,
+            restricted: true,
+        }
+    }
 }
 
 /// Numerical optimisation and search.
@@ -218,7 +220,7 @@ pub struct Plan {
 impl Plan {
     /// Every file this run will write: what has to be free before anything is computed.
     pub fn output_kinds(&self) -> Vec<Kind> {
-        let unlinked = self.data.brlen == BrlenLinkage::Unlinked && self.data.partitions.is_some();
+        let unlinked = self.linkage() == BrlenLinkage::Unlinked;
         let mut kinds = match &self.command {
             Command::Search => vec![
                 Kind::StartTree,
@@ -256,6 +258,14 @@ impl Plan {
         }
         kinds.extend([Kind::Log, Kind::Json]);
         kinds
+    }
+
+    /// How branch lengths are tied; without a partition file there is nothing to tie.
+    pub fn linkage(&self) -> BrlenLinkage {
+        match self.data.partitions {
+            Some(_) => self.data.brlen,
+            None => BrlenLinkage::Linked,
+        }
     }
 
     /// Number of starting trees that are made (files not counted).

@@ -1,0 +1,93 @@
+//! `--bootstrap`: searches on resampled columns.
+
+use super::machine::Machine;
+use super::search::climb;
+use super::session::{Files, Session, Setup};
+use crate::bootstrap::bootstrap_weights;
+use crate::error::Result;
+use crate::likelihood::BrlenLinkage;
+use crate::model::{FreqsMode, Model};
+use crate::output::{BootstrapReport, Kind};
+use crate::partition::{Partition, empirical_freqs};
+use crate::rng::Purpose;
+use crate::search::{Event, Observer, Silent, parsimony_start};
+use crate::tree::Tree;
+
+/// Replicates only.
+///
+/// # Errors
+/// None so far; jobs may fail.
+pub fn bootstrap(mut session: Session) -> Result<Files> {
+    let models = session.setup.models();
+    let mut files = Files::new();
+    make_replicates(&mut session, &models, &mut files)?;
+    Ok(files)
+}
+
+/// Makes the replicates' trees, starting from these models, and their file and report.
+pub fn make_replicates(
+    session: &mut Session,
+    models: &[Model],
+    files: &mut Files,
+) -> Result<Vec<Tree>> {
+    session.phase("bootstrap");
+    let plan = session.setup.plan;
+    let trees = session.run_jobs(plan.bootstrap.replicates, |setup, machine, i, observer| {
+        Ok(replicate(setup, machine, models, i, observer))
+    })?;
+    let newicks = trees.iter();
+    let newicks = newicks.map(|tree| session.setup.newick(tree, plan.bootstrap.with_brlens) + "\n");
+    files.push((Kind::Bootstraps, newicks.collect()));
+    session.report.bootstrap = Some(BootstrapReport {
+        replicates: trees.len(),
+        seed: plan.bootstrap.seed,
+        support_tree: None,
+    });
+    Ok(trees)
+}
+
+/// One replicate: columns drawn within partitions, a parsimony tree of its own, a search. Which taxa
+/// have data in a partition is decided by the original columns, also where none of a taxon's few
+/// determined cells was drawn.
+fn replicate(
+    setup: &Setup,
+    machine: Machine,
+    models: &[Model],
+    number: usize,
+    observer: &mut dyn Observer,
+) -> Tree {
+    let seed = setup.plan.bootstrap.seed;
+    let originals = &setup.loaded.partitions;
+    let weights = bootstrap_weights(seed, number, originals.iter().map(|p| &p.patterns));
+    let data = setup.loaded.parsimony_data(Some(&weights));
+    let tree = parsimony_start(&data, seed, Purpose::BootstrapTree, number as u64);
+    drop(data);
+    let mut models = models.to_vec();
+    let partitions: Vec<Partition> = originals
+        .iter()
+        .zip(&weights)
+        .zip(&mut models)
+        .map(|((original, weights), model)| {
+            let patterns = original.patterns.with_weights(weights);
+            if model.freqs_mode == FreqsMode::Empirical {
+                model.set_freqs(&empirical_freqs(&patterns, model.num_states()).0);
+            }
+            Partition {
+                name: original.name.clone(),
+                model: model.clone(),
+                patterns,
+                sites: Vec::new(),
+            }
+        })
+        .collect();
+    let (mut evaluator, lnl) = climb(setup, machine, &partitions, &mut models, tree, &mut Silent);
+    observer.event(&Event::Progress {
+        phase: "bootstrap".into(),
+        round: number + 1,
+        lnl,
+    });
+    if evaluator.linkage() == BrlenLinkage::Unlinked {
+        evaluator.average_brlens();
+    }
+    evaluator.tree().clone()
+}

@@ -1,0 +1,48 @@
+//! `--consense`: the consensus of all trees of a file.
+
+use super::plan::ConsensusRule;
+use super::session::Files;
+use super::trees::{own_taxa, read_first_tree, read_topologies};
+use crate::error::Result;
+use crate::output::{Kind, Progress, Report};
+use crate::tree::{ConsensusKind, Split, consensus, tree_splits};
+use std::path::Path;
+
+/// Writes the consensus tree, with the percentage of the trees that have each split.
+///
+/// # Errors
+/// Unreadable trees, and trees over other taxa than the first.
+pub fn consense(
+    rule: ConsensusRule,
+    trees: &Path,
+    progress: &mut Progress,
+    report: &mut Report,
+) -> Result<Files> {
+    let taxa = own_taxa(&read_first_tree(trees)?, &trees.display().to_string())?;
+    let trees = read_topologies(trees, &taxa, "the first tree")?;
+    let splits: Vec<Vec<Split>> = trees
+        .iter()
+        .map(|tree| {
+            tree_splits(tree)
+                .into_iter()
+                .map(|(_, split)| split)
+                .collect()
+        })
+        .collect();
+    let kind = match rule {
+        ConsensusRule::Strict => ConsensusKind::Strict,
+        ConsensusRule::Majority => ConsensusKind::Majority(0.5),
+        ConsensusRule::MajorityExtended => ConsensusKind::Extended,
+    };
+    let tree = consensus(taxa.len(), splits.iter().map(Vec::as_slice), kind);
+    progress.text(&format!(
+        "{} taxa, {} trees, {} of {} possible splits in the consensus",
+        taxa.len(),
+        trees.len(),
+        tree.splits().len(),
+        taxa.len().saturating_sub(3)
+    ));
+    let newick = tree.to_newick(|taxon| taxa.name(taxon));
+    report.consensus_tree = Some(newick.clone());
+    Ok(vec![(Kind::ConsensusTree, newick + "\n")])
+}

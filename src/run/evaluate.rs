@@ -1,0 +1,101 @@
+//! `--evaluate`: branch lengths and models on given trees.
+
+use super::machine::Machine;
+use super::outcome::{Outcome, deliver};
+use super::session::{Files, Session, Setup};
+use super::start::{StartTree, make_starts};
+use crate::error::{Error, Fault, Place, Result};
+use crate::likelihood::{BrlenLinkage, Evaluator};
+use crate::model::Model;
+use crate::optimize::{OptimizeOptions, optimize};
+use crate::search::{Event, Observer};
+
+/// Gain (log units) below which an evaluation ends. Other programs stop at 0.1 to 0.01 and so miss up
+/// to that much.
+const EVALUATE_EPSILON: f64 = 1e-3;
+/// The same before lengths are unlinked: they only start there.
+const LINKED_EPSILON: f64 = 1.0;
+
+/// Evaluates every given tree; each starts from the models as they were read.
+///
+/// # Errors
+/// Partition trees that do not fit a tree, or a column with likelihood 0.
+pub fn evaluate(mut session: Session) -> Result<Files> {
+    let trees = make_starts(&mut session)?;
+    session.phase("evaluating");
+    let outcomes = session.run_jobs(trees.len(), |setup, machine, i, observer| {
+        evaluate_tree(setup, machine, &trees[i], observer)
+    })?;
+    session.phase("writing");
+    let mut files = Files::new();
+    deliver(&mut session, &outcomes, &mut files);
+    Ok(files)
+}
+
+fn evaluate_tree(
+    setup: &Setup,
+    machine: Machine,
+    start: &StartTree,
+    observer: &mut dyn Observer,
+) -> Result<Outcome> {
+    let search = &setup.plan.search;
+    let (opt_model, opt_branches) = (search.opt_model, search.opt_branches);
+    if !start.has_lengths && !opt_branches {
+        observer.event(&Event::Warning(format!(
+            "{}: branches without a length have 0.1, because lengths are not optimised",
+            start.source
+        )));
+    }
+    let options = |lnl_epsilon: f64| OptimizeOptions {
+        model: opt_model,
+        branches: opt_branches,
+        ..OptimizeOptions::to(lnl_epsilon)
+    };
+    let epsilon = search.lh_epsilon.unwrap_or(EVALUATE_EPSILON);
+    let mut models: Vec<Model> = setup.models();
+    // Own lengths start as the path sums of the linked optimum, unless they are given.
+    let start_linked = setup.linkage == BrlenLinkage::Unlinked
+        && setup.loaded.partition_trees.is_none()
+        && opt_branches;
+    let linkage = if start_linked {
+        BrlenLinkage::Linked
+    } else {
+        setup.linkage
+    };
+    let tree = start.tree.clone();
+    let mut evaluator = setup.evaluator(machine, &setup.loaded.partitions, &models, tree, linkage);
+    if start_linked {
+        let linked = options(LINKED_EPSILON.max(epsilon));
+        optimize(&mut evaluator, &mut models, &linked);
+        evaluator.unlink();
+    }
+    set_partition_trees(setup, &mut evaluator, &start.source)?;
+    let lnl = optimize(&mut evaluator, &mut models, &options(epsilon));
+    observer.event(&Event::Note(format!("{}: lnL {lnl:.6}", start.source)));
+    Outcome::of(start.source.clone(), evaluator, models, setup)
+}
+
+/// Gives every partition the lengths of its own tree, where there are such trees.
+fn set_partition_trees(setup: &Setup, evaluator: &mut Evaluator, source: &str) -> Result<()> {
+    let (Some(trees), Some(file)) = (
+        &setup.loaded.partition_trees,
+        &setup.plan.search.partition_trees,
+    ) else {
+        return Ok(());
+    };
+    let mut faults = Vec::new();
+    for (gene, subset) in trees.iter().enumerate() {
+        let Some(subset) = subset else { continue };
+        if !evaluator.set_gene_brlens(gene, &subset.tree) {
+            let name = &setup.loaded.partitions[gene].name;
+            let place = Place::file(file.display().to_string()).named(name);
+            let message = format!("the partition's tree has another topology than {source}");
+            faults.push(Fault::new(place, message));
+        }
+    }
+    if faults.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::Input(faults))
+    }
+}

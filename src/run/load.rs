@@ -1,0 +1,282 @@
+//! From files to [`Loaded`] data: alignment, partitions with their models, given trees.
+//!
+//! Every fault of every file is collected before the run is refused. What users should know about
+//! data that are accepted is said in `remarks`.
+
+use super::models::{ModelChoice, parse_model_option, resolve_model};
+use super::plan::{Command, Plan, TreeSource};
+use super::remarks::{Remarks, remark};
+use super::trees::{GivenTree, read_partition_trees, read_trees};
+use crate::alignment::{Alignment, AlignmentReport, Patterns, read_alignment};
+use crate::error::{Error, Fault, Place, Result};
+use crate::likelihood::BrlenLinkage;
+use crate::model::FreqsMode;
+use crate::parsimony::{ParsimonyData, ParsimonyPart};
+use crate::partition::{
+    Partition, PartitionDef, build_patterns, empirical_freqs, gappyness, parse_partitions,
+    whole_alignment,
+};
+use crate::taxa::Taxa;
+use crate::tree::SubsetTree;
+use std::path::Path;
+
+/// Everything read for one run, and found to be usable.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The taxa; their numbers are those of the tips of every global tree.
+    pub taxa: Taxa,
+    /// Columns of the alignment.
+    pub num_sites: usize,
+    /// The partitions with their data and models.
+    pub partitions: Vec<Partition>,
+    /// Per partition the scaler of the shared lengths that its line gives (`+BU{0.8}`).
+    pub brlen_scalers: Vec<Option<f64>>,
+    /// Per partition, numbers of the taxa that have data in it, ascending: also where the analysis
+    /// keeps all taxa in every partition.
+    pub presence: Vec<Vec<usize>>,
+    /// Share of (taxon x partition) cells without data.
+    pub gappyness: f64,
+    /// What the alignment is like.
+    pub report: AlignmentReport,
+    /// The trees of each file among the plan's trees, in order.
+    pub trees: Vec<Vec<GivenTree>>,
+    /// The trees of `--partition-trees`: one per partition with data, `None` for the others.
+    pub partition_trees: Option<Vec<Option<SubsetTree>>>,
+    /// Warnings and notes.
+    pub remarks: Remarks,
+}
+
+impl Loaded {
+    /// Number of patterns of all partitions.
+    pub fn num_patterns(&self) -> usize {
+        let patterns = self.partitions.iter().map(|p| p.patterns.num_patterns());
+        patterns.sum()
+    }
+
+    /// The data as parsimony sees them, with other weights (per partition) if there are some.
+    pub fn parsimony_data(&self, weights: Option<&[Vec<u32>]>) -> ParsimonyData {
+        let parts: Vec<ParsimonyPart> = self
+            .partitions
+            .iter()
+            .enumerate()
+            .map(|(gene, partition)| ParsimonyPart {
+                num_states: partition.patterns.data_type.num_states(),
+                tip_taxa: &partition.patterns.tip_taxa,
+                codes: &partition.patterns.codes,
+                code_masks: &partition.patterns.code_masks,
+                weights: weights.map_or(&partition.patterns.weights, |weights| &weights[gene]),
+            })
+            .collect();
+        ParsimonyData::new(self.taxa.len(), &parts)
+    }
+}
+
+/// Reads and checks everything a command on sequences needs.
+///
+/// # Errors
+/// [`Error::Input`] with every fault of the alignment, the model, the partition file, the characters,
+/// the trees; [`Error::Io`] for a file that cannot be read at all.
+pub fn load(plan: &Plan) -> Result<Loaded> {
+    let mut faults = Vec::new();
+    let option = match plan.data.model.as_deref().map(parse_model_option) {
+        None => None,
+        Some(Ok(model)) => Some(model),
+        Some(Err(fault)) => {
+            faults.push(fault);
+            None
+        }
+    };
+    let path = plan
+        .data
+        .msa
+        .as_deref()
+        .expect("the command line was checked");
+    let Some(alignment) = collect(read_alignment(path), &mut faults)? else {
+        return Err(Error::Input(faults));
+    };
+    check_size(&alignment, plan, path, &mut faults);
+    let choice = ModelChoice {
+        option,
+        option_is_bad: !faults.is_empty() && plan.data.model.is_some(),
+        gamma_median: plan.data.gamma_median,
+    };
+    let mut remarks = Remarks::default();
+    let defs = read_defs(plan, &alignment, &mut faults)?;
+    let (mut partitions, mut brlen_scalers) = (Vec::new(), Vec::new());
+    for def in defs {
+        let resolved = resolve_model(&def, &choice, &mut remarks.notes);
+        let (model, scaler) = match resolved {
+            Ok(found) => found,
+            Err(fault) => {
+                faults.push(fault);
+                continue;
+            }
+        };
+        if scaler.is_some() && plan.linkage() != BrlenLinkage::Scaled {
+            faults.push(Fault::new(
+                def.place.clone(),
+                "'+BU{...}' is a scaler of shared branch lengths: add --brlen scaled, or drop it",
+            ));
+        }
+        match build_patterns(&alignment, &def, model.data_type) {
+            Ok(patterns) => {
+                let PartitionDef { name, sites, .. } = def;
+                partitions.push(Partition {
+                    name,
+                    model,
+                    patterns,
+                    sites,
+                });
+                brlen_scalers.push(scaler);
+            }
+            Err(more) => faults.extend(more),
+        }
+    }
+    let taxa = alignment.taxa().clone();
+
+    // A tree that is evaluated must be the user's own; a starting tree may be resolved by chance.
+    let seed = (plan.command != Command::Evaluate).then_some(plan.seed);
+    let trees = read_all_trees(plan, &taxa, seed, &mut faults)?;
+    // Which taxa a partition's tree must have is known only when all partitions are.
+    let partition_trees = match &plan.search.partition_trees {
+        Some(file) if faults.is_empty() => {
+            collect(read_partition_trees(file, &taxa, &partitions), &mut faults)?
+        }
+        _ => None,
+    };
+    if !faults.is_empty() {
+        return Err(Error::Input(faults));
+    }
+    let all: Vec<Patterns> = partitions.iter().map(|p| p.patterns.clone()).collect();
+    let gappyness = gappyness(&all, taxa.len());
+    drop(all);
+    let views: Vec<(&Patterns, &[u32])> = partitions
+        .iter()
+        .map(|p| (&p.patterns, p.sites.as_slice()))
+        .collect();
+    let report = AlignmentReport::new(&taxa, &views);
+    remark(&taxa, &partitions, &report, &mut remarks);
+    let presence = partitions
+        .iter()
+        .map(|p| p.patterns.tip_taxa.clone())
+        .collect();
+    for partition in &mut partitions {
+        count_freqs(partition, &mut remarks);
+        if !plan.data.restricted {
+            partition.patterns = partition.patterns.with_all_taxa(taxa.len());
+        }
+    }
+    Ok(Loaded {
+        num_sites: alignment.num_sites(),
+        taxa,
+        partitions,
+        brlen_scalers,
+        presence,
+        gappyness,
+        report,
+        trees,
+        partition_trees,
+        remarks,
+    })
+}
+
+/// The value of a result; faults of a refusal join the others, any other error ends the run.
+pub(super) fn collect<T>(result: Result<T>, faults: &mut Vec<Fault>) -> Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(Error::Input(more)) => {
+            faults.extend(more);
+            Ok(None)
+        }
+        Err(other) => Err(other),
+    }
+}
+
+/// The text of a small file.
+///
+/// # Errors
+/// [`Error::Io`], also for a text that is not UTF-8.
+pub(super) fn read_text(path: &Path) -> Result<String> {
+    let bytes = std::fs::read(path).map_err(|source| Error::Io {
+        path: path.display().to_string(),
+        source,
+        writing: false,
+    })?;
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = 1 + valid.iter().filter(|&&byte| byte == b'\n').count();
+        let place = Place::file(path.display().to_string()).at_line(line);
+        Error::input(place, "the text is not UTF-8: save it as UTF-8")
+    })
+}
+
+fn check_size(alignment: &Alignment, plan: &Plan, path: &Path, faults: &mut Vec<Fault>) {
+    let searches = matches!(
+        plan.command,
+        Command::Search | Command::Bootstrap | Command::All
+    );
+    let n = alignment.num_taxa();
+    let message = if n < 3 {
+        format!("fewer than 3 taxa: the alignment has {n}, and a tree needs 3")
+    } else if n < 4 && searches {
+        "fewer than 4 taxa: there is only one tree of 3, which can be evaluated (--evaluate -t FILE), \
+         but not searched for"
+            .to_string()
+    } else {
+        return;
+    };
+    faults.push(Fault::new(Place::file(path.display().to_string()), message));
+}
+
+fn read_defs(
+    plan: &Plan,
+    alignment: &Alignment,
+    faults: &mut Vec<Fault>,
+) -> Result<Vec<PartitionDef>> {
+    let Some(path) = &plan.data.partitions else {
+        return Ok(whole_alignment(alignment.num_sites(), ""));
+    };
+    let Some(text) = collect(read_text(path), faults)? else {
+        return Ok(Vec::new());
+    };
+    let name = path.display().to_string();
+    let defs = parse_partitions(&text, &name, alignment.num_sites(), false);
+    Ok(collect(defs, faults)?.unwrap_or_default())
+}
+
+fn read_all_trees(
+    plan: &Plan,
+    taxa: &Taxa,
+    seed: Option<u64>,
+    faults: &mut Vec<Fault>,
+) -> Result<Vec<Vec<GivenTree>>> {
+    let mut trees: Vec<Vec<GivenTree>> = Vec::new();
+    for source in &plan.search.trees {
+        if let TreeSource::File(path) = source {
+            let first = trees.iter().map(Vec::len).sum();
+            let more = collect(read_trees(path, taxa, seed, first), faults)?;
+            trees.push(more.unwrap_or_default());
+        }
+    }
+    Ok(trees)
+}
+
+/// Gives the model its empirical frequencies; those to be optimised start there, too.
+fn count_freqs(partition: &mut Partition, remarks: &mut Remarks) {
+    let model = &mut partition.model;
+    let empirical = model.freqs_mode == FreqsMode::Empirical;
+    if !empirical && model.freqs_mode != FreqsMode::Optimized {
+        return;
+    }
+    let (freqs, raised) = empirical_freqs(&partition.patterns, model.num_states());
+    model.set_freqs(&freqs);
+    if empirical && !raised.is_empty() {
+        let names = model.data_type.state_names();
+        let states: Vec<&str> = raised.iter().map(|&state| names[state]).collect();
+        remarks.warnings.push(format!(
+            "partition '{}' has no or hardly any {}: empirical frequencies raised to 0.0001",
+            partition.name,
+            states.join(", ")
+        ));
+    }
+}

@@ -1,0 +1,191 @@
+//! How many threads, which kernels, and evaluators made with them.
+
+use super::plan::{Plan, Simd, Threads};
+use crate::error::{Error, Result};
+use crate::likelihood::cpu::{CpuEngine, Kernels, select_kernels};
+use crate::likelihood::{BrlenLinkage, Evaluator, GeneData, GeneModel};
+use crate::model::Model;
+use crate::parallel::available_cores;
+use crate::partition::Partition;
+use crate::tree::Tree;
+
+/// Pattern rows (patterns x rate categories / 4) below which another thread costs more than it saves.
+const MIN_ROWS_PER_THREAD: usize = 500;
+
+/// Threads and kernels of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Machine {
+    /// Threads inside one likelihood.
+    pub threads: usize,
+    simd: Simd,
+}
+
+impl Machine {
+    /// Threads for one likelihood over these partitions; a warning if the user wants more than there
+    /// are cores.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if this machine lacks the kernels asked for.
+    pub fn new(plan: &Plan, partitions: &[Partition]) -> Result<(Self, Option<String>)> {
+        let (threads, warning) = choose_threads(plan.run.threads, count_rows(partitions));
+        let machine = Machine {
+            threads,
+            simd: plan.run.simd,
+        };
+        machine.select().map_err(|known| {
+            let wanted = machine.kernel_name().unwrap_or_default();
+            let known = known.join(", ");
+            Error::Usage(format!(
+                "--simd {wanted}: this machine lacks it; it has {known}"
+            ))
+        })?;
+        Ok((machine, warning))
+    }
+
+    /// How `num_jobs` independent computations share the threads the user allows: how many run at a
+    /// time, and the machine for each. A thread for each job is fastest, because it waits for nobody;
+    /// with fewer jobs than threads, many threads in one job at a time are faster if there is work
+    /// for them.
+    pub fn share_out(self, plan: &Plan, num_jobs: usize) -> (usize, Self) {
+        let threads = allowed_threads(plan);
+        if num_jobs < threads && self.threads > num_jobs {
+            (1, self)
+        } else {
+            let single = Machine { threads: 1, ..self };
+            (threads.min(num_jobs).max(1), single)
+        }
+    }
+
+    /// Name of the kernel set.
+    pub fn kernels(&self) -> &'static str {
+        self.make_kernels().name()
+    }
+
+    fn kernel_name(&self) -> Option<&'static str> {
+        match self.simd {
+            Simd::Auto => None,
+            Simd::Scalar => Some("scalar"),
+            Simd::Avx2 => Some("avx2"),
+            Simd::Avx512 => Some("avx512"),
+        }
+    }
+
+    fn select(&self) -> std::result::Result<Box<dyn Kernels>, Vec<&'static str>> {
+        select_kernels(self.kernel_name())
+    }
+
+    fn make_kernels(&self) -> Box<dyn Kernels> {
+        self.select()
+            .expect("the kernels were found when the machine was made")
+    }
+
+    /// An evaluator for a tree; gene g has the data of partition g and the model `models[g]`. Threads
+    /// are pinned if there are several.
+    pub fn evaluator(
+        &self,
+        partitions: &[Partition],
+        models: &[Model],
+        tree: Tree,
+        linkage: BrlenLinkage,
+    ) -> Evaluator {
+        make_evaluator(
+            partitions,
+            models,
+            tree,
+            linkage,
+            self.make_kernels(),
+            self.threads,
+        )
+    }
+}
+
+/// Runs something that uses rayon on no more threads than the user allows.
+pub fn with_threads<T: Send>(plan: &Plan, work: impl FnOnce() -> T + Send) -> T {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(allowed_threads(plan));
+    pool.build()
+        .expect("the system can start threads")
+        .install(work)
+}
+
+fn allowed_threads(plan: &Plan) -> usize {
+    match plan.run.threads {
+        Threads::Fixed(threads) => threads,
+        Threads::Auto { max } => max.unwrap_or(usize::MAX).min(available_cores()),
+    }
+}
+
+/// An evaluator on the processor for a tree over all taxa. Threads are pinned if there are several.
+pub fn make_evaluator(
+    partitions: &[Partition],
+    models: &[Model],
+    tree: Tree,
+    linkage: BrlenLinkage,
+    kernels: Box<dyn Kernels>,
+    threads: usize,
+) -> Evaluator {
+    let data: Vec<GeneData> = partitions
+        .iter()
+        .zip(models)
+        .map(|(partition, model)| GeneData::new(&partition.patterns, model.rate_cats().rates.len()))
+        .collect();
+    let engine = CpuEngine::new(&data, kernels, threads, threads > 1);
+    let genes = data
+        .iter()
+        .zip(partitions)
+        .zip(models)
+        .map(|((data, partition), model)| {
+            (
+                data,
+                partition.patterns.tip_taxa.as_slice(),
+                GeneModel::new(model),
+            )
+        })
+        .collect();
+    Evaluator::new(tree, genes, linkage, Box::new(engine))
+}
+
+/// Pattern rows of all partitions with a tree.
+pub fn count_rows(partitions: &[Partition]) -> usize {
+    let informative = partitions.iter().filter(|p| p.patterns.num_tips() >= 2);
+    informative
+        .map(|p| p.patterns.num_patterns() * p.model.rate_cats().rates.len())
+        .sum::<usize>()
+        / 4
+}
+
+fn choose_threads(wanted: Threads, rows: usize) -> (usize, Option<String>) {
+    let cores = available_cores();
+    match wanted {
+        Threads::Fixed(threads) => {
+            let warning = (threads > cores).then(|| {
+                format!(
+                    "{threads} threads on {cores} cores: more threads than cores slow the run down"
+                )
+            });
+            (threads, warning)
+        }
+        Threads::Auto { max } => {
+            let useful = (rows / MIN_ROWS_PER_THREAD).max(1);
+            (useful.min(cores).min(max.unwrap_or(cores)).max(1), None)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn automatic_threads_follow_the_work_and_explicit_ones_the_user() {
+        let cores = available_cores();
+        let auto = |max, rows| choose_threads(Threads::Auto { max }, rows).0;
+        assert_eq!(auto(None, 0), 1);
+        assert_eq!(auto(None, 999), 1);
+        assert_eq!(auto(None, 1_000_000_000), cores);
+        assert_eq!(auto(Some(1), 1_000_000_000), 1);
+        let (threads, warning) = choose_threads(Threads::Fixed(cores + 1), 0);
+        assert_eq!(threads, cores + 1);
+        assert!(warning.unwrap().contains("slow"));
+        assert_eq!(choose_threads(Threads::Fixed(1), 0), (1, None));
+    }
+}

@@ -1,0 +1,298 @@
+//! [`Outcome`]: a finished evaluator as plain results, checked once more; and its files and report.
+
+use super::models::write_models;
+use super::session::{Files, Session, Setup};
+use super::terrace::count_free_edges;
+use crate::error::{Error, Result};
+use crate::likelihood::{BrlenLinkage, Evaluator};
+use crate::model::Model;
+use crate::optimize::{ParameterAtBound, parameters_at_bounds};
+use crate::output::{Kind, PartitionReport, TreeReport, UndeterminedEdge};
+use crate::partition::Partition;
+use crate::search::{Event, Observer};
+use crate::tree::{EdgeId, NewickOptions, Tree, write_newick};
+
+/// Largest relative difference between a log-likelihood kept up to date and one computed afresh.
+const LNL_TOLERANCE: f64 = 1e-9;
+
+/// What a tree, its lengths and models came to.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// Where the tree came from.
+    pub source: String,
+    /// Log-likelihood, computed from nothing at the end.
+    pub lnl: f64,
+    /// The global tree; under unlinked lengths with their averages.
+    pub tree: Tree,
+    /// Models with their final parameters.
+    pub models: Vec<Model>,
+    /// Scalers of the shared lengths.
+    pub scalers: Vec<f64>,
+    /// Log-likelihood per partition.
+    pub gene_lnls: Vec<f64>,
+    /// Each partition's own tree and the taxa of its tips, under unlinked lengths.
+    pub gene_trees: Option<Vec<(Tree, Vec<usize>)>>,
+    /// Edges no partition says anything about.
+    pub undetermined: Vec<EdgeId>,
+    /// Parameters that ended at a bound.
+    pub at_bounds: Vec<ParameterAtBound>,
+    /// Log-likelihood of every column of the alignment, where wanted.
+    pub site_lnls: Option<Vec<f64>>,
+    /// Bytes of likelihood vectors.
+    pub clv_bytes: usize,
+}
+
+impl Outcome {
+    /// Computes everything once more from nothing, and takes it out.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] if a column has likelihood 0, or if the log-likelihood is not the one the
+    /// evaluator had arrived at.
+    pub fn of(
+        source: String,
+        mut evaluator: Evaluator,
+        models: Vec<Model>,
+        setup: &Setup,
+    ) -> Result<Self> {
+        let partitions = &setup.loaded.partitions;
+        let before = evaluator.log_likelihood();
+        evaluator.forget();
+        let gene_lnls = evaluator.gene_log_likelihoods();
+        check_finite(&mut evaluator, &gene_lnls, partitions)?;
+        let lnl: f64 = gene_lnls.iter().sum();
+        if (lnl - before).abs() > LNL_TOLERANCE * lnl.abs().max(1.0) {
+            return Err(Error::Failed(format!(
+                "log-likelihood {before} is {lnl} when computed afresh: this is a fault of the program, \
+                 please report it"
+            )));
+        }
+        let site_lnls = setup
+            .plan
+            .output
+            .sitelh
+            .then(|| site_log_likelihoods(&mut evaluator, partitions, setup.loaded.num_sites));
+        let genes = 0..partitions.len();
+        let (gene_trees, undetermined) = match evaluator.linkage() {
+            BrlenLinkage::Unlinked => {
+                let undetermined = evaluator.average_brlens();
+                let tree = |gene| {
+                    let (tree, taxa) = evaluator.gene_tree(gene);
+                    (tree.clone(), taxa.to_vec())
+                };
+                (Some(genes.clone().map(tree).collect()), undetermined)
+            }
+            _ => (None, evaluator.undetermined_edges()),
+        };
+        Ok(Outcome {
+            source,
+            lnl,
+            tree: evaluator.tree().clone(),
+            at_bounds: parameters_at_bounds(&evaluator, &models),
+            models,
+            scalers: genes.map(|gene| evaluator.brlen_scaler(gene)).collect(),
+            gene_lnls,
+            gene_trees,
+            undetermined,
+            site_lnls,
+            clv_bytes: evaluator.engine().clv_bytes(),
+        })
+    }
+}
+
+/// A column that is impossible under the model must be named: its logarithm is no number to go on with.
+fn check_finite(
+    evaluator: &mut Evaluator,
+    gene_lnls: &[f64],
+    partitions: &[Partition],
+) -> Result<()> {
+    for (gene, partition) in partitions.iter().enumerate() {
+        if gene_lnls[gene].is_finite() {
+            continue;
+        }
+        let patterns = evaluator.pattern_log_likelihoods(gene);
+        let bad = patterns.iter().position(|lnl| !lnl.is_finite());
+        let column = match bad.and_then(|pattern| partition.first_column_of(pattern)) {
+            Some(column) => format!("column {column}"),
+            None => "a column".to_string(),
+        };
+        return Err(Error::Failed(format!(
+            "partition '{}': the likelihood of {column} is 0: the data cannot have arisen on this tree \
+             under this model (branches of length 0 between different sequences, or parameters out of \
+             all proportion)",
+            partition.name
+        )));
+    }
+    Ok(())
+}
+
+/// Per column of the alignment; columns in no partition have 0.
+fn site_log_likelihoods(
+    evaluator: &mut Evaluator,
+    partitions: &[Partition],
+    num_sites: usize,
+) -> Vec<f64> {
+    let mut sites = vec![0.0; num_sites];
+    for (gene, partition) in partitions.iter().enumerate() {
+        let patterns = evaluator.pattern_log_likelihoods(gene);
+        // A partition without any data has no patterns' likelihoods: all its columns are certain.
+        if !patterns.is_empty() {
+            let of_pattern = &partition.patterns.site_to_pattern;
+            for (&site, &pattern) in partition.sites.iter().zip(of_pattern) {
+                sites[site as usize] = patterns[pattern as usize];
+            }
+        }
+    }
+    sites
+}
+
+/// Number of the outcome with the highest log-likelihood; the first of equal ones.
+pub fn best_of(outcomes: &[Outcome]) -> usize {
+    let mut best = 0;
+    for (i, outcome) in outcomes.iter().enumerate() {
+        if outcome.lnl > outcomes[best].lnl {
+            best = i;
+        }
+    }
+    best
+}
+
+/// Says and reports the outcomes, and makes the files that searches and evaluations have in common.
+pub fn deliver(session: &mut Session, outcomes: &[Outcome], files: &mut Files) {
+    let best = &outcomes[best_of(outcomes)];
+    let newicks: Vec<String> = outcomes
+        .iter()
+        .map(|o| session.setup.newick(&o.tree, true))
+        .collect();
+    let best_newick = session.setup.newick(&best.tree, true);
+    report_best(session, best, &best_newick);
+    session.report.trees = outcomes
+        .iter()
+        .zip(&newicks)
+        .map(|(outcome, newick)| TreeReport {
+            source: outcome.source.clone(),
+            log_likelihood: outcome.lnl,
+            newick: newick.clone(),
+        })
+        .collect();
+    for outcome in outcomes {
+        session
+            .progress
+            .text(&format!("lnL {:.6}  {}", outcome.lnl, outcome.source));
+    }
+    session
+        .progress
+        .text(&format!("Final log-likelihood: {:.6}", best.lnl));
+    let lines = |texts: &[String]| texts.iter().map(|text| format!("{text}\n")).collect();
+    files.push((Kind::BestTree, format!("{best_newick}\n")));
+    let partitions = &session.setup.loaded.partitions;
+    let models = write_models(session.setup.plan, partitions, &best.models, &best.scalers);
+    files.push((Kind::BestModel, models));
+    files.push((Kind::MlTrees, lines(&newicks)));
+    if let Some(trees) = &best.gene_trees {
+        let taxa = &session.setup.loaded.taxa;
+        let with_data = trees.iter().filter(|(_, taxa_of)| !taxa_of.is_empty());
+        let newicks: Vec<String> = with_data
+            .map(|(tree, taxa_of)| {
+                write_newick(
+                    tree,
+                    |tip| taxa.name(taxa_of[tip]),
+                    &NewickOptions::default(),
+                )
+            })
+            .collect();
+        files.push((Kind::BestPartitionTrees, lines(&newicks)));
+    }
+    if session.setup.plan.output.sitelh {
+        files.push((
+            Kind::SiteLh,
+            write_site_lnls(outcomes, session.setup.loaded.num_sites),
+        ));
+    }
+}
+
+fn report_best(session: &mut Session, best: &Outcome, newick: &str) {
+    for at_bound in &best.at_bounds {
+        let name = &session.setup.loaded.partitions[at_bound.gene].name;
+        session.progress.event(&Event::Warning(format!(
+            "partition '{name}': {} ended at its bound, {}",
+            at_bound.parameter, at_bound.value
+        )));
+    }
+    if best.gene_trees.is_some() {
+        let (free, inner) = count_free_edges(&best.tree, &session.setup.loaded.presence);
+        if free > 0 {
+            session.progress.event(&Event::Warning(format!(
+                "the best tree lies on a terrace: subtrees can be swapped across {free} of its {inner} \
+                 inner edges without any partition's tree changing, so other trees have exactly the same \
+                 likelihood"
+            )));
+        }
+    }
+    let partition = |gene: usize| {
+        let partition = &session.setup.loaded.partitions[gene];
+        let at_bound = best.at_bounds.iter().filter(|found| found.gene == gene);
+        PartitionReport {
+            name: partition.name.clone(),
+            model: best.models[gene].to_string(),
+            sites: partition.patterns.num_sites,
+            patterns: partition.patterns.num_patterns(),
+            taxa: session.setup.loaded.presence[gene].len(),
+            log_likelihood: Some(best.gene_lnls[gene]),
+            brlen_scaler: best.scalers[gene],
+            tree_length: best
+                .gene_trees
+                .as_ref()
+                .map(|trees| trees[gene].0.total_length()),
+            at_bound: at_bound.map(|found| found.parameter.clone()).collect(),
+        }
+    };
+    let partitions = (0..best.models.len()).map(partition).collect();
+    let taxa = &session.setup.loaded.taxa;
+    let edges = best.undetermined.iter().map(|&edge| UndeterminedEdge {
+        taxa: smaller_side(&best.tree, edge)
+            .into_iter()
+            .map(|t| taxa.name(t).into())
+            .collect(),
+        brlen: best.tree.brlen(edge),
+    });
+    session.report.undetermined_edges = edges.collect();
+    session.report.partitions = partitions;
+    session.report.model = best.models.iter().map(ToString::to_string).collect();
+    session.report.log_likelihood = Some(best.lnl);
+    session.report.best_tree = Some(newick.to_string());
+    session.report.run.memory_bytes = best.clv_bytes as u64;
+}
+
+/// Taxa on the smaller side of an edge (on a tie the side without taxon 0), ascending.
+fn smaller_side(tree: &Tree, edge: EdgeId) -> Vec<usize> {
+    let [a, b] = tree.ends(edge);
+    let tips = |node| {
+        let nodes = tree.preorder(node, edge).into_iter().map(|(node, _)| node);
+        let mut tips: Vec<usize> = nodes
+            .filter(|&n| tree.is_tip(n))
+            .map(|n| n.index())
+            .collect();
+        tips.sort_unstable();
+        tips
+    };
+    let (a, b) = (tips(a), tips(b));
+    match a.len().cmp(&b.len()) {
+        std::cmp::Ordering::Less => a,
+        std::cmp::Ordering::Greater => b,
+        std::cmp::Ordering::Equal if a.first() == Some(&0) => b,
+        std::cmp::Ordering::Equal => a,
+    }
+}
+
+/// In the form of TREE-PUZZLE and RAxML: numbers of trees and sites, then a line per tree.
+fn write_site_lnls(outcomes: &[Outcome], num_sites: usize) -> String {
+    let mut text = format!("{} {num_sites}\n", outcomes.len());
+    for (i, outcome) in outcomes.iter().enumerate() {
+        text.push_str(&format!("tree{}", i + 1));
+        for lnl in outcome.site_lnls.iter().flatten() {
+            text.push_str(&format!(" {lnl:.9}"));
+        }
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,126 @@
+//! What users should know about data that are accepted: warnings that name taxa and partitions.
+
+use crate::alignment::AlignmentReport;
+use crate::partition::{Partition, format_ranges};
+use crate::taxa::Taxa;
+
+/// Fewest taxa of a partition that say anything about the topology.
+const MIN_INFORMATIVE_TAXA: usize = 4;
+/// Most names in one message.
+const MAX_NAMES: usize = 20;
+
+/// Warnings and notes, in the order in which they arose.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Remarks {
+    /// What should be known before trusting a result.
+    pub warnings: Vec<String>,
+    /// What is good to know.
+    pub notes: Vec<String>,
+}
+
+/// Looks at taxa and partitions as read.
+pub fn remark(
+    taxa: &Taxa,
+    partitions: &[Partition],
+    report: &AlignmentReport,
+    remarks: &mut Remarks,
+) {
+    let warnings = &mut remarks.warnings;
+    if !report.gap_taxa.is_empty() {
+        warnings.push(format!(
+            "taxa without any data, whose place in a tree means nothing: {}",
+            names(&report.gap_taxa)
+        ));
+    }
+    for group in &report.duplicate_sequences {
+        warnings.push(format!("taxa with identical sequences: {}", names(group)));
+    }
+    if !report.gap_columns.is_empty() {
+        remarks.notes.push(format!(
+            "columns without any data: {} of them, {}",
+            report.gap_columns.len(),
+            shorten(&format_ranges(&report.gap_columns))
+        ));
+    }
+    for partition in partitions {
+        let n = partition.patterns.num_tips();
+        if n < MIN_INFORMATIVE_TAXA && n < taxa.len() {
+            let consequence = match n {
+                0 => "it has no part in the likelihood, and its parameters are not optimised",
+                1 => "it says nothing about the tree, and its parameters are not optimised",
+                _ => "it says nothing about the topology",
+            };
+            let plural = if n == 1 { "taxon" } else { "taxa" };
+            let here: Vec<&str> = partition
+                .patterns
+                .tip_taxa
+                .iter()
+                .map(|&taxon| taxa.name(taxon))
+                .collect();
+            let list = if n == 0 {
+                String::new()
+            } else {
+                format!(" ({})", here.join(", "))
+            };
+            warnings.push(format!(
+                "partition '{}' has data of {n} {plural}{list}: {consequence}",
+                partition.name
+            ));
+        }
+    }
+    warn_of_strangers(taxa, partitions, warnings);
+}
+
+/// Partitions whose place relative to the others is unknown: fewer than two taxa in common.
+fn warn_of_strangers(taxa: &Taxa, partitions: &[Partition], warnings: &mut Vec<String>) {
+    if partitions.len() < 2 {
+        return;
+    }
+    let mut num_genes = vec![0usize; taxa.len()];
+    for partition in partitions {
+        partition
+            .patterns
+            .tip_taxa
+            .iter()
+            .for_each(|&taxon| num_genes[taxon] += 1);
+    }
+    for partition in partitions.iter().filter(|p| p.patterns.num_tips() >= 2) {
+        let shared: Vec<&str> = partition
+            .patterns
+            .tip_taxa
+            .iter()
+            .filter(|&&taxon| num_genes[taxon] > 1)
+            .map(|&taxon| taxa.name(taxon))
+            .collect();
+        if shared.len() < 2 {
+            let found = shared
+                .first()
+                .map_or("none".to_string(), |name| format!("only {name}"));
+            warnings.push(format!(
+                "partition '{}' shares fewer than 2 taxa with the others ({found}): how its taxa lie \
+                 among those of the others is arbitrary",
+                partition.name
+            ));
+        }
+    }
+}
+
+fn names(all: &[String]) -> String {
+    let shown = all
+        .iter()
+        .take(MAX_NAMES)
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(", ");
+    match all.len().saturating_sub(MAX_NAMES) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+fn shorten(ranges: &str) -> String {
+    match ranges.match_indices(", ").nth(MAX_NAMES) {
+        Some((at, _)) => format!("{}, ...", &ranges[..at]),
+        None => ranges.to_string(),
+    }
+}

@@ -1,0 +1,52 @@
+//! `--rfdist`: Robinson-Foulds distances between all trees of a file.
+
+use super::machine::with_threads;
+use super::plan::Plan;
+use super::session::Files;
+use super::trees::{own_taxa, read_first_tree, read_topologies};
+use crate::distance::rf_matrix;
+use crate::error::Result;
+use crate::output::{Kind, Progress, Report, RfReport};
+use std::path::Path;
+
+/// Writes a line `first second distance relative-distance` per pair, trees counted from 0, as
+/// RAxML-NG does.
+///
+/// # Errors
+/// Unreadable trees, and trees over other taxa than the first.
+pub fn rfdist(
+    plan: &Plan,
+    trees: &Path,
+    progress: &mut Progress,
+    report: &mut Report,
+) -> Result<Files> {
+    let taxa = own_taxa(&read_first_tree(trees)?, &trees.display().to_string())?;
+    let trees = read_topologies(trees, &taxa, "the first tree")?;
+    let matrix = with_threads(plan, || rf_matrix(&trees));
+    let mut text = String::new();
+    for i in 0..matrix.num_trees() {
+        for j in i + 1..matrix.num_trees() {
+            let distance = matrix.get(i, j);
+            text.push_str(&format!(
+                "{i}\t{j}\t{}\t{:.6}\n",
+                distance.absolute, distance.relative
+            ));
+        }
+    }
+    let found = RfReport {
+        trees: matrix.num_trees(),
+        topologies: matrix.num_unique(),
+        mean_absolute: matrix.mean_absolute(),
+        mean_relative: matrix.mean_relative(),
+    };
+    progress.text(&format!(
+        "{} taxa, {} trees, {} topologies\nmean distance {:.4}, relative {:.6}",
+        taxa.len(),
+        found.trees,
+        found.topologies,
+        found.mean_absolute,
+        found.mean_relative
+    ));
+    report.rf_distances = Some(found);
+    Ok(vec![(Kind::RfDistances, text)])
+}

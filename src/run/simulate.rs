@@ -1,0 +1,308 @@
+//! `simulate`: sequences along a tree, with missing genes to order.
+
+use super::load::{collect, read_text};
+use super::models::{ModelChoice, parse_model_option, resolve_model};
+use super::plan::{Plan, SimulatePlan, TreeSource};
+use super::session::Files;
+use super::trees::{own_taxa, read_first_tree};
+use crate::alignment::Patterns;
+use crate::alphabet::DataType;
+use crate::error::{Error, Fault, Place, Result};
+use crate::model::{FreqsMode, Model, ParamMode};
+use crate::output::{AlignmentReport, Kind, PartitionReport, Progress, Report};
+use crate::partition::{PartitionDef, parse_partitions, whole_alignment};
+use crate::rng::{Purpose, stream};
+use crate::simulate::{
+    Gene, SimModel, draw_presence, random_names, random_tree, simulate_states, to_partition_file,
+    to_phylip,
+};
+use crate::taxa::Taxa;
+use crate::tree::{NewickOptions, Tree, write_newick};
+use std::path::Path;
+
+/// Most columns of a simulated alignment: a misprint must not fill the memory.
+const MAX_SITES: usize = 100_000_000;
+
+/// Simulates sequences; the files are an alignment, its partitions with their models, and the tree.
+///
+/// # Errors
+/// Refused input: models with parameters left open, trees without lengths, unusable partitions.
+pub fn simulate(
+    plan: &Plan,
+    simulate: &SimulatePlan,
+    progress: &mut Progress,
+    report: &mut Report,
+) -> Result<Files> {
+    let mut faults = Vec::new();
+    let (taxa, tree) = match collect(make_tree(plan, simulate), &mut faults)? {
+        Some(found) => found,
+        None => return Err(Error::Input(faults)),
+    };
+    let defs = collect(read_defs(plan, simulate), &mut faults)?.unwrap_or_default();
+    let models = resolve_models(plan, &defs, &mut faults);
+    if !faults.is_empty() {
+        return Err(Error::Input(faults));
+    }
+    let mut rng = stream(plan.seed, Purpose::SimulatedGaps, 0);
+    let presence = draw_presence(&tree, defs.len(), simulate.missing, &mut rng)?;
+    let mut genes = Vec::new();
+    for (i, ((def, (model, scaler)), present)) in defs.iter().zip(&models).zip(presence).enumerate()
+    {
+        let mut scaled = tree.clone();
+        for edge in tree.edges() {
+            scaled.set_brlen(edge, tree.brlen(edge) * scaler);
+        }
+        let mut rng = stream(plan.seed, Purpose::SimulatedSequences, i as u64);
+        let states = simulate_gene(&scaled, model, def.sites.len(), &mut rng);
+        let scaler_text = if *scaler == 1.0 {
+            String::new()
+        } else {
+            format!("+BU{{{scaler}}}")
+        };
+        genes.push(Gene {
+            name: def.name.clone(),
+            model: format!("{model}{scaler_text}"),
+            states,
+            present,
+        });
+    }
+    describe(&taxa, &defs, &genes, progress, report);
+    let newick = write_newick(&tree, |i| taxa.name(i), &NewickOptions::default());
+    Ok(vec![
+        (
+            Kind::Alignment,
+            to_phylip(&taxa, &genes, &alphabet(DataType::Dna))?,
+        ),
+        (Kind::Partitions, to_partition_file(&genes)),
+        (Kind::TrueTree, newick + "\n"),
+    ])
+}
+
+/// One character per state.
+fn alphabet(data_type: DataType) -> Vec<u8> {
+    let names = data_type.state_names().iter();
+    names.map(|name| name.as_bytes()[0]).collect()
+}
+
+fn make_tree(plan: &Plan, simulate: &SimulatePlan) -> Result<(Taxa, Tree)> {
+    match &simulate.tree {
+        TreeSource::File(path) => {
+            let newick = read_first_tree(path)?;
+            let file = path.display().to_string();
+            let taxa = own_taxa(&newick, &file)?;
+            if taxa.len() < 3 {
+                let message = format!("the tree has {} taxa: 3 or more are needed", taxa.len());
+                return Err(Error::input(Place::file(file), message));
+            }
+            let mut rng = stream(plan.seed, Purpose::Multifurcation, 0);
+            let (tree, has_lengths) = newick.to_tree(&taxa, &file, Some(&mut rng))?;
+            if !has_lengths {
+                let message = "the tree lacks branch lengths: sequences evolve along them";
+                return Err(Error::input(Place::file(file), message));
+            }
+            Ok((taxa, tree))
+        }
+        TreeSource::Random(n) | TreeSource::Parsimony(n) => {
+            let mut rng = stream(plan.seed, Purpose::SimulatedTree, 0);
+            let tree = random_tree(*n, simulate.mean_brlen, &mut rng);
+            let taxa = Taxa::new(random_names(*n)).expect("made names differ");
+            Ok((taxa, tree))
+        }
+    }
+}
+
+fn read_defs(plan: &Plan, simulate: &SimulatePlan) -> Result<Vec<PartitionDef>> {
+    let Some(path) = &plan.data.partitions else {
+        let num_sites = simulate.num_sites.unwrap_or(0);
+        if num_sites > MAX_SITES {
+            return Err(Error::Usage(format!("--sites: at most {MAX_SITES}")));
+        }
+        return Ok(whole_alignment(num_sites, ""));
+    };
+    let text = read_text(path)?;
+    let file = path.display().to_string();
+    let num_sites = last_column(&text, path)?;
+    let defs = parse_partitions(&text, &file, num_sites, true)?;
+    // What the file leaves out below its last column is a mistake here, too.
+    let last = defs
+        .iter()
+        .flat_map(|def| &def.sites)
+        .max()
+        .map_or(0, |&site| site as usize + 1);
+    parse_partitions(&text, &file, last, false)
+}
+
+/// The largest number behind the first `=` of a line: no column lies beyond.
+fn last_column(text: &str, path: &Path) -> Result<usize> {
+    let ranges = text
+        .lines()
+        .filter_map(|line| line.split_once('=').map(|(_, ranges)| ranges));
+    let numbers = ranges.flat_map(|ranges| ranges.split(|c: char| !c.is_ascii_digit()));
+    let largest = numbers
+        .filter(|digits| !digits.is_empty())
+        .map(|digits| digits.parse().unwrap_or(usize::MAX))
+        .max()
+        .unwrap_or(0);
+    if largest > MAX_SITES {
+        let place = Place::file(path.display().to_string());
+        let message = format!("column {largest}: at most {MAX_SITES} sites are simulated");
+        return Err(Error::input(place, message));
+    }
+    Ok(largest)
+}
+
+/// The model of every partition and its scaler of branch lengths (1 if it gives none).
+fn resolve_models(
+    plan: &Plan,
+    defs: &[PartitionDef],
+    faults: &mut Vec<Fault>,
+) -> Vec<(Model, f64)> {
+    let option = plan.data.model.as_deref().map(parse_model_option);
+    let (option, option_is_bad) = match option {
+        Some(Err(fault)) => {
+            faults.push(fault);
+            (None, true)
+        }
+        Some(Ok(model)) => (Some(model), false),
+        None => (None, false),
+    };
+    let choice = ModelChoice {
+        option,
+        option_is_bad,
+        gamma_median: plan.data.gamma_median,
+    };
+    if option_is_bad {
+        return Vec::new();
+    }
+    let mut models = Vec::new();
+    for def in defs {
+        match resolve_model(def, &choice, &mut Vec::new()) {
+            Ok((model, scaler)) => {
+                let open = open_parameters(&model);
+                if !open.is_empty() {
+                    let message = format!(
+                        "model {}: a simulation needs values in braces for {}",
+                        model.label(),
+                        open.join(", ")
+                    );
+                    faults.push(Fault::new(def.place.clone(), message));
+                }
+                models.push((model, scaler.unwrap_or(1.0)));
+            }
+            Err(fault) => faults.push(fault),
+        }
+    }
+    models
+}
+
+/// Parameters without a value, by their letters in a model string.
+fn open_parameters(model: &Model) -> Vec<&'static str> {
+    let open_freqs = matches!(
+        model.freqs_mode,
+        FreqsMode::Empirical | FreqsMode::Optimized
+    );
+    let gamma = model
+        .gamma
+        .is_some_and(|g| g.alpha_mode == ParamMode::Optimized);
+    let invariant = model
+        .invariant
+        .is_some_and(|i| i.pinv_mode == ParamMode::Optimized);
+    [
+        (
+            model.rates_mode == ParamMode::Optimized,
+            "substitution rates",
+        ),
+        (open_freqs, "frequencies (+FU, or +FE for equal ones)"),
+        (gamma, "alpha (+G)"),
+        (invariant, "the proportion of invariant sites (+I)"),
+    ]
+    .into_iter()
+    .filter(|one| one.0)
+    .map(|one| one.1)
+    .collect()
+}
+
+fn simulate_gene(
+    tree: &Tree,
+    model: &Model,
+    num_sites: usize,
+    rng: &mut crate::rng::Rng,
+) -> Vec<Vec<u8>> {
+    let eigen = model.eigen_model();
+    let cats = model.rate_cats();
+    let rate_weights: Vec<f64> = cats.weights.iter().map(|w| w / (1.0 - cats.pinv)).collect();
+    let sim_model = SimModel {
+        num_states: model.num_states(),
+        eigenvals: &eigen.eigenvals,
+        eigenvecs: &eigen.eigenvecs,
+        inv_eigenvecs: &eigen.inv_eigenvecs,
+        freqs: &eigen.freqs,
+        rates: &cats.rates,
+        rate_weights: &rate_weights,
+        pinv: cats.pinv,
+    };
+    simulate_states(tree, &sim_model, num_sites, rng)
+}
+
+/// Distinct columns of a gene.
+fn count_patterns(gene: &Gene) -> usize {
+    let data_type = DataType::Dna;
+    let code = |byte: &u8| {
+        data_type
+            .encode(*byte)
+            .expect("an alphabet knows its states")
+    };
+    let codes: Vec<u8> = alphabet(data_type).iter().map(code).collect();
+    let num_sites = gene.states.first().map_or(0, Vec::len);
+    let encode = |taxon: usize, row: &mut [u8]| {
+        for (out, &state) in row.iter_mut().zip(&gene.states[taxon]) {
+            *out = if gene.present[taxon] {
+                codes[state as usize]
+            } else {
+                data_type.undetermined()
+            };
+        }
+    };
+    Patterns::compress(data_type, gene.states.len(), num_sites, encode).num_patterns()
+}
+
+fn describe(
+    taxa: &Taxa,
+    defs: &[PartitionDef],
+    genes: &[Gene],
+    progress: &mut Progress,
+    report: &mut Report,
+) {
+    let num_sites: usize = defs.iter().map(|def| def.sites.len()).sum();
+    let (mut cells, mut missing, mut num_patterns) = (0, 0, 0);
+    for (def, gene) in defs.iter().zip(genes) {
+        let absent = gene.present.iter().filter(|&&present| !present).count();
+        cells += taxa.len() * def.sites.len();
+        missing += absent * def.sites.len();
+        let patterns = count_patterns(gene);
+        num_patterns += patterns;
+        report.model.push(gene.model.clone());
+        report.partitions.push(PartitionReport {
+            name: gene.name.clone(),
+            model: gene.model.clone(),
+            sites: def.sites.len(),
+            patterns,
+            taxa: taxa.len() - absent,
+            brlen_scaler: 1.0,
+            ..PartitionReport::default()
+        });
+    }
+    let gappyness = missing as f64 / cells.max(1) as f64;
+    progress.text(&format!(
+        "{} taxa, {num_sites} sites, {} partitions, gappyness {:.1} %",
+        taxa.len(),
+        genes.len(),
+        100.0 * gappyness
+    ));
+    report.alignment = Some(AlignmentReport {
+        taxa: taxa.len(),
+        sites: num_sites,
+        patterns: num_patterns,
+        gappyness,
+    });
+}

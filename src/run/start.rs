@@ -1,0 +1,131 @@
+//! Starting trees: those of the user, parsimony trees, random trees; and `--start`, which only makes
+//! them.
+
+use super::plan::TreeSource;
+use super::session::{Files, Session};
+use super::trees::GivenTree;
+use crate::error::Result;
+use crate::output::Kind;
+use crate::parsimony::{parsimony_brlens, parsimony_score};
+use crate::rng::{Purpose, stream};
+use crate::search::{Event, parsimony_start};
+use crate::tree::{DEFAULT_BRLEN, Tree, random_tree};
+
+/// A tree to begin with, and where it came from.
+#[derive(Debug, Clone)]
+pub struct StartTree {
+    /// `pars 1`, `rand 2`, `FILE, tree 3`.
+    pub source: String,
+    /// The tree, with lengths.
+    pub tree: Tree,
+    /// False if a file gave the tree without some of its lengths.
+    pub has_lengths: bool,
+}
+
+/// How a tree is to be made.
+enum Recipe {
+    Parsimony(u64),
+    Random(u64),
+    Given(GivenTree),
+}
+
+/// All starting trees, in the order in which they were asked for. Trees without lengths get lengths
+/// from parsimony, unless lengths are not to be optimised.
+///
+/// # Errors
+/// None so far; jobs may fail.
+pub fn make_starts(session: &mut Session) -> Result<Vec<StartTree>> {
+    let recipes = list_recipes(session);
+    let keep_lengths = !session.setup.plan.search.opt_branches;
+    let needs_data = recipes.iter().any(|recipe| match recipe {
+        Recipe::Given(given) => !given.has_lengths && !keep_lengths,
+        _ => true,
+    });
+    if !needs_data {
+        // The packed columns of a large alignment take time and memory.
+        let given = recipes.into_iter().filter_map(|recipe| match recipe {
+            Recipe::Given(GivenTree {
+                source,
+                tree,
+                has_lengths,
+            }) => Some(StartTree {
+                source,
+                tree,
+                has_lengths,
+            }),
+            _ => None,
+        });
+        return Ok(given.collect());
+    }
+    session.phase("starting trees");
+    let data = session.setup.loaded.parsimony_data(None);
+    session.run_jobs(recipes.len(), |setup, _, i, observer| {
+        let seed = setup.plan.seed;
+        let (source, mut tree, has_lengths) = match &recipes[i] {
+            Recipe::Parsimony(i) => {
+                let tree = parsimony_start(&data, seed, Purpose::ParsimonyTree, *i);
+                (format!("pars {}", i + 1), tree, true)
+            }
+            Recipe::Random(i) => {
+                let mut rng = stream(seed, Purpose::RandomTree, *i);
+                let tree = random_tree(setup.loaded.taxa.len(), DEFAULT_BRLEN, &mut rng);
+                (format!("rand {}", i + 1), tree, false)
+            }
+            Recipe::Given(given) => (given.source.clone(), given.tree.clone(), given.has_lengths),
+        };
+        if !has_lengths && !keep_lengths {
+            parsimony_brlens(&mut tree, &data);
+        }
+        observer.event(&Event::Note(format!(
+            "{source}: parsimony score {}",
+            parsimony_score(&tree, &data)
+        )));
+        Ok(StartTree {
+            source,
+            tree,
+            has_lengths,
+        })
+    })
+}
+
+fn list_recipes(session: &mut Session) -> Vec<Recipe> {
+    let mut files = std::mem::take(&mut session.setup.loaded.trees).into_iter();
+    let (mut num_parsimony, mut num_random) = (0, 0);
+    let mut recipes = Vec::new();
+    for source in &session.setup.plan.search.trees {
+        match source {
+            TreeSource::Parsimony(n) => {
+                let end = num_parsimony + *n as u64;
+                recipes.extend((num_parsimony..end).map(Recipe::Parsimony));
+                num_parsimony = end;
+            }
+            TreeSource::Random(n) => {
+                let end = num_random + *n as u64;
+                recipes.extend((num_random..end).map(Recipe::Random));
+                num_random = end;
+            }
+            TreeSource::File(_) => {
+                let given = files.next().into_iter().flatten();
+                recipes.extend(given.map(Recipe::Given));
+            }
+        }
+    }
+    recipes
+}
+
+/// `--start`: makes starting trees and nothing else.
+///
+/// # Errors
+/// As [`make_starts`].
+pub fn start(mut session: Session) -> Result<Files> {
+    let starts = make_starts(&mut session)?;
+    Ok(vec![(Kind::StartTree, write_starts(&session, &starts))])
+}
+
+/// The file of starting trees.
+pub fn write_starts(session: &Session, starts: &[StartTree]) -> String {
+    let newicks = starts.iter();
+    newicks
+        .map(|start| session.setup.newick(&start.tree, true) + "\n")
+        .collect()
+}

@@ -1,0 +1,278 @@
+//! Input that must be refused: exit code 2, one message with every fault, nothing left behind.
+
+use crate::util::Scratch;
+
+const GOOD: &str = "5 8\na  ACGTACGT\nb  ACGTACGA\nc  ACGAACGA\nd  ACCAACGA\ne  TCCAACGA\n";
+const TREE: &str = "((a:0.1,b:0.1):0.1,c:0.1,(d:0.1,e:0.1):0.1);\n";
+
+/// Runs a command that must be refused with a message that holds all of `expected`.
+fn refuse(files: &[(&str, &str)], arguments: &str, expected: &[&str]) -> String {
+    let scratch = Scratch::new();
+    for (name, content) in files {
+        scratch.write(name, content);
+    }
+    let before = scratch.files();
+    let ran = scratch.run(&format!("{arguments} -n out"));
+    ran.assert_refused(expected);
+    assert_eq!(ran.stdout, "", "{arguments}");
+    assert_eq!(scratch.files(), before, "{arguments} left something behind");
+    ran.stderr
+}
+
+fn refuse_alignment(text: &str, expected: &[&str]) {
+    for command in ["", "--evaluate -t t", "--all", "--check", "--start"] {
+        let files = [("a.phy", text), ("t", TREE)];
+        refuse(&files, &format!("-s a.phy -m GTR+G {command}"), expected);
+    }
+}
+
+#[test]
+fn unequal_lengths() {
+    let text = "4 8\na  ACGTACGT\nb  ACGTACG\nc  ACGAACGAA\nd  ACCAACGA\n";
+    refuse_alignment(text, &["a.phy, line 3", "'b'", "a.phy, line 4", "'c'", "8"]);
+    let fasta = ">a\nACGT\n>b\nACG\n>c\nACGTA\n>d\nACGT\n";
+    refuse_alignment(fasta, &["a.phy, line", "'b'", "'c'"]);
+}
+
+#[test]
+fn duplicate_names() {
+    let text = "5 4\na  ACGT\nb  ACGT\na  ACGA\nb  CCGA\nc  CCGA\n";
+    refuse_alignment(text, &["a.phy, line 4", "'a'", "a.phy, line 5", "'b'"]);
+}
+
+#[test]
+fn unknown_characters() {
+    let text = "4 8\na  ACGTACGT\nb  ACGTACEA\nc  ACG1ACGA\nd  ACCAACGA\n";
+    let expected = [
+        "a.phy, line 3, column 7, 'b': unknown character 'E'",
+        "a.phy, line 4, column 4, 'c': unknown character '1'",
+    ];
+    refuse_alignment(text, &expected);
+    refuse_alignment(
+        "4 4\na  ACGT\nb  AC!T\nc  ACGT\nd  ACGT\n",
+        &["a.phy, line 3", "'!'"],
+    );
+}
+
+#[test]
+fn empty_files_and_headers_that_lie() {
+    refuse_alignment("", &["a.phy", "empty"]);
+    refuse_alignment("\n \n", &["a.phy"]);
+    refuse_alignment(&GOOD.replacen('5', "6", 1), &["a.phy", "6"]);
+    refuse_alignment(&GOOD.replacen('5', "4", 1), &["a.phy", "4"]);
+    refuse_alignment(&GOOD.replacen('8', "9", 1), &["a.phy", "9"]);
+    refuse_alignment("0 0\n", &["a.phy"]);
+    refuse_alignment("99999999999999999999 8\na  ACGT\n", &["a.phy"]);
+    refuse_alignment("hello\n", &["a.phy, line 1"]);
+}
+
+#[test]
+fn partitions_that_overlap_end_too_late_or_forget_columns() {
+    let part = "DNA, g1 = 1-3\nDNA, g2 = 3-5\nDNA, g3 = 7-9\n";
+    let files = [("a.phy", GOOD), ("q", part)];
+    let message = refuse(
+        &files,
+        "-s a.phy -m GTR+G -q q",
+        &[
+            "q, line 2, 'g2'",
+            "column 3 belongs to 'g1'",
+            "q, line 3, column 11, 'g3'",
+            "'7-9'",
+            "column 6",
+            "no partition",
+            "3 things are wrong",
+        ],
+    );
+    assert_eq!(message.matches("q, line").count(), 2, "{message}");
+    for (part, expected) in [
+        ("", "no partition"),
+        ("DNA, g1 = 1-8\nDNA, g1 = 1-8\n", "g1"),
+        ("DNA g1 1-8\n", "q, line 1"),
+        ("DNA, g1 = 8-1\n", "'g1'"),
+    ] {
+        refuse(
+            &[("a.phy", GOOD), ("q", part)],
+            "-s a.phy -m GTR+G -q q",
+            &[expected],
+        );
+    }
+}
+
+#[test]
+fn unknown_models() {
+    refuse(&[("a.phy", GOOD)], "-s a.phy -m FOO+G", &["-m", "FOO"]);
+    refuse(&[("a.phy", GOOD)], "-s a.phy -m LG+G", &["LG"]);
+    refuse(&[("a.phy", GOOD)], "-s a.phy -m GTR+G{-1}", &["G{-1}"]);
+    let part = "FOO, g1 = 1-4\nGTR+XYZ, g2 = 5-6\nDNA, g3 = 7-8\n";
+    let files = [("a.phy", GOOD), ("q", part)];
+    refuse(
+        &files,
+        "-s a.phy -m BAR -q q",
+        &[
+            "-m: model 'BAR'",
+            "q, line 1, 'g1'",
+            "q, line 2, 'g2'",
+            "3 things are wrong",
+        ],
+    );
+    let part = "JC+BU{0}, g1 = 1-4\nJC+BU{2}, g2 = 5-8\n";
+    let files = [("a.phy", GOOD), ("q", part)];
+    refuse(
+        &files,
+        "-s a.phy -q q",
+        &["q, line 1, 'g1'", "q, line 2, 'g2'", "--brlen scaled"],
+    );
+}
+
+#[test]
+fn trees_that_do_not_match() {
+    for (tree, expected) in [
+        ("((a,b),c,(d,x));", &["'x'", "'e'"][..]),
+        ("((a,b),c,(d,a));", &["'a'", "twice", "'e'"]),
+        ("((a,b),c,d,e);", &["t, line 1", "multifurcation"]),
+        ("((a,b),c,(d,e;", &["t, line 1"]),
+        ("((a:-1,b),c,(d,e:1e9));", &["'a'", "'e'"]),
+        ("", &["t"]),
+    ] {
+        let files = [("a.phy", GOOD), ("t", tree)];
+        refuse(&files, "--evaluate -s a.phy -m JC -t t", expected);
+    }
+    // Faults of several files and trees are told together.
+    let part = "FOO, g1 = 1-8\n";
+    let trees = "((a,b),c,(d,x));\n((a,b),c,(d,y));\n";
+    let files = [("a.phy", GOOD), ("q", part), ("t", trees)];
+    refuse(
+        &files,
+        "--evaluate -s a.phy -q q -t t",
+        &["FOO", "'x'", "'y'", "t, line 2"],
+    );
+}
+
+#[test]
+fn too_few_taxa() {
+    let three = "3 8\na  ACGTACGT\nb  ACGTACGA\nc  ACGAACGA\n";
+    let two = "2 8\na  ACGTACGT\nb  ACGTACGA\n";
+    for command in ["", "--all", "-b 1 -# 2"] {
+        let files = [("a.phy", three)];
+        refuse(
+            &files,
+            &format!("-s a.phy -m JC {command}"),
+            &["a.phy", "fewer than 4 taxa"],
+        );
+    }
+    let files = [("a.phy", two), ("t", "(a:0.1,b:0.1);")];
+    for command in ["", "--evaluate -t t", "--check", "--start"] {
+        refuse(
+            &files,
+            &format!("-s a.phy -m JC {command}"),
+            &["a.phy", "fewer than 3 taxa"],
+        );
+    }
+    let scratch = Scratch::new();
+    scratch.write("a.phy", three);
+    scratch.write("t", "(a:0.1,b:0.1,c:0.1);");
+    let ran = scratch.run("--evaluate -s a.phy -m JC -t t -n out");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+}
+
+#[test]
+fn partition_trees_that_do_not_fit() {
+    let part = "JC, g1 = 1-4\nJC, g2 = 5-8\n";
+    let own = "((a:1,b:1):1,c:1,(d:1,e:1):1);\n";
+    let other = "((a:1,c:1):1,b:1,(d:1,e:1):1);\n";
+    for (trees, expected) in [
+        (own.to_string(), "1 trees, but 2 partitions"),
+        (
+            format!("{own}{other}"),
+            "'g2': the partition's tree has another topology",
+        ),
+        (
+            format!("{own}(a:1,b:1,c:1);\n"),
+            "'g2': the partition's tree lacks d, e",
+        ),
+        (
+            format!("{own}((a,b),c,(d,e));\n"),
+            "'g2': the partition's tree lacks branch lengths",
+        ),
+    ] {
+        let files = [
+            ("a.phy", GOOD),
+            ("q", part),
+            ("t", TREE),
+            ("p", trees.as_str()),
+        ];
+        let command = "--evaluate -s a.phy -q q -t t -M --partition-trees p";
+        refuse(&files, command, &["p", expected]);
+    }
+}
+
+#[test]
+fn trees_without_an_alignment() {
+    let boots = "((a,b),c,(d,x));\n((a,b),(c,d));\n";
+    let files = [("t", TREE), ("b", boots)];
+    refuse(
+        &files,
+        "--support --tree t --bs-trees b",
+        &["b, line 1", "'x'", "'e'", "b, line 2"],
+    );
+    let files = [("t", "((a,b),c,(d,a));")];
+    refuse(&files, "--rfdist --tree t", &["t, line 1", "'a'", "twice"]);
+    refuse(
+        &[("t", "((a,b),c,,d);")],
+        "--consense --tree t",
+        &["t, line 1"],
+    );
+}
+
+#[test]
+fn simulations_without_values_or_lengths() {
+    let run = |files: &[(&str, &str)], arguments: &str, expected: &[&str]| {
+        refuse(files, &format!("simulate {arguments}"), expected);
+    };
+    run(
+        &[],
+        "--tree rand{5} -m HKY+G --sites 10",
+        &["frequencies", "alpha"],
+    );
+    run(
+        &[("t", "((a,b),c,(d,e));")],
+        "--tree t -m JC --sites 10",
+        &["t", "lengths"],
+    );
+    let part = "JC, a = 1-4\nJC+G, b = 6-8\n";
+    run(&[("q", part)], "--tree rand{5} -q q", &["column 5"]);
+}
+
+#[test]
+fn data_that_are_odd_but_usable_give_warnings_that_name_them() {
+    let scratch = Scratch::new();
+    let text = "6 12\na  ACGTACGT----\nb  ACGTACGA----\nc  ACGAACGA----\nd  ACCAACGAACGT\n\
+                e  ACGAACGA----\nf  ------------\n";
+    scratch.write("a.phy", text);
+    scratch.write("q", "DNA, g1 = 1-8\nDNA, g2 = 9-10\nDNA, g3 = 11-12\n");
+    for mode in ["", "-M", "--brlen scaled"] {
+        let command = format!("-s a.phy -q q -m GTR+G -n out --redo --sitelh {mode}");
+        let ran = scratch.run(&command);
+        assert_eq!(ran.code, 0, "{mode}: {}", ran.stderr);
+        for expected in [
+            "without any data, whose place in a tree means nothing: f",
+            "identical sequences: c, e",
+            "partition 'g2' has data of 1 taxon (d)",
+        ] {
+            let found = ran
+                .stderr
+                .lines()
+                .any(|line| line.starts_with("warning: ") && line.contains(expected));
+            assert!(found, "{mode}: '{expected}' is missing in {}", ran.stderr);
+        }
+        let json = std::fs::read_to_string(scratch.path().join("out.mlsearch.json")).unwrap();
+        let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert!(report["log_likelihood"].as_f64().unwrap().is_finite());
+        assert_eq!(report["partitions"][1]["taxa"], 1);
+        let undetermined = report["undetermined_edges"].as_array().unwrap();
+        assert!(
+            undetermined.iter().any(|edge| edge["taxa"][0] == "f"),
+            "{undetermined:?}"
+        );
+    }
+}

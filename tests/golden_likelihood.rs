@@ -1,0 +1,380 @@
+//! Log-likelihoods of other programs, reached by the binary on real alignments.
+//!
+//! On the alignments of `datasets/` they are part of this file. More are read from the folder that the
+//! environment variable MLSEARCH_DATA names, where there is one; those that take minutes run only if
+//! MLSEARCH_LONG is set.
+
+use crate::util::{Scratch, repository};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Optimised likelihoods may lie this far below a reference, in log units.
+const OPTIMISER_TOLERANCE: f64 = 0.01;
+
+/// `raxmlHPC-PTHREADS-AVX -y -p 1 -m GTRGAMMA -s FILE`, RAxML 8.2.12: trees to evaluate.
+const TREES: [(&str, &str); 3] = [
+    (
+        "primates",
+        "(Lemur_catta,((Saimiri_sciureus,(M_sylvanus,(Macaca_fuscata,(M_fascicularis,M_mulatta)))),(Homo_sapiens,((Gorilla,Pan),(Hylobates,Pongo)))),Tarsius_syrichta);",
+    ),
+    (
+        "gallwasps",
+        "((Neaylax,(Diplolepis,Parnips)),(((Synergus,Paramblynotus),((Eschatocerus,Pediaspis),((Periclistus,(((Gonaspis,Diastrophus),Xestophanes),Synophromorpha)),(Liposthenes_ker,(((Plagiotrochus,(Rhodus,Aulacidea)),((Isocolus,((Phanacis_2,Phanacis_1),Timaspis)),(Andricus,(Neuroterus,Biorhiza)))),((Panteliella,(Hedickiana,Antistrophus)),(Liposthenes_gle,(Iraella,(Aylax,Barbotinia))))))))),Ceroptres),Ibalia);",
+    ),
+    (
+        "anolis",
+        "((((Anolis_marcanoi,Anolis_strahmi),(Anolis_loysiana,(Anolis_lineatopus,Anolis_vanidicus))),((Anolis_alutaceus,((((Anolis_brevirostris,Anolis_distichus),(Anolis_cristatellus,(Anolis_stratulus,Anolis_krugi))),(Anolis_sagrei,Anolis_ophiolepis)),((Anolis_cuvieri,Anolis_barahonae),((Anolis_paternus,Anolis_angusticeps),(((Anolis_insolitus,Anolis_occultus),Anolis_bahorucoensis),((Anolis_equestris,Anolis_luteogularis),(Anolis_coelestinus,Anolis_aliniger))))))),Anolis_olssoni)),((Anolis_grahami,Anolis_garmani),Anolis_valencienni),Anolis_ahli);",
+    ),
+];
+
+/// A model all of whose parameters are given, with invariant sites and gamma.
+const FIXED_MODEL: &str = "GTR{1.5/4/0.7/1.2/5/1}+FU{0.3/0.2/0.15/0.35}+IU{0.2}+G4{0.6}";
+
+/// Fixed likelihoods: every length is 0.07 and the model is FIXED_MODEL. IQ-TREE 2.0.7, `iqtree2 -s FILE -te
+/// TREE -blfix -m GTR{1.5,4,0.7,1.2,5}+F{0.3,0.2,0.15,0.35}+I{0.2}+G4{0.6}`, printed to four decimals.
+const FIXED: [(&str, f64); 3] = [
+    ("primates", -6348.3444),
+    ("gallwasps", -27585.1428),
+    ("anolis", -21688.9519),
+];
+
+/// Optimised likelihoods under GTR+F+G4 (per partition if there are options): the better of RAxML 8.2.12
+/// (`raxmlHPC-PTHREADS-AVX -T 2 -f e -e 0.001 -m GTRGAMMA -t TREE -s FILE [-q PARTITIONS [-M]]`) and IQ-TREE
+/// 2.0.7 (`iqtree2 -te TREE -m GTR+F+G4 -me 0.001 [-q|-p|-Q PARTITIONS]`), and the other one.
+const OPTIMISED: [(&str, Option<&str>, f64, &str); 9] = [
+    ("primates", None, -5778.757650, "RAxML; IQ-TREE -5778.7602"),
+    (
+        "gallwasps",
+        None,
+        -25031.1946,
+        "IQ-TREE; RAxML -25031.209397",
+    ),
+    ("anolis", None, -20529.448474, "RAxML; IQ-TREE -20529.4500"),
+    (
+        "primates",
+        Some("--brlen linked"),
+        -5732.454929,
+        "RAxML; IQ-TREE -q -5736.4618",
+    ),
+    ("primates", Some("--brlen scaled"), -5730.0540, "IQ-TREE -p"),
+    (
+        "primates",
+        Some("-M"),
+        -5702.339752,
+        "RAxML; IQ-TREE -Q -5705.3285",
+    ),
+    (
+        "gallwasps",
+        Some("--brlen linked"),
+        -24753.896716,
+        "RAxML; IQ-TREE -q -24753.9075",
+    ),
+    (
+        "gallwasps",
+        Some("--brlen scaled"),
+        -24560.1133,
+        "IQ-TREE -p",
+    ),
+    (
+        "gallwasps",
+        Some("-M"),
+        -24170.2168,
+        "IQ-TREE -Q; RAxML -24170.223824",
+    ),
+];
+
+/// A reference row's model in our spelling, and what else its command needs. `lengths`: every branch gets
+/// this length instead of the file's.
+struct Row {
+    id: &'static str,
+    model: &'static str,
+    options: &'static str,
+    lengths: Option<f64>,
+    /// Takes minutes, or much memory.
+    long: bool,
+}
+
+const fn row(id: &'static str, model: &'static str) -> Row {
+    Row {
+        id,
+        model,
+        options: "",
+        lengths: None,
+        long: false,
+    }
+}
+
+const fn with_lengths(id: &'static str, model: &'static str, lengths: f64) -> Row {
+    Row {
+        lengths: Some(lengths),
+        ..row(id, model)
+    }
+}
+
+const fn with_options(id: &'static str, model: &'static str, options: &'static str) -> Row {
+    Row {
+        options,
+        ..row(id, model)
+    }
+}
+
+const fn long(row: Row) -> Row {
+    Row { long: true, ..row }
+}
+
+const ROWS: &[Row] = &[
+    row("beagle-jc", "JC"),
+    row("beagle-jcg", "JC+G4{0.5}"),
+    row("huelsenbeck-hky", "HKY{5}+FU{0.4/0.3/0.2/0.1}"),
+    row(
+        "ape5-gtr",
+        "GTR{0.077275972/1/0.031184397/0.04150869/1/0.0001}+FU{0.29540/0.35320/0.10420/0.24720}",
+    ),
+    row("ape5-k80", "K80{19.432093}"),
+    row(
+        "ape5-hky",
+        "HKY{20.357397}+FU{0.29540/0.35320/0.10420/0.24720}",
+    ),
+    row("prim-jcg", "JC+G4{0.5}"),
+    with_lengths("d59_8-jcg", "JC+G4{0.7}", 0.05),
+    with_lengths("d224_7-jcg", "JC+G4{0.7}", 0.05),
+    with_lengths("d404_11-jcg", "JC+G4{0.7}", 0.05),
+    with_lengths("d813_29-jcg", "JC+G4{0.7}", 0.05),
+    with_lengths("d125_34-jcg", "JC+G4{0.7}", 0.05),
+    with_lengths("d2554-jcg", "JC+G4{0.7}", 0.05),
+    long(row("s2177_68-jcg", "JC+G4{0.7}")),
+    row("ape5-jc", "JC"),
+    row("prim-jc", "JC"),
+    row("prim-jc+g4", "JC+G4"),
+    row("prim-k80+g4", "K80+G4"),
+    row("prim-hky+f+g4", "HKY+F+G4"),
+    row("prim-gtr+fo", "GTR+FO"),
+    row("prim-gtr+fo+g4", "GTR+FO+G4"),
+    row("prim-gtr+f+g4", "GTR+F+G4"),
+    with_options("prim-3p-linked", "GTR+F+G4", "--brlen linked"),
+    with_options("prim-3p-scaled", "GTR+F+G4", "--brlen scaled"),
+    with_options("prim-3p-unlinked", "GTR+F+G4", "-M"),
+    row("d59_8", "GTR+F+G4"),
+    with_options("d59_8-linked", "GTR+F+G4", "--brlen linked"),
+    with_options("d59_8-scaled", "GTR+F+G4", "--brlen scaled"),
+    with_options("d59_8-unlinked", "GTR+F+G4", "-M"),
+    with_options("d224_7-linked", "GTR+F+G4", "--brlen linked"),
+    with_options("d224_7-unlinked", "GTR+F+G4", "-M"),
+    row("d354", "GTR+F+G4"),
+    row("d101", "GTR+F+G4"),
+    row("d150", "GTR+F+G4"),
+    long(row("carn-nt", "GTR+F+G4")),
+    long(with_options("carn-nt-pos", "GTR+F+G4", "--brlen linked")),
+];
+
+/// Rows of data or models that are not here yet: proteins, codons, free rates.
+const NOT_YET: &[&str] = &[
+    "trim5-",
+    "mtpri7",
+    "carn-m0",
+    "carn-gy",
+    "lysozyme7",
+    "hivenv13",
+    "p140",
+    "prim-gtr+fo+r4",
+];
+
+/// One evaluation by the binary.
+struct Evaluation<'a> {
+    msa: &'a Path,
+    tree: &'a str,
+    partitions: Option<PathBuf>,
+    model: &'a str,
+    options: &'a str,
+}
+
+impl Evaluation<'_> {
+    fn log_likelihood(&self) -> f64 {
+        let scratch = Scratch::new();
+        scratch.write("tree", self.tree);
+        let msa = self.msa.display().to_string();
+        let mut words = vec!["--evaluate", "-s", &msa, "-t", "tree", "-m", self.model];
+        let partitions = self
+            .partitions
+            .as_ref()
+            .map(|path| path.display().to_string());
+        if let Some(path) = &partitions {
+            words.extend(["-q", path]);
+        }
+        words.extend(self.options.split_whitespace());
+        words.extend(["-n", "x", "--quiet"]);
+        let ran = scratch.run_words(&words);
+        assert_eq!(ran.code, 0, "{words:?}: {}", ran.stderr);
+        let text =
+            std::fs::read_to_string(scratch.path().join("x.mlsearch.json")).expect("a report");
+        let report: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        report["log_likelihood"].as_f64().expect("a log-likelihood")
+    }
+}
+
+/// The tree with this length at every branch but the root's.
+fn set_lengths(newick: &str, length: f64) -> String {
+    let mut text = String::new();
+    let mut depth = 0usize;
+    let mut skipping = false;
+    for c in newick.chars() {
+        match c {
+            ':' => skipping = true,
+            ',' | ')' => {
+                skipping = false;
+                text.push_str(&format!(":{length}"));
+            }
+            _ => {}
+        }
+        match c {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            ';' => skipping = false,
+            _ => {}
+        }
+        if !skipping {
+            text.push(c);
+        }
+    }
+    assert_eq!(depth, 0, "balanced brackets");
+    text
+}
+
+fn own_tree(data: &str) -> &'static str {
+    TREES.iter().find(|tree| tree.0 == data).expect("a tree").1
+}
+
+fn own_alignment(data: &str) -> PathBuf {
+    repository(&format!("datasets/{data}.phy"))
+}
+
+#[test]
+fn fixed_likelihoods_of_our_data_sets_are_those_of_iqtree() {
+    for (data, expected) in FIXED {
+        let evaluation = Evaluation {
+            msa: &own_alignment(data),
+            tree: &set_lengths(own_tree(data), 0.07),
+            partitions: None,
+            model: FIXED_MODEL,
+            options: "--opt-model off --opt-branches off",
+        };
+        let lnl = evaluation.log_likelihood();
+        assert!(
+            (lnl - expected).abs() < 1e-4,
+            "{data}: {lnl}, IQ-TREE {expected}"
+        );
+    }
+}
+
+#[test]
+fn optimised_likelihoods_of_our_data_sets_are_not_below_those_of_others() {
+    for (data, options, expected, source) in OPTIMISED {
+        let partitions = options.map(|_| repository(&format!("partitions/{data}.part")));
+        let evaluation = Evaluation {
+            msa: &own_alignment(data),
+            tree: own_tree(data),
+            partitions,
+            model: "GTR+F+G4",
+            options: options.unwrap_or_default(),
+        };
+        let lnl = evaluation.log_likelihood();
+        let gain = lnl - expected;
+        println!("{data} {options:?}: {lnl:.6}, {gain:+.4} against {source}");
+        // Much more than theirs would mean another model, or other data.
+        assert!(
+            (-OPTIMISER_TOLERANCE..1.0).contains(&gain),
+            "{data} {options:?}: {lnl}, expected {expected} ({source})"
+        );
+    }
+}
+
+#[test]
+fn reference_table() {
+    let Some(folder) = std::env::var_os("MLSEARCH_DATA").map(PathBuf::from) else {
+        println!("skipped: MLSEARCH_DATA is not set");
+        return;
+    };
+    let table = std::fs::read_to_string(folder.join("ref/refs.tsv")).expect("ref/refs.tsv");
+    let mut lines = table.lines();
+    let header: Vec<&str> = lines.next().expect("a header").split('\t').collect();
+    let column = |name: &str| header.iter().position(|found| *found == name).expect(name);
+    let columns = ["id", "kind", "msa", "tree", "partitions", "lnL", "tol"].map(column);
+    let unpacked = Scratch::new();
+    let mut failures = Vec::new();
+    let mut checked = 0;
+    for line in lines.filter(|line| !line.is_empty()) {
+        let cells: Vec<&str> = line.split('\t').collect();
+        let [id, kind, msa, tree, partitions, lnl, tolerance] = columns.map(|c| cells[c]);
+        if kind == "search" || NOT_YET.iter().any(|start| id.starts_with(start)) {
+            continue;
+        }
+        let row = ROWS.iter().find(|row| row.id == id);
+        let row = row.unwrap_or_else(|| panic!("row {id} of the table is unknown to this test"));
+        if row.long && std::env::var_os("MLSEARCH_LONG").is_none() {
+            println!("{id}: skipped, MLSEARCH_LONG is not set");
+            continue;
+        }
+        let Some(msa) = unpack(&folder, msa, &unpacked) else {
+            println!("{id}: skipped, no xz to unpack {msa}");
+            continue;
+        };
+        let newick = std::fs::read_to_string(folder.join(tree)).expect("a tree");
+        let newick = match row.lengths {
+            Some(length) => set_lengths(&newick, length),
+            None => newick,
+        };
+        let fixed = kind == "fixed";
+        let kept = if fixed {
+            "--opt-model off --opt-branches off"
+        } else {
+            ""
+        };
+        let evaluation = Evaluation {
+            msa: &msa,
+            tree: &newick,
+            partitions: (!partitions.is_empty()).then(|| folder.join(partitions)),
+            model: row.model,
+            options: &format!("{} {kept}", row.options),
+        };
+        let found = evaluation.log_likelihood();
+        let expected: f64 = lnl.parse().expect("a log-likelihood");
+        let gain = found - expected;
+        println!("{id}: {found:.6}, {gain:+.6} against {expected} ({kind})");
+        let fits = if fixed {
+            gain.abs() <= read_tolerance(tolerance, expected)
+        } else {
+            gain >= -OPTIMISER_TOLERANCE
+        };
+        checked += 1;
+        if !fits {
+            failures.push(format!("{id}: {found:.6} instead of {expected} ({kind})"));
+        }
+    }
+    assert!(checked > 20, "only {checked} rows were checked");
+    assert!(failures.is_empty(), "{failures:#?}");
+}
+
+/// `1e-5`, or `1e-5 rel 1e-9`: the larger of an absolute and a relative tolerance.
+fn read_tolerance(text: &str, expected: f64) -> f64 {
+    let (absolute, relative) = text.split_once(" rel ").unwrap_or((text, "0"));
+    let read = |text: &str| text.trim().parse::<f64>().expect("a tolerance");
+    read(absolute).max(read(relative) * expected.abs())
+}
+
+/// The alignment, or its unpacked copy if only `FILE.xz` is there; `None` without the program xz.
+fn unpack(folder: &Path, name: &str, scratch: &Scratch) -> Option<PathBuf> {
+    let plain = folder.join(name);
+    if plain.is_file() {
+        return Some(plain);
+    }
+    let copy = scratch.path().join(name.replace('/', "_"));
+    if !copy.is_file() {
+        let packed = folder.join(format!("{name}.xz"));
+        let output = Command::new("xz").arg("-dc").arg(packed).output().ok()?;
+        if !output.status.success() {
+            return None;
+        }
+        std::fs::write(&copy, output.stdout).expect("scratch file can be written");
+    }
+    Some(copy)
+}
