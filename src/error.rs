@@ -21,10 +21,7 @@ pub struct Place {
 impl Place {
     /// A place that is only a file.
     pub fn file(file: impl Into<String>) -> Self {
-        Place {
-            file: Some(file.into()),
-            ..Place::default()
-        }
+        Place { file: Some(file.into()), ..Place::default() }
     }
 
     /// The same place, with a line.
@@ -78,10 +75,7 @@ pub struct Fault {
 impl Fault {
     /// A fault at a place.
     pub fn new(place: Place, message: impl Into<String>) -> Self {
-        Fault {
-            place,
-            message: message.into(),
-        }
+        Fault { place, message: message.into() }
     }
 }
 
@@ -141,16 +135,10 @@ impl Error {
 const MAX_FAULTS_SHOWN: usize = 50;
 
 fn list_faults(faults: &[Fault]) -> String {
-    let mut lines: Vec<String> = faults
-        .iter()
-        .take(MAX_FAULTS_SHOWN)
-        .map(Fault::to_string)
-        .collect();
+    let mut lines: Vec<String> =
+        faults.iter().take(MAX_FAULTS_SHOWN).map(Fault::to_string).collect();
     if faults.len() > MAX_FAULTS_SHOWN {
-        lines.push(format!(
-            "... and {} more faults of this kind",
-            faults.len() - MAX_FAULTS_SHOWN
-        ));
+        lines.push(format!("... and {} more faults of this kind", faults.len() - MAX_FAULTS_SHOWN));
     }
     lines.join("\n")
 }
@@ -162,10 +150,7 @@ mod tests {
     #[test]
     fn a_fault_names_file_line_column_and_taxon() {
         let fault = Fault::new(
-            Place::file("a.phy")
-                .at_line(3)
-                .at_column(7)
-                .named("Homo sapiens"),
+            Place::file("a.phy").at_line(3).at_column(7).named("Homo sapiens"),
             "unknown character '!'",
         );
         assert_eq!(

@@ -28,12 +28,8 @@ const FLOORS: &[(&str, u8)] = &[
 ];
 
 /// The only places with unsafe code.
-const UNSAFE_ALLOWED: &[&str] = &[
-    "parallel/pool.rs",
-    "likelihood/arena.rs",
-    "likelihood/cpu/avx2",
-    "likelihood/cpu/avx512",
-];
+const UNSAFE_ALLOWED: &[&str] =
+    &["parallel/pool.rs", "likelihood/arena.rs", "likelihood/cpu/avx2", "likelihood/cpu/avx512"];
 
 /// The only places that print.
 const PRINTING_ALLOWED: &[&str] = &["cli/", "output/", "main.rs"];
@@ -136,10 +132,7 @@ fn sources() -> Vec<Source> {
 /// Rooms that a piece of code names after `crate::`, grouped uses included.
 fn rooms_used(code: &str) -> Vec<String> {
     let word = |text: &str| -> String {
-        text.trim_start()
-            .chars()
-            .take_while(|c| c.is_alphanumeric() || *c == '_')
-            .collect()
+        text.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
     };
     let mut rooms = Vec::new();
     for (at, _) in code.match_indices("crate::") {
@@ -174,10 +167,7 @@ fn rooms_used(code: &str) -> Vec<String> {
 }
 
 fn floor(room: &str) -> Option<u8> {
-    FLOORS
-        .iter()
-        .find(|entry| entry.0 == room)
-        .map(|entry| entry.1)
+    FLOORS.iter().find(|entry| entry.0 == room).map(|entry| entry.1)
 }
 
 fn assert_none(complaints: Vec<String>) {
@@ -215,18 +205,13 @@ fn doors_are_doors_and_files_are_short_and_well_named() {
     let mut complaints = Vec::new();
     for Source { path, text } in sources() {
         let lines = text.lines().count();
-        let name = Path::new(&path)
-            .file_stem()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
+        let name = Path::new(&path).file_stem().unwrap_or_default().to_string_lossy().into_owned();
         if lines > MAX_LINES {
             complaints.push(format!("{path}: {lines} lines, at most {MAX_LINES}"));
         }
         if name == "mod" && lines >= MAX_DOOR_LINES {
-            complaints.push(format!(
-                "{path}: {lines} lines, a door has less than {MAX_DOOR_LINES}"
-            ));
+            complaints
+                .push(format!("{path}: {lines} lines, a door has less than {MAX_DOOR_LINES}"));
         }
         if NAMES_THAT_SAY_NOTHING.contains(&name.as_str()) {
             complaints.push(format!("{path}: the name says nothing"));
@@ -254,9 +239,7 @@ fn unsafe_code_printing_and_platform_mathematics_stay_in_their_rooms() {
             if is_unsafe && !starts(UNSAFE_ALLOWED) {
                 complain("unsafe code");
             }
-            let prints = ["println!", "print!(", "dbg!("]
-                .iter()
-                .any(|p| line.contains(p));
+            let prints = ["println!", "print!(", "dbg!("].iter().any(|p| line.contains(p));
             if prints && !starts(PRINTING_ALLOWED) {
                 complain("printing");
             }
@@ -278,9 +261,7 @@ fn no_file_names_a_place_outside_the_repository() {
         while let Some(path) = stack.pop() {
             if path.is_dir() {
                 stack.extend(
-                    std::fs::read_dir(&path)
-                        .expect("readable")
-                        .map(|e| e.expect("entry").path()),
+                    std::fs::read_dir(&path).expect("readable").map(|e| e.expect("entry").path()),
                 );
             } else if let Ok(text) = std::fs::read_to_string(&path) {
                 let found = outside.iter().filter(|place| text.contains(place.as_str()));

@@ -48,10 +48,7 @@ fn unknown_characters() {
         "a.phy, line 4, column 4, 'c': unknown character '1'",
     ];
     refuse_alignment(text, &expected);
-    refuse_alignment(
-        "4 4\na  ACGT\nb  AC!T\nc  ACGT\nd  ACGT\n",
-        &["a.phy, line 3", "'!'"],
-    );
+    refuse_alignment("4 4\na  ACGT\nb  AC!T\nc  ACGT\nd  ACGT\n", &["a.phy, line 3", "'!'"]);
 }
 
 #[test]
@@ -90,11 +87,7 @@ fn partitions_that_overlap_end_too_late_or_forget_columns() {
         ("DNA g1 1-8\n", "q, line 1"),
         ("DNA, g1 = 8-1\n", "'g1'"),
     ] {
-        refuse(
-            &[("a.phy", GOOD), ("q", part)],
-            "-s a.phy -m GTR+G -q q",
-            &[expected],
-        );
+        refuse(&[("a.phy", GOOD), ("q", part)], "-s a.phy -m GTR+G -q q", &[expected]);
     }
 }
 
@@ -108,20 +101,11 @@ fn unknown_models() {
     refuse(
         &files,
         "-s a.phy -m BAR -q q",
-        &[
-            "-m: model 'BAR'",
-            "q, line 1, 'g1'",
-            "q, line 2, 'g2'",
-            "3 things are wrong",
-        ],
+        &["-m: model 'BAR'", "q, line 1, 'g1'", "q, line 2, 'g2'", "3 things are wrong"],
     );
     let part = "JC+BU{0}, g1 = 1-4\nJC+BU{2}, g2 = 5-8\n";
     let files = [("a.phy", GOOD), ("q", part)];
-    refuse(
-        &files,
-        "-s a.phy -q q",
-        &["q, line 1, 'g1'", "q, line 2, 'g2'", "--brlen scaled"],
-    );
+    refuse(&files, "-s a.phy -q q", &["q, line 1, 'g1'", "q, line 2, 'g2'", "--brlen scaled"]);
 }
 
 #[test]
@@ -141,11 +125,7 @@ fn trees_that_do_not_match() {
     let part = "FOO, g1 = 1-8\n";
     let trees = "((a,b),c,(d,x));\n((a,b),c,(d,y));\n";
     let files = [("a.phy", GOOD), ("q", part), ("t", trees)];
-    refuse(
-        &files,
-        "--evaluate -s a.phy -q q -t t",
-        &["FOO", "'x'", "'y'", "t, line 2"],
-    );
+    refuse(&files, "--evaluate -s a.phy -q q -t t", &["FOO", "'x'", "'y'", "t, line 2"]);
 }
 
 #[test]
@@ -154,19 +134,11 @@ fn too_few_taxa() {
     let two = "2 8\na  ACGTACGT\nb  ACGTACGA\n";
     for command in ["", "--all", "-b 1 -# 2"] {
         let files = [("a.phy", three)];
-        refuse(
-            &files,
-            &format!("-s a.phy -m JC {command}"),
-            &["a.phy", "fewer than 4 taxa"],
-        );
+        refuse(&files, &format!("-s a.phy -m JC {command}"), &["a.phy", "fewer than 4 taxa"]);
     }
     let files = [("a.phy", two), ("t", "(a:0.1,b:0.1);")];
     for command in ["", "--evaluate -t t", "--check", "--start"] {
-        refuse(
-            &files,
-            &format!("-s a.phy -m JC {command}"),
-            &["a.phy", "fewer than 3 taxa"],
-        );
+        refuse(&files, &format!("-s a.phy -m JC {command}"), &["a.phy", "fewer than 3 taxa"]);
     }
     let scratch = Scratch::new();
     scratch.write("a.phy", three);
@@ -182,25 +154,11 @@ fn partition_trees_that_do_not_fit() {
     let other = "((a:1,c:1):1,b:1,(d:1,e:1):1);\n";
     for (trees, expected) in [
         (own.to_string(), "1 trees, but 2 partitions"),
-        (
-            format!("{own}{other}"),
-            "'g2': the partition's tree has another topology",
-        ),
-        (
-            format!("{own}(a:1,b:1,c:1);\n"),
-            "'g2': the partition's tree lacks d, e",
-        ),
-        (
-            format!("{own}((a,b),c,(d,e));\n"),
-            "'g2': the partition's tree lacks branch lengths",
-        ),
+        (format!("{own}{other}"), "'g2': the partition's tree has another topology"),
+        (format!("{own}(a:1,b:1,c:1);\n"), "'g2': the partition's tree lacks d, e"),
+        (format!("{own}((a,b),c,(d,e));\n"), "'g2': the partition's tree lacks branch lengths"),
     ] {
-        let files = [
-            ("a.phy", GOOD),
-            ("q", part),
-            ("t", TREE),
-            ("p", trees.as_str()),
-        ];
+        let files = [("a.phy", GOOD), ("q", part), ("t", TREE), ("p", trees.as_str())];
         let command = "--evaluate -s a.phy -q q -t t -M --partition-trees p";
         refuse(&files, command, &["p", expected]);
     }
@@ -210,18 +168,10 @@ fn partition_trees_that_do_not_fit() {
 fn trees_without_an_alignment() {
     let boots = "((a,b),c,(d,x));\n((a,b),(c,d));\n";
     let files = [("t", TREE), ("b", boots)];
-    refuse(
-        &files,
-        "--support --tree t --bs-trees b",
-        &["b, line 1", "'x'", "'e'", "b, line 2"],
-    );
+    refuse(&files, "--support --tree t --bs-trees b", &["b, line 1", "'x'", "'e'", "b, line 2"]);
     let files = [("t", "((a,b),c,(d,a));")];
     refuse(&files, "--rfdist --tree t", &["t, line 1", "'a'", "twice"]);
-    refuse(
-        &[("t", "((a,b),c,,d);")],
-        "--consense --tree t",
-        &["t, line 1"],
-    );
+    refuse(&[("t", "((a,b),c,,d);")], "--consense --tree t", &["t, line 1"]);
 }
 
 #[test]
@@ -229,16 +179,8 @@ fn simulations_without_values_or_lengths() {
     let run = |files: &[(&str, &str)], arguments: &str, expected: &[&str]| {
         refuse(files, &format!("simulate {arguments}"), expected);
     };
-    run(
-        &[],
-        "--tree rand{5} -m HKY+G --sites 10",
-        &["frequencies", "alpha"],
-    );
-    run(
-        &[("t", "((a,b),c,(d,e));")],
-        "--tree t -m JC --sites 10",
-        &["t", "lengths"],
-    );
+    run(&[], "--tree rand{5} -m HKY+G --sites 10", &["frequencies", "alpha"]);
+    run(&[("t", "((a,b),c,(d,e));")], "--tree t -m JC --sites 10", &["t", "lengths"]);
     let part = "JC, a = 1-4\nJC+G, b = 6-8\n";
     run(&[("q", part)], "--tree rand{5} -q q", &["column 5"]);
 }
@@ -270,9 +212,6 @@ fn data_that_are_odd_but_usable_give_warnings_that_name_them() {
         assert!(report["log_likelihood"].as_f64().unwrap().is_finite());
         assert_eq!(report["partitions"][1]["taxa"], 1);
         let undetermined = report["undetermined_edges"].as_array().unwrap();
-        assert!(
-            undetermined.iter().any(|edge| edge["taxa"][0] == "f"),
-            "{undetermined:?}"
-        );
+        assert!(undetermined.iter().any(|edge| edge["taxa"][0] == "f"), "{undetermined:?}");
     }
 }

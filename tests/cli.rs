@@ -10,14 +10,7 @@ fn help_and_version_go_to_standard_output_and_succeed() {
     for flag in ["--help", "-h"] {
         let ran = scratch.run(flag);
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
-        for word in [
-            "Examples",
-            "--msa",
-            "-#",
-            "Bootstrap and support",
-            "Exit codes",
-            "simulate",
-        ] {
+        for word in ["Examples", "--msa", "-#", "Bootstrap and support", "Exit codes", "simulate"] {
             assert!(
                 ran.stdout.contains(word) || flag == "-h",
                 "'{word}' is missing: {}",
@@ -27,10 +20,7 @@ fn help_and_version_go_to_standard_output_and_succeed() {
     }
     for flag in ["--version", "-v"] {
         let ran = scratch.run(flag);
-        assert_eq!(
-            ran.stdout,
-            format!("mlsearch {}\n", env!("CARGO_PKG_VERSION"))
-        );
+        assert_eq!(ran.stdout, format!("mlsearch {}\n", env!("CARGO_PKG_VERSION")));
         assert_eq!(ran.code, 0);
     }
 }
@@ -45,38 +35,22 @@ fn every_refusal_of_a_command_is_said_at_once() {
         ("-s", &["value"]),
         ("-s a.phy", &["no model"]),
         ("-s a.phy -m GTR+G -f ?", &["no such letter"]),
-        (
-            "-s a.phy -m GTR+G -x 1 -g c.tre",
-            &["'-x'", "'-g'", "-b SEED"],
-        ),
+        ("-s a.phy -m GTR+G -x 1 -g c.tre", &["'-x'", "'-g'", "-b SEED"]),
         ("-s a.phy -m GTR+G -o A,B", &["'-o'", "unrooted"]),
         ("-s a.phy -m GTR+G -b 1 -# autoMRE", &["bootstopping"]),
-        (
-            "-s a.phy -m GTR+G --all --bs-trees autoMRE{500}",
-            &["bootstopping"],
-        ),
+        ("-s a.phy -m GTR+G --all --bs-trees autoMRE{500}", &["bootstopping"]),
         ("-s a.phy -m GTR+G --all --bs-metric tbe", &["tbe"]),
         ("-s a.phy -m GTR+G --backend cuda", &["cuda"]),
-        (
-            "-s a.phy -m GTR+G --search --evaluate -t x",
-            &["--search, --evaluate"],
-        ),
+        ("-s a.phy -m GTR+G --search --evaluate -t x", &["--search, --evaluate"]),
         ("-s a.phy -m GTR+G -T none", &["--threads"]),
         ("-s a.phy -m GTR+G extra", &["extra"]),
-        (
-            "simulate --tree rand{5} --sites 10 --prefix x",
-            &["no model"],
-        ),
+        ("simulate --tree rand{5} --sites 10 --prefix x", &["no model"]),
         ("simulate --no-such", &["--no-such"]),
     ] {
         let ran = scratch.run(arguments);
         ran.assert_refused(expected);
         assert_eq!(ran.stdout, "", "{arguments}");
-        assert_eq!(
-            scratch.files(),
-            ["a.phy"],
-            "{arguments} left something behind"
-        );
+        assert_eq!(scratch.files(), ["a.phy"], "{arguments} left something behind");
     }
 }
 

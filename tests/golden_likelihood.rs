@@ -32,55 +32,22 @@ const FIXED_MODEL: &str = "GTR{1.5/4/0.7/1.2/5/1}+FU{0.3/0.2/0.15/0.35}+IU{0.2}+
 
 /// Fixed likelihoods: every length is 0.07 and the model is FIXED_MODEL. IQ-TREE 2.0.7, `iqtree2 -s FILE -te
 /// TREE -blfix -m GTR{1.5,4,0.7,1.2,5}+F{0.3,0.2,0.15,0.35}+I{0.2}+G4{0.6}`, printed to four decimals.
-const FIXED: [(&str, f64); 3] = [
-    ("primates", -6348.3444),
-    ("gallwasps", -27585.1428),
-    ("anolis", -21688.9519),
-];
+const FIXED: [(&str, f64); 3] =
+    [("primates", -6348.3444), ("gallwasps", -27585.1428), ("anolis", -21688.9519)];
 
 /// Optimised likelihoods under GTR+F+G4 (per partition if there are options): the better of RAxML 8.2.12
 /// (`raxmlHPC-PTHREADS-AVX -T 2 -f e -e 0.001 -m GTRGAMMA -t TREE -s FILE [-q PARTITIONS [-M]]`) and IQ-TREE
 /// 2.0.7 (`iqtree2 -te TREE -m GTR+F+G4 -me 0.001 [-q|-p|-Q PARTITIONS]`), and the other one.
 const OPTIMISED: [(&str, Option<&str>, f64, &str); 9] = [
     ("primates", None, -5778.757650, "RAxML; IQ-TREE -5778.7602"),
-    (
-        "gallwasps",
-        None,
-        -25031.1946,
-        "IQ-TREE; RAxML -25031.209397",
-    ),
+    ("gallwasps", None, -25031.1946, "IQ-TREE; RAxML -25031.209397"),
     ("anolis", None, -20529.448474, "RAxML; IQ-TREE -20529.4500"),
-    (
-        "primates",
-        Some("--brlen linked"),
-        -5732.454929,
-        "RAxML; IQ-TREE -q -5736.4618",
-    ),
+    ("primates", Some("--brlen linked"), -5732.454929, "RAxML; IQ-TREE -q -5736.4618"),
     ("primates", Some("--brlen scaled"), -5730.0540, "IQ-TREE -p"),
-    (
-        "primates",
-        Some("-M"),
-        -5702.339752,
-        "RAxML; IQ-TREE -Q -5705.3285",
-    ),
-    (
-        "gallwasps",
-        Some("--brlen linked"),
-        -24753.896716,
-        "RAxML; IQ-TREE -q -24753.9075",
-    ),
-    (
-        "gallwasps",
-        Some("--brlen scaled"),
-        -24560.1133,
-        "IQ-TREE -p",
-    ),
-    (
-        "gallwasps",
-        Some("-M"),
-        -24170.2168,
-        "IQ-TREE -Q; RAxML -24170.223824",
-    ),
+    ("primates", Some("-M"), -5702.339752, "RAxML; IQ-TREE -Q -5705.3285"),
+    ("gallwasps", Some("--brlen linked"), -24753.896716, "RAxML; IQ-TREE -q -24753.9075"),
+    ("gallwasps", Some("--brlen scaled"), -24560.1133, "IQ-TREE -p"),
+    ("gallwasps", Some("-M"), -24170.2168, "IQ-TREE -Q; RAxML -24170.223824"),
 ];
 
 /// A reference row's model in our spelling, and what else its command needs. `lengths`: every branch gets
@@ -95,27 +62,15 @@ struct Row {
 }
 
 const fn row(id: &'static str, model: &'static str) -> Row {
-    Row {
-        id,
-        model,
-        options: "",
-        lengths: None,
-        long: false,
-    }
+    Row { id, model, options: "", lengths: None, long: false }
 }
 
 const fn with_lengths(id: &'static str, model: &'static str, lengths: f64) -> Row {
-    Row {
-        lengths: Some(lengths),
-        ..row(id, model)
-    }
+    Row { lengths: Some(lengths), ..row(id, model) }
 }
 
 const fn with_options(id: &'static str, model: &'static str, options: &'static str) -> Row {
-    Row {
-        options,
-        ..row(id, model)
-    }
+    Row { options, ..row(id, model) }
 }
 
 const fn long(row: Row) -> Row {
@@ -131,10 +86,7 @@ const ROWS: &[Row] = &[
         "GTR{0.077275972/1/0.031184397/0.04150869/1/0.0001}+FU{0.29540/0.35320/0.10420/0.24720}",
     ),
     row("ape5-k80", "K80{19.432093}"),
-    row(
-        "ape5-hky",
-        "HKY{20.357397}+FU{0.29540/0.35320/0.10420/0.24720}",
-    ),
+    row("ape5-hky", "HKY{20.357397}+FU{0.29540/0.35320/0.10420/0.24720}"),
     row("prim-jcg", "JC+G4{0.5}"),
     with_lengths("d59_8-jcg", "JC+G4{0.7}", 0.05),
     with_lengths("d224_7-jcg", "JC+G4{0.7}", 0.05),
@@ -168,16 +120,8 @@ const ROWS: &[Row] = &[
 ];
 
 /// Rows of data or models that are not here yet: proteins, codons, free rates.
-const NOT_YET: &[&str] = &[
-    "trim5-",
-    "mtpri7",
-    "carn-m0",
-    "carn-gy",
-    "lysozyme7",
-    "hivenv13",
-    "p140",
-    "prim-gtr+fo+r4",
-];
+const NOT_YET: &[&str] =
+    &["trim5-", "mtpri7", "carn-m0", "carn-gy", "lysozyme7", "hivenv13", "p140", "prim-gtr+fo+r4"];
 
 /// One evaluation by the binary.
 struct Evaluation<'a> {
@@ -194,10 +138,7 @@ impl Evaluation<'_> {
         scratch.write("tree", self.tree);
         let msa = self.msa.display().to_string();
         let mut words = vec!["--evaluate", "-s", &msa, "-t", "tree", "-m", self.model];
-        let partitions = self
-            .partitions
-            .as_ref()
-            .map(|path| path.display().to_string());
+        let partitions = self.partitions.as_ref().map(|path| path.display().to_string());
         if let Some(path) = &partitions {
             words.extend(["-q", path]);
         }
@@ -259,10 +200,7 @@ fn fixed_likelihoods_of_our_data_sets_are_those_of_iqtree() {
             options: "--opt-model off --opt-branches off",
         };
         let lnl = evaluation.log_likelihood();
-        assert!(
-            (lnl - expected).abs() < 1e-4,
-            "{data}: {lnl}, IQ-TREE {expected}"
-        );
+        assert!((lnl - expected).abs() < 1e-4, "{data}: {lnl}, IQ-TREE {expected}");
     }
 }
 
@@ -324,11 +262,7 @@ fn reference_table() {
             None => newick,
         };
         let fixed = kind == "fixed";
-        let kept = if fixed {
-            "--opt-model off --opt-branches off"
-        } else {
-            ""
-        };
+        let kept = if fixed { "--opt-model off --opt-branches off" } else { "" };
         let evaluation = Evaluation {
             msa: &msa,
             tree: &newick,

@@ -25,13 +25,7 @@ impl Scratch {
     pub fn files(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.path()).expect("scratch folder can be read");
         let mut names: Vec<String> = entries
-            .map(|entry| {
-                entry
-                    .expect("entry")
-                    .file_name()
-                    .into_string()
-                    .expect("UTF-8")
-            })
+            .map(|entry| entry.expect("entry").file_name().into_string().expect("UTF-8"))
             .collect();
         names.sort();
         names
@@ -79,11 +73,7 @@ impl Ran {
         assert_eq!(self.code, 2, "{self:?}");
         assert!(!self.stderr.contains("panicked"), "{}", self.stderr);
         for part in expected {
-            assert!(
-                self.stderr.contains(part),
-                "'{part}' is missing in: {}",
-                self.stderr
-            );
+            assert!(self.stderr.contains(part), "'{part}' is missing in: {}", self.stderr);
         }
     }
 }

@@ -44,11 +44,7 @@ pub(super) struct Header {
 impl<'a> Piece<'a> {
     /// The characters of a line, or of what is left of it after the name.
     pub fn new(line: usize, text: &'a [u8]) -> Self {
-        Piece {
-            line,
-            text,
-            num_sites: text.iter().filter(|b| !b.is_ascii_whitespace()).count(),
-        }
+        Piece { line, text, num_sites: text.iter().filter(|b| !b.is_ascii_whitespace()).count() }
     }
 }
 
@@ -112,10 +108,7 @@ fn check_names(file: &str, records: &[Record], faults: &mut Vec<Fault>) -> Vec<S
     for record in records {
         match std::str::from_utf8(record.name) {
             Ok("") => {
-                faults.push(Fault::new(
-                    record.place(file),
-                    "a taxon without a name: give it one",
-                ));
+                faults.push(Fault::new(record.place(file), "a taxon without a name: give it one"));
             }
             Ok(name) => names.push(name.to_string()),
             Err(_) => faults.push(Fault::new(
@@ -140,11 +133,7 @@ fn check_names(file: &str, records: &[Record], faults: &mut Vec<Fault>) -> Vec<S
 /// Missing sequences and unequal lengths.
 fn check_lengths(file: &str, records: &[Record], header: Option<Header>, faults: &mut Vec<Fault>) {
     let mut lengths: Vec<usize> = records.iter().map(Record::num_sites).collect();
-    for (record, _) in records
-        .iter()
-        .zip(&lengths)
-        .filter(|(_, length)| **length == 0)
-    {
+    for (record, _) in records.iter().zip(&lengths).filter(|(_, length)| **length == 0) {
         let message = "the taxon has no sequence: add it, or remove the name";
         faults.push(Fault::new(record.place(file), message));
     }
@@ -154,10 +143,7 @@ fn check_lengths(file: &str, records: &[Record], header: Option<Header>, faults:
         return;
     };
     if common > u32::MAX as usize {
-        faults.push(Fault::new(
-            Place::file(file),
-            "more than 4294967295 sites are not supported",
-        ));
+        faults.push(Fault::new(Place::file(file), "more than 4294967295 sites are not supported"));
     }
     // The header is believed if any sequence keeps its promise; otherwise it is the header that is wrong.
     let mut expected = common;
@@ -175,10 +161,7 @@ fn check_lengths(file: &str, records: &[Record], header: Option<Header>, faults:
             ));
         }
     }
-    let model = by_record
-        .iter()
-        .position(|&length| length == expected)
-        .expect("one has it");
+    let model = by_record.iter().position(|&length| length == expected).expect("one has it");
     for (record, &length) in records.iter().zip(&by_record) {
         if length != 0 && length != expected {
             faults.push(Fault::new(
@@ -206,10 +189,7 @@ fn join(record: &Record) -> (Vec<u8>, Vec<LineStart>) {
     let mut row = Vec::with_capacity(record.num_sites());
     let mut starts = Vec::with_capacity(record.pieces.len());
     for piece in record.pieces.iter().filter(|piece| piece.num_sites > 0) {
-        starts.push(LineStart {
-            site: row.len() as u32,
-            line: piece.line as u32,
-        });
+        starts.push(LineStart { site: row.len() as u32, line: piece.line as u32 });
         if piece.num_sites == piece.text.len() {
             row.extend_from_slice(piece.text);
         } else {
@@ -251,15 +231,9 @@ fn check_characters(
     }
     for (shown, site, count) in found {
         let line = starts[starts.partition_point(|start| start.site as usize <= site) - 1].line;
-        let place = record
-            .place(file)
-            .at_line(line as usize)
-            .at_column(site + 1);
-        let times = if count > 1 {
-            format!(" ({count} times in this sequence)")
-        } else {
-            String::new()
-        };
+        let place = record.place(file).at_line(line as usize).at_column(site + 1);
+        let times =
+            if count > 1 { format!(" ({count} times in this sequence)") } else { String::new() };
         faults.push(Fault::new(
             place,
             format!("{shown} stands in no kind of sequence{times}: correct or remove it"),
@@ -272,15 +246,8 @@ mod tests {
     use super::*;
 
     fn record(name: &'static str, line: usize, pieces: &[&'static [u8]]) -> Record<'static> {
-        let pieces = pieces
-            .iter()
-            .enumerate()
-            .map(|(i, text)| Piece::new(line + i, text));
-        Record {
-            name: name.as_bytes(),
-            line,
-            pieces: pieces.collect(),
-        }
+        let pieces = pieces.iter().enumerate().map(|(i, text)| Piece::new(line + i, text));
+        Record { name: name.as_bytes(), line, pieces: pieces.collect() }
     }
 
     fn messages(records: Vec<Record>, header: Option<Header>) -> Vec<String> {
@@ -292,23 +259,15 @@ mod tests {
 
     #[test]
     fn rows_are_joined_and_remember_their_lines() {
-        let records = vec![
-            record("x", 1, &[b"AC G", b"", b"T-"]),
-            record("y", 9, &[b"acgun"]),
-        ];
+        let records = vec![record("x", 1, &[b"AC G", b"", b"T-"]), record("y", 9, &[b"acgun"])];
         let alignment = assemble("f.phy", records, None, Vec::new()).unwrap();
         assert_eq!(alignment.row(0), b"ACGT-");
         assert_eq!(alignment.row(1), b"acgun");
         assert_eq!(alignment.num_sites(), 5);
         assert_eq!(alignment.taxa().names(), ["x", "y"]);
-        let lines: Vec<_> = (0..5)
-            .map(|site| alignment.place(0, site).line.unwrap())
-            .collect();
+        let lines: Vec<_> = (0..5).map(|site| alignment.place(0, site).line.unwrap()).collect();
         assert_eq!(lines, [1, 1, 1, 3, 3]);
-        assert_eq!(
-            alignment.place(1, 4).to_string(),
-            "f.phy, line 9, column 5, 'y'"
-        );
+        assert_eq!(alignment.place(1, 4).to_string(), "f.phy, line 9, column 5, 'y'");
     }
 
     #[test]
@@ -341,19 +300,9 @@ mod tests {
     #[test]
     fn a_lying_header_is_one_fault_and_a_short_row_another() {
         let rows = || {
-            vec![
-                record("x", 2, &[b"ACGT"]),
-                record("y", 3, &[b"ACG"]),
-                record("z", 4, &[b"ACG"]),
-            ]
+            vec![record("x", 2, &[b"ACGT"]), record("y", 3, &[b"ACG"]), record("z", 4, &[b"ACG"])]
         };
-        let header = |num_taxa, num_sites| {
-            Some(Header {
-                num_taxa,
-                num_sites,
-                line: 1,
-            })
-        };
+        let header = |num_taxa, num_sites| Some(Header { num_taxa, num_sites, line: 1 });
         // One sequence keeps the promise of 4 sites: the others are short.
         let short = messages(rows(), header(3, 4));
         assert_eq!(short.len(), 2, "{short:#?}");
@@ -375,11 +324,7 @@ mod tests {
 
     #[test]
     fn names_that_are_not_text_are_refused() {
-        let records = vec![Record {
-            name: b"a\xff",
-            line: 1,
-            pieces: vec![Piece::new(1, b"A")],
-        }];
+        let records = vec![Record { name: b"a\xff", line: 1, pieces: vec![Piece::new(1, b"A")] }];
         assert!(messages(records, None)[0].contains("UTF-8"));
     }
 }

@@ -33,11 +33,7 @@ impl AlignmentReport {
         let mut num_cells = 0u64;
         let mut invariant_sites = 0;
         for (patterns, columns) in partitions {
-            assert_eq!(
-                patterns.site_to_pattern.len(),
-                columns.len(),
-                "a column per site"
-            );
+            assert_eq!(patterns.site_to_pattern.len(), columns.len(), "a column per site");
             num_cells += taxa.len() as u64 * patterns.num_sites as u64;
             let summaries = summarise_patterns(patterns);
             for (summary, &weight) in summaries.iter().zip(&patterns.weights) {
@@ -60,10 +56,7 @@ impl AlignmentReport {
             gap_columns,
             undetermined_fraction: (num_cells - determined_cells) as f64 / num_cells.max(1) as f64,
             invariant_sites,
-            num_patterns: partitions
-                .iter()
-                .map(|(patterns, _)| patterns.num_patterns())
-                .sum(),
+            num_patterns: partitions.iter().map(|(patterns, _)| patterns.num_patterns()).sum(),
         }
     }
 }
@@ -79,10 +72,7 @@ struct PatternSummary {
 
 fn summarise_patterns(patterns: &Patterns) -> Vec<PatternSummary> {
     let undetermined = patterns.data_type.undetermined();
-    let nothing = PatternSummary {
-        determined: 0,
-        common_states: u64::MAX,
-    };
+    let nothing = PatternSummary { determined: 0, common_states: u64::MAX };
     let mut summaries = vec![nothing; patterns.num_patterns()];
     for row in &patterns.codes {
         for (summary, &code) in summaries.iter_mut().zip(row) {
@@ -133,10 +123,7 @@ mod tests {
 
     fn patterns(rows: &[&str], columns: std::ops::Range<usize>) -> Patterns {
         Patterns::compress(DataType::Dna, rows.len(), columns.len(), |taxon, codes| {
-            for (code, &byte) in codes
-                .iter_mut()
-                .zip(&rows[taxon].as_bytes()[columns.clone()])
-            {
+            for (code, &byte) in codes.iter_mut().zip(&rows[taxon].as_bytes()[columns.clone()]) {
                 *code = DataType::Dna.encode(byte).unwrap();
             }
         })

@@ -18,26 +18,13 @@ pub(super) enum Format {
 pub(super) fn detect_format(text: &[u8], file: &str) -> Result<Format> {
     let start = text.trim_ascii_start();
     match start.first() {
-        None => Err(Error::input(
-            Place::file(file),
-            "the file is empty: expected an alignment",
-        )),
+        None => Err(Error::input(Place::file(file), "the file is empty: expected an alignment")),
         Some(b'>') => Ok(Format::Fasta),
         Some(b'0'..=b'9') => Ok(Format::Phylip),
         Some(_) => {
-            let line = text[..text.len() - start.len()]
-                .iter()
-                .filter(|b| **b == b'\n')
-                .count()
-                + 1;
+            let line = text[..text.len() - start.len()].iter().filter(|b| **b == b'\n').count() + 1;
             let begin = String::from_utf8_lossy(&start[..start.len().min(80)]);
-            let shown: String = begin
-                .lines()
-                .next()
-                .unwrap_or("")
-                .chars()
-                .take(20)
-                .collect();
+            let shown: String = begin.lines().next().unwrap_or("").chars().take(20).collect();
             Err(Error::input(
                 Place::file(file).at_line(line),
                 format!(
@@ -62,9 +49,7 @@ mod tests {
             let message = detect_format(empty, "f").unwrap_err().to_string();
             assert_eq!(message, "f: the file is empty: expected an alignment");
         }
-        let message = detect_format(b"\n#NEXUS\nbegin data;", "f")
-            .unwrap_err()
-            .to_string();
+        let message = detect_format(b"\n#NEXUS\nbegin data;", "f").unwrap_err().to_string();
         assert!(
             message.starts_with("f, line 2: begins with '#NEXUS', which is neither"),
             "{message}"

@@ -15,15 +15,8 @@ pub(super) fn parse_fasta(text: &[u8], file: &str) -> Result<Alignment> {
         let (number, line) = (i + 1, line.trim_ascii());
         if let Some(title) = line.strip_prefix(b">") {
             let title = title.trim_ascii_start();
-            let end = title
-                .iter()
-                .position(u8::is_ascii_whitespace)
-                .unwrap_or(title.len());
-            records.push(Record {
-                name: &title[..end],
-                line: number,
-                pieces: Vec::new(),
-            });
+            let end = title.iter().position(u8::is_ascii_whitespace).unwrap_or(title.len());
+            records.push(Record { name: &title[..end], line: number, pieces: Vec::new() });
         } else if !line.is_empty() {
             match records.last_mut() {
                 Some(record) => record.pieces.push(Piece::new(number, line)),

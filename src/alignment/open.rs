@@ -21,11 +21,7 @@ const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
 /// [`Error::Io`] if the file cannot be read; otherwise as [`read_alignment_from`].
 pub fn read_alignment(path: &Path) -> Result<Alignment> {
     let file_name = path.display().to_string();
-    let fail = |source| Error::Io {
-        path: file_name.clone(),
-        source,
-        writing: false,
-    };
+    let fail = |source| Error::Io { path: file_name.clone(), source, writing: false };
     let file = File::open(path).map_err(fail)?;
     read_alignment_from(BufReader::with_capacity(1 << 16, file), &file_name)
 }
@@ -37,21 +33,12 @@ pub fn read_alignment(path: &Path) -> Result<Alignment> {
 /// duplicate names, missing sequences, unequal lengths, characters no data type knows.
 /// [`Error::Io`] if reading fails or gzipped data are damaged.
 pub fn read_alignment_from(mut reader: impl BufRead, file: &str) -> Result<Alignment> {
-    let fail = |source| Error::Io {
-        path: file.to_string(),
-        source,
-        writing: false,
-    };
+    let fail = |source| Error::Io { path: file.to_string(), source, writing: false };
     let mut text = Vec::new();
-    (&mut reader)
-        .take(GZIP_MAGIC.len() as u64)
-        .read_to_end(&mut text)
-        .map_err(fail)?;
+    (&mut reader).take(GZIP_MAGIC.len() as u64).read_to_end(&mut text).map_err(fail)?;
     if text == GZIP_MAGIC {
         text.clear();
-        MultiGzDecoder::new(GZIP_MAGIC.chain(reader))
-            .read_to_end(&mut text)
-            .map_err(fail)?;
+        MultiGzDecoder::new(GZIP_MAGIC.chain(reader)).read_to_end(&mut text).map_err(fail)?;
     } else {
         reader.read_to_end(&mut text).map_err(fail)?;
     }
@@ -81,19 +68,10 @@ mod tests {
         let fasta = b"\xef\xbb\xbf>x\nACGT\n>y\nAC-T\n";
         // Two gzip members in one file are one text.
         let members = [gzip(&phylip[..9]), gzip(&phylip[9..])].concat();
-        for text in [
-            phylip.to_vec(),
-            fasta.to_vec(),
-            gzip(phylip),
-            gzip(fasta),
-            members,
-        ] {
+        for text in [phylip.to_vec(), fasta.to_vec(), gzip(phylip), gzip(fasta), members] {
             let alignment = read_alignment_from(text.as_slice(), "f").unwrap();
             assert_eq!(alignment.taxa().names(), ["x", "y"]);
-            assert_eq!(
-                (alignment.row(0), alignment.row(1)),
-                (&b"ACGT"[..], &b"AC-T"[..])
-            );
+            assert_eq!((alignment.row(0), alignment.row(1)), (&b"ACGT"[..], &b"AC-T"[..]));
         }
     }
 

@@ -57,15 +57,7 @@ impl Patterns {
             codes.push(first_sites.iter().map(|&site| row[site as usize]).collect());
         }
         let code_masks = data_type.code_masks();
-        Patterns {
-            data_type,
-            tip_taxa,
-            codes,
-            code_masks,
-            weights,
-            site_to_pattern,
-            num_sites,
-        }
+        Patterns { data_type, tip_taxa, codes, code_masks, weights, site_to_pattern, num_sites }
     }
 
     /// Number of patterns.
@@ -85,11 +77,7 @@ impl Patterns {
         for (row, &taxon) in self.codes.iter().zip(&self.tip_taxa) {
             codes[taxon].clone_from(row);
         }
-        Patterns {
-            tip_taxa: (0..num_taxa).collect(),
-            codes,
-            ..self.clone()
-        }
+        Patterns { tip_taxa: (0..num_taxa).collect(), codes, ..self.clone() }
     }
 
     /// The same columns with other weights, one per pattern; patterns of weight zero are dropped (bootstrap).
@@ -133,11 +121,7 @@ impl ColumnClasses {
     /// All sites are equal until a row is seen.
     fn new(num_sites: usize) -> Self {
         let first_site = if num_sites > 0 { vec![0] } else { Vec::new() };
-        ColumnClasses {
-            class: vec![0; num_sites],
-            first_site,
-            moved: HashMap::new(),
-        }
+        ColumnClasses { class: vec![0; num_sites], first_site, moved: HashMap::new() }
     }
 
     fn refine(&mut self, row: &[u8]) {
@@ -163,17 +147,8 @@ impl ColumnClasses {
         for (pattern, &class) in order.iter().enumerate() {
             rank[class as usize] = pattern as u32;
         }
-        let first_sites = order
-            .iter()
-            .map(|&class| self.first_site[class as usize])
-            .collect();
-        (
-            first_sites,
-            self.class
-                .iter()
-                .map(|&class| rank[class as usize])
-                .collect(),
-        )
+        let first_sites = order.iter().map(|&class| self.first_site[class as usize]).collect();
+        (first_sites, self.class.iter().map(|&class| rank[class as usize]).collect())
     }
 }
 
@@ -203,14 +178,7 @@ mod tests {
         assert_eq!(patterns.site_to_pattern, [0, 1, 2, 1, 2, 1, 3]);
         assert_eq!(patterns.weights, [1, 3, 2, 1]);
         assert_eq!(patterns.codes, [vec![4, 1, 8, 15], vec![4, 2, 4, 2]]);
-        assert_eq!(
-            (
-                patterns.num_patterns(),
-                patterns.num_tips(),
-                patterns.num_sites
-            ),
-            (4, 2, 7)
-        );
+        assert_eq!((patterns.num_patterns(), patterns.num_tips(), patterns.num_sites), (4, 2, 7));
     }
 
     #[test]
@@ -225,10 +193,7 @@ mod tests {
     fn with_all_taxa_adds_undetermined_rows() {
         let all = compress(&[b"---".as_slice(), b"ACA", b"--G"]).with_all_taxa(4);
         assert_eq!(all.tip_taxa, [0, 1, 2, 3]);
-        assert_eq!(
-            all.codes,
-            [[15, 15, 15], [1, 2, 1], [15, 15, 4], [15, 15, 15]]
-        );
+        assert_eq!(all.codes, [[15, 15, 15], [1, 2, 1], [15, 15, 4], [15, 15, 15]]);
         assert_eq!(all.weights, [1, 1, 1]);
     }
 

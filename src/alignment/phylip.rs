@@ -59,9 +59,7 @@ pub(super) fn parse_phylip(text: &[u8], file: &str) -> Result<Alignment> {
         .filter(|(_, line)| !line.trim_ascii().is_empty());
     let (number, line) = lines.next().unwrap_or((1, b""));
     let header = parse_header(number, line, file)?;
-    let lines: Vec<Piece> = lines
-        .map(|(number, line)| Piece::new(number, line))
-        .collect();
+    let lines: Vec<Piece> = lines.map(|(number, line)| Piece::new(number, line)).collect();
 
     let mut best: Option<(usize, NameStyle, Layout)> = None;
     for (style, layout) in READINGS {
@@ -88,28 +86,17 @@ fn parse_header(line_number: usize, line: &[u8], file: &str) -> Result<Header> {
     let shown = String::from_utf8_lossy(line);
     let words: Vec<&str> = shown.split_ascii_whitespace().collect();
     let number = |i: usize| words.get(i).and_then(|word| word.parse::<usize>().ok());
-    let letters_only = words
-        .iter()
-        .skip(2)
-        .all(|word| matches!(*word, "I" | "S" | "R" | "i" | "s" | "r"));
+    let letters_only =
+        words.iter().skip(2).all(|word| matches!(*word, "I" | "S" | "R" | "i" | "s" | "r"));
     match (number(0), number(1)) {
         (Some(num_taxa), Some(num_sites)) if letters_only && num_taxa > 0 && num_sites > 0 => {
-            Ok(Header {
-                num_taxa,
-                num_sites,
-                line: line_number,
-            })
+            Ok(Header { num_taxa, num_sites, line: line_number })
         }
         _ => Err(Error::input(
             Place::file(file).at_line(line_number),
             format!(
                 "expected the PHYLIP header, two positive numbers (taxa and sites), found '{}'",
-                shown
-                    .trim()
-                    .chars()
-                    .take(40)
-                    .collect::<String>()
-                    .escape_debug()
+                shown.trim().chars().take(40).collect::<String>().escape_debug()
             ),
         )),
     }
@@ -150,11 +137,7 @@ fn deal<'a>(
         let piece = if owner == records.len() {
             let (name, piece) = split_name(line, style);
             let pieces = Vec::with_capacity(lines_per_taxon);
-            records.push(Record {
-                name,
-                line: line.line,
-                pieces,
-            });
+            records.push(Record { name, line: line.line, pieces });
             filled = 0;
             piece
         } else {
@@ -179,35 +162,19 @@ fn split_name(line: Piece<'_>, style: NameStyle) -> (&[u8], Piece<'_>) {
     let (name, rest) = match style {
         NameStyle::Relaxed => {
             let text = line.text.trim_ascii_start();
-            let end = text
-                .iter()
-                .position(u8::is_ascii_whitespace)
-                .unwrap_or(text.len());
+            let end = text.iter().position(u8::is_ascii_whitespace).unwrap_or(text.len());
             text.split_at(end)
         }
         NameStyle::Strict => {
             // A character begins at every byte that does not continue one (UTF-8).
             let begins = |byte: &u8| byte & 0b1100_0000 != 0b1000_0000;
-            let mut starts = line
-                .text
-                .iter()
-                .enumerate()
-                .filter(|(_, byte)| begins(byte));
-            let end = starts
-                .nth(STRICT_NAME_WIDTH)
-                .map_or(line.text.len(), |(i, _)| i);
+            let mut starts = line.text.iter().enumerate().filter(|(_, byte)| begins(byte));
+            let end = starts.nth(STRICT_NAME_WIDTH).map_or(line.text.len(), |(i, _)| i);
             line.text.split_at(end)
         }
     };
-    let in_name = name
-        .iter()
-        .filter(|byte| !byte.is_ascii_whitespace())
-        .count();
-    let rest = Piece {
-        line: line.line,
-        text: rest,
-        num_sites: line.num_sites - in_name,
-    };
+    let in_name = name.iter().filter(|byte| !byte.is_ascii_whitespace()).count();
+    let rest = Piece { line: line.line, text: rest, num_sites: line.num_sites - in_name };
     (name.trim_ascii(), rest)
 }
 
@@ -218,10 +185,7 @@ fn weigh_contradictions(records: &[Record], header: Header) -> usize {
         usize::from(record.name.is_empty()) + record.num_sites().abs_diff(header.num_sites)
     });
     // Saturating, as a header may promise anything.
-    wrong.fold(
-        missed.saturating_mul(header.num_sites),
-        usize::saturating_add,
-    )
+    wrong.fold(missed.saturating_mul(header.num_sites), usize::saturating_add)
 }
 
 #[cfg(test)]
@@ -231,9 +195,7 @@ mod tests {
     fn read(text: &str) -> Vec<(String, String)> {
         let alignment = parse_phylip(text.as_bytes(), "f").unwrap();
         let row = |i| String::from_utf8(alignment.row(i).to_vec()).unwrap();
-        (0..alignment.num_taxa())
-            .map(|i| (alignment.taxa().name(i).to_string(), row(i)))
-            .collect()
+        (0..alignment.num_taxa()).map(|i| (alignment.taxa().name(i).to_string(), row(i))).collect()
     }
 
     fn refused(text: &str) -> String {
@@ -242,10 +204,7 @@ mod tests {
 
     /// The two rows every readable layout below spells.
     fn two(a: &str, b: &str) -> Vec<(String, String)> {
-        vec![
-            (a.into(), "ACGTACGTACGT".into()),
-            (b.into(), "AC-TACRTAC?T".into()),
-        ]
+        vec![(a.into(), "ACGTACGTACGT".into()), (b.into(), "AC-TACRTAC?T".into())]
     }
 
     #[test]
@@ -303,28 +262,14 @@ mod tests {
         );
         let sites = refused("2 5\nx ACGT\ny ACGT\n");
         assert_eq!(sites.lines().count(), 1, "{sites}");
-        assert!(
-            sites.contains("promises 5 sites, but the sequences have 4"),
-            "{sites}"
-        );
-        for none in [
-            "4\nx ACGT\n",
-            "2 4 z\nx A\n",
-            "0 4\n",
-            "2 0\n",
-            "2 x\n",
-            "99999999999999999999 4\n",
-        ] {
-            assert!(
-                refused(none).starts_with("f, line 1: expected the PHYLIP header"),
-                "{none}"
-            );
+        assert!(sites.contains("promises 5 sites, but the sequences have 4"), "{sites}");
+        for none in
+            ["4\nx ACGT\n", "2 4 z\nx A\n", "0 4\n", "2 0\n", "2 x\n", "99999999999999999999 4\n"]
+        {
+            assert!(refused(none).starts_with("f, line 1: expected the PHYLIP header"), "{none}");
         }
         let bare = refused("2 4\n");
-        assert!(
-            bare.contains("promises 2 taxa, but the file holds 0"),
-            "{bare}"
-        );
+        assert!(bare.contains("promises 2 taxa, but the file holds 0"), "{bare}");
         let block = refused("3 6\nx ACG\ny ACG\n\nTTT\nTTT\n");
         let start = "f, line 1: the header promises 3 taxa, but the file holds 2:";
         assert!(block.starts_with(start), "{block}");
@@ -339,16 +284,10 @@ mod tests {
         assert!(line.contains("line 3, 'y': the sequence has 3 sites, while 'x' (line 2) has 4"));
         let interleaved = refused("3 6\nx ACG\ny ACG\nz ACG\n\nTTT\nTT\nTTT\n");
         assert_eq!(interleaved.lines().count(), 1, "{interleaved}");
-        assert!(
-            interleaved.contains("line 3, 'y': the sequence has 5 sites"),
-            "{interleaved}"
-        );
+        assert!(interleaved.contains("line 3, 'y': the sequence has 5 sites"), "{interleaved}");
         let wrapped = refused("3 6\nx ACG\nTTT\ny ACG\nTT\nz ACG\nTTT\n");
         assert_eq!(wrapped.lines().count(), 1, "{wrapped}");
-        assert!(
-            wrapped.contains("line 4, 'y': the sequence has 5 sites"),
-            "{wrapped}"
-        );
+        assert!(wrapped.contains("line 4, 'y': the sequence has 5 sites"), "{wrapped}");
         let strict = refused("2 8\nHomo sapieACGTACGT\nPan troglACGTACGT\n");
         assert!(
             strict.contains("'Pan troglA': the sequence has 7 sites, while 'Homo sapie'"),
@@ -362,9 +301,6 @@ mod tests {
             "f, line 3, 'x': the taxon name was used before, on line 2: names must be unique"
         );
         let empty = refused("2 4\nx ACGT\ny\n");
-        assert_eq!(
-            empty,
-            "f, line 3, 'y': the taxon has no sequence: add it, or remove the name"
-        );
+        assert_eq!(empty, "f, line 3, 'y': the taxon has no sequence: add it, or remove the name");
     }
 }

@@ -33,26 +33,13 @@ impl Alignment {
     pub fn new(taxa: Taxa, rows: Vec<Vec<u8>>) -> Self {
         let num_sites = rows.first().map_or(0, Vec::len);
         assert_eq!(taxa.len(), rows.len(), "one row per taxon");
-        assert!(
-            rows.iter().all(|row| row.len() == num_sites),
-            "rows of equal length"
-        );
-        Alignment {
-            taxa,
-            rows,
-            num_sites,
-            file: None,
-            line_starts: Vec::new(),
-        }
+        assert!(rows.iter().all(|row| row.len() == num_sites), "rows of equal length");
+        Alignment { taxa, rows, num_sites, file: None, line_starts: Vec::new() }
     }
 
     /// The same alignment, with the file and lines its characters came from.
     pub(super) fn read_from(mut self, file: &str, line_starts: Vec<Vec<LineStart>>) -> Self {
-        assert_eq!(
-            self.rows.len(),
-            line_starts.len(),
-            "one list of lines per row"
-        );
+        assert_eq!(self.rows.len(), line_starts.len(), "one list of lines per row");
         self.file = Some(file.to_string());
         self.line_starts = line_starts;
         self

@@ -14,15 +14,7 @@ mod tests {
 
     #[test]
     fn letters_digits_and_gap_signs_only() {
-        assert!(
-            b"AczZ09-?.*"
-                .iter()
-                .all(|&byte| is_sequence_character(byte))
-        );
-        assert!(
-            b" \t!_+>#\x00\x80\xc3"
-                .iter()
-                .all(|&byte| !is_sequence_character(byte))
-        );
+        assert!(b"AczZ09-?.*".iter().all(|&byte| is_sequence_character(byte)));
+        assert!(b" \t!_+>#\x00\x80\xc3".iter().all(|&byte| !is_sequence_character(byte)));
     }
 }

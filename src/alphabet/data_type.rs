@@ -100,10 +100,7 @@ mod tests {
             (".", "ACGT"),
         ];
         for (character, means) in expected {
-            for byte in [
-                character.as_bytes()[0],
-                character.to_lowercase().as_bytes()[0],
-            ] {
+            for byte in [character.as_bytes()[0], character.to_lowercase().as_bytes()[0]] {
                 assert_eq!(states(byte).as_deref(), Some(means), "{character}");
             }
         }

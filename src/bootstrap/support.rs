@@ -10,18 +10,13 @@ use crate::tree::{SplitTable, Tree, tree_splits};
 /// for edges to tips, and for all edges if there is no replicate. Trees are over the same tips.
 pub fn map_support(best: &Tree, replicates: &[Tree]) -> Vec<Option<f64>> {
     let mut table = SplitTable::default();
-    let edges: Vec<_> = tree_splits(best)
-        .into_iter()
-        .map(|(edge, split)| (edge, table.insert(split)))
-        .collect();
+    let edges: Vec<_> =
+        tree_splits(best).into_iter().map(|(edge, split)| (edge, table.insert(split))).collect();
     let found: Vec<Vec<u32>> = replicates
         .par_iter()
         .map(|tree| {
             assert_eq!(tree.num_tips(), best.num_tips(), "trees over the same tips");
-            tree_splits(tree)
-                .iter()
-                .filter_map(|(_, split)| table.number(split))
-                .collect()
+            tree_splits(tree).iter().filter_map(|(_, split)| table.number(split)).collect()
         })
         .collect();
     let mut counts = vec![0usize; table.splits().len()];
@@ -50,10 +45,7 @@ mod tests {
         let taxa = Taxa::new(names.map(String::from).to_vec()).unwrap();
         let read = |text: &str| -> Vec<Tree> {
             let trees = read_newick(text, "t").unwrap();
-            trees
-                .iter()
-                .map(|t| t.to_tree(&taxa, "t", None).unwrap().0)
-                .collect()
+            trees.iter().map(|t| t.to_tree(&taxa, "t", None).unwrap().0).collect()
         };
         let best = &read("(A,B,(C,(D,(E,F))));")[0];
         let replicates = read(
@@ -61,15 +53,9 @@ mod tests {
         );
         let support = map_support(best, &replicates);
         let label = |edge: EdgeId| support[edge.index()].map(support_label);
-        let options = NewickOptions {
-            brlens: false,
-            node_labels: Some(&label),
-            branch_labels: None,
-        };
-        assert_eq!(
-            write_newick(best, |i| names[i], &options),
-            "(A,B,(C,(D,(E,F)60)60)60);"
-        );
+        let options =
+            NewickOptions { brlens: false, node_labels: Some(&label), branch_labels: None };
+        assert_eq!(write_newick(best, |i| names[i], &options), "(A,B,(C,(D,(E,F)60)60)60);");
         assert_eq!(support.iter().flatten().count(), 3);
         assert!(map_support(best, &[]).iter().all(Option::is_none));
     }

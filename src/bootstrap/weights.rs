@@ -42,10 +42,7 @@ mod tests {
 
     #[test]
     fn every_partition_keeps_its_number_of_sites_and_replicates_differ() {
-        let genes = [
-            patterns(&["ACGTACGTAC", "AAAAAAAAAC"]),
-            patterns(&["AAG", "CCT"]),
-        ];
+        let genes = [patterns(&["ACGTACGTAC", "AAAAAAAAAC"]), patterns(&["AAG", "CCT"])];
         let first = bootstrap_weights(1, 0, &genes);
         for (weights, gene) in first.iter().zip(&genes) {
             assert_eq!(weights.len(), gene.num_patterns());
@@ -59,9 +56,7 @@ mod tests {
     #[test]
     fn a_pattern_is_drawn_in_proportion_to_its_weight() {
         let gene = [patterns(&["AAACAAACAC", "AAACAAACAC"])];
-        let total: u32 = (0..2000)
-            .map(|i| bootstrap_weights(7, i, &gene)[0][0])
-            .sum();
+        let total: u32 = (0..2000).map(|i| bootstrap_weights(7, i, &gene)[0][0]).sum();
         // Mean 7 of 10, standard deviation of the mean of 2000 is 0.032.
         assert!((f64::from(total) / 2000.0 - 7.0).abs() < 0.15, "{total}");
     }

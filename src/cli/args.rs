@@ -130,7 +130,8 @@ pub struct Args {
     #[arg(short = 'y', long, help_heading = COMMAND)]
     pub start: bool,
 
-    /// Trees: pars{5}, rand{5}, FILE, or several with commas [default: pars{1}]
+    /// Trees: pars{5}, rand{5}, FILE, several with commas, or auto: one search that goes on from
+    /// the best of three parsimony trees [default: auto]
     #[arg(short = 't', long, value_name = "TREES", help_heading = TREES)]
     pub tree: Option<String>,
     /// File of many trees (RAxML, with -f b, -f r, -J)
@@ -238,20 +239,10 @@ pub struct SimulateArgs {
     #[arg(short = 'q', long, value_name = "FILE")]
     pub partitions: Option<PathBuf>,
     /// Share of (taxon x partition) cells without data
-    #[arg(
-        long,
-        value_name = "SHARE",
-        default_value_t = 0.0,
-        allow_negative_numbers = true
-    )]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, allow_negative_numbers = true)]
     pub missing: f64,
     /// Mean branch length of a random tree
-    #[arg(
-        long,
-        value_name = "LENGTH",
-        default_value_t = 0.05,
-        allow_negative_numbers = true
-    )]
+    #[arg(long, value_name = "LENGTH", default_value_t = 0.05, allow_negative_numbers = true)]
     pub mean_brlen: f64,
     /// Seed; the same seed gives the same sequences
     #[arg(short = 'p', long, value_name = "N")]
@@ -294,10 +285,7 @@ pub fn parse(words: &[String]) -> std::result::Result<Args, Stop> {
         .collect();
     let typed = words.iter().skip(1).map(|word| quoted(word));
     let command_line: Vec<String> = ["mlsearch".to_string()].into_iter().chain(typed).collect();
-    let words: Vec<String> = words
-        .iter()
-        .map(|word| double_dash(word, &long_names))
-        .collect();
+    let words: Vec<String> = words.iter().map(|word| double_dash(word, &long_names)).collect();
     check_later(&words).map_err(Stop::Refused)?;
     let matches = command.try_get_matches_from(&words).map_err(Stop::Clap)?;
     let mut args = Args::from_arg_matches(&matches).map_err(Stop::Clap)?;
@@ -307,9 +295,7 @@ pub fn parse(words: &[String]) -> std::result::Result<Args, Stop> {
 
 /// `-msa` becomes `--msa`: long names with one dash are what getopt_long_only programs take.
 fn double_dash(word: &str, long_names: &[String]) -> String {
-    let single = word
-        .strip_prefix('-')
-        .filter(|rest| rest.len() > 1 && !rest.starts_with('-'));
+    let single = word.strip_prefix('-').filter(|rest| rest.len() > 1 && !rest.starts_with('-'));
     match single.map(|rest| rest.split('=').next().unwrap_or(rest)) {
         Some(name) if long_names.iter().any(|long| long == name) || later::is_long(name) => {
             format!("-{word}")
@@ -328,11 +314,7 @@ fn check_later(words: &[String]) -> Result<()> {
             later::find(option).map(|why| format!("option '{option}' is not supported: {why}"))
         })
         .collect();
-    if refused.is_empty() {
-        Ok(())
-    } else {
-        Err(Error::Usage(refused.join("\n")))
-    }
+    if refused.is_empty() { Ok(()) } else { Err(Error::Usage(refused.join("\n"))) }
 }
 
 /// A word as a shell would need it to be typed.
@@ -385,10 +367,7 @@ mod tests {
             assert_eq!(args.msa, Some(PathBuf::from("a.phy")), "{line}");
             assert_eq!(args.model.as_deref(), Some("GTR+G"));
             assert_eq!(args.threads.as_deref(), Some("2"));
-            assert_eq!(
-                (args.runs.as_deref(), args.bootstrap_seed),
-                (Some("10"), Some(3))
-            );
+            assert_eq!((args.runs.as_deref(), args.bootstrap_seed), (Some("10"), Some(3)));
         }
     }
 
@@ -396,9 +375,7 @@ mod tests {
     fn all_later_options_are_named_in_one_message() {
         let stop =
             typed("mlsearch -s a.phy -g c.tre -o A,B --tree-constraint=c -ancestral").unwrap_err();
-        let Stop::Refused(error) = stop else {
-            panic!("{stop:?}")
-        };
+        let Stop::Refused(error) = stop else { panic!("{stop:?}") };
         let message = error.to_string();
         assert_eq!(error.exit_code(), 2);
         for option in ["'-g'", "'-o'", "'--tree-constraint'", "'--ancestral'"] {
@@ -408,35 +385,16 @@ mod tests {
 
     #[test]
     fn unknown_options_and_missing_values_are_the_parsers_business() {
-        for line in [
-            "mlsearch --no-such",
-            "mlsearch -s",
-            "mlsearch -p x",
-            "mlsearch -s a -s b",
-        ] {
-            assert!(
-                matches!(typed(line), Err(Stop::Clap(e)) if e.exit_code() == 2),
-                "{line}"
-            );
+        for line in ["mlsearch --no-such", "mlsearch -s", "mlsearch -p x", "mlsearch -s a -s b"] {
+            assert!(matches!(typed(line), Err(Stop::Clap(e)) if e.exit_code() == 2), "{line}");
         }
         assert!(matches!(typed("mlsearch --help"), Err(Stop::Clap(e)) if e.exit_code() == 0));
     }
 
     #[test]
     fn the_recorded_command_can_be_typed_again() {
-        let words = [
-            "mlsearch",
-            "-s",
-            "my file.phy",
-            "--tree",
-            "pars{5}",
-            "-#",
-            "3",
-        ];
+        let words = ["mlsearch", "-s", "my file.phy", "--tree", "pars{5}", "-#", "3"];
         let args = parse(&words.map(String::from)).unwrap();
-        assert_eq!(
-            args.command_line,
-            "mlsearch -s 'my file.phy' --tree 'pars{5}' -# 3"
-        );
+        assert_eq!(args.command_line, "mlsearch -s 'my file.phy' --tree 'pars{5}' -# 3");
     }
 }

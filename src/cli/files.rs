@@ -33,17 +33,13 @@ pub(super) fn resolve_command(args: &Args, verb: Verb, faults: &mut Faults) -> C
         }
         Verb::Consense => {
             let spelled = args.consense.clone().flatten();
-            let spelled = spelled
-                .or(args.raxml_consense.clone())
-                .unwrap_or_else(|| "MR".into());
+            let spelled = spelled.or(args.raxml_consense.clone()).unwrap_or_else(|| "MR".into());
             let rule = match spelled.to_ascii_uppercase().as_str() {
                 "MR" => ConsensusRule::Majority,
                 "STRICT" => ConsensusRule::Strict,
                 "MRE" => ConsensusRule::MajorityExtended,
                 _ => {
-                    faults.add(format!(
-                        "consensus rule '{spelled}': expected MR, STRICT or MRE"
-                    ));
+                    faults.add(format!("consensus rule '{spelled}': expected MR, STRICT or MRE"));
                     ConsensusRule::Majority
                 }
             };
@@ -61,9 +57,7 @@ fn one_of<T>(
     faults: &mut Faults,
 ) -> Option<T> {
     if a.is_some() && b.is_some() {
-        faults.add(format!(
-            "{a_name} and {b_name} both name the file of trees: drop one"
-        ));
+        faults.add(format!("{a_name} and {b_name} both name the file of trees: drop one"));
     }
     a.or(b)
 }
@@ -76,9 +70,7 @@ fn one_file(
     faults: &mut Faults,
 ) -> PathBuf {
     one_of(a, a_name, b, b_name, faults).unwrap_or_else(|| {
-        faults.add(format!(
-            "no file of trees: give {a_name} FILE (or {b_name} FILE)"
-        ));
+        faults.add(format!("no file of trees: give {a_name} FILE (or {b_name} FILE)"));
         PathBuf::new()
     })
 }
@@ -97,10 +89,7 @@ pub(super) fn resolve_prefix(
         (Some(name), None) => Some(PathBuf::from(name)),
         (None, prefix) => prefix.map(Path::to_path_buf),
     };
-    if chosen
-        .as_ref()
-        .is_some_and(|prefix| prefix.file_name().is_none())
-    {
+    if chosen.as_ref().is_some_and(|prefix| prefix.file_name().is_none()) {
         faults.add("the name of the output files (-n, --prefix) must end in a name, not a folder");
     }
     let path = match (chosen, input, out_dir) {

@@ -12,10 +12,7 @@ const STOPPING: &str = "automatic bootstopping is not available yet; give a numb
 
 /// Option as typed, and why it is refused.
 const LATER: &[(&str, &str)] = &[
-    (
-        "-x",
-        "rapid bootstrapping is not available; -b SEED makes standard replicates",
-    ),
+    ("-x", "rapid bootstrapping is not available; -b SEED makes standard replicates"),
     ("-g", CONSTRAINT),
     ("-r", CONSTRAINT),
     ("-o", OUTGROUP),
@@ -26,10 +23,7 @@ const LATER: &[(&str, &str)] = &[
     ("-C", NOT_YET),
     ("-D", "the search has its own stopping rule"),
     ("-E", "leave the columns out of the alignment instead"),
-    (
-        "-F",
-        "there is no CAT phase, so no final Gamma optimisation to leave out",
-    ),
+    ("-F", "there is no CAT phase, so no final Gamma optimisation to leave out"),
     ("-G", PLACEMENT),
     ("-H", "identical columns are always compressed"),
     ("-I", STOPPING),
@@ -37,10 +31,7 @@ const LATER: &[(&str, &str)] = &[
     ("-L", NOT_YET),
     ("-O", "undetermined taxa and columns are accepted anyway"),
     ("-P", PROTEIN),
-    (
-        "-R",
-        "give parameters in the model string: GTR{...}+G{...}, or a bestModel file with -q",
-    ),
+    ("-R", "give parameters in the model string: GTR{...}+G{...}, or a bestModel file with -q"),
     ("-S", "secondary structure models are not available"),
     ("-U", AUTOMATIC),
     ("-V", "leave +G out of the model instead"),
@@ -57,19 +48,10 @@ const LATER: &[(&str, &str)] = &[
     ("--bs-cutoff", STOPPING),
     ("--bsmsa", NOT_YET),
     ("--terrace", NOT_YET),
-    (
-        "--loglh",
-        "use --evaluate --opt-model off --opt-branches off",
-    ),
+    ("--loglh", "use --evaluate --opt-model off --opt-branches off"),
     ("--search1", "use --search --tree pars{1} or rand{1}"),
-    (
-        "--moose",
-        "model selection is not available; name the model",
-    ),
-    (
-        "--modeltest",
-        "model selection is not available; name the model",
-    ),
+    ("--moose", "model selection is not available; name the model"),
+    ("--modeltest", "model selection is not available; name the model"),
     ("--pythia", NOT_YET),
     ("--sh", NOT_YET),
     ("--sh-reps", NOT_YET),
@@ -81,19 +63,10 @@ const LATER: &[(&str, &str)] = &[
     ("--opt-topology", NOT_YET),
     ("--stop-rule", "the search has its own stopping rule"),
     ("--blopt", "there is one, safe method"),
-    (
-        "--blmin",
-        "bounds of branch lengths are fixed at 1e-6 and 100",
-    ),
-    (
-        "--blmax",
-        "bounds of branch lengths are fixed at 1e-6 and 100",
-    ),
+    ("--blmin", "bounds of branch lengths are fixed at 1e-6 and 100"),
+    ("--blmax", "bounds of branch lengths are fixed at 1e-6 and 100"),
     ("--lh-epsilon-triplet", "use --lh-epsilon"),
-    (
-        "--msa-format",
-        "the format is recognised by its content, so leave it out",
-    ),
+    ("--msa-format", "the format is recognised by its content, so leave it out"),
     ("--prob-msa", NOT_YET),
     ("--pat-comp", "identical columns are always compressed"),
     ("--tip-inner", AUTOMATIC),
@@ -105,36 +78,25 @@ const LATER: &[(&str, &str)] = &[
     ("--nofiles", NOT_YET),
     ("--log", "use --quiet for less"),
     ("--precision", "files carry full precision"),
-    (
-        "--asc-corr",
-        "ascertainment-bias correction is not available yet",
-    ),
+    ("--asc-corr", "ascertainment-bias correction is not available yet"),
     ("--auto-prot", PROTEIN),
     ("--JC69", "use -m JC"),
     ("--K80", "use -m K80"),
     ("--HKY85", "use -m HKY"),
     ("--no-bfgs", "there is one, safe method"),
     ("--no-seq-check", "input is always checked"),
-    (
-        "--print-identical-sequences",
-        "identical sequences are always reported",
-    ),
+    ("--print-identical-sequences", "identical sequences are always reported"),
     ("--bootstop-perms", STOPPING),
 ];
 
 /// Why this option is refused, if it is one of the table.
 pub(super) fn find(option: &str) -> Option<&'static str> {
-    LATER
-        .iter()
-        .find(|entry| entry.0 == option)
-        .map(|entry| entry.1)
+    LATER.iter().find(|entry| entry.0 == option).map(|entry| entry.1)
 }
 
 /// True for a long option of the table, given without dashes.
 pub(super) fn is_long(name: &str) -> bool {
-    LATER
-        .iter()
-        .any(|entry| entry.0.strip_prefix("--") == Some(name))
+    LATER.iter().any(|entry| entry.0.strip_prefix("--") == Some(name))
 }
 
 /// Why RAxML's `-f` letter is refused; `None` if there is no such letter.

@@ -28,10 +28,7 @@ fn message(error: &Error) -> String {
             )
         }
         Error::Usage(_) if text.contains('\n') => {
-            format!(
-                "mlsearch: the command is refused:\n{}\nTry 'mlsearch --help'.",
-                indent(&text)
-            )
+            format!("mlsearch: the command is refused:\n{}\nTry 'mlsearch --help'.", indent(&text))
         }
         Error::Usage(_) => format!("mlsearch: {text}\nTry 'mlsearch --help'."),
         _ => format!("mlsearch: {text}"),
@@ -39,10 +36,7 @@ fn message(error: &Error) -> String {
 }
 
 fn indent(text: &str) -> String {
-    text.lines()
-        .map(|line| format!("  {line}"))
-        .collect::<Vec<_>>()
-        .join("\n")
+    text.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]

@@ -22,11 +22,7 @@ pub fn resolve(args: &Args) -> Result<Plan> {
         Some(Mode::Simulate(simulate)) => resolve_simulate(simulate, args, &mut faults),
         None => resolve_main(args, &mut faults),
     };
-    if faults.0.is_empty() {
-        Ok(plan)
-    } else {
-        Err(Error::Usage(faults.0.join("\n")))
-    }
+    if faults.0.is_empty() { Ok(plan) } else { Err(Error::Usage(faults.0.join("\n"))) }
 }
 
 fn resolve_main(args: &Args, faults: &mut Faults) -> Plan {
@@ -42,29 +38,14 @@ fn resolve_main(args: &Args, faults: &mut Faults) -> Plan {
         Command::RfDist { trees } | Command::Consense { trees, .. } => Some(trees),
         _ => data.msa.as_ref(),
     };
-    let names = (
-        args.name.as_deref(),
-        args.prefix.as_deref(),
-        args.out_dir.as_deref(),
-    );
+    let names = (args.name.as_deref(), args.prefix.as_deref(), args.out_dir.as_deref());
     let prefix = resolve_prefix(names, input.map(PathBuf::as_path), faults);
-    if let Some(metric) = args
-        .bs_metric
-        .as_deref()
-        .filter(|m| !m.eq_ignore_ascii_case("fbp"))
-    {
-        faults.add(format!(
-            "--bs-metric {metric} is not supported: fbp is the only kind so far"
-        ));
+    if let Some(metric) = args.bs_metric.as_deref().filter(|m| !m.eq_ignore_ascii_case("fbp")) {
+        faults.add(format!("--bs-metric {metric} is not supported: fbp is the only kind so far"));
     }
-    if let Some(device) = args
-        .backend
-        .as_deref()
-        .filter(|d| !["auto", "cpu"].contains(d))
-    {
-        faults.add(format!(
-            "--backend {device} is not supported: this version computes on the CPU"
-        ));
+    if let Some(device) = args.backend.as_deref().filter(|d| !["auto", "cpu"].contains(d)) {
+        faults
+            .add(format!("--backend {device} is not supported: this version computes on the CPU"));
     }
     Plan {
         command,
@@ -80,12 +61,7 @@ fn resolve_main(args: &Args, faults: &mut Faults) -> Plan {
             threads: faults.or(parse_threads(args.threads.as_deref()), Threads::Fixed(1)),
             simd: faults.or(parse_simd(args.simd.as_deref()), Simd::Auto),
         },
-        output: OutputOptions {
-            prefix,
-            redo: args.redo,
-            sitelh: args.sitelh,
-            quiet: args.quiet,
-        },
+        output: OutputOptions { prefix, redo: args.redo, sitelh: args.sitelh, quiet: args.quiet },
         command_line: args.command_line.clone(),
         notes,
     }
@@ -102,10 +78,7 @@ fn resolve_data(
         faults.add("no alignment: give -s FILE (--msa FILE)");
     }
     // As in RAxML-NG, a model that is a file is a partition file.
-    let model_is_file = args
-        .model
-        .as_deref()
-        .is_some_and(|model| Path::new(model).is_file());
+    let model_is_file = args.model.as_deref().is_some_and(|model| Path::new(model).is_file());
     let (mut model, mut partitions) = (args.model.clone(), args.partitions.clone());
     if model_is_file {
         let file = model.take().map(PathBuf::from);
@@ -123,25 +96,17 @@ fn resolve_data(
         ];
         let unused: Vec<&str> = unused.iter().filter(|one| one.0).map(|one| one.1).collect();
         if !unused.is_empty() {
-            notes.push(format!(
-                "this command looks at trees only: {} not used",
-                unused.join(", ")
-            ));
+            notes.push(format!("this command looks at trees only: {} not used", unused.join(", ")));
         }
     }
-    let needs_model = matches!(
-        verb,
-        Verb::Search | Verb::Evaluate | Verb::Bootstrap | Verb::All
-    );
+    let needs_model = matches!(verb, Verb::Search | Verb::Evaluate | Verb::Bootstrap | Verb::All);
     if needs_model && model.is_none() && partitions.is_none() {
         faults.add("no model: give -m MODEL, for example -m GTR+G");
     }
     if let Some(kind) = &args.data_type
         && !["auto", "dna"].contains(&kind.to_ascii_lowercase().as_str())
     {
-        faults.add(format!(
-            "--data-type {kind} is not supported: only DNA is read so far"
-        ));
+        faults.add(format!("--data-type {kind} is not supported: only DNA is read so far"));
     }
     let brlen = match (args.brlen, args.unlinked) {
         (None | Some(Brlen::Unlinked), true) | (Some(Brlen::Unlinked), false) => {
@@ -175,14 +140,9 @@ fn resolve_search(
     data: &DataOptions,
     faults: &mut Faults,
 ) -> SearchOptions {
-    let (opt_model, opt_branches) = (
-        args.opt_model != Some(Switch::Off),
-        args.opt_branches != Some(Switch::Off),
-    );
-    let searches = matches!(
-        verb,
-        Verb::Search | Verb::All | Verb::Bootstrap | Verb::Check
-    );
+    let (opt_model, opt_branches) =
+        (args.opt_model != Some(Switch::Off), args.opt_branches != Some(Switch::Off));
+    let searches = matches!(verb, Verb::Search | Verb::All | Verb::Bootstrap | Verb::Check);
     if !searches && (args.spr_radius.is_some() || args.spr_cutoff.is_some()) {
         faults.add("--spr-radius (-i) and --spr-cutoff go with a search only");
     }
@@ -195,12 +155,7 @@ fn resolve_search(
     {
         faults.add("--partition-trees goes with --evaluate -M only");
     }
-    if args.sitelh
-        && !matches!(
-            verb,
-            Verb::Search | Verb::Evaluate | Verb::All | Verb::Check
-        )
-    {
+    if args.sitelh && !matches!(verb, Verb::Search | Verb::Evaluate | Verb::All | Verb::Check) {
         faults.add("--sitelh goes with --search, --evaluate or --all only");
     }
     if args.lh_epsilon.is_some_and(|e| !(e > 0.0 && e.is_finite())) {
@@ -209,19 +164,14 @@ fn resolve_search(
     if args.spr_radius == Some(0) {
         faults.add("--spr-radius (-i) must be at least 1");
     }
-    let spr_cutoff = args
-        .spr_cutoff
-        .as_deref()
-        .map(|text| match text.parse::<f64>() {
-            Ok(cutoff) if cutoff > 0.0 && cutoff.is_finite() => Some(cutoff),
-            _ if text.eq_ignore_ascii_case("off") => None,
-            _ => {
-                faults.add(format!(
-                    "--spr-cutoff {text}: expected a positive number or 'off'"
-                ));
-                None
-            }
-        });
+    let spr_cutoff = args.spr_cutoff.as_deref().map(|text| match text.parse::<f64>() {
+        Ok(cutoff) if cutoff > 0.0 && cutoff.is_finite() => Some(cutoff),
+        _ if text.eq_ignore_ascii_case("off") => None,
+        _ => {
+            faults.add(format!("--spr-cutoff {text}: expected a positive number or 'off'"));
+            None
+        }
+    });
     SearchOptions {
         trees: resolve_trees(args, verb, faults),
         partition_trees: args.partition_trees.clone(),
@@ -264,6 +214,9 @@ fn resolve_trees(args: &Args, verb: Verb, faults: &mut Faults) -> Vec<TreeSource
             Vec::new()
         }
         None if args.random_start => vec![TreeSource::Random(runs)],
+        None if args.runs.is_none() && matches!(verb, Verb::Search | Verb::All) => {
+            vec![TreeSource::Auto]
+        }
         None => vec![TreeSource::Parsimony(runs)],
     }
 }
@@ -325,21 +278,12 @@ mod tests {
     fn a_plain_search_has_the_documented_defaults() {
         let plan = plan(DATA);
         assert_eq!(plan.command, Command::Search);
-        assert_eq!(plan.search.trees, [TreeSource::Parsimony(1)]);
-        assert_eq!(
-            (plan.seed, plan.data.brlen),
-            (DEFAULT_SEED, BrlenLinkage::Linked)
-        );
+        assert_eq!(plan.search.trees, [TreeSource::Auto]);
+        assert_eq!((plan.seed, plan.data.brlen), (DEFAULT_SEED, BrlenLinkage::Linked));
         assert!(plan.data.restricted && plan.search.opt_model && plan.search.opt_branches);
-        assert_eq!(
-            plan.run,
-            RunOptions {
-                threads: Threads::Auto { max: None },
-                simd: Simd::Auto
-            }
-        );
+        assert_eq!(plan.run, RunOptions { threads: Threads::Auto { max: None }, simd: Simd::Auto });
         assert_eq!(plan.output.prefix, PathBuf::from("d/a.phy"));
-        assert_eq!(plan.num_made_trees(), 1);
+        assert_eq!(plan.num_made_trees(), crate::run::SCREENED_TREES);
     }
 
     #[test]
@@ -355,82 +299,44 @@ mod tests {
             ("-# 20", "--tree pars{20}"),
             ("-n run -w out", "--prefix run -w out"),
         ] {
-            let (mut a, b) = (
-                plan(&format!("{DATA} {raxml}")),
-                plan(&format!("{DATA} {ng}")),
-            );
+            let (mut a, b) = (plan(&format!("{DATA} {raxml}")), plan(&format!("{DATA} {ng}")));
             a.command_line.clone_from(&b.command_line);
             assert_eq!(a, b, "{raxml} against {ng}");
         }
         let support = plan("mlsearch -f b -t best.nwk -z boots.nwk -m GTRCAT -n x");
-        let expected = Command::Support {
-            tree: "best.nwk".into(),
-            bs_trees: "boots.nwk".into(),
-        };
+        let expected = Command::Support { tree: "best.nwk".into(), bs_trees: "boots.nwk".into() };
         assert_eq!(support.command, expected);
         assert_eq!(support.notes.len(), 1, "-m is said to be unused");
         assert_eq!(
             plan("mlsearch --support --tree best.nwk --bs-trees boots.nwk --prefix x").command,
             expected
         );
-        for line in [
-            "-J MRE -z t.nwk",
-            "--consense MRE --tree t.nwk",
-            "--consense=mre -t t.nwk",
-        ] {
+        for line in ["-J MRE -z t.nwk", "--consense MRE --tree t.nwk", "--consense=mre -t t.nwk"] {
             let rule = ConsensusRule::MajorityExtended;
-            let expected = Command::Consense {
-                rule,
-                trees: "t.nwk".into(),
-            };
+            let expected = Command::Consense { rule, trees: "t.nwk".into() };
             assert_eq!(plan(&format!("mlsearch {line}")).command, expected);
         }
         for line in ["-f r -z t.nwk", "--rfdist --tree t.nwk", "--rfdist t.nwk"] {
             let plan = plan(&format!("mlsearch {line}"));
-            assert_eq!(
-                plan.command,
-                Command::RfDist {
-                    trees: "t.nwk".into()
-                }
-            );
+            assert_eq!(plan.command, Command::RfDist { trees: "t.nwk".into() });
             assert_eq!(plan.output.prefix, PathBuf::from("t.nwk"));
         }
     }
 
     #[test]
     fn seeds_prefixes_and_replicates() {
-        assert_eq!(
-            plan(&format!("{DATA} --all")).bootstrap.replicates,
-            DEFAULT_REPLICATES
-        );
+        assert_eq!(plan(&format!("{DATA} --all")).bootstrap.replicates, DEFAULT_REPLICATES);
         let all = plan(&format!("{DATA} --all -p 3 -k"));
-        assert_eq!(
-            (all.seed, all.bootstrap.seed, all.bootstrap.with_brlens),
-            (3, 3, true)
-        );
-        assert_eq!(
-            plan(&format!("{DATA} -w out")).output.prefix,
-            PathBuf::from("out/a.phy")
-        );
-        assert_eq!(
-            plan(&format!("{DATA} --prefix /x/y")).output.prefix,
-            PathBuf::from("/x/y")
-        );
-        assert_eq!(
-            plan(&format!("{DATA} --sitelh -t a.nwk")).command,
-            Command::Evaluate
-        );
-        assert_eq!(
-            plan(&format!("{DATA} --spr-cutoff off")).search.spr_cutoff,
-            Some(None)
-        );
+        assert_eq!((all.seed, all.bootstrap.seed, all.bootstrap.with_brlens), (3, 3, true));
+        assert_eq!(plan(&format!("{DATA} -w out")).output.prefix, PathBuf::from("out/a.phy"));
+        assert_eq!(plan(&format!("{DATA} --prefix /x/y")).output.prefix, PathBuf::from("/x/y"));
+        assert_eq!(plan(&format!("{DATA} --sitelh -t a.nwk")).command, Command::Evaluate);
+        assert_eq!(plan(&format!("{DATA} --spr-cutoff off")).search.spr_cutoff, Some(None));
     }
 
     #[test]
     fn check_takes_the_command_line_of_the_run_it_describes() {
-        let plan = plan(&format!(
-            "{DATA} -f a -b 3 -# 50 -t pars{{5}} --spr-radius 9 --check"
-        ));
+        let plan = plan(&format!("{DATA} -f a -b 3 -# 50 -t pars{{5}} --spr-radius 9 --check"));
         assert_eq!(plan.command, Command::Check);
         assert!(plan.output_kinds().is_empty(), "nothing is written");
     }
@@ -443,17 +349,11 @@ mod tests {
             ("mlsearch -s a -m JC --evaluate", "no tree to evaluate"),
             ("mlsearch -s a -m JC --search --all", "only one of these"),
             ("mlsearch -s a -m JC --search -f e -t x", "--search, -f e"),
-            (
-                "mlsearch -s a -m JC -f x",
-                "-f x is not supported: distances",
-            ),
+            ("mlsearch -s a -m JC -f x", "-f x is not supported: distances"),
             ("mlsearch -s a -m JC -f ?", "no such letter"),
             ("mlsearch -s a -m JC -b 1", "-b SEED needs"),
             ("mlsearch -s a -m JC -b 1 -# autoMRE", "bootstopping"),
-            (
-                "mlsearch -s a -m JC --all --bs-trees autoMRE",
-                "bootstopping",
-            ),
+            ("mlsearch -s a -m JC --all --bs-trees autoMRE", "bootstopping"),
             ("mlsearch -s a -m JC --bs-trees 10", "--bs-trees goes with"),
             ("mlsearch -s a -m JC --all -# 5 --bs-trees 10", "drop one"),
             ("mlsearch -s a -m JC -# 5 -t pars{2}", "drop one"),
@@ -467,14 +367,8 @@ mod tests {
             ("mlsearch -s a -m JC --backend cuda", "--backend cuda"),
             ("mlsearch -s a -m JC --data-type AA", "only DNA"),
             ("mlsearch -s a -m JC --opt-branches off", "--evaluate only"),
-            (
-                "mlsearch -s a -m JC --evaluate -t x --partition-trees y",
-                "--evaluate -M",
-            ),
-            (
-                "mlsearch -s a -m JC --evaluate -t x --spr-radius 3",
-                "go with a search",
-            ),
+            ("mlsearch -s a -m JC --evaluate -t x --partition-trees y", "--evaluate -M"),
+            ("mlsearch -s a -m JC --evaluate -t x --spr-radius 3", "go with a search"),
             ("mlsearch -s a -m JC -e 0", "positive"),
             ("mlsearch -s a -m JC -e -1", "positive"),
             ("mlsearch -s a -m JC -T 0", "--threads"),
@@ -483,15 +377,9 @@ mod tests {
             ("mlsearch --support -z boots", "no tree to map"),
             ("mlsearch --rfdist", "no file of trees"),
             ("mlsearch --consense BEST -t x", "consensus rule"),
-            (
-                "mlsearch simulate -t pars{3} -m JC --sites 5 -n x",
-                "one file, or rand",
-            ),
+            ("mlsearch simulate -t pars{3} -m JC --sites 5 -n x", "one file, or rand"),
             ("mlsearch simulate -t rand{9} -m JC -n x", "how many sites"),
-            (
-                "mlsearch simulate -t rand{9} --sites 5 -n x --missing 1",
-                "less than 1",
-            ),
+            ("mlsearch simulate -t rand{9} --sites 5 -n x --missing 1", "less than 1"),
         ] {
             match try_plan(line) {
                 Err(error) => {
@@ -502,11 +390,7 @@ mod tests {
             }
         }
         let message = try_plan("mlsearch -T 0 -e 0").unwrap_err().to_string();
-        assert_eq!(
-            message.lines().count(),
-            4,
-            "alignment, model, epsilon, threads: {message}"
-        );
+        assert_eq!(message.lines().count(), 4, "alignment, model, epsilon, threads: {message}");
     }
 
     #[test]
@@ -514,13 +398,8 @@ mod tests {
         let plan = plan(
             "mlsearch simulate --tree rand{50} --model GTR+G --sites 100 --missing 0.4 --prefix sim -p 9",
         );
-        let Command::Simulate(simulate) = &plan.command else {
-            panic!()
-        };
-        assert_eq!(
-            (&simulate.tree, simulate.num_sites),
-            (&TreeSource::Random(50), Some(100))
-        );
+        let Command::Simulate(simulate) = &plan.command else { panic!() };
+        assert_eq!((&simulate.tree, simulate.num_sites), (&TreeSource::Random(50), Some(100)));
         assert_eq!((simulate.missing, plan.seed), (0.4, 9));
         assert_eq!(plan.output.prefix, PathBuf::from("sim"));
     }

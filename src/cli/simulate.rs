@@ -41,11 +41,7 @@ pub(super) fn resolve_simulate(simulate: &SimulateArgs, args: &Args, faults: &mu
     if simulate.name.is_none() && simulate.prefix.is_none() {
         faults.add("where to? give --prefix PATH or -n NAME");
     }
-    let names = (
-        simulate.name.as_deref(),
-        simulate.prefix.as_deref(),
-        simulate.out_dir.as_deref(),
-    );
+    let names = (simulate.name.as_deref(), simulate.prefix.as_deref(), simulate.out_dir.as_deref());
     Plan {
         command: Command::Simulate(SimulatePlan {
             tree,
@@ -68,16 +64,9 @@ pub(super) fn resolve_simulate(simulate: &SimulateArgs, args: &Args, faults: &mu
             spr_radius: None,
             spr_cutoff: None,
         },
-        bootstrap: BootstrapOptions {
-            replicates: 0,
-            seed,
-            with_brlens: false,
-        },
+        bootstrap: BootstrapOptions { replicates: 0, seed, with_brlens: false },
         seed,
-        run: RunOptions {
-            threads: Threads::Fixed(1),
-            simd: Simd::Auto,
-        },
+        run: RunOptions { threads: Threads::Fixed(1), simd: Simd::Auto },
         output: OutputOptions {
             prefix: resolve_prefix(names, None, faults),
             redo: simulate.redo,

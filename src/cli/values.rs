@@ -27,6 +27,7 @@ pub(super) fn parse_trees(text: &str) -> std::result::Result<Vec<TreeSource>, St
     text.split(',')
         .map(|part| match part.split_once(['{', '[']) {
             _ if part.is_empty() => Err(format!("--tree {text}: empty entry")),
+            None if part == "auto" => Ok(TreeSource::Auto),
             None if part == "pars" => Ok(TreeSource::Parsimony(1)),
             None if part == "rand" => Ok(TreeSource::Random(1)),
             Some(("pars", n)) => brace_count(part, n).map(TreeSource::Parsimony),
@@ -37,9 +38,7 @@ pub(super) fn parse_trees(text: &str) -> std::result::Result<Vec<TreeSource>, St
 }
 
 fn brace_count(whole: &str, rest: &str) -> std::result::Result<usize, String> {
-    let number = rest
-        .strip_suffix(['}', ']'])
-        .and_then(|n| n.trim().parse::<usize>().ok());
+    let number = rest.strip_suffix(['}', ']']).and_then(|n| n.trim().parse::<usize>().ok());
     number.filter(|&n| n > 0).ok_or_else(|| {
         format!("'{whole}': expected a number of at least 1 in braces, as in pars{{5}}")
     })
@@ -54,17 +53,12 @@ pub(super) fn parse_threads(text: Option<&str>) -> std::result::Result<Threads, 
     if lower == "auto" {
         return Ok(Threads::Auto { max: None });
     }
-    if let Some(rest) = lower
-        .strip_prefix("auto{")
-        .or_else(|| lower.strip_prefix("auto["))
-    {
+    if let Some(rest) = lower.strip_prefix("auto{").or_else(|| lower.strip_prefix("auto[")) {
         return brace_count(text, rest).map(|n| Threads::Auto { max: Some(n) });
     }
     match text.parse::<usize>() {
         Ok(n) if (1..=4096).contains(&n) => Ok(Threads::Fixed(n)),
-        _ => Err(format!(
-            "--threads (-T) {text}: expected 1 to 4096, auto or auto{{N}}"
-        )),
+        _ => Err(format!("--threads (-T) {text}: expected 1 to 4096, auto or auto{{N}}")),
     }
 }
 
@@ -75,9 +69,7 @@ pub(super) fn parse_simd(text: Option<&str>) -> std::result::Result<Simd, String
         Some("scalar" | "none") => Ok(Simd::Scalar),
         Some("avx2") => Ok(Simd::Avx2),
         Some("avx512") => Ok(Simd::Avx512),
-        Some(other) => Err(format!(
-            "--simd {other}: expected auto, scalar, avx2 or avx512"
-        )),
+        Some(other) => Err(format!("--simd {other}: expected auto, scalar, avx2 or avx512")),
     }
 }
 
@@ -91,10 +83,7 @@ mod tests {
         let file = |name: &str| File(PathBuf::from(name));
         for (text, expected) in [
             ("pars{5},rand{3}", vec![Parsimony(5), Random(3)]),
-            (
-                "rand,best.nwk,pars[2]",
-                vec![Random(1), file("best.nwk"), Parsimony(2)],
-            ),
+            ("rand,best.nwk,pars[2]", vec![Random(1), file("best.nwk"), Parsimony(2)]),
             ("dir/my{1}.tre", vec![file("dir/my{1}.tre")]),
         ] {
             assert_eq!(parse_trees(text).unwrap(), expected, "{text}");
@@ -108,16 +97,9 @@ mod tests {
     fn counts_threads_and_kernel_sets() {
         assert_eq!(parse_count("-#", "100"), Ok(100));
         assert!(parse_count("-#", "0").is_err() && parse_count("-#", "-1").is_err());
-        assert!(
-            parse_count("--bs-trees", "autoMRE{500}")
-                .unwrap_err()
-                .contains("bootstopping")
-        );
+        assert!(parse_count("--bs-trees", "autoMRE{500}").unwrap_err().contains("bootstopping"));
         assert_eq!(parse_threads(Some("3")), Ok(Threads::Fixed(3)));
-        assert_eq!(
-            parse_threads(Some("AUTO{4}")),
-            Ok(Threads::Auto { max: Some(4) })
-        );
+        assert_eq!(parse_threads(Some("AUTO{4}")), Ok(Threads::Auto { max: Some(4) }));
         assert_eq!(parse_threads(None), Ok(Threads::Auto { max: None }));
         for text in ["0", "auto{0}", "two", "100000"] {
             assert!(parse_threads(Some(text)).is_err(), "{text}");

@@ -87,10 +87,7 @@ pub(super) fn find_verb(args: &Args, faults: &mut Faults) -> Verb {
     };
     if asked.iter().any(|other| other.1 != verb) {
         let names: Vec<&str> = asked.iter().map(|one| one.0.as_str()).collect();
-        faults.add(format!(
-            "only one of these can be done in a run: {}",
-            names.join(", ")
-        ));
+        faults.add(format!("only one of these can be done in a run: {}", names.join(", ")));
     }
     verb
 }

@@ -19,11 +19,7 @@ pub struct RfDistance {
 impl RfDistance {
     fn new(absolute: u32, num_tips: usize) -> Self {
         let most = 2 * num_tips.saturating_sub(3);
-        let relative = if most == 0 {
-            0.0
-        } else {
-            absolute as f64 / most as f64
-        };
+        let relative = if most == 0 { 0.0 } else { absolute as f64 / most as f64 };
         RfDistance { absolute, relative }
     }
 }
@@ -69,31 +65,21 @@ pub struct RfMatrix {
 /// All distances among trees over the same tips; computed in parallel, the same for any number of threads.
 pub fn rf_matrix(trees: &[Tree]) -> RfMatrix {
     let num_tips = trees.first().map_or(0, Tree::num_tips);
-    assert!(
-        trees.iter().all(|t| t.num_tips() == num_tips),
-        "trees over the same tips"
-    );
+    assert!(trees.iter().all(|t| t.num_tips() == num_tips), "trees over the same tips");
     // Splits become numbers once, so that each of the many comparisons is over integers.
     let mut table = SplitTable::default();
     let numbers: Vec<Vec<u32>> = trees
         .iter()
         .map(|tree| {
-            let mut list: Vec<u32> = tree_splits(tree)
-                .into_iter()
-                .map(|(_, split)| table.insert(split))
-                .collect();
+            let mut list: Vec<u32> =
+                tree_splits(tree).into_iter().map(|(_, split)| table.insert(split)).collect();
             list.sort_unstable();
             list
         })
         .collect();
     let rows: Vec<Vec<u32>> = (0..trees.len())
         .into_par_iter()
-        .map(|i| {
-            numbers[i + 1..]
-                .iter()
-                .map(|other| count_unshared(&numbers[i], other))
-                .collect()
-        })
+        .map(|i| numbers[i + 1..].iter().map(|other| count_unshared(&numbers[i], other)).collect())
         .collect();
     let mut distinct: Vec<&Vec<u32>> = numbers.iter().collect();
     distinct.sort_unstable();
@@ -122,11 +108,7 @@ impl RfMatrix {
         let (i, j) = (i.min(j), i.max(j));
         assert!(j < self.num_trees, "tree {j} of {}", self.num_trees);
         let row_start = i * (2 * self.num_trees - i - 1) / 2;
-        let absolute = if i == j {
-            0
-        } else {
-            self.absolute[row_start + j - i - 1]
-        };
+        let absolute = if i == j { 0 } else { self.absolute[row_start + j - i - 1] };
         RfDistance::new(absolute, self.num_tips)
     }
 
@@ -152,10 +134,7 @@ mod tests {
     fn read(text: &str) -> Vec<Tree> {
         let taxa = Taxa::new("ABCDEF".chars().map(String::from).collect()).unwrap();
         let trees = read_newick(text, "t").unwrap();
-        trees
-            .iter()
-            .map(|t| t.to_tree(&taxa, "t", None).unwrap().0)
-            .collect()
+        trees.iter().map(|t| t.to_tree(&taxa, "t", None).unwrap().0).collect()
     }
 
     #[test]
@@ -182,21 +161,9 @@ mod tests {
     fn one_tree_small_trees_and_no_tree() {
         let mut rng = stream(1, Purpose::Test, 0);
         let small = [random_tree(3, 0.1, &mut rng), random_tree(3, 0.1, &mut rng)];
-        assert_eq!(
-            rf_distance(&small[0], &small[1]),
-            RfDistance {
-                absolute: 0,
-                relative: 0.0
-            }
-        );
+        assert_eq!(rf_distance(&small[0], &small[1]), RfDistance { absolute: 0, relative: 0.0 });
         assert_eq!(rf_matrix(&small).mean_relative(), 0.0);
-        assert_eq!(
-            (
-                rf_matrix(&small[..1]).mean_absolute(),
-                rf_matrix(&[]).num_unique()
-            ),
-            (0.0, 0)
-        );
+        assert_eq!((rf_matrix(&small[..1]).mean_absolute(), rf_matrix(&[]).num_unique()), (0.0, 0));
     }
 
     #[test]

@@ -34,9 +34,9 @@ impl GeneData {
     /// Bitmask of the states that all tips share at a pattern.
     pub fn shared_states(&self, pattern: usize) -> u64 {
         let all = u64::MAX >> (64 - self.num_states);
-        self.tip_codes.iter().fold(all, |states, codes| {
-            states & self.code_masks[codes[pattern] as usize]
-        })
+        self.tip_codes
+            .iter()
+            .fold(all, |states, codes| states & self.code_masks[codes[pattern] as usize])
     }
 }
 

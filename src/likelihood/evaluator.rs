@@ -97,25 +97,18 @@ impl Evaluator {
         let mut states = Vec::new();
         for (gene, (data, taxa, model)) in genes.into_iter().enumerate() {
             assert_eq!(data.num_tips(), taxa.len(), "one row of codes per taxon");
-            let set = restrictions
-                .iter()
-                .position(|r| r.taxa() == taxa)
-                .unwrap_or_else(|| {
-                    let (restriction, local) = Restriction::new(&tree, taxa);
-                    restrictions.push(restriction);
-                    locals.push(local);
-                    restrictions.len() - 1
-                });
+            let set = restrictions.iter().position(|r| r.taxa() == taxa).unwrap_or_else(|| {
+                let (restriction, local) = Restriction::new(&tree, taxa);
+                restrictions.push(restriction);
+                locals.push(local);
+                restrictions.len() - 1
+            });
             if !taxa.is_empty() {
                 engine.set_model(gene, &model);
             }
             let single = (taxa.len() == 1).then(|| {
                 let mask = |code: &u8| data.code_masks[*code as usize];
-                data.tip_codes[0]
-                    .iter()
-                    .map(mask)
-                    .zip(data.weights.iter().copied())
-                    .collect()
+                data.tip_codes[0].iter().map(mask).zip(data.weights.iter().copied()).collect()
             });
             states.push(GeneState {
                 set,
@@ -127,14 +120,7 @@ impl Evaluator {
                 lnl: None,
             });
         }
-        Evaluator {
-            tree,
-            linkage,
-            genes: states,
-            restrictions,
-            distances_valid: true,
-            engine,
-        }
+        Evaluator { tree, linkage, genes: states, restrictions, distances_valid: true, engine }
     }
 
     /// The global tree. Under unlinked lengths its lengths are those it was given, or the last call
@@ -295,11 +281,7 @@ impl Evaluator {
             let restriction = &self.restrictions[state.set];
             let mut count = vec![0.0; state.tree.tree().num_edges()];
             if restriction.taxa().len() >= 2 {
-                for edge in self
-                    .tree
-                    .edges()
-                    .filter(|&edge| restriction.is_on_path(edge))
-                {
+                for edge in self.tree.edges().filter(|&edge| restriction.is_on_path(edge)) {
                     count[restriction.image(edge).edge.index()] += 1.0;
                 }
             }
@@ -356,11 +338,8 @@ impl Evaluator {
 
     /// Log-likelihoods of some genes; only what is stale is computed.
     pub fn log_likelihoods_of(&mut self, genes: &[usize]) -> Vec<f64> {
-        let wanted: Vec<usize> = genes
-            .iter()
-            .copied()
-            .filter(|&gene| self.genes[gene].lnl.is_none())
-            .collect();
+        let wanted: Vec<usize> =
+            genes.iter().copied().filter(|&gene| self.genes[gene].lnl.is_none()).collect();
         self.update_partials(&wanted);
         let mut jobs = Vec::new();
         for gene in wanted {
@@ -373,20 +352,14 @@ impl Evaluator {
         for (job, lnl) in jobs.iter().zip(self.engine.log_likelihoods(&jobs)) {
             self.genes[job.gene].lnl = Some(lnl);
         }
-        genes
-            .iter()
-            .map(|&gene| self.genes[gene].lnl.expect("just computed"))
-            .collect()
+        genes.iter().map(|&gene| self.genes[gene].lnl.expect("just computed")).collect()
     }
 
     /// Log-likelihood of every pattern of a gene (unweighted).
     pub fn pattern_log_likelihoods(&mut self, gene: usize) -> Vec<f64> {
         match self.num_taxa_of(gene) {
             0 => Vec::new(),
-            1 => self.genes[gene]
-                .single_taxon_patterns()
-                .map(|(lnl, _)| lnl)
-                .collect(),
+            1 => self.genes[gene].single_taxon_patterns().map(|(lnl, _)| lnl).collect(),
             _ => {
                 self.update_partials(&[gene]);
                 let job = self.genes[gene].root_job(gene);
@@ -418,13 +391,7 @@ impl Evaluator {
     pub fn forget(&mut self) {
         for state in &mut self.genes {
             if state.tree.root() != EdgeId::NONE {
-                let edge = state
-                    .tree
-                    .tree()
-                    .links(NodeId(0))
-                    .next()
-                    .expect("a tip has an edge")
-                    .1;
+                let edge = state.tree.tree().links(NodeId(0)).next().expect("a tip has an edge").1;
                 state.tree.move_root(edge);
             }
             state.tree.invalidate();
@@ -473,11 +440,9 @@ impl Evaluator {
     pub fn move_subtree(&mut self, attach: NodeId, pendant: EdgeId, target: EdgeId) -> SubtreeMove {
         self.update_restrictions();
         let brlens = match self.linkage {
-            BrlenLinkage::Unlinked => self
-                .genes
-                .iter()
-                .map(|gene| all_brlens(gene.tree.tree()))
-                .collect(),
+            BrlenLinkage::Unlinked => {
+                self.genes.iter().map(|gene| all_brlens(gene.tree.tree())).collect()
+            }
             _ => vec![all_brlens(&self.tree)],
         };
         let mut moves = Vec::with_capacity(self.genes.len());
@@ -490,12 +455,7 @@ impl Evaluator {
         let regraft = self.tree.regraft(&pruned, target, halves);
         self.distances_valid = false;
         self.update_restrictions();
-        SubtreeMove {
-            pruned,
-            regraft,
-            genes: moves,
-            brlens,
-        }
+        SubtreeMove { pruned, regraft, genes: moves, brlens }
     }
 
     /// Takes back a move: topology and every length are as before, bit for bit.
@@ -536,10 +496,8 @@ impl Evaluator {
                 .nodes()
                 .filter(|node| node.0 >= num_tips && state.tree.is_valid(*node))
                 .collect();
-            let kept: Vec<_> = valid
-                .iter()
-                .map(|node| self.engine.clv(gene, node.0 - num_tips))
-                .collect();
+            let kept: Vec<_> =
+                valid.iter().map(|node| self.engine.clv(gene, node.0 - num_tips)).collect();
             self.genes[gene].tree.invalidate();
             self.update_partials(&[gene]);
             for (node, kept) in valid.iter().zip(kept) {
@@ -559,10 +517,7 @@ impl Evaluator {
                 continue;
             }
             let (fresh, local) = Restriction::new(&self.tree, kept.taxa());
-            assert!(
-                crate::tree::same_topology(&local, state.tree.tree()),
-                "topology of T|g"
-            );
+            assert!(crate::tree::same_topology(&local, state.tree.tree()), "topology of T|g");
             // Numbers of inner nodes and edges differ between the two; what they stand for must not:
             // the map made afresh onto the kept tree is the kept map.
             let mut again = fresh;
@@ -604,29 +559,20 @@ impl GeneState {
     }
 
     fn root_job(&self, gene: usize) -> EdgeJob {
-        EdgeJob {
-            gene,
-            ends: self.tree.root_ends(),
-            brlen: self.length(self.tree.root()),
-        }
+        EdgeJob { gene, ends: self.tree.root_ends(), brlen: self.length(self.tree.root()) }
     }
 
     /// (ln Σ of the frequencies of the compatible states, weight) of each pattern.
     fn single_taxon_patterns(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         self.single.iter().flatten().map(|&(states, weight)| {
             let freqs = self.model.freqs.iter().enumerate();
-            let sum: f64 = freqs
-                .filter(|(i, _)| states >> i & 1 == 1)
-                .map(|(_, f)| f)
-                .sum();
+            let sum: f64 = freqs.filter(|(i, _)| states >> i & 1 == 1).map(|(_, f)| f).sum();
             (libm::log(sum), weight)
         })
     }
 
     fn single_taxon_lnl(&self) -> f64 {
-        self.single_taxon_patterns()
-            .map(|(lnl, weight)| weight * lnl)
-            .sum()
+        self.single_taxon_patterns().map(|(lnl, weight)| weight * lnl).sum()
     }
 
     /// The gene's edge between its part of a pruned subtree and the rest, with the ends (on the

@@ -93,11 +93,7 @@ impl GeneTree {
     /// The end of an edge (not the root) that is nearer to the root.
     pub fn near_end(&self, edge: EdgeId) -> NodeId {
         let [a, b] = self.tree.ends(edge);
-        if self.tree.is_tip(a) || self.toward(a) == edge {
-            b
-        } else {
-            a
-        }
+        if self.tree.is_tip(a) || self.toward(a) == edge { b } else { a }
     }
 
     fn invalidate_from(&mut self, mut node: NodeId) {
@@ -146,9 +142,7 @@ impl GeneTree {
             }
             self.valid[node.index()] = true;
             let children = self.tree.other_links(node, self.toward(node));
-            let Source::Clv(parent) = self.source(node) else {
-                unreachable!("inner node")
-            };
+            let Source::Clv(parent) = self.source(node) else { unreachable!("inner node") };
             operations.push(SweepOperation {
                 parent,
                 children: children.map(|(child, _)| self.source(child)),

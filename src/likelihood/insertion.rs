@@ -39,10 +39,7 @@ enum GeneScores {
     /// The same everywhere.
     Constant,
     /// Candidate → index of its place, or `None` for the likelihood of now.
-    Places {
-        of_candidate: Vec<Option<u32>>,
-        order: Vec<u32>,
-    },
+    Places { of_candidate: Vec<Option<u32>>, order: Vec<u32> },
 }
 
 impl Evaluator {
@@ -71,14 +68,8 @@ impl Evaluator {
         for &gene in &moving {
             let state = &self.genes[gene];
             let restriction = &self.restrictions[state.set];
-            let scorer = GeneScorer::new(
-                self.linkage,
-                &self.tree,
-                state,
-                restriction,
-                attach,
-                pendant,
-            );
+            let scorer =
+                GeneScorer::new(self.linkage, &self.tree, state, restriction, attach, pendant);
             if let Some((program, gene_scores)) = scorer.program(gene, candidates) {
                 programs.push(program);
                 scores[gene] = gene_scores;
@@ -89,10 +80,7 @@ impl Evaluator {
         for (gene, gene_scores) in scores.iter().enumerate() {
             match gene_scores {
                 GeneScores::Constant => lnls.iter_mut().for_each(|lnl| *lnl += now[gene]),
-                GeneScores::Places {
-                    of_candidate,
-                    order,
-                } => {
+                GeneScores::Places { of_candidate, order } => {
                     let values = computed.next().expect("one result per program");
                     let mut by_place = vec![0.0; order.len()];
                     for (&place, value) in order.iter().zip(values) {
@@ -144,16 +132,7 @@ impl<'a> GeneScorer<'a> {
         } else {
             image.position + global.brlen(global_pendant)
         };
-        GeneScorer {
-            linked,
-            global,
-            state,
-            restriction,
-            pendant,
-            attach,
-            subtree,
-            pendant_length,
-        }
+        GeneScorer { linked, global, state, restriction, pendant, attach, subtree, pendant_length }
     }
 
     fn tree(&self) -> &Tree {
@@ -188,47 +167,27 @@ impl<'a> GeneScorer<'a> {
             if place.is_none() {
                 let split = halve(self.tree().brlen(image.edge));
                 let pendant = self.pendant_length;
-                places.push(Place {
-                    edge: Some(image.edge),
-                    split,
-                    pendant,
-                });
+                places.push(Place { edge: Some(image.edge), split, pendant });
                 *place = Some(places.len() as u32 - 1);
             }
             of_candidate.push(*place);
         }
-        let (steps, order) = if rest_is_tip {
-            self.tip_steps(&places)
-        } else {
-            self.steps(&places)
-        };
-        Some((
-            InsertionProgram { gene, steps },
-            GeneScores::Places {
-                of_candidate,
-                order,
-            },
-        ))
+        let (steps, order) =
+            if rest_is_tip { self.tip_steps(&places) } else { self.steps(&places) };
+        Some((InsertionProgram { gene, steps }, GeneScores::Places { of_candidate, order }))
     }
 
     /// True for the three edges that meet where the gene's part of S hangs: without S they are one.
     fn is_merged(&self, edge: EdgeId) -> bool {
         edge == self.pendant
-            || self
-                .tree()
-                .other_links(self.attach, self.pendant)
-                .iter()
-                .any(|link| link.1 == edge)
+            || self.tree().other_links(self.attach, self.pendant).iter().any(|link| link.1 == edge)
     }
 
     /// Lengths of a position under linked lengths, from distances in the global tree.
     fn linked_place(&self, candidate: EdgeId, image: &Image) -> Place {
         let halves = halve(self.global.brlen(candidate));
-        let near_half = if self.global.ends(candidate)[0] == image.near {
-            halves[0]
-        } else {
-            halves[1]
-        };
+        let near_half =
+            if self.global.ends(candidate)[0] == image.near { halves[0] } else { halves[1] };
         // Where on the induced edge, measured from `image.from`, and how far off it.
         let (position, off) = match image.hang {
             None => (image.position + near_half, 0.0),
@@ -236,30 +195,18 @@ impl<'a> GeneScorer<'a> {
         };
         let total = self.tree().brlen(image.edge);
         let from_end = |end: NodeId| {
-            if image.from == end {
-                position
-            } else {
-                total - position
-            }
+            if image.from == end { position } else { total - position }
         };
         if image.edge == self.pendant {
             // Between the place S hangs at (for this gene) and the pruned node: it all hangs there.
             let off = off + from_end(self.attach);
             let pendant = self.pendant_length + off;
             if self.tree().is_tip(self.attach) {
-                return Place {
-                    edge: None,
-                    split: [0.0; 2],
-                    pendant,
-                };
+                return Place { edge: None, split: [0.0; 2], pendant };
             }
             let [(_, left), (_, right)] = self.tree().other_links(self.attach, self.pendant);
             let split = [left, right].map(|edge| self.tree().brlen(edge));
-            return Place {
-                edge: None,
-                split,
-                pendant,
-            };
+            return Place { edge: None, split, pendant };
         }
         let pendant = self.pendant_length + off;
         let [(_, left), (_, right)] = self.tree().other_links(self.attach, self.pendant);
@@ -267,38 +214,20 @@ impl<'a> GeneScorer<'a> {
             let far = self.tree().other_end(image.edge, self.attach);
             let both = self.tree().brlen(left) + self.tree().brlen(right);
             let here = from_end(far);
-            let split = if image.edge == left {
-                [here, both - here]
-            } else {
-                [both - here, here]
-            };
-            return Place {
-                edge: None,
-                split,
-                pendant,
-            };
+            let split = if image.edge == left { [here, both - here] } else { [both - here, here] };
+            return Place { edge: None, split, pendant };
         }
         let near = self.state.tree.near_end(image.edge);
         let here = from_end(near);
-        Place {
-            edge: Some(image.edge),
-            split: [here, total - here],
-            pendant,
-        }
+        Place { edge: Some(image.edge), split: [here, total - here], pendant }
     }
 
     /// R|g is a single tip: only its distance matters.
     fn tip_steps(&self, places: &[Place]) -> (Vec<InsertionStep>, Vec<u32>) {
         let ends = [self.attach, self.subtree].map(|node| self.state.tree.source(node));
         let scaler = self.state.brlen_scaler;
-        let step = |place: &Place| InsertionStep::Edge {
-            ends,
-            brlen: scaler * place.pendant,
-        };
-        (
-            places.iter().map(step).collect(),
-            (0..places.len() as u32).collect(),
-        )
+        let step = |place: &Place| InsertionStep::Edge { ends, brlen: scaler * place.pendant };
+        (places.iter().map(step).collect(), (0..places.len() as u32).collect())
     }
 
     /// Up-vectors depth first from the place S hangs at, and a score wherever a place is.
@@ -383,10 +312,7 @@ impl<'a> GeneScorer<'a> {
         } else {
             (Source::Scratch(depth - 2), tree.brlen(incoming_edge))
         };
-        [
-            incoming,
-            (self.state.tree.source(sibling), tree.brlen(sibling_edge)),
-        ]
+        [incoming, (self.state.tree.source(sibling), tree.brlen(sibling_edge))]
     }
 }
 
@@ -404,10 +330,7 @@ impl StepWriter {
         if self.pendant != Some(place.pendant) {
             self.pendant = Some(place.pendant);
             let brlen = self.scaler * place.pendant;
-            self.steps.push(InsertionStep::Pendant {
-                source: self.subtree,
-                brlen,
-            });
+            self.steps.push(InsertionStep::Pendant { source: self.subtree, brlen });
         }
         let brlens = place.split.map(|length| self.scaler * length);
         self.steps.push(InsertionStep::Score { ends, brlens });

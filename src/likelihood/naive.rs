@@ -40,13 +40,7 @@ pub fn naive_pattern_log_likelihoods(
                 };
                 let x = vector(&orders[0]);
                 let y = through(model, length(root), &vector(&orders[1]));
-                let sum: f64 = model
-                    .freqs
-                    .iter()
-                    .zip(x)
-                    .zip(y)
-                    .map(|((f, x), y)| f * x * y)
-                    .sum();
+                let sum: f64 = model.freqs.iter().zip(x).zip(y).map(|((f, x), y)| f * x * y).sum();
                 likelihood += weight * sum;
             }
             let shared = data.shared_states(pattern);
@@ -68,10 +62,7 @@ pub fn naive_log_likelihood(
     brlen_scaler: f64,
 ) -> f64 {
     let lnls = naive_pattern_log_likelihoods(tree, data, model, brlen_scaler);
-    lnls.iter()
-        .zip(&data.weights)
-        .map(|(lnl, weight)| lnl * weight)
-        .sum()
+    lnls.iter().zip(&data.weights).map(|(lnl, weight)| lnl * weight).sum()
 }
 
 /// P(t)·x.
@@ -83,11 +74,5 @@ fn through(model: &GeneModel, t: f64, x: &[f64]) -> Vec<f64> {
             sum * libm::exp(model.eigenvals[k] * t)
         })
         .collect();
-    (0..n)
-        .map(|i| {
-            (0..n)
-                .map(|k| model.eigenvecs[i * n + k] * projected[k])
-                .sum()
-        })
-        .collect()
+    (0..n).map(|i| (0..n).map(|k| model.eigenvecs[i * n + k] * projected[k]).sum()).collect()
 }

@@ -104,10 +104,7 @@ impl InsertionProgram {
     /// Number of scores the program makes.
     pub fn num_scores(&self) -> usize {
         let is_score = |step: &&InsertionStep| {
-            matches!(
-                step,
-                InsertionStep::Score { .. } | InsertionStep::Edge { .. }
-            )
+            matches!(step, InsertionStep::Score { .. } | InsertionStep::Edge { .. })
         };
         self.steps.iter().filter(is_score).count()
     }

@@ -9,9 +9,8 @@ impl Evaluator {
     /// Optimises all branch lengths, sweep after sweep, until a sweep gains less than the epsilon.
     /// Returns the log-likelihood, which is never lower than before.
     pub fn optimize_branches(&mut self, options: &BranchOptions) -> f64 {
-        let mut active: Vec<usize> = (0..self.genes.len())
-            .filter(|&gene| self.num_taxa_of(gene) >= 2)
-            .collect();
+        let mut active: Vec<usize> =
+            (0..self.genes.len()).filter(|&gene| self.num_taxa_of(gene) >= 2).collect();
         for _ in 0..options.max_sweeps {
             let before = self.gene_log_likelihoods();
             self.sweep_all(&active, options.gain_tolerance);
@@ -85,11 +84,7 @@ impl Evaluator {
             program.jobs.push(job);
             let jobs = program.jobs.len() - 1..program.jobs.len();
             let brlen = self.genes[gene].tree.tree().brlen(edge);
-            program.steps.push(SweepStep {
-                jobs,
-                brlen,
-                edge: edge.0,
-            });
+            program.steps.push(SweepStep { jobs, brlen, edge: edge.0 });
         }
         program
     }
@@ -97,9 +92,8 @@ impl Evaluator {
     fn linked_program(&mut self, edges: &[EdgeId], gain_tolerance: f64) -> SweepProgram {
         self.update_restrictions();
         let mut program = empty_program(gain_tolerance);
-        let members: Vec<usize> = (0..self.genes.len())
-            .filter(|&gene| self.num_taxa_of(gene) >= 2)
-            .collect();
+        let members: Vec<usize> =
+            (0..self.genes.len()).filter(|&gene| self.num_taxa_of(gene) >= 2).collect();
         program.genes = members.iter().map(|&gene| self.sweep_gene(gene)).collect();
         for &edge in edges {
             let first = program.jobs.len();
@@ -113,11 +107,7 @@ impl Evaluator {
             }
             if program.jobs.len() > first {
                 let jobs = first..program.jobs.len();
-                program.steps.push(SweepStep {
-                    jobs,
-                    brlen: self.tree.brlen(edge),
-                    edge: edge.0,
-                });
+                program.steps.push(SweepStep { jobs, brlen: self.tree.brlen(edge), edge: edge.0 });
             }
         }
         program
@@ -211,11 +201,9 @@ fn around(
 /// All edges in depth-first order from tip 0: each next edge is near the last, so few CLVs turn.
 fn depth_first(tree: &Tree) -> Vec<EdgeId> {
     match tree.links(NodeId(0)).next() {
-        Some((neighbour, edge)) => tree
-            .preorder(neighbour, edge)
-            .into_iter()
-            .map(|(_, edge)| edge)
-            .collect(),
+        Some((neighbour, edge)) => {
+            tree.preorder(neighbour, edge).into_iter().map(|(_, edge)| edge).collect()
+        }
         None => Vec::new(),
     }
 }

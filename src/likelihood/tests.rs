@@ -23,12 +23,7 @@ fn random_case(seed: u64, num_taxa: usize, genes: &[(usize, usize, &str)]) -> Ca
     for edge in tree.edges() {
         tree.set_brlen(edge, rng.random_range(0.001..0.4));
     }
-    let mut case = Case {
-        tree,
-        data: Vec::new(),
-        taxa: Vec::new(),
-        models: Vec::new(),
-    };
+    let mut case = Case { tree, data: Vec::new(), taxa: Vec::new(), models: Vec::new() };
     for &(num_tips, num_patterns, model) in genes {
         let mut taxa: Vec<usize> = (0..num_taxa).collect();
         while taxa.len() > num_tips {
@@ -37,20 +32,12 @@ fn random_case(seed: u64, num_taxa: usize, genes: &[(usize, usize, &str)]) -> Ca
         let model = GeneModel::new(&Model::parse(model).unwrap());
         let row = |rng: &mut Rng| -> Vec<u8> {
             (0..num_patterns)
-                .map(|_| {
-                    if rng.random_range(0..4) == 0 {
-                        1
-                    } else {
-                        rng.random_range(1..16)
-                    }
-                })
+                .map(|_| if rng.random_range(0..4) == 0 { 1 } else { rng.random_range(1..16) })
                 .collect()
         };
         case.data.push(GeneData {
             tip_codes: taxa.iter().map(|_| row(&mut rng)).collect(),
-            weights: (0..num_patterns)
-                .map(|_| f64::from(rng.random_range(1..4u8)))
-                .collect(),
+            weights: (0..num_patterns).map(|_| f64::from(rng.random_range(1..4u8))).collect(),
             code_masks: (0..16).collect(),
             undetermined: 15,
             num_states: 4,
@@ -116,11 +103,7 @@ fn agrees_with_the_naive_truth_gene_by_gene() {
             let (local, _) = evaluator.gene_tree(gene);
             let scaler = evaluator.brlen_scaler(gene);
             let want = naive_log_likelihood(local, &case.data[gene], &case.models[gene], scaler);
-            assert!(
-                close(lnls[gene], want),
-                "gene {gene}: {} not {want}",
-                lnls[gene]
-            );
+            assert!(close(lnls[gene], want), "gene {gene}: {} not {want}", lnls[gene]);
         }
         assert_eq!(lnls[7], 0.0);
     }
@@ -135,10 +118,7 @@ fn the_likelihood_is_the_same_at_every_virtual_root() {
         for edge in evaluator.gene_tree(gene).0.clone().edges() {
             evaluator.set_virtual_root(gene, edge);
             let got = evaluator.log_likelihood();
-            assert!(
-                close(got, want),
-                "gene {gene} at {edge:?}: {got} not {want}"
-            );
+            assert!(close(got, want), "gene {gene} at {edge:?}: {got} not {want}");
         }
     }
 }
@@ -146,29 +126,15 @@ fn the_likelihood_is_the_same_at_every_virtual_root() {
 /// Everything a search does, as bits.
 fn trace(evaluator: &mut Evaluator) -> Vec<u64> {
     let mut bits = vec![evaluator.log_likelihood().to_bits()];
-    for node in evaluator
-        .tree()
-        .clone()
-        .nodes()
-        .skip(evaluator.tree().num_tips())
-    {
+    for node in evaluator.tree().clone().nodes().skip(evaluator.tree().num_tips()) {
         let pendant = evaluator.tree().links(node).next().unwrap().1;
         let candidates = candidates(evaluator.tree(), node, pendant);
         let scores = evaluator.score_prune(node, pendant, &candidates);
         bits.extend(scores.lnls.iter().map(|lnl| lnl.to_bits()));
     }
-    let options = BranchOptions {
-        max_sweeps: 2,
-        lnl_epsilon: 0.01,
-        gain_tolerance: 1e-6,
-    };
+    let options = BranchOptions { max_sweeps: 2, lnl_epsilon: 0.01, gain_tolerance: 1e-6 };
     bits.push(evaluator.optimize_branches(&options).to_bits());
-    bits.extend(
-        evaluator
-            .pattern_log_likelihoods(0)
-            .iter()
-            .map(|lnl| lnl.to_bits()),
-    );
+    bits.extend(evaluator.pattern_log_likelihoods(0).iter().map(|lnl| lnl.to_bits()));
     for gene in 0..evaluator.num_genes() {
         let (tree, _) = evaluator.gene_tree(gene);
         bits.extend(tree.edges().map(|edge| tree.brlen(edge).to_bits()));
@@ -179,12 +145,7 @@ fn trace(evaluator: &mut Evaluator) -> Vec<u64> {
 fn candidates(tree: &Tree, attach: NodeId, pendant: EdgeId) -> Vec<EdgeId> {
     let mut edges = Vec::new();
     for (node, edge) in tree.other_links(attach, pendant) {
-        edges.extend(
-            tree.preorder(node, edge)
-                .into_iter()
-                .skip(1)
-                .map(|(_, edge)| edge),
-        );
+        edges.extend(tree.preorder(node, edge).into_iter().skip(1).map(|(_, edge)| edge));
     }
     edges
 }
@@ -197,10 +158,7 @@ fn same_bits_on_every_kernel_set_and_thread_count() {
         for kernels in 0..all_kernels().len() {
             for threads in [1, 2, 3, 5] {
                 let got = trace(&mut case.evaluator_on(linkage, kernels, threads));
-                assert_eq!(
-                    got, want,
-                    "{linkage:?}, kernels {kernels}, {threads} threads"
-                );
+                assert_eq!(got, want, "{linkage:?}, kernels {kernels}, {threads} threads");
             }
         }
     }
@@ -208,11 +166,7 @@ fn same_bits_on_every_kernel_set_and_thread_count() {
 
 #[test]
 fn insertion_scores_are_those_of_the_moved_tree() {
-    for linkage in [
-        BrlenLinkage::Linked,
-        BrlenLinkage::Scaled,
-        BrlenLinkage::Unlinked,
-    ] {
+    for linkage in [BrlenLinkage::Linked, BrlenLinkage::Scaled, BrlenLinkage::Unlinked] {
         for seed in 0..3 {
             let case = mixed_case(20 + seed, 10);
             let mut evaluator = case.evaluator(linkage);
@@ -280,22 +234,14 @@ fn moves_and_undos_keep_everything_as_a_fresh_build_would() {
 
 #[test]
 fn optimised_branches_are_a_maximum_and_never_worse() {
-    for linkage in [
-        BrlenLinkage::Linked,
-        BrlenLinkage::Scaled,
-        BrlenLinkage::Unlinked,
-    ] {
+    for linkage in [BrlenLinkage::Linked, BrlenLinkage::Scaled, BrlenLinkage::Unlinked] {
         let case = mixed_case(60, 9);
         let mut evaluator = case.evaluator(linkage);
         if linkage == BrlenLinkage::Scaled {
             (0..6).for_each(|gene| evaluator.set_brlen_scaler(gene, 0.7 + 0.1 * gene as f64));
         }
         let start = evaluator.log_likelihood();
-        let options = BranchOptions {
-            max_sweeps: 50,
-            lnl_epsilon: 1e-7,
-            gain_tolerance: 1e-10,
-        };
+        let options = BranchOptions { max_sweeps: 50, lnl_epsilon: 1e-7, gain_tolerance: 1e-10 };
         let best = evaluator.optimize_branches(&options);
         assert!(best > start);
         evaluator.forget();
@@ -307,10 +253,7 @@ fn optimised_branches_are_a_maximum_and_never_worse() {
                     let other = length * factor;
                     if other > BRLEN_BOUNDS[0] {
                         evaluator.set_brlen(edge, other);
-                        assert!(
-                            evaluator.log_likelihood() <= best + 1e-6,
-                            "{edge:?} x {factor}"
-                        );
+                        assert!(evaluator.log_likelihood() <= best + 1e-6, "{edge:?} x {factor}");
                     }
                 }
                 evaluator.set_brlen(edge, length);
@@ -332,11 +275,7 @@ fn deep_trees_do_not_underflow() {
             evaluator.set_virtual_root(1, EdgeId(edge));
             assert!(close(evaluator.log_likelihood(), lnl));
         }
-        let options = BranchOptions {
-            max_sweeps: 1,
-            lnl_epsilon: 1.0,
-            gain_tolerance: 1e-3,
-        };
+        let options = BranchOptions { max_sweeps: 1, lnl_epsilon: 1.0, gain_tolerance: 1e-3 };
         let better = evaluator.optimize_branches(&options);
         evaluator.forget();
         assert!(better > lnl && close(evaluator.log_likelihood(), better));

@@ -83,10 +83,7 @@ mod tests {
             assert_eq!(Model::parse(label).unwrap().label(), label);
         }
         let hky = Model::parse("HKY+FO+I+G").unwrap();
-        assert_eq!(
-            hky.to_string(),
-            "HKY{1/1}+FO{0.25/0.25/0.25/0.25}+IO{0.1}+G4m{1}"
-        );
+        assert_eq!(hky.to_string(), "HKY{1/1}+FO{0.25/0.25/0.25/0.25}+IO{0.1}+G4m{1}");
     }
 
     #[test]
@@ -97,10 +94,7 @@ mod tests {
                 for class in model.free_rate_classes() {
                     model.set_class_value(class, libm::exp(1.0 + f64::from(class)) * 1e-3);
                 }
-                if matches!(
-                    model.freqs_mode,
-                    FreqsMode::Empirical | FreqsMode::Optimized
-                ) {
+                if matches!(model.freqs_mode, FreqsMode::Empirical | FreqsMode::Optimized) {
                     model.set_freqs(&[0.1, 1.0 / 3.0, 0.123_456_789, 0.77]);
                 }
                 if let Some(gamma) = &mut model.gamma {

@@ -25,12 +25,7 @@ const fn named(
     rate_classes: [u8; 6],
     equal_freqs: bool,
 ) -> NamedDnaModel {
-    NamedDnaModel {
-        name,
-        aliases,
-        rate_classes,
-        equal_freqs,
-    }
+    NamedDnaModel { name, aliases, rate_classes, equal_freqs }
 }
 
 /// Every named DNA model, from the poorest to the richest.
@@ -44,22 +39,12 @@ pub const NAMED_DNA_MODELS: [NamedDnaModel; 22] = [
     named("TN93ef", &["TRNEF", "TNE"], [0, 1, 0, 0, 2, 0], true),
     named("TN93", &["TRN", "TN"], [0, 1, 0, 0, 2, 0], false),
     named("K81", &["K3P", "TPM1"], [0, 1, 2, 2, 1, 0], true),
-    named(
-        "K81uf",
-        &["K3PU", "K81U", "TPM1UF", "TPM1U"],
-        [0, 1, 2, 2, 1, 0],
-        false,
-    ),
+    named("K81uf", &["K3PU", "K81U", "TPM1UF", "TPM1U"], [0, 1, 2, 2, 1, 0], false),
     named("TPM2", &["TPM2EF"], [0, 1, 0, 2, 1, 2], true),
     named("TPM2uf", &["TPM2U"], [0, 1, 0, 2, 1, 2], false),
     named("TPM3", &["TPM3EF"], [0, 1, 2, 0, 1, 2], true),
     named("TPM3uf", &["TPM3U"], [0, 1, 2, 0, 1, 2], false),
-    named(
-        "TIM1",
-        &["TIM1EF", "TIME", "TIM1E"],
-        [0, 1, 2, 2, 3, 0],
-        true,
-    ),
+    named("TIM1", &["TIM1EF", "TIME", "TIM1E"], [0, 1, 2, 2, 3, 0], true),
     named("TIM1uf", &["TIM", "TIM1U"], [0, 1, 2, 2, 3, 0], false),
     named("TIM2", &["TIM2EF", "TIM2E"], [0, 1, 0, 2, 3, 2], true),
     named("TIM2uf", &["TIM2U"], [0, 1, 0, 2, 3, 2], false),
@@ -74,9 +59,7 @@ pub const NAMED_DNA_MODELS: [NamedDnaModel; 22] = [
 /// The model of that name or alias, upper or lower case.
 pub(super) fn find_named(name: &str) -> Option<&'static NamedDnaModel> {
     let matches = |known: &&str| known.eq_ignore_ascii_case(name);
-    NAMED_DNA_MODELS
-        .iter()
-        .find(|m| matches(&m.name) || m.aliases.iter().any(matches))
+    NAMED_DNA_MODELS.iter().find(|m| matches(&m.name) || m.aliases.iter().any(matches))
 }
 
 /// Rate classes of a symmetry string `DNA010020` or `010020`: equal digits, equal rates. The classes
@@ -112,12 +95,7 @@ mod tests {
             names.push(model.name.to_uppercase());
             names.extend(model.aliases.iter().map(|a| a.to_string()));
             let digits: String = model.rate_classes.iter().map(|c| c.to_string()).collect();
-            assert_eq!(
-                parse_symmetry(&digits),
-                Some(model.rate_classes),
-                "{}",
-                model.name
-            );
+            assert_eq!(parse_symmetry(&digits), Some(model.rate_classes), "{}", model.name);
         }
         assert!(names.iter().all(|n| *n == n.to_uppercase()));
         let all = names.len();
@@ -130,15 +108,7 @@ mod tests {
     fn symmetry_strings() {
         assert_eq!(parse_symmetry("dna454464"), Some([0, 1, 0, 0, 2, 0]));
         assert_eq!(parse_symmetry("010020"), Some([0, 1, 0, 0, 2, 0]));
-        for wrong in [
-            "DNA",
-            "DNA01002",
-            "0100200",
-            "01002x",
-            "",
-            "RNA010020",
-            "ééé",
-        ] {
+        for wrong in ["DNA", "DNA01002", "0100200", "01002x", "", "RNA010020", "ééé"] {
             assert_eq!(parse_symmetry(wrong), None, "{wrong}");
         }
     }

@@ -83,21 +83,13 @@ impl Model {
     pub(super) fn with_classes(name: String, data_type: DataType, rate_classes: Vec<u8>) -> Self {
         let one_class = rate_classes.iter().all(|&class| class == rate_classes[0]);
         let states = data_type.num_states();
-        assert_eq!(
-            rate_classes.len(),
-            states * (states - 1) / 2,
-            "rate classes of {name}"
-        );
+        assert_eq!(rate_classes.len(), states * (states - 1) / 2, "rate classes of {name}");
         Model {
             name,
             data_type,
             subst_rates: vec![RATE_START; rate_classes.len()],
             rate_classes,
-            rates_mode: if one_class {
-                ParamMode::Fixed
-            } else {
-                ParamMode::Optimized
-            },
+            rates_mode: if one_class { ParamMode::Fixed } else { ParamMode::Optimized },
             freqs: vec![1.0 / states as f64; states],
             freqs_mode: FreqsMode::Equal,
             gamma: None,
@@ -129,12 +121,8 @@ impl Model {
             FreqsMode::Empirical | FreqsMode::Optimized => self.num_states() - 1,
             FreqsMode::Equal | FreqsMode::Fixed => 0,
         };
-        let alpha = self
-            .gamma
-            .is_some_and(|g| g.alpha_mode == ParamMode::Optimized);
-        let pinv = self
-            .invariant
-            .is_some_and(|i| i.pinv_mode == ParamMode::Optimized);
+        let alpha = self.gamma.is_some_and(|g| g.alpha_mode == ParamMode::Optimized);
+        let pinv = self.invariant.is_some_and(|i| i.pinv_mode == ParamMode::Optimized);
         self.free_rate_classes().len() + freqs + usize::from(alpha) + usize::from(pinv)
     }
 
@@ -147,9 +135,9 @@ impl Model {
     pub fn free_rate_classes(&self) -> Vec<u8> {
         match self.rates_mode {
             ParamMode::Fixed => Vec::new(),
-            ParamMode::Optimized => (0..self.num_rate_classes())
-                .filter(|&c| c != self.reference_class())
-                .collect(),
+            ParamMode::Optimized => {
+                (0..self.num_rate_classes()).filter(|&c| c != self.reference_class()).collect()
+            }
         }
     }
 
@@ -166,10 +154,7 @@ impl Model {
 
     /// Rates of the [`Model::free_rate_classes`], in their order.
     pub fn class_values(&self) -> Vec<f64> {
-        self.free_rate_classes()
-            .into_iter()
-            .map(|class| self.class_value(class))
-            .collect()
+        self.free_rate_classes().into_iter().map(|class| self.class_value(class)).collect()
     }
 
     /// Sets the rates of the [`Model::free_rate_classes`], in their order; the others stay.
@@ -209,24 +194,13 @@ mod tests {
     #[test]
     fn classes_go_in_and_out() {
         let mut tim = Model::parse("TIM2uf").unwrap();
-        assert_eq!(
-            (tim.free_rate_classes(), tim.reference_class()),
-            (vec![0, 1, 3], 2)
-        );
+        assert_eq!((tim.free_rate_classes(), tim.reference_class()), (vec![0, 1, 3], 2));
         tim.set_rates_from_classes(&[0.5, 2.0, 3.0]);
         assert_eq!(tim.subst_rates, [0.5, 2.0, 0.5, 1.0, 3.0, 1.0]);
         assert_eq!(tim.class_values(), [0.5, 2.0, 3.0]);
         let k80 = Model::parse("K80").unwrap();
-        assert_eq!(
-            (k80.free_rate_classes(), k80.num_rate_classes()),
-            (vec![1], 2)
-        );
-        assert!(
-            Model::parse("K80{2}")
-                .unwrap()
-                .free_rate_classes()
-                .is_empty()
-        );
+        assert_eq!((k80.free_rate_classes(), k80.num_rate_classes()), (vec![1], 2));
+        assert!(Model::parse("K80{2}").unwrap().free_rate_classes().is_empty());
         assert!(Model::parse("F81").unwrap().free_rate_classes().is_empty());
     }
 
@@ -242,11 +216,7 @@ mod tests {
             ("GTR+FE", 5),
             ("GTR{1/2/3/4/5/1}+FU{.1/.2/.3/.4}+G{0.5}+I{0.1}", 0),
         ] {
-            assert_eq!(
-                Model::parse(text).unwrap().num_free_parameters(),
-                free,
-                "{text}"
-            );
+            assert_eq!(Model::parse(text).unwrap().num_free_parameters(), free, "{text}");
         }
     }
 }

@@ -52,9 +52,7 @@ impl Model {
     /// True for `DNA` and `DNAX`, in upper or lower case: a partition line's type that leaves the
     /// model to `-m`.
     pub fn is_type_only(text: &str) -> bool {
-        ["DNA", "DNAX"]
-            .iter()
-            .any(|known| known.eq_ignore_ascii_case(text.trim()))
+        ["DNA", "DNAX"].iter().any(|known| known.eq_ignore_ascii_case(text.trim()))
     }
 
     /// The model a type-only partition line stands for, given the one from `-m`: the same, and for
@@ -94,10 +92,7 @@ fn read(text: &str) -> Parsed<Model> {
             _ => return Err(unknown_part(word.head)),
         };
         if std::mem::replace(seen, true) {
-            return Err(format!(
-                "'+{}' comes after another part of its kind; keep one",
-                word.head
-            ));
+            return Err(format!("'+{}' comes after another part of its kind; keep one", word.head));
         }
         match word.head.bytes().next() {
             Some(b'F') => read_freqs(&mut model, &word)?,
@@ -164,16 +159,11 @@ fn split_words(text: &str) -> Parsed<Vec<&str>> {
 
 fn read_word(word: &str) -> Parsed<Word<'_>> {
     let Some(open) = word.find('{') else {
-        return Ok(Word {
-            head: word,
-            values: None,
-        });
+        return Ok(Word { head: word, values: None });
     };
     let (head, braces) = word.split_at(open);
     let Some(inner) = braces[1..].strip_suffix('}') else {
-        return Err(format!(
-            "'{word}' goes on after its '}}'; put '+' between the parts"
-        ));
+        return Err(format!("'{word}' goes on after its '}}'; put '+' between the parts"));
     };
     let mut values = Vec::new();
     for item in inner.split(['/', ',']) {
@@ -187,10 +177,7 @@ fn read_word(word: &str) -> Parsed<Word<'_>> {
             }
         }
     }
-    Ok(Word {
-        head,
-        values: Some(values),
-    })
+    Ok(Word { head, values: Some(values) })
 }
 
 /// The matrix with its rates and the frequencies it implies.
@@ -222,9 +209,7 @@ fn set_rates(model: &mut Model, values: &[f64]) -> Parsed<()> {
     let name = model.name.clone();
     let classes = usize::from(model.num_rate_classes());
     if let Some(wrong) = values.iter().find(|&&v| v <= 0.0) {
-        return Err(format!(
-            "rate {wrong} of {name} is not above 0; 0.0001 is as good as none"
-        ));
+        return Err(format!("rate {wrong} of {name} is not above 0; 0.0001 is as good as none"));
     }
     let reference = usize::from(model.reference_class());
     let mut by_class = vec![1.0; classes];
@@ -238,11 +223,7 @@ fn set_rates(model: &mut Model, values: &[f64]) -> Parsed<()> {
                 return Err(format!(
                     "the six rates (AC/AG/AT/CG/CT/GT) do not have the symmetry of {name}, {}; \
                      give equal numbers where its digits are equal, or use GTR",
-                    model
-                        .rate_classes
-                        .iter()
-                        .map(u8::to_string)
-                        .collect::<String>()
+                    model.rate_classes.iter().map(u8::to_string).collect::<String>()
                 ));
             }
         }
@@ -256,10 +237,7 @@ fn set_rates(model: &mut Model, values: &[f64]) -> Parsed<()> {
     } else {
         let shorter = match classes {
             1 => String::new(),
-            _ => format!(
-                ", {classes} (one per class) or {} (relative to GT = 1)",
-                classes - 1
-            ),
+            _ => format!(", {classes} (one per class) or {} (relative to GT = 1)", classes - 1),
         };
         return Err(format!(
             "{count} rates in braces, but {name} takes 6 (AC/AG/AT/CG/CT/GT){shorter}"
@@ -313,9 +291,7 @@ fn read_freqs(model: &mut Model, word: &Word) -> Parsed<()> {
     }
     let sum: f64 = values.iter().sum();
     if !(sum > 0.0 && sum.is_finite()) {
-        return Err(format!(
-            "frequencies in '+{head}{{...}}' sum to {sum}; they should sum to 1"
-        ));
+        return Err(format!("frequencies in '+{head}{{...}}' sum to {sum}; they should sum to 1"));
     }
     model.set_freqs(values);
     model.freqs_mode = FreqsMode::Fixed;
@@ -329,24 +305,16 @@ fn read_invariant(model: &mut Model, word: &Word) -> Parsed<()> {
         "IU" if word.values.is_some() => {}
         "IU" => return Err("'+IU' needs the proportion of invariant sites: +IU{0.2}".to_string()),
         "IC" => {
-            return Err(
-                "'+IC' (counted invariant sites) is not supported yet in this version; \
+            return Err("'+IC' (counted invariant sites) is not supported yet in this version; \
                             use +I, which estimates them"
-                    .to_string(),
-            );
+                .to_string());
         }
         _ => return Err(unknown_part(head)),
     }
     let value = one_value(word, "proportion of invariant sites", PINV_MIN, PINV_MAX)?;
     model.invariant = Some(match value {
-        Some(pinv) => Invariant {
-            pinv,
-            pinv_mode: ParamMode::Fixed,
-        },
-        None => Invariant {
-            pinv: PINV_START,
-            pinv_mode: ParamMode::Optimized,
-        },
+        Some(pinv) => Invariant { pinv, pinv_mode: ParamMode::Fixed },
+        None => Invariant { pinv: PINV_START, pinv_mode: ParamMode::Optimized },
     });
     Ok(())
 }
@@ -379,12 +347,7 @@ fn read_gamma(model: &mut Model, word: &Word) -> Parsed<()> {
         Some(alpha) => (alpha, ParamMode::Fixed),
         None => (ALPHA_START, ParamMode::Optimized),
     };
-    model.gamma = Some(Gamma {
-        num_cats,
-        mode,
-        alpha,
-        alpha_mode,
-    });
+    model.gamma = Some(Gamma { num_cats, mode, alpha, alpha_mode });
     Ok(())
 }
 
@@ -393,15 +356,12 @@ fn one_value(word: &Word, what: &str, min: f64, max: f64) -> Parsed<Option<f64>>
     match word.values.as_deref() {
         None => Ok(None),
         Some(&[value]) if (min..=max).contains(&value) => Ok(Some(value)),
-        Some(&[value]) => Err(format!(
-            "{what} {value} in '+{}' is out of its limits, {min} to {max}",
-            word.head
-        )),
-        Some(values) => Err(format!(
-            "{} values in '+{}{{...}}', expected one: {what}",
-            values.len(),
-            word.head
-        )),
+        Some(&[value]) => {
+            Err(format!("{what} {value} in '+{}' is out of its limits, {min} to {max}", word.head))
+        }
+        Some(values) => {
+            Err(format!("{} values in '+{}{{...}}', expected one: {what}", values.len(), word.head))
+        }
     }
 }
 

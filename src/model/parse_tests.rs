@@ -24,28 +24,15 @@ fn spellings_of_one_model() {
     assert_eq!(parse("GTRGAMMAX"), parse("GTR+FO+G"));
     assert_eq!(parse("GTRGAMMAIX"), parse("GTR+G+IO+FO"));
     assert_eq!(parse("JC69"), parse("jc+FQ"));
-    assert_eq!(
-        parse("HKY85{3}+F{.1/.2/.3/.4}"),
-        parse("HKY[3]+FU[0.1,0.2,0.3,0.4]")
-    );
+    assert_eq!(parse("HKY85{3}+F{.1/.2/.3/.4}"), parse("HKY[3]+FU[0.1,0.2,0.3,0.4]"));
     assert_eq!(parse("010020"), parse("DNA121131+F"));
 }
 
 #[test]
 fn raxml_cat_runs_as_gamma_and_says_so() {
     let model = parse("GTRCATI");
-    assert!(
-        model.notes[0].contains("GTRCATI runs as GTR+F+I+G4"),
-        "{:?}",
-        model.notes
-    );
-    assert_eq!(
-        Model {
-            notes: vec![],
-            ..model
-        },
-        parse("GTRGAMMAI")
-    );
+    assert!(model.notes[0].contains("GTRCATI runs as GTR+F+I+G4"), "{:?}", model.notes);
+    assert_eq!(Model { notes: vec![], ..model }, parse("GTRGAMMAI"));
     assert_eq!(parse("GTRCATX").freqs_mode, FreqsMode::Optimized);
     assert!(parse("GTRGAMMA").notes.is_empty());
     assert!(parse("TIM2").notes[0].contains("TIM2uf"));
@@ -58,11 +45,7 @@ fn frequencies() {
     assert_eq!(parse("JC+F").freqs_mode, FreqsMode::Empirical);
     assert_eq!(parse("K81uf").freqs_mode, FreqsMode::Empirical);
     assert_eq!(parse("GTR+FE").freqs_mode, FreqsMode::Equal);
-    for given in [
-        "GTR+FU{1/2/3/4}",
-        "GTR+FO{0.1/0.2/0.3/0.4}",
-        "JC+FC{10/20/30/40}",
-    ] {
+    for given in ["GTR+FU{1/2/3/4}", "GTR+FO{0.1/0.2/0.3/0.4}", "JC+FC{10/20/30/40}"] {
         let model = parse(given);
         assert_eq!(model.freqs_mode, FreqsMode::Fixed);
         for (freq, expected) in model.freqs.iter().zip([0.1, 0.2, 0.3, 0.4]) {
@@ -76,68 +59,35 @@ fn frequencies() {
 #[test]
 fn rates_in_braces() {
     let kappa = [1.0, 5.0, 1.0, 1.0, 5.0, 1.0];
-    for same in [
-        "K80{5}",
-        "HKY{5}",
-        "HKY{1/5}",
-        "HKY{2/10}",
-        "HKY{1/5/1/1/5/1}",
-        "010010{2/1e+1}",
-    ] {
+    for same in ["K80{5}", "HKY{5}", "HKY{1/5}", "HKY{2/10}", "HKY{1/5/1/1/5/1}", "010010{2/1e+1}"]
+    {
         let model = parse(same);
         assert_eq!(
             (model.subst_rates.as_slice(), model.rates_mode),
             (&kappa[..], ParamMode::Fixed)
         );
     }
-    assert_eq!(
-        parse("TN93{3/7}").subst_rates,
-        [1.0, 3.0, 1.0, 1.0, 7.0, 1.0]
-    );
-    assert_eq!(
-        parse("TPM2{2/3/4}").subst_rates,
-        [0.5, 0.75, 0.5, 1.0, 0.75, 1.0]
-    );
-    assert_eq!(
-        parse("GTR{1/2/3/4/5}").subst_rates,
-        [1.0, 2.0, 3.0, 4.0, 5.0, 1.0]
-    );
-    assert_eq!(
-        parse("GTR{2/4/6/8/10/2}").subst_rates,
-        [1.0, 2.0, 3.0, 4.0, 5.0, 1.0]
-    );
+    assert_eq!(parse("TN93{3/7}").subst_rates, [1.0, 3.0, 1.0, 1.0, 7.0, 1.0]);
+    assert_eq!(parse("TPM2{2/3/4}").subst_rates, [0.5, 0.75, 0.5, 1.0, 0.75, 1.0]);
+    assert_eq!(parse("GTR{1/2/3/4/5}").subst_rates, [1.0, 2.0, 3.0, 4.0, 5.0, 1.0]);
+    assert_eq!(parse("GTR{2/4/6/8/10/2}").subst_rates, [1.0, 2.0, 3.0, 4.0, 5.0, 1.0]);
     assert_eq!(parse("GTR").rates_mode, ParamMode::Optimized);
 }
 
 #[test]
 fn rates_over_sites() {
     let gamma = |text: &str| parse(text).gamma.unwrap();
-    let expected = Gamma {
-        num_cats: 8,
-        mode: GammaMode::Median,
-        alpha: 0.5,
-        alpha_mode: ParamMode::Fixed,
-    };
+    let expected =
+        Gamma { num_cats: 8, mode: GammaMode::Median, alpha: 0.5, alpha_mode: ParamMode::Fixed };
     assert_eq!(gamma("JC+G8a{0.5}"), expected);
-    assert_eq!(
-        (gamma("JC+Ga").num_cats, gamma("JC+Ga").mode),
-        (4, GammaMode::Median)
-    );
+    assert_eq!((gamma("JC+Ga").num_cats, gamma("JC+Ga").mode), (4, GammaMode::Median));
     assert_eq!(gamma("JC+G4m").mode, GammaMode::Mean);
     assert_eq!(gamma("JC+G").alpha_mode, ParamMode::Optimized);
-    let invariant = Some(Invariant {
-        pinv: 0.25,
-        pinv_mode: ParamMode::Fixed,
-    });
+    let invariant = Some(Invariant { pinv: 0.25, pinv_mode: ParamMode::Fixed });
     assert!(
-        ["JC+I{0.25}", "JC+IU{0.25}", "JC+IO{.25}"]
-            .iter()
-            .all(|t| parse(t).invariant == invariant)
+        ["JC+I{0.25}", "JC+IU{0.25}", "JC+IO{.25}"].iter().all(|t| parse(t).invariant == invariant)
     );
-    assert_eq!(
-        parse("JC+I").invariant.unwrap().pinv_mode,
-        ParamMode::Optimized
-    );
+    assert_eq!(parse("JC+I").invariant.unwrap().pinv_mode, ParamMode::Optimized);
 }
 
 #[test]
@@ -194,10 +144,7 @@ fn refusals_say_what_is_wrong_and_what_is_known() {
         ("HKY{1/2/3/4/5/6}", "symmetry of HKY, 010010"),
         ("HKY{0}", "not above 0"),
         ("HKY{1e20}", "too far"),
-        (
-            "GTR+G{0.01}",
-            "alpha 0.01 in '+G' is out of its limits, 0.02 to 1000",
-        ),
+        ("GTR+G{0.01}", "alpha 0.01 in '+G' is out of its limits, 0.02 to 1000"),
         ("GTR+G{1/2}", "2 values"),
         ("GTR+I{1}", "0 to 0.99"),
         ("GTR+G{0.5", "never closed"),

@@ -41,10 +41,7 @@ impl EigenModel {
         let n = freqs.len();
         assert!(n >= 2, "a model of {n} states");
         assert_eq!(subst_rates.len(), n * (n - 1) / 2, "rates for {n} states");
-        assert!(
-            subst_rates.iter().all(|&r| r > 0.0 && r.is_finite()),
-            "rates {subst_rates:?}"
-        );
+        assert!(subst_rates.iter().all(|&r| r > 0.0 && r.is_finite()), "rates {subst_rates:?}");
         let mut freqs = freqs.to_vec();
         normalise_freqs(&mut freqs);
         let roots: Vec<f64> = freqs.iter().map(|f| f.sqrt()).collect();
@@ -73,20 +70,10 @@ impl EigenModel {
         for i in 0..n {
             for k in 0..n {
                 eigenvecs[i * n + k] = if k == 0 { 1.0 } else { u[i * n + k] / roots[i] };
-                inv_eigenvecs[k * n + i] = if k == 0 {
-                    freqs[i]
-                } else {
-                    u[i * n + k] * roots[i]
-                };
+                inv_eigenvecs[k * n + i] = if k == 0 { freqs[i] } else { u[i * n + k] * roots[i] };
             }
         }
-        EigenModel {
-            num_states: n,
-            eigenvals,
-            eigenvecs,
-            inv_eigenvecs,
-            freqs,
-        }
+        EigenModel { num_states: n, eigenvals, eigenvecs, inv_eigenvecs, freqs }
     }
 
     /// P(t), row-major: probability of state `j` after a branch of `length` (times the rate of the
@@ -95,11 +82,7 @@ impl EigenModel {
         let n = self.num_states;
         let mut p = vec![0.0; n * n];
         // exp(x) - 1 keeps full precision on short branches.
-        let grown: Vec<f64> = self
-            .eigenvals
-            .iter()
-            .map(|l| libm::expm1(l * length))
-            .collect();
+        let grown: Vec<f64> = self.eigenvals.iter().map(|l| libm::expm1(l * length)).collect();
         for i in 0..n {
             for j in 0..n {
                 let change: f64 = (1..n)
@@ -119,9 +102,8 @@ fn split_off_known_vector(n: usize, s: &[f64], known: &[f64]) -> (Vec<f64>, Vec<
     let mut w = known.to_vec();
     w[0] += 1.0;
     let scale = 2.0 / w.iter().map(|x| x * x).sum::<f64>();
-    let sw: Vec<f64> = (0..n)
-        .map(|i| (0..n).map(|j| s[i * n + j] * w[j]).sum::<f64>() * scale)
-        .collect();
+    let sw: Vec<f64> =
+        (0..n).map(|i| (0..n).map(|j| s[i * n + j] * w[j]).sum::<f64>() * scale).collect();
     let wsw = w.iter().zip(&sw).map(|(a, b)| a * b).sum::<f64>() * scale;
     // The rest of H S H, without its first row and column, which are 0.
     let m = n - 1;
@@ -142,11 +124,7 @@ fn split_off_known_vector(n: usize, s: &[f64], known: &[f64]) -> (Vec<f64>, Vec<
     }
     for k in 0..m {
         let column = |i: usize| {
-            if i == 0 {
-                0.0
-            } else {
-                y[(i - 1) * m + (m - 1 - k)]
-            }
+            if i == 0 { 0.0 } else { y[(i - 1) * m + (m - 1 - k)] }
         };
         let along: f64 = (1..n).map(|i| w[i] * column(i)).sum::<f64>() * scale;
         for i in 0..n {
@@ -159,10 +137,7 @@ fn split_off_known_vector(n: usize, s: &[f64], known: &[f64]) -> (Vec<f64>, Vec<
 /// Makes frequencies sum to 1 and raises those below [`FREQ_FLOOR`] to it, at the cost of the largest.
 /// Frequencies that are in order keep their bits, so that doing it twice changes nothing.
 pub(super) fn normalise_freqs(freqs: &mut [f64]) {
-    assert!(
-        freqs.iter().all(|f| *f >= 0.0 && f.is_finite()),
-        "frequencies {freqs:?}"
-    );
+    assert!(freqs.iter().all(|f| *f >= 0.0 && f.is_finite()), "frequencies {freqs:?}");
     let sum: f64 = freqs.iter().sum();
     assert!(sum > 0.0, "frequencies that are all 0");
     if (sum - 1.0).abs() > 1e-12 {
@@ -206,13 +181,7 @@ mod tests {
         for t in [0.0, 1e-6, 0.1, 2.0, 100.0] {
             let e = libm::exp(-4.0 * t / 3.0);
             let expected: Vec<f64> = (0..16)
-                .map(|k| {
-                    if k % 5 == 0 {
-                        0.25 + 0.75 * e
-                    } else {
-                        0.25 - 0.25 * e
-                    }
-                })
+                .map(|k| if k % 5 == 0 { 0.25 + 0.75 * e } else { 0.25 - 0.25 * e })
                 .collect();
             assert_close(&jc.transition_probabilities(t), &expected, 1e-14);
         }
@@ -252,11 +221,7 @@ mod tests {
     fn two_states_and_vanishing_frequencies() {
         let two = EigenModel::new(&[3.0], &[0.2, 0.8]);
         assert_close(&two.eigenvals, &[0.0, -1.0 / (2.0 * 0.2 * 0.8)], 1e-14);
-        for freqs in [
-            [0.5, 0.5, 0.0, 0.0],
-            [1.0, 0.0, 0.0, 0.0],
-            [0.0, 0.3, 0.3, 0.4],
-        ] {
+        for freqs in [[0.5, 0.5, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], [0.0, 0.3, 0.3, 0.4]] {
             let gtr = EigenModel::new(&[1e-4, 1e6, 3.0, 0.2, 9.0, 1.0], &freqs);
             assert!((gtr.freqs.iter().sum::<f64>() - 1.0).abs() < 1e-15);
             let p = gtr.transition_probabilities(0.1);
@@ -269,11 +234,7 @@ mod tests {
 
     #[test]
     fn normalising_twice_changes_nothing() {
-        for mut freqs in [
-            vec![1.0, 2.0, 3.0, 0.7],
-            vec![0.0, 0.0, 1e-12, 5.0],
-            vec![0.25; 4],
-        ] {
+        for mut freqs in [vec![1.0, 2.0, 3.0, 0.7], vec![0.0, 0.0, 1e-12, 5.0], vec![0.25; 4]] {
             normalise_freqs(&mut freqs);
             let once = freqs.clone();
             normalise_freqs(&mut freqs);

@@ -30,11 +30,7 @@ impl RateCats {
             *rate /= 1.0 - pinv;
         }
         let weights = vec![(1.0 - pinv) / rates.len() as f64; rates.len()];
-        RateCats {
-            rates,
-            weights,
-            pinv,
-        }
+        RateCats { rates, weights, pinv }
     }
 }
 
@@ -44,31 +40,14 @@ mod tests {
 
     #[test]
     fn mean_rate_over_all_sites_is_1() {
-        for text in [
-            "JC",
-            "JC+G{0.3}",
-            "GTR+I{0.4}",
-            "HKY+I{0.25}+G8a{2}",
-            "JC+I{0}+G4",
-        ] {
+        for text in ["JC", "JC+G{0.3}", "GTR+I{0.4}", "HKY+I{0.25}+G8a{2}", "JC+I{0}+G4"] {
             let cats = Model::parse(text).unwrap().rate_cats();
-            let mean: f64 = cats
-                .rates
-                .iter()
-                .zip(&cats.weights)
-                .map(|(r, w)| r * w)
-                .sum();
+            let mean: f64 = cats.rates.iter().zip(&cats.weights).map(|(r, w)| r * w).sum();
             let total: f64 = cats.weights.iter().sum::<f64>() + cats.pinv;
-            assert!(
-                (mean - 1.0).abs() < 1e-14 && (total - 1.0).abs() < 1e-14,
-                "{text}"
-            );
+            assert!((mean - 1.0).abs() < 1e-14 && (total - 1.0).abs() < 1e-14, "{text}");
         }
         let cats = Model::parse("JC+I{0.2}").unwrap().rate_cats();
-        assert_eq!(
-            (cats.rates, cats.weights, cats.pinv),
-            (vec![1.25], vec![0.8], 0.2)
-        );
+        assert_eq!((cats.rates, cats.weights, cats.pinv), (vec![1.25], vec![0.8], 0.2));
         assert_eq!(Model::parse("JC+G8").unwrap().rate_cats().rates.len(), 8);
     }
 }

@@ -105,15 +105,9 @@ impl Bfgs {
     /// If the lengths differ or a bound is not finite or out of order.
     pub fn new(x0: Vec<f64>, lo: Vec<f64>, hi: Vec<f64>, f_tol: f64, max_iters: usize) -> Self {
         let n = x0.len();
-        assert!(
-            lo.len() == n && hi.len() == n,
-            "bounds for another number of dimensions"
-        );
+        assert!(lo.len() == n && hi.len() == n, "bounds for another number of dimensions");
         for (lo, hi) in lo.iter().zip(&hi) {
-            assert!(
-                lo.is_finite() && hi.is_finite() && lo <= hi,
-                "bounds [{lo}, {hi}]"
-            );
+            assert!(lo.is_finite() && hi.is_finite() && lo <= hi, "bounds [{lo}, {hi}]");
         }
         let x: Vec<f64> = (0..n).map(|i| x0[i].clamp(lo[i], hi[i])).collect();
         Bfgs {
@@ -183,17 +177,9 @@ impl Bfgs {
         for axis in 0..self.x.len() {
             let x = self.x[axis];
             let (down, up) = (x - self.lo[axis], self.hi[axis] - x);
-            let step = if self.central {
-                CENTRAL_STEP
-            } else {
-                FORWARD_STEP
-            } * x.abs().max(1.0);
+            let step = if self.central { CENTRAL_STEP } else { FORWARD_STEP } * x.abs().max(1.0);
             // One-sided towards the roomier side where a bound is in the way.
-            let inward = if up >= down {
-                step.min(up)
-            } else {
-                -step.min(down)
-            };
+            let inward = if up >= down { step.min(up) } else { -step.min(down) };
             let offsets = if !self.central {
                 [inward, 0.0]
             } else if up >= step && down >= step {
@@ -205,11 +191,7 @@ impl Bfgs {
                 // What is really added to x, after rounding.
                 let offset = (x + offset) - x;
                 if offset != 0.0 {
-                    self.probes.push(Probe {
-                        axis,
-                        offset,
-                        value: f64::INFINITY,
-                    });
+                    self.probes.push(Probe { axis, offset, value: f64::INFINITY });
                 }
             }
         }
@@ -249,12 +231,8 @@ impl Bfgs {
             }
         }
         if let Some((step, gradient_before)) = self.last_step.take() {
-            let change: Vec<f64> = self
-                .gradient
-                .iter()
-                .zip(&gradient_before)
-                .map(|(g, b)| g - b)
-                .collect();
+            let change: Vec<f64> =
+                self.gradient.iter().zip(&gradient_before).map(|(g, b)| g - b).collect();
             self.learn(&step, &change);
         } else if self.hessian.iter().all(|&h| h == 0.0) {
             self.reset_hessian();
@@ -270,11 +248,7 @@ impl Bfgs {
         for i in 0..n {
             let blind = self.gradient[i].abs() / MAX_BLIND_STEP;
             let floor = (NOISE * self.f.abs()).max(1e-12);
-            let curvature = if self.curvature[i] > 0.0 {
-                self.curvature[i]
-            } else {
-                blind
-            };
+            let curvature = if self.curvature[i] > 0.0 { self.curvature[i] } else { blind };
             self.hessian[i * n + i] = curvature.max(floor);
         }
         self.fresh = true;
@@ -283,21 +257,13 @@ impl Bfgs {
     /// The damped BFGS update, which keeps the Hessian positive definite.
     fn learn(&mut self, step: &[f64], change: &[f64]) {
         let n = step.len();
-        let bs: Vec<f64> = (0..n)
-            .map(|i| dot(&self.hessian[i * n..(i + 1) * n], step))
-            .collect();
+        let bs: Vec<f64> = (0..n).map(|i| dot(&self.hessian[i * n..(i + 1) * n], step)).collect();
         let (sbs, sy) = (dot(step, &bs), dot(step, change));
         if sbs <= 0.0 || !sbs.is_finite() || !sy.is_finite() {
             return;
         }
-        let theta = if sy >= 0.2 * sbs {
-            1.0
-        } else {
-            0.8 * sbs / (sbs - sy)
-        };
-        let r: Vec<f64> = (0..n)
-            .map(|i| theta * change[i] + (1.0 - theta) * bs[i])
-            .collect();
+        let theta = if sy >= 0.2 * sbs { 1.0 } else { 0.8 * sbs / (sbs - sy) };
+        let r: Vec<f64> = (0..n).map(|i| theta * change[i] + (1.0 - theta) * bs[i]).collect();
         let sr = dot(step, &r);
         for i in 0..n {
             for j in 0..n {
@@ -321,14 +287,8 @@ impl Bfgs {
             return self.no_progress();
         };
         self.direction.fill(0.0);
-        let longest = solution
-            .iter()
-            .fold(0.0_f64, |longest, s| longest.max(s.abs()));
-        let shrink = if longest > MAX_STEP {
-            MAX_STEP / longest
-        } else {
-            1.0
-        };
+        let longest = solution.iter().fold(0.0_f64, |longest, s| longest.max(s.abs()));
+        let shrink = if longest > MAX_STEP { MAX_STEP / longest } else { 1.0 };
         for (&i, s) in free.iter().zip(&solution) {
             self.direction[i] = shrink * s;
         }
@@ -406,9 +366,7 @@ impl Bfgs {
             return;
         }
         self.backtracks += 1;
-        let shorter = self
-            .interpolate(f)
-            .clamp(0.1 * self.alpha, 0.5 * self.alpha);
+        let shorter = self.interpolate(f).clamp(0.1 * self.alpha, 0.5 * self.alpha);
         self.alpha_before = Some((self.alpha, f));
         self.alpha = shorter;
         let hopeless = -self.slope * self.alpha <= NOISE * self.f.abs();

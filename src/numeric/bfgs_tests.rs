@@ -24,27 +24,17 @@ fn square(x: f64) -> f64 {
 }
 
 fn rosenbrock(x: &[f64]) -> f64 {
-    x.windows(2)
-        .map(|w| 100.0 * square(w[1] - w[0] * w[0]) + square(1.0 - w[0]))
-        .sum()
+    x.windows(2).map(|w| 100.0 * square(w[1] - w[0] * w[0]) + square(1.0 - w[0])).sum()
 }
 
 #[test]
 fn rosenbrock_in_2_and_5_dimensions() {
     let two = Bfgs::new(vec![-1.2, 1.0], vec![-10.0; 2], vec![10.0; 2], 1e-12, 200);
     let (x, f, evals) = run(two, rosenbrock);
-    assert!(
-        f < 1e-6 && x.iter().all(|x| (x - 1.0).abs() < 1e-2),
-        "{x:?} {f}"
-    );
+    assert!(f < 1e-6 && x.iter().all(|x| (x - 1.0).abs() < 1e-2), "{x:?} {f}");
     assert!(evals < 300, "{evals}");
-    let five = Bfgs::new(
-        vec![-1.2, 1.0, 0.5, 2.0, -0.5],
-        vec![-10.0; 5],
-        vec![10.0; 5],
-        1e-12,
-        500,
-    );
+    let five =
+        Bfgs::new(vec![-1.2, 1.0, 0.5, 2.0, -0.5], vec![-10.0; 5], vec![10.0; 5], 1e-12, 500);
     let (x, f, evals) = run(five, rosenbrock);
     assert!(f < 1e-6 || (f - 3.93).abs() < 0.01, "{x:?} {f}");
     assert!(evals < 1000, "{evals}");
@@ -59,12 +49,7 @@ fn bounded_quadratic_ends_on_the_bounds() {
     };
     // With x1 and x2 at their bounds: 4 d0 + d1 = 0, d1 = -0.5.
     let expected = [1.125, 1.5, 3.5];
-    for x0 in [
-        [0.0, 0.0, 4.0],
-        [5.0, 1.5, 3.5],
-        [-5.0, -5.0, 5.0],
-        [5.0, -5.0, 3.5],
-    ] {
+    for x0 in [[0.0, 0.0, 4.0], [5.0, 1.5, 3.5], [-5.0, -5.0, 5.0], [5.0, -5.0, 3.5]] {
         let (lo, hi) = (vec![-5.0, -5.0, 3.5], vec![5.0, 1.5, 5.0]);
         let (x, _, evals) = run(Bfgs::new(x0.to_vec(), lo, hi, 1e-12, 100), f);
         for (x, e) in x.iter().zip(expected) {
@@ -84,20 +69,12 @@ fn noisy_log_likelihood_like_quadratic() {
                 + 1e-2 * c * square(x[1] + x[0])
                 + 1e-4 * c * square(x[2] - x[1] - 2.0);
             let bits = x.iter().fold(7u64, |h, x| {
-                (h ^ x.to_bits())
-                    .wrapping_mul(0x9E37_79B9_7F4A_7C15)
-                    .rotate_left(29)
+                (h ^ x.to_bits()).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29)
             });
             let noise = (bits >> 11) as f64 / (1u64 << 53) as f64 - 0.5;
             magnitude + f + magnitude * 2e-13 * noise
         };
-        let start = Bfgs::new(
-            vec![2.0, 2.0, -3.0],
-            vec![-9.0; 3],
-            vec![14.0; 3],
-            1e-3,
-            100,
-        );
+        let start = Bfgs::new(vec![2.0, 2.0, -3.0], vec![-9.0; 3], vec![14.0; 3], 1e-3, 100);
         let (x, f, evals) = run(start, noisy);
         assert!(f - magnitude < 2e-3, "{x:?} {}", f - magnitude);
         assert!(evals < 100, "{evals}");
@@ -106,42 +83,22 @@ fn noisy_log_likelihood_like_quadratic() {
 
 #[test]
 fn no_dimension_no_room_no_number() {
-    assert_eq!(
-        run(Bfgs::new(vec![], vec![], vec![], 1e-6, 10), |_| 4.0).1,
-        4.0
-    );
+    assert_eq!(run(Bfgs::new(vec![], vec![], vec![], 1e-6, 10), |_| 4.0).1, 4.0);
     let stuck = Bfgs::new(vec![1.0, 2.0], vec![1.0, -3.0], vec![1.0, 3.0], 1e-9, 50);
     let (x, _, _) = run(stuck, |x| square(x[0]) + square(x[1]));
     assert!(x[0] == 1.0 && x[1].abs() < 1e-6);
     // The function breaks off right below the minimum.
     let cliff = |x: &[f64]| {
-        if x[0] < 0.0 {
-            f64::NAN
-        } else {
-            x[0] + square(x[1] - 1.0)
-        }
+        if x[0] < 0.0 { f64::NAN } else { x[0] + square(x[1] - 1.0) }
     };
-    let (x, f, _) = run(
-        Bfgs::new(vec![3.0, 3.0], vec![-5.0; 2], vec![5.0; 2], 1e-9, 100),
-        cliff,
-    );
+    let (x, f, _) = run(Bfgs::new(vec![3.0, 3.0], vec![-5.0; 2], vec![5.0; 2], 1e-9, 100), cliff);
     assert!(f < 0.05, "{x:?} {f}");
-    assert_eq!(
-        run(
-            Bfgs::new(vec![0.5], vec![0.0], vec![1.0], 1e-9, 100),
-            |_| 3.0
-        )
-        .0,
-        vec![0.5]
-    );
+    assert_eq!(run(Bfgs::new(vec![0.5], vec![0.0], vec![1.0], 1e-9, 100), |_| 3.0).0, vec![0.5]);
 }
 
 #[test]
 fn a_start_at_the_minimum_costs_little() {
     let f = |x: &[f64]| 1e5 + 300.0 * square(x[0]) + 20.0 * square(x[1]);
-    let (_, _, evals) = run(
-        Bfgs::new(vec![0.0; 2], vec![-1.0; 2], vec![1.0; 2], 0.1, 50),
-        f,
-    );
+    let (_, _, evals) = run(Bfgs::new(vec![0.0; 2], vec![-1.0; 2], vec![1.0; 2], 0.1, 50), f);
     assert!(evals <= 8, "{evals}");
 }

@@ -75,10 +75,7 @@ impl Brent {
     ///
     /// If `lo > hi`, `rel_tol` is not positive, or a bound is not finite.
     pub fn new(lo: f64, start: f64, hi: f64, rel_tol: f64, max_evals: usize) -> Self {
-        assert!(
-            lo.is_finite() && hi.is_finite() && lo <= hi,
-            "interval [{lo}, {hi}]"
-        );
+        assert!(lo.is_finite() && hi.is_finite() && lo <= hi, "interval [{lo}, {hi}]");
         assert!(rel_tol > 0.0, "tolerance {rel_tol}");
         let start = start.clamp(lo, hi);
         let point = (start, f64::INFINITY);
@@ -87,11 +84,7 @@ impl Brent {
             hi,
             rel_tol,
             evals_left: max_evals,
-            phase: if max_evals == 0 {
-                Phase::Done
-            } else {
-                Phase::Start
-            },
+            phase: if max_evals == 0 { Phase::Done } else { Phase::Start },
             asked: start,
             stride: FIRST_STEP * (hi - lo),
             a: lo,
@@ -151,11 +144,8 @@ impl Brent {
                         self.a = told.0;
                     }
                     self.stride = -self.stride;
-                    self.phase = if other {
-                        Phase::Side { other: false }
-                    } else {
-                        self.bracketed()
-                    };
+                    self.phase =
+                        if other { Phase::Side { other: false } } else { self.bracketed() };
                 }
             }
             Phase::March { behind } => {
@@ -274,11 +264,7 @@ impl Brent {
             self.step_before = if x >= middle { self.a - x } else { self.b - x };
             self.step = GOLDEN * self.step_before;
         }
-        let step = if self.step.abs() >= tol {
-            self.step
-        } else {
-            tol.copysign(self.step)
-        };
+        let step = if self.step.abs() >= tol { self.step } else { tol.copysign(self.step) };
         self.asked = (x + step).clamp(self.lo, self.hi);
     }
 }
@@ -308,10 +294,7 @@ mod tests {
         for start in [-5.0, -4.9, -1.0, 0.0, 0.7, 4.0, 5.0, 77.0] {
             let quartic = |x: f64| square(square(x - 0.7)) + square(x - 0.7) + 3.0;
             let (x, f, evals) = run(Brent::new(-5.0, start, 5.0, 1e-6, 100), quartic);
-            assert!(
-                (x - 0.7).abs() < 1e-5 && f < 3.0 + 1e-9,
-                "start {start}: {x} {f}"
-            );
+            assert!((x - 0.7).abs() < 1e-5 && f < 3.0 + 1e-9, "start {start}: {x} {f}");
             assert!(evals < 30, "{evals} evaluations from {start}");
         }
     }
@@ -322,10 +305,7 @@ mod tests {
             assert_eq!(run(Brent::new(0.0, start, 1.0, 1e-6, 100), |x| x).0, 0.0);
             assert_eq!(run(Brent::new(0.0, start, 1.0, 1e-6, 100), |x| -x).0, 1.0);
         }
-        assert_eq!(
-            run(Brent::new(2.0, 2.0, 2.0, 1e-6, 100), |x| x),
-            (2.0, 2.0, 1)
-        );
+        assert_eq!(run(Brent::new(2.0, 2.0, 2.0, 1e-6, 100), |x| x), (2.0, 2.0, 1));
     }
 
     #[test]
@@ -343,9 +323,8 @@ mod tests {
     #[test]
     fn nothing_to_gain_and_no_number() {
         assert_eq!(run(Brent::new(0.0, 0.3, 1.0, 1e-4, 100), |_| 7.0).0, 0.3);
-        let (x, f, _) = run(Brent::new(-1.0, 0.5, 1.0, 1e-6, 100), |x| {
-            if x < 0.0 { f64::NAN } else { x }
-        });
+        let (x, f, _) =
+            run(Brent::new(-1.0, 0.5, 1.0, 1e-6, 100), |x| if x < 0.0 { f64::NAN } else { x });
         assert!(f.is_finite() && (0.0..1e-4).contains(&x), "{x}");
     }
 
@@ -353,10 +332,7 @@ mod tests {
     fn a_small_first_step_saves_calls_near_the_minimum() {
         let f = |x: f64| 1e5 + 500.0 * square(x - 0.301);
         let wide = run(Brent::new(-4.0, 0.3, 7.0, 1e-3, 100), f);
-        let narrow = run(
-            Brent::new(-4.0, 0.3, 7.0, 1e-3, 100).with_first_step(0.01),
-            f,
-        );
+        let narrow = run(Brent::new(-4.0, 0.3, 7.0, 1e-3, 100).with_first_step(0.01), f);
         assert!(narrow.2 <= wide.2 && narrow.2 <= 8, "{narrow:?} {wide:?}");
         assert!((narrow.0 - 0.301).abs() < 1e-3);
     }

@@ -20,10 +20,7 @@ const MAX_STEPS_PER_VALUE: usize = 100;
 /// If `matrix` has another size or holds a value that is not finite: a bug of the caller.
 pub fn symmetric_eigen(n: usize, matrix: &[f64]) -> (Vec<f64>, Vec<f64>) {
     assert_eq!(matrix.len(), n * n, "not an {n} x {n} matrix");
-    assert!(
-        matrix.iter().all(|v| v.is_finite()),
-        "matrix with a value that is not finite"
-    );
+    assert!(matrix.iter().all(|v| v.is_finite()), "matrix with a value that is not finite");
     let system = SymmetricEigen::try_new(
         DMatrix::from_row_slice(n, n, matrix),
         f64::EPSILON,
@@ -83,9 +80,8 @@ mod tests {
             assert!(values.windows(2).all(|w| w[0] <= w[1]));
             for i in 0..n {
                 for j in 0..n {
-                    let rebuilt: f64 = (0..n)
-                        .map(|k| u[i * n + k] * values[k] * u[j * n + k])
-                        .sum();
+                    let rebuilt: f64 =
+                        (0..n).map(|k| u[i * n + k] * values[k] * u[j * n + k]).sum();
                     let dot: f64 = (0..n).map(|k| u[k * n + i] * u[k * n + j]).sum();
                     assert!((rebuilt - a[i * n + j]).abs() < 1e-12, "n {n}");
                     assert!((dot - f64::from(u8::from(i == j))).abs() < 1e-12, "n {n}");

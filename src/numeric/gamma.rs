@@ -125,10 +125,7 @@ mod tests {
     fn close(got: &[f64], expected: &[f64], tolerance: f64) {
         assert_eq!(got.len(), expected.len());
         for (g, e) in got.iter().zip(expected) {
-            assert!(
-                (g - e).abs() <= tolerance * e.abs(),
-                "{got:?} against {expected:?}"
-            );
+            assert!((g - e).abs() <= tolerance * e.abs(), "{got:?} against {expected:?}");
         }
     }
 
@@ -142,20 +139,13 @@ mod tests {
     fn shape_1_has_closed_forms() {
         let quarter = |i: f64| libm::log(4.0 / (4.0 - i));
         let tail = |i: f64| {
-            if i == 4.0 {
-                0.0
-            } else {
-                (quarter(i) + 1.0) * (4.0 - i) / 4.0
-            }
+            if i == 4.0 { 0.0 } else { (quarter(i) + 1.0) * (4.0 - i) / 4.0 }
         };
-        let means: Vec<f64> = (0..4)
-            .map(|i| 4.0 * (tail(f64::from(i)) - tail(f64::from(i + 1))))
-            .collect();
+        let means: Vec<f64> =
+            (0..4).map(|i| 4.0 * (tail(f64::from(i)) - tail(f64::from(i + 1)))).collect();
         close(&discrete_gamma(1.0, 4, GammaMode::Mean), &means, 1e-13);
-        let medians: Vec<f64> = [1.0, 3.0, 5.0, 7.0]
-            .iter()
-            .map(|i| libm::log(8.0 / (8.0 - i)))
-            .collect();
+        let medians: Vec<f64> =
+            [1.0, 3.0, 5.0, 7.0].iter().map(|i| libm::log(8.0 / (8.0 - i))).collect();
         let mean = medians.iter().sum::<f64>() / 4.0;
         let medians: Vec<f64> = medians.iter().map(|m| m / mean).collect();
         close(&discrete_gamma(1.0, 4, GammaMode::Median), &medians, 1e-13);
@@ -188,10 +178,7 @@ mod tests {
                     let rates = discrete_gamma(alpha, cats, mode);
                     let mean = rates.iter().sum::<f64>() / cats as f64;
                     assert!((mean - 1.0).abs() < 1e-14);
-                    assert!(
-                        rates.iter().all(|r| r.is_finite() && *r > 0.0),
-                        "{alpha} {rates:?}"
-                    );
+                    assert!(rates.iter().all(|r| r.is_finite() && *r > 0.0), "{alpha} {rates:?}");
                     assert!(rates.windows(2).all(|w| w[0] < w[1]), "{alpha} {rates:?}");
                 }
             }

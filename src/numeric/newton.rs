@@ -133,10 +133,7 @@ mod tests {
         let want = -0.75 * libm::log(1.0 - 4.0 * 0.3 / 3.0);
         for start in [1e-6, 1e-3, 0.1, 0.3, 1.0, 10.0, 100.0] {
             let (got, evaluations) = maximise(start, jukes_cantor(300.0, 1000.0));
-            assert!(
-                (got - want).abs() < 1e-6,
-                "from {start}: {got}, wanted {want}"
-            );
+            assert!((got - want).abs() < 1e-6, "from {start}: {got}, wanted {want}");
             assert!(evaluations <= 14, "from {start}: {evaluations} evaluations");
         }
     }

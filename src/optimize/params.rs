@@ -35,11 +35,7 @@ impl<'a> Parameters<'a> {
         let genes = (0..models.len())
             .filter(|&gene| evaluator.num_taxa_of(gene) >= 2 && !encode(&models[gene]).is_empty())
             .collect();
-        Parameters {
-            evaluator,
-            models,
-            genes,
-        }
+        Parameters { evaluator, models, genes }
     }
 
     /// Optimises until the last step of each gene gained less than its share of `lnl_epsilon`.
@@ -59,8 +55,7 @@ impl<'a> Parameters<'a> {
             for (gene, minimiser) in &minimisers {
                 if let Some(x) = minimiser.ask() {
                     decode(&mut self.models[*gene], x);
-                    self.evaluator
-                        .set_model(*gene, &GeneModel::new(&self.models[*gene]));
+                    self.evaluator.set_model(*gene, &GeneModel::new(&self.models[*gene]));
                     asked.push(*gene);
                 }
             }
@@ -76,8 +71,7 @@ impl<'a> Parameters<'a> {
         }
         for (gene, minimiser) in &minimisers {
             decode(&mut self.models[*gene], minimiser.best().0);
-            self.evaluator
-                .set_model(*gene, &GeneModel::new(&self.models[*gene]));
+            self.evaluator.set_model(*gene, &GeneModel::new(&self.models[*gene]));
         }
         self.evaluator.log_likelihood()
     }
@@ -91,11 +85,7 @@ struct Coordinate {
 }
 
 fn logarithmic(value: f64, lo: f64, hi: f64) -> Coordinate {
-    Coordinate {
-        x: libm::log(value),
-        lo: libm::log(lo),
-        hi: libm::log(hi),
-    }
+    Coordinate { x: libm::log(value), lo: libm::log(lo), hi: libm::log(hi) }
 }
 
 /// Free parameters in a fixed order: logarithms of the rate classes, log ratios of the frequencies
@@ -108,26 +98,14 @@ fn encode(model: &Model) -> Vec<Coordinate> {
         .collect();
     if model.freqs_mode == FreqsMode::Optimized {
         let last = model.freqs[model.freqs.len() - 1];
-        let ratios = model.freqs[..model.freqs.len() - 1]
-            .iter()
-            .map(|f| f / last);
+        let ratios = model.freqs[..model.freqs.len() - 1].iter().map(|f| f / last);
         coordinates
             .extend(ratios.map(|r| logarithmic(r, bounds::FREQ_MIN, 1.0 / bounds::FREQ_MIN)));
     }
-    if let Some(gamma) = model
-        .gamma
-        .filter(|gamma| gamma.alpha_mode == ParamMode::Optimized)
-    {
-        coordinates.push(logarithmic(
-            gamma.alpha,
-            bounds::ALPHA_MIN,
-            bounds::ALPHA_MAX,
-        ));
+    if let Some(gamma) = model.gamma.filter(|gamma| gamma.alpha_mode == ParamMode::Optimized) {
+        coordinates.push(logarithmic(gamma.alpha, bounds::ALPHA_MIN, bounds::ALPHA_MAX));
     }
-    if let Some(invariant) = model
-        .invariant
-        .filter(|i| i.pinv_mode == ParamMode::Optimized)
-    {
+    if let Some(invariant) = model.invariant.filter(|i| i.pinv_mode == ParamMode::Optimized) {
         coordinates.push(Coordinate {
             x: invariant.pinv,
             lo: bounds::PINV_MIN,
@@ -151,33 +129,20 @@ fn split(coordinates: Vec<Coordinate>) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
 fn decode(model: &mut Model, x: &[f64]) {
     let mut x = x.iter().copied();
     let mut next = || x.next().expect("as many values as free parameters");
-    let rates: Vec<f64> = model
-        .free_rate_classes()
-        .iter()
-        .map(|_| libm::exp(next()))
-        .collect();
+    let rates: Vec<f64> = model.free_rate_classes().iter().map(|_| libm::exp(next())).collect();
     model.set_rates_from_classes(&rates);
     if model.freqs_mode == FreqsMode::Optimized {
         let mut freqs: Vec<f64> = (1..model.freqs.len()).map(|_| libm::exp(next())).collect();
         freqs.push(1.0);
         let total: f64 = freqs.iter().sum();
-        let floored: Vec<f64> = freqs
-            .iter()
-            .map(|f| (f / total).max(bounds::FREQ_MIN))
-            .collect();
+        let floored: Vec<f64> = freqs.iter().map(|f| (f / total).max(bounds::FREQ_MIN)).collect();
         model.set_freqs(&floored);
     }
-    if let Some(gamma) = model
-        .gamma
-        .as_mut()
-        .filter(|g| g.alpha_mode == ParamMode::Optimized)
-    {
+    if let Some(gamma) = model.gamma.as_mut().filter(|g| g.alpha_mode == ParamMode::Optimized) {
         gamma.alpha = libm::exp(next()).clamp(bounds::ALPHA_MIN, bounds::ALPHA_MAX);
     }
-    if let Some(invariant) = model
-        .invariant
-        .as_mut()
-        .filter(|i| i.pinv_mode == ParamMode::Optimized)
+    if let Some(invariant) =
+        model.invariant.as_mut().filter(|i| i.pinv_mode == ParamMode::Optimized)
     {
         invariant.pinv = next();
     }
@@ -186,9 +151,8 @@ fn decode(model: &mut Model, x: &[f64]) {
 /// Optimises the scaler of every gene with at least two taxa (scaled mode), then makes their mean,
 /// weighted by sites, 1 again and multiplies all lengths by what it was. Returns the log-likelihood.
 pub fn optimize_brlen_scalers(evaluator: &mut Evaluator) -> f64 {
-    let genes: Vec<usize> = (0..evaluator.num_genes())
-        .filter(|&gene| evaluator.num_taxa_of(gene) >= 2)
-        .collect();
+    let genes: Vec<usize> =
+        (0..evaluator.num_genes()).filter(|&gene| evaluator.num_taxa_of(gene) >= 2).collect();
     let [lo, hi] = SCALER_BOUNDS.map(libm::log);
     let mut minimisers: Vec<Brent> = genes
         .iter()
@@ -244,18 +208,10 @@ pub fn parameters_at_bounds(evaluator: &Evaluator, models: &[Model]) -> Vec<Para
         }
         let mut check = |parameter: &str, value: f64, lo: f64, hi: f64| {
             if value <= lo * 1.001 || value >= hi * 0.999 {
-                found.push(ParameterAtBound {
-                    gene,
-                    parameter: parameter.to_string(),
-                    value,
-                });
+                found.push(ParameterAtBound { gene, parameter: parameter.to_string(), value });
             }
         };
-        for (class, value) in model
-            .free_rate_classes()
-            .into_iter()
-            .zip(model.class_values())
-        {
+        for (class, value) in model.free_rate_classes().into_iter().zip(model.class_values()) {
             check(
                 &format!("substitution rate {}", class + 1),
                 value,
@@ -263,26 +219,15 @@ pub fn parameters_at_bounds(evaluator: &Evaluator, models: &[Model]) -> Vec<Para
                 bounds::RATE_MAX,
             );
         }
-        if let Some(gamma) = model
-            .gamma
-            .filter(|gamma| gamma.alpha_mode == ParamMode::Optimized)
-        {
+        if let Some(gamma) = model.gamma.filter(|gamma| gamma.alpha_mode == ParamMode::Optimized) {
             check("alpha", gamma.alpha, bounds::ALPHA_MIN, bounds::ALPHA_MAX);
         }
-        if let Some(invariant) = model
-            .invariant
-            .filter(|i| i.pinv_mode == ParamMode::Optimized)
-        {
+        if let Some(invariant) = model.invariant.filter(|i| i.pinv_mode == ParamMode::Optimized) {
             check("pinv", invariant.pinv, bounds::PINV_MIN, bounds::PINV_MAX);
         }
         if model.freqs_mode == FreqsMode::Optimized {
             for (state, &freq) in model.freqs.iter().enumerate() {
-                check(
-                    &format!("frequency {}", state + 1),
-                    freq,
-                    bounds::FREQ_MIN,
-                    1.0,
-                );
+                check(&format!("frequency {}", state + 1), freq, bounds::FREQ_MIN, 1.0);
             }
         }
     }

@@ -20,12 +20,7 @@ pub struct OptimizeOptions {
 impl OptimizeOptions {
     /// Everything, to an epsilon.
     pub fn to(lnl_epsilon: f64) -> Self {
-        OptimizeOptions {
-            model: true,
-            branches: true,
-            lnl_epsilon,
-            max_rounds: 100,
-        }
+        OptimizeOptions { model: true, branches: true, lnl_epsilon, max_rounds: 100 }
     }
 }
 
@@ -43,11 +38,7 @@ pub fn optimize(evaluator: &mut Evaluator, models: &mut [Model], options: &Optim
             let max_sweeps = if round == 0 { 4 } else { 8 };
             let lnl_epsilon = (options.lnl_epsilon / 2.0).max(1e-6);
             let gain_tolerance = (options.lnl_epsilon * 1e-3).clamp(1e-8, 1e-3);
-            let branches = BranchOptions {
-                max_sweeps,
-                lnl_epsilon,
-                gain_tolerance,
-            };
+            let branches = BranchOptions { max_sweeps, lnl_epsilon, gain_tolerance };
             lnl = evaluator.optimize_branches(&branches);
         }
         if options.model {

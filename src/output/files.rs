@@ -79,10 +79,7 @@ impl OutputFiles {
     /// [`Error::Usage`] if the folder is missing, or if results exist and `redo` is false; all
     /// existing ones are named.
     pub fn reserve(prefix: &Path, kinds: &[Kind], redo: bool) -> Result<Self> {
-        let files = OutputFiles {
-            prefix: prefix.to_path_buf(),
-            redo,
-        };
+        let files = OutputFiles { prefix: prefix.to_path_buf(), redo };
         let folder = files.folder();
         if !kinds.is_empty() && !folder.is_dir() {
             return Err(Error::Usage(format!(
@@ -93,15 +90,10 @@ impl OutputFiles {
         let paths: Vec<PathBuf> = kinds.iter().map(|&kind| files.path(kind)).collect();
         let folders: Vec<&PathBuf> = paths.iter().filter(|path| path.is_dir()).collect();
         if !folders.is_empty() {
-            return Err(Error::Usage(format!(
-                "these are folders, not files:{}",
-                list(&folders)
-            )));
+            return Err(Error::Usage(format!("these are folders, not files:{}", list(&folders))));
         }
-        let existing: Vec<&PathBuf> = paths
-            .iter()
-            .filter(|path| path.symlink_metadata().is_ok())
-            .collect();
+        let existing: Vec<&PathBuf> =
+            paths.iter().filter(|path| path.symlink_metadata().is_ok()).collect();
         if !redo && !existing.is_empty() {
             return Err(Error::Usage(format!(
                 "results of an earlier run exist and are not overwritten:{}\n\
@@ -140,11 +132,7 @@ impl OutputFiles {
         let mut file = builder.tempfile_in(self.folder()).map_err(failed)?;
         file.write_all(content).map_err(failed)?;
         file.as_file().sync_all().map_err(failed)?;
-        let moved = if self.redo {
-            file.persist(&path)
-        } else {
-            file.persist_noclobber(&path)
-        };
+        let moved = if self.redo { file.persist(&path) } else { file.persist_noclobber(&path) };
         moved.map_err(|e| failed(e.error))?;
         Ok(path)
     }
@@ -158,10 +146,7 @@ impl OutputFiles {
 }
 
 fn list(paths: &[&PathBuf]) -> String {
-    paths
-        .iter()
-        .map(|path| format!("\n  {}", path.display()))
-        .collect()
+    paths.iter().map(|path| format!("\n  {}", path.display())).collect()
 }
 
 #[cfg(test)]
@@ -178,10 +163,7 @@ mod tests {
         let path = files.write(Kind::BestTree, b"(a,b,c);\n").unwrap();
         assert_eq!(path, dir.path().join("a.phy.mlsearch.bestTree"));
         assert_eq!(std::fs::read(&path).unwrap(), b"(a,b,c);\n");
-        assert_eq!(
-            files.write(Kind::BestTree, b"x").unwrap_err().exit_code(),
-            1
-        );
+        assert_eq!(files.write(Kind::BestTree, b"x").unwrap_err().exit_code(), 1);
         assert_eq!(std::fs::read(&path).unwrap(), b"(a,b,c);\n");
         // Nothing but the one result: no temporary file is left, not even by the failed write.
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);

@@ -120,9 +120,7 @@ impl Progress {
 
     fn show_live(&mut self, line: &str) {
         let now = Instant::now();
-        let due = self
-            .last_drawn
-            .is_none_or(|last| now - last >= LIVE_INTERVAL);
+        let due = self.last_drawn.is_none_or(|last| now - last >= LIVE_INTERVAL);
         if !self.quiet && due {
             let _ = write!(self.sink, "\r\x1b[K{line}");
             let _ = self.sink.flush();
@@ -212,16 +210,10 @@ mod tests {
         let sink = Sink::default();
         let mut progress = Progress::new(Box::new(sink.clone()), live, quiet);
         progress.about_run("command: mlsearch -T 2");
-        progress.event(&Event::Phase {
-            name: "fast SPR".into(),
-        });
+        progress.event(&Event::Phase { name: "fast SPR".into() });
         for round in 1..=2 {
             let phase = "fast SPR".to_string();
-            progress.event(&Event::Progress {
-                phase,
-                round,
-                lnl: -10.5,
-            });
+            progress.event(&Event::Progress { phase, round, lnl: -10.5 });
         }
         progress.event(&Event::Warning("gene cox1 has 2 taxa".into()));
         progress.text("Result\n  lnL  -10.5");
@@ -245,10 +237,7 @@ mod tests {
     #[test]
     fn plain_lines_without_a_terminal_and_one_live_line_with_one() {
         let (plain, _) = shown(false, false);
-        assert!(
-            plain.contains("[00:00] fast SPR, round 2: lnL -10.5000\n"),
-            "{plain}"
-        );
+        assert!(plain.contains("[00:00] fast SPR, round 2: lnL -10.5000\n"), "{plain}");
         assert!(!plain.contains('\x1b') && !plain.contains('\r'));
         let (live, _) = shown(true, false);
         assert!(live.contains("\r\x1b[K[00:00] fast SPR, round 1: lnL -10.5000\r\x1b[Kwarning"));

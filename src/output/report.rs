@@ -204,21 +204,14 @@ mod tests {
         report.log_likelihood = Some(lnl);
         report.best_tree = Some("(a:0.1,'b c':0.2,c:0.3);".into());
         report.model = vec!["GTR{1/2/3/4/5/1}+FC+G4{0.5}".into()];
-        report.alignment = Some(AlignmentReport {
-            taxa: 3,
-            sites: 10,
-            patterns: 7,
-            gappyness: 0.1,
-        });
+        report.alignment =
+            Some(AlignmentReport { taxa: 3, sites: 10, patterns: 7, gappyness: 0.1 });
         report.timings.add("search", 1.5);
         report.timings.add("reading", 0.25);
         report.timings.add("search", 0.5);
         let text = report.to_json();
         let value: serde_json::Value = serde_json::from_str(&text).unwrap();
-        assert_eq!(
-            value["log_likelihood"].as_f64().unwrap().to_bits(),
-            lnl.to_bits()
-        );
+        assert_eq!(value["log_likelihood"].as_f64().unwrap().to_bits(), lnl.to_bits());
         assert_eq!(value["model"], "GTR{1/2/3/4/5/1}+FC+G4{0.5}");
         assert_eq!(value["timings"]["search"], 2.0);
         let names = [
@@ -237,10 +230,7 @@ mod tests {
         ];
         let places: Vec<usize> = names
             .iter()
-            .map(|name| {
-                text.find(&format!("\n  \"{name}\":"))
-                    .unwrap_or_else(|| panic!("{name}"))
-            })
+            .map(|name| text.find(&format!("\n  \"{name}\":")).unwrap_or_else(|| panic!("{name}")))
             .collect();
         assert!(places.is_sorted(), "{places:?}");
         assert!(text.find("search\"").unwrap() < text.find("reading\"").unwrap());
@@ -251,10 +241,7 @@ mod tests {
     fn several_partitions_give_a_list_of_models_and_several_trees_a_list_of_trees() {
         let mut report = Report::new("", 1);
         report.model = vec!["JC".into(), "GTR".into()];
-        report.trees = vec![TreeReport {
-            log_likelihood: -1.5,
-            ..TreeReport::default()
-        }];
+        report.trees = vec![TreeReport { log_likelihood: -1.5, ..TreeReport::default() }];
         let value: serde_json::Value = serde_json::from_str(&report.to_json()).unwrap();
         assert_eq!(value["model"][1], "GTR");
         assert_eq!(value["trees"][0]["log_likelihood"], -1.5);

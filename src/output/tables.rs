@@ -8,17 +8,10 @@
 ///   seed       12345
 /// ```
 pub fn pairs(title: &str, rows: &[(&str, String)]) -> String {
-    let width = rows
-        .iter()
-        .map(|row| row.0.chars().count())
-        .max()
-        .unwrap_or(0);
+    let width = rows.iter().map(|row| row.0.chars().count()).max().unwrap_or(0);
     let mut text = format!("{title}\n");
     for (name, value) in rows {
-        let line = format!(
-            "  {name}{}  {value}",
-            " ".repeat(width - name.chars().count())
-        );
+        let line = format!("  {name}{}  {value}", " ".repeat(width - name.chars().count()));
         text.push_str(line.trim_end());
         text.push('\n');
     }
@@ -35,9 +28,8 @@ pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
             cells.chain([header[c].chars().count()]).max().unwrap_or(0)
         })
         .collect();
-    let right: Vec<bool> = (0..columns)
-        .map(|c| rows.iter().all(|row| is_number(&cell(row, c))))
-        .collect();
+    let right: Vec<bool> =
+        (0..columns).map(|c| rows.iter().all(|row| is_number(&cell(row, c)))).collect();
     let head: Vec<String> = header.iter().map(|name| (*name).to_string()).collect();
     let mut text = String::new();
     for row in std::iter::once(&head).chain(rows) {

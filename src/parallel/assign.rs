@@ -12,9 +12,7 @@ pub fn deal(costs: &[UnitCost], num_workers: usize) -> Vec<Vec<usize>> {
     let mut loads = vec![0u64; num_workers];
     let mut hands = vec![Vec::new(); num_workers];
     for unit in order {
-        let worker = (0..num_workers)
-            .min_by_key(|&w| (loads[w], w))
-            .expect("at least one worker");
+        let worker = (0..num_workers).min_by_key(|&w| (loads[w], w)).expect("at least one worker");
         loads[worker] += costs[unit];
         hands[worker].push(unit);
     }
@@ -30,10 +28,7 @@ mod tests {
 
     #[test]
     fn equal_units_are_dealt_modulo() {
-        assert_eq!(
-            deal(&[1; 7], 3),
-            vec![vec![0, 3, 6], vec![1, 4], vec![2, 5]]
-        );
+        assert_eq!(deal(&[1; 7], 3), vec![vec![0, 3, 6], vec![1, 4], vec![2, 5]]);
     }
 
     #[test]

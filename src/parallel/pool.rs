@@ -86,13 +86,7 @@ impl Pool {
                 .expect("the system can start a thread");
             threads.push(thread);
         }
-        Pool {
-            shared,
-            threads,
-            wakers,
-            parker,
-            pace: Pace::new(),
-        }
+        Pool { shared, threads, wakers, parker, pace: Pace::new() }
     }
 
     /// Number of workers, the caller included.
@@ -121,10 +115,7 @@ impl Pool {
         if let Err(panic) = mine {
             std::panic::resume_unwind(panic);
         }
-        assert!(
-            !self.shared.panicked.load(Ordering::Relaxed),
-            "a worker thread panicked"
-        );
+        assert!(!self.shared.panicked.load(Ordering::Relaxed), "a worker thread panicked");
     }
 
     #[allow(unsafe_code)]
@@ -136,9 +127,7 @@ impl Pool {
             *self.shared.job.get() =
                 Some(std::mem::transmute::<*const (dyn Fn(usize) + Sync + '_), Job>(job));
         }
-        self.shared
-            .remaining
-            .store(self.threads.len(), Ordering::Relaxed);
+        self.shared.remaining.store(self.threads.len(), Ordering::Relaxed);
         self.shared.epoch.fetch_add(1, Ordering::Release);
         self.wakers.iter().for_each(Unparker::unpark);
     }

@@ -40,10 +40,7 @@ pub fn parsimony_brlens(tree: &mut Tree, data: &ParsimonyData) {
 fn count_changes(tree: &Tree, data: &ParsimonyData) -> Vec<u64> {
     let mut changes = vec![0u64; tree.num_edges()];
     for tip in 0..tree.num_tips() {
-        let (_, edge) = tree
-            .links(NodeId(tip as u32))
-            .next()
-            .expect("a tip has an edge");
+        let (_, edge) = tree.links(NodeId(tip as u32)).next().expect("a tip has an edge");
         changes[edge.index()] += data.tip_changes[tip];
     }
     let mut sweep = BlockSweep::new(tree, data);
@@ -57,11 +54,7 @@ fn count_changes(tree: &Tree, data: &ParsimonyData) -> Vec<u64> {
         choose(sweep.set(b, num_states), sweep.set(a, num_states), chosen);
         sweep.set_mut(a, num_states).copy_from_slice(chosen);
         let mut settle = |sweep: &mut BlockSweep, parent: usize, child: usize, edge: EdgeId| {
-            let kept = choose(
-                sweep.set(parent, num_states),
-                sweep.set(child, num_states),
-                chosen,
-            );
+            let kept = choose(sweep.set(parent, num_states), sweep.set(child, num_states), chosen);
             changes[edge.index()] += count_zeros(&kept);
             sweep.set_mut(child, num_states).copy_from_slice(chosen);
         };
@@ -154,15 +147,7 @@ mod tests {
     fn lengths_are_corrected_shares_of_the_sites_that_count() {
         let mut tree = Tree::from_edges(
             5,
-            &[
-                (0, 5, 0.),
-                (1, 5, 0.),
-                (5, 6, 0.),
-                (2, 6, 0.),
-                (6, 7, 0.),
-                (3, 7, 0.),
-                (4, 7, 0.),
-            ],
+            &[(0, 5, 0.), (1, 5, 0.), (5, 6, 0.), (2, 6, 0.), (6, 7, 0.), (3, 7, 0.), (4, 7, 0.)],
         );
         let codes = [vec![1, 1, 1], vec![1, 1, 1], vec![2, 1, 1], vec![2, 4, 1]];
         let part = ParsimonyPart {
@@ -180,10 +165,7 @@ mod tests {
         // Tip 4 has no data: nothing is known about its branch.
         let expected = [none, none, corrected(1.0), none, none, corrected(1.0), 0.1];
         for (edge, (found, expected)) in found.iter().zip(expected).enumerate() {
-            assert!(
-                (found - expected).abs() < 1e-9,
-                "edge {edge}: {found} {expected}"
-            );
+            assert!((found - expected).abs() < 1e-9, "edge {edge}: {found} {expected}");
         }
     }
 }

@@ -78,22 +78,11 @@ impl ParsimonyData {
         // Informative columns by number of states: (partition, pattern, weight).
         let mut columns: BTreeMap<usize, Vec<(usize, usize, usize)>> = BTreeMap::new();
         for (p, part) in parts.iter().enumerate() {
-            assert!(
-                (1..=64).contains(&part.num_states),
-                "{} states",
-                part.num_states
-            );
-            assert_eq!(
-                part.tip_taxa.len(),
-                part.codes.len(),
-                "a row of codes per taxon"
-            );
+            assert!((1..=64).contains(&part.num_states), "{} states", part.num_states);
+            assert_eq!(part.tip_taxa.len(), part.codes.len(), "a row of codes per taxon");
             for (pattern, &weight) in part.weights.iter().enumerate().filter(|(_, w)| **w > 0) {
                 if is_informative(part, pattern, weight, &mut tip_changes) {
-                    columns
-                        .entry(part.num_states)
-                        .or_default()
-                        .push((p, pattern, weight as usize));
+                    columns.entry(part.num_states).or_default().push((p, pattern, weight as usize));
                 }
             }
         }
@@ -104,10 +93,7 @@ impl ParsimonyData {
             starts.push(row_len);
             let bits: usize = list.iter().map(|c| c.2).sum();
             for _ in 0..bits.div_ceil(BLOCK_BITS) {
-                blocks.push(Block {
-                    offset: row_len as u32,
-                    num_states: num_states as u32,
-                });
+                blocks.push(Block { offset: row_len as u32, num_states: num_states as u32 });
                 row_len += num_states;
             }
         }
@@ -134,14 +120,7 @@ impl ParsimonyData {
                 num_sites: part.weights.iter().map(|&w| u64::from(w)).sum(),
             })
             .collect();
-        ParsimonyData {
-            blocks,
-            row_len,
-            tips,
-            active,
-            tip_changes,
-            parts,
-        }
+        ParsimonyData { blocks, row_len, tips, active, tip_changes, parts }
     }
 
     /// Number of taxa.
@@ -158,11 +137,7 @@ impl ParsimonyData {
 /// The blocks in which a row is not all ones, ascending: only there can it cost a change.
 pub(super) fn active_blocks(blocks: &[Block], row: &[Lanes]) -> Vec<u32> {
     let is_active = |block: &Block| row[block.range()].iter().flatten().any(|&w| w != u64::MAX);
-    (0..)
-        .zip(blocks)
-        .filter(|(_, block)| is_active(block))
-        .map(|(i, _)| i)
-        .collect()
+    (0..).zip(blocks).filter(|(_, block)| is_active(block)).map(|(i, _)| i).collect()
 }
 
 fn mask_of(part: &ParsimonyPart, code: u8) -> u64 {
@@ -200,11 +175,7 @@ fn is_informative(
     if ambiguous || repeated.count_ones() > 1 {
         return true;
     }
-    let base = if repeated != 0 {
-        repeated
-    } else {
-        seen & seen.wrapping_neg()
-    };
+    let base = if repeated != 0 { repeated } else { seen & seen.wrapping_neg() };
     for (&taxon, codes) in part.tip_taxa.iter().zip(part.codes) {
         let mask = mask_of(part, codes[pattern]);
         if mask != all && mask != base {
@@ -233,9 +204,8 @@ mod tests {
 
     fn pack(patterns: &[(&[u8], u32)]) -> ParsimonyData {
         let num_taxa = patterns[0].0.len();
-        let codes: Vec<Vec<u8>> = (0..num_taxa)
-            .map(|t| patterns.iter().map(|p| p.0[t]).collect())
-            .collect();
+        let codes: Vec<Vec<u8>> =
+            (0..num_taxa).map(|t| patterns.iter().map(|p| p.0[t]).collect()).collect();
         let weights: Vec<u32> = patterns.iter().map(|p| p.1).collect();
         let tip_taxa: Vec<usize> = (0..num_taxa).collect();
         let part = ParsimonyPart {
@@ -258,34 +228,17 @@ mod tests {
         ]);
         assert_eq!(data.blocks.len(), 0);
         assert_eq!(data.tip_changes, [100, 0, 10, 10, 100]);
-        let data = pack(&[
-            (&[1, 1, 2, 2, 15], 200),
-            (&[1, 1, 2, 3, 4], 0),
-            (&[1, 1, 2, 12, 4], 57),
-        ]);
-        assert_eq!(
-            data.blocks.len(),
-            2,
-            "257 columns are one more than a block"
-        );
+        let data =
+            pack(&[(&[1, 1, 2, 2, 15], 200), (&[1, 1, 2, 3, 4], 0), (&[1, 1, 2, 12, 4], 57)]);
+        assert_eq!(data.blocks.len(), 2, "257 columns are one more than a block");
         assert_eq!(data.tip_changes, [0; 5]);
-        assert_eq!(
-            data.active,
-            [vec![0, 1], vec![0, 1], vec![0, 1], vec![0, 1], vec![0, 1]]
-        );
+        assert_eq!(data.active, [vec![0, 1], vec![0, 1], vec![0, 1], vec![0, 1], vec![0, 1]]);
         // Taxon 3: C in 200 columns, then G or T in 57; the last 255 bits are padding.
         let count = |state: usize| -> u32 {
             let row = &data.tips[3];
-            [row[state], row[4 + state]]
-                .iter()
-                .flatten()
-                .map(|w| w.count_ones())
-                .sum()
+            [row[state], row[4 + state]].iter().flatten().map(|w| w.count_ones()).sum()
         };
-        assert_eq!(
-            [count(0), count(1), count(2), count(3)],
-            [255, 455, 312, 312]
-        );
+        assert_eq!([count(0), count(1), count(2), count(3)], [255, 455, 312, 312]);
     }
 
     #[test]
@@ -302,14 +255,7 @@ mod tests {
         let data = ParsimonyData::new(6, &[part(&[0, 1, 2, 3]), part(&[1, 2, 3, 4])]);
         assert_eq!(
             data.active,
-            [
-                vec![0, 1],
-                vec![0, 1, 2],
-                vec![0, 1, 2],
-                vec![0, 1, 2],
-                vec![1, 2],
-                vec![]
-            ]
+            [vec![0, 1], vec![0, 1, 2], vec![0, 1, 2], vec![0, 1, 2], vec![1, 2], vec![]]
         );
     }
 }

@@ -100,22 +100,12 @@ impl BlockSweep {
     /// For a tree of two tips or more.
     pub(super) fn new(tree: &Tree, data: &ParsimonyData) -> Self {
         let root = EdgeId(0);
-        let inner = tree
-            .postorder(root)
-            .into_iter()
-            .filter(|(node, _)| !tree.is_tip(*node));
+        let inner = tree.postorder(root).into_iter().filter(|(node, _)| !tree.is_tip(*node));
         let steps = inner.map(|(node, edge)| Step {
             node: node.index(),
-            children: tree
-                .other_links(node, edge)
-                .map(|(child, edge)| (child.index(), edge)),
+            children: tree.other_links(node, edge).map(|(child, edge)| (child.index(), edge)),
         });
-        let stride = data
-            .blocks
-            .iter()
-            .map(|b| b.range().len())
-            .max()
-            .unwrap_or(0);
+        let stride = data.blocks.iter().map(|b| b.range().len()).max().unwrap_or(0);
         BlockSweep {
             steps: steps.collect(),
             root: (root, tree.ends(root).map(|end| end.index())),
@@ -130,20 +120,15 @@ impl BlockSweep {
         let range = data.blocks[block].range();
         let num_states = range.len();
         for (tip, row) in data.tips.iter().enumerate() {
-            self.set_mut(tip, num_states)
-                .copy_from_slice(&row[range.clone()]);
+            self.set_mut(tip, num_states).copy_from_slice(&row[range.clone()]);
         }
         let mut out = [[0; LANES]; 64];
         let mut changes = 0;
         for step in 0..self.steps.len() {
-            let Step {
-                node,
-                children: [(a, _), (b, _)],
-            } = self.steps[step];
+            let Step { node, children: [(a, _), (b, _)] } = self.steps[step];
             let any = combine_block(self.set(a, num_states), self.set(b, num_states), &mut out);
             changes += count_zeros(&any);
-            self.set_mut(node, num_states)
-                .copy_from_slice(&out[..num_states]);
+            self.set_mut(node, num_states).copy_from_slice(&out[..num_states]);
         }
         let [a, b] = self.root.1;
         changes
@@ -171,10 +156,7 @@ pub fn parsimony_score(tree: &Tree, data: &ParsimonyData) -> u64 {
         return fixed;
     }
     let mut sweep = BlockSweep::new(tree, data);
-    fixed
-        + (0..data.blocks.len())
-            .map(|block| sweep.fill(data, block))
-            .sum::<u64>()
+    fixed + (0..data.blocks.len()).map(|block| sweep.fill(data, block)).sum::<u64>()
 }
 
 #[cfg(test)]

@@ -34,9 +34,8 @@ impl Sample {
             let all = u64::MAX >> (64 - num_states);
             let mut code_masks: Vec<u64> = (0..num_states).map(|s| 1 << s).collect();
             code_masks.extend([all, 0, 3 & all, all ^ 1]);
-            let tip_taxa: Vec<usize> = (0..num_taxa)
-                .filter(|_| rng.random_range(0..4) > 0)
-                .collect();
+            let tip_taxa: Vec<usize> =
+                (0..num_taxa).filter(|_| rng.random_range(0..4) > 0).collect();
             let mut states: Vec<u8> = vec![0; num_patterns];
             let draw_row = |_| {
                 for state in &mut states {
@@ -54,18 +53,9 @@ impl Sample {
             };
             let codes = tip_taxa.iter().map(draw_row).collect();
             let weights = (0..num_patterns).map(|_| rng.random_range(0..4)).collect();
-            SamplePart {
-                num_states,
-                tip_taxa,
-                codes,
-                code_masks,
-                weights,
-            }
+            SamplePart { num_states, tip_taxa, codes, code_masks, weights }
         });
-        Sample {
-            num_taxa,
-            parts: parts.collect(),
-        }
+        Sample { num_taxa, parts: parts.collect() }
     }
 
     pub(super) fn pack(&self) -> ParsimonyData {
@@ -99,20 +89,14 @@ impl SamplePart {
             let (set_b, changes_b) = self.naive_set(tree, b, EdgeId(0), pattern);
             changes_a + changes_b + u64::from(set_a & set_b == 0)
         };
-        self.weights
-            .iter()
-            .enumerate()
-            .map(|(pattern, &w)| u64::from(w) * score_of(pattern))
-            .sum()
+        self.weights.iter().enumerate().map(|(pattern, &w)| u64::from(w) * score_of(pattern)).sum()
     }
 
     fn naive_set(&self, tree: &Tree, node: NodeId, edge: EdgeId, pattern: usize) -> (u64, u64) {
         let all = u64::MAX >> (64 - self.num_states);
         if tree.is_tip(node) {
             let row = self.tip_taxa.iter().position(|&t| t == node.index());
-            let set = row.map_or(all, |row| {
-                self.code_masks[self.codes[row][pattern] as usize]
-            });
+            let set = row.map_or(all, |row| self.code_masks[self.codes[row][pattern] as usize]);
             return (if set == 0 { all } else { set }, 0);
         }
         let [(a, edge_a), (b, edge_b)] = tree.other_links(node, edge);

@@ -14,10 +14,8 @@ use crate::tree::{EdgeId, Tree};
 /// score reached.
 pub fn parsimony_spr(tree: &mut Tree, data: &ParsimonyData, radius: usize, rng: &mut Rng) -> u64 {
     let mut views = ParsimonyViews::new(tree, data);
-    let mut subtrees: Vec<(EdgeId, usize)> = tree
-        .edges()
-        .flat_map(|edge| [(edge, 0), (edge, 1)])
-        .collect();
+    let mut subtrees: Vec<(EdgeId, usize)> =
+        tree.edges().flat_map(|edge| [(edge, 0), (edge, 1)]).collect();
     let mut improved = true;
     while improved {
         improved = false;
@@ -66,29 +64,16 @@ mod tests {
             let data = sample.pack();
             let start = random_tree(num_taxa, 0.1, &mut rng);
             let mut tree = start.clone();
-            let score = parsimony_spr(
-                &mut tree,
-                &data,
-                4,
-                &mut stream(1, Purpose::ParsimonyTree, 0),
-            );
+            let score =
+                parsimony_spr(&mut tree, &data, 4, &mut stream(1, Purpose::ParsimonyTree, 0));
             tree.assert_integrity();
             assert_eq!(score, sample.naive_score(&tree));
             assert!(score <= parsimony_score(&start, &data));
             let mut again = start.clone();
-            parsimony_spr(
-                &mut again,
-                &data,
-                4,
-                &mut stream(1, Purpose::ParsimonyTree, 0),
-            );
+            parsimony_spr(&mut again, &data, 4, &mut stream(1, Purpose::ParsimonyTree, 0));
             assert_eq!(again, tree);
             for pendant in tree.edges() {
-                for attach in tree
-                    .ends(pendant)
-                    .into_iter()
-                    .filter(|&end| !start.is_tip(end))
-                {
+                for attach in tree.ends(pendant).into_iter().filter(|&end| !start.is_tip(end)) {
                     let pruned = tree.prune(attach, pendant);
                     for (target, _) in tree.edges_within(pruned.merged, 4) {
                         let undo = tree.regraft(&pruned, target, [0.0; 2]);
@@ -106,13 +91,9 @@ mod tests {
         // Columns that are the splits of a tree, each twice: the tree is the only one of that score.
         let mut rng = stream(1, Purpose::Test, 1);
         let truth = random_tree(30, 0.1, &mut rng);
-        let splits: Vec<_> = crate::tree::tree_splits(&truth)
-            .into_iter()
-            .map(|s| s.1)
-            .collect();
-        let codes: Vec<Vec<u8>> = (0..30)
-            .map(|t| splits.iter().map(|s| u8::from(s.contains(t))).collect())
-            .collect();
+        let splits: Vec<_> = crate::tree::tree_splits(&truth).into_iter().map(|s| s.1).collect();
+        let codes: Vec<Vec<u8>> =
+            (0..30).map(|t| splits.iter().map(|s| u8::from(s.contains(t))).collect()).collect();
         let part = super::super::ParsimonyPart {
             num_states: 2,
             tip_taxa: &(0..30).collect::<Vec<_>>(),

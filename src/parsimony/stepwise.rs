@@ -89,10 +89,8 @@ mod tests {
             tree.assert_integrity();
             assert_eq!(tree, build(0));
             let random = random_tree(num_taxa, 0.1, &mut rng);
-            let (score, random_score) = (
-                parsimony_score(&tree, &data),
-                parsimony_score(&random, &data),
-            );
+            let (score, random_score) =
+                (parsimony_score(&tree, &data), parsimony_score(&random, &data));
             assert!(score <= random_score);
             if num_taxa == 40 {
                 assert!(score < random_score);
@@ -112,13 +110,7 @@ mod tests {
                 &data,
             );
             let best = [(1, 2, 3), (2, 1, 3), (3, 1, 2)].map(|(a, b, c)| {
-                let edges = [
-                    (0, 4, 0.1),
-                    (a, 4, 0.1),
-                    (4, 5, 0.1),
-                    (b, 5, 0.1),
-                    (c, 5, 0.1),
-                ];
+                let edges = [(0, 4, 0.1), (a, 4, 0.1), (4, 5, 0.1), (b, 5, 0.1), (c, 5, 0.1)];
                 sample.naive_score(&Tree::from_edges(4, &edges))
             });
             assert_eq!(Some(&score), best.iter().min());

@@ -56,9 +56,8 @@ impl<'d> ParsimonyViews<'d> {
             if tree.is_tip(node) {
                 views.set_view(edge, node, node.0);
             } else {
-                let [a, b] = tree
-                    .other_links(node, edge)
-                    .map(|(child, edge)| views.view(edge, child));
+                let [a, b] =
+                    tree.other_links(node, edge).map(|(child, edge)| views.view(edge, child));
                 let row = views.new_row(a, b);
                 views.set_view(edge, node, row);
             }
@@ -81,11 +80,7 @@ impl<'d> ParsimonyViews<'d> {
 
     fn set_view(&mut self, edge: EdgeId, end: NodeId, row: u32) {
         let [first, second] = &mut self.row_of[edge.index()];
-        if first.0 == end {
-            first.1 = row
-        } else {
-            second.1 = row
-        }
+        if first.0 == end { first.1 = row } else { second.1 = row }
     }
 
     fn row(&self, number: u32) -> &Row {
@@ -135,13 +130,7 @@ impl<'d> ParsimonyViews<'d> {
     /// Changes that a taxon which is not in the tree adds in an edge, or some number above `limit`.
     pub(super) fn tip_cost(&self, edge: EdgeId, taxon: usize, limit: u64) -> u64 {
         let [a, b] = self.row_of[edge.index()].map(|(_, row)| self.row(row));
-        self.insertion_cost(
-            a,
-            b,
-            &self.data.tips[taxon],
-            &self.data.active[taxon],
-            limit,
-        )
+        self.insertion_cost(a, b, &self.data.tips[taxon], &self.data.active[taxon], limit)
     }
 
     /// What the subtree behind `pendant`, hanging at `attach`, costs at its place and in all edges at
@@ -200,21 +189,11 @@ impl<'d> ParsimonyViews<'d> {
         push(&mut stack, a, edge_a, 1, row_b);
         while let Some(((far, edge), (beside, beside_edge), distance, above)) = stack.pop() {
             if self.scratch.len() <= distance {
-                self.scratch
-                    .resize_with(distance + 1, || self.data.empty_row());
+                self.scratch.resize_with(distance + 1, || self.data.empty_row());
             }
             let mut up = std::mem::take(&mut self.scratch[distance]);
-            let above = if distance == 1 {
-                self.row(above)
-            } else {
-                &self.scratch[distance - 1]
-            };
-            self.combine(
-                above,
-                self.row(self.view(beside_edge, beside)),
-                &blocks,
-                &mut up,
-            );
+            let above = if distance == 1 { self.row(above) } else { &self.scratch[distance - 1] };
+            self.combine(above, self.row(self.view(beside_edge, beside)), &blocks, &mut up);
             let subtree = self.row(self.view(pendant, tree.other_end(pendant, attach)));
             let cost =
                 self.insertion_cost(self.row(self.view(edge, far)), &up, subtree, &blocks, limit);
@@ -243,12 +222,7 @@ impl<'d> ParsimonyViews<'d> {
 
     /// Puts a subtree that is off the tree into an edge, in the tree and in its views.
     pub(super) fn insert(&mut self, tree: &mut Tree, pruned: &PrunedSubtree, target: EdgeId) {
-        let PrunedSubtree {
-            attach,
-            pendant,
-            spare,
-            ..
-        } = *pruned;
+        let PrunedSubtree { attach, pendant, spare, .. } = *pruned;
         let top = tree.other_end(pendant, attach);
         let subtree = self.view(pendant, top);
         let before = self.view(pendant, attach);
@@ -334,17 +308,10 @@ mod tests {
         for edge in tree.edges() {
             for end in tree.ends(edge) {
                 let (kept, computed) = (views.view(edge, end), fresh.view(edge, end));
-                assert!(
-                    views.row(kept) == fresh.row(computed),
-                    "view at {end:?} of {edge:?}"
-                );
+                assert!(views.row(kept) == fresh.row(computed), "view at {end:?} of {edge:?}");
             }
         }
-        assert_eq!(
-            views.pool.len() - views.free.len(),
-            fresh.pool.len(),
-            "no row is lost"
-        );
+        assert_eq!(views.pool.len() - views.free.len(), fresh.pool.len(), "no row is lost");
     }
 
     #[test]
@@ -356,11 +323,7 @@ mod tests {
         let mut views = ParsimonyViews::new(&tree, &data);
         let score = parsimony_score(&tree, &data);
         for pendant in tree.edges() {
-            for attach in tree
-                .ends(pendant)
-                .into_iter()
-                .filter(|end| end.index() >= 12)
-            {
+            for attach in tree.ends(pendant).into_iter().filter(|end| end.index() >= 12) {
                 for radius in [1, 3, 99] {
                     let costs = views.insertion_costs(&tree, attach, pendant, radius);
                     let pruned = tree.prune(attach, pendant);

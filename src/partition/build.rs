@@ -31,12 +31,7 @@ pub fn build_patterns(
             *code = data_type.encode(row[site as usize]).unwrap_or(undetermined);
         }
     };
-    Ok(Patterns::compress(
-        data_type,
-        alignment.num_taxa(),
-        def.sites.len(),
-        encode_row,
-    ))
+    Ok(Patterns::compress(data_type, alignment.num_taxa(), def.sites.len(), encode_row))
 }
 
 /// Unknown characters of one taxon, each named once.
@@ -61,11 +56,7 @@ fn check_row(
         }
     }
     for (byte, site, count) in unknown {
-        let times = if count > 1 {
-            format!(", {count} times")
-        } else {
-            String::new()
-        };
+        let times = if count > 1 { format!(", {count} times") } else { String::new() };
         faults.push(Fault::new(
             alignment.place(taxon, site as usize),
             format!(

@@ -47,14 +47,10 @@ pub(super) fn check_coverage(
         faults.push(Fault::new(defs[second].place.clone(), message));
     }
     for def in defs.iter().filter(|def| def.sites.is_empty()) {
-        faults.push(Fault::new(
-            def.place.clone(),
-            "the partition has no columns",
-        ));
+        faults.push(Fault::new(def.place.clone(), "the partition has no columns"));
     }
-    let unassigned: Vec<u32> = (0..num_sites as u32)
-        .filter(|&site| owner[site as usize].is_none())
-        .collect();
+    let unassigned: Vec<u32> =
+        (0..num_sites as u32).filter(|&site| owner[site as usize].is_none()).collect();
     if report_unassigned && !unassigned.is_empty() {
         faults.push(Fault::new(
             Place::file(file),
@@ -84,9 +80,7 @@ mod tests {
     #[test]
     fn overlaps_name_columns_and_both_partitions() {
         let text = "DNA, a = 1-10\nDNA, b = 5-12, 20\nDNA, c = 10, 13-20\nDNA, d = 21-23, 22\n";
-        let message = parse_partitions(text, "q", 23, false)
-            .unwrap_err()
-            .to_string();
+        let message = parse_partitions(text, "q", 23, false).unwrap_err().to_string();
         let expected = "\
             q, line 2, 'b': columns 5-10 belong to 'a' (line 1) already: partitions must not overlap\n\
             q, line 3, 'c': column 10 belongs to 'a' (line 1) already: partitions must not overlap\n\
@@ -98,15 +92,11 @@ mod tests {
     #[test]
     fn unassigned_columns_are_listed_or_allowed() {
         let text = "DNA, a = 1-9\\3\nDNA, b = 15\n";
-        let message = parse_partitions(text, "q", 15, false)
-            .unwrap_err()
-            .to_string();
+        let message = parse_partitions(text, "q", 15, false).unwrap_err().to_string();
         let start = "q: columns 2-3, 5-6, 8-14 of the alignment are in no partition: ";
         assert!(message.starts_with(start), "{message}");
         assert_eq!(parse_partitions(text, "q", 15, true).unwrap().len(), 2);
-        let one = parse_partitions("DNA, a = 2-3", "q", 3, false)
-            .unwrap_err()
-            .to_string();
+        let one = parse_partitions("DNA, a = 2-3", "q", 3, false).unwrap_err().to_string();
         assert!(
             one.starts_with("q: column 1 of the alignment is in no partition: add it"),
             "{one}"

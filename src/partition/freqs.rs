@@ -34,19 +34,13 @@ pub fn empirical_freqs(patterns: &Patterns, num_states: usize) -> (Vec<f64>, Vec
     }
     for _ in 0..MAX_EM_ROUNDS {
         let next = improve(&freqs, &counts);
-        let change = freqs
-            .iter()
-            .zip(&next)
-            .map(|(a, b)| (a - b).abs())
-            .fold(0.0, f64::max);
+        let change = freqs.iter().zip(&next).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         freqs = next;
         if change <= EM_TOLERANCE {
             break;
         }
     }
-    let raised: Vec<usize> = (0..num_states)
-        .filter(|&state| freqs[state] < MIN_FREQ)
-        .collect();
+    let raised: Vec<usize> = (0..num_states).filter(|&state| freqs[state] < MIN_FREQ).collect();
     for &state in &raised {
         freqs[state] = MIN_FREQ;
     }
@@ -126,10 +120,7 @@ mod tests {
         let (found, raised) = freqs(&["ACAC"]);
         assert_eq!(raised, [2, 3]);
         let scale = 1.0 + 2e-4;
-        assert_close(
-            &found,
-            [0.5 / scale, 0.5 / scale, 1e-4 / scale, 1e-4 / scale],
-        );
+        assert_close(&found, [0.5 / scale, 0.5 / scale, 1e-4 / scale, 1e-4 / scale]);
         assert!((found.iter().sum::<f64>() - 1.0).abs() < 1e-15);
     }
 

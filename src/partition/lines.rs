@@ -11,10 +11,7 @@ use crate::error::{Fault, Place};
 pub(super) fn parse_lines(text: &[Glyph], file: &str, num_sites: usize) -> Parsed {
     let mut parsed = Parsed::default();
     for line in text.split(|glyph| glyph.character == '\n') {
-        let comment = line
-            .iter()
-            .position(|glyph| glyph.character == '#')
-            .unwrap_or(line.len());
+        let comment = line.iter().position(|glyph| glyph.character == '#').unwrap_or(line.len());
         let line = trim(&line[..comment]);
         if line.is_empty() {
             continue;
@@ -26,18 +23,9 @@ pub(super) fn parse_lines(text: &[Glyph], file: &str, num_sites: usize) -> Parse
                 parsed.faults.extend(ranges.faults);
                 parsed.incomplete |= ranges.incomplete;
                 let place = Place::file(file).at_line(line[0].line);
-                let place = if name.is_empty() {
-                    place
-                } else {
-                    place.named(&name)
-                };
+                let place = if name.is_empty() { place } else { place.named(&name) };
                 let (model, sites) = (spell_model(model), ranges.sites);
-                parsed.defs.push(PartitionDef {
-                    name,
-                    model,
-                    sites,
-                    place,
-                });
+                parsed.defs.push(PartitionDef { name, model, sites, place });
             }
             None => {
                 parsed.incomplete = true;
@@ -73,15 +61,9 @@ mod tests {
         let text =
             "GTR + G{0.5}, gene 1 = 1-2\n[p~f], DNA, b=3 # x\nGTR{1/2/3/1/2/1}+I,c\t=\t4\r\n";
         let defs = parse_partitions(text, "q", 4, false).unwrap();
-        let models: Vec<_> = defs
-            .iter()
-            .map(|def| (def.model.as_str(), def.name.as_str()))
-            .collect();
-        let expected = [
-            ("GTR+G{0.5}", "gene 1"),
-            ("[p~f],DNA", "b"),
-            ("GTR{1/2/3/1/2/1}+I", "c"),
-        ];
+        let models: Vec<_> =
+            defs.iter().map(|def| (def.model.as_str(), def.name.as_str())).collect();
+        let expected = [("GTR+G{0.5}", "gene 1"), ("[p~f],DNA", "b"), ("GTR{1/2/3/1/2/1}+I", "c")];
         assert_eq!(models, expected);
         assert_eq!(defs[1].place.to_string(), "q, line 2, 'b'");
     }
@@ -89,9 +71,7 @@ mod tests {
     #[test]
     fn unreadable_lines_are_all_named_and_their_columns_not_called_unassigned() {
         let text = "DNA, a = 1-2\ngene = 3\n , b = 4\nDNA, c\n  DNA, d = 5 = 6\nDNA, e = 1-x\nDNA, f = 12\n";
-        let message = parse_partitions(text, "q", 10, false)
-            .unwrap_err()
-            .to_string();
+        let message = parse_partitions(text, "q", 10, false).unwrap_err().to_string();
         let starts = [
             "q, line 2, column 1: cannot read 'gene = 3': expected `MODEL, NAME = RANGES`",
             "q, line 3, column 2: cannot read",
@@ -103,10 +83,7 @@ mod tests {
         ];
         let lines: Vec<_> = message.lines().collect();
         for start in starts {
-            assert!(
-                lines.iter().any(|line| line.starts_with(start)),
-                "{start}\n{message}"
-            );
+            assert!(lines.iter().any(|line| line.starts_with(start)), "{start}\n{message}");
         }
         assert!(!message.contains("in no partition"), "{message}");
     }

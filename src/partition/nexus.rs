@@ -10,9 +10,7 @@ use crate::error::{Fault, Place};
 
 /// True if a text says it is NEXUS.
 pub(super) fn is_nexus(text: &str) -> bool {
-    text.trim_start()
-        .get(..6)
-        .is_some_and(|start| start.eq_ignore_ascii_case("#nexus"))
+    text.trim_start().get(..6).is_some_and(|start| start.eq_ignore_ascii_case("#nexus"))
 }
 
 /// Reads the `sets` block of a NEXUS text.
@@ -22,11 +20,7 @@ pub(super) fn parse_nexus(text: &[Glyph], file: &str, num_sites: usize) -> Parse
     let text = remove_comments(body, file, &mut parsed);
     let mut commands = split_outside(&text, ';');
     if let Some(rest) = commands.pop().filter(|rest| !rest.is_empty()) {
-        parsed.refuse(
-            rest,
-            file,
-            "the last command does not end with `;`: is the file cut off?",
-        );
+        parsed.refuse(rest, file, "the last command does not end with `;`: is the file cut off?");
     }
     let mut block = Block::Outside;
     let mut sets: Vec<PartitionDef> = Vec::new();
@@ -96,11 +90,7 @@ impl Parsed {
     ) -> Option<PartitionDef> {
         let sides = split_outside(text, '=');
         let [name, ranges] = sides[..] else {
-            self.refuse(
-                text,
-                file,
-                "cannot read the charset: expected `charset NAME = RANGES;`",
-            );
+            self.refuse(text, file, "cannot read the charset: expected `charset NAME = RANGES;`");
             return None;
         };
         if ranges.iter().any(|glyph| glyph.character == ':') {
@@ -113,21 +103,9 @@ impl Parsed {
         let ranges = parse_ranges(ranges, Separator::CommaOrSpace, num_sites, file, &name);
         self.faults.extend(ranges.faults);
         self.incomplete |= ranges.incomplete;
-        let place = Place {
-            column: None,
-            ..place_of(text, file)
-        };
-        let place = if name.is_empty() {
-            place
-        } else {
-            place.named(&name)
-        };
-        Some(PartitionDef {
-            name,
-            model: String::new(),
-            sites: ranges.sites,
-            place,
-        })
+        let place = Place { column: None, ..place_of(text, file) };
+        let place = if name.is_empty() { place } else { place.named(&name) };
+        Some(PartitionDef { name, model: String::new(), sites: ranges.sites, place })
     }
 
     /// `NAME = MODEL:SET, MODEL:SET`
@@ -158,10 +136,7 @@ impl Parsed {
             let name = unquote(set);
             match sets.iter().find(|known| known.name == name) {
                 Some(known) => {
-                    defs.push(PartitionDef {
-                        model: spell_model(model),
-                        ..known.clone()
-                    });
+                    defs.push(PartitionDef { model: spell_model(model), ..known.clone() });
                 }
                 None => {
                     let message =
@@ -220,9 +195,7 @@ fn split_outside(text: &[Glyph], separator: char) -> Vec<&[Glyph]> {
 
 /// The first word and what follows it.
 fn split_word(command: &[Glyph]) -> (String, &[Glyph]) {
-    let end = command
-        .iter()
-        .position(|glyph| glyph.character.is_whitespace());
+    let end = command.iter().position(|glyph| glyph.character.is_whitespace());
     let (word, rest) = command.split_at(end.unwrap_or(command.len()));
     (spell(word), trim(rest))
 }
@@ -230,10 +203,7 @@ fn split_word(command: &[Glyph]) -> (String, &[Glyph]) {
 /// A name without its quotes; `''` inside them is one quote.
 fn unquote(name: &[Glyph]) -> String {
     let name = spell(name);
-    match name
-        .strip_prefix('\'')
-        .and_then(|rest| rest.strip_suffix('\''))
-    {
+    match name.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
         Some(inner) => inner.replace("''", "'"),
         None => name,
     }
@@ -248,9 +218,7 @@ mod tests {
     }
 
     fn refused(text: &str) -> String {
-        parse_partitions(text, "q", 12, false)
-            .unwrap_err()
-            .to_string()
+        parse_partitions(text, "q", 12, false).unwrap_err().to_string()
     }
 
     #[test]
@@ -272,10 +240,7 @@ mod tests {
             "#nexus\nbegin sets;\ncharset a = 1-4;\ncharset unused = 1-12;\ncharset b = 5-.;\n\
              charpartition mine = HKY{2.0} + F{0.1,0.2,0.3,0.4}:b,\n GTR+G : a;\nend;\n",
         );
-        let read: Vec<_> = defs
-            .iter()
-            .map(|def| (def.name.as_str(), def.model.as_str()))
-            .collect();
+        let read: Vec<_> = defs.iter().map(|def| (def.name.as_str(), def.model.as_str())).collect();
         assert_eq!(read, [("b", "HKY{2.0}+F{0.1,0.2,0.3,0.4}"), ("a", "GTR+G")]);
     }
 
@@ -308,9 +273,6 @@ mod tests {
         let start = "q, line 3, 'b': column 8 belongs to 'a' (line 2) already";
         assert!(overlap.starts_with(start), "{overlap}");
         let open = refused("#nexus begin sets; charset a = 1-12; [ end;");
-        assert!(
-            open.contains("line 1, column 38: a comment without its `]`"),
-            "{open}"
-        );
+        assert!(open.contains("line 1, column 38: a comment without its `]`"), "{open}");
     }
 }

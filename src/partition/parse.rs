@@ -64,11 +64,7 @@ pub fn parse_partitions(
     } else {
         parse_lines(&glyphs(text), file_name, num_sites)
     };
-    let Parsed {
-        defs,
-        mut faults,
-        incomplete,
-    } = parsed;
+    let Parsed { defs, mut faults, incomplete } = parsed;
     if defs.is_empty() && faults.is_empty() {
         faults.push(Fault::new(
             Place::file(file_name),
@@ -79,11 +75,7 @@ pub fn parse_partitions(
     check_names(&defs, &mut faults);
     let report_unassigned = !allow_unassigned && !incomplete;
     check_coverage(&defs, file_name, num_sites, report_unassigned, &mut faults);
-    if faults.is_empty() {
-        Ok(defs)
-    } else {
-        Err(Error::Input(faults))
-    }
+    if faults.is_empty() { Ok(defs) } else { Err(Error::Input(faults)) }
 }
 
 /// The one partition of a run without a partition file: all columns, under a model.
@@ -102,11 +94,7 @@ fn glyphs(text: &str) -> Vec<Glyph> {
     lines
         .flat_map(|(i, line)| {
             let characters = line.chars().enumerate();
-            characters.map(move |(j, character)| Glyph {
-                character,
-                line: i + 1,
-                column: j + 1,
-            })
+            characters.map(move |(j, character)| Glyph { character, line: i + 1, column: j + 1 })
         })
         .collect()
 }
@@ -117,10 +105,7 @@ pub(super) fn trim(glyphs: &[Glyph]) -> &[Glyph] {
     let Some(start) = glyphs.iter().position(solid) else {
         return &[];
     };
-    let end = glyphs
-        .iter()
-        .rposition(solid)
-        .map_or(start, |last| last + 1);
+    let end = glyphs.iter().rposition(solid).map_or(start, |last| last + 1);
     &glyphs[start..end]
 }
 
@@ -137,9 +122,7 @@ pub(super) fn spell_model(glyphs: &[Glyph]) -> String {
 /// Where a piece of text begins.
 pub(super) fn place_of(glyphs: &[Glyph], file: &str) -> Place {
     match glyphs.first() {
-        Some(first) => Place::file(file)
-            .at_line(first.line)
-            .at_column(first.column),
+        Some(first) => Place::file(file).at_line(first.line).at_column(first.column),
         None => Place::file(file),
     }
 }
@@ -149,10 +132,7 @@ fn check_names(defs: &[PartitionDef], faults: &mut Vec<Fault>) {
     let mut first_with: HashMap<&str, &Place> = HashMap::new();
     for def in defs {
         if def.name.is_empty() {
-            faults.push(Fault::new(
-                def.place.clone(),
-                "a partition without a name: give it one",
-            ));
+            faults.push(Fault::new(def.place.clone(), "a partition without a name: give it one"));
         } else if let Some(first) = first_with.get(def.name.as_str()) {
             let line = first.line.unwrap_or(1);
             faults.push(Fault::new(
@@ -197,10 +177,7 @@ mod tests {
     fn names_are_unique_and_not_empty() {
         let found = messages("DNA, a = 1-2\nDNA, = 3\nDNA, a = 4\n", 4);
         assert_eq!(found.len(), 2, "{found:#?}");
-        assert!(
-            found[0].starts_with("q, line 2: a partition without a name"),
-            "{found:#?}"
-        );
+        assert!(found[0].starts_with("q, line 2: a partition without a name"), "{found:#?}");
         assert!(
             found[1].starts_with("q, line 3, 'a': the partition name was used before, on line 1")
         );
@@ -211,10 +188,7 @@ mod tests {
         for text in ["", "\n# only a comment\n", "#nexus\nbegin sets;\nend;"] {
             let found = messages(text, 4);
             assert_eq!(found.len(), 1, "{found:#?}");
-            assert!(
-                found[0].starts_with("q: the file defines no partition"),
-                "{found:#?}"
-            );
+            assert!(found[0].starts_with("q: the file defines no partition"), "{found:#?}");
         }
     }
 

@@ -35,13 +35,7 @@ pub(super) fn parse_ranges(
     let mut ranges = Ranges::default();
     for item in split_items(text, separator) {
         let refuse = |message: String| {
-            Fault::new(
-                Place {
-                    name: Some(name.to_string()),
-                    ..place_of(item, file)
-                },
-                message,
-            )
+            Fault::new(Place { name: Some(name.to_string()), ..place_of(item, file) }, message)
         };
         let mut written = spell(item);
         if split_by_space(item).len() == 1 {
@@ -55,9 +49,7 @@ pub(super) fn parse_ranges(
                     )));
                 }
                 let existing = (first..=last.min(num_sites)).step_by(stride);
-                ranges
-                    .sites
-                    .extend(existing.map(|column| (column - 1) as u32));
+                ranges.sites.extend(existing.map(|column| (column - 1) as u32));
             }
             Err(message) => {
                 ranges.faults.push(refuse(message));
@@ -122,17 +114,11 @@ fn parse_range(written: &str, num_sites: usize) -> Result<(usize, usize, usize),
         return Err(unreadable());
     };
     if first == 0 {
-        Err(format!(
-            "range '{written}' begins at 0, but columns are counted from 1"
-        ))
+        Err(format!("range '{written}' begins at 0, but columns are counted from 1"))
     } else if stride == 0 {
-        Err(format!(
-            "range '{written}' has stride 0: expected 1 or more"
-        ))
+        Err(format!("range '{written}' has stride 0: expected 1 or more"))
     } else if first > last {
-        Err(format!(
-            "range '{written}' begins after its end: expected first-last"
-        ))
+        Err(format!("range '{written}' begins after its end: expected first-last"))
     } else {
         Ok((first, last, stride))
     }
@@ -155,12 +141,7 @@ pub fn format_ranges(sites: &[u32]) -> String {
 pub(super) fn format_some_ranges(sites: &[u32]) -> String {
     const MAX_SHOWN: usize = 12;
     let runs = split_runs(sites);
-    let mut shown = runs
-        .iter()
-        .take(MAX_SHOWN)
-        .map(format_run)
-        .collect::<Vec<_>>()
-        .join(", ");
+    let mut shown = runs.iter().take(MAX_SHOWN).map(format_run).collect::<Vec<_>>().join(", ");
     if runs.len() > MAX_SHOWN {
         let columns: usize = runs[MAX_SHOWN..].iter().map(|run| run.length).sum();
         shown += &format!(" and {columns} more");
@@ -179,13 +160,8 @@ fn split_runs(sites: &[u32]) -> Vec<Run> {
     let mut runs = Vec::new();
     let mut rest = sites;
     while let [first, after @ ..] = rest {
-        let stride = after
-            .first()
-            .and_then(|next| next.checked_sub(*first))
-            .unwrap_or(0);
-        let steps = rest
-            .windows(2)
-            .take_while(|pair| pair[0].checked_add(stride) == Some(pair[1]));
+        let stride = after.first().and_then(|next| next.checked_sub(*first)).unwrap_or(0);
+        let steps = rest.windows(2).take_while(|pair| pair[0].checked_add(stride) == Some(pair[1]));
         // Two columns that are no neighbours may begin different runs: 5, 10-20.
         let length = match (stride, 1 + steps.count()) {
             (0, _) => 1,
@@ -193,21 +169,14 @@ fn split_runs(sites: &[u32]) -> Vec<Run> {
             (_, length) if length > 2 => length,
             _ => 1,
         };
-        runs.push(Run {
-            first: *first,
-            stride,
-            length,
-        });
+        runs.push(Run { first: *first, stride, length });
         rest = &rest[length..];
     }
     runs
 }
 
 fn format_run(run: &Run) -> String {
-    let (first, last) = (
-        run.first + 1,
-        run.first + 1 + run.stride * (run.length as u32 - 1),
-    );
+    let (first, last) = (run.first + 1, run.first + 1 + run.stride * (run.length as u32 - 1));
     match (run.length, run.stride) {
         (1, _) => first.to_string(),
         (_, 1) => format!("{first}-{last}"),
@@ -222,13 +191,8 @@ mod tests {
 
     fn parse(text: &str, separator: Separator, num_sites: usize) -> Ranges {
         let characters = text.chars().enumerate();
-        let glyphs: Vec<Glyph> = characters
-            .map(|(i, character)| Glyph {
-                character,
-                line: 1,
-                column: i + 1,
-            })
-            .collect();
+        let glyphs: Vec<Glyph> =
+            characters.map(|(i, character)| Glyph { character, line: 1, column: i + 1 }).collect();
         parse_ranges(&glyphs, separator, num_sites, "q", "g")
     }
 
@@ -236,23 +200,13 @@ mod tests {
     fn columns_ranges_strides_and_the_last_column() {
         let read = |text, separator| {
             let ranges = parse(text, separator, 10);
-            assert!(
-                ranges.faults.is_empty() && !ranges.incomplete,
-                "{text} {:?}",
-                ranges.faults
-            );
+            assert!(ranges.faults.is_empty() && !ranges.incomplete, "{text} {:?}", ranges.faults);
             ranges.sites
         };
         assert_eq!(read("3", Separator::Comma), [2]);
-        assert_eq!(
-            read(" 8 - 10 ,1-7 \\ 3", Separator::Comma),
-            [7, 8, 9, 0, 3, 6]
-        );
+        assert_eq!(read(" 8 - 10 ,1-7 \\ 3", Separator::Comma), [7, 8, 9, 0, 3, 6]);
         assert_eq!(read("1-9/4,10-10", Separator::Comma), [0, 4, 8, 9]);
-        assert_eq!(
-            read("1 - 3\\2 5 . 7-.\\2", Separator::CommaOrSpace),
-            [0, 2, 4, 9, 6, 8]
-        );
+        assert_eq!(read("1 - 3\\2 5 . 7-.\\2", Separator::CommaOrSpace), [0, 2, 4, 9, 6, 8]);
         assert_eq!(read("1,2\n3 , 4", Separator::CommaOrSpace), [0, 1, 2, 3]);
     }
 
@@ -264,23 +218,16 @@ mod tests {
             (ranges.faults[0].to_string(), ranges.incomplete)
         };
         let (zero, incomplete) = message("3, 0-2");
-        assert!(
-            zero.starts_with("q, line 1, column 4, 'g': range '0-2' begins at 0"),
-            "{zero}"
-        );
+        assert!(zero.starts_with("q, line 1, column 4, 'g': range '0-2' begins at 0"), "{zero}");
         assert!(incomplete);
         assert!(message("5-3").0.contains("begins after its end"));
         assert!(message("1-9\\0").0.contains("stride 0"));
-        for text in [
-            "", "x", "1-", "-3", "1-2-3", "1 2", "3\\3", "1-5\\", "+1", "1,,3", "1-\u{b2}",
-        ] {
+        for text in ["", "x", "1-", "-3", "1-2-3", "1 2", "3\\3", "1-5\\", "+1", "1,,3", "1-\u{b2}"]
+        {
             assert!(message(text).0.contains("as a range"), "{text}");
         }
         let (beyond, incomplete) = message("9-99999999999999999999999");
-        assert!(
-            beyond.contains("reaches beyond the alignment, which has 10 columns"),
-            "{beyond}"
-        );
+        assert!(beyond.contains("reaches beyond the alignment, which has 10 columns"), "{beyond}");
         assert!(!incomplete, "the columns that exist are known");
         assert_eq!(parse("8-12,15", Separator::Comma, 10).sites, [7, 8, 9]);
         assert_eq!(parse("8-12,15", Separator::Comma, 10).faults.len(), 2);

@@ -20,9 +20,7 @@ impl Partition {
     /// The first column of the alignment (counted from 1) that shows a pattern.
     pub fn first_column_of(&self, pattern: usize) -> Option<u32> {
         let patterns = self.patterns.site_to_pattern.iter();
-        let site = patterns
-            .into_iter()
-            .position(|&found| found as usize == pattern)?;
+        let site = patterns.into_iter().position(|&found| found as usize == pattern)?;
         Some(self.sites[site] + 1)
     }
 }

@@ -33,9 +33,6 @@ pub fn all(mut session: Session) -> Result<Files> {
 pub fn newick_with_support(tree: &Tree, replicates: &[Tree], taxa: &Taxa) -> String {
     let support = map_support(tree, replicates);
     let label = |edge: EdgeId| support[edge.index()].map(support_label);
-    let options = NewickOptions {
-        node_labels: Some(&label),
-        ..NewickOptions::default()
-    };
+    let options = NewickOptions { node_labels: Some(&label), ..NewickOptions::default() };
     write_newick(tree, |taxon| taxa.name(taxon), &options)
 }

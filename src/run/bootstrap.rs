@@ -1,7 +1,7 @@
 //! `--bootstrap`: searches on resampled columns.
 
 use super::machine::Machine;
-use super::search::climb;
+use super::search::{Begin, climb};
 use super::session::{Files, Session, Setup};
 use crate::bootstrap::bootstrap_weights;
 use crate::error::Result;
@@ -80,12 +80,16 @@ fn replicate(
             }
         })
         .collect();
-    let (mut evaluator, lnl) = climb(setup, machine, &partitions, &mut models, tree, &mut Silent);
-    observer.event(&Event::Progress {
-        phase: "bootstrap".into(),
-        round: number + 1,
-        lnl,
-    });
+    // A replicate's tree need not be the very best: support varies more by resampling.
+    let begin = Begin {
+        tree,
+        alternatives: Vec::new(),
+        perturbations: Some(0),
+        seed,
+        index: number as u64,
+    };
+    let (mut evaluator, lnl) = climb(setup, machine, &partitions, &mut models, begin, &mut Silent);
+    observer.event(&Event::Progress { phase: "bootstrap".into(), round: number + 1, lnl });
     if evaluator.linkage() == BrlenLinkage::Unlinked {
         evaluator.average_brlens();
     }

@@ -25,36 +25,15 @@ pub fn check(session: Session) -> Result<Files> {
     let [ours, unrestricted] = [&present, &all].map(|tips| Cost::of(&loaded.partitions, tips));
     let machine = session.setup.machine;
     let rows = [
-        (
-            "sites that cannot tell taxa apart",
-            loaded.report.invariant_sites.to_string(),
-        ),
-        (
-            "sites without data",
-            loaded.report.gap_columns.len().to_string(),
-        ),
+        ("sites that cannot tell taxa apart", loaded.report.invariant_sites.to_string()),
+        ("sites without data", loaded.report.gap_columns.len().to_string()),
         ("memory for likelihoods", format_bytes(ours.clv_bytes)),
-        (
-            "  if all taxa were in all partitions",
-            format_bytes(unrestricted.clv_bytes),
-        ),
+        ("  if all taxa were in all partitions", format_bytes(unrestricted.clv_bytes)),
         ("memory for sequences", format_bytes(ours.tip_bytes)),
-        (
-            "work of one traversal, in vector rows",
-            ours.operations.to_string(),
-        ),
-        (
-            "  if all taxa were in all partitions",
-            unrestricted.operations.to_string(),
-        ),
-        (
-            "pattern rows that threads can share",
-            count_rows(&loaded.partitions).to_string(),
-        ),
-        (
-            "threads",
-            format!("{}, kernels {}", machine.threads, machine.kernels()),
-        ),
+        ("work of one traversal, in vector rows", ours.operations.to_string()),
+        ("  if all taxa were in all partitions", unrestricted.operations.to_string()),
+        ("pattern rows that threads can share", count_rows(&loaded.partitions).to_string()),
+        ("threads", format!("{}, kernels {}", machine.threads, machine.kernels())),
     ];
     text.push_str(&pairs("A run will take", &rows));
     text.push_str(
@@ -123,19 +102,10 @@ mod tests {
 
     #[test]
     fn the_memory_that_is_promised_is_what_an_engine_takes() {
-        let rows = [
-            "ACGTACGTAA",
-            "ACGAACGTAC",
-            "AAGTAC----",
-            "AC-TTCGTAA",
-            "----------",
-            "CCGTACGTTT",
-        ];
-        let codes = |row: &str| {
-            row.bytes()
-                .map(|b| DataType::Dna.encode(b).unwrap())
-                .collect::<Vec<_>>()
-        };
+        let rows =
+            ["ACGTACGTAA", "ACGAACGTAC", "AAGTAC----", "AC-TTCGTAA", "----------", "CCGTACGTTT"];
+        let codes =
+            |row: &str| row.bytes().map(|b| DataType::Dna.encode(b).unwrap()).collect::<Vec<_>>();
         let patterns = Patterns::compress(DataType::Dna, 6, 10, |taxon, out| {
             out.copy_from_slice(&codes(rows[taxon]));
         });

@@ -22,12 +22,7 @@ pub fn consense(
     let trees = read_topologies(trees, &taxa, "the first tree")?;
     let splits: Vec<Vec<Split>> = trees
         .iter()
-        .map(|tree| {
-            tree_splits(tree)
-                .into_iter()
-                .map(|(_, split)| split)
-                .collect()
-        })
+        .map(|tree| tree_splits(tree).into_iter().map(|(_, split)| split).collect())
         .collect();
     let kind = match rule {
         ConsensusRule::Strict => ConsensusKind::Strict,

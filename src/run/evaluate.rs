@@ -57,11 +57,7 @@ fn evaluate_tree(
     let start_linked = setup.linkage == BrlenLinkage::Unlinked
         && setup.loaded.partition_trees.is_none()
         && opt_branches;
-    let linkage = if start_linked {
-        BrlenLinkage::Linked
-    } else {
-        setup.linkage
-    };
+    let linkage = if start_linked { BrlenLinkage::Linked } else { setup.linkage };
     let tree = start.tree.clone();
     let mut evaluator = setup.evaluator(machine, &setup.loaded.partitions, &models, tree, linkage);
     if start_linked {
@@ -77,10 +73,9 @@ fn evaluate_tree(
 
 /// Gives every partition the lengths of its own tree, where there are such trees.
 fn set_partition_trees(setup: &Setup, evaluator: &mut Evaluator, source: &str) -> Result<()> {
-    let (Some(trees), Some(file)) = (
-        &setup.loaded.partition_trees,
-        &setup.plan.search.partition_trees,
-    ) else {
+    let (Some(trees), Some(file)) =
+        (&setup.loaded.partition_trees, &setup.plan.search.partition_trees)
+    else {
         return Ok(());
     };
     let mut faults = Vec::new();
@@ -93,9 +88,5 @@ fn set_partition_trees(setup: &Setup, evaluator: &mut Evaluator, source: &str) -
             faults.push(Fault::new(place, message));
         }
     }
-    if faults.is_empty() {
-        Ok(())
-    } else {
-        Err(Error::Input(faults))
-    }
+    if faults.is_empty() { Ok(()) } else { Err(Error::Input(faults)) }
 }

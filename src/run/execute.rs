@@ -75,10 +75,8 @@ fn write(
     let elapsed = progress.elapsed().as_secs_f64();
     report.timings.add("total", elapsed);
     progress.about_run(&format!("elapsed: {elapsed:.1} s"));
-    for (kind, content) in [
-        (Kind::Log, progress.log().to_string()),
-        (Kind::Json, report.to_json()),
-    ] {
+    for (kind, content) in [(Kind::Log, progress.log().to_string()), (Kind::Json, report.to_json())]
+    {
         if kinds.contains(&kind) {
             files.write(kind, content.as_bytes())?;
         }
@@ -115,9 +113,5 @@ fn check_input_files(plan: &Plan) -> Result<()> {
             Err(error) => faults.push(Fault::new(place, format!("cannot be read: {error}"))),
         }
     }
-    if faults.is_empty() {
-        Ok(())
-    } else {
-        Err(Error::Input(faults))
-    }
+    if faults.is_empty() { Ok(()) } else { Err(Error::Input(faults)) }
 }

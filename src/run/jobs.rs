@@ -54,11 +54,7 @@ pub fn run_jobs<T: Send>(
         .num_threads(threads.min(num_jobs))
         .build()
         .expect("the system can start threads");
-    let in_order = Mutex::new(InOrder {
-        observer,
-        next: 0,
-        waiting: BTreeMap::new(),
-    });
+    let in_order = Mutex::new(InOrder { observer, next: 0, waiting: BTreeMap::new() });
     let results: Vec<Mutex<Option<Result<T>>>> = (0..num_jobs).map(|_| Mutex::new(None)).collect();
     let next_job = AtomicUsize::new(0);
     // Jobs are taken one by one in their order, so that events need not wait for long.
@@ -72,15 +68,11 @@ pub fn run_jobs<T: Send>(
                 next_job.store(num_jobs, Ordering::Relaxed);
             }
             *place.lock().unwrap_or_else(|e| e.into_inner()) = Some(result);
-            in_order
-                .lock()
-                .unwrap_or_else(|e| e.into_inner())
-                .finish(job, recorder.0);
+            in_order.lock().unwrap_or_else(|e| e.into_inner()).finish(job, recorder.0);
         }
     });
-    let results = results
-        .into_iter()
-        .map(|place| place.into_inner().unwrap_or_else(|e| e.into_inner()));
+    let results =
+        results.into_iter().map(|place| place.into_inner().unwrap_or_else(|e| e.into_inner()));
     // Jobs that were not begun come after the one that failed.
     results.flatten().collect()
 }

@@ -86,11 +86,7 @@ pub fn load(plan: &Plan) -> Result<Loaded> {
             None
         }
     };
-    let path = plan
-        .data
-        .msa
-        .as_deref()
-        .expect("the command line was checked");
+    let path = plan.data.msa.as_deref().expect("the command line was checked");
     let Some(alignment) = collect(read_alignment(path), &mut faults)? else {
         return Err(Error::Input(faults));
     };
@@ -121,12 +117,7 @@ pub fn load(plan: &Plan) -> Result<Loaded> {
         match build_patterns(&alignment, &def, model.data_type) {
             Ok(patterns) => {
                 let PartitionDef { name, sites, .. } = def;
-                partitions.push(Partition {
-                    name,
-                    model,
-                    patterns,
-                    sites,
-                });
+                partitions.push(Partition { name, model, patterns, sites });
                 brlen_scalers.push(scaler);
             }
             Err(more) => faults.extend(more),
@@ -150,16 +141,11 @@ pub fn load(plan: &Plan) -> Result<Loaded> {
     let all: Vec<Patterns> = partitions.iter().map(|p| p.patterns.clone()).collect();
     let gappyness = gappyness(&all, taxa.len());
     drop(all);
-    let views: Vec<(&Patterns, &[u32])> = partitions
-        .iter()
-        .map(|p| (&p.patterns, p.sites.as_slice()))
-        .collect();
+    let views: Vec<(&Patterns, &[u32])> =
+        partitions.iter().map(|p| (&p.patterns, p.sites.as_slice())).collect();
     let report = AlignmentReport::new(&taxa, &views);
     remark(&taxa, &partitions, &report, &mut remarks);
-    let presence = partitions
-        .iter()
-        .map(|p| p.patterns.tip_taxa.clone())
-        .collect();
+    let presence = partitions.iter().map(|p| p.patterns.tip_taxa.clone()).collect();
     for partition in &mut partitions {
         count_freqs(partition, &mut remarks);
         if !plan.data.restricted {
@@ -211,10 +197,7 @@ pub(super) fn read_text(path: &Path) -> Result<String> {
 }
 
 fn check_size(alignment: &Alignment, plan: &Plan, path: &Path, faults: &mut Vec<Fault>) {
-    let searches = matches!(
-        plan.command,
-        Command::Search | Command::Bootstrap | Command::All
-    );
+    let searches = matches!(plan.command, Command::Search | Command::Bootstrap | Command::All);
     let n = alignment.num_taxa();
     let message = if n < 3 {
         format!("fewer than 3 taxa: the alignment has {n}, and a tree needs 3")

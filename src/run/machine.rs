@@ -28,16 +28,11 @@ impl Machine {
     /// [`Error::Usage`] if this machine lacks the kernels asked for.
     pub fn new(plan: &Plan, partitions: &[Partition]) -> Result<(Self, Option<String>)> {
         let (threads, warning) = choose_threads(plan.run.threads, count_rows(partitions));
-        let machine = Machine {
-            threads,
-            simd: plan.run.simd,
-        };
+        let machine = Machine { threads, simd: plan.run.simd };
         machine.select().map_err(|known| {
             let wanted = machine.kernel_name().unwrap_or_default();
             let known = known.join(", ");
-            Error::Usage(format!(
-                "--simd {wanted}: this machine lacks it; it has {known}"
-            ))
+            Error::Usage(format!("--simd {wanted}: this machine lacks it; it has {known}"))
         })?;
         Ok((machine, warning))
     }
@@ -75,8 +70,7 @@ impl Machine {
     }
 
     fn make_kernels(&self) -> Box<dyn Kernels> {
-        self.select()
-            .expect("the kernels were found when the machine was made")
+        self.select().expect("the kernels were found when the machine was made")
     }
 
     /// An evaluator for a tree; gene g has the data of partition g and the model `models[g]`. Threads
@@ -88,23 +82,14 @@ impl Machine {
         tree: Tree,
         linkage: BrlenLinkage,
     ) -> Evaluator {
-        make_evaluator(
-            partitions,
-            models,
-            tree,
-            linkage,
-            self.make_kernels(),
-            self.threads,
-        )
+        make_evaluator(partitions, models, tree, linkage, self.make_kernels(), self.threads)
     }
 }
 
 /// Runs something that uses rayon on no more threads than the user allows.
 pub fn with_threads<T: Send>(plan: &Plan, work: impl FnOnce() -> T + Send) -> T {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(allowed_threads(plan));
-    pool.build()
-        .expect("the system can start threads")
-        .install(work)
+    pool.build().expect("the system can start threads").install(work)
 }
 
 fn allowed_threads(plan: &Plan) -> usize {
@@ -134,11 +119,7 @@ pub fn make_evaluator(
         .zip(partitions)
         .zip(models)
         .map(|((data, partition), model)| {
-            (
-                data,
-                partition.patterns.tip_taxa.as_slice(),
-                GeneModel::new(model),
-            )
+            (data, partition.patterns.tip_taxa.as_slice(), GeneModel::new(model))
         })
         .collect();
     Evaluator::new(tree, genes, linkage, Box::new(engine))
@@ -147,9 +128,7 @@ pub fn make_evaluator(
 /// Pattern rows of all partitions with a tree.
 pub fn count_rows(partitions: &[Partition]) -> usize {
     let informative = partitions.iter().filter(|p| p.patterns.num_tips() >= 2);
-    informative
-        .map(|p| p.patterns.num_patterns() * p.model.rate_cats().rates.len())
-        .sum::<usize>()
+    informative.map(|p| p.patterns.num_patterns() * p.model.rate_cats().rates.len()).sum::<usize>()
         / 4
 }
 

@@ -32,7 +32,8 @@ pub use load::{Loaded, load};
 pub use machine::{Machine, make_evaluator};
 pub use plan::{
     BootstrapOptions, Command, ConsensusRule, DEFAULT_REPLICATES, DEFAULT_SEED, DataOptions,
-    OutputOptions, Plan, RunOptions, SearchOptions, Simd, SimulatePlan, Threads, TreeSource,
+    OutputOptions, Plan, RunOptions, SCREENED_TREES, SearchOptions, Simd, SimulatePlan, Threads,
+    TreeSource,
 };
 pub use remarks::Remarks;
 pub use trees::GivenTree;

@@ -58,9 +58,7 @@ pub fn resolve_model(
         Model::parse(&text).map_err(fault)?
     };
     if takes_option && choice.option.is_none() && !choice.option_is_bad {
-        note(format!(
-            "partitions without a model of their own get {DEFAULT_MODEL} (no -m given)"
-        ));
+        note(format!("partitions without a model of their own get {DEFAULT_MODEL} (no -m given)"));
     }
     if choice.gamma_median
         && let Some(gamma) = &mut model.gamma
@@ -73,13 +71,8 @@ pub fn resolve_model(
 
 /// Takes a `+BU{s}` or `+B{s}` off a model string.
 fn split_scaler(text: &str) -> Result<(String, Option<f64>), String> {
-    let upper = text
-        .to_ascii_uppercase()
-        .replace('[', "{")
-        .replace(']', "}");
-    let found = ["+BU{", "+B{"]
-        .iter()
-        .find_map(|mark| upper.find(mark).map(|at| (at, mark.len())));
+    let upper = text.to_ascii_uppercase().replace('[', "{").replace(']', "}");
+    let found = ["+BU{", "+B{"].iter().find_map(|mark| upper.find(mark).map(|at| (at, mark.len())));
     let Some((at, mark)) = found else {
         return Ok((text.to_string(), None));
     };
@@ -107,11 +100,7 @@ pub fn write_models(
     let scaled = plan.linkage() == BrlenLinkage::Scaled;
     let mut text = String::new();
     for ((partition, model), scaler) in partitions.iter().zip(models).zip(scalers) {
-        let scaler = if scaled {
-            format!("+BU{{{scaler}}}")
-        } else {
-            String::new()
-        };
+        let scaler = if scaled { format!("+BU{{{scaler}}}") } else { String::new() };
         let ranges = format_ranges(&partition.sites);
         text.push_str(&format!("{model}{scaler}, {} = {ranges}\n", partition.name));
     }
@@ -124,21 +113,12 @@ mod tests {
 
     fn def(model: &str) -> PartitionDef {
         let place = Place::file("q").at_line(2).named("g");
-        PartitionDef {
-            name: "g".into(),
-            model: model.into(),
-            sites: vec![0],
-            place,
-        }
+        PartitionDef { name: "g".into(), model: model.into(), sites: vec![0], place }
     }
 
     fn choice(option: Option<&str>) -> ModelChoice {
         let option = option.map(|text| Model::parse(text).unwrap());
-        ModelChoice {
-            option,
-            option_is_bad: false,
-            gamma_median: false,
-        }
+        ModelChoice { option, option_is_bad: false, gamma_median: false }
     }
 
     fn label(line: &str, option: Option<&str>) -> (String, Option<f64>, Vec<String>) {
@@ -156,13 +136,8 @@ mod tests {
         let (model, _, notes) = label("DNA", None);
         assert_eq!((model.as_str(), notes.len()), ("GTR+FC+G4m", 1));
         assert!(label("JC", None).2.is_empty());
-        let median = ModelChoice {
-            gamma_median: true,
-            ..choice(Some("JC+G"))
-        };
-        let model = resolve_model(&def("DNA"), &median, &mut Vec::new())
-            .unwrap()
-            .0;
+        let median = ModelChoice { gamma_median: true, ..choice(Some("JC+G")) };
+        let model = resolve_model(&def("DNA"), &median, &mut Vec::new()).unwrap().0;
         assert_eq!(model.label(), "JC+FE+G4a");
     }
 
@@ -177,11 +152,6 @@ mod tests {
             assert!(message.starts_with("q, line 2, 'g': 'B"), "{message}");
         }
         let fault = resolve_model(&def("NONE"), &choice(None), &mut Vec::new()).unwrap_err();
-        assert!(
-            fault
-                .to_string()
-                .starts_with("q, line 2, 'g': model 'NONE'"),
-            "{fault}"
-        );
+        assert!(fault.to_string().starts_with("q, line 2, 'g': model 'NONE'"), "{fault}");
     }
 }

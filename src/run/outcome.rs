@@ -159,10 +159,8 @@ pub fn best_of(outcomes: &[Outcome]) -> usize {
 /// Says and reports the outcomes, and makes the files that searches and evaluations have in common.
 pub fn deliver(session: &mut Session, outcomes: &[Outcome], files: &mut Files) {
     let best = &outcomes[best_of(outcomes)];
-    let newicks: Vec<String> = outcomes
-        .iter()
-        .map(|o| session.setup.newick(&o.tree, true))
-        .collect();
+    let newicks: Vec<String> =
+        outcomes.iter().map(|o| session.setup.newick(&o.tree, true)).collect();
     let best_newick = session.setup.newick(&best.tree, true);
     report_best(session, best, &best_newick);
     session.report.trees = outcomes
@@ -175,13 +173,9 @@ pub fn deliver(session: &mut Session, outcomes: &[Outcome], files: &mut Files) {
         })
         .collect();
     for outcome in outcomes {
-        session
-            .progress
-            .text(&format!("lnL {:.6}  {}", outcome.lnl, outcome.source));
+        session.progress.text(&format!("lnL {:.6}  {}", outcome.lnl, outcome.source));
     }
-    session
-        .progress
-        .text(&format!("Final log-likelihood: {:.6}", best.lnl));
+    session.progress.text(&format!("Final log-likelihood: {:.6}", best.lnl));
     let lines = |texts: &[String]| texts.iter().map(|text| format!("{text}\n")).collect();
     files.push((Kind::BestTree, format!("{best_newick}\n")));
     let partitions = &session.setup.loaded.partitions;
@@ -193,20 +187,13 @@ pub fn deliver(session: &mut Session, outcomes: &[Outcome], files: &mut Files) {
         let with_data = trees.iter().filter(|(_, taxa_of)| !taxa_of.is_empty());
         let newicks: Vec<String> = with_data
             .map(|(tree, taxa_of)| {
-                write_newick(
-                    tree,
-                    |tip| taxa.name(taxa_of[tip]),
-                    &NewickOptions::default(),
-                )
+                write_newick(tree, |tip| taxa.name(taxa_of[tip]), &NewickOptions::default())
             })
             .collect();
         files.push((Kind::BestPartitionTrees, lines(&newicks)));
     }
     if session.setup.plan.output.sitelh {
-        files.push((
-            Kind::SiteLh,
-            write_site_lnls(outcomes, session.setup.loaded.num_sites),
-        ));
+        files.push((Kind::SiteLh, write_site_lnls(outcomes, session.setup.loaded.num_sites)));
     }
 }
 
@@ -239,20 +226,14 @@ fn report_best(session: &mut Session, best: &Outcome, newick: &str) {
             taxa: session.setup.loaded.presence[gene].len(),
             log_likelihood: Some(best.gene_lnls[gene]),
             brlen_scaler: best.scalers[gene],
-            tree_length: best
-                .gene_trees
-                .as_ref()
-                .map(|trees| trees[gene].0.total_length()),
+            tree_length: best.gene_trees.as_ref().map(|trees| trees[gene].0.total_length()),
             at_bound: at_bound.map(|found| found.parameter.clone()).collect(),
         }
     };
     let partitions = (0..best.models.len()).map(partition).collect();
     let taxa = &session.setup.loaded.taxa;
     let edges = best.undetermined.iter().map(|&edge| UndeterminedEdge {
-        taxa: smaller_side(&best.tree, edge)
-            .into_iter()
-            .map(|t| taxa.name(t).into())
-            .collect(),
+        taxa: smaller_side(&best.tree, edge).into_iter().map(|t| taxa.name(t).into()).collect(),
         brlen: best.tree.brlen(edge),
     });
     session.report.undetermined_edges = edges.collect();
@@ -268,10 +249,7 @@ fn smaller_side(tree: &Tree, edge: EdgeId) -> Vec<usize> {
     let [a, b] = tree.ends(edge);
     let tips = |node| {
         let nodes = tree.preorder(node, edge).into_iter().map(|(node, _)| node);
-        let mut tips: Vec<usize> = nodes
-            .filter(|&n| tree.is_tip(n))
-            .map(|n| n.index())
-            .collect();
+        let mut tips: Vec<usize> = nodes.filter(|&n| tree.is_tip(n)).map(|n| n.index()).collect();
         tips.sort_unstable();
         tips
     };

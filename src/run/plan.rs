@@ -13,9 +13,14 @@ pub const DEFAULT_SEED: u64 = 12345;
 /// Number of bootstrap replicates when a long option asks for replicates without a number.
 pub const DEFAULT_REPLICATES: usize = 100;
 
+/// Parsimony trees that a search looks at when no tree is asked for.
+pub const SCREENED_TREES: usize = 3;
+
 /// Where trees come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TreeSource {
+    /// Several parsimony trees, of which one search takes the best after its fast rounds.
+    Auto,
     /// So many randomised stepwise-addition parsimony trees.
     Parsimony(usize),
     /// So many random trees.
@@ -222,12 +227,9 @@ impl Plan {
     pub fn output_kinds(&self) -> Vec<Kind> {
         let unlinked = self.linkage() == BrlenLinkage::Unlinked;
         let mut kinds = match &self.command {
-            Command::Search => vec![
-                Kind::StartTree,
-                Kind::BestTree,
-                Kind::BestModel,
-                Kind::MlTrees,
-            ],
+            Command::Search => {
+                vec![Kind::StartTree, Kind::BestTree, Kind::BestModel, Kind::MlTrees]
+            }
             Command::Evaluate => vec![Kind::BestTree, Kind::BestModel, Kind::MlTrees],
             Command::Bootstrap => vec![Kind::Bootstraps],
             Command::All => vec![
@@ -245,10 +247,7 @@ impl Plan {
             Command::Consense { .. } => vec![Kind::ConsensusTree],
             Command::Simulate(_) => vec![Kind::Alignment, Kind::Partitions, Kind::TrueTree],
         };
-        if matches!(
-            self.command,
-            Command::Search | Command::Evaluate | Command::All
-        ) {
+        if matches!(self.command, Command::Search | Command::Evaluate | Command::All) {
             if unlinked {
                 kinds.push(Kind::BestPartitionTrees);
             }
@@ -272,6 +271,7 @@ impl Plan {
     pub fn num_made_trees(&self) -> usize {
         let made = self.search.trees.iter().map(|source| match source {
             TreeSource::Parsimony(n) | TreeSource::Random(n) => *n,
+            TreeSource::Auto => SCREENED_TREES,
             TreeSource::File(_) => 0,
         });
         made.sum()

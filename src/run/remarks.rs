@@ -51,17 +51,9 @@ pub fn remark(
                 _ => "it says nothing about the topology",
             };
             let plural = if n == 1 { "taxon" } else { "taxa" };
-            let here: Vec<&str> = partition
-                .patterns
-                .tip_taxa
-                .iter()
-                .map(|&taxon| taxa.name(taxon))
-                .collect();
-            let list = if n == 0 {
-                String::new()
-            } else {
-                format!(" ({})", here.join(", "))
-            };
+            let here: Vec<&str> =
+                partition.patterns.tip_taxa.iter().map(|&taxon| taxa.name(taxon)).collect();
+            let list = if n == 0 { String::new() } else { format!(" ({})", here.join(", ")) };
             warnings.push(format!(
                 "partition '{}' has data of {n} {plural}{list}: {consequence}",
                 partition.name
@@ -78,11 +70,7 @@ fn warn_of_strangers(taxa: &Taxa, partitions: &[Partition], warnings: &mut Vec<S
     }
     let mut num_genes = vec![0usize; taxa.len()];
     for partition in partitions {
-        partition
-            .patterns
-            .tip_taxa
-            .iter()
-            .for_each(|&taxon| num_genes[taxon] += 1);
+        partition.patterns.tip_taxa.iter().for_each(|&taxon| num_genes[taxon] += 1);
     }
     for partition in partitions.iter().filter(|p| p.patterns.num_tips() >= 2) {
         let shared: Vec<&str> = partition
@@ -93,9 +81,7 @@ fn warn_of_strangers(taxa: &Taxa, partitions: &[Partition], warnings: &mut Vec<S
             .map(|&taxon| taxa.name(taxon))
             .collect();
         if shared.len() < 2 {
-            let found = shared
-                .first()
-                .map_or("none".to_string(), |name| format!("only {name}"));
+            let found = shared.first().map_or("none".to_string(), |name| format!("only {name}"));
             warnings.push(format!(
                 "partition '{}' shares fewer than 2 taxa with the others ({found}): how its taxa lie \
                  among those of the others is arbitrary",
@@ -106,12 +92,7 @@ fn warn_of_strangers(taxa: &Taxa, partitions: &[Partition], warnings: &mut Vec<S
 }
 
 fn names(all: &[String]) -> String {
-    let shown = all
-        .iter()
-        .take(MAX_NAMES)
-        .map(String::as_str)
-        .collect::<Vec<_>>()
-        .join(", ");
+    let shown = all.iter().take(MAX_NAMES).map(String::as_str).collect::<Vec<_>>().join(", ");
     match all.len().saturating_sub(MAX_NAMES) {
         0 => shown,
         more => format!("{shown} and {more} more"),

@@ -27,10 +27,7 @@ pub fn rfdist(
     for i in 0..matrix.num_trees() {
         for j in i + 1..matrix.num_trees() {
             let distance = matrix.get(i, j);
-            text.push_str(&format!(
-                "{i}\t{j}\t{}\t{:.6}\n",
-                distance.absolute, distance.relative
-            ));
+            text.push_str(&format!("{i}\t{j}\t{}\t{:.6}\n", distance.absolute, distance.relative));
         }
     }
     let found = RfReport {

@@ -2,7 +2,7 @@
 
 use super::machine::Machine;
 use super::outcome::{Outcome, deliver};
-use super::plan::Plan;
+use super::plan::TreeSource;
 use super::session::{Files, Session, Setup};
 use super::start::{StartTree, make_starts, write_starts};
 use crate::error::Result;
@@ -26,9 +26,22 @@ pub fn search(mut session: Session) -> Result<Files> {
 /// Searches from every starting tree, and delivers what was found.
 pub fn search_all(session: &mut Session, files: &mut Files) -> Result<Vec<Outcome>> {
     let starts = make_starts(session)?;
-    let several = starts.len() > 1;
-    let outcomes = session.run_jobs(starts.len(), |setup, machine, i, observer| {
-        search_from(setup, machine, &starts[i], several, observer)
+    // By default all starting trees serve one search, which goes on from the best; trees that were
+    // asked for are searched from one by one.
+    let screened = session.setup.plan.search.trees == [TreeSource::Auto];
+    let num_searches = if screened { 1 } else { starts.len() };
+    let outcomes = session.run_jobs(num_searches, |setup, machine, i, observer| {
+        let begin = Begin {
+            tree: starts[i].tree.clone(),
+            alternatives: match screened {
+                true => starts[1..].iter().map(|start| start.tree.clone()).collect(),
+                false => Vec::new(),
+            },
+            perturbations: None,
+            seed: setup.plan.seed,
+            index: i as u64,
+        };
+        search_from(setup, machine, &starts[i], begin, num_searches > 1, observer)
     })?;
     session.phase("writing");
     files.push((Kind::StartTree, write_starts(session, &starts)));
@@ -40,6 +53,7 @@ fn search_from(
     setup: &Setup,
     machine: Machine,
     start: &StartTree,
+    begin: Begin,
     several: bool,
     observer: &mut dyn Observer,
 ) -> Result<Outcome> {
@@ -48,12 +62,25 @@ fn search_from(
     }
     let mut models = setup.models();
     let partitions = &setup.loaded.partitions;
-    let tree = start.tree.clone();
-    let (evaluator, lnl) = climb(setup, machine, partitions, &mut models, tree, observer);
+    let (evaluator, lnl) = climb(setup, machine, partitions, &mut models, begin, observer);
     if several {
         observer.event(&Event::Note(format!("{}: lnL {lnl:.6}", start.source)));
     }
     Outcome::of(start.source.clone(), evaluator, models, setup)
+}
+
+/// Where one search begins, and what is random in it.
+pub struct Begin {
+    /// The tree it begins with.
+    pub tree: Tree,
+    /// Further trees, to go on from the best after the fast rounds.
+    pub alternatives: Vec<Tree>,
+    /// Perturbations in vain before it goes on; `None` for the schedule's own number.
+    pub perturbations: Option<usize>,
+    /// Decides the perturbations, together with `index`.
+    pub seed: u64,
+    /// Number of the search or replicate.
+    pub index: u64,
 }
 
 /// One search from one tree, on the data as read or on a replicate of them. Returns the evaluator
@@ -63,28 +90,25 @@ pub fn climb(
     machine: Machine,
     partitions: &[Partition],
     models: &mut [Model],
-    tree: Tree,
+    begin: Begin,
     observer: &mut dyn Observer,
 ) -> (Evaluator, f64) {
     // The search itself unlinks the lengths, once the tree is good enough for it to pay.
     let unlinked = setup.linkage == BrlenLinkage::Unlinked;
-    let linkage = if unlinked {
-        BrlenLinkage::Linked
-    } else {
-        setup.linkage
+    let linkage = if unlinked { BrlenLinkage::Linked } else { setup.linkage };
+    let mut evaluator = setup.evaluator(machine, partitions, models, begin.tree, linkage);
+    let plan = &setup.plan.search;
+    let options = SearchOptions {
+        spr_radius: plan.spr_radius,
+        spr_cutoff: plan.spr_cutoff,
+        lnl_epsilon: plan.lh_epsilon,
+        optimize_model: plan.opt_model,
+        unlinked,
+        alternatives: begin.alternatives,
+        perturbations: begin.perturbations,
+        seed: begin.seed,
+        index: begin.index,
     };
-    let mut evaluator = setup.evaluator(machine, partitions, models, tree, linkage);
-    let options = search_options(setup.plan, unlinked);
     let lnl = search::search(&mut evaluator, models, &options, observer);
     (evaluator, lnl)
-}
-
-fn search_options(plan: &Plan, unlinked: bool) -> SearchOptions {
-    SearchOptions {
-        spr_radius: plan.search.spr_radius,
-        spr_cutoff: plan.search.spr_cutoff,
-        lnl_epsilon: plan.search.lh_epsilon,
-        optimize_model: plan.search.opt_model,
-        unlinked,
-    }
 }

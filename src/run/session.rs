@@ -48,9 +48,7 @@ impl<'a> Session<'a> {
         progress: &'a mut Progress,
         report: &'a mut Report,
     ) -> Result<Self> {
-        progress.event(&Event::Phase {
-            name: "reading".into(),
-        });
+        progress.event(&Event::Phase { name: "reading".into() });
         let loaded = load(plan)?;
         let (machine, warning) = Machine::new(plan, &loaded.partitions)?;
         report.alignment = Some(AlignmentReport {
@@ -73,17 +71,8 @@ impl<'a> Session<'a> {
         if let Some(warning) = warning {
             progress.about_run(&format!("warning: {warning}"));
         }
-        let setup = Setup {
-            plan,
-            loaded,
-            machine,
-            linkage: plan.linkage(),
-        };
-        Ok(Session {
-            setup,
-            progress,
-            report,
-        })
+        let setup = Setup { plan, loaded, machine, linkage: plan.linkage() };
+        Ok(Session { setup, progress, report })
     }
 
     /// Begins a phase of the run.
@@ -108,8 +97,7 @@ impl<'a> Session<'a> {
             1 => String::new(),
             jobs => format!("{jobs} jobs at a time, each with "),
         };
-        self.progress
-            .about_run(&format!("{at_once}threads: {threads}, kernels: {kernels}"));
+        self.progress.about_run(&format!("{at_once}threads: {threads}, kernels: {kernels}"));
         let setup = &self.setup;
         run_jobs(num_jobs, jobs_at_once, self.progress, |job, observer| {
             work(setup, machine, job, observer)
@@ -121,9 +109,7 @@ impl Setup<'_> {
     /// The models as they were read.
     pub fn models(&self) -> Vec<Model> {
         let partitions = self.loaded.partitions.iter();
-        partitions
-            .map(|partition| partition.model.clone())
-            .collect()
+        partitions.map(|partition| partition.model.clone()).collect()
     }
 
     /// An evaluator for a tree, with the scalers that the partition file gives. The partitions are
@@ -147,10 +133,7 @@ impl Setup<'_> {
 
     /// A tree over all taxa as Newick text, with or without lengths.
     pub fn newick(&self, tree: &Tree, brlens: bool) -> String {
-        let options = NewickOptions {
-            brlens,
-            ..NewickOptions::default()
-        };
+        let options = NewickOptions { brlens, ..NewickOptions::default() };
         write_newick(tree, |taxon| self.loaded.taxa.name(taxon), &options)
     }
 }

@@ -54,11 +54,7 @@ pub fn simulate(
         }
         let mut rng = stream(plan.seed, Purpose::SimulatedSequences, i as u64);
         let states = simulate_gene(&scaled, model, def.sites.len(), &mut rng);
-        let scaler_text = if *scaler == 1.0 {
-            String::new()
-        } else {
-            format!("+BU{{{scaler}}}")
-        };
+        let scaler_text = if *scaler == 1.0 { String::new() } else { format!("+BU{{{scaler}}}") };
         genes.push(Gene {
             name: def.name.clone(),
             model: format!("{model}{scaler_text}"),
@@ -69,10 +65,7 @@ pub fn simulate(
     describe(&taxa, &defs, &genes, progress, report);
     let newick = write_newick(&tree, |i| taxa.name(i), &NewickOptions::default());
     Ok(vec![
-        (
-            Kind::Alignment,
-            to_phylip(&taxa, &genes, &alphabet(DataType::Dna))?,
-        ),
+        (Kind::Alignment, to_phylip(&taxa, &genes, &alphabet(DataType::Dna))?),
         (Kind::Partitions, to_partition_file(&genes)),
         (Kind::TrueTree, newick + "\n"),
     ])
@@ -102,6 +95,9 @@ fn make_tree(plan: &Plan, simulate: &SimulatePlan) -> Result<(Taxa, Tree)> {
             }
             Ok((taxa, tree))
         }
+        TreeSource::Auto => {
+            Err(Error::Usage("simulate needs a tree: --tree FILE or --tree rand{50}".into()))
+        }
         TreeSource::Random(n) | TreeSource::Parsimony(n) => {
             let mut rng = stream(plan.seed, Purpose::SimulatedTree, 0);
             let tree = random_tree(*n, simulate.mean_brlen, &mut rng);
@@ -124,19 +120,13 @@ fn read_defs(plan: &Plan, simulate: &SimulatePlan) -> Result<Vec<PartitionDef>> 
     let num_sites = last_column(&text, path)?;
     let defs = parse_partitions(&text, &file, num_sites, true)?;
     // What the file leaves out below its last column is a mistake here, too.
-    let last = defs
-        .iter()
-        .flat_map(|def| &def.sites)
-        .max()
-        .map_or(0, |&site| site as usize + 1);
+    let last = defs.iter().flat_map(|def| &def.sites).max().map_or(0, |&site| site as usize + 1);
     parse_partitions(&text, &file, last, false)
 }
 
 /// The largest number behind the first `=` of a line: no column lies beyond.
 fn last_column(text: &str, path: &Path) -> Result<usize> {
-    let ranges = text
-        .lines()
-        .filter_map(|line| line.split_once('=').map(|(_, ranges)| ranges));
+    let ranges = text.lines().filter_map(|line| line.split_once('=').map(|(_, ranges)| ranges));
     let numbers = ranges.flat_map(|ranges| ranges.split(|c: char| !c.is_ascii_digit()));
     let largest = numbers
         .filter(|digits| !digits.is_empty())
@@ -166,11 +156,7 @@ fn resolve_models(
         Some(Ok(model)) => (Some(model), false),
         None => (None, false),
     };
-    let choice = ModelChoice {
-        option,
-        option_is_bad,
-        gamma_median: plan.data.gamma_median,
-    };
+    let choice = ModelChoice { option, option_is_bad, gamma_median: plan.data.gamma_median };
     if option_is_bad {
         return Vec::new();
     }
@@ -197,21 +183,11 @@ fn resolve_models(
 
 /// Parameters without a value, by their letters in a model string.
 fn open_parameters(model: &Model) -> Vec<&'static str> {
-    let open_freqs = matches!(
-        model.freqs_mode,
-        FreqsMode::Empirical | FreqsMode::Optimized
-    );
-    let gamma = model
-        .gamma
-        .is_some_and(|g| g.alpha_mode == ParamMode::Optimized);
-    let invariant = model
-        .invariant
-        .is_some_and(|i| i.pinv_mode == ParamMode::Optimized);
+    let open_freqs = matches!(model.freqs_mode, FreqsMode::Empirical | FreqsMode::Optimized);
+    let gamma = model.gamma.is_some_and(|g| g.alpha_mode == ParamMode::Optimized);
+    let invariant = model.invariant.is_some_and(|i| i.pinv_mode == ParamMode::Optimized);
     [
-        (
-            model.rates_mode == ParamMode::Optimized,
-            "substitution rates",
-        ),
+        (model.rates_mode == ParamMode::Optimized, "substitution rates"),
         (open_freqs, "frequencies (+FU, or +FE for equal ones)"),
         (gamma, "alpha (+G)"),
         (invariant, "the proportion of invariant sites (+I)"),
@@ -247,20 +223,13 @@ fn simulate_gene(
 /// Distinct columns of a gene.
 fn count_patterns(gene: &Gene) -> usize {
     let data_type = DataType::Dna;
-    let code = |byte: &u8| {
-        data_type
-            .encode(*byte)
-            .expect("an alphabet knows its states")
-    };
+    let code = |byte: &u8| data_type.encode(*byte).expect("an alphabet knows its states");
     let codes: Vec<u8> = alphabet(data_type).iter().map(code).collect();
     let num_sites = gene.states.first().map_or(0, Vec::len);
     let encode = |taxon: usize, row: &mut [u8]| {
         for (out, &state) in row.iter_mut().zip(&gene.states[taxon]) {
-            *out = if gene.present[taxon] {
-                codes[state as usize]
-            } else {
-                data_type.undetermined()
-            };
+            *out =
+                if gene.present[taxon] { codes[state as usize] } else { data_type.undetermined() };
         }
     };
     Patterns::compress(data_type, gene.states.len(), num_sites, encode).num_patterns()

@@ -1,7 +1,7 @@
 //! Starting trees: those of the user, parsimony trees, random trees; and `--start`, which only makes
 //! them.
 
-use super::plan::TreeSource;
+use super::plan::{SCREENED_TREES, TreeSource};
 use super::session::{Files, Session};
 use super::trees::GivenTree;
 use crate::error::Result;
@@ -44,15 +44,9 @@ pub fn make_starts(session: &mut Session) -> Result<Vec<StartTree>> {
     if !needs_data {
         // The packed columns of a large alignment take time and memory.
         let given = recipes.into_iter().filter_map(|recipe| match recipe {
-            Recipe::Given(GivenTree {
-                source,
-                tree,
-                has_lengths,
-            }) => Some(StartTree {
-                source,
-                tree,
-                has_lengths,
-            }),
+            Recipe::Given(GivenTree { source, tree, has_lengths }) => {
+                Some(StartTree { source, tree, has_lengths })
+            }
             _ => None,
         });
         return Ok(given.collect());
@@ -80,11 +74,7 @@ pub fn make_starts(session: &mut Session) -> Result<Vec<StartTree>> {
             "{source}: parsimony score {}",
             parsimony_score(&tree, &data)
         )));
-        Ok(StartTree {
-            source,
-            tree,
-            has_lengths,
-        })
+        Ok(StartTree { source, tree, has_lengths })
     })
 }
 
@@ -94,6 +84,9 @@ fn list_recipes(session: &mut Session) -> Vec<Recipe> {
     let mut recipes = Vec::new();
     for source in &session.setup.plan.search.trees {
         match source {
+            TreeSource::Auto => {
+                recipes.extend((0..SCREENED_TREES as u64).map(Recipe::Parsimony));
+            }
             TreeSource::Parsimony(n) => {
                 let end = num_parsimony + *n as u64;
                 recipes.extend((num_parsimony..end).map(Recipe::Parsimony));
@@ -125,7 +118,5 @@ pub fn start(mut session: Session) -> Result<Files> {
 /// The file of starting trees.
 pub fn write_starts(session: &Session, starts: &[StartTree]) -> String {
     let newicks = starts.iter();
-    newicks
-        .map(|start| session.setup.newick(&start.tree, true) + "\n")
-        .collect()
+    newicks.map(|start| session.setup.newick(&start.tree, true) + "\n").collect()
 }

@@ -12,18 +12,14 @@ pub fn count_free_edges(tree: &Tree, presence: &[Vec<usize>]) -> (usize, usize) 
     let mut sets: Vec<&Vec<usize>> = presence.iter().filter(|taxa| taxa.len() >= 4).collect();
     sets.sort();
     sets.dedup();
-    let inner = tree
-        .edges()
-        .filter(|&edge| tree.ends(edge).iter().all(|&node| !tree.is_tip(node)));
+    let inner = tree.edges().filter(|&edge| tree.ends(edge).iter().all(|&node| !tree.is_tip(node)));
     let inner: Vec<_> = inner.collect();
     let mut noticed = vec![false; inner.len()];
     for taxa in sets {
         let restriction = Restriction::new(tree, taxa).0;
         for (noticed, &edge) in noticed.iter_mut().zip(&inner) {
-            let mut around = tree
-                .ends(edge)
-                .into_iter()
-                .flat_map(|node| tree.other_links(node, edge));
+            let mut around =
+                tree.ends(edge).into_iter().flat_map(|node| tree.other_links(node, edge));
             *noticed |= around.all(|(_, neighbour)| restriction.is_on_path(neighbour));
         }
     }

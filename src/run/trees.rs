@@ -38,18 +38,10 @@ pub fn read_trees(
         let mut rng = seed.map(|seed| stream(seed, Purpose::Multifurcation, (first + i) as u64));
         let tree = newick.to_tree(taxa, &file, rng.as_mut());
         if let Some((tree, has_lengths)) = collect(tree, &mut faults)? {
-            trees.push(GivenTree {
-                source: format!("{file}, tree {}", i + 1),
-                tree,
-                has_lengths,
-            });
+            trees.push(GivenTree { source: format!("{file}, tree {}", i + 1), tree, has_lengths });
         }
     }
-    if faults.is_empty() {
-        Ok(trees)
-    } else {
-        Err(Error::Input(faults))
-    }
+    if faults.is_empty() { Ok(trees) } else { Err(Error::Input(faults)) }
 }
 
 /// The trees of `--partition-trees`: one for each partition with data, in their order, over exactly
@@ -64,10 +56,7 @@ pub fn read_partition_trees(
 ) -> Result<Vec<Option<SubsetTree>>> {
     let file = path.display().to_string();
     let newicks = read_newick(&read_text(path)?, &file)?;
-    let with_data = partitions
-        .iter()
-        .filter(|p| p.patterns.num_tips() > 0)
-        .count();
+    let with_data = partitions.iter().filter(|p| p.patterns.num_tips() > 0).count();
     if newicks.len() != with_data {
         let message = format!(
             "{} trees, but {with_data} partitions with data: expected one tree for each, in their order",
@@ -85,11 +74,7 @@ pub fn read_partition_trees(
             None => None,
         });
     }
-    if faults.is_empty() {
-        Ok(trees)
-    } else {
-        Err(Error::Input(faults))
-    }
+    if faults.is_empty() { Ok(trees) } else { Err(Error::Input(faults)) }
 }
 
 fn read_partition_tree(
@@ -102,34 +87,15 @@ fn read_partition_tree(
     let Some(subset) = collect(newick.to_tree_on_subset(taxa, file, None), faults)? else {
         return Ok(None);
     };
-    let place = Place::file(file)
-        .at_line(newick.nodes[0].line as usize)
-        .named(&partition.name);
+    let place = Place::file(file).at_line(newick.nodes[0].line as usize).named(&partition.name);
     let expected = &partition.patterns.tip_taxa;
     let names = |taxa_of: &mut dyn Iterator<Item = usize>| {
-        taxa_of
-            .map(|taxon| taxa.name(taxon))
-            .collect::<Vec<_>>()
-            .join(", ")
+        taxa_of.map(|taxon| taxa.name(taxon)).collect::<Vec<_>>().join(", ")
     };
-    let missing = names(
-        &mut expected
-            .iter()
-            .copied()
-            .filter(|t| !subset.taxa.contains(t)),
-    );
-    let surplus = names(
-        &mut subset
-            .taxa
-            .iter()
-            .copied()
-            .filter(|t| !expected.contains(t)),
-    );
+    let missing = names(&mut expected.iter().copied().filter(|t| !subset.taxa.contains(t)));
+    let surplus = names(&mut subset.taxa.iter().copied().filter(|t| !expected.contains(t)));
     if !missing.is_empty() {
-        faults.push(Fault::new(
-            place.clone(),
-            format!("the partition's tree lacks {missing}"),
-        ));
+        faults.push(Fault::new(place.clone(), format!("the partition's tree lacks {missing}")));
     }
     if !surplus.is_empty() {
         let message = format!("the partition has no data of {surplus}, which its tree has");
@@ -157,26 +123,17 @@ pub fn read_first_tree(path: &Path) -> Result<NewickTree> {
 /// # Errors
 /// Tips without a name, and names that occur twice.
 pub fn own_taxa(newick: &NewickTree, file: &str) -> Result<Taxa> {
-    let tips: Vec<_> = newick
-        .nodes
-        .iter()
-        .filter(|node| node.children.is_empty())
-        .collect();
+    let tips: Vec<_> = newick.nodes.iter().filter(|node| node.children.is_empty()).collect();
     let mut faults = Vec::new();
     let mut seen = BTreeSet::new();
     let mut names = Vec::new();
     for tip in tips {
         let name = tip.name.clone().unwrap_or_default();
-        let place = Place::file(file)
-            .at_line(tip.line as usize)
-            .at_column(tip.column as usize);
+        let place = Place::file(file).at_line(tip.line as usize).at_column(tip.column as usize);
         if name.is_empty() {
             faults.push(Fault::new(place, "a tip without a name"));
         } else if !seen.insert(name.clone()) {
-            faults.push(Fault::new(
-                place.named(name),
-                "this taxon is in the tree twice",
-            ));
+            faults.push(Fault::new(place.named(name), "this taxon is in the tree twice"));
         } else {
             names.push(name);
         }
@@ -199,18 +156,12 @@ pub fn read_topologies(path: &Path, taxa: &Taxa, reference: &str) -> Result<Vec<
     let mut trees = Vec::new();
     for mut newick in read_newick(&read_text(path)?, &file)? {
         newick.drop_lengths();
-        let tree = newick
-            .to_tree(taxa, &file, None)
-            .map_err(|error| against(error, reference));
+        let tree = newick.to_tree(taxa, &file, None).map_err(|error| against(error, reference));
         if let Some((tree, _)) = collect(tree, &mut faults)? {
             trees.push(tree);
         }
     }
-    if faults.is_empty() {
-        Ok(trees)
-    } else {
-        Err(Error::Input(faults))
-    }
+    if faults.is_empty() { Ok(trees) } else { Err(Error::Input(faults)) }
 }
 
 /// Faults about taxa speak of the alignment, which is what a tree is usually held against.

@@ -1,8 +1,8 @@
 //! From a starting tree to a local optimum: fast rounds, then thorough ones.
 
 use super::observer::{Event, Observer};
-use super::schedule as at;
 use super::perturb::perturb;
+use super::schedule as at;
 use super::spr::{Changed, RoundOptions, spr_round};
 use crate::likelihood::{BranchOptions, Evaluator};
 use crate::model::Model;
@@ -70,22 +70,13 @@ pub fn search(
         within,
     };
     let fast_epsilon = at::FAST_EPSILON.max(epsilon);
-    let mut climb = Climb {
-        evaluator,
-        models,
-        options,
-        observer,
-    };
+    let mut climb = Climb { evaluator, models, options, observer };
     climb.phase("start: branch lengths and model");
     climb.optimize(at::START_EPSILON.max(epsilon));
     climb.fast_rounds(&round(at::FAST_RADIUS, at::FAST_VERIFIED), fast_epsilon);
     climb.phase("branch lengths and model");
     climb.optimize(fast_epsilon);
-    climb.rounds(
-        "wide SPR",
-        &round(at::WIDE_RADIUS, at::WIDE_VERIFIED),
-        fast_epsilon,
-    );
+    climb.rounds("wide SPR", &round(at::WIDE_RADIUS, at::WIDE_VERIFIED), fast_epsilon);
     climb.perturb(&round(at::PERTURBATION_RADIUS, at::FAST_VERIFIED));
     if options.unlinked {
         climb.phase("own branch lengths per partition");
@@ -93,11 +84,7 @@ pub fn search(
     }
     climb.phase("branch lengths and model");
     climb.optimize(fast_epsilon);
-    climb.rounds(
-        "thorough SPR",
-        &round(at::THOROUGH_RADIUS, at::THOROUGH_VERIFIED),
-        epsilon,
-    );
+    climb.rounds("thorough SPR", &round(at::THOROUGH_RADIUS, at::THOROUGH_VERIFIED), epsilon);
     climb.phase("final branch lengths and model");
     climb.optimize(epsilon)
 }
@@ -111,9 +98,7 @@ struct Climb<'a> {
 
 impl Climb<'_> {
     fn phase(&mut self, name: &str) {
-        self.observer.event(&Event::Phase {
-            name: name.to_string(),
-        });
+        self.observer.event(&Event::Phase { name: name.to_string() });
     }
 
     fn optimize(&mut self, lnl_epsilon: f64) -> f64 {

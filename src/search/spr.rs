@@ -1,8 +1,6 @@
 //! One round of subtree pruning and regrafting over the whole tree.
 
-use super::schedule::{
-    ACCEPT_GAIN, CHANGE_RADIUS, NEAR_MISS, NEAR_MISS_RADIUS, VERIFY_TOLERANCE,
-};
+use super::schedule::{ACCEPT_GAIN, CHANGE_RADIUS, NEAR_MISS, NEAR_MISS_RADIUS, VERIFY_TOLERANCE};
 use crate::likelihood::Evaluator;
 use crate::tree::{EdgeId, NodeId, Tree};
 
@@ -79,10 +77,7 @@ pub fn spr_round(
     options: &RoundOptions,
     changed: &mut Changed,
 ) -> RoundResult {
-    let mut result = RoundResult {
-        lnl: evaluator.log_likelihood(),
-        ..RoundResult::default()
-    };
+    let mut result = RoundResult { lnl: evaluator.log_likelihood(), ..RoundResult::default() };
     // Neighbouring subtrees follow each other, so that few CLVs turn between two prunes.
     let order: Vec<NodeId> = inner_nodes_depth_first(evaluator.tree());
     for attach in order {
@@ -95,11 +90,7 @@ pub fn spr_round(
         }
         for pendant in pendants {
             // An accepted move may have taken this edge away from the node.
-            if evaluator
-                .tree()
-                .links(attach)
-                .any(|(_, edge)| edge == pendant)
-            {
+            if evaluator.tree().links(attach).any(|(_, edge)| edge == pendant) {
                 prune(evaluator, attach, pendant, options, changed, &mut result);
             }
         }
@@ -121,9 +112,8 @@ fn prune(
     }
     let scores = evaluator.score_prune(attach, pendant, &candidates).lnls;
     result.scored += scores.len();
-    let mut ranking: Vec<usize> = (0..scores.len())
-        .filter(|&i| scores[i] > result.lnl - options.within)
-        .collect();
+    let mut ranking: Vec<usize> =
+        (0..scores.len()).filter(|&i| scores[i] > result.lnl - options.within).collect();
     // Equal scores are one place as far as the genes can tell: one of them is enough.
     ranking.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
     ranking.dedup_by(|a, b| scores[*a] == scores[*b]);
@@ -150,7 +140,12 @@ fn prune(
 
 /// Edges of the rest of the tree within `radius` of the place a subtree hangs at, the two edges that
 /// meet there excluded.
-pub(super) fn edges_within(tree: &Tree, attach: NodeId, pendant: EdgeId, radius: usize) -> Vec<EdgeId> {
+pub(super) fn edges_within(
+    tree: &Tree,
+    attach: NodeId,
+    pendant: EdgeId,
+    radius: usize,
+) -> Vec<EdgeId> {
     let mut edges = Vec::new();
     for (node, edge) in tree.other_links(attach, pendant) {
         let mut stack = vec![(node, edge, 0)];
@@ -167,14 +162,7 @@ pub(super) fn edges_within(tree: &Tree, attach: NodeId, pendant: EdgeId, radius:
 }
 
 fn inner_nodes_depth_first(tree: &Tree) -> Vec<NodeId> {
-    let (first, edge) = tree
-        .links(NodeId(0))
-        .next()
-        .expect("a tree that is searched has edges");
+    let (first, edge) = tree.links(NodeId(0)).next().expect("a tree that is searched has edges");
     let order = tree.preorder(first, edge);
-    order
-        .into_iter()
-        .map(|(node, _)| node)
-        .filter(|&node| !tree.is_tip(node))
-        .collect()
+    order.into_iter().map(|(node, _)| node).filter(|&node| !tree.is_tip(node)).collect()
 }

@@ -70,11 +70,7 @@ pub fn draw_presence(
     for gene in 0..num_genes {
         let mut cells: Vec<usize> = (gene * num_taxa..(gene + 1) * num_taxa).collect();
         rising(&mut cells);
-        cells
-            .iter()
-            .rev()
-            .take(MIN_TAXA_PER_GENE)
-            .for_each(|&cell| kept[cell] = true);
+        cells.iter().rev().take(MIN_TAXA_PER_GENE).for_each(|&cell| kept[cell] = true);
     }
     for taxon in 0..num_taxa {
         let mut cells: Vec<usize> = (0..num_genes).map(|gene| gene * num_taxa + taxon).collect();
@@ -109,12 +105,7 @@ mod tests {
 
     fn drawn(num_taxa: usize, num_genes: usize, missing: f64, seed: u64) -> Result<Vec<Vec<bool>>> {
         let tree = random_tree(num_taxa, 0.1, &mut stream(seed, Purpose::Test, 0));
-        draw_presence(
-            &tree,
-            num_genes,
-            missing,
-            &mut stream(seed, Purpose::Test, 1),
-        )
+        draw_presence(&tree, num_genes, missing, &mut stream(seed, Purpose::Test, 1))
     }
 
     #[test]
@@ -124,11 +115,7 @@ mod tests {
             let presence = drawn(taxa, genes, missing, 3).unwrap();
             let absent = presence.iter().flatten().filter(|&&p| !p).count();
             assert_eq!(absent, (missing * (taxa * genes) as f64).round() as usize);
-            assert!(
-                presence
-                    .iter()
-                    .all(|gene| gene.iter().filter(|&&p| p).count() >= 4)
-            );
+            assert!(presence.iter().all(|gene| gene.iter().filter(|&&p| p).count() >= 4));
             assert!((0..taxa).all(|taxon| presence.iter().any(|gene| gene[taxon])));
             assert_eq!(presence, drawn(taxa, genes, missing, 3).unwrap());
         }
@@ -137,10 +124,8 @@ mod tests {
     #[test]
     fn genes_differ_in_how_widely_they_are_sampled() {
         let presence = drawn(200, 12, 0.5, 1).unwrap();
-        let sizes: Vec<usize> = presence
-            .iter()
-            .map(|gene| gene.iter().filter(|&&p| p).count())
-            .collect();
+        let sizes: Vec<usize> =
+            presence.iter().map(|gene| gene.iter().filter(|&&p| p).count()).collect();
         let (least, most) = (sizes.iter().min().unwrap(), sizes.iter().max().unwrap());
         assert!(most - least > 60, "{sizes:?}");
     }

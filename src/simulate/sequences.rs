@@ -33,11 +33,7 @@ impl SimModel<'_> {
     /// Computed as I + V·expm1(Λt)·V⁻¹, which is exact for short branches.
     fn calc_cumulative_pmatrix(&self, time: f64) -> Vec<f64> {
         let n = self.num_states;
-        let grown: Vec<f64> = self
-            .eigenvals
-            .iter()
-            .map(|l| libm::expm1(l * time))
-            .collect();
+        let grown: Vec<f64> = self.eigenvals.iter().map(|l| libm::expm1(l * time)).collect();
         let mut pmatrix = vec![0.0; n * n];
         for i in 0..n {
             let mut sum = 0.0;
@@ -60,10 +56,7 @@ impl SimModel<'_> {
         assert_eq!(self.inv_eigenvecs.len(), n * n, "inverse eigenvectors");
         assert_eq!(self.freqs.len(), n, "frequencies");
         assert_eq!(self.rates.len(), self.rate_weights.len(), "categories");
-        assert!(
-            n <= 256 && !self.rates.is_empty(),
-            "states fit a byte, there is a category"
-        );
+        assert!(n <= 256 && !self.rates.is_empty(), "states fit a byte, there is a category");
     }
 }
 
@@ -71,10 +64,7 @@ impl SimModel<'_> {
 fn draw(cumulative: &[f64], rng: &mut Rng) -> usize {
     let total = cumulative[cumulative.len() - 1];
     let x = rng.random::<f64>() * total;
-    cumulative
-        .iter()
-        .position(|&sum| x < sum)
-        .unwrap_or(cumulative.len() - 1)
+    cumulative.iter().position(|&sum| x < sum).unwrap_or(cumulative.len() - 1)
 }
 
 fn running_sums(values: &[f64]) -> Vec<f64> {
@@ -114,18 +104,12 @@ pub fn simulate_states(
         return states;
     }
     states[root.index()] = (0..num_sites).map(|_| draw(&freqs, rng) as u8).collect();
-    let mut stack: Vec<_> = tree
-        .links(root)
-        .map(|(child, edge)| (root, child, edge))
-        .collect();
+    let mut stack: Vec<_> = tree.links(root).map(|(child, edge)| (root, child, edge)).collect();
     stack.reverse();
     while let Some((parent, node, edge)) = stack.pop() {
         let brlen = tree.brlen(edge);
-        let pmatrices: Vec<Vec<f64>> = model
-            .rates
-            .iter()
-            .map(|r| model.calc_cumulative_pmatrix(r * brlen))
-            .collect();
+        let pmatrices: Vec<Vec<f64>> =
+            model.rates.iter().map(|r| model.calc_cumulative_pmatrix(r * brlen)).collect();
         let from = &states[parent.index()];
         let to: Vec<u8> = from
             .iter()
@@ -178,12 +162,7 @@ mod tests {
                 inv[k * 4 + j] = if j == k { 1.0 - freqs[j] } else { -freqs[j] };
             }
         }
-        F81 {
-            vals: [0.0, -u, -u, -u],
-            vecs,
-            inv,
-            freqs,
-        }
+        F81 { vals: [0.0, -u, -u, -u], vecs, inv, freqs }
     }
 
     impl F81 {
@@ -213,11 +192,7 @@ mod tests {
         let mut sum = 0.0;
         for j in 0..4 {
             sum += f.freqs[j] * (1.0 - stay) + if j == 2 { stay } else { 0.0 };
-            assert!(
-                (p[2 * 4 + j] - sum).abs() < 1e-14,
-                "{j}: {} {sum}",
-                p[8 + j]
-            );
+            assert!((p[2 * 4 + j] - sum).abs() < 1e-14, "{j}: {} {sum}", p[8 + j]);
         }
     }
 

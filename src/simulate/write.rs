@@ -41,12 +41,7 @@ pub fn to_phylip(taxa: &Taxa, genes: &[Gene], alphabet: &[u8]) -> Result<String>
         )));
     }
     let num_sites: usize = genes.iter().map(Gene::num_sites).sum();
-    let width = taxa
-        .names()
-        .iter()
-        .map(|name| name.chars().count())
-        .max()
-        .unwrap_or(0);
+    let width = taxa.names().iter().map(|name| name.chars().count()).max().unwrap_or(0);
     let mut text = format!("{} {num_sites}\n", taxa.len());
     for (taxon, name) in taxa.names().iter().enumerate() {
         text.push_str(name);
@@ -100,10 +95,7 @@ mod tests {
     fn genes_stand_side_by_side_with_gaps_where_missing() {
         let text = to_phylip(&taxa(&["x", "Käfer"]), &genes(), b"ACGT").unwrap();
         assert_eq!(text, "2 5\nx      ACGCC\nKäfer  TTT--\n");
-        assert_eq!(
-            to_partition_file(&genes()),
-            "GTR+G, a = 1-3\nGTR+G, b = 4-5\n"
-        );
+        assert_eq!(to_partition_file(&genes()), "GTR+G, a = 1-3\nGTR+G, b = 4-5\n");
     }
 
     #[test]

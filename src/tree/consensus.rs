@@ -91,11 +91,7 @@ impl ConsensusTree {
         for list in &mut children {
             list.sort_by_key(|&child| smallest[child as usize]);
         }
-        ConsensusTree {
-            num_tips,
-            children,
-            splits,
-        }
+        ConsensusTree { num_tips, children, splits }
     }
 
     /// The splits of the tree with their support in percent.
@@ -132,16 +128,10 @@ mod tests {
 
     fn text_of(trees: &str, kind: ConsensusKind) -> String {
         let trees = read_newick(trees, "t").unwrap();
-        let tips = trees[0]
-            .nodes
-            .iter()
-            .filter(|n| n.children.is_empty())
-            .count();
+        let tips = trees[0].nodes.iter().filter(|n| n.children.is_empty()).count();
         let taxa = Taxa::new(NAMES[..tips].iter().map(|s| s.to_string()).collect()).unwrap();
-        let trees: Vec<Vec<Split>> = trees
-            .iter()
-            .map(|t| splits_of(&t.to_tree(&taxa, "t", None).unwrap().0))
-            .collect();
+        let trees: Vec<Vec<Split>> =
+            trees.iter().map(|t| splits_of(&t.to_tree(&taxa, "t", None).unwrap().0)).collect();
         consensus(tips, trees.iter().map(Vec::as_slice), kind).to_newick(|i| NAMES[i])
     }
 
@@ -149,22 +139,10 @@ mod tests {
     fn strict_majority_and_extended() {
         let trees = "((A,B),C,((D,E),(F,G))); ((A,B),C,((D,E),(F,G))); ((A,B),D,((C,E),(F,G))); ((A,C),F,(B,(G,(D,E))));";
         assert_eq!(text_of(trees, ConsensusKind::Strict), "(A,B,C,D,E,F,G);");
-        assert_eq!(
-            text_of(trees, ConsensusKind::Majority(0.5)),
-            "(A,B,(C,(D,E)75,(F,G)75)75);"
-        );
-        assert_eq!(
-            text_of(trees, ConsensusKind::Majority(0.75)),
-            "(A,B,(C,(D,E)75,(F,G)75)75);"
-        );
-        assert_eq!(
-            text_of(trees, ConsensusKind::Majority(0.8)),
-            "(A,B,C,D,E,F,G);"
-        );
-        assert_eq!(
-            text_of(trees, ConsensusKind::Extended),
-            "(A,B,(C,((D,E)75,(F,G)75)50)75);"
-        );
+        assert_eq!(text_of(trees, ConsensusKind::Majority(0.5)), "(A,B,(C,(D,E)75,(F,G)75)75);");
+        assert_eq!(text_of(trees, ConsensusKind::Majority(0.75)), "(A,B,(C,(D,E)75,(F,G)75)75);");
+        assert_eq!(text_of(trees, ConsensusKind::Majority(0.8)), "(A,B,C,D,E,F,G);");
+        assert_eq!(text_of(trees, ConsensusKind::Extended), "(A,B,(C,((D,E)75,(F,G)75)50)75);");
         assert_eq!(
             text_of("(A,B,(C,D)); (A,C,(B,D));", ConsensusKind::Majority(0.5)),
             "(A,B,C,D);"
@@ -178,35 +156,21 @@ mod tests {
         let names: Vec<String> = (0..70).map(|i| format!("t{i}")).collect();
         let tree = random_tree(70, 0.1, &mut rng);
         let splits = splits_of(&tree);
-        for kind in [
-            ConsensusKind::Strict,
-            ConsensusKind::Majority(0.5),
-            ConsensusKind::Extended,
-        ] {
+        for kind in [ConsensusKind::Strict, ConsensusKind::Majority(0.5), ConsensusKind::Extended] {
             let text = consensus(70, [splits.as_slice()], kind).to_newick(|i| &names[i]);
-            let options = NewickOptions {
-                brlens: false,
-                ..NewickOptions::default()
-            };
-            assert_eq!(
-                text.replace(")100", ")"),
-                write_newick(&tree, |i| &names[i], &options)
-            );
+            let options = NewickOptions { brlens: false, ..NewickOptions::default() };
+            assert_eq!(text.replace(")100", ")"), write_newick(&tree, |i| &names[i], &options));
         }
     }
 
     #[test]
     fn extended_consensus_of_random_trees_is_as_resolved_as_its_splits_allow() {
         let mut rng = stream(1, Purpose::Test, 1);
-        let trees: Vec<Vec<Split>> = (0..30)
-            .map(|_| splits_of(&random_tree(12, 0.1, &mut rng)))
-            .collect();
+        let trees: Vec<Vec<Split>> =
+            (0..30).map(|_| splits_of(&random_tree(12, 0.1, &mut rng))).collect();
         let tree = consensus(12, trees.iter().map(Vec::as_slice), ConsensusKind::Extended);
         let kept = tree.splits();
-        assert!(
-            kept.iter()
-                .all(|(a, _)| kept.iter().all(|(b, _)| a.is_compatible(b)))
-        );
+        assert!(kept.iter().all(|(a, _)| kept.iter().all(|(b, _)| a.is_compatible(b))));
         for split in trees.iter().flatten() {
             let fits = kept.iter().all(|(other, _)| split.is_compatible(other));
             assert!(!fits || kept.iter().any(|(other, _)| other == split));

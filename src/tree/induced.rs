@@ -138,10 +138,8 @@ impl Restriction {
             return lengths;
         }
         // T|g seen from its tip 0: the edge that leads from each node to the root.
-        let (root_neighbour, root_edge) = local
-            .links(NodeId(0))
-            .next()
-            .expect("a tip has a neighbour");
+        let (root_neighbour, root_edge) =
+            local.links(NodeId(0)).next().expect("a tip has a neighbour");
         let mut up = vec![EdgeId::NONE; local.num_nodes()];
         for (node, edge) in local.preorder(root_neighbour, root_edge) {
             up[node.index()] = edge;
@@ -177,13 +175,8 @@ impl Restriction {
             if from != NodeId::NONE {
                 let position = self.distance[node.index()];
                 let image = up[from.index()];
-                self.images[edge.index()] = Image {
-                    edge: image,
-                    from,
-                    position,
-                    hang: None,
-                    near: node,
-                };
+                self.images[edge.index()] =
+                    Image { edge: image, from, position, hang: None, near: node };
                 // Edges nearer to the root come later and overwrite with the longer sum.
                 lengths[image.index()] = position + global.brlen(edge);
             }
@@ -197,22 +190,12 @@ impl Restriction {
             let from = self.node_image[above.index()];
             self.images[edge.index()] = if from != NodeId::NONE {
                 let position = self.distance[above.index()];
-                Image {
-                    edge: up[from.index()],
-                    from,
-                    position,
-                    hang: Some(0.0),
-                    near: above,
-                }
+                Image { edge: up[from.index()], from, position, hang: Some(0.0), near: above }
             } else {
                 let above_edge = self.above[above.index()];
                 let parent = self.images[above_edge.index()];
                 let hang = parent.hang.map(|hang| hang + global.brlen(above_edge));
-                Image {
-                    hang,
-                    near: above,
-                    ..parent
-                }
+                Image { hang, near: above, ..parent }
             };
         }
         lengths
@@ -250,10 +233,7 @@ mod tests {
         let (_, local) = Restriction::new(&six_tips(), &[0, 4, 5]);
         local.assert_integrity();
         let at = |tip: u32| local.brlen(local.links(NodeId(tip)).next().unwrap().1);
-        assert_eq!(
-            [at(0), at(1), at(2)],
-            [1.0 + 4.0 + 16.0 + 64.0, 128.0, 256.0]
-        );
+        assert_eq!([at(0), at(1), at(2)], [1.0 + 4.0 + 16.0 + 64.0, 128.0, 256.0]);
     }
 
     #[test]
@@ -263,10 +243,7 @@ mod tests {
         let long = local.links(NodeId(0)).next().unwrap().1;
         // Tip 3 hangs off the long edge at node 8; seen from node 9, that is 64 away.
         let image = restriction.image(EdgeId(5));
-        assert_eq!(
-            (image.edge, image.position, image.hang),
-            (long, 64.0, Some(0.0))
-        );
+        assert_eq!((image.edge, image.position, image.hang), (long, 64.0, Some(0.0)));
         // Edge 7-8 lies on it, and starts 64 away.
         let image = restriction.image(EdgeId(4));
         assert_eq!((image.edge, image.position, image.hang), (long, 64.0, None));
@@ -289,10 +266,7 @@ mod tests {
         let tree = six_tips();
         let (restriction, local) = Restriction::new(&tree, &[1, 3]);
         assert_eq!(local.brlen(EdgeId(0)), 2.0 + 4.0 + 16.0 + 32.0);
-        assert!(
-            tree.edges()
-                .all(|edge| restriction.image(edge).edge == EdgeId(0))
-        );
+        assert!(tree.edges().all(|edge| restriction.image(edge).edge == EdgeId(0)));
         let (restriction, local) = Restriction::new(&tree, &[1]);
         assert_eq!((restriction.taxa().len(), local.num_edges()), (1, 0));
     }

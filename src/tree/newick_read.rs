@@ -48,15 +48,10 @@ impl NewickTree {
 /// Every syntax fault of every tree (after a fault that loses the structure, reading goes on behind
 /// the next `;`), and a text without any tree.
 pub fn read_newick(text: &str, file: &str) -> Result<Vec<NewickTree>> {
-    let mut parser = Parser {
-        lexer: Lexer::new(text, file),
-        faults: Vec::new(),
-    };
+    let mut parser = Parser { lexer: Lexer::new(text, file), faults: Vec::new() };
     let mut trees = Vec::new();
     if let Some(word) = text.split_whitespace().next()
-        && word
-            .trim_start_matches('\u{feff}')
-            .eq_ignore_ascii_case("#nexus")
+        && word.trim_start_matches('\u{feff}').eq_ignore_ascii_case("#nexus")
     {
         let place = Place::file(file).at_line(1).at_column(1);
         return Err(Error::input(
@@ -77,11 +72,7 @@ pub fn read_newick(text: &str, file: &str) -> Result<Vec<NewickTree>> {
             "no tree found; expected Newick text such as (A,B,(C,D));",
         ));
     }
-    if faults.is_empty() {
-        Ok(trees)
-    } else {
-        Err(Error::Input(faults))
-    }
+    if faults.is_empty() { Ok(trees) } else { Err(Error::Input(faults)) }
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -111,18 +102,11 @@ struct Lexer<'a> {
 impl<'a> Lexer<'a> {
     fn new(text: &'a str, file: &'a str) -> Self {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        Lexer {
-            chars: text.chars().peekable(),
-            line: 1,
-            column: 1,
-            file,
-        }
+        Lexer { chars: text.chars().peekable(), line: 1, column: 1, file }
     }
 
     fn fault(&self, (line, column): (u32, u32), message: impl Into<String>) -> Fault {
-        let place = Place::file(self.file)
-            .at_line(line as usize)
-            .at_column(column as usize);
+        let place = Place::file(self.file).at_line(line as usize).at_column(column as usize);
         Fault::new(place, message)
     }
 
@@ -277,11 +261,7 @@ impl Parser<'_> {
             let at = (token.line, token.column);
             if stage == Stage::Start {
                 current = nodes.len() as u32;
-                nodes.push(NewickNode {
-                    line: at.0,
-                    column: at.1,
-                    ..NewickNode::default()
-                });
+                nodes.push(NewickNode { line: at.0, column: at.1, ..NewickNode::default() });
                 if let Some(&parent) = open.last() {
                     nodes[parent as usize].children.push(current);
                 }
@@ -321,19 +301,12 @@ impl Parser<'_> {
                     (kind, Stage::Colon) => {
                         self.fault(at, "a branch length was expected after ':'");
                         stage = Stage::Done;
-                        token = Token {
-                            kind,
-                            line: at.0,
-                            column: at.1,
-                        };
+                        token = Token { kind, line: at.0, column: at.1 };
                         continue;
                     }
                     (Kind::Colon, _) => self.fault(at, "this node has a branch length already"),
                     (Kind::Comma, _) if open.is_empty() => {
-                        self.fault(
-                            at,
-                            "',' outside of all brackets; expected ';' after the tree",
-                        );
+                        self.fault(at, "',' outside of all brackets; expected ';' after the tree");
                         return None;
                     }
                     (Kind::Comma, _) => stage = Stage::Start,
@@ -398,23 +371,9 @@ mod tests {
         let text = "\u{feff}[&U] ('it''s'[x[nested]y]:1e-2,\"say \"\"hi\"\" (now)\":.5,\n Ein_Bär[&R]:2E+1,\r\n(O'Neil,🐢\t) 95 :3)root;";
         let trees = read_newick(text, "t").unwrap();
         let tree = &trees[0];
-        assert_eq!(
-            names(tree),
-            ["it's", "say \"hi\" (now)", "Ein_Bär", "O'Neil", "🐢"]
-        );
+        assert_eq!(names(tree), ["it's", "say \"hi\" (now)", "Ein_Bär", "O'Neil", "🐢"]);
         let lengths: Vec<_> = tree.nodes.iter().map(|n| n.length).collect();
-        assert_eq!(
-            lengths,
-            [
-                None,
-                Some(0.01),
-                Some(0.5),
-                Some(20.0),
-                Some(3.0),
-                None,
-                None
-            ]
-        );
+        assert_eq!(lengths, [None, Some(0.01), Some(0.5), Some(20.0), Some(3.0), None, None]);
         assert_eq!(tree.nodes[0].name.as_deref(), Some("root"));
         assert_eq!(tree.nodes[0].children, [1, 2, 3, 4]);
         assert_eq!(tree.nodes[4].name.as_deref(), Some("95"));
@@ -449,30 +408,18 @@ mod tests {
         ];
         assert_eq!(found.len(), expected.len(), "{found:#?}");
         for (found, expected) in found.iter().zip(expected) {
-            assert!(
-                found.starts_with(expected),
-                "{found}\nshould start with\n{expected}"
-            );
+            assert!(found.starts_with(expected), "{found}\nshould start with\n{expected}");
         }
         for (text, expected) in [
             (" \n", "t.nwk: no tree found"),
             (";", "t.nwk, line 1, column 1: a taxon name"),
-            (
-                "#NEXUS\nbegin trees;",
-                "t.nwk, line 1, column 1: this is a NEXUS file",
-            ),
-            (
-                "(A,B)",
-                "t.nwk, line 1, column 1: the tree that starts here is not ended by ';'",
-            ),
+            ("#NEXUS\nbegin trees;", "t.nwk, line 1, column 1: this is a NEXUS file"),
+            ("(A,B)", "t.nwk, line 1, column 1: the tree that starts here is not ended by ';'"),
             ("(A,B)(C,D);", "t.nwk, line 1, column 6: '(' follows"),
             ("A,B;", "t.nwk, line 1, column 2: ',' outside"),
             ("(A,[B);", "t.nwk, line 1, column 4: the comment"),
             ("(A],B);", "t.nwk, line 1, column 3: ']' without"),
-            (
-                "(A:1:2,B:1 x);",
-                "t.nwk, line 1, column 5: this node has a branch length already",
-            ),
+            ("(A:1:2,B:1 x);", "t.nwk, line 1, column 5: this node has a branch length already"),
         ] {
             let found = faults(text);
             assert!(found[0].starts_with(expected), "{found:?}");

@@ -91,11 +91,7 @@ impl NewickTree {
         let tip_of = |node: u32| NodeId(tip_of_taxon[taxon_of[node as usize]]);
         let tree = self.build(present.len(), tip_of, resolve);
         let has_lengths = self.nodes[1..].iter().all(|n| n.length.is_some());
-        Ok(SubsetTree {
-            taxa: present,
-            tree,
-            has_lengths,
-        })
+        Ok(SubsetTree { taxa: present, tree, has_lengths })
     }
 
     /// The taxon of every tip node, and all taxa of the tree in ascending order.
@@ -108,19 +104,11 @@ impl NewickTree {
     ) -> (Vec<usize>, Vec<usize>) {
         let mut taxon_of = vec![usize::MAX; self.nodes.len()];
         let mut first_at: Vec<Option<usize>> = vec![None; taxa.len()];
-        for (i, node) in self
-            .nodes
-            .iter()
-            .enumerate()
-            .filter(|(_, n)| n.children.is_empty())
-        {
+        for (i, node) in self.nodes.iter().enumerate().filter(|(_, n)| n.children.is_empty()) {
             let name = node.name.as_deref().unwrap_or_default();
             let place = place_of(node, file).named(name);
             let Some(taxon) = taxa.index(name) else {
-                faults.push(Fault::new(
-                    place,
-                    "this taxon of the tree is not in the alignment",
-                ));
+                faults.push(Fault::new(place, "this taxon of the tree is not in the alignment"));
                 continue;
             };
             taxon_of[i] = taxon;
@@ -139,16 +127,10 @@ impl NewickTree {
         if all_taxa {
             for taxon in (0..taxa.len()).filter(|&t| first_at[t].is_none()) {
                 let place = place_of(&self.nodes[0], file).named(taxa.name(taxon));
-                faults.push(Fault::new(
-                    place,
-                    "this taxon of the alignment is not in the tree",
-                ));
+                faults.push(Fault::new(place, "this taxon of the alignment is not in the tree"));
             }
         }
-        (
-            taxon_of,
-            (0..taxa.len()).filter(|&t| first_at[t].is_some()).collect(),
-        )
+        (taxon_of, (0..taxa.len()).filter(|&t| first_at[t].is_some()).collect())
     }
 
     fn check_lengths(&self, file: &str) -> Vec<Fault> {
@@ -212,9 +194,7 @@ impl NewickTree {
         let is_tip = |node: u32| self.nodes[node as usize].children.is_empty();
         let children = |node: u32| -> Vec<(Child, Option<f64>)> {
             let children = self.nodes[node as usize].children.iter();
-            children
-                .map(|&c| (Child::Syntax(below[c as usize]), length[c as usize]))
-                .collect()
+            children.map(|&c| (Child::Syntax(below[c as usize]), length[c as usize])).collect()
         };
 
         let mut tree = Tree::unconnected(num_tips);
@@ -243,9 +223,7 @@ impl NewickTree {
         let mut stack = vec![(new_inner(), start_children, 3)];
         while let Some((node, mut list, degree_left)) = stack.pop() {
             while list.len() > degree_left {
-                let rng = resolve
-                    .as_deref_mut()
-                    .expect("multifurcations were refused before");
+                let rng = resolve.as_deref_mut().expect("multifurcations were refused before");
                 let mut take = || {
                     let chosen = rng.random_range(0..list.len() as u32);
                     list.swap_remove(chosen as usize)
@@ -273,9 +251,7 @@ impl NewickTree {
 }
 
 fn place_of(node: &NewickNode, file: &str) -> Place {
-    Place::file(file)
-        .at_line(node.line as usize)
-        .at_column(node.column as usize)
+    Place::file(file).at_line(node.line as usize).at_column(node.column as usize)
 }
 
 fn add_lengths(a: Option<f64>, b: Option<f64>) -> Option<f64> {
@@ -308,10 +284,7 @@ mod tests {
         let taxa = taxa(names);
         let (tree, has_lengths) = read(text).to_tree(&taxa, "t", None).unwrap();
         tree.assert_integrity();
-        (
-            write_newick(&tree, |i| taxa.name(i), &NewickOptions::default()),
-            has_lengths,
-        )
+        (write_newick(&tree, |i| taxa.name(i), &NewickOptions::default()), has_lengths)
     }
 
     fn faults(result: Result<(Tree, bool)>) -> Vec<String> {
@@ -325,30 +298,15 @@ mod tests {
     fn roots_and_other_nodes_of_degree_two_go_with_their_lengths_added() {
         let full = |s: &str| (s.to_string(), true);
         let five = full("(A:1,B:2,(C:4,(D:5,E:6):7):3);");
-        assert_eq!(
-            convert("(A:1,B:2,(C:4,(D:5,E:6)99:7)100:3);", "ABCDE"),
-            five
-        );
+        assert_eq!(convert("(A:1,B:2,(C:4,(D:5,E:6)99:7)100:3);", "ABCDE"), five);
         assert_eq!(convert("((A:1,B:2):1,((E:6,D:5):7,C:4):2);", "ABCDE"), five);
-        assert_eq!(
-            convert("(((((A:1,B:2):1):2,C:4):7,D:5):2,E:4);", "ABCDE"),
-            five
-        );
-        assert_eq!(
-            convert(
-                "((((A:0.5):0.5,B:2,(C:4,((D:5,E:6):3):4):3):9):1);",
-                "ABCDE"
-            ),
-            five
-        );
+        assert_eq!(convert("(((((A:1,B:2):1):2,C:4):7,D:5):2,E:4);", "ABCDE"), five);
+        assert_eq!(convert("((((A:0.5):0.5,B:2,(C:4,((D:5,E:6):3):4):3):9):1);", "ABCDE"), five);
         assert_eq!(convert("(C:1,(A:1,B:2):3);", "ABC"), full("(A:1,B:2,C:4);"));
         assert_eq!(convert("(B:1,A:2);", "AB"), full("(A:3,B:0);"));
         assert_eq!(convert("(A:1);", "A"), full("A;"));
         assert_eq!(convert("A;", "A"), full("A;"));
-        assert_eq!(
-            convert("(A:-0,B,C);", "ABC"),
-            ("(A:0,B:0.1,C:0.1);".into(), false)
-        );
+        assert_eq!(convert("(A:-0,B,C);", "ABC"), ("(A:0,B:0.1,C:0.1);".into(), false));
         assert_eq!(
             convert("((A,B),(C,D));", "ABCD"),
             ("(A:0.1,B:0.1,(C:0.1,D:0.1):0.1);".into(), false)
@@ -403,19 +361,14 @@ mod tests {
 
     #[test]
     fn a_tree_may_hold_a_subset_of_the_taxa() {
-        let subset = read("(D:1,(F:2,B:3):0.5);")
-            .to_tree_on_subset(&taxa("ABCDEF"), "t", None)
-            .unwrap();
+        let subset =
+            read("(D:1,(F:2,B:3):0.5);").to_tree_on_subset(&taxa("ABCDEF"), "t", None).unwrap();
         assert_eq!(subset.taxa, [1, 3, 5]);
         assert!(subset.has_lengths);
         let names = ["B", "D", "F"];
         let text = write_newick(&subset.tree, |i| names[i], &NewickOptions::default());
         assert_eq!(text, "(B:3,D:1.5,F:2);");
-        assert!(
-            read("(D,(Q,B));")
-                .to_tree_on_subset(&taxa("ABCD"), "t", None)
-                .is_err()
-        );
+        assert!(read("(D,(Q,B));").to_tree_on_subset(&taxa("ABCD"), "t", None).is_err());
     }
 
     #[test]
@@ -431,9 +384,6 @@ mod tests {
         assert_eq!(tree.num_edges(), 2 * n - 3);
         let written = write_newick(&tree, |i| taxa.name(i), &NewickOptions::default());
         let (again, _) = read(&written).to_tree(&taxa, "t", None).unwrap();
-        assert_eq!(
-            write_newick(&again, |i| taxa.name(i), &NewickOptions::default()),
-            written
-        );
+        assert_eq!(write_newick(&again, |i| taxa.name(i), &NewickOptions::default()), written);
     }
 }

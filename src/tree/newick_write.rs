@@ -25,11 +25,7 @@ pub struct NewickOptions<'a> {
 impl Default for NewickOptions<'_> {
     /// Lengths and no labels.
     fn default() -> Self {
-        NewickOptions {
-            brlens: true,
-            node_labels: None,
-            branch_labels: None,
-        }
+        NewickOptions { brlens: true, node_labels: None, branch_labels: None }
     }
 }
 
@@ -62,11 +58,8 @@ pub fn write_newick<'n>(
         edge_above[inner.index()] = EdgeId::NONE;
     } else if tree.num_tips() == 2 {
         let length = format_brlen(tree.brlen(EdgeId(0)));
-        let (first, second) = if options.brlens {
-            (format!(":{length}"), ":0")
-        } else {
-            (String::new(), "")
-        };
+        let (first, second) =
+            if options.brlens { (format!(":{length}"), ":0") } else { (String::new(), "") };
         return format!("({}{first},{}{second});", quote(names(0)), quote(names(1)));
     }
     write_nested(&children, root.0, |node, text| {
@@ -135,10 +128,7 @@ pub fn format_brlen(length: f64) -> String {
     // Eleven decimals tell any two neighbours on a grid of 2^-34 apart.
     for decimals in 0..=11 {
         let text = format!("{length:.decimals$}");
-        if text
-            .parse()
-            .is_ok_and(|read| to_length_grid(read) == length)
-        {
+        if text.parse().is_ok_and(|read| to_length_grid(read) == length) {
             return text;
         }
     }
@@ -175,29 +165,17 @@ mod tests {
     fn names_are_quoted_where_needed_and_the_place_of_the_root_is_fixed() {
         let text = "(A_1:0.1,'it''s':0.2,('C D':0.4,(Bär:0.000001,'(x)':0.7):0.5):0.3);";
         let tree = Tree::from_edges(5, &EDGES);
-        assert_eq!(
-            write_newick(&tree, |i| NAMES[i], &NewickOptions::default()),
-            text
-        );
+        assert_eq!(write_newick(&tree, |i| NAMES[i], &NewickOptions::default()), text);
         // The same tree with other numbers inside.
         let mut edges: Vec<_> = EDGES
             .iter()
-            .map(|&(a, b, l)| {
-                (
-                    if b == 5 { 7 } else { b - 1 },
-                    if a > 4 { 12 - a } else { a },
-                    l,
-                )
-            })
+            .map(|&(a, b, l)| (if b == 5 { 7 } else { b - 1 }, if a > 4 { 12 - a } else { a }, l))
             .collect();
         edges[2] = (5, 7, 0.3);
         edges[4] = (6, 5, 0.5);
         edges.reverse();
         let renumbered = Tree::from_edges(5, &edges);
-        assert_eq!(
-            write_newick(&renumbered, |i| NAMES[i], &NewickOptions::default()),
-            text
-        );
+        assert_eq!(write_newick(&renumbered, |i| NAMES[i], &NewickOptions::default()), text);
     }
 
     #[test]
@@ -209,19 +187,10 @@ mod tests {
             _ => None,
         };
         let names = ["A", "B", "C", "D", "E"];
-        let mut options = NewickOptions {
-            brlens: false,
-            node_labels: Some(&support),
-            branch_labels: None,
-        };
-        assert_eq!(
-            write_newick(&tree, |i| names[i], &options),
-            "(A,B,(C,(D,E)67)100);"
-        );
-        options = NewickOptions {
-            branch_labels: Some(&support),
-            ..NewickOptions::default()
-        };
+        let mut options =
+            NewickOptions { brlens: false, node_labels: Some(&support), branch_labels: None };
+        assert_eq!(write_newick(&tree, |i| names[i], &options), "(A,B,(C,(D,E)67)100);");
+        options = NewickOptions { branch_labels: Some(&support), ..NewickOptions::default() };
         let text = "(A:0.1,B:0.2,(C:0.4,(D:0.000001,E:0.7):0.5[67]):0.3[100]);";
         assert_eq!(write_newick(&tree, |i| names[i], &options), text);
     }
@@ -234,11 +203,7 @@ mod tests {
             "(A_1:0.25,'it''s':0);"
         );
         assert_eq!(
-            write_newick(
-                &Tree::unconnected(1),
-                |i| NAMES[i],
-                &NewickOptions::default()
-            ),
+            write_newick(&Tree::unconnected(1), |i| NAMES[i], &NewickOptions::default()),
             "A_1;"
         );
     }
@@ -246,23 +211,11 @@ mod tests {
     #[test]
     fn lengths_are_read_back_bit_for_bit() {
         let spacing = 2f64.powi(-34);
-        for steps in [
-            0u64,
-            1,
-            2,
-            3,
-            17,
-            12_345,
-            1 << 34,
-            (1 << 34) + 1,
-            (1 << 40) + 12_345,
-            1_717_986_918,
-        ] {
+        for steps in
+            [0u64, 1, 2, 3, 17, 12_345, 1 << 34, (1 << 34) + 1, (1 << 40) + 12_345, 1_717_986_918]
+        {
             let length = steps as f64 * spacing;
-            assert_eq!(
-                to_length_grid(format_brlen(length).parse().unwrap()),
-                length
-            );
+            assert_eq!(to_length_grid(format_brlen(length).parse().unwrap()), length);
         }
         assert_eq!(format_brlen(to_length_grid(0.1)), "0.1");
         assert_eq!(format_brlen(spacing), "0.00000000006");

@@ -52,10 +52,7 @@ mod tests {
         }
         assert_eq!(counts.len(), 15);
         // Five standard deviations of a binomial count of mean 1000.
-        assert!(
-            counts.values().all(|&c: &i32| (c - 1000).abs() < 155),
-            "{counts:?}"
-        );
+        assert!(counts.values().all(|&c: &i32| (c - 1000).abs() < 155), "{counts:?}");
     }
 
     #[test]

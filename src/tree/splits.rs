@@ -30,9 +30,7 @@ impl Split {
                 *words.last_mut().expect("there is a word") &= (1 << (num_tips % 64)) - 1;
             }
         }
-        Split {
-            words: words.into(),
-        }
+        Split { words: words.into() }
     }
 
     /// True if the tip is on the side without taxon 0.
@@ -49,8 +47,7 @@ impl Split {
     pub fn tips(&self) -> impl Iterator<Item = usize> + '_ {
         self.words.iter().enumerate().flat_map(|(i, &word)| {
             let rest = std::iter::successors(Some(word), |w| Some(w & w.wrapping_sub(1)));
-            rest.take_while(|&w| w != 0)
-                .map(move |w| 64 * i + w.trailing_zeros() as usize)
+            rest.take_while(|&w| w != 0).map(move |w| 64 * i + w.trailing_zeros() as usize)
         })
     }
 
@@ -93,12 +90,7 @@ pub fn tree_splits(tree: &Tree) -> Vec<(EdgeId, Split)> {
             }
         }
         if node != inner {
-            splits.push((
-                edge,
-                Split {
-                    words: words[at..at + num_words].into(),
-                },
-            ));
+            splits.push((edge, Split { words: words[at..at + num_words].into() }));
         }
     }
     splits
@@ -136,10 +128,8 @@ impl SplitTable {
 /// True if two trees of the same tips have the same topology, whatever their numbering of inner nodes.
 pub fn same_topology(a: &Tree, b: &Tree) -> bool {
     let sorted = |tree: &Tree| {
-        let mut splits: Vec<Split> = tree_splits(tree)
-            .into_iter()
-            .map(|(_, split)| split)
-            .collect();
+        let mut splits: Vec<Split> =
+            tree_splits(tree).into_iter().map(|(_, split)| split).collect();
         splits.sort();
         splits
     };
@@ -156,10 +146,7 @@ mod tests {
     fn both_sides_give_the_same_split() {
         for n in [5, 64, 65, 130] {
             let split = Split::from_tips(n, [1, n - 1]);
-            assert_eq!(
-                split,
-                Split::from_tips(n, (0..n).filter(|&t| t != 1 && t != n - 1))
-            );
+            assert_eq!(split, Split::from_tips(n, (0..n).filter(|&t| t != 1 && t != n - 1)));
             assert_eq!(split.tips().collect::<Vec<_>>(), [1, n - 1]);
             assert_eq!(split.num_tips(), 2);
             assert!(split.contains(1) && !split.contains(0));
@@ -171,10 +158,7 @@ mod tests {
         let split = |tips: &[usize]| Split::from_tips(6, tips.iter().copied());
         assert!(split(&[1, 2]).is_compatible(&split(&[3, 4])));
         assert!(split(&[1, 2]).is_compatible(&split(&[1, 2, 3])));
-        assert!(
-            split(&[1, 2, 3]).is_compatible(&split(&[0, 1, 2, 3])),
-            "within the other side"
-        );
+        assert!(split(&[1, 2, 3]).is_compatible(&split(&[0, 1, 2, 3])), "within the other side");
         assert!(!split(&[1, 2]).is_compatible(&split(&[2, 3])));
         assert!(!split(&[0, 1]).is_compatible(&split(&[1, 2])));
     }
@@ -188,11 +172,8 @@ mod tests {
             assert_eq!(splits.len(), n.saturating_sub(3));
             for (edge, split) in &splits {
                 let behind = tree.preorder(tree.ends(*edge)[0], *edge);
-                let tips = behind
-                    .iter()
-                    .map(|v| v.0)
-                    .filter(|&v| tree.is_tip(v))
-                    .map(NodeId::index);
+                let tips =
+                    behind.iter().map(|v| v.0).filter(|&v| tree.is_tip(v)).map(NodeId::index);
                 assert_eq!(split, &Split::from_tips(n, tips));
                 assert!((2..=n - 2).contains(&split.num_tips()));
                 assert!(splits.iter().all(|(_, other)| split.is_compatible(other)));
@@ -205,11 +186,7 @@ mod tests {
         let mut table = SplitTable::default();
         let (a, b) = (Split::from_tips(5, [1, 2]), Split::from_tips(5, [3, 4]));
         assert_eq!(
-            [
-                table.insert(b.clone()),
-                table.insert(a.clone()),
-                table.insert(b.clone())
-            ],
+            [table.insert(b.clone()), table.insert(a.clone()), table.insert(b.clone())],
             [0, 1, 0]
         );
         assert_eq!(table.splits(), [b, a.clone()]);

@@ -41,21 +41,13 @@ impl EdgeId {
 
 impl fmt::Debug for NodeId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if *self == Self::NONE {
-            write!(f, "n-")
-        } else {
-            write!(f, "n{}", self.0)
-        }
+        if *self == Self::NONE { write!(f, "n-") } else { write!(f, "n{}", self.0) }
     }
 }
 
 impl fmt::Debug for EdgeId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if *self == Self::NONE {
-            write!(f, "e-")
-        } else {
-            write!(f, "e{}", self.0)
-        }
+        if *self == Self::NONE { write!(f, "e-") } else { write!(f, "e{}", self.0) }
     }
 }
 
@@ -111,11 +103,7 @@ pub struct RegraftUndo {
 impl Tree {
     /// A tree of `num_tips` tips without any edge: to be filled by [`Tree::add_edge`].
     pub fn unconnected(num_tips: usize) -> Self {
-        let num_nodes = if num_tips < 3 {
-            num_tips
-        } else {
-            2 * num_tips - 2
-        };
+        let num_nodes = if num_tips < 3 { num_tips } else { 2 * num_tips - 2 };
         let num_edges = if num_tips < 2 { 0 } else { 2 * num_tips - 3 };
         Tree {
             num_tips,
@@ -173,10 +161,7 @@ impl Tree {
 
     /// (neighbour, edge) pairs of a node: one for a tip, three for an inner node.
     pub fn links(&self, node: NodeId) -> impl Iterator<Item = (NodeId, EdgeId)> + '_ {
-        self.links[node.index()]
-            .iter()
-            .copied()
-            .filter(|l| l.1 != EdgeId::NONE)
+        self.links[node.index()].iter().copied().filter(|l| l.1 != EdgeId::NONE)
     }
 
     /// The two links of an inner node that do not use `edge`.
@@ -263,14 +248,7 @@ impl Tree {
         self.ends[merged.index()] = [a, b];
         self.ends[spare.index()] = [NodeId::NONE; 2];
         self.brlens[merged.index()] = old_brlens[0] + old_brlens[1];
-        PrunedSubtree {
-            attach,
-            pendant,
-            merged,
-            spare,
-            old_neighbours: [a, b],
-            old_brlens,
-        }
+        PrunedSubtree { attach, pendant, merged, spare, old_neighbours: [a, b], old_brlens }
     }
 
     /// Puts a pruned subtree into `target`, which becomes two edges with the given lengths:
@@ -282,11 +260,7 @@ impl Tree {
         brlens: [f64; 2],
     ) -> RegraftUndo {
         let [c, d] = self.ends(target);
-        let undo = RegraftUndo {
-            target,
-            target_ends: [c, d],
-            target_brlen: self.brlen(target),
-        };
+        let undo = RegraftUndo { target, target_ends: [c, d], target_brlen: self.brlen(target) };
         self.insert_between(pruned, target, [c, d], [target, pruned.spare], brlens);
         undo
     }
@@ -303,13 +277,7 @@ impl Tree {
 
     /// Takes back a prune: the subtree is where it was, with the lengths it had.
     pub fn undo_prune(&mut self, pruned: &PrunedSubtree) {
-        let PrunedSubtree {
-            merged,
-            spare,
-            old_neighbours,
-            old_brlens,
-            ..
-        } = *pruned;
+        let PrunedSubtree { merged, spare, old_neighbours, old_brlens, .. } = *pruned;
         self.insert_between(pruned, merged, old_neighbours, [merged, spare], old_brlens);
     }
 
@@ -350,11 +318,7 @@ impl Tree {
     /// Panics if the arrays do not describe one unrooted binary tree: our own bug, never the user's.
     pub fn assert_integrity(&self) {
         let n = self.num_tips;
-        assert_eq!(
-            self.ends.len(),
-            if n < 2 { 0 } else { 2 * n - 3 },
-            "number of edges"
-        );
+        assert_eq!(self.ends.len(), if n < 2 { 0 } else { 2 * n - 3 }, "number of edges");
         for node in self.nodes() {
             let degree = self.links(node).count();
             let expected = match (self.is_tip(node), n) {
@@ -373,15 +337,8 @@ impl Tree {
         }
         for edge in self.edges() {
             let length = self.brlen(edge);
-            assert!(
-                length >= 0.0 && length.is_finite(),
-                "length of {edge:?} is {length}"
-            );
-            assert_eq!(
-                length,
-                to_length_grid(length),
-                "length of {edge:?} lies on the grid"
-            );
+            assert!(length >= 0.0 && length.is_finite(), "length of {edge:?} is {length}");
+            assert_eq!(length, to_length_grid(length), "length of {edge:?} lies on the grid");
         }
         if n > 1 {
             let [a, b] = self.ends(EdgeId(0));
@@ -432,10 +389,7 @@ mod tests {
         let mut tree = start.clone();
         let pendant = tree.edge_between(NodeId(2), NodeId(6)).unwrap();
         let pruned = tree.prune(NodeId(6), pendant);
-        assert_eq!(
-            tree.brlen(pruned.merged),
-            to_length_grid(0.3) + to_length_grid(0.5)
-        );
+        assert_eq!(tree.brlen(pruned.merged), to_length_grid(0.3) + to_length_grid(0.5));
         for target in [EdgeId(0), EdgeId(1), EdgeId(5), EdgeId(6)] {
             let half = tree.brlen(target) / 2.0;
             let undo = tree.regraft(&pruned, target, [half, half]);

@@ -97,11 +97,8 @@ mod tests {
     fn edges_within_a_radius_come_with_their_distance() {
         let tree = five_tips();
         let within = |edge, radius| {
-            let mut found: Vec<_> = tree
-                .edges_within(EdgeId(edge), radius)
-                .iter()
-                .map(|&(e, d)| (e.0, d))
-                .collect();
+            let mut found: Vec<_> =
+                tree.edges_within(EdgeId(edge), radius).iter().map(|&(e, d)| (e.0, d)).collect();
             assert!(found.is_sorted_by_key(|f| f.1));
             found.sort();
             found
@@ -109,10 +106,7 @@ mod tests {
         assert_eq!(within(0, 0), []);
         assert_eq!(within(0, 1), [(1, 1), (2, 1)]);
         assert_eq!(within(0, 2), [(1, 1), (2, 1), (3, 2), (4, 2)]);
-        assert_eq!(
-            within(2, 9),
-            [(0, 1), (1, 1), (3, 1), (4, 1), (5, 2), (6, 2)]
-        );
+        assert_eq!(within(2, 9), [(0, 1), (1, 1), (3, 1), (4, 1), (5, 2), (6, 2)]);
         let mut pruned = tree.clone();
         let off = pruned.prune(NodeId(6), EdgeId(3));
         assert_eq!(pruned.edges_within(off.merged, 9).len(), 4);
@@ -137,9 +131,7 @@ mod tests {
             for &(node, edge) in &order {
                 if !tree.is_tip(node) {
                     assert!(
-                        tree.other_links(node, edge)
-                            .iter()
-                            .all(|(child, _)| seen[child.index()])
+                        tree.other_links(node, edge).iter().all(|(child, _)| seen[child.index()])
                     );
                 }
                 assert!(!std::mem::replace(&mut seen[node.index()], true));

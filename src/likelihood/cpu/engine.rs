@@ -80,18 +80,8 @@ impl CpuEngine {
                 Mutex::new(unit.expect("every unit was dealt to a worker"))
             })
             .collect();
-        let scratch = (0..num_workers)
-            .map(|_| Mutex::new(Scratch::default()))
-            .collect();
-        CpuEngine {
-            kernels,
-            pool,
-            models,
-            units,
-            gene_units,
-            hands,
-            scratch,
-        }
+        let scratch = (0..num_workers).map(|_| Mutex::new(Scratch::default())).collect();
+        CpuEngine { kernels, pool, models, units, gene_units, hands, scratch }
     }
 
     /// Runs `work` for every unit of every gene in `genes` (given as a mark per gene), each on its
@@ -101,15 +91,7 @@ impl CpuEngine {
         wanted: &[bool],
         work: impl Fn(&dyn Kernels, &ModelBlock, &mut Unit, &mut Scratch) + Sync,
     ) {
-        let CpuEngine {
-            kernels,
-            pool,
-            models,
-            units,
-            hands,
-            scratch,
-            ..
-        } = self;
+        let CpuEngine { kernels, pool, models, units, hands, scratch, .. } = self;
         let kernels = kernels.as_ref();
         pool.run(&|worker| {
             let mut scratch = lock(&scratch[worker]);
@@ -156,9 +138,7 @@ impl Engine for CpuEngine {
         }
         let wanted: Vec<bool> = of_gene.iter().map(Option::is_some).collect();
         self.for_units(&wanted, |kernels, model, unit, scratch| {
-            let operations = &of_gene[unit.gene]
-                .expect("only wanted genes are run")
-                .operations;
+            let operations = &of_gene[unit.gene].expect("only wanted genes are run").operations;
             unit.update_partials(kernels, model, operations.iter().copied(), scratch);
         });
     }
@@ -182,13 +162,7 @@ impl Engine for CpuEngine {
         for unit in self.gene_units[job.gene].clone() {
             let mut unit = lock(&self.units[unit]);
             let model = &self.models[job.gene];
-            unit.log_likelihoods(
-                self.kernels.as_ref(),
-                model,
-                job,
-                Some(&mut out),
-                &mut scratch,
-            );
+            unit.log_likelihoods(self.kernels.as_ref(), model, job, Some(&mut out), &mut scratch);
         }
         out
     }
@@ -196,23 +170,15 @@ impl Engine for CpuEngine {
     fn insertion_scores(&mut self, programs: &[InsertionProgram]) -> Vec<Vec<f64>> {
         let mut of_gene: Vec<Option<&InsertionProgram>> = vec![None; self.models.len()];
         for program in programs {
-            assert!(
-                of_gene[program.gene].replace(program).is_none(),
-                "one program per gene"
-            );
+            assert!(of_gene[program.gene].replace(program).is_none(), "one program per gene");
         }
-        let wanted: Vec<bool> = of_gene
-            .iter()
-            .map(|program| program.is_some_and(|p| !p.steps.is_empty()))
-            .collect();
+        let wanted: Vec<bool> =
+            of_gene.iter().map(|program| program.is_some_and(|p| !p.steps.is_empty())).collect();
         self.for_units(&wanted, |kernels, model, unit, scratch| {
             let program = of_gene[unit.gene].expect("only wanted genes are run");
             unit.insertion_scores(kernels, model, program, scratch);
         });
-        programs
-            .iter()
-            .map(|program| self.program_scores(program))
-            .collect()
+        programs.iter().map(|program| self.program_scores(program)).collect()
     }
 
     fn optimize_branches(&mut self, programs: &mut [SweepProgram]) {
@@ -232,20 +198,9 @@ impl Engine for CpuEngine {
         let wanted: Vec<bool> = local.iter().map(Option::is_some).collect();
         if wanted.contains(&true) {
             self.for_units(&wanted, |kernels, model, unit, scratch| {
-                let mut program = lock(
-                    local[unit.gene]
-                        .as_ref()
-                        .expect("only wanted genes are run"),
-                );
-                run_sweep(
-                    &mut program,
-                    &mut OneUnit {
-                        kernels,
-                        model,
-                        unit,
-                        scratch,
-                    },
-                );
+                let mut program =
+                    lock(local[unit.gene].as_ref().expect("only wanted genes are run"));
+                run_sweep(&mut program, &mut OneUnit { kernels, model, unit, scratch });
             });
         }
         for program in together {
@@ -268,11 +223,7 @@ impl Engine for CpuEngine {
     }
 
     fn describe(&self) -> String {
-        format!(
-            "cpu, {} kernels, {} threads",
-            self.kernels.name(),
-            self.pool.num_workers()
-        )
+        format!("cpu, {} kernels, {} threads", self.kernels.name(), self.pool.num_workers())
     }
 }
 
@@ -281,9 +232,8 @@ impl CpuEngine {
         let mut scores = vec![0.0; program.num_scores()];
         for unit in self.gene_units[program.gene].clone() {
             let unit = lock(&self.units[unit]);
-            for (total, blocks) in scores
-                .iter_mut()
-                .zip(unit.scores.chunks_exact(unit.num_blocks()))
+            for (total, blocks) in
+                scores.iter_mut().zip(unit.scores.chunks_exact(unit.num_blocks()))
             {
                 blocks.iter().for_each(|block| *total += block);
             }
@@ -303,28 +253,17 @@ struct OneUnit<'a> {
 impl Derivatives for OneUnit<'_> {
     fn start_step(&mut self, program: &SweepProgram, step: usize) {
         for job in &program.jobs[program.steps[step].jobs.clone()] {
-            start_job(
-                self.kernels,
-                self.model,
-                self.unit,
-                self.scratch,
-                program,
-                job,
-            );
+            start_job(self.kernels, self.model, self.unit, self.scratch, program, job);
         }
     }
 
     fn at(&mut self, program: &SweepProgram, step: usize, t: f64) -> [f64; 3] {
         let job = program.steps[step].jobs.start;
         let length = job_length(program, job, step, t);
-        self.unit
-            .derivatives(self.kernels, self.model, length, self.scratch);
+        self.unit.derivatives(self.kernels, self.model, length, self.scratch);
         let mut total = [0.0; 3];
         for sums in &self.unit.sums {
-            total
-                .iter_mut()
-                .zip(sums)
-                .for_each(|(total, sum)| *total += sum);
+            total.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
         }
         chain_rule(total, program.genes[0].brlen_scaler)
     }
@@ -349,30 +288,25 @@ impl Derivatives for AllUnits<'_> {
     fn start_step(&mut self, program: &SweepProgram, step: usize) {
         let of_gene = self.jobs_of_genes(program, step);
         let wanted: Vec<bool> = of_gene.iter().map(Option::is_some).collect();
-        self.engine
-            .for_units(&wanted, |kernels, model, unit, scratch| {
-                let job = &program.jobs[of_gene[unit.gene].expect("only wanted genes are run")];
-                start_job(kernels, model, unit, scratch, program, job);
-            });
+        self.engine.for_units(&wanted, |kernels, model, unit, scratch| {
+            let job = &program.jobs[of_gene[unit.gene].expect("only wanted genes are run")];
+            start_job(kernels, model, unit, scratch, program, job);
+        });
     }
 
     fn at(&mut self, program: &SweepProgram, step: usize, t: f64) -> [f64; 3] {
         let of_gene = self.jobs_of_genes(program, step);
         let wanted: Vec<bool> = of_gene.iter().map(Option::is_some).collect();
-        self.engine
-            .for_units(&wanted, |kernels, model, unit, scratch| {
-                let job = of_gene[unit.gene].expect("only wanted genes are run");
-                unit.derivatives(kernels, model, job_length(program, job, step, t), scratch);
-            });
+        self.engine.for_units(&wanted, |kernels, model, unit, scratch| {
+            let job = of_gene[unit.gene].expect("only wanted genes are run");
+            unit.derivatives(kernels, model, job_length(program, job, step, t), scratch);
+        });
         let mut total = [0.0; 3];
         for (gene, job) in of_gene.iter().enumerate() {
             if let Some(job) = job {
                 let scaler = program.genes[program.jobs[*job].member].brlen_scaler;
                 let sums = chain_rule(self.engine.gene_sums(gene), scaler);
-                total
-                    .iter_mut()
-                    .zip(sums)
-                    .for_each(|(total, sum)| *total += sum);
+                total.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
             }
         }
         total
@@ -389,12 +323,7 @@ fn start_job(
 ) {
     let gene = &program.genes[job.member];
     let operations = &program.operations[job.operations.clone()];
-    unit.update_partials(
-        kernels,
-        model,
-        operations.iter().map(|o| with_lengths(gene, o)),
-        scratch,
-    );
+    unit.update_partials(kernels, model, operations.iter().map(|o| with_lengths(gene, o)), scratch);
     unit.update_sumtable(kernels, model, job.ends);
 }
 
@@ -405,9 +334,7 @@ fn chain_rule([value, first, second]: [f64; 3], s: f64) -> [f64; 3] {
 
 /// A lock that is never contended; a panic elsewhere is reported there.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex
-        .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner())
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 fn empty_model(data: &GeneData) -> ModelBlock {
@@ -417,11 +344,8 @@ fn empty_model(data: &GeneData) -> ModelBlock {
         num_codes: data.code_masks.len(),
         rate_scalers: data.num_tips() > RATE_SCALERS_ABOVE,
     };
-    let states_of = |mask: &u64| {
-        (0..dims.num_states as u8)
-            .filter(|s| mask >> s & 1 == 1)
-            .collect()
-    };
+    let states_of =
+        |mask: &u64| (0..dims.num_states as u8).filter(|s| mask >> s & 1 == 1).collect();
     let code_states: Vec<Vec<u8>> = data.code_masks.iter().map(states_of).collect();
     let mut indicator = vec![0.0; dims.tip_table()];
     for rate in 0..dims.num_rates {
@@ -451,11 +375,7 @@ fn empty_model(data: &GeneData) -> ModelBlock {
 
 fn fill_model(block: &mut ModelBlock, model: &GeneModel, kernels: &dyn Kernels) {
     let n = block.dims.num_states;
-    assert_eq!(
-        model.rates.len(),
-        block.dims.num_rates,
-        "a gene's number of rates is fixed"
-    );
+    assert_eq!(model.rates.len(), block.dims.num_rates, "a gene's number of rates is fixed");
     assert_eq!(model.freqs.len(), n, "a gene's number of states is fixed");
     block.eigenvals.clone_from(&model.eigenvals);
     block.inv_eigenvecs.clone_from(&model.inv_eigenvecs);
@@ -468,11 +388,8 @@ fn fill_model(block: &mut ModelBlock, model: &GeneModel, kernels: &dyn Kernels) 
             block.eigenvec_columns[k * n + i] = model.eigenvecs[i * n + k];
         }
     }
-    block.weighted_freqs = model
-        .rate_weights
-        .iter()
-        .flat_map(|w| model.freqs.iter().map(move |f| w * f))
-        .collect();
+    block.weighted_freqs =
+        model.rate_weights.iter().flat_map(|w| model.freqs.iter().map(move |f| w * f)).collect();
     for (r, weight) in model.rate_weights.iter().enumerate() {
         for i in 0..n {
             for k in 0..n {

@@ -49,8 +49,6 @@ pub fn with_lengths(gene: &SweepGene, operation: &SweepOperation) -> Operation {
     Operation {
         parent: operation.parent,
         children: operation.children,
-        brlens: operation
-            .edges
-            .map(|edge| gene.brlen_scaler * gene.brlens[edge as usize]),
+        brlens: operation.edges.map(|edge| gene.brlen_scaler * gene.brlens[edge as usize]),
     }
 }

@@ -159,10 +159,7 @@ impl Unit {
 
     fn data(&self, block: Block) -> PatternData<'_> {
         let range = block.offset..block.offset + block.len;
-        PatternData {
-            weights: &self.weights[range.clone()],
-            invariant: &self.invariant[range],
-        }
+        PatternData { weights: &self.weights[range.clone()], invariant: &self.invariant[range] }
     }
 
     /// One end of an edge in a block; `scratch` holds the strip's up-vectors for `Source::Scratch`.
@@ -175,24 +172,16 @@ impl Unit {
         scratch: Option<&ScratchVectors<'a>>,
     ) -> End<'a> {
         match source {
-            Source::Tip(tip) => End::Tip {
-                codes: self.codes(block, tip),
-                table,
-            },
+            Source::Tip(tip) => End::Tip { codes: self.codes(block, tip), table },
             Source::Clv(slot) => End::Inner {
                 clv: &self.clvs.as_slice()[self.clv_range(block, slot)],
                 scaler: &self.scalers[self.scaler_range(block, slot)],
                 pmatrix,
             },
             Source::Scratch(vector) => {
-                let (clv, scaler) = scratch
-                    .expect("scratch is used in insertion programs only")
-                    .get(vector, block);
-                End::Inner {
-                    clv,
-                    scaler,
-                    pmatrix,
-                }
+                let (clv, scaler) =
+                    scratch.expect("scratch is used in insertion programs only").get(vector, block);
+                End::Inner { clv, scaler, pmatrix }
             }
         }
     }
@@ -209,13 +198,7 @@ impl Unit {
             let strip = first..self.blocks.len().min(first + STRIP);
             for operation in operations.clone() {
                 for i in 0..2 {
-                    scratch.prepare(
-                        kernels,
-                        model,
-                        i,
-                        operation.children[i],
-                        operation.brlens[i],
-                    );
+                    scratch.prepare(kernels, model, i, operation.children[i], operation.brlens[i]);
                 }
                 for i in strip.clone() {
                     self.update_block(kernels, model, self.blocks[i], &operation, scratch);
@@ -236,33 +219,23 @@ impl Unit {
             Source::Clv(slot) => (unit.clv_range(block, slot), unit.scaler_range(block, slot)),
             _ => (0..0, 0..0),
         };
-        let out = (
-            self.clv_range(block, operation.parent),
-            self.scaler_range(block, operation.parent),
-        );
+        let out =
+            (self.clv_range(block, operation.parent), self.scaler_range(block, operation.parent));
         let [first, second] = operation.children.map(|source| ranges(self, source));
         let num_tips = self.num_tips;
         let (clvs, scalers, tip_codes) =
             (self.clvs.as_mut_slice(), &mut self.scalers, &self.tip_codes);
-        let [out_clv, clv1, clv2] = clvs
-            .get_disjoint_mut([out.0, first.0, second.0])
-            .expect("a CLV is not its own child");
+        let [out_clv, clv1, clv2] =
+            clvs.get_disjoint_mut([out.0, first.0, second.0]).expect("a CLV is not its own child");
         let [out_scaler, scaler1, scaler2] = scalers
             .get_disjoint_mut([out.1, first.1, second.1])
             .expect("a CLV is not its own child");
         let end = |i: usize, clv, scaler| match operation.children[i] {
             Source::Tip(tip) => {
                 let at = block.offset * num_tips + tip as usize * block.len;
-                End::Tip {
-                    codes: &tip_codes[at..at + block.len],
-                    table: &scratch.table[i],
-                }
+                End::Tip { codes: &tip_codes[at..at + block.len], table: &scratch.table[i] }
             }
-            _ => End::Inner {
-                clv,
-                scaler,
-                pmatrix: &scratch.pmatrix[i],
-            },
+            _ => End::Inner { clv, scaler, pmatrix: &scratch.pmatrix[i] },
         };
         let ends = [end(0, &*clv1, &*scaler1), end(1, &*clv2, &*scaler2)];
         kernels.update_partials(model, block.len, ends, out_clv, out_scaler);
@@ -276,12 +249,7 @@ impl Unit {
         ends: [Source; 2],
         scratch: &mut Scratch,
     ) {
-        let Scratch {
-            pmatrix,
-            table,
-            likelihoods,
-            ..
-        } = scratch;
+        let Scratch { pmatrix, table, likelihoods, .. } = scratch;
         let first = self.end(block, ends[0], &pmatrix[0], &model.indicator, None);
         let second = self.end(block, ends[1], &pmatrix[1], &table[1], None);
         kernels.edge_likelihoods(model, block.len, [first, second], likelihoods);
@@ -328,27 +296,14 @@ impl Unit {
         }
         let mut sumtable = std::mem::replace(&mut self.sumtable, Arena::new(0));
         let mut scalers = std::mem::take(&mut self.sumtable_scalers);
-        for (i, (out, scaler)) in sumtable
-            .as_mut_slice()
-            .chunks_exact_mut(size)
-            .zip(&mut scalers)
-            .enumerate()
+        for (i, (out, scaler)) in
+            sumtable.as_mut_slice().chunks_exact_mut(size).zip(&mut scalers).enumerate()
         {
             let block = self.blocks[i];
-            let left = self.end(
-                block,
-                ends[0],
-                &model.sumtable_left,
-                &model.sumtable_left_tip,
-                None,
-            );
-            let right = self.end(
-                block,
-                ends[1],
-                &model.sumtable_right,
-                &model.sumtable_right_tip,
-                None,
-            );
+            let left =
+                self.end(block, ends[0], &model.sumtable_left, &model.sumtable_left_tip, None);
+            let right =
+                self.end(block, ends[1], &model.sumtable_right, &model.sumtable_right_tip, None);
             let invariant = self.data(block).invariant;
             kernels.update_sumtable(model, block.len, invariant, [left, right], out, scaler);
         }
@@ -391,12 +346,7 @@ impl Unit {
         let mut scores = std::mem::take(&mut self.scores);
         scores.clear();
         scores.resize(program.num_scores() * num_blocks, 0.0);
-        let longest = self
-            .blocks
-            .chunks(STRIP)
-            .map(strip_patterns)
-            .max()
-            .unwrap_or(0);
+        let longest = self.blocks.chunks(STRIP).map(strip_patterns).max().unwrap_or(0);
         scratch.reserve(self.dims, program.num_scratch(), longest);
         for first in (0..num_blocks).step_by(STRIP) {
             let strip = &self.blocks[first..num_blocks.min(first + STRIP)];
@@ -405,10 +355,7 @@ impl Unit {
                 self.run_step(kernels, model, step, strip, longest, scratch, |i, value| {
                     scores[score * num_blocks + first + i] = value;
                 });
-                if matches!(
-                    step,
-                    InsertionStep::Score { .. } | InsertionStep::Edge { .. }
-                ) {
+                if matches!(step, InsertionStep::Score { .. } | InsertionStep::Edge { .. }) {
                     score += 1;
                 }
             }
@@ -428,13 +375,8 @@ impl Unit {
         mut set_score: impl FnMut(usize, f64),
     ) {
         match *step {
-            InsertionStep::Up {
-                sources, brlens, ..
-            }
-            | InsertionStep::Score {
-                ends: sources,
-                brlens,
-            } => {
+            InsertionStep::Up { sources, brlens, .. }
+            | InsertionStep::Score { ends: sources, brlens } => {
                 for i in 0..2 {
                     scratch.prepare(kernels, model, i, sources[i], brlens[i]);
                 }
@@ -448,14 +390,7 @@ impl Unit {
         }
         let start = strip[0].offset;
         let Scratch {
-            pmatrix,
-            table,
-            vectors,
-            scalers,
-            pendant,
-            pendant_scalers,
-            likelihoods,
-            ..
+            pmatrix, table, vectors, scalers, pendant, pendant_scalers, likelihoods, ..
         } = &mut *scratch;
         for (i, &block) in strip.iter().enumerate() {
             let dims = self.dims;
@@ -497,30 +432,18 @@ impl Unit {
                     );
                 }
                 InsertionStep::Score { ends, .. } => {
-                    let from = ScratchVectors {
-                        dims,
-                        longest,
-                        start,
-                        vectors,
-                        scalers,
-                    };
+                    let from = ScratchVectors { dims, longest, start, vectors, scalers };
                     let [a, b] = [0, 1]
                         .map(|i| self.end(block, ends[i], &pmatrix[i], &table[i], Some(&from)));
                     let z = (&pendant[in_pendant], &pendant_scalers[in_pendant_scalers]);
                     kernels.insertion_likelihoods(model, block.len, z, [a, b], likelihoods);
-                    set_score(
-                        i,
-                        kernels.sum_logs(block.len, self.data(block), likelihoods, None),
-                    );
+                    set_score(i, kernels.sum_logs(block.len, self.data(block), likelihoods, None));
                 }
                 InsertionStep::Edge { ends, .. } => {
                     let first = self.end(block, ends[0], &pmatrix[0], &model.indicator, None);
                     let second = self.end(block, ends[1], &pmatrix[1], &table[1], None);
                     kernels.edge_likelihoods(model, block.len, [first, second], likelihoods);
-                    set_score(
-                        i,
-                        kernels.sum_logs(block.len, self.data(block), likelihoods, None),
-                    );
+                    set_score(i, kernels.sum_logs(block.len, self.data(block), likelihoods, None));
                 }
             }
         }
@@ -562,10 +485,7 @@ impl<'a> ScratchVectors<'a> {
     fn get(&self, vector: u32, block: Block) -> (&'a [f64], &'a [u32]) {
         let at = vector as usize * self.longest + block.offset - self.start;
         let range = |row: usize| at * row..(at + block.len) * row;
-        (
-            &self.vectors[range(self.dims.row())],
-            &self.scalers[range(self.dims.scalers())],
-        )
+        (&self.vectors[range(self.dims.row())], &self.scalers[range(self.dims.scalers())])
     }
 }
 

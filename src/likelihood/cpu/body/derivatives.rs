@@ -23,13 +23,7 @@ pub fn update_sumtable<const S: usize>(
     out_scaler: &mut [u32; BLOCK],
 ) {
     let dims = model.dims;
-    with_ends!(dims, first, second, |a, b| multiply::<S>(
-        a,
-        b,
-        dims.num_rates,
-        num_patterns,
-        out
-    ));
+    with_ends!(dims, first, second, |a, b| multiply::<S>(a, b, dims.num_rates, num_patterns, out));
     let mut factors = Vec::new();
     if dims.rate_scalers {
         factors.resize(num_patterns * dims.num_rates, 1.0);
@@ -115,9 +109,5 @@ pub fn derivatives(
             sums[2][i] += if used { weight * curvature } else { 0.0 };
         }
     }
-    [
-        add_lanes(&sums[0]),
-        add_lanes(&sums[1]),
-        add_lanes(&sums[2]),
-    ]
+    [add_lanes(&sums[0]), add_lanes(&sums[1]), add_lanes(&sums[2])]
 }

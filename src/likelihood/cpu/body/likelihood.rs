@@ -29,10 +29,7 @@ pub struct BlockLikelihoods {
 
 impl Default for BlockLikelihoods {
     fn default() -> Self {
-        BlockLikelihoods {
-            likelihood: [1.0; BLOCK],
-            scaler: [0; BLOCK],
-        }
+        BlockLikelihoods { likelihood: [1.0; BLOCK], scaler: [0; BLOCK] }
     }
 }
 
@@ -50,11 +47,7 @@ pub fn update_pendant<const S: usize>(
     let out: &mut [[f64; S]] = &mut out.as_chunks_mut().0[..num_patterns * dims.num_rates];
     match subtree.tip(dims) {
         Some(tip) => weigh(tip, freqs, out),
-        None => weigh(
-            subtree.inner().expect("an end is a tip or inner"),
-            freqs,
-            out,
-        ),
+        None => weigh(subtree.inner().expect("an end is a tip or inner"), freqs, out),
     }
     super::partials::add_scalers(
         subtree.scaler(),
@@ -93,25 +86,11 @@ pub fn edge_likelihoods<const S: usize>(
     let mut factors = RateFactors::new(dims, num_patterns, &[first.scaler(), second.scaler()], out);
     match first {
         // A tip's table holds 0/1 rows here; a CLV's matrix is not looked at.
-        End::Tip { .. } => with_second(
-            dims,
-            first.tip(dims).expect("a tip"),
-            z,
-            second,
-            &mut factors,
-            out,
-        ),
+        End::Tip { .. } => {
+            with_second(dims, first.tip(dims).expect("a tip"), z, second, &mut factors, out)
+        }
         End::Inner { clv, .. } => {
-            with_second(
-                dims,
-                Plain {
-                    clv: clv.as_chunks().0,
-                },
-                z,
-                second,
-                &mut factors,
-                out,
-            );
+            with_second(dims, Plain { clv: clv.as_chunks().0 }, z, second, &mut factors, out);
         }
     }
 }
@@ -150,19 +129,10 @@ pub fn insertion_likelihoods<const S: usize>(
     second: End<'_>,
     out: &mut BlockLikelihoods,
 ) {
-    let z = Plain::<S> {
-        clv: pendant.as_chunks().0,
-    };
+    let z = Plain::<S> { clv: pendant.as_chunks().0 };
     let scalers = [Some(pendant_scaler), first.scaler(), second.scaler()];
     let mut factors = RateFactors::new(dims, num_patterns, &scalers, out);
-    with_ends!(dims, first, second, |a, b| sum_products(
-        dims,
-        z,
-        a,
-        b,
-        &mut factors,
-        out
-    ));
+    with_ends!(dims, first, second, |a, b| sum_products(dims, z, a, b, &mut factors, out));
 }
 
 #[derive(Clone, Copy)]
@@ -203,10 +173,7 @@ impl RateFactors {
             per_rate.resize(num_patterns * dims.num_rates, 1.0);
         }
         combine_scalers(dims, num_patterns, scalers, &mut out.scaler, &mut per_rate);
-        RateFactors {
-            num_patterns,
-            per_rate,
-        }
+        RateFactors { num_patterns, per_rate }
     }
 }
 
@@ -231,11 +198,7 @@ pub fn combine_scalers(
     }
     for pattern in 0..num_patterns {
         let at = |rate: usize| -> u32 {
-            scalers
-                .iter()
-                .flatten()
-                .map(|s| s[pattern * dims.num_rates + rate])
-                .sum()
+            scalers.iter().flatten().map(|s| s[pattern * dims.num_rates + rate]).sum()
         };
         let least = (0..dims.num_rates).map(at).min().unwrap_or(0);
         counts[pattern] = least;
@@ -306,10 +269,7 @@ pub fn sum_logs(
             let scaler = likelihoods.scaler[first + i];
             // Under +I the scaling is undone first: the invariant part was never scaled.
             (value[i], count[i]) = if invariant > 0.0 {
-                (
-                    likelihoods.likelihood[first + i].mul_add(factor(scaler), invariant),
-                    0.0,
-                )
+                (likelihoods.likelihood[first + i].mul_add(factor(scaler), invariant), 0.0)
             } else {
                 (likelihoods.likelihood[first + i], f64::from(scaler))
             };

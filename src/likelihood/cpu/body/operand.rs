@@ -111,11 +111,9 @@ impl<'a> End<'a> {
     #[inline(always)]
     pub fn tip<const S: usize>(self, dims: Dims) -> Option<Tip<'a, S>> {
         match self {
-            End::Tip { codes, table } => Some(Tip {
-                codes,
-                table: table.as_chunks().0,
-                num_codes: dims.num_codes,
-            }),
+            End::Tip { codes, table } => {
+                Some(Tip { codes, table: table.as_chunks().0, num_codes: dims.num_codes })
+            }
             End::Inner { .. } => None,
         }
     }
@@ -124,10 +122,9 @@ impl<'a> End<'a> {
     #[inline(always)]
     pub fn inner<const S: usize>(self) -> Option<Inner<'a, S>> {
         match self {
-            End::Inner { clv, pmatrix, .. } => Some(Inner {
-                clv: clv.as_chunks().0,
-                pmatrix: pmatrix.as_chunks().0,
-            }),
+            End::Inner { clv, pmatrix, .. } => {
+                Some(Inner { clv: clv.as_chunks().0, pmatrix: pmatrix.as_chunks().0 })
+            }
             End::Tip { .. } => None,
         }
     }

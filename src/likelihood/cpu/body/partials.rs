@@ -16,17 +16,8 @@ pub fn update_partials<const S: usize>(
 ) {
     let rows = num_patterns * dims.num_rates;
     let out: &mut [[f64; S]] = &mut out.as_chunks_mut().0[..rows];
-    with_ends!(dims, first, second, |a, b| multiply(
-        a,
-        b,
-        dims.num_rates,
-        out
-    ));
-    add_scalers(
-        first.scaler(),
-        second.scaler(),
-        &mut out_scaler[..num_patterns * dims.scalers()],
-    );
+    with_ends!(dims, first, second, |a, b| multiply(a, b, dims.num_rates, out));
+    add_scalers(first.scaler(), second.scaler(), &mut out_scaler[..num_patterns * dims.scalers()]);
     rescale(dims, out, out_scaler);
 }
 
@@ -74,9 +65,7 @@ pub fn rescale<const S: usize>(dims: Dims, out: &mut [[f64; S]], scaler: &mut [u
             if rows.as_flattened().iter().all(|&x| x == 0.0) {
                 break;
             }
-            rows.as_flattened_mut()
-                .iter_mut()
-                .for_each(|x| *x *= FACTOR);
+            rows.as_flattened_mut().iter_mut().for_each(|x| *x *= FACTOR);
             *count += 1;
         }
     }
