@@ -11,7 +11,7 @@
 //! | [`THOROUGH_RADIUS`], [`THOROUGH_VERIFIED`] | 15, 10 | measured: more finds nothing more |
 //! | [`VERIFY_WITHIN`] | 40 | measured: 100 finds nothing more |
 //! | [`SCAN_STEP`] | 5 | measured: half the time, to the same likelihood |
-| [`NEAR_MISS`], [`NEAR_MISS_RADIUS`] | 5, 2 | measured: without, moves of large subtrees are missed |
+//! | [`NEAR_MISS`], [`NEAR_MISS_RADIUS`] | 5, 2 | measured: without, moves of large subtrees are missed |
 //! | [`ACCEPT_GAIN`] | 0.01 | RAxML 8's threshold for going on with a cycle; ties are never accepted |
 //! | [`CHANGE_RADIUS`] | 4 | measured: later rounds take half the time, to the same likelihood |
 //! | [`perturbations`] and following | 5 to 20, 4, 4, 5 | measured: 2 to 7 log units for about the time of the search before |

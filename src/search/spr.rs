@@ -157,9 +157,7 @@ fn scan(
         let found_scores = evaluator.score_prune(attach, pendant, &found).lnls;
         front = ends
             .into_iter()
-            .filter(|&(_, i)| {
-                found_scores[i] > lnl - options.within
-            })
+            .filter(|&(_, i)| found_scores[i] > lnl - options.within)
             .map(|(node, i)| (node, found[i]))
             .collect();
         edges.extend(found);
