@@ -16,3 +16,6 @@ mod bad_input;
 
 // Log-likelihoods of other programs.
 mod golden_likelihood;
+
+// Whole runs: what they write, and that it does not depend on the machine.
+mod whole_runs;
