@@ -5,9 +5,11 @@
 
 use super::Engine;
 use super::data::{GeneData, GeneModel};
+use super::gene_state::GeneState;
 use super::gene_tree::GeneTree;
-use super::operation::{EdgeJob, Operation, SweepOperation, TraversalDescriptor};
-use crate::tree::{EdgeId, NodeId, PrunedSubtree, RegraftUndo, Restriction, Tree, to_length_grid};
+use super::moves::all_brlens;
+use super::operation::TraversalDescriptor;
+use crate::tree::{EdgeId, NodeId, Restriction, Tree};
 
 /// How genes share branch lengths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,21 +33,6 @@ pub struct BranchOptions {
     pub gain_tolerance: f64,
 }
 
-/// What the evaluator knows of one gene.
-#[derive(Debug, Clone)]
-pub(super) struct GeneState {
-    /// Index of its restriction.
-    pub(super) set: usize,
-    pub(super) tree: GeneTree,
-    pub(super) model: GeneModel,
-    /// All lengths are multiplied by this.
-    pub(super) brlen_scaler: f64,
-    pub(super) num_sites: f64,
-    /// Σ weight per tip code, for a gene with a single taxon.
-    single: Option<Vec<(u64, f64)>>,
-    pub(super) lnl: Option<f64>,
-}
-
 /// A tree with genes whose likelihood can be computed and improved.
 pub struct Evaluator {
     pub(super) tree: Tree,
@@ -55,32 +42,6 @@ pub struct Evaluator {
     /// False when global lengths have changed since the restrictions' distances were computed.
     pub(super) distances_valid: bool,
     pub(super) engine: Box<dyn Engine>,
-}
-
-/// What [`Evaluator::restore`] goes back to.
-#[derive(Debug, Clone)]
-pub struct Snapshot {
-    tree: Tree,
-    genes: Vec<Tree>,
-}
-
-/// What takes back one [`Evaluator::move_subtree`].
-#[derive(Debug)]
-pub struct SubtreeMove {
-    pub(super) pruned: PrunedSubtree,
-    pub(super) regraft: RegraftUndo,
-    /// Per gene: what happened to its own tree.
-    pub(super) genes: Vec<Option<(PrunedSubtree, RegraftUndo)>>,
-    /// All lengths before: of the global tree, or of each gene's tree when unlinked.
-    brlens: Vec<Vec<f64>>,
-}
-
-impl SubtreeMove {
-    /// The edges of the global tree where something changed: the new place's three, and the edge
-    /// that was left behind.
-    pub fn places(&self) -> [EdgeId; 2] {
-        [self.pruned.pendant, self.pruned.merged]
-    }
 }
 
 impl Evaluator {
@@ -106,19 +67,7 @@ impl Evaluator {
             if !taxa.is_empty() {
                 engine.set_model(gene, &model);
             }
-            let single = (taxa.len() == 1).then(|| {
-                let mask = |code: &u8| data.code_masks[*code as usize];
-                data.tip_codes[0].iter().map(mask).zip(data.weights.iter().copied()).collect()
-            });
-            states.push(GeneState {
-                set,
-                tree: GeneTree::new(locals[set].clone()),
-                model,
-                brlen_scaler: 1.0,
-                num_sites: data.weights.iter().sum(),
-                single,
-                lnl: None,
-            });
+            states.push(GeneState::new(set, locals[set].clone(), data, model));
         }
         Evaluator { tree, linkage, genes: states, restrictions, distances_valid: true, engine }
     }
@@ -191,8 +140,7 @@ impl Evaluator {
         }
     }
 
-    /// Multiplies every global length by `factor` (scaled mode: what renormalising the scalers to a
-    /// mean of 1 divides them by).
+    /// Multiplies every length by `factor`: the global ones, and when unlinked the genes' own.
     pub fn scale_brlens(&mut self, factor: f64) {
         for edge in self.tree.edges() {
             let length = self.tree.brlen(edge) * factor;
@@ -200,6 +148,9 @@ impl Evaluator {
         }
         self.distances_valid = false;
         self.update_restrictions();
+        if self.linkage == BrlenLinkage::Unlinked {
+            self.genes.iter_mut().for_each(|state| state.scale_own_brlens(factor));
+        }
     }
 
     /// Goes over to another tree of the same taxa, with its lengths. Unlinked genes start with the
@@ -218,36 +169,14 @@ impl Evaluator {
         self.distances_valid = true;
     }
 
-    /// Topology and all lengths, to come back to.
-    pub fn snapshot(&self) -> Snapshot {
-        let genes = self.genes.iter().map(|gene| gene.tree.tree().clone()).collect();
-        Snapshot { tree: self.tree.clone(), genes }
-    }
-
-    /// Goes back to a snapshot of this evaluator (taken under the same linkage).
-    pub fn restore(&mut self, snapshot: &Snapshot) {
-        self.tree.clone_from(&snapshot.tree);
-        for (state, tree) in self.genes.iter_mut().zip(&snapshot.genes) {
-            state.tree = GeneTree::new(tree.clone());
-            state.lnl = None;
-        }
-        self.distances_valid = false;
-        self.update_restrictions();
-    }
-
     /// Lets every gene have its own lengths from now on; they start as the path sums of now, times
     /// the gene's scaler.
     pub fn unlink(&mut self) {
         self.update_restrictions();
         self.linkage = BrlenLinkage::Unlinked;
         for state in &mut self.genes {
-            for edge in state.tree.tree().edges() {
-                let length = state.tree.tree().brlen(edge) * state.brlen_scaler;
-                state.tree.set_brlen(edge, length);
-            }
-            state.brlen_scaler = 1.0;
-            state.tree.invalidate();
-            state.lnl = None;
+            let scaler = std::mem::replace(&mut state.brlen_scaler, 1.0);
+            state.scale_own_brlens(scaler);
         }
     }
 
@@ -435,56 +364,6 @@ impl Evaluator {
         self.update_restrictions();
     }
 
-    /// Moves the subtree behind `pendant`, seen from `attach`, into the middle of `target`, in the
-    /// global tree and in every gene's tree whose topology changes by it.
-    pub fn move_subtree(&mut self, attach: NodeId, pendant: EdgeId, target: EdgeId) -> SubtreeMove {
-        self.update_restrictions();
-        let brlens = match self.linkage {
-            BrlenLinkage::Unlinked => {
-                self.genes.iter().map(|gene| all_brlens(gene.tree.tree())).collect()
-            }
-            _ => vec![all_brlens(&self.tree)],
-        };
-        let mut moves = Vec::with_capacity(self.genes.len());
-        for state in &mut self.genes {
-            let restriction = &self.restrictions[state.set];
-            moves.push(state.move_subtree(restriction, attach, pendant, target));
-        }
-        let pruned = self.tree.prune(attach, pendant);
-        let halves = halve(self.tree.brlen(target));
-        let regraft = self.tree.regraft(&pruned, target, halves);
-        self.distances_valid = false;
-        self.update_restrictions();
-        SubtreeMove { pruned, regraft, genes: moves, brlens }
-    }
-
-    /// Takes back a move: topology and every length are as before, bit for bit.
-    pub fn undo_move(&mut self, undo: SubtreeMove) {
-        self.tree.undo_regraft(&undo.pruned, &undo.regraft);
-        self.tree.undo_prune(&undo.pruned);
-        for (state, moved) in self.genes.iter_mut().zip(&undo.genes) {
-            if let Some((pruned, regraft)) = moved {
-                state.tree.undo_move(pruned, regraft);
-                state.lnl = None;
-            }
-        }
-        if self.linkage == BrlenLinkage::Unlinked {
-            for (state, brlens) in self.genes.iter_mut().zip(&undo.brlens) {
-                for (i, &length) in brlens.iter().enumerate() {
-                    if state.tree.set_brlen(EdgeId(i as u32), length) {
-                        state.lnl = None;
-                    }
-                }
-            }
-        } else {
-            for (i, &length) in undo.brlens[0].iter().enumerate() {
-                self.tree.set_brlen(EdgeId(i as u32), length);
-            }
-        }
-        self.distances_valid = false;
-        self.update_restrictions();
-    }
-
     /// Panics if a CLV that counts as valid differs in any bit from one computed afresh.
     pub fn assert_clvs(&mut self) {
         for gene in 0..self.genes.len() {
@@ -531,90 +410,5 @@ impl Evaluator {
                 }
             }
         }
-    }
-}
-
-/// Two halves of a length that sum to it exactly, both on the length grid.
-pub(super) fn halve(length: f64) -> [f64; 2] {
-    let first = to_length_grid(length / 2.0);
-    [first, length - first]
-}
-
-fn all_brlens(tree: &Tree) -> Vec<f64> {
-    tree.edges().map(|edge| tree.brlen(edge)).collect()
-}
-
-impl GeneState {
-    pub(super) fn with_lengths(&self, operation: &SweepOperation) -> Operation {
-        Operation {
-            parent: operation.parent,
-            children: operation.children,
-            brlens: operation.edges.map(|edge| self.length(EdgeId(edge))),
-        }
-    }
-
-    /// Length of an edge as the engine sees it.
-    pub(super) fn length(&self, edge: EdgeId) -> f64 {
-        self.brlen_scaler * self.tree.tree().brlen(edge)
-    }
-
-    fn root_job(&self, gene: usize) -> EdgeJob {
-        EdgeJob { gene, ends: self.tree.root_ends(), brlen: self.length(self.tree.root()) }
-    }
-
-    /// (ln Σ of the frequencies of the compatible states, weight) of each pattern.
-    fn single_taxon_patterns(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
-        self.single.iter().flatten().map(|&(states, weight)| {
-            let freqs = self.model.freqs.iter().enumerate();
-            let sum: f64 = freqs.filter(|(i, _)| states >> i & 1 == 1).map(|(_, f)| f).sum();
-            (libm::log(sum), weight)
-        })
-    }
-
-    fn single_taxon_lnl(&self) -> f64 {
-        self.single_taxon_patterns().map(|(lnl, weight)| weight * lnl).sum()
-    }
-
-    /// The gene's edge between its part of a pruned subtree and the rest, with the ends (on the
-    /// rest's side, on the subtree's side); `None` if one of the two has no taxon of the gene.
-    pub(super) fn pendant(
-        &self,
-        restriction: &Restriction,
-        attach: NodeId,
-        pendant: EdgeId,
-    ) -> Option<(EdgeId, NodeId, NodeId)> {
-        if restriction.taxa().len() < 2 || !restriction.is_on_path(pendant) {
-            return None;
-        }
-        let image = restriction.image(pendant);
-        let other = self.tree.tree().other_end(image.edge, image.from);
-        // `from` lies behind `near`, which is one end of the pendant edge.
-        Some(if image.near == attach {
-            (image.edge, image.from, other)
-        } else {
-            (image.edge, other, image.from)
-        })
-    }
-
-    fn move_subtree(
-        &mut self,
-        restriction: &Restriction,
-        attach: NodeId,
-        pendant: EdgeId,
-        target: EdgeId,
-    ) -> Option<(PrunedSubtree, RegraftUndo)> {
-        let (pendant, attach, _) = self.pendant(restriction, attach, pendant)?;
-        let tree = self.tree.tree();
-        if tree.is_tip(attach) {
-            return None;
-        }
-        let target = restriction.image(target).edge;
-        let [(_, left), (_, right)] = tree.other_links(attach, pendant);
-        if [pendant, left, right].contains(&target) {
-            return None;
-        }
-        let halves = halve(tree.brlen(target));
-        self.lnl = None;
-        Some(self.tree.move_subtree(attach, pendant, target, halves))
     }
 }

@@ -11,7 +11,9 @@
 //! * *Linked and scaled*: lengths follow from distances in the global tree: where on the induced edge
 //!   the position lies, and how far the subtree then hangs off it.
 
-use super::evaluator::{BrlenLinkage, Evaluator, GeneState, halve};
+use super::evaluator::{BrlenLinkage, Evaluator};
+use super::gene_state::GeneState;
+use super::moves::halve;
 use super::operation::{InsertionProgram, InsertionStep, Source};
 use crate::tree::{EdgeId, Image, NodeId, Restriction, Tree};
 

@@ -11,9 +11,11 @@ mod arena;
 pub mod cpu;
 mod data;
 mod evaluator;
+mod gene_state;
 mod gene_tree;
 mod insertion;
 pub mod layout;
+mod moves;
 pub mod naive;
 mod operation;
 mod scaling;
@@ -22,8 +24,9 @@ mod sweep;
 mod tests;
 
 pub use data::{GeneData, GeneModel};
-pub use evaluator::{BranchOptions, BrlenLinkage, Evaluator, Snapshot, SubtreeMove};
+pub use evaluator::{BranchOptions, BrlenLinkage, Evaluator};
 pub use insertion::ScoredPrune;
+pub use moves::{Snapshot, SubtreeMove};
 pub use operation::*;
 pub use scaling::RATE_SCALERS_ABOVE;
 

@@ -1,7 +1,8 @@
 //! Branch-length optimisation: which branches in which order, as programs for the engine.
 
 use super::BRLEN_BOUNDS;
-use super::evaluator::{BranchOptions, BrlenLinkage, Evaluator, SubtreeMove};
+use super::evaluator::{BranchOptions, BrlenLinkage, Evaluator};
+use super::moves::SubtreeMove;
 use super::operation::{SweepGene, SweepJob, SweepProgram, SweepStep};
 use crate::tree::{EdgeId, NodeId, PrunedSubtree, RegraftUndo, Tree};
 

@@ -99,11 +99,11 @@ fn agrees_with_the_naive_truth_gene_by_gene() {
             evaluator.set_brlen_scaler(gene, 0.5 + gene as f64 * 0.2);
         }
         let lnls = evaluator.gene_log_likelihoods();
-        for gene in 0..6 {
+        for (gene, &lnl) in lnls.iter().enumerate().take(6) {
             let (local, _) = evaluator.gene_tree(gene);
             let scaler = evaluator.brlen_scaler(gene);
             let want = naive_log_likelihood(local, &case.data[gene], &case.models[gene], scaler);
-            assert!(close(lnls[gene], want), "gene {gene}: {} not {want}", lnls[gene]);
+            assert!(close(lnl, want), "gene {gene}: {lnl} not {want}");
         }
         assert_eq!(lnls[7], 0.0);
     }

@@ -1,7 +1,7 @@
 //! Rounds of parameters and branch lengths in turn, until a round gains too little.
 
 use super::params::Parameters;
-use crate::likelihood::{BranchOptions, BrlenLinkage, Evaluator};
+use crate::likelihood::{BranchOptions, BrlenLinkage, Evaluator, GeneModel, Snapshot};
 use crate::model::Model;
 
 /// What is optimised, and how far.
@@ -52,4 +52,35 @@ pub fn optimize(evaluator: &mut Evaluator, models: &mut [Model], options: &Optim
         }
     }
     lnl
+}
+
+/// How much shorter the lengths of the second start are: on short branches nothing is saturated.
+const SECOND_SCALE: f64 = 0.1;
+
+/// [`optimize`] from two starts, the lengths as they are and all of them a tenth, and the better of
+/// both ends: branch lengths have several local optima when rates vary much between sites.
+pub fn optimize_from_two_scales(
+    evaluator: &mut Evaluator,
+    models: &mut [Model],
+    options: &OptimizeOptions,
+) -> f64 {
+    if !options.branches {
+        return optimize(evaluator, models, options);
+    }
+    let start = (evaluator.snapshot(), models.to_vec());
+    let lnl = optimize(evaluator, models, options);
+    let end = (evaluator.snapshot(), models.to_vec());
+    let go_to = |evaluator: &mut Evaluator, models: &mut [Model], at: &(Snapshot, Vec<Model>)| {
+        evaluator.restore(&at.0);
+        models.clone_from_slice(&at.1);
+        for (gene, model) in models.iter().enumerate() {
+            evaluator.set_model(gene, &GeneModel::new(model));
+        }
+    };
+    go_to(evaluator, models, &start);
+    evaluator.scale_brlens(SECOND_SCALE);
+    if optimize(evaluator, models, options) <= lnl {
+        go_to(evaluator, models, &end);
+    }
+    evaluator.log_likelihood()
 }

@@ -14,7 +14,7 @@
 //! | [`NEAR_MISS`], [`NEAR_MISS_RADIUS`] | 5, 2 | measured: without, moves of large subtrees are missed |
 //! | [`ACCEPT_GAIN`] | 0.01 | RAxML 8's threshold for going on with a cycle; ties are never accepted |
 //! | [`CHANGE_RADIUS`] | 4 | measured: later rounds take half the time, to the same likelihood |
-//! | [`perturbations`] and following | 5 to 20, 4, 4, 5 | measured: 2 to 7 log units for about the time of the search before |
+//! | [`perturbations`] and following | 5 to 10, 4, 4, 5 | measured: 2 to 7 log units for about the time of the search before |
 //! | [`FINAL_EPSILON`] | 0.1 | RAxML-NG's final epsilon |
 
 /// Log-likelihood epsilon of the first optimisation of lengths and parameters.
@@ -48,7 +48,7 @@ pub const CHANGE_RADIUS: usize = 4;
 /// Perturbations without success after which a search goes on to its thorough rounds: each covers a
 /// neighbourhood of some ten taxa.
 pub fn perturbations(num_taxa: usize) -> usize {
-    (num_taxa / 10).clamp(5, 20)
+    (num_taxa / 10).clamp(5, 10)
 }
 /// Random moves per perturbation, all near one place.
 pub const PERTURBATION_MOVES: usize = 4;

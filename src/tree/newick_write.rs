@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn lengths_are_read_back_bit_for_bit() {
-        let spacing = 2f64.powi(-34);
+        let spacing = 1.0 / (1u64 << 34) as f64;
         for steps in
             [0u64, 1, 2, 3, 17, 12_345, 1 << 34, (1 << 34) + 1, (1 << 40) + 12_345, 1_717_986_918]
         {

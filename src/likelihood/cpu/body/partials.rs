@@ -1,4 +1,4 @@
-//! CLV update: x_p[i] = (Σ_j P1[i][j]·x_1[j]) · (Σ_j P2[i][j]·x_2[j]), per pattern and rate.
+//! CLV update: `x_p[i] = (Σ_j P1[i][j]·x_1[j]) · (Σ_j P2[i][j]·x_2[j])`, per pattern and rate.
 
 use super::super::super::layout::Dims;
 use super::super::super::scaling::{FACTOR, THRESHOLD};

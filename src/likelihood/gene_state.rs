@@ -1,0 +1,124 @@
+//! What the evaluator keeps of one gene, and what concerns that gene alone.
+
+use super::data::{GeneData, GeneModel};
+use super::gene_tree::GeneTree;
+use super::moves::halve;
+use super::operation::{EdgeJob, Operation, SweepOperation};
+use crate::tree::{EdgeId, NodeId, PrunedSubtree, RegraftUndo, Restriction, Tree};
+
+/// What the evaluator knows of one gene.
+#[derive(Debug, Clone)]
+pub(super) struct GeneState {
+    /// Index of its restriction.
+    pub(super) set: usize,
+    pub(super) tree: GeneTree,
+    pub(super) model: GeneModel,
+    /// All lengths are multiplied by this.
+    pub(super) brlen_scaler: f64,
+    pub(super) num_sites: f64,
+    /// For a gene with a single taxon: compatible states and weight of each pattern.
+    single: Option<Vec<(u64, f64)>>,
+    pub(super) lnl: Option<f64>,
+}
+
+impl GeneState {
+    /// The gene on its restricted tree, nothing computed yet. `set` is the number of its restriction.
+    pub(super) fn new(set: usize, tree: Tree, data: &GeneData, model: GeneModel) -> Self {
+        let single = (data.num_tips() == 1).then(|| {
+            let mask = |code: &u8| data.code_masks[*code as usize];
+            data.tip_codes[0].iter().map(mask).zip(data.weights.iter().copied()).collect()
+        });
+        GeneState {
+            set,
+            tree: GeneTree::new(tree),
+            model,
+            brlen_scaler: 1.0,
+            num_sites: data.weights.iter().sum(),
+            single,
+            lnl: None,
+        }
+    }
+
+    /// Multiplies the gene's own lengths.
+    pub(super) fn scale_own_brlens(&mut self, factor: f64) {
+        for edge in self.tree.tree().edges() {
+            let length = self.tree.tree().brlen(edge) * factor;
+            self.tree.set_brlen(edge, length);
+        }
+        self.tree.invalidate();
+        self.lnl = None;
+    }
+
+    pub(super) fn with_lengths(&self, operation: &SweepOperation) -> Operation {
+        Operation {
+            parent: operation.parent,
+            children: operation.children,
+            brlens: operation.edges.map(|edge| self.length(EdgeId(edge))),
+        }
+    }
+
+    /// Length of an edge as the engine sees it.
+    pub(super) fn length(&self, edge: EdgeId) -> f64 {
+        self.brlen_scaler * self.tree.tree().brlen(edge)
+    }
+
+    pub(super) fn root_job(&self, gene: usize) -> EdgeJob {
+        EdgeJob { gene, ends: self.tree.root_ends(), brlen: self.length(self.tree.root()) }
+    }
+
+    /// (ln Σ of the frequencies of the compatible states, weight) of each pattern.
+    pub(super) fn single_taxon_patterns(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
+        self.single.iter().flatten().map(|&(states, weight)| {
+            let freqs = self.model.freqs.iter().enumerate();
+            let sum: f64 = freqs.filter(|(i, _)| states >> i & 1 == 1).map(|(_, f)| f).sum();
+            (libm::log(sum), weight)
+        })
+    }
+
+    pub(super) fn single_taxon_lnl(&self) -> f64 {
+        self.single_taxon_patterns().map(|(lnl, weight)| weight * lnl).sum()
+    }
+
+    /// The gene's edge between its part of a pruned subtree and the rest, with the ends (on the
+    /// rest's side, on the subtree's side); `None` if one of the two has no taxon of the gene.
+    pub(super) fn pendant(
+        &self,
+        restriction: &Restriction,
+        attach: NodeId,
+        pendant: EdgeId,
+    ) -> Option<(EdgeId, NodeId, NodeId)> {
+        if restriction.taxa().len() < 2 || !restriction.is_on_path(pendant) {
+            return None;
+        }
+        let image = restriction.image(pendant);
+        let other = self.tree.tree().other_end(image.edge, image.from);
+        // `from` lies behind `near`, which is one end of the pendant edge.
+        Some(if image.near == attach {
+            (image.edge, image.from, other)
+        } else {
+            (image.edge, other, image.from)
+        })
+    }
+
+    pub(super) fn move_subtree(
+        &mut self,
+        restriction: &Restriction,
+        attach: NodeId,
+        pendant: EdgeId,
+        target: EdgeId,
+    ) -> Option<(PrunedSubtree, RegraftUndo)> {
+        let (pendant, attach, _) = self.pendant(restriction, attach, pendant)?;
+        let tree = self.tree.tree();
+        if tree.is_tip(attach) {
+            return None;
+        }
+        let target = restriction.image(target).edge;
+        let [(_, left), (_, right)] = tree.other_links(attach, pendant);
+        if [pendant, left, right].contains(&target) {
+            return None;
+        }
+        let halves = halve(tree.brlen(target));
+        self.lnl = None;
+        Some(self.tree.move_subtree(attach, pendant, target, halves))
+    }
+}
