@@ -59,10 +59,13 @@ struct Row {
     lengths: Option<f64>,
     /// Takes minutes, or much memory.
     long: bool,
+    /// Frequencies of the states as the reference had them, per partition: other programs count gaps as
+    /// states and stop early, so on gappy data likelihoods are compared at their frequencies.
+    freqs: &'static [&'static str],
 }
 
 const fn row(id: &'static str, model: &'static str) -> Row {
-    Row { id, model, options: "", lengths: None, long: false }
+    Row { id, model, options: "", lengths: None, long: false, freqs: &[] }
 }
 
 const fn with_lengths(id: &'static str, model: &'static str, lengths: f64) -> Row {
@@ -73,9 +76,37 @@ const fn with_options(id: &'static str, model: &'static str, options: &'static s
     Row { options, ..row(id, model) }
 }
 
+const fn with_freqs(row: Row, freqs: &'static [&'static str]) -> Row {
+    Row { freqs, ..row }
+}
+
 const fn long(row: Row) -> Row {
     Row { long: true, ..row }
 }
+
+/// RAxML 8.2.12, `-f e -m GTRGAMMA`, as its info file prints them.
+const D59_FREQS: &[&str] = &["0.279308/0.218953/0.223257/0.278482"];
+/// The same with `-q d59_8.part -M`.
+const D59_8_FREQS: &[&str] = &[
+    "0.273827/0.162848/0.177013/0.386312",
+    "0.271179/0.192821/0.248964/0.287036",
+    "0.398199/0.151105/0.281057/0.169639",
+    "0.572079/0.427694/0.000113/0.000113",
+    "0.215036/0.270237/0.292199/0.222529",
+    "0.228085/0.286376/0.287125/0.198414",
+    "0.165579/0.345699/0.339792/0.148931",
+    "0.218426/0.291182/0.325999/0.164393",
+];
+/// IQ-TREE 2.0.7, `-q d224_7.part -m GTR+F+G4`, as its report prints them.
+const D224_7_FREQS: &[&str] = &[
+    "0.25001/0.24851/0.25124/0.25024",
+    "0.249666/0.249737/0.252044/0.248553",
+    "0.253068/0.246687/0.24862/0.251624",
+    "0.21469/0.280236/0.289007/0.216067",
+    "0.367924/0.161102/0.159602/0.311372",
+    "0.268017/0.209041/0.242607/0.280334",
+    "0.349814/0.164779/0.184258/0.301149",
+];
 
 const ROWS: &[Row] = &[
     row("beagle-jc", "JC"),
@@ -106,12 +137,12 @@ const ROWS: &[Row] = &[
     with_options("prim-3p-linked", "GTR+F+G4", "--brlen linked"),
     with_options("prim-3p-scaled", "GTR+F+G4", "--brlen scaled"),
     with_options("prim-3p-unlinked", "GTR+F+G4", "-M"),
-    row("d59_8", "GTR+F+G4"),
-    with_options("d59_8-linked", "GTR+F+G4", "--brlen linked"),
+    with_freqs(row("d59_8", "GTR+F+G4"), D59_FREQS),
+    with_freqs(with_options("d59_8-linked", "GTR+F+G4", "--brlen linked"), D59_8_FREQS),
     with_options("d59_8-scaled", "GTR+F+G4", "--brlen scaled"),
-    with_options("d59_8-unlinked", "GTR+F+G4", "-M"),
-    with_options("d224_7-linked", "GTR+F+G4", "--brlen linked"),
-    with_options("d224_7-unlinked", "GTR+F+G4", "-M"),
+    with_freqs(with_options("d59_8-unlinked", "GTR+F+G4", "-M"), D59_8_FREQS),
+    with_freqs(with_options("d224_7-linked", "GTR+F+G4", "--brlen linked"), D224_7_FREQS),
+    with_freqs(with_options("d224_7-unlinked", "GTR+F+G4", "-M"), D224_7_FREQS),
     row("d354", "GTR+F+G4"),
     row("d101", "GTR+F+G4"),
     row("d150", "GTR+F+G4"),
@@ -218,9 +249,10 @@ fn optimised_likelihoods_of_our_data_sets_are_not_below_those_of_others() {
         let lnl = evaluation.log_likelihood();
         let gain = lnl - expected;
         println!("{data} {options:?}: {lnl:.6}, {gain:+.4} against {source}");
-        // Much more than theirs would mean another model, or other data.
+        // Much more than theirs would mean another model, or other data (IQ-TREE's bounds of the rates
+        // bind for the primates' tRNA genes, which is worth 4 log units).
         assert!(
-            (-OPTIMISER_TOLERANCE..1.0).contains(&gain),
+            (-OPTIMISER_TOLERANCE..5.0).contains(&gain),
             "{data} {options:?}: {lnl}, expected {expected} ({source})"
         );
     }
@@ -261,13 +293,30 @@ fn reference_table() {
             Some(length) => set_lengths(&newick, length),
             None => newick,
         };
+        let models: Vec<String> = row
+            .freqs
+            .iter()
+            .map(|freqs| row.model.replace("+F", &format!("+FU{{{freqs}}}")))
+            .collect();
+        let mut partitions = (!partitions.is_empty()).then(|| folder.join(partitions));
+        if let (Some(path), false) = (&mut partitions, models.is_empty()) {
+            let text = std::fs::read_to_string(&*path).expect("a partition file");
+            let lines = text.lines().filter(|line| !line.trim().is_empty());
+            let with_models = lines.zip(&models).map(|(line, model)| {
+                let (_, rest) = line.split_once(',').expect("a partition line");
+                format!("{model},{rest}\n")
+            });
+            let text: String = with_models.collect();
+            *path = unpacked.path().join(unpacked.write("models.part", &text));
+        }
+        let model = models.first().map_or(row.model, String::as_str);
         let fixed = kind == "fixed";
         let kept = if fixed { "--opt-model off --opt-branches off" } else { "" };
         let evaluation = Evaluation {
             msa: &msa,
             tree: &newick,
-            partitions: (!partitions.is_empty()).then(|| folder.join(partitions)),
-            model: row.model,
+            partitions,
+            model,
             options: &format!("{} {kept}", row.options),
         };
         let found = evaluation.log_likelihood();

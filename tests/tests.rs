@@ -16,3 +16,12 @@ mod bad_input;
 
 // Log-likelihoods of other programs.
 mod golden_likelihood;
+
+// The same bytes for any threads and kernels, the same likelihood for any order of taxa and sites.
+mod determinism;
+
+// Gappy data: restricted trees, and results that can be read back.
+mod invariants;
+
+// Searches that must find a best tree that is known.
+mod search;

@@ -82,7 +82,7 @@ impl Progress {
     }
 
     /// The log so far.
-    pub fn log(&self) -> &str {
+    pub fn log_text(&self) -> &str {
         &self.log
     }
 
@@ -225,13 +225,13 @@ mod tests {
     fn the_log_has_no_times_and_marks_what_belongs_to_the_run() {
         let (_, mut progress) = shown(false, false);
         assert_eq!(
-            progress.log(),
+            progress.log_text(),
             "# run: command: mlsearch -T 2\nfast SPR\nfast SPR, round 1: lnL -10.5000\n\
              fast SPR, round 2: lnL -10.5000\nwarning: gene cox1 has 2 taxa\nResult\n  lnL  -10.5\n"
         );
         assert_eq!(progress.warnings(), ["gene cox1 has 2 taxa"]);
         assert_eq!(progress.timings().len(), 1);
-        assert_eq!(progress.log(), shown(true, true).1.log());
+        assert_eq!(progress.log_text(), shown(true, true).1.log_text());
     }
 
     #[test]

@@ -75,7 +75,8 @@ fn write(
     let elapsed = progress.elapsed().as_secs_f64();
     report.timings.add("total", elapsed);
     progress.about_run(&format!("elapsed: {elapsed:.1} s"));
-    for (kind, content) in [(Kind::Log, progress.log().to_string()), (Kind::Json, report.to_json())]
+    for (kind, content) in
+        [(Kind::Log, progress.log_text().to_string()), (Kind::Json, report.to_json())]
     {
         if kinds.contains(&kind) {
             files.write(kind, content.as_bytes())?;

@@ -4,7 +4,7 @@ use super::machine::Machine;
 use super::outcome::{Outcome, deliver};
 use super::plan::TreeSource;
 use super::session::{Files, Session, Setup};
-use super::start::{StartTree, make_starts, write_starts};
+use super::start::{Lengths, StartTree, make_starts, write_starts};
 use crate::error::Result;
 use crate::likelihood::{BrlenLinkage, Evaluator};
 use crate::model::Model;
@@ -25,7 +25,7 @@ pub fn search(mut session: Session) -> Result<Files> {
 
 /// Searches from every starting tree, and delivers what was found.
 pub fn search_all(session: &mut Session, files: &mut Files) -> Result<Vec<Outcome>> {
-    let starts = make_starts(session)?;
+    let starts = make_starts(session, Lengths::FromParsimony)?;
     // By default all starting trees serve one search, which goes on from the best; trees that were
     // asked for are searched from one by one.
     let screened = session.setup.plan.search.trees == [TreeSource::Auto];
