@@ -25,3 +25,6 @@ mod invariants;
 
 // Searches that must find a best tree that is known.
 mod search;
+
+// Whole runs: what they write, and that it does not depend on the machine.
+mod whole_runs;

@@ -131,7 +131,7 @@ pub struct Args {
     pub start: bool,
 
     /// Trees: pars{5}, rand{5}, FILE, several with commas, or auto: one search that goes on from
-    /// the best of three parsimony trees [default: auto]
+    /// the best of four parsimony trees [default: auto]
     #[arg(short = 't', long, value_name = "TREES", help_heading = TREES)]
     pub tree: Option<String>,
     /// File of many trees (RAxML, with -f b, -f r, -J)

@@ -14,7 +14,7 @@ pub const DEFAULT_SEED: u64 = 12345;
 pub const DEFAULT_REPLICATES: usize = 100;
 
 /// Parsimony trees that a search looks at when no tree is asked for.
-pub const SCREENED_TREES: usize = 3;
+pub const SCREENED_TREES: usize = 4;
 
 /// Where trees come from.
 #[derive(Debug, Clone, PartialEq, Eq)]

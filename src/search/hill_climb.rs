@@ -73,10 +73,10 @@ pub fn search(
     let mut climb = Climb { evaluator, models, options, observer };
     climb.phase("start: branch lengths and model");
     climb.optimize(at::START_EPSILON.max(epsilon));
-    climb.fast_rounds(&round(at::FAST_RADIUS, at::FAST_VERIFIED), fast_epsilon);
-    climb.phase("branch lengths and model");
-    climb.optimize(fast_epsilon);
-    climb.rounds("wide SPR", &round(at::WIDE_RADIUS, at::WIDE_VERIFIED), fast_epsilon);
+    climb.local_optimum(&round(at::FAST_RADIUS, at::FAST_VERIFIED), fast_epsilon);
+    let wide = round(at::WIDE_RADIUS, at::WIDE_VERIFIED);
+    climb.rounds("wide SPR", &wide, fast_epsilon);
+    climb.try_alternatives(&wide, fast_epsilon);
     climb.perturb(&round(at::PERTURBATION_RADIUS, at::FAST_VERIFIED));
     if options.unlinked {
         climb.phase("own branch lengths per partition");
@@ -111,10 +111,15 @@ impl Climb<'_> {
         lnl
     }
 
-    /// Fast rounds from the present tree and from each alternative; goes on with the best.
-    fn fast_rounds(&mut self, round_options: &RoundOptions, epsilon: f64) {
-        let name = "fast SPR";
-        self.rounds(name, round_options, epsilon);
+    /// Fast rounds, then the model again: its parameters were those of the starting tree.
+    fn local_optimum(&mut self, fast: &RoundOptions, epsilon: f64) {
+        self.rounds("fast SPR", fast, epsilon);
+        self.phase("branch lengths and model");
+        self.optimize(epsilon);
+    }
+
+    /// Rounds from each further starting tree; goes on with the best of all.
+    fn try_alternatives(&mut self, round_options: &RoundOptions, epsilon: f64) {
         let mut best = (self.evaluator.log_likelihood(), self.evaluator.snapshot());
         for tree in &self.options.alternatives {
             self.evaluator.set_tree(tree.clone());
@@ -124,7 +129,7 @@ impl Climb<'_> {
                 gain_tolerance: at::ROUND_TOLERANCE,
             };
             self.evaluator.optimize_branches(&branches);
-            self.rounds(name, round_options, epsilon);
+            self.rounds("further start, wide SPR", round_options, epsilon);
             let lnl = self.evaluator.log_likelihood();
             if lnl > best.0 {
                 best = (lnl, self.evaluator.snapshot());
@@ -137,7 +142,10 @@ impl Climb<'_> {
 
     /// Perturbs the local optimum again and again, see `perturb.rs`.
     fn perturb(&mut self, round_options: &RoundOptions) {
-        let limit = self.options.perturbations.unwrap_or(at::PERTURBATIONS);
+        let limit = self
+            .options
+            .perturbations
+            .unwrap_or_else(|| at::perturbations(self.evaluator.tree().num_tips()));
         if limit == 0 {
             return;
         }

@@ -10,10 +10,11 @@
 //! | [`WIDE_RADIUS`], [`WIDE_VERIFIED`] | 20, 5 | measured: radius 10 alone misses optima 10 to 20 log units better |
 //! | [`THOROUGH_RADIUS`], [`THOROUGH_VERIFIED`] | 15, 10 | measured: more finds nothing more |
 //! | [`VERIFY_WITHIN`] | 40 | measured: 100 finds nothing more |
+//! | [`SCAN_STEP`] | 5 | measured: half the time, to the same likelihood |
 //! | [`NEAR_MISS`], [`NEAR_MISS_RADIUS`] | 5, 2 | measured: without, moves of large subtrees are missed |
 //! | [`ACCEPT_GAIN`] | 0.01 | RAxML 8's threshold for going on with a cycle; ties are never accepted |
 //! | [`CHANGE_RADIUS`] | 4 | measured: later rounds take half the time, to the same likelihood |
-//! | [`PERTURBATIONS`] and following | 20, 4, 4, 5 | measured: 2 to 7 log units for about the time of the search before |
+//! | [`perturbations`] and following | 5 to 20, 4, 4, 5 | measured: 2 to 7 log units for about the time of the search before |
 //! | [`FINAL_EPSILON`] | 0.1 | RAxML-NG's final epsilon |
 //! | [`LAST_EPSILON`] | 0.01 | measured: 0.1 leaves 0.08 log units on the 12 primates |
 
@@ -35,6 +36,8 @@ pub const THOROUGH_RADIUS: usize = 15;
 pub const THOROUGH_VERIFIED: usize = 10;
 /// Only positions whose lazy score is at most this far below the tree's likelihood are verified.
 pub const VERIFY_WITHIN: f64 = 40.0;
+/// Places are scored so many edges farther out at a time.
+pub const SCAN_STEP: usize = 5;
 /// A verified position at most this far below gets its neighbourhood's branches optimised, too.
 pub const NEAR_MISS: f64 = 5.0;
 /// That neighbourhood: edges within so many edges of the new and the old place.
@@ -43,8 +46,11 @@ pub const NEAR_MISS_RADIUS: usize = 2;
 pub const ACCEPT_GAIN: f64 = 0.01;
 /// After a move, subtrees at nodes within so many edges of its two places are scanned again.
 pub const CHANGE_RADIUS: usize = 4;
-/// Perturbations without success after which a search goes on to its thorough rounds.
-pub const PERTURBATIONS: usize = 20;
+/// Perturbations without success after which a search goes on to its thorough rounds: each covers a
+/// neighbourhood of some ten taxa.
+pub fn perturbations(num_taxa: usize) -> usize {
+    (num_taxa / 10).clamp(5, 20)
+}
 /// Random moves per perturbation, all near one place.
 pub const PERTURBATION_MOVES: usize = 4;
 /// Most edges from the place of a perturbation to a subtree it moves, and by which it moves it.

@@ -1,6 +1,8 @@
 //! One round of subtree pruning and regrafting over the whole tree.
 
-use super::schedule::{ACCEPT_GAIN, CHANGE_RADIUS, NEAR_MISS, NEAR_MISS_RADIUS, VERIFY_TOLERANCE};
+use super::schedule::{
+    ACCEPT_GAIN, CHANGE_RADIUS, NEAR_MISS, NEAR_MISS_RADIUS, SCAN_STEP, VERIFY_TOLERANCE,
+};
 use crate::likelihood::Evaluator;
 use crate::tree::{EdgeId, NodeId, Tree};
 
@@ -106,11 +108,10 @@ fn prune(
     changed: &mut Changed,
     result: &mut RoundResult,
 ) {
-    let candidates = edges_within(evaluator.tree(), attach, pendant, options.radius);
+    let (candidates, scores) = scan(evaluator, attach, pendant, options, result.lnl);
     if candidates.is_empty() {
         return;
     }
-    let scores = evaluator.score_prune(attach, pendant, &candidates).lnls;
     result.scored += scores.len();
     let mut ranking: Vec<usize> =
         (0..scores.len()).filter(|&i| scores[i] > result.lnl - options.within).collect();
@@ -138,6 +139,58 @@ fn prune(
     }
 }
 
+/// Scores the places within the radius, some edges farther out at a time: beyond an edge whose score
+/// would not be verified nothing is looked at (RAxML's cutoff, applied to a whole front at once).
+fn scan(
+    evaluator: &mut Evaluator,
+    attach: NodeId,
+    pendant: EdgeId,
+    options: &RoundOptions,
+    lnl: f64,
+) -> (Vec<EdgeId>, Vec<f64>) {
+    let (mut edges, mut scores) = (Vec::new(), Vec::new());
+    let mut front: Vec<(NodeId, EdgeId)> = evaluator.tree().other_links(attach, pendant).to_vec();
+    let mut depth = 0;
+    while depth < options.radius && !front.is_empty() {
+        let reach = SCAN_STEP.min(options.radius - depth);
+        let (found, ends) = edges_beyond(evaluator.tree(), &front, reach);
+        let found_scores = evaluator.score_prune(attach, pendant, &found).lnls;
+        front = ends
+            .into_iter()
+            .filter(|&(_, i)| found_scores[i] > lnl - options.within)
+            .map(|(node, i)| (node, found[i]))
+            .collect();
+        edges.extend(found);
+        scores.extend(found_scores);
+        depth += reach;
+    }
+    (edges, scores)
+}
+
+/// Edges at most `reach` beyond the given ones (each with the node to go on from), and those exactly
+/// so far out, as (node to go on from, index).
+fn edges_beyond(
+    tree: &Tree,
+    front: &[(NodeId, EdgeId)],
+    reach: usize,
+) -> (Vec<EdgeId>, Vec<(NodeId, usize)>) {
+    let (mut edges, mut ends) = (Vec::new(), Vec::new());
+    for &(node, edge) in front {
+        let mut stack = vec![(node, edge, 0)];
+        while let Some((node, edge, depth)) = stack.pop() {
+            if depth > 0 {
+                edges.push(edge);
+            }
+            if depth == reach {
+                ends.push((node, edges.len() - 1));
+            } else if !tree.is_tip(node) {
+                stack.extend(tree.other_links(node, edge).map(|(n, e)| (n, e, depth + 1)));
+            }
+        }
+    }
+    (edges, ends)
+}
+
 /// Edges of the rest of the tree within `radius` of the place a subtree hangs at, the two edges that
 /// meet there excluded.
 pub(super) fn edges_within(
@@ -146,19 +199,7 @@ pub(super) fn edges_within(
     pendant: EdgeId,
     radius: usize,
 ) -> Vec<EdgeId> {
-    let mut edges = Vec::new();
-    for (node, edge) in tree.other_links(attach, pendant) {
-        let mut stack = vec![(node, edge, 0)];
-        while let Some((node, edge, depth)) = stack.pop() {
-            if depth > 0 {
-                edges.push(edge);
-            }
-            if depth < radius && !tree.is_tip(node) {
-                stack.extend(tree.other_links(node, edge).map(|(n, e)| (n, e, depth + 1)));
-            }
-        }
-    }
-    edges
+    edges_beyond(tree, &tree.other_links(attach, pendant), radius).0
 }
 
 fn inner_nodes_depth_first(tree: &Tree) -> Vec<NodeId> {

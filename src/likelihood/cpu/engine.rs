@@ -337,7 +337,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-fn empty_model(data: &GeneData) -> ModelBlock {
+/// The model block of a gene before it has a model: sizes, and what depends on the tip codes alone.
+pub fn empty_model(data: &GeneData) -> ModelBlock {
     let dims = Dims {
         num_states: data.num_states,
         num_rates: data.num_rates,
@@ -373,7 +374,11 @@ fn empty_model(data: &GeneData) -> ModelBlock {
     }
 }
 
-fn fill_model(block: &mut ModelBlock, model: &GeneModel, kernels: &dyn Kernels) {
+/// Takes a model over into a gene's block, and makes the tables of sumtables from it.
+///
+/// # Panics
+/// If its numbers of rates or states are not the block's.
+pub fn fill_model(block: &mut ModelBlock, model: &GeneModel, kernels: &dyn Kernels) {
     let n = block.dims.num_states;
     assert_eq!(model.rates.len(), block.dims.num_rates, "a gene's number of rates is fixed");
     assert_eq!(model.freqs.len(), n, "a gene's number of states is fixed");

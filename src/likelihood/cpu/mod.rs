@@ -12,6 +12,6 @@ mod select;
 mod sweep;
 mod unit;
 
-pub use engine::CpuEngine;
+pub use engine::{CpuEngine, empty_model, fill_model};
 pub use kernels::{Kernels, STATE_COUNTS};
 pub use select::{all_kernels, select_kernels};

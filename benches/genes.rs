@@ -1,0 +1,93 @@
+//! Genes to measure on, simulated or read, and evaluators for them. Nothing is measured here.
+
+use mlsearch::alignment::{Alignment, read_alignment_from};
+use mlsearch::alphabet::DataType;
+use mlsearch::likelihood::cpu::select_kernels;
+use mlsearch::likelihood::{BrlenLinkage, Evaluator};
+use mlsearch::model::Model;
+use mlsearch::partition::{Partition, PartitionDef, build_patterns, parse_partitions};
+use mlsearch::rng::{Purpose, stream};
+use mlsearch::run::make_evaluator;
+use mlsearch::simulate::{
+    Gene, SimModel, draw_presence, random_names, random_tree, simulate_states, to_partition_file,
+    to_phylip,
+};
+use mlsearch::taxa::Taxa;
+use mlsearch::tree::Tree;
+
+/// The model of every gene, simulated and computed with: nothing in it is left to be estimated.
+pub const MODEL: &str = "GTR{1.2/3.1/0.7/0.9/4.2/1}+FU{0.3/0.2/0.15/0.35}+G4{0.5}";
+
+/// What to simulate.
+#[derive(Debug, Clone, Copy)]
+pub struct Shape {
+    pub num_taxa: usize,
+    pub num_genes: usize,
+    pub sites_per_gene: usize,
+    /// Share of (taxon, gene) cells without data.
+    pub missing: f64,
+}
+
+/// The true tree and the genes of a simulated alignment; the same for the same shape.
+pub fn simulate(shape: &Shape) -> (Tree, Vec<Partition>) {
+    let rng = |purpose, index| stream(1, purpose, index);
+    let tree = random_tree(shape.num_taxa, 0.08, &mut rng(Purpose::SimulatedTree, 0));
+    let presence =
+        draw_presence(&tree, shape.num_genes, shape.missing, &mut rng(Purpose::SimulatedGaps, 0))
+            .expect("the shape's gaps can be drawn");
+    let model = Model::parse(MODEL).expect("the model is well written");
+    let (eigen, cats) = (model.eigen_model(), model.rate_cats());
+    let model = SimModel {
+        num_states: eigen.num_states,
+        eigenvals: &eigen.eigenvals,
+        eigenvecs: &eigen.eigenvecs,
+        inv_eigenvecs: &eigen.inv_eigenvecs,
+        freqs: &eigen.freqs,
+        rates: &cats.rates,
+        rate_weights: &cats.weights,
+        pinv: cats.pinv,
+    };
+    let genes: Vec<Gene> = presence
+        .into_iter()
+        .enumerate()
+        .map(|(i, present)| {
+            let mut rng = rng(Purpose::SimulatedSequences, i as u64);
+            let states = simulate_states(&tree, &model, shape.sites_per_gene, &mut rng);
+            Gene { name: format!("gene{i}"), model: MODEL.into(), states, present }
+        })
+        .collect();
+    let taxa = Taxa::new(random_names(shape.num_taxa)).expect("made names differ");
+    let text = to_phylip(&taxa, &genes, b"ACGT").expect("made names are words");
+    let alignment = read_alignment_from(text.as_bytes(), "simulated").expect("it reads back");
+    let defs = parse_partitions(
+        &to_partition_file(&genes),
+        "simulated partitions",
+        alignment.num_sites(),
+        false,
+    );
+    (tree, build_partitions(&alignment, defs.expect("they read back")))
+}
+
+/// Genes of an alignment of DNA, all under [`MODEL`].
+pub fn build_partitions(alignment: &Alignment, defs: Vec<PartitionDef>) -> Vec<Partition> {
+    let model = Model::parse(MODEL).expect("the model is well written");
+    defs.into_iter()
+        .map(|def| {
+            let patterns = build_patterns(alignment, &def, DataType::Dna)
+                .unwrap_or_else(|faults| panic!("{}: {}", def.name, faults[0]));
+            Partition { name: def.name, model: model.clone(), patterns, sites: def.sites }
+        })
+        .collect()
+}
+
+/// An evaluator with the best kernels of this machine.
+pub fn evaluator(
+    partitions: &[Partition],
+    tree: &Tree,
+    linkage: BrlenLinkage,
+    threads: usize,
+) -> Evaluator {
+    let models: Vec<Model> = partitions.iter().map(|p| p.model.clone()).collect();
+    let kernels = select_kernels(None).expect("every machine has a kernel set");
+    make_evaluator(partitions, &models, tree.clone(), linkage, kernels, threads)
+}

@@ -1,0 +1,116 @@
+//! What restricted trees save: a table of ratios, restricted against unrestricted computation.
+//!
+//! A simulated alignment always; `cargo bench --bench restriction` measures three gappy multi-gene
+//! alignments besides if the environment variable MLSEARCH_DATA names the folder that has them
+//! (`NAME.phy` or `NAME.phy.xz`, `NAME.part`, a tree). Words after `--` choose data sets by name. The
+//! published ratios are those of Stamatakis & Ott (2008, Phil. Trans. R. Soc. B 363:3977).
+
+mod comparison;
+mod genes;
+
+use comparison::{compare, is_test_run, print_head};
+use genes::{Shape, build_partitions, simulate};
+use mlsearch::alignment::{Alignment, read_alignment, read_alignment_from};
+use mlsearch::partition::{Partition, parse_partitions};
+use mlsearch::rng::{Purpose, stream};
+use mlsearch::tree::{Tree, read_newick};
+use std::path::Path;
+use std::process::Command;
+
+/// Data sets and the published ratios of traversal and branch-length optimisation. The last stands
+/// in for one of the same shape (2177 taxa, 68 genes, 91 % gappy).
+const PUBLISHED: [(&str, [f64; 2]); 3] =
+    [("d59_8", [1.57, 4.67]), ("d404_11", [4.58, 33.69]), ("s2177_68", [10.98, 45.11])];
+
+const SMALL: Shape = Shape { num_taxa: 60, num_genes: 8, sites_per_gene: 200, missing: 0.6 };
+const LARGE: Shape = Shape { num_taxa: 300, num_genes: 12, sites_per_gene: 600, missing: 0.75 };
+
+/// Length of all branches of a tree that comes without.
+const BRLEN: f64 = 0.05;
+
+const REPETITIONS: usize = 5;
+
+fn main() {
+    if std::env::args().any(|argument| argument == "--list") {
+        return;
+    }
+    let wanted = chosen_names();
+    let is_wanted =
+        |name: &str| wanted.is_empty() || wanted.iter().any(|word| name.contains(word.as_str()));
+    print_head();
+    if is_wanted("simulated") {
+        let (shape, repetitions) = if is_test_run() { (SMALL, 1) } else { (LARGE, REPETITIONS) };
+        let (tree, partitions) = simulate(&shape);
+        compare("simulated", &tree, &partitions, repetitions, None);
+    }
+    let folder = std::env::var_os("MLSEARCH_DATA").filter(|_| !is_test_run());
+    for (name, published) in PUBLISHED.into_iter().filter(|(name, _)| is_wanted(name)) {
+        if let Some(folder) = &folder {
+            match read(Path::new(folder), name) {
+                Ok((tree, partitions)) => {
+                    compare(name, &tree, &partitions, REPETITIONS, Some(published));
+                }
+                Err(why) => println!("{name:<12}not measured: {why}"),
+            }
+        }
+    }
+}
+
+/// Words on the command line that are neither options nor values of options.
+fn chosen_names() -> Vec<String> {
+    let arguments: Vec<String> = std::env::args().collect();
+    let takes_value = |option: &str| {
+        option.starts_with("--") && !["--bench", "--test", "--quick", "--noplot"].contains(&option)
+    };
+    let words =
+        arguments.windows(2).filter(|pair| !pair[1].starts_with('-') && !takes_value(&pair[0]));
+    words.map(|pair| pair[1].clone()).collect()
+}
+
+/// Tree and genes of a data set, or why there are none.
+fn read(folder: &Path, name: &str) -> Result<(Tree, Vec<Partition>), String> {
+    let alignment = read_phylip(folder, name)?;
+    let part = folder.join(format!("{name}.part"));
+    let defs =
+        parse_partitions(&read_text(&part)?, &format!("{name}.part"), alignment.num_sites(), false)
+            .map_err(|error| error.to_string())?;
+    let trees =
+        [format!("{name}.tree"), format!("ref/{name}.balanced.tree"), format!("{name}.true.tree")];
+    let file = trees
+        .iter()
+        .find(|file| folder.join(file).is_file())
+        .ok_or_else(|| format!("none of {} is there", trees.join(", ")))?;
+    let newicks = read_newick(&read_text(&folder.join(file))?, file).map_err(|e| e.to_string())?;
+    let mut rng = stream(1, Purpose::Multifurcation, 0);
+    let (mut tree, has_lengths) = newicks[0]
+        .to_tree(alignment.taxa(), file, Some(&mut rng))
+        .map_err(|error| error.to_string())?;
+    if !has_lengths {
+        for edge in tree.edges() {
+            tree.set_brlen(edge, BRLEN);
+        }
+    }
+    Ok((tree, build_partitions(&alignment, defs)))
+}
+
+/// An alignment, decompressed by the program `xz` if need be.
+fn read_phylip(folder: &Path, name: &str) -> Result<Alignment, String> {
+    let plain = folder.join(format!("{name}.phy"));
+    if plain.is_file() {
+        return read_alignment(&plain).map_err(|error| error.to_string());
+    }
+    let packed = folder.join(format!("{name}.phy.xz"));
+    if !packed.is_file() {
+        return Err(format!("neither {name}.phy nor {name}.phy.xz is there"));
+    }
+    let output = Command::new("xz").arg("-dc").arg(&packed).output();
+    let output = output.map_err(|error| format!("xz cannot be started: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("xz: {}", String::from_utf8_lossy(&output.stderr)));
+    }
+    read_alignment_from(&output.stdout[..], name).map_err(|error| error.to_string())
+}
+
+fn read_text(path: &Path) -> Result<String, String> {
+    std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+}

@@ -1,0 +1,322 @@
+//! Whole runs on small real alignments: what they write, that it can be read back, and that neither
+//! threads nor kernels show in it.
+
+use crate::util::{Scratch, repository};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+fn dataset(name: &str) -> String {
+    repository(&format!("datasets/{name}.phy")).display().to_string()
+}
+
+fn partitions(name: &str) -> String {
+    repository(&format!("partitions/{name}.part")).display().to_string()
+}
+
+fn read(folder: &Path, name: &str) -> String {
+    std::fs::read_to_string(folder.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+fn report(scratch: &Scratch, prefix: &str) -> Value {
+    serde_json::from_str(&read(scratch.path(), &format!("{prefix}.mlsearch.json"))).expect("JSON")
+}
+
+fn lnl(report: &Value) -> f64 {
+    report["log_likelihood"].as_f64().expect("a log-likelihood")
+}
+
+fn run(scratch: &Scratch, arguments: &str) {
+    let ran = scratch.run(&format!("{arguments} --quiet"));
+    assert_eq!(ran.code, 0, "{arguments}: {}", ran.stderr);
+}
+
+/// Contents of all result files, without what may differ between two runs.
+fn results(scratch: &Scratch, prefix: &str) -> BTreeMap<String, String> {
+    let mut results = BTreeMap::new();
+    for name in scratch.files() {
+        let Some(suffix) = name.strip_prefix(&format!("{prefix}.mlsearch.")) else {
+            continue;
+        };
+        let mut text = read(scratch.path(), &name);
+        if suffix == "json" {
+            let mut report: Value = serde_json::from_str(&text).expect("JSON");
+            let fields = report.as_object_mut().expect("an object");
+            for field in ["command", "run", "timings"] {
+                assert!(fields.remove(field).is_some(), "{field}");
+            }
+            text = report.to_string();
+        } else if suffix == "log" {
+            let kept = text.lines().filter(|line| !line.starts_with("# run:"));
+            text = kept.collect::<Vec<_>>().join("\n");
+        }
+        results.insert(suffix.to_string(), text);
+    }
+    results
+}
+
+#[test]
+fn neither_threads_nor_kernels_show_in_any_file() {
+    let (msa, part) = (dataset("primates"), partitions("primates"));
+    for (mode, extra) in [
+        ("linked", "--all --bs-trees 3 -k -t pars{2},rand{1}"),
+        ("scaled", "--search"),
+        ("unlinked", "--all --bs-trees 2 -k"),
+    ] {
+        let scratch = Scratch::new();
+        let command = format!("-s {msa} -q {part} -m HKY+G -e 0.1 --brlen {mode} --sitelh {extra}");
+        run(&scratch, &format!("{command} -n base -T 1"));
+        let expected = results(&scratch, "base");
+        assert!(expected.len() >= 7, "{:?}", expected.keys());
+        // Without a machine's fused multiply-add, scalar kernels take their time: one mode is enough.
+        let others: &[&str] = match mode {
+            "scaled" => &["-T 2", "-T 1 --simd scalar", "-T 1 --simd avx2"],
+            _ => &["-T 2", "-T 3", "-T 5"],
+        };
+        for other in others {
+            let ran = scratch.run(&format!("{command} -n other --redo --quiet {other}"));
+            if ran.stderr.contains("this machine lacks it") {
+                println!("{other}: skipped, {}", ran.stderr);
+                continue;
+            }
+            assert_eq!(ran.code, 0, "{}", ran.stderr);
+            let found = results(&scratch, "other");
+            assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
+            for (name, text) in &found {
+                assert_eq!(text, &expected[name], "{mode} {other}: {name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn best_model_and_best_trees_give_the_same_likelihood_again() {
+    let (msa, part) = (dataset("gallwasps"), partitions("gallwasps"));
+    for mode in ["linked", "scaled", "unlinked"] {
+        let scratch = Scratch::new();
+        let command = format!("-s {msa} --brlen {mode}");
+        run(
+            &scratch,
+            &format!("{command} --evaluate -q {part} -m HKY+I+G -t pars{{1}} -e 1 -n one"),
+        );
+        let own = match mode {
+            "unlinked" => "--partition-trees one.mlsearch.bestPartitionTrees",
+            _ => "",
+        };
+        run(
+            &scratch,
+            &format!(
+                "{command} --evaluate -m one.mlsearch.bestModel -t one.mlsearch.bestTree {own} \
+                 --opt-model off --opt-branches off -n two"
+            ),
+        );
+        let (one, two) = (report(&scratch, "one"), report(&scratch, "two"));
+        // The same, except that CLVs point elsewhere: node numbers of a tree read back may differ.
+        assert!((lnl(&one) - lnl(&two)).abs() < 1e-7, "{mode}: {} {}", lnl(&one), lnl(&two));
+        for gene in 0..4 {
+            let scaler = |report: &Value| report["partitions"][gene]["brlen_scaler"].clone();
+            assert_eq!(scaler(&one), scaler(&two), "{mode}");
+        }
+        let models = |prefix: &str| read(scratch.path(), &format!("{prefix}.mlsearch.bestModel"));
+        assert_eq!(models("one").matches("+BU{").count(), if mode == "scaled" { 4 } else { 0 });
+    }
+}
+
+/// Every partition alone, on the tree of its own taxa with its own lengths, has the likelihood that it
+/// has in the whole: in scaled mode with its scaler, in unlinked mode with its own tree.
+#[test]
+fn partitions_evaluated_alone_add_up_to_the_whole() {
+    let part = partitions("gallwasps");
+    let alignment = std::fs::read_to_string(repository("datasets/gallwasps.phy")).expect("data");
+    let rows: Vec<(&str, &str)> = alignment
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split_once(' '))
+        .map(|(name, row)| (name, row.trim()))
+        .collect();
+    for mode in ["scaled", "unlinked"] {
+        let scratch = Scratch::new();
+        let msa = dataset("gallwasps");
+        let command = format!("--evaluate -s {msa} -q {part} -m GTR+G -t pars{{1}} -e 1");
+        run(&scratch, &format!("{command} --brlen {mode} -n all"));
+        let whole = report(&scratch, "all");
+        let models = read(scratch.path(), "all.mlsearch.bestModel");
+        let mut own_trees = match mode {
+            "unlinked" => read(scratch.path(), "all.mlsearch.bestPartitionTrees"),
+            _ => String::new(),
+        };
+        let mut sum = 0.0;
+        for (gene, line) in models.lines().enumerate() {
+            let (model, rest) = line.split_once(',').expect("a line");
+            let (first, last) = rest
+                .split_once('=')
+                .and_then(|(_, range)| range.trim().split_once('-'))
+                .map(|(a, b)| (a.parse::<usize>().unwrap(), b.parse::<usize>().unwrap()))
+                .expect("one range");
+            let has_data = |row: &str| row[first - 1..last].contains(['A', 'C', 'G', 'T']);
+            let present: Vec<_> = rows.iter().filter(|(_, row)| has_data(row)).collect();
+            let mut text = format!("{} {}\n", present.len(), last - first + 1);
+            for (name, row) in &present {
+                text.push_str(&format!("{name}  {}\n", &row[first - 1..last]));
+            }
+            scratch.write("gene.phy", &text);
+            let tree = if mode == "unlinked" {
+                let (tree, rest) = own_trees.split_once('\n').expect("a tree per line");
+                let tree = tree.to_string();
+                own_trees = rest.to_string();
+                tree
+            } else {
+                let names: Vec<&str> = present.iter().map(|row| row.0).collect();
+                prune(&read(scratch.path(), "all.mlsearch.bestTree"), &names)
+            };
+            scratch.write("gene.tree", &tree);
+            scratch.write("gene.part", &format!("{model}, g = 1-{}\n", last - first + 1));
+            let brlen = if mode == "scaled" { "scaled" } else { "linked" };
+            run(
+                &scratch,
+                &format!(
+                    "--evaluate -s gene.phy -q gene.part -t gene.tree --brlen {brlen} --opt-model off \
+                     --opt-branches off -n gene --redo"
+                ),
+            );
+            let alone = lnl(&report(&scratch, "gene"));
+            let part = whole["partitions"][gene]["log_likelihood"].as_f64().unwrap();
+            assert!((alone - part).abs() < 1e-7, "{mode}, gene {gene}: {alone} {part}");
+            sum += alone;
+        }
+        assert!((sum - lnl(&whole)).abs() < 1e-6, "{mode}");
+        let scalers = |gene: usize| whole["partitions"][gene]["brlen_scaler"].as_f64().unwrap();
+        assert_eq!((0..4).any(|gene| (scalers(gene) - 1.0).abs() > 0.05), mode == "scaled");
+    }
+}
+
+/// The tree without the taxa that are not in `keep`, nodes of degree two suppressed, lengths added: a
+/// second implementation, on text.
+fn prune(newick: &str, keep: &[&str]) -> String {
+    fn subtree<'a>(text: &'a str, keep: &[&str]) -> (Option<(String, f64)>, &'a str) {
+        let (inner, mut rest) = match text.strip_prefix('(') {
+            None => {
+                let end = text.find(':').expect("a length");
+                let name = &text[..end];
+                let found = keep.contains(&name).then(|| (name.to_string(), 0.0));
+                (found, &text[end..])
+            }
+            Some(mut rest) => {
+                let mut parts = Vec::new();
+                loop {
+                    let (part, after) = subtree(rest, keep);
+                    parts.extend(part);
+                    rest = &after[1..];
+                    if after.starts_with(')') {
+                        break;
+                    }
+                }
+                let written = |parts: &[(String, f64)]| {
+                    let texts: Vec<_> = parts.iter().map(|(t, l)| format!("{t}:{l:.11}")).collect();
+                    format!("({})", texts.join(","))
+                };
+                let joined = match parts.len() {
+                    0 => None,
+                    1 => parts.pop(),
+                    _ => Some((written(&parts), 0.0)),
+                };
+                (joined, rest)
+            }
+        };
+        let mut length = 0.0;
+        if let Some(after) = rest.strip_prefix(':') {
+            let end = after.find([',', ')', ';']).expect("an end");
+            length = after[..end].parse().expect("a length");
+            rest = &after[end..];
+        }
+        (inner.map(|(text, below)| (text, below + length)), rest)
+    }
+    let (tree, _) = subtree(newick.trim(), keep);
+    tree.expect("taxa are left").0 + ";"
+}
+
+#[test]
+fn restricted_and_unrestricted_computation_agree() {
+    let (msa, part) = (dataset("gallwasps"), partitions("gallwasps"));
+    let scratch = Scratch::new();
+    let command = format!("--evaluate -s {msa} -q {part} -m GTR+G -t pars{{1}}");
+    for (name, more) in [("on", ""), ("off", "--restricted off")] {
+        run(&scratch, &format!("{command} {more} -n {name}"));
+    }
+    let tree =
+        "-t on.mlsearch.bestTree -m on.mlsearch.bestModel --opt-model off --opt-branches off";
+    for (name, more) in [("on2", ""), ("off2", "--restricted off")] {
+        run(&scratch, &format!("--evaluate -s {msa} {tree} {more} -n {name}"));
+    }
+    let [on, off, on2, off2] =
+        ["on", "off", "on2", "off2"].map(|name| lnl(&report(&scratch, name)));
+    assert!((on2 - off2).abs() < 1e-9 * on2.abs(), "{on2} {off2}");
+    assert!(on > off - 0.1, "{on} {off}");
+}
+
+#[test]
+fn a_simulated_tree_is_found_again_and_its_splits_are_supported() {
+    let scratch = Scratch::new();
+    let model = "HKY{3}+FU{0.3/0.2/0.2/0.3}+G4{1}";
+    scratch.write("genes", &format!("{model}, a = 1-900\n{model}, b = 901-1500\n"));
+    let ran = scratch
+        .run("simulate --tree rand{12} -q genes --missing 0.2 --mean-brlen 0.1 --prefix sim -p 3");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let data = "-s sim.mlsearch.phy -q sim.mlsearch.part";
+    run(&scratch, &format!("{data} --all --bs-trees 5 -n found"));
+    let trees = read(scratch.path(), "sim.mlsearch.trueTree")
+        + &read(scratch.path(), "found.mlsearch.bestTree");
+    scratch.write("both", &trees);
+    run(&scratch, "--rfdist --tree both -n rf");
+    let rf = report(&scratch, "rf");
+    assert!(rf["rf_distances"]["mean_absolute"].as_f64().unwrap() <= 2.0, "{rf}");
+    let gappyness = report(&scratch, "sim")["alignment"]["gappyness"].as_f64().unwrap();
+    assert!((0.1..0.3).contains(&gappyness), "{gappyness}");
+    // Support mapped afresh is support as the whole run mapped it.
+    run(
+        &scratch,
+        "--support --tree found.mlsearch.bestTree --bs-trees found.mlsearch.bootstraps -n again",
+    );
+    let support = |name: &str| read(scratch.path(), &format!("{name}.mlsearch.support"));
+    assert_eq!(support("found"), support("again"));
+    run(&scratch, "--consense STRICT --tree found.mlsearch.bootstraps -n strict");
+    let consensus = read(scratch.path(), "strict.mlsearch.consensusTree");
+    assert!(consensus.ends_with(");\n") && consensus.contains("t01"), "{consensus}");
+}
+
+#[test]
+fn a_check_speaks_on_standard_output_and_writes_nothing() {
+    let scratch = Scratch::new();
+    let (msa, part) = (dataset("gallwasps"), partitions("gallwasps"));
+    let ran = scratch.run(&format!("--check -s {msa} -q {part} -m GTR+G"));
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    for word in ["32 taxa, 3080 sites", "LWRh", "gappyness 5.3 %", "memory", "threads"] {
+        assert!(ran.stdout.contains(word), "'{word}' is missing in {}", ran.stdout);
+    }
+    assert!(scratch.files().is_empty());
+}
+
+#[test]
+fn several_starting_trees_are_all_searched_and_the_best_wins() {
+    let scratch = Scratch::new();
+    let msa = dataset("primates");
+    scratch.write(
+        "one",
+        "(Lemur_catta,((Saimiri_sciureus,(M_sylvanus,(Macaca_fuscata,(M_fascicularis,M_mulatta)))),(Homo_sapiens,((Gorilla,Pan),(Hylobates,Pongo)))),Tarsius_syrichta);",
+    );
+    run(&scratch, &format!("-s {msa} -m HKY+G -t pars{{2}},one,rand{{1}} -n four"));
+    let found = report(&scratch, "four");
+    let trees = found["trees"].as_array().unwrap();
+    let sources: Vec<&str> = trees.iter().map(|tree| tree["source"].as_str().unwrap()).collect();
+    assert_eq!(sources, ["pars 1", "pars 2", "one, tree 1", "rand 1"]);
+    let all: Vec<f64> = trees.iter().map(|tree| tree["log_likelihood"].as_f64().unwrap()).collect();
+    assert_eq!(all.iter().copied().fold(f64::NEG_INFINITY, f64::max), lnl(&found));
+    for file in ["startTree", "mlTrees"] {
+        let text = read(scratch.path(), &format!("four.mlsearch.{file}"));
+        assert_eq!(text.lines().count(), 4, "{file}");
+    }
+    // Starting trees alone are those of the search.
+    run(&scratch, &format!("--start -s {msa} -m HKY+G -t pars{{2}},one,rand{{1}} -n start"));
+    let starts = |name: &str| read(scratch.path(), &format!("{name}.mlsearch.startTree"));
+    assert_eq!(starts("start"), starts("four"));
+}
