@@ -52,11 +52,17 @@ fn assert_same_bytes(command: &str, kinds: &[&str]) {
 }
 
 #[test]
-fn a_search_with_replicates_writes_the_same_bytes_on_every_machine() {
-    let command = format!("{} --all --tree pars{{2}} --bs-trees 3 --sitelh --quiet", primates());
-    let kinds = ["bestTree", "bestModel", "mlTrees", "startTree", "bootstraps", "support"];
-    assert_same_bytes(&command, &kinds);
-    assert_same_bytes(&command, &["log", "json", "siteLH"]);
+fn searches_with_replicates_write_the_same_bytes_on_every_machine() {
+    for (mode, extra, kinds) in [
+        ("linked", "--all --bs-trees 3 -k -t pars{2},rand{1}", &["bootstraps", "support"][..]),
+        ("scaled", "--search", &[]),
+        ("unlinked", "--all --bs-trees 2 -k", &["bootstraps", "bestPartitionTrees"]),
+    ] {
+        let always = ["bestTree", "bestModel", "mlTrees", "startTree", "siteLH", "log", "json"];
+        let kinds: Vec<&str> = always.iter().chain(kinds).copied().collect();
+        let command = format!("{} --brlen {mode} --sitelh --quiet {extra}", primates());
+        assert_same_bytes(&command, &kinds);
+    }
 }
 
 #[test]

@@ -63,26 +63,3 @@ fn restricted_trees_lose_nothing_when_optimised() {
         assert!(on > off - OPTIMISED, "{mode}: {on} {off}");
     }
 }
-
-#[test]
-fn models_and_lengths_that_were_written_give_the_likelihood_again() {
-    let scratch = Scratch::new();
-    let part = repository("partitions/gappy.part").display().to_string();
-    for mode in ["linked", "scaled", "unlinked"] {
-        scratch.succeed(&format!(
-            "{} -q {part} -m HKY+I+G --brlen {mode} -e 1 -n one --redo --quiet",
-            gappy()
-        ));
-        let own = match mode {
-            "unlinked" => "--partition-trees one.mlsearch.bestPartitionTrees",
-            _ => "",
-        };
-        scratch.succeed(&format!(
-            "--evaluate -s {} -m one.mlsearch.bestModel -t one.mlsearch.bestTree {own} --brlen {mode} \
-             --opt-model off --opt-branches off -n two --redo --quiet",
-            repository("datasets/gappy.phy").display()
-        ));
-        let [one, two] = ["one", "two"].map(|name| log_likelihood(&scratch, name));
-        assert!((one - two).abs() < GIVEN * one.abs(), "{mode}: {one} {two}");
-    }
-}

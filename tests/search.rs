@@ -48,7 +48,7 @@ fn five_taxa_end_at_the_best_of_all_topologies() {
         scratch.succeed("--evaluate -s a.phy -m HKY+G -t all -n all --redo --quiet");
         scratch.succeed("-s a.phy -m HKY+G -n found --redo --quiet");
         let [best, found] = ["all", "found"].map(|name| log_likelihood(&scratch, name));
-        assert!(found > best - 0.01, "set {number}: {found} instead of {best}");
+        assert!(found > best - SEARCH_TOLERANCE, "set {number}: {found} instead of {best}");
     }
 }
 
