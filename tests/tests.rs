@@ -17,5 +17,14 @@ mod bad_input;
 // Log-likelihoods of other programs.
 mod golden_likelihood;
 
-// Whole runs: what they write, and that it does not depend on the machine.
+// The same bytes for any threads and kernels, the same likelihood for any order of taxa and sites.
+mod determinism;
+
+// Gappy data: restricted trees change the work, never the likelihood.
+mod invariants;
+
+// Searches that must find a best tree that is known.
+mod search;
+
+// Whole runs: what they write, and that it can be read back.
 mod whole_runs;

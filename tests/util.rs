@@ -1,5 +1,6 @@
 //! Scratch folders and running the binary.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -35,6 +36,13 @@ impl Scratch {
     pub fn run(&self, arguments: &str) -> Ran {
         let arguments: Vec<&str> = arguments.split_whitespace().collect();
         self.run_words(&arguments)
+    }
+
+    /// Runs the binary inside the folder; it must succeed.
+    pub fn succeed(&self, arguments: &str) -> Ran {
+        let ran = self.run(arguments);
+        assert_eq!(ran.code, 0, "{arguments}: {}", ran.stderr);
+        ran
     }
 
     /// Runs the binary inside the folder with these arguments.
@@ -81,4 +89,37 @@ impl Ran {
 /// A file of the repository.
 pub fn repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// The log-likelihood in the report of a run inside the folder.
+pub fn log_likelihood(scratch: &Scratch, prefix: &str) -> f64 {
+    let path = scratch.path().join(format!("{prefix}.mlsearch.json"));
+    let text = std::fs::read_to_string(path).expect("a report");
+    let report: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    report["log_likelihood"].as_f64().expect("a log-likelihood")
+}
+
+/// Contents of all files of a run by their suffix, without what may differ between two runs of the same
+/// computation: `command`, `run` and `timings` in the JSON, and the log lines marked as such.
+pub fn results(scratch: &Scratch, prefix: &str) -> BTreeMap<String, String> {
+    let mut results = BTreeMap::new();
+    for name in scratch.files() {
+        let Some(suffix) = name.strip_prefix(&format!("{prefix}.mlsearch.")) else {
+            continue;
+        };
+        let mut text = std::fs::read_to_string(scratch.path().join(&name)).expect("a result");
+        if suffix == "json" {
+            let mut report: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+            let fields = report.as_object_mut().expect("an object");
+            for field in ["command", "run", "timings"] {
+                assert!(fields.remove(field).is_some(), "{field} is missing");
+            }
+            text = report.to_string();
+        } else if suffix == "log" {
+            let kept = text.lines().filter(|line| !line.starts_with("# run:"));
+            text = kept.collect::<Vec<_>>().join("\n");
+        }
+        results.insert(suffix.to_string(), text);
+    }
+    results
 }

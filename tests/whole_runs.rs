@@ -1,9 +1,7 @@
-//! Whole runs on small real alignments: what they write, that it can be read back, and that neither
-//! threads nor kernels show in it.
+//! Whole runs on small real alignments: what they write, and that it can be read back.
 
 use crate::util::{Scratch, repository};
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::path::Path;
 
 fn dataset(name: &str) -> String {
@@ -29,64 +27,6 @@ fn lnl(report: &Value) -> f64 {
 fn run(scratch: &Scratch, arguments: &str) {
     let ran = scratch.run(&format!("{arguments} --quiet"));
     assert_eq!(ran.code, 0, "{arguments}: {}", ran.stderr);
-}
-
-/// Contents of all result files, without what may differ between two runs.
-fn results(scratch: &Scratch, prefix: &str) -> BTreeMap<String, String> {
-    let mut results = BTreeMap::new();
-    for name in scratch.files() {
-        let Some(suffix) = name.strip_prefix(&format!("{prefix}.mlsearch.")) else {
-            continue;
-        };
-        let mut text = read(scratch.path(), &name);
-        if suffix == "json" {
-            let mut report: Value = serde_json::from_str(&text).expect("JSON");
-            let fields = report.as_object_mut().expect("an object");
-            for field in ["command", "run", "timings"] {
-                assert!(fields.remove(field).is_some(), "{field}");
-            }
-            text = report.to_string();
-        } else if suffix == "log" {
-            let kept = text.lines().filter(|line| !line.starts_with("# run:"));
-            text = kept.collect::<Vec<_>>().join("\n");
-        }
-        results.insert(suffix.to_string(), text);
-    }
-    results
-}
-
-#[test]
-fn neither_threads_nor_kernels_show_in_any_file() {
-    let (msa, part) = (dataset("primates"), partitions("primates"));
-    for (mode, extra) in [
-        ("linked", "--all --bs-trees 3 -k -t pars{2},rand{1}"),
-        ("scaled", "--search"),
-        ("unlinked", "--all --bs-trees 2 -k"),
-    ] {
-        let scratch = Scratch::new();
-        let command = format!("-s {msa} -q {part} -m HKY+G -e 0.1 --brlen {mode} --sitelh {extra}");
-        run(&scratch, &format!("{command} -n base -T 1"));
-        let expected = results(&scratch, "base");
-        assert!(expected.len() >= 7, "{:?}", expected.keys());
-        // Without a machine's fused multiply-add, scalar kernels take their time: one mode is enough.
-        let others: &[&str] = match mode {
-            "scaled" => &["-T 2", "-T 1 --simd scalar", "-T 1 --simd avx2"],
-            _ => &["-T 2", "-T 3", "-T 5"],
-        };
-        for other in others {
-            let ran = scratch.run(&format!("{command} -n other --redo --quiet {other}"));
-            if ran.stderr.contains("this machine lacks it") {
-                println!("{other}: skipped, {}", ran.stderr);
-                continue;
-            }
-            assert_eq!(ran.code, 0, "{}", ran.stderr);
-            let found = results(&scratch, "other");
-            assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
-            for (name, text) in &found {
-                assert_eq!(text, &expected[name], "{mode} {other}: {name}");
-            }
-        }
-    }
 }
 
 #[test]
@@ -233,25 +173,6 @@ fn prune(newick: &str, keep: &[&str]) -> String {
     }
     let (tree, _) = subtree(newick.trim(), keep);
     tree.expect("taxa are left").0 + ";"
-}
-
-#[test]
-fn restricted_and_unrestricted_computation_agree() {
-    let (msa, part) = (dataset("gallwasps"), partitions("gallwasps"));
-    let scratch = Scratch::new();
-    let command = format!("--evaluate -s {msa} -q {part} -m GTR+G -t pars{{1}}");
-    for (name, more) in [("on", ""), ("off", "--restricted off")] {
-        run(&scratch, &format!("{command} {more} -n {name}"));
-    }
-    let tree =
-        "-t on.mlsearch.bestTree -m on.mlsearch.bestModel --opt-model off --opt-branches off";
-    for (name, more) in [("on2", ""), ("off2", "--restricted off")] {
-        run(&scratch, &format!("--evaluate -s {msa} {tree} {more} -n {name}"));
-    }
-    let [on, off, on2, off2] =
-        ["on", "off", "on2", "off2"].map(|name| lnl(&report(&scratch, name)));
-    assert!((on2 - off2).abs() < 1e-9 * on2.abs(), "{on2} {off2}");
-    assert!(on > off - 0.1, "{on} {off}");
 }
 
 #[test]

@@ -214,7 +214,9 @@ fn resolve_trees(args: &Args, verb: Verb, faults: &mut Faults) -> Vec<TreeSource
             Vec::new()
         }
         None if args.random_start => vec![TreeSource::Random(runs)],
-        None if args.runs.is_none() && matches!(verb, Verb::Search | Verb::All) => {
+        None if (args.runs.is_none() || !counts_runs)
+            && matches!(verb, Verb::Search | Verb::All) =>
+        {
             vec![TreeSource::Auto]
         }
         None => vec![TreeSource::Parsimony(runs)],

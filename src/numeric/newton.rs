@@ -10,6 +10,8 @@ pub struct Newton {
     x: f64,
     lo: f64,
     hi: f64,
+    /// Bounds that were given and not evaluated yet.
+    untried: [bool; 2],
     best: (f64, f64),
     evaluations: u32,
     round: fn(f64) -> f64,
@@ -31,6 +33,7 @@ impl Newton {
             x,
             lo,
             hi,
+            untried: [true; 2],
             best: (x, f64::NEG_INFINITY),
             evaluations: 0,
             round,
@@ -62,8 +65,10 @@ impl Newton {
         // The maximum uphill of x lies on this side of it.
         if first > 0.0 {
             self.lo = self.lo.max(x);
+            self.untried[0] = false;
         } else {
             self.hi = self.hi.min(x);
+            self.untried[1] = false;
         }
         if second < 0.0 && 0.5 * first * first < -second * self.gain_tolerance {
             self.finished = true;
@@ -80,15 +85,13 @@ impl Newton {
         // A far step from the flat side is distrusted: lengths change at most tenfold at once.
         next = next.min(10.0 * x.max(1e-3)).max(0.1 * x.min(self.hi));
         if next <= self.lo || next >= self.hi {
-            next = if self.evaluations < 3 && (next <= self.lo || next >= self.hi) {
-                // The first steps may well end at a bound: try it before bisecting.
-                next.clamp(self.lo, self.hi)
+            // The maximum may well be at a bound: try that once before bisecting.
+            let bound = usize::from(next >= self.hi);
+            next = if std::mem::take(&mut self.untried[bound]) {
+                [self.lo, self.hi][bound]
             } else {
                 0.5 * (self.lo + self.hi)
             };
-            if next == x {
-                next = 0.5 * (self.lo + self.hi);
-            }
         }
         let next = (self.round)(next).clamp(self.lo, self.hi);
         if next == x || (next - x).abs() < 1e-9 {
@@ -134,7 +137,11 @@ mod tests {
         for start in [1e-6, 1e-3, 0.1, 0.3, 1.0, 10.0, 100.0] {
             let (got, evaluations) = maximise(start, jukes_cantor(300.0, 1000.0));
             assert!((got - want).abs() < 1e-6, "from {start}: {got}, wanted {want}");
-            assert!(evaluations <= 14, "from {start}: {evaluations} evaluations");
+            // Far below the maximum the derivative falls like 1/x and Newton doubles x. A bolder step (the
+            // zero of a hyperbola) takes a third of the evaluations, and whole trees then end lower: -54756.6
+            // instead of -54754.8 for 59 taxa.
+            let most = if start < 1e-4 { 24 } else { 14 };
+            assert!(evaluations <= most, "from {start}: {evaluations} evaluations");
         }
     }
 

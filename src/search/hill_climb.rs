@@ -86,7 +86,7 @@ pub fn search(
     climb.optimize(fast_epsilon);
     climb.rounds("thorough SPR", &round(at::THOROUGH_RADIUS, at::THOROUGH_VERIFIED), epsilon);
     climb.phase("final branch lengths and model");
-    climb.optimize(epsilon)
+    climb.optimize(options.lnl_epsilon.unwrap_or(at::LAST_EPSILON))
 }
 
 struct Climb<'a> {

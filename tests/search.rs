@@ -1,0 +1,114 @@
+//! Searches on small data whose best tree is known.
+
+use crate::util::{Scratch, log_likelihood, repository};
+
+/// What a search may lose against the best that is known, in log units.
+const SEARCH_TOLERANCE: f64 = 0.05;
+
+/// GTR+FO+G4 on the primates: RAxML-NG 1.0.2 (published log), best of 20 searches, which ended between
+/// -5709.58 and this.
+const PRIMATES: f64 = -5708.925988;
+
+/// JC on five primates' sequences, topology and lengths: PhyML.
+const FIVE_TAXA: f64 = -4038.721121;
+
+fn primates() -> String {
+    repository("datasets/primates.phy").display().to_string()
+}
+
+#[test]
+fn primates_reach_the_best_that_is_known() {
+    for starts in ["", "-t pars{1}", "-t rand{1}"] {
+        for seed in [1, 2, 3] {
+            let scratch = Scratch::new();
+            let command = format!("-s {} -m GTR+FO+G4 {starts} -p {seed} -n x --quiet", primates());
+            scratch.succeed(&command);
+            let lnl = log_likelihood(&scratch, "x");
+            let gain = lnl - PRIMATES;
+            assert!((-SEARCH_TOLERANCE..1.0).contains(&gain), "{starts}, seed {seed}: {lnl}");
+        }
+    }
+}
+
+/// With so few taxa all topologies can be tried: the search must find the best of them.
+#[test]
+fn five_taxa_end_at_the_best_of_all_topologies() {
+    let scratch = Scratch::new();
+    let text = std::fs::read_to_string(primates()).expect("data");
+    let rows: Vec<&str> = text.lines().skip(1).filter(|line| !line.is_empty()).collect();
+    for (number, chosen) in
+        [[0, 3, 5, 8, 11], [1, 2, 4, 6, 7], [0, 2, 9, 10, 11], [3, 4, 5, 6, 7]].iter().enumerate()
+    {
+        let names: Vec<&str> =
+            chosen.iter().map(|&i| rows[i].split(' ').next().expect("a name")).collect();
+        let lines: Vec<&str> = chosen.iter().map(|&i| rows[i]).collect();
+        let sites = rows[0].split_whitespace().nth(1).expect("a row").len();
+        scratch.write("a.phy", &format!("5 {sites}\n{}\n", lines.join("\n")));
+        scratch.write("all", &all_topologies_of_five(&names));
+        scratch.succeed("--evaluate -s a.phy -m HKY+G -t all -n all --redo --quiet");
+        scratch.succeed("-s a.phy -m HKY+G -n found --redo --quiet");
+        let [best, found] = ["all", "found"].map(|name| log_likelihood(&scratch, name));
+        assert!(found > best - SEARCH_TOLERANCE, "set {number}: {found} instead of {best}");
+    }
+}
+
+/// The 15 unrooted trees of five taxa: the fifth goes with one of the others, in the middle or beside
+/// one of two pairs.
+fn all_topologies_of_five(names: &[&str]) -> String {
+    let mut trees = String::new();
+    for middle in 0..5 {
+        let others: Vec<&str> = (0..5).filter(|&i| i != middle).map(|i| names[i]).collect();
+        for partner in 1..4 {
+            let rest: Vec<&str> = (1..4).filter(|&i| i != partner).map(|i| others[i]).collect();
+            trees.push_str(&format!(
+                "(({},{}),{},({},{}));\n",
+                others[0], others[partner], names[middle], rest[0], rest[1]
+            ));
+        }
+    }
+    trees
+}
+
+#[test]
+fn five_primates_reach_the_likelihood_that_phyml_found() {
+    let Some(folder) = std::env::var_os("MLSEARCH_DATA").map(std::path::PathBuf::from) else {
+        println!("skipped: MLSEARCH_DATA is not set");
+        return;
+    };
+    let scratch = Scratch::new();
+    let msa = folder.join("ref/apek5.phy").display().to_string();
+    for seed in [1, 2, 3] {
+        scratch.succeed(&format!("-s {msa} -m JC -p {seed} -n x --redo --quiet"));
+        let lnl = log_likelihood(&scratch, "x");
+        assert!((lnl - FIVE_TAXA).abs() < 1e-3, "seed {seed}: {lnl}");
+    }
+}
+
+#[test]
+fn simulated_data_reach_at_least_the_likelihood_of_their_true_tree() {
+    let scratch = Scratch::new();
+    scratch.succeed(
+        "simulate --tree rand{16} -m HKY{3}+FU{0.3/0.2/0.2/0.3}+G4{0.8} --sites 1500 --mean-brlen 0.08 -p 4 \
+         --prefix sim",
+    );
+    let data = "-s sim.mlsearch.phy -m HKY+G --quiet";
+    scratch.succeed(&format!("{data} --evaluate -t sim.mlsearch.trueTree -n true"));
+    let truth = log_likelihood(&scratch, "true");
+    for (name, starts) in [("pars", "-t pars{1}"), ("rand", "-t rand{1}"), ("auto", "")] {
+        scratch.succeed(&format!("{data} {starts} -n {name}"));
+        let found = log_likelihood(&scratch, name);
+        assert!(found > truth - SEARCH_TOLERANCE, "{name}: {found}, true tree {truth}");
+    }
+}
+
+#[test]
+fn gappy_genes_reach_at_least_the_likelihood_of_their_true_tree() {
+    let scratch = Scratch::new();
+    let [msa, tree, part] = ["datasets/gappy.phy", "datasets/gappy.tree", "partitions/gappy.part"]
+        .map(|path| repository(path).display().to_string());
+    let data = format!("-s {msa} -q {part} -m GTR+G -M --quiet");
+    scratch.succeed(&format!("{data} --evaluate -t {tree} -n true"));
+    scratch.succeed(&format!("{data} -t pars{{1}} -n found"));
+    let [truth, found] = ["true", "found"].map(|name| log_likelihood(&scratch, name));
+    assert!(found > truth - SEARCH_TOLERANCE, "{found}, true tree {truth}");
+}
