@@ -17,8 +17,12 @@ use std::time::{Duration, Instant};
 const MEDIUM: Shape = Shape { num_taxa: 100, num_genes: 1, sites_per_gene: 1000, missing: 0.0 };
 
 /// The first round of a search.
-const ROUND: RoundOptions =
-    RoundOptions { radius: FAST_RADIUS, verified: FAST_VERIFIED, within: VERIFY_WITHIN };
+const ROUND: RoundOptions = RoundOptions {
+    radius: FAST_RADIUS,
+    verified: FAST_VERIFIED,
+    within: VERIFY_WITHIN,
+    near_miss: NEAR_MISS,
+};
 
 fn main() {
     let mut criterion = Criterion::default()

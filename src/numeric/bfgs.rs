@@ -16,7 +16,7 @@ const CENTRAL_STEP: f64 = 3e-4;
 const NOISE: f64 = 1e-13;
 
 /// Longest step in one coordinate, and the longest where the curvature is unknown.
-const MAX_STEP: f64 = 2.0;
+const MAX_STEP: f64 = 0.5;
 const MAX_BLIND_STEP: f64 = 0.5;
 
 /// A step must gain this part of what the slope promises (Armijo's rule).

@@ -68,16 +68,20 @@ pub fn search(
         radius: options.spr_radius.unwrap_or(radius),
         verified,
         within,
+        near_miss: at::NEAR_MISS,
     };
     let fast_epsilon = at::FAST_EPSILON.max(epsilon);
     let mut climb = Climb { evaluator, models, options, observer };
     climb.phase("start: branch lengths and model");
     climb.optimize(at::START_EPSILON.max(epsilon));
     climb.local_optimum(&round(at::FAST_RADIUS, at::FAST_VERIFIED), fast_epsilon);
-    let wide = round(at::WIDE_RADIUS, at::WIDE_VERIFIED);
-    climb.rounds("wide SPR", &wide, fast_epsilon);
-    climb.try_alternatives(&wide, fast_epsilon);
-    climb.perturb(&round(at::PERTURBATION_RADIUS, at::FAST_VERIFIED));
+    climb.try_alternatives(
+        &round(at::FAST_RADIUS, at::FAST_VERIFIED),
+        &round(at::WIDE_RADIUS, at::WIDE_VERIFIED),
+        fast_epsilon,
+    );
+    let near = round(at::PERTURBATION_RADIUS, at::PERTURBATION_VERIFIED);
+    climb.perturb(&RoundOptions { near_miss: 0.0, ..near });
     if options.unlinked {
         climb.phase("own branch lengths per partition");
         climb.evaluator.unlink();
@@ -118,9 +122,9 @@ impl Climb<'_> {
         self.optimize(epsilon);
     }
 
-    /// Rounds from each further starting tree; goes on with the best of all.
-    fn try_alternatives(&mut self, round_options: &RoundOptions, epsilon: f64) {
-        let mut best = (self.evaluator.log_likelihood(), self.evaluator.snapshot());
+    /// Fast rounds from each further starting tree, wide ones from the best few; goes on with the best.
+    fn try_alternatives(&mut self, fast: &RoundOptions, wide: &RoundOptions, epsilon: f64) {
+        let mut ends = vec![(self.evaluator.log_likelihood(), self.evaluator.snapshot())];
         for tree in &self.options.alternatives {
             self.evaluator.set_tree(tree.clone());
             let branches = BranchOptions {
@@ -129,15 +133,19 @@ impl Climb<'_> {
                 gain_tolerance: at::ROUND_TOLERANCE,
             };
             self.evaluator.optimize_branches(&branches);
-            self.rounds("further start, wide SPR", round_options, epsilon);
-            let lnl = self.evaluator.log_likelihood();
-            if lnl > best.0 {
-                best = (lnl, self.evaluator.snapshot());
-            }
+            self.rounds("further start, fast SPR", fast, epsilon);
+            ends.push((self.evaluator.log_likelihood(), self.evaluator.snapshot()));
         }
-        if !self.options.alternatives.is_empty() {
-            self.evaluator.restore(&best.1);
+        ends.sort_by(|a, b| b.0.total_cmp(&a.0));
+        ends.truncate(at::WIDE_STARTS);
+        for (lnl, end) in &mut ends {
+            self.evaluator.restore(end);
+            self.rounds("wide SPR", wide, epsilon);
+            *lnl = self.evaluator.log_likelihood();
+            *end = self.evaluator.snapshot();
         }
+        ends.sort_by(|a, b| b.0.total_cmp(&a.0));
+        self.evaluator.restore(&ends[0].1);
     }
 
     /// Perturbs the local optimum again and again, see `perturb.rs`.

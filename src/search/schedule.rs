@@ -8,13 +8,14 @@
 //! | [`FAST_RADIUS`], [`FAST_VERIFIED`] | 10, 3 | RAxML-NG's simplified search uses radius 10 |
 //! | [`FAST_EPSILON`] | 1 | a round that gains less ends its phase |
 //! | [`WIDE_RADIUS`], [`WIDE_VERIFIED`] | 20, 5 | measured: radius 10 alone misses optima 10 to 20 log units better |
+//! | [`WIDE_STARTS`] | 2 | successive halving of four starts |
 //! | [`THOROUGH_RADIUS`], [`THOROUGH_VERIFIED`] | 15, 10 | measured: more finds nothing more |
 //! | [`VERIFY_WITHIN`] | 40 | measured: 100 finds nothing more |
 //! | [`SCAN_STEP`] | 5 | measured: half the time, to the same likelihood |
 //! | [`NEAR_MISS`], [`NEAR_MISS_RADIUS`] | 5, 2 | measured: without, moves of large subtrees are missed |
 //! | [`ACCEPT_GAIN`] | 0.01 | RAxML 8's threshold for going on with a cycle; ties are never accepted |
 //! | [`CHANGE_RADIUS`] | 4 | measured: later rounds take half the time, to the same likelihood |
-//! | [`perturbations`] and following | 5 to 10, 4, 4, 5 | measured: 2 to 7 log units for about the time of the search before |
+//! | [`perturbations`] and following | 5 to 10, 4, 4, 5, 2 | measured: 2 to 7 log units for about the time of the search before |
 //! | [`FINAL_EPSILON`] | 0.1 | RAxML-NG's final epsilon |
 //! | [`LAST_EPSILON`] | 0.01 | measured: 0.1 leaves 0.08 log units on the 12 primates |
 
@@ -30,6 +31,8 @@ pub const FAST_EPSILON: f64 = 1.0;
 pub const WIDE_RADIUS: usize = 20;
 /// Positions per pruned subtree that wide rounds verify.
 pub const WIDE_VERIFIED: usize = 5;
+/// Of all starting trees, so many go from fast to wide rounds.
+pub const WIDE_STARTS: usize = 2;
 /// Edges between pruning and regrafting place in thorough rounds.
 pub const THOROUGH_RADIUS: usize = 15;
 /// Positions per pruned subtree that thorough rounds verify.
@@ -57,6 +60,8 @@ pub const PERTURBATION_MOVES: usize = 4;
 pub const SHAKE_RADIUS: usize = 4;
 /// Edges between pruning and regrafting place in the rounds after a perturbation.
 pub const PERTURBATION_RADIUS: usize = 5;
+/// Positions per pruned subtree that those rounds verify.
+pub const PERTURBATION_VERIFIED: usize = 2;
 /// Thorough rounds end when one gains less.
 pub const FINAL_EPSILON: f64 = 0.1;
 /// The last optimisation of lengths and parameters ends when a round of it gains less.

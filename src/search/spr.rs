@@ -1,8 +1,6 @@
 //! One round of subtree pruning and regrafting over the whole tree.
 
-use super::schedule::{
-    ACCEPT_GAIN, CHANGE_RADIUS, NEAR_MISS, NEAR_MISS_RADIUS, SCAN_STEP, VERIFY_TOLERANCE,
-};
+use super::schedule::{ACCEPT_GAIN, CHANGE_RADIUS, NEAR_MISS_RADIUS, SCAN_STEP, VERIFY_TOLERANCE};
 use crate::likelihood::Evaluator;
 use crate::tree::{EdgeId, NodeId, Tree};
 
@@ -15,6 +13,8 @@ pub struct RoundOptions {
     pub verified: usize,
     /// Only positions whose lazy score is at most this far below the present likelihood are.
     pub within: f64,
+    /// A verified position at most this far below gets its neighbourhood's branches optimised, too.
+    pub near_miss: f64,
 }
 
 /// What a round did.
@@ -122,7 +122,7 @@ fn prune(
         let moved = evaluator.move_subtree(attach, pendant, candidates[best]);
         evaluator.optimize_around(&moved, 0, VERIFY_TOLERANCE);
         let mut lnl = evaluator.log_likelihood();
-        if lnl <= result.lnl + ACCEPT_GAIN && lnl > result.lnl - NEAR_MISS {
+        if lnl <= result.lnl + ACCEPT_GAIN && lnl > result.lnl - options.near_miss {
             evaluator.optimize_around(&moved, NEAR_MISS_RADIUS, VERIFY_TOLERANCE);
             lnl = evaluator.log_likelihood();
         }
