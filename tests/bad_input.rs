@@ -181,6 +181,9 @@ fn simulations_without_values_or_lengths() {
     };
     run(&[], "--tree rand{5} -m HKY+G --sites 10", &["frequencies", "alpha"]);
     run(&[("t", "((a,b),c,(d,e));")], "--tree t -m JC --sites 10", &["t", "lengths"]);
+    run(&[], "--tree rand{99999999999} -m JC --sites 10", &["rand{99999999999}"]);
+    let part = "JC, a = 1-99999999999999999999999\n";
+    run(&[("q", part)], "--tree rand{5} -q q", &["q: columns beyond"]);
     let part = "JC, a = 1-4\nJC+G, b = 6-8\n";
     run(&[("q", part)], "--tree rand{5} -q q", &["column 5"]);
 }

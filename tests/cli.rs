@@ -77,6 +77,11 @@ fn existing_results_are_refused_before_anything_is_read_or_computed() {
     assert_eq!(scratch.files(), before);
     let ran = scratch.run("-s a.phy -m GTR+G --prefix nowhere/run");
     ran.assert_refused(&["nowhere", "does not exist"]);
+    // Names that no file can have fail at once, not after the search.
+    let ran = scratch.run(&format!("-s a.phy -m GTR+G -n {}", "x".repeat(300)));
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    assert!(ran.stderr.contains("no results can be written") && !ran.stderr.contains("reading"));
+    assert_eq!(scratch.files(), before);
 }
 
 #[cfg(unix)]

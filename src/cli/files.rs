@@ -89,7 +89,10 @@ pub(super) fn resolve_prefix(
         (Some(name), None) => Some(PathBuf::from(name)),
         (None, prefix) => prefix.map(Path::to_path_buf),
     };
-    if chosen.as_ref().is_some_and(|prefix| prefix.file_name().is_none()) {
+    let no_name = |prefix: &PathBuf| {
+        prefix.file_name().is_none() || prefix.to_string_lossy().ends_with(std::path::is_separator)
+    };
+    if chosen.as_ref().is_some_and(no_name) {
         faults.add("the name of the output files (-n, --prefix) must end in a name, not a folder");
     }
     let path = match (chosen, input, out_dir) {

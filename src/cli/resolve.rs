@@ -374,6 +374,8 @@ mod tests {
             ("mlsearch -s a -m JC -e 0", "positive"),
             ("mlsearch -s a -m JC -e -1", "positive"),
             ("mlsearch -s a -m JC -T 0", "--threads"),
+            ("mlsearch -s a -m JC --prefix out/", "must end in a name"),
+            ("mlsearch -s a -m JC -t pars{1000001}", "from 1 to 1000000"),
             ("mlsearch -s a -m JC --simd sse3", "--simd sse3"),
             ("mlsearch -s a -m JC -k", "-k"),
             ("mlsearch --support -z boots", "no tree to map"),

@@ -5,6 +5,9 @@
 use crate::run::{Simd, Threads, TreeSource};
 use std::path::{Path, PathBuf};
 
+/// More runs, trees or taxa than this are a misprint, which must not fill the memory.
+pub(super) const MAX_COUNT: usize = 1_000_000;
+
 /// A positive count; the names of bootstopping rules get an explanation of their own.
 pub(super) fn parse_count(option: &str, text: &str) -> std::result::Result<usize, String> {
     if text.to_ascii_lowercase().starts_with("auto") {
@@ -13,8 +16,8 @@ pub(super) fn parse_count(option: &str, text: &str) -> std::result::Result<usize
         ));
     }
     match text.parse::<usize>() {
-        Ok(n) if n > 0 => Ok(n),
-        _ => Err(format!("{option} {text}: expected a number of at least 1")),
+        Ok(n) if (1..=MAX_COUNT).contains(&n) => Ok(n),
+        _ => Err(format!("{option} {text}: expected a number from 1 to {MAX_COUNT}")),
     }
 }
 
@@ -39,8 +42,8 @@ pub(super) fn parse_trees(text: &str) -> std::result::Result<Vec<TreeSource>, St
 
 fn brace_count(whole: &str, rest: &str) -> std::result::Result<usize, String> {
     let number = rest.strip_suffix(['}', ']']).and_then(|n| n.trim().parse::<usize>().ok());
-    number.filter(|&n| n > 0).ok_or_else(|| {
-        format!("'{whole}': expected a number of at least 1 in braces, as in pars{{5}}")
+    number.filter(|n| (1..=MAX_COUNT).contains(n)).ok_or_else(|| {
+        format!("'{whole}': expected a number from 1 to {MAX_COUNT} in braces, as in pars{{5}}")
     })
 }
 
@@ -88,7 +91,15 @@ mod tests {
         ] {
             assert_eq!(parse_trees(text).unwrap(), expected, "{text}");
         }
-        for text in ["pars{0}", "rand{x}", "pars{5", "pars{5},", ""] {
+        for text in [
+            "pars{0}",
+            "rand{x}",
+            "rand{9999999}",
+            "pars{99999999999999999999}",
+            "pars{5",
+            "pars{5},",
+            "",
+        ] {
             assert!(parse_trees(text).is_err(), "{text}");
         }
     }
@@ -96,7 +107,9 @@ mod tests {
     #[test]
     fn counts_threads_and_kernel_sets() {
         assert_eq!(parse_count("-#", "100"), Ok(100));
-        assert!(parse_count("-#", "0").is_err() && parse_count("-#", "-1").is_err());
+        for text in ["0", "-1", "1000001", "99999999999999999999"] {
+            assert!(parse_count("-#", text).is_err(), "{text}");
+        }
         assert!(parse_count("--bs-trees", "autoMRE{500}").unwrap_err().contains("bootstopping"));
         assert_eq!(parse_threads(Some("3")), Ok(Threads::Fixed(3)));
         assert_eq!(parse_threads(Some("AUTO{4}")), Ok(Threads::Auto { max: Some(4) }));

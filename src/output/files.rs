@@ -77,7 +77,7 @@ impl OutputFiles {
     ///
     /// # Errors
     /// [`Error::Usage`] if the folder is missing, or if results exist and `redo` is false; all
-    /// existing ones are named.
+    /// existing ones are named. [`Error::Failed`] if no file can be made in the folder.
     pub fn reserve(prefix: &Path, kinds: &[Kind], redo: bool) -> Result<Self> {
         let files = OutputFiles { prefix: prefix.to_path_buf(), redo };
         let folder = files.folder();
@@ -101,7 +101,33 @@ impl OutputFiles {
                 list(&existing)
             )));
         }
+        // Better said now than after hours of computing. The temporary file is gone at once.
+        let impossible = paths.iter().find_map(|path| match path.symlink_metadata() {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Some(error),
+            _ => None,
+        });
+        let trial = || if kinds.is_empty() { None } else { files.temporary().err() };
+        if let Some(error) = impossible.or_else(trial) {
+            let prefix = prefix.display();
+            return Err(Error::Failed(format!(
+                "no results can be written to '{prefix}.*': {error}"
+            )));
+        }
         Ok(files)
+    }
+
+    /// A file without content in the folder, which disappears unless it is moved to its place.
+    fn temporary(&self) -> std::io::Result<tempfile::NamedTempFile> {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".mlsearch-");
+        // Temporary files are private by default; results get what the user's umask allows.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        // The file's own made-up name would only confuse in the message.
+        builder.tempfile_in(self.folder()).map_err(|error| match error.raw_os_error() {
+            Some(code) => std::io::Error::from_raw_os_error(code),
+            None => std::io::Error::from(error.kind()),
+        })
     }
 
     /// Path of one kind.
@@ -124,12 +150,7 @@ impl OutputFiles {
             source,
             writing: true,
         };
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".mlsearch-");
-        // Temporary files are private by default; results get what the user's umask allows.
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let mut file = builder.tempfile_in(self.folder()).map_err(failed)?;
+        let mut file = self.temporary().map_err(failed)?;
         file.write_all(content).map_err(failed)?;
         file.as_file().sync_all().map_err(failed)?;
         let moved = if self.redo { file.persist(&path) } else { file.persist_noclobber(&path) };
@@ -192,6 +213,14 @@ mod tests {
         let error = OutputFiles::reserve(&dir.path().join("none/run"), &KINDS, true).unwrap_err();
         assert!(error.to_string().contains("does not exist"));
         OutputFiles::reserve(&dir.path().join("none/run"), &[], false).unwrap();
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_folder_where_nothing_can_be_written_is_refused_before_computing() {
+        let error = OutputFiles::reserve(Path::new("/proc/run"), &KINDS, false).unwrap_err();
+        assert_eq!(error.exit_code(), 1);
+        assert!(error.to_string().contains("/proc"), "{error}");
     }
 
     #[cfg(unix)]

@@ -202,7 +202,9 @@ fn report_best(session: &mut Session, best: &Outcome, newick: &str) {
         let name = &session.setup.loaded.partitions[at_bound.gene].name;
         session.progress.event(&Event::Warning(format!(
             "partition '{name}': {} ended at its bound, {}",
-            at_bound.parameter, at_bound.value
+            at_bound.parameter,
+            // The bounds have few digits; what more there is came from taking logarithms.
+            (at_bound.value * 1e6).round() / 1e6
         )));
     }
     if best.gene_trees.is_some() {

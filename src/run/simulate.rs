@@ -135,7 +135,7 @@ fn last_column(text: &str, path: &Path) -> Result<usize> {
         .unwrap_or(0);
     if largest > MAX_SITES {
         let place = Place::file(path.display().to_string());
-        let message = format!("column {largest}: at most {MAX_SITES} sites are simulated");
+        let message = format!("columns beyond {MAX_SITES}: so many sites are not simulated");
         return Err(Error::input(place, message));
     }
     Ok(largest)
