@@ -9,7 +9,9 @@ use mlsearch::likelihood::{BranchOptions, BrlenLinkage};
 use mlsearch::parsimony::{ParsimonyData, ParsimonyPart};
 use mlsearch::partition::{Partition, whole_alignment};
 use mlsearch::rng::Purpose;
-use mlsearch::search::schedule::{FAST_RADIUS, FAST_VERIFIED, ROUND_TOLERANCE, VERIFY_WITHIN};
+use mlsearch::search::schedule::{
+    FAST_RADIUS, FAST_VERIFIED, NEAR_MISS, ROUND_TOLERANCE, VERIFY_WITHIN,
+};
 use mlsearch::search::{Changed, RoundOptions, RoundResult, parsimony_start, spr_round};
 use std::path::Path;
 use std::time::{Duration, Instant};
