@@ -4,4 +4,4 @@ mod params;
 mod rounds;
 
 pub use params::{ParameterAtBound, parameters_at_bounds};
-pub use rounds::{OptimizeOptions, optimize, optimize_from_two_scales};
+pub use rounds::{OptimizeOptions, optimize, optimize_from_two_scales, restart_parameters};
