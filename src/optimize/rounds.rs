@@ -116,25 +116,16 @@ pub fn restart_parameters(
 /// All that an optimisation changes.
 struct State {
     snapshot: Snapshot,
-    brlen_scalers: Vec<f64>,
     models: Vec<Model>,
 }
 
 impl State {
     fn of(evaluator: &Evaluator, models: &[Model]) -> Self {
-        let scalers = (0..evaluator.num_genes()).map(|gene| evaluator.brlen_scaler(gene));
-        State {
-            snapshot: evaluator.snapshot(),
-            brlen_scalers: scalers.collect(),
-            models: models.to_vec(),
-        }
+        State { snapshot: evaluator.snapshot(), models: models.to_vec() }
     }
 
     fn restore(&self, evaluator: &mut Evaluator, models: &mut [Model]) {
         evaluator.restore(&self.snapshot);
-        for (gene, &scaler) in self.brlen_scalers.iter().enumerate() {
-            evaluator.set_brlen_scaler(gene, scaler);
-        }
         set_models(evaluator, models, &self.models);
     }
 }
