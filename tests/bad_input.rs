@@ -61,6 +61,8 @@ fn empty_files_and_headers_that_lie() {
     refuse_alignment("0 0\n", &["a.phy"]);
     refuse_alignment("99999999999999999999 8\na  ACGT\n", &["a.phy"]);
     refuse_alignment("hello\n", &["a.phy, line 1"]);
+    let gaps = "5 2\na  --\nb  ??\nc  NN\nd  --\ne  -X\n";
+    refuse_alignment(gaps, &["a.phy", "no taxon has any data"]);
 }
 
 #[test]

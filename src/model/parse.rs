@@ -286,11 +286,13 @@ fn read_freqs(model: &mut Model, word: &Word) -> Parsed<()> {
             "{count} frequencies in '+{head}{{...}}', but {states} states: A/C/G/T"
         ));
     }
-    if let Some(wrong) = values.iter().find(|&&v| v < 0.0) {
-        return Err(format!("frequency {wrong} is below 0"));
+    if let Some(wrong) = values.iter().find(|&&v| v <= 0.0) {
+        return Err(format!(
+            "frequency {wrong} is not above 0: give a state that is rare a small one, such as 1e-4"
+        ));
     }
     let sum: f64 = values.iter().sum();
-    if !(sum > 0.0 && sum.is_finite()) {
+    if !sum.is_finite() {
         return Err(format!("frequencies in '+{head}{{...}}' sum to {sum}; they should sum to 1"));
     }
     model.set_freqs(values);

@@ -55,10 +55,11 @@ pub(super) fn check_coverage(
         faults.push(Fault::new(
             Place::file(file),
             format!(
-                "column{} {} of the alignment {} in no partition: add {} to one, or allow unassigned columns",
+                "column{} {} of the alignment {} in no partition: add {} to one, or remove {} from the alignment",
                 plural(&unassigned),
                 format_some_ranges(&unassigned),
                 if unassigned.len() == 1 { "is" } else { "are" },
+                if unassigned.len() == 1 { "it" } else { "them" },
                 if unassigned.len() == 1 { "it" } else { "them" },
             ),
         ));

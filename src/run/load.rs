@@ -123,6 +123,11 @@ pub fn load(plan: &Plan) -> Result<Loaded> {
             Err(more) => faults.extend(more),
         }
     }
+    if faults.is_empty() && partitions.iter().all(|p| p.patterns.num_tips() == 0) {
+        let place = Place::file(path.display().to_string());
+        let message = "no taxon has any data: every cell is a gap or undetermined";
+        faults.push(Fault::new(place, message));
+    }
     let taxa = alignment.taxa().clone();
 
     // A tree that is evaluated must be the user's own; a starting tree may be resolved by chance.

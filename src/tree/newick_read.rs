@@ -9,6 +9,7 @@
 //! and `[&R]` included. Underscores stay underscores.
 
 use crate::error::{Error, Fault, Place, Result};
+use std::borrow::Cow;
 
 /// One node of a [`NewickTree`].
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -205,6 +206,15 @@ impl<'a> Lexer<'a> {
     }
 }
 
+/// A label as faults quote it: the file may be no tree at all, but sequences.
+fn abridged(label: &str) -> Cow<'_, str> {
+    const SHOWN: usize = 40;
+    match label.char_indices().nth(SHOWN) {
+        Some((end, _)) => Cow::Owned(format!("{}...", &label[..end])),
+        None => Cow::Borrowed(label),
+    }
+}
+
 /// What has been read of the current node.
 #[derive(Clone, Copy, PartialEq)]
 enum Stage {
@@ -283,18 +293,24 @@ impl Parser<'_> {
                     (Kind::Label(text), Stage::Colon) => {
                         match text.parse::<f64>() {
                             Ok(length) if length.is_finite() => nodes[current as usize].length = Some(length),
-                            _ => self.fault(at, format!("'{text}' is not a branch length; expected a number such as 0.1 or 1e-3")),
+                            _ => self.fault(at, format!("'{}' is not a branch length; expected a number such as 0.1 or 1e-3", abridged(&text))),
                         }
                         stage = Stage::Done;
                     }
                     (Kind::Label(text), Stage::Label) => {
                         let name = nodes[current as usize].name.clone().unwrap_or_default();
-                        self.fault(at, format!("'{text}' follows the name '{name}'; expected ',', ')', ':' or ';' (a name with blanks must be quoted)"));
+                        self.fault(at, format!("'{}' follows the name '{}'; expected ',', ')', ':' or ';' (a name with blanks must be quoted)", abridged(&text), abridged(&name)));
+                        if open.is_empty() {
+                            return None;
+                        }
                     }
                     (Kind::Label(text), _) => {
                         self.fault(
                             at,
-                            format!("'{text}' follows a branch length; expected ',', ')' or ';'"),
+                            format!(
+                                "'{}' follows a branch length; expected ',', ')' or ';'",
+                                abridged(&text)
+                            ),
                         );
                     }
                     (Kind::Colon, Stage::Children | Stage::Label) => stage = Stage::Colon,
@@ -412,6 +428,7 @@ mod tests {
         }
         for (text, expected) in [
             (" \n", "t.nwk: no tree found"),
+            ("2 99\nA ACGT\n", "t.nwk, line 1, column 3: '99' follows the name '2'"),
             (";", "t.nwk, line 1, column 1: a taxon name"),
             ("#NEXUS\nbegin trees;", "t.nwk, line 1, column 1: this is a NEXUS file"),
             ("(A,B)", "t.nwk, line 1, column 1: the tree that starts here is not ended by ';'"),
@@ -424,6 +441,9 @@ mod tests {
             let found = faults(text);
             assert!(found[0].starts_with(expected), "{found:?}");
         }
+        let sequence = "ä".repeat(1000);
+        let found = faults(&format!("(A {sequence},B);"));
+        assert!(found[0].len() < 250 && found[0].contains("ä...' follows the name"), "{found:?}");
     }
 
     #[test]
