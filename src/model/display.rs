@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn every_model_is_read_back_with_the_same_bits() {
         for named in &NAMED_DNA_MODELS {
-            for rest in ["", "+FO+I+G", "+FE+G5a", "+FU{0.3/0/1e-3/7}", "+FC+IO"] {
+            for rest in ["", "+FO+I+G", "+FE+G5a", "+FU{0.3/1e-4/1e-3/7}", "+FC+IO"] {
                 let mut model = Model::parse(&format!("{}{rest}", named.name)).unwrap();
                 for class in model.free_rate_classes() {
                     model.set_class_value(class, libm::exp(1.0 + f64::from(class)) * 1e-3);
