@@ -7,7 +7,7 @@
 use crate::genes::evaluator;
 use mlsearch::alignment::Patterns;
 use mlsearch::likelihood::layout::{Dims, block_lens};
-use mlsearch::likelihood::{BranchOptions, BrlenLinkage, Evaluator, RATE_SCALERS_ABOVE, Snapshot};
+use mlsearch::likelihood::{BranchOptions, BrlenLinkage, Evaluator, Snapshot};
 use mlsearch::partition::{Partition, gappyness};
 use mlsearch::tree::Tree;
 use std::time::{Duration, Instant};
@@ -268,12 +268,12 @@ impl Costs {
             let patterns = &partition.patterns;
             let num_tips = taxa.unwrap_or(patterns.num_tips());
             let num_clvs = num_tips.saturating_sub(2);
-            let dims = Dims {
-                num_states: patterns.data_type.num_states(),
-                num_rates: partition.model.rate_cats().rates.len(),
-                num_codes: patterns.code_masks.len(),
-                rate_scalers: num_tips > RATE_SCALERS_ABOVE,
-            };
+            let dims = Dims::new(
+                patterns.data_type.num_states(),
+                partition.model.rate_cats().rates.len(),
+                patterns.code_masks.len(),
+                num_tips,
+            );
             let padded: usize = block_lens(patterns.num_patterns()).iter().sum();
             costs.operations += num_clvs * patterns.num_patterns();
             costs.bytes += num_clvs * padded * (dims.row() * 8 + dims.scalers() * 4);

@@ -36,17 +36,8 @@ pub fn simulate(shape: &Shape) -> (Tree, Vec<Partition>) {
         draw_presence(&tree, shape.num_genes, shape.missing, &mut rng(Purpose::SimulatedGaps, 0))
             .expect("the shape's gaps can be drawn");
     let model = Model::parse(MODEL).expect("the model is well written");
-    let (eigen, cats) = (model.eigen_model(), model.rate_cats());
-    let model = SimModel {
-        num_states: eigen.num_states,
-        eigenvals: &eigen.eigenvals,
-        eigenvecs: &eigen.eigenvecs,
-        inv_eigenvecs: &eigen.inv_eigenvecs,
-        freqs: &eigen.freqs,
-        rates: &cats.rates,
-        rate_weights: &cats.weights,
-        pinv: cats.pinv,
-    };
+    let (matrices, cats) = (model.eigen_models(), model.rate_cats());
+    let model = SimModel { matrices: &matrices, cats: &cats };
     let genes: Vec<Gene> = presence
         .into_iter()
         .enumerate()

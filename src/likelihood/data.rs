@@ -1,7 +1,7 @@
 //! What an engine is given of one gene: its tip codes and weights, and its model.
 
 use crate::alignment::Patterns;
-use crate::model::Model;
+use crate::model::{EigenModel, Model, RateCats};
 
 /// Patterns of one gene over the taxa that have data in it.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,16 +40,14 @@ impl GeneData {
     }
 }
 
-/// Model of one gene in the form an engine reads: eigensystem and rate categories.
+/// Model of one gene in the form an engine reads: eigensystems and rate categories.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GeneModel {
-    /// Eigenvalues of the normalised rate matrix.
-    pub eigenvals: Vec<f64>,
-    /// V, row-major `[state][eigen]`.
-    pub eigenvecs: Vec<f64>,
-    /// V⁻¹, row-major `[eigen][state]`.
-    pub inv_eigenvecs: Vec<f64>,
-    /// Equilibrium frequencies.
+    /// Rate matrices with their frequencies: one, but for mixtures such as LG4X.
+    pub matrices: Vec<EigenModel>,
+    /// Which of them each category evolves by.
+    pub matrix_of_rate: Vec<usize>,
+    /// Equilibrium frequencies over all categories.
     pub freqs: Vec<f64>,
     /// Rate of each category.
     pub rates: Vec<f64>,
@@ -74,18 +72,42 @@ impl GeneData {
 }
 
 impl GeneModel {
-    /// The eigensystem and rate categories of a model.
+    /// The eigensystems and rate categories of a model.
     pub fn new(model: &Model) -> Self {
-        let eigen = model.eigen_model();
-        let rates = model.rate_cats();
+        Self::from_parts(model.eigen_models(), model.rate_cats())
+    }
+
+    /// A model of these matrices: one for all categories, or one for each.
+    ///
+    /// # Panics
+    /// If there is neither one matrix nor one per category.
+    pub fn from_parts(matrices: Vec<EigenModel>, cats: RateCats) -> Self {
+        let num_rates = cats.rates.len();
+        assert!(matrices.len() == 1 || matrices.len() == num_rates, "matrices of categories");
+        let matrix_of_rate: Vec<usize> = (0..num_rates).map(|r| r % matrices.len()).collect();
+        let freqs = match &matrices[..] {
+            [only] => only.freqs.clone(),
+            several => {
+                let total: f64 = cats.weights.iter().sum();
+                let mean = |state| {
+                    let of = |(matrix, weight): (&EigenModel, &f64)| weight * matrix.freqs[state];
+                    several.iter().zip(&cats.weights).map(of).sum::<f64>() / total
+                };
+                (0..several[0].num_states).map(mean).collect()
+            }
+        };
         GeneModel {
-            eigenvals: eigen.eigenvals,
-            eigenvecs: eigen.eigenvecs,
-            inv_eigenvecs: eigen.inv_eigenvecs,
-            freqs: eigen.freqs,
-            rates: rates.rates,
-            rate_weights: rates.weights,
-            pinv: rates.pinv,
+            matrices,
+            matrix_of_rate,
+            freqs,
+            rates: cats.rates,
+            rate_weights: cats.weights,
+            pinv: cats.pinv,
         }
+    }
+
+    /// The matrix of a category.
+    pub fn matrix(&self, rate: usize) -> &EigenModel {
+        &self.matrices[self.matrix_of_rate[rate]]
     }
 }

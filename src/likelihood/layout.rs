@@ -6,16 +6,22 @@
 //! * A P-matrix is `[rate][column][row]`: column-wise, so that a product with a vector is a sum of
 //!   columns. A tip table is `[rate][code][state]`.
 
+use super::scaling::RATE_SCALERS_ABOVE;
+
 /// Patterns per block. It alone defines how sums are grouped, whatever the number of threads.
 pub const BLOCK: usize = 128;
 
 /// Lanes of a sum over patterns: pattern modulo 8.
 pub const LANES: usize = 8;
 
+/// Numbers of states for which kernels are compiled. Other alphabets are padded to the next with states
+/// that no character stands for, of frequency 0, which never change: zeros that leave every sum as it is.
+pub const STATE_COUNTS: [usize; 3] = [4, 20, 64];
+
 /// Sizes of the data of one partition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dims {
-    /// States of the alphabet.
+    /// States, padding included: one of [`STATE_COUNTS`].
     pub num_states: usize,
     /// Rate categories.
     pub num_rates: usize,
@@ -26,6 +32,20 @@ pub struct Dims {
 }
 
 impl Dims {
+    /// Sizes for an alphabet of `num_states` states and a restricted tree of `num_tips` taxa.
+    ///
+    /// # Panics
+    /// If there are more states than any kernel has.
+    pub fn new(num_states: usize, num_rates: usize, num_codes: usize, num_tips: usize) -> Self {
+        let padded = STATE_COUNTS.into_iter().find(|&count| count >= num_states);
+        Dims {
+            num_states: padded.expect("at most 64 states"),
+            num_rates,
+            num_codes,
+            rate_scalers: num_tips > RATE_SCALERS_ABOVE,
+        }
+    }
+
     /// Numbers in one pattern's row of a CLV.
     pub fn row(&self) -> usize {
         self.num_rates * self.num_states

@@ -28,7 +28,6 @@ pub use evaluator::{BranchOptions, BrlenLinkage, Evaluator};
 pub use insertion::ScoredPrune;
 pub use moves::{Snapshot, SubtreeMove};
 pub use operation::*;
-pub use scaling::RATE_SCALERS_ABOVE;
 
 /// Shortest and longest branch an optimiser sets (substitutions per site), as in the field's
 /// programs. Lengths a user gives and halves made by a regraft may lie outside.

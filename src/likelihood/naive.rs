@@ -4,6 +4,7 @@
 //! exponential. Underflows on large trees, by intention.
 
 use super::data::{GeneData, GeneModel};
+use crate::model::EigenModel;
 use crate::tree::{EdgeId, NodeId, Tree};
 
 /// Log-likelihood of each pattern (unweighted) of a tree whose tips are the data's rows.
@@ -19,7 +20,8 @@ pub fn naive_pattern_log_likelihoods(
     (0..data.num_patterns())
         .map(|pattern| {
             let mut likelihood = 0.0;
-            for (rate, weight) in model.rates.iter().zip(&model.rate_weights) {
+            for (r, (rate, weight)) in model.rates.iter().zip(&model.rate_weights).enumerate() {
+                let matrix = model.matrix(r);
                 let length = |edge| rate * brlen_scaler * tree.brlen(edge);
                 let vector = |order: &[(NodeId, EdgeId)]| {
                     let mut vectors = vec![Vec::new(); tree.num_nodes()];
@@ -31,7 +33,7 @@ pub fn naive_pattern_log_likelihoods(
                             (0..data.num_states).map(bit).collect()
                         } else {
                             let [x, y] = tree.other_links(node, edge).map(|(child, up)| {
-                                through(model, length(up), &vectors[child.index()])
+                                through(matrix, length(up), &vectors[child.index()])
                             });
                             x.iter().zip(y).map(|(x, y)| x * y).collect::<Vec<f64>>()
                         };
@@ -39,8 +41,8 @@ pub fn naive_pattern_log_likelihoods(
                     vectors.swap_remove(order[0].0.index())
                 };
                 let x = vector(&orders[0]);
-                let y = through(model, length(root), &vector(&orders[1]));
-                let sum: f64 = model.freqs.iter().zip(x).zip(y).map(|((f, x), y)| f * x * y).sum();
+                let y = through(matrix, length(root), &vector(&orders[1]));
+                let sum: f64 = matrix.freqs.iter().zip(x).zip(y).map(|((f, x), y)| f * x * y).sum();
                 likelihood += weight * sum;
             }
             let shared = data.shared_states(pattern);
@@ -66,8 +68,8 @@ pub fn naive_log_likelihood(
 }
 
 /// P(t)·x.
-fn through(model: &GeneModel, t: f64, x: &[f64]) -> Vec<f64> {
-    let n = model.freqs.len();
+fn through(model: &EigenModel, t: f64, x: &[f64]) -> Vec<f64> {
+    let n = model.num_states;
     let projected: Vec<f64> = (0..n)
         .map(|k| {
             let sum: f64 = (0..n).map(|j| model.inv_eigenvecs[k * n + j] * x[j]).sum();

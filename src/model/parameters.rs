@@ -103,9 +103,10 @@ impl Model {
         self.freqs.len()
     }
 
-    /// The eigensystem of the normalised rate matrix at the current rates and frequencies.
-    pub fn eigen_model(&self) -> EigenModel {
-        EigenModel::new(&self.subst_rates, &self.freqs)
+    /// The eigensystem of each normalised rate matrix at the current rates and frequencies: one, or
+    /// one per category of rates.
+    pub fn eigen_models(&self) -> Vec<EigenModel> {
+        vec![EigenModel::new(&self.subst_rates, &self.freqs)]
     }
 
     /// The rate categories at the current alpha and proportion of invariant sites.

@@ -4,7 +4,6 @@
 use super::machine::count_rows;
 use super::session::{Files, Session, describe_data};
 use crate::error::Result;
-use crate::likelihood::RATE_SCALERS_ABOVE;
 use crate::likelihood::layout::{Dims, block_lens};
 use crate::output::{pairs, print_report};
 use crate::partition::Partition;
@@ -60,12 +59,12 @@ impl Cost {
         let mut cost = Cost::default();
         for (partition, &tips) in partitions.iter().zip(num_tips) {
             let patterns = &partition.patterns;
-            let dims = Dims {
-                num_states: patterns.data_type.num_states(),
-                num_rates: partition.model.rate_cats().rates.len(),
-                num_codes: patterns.code_masks.len(),
-                rate_scalers: tips > RATE_SCALERS_ABOVE,
-            };
+            let dims = Dims::new(
+                patterns.data_type.num_states(),
+                partition.model.rate_cats().rates.len(),
+                patterns.code_masks.len(),
+                tips,
+            );
             let rows: usize = block_lens(patterns.num_patterns()).iter().sum();
             let clvs = tips.saturating_sub(2) * rows;
             cost.clv_bytes += (clvs * (dims.row() * 8 + dims.scalers() * 4)) as u64;

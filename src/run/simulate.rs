@@ -204,19 +204,8 @@ fn simulate_gene(
     num_sites: usize,
     rng: &mut crate::rng::Rng,
 ) -> Vec<Vec<u8>> {
-    let eigen = model.eigen_model();
-    let cats = model.rate_cats();
-    let rate_weights: Vec<f64> = cats.weights.iter().map(|w| w / (1.0 - cats.pinv)).collect();
-    let sim_model = SimModel {
-        num_states: model.num_states(),
-        eigenvals: &eigen.eigenvals,
-        eigenvecs: &eigen.eigenvecs,
-        inv_eigenvecs: &eigen.inv_eigenvecs,
-        freqs: &eigen.freqs,
-        rates: &cats.rates,
-        rate_weights: &rate_weights,
-        pinv: cats.pinv,
-    };
+    let (matrices, cats) = (model.eigen_models(), model.rate_cats());
+    let sim_model = SimModel { matrices: &matrices, cats: &cats };
     simulate_states(tree, &sim_model, num_sites, rng)
 }
 

@@ -1,7 +1,7 @@
 //! Sequences along a tree, under any model, with missing genes to order.
 //!
-//! Makes the larger files of `datasets/` and gives tests a known truth. A model arrives as plain
-//! numbers, so this room knows neither model strings nor alignments.
+//! Makes the larger files of `datasets/` and gives tests a known truth. A model arrives as its matrices
+//! and categories, so this room knows neither model strings nor alignments.
 
 mod missing;
 mod sequences;

@@ -4,7 +4,6 @@ use super::super::Engine;
 use super::super::data::{GeneData, GeneModel};
 use super::super::layout::{Dims, block_lens};
 use super::super::operation::{EdgeJob, InsertionProgram, SweepProgram, TraversalDescriptor};
-use super::super::scaling::RATE_SCALERS_ABOVE;
 use super::body::pmatrix::ModelBlock;
 use super::kernels::Kernels;
 use super::sweep::{Derivatives, job_length, run_sweep, with_lengths};
@@ -339,14 +338,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// The model block of a gene before it has a model: sizes, and what depends on the tip codes alone.
 pub fn empty_model(data: &GeneData) -> ModelBlock {
-    let dims = Dims {
-        num_states: data.num_states,
-        num_rates: data.num_rates,
-        num_codes: data.code_masks.len(),
-        rate_scalers: data.num_tips() > RATE_SCALERS_ABOVE,
-    };
+    let dims = Dims::new(data.num_states, data.num_rates, data.code_masks.len(), data.num_tips());
     let states_of =
-        |mask: &u64| (0..dims.num_states as u8).filter(|s| mask >> s & 1 == 1).collect();
+        |mask: &u64| (0..data.num_states as u8).filter(|s| mask >> s & 1 == 1).collect();
     let code_states: Vec<Vec<u8>> = data.code_masks.iter().map(states_of).collect();
     let mut indicator = vec![0.0; dims.tip_table()];
     for rate in 0..dims.num_rates {
@@ -358,16 +352,16 @@ pub fn empty_model(data: &GeneData) -> ModelBlock {
     }
     ModelBlock {
         dims,
+        matrix_of_rate: Vec::new(),
         eigenvals: Vec::new(),
         eigenvec_columns: Vec::new(),
         inv_eigenvecs: Vec::new(),
-        freqs: Vec::new(),
         rates: Vec::new(),
         rate_weights: Vec::new(),
         weighted_freqs: Vec::new(),
         code_states,
-        sumtable_left: vec![0.0; dims.pmatrix()],
-        sumtable_right: vec![0.0; dims.pmatrix()],
+        sumtable_left: Vec::new(),
+        sumtable_right: Vec::new(),
         sumtable_left_tip: vec![0.0; dims.tip_table()],
         sumtable_right_tip: vec![0.0; dims.tip_table()],
         indicator,
@@ -377,30 +371,42 @@ pub fn empty_model(data: &GeneData) -> ModelBlock {
 /// Takes a model over into a gene's block, and makes the tables of sumtables from it.
 ///
 /// # Panics
-/// If its numbers of rates or states are not the block's.
+/// If its number of rates is not the block's, or it has more states.
 pub fn fill_model(block: &mut ModelBlock, model: &GeneModel, kernels: &dyn Kernels) {
-    let n = block.dims.num_states;
-    assert_eq!(model.rates.len(), block.dims.num_rates, "a gene's number of rates is fixed");
-    assert_eq!(model.freqs.len(), n, "a gene's number of states is fixed");
-    block.eigenvals.clone_from(&model.eigenvals);
-    block.inv_eigenvecs.clone_from(&model.inv_eigenvecs);
-    block.freqs.clone_from(&model.freqs);
+    let Dims { num_states: n, num_rates, .. } = block.dims;
+    let states = model.freqs.len();
+    assert_eq!(model.rates.len(), num_rates, "a gene's number of rates is fixed");
+    assert!(states <= n, "a gene's number of states is fixed");
+    block.matrix_of_rate.clone_from(&model.matrix_of_rate);
     block.rates.clone_from(&model.rates);
     block.rate_weights.clone_from(&model.rate_weights);
-    block.eigenvec_columns = vec![0.0; n * n];
-    for i in 0..n {
-        for k in 0..n {
-            block.eigenvec_columns[k * n + i] = model.eigenvecs[i * n + k];
+    // Whatever belongs to the states that pad the alphabet is 0.
+    let num_matrices = model.matrices.len();
+    block.eigenvals = vec![0.0; num_matrices * n];
+    block.eigenvec_columns = vec![0.0; num_matrices * n * n];
+    block.inv_eigenvecs = vec![0.0; num_matrices * n * n];
+    for (m, matrix) in model.matrices.iter().enumerate() {
+        for k in 0..states {
+            block.eigenvals[m * n + k] = matrix.eigenvals[k];
+            for i in 0..states {
+                let at = (m * n + k) * n + i;
+                block.eigenvec_columns[at] = matrix.eigenvecs[i * states + k];
+                block.inv_eigenvecs[at] = matrix.inv_eigenvecs[k * states + i];
+            }
         }
     }
-    block.weighted_freqs =
-        model.rate_weights.iter().flat_map(|w| model.freqs.iter().map(move |f| w * f)).collect();
+    block.weighted_freqs = vec![0.0; num_rates * n];
+    block.sumtable_left = vec![0.0; block.dims.pmatrix()];
+    block.sumtable_right = vec![0.0; block.dims.pmatrix()];
     for (r, weight) in model.rate_weights.iter().enumerate() {
-        for i in 0..n {
-            for k in 0..n {
+        let matrix = model.matrix(r);
+        for i in 0..states {
+            block.weighted_freqs[r * n + i] = weight * matrix.freqs[i];
+            for k in 0..states {
                 let at = (r * n + i) * n + k;
-                block.sumtable_left[at] = weight * model.freqs[i] * model.eigenvecs[i * n + k];
-                block.sumtable_right[at] = model.inv_eigenvecs[k * n + i];
+                let eigenvec = matrix.eigenvecs[i * states + k];
+                block.sumtable_left[at] = weight * matrix.freqs[i] * eigenvec;
+                block.sumtable_right[at] = matrix.inv_eigenvecs[k * states + i];
             }
         }
     }

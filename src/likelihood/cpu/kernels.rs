@@ -79,15 +79,13 @@ pub trait Kernels: Send + Sync {
     ) -> [f64; 3];
 }
 
-/// State counts for which the bodies are compiled.
-pub const STATE_COUNTS: [usize; 2] = [4, 20];
-
-/// Calls a body with the model's number of states as a constant.
+/// Calls a body with the model's number of states, one of `layout::STATE_COUNTS`, as a constant.
 macro_rules! with_states {
     ($model:expr, $($body:ident)::+ ( $($arg:expr),* $(,)? )) => {
         match $model.dims.num_states {
             4 => $($body)::+::<4>($($arg),*),
             20 => $($body)::+::<20>($($arg),*),
+            64 => $($body)::+::<64>($($arg),*),
             other => unreachable!("no kernel for {other} states"),
         }
     };
@@ -157,7 +155,7 @@ macro_rules! instantiate_kernels {
         }
         $(#[$feature])*
         fn update_derivative_factors(model: &ModelBlock, t: f64, out: &mut [[f64; 3]]) {
-            body::pmatrix::update_derivative_factors(model, t, out)
+            with_states!(model, body::pmatrix::update_derivative_factors(model, t, out));
         }
         $(#[$feature])*
         fn derivatives(

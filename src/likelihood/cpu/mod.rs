@@ -13,5 +13,5 @@ mod sweep;
 mod unit;
 
 pub use engine::{CpuEngine, empty_model, fill_model};
-pub use kernels::{Kernels, STATE_COUNTS};
+pub use kernels::Kernels;
 pub use select::{all_kernels, select_kernels};

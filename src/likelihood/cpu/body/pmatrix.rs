@@ -8,14 +8,14 @@ use crate::numeric::elementary::exp_minus_one;
 pub struct ModelBlock {
     /// Sizes.
     pub dims: Dims,
-    /// Eigenvalues of the normalised rate matrix.
+    /// Which of the rate matrices each category evolves by.
+    pub matrix_of_rate: Vec<usize>,
+    /// Eigenvalues of the normalised rate matrices, `[matrix][eigen]`.
     pub eigenvals: Vec<f64>,
-    /// Right eigenvectors V, `[eigen][state]` (that is, columns of V).
+    /// Right eigenvectors V, `[matrix][eigen][state]` (that is, columns of V).
     pub eigenvec_columns: Vec<f64>,
-    /// V⁻¹ as `[eigen][state]`.
+    /// V⁻¹ as `[matrix][eigen][state]`.
     pub inv_eigenvecs: Vec<f64>,
-    /// Equilibrium frequencies.
-    pub freqs: Vec<f64>,
     /// Rate of each category.
     pub rates: Vec<f64>,
     /// Weight of each category.
@@ -37,21 +37,23 @@ pub struct ModelBlock {
     pub indicator: Vec<f64>,
 }
 
-/// Most rates × states of any model: 64 states in up to 16 categories.
-const MAX_ROW: usize = 1024;
+/// Numbers computed at a time: one category of 64 states, three of 20, sixteen of 4.
+const GROUP: usize = 64;
 
-/// exp(λ_k·r·t) − 1 for all rates and eigenvalues, `[rate][k]`.
+/// Rows of e_k = exp(λ_k·r·t) − 1 for `GROUP / S` categories from `first` on, as far as there are so
+/// many. (No closure gets these rows: it would be compiled without the caller's instruction set.)
 #[inline(always)]
-fn exponentials(model: &ModelBlock, t: f64, out: &mut [f64]) {
-    let num_states = model.dims.num_states;
-    for (r, rate) in model.rates.iter().enumerate() {
-        for k in 0..num_states {
-            out[r * num_states + k] = model.eigenvals[k] * (rate * t);
+fn exponentials<const S: usize>(model: &ModelBlock, t: f64, first: usize, out: &mut [f64; GROUP]) {
+    let rates = first..model.dims.num_rates.min(first + GROUP / S);
+    let used = (rates.len() * S).next_multiple_of(8);
+    let rows: &mut [[f64; S]] = out.as_chunks_mut().0;
+    for (row, r) in rows.iter_mut().zip(rates) {
+        let eigenvals = &model.eigenvals[model.matrix_of_rate[r] * S..][..S];
+        for k in 0..S {
+            row[k] = eigenvals[k] * (model.rates[r] * t);
         }
     }
-    let padded = model.dims.row().next_multiple_of(8);
-    out[model.dims.row()..padded].fill(0.0);
-    for chunk in out[..padded].as_chunks_mut::<8>().0 {
+    for chunk in out[..used].as_chunks_mut::<8>().0 {
         *chunk = exp_minus_one(chunk);
     }
 }
@@ -62,16 +64,21 @@ fn exponentials(model: &ModelBlock, t: f64, out: &mut [f64]) {
 /// (Redelings 2021); rounding below zero is cut off.
 #[inline(always)]
 pub fn update_pmatrix<const S: usize>(model: &ModelBlock, t: f64, out: &mut [f64]) {
-    let mut exponential = [0.0; MAX_ROW];
-    exponentials(model, t, &mut exponential);
-    let left: &[[f64; S]] = model.eigenvec_columns.as_chunks().0;
-    let right: &[[f64; S]] = model.inv_eigenvecs.as_chunks().0;
     let out: &mut [[f64; S]] = out.as_chunks_mut().0;
+    let mut group = [0.0; GROUP];
     for r in 0..model.dims.num_rates {
+        let in_group = r % (GROUP / S);
+        if in_group == 0 {
+            exponentials::<S>(model, t, r, &mut group);
+        }
+        let exponential = &group.as_chunks::<S>().0[in_group];
+        let matrix = model.matrix_of_rate[r] * S * S;
+        let left: &[[f64; S]] = model.eigenvec_columns[matrix..][..S * S].as_chunks().0;
+        let right: &[[f64; S]] = model.inv_eigenvecs[matrix..][..S * S].as_chunks().0;
         let mut scaled = [[0.0; S]; S];
         for k in 0..S {
             for i in 0..S {
-                scaled[k][i] = left[k][i] * exponential[r * S + k];
+                scaled[k][i] = left[k][i] * exponential[k];
             }
         }
         for j in 0..S {
@@ -112,15 +119,18 @@ pub fn update_tip_table<const S: usize>(model: &ModelBlock, pmatrix: &[f64], out
 /// Factors of the sumtable for the value, first and second derivative at length `t`:
 /// e^{λrt}, λr·e^{λrt}, (λr)²·e^{λrt}, each `[rate][eigen]`.
 #[inline(always)]
-pub fn update_derivative_factors(model: &ModelBlock, t: f64, out: &mut [[f64; 3]]) {
-    let mut exponential = [0.0; MAX_ROW];
-    exponentials(model, t, &mut exponential);
-    let num_states = model.dims.num_states;
-    for (r, rate) in model.rates.iter().enumerate() {
-        for k in 0..num_states {
-            let lambda = model.eigenvals[k] * rate;
-            let value = exponential[r * num_states + k] + 1.0;
-            out[r * num_states + k] = [value, lambda * value, lambda * lambda * value];
+pub fn update_derivative_factors<const S: usize>(model: &ModelBlock, t: f64, out: &mut [[f64; 3]]) {
+    let mut group = [0.0; GROUP];
+    for r in 0..model.dims.num_rates {
+        let in_group = r % (GROUP / S);
+        if in_group == 0 {
+            exponentials::<S>(model, t, r, &mut group);
+        }
+        let exponential = &group.as_chunks::<S>().0[in_group];
+        for k in 0..S {
+            let lambda = model.eigenvals[model.matrix_of_rate[r] * S + k] * model.rates[r];
+            let value = exponential[k] + 1.0;
+            out[r * S + k] = [value, lambda * value, lambda * lambda * value];
         }
     }
 }
