@@ -335,13 +335,13 @@ fn simulate(model: &GeneModel) -> GeneData {
     };
     let code_of = |state: &u8| {
         let code = code_masks.iter().position(|&mask| mask == 1 << *state);
-        code.expect("every state has a code") as u8
+        code.expect("every state has a code") as u16
     };
     let tip_codes = states.iter().map(|tip| tip.iter().map(code_of).collect()).collect();
     GeneData {
         tip_codes,
         weights: vec![1.0; BLOCK],
-        undetermined: code_masks.len() as u8 - 1,
+        undetermined: code_masks.len() as u16 - 1,
         code_masks,
         num_states,
         num_rates: model.rates.len(),

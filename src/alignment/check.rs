@@ -1,6 +1,7 @@
 //! [`AlignmentReport`]: what an alignment is like, as data. What is refused is not decided here, nor printed.
 
 use super::patterns::Patterns;
+use crate::alphabet::Code;
 use crate::taxa::Taxa;
 use std::collections::HashMap;
 
@@ -89,7 +90,7 @@ fn group_taxa(taxa: &Taxa, partitions: &[(&Patterns, &[u32])]) -> (Vec<Vec<Strin
     let mut group = vec![0usize; taxa.len()];
     let mut has_data = vec![false; taxa.len()];
     for (patterns, _) in partitions {
-        let mut rows: Vec<Option<&[u8]>> = vec![None; taxa.len()];
+        let mut rows: Vec<Option<&[Code]>> = vec![None; taxa.len()];
         for (row, &taxon) in patterns.codes.iter().zip(&patterns.tip_taxa) {
             let undetermined = patterns.data_type.undetermined();
             if row.iter().any(|&code| code != undetermined) {

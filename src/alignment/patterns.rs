@@ -4,7 +4,7 @@
 //! of their first occurrence, so nothing here depends on hashing. Taxa without any data are left out: they add
 //! a factor of one to every likelihood.
 
-use crate::alphabet::DataType;
+use crate::alphabet::{Code, DataType};
 use std::collections::HashMap;
 
 /// Unique columns of one partition.
@@ -15,7 +15,7 @@ pub struct Patterns {
     /// Numbers of the taxa that have data here, ascending. "Tip i" below is taxon `tip_taxa[i]`.
     pub tip_taxa: Vec<usize>,
     /// `[tip][pattern]`: code, an index into `code_masks`.
-    pub codes: Vec<Vec<u8>>,
+    pub codes: Vec<Vec<Code>>,
     /// For every code the set of states it may stand for, as bits.
     pub code_masks: Vec<u64>,
     /// `[pattern]`: number of sites that show it.
@@ -33,7 +33,7 @@ impl Patterns {
         data_type: DataType,
         num_taxa: usize,
         num_sites: usize,
-        encode_row: impl Fn(usize, &mut [u8]),
+        encode_row: impl Fn(usize, &mut [Code]),
     ) -> Self {
         let undetermined = data_type.undetermined();
         let mut row = vec![undetermined; num_sites];
@@ -90,7 +90,7 @@ impl Patterns {
     pub fn with_weights(&self, weights: &[u32]) -> Patterns {
         assert_eq!(weights.len(), self.num_patterns(), "one weight per pattern");
         let kept: Vec<usize> = (0..weights.len()).filter(|&i| weights[i] > 0).collect();
-        let keep = |row: &Vec<u8>| kept.iter().map(|&i| row[i]).collect();
+        let keep = |row: &Vec<Code>| kept.iter().map(|&i| row[i]).collect();
         Patterns {
             data_type: self.data_type,
             tip_taxa: self.tip_taxa.clone(),
@@ -114,7 +114,7 @@ struct ColumnClasses {
     /// `[class]`: its first site.
     first_site: Vec<u32>,
     /// (old class, code) -> new class, within one row. Looked up, never iterated.
-    moved: HashMap<(u32, u8), u32>,
+    moved: HashMap<(u32, Code), u32>,
 }
 
 impl ColumnClasses {
@@ -124,7 +124,7 @@ impl ColumnClasses {
         ColumnClasses { class: vec![0; num_sites], first_site, moved: HashMap::new() }
     }
 
-    fn refine(&mut self, row: &[u8]) {
+    fn refine(&mut self, row: &[Code]) {
         self.moved.clear();
         for (site, class) in self.class.iter_mut().enumerate() {
             let code = row[site];
@@ -218,16 +218,16 @@ mod tests {
                 (0..4).map(|taxon| columns.iter().map(|column| b"AG-"[column[taxon]]).collect()).collect();
             let patterns = compress(&rows.iter().map(Vec::as_slice).collect::<Vec<_>>());
             let all = patterns.with_all_taxa(4);
-            let pattern = |i: usize| -> Vec<u8> { all.codes.iter().map(|row| row[i]).collect() };
+            let pattern = |i: usize| -> Vec<Code> { all.codes.iter().map(|row| row[i]).collect() };
             let mut seen = 0;
             for (site, column) in columns.iter().enumerate() {
                 let i = patterns.site_to_pattern[site] as usize;
-                let encoded: Vec<u8> = column.iter().map(|&c| [1, 4, 15][c]).collect();
+                let encoded: Vec<Code> = column.iter().map(|&c| [1, 4, 15][c]).collect();
                 prop_assert_eq!(pattern(i), encoded);
                 prop_assert!(i <= seen, "patterns are numbered by first occurrence");
                 seen = seen.max(i + 1);
             }
-            let mut distinct: Vec<Vec<u8>> = (0..seen).map(pattern).collect();
+            let mut distinct: Vec<Vec<Code>> = (0..seen).map(pattern).collect();
             distinct.sort();
             distinct.dedup();
             prop_assert_eq!(distinct.len(), patterns.num_patterns());

@@ -5,6 +5,10 @@
 
 use super::dna;
 
+/// Small number of a set of possible states, an index into a list of such sets. A partition of codons may show
+/// more than 256 different ones.
+pub type Code = u16;
+
 /// What the characters of a sequence stand for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DataType {
@@ -34,7 +38,7 @@ impl DataType {
 
     /// Code of a character, an index into [`Self::code_masks`]; `None` if the alphabet does not know it.
     #[inline]
-    pub fn encode(self, byte: u8) -> Option<u8> {
+    pub fn encode(self, byte: u8) -> Option<Code> {
         match self {
             DataType::Dna => dna::encode(byte),
         }
@@ -48,7 +52,7 @@ impl DataType {
     }
 
     /// The code of a cell about which nothing is known (gap, missing, any state).
-    pub fn undetermined(self) -> u8 {
+    pub fn undetermined(self) -> Code {
         match self {
             DataType::Dna => dna::UNDETERMINED,
         }

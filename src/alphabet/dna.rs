@@ -3,14 +3,16 @@
 //! The code of a character is its state set: bit 0 = A, 1 = C, 2 = G, 3 = T (Cornish-Bowden 1985,
 //! Nucleic Acids Research 13:3021). RNA's U is T; the undetermined characters are the full set.
 
+use super::Code;
+
 /// States in the order of the bits.
 pub(super) const STATE_NAMES: [&str; 4] = ["A", "C", "G", "T"];
 
 /// Code (and state set) of a cell about which nothing is known.
-pub(super) const UNDETERMINED: u8 = 0b1111;
+pub(super) const UNDETERMINED: Code = 0b1111;
 
 /// Not a code: the character is not a nucleotide. Also the code of no character, as a set is never empty.
-const UNKNOWN: u8 = 0;
+const UNKNOWN: Code = 0;
 
 /// Characters, upper case, of each non-empty state set.
 const CHARACTERS: [&[u8]; 16] = [
@@ -18,17 +20,17 @@ const CHARACTERS: [&[u8]; 16] = [
     b"NXO-?.",
 ];
 
-static CODES: [u8; 256] = code_table();
+static CODES: [Code; 256] = code_table();
 
-const fn code_table() -> [u8; 256] {
+const fn code_table() -> [Code; 256] {
     let mut table = [UNKNOWN; 256];
     let mut code = 0;
     while code < CHARACTERS.len() {
         let mut i = 0;
         while i < CHARACTERS[code].len() {
             let character = CHARACTERS[code][i];
-            table[character as usize] = code as u8;
-            table[character.to_ascii_lowercase() as usize] = code as u8;
+            table[character as usize] = code as Code;
+            table[character.to_ascii_lowercase() as usize] = code as Code;
             i += 1;
         }
         code += 1;
@@ -38,7 +40,7 @@ const fn code_table() -> [u8; 256] {
 
 /// Code of a character, `None` if it is no nucleotide.
 #[inline]
-pub(super) fn encode(byte: u8) -> Option<u8> {
+pub(super) fn encode(byte: u8) -> Option<Code> {
     match CODES[byte as usize] {
         UNKNOWN => None,
         code => Some(code),

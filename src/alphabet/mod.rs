@@ -9,4 +9,4 @@ mod data_type;
 mod dna;
 
 pub use character::is_sequence_character;
-pub use data_type::DataType;
+pub use data_type::{Code, DataType};

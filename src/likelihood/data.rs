@@ -1,19 +1,20 @@
 //! What an engine is given of one gene: its tip codes and weights, and its model.
 
 use crate::alignment::Patterns;
+use crate::alphabet::Code;
 use crate::model::{EigenModel, Model, RateCats};
 
 /// Patterns of one gene over the taxa that have data in it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GeneData {
     /// Code of each pattern, per tip of the gene's restricted tree.
-    pub tip_codes: Vec<Vec<u8>>,
+    pub tip_codes: Vec<Vec<Code>>,
     /// Weight of each pattern.
     pub weights: Vec<f64>,
     /// Code → bitmask of compatible states.
     pub code_masks: Vec<u64>,
     /// The code that is compatible with every state.
-    pub undetermined: u8,
+    pub undetermined: Code,
     /// States of the alphabet.
     pub num_states: usize,
     /// Rate categories of every model this gene will have.

@@ -4,6 +4,7 @@ use super::data::{GeneData, GeneModel};
 use super::gene_tree::GeneTree;
 use super::moves::halve;
 use super::operation::{EdgeJob, Operation, SweepOperation};
+use crate::alphabet::Code;
 use crate::tree::{EdgeId, NodeId, PrunedSubtree, RegraftUndo, Restriction, Tree};
 
 /// What the evaluator knows of one gene.
@@ -25,7 +26,7 @@ impl GeneState {
     /// The gene on its restricted tree, nothing computed yet. `set` is the number of its restriction.
     pub(super) fn new(set: usize, tree: Tree, data: &GeneData, model: GeneModel) -> Self {
         let single = (data.num_tips() == 1).then(|| {
-            let mask = |code: &u8| data.code_masks[*code as usize];
+            let mask = |code: &Code| data.code_masks[*code as usize];
             data.tip_codes[0].iter().map(mask).zip(data.weights.iter().copied()).collect()
         });
         GeneState {

@@ -4,6 +4,7 @@
 use super::cpu::{CpuEngine, all_kernels};
 use super::naive::naive_log_likelihood;
 use super::*;
+use crate::alphabet::Code;
 use crate::model::Model;
 use crate::rng::{Purpose, Rng, stream};
 use crate::tree::{EdgeId, NodeId, Tree, random_tree};
@@ -30,7 +31,7 @@ fn random_case(seed: u64, num_taxa: usize, genes: &[(usize, usize, &str)]) -> Ca
             taxa.remove(rng.random_range(0..taxa.len()));
         }
         let model = GeneModel::new(&Model::parse(model).unwrap());
-        let row = |rng: &mut Rng| -> Vec<u8> {
+        let row = |rng: &mut Rng| -> Vec<Code> {
             (0..num_patterns)
                 .map(|_| if rng.random_range(0..4) == 0 { 1 } else { rng.random_range(1..16) })
                 .collect()

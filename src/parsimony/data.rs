@@ -10,6 +10,7 @@
 //! gene that a taxon lacks leaves whole blocks of ones in its row: these are skipped everywhere.
 //! A column of weight w takes w bits; columns that fit every tree equally well take none.
 
+use crate::alphabet::Code;
 use std::collections::BTreeMap;
 
 /// Words per state in a block.
@@ -29,7 +30,7 @@ pub struct ParsimonyPart<'a> {
     /// Taxa with data here; all others are undetermined throughout.
     pub tip_taxa: &'a [usize],
     /// `codes[i][pattern]`: code of taxon `tip_taxa[i]`.
-    pub codes: &'a [Vec<u8>],
+    pub codes: &'a [Vec<Code>],
     /// Code to set of possible states, bit s for state s; an empty set counts as all states.
     pub code_masks: &'a [u64],
     /// Weight of each pattern (number of sites, or how often a replicate drew them); 0 drops it.
@@ -140,7 +141,7 @@ pub(super) fn active_blocks(blocks: &[Block], row: &[Lanes]) -> Vec<u32> {
     (0..).zip(blocks).filter(|(_, block)| is_active(block)).map(|(i, _)| i).collect()
 }
 
-fn mask_of(part: &ParsimonyPart, code: u8) -> u64 {
+fn mask_of(part: &ParsimonyPart, code: Code) -> u64 {
     let all = u64::MAX >> (64 - part.num_states);
     match part.code_masks[code as usize] & all {
         0 => all,
@@ -202,9 +203,9 @@ mod tests {
 
     const DNA: [u64; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
-    fn pack(patterns: &[(&[u8], u32)]) -> ParsimonyData {
+    fn pack(patterns: &[(&[Code], u32)]) -> ParsimonyData {
         let num_taxa = patterns[0].0.len();
-        let codes: Vec<Vec<u8>> =
+        let codes: Vec<Vec<Code>> =
             (0..num_taxa).map(|t| patterns.iter().map(|p| p.0[t]).collect()).collect();
         let weights: Vec<u32> = patterns.iter().map(|p| p.1).collect();
         let tip_taxa: Vec<usize> = (0..num_taxa).collect();
@@ -243,7 +244,7 @@ mod tests {
 
     #[test]
     fn taxa_without_data_are_undetermined() {
-        let codes = [vec![1u8; 300], vec![1; 300], vec![2; 300], vec![2; 300]];
+        let codes = [vec![1; 300], vec![1; 300], vec![2; 300], vec![2; 300]];
         let weights = [1u32; 300];
         let part = |tip_taxa| ParsimonyPart {
             num_states: 4,

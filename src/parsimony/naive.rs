@@ -3,6 +3,7 @@
 use rand::RngExt;
 
 use super::data::{ParsimonyData, ParsimonyPart};
+use crate::alphabet::Code;
 use crate::rng::Rng;
 use crate::tree::{EdgeId, NodeId, Tree};
 
@@ -10,7 +11,7 @@ use crate::tree::{EdgeId, NodeId, Tree};
 pub(super) struct SamplePart {
     num_states: usize,
     tip_taxa: Vec<usize>,
-    codes: Vec<Vec<u8>>,
+    codes: Vec<Vec<Code>>,
     code_masks: Vec<u64>,
     weights: Vec<u32>,
 }
@@ -36,17 +37,17 @@ impl Sample {
             code_masks.extend([all, 0, 3 & all, all ^ 1]);
             let tip_taxa: Vec<usize> =
                 (0..num_taxa).filter(|_| rng.random_range(0..4) > 0).collect();
-            let mut states: Vec<u8> = vec![0; num_patterns];
+            let mut states: Vec<Code> = vec![0; num_patterns];
             let draw_row = |_| {
                 for state in &mut states {
                     if rng.random_range(0..5) == 0 {
-                        *state = rng.random_range(0..num_states as u32) as u8;
+                        *state = rng.random_range(0..num_states as u32) as Code;
                     }
                 }
                 let mut row = states.clone();
                 for code in &mut row {
                     if rng.random_range(0..10) == 0 {
-                        *code = rng.random_range(num_states as u32..num_states as u32 + 4) as u8;
+                        *code = rng.random_range(num_states as u32..num_states as u32 + 4) as Code;
                     }
                 }
                 row

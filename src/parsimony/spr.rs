@@ -92,8 +92,8 @@ mod tests {
         let mut rng = stream(1, Purpose::Test, 1);
         let truth = random_tree(30, 0.1, &mut rng);
         let splits: Vec<_> = crate::tree::tree_splits(&truth).into_iter().map(|s| s.1).collect();
-        let codes: Vec<Vec<u8>> =
-            (0..30).map(|t| splits.iter().map(|s| u8::from(s.contains(t))).collect()).collect();
+        let codes: Vec<Vec<crate::alphabet::Code>> =
+            (0..30).map(|t| splits.iter().map(|s| u16::from(s.contains(t))).collect()).collect();
         let part = super::super::ParsimonyPart {
             num_states: 2,
             tip_taxa: &(0..30).collect::<Vec<_>>(),

@@ -2,7 +2,7 @@
 
 use super::parse::PartitionDef;
 use crate::alignment::{Alignment, Patterns};
-use crate::alphabet::DataType;
+use crate::alphabet::{Code, DataType};
 use crate::error::Fault;
 
 /// Encodes and compresses the columns of one partition; site i of the result is column `def.sites[i]`.
@@ -25,7 +25,7 @@ pub fn build_patterns(
         return Err(faults);
     }
     let undetermined = data_type.undetermined();
-    let encode_row = |taxon: usize, codes: &mut [u8]| {
+    let encode_row = |taxon: usize, codes: &mut [Code]| {
         let row = alignment.row(taxon);
         for (code, &site) in codes.iter_mut().zip(&def.sites) {
             *code = data_type.encode(row[site as usize]).unwrap_or(undetermined);

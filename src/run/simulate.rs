@@ -6,7 +6,7 @@ use super::plan::{Plan, SimulatePlan, TreeSource};
 use super::session::Files;
 use super::trees::{own_taxa, read_first_tree};
 use crate::alignment::Patterns;
-use crate::alphabet::DataType;
+use crate::alphabet::{Code, DataType};
 use crate::error::{Error, Fault, Place, Result};
 use crate::model::{FreqsMode, Model, ParamMode};
 use crate::output::{AlignmentReport, Kind, PartitionReport, Progress, Report};
@@ -213,9 +213,9 @@ fn simulate_gene(
 fn count_patterns(gene: &Gene) -> usize {
     let data_type = DataType::Dna;
     let code = |byte: &u8| data_type.encode(*byte).expect("an alphabet knows its states");
-    let codes: Vec<u8> = alphabet(data_type).iter().map(code).collect();
+    let codes: Vec<Code> = alphabet(data_type).iter().map(code).collect();
     let num_sites = gene.states.first().map_or(0, Vec::len);
-    let encode = |taxon: usize, row: &mut [u8]| {
+    let encode = |taxon: usize, row: &mut [Code]| {
         for (out, &state) in row.iter_mut().zip(&gene.states[taxon]) {
             *out =
                 if gene.present[taxon] { codes[state as usize] } else { data_type.undetermined() };

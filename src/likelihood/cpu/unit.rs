@@ -12,6 +12,7 @@ use super::body::likelihood::{BlockLikelihoods, PatternData};
 use super::body::operand::End;
 use super::body::pmatrix::ModelBlock;
 use super::kernels::Kernels;
+use crate::alphabet::Code;
 
 /// Blocks per strip: 8 DNA blocks with 4 rates are 128 KiB per vector.
 const STRIP: usize = 8;
@@ -37,7 +38,7 @@ pub struct Unit {
     /// Number of the unit's real patterns.
     num_patterns: usize,
     /// `[block][tip][pattern]`
-    tip_codes: Vec<u8>,
+    tip_codes: Vec<Code>,
     /// `[block][pattern]`, as are the following two.
     weights: Vec<f64>,
     shared_states: Vec<u64>,
@@ -140,7 +141,7 @@ impl Unit {
         }
     }
 
-    fn codes(&self, block: Block, tip: u32) -> &[u8] {
+    fn codes(&self, block: Block, tip: u32) -> &[Code] {
         let at = block.offset * self.num_tips + tip as usize * block.len;
         &self.tip_codes[at..at + block.len]
     }

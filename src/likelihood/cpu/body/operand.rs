@@ -1,6 +1,7 @@
 //! One end of an edge as the kernels see it: for a pattern and a rate, a vector over states.
 
 use super::super::super::layout::Dims;
+use crate::alphabet::Code;
 
 /// Something that gives one vector over states per pattern and rate.
 pub trait Operand<const S: usize>: Copy {
@@ -16,7 +17,7 @@ pub trait Operand<const S: usize>: Copy {
 #[derive(Clone, Copy)]
 pub struct Tip<'a, const S: usize> {
     /// Code of each pattern.
-    pub codes: &'a [u8],
+    pub codes: &'a [Code],
     /// `[rate][code]` rows.
     pub table: &'a [[f64; S]],
     /// Codes per rate.
@@ -91,7 +92,7 @@ pub enum End<'a> {
     /// A tip: codes of the block's patterns, and the table made from a matrix.
     Tip {
         /// Code of each pattern.
-        codes: &'a [u8],
+        codes: &'a [Code],
         /// Tip table.
         table: &'a [f64],
     },
