@@ -35,22 +35,32 @@ pub fn empirical_freqs(patterns: &Patterns, num_states: usize) -> (Vec<f64>, Vec
 }
 
 /// `[position][nucleotide]`: frequencies of A, C, G, T at the three positions of codons, each position's summing
-/// to 1 (F3x4; their mean over positions is F1x4). They are what the codons' frequencies add up to, ambiguous
-/// codons shared as above; no floor is applied. Equal if no codon is determined. `None` unless these are codons.
+/// to 1 (F3x4; their mean over positions is F1x4). `None` unless these are codons.
+///
+/// Every nucleotide that is certain is counted where it stands, those of codons known in part as well; ambiguous
+/// ones are ignored, and no floor is applied. A position without any certain nucleotide has equal frequencies.
 pub fn nucleotide_freqs(patterns: &Patterns) -> Option<[[f64; 4]; 3]> {
     let DataType::Codon(code) = patterns.data_type else {
         return None;
     };
-    let Some(codons) = counted_freqs(patterns, code.num_states()) else {
-        return Some([[0.25; 4]; 3]);
-    };
-    let mut freqs = [[0.0; 4]; 3];
-    for (state, freq) in codons.iter().enumerate() {
-        for (position, nucleotide) in code.nucleotides(state).into_iter().enumerate() {
-            freqs[position][nucleotide] += freq;
+    let mut counts = [[0u64; 4]; 3];
+    for (count, &mask) in count_codes(patterns).into_iter().zip(&patterns.code_masks) {
+        let mut possible = [0u8; 3];
+        for state in (0..code.num_states()).filter(|state| mask >> state & 1 == 1) {
+            for (set, nucleotide) in possible.iter_mut().zip(code.nucleotides(state)) {
+                *set |= 1 << nucleotide;
+            }
+        }
+        for (counts, set) in counts.iter_mut().zip(possible) {
+            if set.is_power_of_two() {
+                counts[set.trailing_zeros() as usize] += count;
+            }
         }
     }
-    Some(freqs)
+    Some(counts.map(|counts| match counts.iter().sum::<u64>() {
+        0 => [0.25; 4],
+        sum => counts.map(|count| count as f64 / sum as f64),
+    }))
 }
 
 /// The EM algorithm's fixed point, `None` without any determined cell.
@@ -184,11 +194,10 @@ mod tests {
             });
             nucleotide_freqs(&patterns).unwrap()
         };
-        // The third position of CTN is shared as CTA and CTC are, 1 to 1.
-        let found = freqs(&[b"ATG", b"CTA", b"CTC", b"CTN", b"---"]);
+        let found = freqs(&[b"ATG", b"CTA", b"CTC", b"C-C", b"RTG", b"---"]);
         assert_close(&found[0], [0.25, 0.75, 0.0, 0.0]);
         assert_close(&found[1], [0.0, 0.0, 0.0, 1.0]);
-        assert_close(&found[2], [0.375, 0.375, 0.25, 0.0]);
+        assert_close(&found[2], [0.2, 0.4, 0.4, 0.0]);
         assert_eq!(freqs(&[b"---"]), [[0.25; 4]; 3]);
     }
 }
