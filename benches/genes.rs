@@ -44,11 +44,17 @@ pub fn simulate(shape: &Shape) -> (Tree, Vec<Partition>) {
         .map(|(i, present)| {
             let mut rng = rng(Purpose::SimulatedSequences, i as u64);
             let states = simulate_states(&tree, &model, shape.sites_per_gene, &mut rng);
-            Gene { name: format!("gene{i}"), model: MODEL.into(), states, present }
+            Gene {
+                name: format!("gene{i}"),
+                model: MODEL.into(),
+                data_type: DataType::Dna,
+                states,
+                present,
+            }
         })
         .collect();
     let taxa = Taxa::new(random_names(shape.num_taxa)).expect("made names differ");
-    let text = to_phylip(&taxa, &genes, b"ACGT").expect("made names are words");
+    let text = to_phylip(&taxa, &genes).expect("made names are words");
     let alignment = read_alignment_from(text.as_bytes(), "simulated").expect("it reads back");
     let defs = parse_partitions(
         &to_partition_file(&genes),

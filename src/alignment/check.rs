@@ -15,37 +15,40 @@ pub struct AlignmentReport {
     pub gap_taxa: Vec<String>,
     /// Columns without any data, counted from 0, ascending.
     pub gap_columns: Vec<u32>,
-    /// Share of cells (taxa times sites) that are undetermined.
+    /// Share of cells (taxa times sites, a codon counting as three) that are undetermined.
     pub undetermined_fraction: f64,
-    /// Number of sites with data at which one state is possible for all taxa.
+    /// Number of sites (in codon data: codons) with data at which one state is possible for all taxa.
     pub invariant_sites: usize,
     /// Number of patterns, summed over partitions.
     pub num_patterns: usize,
 }
 
 impl AlignmentReport {
-    /// Looks at all partitions: each with its patterns and the alignment columns (counted from 0) of its sites.
+    /// Looks at all partitions: each with its patterns and the alignment columns (counted from 0) of its sites,
+    /// one after the other.
     ///
     /// # Panics
-    /// If the columns of a partition are not as many as its sites.
+    /// If the columns of a partition are not those of as many sites as it has.
     pub fn new(taxa: &Taxa, partitions: &[(&Patterns, &[u32])]) -> Self {
         let mut gap_columns = Vec::new();
         let mut determined_cells = 0u64;
         let mut num_cells = 0u64;
         let mut invariant_sites = 0;
         for (patterns, columns) in partitions {
-            assert_eq!(patterns.site_to_pattern.len(), columns.len(), "a column per site");
-            num_cells += taxa.len() as u64 * patterns.num_sites as u64;
+            let per_site = patterns.data_type.chars_per_site();
+            let num_columns = patterns.site_to_pattern.len() * per_site;
+            assert_eq!(num_columns, columns.len(), "columns of every site");
+            num_cells += (taxa.len() * num_columns) as u64;
             let summaries = summarise_patterns(patterns);
             for (summary, &weight) in summaries.iter().zip(&patterns.weights) {
-                determined_cells += summary.determined as u64 * u64::from(weight);
+                determined_cells += (summary.determined * per_site) as u64 * u64::from(weight);
                 if summary.determined > 0 && summary.common_states != 0 {
                     invariant_sites += weight as usize;
                 }
             }
-            for (&pattern, &column) in patterns.site_to_pattern.iter().zip(*columns) {
+            for (&pattern, site) in patterns.site_to_pattern.iter().zip(columns.chunks(per_site)) {
                 if summaries[pattern as usize].determined == 0 {
-                    gap_columns.push(column);
+                    gap_columns.extend(site);
                 }
             }
         }
@@ -165,5 +168,18 @@ mod tests {
         let report = AlignmentReport::new(&taxa, &[(&left, &[0]), (&right, &[1])]);
         assert!(report.duplicate_sequences.is_empty());
         assert_eq!(report.invariant_sites, 1);
+    }
+
+    #[test]
+    fn codons_count_as_three_columns() {
+        let data_type = DataType::codon(1).unwrap();
+        let taxa = Taxa::new(["a", "b"].map(String::from).to_vec()).unwrap();
+        let codes = [[0, 61, 5], [61, 61, 5]];
+        let patterns =
+            Patterns::compress(data_type, 2, 3, |taxon, row| row.copy_from_slice(&codes[taxon]));
+        let report = AlignmentReport::new(&taxa, &[(&patterns, &[0, 1, 2, 6, 7, 8, 3, 4, 5])]);
+        assert_eq!(report.gap_columns, [6, 7, 8]);
+        assert_eq!(report.undetermined_fraction, 0.5);
+        assert_eq!((report.invariant_sites, report.num_patterns), (2, 3));
     }
 }

@@ -1,13 +1,13 @@
 //! [`Patterns`]: the different columns of one partition, encoded, with the number of sites that show each.
 //!
-//! A *site* is a column of the alignment, a *pattern* one of the different columns. Patterns stand in the order
-//! of their first occurrence, so nothing here depends on hashing. Taxa without any data are left out: they add
-//! a factor of one to every likelihood.
+//! A *site* is a column of the alignment, or three of them in codon data ([`DataType::chars_per_site`]); a
+//! *pattern* is one of the different sites. Patterns stand in the order of their first occurrence, so nothing
+//! here depends on hashing. Taxa without any data are left out: they add a factor of one to every likelihood.
 
 use crate::alphabet::{Code, DataType};
 use std::collections::HashMap;
 
-/// Unique columns of one partition.
+/// Different sites of one partition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Patterns {
     /// What the codes stand for.
@@ -20,17 +20,30 @@ pub struct Patterns {
     pub code_masks: Vec<u64>,
     /// `[pattern]`: number of sites that show it.
     pub weights: Vec<u32>,
-    /// `[site]`: its pattern. Empty after [`Self::with_weights`], where sites are no longer meant one by one.
+    /// `[site]`: its pattern; in codon data a site is a codon, not a column. Empty after [`Self::with_weights`], where sites are no longer meant one by one.
     pub site_to_pattern: Vec<u32>,
-    /// Number of sites: the sum of the weights.
+    /// Number of sites (codons in codon data): the sum of the weights.
     pub num_sites: usize,
 }
 
 impl Patterns {
-    /// Compresses columns. `encode_row(taxon, codes)` writes the codes of one taxon, one per site; it is called
-    /// twice per taxon, so that encoded rows are never all in memory, and must write the same both times.
+    /// Compresses sites. `encode_row(taxon, codes)` writes the codes of one taxon, one per site; it is called
+    /// twice per taxon, so that encoded rows are never all in memory, and must write the same both times. The
+    /// codes are those of [`DataType::code_masks`].
     pub fn compress(
         data_type: DataType,
+        num_taxa: usize,
+        num_sites: usize,
+        encode_row: impl Fn(usize, &mut [Code]),
+    ) -> Self {
+        let code_masks = data_type.code_masks();
+        Self::compress_with(data_type, code_masks, num_taxa, num_sites, encode_row)
+    }
+
+    /// The same with the codes of this partition ([`crate::alphabet::Encoder`]), which `code_masks` explains.
+    pub fn compress_with(
+        data_type: DataType,
+        code_masks: Vec<u64>,
         num_taxa: usize,
         num_sites: usize,
         encode_row: impl Fn(usize, &mut [Code]),
@@ -56,13 +69,17 @@ impl Patterns {
             encode_row(taxon, &mut row);
             codes.push(first_sites.iter().map(|&site| row[site as usize]).collect());
         }
-        let code_masks = data_type.code_masks();
         Patterns { data_type, tip_taxa, codes, code_masks, weights, site_to_pattern, num_sites }
     }
 
     /// Number of patterns.
     pub fn num_patterns(&self) -> usize {
         self.weights.len()
+    }
+
+    /// Number of alignment columns of all sites.
+    pub fn num_columns(&self) -> usize {
+        self.num_sites * self.data_type.chars_per_site()
     }
 
     /// Number of taxa that have data here.
@@ -80,7 +97,7 @@ impl Patterns {
         Patterns { tip_taxa: (0..num_taxa).collect(), codes, ..self.clone() }
     }
 
-    /// The same columns with other weights, one per pattern; patterns of weight zero are dropped (bootstrap).
+    /// The same patterns with other weights, one per pattern; patterns of weight zero are dropped (bootstrap).
     ///
     /// The taxa stay those of the original data, even one whose remaining cells are all undetermined.
     /// `site_to_pattern` is left empty.

@@ -2,19 +2,30 @@
 //!
 //! What a character means belongs to the alphabets; this is the test a reader makes before the type is known.
 
-/// True if the character can stand in a sequence of any type: letters, digits (binary and multistate data),
-/// and `-`, `?`, `.` (undetermined), `*` (stop).
+/// True if the character can stand in a sequence of any type: letters, digits (binary and multi-state data),
+/// `-`, `?`, `.` (undetermined), `*` (stop), and the other signs of ASCII, which stand for states beyond the
+/// 36th in multi-state data; but for the backquote, which stands for nothing.
 pub fn is_sequence_character(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'?' | b'.' | b'*')
+    byte.is_ascii_graphic() && byte != b'`'
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::alphabet::DataType;
 
     #[test]
-    fn letters_digits_and_gap_signs_only() {
-        assert!(b"AczZ09-?.*".iter().all(|&byte| is_sequence_character(byte)));
-        assert!(b" \t!_+>#\x00\x80\xc3".iter().all(|&byte| !is_sequence_character(byte)));
+    fn every_character_of_every_type_and_no_other() {
+        let types = [
+            DataType::Dna,
+            DataType::Protein,
+            DataType::codon(1).unwrap(),
+            DataType::Binary,
+            DataType::multistate(64).unwrap(),
+        ];
+        for byte in 0..=255u8 {
+            let known = types.iter().any(|data_type| data_type.knows(byte));
+            assert_eq!(is_sequence_character(byte), known, "{}", byte.escape_ascii());
+        }
     }
 }

@@ -232,7 +232,7 @@ pub struct SimulateArgs {
     /// Model with its parameters: GTR{1/2/1/1/2/1}+FU{.3/.2/.2/.3}+G4{0.5}
     #[arg(short = 'm', long, value_name = "MODEL")]
     pub model: Option<String>,
-    /// Number of sites, when there is no partition file
+    /// Number of sites (columns: three for a codon), when there is no partition file
     #[arg(long, value_name = "N")]
     pub sites: Option<usize>,
     /// Partition file: names, models and ranges

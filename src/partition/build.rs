@@ -2,13 +2,19 @@
 
 use super::parse::PartitionDef;
 use crate::alignment::{Alignment, Patterns};
-use crate::alphabet::{Code, DataType};
+use crate::alphabet::{Code, DataType, Encoder, Unreadable, num_multistate_states};
 use crate::error::Fault;
 
-/// Encodes and compresses the columns of one partition; site i of the result is column `def.sites[i]`.
+/// From this share of amino acids' letters among the characters of a nucleotide partition it looks like protein:
+/// in proteins E, F, I, L, P and Q are a third.
+const LOOKS_LIKE_PROTEIN: f64 = 0.1;
+
+/// Encodes and compresses the columns of one partition. Site i of the result is column `def.sites[i]`; in codon
+/// data it is the codon in columns `def.sites[3 * i..3 * i + 3]`, in the order written.
 ///
 /// # Errors
-/// A fault per taxon and character the data type does not know, at the first such cell.
+/// A fault per taxon and character the data type does not know, at the first such cell; for codons also a number
+/// of columns that is no multiple of three, and a fault per taxon that has stop codons, at the first.
 ///
 /// # Panics
 /// If the definition has a column the alignment does not have.
@@ -17,69 +23,187 @@ pub fn build_patterns(
     def: &PartitionDef,
     data_type: DataType,
 ) -> Result<Patterns, Vec<Fault>> {
-    let mut faults = Vec::new();
+    let per_site = data_type.chars_per_site();
+    if let Some(fault) = check_frame(def, data_type) {
+        return Err(vec![fault]);
+    }
+    let mut encoder = Encoder::new(data_type);
+    let mut survey = Survey::default();
     for taxon in 0..alignment.num_taxa() {
-        check_row(alignment, taxon, def, data_type, &mut faults);
+        survey.read_row(alignment, taxon, def, &mut encoder, data_type);
     }
-    if !faults.is_empty() {
-        return Err(faults);
+    if !survey.faults.is_empty() {
+        return Err(survey.into_faults(data_type));
     }
-    let undetermined = data_type.undetermined();
     let encode_row = |taxon: usize, codes: &mut [Code]| {
         let row = alignment.row(taxon);
-        for (code, &site) in codes.iter_mut().zip(&def.sites) {
-            *code = data_type.encode(row[site as usize]).unwrap_or(undetermined);
+        for (code, columns) in codes.iter_mut().zip(def.sites.chunks_exact(per_site)) {
+            *code = encoder.code(&characters(row, columns)[..per_site]);
         }
     };
-    Ok(Patterns::compress(data_type, alignment.num_taxa(), def.sites.len(), encode_row))
+    let (num_taxa, num_sites) = (alignment.num_taxa(), def.sites.len() / per_site);
+    let code_masks = encoder.code_masks().to_vec();
+    Ok(Patterns::compress_with(data_type, code_masks, num_taxa, num_sites, encode_row))
 }
 
-/// Unknown characters of one taxon, each named once.
-fn check_row(
-    alignment: &Alignment,
-    taxon: usize,
-    def: &PartitionDef,
-    data_type: DataType,
-    faults: &mut Vec<Fault>,
-) {
-    let row = alignment.row(taxon);
-    // (character, first site, how often), in the order of the partition
-    let mut unknown: Vec<(u8, u32, usize)> = Vec::new();
-    for &site in &def.sites {
-        let byte = row[site as usize];
-        if data_type.encode(byte).is_some() {
-            continue;
-        }
-        match unknown.iter_mut().find(|(known, ..)| *known == byte) {
-            Some((.., count)) => *count += 1,
-            None => unknown.push((byte, site, 1)),
-        }
+/// Number of states of a multi-state partition whose model does not say it (RAxML's `MULTI`): the highest state
+/// that is seen, and all below it; at least 2. Unknown characters say nothing.
+pub fn num_states_seen(alignment: &Alignment, def: &PartitionDef) -> usize {
+    let row = |taxon| {
+        let row = alignment.row(taxon);
+        def.sites.iter().map(move |&site| row[site as usize])
+    };
+    num_multistate_states((0..alignment.num_taxa()).flat_map(row))
+}
+
+/// The characters of one site; of the three those count that the site has.
+#[inline]
+fn characters(row: &[u8], columns: &[u32]) -> [u8; 3] {
+    let mut characters = [0; 3];
+    for (character, &column) in characters.iter_mut().zip(columns) {
+        *character = row[column as usize];
     }
-    for (byte, site, count) in unknown {
-        let times = if count > 1 { format!(", {count} times") } else { String::new() };
-        faults.push(Fault::new(
-            alignment.place(taxon, site as usize),
+    characters
+}
+
+/// A fault for codon data whose columns cannot be taken in threes, `None` if they can.
+pub fn check_frame(def: &PartitionDef, data_type: DataType) -> Option<Fault> {
+    let per_site = data_type.chars_per_site();
+    let num_columns = def.sites.len();
+    (!num_columns.is_multiple_of(per_site)).then(|| {
+        Fault::new(
+            def.place.clone(),
             format!(
-                "unknown character '{}' in {} partition '{}'{times} (known: {}): correct it, or the \
-                 partition's type",
-                byte.escape_ascii(),
-                data_type.name(),
-                def.name,
-                data_type.known_characters()
+                "broken reading frame: codon partition '{}' has {num_columns} columns, which is no multiple \
+                 of {per_site}: begin and end it at whole codons",
+                def.name
             ),
-        ));
+        )
+    })
+}
+
+/// What was found wrong with the rows of a partition.
+#[derive(Default)]
+struct Survey {
+    faults: Vec<Fault>,
+    /// Cells that are not undetermined, and those among them that are letters of amino acids alone.
+    num_letters: usize,
+    num_amino_acids: usize,
+}
+
+impl Survey {
+    /// Unknown characters of one taxon, each named once, and its stop codons, named together.
+    fn read_row(
+        &mut self,
+        alignment: &Alignment,
+        taxon: usize,
+        def: &PartitionDef,
+        encoder: &mut Encoder,
+        data_type: DataType,
+    ) {
+        let row = alignment.row(taxon);
+        let per_site = data_type.chars_per_site();
+        // (character, first column, how often), in the order of the partition
+        let mut unknown: Vec<(u8, u32, usize)> = Vec::new();
+        let mut stops: Vec<usize> = Vec::new();
+        for (site, columns) in def.sites.chunks_exact(per_site).enumerate() {
+            match encoder.learn(&characters(row, columns)[..per_site]) {
+                Ok(_) => {}
+                Err(Unreadable::Stop) => stops.push(site),
+                Err(Unreadable::Character(_)) => {
+                    let cells = columns.iter().map(|&column| (row[column as usize], column));
+                    for (byte, column) in cells.filter(|&(byte, _)| !data_type.knows(byte)) {
+                        match unknown.iter_mut().find(|(known, ..)| *known == byte) {
+                            Some((.., count)) => *count += 1,
+                            None => unknown.push((byte, column, 1)),
+                        }
+                    }
+                }
+            }
+        }
+        self.count_letters(row, def, &unknown);
+        for (byte, column, count) in unknown {
+            let times = if count > 1 { format!(", {count} times") } else { String::new() };
+            self.faults.push(Fault::new(
+                alignment.place(taxon, column as usize),
+                format!(
+                    "unknown character '{}' in {} partition '{}'{times} (known: {}): correct it, or the \
+                     partition's type",
+                    byte.escape_ascii(),
+                    data_type.name(),
+                    def.name,
+                    data_type.known_characters()
+                ),
+            ));
+        }
+        if let Some(&first) = stops.first() {
+            let columns = &def.sites[first * per_site..(first + 1) * per_site];
+            let place = alignment.place(taxon, columns[0] as usize);
+            self.faults.push(Fault::new(place, describe_stops(row, def, data_type, &stops)));
+        }
+    }
+
+    /// Only rows with unknown characters are counted: others are no hint that the type is wrong.
+    fn count_letters(&mut self, row: &[u8], def: &PartitionDef, unknown: &[(u8, u32, usize)]) {
+        if unknown.is_empty() {
+            return;
+        }
+        let is_letter = |&&column: &&u32| row[column as usize].is_ascii_alphabetic();
+        self.num_letters += def.sites.iter().filter(is_letter).count();
+        let is_amino_acid = |byte: u8| byte.is_ascii_alphabetic() && DataType::Protein.knows(byte);
+        let amino_acids = unknown.iter().filter(|&&(byte, ..)| is_amino_acid(byte));
+        self.num_amino_acids += amino_acids.map(|&(.., count)| count).sum::<usize>();
+    }
+
+    /// The faults; the first says what may be behind them all.
+    fn into_faults(mut self, data_type: DataType) -> Vec<Fault> {
+        let is_nucleotide = matches!(data_type, DataType::Dna | DataType::Codon(_));
+        let share = self.num_amino_acids as f64 / self.num_letters.max(1) as f64;
+        if is_nucleotide && share >= LOOKS_LIKE_PROTEIN {
+            let hint = "; if these are proteins, give a protein model such as -m LG+G4";
+            self.faults[0].message.push_str(hint);
+        }
+        self.faults
     }
 }
 
-/// Share of (taxon, partition) cells without any data, weighted by the partitions' lengths in sites: 0 if every
+/// The stop codons of one taxon, `sites` of them (at least one).
+fn describe_stops(row: &[u8], def: &PartitionDef, data_type: DataType, sites: &[usize]) -> String {
+    let columns = &def.sites[3 * sites[0]..3 * sites[0] + 3];
+    let triplet = String::from_utf8_lossy(&characters(row, columns)).to_ascii_uppercase();
+    let [first, second, third] = [0, 1, 2].map(|i| columns[i] + 1);
+    let code = match data_type {
+        DataType::Codon(code) => format!(" in genetic code {} ({})", code.number(), code.name()),
+        _ => String::new(),
+    };
+    let more = if sites.len() > 1 {
+        format!(", one of {} stop codons in this sequence", sites.len())
+    } else {
+        String::new()
+    };
+    let remedy = if sites == [def.sites.len() / 3 - 1] {
+        "it ends the gene: leave out the last codon's columns, or write NNN"
+    } else {
+        "is it the right genetic code (CODON2 for vertebrate mitochondria, for example), and the right reading \
+         frame? Otherwise write NNN"
+    };
+    format!(
+        "'{triplet}' (columns {first}, {second}, {third}; codon {} of partition '{}') is a stop codon{code}{more}: \
+         {remedy}",
+        sites[0] + 1,
+        def.name
+    )
+}
+
+/// Share of (taxon, partition) cells without any data, weighted by the partitions' lengths in columns: 0 if every
 /// taxon has data everywhere (Stamatakis & Ott 2008 call it gappyness).
 pub fn gappyness(partitions: &[Patterns], num_taxa: usize) -> f64 {
     let mut missing = 0u64;
     let mut cells = 0u64;
     for patterns in partitions {
-        let num_sites = patterns.num_sites as u64;
-        missing += (num_taxa - patterns.num_tips()) as u64 * num_sites;
-        cells += num_taxa as u64 * num_sites;
+        let num_columns = patterns.num_columns() as u64;
+        missing += (num_taxa - patterns.num_tips()) as u64 * num_columns;
+        cells += num_taxa as u64 * num_columns;
     }
     missing as f64 / cells.max(1) as f64
 }
@@ -123,5 +247,120 @@ mod tests {
         let second =
             "f.phy, line 6, column 4, 'y': unknown character '1' in DNA partition 'all' (known";
         assert!(messages[1].starts_with(second), "{messages:#?}");
+    }
+
+    fn codons(text: &[u8], ranges: &str, number: u8) -> Result<Patterns, Vec<String>> {
+        let alignment = read_alignment_from(text, "f").unwrap();
+        let line = format!("CODON, g = {ranges}");
+        let def = &parse_partitions(&line, "q", alignment.num_sites(), true).unwrap()[0];
+        let built = build_patterns(&alignment, def, DataType::codon(number).unwrap());
+        built.map_err(|faults| faults.iter().map(Fault::to_string).collect())
+    }
+
+    #[test]
+    fn codons_are_taken_in_threes_in_the_written_order() {
+        // Columns 7-9, then 1, 3, 5, then 2, 4, 6.
+        let text = b"3 9\nx AATTGGNNN\ny CTTAYTAAA\nz ---------\n";
+        let built = codons(text, "7-9, 1-6\\2, 2-6\\2", 1).unwrap();
+        let names = DataType::codon(1).unwrap().state_names();
+        let meaning = |code: Code| {
+            let mask = built.code_masks[usize::from(code)];
+            let states = (0..61).filter(|state| mask >> state & 1 == 1);
+            states.map(|state| names[state]).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(built.tip_taxa, [0, 1]);
+        assert_eq!((built.num_sites, built.num_columns()), (3, 9));
+        assert_eq!(built.codes[0][0], 61);
+        assert_eq!(meaning(built.codes[0][1]), "ATG");
+        assert_eq!(meaning(built.codes[0][2]), "ATG");
+        assert_eq!(meaning(built.codes[1][0]), "AAA");
+        assert_eq!(meaning(built.codes[1][1]), "CTC CTT");
+        assert_eq!(meaning(built.codes[1][2]), "TAT");
+        assert_eq!(built.code_masks.len(), 63);
+        let partition = crate::partition::Partition {
+            name: "g".into(),
+            model: crate::model::Model::parse("JC").unwrap(),
+            patterns: built,
+            sites: vec![6, 7, 8, 0, 2, 4, 1, 3, 5],
+        };
+        let firsts: Vec<_> = (0..4).map(|pattern| partition.first_column_of(pattern)).collect();
+        assert_eq!(firsts, [Some(7), Some(1), Some(2), None]);
+    }
+
+    #[test]
+    fn gaps_weigh_by_columns() {
+        let alignment = read_alignment_from(&b"2 5\nx AAAAA\ny A----\n"[..], "f").unwrap();
+        let defs = parse_partitions("D, a = 1-2\nC, b = 3-5", "q", 5, false).unwrap();
+        let built = [(0, DataType::Dna), (1, DataType::codon(1).unwrap())]
+            .map(|(i, data_type)| build_patterns(&alignment, &defs[i], data_type).unwrap());
+        assert_eq!(gappyness(&built, 2), 3.0 / 10.0);
+    }
+
+    #[test]
+    fn broken_frames_and_stops_are_refused_with_their_places() {
+        let text = b"2 9\nx AAATAAAAA\ny TARAATTGA\n";
+        let found = codons(text, "1-8", 1).unwrap_err();
+        assert_eq!(found.len(), 1, "{found:#?}");
+        let broken = "q, line 1, 'g': broken reading frame: codon partition 'g' has 8 columns";
+        assert!(found[0].starts_with(broken), "{found:#?}");
+
+        let found = codons(text, "1-9", 1).unwrap_err();
+        assert_eq!(found.len(), 2, "{found:#?}");
+        let first = "f, line 2, column 4, 'x': 'TAA' (columns 4, 5, 6; codon 2 of partition 'g') is a stop \
+                     codon in genetic code 1 (Standard): is it";
+        assert!(found[0].starts_with(first), "{found:#?}");
+        let second = "f, line 3, column 1, 'y': 'TAR' (columns 1, 2, 3; codon 1 of partition 'g') is a stop \
+                      codon in genetic code 1 (Standard), one of 2 stop codons in this sequence: is it";
+        assert!(found[1].starts_with(second), "{found:#?}");
+        assert_eq!(codons(text, "1-9", 31).unwrap().num_sites, 3);
+
+        let found = codons(b"2 6\nx AAATGA\ny AAA---\n", "1-6", 1).unwrap_err();
+        assert!(found[0].contains("it ends the gene"), "{found:#?}");
+        let found = codons(b"2 6\nx AAAA9A\ny AAA---\n", "1-6", 1).unwrap_err();
+        let unknown =
+            "f, line 2, column 5, 'x': unknown character '9' in codon partition 'g' (known";
+        assert!(found.len() == 1 && found[0].starts_with(unknown), "{found:#?}");
+    }
+
+    #[test]
+    fn proteins_taken_for_nucleotides_are_recognised() {
+        let messages = |text: &[u8]| {
+            let alignment = read_alignment_from(text, "f").unwrap();
+            let def = &whole_alignment(alignment.num_sites(), "")[0];
+            let faults = build_patterns(&alignment, def, DataType::Dna).unwrap_err();
+            faults.iter().map(Fault::to_string).collect::<Vec<_>>()
+        };
+        let hint = "if these are proteins, give a protein model such as -m LG+G4";
+        let found = messages(b"2 10\nx MKVLITGAGF\ny MKALVTG--F\n");
+        assert!(found[0].ends_with(hint), "{found:#?}");
+        assert!(found[1..].iter().all(|message| !message.contains(hint)), "once is enough");
+        let one_slip = messages(b"2 20\nx ACGTACGTACGTACGTACGE\ny ACGTACGTACGTACGTACGT\n");
+        assert!(!one_slip[0].contains("protein"), "{one_slip:#?}");
+        let digits = messages(b"2 10\nx 0101001010\ny 1100110011\n");
+        assert!(!digits[0].contains("protein"), "{digits:#?}");
+    }
+
+    #[test]
+    fn other_types_are_read_and_states_counted() {
+        let text = b"2 8\nx ARNJ0102\ny XBZW01-v\n";
+        let alignment = read_alignment_from(&text[..], "f").unwrap();
+        let defs = parse_partitions("P, a = 1-4\nB, b = 5-6\nM, c = 7-8", "q", 8, false).unwrap();
+        let seen = num_states_seen(&alignment, &defs[2]);
+        assert_eq!((seen, num_states_seen(&alignment, &defs[1])), (32, 2));
+        let types = [DataType::Protein, DataType::Binary, DataType::multistate(seen).unwrap()];
+        let built: Vec<_> = types
+            .iter()
+            .zip(&defs)
+            .map(|(&data_type, def)| build_patterns(&alignment, def, data_type).unwrap())
+            .collect();
+        assert_eq!(built[0].codes, [[0, 1, 2, 23], [20, 21, 22, 17]]);
+        assert_eq!(built[1].codes, [[0, 1], [0, 1]]);
+        assert_eq!(built[2].codes, [[0, 2], [32, 31]]);
+        let few = DataType::multistate(3).unwrap();
+        let faults = build_patterns(&alignment, &defs[2], few).unwrap_err();
+        let message = faults[0].to_string();
+        let start = "f, line 3, column 8, 'y': unknown character 'v' in multi-state partition 'c' (known: \
+                     the first 3 of 0-9 A-Z";
+        assert!(faults.len() == 1 && message.starts_with(start), "{message}");
     }
 }

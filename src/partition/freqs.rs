@@ -10,6 +10,7 @@
 //! It is run to convergence. Peers stop early or count gaps, so their values differ on gappy data.
 
 use crate::alignment::Patterns;
+use crate::alphabet::DataType;
 
 /// Smallest frequency: a state that was never seen must stay possible.
 const MIN_FREQ: f64 = 1e-4;
@@ -21,6 +22,49 @@ const MAX_EM_ROUNDS: usize = 100_000;
 /// Frequencies of the states, summing to 1, and the states that had to be raised to the floor of 1e-4 (ascending;
 /// the caller warns). Without any determined cell all states are equally frequent and none counts as raised.
 pub fn empirical_freqs(patterns: &Patterns, num_states: usize) -> (Vec<f64>, Vec<usize>) {
+    let Some(mut freqs) = counted_freqs(patterns, num_states) else {
+        return (vec![1.0 / num_states as f64; num_states], Vec::new());
+    };
+    let raised: Vec<usize> = (0..num_states).filter(|&state| freqs[state] < MIN_FREQ).collect();
+    for &state in &raised {
+        freqs[state] = MIN_FREQ;
+    }
+    let sum: f64 = freqs.iter().sum();
+    freqs.iter_mut().for_each(|freq| *freq /= sum);
+    (freqs, raised)
+}
+
+/// `[position][nucleotide]`: frequencies of A, C, G, T at the three positions of codons, each position's summing
+/// to 1 (F3x4; their mean over positions is F1x4). `None` unless these are codons.
+///
+/// Every nucleotide that is certain is counted where it stands, those of codons known in part as well; ambiguous
+/// ones are ignored, and no floor is applied. A position without any certain nucleotide has equal frequencies.
+pub fn nucleotide_freqs(patterns: &Patterns) -> Option<[[f64; 4]; 3]> {
+    let DataType::Codon(code) = patterns.data_type else {
+        return None;
+    };
+    let mut counts = [[0u64; 4]; 3];
+    for (count, &mask) in count_codes(patterns).into_iter().zip(&patterns.code_masks) {
+        let mut possible = [0u8; 3];
+        for state in (0..code.num_states()).filter(|state| mask >> state & 1 == 1) {
+            for (set, nucleotide) in possible.iter_mut().zip(code.nucleotides(state)) {
+                *set |= 1 << nucleotide;
+            }
+        }
+        for (counts, set) in counts.iter_mut().zip(possible) {
+            if set.is_power_of_two() {
+                counts[set.trailing_zeros() as usize] += count;
+            }
+        }
+    }
+    Some(counts.map(|counts| match counts.iter().sum::<u64>() {
+        0 => [0.25; 4],
+        sum => counts.map(|count| count as f64 / sum as f64),
+    }))
+}
+
+/// The EM algorithm's fixed point, `None` without any determined cell.
+fn counted_freqs(patterns: &Patterns, num_states: usize) -> Option<Vec<f64>> {
     let mut freqs = vec![1.0 / num_states as f64; num_states];
     // (states possible, number of cells), for the codes that say something
     let counts: Vec<(u64, u64)> = count_codes(patterns)
@@ -30,7 +74,7 @@ pub fn empirical_freqs(patterns: &Patterns, num_states: usize) -> (Vec<f64>, Vec
         .map(|(count, &mask)| (mask, count))
         .collect();
     if counts.is_empty() {
-        return (freqs, Vec::new());
+        return None;
     }
     for _ in 0..MAX_EM_ROUNDS {
         let next = improve(&freqs, &counts);
@@ -40,13 +84,7 @@ pub fn empirical_freqs(patterns: &Patterns, num_states: usize) -> (Vec<f64>, Vec
             break;
         }
     }
-    let raised: Vec<usize> = (0..num_states).filter(|&state| freqs[state] < MIN_FREQ).collect();
-    for &state in &raised {
-        freqs[state] = MIN_FREQ;
-    }
-    let sum: f64 = freqs.iter().sum();
-    freqs.iter_mut().for_each(|freq| *freq /= sum);
-    (freqs, raised)
+    Some(freqs)
 }
 
 /// `[code]`: number of cells, exactly.
@@ -79,7 +117,7 @@ fn improve(freqs: &[f64], counts: &[(u64, u64)]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::alphabet::DataType;
+    use crate::alphabet::{DataType, Encoder};
 
     fn freqs(rows: &[&str]) -> (Vec<f64>, Vec<usize>) {
         let patterns =
@@ -127,5 +165,39 @@ mod tests {
     #[test]
     fn no_data_means_equal_frequencies() {
         assert_eq!(freqs(&["--N?"]), (vec![0.25; 4], vec![]));
+    }
+
+    #[test]
+    fn sixty_four_states_are_counted_too() {
+        let data_type = DataType::multistate(64).unwrap();
+        let row = data_type.state_names().concat() + "-?";
+        let patterns = Patterns::compress(data_type, 1, 66, |_, codes| {
+            for (code, byte) in codes.iter_mut().zip(row.bytes()) {
+                *code = data_type.encode(byte).unwrap();
+            }
+        });
+        let (found, raised) = empirical_freqs(&patterns, 64);
+        assert!(raised.is_empty());
+        assert!(found.iter().all(|freq| (freq - 1.0 / 64.0).abs() < 1e-12), "{found:?}");
+        assert_eq!(nucleotide_freqs(&patterns), None);
+    }
+
+    #[test]
+    fn nucleotides_of_codons_are_counted_by_position() {
+        let data_type = DataType::codon(1).unwrap();
+        let freqs = |codons: &[&[u8]]| {
+            let mut encoder = Encoder::new(data_type);
+            let found: Vec<_> = codons.iter().map(|codon| encoder.learn(codon).unwrap()).collect();
+            let masks = encoder.code_masks().to_vec();
+            let patterns = Patterns::compress_with(data_type, masks, 1, found.len(), |_, codes| {
+                codes.copy_from_slice(&found);
+            });
+            nucleotide_freqs(&patterns).unwrap()
+        };
+        let found = freqs(&[b"ATG", b"CTA", b"CTC", b"C-C", b"RTG", b"---"]);
+        assert_close(&found[0], [0.25, 0.75, 0.0, 0.0]);
+        assert_close(&found[1], [0.0, 0.0, 0.0, 1.0]);
+        assert_close(&found[2], [0.2, 0.4, 0.4, 0.0]);
+        assert_eq!(freqs(&[b"---"]), [[0.25; 4]; 3]);
     }
 }

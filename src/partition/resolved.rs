@@ -12,15 +12,22 @@ pub struct Partition {
     pub model: Model,
     /// Its encoded, compressed columns over the taxa that have data.
     pub patterns: Patterns,
-    /// Columns of the alignment, counted from 0: site i of `patterns` is column `sites[i]`.
+    /// Columns of the alignment, counted from 0: site i of `patterns` is column `sites[i]`, and in codon data
+    /// columns `sites[3 * i..3 * i + 3]`; see [`Self::columns_of_sites`].
     pub sites: Vec<u32>,
 }
 
 impl Partition {
+    /// Columns of the alignment (counted from 0) of every site of the patterns, in order: one each, or three of
+    /// a codon.
+    pub fn columns_of_sites(&self) -> impl ExactSizeIterator<Item = &[u32]> {
+        self.sites.chunks_exact(self.patterns.data_type.chars_per_site())
+    }
+
     /// The first column of the alignment (counted from 1) that shows a pattern.
     pub fn first_column_of(&self, pattern: usize) -> Option<u32> {
         let patterns = self.patterns.site_to_pattern.iter();
         let site = patterns.into_iter().position(|&found| found as usize == pattern)?;
-        Some(self.sites[site] + 1)
+        self.columns_of_sites().nth(site).map(|columns| columns[0] + 1)
     }
 }

@@ -36,7 +36,7 @@ pub struct Outcome {
     pub undetermined: Vec<EdgeId>,
     /// Parameters that ended at a bound.
     pub at_bounds: Vec<ParameterAtBound>,
-    /// Log-likelihood of every column of the alignment, where wanted.
+    /// Log-likelihood of every site in the order of the alignment (of codons in codon data), where wanted.
     pub site_lnls: Option<Vec<f64>>,
     /// Bytes of likelihood vectors.
     pub clv_bytes: usize,
@@ -66,11 +66,10 @@ impl Outcome {
                  please report it"
             )));
         }
-        let site_lnls = setup
-            .plan
-            .output
-            .sitelh
-            .then(|| site_log_likelihoods(&mut evaluator, partitions, setup.loaded.num_sites));
+        let site_lnls = setup.plan.output.sitelh.then(|| {
+            let lnls = |gene| evaluator.pattern_log_likelihoods(gene);
+            site_log_likelihoods(lnls, partitions, setup.loaded.num_sites)
+        });
         let genes = 0..partitions.len();
         let (gene_trees, undetermined) = match evaluator.linkage() {
             BrlenLinkage::Unlinked => {
@@ -125,24 +124,26 @@ fn check_finite(
     Ok(())
 }
 
-/// Per column of the alignment; columns in no partition have 0.
+/// Per site, in the order of the alignment's columns: a column each, but a codon at its first column. Columns in
+/// no partition have 0. `pattern_lnls(gene)` are the log-likelihoods of a partition's patterns, or nothing where
+/// it has no data: then all its sites are certain.
 fn site_log_likelihoods(
-    evaluator: &mut Evaluator,
+    mut pattern_lnls: impl FnMut(usize) -> Vec<f64>,
     partitions: &[Partition],
-    num_sites: usize,
+    num_columns: usize,
 ) -> Vec<f64> {
-    let mut sites = vec![0.0; num_sites];
+    let mut sites = vec![Some(0.0); num_columns];
     for (gene, partition) in partitions.iter().enumerate() {
-        let patterns = evaluator.pattern_log_likelihoods(gene);
-        // A partition without any data has no patterns' likelihoods: all its columns are certain.
-        if !patterns.is_empty() {
-            let of_pattern = &partition.patterns.site_to_pattern;
-            for (&site, &pattern) in partition.sites.iter().zip(of_pattern) {
-                sites[site as usize] = patterns[pattern as usize];
-            }
+        let patterns = pattern_lnls(gene);
+        for (columns, &pattern) in
+            partition.columns_of_sites().zip(&partition.patterns.site_to_pattern)
+        {
+            columns.iter().for_each(|&column| sites[column as usize] = None);
+            let lnl = patterns.get(pattern as usize);
+            sites[columns[0] as usize] = Some(lnl.copied().unwrap_or(0.0));
         }
     }
-    sites
+    sites.into_iter().flatten().collect()
 }
 
 /// Number of the outcome with the highest log-likelihood; the first of equal ones.
@@ -193,7 +194,7 @@ pub fn deliver(session: &mut Session, outcomes: &[Outcome], files: &mut Files) {
         files.push((Kind::BestPartitionTrees, lines(&newicks)));
     }
     if session.setup.plan.output.sitelh {
-        files.push((Kind::SiteLh, write_site_lnls(outcomes, session.setup.loaded.num_sites)));
+        files.push((Kind::SiteLh, write_site_lnls(outcomes)));
     }
 }
 
@@ -265,7 +266,8 @@ fn smaller_side(tree: &Tree, edge: EdgeId) -> Vec<usize> {
 }
 
 /// In the form of TREE-PUZZLE and RAxML: numbers of trees and sites, then a line per tree.
-fn write_site_lnls(outcomes: &[Outcome], num_sites: usize) -> String {
+fn write_site_lnls(outcomes: &[Outcome]) -> String {
+    let num_sites = outcomes.first().and_then(|o| o.site_lnls.as_ref()).map_or(0, Vec::len);
     let mut text = format!("{} {num_sites}\n", outcomes.len());
     for (i, outcome) in outcomes.iter().enumerate() {
         text.push_str(&format!("tree{}", i + 1));
@@ -275,4 +277,32 @@ fn write_site_lnls(outcomes: &[Outcome], num_sites: usize) -> String {
         text.push('\n');
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::alignment::Patterns;
+    use crate::alphabet::DataType;
+
+    #[test]
+    fn site_likelihoods_stand_in_the_order_of_the_columns_and_a_codon_is_one() {
+        let partition = |data_type, sites: &[u32], codes: &[u16]| Partition {
+            name: "g".into(),
+            model: Model::parse("JC").unwrap(),
+            patterns: Patterns::compress(data_type, 1, codes.len(), |_, row| {
+                row.copy_from_slice(codes);
+            }),
+            sites: sites.to_vec(),
+        };
+        let partitions = [
+            partition(DataType::codon(1).unwrap(), &[8, 9, 7, 1, 3, 5], &[4, 7]),
+            partition(DataType::Dna, &[0, 2, 4], &[1, 2, 1]),
+            partition(DataType::Protein, &[6], &[20]), // no data, no likelihoods
+        ];
+        let lnls = |gene: usize| [vec![-8.0, -1.0], vec![-0.5, -2.0], vec![]][gene].clone();
+        // Columns 0 to 10; 3 and 5 belong to the codon at 1, 7 and 9 to the one at 8, 10 to none.
+        let expected = [-0.5, -1.0, -2.0, -0.5, 0.0, -8.0, 0.0];
+        assert_eq!(site_log_likelihoods(lnls, &partitions, 11), expected);
+    }
 }

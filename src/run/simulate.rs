@@ -6,11 +6,11 @@ use super::plan::{Plan, SimulatePlan, TreeSource};
 use super::session::Files;
 use super::trees::{own_taxa, read_first_tree};
 use crate::alignment::Patterns;
-use crate::alphabet::{Code, DataType};
+use crate::alphabet::Code;
 use crate::error::{Error, Fault, Place, Result};
 use crate::model::{FreqsMode, Model, ParamMode};
 use crate::output::{AlignmentReport, Kind, PartitionReport, Progress, Report};
-use crate::partition::{PartitionDef, parse_partitions, whole_alignment};
+use crate::partition::{PartitionDef, check_frame, parse_partitions, whole_alignment};
 use crate::rng::{Purpose, stream};
 use crate::simulate::{
     Gene, SimModel, draw_presence, random_names, random_tree, simulate_states, to_partition_file,
@@ -53,11 +53,13 @@ pub fn simulate(
             scaled.set_brlen(edge, tree.brlen(edge) * scaler);
         }
         let mut rng = stream(plan.seed, Purpose::SimulatedSequences, i as u64);
-        let states = simulate_gene(&scaled, model, def.sites.len(), &mut rng);
+        let num_sites = def.sites.len() / model.data_type.chars_per_site();
+        let states = simulate_gene(&scaled, model, num_sites, &mut rng);
         let scaler_text = if *scaler == 1.0 { String::new() } else { format!("+BU{{{scaler}}}") };
         genes.push(Gene {
             name: def.name.clone(),
             model: format!("{model}{scaler_text}"),
+            data_type: model.data_type,
             states,
             present,
         });
@@ -65,16 +67,10 @@ pub fn simulate(
     describe(&taxa, &defs, &genes, progress, report);
     let newick = write_newick(&tree, |i| taxa.name(i), &NewickOptions::default());
     Ok(vec![
-        (Kind::Alignment, to_phylip(&taxa, &genes, &alphabet(DataType::Dna))?),
+        (Kind::Alignment, to_phylip(&taxa, &genes)?),
         (Kind::Partitions, to_partition_file(&genes)),
         (Kind::TrueTree, newick + "\n"),
     ])
-}
-
-/// One character per state.
-fn alphabet(data_type: DataType) -> Vec<u8> {
-    let names = data_type.state_names().iter();
-    names.map(|name| name.as_bytes()[0]).collect()
 }
 
 fn make_tree(plan: &Plan, simulate: &SimulatePlan) -> Result<(Taxa, Tree)> {
@@ -173,6 +169,7 @@ fn resolve_models(
                     );
                     faults.push(Fault::new(def.place.clone(), message));
                 }
+                faults.extend(check_frame(def, model.data_type));
                 models.push((model, scaler.unwrap_or(1.0)));
             }
             Err(fault) => faults.push(fault),
@@ -211,14 +208,14 @@ fn simulate_gene(
 
 /// Distinct columns of a gene.
 fn count_patterns(gene: &Gene) -> usize {
-    let data_type = DataType::Dna;
-    let code = |byte: &u8| data_type.encode(*byte).expect("an alphabet knows its states");
-    let codes: Vec<Code> = alphabet(data_type).iter().map(code).collect();
+    let data_type = gene.data_type;
     let num_sites = gene.states.first().map_or(0, Vec::len);
     let encode = |taxon: usize, row: &mut [Code]| {
         for (out, &state) in row.iter_mut().zip(&gene.states[taxon]) {
-            *out =
-                if gene.present[taxon] { codes[state as usize] } else { data_type.undetermined() };
+            *out = match gene.present[taxon] {
+                true => data_type.code_of_state(usize::from(state)),
+                false => data_type.undetermined(),
+            };
         }
     };
     Patterns::compress(data_type, gene.states.len(), num_sites, encode).num_patterns()
@@ -243,7 +240,7 @@ fn describe(
         report.partitions.push(PartitionReport {
             name: gene.name.clone(),
             model: gene.model.clone(),
-            sites: def.sites.len(),
+            sites: def.sites.len() / gene.data_type.chars_per_site(),
             patterns,
             taxa: taxa.len() - absent,
             brlen_scaler: 1.0,

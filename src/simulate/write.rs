@@ -1,5 +1,6 @@
 //! Simulated data as text: relaxed PHYLIP and a partition file.
 
+use crate::alphabet::DataType;
 use crate::error::{Error, Result};
 use crate::taxa::Taxa;
 
@@ -10,6 +11,8 @@ pub struct Gene {
     pub name: String,
     /// Its model in the partition file.
     pub model: String,
+    /// What the states are.
+    pub data_type: DataType,
     /// States of every taxon: `states[taxon][site]`.
     pub states: Vec<Vec<u8>>,
     /// Which taxa have data.
@@ -17,17 +20,17 @@ pub struct Gene {
 }
 
 impl Gene {
-    fn num_sites(&self) -> usize {
-        self.states.first().map_or(0, Vec::len)
+    fn num_columns(&self) -> usize {
+        self.states.first().map_or(0, Vec::len) * self.data_type.chars_per_site()
     }
 }
 
-/// All genes side by side in relaxed PHYLIP, one line per taxon; `alphabet[state]` is the character,
-/// `-` stands where a gene is missing.
+/// All genes side by side in relaxed PHYLIP, one line per taxon; a state is written with its name's characters
+/// (three of a codon), as many `-` stand where a gene is missing.
 ///
 /// # Errors
 /// [`Error::Usage`] naming the taxa that PHYLIP cannot hold (white space or nothing in the name).
-pub fn to_phylip(taxa: &Taxa, genes: &[Gene], alphabet: &[u8]) -> Result<String> {
+pub fn to_phylip(taxa: &Taxa, genes: &[Gene]) -> Result<String> {
     let unfit: Vec<&str> = taxa
         .names()
         .iter()
@@ -40,18 +43,19 @@ pub fn to_phylip(taxa: &Taxa, genes: &[Gene], alphabet: &[u8]) -> Result<String>
             unfit.join("', '")
         )));
     }
-    let num_sites: usize = genes.iter().map(Gene::num_sites).sum();
+    let num_columns: usize = genes.iter().map(Gene::num_columns).sum();
     let width = taxa.names().iter().map(|name| name.chars().count()).max().unwrap_or(0);
-    let mut text = format!("{} {num_sites}\n", taxa.len());
+    let mut text = format!("{} {num_columns}\n", taxa.len());
     for (taxon, name) in taxa.names().iter().enumerate() {
         text.push_str(name);
         text.push_str(&" ".repeat(width + 2 - name.chars().count()));
         for gene in genes {
-            let character = |&state: &u8| match gene.present[taxon] {
-                true => char::from(alphabet[usize::from(state)]),
-                false => '-',
-            };
-            text.extend(gene.states[taxon].iter().map(character));
+            if gene.present[taxon] {
+                let names = gene.data_type.state_names();
+                text.extend(gene.states[taxon].iter().map(|&state| names[usize::from(state)]));
+            } else {
+                text.extend(std::iter::repeat_n('-', gene.num_columns()));
+            }
         }
         text.push('\n');
     }
@@ -63,7 +67,7 @@ pub fn to_partition_file(genes: &[Gene]) -> String {
     let mut first = 1;
     let mut text = String::new();
     for gene in genes {
-        let last = first + gene.num_sites() - 1;
+        let last = first + gene.num_columns() - 1;
         text.push_str(&format!("{}, {} = {first}-{last}\n", gene.model, gene.name));
         first = last + 1;
     }
@@ -79,28 +83,32 @@ mod tests {
     }
 
     fn genes() -> Vec<Gene> {
-        let gene = |name: &str, states: [&[u8]; 2], present| Gene {
+        let gene = |name: &str, data_type, states: [&[u8]; 2], present| Gene {
             name: name.into(),
-            model: "GTR+G".into(),
+            model: "M".into(),
+            data_type,
             states: states.map(<[u8]>::to_vec).to_vec(),
             present,
         };
         vec![
-            gene("a", [&[0, 1, 2], &[3, 3, 3]], vec![true, true]),
-            gene("b", [&[1, 1], &[2, 2]], vec![true, false]),
+            gene("a", DataType::Dna, [&[0, 1, 2], &[3, 3, 3]], vec![true, true]),
+            gene("b", DataType::Protein, [&[1, 1], &[2, 2]], vec![true, false]),
+            gene("c", DataType::codon(1).unwrap(), [&[0, 60], &[14, 14]], vec![false, true]),
+            gene("d", DataType::multistate(37).unwrap(), [&[36], &[9]], vec![true, true]),
         ]
     }
 
     #[test]
     fn genes_stand_side_by_side_with_gaps_where_missing() {
-        let text = to_phylip(&taxa(&["x", "Käfer"]), &genes(), b"ACGT").unwrap();
-        assert_eq!(text, "2 5\nx      ACGCC\nKäfer  TTT--\n");
-        assert_eq!(to_partition_file(&genes()), "GTR+G, a = 1-3\nGTR+G, b = 4-5\n");
+        let text = to_phylip(&taxa(&["x", "Käfer"]), &genes()).unwrap();
+        assert_eq!(text, "2 12\nx      ACGRR------!\nKäfer  TTT--ATGATG9\n");
+        let partitions = "M, a = 1-3\nM, b = 4-5\nM, c = 6-11\nM, d = 12-12\n";
+        assert_eq!(to_partition_file(&genes()), partitions);
     }
 
     #[test]
     fn names_that_phylip_cannot_hold_are_refused_by_name() {
-        let error = to_phylip(&taxa(&["Homo sapiens", "x"]), &genes(), b"ACGT").unwrap_err();
+        let error = to_phylip(&taxa(&["Homo sapiens", "x"]), &genes()).unwrap_err();
         assert!(error.to_string().contains("'Homo sapiens'"));
     }
 }
