@@ -1,4 +1,5 @@
-//! MTZOA. Rates and frequencies as PAML's `MtZoa.dat` has them.
+//! MTZOA. Rates and frequencies as PAML's `MtZoa.dat` has them. RAxML rounds the frequencies to
+//! three digits: with the same rates, its optimised lnL of 140 taxa x 1104 sites differs by 29.
 
 use crate::model::protein::ProteinMatrix;
 

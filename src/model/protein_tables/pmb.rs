@@ -1,5 +1,6 @@
 //! PMB. Rates and frequencies as IQ-TREE has them. The frequencies are the four digits of the
-//! paper; they sum to 1.0001.
+//! paper; they sum to 1.0001. RAxML rounds them to two or three: with the same rates, its optimised
+//! lnL of 140 taxa x 1104 sites differs by 6.
 
 use crate::model::protein::ProteinMatrix;
 
