@@ -6,6 +6,10 @@
 //! | frequency | at least [`FREQ_MIN`] | equal | raised to [`FREQ_FLOOR`] |
 //! | alpha | [`ALPHA_MIN`], [`ALPHA_MAX`] | [`ALPHA_START`] | the same limits |
 //! | proportion of invariant sites | [`PINV_MIN`], [`PINV_MAX`] | [`PINV_START`] | the same limits |
+//! | kappa | [`CODON_MIN`], [`CODON_MAX`] | [`KAPPA_START`] | the same limits |
+//! | omega | [`CODON_MIN`], [`CODON_MAX`] | [`OMEGA_START`] | the same limits |
+//! | free rate (last = 1) | [`FREE_RATE_MIN`] and its inverse | a gamma distribution's | above 0 |
+//! | weight of a free rate (last = 1) | [`FREE_WEIGHT_MIN`] and its inverse | equal | above 0 |
 //! | gamma categories | | [`GAMMA_CATS`] | 2 to [`GAMMA_CATS_MAX`] |
 
 /// Smallest substitution rate an optimiser may choose, relative to the reference rate.
@@ -29,6 +33,20 @@ pub const ALPHA_MIN: f64 = 0.02;
 pub const ALPHA_MAX: f64 = 1000.0;
 /// Shape an optimisation starts from.
 pub const ALPHA_START: f64 = 1.0;
+/// Smallest kappa and omega of codon models, as in IQ-TREE.
+pub const CODON_MIN: f64 = 1e-3;
+/// Largest kappa and omega of codon models; IQ-TREE's 50 is too small for recent divergences.
+pub const CODON_MAX: f64 = 999.0;
+/// Kappa an optimisation starts from.
+pub const KAPPA_START: f64 = 2.0;
+/// Omega an optimisation starts from.
+pub const OMEGA_START: f64 = 0.2;
+/// Smallest free rate, and the inverse of the largest, relative to that of the last category.
+pub const FREE_RATE_MIN: f64 = 1e-6;
+/// Smallest weight of a free rate, and the inverse of the largest, relative to the last category's.
+pub const FREE_WEIGHT_MIN: f64 = 1e-4;
+/// Free rates when a model string gives no number.
+pub const FREE_RATE_CATS: usize = 4;
 /// Smallest proportion of invariant sites.
 pub const PINV_MIN: f64 = 0.0;
 /// Largest proportion of invariant sites.

@@ -5,31 +5,48 @@
 //! |---|---|
 //! | `bounds` | the limits and start values of every parameter |
 //! | `dna` | named DNA models and symmetry strings |
+//! | `protein`, `protein_tables` | published amino-acid matrices |
+//! | `codon` | codon models: rates from kappa and omega, codon frequencies from nucleotides' |
+//! | `exchange` | [`Exchange`]: where exchange rates come from |
 //! | `parameters` | [`Model`]: one partition's model with its current parameters |
+//! | `free` | [`FreeParameter`]: all that is to be estimated, as one list |
+//! | `matrices` | names of rate matrices, and the models they begin |
 //! | `parse` | the grammar of model strings, and what is refused |
+//! | `raxml`, `types` | RAxML's one-word models; types of data in partition lines |
 //! | `display` | the canonical model string |
-//! | `protein` | named amino-acid matrices and mixtures; their numbers are in `protein_tables` |
 //! | `qmatrix` | [`EigenModel`]: normalised rate matrix and its eigensystem |
-//! | `rates` | [`RateCats`]: rates over sites, +G and +I |
+//! | `rates` | [`RateCats`]: rates over sites, +G, +R and +I |
+//! | `ascertainment` | [`Ascertainment`]: sites that were left out |
 //!
 //! Nothing here looks at an alignment (empirical frequencies are counted where partitions live) or
 //! optimises anything.
 
+mod ascertainment;
 pub mod bounds;
+mod codon;
 mod display;
 mod dna;
+mod exchange;
+mod free;
+mod matrices;
 mod parameters;
 mod parse;
 mod protein;
 mod protein_tables;
 mod qmatrix;
 mod rates;
+mod raxml;
+mod types;
 
+pub use ascertainment::Ascertainment;
+pub use codon::{CodonModelKind, CodonRates, PositionFreqs, codon_freqs};
 pub use dna::{NAMED_DNA_MODELS, NamedDnaModel};
-pub use parameters::{FreqsMode, Gamma, Invariant, Model, ParamMode};
+pub use exchange::{Exchange, RateClasses};
+pub use free::FreeParameter;
+pub use parameters::{FreqsMode, Model, ParamMode};
 pub use protein::{
     AMINO_ACIDS, PROTEIN_MATRICES, PROTEIN_MIXTURES, ProteinMatrix, ProteinMixture,
     find_protein_matrix, find_protein_mixture,
 };
 pub use qmatrix::EigenModel;
-pub use rates::RateCats;
+pub use rates::{FreeRates, Gamma, Heterogeneity, Invariant, RateCats};

@@ -1,42 +1,43 @@
 //! The grammar of model strings, in RAxML-NG's, IQ-TREE's and RAxML's spelling.
 //!
 //! ```text
-//! model     = matrix [rates] { "+" part }          upper or lower case, blanks ignored
-//! matrix    = a name of NAMED_DNA_MODELS | "DNA010020" | "010020"
+//! model     = matrix [values] { "+" part }         upper or lower case, blanks ignored
+//! matrix    = a name of `matrices` | "DNA010020" | "010020"
 //! part      = "F" | "FC" | "FO" | "FU" | "FE" | "FQ"   frequencies; values after F FC FO FU
+//!           | "F1X4" | "F3X4" | "F61"                  of codons; 4 or 12 values
+//!           | "CODE" values                            NCBI's number of the genetic code
 //!           | "I" | "IO" | "IU"                        invariant sites; a value
 //!           | "G" [categories] ["m" | "a"]             gamma: means or medians; alpha
+//!           | "R" [categories]                         free rates; values: rates, then weights
+//!           | "ASC" | "ASC_LEWIS" | "ASC_FELS" values | "ASC_STAM" values
 //! values    = "{" number { "/" number } "}"            "[...]" and "," are accepted too
-//! raxml     = "GTR" ("GAMMA" | "CAT") ["I"] ["X"]
 //! ```
 //!
-//! A value in braces is **fixed**, whatever letters precede it (as in RAxML-NG): a best-model file
-//! used as input is evaluated with exactly its parameters. A matrix of unequal frequencies without a
-//! `+F` part means empirical ones, so `GTR+G` is `GTRGAMMA` is `GTR+FC+G4m`. Rates in braces: all six,
-//! or one per class, or one per class without the reference (`K80{kappa}`, `TN93{AG/CT}`).
+//! RAxML's words are spelt out first (`raxml`). A value in braces is **fixed**, whatever letters
+//! precede it (as in RAxML-NG): a best-model file used as input is evaluated with exactly its
+//! parameters. A matrix of unequal frequencies without a `+F` part means empirical ones (the table's
+//! own for proteins, F3x4 for codons), so `GTR+G` is `GTRGAMMA` is `GTR+FC+G4m`. Rates in braces: all
+//! of them, or one per class, or one per class without the reference (`K80{kappa}`, `TN93{AG/CT}`).
 
+use super::ascertainment::Ascertainment;
 use super::bounds::{
-    ALPHA_MAX, ALPHA_MIN, ALPHA_START, FIXED_RATE_MAX, FIXED_RATE_MIN, GAMMA_CATS, GAMMA_CATS_MAX,
-    PINV_MAX, PINV_MIN, PINV_START,
+    ALPHA_MAX, ALPHA_MIN, ALPHA_START, FREE_RATE_CATS, GAMMA_CATS, GAMMA_CATS_MAX, PINV_MAX,
+    PINV_MIN, PINV_START,
 };
-use super::dna::{NAMED_DNA_MODELS, find_named, parse_symmetry};
-use super::parameters::{FreqsMode, Gamma, Invariant, Model, ParamMode};
-use crate::alphabet::DataType;
+use super::exchange::Exchange;
+use super::matrices::{Context, leaves_states_open, read_matrix};
+use super::parameters::{FreqsMode, Model, ParamMode};
+use super::rates::{FreeRates, Gamma, Heterogeneity, Invariant};
+use super::raxml::expand_raxml;
+use crate::alphabet::{DataType, GeneticCode};
 use crate::numeric::GammaMode;
 
-type Parsed<T> = std::result::Result<T, String>;
+pub(super) type Parsed<T> = std::result::Result<T, String>;
 
-/// Beginnings of names (upper case) that other programs know and this version does not.
-const NOT_YET: [&str; 35] = [
-    "PROT", "BIN", "MULTI", "MK", "ORDERED", "CODON", "GY", "MG", "ECM", "KOSI", "SCHN", "GT10",
-    "GT16", "GP", "DAYHOFF", "DCMUT", "JTT", "MT", "WAG", "RTREV", "CPREV", "VT", "BLOSUM", "LG",
-    "PMB", "HIV", "FLU", "STMTREV", "DEN", "Q.", "POISSON", "ASC_", "GTR20", "UNREST", "NONREV",
-];
-
-/// A word with the values in its braces, if it has any.
-struct Word<'a> {
-    head: &'a str,
-    values: Option<Vec<f64>>,
+/// A word with the lists of values in its braces.
+pub(super) struct Word<'a> {
+    pub(super) head: &'a str,
+    pub(super) values: Vec<Vec<f64>>,
 }
 
 impl Model {
@@ -46,61 +47,71 @@ impl Model {
     ///
     /// One sentence that says what is wrong, what is known, and how to mend it.
     pub fn parse(text: &str) -> Parsed<Model> {
-        read(text).map_err(|wrong| format!("model '{}': {wrong}", text.trim()))
+        Model::parse_with_states(text, None)
     }
 
-    /// True for `DNA` and `DNAX`, in upper or lower case: a partition line's type that leaves the
-    /// model to `-m`.
-    pub fn is_type_only(text: &str) -> bool {
-        ["DNA", "DNAX"].iter().any(|known| known.eq_ignore_ascii_case(text.trim()))
+    /// [`Model::parse`], with the number of states of a multi-state model whose name leaves it open
+    /// (see [`Model::leaves_states_open`]).
+    ///
+    /// # Errors
+    ///
+    /// As [`Model::parse`].
+    pub fn parse_with_states(text: &str, num_states: Option<usize>) -> Parsed<Model> {
+        read(text, num_states).map_err(|wrong| format!("model '{}': {wrong}", text.trim()))
     }
 
-    /// The model a type-only partition line stands for, given the one from `-m`: the same, and for
-    /// `DNAX` with frequencies by maximum likelihood. `None` if `text` is not a type.
-    pub fn for_type(text: &str, from_command_line: &Model) -> Option<Model> {
-        let mut model = Model::is_type_only(text).then(|| from_command_line.clone())?;
-        if text.trim().eq_ignore_ascii_case("DNAX") {
-            model.freqs_mode = FreqsMode::Optimized;
-        }
-        Some(model)
+    /// True for a multi-state model that does not say of how many states (`MK`, `MULTIGAMMA`).
+    pub fn leaves_states_open(text: &str) -> bool {
+        let (expanded, _) = expand_raxml(&plain(text));
+        leaves_states_open(expanded.split(['+', '{']).next().unwrap_or_default())
     }
 }
 
-fn read(text: &str) -> Parsed<Model> {
-    let plain: String = text
-        .chars()
+/// In upper case, without blanks, with braces of one kind.
+pub(super) fn plain(text: &str) -> String {
+    text.chars()
         .filter(|c| !c.is_whitespace())
         .map(|c| match c {
             '[' => '{',
             ']' => '}',
             c => c.to_ascii_uppercase(),
         })
-        .collect();
-    let (expanded, note) = expand_raxml(&plain);
-    let mut words = split_words(&expanded)?.into_iter();
-    let matrix = read_word(words.next().unwrap_or_default())?;
-    let mut model = read_matrix(&matrix)?;
-    model.notes.extend(note);
+        .collect()
+}
 
-    let (mut freqs_seen, mut invariant_seen, mut gamma_seen) = (false, false, false);
-    for word in words {
-        let word = read_word(word)?;
-        let seen = match word.head.bytes().next() {
-            Some(b'F') => &mut freqs_seen,
-            Some(b'I') => &mut invariant_seen,
-            Some(b'G') => &mut gamma_seen,
-            _ => return Err(unknown_part(word.head)),
-        };
-        if std::mem::replace(seen, true) {
+fn read(text: &str, num_states: Option<usize>) -> Parsed<Model> {
+    let (expanded, notes) = expand_raxml(&plain(text));
+    let mut words = Vec::new();
+    for word in split_words(&expanded)? {
+        words.push(read_word(word)?);
+    }
+    let code = words.iter().find(|word| word.head == "CODE").map(read_code).transpose()?;
+    let context = Context { code: code.unwrap_or(GeneticCode::STANDARD), num_states };
+    let mut model = read_matrix(&words[0], context)?;
+    model.notes.extend(notes);
+    let is_codon = matches!(model.data_type, DataType::Codon(_));
+    if code.is_some() && !is_codon {
+        return Err(format!("'+CODE' is of codon models, and {} is none", model.name));
+    }
+    let mut seen = [false; 5];
+    for word in &words[1..] {
+        let (kind, read_part): (usize, fn(&mut Model, &Word) -> Parsed<()>) =
+            match word.head.bytes().next() {
+                _ if word.head == "CODE" => (0, |_, _| Ok(())),
+                Some(b'F') => (1, read_freqs),
+                Some(b'I') => (2, read_invariant),
+                Some(b'G') => (3, read_gamma),
+                Some(b'R') => (3, read_free_rates),
+                Some(b'A') if word.head.starts_with("ASC") => (4, read_ascertainment),
+                _ => return Err(unknown_part(word.head)),
+            };
+        if std::mem::replace(&mut seen[kind], true) {
             return Err(format!("'+{}' comes after another part of its kind; keep one", word.head));
         }
-        match word.head.bytes().next() {
-            Some(b'F') => read_freqs(&mut model, &word)?,
-            Some(b'I') => read_invariant(&mut model, &word)?,
-            _ => read_gamma(&mut model, &word)?,
-        }
+        read_part(&mut model, word)?;
     }
-    if !freqs_seen && (model.name == "TIM2" || model.name == "TIM3") {
+    check(&model)?;
+    if !seen[1] && (model.name == "TIM2" || model.name == "TIM3") {
         let name = &model.name;
         let equal = format!(
             "{name} has equal base frequencies here, as in RAxML-NG; IQ-TREE's {name} is {name}uf here"
@@ -110,28 +121,32 @@ fn read(text: &str) -> Parsed<Model> {
     Ok(model)
 }
 
-/// RAxML's one-word models, spelt out, and what the user should know about it.
-fn expand_raxml(plain: &str) -> (String, Option<String>) {
-    let (word, rest) = plain.split_at(plain.find(['+', '{']).unwrap_or(plain.len()));
-    let heterogeneity = ["GTRGAMMA", "GTRCAT"]
-        .into_iter()
-        .find_map(|start| word.strip_prefix(start).map(|suffix| (start, suffix)));
-    let Some((start, suffix)) = heterogeneity else {
-        return (plain.to_string(), None);
-    };
-    let expanded = match suffix {
-        "" => "GTR+F+G4",
-        "I" => "GTR+F+I+G4",
-        "X" => "GTR+FO+G4",
-        "IX" => "GTR+FO+I+G4",
-        _ => return (plain.to_string(), None),
-    };
-    let note = (start == "GTRCAT").then(|| {
-        format!(
-            "{word} runs as {expanded} here: there are no per-site rate categories in this version"
-        )
-    });
-    (expanded.to_string() + rest, note)
+/// What the parts must have in common.
+fn check(model: &Model) -> Parsed<()> {
+    if let Exchange::Mixture(tables) = &model.exchange {
+        let cats = model.rate_cats().rates.len();
+        if cats != tables.len() {
+            let (name, wanted) = (&model.name, tables.len());
+            return Err(format!(
+                "{name} has a matrix for each of {wanted} categories of rates, not for {cats}: use \
+                 +G{wanted} or +R{wanted}"
+            ));
+        }
+    }
+    let position_freqs = matches!(
+        model.freqs_mode,
+        FreqsMode::Equal | FreqsMode::F1x4 { .. } | FreqsMode::F3x4 { .. }
+    );
+    if model.is_muse_gaut() && !position_freqs {
+        return Err(format!(
+            "{} needs frequencies of nucleotides: +F1X4, +F3X4 or +FE",
+            model.name
+        ));
+    }
+    if model.ascertainment.is_some() && model.invariant.is_some() {
+        return Err("+ASC is of alignments without invariable sites, so +I has no place".into());
+    }
+    Ok(())
 }
 
 /// Splits at each `+` outside braces (there is one in `1e+5`).
@@ -159,132 +174,89 @@ fn split_words(text: &str) -> Parsed<Vec<&str>> {
 
 fn read_word(word: &str) -> Parsed<Word<'_>> {
     let Some(open) = word.find('{') else {
-        return Ok(Word { head: word, values: None });
+        return Ok(Word { head: word, values: Vec::new() });
     };
     let (head, braces) = word.split_at(open);
     let Some(inner) = braces[1..].strip_suffix('}') else {
         return Err(format!("'{word}' goes on after its '}}'; put '+' between the parts"));
     };
-    let mut values = Vec::new();
-    for item in inner.split(['/', ',']) {
-        match item.parse::<f64>() {
-            Ok(value) if value.is_finite() => values.push(value),
-            _ => {
-                return Err(format!(
-                    "'{item}' in '{word}' is not a number; write numbers with '/' between them, \
-                     for example {{0.5/1.5}}"
-                ));
+    let mut lists = Vec::new();
+    for list in inner.split("}{") {
+        let mut values = Vec::new();
+        for item in list.split(['/', ',']) {
+            match item.parse::<f64>() {
+                Ok(value) if value.is_finite() => values.push(value),
+                _ => {
+                    return Err(format!(
+                        "'{item}' in '{word}' is not a number; write numbers with '/' between them, \
+                         for example {{0.5/1.5}}"
+                    ));
+                }
             }
         }
+        lists.push(values);
     }
-    Ok(Word { head, values: Some(values) })
+    Ok(Word { head, values: lists })
 }
 
-/// The matrix with its rates and the frequencies it implies.
-fn read_matrix(word: &Word) -> Parsed<Model> {
-    let name = word.head;
-    let mut model = if let Some(named) = find_named(name) {
-        let classes = named.rate_classes.to_vec();
-        let mut model = Model::with_classes(named.name.to_string(), DataType::Dna, classes);
-        if !named.equal_freqs {
-            model.freqs_mode = FreqsMode::Empirical;
-        }
-        model
-    } else if let Some(classes) = parse_symmetry(name) {
-        let digits: String = classes.iter().map(u8::to_string).collect();
-        let name = format!("DNA{digits}");
-        let mut model = Model::with_classes(name, DataType::Dna, classes.to_vec());
-        model.freqs_mode = FreqsMode::Empirical;
-        model
-    } else {
-        return Err(unknown_matrix(name));
-    };
-    if let Some(values) = &word.values {
-        set_rates(&mut model, values)?;
-    }
-    Ok(model)
-}
-
-fn set_rates(model: &mut Model, values: &[f64]) -> Parsed<()> {
-    let name = model.name.clone();
-    let classes = usize::from(model.num_rate_classes());
-    if let Some(wrong) = values.iter().find(|&&v| v <= 0.0) {
-        return Err(format!("rate {wrong} of {name} is not above 0; 0.0001 is as good as none"));
-    }
-    let reference = usize::from(model.reference_class());
-    let mut by_class = vec![1.0; classes];
-    let count = values.len();
-    if count == model.rate_classes.len() {
-        for (&class, &value) in model.rate_classes.iter().zip(values) {
-            by_class[usize::from(class)] = value;
-        }
-        for (i, &class) in model.rate_classes.iter().enumerate() {
-            if values[i] != by_class[usize::from(class)] {
-                return Err(format!(
-                    "the six rates (AC/AG/AT/CG/CT/GT) do not have the symmetry of {name}, {}; \
-                     give equal numbers where its digits are equal, or use GTR",
-                    model.rate_classes.iter().map(u8::to_string).collect::<String>()
-                ));
-            }
-        }
-    } else if count == classes {
-        by_class.copy_from_slice(values);
-    } else if count + 1 == classes {
-        let free = (0..classes).filter(|&class| class != reference);
-        for (class, &value) in free.zip(values) {
-            by_class[class] = value;
-        }
-    } else {
-        let shorter = match classes {
-            1 => String::new(),
-            _ => format!(", {classes} (one per class) or {} (relative to GT = 1)", classes - 1),
-        };
-        return Err(format!(
-            "{count} rates in braces, but {name} takes 6 (AC/AG/AT/CG/CT/GT){shorter}"
-        ));
-    }
-    for (class, value) in by_class.iter().enumerate() {
-        let relative = value / by_class[reference];
-        if !(FIXED_RATE_MIN..=FIXED_RATE_MAX).contains(&relative) {
-            return Err(format!(
-                "rate {value} of {name} is too far from the rate of GT, {}: the ratio must be \
-                 from {FIXED_RATE_MIN:e} to {FIXED_RATE_MAX:e}",
-                by_class[reference]
-            ));
-        }
-        model.set_class_value(class as u8, relative);
-    }
-    model.rates_mode = ParamMode::Fixed;
-    Ok(())
+fn read_code(word: &Word) -> Parsed<GeneticCode> {
+    let number = one_value(word, "number of a genetic code", 1.0, 255.0)?;
+    let code = number.filter(|n| n.fract() == 0.0).map(|n| n as u8);
+    code.and_then(GeneticCode::from_number).ok_or_else(|| {
+        let known: Vec<String> = GeneticCode::all().map(|code| code.number().to_string()).collect();
+        format!("'+CODE{{n}}' takes a number of NCBI's genetic codes: {}", known.join(" "))
+    })
 }
 
 fn read_freqs(model: &mut Model, word: &Word) -> Parsed<()> {
     let head = word.head;
+    let is_codon = matches!(model.data_type, DataType::Codon(_));
     let mode = match head {
         "F" | "FC" => FreqsMode::Empirical,
+        "F61" | "F60" if is_codon => FreqsMode::Empirical,
         "FO" => FreqsMode::Optimized,
         "FE" | "FQ" => FreqsMode::Equal,
         "FU" => FreqsMode::Fixed,
+        "F1X4" if is_codon => FreqsMode::F1x4 { counted: true },
+        "F3X4" if is_codon => FreqsMode::F3x4 { counted: true },
+        "F1X4" | "F3X4" | "F61" => {
+            return Err(format!("'+{head}' is of codon models, and {} is none", model.name));
+        }
         _ => return Err(unknown_part(head)),
     };
-    let Some(values) = &word.values else {
-        if mode == FreqsMode::Fixed {
-            return Err("'+FU' needs the frequencies: +FU{A/C/G/T}".to_string());
+    let values = match &word.values[..] {
+        [] if mode == FreqsMode::Fixed => {
+            let states = model.data_type.state_names();
+            let states = if states.len() <= 20 { states.join("/") } else { "...".into() };
+            return Err(format!("'+FU' needs the frequencies: +FU{{{states}}}"));
         }
-        model.freqs_mode = mode;
-        return Ok(());
+        [] => {
+            model.freqs_mode = mode;
+            return if mode == FreqsMode::Equal { equal_freqs(model) } else { Ok(()) };
+        }
+        [values] => values,
+        _ => return Err(format!("'+{head}' takes one list of values in braces")),
     };
     if mode == FreqsMode::Equal {
         return Err(format!(
             "'+{head}' means equal frequencies and takes no values; use +FU{{...}}"
         ));
     }
-    let states = model.num_states();
-    if values.len() != states {
-        let count = values.len();
-        return Err(format!(
-            "{count} frequencies in '+{head}{{...}}', but {states} states: A/C/G/T"
-        ));
+    let (count, of_what) = match mode {
+        FreqsMode::F1x4 { .. } => (4, "nucleotides: A/C/G/T".to_string()),
+        FreqsMode::F3x4 { .. } => {
+            (12, "nucleotides at three positions: A/C/G/T/A/C/G/T/A/C/G/T".to_string())
+        }
+        _ => {
+            let names = model.data_type.state_names();
+            let names =
+                if names.len() <= 20 { format!(": {}", names.join("/")) } else { "".into() };
+            (model.num_states(), format!("{} states{names}", model.num_states()))
+        }
+    };
+    if values.len() != count {
+        let given = values.len();
+        return Err(format!("{given} frequencies in '+{head}{{...}}', but {count} {of_what}"));
     }
     if let Some(wrong) = values.iter().find(|&&v| v <= 0.0) {
         return Err(format!(
@@ -295,8 +267,28 @@ fn read_freqs(model: &mut Model, word: &Word) -> Parsed<()> {
     if !sum.is_finite() {
         return Err(format!("frequencies in '+{head}{{...}}' sum to {sum}; they should sum to 1"));
     }
-    model.set_freqs(values);
-    model.freqs_mode = FreqsMode::Fixed;
+    match mode {
+        FreqsMode::F1x4 { .. } => {
+            let freqs = [values[0], values[1], values[2], values[3]];
+            model.set_position_freqs(&[freqs; 3]);
+            model.freqs_mode = FreqsMode::F1x4 { counted: false };
+        }
+        FreqsMode::F3x4 { .. } => {
+            let at = |position: usize| std::array::from_fn(|i| values[4 * position + i]);
+            model.set_position_freqs(&[at(0), at(1), at(2)]);
+            model.freqs_mode = FreqsMode::F3x4 { counted: false };
+        }
+        _ => {
+            model.set_freqs(values);
+            model.freqs_mode = FreqsMode::Fixed;
+        }
+    }
+    Ok(())
+}
+
+fn equal_freqs(model: &mut Model) -> Parsed<()> {
+    let states = model.num_states();
+    model.set_freqs(&vec![1.0 / states as f64; states]);
     Ok(())
 }
 
@@ -304,7 +296,7 @@ fn read_invariant(model: &mut Model, word: &Word) -> Parsed<()> {
     let head = word.head;
     match head {
         "I" | "IO" => {}
-        "IU" if word.values.is_some() => {}
+        "IU" if !word.values.is_empty() => {}
         "IU" => return Err("'+IU' needs the proportion of invariant sites: +IU{0.2}".to_string()),
         "IC" => {
             return Err("'+IC' (counted invariant sites) is not supported yet in this version; \
@@ -321,6 +313,12 @@ fn read_invariant(model: &mut Model, word: &Word) -> Parsed<()> {
     Ok(())
 }
 
+/// +G with so many categories, its shape to be estimated.
+pub(super) fn default_gamma(num_cats: usize) -> Heterogeneity {
+    let (alpha, alpha_mode) = (ALPHA_START, ParamMode::Optimized);
+    Heterogeneity::Gamma(Gamma { num_cats, mode: GammaMode::Mean, alpha, alpha_mode })
+}
+
 fn read_gamma(model: &mut Model, word: &Word) -> Parsed<()> {
     let after = &word.head[1..];
     let (digits, mode) = if let Some(digits) = after.strip_suffix('M') {
@@ -330,79 +328,113 @@ fn read_gamma(model: &mut Model, word: &Word) -> Parsed<()> {
     } else {
         (after, GammaMode::Mean)
     };
-    if !digits.bytes().all(|b| b.is_ascii_digit()) {
-        return Err(unknown_part(word.head));
-    }
-    let num_cats = match digits.parse::<usize>() {
-        _ if digits.is_empty() => GAMMA_CATS,
-        Ok(number) if (2..=GAMMA_CATS_MAX).contains(&number) => number,
-        _ => {
-            return Err(format!(
-                "'+{}' asks for {digits} gamma categories; 2 to {GAMMA_CATS_MAX} are possible, \
-                 4 are usual, and without +G there is 1",
-                word.head
-            ));
-        }
-    };
+    let num_cats = read_num_cats(word, digits, GAMMA_CATS, "gamma categories")?;
     let value = one_value(word, "alpha", ALPHA_MIN, ALPHA_MAX)?;
     let (alpha, alpha_mode) = match value {
         Some(alpha) => (alpha, ParamMode::Fixed),
         None => (ALPHA_START, ParamMode::Optimized),
     };
-    model.gamma = Some(Gamma { num_cats, mode, alpha, alpha_mode });
+    model.heterogeneity = Heterogeneity::Gamma(Gamma { num_cats, mode, alpha, alpha_mode });
+    Ok(())
+}
+
+fn read_free_rates(model: &mut Model, word: &Word) -> Parsed<()> {
+    let num_cats = read_num_cats(word, &word.head[1..], FREE_RATE_CATS, "free rates")?;
+    let free = match &word.values[..] {
+        [] => match &model.heterogeneity {
+            // LG4X has published ones to begin with.
+            Heterogeneity::Free(free) if free.rates.len() == num_cats => free.clone(),
+            _ => FreeRates::start(num_cats, ALPHA_START),
+        },
+        [rates, weights] if rates.len() == num_cats && weights.len() == num_cats => {
+            if let Some(wrong) = rates.iter().chain(weights).find(|&&value| value <= 0.0) {
+                return Err(format!("{wrong} in '+{}{{...}}' is not above 0", word.head));
+            }
+            let (rates, weights) = (rates.clone(), weights.clone());
+            let mut free = FreeRates { rates, weights, mode: ParamMode::Fixed };
+            free.normalise();
+            free
+        }
+        _ => {
+            return Err(format!(
+                "'+{}' takes two lists of {num_cats} values: +R{num_cats}{{rates}}{{weights}}",
+                word.head
+            ));
+        }
+    };
+    model.heterogeneity = Heterogeneity::Free(free);
+    Ok(())
+}
+
+fn read_num_cats(word: &Word, digits: &str, default: usize, what: &str) -> Parsed<usize> {
+    if !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return Err(unknown_part(word.head));
+    }
+    match digits.parse::<usize>() {
+        _ if digits.is_empty() => Ok(default),
+        Ok(number) if (2..=GAMMA_CATS_MAX).contains(&number) => Ok(number),
+        _ => Err(format!(
+            "'+{}' asks for {digits} {what}; 2 to {GAMMA_CATS_MAX} are possible, 4 are usual, and \
+             without +G and +R there is 1",
+            word.head
+        )),
+    }
+}
+
+fn read_ascertainment(model: &mut Model, word: &Word) -> Parsed<()> {
+    let head = word.head;
+    let values = word.values.first().map(Vec::as_slice);
+    if let Some(wrong) = values.unwrap_or_default().iter().find(|&&value| value < 0.0) {
+        return Err(format!("{wrong} in '+{head}{{...}}': a number of sites is not below 0"));
+    }
+    let states = model.num_states();
+    model.ascertainment = Some(match (head, values) {
+        ("ASC" | "ASC_LEWIS", None) => Ascertainment::Lewis,
+        ("ASC_FELS", Some(&[sites])) => Ascertainment::Felsenstein(sites),
+        ("ASC_STAM", Some(counts)) if counts.len() == states => {
+            Ascertainment::Stamatakis(counts.to_vec())
+        }
+        ("ASC_LEWIS" | "ASC", _) => return Err(format!("'+{head}' takes no values")),
+        ("ASC_FELS", _) => {
+            return Err("'+ASC_FELS{n}' takes the number of invariable sites left out".into());
+        }
+        ("ASC_STAM", _) => {
+            return Err(format!(
+                "'+ASC_STAM{{...}}' takes the numbers of invariable sites left out, one for each of \
+                 {states} states"
+            ));
+        }
+        _ => return Err(unknown_part(head)),
+    });
     Ok(())
 }
 
 /// The single value in a word's braces, within its limits; `None` without braces.
 fn one_value(word: &Word, what: &str, min: f64, max: f64) -> Parsed<Option<f64>> {
-    match word.values.as_deref() {
+    match word.values.first().map(Vec::as_slice) {
         None => Ok(None),
-        Some(&[value]) if (min..=max).contains(&value) => Ok(Some(value)),
-        Some(&[value]) => {
+        Some(&[value]) if word.values.len() == 1 && (min..=max).contains(&value) => Ok(Some(value)),
+        Some(&[value]) if word.values.len() == 1 => {
             Err(format!("{what} {value} in '+{}' is out of its limits, {min} to {max}", word.head))
         }
-        Some(values) => {
-            Err(format!("{} values in '+{}{{...}}', expected one: {what}", values.len(), word.head))
+        Some(_) => {
+            let count: usize = word.values.iter().map(Vec::len).sum();
+            Err(format!("{count} values in '+{}{{...}}', expected one: {what}", word.head))
         }
     }
 }
 
 fn unknown_part(head: &str) -> String {
-    let known = "known are +F +FC +FO +FE +FU{A/C/G/T}, +I +I{p}, +G[n][m|a] +G{alpha}";
-    let later = match head {
-        _ if head.is_empty() => return format!("nothing after a '+'; {known}"),
-        _ if head.starts_with("R") => "free rates (+R) are",
-        _ if head.starts_with("ASC") => "ascertainment bias correction (+ASC) is",
-        _ if head.starts_with('B') => {
-            return format!(
-                "'+{head}' sets branch lengths, which are chosen with --brlen linked, scaled or \
-                 unlinked for all partitions; leave it out"
-            );
-        }
-        _ => return format!("unknown part '+{head}'; {known}"),
-    };
-    format!("'+{head}': {later} not supported yet in this version; {known}")
-}
-
-fn unknown_matrix(name: &str) -> String {
-    let names: Vec<&str> = NAMED_DNA_MODELS.iter().map(|m| m.name).collect();
-    let known = format!(
-        "known are {}, a symmetry such as DNA010020, and RAxML's GTRGAMMA[I][X] and GTRCAT[I][X]",
-        names.join(" ")
-    );
-    if name.is_empty() {
-        return format!("no matrix named; {known}");
+    let known = "known are +F +FC +FO +FE +FU{...}, +F1X4 +F3X4 +CODE{n} of codons, +I +I{p}, \
+                 +G[n][m|a] +G{alpha}, +R[n], +ASC_LEWIS +ASC_FELS{n} +ASC_STAM{...}";
+    match head {
+        _ if head.is_empty() => format!("nothing after a '+'; {known}"),
+        _ if head.starts_with('B') => format!(
+            "'+{head}' sets branch lengths, which are chosen with --brlen linked, scaled or \
+             unlinked for all partitions; leave it out"
+        ),
+        _ => format!("unknown part '+{head}'; {known}"),
     }
-    if Model::is_type_only(name) {
-        return format!("this is a type of data, not a model; use GTR+G, for example; {known}");
-    }
-    if name == "AUTO" || name == "TEST" || name == "MF" || name == "MFP" {
-        return format!("choosing a model is not supported yet in this version; {known}");
-    }
-    if NOT_YET.iter().any(|start| name.starts_with(start)) {
-        return format!("'{name}' is not supported yet in this version (DNA models only); {known}");
-    }
-    format!("unknown matrix '{name}'; {known}")
 }
 
 #[cfg(test)]

@@ -54,27 +54,34 @@ fn frequencies() {
     }
 }
 
+/// Exchange rates in classes, and whether they are free.
+fn rates(text: &str) -> (Vec<f64>, ParamMode) {
+    match parse(text).exchange {
+        Exchange::Classes(classes) => (classes.rates, classes.mode),
+        other => panic!("{text}: {other:?}"),
+    }
+}
+
 #[test]
 fn rates_in_braces() {
     let kappa = [1.0, 5.0, 1.0, 1.0, 5.0, 1.0];
     for same in ["K80{5}", "HKY{5}", "HKY{1/5}", "HKY{2/10}", "HKY{1/5/1/1/5/1}", "010010{2/1e+1}"]
     {
-        let model = parse(same);
-        assert_eq!(
-            (model.subst_rates.as_slice(), model.rates_mode),
-            (&kappa[..], ParamMode::Fixed)
-        );
+        assert_eq!(rates(same), (kappa.to_vec(), ParamMode::Fixed), "{same}");
     }
-    assert_eq!(parse("TN93{3/7}").subst_rates, [1.0, 3.0, 1.0, 1.0, 7.0, 1.0]);
-    assert_eq!(parse("TPM2{2/3/4}").subst_rates, [0.5, 0.75, 0.5, 1.0, 0.75, 1.0]);
-    assert_eq!(parse("GTR{1/2/3/4/5}").subst_rates, [1.0, 2.0, 3.0, 4.0, 5.0, 1.0]);
-    assert_eq!(parse("GTR{2/4/6/8/10/2}").subst_rates, [1.0, 2.0, 3.0, 4.0, 5.0, 1.0]);
-    assert_eq!(parse("GTR").rates_mode, ParamMode::Optimized);
+    assert_eq!(rates("TN93{3/7}").0, [1.0, 3.0, 1.0, 1.0, 7.0, 1.0]);
+    assert_eq!(rates("TPM2{2/3/4}").0, [0.5, 0.75, 0.5, 1.0, 0.75, 1.0]);
+    assert_eq!(rates("GTR{1/2/3/4/5}").0, [1.0, 2.0, 3.0, 4.0, 5.0, 1.0]);
+    assert_eq!(rates("GTR{2/4/6/8/10/2}").0, [1.0, 2.0, 3.0, 4.0, 5.0, 1.0]);
+    assert_eq!(rates("GTR").1, ParamMode::Optimized);
 }
 
 #[test]
 fn rates_over_sites() {
-    let gamma = |text: &str| parse(text).gamma.unwrap();
+    let gamma = |text: &str| match parse(text).heterogeneity {
+        Heterogeneity::Gamma(gamma) => gamma,
+        other => panic!("{text}: {other:?}"),
+    };
     let expected =
         Gamma { num_cats: 8, mode: GammaMode::Median, alpha: 0.5, alpha_mode: ParamMode::Fixed };
     assert_eq!(gamma("JC+G8a{0.5}"), expected);
@@ -90,12 +97,45 @@ fn rates_over_sites() {
 
 #[test]
 fn types_of_partition_lines() {
-    assert!(Model::is_type_only("DNA") && Model::is_type_only(" dnax "));
-    assert!(!Model::is_type_only("DNA010020") && !Model::is_type_only("GTR"));
+    for word in ["DNA", " dnax ", "BIN", "MULTI", "CODON2", "codonx", "PROT", "AA"] {
+        assert!(Model::is_type(word), "{word}");
+    }
+    assert!(!Model::is_type("DNA010020") && !Model::is_type("GTR") && !Model::is_type("CODON7"));
     let base = parse("GTRGAMMA");
-    assert_eq!(Model::for_type("dna", &base), Some(base.clone()));
-    assert_eq!(Model::for_type("DNAX", &base), Some(parse("GTR+FO+G")));
-    assert_eq!(Model::for_type("HKY", &base), None);
+    let of = |text: &str| Model::for_type(text, &base, None).map(Result::unwrap);
+    assert_eq!(of("dna"), Some(base.clone()));
+    assert_eq!(of("DNAX"), Some(parse("GTR+FO+G")));
+    assert_eq!(of("HKY"), None);
+    assert_eq!(of("LGX"), Some(parse("LG+FO+G")));
+}
+
+#[test]
+fn proteins_codons_and_other_states() {
+    for (text, same) in [
+        ("PROTGAMMAILGF", "LG+F+I+G"),
+        ("PROTCATWAGX", "WAG+FO+G"),
+        ("PROTGAMMAJTTDCMUT", "JTT-DCMut+G4m"),
+        ("PROTGAMMAGTR", "GTR20+F+G"),
+        ("PROTGAMMALG4X", "LG4X"),
+        ("PROTGAMMALG4M", "LG4M+G4"),
+        ("LG4M+G{0.5}", "LG4M+G4m{0.5}"),
+        ("GTR2+FE", "JC2"),
+        ("M0", "GY94+F3x4"),
+        ("GY+F61+CODE[2]", "GY+F+CODE{2}"),
+        ("MULTI4_MK", "multi4_mk+FE"),
+        ("LG+R", "LG+R4"),
+        ("LG+ASC", "LG+ASC_LEWIS"),
+    ] {
+        let [a, b] = [parse(text), parse(same)].map(|model| Model { notes: vec![], ..model });
+        assert_eq!(a, b, "{text}");
+    }
+    assert!(parse("PROTCATLG").notes[0].contains("PROTCATLG runs as LG+G4"));
+    assert!(Model::leaves_states_open("MK+G") && Model::leaves_states_open("MULTIGAMMA"));
+    assert!(!Model::leaves_states_open("MULTI4_MK") && !Model::leaves_states_open("GTR"));
+    assert_eq!(Model::parse_with_states("MK", Some(7)).unwrap().name, "MULTI7_MK");
+    let codon = parse("GY{2/0.1}+F3X4{1/2/3/4/1/1/1/1/4/3/2/1}+CODE{2}");
+    assert_eq!((codon.num_states(), codon.position_freqs[0][1]), (60, 0.2));
+    assert!(codon.free_parameters().is_empty());
 }
 
 #[test]
@@ -103,19 +143,31 @@ fn refusals_say_what_is_wrong_and_what_is_known() {
     for (text, words) in [
         ("", "no matrix named"),
         ("+G", "no matrix named"),
-        ("FOO", "unknown matrix 'FOO'; known are JC F81"),
+        ("FOO", "unknown matrix 'FOO'; known are, for DNA: JC F81"),
         ("JC69GAMMA", "unknown matrix"),
         ("GTRGAMMAZ", "unknown matrix"),
         ("DNA", "type of data"),
         ("DNA01002", "unknown matrix"),
-        ("PROTGAMMALG", "not supported yet"),
-        ("BINGAMMA", "not supported yet"),
-        ("MULTIGAMMA", "not supported yet"),
-        ("ASC_GTRGAMMA", "not supported yet"),
-        ("LG+G", "not supported yet"),
-        ("GY+F3X4", "not supported yet"),
-        ("GTR+R4", "free rates (+R) are not supported yet"),
-        ("GTR+ASC_LEWIS", "not supported yet"),
+        ("PROTGAMMAFOO", "unknown matrix"),
+        ("GTRGAMMALG", "unknown matrix"),
+        ("ORDERED", "not supported yet"),
+        ("MK", "number of states is missing: MULTI4_MK"),
+        ("MULTI65_MK", "2 to 64"),
+        ("MULTI1_GTR", "2 to 64"),
+        ("LG{1/2}", "published table"),
+        ("LG4X+G8", "LG4X has a matrix for each of 4 categories"),
+        ("GY+CODE{7}", "NCBI's genetic codes: 1 2 3"),
+        ("GTR+CODE{2}", "of codon models"),
+        ("GTR+F3X4", "of codon models"),
+        ("GY{1}", "GY{kappa/omega}"),
+        ("MG+F", "needs frequencies of nucleotides"),
+        ("GY+F3X4{1/2/3}", "but 12 nucleotides"),
+        ("GTR+R3{1/2}{1/1/1}", "two lists of 3"),
+        ("GTR+R3{1/2/0}{1/1/1}", "not above 0"),
+        ("GTR+R4+G4", "keep one"),
+        ("GTR+ASC_FELS", "number of invariable sites"),
+        ("GTR+ASC_STAM{1/2}", "each of 4 states"),
+        ("GTR+I+ASC", "no place"),
         ("GTR+IC", "not supported yet"),
         ("auto", "choosing a model"),
         ("GTR+BO", "--brlen"),

@@ -35,13 +35,13 @@ impl EigenModel {
     ///
     /// # Panics
     ///
-    /// If the numbers of rates and frequencies do not fit, or a rate is not positive: the parser does
-    /// not let such models through.
+    /// If the numbers of rates and frequencies do not fit, or a rate is negative, or all are 0: the
+    /// parser does not let such models through.
     pub fn new(subst_rates: &[f64], freqs: &[f64]) -> Self {
         let n = freqs.len();
         assert!(n >= 2, "a model of {n} states");
         assert_eq!(subst_rates.len(), n * (n - 1) / 2, "rates for {n} states");
-        assert!(subst_rates.iter().all(|&r| r > 0.0 && r.is_finite()), "rates {subst_rates:?}");
+        assert!(subst_rates.iter().all(|&r| r >= 0.0 && r.is_finite()), "rates {subst_rates:?}");
         let mut freqs = freqs.to_vec();
         normalise_freqs(&mut freqs);
         let roots: Vec<f64> = freqs.iter().map(|f| f.sqrt()).collect();

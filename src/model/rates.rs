@@ -1,7 +1,76 @@
-//! Rates over sites: the discretised gamma distribution (+G) and invariant sites (+I).
+//! Rates over sites: the discretised gamma distribution (+G), free rates (+R), invariant sites (+I).
 
-use super::parameters::Model;
-use crate::numeric::discrete_gamma;
+use super::parameters::{Model, ParamMode};
+use crate::numeric::{GammaMode, discrete_gamma};
+
+/// How rates differ between variable sites.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Heterogeneity {
+    /// They do not.
+    Uniform,
+    /// Gamma-distributed, in categories of equal weight (Yang 1994, J. Mol. Evol. 39:306).
+    Gamma(Gamma),
+    /// Categories with any rates and weights (Yang 1995, Genetics 139:993; Soubrier et al. 2012,
+    /// Mol. Biol. Evol. 29:3345).
+    Free(FreeRates),
+}
+
+/// Gamma-distributed rates over sites.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Gamma {
+    /// Number of categories.
+    pub num_cats: usize,
+    /// What stands for a category.
+    pub mode: GammaMode,
+    /// Shape.
+    pub alpha: f64,
+    /// Whether the shape is estimated.
+    pub alpha_mode: ParamMode,
+}
+
+/// Rates and weights of categories, free of any distribution.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FreeRates {
+    /// Rates; their weighted mean is 1.
+    pub rates: Vec<f64>,
+    /// Weights; they sum to 1.
+    pub weights: Vec<f64>,
+    /// Whether rates and weights are estimated.
+    pub mode: ParamMode,
+}
+
+impl FreeRates {
+    /// Categories to begin with: those of a gamma distribution.
+    pub(super) fn start(num_cats: usize, alpha: f64) -> Self {
+        FreeRates {
+            rates: discrete_gamma(alpha, num_cats, GammaMode::Mean),
+            weights: vec![1.0 / num_cats as f64; num_cats],
+            mode: ParamMode::Optimized,
+        }
+    }
+
+    /// Makes the weights sum to 1 and the weighted mean of the rates 1. Values that are so already
+    /// keep their bits.
+    pub(super) fn normalise(&mut self) {
+        let sum: f64 = self.weights.iter().sum();
+        if (sum - 1.0).abs() > 1e-12 {
+            self.weights.iter_mut().for_each(|weight| *weight /= sum);
+        }
+        let mean: f64 = self.rates.iter().zip(&self.weights).map(|(r, w)| r * w).sum();
+        if (mean - 1.0).abs() > 1e-12 {
+            self.rates.iter_mut().for_each(|rate| *rate /= mean);
+        }
+    }
+}
+
+/// Invariant sites.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Invariant {
+    /// Proportion of sites that cannot vary.
+    pub pinv: f64,
+    /// Whether it is estimated.
+    pub pinv_mode: ParamMode,
+}
 
 /// The rate categories of variable sites, and the proportion of invariant ones.
 ///
@@ -22,14 +91,14 @@ pub struct RateCats {
 impl RateCats {
     pub(super) fn of(model: &Model) -> Self {
         let pinv = model.invariant.map_or(0.0, |invariant| invariant.pinv);
-        let mut rates = match model.gamma {
-            Some(gamma) => discrete_gamma(gamma.alpha, gamma.num_cats, gamma.mode),
-            None => vec![1.0],
+        let equal = |rates: Vec<f64>| (vec![1.0 / rates.len() as f64; rates.len()], rates);
+        let (mut weights, mut rates) = match &model.heterogeneity {
+            Heterogeneity::Uniform => equal(vec![1.0]),
+            Heterogeneity::Gamma(g) => equal(discrete_gamma(g.alpha, g.num_cats, g.mode)),
+            Heterogeneity::Free(free) => (free.weights.clone(), free.rates.clone()),
         };
-        for rate in &mut rates {
-            *rate /= 1.0 - pinv;
-        }
-        let weights = vec![(1.0 - pinv) / rates.len() as f64; rates.len()];
+        rates.iter_mut().for_each(|rate| *rate /= 1.0 - pinv);
+        weights.iter_mut().for_each(|weight| *weight *= 1.0 - pinv);
         RateCats { rates, weights, pinv }
     }
 }
@@ -40,7 +109,16 @@ mod tests {
 
     #[test]
     fn mean_rate_over_all_sites_is_1() {
-        for text in ["JC", "JC+G{0.3}", "GTR+I{0.4}", "HKY+I{0.25}+G8a{2}", "JC+I{0}+G4"] {
+        for text in [
+            "JC",
+            "JC+G{0.3}",
+            "GTR+I{0.4}",
+            "HKY+I{0.25}+G8a{2}",
+            "JC+I{0}+G4",
+            "GTR+R3+I{0.2}",
+            "LG4X",
+            "JC+R2{1/3}{0.2/0.8}",
+        ] {
             let cats = Model::parse(text).unwrap().rate_cats();
             let mean: f64 = cats.rates.iter().zip(&cats.weights).map(|(r, w)| r * w).sum();
             let total: f64 = cats.weights.iter().sum::<f64>() + cats.pinv;

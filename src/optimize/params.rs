@@ -2,7 +2,7 @@
 //! each step is one likelihood call for all of them.
 
 use crate::likelihood::{Evaluator, GeneModel};
-use crate::model::{FreqsMode, Model, ParamMode, bounds};
+use crate::model::{FreeParameter, Model};
 use crate::numeric::{Bfgs, Brent};
 
 /// A parameter that an optimiser left at its bound.
@@ -33,7 +33,9 @@ impl<'a> Parameters<'a> {
     /// Genes with fewer than two taxa say nothing about rates: their parameters stay.
     pub fn new(evaluator: &'a mut Evaluator, models: &'a mut [Model]) -> Self {
         let genes = (0..models.len())
-            .filter(|&gene| evaluator.num_taxa_of(gene) >= 2 && !encode(&models[gene]).is_empty())
+            .filter(|&gene| {
+                evaluator.num_taxa_of(gene) >= 2 && !models[gene].free_parameters().is_empty()
+            })
             .collect();
         Parameters { evaluator, models, genes }
     }
@@ -46,7 +48,7 @@ impl<'a> Parameters<'a> {
             .genes
             .iter()
             .map(|&gene| {
-                let (x, lo, hi) = split(encode(&self.models[gene]));
+                let (x, lo, hi) = encode(&self.models[gene]);
                 (gene, Bfgs::new(x, lo, hi, share, MAX_ITERATIONS))
             })
             .collect();
@@ -77,75 +79,27 @@ impl<'a> Parameters<'a> {
     }
 }
 
-/// One free parameter as the minimiser sees it: value and bounds on its own scale.
-struct Coordinate {
-    x: f64,
-    lo: f64,
-    hi: f64,
-}
-
-fn logarithmic(value: f64, lo: f64, hi: f64) -> Coordinate {
-    Coordinate { x: libm::log(value), lo: libm::log(lo), hi: libm::log(hi) }
-}
-
-/// Free parameters in a fixed order: logarithms of the rate classes, log ratios of the frequencies
-/// to the last one, logarithm of alpha, pinv.
-fn encode(model: &Model) -> Vec<Coordinate> {
-    let mut coordinates: Vec<Coordinate> = model
-        .class_values()
-        .into_iter()
-        .map(|rate| logarithmic(rate, bounds::RATE_MIN, bounds::RATE_MAX))
-        .collect();
-    if model.freqs_mode == FreqsMode::Optimized {
-        let last = model.freqs[model.freqs.len() - 1];
-        let ratios = model.freqs[..model.freqs.len() - 1].iter().map(|f| f / last);
-        coordinates
-            .extend(ratios.map(|r| logarithmic(r, bounds::FREQ_MIN, 1.0 / bounds::FREQ_MIN)));
-    }
-    if let Some(gamma) = model.gamma.filter(|gamma| gamma.alpha_mode == ParamMode::Optimized) {
-        coordinates.push(logarithmic(gamma.alpha, bounds::ALPHA_MIN, bounds::ALPHA_MAX));
-    }
-    if let Some(invariant) = model.invariant.filter(|i| i.pinv_mode == ParamMode::Optimized) {
-        coordinates.push(Coordinate {
-            x: invariant.pinv,
-            lo: bounds::PINV_MIN,
-            hi: bounds::PINV_MAX,
-        });
-    }
-    coordinates
-}
-
-fn split(coordinates: Vec<Coordinate>) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+/// Start and bounds of the free parameters as a minimiser sees them: logarithms of most.
+fn encode(model: &Model) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
     let mut parts = (Vec::new(), Vec::new(), Vec::new());
-    for Coordinate { x, lo, hi } in coordinates {
-        parts.0.push(x);
-        parts.1.push(lo);
-        parts.2.push(hi);
+    for parameter in model.free_parameters() {
+        let scale = |value: f64| if parameter.logarithmic { libm::log(value) } else { value };
+        parts.0.push(scale(parameter.value));
+        parts.1.push(scale(parameter.lo));
+        parts.2.push(scale(parameter.hi));
     }
     parts
 }
 
 /// The inverse of [`encode`].
 fn decode(model: &mut Model, x: &[f64]) {
-    let mut x = x.iter().copied();
-    let mut next = || x.next().expect("as many values as free parameters");
-    let rates: Vec<f64> = model.free_rate_classes().iter().map(|_| libm::exp(next())).collect();
-    model.set_rates_from_classes(&rates);
-    if model.freqs_mode == FreqsMode::Optimized {
-        let mut freqs: Vec<f64> = (1..model.freqs.len()).map(|_| libm::exp(next())).collect();
-        freqs.push(1.0);
-        let total: f64 = freqs.iter().sum();
-        let floored: Vec<f64> = freqs.iter().map(|f| (f / total).max(bounds::FREQ_MIN)).collect();
-        model.set_freqs(&floored);
-    }
-    if let Some(gamma) = model.gamma.as_mut().filter(|g| g.alpha_mode == ParamMode::Optimized) {
-        gamma.alpha = libm::exp(next()).clamp(bounds::ALPHA_MIN, bounds::ALPHA_MAX);
-    }
-    if let Some(invariant) =
-        model.invariant.as_mut().filter(|i| i.pinv_mode == ParamMode::Optimized)
-    {
-        invariant.pinv = next();
-    }
+    let parameters = model.free_parameters();
+    let value = |(x, parameter): (&f64, &FreeParameter)| {
+        let value = if parameter.logarithmic { libm::exp(*x) } else { *x };
+        value.clamp(parameter.lo, parameter.hi)
+    };
+    let values: Vec<f64> = x.iter().zip(&parameters).map(value).collect();
+    model.set_free_parameters(&values);
 }
 
 /// Optimises the scaler of every gene with at least two taxa (scaled mode), then makes their mean,
@@ -206,28 +160,9 @@ pub fn parameters_at_bounds(evaluator: &Evaluator, models: &[Model]) -> Vec<Para
         if evaluator.num_taxa_of(gene) < 2 {
             continue;
         }
-        let mut check = |parameter: &str, value: f64, lo: f64, hi: f64| {
+        for FreeParameter { name, value, lo, hi, .. } in model.free_parameters() {
             if value <= lo * 1.001 || value >= hi * 0.999 {
-                found.push(ParameterAtBound { gene, parameter: parameter.to_string(), value });
-            }
-        };
-        for (class, value) in model.free_rate_classes().into_iter().zip(model.class_values()) {
-            check(
-                &format!("substitution rate {}", class + 1),
-                value,
-                bounds::RATE_MIN,
-                bounds::RATE_MAX,
-            );
-        }
-        if let Some(gamma) = model.gamma.filter(|gamma| gamma.alpha_mode == ParamMode::Optimized) {
-            check("alpha", gamma.alpha, bounds::ALPHA_MIN, bounds::ALPHA_MAX);
-        }
-        if let Some(invariant) = model.invariant.filter(|i| i.pinv_mode == ParamMode::Optimized) {
-            check("pinv", invariant.pinv, bounds::PINV_MIN, bounds::PINV_MAX);
-        }
-        if model.freqs_mode == FreqsMode::Optimized {
-            for (state, &freq) in model.freqs.iter().enumerate() {
-                check(&format!("frequency {}", state + 1), freq, bounds::FREQ_MIN, 1.0);
+                found.push(ParameterAtBound { gene, parameter: name, value });
             }
         }
     }

@@ -183,7 +183,7 @@ mod tests {
         assert_eq!(evaluator.gene_log_likelihoods(), good);
         // One gene in a bad place comes back; the other keeps what it has.
         let kept = models[1].clone();
-        models[0].set_rates_from_classes(&[1e-4, 1e5, 1e-4, 1e5, 1e-4]);
+        models[0].set_free_parameters(&[1e-4, 1e5, 1e-4, 1e5, 1e-4, 1.0]);
         evaluator.set_model(0, &GeneModel::new(&models[0]));
         assert!(evaluator.gene_log_likelihoods()[0] < good[0] - 10.0);
         assert!(restart_parameters(&mut evaluator, &mut models, &free(), &options));

@@ -11,6 +11,7 @@
 
 use crate::alignment::Patterns;
 use crate::alphabet::DataType;
+use crate::model::{FreqsMode, Model};
 
 /// Smallest frequency: a state that was never seen must stay possible.
 const MIN_FREQ: f64 = 1e-4;
@@ -32,6 +33,31 @@ pub fn empirical_freqs(patterns: &Patterns, num_states: usize) -> (Vec<f64>, Vec
     let sum: f64 = freqs.iter().sum();
     freqs.iter_mut().for_each(|freq| *freq /= sum);
     (freqs, raised)
+}
+
+/// Gives a model the frequencies it wants counted; those to be optimised start there, too. Returns the states
+/// whose empirical frequencies had to be raised (ascending; the caller warns).
+pub fn count_freqs(model: &mut Model, patterns: &Patterns) -> Vec<usize> {
+    match model.freqs_mode {
+        FreqsMode::Empirical | FreqsMode::Optimized => {
+            let (freqs, raised) = empirical_freqs(patterns, model.num_states());
+            model.set_freqs(&freqs);
+            if model.freqs_mode == FreqsMode::Empirical { raised } else { Vec::new() }
+        }
+        FreqsMode::F1x4 { counted: true } | FreqsMode::F3x4 { counted: true } => {
+            let mut freqs = nucleotide_freqs(patterns).expect("models with F3x4 are of codons");
+            if matches!(model.freqs_mode, FreqsMode::F1x4 { .. }) {
+                let mean = |i: usize| freqs.iter().map(|of| of[i]).sum::<f64>() / 3.0;
+                freqs = [std::array::from_fn(mean); 3];
+            }
+            for freq in freqs.as_flattened_mut() {
+                *freq = freq.max(MIN_FREQ);
+            }
+            model.set_position_freqs(&freqs);
+            Vec::new()
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// `[position][nucleotide]`: frequencies of A, C, G, T at the three positions of codons, each position's summing

@@ -14,7 +14,7 @@ mod ranges;
 mod resolved;
 
 pub use build::{build_patterns, check_frame, gappyness, num_states_seen};
-pub use freqs::{empirical_freqs, nucleotide_freqs};
+pub use freqs::{count_freqs, empirical_freqs, nucleotide_freqs};
 pub use parse::{PartitionDef, parse_partitions, whole_alignment};
 pub use ranges::format_ranges;
 pub use resolved::Partition;

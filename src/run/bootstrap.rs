@@ -6,9 +6,9 @@ use super::session::{Files, Session, Setup};
 use crate::bootstrap::bootstrap_weights;
 use crate::error::Result;
 use crate::likelihood::BrlenLinkage;
-use crate::model::{FreqsMode, Model};
+use crate::model::Model;
 use crate::output::{BootstrapReport, Kind};
-use crate::partition::{Partition, empirical_freqs};
+use crate::partition::{Partition, count_freqs};
 use crate::rng::Purpose;
 use crate::search::{Event, Observer, Silent, parsimony_start};
 use crate::tree::Tree;
@@ -69,8 +69,8 @@ fn replicate(
         .zip(&mut models)
         .map(|((original, weights), model)| {
             let patterns = original.patterns.with_weights(weights);
-            if model.freqs_mode == FreqsMode::Empirical {
-                model.set_freqs(&empirical_freqs(&patterns, model.num_states()).0);
+            if model.wants_counts() {
+                count_freqs(model, &patterns);
             }
             Partition {
                 name: original.name.clone(),

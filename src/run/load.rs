@@ -3,18 +3,17 @@
 //! Every fault of every file is collected before the run is refused. What users should know about
 //! data that are accepted is said in `remarks`.
 
-use super::models::{ModelChoice, parse_model_option, resolve_model};
+use super::models::{ModelChoice, resolve_model};
 use super::plan::{Command, Plan, TreeSource};
 use super::remarks::{Remarks, remark};
 use super::trees::{GivenTree, read_partition_trees, read_trees};
 use crate::alignment::{Alignment, AlignmentReport, Patterns, read_alignment};
 use crate::error::{Error, Fault, Place, Result};
 use crate::likelihood::BrlenLinkage;
-use crate::model::FreqsMode;
 use crate::parsimony::{ParsimonyData, ParsimonyPart};
 use crate::partition::{
-    Partition, PartitionDef, build_patterns, empirical_freqs, gappyness, parse_partitions,
-    whole_alignment,
+    Partition, PartitionDef, build_patterns, count_freqs, gappyness, num_states_seen,
+    parse_partitions, whole_alignment,
 };
 use crate::taxa::Taxa;
 use crate::tree::SubsetTree;
@@ -78,29 +77,18 @@ impl Loaded {
 /// the trees; [`Error::Io`] for a file that cannot be read at all.
 pub fn load(plan: &Plan) -> Result<Loaded> {
     let mut faults = Vec::new();
-    let option = match plan.data.model.as_deref().map(parse_model_option) {
-        None => None,
-        Some(Ok(model)) => Some(model),
-        Some(Err(fault)) => {
-            faults.push(fault);
-            None
-        }
-    };
+    let choice = ModelChoice::new(plan.data.model.as_deref(), plan.data.gamma_median, &mut faults);
     let path = plan.data.msa.as_deref().expect("the command line was checked");
     let Some(alignment) = collect(read_alignment(path), &mut faults)? else {
         return Err(Error::Input(faults));
     };
     check_size(&alignment, plan, path, &mut faults);
-    let choice = ModelChoice {
-        option,
-        option_is_bad: !faults.is_empty() && plan.data.model.is_some(),
-        gamma_median: plan.data.gamma_median,
-    };
     let mut remarks = Remarks::default();
     let defs = read_defs(plan, &alignment, &mut faults)?;
     let (mut partitions, mut brlen_scalers) = (Vec::new(), Vec::new());
     for def in defs {
-        let resolved = resolve_model(&def, &choice, &mut remarks.notes);
+        let num_states = || Some(num_states_seen(&alignment, &def));
+        let resolved = resolve_model(&def, &choice, num_states, &mut remarks.notes);
         let (model, scaler) = match resolved {
             Ok(found) => found,
             Err(fault) => {
@@ -152,7 +140,7 @@ pub fn load(plan: &Plan) -> Result<Loaded> {
     remark(&taxa, &partitions, &report, &mut remarks);
     let presence = partitions.iter().map(|p| p.patterns.tip_taxa.clone()).collect();
     for partition in &mut partitions {
-        count_freqs(partition, &mut remarks);
+        count_with_warning(partition, &mut remarks);
         if !plan.data.restricted {
             partition.patterns = partition.patterns.with_all_taxa(taxa.len());
         }
@@ -249,17 +237,11 @@ fn read_all_trees(
     Ok(trees)
 }
 
-/// Gives the model its empirical frequencies; those to be optimised start there, too.
-fn count_freqs(partition: &mut Partition, remarks: &mut Remarks) {
-    let model = &mut partition.model;
-    let empirical = model.freqs_mode == FreqsMode::Empirical;
-    if !empirical && model.freqs_mode != FreqsMode::Optimized {
-        return;
-    }
-    let (freqs, raised) = empirical_freqs(&partition.patterns, model.num_states());
-    model.set_freqs(&freqs);
-    if empirical && !raised.is_empty() {
-        let names = model.data_type.state_names();
+/// Counts the frequencies the model wants, and warns of states that are hardly there.
+fn count_with_warning(partition: &mut Partition, remarks: &mut Remarks) {
+    let raised = count_freqs(&mut partition.model, &partition.patterns);
+    if !raised.is_empty() {
+        let names = partition.model.data_type.state_names();
         let states: Vec<&str> = raised.iter().map(|&state| names[state]).collect();
         remarks.warnings.push(format!(
             "partition '{}' has no or hardly any {}: empirical frequencies raised to 0.0001",

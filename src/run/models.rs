@@ -6,7 +6,7 @@
 use super::plan::Plan;
 use crate::error::{Fault, Place};
 use crate::likelihood::BrlenLinkage;
-use crate::model::Model;
+use crate::model::{Heterogeneity, Model};
 use crate::numeric::GammaMode;
 use crate::partition::{Partition, PartitionDef, format_ranges};
 
@@ -14,59 +14,91 @@ use crate::partition::{Partition, PartitionDef, format_ranges};
 const DEFAULT_MODEL: &str = "GTR+G4";
 
 /// What the command line says about models.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct ModelChoice {
-    /// The model of `-m`.
-    pub option: Option<Model>,
+    /// The model of `-m`; one that leaves the number of states open has two.
+    option: Option<Model>,
+    /// `-m` as it was typed, if it leaves the number of states open (`MULTIGAMMA`).
+    open_option: Option<String>,
     /// True if `-m` was refused already: then nothing is said about lines that need it.
     pub option_is_bad: bool,
     /// Discrete rates are medians.
-    pub gamma_median: bool,
+    gamma_median: bool,
 }
 
-/// Reads the model of `-m`.
-pub fn parse_model_option(text: &str) -> Result<Model, Fault> {
-    Model::parse(text).map_err(|message| Fault::new(Place::default(), format!("-m: {message}")))
+impl ModelChoice {
+    /// Reads the model of `-m`; what is wrong with it joins the faults.
+    pub fn new(option: Option<&str>, gamma_median: bool, faults: &mut Vec<Fault>) -> Self {
+        let mut choice = ModelChoice { gamma_median, ..ModelChoice::default() };
+        let Some(text) = option else {
+            return choice;
+        };
+        choice.open_option = Model::leaves_states_open(text).then(|| text.to_string());
+        match Model::parse_with_states(text, Some(2)) {
+            Ok(model) => choice.option = Some(model),
+            Err(message) => {
+                faults.push(Fault::new(Place::default(), format!("-m: {message}")));
+                choice.option_is_bad = true;
+            }
+        }
+        choice
+    }
+
+    /// The model of partitions without one of their own.
+    fn model(&self, num_states: impl Fn() -> Option<usize>) -> Result<Model, String> {
+        match (&self.open_option, &self.option) {
+            (Some(open), _) => Model::parse_with_states(open, num_states()),
+            (None, Some(model)) => Ok(model.clone()),
+            (None, None) => Model::parse(DEFAULT_MODEL),
+        }
+    }
 }
 
-/// The model of a partition and the scaler its line gives.
+/// The model of a partition and the scaler its line gives. `num_states` counts the states of
+/// multi-state data whose model does not say it.
 ///
 /// # Errors
 /// The fault, with the line's place.
 pub fn resolve_model(
     def: &PartitionDef,
     choice: &ModelChoice,
+    num_states: impl Fn() -> Option<usize>,
     notes: &mut Vec<String>,
 ) -> Result<(Model, Option<f64>), Fault> {
     let fault = |message: String| Fault::new(def.place.clone(), message);
     let (text, scaler) = split_scaler(&def.model).map_err(fault)?;
-    let from_option = || match &choice.option {
-        Some(model) => model.clone(),
-        None => Model::parse(DEFAULT_MODEL).expect("the default model is known"),
-    };
     let mut note = |note: String| {
         if !notes.contains(&note) {
             notes.push(note);
         }
     };
-    let takes_option = text.is_empty() || Model::is_type_only(&text);
+    let takes_option = text.is_empty() || Model::is_type(&text);
+    let states = || if takes_option_states(&text) { num_states() } else { None };
     let mut model = if text.is_empty() {
-        from_option()
-    } else if let Some(model) = Model::for_type(&text, &from_option()) {
-        model
+        choice.model(num_states).map_err(fault)?
     } else {
-        Model::parse(&text).map_err(fault)?
+        let option = choice.option.clone().or_else(|| Model::parse(DEFAULT_MODEL).ok());
+        let may_take = takes_option || choice.option.is_some() || Model::parse(&text).is_err();
+        let of_type = option
+            .filter(|_| may_take)
+            .and_then(|option| Model::for_type(&text, &option, states()));
+        of_type.unwrap_or_else(|| Model::parse_with_states(&text, states())).map_err(fault)?
     };
     if takes_option && choice.option.is_none() && !choice.option_is_bad {
         note(format!("partitions without a model of their own get {DEFAULT_MODEL} (no -m given)"));
     }
     if choice.gamma_median
-        && let Some(gamma) = &mut model.gamma
+        && let Heterogeneity::Gamma(gamma) = &mut model.heterogeneity
     {
         gamma.mode = GammaMode::Median;
     }
     model.notes.iter().cloned().for_each(note);
     Ok((model, scaler))
+}
+
+/// True if the number of states of a partition's line must be counted in the data.
+fn takes_option_states(text: &str) -> bool {
+    Model::is_multistate_type(text) || Model::leaves_states_open(text)
 }
 
 /// Takes a `+BU{s}` or `+B{s}` off a model string.
@@ -117,13 +149,20 @@ mod tests {
     }
 
     fn choice(option: Option<&str>) -> ModelChoice {
-        let option = option.map(|text| Model::parse(text).unwrap());
-        ModelChoice { option, option_is_bad: false, gamma_median: false }
+        let mut faults = Vec::new();
+        let choice = ModelChoice::new(option, false, &mut faults);
+        assert!(faults.is_empty(), "{faults:?}");
+        choice
+    }
+
+    fn resolve(line: &str, choice: &ModelChoice) -> Result<(Model, Option<f64>), Fault> {
+        resolve_model(&def(line), choice, || Some(5), &mut Vec::new())
     }
 
     fn label(line: &str, option: Option<&str>) -> (String, Option<f64>, Vec<String>) {
         let mut notes = Vec::new();
-        let (model, scaler) = resolve_model(&def(line), &choice(option), &mut notes).unwrap();
+        let (model, scaler) =
+            resolve_model(&def(line), &choice(option), || Some(5), &mut notes).unwrap();
         (model.label(), scaler, notes)
     }
 
@@ -136,9 +175,32 @@ mod tests {
         let (model, _, notes) = label("DNA", None);
         assert_eq!((model.as_str(), notes.len()), ("GTR+FC+G4m", 1));
         assert!(label("JC", None).2.is_empty());
-        let median = ModelChoice { gamma_median: true, ..choice(Some("JC+G")) };
-        let model = resolve_model(&def("DNA"), &median, &mut Vec::new()).unwrap().0;
-        assert_eq!(model.label(), "JC+FE+G4a");
+        let median = ModelChoice::new(Some("JC+G"), true, &mut Vec::new());
+        assert_eq!(resolve("DNA", &median).unwrap().0.label(), "JC+FE+G4a");
+    }
+
+    #[test]
+    fn types_of_other_data_get_their_own_model_with_the_rates_of_the_command_line() {
+        for (line, option, expected) in [
+            ("LG", Some("GTRGAMMA"), "LG+G4m"),
+            ("LG", None, "LG"),
+            ("WAGF", Some("GTRGAMMAI"), "WAG+FC+IO+G4m"),
+            ("LG+I", Some("GTRGAMMA"), "LG+IO"),
+            ("BIN", Some("GTRGAMMA"), "BIN+FC+G4m"),
+            ("MULTI", Some("PROTGAMMAWAG"), "MULTI5_GTR+FC+G4m"),
+            ("MULTI", Some("MK+G"), "MULTI5_MK+FE+G4m"),
+            ("", Some("MK+G"), "MULTI5_MK+FE+G4m"),
+            ("MULTI7_MK", Some("MK+G"), "MULTI7_MK+FE"),
+            ("CODON2", Some("GY+F1X4+G"), "GY+F1X4+CODE{2}+G4m"),
+            ("CODON", Some("GTR+G"), "GY+F3X4+CODE{1}+G4m"),
+            ("DNA", Some("PROTGAMMALG"), "GTR+FC+G4m"),
+            ("PROT", Some("LG+R3"), "LG+R3"),
+            ("ASC_DNA", Some("GTRGAMMA"), "GTR+FC+G4m+ASC_LEWIS"),
+        ] {
+            assert_eq!(label(line, option).0, expected, "{line} with {option:?}");
+        }
+        let wrong = resolve("AA", &choice(Some("GTR+G"))).unwrap_err().to_string();
+        assert!(wrong.contains("which amino-acid matrix"), "{wrong}");
     }
 
     #[test]
@@ -147,11 +209,11 @@ mod tests {
         assert_eq!(label("JC+b[2]+G", None).0, "JC+FE+G4m");
         assert_eq!(label("DNA+BU{1.5}", Some("JC")).1, Some(1.5));
         for bad in ["JC+BU{0}", "JC+BU{x}", "JC+BU{-1}", "JC+B{inf}", "JC+B{"] {
-            let fault = resolve_model(&def(bad), &choice(None), &mut Vec::new()).unwrap_err();
+            let fault = resolve(bad, &choice(None)).unwrap_err();
             let message = fault.to_string();
             assert!(message.starts_with("q, line 2, 'g': 'B"), "{message}");
         }
-        let fault = resolve_model(&def("NONE"), &choice(None), &mut Vec::new()).unwrap_err();
+        let fault = resolve("NONE", &choice(None)).unwrap_err();
         assert!(fault.to_string().starts_with("q, line 2, 'g': model 'NONE'"), "{fault}");
     }
 }

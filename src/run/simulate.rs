@@ -1,14 +1,14 @@
 //! `simulate`: sequences along a tree, with missing genes to order.
 
 use super::load::{collect, read_text};
-use super::models::{ModelChoice, parse_model_option, resolve_model};
+use super::models::{ModelChoice, resolve_model};
 use super::plan::{Plan, SimulatePlan, TreeSource};
 use super::session::Files;
 use super::trees::{own_taxa, read_first_tree};
 use crate::alignment::Patterns;
 use crate::alphabet::Code;
 use crate::error::{Error, Fault, Place, Result};
-use crate::model::{FreqsMode, Model, ParamMode};
+use crate::model::Model;
 use crate::output::{AlignmentReport, Kind, PartitionReport, Progress, Report};
 use crate::partition::{PartitionDef, check_frame, parse_partitions, whole_alignment};
 use crate::rng::{Purpose, stream};
@@ -143,22 +143,13 @@ fn resolve_models(
     defs: &[PartitionDef],
     faults: &mut Vec<Fault>,
 ) -> Vec<(Model, f64)> {
-    let option = plan.data.model.as_deref().map(parse_model_option);
-    let (option, option_is_bad) = match option {
-        Some(Err(fault)) => {
-            faults.push(fault);
-            (None, true)
-        }
-        Some(Ok(model)) => (Some(model), false),
-        None => (None, false),
-    };
-    let choice = ModelChoice { option, option_is_bad, gamma_median: plan.data.gamma_median };
-    if option_is_bad {
+    let choice = ModelChoice::new(plan.data.model.as_deref(), plan.data.gamma_median, faults);
+    if choice.option_is_bad {
         return Vec::new();
     }
     let mut models = Vec::new();
     for def in defs {
-        match resolve_model(def, &choice, &mut Vec::new()) {
+        match resolve_model(def, &choice, || None, &mut Vec::new()) {
             Ok((model, scaler)) => {
                 let open = open_parameters(&model);
                 if !open.is_empty() {
@@ -178,21 +169,11 @@ fn resolve_models(
     models
 }
 
-/// Parameters without a value, by their letters in a model string.
-fn open_parameters(model: &Model) -> Vec<&'static str> {
-    let open_freqs = matches!(model.freqs_mode, FreqsMode::Empirical | FreqsMode::Optimized);
-    let gamma = model.gamma.is_some_and(|g| g.alpha_mode == ParamMode::Optimized);
-    let invariant = model.invariant.is_some_and(|i| i.pinv_mode == ParamMode::Optimized);
-    [
-        (model.rates_mode == ParamMode::Optimized, "substitution rates"),
-        (open_freqs, "frequencies (+FU, or +FE for equal ones)"),
-        (gamma, "alpha (+G)"),
-        (invariant, "the proportion of invariant sites (+I)"),
-    ]
-    .into_iter()
-    .filter(|one| one.0)
-    .map(|one| one.1)
-    .collect()
+/// Parameters without a value, as users know them.
+fn open_parameters(model: &Model) -> Vec<String> {
+    let free = model.free_parameters().into_iter().map(|parameter| parameter.name);
+    let counted = model.wants_counts().then(|| "frequencies".to_string());
+    free.chain(counted).collect()
 }
 
 fn simulate_gene(

@@ -149,7 +149,8 @@ mod tests {
         let tree = Tree::from_edges(3, &[(0, 3, 0.1), (1, 3, 0.2), (2, 3, 3.0)]);
         let sites = 100_000;
         let rng = &mut stream(1, Purpose::Test, 0);
-        let model = SimModel { matrices: std::slice::from_ref(&f), cats: &cats(&[1.0], &[1.0], 0.0) };
+        let model =
+            SimModel { matrices: std::slice::from_ref(&f), cats: &cats(&[1.0], &[1.0], 0.0) };
         let states = simulate_states(&tree, &model, sites, rng);
         for tip in &states {
             for (state, freq) in f.freqs.iter().enumerate() {

@@ -1,0 +1,24 @@
+//! Ascertainment bias: alignments from which invariable sites were left out.
+//!
+//! A site is seen only if it varies, so its likelihood must be divided by the probability that a site
+//! varies. With D_k the likelihood of a site where every taxon has state k, w the weights of the n
+//! sites that were kept:
+//!
+//! ```text
+//! Lewis (2001, Syst. Biol. 50:913)      lnL = sum w ln L  -  n ln(1 - sum_k D_k)
+//! Felsenstein (Leache et al. 2015)      lnL = sum w ln L  +  m ln(sum_k D_k),     m invariable sites
+//! Stamatakis (Leache et al. 2015)       lnL = sum w ln L  +  sum_k m_k ln D_k,    m_k of state k
+//! ```
+//!
+//! Leaché et al. (2015, Syst. Biol. 64:1032) compare the three.
+
+/// How missing invariable sites are made up for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Ascertainment {
+    /// Conditional on sites being variable.
+    Lewis,
+    /// So many invariable sites were left out.
+    Felsenstein(f64),
+    /// So many invariable sites of each state were left out.
+    Stamatakis(Vec<f64>),
+}

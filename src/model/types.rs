@@ -1,0 +1,128 @@
+//! Types of data as partition lines name them (`DNA`, `BIN`, `CODON2`, RAxML's `LGF`), and the models
+//! they stand for, given the one of the command line.
+
+use super::matrices::{Context, read_matrix};
+use super::parameters::{FreqsMode, Model};
+use super::parse::{Parsed, Word, plain};
+use super::rates::Heterogeneity;
+use super::raxml::split_protein;
+use crate::alphabet::{DataType, GeneticCode};
+
+/// A type of data without a model.
+enum Type {
+    Dna,
+    Binary,
+    Multistate,
+    Protein,
+    Codon(GeneticCode),
+}
+
+/// Type, and whether frequencies are to be estimated (`X`).
+fn read_type(word: &str) -> Option<(Type, bool)> {
+    let (bare, optimized) = match word.strip_suffix('X') {
+        Some(bare) => (bare, true),
+        None => (word, false),
+    };
+    let found = match bare {
+        "DNA" | "NT" => Type::Dna,
+        "BIN" | "BINARY" => Type::Binary,
+        "MULTI" | "MORPH" => Type::Multistate,
+        "PROT" | "AA" | "PROTEIN" => Type::Protein,
+        _ => {
+            let number = bare.strip_prefix("CODON")?;
+            let number = if number.is_empty() { Some(1) } else { number.parse().ok() };
+            Type::Codon(number.and_then(GeneticCode::from_number)?)
+        }
+    };
+    Some((found, optimized))
+}
+
+impl Model {
+    /// True for a word that names a type of data and no model: `DNA`, `BIN`, `CODON2`, `PROT`, and
+    /// with an `X` behind for frequencies by maximum likelihood.
+    pub fn is_type(text: &str) -> bool {
+        read_type(&plain(text)).is_some()
+    }
+
+    /// True for a type of multi-state data, the number of whose states must be counted.
+    pub fn is_multistate_type(text: &str) -> bool {
+        matches!(read_type(&plain(text)), Some((Type::Multistate, _)))
+    }
+
+    /// The model that a partition line's type stands for, given the one of the command line: that one
+    /// if it is of the type, otherwise the type's most general model with the rates over sites of that
+    /// one, as in RAxML. The same for a bare amino-acid matrix (`LG`, RAxML's `LGF` and `LGX`).
+    /// `num_states` is of multi-state data. `None` if `text` is neither.
+    ///
+    /// # Errors
+    /// One sentence: a type that does not say what its model is.
+    pub fn for_type(
+        text: &str,
+        from_option: &Model,
+        num_states: Option<usize>,
+    ) -> Option<Parsed<Model>> {
+        let word = plain(text);
+        let (word, corrected) = match word.strip_prefix("ASC_") {
+            Some(bare) => (bare.to_string(), true),
+            None => (word, false),
+        };
+        let mut model = match read_type(&word) {
+            Some((found, optimized)) => {
+                let mut model = match of_type(found, from_option, num_states) {
+                    Ok(model) => model,
+                    Err(wrong) => return Some(Err(format!("type '{}': {wrong}", text.trim()))),
+                };
+                if optimized {
+                    model.freqs_mode = FreqsMode::Optimized;
+                }
+                model
+            }
+            None => {
+                let (name, freqs) = split_protein(&word).filter(|(name, _)| name != "AUTO")?;
+                let model = Model::parse(&format!("{name}{freqs}")).ok()?;
+                with_rates_of(model, from_option)
+            }
+        };
+        if corrected {
+            model.ascertainment = Some(super::Ascertainment::Lewis);
+        }
+        Some(Ok(model))
+    }
+}
+
+fn of_type(found: Type, option: &Model, num_states: Option<usize>) -> Parsed<Model> {
+    let make = |name: &str, code: GeneticCode| {
+        let word = Word { head: name, values: Vec::new() };
+        read_matrix(&word, Context { code, num_states })
+    };
+    let standard = GeneticCode::STANDARD;
+    let own = |name| make(name, standard).map(|model| with_rates_of(model, option));
+    match (found, option.data_type) {
+        (Type::Dna, DataType::Dna)
+        | (Type::Binary, DataType::Binary)
+        | (Type::Protein, DataType::Protein) => Ok(option.clone()),
+        (Type::Codon(code), DataType::Codon(of_option)) if code == of_option => Ok(option.clone()),
+        (Type::Codon(code), DataType::Codon(_)) => {
+            let mut model = make(&option.name, code)?;
+            model.freqs_mode = option.freqs_mode;
+            Ok(with_rates_of(model, option))
+        }
+        (Type::Codon(code), _) => make("GY", code).map(|model| with_rates_of(model, option)),
+        (Type::Dna, _) => own("GTR"),
+        (Type::Binary, _) => own("BIN"),
+        (Type::Multistate, DataType::Multistate(_)) if option.name.ends_with("MK") => own("MK"),
+        (Type::Multistate, _) => own("MULTI_GTR"),
+        (Type::Protein, _) => {
+            Err("which amino-acid matrix? Write LG, for example, or give one with -m".to_string())
+        }
+    }
+}
+
+/// The model with the rates over sites of another.
+fn with_rates_of(mut model: Model, other: &Model) -> Model {
+    if model.heterogeneity == Heterogeneity::Uniform {
+        model.heterogeneity = other.heterogeneity.clone();
+    }
+    model.invariant = other.invariant;
+    model
+}
