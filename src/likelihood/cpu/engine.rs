@@ -355,7 +355,7 @@ pub fn empty_model(data: &GeneData) -> ModelBlock {
         matrix_of_rate: Vec::new(),
         eigenvals: Vec::new(),
         eigenvec_columns: Vec::new(),
-        inv_eigenvecs: Vec::new(),
+        inv_eigenvec_columns: Vec::new(),
         rates: Vec::new(),
         rate_weights: Vec::new(),
         weighted_freqs: Vec::new(),
@@ -384,14 +384,15 @@ pub fn fill_model(block: &mut ModelBlock, model: &GeneModel, kernels: &dyn Kerne
     let num_matrices = model.matrices.len();
     block.eigenvals = vec![0.0; num_matrices * n];
     block.eigenvec_columns = vec![0.0; num_matrices * n * n];
-    block.inv_eigenvecs = vec![0.0; num_matrices * n * n];
+    block.inv_eigenvec_columns = vec![0.0; num_matrices * n * n];
     for (m, matrix) in model.matrices.iter().enumerate() {
         for k in 0..states {
             block.eigenvals[m * n + k] = matrix.eigenvals[k];
             for i in 0..states {
                 let at = (m * n + k) * n + i;
                 block.eigenvec_columns[at] = matrix.eigenvecs[i * states + k];
-                block.inv_eigenvecs[at] = matrix.inv_eigenvecs[k * states + i];
+                let column = (m * n + i) * n + k;
+                block.inv_eigenvec_columns[column] = matrix.inv_eigenvecs[k * states + i];
             }
         }
     }

@@ -79,13 +79,14 @@ pub trait Kernels: Send + Sync {
     ) -> [f64; 3];
 }
 
-/// Calls a body with the model's number of states, one of `layout::STATE_COUNTS`, as a constant.
+/// Calls a body with the model's number of states, one of `layout::STATE_COUNTS`, as a constant, and with
+/// the set's numbers per register where it is named.
 macro_rules! with_states {
-    ($model:expr, $($body:ident)::+ ( $($arg:expr),* $(,)? )) => {
+    ($model:expr $(; $set:ident)?, $($body:ident)::+ ( $($arg:expr),* $(,)? )) => {
         match $model.dims.num_states {
-            4 => $($body)::+::<4>($($arg),*),
-            20 => $($body)::+::<20>($($arg),*),
-            64 => $($body)::+::<64>($($arg),*),
+            4 => $($body)::+::<4 $(, $set)?>($($arg),*),
+            20 => $($body)::+::<20 $(, $set)?>($($arg),*),
+            64 => $($body)::+::<64 $(, $set)?>($($arg),*),
             other => unreachable!("no kernel for {other} states"),
         }
     };
@@ -94,7 +95,7 @@ pub(super) use with_states;
 
 /// Implements [`Kernels`] for `$set` by compiling every body under `$feature`.
 macro_rules! instantiate_kernels {
-    ($set:ident, $name:literal, $(#[$feature:meta])*) => {
+    ($set:ident, $name:literal, $width:literal, $(#[$feature:meta])*) => {
         use crate::likelihood::cpu::body::likelihood::{BlockLikelihoods, PatternData};
         use crate::likelihood::cpu::body::operand::End;
         use crate::likelihood::cpu::body::pmatrix::ModelBlock;
@@ -102,9 +103,12 @@ macro_rules! instantiate_kernels {
         use crate::likelihood::cpu::kernels::{Kernels, with_states};
         use crate::likelihood::layout::BLOCK;
 
+        /// Numbers in a register.
+        const W: usize = $width;
+
         $(#[$feature])*
         fn update_pmatrix(model: &ModelBlock, t: f64, out: &mut [f64]) {
-            with_states!(model, body::pmatrix::update_pmatrix(model, t, out));
+            with_states!(model; W, body::pmatrix::update_pmatrix(model, t, out));
         }
         $(#[$feature])*
         fn update_tip_table(model: &ModelBlock, pmatrix: &[f64], out: &mut [f64]) {
@@ -114,19 +118,19 @@ macro_rules! instantiate_kernels {
         fn update_partials(
             model: &ModelBlock, n: usize, [a, b]: [End<'_>; 2], out: &mut [f64], scaler: &mut [u32],
         ) {
-            with_states!(model, body::partials::update_partials(model.dims, n, a, b, out, scaler));
+            with_states!(model; W, body::partials::update_partials(model.dims, n, a, b, out, scaler));
         }
         $(#[$feature])*
         fn update_pendant(
             model: &ModelBlock, n: usize, subtree: End<'_>, out: &mut [f64], scaler: &mut [u32],
         ) {
-            with_states!(model, body::likelihood::update_pendant(model, n, subtree, out, scaler));
+            with_states!(model; W, body::likelihood::update_pendant(model, n, subtree, out, scaler));
         }
         $(#[$feature])*
         fn edge_likelihoods(
             model: &ModelBlock, n: usize, [a, b]: [End<'_>; 2], out: &mut BlockLikelihoods,
         ) {
-            with_states!(model, body::likelihood::edge_likelihoods(model, n, a, b, out));
+            with_states!(model; W, body::likelihood::edge_likelihoods(model, n, a, b, out));
         }
         $(#[$feature])*
         fn insertion_likelihoods(
@@ -134,7 +138,7 @@ macro_rules! instantiate_kernels {
             out: &mut BlockLikelihoods,
         ) {
             with_states!(
-                model, body::likelihood::insertion_likelihoods(model.dims, n, pendant, a, b, out)
+                model; W, body::likelihood::insertion_likelihoods(model.dims, n, pendant, a, b, out)
             );
         }
         $(#[$feature])*
@@ -150,7 +154,7 @@ macro_rules! instantiate_kernels {
             scaler: &mut [u32; BLOCK],
         ) {
             with_states!(
-                model, body::derivatives::update_sumtable(model, n, invariant, a, b, out, scaler)
+                model; W, body::derivatives::update_sumtable(model, n, invariant, a, b, out, scaler)
             );
         }
         $(#[$feature])*

@@ -6,14 +6,14 @@
 use super::super::super::layout::{BLOCK, LANES};
 use super::super::super::scaling::{LN_FACTOR, factor};
 use super::likelihood::{PatternData, add_lanes, combine_scalers};
-use super::operand::{End, Operand, with_ends};
+use super::operand::{End, Operand, with_ends, with_tiles};
 use super::pmatrix::ModelBlock;
 use crate::numeric::elementary::{Lanes, ln};
 
 /// Fills one sumtable block `[rate][eigen][pattern]` (stride [`BLOCK`]) and its scaler counts.
 /// The ends' matrices are the model's `sumtable_left` and `sumtable_right` (or their tip tables).
 #[inline(always)]
-pub fn update_sumtable<const S: usize>(
+pub fn update_sumtable<const S: usize, const W: usize>(
     model: &ModelBlock,
     num_patterns: usize,
     invariant: &[f64],
@@ -23,7 +23,10 @@ pub fn update_sumtable<const S: usize>(
     out_scaler: &mut [u32; BLOCK],
 ) {
     let dims = model.dims;
-    with_ends!(dims, first, second, |a, b| multiply::<S>(a, b, dims.num_rates, num_patterns, out));
+    with_ends!(dims, first, second, |a, b| with_tiles!(
+        S,
+        multiply::<S, W>(a, b, dims.num_rates, num_patterns, out)
+    ));
     let mut factors = Vec::new();
     if dims.rate_scalers {
         factors.resize(num_patterns * dims.num_rates, 1.0);
@@ -53,7 +56,7 @@ pub fn update_sumtable<const S: usize>(
 }
 
 #[inline(always)]
-fn multiply<const S: usize>(
+fn multiply<const S: usize, const W: usize, const T: usize>(
     a: impl Operand<S>,
     b: impl Operand<S>,
     num_rates: usize,
@@ -63,11 +66,13 @@ fn multiply<const S: usize>(
     for rate in 0..num_rates {
         let (at_a, at_b) = (a.at_rate(rate), b.at_rate(rate));
         let columns = &mut out[rate * S * BLOCK..(rate + 1) * S * BLOCK];
-        for pattern in 0..num_patterns {
-            let row = pattern * num_rates + rate;
-            let (x, y) = (a.vector(&at_a, pattern, row), b.vector(&at_b, pattern, row));
+        for first in (0..num_patterns).step_by(T) {
+            let rows = [num_rates, rate];
+            let (x, y) = (a.tile::<W, T>(&at_a, first, rows), b.tile::<W, T>(&at_b, first, rows));
             for k in 0..S {
-                columns[k * BLOCK + pattern] = x[k] * y[k];
+                for t in 0..T {
+                    columns[k * BLOCK + first + t] = x[t][k] * y[t][k];
+                }
             }
         }
     }

@@ -5,7 +5,7 @@
 
 use super::super::super::layout::{BLOCK, Dims, LANES};
 use super::super::super::scaling::{LN_FACTOR, factor};
-use super::operand::{End, Operand, Plain, with_ends};
+use super::operand::{End, Operand, Plain, Tile, with_ends, with_tiles};
 use super::pmatrix::ModelBlock;
 use crate::numeric::elementary::{Lanes, ln};
 
@@ -35,7 +35,7 @@ impl Default for BlockLikelihoods {
 
 /// z = weighted frequencies · (matrix · CLV of a pruned subtree), rows to be kept for many scores.
 #[inline(always)]
-pub fn update_pendant<const S: usize>(
+pub fn update_pendant<const S: usize, const W: usize>(
     model: &ModelBlock,
     num_patterns: usize,
     subtree: End<'_>,
@@ -46,8 +46,11 @@ pub fn update_pendant<const S: usize>(
     let freqs: &[[f64; S]] = model.weighted_freqs.as_chunks().0;
     let out: &mut [[f64; S]] = &mut out.as_chunks_mut().0[..num_patterns * dims.num_rates];
     match subtree.tip(dims) {
-        Some(tip) => weigh(tip, freqs, out),
-        None => weigh(subtree.inner().expect("an end is a tip or inner"), freqs, out),
+        Some(tip) => with_tiles!(S, weigh::<S, W>(tip, freqs, out)),
+        None => {
+            let inner = subtree.inner().expect("an end is a tip or inner");
+            with_tiles!(S, weigh::<S, W>(inner, freqs, out));
+        }
     }
     super::partials::add_scalers(
         subtree.scaler(),
@@ -57,15 +60,21 @@ pub fn update_pendant<const S: usize>(
 }
 
 #[inline(always)]
-fn weigh<const S: usize>(a: impl Operand<S>, freqs: &[[f64; S]], out: &mut [[f64; S]]) {
+fn weigh<const S: usize, const W: usize, const T: usize>(
+    a: impl Operand<S>,
+    freqs: &[[f64; S]],
+    out: &mut [[f64; S]],
+) {
     let num_rates = freqs.len();
     for (rate, freqs) in freqs.iter().enumerate() {
         let at_rate = a.at_rate(rate);
-        for pattern in 0..out.len() / num_rates {
-            let row = pattern * num_rates + rate;
-            let x = a.vector(&at_rate, pattern, row);
-            for i in 0..S {
-                out[row][i] = freqs[i] * x[i];
+        for first in (0..out.len() / num_rates).step_by(T) {
+            let x = a.tile::<W, T>(&at_rate, first, [num_rates, rate]);
+            for t in 0..T {
+                let out = &mut out[(first + t) * num_rates + rate];
+                for i in 0..S {
+                    out[i] = freqs[i] * x[t][i];
+                }
             }
         }
     }
@@ -73,7 +82,7 @@ fn weigh<const S: usize>(a: impl Operand<S>, freqs: &[[f64; S]], out: &mut [[f64
 
 /// Likelihoods at the root edge between `first` (seen through no matrix) and `second`.
 #[inline(always)]
-pub fn edge_likelihoods<const S: usize>(
+pub fn edge_likelihoods<const S: usize, const W: usize>(
     model: &ModelBlock,
     num_patterns: usize,
     first: End<'_>,
@@ -87,16 +96,23 @@ pub fn edge_likelihoods<const S: usize>(
     match first {
         // A tip's table holds 0/1 rows here; a CLV's matrix is not looked at.
         End::Tip { .. } => {
-            with_second(dims, first.tip(dims).expect("a tip"), z, second, &mut factors, out)
+            with_second::<S, W>(dims, first.tip(dims).expect("a tip"), z, second, &mut factors, out)
         }
         End::Inner { clv, .. } => {
-            with_second(dims, Plain { clv: clv.as_chunks().0 }, z, second, &mut factors, out);
+            with_second::<S, W>(
+                dims,
+                Plain { clv: clv.as_chunks().0 },
+                z,
+                second,
+                &mut factors,
+                out,
+            );
         }
     }
 }
 
 #[inline(always)]
-fn with_second<const S: usize>(
+fn with_second<const S: usize, const W: usize>(
     dims: Dims,
     a: impl Operand<S>,
     z: impl Operand<S>,
@@ -105,23 +121,17 @@ fn with_second<const S: usize>(
     out: &mut BlockLikelihoods,
 ) {
     match second.tip(dims) {
-        Some(tip) => sum_products(dims, z, a, tip, factors, out),
+        Some(tip) => with_tiles!(S, sum_products::<S, W>(dims, z, a, tip, factors, out)),
         None => {
-            sum_products(
-                dims,
-                z,
-                a,
-                second.inner().expect("an end is a tip or inner"),
-                factors,
-                out,
-            );
+            let inner = second.inner().expect("an end is a tip or inner");
+            with_tiles!(S, sum_products::<S, W>(dims, z, a, inner, factors, out));
         }
     }
 }
 
 /// Likelihoods of putting a pruned subtree (`pendant`, made by [`update_pendant`]) between two ends.
 #[inline(always)]
-pub fn insertion_likelihoods<const S: usize>(
+pub fn insertion_likelihoods<const S: usize, const W: usize>(
     dims: Dims,
     num_patterns: usize,
     (pendant, pendant_scaler): (&[f64], &[u32]),
@@ -132,7 +142,10 @@ pub fn insertion_likelihoods<const S: usize>(
     let z = Plain::<S> { clv: pendant.as_chunks().0 };
     let scalers = [Some(pendant_scaler), first.scaler(), second.scaler()];
     let mut factors = RateFactors::new(dims, num_patterns, &scalers, out);
-    with_ends!(dims, first, second, |a, b| sum_products(dims, z, a, b, &mut factors, out));
+    with_ends!(dims, first, second, |a, b| with_tiles!(
+        S,
+        sum_products::<S, W>(dims, z, a, b, &mut factors, out)
+    ));
 }
 
 #[derive(Clone, Copy)]
@@ -147,8 +160,13 @@ impl<const S: usize> Operand<S> for Frequencies<'_, S> {
         self.freqs[rate]
     }
     #[inline(always)]
-    fn vector(self, at_rate: &[f64; S], _pattern: usize, _row: usize) -> [f64; S] {
-        *at_rate
+    fn tile<const W: usize, const T: usize>(
+        self,
+        at_rate: &[f64; S],
+        _first: usize,
+        _rows: [usize; 2],
+    ) -> Tile<S, T> {
+        [*at_rate; T]
     }
 }
 
@@ -209,7 +227,7 @@ pub fn combine_scalers(
 }
 
 #[inline(always)]
-fn sum_products<const S: usize>(
+fn sum_products<const S: usize, const W: usize, const T: usize>(
     dims: Dims,
     z: impl Operand<S>,
     a: impl Operand<S>,
@@ -221,18 +239,21 @@ fn sum_products<const S: usize>(
     let mut sums = [[0.0; S]; BLOCK];
     for rate in 0..dims.num_rates {
         let (at_z, at_a, at_b) = (z.at_rate(rate), a.at_rate(rate), b.at_rate(rate));
-        for (pattern, sum) in sums[..num_patterns].iter_mut().enumerate() {
-            let row = pattern * dims.num_rates + rate;
-            let z = z.vector(&at_z, pattern, row);
-            let x = a.vector(&at_a, pattern, row);
-            let y = b.vector(&at_b, pattern, row);
-            let weight = if dims.rate_scalers {
-                factors.per_rate[rate * num_patterns + pattern]
-            } else {
-                1.0
-            };
-            for i in 0..S {
-                sum[i] = (z[i] * weight * x[i]).mul_add(y[i], sum[i]);
+        for first in (0..num_patterns).step_by(T) {
+            let rows = [dims.num_rates, rate];
+            let z = z.tile::<W, T>(&at_z, first, rows);
+            let x = a.tile::<W, T>(&at_a, first, rows);
+            let y = b.tile::<W, T>(&at_b, first, rows);
+            for t in 0..T {
+                let weight = if dims.rate_scalers {
+                    factors.per_rate[rate * num_patterns + first + t]
+                } else {
+                    1.0
+                };
+                let sum = &mut sums[first + t];
+                for i in 0..S {
+                    sum[i] = (z[t][i] * weight * x[t][i]).mul_add(y[t][i], sum[i]);
+                }
             }
         }
     }

@@ -3,14 +3,33 @@
 use super::super::super::layout::Dims;
 use crate::alphabet::Code;
 
+/// Vectors over states of T patterns that are worked on together, so that a column of a matrix, once
+/// loaded, is used several times.
+pub type Tile<const S: usize, const T: usize> = [[f64; S]; T];
+
+/// Calls a function with the size of its tiles as the last constant: one pattern of four states, whose
+/// matrix fits the registers, four of more states. Block lengths are multiples of both.
+macro_rules! with_tiles {
+    ($states:ident, $name:ident :: <$($constant:ident),*> ($($arg:expr),* $(,)?)) => {
+        if $states == 4 { $name::<$($constant),*, 1>($($arg),*) } else { $name::<$($constant),*, 4>($($arg),*) }
+    };
+}
+pub(super) use with_tiles;
+
 /// Something that gives one vector over states per pattern and rate.
 pub trait Operand<const S: usize>: Copy {
     /// What is fetched once per rate.
     type AtRate: Copy;
     /// Fetches what rate `rate` needs.
     fn at_rate(self, rate: usize) -> Self::AtRate;
-    /// The vector of `pattern` at `rate`; `row` is pattern · rates + rate.
-    fn vector(self, at_rate: &Self::AtRate, pattern: usize, row: usize) -> [f64; S];
+    /// The vectors of the patterns from `first` on. Pattern p's row of a CLV is `rows[0] * p + rows[1]`:
+    /// number of rates, and rate. `W`: numbers in a register, for which sums are arranged.
+    fn tile<const W: usize, const T: usize>(
+        self,
+        at_rate: &Self::AtRate,
+        first: usize,
+        rows: [usize; 2],
+    ) -> Tile<S, T>;
 }
 
 /// A tip seen through a matrix: rows of a table, picked by the tip's code.
@@ -31,8 +50,18 @@ impl<'a, const S: usize> Operand<S> for Tip<'a, S> {
         &self.table[rate * self.num_codes..(rate + 1) * self.num_codes]
     }
     #[inline(always)]
-    fn vector(self, at_rate: &Self::AtRate, pattern: usize, _row: usize) -> [f64; S] {
-        at_rate[self.codes[pattern] as usize]
+    fn tile<const W: usize, const T: usize>(
+        self,
+        at_rate: &Self::AtRate,
+        first: usize,
+        _rows: [usize; 2],
+    ) -> Tile<S, T> {
+        let codes = &self.codes[first..first + T];
+        let mut tile = [[0.0; S]; T];
+        for t in 0..T {
+            tile[t] = at_rate[codes[t] as usize];
+        }
+        tile
     }
 }
 
@@ -45,27 +74,97 @@ pub struct Inner<'a, const S: usize> {
     pub pmatrix: &'a [[f64; S]],
 }
 
-impl<const S: usize> Operand<S> for Inner<'_, S> {
-    type AtRate = [[f64; S]; S];
+/// A matrix at one rate.
+#[derive(Clone, Copy)]
+pub struct Columns<'a, const S: usize> {
+    columns: &'a [[f64; S]],
+    /// The same if they are of four states: few enough to stay in registers.
+    of_four: [[f64; 4]; 4],
+}
+
+impl<'a, const S: usize> Operand<S> for Inner<'a, S> {
+    type AtRate = Columns<'a, S>;
     #[inline(always)]
     fn at_rate(self, rate: usize) -> Self::AtRate {
-        let mut matrix = [[0.0; S]; S];
-        matrix.copy_from_slice(&self.pmatrix[rate * S..(rate + 1) * S]);
-        matrix
+        let columns = &self.pmatrix[rate * S..(rate + 1) * S];
+        let mut of_four = [[0.0; 4]; 4];
+        if S == 4 {
+            of_four.as_flattened_mut().copy_from_slice(columns.as_flattened());
+        }
+        Columns { columns, of_four }
     }
     #[inline(always)]
-    fn vector(self, at_rate: &Self::AtRate, _pattern: usize, row: usize) -> [f64; S] {
-        let x = &self.clv[row];
-        let mut sum = [0.0; S];
-        for i in 0..S {
-            sum[i] = at_rate[0][i] * x[0];
+    fn tile<const W: usize, const T: usize>(
+        self,
+        at_rate: &Self::AtRate,
+        first: usize,
+        [num_rates, rate]: [usize; 2],
+    ) -> Tile<S, T> {
+        let mut tile = [[0.0; S]; T];
+        let mut x = [&[0.0; S]; T];
+        for t in 0..T {
+            x[t] = &self.clv[(first + t) * num_rates + rate];
         }
-        for j in 1..S {
-            for i in 0..S {
-                sum[i] = at_rate[j][i].mul_add(x[j], sum[i]);
+        if S == 4 {
+            for t in 0..T {
+                multiply_four(&at_rate.of_four, x[t], &mut tile[t]);
+            }
+            return tile;
+        }
+        // As many sums as there are registers for, at least eight to hide latency.
+        match (S, W) {
+            (64, 8) => multiply::<S, T, 16, 4>(at_rate.columns, x, &mut tile),
+            (64, _) => multiply::<S, T, 8, 4>(at_rate.columns, x, &mut tile),
+            (20, 8) => multiply::<S, T, 20, 4>(at_rate.columns, x, &mut tile),
+            (20, _) => multiply::<S, T, 20, 2>(at_rate.columns, x, &mut tile),
+            _ => multiply::<S, T, 4, 4>(at_rate.columns, x, &mut tile),
+        }
+        tile
+    }
+}
+
+/// Σ_j column_j·x_j: every element is one chain of fused multiply-adds in the order of j.
+#[inline(always)]
+fn multiply_four(columns: &[[f64; 4]; 4], x: &[f64], out: &mut [f64]) {
+    let mut sums = [0.0; 4];
+    for i in 0..4 {
+        sums[i] = columns[0][i] * x[0];
+    }
+    for j in 1..4 {
+        for i in 0..4 {
+            sums[i] = columns[j][i].mul_add(x[j], sums[i]);
+        }
+    }
+    out.copy_from_slice(&sums);
+}
+
+/// The same for a tile, U patterns and R rows at a time.
+#[inline(always)]
+fn multiply<const S: usize, const T: usize, const R: usize, const U: usize>(
+    columns: &[[f64; S]],
+    x: [&[f64; S]; T],
+    out: &mut Tile<S, T>,
+) {
+    for first in (0..S).step_by(R) {
+        for at in (0..T).step_by(U) {
+            let mut sums = [[0.0; R]; U];
+            for u in 0..U {
+                for i in 0..R {
+                    sums[u][i] = columns[0][first + i] * x[at + u][0];
+                }
+            }
+            for j in 1..S {
+                let column = &columns[j][first..first + R];
+                for u in 0..U {
+                    for i in 0..R {
+                        sums[u][i] = column[i].mul_add(x[at + u][j], sums[u][i]);
+                    }
+                }
+            }
+            for u in 0..U {
+                out[at + u][first..first + R].copy_from_slice(&sums[u]);
             }
         }
-        sum
     }
 }
 
@@ -81,8 +180,17 @@ impl<const S: usize> Operand<S> for Plain<'_, S> {
     #[inline(always)]
     fn at_rate(self, _rate: usize) {}
     #[inline(always)]
-    fn vector(self, _at_rate: &(), _pattern: usize, row: usize) -> [f64; S] {
-        self.clv[row]
+    fn tile<const W: usize, const T: usize>(
+        self,
+        _at_rate: &(),
+        first: usize,
+        [num_rates, rate]: [usize; 2],
+    ) -> Tile<S, T> {
+        let mut tile = [[0.0; S]; T];
+        for t in 0..T {
+            tile[t] = self.clv[(first + t) * num_rates + rate];
+        }
+        tile
     }
 }
 

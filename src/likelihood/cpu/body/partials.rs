@@ -2,11 +2,11 @@
 
 use super::super::super::layout::Dims;
 use super::super::super::scaling::{FACTOR, THRESHOLD};
-use super::operand::{End, Operand, with_ends};
+use super::operand::{End, Operand, with_ends, with_tiles};
 
 /// Updates one CLV block of `num_patterns` patterns and its scaler counts from two children.
 #[inline(always)]
-pub fn update_partials<const S: usize>(
+pub fn update_partials<const S: usize, const W: usize>(
     dims: Dims,
     num_patterns: usize,
     first: End<'_>,
@@ -16,14 +16,17 @@ pub fn update_partials<const S: usize>(
 ) {
     let rows = num_patterns * dims.num_rates;
     let out: &mut [[f64; S]] = &mut out.as_chunks_mut().0[..rows];
-    with_ends!(dims, first, second, |a, b| multiply(a, b, dims.num_rates, out));
+    with_ends!(dims, first, second, |a, b| with_tiles!(
+        S,
+        multiply::<S, W>(a, b, dims.num_rates, out)
+    ));
     add_scalers(first.scaler(), second.scaler(), &mut out_scaler[..num_patterns * dims.scalers()]);
     rescale(dims, out, out_scaler);
 }
 
 /// One rate after the other, so that both matrices stay in registers.
 #[inline(always)]
-fn multiply<const S: usize>(
+fn multiply<const S: usize, const W: usize, const T: usize>(
     a: impl Operand<S>,
     b: impl Operand<S>,
     num_rates: usize,
@@ -31,11 +34,14 @@ fn multiply<const S: usize>(
 ) {
     for rate in 0..num_rates {
         let (at_a, at_b) = (a.at_rate(rate), b.at_rate(rate));
-        for pattern in 0..out.len() / num_rates {
-            let row = pattern * num_rates + rate;
-            let (x, y) = (a.vector(&at_a, pattern, row), b.vector(&at_b, pattern, row));
-            for i in 0..S {
-                out[row][i] = x[i] * y[i];
+        for first in (0..out.len() / num_rates).step_by(T) {
+            let rows = [num_rates, rate];
+            let (x, y) = (a.tile::<W, T>(&at_a, first, rows), b.tile::<W, T>(&at_b, first, rows));
+            for t in 0..T {
+                let out = &mut out[(first + t) * num_rates + rate];
+                for i in 0..S {
+                    out[i] = x[t][i] * y[t][i];
+                }
             }
         }
     }

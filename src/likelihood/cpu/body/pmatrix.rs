@@ -1,6 +1,7 @@
 //! P(t) = V·exp(Λ·r·t)·V⁻¹ for every rate category r, and tip tables made from it.
 
 use super::super::super::layout::Dims;
+use super::operand::{Inner, Operand, with_tiles};
 use crate::numeric::elementary::exp_minus_one;
 
 /// Model of one partition as the kernels read it.
@@ -14,8 +15,8 @@ pub struct ModelBlock {
     pub eigenvals: Vec<f64>,
     /// Right eigenvectors V, `[matrix][eigen][state]` (that is, columns of V).
     pub eigenvec_columns: Vec<f64>,
-    /// V⁻¹ as `[matrix][eigen][state]`.
-    pub inv_eigenvecs: Vec<f64>,
+    /// Columns of V⁻¹, `[matrix][state][eigen]`.
+    pub inv_eigenvec_columns: Vec<f64>,
     /// Rate of each category.
     pub rates: Vec<f64>,
     /// Weight of each category.
@@ -60,10 +61,19 @@ fn exponentials<const S: usize>(model: &ModelBlock, t: f64, first: usize, out: &
 
 /// P(t) for all rate categories, `[rate][column][row]`.
 ///
-/// P = I + V·(exp(Λrt) − 1)·V⁻¹, which keeps small off-diagonal entries exact for short branches
+/// P = V·(exp(Λrt) − 1)·V⁻¹ + I, which keeps small off-diagonal entries exact for short branches
 /// (Redelings 2021); rounding below zero is cut off.
 #[inline(always)]
-pub fn update_pmatrix<const S: usize>(model: &ModelBlock, t: f64, out: &mut [f64]) {
+pub fn update_pmatrix<const S: usize, const W: usize>(model: &ModelBlock, t: f64, out: &mut [f64]) {
+    with_tiles!(S, fill_pmatrix::<S, W>(model, t, out));
+}
+
+#[inline(always)]
+fn fill_pmatrix<const S: usize, const W: usize, const T: usize>(
+    model: &ModelBlock,
+    t: f64,
+    out: &mut [f64],
+) {
     let out: &mut [[f64; S]] = out.as_chunks_mut().0;
     let mut group = [0.0; GROUP];
     for r in 0..model.dims.num_rates {
@@ -74,23 +84,23 @@ pub fn update_pmatrix<const S: usize>(model: &ModelBlock, t: f64, out: &mut [f64
         let exponential = &group.as_chunks::<S>().0[in_group];
         let matrix = model.matrix_of_rate[r] * S * S;
         let left: &[[f64; S]] = model.eigenvec_columns[matrix..][..S * S].as_chunks().0;
-        let right: &[[f64; S]] = model.inv_eigenvecs[matrix..][..S * S].as_chunks().0;
+        let right: &[[f64; S]] = model.inv_eigenvec_columns[matrix..][..S * S].as_chunks().0;
         let mut scaled = [[0.0; S]; S];
         for k in 0..S {
             for i in 0..S {
                 scaled[k][i] = left[k][i] * exponential[k];
             }
         }
-        for j in 0..S {
-            let mut column = [0.0; S];
-            column[j] = 1.0;
-            for k in 0..S {
+        let product = Inner { clv: right, pmatrix: &scaled };
+        let at_rate = product.at_rate(0);
+        for first in (0..S).step_by(T) {
+            let columns = product.tile::<W, T>(&at_rate, first, [1, 0]);
+            for t in 0..T {
+                let (j, mut column) = (first + t, columns[t]);
+                column[j] += 1.0;
                 for i in 0..S {
-                    column[i] = scaled[k][i].mul_add(right[k][j], column[i]);
+                    out[r * S + j][i] = if column[i] > 0.0 { column[i] } else { 0.0 };
                 }
-            }
-            for i in 0..S {
-                out[r * S + j][i] = if column[i] > 0.0 { column[i] } else { 0.0 };
             }
         }
     }
