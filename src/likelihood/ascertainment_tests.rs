@@ -4,7 +4,9 @@ use super::cpu::all_kernels;
 use super::naive::naive_log_likelihood;
 use super::tests::{Case, GTR, HKY_I, candidates, close, random_case, trace};
 use super::*;
+use crate::alphabet::Code;
 use crate::model::Ascertainment::{self, Felsenstein, Lewis, Stamatakis};
+use crate::model::Model;
 use crate::tree::{EdgeId, Tree};
 
 /// Genes of every size and correction; one taxon of the first has no data.
@@ -55,6 +57,37 @@ fn corrected_likelihoods_are_the_naive_ones_at_every_virtual_root() {
             }
         }
         assert_eq!(evaluator.gene_log_likelihoods()[9], 0.0);
+    }
+}
+
+#[test]
+fn corrections_of_every_alphabet_are_the_naive_ones() {
+    for model in ["BIN+FU{0.3/0.7}+G3{0.4}", "MULTI7_MK", "LG4X", "GY{2/0.3}+FE+G2{0.7}"] {
+        let parsed = Model::parse(model).unwrap();
+        let num_states = parsed.num_states();
+        for correction in [Lewis, Felsenstein(20.0), Stamatakis(vec![2.5; num_states])] {
+            let mut case = random_case(30, 7, &[(6, 40, "JC")]);
+            case.models[0] = GeneModel::new(&parsed);
+            let data = &mut case.data[0];
+            data.num_states = num_states;
+            data.num_rates = case.models[0].rates.len();
+            data.code_masks = (0..num_states).map(|state| 1 << state).collect();
+            data.code_masks.push(u64::MAX >> (64 - num_states));
+            data.undetermined = num_states as Code;
+            let codes = data.tip_codes.iter_mut().flatten();
+            codes.for_each(|code| *code %= data.undetermined + 1);
+            data.ascertainment = Some(correction);
+            let mut evaluator = case.evaluator(BrlenLinkage::Linked);
+            let local = evaluator.gene_tree(0).0.clone();
+            let want = naive_log_likelihood(&local, &case.data[0], &case.models[0], 1.0);
+            let got = evaluator.log_likelihood();
+            assert!(close(got, want), "{model}: {got} not {want}");
+            let options = BranchOptions { max_sweeps: 2, lnl_epsilon: 1e-3, gain_tolerance: 1e-6 };
+            let better = evaluator.optimize_branches(&options);
+            let local = evaluator.gene_tree(0).0.clone();
+            let want = naive_log_likelihood(&local, &case.data[0], &case.models[0], 1.0);
+            assert!(better > got && close(better, want), "{model}: {better} not {want}");
+        }
     }
 }
 
@@ -179,7 +212,7 @@ fn optimised_branches_have_no_slope_left() {
             for (gene, tree) in trees {
                 for edge in tree.edges() {
                     let length = tree.brlen(edge);
-                    if length < 1e-3 || length > 10.0 {
+                    if !(1e-3..=10.0).contains(&length) {
                         continue;
                     }
                     let step = 1e-4 * length;
