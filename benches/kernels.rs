@@ -345,5 +345,6 @@ fn simulate(model: &GeneModel) -> GeneData {
         code_masks,
         num_states,
         num_rates: model.rates.len(),
+        ascertainment: None,
     }
 }

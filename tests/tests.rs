@@ -17,6 +17,9 @@ mod bad_input;
 // Log-likelihoods of other programs.
 mod golden_likelihood;
 
+// Correction of ascertainment bias: likelihoods of other programs, refusals, whole runs.
+mod ascertainment;
+
 // The same bytes for any threads and kernels, the same likelihood for any order of taxa and sites.
 mod determinism;
 

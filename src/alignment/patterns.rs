@@ -87,6 +87,12 @@ impl Patterns {
         self.tip_taxa.len()
     }
 
+    /// Bitmask of the states that fit all taxa at a pattern, whatever an ambiguous cell stands for.
+    pub fn shared_states(&self, pattern: usize) -> u64 {
+        let mask = |codes: &Vec<Code>| self.code_masks[usize::from(codes[pattern])];
+        self.codes.iter().map(mask).fold(u64::MAX, |shared, states| shared & states)
+    }
+
     /// The same patterns with every taxon present; those without data get undetermined cells.
     pub fn with_all_taxa(&self, num_taxa: usize) -> Patterns {
         let empty = vec![self.data_type.undetermined(); self.num_patterns()];

@@ -78,7 +78,10 @@ const LATER: &[(&str, &str)] = &[
     ("--nofiles", NOT_YET),
     ("--log", "use --quiet for less"),
     ("--precision", "files carry full precision"),
-    ("--asc-corr", "ascertainment-bias correction is not available yet"),
+    (
+        "--asc-corr",
+        "name the correction in the model: -m GTR+ASC_LEWIS, +ASC_FELS{sites} or +ASC_STAM{sites/of/each/state}",
+    ),
     ("--auto-prot", PROTEIN),
     ("--JC69", "use -m JC"),
     ("--K80", "use -m K80"),

@@ -2,7 +2,7 @@
 
 use crate::alignment::Patterns;
 use crate::alphabet::Code;
-use crate::model::{EigenModel, Model, RateCats};
+use crate::model::{Ascertainment, EigenModel, Model, RateCats};
 
 /// Patterns of one gene over the taxa that have data in it.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +19,8 @@ pub struct GeneData {
     pub num_states: usize,
     /// Rate categories of every model this gene will have.
     pub num_rates: usize,
+    /// How sites that were left out are made up for, if they were. They are none of the patterns above.
+    pub ascertainment: Option<Ascertainment>,
 }
 
 impl GeneData {
@@ -59,15 +61,17 @@ pub struct GeneModel {
 }
 
 impl GeneData {
-    /// Tip codes and weights of compressed columns. `num_rates` is that of the gene's model.
-    pub fn new(patterns: &Patterns, num_rates: usize) -> Self {
+    /// Tip codes and weights of compressed columns, to be computed under this model or others with as
+    /// many rate categories and the same correction of ascertainment bias.
+    pub fn new(patterns: &Patterns, model: &Model) -> Self {
         GeneData {
             tip_codes: patterns.codes.clone(),
             weights: patterns.weights.iter().map(|&w| f64::from(w)).collect(),
             code_masks: patterns.code_masks.clone(),
             undetermined: patterns.data_type.undetermined(),
             num_states: patterns.data_type.num_states(),
-            num_rates,
+            num_rates: model.rate_cats().rates.len(),
+            ascertainment: model.ascertainment.clone(),
         }
     }
 }

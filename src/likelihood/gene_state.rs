@@ -17,7 +17,8 @@ pub(super) struct GeneState {
     /// All lengths are multiplied by this.
     pub(super) brlen_scaler: f64,
     pub(super) num_sites: f64,
-    /// For a gene with a single taxon: compatible states and weight of each pattern.
+    /// For a gene with a single taxon: compatible states and weight of each pattern. (No correction of
+    /// ascertainment bias: a single sequence has no variable sites.)
     single: Option<Vec<(u64, f64)>>,
     pub(super) lnl: Option<f64>,
 }

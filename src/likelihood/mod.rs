@@ -8,6 +8,9 @@
 //! likelihood when its length is the only variable.
 
 mod arena;
+pub mod ascertainment;
+#[cfg(test)]
+mod ascertainment_tests;
 pub mod cpu;
 mod data;
 mod evaluator;
@@ -42,10 +45,11 @@ pub trait Engine: Send {
     /// Updates CLVs; genes are independent of each other.
     fn update_partials(&mut self, descriptors: &[TraversalDescriptor]);
 
-    /// Log-likelihood of each job.
+    /// Log-likelihood of each job, with the gene's correction of ascertainment bias, as everywhere below.
     fn log_likelihoods(&mut self, jobs: &[EdgeJob]) -> Vec<f64>;
 
-    /// Log-likelihood of each pattern (unweighted) of the job's gene.
+    /// Log-likelihood of each pattern (unweighted) of the job's gene; under Lewis's correction, of the
+    /// pattern given that it is a variable one. Patterns of sites that were left out are not among them.
     fn pattern_log_likelihoods(&mut self, job: &EdgeJob) -> Vec<f64>;
 
     /// Scores of each program, in the order of its scoring steps.

@@ -4,10 +4,11 @@
 //! exponential. Underflows on large trees, by intention.
 
 use super::data::{GeneData, GeneModel};
-use crate::model::EigenModel;
+use crate::model::{Ascertainment, EigenModel};
 use crate::tree::{EdgeId, NodeId, Tree};
 
-/// Log-likelihood of each pattern (unweighted) of a tree whose tips are the data's rows.
+/// Log-likelihood of each pattern (unweighted) of a tree whose tips are the data's rows, without
+/// correction of ascertainment bias.
 pub fn naive_pattern_log_likelihoods(
     tree: &Tree,
     data: &GeneData,
@@ -56,15 +57,28 @@ pub fn naive_pattern_log_likelihoods(
         .collect()
 }
 
-/// Weighted sum of [`naive_pattern_log_likelihoods`].
+/// Weighted sum of [`naive_pattern_log_likelihoods`], with the data's correction of ascertainment bias.
 pub fn naive_log_likelihood(
     tree: &Tree,
     data: &GeneData,
     model: &GeneModel,
     brlen_scaler: f64,
 ) -> f64 {
-    let lnls = naive_pattern_log_likelihoods(tree, data, model, brlen_scaler);
-    lnls.iter().zip(&data.weights).map(|(lnl, weight)| lnl * weight).sum()
+    let lnls = |data: &GeneData| naive_pattern_log_likelihoods(tree, data, model, brlen_scaler);
+    let weighted = |data: &GeneData| -> f64 {
+        lnls(data).iter().zip(&data.weights).map(|(lnl, weight)| lnl * weight).sum()
+    };
+    let seen = weighted(data);
+    let Some(constant) = data.constant_patterns() else {
+        return seen;
+    };
+    let sum: f64 = lnls(&constant).into_iter().map(libm::exp).sum();
+    let sites: f64 = data.weights.iter().sum();
+    seen + match data.ascertainment.as_ref().expect("it has constant patterns") {
+        Ascertainment::Lewis => -sites * libm::log(1.0 - sum),
+        Ascertainment::Felsenstein(left_out) => left_out * libm::log(sum),
+        Ascertainment::Stamatakis(_) => weighted(&constant),
+    }
 }
 
 /// P(t)·x.

@@ -11,14 +11,14 @@ use crate::tree::{EdgeId, NodeId, Tree, random_tree};
 use rand::RngExt;
 
 /// Genes over random subsets of the taxa, with random codes, on a random tree.
-struct Case {
-    tree: Tree,
-    data: Vec<GeneData>,
-    taxa: Vec<Vec<usize>>,
-    models: Vec<GeneModel>,
+pub(super) struct Case {
+    pub(super) tree: Tree,
+    pub(super) data: Vec<GeneData>,
+    pub(super) taxa: Vec<Vec<usize>>,
+    pub(super) models: Vec<GeneModel>,
 }
 
-fn random_case(seed: u64, num_taxa: usize, genes: &[(usize, usize, &str)]) -> Case {
+pub(super) fn random_case(seed: u64, num_taxa: usize, genes: &[(usize, usize, &str)]) -> Case {
     let mut rng = stream(seed, Purpose::Test, 0);
     let mut tree = random_tree(num_taxa, 0.1, &mut rng);
     for edge in tree.edges() {
@@ -43,6 +43,7 @@ fn random_case(seed: u64, num_taxa: usize, genes: &[(usize, usize, &str)]) -> Ca
             undetermined: 15,
             num_states: 4,
             num_rates: model.rates.len(),
+            ascertainment: None,
         });
         case.taxa.push(taxa);
         case.models.push(model);
@@ -50,8 +51,8 @@ fn random_case(seed: u64, num_taxa: usize, genes: &[(usize, usize, &str)]) -> Ca
     case
 }
 
-const GTR: &str = "GTR{1.2/3.1/0.7/0.9/4.2/1}+FU{0.3/0.2/0.15/0.35}+G4{0.5}";
-const HKY_I: &str = "HKY{2.5}+FU{0.1/0.4/0.3/0.2}+I{0.2}+G3{0.8}";
+pub(super) const GTR: &str = "GTR{1.2/3.1/0.7/0.9/4.2/1}+FU{0.3/0.2/0.15/0.35}+G4{0.5}";
+pub(super) const HKY_I: &str = "HKY{2.5}+FU{0.1/0.4/0.3/0.2}+I{0.2}+G3{0.8}";
 
 /// Every case of gene size: none, one, two, three and many taxa, one block and several.
 fn mixed_case(seed: u64, num_taxa: usize) -> Case {
@@ -69,7 +70,12 @@ fn mixed_case(seed: u64, num_taxa: usize) -> Case {
 }
 
 impl Case {
-    fn evaluator_on(&self, linkage: BrlenLinkage, kernels: usize, threads: usize) -> Evaluator {
+    pub(super) fn evaluator_on(
+        &self,
+        linkage: BrlenLinkage,
+        kernels: usize,
+        threads: usize,
+    ) -> Evaluator {
         let kernels = all_kernels().swap_remove(kernels);
         let engine = CpuEngine::new(&self.data, kernels, threads, false);
         let genes = self
@@ -82,12 +88,12 @@ impl Case {
         Evaluator::new(self.tree.clone(), genes, linkage, Box::new(engine))
     }
 
-    fn evaluator(&self, linkage: BrlenLinkage) -> Evaluator {
+    pub(super) fn evaluator(&self, linkage: BrlenLinkage) -> Evaluator {
         self.evaluator_on(linkage, 0, 1)
     }
 }
 
-fn close(a: f64, b: f64) -> bool {
+pub(super) fn close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-10 * a.abs().max(1.0)
 }
 
@@ -125,7 +131,7 @@ fn the_likelihood_is_the_same_at_every_virtual_root() {
 }
 
 /// Everything a search does, as bits.
-fn trace(evaluator: &mut Evaluator) -> Vec<u64> {
+pub(super) fn trace(evaluator: &mut Evaluator) -> Vec<u64> {
     let mut bits = vec![evaluator.log_likelihood().to_bits()];
     for node in evaluator.tree().clone().nodes().skip(evaluator.tree().num_tips()) {
         let pendant = evaluator.tree().links(node).next().unwrap().1;
@@ -143,7 +149,7 @@ fn trace(evaluator: &mut Evaluator) -> Vec<u64> {
     bits
 }
 
-fn candidates(tree: &Tree, attach: NodeId, pendant: EdgeId) -> Vec<EdgeId> {
+pub(super) fn candidates(tree: &Tree, attach: NodeId, pendant: EdgeId) -> Vec<EdgeId> {
     let mut edges = Vec::new();
     for (node, edge) in tree.other_links(attach, pendant) {
         edges.extend(tree.preorder(node, edge).into_iter().skip(1).map(|(_, edge)| edge));

@@ -161,6 +161,7 @@ mod tests {
                 undetermined: 15,
                 num_states: 4,
                 num_rates: 4,
+                ascertainment: None,
             })
             .collect();
         let engine = CpuEngine::new(&data, select_kernels(None).unwrap(), 1, false);

@@ -3,6 +3,7 @@
 //! Every fault of every file is collected before the run is refused. What users should know about
 //! data that are accepted is said in `remarks`.
 
+use super::invariable::check_all_variable;
 use super::models::{ModelChoice, resolve_model};
 use super::plan::{Command, Plan, TreeSource};
 use super::remarks::{Remarks, remark};
@@ -105,7 +106,9 @@ pub fn load(plan: &Plan) -> Result<Loaded> {
         match build_patterns(&alignment, &def, model.data_type) {
             Ok(patterns) => {
                 let PartitionDef { name, sites, .. } = def;
-                partitions.push(Partition { name, model, patterns, sites });
+                let partition = Partition { name, model, patterns, sites };
+                faults.extend(check_all_variable(&partition, &path.display().to_string()));
+                partitions.push(partition);
                 brlen_scalers.push(scaler);
             }
             Err(more) => faults.extend(more),

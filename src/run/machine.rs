@@ -111,7 +111,7 @@ pub fn make_evaluator(
     let data: Vec<GeneData> = partitions
         .iter()
         .zip(models)
-        .map(|(partition, model)| GeneData::new(&partition.patterns, model.rate_cats().rates.len()))
+        .map(|(partition, model)| GeneData::new(&partition.patterns, model))
         .collect();
     let engine = CpuEngine::new(&data, kernels, threads, threads > 1);
     let genes = data

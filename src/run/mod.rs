@@ -10,6 +10,7 @@ mod check;
 mod consense;
 mod evaluate;
 mod execute;
+mod invariable;
 mod jobs;
 mod load;
 mod machine;

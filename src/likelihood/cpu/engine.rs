@@ -40,8 +40,8 @@ impl CpuEngine {
     ) -> Self {
         let mut pool = Pool::new(num_workers, pin);
         let models: Vec<ModelBlock> = data.iter().map(empty_model).collect();
-        // Blocks of each unit, as (gene, first block, lengths).
-        let mut plans: Vec<(usize, usize, Vec<usize>)> = Vec::new();
+        // Blocks of each unit, as (gene, first block, lengths, constant patterns).
+        let mut plans: Vec<(usize, usize, Vec<usize>, Option<GeneData>)> = Vec::new();
         let mut gene_units = Vec::new();
         for (gene, data) in data.iter().enumerate() {
             let first = plans.len();
@@ -50,16 +50,20 @@ impl CpuEngine {
                 let parts = (lens.len() / MIN_BLOCKS_PER_UNIT).clamp(1, num_workers);
                 for part in 0..parts {
                     let range = lens.len() * part / parts..lens.len() * (part + 1) / parts;
-                    plans.push((gene, range.start, lens[range].to_vec()));
+                    let is_last = part + 1 == parts;
+                    let constants = is_last.then(|| data.constant_patterns()).flatten();
+                    plans.push((gene, range.start, lens[range].to_vec(), constants));
                 }
             }
             gene_units.push(first..plans.len());
         }
         let costs: Vec<u64> = plans
             .iter()
-            .map(|(gene, _, lens)| {
+            .map(|(gene, _, lens, constants)| {
                 let row = models[*gene].dims.row() * models[*gene].dims.num_states;
-                (lens.iter().sum::<usize>() * data[*gene].num_tips() * row) as u64
+                let constants = constants.as_ref().map_or(0, GeneData::num_patterns);
+                let patterns = lens.iter().sum::<usize>() + constants;
+                (patterns * data[*gene].num_tips() * row) as u64
             })
             .collect();
         let hands = deal(&costs, num_workers);
@@ -67,8 +71,9 @@ impl CpuEngine {
         // Every worker makes its own units, so that their memory lies near it.
         pool.run(&|worker| {
             for &unit in &hands[worker] {
-                let (gene, first_block, lens) = &plans[unit];
-                let made = Unit::new(*gene, &data[*gene], models[*gene].dims, lens, *first_block);
+                let (gene, first_block, lens, constants) = &plans[unit];
+                let (data, dims) = (&data[*gene], models[*gene].dims);
+                let made = Unit::new(*gene, data, dims, lens, *first_block, constants.as_ref());
                 *lock(&slots[unit]) = Some(made);
             }
         });
@@ -162,6 +167,11 @@ impl Engine for CpuEngine {
             let mut unit = lock(&self.units[unit]);
             let model = &self.models[job.gene];
             unit.log_likelihoods(self.kernels.as_ref(), model, job, Some(&mut out), &mut scratch);
+            // Known when the gene's last unit is through, and that of all its patterns.
+            let correction = unit.correction_of_site();
+            if correction != 0.0 {
+                out.iter_mut().for_each(|lnl| *lnl += correction);
+            }
         }
         out
     }

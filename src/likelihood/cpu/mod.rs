@@ -5,6 +5,7 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 pub mod body;
+mod constants;
 mod engine;
 mod kernels;
 mod scalar;

@@ -5,12 +5,14 @@
 //! still near when it is read.
 
 use super::super::arena::Arena;
+use super::super::ascertainment::Correction;
 use super::super::data::GeneData;
-use super::super::layout::{BLOCK, Dims};
+use super::super::layout::{BLOCK, Dims, block_lens};
 use super::super::operation::{EdgeJob, InsertionProgram, InsertionStep, Operation, Source};
 use super::body::likelihood::{BlockLikelihoods, PatternData};
 use super::body::operand::End;
 use super::body::pmatrix::ModelBlock;
+use super::constants::{log_sum, log_sum_derivatives};
 use super::kernels::Kernels;
 use crate::alphabet::Code;
 
@@ -24,6 +26,8 @@ struct Block {
     len: usize,
     /// Patterns of the unit's blocks before it.
     offset: usize,
+    /// For constant patterns that count by the sum of their likelihoods, what that sum stands for.
+    correction: Option<Correction>,
 }
 
 /// Data, CLVs and sums of some blocks of one gene.
@@ -34,8 +38,9 @@ pub struct Unit {
     dims: Dims,
     num_tips: usize,
     num_slots: usize,
+    /// Blocks of the gene's patterns; behind the gene's last, that of the constant patterns, if any.
     blocks: Vec<Block>,
-    /// Number of the unit's real patterns.
+    /// Number of the unit's real patterns: neither padding nor constant ones.
     num_patterns: usize,
     /// `[block][tip][pattern]`
     tip_codes: Vec<Code>,
@@ -70,30 +75,40 @@ pub struct Scratch {
 }
 
 impl Unit {
-    /// The unit of the blocks with numbers `blocks` (lengths from `layout::block_lens`).
+    /// The unit of the blocks from number `first_block` on (lengths `lens`, from `layout::block_lens`),
+    /// and of the gene's constant patterns if it is given them.
     pub fn new(
         gene: usize,
         data: &GeneData,
         dims: Dims,
-        block_lens: &[usize],
+        lens: &[usize],
         first_block: usize,
+        constants: Option<&GeneData>,
     ) -> Self {
         let num_tips = data.num_tips();
         let num_slots = num_tips.saturating_sub(2);
+        let first = first_block * BLOCK;
         let mut blocks = Vec::new();
+        // Where the patterns of each block come from.
+        let mut sources = Vec::new();
         let mut offset = 0;
-        for &len in block_lens {
-            blocks.push(Block { len, offset });
+        for &len in lens {
+            blocks.push(Block { len, offset, correction: None });
+            sources.push((data, first + offset));
             offset += len;
         }
-        let first = first_block * BLOCK;
         let num_patterns = data.num_patterns().min(first + offset) - first;
+        if let Some(constants) = constants {
+            let len = block_lens(constants.num_patterns())[0];
+            blocks.push(Block { len, offset, correction: Correction::of(data) });
+            sources.push((constants, 0));
+            offset += len;
+        }
         let mut tip_codes = vec![data.undetermined; num_tips * offset];
         let mut weights = vec![0.0; offset];
         let mut shared_states = vec![0; offset];
-        for block in &blocks {
-            let real = block.len.min(num_patterns - block.offset.min(num_patterns));
-            let from = first + block.offset;
+        for (block, (data, from)) in blocks.iter().zip(sources) {
+            let real = block.len.min(data.num_patterns() - from);
             for (tip, codes) in data.tip_codes.iter().enumerate() {
                 let at = block.offset * num_tips + tip * block.len;
                 tip_codes[at..at + real].copy_from_slice(&codes[from..from + real]);
@@ -138,6 +153,23 @@ impl Unit {
                 .map(|(_, f)| f)
                 .sum();
             *out = pinv * shared;
+        }
+    }
+
+    /// What a block adds to the gene's log-likelihood, from the likelihoods of its patterns.
+    fn block_sum(
+        &self,
+        kernels: &dyn Kernels,
+        block: Block,
+        likelihoods: &BlockLikelihoods,
+        per_pattern: Option<&mut [f64]>,
+    ) -> f64 {
+        let data = self.data(block);
+        match block.correction {
+            None => kernels.sum_logs(block.len, data, likelihoods, per_pattern),
+            Some(correction) => {
+                correction.of_sum([log_sum(data.weights, likelihoods), 0.0, 0.0])[0]
+            }
         }
     }
 
@@ -271,16 +303,20 @@ impl Unit {
         for i in 0..self.blocks.len() {
             let block = self.blocks[i];
             self.edge_block(kernels, model, block, job.ends, scratch);
-            self.sums[i][0] = kernels.sum_logs(
-                block.len,
-                self.data(block),
-                &scratch.likelihoods,
-                per_pattern.is_some().then_some(&mut logs[..]),
-            );
+            let wanted = per_pattern.is_some().then_some(&mut logs[..]);
+            self.sums[i][0] = self.block_sum(kernels, block, &scratch.likelihoods, wanted);
             if let Some(out) = per_pattern.as_deref_mut() {
-                out.extend_from_slice(&logs[..block.len.min(self.num_patterns - block.offset)]);
+                let real = block.len.min(self.num_patterns.saturating_sub(block.offset));
+                out.extend_from_slice(&logs[..real]);
             }
         }
+    }
+
+    /// What belongs to the log-likelihood of each of the gene's sites beside that of its pattern, after
+    /// [`Unit::log_likelihoods`] of the gene's last unit; else 0.
+    pub fn correction_of_site(&self) -> f64 {
+        let correction = self.blocks.last().and_then(|block| block.correction);
+        correction.map_or(0.0, |correction| correction.of_site(self.sums[self.sums.len() - 1][0]))
     }
 
     /// Makes the sumtable of an edge.
@@ -325,13 +361,15 @@ impl Unit {
         kernels.update_derivative_factors(model, t, &mut scratch.factors);
         for i in 0..self.blocks.len() {
             let block = self.blocks[i];
-            self.sums[i] = kernels.derivatives(
-                block.len,
-                self.data(block),
-                &self.sumtable.as_slice()[i * row * BLOCK..(i + 1) * row * BLOCK],
-                &self.sumtable_scalers[i],
-                &scratch.factors,
-            );
+            let data = self.data(block);
+            let sumtable = &self.sumtable.as_slice()[i * row * BLOCK..(i + 1) * row * BLOCK];
+            let (scaler, factors) = (&self.sumtable_scalers[i], &scratch.factors);
+            self.sums[i] = match block.correction {
+                None => kernels.derivatives(block.len, data, sumtable, scaler, factors),
+                Some(correction) => {
+                    correction.of_sum(log_sum_derivatives(data.weights, sumtable, scaler, factors))
+                }
+            };
         }
     }
 
@@ -438,13 +476,13 @@ impl Unit {
                         .map(|i| self.end(block, ends[i], &pmatrix[i], &table[i], Some(&from)));
                     let z = (&pendant[in_pendant], &pendant_scalers[in_pendant_scalers]);
                     kernels.insertion_likelihoods(model, block.len, z, [a, b], likelihoods);
-                    set_score(i, kernels.sum_logs(block.len, self.data(block), likelihoods, None));
+                    set_score(i, self.block_sum(kernels, block, likelihoods, None));
                 }
                 InsertionStep::Edge { ends, .. } => {
                     let first = self.end(block, ends[0], &pmatrix[0], &model.indicator, None);
                     let second = self.end(block, ends[1], &pmatrix[1], &table[1], None);
                     kernels.edge_likelihoods(model, block.len, [first, second], likelihoods);
-                    set_score(i, kernels.sum_logs(block.len, self.data(block), likelihoods, None));
+                    set_score(i, self.block_sum(kernels, block, likelihoods, None));
                 }
             }
         }
