@@ -12,7 +12,7 @@
 //! | `free` | [`FreeParameter`]: all that is to be estimated, as one list |
 //! | `matrices` | names of rate matrices, and the models they begin |
 //! | `parse` | the grammar of model strings, and what is refused |
-//! | `raxml`, `types` | RAxML's one-word models; types of data in partition lines |
+//! | `raxml`, `type_words` | RAxML's one-word models; types of data in partition lines |
 //! | `display` | the canonical model string |
 //! | `qmatrix` | [`EigenModel`]: normalised rate matrix and its eigensystem |
 //! | `rates` | [`RateCats`]: rates over sites, +G, +R and +I |
@@ -36,7 +36,7 @@ mod protein_tables;
 mod qmatrix;
 mod rates;
 mod raxml;
-mod types;
+mod type_words;
 
 pub use ascertainment::Ascertainment;
 pub use codon::{CodonModelKind, CodonRates, PositionFreqs, codon_freqs};

@@ -58,8 +58,8 @@ impl<'a, const S: usize> Operand<S> for Tip<'a, S> {
     ) -> Tile<S, T> {
         let codes = &self.codes[first..first + T];
         let mut tile = [[0.0; S]; T];
-        for t in 0..T {
-            tile[t] = at_rate[codes[t] as usize];
+        for (vector, &code) in tile.iter_mut().zip(codes) {
+            *vector = at_rate[code as usize];
         }
         tile
     }
@@ -102,8 +102,8 @@ impl<'a, const S: usize> Operand<S> for Inner<'a, S> {
     ) -> Tile<S, T> {
         let mut tile = [[0.0; S]; T];
         let mut x = [&[0.0; S]; T];
-        for t in 0..T {
-            x[t] = &self.clv[(first + t) * num_rates + rate];
+        for (t, x) in x.iter_mut().enumerate() {
+            *x = &self.clv[(first + t) * num_rates + rate];
         }
         if S == 4 {
             for t in 0..T {
@@ -187,8 +187,8 @@ impl<const S: usize> Operand<S> for Plain<'_, S> {
         [num_rates, rate]: [usize; 2],
     ) -> Tile<S, T> {
         let mut tile = [[0.0; S]; T];
-        for t in 0..T {
-            tile[t] = self.clv[(first + t) * num_rates + rate];
+        for (t, vector) in tile.iter_mut().enumerate() {
+            *vector = self.clv[(first + t) * num_rates + rate];
         }
         tile
     }

@@ -95,8 +95,7 @@ fn fill_pmatrix<const S: usize, const W: usize, const T: usize>(
         let at_rate = product.at_rate(0);
         for first in (0..S).step_by(T) {
             let columns = product.tile::<W, T>(&at_rate, first, [1, 0]);
-            for t in 0..T {
-                let (j, mut column) = (first + t, columns[t]);
+            for (j, mut column) in (first..).zip(columns) {
                 column[j] += 1.0;
                 for i in 0..S {
                     out[r * S + j][i] = if column[i] > 0.0 { column[i] } else { 0.0 };
