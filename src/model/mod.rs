@@ -13,6 +13,7 @@
 //! | `matrices` | names of rate matrices, and the models they begin |
 //! | `parse` | the grammar of model strings, and what is refused |
 //! | `raxml`, `types` | RAxML's one-word models; types of data in partition lines |
+//! | `user_matrix` | [`UserMatrix`]: an amino-acid matrix from a file |
 //! | `display` | the canonical model string |
 //! | `qmatrix` | [`EigenModel`]: normalised rate matrix and its eigensystem |
 //! | `rates` | [`RateCats`]: rates over sites, +G, +R and +I |
@@ -37,6 +38,7 @@ mod qmatrix;
 mod rates;
 mod raxml;
 mod types;
+mod user_matrix;
 
 pub use ascertainment::Ascertainment;
 pub use codon::{CodonModelKind, CodonRates, PositionFreqs, codon_freqs};
@@ -50,3 +52,4 @@ pub use protein::{
 };
 pub use qmatrix::EigenModel;
 pub use rates::{FreeRates, Gamma, Heterogeneity, Invariant, RateCats};
+pub use user_matrix::UserMatrix;

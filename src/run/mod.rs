@@ -13,6 +13,7 @@ mod execute;
 mod jobs;
 mod load;
 mod machine;
+mod matrix_files;
 mod models;
 mod outcome;
 mod plan;
