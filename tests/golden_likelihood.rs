@@ -63,10 +63,13 @@ struct Row {
     /// Frequencies of the states as the reference had them, per partition: other programs count gaps as
     /// states and stop early, so on gappy data likelihoods are compared at their frequencies.
     freqs: &'static [&'static str],
+    /// The reference took partial codons (`T--`) for unknown ones, which here stand for all codons they
+    /// may be (worth 8.6 log units for the carnivores' 30).
+    whole_codons: bool,
 }
 
 const fn row(id: &'static str, model: &'static str) -> Row {
-    Row { id, model, options: "", lengths: None, long: false, freqs: &[] }
+    Row { id, model, options: "", lengths: None, long: false, freqs: &[], whole_codons: false }
 }
 
 const fn with_lengths(id: &'static str, model: &'static str, lengths: f64) -> Row {
@@ -163,7 +166,7 @@ const ROWS: &[Row] = &[
     row("lysozyme7-m0", "GY+F3X4"),
     row("lysozyme7-m0-eq", "GY+FE"),
     row("hivenv13-m0", "GY+F3X4"),
-    long(row("carn-gy-f3x4", "GY+F3X4+CODE{2}")),
+    long(Row { whole_codons: true, ..row("carn-gy-f3x4", "GY+F3X4+CODE{2}") }),
 ];
 
 /// One evaluation by the binary.
@@ -308,6 +311,7 @@ fn reference_table() {
             println!("{id}: skipped, no xz to unpack {msa}");
             continue;
         };
+        let msa = if row.whole_codons { without_partial_codons(&msa, &unpacked) } else { msa };
         let newick = std::fs::read_to_string(folder.join(tree)).expect("a tree");
         let newick = match row.lengths {
             Some(length) => set_lengths(&newick, length),
@@ -374,9 +378,29 @@ fn kappa_and_omega(said: &str) -> Option<[f64; 2]> {
     Some([kappa, omega].map(|text| text.parse().expect("a number")))
 }
 
-/// True if three digits are the same, up to the rounding of the last.
+/// True if the first three digits are the same.
 fn same_digits(found: f64, expected: f64) -> bool {
-    (found / expected - 1.0).abs() < 2e-3
+    format!("{found:.2e}") == format!("{expected:.2e}")
+}
+
+/// The alignment with `---` for every codon that is not three nucleotides: the copy's path.
+fn without_partial_codons(msa: &Path, scratch: &Scratch) -> PathBuf {
+    let text = std::fs::read_to_string(msa).expect("an alignment");
+    let mut copy = String::new();
+    for (i, line) in text.lines().filter(|line| !line.trim().is_empty()).enumerate() {
+        let Some((name, row)) = line.split_once(char::is_whitespace).filter(|_| i > 0) else {
+            copy.push_str(&format!("{line}\n"));
+            continue;
+        };
+        let row: Vec<char> = row.chars().filter(|c| !c.is_whitespace()).collect();
+        copy.push_str(&format!("{name}  "));
+        for codon in row.chunks(3) {
+            let whole = codon.iter().all(|c| "ACGTU".contains(c.to_ascii_uppercase()));
+            copy.push_str(&if whole { codon.iter().collect() } else { "---".to_string() });
+        }
+        copy.push('\n');
+    }
+    scratch.path().join(scratch.write("codons.phy", &copy))
 }
 
 /// Every published protein model, nothing optimised: `model`, `lnl`, `tolerance` and where they come from.
