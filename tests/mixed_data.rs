@@ -1,7 +1,7 @@
 //! DNA, proteins, codons, binary and multi-state characters in one run, with missing genes: all
 //! commands in all modes, and what they write read back.
 
-use crate::util::{Scratch, assert_same_bytes, assert_same_bytes_on, log_likelihood};
+use crate::util::{Scratch, assert_same_bytes, assert_same_bytes_on, log_likelihood, repository};
 use serde_json::Value;
 
 /// What the data are made with; columns 1-300 and so on.
@@ -155,5 +155,66 @@ fn mixed_data_fit_their_own_truth() {
         let [on, off, fitted] = ["on", "off", "fitted"].map(|name| log_likelihood(&scratch, name));
         assert!((on - off).abs() < 1e-9 * on.abs(), "{mode}: {on} {off}");
         assert!(fitted > on && fitted < on + 150.0, "{mode}: {fitted} {on}");
+    }
+}
+
+/// Two ways to say the same model have the same likelihood.
+#[test]
+fn options_that_name_data_and_matrices_mean_what_the_model_string_can_say() {
+    let scratch = Scratch::new();
+    // Equal rates and frequencies, in PAML's form: the Poisson model.
+    let rows: Vec<String> = (1..20).map(|i| "1 ".repeat(i)).collect();
+    let matrix = rows.join("\n") + "\n\n" + &"0.05 ".repeat(20) + "\n";
+    scratch.write("Ones.dat", &matrix);
+    scratch.write("bad.dat", &matrix.replacen("1 ", "x ", 1));
+    scratch.write("one.part", "PROT_FILE+G4{0.5}, all = 1-88\n");
+    scratch.write("m.phy", "5 6\na  012301\nb  012201\nc  112300\nd  102311\ne  003331\n");
+    scratch.write("p.phy", "5 6\na  ARNDCQ\nb  ARNECQ\nc  ARNDCE\nd  GRNDWQ\ne  ARKDCQ\n");
+    let data = |name: &str| repository(&format!("datasets/{name}.phy")).display().to_string();
+    let (codons, proteins) = (data("hominoids"), data("ovomucoids"));
+    let lnl = |arguments: &str| {
+        scratch.succeed(&format!(
+            "--evaluate {arguments} -t pars{{1}} --opt-model off --opt-branches off --quiet --redo -n x"
+        ));
+        log_likelihood(&scratch, "x")
+    };
+    for (one, other) in [
+        (
+            format!("-s {codons} -m GY{{4/0.05}}+F1X4 --data-type CODON2"),
+            format!("-s {codons} -m GY{{4/0.05}}+F1X4+CODE{{2}}"),
+        ),
+        (
+            format!("-s {proteins} -m PROTGAMMALG -P Ones.dat"),
+            format!("-s {proteins} -m POISSON+G4"),
+        ),
+        (
+            format!("-s {proteins} -m PROTGTR{{Ones.dat}}+F+G4 -st AA"),
+            format!("-s {proteins} -m POISSON+F+G4"),
+        ),
+        (
+            format!("-s {proteins} -q one.part -m LG -P Ones.dat"),
+            format!("-s {proteins} -m POISSON+G4{{0.5}}"),
+        ),
+        ("-s m.phy -m MULTIGAMMA -K MK".to_string(), "-s m.phy -m MULTI4_MK+G4".to_string()),
+        (
+            "-s m.phy -m ASC_MULTIGAMMA -K MK --asc-corr lewis".to_string(),
+            "-s m.phy -m MK+G4+ASC".to_string(),
+        ),
+    ] {
+        let (a, b) = (lnl(&one), lnl(&other));
+        assert!((a - b).abs() < 1e-6, "{one}: {a}, {other}: {b}");
+    }
+    for (arguments, expected) in [
+        ("-s p.phy -m LG -P bad.dat", &["bad.dat, line 1: 'x' is not a number"][..]),
+        ("-s p.phy -m PROTGTR{bad.dat}", &["-m: bad.dat, line 1"]),
+        ("-s p.phy -m GTR+G -P Ones.dat", &["model of DNA"]),
+        ("-s p.phy -m LG -P none.dat", &["none.dat"]),
+        ("-s p.phy -m LG --data-type BIN", &["the data type is BIN, but LG"]),
+    ] {
+        scratch.run(&format!("{arguments} -n bad")).assert_refused(expected);
+    }
+    let ran = scratch.succeed(&format!("--check -s {codons} -m GY --data-type CODON2"));
+    for word in ["codon 2", " 60 ", "3331", "per codon"] {
+        assert!(ran.stdout.contains(word), "'{word}' is missing in {}", ran.stdout);
     }
 }

@@ -68,7 +68,7 @@ impl CodonRates {
         if self.kind == CodonModelKind::MuseGaut {
             // pi[j] is the product over three positions; two of them must go.
             let nucleotides = self.code.nucleotides(j);
-            for position in (0..3).filter(|&position| position != usize::from(change.position)) {
+            for position in (0..3).filter(|&position| position != change.position) {
                 rate /= position_freqs[position][nucleotides[position]];
             }
         }

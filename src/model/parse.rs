@@ -79,6 +79,9 @@ pub(super) fn plain(text: &str) -> String {
         .collect()
 }
 
+/// Reads a word into a part of the model.
+type ReadPart = fn(&mut Model, &Word) -> Parsed<()>;
+
 fn read(text: &str, num_states: Option<usize>) -> Parsed<Model> {
     let (expanded, notes) = expand_raxml(&plain(text));
     let mut words = Vec::new();
@@ -95,16 +98,15 @@ fn read(text: &str, num_states: Option<usize>) -> Parsed<Model> {
     }
     let mut seen = [false; 5];
     for word in &words[1..] {
-        let (kind, read_part): (usize, fn(&mut Model, &Word) -> Parsed<()>) =
-            match word.head.bytes().next() {
-                _ if word.head == "CODE" => (0, |_, _| Ok(())),
-                Some(b'F') => (1, read_freqs),
-                Some(b'I') => (2, read_invariant),
-                Some(b'G') => (3, read_gamma),
-                Some(b'R') => (3, read_free_rates),
-                Some(b'A') if word.head.starts_with("ASC") => (4, read_ascertainment),
-                _ => return Err(unknown_part(word.head)),
-            };
+        let (kind, read_part): (usize, ReadPart) = match word.head.bytes().next() {
+            _ if word.head == "CODE" => (0, |_, _| Ok(())),
+            Some(b'F') => (1, read_freqs),
+            Some(b'I') => (2, read_invariant),
+            Some(b'G') => (3, read_gamma),
+            Some(b'R') => (3, read_free_rates),
+            Some(b'A') if word.head.starts_with("ASC") => (4, read_ascertainment),
+            _ => return Err(unknown_part(word.head)),
+        };
         if std::mem::replace(&mut seen[kind], true) {
             return Err(format!("'+{}' comes after another part of its kind; keep one", word.head));
         }

@@ -67,15 +67,15 @@ impl UserMatrix {
         };
         let (rates, freqs) = entries.split_at(num_rates);
         let mut upper = Vec::with_capacity(TRIANGLE);
-        for i in 0..STATES {
-            for j in i + 1..STATES {
+        for (i, &row) in AMINO_ACIDS.iter().enumerate() {
+            for (j, &column) in AMINO_ACIDS.iter().enumerate().skip(i + 1) {
                 // Row j of the lower triangle begins after 1 + 2 + ... + (j - 1) numbers.
                 let (index, mirror) = match num_rates {
                     TRIANGLE => (j * (j - 1) / 2 + i, j * (j - 1) / 2 + i),
                     _ => (i * STATES + j, j * STATES + i),
                 };
                 let (rate, other) = (rates[index], rates[mirror]);
-                let pair = [AMINO_ACIDS[i], AMINO_ACIDS[j]].map(char::from);
+                let pair = [row, column].map(char::from);
                 let larger = rate.value.max(other.value);
                 if rate.value < 0.0 {
                     let message = format!(
