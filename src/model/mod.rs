@@ -12,7 +12,7 @@
 //! | `free` | [`FreeParameter`]: all that is to be estimated, as one list |
 //! | `matrices` | names of rate matrices, and the models they begin |
 //! | `parse` | the grammar of model strings, and what is refused |
-//! | `raxml`, `types` | RAxML's one-word models; types of data in partition lines |
+//! | `raxml`, `data_types` | RAxML's one-word models; types of data in partition lines |
 //! | `user_matrix` | [`UserMatrix`]: an amino-acid matrix from a file |
 //! | `display` | the canonical model string |
 //! | `qmatrix` | [`EigenModel`]: normalised rate matrix and its eigensystem |
@@ -25,6 +25,7 @@
 mod ascertainment;
 pub mod bounds;
 mod codon;
+mod data_types;
 mod display;
 mod dna;
 mod exchange;
@@ -37,7 +38,7 @@ mod protein_tables;
 mod qmatrix;
 mod rates;
 mod raxml;
-mod types;
+
 mod user_matrix;
 
 pub use ascertainment::Ascertainment;
