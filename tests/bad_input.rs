@@ -96,7 +96,7 @@ fn partitions_that_overlap_end_too_late_or_forget_columns() {
 #[test]
 fn unknown_models() {
     refuse(&[("a.phy", GOOD)], "-s a.phy -m FOO+G", &["-m", "FOO"]);
-    refuse(&[("a.phy", GOOD)], "-s a.phy -m LG+G", &["LG"]);
+    refuse(&[("a.phy", GOOD)], "-s a.phy -m LG9+G", &["LG9"]);
     refuse(&[("a.phy", GOOD)], "-s a.phy -m GTR+G{-1}", &["G{-1}"]);
     let part = "FOO, g1 = 1-4\nGTR+XYZ, g2 = 5-6\nDNA, g3 = 7-8\n";
     let files = [("a.phy", GOOD), ("q", part)];

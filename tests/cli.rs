@@ -10,7 +10,19 @@ fn help_and_version_go_to_standard_output_and_succeed() {
     for flag in ["--help", "-h"] {
         let ran = scratch.run(flag);
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
-        for word in ["Examples", "--msa", "-#", "Bootstrap and support", "Exit codes", "simulate"] {
+        for word in [
+            "Examples",
+            "--msa",
+            "-#",
+            "Bootstrap and support",
+            "Exit codes",
+            "simulate",
+            "-P, --protein-matrix",
+            "-K, --multistate",
+            "--data-type",
+            "--seqtype",
+            "--asc-corr",
+        ] {
             assert!(
                 ran.stdout.contains(word) || flag == "-h",
                 "'{word}' is missing: {}",

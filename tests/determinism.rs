@@ -1,23 +1,12 @@
 //! The same input gives the same bytes, whatever the threads and the kernels; the same likelihood
 //! whatever the order of taxa and sites.
 
-use crate::util::{Scratch, log_likelihood, repository, results};
+use crate::util::{Scratch, assert_same_bytes, log_likelihood, repository, results};
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
 
 /// Relative difference of likelihoods that are sums of the same terms in another order.
 const ORDER_TOLERANCE: f64 = 1e-9;
-
-/// What must not show in any result.
-const MACHINES: [&str; 7] = [
-    "-T 2",
-    "-T 3",
-    "-T 5",
-    "-T 1 --simd scalar",
-    "-T 1 --simd avx2",
-    "-T 3 --simd avx2",
-    "-T 1 --simd avx512",
-];
 
 fn primates() -> String {
     format!(
@@ -25,30 +14,6 @@ fn primates() -> String {
         repository("datasets/primates.phy").display(),
         repository("partitions/primates.part").display()
     )
-}
-
-/// Runs a command on every machine and compares every file with that of one thread.
-fn assert_same_bytes(command: &str, kinds: &[&str]) {
-    let scratch = Scratch::new();
-    scratch.succeed(&format!("{command} -n one -T 1"));
-    let expected = results(&scratch, "one");
-    let found: Vec<&str> = expected.keys().map(String::as_str).collect();
-    for kind in kinds {
-        assert!(found.contains(kind), "{command}: no {kind} in {found:?}");
-    }
-    for machine in MACHINES {
-        let ran = scratch.run(&format!("{command} -n other --redo {machine}"));
-        if ran.stderr.contains("this machine lacks it") {
-            println!("{machine}: skipped, {}", ran.stderr.trim());
-            continue;
-        }
-        assert_eq!(ran.code, 0, "{command} {machine}: {}", ran.stderr);
-        let other = results(&scratch, "other");
-        assert!(expected.keys().eq(other.keys()), "{command} {machine}: other files");
-        for (kind, bytes) in &expected {
-            assert_eq!(&other[kind], bytes, "{command} {machine}: {kind}");
-        }
-    }
 }
 
 #[test]
@@ -61,7 +26,7 @@ fn searches_with_replicates_write_the_same_bytes_on_every_machine() {
         let always = ["bestTree", "bestModel", "mlTrees", "startTree", "siteLH", "log", "json"];
         let kinds: Vec<&str> = always.iter().chain(kinds).copied().collect();
         let command = format!("{} --brlen {mode} --sitelh --quiet {extra}", primates());
-        assert_same_bytes(&command, &kinds);
+        assert_same_bytes(&Scratch::new(), &command, &kinds);
     }
 }
 
@@ -72,9 +37,17 @@ fn an_evaluation_with_own_lengths_writes_the_same_bytes_on_every_machine() {
         "--evaluate {data} -q {}/gappy.part -m GTR+G -M -e 0.1 --sitelh --quiet",
         folder("partitions")
     );
-    assert_same_bytes(&command, &["bestTree", "bestModel", "bestPartitionTrees", "siteLH"]);
+    assert_same_bytes(
+        &Scratch::new(),
+        &command,
+        &["bestTree", "bestModel", "bestPartitionTrees", "siteLH"],
+    );
     let command = format!("--evaluate {} -t pars{{3}} -M --quiet", primates());
-    assert_same_bytes(&command, &["bestTree", "bestPartitionTrees", "mlTrees", "json", "log"]);
+    assert_same_bytes(
+        &Scratch::new(),
+        &command,
+        &["bestTree", "bestPartitionTrees", "mlTrees", "json", "log"],
+    );
 }
 
 fn folder(name: &str) -> String {

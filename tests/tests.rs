@@ -23,6 +23,12 @@ mod ascertainment;
 // The same bytes for any threads and kernels, the same likelihood for any order of taxa and sites.
 mod determinism;
 
+// Data of several types in one run.
+mod mixed_data;
+
+// Thousands of taxa: no likelihood is lost to underflow.
+mod underflow;
+
 // Gappy data: restricted trees change the work, never the likelihood.
 mod invariants;
 

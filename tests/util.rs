@@ -1,4 +1,4 @@
-//! Scratch folders and running the binary.
+//! Scratch folders, running the binary, comparing its runs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -122,4 +122,43 @@ pub fn results(scratch: &Scratch, prefix: &str) -> BTreeMap<String, String> {
         results.insert(suffix.to_string(), text);
     }
     results
+}
+
+/// What must not show in any result.
+const MACHINES: [&str; 7] = [
+    "-T 2",
+    "-T 3",
+    "-T 5",
+    "-T 1 --simd scalar",
+    "-T 1 --simd avx2",
+    "-T 3 --simd avx2",
+    "-T 1 --simd avx512",
+];
+
+/// Runs a command on every machine and compares every file with that of one thread.
+pub fn assert_same_bytes(scratch: &Scratch, command: &str, kinds: &[&str]) {
+    assert_same_bytes_on(&MACHINES, scratch, command, kinds);
+}
+
+/// The same, on these machines.
+pub fn assert_same_bytes_on(machines: &[&str], scratch: &Scratch, command: &str, kinds: &[&str]) {
+    scratch.succeed(&format!("{command} -n one -T 1"));
+    let expected = results(scratch, "one");
+    let found: Vec<&str> = expected.keys().map(String::as_str).collect();
+    for kind in kinds {
+        assert!(found.contains(kind), "{command}: no {kind} in {found:?}");
+    }
+    for machine in machines {
+        let ran = scratch.run(&format!("{command} -n other --redo {machine}"));
+        if ran.stderr.contains("this machine lacks it") {
+            println!("{machine}: skipped, {}", ran.stderr.trim());
+            continue;
+        }
+        assert_eq!(ran.code, 0, "{command} {machine}: {}", ran.stderr);
+        let other = results(scratch, "other");
+        assert!(expected.keys().eq(other.keys()), "{command} {machine}: other files");
+        for (kind, bytes) in &expected {
+            assert_eq!(&other[kind], bytes, "{command} {machine}: {kind}");
+        }
+    }
 }

@@ -74,7 +74,8 @@ pub struct Args {
     /// Alignment: PHYLIP or FASTA, gzipped or not
     #[arg(short = 's', long = "msa", value_name = "FILE", help_heading = DATA)]
     pub msa: Option<PathBuf>,
-    /// Model: GTR+G, HKY+I+G, GTR+FO+G8, GTRGAMMA ...; a file is taken as -q
+    /// Model: GTR+G, HKY+I+G, LG+F+G, GY+F3X4, BIN, MK, GTRGAMMA, PROTGAMMALG ...; a file is taken
+    /// as -q
     #[arg(short = 'm', long, value_name = "MODEL", help_heading = DATA)]
     pub model: Option<String>,
     /// Partition file: RAxML's, RAxML-NG's or NEXUS charsets
@@ -92,9 +93,19 @@ pub struct Args {
     /// Expert: "off" keeps all taxa in every partition (slower, same likelihood)
     #[arg(long, value_enum, value_name = "on|off", hide_possible_values = true, help_heading = DATA)]
     pub restricted: Option<Switch>,
-    /// Only DNA is read so far
-    #[arg(long, value_name = "TYPE", hide = true)]
+    /// Type of data where partitions name none: DNA, AA, BIN, MULTI, CODON, CODON2 (NCBI's genetic
+    /// code 2) ... [default: that of the model]; also -st
+    #[arg(long, visible_aliases = ["seqtype", "st"], value_name = "TYPE", help_heading = DATA)]
     pub data_type: Option<String>,
+    /// Amino-acid matrix in PAML's or RAxML's form, instead of the model's own; also PROTGTR{FILE}
+    #[arg(short = 'P', long, value_name = "FILE", help_heading = DATA)]
+    pub protein_matrix: Option<PathBuf>,
+    /// Rates of multi-state models (RAxML's MULTI): MK equal, GTR all different [default: GTR]
+    #[arg(short = 'K', long, value_name = "MK|GTR", help_heading = DATA)]
+    pub multistate: Option<String>,
+    /// Ascertainment correction of ASC_ models: lewis
+    #[arg(long, value_name = "KIND", help_heading = DATA)]
+    pub asc_corr: Option<String>,
 
     /// RAxML's letter: d search, e evaluate, a all, b support, c check, r RF distances
     #[arg(short = 'f', value_name = "LETTER", help_heading = COMMAND)]

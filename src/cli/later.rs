@@ -4,7 +4,6 @@
 
 const CONSTRAINT: &str = "topological constraints are not available yet";
 const OUTGROUP: &str = "trees are unrooted; root them where you draw them";
-const PROTEIN: &str = "only DNA models are available so far";
 const PLACEMENT: &str = "placement of sequences is not available";
 const AUTOMATIC: &str = "this happens by itself here, so leave it out";
 const NOT_YET: &str = "not available yet";
@@ -27,10 +26,8 @@ const LATER: &[(&str, &str)] = &[
     ("-G", PLACEMENT),
     ("-H", "identical columns are always compressed"),
     ("-I", STOPPING),
-    ("-K", "multi-state data are not available yet"),
     ("-L", NOT_YET),
     ("-O", "undetermined taxa and columns are accepted anyway"),
-    ("-P", PROTEIN),
     ("-R", "give parameters in the model string: GTR{...}+G{...}, or a bestModel file with -q"),
     ("-S", "secondary structure models are not available"),
     ("-U", AUTOMATIC),
@@ -78,11 +75,7 @@ const LATER: &[(&str, &str)] = &[
     ("--nofiles", NOT_YET),
     ("--log", "use --quiet for less"),
     ("--precision", "files carry full precision"),
-    (
-        "--asc-corr",
-        "name the correction in the model: -m GTR+ASC_LEWIS, +ASC_FELS{sites} or +ASC_STAM{sites/of/each/state}",
-    ),
-    ("--auto-prot", PROTEIN),
+    ("--auto-prot", "model selection is not available; name the model"),
     ("--JC69", "use -m JC"),
     ("--K80", "use -m K80"),
     ("--HKY85", "use -m HKY"),

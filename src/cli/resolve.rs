@@ -93,6 +93,9 @@ fn resolve_data(
             (args.msa.is_some(), "-s"),
             (args.model.is_some(), "-m"),
             (args.partitions.is_some(), "-q"),
+            (args.protein_matrix.is_some(), "-P"),
+            (args.multistate.is_some(), "-K"),
+            (args.data_type.is_some(), "--data-type"),
         ];
         let unused: Vec<&str> = unused.iter().filter(|one| one.0).map(|one| one.1).collect();
         if !unused.is_empty() {
@@ -103,11 +106,20 @@ fn resolve_data(
     if needs_model && model.is_none() && partitions.is_none() {
         faults.add("no model: give -m MODEL, for example -m GTR+G");
     }
-    if let Some(kind) = &args.data_type
-        && !["auto", "dna"].contains(&kind.to_ascii_lowercase().as_str())
-    {
-        faults.add(format!("--data-type {kind} is not supported: only DNA is read so far"));
+    if args.protein_matrix.is_some() && model.is_none() && on_sequences {
+        faults.add(
+            "-P gives a matrix, but no model that has it: add -m PROTGAMMALG or -m LG+G, for example",
+        );
     }
+    check_asc_corr(args, model.as_deref(), partitions.is_some(), faults);
+    let multistate_equal = args.multistate.as_deref().map(|kind| match kind {
+        _ if kind.eq_ignore_ascii_case("MK") => true,
+        _ if kind.eq_ignore_ascii_case("GTR") => false,
+        _ => {
+            faults.add(format!("-K {kind}: expected MK or GTR (ORDERED is not available)"));
+            true
+        }
+    });
     let brlen = match (args.brlen, args.unlinked) {
         (None | Some(Brlen::Unlinked), true) | (Some(Brlen::Unlinked), false) => {
             BrlenLinkage::Unlinked
@@ -128,9 +140,38 @@ fn resolve_data(
         msa: args.msa.clone(),
         partitions,
         model,
+        data_type: args.data_type.clone().filter(|kind| !kind.eq_ignore_ascii_case("auto")),
+        protein_matrix: args.protein_matrix.clone(),
+        multistate_equal,
         gamma_median: args.gamma_median,
         brlen,
         restricted: args.restricted != Some(Switch::Off),
+    }
+}
+
+/// RAxML's `--asc-corr`: the kind that `ASC_` means by itself, or a hint how to write the others.
+fn check_asc_corr(args: &Args, model: Option<&str>, has_partitions: bool, faults: &mut Faults) {
+    let Some(kind) = args.asc_corr.as_deref() else {
+        return;
+    };
+    match kind.to_ascii_lowercase().as_str() {
+        "lewis" => {
+            let corrected = |model: &str| model.to_ascii_uppercase().contains("ASC");
+            if !has_partitions && !model.is_some_and(corrected) {
+                faults.add(
+                    "--asc-corr lewis goes with a model that has a correction: ASC_GTRGAMMA, or MK+ASC",
+                );
+            }
+        }
+        "felsenstein" => faults.add(
+            "--asc-corr felsenstein is not supported: write the number of invariable sites in the model, \
+             as in GTR+G+ASC_FELS{1000}",
+        ),
+        "stamatakis" => faults.add(
+            "--asc-corr stamatakis is not supported: write the numbers of invariable sites in the model, \
+             as in GTR+G+ASC_STAM{300/200/200/300}",
+        ),
+        _ => faults.add(format!("--asc-corr {kind}: expected lewis")),
     }
 }
 
@@ -300,6 +341,10 @@ mod tests {
             ("-f c", "--parse"),
             ("-# 20", "--tree pars{20}"),
             ("-n run -w out", "--prefix run -w out"),
+            ("-P lg.dat -K MK", "--protein-matrix lg.dat --multistate mk"),
+            ("-st CODON2", "--data-type CODON2"),
+            ("--seqtype BIN", "--st BIN"),
+            ("--data-type auto", ""),
         ] {
             let (mut a, b) = (plan(&format!("{DATA} {raxml}")), plan(&format!("{DATA} {ng}")));
             a.command_line.clone_from(&b.command_line);
@@ -367,7 +412,12 @@ mod tests {
             ("mlsearch -s a -m JC --prefix ..", "must end in a name"),
             ("mlsearch -s a -m JC --bs-metric tbe", "--bs-metric tbe"),
             ("mlsearch -s a -m JC --backend cuda", "--backend cuda"),
-            ("mlsearch -s a -m JC --data-type AA", "only DNA"),
+            ("mlsearch -s a -K ORDERED -m MULTIGAMMA", "-K ORDERED"),
+            ("mlsearch -s a -q b -P lg.dat", "no model that has it"),
+            ("mlsearch -s a -m GTR+G --asc-corr lewis", "ASC_GTRGAMMA"),
+            ("mlsearch -s a -m ASC_GTRGAMMA --asc-corr felsenstein", "+ASC_FELS{"),
+            ("mlsearch -s a -m ASC_GTRGAMMA --asc-corr stamatakis", "+ASC_STAM{"),
+            ("mlsearch -s a -m ASC_GTRGAMMA --asc-corr other", "expected lewis"),
             ("mlsearch -s a -m JC --opt-branches off", "--evaluate only"),
             ("mlsearch -s a -m JC --evaluate -t x --partition-trees y", "--evaluate -M"),
             ("mlsearch -s a -m JC --evaluate -t x --spr-radius 3", "go with a search"),

@@ -183,7 +183,7 @@ fn set_codon(name: &str, codon: &mut CodonRates, values: &[f64]) -> Parsed<()> {
     Ok(())
 }
 
-fn set_classes(name: &str, classes: &mut RateClasses, values: &[f64]) -> Parsed<()> {
+pub(super) fn set_classes(name: &str, classes: &mut RateClasses, values: &[f64]) -> Parsed<()> {
     let num_classes = usize::from(classes.num_classes());
     let num_rates = classes.classes.len();
     // Published amino-acid matrices have zeros.

@@ -12,7 +12,8 @@
 //! | `free` | [`FreeParameter`]: all that is to be estimated, as one list |
 //! | `matrices` | names of rate matrices, and the models they begin |
 //! | `parse` | the grammar of model strings, and what is refused |
-//! | `raxml`, `type_words` | RAxML's one-word models; types of data in partition lines |
+//! | `raxml`, `data_types` | RAxML's one-word models; types of data in partition lines |
+//! | `user_matrix` | [`UserMatrix`]: an amino-acid matrix from a file |
 //! | `display` | the canonical model string |
 //! | `qmatrix` | [`EigenModel`]: normalised rate matrix and its eigensystem |
 //! | `rates` | [`RateCats`]: rates over sites, +G, +R and +I |
@@ -24,6 +25,7 @@
 mod ascertainment;
 pub mod bounds;
 mod codon;
+mod data_types;
 mod display;
 mod dna;
 mod exchange;
@@ -36,7 +38,8 @@ mod protein_tables;
 mod qmatrix;
 mod rates;
 mod raxml;
-mod type_words;
+
+mod user_matrix;
 
 pub use ascertainment::Ascertainment;
 pub use codon::{CodonModelKind, CodonRates, PositionFreqs, codon_freqs};
@@ -50,3 +53,4 @@ pub use protein::{
 };
 pub use qmatrix::EigenModel;
 pub use rates::{FreeRates, Gamma, Heterogeneity, Invariant, RateCats};
+pub use user_matrix::UserMatrix;

@@ -34,9 +34,6 @@ use crate::numeric::GammaMode;
 
 pub(super) type Parsed<T> = std::result::Result<T, String>;
 
-/// Reads a part of a model string into the model.
-type ReadPart = fn(&mut Model, &Word) -> Parsed<()>;
-
 /// A word with the lists of values in its braces.
 pub(super) struct Word<'a> {
     pub(super) head: &'a str,
@@ -81,6 +78,9 @@ pub(super) fn plain(text: &str) -> String {
         })
         .collect()
 }
+
+/// Reads a word into a part of the model.
+type ReadPart = fn(&mut Model, &Word) -> Parsed<()>;
 
 fn read(text: &str, num_states: Option<usize>) -> Parsed<Model> {
     let (expanded, notes) = expand_raxml(&plain(text));

@@ -7,6 +7,7 @@
 use super::parse::{Glyph, Parsed, PartitionDef, place_of, spell, spell_model, trim};
 use super::ranges::{Separator, parse_ranges};
 use crate::error::{Fault, Place};
+use crate::model::Model;
 
 /// True if a text says it is NEXUS.
 pub(super) fn is_nexus(text: &str) -> bool {
@@ -94,18 +95,19 @@ impl Parsed {
             return None;
         };
         if ranges.iter().any(|glyph| glyph.character == ':') {
-            let message = "a charset with an alignment file or a data type before `:` is not supported: write \
-                           the ranges only, and the type or model in charpartition";
+            let message = "a charset with an alignment file before `:` is not supported: write the ranges only, \
+                           with the type of data before them if need be (`CODON2, 1-300`)";
             self.refuse(ranges, file, message);
             return None;
         }
         let name = unquote(name);
+        let (model, ranges) = split_type(ranges);
         let ranges = parse_ranges(ranges, Separator::CommaOrSpace, num_sites, file, &name);
         self.faults.extend(ranges.faults);
         self.incomplete |= ranges.incomplete;
         let place = Place { column: None, ..place_of(text, file) };
         let place = if name.is_empty() { place } else { place.named(&name) };
-        Some(PartitionDef { name, model: String::new(), sites: ranges.sites, place })
+        Some(PartitionDef { name, model, sites: ranges.sites, place })
     }
 
     /// `NAME = MODEL:SET, MODEL:SET`
@@ -136,7 +138,8 @@ impl Parsed {
             let name = unquote(set);
             match sets.iter().find(|known| known.name == name) {
                 Some(known) => {
-                    defs.push(PartitionDef { model: spell_model(model), ..known.clone() });
+                    let model = of_type(spell_model(model), &known.model);
+                    defs.push(PartitionDef { model, ..known.clone() });
                 }
                 None => {
                     let message =
@@ -146,6 +149,32 @@ impl Parsed {
             }
         }
         defs
+    }
+}
+
+/// The type of data before a charset's ranges (`CODON2, 1-300`, as in IQ-TREE) and the ranges; no type
+/// if there is none.
+fn split_type(ranges: &[Glyph]) -> (String, &[Glyph]) {
+    let comma = ranges.iter().position(|glyph| glyph.character == ',');
+    match comma.map(|at| (spell_model(&ranges[..at]), trim(&ranges[at + 1..]))) {
+        Some((word, rest)) if Model::is_type(&word) => (word, rest),
+        _ => (String::new(), ranges),
+    }
+}
+
+/// A charpartition's model for a charset with a type: a codon model gets the type's genetic code; any
+/// other says its type itself.
+fn of_type(model: String, data_type: &str) -> String {
+    let code = match data_type.to_ascii_uppercase().strip_prefix("CODON") {
+        Some("") => "1".to_string(),
+        Some(number) => number.to_string(),
+        None => return model,
+    };
+    let with_code = format!("{model}+CODE{{{code}}}");
+    if model.is_empty() || Model::is_type(&model) || model.to_ascii_uppercase().contains("+CODE") {
+        model
+    } else {
+        with_code
     }
 }
 
@@ -245,6 +274,20 @@ mod tests {
     }
 
     #[test]
+    fn a_charset_may_begin_with_a_type() {
+        let sets = "#nexus begin sets; charset a = CODON2, 1-3 4-6; charset b = DNA, 7-9, 10;\n\
+                    charset c = 11, 12; charset unused = BIN, 1-.;";
+        let models =
+            |text: &str| -> Vec<String> { read(text).into_iter().map(|def| def.model).collect() };
+        let chosen =
+            |partition: &str| models(&format!("{sets} charpartition p = {partition}; end;"));
+        assert_eq!(chosen("GY+F3X4:a, GTR+G:b, BIN:c"), ["GY+F3X4+CODE{2}", "GTR+G", "BIN"]);
+        assert_eq!(chosen("GY+CODE{4}:a, DNA:b, JC:c"), ["GY+CODE{4}", "DNA", "JC"]);
+        let alone = sets.replace("charset unused = BIN, 1-.;", "end;");
+        assert_eq!(models(&alone), ["CODON2", "DNA", ""]);
+    }
+
+    #[test]
     fn faults_point_at_their_cause() {
         let message = refused(
             "#nexus\nbegin sets;\ncharset a = 1-4 9-7;\ncharset b 5-8;\n charset c = x.phy: 1-4;\nfoo bar;\n\
@@ -253,7 +296,7 @@ mod tests {
         for part in [
             "q, line 3, column 17, 'a': range '9-7' begins after its end",
             "q, line 4, column 9: cannot read the charset",
-            "q, line 5, column 14: a charset with an alignment file or a data type",
+            "q, line 5, column 14: a charset with an alignment file",
             "q, line 6, column 1: unknown command 'foo'",
             "q, line 7, column 23: no charset is called 'zzz'",
             "q, line 7, column 28: expected `MODEL:SET`",

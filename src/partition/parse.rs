@@ -148,6 +148,7 @@ fn check_names(defs: &[PartitionDef], faults: &mut Vec<Fault>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Model;
     use proptest::prelude::*;
 
     fn messages(text: &str, num_sites: usize) -> Vec<String> {
@@ -204,11 +205,31 @@ mod tests {
         let readme = include_str!("../../partitions/README.md");
         // Text between fences: the odd pieces.
         let blocks: Vec<&str> = readme.split("```\n").skip(1).step_by(2).collect();
-        let [lines, nexus, refused, messages] = blocks[..] else {
-            panic!("four examples: {blocks:#?}")
+        let [lines, types, nexus, refused, messages] = blocks[..] else {
+            panic!("five examples: {blocks:#?}")
         };
         let read = |text, num_sites| parse_partitions(text, "genes.part", num_sites, false);
         assert_eq!(read(lines, 300).unwrap().len(), 3);
+        // What the README says of each type under -m GTR+G.
+        let option = Model::parse("GTR+G").unwrap();
+        let typed: Vec<String> = read(types, 960)
+            .unwrap()
+            .iter()
+            .take(6)
+            .map(|def| {
+                let model = Model::for_type(&def.model, &option, Some(4));
+                model.unwrap_or_else(|| Model::parse(&def.model)).unwrap().label()
+            })
+            .collect();
+        let expected = [
+            "GTR+FC+G4m",
+            "LG+FC+G4m",
+            "GY+F3X4+CODE{2}+G4m",
+            "BIN+FC+G4m",
+            "MULTI4_GTR+FC+G4m",
+            "GY+F1X4+CODE{4}+G4m",
+        ];
+        assert_eq!(typed, expected);
         assert_eq!(read(nexus, 300).unwrap()[1].name, "gene 2");
         let refusal = read(refused, 898).unwrap_err().to_string();
         assert_eq!(refusal, messages.trim_end());

@@ -50,7 +50,8 @@ struct Cost {
     clv_bytes: u64,
     /// Bytes of tip codes.
     tip_bytes: u64,
-    /// Rows (one pattern, one rate category, four states) computed in a full traversal.
+    /// Rows (one pattern, one rate category, four states) computed in a full traversal; one of more
+    /// states counts as the products in it.
     operations: u64,
 }
 
@@ -71,7 +72,8 @@ impl Cost {
             cost.clv_bytes += (clvs * (dims.row() * 8 + dims.scalers() * 4)) as u64;
             cost.tip_bytes += (tips * rows * size_of::<Code>()) as u64;
             let computed = tips.saturating_sub(2) * patterns.num_patterns();
-            cost.operations += (computed * dims.row() / 4) as u64;
+            let states = patterns.data_type.num_states().max(4);
+            cost.operations += (computed * dims.row() / 4 * states / 4) as u64;
         }
         cost
     }
@@ -93,7 +95,6 @@ mod tests {
     use super::super::machine::make_evaluator;
     use super::*;
     use crate::alignment::Patterns;
-    use crate::alphabet::DataType;
     use crate::likelihood::BrlenLinkage;
     use crate::likelihood::cpu::select_kernels;
     use crate::model::Model;
@@ -102,27 +103,37 @@ mod tests {
 
     #[test]
     fn the_memory_that_is_promised_is_what_an_engine_takes() {
-        let rows =
-            ["ACGTACGTAA", "ACGAACGTAC", "AAGTAC----", "AC-TTCGTAA", "----------", "CCGTACGTTT"];
-        let codes =
-            |row: &str| row.bytes().map(|b| DataType::Dna.encode(b).unwrap()).collect::<Vec<_>>();
-        let patterns = Patterns::compress(DataType::Dna, 6, 10, |taxon, out| {
-            out.copy_from_slice(&codes(rows[taxon]));
-        });
-        let partition = Partition {
-            name: "g".into(),
-            model: Model::parse("GTR+G8").unwrap(),
-            sites: (0..10).collect(),
-            patterns,
-        };
-        let (models, partitions) = ([partition.model.clone()], [partition]);
-        let tree = random_tree(6, 0.1, &mut stream(1, Purpose::Test, 0));
-        let kernels = select_kernels(None).unwrap();
-        let evaluator =
-            make_evaluator(&partitions, &models, tree, BrlenLinkage::Linked, kernels, 1);
-        let cost = Cost::of(&partitions, &[5]);
-        assert_eq!(cost.clv_bytes as usize, evaluator.engine().clv_bytes());
-        assert!(Cost::of(&partitions, &[6]).clv_bytes > cost.clv_bytes);
+        // Six taxa, one of them without data; states 0 to 2 or so of every type.
+        let cases = ["GTR+G8", "LG+G4", "LG4X", "GY", "GY+CODE{2}+G2", "BIN", "MULTI40_MK+FE+G3"];
+        let mut of_one_site = Vec::new();
+        for text in cases {
+            let model = Model::parse(text).unwrap();
+            let data_type = model.data_type;
+            let patterns = Patterns::compress(data_type, 6, 10, |taxon, out| {
+                for (site, code) in out.iter_mut().enumerate() {
+                    let state = (taxon * site + site) % data_type.num_states().min(5);
+                    let missing = taxon == 4 || (taxon, site) == (2, 3);
+                    *code = match missing {
+                        true => data_type.undetermined(),
+                        false => data_type.code_of_state(state),
+                    };
+                }
+            });
+            let sites = (0..10).collect();
+            let partition = Partition { name: "g".into(), model, sites, patterns };
+            let (models, partitions) = ([partition.model.clone()], [partition]);
+            let tree = random_tree(6, 0.1, &mut stream(1, Purpose::Test, 0));
+            let kernels = select_kernels(None).unwrap();
+            let evaluator =
+                make_evaluator(&partitions, &models, tree, BrlenLinkage::Linked, kernels, 1);
+            let cost = Cost::of(&partitions, &[5]);
+            assert_eq!(cost.clv_bytes as usize, evaluator.engine().clv_bytes(), "{text}");
+            assert!(Cost::of(&partitions, &[6]).clv_bytes > cost.clv_bytes, "{text}");
+            of_one_site.push(cost);
+        }
+        let [dna, protein, mixture, codon, ..] = of_one_site[..] else { panic!() };
+        assert_eq!(mixture.clv_bytes, protein.clv_bytes);
+        assert!(protein.operations > 10 * dna.operations && codon.operations > dna.operations);
     }
 
     #[test]

@@ -90,6 +90,7 @@ fn check_input_files(plan: &Plan) -> Result<()> {
     let mut paths: Vec<&Path> = Vec::new();
     paths.extend(plan.data.msa.as_deref());
     paths.extend(plan.data.partitions.as_deref());
+    paths.extend(plan.data.protein_matrix.as_deref());
     paths.extend(plan.search.partition_trees.as_deref());
     let mut sources: Vec<&super::TreeSource> = plan.search.trees.iter().collect();
     match &plan.command {

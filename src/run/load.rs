@@ -78,7 +78,7 @@ impl Loaded {
 /// the trees; [`Error::Io`] for a file that cannot be read at all.
 pub fn load(plan: &Plan) -> Result<Loaded> {
     let mut faults = Vec::new();
-    let choice = ModelChoice::new(plan.data.model.as_deref(), plan.data.gamma_median, &mut faults);
+    let choice = ModelChoice::new(&plan.data, &mut faults);
     let path = plan.data.msa.as_deref().expect("the command line was checked");
     let Some(alignment) = collect(read_alignment(path), &mut faults)? else {
         return Err(Error::Input(faults));

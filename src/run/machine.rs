@@ -9,7 +9,7 @@ use crate::parallel::available_cores;
 use crate::partition::Partition;
 use crate::tree::Tree;
 
-/// Pattern rows (patterns x rate categories / 4) below which another thread costs more than it saves.
+/// Pattern rows (as [`count_rows`] counts them) below which another thread costs more than it saves.
 const MIN_ROWS_PER_THREAD: usize = 500;
 
 /// Threads and kernels of a run.
@@ -125,11 +125,16 @@ pub fn make_evaluator(
     Evaluator::new(tree, genes, linkage, Box::new(engine))
 }
 
-/// Pattern rows of all partitions with a tree.
+/// Pattern rows (four rate categories of a pattern) of all partitions with a tree. A row of more states
+/// than DNA's four counts as many times as it takes longer: by the square of their number.
 pub fn count_rows(partitions: &[Partition]) -> usize {
     let informative = partitions.iter().filter(|p| p.patterns.num_tips() >= 2);
-    informative.map(|p| p.patterns.num_patterns() * p.model.rate_cats().rates.len()).sum::<usize>()
-        / 4
+    let rows = informative.map(|partition| {
+        let states = partition.model.num_states().max(4);
+        let cats = partition.model.rate_cats().rates.len();
+        partition.patterns.num_patterns() * cats * states * states / 16
+    });
+    rows.sum::<usize>() / 4
 }
 
 fn choose_threads(wanted: Threads, rows: usize) -> (usize, Option<String>) {

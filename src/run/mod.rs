@@ -14,6 +14,7 @@ mod invariable;
 mod jobs;
 mod load;
 mod machine;
+mod matrix_files;
 mod models;
 mod outcome;
 mod plan;

@@ -3,10 +3,12 @@
 //! A partition's model may end in `+BU{s}`: the scaler of the shared branch lengths that a scaled run
 //! found (RAxML-NG writes `+B{s}`, which is read, too). It is no part of the model.
 
-use super::plan::Plan;
-use crate::error::{Fault, Place};
+use super::matrix_files::{parse_model, read_matrix_file};
+use super::plan::{DataOptions, Plan};
+use crate::alphabet::DataType;
+use crate::error::{Error, Fault, Place};
 use crate::likelihood::BrlenLinkage;
-use crate::model::{Heterogeneity, Model};
+use crate::model::{Heterogeneity, Model, UserMatrix};
 use crate::numeric::GammaMode;
 use crate::partition::{Partition, PartitionDef, format_ranges};
 
@@ -22,19 +24,43 @@ pub struct ModelChoice {
     open_option: Option<String>,
     /// True if `-m` was refused already: then nothing is said about lines that need it.
     pub option_is_bad: bool,
+    /// Type of data of partitions that name neither it nor a model (`--data-type`).
+    data_type: Option<String>,
+    /// The matrix of `-P`.
+    matrix: Option<UserMatrix>,
+    /// Multi-state models that do not say it have equal rates, or different ones (`-K`).
+    multistate_equal: Option<bool>,
     /// Discrete rates are medians.
     gamma_median: bool,
 }
 
 impl ModelChoice {
-    /// Reads the model of `-m`; what is wrong with it joins the faults.
-    pub fn new(option: Option<&str>, gamma_median: bool, faults: &mut Vec<Fault>) -> Self {
-        let mut choice = ModelChoice { gamma_median, ..ModelChoice::default() };
-        let Some(text) = option else {
+    /// Reads the model of `-m`, with what other options say of it; what is wrong joins the faults.
+    pub fn new(options: &DataOptions, faults: &mut Vec<Fault>) -> Self {
+        let mut choice = ModelChoice {
+            data_type: options.data_type.clone(),
+            multistate_equal: options.multistate_equal,
+            gamma_median: options.gamma_median,
+            ..ModelChoice::default()
+        };
+        match options.protein_matrix.as_deref().map(read_matrix_file).transpose() {
+            Ok(matrix) => choice.matrix = matrix,
+            Err(Error::Input(more)) => {
+                faults.extend(more);
+                choice.option_is_bad = true;
+                return choice;
+            }
+            Err(other) => {
+                faults.push(Fault::new(Place::default(), format!("-P: {other}")));
+                choice.option_is_bad = true;
+                return choice;
+            }
+        }
+        let Some(text) = options.model.as_deref() else {
             return choice;
         };
         choice.open_option = Model::leaves_states_open(text).then(|| text.to_string());
-        match Model::parse_with_states(text, Some(2)) {
+        match choice.read_option(text) {
             Ok(model) => choice.option = Some(model),
             Err(message) => {
                 faults.push(Fault::new(Place::default(), format!("-m: {message}")));
@@ -44,12 +70,56 @@ impl ModelChoice {
         choice
     }
 
+    fn read_option(&self, text: &str) -> Result<Model, String> {
+        let model = parse_model(text, Some(2), self.matrix.as_ref())?;
+        let model = match &self.matrix {
+            Some(matrix) => model.with_user_matrix(matrix)?,
+            None => model,
+        };
+        let says_rates = names_multistate_rates(text).filter(|_| self.multistate_equal.is_some());
+        if says_rates.is_some() && says_rates != self.multistate_equal {
+            return Err(format!("model '{text}': -K says otherwise; drop one"));
+        }
+        let Some(data_type) = &self.data_type else {
+            return Ok(model);
+        };
+        let typed = model.for_data_type(data_type);
+        let typed = typed.map_err(|wrong| format!("model '{text}' with --data-type: {wrong}"))?;
+        // A genetic code in the model string is the user's word, too.
+        if text.to_ascii_uppercase().contains("+CODE") && typed.data_type != model.data_type {
+            return Err(format!(
+                "model '{text}': --data-type {data_type} names another genetic code"
+            ));
+        }
+        Ok(typed)
+    }
+
     /// The model of partitions without one of their own.
     fn model(&self, num_states: impl Fn() -> Option<usize>) -> Result<Model, String> {
-        match (&self.open_option, &self.option) {
-            (Some(open), _) => Model::parse_with_states(open, num_states()),
-            (None, Some(model)) => Ok(model.clone()),
-            (None, None) => Model::parse(DEFAULT_MODEL),
+        match (&self.open_option, &self.option, &self.data_type) {
+            (Some(open), ..) => {
+                Ok(self.with_multistate_rates(Model::parse_with_states(open, num_states())?, open))
+            }
+            (None, Some(model), _) => Ok(model.clone()),
+            (None, None, None) => Model::parse(DEFAULT_MODEL),
+            (None, None, Some(data_type)) => {
+                let default = Model::parse(DEFAULT_MODEL)?;
+                let unknown = default.for_data_type(data_type);
+                Model::for_type(data_type, &default, num_states()).unwrap_or(unknown)
+            }
+        }
+    }
+
+    /// A multi-state model with the rates of `-K`, unless the text it came from says which.
+    fn with_multistate_rates(&self, model: Model, text: &str) -> Model {
+        match self.multistate_equal {
+            Some(equal)
+                if matches!(model.data_type, DataType::Multistate(_))
+                    && names_multistate_rates(text).is_none() =>
+            {
+                model.with_multistate_rates(equal)
+            }
+            _ => model,
         }
     }
 }
@@ -82,7 +152,9 @@ pub fn resolve_model(
         let of_type = option
             .filter(|_| may_take)
             .and_then(|option| Model::for_type(&text, &option, states()));
-        of_type.unwrap_or_else(|| Model::parse_with_states(&text, states())).map_err(fault)?
+        let of_itself = || parse_model(&text, states(), choice.matrix.as_ref());
+        let model = of_type.unwrap_or_else(of_itself).map_err(fault)?;
+        choice.with_multistate_rates(model, &text)
     };
     if takes_option && choice.option.is_none() && !choice.option_is_bad {
         note(format!("partitions without a model of their own get {DEFAULT_MODEL} (no -m given)"));
@@ -94,6 +166,19 @@ pub fn resolve_model(
     }
     model.notes.iter().cloned().for_each(note);
     Ok((model, scaler))
+}
+
+/// Whether a multi-state model's name says that its rates are equal (`MULTI4_MK`) or not
+/// (`MULTI4_GTR`); RAxML's `MULTI` and `MULTIGAMMA` do not say.
+fn names_multistate_rates(text: &str) -> Option<bool> {
+    let name = text.split(['+', '{', '[']).next().unwrap_or_default().trim().to_ascii_uppercase();
+    let says = |kind: &str| name.strip_suffix(kind).is_some_and(|rest| rest.starts_with("MULTI"));
+    match name.as_str() {
+        "MK" => Some(true),
+        _ if says("_MK") => Some(true),
+        _ if says("_GTR") => Some(false),
+        _ => None,
+    }
 }
 
 /// True if the number of states of a partition's line must be counted in the data.
@@ -148,11 +233,19 @@ mod tests {
         PartitionDef { name: "g".into(), model: model.into(), sites: vec![0], place }
     }
 
-    fn choice(option: Option<&str>) -> ModelChoice {
+    fn options(model: Option<&str>) -> DataOptions {
+        DataOptions { model: model.map(String::from), ..DataOptions::default() }
+    }
+
+    fn choose(options: &DataOptions) -> ModelChoice {
         let mut faults = Vec::new();
-        let choice = ModelChoice::new(option, false, &mut faults);
+        let choice = ModelChoice::new(options, &mut faults);
         assert!(faults.is_empty(), "{faults:?}");
         choice
+    }
+
+    fn choice(option: Option<&str>) -> ModelChoice {
+        choose(&options(option))
     }
 
     fn resolve(line: &str, choice: &ModelChoice) -> Result<(Model, Option<f64>), Fault> {
@@ -175,7 +268,7 @@ mod tests {
         let (model, _, notes) = label("DNA", None);
         assert_eq!((model.as_str(), notes.len()), ("GTR+FC+G4m", 1));
         assert!(label("JC", None).2.is_empty());
-        let median = ModelChoice::new(Some("JC+G"), true, &mut Vec::new());
+        let median = choose(&DataOptions { gamma_median: true, ..options(Some("JC+G")) });
         assert_eq!(resolve("DNA", &median).unwrap().0.label(), "JC+FE+G4a");
     }
 
@@ -201,6 +294,74 @@ mod tests {
         }
         let wrong = resolve("AA", &choice(Some("GTR+G"))).unwrap_err().to_string();
         assert!(wrong.contains("which amino-acid matrix"), "{wrong}");
+    }
+
+    #[test]
+    fn a_data_type_of_the_command_line_is_that_of_lines_without_one() {
+        let typed = |model: Option<&str>, data_type: &str| DataOptions {
+            data_type: Some(data_type.to_string()),
+            ..options(model)
+        };
+        for (line, model, data_type, expected) in [
+            ("", Some("GY+F3X4"), "CODON2", "GY+F3X4+CODE{2}"),
+            (
+                "",
+                Some("GY{2/0.1}+F1X4{1/1/1/1}+G"),
+                "codon5",
+                "GY{2/0.1}+F1X4{0.25/0.25/0.25/0.25}+CODE{5}+G4m",
+            ),
+            ("CODON11", Some("GY{2/0.1}"), "CODON2", "GY{2/0.1}+F3X4+CODE{11}"),
+            ("", Some("LG+G"), "AA", "LG+G4m"),
+            ("", Some("MK+G"), "MORPH", "MULTI5_MK+FE+G4m"),
+            ("", None, "CODON2", "GY+F3X4+CODE{2}+G4m"),
+            ("", None, "BIN", "BIN+FC+G4m"),
+            ("DNA", None, "BIN", "GTR+FC+G4m"),
+        ] {
+            let choice = choose(&typed(model, data_type));
+            assert_eq!(
+                resolve(line, &choice).unwrap().0.label(),
+                expected,
+                "{model:?} {data_type}"
+            );
+        }
+        for (model, data_type, expected) in [
+            ("GTR+G", "CODON2", "the data type is CODON2, but GTR+FC+G4m is a model of DNA"),
+            ("GY+CODE{1}", "CODON2", "another genetic code"),
+            ("GTR", "RNA", "data type 'RNA' is unknown"),
+            ("GTR", "CODON8", "data type 'CODON8' is unknown"),
+        ] {
+            let mut faults = Vec::new();
+            ModelChoice::new(&typed(Some(model), data_type), &mut faults);
+            assert_eq!(faults.len(), 1);
+            assert!(faults[0].message.contains(expected), "{faults:?}");
+        }
+        let wrong = resolve("", &choose(&typed(None, "RNA"))).unwrap_err().message;
+        assert!(wrong.contains("'RNA' is unknown"), "{wrong}");
+    }
+
+    #[test]
+    fn multi_state_models_that_do_not_say_it_have_the_rates_of_the_command_line() {
+        let equal = |model: &str, equal: bool| DataOptions {
+            multistate_equal: Some(equal),
+            ..options(Some(model))
+        };
+        for (line, model, is_equal, expected) in [
+            ("", "MULTIGAMMA", true, "MULTI5_MK+FE+G4m"),
+            ("", "MULTIGAMMAX", true, "MULTI5_MK+FO+G4m"),
+            ("", "ASC_MULTIGAMMA", true, "MULTI5_MK+FE+G4m+ASC_LEWIS"),
+            ("MULTI", "GTRGAMMA", true, "MULTI5_MK+FE+G4m"),
+            ("MULTI", "GTRGAMMA", false, "MULTI5_GTR+FC+G4m"),
+            ("MULTI", "MK", true, "MULTI5_MK+FE"),
+            ("MULTI3_GTR", "GTRGAMMA", true, "MULTI3_GTR+FC"),
+            ("DNA", "GTRGAMMA", true, "GTR+FC+G4m"),
+        ] {
+            let choice = choose(&equal(model, is_equal));
+            let found = resolve(line, &choice).unwrap().0.label();
+            assert_eq!(found, expected, "{line} {model} {is_equal}");
+        }
+        let mut faults = Vec::new();
+        ModelChoice::new(&equal("MK+G", false), &mut faults);
+        assert!(faults[0].message.contains("-K says otherwise"), "{faults:?}");
     }
 
     #[test]

@@ -125,6 +125,12 @@ pub struct DataOptions {
     pub partitions: Option<PathBuf>,
     /// Model of the alignment, or of partition lines that only name a data type.
     pub model: Option<String>,
+    /// Type of data of partitions that name none: `CODON2`, `BIN`.
+    pub data_type: Option<String>,
+    /// File of an amino-acid matrix that takes the place of the model's own.
+    pub protein_matrix: Option<PathBuf>,
+    /// Multi-state models have equal rates (`MK`) or different ones (`GTR`) where they do not say so.
+    pub multistate_equal: Option<bool>,
     /// Discrete rates are medians of their categories, not means.
     pub gamma_median: bool,
     /// How branch lengths are tied.
@@ -140,6 +146,9 @@ impl Default for DataOptions {
             msa: None,
             partitions: None,
             model: None,
+            data_type: None,
+            protein_matrix: None,
+            multistate_equal: None,
             gamma_median: false,
             brlen: BrlenLinkage::Linked,
             restricted: true,

@@ -4,6 +4,7 @@ use super::jobs::run_jobs;
 use super::load::{Loaded, load};
 use super::machine::Machine;
 use super::plan::Plan;
+use crate::alphabet::DataType;
 use crate::error::Result;
 use crate::likelihood::{BrlenLinkage, Evaluator};
 use crate::model::Model;
@@ -161,12 +162,40 @@ pub fn describe_data(loaded: &Loaded) -> String {
         .map(|(partition, presence)| {
             vec![
                 partition.name.clone(),
-                partition.model.label(),
+                describe_type(partition.model.data_type),
+                partition.model.num_states().to_string(),
+                short_label(&partition.model),
                 partition.patterns.num_sites.to_string(),
                 partition.patterns.num_patterns().to_string(),
                 presence.len().to_string(),
             ]
         })
         .collect();
-    text + &table(&["partition", "model", "sites", "patterns", "taxa"], &rows)
+    let header = ["partition", "type", "states", "model", "sites", "patterns", "taxa"];
+    text.push_str(&table(&header, &rows));
+    let is_codon = |p: &Partition| matches!(p.model.data_type, DataType::Codon(_));
+    if loaded.partitions.iter().any(is_codon) {
+        text.push_str(
+            "Sites of a codon partition are codons, and its branch lengths are per codon.\n",
+        );
+    }
+    text
+}
+
+/// The type of data, with the number of a genetic code.
+fn describe_type(data_type: DataType) -> String {
+    match data_type {
+        DataType::Codon(code) => format!("{} {}", data_type.name(), code.number()),
+        _ => data_type.name().to_string(),
+    }
+}
+
+/// The model as a user would type it; long lists of given values (a user's matrix) are cut.
+fn short_label(model: &Model) -> String {
+    const MOST: usize = 120;
+    let label = model.label();
+    match label.char_indices().nth(MOST) {
+        Some((at, _)) => format!("{}...", &label[..at]),
+        None => label,
+    }
 }

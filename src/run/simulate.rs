@@ -143,7 +143,7 @@ fn resolve_models(
     defs: &[PartitionDef],
     faults: &mut Vec<Fault>,
 ) -> Vec<(Model, f64)> {
-    let choice = ModelChoice::new(plan.data.model.as_deref(), plan.data.gamma_median, faults);
+    let choice = ModelChoice::new(&plan.data, faults);
     if choice.option_is_bad {
         return Vec::new();
     }

@@ -9,6 +9,7 @@ use super::raxml::split_protein;
 use crate::alphabet::{DataType, GeneticCode};
 
 /// A type of data without a model.
+#[derive(Clone, Copy)]
 enum Type {
     Dna,
     Binary,
@@ -47,6 +48,64 @@ impl Model {
     /// True for a type of multi-state data, the number of whose states must be counted.
     pub fn is_multistate_type(text: &str) -> bool {
         matches!(read_type(&plain(text)), Some((Type::Multistate, _)))
+    }
+
+    /// This model, for data whose type was given beside it (`--data-type CODON2`): the same, with the
+    /// type's genetic code.
+    ///
+    /// # Errors
+    /// One sentence: an unknown type, or a model of other data.
+    pub fn for_data_type(&self, text: &str) -> Parsed<Model> {
+        let Some((found, false)) = read_type(&plain(text)) else {
+            return Err(format!(
+                "data type '{}' is unknown; known are DNA, AA, BIN, MULTI (MORPH), and CODON or CODON2 \
+                 and so on with the number of the genetic code",
+                text.trim()
+            ));
+        };
+        match (found, self.data_type) {
+            (Type::Codon(code), DataType::Codon(_)) => self.with_code(code),
+            (Type::Dna, DataType::Dna)
+            | (Type::Binary, DataType::Binary)
+            | (Type::Protein, DataType::Protein)
+            | (Type::Multistate, DataType::Multistate(_)) => Ok(self.clone()),
+            _ => Err(format!(
+                "the data type is {}, but {} is a model of {}",
+                text.trim(),
+                self.label(),
+                self.data_type.name()
+            )),
+        }
+    }
+
+    /// This codon model with another genetic code.
+    fn with_code(&self, code: GeneticCode) -> Parsed<Model> {
+        let DataType::Codon(old) = self.data_type else {
+            panic!("a genetic code for {}", self.name);
+        };
+        let number = |code: GeneticCode| format!("+CODE{{{}}}", code.number());
+        let mut model = Model::parse(&self.label().replace(&number(old), &number(code)))?;
+        model.notes.clone_from(&self.notes);
+        Ok(model)
+    }
+
+    /// A multi-state model with all rates equal (`MK`) or all different (`GTR`), and the rest of this
+    /// one: RAxML's `-K`.
+    ///
+    /// # Panics
+    /// If it is no multi-state model.
+    pub fn with_multistate_rates(&self, equal: bool) -> Model {
+        assert!(matches!(self.data_type, DataType::Multistate(_)), "{} is multi-state", self.name);
+        let name = format!("MULTI{}_{}", self.num_states(), if equal { "MK" } else { "GTR" });
+        let word = Word { head: &name, values: Vec::new() };
+        let context = Context { code: GeneticCode::STANDARD, num_states: None };
+        let mut model = read_matrix(&word, context).expect("a name of a model");
+        if self.freqs_mode == FreqsMode::Optimized {
+            model.freqs_mode = FreqsMode::Optimized;
+        }
+        model.ascertainment.clone_from(&self.ascertainment);
+        model.notes.clone_from(&self.notes);
+        with_rates_of(model, self)
     }
 
     /// The model that a partition line's type stands for, given the one of the command line: that one
@@ -102,11 +161,7 @@ fn of_type(found: Type, option: &Model, num_states: Option<usize>) -> Parsed<Mod
         | (Type::Binary, DataType::Binary)
         | (Type::Protein, DataType::Protein) => Ok(option.clone()),
         (Type::Codon(code), DataType::Codon(of_option)) if code == of_option => Ok(option.clone()),
-        (Type::Codon(code), DataType::Codon(_)) => {
-            let mut model = make(&option.name, code)?;
-            model.freqs_mode = option.freqs_mode;
-            Ok(with_rates_of(model, option))
-        }
+        (Type::Codon(code), DataType::Codon(_)) => option.with_code(code),
         (Type::Codon(code), _) => make("GY", code).map(|model| with_rates_of(model, option)),
         (Type::Dna, _) => own("GTR"),
         (Type::Binary, _) => own("BIN"),
