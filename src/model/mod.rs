@@ -13,6 +13,7 @@
 //! | `matrices` | names of rate matrices, and the models they begin |
 //! | `parse` | the grammar of model strings, and what is refused |
 //! | `raxml`, `types` | RAxML's one-word models; types of data in partition lines |
+//! | `auto` | words for a model that is to be chosen |
 //! | `display` | the canonical model string |
 //! | `qmatrix` | [`EigenModel`]: normalised rate matrix and its eigensystem |
 //! | `rates` | [`RateCats`]: rates over sites, +G, +R and +I |
@@ -22,6 +23,7 @@
 //! optimises anything.
 
 mod ascertainment;
+mod auto;
 pub mod bounds;
 mod codon;
 mod display;
@@ -39,6 +41,7 @@ mod raxml;
 mod types;
 
 pub use ascertainment::Ascertainment;
+pub use auto::{AutoData, AutoModel};
 pub use codon::{CodonModelKind, CodonRates, PositionFreqs, codon_freqs};
 pub use dna::{NAMED_DNA_MODELS, NamedDnaModel};
 pub use exchange::{Exchange, RateClasses};

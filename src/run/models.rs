@@ -6,7 +6,7 @@
 use super::plan::Plan;
 use crate::error::{Fault, Place};
 use crate::likelihood::BrlenLinkage;
-use crate::model::{Heterogeneity, Model};
+use crate::model::{AutoModel, Heterogeneity, Model};
 use crate::numeric::GammaMode;
 use crate::partition::{Partition, PartitionDef, format_ranges};
 
@@ -20,6 +20,8 @@ pub struct ModelChoice {
     option: Option<Model>,
     /// `-m` as it was typed, if it leaves the number of states open (`MULTIGAMMA`).
     open_option: Option<String>,
+    /// What `-m` says if its model is to be chosen from the data; `option` then has RAxML's rates.
+    auto: Option<AutoModel>,
     /// True if `-m` was refused already: then nothing is said about lines that need it.
     pub option_is_bad: bool,
     /// Discrete rates are medians.
@@ -33,6 +35,12 @@ impl ModelChoice {
         let Some(text) = option else {
             return choice;
         };
+        choice.auto = AutoModel::read(text);
+        if let Some(auto) = choice.auto {
+            let rates = auto.rates.map(|rates| Model::parse(&format!("LG{rates}")));
+            choice.option = rates.and_then(Result::ok);
+            return choice;
+        }
         choice.open_option = Model::leaves_states_open(text).then(|| text.to_string());
         match Model::parse_with_states(text, Some(2)) {
             Ok(model) => choice.option = Some(model),
@@ -42,6 +50,13 @@ impl ModelChoice {
             }
         }
         choice
+    }
+
+    /// What is to be chosen for a partition, and the scaler its line gives; `None` if it has a model, or
+    /// something is wrong with its line.
+    pub fn to_be_chosen(&self, def: &PartitionDef) -> Option<(AutoModel, Option<f64>)> {
+        let (text, scaler) = split_scaler(&def.model).ok()?;
+        AutoModel::of_line(&text, self.auto).map(|auto| (auto, scaler))
     }
 
     /// The model of partitions without one of their own.
@@ -84,7 +99,9 @@ pub fn resolve_model(
             .and_then(|option| Model::for_type(&text, &option, states()));
         of_type.unwrap_or_else(|| Model::parse_with_states(&text, states())).map_err(fault)?
     };
-    if takes_option && choice.option.is_none() && !choice.option_is_bad {
+    if takes_option && choice.auto.is_some() {
+        note(format!("no model is chosen for '{text}': such partitions get {}", model.label()));
+    } else if takes_option && choice.option.is_none() && !choice.option_is_bad {
         note(format!("partitions without a model of their own get {DEFAULT_MODEL} (no -m given)"));
     }
     if choice.gamma_median

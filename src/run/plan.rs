@@ -5,6 +5,7 @@
 
 use crate::likelihood::BrlenLinkage;
 use crate::output::Kind;
+use crate::selection::Criterion;
 use std::path::PathBuf;
 
 /// Seed of a run that was given none: such a run can be repeated, too.
@@ -125,6 +126,8 @@ pub struct DataOptions {
     pub partitions: Option<PathBuf>,
     /// Model of the alignment, or of partition lines that only name a data type.
     pub model: Option<String>,
+    /// What decides where a model is to be chosen; `None` for BIC.
+    pub auto_criterion: Option<Criterion>,
     /// Discrete rates are medians of their categories, not means.
     pub gamma_median: bool,
     /// How branch lengths are tied.
@@ -140,6 +143,7 @@ impl Default for DataOptions {
             msa: None,
             partitions: None,
             model: None,
+            auto_criterion: None,
             gamma_median: false,
             brlen: BrlenLinkage::Linked,
             restricted: true,

@@ -158,10 +158,12 @@ pub fn describe_data(loaded: &Loaded) -> String {
         .partitions
         .iter()
         .zip(&loaded.presence)
-        .map(|(partition, presence)| {
+        .zip(&loaded.questions)
+        .map(|((partition, presence), question)| {
+            let chosen_later = || format!("auto ({})", partition.model.data_type.name());
             vec![
                 partition.name.clone(),
-                partition.model.label(),
+                question.map_or_else(|| partition.model.label(), |_| chosen_later()),
                 partition.patterns.num_sites.to_string(),
                 partition.patterns.num_patterns().to_string(),
                 presence.len().to_string(),
