@@ -7,7 +7,9 @@ use crate::model::{
 use crate::numeric::GammaMode;
 
 /// Rates over sites of DNA and proteins.
-const RATES: [&str; 5] = ["", "+I", "+G4", "+I+G4", "+R4"];
+const RATES: [&str; 4] = ["", "+I", "+G4", "+I+G4"];
+/// Tried as well where +G4 is better than none: as many categories, and slow to fit.
+const FREE_RATES: &str = "+R4";
 /// Of morphological data, which have too few sites for more.
 const FEW_RATES: [&str; 2] = ["", "+G4"];
 /// Those under which lengths are optimised first.
@@ -46,13 +48,19 @@ impl Question {
         Question { data_type, rates: asked.rates, gamma_median }
     }
 
-    /// All rates over sites that are tried.
+    /// All rates over sites that are tried first.
     pub fn rates(&self) -> Vec<&'static str> {
         match (self.rates, self.data_type) {
             (Some(rates), _) => vec![rates],
             (None, DataType::Dna | DataType::Protein) => RATES.to_vec(),
             (None, _) => FEW_RATES.to_vec(),
         }
+    }
+
+    /// Those that are tried where the best of the others has +G4.
+    pub fn free_rates(&self) -> Option<&'static str> {
+        let many = matches!(self.data_type, DataType::Dna | DataType::Protein);
+        (many && self.rates.is_none()).then_some(FREE_RATES)
     }
 
     /// The rates under which lengths are optimised first.
@@ -136,11 +144,10 @@ impl Question {
     /// What is compared, in words.
     pub fn describe(&self) -> String {
         let (matrices, mixtures) = (self.matrices().len(), self.mixtures().len());
-        let list: Vec<&str> = self
-            .rates()
-            .iter()
-            .map(|rates| if rates.is_empty() { "equal" } else { rates })
-            .collect();
+
+        let all = self.rates().into_iter().chain(self.free_rates());
+        let list: Vec<&str> =
+            all.map(|rates| if rates.is_empty() { "equal" } else { rates }).collect();
         let mut text = format!("{matrices} {} matrices with frequencies", self.data_type.name());
         if mixtures > 0 {
             text += &format!(" and {mixtures} mixtures");
@@ -163,7 +170,7 @@ mod tests {
         for data_type in [DataType::Dna, DataType::Protein, DataType::Binary, multistate] {
             let question = question("auto", data_type);
             assert_eq!(question.placeholder().data_type, data_type);
-            let rates = question.rates();
+            let rates: Vec<_> = question.rates().into_iter().chain(question.free_rates()).collect();
             let all = question.matrices().into_iter().flat_map(|matrix| {
                 rates.iter().map(move |rates| Candidate { matrix: matrix.clone(), rates })
             });

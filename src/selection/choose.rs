@@ -2,9 +2,10 @@
 //!
 //! ```text
 //! first      lengths under the rich matrix with +G4                        roughly
-//! rates      the rich matrix with every kind of rates over sites           to the end
-//! matrices   every matrix with the best rates, and mixtures                roughly
-//! refined    those of them that are not far behind                         to the end
+//! rates      the rich matrix with every kind of rates over sites but +R4   roughly
+//! refined    those that are not far behind; +R4 if +G4 is good             to the end
+//! matrices   every matrix with the best rates but +R4, and mixtures        parameters only
+//! refined    those that may come close when lengths are optimised          to the end
 //! crossed    the best of these with the other rates that came close        to the end
 //! ```
 //!
@@ -17,9 +18,9 @@
 
 use super::candidates::{Candidate, Question};
 use super::criteria::{Criterion, Scores, weights};
-use super::fit::{Fit, Task, start_from};
+use super::fit::{Effort, Fit, Task, start_from};
 use crate::alignment::Patterns;
-use crate::model::Model;
+use crate::model::{Heterogeneity, Model, bounds};
 use crate::partition::count_freqs;
 
 /// Rates over sites that are worse than the best by more than this (units of the criterion) are tried
@@ -27,6 +28,8 @@ use crate::partition::count_freqs;
 const CLOSE: f64 = 10.0;
 /// Rough fits that are worse than the best by more than this are not refined.
 const NOT_FAR: f64 = 30.0;
+/// The same of fits at the lengths of another model, for each branch: what its own length may bring.
+const NOT_FAR_PER_LENGTH: f64 = 1.0;
 /// A second start of +I+G, whose likelihood often has two optima: many invariant sites, and the others
 /// more alike.
 const SECOND_START: [f64; 2] = [0.3, 3.0];
@@ -36,8 +39,9 @@ const SECOND_START: [f64; 2] = [0.3, 3.0];
 enum Stage {
     First,
     Rates,
+    RatesRefined,
     Matrices,
-    Refined,
+    MatricesRefined,
     Crossed,
     Done,
 }
@@ -98,8 +102,15 @@ impl Choosing {
             let tasks = match self.stage {
                 Stage::First => vec![self.rich_task(self.question.first_rates(), patterns)],
                 Stage::Rates => self.rates_tasks(patterns),
+                Stage::RatesRefined => {
+                    let mut tasks = self.refining_tasks(NOT_FAR);
+                    tasks.extend(self.free_rates_task(patterns));
+                    tasks
+                }
                 Stage::Matrices => self.matrix_tasks(patterns),
-                Stage::Refined => self.refining_tasks(),
+                Stage::MatricesRefined => {
+                    self.refining_tasks(NOT_FAR + NOT_FAR_PER_LENGTH * self.num_lengths as f64)
+                }
                 Stage::Crossed => self.crossing_tasks(patterns),
                 Stage::Done => return Vec::new(),
             };
@@ -119,7 +130,7 @@ impl Choosing {
                 match self.fits.iter_mut().find(|known| known.candidate == fit.candidate) {
                     None => self.fits.push(fit),
                     Some(known) if fit.lnl > known.lnl => *known = fit,
-                    Some(known) => known.fine |= fit.fine,
+                    Some(known) => known.effort = known.effort.max(fit.effort),
                 }
             }
         }
@@ -146,7 +157,7 @@ impl Choosing {
                 num_parameters: self.num_parameters(fit),
                 scores: self.scores(fit),
                 weight,
-                fine: fit.fine,
+                fine: fit.effort == Effort::Full,
             })
             .collect();
         ranked.sort_by(|a, b| {
@@ -162,9 +173,10 @@ impl Choosing {
     fn advance(&mut self) {
         self.stage = match self.stage {
             Stage::First => Stage::Rates,
-            Stage::Rates => Stage::Matrices,
-            Stage::Matrices => Stage::Refined,
-            Stage::Refined => Stage::Crossed,
+            Stage::Rates => Stage::RatesRefined,
+            Stage::RatesRefined => Stage::Matrices,
+            Stage::Matrices => Stage::MatricesRefined,
+            Stage::MatricesRefined => Stage::Crossed,
             Stage::Crossed | Stage::Done => Stage::Done,
         };
     }
@@ -209,7 +221,7 @@ impl Choosing {
             start_from(&mut start, &first.model);
         }
         let lengths = self.first.as_ref().map(|first| first.tree.clone());
-        Task { candidate, start, lengths, fine: self.first.is_some() }
+        Task { candidate, start, lengths, effort: Effort::Rough }
     }
 
     fn rates_tasks(&self, patterns: &Patterns) -> Vec<Task> {
@@ -218,22 +230,37 @@ impl Choosing {
             let task = self.rich_task(rates, patterns);
             let mut second = task.clone();
             tasks.push(task);
-            if let (Some(invariant), crate::model::Heterogeneity::Gamma(gamma)) =
+            if let (Some(invariant), Heterogeneity::Gamma(gamma)) =
                 (&mut second.start.invariant, &mut second.start.heterogeneity)
             {
                 invariant.pinv = SECOND_START[0];
-                gamma.alpha = (gamma.alpha * SECOND_START[1]).min(crate::model::bounds::ALPHA_MAX);
+                gamma.alpha = (gamma.alpha * SECOND_START[1]).min(bounds::ALPHA_MAX);
                 tasks.push(second);
             }
         }
         tasks
     }
 
-    /// The rates that are best with the rich matrix.
+    /// The rates that are best with the rich matrix, but for +R4.
     fn best_rates(&self) -> &Fit {
         let rich = self.question.rich_matrix();
-        let best = self.within(0.0, |candidate| candidate.matrix == rich);
-        best.first().expect("rates were compared")
+        let free = self.question.free_rates();
+        let is_wanted = |c: &Candidate| c.matrix == rich && Some(c.rates) != free;
+        self.within(0.0, is_wanted).first().expect("rates were compared")
+    }
+
+    /// The rich matrix with +R4, where the best of the others has rates of +G.
+    fn free_rates_task(&self, patterns: &Patterns) -> Option<Task> {
+        let best = self.best_rates();
+        let rates = self.question.free_rates()?;
+        let gamma = self.find(&best.candidate.matrix, self.question.first_rates())?;
+        if best.model.heterogeneity == Heterogeneity::Uniform {
+            return None;
+        }
+        let candidate = Candidate { matrix: best.candidate.matrix.clone(), rates };
+        let mut start = self.model(&candidate, patterns);
+        start_from(&mut start, &gamma.model);
+        Some(Task { candidate, start, lengths: Some(gamma.tree.clone()), effort: Effort::Full })
     }
 
     fn matrix_tasks(&self, patterns: &Patterns) -> Vec<Task> {
@@ -247,19 +274,25 @@ impl Choosing {
             .map(|candidate| {
                 let mut start = self.model(&candidate, patterns);
                 start_from(&mut start, &rich.model);
-                Task { candidate, start, lengths: Some(rich.tree.clone()), fine: false }
+                Task {
+                    candidate,
+                    start,
+                    lengths: Some(rich.tree.clone()),
+                    effort: Effort::Screened,
+                }
             })
             .collect()
     }
 
-    fn refining_tasks(&self) -> Vec<Task> {
-        let rough = self.within(NOT_FAR, |_| true).into_iter().filter(|fit| !fit.fine);
+    fn refining_tasks(&self, margin: f64) -> Vec<Task> {
+        let close = self.within(margin, |_| true).into_iter();
+        let rough = close.filter(|fit| fit.effort < Effort::Full);
         rough
             .map(|fit| Task {
                 candidate: fit.candidate.clone(),
                 start: fit.model.clone(),
                 lengths: Some(fit.tree.clone()),
-                fine: true,
+                effort: Effort::Full,
             })
             .collect()
     }
@@ -282,7 +315,7 @@ impl Choosing {
                     // Later, because both may know of rates over sites.
                     start_rates_from(&mut start, &with_rates.model);
                     let lengths = Some(with_rates.tree.clone());
-                    tasks.push(Task { candidate, start, lengths, fine: true });
+                    tasks.push(Task { candidate, start, lengths, effort: Effort::Full });
                 }
             }
         }
@@ -295,3 +328,7 @@ fn start_rates_from(model: &mut Model, other: &Model) {
     model.heterogeneity.clone_from(&other.heterogeneity);
     model.invariant = other.invariant;
 }
+
+#[cfg(test)]
+#[path = "choose_tests.rs"]
+mod tests;

@@ -5,12 +5,28 @@ use crate::model::{Exchange, Heterogeneity, Model};
 use crate::optimize::{OptimizeOptions, optimize};
 use crate::tree::Tree;
 
-/// How far a fit goes that only has to show that a model is out of the question.
-const COARSE: OptimizeOptions =
-    OptimizeOptions { model: true, branches: true, lnl_epsilon: 1.0, max_rounds: 2 };
-/// How far the others go.
-const FINE: OptimizeOptions =
-    OptimizeOptions { model: true, branches: true, lnl_epsilon: 0.01, max_rounds: 50 };
+/// How far a fit goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Effort {
+    /// The model's parameters, at the lengths found under another model: most models are out of the
+    /// question already.
+    Screened,
+    /// Everything, roughly.
+    Rough,
+    /// Everything, to the end.
+    Full,
+}
+
+impl Effort {
+    fn options(self) -> OptimizeOptions {
+        let (branches, lnl_epsilon, max_rounds) = match self {
+            Effort::Screened => (false, 1.0, 1),
+            Effort::Rough => (true, 1.0, 2),
+            Effort::Full => (true, 0.02, 30),
+        };
+        OptimizeOptions { model: true, branches, lnl_epsilon, max_rounds }
+    }
+}
 
 /// A model to be fitted.
 #[derive(Debug, Clone)]
@@ -21,8 +37,8 @@ pub struct Task {
     pub start: Model,
     /// Start values of the lengths of the partition's own tree; `None` for those of the given tree.
     pub lengths: Option<Tree>,
-    /// False if a rough fit will do.
-    pub fine: bool,
+    /// How far to go.
+    pub effort: Effort,
 }
 
 /// A fitted model.
@@ -36,8 +52,8 @@ pub struct Fit {
     pub tree: Tree,
     /// Log-likelihood.
     pub lnl: f64,
-    /// Whether it was optimised to the end.
-    pub fine: bool,
+    /// How far it went.
+    pub effort: Effort,
 }
 
 /// Carries out a task. The evaluator has one gene, the partition, with lengths of its own (unlinked),
@@ -47,11 +63,10 @@ pub fn fit(mut evaluator: Evaluator, task: &Task) -> Fit {
         evaluator.set_gene_brlens(0, lengths);
     }
     let mut models = [task.start.clone()];
-    let options = if task.fine { FINE } else { COARSE };
-    let lnl = optimize(&mut evaluator, &mut models, &options);
+    let lnl = optimize(&mut evaluator, &mut models, &task.effort.options());
     let [model] = models;
     let tree = evaluator.gene_tree(0).0.clone();
-    Fit { candidate: task.candidate.clone(), model, tree, lnl, fine: task.fine }
+    Fit { candidate: task.candidate.clone(), model, tree, lnl, effort: task.effort }
 }
 
 /// Gives a model the rates over sites and the exchange rates of another, as far as it has such

@@ -13,4 +13,4 @@ mod fit;
 pub use candidates::{Candidate, Question};
 pub use choose::{Choosing, Ranked};
 pub use criteria::{Criterion, Scores, weights};
-pub use fit::{Fit, Task, fit};
+pub use fit::{Effort, Fit, Task, fit};
