@@ -3,7 +3,8 @@
 //! ```text
 //! first      lengths under the rich matrix with +G4                        roughly
 //! rates      the rich matrix with every kind of rates over sites but +R4   roughly
-//! refined    those that are not far behind; +R4 if +G4 is good             to the end
+//! refined    those that are not far behind                                 to the end
+//!            +R4, if the best of them has +G4                              roughly
 //! matrices   every matrix with the best rates but +R4, and mixtures        parameters only
 //! refined    those that may come close when lengths are optimised          to the end
 //! crossed    the best of these with the other rates that came close        to the end
@@ -260,7 +261,8 @@ impl Choosing {
         let candidate = Candidate { matrix: best.candidate.matrix.clone(), rates };
         let mut start = self.model(&candidate, patterns);
         start_from(&mut start, &gamma.model);
-        Some(Task { candidate, start, lengths: Some(gamma.tree.clone()), effort: Effort::Full })
+        // Refined with the matrices, if it comes close.
+        Some(Task { candidate, start, lengths: Some(gamma.tree.clone()), effort: Effort::Rough })
     }
 
     fn matrix_tasks(&self, patterns: &Patterns) -> Vec<Task> {
