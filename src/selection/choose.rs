@@ -7,7 +7,8 @@
 //!            +R4, if the best of them has +G4                              roughly
 //! matrices   every matrix with the best rates but +R4, and mixtures        parameters only
 //! refined    those that may come close when lengths are optimised          to the end
-//! crossed    the best of these with the other rates that came close        to the end
+//! crossed    the best of these with the other rates that came close,       to the end
+//!            +R4 with the very best only
 //! ```
 //!
 //! Every fit starts from what the stages before found, and none looks at another of its stage: they may
@@ -305,13 +306,17 @@ impl Choosing {
         let rates = self.within(CLOSE, |candidate| candidate.matrix == rich);
         let matrices = self.within(CLOSE, |candidate| candidate.rates == best_rates);
         let mixtures = self.question.mixtures();
+        // Free rates take long to fit: with the best matrix only.
+        let is_best = |fit: &Fit| matrices.iter().all(|other| self.value(fit) <= self.value(other));
+        let free = self.question.free_rates();
         let mut tasks = Vec::new();
         for matrix in matrices.iter().filter(|fit| !mixtures.contains(&fit.candidate)) {
             for with_rates in &rates {
                 let name = &matrix.candidate.matrix;
                 let candidate =
                     Candidate { matrix: name.clone(), rates: with_rates.candidate.rates };
-                if self.find(name, candidate.rates).is_none() {
+                let too_slow = Some(candidate.rates) == free && !is_best(matrix);
+                if self.find(name, candidate.rates).is_none() && !too_slow {
                     let mut start = self.model(&candidate, patterns);
                     start_from(&mut start, &matrix.model);
                     // Later, because both may know of rates over sites.

@@ -22,7 +22,7 @@ impl Effort {
         let (branches, lnl_epsilon, max_rounds) = match self {
             Effort::Screened => (false, 1.0, 1),
             Effort::Rough => (true, 1.0, 2),
-            Effort::Full => (true, 0.02, 12),
+            Effort::Full => (true, 0.02, 6),
         };
         OptimizeOptions { model: true, branches, lnl_epsilon, max_rounds }
     }
