@@ -12,7 +12,7 @@
 //! | 4 | [`parsimony`], [`distance`], [`simulate`], [`likelihood`] |
 //! | 5 | [`optimize`] |
 //! | 6 | [`search`] |
-//! | 7 | [`bootstrap`] |
+//! | 7 | [`bootstrap`], [`selection`] |
 //! | 8 | [`output`] |
 //! | 9 | [`run`] |
 //! | 10 | [`cli`] |
@@ -41,6 +41,7 @@ pub mod optimize;
 pub mod search;
 
 pub mod bootstrap;
+pub mod selection;
 
 pub mod output;
 

@@ -29,6 +29,8 @@ pub enum Purpose {
     SimulatedGaps = 8,
     /// Where and how a local optimum is perturbed.
     Perturbation = 10,
+    /// The tree on which models are compared.
+    ModelSelection = 11,
     /// Everything in tests.
     Test = 9,
 }

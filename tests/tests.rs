@@ -35,5 +35,8 @@ mod invariants;
 // Searches that must find a best tree that is known.
 mod search;
 
+// Models chosen from the data.
+mod model_selection;
+
 // Whole runs: what they write, and that it can be read back.
 mod whole_runs;

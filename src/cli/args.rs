@@ -41,6 +41,17 @@ pub enum Switch {
     Off,
 }
 
+/// Spellings of information criteria.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum AutoCriterion {
+    /// Bayesian
+    Bic,
+    /// Akaike's
+    Aic,
+    /// Akaike's, corrected for small samples
+    Aicc,
+}
+
 /// Spellings of branch-length linkage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Brlen {
@@ -74,10 +85,13 @@ pub struct Args {
     /// Alignment: PHYLIP or FASTA, gzipped or not
     #[arg(short = 's', long = "msa", value_name = "FILE", help_heading = DATA)]
     pub msa: Option<PathBuf>,
-    /// Model: GTR+G, HKY+I+G, LG+F+G, GY+F3X4, BIN, MK, GTRGAMMA, PROTGAMMALG ...; a file is taken
-    /// as -q
+    /// Model: GTR+G, HKY+I+G, LG+F+G, GY+F3X4, BIN, MK, GTRGAMMA, PROTGAMMALG ..., or auto, which
+    /// chooses one; a file is taken as -q
     #[arg(short = 'm', long, value_name = "MODEL", help_heading = DATA)]
     pub model: Option<String>,
+    /// What chooses a model where -m (or a partition) says auto [default: bic]
+    #[arg(long, alias = "auto-prot", value_enum, value_name = "bic|aic|aicc", hide_possible_values = true, help_heading = DATA)]
+    pub auto_criterion: Option<AutoCriterion>,
     /// Partition file: RAxML's, RAxML-NG's or NEXUS charsets
     #[arg(short = 'q', long, value_name = "FILE", help_heading = DATA)]
     pub partitions: Option<PathBuf>,

@@ -4,6 +4,7 @@
 
 const CONSTRAINT: &str = "topological constraints are not available yet";
 const OUTGROUP: &str = "trees are unrooted; root them where you draw them";
+const MODELS: &str = "a command with -m auto chooses models first";
 const PLACEMENT: &str = "placement of sequences is not available";
 const AUTOMATIC: &str = "this happens by itself here, so leave it out";
 const NOT_YET: &str = "not available yet";
@@ -47,8 +48,8 @@ const LATER: &[(&str, &str)] = &[
     ("--terrace", NOT_YET),
     ("--loglh", "use --evaluate --opt-model off --opt-branches off"),
     ("--search1", "use --search --tree pars{1} or rand{1}"),
-    ("--moose", "model selection is not available; name the model"),
-    ("--modeltest", "model selection is not available; name the model"),
+    ("--moose", MODELS),
+    ("--modeltest", MODELS),
     ("--pythia", NOT_YET),
     ("--sh", NOT_YET),
     ("--sh-reps", NOT_YET),
@@ -75,7 +76,6 @@ const LATER: &[(&str, &str)] = &[
     ("--nofiles", NOT_YET),
     ("--log", "use --quiet for less"),
     ("--precision", "files carry full precision"),
-    ("--auto-prot", "model selection is not available; name the model"),
     ("--JC69", "use -m JC"),
     ("--K80", "use -m K80"),
     ("--HKY85", "use -m HKY"),

@@ -1,14 +1,14 @@
 //! From what was typed to what is meant: a [`Plan`], or everything that is wrong with the command.
 
-use super::args::{Args, Brlen, Mode, Switch};
+use super::args::{Args, AutoCriterion, Brlen, Mode, Switch};
 use super::files::{resolve_command, resolve_prefix};
 use super::simulate::resolve_simulate;
 use super::values::{parse_count, parse_simd, parse_threads, parse_trees};
 use super::verb::{Faults, Verb, find_verb};
 use crate::error::{Error, Result};
 use crate::run::{
-    BootstrapOptions, BrlenLinkage, Command, DEFAULT_REPLICATES, DEFAULT_SEED, DataOptions,
-    OutputOptions, Plan, RunOptions, SearchOptions, Simd, Threads, TreeSource,
+    BootstrapOptions, BrlenLinkage, Command, Criterion, DEFAULT_REPLICATES, DEFAULT_SEED,
+    DataOptions, OutputOptions, Plan, RunOptions, SearchOptions, Simd, Threads, TreeSource,
 };
 use std::path::{Path, PathBuf};
 
@@ -104,7 +104,7 @@ fn resolve_data(
     }
     let needs_model = matches!(verb, Verb::Search | Verb::Evaluate | Verb::Bootstrap | Verb::All);
     if needs_model && model.is_none() && partitions.is_none() {
-        faults.add("no model: give -m MODEL, for example -m GTR+G");
+        faults.add("no model: give -m MODEL, for example -m GTR+G, or -m auto to have one chosen");
     }
     if args.protein_matrix.is_some() && model.is_none() && on_sequences {
         faults.add(
@@ -143,6 +143,11 @@ fn resolve_data(
         data_type: args.data_type.clone().filter(|kind| !kind.eq_ignore_ascii_case("auto")),
         protein_matrix: args.protein_matrix.clone(),
         multistate_equal,
+        auto_criterion: args.auto_criterion.map(|criterion| match criterion {
+            AutoCriterion::Bic => Criterion::Bic,
+            AutoCriterion::Aic => Criterion::Aic,
+            AutoCriterion::Aicc => Criterion::Aicc,
+        }),
         gamma_median: args.gamma_median,
         brlen,
         restricted: args.restricted != Some(Switch::Off),

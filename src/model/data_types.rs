@@ -10,7 +10,7 @@ use crate::alphabet::{DataType, GeneticCode};
 
 /// A type of data without a model.
 #[derive(Clone, Copy)]
-enum Type {
+pub(super) enum Type {
     Dna,
     Binary,
     Multistate,
@@ -19,7 +19,7 @@ enum Type {
 }
 
 /// Type, and whether frequencies are to be estimated (`X`).
-fn read_type(word: &str) -> Option<(Type, bool)> {
+pub(super) fn read_type(word: &str) -> Option<(Type, bool)> {
     let (bare, optimized) = match word.strip_suffix('X') {
         Some(bare) => (bare, true),
         None => (word, false),
@@ -168,7 +168,8 @@ fn of_type(found: Type, option: &Model, num_states: Option<usize>) -> Parsed<Mod
         (Type::Multistate, DataType::Multistate(_)) if option.name.ends_with("MK") => own("MK"),
         (Type::Multistate, _) => own("MULTI_GTR"),
         (Type::Protein, _) => {
-            Err("which amino-acid matrix? Write LG, for example, or give one with -m".to_string())
+            Err("which amino-acid matrix? Write LG, for example, or auto, or give one with -m"
+                .to_string())
         }
     }
 }

@@ -269,8 +269,11 @@ fn unknown_matrix(name: &str) -> String {
     if Model::is_type(name) {
         return format!("this is a type of data, not a model; use GTR+G, for example; {known}");
     }
-    if ["AUTO", "TEST", "MF", "MFP"].contains(&name) {
-        return format!("choosing a model is not supported yet in this version; {known}");
+    if ["AUTO", "TEST", "MF", "MFP", "TESTONLY"].contains(&name) {
+        return format!(
+            "a model that is to be chosen from the data is 'auto' alone, and cannot be chosen where there \
+             are no data yet; {known}"
+        );
     }
     if NOT_YET.iter().any(|start| name.starts_with(start)) {
         return format!("'{name}' is not supported yet in this version; {known}");

@@ -14,6 +14,7 @@
 //! | `parse` | the grammar of model strings, and what is refused |
 //! | `raxml`, `data_types` | RAxML's one-word models; types of data in partition lines |
 //! | `user_matrix` | [`UserMatrix`]: an amino-acid matrix from a file |
+//! | `auto` | words for a model that is to be chosen |
 //! | `display` | the canonical model string |
 //! | `qmatrix` | [`EigenModel`]: normalised rate matrix and its eigensystem |
 //! | `rates` | [`RateCats`]: rates over sites, +G, +R and +I |
@@ -23,6 +24,7 @@
 //! optimises anything.
 
 mod ascertainment;
+mod auto;
 pub mod bounds;
 mod codon;
 mod data_types;
@@ -42,6 +44,7 @@ mod raxml;
 mod user_matrix;
 
 pub use ascertainment::Ascertainment;
+pub use auto::{AutoData, AutoModel};
 pub use codon::{CodonModelKind, CodonRates, PositionFreqs, codon_freqs};
 pub use dna::{NAMED_DNA_MODELS, NamedDnaModel};
 pub use exchange::{Exchange, RateClasses};

@@ -169,7 +169,7 @@ fn refusals_say_what_is_wrong_and_what_is_known() {
         ("GTR+ASC_STAM{1/2}", "each of 4 states"),
         ("GTR+I+ASC", "no place"),
         ("GTR+IC", "not supported yet"),
-        ("auto", "choosing a model"),
+        ("auto+G", "to be chosen from the data"),
         ("GTR+BO", "--brlen"),
         ("GTR+", "nothing after a '+'"),
         ("GTR+Q", "unknown part '+Q'; known are +F"),

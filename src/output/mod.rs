@@ -12,7 +12,7 @@ pub use files::{Kind, OutputFiles};
 pub use print::print_report;
 pub use progress::{Progress, RUN_MARKER};
 pub use report::{
-    AlignmentReport, BootstrapReport, PartitionReport, Report, RfReport, RunReport, Timings,
-    TreeReport, UndeterminedEdge,
+    AlignmentReport, BootstrapReport, CandidateReport, PartitionReport, Report, RfReport,
+    RunReport, SelectionReport, Timings, TreeReport, UndeterminedEdge,
 };
 pub use tables::{pairs, table};

@@ -26,6 +26,9 @@ pub struct Report {
     pub partitions: Vec<PartitionReport>,
     /// The alignment, where the command read one.
     pub alignment: Option<AlignmentReport>,
+    /// How models were chosen: one entry per partition whose model was.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub model_selection: Vec<SelectionReport>,
     /// Every evaluated or found tree, in input order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub trees: Vec<TreeReport>,
@@ -84,6 +87,46 @@ pub struct PartitionReport {
     /// Names of parameters that ended at a bound.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub at_bound: Vec<String>,
+}
+
+/// The choice of a partition's model.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub struct SelectionReport {
+    /// The partition's name.
+    pub partition: String,
+    /// What its characters were taken for.
+    pub data_type: String,
+    /// What decided.
+    pub criterion: String,
+    /// Sample size: number of sites.
+    pub sites: usize,
+    /// Number of taxa with data.
+    pub taxa: usize,
+    /// The model that was chosen, as a user would type it.
+    pub chosen: String,
+    /// All models that were compared, the best first.
+    pub candidates: Vec<CandidateReport>,
+}
+
+/// A model that was compared with others.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub struct CandidateReport {
+    /// The model, as a user would type it.
+    pub model: String,
+    /// Log-likelihood.
+    pub log_likelihood: f64,
+    /// Number of parameters, the partition's own branch lengths included.
+    pub parameters: usize,
+    /// Akaike's criterion.
+    pub aic: f64,
+    /// The same, corrected for small samples; null where there are too few sites for it.
+    pub aicc: Option<f64>,
+    /// The Bayesian information criterion.
+    pub bic: f64,
+    /// Weight by the criterion that decided.
+    pub weight: f64,
+    /// False for a model so far behind that it was optimised roughly.
+    pub optimised: bool,
 }
 
 /// One evaluated or found tree.

@@ -7,7 +7,7 @@ use crate::error::Fault;
 
 /// From this share of amino acids' letters among the characters of a nucleotide partition it looks like protein:
 /// in proteins E, F, I, L, P and Q are a third.
-const LOOKS_LIKE_PROTEIN: f64 = 0.1;
+pub(super) const LOOKS_LIKE_PROTEIN: f64 = 0.1;
 
 /// Encodes and compresses the columns of one partition. Site i of the result is column `def.sites[i]`; in codon
 /// data it is the codon in columns `def.sites[3 * i..3 * i + 3]`, in the order written.

@@ -6,6 +6,7 @@
 
 mod build;
 mod coverage;
+mod detect;
 mod freqs;
 mod lines;
 mod nexus;
@@ -14,6 +15,7 @@ mod ranges;
 mod resolved;
 
 pub use build::{build_patterns, check_frame, gappyness, num_states_seen};
+pub use detect::detect_data_type;
 pub use freqs::{count_freqs, empirical_freqs, nucleotide_freqs};
 pub use parse::{PartitionDef, parse_partitions, whole_alignment};
 pub use ranges::format_ranges;

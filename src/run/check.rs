@@ -19,6 +19,16 @@ pub fn check(session: Session) -> Result<Files> {
     for note in &loaded.remarks.notes {
         text.push_str(&format!("note: {note}\n"));
     }
+    for (partition, question) in loaded.partitions.iter().zip(&loaded.questions) {
+        if let Some(question) = question {
+            let (name, criterion) = (&partition.name, session.setup.plan.data.auto_criterion);
+            text.push_str(&format!(
+                "partition '{name}': a run will choose its model by {} among {}\n",
+                criterion.unwrap_or_default().name(),
+                question.describe()
+            ));
+        }
+    }
     let num_taxa = loaded.taxa.len();
     let present: Vec<usize> = loaded.presence.iter().map(Vec::len).collect();
     let all = vec![num_taxa; present.len()];

@@ -8,6 +8,7 @@ use super::evaluate::evaluate;
 use super::plan::{Command, Plan};
 use super::rfdist::rfdist;
 use super::search::search;
+use super::select::select_models;
 use super::session::{Files, Session};
 use super::simulate::simulate;
 use super::start::start;
@@ -41,10 +42,10 @@ fn carry_out(plan: &Plan, progress: &mut Progress, report: &mut Report) -> Resul
         progress.event(&Event::Note(note.clone()));
     }
     match &plan.command {
-        Command::Search => search(Session::start(plan, progress, report)?),
-        Command::Evaluate => evaluate(Session::start(plan, progress, report)?),
-        Command::Bootstrap => bootstrap(Session::start(plan, progress, report)?),
-        Command::All => all(Session::start(plan, progress, report)?),
+        Command::Search => search(select_models(Session::start(plan, progress, report)?)?),
+        Command::Evaluate => evaluate(select_models(Session::start(plan, progress, report)?)?),
+        Command::Bootstrap => bootstrap(select_models(Session::start(plan, progress, report)?)?),
+        Command::All => all(select_models(Session::start(plan, progress, report)?)?),
         Command::Start => start(Session::start(plan, progress, report)?),
         Command::Check => check(Session::start(plan, progress, report)?),
         Command::Support { tree, bs_trees } => support(plan, tree, bs_trees, progress, report),

@@ -7,6 +7,7 @@ use super::invariable::check_all_variable;
 use super::models::{ModelChoice, resolve_model};
 use super::plan::{Command, Plan, TreeSource};
 use super::remarks::{Remarks, remark};
+use super::select::ask;
 use super::trees::{GivenTree, read_partition_trees, read_trees};
 use crate::alignment::{Alignment, AlignmentReport, Patterns, read_alignment};
 use crate::error::{Error, Fault, Place, Result};
@@ -16,6 +17,7 @@ use crate::partition::{
     Partition, PartitionDef, build_patterns, count_freqs, gappyness, num_states_seen,
     parse_partitions, whole_alignment,
 };
+use crate::selection::Question;
 use crate::taxa::Taxa;
 use crate::tree::SubsetTree;
 use std::path::Path;
@@ -29,6 +31,9 @@ pub struct Loaded {
     pub num_sites: usize,
     /// The partitions with their data and models.
     pub partitions: Vec<Partition>,
+    /// Per partition what is to be chosen, where its model is; until then the model of the partition
+    /// is but the richest of those that are compared.
+    pub questions: Vec<Option<Question>>,
     /// Per partition the scaler of the shared lengths that its line gives (`+BU{0.8}`).
     pub brlen_scalers: Vec<Option<f64>>,
     /// Per partition, numbers of the taxa that have data in it, ascending: also where the analysis
@@ -87,9 +92,14 @@ pub fn load(plan: &Plan) -> Result<Loaded> {
     let mut remarks = Remarks::default();
     let defs = read_defs(plan, &alignment, &mut faults)?;
     let (mut partitions, mut brlen_scalers) = (Vec::new(), Vec::new());
+    let mut questions = Vec::new();
     for def in defs {
         let num_states = || Some(num_states_seen(&alignment, &def));
-        let resolved = resolve_model(&def, &choice, num_states, &mut remarks.notes);
+        let asked = ask(&def, &choice, &alignment, plan);
+        let resolved = match &asked {
+            Some((question, scaler)) => Ok((question.placeholder(), *scaler)),
+            None => resolve_model(&def, &choice, num_states, &mut remarks.notes),
+        };
         let (model, scaler) = match resolved {
             Ok(found) => found,
             Err(fault) => {
@@ -110,6 +120,7 @@ pub fn load(plan: &Plan) -> Result<Loaded> {
                 faults.extend(check_all_variable(&partition, &path.display().to_string()));
                 partitions.push(partition);
                 brlen_scalers.push(scaler);
+                questions.push(asked.map(|(question, _)| question));
             }
             Err(more) => faults.extend(more),
         }
@@ -142,8 +153,13 @@ pub fn load(plan: &Plan) -> Result<Loaded> {
     let report = AlignmentReport::new(&taxa, &views);
     remark(&taxa, &partitions, &report, &mut remarks);
     let presence = partitions.iter().map(|p| p.patterns.tip_taxa.clone()).collect();
-    for partition in &mut partitions {
-        count_with_warning(partition, &mut remarks);
+    if plan.data.auto_criterion.is_some() && questions.iter().all(Option::is_none) {
+        remarks.notes.push("every partition has a model: --auto-criterion not used".into());
+    }
+    for (partition, question) in partitions.iter_mut().zip(&questions) {
+        let warning = count_with_warning(partition);
+        // The model that is chosen may not count frequencies.
+        remarks.warnings.extend(warning.filter(|_| question.is_none()));
         if !plan.data.restricted {
             partition.patterns = partition.patterns.with_all_taxa(taxa.len());
         }
@@ -152,6 +168,7 @@ pub fn load(plan: &Plan) -> Result<Loaded> {
         num_sites: alignment.num_sites(),
         taxa,
         partitions,
+        questions,
         brlen_scalers,
         presence,
         gappyness,
@@ -240,16 +257,16 @@ fn read_all_trees(
     Ok(trees)
 }
 
-/// Counts the frequencies the model wants, and warns of states that are hardly there.
-fn count_with_warning(partition: &mut Partition, remarks: &mut Remarks) {
+/// Counts the frequencies the model wants; a warning of states that are hardly there.
+pub(super) fn count_with_warning(partition: &mut Partition) -> Option<String> {
     let raised = count_freqs(&mut partition.model, &partition.patterns);
-    if !raised.is_empty() {
-        let names = partition.model.data_type.state_names();
-        let states: Vec<&str> = raised.iter().map(|&state| names[state]).collect();
-        remarks.warnings.push(format!(
+    let names = partition.model.data_type.state_names();
+    let states: Vec<&str> = raised.iter().map(|&state| names[state]).collect();
+    (!raised.is_empty()).then(|| {
+        format!(
             "partition '{}' has no or hardly any {}: empirical frequencies raised to 0.0001",
             partition.name,
             states.join(", ")
-        ));
-    }
+        )
+    })
 }

@@ -21,6 +21,7 @@ mod plan;
 mod remarks;
 mod rfdist;
 mod search;
+mod select;
 mod session;
 mod simulate;
 mod start;
@@ -29,6 +30,7 @@ mod terrace;
 mod trees;
 
 pub use crate::likelihood::BrlenLinkage;
+pub use crate::selection::Criterion;
 pub use execute::execute;
 pub use load::{Loaded, load};
 pub use machine::{Machine, make_evaluator};

@@ -8,7 +8,7 @@ use super::plan::{DataOptions, Plan};
 use crate::alphabet::DataType;
 use crate::error::{Error, Fault, Place};
 use crate::likelihood::BrlenLinkage;
-use crate::model::{Heterogeneity, Model, UserMatrix};
+use crate::model::{AutoModel, Heterogeneity, Model, UserMatrix};
 use crate::numeric::GammaMode;
 use crate::partition::{Partition, PartitionDef, format_ranges};
 
@@ -22,6 +22,8 @@ pub struct ModelChoice {
     option: Option<Model>,
     /// `-m` as it was typed, if it leaves the number of states open (`MULTIGAMMA`).
     open_option: Option<String>,
+    /// What `-m` says if its model is to be chosen from the data; `option` then has RAxML's rates.
+    auto: Option<AutoModel>,
     /// True if `-m` was refused already: then nothing is said about lines that need it.
     pub option_is_bad: bool,
     /// Type of data of partitions that name neither it nor a model (`--data-type`).
@@ -59,6 +61,12 @@ impl ModelChoice {
         let Some(text) = options.model.as_deref() else {
             return choice;
         };
+        choice.auto = AutoModel::read(text);
+        if let Some(auto) = choice.auto {
+            let rates = auto.rates.map(|rates| Model::parse(&format!("LG{rates}")));
+            choice.option = rates.and_then(Result::ok);
+            return choice;
+        }
         choice.open_option = Model::leaves_states_open(text).then(|| text.to_string());
         match choice.read_option(text) {
             Ok(model) => choice.option = Some(model),
@@ -92,6 +100,13 @@ impl ModelChoice {
             ));
         }
         Ok(typed)
+    }
+
+    /// What is to be chosen for a partition, and the scaler its line gives; `None` if it has a model, or
+    /// something is wrong with its line.
+    pub fn to_be_chosen(&self, def: &PartitionDef) -> Option<(AutoModel, Option<f64>)> {
+        let (text, scaler) = split_scaler(&def.model).ok()?;
+        AutoModel::of_line(&text, self.auto).map(|auto| (auto, scaler))
     }
 
     /// The model of partitions without one of their own.
@@ -156,7 +171,9 @@ pub fn resolve_model(
         let model = of_type.unwrap_or_else(of_itself).map_err(fault)?;
         choice.with_multistate_rates(model, &text)
     };
-    if takes_option && choice.option.is_none() && !choice.option_is_bad {
+    if takes_option && choice.auto.is_some() {
+        note(format!("no model is chosen for '{text}': such partitions get {}", model.label()));
+    } else if takes_option && choice.option.is_none() && !choice.option_is_bad {
         note(format!("partitions without a model of their own get {DEFAULT_MODEL} (no -m given)"));
     }
     if choice.gamma_median

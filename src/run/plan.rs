@@ -5,6 +5,7 @@
 
 use crate::likelihood::BrlenLinkage;
 use crate::output::Kind;
+use crate::selection::Criterion;
 use std::path::PathBuf;
 
 /// Seed of a run that was given none: such a run can be repeated, too.
@@ -131,6 +132,8 @@ pub struct DataOptions {
     pub protein_matrix: Option<PathBuf>,
     /// Multi-state models have equal rates (`MK`) or different ones (`GTR`) where they do not say so.
     pub multistate_equal: Option<bool>,
+    /// What decides where a model is to be chosen; `None` for BIC.
+    pub auto_criterion: Option<Criterion>,
     /// Discrete rates are medians of their categories, not means.
     pub gamma_median: bool,
     /// How branch lengths are tied.
@@ -149,6 +152,7 @@ impl Default for DataOptions {
             data_type: None,
             protein_matrix: None,
             multistate_equal: None,
+            auto_criterion: None,
             gamma_median: false,
             brlen: BrlenLinkage::Linked,
             restricted: true,

@@ -159,12 +159,14 @@ pub fn describe_data(loaded: &Loaded) -> String {
         .partitions
         .iter()
         .zip(&loaded.presence)
-        .map(|(partition, presence)| {
+        .zip(&loaded.questions)
+        .map(|((partition, presence), question)| {
+            let chosen_later = || format!("auto ({})", partition.model.data_type.name());
             vec![
                 partition.name.clone(),
                 describe_type(partition.model.data_type),
                 partition.model.num_states().to_string(),
-                short_label(&partition.model),
+                question.map_or_else(|| short_label(&partition.model), |_| chosen_later()),
                 partition.patterns.num_sites.to_string(),
                 partition.patterns.num_patterns().to_string(),
                 presence.len().to_string(),

@@ -149,6 +149,11 @@ fn resolve_models(
     }
     let mut models = Vec::new();
     for def in defs {
+        if choice.to_be_chosen(def).is_some() {
+            let message = "a simulation has no data to choose a model from: name one";
+            faults.push(Fault::new(def.place.clone(), message));
+            continue;
+        }
         match resolve_model(def, &choice, || None, &mut Vec::new()) {
             Ok((model, scaler)) => {
                 let open = open_parameters(&model);

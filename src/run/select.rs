@@ -1,0 +1,213 @@
+//! Models that are to be chosen: asked for at reading, chosen before the command begins.
+//!
+//! The choice is made on one parsimony tree, or on the first of the trees that are to be evaluated.
+//! Afterwards the run is as if the chosen models had been given.
+
+use super::load::count_with_warning;
+use super::models::ModelChoice;
+use super::plan::{Command, Plan};
+use super::session::{Session, Setup};
+use crate::alignment::Alignment;
+use crate::error::Result;
+use crate::likelihood::BrlenLinkage;
+use crate::model::Model;
+use crate::output::{CandidateReport, SelectionReport, table};
+use crate::partition::{PartitionDef, detect_data_type};
+use crate::rng::Purpose;
+use crate::search::{Event, Observer, parsimony_start};
+use crate::selection::{Choosing, Fit, Question, Ranked, fit};
+use crate::tree::Tree;
+
+/// Fewest taxa whose data say anything about a model.
+const MIN_TAXA: usize = 3;
+/// Models of a partition that are shown; all of them are in the report.
+const MAX_SHOWN: usize = 10;
+
+/// What is to be chosen for a partition, and the scaler its line gives; `None` if it has a model.
+pub fn ask(
+    def: &PartitionDef,
+    choice: &ModelChoice,
+    alignment: &Alignment,
+    plan: &Plan,
+) -> Option<(Question, Option<f64>)> {
+    let (asked, scaler) = choice.to_be_chosen(def)?;
+    let detected = detect_data_type(alignment, def);
+    Some((Question::new(asked, detected, plan.data.gamma_median), scaler))
+}
+
+/// Chooses the models that are open, says and reports it. Does nothing if there are none.
+///
+/// # Errors
+/// [`crate::error::Error::Usage`] as of making the machine anew.
+pub fn select_models(mut session: Session) -> Result<Session> {
+    if session.setup.loaded.questions.iter().all(Option::is_none) {
+        return Ok(session);
+    }
+    session.phase("model selection");
+    let (tree, which) = selection_tree(&session.setup);
+    let criterion = session.setup.plan.data.auto_criterion.unwrap_or_default();
+    session.progress.event(&Event::Note(format!(
+        "models are chosen by {} on {which}; sample size: number of sites; a partition's own branch \
+         lengths count as parameters",
+        criterion.name()
+    )));
+    let rankings = compare(&mut session, &tree)?;
+    for (gene, ranking) in rankings {
+        adopt(&mut session, gene, &ranking);
+    }
+    // Other models, other work.
+    let setup = &mut session.setup;
+    setup.machine = super::machine::Machine::new(setup.plan, &setup.loaded.partitions)?.0;
+    session.report.run.threads = setup.machine.threads;
+    Ok(session)
+}
+
+/// The tree on which models are compared, and what it is.
+fn selection_tree(setup: &Setup) -> (Tree, &'static str) {
+    let given = setup.loaded.trees.first().and_then(|trees| trees.first());
+    match given {
+        Some(given) if setup.plan.command == Command::Evaluate => {
+            (given.tree.clone(), "the first tree given")
+        }
+        _ => {
+            let data = setup.loaded.parsimony_data(None);
+            let tree = parsimony_start(&data, setup.plan.seed, Purpose::ModelSelection, 0);
+            (tree, "a parsimony tree")
+        }
+    }
+}
+
+/// The ranking of models of every open partition; empty where the data cannot tell models apart.
+fn compare(session: &mut Session, tree: &Tree) -> Result<Vec<(usize, Vec<Ranked>)>> {
+    let setup = &session.setup;
+    let criterion = setup.plan.data.auto_criterion.unwrap_or_default();
+    let mut open: Vec<(usize, Choosing)> = Vec::new();
+    let mut rankings: Vec<(usize, Vec<Ranked>)> = Vec::new();
+    for (gene, question) in setup.loaded.questions.iter().enumerate() {
+        let (Some(question), num_taxa) = (question, setup.loaded.presence[gene].len()) else {
+            continue;
+        };
+        if num_taxa < MIN_TAXA {
+            rankings.push((gene, Vec::new()));
+        } else {
+            let num_sites = setup.loaded.partitions[gene].patterns.num_sites;
+            open.push((gene, Choosing::new(*question, criterion, num_sites, num_taxa)));
+        }
+    }
+    for round in 1.. {
+        let mut tasks = Vec::new();
+        for (i, (gene, choosing)) in open.iter_mut().enumerate() {
+            let patterns = &setup.loaded.partitions[*gene].patterns;
+            tasks.extend(choosing.ask(patterns).into_iter().map(|task| (i, *gene, task)));
+        }
+        if tasks.is_empty() {
+            break;
+        }
+        let (at_once, machine) = setup.machine.share_out(setup.plan, tasks.len());
+        let fits = super::jobs::run_jobs(tasks.len(), at_once, session.progress, |job, _| {
+            let (_, gene, task) = &tasks[job];
+            let partition = &setup.loaded.partitions[*gene..=*gene];
+            let models = std::slice::from_ref(&task.start);
+            let own = BrlenLinkage::Unlinked;
+            Ok(fit(machine.evaluator(partition, models, tree.clone(), own), task))
+        })?;
+        let mut of_gene: Vec<Vec<Fit>> = open.iter().map(|_| Vec::new()).collect();
+        for ((i, ..), fit) in tasks.iter().zip(fits) {
+            of_gene[*i].push(fit);
+        }
+        for ((_, choosing), fits) in open.iter_mut().zip(of_gene) {
+            if !fits.is_empty() {
+                choosing.tell(fits);
+            }
+        }
+        let lnl = open.iter().filter_map(|(_, choosing)| choosing.best_lnl()).sum();
+        let phase = "model selection".to_string();
+        session.progress.event(&Event::Progress { phase, round, lnl });
+    }
+    rankings.extend(open.iter().map(|(gene, choosing)| (*gene, choosing.ranking())));
+    rankings.sort_by_key(|(gene, _)| *gene);
+    Ok(rankings)
+}
+
+/// Gives a partition the best model, and says so.
+fn adopt(session: &mut Session, gene: usize, ranking: &[Ranked]) {
+    let setup = &mut session.setup;
+    let question = setup.loaded.questions[gene].take().expect("the partition's model was open");
+    let num_taxa = setup.loaded.presence[gene].len();
+    let partition = &mut setup.loaded.partitions[gene];
+    let criterion = setup.plan.data.auto_criterion.unwrap_or_default();
+    partition.model = match ranking.first() {
+        None => question.fallback(),
+        // Its parameters are those of another tree: the run begins with them only if it must keep them.
+        Some(best) if !setup.plan.search.opt_model => best.model.clone(),
+        Some(best) => as_given(&best.model),
+    };
+    let warning = count_with_warning(partition);
+    let (name, chosen) = (partition.name.clone(), partition.model.label());
+    match ranking.first() {
+        None => session.progress.event(&Event::Warning(format!(
+            "partition '{name}' has data of {num_taxa} taxa, which tell no model from another: it \
+             gets {chosen}"
+        ))),
+        Some(best) => {
+            session.progress.text(&format!(
+                "partition '{name}': {}; {} models compared, chosen by {} with weight {:.3}: {chosen}",
+                question.data_type.name(),
+                ranking.len(),
+                criterion.name(),
+                best.weight
+            ));
+            session.progress.text(&best_table(ranking));
+        }
+    }
+    if let Some(warning) = warning {
+        session.progress.event(&Event::Warning(warning));
+    }
+    session.report.model_selection.push(SelectionReport {
+        partition: name,
+        data_type: question.data_type.name().to_string(),
+        criterion: criterion.name().to_string(),
+        sites: session.setup.loaded.partitions[gene].patterns.num_sites,
+        taxa: num_taxa,
+        chosen,
+        candidates: ranking.iter().map(report).collect(),
+    });
+}
+
+/// The model as if it had been given: parameters at their start values.
+fn as_given(model: &Model) -> Model {
+    Model::parse(&model.label()).expect("a label is a model string")
+}
+
+fn report(ranked: &Ranked) -> CandidateReport {
+    CandidateReport {
+        model: ranked.model.label(),
+        log_likelihood: ranked.lnl,
+        parameters: ranked.num_parameters,
+        aic: ranked.scores.aic,
+        aicc: Some(ranked.scores.aicc).filter(|value| value.is_finite()),
+        bic: ranked.scores.bic,
+        weight: ranked.weight,
+        optimised: ranked.fine,
+    }
+}
+
+fn best_table(ranking: &[Ranked]) -> String {
+    let number = |value: f64| if value.is_finite() { format!("{value:.3}") } else { "-".into() };
+    let rows: Vec<Vec<String>> = ranking
+        .iter()
+        .take(MAX_SHOWN)
+        .map(|ranked| {
+            vec![
+                ranked.model.label(),
+                number(ranked.lnl),
+                ranked.num_parameters.to_string(),
+                number(ranked.scores.aic),
+                number(ranked.scores.aicc),
+                number(ranked.scores.bic),
+                format!("{:.4}", ranked.weight),
+            ]
+        })
+        .collect();
+    table(&["model", "lnL", "parameters", "AIC", "AICc", "BIC", "weight"], &rows)
+}

@@ -1,0 +1,204 @@
+//! The models that are compared: matrices with their frequencies, and rates over sites.
+
+use crate::alphabet::DataType;
+use crate::model::{
+    AutoData, AutoModel, Heterogeneity, Model, NAMED_DNA_MODELS, PROTEIN_MATRICES, PROTEIN_MIXTURES,
+};
+use crate::numeric::GammaMode;
+
+/// Rates over sites of DNA and proteins.
+const RATES: [&str; 4] = ["", "+I", "+G4", "+I+G4"];
+/// Tried as well where +G4 is better than none: as many categories, and slow to fit.
+const FREE_RATES: &str = "+R4";
+/// Of morphological data, which have too few sites for more.
+const FEW_RATES: [&str; 2] = ["", "+G4"];
+/// Those under which lengths are optimised first.
+const FIRST_RATES: &str = "+G4";
+
+/// Which model should a partition have?
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Question {
+    /// What its characters are.
+    pub data_type: DataType,
+    /// Its rates over sites, where only the matrix is to be chosen.
+    rates: Option<&'static str>,
+    /// Rates of +G are medians of their categories.
+    gamma_median: bool,
+}
+
+/// One of the models that are compared.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Candidate {
+    /// Matrix and frequencies, a model string: `HKY`, `LG+F`, `LG4X`.
+    pub matrix: String,
+    /// Rates over sites, its end: `+I+G4`, or nothing.
+    pub rates: &'static str,
+}
+
+impl Question {
+    /// What a word of the user asks about data that show to be of a type.
+    pub fn new(asked: AutoModel, detected: DataType, gamma_median: bool) -> Self {
+        let data_type = match (asked.data, detected) {
+            (AutoData::Dna, _) => DataType::Dna,
+            (AutoData::Protein, _) => DataType::Protein,
+            (AutoData::Binary, _) => DataType::Binary,
+            (AutoData::Multistate, DataType::Binary) => DataType::Multistate(2),
+            (AutoData::Detected | AutoData::Multistate, detected) => detected,
+        };
+        Question { data_type, rates: asked.rates, gamma_median }
+    }
+
+    /// All rates over sites that are tried first.
+    pub fn rates(&self) -> Vec<&'static str> {
+        match (self.rates, self.data_type) {
+            (Some(rates), _) => vec![rates],
+            (None, DataType::Dna | DataType::Protein) => RATES.to_vec(),
+            (None, _) => FEW_RATES.to_vec(),
+        }
+    }
+
+    /// Those that are tried where the best of the others has +G4.
+    pub fn free_rates(&self) -> Option<&'static str> {
+        let many = matches!(self.data_type, DataType::Dna | DataType::Protein);
+        (many && self.rates.is_none()).then_some(FREE_RATES)
+    }
+
+    /// The rates under which lengths are optimised first.
+    pub fn first_rates(&self) -> &'static str {
+        self.rates.unwrap_or(FIRST_RATES)
+    }
+
+    /// The matrix under which rates over sites are compared: the richest of DNA, the most usual of
+    /// proteins.
+    pub fn rich_matrix(&self) -> String {
+        match self.data_type {
+            DataType::Dna => "GTR+F".into(),
+            DataType::Protein => "LG".into(),
+            DataType::Binary => "BIN+F".into(),
+            other => format!("MULTI{}_MK", other.num_states()),
+        }
+    }
+
+    /// All matrices, each with its kinds of frequencies.
+    pub fn matrices(&self) -> Vec<String> {
+        match self.data_type {
+            DataType::Dna => {
+                let freqs = |equal| if equal { "+FE" } else { "+F" };
+                let named = NAMED_DNA_MODELS.iter();
+                named.map(|model| format!("{}{}", model.name, freqs(model.equal_freqs))).collect()
+            }
+            DataType::Protein => {
+                let both = |name: &str| [name.to_string(), format!("{name}+F")];
+                PROTEIN_MATRICES.iter().flat_map(|matrix| both(matrix.name)).collect()
+            }
+            DataType::Binary => vec!["BIN+FE".into(), "BIN+F".into()],
+            other => {
+                let name = format!("MULTI{}_MK", other.num_states());
+                vec![name.clone(), name + "+F"]
+            }
+        }
+    }
+
+    /// Models with rates over sites of their own: the mixtures LG4M and LG4X.
+    pub fn mixtures(&self) -> Vec<Candidate> {
+        match self.data_type {
+            DataType::Protein if self.rates.is_none() => PROTEIN_MIXTURES
+                .iter()
+                .map(|mixture| Candidate { matrix: mixture.name.into(), rates: "" })
+                .collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// A candidate's model at its start values; frequencies are not counted yet.
+    ///
+    /// # Panics
+    /// If the candidate is no model, which none of a question's is.
+    pub fn model(&self, candidate: &Candidate) -> Model {
+        let text = format!("{}{}", candidate.matrix, candidate.rates);
+        let mut model = Model::parse(&text).expect("the name is one of our own");
+        if self.gamma_median
+            && let Heterogeneity::Gamma(gamma) = &mut model.heterogeneity
+        {
+            gamma.mode = GammaMode::Median;
+        }
+        model.notes.clear();
+        model
+    }
+
+    /// The model that stands for the partition's until the question is answered.
+    pub fn placeholder(&self) -> Model {
+        self.model(&Candidate { matrix: self.rich_matrix(), rates: self.first_rates() })
+    }
+
+    /// The model of a partition whose data cannot tell models apart: the poorest of nucleotides, the
+    /// most usual of amino acids.
+    pub fn fallback(&self) -> Model {
+        let matrix = match self.data_type {
+            DataType::Protein => self.rich_matrix(),
+            _ => self.matrices().swap_remove(0),
+        };
+        self.model(&Candidate { matrix, rates: self.rates()[0] })
+    }
+
+    /// What is compared, in words.
+    pub fn describe(&self) -> String {
+        let (matrices, mixtures) = (self.matrices().len(), self.mixtures().len());
+
+        let all = self.rates().into_iter().chain(self.free_rates());
+        let list: Vec<&str> =
+            all.map(|rates| if rates.is_empty() { "equal" } else { rates }).collect();
+        let mut text = format!("{matrices} {} matrices with frequencies", self.data_type.name());
+        if mixtures > 0 {
+            text += &format!(" and {mixtures} mixtures");
+        }
+        text + &format!("; rates over sites: {}", list.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn question(word: &str, data_type: DataType) -> Question {
+        Question::new(AutoModel::read(word).unwrap(), data_type, false)
+    }
+
+    #[test]
+    fn every_candidate_is_a_model_of_its_type_and_no_two_are_one() {
+        let multistate = DataType::multistate(5).unwrap();
+        for data_type in [DataType::Dna, DataType::Protein, DataType::Binary, multistate] {
+            let question = question("auto", data_type);
+            assert_eq!(question.placeholder().data_type, data_type);
+            let rates: Vec<_> = question.rates().into_iter().chain(question.free_rates()).collect();
+            let all = question.matrices().into_iter().flat_map(|matrix| {
+                rates.iter().map(move |rates| Candidate { matrix: matrix.clone(), rates })
+            });
+            let mut labels: Vec<String> = Vec::new();
+            for candidate in all.chain(question.mixtures()) {
+                let model = question.model(&candidate);
+                assert_eq!(model.data_type, data_type, "{candidate:?}");
+                labels.push(model.label());
+            }
+            let count = labels.len();
+            labels.sort();
+            labels.dedup();
+            assert_eq!(labels.len(), count);
+        }
+    }
+
+    #[test]
+    fn raxml_s_word_fixes_the_rates() {
+        let asked = question("PROTGAMMAIAUTO", DataType::Protein);
+        assert_eq!((asked.rates(), asked.mixtures()), (vec!["+I+G4"], vec![]));
+        assert_eq!(asked.placeholder().label(), "LG+IO+G4m");
+        assert_eq!(
+            asked.describe(),
+            "66 protein matrices with frequencies; rates over sites: +I+G4"
+        );
+        // What the user says counts, not what the characters look like.
+        assert_eq!(question("AA", DataType::Dna).data_type, DataType::Protein);
+        let median = Question::new(AutoModel::read("auto").unwrap(), DataType::Dna, true);
+        assert_eq!(median.placeholder().label(), "GTR+FC+G4a");
+    }
+}

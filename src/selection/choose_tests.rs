@@ -1,0 +1,97 @@
+//! Models that data were simulated under are found again, and the same ones on any number of threads.
+
+use super::*;
+use crate::alphabet::DataType;
+use crate::likelihood::cpu::{CpuEngine, select_kernels};
+use crate::likelihood::{BrlenLinkage, Evaluator, GeneData, GeneModel};
+use crate::model::AutoModel;
+use crate::rng::{Purpose, stream};
+use crate::selection::{Fit, Task, fit};
+use crate::simulate::{SimModel, random_tree, simulate_states};
+use crate::tree::Tree;
+
+const NUM_TAXA: usize = 8;
+
+fn simulate(model: &str, num_sites: usize) -> (Patterns, Tree) {
+    let model = Model::parse(model).unwrap();
+    let tree = random_tree(NUM_TAXA, 0.2, &mut stream(7, Purpose::Test, 1));
+    let (matrices, cats) = (model.eigen_models(), model.rate_cats());
+    let sim_model = SimModel { matrices: &matrices, cats: &cats };
+    let states = simulate_states(&tree, &sim_model, num_sites, &mut stream(7, Purpose::Test, 2));
+    let patterns = Patterns::compress(model.data_type, NUM_TAXA, num_sites, |taxon, codes| {
+        for (code, &state) in codes.iter_mut().zip(&states[taxon]) {
+            *code = model.data_type.code_of_state(usize::from(state));
+        }
+    });
+    (patterns, tree)
+}
+
+fn carry_out(task: &Task, patterns: &Patterns, tree: &Tree, threads: usize) -> Fit {
+    let data = [GeneData::new(patterns, &task.start)];
+    let engine = CpuEngine::new(&data, select_kernels(None).unwrap(), threads, false);
+    let gene = (&data[0], patterns.tip_taxa.as_slice(), GeneModel::new(&task.start));
+    let unlinked = BrlenLinkage::Unlinked;
+    fit(Evaluator::new(tree.clone(), vec![gene], unlinked, Box::new(engine)), task)
+}
+
+fn rank(word: &str, data: &(Patterns, Tree), criterion: Criterion, threads: usize) -> Vec<Ranked> {
+    let (patterns, tree) = data;
+    let question = Question::new(AutoModel::read(word).unwrap(), patterns.data_type, false);
+    let mut choosing = Choosing::new(question, criterion, patterns.num_sites, NUM_TAXA);
+    loop {
+        let tasks = choosing.ask(patterns);
+        if tasks.is_empty() {
+            return choosing.ranking();
+        }
+        choosing.tell(tasks.iter().map(|task| carry_out(task, patterns, tree, threads)).collect());
+    }
+}
+
+#[test]
+fn the_model_of_simulated_nucleotides_is_found() {
+    for (truth, num_sites, expected) in [
+        ("JC", 400, "JC+FE"),
+        ("HKY{1/5}+FU{.4/.1/.2/.3}+G4{0.5}", 1500, "HKY+FC+G4m"),
+        ("GTR{1/6/2/.5/9/1}+FU{.35/.15/.2/.3}+G4{0.4}", 3000, "GTR+FC+G4m"),
+        ("K80{1/8}+I{0.4}", 1500, "K80+FE+IO"),
+    ] {
+        let ranking = rank("auto", &simulate(truth, num_sites), Criterion::Bic, 1);
+        assert_eq!(ranking[0].model.label(), expected, "{truth}");
+        assert!(ranking[0].fine && ranking.len() >= 24);
+        let total: f64 = ranking.iter().map(|ranked| ranked.weight).sum();
+        assert!((total - 1.0).abs() < 1e-12);
+        // 2 * 8 - 3 lengths and the model's own parameters.
+        let own = ranking[0].model.num_free_parameters();
+        assert_eq!(ranking[0].num_parameters, 13 + own);
+        assert!(ranking.windows(2).all(|w| w[0].scores.bic <= w[1].scores.bic));
+    }
+}
+
+#[test]
+fn the_matrix_of_simulated_proteins_is_found() {
+    for (truth, expected) in [("WAG", "WAG"), ("LG+G4{0.5}", "LG+G4m")] {
+        let ranking = rank("auto", &simulate(truth, 400), Criterion::Bic, 1);
+        assert_eq!(ranking[0].model.label(), expected, "{truth}");
+    }
+    let ranking = rank("PROTGAMMAAUTO", &simulate("MTMAM+G4{0.5}", 200), Criterion::Aicc, 1);
+    assert_eq!(ranking[0].model.label(), "MTMAM+G4m");
+    assert!(ranking.iter().all(|ranked| ranked.model.label().ends_with("+G4m")));
+}
+
+#[test]
+fn the_ranking_is_the_same_on_any_number_of_threads() {
+    let data = simulate("HKY{1/5}+FU{.4/.1/.2/.3}+G4{0.5}", 600);
+    let one = rank("auto", &data, Criterion::Aic, 1);
+    assert_eq!(one, rank("auto", &data, Criterion::Aic, 3));
+}
+
+#[test]
+fn few_sites_of_morphology_are_enough_to_answer() {
+    let multistate = DataType::multistate(3).unwrap();
+    let data = simulate("MULTI3_MK", 12);
+    assert_eq!(data.0.data_type, multistate);
+    // More parameters than sites: AICc is not defined, and AIC decides.
+    let ranking = rank("auto", &data, Criterion::Aicc, 1);
+    assert_eq!(ranking[0].model.label(), "MULTI3_MK+FE");
+    assert!(ranking.iter().all(|ranked| ranked.scores.aicc.is_infinite()));
+}

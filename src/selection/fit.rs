@@ -1,0 +1,142 @@
+//! One fit: a model's parameters and the branch lengths, from a start that is good already.
+
+use crate::likelihood::Evaluator;
+use crate::model::{Exchange, Heterogeneity, Model};
+use crate::optimize::{OptimizeOptions, optimize};
+use crate::tree::Tree;
+
+/// How far a fit goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Effort {
+    /// The model's parameters, at the lengths found under another model: most models are out of the
+    /// question already.
+    Screened,
+    /// Everything, roughly.
+    Rough,
+    /// Everything, to the end.
+    Full,
+}
+
+impl Effort {
+    fn options(self) -> OptimizeOptions {
+        let (branches, lnl_epsilon, max_rounds) = match self {
+            Effort::Screened => (false, 1.0, 1),
+            Effort::Rough => (true, 1.0, 2),
+            Effort::Full => (true, 0.02, 6),
+        };
+        OptimizeOptions { model: true, branches, lnl_epsilon, max_rounds }
+    }
+}
+
+/// A model to be fitted.
+#[derive(Debug, Clone)]
+pub struct Task {
+    /// Which it is, with the caller.
+    pub candidate: super::Candidate,
+    /// The model with start values of its parameters.
+    pub start: Model,
+    /// Start values of the lengths of the partition's own tree; `None` for those of the given tree.
+    pub lengths: Option<Tree>,
+    /// How far to go.
+    pub effort: Effort,
+}
+
+/// A fitted model.
+#[derive(Debug, Clone)]
+pub struct Fit {
+    /// Which it is.
+    pub candidate: super::Candidate,
+    /// With its parameters.
+    pub model: Model,
+    /// The partition's own tree with its lengths.
+    pub tree: Tree,
+    /// Log-likelihood.
+    pub lnl: f64,
+    /// How far it went.
+    pub effort: Effort,
+}
+
+/// Carries out a task. The evaluator has one gene, the partition, with lengths of its own (unlinked),
+/// and the task's start model.
+pub fn fit(mut evaluator: Evaluator, task: &Task) -> Fit {
+    if let Some(lengths) = &task.lengths {
+        evaluator.set_gene_brlens(0, lengths);
+    }
+    let mut models = [task.start.clone()];
+    let lnl = optimize(&mut evaluator, &mut models, &task.effort.options());
+    let [model] = models;
+    let tree = evaluator.gene_tree(0).0.clone();
+    Fit { candidate: task.candidate.clone(), model, tree, lnl, effort: task.effort }
+}
+
+/// Gives a model the rates over sites and the exchange rates of another, as far as it has such
+/// parameters. A class of equal rates takes the geometric mean of the other's.
+pub(super) fn start_from(model: &mut Model, other: &Model) {
+    if let (Some(invariant), Some(found)) = (&mut model.invariant, &other.invariant) {
+        invariant.pinv = found.pinv;
+    }
+    match (&mut model.heterogeneity, &other.heterogeneity) {
+        (Heterogeneity::Gamma(gamma), Heterogeneity::Gamma(found)) => gamma.alpha = found.alpha,
+        (Heterogeneity::Free(free), Heterogeneity::Free(found))
+            if free.rates.len() == found.rates.len() =>
+        {
+            free.clone_from(found);
+        }
+        (Heterogeneity::Free(free), Heterogeneity::Gamma(found))
+            if free.rates.len() == found.num_cats && other.invariant.is_none() =>
+        {
+            let cats = other.rate_cats();
+            (free.rates, free.weights) = (cats.rates, cats.weights);
+        }
+        _ => {}
+    }
+    let (Exchange::Classes(classes), Exchange::Classes(found)) =
+        (&mut model.exchange, &other.exchange)
+    else {
+        return;
+    };
+    if classes.classes.len() != found.classes.len() || found.num_classes() == 1 {
+        return;
+    }
+    let mean = |class: u16| {
+        let of_class = classes.classes.iter().zip(&found.rates).filter(|(c, _)| **c == class);
+        let logs: Vec<f64> = of_class.map(|(_, &rate)| libm::log(rate)).collect();
+        logs.iter().sum::<f64>() / logs.len().max(1) as f64
+    };
+    let reference = mean(classes.reference());
+    let values: Vec<(u16, f64)> = classes
+        .free()
+        .into_iter()
+        .map(|class| (class, libm::exp(mean(class) - reference)))
+        .collect();
+    for (class, value) in values {
+        classes.set_value(class, value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn started(model: &str, from: &str) -> String {
+        let mut model = Model::parse(model).unwrap();
+        start_from(&mut model, &Model::parse(from).unwrap());
+        model.to_string()
+    }
+
+    #[test]
+    fn a_poorer_model_begins_where_a_richer_one_ended() {
+        let rich = "GTR{1/9/1/1/4/1}+FU{.1/.2/.3/.4}+I{.2}+G4{0.7}";
+        let mut kimura = Model::parse("K80+I+G4").unwrap();
+        start_from(&mut kimura, &Model::parse(rich).unwrap());
+        let found: Vec<f64> = kimura.free_parameters().iter().map(|p| p.value).collect();
+        assert!((found[0] - 6.0).abs() < 1e-12 && found[1..] == [0.7, 0.2], "{found:?}");
+        assert_eq!(started("JC+G4", rich), "JC+FE+G4m{0.7}");
+        assert_eq!(started("JC", rich), "JC+FE");
+        let gamma = Model::parse("JC+G4{0.5}").unwrap().rate_cats().rates;
+        let mut free = Model::parse("JC+R4").unwrap();
+        start_from(&mut free, &Model::parse("JC+G4{0.5}").unwrap());
+        assert_eq!(free.rate_cats().rates, gamma);
+        assert_eq!(started("WAG+G4", "LG+G4{2}"), "WAG+G4m{2}");
+    }
+}

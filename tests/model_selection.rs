@@ -1,0 +1,96 @@
+//! Models that are chosen from the data: what runs say of it, and that they agree with a peer.
+
+use crate::util::{Scratch, repository, results};
+use serde_json::Value;
+
+fn report(scratch: &Scratch, prefix: &str) -> Value {
+    let path = scratch.path().join(format!("{prefix}.mlsearch.json"));
+    serde_json::from_str(&std::fs::read_to_string(path).expect("a report")).expect("JSON")
+}
+
+/// The tree on which IQ-TREE compared models, too.
+const PRIMATES_TREE: &str = "(Tarsius_syrichta:0.4908302149,Lemur_catta:0.33546037215,((((((Homo_sapiens:0.0490767885,Pan:0.0596368538):0.02522828843,Gorilla:0.05843310966):0.07574260177,Pongo:0.13710399263):0.0478767585,Hylobates:0.1689941115):0.11516598763,(((Macaca_fuscata:0.0160323707,M_mulatta:0.0225630002):0.0340511611,M_fascicularis:0.0557531891):0.0427229739,M_sylvanus:0.07128955814):0.24359510693):0.1107631069,Saimiri_sciureus:0.44174369535):0.2577922193);";
+
+/// `iqtree2 -s primates.phy -te TREE -m TESTONLY -nt 1 -keep-ident`, IQ-TREE 2.0.7: lnL and BIC. Its
+/// TPM2+F is TPM2u+F (TPM2uf here).
+const IQTREE: [(&str, f64, f64); 6] = [
+    ("TPM2uf+FC+G4m", -5721.626, 11626.856),
+    ("HKY+FC+G4m", -5728.087, 11632.978),
+    ("TIM2uf+FC+G4m", -5721.545, 11633.494),
+    ("TPM3uf+FC+G4m", -5726.280, 11636.164),
+    ("TVM+FC+G4m", -5719.506, 11636.217),
+    ("K81uf+FC+G4m", -5726.694, 11636.993),
+];
+
+#[test]
+fn the_choice_for_primates_is_iqtree_s() {
+    let scratch = Scratch::new();
+    scratch.write("tree", PRIMATES_TREE);
+    let msa = repository("datasets/primates.phy");
+    scratch.succeed(&format!("--evaluate -s {} -t tree -m auto --quiet -n run", msa.display()));
+    let report = report(&scratch, "run");
+    let selection = &report["model_selection"][0];
+    assert_eq!(selection["chosen"], IQTREE[0].0);
+    assert_eq!(selection["criterion"], "BIC");
+    assert_eq!(selection["data_type"], "DNA");
+    assert!(report["model"].as_str().expect("a model").starts_with("TPM2uf{"));
+    let candidates = selection["candidates"].as_array().expect("a list");
+    for (model, lnl, bic) in IQTREE {
+        let found = candidates.iter().find(|c| c["model"] == model).expect(model);
+        let number = |name: &str| found[name].as_f64().expect(name);
+        // IQ-TREE stops optimising earlier, and so is a little lower.
+        let gain = number("log_likelihood") - lnl;
+        assert!((-0.005..0.06).contains(&gain), "{model}: {gain}");
+        assert!((number("bic") - bic).abs() < 0.12, "{model}");
+    }
+    let log = std::fs::read_to_string(scratch.path().join("run.mlsearch.log")).expect("a log");
+    assert!(log.contains("chosen by BIC with weight") && log.contains("auto (DNA)"), "{log}");
+}
+
+/// Four genes, the second with a model of its own.
+fn mixed(scratch: &Scratch) -> String {
+    scratch
+        .write("q", "auto, a = 1-200\nHKY+G, b = 201-400\nDNA, c = 401-600\nauto, d = 601-898\n");
+    format!("-s {} -q q -m auto", repository("datasets/primates.phy").display())
+}
+
+#[test]
+fn partitions_choose_for_themselves_and_threads_do_not_show() {
+    let scratch = Scratch::new();
+    let command = format!("{} --evaluate -t pars{{1}} -e 0.1 --quiet", mixed(&scratch));
+    scratch.succeed(&format!("{command} --auto-criterion aicc -T 1 -n one"));
+    scratch.succeed(&format!("{command} --auto-prot=aicc -T 3 -n other"));
+    assert_eq!(results(&scratch, "one"), results(&scratch, "other"));
+    let report = report(&scratch, "one");
+    let chosen = report["model_selection"].as_array().expect("a list");
+    let names: Vec<&str> = chosen.iter().map(|s| s["partition"].as_str().expect("name")).collect();
+    assert_eq!(names, ["a", "c", "d"]);
+    assert!(chosen.iter().all(|selection| selection["criterion"] == "AICc"));
+    assert!(report["partitions"][1]["model"].as_str().expect("a model").starts_with("HKY{"));
+}
+
+#[test]
+fn a_check_says_what_would_be_chosen_from_and_a_simulation_refuses() {
+    let scratch = Scratch::new();
+    let ran = scratch.succeed(&format!("{} --check", mixed(&scratch)));
+    let expected = "partition 'a': a run will choose its model by BIC among 22 DNA matrices with \
+                    frequencies; rates over sites: equal, +I, +G4, +I+G4, +R4";
+    assert!(ran.stdout.contains(expected), "{}", ran.stdout);
+    let ran = scratch.run("simulate --tree rand{5} --model auto --sites 10 -n sim");
+    ran.assert_refused(&["no data to choose a model from"]);
+    let ran = scratch.run(&format!("{} --auto-criterion ml", mixed(&scratch)));
+    ran.assert_refused(&["aicc"]);
+}
+
+#[test]
+fn codons_are_not_chosen_for_and_that_is_said() {
+    let scratch = Scratch::new();
+    scratch.write("q", "CODON, a = 1-9\nAA, b = 10-14\n");
+    scratch.write(
+        "aln",
+        "4 14\na AAACCCGGGMKVLI\nb AAACCTGGGMKVLV\nc AAGCCCGGAMRVLI\nd AAGCCTGGAMRALI\n",
+    );
+    let ran = scratch.succeed("-s aln -q q -m auto --check");
+    assert!(ran.stdout.contains("no model is chosen for 'CODON'"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("partition 'b': a run will choose"), "{}", ran.stdout);
+}
