@@ -180,6 +180,22 @@ impl Evaluator {
         }
     }
 
+    /// Multiplies a gene's lengths by its scaler, which is 1 from now on.
+    ///
+    /// # Panics
+    /// If other genes share the lengths.
+    pub fn absorb_brlen_scaler(&mut self, gene: usize) {
+        let scaler = std::mem::replace(&mut self.genes[gene].brlen_scaler, 1.0);
+        if self.linkage == BrlenLinkage::Unlinked {
+            self.genes[gene].scale_own_brlens(scaler);
+        } else {
+            assert_eq!(self.genes.len(), 1, "genes that share their lengths");
+            self.scale_brlens(scaler);
+            self.genes[gene].tree.invalidate();
+            self.genes[gene].lnl = None;
+        }
+    }
+
     /// Gives a gene of an unlinked evaluator its lengths: those of a tree with the same topology as
     /// its restricted tree (tip numbers are those of the gene). Says if the topologies agree.
     pub fn set_gene_brlens(&mut self, gene: usize, tree: &Tree) -> bool {

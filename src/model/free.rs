@@ -129,6 +129,16 @@ impl Model {
         assert!(values.next().is_none(), "more values than free parameters");
     }
 
+    /// True if something about the rates over sites is to be estimated.
+    pub fn has_free_rates_over_sites(&self) -> bool {
+        let open = match &self.heterogeneity {
+            Heterogeneity::Uniform => false,
+            Heterogeneity::Gamma(gamma) => gamma.alpha_mode == ParamMode::Optimized,
+            Heterogeneity::Free(free) => free.mode == ParamMode::Optimized,
+        };
+        open || self.invariant.is_some_and(|i| i.pinv_mode == ParamMode::Optimized)
+    }
+
     /// Number of parameters estimated from the data, as AIC and BIC count them: the free parameters,
     /// and frequencies that are counted. Branch lengths are not in it.
     pub fn num_free_parameters(&self) -> usize {

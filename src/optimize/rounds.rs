@@ -42,7 +42,9 @@ pub fn optimize(evaluator: &mut Evaluator, models: &mut [Model], options: &Optim
             lnl = evaluator.optimize_branches(&branches);
         }
         if options.model {
-            lnl = Parameters::new(evaluator, models).optimize(options.lnl_epsilon);
+            let parameters = Parameters::new(evaluator, models);
+            let parameters = if options.branches { parameters.with_lengths() } else { parameters };
+            lnl = parameters.optimize(options.lnl_epsilon);
         }
         if options.branches && evaluator.linkage() == BrlenLinkage::Scaled {
             lnl = super::params::optimize_brlen_scalers(evaluator);
