@@ -17,7 +17,7 @@
 //! | [`CHANGE_RADIUS`] | 4 | measured: later rounds take half the time, to the same likelihood |
 //! | [`perturbations`] and following | 5 to 10, 4, 4, 5, 2 | measured: 2 to 7 log units for about the time of the search before |
 //! | [`FINAL_EPSILON`] | 0.1 | RAxML-NG's final epsilon |
-//! | [`LAST_EPSILON`] | 0.01 | measured: 0.1 leaves 0.08 log units on the 12 primates |
+//! | [`LAST_EPSILON`] | 0.001 | measured: 0.1 leaves 0.08, 0.01 leaves 0.03 log units on the 12 primates |
 
 /// Log-likelihood epsilon of the first optimisation of lengths and parameters.
 pub const START_EPSILON: f64 = 10.0;
@@ -65,7 +65,7 @@ pub const PERTURBATION_VERIFIED: usize = 2;
 /// Thorough rounds end when one gains less.
 pub const FINAL_EPSILON: f64 = 0.1;
 /// The last optimisation of lengths and parameters ends when a round of it gains less.
-pub const LAST_EPSILON: f64 = 0.01;
+pub const LAST_EPSILON: f64 = 0.001;
 /// Newton tolerance (log units per branch) during verification.
 pub const VERIFY_TOLERANCE: f64 = 1e-2;
 /// Newton tolerance (log units per branch) between rounds.
