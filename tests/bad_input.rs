@@ -94,6 +94,13 @@ fn partitions_that_overlap_end_too_late_or_forget_columns() {
 }
 
 #[test]
+fn a_model_that_is_refused_does_not_make_faults_of_the_characters() {
+    let proteins = "4 4\na  EFIL\nb  EFIL\nc  EFIP\nd  PFIL\n";
+    let said = refuse(&[("a.phy", proteins)], "-s a.phy -m LG+FU{1/2}", &["-m: model"]);
+    assert!(!said.contains("unknown character"), "{said}");
+}
+
+#[test]
 fn unknown_models() {
     refuse(&[("a.phy", GOOD)], "-s a.phy -m FOO+G", &["-m", "FOO"]);
     refuse(&[("a.phy", GOOD)], "-s a.phy -m LG9+G", &["LG9"]);

@@ -8,8 +8,8 @@
 //! | proportion of invariant sites | [`PINV_MIN`], [`PINV_MAX`] | [`PINV_START`] | the same limits |
 //! | kappa | [`CODON_MIN`], [`CODON_MAX`] | [`KAPPA_START`] | the same limits |
 //! | omega | [`CODON_MIN`], [`CODON_MAX`] | [`OMEGA_START`] | the same limits |
-//! | free rate (last = 1) | [`FREE_RATE_MIN`] and its inverse | a gamma distribution's | above 0 |
-//! | weight of a free rate (last = 1) | [`FREE_WEIGHT_MIN`] and its inverse | equal | above 0 |
+//! | free rate (last = 1) | [`FREE_RATE_MIN`] and its inverse | a gamma distribution's | [`FIXED_RATE_MIN`] to [`FIXED_RATE_MAX`] |
+//! | weight of a free rate (last = 1) | [`FREE_WEIGHT_MIN`] and its inverse | equal | the same limits |
 //! | gamma categories | | [`GAMMA_CATS`] | 2 to [`GAMMA_CATS_MAX`] |
 
 /// Smallest substitution rate an optimiser may choose, relative to the reference rate.

@@ -21,8 +21,8 @@
 
 use super::ascertainment::Ascertainment;
 use super::bounds::{
-    ALPHA_MAX, ALPHA_MIN, ALPHA_START, FREE_RATE_CATS, GAMMA_CATS, GAMMA_CATS_MAX, PINV_MAX,
-    PINV_MIN, PINV_START,
+    ALPHA_MAX, ALPHA_MIN, ALPHA_START, FIXED_RATE_MAX, FIXED_RATE_MIN, FREE_RATE_CATS, GAMMA_CATS,
+    GAMMA_CATS_MAX, PINV_MAX, PINV_MIN, PINV_START,
 };
 use super::exchange::Exchange;
 use super::matrices::{Context, leaves_states_open, read_matrix};
@@ -253,7 +253,7 @@ fn read_freqs(model: &mut Model, word: &Word) -> Parsed<()> {
             let names = model.data_type.state_names();
             let names =
                 if names.len() <= 20 { format!(": {}", names.join("/")) } else { "".into() };
-            (model.num_states(), format!("{} states{names}", model.num_states()))
+            (model.num_states(), format!("states{names}"))
         }
     };
     if values.len() != count {
@@ -349,8 +349,15 @@ fn read_free_rates(model: &mut Model, word: &Word) -> Parsed<()> {
             _ => FreeRates::start(num_cats, ALPHA_START),
         },
         [rates, weights] if rates.len() == num_cats && weights.len() == num_cats => {
-            if let Some(wrong) = rates.iter().chain(weights).find(|&&value| value <= 0.0) {
-                return Err(format!("{wrong} in '+{}{{...}}' is not above 0", word.head));
+            let mut all = rates.iter().chain(weights);
+            if let Some(wrong) =
+                all.find(|value| !(FIXED_RATE_MIN..=FIXED_RATE_MAX).contains(*value))
+            {
+                return Err(format!(
+                    "{wrong} in '+{}{{...}}' is out of its limits, {FIXED_RATE_MIN:e} to \
+                     {FIXED_RATE_MAX:e}",
+                    word.head
+                ));
             }
             let (rates, weights) = (rates.clone(), weights.clone());
             let mut free = FreeRates { rates, weights, mode: ParamMode::Fixed };

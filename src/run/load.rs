@@ -12,6 +12,7 @@ use super::trees::{GivenTree, read_partition_trees, read_trees};
 use crate::alignment::{Alignment, AlignmentReport, Patterns, read_alignment};
 use crate::error::{Error, Fault, Place, Result};
 use crate::likelihood::BrlenLinkage;
+use crate::model::Model;
 use crate::parsimony::{ParsimonyData, ParsimonyPart};
 use crate::partition::{
     Partition, PartitionDef, build_patterns, count_freqs, gappyness, num_states_seen,
@@ -94,6 +95,10 @@ pub fn load(plan: &Plan) -> Result<Loaded> {
     let (mut partitions, mut brlen_scalers) = (Vec::new(), Vec::new());
     let mut questions = Vec::new();
     for def in defs {
+        // Without the model nobody knows what the characters should be.
+        if choice.option_is_bad && (def.model.is_empty() || Model::is_type(&def.model)) {
+            continue;
+        }
         let num_states = || Some(num_states_seen(&alignment, &def));
         let asked = ask(&def, &choice, &alignment, plan);
         let resolved = match &asked {
