@@ -17,13 +17,14 @@ pub const LN_FACTOR: f64 = 256.0 * std::f64::consts::LN_2;
 /// categories, a slow category could underflow while a fast one is fine.
 pub const RATE_SCALERS_ABOVE: usize = 1000;
 
-/// `THRESHOLD^count`; 0 when that is below the smallest number.
+/// `THRESHOLD^count`; 0 when that is below the smallest number. Choices between numbers, and inlined, so
+/// that a kernel makes them for a register at once.
+#[inline(always)]
 pub fn factor(count: u32) -> f64 {
-    match count {
-        0 => 1.0,
-        1 => THRESHOLD,
-        2 => THRESHOLD * THRESHOLD,
-        3 => THRESHOLD * THRESHOLD * THRESHOLD,
-        _ => 0.0,
-    }
+    let below_two = if count == 0 { 1.0 } else { THRESHOLD };
+    let two_or_three = if count == 2 { SQUARE } else { SQUARE * THRESHOLD };
+    let below_four = if count < 2 { below_two } else { two_or_three };
+    if count < 4 { below_four } else { 0.0 }
 }
+
+const SQUARE: f64 = THRESHOLD * THRESHOLD;

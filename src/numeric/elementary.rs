@@ -1,4 +1,4 @@
-//! Natural logarithm and exp(x)-1 on eight lanes at once.
+//! Natural logarithm and exp(x)-1 on several lanes at once.
 //!
 //! Every lane is one fixed sequence of additions, multiplications, divisions and fused
 //! multiply-adds, so the bits are the same in any instruction set, which the platform's own
@@ -11,13 +11,13 @@ pub type Lanes = [f64; 8];
 const LN2_HI: f64 = 6.931_471_803_691_238e-1;
 const LN2_LO: f64 = 1.908_214_929_270_587_7e-10;
 
-/// Natural logarithm of eight positive normal numbers, each to within one unit in the last place;
+/// Natural logarithm of positive normal numbers, each to within one unit in the last place;
 /// zero gives minus infinity.
 ///
 /// x = 2^k·m with m in [√½, √2), then the odd series of ln((1+s)/(1−s)) in s = (m−1)/(m+1), with the
 /// minimax coefficients of the freely distributable fdlibm (`e_log.c`, Sun Microsystems 1993).
 #[inline(always)]
-pub fn ln(x: &Lanes) -> Lanes {
+pub fn ln<const N: usize>(x: &[f64; N]) -> [f64; N] {
     const SQRT_HALF_BITS: u64 = 0x3fe6_a09e_667f_3bcd;
     const ONE_BITS: u64 = 0x3ff0_0000_0000_0000;
     const MANTISSA: u64 = 0x000f_ffff_ffff_ffff;
@@ -34,8 +34,8 @@ pub fn ln(x: &Lanes) -> Lanes {
         1.531_383_769_920_937_3e-1,
         1.479_819_860_511_658_6e-1,
     ];
-    let mut out = [0.0; 8];
-    for i in 0..8 {
+    let mut out = [0.0; N];
+    for i in 0..N {
         let shifted = x[i].to_bits().wrapping_add(ONE_BITS - SQRT_HALF_BITS);
         let k = f64::from_bits((shifted >> 52) | MAGIC_BITS) - MAGIC_BIASED;
         let m = f64::from_bits((shifted & MANTISSA) + SQRT_HALF_BITS);
