@@ -4,7 +4,7 @@
 //!   what is left, rounded up to a multiple of 8 with patterns of weight 0.
 //! * A CLV block is `[pattern][rate][state]`, a sumtable block is `[rate][state][pattern]`.
 //! * A P-matrix is `[rate][column][row]`: column-wise, so that a product with a vector is a sum of
-//!   columns. A tip table is `[rate][code][state]`.
+//!   columns. A tip table is `[code][rate][state]`: a code's row is one of a CLV.
 
 use super::scaling::RATE_SCALERS_ABOVE;
 

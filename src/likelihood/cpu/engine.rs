@@ -356,7 +356,7 @@ pub fn empty_model(data: &GeneData) -> ModelBlock {
     for rate in 0..dims.num_rates {
         for (code, states) in code_states.iter().enumerate() {
             for &state in states {
-                indicator[(rate * dims.num_codes + code) * dims.num_states + state as usize] = 1.0;
+                indicator[code * dims.row() + rate * dims.num_states + state as usize] = 1.0;
             }
         }
     }

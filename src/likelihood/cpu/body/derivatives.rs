@@ -3,10 +3,10 @@
 //! With V, Λ the eigensystem: L(t) = Σ_r Σ_k s_rk·exp(λ_k·r·t), where
 //! s_rk = w_r·(Σ_i π_i·x_i·V_ik)·(Σ_j V⁻¹_kj·y_j) does not depend on t.
 
-use super::super::super::layout::{BLOCK, LANES};
+use super::super::super::layout::{BLOCK, Dims, LANES};
 use super::super::super::scaling::{LN_FACTOR, factor};
-use super::likelihood::{PatternData, add_lanes, combine_scalers};
-use super::operand::{End, Operand, with_ends, with_tiles};
+use super::likelihood::{PatternData, add_lanes, combine_scalers, lanes_at};
+use super::operand::{End, Operand, end_tile, with_ends, with_tiles};
 use super::pmatrix::ModelBlock;
 use crate::numeric::elementary::{Lanes, ln};
 
@@ -23,53 +23,85 @@ pub fn update_sumtable<const S: usize, const W: usize>(
     out_scaler: &mut [u32; BLOCK],
 ) {
     let dims = model.dims;
-    with_ends!(dims, first, second, |a, b| with_tiles!(
-        S,
-        multiply::<S, W>(a, b, dims.num_rates, num_patterns, out)
-    ));
+    with_tiles!(dims, multiply::<S, W>(|dims| dims, num_patterns, first, second, out));
     let mut factors = Vec::new();
     if dims.rate_scalers {
         factors.resize(num_patterns * dims.num_rates, 1.0);
     }
     let scalers = [first.scaler(), second.scaler()];
     combine_scalers(dims, num_patterns, &scalers, out_scaler, &mut factors);
-    for rate in 0..dims.num_rates {
-        for k in 0..S {
-            let column = &mut out[(rate * S + k) * BLOCK..][..num_patterns];
-            if dims.rate_scalers {
-                for (x, f) in column.iter_mut().zip(&factors[rate * num_patterns..]) {
-                    *x *= f;
-                }
+    if dims.rate_scalers {
+        for (k, column) in out.chunks_exact_mut(BLOCK).enumerate() {
+            let factors = &factors[k / S * num_patterns..];
+            for (x, f) in column[..num_patterns].iter_mut().zip(factors) {
+                *x *= f;
             }
         }
     }
-    // Under +I the scaling is undone here: the invariant part was never scaled.
-    for pattern in 0..num_patterns {
-        if out_scaler[pattern] > 0 && invariant[pattern] > 0.0 {
-            let f = factor(out_scaler[pattern]);
+    // Under +I the scaling is undone here: the invariant part was never scaled. That is rare, and found
+    // out for all patterns at once.
+    let (counts, invariant) = (&mut out_scaler[..num_patterns], &invariant[..num_patterns]);
+    let mut num_undone = 0;
+    for (count, invariant) in counts.iter().zip(invariant) {
+        num_undone += u32::from((*count > 0) & (*invariant > 0.0));
+    }
+    if num_undone == 0 {
+        return;
+    }
+    for (pattern, (count, invariant)) in counts.iter_mut().zip(invariant).enumerate() {
+        if *count > 0 && *invariant > 0.0 {
+            let f = factor(*count);
             for k in 0..dims.row() {
                 out[k * BLOCK + pattern] *= f;
             }
-            out_scaler[pattern] = 0;
+            *count = 0;
         }
     }
 }
 
 #[inline(always)]
-fn multiply<const S: usize, const W: usize, const T: usize>(
-    a: impl Operand<S>,
-    b: impl Operand<S>,
-    num_rates: usize,
+fn multiply<const S: usize, const W: usize, const V: usize, const T: usize>(
+    dims: Dims,
     num_patterns: usize,
+    first: End<'_>,
+    second: End<'_>,
     out: &mut [f64],
 ) {
-    for rate in 0..num_rates {
-        let (at_a, at_b) = (a.at_rate(rate), b.at_rate(rate));
-        let columns = &mut out[rate * S * BLOCK..(rate + 1) * S * BLOCK];
+    let stride = dims.row() / V;
+    if S == 4 {
+        with_ends!(S, V, first, second, |a, b| multiply_fours::<W, V, T>(
+            stride,
+            num_patterns,
+            a,
+            b,
+            out
+        ));
+    } else {
+        with_ends!(S, V, first, second, |a, b| multiply_ends::<W, V, T>(
+            stride,
+            num_patterns,
+            a,
+            b,
+            out
+        ));
+    }
+}
+
+#[inline(always)]
+fn multiply_ends<const W: usize, const V: usize, const T: usize>(
+    stride: usize,
+    num_patterns: usize,
+    a: impl Operand<V>,
+    b: impl Operand<V>,
+    out: &mut [f64],
+) {
+    for at in 0..stride {
+        let (at_a, at_b) = (a.at_rates(at), b.at_rates(at));
+        let columns = &mut out[at * V * BLOCK..][..V * BLOCK];
         for first in (0..num_patterns).step_by(T) {
-            let rows = [num_rates, rate];
-            let (x, y) = (a.tile::<W, T>(&at_a, first, rows), b.tile::<W, T>(&at_b, first, rows));
-            for k in 0..S {
+            let x = a.tile::<W, T>(&at_a, first, [stride, at]);
+            let y = b.tile::<W, T>(&at_b, first, [stride, at]);
+            for k in 0..V {
                 for t in 0..T {
                     columns[k * BLOCK + first + t] = x[t][k] * y[t][k];
                 }
@@ -78,10 +110,69 @@ fn multiply<const S: usize, const W: usize, const T: usize>(
     }
 }
 
+/// Of four states. The products of a vector of rates are first put down as rows, then rate by rate
+/// transposed: so all loops consist of whole registers.
+#[inline(always)]
+fn multiply_fours<const W: usize, const V: usize, const T: usize>(
+    stride: usize,
+    num_patterns: usize,
+    a: impl Operand<V>,
+    b: impl Operand<V>,
+    out: &mut [f64],
+) {
+    let num_patterns = num_patterns.min(BLOCK);
+    let mut products = [[0.0; V]; BLOCK];
+    let mut fours = [[0.0; 4]; BLOCK];
+    for at in 0..stride {
+        let (at_a, at_b) = (a.at_rates(at), b.at_rates(at));
+        let mut first = 0;
+        while first < num_patterns {
+            let x = a.tile::<W, T>(&at_a, first, [stride, at]);
+            let y = b.tile::<W, T>(&at_b, first, [stride, at]);
+            for t in 0..T {
+                let product = &mut products[first + t];
+                for i in 0..V {
+                    product[i] = x[t][i] * y[t][i];
+                }
+            }
+            end_tile();
+            first += T;
+        }
+        let columns = &mut out[at * V * BLOCK..][..V * BLOCK];
+        if V == 4 {
+            transpose(&products.as_flattened().as_chunks().0[..num_patterns], columns);
+            continue;
+        }
+        for (rate, columns) in columns.chunks_exact_mut(4 * BLOCK).enumerate() {
+            for (four, product) in fours.iter_mut().zip(&products[..num_patterns]) {
+                *four = product.as_chunks().0[rate];
+            }
+            transpose(&fours[..num_patterns], columns);
+        }
+    }
+}
+
+/// Four columns of stride [`BLOCK`] out of rows of four.
+#[inline(always)]
+fn transpose(rows: &[[f64; 4]], columns: &mut [f64]) {
+    let (first, rest) = columns.split_at_mut(BLOCK);
+    let (second, rest) = rest.split_at_mut(BLOCK);
+    let (third, fourth) = rest.split_at_mut(BLOCK);
+    let n = rows.len();
+    let (first, second) = (&mut first[..n], &mut second[..n]);
+    let (third, fourth) = (&mut third[..n], &mut fourth[..n]);
+    for (i, row) in rows.iter().enumerate() {
+        first[i] = row[0];
+        second[i] = row[1];
+        third[i] = row[2];
+        fourth[i] = row[3];
+    }
+}
+
 /// Block sums of weight·ln L, weight·L'/L and weight·(L''/L − (L'/L)²) at the length whose factors
 /// (see `update_derivative_factors`) are given.
 #[inline(always)]
-pub fn derivatives(
+pub fn derivatives<const W: usize>(
     num_patterns: usize,
     data: PatternData<'_>,
     sumtable: &[f64],
@@ -89,30 +180,66 @@ pub fn derivatives(
     factors: &[[f64; 3]],
 ) -> [f64; 3] {
     let mut sums = [[0.0; LANES]; 3];
-    for at in (0..num_patterns).step_by(LANES) {
-        let mut l: Lanes = [0.0; LANES];
-        let mut l1: Lanes = [0.0; LANES];
-        let mut l2: Lanes = [0.0; LANES];
-        l.copy_from_slice(&data.invariant[at..at + LANES]);
-        for (k, [f0, f1, f2]) in factors.iter().enumerate() {
-            let s = &sumtable[k * BLOCK + at..][..LANES];
-            for i in 0..LANES {
-                l[i] = s[i].mul_add(*f0, l[i]);
-                l1[i] = s[i].mul_add(*f1, l1[i]);
-                l2[i] = s[i].mul_add(*f2, l2[i]);
-            }
+    let mut at = 0;
+    // Four registers of patterns at a time, whose twelve sums hide the latency.
+    if W == 8 {
+        while at + 32 <= num_patterns {
+            add_derivatives::<32>(at, data, sumtable, scaler, factors, &mut sums);
+            at += 32;
         }
-        let logs = ln(&l);
-        for i in 0..LANES {
-            let weight = data.weights[at + i];
-            let lnl = f64::from(scaler[at + i]).mul_add(-LN_FACTOR, logs[i]);
-            let ratio = l1[i] / l[i];
-            let curvature = (-ratio).mul_add(ratio, l2[i] / l[i]);
-            let used = weight > 0.0;
-            sums[0][i] += if used { weight * lnl } else { 0.0 };
-            sums[1][i] += if used { weight * ratio } else { 0.0 };
-            sums[2][i] += if used { weight * curvature } else { 0.0 };
+    } else {
+        while at + 16 <= num_patterns {
+            add_derivatives::<16>(at, data, sumtable, scaler, factors, &mut sums);
+            at += 16;
         }
     }
+    while at < num_patterns {
+        add_derivatives::<LANES>(at, data, sumtable, scaler, factors, &mut sums);
+        at += LANES;
+    }
     [add_lanes(&sums[0]), add_lanes(&sums[1]), add_lanes(&sums[2])]
+}
+
+/// Of the `N` patterns from `at` on.
+#[inline(always)]
+fn add_derivatives<const N: usize>(
+    at: usize,
+    data: PatternData<'_>,
+    sumtable: &[f64],
+    scaler: &[u32; BLOCK],
+    factors: &[[f64; 3]],
+    sums: &mut [Lanes; 3],
+) {
+    let mut l = *lanes_at::<N, _>(data.invariant, at);
+    let (mut l1, mut l2) = ([0.0; N], [0.0; N]);
+    for (column, [f0, f1, f2]) in sumtable.chunks_exact(BLOCK).zip(factors) {
+        let s = lanes_at::<N, _>(column, at);
+        for i in 0..N {
+            l[i] = s[i].mul_add(*f0, l[i]);
+            l1[i] = s[i].mul_add(*f1, l1[i]);
+            l2[i] = s[i].mul_add(*f2, l2[i]);
+        }
+    }
+    let logs = ln(&l);
+    let weights = lanes_at::<N, _>(data.weights, at);
+    let scaler = lanes_at::<N, _>(scaler, at);
+    let mut values = [[0.0; N]; 3];
+    for i in 0..N {
+        let lnl = f64::from(scaler[i]).mul_add(-LN_FACTOR, logs[i]);
+        let inverse = 1.0 / l[i];
+        let ratio = l1[i] * inverse;
+        let curvature = (-ratio).mul_add(ratio, l2[i] * inverse);
+        // Padding has weight 0 and any value, even an infinite one.
+        let used = weights[i] > 0.0;
+        values[0][i] = if used { weights[i] * lnl } else { 0.0 };
+        values[1][i] = if used { weights[i] * ratio } else { 0.0 };
+        values[2][i] = if used { weights[i] * curvature } else { 0.0 };
+    }
+    for (sums, values) in sums.iter_mut().zip(&values) {
+        for lanes in values.as_chunks::<LANES>().0 {
+            for i in 0..LANES {
+                sums[i] += lanes[i];
+            }
+        }
+    }
 }

@@ -5,7 +5,7 @@
 
 use super::super::super::layout::{BLOCK, Dims, LANES};
 use super::super::super::scaling::{LN_FACTOR, factor};
-use super::operand::{End, Operand, Plain, Tile, with_ends, with_tiles};
+use super::operand::{End, Operand, Plain, Tile, end_tile, with_ends, with_tiles};
 use super::pmatrix::ModelBlock;
 use crate::numeric::elementary::{Lanes, ln};
 
@@ -43,15 +43,10 @@ pub fn update_pendant<const S: usize, const W: usize>(
     out_scaler: &mut [u32],
 ) {
     let dims = model.dims;
-    let freqs: &[[f64; S]] = model.weighted_freqs.as_chunks().0;
-    let out: &mut [[f64; S]] = &mut out.as_chunks_mut().0[..num_patterns * dims.num_rates];
-    match subtree.tip(dims) {
-        Some(tip) => with_tiles!(S, weigh::<S, W>(tip, freqs, out)),
-        None => {
-            let inner = subtree.inner().expect("an end is a tip or inner");
-            with_tiles!(S, weigh::<S, W>(inner, freqs, out));
-        }
-    }
+    with_tiles!(
+        dims,
+        weigh::<S, W>(|dims| dims, num_patterns, &model.weighted_freqs, subtree, out)
+    );
     super::partials::add_scalers(
         subtree.scaler(),
         None,
@@ -60,22 +55,45 @@ pub fn update_pendant<const S: usize, const W: usize>(
 }
 
 #[inline(always)]
-fn weigh<const S: usize, const W: usize, const T: usize>(
-    a: impl Operand<S>,
-    freqs: &[[f64; S]],
-    out: &mut [[f64; S]],
+fn weigh<const S: usize, const W: usize, const V: usize, const T: usize>(
+    dims: Dims,
+    num_patterns: usize,
+    freqs: &[f64],
+    subtree: End<'_>,
+    out: &mut [f64],
 ) {
-    let num_rates = freqs.len();
-    for (rate, freqs) in freqs.iter().enumerate() {
-        let at_rate = a.at_rate(rate);
-        for first in (0..out.len() / num_rates).step_by(T) {
-            let x = a.tile::<W, T>(&at_rate, first, [num_rates, rate]);
+    let freqs = freqs.as_chunks().0;
+    let out = &mut out.as_chunks_mut().0[..num_patterns * (dims.row() / V)];
+    match subtree.tip::<V>() {
+        Some(tip) => weigh_end::<W, V, T>(num_patterns, freqs, tip, out),
+        None => {
+            let inner = subtree.inner::<S, V>().expect("an end is a tip or inner");
+            weigh_end::<W, V, T>(num_patterns, freqs, inner, out);
+        }
+    }
+}
+
+#[inline(always)]
+fn weigh_end<const W: usize, const V: usize, const T: usize>(
+    num_patterns: usize,
+    freqs: &[[f64; V]],
+    a: impl Operand<V>,
+    out: &mut [[f64; V]],
+) {
+    let stride = freqs.len();
+    for (at, freqs) in freqs.iter().enumerate() {
+        let at_a = a.at_rates(at);
+        let mut first = 0;
+        while first < num_patterns {
+            let x = a.tile::<W, T>(&at_a, first, [stride, at]);
             for t in 0..T {
-                let out = &mut out[(first + t) * num_rates + rate];
-                for i in 0..S {
+                let out = &mut out[(first + t) * stride + at];
+                for i in 0..V {
                     out[i] = freqs[i] * x[t][i];
                 }
             }
+            end_tile();
+            first += T;
         }
     }
 }
@@ -89,44 +107,10 @@ pub fn edge_likelihoods<const S: usize, const W: usize>(
     second: End<'_>,
     out: &mut BlockLikelihoods,
 ) {
-    let dims = model.dims;
-    let freqs: &[[f64; S]] = model.weighted_freqs.as_chunks().0;
-    let z = Frequencies::<S> { freqs };
-    let mut factors = RateFactors::new(dims, num_patterns, &[first.scaler(), second.scaler()], out);
-    match first {
-        // A tip's table holds 0/1 rows here; a CLV's matrix is not looked at.
-        End::Tip { .. } => {
-            with_second::<S, W>(dims, first.tip(dims).expect("a tip"), z, second, &mut factors, out)
-        }
-        End::Inner { clv, .. } => {
-            with_second::<S, W>(
-                dims,
-                Plain { clv: clv.as_chunks().0 },
-                z,
-                second,
-                &mut factors,
-                out,
-            );
-        }
-    }
-}
-
-#[inline(always)]
-fn with_second<const S: usize, const W: usize>(
-    dims: Dims,
-    a: impl Operand<S>,
-    z: impl Operand<S>,
-    second: End<'_>,
-    factors: &mut RateFactors,
-    out: &mut BlockLikelihoods,
-) {
-    match second.tip(dims) {
-        Some(tip) => with_tiles!(S, sum_products::<S, W>(dims, z, a, tip, factors, out)),
-        None => {
-            let inner = second.inner().expect("an end is a tip or inner");
-            with_tiles!(S, sum_products::<S, W>(dims, z, a, inner, factors, out));
-        }
-    }
+    let scalers = [first.scaler(), second.scaler()];
+    let factors = RateFactors::new(model.dims, num_patterns, &scalers, out);
+    let (z, ends) = (&model.weighted_freqs[..], [first, second]);
+    sum_to_likelihoods!(S, add_root_products::<S, W>(model.dims, z, ends, &factors), out);
 }
 
 /// Likelihoods of putting a pruned subtree (`pendant`, made by [`update_pendant`]) between two ends.
@@ -139,34 +123,33 @@ pub fn insertion_likelihoods<const S: usize, const W: usize>(
     second: End<'_>,
     out: &mut BlockLikelihoods,
 ) {
-    let z = Plain::<S> { clv: pendant.as_chunks().0 };
     let scalers = [Some(pendant_scaler), first.scaler(), second.scaler()];
-    let mut factors = RateFactors::new(dims, num_patterns, &scalers, out);
-    with_ends!(dims, first, second, |a, b| with_tiles!(
-        S,
-        sum_products::<S, W>(dims, z, a, b, &mut factors, out)
-    ));
+    let factors = RateFactors::new(dims, num_patterns, &scalers, out);
+    let ends = [first, second];
+    sum_to_likelihoods!(S, add_insertion_products::<S, W>(dims, pendant, ends, &factors), out);
 }
 
+/// The same vectors for every pattern.
 #[derive(Clone, Copy)]
-struct Frequencies<'a, const S: usize> {
-    freqs: &'a [[f64; S]],
+struct Frequencies<'a, const V: usize> {
+    /// `[rate][state]` in vectors.
+    freqs: &'a [[f64; V]],
 }
 
-impl<const S: usize> Operand<S> for Frequencies<'_, S> {
-    type AtRate = [f64; S];
+impl<const V: usize> Operand<V> for Frequencies<'_, V> {
+    type AtRates = [f64; V];
     #[inline(always)]
-    fn at_rate(self, rate: usize) -> [f64; S] {
-        self.freqs[rate]
+    fn at_rates(self, at: usize) -> [f64; V] {
+        self.freqs[at]
     }
     #[inline(always)]
     fn tile<const W: usize, const T: usize>(
         self,
-        at_rate: &[f64; S],
+        at_rates: &[f64; V],
         _first: usize,
-        _rows: [usize; 2],
-    ) -> Tile<S, T> {
-        [*at_rate; T]
+        _vectors: [usize; 2],
+    ) -> Tile<V, T> {
+        [*at_rates; T]
     }
 }
 
@@ -179,6 +162,11 @@ pub struct RateFactors {
 }
 
 impl RateFactors {
+    #[inline(always)]
+    fn at(&self, rate: usize, pattern: usize) -> f64 {
+        self.per_rate[rate * self.num_patterns + pattern]
+    }
+
     #[inline(always)]
     fn new(
         dims: Dims,
@@ -226,50 +214,143 @@ pub fn combine_scalers(
     }
 }
 
+/// Numbers in which the products of a pattern are summed: its states, and of four states those of even
+/// and of odd rates.
+const fn sum_row(num_states: usize) -> usize {
+    if num_states == 4 { 8 } else { num_states }
+}
+
+/// Has a function add up the products of all rates, then adds over the states.
+macro_rules! sum_to_likelihoods {
+    ($states:ident, $name:ident :: <$s:ident, $width:ident>
+        ($dims:expr, $z:expr, $ends:expr, $factors:expr), $out:expr) => {
+        if $states == 4 {
+            let mut sums = [[0.0; sum_row(4)]; BLOCK];
+            let flat = sums.as_flattened_mut();
+            with_tiles!($dims, $name::<$s, $width>(|dims| dims, $z, $ends, $factors, flat));
+            add_states(&sums[..$factors.num_patterns], $out);
+        } else {
+            let mut sums = [[0.0; $states]; BLOCK];
+            let flat = sums.as_flattened_mut();
+            with_tiles!($dims, $name::<$s, $width>(|dims| dims, $z, $ends, $factors, flat));
+            add_states(&sums[..$factors.num_patterns], $out);
+        }
+    };
+}
+use sum_to_likelihoods;
+
 #[inline(always)]
-fn sum_products<const S: usize, const W: usize, const T: usize>(
+fn add_root_products<const S: usize, const W: usize, const V: usize, const T: usize>(
     dims: Dims,
-    z: impl Operand<S>,
-    a: impl Operand<S>,
-    b: impl Operand<S>,
-    factors: &mut RateFactors,
-    out: &mut BlockLikelihoods,
+    freqs: &[f64],
+    [first, second]: [End<'_>; 2],
+    factors: &RateFactors,
+    sums: &mut [f64],
 ) {
-    let num_patterns = factors.num_patterns;
-    let mut sums = [[0.0; S]; BLOCK];
-    for rate in 0..dims.num_rates {
-        let (at_z, at_a, at_b) = (z.at_rate(rate), a.at_rate(rate), b.at_rate(rate));
-        for first in (0..num_patterns).step_by(T) {
-            let rows = [dims.num_rates, rate];
-            let z = z.tile::<W, T>(&at_z, first, rows);
-            let x = a.tile::<W, T>(&at_a, first, rows);
-            let y = b.tile::<W, T>(&at_b, first, rows);
-            for t in 0..T {
-                let weight = if dims.rate_scalers {
-                    factors.per_rate[rate * num_patterns + first + t]
-                } else {
-                    1.0
-                };
-                let sum = &mut sums[first + t];
-                for i in 0..S {
-                    sum[i] = (z[t][i] * weight * x[t][i]).mul_add(y[t][i], sum[i]);
-                }
-            }
+    let z = Frequencies::<V> { freqs: freqs.as_chunks().0 };
+    // A tip's table holds 0/1 rows here; a CLV's matrix is not looked at.
+    match (first, second.tip::<V>()) {
+        (End::Tip { .. }, Some(b)) => {
+            let a = first.tip::<V>().expect("a tip");
+            add_products::<S, W, V, T>(dims, z, a, b, factors, sums);
+        }
+        (End::Tip { .. }, None) => {
+            let a = first.tip::<V>().expect("a tip");
+            let b = second.inner::<S, V>().expect("an end is a tip or inner");
+            add_products::<S, W, V, T>(dims, z, a, b, factors, sums);
+        }
+        (End::Inner { clv, .. }, Some(b)) => {
+            let a = Plain { clv: clv.as_chunks().0 };
+            add_products::<S, W, V, T>(dims, z, a, b, factors, sums);
+        }
+        (End::Inner { clv, .. }, None) => {
+            let a = Plain { clv: clv.as_chunks().0 };
+            let b = second.inner::<S, V>().expect("an end is a tip or inner");
+            add_products::<S, W, V, T>(dims, z, a, b, factors, sums);
         }
     }
-    for (likelihood, sum) in out.likelihood.iter_mut().zip(&sums[..num_patterns]) {
-        *likelihood = add_states(sum);
+}
+
+#[inline(always)]
+fn add_insertion_products<const S: usize, const W: usize, const V: usize, const T: usize>(
+    dims: Dims,
+    pendant: &[f64],
+    [first, second]: [End<'_>; 2],
+    factors: &RateFactors,
+    sums: &mut [f64],
+) {
+    let z = Plain { clv: pendant.as_chunks().0 };
+    with_ends!(S, V, first, second, |a, b| add_products::<S, W, V, T>(
+        dims, z, a, b, factors, sums
+    ));
+}
+
+#[inline(always)]
+fn add_products<const S: usize, const W: usize, const V: usize, const T: usize>(
+    dims: Dims,
+    z: impl Operand<V>,
+    a: impl Operand<V>,
+    b: impl Operand<V>,
+    factors: &RateFactors,
+    sums: &mut [f64],
+) {
+    let row = sum_row(S);
+    let stride = dims.row() / V;
+    let num_patterns = factors.num_patterns.min(BLOCK);
+    let sums = &mut sums[..BLOCK * row];
+    for at in 0..stride {
+        let (at_z, at_a, at_b) = (z.at_rates(at), a.at_rates(at), b.at_rates(at));
+        let mut first = 0;
+        while first < num_patterns {
+            let vectors = [stride, at];
+            let z = z.tile::<W, T>(&at_z, first, vectors);
+            let x = a.tile::<W, T>(&at_a, first, vectors);
+            let y = b.tile::<W, T>(&at_b, first, vectors);
+            for t in 0..T {
+                if V == S {
+                    let weight = if dims.rate_scalers { factors.at(at, first + t) } else { 1.0 };
+                    let sums: &mut [[f64; V]] = sums.as_chunks_mut().0;
+                    let sums = &mut sums[(first + t) * (row / S) + at % (row / S)];
+                    for i in 0..V {
+                        sums[i] = (z[t][i] * weight * x[t][i]).mul_add(y[t][i], sums[i]);
+                    }
+                    continue;
+                }
+                let mut z = z[t];
+                if dims.rate_scalers {
+                    for (i, z) in z.iter_mut().enumerate() {
+                        *z *= factors.at((at * V + i) / S, first + t);
+                    }
+                }
+                let sums = &mut sums[(first + t) * row..][..row];
+                for part in (0..V).step_by(row) {
+                    for i in 0..row {
+                        let zx = z[part + i] * x[t][part + i];
+                        sums[i] = zx.mul_add(y[t][part + i], sums[i]);
+                    }
+                }
+            }
+            first += T;
+        }
     }
 }
 
 /// Σ over states in four partial sums, state modulo 4, combined as (0+2)+(1+3).
 #[inline(always)]
-fn add_states<const S: usize>(x: &[f64; S]) -> f64 {
-    let mut sums = [0.0; 4];
-    for (i, x) in x.iter().enumerate() {
-        sums[i % 4] += x;
+fn add_states<const P: usize>(sums: &[[f64; P]], out: &mut BlockLikelihoods) {
+    let mut fours = [[0.0; 4]; BLOCK];
+    for (four, sum) in fours.iter_mut().zip(sums) {
+        let mut of_four = [sum[0], sum[1], sum[2], sum[3]];
+        for part in 1..P / 4 {
+            for i in 0..4 {
+                of_four[i] += sum[4 * part + i];
+            }
+        }
+        *four = of_four;
     }
-    (sums[0] + sums[2]) + (sums[1] + sums[3])
+    for (likelihood, four) in out.likelihood[..sums.len()].iter_mut().zip(&fours) {
+        *likelihood = (four[0] + four[2]) + (four[1] + four[3]);
+    }
 }
 
 /// Σ weight·ln L over the block, in eight lanes combined by a fixed tree. Per-pattern values
@@ -281,32 +362,64 @@ pub fn sum_logs(
     likelihoods: &BlockLikelihoods,
     mut per_pattern: Option<&mut [f64]>,
 ) -> f64 {
+    // Patterns taken together, to hide the latency of a logarithm.
+    const TOGETHER: usize = 2 * LANES;
     let mut sums = [0.0; LANES];
-    for first in (0..num_patterns).step_by(LANES) {
-        let mut value: Lanes = [0.0; LANES];
-        let mut count: Lanes = [0.0; LANES];
-        for i in 0..LANES {
-            let invariant = data.invariant[first + i];
-            let scaler = likelihoods.scaler[first + i];
-            // Under +I the scaling is undone first: the invariant part was never scaled.
-            (value[i], count[i]) = if invariant > 0.0 {
-                (likelihoods.likelihood[first + i].mul_add(factor(scaler), invariant), 0.0)
-            } else {
-                (likelihoods.likelihood[first + i], f64::from(scaler))
-            };
+    let mut at = 0;
+    while at + TOGETHER <= num_patterns {
+        let logs = add_logs::<TOGETHER>(at, data, likelihoods, &mut sums);
+        if let Some(out) = per_pattern.as_deref_mut() {
+            out[at..at + TOGETHER].copy_from_slice(&logs);
         }
-        let logs = ln(&value);
-        for i in 0..LANES {
-            let lnl = count[i].mul_add(-LN_FACTOR, logs[i]);
-            if let Some(out) = per_pattern.as_deref_mut() {
-                out[first + i] = lnl;
-            }
-            let weight = data.weights[first + i];
-            // Padding has weight 0 and any value, even an infinite one.
-            sums[i] += if weight > 0.0 { weight * lnl } else { 0.0 };
+        at += TOGETHER;
+    }
+    if at < num_patterns {
+        let logs = add_logs::<LANES>(at, data, likelihoods, &mut sums);
+        if let Some(out) = per_pattern {
+            out[at..at + LANES].copy_from_slice(&logs);
         }
     }
     add_lanes(&sums)
+}
+
+/// Adds the weighted logarithms of the `N` patterns from `at` on; returns them unweighted.
+#[inline(always)]
+fn add_logs<const N: usize>(
+    at: usize,
+    data: PatternData<'_>,
+    likelihoods: &BlockLikelihoods,
+    sums: &mut Lanes,
+) -> [f64; N] {
+    let likelihood = lanes_at::<N, _>(&likelihoods.likelihood, at);
+    let scaler = lanes_at::<N, _>(&likelihoods.scaler, at);
+    let (weights, invariant) =
+        (lanes_at::<N, _>(data.weights, at), lanes_at::<N, _>(data.invariant, at));
+    let (mut values, mut counts) = ([0.0; N], [0.0; N]);
+    for i in 0..N {
+        // Under +I the scaling is undone first: the invariant part was never scaled.
+        let undone = likelihood[i].mul_add(factor(scaler[i]), invariant[i]);
+        values[i] = if invariant[i] > 0.0 { undone } else { likelihood[i] };
+        counts[i] = if invariant[i] > 0.0 { 0.0 } else { f64::from(scaler[i]) };
+    }
+    let mut logs = ln(&values);
+    let mut weighted = [0.0; N];
+    for i in 0..N {
+        logs[i] = counts[i].mul_add(-LN_FACTOR, logs[i]);
+        // Padding has weight 0 and any value, even an infinite one.
+        weighted[i] = if weights[i] > 0.0 { weights[i] * logs[i] } else { 0.0 };
+    }
+    for lanes in weighted.as_chunks::<LANES>().0 {
+        for i in 0..LANES {
+            sums[i] += lanes[i];
+        }
+    }
+    logs
+}
+
+/// What belongs to the `N` patterns from `at` on.
+#[inline(always)]
+pub fn lanes_at<const N: usize, X>(of_patterns: &[X], at: usize) -> &[X; N] {
+    of_patterns[at..at + N].first_chunk().expect("N of them")
 }
 
 /// The fixed tree that combines the eight lanes of a sum over patterns.

@@ -1,65 +1,82 @@
 //! One end of an edge as the kernels see it: for a pattern and a rate, a vector over states.
 
-use super::super::super::layout::Dims;
 use crate::alphabet::Code;
 
-/// Vectors over states of T patterns that are worked on together, so that a column of a matrix, once
-/// loaded, is used several times.
-pub type Tile<const S: usize, const T: usize> = [[f64; S]; T];
+/// Vectors of T patterns that are worked on together, so that a column of a matrix, once loaded, is
+/// used several times. A vector is V numbers: the S states of V/S successive rates.
+pub type Tile<const V: usize, const T: usize> = [[f64; V]; T];
 
-/// Calls a function with the size of its tiles as the last constant: one pattern of four states, whose
-/// matrix fits the registers, four of more states. Block lengths are multiples of both.
+/// Calls a function for the rates, with the numbers of a vector and the patterns of a tile as the last
+/// constants. Of four states, the matrices of all four rates (the usual number, made a constant here)
+/// fit the registers of eight, else those of two rates; registers of four hold those of one rate. Of
+/// more states, four patterns go together. Rates are a multiple of V/S, block lengths of T.
 macro_rules! with_tiles {
-    ($states:ident, $name:ident :: <$($constant:ident),*> ($($arg:expr),* $(,)?)) => {
-        if $states == 4 { $name::<$($constant),*, 1>($($arg),*) } else { $name::<$($constant),*, 4>($($arg),*) }
+    ($sizes:expr, $name:ident :: <$states:ident, $width:ident>
+        (|$dims:ident| $($arg:expr),* $(,)?)) => {
+        if $states == 4 && $width == 8 && $sizes.num_rates == 4 {
+            let $dims = Dims { num_rates: 4, ..$sizes };
+            $name::<$states, $width, 16, 1>($($arg),*)
+        } else {
+            let $dims = Dims { ..$sizes };
+            if $states == 4 && $width == 8 && $dims.num_rates % 2 == 0 {
+                $name::<$states, $width, 8, 1>($($arg),*)
+            } else if $states == 4 {
+                $name::<$states, $width, 4, 1>($($arg),*)
+            } else {
+                $name::<$states, $width, $states, 4>($($arg),*)
+            }
+        }
     };
 }
 pub(super) use with_tiles;
 
-/// Something that gives one vector over states per pattern and rate.
-pub trait Operand<const S: usize>: Copy {
-    /// What is fetched once per rate.
-    type AtRate: Copy;
-    /// Fetches what rate `rate` needs.
-    fn at_rate(self, rate: usize) -> Self::AtRate;
-    /// The vectors of the patterns from `first` on. Pattern p's row of a CLV is `rows[0] * p + rows[1]`:
-    /// number of rates, and rate. `W`: numbers in a register, for which sums are arranged.
+/// Ends a turn of a loop over tiles. A tile fills whole registers; the compiler is kept from vectorising
+/// over the patterns instead, which would gather each number from another row.
+#[inline(always)]
+pub fn end_tile() {
+    std::hint::black_box(());
+}
+
+/// Something that gives one vector per pattern and V/S rates.
+pub trait Operand<const V: usize>: Copy {
+    /// What is fetched once per vector of rates.
+    type AtRates: Copy;
+    /// Fetches what the rates of vector `at` need.
+    fn at_rates(self, at: usize) -> Self::AtRates;
+    /// The vectors of the patterns from `first` on. Pattern p's vector in a CLV is number
+    /// `vectors[0] * p + vectors[1]`. `W`: numbers in a register, for which sums are arranged.
     fn tile<const W: usize, const T: usize>(
         self,
-        at_rate: &Self::AtRate,
+        at_rates: &Self::AtRates,
         first: usize,
-        rows: [usize; 2],
-    ) -> Tile<S, T>;
+        vectors: [usize; 2],
+    ) -> Tile<V, T>;
 }
 
 /// A tip seen through a matrix: rows of a table, picked by the tip's code.
 #[derive(Clone, Copy)]
-pub struct Tip<'a, const S: usize> {
+pub struct Tip<'a, const V: usize> {
     /// Code of each pattern.
     pub codes: &'a [Code],
-    /// `[rate][code]` rows.
-    pub table: &'a [[f64; S]],
-    /// Codes per rate.
-    pub num_codes: usize,
+    /// `[code][rate][state]` in vectors.
+    pub table: &'a [[f64; V]],
 }
 
-impl<'a, const S: usize> Operand<S> for Tip<'a, S> {
-    type AtRate = &'a [[f64; S]];
+impl<const V: usize> Operand<V> for Tip<'_, V> {
+    type AtRates = ();
     #[inline(always)]
-    fn at_rate(self, rate: usize) -> Self::AtRate {
-        &self.table[rate * self.num_codes..(rate + 1) * self.num_codes]
-    }
+    fn at_rates(self, _at: usize) {}
     #[inline(always)]
     fn tile<const W: usize, const T: usize>(
         self,
-        at_rate: &Self::AtRate,
+        _at_rates: &(),
         first: usize,
-        _rows: [usize; 2],
-    ) -> Tile<S, T> {
+        [stride, at]: [usize; 2],
+    ) -> Tile<V, T> {
         let codes = &self.codes[first..first + T];
-        let mut tile = [[0.0; S]; T];
+        let mut tile = [[0.0; V]; T];
         for (vector, &code) in tile.iter_mut().zip(codes) {
-            *vector = at_rate[code as usize];
+            *vector = self.table[code as usize * stride + at];
         }
         tile
     }
@@ -67,75 +84,92 @@ impl<'a, const S: usize> Operand<S> for Tip<'a, S> {
 
 /// A CLV seen through a matrix.
 #[derive(Clone, Copy)]
-pub struct Inner<'a, const S: usize> {
-    /// `[pattern][rate]` rows.
-    pub clv: &'a [[f64; S]],
+pub struct Inner<'a, const S: usize, const V: usize> {
+    /// `[pattern][rate][state]` in vectors.
+    pub clv: &'a [[f64; V]],
     /// `[rate][column]` columns.
     pub pmatrix: &'a [[f64; S]],
 }
 
-/// A matrix at one rate.
+/// A matrix at V/S rates.
 #[derive(Clone, Copy)]
-pub struct Columns<'a, const S: usize> {
+pub struct Columns<'a, const S: usize, const V: usize> {
     columns: &'a [[f64; S]],
-    /// The same if they are of four states: few enough to stay in registers.
-    of_four: [[f64; 4]; 4],
+    /// The same if they are of four states: few enough to stay in registers. Those of two rates are side
+    /// by side, one register per column.
+    of_four: [[f64; V]; 4],
 }
 
-impl<'a, const S: usize> Operand<S> for Inner<'a, S> {
-    type AtRate = Columns<'a, S>;
+impl<'a, const S: usize, const V: usize> Operand<V> for Inner<'a, S, V> {
+    type AtRates = Columns<'a, S, V>;
     #[inline(always)]
-    fn at_rate(self, rate: usize) -> Self::AtRate {
-        let columns = &self.pmatrix[rate * S..(rate + 1) * S];
-        let mut of_four = [[0.0; 4]; 4];
+    fn at_rates(self, at: usize) -> Self::AtRates {
+        let columns = &self.pmatrix[at * V..(at + 1) * V];
+        let mut of_four = [[0.0; V]; 4];
         if S == 4 {
-            of_four.as_flattened_mut().copy_from_slice(columns.as_flattened());
+            let registers = of_four.as_flattened_mut();
+            let width = V.min(8);
+            for (at, number) in registers.iter_mut().enumerate() {
+                let (part, j, i) = (at / (4 * width), at / width % 4, at % width);
+                *number = columns[(part * width + i) / 4 * 4 + j][i % 4];
+            }
         }
         Columns { columns, of_four }
     }
     #[inline(always)]
     fn tile<const W: usize, const T: usize>(
         self,
-        at_rate: &Self::AtRate,
+        at_rates: &Self::AtRates,
         first: usize,
-        [num_rates, rate]: [usize; 2],
-    ) -> Tile<S, T> {
-        let mut tile = [[0.0; S]; T];
-        let mut x = [&[0.0; S]; T];
+        [stride, at]: [usize; 2],
+    ) -> Tile<V, T> {
+        let mut tile = [[0.0; V]; T];
+        let mut x = [&[0.0; V]; T];
         for (t, x) in x.iter_mut().enumerate() {
-            *x = &self.clv[(first + t) * num_rates + rate];
+            *x = &self.clv[(first + t) * stride + at];
         }
         if S == 4 {
             for t in 0..T {
-                multiply_four(&at_rate.of_four, x[t], &mut tile[t]);
+                let columns = at_rates.of_four.as_flattened();
+                if V == 4 {
+                    multiply_four::<4>(columns, x[t], &mut tile[t]);
+                } else {
+                    multiply_four::<8>(columns, x[t], &mut tile[t]);
+                }
             }
             return tile;
         }
         // As many sums as there are registers for, at least eight to hide latency.
+        let columns: &[[f64; V]] = at_rates.columns.as_flattened().as_chunks().0;
         match (S, W) {
-            (64, 8) => multiply::<S, T, 16, 4>(at_rate.columns, x, &mut tile),
-            (64, _) => multiply::<S, T, 8, 4>(at_rate.columns, x, &mut tile),
-            (20, 8) => multiply::<S, T, 20, 4>(at_rate.columns, x, &mut tile),
-            (20, _) => multiply::<S, T, 20, 2>(at_rate.columns, x, &mut tile),
-            _ => multiply::<S, T, 4, 4>(at_rate.columns, x, &mut tile),
+            (64, 8) => multiply::<V, T, 16, 4>(columns, x, &mut tile),
+            (64, _) => multiply::<V, T, 8, 4>(columns, x, &mut tile),
+            (20, 8) => multiply::<V, T, 20, 4>(columns, x, &mut tile),
+            (20, _) => multiply::<V, T, 20, 2>(columns, x, &mut tile),
+            _ => multiply::<V, T, 4, 4>(columns, x, &mut tile),
         }
         tile
     }
 }
 
-/// Σ_j column_j·x_j: every element is one chain of fused multiply-adds in the order of j.
+/// Σ_j column_j·x_j of each rate: every element is one chain of fused multiply-adds in the order of j.
+/// R numbers at a time.
 #[inline(always)]
-fn multiply_four(columns: &[[f64; 4]; 4], x: &[f64], out: &mut [f64]) {
-    let mut sums = [0.0; 4];
-    for i in 0..4 {
-        sums[i] = columns[0][i] * x[0];
-    }
-    for j in 1..4 {
-        for i in 0..4 {
-            sums[i] = columns[j][i].mul_add(x[j], sums[i]);
+fn multiply_four<const R: usize>(columns: &[f64], x: &[f64], out: &mut [f64]) {
+    let parts = columns.as_chunks::<R>().0.as_chunks::<4>().0;
+    let vectors = x.as_chunks::<R>().0.iter().zip(out.as_chunks_mut::<R>().0);
+    for (columns, (x, out)) in parts.iter().zip(vectors) {
+        let mut sums = [0.0; R];
+        for i in 0..R {
+            sums[i] = columns[0][i] * x[i & !3];
         }
+        for j in 1..4 {
+            for i in 0..R {
+                sums[i] = columns[j][i].mul_add(x[(i & !3) + j], sums[i]);
+            }
+        }
+        *out = sums;
     }
-    out.copy_from_slice(&sums);
 }
 
 /// The same for a tile, U patterns and R rows at a time.
@@ -170,25 +204,25 @@ fn multiply<const S: usize, const T: usize, const R: usize, const U: usize>(
 
 /// A CLV as it is.
 #[derive(Clone, Copy)]
-pub struct Plain<'a, const S: usize> {
-    /// `[pattern][rate]` rows.
-    pub clv: &'a [[f64; S]],
+pub struct Plain<'a, const V: usize> {
+    /// `[pattern][rate][state]` in vectors.
+    pub clv: &'a [[f64; V]],
 }
 
-impl<const S: usize> Operand<S> for Plain<'_, S> {
-    type AtRate = ();
+impl<const V: usize> Operand<V> for Plain<'_, V> {
+    type AtRates = ();
     #[inline(always)]
-    fn at_rate(self, _rate: usize) {}
+    fn at_rates(self, _at: usize) {}
     #[inline(always)]
     fn tile<const W: usize, const T: usize>(
         self,
-        _at_rate: &(),
+        _at_rates: &(),
         first: usize,
-        [num_rates, rate]: [usize; 2],
-    ) -> Tile<S, T> {
-        let mut tile = [[0.0; S]; T];
-        for (t, vector) in tile.iter_mut().enumerate() {
-            *vector = self.clv[(first + t) * num_rates + rate];
+        [stride, at]: [usize; 2],
+    ) -> Tile<V, T> {
+        let mut tile = [[0.0; V]; T];
+        for (t, x) in tile.iter_mut().enumerate() {
+            *x = self.clv[(first + t) * stride + at];
         }
         tile
     }
@@ -218,18 +252,16 @@ pub enum End<'a> {
 impl<'a> End<'a> {
     /// The end as a typed operand, if it is a tip.
     #[inline(always)]
-    pub fn tip<const S: usize>(self, dims: Dims) -> Option<Tip<'a, S>> {
+    pub fn tip<const V: usize>(self) -> Option<Tip<'a, V>> {
         match self {
-            End::Tip { codes, table } => {
-                Some(Tip { codes, table: table.as_chunks().0, num_codes: dims.num_codes })
-            }
+            End::Tip { codes, table } => Some(Tip { codes, table: table.as_chunks().0 }),
             End::Inner { .. } => None,
         }
     }
 
     /// The end as a typed operand, if it is a CLV.
     #[inline(always)]
-    pub fn inner<const S: usize>(self) -> Option<Inner<'a, S>> {
+    pub fn inner<const S: usize, const V: usize>(self) -> Option<Inner<'a, S, V>> {
         match self {
             End::Inner { clv, pmatrix, .. } => {
                 Some(Inner { clv: clv.as_chunks().0, pmatrix: pmatrix.as_chunks().0 })
@@ -250,20 +282,20 @@ impl<'a> End<'a> {
 
 /// Calls `$body` with both ends as typed operands, whichever of tip and inner they are.
 macro_rules! with_ends {
-    ($dims:expr, $first:expr, $second:expr, |$a:ident, $b:ident| $body:expr) => {
-        match ($first.tip($dims), $second.tip($dims)) {
+    ($states:ident, $vector:ident, $first:expr, $second:expr, |$a:ident, $b:ident| $body:expr) => {
+        match ($first.tip::<$vector>(), $second.tip::<$vector>()) {
             (Some($a), Some($b)) => $body,
             (Some($a), None) => {
-                let $b = $second.inner().expect("an end is a tip or inner");
+                let $b = $second.inner::<$states, $vector>().expect("an end is a tip or inner");
                 $body
             }
             (None, Some($b)) => {
-                let $a = $first.inner().expect("an end is a tip or inner");
+                let $a = $first.inner::<$states, $vector>().expect("an end is a tip or inner");
                 $body
             }
             (None, None) => {
-                let $a = $first.inner().expect("an end is a tip or inner");
-                let $b = $second.inner().expect("an end is a tip or inner");
+                let $a = $first.inner::<$states, $vector>().expect("an end is a tip or inner");
+                let $b = $second.inner::<$states, $vector>().expect("an end is a tip or inner");
                 $body
             }
         }

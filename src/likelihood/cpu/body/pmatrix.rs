@@ -1,7 +1,7 @@
 //! P(t) = V·exp(Λ·r·t)·V⁻¹ for every rate category r, and tip tables made from it.
 
 use super::super::super::layout::Dims;
-use super::operand::{Inner, Operand, with_tiles};
+use super::operand::{Columns, Inner, Operand, Tile};
 use crate::numeric::elementary::exp_minus_one;
 
 /// Model of one partition as the kernels read it.
@@ -34,7 +34,7 @@ pub struct ModelBlock {
     pub sumtable_left_tip: Vec<f64>,
     /// See `sumtable_left_tip`.
     pub sumtable_right_tip: Vec<f64>,
-    /// 0/1 rows of each tip code, `[rate][code][state]`: a tip seen through no matrix.
+    /// 0/1 rows of each tip code, `[code][rate][state]`: a tip seen through no matrix.
     pub indicator: Vec<f64>,
 }
 
@@ -65,9 +65,14 @@ fn exponentials<const S: usize>(model: &ModelBlock, t: f64, first: usize, out: &
 /// (Redelings 2021); rounding below zero is cut off.
 #[inline(always)]
 pub fn update_pmatrix<const S: usize, const W: usize>(model: &ModelBlock, t: f64, out: &mut [f64]) {
-    with_tiles!(S, fill_pmatrix::<S, W>(model, t, out));
+    if S == 4 {
+        fill_pmatrix::<S, W, 1>(model, t, out);
+    } else {
+        fill_pmatrix::<S, W, 4>(model, t, out);
+    }
 }
 
+/// Columns are computed T at a time.
 #[inline(always)]
 fn fill_pmatrix<const S: usize, const W: usize, const T: usize>(
     model: &ModelBlock,
@@ -92,9 +97,9 @@ fn fill_pmatrix<const S: usize, const W: usize, const T: usize>(
             }
         }
         let product = Inner { clv: right, pmatrix: &scaled };
-        let at_rate = product.at_rate(0);
+        let at_rate: Columns<'_, S, S> = product.at_rates(0);
         for first in (0..S).step_by(T) {
-            let columns = product.tile::<W, T>(&at_rate, first, [1, 0]);
+            let columns: Tile<S, T> = product.tile::<W, T>(&at_rate, first, [1, 0]);
             for (j, mut column) in (first..).zip(columns) {
                 column[j] += 1.0;
                 for i in 0..S {
@@ -110,8 +115,8 @@ fn fill_pmatrix<const S: usize, const W: usize, const T: usize>(
 pub fn update_tip_table<const S: usize>(model: &ModelBlock, pmatrix: &[f64], out: &mut [f64]) {
     let columns: &[[f64; S]] = pmatrix.as_chunks().0;
     let out: &mut [[f64; S]] = out.as_chunks_mut().0;
-    let num_codes = model.dims.num_codes;
-    for r in 0..model.dims.num_rates {
+    let num_rates = model.dims.num_rates;
+    for r in 0..num_rates {
         for (code, states) in model.code_states.iter().enumerate() {
             let mut sum = [0.0; S];
             for &state in states {
@@ -120,7 +125,7 @@ pub fn update_tip_table<const S: usize>(model: &ModelBlock, pmatrix: &[f64], out
                     sum[i] += column[i];
                 }
             }
-            out[r * num_codes + code] = sum;
+            out[code * num_rates + r] = sum;
         }
     }
 }
