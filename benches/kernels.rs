@@ -1,7 +1,8 @@
 //! Every kernel of every set this machine has, on one block of 128 patterns.
 //!
 //! Before a kernel is timed, what it computes is compared with the scalar set, bit for bit; what the
-//! scalar set computes is compared with the naive truth.
+//! scalar set computes is compared with the naive truth. A report on how near the kernels come to what
+//! the machine allows follows (`roofline`).
 
 use criterion::{BenchmarkId, Criterion, Throughput};
 use mlsearch::alphabet::DataType;
@@ -17,7 +18,10 @@ use mlsearch::rng::{Purpose, stream};
 use mlsearch::simulate::{SimModel, simulate_states};
 use mlsearch::tree::Tree;
 use std::hint::black_box;
+use std::ops::{Deref, DerefMut};
 use std::time::Duration;
+
+mod roofline;
 
 /// The two lengths of all branches: exact on the grid of branch lengths.
 const BRLENS: [f64; 2] = [0.125, 0.25];
@@ -56,26 +60,32 @@ const BENCHES: [Bench; 9] = [
 ];
 
 fn main() {
+    let fixtures = [4, 20, 61].map(Fixture::new);
+    fixtures.iter().for_each(Fixture::assert_truth);
+    // `cargo bench --bench kernels -- roofline` leaves it at the report.
+    if std::env::args().all(|arg| arg != "roofline") {
+        run_criterion(&fixtures);
+    }
+    if std::env::args().any(|arg| arg == "--bench") {
+        roofline::report(&fixtures);
+    }
+}
+
+fn run_criterion(fixtures: &[Fixture]) {
     let mut criterion = Criterion::default()
         .sample_size(20)
         .warm_up_time(Duration::from_millis(200))
         .measurement_time(Duration::from_millis(800))
         .configure_from_args();
-    for num_states in [4, 20, 61] {
-        let fixture = Fixture::new(num_states);
-        fixture.assert_truth();
-        let scalar = scalar();
+    for fixture in fixtures {
         for (name, run) in BENCHES {
-            let mut want = Output::new(&fixture.model);
-            run(&fixture, scalar.as_ref(), &mut want);
-            let mut group = criterion.benchmark_group(format!("{num_states} states/{name}"));
+            let states = fixture.data.num_states;
+            let mut group = criterion.benchmark_group(format!("{states} states/{name}"));
             group.throughput(Throughput::Elements(BLOCK as u64));
             for kernels in all_kernels() {
-                let mut out = Output::new(&fixture.model);
-                run(&fixture, kernels.as_ref(), &mut out);
-                assert!(out.bits() == want.bits(), "{name}: {} is not as scalar", kernels.name());
+                let mut out = assert_like_scalar(name, fixture, kernels.as_ref());
                 group.bench_function(BenchmarkId::from_parameter(kernels.name()), |b| {
-                    b.iter(|| run(black_box(&fixture), kernels.as_ref(), black_box(&mut out)));
+                    b.iter(|| run(black_box(fixture), kernels.as_ref(), black_box(&mut out)));
                 });
             }
             group.finish();
@@ -84,13 +94,52 @@ fn main() {
     criterion.final_summary();
 }
 
+/// Runs a bench once and panics if a set's values are not those of the scalar set, bit for bit.
+fn assert_like_scalar(name: &str, fixture: &Fixture, kernels: &dyn Kernels) -> Output {
+    let (_, run) = BENCHES.into_iter().find(|bench| bench.0 == name).expect("a bench's name");
+    let [mut out, mut want] = [(); 2].map(|()| Output::new(&fixture.model));
+    run(fixture, kernels, &mut out);
+    run(fixture, scalar().as_ref(), &mut want);
+    assert!(out.bits() == want.bits(), "{name}: {} is not as scalar", kernels.name());
+    out
+}
+
 fn scalar() -> Box<dyn Kernels> {
     select_kernels(Some("scalar")).expect("every machine has the scalar set")
 }
 
+/// Numbers that start on a cache line, as the engine's CLVs do.
+struct Numbers {
+    buffer: Vec<f64>,
+    start: usize,
+    len: usize,
+}
+
+impl Numbers {
+    /// `len` zeros.
+    fn new(len: usize) -> Self {
+        let buffer = vec![0.0; len + 8];
+        let start = buffer.as_ptr().align_offset(64).min(8);
+        Numbers { buffer, start, len }
+    }
+}
+
+impl Deref for Numbers {
+    type Target = [f64];
+    fn deref(&self) -> &[f64] {
+        &self.buffer[self.start..self.start + self.len]
+    }
+}
+
+impl DerefMut for Numbers {
+    fn deref_mut(&mut self) -> &mut [f64] {
+        &mut self.buffer[self.start..self.start + self.len]
+    }
+}
+
 /// Whatever a kernel writes.
 struct Output {
-    numbers: Vec<f64>,
+    numbers: Numbers,
     counts: Vec<u32>,
     sumtable_counts: [u32; BLOCK],
     likelihoods: BlockLikelihoods,
@@ -101,7 +150,7 @@ struct Output {
 impl Output {
     fn new(model: &ModelBlock) -> Self {
         Output {
-            numbers: vec![0.0; BLOCK * model.dims.row()],
+            numbers: Numbers::new(BLOCK * model.dims.row()),
             counts: vec![0; BLOCK * model.dims.scalers()],
             sumtable_counts: [0; BLOCK],
             likelihoods: BlockLikelihoods::default(),
