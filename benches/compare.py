@@ -18,8 +18,7 @@ with its own defaults:
     ----------------------  ----------------------------------  --------------------------------------------------------
     mlsearch, --config ...  GTR+F+G4 / LG+G4                    default: goes on from the best of four parsimony trees
     raxml (RAxML 8)         GTRGAMMA / PROTGAMMALG, the same    one parsimony tree. Wants two threads if there is no
-                                                                serial binary; its threads wait busily, which counts:
-                                                                beside other work most of its time is waiting
+                                                                serial binary; its threads wait busily, which counts
     iqtree2-fast, iqtree2,  GTR+F+G4 / LG+G4                    -fast: NNI from parsimony and BIONJ trees. Else the full
     iqtree3-fast, iqtree3                                       search, from about 100 trees, with perturbations
     raxml-ng                GTR+F+G4 / LG+G4                    one parsimony tree (its default are 20 trees)
@@ -34,8 +33,10 @@ output does not confirm that it used the model meant ("model unconfirmed").
 
 What is measured, by the operating system at the end of each run (wait4): CPU seconds, user and system, of all threads and
 processes; wall seconds; peak memory of the largest process (if less than what this script itself takes it cannot be seen:
-"<20", and NA in the files). "CPU ratio" is CPU seconds over those of `--baseline` for the same seed. All are medians over the
-seeds, with the lowest and highest. A program that fails or takes longer than `--limit` is said so and the rest goes on.
+"<20", and NA in the files). "CPU ratio" is CPU seconds over those of `--baseline` for the same seed. All are medians over
+the seeds, with the lowest and highest. A program that fails or takes longer than `--limit` is said so and the rest goes on.
+Leave a core free for each thread: RAxML 8 and IQ-TREE with two threads were seen to take ten times their CPU seconds where
+one of two cores was busy.
 
 Written are PREFIX.tsv (the table), PREFIX.runs.tsv (every run, as it ends) and PREFIX.svg (CPU time against log-likelihood).
 """
@@ -176,6 +177,7 @@ def main():
         bench = Bench(programs[0], work, arguments.threads, arguments.brlen, arguments.limit)
         for program in programs:
             say(f"{program.name} {program.version(bench.environment)}: {program.executable}")
+        warn_if_busy(arguments.threads)
         runs = []
         with open(outputs["runs.tsv"], "w", encoding="utf-8") as stream:
             stream.write(RUNS_HEAD)
@@ -191,6 +193,15 @@ def main():
                 say("stopped: the table holds the runs that had ended")
     report(runs, programs, baseline, outputs, arguments)
     return 0 if any(run.lnl is not None for run in runs) else 1
+
+
+def warn_if_busy(threads):
+    """Says so if other work takes cores that the programs would need."""
+    load, cores = os.getloadavg()[0], os.cpu_count() or 1
+    if load + threads > cores + 0.5:
+        say(
+            f"warning: load {load:.1f} and {threads} thread(s) on {cores} cores: threads that wait for each other will wait long"
+        )
 
 
 def report(runs, programs, baseline, outputs, arguments):
