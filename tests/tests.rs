@@ -40,3 +40,6 @@ mod model_selection;
 
 // Whole runs: what they write, and that it can be read back.
 mod whole_runs;
+
+// The script that compares this program with others.
+mod compare_script;
