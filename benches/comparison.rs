@@ -6,7 +6,7 @@
 
 use crate::genes::evaluator;
 use mlsearch::alignment::Patterns;
-use mlsearch::likelihood::layout::{Dims, block_lens};
+use mlsearch::likelihood::layout::{Dims, block_lens, num_slots};
 use mlsearch::likelihood::{BranchOptions, BrlenLinkage, Evaluator, Snapshot};
 use mlsearch::partition::{Partition, gappyness};
 use mlsearch::tree::Tree;
@@ -276,7 +276,7 @@ impl Costs {
             );
             let padded: usize = block_lens(patterns.num_patterns()).iter().sum();
             costs.operations += num_clvs * patterns.num_patterns();
-            costs.bytes += num_clvs * padded * (dims.row() * 8 + dims.scalers() * 4);
+            costs.bytes += num_slots(num_tips) * padded * (dims.row() * 8 + dims.scalers() * 4);
         }
         costs
     }

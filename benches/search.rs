@@ -9,22 +9,12 @@ use mlsearch::likelihood::{BranchOptions, BrlenLinkage};
 use mlsearch::parsimony::{ParsimonyData, ParsimonyPart};
 use mlsearch::partition::{Partition, whole_alignment};
 use mlsearch::rng::Purpose;
-use mlsearch::search::schedule::{
-    FAST_RADIUS, FAST_VERIFIED, NEAR_MISS, ROUND_TOLERANCE, VERIFY_WITHIN,
-};
-use mlsearch::search::{Changed, RoundOptions, RoundResult, parsimony_start, spr_round};
+use mlsearch::search::schedule::{FAST, ROUND_TOLERANCE};
+use mlsearch::search::{Changed, RoundResult, parsimony_start, spr_round};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 const MEDIUM: Shape = Shape { num_taxa: 100, num_genes: 1, sites_per_gene: 1000, missing: 0.0 };
-
-/// The first round of a search.
-const ROUND: RoundOptions = RoundOptions {
-    radius: FAST_RADIUS,
-    verified: FAST_VERIFIED,
-    within: VERIFY_WITHIN,
-    near_miss: NEAR_MISS,
-};
 
 fn main() {
     let mut criterion = Criterion::default()
@@ -70,7 +60,7 @@ fn bench_round(criterion: &mut Criterion, name: &str, partitions: &[Partition], 
         let before = evaluator.log_likelihood();
         let mut changed = Changed::all(evaluator.tree());
         let started = Instant::now();
-        let result = spr_round(&mut evaluator, &ROUND, &mut changed);
+        let result = spr_round(&mut evaluator, &data, &FAST, &mut changed);
         let time = started.elapsed();
         assert!(result.lnl >= before, "from {before} to {}", result.lnl);
         assert!(result.scored > 0, "nothing was tried");

@@ -55,7 +55,6 @@ const LATER: &[(&str, &str)] = &[
     ("--sh-reps", NOT_YET),
     ("--ebg", NOT_YET),
     ("--gcf", NOT_YET),
-    ("--fast", NOT_YET),
     ("--allfast", NOT_YET),
     ("--adaptive", NOT_YET),
     ("--opt-topology", NOT_YET),

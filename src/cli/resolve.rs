@@ -8,7 +8,8 @@ use super::verb::{Faults, Verb, find_verb};
 use crate::error::{Error, Result};
 use crate::run::{
     BootstrapOptions, BrlenLinkage, Command, Criterion, DEFAULT_REPLICATES, DEFAULT_SEED,
-    DataOptions, OutputOptions, Plan, RunOptions, SearchOptions, Simd, Threads, TreeSource,
+    DataOptions, OutputOptions, Plan, RunOptions, SearchEffort, SearchOptions, Simd, Threads,
+    TreeSource,
 };
 use std::path::{Path, PathBuf};
 
@@ -192,6 +193,17 @@ fn resolve_search(
     if !searches && (args.spr_radius.is_some() || args.spr_cutoff.is_some()) {
         faults.add("--spr-radius (-i) and --spr-cutoff go with a search only");
     }
+    if !searches && (args.fast || args.thorough) {
+        faults.add("--fast and --thorough go with a search only");
+    }
+    if args.fast && args.thorough {
+        faults.add("--fast and --thorough: give one of them");
+    }
+    let effort = match (args.fast, args.thorough) {
+        (true, _) => SearchEffort::Fast,
+        (_, true) => SearchEffort::Thorough,
+        _ => SearchEffort::Normal,
+    };
     if !opt_branches && !matches!(verb, Verb::Evaluate | Verb::Check) {
         faults.add("--opt-branches off goes with --evaluate only");
     }
@@ -224,6 +236,7 @@ fn resolve_search(
         opt_model,
         opt_branches,
         lh_epsilon: args.lh_epsilon,
+        effort,
         spr_radius: args.spr_radius,
         spr_cutoff,
     }
@@ -331,7 +344,7 @@ mod tests {
         assert!(plan.data.restricted && plan.search.opt_model && plan.search.opt_branches);
         assert_eq!(plan.run, RunOptions { threads: Threads::Auto { max: None }, simd: Simd::Auto });
         assert_eq!(plan.output.prefix, PathBuf::from("d/a.phy"));
-        assert_eq!(plan.num_made_trees(), crate::run::SCREENED_TREES);
+        assert_eq!(plan.num_made_trees(), SearchEffort::Normal.schedule().starts);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::values::parse_trees;
 use super::verb::Faults;
 use crate::run::{
     BootstrapOptions, Command, DEFAULT_SEED, DataOptions, OutputOptions, Plan, RunOptions,
-    SearchOptions, Simd, SimulatePlan, Threads, TreeSource,
+    SearchEffort, SearchOptions, Simd, SimulatePlan, Threads, TreeSource,
 };
 
 /// Gives a meaning to the options of `simulate`.
@@ -56,6 +56,7 @@ pub(super) fn resolve_simulate(simulate: &SimulateArgs, args: &Args, faults: &mu
             ..DataOptions::default()
         },
         search: SearchOptions {
+            effort: SearchEffort::default(),
             trees: Vec::new(),
             partition_trees: None,
             opt_model: false,

@@ -166,8 +166,11 @@ fn corrected_insertion_scores_are_those_of_the_moved_tree() {
         for attach in tree.nodes().skip(tree.num_tips()) {
             for (_, pendant) in tree.links(attach) {
                 let candidates = candidates(&tree, attach, pendant);
-                let scores = evaluator.score_prune(attach, pendant, &candidates);
-                for (&candidate, &score) in candidates.iter().zip(&scores.lnls) {
+                let scores = {
+                    let prune = evaluator.prune(attach, pendant, None);
+                    evaluator.score(&prune, &candidates)
+                };
+                for (&candidate, &score) in candidates.iter().zip(&scores) {
                     let moved = evaluator.move_subtree(attach, pendant, candidate);
                     let want = evaluator.log_likelihood();
                     evaluator.undo_move(moved);

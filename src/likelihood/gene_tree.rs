@@ -77,8 +77,7 @@ impl GeneTree {
             return false;
         }
         if edge != self.root {
-            let near = self.near_end(edge);
-            self.invalidate_from(near);
+            self.set_stale_behind(edge);
         }
         true
     }
@@ -94,6 +93,11 @@ impl GeneTree {
     pub fn near_end(&self, edge: EdgeId) -> NodeId {
         let [a, b] = self.tree.ends(edge);
         if self.tree.is_tip(a) || self.toward(a) == edge { b } else { a }
+    }
+
+    /// Marks the CLVs stale that contain the length of an edge other than the virtual root.
+    pub fn set_stale_behind(&mut self, edge: EdgeId) {
+        self.invalidate_from(self.near_end(edge));
     }
 
     fn invalidate_from(&mut self, mut node: NodeId) {

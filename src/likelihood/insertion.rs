@@ -1,321 +1,301 @@
 //! All regraft positions of one pruned subtree as one batch, gene by gene.
 //!
-//! Let S be the subtree and R the rest. For gene g, what a position scores depends only on where it
-//! lies on R|g, so all positions on one induced edge share the two vectors at its ends. The vectors
-//! are the stored CLVs, all pointing to S ("down"), and "up" vectors made on the way out from the
-//! place S hangs at. Nothing stored is touched.
-//!
-//! * No taxon of g in S, or none in R: the gene's likelihood is the same everywhere.
-//! * *Unlinked*: a position on the place S hangs at leaves T|g and its lengths as they are; any other
-//!   induced edge is split in half, the pendant length is kept.
-//! * *Linked and scaled*: lengths follow from distances in the global tree: where on the induced edge
-//!   the position lies, and how far the subtree then hangs off it.
+//! Let S be the subtree and R the rest. For gene g, all positions on one induced edge of R|g share
+//! the two vectors at its ends. The vectors are the stored CLVs, all pointing to S ("down"), and "up"
+//! vectors made on the way out from the place S hangs at. Nothing stored is touched. If g has no
+//! taxon in S, or none in R, its likelihood is the same everywhere.
 
 use super::evaluator::{BrlenLinkage, Evaluator};
-use super::gene_state::GeneState;
-use super::moves::halve;
-use super::operation::{InsertionProgram, InsertionStep, Source};
-use crate::tree::{EdgeId, Image, NodeId, Restriction, Tree};
+use super::operation::{
+    EdgeJob, InsertionProgram, InsertionStep, Source, SweepGene, SweepJob, SweepProgram, SweepStep,
+};
+use super::place::{Place, PrunedGene};
+use crate::tree::{EdgeId, NodeId};
 
-/// Scores of the regraft positions of one pruned subtree.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ScoredPrune {
-    /// Log-likelihood of the whole tree at each position, in the order of the candidates, without
-    /// optimising any length.
-    pub lnls: Vec<f64>,
-}
-
-/// One distinct score of a gene: the place of the subtree, with lengths as the tree has them.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Place {
-    /// Induced edge of R|g; the merged edge is `None`.
-    edge: Option<EdgeId>,
-    /// Distance from the insertion point to the end that is nearer to S's old place (for the merged
-    /// edge: to the end of the left part), and to the other end.
-    split: [f64; 2],
-    pendant: f64,
+/// A subtree that is about to be moved. Holds as long as the evaluator's tree and lengths are those of
+/// now; moves that were taken back do no harm.
+#[derive(Debug, Clone)]
+pub struct Prune {
+    pub(super) attach: NodeId,
+    pub(super) pendant: EdgeId,
+    /// Genes with taxa both in the subtree and in the rest.
+    pub(super) moving: Vec<usize>,
+    /// By how much the global edge that is left behind is longer than its two parts (not unlinked).
+    pub(super) merged_change: f64,
+    /// The same of each gene's own edge (unlinked).
+    pub(super) merged_changes: Vec<f64>,
+    /// Log-likelihood of each gene where the subtree hangs now; of those that do not move, with the
+    /// merged edge as it would be left behind.
+    pub(super) lnls: Vec<f64>,
 }
 
 /// What one gene contributes to each candidate.
-enum GeneScores {
-    /// The same everywhere.
-    Constant,
+struct GeneScores {
     /// Candidate → index of its place, or `None` for the likelihood of now.
-    Places { of_candidate: Vec<Option<u32>>, order: Vec<u32> },
+    of_candidate: Vec<Option<u32>>,
+    order: Vec<u32>,
 }
 
 impl Evaluator {
-    /// Scores putting the subtree behind `pendant` (seen from `attach`) into each candidate edge of
-    /// the rest of the tree (not the two edges that meet at `attach`).
-    pub fn score_prune(
+    /// Gets ready to move the subtree behind `pendant`, seen from `attach`. With a Newton tolerance
+    /// (log units), the branch that it leaves behind gets the best length it has without the subtree.
+    pub fn prune(
         &mut self,
         attach: NodeId,
         pendant: EdgeId,
-        candidates: &[EdgeId],
-    ) -> ScoredPrune {
+        merged_tolerance: Option<f64>,
+    ) -> Prune {
         self.update_restrictions();
-        let now = self.gene_log_likelihoods();
-        let mut moving = Vec::new();
-        for gene in 0..self.genes.len() {
+        let lnls = self.gene_log_likelihoods();
+        let moving = (0..self.genes.len()).filter(|&gene| {
+            let state = &self.genes[gene];
+            state.pendant(&self.restrictions[state.set], attach, pendant).is_some()
+        });
+        let mut prune = Prune {
+            attach,
+            pendant,
+            moving: moving.collect(),
+            merged_change: 0.0,
+            merged_changes: vec![0.0; self.genes.len()],
+            lnls,
+        };
+        let mut passing = Vec::new();
+        if merged_tolerance.is_some() && self.linkage != BrlenLinkage::Unlinked {
+            passing = self.turn_to_merged(&prune);
+        }
+        self.turn_to_pruned(&prune);
+        self.update_partials(&passing);
+        if let Some(tolerance) = merged_tolerance {
+            self.optimize_merged(&mut prune, &passing, tolerance);
+        }
+        prune
+    }
+
+    /// Lets the CLVs of the moving genes look at the subtree's place, if they do not already.
+    pub(super) fn turn_to_pruned(&mut self, prune: &Prune) {
+        for &gene in &prune.moving {
             let state = &mut self.genes[gene];
             let restriction = &self.restrictions[state.set];
-            if let Some((edge, ..)) = state.pendant(restriction, attach, pendant) {
-                state.tree.move_root(edge);
-                moving.push(gene);
+            let pendant = state.pendant(restriction, prune.attach, prune.pendant);
+            state.tree.move_root(pendant.expect("a moving gene has taxa on both sides").0);
+        }
+        self.update_partials(&prune.moving);
+    }
+
+    /// Turns genes to the merged edge that have it on their way without having taxa in the subtree.
+    fn turn_to_merged(&mut self, prune: &Prune) -> Vec<usize> {
+        let mut passing = Vec::new();
+        for gene in 0..self.genes.len() {
+            if let Some(edge) = self.passed_merged(prune, gene) {
+                self.genes[gene].tree.move_root(edge);
+                passing.push(gene);
             }
         }
-        self.update_partials(&moving);
-        let mut programs = Vec::new();
-        let mut scores: Vec<GeneScores> = now.iter().map(|_| GeneScores::Constant).collect();
-        for &gene in &moving {
-            let state = &self.genes[gene];
-            let restriction = &self.restrictions[state.set];
-            let scorer =
-                GeneScorer::new(self.linkage, &self.tree, state, restriction, attach, pendant);
-            if let Some((program, gene_scores)) = scorer.program(gene, candidates) {
-                programs.push(program);
-                scores[gene] = gene_scores;
+        passing
+    }
+
+    /// The edge of a gene without taxa in the subtree on which the merged edge lies, if the gene has
+    /// taxa on both sides of it.
+    pub(super) fn passed_merged(&self, prune: &Prune, gene: usize) -> Option<EdgeId> {
+        let restriction = &self.restrictions[self.genes[gene].set];
+        let parts = self.tree.other_links(prune.attach, prune.pendant).map(|(_, edge)| edge);
+        let passes = restriction.taxa().len() >= 2
+            && !restriction.is_on_path(prune.pendant)
+            && parts.iter().all(|&part| restriction.is_on_path(part));
+        passes.then(|| restriction.image(parts[0]).edge)
+    }
+
+    fn optimize_merged(&mut self, prune: &mut Prune, passing: &[usize], tolerance: f64) {
+        let global_parts = self.tree.other_links(prune.attach, prune.pendant);
+        let linked = self.linkage != BrlenLinkage::Unlinked;
+        let mut members = Vec::new();
+        for &gene in &prune.moving {
+            let pruned = self.pruned_gene(prune, gene);
+            let restriction = &self.restrictions[self.genes[gene].set];
+            let both = global_parts.iter().all(|part| restriction.is_on_path(part.1));
+            if !pruned.rest_is_tip() && (both || !linked) {
+                let ends = pruned.parts().map(|(node, _)| self.genes[gene].tree.source(node));
+                members.push((gene, ends, pruned.merged_length()));
             }
         }
-        let mut computed = self.engine.insertion_scores(&programs).into_iter();
-        let mut lnls = vec![0.0; candidates.len()];
-        for (gene, gene_scores) in scores.iter().enumerate() {
-            match gene_scores {
-                GeneScores::Constant => lnls.iter_mut().for_each(|lnl| *lnl += now[gene]),
-                GeneScores::Places { of_candidate, order } => {
-                    let values = computed.next().expect("one result per program");
-                    let mut by_place = vec![0.0; order.len()];
-                    for (&place, value) in order.iter().zip(values) {
-                        by_place[place as usize] = value;
-                    }
-                    for (lnl, place) in lnls.iter_mut().zip(of_candidate) {
-                        *lnl += place.map_or(now[gene], |place| by_place[place as usize]);
-                    }
+        for &gene in passing {
+            let tree = &self.genes[gene].tree;
+            members.push((gene, tree.root_ends(), tree.tree().brlen(tree.root())));
+        }
+        let global: f64 = global_parts.iter().map(|part| self.tree.brlen(part.1)).sum();
+        // A program has one branch: one edge of each of its genes.
+        let program = |evaluator: &Self, members: &[(usize, [Source; 2], f64)], brlen: f64| {
+            let mut program = SweepProgram::empty(tolerance);
+            for (member, &(gene, ends, length)) in members.iter().enumerate() {
+                let brlen_scaler = evaluator.genes[gene].brlen_scaler;
+                program.genes.push(SweepGene { gene, brlen_scaler, brlens: vec![length] });
+                program.jobs.push(SweepJob { member, operations: 0..0, ends, edge: 0 });
+            }
+            program.steps.push(SweepStep { jobs: 0..members.len(), brlen, edge: 0 });
+            program
+        };
+        if linked {
+            if members.is_empty() {
+                return;
+            }
+            let mut programs = [program(self, &members, global)];
+            self.engine.optimize_branches(&mut programs);
+            prune.merged_change = programs[0].steps[0].brlen - global;
+            let passing = members.iter().filter(|member| passing.contains(&member.0));
+            let jobs: Vec<EdgeJob> = passing
+                .map(|&(gene, ends, length)| {
+                    let length = length + prune.merged_change;
+                    EdgeJob { gene, ends, brlen: self.genes[gene].brlen_scaler * length }
+                })
+                .collect();
+            if !jobs.is_empty() {
+                for (job, lnl) in jobs.iter().zip(self.engine.log_likelihoods(&jobs)) {
+                    prune.lnls[job.gene] = lnl;
                 }
             }
-        }
-        ScoredPrune { lnls }
-    }
-}
-
-/// One gene, one pruned subtree.
-struct GeneScorer<'a> {
-    linked: bool,
-    global: &'a Tree,
-    state: &'a GeneState,
-    restriction: &'a Restriction,
-    /// The gene's edge to its part of S, its end on R's side and its end on S's side.
-    pendant: EdgeId,
-    attach: NodeId,
-    subtree: NodeId,
-    /// Distance from S's end to the global node that is pruned.
-    pendant_length: f64,
-}
-
-impl<'a> GeneScorer<'a> {
-    fn new(
-        linkage: BrlenLinkage,
-        global: &'a Tree,
-        state: &'a GeneState,
-        restriction: &'a Restriction,
-        global_attach: NodeId,
-        global_pendant: EdgeId,
-    ) -> Self {
-        let (pendant, attach, subtree) = state
-            .pendant(restriction, global_attach, global_pendant)
-            .expect("only genes with taxa on both sides are scored");
-        let image = restriction.image(global_pendant);
-        let total = state.tree.tree().brlen(pendant);
-        let linked = linkage != BrlenLinkage::Unlinked;
-        let pendant_length = if !linked {
-            total
-        } else if image.near == global_attach {
-            total - image.position
         } else {
-            image.position + global.brlen(global_pendant)
-        };
-        GeneScorer { linked, global, state, restriction, pendant, attach, subtree, pendant_length }
-    }
-
-    fn tree(&self) -> &Tree {
-        self.state.tree.tree()
-    }
-
-    fn program(
-        &self,
-        gene: usize,
-        candidates: &[EdgeId],
-    ) -> Option<(InsertionProgram, GeneScores)> {
-        let rest_is_tip = self.tree().is_tip(self.attach);
-        if rest_is_tip && !self.linked {
-            return None;
-        }
-        let mut places: Vec<Place> = Vec::new();
-        // Under unlinked lengths all candidates on one induced edge are one place.
-        let mut place_of_edge: Vec<Option<u32>> = vec![None; self.tree().num_edges()];
-        let mut of_candidate = Vec::with_capacity(candidates.len());
-        for &candidate in candidates {
-            let image = self.restriction.image(candidate);
-            if self.linked {
-                places.push(self.linked_place(candidate, image));
-                of_candidate.push(Some(places.len() as u32 - 1));
-                continue;
+            let mut programs: Vec<SweepProgram> = members
+                .iter()
+                .map(|member| program(self, std::slice::from_ref(member), member.2))
+                .collect();
+            self.engine.optimize_branches(&mut programs);
+            for (program, &(gene, _, before)) in programs.iter().zip(&members) {
+                prune.merged_changes[gene] = program.steps[0].brlen - before;
             }
-            if self.is_merged(image.edge) {
-                of_candidate.push(None);
-                continue;
-            }
-            let place = &mut place_of_edge[image.edge.index()];
-            if place.is_none() {
-                let split = halve(self.tree().brlen(image.edge));
-                let pendant = self.pendant_length;
-                places.push(Place { edge: Some(image.edge), split, pendant });
-                *place = Some(places.len() as u32 - 1);
-            }
-            of_candidate.push(*place);
         }
-        let (steps, order) =
-            if rest_is_tip { self.tip_steps(&places) } else { self.steps(&places) };
-        Some((InsertionProgram { gene, steps }, GeneScores::Places { of_candidate, order }))
     }
 
-    /// True for the three edges that meet where the gene's part of S hangs: without S they are one.
-    fn is_merged(&self, edge: EdgeId) -> bool {
-        edge == self.pendant
-            || self.tree().other_links(self.attach, self.pendant).iter().any(|link| link.1 == edge)
-    }
-
-    /// Lengths of a position under linked lengths, from distances in the global tree.
-    fn linked_place(&self, candidate: EdgeId, image: &Image) -> Place {
-        let halves = halve(self.global.brlen(candidate));
-        let near_half =
-            if self.global.ends(candidate)[0] == image.near { halves[0] } else { halves[1] };
-        // Where on the induced edge, measured from `image.from`, and how far off it.
-        let (position, off) = match image.hang {
-            None => (image.position + near_half, 0.0),
-            Some(hang) => (image.position, hang + near_half),
-        };
-        let total = self.tree().brlen(image.edge);
-        let from_end = |end: NodeId| {
-            if image.from == end { position } else { total - position }
-        };
-        if image.edge == self.pendant {
-            // Between the place S hangs at (for this gene) and the pruned node: it all hangs there.
-            let off = off + from_end(self.attach);
-            let pendant = self.pendant_length + off;
-            if self.tree().is_tip(self.attach) {
-                return Place { edge: None, split: [0.0; 2], pendant };
-            }
-            let [(_, left), (_, right)] = self.tree().other_links(self.attach, self.pendant);
-            let split = [left, right].map(|edge| self.tree().brlen(edge));
-            return Place { edge: None, split, pendant };
+    /// Log-likelihood of the whole tree with the subtree in each candidate edge of the rest of the tree
+    /// (not the two edges that meet at its place), in their order, without optimising any other
+    /// length. Candidates that are one place for all genes have equal scores.
+    pub fn score(&mut self, prune: &Prune, candidates: &[EdgeId]) -> Vec<f64> {
+        self.turn_to_pruned(prune);
+        let mut programs = Vec::new();
+        let mut scores = Vec::new();
+        for &gene in &prune.moving {
+            let pruned = self.pruned_gene(prune, gene);
+            let (program, gene_scores) = program(gene, &pruned, candidates);
+            programs.push(program);
+            scores.push(gene_scores);
         }
-        let pendant = self.pendant_length + off;
-        let [(_, left), (_, right)] = self.tree().other_links(self.attach, self.pendant);
-        if image.edge == left || image.edge == right {
-            let far = self.tree().other_end(image.edge, self.attach);
-            let both = self.tree().brlen(left) + self.tree().brlen(right);
-            let here = from_end(far);
-            let split = if image.edge == left { [here, both - here] } else { [both - here, here] };
-            return Place { edge: None, split, pendant };
-        }
-        let near = self.state.tree.near_end(image.edge);
-        let here = from_end(near);
-        Place { edge: Some(image.edge), split: [here, total - here], pendant }
-    }
-
-    /// R|g is a single tip: only its distance matters.
-    fn tip_steps(&self, places: &[Place]) -> (Vec<InsertionStep>, Vec<u32>) {
-        let ends = [self.attach, self.subtree].map(|node| self.state.tree.source(node));
-        let scaler = self.state.brlen_scaler;
-        let step = |place: &Place| InsertionStep::Edge { ends, brlen: scaler * place.pendant };
-        (places.iter().map(step).collect(), (0..places.len() as u32).collect())
-    }
-
-    /// Up-vectors depth first from the place S hangs at, and a score wherever a place is.
-    fn steps(&self, places: &[Place]) -> (Vec<InsertionStep>, Vec<u32>) {
-        let tree = self.tree();
-        let gene_tree = &self.state.tree;
-        let mut of_edge: Vec<Vec<u32>> = vec![Vec::new(); tree.num_edges()];
-        let mut on_merged = Vec::new();
-        let mut wanted = vec![false; tree.num_edges()];
-        for (i, place) in places.iter().enumerate() {
-            let Some(edge) = place.edge else {
-                on_merged.push(i as u32);
+        let computed = self.engine.insertion_scores(&programs);
+        let mut lnls = vec![0.0; candidates.len()];
+        let mut moving = prune.moving.iter().zip(scores).zip(computed).peekable();
+        for (gene, &now) in prune.lnls.iter().enumerate() {
+            let Some(((_, scores), values)) = moving.next_if(|((moving, _), _)| **moving == gene)
+            else {
+                lnls.iter_mut().for_each(|lnl| *lnl += now);
                 continue;
             };
-            of_edge[edge.index()].push(i as u32);
-            let mut edge = edge;
-            while !self.is_merged(edge) && !wanted[edge.index()] {
-                wanted[edge.index()] = true;
-                edge = gene_tree.toward(gene_tree.near_end(edge));
+            let mut by_place = vec![0.0; scores.order.len()];
+            for (&place, value) in scores.order.iter().zip(values) {
+                by_place[place as usize] = value;
+            }
+            for (lnl, place) in lnls.iter_mut().zip(scores.of_candidate) {
+                *lnl += place.map_or(now, |place| by_place[place as usize]);
             }
         }
-        let mut writer = StepWriter {
-            scaler: self.state.brlen_scaler,
-            subtree: gene_tree.source(self.subtree),
-            pendant: None,
-            steps: Vec::new(),
-            order: Vec::new(),
-        };
-        let [(left, left_edge), (right, right_edge)] = tree.other_links(self.attach, self.pendant);
-        let ends = [left, right].map(|node| gene_tree.source(node));
-        for place in on_merged {
-            writer.score(place, &places[place as usize], ends);
-        }
-        let merged_length = tree.brlen(left_edge) + tree.brlen(right_edge);
-        // (node, edge it was reached by, edges between it and the merged edge)
-        let mut stack = vec![(right, right_edge, 0), (left, left_edge, 0)];
-        while let Some((node, edge, depth)) = stack.pop() {
-            if depth > 0 {
-                // Made only when the edge's turn comes, so that one vector per level is enough.
-                let out = depth - 1;
-                let from = self.up_sources(node, edge, depth, merged_length);
-                writer.steps.push(InsertionStep::Up {
-                    out,
-                    sources: from.map(|(source, _)| source),
-                    brlens: from.map(|(_, length)| writer.scaler * length),
-                });
-                for &place in &of_edge[edge.index()] {
-                    let ends = [Source::Scratch(out), gene_tree.source(node)];
-                    writer.score(place, &places[place as usize], ends);
-                }
-            }
-            if tree.is_tip(node) {
-                continue;
-            }
-            for (child, child_edge) in tree.other_links(node, edge).into_iter().rev() {
-                if wanted[child_edge.index()] {
-                    stack.push((child, child_edge, depth + 1));
-                }
-            }
-        }
-        (writer.steps, writer.order)
+        lnls
     }
+}
 
-    /// What the up-vector of the edge above `node` is made from: the vector that comes in from
-    /// further above and the sibling's, each with the length of its branch.
-    fn up_sources(
-        &self,
-        node: NodeId,
-        edge: EdgeId,
-        depth: u32,
-        merged_length: f64,
-    ) -> [(Source, f64); 2] {
-        let tree = self.tree();
-        let above = tree.other_end(edge, node);
-        let incoming_edge = self.state.tree.toward(above);
-        let [first, second] = tree.other_links(above, incoming_edge);
-        let (sibling, sibling_edge) = if first.1 == edge { second } else { first };
-        let incoming = if depth == 1 {
-            let [a, b] = tree.other_links(self.attach, self.pendant);
-            let opposite = if a.0 == above { b.0 } else { a.0 };
-            (self.state.tree.source(opposite), merged_length)
-        } else {
-            (Source::Scratch(depth - 2), tree.brlen(incoming_edge))
+fn program(
+    gene: usize,
+    pruned: &PrunedGene<'_>,
+    candidates: &[EdgeId],
+) -> (InsertionProgram, GeneScores) {
+    let mut places: Vec<Place> = Vec::new();
+    // Under unlinked lengths all candidates on one induced edge are one place.
+    let mut place_of_edge: Vec<Option<u32>> = vec![None; pruned.tree().num_edges()];
+    let mut of_candidate = Vec::with_capacity(candidates.len());
+    for &candidate in candidates {
+        let Some(place) = pruned.place(candidate) else {
+            of_candidate.push(None);
+            continue;
         };
-        [incoming, (self.state.tree.source(sibling), tree.brlen(sibling_edge))]
+        let known = match place.edge {
+            Some(edge) if !pruned.linked => &mut place_of_edge[edge.index()],
+            _ => &mut None,
+        };
+        of_candidate.push(Some(*known.get_or_insert_with(|| {
+            places.push(place);
+            places.len() as u32 - 1
+        })));
     }
+    let (steps, order) =
+        if pruned.rest_is_tip() { tip_steps(pruned, &places) } else { steps(pruned, &places) };
+    (InsertionProgram { gene, steps }, GeneScores { of_candidate, order })
+}
+
+/// R|g is a single tip: only its distance matters.
+fn tip_steps(pruned: &PrunedGene<'_>, places: &[Place]) -> (Vec<InsertionStep>, Vec<u32>) {
+    let ends = [pruned.attach, pruned.subtree].map(|node| pruned.state.tree.source(node));
+    let scaler = pruned.state.brlen_scaler;
+    let step = |place: &Place| InsertionStep::Edge { ends, brlen: scaler * place.pendant };
+    (places.iter().map(step).collect(), (0..places.len() as u32).collect())
+}
+
+/// Up-vectors depth first from the place S hangs at, and a score wherever a place is.
+fn steps(pruned: &PrunedGene<'_>, places: &[Place]) -> (Vec<InsertionStep>, Vec<u32>) {
+    let tree = pruned.tree();
+    let gene_tree = &pruned.state.tree;
+    let mut of_edge: Vec<Vec<u32>> = vec![Vec::new(); tree.num_edges()];
+    let mut on_merged = Vec::new();
+    let mut wanted = vec![false; tree.num_edges()];
+    for (i, place) in places.iter().enumerate() {
+        let Some(edge) = place.edge else {
+            on_merged.push(i as u32);
+            continue;
+        };
+        of_edge[edge.index()].push(i as u32);
+        let mut edge = edge;
+        while !pruned.is_merged(edge) && !wanted[edge.index()] {
+            wanted[edge.index()] = true;
+            edge = gene_tree.toward(gene_tree.near_end(edge));
+        }
+    }
+    let mut writer = StepWriter {
+        scaler: pruned.state.brlen_scaler,
+        subtree: gene_tree.source(pruned.subtree),
+        pendant: None,
+        steps: Vec::new(),
+        order: Vec::new(),
+    };
+    let [(left, left_edge), (right, right_edge)] = pruned.parts();
+    let ends = [left, right].map(|node| gene_tree.source(node));
+    for place in on_merged {
+        writer.score(place, &places[place as usize], ends);
+    }
+    let merged_length = pruned.merged_length();
+    // (node, edge it was reached by, edges between it and the merged edge)
+    let mut stack = vec![(right, right_edge, 0), (left, left_edge, 0)];
+    while let Some((node, edge, depth)) = stack.pop() {
+        if depth > 0 {
+            // Made only when the edge's turn comes, so that one vector per level is enough.
+            let out = depth - 1;
+            let from = pruned.up_sources(node, edge);
+            writer.steps.push(InsertionStep::Up {
+                out,
+                sources: from.map(|(source, _)| source.unwrap_or(Source::Scratch(depth - 2))),
+                brlens: from.map(|(_, edge)| {
+                    writer.scaler * edge.map_or(merged_length, |edge| tree.brlen(edge))
+                }),
+            });
+            for &place in &of_edge[edge.index()] {
+                let ends = [Source::Scratch(out), gene_tree.source(node)];
+                writer.score(place, &places[place as usize], ends);
+            }
+        }
+        if tree.is_tip(node) {
+            continue;
+        }
+        for (child, child_edge) in tree.other_links(node, edge).into_iter().rev() {
+            if wanted[child_edge.index()] {
+                stack.push((child, child_edge, depth + 1));
+            }
+        }
+    }
+    (writer.steps, writer.order)
 }
 
 struct StepWriter {

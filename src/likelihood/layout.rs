@@ -14,6 +14,15 @@ pub const BLOCK: usize = 128;
 /// Lanes of a sum over patterns: pattern modulo 8.
 pub const LANES: usize = 8;
 
+/// CLV slots of a gene beyond one per inner node: what is made on trial lies in the first, what is made on
+/// the way to it in the other two.
+const SPARE_SLOTS: usize = 3;
+
+/// CLVs that are stored for a restricted tree of so many taxa.
+pub fn num_slots(num_tips: usize) -> usize {
+    if num_tips < 3 { 0 } else { num_tips - 2 + SPARE_SLOTS }
+}
+
 /// Numbers of states for which kernels are compiled. Other alphabets are padded to the next with states
 /// that no character stands for, of frequency 0, which never change: zeros that leave every sum as it is.
 pub const STATE_COUNTS: [usize; 3] = [4, 20, 64];

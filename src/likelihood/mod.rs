@@ -21,16 +21,19 @@ pub mod layout;
 mod moves;
 pub mod naive;
 mod operation;
+mod place;
 mod scaling;
 mod sweep;
 #[cfg(test)]
 mod tests;
+mod trial;
 
 pub use data::{GeneData, GeneModel};
 pub use evaluator::{BranchOptions, BrlenLinkage, Evaluator};
-pub use insertion::ScoredPrune;
+pub use insertion::Prune;
 pub use moves::{Snapshot, SubtreeMove};
 pub use operation::*;
+pub use trial::Trial;
 
 /// Shortest and longest branch an optimiser sets (substitutions per site), as in the field's
 /// programs. Lengths a user gives and halves made by a regraft may lie outside.

@@ -4,6 +4,8 @@
 //! numbered within the gene's own restricted tree. Branch lengths are those of the gene (already
 //! multiplied by its scaler), except in a [`SweepProgram`], where they change on the way.
 
+use super::BRLEN_BOUNDS;
+
 /// Where a vector comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
@@ -152,7 +154,8 @@ pub struct SweepGene {
     pub gene: usize,
     /// All its lengths are multiplied by this.
     pub brlen_scaler: f64,
-    /// Length of each edge of its tree, before and after.
+    /// Length of each edge of its tree (a program may use numbers behind them for edges that the tree
+    /// does not have), before and after.
     pub brlens: Vec<f64>,
 }
 
@@ -172,4 +175,21 @@ pub struct SweepProgram {
     pub bounds: [f64; 2],
     /// A branch is left when a further step promises less than this (log units).
     pub gain_tolerance: f64,
+    /// Afterwards: the log-likelihood that the last step ended with, over the genes it touches.
+    pub lnl: f64,
+}
+
+impl SweepProgram {
+    /// No steps yet, with the bounds of all branch lengths.
+    pub(super) fn empty(gain_tolerance: f64) -> Self {
+        SweepProgram {
+            genes: Vec::new(),
+            operations: Vec::new(),
+            jobs: Vec::new(),
+            steps: Vec::new(),
+            bounds: BRLEN_BOUNDS,
+            gain_tolerance,
+            lnl: 0.0,
+        }
+    }
 }

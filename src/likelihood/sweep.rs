@@ -1,6 +1,5 @@
 //! Branch-length optimisation: which branches in which order, as programs for the engine.
 
-use super::BRLEN_BOUNDS;
 use super::evaluator::{BranchOptions, BrlenLinkage, Evaluator};
 use super::moves::SubtreeMove;
 use super::operation::{SweepGene, SweepJob, SweepProgram, SweepStep};
@@ -78,7 +77,7 @@ impl Evaluator {
     }
 
     fn gene_program(&mut self, gene: usize, edges: &[EdgeId], gain_tolerance: f64) -> SweepProgram {
-        let mut program = empty_program(gain_tolerance);
+        let mut program = SweepProgram::empty(gain_tolerance);
         program.genes.push(self.sweep_gene(gene));
         for &edge in edges {
             let job = self.sweep_job(0, gene, edge, &mut program);
@@ -92,7 +91,7 @@ impl Evaluator {
 
     fn linked_program(&mut self, edges: &[EdgeId], gain_tolerance: f64) -> SweepProgram {
         self.update_restrictions();
-        let mut program = empty_program(gain_tolerance);
+        let mut program = SweepProgram::empty(gain_tolerance);
         let members: Vec<usize> =
             (0..self.genes.len()).filter(|&gene| self.num_taxa_of(gene) >= 2).collect();
         program.genes = members.iter().map(|&gene| self.sweep_gene(gene)).collect();
@@ -108,13 +107,14 @@ impl Evaluator {
             }
             if program.jobs.len() > first {
                 let jobs = first..program.jobs.len();
-                program.steps.push(SweepStep { jobs, brlen: self.tree.brlen(edge), edge: edge.0 });
+                let brlen = self.tree.brlen(edge);
+                program.steps.push(SweepStep { jobs, brlen, edge: edge.0 });
             }
         }
         program
     }
 
-    fn sweep_gene(&self, gene: usize) -> SweepGene {
+    pub(super) fn sweep_gene(&self, gene: usize) -> SweepGene {
         let state = &self.genes[gene];
         let tree = state.tree.tree();
         SweepGene {
@@ -126,7 +126,7 @@ impl Evaluator {
 
     /// Turns the gene's CLVs to an edge, for real in its state and as operations in the program: a
     /// length that changes while its edge is the virtual root makes no CLV stale.
-    fn sweep_job(
+    pub(super) fn sweep_job(
         &mut self,
         member: usize,
         gene: usize,
@@ -162,17 +162,6 @@ impl Evaluator {
                 self.distances_valid = false;
             }
         }
-    }
-}
-
-fn empty_program(gain_tolerance: f64) -> SweepProgram {
-    SweepProgram {
-        genes: Vec::new(),
-        operations: Vec::new(),
-        jobs: Vec::new(),
-        steps: Vec::new(),
-        bounds: BRLEN_BOUNDS,
-        gain_tolerance,
     }
 }
 

@@ -136,8 +136,15 @@ pub(super) fn trace(evaluator: &mut Evaluator) -> Vec<u64> {
     for node in evaluator.tree().clone().nodes().skip(evaluator.tree().num_tips()) {
         let pendant = evaluator.tree().links(node).next().unwrap().1;
         let candidates = candidates(evaluator.tree(), node, pendant);
-        let scores = evaluator.score_prune(node, pendant, &candidates);
-        bits.extend(scores.lnls.iter().map(|lnl| lnl.to_bits()));
+        let scores = {
+            let prune = evaluator.prune(node, pendant, None);
+            evaluator.score(&prune, &candidates)
+        };
+        let prune = evaluator.prune(node, pendant, Some(1e-2));
+        for &candidate in &candidates {
+            bits.push(evaluator.try_insertion(&prune, candidate, 1e-2, -1e9).lnl.to_bits());
+        }
+        bits.extend(scores.iter().map(|lnl| lnl.to_bits()));
     }
     let options = BranchOptions { max_sweeps: 2, lnl_epsilon: 0.01, gain_tolerance: 1e-6 };
     bits.push(evaluator.optimize_branches(&options).to_bits());
@@ -184,8 +191,11 @@ fn insertion_scores_are_those_of_the_moved_tree() {
             for attach in tree.nodes().skip(tree.num_tips()) {
                 for (_, pendant) in tree.links(attach) {
                     let candidates = candidates(&tree, attach, pendant);
-                    let scores = evaluator.score_prune(attach, pendant, &candidates);
-                    for (&candidate, &score) in candidates.iter().zip(&scores.lnls) {
+                    let scores = {
+                        let prune = evaluator.prune(attach, pendant, None);
+                        evaluator.score(&prune, &candidates)
+                    };
+                    for (&candidate, &score) in candidates.iter().zip(&scores) {
                         let moved = evaluator.move_subtree(attach, pendant, candidate);
                         let want = evaluator.log_likelihood();
                         evaluator.undo_move(moved);
@@ -194,6 +204,54 @@ fn insertion_scores_are_those_of_the_moved_tree() {
                             "{linkage:?} seed {seed}: {attach:?} {pendant:?} into {candidate:?}: \
                              {score} not {want}"
                         );
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_trial_gives_the_likelihood_that_the_tree_then_has() {
+    for linkage in [BrlenLinkage::Linked, BrlenLinkage::Scaled, BrlenLinkage::Unlinked] {
+        for seed in 0..3 {
+            let case = mixed_case(30 + seed, 9);
+            let mut evaluator = case.evaluator(linkage);
+            if linkage == BrlenLinkage::Scaled {
+                (0..6).for_each(|gene| evaluator.set_brlen_scaler(gene, 0.7 + 0.1 * gene as f64));
+            }
+            let tree = evaluator.tree().clone();
+            for attach in tree.nodes().skip(tree.num_tips()) {
+                for (_, pendant) in tree.links(attach) {
+                    for tolerance in [None, Some(1e-3)] {
+                        let prune = evaluator.prune(attach, pendant, tolerance);
+                        let candidates = candidates(&tree, attach, pendant);
+                        let scores = evaluator.score(&prune, &candidates);
+                        let mut trials = Vec::new();
+                        for (&candidate, &score) in candidates.iter().zip(&scores) {
+                            let trial =
+                                evaluator.try_insertion(&prune, candidate, 1e-3, f64::NEG_INFINITY);
+                            assert!(trial.lnl >= score - 1e-6, "{} below {score}", trial.lnl);
+                            // One that is given up early leaves nothing behind either.
+                            let part = evaluator.try_insertion(&prune, candidate, 1e-3, 0.0);
+                            assert!(part.lnl <= trial.lnl + 1e-6);
+                            trials.push(trial);
+                        }
+                        evaluator.assert_clvs();
+                        for (trial, &candidate) in trials.iter().zip(&candidates) {
+                            let again =
+                                evaluator.try_insertion(&prune, candidate, 1e-3, f64::NEG_INFINITY);
+                            assert_eq!(again, *trial, "after another move was taken back");
+                            let moved = evaluator.insert(&prune, trial);
+                            let want = evaluator.log_likelihood();
+                            evaluator.undo_move(moved);
+                            assert!(
+                                close(trial.lnl, want),
+                                "{linkage:?} seed {seed}, {tolerance:?}: {attach:?} {pendant:?}: \
+                                 {trial:?}, not {want}"
+                            );
+                        }
+                        evaluator.assert_integrity();
                     }
                 }
             }

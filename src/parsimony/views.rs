@@ -153,6 +153,35 @@ impl<'d> ParsimonyViews<'d> {
         costs
     }
 
+    /// The `count` edges at most `radius` away where the subtree behind `pendant`, hanging at `attach`,
+    /// costs least, with the changes it would add; the cheapest first, of equal ones that which the
+    /// walk meets first. Its present place is not among them.
+    pub fn cheapest_insertions(
+        &mut self,
+        tree: &Tree,
+        attach: NodeId,
+        pendant: EdgeId,
+        radius: usize,
+        count: usize,
+    ) -> Vec<(EdgeId, u64)> {
+        let mut cheapest: Vec<(EdgeId, u64)> = Vec::new();
+        if count == 0 {
+            return cheapest;
+        }
+        self.scan_insertions(tree, attach, pendant, radius, |edge, cost| {
+            if let Some(edge) = edge {
+                let at = cheapest.partition_point(|known| known.1 <= cost);
+                if at < count {
+                    cheapest.truncate(count - 1);
+                    cheapest.insert(at, (edge, cost));
+                }
+            }
+            // One more change than the last of a full list has is as good as any greater number.
+            Some(if cheapest.len() == count { cheapest[count - 1].1 } else { u64::MAX })
+        });
+        cheapest
+    }
+
     /// The walk behind [`ParsimonyViews::insertion_costs`]. `visit` gets the place (`None` for the
     /// present one, which comes first) and its cost, and says up to which cost the next places
     /// matter: a cost above that may be too low. `None` ends the walk.

@@ -10,7 +10,7 @@ use crate::model::Model;
 use crate::output::{BootstrapReport, Kind};
 use crate::partition::{Partition, count_freqs};
 use crate::rng::Purpose;
-use crate::search::{Event, Observer, Silent, parsimony_start};
+use crate::search::{Event, Observer, SearchEffort, Silent, parsimony_start};
 use crate::tree::Tree;
 
 /// Replicates only.
@@ -59,9 +59,6 @@ fn replicate(
     let seed = setup.plan.bootstrap.seed;
     let originals = &setup.loaded.partitions;
     let weights = bootstrap_weights(seed, number, originals.iter().map(|p| &p.patterns));
-    let data = setup.loaded.parsimony_data(Some(&weights));
-    let tree = parsimony_start(&data, seed, Purpose::BootstrapTree, number as u64);
-    drop(data);
     let mut models = models.to_vec();
     let partitions: Vec<Partition> = originals
         .iter()
@@ -80,11 +77,17 @@ fn replicate(
             }
         })
         .collect();
+    let data = setup.loaded.parsimony_data(&partitions);
+    let tree = parsimony_start(&data, seed, Purpose::BootstrapTree, number as u64);
+    drop(data);
     // A replicate's tree need not be the very best: support varies more by resampling.
     let begin = Begin {
         tree,
         alternatives: Vec::new(),
-        perturbations: Some(0),
+        effort: match setup.plan.search.effort {
+            SearchEffort::Thorough => SearchEffort::Normal,
+            _ => SearchEffort::Fast,
+        },
         seed,
         index: number as u64,
     };

@@ -5,7 +5,7 @@ use super::machine::count_rows;
 use super::session::{Files, Session, describe_data};
 use crate::alphabet::Code;
 use crate::error::Result;
-use crate::likelihood::layout::{Dims, block_lens};
+use crate::likelihood::layout::{Dims, block_lens, num_slots};
 use crate::output::{pairs, print_report};
 use crate::partition::Partition;
 
@@ -78,7 +78,7 @@ impl Cost {
                 tips,
             );
             let rows: usize = block_lens(patterns.num_patterns()).iter().sum();
-            let clvs = tips.saturating_sub(2) * rows;
+            let clvs = num_slots(tips) * rows;
             cost.clv_bytes += (clvs * (dims.row() * 8 + dims.scalers() * 4)) as u64;
             cost.tip_bytes += (tips * rows * size_of::<Code>()) as u64;
             let computed = tips.saturating_sub(2) * patterns.num_patterns();

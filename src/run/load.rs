@@ -59,18 +59,16 @@ impl Loaded {
         patterns.sum()
     }
 
-    /// The data as parsimony sees them, with other weights (per partition) if there are some.
-    pub fn parsimony_data(&self, weights: Option<&[Vec<u32>]>) -> ParsimonyData {
-        let parts: Vec<ParsimonyPart> = self
-            .partitions
+    /// The data as parsimony sees them; `partitions` are those read, or a replicate of them.
+    pub fn parsimony_data(&self, partitions: &[Partition]) -> ParsimonyData {
+        let parts: Vec<ParsimonyPart> = partitions
             .iter()
-            .enumerate()
-            .map(|(gene, partition)| ParsimonyPart {
-                num_states: partition.patterns.data_type.num_states(),
-                tip_taxa: &partition.patterns.tip_taxa,
-                codes: &partition.patterns.codes,
-                code_masks: &partition.patterns.code_masks,
-                weights: weights.map_or(&partition.patterns.weights, |weights| &weights[gene]),
+            .map(|Partition { patterns, .. }| ParsimonyPart {
+                num_states: patterns.data_type.num_states(),
+                tip_taxa: &patterns.tip_taxa,
+                codes: &patterns.codes,
+                code_masks: &patterns.code_masks,
+                weights: &patterns.weights,
             })
             .collect();
         ParsimonyData::new(self.taxa.len(), &parts)

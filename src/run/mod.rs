@@ -30,14 +30,14 @@ mod terrace;
 mod trees;
 
 pub use crate::likelihood::BrlenLinkage;
+pub use crate::search::SearchEffort;
 pub use crate::selection::Criterion;
 pub use execute::execute;
 pub use load::{Loaded, load};
 pub use machine::{Machine, make_evaluator};
 pub use plan::{
     BootstrapOptions, Command, ConsensusRule, DEFAULT_REPLICATES, DEFAULT_SEED, DataOptions,
-    OutputOptions, Plan, RunOptions, SCREENED_TREES, SearchOptions, Simd, SimulatePlan, Threads,
-    TreeSource,
+    OutputOptions, Plan, RunOptions, SearchOptions, Simd, SimulatePlan, Threads, TreeSource,
 };
 pub use remarks::Remarks;
 pub use trees::GivenTree;

@@ -5,6 +5,7 @@
 
 use crate::likelihood::BrlenLinkage;
 use crate::output::Kind;
+use crate::search::SearchEffort;
 use crate::selection::Criterion;
 use std::path::PathBuf;
 
@@ -14,13 +15,10 @@ pub const DEFAULT_SEED: u64 = 12345;
 /// Number of bootstrap replicates when a long option asks for replicates without a number.
 pub const DEFAULT_REPLICATES: usize = 100;
 
-/// Parsimony trees that a search looks at when no tree is asked for.
-pub const SCREENED_TREES: usize = 4;
-
 /// Where trees come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TreeSource {
-    /// Several parsimony trees, of which one search takes the best after its fast rounds.
+    /// As many parsimony trees as the search's effort wants, of which it goes on with the best.
     Auto,
     /// So many randomised stepwise-addition parsimony trees.
     Parsimony(usize),
@@ -173,6 +171,8 @@ pub struct SearchOptions {
     pub opt_branches: bool,
     /// Gain in log-likelihood below which optimisation ends; `None` for the schedule's own.
     pub lh_epsilon: Option<f64>,
+    /// How much time a search may take.
+    pub effort: SearchEffort,
     /// Largest distance between pruning and regrafting place; `None` for the schedule's own.
     pub spr_radius: Option<usize>,
     /// Cutoff of the lazy search; `None` for the schedule's own, `Some(None)` for none at all.
@@ -284,7 +284,7 @@ impl Plan {
     pub fn num_made_trees(&self) -> usize {
         let made = self.search.trees.iter().map(|source| match source {
             TreeSource::Parsimony(n) | TreeSource::Random(n) => *n,
-            TreeSource::Auto => SCREENED_TREES,
+            TreeSource::Auto => self.search.effort.schedule().starts,
             TreeSource::File(_) => 0,
         });
         made.sum()

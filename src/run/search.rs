@@ -10,7 +10,7 @@ use crate::likelihood::{BrlenLinkage, Evaluator};
 use crate::model::Model;
 use crate::output::Kind;
 use crate::partition::Partition;
-use crate::search::{self, Event, Observer, SearchOptions};
+use crate::search::{self, Event, Observer, SearchEffort, SearchOptions};
 use crate::tree::Tree;
 
 /// Searches from every starting tree.
@@ -37,7 +37,7 @@ pub fn search_all(session: &mut Session, files: &mut Files) -> Result<Vec<Outcom
                 true => starts[1..].iter().map(|start| start.tree.clone()).collect(),
                 false => Vec::new(),
             },
-            perturbations: None,
+            effort: setup.plan.search.effort,
             seed: setup.plan.seed,
             index: i as u64,
         };
@@ -75,9 +75,9 @@ pub struct Begin {
     pub tree: Tree,
     /// Further trees, to go on from the best after the fast rounds.
     pub alternatives: Vec<Tree>,
-    /// Perturbations in vain before it goes on; `None` for the schedule's own number.
-    pub perturbations: Option<usize>,
-    /// Decides the perturbations, together with `index`.
+    /// How much time it may take.
+    pub effort: SearchEffort,
+    /// Decides its random moves, together with `index`.
     pub seed: u64,
     /// Number of the search or replicate.
     pub index: u64,
@@ -105,10 +105,11 @@ pub fn climb(
         optimize_model: plan.opt_model,
         unlinked,
         alternatives: begin.alternatives,
-        perturbations: begin.perturbations,
+        effort: begin.effort,
         seed: begin.seed,
         index: begin.index,
     };
-    let lnl = search::search(&mut evaluator, models, &options, observer);
+    let data = setup.loaded.parsimony_data(partitions);
+    let lnl = search::search(&mut evaluator, models, &data, &options, observer);
     (evaluator, lnl)
 }

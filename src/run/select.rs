@@ -70,7 +70,7 @@ fn selection_tree(setup: &Setup) -> (Tree, &'static str) {
             (given.tree.clone(), "the first tree given")
         }
         _ => {
-            let data = setup.loaded.parsimony_data(None);
+            let data = setup.loaded.parsimony_data(&setup.loaded.partitions);
             let tree = parsimony_start(&data, setup.plan.seed, Purpose::ModelSelection, 0);
             (tree, "a parsimony tree")
         }

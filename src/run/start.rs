@@ -1,7 +1,7 @@
 //! Starting trees: those of the user, parsimony trees, random trees; and `--start`, which only makes
 //! them.
 
-use super::plan::{SCREENED_TREES, TreeSource};
+use super::plan::TreeSource;
 use super::session::{Files, Session};
 use super::trees::GivenTree;
 use crate::error::Result;
@@ -61,7 +61,7 @@ pub fn make_starts(session: &mut Session, lengths: Lengths) -> Result<Vec<StartT
         return Ok(given.collect());
     }
     session.phase("starting trees");
-    let data = session.setup.loaded.parsimony_data(None);
+    let data = session.setup.loaded.parsimony_data(&session.setup.loaded.partitions);
     session.run_jobs(recipes.len(), |setup, _, i, observer| {
         let seed = setup.plan.seed;
         let (source, mut tree, has_lengths) = match &recipes[i] {
@@ -94,7 +94,8 @@ fn list_recipes(session: &mut Session) -> Vec<Recipe> {
     for source in &session.setup.plan.search.trees {
         match source {
             TreeSource::Auto => {
-                recipes.extend((0..SCREENED_TREES as u64).map(Recipe::Parsimony));
+                let starts = session.setup.plan.search.effort.schedule().starts as u64;
+                recipes.extend((0..starts).map(Recipe::Parsimony));
             }
             TreeSource::Parsimony(n) => {
                 let end = num_parsimony + *n as u64;

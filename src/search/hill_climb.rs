@@ -2,11 +2,12 @@
 
 use super::observer::{Event, Observer};
 use super::perturb::perturb;
-use super::schedule as at;
-use super::spr::{Changed, RoundOptions, spr_round};
-use crate::likelihood::{BranchOptions, Evaluator};
+use super::schedule::{self as at, SearchEffort};
+use super::spr::{Changed, RoundOptions, RoundResult, spr_round};
+use crate::likelihood::{BranchOptions, Evaluator, Snapshot};
 use crate::model::Model;
 use crate::optimize::{OptimizeOptions, optimize};
+use crate::parsimony::ParsimonyData;
 use crate::rng::{Purpose, stream};
 use crate::tree::Tree;
 
@@ -26,8 +27,8 @@ pub struct SearchOptions {
     pub unlinked: bool,
     /// Further starting trees: each is improved by fast rounds, and the search goes on from the best.
     pub alternatives: Vec<Tree>,
-    /// How often in a row a local optimum is perturbed in vain before the search goes on.
-    pub perturbations: Option<usize>,
+    /// How much time it may take.
+    pub effort: SearchEffort,
     /// Decides the perturbations, together with `index`.
     pub seed: u64,
     /// Number of the starting tree or replicate.
@@ -43,52 +44,55 @@ impl Default for SearchOptions {
             optimize_model: true,
             unlinked: false,
             alternatives: Vec::new(),
-            perturbations: None,
+            effort: SearchEffort::Normal,
             seed: 0,
             index: 0,
         }
     }
 }
 
+impl SearchOptions {
+    /// The options of a round as the user wants them.
+    fn adapt(&self, round: &RoundOptions) -> RoundOptions {
+        RoundOptions {
+            radius: self.spr_radius.unwrap_or(round.radius),
+            within: match self.spr_cutoff {
+                None => round.within,
+                Some(cutoff) => cutoff.unwrap_or(f64::INFINITY),
+            },
+            ..*round
+        }
+    }
+}
+
 /// Searches from the evaluator's tree; the best tree found is in the evaluator afterwards, and its
-/// log-likelihood is returned. `models` are those of the evaluator's genes, and follow it.
+/// log-likelihood is returned. `models` are those of the evaluator's genes, and follow it; `data` are the
+/// same genes' as parsimony sees them.
 pub fn search(
     evaluator: &mut Evaluator,
     models: &mut [Model],
+    data: &ParsimonyData,
     options: &SearchOptions,
     observer: &mut dyn Observer,
 ) -> f64 {
     let epsilon = options.lnl_epsilon.unwrap_or(at::FINAL_EPSILON);
-    let within = match options.spr_cutoff {
-        None => at::VERIFY_WITHIN,
-        Some(None) => f64::INFINITY,
-        Some(Some(cutoff)) => cutoff,
-    };
-    let round = |radius, verified| RoundOptions {
-        radius: options.spr_radius.unwrap_or(radius),
-        verified,
-        within,
-        near_miss: at::NEAR_MISS,
-    };
     let fast_epsilon = at::FAST_EPSILON.max(epsilon);
-    let mut climb = Climb { evaluator, models, options, observer };
+    let schedule = options.effort.schedule();
+    let mut climb = Climb { evaluator, models, data, options, observer };
     climb.phase("start: branch lengths and model");
     climb.optimize(at::START_EPSILON.max(epsilon));
-    climb.local_optimum(&round(at::FAST_RADIUS, at::FAST_VERIFIED), fast_epsilon);
-    climb.try_alternatives(
-        &round(at::FAST_RADIUS, at::FAST_VERIFIED),
-        &round(at::WIDE_RADIUS, at::WIDE_VERIFIED),
-        fast_epsilon,
-    );
-    let near = round(at::PERTURBATION_RADIUS, at::PERTURBATION_VERIFIED);
-    climb.perturb(&RoundOptions { near_miss: 0.0, ..near });
+    climb.screen(schedule.kept, fast_epsilon);
+    climb.perturb(schedule.perturbations_in_vain(climb.evaluator.tree().num_tips()));
     if options.unlinked {
         climb.phase("own branch lengths per partition");
         climb.evaluator.unlink();
     }
-    climb.phase("branch lengths and model");
-    climb.optimize(fast_epsilon);
-    climb.rounds("thorough SPR", &round(at::THOROUGH_RADIUS, at::THOROUGH_VERIFIED), epsilon);
+    if schedule.thorough || options.unlinked {
+        climb.phase("branch lengths and model");
+        climb.optimize(fast_epsilon);
+        let last = if schedule.thorough { at::THOROUGH } else { at::FAST };
+        climb.rounds("thorough SPR", &last, epsilon);
+    }
     climb.phase("final branch lengths and model");
     climb.optimize(options.lnl_epsilon.unwrap_or(at::LAST_EPSILON))
 }
@@ -96,6 +100,7 @@ pub fn search(
 struct Climb<'a> {
     evaluator: &'a mut Evaluator,
     models: &'a mut [Model],
+    data: &'a ParsimonyData,
     options: &'a SearchOptions,
     observer: &'a mut dyn Observer,
 }
@@ -115,76 +120,121 @@ impl Climb<'_> {
         lnl
     }
 
-    /// Fast rounds, then the model again: its parameters were those of the starting tree.
-    fn local_optimum(&mut self, fast: &RoundOptions, epsilon: f64) {
-        self.rounds("fast SPR", fast, epsilon);
+    /// One fast round from each starting tree, further ones from the best `kept`; goes on with the best.
+    fn screen(&mut self, kept: usize, epsilon: f64) {
+        let num_starts = self.options.alternatives.len() + 1;
+        let mut ends = Vec::with_capacity(num_starts);
+        for number in 1..=num_starts {
+            self.phase(&format!("fast SPR from start {number} of {num_starts}"));
+            if number > 1 {
+                self.evaluator.set_tree(self.options.alternatives[number - 2].clone());
+                self.evaluator.optimize_branches(&BranchOptions {
+                    max_sweeps: 4,
+                    lnl_epsilon: at::START_EPSILON,
+                    gain_tolerance: at::ROUND_TOLERANCE,
+                });
+            }
+            let mut changed = Changed::all(self.evaluator.tree());
+            self.round("fast SPR", 1, &at::FAST, epsilon, &mut changed);
+            ends.push(End::of(self.evaluator, changed));
+        }
+        keep_best(&mut ends, kept);
+        for end in &mut ends {
+            self.evaluator.restore(&end.snapshot);
+            let changed = std::mem::replace(&mut end.changed, Changed::none(self.evaluator.tree()));
+            self.rounds_where("fast SPR", &at::FAST, epsilon, changed);
+            *end = End::of(self.evaluator, Changed::all(self.evaluator.tree()));
+        }
+        keep_best(&mut ends, kept);
+        // Its parameters were those of the first starting tree.
+        self.evaluator.restore(&ends[0].snapshot);
         self.phase("branch lengths and model");
         self.optimize(epsilon);
-    }
-
-    /// Fast rounds from each further starting tree, wide ones from the best few; goes on with the best.
-    fn try_alternatives(&mut self, fast: &RoundOptions, wide: &RoundOptions, epsilon: f64) {
-        let mut ends = vec![(self.evaluator.log_likelihood(), self.evaluator.snapshot())];
-        for tree in &self.options.alternatives {
-            self.evaluator.set_tree(tree.clone());
-            let branches = BranchOptions {
-                max_sweeps: 4,
-                lnl_epsilon: at::START_EPSILON,
-                gain_tolerance: at::ROUND_TOLERANCE,
-            };
-            self.evaluator.optimize_branches(&branches);
-            self.rounds("further start, fast SPR", fast, epsilon);
-            ends.push((self.evaluator.log_likelihood(), self.evaluator.snapshot()));
+        ends[0] = End::of(self.evaluator, Changed::all(self.evaluator.tree()));
+        for end in &mut ends {
+            self.evaluator.restore(&end.snapshot);
+            self.rounds("wide SPR", &at::WIDE, epsilon);
+            *end = End::of(self.evaluator, Changed::none(self.evaluator.tree()));
         }
-        ends.sort_by(|a, b| b.0.total_cmp(&a.0));
-        ends.truncate(at::WIDE_STARTS);
-        for (lnl, end) in &mut ends {
-            self.evaluator.restore(end);
-            self.rounds("wide SPR", wide, epsilon);
-            *lnl = self.evaluator.log_likelihood();
-            *end = self.evaluator.snapshot();
-        }
-        ends.sort_by(|a, b| b.0.total_cmp(&a.0));
-        self.evaluator.restore(&ends[0].1);
+        keep_best(&mut ends, 1);
+        self.evaluator.restore(&ends[0].snapshot);
     }
 
     /// Perturbs the local optimum again and again, see `perturb.rs`.
-    fn perturb(&mut self, round_options: &RoundOptions) {
-        let limit = self
-            .options
-            .perturbations
-            .unwrap_or_else(|| at::perturbations(self.evaluator.tree().num_tips()));
+    fn perturb(&mut self, limit: usize) {
         if limit == 0 {
             return;
         }
         let name = "perturbation";
         self.phase(name);
         let mut rng = stream(self.options.seed, Purpose::Perturbation, self.options.index);
+        let round_options = self.options.adapt(&at::NEARBY);
         let observer = &mut *self.observer;
-        perturb(self.evaluator, round_options, limit, &mut rng, |round, lnl| {
+        perturb(self.evaluator, self.data, &round_options, limit, &mut rng, |round, lnl| {
             let phase = name.to_string();
             observer.event(&Event::Progress { phase, round, lnl });
         });
     }
 
     fn rounds(&mut self, name: &str, round_options: &RoundOptions, epsilon: f64) {
+        self.rounds_where(name, round_options, epsilon, Changed::all(self.evaluator.tree()));
+    }
+
+    /// Rounds until one gains less than `epsilon`, at first only where something has changed.
+    fn rounds_where(
+        &mut self,
+        name: &str,
+        round_options: &RoundOptions,
+        epsilon: f64,
+        mut changed: Changed,
+    ) {
         self.phase(name);
-        let mut changed = Changed::all(self.evaluator.tree());
-        for round in 1.. {
+        for number in 1.. {
             let before = self.evaluator.log_likelihood();
-            let result = spr_round(self.evaluator, round_options, &mut changed);
-            let branches = BranchOptions {
-                max_sweeps: 2,
-                lnl_epsilon: epsilon,
-                gain_tolerance: at::ROUND_TOLERANCE,
-            };
-            let lnl = self.evaluator.optimize_branches(&branches);
-            let phase = name.to_string();
-            self.observer.event(&Event::Progress { phase, round, lnl });
-            log::debug!("{name} {round}: {result:?}");
-            if result.accepted == 0 || lnl - before < epsilon {
+            let result = self.round(name, number, round_options, epsilon, &mut changed);
+            if result.accepted == 0 || self.evaluator.log_likelihood() - before < epsilon {
                 break;
             }
         }
     }
+
+    fn round(
+        &mut self,
+        name: &str,
+        number: usize,
+        round_options: &RoundOptions,
+        epsilon: f64,
+        changed: &mut Changed,
+    ) -> RoundResult {
+        let round_options = self.options.adapt(round_options);
+        let result = spr_round(self.evaluator, self.data, &round_options, changed);
+        let lnl = self.evaluator.optimize_branches(&BranchOptions {
+            max_sweeps: 2,
+            lnl_epsilon: epsilon,
+            gain_tolerance: at::ROUND_TOLERANCE,
+        });
+        self.observer.event(&Event::Progress { phase: name.to_string(), round: number, lnl });
+        log::debug!("{name} {number}: {result:?}");
+        result
+    }
+}
+
+/// Where the search from one starting tree stands.
+struct End {
+    lnl: f64,
+    snapshot: Snapshot,
+    /// Where the next round has something to look at.
+    changed: Changed,
+}
+
+impl End {
+    fn of(evaluator: &mut Evaluator, changed: Changed) -> Self {
+        End { lnl: evaluator.log_likelihood(), snapshot: evaluator.snapshot(), changed }
+    }
+}
+
+/// The best `count`, best first; of equal ones those that come first.
+fn keep_best(ends: &mut Vec<End>, count: usize) {
+    ends.sort_by(|a, b| b.lnl.total_cmp(&a.lnl));
+    ends.truncate(count);
 }

@@ -11,5 +11,6 @@ mod start;
 
 pub use hill_climb::{SearchOptions, search};
 pub use observer::{Event, Observer, Silent};
+pub use schedule::SearchEffort;
 pub use spr::{Changed, RoundOptions, RoundResult, spr_round};
 pub use start::parsimony_start;

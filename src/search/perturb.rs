@@ -7,6 +7,7 @@
 use super::schedule as at;
 use super::spr::{Changed, RoundOptions, edges_within, spr_round};
 use crate::likelihood::{BranchOptions, Evaluator};
+use crate::parsimony::ParsimonyData;
 use crate::rng::Rng;
 use crate::tree::{EdgeId, NodeId};
 use rand::RngExt;
@@ -15,6 +16,7 @@ use rand::RngExt;
 /// success. Returns the log-likelihood.
 pub fn perturb(
     evaluator: &mut Evaluator,
+    data: &ParsimonyData,
     options: &RoundOptions,
     limit: usize,
     rng: &mut Rng,
@@ -28,7 +30,7 @@ pub fn perturb(
         }
         let snapshot = evaluator.snapshot();
         let mut changed = shake(evaluator, rng);
-        let lnl = settle(evaluator, options, &mut changed);
+        let lnl = settle(evaluator, data, options, &mut changed);
         if lnl > best + at::FINAL_EPSILON {
             best = lnl;
             failures = 0;
@@ -70,11 +72,16 @@ fn shake(evaluator: &mut Evaluator, rng: &mut Rng) -> Changed {
 }
 
 /// Hill climbing from a perturbed tree, only where it has changed.
-fn settle(evaluator: &mut Evaluator, options: &RoundOptions, changed: &mut Changed) -> f64 {
+fn settle(
+    evaluator: &mut Evaluator,
+    data: &ParsimonyData,
+    options: &RoundOptions,
+    changed: &mut Changed,
+) -> f64 {
     let branches = BranchOptions { max_sweeps: 1, lnl_epsilon: 1.0, gain_tolerance: 1e-2 };
     let mut lnl = evaluator.optimize_branches(&branches);
     while !changed.is_empty() {
-        let result = spr_round(evaluator, options, changed);
+        let result = spr_round(evaluator, data, options, changed);
         lnl = evaluator.optimize_branches(&branches);
         if result.accepted == 0 {
             break;

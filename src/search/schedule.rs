@@ -1,67 +1,60 @@
 //! All heuristic constants of the search in one table, each with its source.
 //!
-//! "Measured" means: medians of the final log-likelihood over 3 to 8 seeds on 101 and 354 taxa.
+//! "Measured" means: medians of the final log-likelihood and of the time over 3 to 8 seeds on 59, 101, 150,
+//! 218 and 354 taxa.
 //!
 //! | constant | value | why |
 //! |---|---|---|
 //! | [`START_EPSILON`] | 10 | RAxML 8 and RAxML-NG start as loosely |
-//! | [`FAST_RADIUS`], [`FAST_VERIFIED`] | 10, 3 | RAxML-NG's simplified search uses radius 10 |
+//! | [`FAST`] | places 8 | of the moves accepted with 23 to 97 places scored per subtree, 93 to 99 % were among the 8 places that cost the fewest changes |
+//! | [`FAST`], [`WIDE`], [`THOROUGH`] | floor 10, 30, 30 | measured: 20 in wide rounds misses optima 20 log units better on 101 taxa |
+//! | [`FAST`], [`WIDE`], [`THOROUGH`] | near_miss 1 | 34 of 44 moves that needed more than the three branches were this near |
+//! | [`WIDE`] | radius 20 | measured: radius 10 alone misses optima 10 to 20 log units better |
+//! | [`RoundOptions::within`] | 40 | measured: 100 finds nothing more |
 //! | [`FAST_EPSILON`] | 1 | a round that gains less ends its phase |
-//! | [`WIDE_RADIUS`], [`WIDE_VERIFIED`] | 20, 5 | measured: radius 10 alone misses optima 10 to 20 log units better |
-//! | [`WIDE_STARTS`] | 2 | successive halving of four starts |
-//! | [`THOROUGH_RADIUS`], [`THOROUGH_VERIFIED`] | 15, 10 | measured: more finds nothing more |
-//! | [`VERIFY_WITHIN`] | 40 | measured: 100 finds nothing more |
-//! | [`SCAN_STEP`] | 5 | measured: half the time, to the same likelihood |
-//! | [`NEAR_MISS`], [`NEAR_MISS_RADIUS`] | 5, 2 | measured: without, moves of large subtrees are missed |
+//! | [`NEAR_MISS_RADIUS`] | 2 | measured: without, moves of large subtrees are missed |
+//! | [`MOVED_RADIUS`] | 1 | measured: 2 takes longer, to the same likelihood |
 //! | [`ACCEPT_GAIN`] | 0.01 | RAxML 8's threshold for going on with a cycle; ties are never accepted |
+//! | [`SAME`] | 0.05 | on 354 taxa 15 000 of 16 000 verified positions were ties across branches of no length |
 //! | [`CHANGE_RADIUS`] | 4 | measured: later rounds take half the time, to the same likelihood |
-//! | [`perturbations`] and following | 5 to 10, 4, 4, 5, 2 | measured: 2 to 7 log units for about the time of the search before |
+//! | [`SearchEffort::schedule`] | | measured: the median of one start is 1 to 22 log units below that of four |
+//! | [`PERTURBATION_MOVES`], [`SHAKE_RADIUS`] | 3, 4 | measured: 2 to 7 log units for a third of the time |
 //! | [`FINAL_EPSILON`] | 0.1 | RAxML-NG's final epsilon |
 //! | [`LAST_EPSILON`] | 0.001 | measured: 0.1 leaves 0.08, 0.01 leaves 0.03 log units on the 12 primates |
 
+use super::spr::RoundOptions;
+
 /// Log-likelihood epsilon of the first optimisation of lengths and parameters.
 pub const START_EPSILON: f64 = 10.0;
-/// Edges between pruning and regrafting place in fast rounds.
-pub const FAST_RADIUS: usize = 10;
-/// Positions per pruned subtree that fast rounds verify.
-pub const FAST_VERIFIED: usize = 3;
+/// First rounds of every starting tree.
+pub const FAST: RoundOptions =
+    RoundOptions { radius: 15, places: 8, tried: 3, within: 40.0, floor: 10.0, near_miss: 1.0 };
+/// Rounds of the best trees, farther out.
+pub const WIDE: RoundOptions =
+    RoundOptions { radius: 20, places: 12, tried: 5, within: 40.0, floor: 30.0, near_miss: 1.0 };
+/// Rounds after a perturbation.
+pub const NEARBY: RoundOptions =
+    RoundOptions { radius: 5, places: 6, tried: 2, within: 40.0, floor: 10.0, near_miss: 0.0 };
+/// Last rounds.
+pub const THOROUGH: RoundOptions =
+    RoundOptions { radius: 15, places: 16, tried: 10, within: 40.0, floor: 30.0, near_miss: 1.0 };
 /// Fast and wide rounds end when one gains less.
 pub const FAST_EPSILON: f64 = 1.0;
-/// Edges between pruning and regrafting place in wide rounds.
-pub const WIDE_RADIUS: usize = 20;
-/// Positions per pruned subtree that wide rounds verify.
-pub const WIDE_VERIFIED: usize = 5;
-/// Of all starting trees, so many go from fast to wide rounds.
-pub const WIDE_STARTS: usize = 2;
-/// Edges between pruning and regrafting place in thorough rounds.
-pub const THOROUGH_RADIUS: usize = 15;
-/// Positions per pruned subtree that thorough rounds verify.
-pub const THOROUGH_VERIFIED: usize = 10;
-/// Only positions whose lazy score is at most this far below the tree's likelihood are verified.
-pub const VERIFY_WITHIN: f64 = 40.0;
-/// Places are scored so many edges farther out at a time.
-pub const SCAN_STEP: usize = 5;
-/// A verified position at most this far below gets its neighbourhood's branches optimised, too.
-pub const NEAR_MISS: f64 = 5.0;
-/// That neighbourhood: edges within so many edges of the new and the old place.
+/// Edges within so many edges of the new and the old place get optimised after a near miss.
 pub const NEAR_MISS_RADIUS: usize = 2;
+/// The same after a move that gains something with the branches of its own place alone.
+pub const MOVED_RADIUS: usize = 1;
 /// A move must gain more than this, after the branches around it were optimised.
 pub const ACCEPT_GAIN: f64 = 0.01;
+/// A tried position that is no further below than this is taken for the same tree, up to branches of no
+/// length.
+pub const SAME: f64 = 0.05;
 /// After a move, subtrees at nodes within so many edges of its two places are scanned again.
 pub const CHANGE_RADIUS: usize = 4;
-/// Perturbations without success after which a search goes on to its thorough rounds: each covers a
-/// neighbourhood of some ten taxa.
-pub fn perturbations(num_taxa: usize) -> usize {
-    (num_taxa / 10).clamp(5, 10)
-}
 /// Random moves per perturbation, all near one place.
-pub const PERTURBATION_MOVES: usize = 4;
+pub const PERTURBATION_MOVES: usize = 3;
 /// Most edges from the place of a perturbation to a subtree it moves, and by which it moves it.
 pub const SHAKE_RADIUS: usize = 4;
-/// Edges between pruning and regrafting place in the rounds after a perturbation.
-pub const PERTURBATION_RADIUS: usize = 5;
-/// Positions per pruned subtree that those rounds verify.
-pub const PERTURBATION_VERIFIED: usize = 2;
 /// Thorough rounds end when one gains less.
 pub const FINAL_EPSILON: f64 = 0.1;
 /// The last optimisation of lengths and parameters ends when a round of it gains less.
@@ -70,3 +63,64 @@ pub const LAST_EPSILON: f64 = 0.001;
 pub const VERIFY_TOLERANCE: f64 = 1e-2;
 /// Newton tolerance (log units per branch) between rounds.
 pub const ROUND_TOLERANCE: f64 = 1e-3;
+
+/// How much time a search may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SearchEffort {
+    /// One starting tree, no perturbations.
+    Fast,
+    /// The best of a few starting trees, some perturbations.
+    #[default]
+    Normal,
+    /// More of both.
+    Thorough,
+}
+
+/// How a search goes on from its starting trees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Schedule {
+    /// Parsimony trees that a run makes where its user names no starting trees.
+    pub starts: usize,
+    /// Of all starting trees, so many go on after one fast round.
+    pub kept: usize,
+    /// One perturbation in vain for so many taxa ends them: each covers a neighbourhood.
+    pub taxa_per_perturbation: usize,
+    /// Fewest and most such perturbations.
+    pub perturbations: [usize; 2],
+    /// Thorough rounds at the end.
+    pub thorough: bool,
+}
+
+impl SearchEffort {
+    /// What it means.
+    pub fn schedule(self) -> Schedule {
+        let normal = Schedule {
+            starts: 4,
+            kept: 2,
+            taxa_per_perturbation: 25,
+            perturbations: [2, 8],
+            thorough: true,
+        };
+        match self {
+            SearchEffort::Fast => {
+                Schedule { starts: 1, kept: 1, perturbations: [0, 0], thorough: false, ..normal }
+            }
+            SearchEffort::Normal => normal,
+            SearchEffort::Thorough => Schedule {
+                starts: 10,
+                kept: 5,
+                taxa_per_perturbation: 5,
+                perturbations: [10, 100],
+                ..normal
+            },
+        }
+    }
+}
+
+impl Schedule {
+    /// Perturbations without success after which a search of so many taxa goes on.
+    pub fn perturbations_in_vain(&self, num_taxa: usize) -> usize {
+        let [least, most] = self.perturbations;
+        (num_taxa / self.taxa_per_perturbation).clamp(least, most)
+    }
+}

@@ -1,7 +1,10 @@
 //! One round of subtree pruning and regrafting over the whole tree.
 
-use super::schedule::{ACCEPT_GAIN, CHANGE_RADIUS, NEAR_MISS_RADIUS, SCAN_STEP, VERIFY_TOLERANCE};
+use super::schedule::{
+    ACCEPT_GAIN, CHANGE_RADIUS, MOVED_RADIUS, NEAR_MISS_RADIUS, SAME, VERIFY_TOLERANCE,
+};
 use crate::likelihood::Evaluator;
+use crate::parsimony::{ParsimonyData, ParsimonyViews};
 use crate::tree::{EdgeId, NodeId, Tree};
 
 /// How far a round looks and how carefully.
@@ -9,10 +12,14 @@ use crate::tree::{EdgeId, NodeId, Tree};
 pub struct RoundOptions {
     /// Most edges between pruning and regrafting place.
     pub radius: usize,
-    /// Most positions per pruned subtree that are verified.
-    pub verified: usize,
+    /// Most positions per pruned subtree that are scored: those that cost the fewest changes.
+    pub places: usize,
+    /// Most positions per pruned subtree that are tried.
+    pub tried: usize,
     /// Only positions whose lazy score is at most this far below the present likelihood are.
     pub within: f64,
+    /// A position that is this far below when its pendant branch was optimised is given up.
+    pub floor: f64,
     /// A verified position at most this far below gets its neighbourhood's branches optimised, too.
     pub near_miss: f64,
 }
@@ -26,7 +33,9 @@ pub struct RoundResult {
     pub accepted: usize,
     /// Positions scored.
     pub scored: usize,
-    /// Positions verified.
+    /// Positions whose three branches were optimised.
+    pub tried: usize,
+    /// Positions at which the branches around were optimised, too.
     pub verified: usize,
 }
 
@@ -71,100 +80,95 @@ impl Changed {
     }
 }
 
-/// Prunes every subtree at a changed node once (both sides of every edge), scores all places within
-/// the radius as one batch, verifies the best of them by optimising the branches around both places, and
-/// makes the first move of the ranking that gains enough. What it moves counts as changed again.
+/// Prunes every subtree at a changed node once (both sides of every edge); see [`Round::prune`]. What is
+/// moved counts as changed again. `data` are the evaluator's genes as parsimony sees them.
 pub fn spr_round(
     evaluator: &mut Evaluator,
+    data: &ParsimonyData,
     options: &RoundOptions,
     changed: &mut Changed,
 ) -> RoundResult {
-    let mut result = RoundResult { lnl: evaluator.log_likelihood(), ..RoundResult::default() };
+    let result = RoundResult { lnl: evaluator.log_likelihood(), ..RoundResult::default() };
     // Neighbouring subtrees follow each other, so that few CLVs turn between two prunes.
     let order: Vec<NodeId> = inner_nodes_depth_first(evaluator.tree());
+    let views = ParsimonyViews::new(evaluator.tree(), data);
+    let mut round = Round { evaluator, data, views, options, changed, result };
     for attach in order {
-        if !changed.take(attach) {
+        if !round.changed.take(attach) {
             continue;
         }
         let mut pendants = [EdgeId::NONE; 3];
-        for (slot, (_, edge)) in pendants.iter_mut().zip(evaluator.tree().links(attach)) {
+        for (slot, (_, edge)) in pendants.iter_mut().zip(round.evaluator.tree().links(attach)) {
             *slot = edge;
         }
         for pendant in pendants {
             // An accepted move may have taken this edge away from the node.
-            if evaluator.tree().links(attach).any(|(_, edge)| edge == pendant) {
-                prune(evaluator, attach, pendant, options, changed, &mut result);
+            if round.evaluator.tree().links(attach).any(|(_, edge)| edge == pendant) {
+                round.prune(attach, pendant);
             }
         }
     }
-    result
+    round.result
 }
 
-fn prune(
-    evaluator: &mut Evaluator,
-    attach: NodeId,
-    pendant: EdgeId,
-    options: &RoundOptions,
-    changed: &mut Changed,
-    result: &mut RoundResult,
-) {
-    let (candidates, scores) = scan(evaluator, attach, pendant, options, result.lnl);
-    if candidates.is_empty() {
-        return;
-    }
-    result.scored += scores.len();
-    let mut ranking: Vec<usize> =
-        (0..scores.len()).filter(|&i| scores[i] > result.lnl - options.within).collect();
-    // Equal scores are one place as far as the genes can tell: one of them is enough.
-    ranking.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
-    ranking.dedup_by(|a, b| scores[*a] == scores[*b]);
-    for &best in ranking.iter().take(options.verified) {
-        let moved = evaluator.move_subtree(attach, pendant, candidates[best]);
-        evaluator.optimize_around(&moved, 0, VERIFY_TOLERANCE);
-        let mut lnl = evaluator.log_likelihood();
-        if lnl <= result.lnl + ACCEPT_GAIN && lnl > result.lnl - options.near_miss {
-            evaluator.optimize_around(&moved, NEAR_MISS_RADIUS, VERIFY_TOLERANCE);
-            lnl = evaluator.log_likelihood();
-        }
-        result.verified += 1;
-        if lnl > result.lnl + ACCEPT_GAIN {
-            result.lnl = lnl;
-            result.accepted += 1;
-            for place in moved.places() {
-                changed.mark_around(evaluator.tree(), place);
-            }
+struct Round<'a> {
+    evaluator: &'a mut Evaluator,
+    data: &'a ParsimonyData,
+    /// Of the tree as it is.
+    views: ParsimonyViews<'a>,
+    options: &'a RoundOptions,
+    changed: &'a mut Changed,
+    result: RoundResult,
+}
+
+impl Round<'_> {
+    /// Scores the places that parsimony likes best for a subtree as one batch, tries the best of them by
+    /// optimising the branches that meet there, and makes the first move of the ranking that gains
+    /// enough, if need be with the branches around both places optimised.
+    fn prune(&mut self, attach: NodeId, pendant: EdgeId) {
+        let options = self.options;
+        let tree = self.evaluator.tree();
+        let cheapest =
+            self.views.cheapest_insertions(tree, attach, pendant, options.radius, options.places);
+        let candidates: Vec<EdgeId> = cheapest.into_iter().map(|(edge, _)| edge).collect();
+        if candidates.is_empty() {
             return;
         }
-        evaluator.undo_move(moved);
+        let before = self.result.lnl;
+        let prune = self.evaluator.prune(attach, pendant, Some(VERIFY_TOLERANCE));
+        let scores = self.evaluator.score(&prune, &candidates);
+        self.result.scored += scores.len();
+        let mut ranking: Vec<usize> =
+            (0..scores.len()).filter(|&i| scores[i] > before - options.within).collect();
+        // Equal scores are one place as far as the genes can tell: one of them is enough.
+        ranking.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
+        ranking.dedup_by(|a, b| scores[*a] == scores[*b]);
+        for best in ranking.into_iter().take(options.tried) {
+            let floor = before - options.floor;
+            let candidate = candidates[best];
+            let trial = self.evaluator.try_insertion(&prune, candidate, VERIFY_TOLERANCE, floor);
+            self.result.tried += 1;
+            let gain = trial.lnl - before;
+            if gain <= -options.near_miss || (-SAME..=ACCEPT_GAIN).contains(&gain) {
+                continue;
+            }
+            let moved = self.evaluator.insert(&prune, &trial);
+            let around = if gain > 0.0 { MOVED_RADIUS } else { NEAR_MISS_RADIUS };
+            self.evaluator.optimize_around(&moved, around, VERIFY_TOLERANCE);
+            let lnl = self.evaluator.log_likelihood();
+            self.result.verified += 1;
+            if lnl > before + ACCEPT_GAIN {
+                self.result.lnl = lnl;
+                self.result.accepted += 1;
+                for place in moved.places() {
+                    self.changed.mark_around(self.evaluator.tree(), place);
+                }
+                self.views = ParsimonyViews::new(self.evaluator.tree(), self.data);
+                return;
+            }
+            self.evaluator.undo_move(moved);
+        }
     }
-}
-
-/// Scores the places within the radius, some edges farther out at a time: beyond an edge whose score
-/// would not be verified nothing is looked at (RAxML's cutoff, applied to a whole front at once).
-fn scan(
-    evaluator: &mut Evaluator,
-    attach: NodeId,
-    pendant: EdgeId,
-    options: &RoundOptions,
-    lnl: f64,
-) -> (Vec<EdgeId>, Vec<f64>) {
-    let (mut edges, mut scores) = (Vec::new(), Vec::new());
-    let mut front: Vec<(NodeId, EdgeId)> = evaluator.tree().other_links(attach, pendant).to_vec();
-    let mut depth = 0;
-    while depth < options.radius && !front.is_empty() {
-        let reach = SCAN_STEP.min(options.radius - depth);
-        let (found, ends) = edges_beyond(evaluator.tree(), &front, reach);
-        let found_scores = evaluator.score_prune(attach, pendant, &found).lnls;
-        front = ends
-            .into_iter()
-            .filter(|&(_, i)| found_scores[i] > lnl - options.within)
-            .map(|(node, i)| (node, found[i]))
-            .collect();
-        edges.extend(found);
-        scores.extend(found_scores);
-        depth += reach;
-    }
-    (edges, scores)
 }
 
 /// Edges at most `reach` beyond the given ones (each with the node to go on from), and those exactly

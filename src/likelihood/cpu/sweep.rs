@@ -25,7 +25,8 @@ pub fn run_sweep(program: &mut SweepProgram, derivatives: &mut impl Derivatives)
             let [value, first, second] = derivatives.at(program, i, t);
             newton.tell(value, first, second);
         }
-        let after = newton.best().0;
+        let (after, lnl) = newton.best();
+        program.lnl = lnl;
         program.steps[i].brlen = after;
         for job in program.steps[i].jobs.clone() {
             let job = &program.jobs[job];

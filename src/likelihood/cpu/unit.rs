@@ -7,7 +7,7 @@
 use super::super::arena::Arena;
 use super::super::ascertainment::Correction;
 use super::super::data::GeneData;
-use super::super::layout::{BLOCK, Dims, block_lens};
+use super::super::layout::{BLOCK, Dims, block_lens, num_slots};
 use super::super::operation::{EdgeJob, InsertionProgram, InsertionStep, Operation, Source};
 use super::body::likelihood::{BlockLikelihoods, PatternData};
 use super::body::operand::End;
@@ -86,7 +86,7 @@ impl Unit {
         constants: Option<&GeneData>,
     ) -> Self {
         let num_tips = data.num_tips();
-        let num_slots = num_tips.saturating_sub(2);
+        let num_slots = num_slots(num_tips);
         let first = first_block * BLOCK;
         let mut blocks = Vec::new();
         // Where the patterns of each block come from.
