@@ -62,7 +62,11 @@ const SECOND_SCALE: f64 = 0.1;
 /// Most times that parameters begin anew: the first time is nearly always enough.
 const MAX_RESTARTS: usize = 3;
 
-/// [`optimize`] from two starts, the lengths as they are and all of them a tenth, and the better of
+/// From this epsilon on, only the better of two starts goes on: ends that are closer to each other than
+/// this are one optimum, or as good.
+const TWO_STARTS_EPSILON: f64 = 0.1;
+
+/// [`optimize`] from two starts, the lengths as they are and all of them a tenth, and on from the better of
 /// both ends: branch lengths have several local optima when rates vary much between sites. There
 /// parameters begin anew, see [`restart_parameters`].
 pub fn optimize_from_two_scales(
@@ -71,15 +75,18 @@ pub fn optimize_from_two_scales(
     options: &OptimizeOptions,
 ) -> f64 {
     let start = State::of(evaluator, models);
-    let lnl = optimize(evaluator, models, options);
     if options.branches {
+        let lnl_epsilon = options.lnl_epsilon.max(TWO_STARTS_EPSILON);
+        let loosely = OptimizeOptions { lnl_epsilon, ..*options };
+        let lnl = optimize(evaluator, models, &loosely);
         let end = State::of(evaluator, models);
         start.restore(evaluator, models);
         evaluator.scale_brlens(SECOND_SCALE);
-        if optimize(evaluator, models, options) <= lnl {
+        if optimize(evaluator, models, &loosely) <= lnl {
             end.restore(evaluator, models);
         }
     }
+    optimize(evaluator, models, options);
     for _ in 0..MAX_RESTARTS {
         if !(options.model && restart_parameters(evaluator, models, &start.models, options)) {
             break;
