@@ -45,32 +45,40 @@ impl<'d> ParsimonyViews<'d> {
             scratch: Vec::new(),
             every_block: (0..data.blocks.len() as u32).collect(),
         };
+        views.look_at(tree);
+        views
+    }
+
+    /// Computes all views anew, of another tree of the same taxa.
+    pub fn look_at(&mut self, tree: &Tree) {
+        // Ascending numbers, taken from the end.
+        let rows = self.data.num_taxa() as u32..(self.data.num_taxa() + self.pool.len()) as u32;
+        self.free = rows.rev().collect();
         if tree.num_edges() == 0 {
-            return views;
+            return;
         }
         for edge in tree.edges() {
-            views.row_of[edge.index()] = tree.ends(edge).map(|end| (end, NO_ROW));
+            self.row_of[edge.index()] = tree.ends(edge).map(|end| (end, NO_ROW));
         }
         let order = tree.postorder(EdgeId(0));
         for &(node, edge) in &order {
             if tree.is_tip(node) {
-                views.set_view(edge, node, node.0);
+                self.set_view(edge, node, node.0);
             } else {
                 let [a, b] =
-                    tree.other_links(node, edge).map(|(child, edge)| views.view(edge, child));
-                let row = views.new_row(a, b);
-                views.set_view(edge, node, row);
+                    tree.other_links(node, edge).map(|(child, edge)| self.view(edge, child));
+                let row = self.new_row(a, b);
+                self.set_view(edge, node, row);
             }
         }
         for &(node, edge) in order.iter().rev().filter(|(node, _)| !tree.is_tip(*node)) {
-            let above = views.view(edge, tree.other_end(edge, node));
+            let above = self.view(edge, tree.other_end(edge, node));
             let [a, b] = tree.other_links(node, edge);
             for ((_, edge), (sibling, sibling_edge)) in [(a, b), (b, a)] {
-                let row = views.new_row(above, views.view(sibling_edge, sibling));
-                views.set_view(edge, node, row);
+                let row = self.new_row(above, self.view(sibling_edge, sibling));
+                self.set_view(edge, node, row);
             }
         }
-        views
     }
 
     fn view(&self, edge: EdgeId, end: NodeId) -> u32 {

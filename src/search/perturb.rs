@@ -5,11 +5,11 @@
 //! together keeps what has to be scanned again small.
 
 use super::schedule as at;
-use super::spr::{Changed, RoundOptions, edges_within, spr_round};
+use super::spr::{Changed, RoundOptions, spr_round};
 use crate::likelihood::{BranchOptions, Evaluator};
 use crate::parsimony::ParsimonyData;
 use crate::rng::Rng;
-use crate::tree::{EdgeId, NodeId};
+use crate::tree::{EdgeId, NodeId, Tree};
 use rand::RngExt;
 
 /// Perturbs until `limit` attempts in a row have failed. `report(attempt, lnl)` is called after every
@@ -58,7 +58,7 @@ fn shake(evaluator: &mut Evaluator, rng: &mut Rng) -> Changed {
         let attach = near[rng.random_range(0..near.len())];
         let links: Vec<EdgeId> = tree.links(attach).map(|(_, edge)| edge).collect();
         let pendant = links[rng.random_range(0..links.len())];
-        let targets = edges_within(tree, attach, pendant, at::SHAKE_RADIUS);
+        let targets = places_within(tree, attach, pendant, at::SHAKE_RADIUS);
         if targets.is_empty() {
             continue;
         }
@@ -69,6 +69,24 @@ fn shake(evaluator: &mut Evaluator, rng: &mut Rng) -> Changed {
         }
     }
     changed
+}
+
+/// Edges of the rest of the tree within `radius` of the place a subtree hangs at, the two edges that
+/// meet there excluded.
+fn places_within(tree: &Tree, attach: NodeId, pendant: EdgeId, radius: usize) -> Vec<EdgeId> {
+    let mut edges = Vec::new();
+    for (node, edge) in tree.other_links(attach, pendant) {
+        let mut stack = vec![(node, edge, 0)];
+        while let Some((node, edge, depth)) = stack.pop() {
+            if depth > 0 {
+                edges.push(edge);
+            }
+            if depth < radius && !tree.is_tip(node) {
+                stack.extend(tree.other_links(node, edge).map(|(n, e)| (n, e, depth + 1)));
+            }
+        }
+    }
+    edges
 }
 
 /// Hill climbing from a perturbed tree, only where it has changed.

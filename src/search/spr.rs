@@ -92,7 +92,7 @@ pub fn spr_round(
     // Neighbouring subtrees follow each other, so that few CLVs turn between two prunes.
     let order: Vec<NodeId> = inner_nodes_depth_first(evaluator.tree());
     let views = ParsimonyViews::new(evaluator.tree(), data);
-    let mut round = Round { evaluator, data, views, options, changed, result };
+    let mut round = Round { evaluator, views, options, changed, result };
     for attach in order {
         if !round.changed.take(attach) {
             continue;
@@ -113,7 +113,6 @@ pub fn spr_round(
 
 struct Round<'a> {
     evaluator: &'a mut Evaluator,
-    data: &'a ParsimonyData,
     /// Of the tree as it is.
     views: ParsimonyViews<'a>,
     options: &'a RoundOptions,
@@ -163,47 +162,12 @@ impl Round<'_> {
                 for place in moved.places() {
                     self.changed.mark_around(self.evaluator.tree(), place);
                 }
-                self.views = ParsimonyViews::new(self.evaluator.tree(), self.data);
+                self.views.look_at(self.evaluator.tree());
                 return;
             }
             self.evaluator.undo_move(moved);
         }
     }
-}
-
-/// Edges at most `reach` beyond the given ones (each with the node to go on from), and those exactly
-/// so far out, as (node to go on from, index).
-fn edges_beyond(
-    tree: &Tree,
-    front: &[(NodeId, EdgeId)],
-    reach: usize,
-) -> (Vec<EdgeId>, Vec<(NodeId, usize)>) {
-    let (mut edges, mut ends) = (Vec::new(), Vec::new());
-    for &(node, edge) in front {
-        let mut stack = vec![(node, edge, 0)];
-        while let Some((node, edge, depth)) = stack.pop() {
-            if depth > 0 {
-                edges.push(edge);
-            }
-            if depth == reach {
-                ends.push((node, edges.len() - 1));
-            } else if !tree.is_tip(node) {
-                stack.extend(tree.other_links(node, edge).map(|(n, e)| (n, e, depth + 1)));
-            }
-        }
-    }
-    (edges, ends)
-}
-
-/// Edges of the rest of the tree within `radius` of the place a subtree hangs at, the two edges that
-/// meet there excluded.
-pub(super) fn edges_within(
-    tree: &Tree,
-    attach: NodeId,
-    pendant: EdgeId,
-    radius: usize,
-) -> Vec<EdgeId> {
-    edges_beyond(tree, &tree.other_links(attach, pendant), radius).0
 }
 
 fn inner_nodes_depth_first(tree: &Tree) -> Vec<NodeId> {

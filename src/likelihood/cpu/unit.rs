@@ -16,8 +16,8 @@ use super::constants::{log_sum, log_sum_derivatives};
 use super::kernels::Kernels;
 use crate::alphabet::Code;
 
-/// Blocks per strip: 8 DNA blocks with 4 rates are 128 KiB per vector.
-const STRIP: usize = 8;
+/// Blocks per strip: 4 DNA blocks with 4 rates are 64 KiB per vector.
+const STRIP: usize = 4;
 
 /// One block's place within its unit.
 #[derive(Debug, Clone, Copy)]
