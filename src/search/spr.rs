@@ -80,8 +80,8 @@ impl Changed {
     }
 }
 
-/// Prunes every subtree at a changed node once (both sides of every edge); see [`Round::prune`]. What is
-/// moved counts as changed again. `data` are the evaluator's genes as parsimony sees them.
+/// Prunes every subtree at a changed node once (both sides of every edge), and moves it if one of the
+/// places tried is better; what is moved counts as changed again. `data` are the evaluator's genes as parsimony sees them.
 pub fn spr_round(
     evaluator: &mut Evaluator,
     data: &ParsimonyData,
