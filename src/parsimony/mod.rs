@@ -24,4 +24,4 @@ pub use data::{ParsimonyData, ParsimonyPart};
 pub use fitch::parsimony_score;
 pub use spr::parsimony_spr;
 pub use stepwise::stepwise_addition;
-pub use views::{InsertionCosts, ParsimonyViews};
+pub use views::ParsimonyViews;

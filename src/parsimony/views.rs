@@ -17,18 +17,9 @@ pub struct ParsimonyViews<'d> {
     row_of: Vec<[(NodeId, u32); 2]>,
     pool: Vec<Row>,
     free: Vec<u32>,
-    /// Rows by depth, for the walk of [`ParsimonyViews::insertion_costs`].
+    /// Rows by depth, for the walk of [`ParsimonyViews::cheapest_insertions`].
     scratch: Vec<Row>,
     every_block: Vec<u32>,
-}
-
-/// Cost of a subtree at its own place and at other places.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct InsertionCosts {
-    /// Changes it adds where it is now, that is in the edge that a prune would merge.
-    pub here: u64,
-    /// Changes it would add in each of the other edges. Edges have the numbers of the pruned tree.
-    pub elsewhere: Vec<(EdgeId, u64)>,
 }
 
 const NO_ROW: u32 = u32::MAX;
@@ -141,26 +132,6 @@ impl<'d> ParsimonyViews<'d> {
         self.insertion_cost(a, b, &self.data.tips[taxon], &self.data.active[taxon], limit)
     }
 
-    /// What the subtree behind `pendant`, hanging at `attach`, costs at its place and in all edges at
-    /// most `radius` edges away from there (edges next to the one that a prune would merge are at 1).
-    pub fn insertion_costs(
-        &mut self,
-        tree: &Tree,
-        attach: NodeId,
-        pendant: EdgeId,
-        radius: usize,
-    ) -> InsertionCosts {
-        let mut costs = InsertionCosts::default();
-        self.scan_insertions(tree, attach, pendant, radius, |edge, cost| {
-            match edge {
-                None => costs.here = cost,
-                Some(edge) => costs.elsewhere.push((edge, cost)),
-            }
-            Some(u64::MAX)
-        });
-        costs
-    }
-
     /// The `count` edges at most `radius` away where the subtree behind `pendant`, hanging at `attach`,
     /// costs least, with the changes it would add; the cheapest first, of equal ones that which the
     /// walk meets first. Its present place is not among them.
@@ -190,7 +161,8 @@ impl<'d> ParsimonyViews<'d> {
         cheapest
     }
 
-    /// The walk behind [`ParsimonyViews::insertion_costs`]. `visit` gets the place (`None` for the
+    /// The walk behind [`ParsimonyViews::cheapest_insertions`], over the places at most `radius` edges away
+    /// (edges next to the one that a prune would merge are at 1; numbers are those of the pruned tree). `visit` gets the place (`None` for the
     /// present one, which comes first) and its cost, and says up to which cost the next places
     /// matter: a cost above that may be too low. `None` ends the walk.
     pub(super) fn scan_insertions(
@@ -351,6 +323,24 @@ mod tests {
         assert_eq!(views.pool.len() - views.free.len(), fresh.pool.len(), "no row is lost");
     }
 
+    /// What a subtree costs at its place and in every edge within a radius.
+    fn insertion_costs(
+        views: &mut ParsimonyViews,
+        tree: &Tree,
+        [attach, pendant]: [u32; 2],
+        radius: usize,
+    ) -> (u64, Vec<(EdgeId, u64)>) {
+        let (mut here, mut elsewhere) = (0, Vec::new());
+        views.scan_insertions(tree, NodeId(attach), EdgeId(pendant), radius, |edge, cost| {
+            match edge {
+                None => here = cost,
+                Some(edge) => elsewhere.push((edge, cost)),
+            }
+            Some(u64::MAX)
+        });
+        (here, elsewhere)
+    }
+
     #[test]
     fn insertion_costs_equal_the_difference_of_full_scores() {
         let mut rng = stream(1, Purpose::Test, 0);
@@ -362,16 +352,24 @@ mod tests {
         for pendant in tree.edges() {
             for attach in tree.ends(pendant).into_iter().filter(|end| end.index() >= 12) {
                 for radius in [1, 3, 99] {
-                    let costs = views.insertion_costs(&tree, attach, pendant, radius);
+                    let (here, elsewhere) =
+                        insertion_costs(&mut views, &tree, [attach.0, pendant.0], radius);
+                    let mut cheapest = elsewhere.clone();
+                    cheapest.sort_by_key(|place| place.1);
+                    for count in [0, 1, 4, 99] {
+                        let found =
+                            views.cheapest_insertions(&tree, attach, pendant, radius, count);
+                        assert_eq!(found, cheapest[..count.min(cheapest.len())]);
+                    }
                     let pruned = tree.prune(attach, pendant);
                     let mut expected = tree.edges_within(pruned.merged, radius);
                     expected.sort();
-                    let mut found: Vec<EdgeId> = costs.elsewhere.iter().map(|c| c.0).collect();
+                    let mut found: Vec<EdgeId> = elsewhere.iter().map(|c| c.0).collect();
                     found.sort();
                     assert_eq!(found, expected.iter().map(|e| e.0).collect::<Vec<_>>());
-                    for &(target, cost) in &costs.elsewhere {
+                    for &(target, cost) in &elsewhere {
                         let undo = tree.regraft(&pruned, target, [0.0, 0.0]);
-                        assert_eq!(parsimony_score(&tree, &data) + costs.here, score + cost);
+                        assert_eq!(parsimony_score(&tree, &data) + here, score + cost);
                         tree.undo_regraft(&pruned, &undo);
                     }
                     tree.undo_prune(&pruned);
@@ -393,7 +391,7 @@ mod tests {
             if tree.is_tip(attach) {
                 continue;
             }
-            let places = views.insertion_costs(&tree, attach, pendant, 5).elsewhere;
+            let (_, places) = insertion_costs(&mut views, &tree, [attach.0, pendant.0], 5);
             if !places.is_empty() {
                 let target = places[rng.random_range(0..places.len())].0;
                 views.spr(&mut tree, attach, pendant, target);
