@@ -6,7 +6,7 @@ use criterion::Criterion;
 use genes::{Shape, build_partitions, evaluator, simulate};
 use mlsearch::alignment::read_alignment;
 use mlsearch::likelihood::{BranchOptions, BrlenLinkage};
-use mlsearch::parsimony::{ParsimonyData, ParsimonyPart};
+use mlsearch::parsimony::ParsimonyData;
 use mlsearch::partition::{Partition, whole_alignment};
 use mlsearch::rng::Purpose;
 use mlsearch::search::schedule::{FAST, ROUND_TOLERANCE};
@@ -36,17 +36,7 @@ fn main() {
 }
 
 fn bench_round(criterion: &mut Criterion, name: &str, partitions: &[Partition], num_taxa: usize) {
-    let parts: Vec<ParsimonyPart> = partitions
-        .iter()
-        .map(|Partition { patterns, .. }| ParsimonyPart {
-            num_states: patterns.data_type.num_states(),
-            tip_taxa: &patterns.tip_taxa,
-            codes: &patterns.codes,
-            code_masks: &patterns.code_masks,
-            weights: &patterns.weights,
-        })
-        .collect();
-    let data = ParsimonyData::new(num_taxa, &parts);
+    let data = ParsimonyData::of_partitions(num_taxa, partitions);
     let tree = parsimony_start(&data, 1, Purpose::ParsimonyTree, 0);
     let mut evaluator = evaluator(partitions, &tree, BrlenLinkage::Linked, 1);
     evaluator.optimize_branches(&BranchOptions {

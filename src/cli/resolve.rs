@@ -397,6 +397,9 @@ mod tests {
         assert_eq!(plan(&format!("{DATA} --prefix /x/y")).output.prefix, PathBuf::from("/x/y"));
         assert_eq!(plan(&format!("{DATA} --sitelh -t a.nwk")).command, Command::Evaluate);
         assert_eq!(plan(&format!("{DATA} --spr-cutoff off")).search.spr_cutoff, Some(None));
+        assert_eq!(plan(DATA).search.effort, SearchEffort::Normal);
+        assert_eq!(plan(&format!("{DATA} --fast")).num_made_trees(), 1);
+        assert_eq!(plan(&format!("{DATA} --thorough")).search.effort, SearchEffort::Thorough);
     }
 
     #[test]
@@ -439,6 +442,8 @@ mod tests {
             ("mlsearch -s a -m JC --opt-branches off", "--evaluate only"),
             ("mlsearch -s a -m JC --evaluate -t x --partition-trees y", "--evaluate -M"),
             ("mlsearch -s a -m JC --evaluate -t x --spr-radius 3", "go with a search"),
+            ("mlsearch -s a -m JC --evaluate -t x --fast", "go with a search"),
+            ("mlsearch -s a -m JC --fast --thorough", "give one of them"),
             ("mlsearch -s a -m JC -e 0", "positive"),
             ("mlsearch -s a -m JC -e -1", "positive"),
             ("mlsearch -s a -m JC -T 0", "--threads"),

@@ -2,7 +2,10 @@
 
 use super::cpu::all_kernels;
 use super::naive::naive_log_likelihood;
-use super::tests::{Case, GTR, HKY_I, candidates, close, random_case, trace};
+use super::tests::{
+    Case, GTR, HKY_I, assert_scores_are_those_of_moved_trees, close, random_case, trace,
+    vary_scalers,
+};
 use super::*;
 use crate::alphabet::Code;
 use crate::model::Ascertainment::{self, Felsenstein, Lewis, Stamatakis};
@@ -156,28 +159,9 @@ fn corrected_runs_have_the_same_bits_on_every_kernel_set_and_thread_count() {
 #[test]
 fn corrected_insertion_scores_are_those_of_the_moved_tree() {
     for linkage in LINKAGES {
-        let case = corrected_case(20, 8);
-        let mut evaluator = case.evaluator(linkage);
-        if linkage == BrlenLinkage::Scaled {
-            (0..WITH_TREE)
-                .for_each(|gene| evaluator.set_brlen_scaler(gene, 0.7 + 0.1 * gene as f64));
-        }
-        let tree = evaluator.tree().clone();
-        for attach in tree.nodes().skip(tree.num_tips()) {
-            for (_, pendant) in tree.links(attach) {
-                let candidates = candidates(&tree, attach, pendant);
-                let scores = {
-                    let prune = evaluator.prune(attach, pendant, None);
-                    evaluator.score(&prune, &candidates)
-                };
-                for (&candidate, &score) in candidates.iter().zip(&scores) {
-                    let moved = evaluator.move_subtree(attach, pendant, candidate);
-                    let want = evaluator.log_likelihood();
-                    evaluator.undo_move(moved);
-                    assert!(close(score, want), "{linkage:?} {candidate:?}: {score} not {want}");
-                }
-            }
-        }
+        let mut evaluator = corrected_case(20, 8).evaluator(linkage);
+        vary_scalers(&mut evaluator, WITH_TREE);
+        assert_scores_are_those_of_moved_trees(&mut evaluator);
     }
 }
 

@@ -4,7 +4,7 @@
 //! each state at the node, per pattern and rate category. *Virtual root*: the edge towards which all
 //! CLVs of a gene point. *Gene*: a partition, by number. *T|g*: the tree restricted to the taxa that
 //! have data in gene g. *Slot*: number of the one CLV that an inner node of T|g owns; what it points
-//! towards changes (it is relocatable), its place does not. *Sumtable*: what is left of an edge's
+//! towards changes (it is relocatable), its place does not; a few more hold what is made on trial. *Sumtable*: what is left of an edge's
 //! likelihood when its length is the only variable.
 
 mod arena;

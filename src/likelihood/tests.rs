@@ -136,10 +136,8 @@ pub(super) fn trace(evaluator: &mut Evaluator) -> Vec<u64> {
     for node in evaluator.tree().clone().nodes().skip(evaluator.tree().num_tips()) {
         let pendant = evaluator.tree().links(node).next().unwrap().1;
         let candidates = candidates(evaluator.tree(), node, pendant);
-        let scores = {
-            let prune = evaluator.prune(node, pendant, None);
-            evaluator.score(&prune, &candidates)
-        };
+        let prune = evaluator.prune(node, pendant, None);
+        let scores = evaluator.score(&prune, &candidates);
         let prune = evaluator.prune(node, pendant, Some(1e-2));
         for &candidate in &candidates {
             bits.push(evaluator.try_insertion(&prune, candidate, 1e-2, -1e9).lnl.to_bits());
@@ -178,35 +176,50 @@ fn same_bits_on_every_kernel_set_and_thread_count() {
     }
 }
 
+/// Every subtree of the tree: where it hangs, its edge, and the edges it could be put into.
+fn prunes(tree: &Tree) -> Vec<(NodeId, EdgeId, Vec<EdgeId>)> {
+    let mut found = Vec::new();
+    for attach in tree.nodes().skip(tree.num_tips()) {
+        for (_, pendant) in tree.links(attach) {
+            found.push((attach, pendant, candidates(tree, attach, pendant)));
+        }
+    }
+    found
+}
+
+/// Under scaled lengths: a different scaler for each of the first genes.
+pub(super) fn vary_scalers(evaluator: &mut Evaluator, num_genes: usize) {
+    if evaluator.linkage() == BrlenLinkage::Scaled {
+        for gene in 0..num_genes {
+            evaluator.set_brlen_scaler(gene, 0.7 + 0.1 * gene as f64);
+        }
+    }
+}
+
+pub(super) fn assert_scores_are_those_of_moved_trees(evaluator: &mut Evaluator) {
+    for (attach, pendant, candidates) in prunes(evaluator.tree()) {
+        let prune = evaluator.prune(attach, pendant, None);
+        let scores = evaluator.score(&prune, &candidates);
+        for (&candidate, &score) in candidates.iter().zip(&scores) {
+            let moved = evaluator.move_subtree(attach, pendant, candidate);
+            let want = evaluator.log_likelihood();
+            evaluator.undo_move(moved);
+            assert!(
+                close(score, want),
+                "{:?}: {attach:?} {pendant:?} into {candidate:?}: {score} not {want}",
+                evaluator.linkage()
+            );
+        }
+    }
+}
+
 #[test]
 fn insertion_scores_are_those_of_the_moved_tree() {
     for linkage in [BrlenLinkage::Linked, BrlenLinkage::Scaled, BrlenLinkage::Unlinked] {
         for seed in 0..3 {
-            let case = mixed_case(20 + seed, 10);
-            let mut evaluator = case.evaluator(linkage);
-            if linkage == BrlenLinkage::Scaled {
-                (0..6).for_each(|gene| evaluator.set_brlen_scaler(gene, 0.7 + 0.1 * gene as f64));
-            }
-            let tree = evaluator.tree().clone();
-            for attach in tree.nodes().skip(tree.num_tips()) {
-                for (_, pendant) in tree.links(attach) {
-                    let candidates = candidates(&tree, attach, pendant);
-                    let scores = {
-                        let prune = evaluator.prune(attach, pendant, None);
-                        evaluator.score(&prune, &candidates)
-                    };
-                    for (&candidate, &score) in candidates.iter().zip(&scores) {
-                        let moved = evaluator.move_subtree(attach, pendant, candidate);
-                        let want = evaluator.log_likelihood();
-                        evaluator.undo_move(moved);
-                        assert!(
-                            close(score, want),
-                            "{linkage:?} seed {seed}: {attach:?} {pendant:?} into {candidate:?}: \
-                             {score} not {want}"
-                        );
-                    }
-                }
-            }
+            let mut evaluator = mixed_case(20 + seed, 10).evaluator(linkage);
+            vary_scalers(&mut evaluator, 6);
+            assert_scores_are_those_of_moved_trees(&mut evaluator);
         }
     }
 }
@@ -215,47 +228,47 @@ fn insertion_scores_are_those_of_the_moved_tree() {
 fn a_trial_gives_the_likelihood_that_the_tree_then_has() {
     for linkage in [BrlenLinkage::Linked, BrlenLinkage::Scaled, BrlenLinkage::Unlinked] {
         for seed in 0..3 {
-            let case = mixed_case(30 + seed, 9);
-            let mut evaluator = case.evaluator(linkage);
-            if linkage == BrlenLinkage::Scaled {
-                (0..6).for_each(|gene| evaluator.set_brlen_scaler(gene, 0.7 + 0.1 * gene as f64));
-            }
-            let tree = evaluator.tree().clone();
-            for attach in tree.nodes().skip(tree.num_tips()) {
-                for (_, pendant) in tree.links(attach) {
-                    for tolerance in [None, Some(1e-3)] {
-                        let prune = evaluator.prune(attach, pendant, tolerance);
-                        let candidates = candidates(&tree, attach, pendant);
-                        let scores = evaluator.score(&prune, &candidates);
-                        let mut trials = Vec::new();
-                        for (&candidate, &score) in candidates.iter().zip(&scores) {
-                            let trial =
-                                evaluator.try_insertion(&prune, candidate, 1e-3, f64::NEG_INFINITY);
-                            assert!(trial.lnl >= score - 1e-6, "{} below {score}", trial.lnl);
-                            // One that is given up early leaves nothing behind either.
-                            let part = evaluator.try_insertion(&prune, candidate, 1e-3, 0.0);
-                            assert!(part.lnl <= trial.lnl + 1e-6);
-                            trials.push(trial);
-                        }
-                        evaluator.assert_clvs();
-                        for (trial, &candidate) in trials.iter().zip(&candidates) {
-                            let again =
-                                evaluator.try_insertion(&prune, candidate, 1e-3, f64::NEG_INFINITY);
-                            assert_eq!(again, *trial, "after another move was taken back");
-                            let moved = evaluator.insert(&prune, trial);
-                            let want = evaluator.log_likelihood();
-                            evaluator.undo_move(moved);
-                            assert!(
-                                close(trial.lnl, want),
-                                "{linkage:?} seed {seed}, {tolerance:?}: {attach:?} {pendant:?}: \
-                                 {trial:?}, not {want}"
-                            );
-                        }
-                        evaluator.assert_integrity();
-                    }
+            let mut evaluator = mixed_case(30 + seed, 9).evaluator(linkage);
+            vary_scalers(&mut evaluator, 6);
+            for (attach, pendant, candidates) in prunes(evaluator.tree()) {
+                for tolerance in [None, Some(1e-3)] {
+                    let prune = evaluator.prune(attach, pendant, tolerance);
+                    assert_trials_are_those_of_moved_trees(&mut evaluator, &prune, &candidates);
+                    evaluator.assert_integrity();
                 }
             }
         }
+    }
+}
+
+fn assert_trials_are_those_of_moved_trees(
+    evaluator: &mut Evaluator,
+    prune: &Prune,
+    candidates: &[EdgeId],
+) {
+    let to_the_end = f64::NEG_INFINITY;
+    let scores = evaluator.score(prune, candidates);
+    let mut trials = Vec::new();
+    for (&candidate, &score) in candidates.iter().zip(&scores) {
+        let trial = evaluator.try_insertion(prune, candidate, 1e-3, to_the_end);
+        assert!(trial.lnl >= score - 1e-6, "{} below {score}", trial.lnl);
+        // One that is given up early leaves nothing behind either.
+        let part = evaluator.try_insertion(prune, candidate, 1e-3, 0.0);
+        assert!(part.lnl <= trial.lnl + 1e-6);
+        trials.push(trial);
+    }
+    evaluator.assert_clvs();
+    for (trial, &candidate) in trials.iter().zip(candidates) {
+        let again = evaluator.try_insertion(prune, candidate, 1e-3, to_the_end);
+        assert_eq!(again, *trial, "after another move was taken back");
+        let moved = evaluator.insert(prune, trial);
+        let want = evaluator.log_likelihood();
+        evaluator.undo_move(moved);
+        assert!(
+            close(trial.lnl, want),
+            "{:?}: {prune:?}: {trial:?}, not {want}",
+            evaluator.linkage()
+        );
     }
 }
 
@@ -302,9 +315,7 @@ fn optimised_branches_are_a_maximum_and_never_worse() {
     for linkage in [BrlenLinkage::Linked, BrlenLinkage::Scaled, BrlenLinkage::Unlinked] {
         let case = mixed_case(60, 9);
         let mut evaluator = case.evaluator(linkage);
-        if linkage == BrlenLinkage::Scaled {
-            (0..6).for_each(|gene| evaluator.set_brlen_scaler(gene, 0.7 + 0.1 * gene as f64));
-        }
+        vary_scalers(&mut evaluator, 6);
         let start = evaluator.log_likelihood();
         let options = BranchOptions { max_sweeps: 50, lnl_epsilon: 1e-7, gain_tolerance: 1e-10 };
         let best = evaluator.optimize_branches(&options);

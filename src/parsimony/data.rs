@@ -11,6 +11,7 @@
 //! A column of weight w takes w bits; columns that fit every tree equally well take none.
 
 use crate::alphabet::Code;
+use crate::partition::Partition;
 use std::collections::BTreeMap;
 
 /// Words per state in a block.
@@ -73,6 +74,21 @@ pub struct ParsimonyData {
 }
 
 impl ParsimonyData {
+    /// Packs the patterns of partitions as they were read, or of replicates of them.
+    pub fn of_partitions(num_taxa: usize, partitions: &[Partition]) -> Self {
+        let parts: Vec<ParsimonyPart> = partitions
+            .iter()
+            .map(|Partition { patterns, .. }| ParsimonyPart {
+                num_states: patterns.data_type.num_states(),
+                tip_taxa: &patterns.tip_taxa,
+                codes: &patterns.codes,
+                code_masks: &patterns.code_masks,
+                weights: &patterns.weights,
+            })
+            .collect();
+        ParsimonyData::new(num_taxa, &parts)
+    }
+
     /// Packs the patterns of all partitions; taxa are numbered 0..`num_taxa`.
     pub fn new(num_taxa: usize, parts: &[ParsimonyPart]) -> Self {
         let mut tip_changes = vec![0u64; num_taxa];

@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::likelihood::BrlenLinkage;
 use crate::model::Model;
 use crate::output::{BootstrapReport, Kind};
+use crate::parsimony::ParsimonyData;
 use crate::partition::{Partition, count_freqs};
 use crate::rng::Purpose;
 use crate::search::{Event, Observer, SearchEffort, Silent, parsimony_start};
@@ -77,7 +78,7 @@ fn replicate(
             }
         })
         .collect();
-    let data = setup.loaded.parsimony_data(&partitions);
+    let data = ParsimonyData::of_partitions(setup.loaded.taxa.len(), &partitions);
     let tree = parsimony_start(&data, seed, Purpose::BootstrapTree, number as u64);
     drop(data);
     // A replicate's tree need not be the very best: support varies more by resampling.

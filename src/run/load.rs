@@ -13,7 +13,6 @@ use crate::alignment::{Alignment, AlignmentReport, Patterns, read_alignment};
 use crate::error::{Error, Fault, Place, Result};
 use crate::likelihood::BrlenLinkage;
 use crate::model::Model;
-use crate::parsimony::{ParsimonyData, ParsimonyPart};
 use crate::partition::{
     Partition, PartitionDef, build_patterns, count_freqs, gappyness, num_states_seen,
     parse_partitions, whole_alignment,
@@ -57,21 +56,6 @@ impl Loaded {
     pub fn num_patterns(&self) -> usize {
         let patterns = self.partitions.iter().map(|p| p.patterns.num_patterns());
         patterns.sum()
-    }
-
-    /// The data as parsimony sees them; `partitions` are those read, or a replicate of them.
-    pub fn parsimony_data(&self, partitions: &[Partition]) -> ParsimonyData {
-        let parts: Vec<ParsimonyPart> = partitions
-            .iter()
-            .map(|Partition { patterns, .. }| ParsimonyPart {
-                num_states: patterns.data_type.num_states(),
-                tip_taxa: &patterns.tip_taxa,
-                codes: &patterns.codes,
-                code_masks: &patterns.code_masks,
-                weights: &patterns.weights,
-            })
-            .collect();
-        ParsimonyData::new(self.taxa.len(), &parts)
     }
 }
 

@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::likelihood::{BrlenLinkage, Evaluator};
 use crate::model::Model;
 use crate::output::Kind;
+use crate::parsimony::ParsimonyData;
 use crate::partition::Partition;
 use crate::search::{self, Event, Observer, SearchEffort, SearchOptions};
 use crate::tree::Tree;
@@ -109,7 +110,7 @@ pub fn climb(
         seed: begin.seed,
         index: begin.index,
     };
-    let data = setup.loaded.parsimony_data(partitions);
+    let data = ParsimonyData::of_partitions(setup.loaded.taxa.len(), partitions);
     let lnl = search::search(&mut evaluator, models, &data, &options, observer);
     (evaluator, lnl)
 }

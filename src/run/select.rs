@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::likelihood::BrlenLinkage;
 use crate::model::Model;
 use crate::output::{CandidateReport, SelectionReport, table};
+use crate::parsimony::ParsimonyData;
 use crate::partition::{PartitionDef, detect_data_type};
 use crate::rng::Purpose;
 use crate::search::{Event, Observer, parsimony_start};
@@ -70,7 +71,8 @@ fn selection_tree(setup: &Setup) -> (Tree, &'static str) {
             (given.tree.clone(), "the first tree given")
         }
         _ => {
-            let data = setup.loaded.parsimony_data(&setup.loaded.partitions);
+            let loaded = &setup.loaded;
+            let data = ParsimonyData::of_partitions(loaded.taxa.len(), &loaded.partitions);
             let tree = parsimony_start(&data, setup.plan.seed, Purpose::ModelSelection, 0);
             (tree, "a parsimony tree")
         }

@@ -6,7 +6,7 @@ use super::session::{Files, Session};
 use super::trees::GivenTree;
 use crate::error::Result;
 use crate::output::Kind;
-use crate::parsimony::{parsimony_brlens, parsimony_score};
+use crate::parsimony::{ParsimonyData, parsimony_brlens, parsimony_score};
 use crate::rng::{Purpose, stream};
 use crate::search::{Event, parsimony_start};
 use crate::tree::{DEFAULT_BRLEN, Tree, random_tree};
@@ -61,7 +61,8 @@ pub fn make_starts(session: &mut Session, lengths: Lengths) -> Result<Vec<StartT
         return Ok(given.collect());
     }
     session.phase("starting trees");
-    let data = session.setup.loaded.parsimony_data(&session.setup.loaded.partitions);
+    let loaded = &session.setup.loaded;
+    let data = ParsimonyData::of_partitions(loaded.taxa.len(), &loaded.partitions);
     session.run_jobs(recipes.len(), |setup, _, i, observer| {
         let seed = setup.plan.seed;
         let (source, mut tree, has_lengths) = match &recipes[i] {

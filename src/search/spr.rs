@@ -20,7 +20,8 @@ pub struct RoundOptions {
     pub within: f64,
     /// A position that is this far below when its pendant branch was optimised is given up.
     pub floor: f64,
-    /// A verified position at most this far below gets its neighbourhood's branches optimised, too.
+    /// A tried position further below than this is given up, too; nearer ones get the branches around both
+    /// places optimised.
     pub near_miss: f64,
 }
 
@@ -81,7 +82,8 @@ impl Changed {
 }
 
 /// Prunes every subtree at a changed node once (both sides of every edge), and moves it if one of the
-/// places tried is better; what is moved counts as changed again. `data` are the evaluator's genes as parsimony sees them.
+/// places tried is better; what is moved counts as changed again. `data` are the evaluator's genes as
+/// parsimony sees them.
 pub fn spr_round(
     evaluator: &mut Evaluator,
     data: &ParsimonyData,
