@@ -50,7 +50,7 @@ fn bench_round(criterion: &mut Criterion, name: &str, partitions: &[Partition], 
         let before = evaluator.log_likelihood();
         let mut changed = Changed::all(evaluator.tree());
         let started = Instant::now();
-        let result = spr_round(&mut evaluator, &data, &FAST, &mut changed);
+        let result = spr_round(&mut evaluator, &data, &FAST, &mut changed, |_| {});
         let time = started.elapsed();
         assert!(result.lnl >= before, "from {before} to {}", result.lnl);
         assert!(result.scored > 0, "nothing was tried");

@@ -5,7 +5,7 @@
 //!
 //! | floor | rooms |
 //! |---|---|
-//! | 0 | [`error`], [`rng`], [`taxa`], [`numeric`] |
+//! | 0 | [`error`], [`observer`], [`rng`], [`taxa`], [`numeric`] |
 //! | 1 | [`alphabet`], [`tree`], [`parallel`] |
 //! | 2 | [`alignment`], [`model`] |
 //! | 3 | [`partition`] |
@@ -19,6 +19,7 @@
 
 pub mod error;
 pub mod numeric;
+pub mod observer;
 pub mod rng;
 pub mod taxa;
 

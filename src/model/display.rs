@@ -27,6 +27,16 @@ impl Model {
     pub fn label(&self) -> String {
         canonical(self, false)
     }
+
+    /// [`Model::label`], cut where it holds long lists of given values (a user's matrix).
+    pub fn short_label(&self) -> String {
+        const MOST: usize = 60;
+        let label = self.label();
+        match label.char_indices().nth(MOST) {
+            Some((at, _)) => format!("{}...", &label[..at]),
+            None => label,
+        }
+    }
 }
 
 fn canonical(model: &Model, all_values: bool) -> String {

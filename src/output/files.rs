@@ -4,7 +4,8 @@
 //! computed a run reserves its names; what exists already is refused unless `--redo` was given.
 
 use crate::error::{Error, Result};
-use std::io::Write;
+use std::fs::{File, TryLockError};
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 /// One kind of output file.
@@ -42,6 +43,20 @@ pub enum Kind {
     TrueTree,
 }
 
+/// What analyses of sequences write: `--redo` of one replaces all of them.
+pub const ANALYSIS_KINDS: [Kind; 10] = [
+    Kind::BestTree,
+    Kind::BestModel,
+    Kind::MlTrees,
+    Kind::StartTree,
+    Kind::Bootstraps,
+    Kind::Support,
+    Kind::SiteLh,
+    Kind::BestPartitionTrees,
+    Kind::Log,
+    Kind::Json,
+];
+
 impl Kind {
     /// What follows `PREFIX.mlsearch.`.
     pub fn suffix(self) -> &'static str {
@@ -63,25 +78,76 @@ impl Kind {
             Kind::TrueTree => "trueTree",
         }
     }
+
+    /// What is in it, for people.
+    pub fn content(self) -> &'static str {
+        match self {
+            Kind::BestTree => "the tree with the highest likelihood",
+            Kind::BestModel => "its model with all parameters; can be given as -q or -m",
+            Kind::MlTrees => "the final tree of every start, or every evaluated tree",
+            Kind::StartTree => "the starting trees",
+            Kind::Bootstraps => "the trees of the bootstrap replicates",
+            Kind::Support => "the best tree with support values",
+            Kind::ConsensusTree => "the consensus tree",
+            Kind::RfDistances => "distances between all pairs of trees",
+            Kind::SiteLh => "log-likelihood of every site",
+            Kind::BestPartitionTrees => "one tree per partition with its own branch lengths",
+            Kind::Log => "all that happened",
+            Kind::Json => "all results, for programs",
+            Kind::Alignment => "the simulated sequences",
+            Kind::Partitions => "their partitions with their models",
+            Kind::TrueTree => "the tree that they were simulated on",
+        }
+    }
 }
 
 /// The output files of one run.
-#[derive(Debug, Clone)]
+///
+/// From [`OutputFiles::reserve`] on no other run can use the prefix: its log is locked. The log changes at
+/// [`OutputFiles::begin`], and results of an earlier run make way when the first new one is there: a run
+/// that is refused, or fails before, costs nobody a result.
+#[derive(Debug)]
 pub struct OutputFiles {
     prefix: PathBuf,
-    redo: bool,
+    /// Results of an earlier run that make way for those of this one.
+    replaced: Vec<PathBuf>,
+    /// Inputs of this run that it was told to replace: they stay until the result is there.
+    inputs: Vec<PathBuf>,
+    log: Option<File>,
+    has_written: bool,
+    /// There was no log before, and this run has nothing to put into it yet.
+    log_is_needless: bool,
 }
 
 impl OutputFiles {
-    /// Makes sure that every file can be written later.
+    /// Makes sure that every file of these kinds can be written later. With `redo`, existing files of
+    /// the kinds `replaced` will be removed before the first one is written; the run's own inputs stay until
+    /// a result takes their place.
     ///
     /// # Errors
-    /// [`Error::Usage`] if the folder is missing, or if results exist and `redo` is false; all
-    /// existing ones are named. [`Error::Failed`] if no file can be made in the folder.
-    pub fn reserve(prefix: &Path, kinds: &[Kind], redo: bool) -> Result<Self> {
-        let files = OutputFiles { prefix: prefix.to_path_buf(), redo };
+    /// [`Error::Usage`] if the folder is missing, if another run uses the prefix, or if results exist
+    /// and `redo` is false; all existing ones are named. A log alone is no result: a run that failed
+    /// leaves one. [`Error::Failed`] if no file can be made in the folder.
+    pub fn reserve(
+        prefix: &Path,
+        kinds: &[Kind],
+        redo: bool,
+        replaced: &[Kind],
+        inputs: &[&Path],
+    ) -> Result<Self> {
+        let mut files = OutputFiles {
+            prefix: prefix.to_path_buf(),
+            replaced: Vec::new(),
+            inputs: Vec::new(),
+            log: None,
+            has_written: false,
+            log_is_needless: false,
+        };
+        if kinds.is_empty() {
+            return Ok(files);
+        }
         let folder = files.folder();
-        if !kinds.is_empty() && !folder.is_dir() {
+        if !folder.is_dir() {
             return Err(Error::Usage(format!(
                 "the output folder '{}' does not exist: make it, or choose another prefix",
                 folder.display()
@@ -92,8 +158,32 @@ impl OutputFiles {
         if !folders.is_empty() {
             return Err(Error::Usage(format!("these are folders, not files:{}", list(&folders))));
         }
+        // Better said now than after hours of computing. The temporary file is gone at once.
+        let impossible = paths.iter().find_map(|path| match path.symlink_metadata() {
+            Err(error) if error.kind() != ErrorKind::NotFound => Some(error),
+            _ => None,
+        });
+        let failed = |error: std::io::Error| {
+            let prefix = prefix.display();
+            Error::Failed(format!("no results can be written to '{prefix}.*': {error}"))
+        };
+        if let Some(error) = impossible.or_else(|| files.temporary().err()) {
+            return Err(failed(error));
+        }
+        // The lock comes before the look at what exists: of two runs that start at once, one gets it.
+        if kinds.contains(&Kind::Log) {
+            files.lock_log().map_err(failed)?.ok_or_else(|| {
+                Error::Usage(format!(
+                    "another run is writing to '{}.mlsearch.*': wait for its end, or choose another \
+                     --prefix (-n)",
+                    prefix.display()
+                ))
+            })?;
+        }
+        let exists = |path: &PathBuf| path.symlink_metadata().is_ok();
+        let log = files.path(Kind::Log);
         let existing: Vec<&PathBuf> =
-            paths.iter().filter(|path| path.symlink_metadata().is_ok()).collect();
+            paths.iter().filter(|path| **path != log && exists(path)).collect();
         if !redo && !existing.is_empty() {
             return Err(Error::Usage(format!(
                 "results of an earlier run exist and are not overwritten:{}\n\
@@ -101,19 +191,47 @@ impl OutputFiles {
                 list(&existing)
             )));
         }
-        // Better said now than after hours of computing. The temporary file is gone at once.
-        let impossible = paths.iter().find_map(|path| match path.symlink_metadata() {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Some(error),
-            _ => None,
-        });
-        let trial = || if kinds.is_empty() { None } else { files.temporary().err() };
-        if let Some(error) = impossible.or_else(trial) {
-            let prefix = prefix.display();
-            return Err(Error::Failed(format!(
-                "no results can be written to '{prefix}.*': {error}"
-            )));
+        if redo {
+            let is_input = |path: &Path| inputs.iter().any(|input| same_file(path, input));
+            let earlier = replaced.iter().map(|&kind| files.path(kind));
+            let earlier = earlier.filter(|path| *path != log && exists(path));
+            (files.inputs, files.replaced) = earlier.partition(|path| is_input(path));
         }
         Ok(files)
+    }
+
+    /// Opens and locks the log; `None` if another run has it.
+    fn lock_log(&mut self) -> std::io::Result<Option<()>> {
+        let path = self.path(Kind::Log);
+        let is_new = !path.exists();
+        let file = File::options().create(true).truncate(false).write(true).open(path)?;
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            // A file system without locks: two runs on one prefix are then the user's to avoid.
+            Ok(()) | Err(TryLockError::Error(_)) => {}
+        }
+        self.log = Some(file);
+        self.log_is_needless = is_new;
+        Ok(Some(()))
+    }
+
+    /// The input was accepted: the log, empty, to be written from now on.
+    ///
+    /// # Errors
+    /// [`Error::Io`] (writing).
+    pub fn begin(&mut self) -> Result<Option<File>> {
+        self.log_is_needless = false;
+        let path = self.path(Kind::Log);
+        let open = |log: &File| {
+            log.set_len(0)?;
+            log.try_clone()
+        };
+        self.log.as_ref().map(open).transpose().map_err(|source| writing(&path, source))
+    }
+
+    /// The run is refused after all: unless it has written something, it leaves no log.
+    pub fn refuse(mut self) {
+        self.log_is_needless = !self.has_written;
     }
 
     /// A file without content in the folder, which disappears unless it is moved to its place.
@@ -139,21 +257,23 @@ impl OutputFiles {
     }
 
     /// Writes a whole file: first beside its place, then moved there, so that no reader and no
-    /// crash ever sees half of it.
+    /// crash ever sees half of it. Before the first one, results of an earlier run are removed. A file that
+    /// has appeared since the start is not overwritten.
     ///
     /// # Errors
     /// [`Error::Io`] (writing) with the path; the place is then as it was.
-    pub fn write(&self, kind: Kind, content: &[u8]) -> Result<PathBuf> {
+    pub fn write(&mut self, kind: Kind, content: &[u8]) -> Result<PathBuf> {
         let path = self.path(kind);
-        let failed = |source: std::io::Error| Error::Io {
-            path: path.display().to_string(),
-            source,
-            writing: true,
-        };
+        let failed = |source: std::io::Error| writing(&path, source);
         let mut file = self.temporary().map_err(failed)?;
         file.write_all(content).map_err(failed)?;
         file.as_file().sync_all().map_err(failed)?;
-        let moved = if self.redo { file.persist(&path) } else { file.persist_noclobber(&path) };
+        for earlier in std::mem::take(&mut self.replaced) {
+            std::fs::remove_file(&earlier).map_err(|source| writing(&earlier, source))?;
+        }
+        self.has_written = true;
+        let replaces = self.inputs.contains(&path);
+        let moved = if replaces { file.persist(&path) } else { file.persist_noclobber(&path) };
         moved.map_err(|e| failed(e.error))?;
         Ok(path)
     }
@@ -166,6 +286,23 @@ impl OutputFiles {
     }
 }
 
+impl Drop for OutputFiles {
+    /// A run that was refused before it began leaves no log.
+    fn drop(&mut self) {
+        if self.log_is_needless {
+            let _ = std::fs::remove_file(self.path(Kind::Log));
+        }
+    }
+}
+
+fn writing(path: &Path, source: std::io::Error) -> Error {
+    Error::Io { path: path.display().to_string(), source, writing: true }
+}
+
+fn same_file(a: &Path, b: &Path) -> bool {
+    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}
+
 fn list(paths: &[&PathBuf]) -> String {
     paths.iter().map(|path| format!("\n  {}", path.display())).collect()
 }
@@ -176,49 +313,108 @@ mod tests {
 
     const KINDS: [Kind; 3] = [Kind::BestTree, Kind::Log, Kind::Json];
 
+    fn reserve(prefix: &Path, redo: bool) -> Result<OutputFiles> {
+        OutputFiles::reserve(prefix, &KINDS, redo, &ANALYSIS_KINDS, &[])
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(folder).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
     #[test]
     fn results_are_written_whole_and_not_overwritten() {
         let dir = tempfile::tempdir().unwrap();
         let prefix = dir.path().join("a.phy");
-        let files = OutputFiles::reserve(&prefix, &KINDS, false).unwrap();
+        let mut files = reserve(&prefix, false).unwrap();
+        files.begin().unwrap();
         let path = files.write(Kind::BestTree, b"(a,b,c);\n").unwrap();
         assert_eq!(path, dir.path().join("a.phy.mlsearch.bestTree"));
         assert_eq!(std::fs::read(&path).unwrap(), b"(a,b,c);\n");
         assert_eq!(files.write(Kind::BestTree, b"x").unwrap_err().exit_code(), 1);
         assert_eq!(std::fs::read(&path).unwrap(), b"(a,b,c);\n");
-        // Nothing but the one result: no temporary file is left, not even by the failed write.
-        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+        // No temporary file is left, not even by the failed write.
+        assert_eq!(names(dir.path()), ["a.phy.mlsearch.bestTree", "a.phy.mlsearch.log"]);
     }
 
     #[test]
-    fn every_existing_result_is_named_and_redo_replaces_it() {
+    fn every_existing_result_is_named_and_redo_removes_all_of_the_prefix() {
         let dir = tempfile::tempdir().unwrap();
         let prefix = dir.path().join("run");
-        let files = OutputFiles::reserve(&prefix, &KINDS, false).unwrap();
-        files.write(Kind::Log, b"old").unwrap();
-        files.write(Kind::Json, b"old").unwrap();
-        let error = OutputFiles::reserve(&prefix, &KINDS, false).unwrap_err();
+        let file = |suffix: &str| dir.path().join(format!("run.mlsearch.{suffix}"));
+        for suffix in ["bestTree", "json", "support", "log", "phy"] {
+            std::fs::write(file(suffix), "old").unwrap();
+        }
+        std::fs::write(dir.path().join("runs.mlsearch.json"), "another's").unwrap();
+        let error = reserve(&prefix, false).unwrap_err();
         let message = error.to_string();
         assert_eq!(error.exit_code(), 2);
-        assert!(message.contains("run.mlsearch.log") && message.contains("run.mlsearch.json"));
-        assert!(!message.contains("bestTree") && message.contains("--redo"));
-        let files = OutputFiles::reserve(&prefix, &KINDS, true).unwrap();
-        let path = files.write(Kind::Log, b"new").unwrap();
-        assert_eq!(std::fs::read(path).unwrap(), b"new");
+        assert!(message.contains("run.mlsearch.bestTree") && message.contains("run.mlsearch.json"));
+        assert!(message.contains("--redo"));
+        let input = file("bestTree");
+        let kinds = [Kind::MlTrees, Kind::Log, Kind::Json];
+        let redo =
+            || OutputFiles::reserve(&prefix, &kinds, true, &ANALYSIS_KINDS, &[&input]).unwrap();
+        // A run that is refused before it begins changes nothing.
+        drop(redo());
+        assert_eq!(names(dir.path()).len(), 6);
+        assert_eq!(std::fs::read(file("log")).unwrap(), b"old");
+        // One that fails before its first result only has the log.
+        redo().begin().unwrap();
+        assert_eq!(names(dir.path()).len(), 6);
+        let mut files = redo();
+        files.begin().unwrap().unwrap().write_all(b"new").unwrap();
+        files.write(Kind::Json, b"new").unwrap();
+        drop(files);
+        // A simulated alignment, the run's own input and other prefixes are not the run's to remove.
+        let left =
+            ["bestTree", "json", "log", "phy"].map(|suffix| format!("run.mlsearch.{suffix}"));
+        assert_eq!(names(dir.path())[..4], left);
+        assert_eq!(std::fs::read(file("log")).unwrap(), b"new");
+        assert_eq!(std::fs::read(file("json")).unwrap(), b"new");
+    }
+
+    #[test]
+    fn a_prefix_belongs_to_one_run_at_a_time() {
+        let dir = tempfile::tempdir().unwrap();
+        let prefix = dir.path().join("run");
+        let first = reserve(&prefix, false).unwrap();
+        for redo in [false, true] {
+            let error = reserve(&prefix, redo).unwrap_err();
+            assert!(error.to_string().contains("another run is writing"), "{error}");
+            assert_eq!(error.exit_code(), 2);
+        }
+        drop(first);
+        assert!(names(dir.path()).is_empty(), "the refused run made no log either");
+        let mut refused = reserve(&prefix, false).unwrap();
+        refused.begin().unwrap();
+        refused.refuse();
+        assert!(names(dir.path()).is_empty(), "nor one that was refused late");
+        // A run that failed leaves its log, which is no obstacle.
+        let mut failed = reserve(&prefix, false).unwrap();
+        failed.begin().unwrap();
+        drop(failed);
+        assert_eq!(names(dir.path()), ["run.mlsearch.log"]);
+        reserve(&prefix, false).unwrap();
+        assert_eq!(names(dir.path()), ["run.mlsearch.log"]);
     }
 
     #[test]
     fn a_missing_folder_is_refused_before_computing() {
         let dir = tempfile::tempdir().unwrap();
-        let error = OutputFiles::reserve(&dir.path().join("none/run"), &KINDS, true).unwrap_err();
+        let prefix = dir.path().join("none/run");
+        let error = reserve(&prefix, true).unwrap_err();
         assert!(error.to_string().contains("does not exist"));
-        OutputFiles::reserve(&dir.path().join("none/run"), &[], false).unwrap();
+        OutputFiles::reserve(&prefix, &[], false, &[], &[]).unwrap();
     }
 
     #[cfg(target_os = "linux")]
     #[test]
     fn a_folder_where_nothing_can_be_written_is_refused_before_computing() {
-        let error = OutputFiles::reserve(Path::new("/proc/run"), &KINDS, false).unwrap_err();
+        let error = reserve(Path::new("/proc/run"), false).unwrap_err();
         assert_eq!(error.exit_code(), 1);
         assert!(error.to_string().contains("/proc"), "{error}");
     }
@@ -227,7 +423,7 @@ mod tests {
     #[test]
     fn a_dangling_link_counts_as_existing() {
         let dir = tempfile::tempdir().unwrap();
-        std::os::unix::fs::symlink("/nowhere", dir.path().join("run.mlsearch.log")).unwrap();
-        assert!(OutputFiles::reserve(&dir.path().join("run"), &KINDS, false).is_err());
+        std::os::unix::fs::symlink("/nowhere", dir.path().join("run.mlsearch.json")).unwrap();
+        assert!(reserve(&dir.path().join("run"), false).is_err());
     }
 }

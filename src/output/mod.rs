@@ -3,14 +3,13 @@
 //! The only room besides `cli` that prints. What is shown is computed elsewhere.
 
 mod files;
-mod print;
 mod progress;
 mod report;
+mod status;
 mod tables;
 
-pub use files::{Kind, OutputFiles};
-pub use print::print_report;
-pub use progress::{Progress, RUN_MARKER};
+pub use files::{ANALYSIS_KINDS, Kind, OutputFiles};
+pub use progress::{Progress, RUN_MARKER, Sink};
 pub use report::{
     AlignmentReport, BootstrapReport, CandidateReport, PartitionReport, Report, RfReport,
     RunReport, SelectionReport, Timings, TreeReport, UndeterminedEdge,

@@ -1,73 +1,131 @@
-//! Progress for people, and the log: the same events, once with times, once without.
+//! Progress for people, results, and the log.
 //!
-//! On a terminal the current round is one live line; elsewhere every event is a plain line. The log
-//! keeps no times, so its bytes depend on the computation alone, except lines that begin with
+//! Three readers get three selections. The *terminal* (standard error) gets the head of the run,
+//! warnings, notes, and the status line: in place on a terminal, every 30 s as a line of its own
+//! elsewhere. *Standard output* gets the results. The *log* gets everything that happened, without
+//! times, so that its bytes depend on the computation alone, except lines that begin with
 //! [`RUN_MARKER`]: those hold the command, the machine and the timings.
 
-use crate::search::{Event, Observer};
+use super::status::{Status, format_elapsed};
+use crate::observer::{Advance, Event, Observer};
 use std::io::{IsTerminal, Write};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// Begins every log line that may differ between two runs of the same computation.
 pub const RUN_MARKER: &str = "# run:";
 
-/// Shortest time between two updates of the live line: a terminal is slower than a small search.
-const LIVE_INTERVAL: Duration = Duration::from_millis(100);
+/// Between two looks at the status line.
+const BEAT: Duration = Duration::from_millis(200);
+/// Between two status lines where they stay: in a pipe or a file.
+const PLAIN_INTERVAL: Duration = Duration::from_secs(30);
+/// Width of a terminal that does not tell.
+const DEFAULT_WIDTH: usize = 80;
 
-/// Shows events and collects the log.
+/// Where something is written.
+pub type Sink = Box<dyn Write + Send>;
+
+/// Shows events, results and the status line, and keeps the log.
 pub struct Progress {
-    sink: Box<dyn Write + Send>,
-    /// Redraw the current line instead of adding lines.
-    live: bool,
-    quiet: bool,
+    board: Arc<Board>,
+    heartbeat: Option<JoinHandle<()>>,
+    results: Sink,
+    log: Log,
     start: Instant,
-    last_drawn: Option<Instant>,
-    /// A live line stands on the terminal and must be cleared before other text.
-    line_open: bool,
-    log: String,
     warnings: Vec<String>,
+    stage: Option<(String, Instant)>,
     phase: Option<(String, Instant)>,
     timings: Vec<(String, f64)>,
 }
 
 impl Progress {
-    /// Shows progress on standard error; live if that is a terminal, not at all if `quiet`.
-    pub fn on_stderr(quiet: bool) -> Self {
+    /// Shows progress on standard error and results on standard output. `quiet` leaves only warnings
+    /// and results.
+    pub fn on_terminal(quiet: bool) -> Self {
         let live = std::io::stderr().is_terminal();
-        Self::new(Box::new(std::io::stderr()), live, quiet)
+        Self::new(Box::new(std::io::stderr()), Box::new(std::io::stdout()), live, quiet)
     }
 
-    /// Shows progress on any sink. `quiet` leaves only warnings.
-    pub fn new(sink: Box<dyn Write + Send>, live: bool, quiet: bool) -> Self {
+    /// Shows progress and results on any sinks; `live` keeps the status line in place.
+    pub fn new(sink: Sink, results: Sink, live: bool, quiet: bool) -> Self {
+        let start = Instant::now();
+        let board = Arc::new(Board {
+            screen: Mutex::new(Screen {
+                sink,
+                live,
+                quiet,
+                start,
+                status: Status::default(),
+                last_plain: start,
+                last_live: String::new(),
+                line_open: false,
+                ended: false,
+            }),
+            end: Condvar::new(),
+        });
+        let heartbeat = (!quiet).then(|| {
+            let board = Arc::clone(&board);
+            std::thread::Builder::new().name("status".into()).spawn(move || board.beat()).ok()
+        });
         Progress {
-            sink,
-            live,
-            quiet,
-            start: Instant::now(),
-            last_drawn: None,
-            line_open: false,
-            log: String::new(),
+            board,
+            heartbeat: heartbeat.flatten(),
+            results,
+            log: Log::default(),
+            start,
             warnings: Vec::new(),
+            stage: None,
             phase: None,
             timings: Vec::new(),
         }
     }
 
-    /// Text (one or several lines) for reader and log alike: tables, results.
-    pub fn text(&mut self, text: &str) {
-        for line in text.lines() {
-            self.show(line);
-            self.log.push_str(line);
-            self.log.push('\n');
-        }
+    /// From now on the log is written to this sink line by line; what was said before comes first.
+    pub fn log_to(&mut self, sink: Sink) {
+        self.log.open(sink);
     }
 
-    /// A line about this very run (command, threads, times): marked in the log.
-    pub fn about_run(&mut self, line: &str) {
-        self.show(line);
-        for line in line.lines() {
-            self.log.push_str(&format!("{RUN_MARKER} {line}\n"));
-        }
+    /// What went wrong when the log was written, if anything did.
+    pub fn log_error(&mut self) -> Option<std::io::Error> {
+        self.log.error.take()
+    }
+
+    /// Text (one or several lines) for reader and log alike.
+    pub fn text(&mut self, text: &str) {
+        self.abridged(text, text);
+    }
+
+    /// Text for the reader, and a longer form of it for the log.
+    pub fn abridged(&mut self, short: &str, full: &str) {
+        self.board.screen().show(short);
+        self.log.lines("", full);
+    }
+
+    /// Results: standard output and the log.
+    pub fn result(&mut self, text: &str) {
+        self.board.screen().clear_line();
+        // A reader that has gone away (`| head`) is no failure: the files are what counts.
+        let _ = self.results.write_all(text.as_bytes()).and_then(|()| self.results.flush());
+        self.log.lines("", text);
+    }
+
+    /// Results that depend on the names of files: marked in the log.
+    pub fn result_about_run(&mut self, text: &str) {
+        self.board.screen().clear_line();
+        let _ = self.results.write_all(text.as_bytes()).and_then(|()| self.results.flush());
+        self.log.lines(&format!("{RUN_MARKER} "), text);
+    }
+
+    /// Lines about this very run (command, threads, times): marked in the log.
+    pub fn about_run(&mut self, text: &str) {
+        self.board.screen().show(text);
+        self.detail_about_run(text);
+    }
+
+    /// The same, for the log alone.
+    pub fn detail_about_run(&mut self, text: &str) {
+        self.log.lines(&format!("{RUN_MARKER} "), text);
     }
 
     /// All warnings so far, in order.
@@ -75,15 +133,10 @@ impl Progress {
         &self.warnings
     }
 
-    /// Ends the current phase; (phase, seconds) of all phases so far, in order.
+    /// Ends the current stage; (stage or phase, seconds) of all so far, in order.
     pub fn timings(&mut self) -> &[(String, f64)] {
-        self.end_phase();
+        self.end_stage();
         &self.timings
-    }
-
-    /// The log so far.
-    pub fn log_text(&self) -> &str {
-        &self.log
     }
 
     /// Time since this was made.
@@ -91,46 +144,42 @@ impl Progress {
         self.start.elapsed()
     }
 
-    /// Takes the live line off the terminal, at the end or before other output.
-    pub fn finish(&mut self) {
+    /// A stage begins; `then` tells what follows it, for the estimate of the time.
+    pub fn stage(&mut self, name: &str, then: Option<&str>) {
+        self.end_stage();
+        let now = Instant::now();
+        self.stage = Some((name.to_string(), now));
+        self.board.screen().status.begin_stage(name, then, now);
+        self.log.lines("", name);
+    }
+
+    fn end_stage(&mut self) {
         self.end_phase();
-        self.clear_line();
-        let _ = self.sink.flush();
+        end(&mut self.stage, &mut self.timings);
     }
 
     fn end_phase(&mut self) {
-        if let Some((name, since)) = self.phase.take() {
-            self.timings.push((name, since.elapsed().as_secs_f64()));
-        }
+        end(&mut self.phase, &mut self.timings);
     }
+}
 
-    fn show(&mut self, line: &str) {
-        if !self.quiet {
-            self.clear_line();
-            // A closed pipe must not end a long computation: the files are what counts.
-            let _ = writeln!(self.sink, "{line}");
-        }
+fn end(current: &mut Option<(String, Instant)>, timings: &mut Vec<(String, f64)>) {
+    if let Some((name, since)) = current.take() {
+        timings.push((name, since.elapsed().as_secs_f64()));
     }
+}
 
-    fn clear_line(&mut self) {
-        if std::mem::take(&mut self.line_open) {
-            let _ = write!(self.sink, "\r\x1b[K");
+impl Drop for Progress {
+    /// Takes the status line off the terminal.
+    fn drop(&mut self) {
+        self.board.screen().ended = true;
+        self.board.end.notify_all();
+        if let Some(heartbeat) = self.heartbeat.take() {
+            let _ = heartbeat.join();
         }
-    }
-
-    fn show_live(&mut self, line: &str) {
-        let now = Instant::now();
-        let due = self.last_drawn.is_none_or(|last| now - last >= LIVE_INTERVAL);
-        if !self.quiet && due {
-            let _ = write!(self.sink, "\r\x1b[K{line}");
-            let _ = self.sink.flush();
-            self.line_open = true;
-            self.last_drawn = Some(now);
-        }
-    }
-
-    fn stamp(&self) -> String {
-        format_elapsed(self.start.elapsed())
+        let mut screen = self.board.screen();
+        screen.clear_line();
+        let _ = screen.sink.flush();
     }
 }
 
@@ -140,57 +189,163 @@ impl Observer for Progress {
             Event::Phase { name } => {
                 self.end_phase();
                 self.phase = Some((name.clone(), Instant::now()));
+                self.board.screen().status.begin_phase(name);
                 name.clone()
             }
             Event::Progress { phase, round, lnl } => {
+                self.board.screen().status.reach(*lnl);
                 format!("{phase}, round {round}: lnL {lnl:.4}")
             }
-            Event::NewBest { lnl } => format!("best so far: lnL {lnl:.4}"),
+            Event::Optimized { lnl } => {
+                self.board.screen().status.reach(*lnl);
+                format!("all lengths and parameters optimised: lnL {lnl:.4}")
+            }
             Event::Warning(message) => {
                 self.warnings.push(message.clone());
-                format!("warning: {message}")
+                let line = format!("warning: {message}");
+                self.board.screen().insist(&line);
+                line
             }
-            Event::Note(message) => format!("note: {message}"),
+            Event::Note(message) => {
+                let line = format!("note: {message}");
+                self.board.screen().show(&line);
+                line
+            }
+            Event::Detail(message) => message.clone(),
         };
-        self.log.push_str(&line);
-        self.log.push('\n');
-        match event {
-            Event::Warning(_) => {
-                self.clear_line();
-                let _ = writeln!(self.sink, "{line}");
-            }
-            Event::Progress { .. } if self.live => {
-                let line = format!("[{}] {line}", self.stamp());
-                self.show_live(&line);
-            }
-            _ => {
-                let line = format!("[{}] {line}", self.stamp());
-                self.show(&line);
-            }
+        self.log.lines("", &line);
+    }
+
+    fn advance(&mut self, advance: Advance) {
+        self.board.screen().status.advance(advance);
+    }
+}
+
+/// What the run and its heartbeat share.
+struct Board {
+    screen: Mutex<Screen>,
+    /// Told when the run ends.
+    end: Condvar,
+}
+
+impl Board {
+    fn screen(&self) -> MutexGuard<'_, Screen> {
+        self.screen.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Shows the status line again and again, also while the run is busy with one long step.
+    fn beat(&self) {
+        let mut screen = self.screen();
+        while !screen.ended {
+            let waited = self.end.wait_timeout(screen, BEAT);
+            screen = waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0;
+            screen.show_status(Instant::now());
         }
     }
 }
 
-/// `mm:ss`, from an hour on `h:mm:ss`.
-fn format_elapsed(elapsed: Duration) -> String {
-    let seconds = elapsed.as_secs();
-    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    if hours > 0 {
-        format!("{hours}:{minutes:02}:{seconds:02}")
-    } else {
-        format!("{minutes:02}:{seconds:02}")
+/// The terminal, or what stands for it.
+struct Screen {
+    sink: Sink,
+    live: bool,
+    quiet: bool,
+    start: Instant,
+    status: Status,
+    last_plain: Instant,
+    last_live: String,
+    /// The status line stands on the terminal and must be cleared before other text.
+    line_open: bool,
+    ended: bool,
+}
+
+impl Screen {
+    fn show(&mut self, text: &str) {
+        if !self.quiet {
+            self.insist(text);
+        }
+    }
+
+    /// Shows it also to those who want quiet.
+    fn insist(&mut self, text: &str) {
+        self.clear_line();
+        for line in text.lines() {
+            let _ = writeln!(self.sink, "{line}");
+        }
+    }
+
+    fn clear_line(&mut self) {
+        if std::mem::take(&mut self.line_open) {
+            let _ = write!(self.sink, "\r\x1b[K");
+            let _ = self.sink.flush();
+        }
+    }
+
+    fn show_status(&mut self, now: Instant) {
+        if self.quiet || self.ended {
+            return;
+        }
+        let Some(line) = self.status.line(now) else { return };
+        let line = format!("[{}] {line}", format_elapsed(now - self.start));
+        if self.live {
+            let width = terminal_size::terminal_size_of(std::io::stderr())
+                .map_or(DEFAULT_WIDTH, |(width, _)| usize::from(width.0));
+            // A line that wraps could not be taken back. The last column is left to the cursor.
+            let line: String = line.chars().take(width.saturating_sub(1)).collect();
+            if self.line_open && line == self.last_live {
+                return;
+            }
+            let _ = write!(self.sink, "\r\x1b[K{line}");
+            let _ = self.sink.flush();
+            self.line_open = true;
+            self.last_live = line;
+        } else if now - self.last_plain >= PLAIN_INTERVAL {
+            let _ = writeln!(self.sink, "{line}");
+            self.last_plain = now;
+        }
+    }
+}
+
+/// The log: kept until there is a file for it, then written line by line.
+#[derive(Default)]
+struct Log {
+    pending: String,
+    sink: Option<Sink>,
+    error: Option<std::io::Error>,
+}
+
+impl Log {
+    fn open(&mut self, sink: Sink) {
+        self.sink = Some(sink);
+        let pending = std::mem::take(&mut self.pending);
+        self.write(&pending);
+    }
+
+    fn lines(&mut self, prefix: &str, text: &str) {
+        let lines: String = text.lines().map(|line| format!("{prefix}{line}\n")).collect();
+        match self.sink {
+            None => self.pending.push_str(&lines),
+            Some(_) => self.write(&lines),
+        }
+    }
+
+    /// The first failure is kept and ends the writing: a full disk must not end a long computation.
+    fn write(&mut self, text: &str) {
+        if let Some(sink) = &mut self.sink
+            && self.error.is_none()
+        {
+            self.error = sink.write_all(text.as_bytes()).and_then(|()| sink.flush()).err();
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::{Arc, Mutex};
 
     #[derive(Clone, Default)]
-    struct Sink(Arc<Mutex<Vec<u8>>>);
+    struct Shared(Arc<Mutex<Vec<u8>>>);
 
-    impl Write for Sink {
+    impl Write for Shared {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
             self.0.lock().unwrap().extend_from_slice(bytes);
             Ok(bytes.len())
@@ -200,54 +355,95 @@ mod tests {
         }
     }
 
-    impl Sink {
+    impl Shared {
         fn text(&self) -> String {
             String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
         }
+        fn sink(&self) -> Sink {
+            Box::new(self.clone())
+        }
     }
 
-    fn shown(live: bool, quiet: bool) -> (String, Progress) {
-        let sink = Sink::default();
-        let mut progress = Progress::new(Box::new(sink.clone()), live, quiet);
+    /// (screen, results, log) of a small run.
+    fn shown(live: bool, quiet: bool) -> (String, String, String) {
+        let [screen, results, log] = [(); 3].map(|()| Shared::default());
+        let mut progress = Progress::new(screen.sink(), results.sink(), live, quiet);
         progress.about_run("command: mlsearch -T 2");
+        progress.log_to(log.sink());
+        progress.stage("search", None);
         progress.event(&Event::Phase { name: "fast SPR".into() });
         for round in 1..=2 {
             let phase = "fast SPR".to_string();
             progress.event(&Event::Progress { phase, round, lnl: -10.5 });
         }
+        if live {
+            while !quiet && !screen.text().contains('\r') {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
         progress.event(&Event::Warning("gene cox1 has 2 taxa".into()));
-        progress.text("Result\n  lnL  -10.5");
-        progress.finish();
-        (sink.text(), progress)
+        progress.abridged("2 genes", "2 genes: cox1, cox2");
+        progress.result("lnL  -10.5\n");
+        assert_eq!(progress.warnings(), ["gene cox1 has 2 taxa"]);
+        let timed: Vec<String> = progress.timings().iter().map(|one| one.0.clone()).collect();
+        assert_eq!(timed, ["fast SPR", "search"]);
+        drop(progress);
+        (screen.text(), results.text(), log.text())
     }
 
     #[test]
     fn the_log_has_no_times_and_marks_what_belongs_to_the_run() {
-        let (_, mut progress) = shown(false, false);
+        let (_, _, log) = shown(false, false);
         assert_eq!(
-            progress.log_text(),
-            "# run: command: mlsearch -T 2\nfast SPR\nfast SPR, round 1: lnL -10.5000\n\
-             fast SPR, round 2: lnL -10.5000\nwarning: gene cox1 has 2 taxa\nResult\n  lnL  -10.5\n"
+            log,
+            "# run: command: mlsearch -T 2\nsearch\nfast SPR\nfast SPR, round 1: lnL -10.5000\n\
+             fast SPR, round 2: lnL -10.5000\nwarning: gene cox1 has 2 taxa\n\
+             2 genes: cox1, cox2\nlnL  -10.5\n"
         );
-        assert_eq!(progress.warnings(), ["gene cox1 has 2 taxa"]);
-        assert_eq!(progress.timings().len(), 1);
-        assert_eq!(progress.log_text(), shown(true, true).1.log_text());
+        assert_eq!(log, shown(true, true).2);
     }
 
     #[test]
-    fn plain_lines_without_a_terminal_and_one_live_line_with_one() {
-        let (plain, _) = shown(false, false);
-        assert!(plain.contains("[00:00] fast SPR, round 2: lnL -10.5000\n"), "{plain}");
-        assert!(!plain.contains('\x1b') && !plain.contains('\r'));
-        let (live, _) = shown(true, false);
-        assert!(live.contains("\r\x1b[K[00:00] fast SPR, round 1: lnL -10.5000\r\x1b[Kwarning"));
-        let (quiet, _) = shown(true, true);
+    fn a_pipe_gets_plain_lines_a_terminal_the_status_in_place_and_quiet_only_warnings() {
+        let (plain, results, _) = shown(false, false);
+        assert_eq!(plain, "command: mlsearch -T 2\nwarning: gene cox1 has 2 taxa\n2 genes\n");
+        assert_eq!(results, "lnL  -10.5\n");
+        let (live, ..) = shown(true, false);
+        assert!(live.contains("\r\x1b[K[00:00] fast SPR · best lnL -10.5"), "{live}");
+        assert!(live.contains("\r\x1b[Kwarning: gene"), "{live}");
+        let (quiet, results, _) = shown(true, true);
         assert_eq!(quiet, "warning: gene cox1 has 2 taxa\n");
+        assert_eq!(results, "lnL  -10.5\n");
     }
 
     #[test]
-    fn elapsed_time_is_readable() {
-        assert_eq!(format_elapsed(Duration::from_secs(75)), "01:15");
-        assert_eq!(format_elapsed(Duration::from_secs(3_725)), "1:02:05");
+    fn status_lines_in_a_pipe_are_half_a_minute_apart() {
+        let shared = Shared::default();
+        let progress = Progress::new(shared.sink(), Shared::default().sink(), false, false);
+        let mut screen = progress.board.screen();
+        let start = screen.start;
+        screen.status.begin_stage("search", None, start);
+        for seconds in [29, 30, 31, 59, 60] {
+            screen.show_status(start + Duration::from_secs(seconds));
+        }
+        assert_eq!(shared.text(), "[00:30] search\n[01:00] search\n");
+    }
+
+    #[test]
+    fn a_log_that_cannot_be_written_ends_nothing_and_is_told() {
+        struct Full;
+        impl Write for Full {
+            fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+                Err(std::io::ErrorKind::StorageFull.into())
+            }
+            fn flush(&mut self) -> std::io::Result<()> {
+                Ok(())
+            }
+        }
+        let quiet = Shared::default();
+        let mut progress = Progress::new(quiet.sink(), quiet.sink(), false, true);
+        progress.log_to(Box::new(Full));
+        progress.text("something");
+        assert_eq!(progress.log_error().unwrap().kind(), std::io::ErrorKind::StorageFull);
     }
 }

@@ -4,3 +4,56 @@
 pub fn available_cores() -> usize {
     std::thread::available_parallelism().map_or(1, |n| n.get())
 }
+
+/// Bytes of memory this process can still get: what the machine has free, what its control group
+/// leaves, what its address space may grow by (`ulimit -v`), whichever is least. `None` where the
+/// system does not tell (it does on Linux).
+pub fn available_memory() -> Option<u64> {
+    let read = |path: &str| std::fs::read_to_string(path).ok();
+    let free = read("/proc/meminfo").and_then(|text| free_memory(&text));
+    let group = || {
+        let number = |path: &str| read(path)?.trim().parse::<u64>().ok();
+        let limit = number("/sys/fs/cgroup/memory.max")?;
+        Some(limit.saturating_sub(number("/sys/fs/cgroup/memory.current")?))
+    };
+    let address_space = || {
+        let limit = address_space_limit(&read("/proc/self/limits")?)?;
+        let pages: u64 = read("/proc/self/statm")?.split_whitespace().next()?.parse().ok()?;
+        Some(limit.saturating_sub(pages * PAGE))
+    };
+    [free, group(), address_space()].into_iter().flatten().min()
+}
+
+/// Bytes of a page, in which the system counts; larger on few machines, where the address space is then
+/// taken for less full than it is.
+const PAGE: u64 = 4096;
+
+/// `MemAvailable:   12345 kB`
+fn free_memory(meminfo: &str) -> Option<u64> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
+}
+
+/// `Max address space         8589934592           unlimited            bytes`
+fn address_space_limit(limits: &str) -> Option<u64> {
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_system_says_is_understood() {
+        let meminfo = "MemTotal:       24000000 kB\nMemFree:  1 kB\nMemAvailable:   22000000 kB\n";
+        assert_eq!(free_memory(meminfo), Some(22_000_000 * 1024));
+        assert_eq!(free_memory("MemTotal: 5 kB\n"), None);
+        let limits = "Limit  Soft Limit  Hard Limit  Units\nMax address space  8589934592  unlimited  bytes\n";
+        assert_eq!(address_space_limit(limits), Some(8 << 30));
+        assert_eq!(address_space_limit("Max address space  unlimited  unlimited  bytes"), None);
+        if cfg!(target_os = "linux") {
+            assert!(available_memory().unwrap() > 1 << 20);
+        }
+    }
+}

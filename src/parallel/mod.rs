@@ -7,5 +7,5 @@ mod machine;
 mod pool;
 
 pub use assign::{UnitCost, deal};
-pub use machine::available_cores;
+pub use machine::{available_cores, available_memory};
 pub use pool::Pool;

@@ -2,8 +2,10 @@
 
 use super::bootstrap::make_replicates;
 use super::outcome::best_of;
+use super::record::Record;
 use super::search::search_all;
-use super::session::{Files, Session};
+use super::session::Session;
+use super::summary::describe_support;
 use crate::bootstrap::map_support;
 use crate::error::Result;
 use crate::output::Kind;
@@ -15,23 +17,35 @@ use crate::tree::{EdgeId, NewickOptions, Tree, support_label, write_newick};
 ///
 /// # Errors
 /// A column with likelihood 0.
-pub fn all(mut session: Session) -> Result<Files> {
-    let mut files = Files::new();
-    let outcomes = search_all(&mut session, &mut files)?;
+pub fn all(mut session: Session) -> Result<()> {
+    let outcomes = search_all(&mut session)?;
     let best = &outcomes[best_of(&outcomes)];
-    let replicates = make_replicates(&mut session, &best.models, &mut files)?;
-    let newick = newick_with_support(&best.tree, &replicates, &session.setup.loaded.taxa);
-    if let Some(bootstrap) = &mut session.report.bootstrap {
-        bootstrap.support_tree = Some(newick.clone());
-    }
-    files.push((Kind::Support, newick + "\n"));
-    Ok(files)
+    let replicates = make_replicates(&mut session, &best.models)?;
+    let taxa = &session.setup.loaded.taxa;
+    deliver_support(&best.tree, &replicates, taxa, session.record)
 }
 
-/// A tree with its lengths, and at every inner node the percentage of the trees that have the split
-/// above it.
-pub fn newick_with_support(tree: &Tree, replicates: &[Tree], taxa: &Taxa) -> String {
+/// Maps the replicates' support onto a tree, tells, reports and writes it.
+///
+/// # Errors
+/// A file that cannot be written.
+pub fn deliver_support(
+    tree: &Tree,
+    replicates: &[Tree],
+    taxa: &Taxa,
+    record: &mut Record,
+) -> Result<()> {
     let support = map_support(tree, replicates);
+    let newick = newick_with_support(tree, &support, taxa);
+    if let Some(bootstrap) = &mut record.report.bootstrap {
+        bootstrap.support_tree = Some(newick.clone());
+    }
+    record.progress.result(&describe_support(&support, replicates.len()));
+    record.write(Kind::Support, &(newick + "\n"))
+}
+
+/// A tree with its lengths, and at every inner node the support of the branch above it.
+fn newick_with_support(tree: &Tree, support: &[Option<f64>], taxa: &Taxa) -> String {
     let label = |edge: EdgeId| support[edge.index()].map(support_label);
     let options = NewickOptions { node_labels: Some(&label), ..NewickOptions::default() };
     write_newick(tree, |taxon| taxa.name(taxon), &options)

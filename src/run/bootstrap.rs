@@ -2,44 +2,42 @@
 
 use super::machine::Machine;
 use super::search::{Begin, climb};
-use super::session::{Files, Session, Setup};
+use super::session::{Session, Setup};
 use crate::bootstrap::bootstrap_weights;
 use crate::error::Result;
 use crate::likelihood::BrlenLinkage;
 use crate::model::Model;
+use crate::observer::{Event, Muffled, Observer};
 use crate::output::{BootstrapReport, Kind};
 use crate::parsimony::ParsimonyData;
 use crate::partition::{Partition, count_freqs};
 use crate::rng::Purpose;
-use crate::search::{Event, Observer, SearchEffort, Silent, parsimony_start};
+use crate::search::{SearchEffort, parsimony_start};
 use crate::tree::Tree;
 
 /// Replicates only.
 ///
 /// # Errors
-/// None so far; jobs may fail.
-pub fn bootstrap(mut session: Session) -> Result<Files> {
+/// A file that cannot be written.
+pub fn bootstrap(mut session: Session) -> Result<()> {
     let models = session.setup.models();
-    let mut files = Files::new();
-    make_replicates(&mut session, &models, &mut files)?;
-    Ok(files)
+    make_replicates(&mut session, &models)?;
+    Ok(())
 }
 
 /// Makes the replicates' trees, starting from these models, and their file and report.
-pub fn make_replicates(
-    session: &mut Session,
-    models: &[Model],
-    files: &mut Files,
-) -> Result<Vec<Tree>> {
-    session.phase("bootstrap");
+pub fn make_replicates(session: &mut Session, models: &[Model]) -> Result<Vec<Tree>> {
+    session.stage("bootstrap");
     let plan = session.setup.plan;
-    let trees = session.run_jobs(plan.bootstrap.replicates, |setup, machine, i, observer| {
+    let count = plan.bootstrap.replicates;
+    let trees = session.run_jobs("replicate", count, |setup, machine, i, observer| {
         Ok(replicate(setup, machine, models, i, observer))
     })?;
     let newicks = trees.iter();
     let newicks = newicks.map(|tree| session.setup.newick(tree, plan.bootstrap.with_brlens) + "\n");
-    files.push((Kind::Bootstraps, newicks.collect()));
-    session.report.bootstrap = Some(BootstrapReport {
+    let newicks: String = newicks.collect();
+    session.record.write(Kind::Bootstraps, &newicks)?;
+    session.record.report.bootstrap = Some(BootstrapReport {
         replicates: trees.len(),
         seed: plan.bootstrap.seed,
         support_tree: None,
@@ -92,8 +90,11 @@ fn replicate(
         seed,
         index: number as u64,
     };
-    let (mut evaluator, lnl) = climb(setup, machine, &partitions, &mut models, begin, &mut Silent);
-    observer.event(&Event::Progress { phase: "bootstrap".into(), round: number + 1, lnl });
+    let mut muffled = Muffled(observer);
+    let (mut evaluator, lnl) = climb(setup, machine, &partitions, &mut models, begin, &mut muffled);
+    let (number, count) = (number + 1, setup.plan.bootstrap.replicates);
+    let message = format!("replicate {number} of {count}: lnL {lnl:.4} on its own columns");
+    observer.event(&Event::Detail(message));
     if evaluator.linkage() == BrlenLinkage::Unlinked {
         evaluator.average_brlens();
     }

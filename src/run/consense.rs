@@ -1,10 +1,10 @@
 //! `--consense`: the consensus of all trees of a file.
 
 use super::plan::ConsensusRule;
-use super::session::Files;
+use super::record::Record;
 use super::trees::{own_taxa, read_first_tree, read_topologies};
 use crate::error::Result;
-use crate::output::{Kind, Progress, Report};
+use crate::output::Kind;
 use crate::tree::{ConsensusKind, Split, consensus, tree_splits};
 use std::path::Path;
 
@@ -12,12 +12,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// Unreadable trees, and trees over other taxa than the first.
-pub fn consense(
-    rule: ConsensusRule,
-    trees: &Path,
-    progress: &mut Progress,
-    report: &mut Report,
-) -> Result<Files> {
+pub fn consense(rule: ConsensusRule, trees: &Path, record: &mut Record) -> Result<()> {
     let taxa = own_taxa(&read_first_tree(trees)?, &trees.display().to_string())?;
     let trees = read_topologies(trees, &taxa, "the first tree")?;
     let splits: Vec<Vec<Split>> = trees
@@ -30,14 +25,14 @@ pub fn consense(
         ConsensusRule::MajorityExtended => ConsensusKind::Extended,
     };
     let tree = consensus(taxa.len(), splits.iter().map(Vec::as_slice), kind);
-    progress.text(&format!(
-        "{} taxa, {} trees, {} of {} possible splits in the consensus",
+    record.progress.result(&format!(
+        "{} taxa, {} trees, {} of {} possible splits in the consensus\n",
         taxa.len(),
         trees.len(),
         tree.splits().len(),
         taxa.len().saturating_sub(3)
     ));
     let newick = tree.to_newick(|taxon| taxa.name(taxon));
-    report.consensus_tree = Some(newick.clone());
-    Ok(vec![(Kind::ConsensusTree, newick + "\n")])
+    record.report.consensus_tree = Some(newick.clone());
+    record.write(Kind::ConsensusTree, &(newick + "\n"))
 }

@@ -2,13 +2,13 @@
 
 use super::machine::Machine;
 use super::outcome::{Outcome, deliver};
-use super::session::{Files, Session, Setup};
+use super::session::{Session, Setup};
 use super::start::{Lengths, StartTree, make_starts};
 use crate::error::{Error, Fault, Place, Result};
 use crate::likelihood::Evaluator;
 use crate::model::Model;
+use crate::observer::{Event, Observer};
 use crate::optimize::{OptimizeOptions, optimize_from_two_scales};
-use crate::search::{Event, Observer};
 
 /// Gain (log units) below which an evaluation ends. Other programs stop at 0.1 to 0.01 and so miss up
 /// to that much.
@@ -18,16 +18,13 @@ const EVALUATE_EPSILON: f64 = 1e-3;
 ///
 /// # Errors
 /// Partition trees that do not fit a tree, or a column with likelihood 0.
-pub fn evaluate(mut session: Session) -> Result<Files> {
+pub fn evaluate(mut session: Session) -> Result<()> {
     let trees = make_starts(&mut session, Lengths::AsGiven)?;
-    session.phase("evaluating");
-    let outcomes = session.run_jobs(trees.len(), |setup, machine, i, observer| {
+    session.stage("branch lengths and model");
+    let outcomes = session.run_jobs("tree", trees.len(), |setup, machine, i, observer| {
         evaluate_tree(setup, machine, &trees[i], observer)
     })?;
-    session.phase("writing");
-    let mut files = Files::new();
-    deliver(&mut session, &outcomes, &mut files);
-    Ok(files)
+    deliver(&mut session, &outcomes)
 }
 
 fn evaluate_tree(
@@ -58,7 +55,7 @@ fn evaluate_tree(
     let mut evaluator = setup.evaluator(machine, partitions, &models, tree, setup.linkage);
     set_partition_trees(setup, &mut evaluator, &start.source)?;
     let lnl = optimize_from_two_scales(&mut evaluator, &mut models, &options);
-    observer.event(&Event::Note(format!("{}: lnL {lnl:.6}", start.source)));
+    observer.event(&Event::Detail(format!("{}: lnL {lnl:.6}", start.source)));
     Outcome::of(start.source.clone(), evaluator, models, setup)
 }
 

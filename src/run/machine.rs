@@ -1,11 +1,12 @@
 //! How many threads, which kernels, and evaluators made with them.
 
+use super::cost::{Cost, format_bytes};
 use super::plan::{Plan, Simd, Threads};
 use crate::error::{Error, Result};
 use crate::likelihood::cpu::{CpuEngine, Kernels, select_kernels};
 use crate::likelihood::{BrlenLinkage, Evaluator, GeneData, GeneModel};
 use crate::model::Model;
-use crate::parallel::available_cores;
+use crate::parallel::{available_cores, available_memory};
 use crate::partition::Partition;
 use crate::tree::Tree;
 
@@ -17,6 +18,8 @@ const MIN_ROWS_PER_THREAD: usize = 500;
 pub struct Machine {
     /// Threads inside one likelihood.
     pub threads: usize,
+    /// Jobs at a time for which there is memory.
+    jobs_in_memory: usize,
     simd: Simd,
 }
 
@@ -28,7 +31,7 @@ impl Machine {
     /// [`Error::Usage`] if this machine lacks the kernels asked for.
     pub fn new(plan: &Plan, partitions: &[Partition]) -> Result<(Self, Option<String>)> {
         let (threads, warning) = choose_threads(plan.run.threads, count_rows(partitions));
-        let machine = Machine { threads, simd: plan.run.simd };
+        let machine = Machine { threads, jobs_in_memory: usize::MAX, simd: plan.run.simd };
         machine.select().map_err(|known| {
             let wanted = machine.kernel_name().unwrap_or_default();
             let known = known.join(", ");
@@ -37,17 +40,43 @@ impl Machine {
         Ok((machine, warning))
     }
 
+    /// The same machine, with no more jobs at a time than fit into its memory.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] if there is not enough for one.
+    pub fn within_memory(self, cost: &Cost) -> Result<Self> {
+        match available_memory() {
+            Some(free) => self.within(cost, free),
+            None => Ok(self),
+        }
+    }
+
+    fn within(self, cost: &Cost, free: u64) -> Result<Self> {
+        let (shared, job) = (cost.shared_bytes(), cost.job_bytes().max(1));
+        let jobs_in_memory = (free.saturating_sub(shared) / job) as usize;
+        if jobs_in_memory == 0 {
+            return Err(Error::Failed(format!(
+                "this run needs about {} of memory, and {} are free: nothing was computed. Likelihood \
+                 vectors take taxa x patterns x rate categories x states x 8 bytes: use fewer rate \
+                 categories (+G4), fewer taxa or columns, or a machine with more memory",
+                format_bytes(shared + job),
+                format_bytes(free)
+            )));
+        }
+        Ok(Machine { jobs_in_memory, ..self })
+    }
+
     /// How `num_jobs` independent computations share the threads the user allows: how many run at a
     /// time, and the machine for each. A thread for each job is fastest, because it waits for nobody;
     /// with fewer jobs than threads, many threads in one job at a time are faster if there is work
     /// for them.
     pub fn share_out(self, plan: &Plan, num_jobs: usize) -> (usize, Self) {
         let threads = allowed_threads(plan);
-        if num_jobs < threads && self.threads > num_jobs {
+        let at_once = threads.min(num_jobs).min(self.jobs_in_memory).max(1);
+        if at_once < threads && self.threads > at_once {
             (1, self)
         } else {
-            let single = Machine { threads: 1, ..self };
-            (threads.min(num_jobs).max(1), single)
+            (at_once, Machine { threads: 1, ..self })
         }
     }
 
@@ -127,7 +156,7 @@ pub fn make_evaluator(
 
 /// Pattern rows (four rate categories of a pattern) of all partitions with a tree. A row of more states
 /// than DNA's four counts as many times as it takes longer: by the square of their number.
-pub fn count_rows(partitions: &[Partition]) -> usize {
+fn count_rows(partitions: &[Partition]) -> usize {
     let informative = partitions.iter().filter(|p| p.patterns.num_tips() >= 2);
     let rows = informative.map(|partition| {
         let states = partition.model.num_states().max(4);
@@ -135,6 +164,15 @@ pub fn count_rows(partitions: &[Partition]) -> usize {
         partition.patterns.num_patterns() * cats * states * states / 16
     });
     rows.sum::<usize>() / 4
+}
+
+/// Threads that a likelihood over these partitions can keep busy.
+pub fn useful_threads(partitions: &[Partition]) -> usize {
+    useful_for(count_rows(partitions))
+}
+
+fn useful_for(rows: usize) -> usize {
+    (rows / MIN_ROWS_PER_THREAD).max(1)
 }
 
 fn choose_threads(wanted: Threads, rows: usize) -> (usize, Option<String>) {
@@ -149,8 +187,7 @@ fn choose_threads(wanted: Threads, rows: usize) -> (usize, Option<String>) {
             (threads, warning)
         }
         Threads::Auto { max } => {
-            let useful = (rows / MIN_ROWS_PER_THREAD).max(1);
-            (useful.min(cores).min(max.unwrap_or(cores)).max(1), None)
+            (useful_for(rows).min(cores).min(max.unwrap_or(cores)).max(1), None)
         }
     }
 }
@@ -158,6 +195,15 @@ fn choose_threads(wanted: Threads, rows: usize) -> (usize, Option<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_more_jobs_run_at_a_time_than_fit_into_the_memory() {
+        let machine = Machine { threads: 1, jobs_in_memory: usize::MAX, simd: Simd::Auto };
+        let cost = Cost { clv_bytes: 1 << 30, ..Cost::default() };
+        assert_eq!(machine.within(&cost, 4 << 30).unwrap().jobs_in_memory, 3);
+        let error = machine.within(&cost, 1 << 30).unwrap_err();
+        assert!(error.to_string().contains("1.0 GiB are free"), "{error}");
+    }
 
     #[test]
     fn automatic_threads_follow_the_work_and_explicit_ones_the_user() {

@@ -2,12 +2,14 @@
 //!
 //! Glue only: what is computed lives in the rooms below, what is typed in `cli`. One file per
 //! command; what they share is in `load` (files to data), `models` (which partition has which),
-//! `machine` (threads and kernels), `session` and `outcome` (results, checked, as files and report).
+//! `machine` (threads and kernels), `session` (what commands on sequences share), `record` (where words and
+//! results go), `outcome` and `summary` (results, checked, as files, report and text).
 
 mod all;
 mod bootstrap;
 mod check;
 mod consense;
+mod cost;
 mod evaluate;
 mod execute;
 mod invariable;
@@ -18,6 +20,7 @@ mod matrix_files;
 mod models;
 mod outcome;
 mod plan;
+mod record;
 mod remarks;
 mod rfdist;
 mod search;
@@ -25,6 +28,7 @@ mod select;
 mod session;
 mod simulate;
 mod start;
+mod summary;
 mod support;
 mod terrace;
 mod trees;

@@ -1,15 +1,16 @@
 //! [`Outcome`]: a finished evaluator as plain results, checked once more; and its files and report.
 
 use super::models::write_models;
-use super::session::{Files, Session, Setup};
+use super::session::{Session, Setup, warn_of_each};
+use super::summary::describe_outcomes;
 use super::terrace::count_free_edges;
 use crate::error::{Error, Result};
 use crate::likelihood::{BrlenLinkage, Evaluator};
 use crate::model::Model;
+use crate::observer::Event;
 use crate::optimize::{ParameterAtBound, parameters_at_bounds};
 use crate::output::{Kind, PartitionReport, TreeReport, UndeterminedEdge};
 use crate::partition::Partition;
-use crate::search::{Event, Observer};
 use crate::tree::{EdgeId, NewickOptions, Tree, write_newick};
 
 /// Largest relative difference between a log-likelihood kept up to date and one computed afresh.
@@ -157,14 +158,17 @@ pub fn best_of(outcomes: &[Outcome]) -> usize {
     best
 }
 
-/// Says and reports the outcomes, and makes the files that searches and evaluations have in common.
-pub fn deliver(session: &mut Session, outcomes: &[Outcome], files: &mut Files) {
+/// Says and reports the outcomes, and writes the files that searches and evaluations have in common.
+///
+/// # Errors
+/// A file that cannot be written.
+pub fn deliver(session: &mut Session, outcomes: &[Outcome]) -> Result<()> {
     let best = &outcomes[best_of(outcomes)];
     let newicks: Vec<String> =
         outcomes.iter().map(|o| session.setup.newick(&o.tree, true)).collect();
     let best_newick = session.setup.newick(&best.tree, true);
     report_best(session, best, &best_newick);
-    session.report.trees = outcomes
+    session.record.report.trees = outcomes
         .iter()
         .zip(&newicks)
         .map(|(outcome, newick)| TreeReport {
@@ -173,16 +177,15 @@ pub fn deliver(session: &mut Session, outcomes: &[Outcome], files: &mut Files) {
             newick: newick.clone(),
         })
         .collect();
-    for outcome in outcomes {
-        session.progress.text(&format!("lnL {:.6}  {}", outcome.lnl, outcome.source));
-    }
-    session.progress.text(&format!("Final log-likelihood: {:.6}", best.lnl));
-    let lines = |texts: &[String]| texts.iter().map(|text| format!("{text}\n")).collect();
-    files.push((Kind::BestTree, format!("{best_newick}\n")));
+    let summary = describe_outcomes(&session.setup, outcomes, best);
+    session.record.progress.result(&summary);
+    let lines =
+        |texts: &[String]| -> String { texts.iter().map(|text| format!("{text}\n")).collect() };
+    session.record.write(Kind::BestTree, &format!("{best_newick}\n"))?;
     let partitions = &session.setup.loaded.partitions;
     let models = write_models(session.setup.plan, partitions, &best.models, &best.scalers);
-    files.push((Kind::BestModel, models));
-    files.push((Kind::MlTrees, lines(&newicks)));
+    session.record.write(Kind::BestModel, &models)?;
+    session.record.write(Kind::MlTrees, &lines(&newicks))?;
     if let Some(trees) = &best.gene_trees {
         let taxa = &session.setup.loaded.taxa;
         let with_data = trees.iter().filter(|(_, taxa_of)| !taxa_of.is_empty());
@@ -191,27 +194,28 @@ pub fn deliver(session: &mut Session, outcomes: &[Outcome], files: &mut Files) {
                 write_newick(tree, |tip| taxa.name(taxa_of[tip]), &NewickOptions::default())
             })
             .collect();
-        files.push((Kind::BestPartitionTrees, lines(&newicks)));
+        session.record.write(Kind::BestPartitionTrees, &lines(&newicks))?;
     }
     if session.setup.plan.output.sitelh {
-        files.push((Kind::SiteLh, write_site_lnls(outcomes)));
+        session.record.write(Kind::SiteLh, &write_site_lnls(outcomes))?;
     }
+    Ok(())
 }
 
 fn report_best(session: &mut Session, best: &Outcome, newick: &str) {
-    for at_bound in &best.at_bounds {
+    let cases = best.at_bounds.iter().map(|at_bound| {
         let name = &session.setup.loaded.partitions[at_bound.gene].name;
-        session.progress.event(&Event::Warning(format!(
-            "partition '{name}': {} ended at its bound, {}",
-            at_bound.parameter,
-            // The bounds have few digits; what more there is came from taking logarithms.
-            (at_bound.value * 1e6).round() / 1e6
-        )));
-    }
+        // The bounds have few digits; what more there is came from taking logarithms.
+        let bound = (at_bound.value * 1e6).round() / 1e6;
+        format!("partition '{name}': {} ended at its bound, {bound}", at_bound.parameter)
+    });
+    let cases: Vec<String> = cases.collect();
+    let summary = format!("{} parameters ended at a bound", cases.len());
+    warn_of_each(session.record, &summary, cases);
     if best.gene_trees.is_some() {
         let (free, inner) = count_free_edges(&best.tree, &session.setup.loaded.presence);
         if free > 0 {
-            session.progress.event(&Event::Warning(format!(
+            session.event(Event::Warning(format!(
                 "the best tree lies on a terrace: subtrees can be swapped across {free} of its {inner} \
                  inner edges without any partition's tree changing, so other trees have exactly the same \
                  likelihood"
@@ -239,12 +243,12 @@ fn report_best(session: &mut Session, best: &Outcome, newick: &str) {
         taxa: smaller_side(&best.tree, edge).into_iter().map(|t| taxa.name(t).into()).collect(),
         brlen: best.tree.brlen(edge),
     });
-    session.report.undetermined_edges = edges.collect();
-    session.report.partitions = partitions;
-    session.report.model = best.models.iter().map(ToString::to_string).collect();
-    session.report.log_likelihood = Some(best.lnl);
-    session.report.best_tree = Some(newick.to_string());
-    session.report.run.memory_bytes = best.clv_bytes as u64;
+    session.record.report.undetermined_edges = edges.collect();
+    session.record.report.partitions = partitions;
+    session.record.report.model = best.models.iter().map(ToString::to_string).collect();
+    session.record.report.log_likelihood = Some(best.lnl);
+    session.record.report.best_tree = Some(newick.to_string());
+    session.record.report.run.memory_bytes = best.clv_bytes as u64;
 }
 
 /// Taxa on the smaller side of an edge (on a tie the side without taxon 0), ascending.

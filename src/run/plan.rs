@@ -4,10 +4,10 @@
 //! commands of this room. Nothing here reads a file.
 
 use crate::likelihood::BrlenLinkage;
-use crate::output::Kind;
+use crate::output::{ANALYSIS_KINDS, Kind};
 use crate::search::SearchEffort;
 use crate::selection::Criterion;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Seed of a run that was given none: such a run can be repeated, too.
 pub const DEFAULT_SEED: u64 = 12345;
@@ -270,6 +270,62 @@ impl Plan {
         }
         kinds.extend([Kind::Log, Kind::Json]);
         kinds
+    }
+
+    /// What `--redo` removes before the first result: all that an analysis of sequences may have left
+    /// under the prefix, so that nothing of another run stands beside the results of this one. Commands
+    /// on trees follow such an analysis and replace only their own files.
+    pub fn replaced_kinds(&self) -> Vec<Kind> {
+        match &self.command {
+            Command::Search
+            | Command::Evaluate
+            | Command::Bootstrap
+            | Command::All
+            | Command::Start => ANALYSIS_KINDS.to_vec(),
+            _ => self.output_kinds(),
+        }
+    }
+
+    /// Every file that is read.
+    pub fn input_files(&self) -> Vec<&Path> {
+        let mut paths: Vec<&Path> = Vec::new();
+        paths.extend(self.data.msa.as_deref());
+        paths.extend(self.data.partitions.as_deref());
+        paths.extend(self.data.protein_matrix.as_deref());
+        paths.extend(self.search.partition_trees.as_deref());
+        let mut sources: Vec<&TreeSource> = self.search.trees.iter().collect();
+        match &self.command {
+            Command::Support { tree, bs_trees } => {
+                paths.extend([tree.as_path(), bs_trees.as_path()]);
+            }
+            Command::RfDist { trees } | Command::Consense { trees, .. } => paths.push(trees),
+            Command::Simulate(simulate) => sources.push(&simulate.tree),
+            _ => {}
+        }
+        paths.extend(sources.into_iter().filter_map(|source| match source {
+            TreeSource::File(path) => Some(path.as_path()),
+            _ => None,
+        }));
+        paths
+    }
+
+    /// What the run does, in a few words.
+    pub fn task(&self) -> String {
+        let replicates = self.bootstrap.replicates;
+        match &self.command {
+            Command::Search => "search for the best tree".into(),
+            Command::Evaluate => "evaluation of given trees".into(),
+            Command::Bootstrap => format!("{replicates} bootstrap replicates"),
+            Command::All => {
+                format!("search for the best tree, {replicates} bootstrap replicates, support")
+            }
+            Command::Start => "starting trees".into(),
+            Command::Check => "check".into(),
+            Command::Support { .. } => "support of a tree".into(),
+            Command::RfDist { .. } => "Robinson-Foulds distances".into(),
+            Command::Consense { .. } => "consensus tree".into(),
+            Command::Simulate(_) => "simulation of sequences".into(),
+        }
     }
 
     /// How branch lengths are tied; without a partition file there is nothing to tie.

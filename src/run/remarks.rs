@@ -6,6 +6,8 @@ use crate::taxa::Taxa;
 
 /// Fewest taxa of a partition that say anything about the topology.
 const MIN_INFORMATIVE_TAXA: usize = 4;
+/// Most warnings of one kind.
+const MAX_CASES: usize = 3;
 /// Most names in one message.
 const MAX_NAMES: usize = 20;
 
@@ -16,6 +18,21 @@ pub struct Remarks {
     pub warnings: Vec<String>,
     /// What is good to know.
     pub notes: Vec<String>,
+    /// What is for the log alone.
+    pub details: Vec<String>,
+}
+
+impl Remarks {
+    /// Warns of each of several cases of one kind. If they are many, the warning is their summary (which
+    /// has their number) with one of them, and all go into the log.
+    pub fn warn_of_each(&mut self, summary: &str, cases: Vec<String>) {
+        if cases.len() <= MAX_CASES {
+            self.warnings.extend(cases);
+        } else {
+            self.warnings.push(format!("{summary}; for example: {}", cases[0]));
+            self.details.extend(cases);
+        }
+    }
 }
 
 /// Looks at taxa and partitions as read.
@@ -25,16 +42,20 @@ pub fn remark(
     report: &AlignmentReport,
     remarks: &mut Remarks,
 ) {
-    let warnings = &mut remarks.warnings;
     if !report.gap_taxa.is_empty() {
-        warnings.push(format!(
+        remarks.warnings.push(format!(
             "taxa without any data, whose place in a tree means nothing: {}",
             names(&report.gap_taxa)
         ));
     }
-    for group in &report.duplicate_sequences {
-        warnings.push(format!("taxa with identical sequences: {}", names(group)));
-    }
+    let groups = &report.duplicate_sequences;
+    let surplus: usize = groups.iter().map(|group| group.len() - 1).sum();
+    let each = |group: &Vec<String>| format!("taxa with identical sequences: {}", names(group));
+    let summary = format!(
+        "{surplus} sequences are identical to an earlier one ({} groups, all of them in the log)",
+        groups.len()
+    );
+    remarks.warn_of_each(&summary, groups.iter().map(each).collect());
     if !report.gap_columns.is_empty() {
         remarks.notes.push(format!(
             "columns without any data: {} of them, {}",
@@ -42,6 +63,7 @@ pub fn remark(
             shorten(&format_ranges(&report.gap_columns))
         ));
     }
+    let mut cases = Vec::new();
     for partition in partitions {
         let n = partition.patterns.num_tips();
         if n < MIN_INFORMATIVE_TAXA && n < taxa.len() {
@@ -54,19 +76,30 @@ pub fn remark(
             let here: Vec<&str> =
                 partition.patterns.tip_taxa.iter().map(|&taxon| taxa.name(taxon)).collect();
             let list = if n == 0 { String::new() } else { format!(" ({})", here.join(", ")) };
-            warnings.push(format!(
+            cases.push(format!(
                 "partition '{}' has data of {n} {plural}{list}: {consequence}",
                 partition.name
             ));
         }
     }
-    warn_of_strangers(taxa, partitions, warnings);
+    let summary = format!(
+        "{} partitions have data of fewer than {MIN_INFORMATIVE_TAXA} taxa (all of them in the log)",
+        cases.len()
+    );
+    remarks.warn_of_each(&summary, cases);
+    let strangers = strangers(taxa, partitions);
+    let summary = format!(
+        "{} partitions share fewer than 2 taxa with the others (all of them in the log)",
+        strangers.len()
+    );
+    remarks.warn_of_each(&summary, strangers);
 }
 
 /// Partitions whose place relative to the others is unknown: fewer than two taxa in common.
-fn warn_of_strangers(taxa: &Taxa, partitions: &[Partition], warnings: &mut Vec<String>) {
+fn strangers(taxa: &Taxa, partitions: &[Partition]) -> Vec<String> {
+    let mut warnings = Vec::new();
     if partitions.len() < 2 {
-        return;
+        return warnings;
     }
     let mut num_genes = vec![0usize; taxa.len()];
     for partition in partitions {
@@ -89,6 +122,7 @@ fn warn_of_strangers(taxa: &Taxa, partitions: &[Partition], warnings: &mut Vec<S
             ));
         }
     }
+    warnings
 }
 
 fn names(all: &[String]) -> String {

@@ -2,11 +2,11 @@
 
 use super::machine::with_threads;
 use super::plan::Plan;
-use super::session::Files;
+use super::record::Record;
 use super::trees::{own_taxa, read_first_tree, read_topologies};
 use crate::distance::rf_matrix;
 use crate::error::Result;
-use crate::output::{Kind, Progress, Report, RfReport};
+use crate::output::{Kind, RfReport};
 use std::path::Path;
 
 /// Writes a line `first second distance relative-distance` per pair, trees counted from 0, as
@@ -14,12 +14,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// Unreadable trees, and trees over other taxa than the first.
-pub fn rfdist(
-    plan: &Plan,
-    trees: &Path,
-    progress: &mut Progress,
-    report: &mut Report,
-) -> Result<Files> {
+pub fn rfdist(plan: &Plan, trees: &Path, record: &mut Record) -> Result<()> {
     let taxa = own_taxa(&read_first_tree(trees)?, &trees.display().to_string())?;
     let trees = read_topologies(trees, &taxa, "the first tree")?;
     let matrix = with_threads(plan, || rf_matrix(&trees));
@@ -36,14 +31,14 @@ pub fn rfdist(
         mean_absolute: matrix.mean_absolute(),
         mean_relative: matrix.mean_relative(),
     };
-    progress.text(&format!(
-        "{} taxa, {} trees, {} topologies\nmean distance {:.4}, relative {:.6}",
+    record.progress.result(&format!(
+        "{} taxa, {} trees, {} topologies\nmean distance {:.4}, relative {:.6}\n",
         taxa.len(),
         found.trees,
         found.topologies,
         found.mean_absolute,
         found.mean_relative
     ));
-    report.rf_distances = Some(found);
-    Ok(vec![(Kind::RfDistances, text)])
+    record.report.rf_distances = Some(found);
+    record.write(Kind::RfDistances, &text)
 }

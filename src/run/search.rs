@@ -2,36 +2,44 @@
 
 use super::machine::Machine;
 use super::outcome::{Outcome, deliver};
-use super::plan::TreeSource;
-use super::session::{Files, Session, Setup};
+use super::plan::{Command, TreeSource};
+use super::session::{Session, Setup};
 use super::start::{Lengths, StartTree, make_starts, write_starts};
 use crate::error::Result;
 use crate::likelihood::{BrlenLinkage, Evaluator};
 use crate::model::Model;
+use crate::observer::{Event, Observer};
 use crate::output::Kind;
 use crate::parsimony::ParsimonyData;
 use crate::partition::Partition;
-use crate::search::{self, Event, Observer, SearchEffort, SearchOptions};
+use crate::search::{self, SearchEffort, SearchOptions};
 use crate::tree::Tree;
 
 /// Searches from every starting tree.
 ///
 /// # Errors
 /// A column with likelihood 0.
-pub fn search(mut session: Session) -> Result<Files> {
-    let mut files = Files::new();
-    search_all(&mut session, &mut files)?;
-    Ok(files)
+pub fn search(mut session: Session) -> Result<()> {
+    search_all(&mut session)?;
+    Ok(())
 }
 
 /// Searches from every starting tree, and delivers what was found.
-pub fn search_all(session: &mut Session, files: &mut Files) -> Result<Vec<Outcome>> {
+///
+/// # Errors
+/// A column with likelihood 0, or a file that cannot be written.
+pub fn search_all(session: &mut Session) -> Result<Vec<Outcome>> {
     let starts = make_starts(session, Lengths::FromParsimony)?;
     // By default all starting trees serve one search, which goes on from the best; trees that were
     // asked for are searched from one by one.
     let screened = session.setup.plan.search.trees == [TreeSource::Auto];
     let num_searches = if screened { 1 } else { starts.len() };
-    let outcomes = session.run_jobs(num_searches, |setup, machine, i, observer| {
+    let then = match &session.setup.plan.command {
+        Command::All => Some(format!("{} replicates", session.setup.plan.bootstrap.replicates)),
+        _ => None,
+    };
+    session.record.progress.stage("search", then.as_deref());
+    let outcomes = session.run_jobs("search", num_searches, |setup, machine, i, observer| {
         let begin = Begin {
             tree: starts[i].tree.clone(),
             alternatives: match screened {
@@ -44,9 +52,9 @@ pub fn search_all(session: &mut Session, files: &mut Files) -> Result<Vec<Outcom
         };
         search_from(setup, machine, &starts[i], begin, num_searches > 1, observer)
     })?;
-    session.phase("writing");
-    files.push((Kind::StartTree, write_starts(session, &starts)));
-    deliver(session, &outcomes, files);
+    let newicks = write_starts(session, &starts);
+    session.record.write(Kind::StartTree, &newicks)?;
+    deliver(session, &outcomes)?;
     Ok(outcomes)
 }
 
@@ -59,13 +67,13 @@ fn search_from(
     observer: &mut dyn Observer,
 ) -> Result<Outcome> {
     if several {
-        observer.event(&Event::Note(format!("search from {}", start.source)));
+        observer.event(&Event::Detail(format!("search from {}", start.source)));
     }
     let mut models = setup.models();
     let partitions = &setup.loaded.partitions;
     let (evaluator, lnl) = climb(setup, machine, partitions, &mut models, begin, observer);
     if several {
-        observer.event(&Event::Note(format!("{}: lnL {lnl:.6}", start.source)));
+        observer.event(&Event::Detail(format!("{}: lnL {lnl:.6}", start.source)));
     }
     Outcome::of(start.source.clone(), evaluator, models, setup)
 }

@@ -3,7 +3,10 @@
 //! The choice is made on one parsimony tree, or on the first of the trees that are to be evaluated.
 //! Afterwards the run is as if the chosen models had been given.
 
+use super::cost::Cost;
+use super::jobs::Jobs;
 use super::load::count_with_warning;
+use super::machine::Machine;
 use super::models::ModelChoice;
 use super::plan::{Command, Plan};
 use super::session::{Session, Setup};
@@ -11,11 +14,12 @@ use crate::alignment::Alignment;
 use crate::error::Result;
 use crate::likelihood::BrlenLinkage;
 use crate::model::Model;
+use crate::observer::{Advance, Event, Observer};
 use crate::output::{CandidateReport, SelectionReport, table};
 use crate::parsimony::ParsimonyData;
 use crate::partition::{PartitionDef, detect_data_type};
 use crate::rng::Purpose;
-use crate::search::{Event, Observer, parsimony_start};
+use crate::search::parsimony_start;
 use crate::selection::{Choosing, Fit, Question, Ranked, fit};
 use crate::tree::Tree;
 
@@ -44,10 +48,10 @@ pub fn select_models(mut session: Session) -> Result<Session> {
     if session.setup.loaded.questions.iter().all(Option::is_none) {
         return Ok(session);
     }
-    session.phase("model selection");
+    session.stage("model selection");
     let (tree, which) = selection_tree(&session.setup);
     let criterion = session.setup.plan.data.auto_criterion.unwrap_or_default();
-    session.progress.event(&Event::Note(format!(
+    session.event(Event::Note(format!(
         "models are chosen by {} on {which}; sample size: number of sites; a partition's own branch \
          lengths count as parameters",
         criterion.name()
@@ -58,8 +62,9 @@ pub fn select_models(mut session: Session) -> Result<Session> {
     }
     // Other models, other work.
     let setup = &mut session.setup;
-    setup.machine = super::machine::Machine::new(setup.plan, &setup.loaded.partitions)?.0;
-    session.report.run.threads = setup.machine.threads;
+    let machine = Machine::new(setup.plan, &setup.loaded.partitions)?.0;
+    setup.machine = machine.within_memory(&Cost::of_data(&setup.loaded))?;
+    session.record.report.run.threads = setup.machine.threads;
     Ok(session)
 }
 
@@ -106,7 +111,8 @@ fn compare(session: &mut Session, tree: &Tree) -> Result<Vec<(usize, Vec<Ranked>
             break;
         }
         let (at_once, machine) = setup.machine.share_out(setup.plan, tasks.len());
-        let fits = super::jobs::run_jobs(tasks.len(), at_once, session.progress, |job, _| {
+        let jobs = Jobs { noun: "model", count: tasks.len(), at_once };
+        let fits = jobs.run(&mut OneRound(&mut session.record.progress), |job, _| {
             let (_, gene, task) = &tasks[job];
             let partition = &setup.loaded.partitions[*gene..=*gene];
             let models = std::slice::from_ref(&task.start);
@@ -124,11 +130,25 @@ fn compare(session: &mut Session, tree: &Tree) -> Result<Vec<(usize, Vec<Ranked>
         }
         let lnl = open.iter().filter_map(|(_, choosing)| choosing.best_lnl()).sum();
         let phase = "model selection".to_string();
-        session.progress.event(&Event::Progress { phase, round, lnl });
+        session.record.progress.event(&Event::Progress { phase, round, lnl });
     }
     rankings.extend(open.iter().map(|(gene, choosing)| (*gene, choosing.ranking())));
     rankings.sort_by_key(|(gene, _)| *gene);
     Ok(rankings)
+}
+
+/// The jobs of one round of comparisons: how many rounds follow nobody knows, so how much of the whole is
+/// done is not passed on.
+struct OneRound<'a>(&'a mut dyn Observer);
+
+impl Observer for OneRound<'_> {
+    fn event(&mut self, event: &Event) {
+        self.0.event(event);
+    }
+
+    fn advance(&mut self, advance: Advance) {
+        self.0.advance(Advance { whole: None, ..advance });
+    }
 }
 
 /// Gives a partition the best model, and says so.
@@ -147,25 +167,25 @@ fn adopt(session: &mut Session, gene: usize, ranking: &[Ranked]) {
     let warning = count_with_warning(partition);
     let (name, chosen) = (partition.name.clone(), partition.model.label());
     match ranking.first() {
-        None => session.progress.event(&Event::Warning(format!(
+        None => session.event(Event::Warning(format!(
             "partition '{name}' has data of {num_taxa} taxa, which tell no model from another: it \
              gets {chosen}"
         ))),
         Some(best) => {
-            session.progress.text(&format!(
+            session.record.progress.text(&format!(
                 "partition '{name}': {}; {} models compared, chosen by {} with weight {:.3}: {chosen}",
                 question.data_type.name(),
                 ranking.len(),
                 criterion.name(),
                 best.weight
             ));
-            session.progress.text(&best_table(ranking));
+            session.record.progress.text(&best_table(ranking));
         }
     }
     if let Some(warning) = warning {
-        session.progress.event(&Event::Warning(warning));
+        session.event(Event::Warning(warning));
     }
-    session.report.model_selection.push(SelectionReport {
+    session.record.report.model_selection.push(SelectionReport {
         partition: name,
         data_type: question.data_type.name().to_string(),
         criterion: criterion.name().to_string(),

@@ -1,20 +1,23 @@
 //! What the commands that compute likelihoods share: data, machine, and where events go.
 
-use super::jobs::run_jobs;
+use super::cost::Cost;
+use super::jobs::Jobs;
 use super::load::{Loaded, load};
 use super::machine::Machine;
-use super::plan::Plan;
+use super::plan::{Command, Plan};
+use super::record::Record;
+use super::remarks::Remarks;
 use crate::alphabet::DataType;
 use crate::error::Result;
 use crate::likelihood::{BrlenLinkage, Evaluator};
 use crate::model::Model;
-use crate::output::{AlignmentReport, Kind, Progress, Report, table};
+use crate::observer::{Event, Observer};
+use crate::output::{AlignmentReport, table};
 use crate::partition::Partition;
-use crate::search::{Event, Observer};
 use crate::tree::{NewickOptions, Tree, write_newick};
 
-/// Output files of a run, to be written when all is done.
-pub type Files = Vec<(Kind, String)>;
+/// Most rows of a table that a terminal shows.
+const MAX_ROWS: usize = 30;
 
 /// What is read-only while a run computes: shared by all its threads.
 #[derive(Debug)]
@@ -33,10 +36,8 @@ pub struct Setup<'a> {
 pub struct Session<'a> {
     /// Data and machine.
     pub setup: Setup<'a>,
-    /// Who hears of it.
-    pub progress: &'a mut Progress,
-    /// What goes into the JSON file.
-    pub report: &'a mut Report,
+    /// Where its words and results go.
+    pub record: &'a mut Record,
 }
 
 impl<'a> Session<'a> {
@@ -44,14 +45,16 @@ impl<'a> Session<'a> {
     ///
     /// # Errors
     /// Refused input, or kernels that this machine lacks.
-    pub fn start(
-        plan: &'a Plan,
-        progress: &'a mut Progress,
-        report: &'a mut Report,
-    ) -> Result<Self> {
-        progress.event(&Event::Phase { name: "reading".into() });
+    pub fn start(plan: &'a Plan, record: &'a mut Record) -> Result<Self> {
+        record.progress.stage("reading", None);
         let loaded = load(plan)?;
         let (machine, warning) = Machine::new(plan, &loaded.partitions)?;
+        let machine = match plan.command {
+            Command::Check | Command::Start => machine,
+            _ => machine.within_memory(&Cost::of_data(&loaded))?,
+        };
+        record.begin()?;
+        let (progress, report) = (&mut record.progress, &mut record.report);
         report.alignment = Some(AlignmentReport {
             taxa: loaded.taxa.len(),
             sites: loaded.num_sites,
@@ -61,48 +64,68 @@ impl<'a> Session<'a> {
         report.run.threads = machine.threads;
         report.run.simd = machine.kernels().to_string();
         report.run.backend = "cpu".to_string();
-        progress.text(&describe_data(&loaded));
+        let data = describe_data(&loaded);
+        progress.abridged(&data.short, &data.full);
         for note in &loaded.remarks.notes {
             progress.event(&Event::Note(note.clone()));
         }
         for warning in &loaded.remarks.warnings {
             progress.event(&Event::Warning(warning.clone()));
         }
+        for detail in &loaded.remarks.details {
+            progress.event(&Event::Detail(detail.clone()));
+        }
         // Not among the warnings of the report, which must not depend on the number of threads.
         if let Some(warning) = warning {
             progress.about_run(&format!("warning: {warning}"));
         }
         let setup = Setup { plan, loaded, machine, linkage: plan.linkage() };
-        Ok(Session { setup, progress, report })
+        Ok(Session { setup, record })
     }
 
-    /// Begins a phase of the run.
-    pub fn phase(&mut self, name: impl Into<String>) {
-        self.progress.event(&Event::Phase { name: name.into() });
+    /// Begins a stage of the run.
+    pub fn stage(&mut self, name: &str) {
+        self.record.progress.stage(name, None);
+    }
+
+    /// Takes note of an event.
+    pub fn event(&mut self, event: Event) {
+        self.record.progress.event(&event);
     }
 
     /// Does independent jobs with their results and events in order, on as many threads as the user
-    /// allows: one thread for each job, unless there are few jobs with much work in each.
+    /// allows: one thread for each job, unless there are few jobs with much work in each. `noun` is
+    /// what one is called.
     ///
     /// # Errors
     /// That of the first job that failed.
     pub fn run_jobs<T: Send>(
         &mut self,
-        num_jobs: usize,
+        noun: &'static str,
+        count: usize,
         work: impl Fn(&Setup, Machine, usize, &mut dyn Observer) -> Result<T> + Sync,
     ) -> Result<Vec<T>> {
-        let (jobs_at_once, machine) = self.setup.machine.share_out(self.setup.plan, num_jobs);
-        self.report.run.threads = jobs_at_once.max(machine.threads);
+        let (at_once, machine) = self.setup.machine.share_out(self.setup.plan, count);
+        self.record.report.run.threads = at_once.max(machine.threads);
         let (threads, kernels) = (machine.threads, machine.kernels());
-        let at_once = match jobs_at_once {
-            1 => String::new(),
-            jobs => format!("{jobs} jobs at a time, each with "),
-        };
-        self.progress.about_run(&format!("{at_once}threads: {threads}, kernels: {kernels}"));
+        self.record.progress.detail_about_run(&format!(
+            "{at_once} at a time, threads in each: {threads}, kernels: {kernels}"
+        ));
         let setup = &self.setup;
-        run_jobs(num_jobs, jobs_at_once, self.progress, |job, observer| {
-            work(setup, machine, job, observer)
-        })
+        let jobs = Jobs { noun, count, at_once };
+        jobs.run(&mut self.record.progress, |job, observer| work(setup, machine, job, observer))
+    }
+}
+
+/// Warns of each of several cases of one kind, or of all of them in one line if they are many.
+pub fn warn_of_each(record: &mut Record, summary: &str, cases: Vec<String>) {
+    let mut remarks = Remarks::default();
+    remarks.warn_of_each(summary, cases);
+    for warning in remarks.warnings {
+        record.progress.event(&Event::Warning(warning));
+    }
+    for detail in remarks.details {
+        record.progress.event(&Event::Detail(detail));
     }
 }
 
@@ -139,18 +162,26 @@ impl Setup<'_> {
     }
 }
 
+/// A text for the terminal, and a longer one for the log.
+pub struct Described {
+    /// With long tables cut.
+    pub short: String,
+    /// All of it.
+    pub full: String,
+}
+
 /// The alignment and its partitions, as the user should see them before anything is computed.
-pub fn describe_data(loaded: &Loaded) -> String {
+pub fn describe_data(loaded: &Loaded) -> Described {
     let (taxa, sites) = (loaded.taxa.len(), loaded.num_sites);
     let patterns = loaded.num_patterns();
-    let mut text = format!("{taxa} taxa, {sites} sites, {patterns} patterns");
+    let mut text = format!("{taxa} taxa, {sites} sites, {patterns} distinct columns (patterns)");
     text.push_str(&format!(
         ", {:.1} % of the cells undetermined\n",
         100.0 * loaded.report.undetermined_fraction
     ));
     if loaded.partitions.len() > 1 {
         text.push_str(&format!(
-            "{} partitions, gappyness {:.1} %\n",
+            "{} partitions, gappyness (cells of taxa without data in the partition) {:.1} %\n",
             loaded.partitions.len(),
             100.0 * loaded.gappyness
         ));
@@ -165,23 +196,26 @@ pub fn describe_data(loaded: &Loaded) -> String {
             vec![
                 partition.name.clone(),
                 describe_type(partition.model.data_type),
-                partition.model.num_states().to_string(),
-                question.map_or_else(|| short_label(&partition.model), |_| chosen_later()),
+                question.map_or_else(|| partition.model.short_label(), |_| chosen_later()),
                 partition.patterns.num_sites.to_string(),
                 partition.patterns.num_patterns().to_string(),
                 presence.len().to_string(),
             ]
         })
         .collect();
-    let header = ["partition", "type", "states", "model", "sites", "patterns", "taxa"];
-    text.push_str(&table(&header, &rows));
+    let header = ["partition", "type", "model", "sites", "patterns", "taxa"];
     let is_codon = |p: &Partition| matches!(p.model.data_type, DataType::Codon(_));
-    if loaded.partitions.iter().any(is_codon) {
-        text.push_str(
-            "Sites of a codon partition are codons, and its branch lengths are per codon.\n",
-        );
-    }
-    text
+    let codons = match loaded.partitions.iter().any(is_codon) {
+        true => "Sites of a codon partition are codons, and its branch lengths are per codon.\n",
+        false => "",
+    };
+    let full = format!("{text}{}{codons}", table(&header, &rows));
+    let shown = &rows[..rows.len().min(MAX_ROWS)];
+    let more = match rows.len() - shown.len() {
+        0 => String::new(),
+        more => format!("  ... and {more} more partitions, listed in the log\n"),
+    };
+    Described { short: format!("{text}{}{more}{codons}", table(&header, shown)), full }
 }
 
 /// The type of data, with the number of a genetic code.
@@ -189,15 +223,5 @@ fn describe_type(data_type: DataType) -> String {
     match data_type {
         DataType::Codon(code) => format!("{} {}", data_type.name(), code.number()),
         _ => data_type.name().to_string(),
-    }
-}
-
-/// The model as a user would type it; long lists of given values (a user's matrix) are cut.
-fn short_label(model: &Model) -> String {
-    const MOST: usize = 120;
-    let label = model.label();
-    match label.char_indices().nth(MOST) {
-        Some((at, _)) => format!("{}...", &label[..at]),
-        None => label,
     }
 }

@@ -3,13 +3,13 @@
 use super::load::{collect, read_text};
 use super::models::{ModelChoice, resolve_model};
 use super::plan::{Plan, SimulatePlan, TreeSource};
-use super::session::Files;
+use super::record::Record;
 use super::trees::{own_taxa, read_first_tree};
 use crate::alignment::Patterns;
 use crate::alphabet::Code;
 use crate::error::{Error, Fault, Place, Result};
 use crate::model::Model;
-use crate::output::{AlignmentReport, Kind, PartitionReport, Progress, Report};
+use crate::output::{AlignmentReport, Kind, PartitionReport};
 use crate::partition::{PartitionDef, check_frame, parse_partitions, whole_alignment};
 use crate::rng::{Purpose, stream};
 use crate::simulate::{
@@ -27,12 +27,7 @@ const MAX_SITES: usize = 100_000_000;
 ///
 /// # Errors
 /// Refused input: models with parameters left open, trees without lengths, unusable partitions.
-pub fn simulate(
-    plan: &Plan,
-    simulate: &SimulatePlan,
-    progress: &mut Progress,
-    report: &mut Report,
-) -> Result<Files> {
+pub fn simulate(plan: &Plan, simulate: &SimulatePlan, record: &mut Record) -> Result<()> {
     let mut faults = Vec::new();
     let (taxa, tree) = match collect(make_tree(plan, simulate), &mut faults)? {
         Some(found) => found,
@@ -64,13 +59,11 @@ pub fn simulate(
             present,
         });
     }
-    describe(&taxa, &defs, &genes, progress, report);
+    describe(&taxa, &defs, &genes, record);
     let newick = write_newick(&tree, |i| taxa.name(i), &NewickOptions::default());
-    Ok(vec![
-        (Kind::Alignment, to_phylip(&taxa, &genes)?),
-        (Kind::Partitions, to_partition_file(&genes)),
-        (Kind::TrueTree, newick + "\n"),
-    ])
+    record.write(Kind::Alignment, &to_phylip(&taxa, &genes)?)?;
+    record.write(Kind::Partitions, &to_partition_file(&genes))?;
+    record.write(Kind::TrueTree, &(newick + "\n"))
 }
 
 fn make_tree(plan: &Plan, simulate: &SimulatePlan) -> Result<(Taxa, Tree)> {
@@ -207,13 +200,8 @@ fn count_patterns(gene: &Gene) -> usize {
     Patterns::compress(data_type, gene.states.len(), num_sites, encode).num_patterns()
 }
 
-fn describe(
-    taxa: &Taxa,
-    defs: &[PartitionDef],
-    genes: &[Gene],
-    progress: &mut Progress,
-    report: &mut Report,
-) {
+fn describe(taxa: &Taxa, defs: &[PartitionDef], genes: &[Gene], record: &mut Record) {
+    let report = &mut record.report;
     let num_sites: usize = defs.iter().map(|def| def.sites.len()).sum();
     let (mut cells, mut missing, mut num_patterns) = (0, 0, 0);
     for (def, gene) in defs.iter().zip(genes) {
@@ -234,16 +222,16 @@ fn describe(
         });
     }
     let gappyness = missing as f64 / cells.max(1) as f64;
-    progress.text(&format!(
-        "{} taxa, {num_sites} sites, {} partitions, gappyness {:.1} %",
-        taxa.len(),
-        genes.len(),
-        100.0 * gappyness
-    ));
     report.alignment = Some(AlignmentReport {
         taxa: taxa.len(),
         sites: num_sites,
         patterns: num_patterns,
         gappyness,
     });
+    record.progress.result(&format!(
+        "{} taxa, {num_sites} sites, {} partitions, gappyness {:.1} %\n",
+        taxa.len(),
+        genes.len(),
+        100.0 * gappyness
+    ));
 }

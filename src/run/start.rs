@@ -2,13 +2,14 @@
 //! them.
 
 use super::plan::TreeSource;
-use super::session::{Files, Session};
+use super::session::Session;
 use super::trees::GivenTree;
 use crate::error::Result;
+use crate::observer::Event;
 use crate::output::Kind;
 use crate::parsimony::{ParsimonyData, parsimony_brlens, parsimony_score};
 use crate::rng::{Purpose, stream};
-use crate::search::{Event, parsimony_start};
+use crate::search::parsimony_start;
 use crate::tree::{DEFAULT_BRLEN, Tree, random_tree};
 
 /// A tree to begin with, and where it came from.
@@ -60,10 +61,10 @@ pub fn make_starts(session: &mut Session, lengths: Lengths) -> Result<Vec<StartT
         });
         return Ok(given.collect());
     }
-    session.phase("starting trees");
+    session.stage("starting trees");
     let loaded = &session.setup.loaded;
     let data = ParsimonyData::of_partitions(loaded.taxa.len(), &loaded.partitions);
-    session.run_jobs(recipes.len(), |setup, _, i, observer| {
+    let starts = session.run_jobs("starting tree", recipes.len(), |setup, _, i, observer| {
         let seed = setup.plan.seed;
         let (source, mut tree, has_lengths) = match &recipes[i] {
             Recipe::Parsimony(i) => {
@@ -80,12 +81,18 @@ pub fn make_starts(session: &mut Session, lengths: Lengths) -> Result<Vec<StartT
         if !has_lengths && from_parsimony {
             parsimony_brlens(&mut tree, &data);
         }
-        observer.event(&Event::Note(format!(
-            "{source}: parsimony score {}",
-            parsimony_score(&tree, &data)
-        )));
-        Ok(StartTree { source, tree, has_lengths })
-    })
+        let score = parsimony_score(&tree, &data);
+        observer.event(&Event::Detail(format!("{source}: parsimony score {score}")));
+        Ok((StartTree { source, tree, has_lengths }, score))
+    })?;
+    let scores = || starts.iter().map(|start| start.1);
+    if let (Some(least), Some(most)) = (scores().min(), scores().max()) {
+        let scores = if least == most { least.to_string() } else { format!("{least} to {most}") };
+        let plural = if starts.len() == 1 { "starting tree" } else { "starting trees" };
+        let count = starts.len();
+        session.record.progress.text(&format!("{count} {plural}, parsimony score {scores}"));
+    }
+    Ok(starts.into_iter().map(|start| start.0).collect())
 }
 
 fn list_recipes(session: &mut Session) -> Vec<Recipe> {
@@ -121,9 +128,10 @@ fn list_recipes(session: &mut Session) -> Vec<Recipe> {
 ///
 /// # Errors
 /// As [`make_starts`].
-pub fn start(mut session: Session) -> Result<Files> {
+pub fn start(mut session: Session) -> Result<()> {
     let starts = make_starts(&mut session, Lengths::FromParsimony)?;
-    Ok(vec![(Kind::StartTree, write_starts(&session, &starts))])
+    let newicks = write_starts(&session, &starts);
+    session.record.write(Kind::StartTree, &newicks)
 }
 
 /// The file of starting trees.

@@ -1,11 +1,12 @@
 //! From a starting tree to a local optimum: fast rounds, then thorough ones.
 
-use super::observer::{Event, Observer};
+use super::meter::{Meter, part_of_rounds};
 use super::perturb::perturb;
-use super::schedule::{self as at, SearchEffort};
+use super::schedule::{self as at, SearchEffort, SearchPhase, Shares};
 use super::spr::{Changed, RoundOptions, RoundResult, spr_round};
 use crate::likelihood::{BranchOptions, Evaluator, Snapshot};
 use crate::model::Model;
+use crate::observer::{Event, Observer};
 use crate::optimize::{OptimizeOptions, optimize};
 use crate::parsimony::ParsimonyData;
 use crate::rng::{Purpose, stream};
@@ -78,22 +79,24 @@ pub fn search(
     let epsilon = options.lnl_epsilon.unwrap_or(at::FINAL_EPSILON);
     let fast_epsilon = at::FAST_EPSILON.max(epsilon);
     let schedule = options.effort.schedule();
-    let mut climb = Climb { evaluator, models, data, options, observer };
-    climb.phase("start: branch lengths and model");
+    let shares = options.effort.shares();
+    let meter = Meter::new(&shares);
+    let mut climb = Climb { evaluator, models, data, options, observer, shares, meter };
+    climb.phase("first branch lengths and model", climb.shares.of(SearchPhase::Start));
     climb.optimize(at::START_EPSILON.max(epsilon));
     climb.screen(schedule.kept, fast_epsilon);
     climb.perturb(schedule.perturbations_in_vain(climb.evaluator.tree().num_tips()));
     if options.unlinked {
-        climb.phase("own branch lengths per partition");
+        climb.phase("own branch lengths per partition", 0.0);
         climb.evaluator.unlink();
     }
     if schedule.thorough || options.unlinked {
-        climb.phase("branch lengths and model");
+        climb.phase("branch lengths and model", 0.0);
         climb.optimize(fast_epsilon);
         let last = if schedule.thorough { at::THOROUGH } else { at::FAST };
-        climb.rounds("thorough SPR", &last, epsilon);
+        climb.rounds("last SPR", climb.shares.of(SearchPhase::Last), &last, epsilon);
     }
-    climb.phase("final branch lengths and model");
+    climb.phase("final branch lengths and model", climb.shares.of(SearchPhase::End));
     climb.optimize(options.lnl_epsilon.unwrap_or(at::LAST_EPSILON))
 }
 
@@ -103,11 +106,16 @@ struct Climb<'a> {
     data: &'a ParsimonyData,
     options: &'a SearchOptions,
     observer: &'a mut dyn Observer,
+    shares: Shares,
+    meter: Meter,
 }
 
 impl Climb<'_> {
-    fn phase(&mut self, name: &str) {
+    /// A phase begins, which usually takes this share of the search's time.
+    fn phase(&mut self, name: &str, share: f64) {
+        self.meter.begin(share);
         self.observer.event(&Event::Phase { name: name.to_string() });
+        self.observer.advance(self.meter.at_start());
     }
 
     fn optimize(&mut self, lnl_epsilon: f64) -> f64 {
@@ -116,16 +124,18 @@ impl Climb<'_> {
             ..OptimizeOptions::to(lnl_epsilon)
         };
         let lnl = optimize(self.evaluator, self.models, &options);
-        self.observer.event(&Event::NewBest { lnl });
+        self.observer.event(&Event::Optimized { lnl });
         lnl
     }
 
     /// One fast round from each starting tree, further ones from the best `kept`; goes on with the best.
     fn screen(&mut self, kept: usize, epsilon: f64) {
         let num_starts = self.options.alternatives.len() + 1;
+        let share = self.shares.of(SearchPhase::Screen) / num_starts as f64;
         let mut ends = Vec::with_capacity(num_starts);
         for number in 1..=num_starts {
-            self.phase(&format!("fast SPR from start {number} of {num_starts}"));
+            let name = among("fast SPR", "start", number, num_starts);
+            self.phase(&name, share);
             if number > 1 {
                 self.evaluator.set_tree(self.options.alternatives[number - 2].clone());
                 self.evaluator.optimize_branches(&BranchOptions {
@@ -135,25 +145,29 @@ impl Climb<'_> {
                 });
             }
             let mut changed = Changed::all(self.evaluator.tree());
-            self.round("fast SPR", 1, &at::FAST, epsilon, &mut changed);
+            self.round(&name, 1, &at::FAST, epsilon, &mut changed);
             ends.push(End::of(self.evaluator, changed));
         }
         keep_best(&mut ends, kept);
-        for end in &mut ends {
+        let kept = ends.len();
+        let share = self.shares.of(SearchPhase::Fast) / kept as f64;
+        for (i, end) in ends.iter_mut().enumerate() {
             self.evaluator.restore(&end.snapshot);
             let changed = std::mem::replace(&mut end.changed, Changed::none(self.evaluator.tree()));
-            self.rounds_where("fast SPR", &at::FAST, epsilon, changed);
+            let name = among("more fast SPR", "tree", i + 1, kept);
+            self.rounds_where(&name, share, &at::FAST, epsilon, changed);
             *end = End::of(self.evaluator, Changed::all(self.evaluator.tree()));
         }
         keep_best(&mut ends, kept);
         // Its parameters were those of the first starting tree.
         self.evaluator.restore(&ends[0].snapshot);
-        self.phase("branch lengths and model");
+        self.phase("branch lengths and model", self.shares.of(SearchPhase::Model));
         self.optimize(epsilon);
         ends[0] = End::of(self.evaluator, Changed::all(self.evaluator.tree()));
-        for end in &mut ends {
+        let share = self.shares.of(SearchPhase::Wide) / kept as f64;
+        for (i, end) in ends.iter_mut().enumerate() {
             self.evaluator.restore(&end.snapshot);
-            self.rounds("wide SPR", &at::WIDE, epsilon);
+            self.rounds(&among("wide SPR", "tree", i + 1, kept), share, &at::WIDE, epsilon);
             *end = End::of(self.evaluator, Changed::none(self.evaluator.tree()));
         }
         keep_best(&mut ends, 1);
@@ -166,29 +180,36 @@ impl Climb<'_> {
             return;
         }
         let name = "perturbation";
-        self.phase(name);
+        self.phase(name, self.shares.of(SearchPhase::Perturb));
         let mut rng = stream(self.options.seed, Purpose::Perturbation, self.options.index);
         let round_options = self.options.adapt(&at::NEARBY);
-        let observer = &mut *self.observer;
-        perturb(self.evaluator, self.data, &round_options, limit, &mut rng, |round, lnl| {
-            let phase = name.to_string();
-            observer.event(&Event::Progress { phase, round, lnl });
+        let (observer, meter) = (&mut *self.observer, &self.meter);
+        perturb(self.evaluator, self.data, &round_options, limit, &mut rng, |attempt| {
+            let round = attempt.number;
+            if let Some(lnl) = attempt.better {
+                observer.event(&Event::Progress { phase: name.to_string(), round, lnl });
+            }
+            // If nothing better is found from here on.
+            let all = (round + limit - attempt.failures) as f64;
+            observer.advance(meter.at(round as f64 / all));
         });
     }
 
-    fn rounds(&mut self, name: &str, round_options: &RoundOptions, epsilon: f64) {
-        self.rounds_where(name, round_options, epsilon, Changed::all(self.evaluator.tree()));
+    fn rounds(&mut self, name: &str, share: f64, round_options: &RoundOptions, epsilon: f64) {
+        let changed = Changed::all(self.evaluator.tree());
+        self.rounds_where(name, share, round_options, epsilon, changed);
     }
 
     /// Rounds until one gains less than `epsilon`, at first only where something has changed.
     fn rounds_where(
         &mut self,
         name: &str,
+        share: f64,
         round_options: &RoundOptions,
         epsilon: f64,
         mut changed: Changed,
     ) {
-        self.phase(name);
+        self.phase(name, share);
         for number in 1.. {
             let before = self.evaluator.log_likelihood();
             let result = self.round(name, number, round_options, epsilon, &mut changed);
@@ -207,7 +228,9 @@ impl Climb<'_> {
         changed: &mut Changed,
     ) -> RoundResult {
         let round_options = self.options.adapt(round_options);
-        let result = spr_round(self.evaluator, self.data, &round_options, changed);
+        let (observer, meter) = (&mut *self.observer, &self.meter);
+        let advance = |part| observer.advance(meter.at(part_of_rounds(number, part)));
+        let result = spr_round(self.evaluator, self.data, &round_options, changed, advance);
         let lnl = self.evaluator.optimize_branches(&BranchOptions {
             max_sweeps: 2,
             lnl_epsilon: epsilon,
@@ -216,6 +239,14 @@ impl Climb<'_> {
         self.observer.event(&Event::Progress { phase: name.to_string(), round: number, lnl });
         log::debug!("{name} {number}: {result:?}");
         result
+    }
+}
+
+/// `fast SPR, start 2 of 4`; only the name if there is but one.
+fn among(name: &str, noun: &str, number: usize, count: usize) -> String {
+    match count {
+        1 => name.to_string(),
+        _ => format!("{name}, {noun} {number} of {count}"),
     }
 }
 

@@ -3,14 +3,13 @@
 //! Nothing here prints, writes a file or knows which device computes likelihoods.
 
 mod hill_climb;
-mod observer;
+mod meter;
 mod perturb;
 pub mod schedule;
 mod spr;
 mod start;
 
 pub use hill_climb::{SearchOptions, search};
-pub use observer::{Event, Observer, Silent};
-pub use schedule::SearchEffort;
+pub use schedule::{SearchEffort, SearchPhase};
 pub use spr::{Changed, RoundOptions, RoundResult, spr_round};
 pub use start::parsimony_start;

@@ -12,33 +12,43 @@ use crate::rng::Rng;
 use crate::tree::{EdgeId, NodeId, Tree};
 use rand::RngExt;
 
-/// Perturbs until `limit` attempts in a row have failed. `report(attempt, lnl)` is called after every
-/// success. Returns the log-likelihood.
+/// An attempt is over.
+pub struct Attempt {
+    /// Its number, counted from 1.
+    pub number: usize,
+    /// Attempts in vain since the last success.
+    pub failures: usize,
+    /// The log-likelihood that it reached, if that is better than what was before.
+    pub better: Option<f64>,
+}
+
+/// Perturbs until `limit` attempts in a row have failed, and reports each. Returns the log-likelihood.
 pub fn perturb(
     evaluator: &mut Evaluator,
     data: &ParsimonyData,
     options: &RoundOptions,
     limit: usize,
     rng: &mut Rng,
-    mut report: impl FnMut(usize, f64),
+    mut report: impl FnMut(Attempt),
 ) -> f64 {
     let mut best = evaluator.log_likelihood();
     let mut failures = 0;
-    for attempt in 1.. {
+    for number in 1.. {
         if failures >= limit {
             break;
         }
         let snapshot = evaluator.snapshot();
         let mut changed = shake(evaluator, rng);
         let lnl = settle(evaluator, data, options, &mut changed);
-        if lnl > best + at::FINAL_EPSILON {
+        let is_better = lnl > best + at::FINAL_EPSILON;
+        if is_better {
             best = lnl;
             failures = 0;
-            report(attempt, lnl);
         } else {
             failures += 1;
             evaluator.restore(&snapshot);
         }
+        report(Attempt { number, failures, better: is_better.then_some(lnl) });
     }
     evaluator.log_likelihood()
 }
@@ -99,7 +109,7 @@ fn settle(
     let branches = BranchOptions { max_sweeps: 1, lnl_epsilon: 1.0, gain_tolerance: 1e-2 };
     let mut lnl = evaluator.optimize_branches(&branches);
     while !changed.is_empty() {
-        let result = spr_round(evaluator, data, options, changed);
+        let result = spr_round(evaluator, data, options, changed, |_| {});
         lnl = evaluator.optimize_branches(&branches);
         if result.accepted == 0 {
             break;

@@ -83,19 +83,22 @@ impl Changed {
 
 /// Prunes every subtree at a changed node once (both sides of every edge), and moves it if one of the
 /// places tried is better; what is moved counts as changed again. `data` are the evaluator's genes as
-/// parsimony sees them.
+/// parsimony sees them; `advance` is told again and again which part of the round is done.
 pub fn spr_round(
     evaluator: &mut Evaluator,
     data: &ParsimonyData,
     options: &RoundOptions,
     changed: &mut Changed,
+    mut advance: impl FnMut(f64),
 ) -> RoundResult {
     let result = RoundResult { lnl: evaluator.log_likelihood(), ..RoundResult::default() };
     // Neighbouring subtrees follow each other, so that few CLVs turn between two prunes.
     let order: Vec<NodeId> = inner_nodes_depth_first(evaluator.tree());
     let views = ParsimonyViews::new(evaluator.tree(), data);
     let mut round = Round { evaluator, views, options, changed, result };
-    for attach in order {
+    let num_nodes = order.len() as f64;
+    for (number, attach) in order.into_iter().enumerate() {
+        advance(number as f64 / num_nodes);
         if !round.changed.take(attach) {
             continue;
         }

@@ -1,0 +1,181 @@
+//! The status line: what a run is at, how far it is, how good its best tree, and how long it will take.
+//!
+//! ```text
+//! [01:07] fast SPR, start 2 of 4, 61 % · best lnL -197,592.8 · about 6 min left
+//! ```
+
+use crate::observer::Advance;
+use std::time::{Duration, Instant};
+
+/// An estimate from less than this says nothing.
+const MIN_SHARE: f64 = 0.05;
+/// Nobody needs to know how long a few seconds take.
+const MIN_ELAPSED: Duration = Duration::from_secs(3);
+
+/// Where a run stands.
+#[derive(Debug, Default)]
+pub(super) struct Status {
+    stage: Option<Stage>,
+    phase: Option<String>,
+    advance: Advance,
+    best_lnl: Option<f64>,
+}
+
+#[derive(Debug)]
+struct Stage {
+    name: String,
+    since: Instant,
+    then: Option<String>,
+}
+
+impl Status {
+    /// A stage begins; `then` says what follows it.
+    pub(super) fn begin_stage(&mut self, name: &str, then: Option<&str>, now: Instant) {
+        let then = then.map(String::from);
+        *self = Status {
+            stage: Some(Stage { name: name.to_string(), since: now, then }),
+            ..Status::default()
+        };
+    }
+
+    /// A phase of the stage begins.
+    pub(super) fn begin_phase(&mut self, name: &str) {
+        self.phase = Some(name.to_string());
+        self.advance.phase = None;
+    }
+
+    /// A log-likelihood was reached.
+    pub(super) fn reach(&mut self, lnl: f64) {
+        self.best_lnl = Some(self.best_lnl.map_or(lnl, |best| best.max(lnl)));
+    }
+
+    /// The run has come so far.
+    pub(super) fn advance(&mut self, advance: Advance) {
+        self.advance = advance;
+    }
+
+    /// The line, without the time that has passed; `None` before the first stage.
+    pub(super) fn line(&self, now: Instant) -> Option<String> {
+        let stage = self.stage.as_ref()?;
+        let mut line = match (self.advance.pieces, &self.phase) {
+            (Some((noun, done, total)), phase) => {
+                let phase = phase.as_ref().map_or(String::new(), |phase| format!(": {phase}"));
+                format!("{noun} {} of {total}{phase}", (done + 1).min(total))
+            }
+            (None, Some(phase)) => phase.clone(),
+            (None, None) => stage.name.clone(),
+        };
+        if let Some(share) = self.advance.phase {
+            line.push_str(&format!(", {:.0} %", (100.0 * share).floor()));
+        }
+        if let Some(lnl) = self.best_lnl {
+            line.push_str(&format!(" · best lnL {}", with_commas(lnl)));
+        }
+        if let Some(left) = self.time_left(stage, now) {
+            line.push_str(&format!(" · {}", about(left)));
+            if let Some(then) = &stage.then {
+                line.push_str(&format!(", then {then}"));
+            }
+        }
+        Some(line)
+    }
+
+    /// Time that the stage will still take, if the rest goes on as the part that is done went.
+    fn time_left(&self, stage: &Stage, now: Instant) -> Option<Duration> {
+        let share = self.advance.whole.filter(|share| (MIN_SHARE..1.0).contains(share))?;
+        let elapsed = now.saturating_duration_since(stage.since);
+        (elapsed >= MIN_ELAPSED).then(|| elapsed.mul_f64((1.0 - share) / share))
+    }
+}
+
+/// `-197,592.8`
+fn with_commas(lnl: f64) -> String {
+    let digits = format!("{:.1}", lnl.abs());
+    let (whole, tenths) = digits.split_once('.').unwrap_or((&digits, "0"));
+    let mut text = String::new();
+    for (i, digit) in whole.chars().enumerate() {
+        if i > 0 && (whole.len() - i) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    let sign = if lnl < 0.0 { "-" } else { "" };
+    format!("{sign}{text}.{tenths}")
+}
+
+/// As exactly as such an estimate deserves.
+fn about(left: Duration) -> String {
+    let seconds = left.as_secs();
+    match seconds {
+        0..10 => "a few seconds left".to_string(),
+        10..90 => format!("about {} s left", seconds.div_ceil(10) * 10),
+        90..5_400 => format!("about {} min left", (seconds + 30) / 60),
+        5_400..172_800 => format!("about {} h left", (seconds + 1_800) / 3_600),
+        _ => format!("about {} days left", (seconds + 43_200) / 86_400),
+    }
+}
+
+/// `mm:ss`, from an hour on `h:mm:ss`.
+pub(super) fn format_elapsed(elapsed: Duration) -> String {
+    let seconds = elapsed.as_secs();
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    if hours > 0 {
+        format!("{hours}:{minutes:02}:{seconds:02}")
+    } else {
+        format!("{minutes:02}:{seconds:02}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_says_what_how_far_how_good_and_how_long() {
+        let start = Instant::now();
+        let after = |seconds| start + Duration::from_secs(seconds);
+        let mut status = Status::default();
+        assert_eq!(status.line(start), None);
+        status.begin_stage("search", Some("100 replicates"), start);
+        assert_eq!(status.line(start).unwrap(), "search");
+        status.begin_phase("fast SPR, start 2 of 4");
+        status.advance(Advance { phase: Some(0.618), whole: Some(0.1), pieces: None });
+        status.reach(-197_592.84);
+        status.reach(-197_600.0);
+        assert_eq!(
+            status.line(after(40)).unwrap(),
+            "fast SPR, start 2 of 4, 61 % · best lnL -197,592.8 · about 6 min left, then 100 replicates"
+        );
+        status.begin_stage("bootstrap", None, after(50));
+        status.advance(Advance {
+            phase: None,
+            whole: Some(0.07),
+            pieces: Some(("replicate", 7, 100)),
+        });
+        assert_eq!(status.line(after(56)).unwrap(), "replicate 8 of 100 · about 80 s left");
+        assert_eq!(status.line(after(52)).unwrap(), "replicate 8 of 100");
+    }
+
+    #[test]
+    fn numbers_are_readable() {
+        for (lnl, text) in [
+            (-197_592.84, "-197,592.8"),
+            (-999.96, "-1,000.0"),
+            (-12.0, "-12.0"),
+            (1_234_567.0, "1,234,567.0"),
+        ] {
+            assert_eq!(with_commas(lnl), text);
+        }
+        for (seconds, text) in [
+            (4, "a few seconds left"),
+            (31, "about 40 s left"),
+            (100, "about 2 min left"),
+            (7_300, "about 2 h left"),
+            (200_000, "about 2 days left"),
+        ] {
+            assert_eq!(about(Duration::from_secs(seconds)), text);
+        }
+        assert_eq!(format_elapsed(Duration::from_secs(75)), "01:15");
+        assert_eq!(format_elapsed(Duration::from_secs(3_725)), "1:02:05");
+    }
+}

@@ -1,0 +1,80 @@
+//! How far a search is: its phases, weighted by the share of the time that they usually take. For the
+//! display alone; nothing depends on it.
+
+use super::schedule::Shares;
+use crate::observer::Advance;
+
+/// Follows a search through its phases.
+#[derive(Debug)]
+pub(super) struct Meter {
+    /// Shares of all phases that this search has.
+    total: f64,
+    /// Shares of the phases that are over.
+    over: f64,
+    /// Share of the present one.
+    present: f64,
+}
+
+impl Meter {
+    pub(super) fn new(shares: &Shares) -> Self {
+        Meter { total: shares.total(), over: 0.0, present: 0.0 }
+    }
+
+    /// The next phase begins, which takes this share.
+    pub(super) fn begin(&mut self, share: f64) {
+        self.over += self.present;
+        self.present = share;
+    }
+
+    /// The search is so far, with this part of the present phase done.
+    pub(super) fn at(&self, part: f64) -> Advance {
+        let whole = (self.over + self.present * part) / self.total;
+        Advance { phase: Some(part), whole: Some(whole.min(1.0)), pieces: None }
+    }
+
+    /// The same at the beginning of a phase that cannot tell how far it is.
+    pub(super) fn at_start(&self) -> Advance {
+        Advance { phase: None, ..self.at(0.0) }
+    }
+}
+
+/// Part of a phase of rounds that is done in the middle of one of them: as a rule each round takes
+/// less than half of the time of the one before.
+pub(super) fn part_of_rounds(number: usize, part: f64) -> f64 {
+    const LEFT_BY_A_ROUND: f64 = 0.4;
+    let before = (1..number).fold(1.0, |left, _| left * LEFT_BY_A_ROUND);
+    1.0 - before + before * (1.0 - LEFT_BY_A_ROUND) * part
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::SearchEffort;
+    use super::*;
+
+    #[test]
+    fn a_search_goes_from_nothing_to_the_whole() {
+        for effort in [SearchEffort::Fast, SearchEffort::Normal, SearchEffort::Thorough] {
+            let shares = effort.shares();
+            let mut meter = Meter::new(&shares);
+            assert_eq!(meter.at_start().whole, Some(0.0));
+            let mut last = 0.0;
+            for share in shares.0 {
+                meter.begin(share);
+                for part in [0.0, 0.5, 1.0] {
+                    let whole = meter.at(part).whole.unwrap();
+                    assert!(whole >= last && whole <= 1.0);
+                    last = whole;
+                }
+            }
+            assert!((last - 1.0).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn rounds_never_go_back() {
+        let parts: Vec<f64> = (1..6)
+            .flat_map(|round| [0.0, 0.5, 1.0].map(|part| part_of_rounds(round, part)))
+            .collect();
+        assert!(parts.is_sorted() && parts[0] == 0.0 && parts[parts.len() - 1] < 1.0, "{parts:?}");
+    }
+}
