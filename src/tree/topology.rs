@@ -192,6 +192,19 @@ impl Tree {
         std::mem::replace(&mut self.brlens[edge.index()], to_length_grid(length))
     }
 
+    /// Lifts lengths below `min` to it and cuts those above `max`; how many were lifted and cut. A bound
+    /// between two points of the grid is the nearer of them.
+    pub fn clamp_brlens(&mut self, min: f64, max: f64) -> (usize, usize) {
+        let (min, max) = (to_length_grid(min), to_length_grid(max));
+        let (mut lifted, mut cut) = (0, 0);
+        for length in &mut self.brlens {
+            lifted += usize::from(*length < min);
+            cut += usize::from(*length > max);
+            *length = length.clamp(min, max);
+        }
+        (lifted, cut)
+    }
+
     /// Sum of all lengths.
     pub fn total_length(&self) -> f64 {
         self.brlens.iter().sum()
@@ -381,6 +394,21 @@ mod tests {
                 (4, 7, 0.7),
             ],
         )
+    }
+
+    #[test]
+    fn lengths_outside_the_bounds_are_lifted_and_cut() {
+        let mut tree = five_tips();
+        for (edge, length) in [(0, 0.0), (1, 9e-7), (2, 1e-6), (3, 100.0), (4, 1e5)] {
+            tree.set_brlen(EdgeId(edge), length);
+        }
+        assert_eq!(tree.clamp_brlens(1e-6, 100.0), (2, 1));
+        let lengths: Vec<f64> = tree.edges().map(|edge| tree.brlen(edge)).collect();
+        let least = to_length_grid(1e-6);
+        assert_eq!(lengths[..5], [least, least, least, 100.0, 100.0]);
+        assert_eq!(lengths[5..], [0.6, 0.7].map(to_length_grid));
+        assert_eq!(tree.clamp_brlens(1e-6, 100.0), (0, 0));
+        tree.assert_integrity();
     }
 
     #[test]
