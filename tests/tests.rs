@@ -38,6 +38,9 @@ mod search;
 // Models chosen from the data.
 mod model_selection;
 
+// What a run says and leaves while it goes on: progress, results, log, locks, memory.
+mod reporting;
+
 // Whole runs: what they write, and that it can be read back.
 mod whole_runs;
 

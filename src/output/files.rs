@@ -114,9 +114,11 @@ pub struct OutputFiles {
     /// Inputs of this run that it was told to replace: they stay until the result is there.
     inputs: Vec<PathBuf>,
     log: Option<File>,
+    /// The log was made by this run.
+    log_is_new: bool,
+    /// The run has something to tell in its log.
+    keeps_log: bool,
     has_written: bool,
-    /// There was no log before, and this run has nothing to put into it yet.
-    log_is_needless: bool,
 }
 
 impl OutputFiles {
@@ -140,8 +142,9 @@ impl OutputFiles {
             replaced: Vec::new(),
             inputs: Vec::new(),
             log: None,
+            log_is_new: false,
+            keeps_log: false,
             has_written: false,
-            log_is_needless: false,
         };
         if kinds.is_empty() {
             return Ok(files);
@@ -211,7 +214,7 @@ impl OutputFiles {
             Ok(()) | Err(TryLockError::Error(_)) => {}
         }
         self.log = Some(file);
-        self.log_is_needless = is_new;
+        self.log_is_new = is_new;
         Ok(Some(()))
     }
 
@@ -220,7 +223,7 @@ impl OutputFiles {
     /// # Errors
     /// [`Error::Io`] (writing).
     pub fn begin(&mut self) -> Result<Option<File>> {
-        self.log_is_needless = false;
+        self.keeps_log = true;
         let path = self.path(Kind::Log);
         let open = |log: &File| {
             log.set_len(0)?;
@@ -231,7 +234,7 @@ impl OutputFiles {
 
     /// The run is refused after all: unless it has written something, it leaves no log.
     pub fn refuse(mut self) {
-        self.log_is_needless = !self.has_written;
+        self.keeps_log = self.has_written;
     }
 
     /// A file without content in the folder, which disappears unless it is moved to its place.
@@ -289,7 +292,7 @@ impl OutputFiles {
 impl Drop for OutputFiles {
     /// A run that was refused before it began leaves no log.
     fn drop(&mut self) {
-        if self.log_is_needless {
+        if self.log_is_new && !self.keeps_log {
             let _ = std::fs::remove_file(self.path(Kind::Log));
         }
     }

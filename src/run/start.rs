@@ -2,9 +2,10 @@
 //! them.
 
 use super::plan::TreeSource;
-use super::session::Session;
+use super::session::{Session, warn_of_each};
 use super::trees::GivenTree;
 use crate::error::Result;
+use crate::likelihood::BRLEN_BOUNDS;
 use crate::observer::Event;
 use crate::output::Kind;
 use crate::parsimony::{ParsimonyData, parsimony_brlens, parsimony_score};
@@ -45,7 +46,7 @@ pub enum Lengths {
 /// # Errors
 /// None so far; jobs may fail.
 pub fn make_starts(session: &mut Session, lengths: Lengths) -> Result<Vec<StartTree>> {
-    let recipes = list_recipes(session);
+    let recipes = keep_to_bounds(session);
     let from_parsimony = lengths == Lengths::FromParsimony;
     let needs_data = recipes.iter().any(|recipe| match recipe {
         Recipe::Given(given) => !given.has_lengths && from_parsimony,
@@ -93,6 +94,28 @@ pub fn make_starts(session: &mut Session, lengths: Lengths) -> Result<Vec<StartT
         session.record.progress.text(&format!("{count} {plural}, parsimony score {scores}"));
     }
     Ok(starts.into_iter().map(|start| start.0).collect())
+}
+
+/// What to make, with the lengths of given trees within the bounds of lengths that are optimised: beyond
+/// them the likelihood is flat, or minus infinity, and no optimisation finds its way back.
+fn keep_to_bounds(session: &mut Session) -> Vec<Recipe> {
+    let [least, most] = BRLEN_BOUNDS;
+    let mut recipes = list_recipes(session);
+    let mut warnings = Vec::new();
+    for recipe in recipes.iter_mut().filter(|_| session.setup.plan.search.opt_branches) {
+        let Recipe::Given(GivenTree { source, tree, has_lengths: true }) = recipe else { continue };
+        let (lifted, cut) = tree.clamp_brlens(least, most);
+        if lifted + cut > 0 {
+            warnings.push(format!(
+                "{source}: of {} branch lengths {lifted} were raised to {least} and {cut} reduced to \
+                 {most}, the bounds of lengths that are optimised",
+                tree.num_edges()
+            ));
+        }
+    }
+    let summary = format!("{} trees had branch lengths outside their bounds", warnings.len());
+    warn_of_each(session.record, &summary, warnings);
+    recipes
 }
 
 fn list_recipes(session: &mut Session) -> Vec<Recipe> {
