@@ -8,6 +8,13 @@ use super::verdict::{Verdict, judge};
 use crate::error::Error;
 use clap::{Command, CommandFactory, FromArgMatches};
 
+/// What is said to a command line without options.
+const NOTHING: &str = "\
+no alignment (-s FILE) and no model (-m MODEL) were given. For example:
+  mlsearch -s aln.phy -m GTR+G                       the best tree of an alignment
+  mlsearch -s aln.phy -m auto --all --bs-trees 100   model selection, the best tree, support
+  mlsearch -s aln.phy -m GTR+G --check               what the data are like, what a run will take";
+
 /// Why no [`Args`] came back.
 #[derive(Debug)]
 pub enum Stop {
@@ -27,6 +34,9 @@ pub fn parse(words: &[String]) -> std::result::Result<Args, Stop> {
     let mut command = Args::command();
     command.build();
     let rest = words.get(1..).unwrap_or_default();
+    if rest.is_empty() {
+        return Err(Stop::Refused(Error::Usage(NOTHING.to_string())));
+    }
     let typed = typed::read(rest, &command);
     // Another mode has options of its own.
     let is_mode = |word: &Typed| word.kind == Kind::Stray && is_mode(&word.words[0]);
@@ -163,7 +173,7 @@ mod tests {
         let Stop::Refused(error) = stop else { panic!("{stop:?}") };
         let message = error.to_string();
         assert_eq!(error.exit_code(), 2);
-        for option in ["'-g'", "'-o'", "'--tree-constraint'", "'--ancestral'"] {
+        for option in ["'-g'", "'-o'", "'--tree-constraint'", "'-ancestral'"] {
             assert!(message.contains(option), "{message}");
         }
     }

@@ -13,6 +13,9 @@ use crate::run::{
 };
 use std::path::{Path, PathBuf};
 
+const NO_MODEL: &str =
+    "no model: give -m MODEL, for example -m GTR+G, or -m auto to have one chosen";
+
 /// Gives a meaning to what was typed.
 ///
 /// # Errors
@@ -23,7 +26,14 @@ pub fn resolve(args: &Args) -> Result<Plan> {
         Some(Mode::Simulate(simulate)) => resolve_simulate(simulate, args, &mut faults),
         None => resolve_main(args, &mut faults),
     };
-    if faults.0.is_empty() { Ok(plan) } else { Err(Error::Usage(faults.0.join("\n"))) }
+    if faults.0.is_empty() {
+        return Ok(plan);
+    }
+    // The plainest command of all: whoever names no model may want one chosen, as in IQ-TREE.
+    if faults.0 == [NO_MODEL] {
+        faults.add(format!("Try: {} -m auto", args.command_line));
+    }
+    Err(Error::Usage(faults.0.join("\n")))
 }
 
 fn resolve_main(args: &Args, faults: &mut Faults) -> Plan {
@@ -108,7 +118,7 @@ fn resolve_data(
     }
     let needs_model = matches!(verb, Verb::Search | Verb::Evaluate | Verb::Bootstrap | Verb::All);
     if needs_model && model.is_none() && partitions.is_none() {
-        faults.add("no model: give -m MODEL, for example -m GTR+G, or -m auto to have one chosen");
+        faults.add(NO_MODEL);
     }
     if args.protein_matrix.is_some() && model.is_none() && on_sequences {
         faults.add(

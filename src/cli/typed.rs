@@ -13,8 +13,10 @@ pub(super) struct Typed {
     pub(super) kind: Kind,
     /// Its value, attached or following.
     pub(super) value: Option<String>,
-    /// The words it was typed with; long names with one dash have got their second.
+    /// The words for the option parser; long names with one dash have got their second.
     pub(super) words: Vec<String>,
+    /// The first of them as it was typed.
+    first: String,
 }
 
 /// What a word is.
@@ -38,14 +40,19 @@ impl Typed {
 
     /// The option as it was typed, without its value.
     pub(super) fn option(&self) -> &str {
-        let first = self.words[0].as_str();
-        match (first.starts_with("--"), &self.value) {
-            (true, _) => first.split('=').next().unwrap_or(first),
-            (false, Some(value)) if self.words.len() == 1 => {
+        let first = self.first.as_str();
+        match &self.value {
+            Some(value) if self.words.len() == 1 => {
                 first.strip_suffix(value.as_str()).unwrap_or(first).trim_end_matches('=')
             }
             _ => first,
         }
+    }
+
+    /// The option as it was typed, with its value.
+    pub(super) fn as_typed(&self) -> String {
+        let first = std::iter::once(self.first.as_str());
+        first.chain(self.words[1..].iter().map(String::as_str)).collect::<Vec<_>>().join(" ")
     }
 }
 
@@ -90,8 +97,9 @@ pub(super) fn read(words: &[String], command: &Command) -> Vec<Typed> {
         // A word without a dash in front is a value: no option of ours takes more than one.
         let next =
             after.first().filter(|next| !next.starts_with('-') || next.parse::<f64>().is_ok());
-        let (kind, attached, takes_value, word) = classify(word, next.is_some(), &own);
-        let mut typed = Typed { kind, value: attached, words: vec![word] };
+        let first = word.clone();
+        let (kind, value, takes_value, word) = classify(word, next.is_some(), &own);
+        let mut typed = Typed { kind, value, words: vec![word], first };
         rest = after;
         if let (true, None, Some(next)) = (takes_value, &typed.value, next) {
             typed.value = Some(next.clone());

@@ -62,7 +62,7 @@ fn judge_peer(one: &Typed, name: &str, all: &[Typed]) -> Verdict {
             })
             .collect()
     };
-    let typed = one.words.join(" ");
+    let typed = one.as_typed();
     match entry.here {
         Here::Same(words) => match filled(words) {
             Some(words) => {
@@ -245,12 +245,18 @@ fn adapted_model(model: &str, all: &[Typed]) -> Option<String> {
         return None;
     }
     let label = Model::parse(model).ok()?.label();
-    let mut parts: Vec<&str> = label.split('+').collect();
+    // Frequencies that are counted and means of rates are what plain +F and +G say.
+    let plain = |part| match part {
+        "FC" => "F",
+        "G4m" => "G4",
+        part => part,
+    };
+    let mut parts: Vec<&str> = label.split('+').map(plain).collect();
     if no_rates {
         parts.retain(|part| !is_rates(part));
     }
     if let Some(matrix) = matrix {
-        parts.retain(|part| !matches!(*part, "GTR" | "F" | "FO" | "FC"));
+        parts.retain(|part| !matches!(*part, "GTR" | "F" | "FO"));
         parts.insert(0, matrix);
     }
     Some(parts.join("+"))

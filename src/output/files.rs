@@ -83,7 +83,7 @@ impl OutputFiles {
         let folder = files.folder();
         if !kinds.is_empty() && !folder.is_dir() {
             return Err(Error::Usage(format!(
-                "the output folder '{}' does not exist: make it, or choose another prefix",
+                "the output folder '{}' does not exist: make it, or name another place with --prefix (-n, -w)",
                 folder.display()
             )));
         }
@@ -110,7 +110,7 @@ impl OutputFiles {
         if let Some(error) = impossible.or_else(trial) {
             let prefix = prefix.display();
             return Err(Error::Failed(format!(
-                "no results can be written to '{prefix}.*': {error}"
+                "no results can be written to '{prefix}.*': {error}; name another place with --prefix (-n, -w)"
             )));
         }
         Ok(files)
