@@ -78,7 +78,8 @@ const BY_ITSELF: &str = "this happens by itself, and never changes the result";
 const UNDETERMINED: &str = "taxa and columns without data are accepted anyway";
 const COMPRESSED: &str = "identical columns are always compressed, which never changes the result";
 const ONE_OPTIMISER: &str = "there is one optimiser, and it is safe";
-const ALL_REPLICATES: &[&str] = &["--all", "--bs-trees", "{}"];
+/// A search with replicates.
+pub(super) const ALL_REPLICATES: &[&str] = &["--all", "--bs-trees", "{}"];
 
 const TABLE: &[Entry] = &[
     // RAxML 8's letters.

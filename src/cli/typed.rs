@@ -165,3 +165,48 @@ fn classify(
         _ => (Kind::Unknown, None, !two_dashes, word.to_string()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::Args;
+    use clap::CommandFactory;
+
+    /// Every option with its value, as `kind name=value`.
+    fn split(line: &str) -> Vec<String> {
+        let words: Vec<String> = line.split_whitespace().map(String::from).collect();
+        let show = |one: &Typed| {
+            let name = match &one.kind {
+                Kind::Own(id) => format!("own {id}"),
+                Kind::Peer(name) => format!("peer {name}"),
+                Kind::Unknown => format!("unknown {}", one.words[0]),
+                Kind::Stray => format!("stray {}", one.words[0]),
+            };
+            one.value.as_ref().map_or(name.clone(), |value| format!("{name}={value}"))
+        };
+        read(&words, &Args::command()).iter().map(show).collect()
+    }
+
+    #[test]
+    fn words_become_options_with_their_values() {
+        for (line, expected) in [
+            ("-s a.phy -m GTR+G", &["own msa=a.phy", "own model=GTR+G"][..]),
+            (
+                "-msa=a.phy --mod GTR --redo x",
+                &["own msa=a.phy", "own model=GTR", "own redo", "stray x"],
+            ),
+            ("-x12345 -#100 -T2", &["own rapid_seed=12345", "own runs=100", "own threads=2"]),
+            ("-e -1 -M", &["own lh_epsilon=-1", "own unlinked"]),
+            ("-nt 4 -bb 1000", &["peer nt=4", "peer bb=1000"]),
+            ("--nt=4 -g c.tre -B0.1", &["peer nt=4", "peer g=c.tre", "peer B=0.1"]),
+            ("--force --workers 2", &["peer force", "peer workers=2"]),
+            ("--bootstap 5 x", &["unknown --bootstap=5", "stray x"]),
+            // What RAxML users may mean stays theirs.
+            ("-nt", &["own name=t"]),
+            ("-te -s a", &["own tree=e", "own msa=a"]),
+            ("--boot --all", &["own bootstrap", "own all"]),
+        ] {
+            assert_eq!(split(line), expected, "{line}");
+        }
+    }
+}

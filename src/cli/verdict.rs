@@ -48,23 +48,12 @@ fn judge_peer(one: &Typed, name: &str, all: &[Typed]) -> Verdict {
                 "the threshold of bootstopping (RAxML) means nothing without it; leave it out";
             return refused(one, says, Some(Vec::new()));
         }
-        let words = value.map(|n| replicates(n, all));
-        return refused(one, peers::ULTRAFAST, words);
+        return refused(one, peers::ULTRAFAST, fill(peers::ALL_REPLICATES, value, all));
     }
     let Some(entry) = peers::find(name) else { return Verdict::Stays };
-    // Words that want a value cannot be made without one.
-    let filled = |words: &[&str]| -> Option<Vec<String>> {
-        words
-            .iter()
-            .map(|word| match value {
-                None if word.contains("{}") => None,
-                _ => Some(word.replace("{}", value.unwrap_or_default())),
-            })
-            .collect()
-    };
     let typed = one.as_typed();
     match entry.here {
-        Here::Same(words) => match filled(words) {
+        Here::Same(words) => match fill(words, value, all) {
             Some(words) => {
                 let note = format!("{typed} is taken as {}: {}", words.join(" "), entry.says);
                 Verdict::Taken(words, note)
@@ -74,14 +63,7 @@ fn judge_peer(one: &Typed, name: &str, all: &[Typed]) -> Verdict {
         Here::Idle => {
             Verdict::Taken(Vec::new(), format!("{typed} changes nothing here: {}", entry.says))
         }
-        Here::Instead(["--all", ..]) => {
-            let words = match value {
-                Some(n) => Some(replicates(n, all)),
-                None => filled(&["--all", "--fast"]),
-            };
-            refused(one, entry.says, words)
-        }
-        Here::Instead(words) => refused(one, entry.says, filled(words)),
+        Here::Instead(words) => refused(one, entry.says, fill(words, value, all)),
         Here::Not => refused(one, entry.says, None),
     }
 }
@@ -188,7 +170,11 @@ fn without_count(one: &Typed, value: &str, all: &[Typed]) -> Verdict {
     if is_count && !all.iter().any(|other| makes_replicates.iter().any(|id| other.is(id))) {
         let says = "IQ-TREE's -b counts replicates; here, as in RAxML, -b is a seed and -# the number of \
                     replicates; a search with N replicates is --all --bs-trees N";
-        return refused_as(&format!("-b {value}"), says, Some(replicates(value, all)));
+        return refused_as(
+            &format!("-b {value}"),
+            says,
+            fill(peers::ALL_REPLICATES, Some(value), all),
+        );
     }
     let words = [option, value, "-#", USUAL_REPLICATES].map(String::from);
     let says = format!("{option} {value} is a seed and needs the number of replicates: -# N");
@@ -199,19 +185,22 @@ fn counts_replicates(all: &[Typed]) -> bool {
     all.iter().any(|other| other.is("runs") || other.is("bs_trees"))
 }
 
-/// Words for a search with so many replicates, beside what the command says already.
-fn replicates(number: &str, all: &[Typed]) -> Vec<String> {
+/// Words of the table with the value in its place; what the command says already is left out. `None` where
+/// a value is wanted and there is none.
+fn fill(words: &[&str], value: Option<&str>, all: &[Typed]) -> Option<Vec<String>> {
     let is_all =
         |one: &Typed| one.is("all") || one.is("algorithm") && one.value.as_deref() == Some("a");
-    let mut words = Vec::new();
-    if !all.iter().any(is_all) {
-        words.push("--all".to_string());
-    }
-    words.extend(["--bs-trees".to_string(), number.to_string()]);
+    let is_there = |word: &str| word == "--all" && all.iter().any(is_all);
+    let words = words.iter().filter(|word| !is_there(word));
     words
+        .map(|word| match value {
+            None if word.contains("{}") => None,
+            _ => Some(word.replace("{}", value.unwrap_or_default())),
+        })
+        .collect()
 }
 
-/// True if the corrected command has this option, which it has not yet.
+/// True if an option of the command is refused with this word in its place.
 fn corrects_to(all: &[Typed], option: &str) -> bool {
     all.iter().any(|one| match &one.kind {
         Kind::Peer(name) if name == "B" => option == "--all",
@@ -221,14 +210,6 @@ fn corrects_to(all: &[Typed], option: &str) -> bool {
         Kind::Own(id) if id == "algorithm" => {
             let letter = one.value.as_deref().and_then(peers::algorithm);
             letter.and_then(|(_, words)| words).is_some_and(|words| words.contains(&option))
-        }
-        Kind::Own(id) if id == "bootstrap_seed" => {
-            let not_search = |other: &Typed| !other.is("search");
-            let others: Vec<Typed> = all.iter().filter(|one| not_search(one)).cloned().collect();
-            option == "--all"
-                && !counts_replicates(all)
-                && matches!(without_count(one, one.value.as_deref().unwrap_or_default(), &others),
-                    Verdict::Refused(_, Some(words)) if words[0] == "--all")
         }
         _ => false,
     })

@@ -276,7 +276,8 @@ fn steps(pruned: &PrunedGene<'_>, places: &[Place]) -> (Vec<InsertionStep>, Vec<
             let from = pruned.up_sources(node, edge);
             writer.steps.push(InsertionStep::Up {
                 out,
-                sources: from.map(|(source, _)| source.unwrap_or(Source::Scratch(depth - 2))),
+                sources: from
+                    .map(|(source, _)| source.unwrap_or_else(|| Source::Scratch(depth - 2))),
                 brlens: from.map(|(_, edge)| {
                     writer.scaler * edge.map_or(merged_length, |edge| tree.brlen(edge))
                 }),
