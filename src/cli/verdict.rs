@@ -135,7 +135,7 @@ fn judge_own(one: &Typed, id: &str, value: &str, all: &[Typed]) -> Verdict {
             ),
             _ => Verdict::Stays,
         },
-        // Where RAxML's -f n, -f g and IQ-TREE's -z FILE name trees, -t names them here.
+        // RAxML's -f n and -f g read their trees from -z; here -t names them.
         "many_trees" if corrects_to(all, "--evaluate") => {
             Verdict::Adapted(vec!["-t".to_string(), value.to_string()])
         }
