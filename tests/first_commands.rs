@@ -134,6 +134,17 @@ fn what_no_command_here_does_is_refused_by_its_name() {
 }
 
 #[test]
+fn other_faults_of_a_refused_command_are_said_with_it() {
+    let scratch = Scratch::new();
+    let ran = scratch.run("-s a.phy -B 1000 -T none");
+    ran.assert_refused(&["ultrafast", "no model", "--threads"]);
+    // What would be wrong with the corrected command alone is not the user's fault.
+    let ran = scratch.run("--search -s a.phy -m GTR+G -b 100");
+    ran.assert_refused(&["'-b 100'", "counts replicates"]);
+    assert!(!ran.stderr.contains("only one of these"), "{}", ran.stderr);
+}
+
+#[test]
 fn rapid_seeds_make_standard_replicates_and_a_note_says_so() {
     let scratch = scratch();
     let raxml = "-m GTRGAMMA -p 5 -# 2 -s a.phy --fast";

@@ -94,17 +94,32 @@ fn refuse(typed: &[Typed], verdicts: &[Verdict]) -> std::result::Result<(), Stop
         return Ok(());
     }
     if let Some(words) = corrected {
-        let program = ["mlsearch".to_string()].into_iter();
-        let words: Vec<String> = program.chain(words).collect();
-        let checked = parse(&words).and_then(|args| resolve(&args).map_err(Stop::Refused));
-        match checked {
-            Ok(_) => faults.push(format!("Try: {}", line(&words[1..]))),
-            // What else is wrong would only be said the next time.
-            Err(Stop::Refused(error)) => faults.extend(error.to_string().lines().map(String::from)),
-            Err(Stop::Clap(_)) => {}
+        match faults_of(&words) {
+            Some(others) if others.is_empty() => faults.push(format!("Try: {}", line(&words))),
+            // What else is wrong with the command, and not only with the corrected one, would otherwise be
+            // said the next time.
+            Some(others) => {
+                let kept =
+                    typed.iter().zip(verdicts).filter(|(_, v)| !matches!(v, Verdict::Refused(..)));
+                let kept: Vec<String> = kept.flat_map(|(one, _)| one.words.clone()).collect();
+                let without = faults_of(&kept).unwrap_or_default();
+                faults.extend(others.into_iter().filter(|fault| without.contains(fault)));
+            }
+            None => {}
         }
     }
     Err(Stop::Refused(Error::Usage(faults.join("\n"))))
+}
+
+/// What is wrong with these options; `None` if the option parser cannot even read them.
+fn faults_of(words: &[String]) -> Option<Vec<String>> {
+    let program = ["mlsearch".to_string()].into_iter();
+    let words: Vec<String> = program.chain(words.iter().cloned()).collect();
+    match parse(&words).and_then(|args| resolve(&args).map_err(Stop::Refused)) {
+        Ok(_) => Some(Vec::new()),
+        Err(Stop::Refused(error)) => Some(error.to_string().lines().map(String::from).collect()),
+        Err(Stop::Clap(_)) => None,
+    }
 }
 
 /// A command as a shell would need it to be typed.

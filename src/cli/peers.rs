@@ -170,7 +170,7 @@ const TABLE: &[Entry] = &[
         &["allfast"],
         Never,
         Instead(&["--all", "--fast"]),
-        "this combination is written in two words here",
+        "a fast run of everything is --all --fast here",
     ),
     entry(&["moose", "modeltest"], Never, Instead(&["-m", "auto"]), SELECTION),
     entry(&["pythia", "pt"], Never, Not, "prediction of difficulty (Pythia) is not available"),

@@ -86,7 +86,9 @@ fn judge_own(one: &Typed, id: &str, value: &str, all: &[Typed]) -> Verdict {
              -q FILE --brlen scaled",
             words(&["-q", value, "--brlen", "scaled"]),
         ),
-        "bootstrap_seed" | "rapid_seed" if !counts_replicates(all) => {
+        "bootstrap_seed" | "rapid_seed"
+            if !counts_replicates(all) && value.parse::<u64>().is_ok() =>
+        {
             without_count(one, value, all)
         }
         "runs" | "bs_trees" if upper.starts_with("AUTO") && !Path::new(value).is_file() => {
