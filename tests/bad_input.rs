@@ -141,9 +141,10 @@ fn trees_that_do_not_match() {
 fn too_few_taxa() {
     let three = "3 8\na  ACGTACGT\nb  ACGTACGA\nc  ACGAACGA\n";
     let two = "2 8\na  ACGTACGT\nb  ACGTACGA\n";
-    for command in ["", "--all", "-b 1 -# 2"] {
+    for command in ["--all", "-b 1 -# 2"] {
         let files = [("a.phy", three)];
-        refuse(&files, &format!("-s a.phy -m JC {command}"), &["a.phy", "fewer than 4 taxa"]);
+        let expected = ["a.phy", "fewer than 4 taxa", "--search"];
+        refuse(&files, &format!("-s a.phy -m JC {command}"), &expected);
     }
     let files = [("a.phy", two), ("t", "(a:0.1,b:0.1);")];
     for command in ["", "--evaluate -t t", "--check", "--start"] {

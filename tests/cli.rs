@@ -47,7 +47,7 @@ fn every_refusal_of_a_command_is_said_at_once() {
         ("-s", &["value"]),
         ("-s a.phy", &["no model"]),
         ("-s a.phy -m GTR+G -f ?", &["no such letter"]),
-        ("-s a.phy -m GTR+G -x 1 -g c.tre", &["'-x'", "'-g'", "-b SEED"]),
+        ("-s a.phy -m GTR+G -x 1 -g c.tre", &["-x 1", "'-g'", "-# N"]),
         ("-s a.phy -m GTR+G -o A,B", &["'-o'", "unrooted"]),
         ("-s a.phy -m GTR+G -b 1 -# autoMRE", &["bootstopping"]),
         ("-s a.phy -m GTR+G --all --bs-trees autoMRE{500}", &["bootstopping"]),
@@ -55,7 +55,11 @@ fn every_refusal_of_a_command_is_said_at_once() {
         ("-s a.phy -m GTR+G --backend cuda", &["cuda"]),
         ("-s a.phy -m GTR+G --search --evaluate -t x", &["--search, --evaluate"]),
         ("-s a.phy -m GTR+G -T none", &["--threads"]),
-        ("-s a.phy -m GTR+G extra", &["extra"]),
+        ("-s a.phy -m GTR+G extra", &["'extra' belongs to no option"]),
+        ("a.phy", &["'a.phy' belongs to no option", "Try: mlsearch -s a.phy -m GTR+G"]),
+        ("-s a.phy -m GTR+G --bootstap", &["--bootstap", "'--bootstrap'"]),
+        ("-s a.phy -m GTR+G -p x", &["'x'", "a seed is a whole number"]),
+        ("simulate", &["no tree", "how many sites", "no model", "where to"]),
         ("simulate --tree rand{5} --sites 10 --prefix x", &["no model"]),
         ("simulate --no-such", &["--no-such"]),
     ] {
@@ -88,11 +92,15 @@ fn existing_results_are_refused_before_anything_is_read_or_computed() {
     }
     assert_eq!(scratch.files(), before);
     let ran = scratch.run("-s a.phy -m GTR+G --prefix nowhere/run");
-    ran.assert_refused(&["nowhere", "does not exist"]);
+    ran.assert_refused(&["nowhere", "does not exist", "--prefix"]);
     // Names that no file can have fail at once, not after the search.
     let ran = scratch.run(&format!("-s a.phy -m GTR+G -n {}", "x".repeat(300)));
     assert_eq!(ran.code, 1, "{}", ran.stderr);
-    assert!(ran.stderr.contains("no results can be written") && !ran.stderr.contains("reading"));
+    assert!(
+        ran.stderr.contains("no results can be written")
+            && ran.stderr.contains("--prefix")
+            && !ran.stderr.contains("reading")
+    );
     assert_eq!(scratch.files(), before);
 }
 

@@ -112,3 +112,26 @@ fn gappy_genes_reach_at_least_the_likelihood_of_their_true_tree() {
     let [truth, found] = ["true", "found"].map(|name| log_likelihood(&scratch, name));
     assert!(found > truth - SEARCH_TOLERANCE, "{found}, true tree {truth}");
 }
+
+#[test]
+fn the_only_tree_of_three_taxa_is_evaluated() {
+    let scratch = Scratch::new();
+    let text = "3 24\na  ACGTACGTACGGTCAAACGTACGT\nb  ACGTACGAACGGTTAAACGTCCGA\n\
+                c  ACGAACGAACTGTCAA--------\n";
+    scratch.write("a.phy", text);
+    scratch.write("q", "DNA, g1 = 1-8\nDNA, g2 = 9-16\nDNA, g3 = 17-24\n");
+    scratch.write("t", "(a:0.1,b:0.1,c:0.1);\n");
+    for data in ["", "-q q", "-q q -M", "-q q --brlen scaled", "-q q -M --thorough"] {
+        let ran = scratch.succeed(&format!("-s a.phy -m HKY+G {data} -n searched --redo"));
+        assert!(ran.stderr.contains("note: 3 taxa have only one tree"), "{data}: {}", ran.stderr);
+        for kind in ["startTree", "bestTree", "mlTrees"] {
+            let path = scratch.path().join(format!("searched.mlsearch.{kind}"));
+            let trees = std::fs::read_to_string(path).unwrap();
+            assert_eq!(trees.lines().count(), 1, "{data}: {kind} {trees}");
+        }
+        let data = data.replace("--thorough", "");
+        scratch.succeed(&format!("-s a.phy -m HKY+G {data} --evaluate -t t -n given --redo"));
+        let [searched, given] = ["searched", "given"].map(|name| log_likelihood(&scratch, name));
+        assert!((searched - given).abs() < 0.01, "{data}: {searched} {given}");
+    }
+}

@@ -11,6 +11,9 @@ mod architecture;
 // Flags, exit codes, refusals, output names.
 mod cli;
 
+// The commands that users of other programs type first.
+mod first_commands;
+
 // Input that must be refused, and odd input that must not.
 mod bad_input;
 

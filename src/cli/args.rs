@@ -1,8 +1,6 @@
 //! What was typed, word for word; no meaning is given to it here.
 
-use super::later;
-use crate::error::{Error, Result};
-use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
+use clap::{Parser, ValueEnum};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -63,10 +61,15 @@ pub enum Brlen {
     Unlinked,
 }
 
+/// The seed of everything random, or of the resampling.
+fn parse_seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| "a seed is a whole number".to_string())
+}
+
 /// Maximum-likelihood phylogenetic trees from real, gappy, multi-gene alignments.
 ///
 /// RAxML's letters and RAxML-NG's long names mean what they mean there. An option that is not
-/// supported is refused, never ignored.
+/// supported is refused, never ignored; the refusal shows the corrected command where there is one.
 #[derive(Debug, Clone, Parser)]
 #[command(
     name = "mlsearch",
@@ -90,7 +93,7 @@ pub struct Args {
     #[arg(short = 'm', long, value_name = "MODEL", help_heading = DATA)]
     pub model: Option<String>,
     /// What chooses a model where -m (or a partition) says auto [default: bic]
-    #[arg(long, alias = "auto-prot", value_enum, value_name = "bic|aic|aicc", hide_possible_values = true, help_heading = DATA)]
+    #[arg(long, alias = "auto-prot", value_enum, ignore_case = true, value_name = "bic|aic|aicc", hide_possible_values = true, help_heading = DATA)]
     pub auto_criterion: Option<AutoCriterion>,
     /// Partition file: RAxML's, RAxML-NG's or NEXUS charsets
     #[arg(short = 'q', long, value_name = "FILE", help_heading = DATA)]
@@ -192,9 +195,12 @@ pub struct Args {
     pub spr_cutoff: Option<String>,
 
     /// Standard bootstrap with this seed; needs -# N
-    #[arg(short = 'b', value_name = "SEED", help_heading = BOOTSTRAP)]
+    #[arg(short = 'b', value_name = "SEED", value_parser = parse_seed, help_heading = BOOTSTRAP)]
     pub bootstrap_seed: Option<u64>,
-    /// Number of replicates (with -b, -f a), else of starting trees; also -N
+    /// The same as -b: RAxML's rapid replicates are not available, standard ones take their place
+    #[arg(short = 'x', value_name = "SEED", value_parser = parse_seed, conflicts_with = "bootstrap_seed", help_heading = BOOTSTRAP)]
+    pub rapid_seed: Option<u64>,
+    /// Number of replicates (with -b, -x, -f a), else of starting trees; also -N
     #[arg(short = '#', short_alias = 'N', value_name = "N", help_heading = BOOTSTRAP)]
     pub runs: Option<String>,
     /// Number of replicates, or with --support the file of their trees
@@ -227,7 +233,7 @@ pub struct Args {
     pub quiet: bool,
 
     /// Seed of everything random; the same seed gives the same result
-    #[arg(short = 'p', long, value_name = "N", help_heading = RUN)]
+    #[arg(short = 'p', long, value_name = "N", value_parser = parse_seed, help_heading = RUN)]
     pub seed: Option<u64>,
     /// Threads: N, auto or auto{N}; the result does not depend on it [default: auto]
     #[arg(short = 'T', long, value_name = "N", help_heading = RUN)]
@@ -245,6 +251,16 @@ pub struct Args {
     /// The command as typed.
     #[arg(skip)]
     pub command_line: String,
+    /// What the user should know about options that were taken as others.
+    #[arg(skip)]
+    pub notes: Vec<String>,
+}
+
+impl Args {
+    /// The seed of `-b` or `-x`.
+    pub fn replicate_seed(&self) -> Option<u64> {
+        self.bootstrap_seed.or(self.rapid_seed)
+    }
 }
 
 /// Modes that are not options on an alignment.
@@ -259,7 +275,7 @@ pub enum Mode {
 pub struct SimulateArgs {
     /// The tree: FILE (with branch lengths) or rand{TAXA}
     #[arg(short = 't', long, value_name = "TREE")]
-    pub tree: String,
+    pub tree: Option<String>,
     /// Model with its parameters: GTR{1/2/1/1/2/1}+FU{.3/.2/.2/.3}+G4{0.5}
     #[arg(short = 'm', long, value_name = "MODEL")]
     pub model: Option<String>,
@@ -276,7 +292,7 @@ pub struct SimulateArgs {
     #[arg(long, value_name = "LENGTH", default_value_t = 0.05, allow_negative_numbers = true)]
     pub mean_brlen: f64,
     /// Seed; the same seed gives the same sequences
-    #[arg(short = 'p', long, value_name = "N")]
+    #[arg(short = 'p', long, value_name = "N", value_parser = parse_seed)]
     pub seed: Option<u64>,
     /// Output files are NAME.mlsearch.*
     #[arg(short = 'n', value_name = "NAME")]
@@ -290,142 +306,4 @@ pub struct SimulateArgs {
     /// Replace results of an earlier run
     #[arg(long)]
     pub redo: bool,
-}
-
-/// Why no [`Args`] came back.
-#[derive(Debug)]
-pub enum Stop {
-    /// The option parser's own message (unknown option, missing value), or help and version.
-    Clap(clap::Error),
-    /// Our refusal.
-    Refused(Error),
-}
-
-/// Parses a command line, `words[0]` being the program.
-///
-/// # Errors
-/// Options that are known but not supported yet (all of them named in one message), everything the
-/// option parser refuses, and help and version, which also end the run.
-pub fn parse(words: &[String]) -> std::result::Result<Args, Stop> {
-    let command = Args::command();
-    let long_names: Vec<String> = command
-        .get_arguments()
-        .flat_map(|arg| arg.get_long_and_visible_aliases().unwrap_or_default())
-        .chain(["parse", "help"])
-        .map(String::from)
-        .collect();
-    let typed = words.iter().skip(1).map(|word| quoted(word));
-    let command_line: Vec<String> = ["mlsearch".to_string()].into_iter().chain(typed).collect();
-    let words: Vec<String> = words.iter().map(|word| double_dash(word, &long_names)).collect();
-    check_later(&words).map_err(Stop::Refused)?;
-    let matches = command.try_get_matches_from(&words).map_err(Stop::Clap)?;
-    let mut args = Args::from_arg_matches(&matches).map_err(Stop::Clap)?;
-    args.command_line = command_line.join(" ");
-    Ok(args)
-}
-
-/// `-msa` becomes `--msa`: long names with one dash are what getopt_long_only programs take.
-fn double_dash(word: &str, long_names: &[String]) -> String {
-    let single = word.strip_prefix('-').filter(|rest| rest.len() > 1 && !rest.starts_with('-'));
-    match single.map(|rest| rest.split('=').next().unwrap_or(rest)) {
-        Some(name) if long_names.iter().any(|long| long == name) || later::is_long(name) => {
-            format!("-{word}")
-        }
-        _ => word.to_string(),
-    }
-}
-
-fn check_later(words: &[String]) -> Result<()> {
-    let refused: Vec<String> = words
-        .iter()
-        .skip(1)
-        .take_while(|word| *word != "--")
-        .filter_map(|word| {
-            let option = word.split('=').next().unwrap_or(word);
-            later::find(option).map(|why| format!("option '{option}' is not supported: {why}"))
-        })
-        .collect();
-    if refused.is_empty() { Ok(()) } else { Err(Error::Usage(refused.join("\n"))) }
-}
-
-/// A word as a shell would need it to be typed.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_./=+,:@%#".contains(c);
-    if !word.is_empty() && word.chars().all(plain) && !word.starts_with('#') {
-        word.to_string()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn typed(line: &str) -> std::result::Result<Args, Stop> {
-        let words: Vec<String> = line.split_whitespace().map(String::from).collect();
-        parse(&words)
-    }
-
-    #[test]
-    fn the_option_table_is_consistent() {
-        Args::command().debug_assert();
-        for argument in Args::command().get_arguments() {
-            for name in argument.get_short_and_visible_aliases().unwrap_or_default() {
-                assert!(
-                    later::find(&format!("-{name}")).is_none(),
-                    "-{name} is offered and refused"
-                );
-            }
-            for name in argument.get_long_and_visible_aliases().unwrap_or_default() {
-                assert!(
-                    later::find(&format!("--{name}")).is_none(),
-                    "--{name} offered and refused"
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn letters_long_names_single_dashes_and_prefixes_are_the_same_option() {
-        for line in [
-            "mlsearch -s a.phy -m GTR+G -T 2 -# 10 -b 3",
-            "mlsearch --msa a.phy --model GTR+G --threads 2 -#10 -b3",
-            "mlsearch -msa=a.phy -model GTR+G -threads 2 -N 10 -b 3",
-            "mlsearch --ms a.phy --mod GTR+G --thr 2 -# 10 -b 3",
-        ] {
-            let args = typed(line).unwrap_or_else(|stop| panic!("{line}: {stop:?}"));
-            assert_eq!(args.msa, Some(PathBuf::from("a.phy")), "{line}");
-            assert_eq!(args.model.as_deref(), Some("GTR+G"));
-            assert_eq!(args.threads.as_deref(), Some("2"));
-            assert_eq!((args.runs.as_deref(), args.bootstrap_seed), (Some("10"), Some(3)));
-        }
-    }
-
-    #[test]
-    fn all_later_options_are_named_in_one_message() {
-        let stop =
-            typed("mlsearch -s a.phy -g c.tre -o A,B --tree-constraint=c -ancestral").unwrap_err();
-        let Stop::Refused(error) = stop else { panic!("{stop:?}") };
-        let message = error.to_string();
-        assert_eq!(error.exit_code(), 2);
-        for option in ["'-g'", "'-o'", "'--tree-constraint'", "'--ancestral'"] {
-            assert!(message.contains(option), "{message}");
-        }
-    }
-
-    #[test]
-    fn unknown_options_and_missing_values_are_the_parsers_business() {
-        for line in ["mlsearch --no-such", "mlsearch -s", "mlsearch -p x", "mlsearch -s a -s b"] {
-            assert!(matches!(typed(line), Err(Stop::Clap(e)) if e.exit_code() == 2), "{line}");
-        }
-        assert!(matches!(typed("mlsearch --help"), Err(Stop::Clap(e)) if e.exit_code() == 0));
-    }
-
-    #[test]
-    fn the_recorded_command_can_be_typed_again() {
-        let words = ["mlsearch", "-s", "my file.phy", "--tree", "pars{5}", "-#", "3"];
-        let args = parse(&words.map(String::from)).unwrap();
-        assert_eq!(args.command_line, "mlsearch -s 'my file.phy' --tree 'pars{5}' -# 3");
-    }
 }

@@ -19,6 +19,12 @@ pub fn print_clap(error: &clap::Error) -> ExitCode {
 
 fn message(error: &Error) -> String {
     let text = error.to_string();
+    let help = "Try 'mlsearch --help'.";
+    // A refusal may end in the corrected command.
+    let (text, hint) = match text.rsplit_once("\nTry: ") {
+        Some((text, command)) => (text.to_string(), format!("Try: {command}")),
+        None => (text, help.to_string()),
+    };
     match error {
         Error::Input(faults) if faults.len() > 1 => {
             format!(
@@ -28,9 +34,9 @@ fn message(error: &Error) -> String {
             )
         }
         Error::Usage(_) if text.contains('\n') => {
-            format!("mlsearch: the command is refused:\n{}\nTry 'mlsearch --help'.", indent(&text))
+            format!("mlsearch: the command is refused:\n{}\n{hint}", indent(&text))
         }
-        Error::Usage(_) => format!("mlsearch: {text}\nTry 'mlsearch --help'."),
+        Error::Usage(_) => format!("mlsearch: {text}\n{hint}"),
         _ => format!("mlsearch: {text}"),
     }
 }

@@ -1,17 +1,23 @@
 //! The command line: what was typed, what it means, how it is refused.
 //!
-//! RAxML's letters and RAxML-NG's long names are both accepted. Two stages: [`args`](Args) holds
-//! what was typed, `resolve` turns it into a [`Plan`](crate::run::Plan) or lists what is wrong.
+//! RAxML's letters and RAxML-NG's long names are both accepted. [`parse`] goes through the words as
+//! typed, where options of other programs are recognised (`typed`, `verdict`, and their table `peers`);
+//! [`args`](Args) holds what was typed; `resolve` turns it into a [`Plan`](crate::run::Plan) or lists what
+//! is wrong.
 
 mod args;
 mod files;
-mod later;
 mod messages;
+mod parse;
+mod peers;
 mod resolve;
 mod simulate;
+mod typed;
 mod values;
 mod verb;
+mod verdict;
 
-pub use args::{Args, Stop, parse};
+pub use args::Args;
 pub use messages::{print_clap, print_error};
+pub use parse::{Stop, parse};
 pub use resolve::resolve;

@@ -13,6 +13,9 @@ use crate::run::{
 };
 use std::path::{Path, PathBuf};
 
+const NO_MODEL: &str =
+    "no model: give -m MODEL, for example -m GTR+G, or -m auto to have one chosen";
+
 /// Gives a meaning to what was typed.
 ///
 /// # Errors
@@ -23,12 +26,25 @@ pub fn resolve(args: &Args) -> Result<Plan> {
         Some(Mode::Simulate(simulate)) => resolve_simulate(simulate, args, &mut faults),
         None => resolve_main(args, &mut faults),
     };
-    if faults.0.is_empty() { Ok(plan) } else { Err(Error::Usage(faults.0.join("\n"))) }
+    if faults.0.is_empty() {
+        return Ok(plan);
+    }
+    // The plainest command of all: whoever names no model may want one chosen, as in IQ-TREE.
+    if faults.0 == [NO_MODEL] {
+        faults.add(format!("Try: {} -m auto", args.command_line));
+    }
+    Err(Error::Usage(faults.0.join("\n")))
 }
 
 fn resolve_main(args: &Args, faults: &mut Faults) -> Plan {
     let verb = find_verb(args, faults);
-    let mut notes = Vec::new();
+    let mut notes = args.notes.clone();
+    if args.rapid_seed.is_some() {
+        notes.push(
+            "-x: rapid bootstrapping is not available; standard replicates take its place, as with -b"
+                .into(),
+        );
+    }
     let data = resolve_data(args, verb, faults, &mut notes);
     let seed = args.seed.unwrap_or(DEFAULT_SEED);
     let replicates = resolve_replicates(args, verb, faults);
@@ -41,9 +57,6 @@ fn resolve_main(args: &Args, faults: &mut Faults) -> Plan {
     };
     let names = (args.name.as_deref(), args.prefix.as_deref(), args.out_dir.as_deref());
     let prefix = resolve_prefix(names, input.map(PathBuf::as_path), faults);
-    if let Some(metric) = args.bs_metric.as_deref().filter(|m| !m.eq_ignore_ascii_case("fbp")) {
-        faults.add(format!("--bs-metric {metric} is not supported: fbp is the only kind so far"));
-    }
     if let Some(device) = args.backend.as_deref().filter(|d| !["auto", "cpu"].contains(d)) {
         faults
             .add(format!("--backend {device} is not supported: this version computes on the CPU"));
@@ -54,7 +67,7 @@ fn resolve_main(args: &Args, faults: &mut Faults) -> Plan {
         search,
         bootstrap: BootstrapOptions {
             replicates,
-            seed: args.bootstrap_seed.unwrap_or(seed),
+            seed: args.replicate_seed().unwrap_or(seed),
             with_brlens: args.bs_brlens,
         },
         seed,
@@ -105,7 +118,7 @@ fn resolve_data(
     }
     let needs_model = matches!(verb, Verb::Search | Verb::Evaluate | Verb::Bootstrap | Verb::All);
     if needs_model && model.is_none() && partitions.is_none() {
-        faults.add("no model: give -m MODEL, for example -m GTR+G, or -m auto to have one chosen");
+        faults.add(NO_MODEL);
     }
     if args.protein_matrix.is_some() && model.is_none() && on_sequences {
         faults.add(
@@ -288,8 +301,8 @@ fn resolve_replicates(args: &Args, verb: Verb, faults: &mut Faults) -> usize {
     if verb == Verb::Check {
         return 0;
     }
-    if args.bootstrap_seed.is_some() && !makes_replicates {
-        faults.add("-b SEED asks for bootstrap replicates, but the command makes none");
+    if args.replicate_seed().is_some() && !makes_replicates {
+        faults.add("-b SEED (-x SEED) asks for bootstrap replicates, but the command makes none");
     }
     if args.bs_brlens && !makes_replicates {
         faults.add("-k (--bs-brlens) goes with bootstrap replicates only");
@@ -310,17 +323,13 @@ fn resolve_replicates(args: &Args, verb: Verb, faults: &mut Faults) -> usize {
         }
         (Some(text), None) => faults.or(parse_count("-#", text), 0),
         (None, Some(text)) => faults.or(parse_count("--bs-trees", text), 0),
-        (None, None) if args.bootstrap_seed.is_some() => {
-            faults.add("-b SEED needs the number of replicates: -# N");
-            0
-        }
         (None, None) => DEFAULT_REPLICATES,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::args::parse;
+    use super::super::parse::{Stop, parse};
     use super::*;
     use crate::run::ConsensusRule;
 
@@ -330,7 +339,11 @@ mod tests {
 
     fn try_plan(line: &str) -> Result<Plan> {
         let words: Vec<String> = line.split_whitespace().map(String::from).collect();
-        resolve(&parse(&words).unwrap_or_else(|stop| panic!("{line}: {stop:?}")))
+        match parse(&words) {
+            Ok(args) => resolve(&args),
+            Err(Stop::Refused(error)) => Err(error),
+            Err(Stop::Clap(error)) => panic!("{line}: {error}"),
+        }
     }
 
     const DATA: &str = "mlsearch -s d/a.phy -m GTR+G";
@@ -417,9 +430,9 @@ mod tests {
             ("mlsearch -s a -m JC --evaluate", "no tree to evaluate"),
             ("mlsearch -s a -m JC --search --all", "only one of these"),
             ("mlsearch -s a -m JC --search -f e -t x", "--search, -f e"),
-            ("mlsearch -s a -m JC -f x", "-f x is not supported: distances"),
+            ("mlsearch -s a -m JC -f x", "'-f x' is not supported: distances"),
             ("mlsearch -s a -m JC -f ?", "no such letter"),
-            ("mlsearch -s a -m JC -b 1", "-b SEED needs"),
+            ("mlsearch -s a -m JC -b 1", "the number of replicates"),
             ("mlsearch -s a -m JC -b 1 -# autoMRE", "bootstopping"),
             ("mlsearch -s a -m JC --all --bs-trees autoMRE", "bootstopping"),
             ("mlsearch -s a -m JC --bs-trees 10", "--bs-trees goes with"),
@@ -431,7 +444,7 @@ mod tests {
             ("mlsearch -s a -m JC -n x --prefix y", "-n and --prefix"),
             ("mlsearch -s a -m JC -w d --prefix /y", "absolute"),
             ("mlsearch -s a -m JC --prefix ..", "must end in a name"),
-            ("mlsearch -s a -m JC --bs-metric tbe", "--bs-metric tbe"),
+            ("mlsearch -s a -m JC --bs-metric tbe", "'--bs-metric tbe'"),
             ("mlsearch -s a -m JC --backend cuda", "--backend cuda"),
             ("mlsearch -s a -K ORDERED -m MULTIGAMMA", "-K ORDERED"),
             ("mlsearch -s a -q b -P lg.dat", "no model that has it"),

@@ -12,9 +12,13 @@ use crate::run::{
 /// Gives a meaning to the options of `simulate`.
 pub(super) fn resolve_simulate(simulate: &SimulateArgs, args: &Args, faults: &mut Faults) -> Plan {
     let seed = simulate.seed.unwrap_or(DEFAULT_SEED);
-    let sources = faults.or(parse_trees(&simulate.tree), Vec::new());
-    let tree = match sources.as_slice() {
-        [one @ (TreeSource::File(_) | TreeSource::Random(_))] => one.clone(),
+    let sources = simulate.tree.as_deref().map(|text| faults.or(parse_trees(text), Vec::new()));
+    let tree = match sources.as_deref() {
+        Some([one @ (TreeSource::File(_) | TreeSource::Random(_))]) => one.clone(),
+        None => {
+            faults.add("no tree: give --tree FILE, or --tree rand{N} for a random tree of N taxa");
+            TreeSource::Random(4)
+        }
         _ => {
             faults.add("--tree must be one file, or rand{N} with the number of taxa");
             TreeSource::Random(4)

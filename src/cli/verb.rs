@@ -1,7 +1,6 @@
 //! The one command among all its spellings, and the list of what is wrong with the options.
 
 use super::args::Args;
-use super::later;
 
 /// What is wrong, collected to be said at once.
 #[derive(Default)]
@@ -59,8 +58,8 @@ pub(super) fn find_verb(args: &Args, faults: &mut Faults) -> Verb {
     }
     if let Some(letter) = args.algorithm.as_deref() {
         let verb = match letter {
-            // -b together with -f d means replicates, as in RAxML.
-            "d" if args.bootstrap_seed.is_some() => Some(Verb::Bootstrap),
+            // -b (-x) together with -f d means replicates, as in RAxML.
+            "d" if args.replicate_seed().is_some() => Some(Verb::Bootstrap),
             "d" => Some(Verb::Search),
             "e" => Some(Verb::Evaluate),
             "a" => Some(Verb::All),
@@ -69,10 +68,9 @@ pub(super) fn find_verb(args: &Args, faults: &mut Faults) -> Verb {
             "r" => Some(Verb::RfDist),
             _ => None,
         };
-        match (verb, later::algorithm(letter)) {
-            (Some(verb), _) => asked.push((format!("-f {letter}"), verb)),
-            (None, Some(why)) => faults.add(format!("-f {letter} is not supported: {why}")),
-            (None, None) => faults.add(format!(
+        match verb {
+            Some(verb) => asked.push((format!("-f {letter}"), verb)),
+            None => faults.add(format!(
                 "-f {letter}: there is no such letter (d search, e evaluate, a all, b support, \
                  c check, r RF distances)"
             )),
@@ -80,7 +78,7 @@ pub(super) fn find_verb(args: &Args, faults: &mut Faults) -> Verb {
     }
     let verb = match asked.first() {
         Some(first) => first.1,
-        None if args.bootstrap_seed.is_some() => Verb::Bootstrap,
+        None if args.replicate_seed().is_some() => Verb::Bootstrap,
         // RAxML-NG's --sitelh is a command on given trees.
         None if args.sitelh && args.tree.is_some() => Verb::Evaluate,
         None => Verb::Search,

@@ -152,7 +152,7 @@ impl OutputFiles {
         let folder = files.folder();
         if !folder.is_dir() {
             return Err(Error::Usage(format!(
-                "the output folder '{}' does not exist: make it, or choose another prefix",
+                "the output folder '{}' does not exist: make it, or name another place with --prefix (-n, -w)",
                 folder.display()
             )));
         }
@@ -168,7 +168,9 @@ impl OutputFiles {
         });
         let failed = |error: std::io::Error| {
             let prefix = prefix.display();
-            Error::Failed(format!("no results can be written to '{prefix}.*': {error}"))
+            Error::Failed(format!(
+                "no results can be written to '{prefix}.*': {error}; name another place with --prefix (-n, -w)"
+            ))
         };
         if let Some(error) = impossible.or_else(|| files.temporary().err()) {
             return Err(failed(error));

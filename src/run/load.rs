@@ -73,6 +73,10 @@ pub fn load(plan: &Plan) -> Result<Loaded> {
     };
     check_size(&alignment, plan, path, &mut faults);
     let mut remarks = Remarks::default();
+    if alignment.num_taxa() == 3 && plan.command == Command::Search {
+        let note = "3 taxa have only one tree: it is evaluated, there is nothing to search for";
+        remarks.notes.push(note.into());
+    }
     let defs = read_defs(plan, &alignment, &mut faults)?;
     let (mut partitions, mut brlen_scalers) = (Vec::new(), Vec::new());
     let mut questions = Vec::new();
@@ -196,14 +200,15 @@ pub(super) fn read_text(path: &Path) -> Result<String> {
     })
 }
 
+/// Refuses too few taxa. Three have one tree, which a search evaluates; there is nothing to resample for.
 fn check_size(alignment: &Alignment, plan: &Plan, path: &Path, faults: &mut Vec<Fault>) {
-    let searches = matches!(plan.command, Command::Search | Command::Bootstrap | Command::All);
+    let resamples = matches!(plan.command, Command::Bootstrap | Command::All);
     let n = alignment.num_taxa();
     let message = if n < 3 {
         format!("fewer than 3 taxa: the alignment has {n}, and a tree needs 3")
-    } else if n < 4 && searches {
-        "fewer than 4 taxa: there is only one tree of 3, which can be evaluated (--evaluate -t FILE), \
-         but not searched for"
+    } else if n < 4 && resamples {
+        "fewer than 4 taxa: there is only one tree of 3, so replicates cannot differ from it; --search \
+         evaluates it"
             .to_string()
     } else {
         return;

@@ -125,7 +125,11 @@ fn list_recipes(session: &mut Session) -> Vec<Recipe> {
     for source in &session.setup.plan.search.trees {
         match source {
             TreeSource::Auto => {
-                let starts = session.setup.plan.search.effort.schedule().starts as u64;
+                // Three taxa have only one tree.
+                let starts = match session.setup.loaded.taxa.len() {
+                    3 => 1,
+                    _ => session.setup.plan.search.effort.schedule().starts as u64,
+                };
                 recipes.extend((0..starts).map(Recipe::Parsimony));
             }
             TreeSource::Parsimony(n) => {

@@ -84,13 +84,17 @@ pub fn search(
     let mut climb = Climb { evaluator, models, data, options, observer, shares, meter };
     climb.phase("first branch lengths and model", climb.shares.of(SearchPhase::Start));
     climb.optimize(at::START_EPSILON.max(epsilon));
-    climb.screen(schedule.kept, fast_epsilon);
-    climb.perturb(schedule.perturbations_in_vain(climb.evaluator.tree().num_tips()));
+    // Three taxa have only one tree: nothing can be moved.
+    let can_move = climb.evaluator.tree().num_tips() > 3;
+    if can_move {
+        climb.screen(schedule.kept, fast_epsilon);
+        climb.perturb(schedule.perturbations_in_vain(climb.evaluator.tree().num_tips()));
+    }
     if options.unlinked {
         climb.phase("own branch lengths per partition", 0.0);
         climb.evaluator.unlink();
     }
-    if schedule.thorough || options.unlinked {
+    if can_move && (schedule.thorough || options.unlinked) {
         climb.phase("branch lengths and model", 0.0);
         climb.optimize(fast_epsilon);
         let last = if schedule.thorough { at::THOROUGH } else { at::FAST };

@@ -1,0 +1,210 @@
+//! From the words of a command line to [`Args`], with the habits of other programs' users understood or
+//! answered.
+
+use super::args::Args;
+use super::resolve::resolve;
+use super::typed::{self, Kind, Typed};
+use super::verdict::{Verdict, judge};
+use crate::error::Error;
+use clap::{Command, CommandFactory, FromArgMatches};
+
+/// What is said to a command line without options.
+const NOTHING: &str = "\
+no alignment (-s FILE) and no model (-m MODEL) were given. For example:
+  mlsearch -s aln.phy -m GTR+G                       the best tree of an alignment
+  mlsearch -s aln.phy -m auto --all --bs-trees 100   model selection, the best tree, support
+  mlsearch -s aln.phy -m GTR+G --check               what the data are like, what a run will take";
+
+/// Why no [`Args`] came back.
+#[derive(Debug)]
+pub enum Stop {
+    /// The option parser's own message (unknown option, missing value), or help and version.
+    Clap(clap::Error),
+    /// Our refusal.
+    Refused(Error),
+}
+
+/// Parses a command line, `words[0]` being the program.
+///
+/// # Errors
+/// Options that are known but not supported (all of them named in one message, with the corrected command
+/// where there is one), everything the option parser refuses, and help and version, which also end the
+/// run.
+pub fn parse(words: &[String]) -> std::result::Result<Args, Stop> {
+    let mut command = Args::command();
+    command.build();
+    let rest = words.get(1..).unwrap_or_default();
+    if rest.is_empty() {
+        return Err(Stop::Refused(Error::Usage(NOTHING.to_string())));
+    }
+    let typed = typed::read(rest, &command);
+    // Another mode has options of its own.
+    let is_mode = |word: &Typed| word.kind == Kind::Stray && is_mode(&word.words[0]);
+    let verdicts: Vec<Verdict> = match typed.iter().any(is_mode) {
+        true => vec![Verdict::Stays; typed.len()],
+        false => typed.iter().map(|one| judge(one, &typed)).collect(),
+    };
+    refuse(&typed, &verdicts)?;
+    let mut notes = Vec::new();
+    let mut understood = vec!["mlsearch".to_string()];
+    for (one, verdict) in typed.iter().zip(verdicts) {
+        match verdict {
+            Verdict::Taken(words, note) => {
+                understood.extend(words);
+                notes.push(note);
+            }
+            _ => understood.extend_from_slice(&one.words),
+        }
+    }
+    let mut args = parse_words(command, &understood)?;
+    args.notes = notes;
+    args.command_line = line(rest);
+    Ok(args)
+}
+
+fn parse_words(command: Command, words: &[String]) -> std::result::Result<Args, Stop> {
+    let matches = command.try_get_matches_from(words).map_err(Stop::Clap)?;
+    Args::from_arg_matches(&matches).map_err(Stop::Clap)
+}
+
+fn is_mode(word: &str) -> bool {
+    word == "help" || Args::command().find_subcommand(word).is_some()
+}
+
+/// Refuses what was judged so, with the corrected command if every refused option has something in its
+/// place and the result is a command.
+fn refuse(typed: &[Typed], verdicts: &[Verdict]) -> std::result::Result<(), Stop> {
+    let mut faults = Vec::new();
+    let mut corrected = Some(Vec::new());
+    for (one, verdict) in typed.iter().zip(verdicts) {
+        let words = match verdict {
+            Verdict::Stays => Some(&one.words),
+            Verdict::Taken(words, _) | Verdict::Adapted(words) => Some(words),
+            Verdict::Refused(fault, instead) => {
+                faults.push(fault.clone());
+                instead.as_ref()
+            }
+        };
+        corrected = corrected.zip(words).map(|(mut all, words): (Vec<String>, _)| {
+            all.extend_from_slice(words);
+            all
+        });
+    }
+    if faults.is_empty() {
+        return Ok(());
+    }
+    if let Some(words) = corrected {
+        match faults_of(&words) {
+            Some(others) if others.is_empty() => faults.push(format!("Try: {}", line(&words))),
+            // What else is wrong with the command, and not only with the corrected one, would otherwise be
+            // said the next time.
+            Some(others) => {
+                let kept =
+                    typed.iter().zip(verdicts).filter(|(_, v)| !matches!(v, Verdict::Refused(..)));
+                let kept: Vec<String> = kept.flat_map(|(one, _)| one.words.clone()).collect();
+                let without = faults_of(&kept).unwrap_or_default();
+                faults.extend(others.into_iter().filter(|fault| without.contains(fault)));
+            }
+            None => {}
+        }
+    }
+    Err(Stop::Refused(Error::Usage(faults.join("\n"))))
+}
+
+/// What is wrong with these options; `None` if the option parser cannot even read them.
+fn faults_of(words: &[String]) -> Option<Vec<String>> {
+    let program = ["mlsearch".to_string()].into_iter();
+    let words: Vec<String> = program.chain(words.iter().cloned()).collect();
+    match parse(&words).and_then(|args| resolve(&args).map_err(Stop::Refused)) {
+        Ok(_) => Some(Vec::new()),
+        Err(Stop::Refused(error)) => Some(error.to_string().lines().map(String::from).collect()),
+        Err(Stop::Clap(_)) => None,
+    }
+}
+
+/// A command as a shell would need it to be typed.
+fn line(words: &[String]) -> String {
+    let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    ["mlsearch".to_string()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
+}
+
+/// A word as a shell would need it to be typed.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./=+,:@%#".contains(c);
+    if !word.is_empty() && word.chars().all(plain) && !word.starts_with('#') {
+        word.to_string()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::peers;
+    use super::*;
+    use std::path::PathBuf;
+
+    fn typed(line: &str) -> std::result::Result<Args, Stop> {
+        let words: Vec<String> = line.split_whitespace().map(String::from).collect();
+        parse(&words)
+    }
+
+    #[test]
+    fn the_option_table_is_consistent() {
+        Args::command().debug_assert();
+        for argument in Args::command().get_arguments() {
+            for name in argument.get_short_and_visible_aliases().unwrap_or_default() {
+                assert!(
+                    peers::takes(&name.to_string()).is_none(),
+                    "-{name} is offered and refused"
+                );
+            }
+            for name in argument.get_long_and_visible_aliases().unwrap_or_default() {
+                assert!(peers::takes(name).is_none(), "--{name} offered and refused");
+            }
+        }
+    }
+
+    #[test]
+    fn letters_long_names_single_dashes_and_prefixes_are_the_same_option() {
+        for line in [
+            "mlsearch -s a.phy -m GTR+G -T 2 -# 10 -b 3",
+            "mlsearch --msa a.phy --model GTR+G --threads 2 -#10 -b3",
+            "mlsearch -msa=a.phy -model GTR+G -threads 2 -N 10 -b 3",
+            "mlsearch --ms a.phy --mod GTR+G --thr 2 -# 10 -b 3",
+        ] {
+            let args = typed(line).unwrap_or_else(|stop| panic!("{line}: {stop:?}"));
+            assert_eq!(args.msa, Some(PathBuf::from("a.phy")), "{line}");
+            assert_eq!(args.model.as_deref(), Some("GTR+G"));
+            assert_eq!(args.threads.as_deref(), Some("2"));
+            assert_eq!((args.runs.as_deref(), args.bootstrap_seed), (Some("10"), Some(3)));
+        }
+    }
+
+    #[test]
+    fn all_later_options_are_named_in_one_message() {
+        let stop =
+            typed("mlsearch -s a.phy -g c.tre -o A,B --tree-constraint=c -ancestral").unwrap_err();
+        let Stop::Refused(error) = stop else { panic!("{stop:?}") };
+        let message = error.to_string();
+        assert_eq!(error.exit_code(), 2);
+        for option in ["'-g'", "'-o'", "'--tree-constraint'", "'-ancestral'"] {
+            assert!(message.contains(option), "{message}");
+        }
+    }
+
+    #[test]
+    fn unknown_options_and_missing_values_are_the_parsers_business() {
+        for line in ["mlsearch --no-such", "mlsearch -s", "mlsearch -p x", "mlsearch -s a -s b"] {
+            assert!(matches!(typed(line), Err(Stop::Clap(e)) if e.exit_code() == 2), "{line}");
+        }
+        assert!(matches!(typed("mlsearch --help"), Err(Stop::Clap(e)) if e.exit_code() == 0));
+    }
+
+    #[test]
+    fn the_recorded_command_can_be_typed_again() {
+        let words = ["mlsearch", "-s", "my file.phy", "--tree", "pars{5}", "-#", "3"];
+        let args = parse(&words.map(String::from)).unwrap();
+        assert_eq!(args.command_line, "mlsearch -s 'my file.phy' --tree 'pars{5}' -# 3");
+    }
+}

@@ -1,0 +1,465 @@
+//! Options of RAxML 8, RAxML-NG and IQ-TREE that this program does not have under that name.
+//!
+//! Each is accepted where it means exactly one thing here and no RAxML user can mean another, accepted
+//! with a note where it changes nothing, or refused with what to do instead. Letters that mean something
+//! else in RAxML are always refused. An option leaves this table on the day it works; what depends on an
+//! option's value or on the rest of the command is in `verdict`.
+
+use Here::{Idle, Instead, Not, Same};
+use Takes::{Always, Maybe, Never};
+
+/// Whether a value belongs to an option.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Takes {
+    Never,
+    Maybe,
+    Always,
+}
+
+impl Takes {
+    pub(super) fn always(self) -> bool {
+        self == Always
+    }
+
+    pub(super) fn ever(self) -> bool {
+        self != Never
+    }
+}
+
+/// What becomes of an option here; `{}` stands for its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Here {
+    /// Accepted: these words mean the same.
+    Same(&'static [&'static str]),
+    /// Accepted: it changes nothing.
+    Idle,
+    /// Refused; the corrected command has these words in its place, or none.
+    Instead(&'static [&'static str]),
+    /// Refused, and no other command does it.
+    Not,
+}
+
+/// Options with the same answer: their names without dashes.
+pub(super) struct Entry {
+    pub(super) names: &'static [&'static str],
+    pub(super) takes: Takes,
+    pub(super) here: Here,
+    /// What it means where it is from (`Same`), why it changes nothing (`Idle`), or what is not available
+    /// and what to do (`Instead`, `Not`).
+    pub(super) says: &'static str,
+}
+
+const fn entry(
+    names: &'static [&'static str],
+    takes: Takes,
+    here: Here,
+    says: &'static str,
+) -> Entry {
+    Entry { names, takes, here, says }
+}
+
+const LEAVE_OUT: Here = Instead(&[]);
+const PLACEMENT: &str = "placement of sequences on a tree is not available";
+const CONSTRAINT: &str = "topological constraints are not available";
+const BOOTSTOP: &str = "automatic bootstopping is not available; give a number of replicates";
+const STRUCTURE: &str = "models of RNA secondary structure are not available";
+const INTERNODE: &str = "internode certainty is not available";
+const TOPOLOGY_TESTS: &str = "tests of topologies are not available";
+const BRANCH_TESTS: &str = "tests of single branches (SH-like, aLRT, aBayes, local bootstrap) are not available; the \
+     support of --all is that of standard bootstrap replicates";
+const SELECTION: &str =
+    "there is no separate run that selects models; with -m auto every command begins with it";
+const CANDIDATES: &str = "which models -m auto compares cannot be changed; leave it out";
+const OWN_SCHEDULE: &str = "the search has a schedule and a stopping rule of its own (--fast and --thorough choose \
+     how much time it takes); leave it out";
+const SITE_RATES: &str = "rates of single sites are not written; leave it out";
+const BOUNDS: &str = "bounds of branch lengths are fixed at 1e-6 and 100; leave it out";
+const BY_ITSELF: &str = "this happens by itself, and never changes the result";
+const UNDETERMINED: &str = "taxa and columns without data are accepted anyway";
+const COMPRESSED: &str = "identical columns are always compressed, which never changes the result";
+const ONE_OPTIMISER: &str = "there is one optimiser, and it is safe";
+/// A search with replicates.
+pub(super) const ALL_REPLICATES: &[&str] = &["--all", "--bs-trees", "{}"];
+
+const TABLE: &[Entry] = &[
+    // RAxML 8's letters.
+    entry(&["g", "r"], Always, Not, CONSTRAINT),
+    entry(
+        &["o", "outgroup"],
+        Always,
+        LEAVE_OUT,
+        "outgroups are not available: trees are unrooted; root them where you draw them",
+    ),
+    entry(&["a", "site-weights"], Always, Not, "column weights are not available"),
+    entry(
+        &["c"],
+        Always,
+        LEAVE_OUT,
+        "per-site rate categories (GTRCAT) are not available; +G4 and +R4 in the model give a number of rates",
+    ),
+    entry(&["A", "S"], Always, Not, STRUCTURE),
+    entry(&["C"], Never, Not, INTERNODE),
+    entry(&["L"], Always, Not, INTERNODE),
+    entry(&["D"], Never, LEAVE_OUT, OWN_SCHEDULE),
+    entry(
+        &["E"],
+        Always,
+        Not,
+        "excluding columns is not available; leave them out of the alignment",
+    ),
+    entry(
+        &["F"],
+        Never,
+        Idle,
+        "there is no CAT phase, so no final Gamma optimisation to leave out",
+    ),
+    entry(&["H"], Never, Idle, COMPRESSED),
+    entry(&["O", "no-seq-check"], Never, Idle, UNDETERMINED),
+    entry(&["U"], Never, Idle, "taxa without data in a partition never take memory there"),
+    entry(
+        &["V"],
+        Never,
+        LEAVE_OUT,
+        "a model without rate heterogeneity is written without +G or +R",
+    ),
+    entry(
+        &["JC69", "K80", "HKY85"],
+        Never,
+        LEAVE_OUT,
+        "the matrix is named in the model: -m JC+G, K80+G or HKY+F+G",
+    ),
+    entry(&["G", "W"], Always, Not, PLACEMENT),
+    entry(&["I"], Always, Not, BOOTSTOP),
+    entry(&["bootstop-perms", "bs-cutoff"], Always, LEAVE_OUT, BOOTSTOP),
+    entry(
+        &["R"],
+        Always,
+        Not,
+        "binary model files are not read; give parameters in the model, as in GTR{...}+G{...}, or a bestModel file with -q",
+    ),
+    entry(
+        &["X"],
+        Never,
+        Instead(&["-y"]),
+        "there is one kind of parsimony starting tree; -y (--start) writes starting trees",
+    ),
+    entry(&["Y"], Always, Not, "quartets are not available"),
+    entry(&["j"], Never, LEAVE_OUT, "intermediate trees are not written; leave it out"),
+    entry(&["no-bfgs"], Never, Idle, ONE_OPTIMISER),
+    entry(&["print-identical-sequences"], Never, Idle, "identical sequences are always reported"),
+    // RAxML-NG.
+    entry(&["tree-constraint"], Always, Not, CONSTRAINT),
+    entry(&["ancestral"], Never, Not, "ancestral states are not available"),
+    entry(&["mutmap"], Never, Not, "mapping of mutations is not available"),
+    entry(&["bsconverge"], Never, Not, BOOTSTOP),
+    entry(&["bsmsa"], Never, Not, "writing bootstrap alignments is not available"),
+    entry(&["terrace"], Never, Not, "counting the trees of a terrace is not available"),
+    entry(
+        &["loglh"],
+        Never,
+        Same(&["--evaluate", "--opt-model", "off", "--opt-branches", "off"]),
+        "the likelihood of a tree as it is (RAxML-NG)",
+    ),
+    entry(
+        &["search1"],
+        Never,
+        Same(&["--search", "--tree", "rand{1}"]),
+        "one search from a random tree (RAxML-NG)",
+    ),
+    entry(
+        &["allfast"],
+        Never,
+        Instead(&["--all", "--fast"]),
+        "a fast run of everything is --all --fast here",
+    ),
+    entry(&["moose", "modeltest"], Never, Instead(&["-m", "auto"]), SELECTION),
+    entry(&["pythia", "pt"], Never, Not, "prediction of difficulty (Pythia) is not available"),
+    entry(&["sh"], Maybe, Not, BRANCH_TESTS),
+    entry(&["sh-reps"], Always, LEAVE_OUT, BRANCH_TESTS),
+    entry(
+        &["ebg"],
+        Never,
+        Not,
+        "educated bootstrap guessing is not available; --all makes standard replicates",
+    ),
+    entry(&["gcf"], Maybe, Not, "concordance factors are not available"),
+    entry(
+        &["adaptive", "opt-topology", "stop-rule", "lh-epsilon-triplet"],
+        Always,
+        LEAVE_OUT,
+        OWN_SCHEDULE,
+    ),
+    entry(&["blopt"], Always, Idle, ONE_OPTIMISER),
+    entry(&["blmin", "blmax"], Always, LEAVE_OUT, BOUNDS),
+    entry(&["msa-format"], Always, Idle, "the format is recognised by the content of the file"),
+    entry(&["prob-msa"], Maybe, Not, "probabilistic alignments are not available"),
+    entry(&["pat-comp"], Always, Idle, COMPRESSED),
+    entry(&["tip-inner", "site-repeats", "rate-scalers"], Maybe, Idle, BY_ITSELF),
+    entry(&["workers"], Always, Idle, "work is dealt out to the threads by itself"),
+    entry(
+        &["force"],
+        Maybe,
+        Idle,
+        "there is no safety check to switch off; what is odd but usable is accepted with a warning",
+    ),
+    entry(
+        &["extra"],
+        Always,
+        LEAVE_OUT,
+        "RAxML-NG's extra options are not available; leave it out",
+    ),
+    entry(
+        &["nofiles"],
+        Maybe,
+        LEAVE_OUT,
+        "runs without result files are not available; --prefix says where they go",
+    ),
+    entry(&["log"], Always, Idle, "the log file holds everything; --quiet shows less"),
+    entry(&["precision"], Always, Idle, "files carry full precision"),
+    // IQ-TREE. Its words are accepted where they mean the same; its letters with another meaning are not.
+    entry(&["nt"], Always, Same(&["-T", "{}"]), "IQ-TREE's number of threads"),
+    entry(
+        &["ntmax", "threads-max"],
+        Always,
+        Not,
+        "a limit for automatic threads is written -T auto{N}",
+    ),
+    entry(&["te"], Always, Same(&["--evaluate", "-t", "{}"]), "IQ-TREE's tree that is not changed"),
+    entry(&["pre"], Always, Same(&["--prefix", "{}"]), "IQ-TREE's name of output files"),
+    entry(&["wsl"], Never, Same(&["--sitelh"]), "IQ-TREE's log-likelihoods of sites"),
+    entry(
+        &["spp"],
+        Always,
+        Same(&["-q", "{}", "--brlen", "scaled"]),
+        "IQ-TREE's partitions with proportional branch lengths",
+    ),
+    entry(
+        &["sp"],
+        Always,
+        Same(&["-q", "{}", "-M"]),
+        "IQ-TREE's partitions with branch lengths of their own",
+    ),
+    entry(
+        &["Q"],
+        Always,
+        Instead(&["-q", "{}", "-M"]),
+        "IQ-TREE's partitions with branch lengths of their own are -q FILE -M here",
+    ),
+    entry(
+        &["bo", "bonly"],
+        Always,
+        Same(&["--bootstrap", "--bs-trees", "{}"]),
+        "IQ-TREE's replicates without a search",
+    ),
+    entry(
+        &["bc", "bcon"],
+        Always,
+        Instead(&["--bootstrap", "--bs-trees", "{}"]),
+        "IQ-TREE's replicates with their consensus take two commands here: --bootstrap, then --consense --tree NAME.mlsearch.bootstraps",
+    ),
+    entry(
+        &["boot"],
+        Always,
+        Instead(ALL_REPLICATES),
+        "IQ-TREE's search with standard replicates is --all --bs-trees N here",
+    ),
+    entry(&["bb", "ufboot"], Always, Instead(ALL_REPLICATES), ULTRAFAST),
+    entry(
+        &["bnni"],
+        Never,
+        LEAVE_OUT,
+        "the ultrafast bootstrap and its refinement are not available; leave it out",
+    ),
+    entry(
+        &["bcor", "beps", "nm"],
+        Always,
+        LEAVE_OUT,
+        "the ultrafast bootstrap and its stopping rule are not available; leave it out",
+    ),
+    entry(&["alrt", "lbp"], Always, LEAVE_OUT, BRANCH_TESTS),
+    entry(&["abayes"], Never, LEAVE_OUT, BRANCH_TESTS),
+    entry(&["zb", "zw", "test"], Always, LEAVE_OUT, TOPOLOGY_TESTS),
+    entry(&["au", "test-au", "test-weight"], Never, LEAVE_OUT, TOPOLOGY_TESTS),
+    entry(&["wbt"], Never, Idle, "the trees of replicates are always written"),
+    entry(
+        &["wbtl"],
+        Never,
+        Same(&["--bs-brlens"]),
+        "IQ-TREE's trees of replicates with branch lengths",
+    ),
+    entry(&["wsr", "rate", "mlrate", "wspr", "wslr", "wspm", "wslm"], Never, LEAVE_OUT, SITE_RATES),
+    entry(&["asr"], Never, Not, "ancestral states are not available"),
+    entry(
+        &["czb", "polytomy"],
+        Never,
+        LEAVE_OUT,
+        "branches of length zero are not collapsed; leave it out",
+    ),
+    entry(&["con"], Never, Same(&["--consense"]), "IQ-TREE's consensus of trees"),
+    entry(
+        &["rf_all"],
+        Never,
+        Instead(&["--rfdist"]),
+        "distances between all trees of a file are --rfdist --tree FILE here",
+    ),
+    entry(
+        &["runs"],
+        Always,
+        Instead(&["--tree", "pars{{}}"]),
+        "several searches begin from several starting trees: --tree pars{N}, or rand{N}",
+    ),
+    entry(
+        &["mem"],
+        Always,
+        LEAVE_OUT,
+        "memory cannot be limited; --check says what a run will take",
+    ),
+    entry(&["safe"], Never, Idle, "likelihoods are always scaled safely"),
+    entry(
+        &["keep-ident", "keep_ident"],
+        Never,
+        Idle,
+        "identical sequences always stay in the tree",
+    ),
+    entry(
+        &["undo"],
+        Never,
+        LEAVE_OUT,
+        "there is nothing to continue: a run begins from its beginning; leave it out",
+    ),
+    entry(&["cptime"], Always, LEAVE_OUT, "checkpoints are not available; leave it out"),
+    entry(
+        &["ninit", "ntop", "nbest", "nstop", "pers", "perturb", "radius"],
+        Always,
+        LEAVE_OUT,
+        OWN_SCHEDULE,
+    ),
+    entry(
+        &["merit"],
+        Always,
+        Same(&["--auto-criterion", "{}"]),
+        "IQ-TREE's criterion of model selection",
+    ),
+    entry(
+        &[
+            "mset",
+            "mrate",
+            "mfreq",
+            "madd",
+            "cmin",
+            "cmax",
+            "msub",
+            "rcluster",
+            "rclusterf",
+            "rcluster-max",
+        ],
+        Always,
+        LEAVE_OUT,
+        CANDIDATES,
+    ),
+    entry(
+        &["blfix"],
+        Never,
+        Instead(&["--opt-branches", "off"]),
+        "branch lengths are kept with --evaluate --opt-branches off",
+    ),
+];
+
+/// Why `-B 1000` and `-bb 1000` are refused.
+pub(super) const ULTRAFAST: &str = "IQ-TREE's ultrafast bootstrap is not available; --all --bs-trees N searches and makes \
+     N standard replicates (of those, 100 are usual)";
+
+/// The answer to an option, given without dashes.
+pub(super) fn find(name: &str) -> Option<&'static Entry> {
+    TABLE.iter().find(|entry| entry.names.contains(&name))
+}
+
+/// Whether a value belongs to an option of the table; `None` if it is not in it.
+pub(super) fn takes(name: &str) -> Option<Takes> {
+    match name {
+        // RAxML's threshold of bootstopping, or IQ-TREE's ultrafast bootstrap: see `verdict`.
+        "B" => Some(Always),
+        _ => find(name).map(|entry| entry.takes),
+    }
+}
+
+/// What RAxML's `-f` letter means, where it is not available under that letter, and the words that do it
+/// here, if any.
+pub(super) fn algorithm(letter: &str) -> Option<(&'static str, Option<&'static [&'static str]>)> {
+    const FAST: &[&str] = &["--search", "--fast"];
+    const SITELH: &[&str] = &["--evaluate", "--sitelh"];
+    const SEARCH: &[&str] = &["--search"];
+    Some(match letter {
+        "A" => ("ancestral states are not available", None),
+        "B" => (
+            "scalers of branch lengths are optimised by --evaluate --brlen scaled",
+            Some(&["--evaluate", "--brlen", "scaled"]),
+        ),
+        "D" => (
+            "the RELL bootstrap is not available; --search searches, --all makes standard replicates",
+            Some(SEARCH),
+        ),
+        "E" | "F" => ("a very fast search is --search --fast here", Some(FAST)),
+        "o" => ("the old search is not available; --search searches", Some(SEARCH)),
+        "T" => (
+            "a thorough search from a given tree is --search --thorough here",
+            Some(&["--search", "--thorough"]),
+        ),
+        "g" | "G" => (
+            "log-likelihoods of sites on given trees are written by --evaluate --sitelh -t FILE",
+            Some(SITELH),
+        ),
+        "n" | "N" => {
+            ("likelihoods of many trees are computed by --evaluate -t FILE", Some(&["--evaluate"]))
+        }
+        "h" | "H" | "w" | "W" | "u" => (TOPOLOGY_TESTS, None),
+        "J" => (BRANCH_TESTS, None),
+        "i" | "C" => (INTERNODE, None),
+        "I" => ("rooting of trees is not available", None),
+        "j" => ("writing bootstrap alignments is not available", None),
+        "k" => ("mending of long branches is not available", None),
+        "m" => ("comparison of two sets of splits is not available", None),
+        "p" => ("parsimony insertion of taxa into a tree is not available", None),
+        "P" | "v" | "V" | "y" | "S" => (PLACEMENT, None),
+        "q" => ("quartets are not available", None),
+        "R" => (
+            "distances from one tree to many are not available; --rfdist --tree FILE compares all trees of one file",
+            None,
+        ),
+        "s" => {
+            ("splitting of alignments is not available; -q reads partitions of one alignment", None)
+        }
+        "t" => (
+            "random searches from one tree are not available; --tree rand{N} begins with N random trees",
+            None,
+        ),
+        "x" => ("distances between taxa are not available", None),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_has_one_answer_which_names_what_it_speaks_of() {
+        let mut names: Vec<&str> = TABLE.iter().flat_map(|entry| entry.names).copied().collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count, "a name is there twice");
+        for entry in TABLE {
+            assert!(entry.says.split(' ').count() > 3, "'{}' says nothing", entry.says);
+            assert!(!entry.says.starts_with("not available"), "{}", entry.says);
+            let (Same(words) | Instead(words)) = entry.here else { continue };
+            let uses_value = words.iter().any(|word| word.contains("{}"));
+            assert!(!uses_value || entry.takes.always(), "{:?} has no value to use", entry.names);
+        }
+        for letter in "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".chars() {
+            if let Some((says, _)) = algorithm(&letter.to_string()) {
+                assert!(says.split(' ').count() > 3, "-f {letter}: {says}");
+            }
+        }
+    }
+}
