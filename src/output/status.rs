@@ -107,7 +107,7 @@ fn with_commas(lnl: f64) -> String {
 fn about(left: Duration) -> String {
     let seconds = left.as_secs();
     match seconds {
-        0..10 => "a few seconds left".to_string(),
+        0..10 => "seconds left".to_string(),
         10..90 => format!("about {} s left", seconds.div_ceil(10) * 10),
         90..5_400 => format!("about {} min left", (seconds + 30) / 60),
         5_400..172_800 => format!("about {} h left", (seconds + 1_800) / 3_600),
@@ -167,7 +167,7 @@ mod tests {
             assert_eq!(with_commas(lnl), text);
         }
         for (seconds, text) in [
-            (4, "a few seconds left"),
+            (4, "seconds left"),
             (31, "about 40 s left"),
             (100, "about 2 min left"),
             (7_300, "about 2 h left"),

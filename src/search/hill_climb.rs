@@ -82,7 +82,7 @@ pub fn search(
     let shares = options.effort.shares();
     let meter = Meter::new(&shares);
     let mut climb = Climb { evaluator, models, data, options, observer, shares, meter };
-    climb.phase("first branch lengths and model", climb.shares.of(SearchPhase::Start));
+    climb.phase("first lengths and model", climb.shares.of(SearchPhase::Start));
     climb.optimize(at::START_EPSILON.max(epsilon));
     // Three taxa have only one tree: nothing can be moved.
     let can_move = climb.evaluator.tree().num_tips() > 3;
@@ -91,16 +91,16 @@ pub fn search(
         climb.perturb(schedule.perturbations_in_vain(climb.evaluator.tree().num_tips()));
     }
     if options.unlinked {
-        climb.phase("own branch lengths per partition", 0.0);
+        climb.phase("own lengths per partition", 0.0);
         climb.evaluator.unlink();
     }
     if can_move && (schedule.thorough || options.unlinked) {
-        climb.phase("branch lengths and model", 0.0);
+        climb.phase("lengths and model", 0.0);
         climb.optimize(fast_epsilon);
         let last = if schedule.thorough { at::THOROUGH } else { at::FAST };
         climb.rounds("last SPR", climb.shares.of(SearchPhase::Last), &last, epsilon);
     }
-    climb.phase("final branch lengths and model", climb.shares.of(SearchPhase::End));
+    climb.phase("final lengths and model", climb.shares.of(SearchPhase::End));
     climb.optimize(options.lnl_epsilon.unwrap_or(at::LAST_EPSILON))
 }
 
@@ -165,7 +165,7 @@ impl Climb<'_> {
         keep_best(&mut ends, kept);
         // Its parameters were those of the first starting tree.
         self.evaluator.restore(&ends[0].snapshot);
-        self.phase("branch lengths and model", self.shares.of(SearchPhase::Model));
+        self.phase("lengths and model", self.shares.of(SearchPhase::Model));
         self.optimize(epsilon);
         ends[0] = End::of(self.evaluator, Changed::all(self.evaluator.tree()));
         let share = self.shares.of(SearchPhase::Wide) / kept as f64;
