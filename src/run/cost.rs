@@ -8,7 +8,7 @@ use crate::partition::Partition;
 use crate::search::SearchEffort;
 
 /// Bytes of the program itself, its threads and buffers.
-const BASE_BYTES: u64 = 16 << 20;
+const BASE_BYTES: u64 = 4 << 20;
 /// What an engine takes beside likelihood vectors: sumtables, P-matrices, vectors on trial.
 const BESIDE_VECTORS: f64 = 1.15;
 
