@@ -5,7 +5,7 @@
 //!
 //! | floor | rooms |
 //! |---|---|
-//! | 0 | [`error`], [`rng`], [`taxa`], [`numeric`] |
+//! | 0 | [`error`], [`input`], [`rng`], [`taxa`], [`numeric`] |
 //! | 1 | [`alphabet`], [`tree`], [`parallel`] |
 //! | 2 | [`alignment`], [`model`] |
 //! | 3 | [`partition`] |
@@ -18,6 +18,7 @@
 //! | 10 | [`cli`] |
 
 pub mod error;
+pub mod input;
 pub mod numeric;
 pub mod rng;
 pub mod taxa;

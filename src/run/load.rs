@@ -11,16 +11,22 @@ use super::select::ask;
 use super::trees::{GivenTree, read_partition_trees, read_trees};
 use crate::alignment::{Alignment, AlignmentReport, Patterns, read_alignment};
 use crate::error::{Error, Fault, Place, Result};
+use crate::input::read_text;
 use crate::likelihood::BrlenLinkage;
 use crate::model::Model;
 use crate::partition::{
     Partition, PartitionDef, build_patterns, count_freqs, gappyness, num_states_seen,
-    parse_partitions, whole_alignment,
+    parse_partitions, suspicions, whole_alignment,
 };
 use crate::selection::Question;
 use crate::taxa::Taxa;
 use crate::tree::SubsetTree;
 use std::path::Path;
+
+/// Longest partition file, in bytes: a hundred thousand lines.
+pub(super) const MAX_PARTITION_FILE: usize = 16 << 20;
+/// Sites from which on an alignment that is refused is not looked at any further.
+const MANY_SITES: usize = 1 << 20;
 
 /// Everything read for one run, and found to be usable.
 #[derive(Debug)]
@@ -72,6 +78,10 @@ pub fn load(plan: &Plan) -> Result<Loaded> {
         return Err(Error::Input(faults));
     };
     check_size(&alignment, plan, path, &mut faults);
+    // Nothing more is worth the time and memory that a long alignment of few taxa takes.
+    if !faults.is_empty() && alignment.num_sites() > MANY_SITES {
+        return Err(Error::Input(faults));
+    }
     let mut remarks = Remarks::default();
     let defs = read_defs(plan, &alignment, &mut faults)?;
     let (mut partitions, mut brlen_scalers) = (Vec::new(), Vec::new());
@@ -138,6 +148,7 @@ pub fn load(plan: &Plan) -> Result<Loaded> {
     let views: Vec<(&Patterns, &[u32])> =
         partitions.iter().map(|p| (&p.patterns, p.sites.as_slice())).collect();
     let report = AlignmentReport::new(&taxa, &views);
+    remarks.warnings.extend(suspicions(&alignment, &partitions));
     remark(&taxa, &partitions, &report, &mut remarks);
     let presence = partitions.iter().map(|p| p.patterns.tip_taxa.clone()).collect();
     if plan.data.auto_criterion.is_some() && questions.iter().all(Option::is_none) {
@@ -178,24 +189,6 @@ pub(super) fn collect<T>(result: Result<T>, faults: &mut Vec<Fault>) -> Result<O
     }
 }
 
-/// The text of a small file.
-///
-/// # Errors
-/// [`Error::Io`], also for a text that is not UTF-8.
-pub(super) fn read_text(path: &Path) -> Result<String> {
-    let bytes = std::fs::read(path).map_err(|source| Error::Io {
-        path: path.display().to_string(),
-        source,
-        writing: false,
-    })?;
-    String::from_utf8(bytes).map_err(|error| {
-        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = 1 + valid.iter().filter(|&&byte| byte == b'\n').count();
-        let place = Place::file(path.display().to_string()).at_line(line);
-        Error::input(place, "the text is not UTF-8: save it as UTF-8")
-    })
-}
-
 fn check_size(alignment: &Alignment, plan: &Plan, path: &Path, faults: &mut Vec<Fault>) {
     let searches = matches!(plan.command, Command::Search | Command::Bootstrap | Command::All);
     let n = alignment.num_taxa();
@@ -219,7 +212,7 @@ fn read_defs(
     let Some(path) = &plan.data.partitions else {
         return Ok(whole_alignment(alignment.num_sites(), ""));
     };
-    let Some(text) = collect(read_text(path), faults)? else {
+    let Some(text) = collect(read_text(path, MAX_PARTITION_FILE, "a partition file"), faults)? else {
         return Ok(Vec::new());
     };
     let name = path.display().to_string();

@@ -3,7 +3,7 @@
 use super::machine::with_threads;
 use super::plan::Plan;
 use super::session::Files;
-use super::trees::{own_taxa, read_first_tree, read_topologies};
+use super::trees::read_forest;
 use crate::distance::rf_matrix;
 use crate::error::Result;
 use crate::output::{Kind, Progress, Report, RfReport};
@@ -20,8 +20,7 @@ pub fn rfdist(
     progress: &mut Progress,
     report: &mut Report,
 ) -> Result<Files> {
-    let taxa = own_taxa(&read_first_tree(trees)?, &trees.display().to_string())?;
-    let trees = read_topologies(trees, &taxa, "the first tree")?;
+    let (taxa, trees) = read_forest(trees)?;
     let matrix = with_threads(plan, || rf_matrix(&trees));
     let mut text = String::new();
     for i in 0..matrix.num_trees() {

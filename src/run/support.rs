@@ -4,12 +4,12 @@ use super::all::newick_with_support;
 use super::machine::with_threads;
 use super::plan::Plan;
 use super::session::Files;
-use super::trees::{own_taxa, read_first_tree, read_topologies};
+use super::trees::{own_taxa, read_one_tree, read_topologies};
 use crate::error::Result;
 use crate::output::{BootstrapReport, Kind, Progress, Report};
 use std::path::Path;
 
-/// Maps the trees of one file onto the first tree of another.
+/// Maps the trees of one file onto the tree of another.
 ///
 /// # Errors
 /// Unreadable trees, and trees over other taxa.
@@ -21,7 +21,7 @@ pub fn support(
     report: &mut Report,
 ) -> Result<Files> {
     let file = tree.display().to_string();
-    let newick = read_first_tree(tree)?;
+    let newick = read_one_tree(tree)?;
     let taxa = own_taxa(&newick, &file)?;
     let (best, _) = newick.to_tree(&taxa, &file, None)?;
     let replicates = read_topologies(bs_trees, &taxa, &file)?;
