@@ -16,6 +16,17 @@ const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
 /// Bytes read at once.
 const CHUNK: usize = 1 << 16;
 
+/// What users write for standard input.
+pub const STANDARD_INPUT: &str = "-";
+
+/// What faults call a file.
+pub fn name_of(path: &Path) -> String {
+    match path == Path::new(STANDARD_INPUT) {
+        true => "standard input".to_string(),
+        false => path.display().to_string(),
+    }
+}
+
 /// Bytes of one input, unpacked, without a byte order mark.
 pub struct Input<'a> {
     reader: Box<dyn BufRead + 'a>,
@@ -29,10 +40,10 @@ impl Input<'static> {
     /// # Errors
     /// [`Error::Io`] if it cannot be opened, and as [`Input::new`].
     pub fn open(path: &Path) -> Result<Self> {
-        if path == Path::new("-") {
-            return Input::new(BufReader::with_capacity(CHUNK, io::stdin()), "standard input");
+        let name = name_of(path);
+        if path == Path::new(STANDARD_INPUT) {
+            return Input::new(BufReader::with_capacity(CHUNK, io::stdin()), &name);
         }
-        let name = path.display().to_string();
         match File::open(path) {
             Ok(file) => Input::new(BufReader::with_capacity(CHUNK, file), &name),
             Err(source) => Err(Error::Io { path: name, source, writing: false }),

@@ -196,11 +196,7 @@ fn most_common(values: &mut [usize]) -> Option<usize> {
 }
 
 /// Characters that stand in no sequence whatever its type: one fault per taxon and character.
-fn check_characters(
-    file: &str,
-    record: &Record,
-    faults: &mut Vec<Fault>,
-) {
+fn check_characters(file: &str, record: &Record, faults: &mut Vec<Fault>) {
     let row = &record.row;
     if row.iter().all(|&byte| is_sequence_character(byte)) {
         return;
@@ -341,7 +337,9 @@ mod tests {
         let rows = || {
             vec![record("x", 2, &[b"ACGT"]), record("y", 3, &[b"ACG"]), record("z", 4, &[b"ACG"])]
         };
-        let header = |num_taxa, num_sites| Some(Header { num_taxa, num_sites, line: 1, strict_names: false });
+        let header = |num_taxa, num_sites| {
+            Some(Header { num_taxa, num_sites, line: 1, strict_names: false })
+        };
         // One sequence keeps the promise of 4 sites: the others are short.
         let short = messages(rows(), header(3, 4));
         assert_eq!(short.len(), 2, "{short:#?}");
@@ -371,11 +369,16 @@ mod tests {
     #[test]
     fn dots_that_may_repeat_the_first_sequence_are_refused_and_gaps_of_all_are_kept() {
         let said = messages(
-            vec![record("x", 1, &[b"ACGT"]), record("y", 2, &[b"AC", b".."]), record("z", 5, &[b"...."])],
+            vec![
+                record("x", 1, &[b"ACGT"]),
+                record("y", 2, &[b"AC", b".."]),
+                record("z", 5, &[b"...."]),
+            ],
             None,
         );
         assert_eq!(said.len(), 1, "{said:#?}");
-        let start = "a, line 3, column 3, 'y': '.' stands 6 times in 2 sequences but not in the first";
+        let start =
+            "a, line 3, column 3, 'y': '.' stands 6 times in 2 sequences but not in the first";
         assert!(said[0].starts_with(start), "{said:#?}");
         let gaps = vec![record("x", 1, &[b"ACG."]), record("y", 2, &[b"AC.."])];
         assert_eq!(assemble("a", gaps, None, Vec::new()).unwrap().row(1), b"AC..");

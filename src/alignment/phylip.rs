@@ -245,9 +245,9 @@ fn deal<'a>(
     let end = lines.len();
     Some(match layout {
         Layout::OneLine => (0..end).map(|i| take(i, 0..0, 1)).collect(),
-        Layout::Interleaved => {
-            (0..num_taxa.min(end)).map(|i| take(i, (i + num_taxa).min(end)..end, num_taxa)).collect()
-        }
+        Layout::Interleaved => (0..num_taxa.min(end))
+            .map(|i| take(i, (i + num_taxa).min(end)..end, num_taxa))
+            .collect(),
         Layout::Wrapped => (0..end)
             .step_by(lines_per_taxon)
             .map(|i| take(i, i + 1..i + lines_per_taxon, 1))
@@ -431,7 +431,8 @@ mod tests {
         let text = format!("1 4\n{rows}");
         let input = &mut Input::new(text.as_bytes(), "f").unwrap();
         let message = read_phylip(input, 1).unwrap_err().to_string();
-        let start = "f, line 1: the header promises 1 taxa with 4 sites, but the file goes on after 64 MiB";
+        let start =
+            "f, line 1: the header promises 1 taxa with 4 sites, but the file goes on after 64 MiB";
         assert!(message.starts_with(start), "{message}");
         let endless = "1".repeat(2 * MAX_HEADER);
         let input = &mut Input::new(endless.as_bytes(), "f").unwrap();

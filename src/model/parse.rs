@@ -58,7 +58,8 @@ impl Model {
     ///
     /// As [`Model::parse`].
     pub fn parse_with_states(text: &str, num_states: Option<usize>) -> Parsed<Model> {
-        read(text, num_states).map_err(|wrong| format!("model '{}': {wrong}", abridged(text.trim())))
+        read(text, num_states)
+            .map_err(|wrong| format!("model '{}': {wrong}", abridged(text.trim())))
     }
 
     /// True for a multi-state model that does not say of how many states (`MK`, `MULTIGAMMA`).
@@ -181,7 +182,10 @@ fn read_word(word: &str) -> Parsed<Word<'_>> {
     };
     let (head, braces) = word.split_at(open);
     let Some(inner) = braces[1..].strip_suffix('}') else {
-        return Err(format!("'{}' goes on after its '}}'; put '+' between the parts", abridged(word)));
+        return Err(format!(
+            "'{}' goes on after its '}}'; put '+' between the parts",
+            abridged(word)
+        ));
     };
     let mut lists = Vec::new();
     for list in inner.split("}{") {

@@ -102,7 +102,8 @@ impl UserMatrix {
         }
         for (state, freq) in freqs.iter().enumerate().filter(|(_, freq)| freq.value <= 0.0) {
             let letter = char::from(AMINO_ACIDS[state]);
-            let message = format!("frequency {} of {letter} is not above 0", short_number(freq.value));
+            let message =
+                format!("frequency {} of {letter} is not above 0", short_number(freq.value));
             faults.push(Fault::new(at(freq), message));
         }
         let sum: f64 = freqs.iter().map(|freq| freq.value).sum();

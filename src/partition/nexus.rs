@@ -51,8 +51,10 @@ pub(super) fn parse_nexus(text: &[Glyph], file: &str, num_sites: usize) -> Parse
                 chosen = Some(parsed.read_charpartition(rest, file, &sets));
             }
             (Block::Sets, _) => {
-                let message =
-                    format!("unknown command '{}': expected charset or charpartition", abridged(&word));
+                let message = format!(
+                    "unknown command '{}': expected charset or charpartition",
+                    abridged(&word)
+                );
                 parsed.refuse(command, file, &message);
             }
             (Block::Outside, _) => {

@@ -143,7 +143,9 @@ pub(super) fn spell_model(glyphs: &[Glyph]) -> String {
 /// Where a piece of text begins.
 pub(super) fn place_of(glyphs: &[Glyph], file: &str) -> Place {
     match glyphs.first() {
-        Some(first) => Place::file(file).at_line(first.line as usize).at_column(first.column as usize),
+        Some(first) => {
+            Place::file(file).at_line(first.line as usize).at_column(first.column as usize)
+        }
         None => Place::file(file),
     }
 }
@@ -280,7 +282,10 @@ mod tests {
         let columns = "1-.,".repeat(9) + "1-.";
         let lines: String = (0..900_000).map(|i| format!("DNA, g{i} = {columns}\n")).collect();
         let message = parse_partitions(&lines, "q", 1_000_000, false).unwrap_err().to_string();
-        assert!(message.starts_with("q, line 1, 'g0': columns 1-1000000 stand in it twice"), "{message}");
+        assert!(
+            message.starts_with("q, line 1, 'g0': columns 1-1000000 stand in it twice"),
+            "{message}"
+        );
         let found = messages(&"nonsense\n".repeat(1_000_000), 4);
         assert_eq!(found.len(), 1000);
         let long = format!("DNA, {} = 1-4", "g".repeat(1_000_000));

@@ -201,8 +201,9 @@ mod tests {
 
     fn parse(text: &str, separator: Separator, num_sites: usize) -> Ranges {
         let characters = text.chars().enumerate();
-        let glyphs: Vec<Glyph> =
-            characters.map(|(i, character)| Glyph { character, line: 1, column: i as u32 + 1 }).collect();
+        let glyphs: Vec<Glyph> = characters
+            .map(|(i, character)| Glyph { character, line: 1, column: i as u32 + 1 })
+            .collect();
         parse_ranges(&glyphs, separator, num_sites, "q", "g")
     }
 

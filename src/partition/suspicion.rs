@@ -52,10 +52,15 @@ fn is_like_dna(alignment: &Alignment, partition: &Partition) -> bool {
         longest = longest.max(letters);
     }
     let count = |letters: &[u8]| -> usize {
-        letters.iter().map(|&byte| counts[usize::from(byte)] + counts[usize::from(byte.to_ascii_lowercase())]).sum()
+        letters
+            .iter()
+            .map(|&byte| counts[usize::from(byte)] + counts[usize::from(byte.to_ascii_lowercase())])
+            .sum()
     };
-    let all: usize = (0..=255u8).filter(u8::is_ascii_alphanumeric).map(|byte| counts[usize::from(byte)]).sum();
-    let different = [&b"A"[..], b"C", b"G", b"TU"].iter().filter(|letters| count(letters) > 0).count();
+    let all: usize =
+        (0..=255u8).filter(u8::is_ascii_alphanumeric).map(|byte| counts[usize::from(byte)]).sum();
+    let different =
+        [&b"A"[..], b"C", b"G", b"TU"].iter().filter(|letters| count(letters) > 0).count();
     longest >= MIN_LETTERS
         && different >= MIN_DIFFERENT
         && count(b"ACGTUN") as f64 >= LOOKS_LIKE_DNA * all as f64
@@ -63,10 +68,12 @@ fn is_like_dna(alignment: &Alignment, partition: &Partition) -> bool {
 
 /// One warning about the characters of proteins that stand for something and are read as undetermined.
 fn warn_of_strangers(alignment: &Alignment, partitions: &[Partition]) -> Option<String> {
-    const STRANGERS: [(u8, &str); 3] = [(b'U', "selenocysteine"), (b'O', "pyrrolysine"), (b'*', "stop")];
+    const STRANGERS: [(u8, &str); 3] =
+        [(b'U', "selenocysteine"), (b'O', "pyrrolysine"), (b'*', "stop")];
     let mut counts = [0usize; 256];
     let mut first = None;
-    let is_stranger = |byte: u8| STRANGERS.iter().any(|&(stranger, _)| byte.to_ascii_uppercase() == stranger);
+    let is_stranger =
+        |byte: u8| STRANGERS.iter().any(|&(stranger, _)| byte.to_ascii_uppercase() == stranger);
     for partition in partitions.iter().filter(|p| p.model.data_type == DataType::Protein) {
         for taxon in 0..alignment.num_taxa() {
             let row = alignment.row(taxon);
@@ -117,7 +124,9 @@ mod tests {
     #[test]
     fn nucleotides_under_a_model_of_other_data_are_suspected() {
         let dna = ["ACGTACGTNNACGTACGT--ACGT", "acguacguRYacguacgu--acgu"];
-        for (model, kind) in [("LG+G", "protein data under LG"), ("MULTI36_MK", "multi-state data under")] {
+        for (model, kind) in
+            [("LG+G", "protein data under LG"), ("MULTI36_MK", "multi-state data under")]
+        {
             let found = warnings([dna[0], &dna[0].to_lowercase()], model);
             assert_eq!(found.len(), 1, "{found:?}");
             let start = "the characters of partition 'all' look like DNA";
@@ -128,7 +137,9 @@ mod tests {
         let protein = ["MKVLITGAGSGIGLAAARQFAAEGAEVV", "MKALVTGAGQGIGRAAALAFAREGARVV"];
         assert!(warnings(protein, "LG").is_empty());
         assert!(warnings(["ACGTACGTACGT", "ACGTACGTACGT"], "LG").is_empty());
-        assert!(warnings(["AAAAAAAAAAAAAAAAAAAAAAAA", "AAAAAAAAAAAANNNNNNNNNNNN"], "LG").is_empty());
+        assert!(
+            warnings(["AAAAAAAAAAAAAAAAAAAAAAAA", "AAAAAAAAAAAANNNNNNNNNNNN"], "LG").is_empty()
+        );
     }
 
     #[test]

@@ -10,8 +10,8 @@ use super::remarks::{Remarks, remark};
 use super::select::ask;
 use super::trees::{GivenTree, read_partition_trees, read_trees};
 use crate::alignment::{Alignment, AlignmentReport, Patterns, read_alignment};
-use crate::error::{Error, Fault, Place, Result};
-use crate::input::read_text;
+use crate::error::{Error, Fault, Place, Result, abridged};
+use crate::input::{name_of, read_text};
 use crate::likelihood::BrlenLinkage;
 use crate::model::Model;
 use crate::partition::{
@@ -114,7 +114,7 @@ pub fn load(plan: &Plan) -> Result<Loaded> {
             Ok(patterns) => {
                 let PartitionDef { name, sites, .. } = def;
                 let partition = Partition { name, model, patterns, sites };
-                faults.extend(check_all_variable(&partition, &path.display().to_string()));
+                faults.extend(check_all_variable(&partition, &name_of(path)));
                 partitions.push(partition);
                 brlen_scalers.push(scaler);
                 questions.push(asked.map(|(question, _)| question));
@@ -123,7 +123,7 @@ pub fn load(plan: &Plan) -> Result<Loaded> {
         }
     }
     if faults.is_empty() && partitions.iter().all(|p| p.patterns.num_tips() == 0) {
-        let place = Place::file(path.display().to_string());
+        let place = Place::file(name_of(path));
         let message = "no taxon has any data: every cell is a gap or undetermined";
         faults.push(Fault::new(place, message));
     }
@@ -201,7 +201,7 @@ fn check_size(alignment: &Alignment, plan: &Plan, path: &Path, faults: &mut Vec<
     } else {
         return;
     };
-    faults.push(Fault::new(Place::file(path.display().to_string()), message));
+    faults.push(Fault::new(Place::file(name_of(path)), message));
 }
 
 fn read_defs(
@@ -212,7 +212,8 @@ fn read_defs(
     let Some(path) = &plan.data.partitions else {
         return Ok(whole_alignment(alignment.num_sites(), ""));
     };
-    let Some(text) = collect(read_text(path, MAX_PARTITION_FILE, "a partition file"), faults)? else {
+    let Some(text) = collect(read_text(path, MAX_PARTITION_FILE, "a partition file"), faults)?
+    else {
         return Ok(Vec::new());
     };
     let name = path.display().to_string();
@@ -245,7 +246,7 @@ pub(super) fn count_with_warning(partition: &mut Partition) -> Option<String> {
     (!raised.is_empty()).then(|| {
         format!(
             "partition '{}' has no or hardly any {}: empirical frequencies raised to 0.0001",
-            partition.name,
+            abridged(&partition.name),
             states.join(", ")
         )
     })

@@ -2,7 +2,7 @@
 //!
 //! Reading the numbers is the business of [`UserMatrix`]; here file names are found and opened.
 
-use crate::error::Result;
+use crate::error::{Result, abridged};
 use crate::input::read_text;
 use crate::model::{Model, UserMatrix};
 use std::path::{Path, PathBuf};
@@ -44,7 +44,9 @@ pub fn parse_model(
     }
     match (strip_name(text, FILE_MATRIX), given) {
         (Some(rest), Some(matrix)) => with(matrix, rest),
-        (Some(_), None) => Err(format!("model '{text}': which matrix? Give its file with -P")),
+        (Some(_), None) => {
+            Err(format!("model '{}': which matrix? Give its file with -P", abridged(text)))
+        }
         (None, _) => Model::parse_with_states(text, num_states),
     }
 }

@@ -81,7 +81,9 @@ fn warn_of_strangers(taxa: &Taxa, partitions: &[Partition], warnings: &mut Vec<S
             .map(|&taxon| taxa.name(taxon))
             .collect();
         if shared.len() < 2 {
-            let found = shared.first().map_or("none".to_string(), |name| format!("only {}", abridged(name)));
+            let found = shared
+                .first()
+                .map_or("none".to_string(), |name| format!("only {}", abridged(name)));
             warnings.push(format!(
                 "partition '{}' shares fewer than 2 taxa with the others ({found}): how its taxa lie \
                  among those of the others is arbitrary",

@@ -89,7 +89,8 @@ impl<'a> Characters<'a> {
 
     fn refuse(&mut self) -> Option<char> {
         let place = Place::file(self.input.name()).at_line(self.line as usize);
-        let message = "bytes that are no text (UTF-8): expected trees in Newick form; save the file as UTF-8";
+        let message =
+            "bytes that are no text (UTF-8): expected trees in Newick form; save the file as UTF-8";
         self.failure = self.failure.take().or(Some(Error::input(place, message)));
         self.stop();
         None

@@ -145,7 +145,8 @@ struct Lexer<'a> {
 
 impl Lexer<'_> {
     fn fault(&self, (line, column): (u32, u32), message: impl Into<String>) -> Fault {
-        let place = Place::file(self.chars.file()).at_line(line as usize).at_column(column as usize);
+        let place =
+            Place::file(self.chars.file()).at_line(line as usize).at_column(column as usize);
         Fault::new(place, message)
     }
 
@@ -242,7 +243,8 @@ impl Lexer<'_> {
     }
 }
 
-const TOO_LONG: &str = "the name that starts here has more than 65536 characters; is this a file of trees?";
+const TOO_LONG: &str =
+    "the name that starts here has more than 65536 characters; is this a file of trees?";
 
 /// What has been read of the current node.
 #[derive(Clone, Copy, PartialEq)]
@@ -286,7 +288,8 @@ impl Parser<'_> {
         }
         let at = (self.lexer.chars.line, self.lexer.chars.column);
         self.lexer.chars.bump();
-        let is_nexus = self.lexer.bare('#', at).is_ok_and(|word| word.eq_ignore_ascii_case("#nexus"));
+        let is_nexus =
+            self.lexer.bare('#', at).is_ok_and(|word| word.eq_ignore_ascii_case("#nexus"));
         let message = if is_nexus {
             "this is a NEXUS file; expected trees in Newick form, such as (A,B,(C,D)); please export them as Newick"
         } else {
@@ -302,7 +305,9 @@ impl Parser<'_> {
             Some(taxa) => format!(
                 "the tree that starts here has more than {limit} nodes, but there are {taxa} taxa; is it a tree of these?"
             ),
-            None => format!("the tree that starts here has more than {limit} nodes; is this a file of trees?"),
+            None => format!(
+                "the tree that starts here has more than {limit} nodes; is this a file of trees?"
+            ),
         };
         let fault = self.lexer.give_up(start, message);
         self.faults.push(fault);
@@ -546,7 +551,10 @@ mod tests {
         assert!(faults.lines().count() < 60, "{faults}");
         for text in [format!("({label},b);"), format!("('{label},b);")] {
             let said = refusal(&text, 5);
-            assert!(said.starts_with("t, line 1, column 2: the name that starts here has more than"), "{said}");
+            assert!(
+                said.starts_with("t, line 1, column 2: the name that starts here has more than"),
+                "{said}"
+            );
             assert_eq!(said.lines().count(), 1, "{said}");
         }
     }

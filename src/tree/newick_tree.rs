@@ -138,7 +138,10 @@ impl NewickTree {
         for node in &self.nodes {
             let message = match node.length {
                 Some(length) if length < 0.0 => {
-                    format!("negative branch length {}; lengths must be 0 or more", short_number(length))
+                    format!(
+                        "negative branch length {}; lengths must be 0 or more",
+                        short_number(length)
+                    )
                 }
                 Some(length) if length > MAX_READ_BRLEN => format!(
                     "branch length {} is more than {MAX_READ_BRLEN}; expected substitutions per site, not units of time",
