@@ -82,57 +82,63 @@ impl<'a> Input<'a> {
     /// The next bytes, empty at the end; [`Input::consume`] says how many of them were used.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::Input`] for gzipped data that are cut off or damaged.
+    /// [`Error::Io`], also for gzipped data that are cut off or damaged.
     pub fn fill(&mut self) -> Result<&[u8]> {
-        loop {
-            match self.reader.fill_buf() {
-                Ok(_) => break,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.failure(error)),
-            }
-        }
-        // Filled above: this only hands out what is there.
-        self.reader.fill_buf().map_err(|source| Error::Io {
-            path: self.name.clone(),
-            source,
-            writing: false,
-        })
-    }
-
-    /// Passes over bytes that [`Input::fill`] gave.
-    pub fn consume(&mut self, count: usize) {
-        self.reader.consume(count);
+        let is_interrupted = |error: io::Error| error.kind() == ErrorKind::Interrupted;
+        while self.reader.fill_buf().is_err_and(is_interrupted) {}
+        let path = self.name.clone();
+        self.fill_buf().map_err(|source| Error::Io { path, source, writing: false })
     }
 
     /// The first bytes, fewer than [`CHUNK`] only if there are no more.
     fn take_start(&mut self) -> Result<Vec<u8>> {
         let mut start = Vec::with_capacity(CHUNK);
         let read = (&mut self.reader).take(CHUNK as u64).read_to_end(&mut start);
-        read.map_err(|error| self.failure(error))?;
-        Ok(start)
+        match read {
+            Ok(_) => Ok(start),
+            Err(error) => {
+                let source = explain(error, self.gzipped);
+                Err(Error::Io { path: self.name.clone(), source, writing: false })
+            }
+        }
     }
 
     fn put_back(&mut self, start: Vec<u8>) {
         let rest = std::mem::replace(&mut self.reader, Box::new(io::empty()));
         self.reader = Box::new(Cursor::new(start).chain(rest));
     }
+}
 
-    fn failure(&self, source: io::Error) -> Error {
-        let place = || Place::file(&self.name);
-        match source.kind() {
-            ErrorKind::UnexpectedEof if self.gzipped => Error::input(
-                place(),
-                "the gzipped data break off before their end: the file is incomplete; copy or download it again",
-            ),
-            ErrorKind::InvalidInput | ErrorKind::InvalidData if self.gzipped => Error::input(
-                place(),
-                format!(
-                    "the gzipped data are damaged ({source}): copy or download the file again, or pack it again"
-                ),
-            ),
-            _ => Error::Io { path: self.name.clone(), source, writing: false },
-        }
+/// Failures are worded for users.
+impl BufRead for Input<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        let gzipped = self.gzipped;
+        self.reader.fill_buf().map_err(|error| explain(error, gzipped))
     }
+
+    fn consume(&mut self, count: usize) {
+        self.reader.consume(count);
+    }
+}
+
+impl Read for Input<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let gzipped = self.gzipped;
+        self.reader.read(buffer).map_err(|error| explain(error, gzipped))
+    }
+}
+
+fn explain(error: io::Error, gzipped: bool) -> io::Error {
+    let message = match error.kind() {
+        ErrorKind::UnexpectedEof if gzipped => {
+            "the gzipped data break off before their end: the file is incomplete; copy or download it again".to_string()
+        }
+        ErrorKind::InvalidInput | ErrorKind::InvalidData if gzipped => {
+            format!("the gzipped data are damaged ({error}): copy or download the file again, or pack it again")
+        }
+        _ => return error,
+    };
+    io::Error::new(error.kind(), message)
 }
 
 /// The whole text of a small file, at most `limit` bytes; `what` says what it should be (`a partition file`).

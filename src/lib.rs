@@ -5,8 +5,8 @@
 //!
 //! | floor | rooms |
 //! |---|---|
-//! | 0 | [`error`], [`input`], [`rng`], [`taxa`], [`numeric`] |
-//! | 1 | [`alphabet`], [`tree`], [`parallel`] |
+//! | 0 | [`error`], [`rng`], [`taxa`], [`numeric`] |
+//! | 1 | [`alphabet`], [`tree`], [`parallel`], [`input`] |
 //! | 2 | [`alignment`], [`model`] |
 //! | 3 | [`partition`] |
 //! | 4 | [`parsimony`], [`distance`], [`simulate`], [`likelihood`] |
@@ -18,12 +18,12 @@
 //! | 10 | [`cli`] |
 
 pub mod error;
-pub mod input;
 pub mod numeric;
 pub mod rng;
 pub mod taxa;
 
 pub mod alphabet;
+pub mod input;
 pub mod parallel;
 pub mod tree;
 

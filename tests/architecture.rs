@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 /// Rooms and their floors: a room imports lower floors only, never a neighbour on its own.
 const FLOORS: &[(&str, u8)] = &[
     ("error", 0),
-    ("input", 0),
     ("rng", 0),
     ("taxa", 0),
     ("numeric", 0),
+    ("input", 1),
     ("alphabet", 1),
     ("tree", 1),
     ("parallel", 1),

@@ -356,7 +356,7 @@ fn messages_quote_little_and_print_short_numbers() {
     for (files, command) in [
         (vec![("a.phy", text.as_str())], "-s a.phy -m JC"),
         (
-            vec![("a.phy", GOOD), ("t", &*TREE.replace('e', &name))],
+            vec![("a.phy", GOOD), ("t", &*TREE.replace('e', &name[..1000]))],
             "--evaluate -s a.phy -m JC -t t",
         ),
         (vec![("a.phy", GOOD), ("q", &*format!("DNA, {name} = 1-9"))], "-s a.phy -m JC -q q"),

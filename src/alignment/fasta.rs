@@ -8,6 +8,7 @@ use super::assemble::{Record, assemble, count_characters};
 use super::rows::Alignment;
 use crate::error::{Fault, Place, Result};
 use crate::input::Input;
+use std::io::BufRead;
 
 /// Characters beyond twice the longest sequence so far of which a sequence keeps its count only: it is refused
 /// in any case.

@@ -14,6 +14,7 @@ use super::assemble::{Header, Record, assemble, count_characters};
 use super::rows::Alignment;
 use crate::error::{Error, Place, Result};
 use crate::input::Input;
+use std::io::BufRead;
 use std::iter::StepBy;
 use std::ops::Range;
 

@@ -293,6 +293,6 @@ mod tests {
         let found = messages(&format!("DNA, {} = 1-5", "g".repeat(1_000_000)), 4);
         assert!(found[0].len() < 400, "{}", found[0].len());
         let found = messages(&format!("DNA, g = {}", "1".repeat(1_000_000)), 4);
-        assert!(found[0].len() < 400 && found[0].contains("1... reaches beyond"), "{found:?}");
+        assert!(found[0].len() < 400 && found[0].contains("1...' reaches beyond"), "{found:?}");
     }
 }

@@ -14,6 +14,7 @@ use super::simulate::simulate;
 use super::start::start;
 use super::support::support;
 use crate::error::{Error, Fault, Place, Result};
+use crate::input::STANDARD_INPUT;
 use crate::output::{Kind, OutputFiles, Progress, Report};
 use crate::search::{Event, Observer};
 use std::path::Path;
@@ -106,7 +107,7 @@ fn check_input_files(plan: &Plan) -> Result<()> {
         }
     }
     let mut faults = Vec::new();
-    for path in paths {
+    for path in paths.into_iter().filter(|path| *path != Path::new(STANDARD_INPUT)) {
         let place = Place::file(path.display().to_string());
         match std::fs::metadata(path) {
             Ok(found) if found.is_dir() => {

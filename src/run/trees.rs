@@ -57,7 +57,9 @@ fn for_each_tree(
     taxa: Option<&Taxa>,
     mut take: impl FnMut(usize, NewickTree) -> Result<()>,
 ) -> Result<()> {
-    let mut reader = NewickReader::new(Input::open(path)?);
+    let input = Input::open(path)?;
+    let file = input.name().to_string();
+    let mut reader = NewickReader::new(input, &file);
     if let Some(taxa) = taxa {
         reader = reader.expecting(taxa.len());
     }

@@ -1,11 +1,13 @@
 //! Characters of a text with their places, decoded as they are read: a file of trees is never in memory whole.
 
 use crate::error::{Error, Place, Result};
-use crate::input::Input;
+use std::io::{BufRead, ErrorKind};
 
-/// The characters of an input, one at a time.
+/// The characters of a text, one at a time.
 pub(super) struct Characters<'a> {
-    input: Input<'a>,
+    reader: Box<dyn BufRead + 'a>,
+    /// What faults call the text.
+    pub file: String,
     /// Bytes that were read and not yet handed out, from `at` on.
     bytes: Vec<u8>,
     at: usize,
@@ -18,17 +20,19 @@ pub(super) struct Characters<'a> {
 }
 
 impl<'a> Characters<'a> {
-    pub fn new(input: Input<'a>) -> Self {
-        let bytes = Vec::new();
-        let mut characters =
-            Characters { input, bytes, at: 0, next: None, line: 1, column: 1, failure: None };
+    pub fn new(reader: impl BufRead + 'a, file: &str) -> Self {
+        let mut characters = Characters {
+            reader: Box::new(reader),
+            file: file.to_string(),
+            bytes: Vec::new(),
+            at: 0,
+            next: None,
+            line: 1,
+            column: 1,
+            failure: None,
+        };
         characters.next = characters.decode();
         characters
-    }
-
-    /// What faults call the input.
-    pub fn file(&self) -> &str {
-        self.input.name()
     }
 
     /// The next character, which stays the next.
@@ -88,7 +92,7 @@ impl<'a> Characters<'a> {
     }
 
     fn refuse(&mut self) -> Option<char> {
-        let place = Place::file(self.input.name()).at_line(self.line as usize);
+        let place = Place::file(&self.file).at_line(self.line as usize);
         let message =
             "bytes that are no text (UTF-8): expected trees in Newick form; save the file as UTF-8";
         self.failure = self.failure.take().or(Some(Error::input(place, message)));
@@ -101,10 +105,12 @@ impl<'a> Characters<'a> {
             return None;
         }
         if self.at == self.bytes.len() {
-            let chunk = match self.input.fill() {
+            let chunk = match self.reader.fill_buf() {
                 Ok(chunk) => chunk,
-                Err(error) => {
-                    self.failure = Some(error);
+                Err(error) if error.kind() == ErrorKind::Interrupted => return self.byte(),
+                Err(source) => {
+                    let path = self.file.clone();
+                    self.failure = Some(Error::Io { path, source, writing: false });
                     self.stop();
                     return None;
                 }
@@ -112,8 +118,7 @@ impl<'a> Characters<'a> {
             self.bytes.clear();
             self.bytes.extend_from_slice(chunk);
             self.at = 0;
-            let length = self.bytes.len();
-            self.input.consume(length);
+            self.reader.consume(self.bytes.len());
         }
         let byte = self.bytes.get(self.at).copied()?;
         self.at += 1;
@@ -126,7 +131,7 @@ mod tests {
     use super::*;
 
     fn read(bytes: &[u8]) -> (String, u32, Result<()>) {
-        let mut characters = Characters::new(Input::new(bytes, "t").unwrap());
+        let mut characters = Characters::new(bytes, "t");
         let mut text = String::new();
         while let Some(character) = characters.bump() {
             text.push(character);

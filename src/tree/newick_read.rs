@@ -10,7 +10,7 @@
 
 use super::newick_chars::Characters;
 use crate::error::{Error, Fault, Place, Result, abridged};
-use crate::input::Input;
+use std::io::BufRead;
 
 /// One node of a [`NewickTree`].
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -49,22 +49,23 @@ impl NewickTree {
 /// # Errors
 /// As [`NewickReader::finish`].
 pub fn read_newick(text: &str, file: &str) -> Result<Vec<NewickTree>> {
-    let mut reader = NewickReader::new(Input::new(text.as_bytes(), file)?);
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut reader = NewickReader::new(text.as_bytes(), file);
     let trees = std::iter::from_fn(|| reader.next_tree()).collect();
     reader.finish()?;
     Ok(trees)
 }
 
-/// Reads the trees of an input one after the other.
+/// Reads the trees of a text one after the other.
 pub struct NewickReader<'a> {
     parser: Parser<'a>,
     any: bool,
 }
 
 impl<'a> NewickReader<'a> {
-    /// A reader of trees of at most 2 million taxa.
-    pub fn new(input: Input<'a>) -> Self {
-        let lexer = Lexer { chars: Characters::new(input) };
+    /// A reader of trees of at most 2 million taxa; `file` is the name to show in faults.
+    pub fn new(reader: impl BufRead + 'a, file: &str) -> Self {
+        let lexer = Lexer { chars: Characters::new(reader, file) };
         let mut parser =
             Parser { lexer, faults: Vec::new(), num_taxa: None, max_nodes: 2 * MAX_TIPS };
         parser.refuse_nexus();
@@ -99,7 +100,7 @@ impl<'a> NewickReader<'a> {
     /// the next `;`), an input without any tree or that is no text, [`Error::Io`].
     pub fn finish(self) -> Result<()> {
         let Parser { lexer, mut faults, .. } = self.parser;
-        let file = lexer.chars.file().to_string();
+        let file = lexer.chars.file.clone();
         match lexer.chars.finish() {
             Ok(()) => {}
             Err(Error::Input(more)) => faults = more,
@@ -145,8 +146,7 @@ struct Lexer<'a> {
 
 impl Lexer<'_> {
     fn fault(&self, (line, column): (u32, u32), message: impl Into<String>) -> Fault {
-        let place =
-            Place::file(self.chars.file()).at_line(line as usize).at_column(column as usize);
+        let place = Place::file(&self.chars.file).at_line(line as usize).at_column(column as usize);
         Fault::new(place, message)
     }
 
@@ -535,7 +535,7 @@ mod tests {
     }
 
     fn refusal(text: &str, num_taxa: usize) -> String {
-        let mut reader = NewickReader::new(Input::new(text.as_bytes(), "t").unwrap());
+        let mut reader = NewickReader::new(text.as_bytes(), "t");
         reader = reader.expecting(num_taxa);
         while reader.next_tree().is_some() {}
         reader.finish().unwrap_err().to_string()
