@@ -74,7 +74,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// A fault at a place. Words of more than [`MAX_WORD`] characters, which only hostile input has, are cut.
+    /// A fault at a place. Words of more than 300 characters, which only hostile input has, are cut.
     pub fn new(place: Place, message: impl Into<String>) -> Self {
         Fault { place, message: cut_words(message.into()) }
     }
