@@ -3,6 +3,7 @@
 //! Here live the error types of the whole program and their exit codes. Readers collect *every*
 //! [`Fault`] they find before they refuse, so a user mends a file once. Nothing here prints.
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// Where a fault was found. Every part is optional; what is known is shown.
@@ -57,7 +58,7 @@ impl fmt::Display for Place {
             }
         }
         if let Some(name) = &self.name {
-            write!(f, "{separator}'{name}'")?;
+            write!(f, "{separator}'{}'", abridged(name))?;
         }
         Ok(())
     }
@@ -73,9 +74,9 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// A fault at a place.
+    /// A fault at a place. Words of more than 300 characters, which only hostile input has, are cut.
     pub fn new(place: Place, message: impl Into<String>) -> Self {
-        Fault { place, message: message.into() }
+        Fault { place, message: cut_words(message.into()) }
     }
 }
 
@@ -131,6 +132,37 @@ impl Error {
     }
 }
 
+/// Characters of an input that a message quotes at most.
+const MAX_QUOTED: usize = 60;
+/// Longest word of a message, paths included.
+const MAX_WORD: usize = 300;
+
+/// A piece of input as messages quote it: a name may be a whole file by mistake.
+pub fn abridged(text: &str) -> Cow<'_, str> {
+    cut(text, MAX_QUOTED)
+}
+
+/// A number as messages show it: in few characters, however large or small it is.
+pub fn short_number(value: f64) -> String {
+    let plain = value == 0.0 || (1e-5..1e9).contains(&value.abs()) || !value.is_finite();
+    if plain { value.to_string() } else { format!("{value:e}") }
+}
+
+fn cut(text: &str, limit: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(limit) {
+        Some((end, _)) => Cow::Owned(format!("{}...", &text[..end])),
+        None => Cow::Borrowed(text),
+    }
+}
+
+/// The net below all that quote without [`abridged`].
+fn cut_words(text: String) -> String {
+    if text.split(' ').all(|word| word.len() <= MAX_WORD) {
+        return text;
+    }
+    text.split(' ').map(|word| cut(word, MAX_WORD)).collect::<Vec<_>>().join(" ")
+}
+
 /// Longest list of faults shown in full; a message nobody reads to the end helps nobody.
 const MAX_FAULTS_SHOWN: usize = 50;
 
@@ -157,5 +189,20 @@ mod tests {
             fault.to_string(),
             "a.phy, line 3, column 7, 'Homo sapiens': unknown character '!'"
         );
+    }
+
+    #[test]
+    fn what_messages_quote_is_short() {
+        let long = "é".repeat(10_000);
+        assert_eq!(abridged("name"), "name");
+        assert_eq!(abridged(&long), "é".repeat(60) + "...");
+        let fault = Fault::new(Place::file("a").named(&long), format!("model '{long}' is unknown"));
+        assert!(fault.to_string().chars().count() < 400, "{fault}");
+        assert!(fault.to_string().ends_with("... is unknown"), "{fault}");
+        for (value, shown) in [(0.0, "0"), (-1.5, "-1.5"), (0.0001, "0.0001"), (1e308, "1e308")] {
+            assert_eq!(short_number(value), shown);
+        }
+        assert_eq!(short_number(-5e-324), "-5e-324");
+        assert_eq!(short_number(123456789.25), "123456789.25");
     }
 }

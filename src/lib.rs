@@ -6,7 +6,7 @@
 //! | floor | rooms |
 //! |---|---|
 //! | 0 | [`error`], [`observer`], [`rng`], [`taxa`], [`numeric`] |
-//! | 1 | [`alphabet`], [`tree`], [`parallel`] |
+//! | 1 | [`alphabet`], [`tree`], [`parallel`], [`input`] |
 //! | 2 | [`alignment`], [`model`] |
 //! | 3 | [`partition`] |
 //! | 4 | [`parsimony`], [`distance`], [`simulate`], [`likelihood`] |
@@ -24,6 +24,7 @@ pub mod rng;
 pub mod taxa;
 
 pub mod alphabet;
+pub mod input;
 pub mod parallel;
 pub mod tree;
 

@@ -10,6 +10,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("rng", 0),
     ("taxa", 0),
     ("numeric", 0),
+    ("input", 1),
     ("alphabet", 1),
     ("tree", 1),
     ("parallel", 1),

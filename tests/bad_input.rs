@@ -1,6 +1,8 @@
 //! Input that must be refused: exit code 2, one message with every fault, nothing left behind.
 
-use crate::util::Scratch;
+use crate::util::{Scratch, repository};
+use flate2::{Compression, write::GzEncoder};
+use std::io::Write;
 
 const GOOD: &str = "5 8\na  ACGTACGT\nb  ACGTACGA\nc  ACGAACGA\nd  ACCAACGA\ne  TCCAACGA\n";
 const TREE: &str = "((a:0.1,b:0.1):0.1,c:0.1,(d:0.1,e:0.1):0.1);\n";
@@ -227,4 +229,150 @@ fn data_that_are_odd_but_usable_give_warnings_that_name_them() {
         let undetermined = report["undetermined_edges"].as_array().unwrap();
         assert!(undetermined.iter().any(|edge| edge["taxa"][0] == "f"), "{undetermined:?}");
     }
+}
+
+fn gzip(text: &str) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(text.as_bytes()).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn nucleotides_under_models_of_other_data_give_a_warning() {
+    let primates = std::fs::read_to_string(repository("datasets/primates.phy")).unwrap();
+    let scratch = Scratch::new();
+    scratch.write("a.phy", &primates);
+    scratch.write("q", "LG, a = 1-30\nDNA, b = 31-898\n");
+    for (command, partition) in [
+        ("-m LG+G", "all"),
+        ("-m PROTGAMMAAUTO", "all"),
+        ("-m GTR+G -q q", "a"),
+        ("-m MK+G", "all"),
+    ] {
+        let ran = scratch.succeed(&format!("--check -s a.phy {command} -n out"));
+        let expected = format!("the characters of partition '{partition}' look like DNA");
+        assert_eq!(ran.stderr.matches("look like DNA").count(), 1, "{command}: {}", ran.stderr);
+        assert!(ran.stderr.contains(&expected), "{command}: {}", ran.stderr);
+    }
+    let ran = scratch.succeed("--check -s a.phy -m GTR+G -n out");
+    assert!(!ran.stderr.contains("look like"), "{}", ran.stderr);
+}
+
+#[test]
+fn characters_no_protein_model_knows_give_one_warning() {
+    let scratch = Scratch::new();
+    scratch.write("a.fa", ">a\nMKVUU\n>b\nMKVLL\n>c\nMKVO*\n>d\nMKILU\n");
+    let ran = scratch.succeed("--check -s a.fa -m LG -n out");
+    let expected = "U (selenocysteine) 3 times, O (pyrrolysine) once, * (stop) once, first in a.fa, line 2, column 4, 'a'";
+    assert_eq!(ran.stderr.matches(expected).count(), 1, "{}", ran.stderr);
+}
+
+#[test]
+fn dots_that_may_mean_the_first_row_are_refused_in_every_format() {
+    let said = ["'b'", "stands 3 times in 2 sequences but not in the first", "or a gap"];
+    for text in [
+        "4 4\na ACGT\nb A..T\nc ACGT\nd AC.T\n",
+        "4 4\na AC\nb A.\nc AC\nd AC\n\nGT\n.T\nGT\n.T\n",
+        ">a\nACGT\n>b\nA..T\n>c\nACGT\n>d\nAC.T\n",
+    ] {
+        refuse_alignment(text, &said);
+        refuse(&[("a.phy", text)], "-s a.phy -m LG", &said);
+    }
+    let scratch = Scratch::new();
+    scratch.write("a.phy", "4 4\na AC.T\nb A..T\nc ACGT\nd AC.T\n");
+    scratch.succeed("--check -s a.phy -m GTR -n out");
+}
+
+#[test]
+fn several_trees_where_one_is_expected_are_refused() {
+    let files = [("t", &*TREE.repeat(2)), ("b", TREE)];
+    refuse(&files, "--support --tree t --bs-trees b", &["t: holds 2 trees, expected one"]);
+    refuse(&files, "simulate --tree t -m JC --sites 9", &["t: holds 2 trees, expected one"]);
+}
+
+#[test]
+fn standard_input_is_read_and_nothing_is_named_after_it() {
+    let scratch = Scratch::new();
+    scratch.write("t", TREE);
+    let command = "--evaluate -m JC -t t";
+    let ran = scratch.run_with_input(&format!("{command} -s - -n out"), GOOD);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    scratch.write("a.phy", GOOD);
+    scratch.succeed(&format!("{command} -s a.phy -n file"));
+    assert_eq!(
+        crate::util::results(&scratch, "out")["bestTree"],
+        crate::util::results(&scratch, "file")["bestTree"]
+    );
+    let before = scratch.files();
+    for (words, expected) in [
+        ("-s -", "cannot be named after standard input: give --prefix"),
+        ("-s /dev/stdin", "cannot be named after /dev/stdin: give --prefix"),
+        ("-s /dev/stdin -w .", "cannot be named after /dev/stdin: give --prefix"),
+        ("-s a.phy --prefix /dev/full", "/dev/full, is that of a device"),
+        ("-s a.phy --prefix .", "folder"),
+    ] {
+        let ran = scratch.run_with_input(&format!("{command} {words}"), GOOD);
+        ran.assert_refused(&[expected]);
+    }
+    assert_eq!(scratch.files(), before);
+    let ran = scratch.run_with_input("-m JC -s - -n new", "2 4\na ACGT\nb ACG\n");
+    ran.assert_refused(&["standard input, line 3, 'b'"]);
+}
+
+#[test]
+fn devices_without_an_end_are_refused_at_once() {
+    let files = [("a.phy", GOOD), ("t", TREE)];
+    refuse(&[], "-s /dev/zero -m JC", &["/dev/zero", "begins with"]);
+    refuse(&files, "-s a.phy -m JC -q /dev/zero", &["/dev/zero", "no text"]);
+    refuse(&files, "-s a.phy -m PROTGTR{/dev/zero}", &["/dev/zero", "no text"]);
+    refuse(&files, "-s a.phy -m LG -P /dev/zero", &["/dev/zero", "no text"]);
+    refuse(&files, "--evaluate -s a.phy -m JC -t /dev/zero", &["/dev/zero", "no text"]);
+}
+
+#[test]
+fn gzipped_trees_and_partitions_are_read_and_those_that_break_off_are_named() {
+    let scratch = Scratch::new();
+    scratch.write("a.phy", GOOD);
+    let files = [("t.gz", TREE), ("q.gz", "JC, g1 = 1-4\nJC, g2 = 5-8\n"), ("a.gz", GOOD)];
+    for (name, text) in files {
+        std::fs::write(scratch.path().join(name), gzip(text)).unwrap();
+        let cut = &gzip(text)[..20];
+        std::fs::write(scratch.path().join(format!("cut-{name}")), cut).unwrap();
+    }
+    scratch.succeed("--evaluate -s a.gz -q q.gz -t t.gz -n out");
+    for (cut, command) in [
+        ("cut-a.gz", "-s cut-a.gz -q q.gz -t t.gz"),
+        ("cut-q.gz", "-s a.gz -q cut-q.gz -t t.gz"),
+        ("cut-t.gz", "-s a.gz -q q.gz -t cut-t.gz"),
+    ] {
+        let ran = scratch.run(&format!("--evaluate {command} -n new"));
+        ran.assert_refused(&[&format!("{cut}: the gzipped data break off before their end")]);
+    }
+}
+
+#[test]
+fn messages_quote_little_and_print_short_numbers() {
+    let name = "n".repeat(1_000_000);
+    let text = GOOD.replace("a  ACGT", &format!("{name}  ACG"));
+    for (files, command) in [
+        (vec![("a.phy", text.as_str())], "-s a.phy -m JC"),
+        (
+            vec![("a.phy", GOOD), ("t", &*TREE.replace('e', &name[..1000]))],
+            "--evaluate -s a.phy -m JC -t t",
+        ),
+        (vec![("a.phy", GOOD), ("q", &*format!("DNA, {name} = 1-9"))], "-s a.phy -m JC -q q"),
+        (vec![("a.phy", GOOD), ("q", &*format!("{name}, a = 1-8"))], "-s a.phy -m JC -q q"),
+    ] {
+        let said = refuse(&files, command, &["nnnn"]);
+        assert!(said.len() < 3000, "{command}: {} bytes", said.len());
+    }
+    let files = [("a.phy", GOOD), ("t", &*TREE.replace("(a:0.1", "(a:1e308"))];
+    refuse(&files, "--evaluate -s a.phy -m JC -t t", &["length 1e308 is more than"]);
+    refuse(&files, "-s a.phy -m GTR+G{1e308}", &["alpha 1e308 in"]);
+    refuse(&files, "-s a.phy -m GTR{1e308/1/1/1/1/1}", &["rate 1e308 of GTR"]);
+    refuse(
+        &files,
+        "-s a.phy -m typo.part",
+        &["'typo.part' is neither a model nor a file that is there"],
+    );
 }

@@ -1,8 +1,9 @@
 //! Scratch folders, running the binary, comparing its runs.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 /// A folder of its own for one test, removed at its end, in which the binary is run.
 pub struct Scratch(tempfile::TempDir);
@@ -43,6 +44,22 @@ impl Scratch {
         let ran = self.run(arguments);
         assert_eq!(ran.code, 0, "{arguments}: {}", ran.stderr);
         ran
+    }
+
+    /// Runs the binary inside the folder with a text as standard input.
+    pub fn run_with_input(&self, arguments: &str, input: &str) -> Ran {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_mlsearch"))
+            .args(arguments.split_whitespace())
+            .current_dir(self.path())
+            .env_remove("RUST_LOG")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary can be started");
+        // A command that is refused at once does not read.
+        let _ = child.stdin.take().expect("a pipe").write_all(input.as_bytes());
+        Ran::new(child.wait_with_output().expect("the binary ends"))
     }
 
     /// Runs the binary inside the folder with these arguments.

@@ -1,32 +1,26 @@
 //! From the pieces a format reader found to an [`Alignment`]: every check that does not depend on the format.
 //!
-//! Readers say which bytes belong to which taxon ([`Record`]) and what the file promises ([`Header`]); here names
+//! Readers say which characters belong to which taxon ([`Record`]) and what the file promises ([`Header`]); here names
 //! and lengths are compared, characters that no data type knows are refused, and all faults are worded.
 
-use super::rows::{Alignment, LineStart};
+use super::rows::{Alignment, RowLines};
 use crate::alphabet::is_sequence_character;
-use crate::error::{Error, Fault, Place, Result};
+use crate::error::{Error, Fault, Place, Result, abridged};
 use crate::taxa::Taxa;
 use std::collections::HashMap;
 
 /// One taxon as a reader found it.
-pub(super) struct Record<'a> {
+pub(super) struct Record {
     /// Name, not yet checked.
-    pub name: &'a [u8],
+    pub name: Vec<u8>,
     /// Line the name stands on, counted from 1.
     pub line: usize,
-    /// Its characters, in order.
-    pub pieces: Vec<Piece<'a>>,
-}
-
-/// Characters of one taxon on one line.
-#[derive(Clone, Copy)]
-pub(super) struct Piece<'a> {
-    /// Line of the file, counted from 1.
-    pub line: usize,
-    /// The characters; white space among them is to be skipped.
-    pub text: &'a [u8],
-    /// How many of them are not white space.
+    /// Its characters, without white space; not all of them if it is so much longer than the others that it will
+    /// be refused.
+    pub row: Vec<u8>,
+    /// The lines they stand on.
+    pub lines: RowLines,
+    /// How many characters were read.
     pub num_sites: usize,
 }
 
@@ -39,24 +33,35 @@ pub(super) struct Header {
     pub num_sites: usize,
     /// Line of the promise, counted from 1.
     pub line: usize,
+    /// True if the first 10 characters of a line were taken for the name, which users must know to understand
+    /// what was counted.
+    pub strict_names: bool,
 }
 
-impl<'a> Piece<'a> {
-    /// The characters of a line, or of what is left of it after the name.
-    pub fn new(line: usize, text: &'a [u8]) -> Self {
-        Piece { line, text, num_sites: text.iter().filter(|b| !b.is_ascii_whitespace()).count() }
+/// Number of characters that are not white space: bytes that begin one, in UTF-8.
+pub(super) fn count_characters(text: &[u8]) -> usize {
+    let begins = |byte: &&u8| !byte.is_ascii_whitespace() && **byte & 0b1100_0000 != 0b1000_0000;
+    text.iter().filter(begins).count()
+}
+
+impl Record {
+    /// A taxon that begins on this line, without name and characters.
+    pub fn new(line: usize) -> Self {
+        Record { name: Vec::new(), line, row: Vec::new(), lines: RowLines::default(), num_sites: 0 }
     }
-}
 
-impl Record<'_> {
-    /// Number of characters that are not white space.
-    pub fn num_sites(&self) -> usize {
-        self.pieces.iter().map(|piece| piece.num_sites).sum()
+    /// Keeps the characters of a text of which so many are not white space.
+    pub fn append(&mut self, text: &[u8], num_characters: usize) {
+        if num_characters == text.len() {
+            self.row.extend_from_slice(text);
+        } else {
+            self.row.extend(text.iter().filter(|byte| !byte.is_ascii_whitespace()));
+        }
     }
 
     fn place(&self, file: &str) -> Place {
         let place = Place::file(file).at_line(self.line);
-        match self.name {
+        match self.name.as_slice() {
             b"" => place,
             name => place.named(String::from_utf8_lossy(name)),
         }
@@ -86,19 +91,16 @@ pub(super) fn assemble(
     let names = check_names(file, &records, &mut faults);
     check_lengths(file, &records, header, &mut faults);
 
-    let mut rows = Vec::with_capacity(records.len());
-    let mut line_starts = Vec::with_capacity(records.len());
-    for record in records {
-        let (row, starts) = join(&record);
-        check_characters(file, &record, &row, &starts, &mut faults);
-        rows.push(row);
-        line_starts.push(starts);
+    for record in &records {
+        check_characters(file, record, &mut faults);
     }
+    check_dots(file, &records, &mut faults);
     if !faults.is_empty() {
         return Err(Error::Input(faults));
     }
     let taxa = Taxa::new(names).expect("duplicates were refused");
-    Ok(Alignment::new(taxa, rows).read_from(file, line_starts))
+    let (rows, lines) = records.into_iter().map(|record| (record.row, record.lines)).unzip();
+    Ok(Alignment::new(taxa, rows).read_from(file, lines))
 }
 
 /// Names as text; empty, unreadable and duplicate ones become faults.
@@ -106,7 +108,7 @@ fn check_names(file: &str, records: &[Record], faults: &mut Vec<Fault>) -> Vec<S
     let mut first_with: HashMap<&[u8], usize> = HashMap::with_capacity(records.len());
     let mut names = Vec::with_capacity(records.len());
     for record in records {
-        match std::str::from_utf8(record.name) {
+        match std::str::from_utf8(&record.name) {
             Ok("") => {
                 faults.push(Fault::new(record.place(file), "a taxon without a name: give it one"));
             }
@@ -119,7 +121,7 @@ fn check_names(file: &str, records: &[Record], faults: &mut Vec<Fault>) -> Vec<S
         if record.name.is_empty() {
             continue;
         }
-        let first = *first_with.entry(record.name).or_insert(record.line);
+        let first = *first_with.entry(&record.name).or_insert(record.line);
         if first != record.line {
             faults.push(Fault::new(
                 record.place(file),
@@ -132,7 +134,7 @@ fn check_names(file: &str, records: &[Record], faults: &mut Vec<Fault>) -> Vec<S
 
 /// Missing sequences and unequal lengths.
 fn check_lengths(file: &str, records: &[Record], header: Option<Header>, faults: &mut Vec<Fault>) {
-    let mut lengths: Vec<usize> = records.iter().map(Record::num_sites).collect();
+    let mut lengths: Vec<usize> = records.iter().map(|record| record.num_sites).collect();
     for (record, _) in records.iter().zip(&lengths).filter(|(_, length)| **length == 0) {
         let message = "the taxon has no sequence: add it, or remove the name";
         faults.push(Fault::new(record.place(file), message));
@@ -142,9 +144,16 @@ fn check_lengths(file: &str, records: &[Record], header: Option<Header>, faults:
     let Some(common) = most_common(&mut lengths) else {
         return;
     };
-    if common > u32::MAX as usize {
-        faults.push(Fault::new(Place::file(file), "more than 4294967295 sites are not supported"));
+    if common >= u32::MAX as usize {
+        faults.push(Fault::new(Place::file(file), "more than 4294967294 sites are not supported"));
     }
+    let mut hint = match header {
+        Some(Header { strict_names: true, .. }) => {
+            " (the first 10 characters of a line were taken for the name, as in strict PHYLIP: if the name ends \
+             elsewhere, put a blank behind it)"
+        }
+        _ => "",
+    };
     // The header is believed if any sequence keeps its promise; otherwise it is the header that is wrong.
     let mut expected = common;
     if let Some(header) = header.filter(|header| header.num_sites != common) {
@@ -155,10 +164,11 @@ fn check_lengths(file: &str, records: &[Record], header: Option<Header>, faults:
                 Place::file(file).at_line(header.line),
                 format!(
                     "the header promises {} sites, but the sequences have {common}: correct the header, \
-                     or look for missing characters",
+                     or look for missing characters{hint}",
                     header.num_sites
                 ),
             ));
+            hint = "";
         }
     }
     let model = by_record.iter().position(|&length| length == expected).expect("one has it");
@@ -168,11 +178,12 @@ fn check_lengths(file: &str, records: &[Record], header: Option<Header>, faults:
                 record.place(file),
                 format!(
                     "the sequence has {length} sites, while '{}' (line {}) has {expected}: aligned \
-                     sequences are equally long",
-                    String::from_utf8_lossy(records[model].name),
+                     sequences are equally long{hint}",
+                    abridged(&String::from_utf8_lossy(&records[model].name)),
                     records[model].line
                 ),
             ));
+            hint = "";
         }
     }
 }
@@ -184,54 +195,39 @@ fn most_common(values: &mut [usize]) -> Option<usize> {
     runs.rev().max_by_key(|run| run.len()).map(|run| run[0])
 }
 
-/// The row without white space, and the lines its parts stand on.
-fn join(record: &Record) -> (Vec<u8>, Vec<LineStart>) {
-    let mut row = Vec::with_capacity(record.num_sites());
-    let mut starts = Vec::with_capacity(record.pieces.len());
-    for piece in record.pieces.iter().filter(|piece| piece.num_sites > 0) {
-        starts.push(LineStart { site: row.len() as u32, line: piece.line as u32 });
-        if piece.num_sites == piece.text.len() {
-            row.extend_from_slice(piece.text);
-        } else {
-            row.extend(piece.text.iter().filter(|b| !b.is_ascii_whitespace()));
-        }
-    }
-    (row, starts)
-}
-
 /// Characters that stand in no sequence whatever its type: one fault per taxon and character.
-fn check_characters(
-    file: &str,
-    record: &Record,
-    row: &[u8],
-    starts: &[LineStart],
-    faults: &mut Vec<Fault>,
-) {
+fn check_characters(file: &str, record: &Record, faults: &mut Vec<Fault>) {
+    let row = &record.row;
     if row.iter().all(|&byte| is_sequence_character(byte)) {
         return;
     }
-    let mut found: Vec<(String, usize, usize)> = Vec::new();
-    let mut note =
-        |shown: String, site: usize| match found.iter_mut().find(|(known, ..)| *known == shown) {
-            Some((.., count)) => *count += 1,
-            None => found.push((shown, site, 1)),
-        };
-    let mut site = 0;
+    // Of each: how it is shown, the site (in bytes) and the column (in characters) of the first, how many.
+    let mut found: Vec<(String, usize, usize, usize)> = Vec::new();
+    let mut note = |shown: String, site: usize, column: usize| match found
+        .iter_mut()
+        .find(|(known, ..)| *known == shown)
+    {
+        Some((.., count)) => *count += 1,
+        None => found.push((shown, site, column, 1)),
+    };
+    let (mut site, mut column) = (0, 0);
     for chunk in row.utf8_chunks() {
         for (i, character) in chunk.valid().char_indices() {
+            column += 1;
             if !u8::try_from(character).is_ok_and(is_sequence_character) {
-                note(format!("'{}'", character.escape_debug()), site + i);
+                note(format!("'{}'", character.escape_debug()), site + i, column);
             }
         }
         site += chunk.valid().len();
         for byte in chunk.invalid() {
-            note(format!("byte 0x{byte:02x}"), site);
+            column += 1;
+            note(format!("byte 0x{byte:02x}"), site, column);
             site += 1;
         }
     }
-    for (shown, site, count) in found {
-        let line = starts[starts.partition_point(|start| start.site as usize <= site) - 1].line;
-        let place = record.place(file).at_line(line as usize).at_column(site + 1);
+    for (shown, site, column, count) in found {
+        let mut place = record.place(file).at_column(column);
+        place.line = record.lines.line(site).or(place.line);
         let times =
             if count > 1 { format!(" ({count} times in this sequence)") } else { String::new() };
         faults.push(Fault::new(
@@ -241,13 +237,52 @@ fn check_characters(
     }
 }
 
+/// Dots in other sequences than the first. In some dialects (of PHYLIP, Clustal, NEXUS) they repeat the first
+/// sequence's character, in others they are gaps. If the first sequence has dots they can only be gaps.
+fn check_dots(file: &str, records: &[Record], faults: &mut Vec<Fault>) {
+    let Some((first, others)) = records.split_first() else {
+        return;
+    };
+    if first.row.contains(&b'.') {
+        return;
+    }
+    let Some((record, site)) = others.iter().find_map(|record| {
+        let site = record.row.iter().position(|&byte| byte == b'.');
+        site.map(|site| (record, site))
+    }) else {
+        return;
+    };
+    let dots = |record: &Record| record.row.iter().filter(|&&byte| byte == b'.').count();
+    let counts = others.iter().map(dots).filter(|&count| count > 0);
+    let (sequences, count) = counts.fold((0, 0), |(n, sum), count| (n + 1, sum + count));
+    let mut place = record.place(file).at_column(site + 1);
+    place.line = record.lines.line(site).or(place.line);
+    let (cells, rows) = (plural(count, "time"), plural(sequences, "sequence"));
+    faults.push(Fault::new(
+        place,
+        format!(
+            "'.' stands {count} {cells} in {sequences} {rows} but not in the first: it may mean the character of the first \
+             sequence, or a gap. Write the characters themselves instead, or '-' where there is a gap"
+        ),
+    ));
+}
+
+fn plural(count: usize, word: &str) -> String {
+    if count == 1 { word.to_string() } else { format!("{word}s") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn record(name: &'static str, line: usize, pieces: &[&'static [u8]]) -> Record<'static> {
-        let pieces = pieces.iter().enumerate().map(|(i, text)| Piece::new(line + i, text));
-        Record { name: name.as_bytes(), line, pieces: pieces.collect() }
+    fn record(name: &str, line: usize, pieces: &[&[u8]]) -> Record {
+        let mut record = Record { name: name.as_bytes().to_vec(), ..Record::new(line) };
+        for (i, text) in pieces.iter().enumerate() {
+            record.lines.begin(record.row.len(), line + i);
+            record.num_sites += count_characters(text);
+            record.append(text, count_characters(text));
+        }
+        record
     }
 
     fn messages(records: Vec<Record>, header: Option<Header>) -> Vec<String> {
@@ -286,10 +321,10 @@ mod tests {
             "a, line 4: a taxon without a name",
             "a, line 5, 'z': the taxon has no sequence",
             "a, line 3, 'x': the sequence has 3 sites, while 'x' (line 1) has 4",
-            "a, line 6, 'w': the sequence has 7 sites, while 'x' (line 1) has 4",
+            "a, line 6, 'w': the sequence has 5 sites, while 'x' (line 1) has 4",
             "a, line 2, column 3, 'y': '`' stands in no kind of sequence: ",
             "a, line 6, column 2, 'w': 'é' stands in no kind of sequence (2 times",
-            "a, line 6, column 6, 'w': '`' stands in no kind of sequence (2 times",
+            "a, line 6, column 4, 'w': '`' stands in no kind of sequence (2 times",
         ];
         assert_eq!(messages.len(), expected.len(), "{messages:#?}");
         for (message, start) in messages.iter().zip(expected) {
@@ -302,7 +337,9 @@ mod tests {
         let rows = || {
             vec![record("x", 2, &[b"ACGT"]), record("y", 3, &[b"ACG"]), record("z", 4, &[b"ACG"])]
         };
-        let header = |num_taxa, num_sites| Some(Header { num_taxa, num_sites, line: 1 });
+        let header = |num_taxa, num_sites| {
+            Some(Header { num_taxa, num_sites, line: 1, strict_names: false })
+        };
         // One sequence keeps the promise of 4 sites: the others are short.
         let short = messages(rows(), header(3, 4));
         assert_eq!(short.len(), 2, "{short:#?}");
@@ -324,7 +361,26 @@ mod tests {
 
     #[test]
     fn names_that_are_not_text_are_refused() {
-        let records = vec![Record { name: b"a\xff", line: 1, pieces: vec![Piece::new(1, b"A")] }];
+        let mut records = vec![record("a", 1, &[b"A"])];
+        records[0].name.push(0xff);
         assert!(messages(records, None)[0].contains("UTF-8"));
+    }
+
+    #[test]
+    fn dots_that_may_repeat_the_first_sequence_are_refused_and_gaps_of_all_are_kept() {
+        let said = messages(
+            vec![
+                record("x", 1, &[b"ACGT"]),
+                record("y", 2, &[b"AC", b".."]),
+                record("z", 5, &[b"...."]),
+            ],
+            None,
+        );
+        assert_eq!(said.len(), 1, "{said:#?}");
+        let start =
+            "a, line 3, column 3, 'y': '.' stands 6 times in 2 sequences but not in the first";
+        assert!(said[0].starts_with(start), "{said:#?}");
+        let gaps = vec![record("x", 1, &[b"ACG."]), record("y", 2, &[b"AC.."])];
+        assert_eq!(assemble("a", gaps, None, Vec::new()).unwrap().row(1), b"AC..");
     }
 }

@@ -1,51 +1,53 @@
-//! From a path to an [`Alignment`]: the only place of this room that touches files, and where gzip is undone.
+//! From a path to an [`Alignment`]: which format the text has, and how much of it is read at once.
 
 use super::detect::{Format, detect_format};
-use super::fasta::parse_fasta;
-use super::phylip::parse_phylip;
+use super::fasta::read_fasta;
+use super::phylip::read_phylip;
 use super::rows::Alignment;
-use crate::error::{Error, Result};
-use flate2::bufread::MultiGzDecoder;
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use crate::error::Result;
+use crate::input::Input;
+use std::io::BufRead;
 use std::path::Path;
 
-/// First bytes of every gzip file (RFC 1952).
-const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
-/// UTF-8's byte order mark, which some editors write and nobody means.
-const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
-
-/// Reads an alignment file: PHYLIP or FASTA, plain or gzipped, by content.
+/// Reads an alignment file: PHYLIP or FASTA, plain or gzipped, by content; `-` is standard input.
 ///
 /// # Errors
-/// [`Error::Io`] if the file cannot be read; otherwise as [`read_alignment_from`].
+/// [`crate::error::Error::Io`] if the file cannot be read; otherwise as [`read_alignment_from`].
 pub fn read_alignment(path: &Path) -> Result<Alignment> {
-    let file_name = path.display().to_string();
-    let fail = |source| Error::Io { path: file_name.clone(), source, writing: false };
-    let file = File::open(path).map_err(fail)?;
-    read_alignment_from(BufReader::with_capacity(1 << 16, file), &file_name)
+    read_input(Input::open(path)?)
 }
 
 /// Reads an alignment from anything; `file` is what faults will call it.
 ///
 /// # Errors
-/// [`Error::Input`] with every fault found: an unknown format, an empty file, a header that lies, empty or
-/// duplicate names, missing sequences, unequal lengths, characters no data type knows.
-/// [`Error::Io`] if reading fails or gzipped data are damaged.
-pub fn read_alignment_from(mut reader: impl BufRead, file: &str) -> Result<Alignment> {
-    let fail = |source| Error::Io { path: file.to_string(), source, writing: false };
-    let mut text = Vec::new();
-    (&mut reader).take(GZIP_MAGIC.len() as u64).read_to_end(&mut text).map_err(fail)?;
-    if text == GZIP_MAGIC {
-        text.clear();
-        MultiGzDecoder::new(GZIP_MAGIC.chain(reader)).read_to_end(&mut text).map_err(fail)?;
-    } else {
-        reader.read_to_end(&mut text).map_err(fail)?;
+/// [`crate::error::Error::Input`] with every fault found: an unknown format, an empty file, a header that lies,
+/// empty or duplicate names, missing sequences, unequal lengths, characters no data type knows, gzipped data that
+/// are cut off or damaged. [`crate::error::Error::Io`] if reading fails.
+pub fn read_alignment_from(reader: impl BufRead, file: &str) -> Result<Alignment> {
+    read_input(Input::new(reader, file)?)
+}
+
+fn read_input(mut input: Input) -> Result<Alignment> {
+    let line = skip_blanks(&mut input)?;
+    let file = input.name().to_string();
+    match detect_format(input.fill()?, line, &file)? {
+        Format::Phylip => read_phylip(&mut input, line),
+        Format::Fasta => read_fasta(&mut input, line),
     }
-    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&text);
-    match detect_format(text, file)? {
-        Format::Phylip => parse_phylip(text, file),
-        Format::Fasta => parse_fasta(text, file),
+}
+
+/// Passes over white space, and tells the line (counted from 1) of what comes after it.
+fn skip_blanks(input: &mut Input) -> Result<usize> {
+    let mut line = 1;
+    loop {
+        let chunk = input.fill()?;
+        let blank = chunk.len() - chunk.trim_ascii_start().len();
+        line += chunk[..blank].iter().filter(|&&byte| byte == b'\n').count();
+        let is_done = blank < chunk.len() || chunk.is_empty();
+        input.consume(blank);
+        if is_done {
+            return Ok(line);
+        }
     }
 }
 
@@ -79,7 +81,13 @@ mod tests {
     fn files_that_cannot_be_read_are_refused_by_name() {
         let cut = &gzip(b"2 4\nx ACGT\ny AC-T\n")[..20];
         let cut = read_alignment_from(cut, "cut.gz").unwrap_err();
-        assert!(cut.to_string().starts_with("cut.gz: "), "{cut}");
+        assert!(cut.to_string().starts_with("cut.gz: the gzipped data break off"), "{cut}");
+        for blank in [&b""[..], b" \n\r\n"] {
+            let message = read_alignment_from(blank, "f").unwrap_err().to_string();
+            assert_eq!(message, "f: the file is empty: expected an alignment");
+        }
+        let nexus = read_alignment_from(&b" \r\n#NEXUS\nbegin data;"[..], "f").unwrap_err();
+        assert!(nexus.to_string().starts_with("f, line 2: begins with '#NEXUS'"), "{nexus}");
         let absent = read_alignment(Path::new("no/such.phy")).unwrap_err();
         assert!(absent.to_string().starts_with("no/such.phy: "), "{absent}");
         assert_eq!((cut.exit_code(), absent.exit_code()), (2, 2));

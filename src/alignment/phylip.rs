@@ -10,9 +10,13 @@
 //! spaces). Lines: one per taxon; sequential with the sequence over several lines; interleaved, where names stand
 //! only in the first block. Blank lines mean nothing.
 
-use super::assemble::{Header, Piece, Record, assemble};
+use super::assemble::{Header, Record, assemble, count_characters};
 use super::rows::Alignment;
 use crate::error::{Error, Place, Result};
+use crate::input::Input;
+use std::io::BufRead;
+use std::iter::StepBy;
+use std::ops::Range;
 
 /// Width of a strict name, in characters (Felsenstein, PHYLIP documentation, "sequence.html").
 const STRICT_NAME_WIDTH: usize = 10;
@@ -50,23 +54,106 @@ const READINGS: [(NameStyle, Layout); 8] = [
     (NameStyle::Strict, Layout::OneLine),
 ];
 
-/// Reads a PHYLIP text (without byte order mark).
-pub(super) fn parse_phylip(text: &[u8], file: &str) -> Result<Alignment> {
+/// Longest first line that may be a header.
+const MAX_HEADER: usize = 1 << 16;
+/// Bytes that a file may have beyond [`GENEROUS`] times what its header promises; for a name of a taxon
+/// [`MEAN_NAME`] are reckoned. Longer files are not read to their end.
+const SLACK: usize = 64 << 20;
+const GENEROUS: usize = 4;
+const MEAN_NAME: usize = 1 << 10;
+/// So many lines must have [`MIN_MEAN_LINE`] bytes on average, as each takes some memory.
+const MANY_LINES: usize = 10_000_000;
+const MIN_MEAN_LINE: usize = 8;
+
+/// Characters on one line, without its end.
+#[derive(Clone, Copy)]
+struct Line<'a> {
+    text: &'a [u8],
+    /// Line of the file, counted from 1.
+    number: u32,
+    /// How many characters are not white space (as good as endless at `u32::MAX`).
+    num_sites: u32,
+}
+
+/// A taxon as a reading has it.
+struct Dealt<'a> {
+    name: &'a [u8],
+    /// What follows the name on its line.
+    first: Line<'a>,
+    /// Its other lines, by their index.
+    others: StepBy<Range<usize>>,
+    num_sites: usize,
+}
+
+/// Reads a PHYLIP text from this line on.
+pub(super) fn read_phylip(input: &mut Input, line: usize) -> Result<Alignment> {
+    let file = input.name().to_string();
+    let text = read_promised(input, line, &file)?;
+    parse_phylip(&text, line, &file)
+}
+
+/// The text, as long as it may be what its header promises.
+fn read_promised(input: &mut Input, line: usize, file: &str) -> Result<Vec<u8>> {
+    let mut text = Vec::new();
+    let mut limit = None;
+    loop {
+        let chunk = input.fill()?;
+        let length = chunk.len();
+        if length == 0 {
+            return Ok(text);
+        }
+        text.extend_from_slice(chunk);
+        input.consume(length);
+        if limit.is_none() {
+            let end = text.iter().position(|&byte| byte == b'\n');
+            if end.is_none() && text.len() < MAX_HEADER {
+                continue;
+            }
+            let header = parse_header(line, &text[..end.unwrap_or(MAX_HEADER)], file)?;
+            let row = header.num_sites.saturating_add(MEAN_NAME);
+            let promised = header.num_taxa.saturating_mul(row).saturating_mul(GENEROUS);
+            limit = Some((header, promised.saturating_add(SLACK)));
+        }
+        if let Some((header, limit)) = limit
+            && text.len() > limit
+        {
+            return Err(Error::input(
+                Place::file(file).at_line(line),
+                format!(
+                    "the header promises {} taxa with {} sites, but the file goes on after {} MiB: correct the header",
+                    header.num_taxa,
+                    header.num_sites,
+                    limit >> 20
+                ),
+            ));
+        }
+    }
+}
+
+fn parse_phylip(text: &[u8], first_line: usize, file: &str) -> Result<Alignment> {
     let mut lines = text
         .split(|&byte| byte == b'\n')
         .enumerate()
-        .map(|(i, line)| (i + 1, line.strip_suffix(b"\r").unwrap_or(line)))
+        .map(|(i, line)| (first_line + i, line.strip_suffix(b"\r").unwrap_or(line)))
         .filter(|(_, line)| !line.trim_ascii().is_empty());
     let (number, line) = lines.next().unwrap_or((1, b""));
     let header = parse_header(number, line, file)?;
-    let lines: Vec<Piece> = lines.map(|(number, line)| Piece::new(number, line)).collect();
+    let num_lines = lines.clone().take(text.len() / MIN_MEAN_LINE + 1).count();
+    if num_lines > MANY_LINES.max(text.len() / MIN_MEAN_LINE) {
+        let message = format!(
+            "more than {num_lines} lines of fewer than {MIN_MEAN_LINE} characters on average: write each sequence on \
+             one line, or on few"
+        );
+        return Err(Error::input(Place::file(file), message));
+    }
+    let lines: Vec<Line> = lines.map(|(number, line)| Line::new(number, line)).collect();
 
     let mut best: Option<(usize, NameStyle, Layout)> = None;
     for (style, layout) in READINGS {
-        let Some(records) = deal(&lines, header, style, layout) else {
+        let Some(dealt) = deal(&lines, header, style, layout) else {
             continue;
         };
-        let weight = weigh_contradictions(&records, header);
+        let weight = weigh_contradictions(&dealt, header);
         if best.is_none_or(|(least, ..)| weight < least) {
             best = Some((weight, style, layout));
         }
@@ -74,23 +161,48 @@ pub(super) fn parse_phylip(text: &[u8], file: &str) -> Result<Alignment> {
             break;
         }
     }
+    let (_, style, layout) = best.expect("a line per taxon is always a reading");
     // Dealt once more, so that two readings of a large file are never in memory together.
-    let records = best.and_then(|(_, style, layout)| deal(&lines, header, style, layout));
+    let dealt = deal(&lines, header, style, layout).expect("a possible reading");
+    let records = dealt.into_iter().map(|taxon| taxon.into_record(&lines)).collect();
     drop(lines);
-    let records = records.expect("a line per taxon is always a reading");
+    let header = Header { strict_names: style == NameStyle::Strict, ..header };
     assemble(file, records, Some(header), Vec::new())
+}
+
+impl<'a> Line<'a> {
+    fn new(number: usize, text: &'a [u8]) -> Self {
+        let saturate = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        Line { text, number: saturate(number), num_sites: saturate(count_characters(text)) }
+    }
+}
+
+impl Dealt<'_> {
+    fn into_record(self, lines: &[Line]) -> Record {
+        let line = self.first.number as usize;
+        let mut record = Record { name: self.name.to_vec(), ..Record::new(line) };
+        record.row.reserve_exact(self.num_sites);
+        record.num_sites = self.num_sites;
+        let others = self.others.map(|i| lines[i]);
+        for line in std::iter::once(self.first).chain(others).filter(|line| line.num_sites > 0) {
+            record.lines.begin(record.row.len(), line.number as usize);
+            record.append(line.text, line.num_sites as usize);
+        }
+        record
+    }
 }
 
 /// `taxa sites`, and perhaps the letters I, S or R, which old programs wrote for the layout.
 fn parse_header(line_number: usize, line: &[u8], file: &str) -> Result<Header> {
     let shown = String::from_utf8_lossy(line);
+    let shown = shown.as_ref();
     let words: Vec<&str> = shown.split_ascii_whitespace().collect();
     let number = |i: usize| words.get(i).and_then(|word| word.parse::<usize>().ok());
     let letters_only =
         words.iter().skip(2).all(|word| matches!(*word, "I" | "S" | "R" | "i" | "s" | "r"));
     match (number(0), number(1)) {
         (Some(num_taxa), Some(num_sites)) if letters_only && num_taxa > 0 && num_sites > 0 => {
-            Ok(Header { num_taxa, num_sites, line: line_number })
+            Ok(Header { num_taxa, num_sites, line: line_number, strict_names: false })
         }
         _ => Err(Error::input(
             Place::file(file).at_line(line_number),
@@ -104,11 +216,11 @@ fn parse_header(line_number: usize, line: &[u8], file: &str) -> Result<Header> {
 
 /// Deals the lines to taxa; `None` if the layout cannot be that of a file with so many lines.
 fn deal<'a>(
-    lines: &[Piece<'a>],
+    lines: &[Line<'a>],
     header: Header,
     style: NameStyle,
     layout: Layout,
-) -> Option<Vec<Record<'a>>> {
+) -> Option<Vec<Dealt<'a>>> {
     // How many taxa the file seems to hold, and so how many lines each of them has.
     let num_taxa = match layout {
         Layout::OneLine | Layout::Filled => lines.len(),
@@ -124,41 +236,51 @@ fn deal<'a>(
     if !possible {
         return None;
     }
-    let mut records: Vec<Record> = Vec::new();
-    let mut filled = header.num_sites; // sites of the last record, in layout Filled
-    for (i, &line) in lines.iter().enumerate() {
-        let owner = match layout {
-            Layout::OneLine => i,
-            Layout::Interleaved => i % num_taxa,
-            Layout::Wrapped => i / lines_per_taxon,
-            Layout::Filled if filled >= header.num_sites => records.len(),
-            Layout::Filled => records.len() - 1,
-        };
-        let piece = if owner == records.len() {
-            let (name, piece) = split_name(line, style);
-            let pieces = Vec::with_capacity(lines_per_taxon);
-            records.push(Record { name, line: line.line, pieces });
-            filled = 0;
-            piece
-        } else {
-            line
-        };
-        filled += piece.num_sites;
-        records[owner].pieces.push(piece);
-    }
-    Some(records)
+    let take = |first: usize, others: Range<usize>, step: usize| {
+        let (name, line) = split_name(lines[first], style);
+        let others = others.step_by(step);
+        let sites_of_others = others.clone().map(|i| lines[i].num_sites as usize);
+        let num_sites = line.num_sites as usize + sites_of_others.sum::<usize>();
+        Dealt { name, first: line, others, num_sites }
+    };
+    let end = lines.len();
+    Some(match layout {
+        Layout::OneLine => (0..end).map(|i| take(i, 0..0, 1)).collect(),
+        Layout::Interleaved => (0..num_taxa.min(end))
+            .map(|i| take(i, (i + num_taxa).min(end)..end, num_taxa))
+            .collect(),
+        Layout::Wrapped => (0..end)
+            .step_by(lines_per_taxon)
+            .map(|i| take(i, i + 1..i + lines_per_taxon, 1))
+            .collect(),
+        Layout::Filled => {
+            let mut dealt = Vec::new();
+            let mut first = 0;
+            while first < end {
+                let mut filled = split_name(lines[first], style).1.num_sites as usize;
+                let mut next = first + 1;
+                while next < end && filled < header.num_sites {
+                    filled += lines[next].num_sites as usize;
+                    next += 1;
+                }
+                dealt.push(take(first, first + 1..next, 1));
+                first = next;
+            }
+            dealt
+        }
+    })
 }
 
 /// Lines per block, if blank lines set blocks of equal size apart: a better witness than the header.
-fn block_size(lines: &[Piece]) -> Option<usize> {
-    let mut blocks = lines.chunk_by(|a, b| a.line + 1 == b.line);
+fn block_size(lines: &[Line]) -> Option<usize> {
+    let mut blocks = lines.chunk_by(|a, b| a.number + 1 == b.number);
     let size = blocks.next()?.len();
     let mut others = blocks.peekable();
     (others.peek().is_some() && others.all(|block| block.len() == size)).then_some(size)
 }
 
 /// The name at the beginning of a line, and the characters after it.
-fn split_name(line: Piece<'_>, style: NameStyle) -> (&[u8], Piece<'_>) {
+fn split_name(line: Line<'_>, style: NameStyle) -> (&[u8], Line<'_>) {
     let (name, rest) = match style {
         NameStyle::Relaxed => {
             let text = line.text.trim_ascii_start();
@@ -173,16 +295,16 @@ fn split_name(line: Piece<'_>, style: NameStyle) -> (&[u8], Piece<'_>) {
             line.text.split_at(end)
         }
     };
-    let in_name = name.iter().filter(|byte| !byte.is_ascii_whitespace()).count();
-    let rest = Piece { line: line.line, text: rest, num_sites: line.num_sites - in_name };
+    let in_name = count_characters(name) as u32;
+    let rest = Line { text: rest, num_sites: line.num_sites - in_name, ..line };
     (name.trim_ascii(), rest)
 }
 
 /// By how many characters a reading misses what the header promises; a name counts as one, a taxon as its sites.
-fn weigh_contradictions(records: &[Record], header: Header) -> usize {
-    let missed = records.len().abs_diff(header.num_taxa);
-    let wrong = records.iter().map(|record| {
-        usize::from(record.name.is_empty()) + record.num_sites().abs_diff(header.num_sites)
+fn weigh_contradictions(dealt: &[Dealt], header: Header) -> usize {
+    let missed = dealt.len().abs_diff(header.num_taxa);
+    let wrong = dealt.iter().map(|taxon| {
+        usize::from(taxon.name.is_empty()) + taxon.num_sites.abs_diff(header.num_sites)
     });
     // Saturating, as a header may promise anything.
     wrong.fold(missed.saturating_mul(header.num_sites), usize::saturating_add)
@@ -193,13 +315,13 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Vec<(String, String)> {
-        let alignment = parse_phylip(text.as_bytes(), "f").unwrap();
+        let alignment = parse_phylip(text.as_bytes(), 1, "f").unwrap();
         let row = |i| String::from_utf8(alignment.row(i).to_vec()).unwrap();
         (0..alignment.num_taxa()).map(|i| (alignment.taxa().name(i).to_string(), row(i))).collect()
     }
 
     fn refused(text: &str) -> String {
-        parse_phylip(text.as_bytes(), "f").unwrap_err().to_string()
+        parse_phylip(text.as_bytes(), 1, "f").unwrap_err().to_string()
     }
 
     /// The two rows every readable layout below spells.
@@ -242,7 +364,7 @@ mod tests {
     #[test]
     fn lines_of_cells_are_known_in_every_layout() {
         let text = b"2 6\nx ACG\ny AC-\n\nTTT\nTTU\n";
-        let alignment = parse_phylip(text, "f").unwrap();
+        let alignment = parse_phylip(text, 1, "f").unwrap();
         assert_eq!(alignment.place(1, 2).line, Some(3));
         assert_eq!(alignment.place(1, 3).line, Some(6));
     }
@@ -302,5 +424,35 @@ mod tests {
         );
         let empty = refused("2 4\nx ACGT\ny\n");
         assert_eq!(empty, "f, line 3, 'y': the taxon has no sequence: add it, or remove the name");
+    }
+
+    #[test]
+    fn a_file_far_longer_than_its_header_promises_is_not_read_to_its_end() {
+        let rows = "x ACGT\n".repeat(SLACK / 7 + 100_000);
+        let text = format!("1 4\n{rows}");
+        let input = &mut Input::new(text.as_bytes(), "f").unwrap();
+        let message = read_phylip(input, 1).unwrap_err().to_string();
+        let start =
+            "f, line 1: the header promises 1 taxa with 4 sites, but the file goes on after 64 MiB";
+        assert!(message.starts_with(start), "{message}");
+        let endless = "1".repeat(2 * MAX_HEADER);
+        let input = &mut Input::new(endless.as_bytes(), "f").unwrap();
+        let message = read_phylip(input, 1).unwrap_err().to_string();
+        assert!(message.starts_with("f, line 1: expected the PHYLIP header"), "{message}");
+    }
+
+    #[test]
+    fn names_that_were_cut_after_ten_characters_are_spoken_of() {
+        // Names of 9 characters that touch the sequence, which has 8 sites.
+        let said = refused("2 8\nHomo_sapiACGTACGT\nPan_troglACGTACGT\n");
+        let start = "f, line 1: the header promises 8 sites, but the sequences have 7: ";
+        assert!(said.starts_with(start) && said.contains("put a blank behind it"), "{said}");
+    }
+
+    #[test]
+    fn characters_are_counted_not_bytes() {
+        let said = refused("2 4\nx ACGT\ny A\u{e9}GT\n");
+        assert_eq!(said.lines().count(), 1, "{said}");
+        assert!(said.starts_with("f, line 3, column 2, 'y': '\u{e9}' stands in no"), "{said}");
     }
 }

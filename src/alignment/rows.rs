@@ -12,17 +12,62 @@ pub struct Alignment {
     rows: Vec<Vec<u8>>,
     num_sites: usize,
     file: Option<String>,
-    // Per row, ascending by site; empty for an alignment that was not read from a file.
-    line_starts: Vec<Vec<LineStart>>,
+    // Per row; empty for an alignment that was not read from a file.
+    lines: Vec<RowLines>,
 }
 
-/// From this site on (until the next entry) the characters of a row stand on this line of the file.
+/// On which lines of the file the characters of one row stand.
+///
+/// Lines of equal length at equal distances are one entry, so that a long row costs next to nothing.
+#[derive(Debug, Clone, Default)]
+pub(super) struct RowLines(Vec<LineRun>);
+
+/// From this site on (until the next entry) every `width` sites stand on a line of their own.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct LineStart {
+struct LineRun {
     /// Site, counted from 0.
-    pub site: u32,
+    site: u32,
     /// Line of the file, counted from 1.
-    pub line: u32,
+    line: u32,
+    /// Sites on each line; 0 while there is but one line.
+    width: u32,
+    /// From each line to the next.
+    step: u32,
+    /// Number of lines; the last may be shorter or longer than the others.
+    count: u32,
+}
+
+impl RowLines {
+    /// Says that the characters from this site on stand on this line. Sites and lines ascend.
+    pub fn begin(&mut self, site: usize, line: usize) {
+        let (site, line) = (site as u32, line as u32);
+        if let Some(run) = self.0.last_mut() {
+            let (sites, lines) = (site - run.site, line - run.line);
+            // Nothing stood on the line before, or nothing of it was kept.
+            if sites == 0 {
+                return;
+            }
+            if run.width == 0 {
+                (run.width, run.step, run.count) = (sites, lines, 2);
+                return;
+            }
+            let is_next = |total: u32, each: u32| run.count.checked_mul(each) == Some(total);
+            if is_next(sites, run.width) && is_next(lines, run.step) {
+                run.count += 1;
+                return;
+            }
+        }
+        self.0.push(LineRun { site, line, width: 0, step: 0, count: 1 });
+    }
+
+    /// The line of a site, `None` if it is unknown.
+    pub fn line(&self, site: usize) -> Option<usize> {
+        let after = self.0.partition_point(|run| run.site as usize <= site);
+        let run = self.0[after.checked_sub(1)?];
+        let before = (site as u32 - run.site).checked_div(run.width).unwrap_or(0);
+        let before = before.min(run.count - 1);
+        Some((run.line + before * run.step) as usize)
+    }
 }
 
 impl Alignment {
@@ -34,14 +79,14 @@ impl Alignment {
         let num_sites = rows.first().map_or(0, Vec::len);
         assert_eq!(taxa.len(), rows.len(), "one row per taxon");
         assert!(rows.iter().all(|row| row.len() == num_sites), "rows of equal length");
-        Alignment { taxa, rows, num_sites, file: None, line_starts: Vec::new() }
+        Alignment { taxa, rows, num_sites, file: None, lines: Vec::new() }
     }
 
     /// The same alignment, with the file and lines its characters came from.
-    pub(super) fn read_from(mut self, file: &str, line_starts: Vec<Vec<LineStart>>) -> Self {
-        assert_eq!(self.rows.len(), line_starts.len(), "one list of lines per row");
+    pub(super) fn read_from(mut self, file: &str, lines: Vec<RowLines>) -> Self {
+        assert_eq!(self.rows.len(), lines.len(), "the lines of every row");
         self.file = Some(file.to_string());
-        self.line_starts = line_starts;
+        self.lines = lines;
         self
     }
 
@@ -67,13 +112,41 @@ impl Alignment {
 
     /// Where one cell was read: file, line, column *of the alignment* (the site counted from 1), taxon.
     pub fn place(&self, taxon: usize, site: usize) -> Place {
-        let starts = self.line_starts.get(taxon).map_or(&[][..], Vec::as_slice);
-        let after = starts.partition_point(|start| start.site as usize <= site);
         Place {
             file: self.file.clone(),
-            line: after.checked_sub(1).map(|i| starts[i].line as usize),
+            line: self.lines.get(taxon).and_then(|lines| lines.line(site)),
             column: Some(site + 1),
             name: Some(self.taxa.name(taxon).to_string()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// However long the lines are, and whatever stands between them.
+        #[test]
+        fn every_site_has_its_line(
+            pieces in prop::collection::vec((prop::sample::select(vec![1usize, 2, 2, 2, 5]), 1usize..3), 1..20),
+        ) {
+            let (mut lines, mut expected, mut line) = (RowLines::default(), Vec::new(), 7);
+            for (width, step) in pieces {
+                lines.begin(expected.len(), line);
+                expected.extend(vec![line; width]);
+                line += step;
+            }
+            let found: Vec<_> = (0..expected.len()).map(|site| lines.line(site).unwrap()).collect();
+            prop_assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn lines_of_equal_length_are_one_entry() {
+        let mut lines = RowLines::default();
+        (0..1000).for_each(|i| lines.begin(60 * i, 3 + 5 * i));
+        assert_eq!((lines.0.len(), lines.line(60 * 999 + 1)), (1, Some(3 + 5 * 999)));
     }
 }

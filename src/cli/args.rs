@@ -85,7 +85,7 @@ pub struct Args {
     #[command(subcommand)]
     pub mode: Option<Mode>,
 
-    /// Alignment: PHYLIP or FASTA, gzipped or not
+    /// Alignment: PHYLIP or FASTA, gzipped or not; - is standard input
     #[arg(short = 's', long = "msa", value_name = "FILE", help_heading = DATA)]
     pub msa: Option<PathBuf>,
     /// Model: GTR+G, HKY+I+G, LG+F+G, GY+F3X4, BIN, MK, GTRGAMMA, PROTGAMMALG ..., or auto, which

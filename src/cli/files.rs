@@ -2,6 +2,7 @@
 
 use super::args::Args;
 use super::verb::{Faults, Verb};
+use crate::input::{STANDARD_INPUT, name_of};
 use crate::run::{Command, ConsensusRule};
 use std::path::{Path, PathBuf};
 
@@ -95,6 +96,15 @@ pub(super) fn resolve_prefix(
     if chosen.as_ref().is_some_and(no_name) {
         faults.add("the name of the output files (-n, --prefix) must end in a name, not a folder");
     }
+    if let (None, Some(input)) = (&chosen, input)
+        && has_no_name(input)
+    {
+        faults.add(format!(
+            "output files cannot be named after {}: give --prefix PATH or -n NAME",
+            name_of(input)
+        ));
+    }
+    let chosen_here = chosen.is_some();
     let path = match (chosen, input, out_dir) {
         (Some(chosen), _, _) => chosen,
         // Beside the input, unless a folder was named.
@@ -103,12 +113,26 @@ pub(super) fn resolve_prefix(
         // No input file either: that fault was noted already.
         (None, None, _) => PathBuf::from("mlsearch"),
     };
-    match out_dir {
+    let path = match out_dir {
         Some(_) if path.is_absolute() => {
             faults.add("-w names the output folder, but --prefix is an absolute path: drop one");
             path
         }
         Some(dir) => dir.join(path),
         None => path,
+    };
+    if chosen_here && (path.is_dir() || has_no_name(&path)) {
+        let kind = if path.is_dir() { "folder" } else { "device" };
+        faults.add(format!(
+            "the name of the output files (-n, --prefix), {}, is that of a {kind}: add a name, as in results/run1",
+            path.display()
+        ));
     }
+    path
+}
+
+/// True for standard input, devices and pipes: files beside them would be strange.
+fn has_no_name(path: &Path) -> bool {
+    let is_special = |found: std::fs::Metadata| !found.is_file() && !found.is_dir();
+    path == Path::new(STANDARD_INPUT) || path.metadata().is_ok_and(is_special)
 }

@@ -7,6 +7,7 @@ use super::parse::{Parsed, Word, plain};
 use super::rates::Heterogeneity;
 use super::raxml::split_protein;
 use crate::alphabet::{DataType, GeneticCode};
+use crate::error::abridged;
 
 /// A type of data without a model.
 #[derive(Clone, Copy)]
@@ -60,7 +61,7 @@ impl Model {
             return Err(format!(
                 "data type '{}' is unknown; known are DNA, AA, BIN, MULTI (MORPH), and CODON or CODON2 \
                  and so on with the number of the genetic code",
-                text.trim()
+                abridged(text.trim())
             ));
         };
         match (found, self.data_type) {
@@ -129,7 +130,9 @@ impl Model {
             Some((found, optimized)) => {
                 let mut model = match of_type(found, from_option, num_states) {
                     Ok(model) => model,
-                    Err(wrong) => return Some(Err(format!("type '{}': {wrong}", text.trim()))),
+                    Err(wrong) => {
+                        return Some(Err(format!("type '{}': {wrong}", abridged(text.trim()))));
+                    }
                 };
                 if optimized {
                     model.freqs_mode = FreqsMode::Optimized;

@@ -11,6 +11,7 @@ use super::parse::{Parsed, Word, default_gamma};
 use super::protein::{PROTEIN_MATRICES, find_protein_matrix, find_protein_mixture};
 use super::rates::{FreeRates, Heterogeneity};
 use crate::alphabet::{DataType, GeneticCode};
+use crate::error::{abridged, short_number};
 
 /// Beginnings of names (upper case) that other programs know and this version does not.
 const NOT_YET: [&str; 12] = [
@@ -38,7 +39,7 @@ pub(super) fn read_matrix(word: &Word, context: Context) -> Parsed<Model> {
     match &word.values[..] {
         [] => {}
         [values] => set_rates(&mut model, values)?,
-        _ => return Err(format!("'{name}' takes one list of values in braces")),
+        _ => return Err(format!("'{}' takes one list of values in braces", abridged(name))),
     }
     Ok(model)
 }
@@ -235,9 +236,10 @@ pub(super) fn set_classes(name: &str, classes: &mut RateClasses, values: &[f64])
         let relative = value / by_class[reference];
         if *value > 0.0 && !(FIXED_RATE_MIN..=FIXED_RATE_MAX).contains(&relative) {
             return Err(format!(
-                "rate {value} of {name} is too far from the last rate, {}: the ratio must be \
-                 from {FIXED_RATE_MIN:e} to {FIXED_RATE_MAX:e}",
-                by_class[reference]
+                "rate {} of {name} is too far from the last rate, {}: the ratio must be from \
+                 {FIXED_RATE_MIN:e} to {FIXED_RATE_MAX:e}",
+                short_number(*value),
+                short_number(by_class[reference])
             ));
         }
         classes.set_value(class as u16, relative);
@@ -276,7 +278,7 @@ fn unknown_matrix(name: &str) -> String {
         );
     }
     if NOT_YET.iter().any(|start| name.starts_with(start)) {
-        return format!("'{name}' is not supported yet in this version; {known}");
+        return format!("'{}' is not supported yet in this version; {known}", abridged(name));
     }
-    format!("unknown matrix '{name}'; {known}")
+    format!("unknown matrix '{}'; {known}", abridged(name))
 }

@@ -30,6 +30,7 @@ use super::parameters::{FreqsMode, Model, ParamMode};
 use super::rates::{FreeRates, Gamma, Heterogeneity, Invariant};
 use super::raxml::expand_raxml;
 use crate::alphabet::{DataType, GeneticCode};
+use crate::error::{abridged, short_number};
 use crate::numeric::GammaMode;
 
 pub(super) type Parsed<T> = std::result::Result<T, String>;
@@ -57,7 +58,8 @@ impl Model {
     ///
     /// As [`Model::parse`].
     pub fn parse_with_states(text: &str, num_states: Option<usize>) -> Parsed<Model> {
-        read(text, num_states).map_err(|wrong| format!("model '{}': {wrong}", text.trim()))
+        read(text, num_states)
+            .map_err(|wrong| format!("model '{}': {wrong}", abridged(text.trim())))
     }
 
     /// True for a multi-state model that does not say of how many states (`MK`, `MULTIGAMMA`).
@@ -180,7 +182,10 @@ fn read_word(word: &str) -> Parsed<Word<'_>> {
     };
     let (head, braces) = word.split_at(open);
     let Some(inner) = braces[1..].strip_suffix('}') else {
-        return Err(format!("'{word}' goes on after its '}}'; put '+' between the parts"));
+        return Err(format!(
+            "'{}' goes on after its '}}'; put '+' between the parts",
+            abridged(word)
+        ));
     };
     let mut lists = Vec::new();
     for list in inner.split("}{") {
@@ -190,8 +195,10 @@ fn read_word(word: &str) -> Parsed<Word<'_>> {
                 Ok(value) if value.is_finite() => values.push(value),
                 _ => {
                     return Err(format!(
-                        "'{item}' in '{word}' is not a number; write numbers with '/' between them, \
-                         for example {{0.5/1.5}}"
+                        "'{}' in '{}' is not a number; write numbers with '/' between them, for example \
+                         {{0.5/1.5}}",
+                        abridged(item),
+                        abridged(word)
                     ));
                 }
             }
@@ -262,7 +269,8 @@ fn read_freqs(model: &mut Model, word: &Word) -> Parsed<()> {
     }
     if let Some(wrong) = values.iter().find(|&&v| v <= 0.0) {
         return Err(format!(
-            "frequency {wrong} is not above 0: give a state that is rare a small one, such as 1e-4"
+            "frequency {} is not above 0: give a state that is rare a small one, such as 1e-4",
+            short_number(*wrong)
         ));
     }
     let sum: f64 = values.iter().sum();
@@ -354,8 +362,8 @@ fn read_free_rates(model: &mut Model, word: &Word) -> Parsed<()> {
                 all.find(|value| !(FIXED_RATE_MIN..=FIXED_RATE_MAX).contains(*value))
             {
                 return Err(format!(
-                    "{wrong} in '+{}{{...}}' is out of its limits, {FIXED_RATE_MIN:e} to \
-                     {FIXED_RATE_MAX:e}",
+                    "{} in '+{}{{...}}' is out of its limits, {FIXED_RATE_MIN:e} to {FIXED_RATE_MAX:e}",
+                    short_number(*wrong),
                     word.head
                 ));
             }
@@ -383,9 +391,10 @@ fn read_num_cats(word: &Word, digits: &str, default: usize, what: &str) -> Parse
         _ if digits.is_empty() => Ok(default),
         Ok(number) if (2..=GAMMA_CATS_MAX).contains(&number) => Ok(number),
         _ => Err(format!(
-            "'+{}' asks for {digits} {what}; 2 to {GAMMA_CATS_MAX} are possible, 4 are usual, and \
-             without +G and +R there is 1",
-            word.head
+            "'+{}' asks for {} {what}; 2 to {GAMMA_CATS_MAX} are possible, 4 are usual, and without +G and \
+             +R there is 1",
+            abridged(word.head),
+            abridged(digits)
         )),
     }
 }
@@ -394,6 +403,7 @@ fn read_ascertainment(model: &mut Model, word: &Word) -> Parsed<()> {
     let head = word.head;
     let values = word.values.first().map(Vec::as_slice);
     if let Some(wrong) = values.unwrap_or_default().iter().find(|&&value| value < 0.0) {
+        let wrong = short_number(*wrong);
         return Err(format!("{wrong} in '+{head}{{...}}': a number of sites is not below 0"));
     }
     let states = model.num_states();
@@ -424,6 +434,7 @@ fn one_value(word: &Word, what: &str, min: f64, max: f64) -> Parsed<Option<f64>>
         None => Ok(None),
         Some(&[value]) if word.values.len() == 1 && (min..=max).contains(&value) => Ok(Some(value)),
         Some(&[value]) if word.values.len() == 1 => {
+            let value = short_number(value);
             Err(format!("{what} {value} in '+{}' is out of its limits, {min} to {max}", word.head))
         }
         Some(_) => {
@@ -439,10 +450,11 @@ fn unknown_part(head: &str) -> String {
     match head {
         _ if head.is_empty() => format!("nothing after a '+'; {known}"),
         _ if head.starts_with('B') => format!(
-            "'+{head}' sets branch lengths, which are chosen with --brlen linked, scaled or \
-             unlinked for all partitions; leave it out"
+            "'+{}' sets branch lengths, which are chosen with --brlen linked, scaled or \
+             unlinked for all partitions; leave it out",
+            abridged(head)
         ),
-        _ => format!("unknown part '+{head}'; {known}"),
+        _ => format!("unknown part '+{}'; {known}", abridged(head)),
     }
 }
 

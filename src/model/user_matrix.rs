@@ -15,7 +15,7 @@ use super::parameters::{FreqsMode, Model};
 use super::parse::Parsed;
 use super::protein::AMINO_ACIDS;
 use crate::alphabet::DataType;
-use crate::error::{Error, Fault, Place, Result};
+use crate::error::{Error, Fault, Place, Result, abridged, short_number};
 
 const STATES: usize = 20;
 const TRIANGLE: usize = STATES * (STATES - 1) / 2;
@@ -80,13 +80,20 @@ impl UserMatrix {
                 if rate.value < 0.0 {
                     let message = format!(
                         "rate {} between {} and {} is below 0",
-                        rate.value, pair[0], pair[1]
+                        short_number(rate.value),
+                        pair[0],
+                        pair[1]
                     );
                     faults.push(Fault::new(at(&rate), message));
                 } else if (rate.value - other.value).abs() > SYMMETRY_TOLERANCE * larger {
                     let message = format!(
                         "the matrix is not symmetric: {} to {} is {}, but {} to {} is {}",
-                        pair[0], pair[1], rate.value, pair[1], pair[0], other.value
+                        pair[0],
+                        pair[1],
+                        short_number(rate.value),
+                        pair[1],
+                        pair[0],
+                        short_number(other.value)
                     );
                     faults.push(Fault::new(at(&other), message));
                 }
@@ -95,12 +102,13 @@ impl UserMatrix {
         }
         for (state, freq) in freqs.iter().enumerate().filter(|(_, freq)| freq.value <= 0.0) {
             let letter = char::from(AMINO_ACIDS[state]);
-            let message = format!("frequency {} of {letter} is not above 0", freq.value);
+            let message =
+                format!("frequency {} of {letter} is not above 0", short_number(freq.value));
             faults.push(Fault::new(at(freq), message));
         }
         let sum: f64 = freqs.iter().map(|freq| freq.value).sum();
         if faults.is_empty() && (sum - 1.0).abs() > FREQS_SUM_TOLERANCE {
-            let message = format!("the 20 frequencies sum to {sum}, not to 1");
+            let message = format!("the 20 frequencies sum to {}, not to 1", short_number(sum));
             faults.push(Fault::new(at(&freqs[0]), message));
         }
         if !faults.is_empty() {
@@ -127,8 +135,9 @@ fn read_entries(text: &str, file: &str, faults: &mut Vec<Fault>) -> Vec<Entry> {
                 _ if [210, 420].contains(&entries.len()) => return entries,
                 _ => {
                     let message = format!(
-                        "'{word}' is not a number: expected 190 rates and 20 frequencies (or 400 and 20), and \
-                         {} came before it",
+                        "'{}' is not a number: expected 190 rates and 20 frequencies (or 400 and 20), and {} came \
+                         before it",
+                        abridged(word),
                         entries.len()
                     );
                     faults.push(Fault::new(Place::file(file).at_line(line_number), message));

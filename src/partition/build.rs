@@ -3,7 +3,7 @@
 use super::parse::PartitionDef;
 use crate::alignment::{Alignment, Patterns};
 use crate::alphabet::{Code, DataType, Encoder, Unreadable, num_multistate_states};
-use crate::error::Fault;
+use crate::error::{Fault, abridged};
 
 /// From this share of amino acids' letters among the characters of a nucleotide partition it looks like protein:
 /// in proteins E, F, I, L, P and Q are a third.
@@ -76,7 +76,7 @@ pub fn check_frame(def: &PartitionDef, data_type: DataType) -> Option<Fault> {
             format!(
                 "broken reading frame: codon partition '{}' has {num_columns} columns, which is no multiple \
                  of {per_site}: begin and end it at whole codons",
-                def.name
+                abridged(&def.name)
             ),
         )
     })
@@ -131,7 +131,7 @@ impl Survey {
                      partition's type",
                     byte.escape_ascii(),
                     data_type.name(),
-                    def.name,
+                    abridged(&def.name),
                     data_type.known_characters()
                 ),
             ));
@@ -191,7 +191,7 @@ fn describe_stops(row: &[u8], def: &PartitionDef, data_type: DataType, sites: &[
         "'{triplet}' (columns {first}, {second}, {third}; codon {} of partition '{}') is a stop codon{code}{more}: \
          {remedy}",
         sites[0] + 1,
-        def.name
+        abridged(&def.name)
     )
 }
 

@@ -2,7 +2,7 @@
 
 use super::parse::PartitionDef;
 use super::ranges::format_some_ranges;
-use crate::error::{Fault, Place};
+use crate::error::{Fault, Place, abridged};
 use std::collections::BTreeMap;
 
 /// Overlaps, partitions without columns and, if asked for, columns in no partition.
@@ -41,7 +41,7 @@ pub(super) fn check_coverage(
             format!(
                 "column{plural} {columns} belong{} to '{}' (line {line}) already: partitions must not overlap",
                 verb(&sites),
-                defs[first].name
+                abridged(&defs[first].name)
             )
         };
         faults.push(Fault::new(defs[second].place.clone(), message));

@@ -3,14 +3,21 @@
 //! One partition per line; blank lines and everything after `#` mean nothing; white space means nothing, except
 //! inside names. The name stands after the last comma before `=`, so a model may contain commas.
 
-use super::parse::{Glyph, Parsed, PartitionDef, place_of, spell, spell_model, trim};
+use super::parse::{
+    Glyph, Parsed, PartitionDef, glyphs_of_line, place_of, spell, spell_model, trim,
+};
 use super::ranges::{Separator, parse_ranges};
 use crate::error::{Fault, Place};
 
 /// Reads a partition file in one of the line grammars.
-pub(super) fn parse_lines(text: &[Glyph], file: &str, num_sites: usize) -> Parsed {
+pub(super) fn parse_lines(text: &str, file: &str, num_sites: usize) -> Parsed {
     let mut parsed = Parsed::default();
-    for line in text.split(|glyph| glyph.character == '\n') {
+    for (i, line) in text.lines().enumerate() {
+        if parsed.is_hopeless(num_sites) {
+            parsed.incomplete = true;
+            break;
+        }
+        let line: Vec<Glyph> = glyphs_of_line(line, i + 1).collect();
         let comment = line.iter().position(|glyph| glyph.character == '#').unwrap_or(line.len());
         let line = trim(&line[..comment]);
         if line.is_empty() {
@@ -22,9 +29,10 @@ pub(super) fn parse_lines(text: &[Glyph], file: &str, num_sites: usize) -> Parse
                 let ranges = parse_ranges(ranges, Separator::Comma, num_sites, file, &name);
                 parsed.faults.extend(ranges.faults);
                 parsed.incomplete |= ranges.incomplete;
-                let place = Place::file(file).at_line(line[0].line);
+                let place = Place::file(file).at_line(line[0].line as usize);
                 let place = if name.is_empty() { place } else { place.named(&name) };
                 let (model, sites) = (spell_model(model), ranges.sites);
+                parsed.num_columns += sites.len();
                 parsed.defs.push(PartitionDef { name, model, sites, place });
             }
             None => {

@@ -13,6 +13,7 @@ mod nexus;
 mod parse;
 mod ranges;
 mod resolved;
+mod suspicion;
 
 pub use build::{build_patterns, check_frame, gappyness, num_states_seen};
 pub use detect::detect_data_type;
@@ -20,3 +21,4 @@ pub use freqs::{count_freqs, empirical_freqs, nucleotide_freqs};
 pub use parse::{PartitionDef, parse_partitions, whole_alignment};
 pub use ranges::format_ranges;
 pub use resolved::Partition;
+pub use suspicion::suspicions;

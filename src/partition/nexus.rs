@@ -6,7 +6,7 @@
 
 use super::parse::{Glyph, Parsed, PartitionDef, place_of, spell, spell_model, trim};
 use super::ranges::{Separator, parse_ranges};
-use crate::error::{Fault, Place};
+use crate::error::{Fault, Place, abridged};
 use crate::model::Model;
 
 /// True if a text says it is NEXUS.
@@ -27,6 +27,10 @@ pub(super) fn parse_nexus(text: &[Glyph], file: &str, num_sites: usize) -> Parse
     let mut sets: Vec<PartitionDef> = Vec::new();
     let mut chosen: Option<Vec<PartitionDef>> = None;
     for command in commands {
+        if parsed.is_hopeless(num_sites) {
+            parsed.incomplete = true;
+            break;
+        }
         let (word, rest) = split_word(command);
         match (block, word.to_ascii_lowercase().as_str()) {
             (Block::Outside, "begin") => {
@@ -47,15 +51,17 @@ pub(super) fn parse_nexus(text: &[Glyph], file: &str, num_sites: usize) -> Parse
                 chosen = Some(parsed.read_charpartition(rest, file, &sets));
             }
             (Block::Sets, _) => {
-                let message =
-                    format!("unknown command '{word}': expected charset or charpartition");
+                let message = format!(
+                    "unknown command '{}': expected charset or charpartition",
+                    abridged(&word)
+                );
                 parsed.refuse(command, file, &message);
             }
             (Block::Outside, _) => {
                 parsed.refuse(
                     command,
                     file,
-                    &format!("'{word}' outside a block: expected `begin sets;`"),
+                    &format!("'{}' outside a block: expected `begin sets;`", abridged(&word)),
                 );
             }
         }
@@ -105,6 +111,7 @@ impl Parsed {
         let ranges = parse_ranges(ranges, Separator::CommaOrSpace, num_sites, file, &name);
         self.faults.extend(ranges.faults);
         self.incomplete |= ranges.incomplete;
+        self.num_columns += ranges.sites.len();
         let place = Place { column: None, ..place_of(text, file) };
         let place = if name.is_empty() { place } else { place.named(&name) };
         Some(PartitionDef { name, model, sites: ranges.sites, place })
@@ -142,8 +149,10 @@ impl Parsed {
                     defs.push(PartitionDef { model, ..known.clone() });
                 }
                 None => {
-                    let message =
-                        format!("no charset is called '{name}': define it above the charpartition");
+                    let message = format!(
+                        "no charset is called '{}': define it above the charpartition",
+                        abridged(&name)
+                    );
                     self.refuse(set, file, &message);
                 }
             }

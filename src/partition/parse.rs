@@ -28,9 +28,9 @@ pub struct PartitionDef {
 pub(super) struct Glyph {
     pub character: char,
     /// Line, counted from 1.
-    pub line: usize,
+    pub line: u32,
     /// Column in characters, counted from 1.
-    pub column: usize,
+    pub column: u32,
 }
 
 /// What a grammar made of a text.
@@ -40,9 +40,25 @@ pub(super) struct Parsed {
     pub defs: Vec<PartitionDef>,
     /// Everything wrong so far.
     pub faults: Vec<Fault>,
+    /// Columns of all of them, also of those that were taken twice.
+    pub num_columns: usize,
     /// True if columns were lost with something unreadable, so that it is unknown which are unassigned.
     pub incomplete: bool,
 }
+
+impl Parsed {
+    /// True if there is no point in reading on: more faults than anybody reads, or so many columns more than the
+    /// alignment has that they overlap, whatever comes.
+    pub fn is_hopeless(&self, num_sites: usize) -> bool {
+        let limit = num_sites.saturating_mul(4).saturating_add(MAX_SURPLUS);
+        self.faults.len() >= MAX_FAULTS || self.num_columns > limit
+    }
+}
+
+/// Most faults that are collected.
+const MAX_FAULTS: usize = 1000;
+/// Columns beyond four times those of the alignment after which nothing more is read.
+const MAX_SURPLUS: usize = 10_000_000;
 
 /// Reads a partition file for an alignment of `num_sites` columns; the grammar is told from the content.
 ///
@@ -62,9 +78,9 @@ pub fn parse_partitions(
     let parsed = if is_nexus(text) {
         parse_nexus(&glyphs(text), file_name, num_sites)
     } else {
-        parse_lines(&glyphs(text), file_name, num_sites)
+        parse_lines(text, file_name, num_sites)
     };
-    let Parsed { defs, mut faults, incomplete } = parsed;
+    let Parsed { defs, mut faults, incomplete, .. } = parsed;
     if defs.is_empty() && faults.is_empty() {
         faults.push(Fault::new(
             Place::file(file_name),
@@ -91,12 +107,17 @@ pub fn whole_alignment(num_sites: usize, model: &str) -> Vec<PartitionDef> {
 /// Characters with their places; a carriage return is white space to every grammar.
 fn glyphs(text: &str) -> Vec<Glyph> {
     let lines = text.split_inclusive('\n').enumerate();
-    lines
-        .flat_map(|(i, line)| {
-            let characters = line.chars().enumerate();
-            characters.map(move |(j, character)| Glyph { character, line: i + 1, column: j + 1 })
-        })
-        .collect()
+    lines.flat_map(|(i, line)| glyphs_of_line(line, i + 1)).collect()
+}
+
+/// The characters of one line.
+pub(super) fn glyphs_of_line(line: &str, number: usize) -> impl Iterator<Item = Glyph> {
+    let characters = line.chars().enumerate();
+    characters.map(move |(i, character)| Glyph {
+        character,
+        line: number as u32,
+        column: i as u32 + 1,
+    })
 }
 
 /// The text without outer white space.
@@ -122,7 +143,9 @@ pub(super) fn spell_model(glyphs: &[Glyph]) -> String {
 /// Where a piece of text begins.
 pub(super) fn place_of(glyphs: &[Glyph], file: &str) -> Place {
     match glyphs.first() {
-        Some(first) => Place::file(file).at_line(first.line).at_column(first.column),
+        Some(first) => {
+            Place::file(file).at_line(first.line as usize).at_column(first.column as usize)
+        }
         None => Place::file(file),
     }
 }
@@ -252,5 +275,24 @@ mod tests {
                 prop_assert_eq!(sites, (0..8).collect::<Vec<u32>>());
             }
         }
+    }
+
+    #[test]
+    fn a_file_that_is_hopeless_is_not_read_to_its_end() {
+        let columns = "1-.,".repeat(9) + "1-.";
+        let lines: String = (0..900_000).map(|i| format!("DNA, g{i} = {columns}\n")).collect();
+        let message = parse_partitions(&lines, "q", 1_000_000, false).unwrap_err().to_string();
+        assert!(
+            message.starts_with("q, line 1, 'g0': columns 1-1000000 stand in it twice"),
+            "{message}"
+        );
+        let found = messages(&"nonsense\n".repeat(1_000_000), 4);
+        assert_eq!(found.len(), 1000);
+        let long = format!("DNA, {} = 1-4", "g".repeat(1_000_000));
+        assert!(parse_partitions(&long, "q", 4, false).is_ok());
+        let found = messages(&format!("DNA, {} = 1-5", "g".repeat(1_000_000)), 4);
+        assert!(found[0].len() < 400, "{}", found[0].len());
+        let found = messages(&format!("DNA, g = {}", "1".repeat(1_000_000)), 4);
+        assert!(found[0].len() < 400 && found[0].contains("1...' reaches beyond"), "{found:?}");
     }
 }

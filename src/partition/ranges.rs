@@ -4,7 +4,10 @@
 //! column of the alignment. Columns are counted from 1 in text and from 0 in memory.
 
 use super::parse::{Glyph, place_of, spell, trim};
-use crate::error::{Fault, Place};
+use crate::error::{Fault, Place, abridged};
+
+/// Most faults that are collected in one partition.
+const MAX_FAULTS: usize = 100;
 
 /// Columns of a partition, and what is wrong with them.
 #[derive(Debug, Default)]
@@ -41,11 +44,17 @@ pub(super) fn parse_ranges(
         if split_by_space(item).len() == 1 {
             written.retain(|character| !character.is_whitespace());
         }
+        // More columns than there are stand in it twice, and so many faults nobody reads.
+        if ranges.sites.len() > num_sites || ranges.faults.len() > MAX_FAULTS {
+            ranges.incomplete = true;
+            break;
+        }
         match parse_range(&written, num_sites) {
             Ok((first, last, stride)) => {
                 if last > num_sites {
                     ranges.faults.push(refuse(format!(
-                        "range '{written}' reaches beyond the alignment, which has {num_sites} columns"
+                        "range '{}' reaches beyond the alignment, which has {num_sites} columns",
+                        abridged(&written)
                     )));
                 }
                 let existing = (first..=last.min(num_sites)).step_by(stride);
@@ -91,9 +100,10 @@ fn split_by_space(text: &[Glyph]) -> Vec<&[Glyph]> {
 
 /// First column, last column (perhaps too large), stride of a range; white space in it makes it unreadable.
 fn parse_range(written: &str, num_sites: usize) -> Result<(usize, usize, usize), String> {
+    let shown = abridged(written);
     let unreadable = || {
         format!(
-            "cannot read '{written}' as a range: expected a column (200), first-last (1-100), or first-last\\stride \
+            "cannot read '{shown}' as a range: expected a column (200), first-last (1-100), or first-last\\stride \
              (1-100\\3)"
         )
     };
@@ -114,11 +124,11 @@ fn parse_range(written: &str, num_sites: usize) -> Result<(usize, usize, usize),
         return Err(unreadable());
     };
     if first == 0 {
-        Err(format!("range '{written}' begins at 0, but columns are counted from 1"))
+        Err(format!("range '{shown}' begins at 0, but columns are counted from 1"))
     } else if stride == 0 {
-        Err(format!("range '{written}' has stride 0: expected 1 or more"))
+        Err(format!("range '{shown}' has stride 0: expected 1 or more"))
     } else if first > last {
-        Err(format!("range '{written}' begins after its end: expected first-last"))
+        Err(format!("range '{shown}' begins after its end: expected first-last"))
     } else {
         Ok((first, last, stride))
     }
@@ -191,8 +201,9 @@ mod tests {
 
     fn parse(text: &str, separator: Separator, num_sites: usize) -> Ranges {
         let characters = text.chars().enumerate();
-        let glyphs: Vec<Glyph> =
-            characters.map(|(i, character)| Glyph { character, line: 1, column: i + 1 }).collect();
+        let glyphs: Vec<Glyph> = characters
+            .map(|(i, character)| Glyph { character, line: 1, column: i as u32 + 1 })
+            .collect();
         parse_ranges(&glyphs, separator, num_sites, "q", "g")
     }
 

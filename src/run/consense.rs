@@ -2,7 +2,7 @@
 
 use super::plan::ConsensusRule;
 use super::record::Record;
-use super::trees::{own_taxa, read_first_tree, read_topologies};
+use super::trees::read_forest;
 use crate::error::Result;
 use crate::output::Kind;
 use crate::tree::{ConsensusKind, Split, consensus, tree_splits};
@@ -13,8 +13,7 @@ use std::path::Path;
 /// # Errors
 /// Unreadable trees, and trees over other taxa than the first.
 pub fn consense(rule: ConsensusRule, trees: &Path, record: &mut Record) -> Result<()> {
-    let taxa = own_taxa(&read_first_tree(trees)?, &trees.display().to_string())?;
-    let trees = read_topologies(trees, &taxa, "the first tree")?;
+    let (taxa, trees) = read_forest(trees)?;
     let splits: Vec<Vec<Split>> = trees
         .iter()
         .map(|tree| tree_splits(tree).into_iter().map(|(_, split)| split).collect())

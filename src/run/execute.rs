@@ -15,7 +15,9 @@ use super::simulate::simulate;
 use super::start::start;
 use super::support::support;
 use crate::error::{Error, Fault, Place, Result};
+use crate::input::STANDARD_INPUT;
 use crate::observer::{Event, Observer};
+use std::path::Path;
 
 /// Carries out a plan. A file is written, whole, as soon as its content is final; a run that fails
 /// later leaves it.
@@ -58,7 +60,8 @@ fn carry_out(plan: &Plan, record: &mut Record) -> Result<()> {
 /// Every named input file must be there and be a file; all that are not are listed at once.
 fn check_input_files(plan: &Plan) -> Result<()> {
     let mut faults = Vec::new();
-    for path in plan.input_files() {
+    let files = plan.input_files().into_iter();
+    for path in files.filter(|path| *path != Path::new(STANDARD_INPUT)) {
         let place = Place::file(path.display().to_string());
         match std::fs::metadata(path) {
             Ok(found) if found.is_dir() => {

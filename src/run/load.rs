@@ -10,17 +10,23 @@ use super::remarks::{Remarks, remark};
 use super::select::ask;
 use super::trees::{GivenTree, read_partition_trees, read_trees};
 use crate::alignment::{Alignment, AlignmentReport, Patterns, read_alignment};
-use crate::error::{Error, Fault, Place, Result};
+use crate::error::{Error, Fault, Place, Result, abridged};
+use crate::input::{name_of, read_text};
 use crate::likelihood::BrlenLinkage;
 use crate::model::Model;
 use crate::partition::{
     Partition, PartitionDef, build_patterns, count_freqs, gappyness, num_states_seen,
-    parse_partitions, whole_alignment,
+    parse_partitions, suspicions, whole_alignment,
 };
 use crate::selection::Question;
 use crate::taxa::Taxa;
 use crate::tree::SubsetTree;
 use std::path::Path;
+
+/// Longest partition file, in bytes: a hundred thousand lines.
+pub(super) const MAX_PARTITION_FILE: usize = 16 << 20;
+/// Sites from which on an alignment that is refused is not looked at any further.
+const MANY_SITES: usize = 1 << 20;
 
 /// Everything read for one run, and found to be usable.
 #[derive(Debug)]
@@ -72,6 +78,10 @@ pub fn load(plan: &Plan) -> Result<Loaded> {
         return Err(Error::Input(faults));
     };
     check_size(&alignment, plan, path, &mut faults);
+    // Nothing more is worth the time and memory that a long alignment of few taxa takes.
+    if !faults.is_empty() && alignment.num_sites() > MANY_SITES {
+        return Err(Error::Input(faults));
+    }
     let mut remarks = Remarks::default();
     if alignment.num_taxa() == 3 && plan.command == Command::Search {
         let note = "3 taxa have only one tree: it is evaluated, there is nothing to search for";
@@ -108,7 +118,7 @@ pub fn load(plan: &Plan) -> Result<Loaded> {
             Ok(patterns) => {
                 let PartitionDef { name, sites, .. } = def;
                 let partition = Partition { name, model, patterns, sites };
-                faults.extend(check_all_variable(&partition, &path.display().to_string()));
+                faults.extend(check_all_variable(&partition, &name_of(path)));
                 partitions.push(partition);
                 brlen_scalers.push(scaler);
                 questions.push(asked.map(|(question, _)| question));
@@ -117,7 +127,7 @@ pub fn load(plan: &Plan) -> Result<Loaded> {
         }
     }
     if faults.is_empty() && partitions.iter().all(|p| p.patterns.num_tips() == 0) {
-        let place = Place::file(path.display().to_string());
+        let place = Place::file(name_of(path));
         let message = "no taxon has any data: every cell is a gap or undetermined";
         faults.push(Fault::new(place, message));
     }
@@ -142,6 +152,7 @@ pub fn load(plan: &Plan) -> Result<Loaded> {
     let views: Vec<(&Patterns, &[u32])> =
         partitions.iter().map(|p| (&p.patterns, p.sites.as_slice())).collect();
     let report = AlignmentReport::new(&taxa, &views);
+    remarks.warnings.extend(suspicions(&alignment, &partitions));
     remark(&taxa, &partitions, &report, &mut remarks);
     let presence = partitions.iter().map(|p| p.patterns.tip_taxa.clone()).collect();
     if plan.data.auto_criterion.is_some() && questions.iter().all(Option::is_none) {
@@ -182,24 +193,6 @@ pub(super) fn collect<T>(result: Result<T>, faults: &mut Vec<Fault>) -> Result<O
     }
 }
 
-/// The text of a small file.
-///
-/// # Errors
-/// [`Error::Io`], also for a text that is not UTF-8.
-pub(super) fn read_text(path: &Path) -> Result<String> {
-    let bytes = std::fs::read(path).map_err(|source| Error::Io {
-        path: path.display().to_string(),
-        source,
-        writing: false,
-    })?;
-    String::from_utf8(bytes).map_err(|error| {
-        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = 1 + valid.iter().filter(|&&byte| byte == b'\n').count();
-        let place = Place::file(path.display().to_string()).at_line(line);
-        Error::input(place, "the text is not UTF-8: save it as UTF-8")
-    })
-}
-
 /// Refuses too few taxa. Three have one tree, which a search evaluates; there is nothing to resample for.
 fn check_size(alignment: &Alignment, plan: &Plan, path: &Path, faults: &mut Vec<Fault>) {
     let resamples = matches!(plan.command, Command::Bootstrap | Command::All);
@@ -213,7 +206,7 @@ fn check_size(alignment: &Alignment, plan: &Plan, path: &Path, faults: &mut Vec<
     } else {
         return;
     };
-    faults.push(Fault::new(Place::file(path.display().to_string()), message));
+    faults.push(Fault::new(Place::file(name_of(path)), message));
 }
 
 fn read_defs(
@@ -224,7 +217,8 @@ fn read_defs(
     let Some(path) = &plan.data.partitions else {
         return Ok(whole_alignment(alignment.num_sites(), ""));
     };
-    let Some(text) = collect(read_text(path), faults)? else {
+    let Some(text) = collect(read_text(path, MAX_PARTITION_FILE, "a partition file"), faults)?
+    else {
         return Ok(Vec::new());
     };
     let name = path.display().to_string();
@@ -257,7 +251,7 @@ pub(super) fn count_with_warning(partition: &mut Partition) -> Option<String> {
     (!raised.is_empty()).then(|| {
         format!(
             "partition '{}' has no or hardly any {}: empirical frequencies raised to 0.0001",
-            partition.name,
+            abridged(&partition.name),
             states.join(", ")
         )
     })

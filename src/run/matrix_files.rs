@@ -2,20 +2,23 @@
 //!
 //! Reading the numbers is the business of [`UserMatrix`]; here file names are found and opened.
 
-use super::load::read_text;
-use crate::error::Result;
+use crate::error::{Result, abridged};
+use crate::input::read_text;
 use crate::model::{Model, UserMatrix};
 use std::path::{Path, PathBuf};
 
 /// RAxML's name of the matrix of `-P`.
 const FILE_MATRIX: &str = "PROT_FILE";
+/// Longest file of a matrix, in bytes: 420 numbers and remarks.
+const MAX_MATRIX_FILE: usize = 1 << 20;
 
 /// Reads a matrix file.
 ///
 /// # Errors
 /// A file that cannot be read, or its faults.
 pub fn read_matrix_file(path: &Path) -> Result<UserMatrix> {
-    UserMatrix::read(&read_text(path)?, &path.display().to_string())
+    let text = read_text(path, MAX_MATRIX_FILE, "an amino-acid matrix")?;
+    UserMatrix::read(&text, &path.display().to_string())
 }
 
 /// [`Model::parse_with_states`] of a model string whose matrix may be a file, or `PROT_FILE`, which is
@@ -41,7 +44,9 @@ pub fn parse_model(
     }
     match (strip_name(text, FILE_MATRIX), given) {
         (Some(rest), Some(matrix)) => with(matrix, rest),
-        (Some(_), None) => Err(format!("model '{text}': which matrix? Give its file with -P")),
+        (Some(_), None) => {
+            Err(format!("model '{}': which matrix? Give its file with -P", abridged(text)))
+        }
         (None, _) => Model::parse_with_states(text, num_states),
     }
 }

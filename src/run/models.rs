@@ -6,7 +6,7 @@
 use super::matrix_files::{parse_model, read_matrix_file};
 use super::plan::{DataOptions, Plan};
 use crate::alphabet::DataType;
-use crate::error::{Error, Fault, Place};
+use crate::error::{Error, Fault, Place, abridged};
 use crate::likelihood::BrlenLinkage;
 use crate::model::{AutoModel, Heterogeneity, Model, UserMatrix};
 use crate::numeric::GammaMode;
@@ -71,6 +71,14 @@ impl ModelChoice {
         match choice.read_option(text) {
             Ok(model) => choice.option = Some(model),
             Err(message) => {
+                let message = match looks_like_file(text) {
+                    true => format!(
+                        "'{}' is neither a model nor a file that is there: give the path of a partition file, or a \
+                         model such as GTR+G",
+                        abridged(text)
+                    ),
+                    false => message,
+                };
                 faults.push(Fault::new(Place::default(), format!("-m: {message}")));
                 choice.option_is_bad = true;
             }
@@ -86,17 +94,18 @@ impl ModelChoice {
         };
         let says_rates = names_multistate_rates(text).filter(|_| self.multistate_equal.is_some());
         if says_rates.is_some() && says_rates != self.multistate_equal {
-            return Err(format!("model '{text}': -K says otherwise; drop one"));
+            return Err(format!("model '{}': -K says otherwise; drop one", abridged(text)));
         }
         let Some(data_type) = &self.data_type else {
             return Ok(model);
         };
         let typed = model.for_data_type(data_type);
-        let typed = typed.map_err(|wrong| format!("model '{text}' with --data-type: {wrong}"))?;
+        let shown = abridged(text);
+        let typed = typed.map_err(|wrong| format!("model '{shown}' with --data-type: {wrong}"))?;
         // A genetic code in the model string is the user's word, too.
         if text.to_ascii_uppercase().contains("+CODE") && typed.data_type != model.data_type {
             return Err(format!(
-                "model '{text}': --data-type {data_type} names another genetic code"
+                "model '{shown}': --data-type {data_type} names another genetic code"
             ));
         }
         Ok(typed)
@@ -185,6 +194,15 @@ pub fn resolve_model(
     Ok((model, scaler))
 }
 
+/// True for a word with folders or an ending, as in `genes.part`, that does not begin like a model: a file
+/// name with a slip in it, once the word has turned out to be no model.
+fn looks_like_file(text: &str) -> bool {
+    let head = text.split(['+', '{', '[']).next().unwrap_or_default();
+    // Q.PFAM and its kin.
+    let is_matrix = head.get(..2).is_some_and(|start| start.eq_ignore_ascii_case("Q."));
+    head.contains(std::path::is_separator) || (head.contains('.') && !is_matrix)
+}
+
 /// Whether a multi-state model's name says that its rates are equal (`MULTI4_MK`) or not
 /// (`MULTI4_GTR`); RAxML's `MULTI` and `MULTIGAMMA` do not say.
 fn names_multistate_rates(text: &str) -> Option<bool> {
@@ -219,7 +237,7 @@ fn split_scaler(text: &str) -> Result<(String, Option<f64>), String> {
         }
         _ => Err(format!(
             "'{}' is no scaler of branch lengths: expected a positive number, as in +BU{{0.8}}",
-            &text[at + 1..at + mark + end]
+            abridged(&text[at + 1..at + mark + end])
         )),
     }
 }
@@ -393,5 +411,20 @@ mod tests {
         }
         let fault = resolve("NONE", &choice(None)).unwrap_err();
         assert!(fault.to_string().starts_with("q, line 2, 'g': model 'NONE'"), "{fault}");
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_is_told_from_an_unknown_model() {
+        let said = |text: &str| {
+            let mut faults = Vec::new();
+            ModelChoice::new(&options(Some(text)), &mut faults);
+            faults.remove(0).message
+        };
+        for file in ["typo.part", "genes/part", "genes.nex+G"] {
+            assert!(said(file).contains("is neither a model nor a file that is there"), "{file}");
+        }
+        for model in ["TYPO", "Q.TYPO", "GTR{1/2}", "GTR+G{1/2}", "LG+G.5"] {
+            assert!(!said(model).contains("a file that is there"), "{model}: {}", said(model));
+        }
     }
 }

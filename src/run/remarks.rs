@@ -1,6 +1,7 @@
 //! What users should know about data that are accepted: warnings that name taxa and partitions.
 
 use crate::alignment::AlignmentReport;
+use crate::error::abridged;
 use crate::partition::{Partition, format_ranges};
 use crate::taxa::Taxa;
 
@@ -73,12 +74,11 @@ pub fn remark(
                 _ => "it says nothing about the topology",
             };
             let plural = if n == 1 { "taxon" } else { "taxa" };
-            let here: Vec<&str> =
-                partition.patterns.tip_taxa.iter().map(|&taxon| taxa.name(taxon)).collect();
-            let list = if n == 0 { String::new() } else { format!(" ({})", here.join(", ")) };
+            let here = partition.patterns.tip_taxa.iter().map(|&taxon| taxa.name(taxon));
+            let list = if n == 0 { String::new() } else { format!(" ({})", list_names(here)) };
             cases.push(format!(
                 "partition '{}' has data of {n} {plural}{list}: {consequence}",
-                partition.name
+                abridged(&partition.name)
             ));
         }
     }
@@ -114,11 +114,13 @@ fn strangers(taxa: &Taxa, partitions: &[Partition]) -> Vec<String> {
             .map(|&taxon| taxa.name(taxon))
             .collect();
         if shared.len() < 2 {
-            let found = shared.first().map_or("none".to_string(), |name| format!("only {name}"));
+            let found = shared
+                .first()
+                .map_or("none".to_string(), |name| format!("only {}", abridged(name)));
             warnings.push(format!(
                 "partition '{}' shares fewer than 2 taxa with the others ({found}): how its taxa lie \
                  among those of the others is arbitrary",
-                partition.name
+                abridged(&partition.name)
             ));
         }
     }
@@ -126,10 +128,16 @@ fn strangers(taxa: &Taxa, partitions: &[Partition]) -> Vec<String> {
 }
 
 fn names(all: &[String]) -> String {
-    let shown = all.iter().take(MAX_NAMES).map(String::as_str).collect::<Vec<_>>().join(", ");
-    match all.len().saturating_sub(MAX_NAMES) {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
+    list_names(all.iter().map(String::as_str))
+}
+
+/// Names as messages list them: the first of many, and abridged.
+pub(super) fn list_names<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let mut names = names.map(abridged);
+    let shown: Vec<_> = names.by_ref().take(MAX_NAMES).collect();
+    match names.count() {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
     }
 }
 

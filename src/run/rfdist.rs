@@ -3,7 +3,7 @@
 use super::machine::with_threads;
 use super::plan::Plan;
 use super::record::Record;
-use super::trees::{own_taxa, read_first_tree, read_topologies};
+use super::trees::read_forest;
 use crate::distance::rf_matrix;
 use crate::error::Result;
 use crate::output::{Kind, RfReport};
@@ -15,8 +15,7 @@ use std::path::Path;
 /// # Errors
 /// Unreadable trees, and trees over other taxa than the first.
 pub fn rfdist(plan: &Plan, trees: &Path, record: &mut Record) -> Result<()> {
-    let taxa = own_taxa(&read_first_tree(trees)?, &trees.display().to_string())?;
-    let trees = read_topologies(trees, &taxa, "the first tree")?;
+    let (taxa, trees) = read_forest(trees)?;
     let matrix = with_threads(plan, || rf_matrix(&trees));
     let mut text = String::new();
     for i in 0..matrix.num_trees() {

@@ -1,13 +1,14 @@
 //! `simulate`: sequences along a tree, with missing genes to order.
 
-use super::load::{collect, read_text};
+use super::load::{MAX_PARTITION_FILE, collect};
 use super::models::{ModelChoice, resolve_model};
 use super::plan::{Plan, SimulatePlan, TreeSource};
 use super::record::Record;
-use super::trees::{own_taxa, read_first_tree};
+use super::trees::{own_taxa, read_one_tree};
 use crate::alignment::Patterns;
 use crate::alphabet::Code;
 use crate::error::{Error, Fault, Place, Result};
+use crate::input::read_text;
 use crate::model::Model;
 use crate::output::{AlignmentReport, Kind, PartitionReport};
 use crate::partition::{PartitionDef, check_frame, parse_partitions, whole_alignment};
@@ -69,7 +70,7 @@ pub fn simulate(plan: &Plan, simulate: &SimulatePlan, record: &mut Record) -> Re
 fn make_tree(plan: &Plan, simulate: &SimulatePlan) -> Result<(Taxa, Tree)> {
     match &simulate.tree {
         TreeSource::File(path) => {
-            let newick = read_first_tree(path)?;
+            let newick = read_one_tree(path)?;
             let file = path.display().to_string();
             let taxa = own_taxa(&newick, &file)?;
             if taxa.len() < 3 {
@@ -104,7 +105,7 @@ fn read_defs(plan: &Plan, simulate: &SimulatePlan) -> Result<Vec<PartitionDef>> 
         }
         return Ok(whole_alignment(num_sites, ""));
     };
-    let text = read_text(path)?;
+    let text = read_text(path, MAX_PARTITION_FILE, "a partition file")?;
     let file = path.display().to_string();
     let num_sites = last_column(&text, path)?;
     let defs = parse_partitions(&text, &file, num_sites, true)?;

@@ -4,18 +4,18 @@ use super::all::deliver_support;
 use super::machine::with_threads;
 use super::plan::Plan;
 use super::record::Record;
-use super::trees::{own_taxa, read_first_tree, read_topologies};
+use super::trees::{own_taxa, read_one_tree, read_topologies};
 use crate::error::Result;
 use crate::output::BootstrapReport;
 use std::path::Path;
 
-/// Maps the trees of one file onto the first tree of another.
+/// Maps the trees of one file onto the tree of another.
 ///
 /// # Errors
 /// Unreadable trees, and trees over other taxa.
 pub fn support(plan: &Plan, tree: &Path, bs_trees: &Path, record: &mut Record) -> Result<()> {
     let file = tree.display().to_string();
-    let newick = read_first_tree(tree)?;
+    let newick = read_one_tree(tree)?;
     let taxa = own_taxa(&newick, &file)?;
     let (best, _) = newick.to_tree(&taxa, &file, None)?;
     let replicates = read_topologies(bs_trees, &taxa, &file)?;

@@ -1,13 +1,18 @@
 //! Trees given in files, over the taxa of the run.
 
-use super::load::{collect, read_text};
+use super::load::collect;
+use super::remarks::list_names;
 use crate::error::{Error, Fault, Place, Result};
+use crate::input::Input;
 use crate::partition::Partition;
 use crate::rng::{Purpose, stream};
 use crate::taxa::Taxa;
-use crate::tree::{NewickTree, SubsetTree, Tree, read_newick};
+use crate::tree::{NewickReader, NewickTree, SubsetTree, Tree};
 use std::collections::BTreeSet;
 use std::path::Path;
+
+/// Most faults that are collected of one file.
+const MAX_FAULTS: usize = 1000;
 
 /// A tree and where it came from.
 #[derive(Debug, Clone)]
@@ -32,16 +37,43 @@ pub fn read_trees(
     first: usize,
 ) -> Result<Vec<GivenTree>> {
     let file = path.display().to_string();
-    let mut faults = Vec::new();
     let mut trees = Vec::new();
-    for (i, newick) in read_newick(&read_text(path)?, &file)?.iter().enumerate() {
+    for_each_tree(path, Some(taxa), |i, newick| {
         let mut rng = seed.map(|seed| stream(seed, Purpose::Multifurcation, (first + i) as u64));
-        let tree = newick.to_tree(taxa, &file, rng.as_mut());
-        if let Some((tree, has_lengths)) = collect(tree, &mut faults)? {
-            trees.push(GivenTree { source: format!("{file}, tree {}", i + 1), tree, has_lengths });
-        }
+        let (tree, has_lengths) = newick.to_tree(taxa, &file, rng.as_mut())?;
+        trees.push(GivenTree { source: format!("{file}, tree {}", i + 1), tree, has_lengths });
+        Ok(())
+    })?;
+    Ok(trees)
+}
+
+/// Hands over the trees of a file, with their numbers from 0; only one is in memory as syntax. `taxa` are those
+/// that the trees should have, if that is known.
+///
+/// # Errors
+/// [`Error::Input`] with the syntax faults, or else with all faults that `take` found; [`Error::Io`].
+fn for_each_tree(
+    path: &Path,
+    taxa: Option<&Taxa>,
+    mut take: impl FnMut(usize, NewickTree) -> Result<()>,
+) -> Result<()> {
+    let input = Input::open(path)?;
+    let file = input.name().to_string();
+    let mut reader = NewickReader::new(input, &file);
+    if let Some(taxa) = taxa {
+        reader = reader.expecting(taxa.len());
     }
-    if faults.is_empty() { Ok(trees) } else { Err(Error::Input(faults)) }
+    let mut faults = Vec::new();
+    let mut number = 0;
+    while let Some(newick) = reader.next_tree() {
+        // A file of other trees has enough faults; what is no Newick is still looked for.
+        if faults.len() < MAX_FAULTS {
+            collect(take(number, newick), &mut faults)?;
+        }
+        number += 1;
+    }
+    reader.finish()?;
+    if faults.is_empty() { Ok(()) } else { Err(Error::Input(faults)) }
 }
 
 /// The trees of `--partition-trees`: one for each partition with data, in their order, over exactly
@@ -55,7 +87,11 @@ pub fn read_partition_trees(
     partitions: &[Partition],
 ) -> Result<Vec<Option<SubsetTree>>> {
     let file = path.display().to_string();
-    let newicks = read_newick(&read_text(path)?, &file)?;
+    let mut newicks = Vec::new();
+    for_each_tree(path, Some(taxa), |_, newick| {
+        newicks.push(newick);
+        Ok(())
+    })?;
     let with_data = partitions.iter().filter(|p| p.patterns.num_tips() > 0).count();
     if newicks.len() != with_data {
         let message = format!(
@@ -90,7 +126,7 @@ fn read_partition_tree(
     let place = Place::file(file).at_line(newick.nodes[0].line as usize).named(&partition.name);
     let expected = &partition.patterns.tip_taxa;
     let names = |taxa_of: &mut dyn Iterator<Item = usize>| {
-        taxa_of.map(|taxon| taxa.name(taxon)).collect::<Vec<_>>().join(", ")
+        list_names(taxa_of.map(|taxon| taxa.name(taxon)))
     };
     let missing = names(&mut expected.iter().copied().filter(|t| !subset.taxa.contains(t)));
     let surplus = names(&mut subset.taxa.iter().copied().filter(|t| !expected.contains(t)));
@@ -108,14 +144,46 @@ fn read_partition_tree(
     Ok(Some(subset))
 }
 
-/// The first tree of a file, as syntax.
+/// The only tree of a file, as syntax.
 ///
 /// # Errors
-/// [`Error::Input`] with every syntax fault of the file, [`Error::Io`].
-pub fn read_first_tree(path: &Path) -> Result<NewickTree> {
+/// [`Error::Input`] with every syntax fault of the file, and for a file of several trees; [`Error::Io`].
+pub fn read_one_tree(path: &Path) -> Result<NewickTree> {
+    let mut only = None;
+    let mut count = 0;
+    for_each_tree(path, None, |i, newick| {
+        only.get_or_insert(newick);
+        count = i + 1;
+        Ok(())
+    })?;
+    match only {
+        Some(newick) if count == 1 => Ok(newick),
+        _ => {
+            let message = format!("holds {count} trees, expected one: keep the tree that is meant");
+            Err(Error::input(Place::file(path.display().to_string()), message))
+        }
+    }
+}
+
+/// All trees of a file, and their taxa, which are those of the first. Lengths are not looked at.
+///
+/// # Errors
+/// [`Error::Input`] with every fault of every tree, [`Error::Io`].
+pub fn read_forest(path: &Path) -> Result<(Taxa, Vec<Tree>)> {
     let file = path.display().to_string();
-    let mut trees = read_newick(&read_text(path)?, &file)?;
-    Ok(trees.swap_remove(0))
+    let mut found: Option<Taxa> = None;
+    let mut trees = Vec::new();
+    for_each_tree(path, None, |i, newick| {
+        if i == 0 {
+            found = Some(own_taxa(&newick, &file)?);
+        }
+        // Without the taxa of the first tree nothing can be said of the others.
+        if let Some(taxa) = &found {
+            trees.push(topology(newick, taxa, &file, "the first tree")?);
+        }
+        Ok(())
+    })?;
+    Ok((found.expect("a file without a tree was refused"), trees))
 }
 
 /// The taxa of a tree, in the order in which it names them: for commands without an alignment.
@@ -152,16 +220,18 @@ pub fn own_taxa(newick: &NewickTree, file: &str) -> Result<Taxa> {
 /// [`Error::Input`] with every fault of every tree, [`Error::Io`].
 pub fn read_topologies(path: &Path, taxa: &Taxa, reference: &str) -> Result<Vec<Tree>> {
     let file = path.display().to_string();
-    let mut faults = Vec::new();
     let mut trees = Vec::new();
-    for mut newick in read_newick(&read_text(path)?, &file)? {
-        newick.drop_lengths();
-        let tree = newick.to_tree(taxa, &file, None).map_err(|error| against(error, reference));
-        if let Some((tree, _)) = collect(tree, &mut faults)? {
-            trees.push(tree);
-        }
-    }
-    if faults.is_empty() { Ok(trees) } else { Err(Error::Input(faults)) }
+    for_each_tree(path, Some(taxa), |_, newick| {
+        trees.push(topology(newick, taxa, &file, reference)?);
+        Ok(())
+    })?;
+    Ok(trees)
+}
+
+fn topology(mut newick: NewickTree, taxa: &Taxa, file: &str, reference: &str) -> Result<Tree> {
+    newick.drop_lengths();
+    let tree = newick.to_tree(taxa, file, None).map_err(|error| against(error, reference));
+    Ok(tree?.0)
 }
 
 /// Faults about taxa speak of the alignment, which is what a tree is usually held against.

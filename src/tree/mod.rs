@@ -4,6 +4,7 @@
 
 mod consensus;
 mod induced;
+mod newick_chars;
 mod newick_read;
 mod newick_tree;
 mod newick_write;
@@ -14,7 +15,7 @@ mod walk;
 
 pub use consensus::{ConsensusKind, ConsensusTree, consensus};
 pub use induced::{Image, Restriction};
-pub use newick_read::{NewickNode, NewickTree, read_newick};
+pub use newick_read::{NewickNode, NewickReader, NewickTree, read_newick};
 pub use newick_tree::{DEFAULT_BRLEN, MAX_READ_BRLEN, RESOLVED_BRLEN, SubsetTree};
 pub use newick_write::{
     EdgeLabels, NewickOptions, format_brlen, quote, support_label, write_newick,

@@ -8,8 +8,9 @@
 //! brackets, nested or not, may stand anywhere between these and are dropped, rooting marks `[&U]`
 //! and `[&R]` included. Underscores stay underscores.
 
-use crate::error::{Error, Fault, Place, Result};
-use std::borrow::Cow;
+use super::newick_chars::Characters;
+use crate::error::{Error, Fault, Place, Result, abridged};
+use std::io::BufRead;
 
 /// One node of a [`NewickTree`].
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -46,35 +47,81 @@ impl NewickTree {
 /// Reads all trees of a text; `file` is the name to show in faults.
 ///
 /// # Errors
-/// Every syntax fault of every tree (after a fault that loses the structure, reading goes on behind
-/// the next `;`), and a text without any tree.
+/// As [`NewickReader::finish`].
 pub fn read_newick(text: &str, file: &str) -> Result<Vec<NewickTree>> {
-    let mut parser = Parser { lexer: Lexer::new(text, file), faults: Vec::new() };
-    let mut trees = Vec::new();
-    if let Some(word) = text.split_whitespace().next()
-        && word.trim_start_matches('\u{feff}').eq_ignore_ascii_case("#nexus")
-    {
-        let place = Place::file(file).at_line(1).at_column(1);
-        return Err(Error::input(
-            place,
-            "this is a NEXUS file; expected trees in Newick form, such as (A,B,(C,D)); please export them as Newick",
-        ));
-    }
-    while let Some(token) = parser.next_token() {
-        match parser.tree(token) {
-            Some(tree) => trees.push(tree),
-            None => parser.skip_tree(),
-        }
-    }
-    let mut faults = parser.faults;
-    if trees.is_empty() && faults.is_empty() {
-        faults.push(Fault::new(
-            Place::file(file),
-            "no tree found; expected Newick text such as (A,B,(C,D));",
-        ));
-    }
-    if faults.is_empty() { Ok(trees) } else { Err(Error::Input(faults)) }
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut reader = NewickReader::new(text.as_bytes(), file);
+    let trees = std::iter::from_fn(|| reader.next_tree()).collect();
+    reader.finish()?;
+    Ok(trees)
 }
+
+/// Reads the trees of a text one after the other.
+pub struct NewickReader<'a> {
+    parser: Parser<'a>,
+    any: bool,
+}
+
+impl<'a> NewickReader<'a> {
+    /// A reader of trees of at most 2 million taxa; `file` is the name to show in faults.
+    pub fn new(reader: impl BufRead + 'a, file: &str) -> Self {
+        let lexer = Lexer { chars: Characters::new(reader, file) };
+        let mut parser =
+            Parser { lexer, faults: Vec::new(), num_taxa: None, max_nodes: 2 * MAX_TIPS };
+        parser.refuse_nexus();
+        NewickReader { parser, any: false }
+    }
+
+    /// The same reader, for trees that should have so many taxa: those of far more are not read to their end.
+    pub fn expecting(mut self, num_taxa: usize) -> Self {
+        self.parser.num_taxa = Some(num_taxa);
+        self.parser.max_nodes = 16 * num_taxa + 1000;
+        self
+    }
+
+    /// The next tree, as far as it is understood; `None` when there is none or reading it makes no sense.
+    pub fn next_tree(&mut self) -> Option<NewickTree> {
+        while let Some(token) = self.parser.next_token() {
+            match self.parser.tree(token) {
+                Some(tree) => {
+                    self.any = true;
+                    return Some(tree);
+                }
+                None => self.parser.skip_tree(),
+            }
+        }
+        None
+    }
+
+    /// To be called after the last tree.
+    ///
+    /// # Errors
+    /// Every syntax fault of every tree (after a fault that loses the structure, reading went on behind
+    /// the next `;`), an input without any tree or that is no text, [`Error::Io`].
+    pub fn finish(self) -> Result<()> {
+        let Parser { lexer, mut faults, .. } = self.parser;
+        let file = lexer.chars.file.clone();
+        match lexer.chars.finish() {
+            Ok(()) => {}
+            Err(Error::Input(more)) => faults = more,
+            Err(other) => return Err(other),
+        }
+        if !self.any && faults.is_empty() {
+            faults.push(Fault::new(
+                Place::file(file),
+                "no tree found; expected Newick text such as (A,B,(C,D));",
+            ));
+        }
+        if faults.is_empty() { Ok(()) } else { Err(Error::Input(faults)) }
+    }
+}
+
+/// Most taxa of a tree, where the alignment does not say how many there are.
+const MAX_TIPS: usize = 2_000_000;
+/// Most faults that are collected; a file with more is no file of trees.
+const MAX_FAULTS: usize = 1000;
+/// Longest label, in bytes.
+const MAX_LABEL: usize = 1 << 16;
 
 #[derive(Debug, Clone, PartialEq)]
 enum Kind {
@@ -94,40 +141,26 @@ struct Token {
 }
 
 struct Lexer<'a> {
-    chars: std::iter::Peekable<std::str::Chars<'a>>,
-    line: u32,
-    column: u32,
-    file: &'a str,
+    chars: Characters<'a>,
 }
 
-impl<'a> Lexer<'a> {
-    fn new(text: &'a str, file: &'a str) -> Self {
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        Lexer { chars: text.chars().peekable(), line: 1, column: 1, file }
-    }
-
+impl Lexer<'_> {
     fn fault(&self, (line, column): (u32, u32), message: impl Into<String>) -> Fault {
-        let place = Place::file(self.file).at_line(line as usize).at_column(column as usize);
+        let place = Place::file(&self.chars.file).at_line(line as usize).at_column(column as usize);
         Fault::new(place, message)
     }
 
-    fn bump(&mut self) -> Option<char> {
-        let c = self.chars.next()?;
-        // A lone carriage return ends a line too (old Macintosh files), one before '\n' does not.
-        if c == '\n' || (c == '\r' && self.chars.peek() != Some(&'\n')) {
-            self.line += 1;
-            self.column = 1;
-        } else {
-            self.column += 1;
-        }
-        Some(c)
+    /// A fault that ends the reading.
+    fn give_up(&mut self, at: (u32, u32), message: impl Into<String>) -> Fault {
+        self.chars.stop();
+        self.fault(at, message)
     }
 
     /// The next token, `None` at the end of the text.
     fn next(&mut self) -> std::result::Result<Option<Token>, Fault> {
         loop {
-            let (line, column) = (self.line, self.column);
-            let Some(c) = self.bump() else {
+            let (line, column) = (self.chars.line, self.chars.column);
+            let Some(c) = self.chars.bump() else {
                 return Ok(None);
             };
             let kind = match c {
@@ -148,7 +181,7 @@ impl<'a> Lexer<'a> {
                 }
                 '\'' | '"' => Kind::Label(self.quoted(c, (line, column))?),
                 c if c.is_whitespace() => continue,
-                c => Kind::Label(self.bare(c)),
+                c => Kind::Label(self.bare(c, (line, column))?),
             };
             return Ok(Some(Token { kind, line, column }));
         }
@@ -157,7 +190,7 @@ impl<'a> Lexer<'a> {
     fn skip_comment(&mut self, start: (u32, u32)) -> std::result::Result<(), Fault> {
         let mut depth = 1;
         while depth > 0 {
-            match self.bump() {
+            match self.chars.bump() {
                 Some('[') => depth += 1,
                 Some(']') => depth -= 1,
                 Some(_) => {}
@@ -174,14 +207,15 @@ impl<'a> Lexer<'a> {
     fn quoted(&mut self, quote: char, start: (u32, u32)) -> std::result::Result<String, Fault> {
         let mut label = String::new();
         loop {
-            match self.bump() {
+            match self.chars.bump() {
                 Some(c) if c == quote => {
-                    if self.chars.peek() != Some(&quote) {
+                    if self.chars.peek() != Some(quote) {
                         return Ok(label);
                     }
-                    self.bump();
+                    self.chars.bump();
                     label.push(quote);
                 }
+                Some(_) if label.len() > MAX_LABEL => return Err(self.give_up(start, TOO_LONG)),
                 Some(c) => label.push(c),
                 None => {
                     return Err(self.fault(
@@ -193,27 +227,24 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    fn bare(&mut self, first: char) -> String {
+    fn bare(&mut self, first: char, start: (u32, u32)) -> std::result::Result<String, Fault> {
         let mut label = String::from(first);
-        while let Some(&c) = self.chars.peek() {
+        while let Some(c) = self.chars.peek() {
             if c.is_whitespace() || "()[],:;".contains(c) {
                 break;
             }
+            if label.len() > MAX_LABEL {
+                return Err(self.give_up(start, TOO_LONG));
+            }
             label.push(c);
-            self.bump();
+            self.chars.bump();
         }
-        label
+        Ok(label)
     }
 }
 
-/// A label as faults quote it: the file may be no tree at all, but sequences.
-fn abridged(label: &str) -> Cow<'_, str> {
-    const SHOWN: usize = 40;
-    match label.char_indices().nth(SHOWN) {
-        Some((end, _)) => Cow::Owned(format!("{}...", &label[..end])),
-        None => Cow::Borrowed(label),
-    }
-}
+const TOO_LONG: &str =
+    "the name that starts here has more than 65536 characters; is this a file of trees?";
 
 /// What has been read of the current node.
 #[derive(Clone, Copy, PartialEq)]
@@ -233,11 +264,52 @@ enum Stage {
 struct Parser<'a> {
     lexer: Lexer<'a>,
     faults: Vec<Fault>,
+    num_taxa: Option<usize>,
+    /// Most nodes of a tree.
+    max_nodes: usize,
 }
 
 impl Parser<'_> {
     fn fault(&mut self, at: (u32, u32), message: impl Into<String>) {
         let fault = self.lexer.fault(at, message);
+        self.faults.push(fault);
+        if self.faults.len() >= MAX_FAULTS {
+            self.lexer.chars.stop();
+        }
+    }
+
+    /// Looks at the first word: trees may stand in a NEXUS file, which is another format.
+    fn refuse_nexus(&mut self) {
+        while self.lexer.chars.peek().is_some_and(char::is_whitespace) {
+            self.lexer.chars.bump();
+        }
+        if self.lexer.chars.peek() != Some('#') {
+            return;
+        }
+        let at = (self.lexer.chars.line, self.lexer.chars.column);
+        self.lexer.chars.bump();
+        let is_nexus =
+            self.lexer.bare('#', at).is_ok_and(|word| word.eq_ignore_ascii_case("#nexus"));
+        let message = if is_nexus {
+            "this is a NEXUS file; expected trees in Newick form, such as (A,B,(C,D)); please export them as Newick"
+        } else {
+            "'#' begins no tree; expected Newick text such as (A,B,(C,D));"
+        };
+        let fault = self.lexer.give_up(at, message);
+        self.faults.push(fault);
+    }
+
+    fn refuse_size(&mut self, start: (u32, u32)) {
+        let limit = self.max_nodes;
+        let message = match self.num_taxa {
+            Some(taxa) => format!(
+                "the tree that starts here has more than {limit} nodes, but there are {taxa} taxa; is it a tree of these?"
+            ),
+            None => format!(
+                "the tree that starts here has more than {limit} nodes; is this a file of trees?"
+            ),
+        };
+        let fault = self.lexer.give_up(start, message);
         self.faults.push(fault);
     }
 
@@ -246,7 +318,10 @@ impl Parser<'_> {
         loop {
             match self.lexer.next() {
                 Ok(token) => return token,
-                Err(fault) => self.faults.push(fault),
+                Err(Fault { place, message }) => {
+                    let at = (place.line.unwrap_or(1) as u32, place.column.unwrap_or(1) as u32);
+                    self.fault(at, message);
+                }
             }
         }
     }
@@ -271,6 +346,10 @@ impl Parser<'_> {
             let at = (token.line, token.column);
             if stage == Stage::Start {
                 current = nodes.len() as u32;
+                if nodes.len() >= self.max_nodes {
+                    self.refuse_size((nodes[0].line, nodes[0].column));
+                    return None;
+                }
                 nodes.push(NewickNode { line: at.0, column: at.1, ..NewickNode::default() });
                 if let Some(&parent) = open.last() {
                     nodes[parent as usize].children.push(current);
@@ -353,6 +432,7 @@ impl Parser<'_> {
             }
             match self.next_token() {
                 Some(next) => token = next,
+                None if self.lexer.chars.is_stopped() => return None,
                 None => {
                     let start = (nodes[0].line, nodes[0].column);
                     self.fault(
@@ -452,5 +532,30 @@ mod tests {
         let text = format!("{}A{};", "(".repeat(n), ",B)".repeat(n));
         let tree = &read_newick(&text, "t").unwrap()[0];
         assert_eq!(tree.nodes.len(), 2 * n + 1);
+    }
+
+    fn refusal(text: &str, num_taxa: usize) -> String {
+        let mut reader = NewickReader::new(text.as_bytes(), "t");
+        reader = reader.expecting(num_taxa);
+        while reader.next_tree().is_some() {}
+        reader.finish().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_can_be_no_tree_is_not_read_to_its_end() {
+        let (open, commas, label) = ("(".repeat(99_999), ",".repeat(99_999), "x".repeat(99_999));
+        let far = "t, line 1, column 1: the tree that starts here has more than 1080 nodes, but there are 5 taxa";
+        assert!(refusal(&open, 5).starts_with(far), "{}", refusal(&open, 5));
+        assert_eq!(refusal(&open, 5).lines().count(), 1);
+        let faults = refusal(&format!("({commas}"), 99_999);
+        assert!(faults.lines().count() < 60, "{faults}");
+        for text in [format!("({label},b);"), format!("('{label},b);")] {
+            let said = refusal(&text, 5);
+            assert!(
+                said.starts_with("t, line 1, column 2: the name that starts here has more than"),
+                "{said}"
+            );
+            assert_eq!(said.lines().count(), 1, "{said}");
+        }
     }
 }

@@ -7,7 +7,7 @@ use rand::RngExt;
 
 use super::newick_read::{NewickNode, NewickTree};
 use super::topology::{NodeId, Tree};
-use crate::error::{Error, Fault, Place, Result};
+use crate::error::{Error, Fault, Place, Result, short_number};
 use crate::rng::Rng;
 use crate::taxa::Taxa;
 
@@ -138,10 +138,14 @@ impl NewickTree {
         for node in &self.nodes {
             let message = match node.length {
                 Some(length) if length < 0.0 => {
-                    format!("negative branch length {length}; lengths must be 0 or more")
+                    format!(
+                        "negative branch length {}; lengths must be 0 or more",
+                        short_number(length)
+                    )
                 }
                 Some(length) if length > MAX_READ_BRLEN => format!(
-                    "branch length {length} is more than {MAX_READ_BRLEN}; expected substitutions per site, not units of time"
+                    "branch length {} is more than {MAX_READ_BRLEN}; expected substitutions per site, not units of time",
+                    short_number(length)
                 ),
                 _ => continue,
             };
