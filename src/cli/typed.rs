@@ -94,9 +94,11 @@ pub(super) fn read(words: &[String], command: &Command) -> Vec<Typed> {
     let mut read = Vec::new();
     let mut rest = words;
     while let Some((word, after)) = rest.split_first() {
-        // A word without a dash in front is a value: no option of ours takes more than one.
-        let next =
-            after.first().filter(|next| !next.starts_with('-') || next.parse::<f64>().is_ok());
+        // A word without a dash in front is a value: no option of ours takes more than one. A dash alone
+        // is standard input.
+        let is_value =
+            |word: &String| !word.starts_with('-') || word == "-" || word.parse::<f64>().is_ok();
+        let next = after.first().filter(|next| is_value(next));
         let first = word.clone();
         let (kind, value, takes_value, word) = classify(word, next.is_some(), &own);
         let mut typed = Typed { kind, value, words: vec![word], first };
