@@ -5,12 +5,11 @@
 
 use super::invariable::check_all_variable;
 use super::models::{ModelChoice, resolve_model};
-use super::plan::{Command, Plan, TreeSource};
+use super::questions::ask;
 use super::remarks::{Remarks, remark};
-use super::select::ask;
 use super::trees::{GivenTree, read_partition_trees, read_trees};
 use crate::alignment::{Alignment, AlignmentReport, Patterns, read_alignment};
-use crate::error::{Error, Fault, Place, Result, abridged};
+use crate::error::{Error, Fault, Place, Result, abridged, collect};
 use crate::input::{name_of, read_text};
 use crate::likelihood::BrlenLinkage;
 use crate::model::Model;
@@ -18,13 +17,14 @@ use crate::partition::{
     Partition, PartitionDef, build_patterns, count_freqs, gappyness, num_states_seen,
     parse_partitions, suspicions, whole_alignment,
 };
+use crate::run::plan::{Command, Plan, TreeSource};
 use crate::selection::Question;
 use crate::taxa::Taxa;
 use crate::tree::SubsetTree;
 use std::path::Path;
 
 /// Longest partition file, in bytes: a hundred thousand lines.
-pub(super) const MAX_PARTITION_FILE: usize = 16 << 20;
+pub const MAX_PARTITION_FILE: usize = 16 << 20;
 /// Sites from which on an alignment that is refused is not looked at any further.
 const MANY_SITES: usize = 1 << 20;
 
@@ -181,18 +181,6 @@ pub fn load(plan: &Plan) -> Result<Loaded> {
     })
 }
 
-/// The value of a result; faults of a refusal join the others, any other error ends the run.
-pub(super) fn collect<T>(result: Result<T>, faults: &mut Vec<Fault>) -> Result<Option<T>> {
-    match result {
-        Ok(value) => Ok(Some(value)),
-        Err(Error::Input(more)) => {
-            faults.extend(more);
-            Ok(None)
-        }
-        Err(other) => Err(other),
-    }
-}
-
 /// Refuses too few taxa. Three have one tree, which a search evaluates; there is nothing to resample for.
 fn check_size(alignment: &Alignment, plan: &Plan, path: &Path, faults: &mut Vec<Fault>) {
     let resamples = matches!(plan.command, Command::Bootstrap | Command::All);
@@ -244,7 +232,7 @@ fn read_all_trees(
 }
 
 /// Counts the frequencies the model wants; a warning of states that are hardly there.
-pub(super) fn count_with_warning(partition: &mut Partition) -> Option<String> {
+pub fn count_with_warning(partition: &mut Partition) -> Option<String> {
     let raised = count_freqs(&mut partition.model, &partition.patterns);
     let names = partition.model.data_type.state_names();
     let states: Vec<&str> = raised.iter().map(|&state| names[state]).collect();
