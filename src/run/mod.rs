@@ -22,8 +22,8 @@ pub use crate::search::SearchEffort;
 pub use crate::selection::Criterion;
 pub use execute::execute;
 pub use plan::{
-    BootstrapOptions, Command, ConsensusRule, DEFAULT_REPLICATES, DEFAULT_SEED, DataOptions,
-    OutputOptions, Plan, RunOptions, SearchOptions, Simd, SimulatePlan, Threads, TreeSource,
+    AnalysisOptions, BootstrapOptions, Command, ConsensusRule, DEFAULT_REPLICATES, DEFAULT_SEED,
+    DataOptions, OutputOptions, Plan, RunOptions, Simd, SimulatePlan, Threads, TreeSource,
 };
 pub use prepare::{GivenTree, Loaded, Remarks, load};
 pub use work::{Machine, make_evaluator};

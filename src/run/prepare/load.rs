@@ -8,7 +8,7 @@ use super::models::{ModelChoice, resolve_model};
 use super::questions::ask;
 use super::remarks::{Remarks, remark};
 use super::trees::{GivenTree, read_partition_trees, read_trees};
-use crate::alignment::{Alignment, AlignmentReport, Patterns, read_alignment};
+use crate::alignment::{Alignment, AlignmentSummary, Patterns, read_alignment};
 use crate::error::{Error, Fault, Place, Result, abridged, collect};
 use crate::input::{name_of, read_text};
 use crate::likelihood::BrlenLinkage;
@@ -48,7 +48,7 @@ pub struct Loaded {
     /// Share of (taxon x partition) cells without data.
     pub gappyness: f64,
     /// What the alignment is like.
-    pub report: AlignmentReport,
+    pub report: AlignmentSummary,
     /// The trees of each file among the plan's trees, in order.
     pub trees: Vec<Vec<GivenTree>>,
     /// The trees of `--partition-trees`: one per partition with data, `None` for the others.
@@ -146,12 +146,10 @@ pub fn load(plan: &Plan) -> Result<Loaded> {
     if !faults.is_empty() {
         return Err(Error::Input(faults));
     }
-    let all: Vec<Patterns> = partitions.iter().map(|p| p.patterns.clone()).collect();
-    let gappyness = gappyness(&all, taxa.len());
-    drop(all);
+    let gappyness = gappyness(partitions.iter().map(|p| &p.patterns), taxa.len());
     let views: Vec<(&Patterns, &[u32])> =
         partitions.iter().map(|p| (&p.patterns, p.sites.as_slice())).collect();
-    let report = AlignmentReport::new(&taxa, &views);
+    let report = AlignmentSummary::new(&taxa, &views);
     remarks.warnings.extend(suspicions(&alignment, &partitions));
     remark(&taxa, &partitions, &report, &mut remarks);
     let presence = partitions.iter().map(|p| p.patterns.tip_taxa.clone()).collect();
