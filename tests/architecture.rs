@@ -38,14 +38,6 @@ const CIRCLES: &[&[&str]] = &[
     &["likelihood/evaluator.rs", "likelihood/gene_state.rs", "likelihood/moves.rs"],
     &["likelihood/insertion.rs", "likelihood/place.rs"],
     &["model/codon.rs", "model/exchange.rs", "model/parameters.rs", "model/rates.rs"],
-    &["model/matrices.rs", "model/parse.rs"],
-    &[
-        "partition/coverage.rs",
-        "partition/lines.rs",
-        "partition/nexus.rs",
-        "partition/parse.rs",
-        "partition/ranges.rs",
-    ],
 ];
 
 /// The only places with unsafe code.

@@ -2,7 +2,7 @@
 //! data alone (RAxML-NG), RAxML's `PROTGAMMAAUTO`.
 
 use super::data_types::{Type, read_type};
-use super::parse::plain;
+use super::words::plain;
 
 /// Whose models are to be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

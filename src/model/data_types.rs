@@ -3,9 +3,9 @@
 
 use super::matrices::{Context, read_matrix};
 use super::parameters::{FreqsMode, Model};
-use super::parse::{Parsed, Word, plain};
 use super::rates::Heterogeneity;
 use super::raxml::split_protein;
+use super::words::{Parsed, Word, plain};
 use crate::alphabet::{DataType, GeneticCode};
 use crate::error::abridged;
 

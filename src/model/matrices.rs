@@ -7,9 +7,9 @@ use super::codon::{CodonModelKind, CodonRates};
 use super::dna::{NAMED_DNA_MODELS, find_named, parse_symmetry};
 use super::exchange::{Exchange, RateClasses};
 use super::parameters::{FreqsMode, Model, ParamMode};
-use super::parse::{Parsed, Word, default_gamma};
 use super::protein::{PROTEIN_MATRICES, find_protein_matrix, find_protein_mixture};
-use super::rates::{FreeRates, Heterogeneity};
+use super::rates::{FreeRates, Gamma, Heterogeneity};
+use super::words::{Parsed, Word};
 use crate::alphabet::{DataType, GeneticCode};
 use crate::error::{abridged, short_number};
 
@@ -84,7 +84,7 @@ fn protein_model(name: &str) -> Option<Model> {
     let mut model = new(mixture.name, Exchange::Mixture(tables));
     model.freqs_mode = FreqsMode::Table;
     model.heterogeneity = match mixture.free_rates {
-        None => default_gamma(GAMMA_CATS),
+        None => Heterogeneity::Gamma(Gamma::of_cats(GAMMA_CATS)),
         Some((rates, weights)) => {
             let mut free = FreeRates {
                 rates: rates.to_vec(),

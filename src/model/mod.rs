@@ -42,6 +42,7 @@ mod rates;
 mod raxml;
 
 mod user_matrix;
+mod words;
 
 pub use ascertainment::Ascertainment;
 pub use auto::{AutoData, AutoModel};

@@ -29,17 +29,10 @@ use super::matrices::{Context, leaves_states_open, read_matrix};
 use super::parameters::{FreqsMode, Model, ParamMode};
 use super::rates::{FreeRates, Gamma, Heterogeneity, Invariant};
 use super::raxml::expand_raxml;
+use super::words::{Parsed, Word, plain, read_word, split_words};
 use crate::alphabet::{DataType, GeneticCode};
 use crate::error::{abridged, short_number};
 use crate::numeric::GammaMode;
-
-pub(super) type Parsed<T> = std::result::Result<T, String>;
-
-/// A word with the lists of values in its braces.
-pub(super) struct Word<'a> {
-    pub(super) head: &'a str,
-    pub(super) values: Vec<Vec<f64>>,
-}
 
 impl Model {
     /// Reads a model string; the grammar is at the top of this file, and in the README.
@@ -67,18 +60,6 @@ impl Model {
         let (expanded, _) = expand_raxml(&plain(text));
         leaves_states_open(expanded.split(['+', '{']).next().unwrap_or_default())
     }
-}
-
-/// In upper case, without blanks, with braces of one kind.
-pub(super) fn plain(text: &str) -> String {
-    text.chars()
-        .filter(|c| !c.is_whitespace())
-        .map(|c| match c {
-            '[' => '{',
-            ']' => '}',
-            c => c.to_ascii_uppercase(),
-        })
-        .collect()
 }
 
 /// Reads a word into a part of the model.
@@ -151,61 +132,6 @@ fn check(model: &Model) -> Parsed<()> {
         return Err("+ASC is of alignments without invariable sites, so +I has no place".into());
     }
     Ok(())
-}
-
-/// Splits at each `+` outside braces (there is one in `1e+5`).
-fn split_words(text: &str) -> Parsed<Vec<&str>> {
-    let (mut words, mut start, mut inside) = (Vec::new(), 0, false);
-    for (at, c) in text.char_indices() {
-        match c {
-            '{' if inside => return Err("'{' within braces; close the first with '}'".to_string()),
-            '}' if !inside => return Err("'}' without '{' before it".to_string()),
-            '{' => inside = true,
-            '}' => inside = false,
-            '+' if !inside => {
-                words.push(&text[start..at]);
-                start = at + 1;
-            }
-            _ => {}
-        }
-    }
-    if inside {
-        return Err("'{' is never closed; add '}'".to_string());
-    }
-    words.push(&text[start..]);
-    Ok(words)
-}
-
-fn read_word(word: &str) -> Parsed<Word<'_>> {
-    let Some(open) = word.find('{') else {
-        return Ok(Word { head: word, values: Vec::new() });
-    };
-    let (head, braces) = word.split_at(open);
-    let Some(inner) = braces[1..].strip_suffix('}') else {
-        return Err(format!(
-            "'{}' goes on after its '}}'; put '+' between the parts",
-            abridged(word)
-        ));
-    };
-    let mut lists = Vec::new();
-    for list in inner.split("}{") {
-        let mut values = Vec::new();
-        for item in list.split(['/', ',']) {
-            match item.parse::<f64>() {
-                Ok(value) if value.is_finite() => values.push(value),
-                _ => {
-                    return Err(format!(
-                        "'{}' in '{}' is not a number; write numbers with '/' between them, for example \
-                         {{0.5/1.5}}",
-                        abridged(item),
-                        abridged(word)
-                    ));
-                }
-            }
-        }
-        lists.push(values);
-    }
-    Ok(Word { head, values: lists })
 }
 
 fn read_code(word: &Word) -> Parsed<GeneticCode> {
@@ -321,12 +247,6 @@ fn read_invariant(model: &mut Model, word: &Word) -> Parsed<()> {
         None => Invariant { pinv: PINV_START, pinv_mode: ParamMode::Optimized },
     });
     Ok(())
-}
-
-/// +G with so many categories, its shape to be estimated.
-pub(super) fn default_gamma(num_cats: usize) -> Heterogeneity {
-    let (alpha, alpha_mode) = (ALPHA_START, ParamMode::Optimized);
-    Heterogeneity::Gamma(Gamma { num_cats, mode: GammaMode::Mean, alpha, alpha_mode })
 }
 
 fn read_gamma(model: &mut Model, word: &Word) -> Parsed<()> {

@@ -1,5 +1,6 @@
 //! Rates over sites: the discretised gamma distribution (+G), free rates (+R), invariant sites (+I).
 
+use super::bounds::ALPHA_START;
 use super::parameters::{Model, ParamMode};
 use crate::numeric::{GammaMode, discrete_gamma};
 
@@ -26,6 +27,14 @@ pub struct Gamma {
     pub alpha: f64,
     /// Whether the shape is estimated.
     pub alpha_mode: ParamMode,
+}
+
+impl Gamma {
+    /// So many categories, their means, and a shape that is estimated.
+    pub(super) fn of_cats(num_cats: usize) -> Self {
+        let (alpha, alpha_mode) = (ALPHA_START, ParamMode::Optimized);
+        Gamma { num_cats, mode: GammaMode::Mean, alpha, alpha_mode }
+    }
 }
 
 /// Rates and weights of categories, free of any distribution.

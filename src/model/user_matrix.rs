@@ -12,8 +12,8 @@
 use super::exchange::{Exchange, RateClasses};
 use super::matrices::set_classes;
 use super::parameters::{FreqsMode, Model};
-use super::parse::Parsed;
 use super::protein::AMINO_ACIDS;
+use super::words::Parsed;
 use crate::alphabet::DataType;
 use crate::error::{Error, Fault, Place, Result, abridged, short_number};
 

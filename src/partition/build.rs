@@ -1,6 +1,6 @@
 //! From a partition's columns to its encoded patterns, and how gappy a set of partitions is.
 
-use super::parse::PartitionDef;
+use super::definition::PartitionDef;
 use crate::alignment::{Alignment, Patterns};
 use crate::alphabet::{Code, DataType, Encoder, Unreadable, num_multistate_states};
 use crate::error::{Fault, abridged};

@@ -1,6 +1,6 @@
 //! Whether every column belongs to exactly one partition.
 
-use super::parse::PartitionDef;
+use super::definition::PartitionDef;
 use super::ranges::format_some_ranges;
 use crate::error::{Fault, Place, abridged};
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! What the characters of a partition are, where nobody says it.
 
 use super::build::{LOOKS_LIKE_PROTEIN, num_states_seen};
-use super::parse::PartitionDef;
+use super::definition::PartitionDef;
 use crate::alignment::Alignment;
 use crate::alphabet::DataType;
 

@@ -3,9 +3,8 @@
 //! One partition per line; blank lines and everything after `#` mean nothing; white space means nothing, except
 //! inside names. The name stands after the last comma before `=`, so a model may contain commas.
 
-use super::parse::{
-    Glyph, Parsed, PartitionDef, glyphs_of_line, place_of, spell, spell_model, trim,
-};
+use super::definition::{Parsed, PartitionDef};
+use super::glyphs::{Glyph, glyphs_of_line, place_of, spell, spell_model, trim};
 use super::ranges::{Separator, parse_ranges};
 use crate::error::{Fault, Place};
 

@@ -6,8 +6,10 @@
 
 mod build;
 mod coverage;
+mod definition;
 mod detect;
 mod freqs;
+mod glyphs;
 mod lines;
 mod nexus;
 mod parse;
@@ -16,9 +18,10 @@ mod resolved;
 mod suspicion;
 
 pub use build::{build_patterns, check_frame, gappyness, num_states_seen};
+pub use definition::{PartitionDef, whole_alignment};
 pub use detect::detect_data_type;
 pub use freqs::{count_freqs, empirical_freqs, nucleotide_freqs};
-pub use parse::{PartitionDef, parse_partitions, whole_alignment};
+pub use parse::parse_partitions;
 pub use ranges::format_ranges;
 pub use resolved::Partition;
 pub use suspicion::suspicions;

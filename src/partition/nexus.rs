@@ -4,7 +4,8 @@
 //! Commands end with `;`, comments stand in `[ ]`, words are compared without case, names may be quoted with `'`.
 //! Without `charpartition` every charset is a partition without a model. Other blocks are skipped.
 
-use super::parse::{Glyph, Parsed, PartitionDef, place_of, spell, spell_model, trim};
+use super::definition::{Parsed, PartitionDef};
+use super::glyphs::{Glyph, place_of, spell, spell_model, trim};
 use super::ranges::{Separator, parse_ranges};
 use crate::error::{Fault, Place, abridged};
 use crate::model::Model;

@@ -1,64 +1,15 @@
-//! [`PartitionDef`], and the choice between the grammars of partition files.
+//! The choice between the grammars of partition files.
 //!
 //! The grammars themselves are in `lines` (RAxML, RAxML-NG) and `nexus`; what they share (names, overlap,
-//! unassigned columns) is checked here and in `coverage`. Texts are small, so they are handled as lists of
-//! characters that know their line and column: every fault can then point at its cause.
+//! unassigned columns) is checked here and in `coverage`.
 
 use super::coverage::check_coverage;
+use super::definition::{Parsed, PartitionDef};
+use super::glyphs::glyphs;
 use super::lines::parse_lines;
 use super::nexus::{is_nexus, parse_nexus};
 use crate::error::{Error, Fault, Place, Result};
 use std::collections::HashMap;
-
-/// One partition as the user defined it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PartitionDef {
-    /// Name, verbatim.
-    pub name: String,
-    /// Type or model as written, without white space: `DNA`, `GTR+G{0.5}`; empty if none was given.
-    pub model: String,
-    /// Columns of the alignment, counted from 0, in the order written.
-    pub sites: Vec<u32>,
-    /// Where it was defined.
-    pub place: Place,
-}
-
-/// A character of a partition file and where it stands.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Glyph {
-    pub character: char,
-    /// Line, counted from 1.
-    pub line: u32,
-    /// Column in characters, counted from 1.
-    pub column: u32,
-}
-
-/// What a grammar made of a text.
-#[derive(Debug, Default)]
-pub(super) struct Parsed {
-    /// Partitions in the order of the file.
-    pub defs: Vec<PartitionDef>,
-    /// Everything wrong so far.
-    pub faults: Vec<Fault>,
-    /// Columns of all of them, also of those that were taken twice.
-    pub num_columns: usize,
-    /// True if columns were lost with something unreadable, so that it is unknown which are unassigned.
-    pub incomplete: bool,
-}
-
-impl Parsed {
-    /// True if there is no point in reading on: more faults than anybody reads, or so many columns more than the
-    /// alignment has that they overlap, whatever comes.
-    pub fn is_hopeless(&self, num_sites: usize) -> bool {
-        let limit = num_sites.saturating_mul(4).saturating_add(MAX_SURPLUS);
-        self.faults.len() >= MAX_FAULTS || self.num_columns > limit
-    }
-}
-
-/// Most faults that are collected.
-const MAX_FAULTS: usize = 1000;
-/// Columns beyond four times those of the alignment after which nothing more is read.
-const MAX_SURPLUS: usize = 10_000_000;
 
 /// Reads a partition file for an alignment of `num_sites` columns; the grammar is told from the content.
 ///
@@ -94,62 +45,6 @@ pub fn parse_partitions(
     if faults.is_empty() { Ok(defs) } else { Err(Error::Input(faults)) }
 }
 
-/// The one partition of a run without a partition file: all columns, under a model.
-pub fn whole_alignment(num_sites: usize, model: &str) -> Vec<PartitionDef> {
-    vec![PartitionDef {
-        name: "all".to_string(),
-        model: model.to_string(),
-        sites: (0..num_sites as u32).collect(),
-        place: Place::default(),
-    }]
-}
-
-/// Characters with their places; a carriage return is white space to every grammar.
-fn glyphs(text: &str) -> Vec<Glyph> {
-    let lines = text.split_inclusive('\n').enumerate();
-    lines.flat_map(|(i, line)| glyphs_of_line(line, i + 1)).collect()
-}
-
-/// The characters of one line.
-pub(super) fn glyphs_of_line(line: &str, number: usize) -> impl Iterator<Item = Glyph> {
-    let characters = line.chars().enumerate();
-    characters.map(move |(i, character)| Glyph {
-        character,
-        line: number as u32,
-        column: i as u32 + 1,
-    })
-}
-
-/// The text without outer white space.
-pub(super) fn trim(glyphs: &[Glyph]) -> &[Glyph] {
-    let solid = |glyph: &Glyph| !glyph.character.is_whitespace();
-    let Some(start) = glyphs.iter().position(solid) else {
-        return &[];
-    };
-    let end = glyphs.iter().rposition(solid).map_or(start, |last| last + 1);
-    &glyphs[start..end]
-}
-
-/// The characters as text.
-pub(super) fn spell(glyphs: &[Glyph]) -> String {
-    glyphs.iter().map(|glyph| glyph.character).collect()
-}
-
-/// The text without any white space, as models are kept.
-pub(super) fn spell_model(glyphs: &[Glyph]) -> String {
-    spell(glyphs).split_whitespace().collect()
-}
-
-/// Where a piece of text begins.
-pub(super) fn place_of(glyphs: &[Glyph], file: &str) -> Place {
-    match glyphs.first() {
-        Some(first) => {
-            Place::file(file).at_line(first.line as usize).at_column(first.column as usize)
-        }
-        None => Place::file(file),
-    }
-}
-
 /// Empty and duplicate names.
 fn check_names(defs: &[PartitionDef], faults: &mut Vec<Fault>) {
     let mut first_with: HashMap<&str, &Place> = HashMap::new();
@@ -170,6 +65,7 @@ fn check_names(defs: &[PartitionDef], faults: &mut Vec<Fault>) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::definition::whole_alignment;
     use super::*;
     use crate::model::Model;
     use proptest::prelude::*;

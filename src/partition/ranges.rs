@@ -3,7 +3,7 @@
 //! A range is a column, or first and last column, or first-last with a stride after `\` or `/`; `.` is the last
 //! column of the alignment. Columns are counted from 1 in text and from 0 in memory.
 
-use super::parse::{Glyph, place_of, spell, trim};
+use super::glyphs::{Glyph, place_of, spell, trim};
 use crate::error::{Fault, Place, abridged};
 
 /// Most faults that are collected in one partition.

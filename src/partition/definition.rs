@@ -1,0 +1,53 @@
+//! [`PartitionDef`], one partition as it was defined, and [`Parsed`], what a grammar made of a file.
+
+use crate::error::{Fault, Place};
+
+/// One partition as the user defined it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartitionDef {
+    /// Name, verbatim.
+    pub name: String,
+    /// Type or model as written, without white space: `DNA`, `GTR+G{0.5}`; empty if none was given.
+    pub model: String,
+    /// Columns of the alignment, counted from 0, in the order written.
+    pub sites: Vec<u32>,
+    /// Where it was defined.
+    pub place: Place,
+}
+
+/// What a grammar made of a text.
+#[derive(Debug, Default)]
+pub(super) struct Parsed {
+    /// Partitions in the order of the file.
+    pub defs: Vec<PartitionDef>,
+    /// Everything wrong so far.
+    pub faults: Vec<Fault>,
+    /// Columns of all of them, also of those that were taken twice.
+    pub num_columns: usize,
+    /// True if columns were lost with something unreadable, so that it is unknown which are unassigned.
+    pub incomplete: bool,
+}
+
+impl Parsed {
+    /// True if there is no point in reading on: more faults than anybody reads, or so many columns more than the
+    /// alignment has that they overlap, whatever comes.
+    pub fn is_hopeless(&self, num_sites: usize) -> bool {
+        let limit = num_sites.saturating_mul(4).saturating_add(MAX_SURPLUS);
+        self.faults.len() >= MAX_FAULTS || self.num_columns > limit
+    }
+}
+
+/// Most faults that are collected.
+const MAX_FAULTS: usize = 1000;
+/// Columns beyond four times those of the alignment after which nothing more is read.
+const MAX_SURPLUS: usize = 10_000_000;
+
+/// The one partition of a run without a partition file: all columns, under a model.
+pub fn whole_alignment(num_sites: usize, model: &str) -> Vec<PartitionDef> {
+    vec![PartitionDef {
+        name: "all".to_string(),
+        model: model.to_string(),
+        sites: (0..num_sites as u32).collect(),
+        place: Place::default(),
+    }]
+}
