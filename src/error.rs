@@ -163,6 +163,18 @@ fn cut_words(text: String) -> String {
     text.split(' ').map(|word| cut(word, MAX_WORD)).collect::<Vec<_>>().join(" ")
 }
 
+/// The value of a result; the faults of a refusal join the others, any other error is passed on.
+pub fn collect<T>(result: Result<T>, faults: &mut Vec<Fault>) -> Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(Error::Input(more)) => {
+            faults.extend(more);
+            Ok(None)
+        }
+        Err(other) => Err(other),
+    }
+}
+
 /// Longest list of faults shown in full; a message nobody reads to the end helps nobody.
 const MAX_FAULTS_SHOWN: usize = 50;
 

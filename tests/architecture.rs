@@ -30,6 +30,24 @@ const FLOORS: &[(&str, u8)] = &[
     ("cli", 10),
 ];
 
+/// The rooms inside `run/`, from the ground up: `crate::run::ROOM` is imported downhill only.
+const RUN_FLOORS: &[&str] = &["plan", "prepare", "work", "deliver", "commands", "execute"];
+
+/// Files of one room that import each other, as few as there are: no further ones may come.
+const CIRCLES: &[&[&str]] = &[
+    &["likelihood/evaluator.rs", "likelihood/gene_state.rs", "likelihood/moves.rs"],
+    &["likelihood/insertion.rs", "likelihood/place.rs"],
+    &["model/codon.rs", "model/exchange.rs", "model/parameters.rs", "model/rates.rs"],
+    &["model/matrices.rs", "model/parse.rs"],
+    &[
+        "partition/coverage.rs",
+        "partition/lines.rs",
+        "partition/nexus.rs",
+        "partition/parse.rs",
+        "partition/ranges.rs",
+    ],
+];
+
 /// The only places with unsafe code.
 const UNSAFE_ALLOWED: &[&str] = &[
     "parallel/pool.rs",
@@ -203,6 +221,77 @@ fn rooms_import_lower_floors_only() {
                 )),
                 None => complaints.push(format!("{}: crate::{used} is no room", source.path)),
             }
+        }
+    }
+    assert_none(complaints);
+}
+
+#[test]
+fn inside_run_imports_go_downhill_too() {
+    let floor_of = |room: &str| RUN_FLOORS.iter().position(|name| *name == room);
+    let mut complaints = Vec::new();
+    for source in sources().iter().filter(|source| source.room() == "run") {
+        let inside = source.path.trim_start_matches("run/");
+        let room = inside.split(['/', '.']).next().unwrap_or_default();
+        if room == "mod" {
+            continue;
+        }
+        let own = floor_of(room);
+        let code = source.code();
+        for (at, mark) in code.match_indices("crate::run::") {
+            let rest = &code[at + mark.len()..];
+            let used: String =
+                rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+            if own.is_none() || floor_of(&used) >= own {
+                complaints.push(format!("{}: run/{room} imports run::{used}", source.path));
+            }
+        }
+    }
+    assert_none(complaints);
+}
+
+/// Files of the same folder that a file names after `super::`.
+fn neighbours(source: &Source, all: &[Source]) -> Vec<usize> {
+    let folder = Path::new(&source.path).parent().expect("a folder").to_path_buf();
+    let code = source.code();
+    let mut found = Vec::new();
+    for (at, mark) in code.match_indices("super::") {
+        let rest = &code[at + mark.len()..];
+        let name: String = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+        let path = folder.join(format!("{name}.rs")).display().to_string();
+        found.extend(all.iter().position(|other| other.path.replace('\\', "/") == path));
+    }
+    found
+}
+
+#[test]
+fn files_of_a_room_import_each_other_in_one_direction() {
+    let all: Vec<Source> =
+        sources().into_iter().filter(|source| !source.path.ends_with("tests.rs")).collect();
+    let imports: Vec<Vec<usize>> = all.iter().map(|source| neighbours(source, &all)).collect();
+    let reaches = |from: usize| {
+        let mut seen = vec![false; all.len()];
+        let mut stack = imports[from].clone();
+        while let Some(file) = stack.pop() {
+            if !std::mem::replace(&mut seen[file], true) {
+                stack.extend(&imports[file]);
+            }
+        }
+        seen
+    };
+    let reached: Vec<Vec<bool>> = (0..all.len()).map(reaches).collect();
+    let mut complaints = Vec::new();
+    for file in 0..all.len() {
+        let circle: Vec<&str> = (0..all.len())
+            .filter(|&other| other != file && reached[file][other] && reached[other][file])
+            .map(|other| all[other].path.as_str())
+            .collect();
+        let path = all[file].path.as_str();
+        let is_known = CIRCLES
+            .iter()
+            .any(|known| known.contains(&path) && circle.iter().all(|other| known.contains(other)));
+        if !circle.is_empty() && !is_known {
+            complaints.push(format!("{path}: in a circle with {}", circle.join(", ")));
         }
     }
     assert_none(complaints);

@@ -1,4 +1,4 @@
-//! [`AlignmentReport`]: what an alignment is like, as data. What is refused is not decided here, nor printed.
+//! [`AlignmentSummary`]: what an alignment is like, as data. What is refused is not decided here, nor printed.
 
 use super::patterns::Patterns;
 use crate::alphabet::Code;
@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 /// What users should know about their alignment before a long run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct AlignmentReport {
+pub struct AlignmentSummary {
     /// Groups of taxa whose sequences mean the same in every cell (`-` and `N`, `T` and `u` do), by name, in the
     /// order of the alignment. Taxa without data are not grouped.
     pub duplicate_sequences: Vec<Vec<String>>,
@@ -23,7 +23,7 @@ pub struct AlignmentReport {
     pub num_patterns: usize,
 }
 
-impl AlignmentReport {
+impl AlignmentSummary {
     /// Looks at all partitions: each with its patterns and the alignment columns (counted from 0) of its sites,
     /// one after the other.
     ///
@@ -54,7 +54,7 @@ impl AlignmentReport {
         }
         gap_columns.sort_unstable();
         let (duplicate_sequences, gap_taxa) = group_taxa(taxa, partitions);
-        AlignmentReport {
+        AlignmentSummary {
             duplicate_sequences,
             gap_taxa,
             gap_columns,
@@ -143,8 +143,8 @@ mod tests {
         let names = ["a", "b", "c", "d", "e", "f"];
         let taxa = Taxa::new(names.map(String::from).to_vec()).unwrap();
         let whole = patterns(&rows, 0..6);
-        let report = AlignmentReport::new(&taxa, &[(&whole, &[0, 1, 2, 3, 4, 5])]);
-        let expected = AlignmentReport {
+        let report = AlignmentSummary::new(&taxa, &[(&whole, &[0, 1, 2, 3, 4, 5])]);
+        let expected = AlignmentSummary {
             duplicate_sequences: vec![vec!["a".into(), "c".into()]],
             gap_taxa: vec!["d".into(), "f".into()],
             gap_columns: vec![4],
@@ -156,7 +156,7 @@ mod tests {
 
         // The same in two partitions, the second one first in the file.
         let (left, right) = (patterns(&rows, 0..2), patterns(&rows, 2..6));
-        let split = AlignmentReport::new(&taxa, &[(&right, &[2, 3, 4, 5]), (&left, &[0, 1])]);
+        let split = AlignmentSummary::new(&taxa, &[(&right, &[2, 3, 4, 5]), (&left, &[0, 1])]);
         assert_eq!(split, expected);
     }
 
@@ -165,7 +165,7 @@ mod tests {
         let rows = ["AC", "AG", "-G"];
         let taxa = Taxa::new(["a", "b", "c"].map(String::from).to_vec()).unwrap();
         let (left, right) = (patterns(&rows, 0..1), patterns(&rows, 1..2));
-        let report = AlignmentReport::new(&taxa, &[(&left, &[0]), (&right, &[1])]);
+        let report = AlignmentSummary::new(&taxa, &[(&left, &[0]), (&right, &[1])]);
         assert!(report.duplicate_sequences.is_empty());
         assert_eq!(report.invariant_sites, 1);
     }
@@ -177,7 +177,7 @@ mod tests {
         let codes = [[0, 61, 5], [61, 61, 5]];
         let patterns =
             Patterns::compress(data_type, 2, 3, |taxon, row| row.copy_from_slice(&codes[taxon]));
-        let report = AlignmentReport::new(&taxa, &[(&patterns, &[0, 1, 2, 6, 7, 8, 3, 4, 5])]);
+        let report = AlignmentSummary::new(&taxa, &[(&patterns, &[0, 1, 2, 6, 7, 8, 3, 4, 5])]);
         assert_eq!(report.gap_columns, [6, 7, 8]);
         assert_eq!(report.undetermined_fraction, 0.5);
         assert_eq!((report.invariant_sites, report.num_patterns), (2, 3));

@@ -7,8 +7,8 @@ use super::values::{parse_count, parse_simd, parse_threads, parse_trees};
 use super::verb::{Faults, Verb, find_verb};
 use crate::error::{Error, Result};
 use crate::run::{
-    BootstrapOptions, BrlenLinkage, Command, Criterion, DEFAULT_REPLICATES, DEFAULT_SEED,
-    DataOptions, OutputOptions, Plan, RunOptions, SearchEffort, SearchOptions, Simd, Threads,
+    AnalysisOptions, BootstrapOptions, BrlenLinkage, Command, Criterion, DEFAULT_REPLICATES,
+    DEFAULT_SEED, DataOptions, OutputOptions, Plan, RunOptions, SearchEffort, Simd, Threads,
     TreeSource,
 };
 use std::path::{Path, PathBuf};
@@ -199,7 +199,7 @@ fn resolve_search(
     verb: Verb,
     data: &DataOptions,
     faults: &mut Faults,
-) -> SearchOptions {
+) -> AnalysisOptions {
     let (opt_model, opt_branches) =
         (args.opt_model != Some(Switch::Off), args.opt_branches != Some(Switch::Off));
     let searches = matches!(verb, Verb::Search | Verb::All | Verb::Bootstrap | Verb::Check);
@@ -243,7 +243,7 @@ fn resolve_search(
             None
         }
     });
-    SearchOptions {
+    AnalysisOptions {
         trees: resolve_trees(args, verb, faults),
         partition_trees: args.partition_trees.clone(),
         opt_model,

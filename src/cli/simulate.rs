@@ -5,8 +5,8 @@ use super::files::resolve_prefix;
 use super::values::parse_trees;
 use super::verb::Faults;
 use crate::run::{
-    BootstrapOptions, Command, DEFAULT_SEED, DataOptions, OutputOptions, Plan, RunOptions,
-    SearchEffort, SearchOptions, Simd, SimulatePlan, Threads, TreeSource,
+    AnalysisOptions, BootstrapOptions, Command, DEFAULT_SEED, DataOptions, OutputOptions, Plan,
+    RunOptions, SearchEffort, Simd, SimulatePlan, Threads, TreeSource,
 };
 
 /// Gives a meaning to the options of `simulate`.
@@ -59,7 +59,7 @@ pub(super) fn resolve_simulate(simulate: &SimulateArgs, args: &Args, faults: &mu
             restricted: true,
             ..DataOptions::default()
         },
-        search: SearchOptions {
+        search: AnalysisOptions {
             effort: SearchEffort::default(),
             trees: Vec::new(),
             partition_trees: None,

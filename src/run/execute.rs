@@ -1,19 +1,11 @@
 //! From a plan to its command.
 
-use super::all::all;
-use super::bootstrap::bootstrap;
-use super::check::check;
-use super::consense::consense;
-use super::evaluate::evaluate;
+use super::commands::{
+    all, bootstrap, check, consense, evaluate, rfdist, search, select_models, simulate, start,
+    support,
+};
 use super::plan::{Command, Plan};
-use super::record::Record;
-use super::rfdist::rfdist;
-use super::search::search;
-use super::select::select_models;
-use super::session::Session;
-use super::simulate::simulate;
-use super::start::start;
-use super::support::support;
+use super::work::{Record, Session};
 use crate::error::{Error, Fault, Place, Result};
 use crate::input::STANDARD_INPUT;
 use crate::observer::{Event, Observer};

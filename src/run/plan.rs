@@ -160,7 +160,7 @@ impl Default for DataOptions {
 
 /// Numerical optimisation and search.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SearchOptions {
+pub struct AnalysisOptions {
     /// Starting trees, or the trees to evaluate.
     pub trees: Vec<TreeSource>,
     /// Per-partition trees whose own lengths start an unlinked evaluation.
@@ -220,7 +220,7 @@ pub struct Plan {
     /// On which data, with which model.
     pub data: DataOptions,
     /// How to optimise and search.
-    pub search: SearchOptions,
+    pub search: AnalysisOptions,
     /// Replicates, where the command makes some.
     pub bootstrap: BootstrapOptions,
     /// Seed of everything random but the resampling.

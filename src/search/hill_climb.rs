@@ -2,8 +2,8 @@
 
 use super::meter::{Meter, part_of_rounds};
 use super::perturb::perturb;
-use super::schedule::{self as at, SearchEffort, SearchPhase, Shares};
-use super::spr::{Changed, RoundOptions, RoundResult, spr_round};
+use super::schedule::{self as at, RoundOptions, SearchEffort, SearchPhase, Shares};
+use super::spr::{Changed, RoundResult, spr_round};
 use crate::likelihood::{BranchOptions, Evaluator, Snapshot};
 use crate::model::Model;
 use crate::observer::{Event, Observer};

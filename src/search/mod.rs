@@ -10,6 +10,6 @@ mod spr;
 mod start;
 
 pub use hill_climb::{SearchOptions, search};
-pub use schedule::{SearchEffort, SearchPhase};
-pub use spr::{Changed, RoundOptions, RoundResult, spr_round};
+pub use schedule::{RoundOptions, SearchEffort};
+pub use spr::{Changed, RoundResult, spr_round};
 pub use start::parsimony_start;

@@ -4,8 +4,8 @@
 //! Iterated local search, as IQ-TREE does it with random NNIs all over the tree; keeping the moves
 //! together keeps what has to be scanned again small.
 
-use super::schedule as at;
-use super::spr::{Changed, RoundOptions, spr_round};
+use super::schedule::{self as at, RoundOptions};
+use super::spr::{Changed, spr_round};
 use crate::likelihood::{BranchOptions, Evaluator};
 use crate::parsimony::ParsimonyData;
 use crate::rng::Rng;

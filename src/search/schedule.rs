@@ -24,7 +24,23 @@
 //! | [`FINAL_EPSILON`] | 0.1 | RAxML-NG's final epsilon |
 //! | [`LAST_EPSILON`] | 0.001 | measured: 0.1 leaves 0.08, 0.01 leaves 0.03 log units on the 12 primates |
 
-use super::spr::RoundOptions;
+/// How far a round looks and how carefully.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RoundOptions {
+    /// Most edges between pruning and regrafting place.
+    pub radius: usize,
+    /// Most positions per pruned subtree that are scored: those that cost the fewest changes.
+    pub places: usize,
+    /// Most positions per pruned subtree that are tried.
+    pub tried: usize,
+    /// Only positions whose lazy score is at most this far below the present likelihood are.
+    pub within: f64,
+    /// A position that is this far below when its pendant branch was optimised is given up.
+    pub floor: f64,
+    /// A tried position further below than this is given up, too; nearer ones get the branches around both
+    /// places optimised.
+    pub near_miss: f64,
+}
 
 /// Log-likelihood epsilon of the first optimisation of lengths and parameters.
 pub const START_EPSILON: f64 = 10.0;

@@ -1,29 +1,12 @@
 //! One round of subtree pruning and regrafting over the whole tree.
 
 use super::schedule::{
-    ACCEPT_GAIN, CHANGE_RADIUS, MOVED_RADIUS, NEAR_MISS_RADIUS, SAME, VERIFY_TOLERANCE,
+    ACCEPT_GAIN, CHANGE_RADIUS, MOVED_RADIUS, NEAR_MISS_RADIUS, RoundOptions, SAME,
+    VERIFY_TOLERANCE,
 };
 use crate::likelihood::Evaluator;
 use crate::parsimony::{ParsimonyData, ParsimonyViews};
 use crate::tree::{EdgeId, NodeId, Tree};
-
-/// How far a round looks and how carefully.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RoundOptions {
-    /// Most edges between pruning and regrafting place.
-    pub radius: usize,
-    /// Most positions per pruned subtree that are scored: those that cost the fewest changes.
-    pub places: usize,
-    /// Most positions per pruned subtree that are tried.
-    pub tried: usize,
-    /// Only positions whose lazy score is at most this far below the present likelihood are.
-    pub within: f64,
-    /// A position that is this far below when its pendant branch was optimised is given up.
-    pub floor: f64,
-    /// A tried position further below than this is given up, too; nearer ones get the branches around both
-    /// places optimised.
-    pub near_miss: f64,
-}
 
 /// What a round did.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

@@ -1,15 +1,15 @@
 //! Starting trees: those of the user, parsimony trees, random trees; and `--start`, which only makes
 //! them.
 
-use super::plan::TreeSource;
-use super::session::{Session, warn_of_each};
-use super::trees::GivenTree;
 use crate::error::Result;
 use crate::likelihood::BRLEN_BOUNDS;
 use crate::observer::Event;
 use crate::output::Kind;
 use crate::parsimony::{ParsimonyData, parsimony_brlens, parsimony_score};
 use crate::rng::{Purpose, stream};
+use crate::run::plan::TreeSource;
+use crate::run::prepare::GivenTree;
+use crate::run::work::{Session, warn_of_each};
 use crate::search::parsimony_start;
 use crate::tree::{DEFAULT_BRLEN, Tree, random_tree};
 

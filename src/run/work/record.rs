@@ -1,8 +1,8 @@
 //! [`Record`]: where the words and results of a run go, from its first line to its last file.
 
-use super::plan::{Command, Plan};
 use crate::error::{Error, Result};
 use crate::output::{Kind, OutputFiles, Progress, Report, pairs};
+use crate::run::plan::{Command, Plan};
 use std::path::PathBuf;
 
 /// Progress, report and files of one run.

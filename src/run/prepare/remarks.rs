@@ -1,6 +1,6 @@
 //! What users should know about data that are accepted: warnings that name taxa and partitions.
 
-use crate::alignment::AlignmentReport;
+use crate::alignment::AlignmentSummary;
 use crate::error::abridged;
 use crate::partition::{Partition, format_ranges};
 use crate::taxa::Taxa;
@@ -40,7 +40,7 @@ impl Remarks {
 pub fn remark(
     taxa: &Taxa,
     partitions: &[Partition],
-    report: &AlignmentReport,
+    report: &AlignmentSummary,
     remarks: &mut Remarks,
 ) {
     if !report.gap_taxa.is_empty() {

@@ -1,10 +1,10 @@
 //! `--consense`: the consensus of all trees of a file.
 
-use super::plan::ConsensusRule;
-use super::record::Record;
-use super::trees::read_forest;
 use crate::error::Result;
 use crate::output::Kind;
+use crate::run::plan::ConsensusRule;
+use crate::run::prepare::read_forest;
+use crate::run::work::Record;
 use crate::tree::{ConsensusKind, Split, consensus, tree_splits};
 use std::path::Path;
 

@@ -2,11 +2,8 @@
 
 use super::cost::Cost;
 use super::jobs::Jobs;
-use super::load::{Loaded, load};
 use super::machine::Machine;
-use super::plan::{Command, Plan};
 use super::record::Record;
-use super::remarks::Remarks;
 use crate::alphabet::DataType;
 use crate::error::Result;
 use crate::likelihood::{BrlenLinkage, Evaluator};
@@ -14,6 +11,8 @@ use crate::model::Model;
 use crate::observer::{Event, Observer};
 use crate::output::{AlignmentReport, table};
 use crate::partition::Partition;
+use crate::run::plan::{Command, Plan};
+use crate::run::prepare::{Loaded, Remarks, load};
 use crate::tree::{NewickOptions, Tree, write_newick};
 
 /// Most rows of a table that a terminal shows.

@@ -1,12 +1,11 @@
 //! `--rfdist`: Robinson-Foulds distances between all trees of a file.
 
-use super::machine::with_threads;
-use super::plan::Plan;
-use super::record::Record;
-use super::trees::read_forest;
 use crate::distance::rf_matrix;
 use crate::error::Result;
 use crate::output::{Kind, RfReport};
+use crate::run::plan::Plan;
+use crate::run::prepare::read_forest;
+use crate::run::work::{Record, with_threads};
 use std::path::Path;
 
 /// Writes a line `first second distance relative-distance` per pair, trees counted from 0, as

@@ -1,13 +1,13 @@
 //! `--check`: what the alignment is like, and what a run on it will take. Nothing is computed and no
 //! file is written.
 
-use super::cost::{Cost, format_bytes, format_seconds};
-use super::machine::useful_threads;
-use super::plan::{Command, Plan};
-use super::session::{Session, describe_data};
 use crate::error::Result;
 use crate::output::pairs;
 use crate::parallel::available_memory;
+use crate::run::plan::{Command, Plan};
+use crate::run::work::{
+    Cost, Session, describe_data, format_bytes, format_seconds, useful_threads,
+};
 
 /// Describes data, memory, time and threads on standard output.
 ///

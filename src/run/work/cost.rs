@@ -1,10 +1,10 @@
 //! What a run will take, estimated before anything is computed: memory and time.
 
-use super::load::Loaded;
-use super::plan::{Command, Plan};
 use crate::alphabet::Code;
 use crate::likelihood::layout::{Dims, block_lens, num_slots};
 use crate::partition::Partition;
+use crate::run::plan::{Command, Plan};
+use crate::run::prepare::Loaded;
 use crate::search::SearchEffort;
 
 /// Bytes of the program itself, its threads and buffers.

@@ -1,8 +1,7 @@
 //! Trees given in files, over the taxa of the run.
 
-use super::load::collect;
 use super::remarks::list_names;
-use crate::error::{Error, Fault, Place, Result};
+use crate::error::{Error, Fault, Place, Result, collect};
 use crate::input::Input;
 use crate::partition::Partition;
 use crate::rng::{Purpose, stream};

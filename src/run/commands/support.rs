@@ -1,12 +1,11 @@
 //! `--support`: how often the splits of a tree occur among other trees.
 
 use super::all::deliver_support;
-use super::machine::with_threads;
-use super::plan::Plan;
-use super::record::Record;
-use super::trees::{own_taxa, read_one_tree, read_topologies};
 use crate::error::Result;
 use crate::output::BootstrapReport;
+use crate::run::plan::Plan;
+use crate::run::prepare::{own_taxa, read_one_tree, read_topologies};
+use crate::run::work::{Record, with_threads};
 use std::path::Path;
 
 /// Maps the trees of one file onto the tree of another.

@@ -1,17 +1,12 @@
-//! [`Outcome`]: a finished evaluator as plain results, checked once more; and its files and report.
+//! [`Outcome`]: a finished evaluator as plain results, checked once more.
 
-use super::models::write_models;
-use super::session::{Session, Setup, warn_of_each};
-use super::summary::describe_outcomes;
-use super::terrace::count_free_edges;
 use crate::error::{Error, Result};
 use crate::likelihood::{BrlenLinkage, Evaluator};
 use crate::model::Model;
-use crate::observer::Event;
 use crate::optimize::{ParameterAtBound, parameters_at_bounds};
-use crate::output::{Kind, PartitionReport, TreeReport, UndeterminedEdge};
 use crate::partition::Partition;
-use crate::tree::{EdgeId, NewickOptions, Tree, write_newick};
+use crate::run::work::Setup;
+use crate::tree::{EdgeId, Tree};
 
 /// Largest relative difference between a log-likelihood kept up to date and one computed afresh.
 const LNL_TOLERANCE: f64 = 1e-9;
@@ -156,131 +151,6 @@ pub fn best_of(outcomes: &[Outcome]) -> usize {
         }
     }
     best
-}
-
-/// Says and reports the outcomes, and writes the files that searches and evaluations have in common.
-///
-/// # Errors
-/// A file that cannot be written.
-pub fn deliver(session: &mut Session, outcomes: &[Outcome]) -> Result<()> {
-    let best = &outcomes[best_of(outcomes)];
-    let newicks: Vec<String> =
-        outcomes.iter().map(|o| session.setup.newick(&o.tree, true)).collect();
-    let best_newick = session.setup.newick(&best.tree, true);
-    report_best(session, best, &best_newick);
-    session.record.report.trees = outcomes
-        .iter()
-        .zip(&newicks)
-        .map(|(outcome, newick)| TreeReport {
-            source: outcome.source.clone(),
-            log_likelihood: outcome.lnl,
-            newick: newick.clone(),
-        })
-        .collect();
-    let summary = describe_outcomes(&session.setup, outcomes, best);
-    session.record.progress.result(&summary);
-    let lines =
-        |texts: &[String]| -> String { texts.iter().map(|text| format!("{text}\n")).collect() };
-    session.record.write(Kind::BestTree, &format!("{best_newick}\n"))?;
-    let partitions = &session.setup.loaded.partitions;
-    let models = write_models(session.setup.plan, partitions, &best.models, &best.scalers);
-    session.record.write(Kind::BestModel, &models)?;
-    session.record.write(Kind::MlTrees, &lines(&newicks))?;
-    if let Some(trees) = &best.gene_trees {
-        let taxa = &session.setup.loaded.taxa;
-        let with_data = trees.iter().filter(|(_, taxa_of)| !taxa_of.is_empty());
-        let newicks: Vec<String> = with_data
-            .map(|(tree, taxa_of)| {
-                write_newick(tree, |tip| taxa.name(taxa_of[tip]), &NewickOptions::default())
-            })
-            .collect();
-        session.record.write(Kind::BestPartitionTrees, &lines(&newicks))?;
-    }
-    if session.setup.plan.output.sitelh {
-        session.record.write(Kind::SiteLh, &write_site_lnls(outcomes))?;
-    }
-    Ok(())
-}
-
-fn report_best(session: &mut Session, best: &Outcome, newick: &str) {
-    let cases = best.at_bounds.iter().map(|at_bound| {
-        let name = &session.setup.loaded.partitions[at_bound.gene].name;
-        // The bounds have few digits; what more there is came from taking logarithms.
-        let bound = (at_bound.value * 1e6).round() / 1e6;
-        format!("partition '{name}': {} ended at its bound, {bound}", at_bound.parameter)
-    });
-    let cases: Vec<String> = cases.collect();
-    let summary = format!("{} parameters ended at a bound", cases.len());
-    warn_of_each(session.record, &summary, cases);
-    if best.gene_trees.is_some() {
-        let (free, inner) = count_free_edges(&best.tree, &session.setup.loaded.presence);
-        if free > 0 {
-            session.event(Event::Warning(format!(
-                "the best tree lies on a terrace: subtrees can be swapped across {free} of its {inner} \
-                 inner edges without any partition's tree changing, so other trees have exactly the same \
-                 likelihood"
-            )));
-        }
-    }
-    let partition = |gene: usize| {
-        let partition = &session.setup.loaded.partitions[gene];
-        let at_bound = best.at_bounds.iter().filter(|found| found.gene == gene);
-        PartitionReport {
-            name: partition.name.clone(),
-            model: best.models[gene].to_string(),
-            sites: partition.patterns.num_sites,
-            patterns: partition.patterns.num_patterns(),
-            taxa: session.setup.loaded.presence[gene].len(),
-            log_likelihood: Some(best.gene_lnls[gene]),
-            brlen_scaler: best.scalers[gene],
-            tree_length: best.gene_trees.as_ref().map(|trees| trees[gene].0.total_length()),
-            at_bound: at_bound.map(|found| found.parameter.clone()).collect(),
-        }
-    };
-    let partitions = (0..best.models.len()).map(partition).collect();
-    let taxa = &session.setup.loaded.taxa;
-    let edges = best.undetermined.iter().map(|&edge| UndeterminedEdge {
-        taxa: smaller_side(&best.tree, edge).into_iter().map(|t| taxa.name(t).into()).collect(),
-        brlen: best.tree.brlen(edge),
-    });
-    session.record.report.undetermined_edges = edges.collect();
-    session.record.report.partitions = partitions;
-    session.record.report.model = best.models.iter().map(ToString::to_string).collect();
-    session.record.report.log_likelihood = Some(best.lnl);
-    session.record.report.best_tree = Some(newick.to_string());
-    session.record.report.run.memory_bytes = best.clv_bytes as u64;
-}
-
-/// Taxa on the smaller side of an edge (on a tie the side without taxon 0), ascending.
-fn smaller_side(tree: &Tree, edge: EdgeId) -> Vec<usize> {
-    let [a, b] = tree.ends(edge);
-    let tips = |node| {
-        let nodes = tree.preorder(node, edge).into_iter().map(|(node, _)| node);
-        let mut tips: Vec<usize> = nodes.filter(|&n| tree.is_tip(n)).map(|n| n.index()).collect();
-        tips.sort_unstable();
-        tips
-    };
-    let (a, b) = (tips(a), tips(b));
-    match a.len().cmp(&b.len()) {
-        std::cmp::Ordering::Less => a,
-        std::cmp::Ordering::Greater => b,
-        std::cmp::Ordering::Equal if a.first() == Some(&0) => b,
-        std::cmp::Ordering::Equal => a,
-    }
-}
-
-/// In the form of TREE-PUZZLE and RAxML: numbers of trees and sites, then a line per tree.
-fn write_site_lnls(outcomes: &[Outcome]) -> String {
-    let num_sites = outcomes.first().and_then(|o| o.site_lnls.as_ref()).map_or(0, Vec::len);
-    let mut text = format!("{} {num_sites}\n", outcomes.len());
-    for (i, outcome) in outcomes.iter().enumerate() {
-        text.push_str(&format!("tree{}", i + 1));
-        for lnl in outcome.site_lnls.iter().flatten() {
-            text.push_str(&format!(" {lnl:.9}"));
-        }
-        text.push('\n');
-    }
-    text
 }
 
 #[cfg(test)]

@@ -1,14 +1,13 @@
 //! `--evaluate`: branch lengths and models on given trees.
 
-use super::machine::Machine;
-use super::outcome::{Outcome, deliver};
-use super::session::{Session, Setup};
 use super::start::{Lengths, StartTree, make_starts};
 use crate::error::{Error, Fault, Place, Result};
 use crate::likelihood::Evaluator;
 use crate::model::Model;
 use crate::observer::{Event, Observer};
 use crate::optimize::{OptimizeOptions, optimize_from_two_scales};
+use crate::run::deliver::{Outcome, deliver};
+use crate::run::work::{Machine, Session, Setup};
 
 /// Gain (log units) below which an evaluation ends. Other programs stop at 0.1 to 0.01 and so miss up
 /// to that much.

@@ -1,13 +1,13 @@
 //! How many threads, which kernels, and evaluators made with them.
 
 use super::cost::{Cost, format_bytes};
-use super::plan::{Plan, Simd, Threads};
 use crate::error::{Error, Result};
 use crate::likelihood::cpu::{CpuEngine, Kernels, select_kernels};
 use crate::likelihood::{BrlenLinkage, Evaluator, GeneData, GeneModel};
 use crate::model::Model;
 use crate::parallel::{available_cores, available_memory};
 use crate::partition::Partition;
+use crate::run::plan::{Plan, Simd, Threads};
 use crate::tree::Tree;
 
 /// Pattern rows (as [`count_rows`] counts them) below which another thread costs more than it saves.

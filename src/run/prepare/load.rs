@@ -5,12 +5,11 @@
 
 use super::invariable::check_all_variable;
 use super::models::{ModelChoice, resolve_model};
-use super::plan::{Command, Plan, TreeSource};
+use super::questions::ask;
 use super::remarks::{Remarks, remark};
-use super::select::ask;
 use super::trees::{GivenTree, read_partition_trees, read_trees};
-use crate::alignment::{Alignment, AlignmentReport, Patterns, read_alignment};
-use crate::error::{Error, Fault, Place, Result, abridged};
+use crate::alignment::{Alignment, AlignmentSummary, Patterns, read_alignment};
+use crate::error::{Error, Fault, Place, Result, abridged, collect};
 use crate::input::{name_of, read_text};
 use crate::likelihood::BrlenLinkage;
 use crate::model::Model;
@@ -18,13 +17,14 @@ use crate::partition::{
     Partition, PartitionDef, build_patterns, count_freqs, gappyness, num_states_seen,
     parse_partitions, suspicions, whole_alignment,
 };
+use crate::run::plan::{Command, Plan, TreeSource};
 use crate::selection::Question;
 use crate::taxa::Taxa;
 use crate::tree::SubsetTree;
 use std::path::Path;
 
 /// Longest partition file, in bytes: a hundred thousand lines.
-pub(super) const MAX_PARTITION_FILE: usize = 16 << 20;
+pub const MAX_PARTITION_FILE: usize = 16 << 20;
 /// Sites from which on an alignment that is refused is not looked at any further.
 const MANY_SITES: usize = 1 << 20;
 
@@ -48,7 +48,7 @@ pub struct Loaded {
     /// Share of (taxon x partition) cells without data.
     pub gappyness: f64,
     /// What the alignment is like.
-    pub report: AlignmentReport,
+    pub report: AlignmentSummary,
     /// The trees of each file among the plan's trees, in order.
     pub trees: Vec<Vec<GivenTree>>,
     /// The trees of `--partition-trees`: one per partition with data, `None` for the others.
@@ -146,12 +146,10 @@ pub fn load(plan: &Plan) -> Result<Loaded> {
     if !faults.is_empty() {
         return Err(Error::Input(faults));
     }
-    let all: Vec<Patterns> = partitions.iter().map(|p| p.patterns.clone()).collect();
-    let gappyness = gappyness(&all, taxa.len());
-    drop(all);
+    let gappyness = gappyness(partitions.iter().map(|p| &p.patterns), taxa.len());
     let views: Vec<(&Patterns, &[u32])> =
         partitions.iter().map(|p| (&p.patterns, p.sites.as_slice())).collect();
-    let report = AlignmentReport::new(&taxa, &views);
+    let report = AlignmentSummary::new(&taxa, &views);
     remarks.warnings.extend(suspicions(&alignment, &partitions));
     remark(&taxa, &partitions, &report, &mut remarks);
     let presence = partitions.iter().map(|p| p.patterns.tip_taxa.clone()).collect();
@@ -179,18 +177,6 @@ pub fn load(plan: &Plan) -> Result<Loaded> {
         partition_trees,
         remarks,
     })
-}
-
-/// The value of a result; faults of a refusal join the others, any other error ends the run.
-pub(super) fn collect<T>(result: Result<T>, faults: &mut Vec<Fault>) -> Result<Option<T>> {
-    match result {
-        Ok(value) => Ok(Some(value)),
-        Err(Error::Input(more)) => {
-            faults.extend(more);
-            Ok(None)
-        }
-        Err(other) => Err(other),
-    }
 }
 
 /// Refuses too few taxa. Three have one tree, which a search evaluates; there is nothing to resample for.
@@ -244,7 +230,7 @@ fn read_all_trees(
 }
 
 /// Counts the frequencies the model wants; a warning of states that are hardly there.
-pub(super) fn count_with_warning(partition: &mut Partition) -> Option<String> {
+pub fn count_with_warning(partition: &mut Partition) -> Option<String> {
     let raised = count_freqs(&mut partition.model, &partition.patterns);
     let names = partition.model.data_type.state_names();
     let states: Vec<&str> = raised.iter().map(|&state| names[state]).collect();

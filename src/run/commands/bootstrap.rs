@@ -1,8 +1,6 @@
 //! `--bootstrap`: searches on resampled columns.
 
-use super::machine::Machine;
 use super::search::{Begin, climb};
-use super::session::{Session, Setup};
 use crate::bootstrap::bootstrap_weights;
 use crate::error::Result;
 use crate::likelihood::BrlenLinkage;
@@ -12,6 +10,7 @@ use crate::output::{BootstrapReport, Kind};
 use crate::parsimony::ParsimonyData;
 use crate::partition::{Partition, count_freqs};
 use crate::rng::Purpose;
+use crate::run::work::{Machine, Session, Setup};
 use crate::search::{SearchEffort, parsimony_start};
 use crate::tree::Tree;
 

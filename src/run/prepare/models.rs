@@ -4,13 +4,13 @@
 //! found (RAxML-NG writes `+B{s}`, which is read, too). It is no part of the model.
 
 use super::matrix_files::{parse_model, read_matrix_file};
-use super::plan::{DataOptions, Plan};
 use crate::alphabet::DataType;
 use crate::error::{Error, Fault, Place, abridged};
 use crate::likelihood::BrlenLinkage;
 use crate::model::{AutoModel, Heterogeneity, Model, UserMatrix};
 use crate::numeric::GammaMode;
 use crate::partition::{Partition, PartitionDef, format_ranges};
+use crate::run::plan::{DataOptions, Plan};
 
 /// Model of partitions that name none, in a run without `-m`.
 const DEFAULT_MODEL: &str = "GTR+G4";

@@ -2,10 +2,10 @@
 //! parameters, the tree's length, the support. Programs read the JSON.
 
 use super::outcome::Outcome;
-use super::session::Setup;
 use crate::alphabet::DataType;
 use crate::model::{Exchange, Heterogeneity, Model};
 use crate::output::{pairs, table};
+use crate::run::work::Setup;
 
 /// Most rows of a table of partitions or trees.
 const MAX_ROWS: usize = 30;

@@ -1,14 +1,12 @@
 //! `--all`: search, replicates, and their support on the best tree.
 
 use super::bootstrap::make_replicates;
-use super::outcome::best_of;
-use super::record::Record;
 use super::search::search_all;
-use super::session::Session;
-use super::summary::describe_support;
 use crate::bootstrap::map_support;
 use crate::error::Result;
 use crate::output::Kind;
+use crate::run::deliver::{best_of, describe_support};
+use crate::run::work::{Record, Session};
 use crate::taxa::Taxa;
 use crate::tree::{EdgeId, NewickOptions, Tree, support_label, write_newick};
 

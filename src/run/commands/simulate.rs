@@ -1,18 +1,18 @@
 //! `simulate`: sequences along a tree, with missing genes to order.
 
-use super::load::{MAX_PARTITION_FILE, collect};
-use super::models::{ModelChoice, resolve_model};
-use super::plan::{Plan, SimulatePlan, TreeSource};
-use super::record::Record;
-use super::trees::{own_taxa, read_one_tree};
 use crate::alignment::Patterns;
 use crate::alphabet::Code;
-use crate::error::{Error, Fault, Place, Result};
+use crate::error::{Error, Fault, Place, Result, collect};
 use crate::input::read_text;
 use crate::model::Model;
 use crate::output::{AlignmentReport, Kind, PartitionReport};
 use crate::partition::{PartitionDef, check_frame, parse_partitions, whole_alignment};
 use crate::rng::{Purpose, stream};
+use crate::run::plan::{Plan, SimulatePlan, TreeSource};
+use crate::run::prepare::{
+    MAX_PARTITION_FILE, ModelChoice, own_taxa, read_one_tree, resolve_model,
+};
+use crate::run::work::Record;
 use crate::simulate::{
     Gene, SimModel, draw_presence, random_names, random_tree, simulate_states, to_partition_file,
     to_phylip,

@@ -1,9 +1,5 @@
 //! `--search`: from every starting tree to its best tree, and the best of them.
 
-use super::machine::Machine;
-use super::outcome::{Outcome, deliver};
-use super::plan::{Command, TreeSource};
-use super::session::{Session, Setup};
 use super::start::{Lengths, StartTree, make_starts, write_starts};
 use crate::error::Result;
 use crate::likelihood::{BrlenLinkage, Evaluator};
@@ -12,6 +8,9 @@ use crate::observer::{Event, Observer};
 use crate::output::Kind;
 use crate::parsimony::ParsimonyData;
 use crate::partition::Partition;
+use crate::run::deliver::{Outcome, deliver};
+use crate::run::plan::{Command, TreeSource};
+use crate::run::work::{Machine, Session, Setup};
 use crate::search::{self, SearchEffort, SearchOptions};
 use crate::tree::Tree;
 

@@ -1,44 +1,26 @@
-//! Models that are to be chosen: asked for at reading, chosen before the command begins.
+//! Models that are to be chosen, are chosen before the command begins.
 //!
 //! The choice is made on one parsimony tree, or on the first of the trees that are to be evaluated.
 //! Afterwards the run is as if the chosen models had been given.
 
-use super::cost::Cost;
-use super::jobs::Jobs;
-use super::load::count_with_warning;
-use super::machine::Machine;
-use super::models::ModelChoice;
-use super::plan::{Command, Plan};
-use super::session::{Session, Setup};
-use crate::alignment::Alignment;
 use crate::error::Result;
 use crate::likelihood::BrlenLinkage;
 use crate::model::Model;
 use crate::observer::{Advance, Event, Observer};
 use crate::output::{CandidateReport, SelectionReport, table};
 use crate::parsimony::ParsimonyData;
-use crate::partition::{PartitionDef, detect_data_type};
 use crate::rng::Purpose;
+use crate::run::plan::Command;
+use crate::run::prepare::count_with_warning;
+use crate::run::work::{Cost, Jobs, Machine, Session, Setup};
 use crate::search::parsimony_start;
-use crate::selection::{Choosing, Fit, Question, Ranked, fit};
+use crate::selection::{Choosing, Fit, Ranked, fit};
 use crate::tree::Tree;
 
 /// Fewest taxa whose data say anything about a model.
 const MIN_TAXA: usize = 3;
 /// Models of a partition that are shown; all of them are in the report.
 const MAX_SHOWN: usize = 10;
-
-/// What is to be chosen for a partition, and the scaler its line gives; `None` if it has a model.
-pub fn ask(
-    def: &PartitionDef,
-    choice: &ModelChoice,
-    alignment: &Alignment,
-    plan: &Plan,
-) -> Option<(Question, Option<f64>)> {
-    let (asked, scaler) = choice.to_be_chosen(def)?;
-    let detected = detect_data_type(alignment, def);
-    Some((Question::new(asked, detected, plan.data.gamma_median), scaler))
-}
 
 /// Chooses the models that are open, says and reports it. Does nothing if there are none.
 ///

@@ -1,0 +1,25 @@
+//! One file per command, and `select`, with which a command begins whose models are to be chosen.
+
+mod all;
+mod bootstrap;
+mod check;
+mod consense;
+mod evaluate;
+mod rfdist;
+mod search;
+mod select;
+mod simulate;
+mod start;
+mod support;
+
+pub(super) use all::all;
+pub(super) use bootstrap::bootstrap;
+pub(super) use check::check;
+pub(super) use consense::consense;
+pub(super) use evaluate::evaluate;
+pub(super) use rfdist::rfdist;
+pub(super) use search::search;
+pub(super) use select::select_models;
+pub(super) use simulate::simulate;
+pub(super) use start::start;
+pub(super) use support::support;

@@ -1,0 +1,16 @@
+//! What commands work with: threads and kernels (`machine`), what a run will take (`cost`), independent
+//! jobs (`jobs`), where words and results go (`record`), and all of it together with the data (`session`).
+
+mod cost;
+mod jobs;
+mod machine;
+mod record;
+mod session;
+
+pub use machine::{Machine, make_evaluator};
+
+pub(super) use cost::{Cost, format_bytes, format_seconds};
+pub(super) use jobs::Jobs;
+pub(super) use machine::{useful_threads, with_threads};
+pub(super) use record::Record;
+pub(super) use session::{Session, Setup, describe_data, warn_of_each};
