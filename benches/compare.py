@@ -6,9 +6,9 @@
 
 Needs Python 3.9 on a Unix, no packages. Every program on the PATH that is known (below) takes part, or those that `--peers`
 names. For each seed every program runs once, one after the other and nothing at the same time, in an order that rotates
-from seed to seed, so that other work on the machine disturbs all programs alike. Every final tree is then scored by one evaluator,
-`mlsearch --evaluate`, with lengths and model optimised, so that the log-likelihoods can be compared to the last digit;
-what the programs say of their own trees is not used. Scoring is not part of the times.
+from seed to seed, so that other work on the machine disturbs all programs alike. Every final tree is then scored by one
+evaluator, `mlsearch --evaluate`, with lengths and model optimised, so that the log-likelihoods can be compared to the last
+digit; what the programs say of their own trees is not used. Scoring is not part of the times.
 
 What is given: the same alignment (rewritten as relaxed PHYLIP), the same number of threads, and GTR with counted
 frequencies for DNA or LG with its own for proteins, always with the means of four gamma categories. Each makes one search
@@ -27,16 +27,16 @@ with its own defaults:
     fasttree, veryfasttree  GTR with counted frequencies / LG;  NNI and SPR from a neighbour-joining tree. No seed
                             CAT: one of 20 rates for each site  changes it. No partitions: one model for all columns
 
-A partition file is in RAxML's format (`DNA, gene = 1-99\\3, 200-300` or `LG, ...`, `WAGF, ...`); `--brlen` says how its partitions share
-branch lengths. RAxML 8 has no scaled lengths. If a program was run in a different way, the column "note" says so, also if its
-output does not confirm that it used the intended model ("model unconfirmed").
+A partition file is in RAxML's format (`DNA, gene = 1-99\\3, 200-300` or `LG, ...`, `WAGF, ...`); `--brlen` says how its
+partitions share branch lengths. RAxML 8 has no scaled lengths. If a program was run in a different way, the column "note"
+says so, also if its output does not confirm that it used the intended model ("model unconfirmed").
 
 What is measured, by the operating system at the end of each run (wait4): CPU seconds, user and system, of all threads and
 processes; wall seconds; peak memory of the largest process (if less than what this script itself takes it cannot be seen:
 "<20", and NA in the files). "CPU ratio" is CPU seconds over those of `--baseline` for the same seed. All are medians over
-the seeds, with the lowest and highest. A program that fails or takes longer than `--limit` is reported, and the comparison continues without it.
-Leave a core free for each thread: RAxML 8 and IQ-TREE with two threads were seen to take ten times their CPU seconds where
-one of two cores was busy.
+the seeds, with the lowest and highest. A program that fails or takes longer than `--limit` is reported, and the comparison
+continues without it. Leave a core free for each thread: RAxML 8 and IQ-TREE with two threads were seen to take ten times
+their CPU seconds where one of two cores was busy.
 
 Written are PREFIX.tsv (the table), PREFIX.runs.tsv (every run, as it ends) and PREFIX.svg (CPU time against log-likelihood).
 """
