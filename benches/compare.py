@@ -6,9 +6,9 @@
 
 Needs Python 3.9 on a Unix, no packages. Every program on the PATH that is known (below) takes part, or those that `--peers`
 names. For each seed every program runs once, one after the other and nothing at the same time, in an order that rotates
-from seed to seed: what else the machine does hits all alike. Every final tree is then scored by one evaluator,
-`mlsearch --evaluate`, with lengths and model optimised, so that the log-likelihoods can be compared to the last digit;
-what the programs say of their own trees is not used. Scoring is not part of the times.
+from seed to seed, so that other work on the machine disturbs all programs alike. Every final tree is then scored by one
+evaluator, `mlsearch --evaluate`, with lengths and model optimised, so that the log-likelihoods can be compared to the last
+digit; what the programs say of their own trees is not used. Scoring is not part of the times.
 
 What is given: the same alignment (rewritten as relaxed PHYLIP), the same number of threads, and GTR with counted
 frequencies for DNA or LG with its own for proteins, always with the means of four gamma categories. Each makes one search
@@ -17,8 +17,8 @@ with its own defaults:
     program                 model it computes under             its search
     ----------------------  ----------------------------------  --------------------------------------------------------
     mlsearch, --config ...  GTR+F+G4 / LG+G4                    default: goes on from the best of four parsimony trees
-    raxml (RAxML 8)         GTRGAMMA / PROTGAMMALG, the same    one parsimony tree. Wants two threads if there is no
-                                                                serial binary; its threads wait busily, which counts
+    raxml (RAxML 8)         GTRGAMMA / PROTGAMMALG, the same    one parsimony tree. Needs two threads if there is no
+                                                                serial binary; waiting threads use CPU time, too
     iqtree2-fast, iqtree2,  GTR+F+G4 / LG+G4                    -fast: NNI from parsimony and BIONJ trees. Else the full
     iqtree3-fast, iqtree3                                       search, from about 100 trees, with perturbations
     raxml-ng                GTR+F+G4 / LG+G4                    one parsimony tree (its default are 20 trees)
@@ -27,16 +27,16 @@ with its own defaults:
     fasttree, veryfasttree  GTR with counted frequencies / LG;  NNI and SPR from a neighbour-joining tree. No seed
                             CAT: one of 20 rates for each site  changes it. No partitions: one model for all columns
 
-A partition file is RAxML's (`DNA, gene = 1-99\\3, 200-300` or `LG, ...`, `WAGF, ...`); `--brlen` says how its partitions share
-branch lengths. RAxML 8 has no scaled ones. What a program was given that differs is said under "note", also if its
-output does not confirm that it used the model meant ("model unconfirmed").
+A partition file is in RAxML's format (`DNA, gene = 1-99\\3, 200-300` or `LG, ...`, `WAGF, ...`); `--brlen` says how its
+partitions share branch lengths. RAxML 8 has no scaled lengths. If a program was run in a different way, the column "note"
+says so, also if its output does not confirm that it used the intended model ("model unconfirmed").
 
 What is measured, by the operating system at the end of each run (wait4): CPU seconds, user and system, of all threads and
 processes; wall seconds; peak memory of the largest process (if less than what this script itself takes it cannot be seen:
 "<20", and NA in the files). "CPU ratio" is CPU seconds over those of `--baseline` for the same seed. All are medians over
-the seeds, with the lowest and highest. A program that fails or takes longer than `--limit` is said so and the rest goes on.
-Leave a core free for each thread: RAxML 8 and IQ-TREE with two threads were seen to take ten times their CPU seconds where
-one of two cores was busy.
+the seeds, with the lowest and highest. A program that fails or takes longer than `--limit` is reported, and the comparison
+continues without it. Leave a core free for each thread: RAxML 8 and IQ-TREE with two threads were seen to take ten times
+their CPU seconds where one of two cores was busy.
 
 Written are PREFIX.tsv (the table), PREFIX.runs.tsv (every run, as it ends) and PREFIX.svg (CPU time against log-likelihood).
 """
@@ -71,7 +71,7 @@ def parse_arguments():
     )
     default = Path(__file__).resolve().parent.parent / "target" / "release" / "mlsearch"
     parser.add_argument(
-        "--mlsearch", metavar="PATH", default=str(default), help="this program [target/release/mlsearch]"
+        "--mlsearch", metavar="PATH", default=str(default), help="the mlsearch to measure [target/release/mlsearch]"
     )
     parser.add_argument(
         "--config",
@@ -81,18 +81,26 @@ def parse_arguments():
         help="mlsearch once more, with further options; repeatable",
     )
     known = ", ".join(peer.name for peer in PEERS)
-    parser.add_argument("--peers", metavar="NAMES", help=f"of {known}; with commas, or none [all on the PATH]")
     parser.add_argument(
-        "--seeds", type=positive, default=5, metavar="N", help="searches of each program, seeds 1 to N [5]"
+        "--peers",
+        metavar="NAMES",
+        help=f"other programs to run, separated by commas, or none; known are {known} [all on the PATH]",
     )
-    parser.add_argument("--threads", type=positive, default=1, metavar="N", help="of each program [1]")
     parser.add_argument(
-        "--brlen", choices=["linked", "scaled", "unlinked"], default="linked", help="of partitions [linked]"
+        "--seeds", type=positive, default=5, metavar="N", help="number of searches of each program, with seeds 1 to N [5]"
     )
-    parser.add_argument("--limit", type=float, default=3600.0, metavar="S", help="wall seconds for a run [3600]")
-    parser.add_argument("--baseline", metavar="NAME", help="for CPU ratios [iqtree2-fast, iqtree3-fast, else mlsearch]")
-    parser.add_argument("--out", default="compare", metavar="PREFIX", help="of the files written [compare]")
-    parser.add_argument("--redo", action="store_true", help="replace those of an earlier comparison")
+    parser.add_argument("--threads", type=positive, default=1, metavar="N", help="number of threads of each program [1]")
+    parser.add_argument(
+        "--brlen", choices=["linked", "scaled", "unlinked"], default="linked", help="branch lengths of partitions [linked]"
+    )
+    parser.add_argument("--limit", type=float, default=3600.0, metavar="S", help="longest time for a run, in wall seconds [3600]")
+    parser.add_argument(
+        "--baseline", metavar="NAME", help="program that CPU ratios refer to [iqtree2-fast, iqtree3-fast, else mlsearch]"
+    )
+    parser.add_argument(
+        "--out", default="compare", metavar="PREFIX", help="beginning of the names of the files written [compare]"
+    )
+    parser.add_argument("--redo", action="store_true", help="replace the files of an earlier comparison")
     parser.add_argument("--keep", metavar="DIR", help="keep what the programs wrote, in this new folder")
     return parser.parse_args()
 

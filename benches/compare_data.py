@@ -1,4 +1,4 @@
-"""Alignments and partition files as `compare.py` reads them, and the forms in which it hands them on.
+"""Alignments and partition files as `compare.py` reads them, and the formats in which it passes them to the programs.
 
 Every program is given the same file, written anew here: relaxed PHYLIP, a line for each taxon, names that all of them read.
 """

@@ -1,55 +1,16 @@
 //! Log-likelihoods of other programs, reached by the binary on real alignments.
 //!
-//! On the alignments of `datasets/` they are part of this file. More are read from the folder that the
-//! environment variable MLSEARCH_DATA names, where there is one; those that take minutes run only if
-//! MLSEARCH_LONG is set.
+//! Those of the alignments in `datasets/` stand in `tests/golden/`, each row with the program, its version and
+//! the command that gave it. Larger alignments lie in the folder that the environment variable MLSEARCH_DATA
+//! names; the tests that need them are ignored unless they are asked for (CONTRIBUTING.md, *Tests*).
 
-use crate::util::{Scratch, repository};
+use crate::util::{Scratch, data_folder, repository};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Optimised likelihoods may lie this far below a reference, in log units.
+/// Optimised log-likelihoods may lie this far below a reference.
 const OPTIMISER_TOLERANCE: f64 = 0.01;
-
-/// `raxmlHPC-PTHREADS-AVX -y -p 1 -m GTRGAMMA -s FILE`, RAxML 8.2.12: trees to evaluate.
-const TREES: [(&str, &str); 3] = [
-    (
-        "primates",
-        "(Lemur_catta,((Saimiri_sciureus,(M_sylvanus,(Macaca_fuscata,(M_fascicularis,M_mulatta)))),(Homo_sapiens,((Gorilla,Pan),(Hylobates,Pongo)))),Tarsius_syrichta);",
-    ),
-    (
-        "gallwasps",
-        "((Neaylax,(Diplolepis,Parnips)),(((Synergus,Paramblynotus),((Eschatocerus,Pediaspis),((Periclistus,(((Gonaspis,Diastrophus),Xestophanes),Synophromorpha)),(Liposthenes_ker,(((Plagiotrochus,(Rhodus,Aulacidea)),((Isocolus,((Phanacis_2,Phanacis_1),Timaspis)),(Andricus,(Neuroterus,Biorhiza)))),((Panteliella,(Hedickiana,Antistrophus)),(Liposthenes_gle,(Iraella,(Aylax,Barbotinia))))))))),Ceroptres),Ibalia);",
-    ),
-    (
-        "anolis",
-        "((((Anolis_marcanoi,Anolis_strahmi),(Anolis_loysiana,(Anolis_lineatopus,Anolis_vanidicus))),((Anolis_alutaceus,((((Anolis_brevirostris,Anolis_distichus),(Anolis_cristatellus,(Anolis_stratulus,Anolis_krugi))),(Anolis_sagrei,Anolis_ophiolepis)),((Anolis_cuvieri,Anolis_barahonae),((Anolis_paternus,Anolis_angusticeps),(((Anolis_insolitus,Anolis_occultus),Anolis_bahorucoensis),((Anolis_equestris,Anolis_luteogularis),(Anolis_coelestinus,Anolis_aliniger))))))),Anolis_olssoni)),((Anolis_grahami,Anolis_garmani),Anolis_valencienni),Anolis_ahli);",
-    ),
-];
-
-/// A model all of whose parameters are given, with invariant sites and gamma.
-const FIXED_MODEL: &str = "GTR{1.5/4/0.7/1.2/5/1}+FU{0.3/0.2/0.15/0.35}+IU{0.2}+G4{0.6}";
-
-/// Fixed likelihoods: every length is 0.07 and the model is FIXED_MODEL. IQ-TREE 2.0.7, `iqtree2 -s FILE -te
-/// TREE -blfix -m GTR{1.5,4,0.7,1.2,5}+F{0.3,0.2,0.15,0.35}+I{0.2}+G4{0.6}`, printed to four decimals.
-const FIXED: [(&str, f64); 3] =
-    [("primates", -6348.3444), ("gallwasps", -27585.1428), ("anolis", -21688.9519)];
-
-/// Optimised likelihoods under GTR+F+G4 (per partition if there are options): the better of RAxML 8.2.12
-/// (`raxmlHPC-PTHREADS-AVX -T 2 -f e -e 0.001 -m GTRGAMMA -t TREE -s FILE [-q PARTITIONS [-M]]`) and IQ-TREE
-/// 2.0.7 (`iqtree2 -te TREE -m GTR+F+G4 -me 0.001 [-q|-p|-Q PARTITIONS]`), and the other one.
-const OPTIMISED: [(&str, Option<&str>, f64, &str); 9] = [
-    ("primates", None, -5778.757650, "RAxML; IQ-TREE -5778.7602"),
-    ("gallwasps", None, -25031.1946, "IQ-TREE; RAxML -25031.209397"),
-    ("anolis", None, -20529.448474, "RAxML; IQ-TREE -20529.4500"),
-    ("primates", Some("--brlen linked"), -5732.454929, "RAxML; IQ-TREE -q -5736.4618"),
-    ("primates", Some("--brlen scaled"), -5730.0540, "IQ-TREE -p"),
-    ("primates", Some("-M"), -5702.339752, "RAxML; IQ-TREE -Q -5705.3285"),
-    ("gallwasps", Some("--brlen linked"), -24753.896716, "RAxML; IQ-TREE -q -24753.9075"),
-    ("gallwasps", Some("--brlen scaled"), -24560.1133, "IQ-TREE -p"),
-    ("gallwasps", Some("-M"), -24170.2168, "IQ-TREE -Q; RAxML -24170.223824"),
-];
 
 /// A reference row's model in our spelling, and what else its command needs. `lengths`: every branch gets
 /// this length instead of the file's.
@@ -234,59 +195,115 @@ fn set_lengths(newick: &str, length: f64) -> String {
     text
 }
 
-fn own_tree(data: &str) -> &'static str {
-    TREES.iter().find(|tree| tree.0 == data).expect("a tree").1
+/// One row of `tests/golden/datasets.tsv`.
+struct DatasetRow<'a> {
+    dataset: &'a str,
+    tree: &'a str,
+    lengths: &'a str,
+    partitions: &'a str,
+    model: &'a str,
+    options: &'a str,
+    lnl: f64,
+    tolerance: f64,
+    source: String,
+}
+
+/// The rows of `tests/golden/datasets.tsv` of that kind: `fixed` or `optimised`.
+fn check_datasets(kind: &str, fits: impl Fn(f64, f64) -> bool) {
+    let table = read(&repository("tests/golden/datasets.tsv"));
+    let rows = table.lines().filter(|line| !line.starts_with('#')).skip(1);
+    let mut failures = Vec::new();
+    let mut checked = 0;
+    for row in rows {
+        let cells: Vec<&str> = row.split('\t').collect();
+        assert_eq!(cells.len(), 12, "{row}");
+        if cells[4] != kind {
+            continue;
+        }
+        let number = |cell: &str| cell.parse::<f64>().expect("a number");
+        let row = DatasetRow {
+            dataset: cells[0],
+            tree: cells[1],
+            lengths: cells[2],
+            partitions: cells[3],
+            model: cells[5],
+            options: cells[6],
+            lnl: number(cells[7]),
+            tolerance: number(cells[8]),
+            source: format!("{}, {}", cells[9], cells[11]),
+        };
+        let found = row.evaluate(kind == "fixed");
+        let gain = found - row.lnl;
+        println!(
+            "{} {} {}: {found:.6}, {gain:+.6} against {}",
+            row.dataset, row.model, row.options, row.source
+        );
+        checked += 1;
+        if !fits(gain, row.tolerance) {
+            failures.push(format!(
+                "{} {} {}: {found:.6} instead of {} ({})",
+                row.dataset, row.model, row.options, row.lnl, row.source
+            ));
+        }
+    }
+    assert!(checked > 4, "{checked} rows of {kind} log-likelihoods");
+    assert!(failures.is_empty(), "{failures:#?}");
+}
+
+impl DatasetRow<'_> {
+    fn evaluate(&self, fixed: bool) -> f64 {
+        let newick = read(&repository(self.tree));
+        let kept = if fixed { "--opt-model off --opt-branches off" } else { "" };
+        let given = |cell: &str| (cell != "-").then(|| cell.to_string());
+        let evaluation = Evaluation {
+            msa: &own_alignment(self.dataset),
+            tree: &match given(self.lengths) {
+                Some(length) => set_lengths(&newick, length.parse().expect("a length")),
+                None => newick,
+            },
+            partitions: given(self.partitions).map(|path| repository(&path)),
+            model: self.model,
+            options: &format!("{} {kept}", given(self.options).unwrap_or_default()),
+        };
+        evaluation.log_likelihood()
+    }
 }
 
 fn own_alignment(data: &str) -> PathBuf {
     repository(&format!("datasets/{data}.phy"))
 }
 
-#[test]
-fn fixed_likelihoods_of_our_data_sets_are_those_of_iqtree() {
-    for (data, expected) in FIXED {
-        let evaluation = Evaluation {
-            msa: &own_alignment(data),
-            tree: &set_lengths(own_tree(data), 0.07),
-            partitions: None,
-            model: FIXED_MODEL,
-            options: "--opt-model off --opt-branches off",
-        };
-        let lnl = evaluation.log_likelihood();
-        assert!((lnl - expected).abs() < 1e-4, "{data}: {lnl}, IQ-TREE {expected}");
-    }
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|cause| panic!("{}: {cause}", path.display()))
 }
 
 #[test]
-fn optimised_likelihoods_of_our_data_sets_are_not_below_those_of_others() {
-    for (data, options, expected, source) in OPTIMISED {
-        let partitions = options.map(|_| repository(&format!("partitions/{data}.part")));
-        let evaluation = Evaluation {
-            msa: &own_alignment(data),
-            tree: own_tree(data),
-            partitions,
-            model: "GTR+F+G4",
-            options: options.unwrap_or_default(),
-        };
-        let lnl = evaluation.log_likelihood();
-        let gain = lnl - expected;
-        println!("{data} {options:?}: {lnl:.6}, {gain:+.4} against {source}");
-        // Much more than theirs would mean another model, or other data (IQ-TREE's bounds of the rates
-        // bind for the primates' tRNA genes, which is worth 4 log units).
-        assert!(
-            (-OPTIMISER_TOLERANCE..5.0).contains(&gain),
-            "{data} {options:?}: {lnl}, expected {expected} ({source})"
-        );
-    }
+fn fixed_likelihoods_of_our_data_sets_are_those_of_other_programs() {
+    check_datasets("fixed", |gain, tolerance| gain.abs() <= tolerance);
 }
 
 #[test]
-fn reference_table() {
-    let Some(folder) = std::env::var_os("MLSEARCH_DATA").map(PathBuf::from) else {
-        println!("skipped: MLSEARCH_DATA is not set");
-        return;
-    };
-    let table = std::fs::read_to_string(folder.join("ref/refs.tsv")).expect("ref/refs.tsv");
+fn optimised_likelihoods_of_our_data_sets_are_not_below_those_of_other_programs() {
+    // Much more than theirs would mean another model, or other data.
+    check_datasets("optimised", |gain, above| (-OPTIMISER_TOLERANCE..above).contains(&gain));
+}
+
+#[test]
+#[ignore = "needs MLSEARCH_DATA: the folder of the larger alignments, see CONTRIBUTING.md"]
+fn the_rows_of_the_reference_table_have_the_likelihoods_that_others_give() {
+    check_reference_table(|row| !row.long, 20);
+}
+
+#[test]
+#[ignore = "needs MLSEARCH_DATA: the folder of the larger alignments, see CONTRIBUTING.md; takes minutes"]
+fn those_rows_of_the_reference_table_that_take_minutes_have_them_too() {
+    check_reference_table(|row| row.long, 3);
+}
+
+/// Checks the chosen rows of `ref/refs.tsv`, which are at least so many.
+fn check_reference_table(chosen: impl Fn(&Row) -> bool, at_least: usize) {
+    let folder = data_folder();
+    let table = read(&folder.join("ref/refs.tsv"));
     let mut lines = table.lines();
     let header: Vec<&str> = lines.next().expect("a header").split('\t').collect();
     let column = |name: &str| header.iter().position(|found| *found == name).expect(name);
@@ -303,16 +320,12 @@ fn reference_table() {
         }
         let row = ROWS.iter().find(|row| row.id == id);
         let row = row.unwrap_or_else(|| panic!("row {id} of the table is unknown to this test"));
-        if row.long && std::env::var_os("MLSEARCH_LONG").is_none() {
-            println!("{id}: skipped, MLSEARCH_LONG is not set");
+        if !chosen(row) {
             continue;
         }
-        let Some(msa) = unpack(&folder, msa, &unpacked) else {
-            println!("{id}: skipped, no xz to unpack {msa}");
-            continue;
-        };
+        let msa = unpack(&folder, msa, &unpacked);
         let msa = if row.whole_codons { without_partial_codons(&msa, &unpacked) } else { msa };
-        let newick = std::fs::read_to_string(folder.join(tree)).expect("a tree");
+        let newick = read(&folder.join(tree));
         let newick = match row.lengths {
             Some(length) => set_lengths(&newick, length),
             None => newick,
@@ -324,7 +337,7 @@ fn reference_table() {
             .collect();
         let mut partitions = (!partitions.is_empty()).then(|| folder.join(partitions));
         if let (Some(path), false) = (&mut partitions, models.is_empty()) {
-            let text = std::fs::read_to_string(&*path).expect("a partition file");
+            let text = read(path);
             let lines = text.lines().filter(|line| !line.trim().is_empty());
             let with_models = lines.zip(&models).map(|(line, model)| {
                 let (_, rest) = line.split_once(',').expect("a partition line");
@@ -367,7 +380,7 @@ fn reference_table() {
             }
         }
     }
-    assert!(checked > 20, "only {checked} rows were checked");
+    assert!(checked >= at_least, "only {checked} rows were checked");
     assert!(failures.is_empty(), "{failures:#?}");
 }
 
@@ -385,7 +398,7 @@ fn same_digits(found: f64, expected: f64) -> bool {
 
 /// The alignment with `---` for every codon that is not three nucleotides: the copy's path.
 fn without_partial_codons(msa: &Path, scratch: &Scratch) -> PathBuf {
-    let text = std::fs::read_to_string(msa).expect("an alignment");
+    let text = read(msa);
     let mut copy = String::new();
     for (i, line) in text.lines().filter(|line| !line.trim().is_empty()).enumerate() {
         let Some((name, row)) = line.split_once(char::is_whitespace).filter(|_| i > 0) else {
@@ -406,7 +419,7 @@ fn without_partial_codons(msa: &Path, scratch: &Scratch) -> PathBuf {
 /// Every published protein model, nothing optimised: `model`, `lnl`, `tolerance` and where they come from.
 fn check_proteins(table: &str, msa: &Path, newick: &str) {
     let mut failures = Vec::new();
-    let table = std::fs::read_to_string(repository(&format!("tests/golden/{table}"))).unwrap();
+    let table = read(&repository(&format!("tests/golden/{table}")));
     let rows = table.lines().filter(|line| !line.starts_with('#')).skip(1);
     let mut checked = 0;
     for row in rows {
@@ -432,14 +445,16 @@ fn check_proteins(table: &str, msa: &Path, newick: &str) {
 
 #[test]
 fn every_protein_model_has_the_likelihood_that_others_give() {
-    let newick = std::fs::read_to_string(repository("tests/golden/ovomucoids.tree")).unwrap();
+    let newick = read(&repository("tests/golden/ovomucoids.tree"));
     check_proteins("protein_ovomucoids.tsv", &own_alignment("ovomucoids"), &newick);
-    let Some(folder) = std::env::var_os("MLSEARCH_DATA").map(PathBuf::from) else {
-        println!("140 proteins skipped: MLSEARCH_DATA is not set");
-        return;
-    };
-    let newick = std::fs::read_to_string(folder.join("p140.tree")).expect("a tree");
-    check_proteins("protein_p140.tsv", &folder.join("p140.phy"), &set_lengths(&newick, 0.05));
+}
+
+#[test]
+#[ignore = "needs MLSEARCH_DATA: the folder of the larger alignments, see CONTRIBUTING.md"]
+fn every_protein_model_has_it_on_140_papillomavirus_proteins_too() {
+    let folder = data_folder();
+    let newick = set_lengths(&read(&folder.join("p140.tree")), 0.05);
+    check_proteins("protein_p140.tsv", &folder.join("p140.phy"), &newick);
 }
 
 /// `1e-5`, or `1e-5 rel 1e-9`: the larger of an absolute and a relative tolerance.
@@ -449,20 +464,19 @@ fn read_tolerance(text: &str, expected: f64) -> f64 {
     read(absolute).max(read(relative) * expected.abs())
 }
 
-/// The alignment, or its unpacked copy if only `FILE.xz` is there; `None` without the program xz.
-fn unpack(folder: &Path, name: &str, scratch: &Scratch) -> Option<PathBuf> {
+/// The alignment, or its copy unpacked by the program xz if only `FILE.xz` is there.
+fn unpack(folder: &Path, name: &str, scratch: &Scratch) -> PathBuf {
     let plain = folder.join(name);
     if plain.is_file() {
-        return Some(plain);
+        return plain;
     }
     let copy = scratch.path().join(name.replace('/', "_"));
     if !copy.is_file() {
         let packed = folder.join(format!("{name}.xz"));
-        let output = Command::new("xz").arg("-dc").arg(packed).output().ok()?;
-        if !output.status.success() {
-            return None;
-        }
+        let output = Command::new("xz").arg("-dc").arg(&packed).output();
+        let output = output.expect("the program xz, which unpacks alignments, can be started");
+        assert!(output.status.success(), "xz cannot unpack {}", packed.display());
         std::fs::write(&copy, output.stdout).expect("scratch file can be written");
     }
-    Some(copy)
+    copy
 }

@@ -47,5 +47,8 @@ mod reporting;
 // Whole runs: what they write, and that it can be read back.
 mod whole_runs;
 
+// README.md: its tables of options, models and output files are those of the program.
+mod readme;
+
 // The script that compares this program with others.
 mod compare_script;

@@ -108,6 +108,13 @@ pub fn repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
+/// The folder of the larger alignments, which are no part of the repository. Tests that call this are ignored
+/// unless they are asked for, so that a run without the folder does not count them as passed.
+pub fn data_folder() -> PathBuf {
+    let folder = std::env::var_os("MLSEARCH_DATA").map(PathBuf::from);
+    folder.expect("MLSEARCH_DATA names the folder of the larger alignments (see CONTRIBUTING.md)")
+}
+
 /// The log-likelihood in the report of a run inside the folder.
 pub fn log_likelihood(scratch: &Scratch, prefix: &str) -> f64 {
     let path = scratch.path().join(format!("{prefix}.mlsearch.json"));

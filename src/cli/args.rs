@@ -16,7 +16,7 @@ Examples:
   mlsearch --support --tree best.nwk --bs-trees boots.nwk
       support values from trees you already have (RAxML: -f b -t best.nwk -z boots.nwk)
   mlsearch --check -s aln.phy -q genes.part -m GTR+G
-      what the data are like and what a run will take
+      describes the data and the time and memory that a run needs
   mlsearch simulate --tree rand{50} --model JC+G4{0.5} --sites 1000 --prefix sim
       sequences along a random tree
 
@@ -55,7 +55,7 @@ pub enum AutoCriterion {
 pub enum Brlen {
     /// Shared by all partitions
     Linked,
-    /// Shared, times one scaler per partition
+    /// Shared, times one factor for each partition
     Scaled,
     /// Each partition has its own
     Unlinked,
@@ -89,13 +89,13 @@ pub struct Args {
     #[arg(short = 's', long = "msa", value_name = "FILE", help_heading = DATA)]
     pub msa: Option<PathBuf>,
     /// Model: GTR+G, HKY+I+G, LG+F+G, GY+F3X4, BIN, MK, GTRGAMMA, PROTGAMMALG ..., or auto, which
-    /// chooses one; a file is taken as -q
+    /// selects one; a file is read like that of -q
     #[arg(short = 'm', long, value_name = "MODEL", help_heading = DATA)]
     pub model: Option<String>,
-    /// What chooses a model where -m (or a partition) says auto [default: bic]
+    /// Criterion that selects the model where -m (or a partition) says auto [default: bic]
     #[arg(long, alias = "auto-prot", value_enum, ignore_case = true, value_name = "bic|aic|aicc", hide_possible_values = true, help_heading = DATA)]
     pub auto_criterion: Option<AutoCriterion>,
-    /// Partition file: RAxML's, RAxML-NG's or NEXUS charsets
+    /// Partition file of RAxML or RAxML-NG, or NEXUS charsets [default: one partition]
     #[arg(short = 'q', long, value_name = "FILE", help_heading = DATA)]
     pub partitions: Option<PathBuf>,
     /// Branch lengths of partitions [default: linked]
@@ -104,141 +104,155 @@ pub struct Args {
     /// The same as --brlen unlinked
     #[arg(short = 'M', help_heading = DATA)]
     pub unlinked: bool,
-    /// Gamma rates are medians of their categories, not means
+    /// Rates of +G are medians of their categories [default: means]
     #[arg(short = 'u', long, help_heading = DATA)]
     pub gamma_median: bool,
-    /// Expert: "off" keeps all taxa in every partition (slower, same likelihood)
+    /// For comparison: off keeps all taxa in every partition, which is slower and gives the same
+    /// likelihood [default: on]
     #[arg(long, value_enum, value_name = "on|off", hide_possible_values = true, help_heading = DATA)]
     pub restricted: Option<Switch>,
     /// Type of data where partitions name none: DNA, AA, BIN, MULTI, CODON, CODON2 (NCBI's genetic
     /// code 2) ... [default: that of the model]; also -st
     #[arg(long, visible_aliases = ["seqtype", "st"], value_name = "TYPE", help_heading = DATA)]
     pub data_type: Option<String>,
-    /// Amino-acid matrix in PAML's or RAxML's form, instead of the model's own; also PROTGTR{FILE}
+    /// Amino-acid matrix in the format of PAML or RAxML, which replaces the model's own; also
+    /// PROTGTR{FILE}
     #[arg(short = 'P', long, value_name = "FILE", help_heading = DATA)]
     pub protein_matrix: Option<PathBuf>,
-    /// Rates of multi-state models (RAxML's MULTI): MK equal, GTR all different [default: GTR]
+    /// Exchange rates of RAxML's multi-state models (MULTI): MK all equal, GTR all different
+    /// [default: GTR]
     #[arg(short = 'K', long, value_name = "MK|GTR", help_heading = DATA)]
     pub multistate: Option<String>,
-    /// Ascertainment correction of ASC_ models: lewis
+    /// Ascertainment correction of RAxML's ASC_ models: lewis; the others are +ASC_FELS{n} and
+    /// +ASC_STAM{n/n/...} in the model [default: lewis]
     #[arg(long, value_name = "KIND", help_heading = DATA)]
     pub asc_corr: Option<String>,
 
-    /// RAxML's letter: d search, e evaluate, a all, b support, c check, r RF distances
+    /// RAxML's letter: d search, e evaluate, a all, b support, c check, r Robinson-Foulds distances
     #[arg(short = 'f', value_name = "LETTER", help_heading = COMMAND)]
     pub algorithm: Option<String>,
     /// Search for the best tree
     #[arg(long, help_heading = COMMAND)]
     pub search: bool,
-    /// Optimise lengths and model on the trees of --tree, without changing them
+    /// Optimise branch lengths and model on the trees of --tree, which keep their topologies
     #[arg(long, help_heading = COMMAND)]
     pub evaluate: bool,
-    /// Search, bootstrap replicates, support on the best tree
+    /// Search, bootstrap replicates [default: 100], support values on the best tree
     #[arg(long, help_heading = COMMAND)]
     pub all: bool,
-    /// Bootstrap replicates only
+    /// Bootstrap replicates only [default: 100]
     #[arg(long, help_heading = COMMAND)]
     pub bootstrap: bool,
-    /// Map support from --bs-trees FILE onto --tree FILE
+    /// Map support values from the trees of --bs-trees FILE onto the tree of --tree FILE
     #[arg(long, help_heading = COMMAND)]
     pub support: bool,
-    /// Robinson-Foulds distances between the trees of --tree FILE
+    /// Robinson-Foulds distances between all pairs of trees of FILE, or of --tree FILE
     #[arg(long, num_args = 0..=1, value_name = "FILE", help_heading = COMMAND)]
     pub rfdist: Option<Option<PathBuf>>,
-    /// Consensus of the trees of --tree FILE: MR (default), STRICT or MRE
+    /// Consensus of the trees of --tree FILE: MR (majority rule), STRICT or MRE (extended majority
+    /// rule) [default: MR]
     #[arg(long, num_args = 0..=1, value_name = "RULE", help_heading = COMMAND)]
     pub consense: Option<Option<String>>,
-    /// RAxML's spelling of --consense: -J MR -z FILE
+    /// RAxML's letter for --consense: -J MR -z FILE
     #[arg(short = 'J', value_name = "RULE", help_heading = COMMAND)]
     pub raxml_consense: Option<String>,
-    /// Describe the data, the memory and threads a run will take; compute nothing
+    /// Describe the data and the memory (bytes), time and threads that a run needs, without running
+    /// it; can be added to any command
     #[arg(long, alias = "parse", help_heading = COMMAND)]
     pub check: bool,
     /// Write starting trees only
     #[arg(short = 'y', long, help_heading = COMMAND)]
     pub start: bool,
 
-    /// Trees: pars{5}, rand{5}, FILE, several with commas, or auto: one search that goes on from
-    /// the best of 4 parsimony trees (--fast: 1, --thorough: 10) [default: auto]
+    /// Starting trees, or the trees to evaluate: FILE, pars{5}, rand{5}, or several of these with
+    /// commas, with one search from each; auto is one search that continues from the best of 4
+    /// parsimony trees (--fast: 1, --thorough: 10) [default: auto]
     #[arg(short = 't', long, value_name = "TREES", help_heading = TREES)]
     pub tree: Option<String>,
-    /// File of many trees (RAxML, with -f b, -f r, -J)
+    /// File of many trees, as in RAxML's -f b, -f r and -J
     #[arg(short = 'z', value_name = "FILE", help_heading = TREES)]
     pub many_trees: Option<PathBuf>,
-    /// Random instead of parsimony starting trees
+    /// Starting trees are random instead of parsimony trees
     #[arg(short = 'd', help_heading = TREES)]
     pub random_start: bool,
-    /// Per-partition trees (.bestPartitionTrees) whose lengths start --evaluate -M
+    /// Trees with each partition's own branch lengths (a bestPartitionTrees file), from which
+    /// --evaluate -M starts
     #[arg(long, value_name = "FILE", help_heading = TREES)]
     pub partition_trees: Option<PathBuf>,
 
-    /// Optimise model parameters [default: on]
+    /// Estimate the parameters of the model [default: on]
     #[arg(long, value_enum, value_name = "on|off", hide_possible_values = true, help_heading = OPTIMISE)]
     pub opt_model: Option<Switch>,
-    /// Optimise branch lengths [default: on]
+    /// Optimise branch lengths; off only with --evaluate [default: on]
     #[arg(long, value_enum, value_name = "on|off", hide_possible_values = true, help_heading = OPTIMISE)]
     pub opt_branches: Option<Switch>,
-    /// Optimisation ends below this gain in lnL
+    /// Optimisation ends when a round gains less than this (log-likelihood units) [default: 0.1 in
+    /// the last rounds of a search, 0.001 for the final branch lengths and parameters]
     #[arg(short = 'e', long, value_name = "LNL", allow_negative_numbers = true, help_heading = OPTIMISE)]
     pub lh_epsilon: Option<f64>,
-    /// One starting tree, no perturbations: a third of the time, some log units lower
+    /// One starting tree and no perturbations: a third of the time, 0.6 to 22 log-likelihood units
+    /// lower where that was measured
     #[arg(long, help_heading = OPTIMISE)]
     pub fast: bool,
     /// More starting trees and perturbations: about five times the time
     #[arg(long, help_heading = OPTIMISE)]
     pub thorough: bool,
-    /// Largest distance of a regraft
+    /// Greatest distance from which a pruned subtree is regrafted (branches) [default: 5 to 20, by
+    /// phase of the search]
     #[arg(short = 'i', long, value_name = "N", help_heading = OPTIMISE)]
     pub spr_radius: Option<usize>,
-    /// Cutoff of the lazy search, or off
+    /// A regraft position is tried only if its approximate log-likelihood is at most this far below
+    /// the present one (log-likelihood units), or off [default: 40]
     #[arg(long, value_name = "X|off", help_heading = OPTIMISE)]
     pub spr_cutoff: Option<String>,
 
-    /// Standard bootstrap with this seed; needs -# N
+    /// Standard bootstrap; SEED is that of the resampling; needs -# N
     #[arg(short = 'b', value_name = "SEED", value_parser = parse_seed, help_heading = BOOTSTRAP)]
     pub bootstrap_seed: Option<u64>,
-    /// The same as -b: RAxML's rapid replicates are not available, standard ones take their place
+    /// The same as -b: there are no rapid replicates, standard ones are made instead
     #[arg(short = 'x', value_name = "SEED", value_parser = parse_seed, conflicts_with = "bootstrap_seed", help_heading = BOOTSTRAP)]
     pub rapid_seed: Option<u64>,
-    /// Number of replicates (with -b, -x, -f a), else of starting trees; also -N
+    /// Number of replicates (with -b, -x, -f a), otherwise of starting trees; also -N
     #[arg(short = '#', short_alias = 'N', value_name = "N", help_heading = BOOTSTRAP)]
     pub runs: Option<String>,
-    /// Number of replicates, or with --support the file of their trees
+    /// Number of replicates [default: 100]; with --support the file of their trees
     #[arg(long, value_name = "N|FILE", help_heading = BOOTSTRAP)]
     pub bs_trees: Option<String>,
     /// Kind of support: fbp
     #[arg(long, value_name = "KIND", hide = true)]
     pub bs_metric: Option<String>,
-    /// Replicates' trees get optimised branch lengths
+    /// Trees of replicates get optimised branch lengths (substitutions per site) [default: off]
     #[arg(short = 'k', long, help_heading = BOOTSTRAP)]
     pub bs_brlens: bool,
 
     /// Output files are NAME.mlsearch.* [default: path of the alignment]
     #[arg(short = 'n', value_name = "NAME", help_heading = OUTPUT)]
     pub name: Option<String>,
-    /// Output files are PATH.mlsearch.*
+    /// Output files are PATH.mlsearch.* [default: path of the alignment]
     #[arg(long, value_name = "PATH", help_heading = OUTPUT)]
     pub prefix: Option<PathBuf>,
-    /// Folder for output files
+    /// Folder of the output files [default: that of the alignment; with -n the present one]
     #[arg(short = 'w', long, value_name = "DIR", help_heading = OUTPUT)]
     pub out_dir: Option<PathBuf>,
-    /// Replace results of an earlier run
+    /// Replace the results of an earlier run, all of them [default: refuse]
     #[arg(long, help_heading = OUTPUT)]
     pub redo: bool,
-    /// Write the log-likelihood of every site
+    /// Write the log-likelihood of every site (natural logarithms)
     #[arg(long, help_heading = OUTPUT)]
     pub sitelh: bool,
-    /// No progress, only warnings and results
+    /// Print warnings and results only, no progress
     #[arg(long, alias = "silent", help_heading = OUTPUT)]
     pub quiet: bool,
 
-    /// Seed of everything random; the same seed gives the same result
+    /// Seed of everything random; the same seed gives the same result [default: 12345]
     #[arg(short = 'p', long, value_name = "N", value_parser = parse_seed, help_heading = RUN)]
     pub seed: Option<u64>,
-    /// Threads: N, auto or auto{N}; the result does not depend on it [default: auto]
+    /// Number of threads; auto: as many as are worthwhile, auto{N}: at most N; the result does not
+    /// depend on it [default: auto]
     #[arg(short = 'T', long, value_name = "N", help_heading = RUN)]
     pub threads: Option<String>,
-    /// Kernels: auto, scalar, avx2, avx512; the result does not depend on it [default: auto]
+    /// Instruction set: auto, scalar, avx2 or avx512; the result does not depend on it
+    /// [default: auto]
     #[arg(long, value_name = "SET", help_heading = RUN)]
     pub simd: Option<String>,
     /// Device: auto or cpu
@@ -266,7 +280,7 @@ impl Args {
 /// Modes that are not options on an alignment.
 #[derive(Debug, Clone, clap::Subcommand)]
 pub enum Mode {
-    /// Sequences along a given or random tree, with missing genes to order
+    /// Simulate sequences along a given or a random tree, with missing genes if wanted
     Simulate(SimulateArgs),
 }
 
@@ -279,19 +293,19 @@ pub struct SimulateArgs {
     /// Model with its parameters: GTR{1/2/1/1/2/1}+FU{.3/.2/.2/.3}+G4{0.5}
     #[arg(short = 'm', long, value_name = "MODEL")]
     pub model: Option<String>,
-    /// Number of sites (columns: three for a codon), when there is no partition file
+    /// Number of alignment columns (three for a codon), if there is no partition file
     #[arg(long, value_name = "N")]
     pub sites: Option<usize>,
-    /// Partition file: names, models and ranges
+    /// Partition file: names, models and columns of the partitions
     #[arg(short = 'q', long, value_name = "FILE")]
     pub partitions: Option<PathBuf>,
-    /// Share of (taxon x partition) cells without data
+    /// Share of (taxon x partition) cells without data, from 0 to below 1
     #[arg(long, value_name = "SHARE", default_value_t = 0.0, allow_negative_numbers = true)]
     pub missing: f64,
-    /// Mean branch length of a random tree
+    /// Mean branch length of a random tree (substitutions per site)
     #[arg(long, value_name = "LENGTH", default_value_t = 0.05, allow_negative_numbers = true)]
     pub mean_brlen: f64,
-    /// Seed; the same seed gives the same sequences
+    /// Seed; the same seed gives the same sequences [default: 12345]
     #[arg(short = 'p', long, value_name = "N", value_parser = parse_seed)]
     pub seed: Option<u64>,
     /// Output files are NAME.mlsearch.*
