@@ -2,6 +2,8 @@
 
 mod params;
 mod rounds;
+mod starts;
 
 pub use params::{ParameterAtBound, parameters_at_bounds};
-pub use rounds::{OptimizeOptions, optimize, optimize_from_two_scales, restart_parameters};
+pub use rounds::{OptimizeOptions, optimize, restart_parameters};
+pub use starts::{approach_scale, optimize_from_several_starts};

@@ -147,7 +147,8 @@ pub fn optimize_brlen_scalers(evaluator: &mut Evaluator) -> f64 {
         .iter()
         .map(|&gene| {
             let start = libm::log(evaluator.brlen_scaler(gene));
-            Brent::new(lo, start, hi, 1e-6, 40).with_first_step(0.05)
+            // The mean of all may have pushed it out of the bounds; it must not lose by coming back.
+            Brent::new(lo.min(start), start, hi.max(start), 1e-6, 40).with_first_step(0.05)
         })
         .collect();
     loop {

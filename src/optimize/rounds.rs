@@ -1,7 +1,7 @@
 //! Rounds of parameters and branch lengths in turn, until a round gains too little.
 
 use super::params::Parameters;
-use crate::likelihood::{BranchOptions, BrlenLinkage, Evaluator, GeneModel, Snapshot};
+use crate::likelihood::{BranchOptions, BrlenLinkage, Evaluator, GeneModel};
 use crate::model::Model;
 
 /// What is optimised, and how far.
@@ -56,46 +56,6 @@ pub fn optimize(evaluator: &mut Evaluator, models: &mut [Model], options: &Optim
     lnl
 }
 
-/// How much shorter the lengths of the second start are: on short branches nothing is saturated.
-const SECOND_SCALE: f64 = 0.1;
-
-/// Most times that parameters begin anew: the first time is nearly always enough.
-const MAX_RESTARTS: usize = 3;
-
-/// From this epsilon on, only the better of two starts goes on: ends that are closer to each other than
-/// this are one optimum, or as good.
-const TWO_STARTS_EPSILON: f64 = 0.1;
-
-/// [`optimize`] from two starts, the lengths as they are and all of them a tenth, and on from the better of
-/// both ends: branch lengths have several local optima when rates vary much between sites. There
-/// parameters begin anew, see [`restart_parameters`].
-pub fn optimize_from_two_scales(
-    evaluator: &mut Evaluator,
-    models: &mut [Model],
-    options: &OptimizeOptions,
-) -> f64 {
-    let start = State::of(evaluator, models);
-    if options.branches {
-        let lnl_epsilon = options.lnl_epsilon.max(TWO_STARTS_EPSILON);
-        let loosely = OptimizeOptions { lnl_epsilon, ..*options };
-        let lnl = optimize(evaluator, models, &loosely);
-        let end = State::of(evaluator, models);
-        start.restore(evaluator, models);
-        evaluator.scale_brlens(SECOND_SCALE);
-        if optimize(evaluator, models, &loosely) <= lnl {
-            end.restore(evaluator, models);
-        }
-    }
-    optimize(evaluator, models, options);
-    for _ in 0..MAX_RESTARTS {
-        if !(options.model && restart_parameters(evaluator, models, &start.models, options)) {
-            break;
-        }
-        optimize(evaluator, models, options);
-    }
-    evaluator.log_likelihood()
-}
-
 /// Optimises the parameters of all genes from `initial` values at the present lengths, and keeps them
 /// in those genes that gain more than the epsilon; true if there are any. Parameters that followed
 /// the lengths all the way from a poor start may have been caught in a local optimum (62 carnivores, 3
@@ -122,24 +82,7 @@ pub fn restart_parameters(
     any_better
 }
 
-/// All that an optimisation changes.
-struct State {
-    snapshot: Snapshot,
-    models: Vec<Model>,
-}
-
-impl State {
-    fn of(evaluator: &Evaluator, models: &[Model]) -> Self {
-        State { snapshot: evaluator.snapshot(), models: models.to_vec() }
-    }
-
-    fn restore(&self, evaluator: &mut Evaluator, models: &mut [Model]) {
-        evaluator.restore(&self.snapshot);
-        set_models(evaluator, models, &self.models);
-    }
-}
-
-fn set_models(evaluator: &mut Evaluator, models: &mut [Model], values: &[Model]) {
+pub(super) fn set_models(evaluator: &mut Evaluator, models: &mut [Model], values: &[Model]) {
     models.clone_from_slice(values);
     for (gene, model) in models.iter().enumerate() {
         evaluator.set_model(gene, &GeneModel::new(model));
@@ -200,23 +143,5 @@ mod tests {
         assert_eq!(models[1], kept);
         let found = evaluator.gene_log_likelihoods();
         assert!((found[0] - good[0]).abs() < 0.01 && found[1] == good[1], "{found:?} {good:?}");
-    }
-
-    #[test]
-    fn a_state_holds_lengths_scalers_and_models() {
-        for linkage in [BrlenLinkage::Linked, BrlenLinkage::Scaled, BrlenLinkage::Unlinked] {
-            let mut models = free();
-            let mut evaluator = case(linkage, &models);
-            if linkage == BrlenLinkage::Scaled {
-                evaluator.set_brlen_scaler(1, 1.7);
-            }
-            let (start, lnl) = (State::of(&evaluator, &models), evaluator.log_likelihood());
-            let better =
-                optimize_from_two_scales(&mut evaluator, &mut models, &OptimizeOptions::to(0.1));
-            assert!(better > lnl + 1.0);
-            start.restore(&mut evaluator, &mut models);
-            let again = evaluator.log_likelihood();
-            assert!((again - lnl).abs() < 1e-9, "{linkage:?}: {again} {lnl}");
-        }
     }
 }

@@ -7,7 +7,7 @@ use super::start::{Lengths, StartTree, make_starts};
 use crate::error::{Error, Fault, Place, Result};
 use crate::likelihood::Evaluator;
 use crate::model::Model;
-use crate::optimize::{OptimizeOptions, optimize_from_two_scales};
+use crate::optimize::{OptimizeOptions, optimize_from_several_starts};
 use crate::search::{Event, Observer};
 
 /// Gain (log units) below which an evaluation ends. Other programs stop at 0.1 to 0.01 and so miss up
@@ -57,7 +57,7 @@ fn evaluate_tree(
     let tree = start.tree.clone();
     let mut evaluator = setup.evaluator(machine, partitions, &models, tree, setup.linkage);
     set_partition_trees(setup, &mut evaluator, &start.source)?;
-    let lnl = optimize_from_two_scales(&mut evaluator, &mut models, &options);
+    let lnl = optimize_from_several_starts(&mut evaluator, &mut models, &options);
     observer.event(&Event::Note(format!("{}: lnL {lnl:.6}", start.source)));
     Outcome::of(start.source.clone(), evaluator, models, setup)
 }

@@ -6,7 +6,7 @@ use super::schedule::{self as at, SearchEffort};
 use super::spr::{Changed, RoundOptions, RoundResult, spr_round};
 use crate::likelihood::{BranchOptions, Evaluator, Snapshot};
 use crate::model::Model;
-use crate::optimize::{OptimizeOptions, optimize};
+use crate::optimize::{OptimizeOptions, approach_scale, optimize};
 use crate::parsimony::ParsimonyData;
 use crate::rng::{Purpose, stream};
 use crate::tree::Tree;
@@ -80,6 +80,7 @@ pub fn search(
     let schedule = options.effort.schedule();
     let mut climb = Climb { evaluator, models, data, options, observer };
     climb.phase("start: branch lengths and model");
+    approach_scale(climb.evaluator);
     climb.optimize(at::START_EPSILON.max(epsilon));
     climb.screen(schedule.kept, fast_epsilon);
     climb.perturb(schedule.perturbations_in_vain(climb.evaluator.tree().num_tips()));
