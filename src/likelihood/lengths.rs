@@ -8,20 +8,6 @@ use crate::tree::{EdgeId, Tree, to_length_grid};
 /// How much longer a branch is, the data hardly tell.
 const SATURATED: f64 = 1.0;
 
-/// Where an optimisation of lengths may begin.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum BrlenStart {
-    /// The lengths as they are, times a factor.
-    Scaled(f64),
-    /// Tips and inner branches of one length each, in units of the mean of the lengths as they are.
-    Uniform {
-        /// Branches to tips.
-        tip: f64,
-        /// Others.
-        inner: f64,
-    },
-}
-
 impl Evaluator {
     /// Lifts and cuts all lengths to [`BRLEN_BOUNDS`]: the global ones, and when unlinked the genes' own.
     /// Says how many global lengths were lifted and cut.
@@ -50,21 +36,21 @@ impl Evaluator {
         self.change_brlens(|length, _| factor * length);
     }
 
-    /// Sets all lengths to what an optimisation may begin with.
-    pub fn start_brlens(&mut self, start: BrlenStart) {
-        match start {
-            BrlenStart::Scaled(factor) => self.scale_brlens(factor),
-            BrlenStart::Uniform { tip, inner } => {
-                let mean = mean_brlen(&self.tree);
-                let unlinked = self.linkage == BrlenLinkage::Unlinked;
-                let length = |mean: f64, is_tip| mean * if is_tip { tip } else { inner };
-                change_brlens(&mut self.tree, |_, is_tip| length(mean, is_tip));
-                self.distances_valid = false;
-                self.update_restrictions();
-                for state in self.genes.iter_mut().filter(|_| unlinked) {
-                    let mean = mean_brlen(state.tree.tree());
-                    state.change_own_brlens(|_, is_tip| length(mean, is_tip));
-                }
+    /// Gives all branches to tips one length and all others one, in units of the mean of the lengths as
+    /// they are: of the global tree, and when unlinked of each gene's.
+    pub fn start_brlens(&mut self, tip: f64, inner: f64) {
+        fn length(tree: &Tree, tip: f64, inner: f64) -> impl Fn(f64, bool) -> f64 + use<> {
+            let mean = mean_brlen(tree);
+            move |_, is_tip| mean * if is_tip { tip } else { inner }
+        }
+        let of_tree = length(&self.tree, tip, inner);
+        change_brlens(&mut self.tree, of_tree);
+        self.distances_valid = false;
+        self.update_restrictions();
+        if self.linkage == BrlenLinkage::Unlinked {
+            for state in &mut self.genes {
+                let of_gene = length(state.tree.tree(), tip, inner);
+                state.change_own_brlens(of_gene);
             }
         }
     }

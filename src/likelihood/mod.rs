@@ -32,7 +32,6 @@ mod trial;
 pub use data::{GeneData, GeneModel};
 pub use evaluator::{BranchOptions, BrlenLinkage, Evaluator};
 pub use insertion::Prune;
-pub use lengths::BrlenStart;
 pub use moves::{Snapshot, SubtreeMove};
 pub use operation::*;
 pub use trial::Trial;

@@ -1,23 +1,24 @@
 //! Optimisation from several starts: branch lengths have many local optima, most of all on trees far from
 //! the best one, where rates vary much between sites, and in short genes with lengths of their own.
 
-use super::rounds::{OptimizeOptions, optimize, restart_parameters};
-use crate::likelihood::{BranchOptions, BrlenLinkage, BrlenStart, Evaluator, Snapshot};
+use super::rates::try_other_rates;
+use super::rounds::{OptimizeOptions, optimize, optimize_to_the_end, restart_parameters};
+use crate::likelihood::{BranchOptions, BrlenLinkage, Evaluator, Snapshot};
 use crate::model::Model;
 
-/// Where lengths begin besides where they are. Measured on 3 trees each of 14 alignments, with 13 starts: a
-/// tenth of the given lengths finds the optimum of short branches; lengths of the right mean often find the
-/// one that a tree without lengths should; and where the tree is far from the best one, no start
-/// is as good as long branches to the tips (35 to 70 log units on random trees of 33 and 54 taxa).
-const STARTS: [BrlenStart; 3] = [
-    BrlenStart::Scaled(0.1),
-    BrlenStart::Uniform { tip: 0.5, inner: 0.5 },
-    BrlenStart::Uniform { tip: 2.0, inner: 0.02 },
-];
+/// Where lengths begin besides where they are: branches to tips and inner ones, in units of the mean
+/// length. Measured on 3 trees each of 14 alignments, with 13 starts: these two and the given lengths found
+/// the best optimum in all but one. Where the tree is far from the best one, no start is as good as long
+/// branches to the tips (35 to 70 log units on random trees of 33 and 54 taxa).
+const STARTS: [[f64; 2]; 2] = [[0.3, 0.3], [2.0, 0.1]];
 
-/// Sweeps from each start, and further ones from the best: after the first the ranking is nearly
+/// Sweeps from each start, and most pairs of further ones from the best: after the first the ranking is nearly
 /// always that of the ends.
 const SWEEPS: [usize; 2] = [4, 8];
+
+/// The best of the others is given up when it lies further below than so many times what its last sweeps
+/// gained.
+const OUT_OF_REACH: f64 = 10.0;
 
 /// From this epsilon on, only the best of the starts goes on: ends that are closer to each other than this
 /// are one optimum, or as good.
@@ -39,17 +40,50 @@ pub fn optimize_from_several_starts(
     let initial = models.to_vec();
     if options.branches {
         approach_scale(evaluator);
-        let given = evaluator.snapshot();
         let lnl_epsilon = options.lnl_epsilon.max(STARTS_EPSILON);
         optimize(evaluator, models, &OptimizeOptions { lnl_epsilon, ..*options });
-        try_other_lengths(evaluator, &given);
+        try_other_lengths(evaluator);
     }
-    optimize(evaluator, models, options);
+    end(evaluator, models, &initial, options)
+}
+
+/// [`optimize`], at the end of a search, to where [`optimize_from_several_starts`] would come: lengths and
+/// parameters are good already, and only where there may be better optima nearby are they looked for. These
+/// are own lengths of genes, and rates over sites with several optima.
+pub fn conclude(
+    evaluator: &mut Evaluator,
+    models: &mut [Model],
+    initial: &[Model],
+    options: &OptimizeOptions,
+) -> f64 {
+    if options.branches && evaluator.linkage() == BrlenLinkage::Unlinked {
+        let lnl_epsilon = options.lnl_epsilon.max(STARTS_EPSILON);
+        optimize(evaluator, models, &OptimizeOptions { lnl_epsilon, ..*options });
+        try_other_lengths(evaluator);
+    }
+    if models.iter().any(|model| !model.other_rates_over_sites().is_empty()) {
+        end(evaluator, models, initial, options)
+    } else {
+        optimize(evaluator, models, options)
+    }
+}
+
+/// Rates over sites from other starts, then everything, and parameters anew, see [`restart_parameters`].
+fn end(
+    evaluator: &mut Evaluator,
+    models: &mut [Model],
+    initial: &[Model],
+    options: &OptimizeOptions,
+) -> f64 {
+    if options.model {
+        try_other_rates(evaluator, models, options.branches);
+    }
+    optimize_to_the_end(evaluator, models, options);
     for _ in 0..MAX_RESTARTS {
-        if !(options.model && restart_parameters(evaluator, models, &initial, options)) {
+        if !(options.model && restart_parameters(evaluator, models, initial, options)) {
             break;
         }
-        optimize(evaluator, models, options);
+        optimize_to_the_end(evaluator, models, options);
     }
     evaluator.log_likelihood()
 }
@@ -89,54 +123,57 @@ impl Lengths {
     }
 
     /// Takes over what is better in another: each gene's own lengths, or all that genes share.
-    fn improve(&mut self, other: Lengths, linkage: BrlenLinkage) -> bool {
+    fn improve(&mut self, other: Lengths, linkage: BrlenLinkage) {
         if linkage != BrlenLinkage::Unlinked {
-            let is_better = other.lnls.iter().sum::<f64>() > self.lnls.iter().sum();
-            if is_better {
+            if other.lnls.iter().sum::<f64>() > self.lnls.iter().sum() {
                 *self = other;
             }
-            return is_better;
+            return;
         }
-        let mut any = false;
         for gene in 0..self.lnls.len() {
             if other.lnls[gene] > self.lnls[gene] {
                 self.snapshot.take_gene(gene, &other.snapshot);
                 self.lnls[gene] = other.lnls[gene];
-                any = true;
             }
         }
-        any
     }
 }
 
 /// Optimises branch lengths from other starts at the present parameters, and keeps those that end better
-/// than the present ones: of each gene, where lengths are its own. `given` are the lengths that the
-/// present ones came from.
-fn try_other_lengths(evaluator: &mut Evaluator, given: &Snapshot) -> bool {
+/// than the present ones: of each gene, where lengths are its own.
+fn try_other_lengths(evaluator: &mut Evaluator) {
     let linkage = evaluator.linkage();
-    let sweeps = |max_sweeps| BranchOptions {
+    let sweeps = |max_sweeps, gain_tolerance| BranchOptions {
         max_sweeps,
         lnl_epsilon: STARTS_EPSILON,
-        gain_tolerance: 1e-3,
+        gain_tolerance,
     };
     let mut best = Lengths::of(evaluator);
     let mut others: Option<Lengths> = None;
-    for start in STARTS {
-        let from = if matches!(start, BrlenStart::Scaled(_)) { given } else { &best.snapshot };
-        evaluator.restore(from);
-        evaluator.start_brlens(start);
-        evaluator.optimize_branches(&sweeps(SWEEPS[0]));
+    for [tip, inner] in STARTS {
+        evaluator.restore(&best.snapshot);
+        evaluator.start_brlens(tip, inner);
+        evaluator.optimize_branches(&sweeps(SWEEPS[0], 1e-2));
         let other = Lengths::of(evaluator);
         match &mut others {
             None => others = Some(other),
-            Some(others) => {
-                others.improve(other, linkage);
-            }
+            Some(others) => others.improve(other, linkage),
         }
     }
     evaluator.restore(&others.expect("there are starts").snapshot);
-    evaluator.optimize_branches(&sweeps(SWEEPS[1]));
-    let improved = best.improve(Lengths::of(evaluator), linkage);
+    let (wanted, mut lnl) = (best.lnls.iter().sum::<f64>(), evaluator.log_likelihood());
+    for _ in 0..SWEEPS[1] {
+        let before = lnl;
+        lnl = evaluator.optimize_branches(&sweeps(2, 1e-3));
+        // The same optimum, or one that is out of reach.
+        let missing = wanted - lnl;
+        if lnl - before < STARTS_EPSILON
+            || (linkage != BrlenLinkage::Unlinked && missing < STARTS_EPSILON)
+            || missing > OUT_OF_REACH * (lnl - before)
+        {
+            break;
+        }
+    }
+    best.improve(Lengths::of(evaluator), linkage);
     evaluator.restore(&best.snapshot);
-    improved
 }

@@ -6,7 +6,7 @@ use super::schedule::{self as at, SearchEffort};
 use super::spr::{Changed, RoundOptions, RoundResult, spr_round};
 use crate::likelihood::{BranchOptions, Evaluator, Snapshot};
 use crate::model::Model;
-use crate::optimize::{OptimizeOptions, approach_scale, optimize};
+use crate::optimize::{OptimizeOptions, approach_scale, conclude, optimize};
 use crate::parsimony::ParsimonyData;
 use crate::rng::{Purpose, stream};
 use crate::tree::Tree;
@@ -78,6 +78,7 @@ pub fn search(
     let epsilon = options.lnl_epsilon.unwrap_or(at::FINAL_EPSILON);
     let fast_epsilon = at::FAST_EPSILON.max(epsilon);
     let schedule = options.effort.schedule();
+    let initial = models.to_vec();
     let mut climb = Climb { evaluator, models, data, options, observer };
     climb.phase("start: branch lengths and model");
     approach_scale(climb.evaluator);
@@ -95,7 +96,7 @@ pub fn search(
         climb.rounds("thorough SPR", &last, epsilon);
     }
     climb.phase("final branch lengths and model");
-    climb.optimize(options.lnl_epsilon.unwrap_or(at::LAST_EPSILON))
+    climb.conclude(&initial, options.lnl_epsilon.unwrap_or(at::LAST_EPSILON))
 }
 
 struct Climb<'a> {
@@ -112,13 +113,22 @@ impl Climb<'_> {
     }
 
     fn optimize(&mut self, lnl_epsilon: f64) -> f64 {
-        let options = OptimizeOptions {
-            model: self.options.optimize_model,
-            ..OptimizeOptions::to(lnl_epsilon)
-        };
+        let options = self.optimize_options(lnl_epsilon);
         let lnl = optimize(self.evaluator, self.models, &options);
         self.observer.event(&Event::NewBest { lnl });
         lnl
+    }
+
+    /// The last optimisation: to where an evaluation of the tree ends, or higher.
+    fn conclude(&mut self, initial: &[Model], lnl_epsilon: f64) -> f64 {
+        let options = self.optimize_options(lnl_epsilon);
+        let lnl = conclude(self.evaluator, self.models, initial, &options);
+        self.observer.event(&Event::NewBest { lnl });
+        lnl
+    }
+
+    fn optimize_options(&self, lnl_epsilon: f64) -> OptimizeOptions {
+        OptimizeOptions { model: self.options.optimize_model, ..OptimizeOptions::to(lnl_epsilon) }
     }
 
     /// One fast round from each starting tree, further ones from the best `kept`; goes on with the best.
