@@ -96,6 +96,7 @@ fn replicate(
     observer.event(&Event::Progress { phase: "bootstrap".into(), round: number + 1, lnl });
     if evaluator.linkage() == BrlenLinkage::Unlinked {
         evaluator.average_brlens();
+        evaluator.clamp_brlens();
     }
     evaluator.tree().clone()
 }
