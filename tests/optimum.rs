@@ -98,6 +98,28 @@ fn the_end_on_a_poor_tree_does_not_depend_on_the_given_lengths() {
     }
 }
 
+/// Sixty genes of 72 sites with lengths of their own: one of them was caught where path sums led it.
+#[test]
+fn own_lengths_of_a_gene_do_not_stay_where_path_sums_led_them() {
+    let scratch = Scratch::new();
+    let model = "GTR{1.2/5/0.8/1.1/6/1}+FU{.3/.2/.2/.3}";
+    let genes = |model: &str| -> String {
+        let line = |i| format!("{model}, g{i} = {}-{}\n", 72 * i + 1, 72 * i + 72);
+        (0..60).map(line).collect()
+    };
+    scratch.write("true", &genes(model));
+    scratch.write("q", &genes("DNA"));
+    scratch.succeed(
+        "simulate --tree rand{11} -q true --missing 0.2 --mean-brlen 0.05 --seed 11 -n sim",
+    );
+    scratch.succeed("--start -s sim.mlsearch.phy -m JC -t pars{1} -n start");
+    let tree = result(&scratch, "start", "startTree");
+    let options = "-s sim.mlsearch.phy -q q -m GTR+F -M";
+    let from_parsimony = evaluate(&scratch, &tree, options);
+    let from_equal = evaluate(&scratch, &with_lengths(&tree, |_, _| 0.1), options);
+    assert!((from_parsimony - from_equal).abs() < SAME, "{from_parsimony} {from_equal}");
+}
+
 #[test]
 fn saturated_and_absent_lengths_end_where_others_do() {
     let scratch = Scratch::new();
@@ -162,7 +184,7 @@ fn richer_models_are_never_below_poorer_ones() {
         ("+R4", "+I+R4"),
         ("+I+R4", "+R5"),
     ];
-    for name in ["primates", "gallwasps", "anolis"] {
+    for name in ["primates", "gallwasps"] {
         let scratch = Scratch::new();
         let data = format!("-s {}", repository(&format!("datasets/{name}.phy")).display());
         scratch.succeed(&format!("--start {data} -m JC -t pars{{1}} -n start"));

@@ -122,16 +122,17 @@ impl Lengths {
         Lengths { lnls: evaluator.gene_log_likelihoods(), snapshot: evaluator.snapshot() }
     }
 
-    /// Takes over what is better in another: each gene's own lengths, or all that genes share.
-    fn improve(&mut self, other: Lengths, linkage: BrlenLinkage) {
+    /// Takes over what is better in another, by more than `margin`: each gene's own lengths, or all that genes
+    /// share.
+    fn improve(&mut self, other: Lengths, linkage: BrlenLinkage, margin: f64) {
         if linkage != BrlenLinkage::Unlinked {
-            if other.lnls.iter().sum::<f64>() > self.lnls.iter().sum() {
+            if other.lnls.iter().sum::<f64>() > self.lnls.iter().sum::<f64>() + margin {
                 *self = other;
             }
             return;
         }
         for gene in 0..self.lnls.len() {
-            if other.lnls[gene] > self.lnls[gene] {
+            if other.lnls[gene] > self.lnls[gene] + margin {
                 self.snapshot.take_gene(gene, &other.snapshot);
                 self.lnls[gene] = other.lnls[gene];
             }
@@ -157,7 +158,7 @@ fn try_other_lengths(evaluator: &mut Evaluator) {
         let other = Lengths::of(evaluator);
         match &mut others {
             None => others = Some(other),
-            Some(others) => others.improve(other, linkage),
+            Some(others) => others.improve(other, linkage, 0.0),
         }
     }
     evaluator.restore(&others.expect("there are starts").snapshot);
@@ -174,6 +175,6 @@ fn try_other_lengths(evaluator: &mut Evaluator) {
             break;
         }
     }
-    best.improve(Lengths::of(evaluator), linkage);
+    best.improve(Lengths::of(evaluator), linkage, STARTS_EPSILON);
     evaluator.restore(&best.snapshot);
 }
