@@ -17,6 +17,9 @@ fn primates() -> String {
     repository("datasets/primates.phy").display().to_string()
 }
 
+/// A length made of its number and what it was.
+type Change = fn(usize, f64) -> f64;
+
 /// A Newick text with other lengths: `change(number, length)` of each.
 fn with_lengths(newick: &str, change: impl Fn(usize, f64) -> f64) -> String {
     let mut pieces = newick.split(':');
@@ -126,7 +129,7 @@ fn saturated_and_absent_lengths_end_where_others_do() {
     let data = format!("-s {} -m GTR+G4", primates());
     let expected = evaluate(&scratch, PRIMATES, &data);
     let good = result(&scratch, "end", "bestTree");
-    let changes: [(&str, fn(usize, f64) -> f64); 5] = [
+    let changes: [(&str, Change); 5] = [
         ("times 1000", |_, length| 1e3 * length),
         ("times 10 000", |_, length| 1e4 * length),
         ("all 1e5", |_, _| 1e5),

@@ -31,7 +31,7 @@ impl SubtreeMove {
 }
 
 impl Snapshot {
-    /// Takes over what another snapshot of the same tree, under unlinked lengths, has of a gene.
+    /// Takes over what another snapshot of the same topology has of a gene: its own lengths, its scaler.
     pub fn take_gene(&mut self, gene: usize, other: &Snapshot) {
         self.genes[gene].clone_from(&other.genes[gene]);
     }
