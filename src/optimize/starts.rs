@@ -35,7 +35,7 @@ const MAX_RESTARTS: usize = 3;
 const MAX_TENFOLD: usize = 8;
 
 /// [`optimize`] from the lengths as they are, and on from the best of several starts. There parameters begin
-/// anew, see [`restart_parameters`].
+/// anew, from the values they have now.
 pub fn optimize_from_several_starts(
     evaluator: &mut Evaluator,
     models: &mut [Model],
