@@ -74,7 +74,7 @@ fn a_check_says_what_would_be_chosen_from_and_a_simulation_refuses() {
     let scratch = Scratch::new();
     let ran = scratch.succeed(&format!("{} --check", mixed(&scratch)));
     let expected = "partition 'a': a run will choose its model by BIC among 22 DNA matrices with \
-                    frequencies; rates over sites: equal, +I, +G4, +I+G4, +R4";
+                    frequencies; rates over sites: equal, +I, +G4, +I+G4, +R2, +R3, and more as long as they are better";
     assert!(ran.stdout.contains(expected), "{}", ran.stdout);
     let ran = scratch.run("simulate --tree rand{5} --model auto --sites 10 -n sim");
     ran.assert_refused(&["no data to choose a model from"]);

@@ -35,6 +35,9 @@ mod underflow;
 // Gappy data: restricted trees change the work, never the likelihood.
 mod invariants;
 
+// Optimised likelihoods: the end does not depend on the start, and richer models are never lower.
+mod optimum;
+
 // Searches that must find a best tree that is known.
 mod search;
 

@@ -140,19 +140,6 @@ impl Evaluator {
         }
     }
 
-    /// Multiplies every length by `factor`: the global ones, and when unlinked the genes' own.
-    pub fn scale_brlens(&mut self, factor: f64) {
-        for edge in self.tree.edges() {
-            let length = self.tree.brlen(edge) * factor;
-            self.tree.set_brlen(edge, length);
-        }
-        self.distances_valid = false;
-        self.update_restrictions();
-        if self.linkage == BrlenLinkage::Unlinked {
-            self.genes.iter_mut().for_each(|state| state.scale_own_brlens(factor));
-        }
-    }
-
     /// Goes over to another tree of the same taxa, with its lengths. Unlinked genes start with the
     /// path sums of that tree.
     pub fn set_tree(&mut self, tree: Tree) {
@@ -176,23 +163,9 @@ impl Evaluator {
         self.linkage = BrlenLinkage::Unlinked;
         for state in &mut self.genes {
             let scaler = std::mem::replace(&mut state.brlen_scaler, 1.0);
-            state.scale_own_brlens(scaler);
-        }
-    }
-
-    /// Multiplies a gene's lengths by its scaler, which is 1 from now on.
-    ///
-    /// # Panics
-    /// If other genes share the lengths.
-    pub fn absorb_brlen_scaler(&mut self, gene: usize) {
-        let scaler = std::mem::replace(&mut self.genes[gene].brlen_scaler, 1.0);
-        if self.linkage == BrlenLinkage::Unlinked {
-            self.genes[gene].scale_own_brlens(scaler);
-        } else {
-            assert_eq!(self.genes.len(), 1, "genes that share their lengths");
-            self.scale_brlens(scaler);
-            self.genes[gene].tree.invalidate();
-            self.genes[gene].lnl = None;
+            state.change_own_brlens(|length, _| scaler * length);
+            state.tree.invalidate();
+            state.lnl = None;
         }
     }
 
@@ -214,48 +187,6 @@ impl Evaluator {
             state.lnl = None;
         }
         same
-    }
-
-    /// Under unlinked lengths: sets each global length to the mean, weighted by sites, over the genes
-    /// whose induced edge contains it, of that edge's length divided by the number of global edges
-    /// on it. Edges on no gene's path keep their length; they are returned.
-    pub fn average_brlens(&mut self) -> Vec<EdgeId> {
-        let mut undetermined = Vec::new();
-        let mut shares: Vec<Vec<f64>> = Vec::new();
-        for state in &self.genes {
-            let restriction = &self.restrictions[state.set];
-            let mut count = vec![0.0; state.tree.tree().num_edges()];
-            if restriction.taxa().len() >= 2 {
-                for edge in self.tree.edges().filter(|&edge| restriction.is_on_path(edge)) {
-                    count[restriction.image(edge).edge.index()] += 1.0;
-                }
-            }
-            shares.push(
-                state
-                    .tree
-                    .tree()
-                    .edges()
-                    .zip(count)
-                    .map(|(e, n)| state.tree.tree().brlen(e) / n)
-                    .collect(),
-            );
-        }
-        for edge in self.tree.edges() {
-            let (mut sum, mut sites) = (0.0, 0.0);
-            for (state, shares) in self.genes.iter().zip(&shares) {
-                let restriction = &self.restrictions[state.set];
-                if restriction.taxa().len() >= 2 && restriction.is_on_path(edge) {
-                    sum += state.num_sites * shares[restriction.image(edge).edge.index()];
-                    sites += state.num_sites;
-                }
-            }
-            if sites > 0.0 {
-                self.tree.set_brlen(edge, sum / sites);
-            } else {
-                undetermined.push(edge);
-            }
-        }
-        undetermined
     }
 
     /// Global edges that no gene's data say anything about.

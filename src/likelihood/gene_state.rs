@@ -41,16 +41,6 @@ impl GeneState {
         }
     }
 
-    /// Multiplies the gene's own lengths.
-    pub(super) fn scale_own_brlens(&mut self, factor: f64) {
-        for edge in self.tree.tree().edges() {
-            let length = self.tree.tree().brlen(edge) * factor;
-            self.tree.set_brlen(edge, length);
-        }
-        self.tree.invalidate();
-        self.lnl = None;
-    }
-
     pub(super) fn with_lengths(&self, operation: &SweepOperation) -> Operation {
         Operation {
             parent: operation.parent,

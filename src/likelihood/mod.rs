@@ -18,6 +18,7 @@ mod gene_state;
 mod gene_tree;
 mod insertion;
 pub mod layout;
+mod lengths;
 mod moves;
 pub mod naive;
 mod operation;
@@ -35,8 +36,9 @@ pub use moves::{Snapshot, SubtreeMove};
 pub use operation::*;
 pub use trial::Trial;
 
-/// Shortest and longest branch an optimiser sets (substitutions per site), as in the field's
-/// programs. Lengths a user gives and halves made by a regraft may lie outside.
+/// Shortest and longest branch (substitutions per site), as in the field's programs: of the global tree, or
+/// of each gene's tree when unlinked. Lengths may lie outside only while nobody optimises them: those that
+/// a user gives, and halves made by a regraft.
 pub const BRLEN_BOUNDS: [f64; 2] = [1e-6, 100.0];
 
 /// What computes likelihoods. Every verb takes a whole program of work, so that nobody is asked for

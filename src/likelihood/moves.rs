@@ -30,6 +30,13 @@ impl SubtreeMove {
     }
 }
 
+impl Snapshot {
+    /// Takes over what another snapshot of the same topology has of a gene: its own lengths, its scaler.
+    pub fn take_gene(&mut self, gene: usize, other: &Snapshot) {
+        self.genes[gene].clone_from(&other.genes[gene]);
+    }
+}
+
 impl Evaluator {
     /// Topology, all lengths and scalers, to come back to.
     pub fn snapshot(&self) -> Snapshot {

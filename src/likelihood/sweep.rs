@@ -7,8 +7,10 @@ use crate::tree::{EdgeId, NodeId, PrunedSubtree, RegraftUndo, Tree};
 
 impl Evaluator {
     /// Optimises all branch lengths, sweep after sweep, until a sweep gains less than the epsilon.
-    /// Returns the log-likelihood, which is never lower than before.
+    /// Returns the log-likelihood, which is never lower than that with all lengths within
+    /// [`super::BRLEN_BOUNDS`].
     pub fn optimize_branches(&mut self, options: &BranchOptions) -> f64 {
+        self.clamp_brlens();
         let mut active: Vec<usize> =
             (0..self.genes.len()).filter(|&gene| self.num_taxa_of(gene) >= 2).collect();
         for _ in 0..options.max_sweeps {

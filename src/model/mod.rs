@@ -38,6 +38,7 @@ mod parse;
 mod protein;
 mod protein_tables;
 mod qmatrix;
+mod rate_starts;
 mod rates;
 mod raxml;
 

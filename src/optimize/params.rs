@@ -31,6 +31,7 @@ pub struct Parameters<'a> {
     models: &'a mut [Model],
     genes: Vec<usize>,
     with_lengths: bool,
+    rates_only: bool,
 }
 
 impl<'a> Parameters<'a> {
@@ -41,7 +42,7 @@ impl<'a> Parameters<'a> {
                 evaluator.num_taxa_of(gene) >= 2 && !models[gene].free_parameters().is_empty()
             })
             .collect();
-        Parameters { evaluator, models, genes, with_lengths: false }
+        Parameters { evaluator, models, genes, with_lengths: false, rates_only: false }
     }
 
     /// Lets a factor of all lengths change with the parameters, in genes with rates over sites whose
@@ -50,6 +51,22 @@ impl<'a> Parameters<'a> {
     pub fn with_lengths(mut self) -> Self {
         self.with_lengths = true;
         self
+    }
+
+    /// Optimises rates over sites only, and these of some genes.
+    pub fn of_rates_only(mut self, genes: &[usize]) -> Self {
+        self.genes.retain(|gene| genes.contains(gene));
+        self.rates_only = true;
+        self
+    }
+
+    /// Number of a gene's free parameters, the first ones, that stay.
+    fn num_held(&self, gene: usize) -> usize {
+        let model = &self.models[gene];
+        match self.rates_only {
+            true => model.free_parameters().len() - model.num_parameters_of_rates(),
+            false => 0,
+        }
     }
 
     fn moves_lengths(&self, gene: usize) -> bool {
@@ -65,7 +82,7 @@ impl<'a> Parameters<'a> {
             .genes
             .iter()
             .map(|&gene| {
-                let (mut x, mut lo, mut hi) = encode(&self.models[gene]);
+                let (mut x, mut lo, mut hi) = encode(&self.models[gene], self.num_held(gene));
                 if self.moves_lengths(gene) {
                     let scaler = self.evaluator.brlen_scaler(gene);
                     x.push(libm::log(scaler));
@@ -109,15 +126,16 @@ impl<'a> Parameters<'a> {
             self.evaluator.set_brlen_scaler(gene, libm::exp(*last));
             x = parameters;
         }
-        decode(&mut self.models[gene], x);
+        let num_held = self.num_held(gene);
+        decode(&mut self.models[gene], num_held, x);
         self.evaluator.set_model(gene, &GeneModel::new(&self.models[gene]));
     }
 }
 
-/// Start and bounds of the free parameters as a minimiser sees them: logarithms of most.
-fn encode(model: &Model) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+/// Start and bounds of the free parameters but for the first as a minimiser sees them: logarithms of most.
+fn encode(model: &Model, num_held: usize) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
     let mut parts = (Vec::new(), Vec::new(), Vec::new());
-    for parameter in model.free_parameters() {
+    for parameter in model.free_parameters().into_iter().skip(num_held) {
         let scale = |value: f64| if parameter.logarithmic { libm::log(value) } else { value };
         parts.0.push(scale(parameter.value));
         parts.1.push(scale(parameter.lo));
@@ -127,13 +145,15 @@ fn encode(model: &Model) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
 }
 
 /// The inverse of [`encode`].
-fn decode(model: &mut Model, x: &[f64]) {
+fn decode(model: &mut Model, num_held: usize, x: &[f64]) {
     let parameters = model.free_parameters();
     let value = |(x, parameter): (&f64, &FreeParameter)| {
         let value = if parameter.logarithmic { libm::exp(*x) } else { *x };
         value.clamp(parameter.lo, parameter.hi)
     };
-    let values: Vec<f64> = x.iter().zip(&parameters).map(value).collect();
+    let (held, moved) = parameters.split_at(num_held);
+    let held = held.iter().map(|parameter| parameter.value);
+    let values: Vec<f64> = held.chain(x.iter().zip(moved).map(value)).collect();
     model.set_free_parameters(&values);
 }
 
@@ -147,7 +167,8 @@ pub fn optimize_brlen_scalers(evaluator: &mut Evaluator) -> f64 {
         .iter()
         .map(|&gene| {
             let start = libm::log(evaluator.brlen_scaler(gene));
-            Brent::new(lo, start, hi, 1e-6, 40).with_first_step(0.05)
+            // The mean of all may have pushed it out of the bounds; it must not lose by coming back.
+            Brent::new(lo.min(start), start, hi.max(start), 1e-6, 40).with_first_step(0.05)
         })
         .collect();
     loop {

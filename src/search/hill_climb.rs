@@ -7,7 +7,7 @@ use super::spr::{Changed, RoundResult, spr_round};
 use crate::likelihood::{BranchOptions, Evaluator, Snapshot};
 use crate::model::Model;
 use crate::observer::{Event, Observer};
-use crate::optimize::{OptimizeOptions, optimize};
+use crate::optimize::{OptimizeOptions, approach_scale, conclude, optimize};
 use crate::parsimony::ParsimonyData;
 use crate::rng::{Purpose, stream};
 use crate::tree::Tree;
@@ -79,10 +79,12 @@ pub fn search(
     let epsilon = options.lnl_epsilon.unwrap_or(at::FINAL_EPSILON);
     let fast_epsilon = at::FAST_EPSILON.max(epsilon);
     let schedule = options.effort.schedule();
+    let initial = models.to_vec();
     let shares = options.effort.shares();
     let meter = Meter::new(&shares);
     let mut climb = Climb { evaluator, models, data, options, observer, shares, meter };
     climb.phase("first lengths and model", climb.shares.of(SearchPhase::Start));
+    approach_scale(climb.evaluator);
     climb.optimize(at::START_EPSILON.max(epsilon));
     // Three taxa have only one tree: nothing can be moved.
     let can_move = climb.evaluator.tree().num_tips() > 3;
@@ -101,7 +103,7 @@ pub fn search(
         climb.rounds("last SPR", climb.shares.of(SearchPhase::Last), &last, epsilon);
     }
     climb.phase("final lengths and model", climb.shares.of(SearchPhase::End));
-    climb.optimize(options.lnl_epsilon.unwrap_or(at::LAST_EPSILON))
+    climb.conclude(&initial, options.lnl_epsilon.unwrap_or(at::LAST_EPSILON))
 }
 
 struct Climb<'a> {
@@ -123,13 +125,22 @@ impl Climb<'_> {
     }
 
     fn optimize(&mut self, lnl_epsilon: f64) -> f64 {
-        let options = OptimizeOptions {
-            model: self.options.optimize_model,
-            ..OptimizeOptions::to(lnl_epsilon)
-        };
+        let options = self.optimize_options(lnl_epsilon);
         let lnl = optimize(self.evaluator, self.models, &options);
         self.observer.event(&Event::Optimized { lnl });
         lnl
+    }
+
+    /// The last optimisation: to where an evaluation of the tree ends, or higher.
+    fn conclude(&mut self, initial: &[Model], lnl_epsilon: f64) -> f64 {
+        let options = self.optimize_options(lnl_epsilon);
+        let lnl = conclude(self.evaluator, self.models, initial, &options);
+        self.observer.event(&Event::Optimized { lnl });
+        lnl
+    }
+
+    fn optimize_options(&self, lnl_epsilon: f64) -> OptimizeOptions {
+        OptimizeOptions { model: self.options.optimize_model, ..OptimizeOptions::to(lnl_epsilon) }
     }
 
     /// One fast round from each starting tree, further ones from the best `kept`; goes on with the best.

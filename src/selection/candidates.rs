@@ -8,8 +8,8 @@ use crate::numeric::GammaMode;
 
 /// Rates over sites of DNA and proteins.
 const RATES: [&str; 4] = ["", "+I", "+G4", "+I+G4"];
-/// Tried as well where +G4 is better than none: as many categories, and slow to fit.
-const FREE_RATES: &str = "+R4";
+/// Tried as well where +G4 is better than none, one after the other as long as they are better: slow to fit.
+const FREE_RATES: [&str; 7] = ["+R2", "+R3", "+R4", "+R5", "+R6", "+R7", "+R8"];
 /// Of morphological data, which have too few sites for more.
 const FEW_RATES: [&str; 2] = ["", "+G4"];
 /// Those under which lengths are optimised first.
@@ -57,10 +57,11 @@ impl Question {
         }
     }
 
-    /// Those that are tried where the best of the others has +G4.
-    pub fn free_rates(&self) -> Option<&'static str> {
+    /// Those that are tried where the best of the others has +G4, each if the one before it was better than
+    /// the one before that.
+    pub fn free_rates(&self) -> &'static [&'static str] {
         let many = matches!(self.data_type, DataType::Dna | DataType::Protein);
-        (many && self.rates.is_none()).then_some(FREE_RATES)
+        if many && self.rates.is_none() { &FREE_RATES } else { &[] }
     }
 
     /// The rates under which lengths are optimised first.
@@ -144,10 +145,12 @@ impl Question {
     /// What is compared, in words.
     pub fn describe(&self) -> String {
         let (matrices, mixtures) = (self.matrices().len(), self.mixtures().len());
-
-        let all = self.rates().into_iter().chain(self.free_rates());
-        let list: Vec<&str> =
-            all.map(|rates| if rates.is_empty() { "equal" } else { rates }).collect();
+        let rates = self.rates().into_iter();
+        let mut list: Vec<&str> =
+            rates.map(|rates| if rates.is_empty() { "equal" } else { rates }).collect();
+        if let [first, second, ..] = self.free_rates() {
+            list.extend([first, second, "and more as long as they are better"]);
+        }
         let mut text = format!("{matrices} {} matrices with frequencies", self.data_type.name());
         if mixtures > 0 {
             text += &format!(" and {mixtures} mixtures");
@@ -170,7 +173,8 @@ mod tests {
         for data_type in [DataType::Dna, DataType::Protein, DataType::Binary, multistate] {
             let question = question("auto", data_type);
             assert_eq!(question.placeholder().data_type, data_type);
-            let rates: Vec<_> = question.rates().into_iter().chain(question.free_rates()).collect();
+            let rates: Vec<_> =
+                question.rates().into_iter().chain(question.free_rates().iter().copied()).collect();
             let all = question.matrices().into_iter().flat_map(|matrix| {
                 rates.iter().map(move |rates| Candidate { matrix: matrix.clone(), rates })
             });

@@ -2,13 +2,14 @@
 //!
 //! ```text
 //! first      lengths under the rich matrix with +G4                        roughly
-//! rates      the rich matrix with every kind of rates over sites but +R4   roughly
+//! rates      the rich matrix with every kind of rates over sites but +R    roughly
 //! refined    those that are not far behind                                 to the end
-//!            +R4, if the best of them has +G4                              roughly
-//! matrices   every matrix with the best rates but +R4, and mixtures        parameters only
+//! matrices   every matrix with the best rates, and mixtures                parameters only
 //! refined    those that may come close when lengths are optimised          to the end
-//! crossed    the best of these with the other rates that came close,       to the end
-//!            +R4 with the very best only
+//! crossed    the best of these with the other rates that came close        to the end
+//! free       if the best of all has +G4, its matrix with +R2, +R3 ...      roughly
+//!            as long as one more rate is better
+//! refined    those of them that came close                                 to the end
 //! ```
 //!
 //! Every fit starts from what the stages before found, and none looks at another of its stage: they may
@@ -22,7 +23,7 @@ use super::candidates::{Candidate, Question};
 use super::criteria::{Criterion, Scores, weights};
 use super::fit::{Effort, Fit, Task, start_from};
 use crate::alignment::Patterns;
-use crate::model::{Heterogeneity, Model, bounds};
+use crate::model::{FreeRates, Heterogeneity, Model, ParamMode, bounds};
 use crate::partition::count_freqs;
 
 /// Rates over sites that are worse than the best by more than this (units of the criterion) are tried
@@ -36,6 +37,9 @@ const NOT_FAR_PER_LENGTH: f64 = 1.0;
 /// more alike.
 const SECOND_START: [f64; 2] = [0.3, 3.0];
 
+/// Shares of sites that hardly vary with which one more free rate may begin.
+const SLOW_SHARES: [f64; 2] = [0.1, 0.4];
+
 /// What the next fits are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
@@ -45,6 +49,9 @@ enum Stage {
     Matrices,
     MatricesRefined,
     Crossed,
+    /// The number of the free rates in the question's list.
+    Free(usize),
+    FreeRefined,
     Done,
 }
 
@@ -104,16 +111,18 @@ impl Choosing {
             let tasks = match self.stage {
                 Stage::First => vec![self.rich_task(self.question.first_rates(), patterns)],
                 Stage::Rates => self.rates_tasks(patterns),
-                Stage::RatesRefined => {
-                    let mut tasks = self.refining_tasks(NOT_FAR);
-                    tasks.extend(self.free_rates_task(patterns));
-                    tasks
-                }
+                Stage::RatesRefined => self.refining_tasks(NOT_FAR),
                 Stage::Matrices => self.matrix_tasks(patterns),
                 Stage::MatricesRefined => {
                     self.refining_tasks(NOT_FAR + NOT_FAR_PER_LENGTH * self.num_lengths as f64)
                 }
                 Stage::Crossed => self.crossing_tasks(patterns),
+                Stage::Free(i) => self.free_rates_task(i, patterns).into_iter().collect(),
+                Stage::FreeRefined => {
+                    let mut tasks = self.refining_tasks(CLOSE);
+                    tasks.retain(|task| self.is_free(&task.candidate));
+                    tasks
+                }
                 Stage::Done => return Vec::new(),
             };
             if !tasks.is_empty() {
@@ -179,7 +188,10 @@ impl Choosing {
             Stage::RatesRefined => Stage::Matrices,
             Stage::Matrices => Stage::MatricesRefined,
             Stage::MatricesRefined => Stage::Crossed,
-            Stage::Crossed | Stage::Done => Stage::Done,
+            Stage::Crossed => Stage::Free(0),
+            Stage::Free(i) if self.goes_on_from(i) => Stage::Free(i + 1),
+            Stage::Free(_) => Stage::FreeRefined,
+            Stage::FreeRefined | Stage::Done => Stage::Done,
         };
     }
 
@@ -223,7 +235,7 @@ impl Choosing {
             start_from(&mut start, &first.model);
         }
         let lengths = self.first.as_ref().map(|first| first.tree.clone());
-        Task { candidate, start, lengths, effort: Effort::Rough }
+        Task { candidate, start, other_starts: Vec::new(), lengths, effort: Effort::Rough }
     }
 
     fn rates_tasks(&self, patterns: &Patterns) -> Vec<Task> {
@@ -243,27 +255,67 @@ impl Choosing {
         tasks
     }
 
-    /// The rates that are best with the rich matrix, but for +R4.
+    /// The rates that are best with the rich matrix.
     fn best_rates(&self) -> &Fit {
         let rich = self.question.rich_matrix();
-        let free = self.question.free_rates();
-        let is_wanted = |c: &Candidate| c.matrix == rich && Some(c.rates) != free;
-        self.within(0.0, is_wanted).first().expect("rates were compared")
+        self.within(0.0, |c| c.matrix == rich).first().expect("rates were compared")
     }
 
-    /// The rich matrix with +R4, where the best of the others has rates of +G.
-    fn free_rates_task(&self, patterns: &Patterns) -> Option<Task> {
-        let best = self.best_rates();
-        let rates = self.question.free_rates()?;
-        let gamma = self.find(&best.candidate.matrix, self.question.first_rates())?;
+    fn is_free(&self, candidate: &Candidate) -> bool {
+        self.question.free_rates().contains(&candidate.rates)
+    }
+
+    /// The best fit but for those with free rates and mixtures.
+    fn best_without_free_rates(&self) -> &Fit {
+        let mixtures = self.question.mixtures();
+        let is_wanted = |c: &Candidate| !self.is_free(c) && !mixtures.contains(c);
+        self.within(0.0, is_wanted).first().expect("matrices were compared")
+    }
+
+    /// The best matrix with the number-th free rates, where its rates are of +G: one of the rates with one
+    /// fewer in two.
+    fn free_rates_task(&self, number: usize, patterns: &Patterns) -> Option<Task> {
+        let best = self.best_without_free_rates();
+        let rates = self.question.free_rates().get(number)?;
         if best.model.heterogeneity == Heterogeneity::Uniform {
             return None;
         }
-        let candidate = Candidate { matrix: best.candidate.matrix.clone(), rates };
+        let matrix = best.candidate.matrix.clone();
+        let fewer = match number {
+            0 => best,
+            _ => self.find(&matrix, self.question.free_rates()[number - 1])?,
+        };
+        let candidate = Candidate { matrix, rates };
         let mut start = self.model(&candidate, patterns);
-        start_from(&mut start, &gamma.model);
-        // Refined with the matrices, if it comes close.
-        Some(Task { candidate, start, lengths: Some(gamma.tree.clone()), effort: Effort::Rough })
+        start_from(&mut start, &fewer.model);
+        let cats = match &fewer.model.heterogeneity {
+            Heterogeneity::Free(cats) => cats.clone(),
+            _ => FreeRates { rates: vec![1.0], weights: vec![1.0], mode: ParamMode::Optimized },
+        };
+        let split = (0..cats.rates.len()).map(|cat| cats.split(cat));
+        let slow = SLOW_SHARES.iter().map(|&share| cats.with_hardly_varying(share));
+        let with = |cats| Model { heterogeneity: Heterogeneity::Free(cats), ..start.clone() };
+        let mut starts: Vec<Model> = split.chain(slow).map(with).collect();
+        Some(Task {
+            candidate,
+            start: starts.swap_remove(0),
+            other_starts: starts,
+            lengths: Some(fewer.tree.clone()),
+            effort: Effort::Rough,
+        })
+    }
+
+    /// True if the rates that were tried last are reason enough to try more.
+    fn goes_on_from(&self, number: usize) -> bool {
+        let matrix = &self.best_without_free_rates().candidate.matrix;
+        let value = |number: usize| {
+            let rates = self.question.free_rates().get(number)?;
+            self.find(matrix, rates).map(|fit| self.value(fit))
+        };
+        match number {
+            0 => value(0).is_some(),
+            _ => value(number).zip(value(number - 1)).is_some_and(|(more, fewer)| more < fewer),
+        }
     }
 
     fn matrix_tasks(&self, patterns: &Patterns) -> Vec<Task> {
@@ -280,6 +332,7 @@ impl Choosing {
                 Task {
                     candidate,
                     start,
+                    other_starts: Vec::new(),
                     lengths: Some(rich.tree.clone()),
                     effort: Effort::Screened,
                 }
@@ -294,6 +347,7 @@ impl Choosing {
             .map(|fit| Task {
                 candidate: fit.candidate.clone(),
                 start: fit.model.clone(),
+                other_starts: Vec::new(),
                 lengths: Some(fit.tree.clone()),
                 effort: Effort::Full,
             })
@@ -306,23 +360,26 @@ impl Choosing {
         let rates = self.within(CLOSE, |candidate| candidate.matrix == rich);
         let matrices = self.within(CLOSE, |candidate| candidate.rates == best_rates);
         let mixtures = self.question.mixtures();
-        // Free rates take long to fit: with the best matrix only.
-        let is_best = |fit: &Fit| matrices.iter().all(|other| self.value(fit) <= self.value(other));
-        let free = self.question.free_rates();
         let mut tasks = Vec::new();
         for matrix in matrices.iter().filter(|fit| !mixtures.contains(&fit.candidate)) {
             for with_rates in &rates {
                 let name = &matrix.candidate.matrix;
                 let candidate =
                     Candidate { matrix: name.clone(), rates: with_rates.candidate.rates };
-                let too_slow = Some(candidate.rates) == free && !is_best(matrix);
-                if self.find(name, candidate.rates).is_none() && !too_slow {
+                if self.find(name, candidate.rates).is_none() {
                     let mut start = self.model(&candidate, patterns);
                     start_from(&mut start, &matrix.model);
                     // Later, because both may know of rates over sites.
                     start_rates_from(&mut start, &with_rates.model);
                     let lengths = Some(with_rates.tree.clone());
-                    tasks.push(Task { candidate, start, lengths, effort: Effort::Full });
+                    let other_starts = Vec::new();
+                    tasks.push(Task {
+                        candidate,
+                        start,
+                        other_starts,
+                        lengths,
+                        effort: Effort::Full,
+                    });
                 }
             }
         }

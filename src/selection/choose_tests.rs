@@ -95,3 +95,15 @@ fn few_sites_of_morphology_are_enough_to_answer() {
     assert_eq!(ranking[0].model.label(), "MULTI3_MK+FE");
     assert!(ranking.iter().all(|ranked| ranked.scores.aicc.is_infinite()));
 }
+
+#[test]
+fn as_many_free_rates_are_tried_as_are_worth_it() {
+    for (truth, expected) in [
+        ("K80{1/8}+R2{0.1/4.6}{0.8/0.2}", "K80+FE+R2"),
+        ("K80{1/8}+R3{0.02/1/9}{0.6/0.3/0.1}", "K80+FE+R3"),
+    ] {
+        let ranking = rank("auto", &simulate(truth, 4000), Criterion::Bic, 1);
+        assert_eq!(ranking[0].model.label(), expected, "{truth}");
+        assert!(ranking[0].fine);
+    }
+}

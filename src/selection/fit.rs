@@ -1,6 +1,6 @@
 //! One fit: a model's parameters and the branch lengths, from a start that is good already.
 
-use crate::likelihood::Evaluator;
+use crate::likelihood::{Evaluator, GeneModel};
 use crate::model::{Exchange, Heterogeneity, Model};
 use crate::optimize::{OptimizeOptions, optimize};
 use crate::tree::Tree;
@@ -35,6 +35,8 @@ pub struct Task {
     pub candidate: super::Candidate,
     /// The model with start values of its parameters.
     pub start: Model,
+    /// Other start values: the fit begins at those that are most likely.
+    pub other_starts: Vec<Model>,
     /// Start values of the lengths of the partition's own tree; `None` for those of the given tree.
     pub lengths: Option<Tree>,
     /// How far to go.
@@ -62,11 +64,28 @@ pub fn fit(mut evaluator: Evaluator, task: &Task) -> Fit {
     if let Some(lengths) = &task.lengths {
         evaluator.set_gene_brlens(0, lengths);
     }
-    let mut models = [task.start.clone()];
+    let mut models = [likeliest(&mut evaluator, task).clone()];
+    evaluator.set_model(0, &GeneModel::new(&models[0]));
     let lnl = optimize(&mut evaluator, &mut models, &task.effort.options());
     let [model] = models;
     let tree = evaluator.gene_tree(0).0.clone();
     Fit { candidate: task.candidate.clone(), model, tree, lnl, effort: task.effort }
+}
+
+/// The start of a task that is most likely at its lengths.
+fn likeliest<'a>(evaluator: &mut Evaluator, task: &'a Task) -> &'a Model {
+    let mut best = (&task.start, f64::NEG_INFINITY);
+    if task.other_starts.is_empty() {
+        return best.0;
+    }
+    for start in std::iter::once(&task.start).chain(&task.other_starts) {
+        evaluator.set_model(0, &GeneModel::new(start));
+        let lnl = evaluator.log_likelihood();
+        if lnl > best.1 {
+            best = (start, lnl);
+        }
+    }
+    best.0
 }
 
 /// Gives a model the rates over sites and the exchange rates of another, as far as it has such

@@ -14,13 +14,13 @@ pub trait Derivatives {
 
 /// Optimises every branch of the program, in order.
 pub fn run_sweep(program: &mut SweepProgram, derivatives: &mut impl Derivatives) {
-    let [lo, hi] = program.bounds;
+    let [lo, hi] = program.bounds.map(to_length_grid);
     for i in 0..program.steps.len() {
         derivatives.start_step(program, i);
         let before = program.steps[i].brlen;
-        // A length outside the bounds stays reachable, so that no step is forced downhill.
-        let (lo, hi) = (to_length_grid(lo).min(before), hi.max(before));
-        let mut newton = Newton::new(before, lo, hi, program.gain_tolerance, to_length_grid);
+        // Halves of a short branch lie below the bounds, and two long ones merged above.
+        let start = before.clamp(lo, hi);
+        let mut newton = Newton::new(start, lo, hi, program.gain_tolerance, to_length_grid);
         while let Some(t) = newton.ask() {
             let [value, first, second] = derivatives.at(program, i, t);
             newton.tell(value, first, second);

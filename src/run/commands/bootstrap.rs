@@ -96,6 +96,7 @@ fn replicate(
     observer.event(&Event::Detail(message));
     if evaluator.linkage() == BrlenLinkage::Unlinked {
         evaluator.average_brlens();
+        evaluator.clamp_brlens();
     }
     evaluator.tree().clone()
 }

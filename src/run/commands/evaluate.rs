@@ -5,7 +5,7 @@ use crate::error::{Error, Fault, Place, Result};
 use crate::likelihood::Evaluator;
 use crate::model::Model;
 use crate::observer::{Event, Observer};
-use crate::optimize::{OptimizeOptions, optimize_from_two_scales};
+use crate::optimize::{OptimizeOptions, optimize_from_several_starts};
 use crate::run::deliver::{Outcome, deliver};
 use crate::run::work::{Machine, Session, Setup};
 
@@ -53,7 +53,7 @@ fn evaluate_tree(
     let tree = start.tree.clone();
     let mut evaluator = setup.evaluator(machine, partitions, &models, tree, setup.linkage);
     set_partition_trees(setup, &mut evaluator, &start.source)?;
-    let lnl = optimize_from_two_scales(&mut evaluator, &mut models, &options);
+    let lnl = optimize_from_several_starts(&mut evaluator, &mut models, &options);
     observer.event(&Event::Detail(format!("{}: lnL {lnl:.6}", start.source)));
     Outcome::of(start.source.clone(), evaluator, models, setup)
 }

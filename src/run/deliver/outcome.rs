@@ -70,6 +70,10 @@ impl Outcome {
         let (gene_trees, undetermined) = match evaluator.linkage() {
             BrlenLinkage::Unlinked => {
                 let undetermined = evaluator.average_brlens();
+                if setup.plan.search.opt_branches {
+                    // A gene's short branch may be the share of several of the tree's.
+                    evaluator.clamp_brlens();
+                }
                 let tree = |gene| {
                     let (tree, taxa) = evaluator.gene_tree(gene);
                     (tree.clone(), taxa.to_vec())

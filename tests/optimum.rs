@@ -1,0 +1,208 @@
+//! Optimisation on given trees: the end does not depend on where it began, nor on which gene is done first.
+
+use crate::util::{Scratch, log_likelihood, repository};
+use std::fs::read_to_string;
+
+/// What two ways to the same optimum may differ by, in log units.
+const SAME: f64 = 0.01;
+
+/// Codon positions, tRNA and ND5 of the primates.
+const FOUR_GENES: &str =
+    "DNA, p12 = 1-504\\3, 2-504\\3\nDNA, p3 = 3-504\\3\nDNA, tRNA = 505-656\nDNA, ND5 = 657-898\n";
+
+/// A parsimony tree of the primates.
+const PRIMATES: &str = "(Lemur_catta,((Saimiri_sciureus,(M_sylvanus,(Macaca_fuscata,(M_fascicularis,M_mulatta)))),(Homo_sapiens,((Gorilla,Pan),(Hylobates,Pongo)))),Tarsius_syrichta);\n";
+
+fn primates() -> String {
+    repository("datasets/primates.phy").display().to_string()
+}
+
+/// A length made of its number and what it was.
+type Change = fn(usize, f64) -> f64;
+
+/// A Newick text with other lengths: `change(number, length)` of each.
+fn with_lengths(newick: &str, change: impl Fn(usize, f64) -> f64) -> String {
+    let mut pieces = newick.split(':');
+    let mut text = pieces.next().expect("a tree").to_string();
+    for (number, piece) in pieces.enumerate() {
+        let end = piece.find([',', ')', ';']).expect("something ends a length");
+        let length: f64 = piece[..end].parse().expect("a length");
+        text += &format!(":{:.12}{}", change(number, length), &piece[end..]);
+    }
+    text
+}
+
+fn lengths(newick: &str) -> Vec<f64> {
+    let pieces = newick.split(':').skip(1);
+    pieces
+        .map(|piece| {
+            piece[..piece.find([',', ')', ';']).expect("an end")].parse().expect("a length")
+        })
+        .collect()
+}
+
+fn result(scratch: &Scratch, prefix: &str, kind: &str) -> String {
+    read_to_string(scratch.path().join(format!("{prefix}.mlsearch.{kind}"))).expect("a result")
+}
+
+/// Log-likelihood that an evaluation of `tree` ends with.
+fn evaluate(scratch: &Scratch, tree: &str, options: &str) -> f64 {
+    scratch.write("tree", tree);
+    scratch.succeed(&format!("--evaluate -t tree {options} -n end --redo --quiet -T 1"));
+    log_likelihood(scratch, "end")
+}
+
+#[test]
+fn a_tiny_gene_does_not_end_the_optimisation_of_all() {
+    let scratch = Scratch::new();
+    scratch.write("q", "DNA, a = 1-41\nDNA, b = 42-395\nDNA, tiny = 396-417\nDNA, c = 418-430\nDNA, d = 431-776\nDNA, e = 777-898\n");
+    let options = format!("-s {} -q q -m GTR+I+G4 --brlen scaled", primates());
+    let by_default = evaluate(&scratch, PRIMATES, &options);
+    let tightly = evaluate(&scratch, PRIMATES, &format!("{options} -e 1e-5"));
+    assert!(by_default > tightly - SAME, "{by_default} {tightly}");
+}
+
+#[test]
+fn a_search_ends_where_an_evaluation_of_its_tree_does() {
+    for options in ["--brlen scaled", "--brlen linked --fast", "-M --fast"] {
+        let scratch = Scratch::new();
+        scratch.write("q", FOUR_GENES);
+        let data = format!("-s {} -q q -m GTR+FO+R4", primates());
+        scratch.succeed(&format!("{data} {options} -n found --quiet -T 1"));
+        let found = log_likelihood(&scratch, "found");
+        let options = options.replace("--fast", "");
+        let afresh = evaluate(
+            &scratch,
+            &result(&scratch, "found", "bestTree"),
+            &format!("{data} {options}"),
+        );
+        assert!(found > afresh - SAME, "{options}: {found} {afresh}");
+    }
+}
+
+#[test]
+fn the_end_on_a_poor_tree_does_not_depend_on_the_given_lengths() {
+    for seed in [3, 5] {
+        let scratch = Scratch::new();
+        scratch.succeed(&format!(
+            "simulate --tree rand{{24}} -m GTR{{1.5/7/2/0.8/9/1}}+FU{{.22/.29/.26/.23}}+G4{{0.28}} --sites 500 \
+             --mean-brlen 0.12 --seed {seed} -n sim"
+        ));
+        scratch.succeed(&format!(
+            "--start -s sim.mlsearch.phy -m JC -t rand{{3}} -p {seed} -n random"
+        ));
+        let trees = result(&scratch, "random", "startTree");
+        let tree = trees.lines().nth(if seed == 3 { 0 } else { 2 }).expect("three trees");
+        let ends = [0.01, 0.1, 0.3].map(|length| {
+            evaluate(&scratch, &with_lengths(tree, |_, _| length), "-s sim.mlsearch.phy -m GTR+G")
+        });
+        let best = ends.into_iter().fold(f64::NEG_INFINITY, f64::max);
+        assert!(ends.iter().all(|end| *end > best - SAME), "seed {seed}: {ends:?}");
+    }
+}
+
+/// Sixty genes of 72 sites with lengths of their own: one of them was caught where path sums led it.
+#[test]
+fn own_lengths_of_a_gene_do_not_stay_where_path_sums_led_them() {
+    let scratch = Scratch::new();
+    let model = "GTR{1.2/5/0.8/1.1/6/1}+FU{.3/.2/.2/.3}";
+    let genes = |model: &str| -> String {
+        let line = |i| format!("{model}, g{i} = {}-{}\n", 72 * i + 1, 72 * i + 72);
+        (0..60).map(line).collect()
+    };
+    scratch.write("true", &genes(model));
+    scratch.write("q", &genes("DNA"));
+    scratch.succeed(
+        "simulate --tree rand{11} -q true --missing 0.2 --mean-brlen 0.05 --seed 11 -n sim",
+    );
+    scratch.succeed("--start -s sim.mlsearch.phy -m JC -t pars{1} -n start");
+    let tree = result(&scratch, "start", "startTree");
+    let options = "-s sim.mlsearch.phy -q q -m GTR+F -M";
+    let from_parsimony = evaluate(&scratch, &tree, options);
+    let from_equal = evaluate(&scratch, &with_lengths(&tree, |_, _| 0.1), options);
+    assert!((from_parsimony - from_equal).abs() < SAME, "{from_parsimony} {from_equal}");
+}
+
+#[test]
+fn saturated_and_absent_lengths_end_where_others_do() {
+    let scratch = Scratch::new();
+    let data = format!("-s {} -m GTR+G4", primates());
+    let expected = evaluate(&scratch, PRIMATES, &data);
+    let good = result(&scratch, "end", "bestTree");
+    let changes: [(&str, Change); 5] = [
+        ("times 1000", |_, length| 1e3 * length),
+        ("times 10 000", |_, length| 1e4 * length),
+        ("all 1e5", |_, _| 1e5),
+        ("all 0", |_, _| 0.0),
+        ("some 0, some 1e4", |number, length| [0.0, 1e4, length][number % 3]),
+    ];
+    for (what, change) in changes {
+        let end = evaluate(&scratch, &with_lengths(&good, change), &data);
+        assert!((end - expected).abs() < SAME, "{what}: {end} instead of {expected}");
+    }
+    scratch.write("far", &with_lengths(&good, |_, length| 1e4 * length));
+    scratch.succeed(&format!("--search {data} -t far --fast -n found --quiet -T 1"));
+    let found = log_likelihood(&scratch, "found");
+    assert!(found > expected - SAME, "{found} {expected}");
+}
+
+#[test]
+fn no_optimised_length_lies_outside_the_bounds() {
+    let tree = read_to_string(repository("datasets/gappy.tree")).expect("a tree");
+    let data = format!(
+        "-s {} -q {} -m HKY+G4 -e 0.1",
+        repository("datasets/gappy.phy").display(),
+        repository("partitions/gappy.part").display()
+    );
+    let odd = with_lengths(&tree, |number, length| [1e-9, 1e4, length][number % 3]);
+    for mode in ["--brlen linked", "--brlen scaled", "-M"] {
+        let scratch = Scratch::new();
+        evaluate(&scratch, &odd, &format!("{data} {mode}"));
+        let mut kinds = vec!["bestTree"];
+        if mode == "-M" {
+            kinds.push("bestPartitionTrees");
+        }
+        for kind in kinds {
+            for length in lengths(&result(&scratch, "end", kind)) {
+                assert!((9.999e-7..=100.0).contains(&length), "{mode}, {kind}: {length}");
+            }
+        }
+    }
+}
+
+#[test]
+fn richer_models_are_never_below_poorer_ones() {
+    let rates = ["", "+I", "+G4", "+I+G4", "+R2", "+R3", "+R4", "+R5", "+I+R4"];
+    let nested = [
+        ("", "+I"),
+        ("", "+G4"),
+        ("+I", "+I+G4"),
+        ("+G4", "+I+G4"),
+        ("+I", "+R2"),
+        ("+R2", "+R3"),
+        ("+R3", "+R4"),
+        ("+R4", "+R5"),
+        ("+G4", "+R4"),
+        ("+I+G4", "+R5"),
+        ("+R4", "+I+R4"),
+        ("+I+R4", "+R5"),
+    ];
+    for name in ["primates", "gallwasps"] {
+        let scratch = Scratch::new();
+        let data = format!("-s {}", repository(&format!("datasets/{name}.phy")).display());
+        scratch.succeed(&format!("--start {data} -m JC -t pars{{1}} -n start"));
+        let tree = result(&scratch, "start", "startTree");
+        let end = |model: &str| evaluate(&scratch, &tree, &format!("{data} -m {model}"));
+        for matrices in [["JC", "K80", "TN93ef", "SYM"], ["F81+F", "HKY+F", "TN93+F", "GTR+F"]] {
+            let ends = matrices.map(|matrix| end(&format!("{matrix}+G4")));
+            assert!(ends.windows(2).all(|two| two[1] > two[0] - SAME), "{name}: {ends:?}");
+        }
+        let ends = rates.map(|rates| end(&format!("GTR+F{rates}")));
+        let of =
+            |wanted: &str| ends[rates.iter().position(|rates| *rates == wanted).expect("listed")];
+        for (poorer, richer) in nested {
+            let [lower, higher] = [poorer, richer].map(of);
+            assert!(higher > lower - SAME, "{name}: GTR+F{richer} {higher}, GTR+F{poorer} {lower}");
+        }
+    }
+}
