@@ -3,6 +3,7 @@
 use super::params::Parameters;
 use crate::likelihood::{BranchOptions, BrlenLinkage, Evaluator, GeneModel};
 use crate::model::Model;
+use crate::observer::{Event, Observer};
 
 /// What is optimised, and how far.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,8 +26,14 @@ impl OptimizeOptions {
 }
 
 /// Optimises model parameters and branch lengths in turn. `models` are those of the evaluator's
-/// genes, and follow it. Returns the log-likelihood, which is never lower than before.
-pub fn optimize(evaluator: &mut Evaluator, models: &mut [Model], options: &OptimizeOptions) -> f64 {
+/// genes, and follow it; the observer hears of every round. Returns the log-likelihood, which is never
+/// lower than before.
+pub fn optimize(
+    evaluator: &mut Evaluator,
+    models: &mut [Model],
+    options: &OptimizeOptions,
+    observer: &mut dyn Observer,
+) -> f64 {
     let mut lnl = evaluator.log_likelihood();
     if !options.model && !options.branches {
         return lnl;
@@ -36,11 +43,16 @@ pub fn optimize(evaluator: &mut Evaluator, models: &mut [Model], options: &Optim
         // Far from the end, lengths need not be better than the parameters they depend on.
         let max_sweeps = if round == 0 { 4 } else { 8 };
         lnl = optimize_in_turn(evaluator, models, options, max_sweeps, options.lnl_epsilon);
+        tell(observer, round + 1, lnl);
         if lnl - before < options.lnl_epsilon {
             break;
         }
     }
     lnl
+}
+
+fn tell(observer: &mut dyn Observer, round: usize, lnl: f64) {
+    observer.event(&Event::Progress { phase: "lengths and model".into(), round, lnl });
 }
 
 /// One round. The parameters have an epsilon of their own.
@@ -78,15 +90,17 @@ pub fn optimize_to_the_end(
     evaluator: &mut Evaluator,
     models: &mut [Model],
     options: &OptimizeOptions,
+    observer: &mut dyn Observer,
 ) -> f64 {
-    let mut lnl = optimize(evaluator, models, options);
+    let mut lnl = optimize(evaluator, models, options, observer);
     if !options.model {
         return lnl;
     }
-    for _ in 0..options.max_rounds {
+    for round in 0..options.max_rounds {
         let before = lnl;
         let model_epsilon = TIGHTLY * options.lnl_epsilon;
         lnl = optimize_in_turn(evaluator, models, options, 4, model_epsilon);
+        tell(observer, round + 1, lnl);
         if lnl - before < options.lnl_epsilon {
             break;
         }
@@ -132,6 +146,7 @@ mod tests {
     use super::*;
     use crate::likelihood::GeneData;
     use crate::likelihood::cpu::{CpuEngine, select_kernels};
+    use crate::observer::Silent;
     use crate::rng::{Purpose, Rng, stream};
     use crate::tree::random_tree;
     use rand::RngExt;
@@ -168,7 +183,7 @@ mod tests {
         let options = OptimizeOptions { branches: false, ..OptimizeOptions::to(1e-4) };
         let mut models = free();
         let mut evaluator = case(BrlenLinkage::Linked, &models);
-        optimize(&mut evaluator, &mut models, &options);
+        optimize(&mut evaluator, &mut models, &options, &mut Silent);
         let good = evaluator.gene_log_likelihoods();
         assert!(!restart_parameters(&mut evaluator, &mut models, &free(), &options));
         assert_eq!(evaluator.gene_log_likelihoods(), good);

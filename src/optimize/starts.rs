@@ -5,6 +5,7 @@ use super::rates::try_other_rates;
 use super::rounds::{OptimizeOptions, optimize, optimize_to_the_end, restart_parameters};
 use crate::likelihood::{BranchOptions, BrlenLinkage, Evaluator, Snapshot};
 use crate::model::Model;
+use crate::observer::{Event, Observer};
 
 /// Where lengths begin besides where they are: branches to tips and inner ones, in units of the mean
 /// length. Measured on 3 trees each of 14 alignments, with 13 starts: these two and the given lengths found
@@ -40,15 +41,20 @@ pub fn optimize_from_several_starts(
     evaluator: &mut Evaluator,
     models: &mut [Model],
     options: &OptimizeOptions,
+    observer: &mut dyn Observer,
 ) -> f64 {
     let initial = models.to_vec();
+    let phase = |name: &str| Event::Phase { name: name.to_string() };
     if options.branches {
+        observer.event(&phase("first lengths and model"));
         approach_scale(evaluator);
         let lnl_epsilon = options.lnl_epsilon.max(STARTS_EPSILON);
-        optimize(evaluator, models, &OptimizeOptions { lnl_epsilon, ..*options });
+        optimize(evaluator, models, &OptimizeOptions { lnl_epsilon, ..*options }, observer);
+        observer.event(&phase("lengths from other starts"));
         try_other_lengths(evaluator);
     }
-    end(evaluator, models, &initial, options)
+    observer.event(&phase("final lengths and model"));
+    end(evaluator, models, &initial, options, observer)
 }
 
 /// [`optimize`], at the end of a search, to where [`optimize_from_several_starts`] would come: lengths and
@@ -59,16 +65,17 @@ pub fn conclude(
     models: &mut [Model],
     initial: &[Model],
     options: &OptimizeOptions,
+    observer: &mut dyn Observer,
 ) -> f64 {
     if options.branches && evaluator.linkage() == BrlenLinkage::Unlinked {
         let lnl_epsilon = options.lnl_epsilon.max(STARTS_EPSILON);
-        optimize(evaluator, models, &OptimizeOptions { lnl_epsilon, ..*options });
+        optimize(evaluator, models, &OptimizeOptions { lnl_epsilon, ..*options }, observer);
         try_other_lengths(evaluator);
     }
     if models.iter().any(|model| !model.other_rates_over_sites().is_empty()) {
-        end(evaluator, models, initial, options)
+        end(evaluator, models, initial, options, observer)
     } else {
-        optimize(evaluator, models, options)
+        optimize(evaluator, models, options, observer)
     }
 }
 
@@ -78,16 +85,17 @@ fn end(
     models: &mut [Model],
     initial: &[Model],
     options: &OptimizeOptions,
+    observer: &mut dyn Observer,
 ) -> f64 {
     if options.model {
         try_other_rates(evaluator, models, options.branches);
     }
-    optimize_to_the_end(evaluator, models, options);
+    optimize_to_the_end(evaluator, models, options, observer);
     for _ in 0..MAX_RESTARTS {
         if !(options.model && restart_parameters(evaluator, models, initial, options)) {
             break;
         }
-        optimize_to_the_end(evaluator, models, options);
+        optimize_to_the_end(evaluator, models, options, observer);
     }
     evaluator.log_likelihood()
 }

@@ -34,6 +34,8 @@ pub struct SearchOptions {
     pub seed: u64,
     /// Number of the starting tree or replicate.
     pub index: u64,
+    /// Optimise lengths and model to the end; without, only the topology is what it will be.
+    pub conclude: bool,
 }
 
 impl Default for SearchOptions {
@@ -48,6 +50,7 @@ impl Default for SearchOptions {
             effort: SearchEffort::Normal,
             seed: 0,
             index: 0,
+            conclude: true,
         }
     }
 }
@@ -102,6 +105,9 @@ pub fn search(
         let last = if schedule.thorough { at::THOROUGH } else { at::FAST };
         climb.rounds("last SPR", climb.shares.of(SearchPhase::Last), &last, epsilon);
     }
+    if !options.conclude {
+        return climb.evaluator.log_likelihood();
+    }
     climb.phase("final lengths and model", climb.shares.of(SearchPhase::End));
     climb.conclude(&initial, options.lnl_epsilon.unwrap_or(at::LAST_EPSILON))
 }
@@ -126,7 +132,7 @@ impl Climb<'_> {
 
     fn optimize(&mut self, lnl_epsilon: f64) -> f64 {
         let options = self.optimize_options(lnl_epsilon);
-        let lnl = optimize(self.evaluator, self.models, &options);
+        let lnl = optimize(self.evaluator, self.models, &options, self.observer);
         self.observer.event(&Event::Optimized { lnl });
         lnl
     }
@@ -134,7 +140,7 @@ impl Climb<'_> {
     /// The last optimisation: to where an evaluation of the tree ends, or higher.
     fn conclude(&mut self, initial: &[Model], lnl_epsilon: f64) -> f64 {
         let options = self.optimize_options(lnl_epsilon);
-        let lnl = conclude(self.evaluator, self.models, initial, &options);
+        let lnl = conclude(self.evaluator, self.models, initial, &options, self.observer);
         self.observer.event(&Event::Optimized { lnl });
         lnl
     }

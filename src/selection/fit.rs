@@ -2,6 +2,7 @@
 
 use crate::likelihood::{Evaluator, GeneModel};
 use crate::model::{Exchange, Heterogeneity, Model};
+use crate::observer::Silent;
 use crate::optimize::{OptimizeOptions, optimize};
 use crate::tree::Tree;
 
@@ -66,7 +67,7 @@ pub fn fit(mut evaluator: Evaluator, task: &Task) -> Fit {
     }
     let mut models = [likeliest(&mut evaluator, task).clone()];
     evaluator.set_model(0, &GeneModel::new(&models[0]));
-    let lnl = optimize(&mut evaluator, &mut models, &task.effort.options());
+    let lnl = optimize(&mut evaluator, &mut models, &task.effort.options(), &mut Silent);
     let [model] = models;
     let tree = evaluator.gene_tree(0).0.clone();
     Fit { candidate: task.candidate.clone(), model, tree, lnl, effort: task.effort }

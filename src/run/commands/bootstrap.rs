@@ -88,6 +88,7 @@ fn replicate(
         },
         seed,
         index: number as u64,
+        conclude: setup.plan.bootstrap.with_brlens,
     };
     let mut muffled = Muffled(observer);
     let (mut evaluator, lnl) = climb(setup, machine, &partitions, &mut models, begin, &mut muffled);

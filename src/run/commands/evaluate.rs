@@ -53,7 +53,7 @@ fn evaluate_tree(
     let tree = start.tree.clone();
     let mut evaluator = setup.evaluator(machine, partitions, &models, tree, setup.linkage);
     set_partition_trees(setup, &mut evaluator, &start.source)?;
-    let lnl = optimize_from_several_starts(&mut evaluator, &mut models, &options);
+    let lnl = optimize_from_several_starts(&mut evaluator, &mut models, &options, observer);
     observer.event(&Event::Detail(format!("{}: lnL {lnl:.6}", start.source)));
     Outcome::of(start.source.clone(), evaluator, models, setup)
 }

@@ -48,6 +48,7 @@ pub fn search_all(session: &mut Session) -> Result<Vec<Outcome>> {
             effort: setup.plan.search.effort,
             seed: setup.plan.seed,
             index: i as u64,
+            conclude: true,
         };
         search_from(setup, machine, &starts[i], begin, num_searches > 1, observer)
     })?;
@@ -89,6 +90,8 @@ pub struct Begin {
     pub seed: u64,
     /// Number of the search or replicate.
     pub index: u64,
+    /// Lengths and model are wanted, too, not only the topology.
+    pub conclude: bool,
 }
 
 /// One search from one tree, on the data as read or on a replicate of them. Returns the evaluator
@@ -116,6 +119,7 @@ pub fn climb(
         effort: begin.effort,
         seed: begin.seed,
         index: begin.index,
+        conclude: begin.conclude,
     };
     let data = ParsimonyData::of_partitions(setup.loaded.taxa.len(), partitions);
     let lnl = search::search(&mut evaluator, models, &data, &options, observer);
