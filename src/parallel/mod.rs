@@ -4,8 +4,11 @@
 
 mod assign;
 mod machine;
+mod pace;
+#[cfg(test)]
+mod pace_tests;
 mod pool;
 
-pub use assign::{UnitCost, deal};
+pub use assign::{UnitCost, WholeTask, deal, deal_whole};
 pub use machine::{available_cores, available_memory};
 pub use pool::Pool;
