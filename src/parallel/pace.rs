@@ -34,6 +34,8 @@ pub struct Timed {
 /// Decides how regions are run, from what those before took.
 pub struct Pace {
     phase: Phase,
+    /// Regions of all workers are judged together that took so many seconds.
+    window: f64,
     /// Of this window: time that all shares take one after the other, as foreseen.
     foreseen: f64,
     /// Of this window: time that the regions took.
@@ -54,8 +56,11 @@ enum Phase {
     Solo { until: Duration },
 }
 
-/// Regions are judged together that took this long.
-const WINDOW: Duration = Duration::from_millis(4);
+/// Seconds per worker over which regions of all workers are judged: the more workers, the more a solo
+/// phase costs that is begun because of a single long wait.
+const WINDOW_PER_WORKER: f64 = 0.002;
+/// Seconds of a trial.
+const TRIAL: f64 = 0.004;
 /// The first solo phase; each that follows without a good window between is twice as long.
 const SHORTEST_SOLO: Duration = Duration::from_millis(40);
 const LONGEST_SOLO: Duration = Duration::from_millis(320);
@@ -67,8 +72,9 @@ const MEMORY: f64 = 0.99;
 
 impl Pace {
     /// Nothing is known yet: regions are run by all workers.
-    pub fn new() -> Self {
+    pub fn new(num_workers: usize) -> Self {
         Pace {
+            window: WINDOW_PER_WORKER * num_workers as f64,
             phase: Phase::Together { judged_from: Duration::ZERO },
             foreseen: 0.0,
             measured: 0.0,
@@ -106,7 +112,8 @@ impl Pace {
             self.foreseen += region.own.as_secs_f64() * region.shares;
             self.measured += region.wall.as_secs_f64();
         }
-        if self.measured < WINDOW.as_secs_f64() {
+        let enough = if self.turn() == Turn::Trial { TRIAL } else { self.window };
+        if self.measured < enough {
             return;
         }
         let ratio = self.measured / self.foreseen.max(f64::MIN_POSITIVE);

@@ -15,7 +15,7 @@ enum Told {
     Truth,
     /// Each share within a factor of 2 of the truth.
     Roughly,
-    /// All shares are said to be equal.
+    /// All shares are said to be equal; they are the same in all regions.
     Nothing,
 }
 
@@ -34,27 +34,29 @@ impl Work {
         let mut share = || mean * random.random_range(1.0 - spread..=1.0 + spread);
         let kinds: Vec<Vec<f64>> =
             (0..5).map(|_| (0..num_workers).map(|_| share()).collect()).collect();
-        let num_regions = (4.0 / mean) as usize;
+        let num_regions = (1.0 / mean) as usize;
         // Runs of one kind, some shorter than a window and some longer.
-        let kind = |i: usize| (i / 3 + i / 1001) % 5;
+        let num_kinds = if matches!(told, Told::Nothing) { 1 } else { 5 };
+        let kind = |i: usize| (i / 3 + i / 1001) % num_kinds;
         let regions = (0..num_regions).map(|i| kinds[kind(i)].clone()).collect();
         Work { regions, told, busy: None }
     }
 
     /// When worker `worker` is through with `work` that it begins at `start`.
     fn end(&self, worker: usize, start: f64, work: f64) -> f64 {
-        let Some((taken, period)) = self.busy.filter(|_| worker == 1) else { return start + work };
-        let (mut now, mut left) = (start, work);
+        let Some(busy) = self.busy.filter(|_| worker == 1) else { return start + work };
+        // In whole nanoseconds, so that no time is too short to pass.
+        let nanoseconds = |seconds: f64| (seconds * 1e9).round() as u64;
+        let (taken, period) = (nanoseconds(busy.0), nanoseconds(busy.1));
+        let (mut now, mut left) = (nanoseconds(start), nanoseconds(work));
         loop {
-            let phase = now % period;
-            if phase < taken {
-                now += taken - phase;
-            } else if left <= period - phase {
-                return now + left;
-            } else {
-                left -= period - phase;
-                now += period - phase;
+            now += taken.saturating_sub(now % period);
+            let free = period - now % period;
+            if left <= free {
+                return (now + left) as f64 / 1e9;
             }
+            left -= free;
+            now += free;
         }
     }
 
@@ -72,7 +74,7 @@ impl Work {
     }
 
     fn time_paced(&self) -> f64 {
-        let mut pace = Pace::new();
+        let mut pace = Pace::new(self.regions[0].len());
         let mut random = stream(1, Purpose::Test, 1);
         let mut now = 0.0;
         for shares in &self.regions {

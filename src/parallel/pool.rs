@@ -79,7 +79,7 @@ impl Pool {
                 .expect("the system can start a thread");
             threads.push(thread);
         }
-        Pool { shared, threads, wakers, parker, pace: Pace::new(), born: Instant::now() }
+        Pool { shared, threads, wakers, parker, pace: Pace::new(num_workers), born: Instant::now() }
     }
 
     /// Number of workers, the caller included.
