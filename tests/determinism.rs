@@ -1,7 +1,9 @@
 //! The same input gives the same bytes, whatever the threads and the kernels; the same likelihood
 //! whatever the order of taxa and sites.
 
-use crate::util::{Scratch, assert_same_bytes, log_likelihood, repository, results};
+use crate::util::{
+    Scratch, assert_same_bytes, assert_same_bytes_on, log_likelihood, repository, results,
+};
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
 
@@ -48,6 +50,25 @@ fn an_evaluation_with_own_lengths_writes_the_same_bytes_on_every_machine() {
         &command,
         &["bestTree", "bestPartitionTrees", "mlTrees", "json", "log"],
     );
+}
+
+/// Small genes that are dealt to workers whole, and one so large that all work on it together.
+#[test]
+fn many_genes_with_own_lengths_give_the_same_bytes_on_any_number_of_threads() {
+    let scratch = Scratch::new();
+    let (mut part, mut next) = (String::new(), 1);
+    for gene in 1..=40 {
+        let sites = if gene == 7 { 6000 } else { 300 };
+        part.push_str(&format!("JC+G4{{0.5}}, g{gene} = {next}-{}\n", next + sites - 1));
+        next += sites;
+    }
+    scratch.write("genes.part", &part);
+    scratch.succeed("simulate -t rand{12} -q genes.part --missing 0.2 -p 3 -n sim");
+    scratch.write("fitted.part", &part.replace("{0.5}", ""));
+    let data = "-s sim.mlsearch.phy -q fitted.part -t sim.mlsearch.trueTree";
+    let command = format!("--evaluate {data} -M -e 10 --sitelh --quiet");
+    let kinds = ["bestTree", "bestModel", "bestPartitionTrees", "siteLH"];
+    assert_same_bytes_on(&["-T 2", "-T 3", "-T 7"], &scratch, &command, &kinds);
 }
 
 fn folder(name: &str) -> String {

@@ -77,7 +77,7 @@ impl Case {
         threads: usize,
     ) -> Evaluator {
         let kernels = all_kernels().swap_remove(kernels);
-        let engine = CpuEngine::new(&self.data, kernels, threads, false);
+        let engine = CpuEngine::new(&self.data, kernels, threads);
         let genes = self
             .data
             .iter()

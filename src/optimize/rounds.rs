@@ -169,7 +169,7 @@ mod tests {
                 ascertainment: None,
             })
             .collect();
-        let engine = CpuEngine::new(&data, select_kernels(None).unwrap(), 1, false);
+        let engine = CpuEngine::new(&data, select_kernels(None).unwrap(), 1);
         let gene = |i: usize| (&data[i], taxa[i].as_slice(), GeneModel::new(&models[i]));
         Evaluator::new(tree, vec![gene(0), gene(1)], linkage, Box::new(engine))
     }

@@ -4,8 +4,12 @@
 
 mod assign;
 mod machine;
+mod pace;
+#[cfg(test)]
+mod pace_tests;
+mod pin;
 mod pool;
 
-pub use assign::{UnitCost, deal};
+pub use assign::{UnitCost, WholeTask, deal, deal_whole};
 pub use machine::{available_cores, available_memory};
 pub use pool::Pool;

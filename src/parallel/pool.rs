@@ -1,13 +1,14 @@
 //! Persistent workers that run one closure at a time, each with its own worker number.
 //!
 //! Waiting is done by spinning for a short time and parking after that; when there are more workers
-//! than cores they park at once. Workers other than the caller are pinned, one per core.
+//! than cores they park at once. They are pinned to cores if the machine is theirs (see `pin`).
 //!
-//! When another process takes one of the cores, everybody would wait for the slowest worker. The
-//! pool notices that the caller waits more than it works, and then runs all shares on the calling
-//! thread for a while ("solo"), which the operating system can move to a free core. This is sound
-//! because the result of a share never depends on who computes it.
+//! While working together is slower than one thread would be (see `pace`), the calling thread runs all
+//! shares ("solo"). This is sound because the result of a share never depends on who computes it.
 
+use super::assign::UnitCost;
+use super::pace::{Pace, Timed, Turn};
+use super::pin::Claim;
 use crossbeam::sync::{Parker, Unparker};
 use crossbeam::utils::CachePadded;
 use std::cell::UnsafeCell;
@@ -30,7 +31,7 @@ struct Shared {
     spin: Duration,
 }
 
-// SAFETY: `job` is written only by `Pool::run` while `remaining` is 0, when no worker reads it, and
+// SAFETY: `job` is written only by `Pool::start` while `remaining` is 0, when no worker reads it, and
 // the release store of `epoch` that follows makes the write visible to every reader.
 #[allow(unsafe_code)]
 unsafe impl Sync for Shared {}
@@ -45,6 +46,9 @@ pub struct Pool {
     wakers: Vec<Unparker>,
     parker: Parker,
     pace: Pace,
+    born: Instant,
+    /// Keeps other pools from pinning their workers to the same cores.
+    _claim: Option<Claim>,
 }
 
 /// How long a waiting thread spins before it parks. A region of one Newton step takes 5 to 50 µs.
@@ -52,11 +56,9 @@ const SPIN: Duration = Duration::from_micros(100);
 
 impl Pool {
     /// A pool of `num_workers` workers (at least 1), of which `num_workers - 1` are new threads.
-    /// They are pinned only if `pin` is true and there are no more workers than cores.
-    pub fn new(num_workers: usize, pin: bool) -> Self {
+    pub fn new(num_workers: usize) -> Self {
         let cores = super::available_cores();
         let fits = num_workers <= cores;
-        let core_ids = core_affinity::get_core_ids().unwrap_or_default();
         let parker = Parker::new();
         let shared = Arc::new(Shared {
             epoch: CachePadded::new(AtomicUsize::new(0)),
@@ -67,14 +69,14 @@ impl Pool {
             caller: parker.unparker().clone(),
             spin: if fits { SPIN } else { Duration::ZERO },
         });
+        let claim = Claim::new(num_workers);
         let mut threads = Vec::new();
         let mut wakers = Vec::new();
         for worker in 1..num_workers.max(1) {
             let shared = Arc::clone(&shared);
             let parker = Parker::new();
             wakers.push(parker.unparker().clone());
-            // The caller stays unpinned: it is the thread that can flee from a busy core.
-            let core = core_ids.get(worker).copied().filter(|_| pin && fits);
+            let core = claim.as_ref().and_then(|claim| claim.core(worker));
             let thread = std::thread::Builder::new()
                 .name(format!("worker {worker}"))
                 .spawn(move || {
@@ -86,7 +88,15 @@ impl Pool {
                 .expect("the system can start a thread");
             threads.push(thread);
         }
-        Pool { shared, threads, wakers, parker, pace: Pace::new() }
+        Pool {
+            shared,
+            threads,
+            wakers,
+            parker,
+            pace: Pace::new(num_workers),
+            born: Instant::now(),
+            _claim: claim,
+        }
     }
 
     /// Number of workers, the caller included.
@@ -94,34 +104,53 @@ impl Pool {
         self.threads.len() + 1
     }
 
-    /// Runs `job(worker)` once for every worker number and returns when all have finished.
-    pub fn run(&mut self, job: &(dyn Fn(usize) + Sync)) {
-        let num_workers = self.num_workers();
-        if num_workers == 1 {
-            job(0);
+    /// Runs `job(worker)` once for every worker number and returns when all have finished. `loads` says
+    /// what each worker has to do, in any measure; that need not be exact.
+    pub fn run(&mut self, loads: &[UnitCost], job: &(dyn Fn(usize) + Sync)) {
+        assert_eq!(loads.len(), self.num_workers(), "a load per worker");
+        if loads.iter().filter(|&&load| load > 0).count() <= 1 {
+            // Whoever has the work, there is nothing to share.
+            (0..loads.len()).for_each(job);
             return;
         }
-        if self.pace.is_solo() {
-            (0..num_workers).for_each(job);
-            self.pace.count_solo_region();
+        let turn = self.pace.turn();
+        if turn == Turn::Solo {
+            (0..loads.len()).for_each(job);
+            self.pace.count_solo(|| self.born.elapsed());
             return;
         }
         let started = Instant::now();
+        let own = match turn {
+            Turn::Together => self.run_together(job, started),
+            _ => {
+                job(0);
+                let own = started.elapsed();
+                (1..loads.len()).for_each(job);
+                own
+            }
+        };
+        let ended = Instant::now();
+        let shares = loads.iter().sum::<UnitCost>() as f64 / loads[0] as f64;
+        self.pace.count(ended - self.born, Timed { own, wall: ended - started, shares });
+    }
+
+    /// Runs the caller's share while the workers run theirs; says how long the caller worked.
+    fn run_together(&mut self, job: &(dyn Fn(usize) + Sync), started: Instant) -> Duration {
         self.start(job);
         let mine = catch_unwind(AssertUnwindSafe(|| job(0)));
-        let worked = started.elapsed();
+        let own = started.elapsed();
         self.wait();
-        self.pace.count_region(worked, started.elapsed());
         if let Err(panic) = mine {
             std::panic::resume_unwind(panic);
         }
         assert!(!self.shared.panicked.load(Ordering::Relaxed), "a worker thread panicked");
+        own
     }
 
     #[allow(unsafe_code)]
     fn start(&mut self, job: &(dyn Fn(usize) + Sync)) {
         // SAFETY: no worker reads `job` now: `remaining` was seen to be 0 by the wait of the last
-        // region. The lifetime is erased by the transmute, and stays valid because `run` does not
+        // region. The lifetime is erased by the transmute, and stays valid because `run_together` does not
         // return (nor unwind) before `wait` has seen all workers finish.
         unsafe {
             *self.shared.job.get() =
@@ -203,64 +232,6 @@ fn spin_until(done: impl Fn() -> bool, limit: Duration) -> bool {
     }
 }
 
-/// Decides between running on all workers and running solo, from the time the caller waits.
-struct Pace {
-    worked: Duration,
-    total: Duration,
-    solo_until: Option<Instant>,
-    solo_length: Duration,
-    regions: u32,
-}
-
-impl Pace {
-    /// The caller's waiting is judged over this much time.
-    const WINDOW: Duration = Duration::from_millis(4);
-    const SHORTEST_SOLO: Duration = Duration::from_millis(40);
-    const LONGEST_SOLO: Duration = Duration::from_millis(320);
-
-    fn new() -> Self {
-        Pace {
-            worked: Duration::ZERO,
-            total: Duration::ZERO,
-            solo_until: None,
-            solo_length: Self::SHORTEST_SOLO,
-            regions: 0,
-        }
-    }
-
-    fn is_solo(&self) -> bool {
-        self.solo_until.is_some()
-    }
-
-    fn count_solo_region(&mut self) {
-        self.regions += 1;
-        // The clock is read now and then only: regions may take less than a microsecond.
-        if self.regions.is_multiple_of(16)
-            && self.solo_until.is_some_and(|end| Instant::now() >= end)
-        {
-            self.solo_until = None;
-        }
-    }
-
-    fn count_region(&mut self, worked: Duration, total: Duration) {
-        self.worked += worked;
-        self.total += total;
-        if self.total < Self::WINDOW {
-            return;
-        }
-        // More waiting than work: all shares on this thread take less time than waiting for the
-        // others, if shares are equal.
-        if self.worked * 2 < self.total {
-            self.solo_until = Some(Instant::now() + self.solo_length);
-            self.solo_length = (self.solo_length * 2).min(Self::LONGEST_SOLO);
-        } else {
-            self.solo_length = Self::SHORTEST_SOLO;
-        }
-        self.worked = Duration::ZERO;
-        self.total = Duration::ZERO;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -268,10 +239,10 @@ mod tests {
     #[test]
     fn every_worker_runs_every_job_once() {
         for num_workers in [1, 2, 3, 5] {
-            let mut pool = Pool::new(num_workers, true);
+            let mut pool = Pool::new(num_workers);
             let counts: Vec<AtomicUsize> = (0..num_workers).map(|_| AtomicUsize::new(0)).collect();
             for _ in 0..2000 {
-                pool.run(&|worker| {
+                pool.run(&vec![1; num_workers], &|worker| {
                     counts[worker].fetch_add(1, Ordering::Relaxed);
                 });
             }
@@ -282,6 +253,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "a worker thread panicked")]
     fn a_panic_in_a_worker_reaches_the_caller() {
-        Pool::new(2, false).run(&|worker| assert_eq!(worker, 0));
+        Pool::new(2).run(&[1, 1], &|worker| assert_eq!(worker, 0));
     }
 }

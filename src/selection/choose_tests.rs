@@ -28,7 +28,7 @@ fn simulate(model: &str, num_sites: usize) -> (Patterns, Tree) {
 
 fn carry_out(task: &Task, patterns: &Patterns, tree: &Tree, threads: usize) -> Fit {
     let data = [GeneData::new(patterns, &task.start)];
-    let engine = CpuEngine::new(&data, select_kernels(None).unwrap(), threads, false);
+    let engine = CpuEngine::new(&data, select_kernels(None).unwrap(), threads);
     let gene = (&data[0], patterns.tip_taxa.as_slice(), GeneModel::new(&task.start));
     let unlinked = BrlenLinkage::Unlinked;
     fit(Evaluator::new(tree.clone(), vec![gene], unlinked, Box::new(engine)), task)

@@ -5,10 +5,11 @@ use super::super::data::{GeneData, GeneModel};
 use super::super::layout::{Dims, block_lens};
 use super::super::operation::{EdgeJob, InsertionProgram, SweepProgram, TraversalDescriptor};
 use super::body::pmatrix::ModelBlock;
+use super::derivatives::{AllWorkers, WholeGene};
 use super::kernels::Kernels;
-use super::sweep::{Derivatives, job_length, run_sweep, with_lengths};
+use super::sweep::run_sweep;
 use super::unit::{Scratch, Unit};
-use crate::parallel::{Pool, deal};
+use crate::parallel::{Pool, UnitCost, WholeTask, deal, deal_whole};
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard};
 
@@ -17,11 +18,14 @@ pub struct CpuEngine {
     kernels: Box<dyn Kernels>,
     pool: Pool,
     models: Vec<ModelBlock>,
-    /// Units of all genes, in gene and block order. The locks are never contended: a worker only
-    /// takes its own units, and the caller only between regions.
+    /// Units of all genes, in gene and block order. The locks are never contended: in a region every
+    /// unit is dealt to one worker, and the caller takes them only between regions.
     units: Vec<Mutex<Unit>>,
     gene_units: Vec<Range<usize>>,
-    hands: Vec<Vec<usize>>,
+    /// What one step (a CLV update, say) costs in each unit.
+    step_costs: Vec<UnitCost>,
+    /// The worker that made each unit, and works on it unless few other units have something to do.
+    homes: Vec<usize>,
     scratch: Vec<Mutex<Scratch>>,
 }
 
@@ -29,17 +33,36 @@ pub struct CpuEngine {
 /// that, the matrices every unit computes for itself cost more than the split gains.
 const MIN_BLOCKS_PER_UNIT: usize = 2;
 
+/// A gene stays whole if it is less than a worker's fair share divided by this: so many genes are
+/// even enough when they are dealt whole, even if only some of them have something to do.
+const WHOLE_GENES_PER_WORKER: usize = 16;
+
+/// What it costs to start all workers and wait for the last, in step costs: that of 4 DNA blocks with
+/// 4 rates, or about 2 µs.
+const MEETING: UnitCost = 4 * 128 * 16 * 4;
+
+/// Times that all workers meet for one branch: to turn CLVs, and for each Newton step.
+const MEETINGS_PER_BRANCH: UnitCost = 5;
+
+/// Units dealt to workers for one region.
+#[derive(Default)]
+pub struct Region {
+    hands: Vec<Vec<usize>>,
+    loads: Vec<UnitCost>,
+}
+
 impl CpuEngine {
     /// An engine for these genes with `num_workers` threads. Genes without models must be given one
     /// before anything is computed.
-    pub fn new(
-        data: &[GeneData],
-        kernels: Box<dyn Kernels>,
-        num_workers: usize,
-        pin: bool,
-    ) -> Self {
-        let mut pool = Pool::new(num_workers, pin);
+    pub fn new(data: &[GeneData], kernels: Box<dyn Kernels>, num_workers: usize) -> Self {
+        let num_workers = num_workers.max(1);
+        let mut pool = Pool::new(num_workers);
         let models: Vec<ModelBlock> = data.iter().map(empty_model).collect();
+        let gene_cost = |gene: usize, data: &GeneData| {
+            let Dims { num_states, .. } = models[gene].dims;
+            (data.num_patterns() * data.num_tips() * models[gene].dims.row() * num_states) as u64
+        };
+        let all: u64 = data.iter().enumerate().map(|(gene, data)| gene_cost(gene, data)).sum();
         // Blocks of each unit, as (gene, first block, lengths, constant patterns).
         let mut plans: Vec<(usize, usize, Vec<usize>, Option<GeneData>)> = Vec::new();
         let mut gene_units = Vec::new();
@@ -47,7 +70,10 @@ impl CpuEngine {
             let first = plans.len();
             if data.num_tips() > 0 {
                 let lens = block_lens(data.num_patterns());
-                let parts = (lens.len() / MIN_BLOCKS_PER_UNIT).clamp(1, num_workers);
+                let is_small =
+                    gene_cost(gene, data) * (num_workers * WHOLE_GENES_PER_WORKER) as u64 <= all;
+                let most = if is_small { 1 } else { num_workers };
+                let parts = (lens.len() / MIN_BLOCKS_PER_UNIT).clamp(1, most);
                 for part in 0..parts {
                     let range = lens.len() * part / parts..lens.len() * (part + 1) / parts;
                     let is_last = part + 1 == parts;
@@ -57,19 +83,25 @@ impl CpuEngine {
             }
             gene_units.push(first..plans.len());
         }
-        let costs: Vec<u64> = plans
+        let step_costs: Vec<UnitCost> = plans
             .iter()
             .map(|(gene, _, lens, constants)| {
                 let row = models[*gene].dims.row() * models[*gene].dims.num_states;
                 let constants = constants.as_ref().map_or(0, GeneData::num_patterns);
-                let patterns = lens.iter().sum::<usize>() + constants;
-                (patterns * data[*gene].num_tips() * row) as u64
+                ((lens.iter().sum::<usize>() + constants) * row) as u64
             })
             .collect();
+        let num_tips = |unit: usize| data[plans[unit].0].num_tips() as u64;
+        let costs: Vec<UnitCost> =
+            step_costs.iter().enumerate().map(|(unit, cost)| cost * num_tips(unit)).collect();
         let hands = deal(&costs, num_workers);
+        let mut homes = vec![0; plans.len()];
+        for (worker, hand) in hands.iter().enumerate() {
+            hand.iter().for_each(|&unit| homes[unit] = worker);
+        }
         let slots: Vec<Mutex<Option<Unit>>> = plans.iter().map(|_| Mutex::new(None)).collect();
         // Every worker makes its own units, so that their memory lies near it.
-        pool.run(&|worker| {
+        pool.run(&vec![1; num_workers], &|worker| {
             for &unit in &hands[worker] {
                 let (gene, first_block, lens, constants) = &plans[unit];
                 let (data, dims) = (&data[*gene], models[*gene].dims);
@@ -85,32 +117,59 @@ impl CpuEngine {
             })
             .collect();
         let scratch = (0..num_workers).map(|_| Mutex::new(Scratch::default())).collect();
-        CpuEngine { kernels, pool, models, units, gene_units, hands, scratch }
+        CpuEngine { kernels, pool, models, units, gene_units, step_costs, homes, scratch }
     }
 
-    /// Runs `work` for every unit of every gene in `genes` (given as a mark per gene), each on its
-    /// worker.
-    fn for_units(
+    /// Number of genes, those without data included.
+    pub fn num_genes(&self) -> usize {
+        self.models.len()
+    }
+
+    /// Deals the units of all genes that have something to do: so many steps in each gene, or 0. Every
+    /// unit stays at home unless that makes the region last much longer than it must.
+    pub fn region(&self, steps_of_gene: &[usize]) -> Region {
+        let num_workers = self.scratch.len();
+        let mut units = Vec::new();
+        let mut costs = Vec::new();
+        for (gene, &steps) in steps_of_gene.iter().enumerate().filter(|(_, steps)| **steps > 0) {
+            for unit in self.gene_units[gene].clone() {
+                units.push(unit);
+                costs.push(self.step_costs[unit] * steps as u64);
+            }
+        }
+        let mut hands = vec![Vec::new(); num_workers];
+        (0..units.len()).for_each(|i| hands[self.homes[units[i]]].push(i));
+        let mut loads = loads_of(&hands, &costs);
+        let fair = costs.iter().sum::<UnitCost>().div_ceil(num_workers as u64);
+        let shortest = costs.iter().copied().max().unwrap_or(0).max(fair);
+        if loads.iter().any(|&load| load > shortest + shortest / 4) {
+            hands = deal(&costs, num_workers);
+            loads = loads_of(&hands, &costs);
+        }
+        hands.iter_mut().flatten().for_each(|i| *i = units[*i]);
+        Region { hands, loads }
+    }
+
+    /// Runs `work` for every unit of a region, each on its worker.
+    pub fn for_units(
         &mut self,
-        wanted: &[bool],
+        region: &Region,
         work: impl Fn(&dyn Kernels, &ModelBlock, &mut Unit, &mut Scratch) + Sync,
     ) {
-        let CpuEngine { kernels, pool, models, units, hands, scratch, .. } = self;
+        let CpuEngine { kernels, pool, models, units, scratch, .. } = self;
         let kernels = kernels.as_ref();
-        pool.run(&|worker| {
+        pool.run(&region.loads, &|worker| {
             let mut scratch = lock(&scratch[worker]);
-            for &unit in &hands[worker] {
+            for &unit in &region.hands[worker] {
                 let mut unit = lock(&units[unit]);
-                if wanted[unit.gene] {
-                    let model = &models[unit.gene];
-                    work(kernels, model, &mut unit, &mut scratch);
-                }
+                let model = &models[unit.gene];
+                work(kernels, model, &mut unit, &mut scratch);
             }
         });
     }
 
     /// Sum over the blocks of a gene, in block order.
-    fn gene_sums(&self, gene: usize) -> [f64; 3] {
+    pub fn gene_sums(&self, gene: usize) -> [f64; 3] {
         let mut total = [0.0; 3];
         for unit in self.gene_units[gene].clone() {
             for sums in &lock(&self.units[unit]).sums {
@@ -140,8 +199,11 @@ impl Engine for CpuEngine {
         if of_gene.iter().all(Option::is_none) {
             return;
         }
-        let wanted: Vec<bool> = of_gene.iter().map(Option::is_some).collect();
-        self.for_units(&wanted, |kernels, model, unit, scratch| {
+        let steps = |descriptor: &Option<&TraversalDescriptor>| {
+            descriptor.map_or(0, |descriptor| descriptor.operations.len())
+        };
+        let region = self.region(&of_gene.iter().map(steps).collect::<Vec<_>>());
+        self.for_units(&region, |kernels, model, unit, scratch| {
             let operations = &of_gene[unit.gene].expect("only wanted genes are run").operations;
             unit.update_partials(kernels, model, operations.iter().copied(), scratch);
         });
@@ -152,8 +214,9 @@ impl Engine for CpuEngine {
         for job in jobs {
             assert!(of_gene[job.gene].replace(job).is_none(), "one job per gene");
         }
-        let wanted: Vec<bool> = of_gene.iter().map(Option::is_some).collect();
-        self.for_units(&wanted, |kernels, model, unit, scratch| {
+        let steps = |job: &Option<&EdgeJob>| usize::from(job.is_some());
+        let region = self.region(&of_gene.iter().map(steps).collect::<Vec<_>>());
+        self.for_units(&region, |kernels, model, unit, scratch| {
             let job = of_gene[unit.gene].expect("only wanted genes are run");
             unit.log_likelihoods(kernels, model, job, None, scratch);
         });
@@ -181,9 +244,10 @@ impl Engine for CpuEngine {
         for program in programs {
             assert!(of_gene[program.gene].replace(program).is_none(), "one program per gene");
         }
-        let wanted: Vec<bool> =
-            of_gene.iter().map(|program| program.is_some_and(|p| !p.steps.is_empty())).collect();
-        self.for_units(&wanted, |kernels, model, unit, scratch| {
+        let steps =
+            |program: &Option<&InsertionProgram>| program.map_or(0, |program| program.steps.len());
+        let region = self.region(&of_gene.iter().map(steps).collect::<Vec<_>>());
+        self.for_units(&region, |kernels, model, unit, scratch| {
             let program = of_gene[unit.gene].expect("only wanted genes are run");
             unit.insertion_scores(kernels, model, program, scratch);
         });
@@ -191,29 +255,19 @@ impl Engine for CpuEngine {
     }
 
     fn optimize_branches(&mut self, programs: &mut [SweepProgram]) {
-        // Programs of one gene that is one unit run from end to end on that unit's worker.
-        let mut local: Vec<Option<Mutex<&mut SweepProgram>>> = Vec::new();
-        local.resize_with(self.models.len(), || None);
-        let mut together = Vec::new();
-        for program in programs {
-            match program.genes[..] {
-                [ref only] if self.gene_units[only.gene].len() == 1 => {
-                    let gene = only.gene;
-                    local[gene] = Some(Mutex::new(program));
-                }
-                _ => together.push(program),
-            }
-        }
-        let wanted: Vec<bool> = local.iter().map(Option::is_some).collect();
-        if wanted.contains(&true) {
-            self.for_units(&wanted, |kernels, model, unit, scratch| {
-                let mut program =
-                    lock(local[unit.gene].as_ref().expect("only wanted genes are run"));
-                run_sweep(&mut program, &mut OneUnit { kernels, model, unit, scratch });
-            });
-        }
+        // A program of one gene is run from end to end by one worker, unless the gene is so large that
+        // all others would wait for it.
+        let (mut alone, mut together): (Vec<_>, Vec<_>) =
+            programs.iter_mut().partition(|program| program.genes.len() == 1);
+        let tasks: Vec<WholeTask> = alone.iter().map(|program| self.sweep_cost(program)).collect();
+        let (hands, split) = deal_whole(&tasks, self.pool.num_workers());
+        let costs: Vec<UnitCost> = tasks.iter().map(|task| task.whole).collect();
+        let loads = loads_of(&hands, &costs);
+        self.sweep_whole_genes(&mut alone, &hands, &loads);
+        let alone = alone.into_iter().enumerate();
+        together.extend(alone.filter(|(i, _)| split.contains(i)).map(|(_, program)| program));
         for program in together {
-            run_sweep(program, &mut AllUnits { engine: self });
+            run_sweep(program, &mut AllWorkers::new(self));
         }
     }
 
@@ -237,6 +291,40 @@ impl Engine for CpuEngine {
 }
 
 impl CpuEngine {
+    /// What the sweep of a single gene costs one worker, and all together.
+    fn sweep_cost(&self, program: &SweepProgram) -> WholeTask {
+        let units = self.gene_units[program.genes[0].gene].clone();
+        // A branch takes a sumtable and a few Newton steps beside the CLVs that turn to it.
+        let steps = (program.operations.len() + 2 * program.steps.len()) as UnitCost;
+        let cost = |unit: usize| self.step_costs[unit] * steps;
+        let meetings = MEETINGS_PER_BRANCH * program.steps.len() as UnitCost;
+        let longest = units.clone().map(cost).max().unwrap_or(0);
+        WholeTask { whole: units.map(cost).sum(), split: longest + meetings * MEETING }
+    }
+
+    /// Runs each worker's programs, of one gene each, from end to end.
+    fn sweep_whole_genes(
+        &mut self,
+        programs: &mut [&mut SweepProgram],
+        hands: &[Vec<usize>],
+        loads: &[UnitCost],
+    ) {
+        let CpuEngine { kernels, pool, models, units, gene_units, scratch, .. } = self;
+        let kernels = kernels.as_ref();
+        let programs: Vec<Mutex<&mut SweepProgram>> =
+            programs.iter_mut().map(|program| Mutex::new(&mut **program)).collect();
+        pool.run(loads, &|worker| {
+            let scratch = &mut lock(&scratch[worker]);
+            for &i in &hands[worker] {
+                let mut program = lock(&programs[i]);
+                let gene = program.genes[0].gene;
+                let units = units[gene_units[gene].clone()].iter().map(lock).collect();
+                let model = &models[gene];
+                run_sweep(&mut program, &mut WholeGene { kernels, model, units, scratch });
+            }
+        });
+    }
+
     fn program_scores(&self, program: &InsertionProgram) -> Vec<f64> {
         let mut scores = vec![0.0; program.num_scores()];
         for unit in self.gene_units[program.gene].clone() {
@@ -251,94 +339,9 @@ impl CpuEngine {
     }
 }
 
-/// A whole gene in one unit: no other worker is needed.
-struct OneUnit<'a> {
-    kernels: &'a dyn Kernels,
-    model: &'a ModelBlock,
-    unit: &'a mut Unit,
-    scratch: &'a mut Scratch,
-}
-
-impl Derivatives for OneUnit<'_> {
-    fn start_step(&mut self, program: &SweepProgram, step: usize) {
-        for job in &program.jobs[program.steps[step].jobs.clone()] {
-            start_job(self.kernels, self.model, self.unit, self.scratch, program, job);
-        }
-    }
-
-    fn at(&mut self, program: &SweepProgram, step: usize, t: f64) -> [f64; 3] {
-        let job = program.steps[step].jobs.start;
-        let length = job_length(program, job, step, t);
-        self.unit.derivatives(self.kernels, self.model, length, self.scratch);
-        let mut total = [0.0; 3];
-        for sums in &self.unit.sums {
-            total.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
-        }
-        chain_rule(total, program.genes[0].brlen_scaler)
-    }
-}
-
-/// Several genes, or a gene in several units: one region of all workers per evaluation.
-struct AllUnits<'a> {
-    engine: &'a mut CpuEngine,
-}
-
-impl AllUnits<'_> {
-    fn jobs_of_genes(&self, program: &SweepProgram, step: usize) -> Vec<Option<usize>> {
-        let mut of_gene = vec![None; self.engine.models.len()];
-        for job in program.steps[step].jobs.clone() {
-            of_gene[program.genes[program.jobs[job].member].gene] = Some(job);
-        }
-        of_gene
-    }
-}
-
-impl Derivatives for AllUnits<'_> {
-    fn start_step(&mut self, program: &SweepProgram, step: usize) {
-        let of_gene = self.jobs_of_genes(program, step);
-        let wanted: Vec<bool> = of_gene.iter().map(Option::is_some).collect();
-        self.engine.for_units(&wanted, |kernels, model, unit, scratch| {
-            let job = &program.jobs[of_gene[unit.gene].expect("only wanted genes are run")];
-            start_job(kernels, model, unit, scratch, program, job);
-        });
-    }
-
-    fn at(&mut self, program: &SweepProgram, step: usize, t: f64) -> [f64; 3] {
-        let of_gene = self.jobs_of_genes(program, step);
-        let wanted: Vec<bool> = of_gene.iter().map(Option::is_some).collect();
-        self.engine.for_units(&wanted, |kernels, model, unit, scratch| {
-            let job = of_gene[unit.gene].expect("only wanted genes are run");
-            unit.derivatives(kernels, model, job_length(program, job, step, t), scratch);
-        });
-        let mut total = [0.0; 3];
-        for (gene, job) in of_gene.iter().enumerate() {
-            if let Some(job) = job {
-                let scaler = program.genes[program.jobs[*job].member].brlen_scaler;
-                let sums = chain_rule(self.engine.gene_sums(gene), scaler);
-                total.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
-            }
-        }
-        total
-    }
-}
-
-fn start_job(
-    kernels: &dyn Kernels,
-    model: &ModelBlock,
-    unit: &mut Unit,
-    scratch: &mut Scratch,
-    program: &SweepProgram,
-    job: &super::super::operation::SweepJob,
-) {
-    let gene = &program.genes[job.member];
-    let operations = &program.operations[job.operations.clone()];
-    unit.update_partials(kernels, model, operations.iter().map(|o| with_lengths(gene, o)), scratch);
-    unit.update_sumtable(kernels, model, job.ends);
-}
-
-/// Derivatives with respect to t of a function of s·t.
-fn chain_rule([value, first, second]: [f64; 3], s: f64) -> [f64; 3] {
-    [value, s * first, s * s * second]
+/// What each worker has to do of the tasks it was dealt.
+fn loads_of(hands: &[Vec<usize>], costs: &[UnitCost]) -> Vec<UnitCost> {
+    hands.iter().map(|hand| hand.iter().map(|&task| costs[task]).sum()).collect()
 }
 
 /// A lock that is never contended; a panic elsewhere is reported there.

@@ -6,6 +6,7 @@ mod avx2;
 mod avx512;
 pub mod body;
 mod constants;
+mod derivatives;
 mod engine;
 mod kernels;
 mod scalar;

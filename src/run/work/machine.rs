@@ -102,8 +102,7 @@ impl Machine {
         self.select().expect("the kernels were found when the machine was made")
     }
 
-    /// An evaluator for a tree; gene g has the data of partition g and the model `models[g]`. Threads
-    /// are pinned if there are several.
+    /// An evaluator for a tree; gene g has the data of partition g and the model `models[g]`.
     pub fn evaluator(
         &self,
         partitions: &[Partition],
@@ -128,7 +127,7 @@ fn allowed_threads(plan: &Plan) -> usize {
     }
 }
 
-/// An evaluator on the processor for a tree over all taxa. Threads are pinned if there are several.
+/// An evaluator on the processor for a tree over all taxa.
 pub fn make_evaluator(
     partitions: &[Partition],
     models: &[Model],
@@ -142,7 +141,7 @@ pub fn make_evaluator(
         .zip(models)
         .map(|(partition, model)| GeneData::new(&partition.patterns, model))
         .collect();
-    let engine = CpuEngine::new(&data, kernels, threads, threads > 1);
+    let engine = CpuEngine::new(&data, kernels, threads);
     let genes = data
         .iter()
         .zip(partitions)

@@ -1,0 +1,145 @@
+//! Whether a region is run by all workers or by the calling thread alone ("solo").
+//!
+//! Alone is faster when another process has taken a worker's core, so that everybody waits for that
+//! worker, and when regions are so short that starting the workers takes longer than the work. What
+//! counts is not how long the caller waits, which for uneven shares may be most of the time, but
+//! whether the region lasts longer than all shares one after the other. That is foreseen from the time
+//! of the caller's own share and from what it is of the whole. The foresight is checked: a solo phase
+//! begins with a short trial whose shares are timed, and what the trial says counts from then on.
+
+use std::time::Duration;
+
+/// How the next region is to be run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// By all workers; to be told to [`Pace::count`].
+    Together,
+    /// All shares by the caller; to be told to [`Pace::count`].
+    Trial,
+    /// All shares by the caller, without looking at the clock; to be told to [`Pace::count_solo`].
+    Solo,
+}
+
+/// What a region took.
+#[derive(Debug, Clone, Copy)]
+pub struct Timed {
+    /// Time of the caller's own share.
+    pub own: Duration,
+    /// Time of the whole region.
+    pub wall: Duration,
+    /// All shares in units of the caller's, as far as known beforehand.
+    pub shares: f64,
+}
+
+/// Decides how regions are run, from what those before took.
+pub struct Pace {
+    phase: Phase,
+    /// Regions of all workers are judged together that took so many seconds.
+    window: f64,
+    /// Of this window: time that all shares take one after the other, as foreseen.
+    foreseen: f64,
+    /// Of this window: time that the regions took.
+    measured: f64,
+    /// What all shares take one after the other, in units of what is foreseen.
+    correction: f64,
+    /// The same of the regions before the trial, which all workers did.
+    suspected: f64,
+    solo_length: Duration,
+    pause_length: Duration,
+    regions: u32,
+}
+
+#[derive(Clone, Copy)]
+enum Phase {
+    Together { judged_from: Duration },
+    Trial,
+    Solo { until: Duration },
+}
+
+/// Seconds per worker over which regions of all workers are judged: the more workers, the more a solo
+/// phase costs that is begun because of a single long wait.
+const WINDOW_PER_WORKER: f64 = 0.002;
+/// Seconds of a trial.
+const TRIAL: f64 = 0.004;
+/// The first solo phase; each that follows without a good window between is twice as long.
+const SHORTEST_SOLO: Duration = Duration::from_millis(40);
+const LONGEST_SOLO: Duration = Duration::from_millis(320);
+/// Without judging after a trial that showed the suspicion wrong, also twice as long each time.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(80);
+const LONGEST_PAUSE: Duration = Duration::from_millis(640);
+/// How much of a correction is left after a good window: other regions may need none.
+const MEMORY: f64 = 0.99;
+
+impl Pace {
+    /// Nothing is known yet: regions are run by all workers.
+    pub fn new(num_workers: usize) -> Self {
+        Pace {
+            window: WINDOW_PER_WORKER * num_workers as f64,
+            phase: Phase::Together { judged_from: Duration::ZERO },
+            foreseen: 0.0,
+            measured: 0.0,
+            correction: 1.0,
+            suspected: 1.0,
+            solo_length: SHORTEST_SOLO,
+            pause_length: SHORTEST_PAUSE,
+            regions: 0,
+        }
+    }
+
+    /// How to run the next region.
+    pub fn turn(&self) -> Turn {
+        match self.phase {
+            Phase::Together { .. } => Turn::Together,
+            Phase::Trial => Turn::Trial,
+            Phase::Solo { .. } => Turn::Solo,
+        }
+    }
+
+    /// Takes note of a solo region. The clock is read now and then only: regions may take less than a
+    /// microsecond.
+    pub fn count_solo(&mut self, now: impl Fn() -> Duration) {
+        self.regions = self.regions.wrapping_add(1);
+        let Phase::Solo { until } = self.phase else { return };
+        if self.regions.is_multiple_of(16) && now() >= until {
+            self.phase = Phase::Together { judged_from: Duration::ZERO };
+        }
+    }
+
+    /// Takes note of a region that was timed and ended at `now`.
+    pub fn count(&mut self, now: Duration, region: Timed) {
+        // Where the caller has no share it knows nothing.
+        if region.shares.is_finite() {
+            self.foreseen += region.own.as_secs_f64() * region.shares;
+            self.measured += region.wall.as_secs_f64();
+        }
+        let enough = if self.turn() == Turn::Trial { TRIAL } else { self.window };
+        if self.measured < enough {
+            return;
+        }
+        let ratio = self.measured / self.foreseen.max(f64::MIN_POSITIVE);
+        (self.foreseen, self.measured) = (0.0, 0.0);
+        match self.phase {
+            Phase::Together { judged_from } if now < judged_from => {}
+            Phase::Together { .. } if ratio > self.correction => {
+                self.suspected = ratio;
+                self.phase = Phase::Trial;
+            }
+            Phase::Together { .. } => {
+                self.solo_length = SHORTEST_SOLO;
+                self.correction = 1.0 + (self.correction - 1.0) * MEMORY;
+            }
+            Phase::Trial => {
+                self.correction = ratio;
+                if self.suspected > ratio {
+                    self.phase = Phase::Solo { until: now + self.solo_length };
+                    self.solo_length = (self.solo_length * 2).min(LONGEST_SOLO);
+                    self.pause_length = SHORTEST_PAUSE;
+                } else {
+                    self.phase = Phase::Together { judged_from: now + self.pause_length };
+                    self.pause_length = (self.pause_length * 2).min(LONGEST_PAUSE);
+                }
+            }
+            Phase::Solo { .. } => {}
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Which core a worker runs on.
+//!
+//! Workers are pinned, one to a core, only where that cannot hurt: if they are as many as the cores that
+//! this process may use, and if no other pool on this machine has its workers pinned. Two runs that
+//! pinned their workers to the same cores would share these and leave the others idle. Otherwise the
+//! operating system decides, which alone knows what else is running.
+
+use core_affinity::CoreId;
+use std::fs::File;
+use std::path::Path;
+
+/// File whose lock says that somebody's workers are pinned; it stays empty.
+const CLAIM: &str = "mlsearch.pinned";
+
+/// The cores of the machine, as long as it lives.
+pub(super) struct Claim {
+    cores: Vec<CoreId>,
+    _lock: File,
+}
+
+impl Claim {
+    /// The cores for so many workers; `None` if they are better left to the operating system.
+    pub(super) fn new(num_workers: usize) -> Option<Self> {
+        let cores = core_affinity::get_core_ids().unwrap_or_default();
+        let fits = num_workers > 1 && num_workers == cores.len();
+        let lock = fits.then(|| lock(&std::env::temp_dir().join(CLAIM))).flatten();
+        lock.map(|lock| Claim { cores, _lock: lock })
+    }
+
+    /// Core of a worker. The caller, worker 0, has none: it is the thread that can leave a busy core.
+    pub(super) fn core(&self, worker: usize) -> Option<CoreId> {
+        self.cores.get(worker).copied().filter(|_| worker > 0)
+    }
+}
+
+fn lock(path: &Path) -> Option<File> {
+    // Another user's file can only be read, which is enough.
+    let opened = File::options().create(true).truncate(false).write(true).open(path);
+    let file = opened.or_else(|_| File::open(path)).ok()?;
+    file.try_lock().is_ok().then_some(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_one_at_a_time_has_the_cores() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(CLAIM);
+        let first = lock(&path).unwrap();
+        assert!(lock(&path).is_none());
+        drop(first);
+        assert!(lock(&path).is_some());
+        assert!(lock(&dir.path().join("no/folder")).is_none());
+    }
+
+    #[test]
+    fn a_part_of_the_cores_is_not_pinned() {
+        assert!(Claim::new(1).is_none());
+        let cores = core_affinity::get_core_ids().unwrap_or_default().len();
+        assert!(Claim::new(cores + 1).is_none());
+    }
+}
