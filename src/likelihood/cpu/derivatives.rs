@@ -2,10 +2,10 @@
 
 use super::super::operation::{SweepJob, SweepProgram};
 use super::body::pmatrix::ModelBlock;
-use super::engine::{CpuEngine, Region};
 use super::kernels::Kernels;
 use super::sweep::{Derivatives, job_length, with_lengths};
 use super::unit::{Scratch, Unit};
+use super::workers::{CpuEngine, Region};
 use std::sync::MutexGuard;
 
 /// A whole gene in the hands of one worker, from the first branch to the last.

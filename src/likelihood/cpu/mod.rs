@@ -9,11 +9,14 @@ mod constants;
 mod derivatives;
 mod engine;
 mod kernels;
+mod model_block;
 mod scalar;
 mod select;
 mod sweep;
 mod unit;
+mod workers;
 
-pub use engine::{CpuEngine, empty_model, fill_model};
 pub use kernels::Kernels;
+pub use model_block::{empty_model, fill_model};
 pub use select::{all_kernels, select_kernels};
+pub use workers::CpuEngine;

@@ -1,0 +1,184 @@
+//! [`CpuEngine`] as units of blocks on worker threads: which worker does which unit, and sums in block order.
+//! What is computed on them is in `engine`.
+
+use super::super::data::GeneData;
+use super::super::layout::{Dims, block_lens};
+use super::body::pmatrix::ModelBlock;
+use super::kernels::Kernels;
+use super::model_block::empty_model;
+use super::unit::{Scratch, Unit};
+use crate::parallel::{Pool, UnitCost, deal};
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard};
+
+/// Likelihoods on the processor.
+pub struct CpuEngine {
+    pub(super) kernels: Box<dyn Kernels>,
+    pub(super) pool: Pool,
+    pub(super) models: Vec<ModelBlock>,
+    /// Units of all genes, in gene and block order. The locks are never contended: in a region every
+    /// unit is dealt to one worker, and the caller takes them only between regions.
+    pub(super) units: Vec<Mutex<Unit>>,
+    pub(super) gene_units: Vec<Range<usize>>,
+    /// What one step (a CLV update, say) costs in each unit.
+    pub(super) step_costs: Vec<UnitCost>,
+    /// The worker that made each unit, and works on it unless few other units have something to do.
+    pub(super) homes: Vec<usize>,
+    pub(super) scratch: Vec<Mutex<Scratch>>,
+}
+
+/// A gene is split into several units only if it has at least this many blocks per worker: below
+/// that, the matrices every unit computes for itself cost more than the split gains.
+const MIN_BLOCKS_PER_UNIT: usize = 2;
+
+/// A gene stays whole if it is less than a worker's fair share divided by this: so many genes are
+/// even enough when they are dealt whole, even if only some of them have something to do.
+const WHOLE_GENES_PER_WORKER: usize = 16;
+
+/// Units dealt to workers for one region.
+#[derive(Default)]
+pub struct Region {
+    hands: Vec<Vec<usize>>,
+    loads: Vec<UnitCost>,
+}
+
+impl CpuEngine {
+    /// An engine for these genes with `num_workers` threads. Genes without models must be given one
+    /// before anything is computed.
+    pub fn new(data: &[GeneData], kernels: Box<dyn Kernels>, num_workers: usize) -> Self {
+        let num_workers = num_workers.max(1);
+        let mut pool = Pool::new(num_workers);
+        let models: Vec<ModelBlock> = data.iter().map(empty_model).collect();
+        let gene_cost = |gene: usize, data: &GeneData| {
+            let Dims { num_states, .. } = models[gene].dims;
+            (data.num_patterns() * data.num_tips() * models[gene].dims.row() * num_states) as u64
+        };
+        let all: u64 = data.iter().enumerate().map(|(gene, data)| gene_cost(gene, data)).sum();
+        // Blocks of each unit, as (gene, first block, lengths, constant patterns).
+        let mut plans: Vec<(usize, usize, Vec<usize>, Option<GeneData>)> = Vec::new();
+        let mut gene_units = Vec::new();
+        for (gene, data) in data.iter().enumerate() {
+            let first = plans.len();
+            if data.num_tips() > 0 {
+                let lens = block_lens(data.num_patterns());
+                let is_small =
+                    gene_cost(gene, data) * (num_workers * WHOLE_GENES_PER_WORKER) as u64 <= all;
+                let most = if is_small { 1 } else { num_workers };
+                let parts = (lens.len() / MIN_BLOCKS_PER_UNIT).clamp(1, most);
+                for part in 0..parts {
+                    let range = lens.len() * part / parts..lens.len() * (part + 1) / parts;
+                    let is_last = part + 1 == parts;
+                    let constants = is_last.then(|| data.constant_patterns()).flatten();
+                    plans.push((gene, range.start, lens[range].to_vec(), constants));
+                }
+            }
+            gene_units.push(first..plans.len());
+        }
+        let step_costs: Vec<UnitCost> = plans
+            .iter()
+            .map(|(gene, _, lens, constants)| {
+                let row = models[*gene].dims.row() * models[*gene].dims.num_states;
+                let constants = constants.as_ref().map_or(0, GeneData::num_patterns);
+                ((lens.iter().sum::<usize>() + constants) * row) as u64
+            })
+            .collect();
+        let num_tips = |unit: usize| data[plans[unit].0].num_tips() as u64;
+        let costs: Vec<UnitCost> =
+            step_costs.iter().enumerate().map(|(unit, cost)| cost * num_tips(unit)).collect();
+        let hands = deal(&costs, num_workers);
+        let mut homes = vec![0; plans.len()];
+        for (worker, hand) in hands.iter().enumerate() {
+            hand.iter().for_each(|&unit| homes[unit] = worker);
+        }
+        let slots: Vec<Mutex<Option<Unit>>> = plans.iter().map(|_| Mutex::new(None)).collect();
+        // Every worker makes its own units, so that their memory lies near it.
+        pool.run(&vec![1; num_workers], &|worker| {
+            for &unit in &hands[worker] {
+                let (gene, first_block, lens, constants) = &plans[unit];
+                let (data, dims) = (&data[*gene], models[*gene].dims);
+                let made = Unit::new(*gene, data, dims, lens, *first_block, constants.as_ref());
+                *lock(&slots[unit]) = Some(made);
+            }
+        });
+        let units = slots
+            .into_iter()
+            .map(|slot| {
+                let unit = slot.into_inner().unwrap_or_else(|e| e.into_inner());
+                Mutex::new(unit.expect("every unit was dealt to a worker"))
+            })
+            .collect();
+        let scratch = (0..num_workers).map(|_| Mutex::new(Scratch::default())).collect();
+        CpuEngine { kernels, pool, models, units, gene_units, step_costs, homes, scratch }
+    }
+
+    /// Number of genes, those without data included.
+    pub fn num_genes(&self) -> usize {
+        self.models.len()
+    }
+
+    /// Deals the units of all genes that have something to do: so many steps in each gene, or 0. Every
+    /// unit stays at home unless that makes the region last much longer than it must.
+    pub fn region(&self, steps_of_gene: &[usize]) -> Region {
+        let num_workers = self.scratch.len();
+        let mut units = Vec::new();
+        let mut costs = Vec::new();
+        for (gene, &steps) in steps_of_gene.iter().enumerate().filter(|(_, steps)| **steps > 0) {
+            for unit in self.gene_units[gene].clone() {
+                units.push(unit);
+                costs.push(self.step_costs[unit] * steps as u64);
+            }
+        }
+        let mut hands = vec![Vec::new(); num_workers];
+        (0..units.len()).for_each(|i| hands[self.homes[units[i]]].push(i));
+        let mut loads = loads_of(&hands, &costs);
+        let fair = costs.iter().sum::<UnitCost>().div_ceil(num_workers as u64);
+        let shortest = costs.iter().copied().max().unwrap_or(0).max(fair);
+        if loads.iter().any(|&load| load > shortest + shortest / 4) {
+            hands = deal(&costs, num_workers);
+            loads = loads_of(&hands, &costs);
+        }
+        hands.iter_mut().flatten().for_each(|i| *i = units[*i]);
+        Region { hands, loads }
+    }
+
+    /// Runs `work` for every unit of a region, each on its worker.
+    pub fn for_units(
+        &mut self,
+        region: &Region,
+        work: impl Fn(&dyn Kernels, &ModelBlock, &mut Unit, &mut Scratch) + Sync,
+    ) {
+        let CpuEngine { kernels, pool, models, units, scratch, .. } = self;
+        let kernels = kernels.as_ref();
+        pool.run(&region.loads, &|worker| {
+            let mut scratch = lock(&scratch[worker]);
+            for &unit in &region.hands[worker] {
+                let mut unit = lock(&units[unit]);
+                let model = &models[unit.gene];
+                work(kernels, model, &mut unit, &mut scratch);
+            }
+        });
+    }
+
+    /// Sum over the blocks of a gene, in block order.
+    pub fn gene_sums(&self, gene: usize) -> [f64; 3] {
+        let mut total = [0.0; 3];
+        for unit in self.gene_units[gene].clone() {
+            for sums in &lock(&self.units[unit]).sums {
+                for (total, sum) in total.iter_mut().zip(sums) {
+                    *total += sum;
+                }
+            }
+        }
+        total
+    }
+}
+
+/// What each worker has to do of the tasks it was dealt.
+pub(super) fn loads_of(hands: &[Vec<usize>], costs: &[UnitCost]) -> Vec<UnitCost> {
+    hands.iter().map(|hand| hand.iter().map(|&task| costs[task]).sum()).collect()
+}
+
+/// A lock that is never contended; a panic elsewhere is reported there.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
