@@ -50,8 +50,7 @@ pub fn check(session: Session) -> Result<()> {
     }
     let seconds = |command| {
         let plan = Plan { command, ..setup.plan.clone() };
-        let seconds = ours.seconds(&plan, num_taxa, 1);
-        seconds.map_or(String::new(), |seconds| format!("about {}", format_seconds(seconds)))
+        ours.seconds(&plan, num_taxa, 1).map_or(String::new(), format_seconds)
     };
     rows.push(("time of a search", seconds(Command::Search)));
     rows.push(("  of the evaluation of a tree", seconds(Command::Evaluate)));

@@ -111,14 +111,14 @@ pub fn format_bytes(bytes: u64) -> String {
     format!("{value:.decimals$} {}", UNITS[unit])
 }
 
-/// `40 s`, `25 min`, `3.5 h`, `12 days`
+/// `about 40 s`, `about 25 min`, `about 3.5 h`, `about 12 days`
 pub fn format_seconds(seconds: f64) -> String {
     match seconds {
         ..1.0 => "less than a second".into(),
-        1.0..120.0 => format!("{seconds:.0} s"),
-        120.0..7_200.0 => format!("{:.0} min", seconds / 60.0),
-        7_200.0..172_800.0 => format!("{:.1} h", seconds / 3_600.0),
-        _ => format!("{:.0} days", seconds / 86_400.0),
+        1.0..120.0 => format!("about {seconds:.0} s"),
+        120.0..7_200.0 => format!("about {:.0} min", seconds / 60.0),
+        7_200.0..172_800.0 => format!("about {:.1} h", seconds / 3_600.0),
+        _ => format!("about {:.0} days", seconds / 86_400.0),
     }
 }
 
