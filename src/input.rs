@@ -180,17 +180,19 @@ fn not_utf8(name: &str, valid: &[u8]) -> Fault {
     Fault::new(Place::file(name).at_line(line), "the text is not UTF-8: save it as UTF-8")
 }
 
+/// A text as gzip writes it, for tests.
+#[cfg(test)]
+pub(crate) fn gzip(text: &[u8]) -> Vec<u8> {
+    use std::io::Write;
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(text).unwrap();
+    encoder.finish().unwrap()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flate2::{Compression, write::GzEncoder};
     use std::io::Write;
-
-    fn gzip(text: &[u8]) -> Vec<u8> {
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-        encoder.write_all(text).unwrap();
-        encoder.finish().unwrap()
-    }
 
     fn written(bytes: &[u8]) -> tempfile::NamedTempFile {
         let mut file = tempfile::NamedTempFile::new().unwrap();

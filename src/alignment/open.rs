@@ -54,15 +54,8 @@ fn skip_blanks(input: &mut Input) -> Result<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flate2::{Compression, write::GzEncoder};
+    use crate::input::gzip;
     use proptest::prelude::*;
-    use std::io::Write;
-
-    fn gzip(text: &[u8]) -> Vec<u8> {
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-        encoder.write_all(text).unwrap();
-        encoder.finish().unwrap()
-    }
 
     #[test]
     fn both_formats_plain_and_gzipped_give_the_same_rows() {

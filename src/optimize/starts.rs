@@ -44,14 +44,10 @@ pub fn optimize_from_several_starts(
     observer: &mut dyn Observer,
 ) -> f64 {
     let initial = models.to_vec();
-    let phase = |name: &str| Event::Phase { name: name.to_string() };
     if options.branches {
         observer.event(&phase("first lengths and model"));
         approach_scale(evaluator);
-        let lnl_epsilon = options.lnl_epsilon.max(STARTS_EPSILON);
-        optimize(evaluator, models, &OptimizeOptions { lnl_epsilon, ..*options }, observer);
-        observer.event(&phase("lengths from other starts"));
-        try_other_lengths(evaluator);
+        find_lengths(evaluator, models, options, observer);
     }
     observer.event(&phase("final lengths and model"));
     end(evaluator, models, &initial, options, observer)
@@ -68,15 +64,31 @@ pub fn conclude(
     observer: &mut dyn Observer,
 ) -> f64 {
     if options.branches && evaluator.linkage() == BrlenLinkage::Unlinked {
-        let lnl_epsilon = options.lnl_epsilon.max(STARTS_EPSILON);
-        optimize(evaluator, models, &OptimizeOptions { lnl_epsilon, ..*options }, observer);
-        try_other_lengths(evaluator);
+        find_lengths(evaluator, models, options, observer);
+        observer.event(&phase("final lengths and model"));
     }
     if models.iter().any(|model| !model.other_rates_over_sites().is_empty()) {
         end(evaluator, models, initial, options, observer)
     } else {
         optimize(evaluator, models, options, observer)
     }
+}
+
+fn phase(name: &str) -> Event {
+    Event::Phase { name: name.to_string() }
+}
+
+/// Loosely to an optimum, and from there to the best of those that other lengths lead to.
+fn find_lengths(
+    evaluator: &mut Evaluator,
+    models: &mut [Model],
+    options: &OptimizeOptions,
+    observer: &mut dyn Observer,
+) {
+    let lnl_epsilon = options.lnl_epsilon.max(STARTS_EPSILON);
+    optimize(evaluator, models, &OptimizeOptions { lnl_epsilon, ..*options }, observer);
+    observer.event(&phase("lengths from other starts"));
+    try_other_lengths(evaluator);
 }
 
 /// Rates over sites from other starts, then everything, and parameters anew, see [`restart_parameters`].
