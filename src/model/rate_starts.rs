@@ -118,6 +118,11 @@ impl Model {
         }
     }
 
+    /// True if rates over sites are free (+R) and estimated.
+    pub fn estimates_free_rates(&self) -> bool {
+        matches!(&self.heterogeneity, Heterogeneity::Free(free) if free.mode == ParamMode::Optimized)
+    }
+
     /// How many of the [`Model::free_parameters`], the last ones, are about rates over sites.
     pub fn num_parameters_of_rates(&self) -> usize {
         let heterogeneity = match &self.heterogeneity {

@@ -15,8 +15,9 @@ const MAX_ROUNDS: usize = 3;
 /// Likelihood that another optimum must bring to be worth going on from.
 const WORTHWHILE: f64 = 0.01;
 
-/// Epsilon within which the starts are optimised.
-const STARTS_EPSILON: f64 = 0.1;
+/// Epsilon within which starts of rates and of lengths are optimised. From it on, only the best of them goes
+/// on: ends that are closer to each other are one optimum, or as good.
+pub(super) const STARTS_EPSILON: f64 = 0.1;
 
 /// Optimises the rates over sites of every gene from other starts, with the other parameters as they are,
 /// and keeps what is better; true if anything is. `with_lengths`: the lengths as a whole may follow.
@@ -28,6 +29,9 @@ pub fn try_other_rates(
     let mut any_better = false;
     for _ in 0..MAX_ROUNDS {
         let starts = rank_starts(evaluator, models);
+        if starts.iter().all(Vec::is_empty) {
+            break;
+        }
         let here = Ends::of(evaluator, models);
         let mut best = here.clone();
         for rank in 0..TRIED {

@@ -1,7 +1,7 @@
 //! Optimisation from several starts: branch lengths have many local optima, most of all on trees far from
 //! the best one, where rates vary much between sites, and in short genes with lengths of their own.
 
-use super::rates::try_other_rates;
+use super::rates::{STARTS_EPSILON, try_other_rates};
 use super::rounds::{OptimizeOptions, optimize, optimize_to_the_end, restart_parameters};
 use crate::likelihood::{BranchOptions, BrlenLinkage, Evaluator, Snapshot};
 use crate::model::Model;
@@ -24,10 +24,6 @@ const SWEEPS: [usize; 2] = [4, 8];
 /// The best of the others is given up when it lies further below than so many times what its last sweeps
 /// gained.
 const OUT_OF_REACH: f64 = 10.0;
-
-/// From this epsilon on, only the best of the starts goes on: ends that are closer to each other than this
-/// are one optimum, or as good.
-const STARTS_EPSILON: f64 = 0.1;
 
 /// Most times that parameters begin anew: the first time is nearly always enough.
 const MAX_RESTARTS: usize = 3;
@@ -67,11 +63,17 @@ pub fn conclude(
         find_lengths(evaluator, models, options, observer);
         observer.event(&phase("final lengths and model"));
     }
-    if models.iter().any(|model| !model.other_rates_over_sites().is_empty()) {
-        end(evaluator, models, initial, options, observer)
-    } else {
-        optimize(evaluator, models, options, observer)
+    // Among optima of free rates the way goes through all other parameters, too.
+    if models.iter().any(Model::estimates_free_rates) {
+        return end(evaluator, models, initial, options, observer);
     }
+    optimize(evaluator, models, options, observer);
+    // Invariant sites beside gamma are asked for at the end, because as a rule there is nothing better: before
+    // it, what is merely unfinished looks like a better optimum.
+    if options.model && try_other_rates(evaluator, models, options.branches) {
+        return end(evaluator, models, initial, options, observer);
+    }
+    evaluator.log_likelihood()
 }
 
 fn phase(name: &str) -> Event {
