@@ -6,7 +6,7 @@
 
 use crate::genes::evaluator;
 use mlsearch::alignment::Patterns;
-use mlsearch::likelihood::layout::{Dims, block_lens, num_slots};
+use mlsearch::likelihood::engine::layout::{Dims, block_lens, num_vectors};
 use mlsearch::likelihood::{BranchOptions, BrlenLinkage, Evaluator, Snapshot};
 use mlsearch::partition::{Partition, gappyness};
 use mlsearch::tree::Tree;
@@ -71,10 +71,10 @@ struct Measured {
 impl Side {
     fn new(partitions: &[Partition], tree: &Tree, expected_bytes: usize) -> Self {
         let mut evaluator = evaluator(partitions, tree, BrlenLinkage::Unlinked, 1);
-        assert_eq!(evaluator.engine().clv_bytes(), expected_bytes, "bytes of CLVs");
+        assert_eq!(evaluator.capabilities().vector_bytes, expected_bytes as u64, "bytes of CLVs");
         let start = evaluator.snapshot();
         // Touches all memory, which the first measured traversal should not have to.
-        let lnl = evaluator.log_likelihood();
+        let lnl = evaluator.log_likelihood().expect("an engine");
         Side { evaluator, start, measured: Measured { lnl, ..Measured::default() } }
     }
 
@@ -85,15 +85,15 @@ impl Side {
         for _ in 0..TRAVERSALS {
             evaluator.forget();
             let started = Instant::now();
-            let lnl = evaluator.log_likelihood();
+            let lnl = evaluator.log_likelihood().expect("an engine");
             measured.traversal.push(started.elapsed());
             assert_close(lnl, measured.lnl);
         }
         let mut optimise = |options: &BranchOptions, times: &mut Vec<Duration>, want: &mut f64| {
             evaluator.restore(start);
-            let before = evaluator.log_likelihood();
+            let before = evaluator.log_likelihood().expect("an engine");
             let started = Instant::now();
-            let lnl = evaluator.optimize_branches(options);
+            let lnl = evaluator.optimize_branches(options).expect("an engine");
             times.push(started.elapsed());
             assert!(lnl >= before, "optimised from {before} to {lnl}");
             assert!(times.len() == 1 || lnl == *want, "first {want}, now {lnl}");
@@ -276,7 +276,7 @@ impl Costs {
             );
             let padded: usize = block_lens(patterns.num_patterns()).iter().sum();
             costs.operations += num_clvs * patterns.num_patterns();
-            costs.bytes += num_slots(num_tips) * padded * (dims.row() * 8 + dims.scalers() * 4);
+            costs.bytes += num_vectors(num_tips) * padded * (dims.row() * 8 + dims.scalers() * 4);
         }
         costs
     }

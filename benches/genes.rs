@@ -2,8 +2,7 @@
 
 use mlsearch::alignment::{Alignment, read_alignment_from};
 use mlsearch::alphabet::DataType;
-use mlsearch::likelihood::cpu::select_kernels;
-use mlsearch::likelihood::{BrlenLinkage, Evaluator};
+use mlsearch::likelihood::{BrlenLinkage, EngineOptions, Evaluator};
 use mlsearch::model::Model;
 use mlsearch::partition::{Partition, PartitionDef, build_patterns, parse_partitions};
 use mlsearch::rng::{Purpose, stream};
@@ -85,6 +84,7 @@ pub fn evaluator(
     threads: usize,
 ) -> Evaluator {
     let models: Vec<Model> = partitions.iter().map(|p| p.model.clone()).collect();
-    let kernels = select_kernels(None).expect("every machine has a kernel set");
-    make_evaluator(partitions, &models, tree.clone(), linkage, kernels, threads)
+    let options = EngineOptions { threads, ..EngineOptions::default() };
+    let evaluator = make_evaluator(partitions, &models, tree.clone(), linkage, &options);
+    evaluator.expect("every machine has an engine")
 }

@@ -8,11 +8,10 @@ use criterion::{BenchmarkId, Criterion, Throughput};
 use mlsearch::alphabet::DataType;
 use mlsearch::likelihood::cpu::body::likelihood::{BlockLikelihoods, PatternData};
 use mlsearch::likelihood::cpu::body::operand::End;
-use mlsearch::likelihood::cpu::body::pmatrix::ModelBlock;
-use mlsearch::likelihood::cpu::{Kernels, all_kernels, empty_model, fill_model, select_kernels};
-use mlsearch::likelihood::layout::BLOCK;
+use mlsearch::likelihood::cpu::{Kernels, all_kernels, select_kernels};
+use mlsearch::likelihood::engine::layout::BLOCK;
+use mlsearch::likelihood::engine::{GeneData, GeneModel, ModelBlock};
 use mlsearch::likelihood::naive::naive_log_likelihood;
-use mlsearch::likelihood::{GeneData, GeneModel};
 use mlsearch::model::{EigenModel, Model, RateCats};
 use mlsearch::rng::{Purpose, stream};
 use mlsearch::simulate::{SimModel, simulate_states};
@@ -231,9 +230,9 @@ impl Fixture {
     fn new(num_states: usize) -> Self {
         let gene_model = gene_model(num_states);
         let data = simulate(&gene_model);
-        let mut model = empty_model(&data);
+        let mut model = ModelBlock::new(&data);
         let kernels = scalar();
-        fill_model(&mut model, &gene_model, kernels.as_ref());
+        model.set(&gene_model);
         let pmatrices = BRLENS.map(|t| {
             let mut pmatrix = vec![0.0; model.dims.pmatrix()];
             kernels.update_pmatrix(&model, t, &mut pmatrix);

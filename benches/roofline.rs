@@ -7,7 +7,7 @@
 use crate::{BENCHES, Fixture, Numbers, Output, assert_like_scalar};
 use mlsearch::likelihood::cpu::body::operand::End;
 use mlsearch::likelihood::cpu::{Kernels, all_kernels};
-use mlsearch::likelihood::layout::{BLOCK, Dims};
+use mlsearch::likelihood::engine::layout::{BLOCK, Dims};
 use std::hint::black_box;
 use std::time::Instant;
 

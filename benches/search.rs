@@ -39,24 +39,22 @@ fn bench_round(criterion: &mut Criterion, name: &str, partitions: &[Partition], 
     let data = ParsimonyData::of_partitions(num_taxa, partitions);
     let tree = parsimony_start(&data, 1, Purpose::ParsimonyTree, 0);
     let mut evaluator = evaluator(partitions, &tree, BrlenLinkage::Linked, 1);
-    evaluator.optimize_branches(&BranchOptions {
-        max_sweeps: 10,
-        lnl_epsilon: 1.0,
-        gain_tolerance: ROUND_TOLERANCE,
-    });
+    let options =
+        BranchOptions { max_sweeps: 10, lnl_epsilon: 1.0, gain_tolerance: ROUND_TOLERANCE };
+    evaluator.optimize_branches(&options).expect("an engine");
     let start = evaluator.snapshot();
     let mut round = || -> (RoundResult, Duration) {
         evaluator.restore(&start);
-        let before = evaluator.log_likelihood();
+        let before = evaluator.log_likelihood().expect("an engine");
         let mut changed = Changed::all(evaluator.tree());
         let started = Instant::now();
-        let result = spr_round(&mut evaluator, &data, &FAST, &mut changed, |_| {});
+        let result = spr_round(&mut evaluator, &data, &FAST, &mut changed).expect("an engine");
         let time = started.elapsed();
         assert!(result.lnl >= before, "from {before} to {}", result.lnl);
         assert!(result.scored > 0, "nothing was tried");
         // What the round says is what a computation from nothing finds.
         evaluator.forget();
-        let fresh = evaluator.log_likelihood();
+        let fresh = evaluator.log_likelihood().expect("an engine");
         assert!((fresh - result.lnl).abs() <= 1e-9 * fresh.abs(), "{fresh}, not {}", result.lnl);
         (result, time)
     };

@@ -63,19 +63,19 @@ fn measure(
 ) -> [f64; 2] {
     let start = evaluator.snapshot();
     evaluator.forget();
-    let lnl = evaluator.log_likelihood();
+    let lnl = evaluator.log_likelihood().expect("an engine");
     group.bench_function(format!("traversal/{name}"), |b| {
         b.iter(|| {
             evaluator.forget();
-            assert_eq!(evaluator.log_likelihood(), lnl);
+            assert_eq!(evaluator.log_likelihood().expect("an engine"), lnl);
         });
     });
     let mut optimise = || {
         evaluator.restore(&start);
-        let before = evaluator.log_likelihood();
+        let before = evaluator.log_likelihood().expect("an engine");
         assert_close(before, lnl);
         let started = Instant::now();
-        let after = evaluator.optimize_branches(&FIXED_SWEEPS);
+        let after = evaluator.optimize_branches(&FIXED_SWEEPS).expect("an engine");
         let time = started.elapsed();
         assert!(after > before, "optimised from {before} to {after}");
         (after, time)

@@ -2,8 +2,7 @@
 //! engine's exact scaling against pruning in which every vector carries its logarithm.
 
 use mlsearch::alignment::Patterns;
-use mlsearch::likelihood::cpu::select_kernels;
-use mlsearch::likelihood::{BranchOptions, BrlenLinkage};
+use mlsearch::likelihood::{BranchOptions, BrlenLinkage, EngineOptions};
 use mlsearch::model::Model;
 use mlsearch::partition::Partition;
 use mlsearch::rng::{Purpose, stream};
@@ -119,15 +118,16 @@ fn likelihoods_of_thousands_of_taxa_are_exact_for_every_type_of_data() {
             sites,
             patterns: patterns.clone(),
         }];
-        let kernels = select_kernels(None).expect("kernels");
+        let engine = EngineOptions { threads: 1, ..EngineOptions::default() };
         let linkage = BrlenLinkage::Linked;
         let models = [model.clone()];
-        let mut evaluator = make_evaluator(&partitions, &models, tree, linkage, kernels, 1);
-        let found = evaluator.log_likelihood();
+        let evaluator = make_evaluator(&partitions, &models, tree, linkage, &engine);
+        let mut evaluator = evaluator.expect("an evaluator");
+        let found = evaluator.log_likelihood().expect("a likelihood");
         assert!((found / expected - 1.0).abs() < TOLERANCE, "{text}: {found}, not {expected}");
         // The same after derivatives have moved the lengths.
         let options = BranchOptions { max_sweeps: 1, lnl_epsilon: 1.0, gain_tolerance: 1e-2 };
-        let better = evaluator.optimize_branches(&options);
+        let better = evaluator.optimize_branches(&options).expect("a likelihood");
         let expected = log_likelihood(evaluator.tree(), &patterns, &model);
         assert!(better > found, "{text}: {better} after {found}");
         assert!((better / expected - 1.0).abs() < TOLERANCE, "{text}: {better}, not {expected}");

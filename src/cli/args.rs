@@ -1,5 +1,6 @@
 //! What was typed, word for word; no meaning is given to it here.
 
+use crate::likelihood::select::INSTRUCTION_SET_HELP;
 use clap::{Parser, ValueEnum};
 use std::path::PathBuf;
 
@@ -251,12 +252,12 @@ pub struct Args {
     /// depend on it [default: auto]
     #[arg(short = 'T', long, value_name = "N", help_heading = RUN)]
     pub threads: Option<String>,
-    /// Instruction set: auto, scalar, avx2 or avx512; the result does not depend on it
-    /// [default: auto]
-    #[arg(long, value_name = "SET", help_heading = RUN)]
+    // Its help names the instruction sets, which only the engines know.
+    #[allow(missing_docs)]
+    #[arg(long, value_name = "SET", help_heading = RUN, help = INSTRUCTION_SET_HELP)]
     pub simd: Option<String>,
-    /// Device: auto or cpu
-    #[arg(long, value_name = "DEVICE", hide = true)]
+    /// What computes likelihoods
+    #[arg(long, value_name = "ENGINE", hide = true)]
     pub backend: Option<String>,
     /// Print version
     #[arg(short = 'v', long, action = clap::ArgAction::Version, help_heading = RUN)]

@@ -3,13 +3,12 @@
 use super::args::{Args, AutoCriterion, Brlen, Mode, Switch};
 use super::files::{resolve_command, resolve_prefix};
 use super::simulate::resolve_simulate;
-use super::values::{parse_count, parse_simd, parse_threads, parse_trees};
+use super::values::{parse_count, parse_engine, parse_instruction_set, parse_threads, parse_trees};
 use super::verb::{Faults, Verb, find_verb};
 use crate::error::{Error, Result};
 use crate::run::{
     AnalysisOptions, BootstrapOptions, BrlenLinkage, Command, Criterion, DEFAULT_REPLICATES,
-    DEFAULT_SEED, DataOptions, OutputOptions, Plan, RunOptions, SearchEffort, Simd, Threads,
-    TreeSource,
+    DEFAULT_SEED, DataOptions, OutputOptions, Plan, RunOptions, SearchEffort, Threads, TreeSource,
 };
 use std::path::{Path, PathBuf};
 
@@ -57,10 +56,6 @@ fn resolve_main(args: &Args, faults: &mut Faults) -> Plan {
     };
     let names = (args.name.as_deref(), args.prefix.as_deref(), args.out_dir.as_deref());
     let prefix = resolve_prefix(names, input.map(PathBuf::as_path), faults);
-    if let Some(device) = args.backend.as_deref().filter(|d| !["auto", "cpu"].contains(d)) {
-        faults
-            .add(format!("--backend {device} is not supported: this version computes on the CPU"));
-    }
     Plan {
         command,
         data,
@@ -73,7 +68,8 @@ fn resolve_main(args: &Args, faults: &mut Faults) -> Plan {
         seed,
         run: RunOptions {
             threads: faults.or(parse_threads(args.threads.as_deref()), Threads::Fixed(1)),
-            simd: faults.or(parse_simd(args.simd.as_deref()), Simd::Auto),
+            engine: faults.or(parse_engine(args.backend.as_deref()), None),
+            instruction_set: faults.or(parse_instruction_set(args.simd.as_deref()), None),
         },
         output: OutputOptions { prefix, redo: args.redo, sitelh: args.sitelh, quiet: args.quiet },
         command_line: args.command_line.clone(),
@@ -355,7 +351,14 @@ mod tests {
         assert_eq!(plan.search.trees, [TreeSource::Auto]);
         assert_eq!((plan.seed, plan.data.brlen), (DEFAULT_SEED, BrlenLinkage::Linked));
         assert!(plan.data.restricted && plan.search.opt_model && plan.search.opt_branches);
-        assert_eq!(plan.run, RunOptions { threads: Threads::Auto { max: None }, simd: Simd::Auto });
+        assert_eq!(
+            plan.run,
+            RunOptions {
+                threads: Threads::Auto { max: None },
+                engine: None,
+                instruction_set: None
+            }
+        );
         assert_eq!(plan.output.prefix, PathBuf::from("d/a.phy"));
         assert_eq!(plan.num_made_trees(), SearchEffort::Normal.schedule().starts);
     }

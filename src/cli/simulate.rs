@@ -6,7 +6,7 @@ use super::values::parse_trees;
 use super::verb::Faults;
 use crate::run::{
     AnalysisOptions, BootstrapOptions, Command, DEFAULT_SEED, DataOptions, OutputOptions, Plan,
-    RunOptions, SearchEffort, Simd, SimulatePlan, Threads, TreeSource,
+    RunOptions, SearchEffort, SimulatePlan, Threads, TreeSource,
 };
 
 /// Gives a meaning to the options of `simulate`.
@@ -71,7 +71,7 @@ pub(super) fn resolve_simulate(simulate: &SimulateArgs, args: &Args, faults: &mu
         },
         bootstrap: BootstrapOptions { replicates: 0, seed, with_brlens: false },
         seed,
-        run: RunOptions { threads: Threads::Fixed(1), simd: Simd::Auto },
+        run: RunOptions { threads: Threads::Fixed(1), engine: None, instruction_set: None },
         output: OutputOptions {
             prefix: resolve_prefix(names, None, faults),
             redo: simulate.redo,

@@ -2,7 +2,8 @@
 //!
 //! Every function returns the value or the sentence that refuses it.
 
-use crate::run::{Simd, Threads, TreeSource};
+use crate::likelihood::select::{INSTRUCTION_SETS, engine_names};
+use crate::run::{Threads, TreeSource};
 use std::path::{Path, PathBuf};
 
 /// More runs, trees or taxa than this are a misprint, which must not fill the memory.
@@ -65,14 +66,34 @@ pub(super) fn parse_threads(text: Option<&str>) -> std::result::Result<Threads, 
     }
 }
 
-/// Name of a kernel set; RAxML-NG's `none` is `scalar`.
-pub(super) fn parse_simd(text: Option<&str>) -> std::result::Result<Simd, String> {
-    match text.map(str::to_ascii_lowercase).as_deref() {
-        None | Some("auto") => Ok(Simd::Auto),
-        Some("scalar" | "none") => Ok(Simd::Scalar),
-        Some("avx2") => Ok(Simd::Avx2),
-        Some("avx512") => Ok(Simd::Avx512),
-        Some(other) => Err(format!("--simd {other}: expected auto, scalar, avx2 or avx512")),
+/// Name of an instruction set; RAxML-NG's `none` is the first, which every machine has.
+pub(super) fn parse_instruction_set(
+    text: Option<&str>,
+) -> std::result::Result<Option<&'static str>, String> {
+    let text = text.map(|text| match text.to_ascii_lowercase().as_str() {
+        "none" => INSTRUCTION_SETS[0].to_string(),
+        other => other.to_string(),
+    });
+    one_of("--simd", text.as_deref(), INSTRUCTION_SETS)
+}
+
+/// Name of an engine.
+pub(super) fn parse_engine(
+    text: Option<&str>,
+) -> std::result::Result<Option<&'static str>, String> {
+    one_of("--backend", text, &engine_names())
+}
+
+/// One of some names, or none for `auto`.
+fn one_of(
+    option: &str,
+    text: Option<&str>,
+    names: &[&'static str],
+) -> std::result::Result<Option<&'static str>, String> {
+    let Some(text) = text.filter(|text| *text != "auto") else { return Ok(None) };
+    match names.iter().find(|name| **name == text) {
+        Some(name) => Ok(Some(name)),
+        None => Err(format!("{option} {text}: expected auto, {}", names.join(", "))),
     }
 }
 
@@ -117,8 +138,12 @@ mod tests {
         for text in ["0", "auto{0}", "two", "100000"] {
             assert!(parse_threads(Some(text)).is_err(), "{text}");
         }
-        assert_eq!(parse_simd(Some("none")), Ok(Simd::Scalar));
-        assert_eq!(parse_simd(Some("AVX512")), Ok(Simd::Avx512));
-        assert!(parse_simd(Some("sse3")).is_err());
+        assert_eq!(parse_instruction_set(Some("none")), Ok(Some(INSTRUCTION_SETS[0])));
+        let last = INSTRUCTION_SETS.last().copied();
+        let typed = last.map(str::to_ascii_uppercase);
+        assert_eq!(parse_instruction_set(typed.as_deref()), Ok(last));
+        assert!(parse_instruction_set(Some("sse3")).is_err());
+        assert_eq!(parse_engine(Some("auto")), Ok(None));
+        assert!(parse_engine(Some("abacus")).is_err());
     }
 }

@@ -6,6 +6,7 @@
 
 use super::peers::{self, Here};
 use super::typed::{Kind, Typed};
+use crate::likelihood::select::INSTRUCTION_SETS;
 use crate::model::Model;
 use std::path::Path;
 
@@ -115,8 +116,11 @@ fn judge_own(one: &Typed, id: &str, value: &str, all: &[Typed]) -> Verdict {
         },
         "simd" if upper == "SSE3" || upper == "AVX" => refused_as(
             &format!("--simd {value}"),
-            "kernels are scalar, avx2 or avx512; the best of this machine are taken by themselves, and \
-             never change the result",
+            &format!(
+                "kernels are {}; the best of this machine are taken by themselves, and never change the \
+                 result",
+                INSTRUCTION_SETS.join(", ")
+            ),
             words(&[]),
         ),
         "tree" if !Path::new(value).exists() => match upper.as_str() {

@@ -1,7 +1,7 @@
 //! Free model parameters of all genes, optimised in lock-step: every gene has its own minimiser, and
 //! each step is one likelihood call for all of them.
 
-use crate::likelihood::{BrlenLinkage, Evaluator, GeneModel};
+use crate::likelihood::{Evaluator, Result};
 use crate::model::{FreeParameter, Model};
 use crate::numeric::{Bfgs, Brent};
 
@@ -70,13 +70,17 @@ impl<'a> Parameters<'a> {
     }
 
     fn moves_lengths(&self, gene: usize) -> bool {
-        let own = self.evaluator.linkage() != BrlenLinkage::Linked || self.models.len() == 1;
+        let linkage = self.evaluator.linkage();
+        let own = linkage.has_own_lengths() || linkage.has_scalers() || self.models.len() == 1;
         self.with_lengths && own && self.models[gene].has_free_rates_over_sites()
     }
 
     /// Optimises until the last step of each gene gained less than its share of `lnl_epsilon`.
     /// Returns the log-likelihood, which is never lower than before.
-    pub fn optimize(mut self, lnl_epsilon: f64) -> f64 {
+    ///
+    /// # Errors
+    /// The engine has failed.
+    pub fn optimize(mut self, lnl_epsilon: f64) -> Result<f64> {
         let share = (0.1 * lnl_epsilon / self.genes.len().max(1) as f64).max(1e-7);
         let mut minimisers: Vec<(usize, Bfgs)> = self
             .genes
@@ -103,7 +107,7 @@ impl<'a> Parameters<'a> {
             if asked.is_empty() {
                 break;
             }
-            let lnls = self.evaluator.log_likelihoods_of(&asked);
+            let lnls = self.evaluator.log_likelihoods_of(&asked)?;
             for (gene, minimiser) in &mut minimisers {
                 if let Some(i) = asked.iter().position(|g| g == gene) {
                     minimiser.tell(-lnls[i]);
@@ -112,7 +116,7 @@ impl<'a> Parameters<'a> {
         }
         for (gene, minimiser) in &minimisers {
             self.set(*gene, minimiser.best().0);
-            if self.moves_lengths(*gene) && self.evaluator.linkage() != BrlenLinkage::Scaled {
+            if self.moves_lengths(*gene) && !self.evaluator.linkage().has_scalers() {
                 self.evaluator.absorb_brlen_scaler(*gene);
             }
         }
@@ -128,7 +132,7 @@ impl<'a> Parameters<'a> {
         }
         let num_held = self.num_held(gene);
         decode(&mut self.models[gene], num_held, x);
-        self.evaluator.set_model(gene, &GeneModel::new(&self.models[gene]));
+        self.evaluator.set_model(gene, &self.models[gene]);
     }
 }
 
@@ -159,7 +163,10 @@ fn decode(model: &mut Model, num_held: usize, x: &[f64]) {
 
 /// Optimises the scaler of every gene with at least two taxa (scaled mode), then makes their mean,
 /// weighted by sites, 1 again and multiplies all lengths by what it was. Returns the log-likelihood.
-pub fn optimize_brlen_scalers(evaluator: &mut Evaluator) -> f64 {
+///
+/// # Errors
+/// The engine has failed.
+pub fn optimize_brlen_scalers(evaluator: &mut Evaluator) -> Result<f64> {
     let genes: Vec<usize> =
         (0..evaluator.num_genes()).filter(|&gene| evaluator.num_taxa_of(gene) >= 2).collect();
     let [lo, hi] = SCALER_BOUNDS.map(libm::log);
@@ -183,7 +190,7 @@ pub fn optimize_brlen_scalers(evaluator: &mut Evaluator) -> f64 {
             break;
         }
         let wanted: Vec<usize> = asked.iter().map(|&i| genes[i]).collect();
-        let lnls = evaluator.log_likelihoods_of(&wanted);
+        let lnls = evaluator.log_likelihoods_of(&wanted)?;
         for (&i, lnl) in asked.iter().zip(lnls) {
             minimisers[i].tell(-lnl);
         }

@@ -3,7 +3,7 @@
 
 use super::params::Parameters;
 use super::rounds::set_models;
-use crate::likelihood::{Evaluator, GeneModel, Snapshot};
+use crate::likelihood::{Evaluator, Result, Snapshot};
 use crate::model::Model;
 
 /// Starts of a gene that are optimised: those most likely at the lengths and other parameters of now.
@@ -21,18 +21,21 @@ pub(super) const STARTS_EPSILON: f64 = 0.1;
 
 /// Optimises the rates over sites of every gene from other starts, with the other parameters as they are,
 /// and keeps what is better; true if anything is. `with_lengths`: the lengths as a whole may follow.
+///
+/// # Errors
+/// The engine has failed.
 pub fn try_other_rates(
     evaluator: &mut Evaluator,
     models: &mut [Model],
     with_lengths: bool,
-) -> bool {
+) -> Result<bool> {
     let mut any_better = false;
     for _ in 0..MAX_ROUNDS {
-        let starts = rank_starts(evaluator, models);
+        let starts = rank_starts(evaluator, models)?;
         if starts.iter().all(Vec::is_empty) {
             break;
         }
-        let here = Ends::of(evaluator, models);
+        let here = Ends::of(evaluator, models)?;
         let mut best = here.clone();
         for rank in 0..TRIED {
             let genes: Vec<usize> =
@@ -43,12 +46,12 @@ pub fn try_other_rates(
             here.restore(evaluator, models);
             for &gene in &genes {
                 models[gene].clone_from(&starts[gene][rank]);
-                evaluator.set_model(gene, &GeneModel::new(&models[gene]));
+                evaluator.set_model(gene, &models[gene]);
             }
             let parameters = Parameters::new(evaluator, models).of_rates_only(&genes);
             let parameters = if with_lengths { parameters.with_lengths() } else { parameters };
-            parameters.optimize(STARTS_EPSILON);
-            best.improve(&Ends::of(evaluator, models));
+            parameters.optimize(STARTS_EPSILON)?;
+            best.improve(&Ends::of(evaluator, models)?);
         }
         best.restore(evaluator, models);
         let gain = best.lnls.iter().sum::<f64>() - here.lnls.iter().sum::<f64>();
@@ -57,11 +60,11 @@ pub fn try_other_rates(
         }
         any_better = true;
     }
-    any_better
+    Ok(any_better)
 }
 
 /// Every gene's other starts, the most likely first.
-fn rank_starts(evaluator: &mut Evaluator, models: &[Model]) -> Vec<Vec<Model>> {
+fn rank_starts(evaluator: &mut Evaluator, models: &[Model]) -> Result<Vec<Vec<Model>>> {
     let wanted = |(gene, model): (usize, &Model)| match evaluator.num_taxa_of(gene) {
         0..2 => Vec::new(),
         _ => model.other_rates_over_sites(),
@@ -71,21 +74,21 @@ fn rank_starts(evaluator: &mut Evaluator, models: &[Model]) -> Vec<Vec<Model>> {
     for i in 0..starts.iter().map(Vec::len).max().unwrap_or(0) {
         let genes: Vec<usize> = (0..starts.len()).filter(|&gene| starts[gene].len() > i).collect();
         for &gene in &genes {
-            evaluator.set_model(gene, &GeneModel::new(&starts[gene][i]));
+            evaluator.set_model(gene, &starts[gene][i]);
         }
-        for (&gene, lnl) in genes.iter().zip(evaluator.log_likelihoods_of(&genes)) {
+        for (&gene, lnl) in genes.iter().zip(evaluator.log_likelihoods_of(&genes)?) {
             ranked[gene].push((lnl, i));
         }
     }
     for (gene, starts) in starts.iter().enumerate().filter(|(_, starts)| !starts.is_empty()) {
         debug_assert_eq!(starts.len(), ranked[gene].len());
-        evaluator.set_model(gene, &GeneModel::new(&models[gene]));
+        evaluator.set_model(gene, &models[gene]);
         ranked[gene].sort_by(|a, b| b.0.total_cmp(&a.0));
     }
     let best = |(starts, ranked): (&Vec<Model>, &Vec<(f64, usize)>)| {
         ranked.iter().take(TRIED).map(|&(_, i)| starts[i].clone()).collect()
     };
-    starts.iter().zip(&ranked).map(best).collect()
+    Ok(starts.iter().zip(&ranked).map(best).collect())
 }
 
 /// Where every gene has arrived.
@@ -97,9 +100,9 @@ struct Ends {
 }
 
 impl Ends {
-    fn of(evaluator: &mut Evaluator, models: &[Model]) -> Self {
-        let lnls = evaluator.gene_log_likelihoods();
-        Ends { snapshot: evaluator.snapshot(), models: models.to_vec(), lnls }
+    fn of(evaluator: &mut Evaluator, models: &[Model]) -> Result<Self> {
+        let lnls = evaluator.gene_log_likelihoods()?;
+        Ok(Ends { snapshot: evaluator.snapshot(), models: models.to_vec(), lnls })
     }
 
     fn restore(&self, evaluator: &mut Evaluator, models: &mut [Model]) {

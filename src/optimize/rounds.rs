@@ -1,7 +1,7 @@
 //! Rounds of parameters and branch lengths in turn, until a round gains too little.
 
 use super::params::Parameters;
-use crate::likelihood::{BranchOptions, BrlenLinkage, Evaluator, GeneModel};
+use crate::likelihood::{BranchOptions, Evaluator, Result};
 use crate::model::Model;
 use crate::observer::{Event, Observer};
 
@@ -28,27 +28,30 @@ impl OptimizeOptions {
 /// Optimises model parameters and branch lengths in turn. `models` are those of the evaluator's
 /// genes, and follow it; the observer hears of every round. Returns the log-likelihood, which is never
 /// lower than before.
+///
+/// # Errors
+/// The engine has failed.
 pub fn optimize(
     evaluator: &mut Evaluator,
     models: &mut [Model],
     options: &OptimizeOptions,
     observer: &mut dyn Observer,
-) -> f64 {
-    let mut lnl = evaluator.log_likelihood();
+) -> Result<f64> {
+    let mut lnl = evaluator.log_likelihood()?;
     if !options.model && !options.branches {
-        return lnl;
+        return Ok(lnl);
     }
     for round in 0..options.max_rounds {
         let before = lnl;
         // Far from the end, lengths need not be better than the parameters they depend on.
         let max_sweeps = if round == 0 { 4 } else { 8 };
-        lnl = optimize_in_turn(evaluator, models, options, max_sweeps, options.lnl_epsilon);
+        lnl = optimize_in_turn(evaluator, models, options, max_sweeps, options.lnl_epsilon)?;
         tell(observer, round + 1, lnl);
         if lnl - before < options.lnl_epsilon {
             break;
         }
     }
-    lnl
+    Ok(lnl)
 }
 
 fn tell(observer: &mut dyn Observer, round: usize, lnl: f64) {
@@ -62,20 +65,20 @@ fn optimize_in_turn(
     options: &OptimizeOptions,
     max_sweeps: usize,
     model_epsilon: f64,
-) -> f64 {
+) -> Result<f64> {
     if options.branches {
         let lnl_epsilon = (options.lnl_epsilon / 2.0).max(1e-6);
         let gain_tolerance = (options.lnl_epsilon * 1e-3).clamp(1e-8, 1e-3);
         let branches = BranchOptions { max_sweeps, lnl_epsilon, gain_tolerance };
-        evaluator.optimize_branches(&branches);
+        evaluator.optimize_branches(&branches)?;
     }
     if options.model {
         let parameters = Parameters::new(evaluator, models);
         let parameters = if options.branches { parameters.with_lengths() } else { parameters };
-        parameters.optimize(model_epsilon);
+        parameters.optimize(model_epsilon)?;
     }
-    if options.branches && evaluator.linkage() == BrlenLinkage::Scaled {
-        super::params::optimize_brlen_scalers(evaluator);
+    if options.branches && evaluator.linkage().has_scalers() {
+        super::params::optimize_brlen_scalers(evaluator)?;
     }
     evaluator.log_likelihood()
 }
@@ -86,66 +89,73 @@ const TIGHTLY: f64 = 0.01;
 /// [`optimize`], and on with a smaller epsilon of the parameters, until such a round gains less than the
 /// epsilon, too. A minimiser may stall far from the end, and a round in which one gene's did may gain little;
 /// then a single look is not enough (primates in six partitions, GTR+I+G4: 0.1 log units).
+///
+/// # Errors
+/// The engine has failed.
 pub fn optimize_to_the_end(
     evaluator: &mut Evaluator,
     models: &mut [Model],
     options: &OptimizeOptions,
     observer: &mut dyn Observer,
-) -> f64 {
-    let mut lnl = optimize(evaluator, models, options, observer);
+) -> Result<f64> {
+    let mut lnl = optimize(evaluator, models, options, observer)?;
     if !options.model {
-        return lnl;
+        return Ok(lnl);
     }
     for round in 0..options.max_rounds {
         let before = lnl;
         let model_epsilon = TIGHTLY * options.lnl_epsilon;
-        lnl = optimize_in_turn(evaluator, models, options, 4, model_epsilon);
+        lnl = optimize_in_turn(evaluator, models, options, 4, model_epsilon)?;
         tell(observer, round + 1, lnl);
         if lnl - before < options.lnl_epsilon {
             break;
         }
     }
-    lnl
+    Ok(lnl)
 }
 
 /// Optimises the parameters of all genes from `initial` values at the present lengths, and keeps them
 /// in those genes that gain more than the epsilon; true if there are any. Parameters that followed
 /// the lengths all the way from a poor start may have been caught in a local optimum (62 carnivores, 3
 /// codon positions: A-G 1426 times as fast as G-T, and 128 log units too low).
+///
+/// # Errors
+/// The engine has failed.
 pub fn restart_parameters(
     evaluator: &mut Evaluator,
     models: &mut [Model],
     initial: &[Model],
     options: &OptimizeOptions,
-) -> bool {
-    let before = (evaluator.gene_log_likelihoods(), models.to_vec());
+) -> Result<bool> {
+    let before = (evaluator.gene_log_likelihoods()?, models.to_vec());
     set_models(evaluator, models, initial);
-    Parameters::new(evaluator, models).optimize(options.lnl_epsilon);
-    let after = evaluator.gene_log_likelihoods();
+    Parameters::new(evaluator, models).optimize(options.lnl_epsilon)?;
+    let after = evaluator.gene_log_likelihoods()?;
     let mut any_better = false;
     for (gene, model) in models.iter_mut().enumerate() {
         if after[gene] - before.0[gene] > options.lnl_epsilon {
             any_better = true;
         } else {
             model.clone_from(&before.1[gene]);
-            evaluator.set_model(gene, &GeneModel::new(model));
+            evaluator.set_model(gene, model);
         }
     }
-    any_better
+    Ok(any_better)
 }
 
 pub(super) fn set_models(evaluator: &mut Evaluator, models: &mut [Model], values: &[Model]) {
     models.clone_from_slice(values);
     for (gene, model) in models.iter().enumerate() {
-        evaluator.set_model(gene, &GeneModel::new(model));
+        evaluator.set_model(gene, model);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::likelihood::GeneData;
-    use crate::likelihood::cpu::{CpuEngine, select_kernels};
+    use crate::likelihood::engine::GeneData;
+    use crate::likelihood::select::make_engine;
+    use crate::likelihood::{BrlenLinkage, EngineOptions};
     use crate::observer::Silent;
     use crate::rng::{Purpose, Rng, stream};
     use crate::tree::random_tree;
@@ -169,9 +179,10 @@ mod tests {
                 ascertainment: None,
             })
             .collect();
-        let engine = CpuEngine::new(&data, select_kernels(None).unwrap(), 1);
-        let gene = |i: usize| (&data[i], taxa[i].as_slice(), GeneModel::new(&models[i]));
-        Evaluator::new(tree, vec![gene(0), gene(1)], linkage, Box::new(engine))
+        let options = EngineOptions { threads: 1, ..EngineOptions::default() };
+        let engine = make_engine(&data, &options).unwrap();
+        let gene = |i: usize| (&data[i], taxa[i].as_slice(), models[i].clone());
+        Evaluator::new(tree, vec![gene(0), gene(1)], linkage, engine)
     }
 
     fn free() -> Vec<Model> {
@@ -183,18 +194,18 @@ mod tests {
         let options = OptimizeOptions { branches: false, ..OptimizeOptions::to(1e-4) };
         let mut models = free();
         let mut evaluator = case(BrlenLinkage::Linked, &models);
-        optimize(&mut evaluator, &mut models, &options, &mut Silent);
-        let good = evaluator.gene_log_likelihoods();
-        assert!(!restart_parameters(&mut evaluator, &mut models, &free(), &options));
-        assert_eq!(evaluator.gene_log_likelihoods(), good);
+        optimize(&mut evaluator, &mut models, &options, &mut Silent).unwrap();
+        let good = evaluator.gene_log_likelihoods().unwrap();
+        assert!(!restart_parameters(&mut evaluator, &mut models, &free(), &options).unwrap());
+        assert_eq!(evaluator.gene_log_likelihoods().unwrap(), good);
         // One gene in a bad place comes back; the other keeps what it has.
         let kept = models[1].clone();
         models[0].set_free_parameters(&[1e-4, 1e5, 1e-4, 1e5, 1e-4, 1.0]);
-        evaluator.set_model(0, &GeneModel::new(&models[0]));
-        assert!(evaluator.gene_log_likelihoods()[0] < good[0] - 10.0);
-        assert!(restart_parameters(&mut evaluator, &mut models, &free(), &options));
+        evaluator.set_model(0, &models[0]);
+        assert!(evaluator.gene_log_likelihoods().unwrap()[0] < good[0] - 10.0);
+        assert!(restart_parameters(&mut evaluator, &mut models, &free(), &options).unwrap());
         assert_eq!(models[1], kept);
-        let found = evaluator.gene_log_likelihoods();
+        let found = evaluator.gene_log_likelihoods().unwrap();
         assert!((found[0] - good[0]).abs() < 0.01 && found[1] == good[1], "{found:?} {good:?}");
     }
 }

@@ -23,7 +23,7 @@ pub use crate::selection::Criterion;
 pub use execute::execute;
 pub use plan::{
     AnalysisOptions, BootstrapOptions, Command, ConsensusRule, DEFAULT_REPLICATES, DEFAULT_SEED,
-    DataOptions, OutputOptions, Plan, RunOptions, Simd, SimulatePlan, Threads, TreeSource,
+    DataOptions, OutputOptions, Plan, RunOptions, SimulatePlan, Threads, TreeSource,
 };
 pub use prepare::{GivenTree, Loaded, Remarks, load};
 pub use work::{Machine, make_evaluator};

@@ -51,19 +51,6 @@ pub enum Threads {
     Fixed(usize),
 }
 
-/// Which set of likelihood kernels computes; all give the same bits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Simd {
-    /// The best this machine has.
-    Auto,
-    /// Plain code.
-    Scalar,
-    /// AVX2 with fused multiply-add.
-    Avx2,
-    /// AVX-512F.
-    Avx512,
-}
-
 /// A simulated data set.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SimulatePlan {
@@ -195,8 +182,10 @@ pub struct BootstrapOptions {
 pub struct RunOptions {
     /// Threads.
     pub threads: Threads,
-    /// Kernel set.
-    pub simd: Simd,
+    /// Name of the engine; `None` for the best.
+    pub engine: Option<&'static str>,
+    /// Instruction set; `None` for the best that this machine has.
+    pub instruction_set: Option<&'static str>,
 }
 
 /// Files and messages.

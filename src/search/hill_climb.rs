@@ -1,16 +1,18 @@
-//! From a starting tree to a local optimum: fast rounds, then thorough ones.
+//! From starting trees to a local optimum, step by step: fast rounds, perturbations, thorough rounds.
 
 use super::meter::{Meter, part_of_rounds};
 use super::perturb::perturb;
-use super::schedule::{self as at, RoundOptions, SearchEffort, SearchPhase, Shares};
-use super::spr::{Changed, RoundResult, spr_round};
-use crate::likelihood::{BranchOptions, Evaluator, Snapshot};
+use super::schedule::{self as at, RoundOptions, SearchEffort, SearchPhase};
+use super::spr::{Changed, Round};
+use super::state::{End, Perturbing, Plan, Rounds, SearchState, Stage, keep_best};
+use crate::likelihood::{BranchOptions, Evaluator, Result};
 use crate::model::Model;
 use crate::observer::{Event, Observer};
 use crate::optimize::{OptimizeOptions, approach_scale, conclude, optimize};
-use crate::parsimony::ParsimonyData;
+use crate::parsimony::{ParsimonyData, ParsimonyViews};
 use crate::rng::{Purpose, stream};
 use crate::tree::Tree;
+use std::sync::Arc;
 
 /// What a user may change about the search; `None` is the schedule's own.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,224 +71,401 @@ impl SearchOptions {
     }
 }
 
+/// Nodes of a round whose subtrees are one step.
+const NODES_PER_STEP: usize = 16;
+
+/// A search on its way. What it does is decided by its [`SearchState`] alone.
+pub struct Search<'a> {
+    evaluator: &'a mut Evaluator,
+    /// Those of the evaluator's genes.
+    models: &'a mut [Model],
+    /// The same genes as parsimony sees them.
+    data: &'a ParsimonyData,
+    options: &'a SearchOptions,
+    plan: Plan,
+    /// Of the tree as it is, during a round: made anew when they are missing.
+    views: Option<ParsimonyViews<'a>>,
+}
+
+/// Where rounds are after a step.
+enum Advanced {
+    /// There is more to do.
+    Rounds(Rounds),
+    /// They are over; the next have something to look at where this says.
+    Over(Changed),
+}
+
 /// Searches from the evaluator's tree; the best tree found is in the evaluator afterwards, and its
 /// log-likelihood is returned. `models` are those of the evaluator's genes, and follow it; `data` are the
 /// same genes' as parsimony sees them.
+///
+/// # Errors
+/// The engine has failed.
 pub fn search(
     evaluator: &mut Evaluator,
     models: &mut [Model],
     data: &ParsimonyData,
     options: &SearchOptions,
     observer: &mut dyn Observer,
-) -> f64 {
-    let epsilon = options.lnl_epsilon.unwrap_or(at::FINAL_EPSILON);
-    let fast_epsilon = at::FAST_EPSILON.max(epsilon);
-    let schedule = options.effort.schedule();
-    let initial = models.to_vec();
-    let shares = options.effort.shares();
-    let meter = Meter::new(&shares);
-    let mut climb = Climb { evaluator, models, data, options, observer, shares, meter };
-    climb.phase("first lengths and model", climb.shares.of(SearchPhase::Start));
-    approach_scale(climb.evaluator);
-    climb.optimize(at::START_EPSILON.max(epsilon));
-    // Three taxa have only one tree: nothing can be moved.
-    let can_move = climb.evaluator.tree().num_tips() > 3;
-    if can_move {
-        climb.screen(schedule.kept, fast_epsilon);
-        climb.perturb(schedule.perturbations_in_vain(climb.evaluator.tree().num_tips()));
+) -> Result<f64> {
+    let mut search = Search::new(evaluator, models, data, options);
+    while !search.is_done() {
+        search.step(observer)?;
     }
-    if options.unlinked {
-        climb.phase("own lengths per partition", 0.0);
-        climb.evaluator.unlink();
-    }
-    if can_move && (schedule.thorough || options.unlinked) {
-        climb.phase("lengths and model", 0.0);
-        climb.optimize(fast_epsilon);
-        let last = if schedule.thorough { at::THOROUGH } else { at::FAST };
-        climb.rounds("last SPR", climb.shares.of(SearchPhase::Last), &last, epsilon);
-    }
-    if !options.conclude {
-        return climb.evaluator.log_likelihood();
-    }
-    climb.phase("final lengths and model", climb.shares.of(SearchPhase::End));
-    climb.conclude(&initial, options.lnl_epsilon.unwrap_or(at::LAST_EPSILON))
+    search.evaluator.log_likelihood()
 }
 
-struct Climb<'a> {
-    evaluator: &'a mut Evaluator,
-    models: &'a mut [Model],
-    data: &'a ParsimonyData,
-    options: &'a SearchOptions,
-    observer: &'a mut dyn Observer,
-    shares: Shares,
-    meter: Meter,
-}
+impl<'a> Search<'a> {
+    /// A search from the evaluator's tree, before its first step.
+    pub fn new(
+        evaluator: &'a mut Evaluator,
+        models: &'a mut [Model],
+        data: &'a ParsimonyData,
+        options: &'a SearchOptions,
+    ) -> Self {
+        let plan = Plan {
+            stage: Stage::Start,
+            rounds: None,
+            ends: Vec::new(),
+            perturbing: None,
+            initial: models.to_vec(),
+            meter: Meter::new(&options.effort.shares()),
+        };
+        Search { evaluator, models, data, options, plan, views: None }
+    }
 
-impl Climb<'_> {
+    /// Goes on from where a search with the same data and options was, in another evaluator or with another
+    /// engine.
+    pub fn resume(
+        evaluator: &'a mut Evaluator,
+        models: &'a mut [Model],
+        data: &'a ParsimonyData,
+        options: &'a SearchOptions,
+        state: SearchState,
+    ) -> Self {
+        evaluator.resume(&state.snapshot, &state.models);
+        models.clone_from_slice(&state.models);
+        Search { evaluator, models, data, options, plan: state.plan, views: None }
+    }
+
+    /// What the search knows.
+    pub fn state(&self) -> SearchState {
+        SearchState {
+            snapshot: Arc::new(self.evaluator.snapshot()),
+            models: self.models.to_vec(),
+            plan: self.plan.clone(),
+        }
+    }
+
+    /// True if the best tree is in the evaluator.
+    pub fn is_done(&self) -> bool {
+        self.plan.stage == Stage::Done
+    }
+
+    /// Does the next step: some subtrees of a round, a perturbation, or an optimisation.
+    ///
+    /// # Errors
+    /// The engine has failed. The search can be [resumed](Search::resume) from the state before the step.
+    pub fn step(&mut self, observer: &mut dyn Observer) -> Result<()> {
+        match self.plan.rounds.take() {
+            None => self.begin_stage(observer),
+            Some(rounds) => match self.go_on(rounds, observer)? {
+                Advanced::Rounds(rounds) => {
+                    self.plan.rounds = Some(rounds);
+                    Ok(())
+                }
+                Advanced::Over(changed) => self.end_rounds(changed),
+            },
+        }
+    }
+
+    fn begin_stage(&mut self, observer: &mut dyn Observer) -> Result<()> {
+        let all = |evaluator: &Evaluator| Changed::all(evaluator.tree());
+        self.plan.stage = match self.plan.stage {
+            Stage::Start => {
+                self.phase("first lengths and model", self.share(SearchPhase::Start), observer);
+                approach_scale(self.evaluator)?;
+                self.optimize(at::START_EPSILON.max(self.epsilon()), observer)?;
+                if self.can_move() { Stage::Screen(0) } else { Stage::Unlink }
+            }
+            Stage::Screen(number) => {
+                let count = self.options.alternatives.len() + 1;
+                let name = among("fast SPR", "start", number, count);
+                let share = self.share(SearchPhase::Screen) / count as f64;
+                self.phase(&name, share, observer);
+                if number > 0 {
+                    self.evaluator.set_tree(self.options.alternatives[number - 1].clone());
+                    self.evaluator.optimize_branches(&BranchOptions {
+                        max_sweeps: 4,
+                        lnl_epsilon: at::START_EPSILON,
+                        gain_tolerance: at::ROUND_TOLERANCE,
+                    })?;
+                }
+                let mut rounds = self.rounds(name, &at::FAST, self.fast_epsilon());
+                rounds.only_one = true;
+                self.plan.rounds = Some(rounds);
+                Stage::Screen(number)
+            }
+            Stage::Fast(number) => {
+                let count = self.plan.ends.len();
+                let name = among("more fast SPR", "tree", number, count);
+                let share = self.share(SearchPhase::Fast) / count as f64;
+                self.restore(number);
+                self.phase(&name, share, observer);
+                let mut rounds = self.rounds(name, &at::FAST, self.fast_epsilon());
+                rounds.changed = self.plan.ends[number].changed.clone();
+                self.plan.rounds = Some(rounds);
+                Stage::Fast(number)
+            }
+            Stage::Model => {
+                // The parameters of the best tree were those of the first starting tree.
+                self.restore(0);
+                self.phase("lengths and model", self.share(SearchPhase::Model), observer);
+                self.optimize(self.fast_epsilon(), observer)?;
+                let changed = all(self.evaluator);
+                self.plan.ends[0] = End::of(self.evaluator, changed)?;
+                Stage::Wide(0)
+            }
+            Stage::Wide(number) => {
+                let count = self.plan.ends.len();
+                let name = among("wide SPR", "tree", number, count);
+                let share = self.share(SearchPhase::Wide) / count as f64;
+                self.restore(number);
+                self.phase(&name, share, observer);
+                self.plan.rounds = Some(self.rounds(name, &at::WIDE, self.fast_epsilon()));
+                Stage::Wide(number)
+            }
+            Stage::Perturb => match self.perturb(observer)? {
+                true => Stage::Perturb,
+                false => Stage::Unlink,
+            },
+            Stage::Unlink => {
+                if self.options.unlinked {
+                    self.phase("own lengths per partition", 0.0, observer);
+                    self.evaluator.unlink();
+                }
+                let thorough = self.options.effort.schedule().thorough;
+                let goes_on = self.can_move() && (thorough || self.options.unlinked);
+                if goes_on { Stage::BeforeLast } else { Stage::End }
+            }
+            Stage::BeforeLast => {
+                self.phase("lengths and model", 0.0, observer);
+                self.optimize(self.fast_epsilon(), observer)?;
+                Stage::Last
+            }
+            Stage::Last => {
+                let thorough = self.options.effort.schedule().thorough;
+                let last = if thorough { at::THOROUGH } else { at::FAST };
+                self.phase("last SPR", self.share(SearchPhase::Last), observer);
+                let rounds = self.rounds("last SPR".to_string(), &last, self.epsilon());
+                self.plan.rounds = Some(rounds);
+                Stage::Last
+            }
+            Stage::End => {
+                if self.options.conclude {
+                    let share = self.share(SearchPhase::End);
+                    self.phase("final lengths and model", share, observer);
+                    self.conclude(observer)?;
+                }
+                Stage::Done
+            }
+            Stage::Done => Stage::Done,
+        };
+        Ok(())
+    }
+
+    /// A stage's rounds are over; the next has something to look at where `changed` says.
+    fn end_rounds(&mut self, changed: Changed) -> Result<()> {
+        let kept = self.options.effort.schedule().kept;
+        self.plan.stage = match self.plan.stage {
+            Stage::Screen(number) => {
+                let end = End::of(self.evaluator, changed)?;
+                self.plan.ends.push(end);
+                if number < self.options.alternatives.len() {
+                    Stage::Screen(number + 1)
+                } else {
+                    keep_best(&mut self.plan.ends, kept);
+                    Stage::Fast(0)
+                }
+            }
+            Stage::Fast(number) => {
+                let changed = Changed::all(self.evaluator.tree());
+                self.plan.ends[number] = End::of(self.evaluator, changed)?;
+                if number + 1 < self.plan.ends.len() {
+                    Stage::Fast(number + 1)
+                } else {
+                    keep_best(&mut self.plan.ends, kept);
+                    Stage::Model
+                }
+            }
+            Stage::Wide(number) => {
+                let changed = Changed::none(self.evaluator.tree());
+                self.plan.ends[number] = End::of(self.evaluator, changed)?;
+                if number + 1 < self.plan.ends.len() {
+                    Stage::Wide(number + 1)
+                } else {
+                    keep_best(&mut self.plan.ends, 1);
+                    self.restore(0);
+                    self.plan.ends.clear();
+                    Stage::Perturb
+                }
+            }
+            Stage::Last => Stage::End,
+            other => other,
+        };
+        Ok(())
+    }
+
+    /// The next perturbation; false if there are to be no more.
+    fn perturb(&mut self, observer: &mut dyn Observer) -> Result<bool> {
+        let num_taxa = self.evaluator.tree().num_tips();
+        let limit = self.options.effort.schedule().perturbations_in_vain(num_taxa);
+        if limit == 0 {
+            return Ok(false);
+        }
+        let name = "perturbation";
+        let mut perturbing = match self.plan.perturbing.take() {
+            Some(perturbing) => perturbing,
+            None => {
+                self.phase(name, self.share(SearchPhase::Perturb), observer);
+                let (seed, index) = (self.options.seed, self.options.index);
+                let rng = stream(seed, Purpose::Perturbation, index);
+                let best = self.evaluator.log_likelihood()?;
+                Perturbing { rng, number: 0, failures: 0, best }
+            }
+        };
+        let options = self.options.adapt(&at::NEARBY);
+        let Perturbing { rng, number, failures, best } = &mut perturbing;
+        let better = perturb(self.evaluator, self.data, &options, *best, rng)?;
+        *number += 1;
+        *failures += 1;
+        if let Some(lnl) = better {
+            (*best, *failures) = (lnl, 0);
+            let phase = name.to_string();
+            observer.event(&Event::Progress { phase, round: *number, lnl });
+        }
+        // If nothing better is found from here on.
+        let all = (*number + limit - *failures) as f64;
+        observer.advance(self.plan.meter.at(*number as f64 / all));
+        let goes_on = *failures < limit;
+        if goes_on {
+            self.plan.perturbing = Some(perturbing);
+        } else {
+            self.evaluator.log_likelihood()?;
+        }
+        Ok(goes_on)
+    }
+
+    /// Rounds of the evaluator's tree, in which everything is to be looked at.
+    fn rounds(&self, name: String, options: &RoundOptions, epsilon: f64) -> Rounds {
+        Rounds {
+            name,
+            options: self.options.adapt(options),
+            epsilon,
+            only_one: false,
+            number: 1,
+            before: f64::NEG_INFINITY,
+            changed: Changed::all(self.evaluator.tree()),
+            round: None,
+        }
+    }
+
+    /// Goes on with rounds.
+    fn go_on(&mut self, mut rounds: Rounds, observer: &mut dyn Observer) -> Result<Advanced> {
+        let mut round = match rounds.round.take() {
+            Some(round) => round,
+            None => {
+                self.views = None;
+                rounds.before = self.evaluator.log_likelihood()?;
+                Round::begin(self.evaluator)?
+            }
+        };
+        let mut views = self
+            .views
+            .take()
+            .unwrap_or_else(|| ParsimonyViews::new(self.evaluator.tree(), self.data));
+        for _ in 0..NODES_PER_STEP {
+            let part = part_of_rounds(rounds.number, round.part());
+            observer.advance(self.plan.meter.at(part));
+            round.scan_next(self.evaluator, &mut views, &rounds.options, &mut rounds.changed)?;
+            if round.is_over() {
+                break;
+            }
+        }
+        if !round.is_over() {
+            (self.views, rounds.round) = (Some(views), Some(round));
+            return Ok(Advanced::Rounds(rounds));
+        }
+        let lnl = self.evaluator.optimize_branches(&BranchOptions {
+            max_sweeps: 2,
+            lnl_epsilon: rounds.epsilon,
+            gain_tolerance: at::ROUND_TOLERANCE,
+        })?;
+        let phase = rounds.name.clone();
+        observer.event(&Event::Progress { phase, round: rounds.number, lnl });
+        log::debug!("{} {}: {:?}", rounds.name, rounds.number, round.result);
+        let gained = self.evaluator.log_likelihood()? - rounds.before;
+        if rounds.only_one || round.result.accepted == 0 || gained < rounds.epsilon {
+            return Ok(Advanced::Over(rounds.changed));
+        }
+        rounds.number += 1;
+        Ok(Advanced::Rounds(rounds))
+    }
+
     /// A phase begins, which usually takes this share of the search's time.
-    fn phase(&mut self, name: &str, share: f64) {
-        self.meter.begin(share);
-        self.observer.event(&Event::Phase { name: name.to_string() });
-        self.observer.advance(self.meter.at_start());
+    fn phase(&mut self, name: &str, share: f64, observer: &mut dyn Observer) {
+        self.plan.meter.begin(share);
+        observer.event(&Event::Phase { name: name.to_string() });
+        observer.advance(self.plan.meter.at_start());
     }
 
-    fn optimize(&mut self, lnl_epsilon: f64) -> f64 {
+    fn share(&self, phase: SearchPhase) -> f64 {
+        self.options.effort.shares().of(phase)
+    }
+
+    fn epsilon(&self) -> f64 {
+        self.options.lnl_epsilon.unwrap_or(at::FINAL_EPSILON)
+    }
+
+    fn fast_epsilon(&self) -> f64 {
+        at::FAST_EPSILON.max(self.epsilon())
+    }
+
+    /// Three taxa have only one tree: nothing can be moved.
+    fn can_move(&self) -> bool {
+        self.evaluator.tree().num_tips() > 3
+    }
+
+    fn restore(&mut self, end: usize) {
+        let snapshot = Arc::clone(&self.plan.ends[end].snapshot);
+        self.evaluator.restore(&snapshot);
+    }
+
+    fn optimize(&mut self, lnl_epsilon: f64, observer: &mut dyn Observer) -> Result<()> {
         let options = self.optimize_options(lnl_epsilon);
-        let lnl = optimize(self.evaluator, self.models, &options, self.observer);
-        self.observer.event(&Event::Optimized { lnl });
-        lnl
+        let lnl = optimize(self.evaluator, self.models, &options, observer)?;
+        observer.event(&Event::Optimized { lnl });
+        Ok(())
     }
 
     /// The last optimisation: to where an evaluation of the tree ends, or higher.
-    fn conclude(&mut self, initial: &[Model], lnl_epsilon: f64) -> f64 {
-        let options = self.optimize_options(lnl_epsilon);
-        let lnl = conclude(self.evaluator, self.models, initial, &options, self.observer);
-        self.observer.event(&Event::Optimized { lnl });
-        lnl
+    fn conclude(&mut self, observer: &mut dyn Observer) -> Result<()> {
+        let options = self.optimize_options(self.options.lnl_epsilon.unwrap_or(at::LAST_EPSILON));
+        let initial = &self.plan.initial;
+        let lnl = conclude(self.evaluator, self.models, initial, &options, observer)?;
+        observer.event(&Event::Optimized { lnl });
+        Ok(())
     }
 
     fn optimize_options(&self, lnl_epsilon: f64) -> OptimizeOptions {
         OptimizeOptions { model: self.options.optimize_model, ..OptimizeOptions::to(lnl_epsilon) }
     }
-
-    /// One fast round from each starting tree, further ones from the best `kept`; goes on with the best.
-    fn screen(&mut self, kept: usize, epsilon: f64) {
-        let num_starts = self.options.alternatives.len() + 1;
-        let share = self.shares.of(SearchPhase::Screen) / num_starts as f64;
-        let mut ends = Vec::with_capacity(num_starts);
-        for number in 1..=num_starts {
-            let name = among("fast SPR", "start", number, num_starts);
-            self.phase(&name, share);
-            if number > 1 {
-                self.evaluator.set_tree(self.options.alternatives[number - 2].clone());
-                self.evaluator.optimize_branches(&BranchOptions {
-                    max_sweeps: 4,
-                    lnl_epsilon: at::START_EPSILON,
-                    gain_tolerance: at::ROUND_TOLERANCE,
-                });
-            }
-            let mut changed = Changed::all(self.evaluator.tree());
-            self.round(&name, 1, &at::FAST, epsilon, &mut changed);
-            ends.push(End::of(self.evaluator, changed));
-        }
-        keep_best(&mut ends, kept);
-        let kept = ends.len();
-        let share = self.shares.of(SearchPhase::Fast) / kept as f64;
-        for (i, end) in ends.iter_mut().enumerate() {
-            self.evaluator.restore(&end.snapshot);
-            let changed = std::mem::replace(&mut end.changed, Changed::none(self.evaluator.tree()));
-            let name = among("more fast SPR", "tree", i + 1, kept);
-            self.rounds_where(&name, share, &at::FAST, epsilon, changed);
-            *end = End::of(self.evaluator, Changed::all(self.evaluator.tree()));
-        }
-        keep_best(&mut ends, kept);
-        // Its parameters were those of the first starting tree.
-        self.evaluator.restore(&ends[0].snapshot);
-        self.phase("lengths and model", self.shares.of(SearchPhase::Model));
-        self.optimize(epsilon);
-        ends[0] = End::of(self.evaluator, Changed::all(self.evaluator.tree()));
-        let share = self.shares.of(SearchPhase::Wide) / kept as f64;
-        for (i, end) in ends.iter_mut().enumerate() {
-            self.evaluator.restore(&end.snapshot);
-            self.rounds(&among("wide SPR", "tree", i + 1, kept), share, &at::WIDE, epsilon);
-            *end = End::of(self.evaluator, Changed::none(self.evaluator.tree()));
-        }
-        keep_best(&mut ends, 1);
-        self.evaluator.restore(&ends[0].snapshot);
-    }
-
-    /// Perturbs the local optimum again and again, see `perturb.rs`.
-    fn perturb(&mut self, limit: usize) {
-        if limit == 0 {
-            return;
-        }
-        let name = "perturbation";
-        self.phase(name, self.shares.of(SearchPhase::Perturb));
-        let mut rng = stream(self.options.seed, Purpose::Perturbation, self.options.index);
-        let round_options = self.options.adapt(&at::NEARBY);
-        let (observer, meter) = (&mut *self.observer, &self.meter);
-        perturb(self.evaluator, self.data, &round_options, limit, &mut rng, |attempt| {
-            let round = attempt.number;
-            if let Some(lnl) = attempt.better {
-                observer.event(&Event::Progress { phase: name.to_string(), round, lnl });
-            }
-            // If nothing better is found from here on.
-            let all = (round + limit - attempt.failures) as f64;
-            observer.advance(meter.at(round as f64 / all));
-        });
-    }
-
-    fn rounds(&mut self, name: &str, share: f64, round_options: &RoundOptions, epsilon: f64) {
-        let changed = Changed::all(self.evaluator.tree());
-        self.rounds_where(name, share, round_options, epsilon, changed);
-    }
-
-    /// Rounds until one gains less than `epsilon`, at first only where something has changed.
-    fn rounds_where(
-        &mut self,
-        name: &str,
-        share: f64,
-        round_options: &RoundOptions,
-        epsilon: f64,
-        mut changed: Changed,
-    ) {
-        self.phase(name, share);
-        for number in 1.. {
-            let before = self.evaluator.log_likelihood();
-            let result = self.round(name, number, round_options, epsilon, &mut changed);
-            if result.accepted == 0 || self.evaluator.log_likelihood() - before < epsilon {
-                break;
-            }
-        }
-    }
-
-    fn round(
-        &mut self,
-        name: &str,
-        number: usize,
-        round_options: &RoundOptions,
-        epsilon: f64,
-        changed: &mut Changed,
-    ) -> RoundResult {
-        let round_options = self.options.adapt(round_options);
-        let (observer, meter) = (&mut *self.observer, &self.meter);
-        let advance = |part| observer.advance(meter.at(part_of_rounds(number, part)));
-        let result = spr_round(self.evaluator, self.data, &round_options, changed, advance);
-        let lnl = self.evaluator.optimize_branches(&BranchOptions {
-            max_sweeps: 2,
-            lnl_epsilon: epsilon,
-            gain_tolerance: at::ROUND_TOLERANCE,
-        });
-        self.observer.event(&Event::Progress { phase: name.to_string(), round: number, lnl });
-        log::debug!("{name} {number}: {result:?}");
-        result
-    }
 }
 
-/// `fast SPR, start 2 of 4`; only the name if there is but one.
+/// `fast SPR, start 2 of 4`; only the name if there is but one. Counted from 0.
 fn among(name: &str, noun: &str, number: usize, count: usize) -> String {
     match count {
         1 => name.to_string(),
-        _ => format!("{name}, {noun} {number} of {count}"),
+        _ => format!("{name}, {noun} {} of {count}", number + 1),
     }
-}
-
-/// Where the search from one starting tree stands.
-struct End {
-    lnl: f64,
-    snapshot: Snapshot,
-    /// Where the next round has something to look at.
-    changed: Changed,
-}
-
-impl End {
-    fn of(evaluator: &mut Evaluator, changed: Changed) -> Self {
-        End { lnl: evaluator.log_likelihood(), snapshot: evaluator.snapshot(), changed }
-    }
-}
-
-/// The best `count`, best first; of equal ones those that come first.
-fn keep_best(ends: &mut Vec<End>, count: usize) {
-    ends.sort_by(|a, b| b.lnl.total_cmp(&a.lnl));
-    ends.truncate(count);
 }

@@ -5,7 +5,7 @@ use super::schedule::Shares;
 use crate::observer::Advance;
 
 /// Follows a search through its phases.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Meter {
     /// Shares of all phases that this search has.
     total: f64,

@@ -8,8 +8,10 @@ mod perturb;
 pub mod schedule;
 mod spr;
 mod start;
+mod state;
 
-pub use hill_climb::{SearchOptions, search};
+pub use hill_climb::{Search, SearchOptions, search};
 pub use schedule::{RoundOptions, SearchEffort};
 pub use spr::{Changed, RoundResult, spr_round};
 pub use start::parsimony_start;
+pub use state::SearchState;

@@ -6,51 +6,32 @@
 
 use super::schedule::{self as at, RoundOptions};
 use super::spr::{Changed, spr_round};
-use crate::likelihood::{BranchOptions, Evaluator};
+use crate::likelihood::{BranchOptions, Evaluator, Result};
 use crate::parsimony::ParsimonyData;
 use crate::rng::Rng;
 use crate::tree::{EdgeId, NodeId, Tree};
 use rand::RngExt;
 
-/// An attempt is over.
-pub struct Attempt {
-    /// Its number, counted from 1.
-    pub number: usize,
-    /// Attempts in vain since the last success.
-    pub failures: usize,
-    /// The log-likelihood that it reached, if that is better than what was before.
-    pub better: Option<f64>,
-}
-
-/// Perturbs until `limit` attempts in a row have failed, and reports each. Returns the log-likelihood.
-pub fn perturb(
+/// Perturbs the evaluator's tree, whose log-likelihood is `best`, and climbs from there. Returns the
+/// log-likelihood that was reached if it is better; otherwise the tree is as before.
+///
+/// # Errors
+/// The engine has failed.
+pub(super) fn perturb(
     evaluator: &mut Evaluator,
     data: &ParsimonyData,
     options: &RoundOptions,
-    limit: usize,
+    best: f64,
     rng: &mut Rng,
-    mut report: impl FnMut(Attempt),
-) -> f64 {
-    let mut best = evaluator.log_likelihood();
-    let mut failures = 0;
-    for number in 1.. {
-        if failures >= limit {
-            break;
-        }
-        let snapshot = evaluator.snapshot();
-        let mut changed = shake(evaluator, rng);
-        let lnl = settle(evaluator, data, options, &mut changed);
-        let is_better = lnl > best + at::FINAL_EPSILON;
-        if is_better {
-            best = lnl;
-            failures = 0;
-        } else {
-            failures += 1;
-            evaluator.restore(&snapshot);
-        }
-        report(Attempt { number, failures, better: is_better.then_some(lnl) });
+) -> Result<Option<f64>> {
+    let snapshot = evaluator.snapshot();
+    let mut changed = shake(evaluator, rng);
+    let lnl = settle(evaluator, data, options, &mut changed)?;
+    if lnl > best + at::FINAL_EPSILON {
+        return Ok(Some(lnl));
     }
-    evaluator.log_likelihood()
+    evaluator.restore(&snapshot);
+    Ok(None)
 }
 
 /// Moves a few subtrees near a random place to random places near them.
@@ -105,15 +86,15 @@ fn settle(
     data: &ParsimonyData,
     options: &RoundOptions,
     changed: &mut Changed,
-) -> f64 {
+) -> Result<f64> {
     let branches = BranchOptions { max_sweeps: 1, lnl_epsilon: 1.0, gain_tolerance: 1e-2 };
-    let mut lnl = evaluator.optimize_branches(&branches);
+    let mut lnl = evaluator.optimize_branches(&branches)?;
     while !changed.is_empty() {
-        let result = spr_round(evaluator, data, options, changed, |_| {});
-        lnl = evaluator.optimize_branches(&branches);
+        let result = spr_round(evaluator, data, options, changed)?;
+        lnl = evaluator.optimize_branches(&branches)?;
         if result.accepted == 0 {
             break;
         }
     }
-    lnl
+    Ok(lnl)
 }

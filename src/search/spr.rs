@@ -4,7 +4,7 @@ use super::schedule::{
     ACCEPT_GAIN, CHANGE_RADIUS, MOVED_RADIUS, NEAR_MISS_RADIUS, RoundOptions, SAME,
     VERIFY_TOLERANCE,
 };
-use crate::likelihood::Evaluator;
+use crate::likelihood::{Evaluator, Result};
 use crate::parsimony::{ParsimonyData, ParsimonyViews};
 use crate::tree::{EdgeId, NodeId, Tree};
 
@@ -64,66 +64,119 @@ impl Changed {
     }
 }
 
-/// Prunes every subtree at a changed node once (both sides of every edge), and moves it if one of the
-/// places tried is better; what is moved counts as changed again. `data` are the evaluator's genes as
-/// parsimony sees them; `advance` is told again and again which part of the round is done.
+/// A round on its way: which subtrees come next. Every subtree at a changed node is pruned once (both
+/// sides of every edge), and moved if one of the places tried is better; what is moved counts as changed
+/// again.
+#[derive(Debug, Clone)]
+pub struct Round {
+    /// Inner nodes of the tree that the round began with; neighbouring subtrees follow each other, so that
+    /// few CLVs turn between two prunes.
+    order: Vec<NodeId>,
+    /// How many of them are done.
+    done: usize,
+    /// What was done so far.
+    pub result: RoundResult,
+}
+
+impl Round {
+    /// A round over the evaluator's tree.
+    ///
+    /// # Errors
+    /// The engine has failed.
+    pub fn begin(evaluator: &mut Evaluator) -> Result<Self> {
+        let lnl = evaluator.log_likelihood()?;
+        let order = inner_nodes_depth_first(evaluator.tree());
+        Ok(Round { order, done: 0, result: RoundResult { lnl, ..RoundResult::default() } })
+    }
+
+    /// True if nothing is left to be done.
+    pub fn is_over(&self) -> bool {
+        self.done == self.order.len()
+    }
+
+    /// The part of the round that is done.
+    pub fn part(&self) -> f64 {
+        self.done as f64 / self.order.len() as f64
+    }
+
+    /// Goes on with the subtrees at the next changed node, if there is one. `views` are of the evaluator's
+    /// tree as it is, and follow it.
+    ///
+    /// # Errors
+    /// The engine has failed.
+    pub fn scan_next(
+        &mut self,
+        evaluator: &mut Evaluator,
+        views: &mut ParsimonyViews<'_>,
+        options: &RoundOptions,
+        changed: &mut Changed,
+    ) -> Result<()> {
+        let left = &self.order[self.done..];
+        let Some(next) = left.iter().position(|&node| changed.take(node)) else {
+            self.done = self.order.len();
+            return Ok(());
+        };
+        let attach = left[next];
+        self.done += next + 1;
+        let mut scan = Scan { evaluator, views, options, changed, result: &mut self.result };
+        let mut pendants = [EdgeId::NONE; 3];
+        for (slot, (_, edge)) in pendants.iter_mut().zip(scan.evaluator.tree().links(attach)) {
+            *slot = edge;
+        }
+        for pendant in pendants {
+            // An accepted move may have taken this edge away from the node.
+            if scan.evaluator.tree().links(attach).any(|(_, edge)| edge == pendant) {
+                scan.prune(attach, pendant)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A whole [`Round`]. `data` are the evaluator's genes as parsimony sees them.
+///
+/// # Errors
+/// The engine has failed.
 pub fn spr_round(
     evaluator: &mut Evaluator,
     data: &ParsimonyData,
     options: &RoundOptions,
     changed: &mut Changed,
-    mut advance: impl FnMut(f64),
-) -> RoundResult {
-    let result = RoundResult { lnl: evaluator.log_likelihood(), ..RoundResult::default() };
-    // Neighbouring subtrees follow each other, so that few CLVs turn between two prunes.
-    let order: Vec<NodeId> = inner_nodes_depth_first(evaluator.tree());
-    let views = ParsimonyViews::new(evaluator.tree(), data);
-    let mut round = Round { evaluator, views, options, changed, result };
-    let num_nodes = order.len() as f64;
-    for (number, attach) in order.into_iter().enumerate() {
-        advance(number as f64 / num_nodes);
-        if !round.changed.take(attach) {
-            continue;
-        }
-        let mut pendants = [EdgeId::NONE; 3];
-        for (slot, (_, edge)) in pendants.iter_mut().zip(round.evaluator.tree().links(attach)) {
-            *slot = edge;
-        }
-        for pendant in pendants {
-            // An accepted move may have taken this edge away from the node.
-            if round.evaluator.tree().links(attach).any(|(_, edge)| edge == pendant) {
-                round.prune(attach, pendant);
-            }
-        }
+) -> Result<RoundResult> {
+    let mut round = Round::begin(evaluator)?;
+    let mut views = ParsimonyViews::new(evaluator.tree(), data);
+    while !round.is_over() {
+        round.scan_next(evaluator, &mut views, options, changed)?;
     }
-    round.result
+    Ok(round.result)
 }
 
-struct Round<'a> {
+/// The subtrees at one node.
+struct Scan<'a, 'd> {
     evaluator: &'a mut Evaluator,
-    /// Of the tree as it is.
-    views: ParsimonyViews<'a>,
+    views: &'a mut ParsimonyViews<'d>,
     options: &'a RoundOptions,
     changed: &'a mut Changed,
-    result: RoundResult,
+    result: &'a mut RoundResult,
 }
 
-impl Round<'_> {
+impl Scan<'_, '_> {
     /// Scores the places that parsimony likes best for a subtree as one batch, tries the best of them by
     /// optimising the branches that meet there, and makes the first move of the ranking that gains
     /// enough, if need be with the branches around both places optimised.
-    fn prune(&mut self, attach: NodeId, pendant: EdgeId) {
+    fn prune(&mut self, attach: NodeId, pendant: EdgeId) -> Result<()> {
         let options = self.options;
         let tree = self.evaluator.tree();
         let cheapest =
             self.views.cheapest_insertions(tree, attach, pendant, options.radius, options.places);
         let candidates: Vec<EdgeId> = cheapest.into_iter().map(|(edge, _)| edge).collect();
         if candidates.is_empty() {
-            return;
+            return Ok(());
         }
         let before = self.result.lnl;
-        let prune = self.evaluator.prune(attach, pendant, Some(VERIFY_TOLERANCE));
-        let scores = self.evaluator.score(&prune, &candidates);
+        let prunes = self.evaluator.prune(&[(attach, pendant)], Some(VERIFY_TOLERANCE))?;
+        let prune = &prunes[0];
+        let scores = self.evaluator.score(&[(prune, &candidates)])?.swap_remove(0);
         self.result.scored += scores.len();
         let mut ranking: Vec<usize> =
             (0..scores.len()).filter(|&i| scores[i] > before - options.within).collect();
@@ -132,17 +185,18 @@ impl Round<'_> {
         ranking.dedup_by(|a, b| scores[*a] == scores[*b]);
         for best in ranking.into_iter().take(options.tried) {
             let floor = before - options.floor;
-            let candidate = candidates[best];
-            let trial = self.evaluator.try_insertion(&prune, candidate, VERIFY_TOLERANCE, floor);
+            let request = [(prune, candidates[best])];
+            let trials = self.evaluator.try_insertions(&request, VERIFY_TOLERANCE, floor)?;
+            let trial = &trials[0];
             self.result.tried += 1;
             let gain = trial.lnl - before;
             if gain <= -options.near_miss || (-SAME..=ACCEPT_GAIN).contains(&gain) {
                 continue;
             }
-            let moved = self.evaluator.insert(&prune, &trial);
+            let moved = self.evaluator.insert(prune, trial);
             let around = if gain > 0.0 { MOVED_RADIUS } else { NEAR_MISS_RADIUS };
-            self.evaluator.optimize_around(&moved, around, VERIFY_TOLERANCE);
-            let lnl = self.evaluator.log_likelihood();
+            self.evaluator.optimize_around(&moved, around, VERIFY_TOLERANCE)?;
+            let lnl = self.evaluator.log_likelihood()?;
             self.result.verified += 1;
             if lnl > before + ACCEPT_GAIN {
                 self.result.lnl = lnl;
@@ -151,10 +205,11 @@ impl Round<'_> {
                     self.changed.mark_around(self.evaluator.tree(), place);
                 }
                 self.views.look_at(self.evaluator.tree());
-                return;
+                return Ok(());
             }
             self.evaluator.undo_move(moved);
         }
+        Ok(())
     }
 }
 

@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::alphabet::DataType;
-use crate::likelihood::cpu::{CpuEngine, select_kernels};
-use crate::likelihood::{BrlenLinkage, Evaluator, GeneData, GeneModel};
+use crate::likelihood::engine::GeneData;
+use crate::likelihood::select::make_engine;
+use crate::likelihood::{BrlenLinkage, EngineOptions, Evaluator};
 use crate::model::AutoModel;
 use crate::rng::{Purpose, stream};
 use crate::selection::{Fit, Task, fit};
@@ -28,10 +29,11 @@ fn simulate(model: &str, num_sites: usize) -> (Patterns, Tree) {
 
 fn carry_out(task: &Task, patterns: &Patterns, tree: &Tree, threads: usize) -> Fit {
     let data = [GeneData::new(patterns, &task.start)];
-    let engine = CpuEngine::new(&data, select_kernels(None).unwrap(), threads);
-    let gene = (&data[0], patterns.tip_taxa.as_slice(), GeneModel::new(&task.start));
+    let options = EngineOptions { threads, ..EngineOptions::default() };
+    let engine = make_engine(&data, &options).unwrap();
+    let gene = (&data[0], patterns.tip_taxa.as_slice(), task.start.clone());
     let unlinked = BrlenLinkage::Unlinked;
-    fit(Evaluator::new(tree.clone(), vec![gene], unlinked, Box::new(engine)), task)
+    fit(Evaluator::new(tree.clone(), vec![gene], unlinked, engine), task).unwrap()
 }
 
 fn rank(word: &str, data: &(Patterns, Tree), criterion: Criterion, threads: usize) -> Vec<Ranked> {

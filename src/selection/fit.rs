@@ -1,6 +1,6 @@
 //! One fit: a model's parameters and the branch lengths, from a start that is good already.
 
-use crate::likelihood::{Evaluator, GeneModel};
+use crate::likelihood::{Evaluator, Result};
 use crate::model::{Exchange, Heterogeneity, Model};
 use crate::observer::Silent;
 use crate::optimize::{OptimizeOptions, optimize};
@@ -61,32 +61,35 @@ pub struct Fit {
 
 /// Carries out a task. The evaluator has one gene, the partition, with lengths of its own (unlinked),
 /// and the task's start model.
-pub fn fit(mut evaluator: Evaluator, task: &Task) -> Fit {
+///
+/// # Errors
+/// The engine has failed.
+pub fn fit(mut evaluator: Evaluator, task: &Task) -> Result<Fit> {
     if let Some(lengths) = &task.lengths {
         evaluator.set_gene_brlens(0, lengths);
     }
-    let mut models = [likeliest(&mut evaluator, task).clone()];
-    evaluator.set_model(0, &GeneModel::new(&models[0]));
-    let lnl = optimize(&mut evaluator, &mut models, &task.effort.options(), &mut Silent);
+    let mut models = [likeliest(&mut evaluator, task)?.clone()];
+    evaluator.set_model(0, &models[0]);
+    let lnl = optimize(&mut evaluator, &mut models, &task.effort.options(), &mut Silent)?;
     let [model] = models;
     let tree = evaluator.gene_tree(0).0.clone();
-    Fit { candidate: task.candidate.clone(), model, tree, lnl, effort: task.effort }
+    Ok(Fit { candidate: task.candidate.clone(), model, tree, lnl, effort: task.effort })
 }
 
 /// The start of a task that is most likely at its lengths.
-fn likeliest<'a>(evaluator: &mut Evaluator, task: &'a Task) -> &'a Model {
+fn likeliest<'a>(evaluator: &mut Evaluator, task: &'a Task) -> Result<&'a Model> {
     let mut best = (&task.start, f64::NEG_INFINITY);
     if task.other_starts.is_empty() {
-        return best.0;
+        return Ok(best.0);
     }
     for start in std::iter::once(&task.start).chain(&task.other_starts) {
-        evaluator.set_model(0, &GeneModel::new(start));
-        let lnl = evaluator.log_likelihood();
+        evaluator.set_model(0, start);
+        let lnl = evaluator.log_likelihood()?;
         if lnl > best.1 {
             best = (start, lnl);
         }
     }
-    best.0
+    Ok(best.0)
 }
 
 /// Gives a model the rates over sites and the exchange rates of another, as far as it has such

@@ -1,48 +1,68 @@
 //! Derivatives for a sweep: by one worker that has a whole gene, or by all workers together.
 
-use super::super::operation::{SweepJob, SweepProgram};
-use super::body::pmatrix::ModelBlock;
-use super::kernels::Kernels;
-use super::sweep::{Derivatives, job_length, with_lengths};
-use super::unit::{Scratch, Unit};
+use super::unit::{GeneKernels, Scratch, Unit};
 use super::workers::{CpuEngine, Region};
-use std::sync::MutexGuard;
+use crate::likelihood::engine::{Derivatives, Operation, Result, SweepJob, SweepProgram, Vector};
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard};
+
+/// Some steps of a program.
+pub struct Sweep<'a> {
+    /// The program.
+    pub program: &'a mut SweepProgram,
+    /// Which of its steps.
+    pub steps: Range<usize>,
+    /// Per gene of the program: slot of each temporary.
+    pub slots: Vec<Vec<u32>>,
+}
+
+/// The vector itself, or the slot where a temporary lies.
+pub fn resolve(vector: Vector, slots: &[u32]) -> Vector {
+    match vector {
+        Vector::Temporary(number) => Vector::Clv(slots[number as usize]),
+        stored => stored,
+    }
+}
 
 /// A whole gene in the hands of one worker, from the first branch to the last.
 pub struct WholeGene<'a> {
-    pub kernels: &'a dyn Kernels,
-    pub model: &'a ModelBlock,
+    pub with: GeneKernels<'a>,
     /// All units of the gene, in block order.
     pub units: Vec<MutexGuard<'a, Unit>>,
+    /// Slots of the gene's temporaries.
+    pub slots: &'a [u32],
     pub scratch: &'a mut Scratch,
 }
 
 impl Derivatives for WholeGene<'_> {
-    fn start_step(&mut self, program: &SweepProgram, step: usize) {
+    fn start_step(&mut self, program: &SweepProgram, step: usize) -> Result<()> {
         for job in &program.jobs[program.steps[step].jobs.clone()] {
             for unit in &mut self.units {
-                start_job(self.kernels, self.model, unit, self.scratch, program, job);
+                start_job(self.with, unit, self.scratch, program, job, self.slots)?;
             }
         }
+        Ok(())
     }
 
-    fn at(&mut self, program: &SweepProgram, step: usize, t: f64) -> [f64; 3] {
-        let job = program.steps[step].jobs.start;
-        let length = job_length(program, job, step, t);
+    fn at(&mut self, program: &SweepProgram, step: usize, t: f64) -> Result<[f64; 3]> {
+        let step = &program.steps[step];
+        let length = program.job_length(&program.jobs[step.jobs.start], step, t);
         let mut total = [0.0; 3];
         for unit in &mut self.units {
-            unit.derivatives(self.kernels, self.model, length, self.scratch);
+            unit.derivatives(self.with, length, self.scratch);
             for sums in &unit.sums {
                 total.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
             }
         }
-        chain_rule(total, program.genes[0].brlen_scaler)
+        Ok(chain_rule(total, program.genes[0].brlen_scaler))
     }
 }
 
 /// Several genes, or a gene too large for one worker: one region of all workers per evaluation.
 pub struct AllWorkers<'a> {
     engine: &'a mut CpuEngine,
+    /// Slots of the temporaries of each gene of the program.
+    slots: &'a [Vec<u32>],
     /// The step's job of each gene that it touches.
     job_of_gene: Vec<Option<usize>>,
     region: Region,
@@ -50,13 +70,13 @@ pub struct AllWorkers<'a> {
 
 impl<'a> AllWorkers<'a> {
     /// On the workers of an engine.
-    pub fn new(engine: &'a mut CpuEngine) -> Self {
-        AllWorkers { engine, job_of_gene: Vec::new(), region: Region::default() }
+    pub fn new(engine: &'a mut CpuEngine, slots: &'a [Vec<u32>]) -> Self {
+        AllWorkers { engine, slots, job_of_gene: Vec::new(), region: Region::default() }
     }
 }
 
 impl Derivatives for AllWorkers<'_> {
-    fn start_step(&mut self, program: &SweepProgram, step: usize) {
+    fn start_step(&mut self, program: &SweepProgram, step: usize) -> Result<()> {
         self.job_of_gene.clear();
         self.job_of_gene.resize(self.engine.num_genes(), None);
         let mut steps = vec![0; self.engine.num_genes()];
@@ -67,18 +87,25 @@ impl Derivatives for AllWorkers<'_> {
             steps[gene] = program.jobs[job].operations.len() + 1;
         }
         self.region = self.engine.region(&steps);
-        let job_of_gene = &self.job_of_gene;
-        self.engine.for_units(&self.region, |kernels, model, unit, scratch| {
+        let AllWorkers { engine, slots, job_of_gene, region } = self;
+        let failure = Mutex::new(Ok(()));
+        engine.for_units(region, |with, unit, scratch| {
             let job = job_of_gene[unit.gene].expect("only genes of the step are run");
-            start_job(kernels, model, unit, scratch, program, &program.jobs[job]);
+            let job = &program.jobs[job];
+            let started = start_job(with, unit, scratch, program, job, &slots[job.member]);
+            if started.is_err() {
+                *failure.lock().unwrap_or_else(|e| e.into_inner()) = started;
+            }
         });
+        failure.into_inner().unwrap_or_else(|e| e.into_inner())
     }
 
-    fn at(&mut self, program: &SweepProgram, step: usize, t: f64) -> [f64; 3] {
+    fn at(&mut self, program: &SweepProgram, step: usize, t: f64) -> Result<[f64; 3]> {
         let job_of_gene = &self.job_of_gene;
-        self.engine.for_units(&self.region, |kernels, model, unit, scratch| {
+        let step = &program.steps[step];
+        self.engine.for_units(&self.region, |with, unit, scratch| {
             let job = job_of_gene[unit.gene].expect("only genes of the step are run");
-            unit.derivatives(kernels, model, job_length(program, job, step, t), scratch);
+            unit.derivatives(with, program.job_length(&program.jobs[job], step, t), scratch);
         });
         let mut total = [0.0; 3];
         for (gene, job) in job_of_gene.iter().enumerate() {
@@ -88,22 +115,25 @@ impl Derivatives for AllWorkers<'_> {
                 total.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
             }
         }
-        total
+        Ok(total)
     }
 }
 
 fn start_job(
-    kernels: &dyn Kernels,
-    model: &ModelBlock,
+    with: GeneKernels,
     unit: &mut Unit,
     scratch: &mut Scratch,
     program: &SweepProgram,
     job: &SweepJob,
-) {
-    let gene = &program.genes[job.member];
-    let operations = &program.operations[job.operations.clone()];
-    unit.update_partials(kernels, model, operations.iter().map(|o| with_lengths(gene, o)), scratch);
-    unit.update_sumtable(kernels, model, job.ends);
+    slots: &[u32],
+) -> Result<()> {
+    let operations = program.operations_of(job).map(|operation| Operation {
+        parent: resolve(operation.parent, slots),
+        children: operation.children.map(|child| resolve(child, slots)),
+        ..operation
+    });
+    unit.update_partials(with, operations, scratch);
+    unit.update_sumtable(with, job.ends.map(|end| resolve(end, slots)))
 }
 
 /// Derivatives with respect to t of a function of s·t.

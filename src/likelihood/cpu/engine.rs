@@ -1,14 +1,38 @@
 //! The engine on the processor: every verb of the contract, on units dealt to workers.
 
-use super::super::Engine;
-use super::super::data::GeneModel;
-use super::super::operation::{EdgeJob, InsertionProgram, SweepProgram, TraversalDescriptor};
-use super::derivatives::{AllWorkers, WholeGene};
-use super::model_block::fill_model;
-use super::sweep::run_sweep;
+use super::derivatives::{AllWorkers, Sweep, WholeGene, resolve};
+use super::select::select_kernels;
+use super::temporaries::Places;
+use super::unit::GeneKernels;
 use super::workers::{CpuEngine, loads_of, lock};
-use crate::parallel::{UnitCost, WholeTask, deal_whole};
+use crate::likelihood::engine::layout::num_clvs;
+use crate::likelihood::engine::{
+    Capabilities, EdgeJob, Engine, EngineOptions, GeneData, GeneModel, InsertionProgram,
+    ModelBlock, Result, SweepProgram, TraversalDescriptor, TrialProgram, run_sweep,
+};
+use crate::model::Model;
+use crate::parallel::{UnitCost, WholeTask, deal, deal_whole};
 use std::sync::Mutex;
+
+/// The engine's name.
+pub const NAME: &str = "cpu";
+
+/// The instruction set that [`make`] would take.
+///
+/// # Errors
+/// This machine does not have the one that is asked for.
+pub fn instruction_set(options: &EngineOptions) -> Result<&'static str> {
+    Ok(select_kernels(options.instruction_set)?.name())
+}
+
+/// The engine, for these genes.
+///
+/// # Errors
+/// An instruction set that this machine does not have, or too little memory.
+pub fn make(data: &[GeneData], options: &EngineOptions) -> Result<Box<dyn Engine>> {
+    let kernels = select_kernels(options.instruction_set)?;
+    Ok(Box::new(CpuEngine::new(data, kernels, options.threads)?))
+}
 
 /// What it costs to start all workers and wait for the last, in step costs: that of 4 DNA blocks with
 /// 4 rates, or about 2 µs.
@@ -17,155 +41,274 @@ const MEETING: UnitCost = 4 * 128 * 16 * 4;
 /// Times that all workers meet for one branch: to turn CLVs, and for each Newton step.
 const MEETINGS_PER_BRANCH: UnitCost = 5;
 
+/// What a model costs, in step costs, per cube of its states: the eigensystem and the tables.
+const COST_OF_MODEL: UnitCost = 500;
+
 impl Engine for CpuEngine {
-    fn set_model(&mut self, gene: usize, model: &GeneModel) {
-        let block = &mut self.models[gene];
-        fill_model(block, model, self.kernels.as_ref());
-        for unit in self.gene_units[gene].clone() {
-            lock(&self.units[unit]).set_model(&model.freqs, model.pinv);
+    fn capabilities(&self) -> Capabilities {
+        let (kernels, threads) = (self.kernels.name(), self.pool.num_workers());
+        let plural = if threads == 1 { "" } else { "s" };
+        Capabilities {
+            name: NAME,
+            description: format!("{kernels} kernels, {threads} thread{plural}"),
+            vector_bytes: self.units.iter().map(|unit| lock(unit).vector_bytes()).sum(),
+            best_batch: 1,
         }
     }
 
-    fn update_partials(&mut self, descriptors: &[TraversalDescriptor]) {
+    fn set_models(&mut self, models: &[(usize, &Model)]) -> Result<()> {
+        let cost = |(gene, _): &(usize, &Model)| {
+            let states = self.models[*gene].dims.num_states as UnitCost;
+            COST_OF_MODEL * states.pow(3)
+        };
+        let costs: Vec<UnitCost> = models.iter().map(cost).collect();
+        let hands = deal(&costs, self.pool.num_workers());
+        let mut take = |gene: usize| Mutex::new(std::mem::take(&mut self.models[gene]));
+        let blocks: Vec<Mutex<ModelBlock>> = models.iter().map(|(gene, _)| take(*gene)).collect();
+        let CpuEngine { pool, units, gene_units, .. } = self;
+        pool.run(&loads_of(&hands, &costs), &|worker| {
+            for &i in &hands[worker] {
+                let (gene, model) = models[i];
+                let model = GeneModel::new(model);
+                lock(&blocks[i]).set(&model);
+                for unit in &units[gene_units[gene].clone()] {
+                    lock(unit).set_model(&model.freqs, model.pinv);
+                }
+            }
+        });
+        for ((gene, _), block) in models.iter().zip(blocks) {
+            self.models[*gene] = block.into_inner().unwrap_or_else(|e| e.into_inner());
+        }
+        Ok(())
+    }
+
+    fn set_pattern_weights(&mut self, gene: usize, weights: &[f64]) -> Result<()> {
+        let num_sites = weights.iter().sum();
+        for unit in self.gene_units[gene].clone() {
+            lock(&self.units[unit]).set_pattern_weights(weights, num_sites);
+        }
+        Ok(())
+    }
+
+    fn update_partials(&mut self, descriptors: &[TraversalDescriptor]) -> Result<()> {
         let mut of_gene: Vec<Option<&TraversalDescriptor>> = vec![None; self.models.len()];
         for descriptor in descriptors.iter().filter(|d| !d.operations.is_empty()) {
             of_gene[descriptor.gene] = Some(descriptor);
         }
         if of_gene.iter().all(Option::is_none) {
-            return;
+            return Ok(());
         }
         let steps = |descriptor: &Option<&TraversalDescriptor>| {
             descriptor.map_or(0, |descriptor| descriptor.operations.len())
         };
         let region = self.region(&of_gene.iter().map(steps).collect::<Vec<_>>());
-        self.for_units(&region, |kernels, model, unit, scratch| {
+        self.for_units(&region, |with, unit, scratch| {
             let operations = &of_gene[unit.gene].expect("only wanted genes are run").operations;
-            unit.update_partials(kernels, model, operations.iter().copied(), scratch);
+            unit.update_partials(with, operations.iter().copied(), scratch);
         });
+        Ok(())
     }
 
-    fn log_likelihoods(&mut self, jobs: &[EdgeJob]) -> Vec<f64> {
-        let mut of_gene: Vec<Option<&EdgeJob>> = vec![None; self.models.len()];
-        for job in jobs {
-            assert!(of_gene[job.gene].replace(job).is_none(), "one job per gene");
-        }
-        let steps = |job: &Option<&EdgeJob>| usize::from(job.is_some());
-        let region = self.region(&of_gene.iter().map(steps).collect::<Vec<_>>());
-        self.for_units(&region, |kernels, model, unit, scratch| {
-            let job = of_gene[unit.gene].expect("only wanted genes are run");
-            unit.log_likelihoods(kernels, model, job, None, scratch);
-        });
-        jobs.iter().map(|job| self.gene_sums(job.gene)[0]).collect()
+    fn log_likelihoods(&mut self, jobs: &[EdgeJob]) -> Result<Vec<f64>> {
+        Ok(self.edge_log_likelihoods(jobs))
     }
 
-    fn pattern_log_likelihoods(&mut self, job: &EdgeJob) -> Vec<f64> {
+    fn pattern_log_likelihoods(&mut self, job: &EdgeJob) -> Result<Vec<f64>> {
         let mut out = Vec::new();
         let mut scratch = lock(&self.scratch[0]);
+        let with = GeneKernels { kernels: self.kernels.as_ref(), model: &self.models[job.gene] };
         for unit in self.gene_units[job.gene].clone() {
             let mut unit = lock(&self.units[unit]);
-            let model = &self.models[job.gene];
-            unit.log_likelihoods(self.kernels.as_ref(), model, job, Some(&mut out), &mut scratch);
+            unit.log_likelihoods(with, job, Some(&mut out), &mut scratch);
             // Known when the gene's last unit is through, and that of all its patterns.
             let correction = unit.correction_of_site();
             if correction != 0.0 {
                 out.iter_mut().for_each(|lnl| *lnl += correction);
             }
         }
-        out
+        Ok(out)
     }
 
-    fn insertion_scores(&mut self, programs: &[InsertionProgram]) -> Vec<Vec<f64>> {
-        let mut of_gene: Vec<Option<&InsertionProgram>> = vec![None; self.models.len()];
-        for program in programs {
-            assert!(of_gene[program.gene].replace(program).is_none(), "one program per gene");
+    fn insertion_scores(&mut self, programs: &[InsertionProgram]) -> Result<Vec<Vec<f64>>> {
+        let mut of_gene: Vec<Vec<usize>> = vec![Vec::new(); self.models.len()];
+        for (i, program) in programs.iter().enumerate() {
+            of_gene[program.gene].push(i);
         }
-        let steps =
-            |program: &Option<&InsertionProgram>| program.map_or(0, |program| program.steps.len());
+        let places: Vec<Places> = programs.iter().map(Places::of_insertions).collect();
+        let steps = |own: &Vec<usize>| own.iter().map(|&i| programs[i].steps.len()).sum();
         let region = self.region(&of_gene.iter().map(steps).collect::<Vec<_>>());
-        self.for_units(&region, |kernels, model, unit, scratch| {
-            let program = of_gene[unit.gene].expect("only wanted genes are run");
-            unit.insertion_scores(kernels, model, program, scratch);
+        self.for_units(&region, |with, unit, scratch| {
+            let scores =
+                |&i: &usize| unit.insertion_scores(with, &programs[i], &places[i], scratch);
+            unit.scores = of_gene[unit.gene].iter().map(scores).collect();
         });
-        programs.iter().map(|program| self.program_scores(program)).collect()
-    }
-
-    fn optimize_branches(&mut self, programs: &mut [SweepProgram]) {
-        // A program of one gene is run from end to end by one worker, unless the gene is so large that
-        // all others would wait for it.
-        let (mut alone, mut together): (Vec<_>, Vec<_>) =
-            programs.iter_mut().partition(|program| program.genes.len() == 1);
-        let tasks: Vec<WholeTask> = alone.iter().map(|program| self.sweep_cost(program)).collect();
-        let (hands, split) = deal_whole(&tasks, self.pool.num_workers());
-        let costs: Vec<UnitCost> = tasks.iter().map(|task| task.whole).collect();
-        let loads = loads_of(&hands, &costs);
-        self.sweep_whole_genes(&mut alone, &hands, &loads);
-        let alone = alone.into_iter().enumerate();
-        together.extend(alone.filter(|(i, _)| split.contains(i)).map(|(_, program)| program));
-        for program in together {
-            run_sweep(program, &mut AllWorkers::new(self));
+        let mut sums = vec![Vec::new(); programs.len()];
+        for own in &of_gene {
+            for (number, &i) in own.iter().enumerate() {
+                sums[i] = self.program_scores(&programs[i], number);
+            }
         }
+        Ok(sums)
     }
 
-    fn clv(&mut self, gene: usize, slot: u32) -> (Vec<f64>, Vec<u32>) {
+    fn optimize_branches(&mut self, programs: &mut [SweepProgram]) -> Result<()> {
+        let mut sweeps = Vec::with_capacity(programs.len());
+        for program in programs {
+            sweeps.push(Sweep {
+                steps: 0..program.steps.len(),
+                slots: self.slots(program)?,
+                program,
+            });
+        }
+        self.run_sweeps(sweeps)
+    }
+
+    fn try_insertions(&mut self, trials: &mut [TrialProgram]) -> Result<()> {
+        for trial in trials {
+            let slots: Vec<_> =
+                trial.sweeps.iter().map(|sweep| self.slots(sweep)).collect::<Result<_>>()?;
+            let first = trial.num_first;
+            let sweeps = trial.sweeps.iter_mut().zip(slots.clone());
+            let firsts = sweeps.map(|(program, slots)| Sweep { steps: 0..first, slots, program });
+            self.run_sweeps(firsts.collect())?;
+            trial.note_lnls(first);
+            if trial.lnl() < trial.floor {
+                continue;
+            }
+            let sweeps = trial.sweeps.iter_mut().zip(slots);
+            let rest = sweeps.map(|(program, slots)| Sweep {
+                steps: first..program.steps.len(),
+                slots,
+                program,
+            });
+            self.run_sweeps(rest.collect())?;
+            trial.note_lnls(usize::MAX);
+        }
+        Ok(())
+    }
+
+    fn clv(&mut self, gene: usize, slot: u32) -> Result<(Vec<f64>, Vec<u32>)> {
         let mut all = (Vec::new(), Vec::new());
         for unit in self.gene_units[gene].clone() {
             let (numbers, counts) = lock(&self.units[unit]).clv(slot);
             all.0.extend(numbers);
             all.1.extend(counts);
         }
-        all
-    }
-
-    fn clv_bytes(&self) -> usize {
-        self.units.iter().map(|unit| lock(unit).clv_bytes()).sum()
-    }
-
-    fn describe(&self) -> String {
-        format!("cpu, {} kernels, {} threads", self.kernels.name(), self.pool.num_workers())
+        Ok(all)
     }
 }
 
 impl CpuEngine {
+    /// Log-likelihoods at edges whose ends are stored, one per gene.
+    fn edge_log_likelihoods(&mut self, jobs: &[EdgeJob]) -> Vec<f64> {
+        let mut of_gene: Vec<Option<&EdgeJob>> = vec![None; self.models.len()];
+        for job in jobs {
+            of_gene[job.gene] = Some(job);
+        }
+        let steps = |job: &Option<&EdgeJob>| usize::from(job.is_some());
+        let region = self.region(&of_gene.iter().map(steps).collect::<Vec<_>>());
+        self.for_units(&region, |with, unit, scratch| {
+            let job = of_gene[unit.gene].expect("only wanted genes are run");
+            unit.log_likelihoods(with, job, None, scratch);
+        });
+        jobs.iter().map(|job| self.gene_sums(job.gene)[0]).collect()
+    }
+
+    /// Slots of the temporaries of each gene of a sweep, behind those of the stored CLVs; makes room.
+    fn slots(&self, program: &SweepProgram) -> Result<Vec<Vec<u32>>> {
+        let mut slots = Vec::with_capacity(program.genes.len());
+        for (member, places) in program.genes.iter().zip(Places::of_sweep(program)) {
+            let units = &self.units[self.gene_units[member.gene].clone()];
+            let num_clvs = units.first().map_or(0, |unit| num_clvs(lock(unit).num_tips()));
+            for unit in units {
+                lock(unit).reserve_vectors(num_clvs + places.count())?;
+            }
+            slots.push(places.slots_from(num_clvs as u32));
+        }
+        Ok(slots)
+    }
+
+    /// Runs sweeps, and evaluates the edges that are wanted at the end of a sweep.
+    fn run_sweeps(&mut self, mut sweeps: Vec<Sweep>) -> Result<()> {
+        // A program of one gene is run from end to end by one worker, unless the gene is so large that
+        // all others would wait for it.
+        let (mut alone, mut together): (Vec<_>, Vec<_>) =
+            sweeps.iter_mut().partition(|sweep| sweep.program.genes.len() == 1);
+        let tasks: Vec<WholeTask> = alone.iter().map(|sweep| self.sweep_cost(sweep)).collect();
+        let (hands, split) = deal_whole(&tasks, self.pool.num_workers());
+        let costs: Vec<UnitCost> = tasks.iter().map(|task| task.whole).collect();
+        let loads = loads_of(&hands, &costs);
+        self.sweep_whole_genes(&mut alone, &hands, &loads)?;
+        let alone = alone.into_iter().enumerate();
+        together.extend(alone.filter(|(i, _)| split.contains(i)).map(|(_, sweep)| sweep));
+        for Sweep { program, steps, slots } in together {
+            run_sweep(program, steps.clone(), &mut AllWorkers::new(self, slots))?;
+        }
+        for Sweep { program, steps, slots } in &mut sweeps {
+            if steps.end == program.steps.len() && !program.finish.is_empty() {
+                let jobs = program.finish.iter().map(|job| {
+                    let edge = program.edge_job(job);
+                    EdgeJob { ends: edge.ends.map(|end| resolve(end, &slots[job.member])), ..edge }
+                });
+                program.finish_lnls = self.edge_log_likelihoods(&jobs.collect::<Vec<_>>());
+            }
+        }
+        Ok(())
+    }
+
     /// What the sweep of a single gene costs one worker, and all together.
-    fn sweep_cost(&self, program: &SweepProgram) -> WholeTask {
+    fn sweep_cost(&self, Sweep { program, steps, .. }: &Sweep) -> WholeTask {
         let units = self.gene_units[program.genes[0].gene].clone();
         // A branch takes a sumtable and a few Newton steps beside the CLVs that turn to it.
-        let steps = (program.operations.len() + 2 * program.steps.len()) as UnitCost;
-        let cost = |unit: usize| self.step_costs[unit] * steps;
-        let meetings = MEETINGS_PER_BRANCH * program.steps.len() as UnitCost;
+        let jobs = program.steps[steps.clone()].iter().flat_map(|step| step.jobs.clone());
+        let operations: usize = jobs.map(|job| program.jobs[job].operations.len()).sum();
+        let num_steps = (operations + 2 * steps.len()) as UnitCost;
+        let cost = |unit: usize| self.step_costs[unit] * num_steps;
+        let meetings = MEETINGS_PER_BRANCH * steps.len() as UnitCost;
         let longest = units.clone().map(cost).max().unwrap_or(0);
         WholeTask { whole: units.map(cost).sum(), split: longest + meetings * MEETING }
     }
 
-    /// Runs each worker's programs, of one gene each, from end to end.
+    /// Runs each worker's sweeps, of one gene each, from end to end.
     fn sweep_whole_genes(
         &mut self,
-        programs: &mut [&mut SweepProgram],
+        sweeps: &mut [&mut Sweep],
         hands: &[Vec<usize>],
         loads: &[UnitCost],
-    ) {
+    ) -> Result<()> {
         let CpuEngine { kernels, pool, models, units, gene_units, scratch, .. } = self;
         let kernels = kernels.as_ref();
-        let programs: Vec<Mutex<&mut SweepProgram>> =
-            programs.iter_mut().map(|program| Mutex::new(&mut **program)).collect();
+        let sweeps: Vec<Mutex<(&mut Sweep, Result<()>)>> =
+            sweeps.iter_mut().map(|sweep| Mutex::new((&mut **sweep, Ok(())))).collect();
         pool.run(loads, &|worker| {
             let scratch = &mut lock(&scratch[worker]);
             for &i in &hands[worker] {
-                let mut program = lock(&programs[i]);
+                let (sweep, result) = &mut *lock(&sweeps[i]);
+                let Sweep { program, steps, slots } = &mut **sweep;
                 let gene = program.genes[0].gene;
                 let units = units[gene_units[gene].clone()].iter().map(lock).collect();
-                let model = &models[gene];
-                run_sweep(&mut program, &mut WholeGene { kernels, model, units, scratch });
+                let with = GeneKernels { kernels, model: &models[gene] };
+                let mut derivatives = WholeGene { with, units, slots: &slots[0], scratch };
+                *result = run_sweep(program, steps.clone(), &mut derivatives);
             }
         });
+        sweeps.into_iter().try_for_each(|sweep| {
+            let (_, result) = sweep.into_inner().unwrap_or_else(|e| e.into_inner());
+            result
+        })
     }
 
-    fn program_scores(&self, program: &InsertionProgram) -> Vec<f64> {
+    /// Scores of a program, which is the number-th of its gene.
+    fn program_scores(&self, program: &InsertionProgram, number: usize) -> Vec<f64> {
         let mut scores = vec![0.0; program.num_scores()];
+        if scores.is_empty() {
+            // A gene without any step was not run.
+            return scores;
+        }
         for unit in self.gene_units[program.gene].clone() {
             let unit = lock(&self.units[unit]);
             for (total, blocks) in
-                scores.iter_mut().zip(unit.scores.chunks_exact(unit.num_blocks()))
+                scores.iter_mut().zip(unit.scores[number].chunks_exact(unit.num_blocks()))
             {
                 blocks.iter().for_each(|block| *total += block);
             }

@@ -1,9 +1,9 @@
 //! The kernels as a set of safe functions per instruction set, and the choice between sets.
 
-use super::super::layout::BLOCK;
 use super::body::likelihood::{BlockLikelihoods, PatternData};
 use super::body::operand::End;
-use super::body::pmatrix::ModelBlock;
+use crate::likelihood::engine::ModelBlock;
+use crate::likelihood::engine::layout::BLOCK;
 
 /// One instantiation of all kernels. Every set gives the same bits; see `body` for the formulas.
 pub trait Kernels: Send + Sync {
@@ -98,10 +98,10 @@ macro_rules! instantiate_kernels {
     ($set:ident, $name:literal, $width:literal, $(#[$feature:meta])*) => {
         use crate::likelihood::cpu::body::likelihood::{BlockLikelihoods, PatternData};
         use crate::likelihood::cpu::body::operand::End;
-        use crate::likelihood::cpu::body::pmatrix::ModelBlock;
+        use crate::likelihood::engine::ModelBlock;
         use crate::likelihood::cpu::body;
         use crate::likelihood::cpu::kernels::{Kernels, with_states};
-        use crate::likelihood::layout::BLOCK;
+        use crate::likelihood::engine::layout::BLOCK;
 
         /// Numbers in a register.
         const W: usize = $width;
@@ -233,9 +233,9 @@ pub(super) use instantiate_kernels;
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::layout::{Dims, LANES};
     use super::super::select::{all_kernels, select_kernels};
     use super::*;
+    use crate::likelihood::engine::layout::{Dims, LANES};
     use crate::rng::{Purpose, Rng, stream};
     use rand::RngExt;
 

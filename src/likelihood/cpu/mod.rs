@@ -1,22 +1,22 @@
 //! The engine on the processor: kernels per instruction set, units of blocks, worker threads.
 
+mod arena;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 pub mod body;
-mod constants;
 mod derivatives;
 mod engine;
+mod insertion;
 mod kernels;
-mod model_block;
 mod scalar;
 mod select;
-mod sweep;
+mod temporaries;
 mod unit;
 mod workers;
 
+pub use engine::{NAME, instruction_set, make};
 pub use kernels::Kernels;
-pub use model_block::{empty_model, fill_model};
-pub use select::{all_kernels, select_kernels};
+pub use select::{INSTRUCTION_SET_HELP, INSTRUCTION_SETS, all_kernels, select_kernels};
 pub use workers::CpuEngine;

@@ -2,6 +2,13 @@
 
 use super::kernels::Kernels;
 use super::scalar::Scalar;
+use crate::likelihood::engine::{EngineError, Result};
+
+/// Names of all sets, on whatever machine.
+pub const INSTRUCTION_SETS: &[&str] = &["scalar", "avx2", "avx512"];
+
+/// What a user reads of them.
+pub const INSTRUCTION_SET_HELP: &str = "Instruction set: auto, scalar, avx2 or avx512; the result does not depend on it [default: auto]";
 
 /// All sets this machine can run, best first.
 pub fn all_kernels() -> Vec<Box<dyn Kernels>> {
@@ -19,16 +26,16 @@ pub fn all_kernels() -> Vec<Box<dyn Kernels>> {
     sets
 }
 
-/// The set of this name, or the best for `None`; on an unknown or unsupported name, the names that
-/// this machine has.
-pub fn select_kernels(name: Option<&str>) -> Result<Box<dyn Kernels>, Vec<&'static str>> {
+/// The set of this name, or the best for `None`.
+///
+/// # Errors
+/// [`EngineError::Unknown`] for a name that this machine does not have, with those that it has.
+pub fn select_kernels(name: Option<&str>) -> Result<Box<dyn Kernels>> {
     let mut sets = all_kernels();
-    let names: Vec<_> = sets.iter().map(|set| set.name()).collect();
-    match name {
-        None => Ok(sets.swap_remove(0)),
-        Some(name) => match names.iter().position(|n| *n == name) {
-            Some(i) => Ok(sets.swap_remove(i)),
-            None => Err(names),
-        },
+    let Some(name) = name else { return Ok(sets.swap_remove(0)) };
+    let known: Vec<_> = sets.iter().map(|set| set.name()).collect();
+    match known.iter().position(|known| *known == name) {
+        Some(i) => Ok(sets.swap_remove(i)),
+        None => Err(EngineError::Unknown { name: name.to_string(), known }),
     }
 }

@@ -4,28 +4,37 @@
 //! that fit the cache together: for each strip the whole program runs, so that a CLV just written is
 //! still near when it is read.
 
-use super::super::arena::Arena;
-use super::super::ascertainment::Correction;
-use super::super::data::GeneData;
-use super::super::layout::{BLOCK, Dims, block_lens, num_slots};
-use super::super::operation::{EdgeJob, InsertionProgram, InsertionStep, Operation, Source};
+use super::arena::{Arena, zeros};
 use super::body::likelihood::{BlockLikelihoods, PatternData};
 use super::body::operand::End;
-use super::body::pmatrix::ModelBlock;
-use super::constants::{log_sum, log_sum_derivatives};
 use super::kernels::Kernels;
 use crate::alphabet::Code;
+use crate::likelihood::engine::ascertainment::Correction;
+use crate::likelihood::engine::constant_patterns::{log_sum, log_sum_derivatives};
+use crate::likelihood::engine::layout::{BLOCK, Dims, block_lens, num_vectors};
+use crate::likelihood::engine::{EdgeJob, GeneData, ModelBlock, Operation, Result, Vector};
+use std::ops::Range;
+
+/// What errors say that vectors are.
+const VECTORS: &str = "likelihood vectors";
 
 /// Blocks per strip: 4 DNA blocks with 4 rates are 64 KiB per vector.
-const STRIP: usize = 4;
+pub(super) const STRIP: usize = 4;
+
+/// The kernels, and the model of a gene that they are to compute with.
+#[derive(Clone, Copy)]
+pub struct GeneKernels<'a> {
+    pub kernels: &'a dyn Kernels,
+    pub model: &'a ModelBlock,
+}
 
 /// One block's place within its unit.
 #[derive(Debug, Clone, Copy)]
-struct Block {
+pub(super) struct Block {
     /// Patterns, padding included.
-    len: usize,
+    pub(super) len: usize,
     /// Patterns of the unit's blocks before it.
-    offset: usize,
+    pub(super) offset: usize,
     /// For constant patterns that count by the sum of their likelihoods, what that sum stands for.
     correction: Option<Correction>,
 }
@@ -35,48 +44,51 @@ struct Block {
 pub struct Unit {
     /// The gene.
     pub gene: usize,
-    dims: Dims,
+    pub(super) dims: Dims,
     num_tips: usize,
-    num_slots: usize,
+    /// Vectors that there is room for.
+    num_vectors: usize,
     /// Blocks of the gene's patterns; behind the gene's last, that of the constant patterns, if any.
-    blocks: Vec<Block>,
-    /// Number of the unit's real patterns: neither padding nor constant ones.
-    num_patterns: usize,
+    pub(super) blocks: Vec<Block>,
+    /// The gene's patterns among them: neither padding nor constant ones.
+    patterns: Range<usize>,
     /// `[block][tip][pattern]`
     tip_codes: Vec<Code>,
     /// `[block][pattern]`, as are the following two.
     weights: Vec<f64>,
     shared_states: Vec<u64>,
     invariant: Vec<f64>,
-    /// `[block][slot][pattern][rate][state]`
-    clvs: Arena,
-    /// `[block][slot][pattern]` or `[block][slot][pattern][rate]`
+    /// `[block][vector][pattern][rate][state]`: stored CLVs by slot, then places of temporaries.
+    vectors: Arena,
+    /// `[block][vector][pattern]` or `[block][vector][pattern][rate]`
     scalers: Vec<u32>,
     /// `[block][rate][eigen][pattern]`, stride `BLOCK`; made when first needed.
     sumtable: Arena,
     sumtable_scalers: Vec<[u32; BLOCK]>,
     /// Per block: sums of the last computation.
     pub sums: Vec<[f64; 3]>,
-    /// `[score][block]` of the last insertion program.
-    pub scores: Vec<f64>,
+    /// `[score][block]` of each of the last insertion programs of the gene.
+    pub scores: Vec<Vec<f64>>,
 }
 
 /// Buffers of one worker, shared by all its units.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    pmatrix: [Vec<f64>; 2],
-    table: [Vec<f64>; 2],
-    vectors: Vec<f64>,
-    scalers: Vec<u32>,
-    pendant: Vec<f64>,
-    pendant_scalers: Vec<u32>,
-    likelihoods: BlockLikelihoods,
+    pub(super) pmatrix: [Vec<f64>; 2],
+    pub(super) table: [Vec<f64>; 2],
+    /// Temporaries of an insertion program in a strip.
+    pub(super) vectors: Vec<f64>,
+    pub(super) scalers: Vec<u32>,
+    pub(super) likelihoods: BlockLikelihoods,
     factors: Vec<[f64; 3]>,
 }
 
 impl Unit {
     /// The unit of the blocks from number `first_block` on (lengths `lens`, from `layout::block_lens`),
     /// and of the gene's constant patterns if it is given them.
+    ///
+    /// # Errors
+    /// There is not enough memory.
     pub fn new(
         gene: usize,
         data: &GeneData,
@@ -84,9 +96,9 @@ impl Unit {
         lens: &[usize],
         first_block: usize,
         constants: Option<&GeneData>,
-    ) -> Self {
+    ) -> Result<Self> {
         let num_tips = data.num_tips();
-        let num_slots = num_slots(num_tips);
+        let num_vectors = num_vectors(num_tips);
         let first = first_block * BLOCK;
         let mut blocks = Vec::new();
         // Where the patterns of each block come from.
@@ -97,7 +109,7 @@ impl Unit {
             sources.push((data, first + offset));
             offset += len;
         }
-        let num_patterns = data.num_patterns().min(first + offset) - first;
+        let patterns = first..data.num_patterns().min(first + offset);
         if let Some(constants) = constants {
             let len = block_lens(constants.num_patterns())[0];
             blocks.push(Block { len, offset, correction: Correction::of(data) });
@@ -118,24 +130,48 @@ impl Unit {
                 shared_states[block.offset + i] = data.shared_states(from + i);
             }
         }
-        Unit {
+        Ok(Unit {
             gene,
             dims,
             num_tips,
-            num_slots,
-            num_patterns,
+            num_vectors,
+            patterns,
             tip_codes,
             weights,
             shared_states,
             invariant: vec![0.0; offset],
-            clvs: Arena::new(offset * num_slots * dims.row()),
-            scalers: vec![0; offset * num_slots * dims.scalers()],
-            sumtable: Arena::new(0),
+            vectors: Arena::new(offset * num_vectors * dims.row(), VECTORS)?,
+            scalers: zeros(offset * num_vectors * dims.scalers(), VECTORS)?,
+            sumtable: Arena::default(),
             sumtable_scalers: Vec::new(),
             sums: vec![[0.0; 3]; blocks.len()],
             scores: Vec::new(),
             blocks,
+        })
+    }
+
+    /// Makes room for so many vectors at least; those that there are keep what they hold.
+    ///
+    /// # Errors
+    /// There is not enough memory.
+    pub fn reserve_vectors(&mut self, num_vectors: usize) -> Result<()> {
+        if num_vectors <= self.num_vectors {
+            return Ok(());
         }
+        let patterns: usize = self.blocks.iter().map(|block| block.len).sum();
+        let (row, count) = (self.dims.row(), self.dims.scalers());
+        let mut vectors = Arena::new(patterns * num_vectors * row, VECTORS)?;
+        let mut scalers = zeros(patterns * num_vectors * count, VECTORS)?;
+        for block in &self.blocks {
+            let kept = block.len * self.num_vectors;
+            let (from, to) = (block.offset * self.num_vectors, block.offset * num_vectors);
+            vectors.as_mut_slice()[to * row..(to + kept) * row]
+                .copy_from_slice(&self.vectors.as_slice()[from * row..(from + kept) * row]);
+            scalers[to * count..(to + kept) * count]
+                .copy_from_slice(&self.scalers[from * count..(from + kept) * count]);
+        }
+        (self.vectors, self.scalers, self.num_vectors) = (vectors, scalers, num_vectors);
+        Ok(())
     }
 
     /// Number of blocks.
@@ -156,8 +192,17 @@ impl Unit {
         }
     }
 
+    /// Takes over the weights of all the gene's patterns, and the number of its sites.
+    pub fn set_pattern_weights(&mut self, weights: &[f64], num_sites: f64) {
+        let own = &weights[self.patterns.clone()];
+        self.weights[..own.len()].copy_from_slice(own);
+        for block in &mut self.blocks {
+            block.correction = block.correction.map(|correction| correction.with_sites(num_sites));
+        }
+    }
+
     /// What a block adds to the gene's log-likelihood, from the likelihoods of its patterns.
-    fn block_sum(
+    pub(super) fn block_sum(
         &self,
         kernels: &dyn Kernels,
         block: Block,
@@ -168,7 +213,8 @@ impl Unit {
         match block.correction {
             None => kernels.sum_logs(block.len, data, likelihoods, per_pattern),
             Some(correction) => {
-                correction.of_sum([log_sum(data.weights, likelihoods), 0.0, 0.0])[0]
+                let BlockLikelihoods { likelihood, scaler } = likelihoods;
+                correction.of_sum([log_sum(data.weights, likelihood, scaler), 0.0, 0.0])[0]
             }
         }
     }
@@ -178,15 +224,15 @@ impl Unit {
         &self.tip_codes[at..at + block.len]
     }
 
-    fn clv_range(&self, block: Block, slot: u32) -> std::ops::Range<usize> {
+    fn clv_range(&self, block: Block, slot: u32) -> Range<usize> {
         let row = self.dims.row();
-        let at = (block.offset * self.num_slots + slot as usize * block.len) * row;
+        let at = (block.offset * self.num_vectors + slot as usize * block.len) * row;
         at..at + block.len * row
     }
 
-    fn scaler_range(&self, block: Block, slot: u32) -> std::ops::Range<usize> {
+    fn scaler_range(&self, block: Block, slot: u32) -> Range<usize> {
         let row = self.dims.scalers();
-        let at = (block.offset * self.num_slots + slot as usize * block.len) * row;
+        let at = (block.offset * self.num_vectors + slot as usize * block.len) * row;
         at..at + block.len * row
     }
 
@@ -195,35 +241,29 @@ impl Unit {
         PatternData { weights: &self.weights[range.clone()], invariant: &self.invariant[range] }
     }
 
-    /// One end of an edge in a block; `scratch` holds the strip's up-vectors for `Source::Scratch`.
-    fn end<'a>(
+    /// One end of an edge in a block: a tip or what is stored (a temporary has the slot of its place).
+    pub(super) fn end<'a>(
         &'a self,
         block: Block,
-        source: Source,
+        vector: Vector,
         pmatrix: &'a [f64],
         table: &'a [f64],
-        scratch: Option<&ScratchVectors<'a>>,
     ) -> End<'a> {
-        match source {
-            Source::Tip(tip) => End::Tip { codes: self.codes(block, tip), table },
-            Source::Clv(slot) => End::Inner {
-                clv: &self.clvs.as_slice()[self.clv_range(block, slot)],
+        match vector {
+            Vector::Tip(tip) => End::Tip { codes: self.codes(block, tip), table },
+            Vector::Clv(slot) => End::Inner {
+                clv: &self.vectors.as_slice()[self.clv_range(block, slot)],
                 scaler: &self.scalers[self.scaler_range(block, slot)],
                 pmatrix,
             },
-            Source::Scratch(vector) => {
-                let (clv, scaler) =
-                    scratch.expect("scratch is used in insertion programs only").get(vector, block);
-                End::Inner { clv, scaler, pmatrix }
-            }
+            Vector::Temporary(_) => unreachable!("temporaries were given slots"),
         }
     }
 
     /// Runs CLV updates.
     pub fn update_partials(
         &mut self,
-        kernels: &dyn Kernels,
-        model: &ModelBlock,
+        with: GeneKernels,
         operations: impl Iterator<Item = Operation> + Clone,
         scratch: &mut Scratch,
     ) {
@@ -231,10 +271,10 @@ impl Unit {
             let strip = first..self.blocks.len().min(first + STRIP);
             for operation in operations.clone() {
                 for i in 0..2 {
-                    scratch.prepare(kernels, model, i, operation.children[i], operation.brlens[i]);
+                    scratch.prepare(with, i, operation.children[i], operation.brlens[i]);
                 }
                 for i in strip.clone() {
-                    self.update_block(kernels, model, self.blocks[i], &operation, scratch);
+                    self.update_block(with, self.blocks[i], &operation, scratch);
                 }
             }
         }
@@ -242,49 +282,47 @@ impl Unit {
 
     fn update_block(
         &mut self,
-        kernels: &dyn Kernels,
-        model: &ModelBlock,
+        with: GeneKernels,
         block: Block,
         operation: &Operation,
         scratch: &Scratch,
     ) {
-        let ranges = |unit: &Unit, source: Source| match source {
-            Source::Clv(slot) => (unit.clv_range(block, slot), unit.scaler_range(block, slot)),
+        let ranges = |unit: &Unit, vector: Vector| match vector {
+            Vector::Clv(slot) => (unit.clv_range(block, slot), unit.scaler_range(block, slot)),
             _ => (0..0, 0..0),
         };
-        let out =
-            (self.clv_range(block, operation.parent), self.scaler_range(block, operation.parent));
-        let [first, second] = operation.children.map(|source| ranges(self, source));
+        let out = ranges(self, operation.parent);
+        let [first, second] = operation.children.map(|child| ranges(self, child));
         let num_tips = self.num_tips;
-        let (clvs, scalers, tip_codes) =
-            (self.clvs.as_mut_slice(), &mut self.scalers, &self.tip_codes);
-        let [out_clv, clv1, clv2] =
-            clvs.get_disjoint_mut([out.0, first.0, second.0]).expect("a CLV is not its own child");
+        let (vectors, scalers, tip_codes) =
+            (self.vectors.as_mut_slice(), &mut self.scalers, &self.tip_codes);
+        let [out_clv, clv1, clv2] = vectors
+            .get_disjoint_mut([out.0, first.0, second.0])
+            .expect("a CLV is not its own child");
         let [out_scaler, scaler1, scaler2] = scalers
             .get_disjoint_mut([out.1, first.1, second.1])
             .expect("a CLV is not its own child");
         let end = |i: usize, clv, scaler| match operation.children[i] {
-            Source::Tip(tip) => {
+            Vector::Tip(tip) => {
                 let at = block.offset * num_tips + tip as usize * block.len;
                 End::Tip { codes: &tip_codes[at..at + block.len], table: &scratch.table[i] }
             }
             _ => End::Inner { clv, scaler, pmatrix: &scratch.pmatrix[i] },
         };
         let ends = [end(0, &*clv1, &*scaler1), end(1, &*clv2, &*scaler2)];
-        kernels.update_partials(model, block.len, ends, out_clv, out_scaler);
+        with.kernels.update_partials(with.model, block.len, ends, out_clv, out_scaler);
     }
 
     fn edge_block(
         &self,
-        kernels: &dyn Kernels,
-        model: &ModelBlock,
+        GeneKernels { kernels, model }: GeneKernels,
         block: Block,
-        ends: [Source; 2],
+        ends: [Vector; 2],
         scratch: &mut Scratch,
     ) {
         let Scratch { pmatrix, table, likelihoods, .. } = scratch;
-        let first = self.end(block, ends[0], &pmatrix[0], &model.indicator, None);
-        let second = self.end(block, ends[1], &pmatrix[1], &table[1], None);
+        let first = self.end(block, ends[0], &pmatrix[0], &model.indicator);
+        let second = self.end(block, ends[1], &pmatrix[1], &table[1]);
         kernels.edge_likelihoods(model, block.len, [first, second], likelihoods);
     }
 
@@ -292,21 +330,20 @@ impl Unit {
     /// unit's real patterns) if asked for.
     pub fn log_likelihoods(
         &mut self,
-        kernels: &dyn Kernels,
-        model: &ModelBlock,
+        with: GeneKernels,
         job: &EdgeJob,
         mut per_pattern: Option<&mut Vec<f64>>,
         scratch: &mut Scratch,
     ) {
-        scratch.prepare(kernels, model, 1, job.ends[1], job.brlen);
+        scratch.prepare(with, 1, job.ends[1], job.brlen);
         let mut logs = [0.0; BLOCK];
         for i in 0..self.blocks.len() {
             let block = self.blocks[i];
-            self.edge_block(kernels, model, block, job.ends, scratch);
+            self.edge_block(with, block, job.ends, scratch);
             let wanted = per_pattern.is_some().then_some(&mut logs[..]);
-            self.sums[i][0] = self.block_sum(kernels, block, &scratch.likelihoods, wanted);
+            self.sums[i][0] = self.block_sum(with.kernels, block, &scratch.likelihoods, wanted);
             if let Some(out) = per_pattern.as_deref_mut() {
-                let real = block.len.min(self.num_patterns.saturating_sub(block.offset));
+                let real = block.len.min(self.patterns.len().saturating_sub(block.offset));
                 out.extend_from_slice(&logs[..real]);
             }
         }
@@ -320,39 +357,39 @@ impl Unit {
     }
 
     /// Makes the sumtable of an edge.
+    ///
+    /// # Errors
+    /// There is not enough memory.
     pub fn update_sumtable(
         &mut self,
-        kernels: &dyn Kernels,
-        model: &ModelBlock,
-        ends: [Source; 2],
-    ) {
+        GeneKernels { kernels, model }: GeneKernels,
+        ends: [Vector; 2],
+    ) -> Result<()> {
         let size = self.dims.row() * BLOCK;
         if self.sumtable_scalers.is_empty() {
-            self.sumtable = Arena::new(size * self.blocks.len());
+            self.sumtable = Arena::new(size * self.blocks.len(), "sumtables")?;
             self.sumtable_scalers = vec![[0; BLOCK]; self.blocks.len()];
         }
-        let mut sumtable = std::mem::replace(&mut self.sumtable, Arena::new(0));
+        let mut sumtable = std::mem::take(&mut self.sumtable);
         let mut scalers = std::mem::take(&mut self.sumtable_scalers);
         for (i, (out, scaler)) in
             sumtable.as_mut_slice().chunks_exact_mut(size).zip(&mut scalers).enumerate()
         {
             let block = self.blocks[i];
-            let left =
-                self.end(block, ends[0], &model.sumtable_left, &model.sumtable_left_tip, None);
-            let right =
-                self.end(block, ends[1], &model.sumtable_right, &model.sumtable_right_tip, None);
+            let left = self.end(block, ends[0], &model.sumtable_left, &model.sumtable_left_tip);
+            let right = self.end(block, ends[1], &model.sumtable_right, &model.sumtable_right_tip);
             let invariant = self.data(block).invariant;
             kernels.update_sumtable(model, block.len, invariant, [left, right], out, scaler);
         }
         self.sumtable = sumtable;
         self.sumtable_scalers = scalers;
+        Ok(())
     }
 
     /// Value and derivative sums per block at length `t` of the sumtable's edge, into `sums`.
     pub fn derivatives(
         &mut self,
-        kernels: &dyn Kernels,
-        model: &ModelBlock,
+        GeneKernels { kernels, model }: GeneKernels,
         t: f64,
         scratch: &mut Scratch,
     ) {
@@ -373,185 +410,42 @@ impl Unit {
         }
     }
 
-    /// Runs an insertion program; scores go to `scores`, `[score][block]`.
-    pub fn insertion_scores(
-        &mut self,
-        kernels: &dyn Kernels,
-        model: &ModelBlock,
-        program: &InsertionProgram,
-        scratch: &mut Scratch,
-    ) {
-        let num_blocks = self.blocks.len();
-        let mut scores = std::mem::take(&mut self.scores);
-        scores.clear();
-        scores.resize(program.num_scores() * num_blocks, 0.0);
-        let longest = self.blocks.chunks(STRIP).map(strip_patterns).max().unwrap_or(0);
-        scratch.reserve(self.dims, program.num_scratch(), longest);
-        for first in (0..num_blocks).step_by(STRIP) {
-            let strip = &self.blocks[first..num_blocks.min(first + STRIP)];
-            let mut score = 0;
-            for step in &program.steps {
-                self.run_step(kernels, model, step, strip, longest, scratch, |i, value| {
-                    scores[score * num_blocks + first + i] = value;
-                });
-                if matches!(step, InsertionStep::Score { .. } | InsertionStep::Edge { .. }) {
-                    score += 1;
-                }
-            }
-        }
-        self.scores = scores;
-    }
-
-    #[allow(clippy::too_many_arguments)]
-    fn run_step(
-        &self,
-        kernels: &dyn Kernels,
-        model: &ModelBlock,
-        step: &InsertionStep,
-        strip: &[Block],
-        longest: usize,
-        scratch: &mut Scratch,
-        mut set_score: impl FnMut(usize, f64),
-    ) {
-        match *step {
-            InsertionStep::Up { sources, brlens, .. }
-            | InsertionStep::Score { ends: sources, brlens } => {
-                for i in 0..2 {
-                    scratch.prepare(kernels, model, i, sources[i], brlens[i]);
-                }
-            }
-            InsertionStep::Pendant { source, brlen } => {
-                scratch.prepare(kernels, model, 0, source, brlen)
-            }
-            InsertionStep::Edge { ends, brlen } => {
-                scratch.prepare(kernels, model, 1, ends[1], brlen)
-            }
-        }
-        let start = strip[0].offset;
-        let Scratch {
-            pmatrix, table, vectors, scalers, pendant, pendant_scalers, likelihoods, ..
-        } = &mut *scratch;
-        for (i, &block) in strip.iter().enumerate() {
-            let dims = self.dims;
-            let at = block.offset - start;
-            let (row, count) = (dims.row(), dims.scalers());
-            let in_pendant = at * row..(at + block.len) * row;
-            let in_pendant_scalers = at * count..(at + block.len) * count;
-            match *step {
-                InsertionStep::Up { out, sources, .. } => {
-                    // A program never reads the vector it writes: those below `out` are its sources.
-                    let (below, rest) = vectors.split_at_mut(out as usize * longest * row);
-                    let (below_scalers, rest_scalers) =
-                        scalers.split_at_mut(out as usize * longest * count);
-                    let from = ScratchVectors {
-                        dims,
-                        longest,
-                        start,
-                        vectors: below,
-                        scalers: below_scalers,
-                    };
-                    let [a, b] = [0, 1]
-                        .map(|i| self.end(block, sources[i], &pmatrix[i], &table[i], Some(&from)));
-                    kernels.update_partials(
-                        model,
-                        block.len,
-                        [a, b],
-                        &mut rest[in_pendant],
-                        &mut rest_scalers[in_pendant_scalers],
-                    );
-                }
-                InsertionStep::Pendant { source, .. } => {
-                    let end = self.end(block, source, &pmatrix[0], &table[0], None);
-                    kernels.update_pendant(
-                        model,
-                        block.len,
-                        end,
-                        &mut pendant[in_pendant],
-                        &mut pendant_scalers[in_pendant_scalers],
-                    );
-                }
-                InsertionStep::Score { ends, .. } => {
-                    let from = ScratchVectors { dims, longest, start, vectors, scalers };
-                    let [a, b] = [0, 1]
-                        .map(|i| self.end(block, ends[i], &pmatrix[i], &table[i], Some(&from)));
-                    let z = (&pendant[in_pendant], &pendant_scalers[in_pendant_scalers]);
-                    kernels.insertion_likelihoods(model, block.len, z, [a, b], likelihoods);
-                    set_score(i, self.block_sum(kernels, block, likelihoods, None));
-                }
-                InsertionStep::Edge { ends, .. } => {
-                    let first = self.end(block, ends[0], &pmatrix[0], &model.indicator, None);
-                    let second = self.end(block, ends[1], &pmatrix[1], &table[1], None);
-                    kernels.edge_likelihoods(model, block.len, [first, second], likelihoods);
-                    set_score(i, self.block_sum(kernels, block, likelihoods, None));
-                }
-            }
-        }
-    }
-
     /// A copy of one CLV and its scalers, all blocks: for tests.
     pub fn clv(&self, slot: u32) -> (Vec<f64>, Vec<u32>) {
         let mut numbers = Vec::new();
         let mut counts = Vec::new();
         for &block in &self.blocks {
-            numbers.extend_from_slice(&self.clvs.as_slice()[self.clv_range(block, slot)]);
+            numbers.extend_from_slice(&self.vectors.as_slice()[self.clv_range(block, slot)]);
             counts.extend_from_slice(&self.scalers[self.scaler_range(block, slot)]);
         }
         (numbers, counts)
     }
 
-    /// Bytes of CLVs and their scalers.
-    pub fn clv_bytes(&self) -> usize {
-        self.clvs.as_slice().len() * 8 + self.scalers.len() * 4
+    /// Bytes of vectors and their scalers.
+    pub fn vector_bytes(&self) -> u64 {
+        (self.vectors.as_slice().len() * 8 + self.scalers.len() * 4) as u64
     }
-}
 
-fn strip_patterns(strip: &[Block]) -> usize {
-    strip.iter().map(|block| block.len).sum()
-}
-
-/// Up-vectors of one strip, `[vector][pattern][rate][state]`.
-struct ScratchVectors<'a> {
-    dims: Dims,
-    /// Patterns of the longest strip: the stride between vectors.
-    longest: usize,
-    /// Offset of the strip's first pattern in the unit.
-    start: usize,
-    vectors: &'a [f64],
-    scalers: &'a [u32],
-}
-
-impl<'a> ScratchVectors<'a> {
-    fn get(&self, vector: u32, block: Block) -> (&'a [f64], &'a [u32]) {
-        let at = vector as usize * self.longest + block.offset - self.start;
-        let range = |row: usize| at * row..(at + block.len) * row;
-        (&self.vectors[range(self.dims.row())], &self.scalers[range(self.dims.scalers())])
+    /// Taxa of the gene.
+    pub fn num_tips(&self) -> usize {
+        self.num_tips
     }
 }
 
 impl Scratch {
     /// Makes the matrix (and for a tip its table) number `i` for a branch.
-    fn prepare(
+    pub(super) fn prepare(
         &mut self,
-        kernels: &dyn Kernels,
-        model: &ModelBlock,
+        GeneKernels { kernels, model }: GeneKernels,
         i: usize,
-        source: Source,
+        vector: Vector,
         brlen: f64,
     ) {
         self.pmatrix[i].resize(model.dims.pmatrix(), 0.0);
         kernels.update_pmatrix(model, brlen, &mut self.pmatrix[i]);
-        if matches!(source, Source::Tip(_)) {
+        if matches!(vector, Vector::Tip(_)) {
             self.table[i].resize(model.dims.tip_table(), 0.0);
             kernels.update_tip_table(model, &self.pmatrix[i], &mut self.table[i]);
         }
-    }
-
-    fn reserve(&mut self, dims: Dims, num_vectors: usize, patterns: usize) {
-        let grow = |v: &mut Vec<f64>, len: usize| v.resize(v.len().max(len), 0.0);
-        grow(&mut self.vectors, num_vectors * patterns * dims.row());
-        grow(&mut self.pendant, patterns * dims.row());
-        let grow = |v: &mut Vec<u32>, len: usize| v.resize(v.len().max(len), 0);
-        grow(&mut self.scalers, num_vectors * patterns * dims.scalers());
-        grow(&mut self.pendant_scalers, patterns * dims.scalers());
     }
 }

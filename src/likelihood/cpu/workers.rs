@@ -1,12 +1,10 @@
 //! [`CpuEngine`] as units of blocks on worker threads: which worker does which unit, and sums in block order.
 //! What is computed on them is in `engine`.
 
-use super::super::data::GeneData;
-use super::super::layout::{Dims, block_lens};
-use super::body::pmatrix::ModelBlock;
 use super::kernels::Kernels;
-use super::model_block::empty_model;
-use super::unit::{Scratch, Unit};
+use super::unit::{GeneKernels, Scratch, Unit};
+use crate::likelihood::engine::layout::{Dims, block_lens};
+use crate::likelihood::engine::{GeneData, ModelBlock, Result};
 use crate::parallel::{Pool, UnitCost, deal};
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard};
@@ -43,12 +41,14 @@ pub struct Region {
 }
 
 impl CpuEngine {
-    /// An engine for these genes with `num_workers` threads. Genes without models must be given one
-    /// before anything is computed.
-    pub fn new(data: &[GeneData], kernels: Box<dyn Kernels>, num_workers: usize) -> Self {
+    /// An engine for these genes with `num_workers` threads.
+    ///
+    /// # Errors
+    /// [`EngineError::OutOfMemory`](crate::likelihood::engine::EngineError).
+    pub fn new(data: &[GeneData], kernels: Box<dyn Kernels>, num_workers: usize) -> Result<Self> {
         let num_workers = num_workers.max(1);
         let mut pool = Pool::new(num_workers);
-        let models: Vec<ModelBlock> = data.iter().map(empty_model).collect();
+        let models: Vec<ModelBlock> = data.iter().map(ModelBlock::new).collect();
         let gene_cost = |gene: usize, data: &GeneData| {
             let Dims { num_states, .. } = models[gene].dims;
             (data.num_patterns() * data.num_tips() * models[gene].dims.row() * num_states) as u64
@@ -90,7 +90,8 @@ impl CpuEngine {
         for (worker, hand) in hands.iter().enumerate() {
             hand.iter().for_each(|&unit| homes[unit] = worker);
         }
-        let slots: Vec<Mutex<Option<Unit>>> = plans.iter().map(|_| Mutex::new(None)).collect();
+        let slots: Vec<Mutex<Option<Result<Unit>>>> =
+            plans.iter().map(|_| Mutex::new(None)).collect();
         // Every worker makes its own units, so that their memory lies near it.
         pool.run(&vec![1; num_workers], &|worker| {
             for &unit in &hands[worker] {
@@ -104,11 +105,11 @@ impl CpuEngine {
             .into_iter()
             .map(|slot| {
                 let unit = slot.into_inner().unwrap_or_else(|e| e.into_inner());
-                Mutex::new(unit.expect("every unit was dealt to a worker"))
+                Ok(Mutex::new(unit.expect("every unit was dealt to a worker")?))
             })
-            .collect();
+            .collect::<Result<_>>()?;
         let scratch = (0..num_workers).map(|_| Mutex::new(Scratch::default())).collect();
-        CpuEngine { kernels, pool, models, units, gene_units, step_costs, homes, scratch }
+        Ok(CpuEngine { kernels, pool, models, units, gene_units, step_costs, homes, scratch })
     }
 
     /// Number of genes, those without data included.
@@ -145,7 +146,7 @@ impl CpuEngine {
     pub fn for_units(
         &mut self,
         region: &Region,
-        work: impl Fn(&dyn Kernels, &ModelBlock, &mut Unit, &mut Scratch) + Sync,
+        work: impl Fn(GeneKernels, &mut Unit, &mut Scratch) + Sync,
     ) {
         let CpuEngine { kernels, pool, models, units, scratch, .. } = self;
         let kernels = kernels.as_ref();
@@ -154,7 +155,7 @@ impl CpuEngine {
             for &unit in &region.hands[worker] {
                 let mut unit = lock(&units[unit]);
                 let model = &models[unit.gene];
-                work(kernels, model, &mut unit, &mut scratch);
+                work(GeneKernels { kernels, model }, &mut unit, &mut scratch);
             }
         });
     }

@@ -3,7 +3,6 @@
 use super::search::{Begin, climb};
 use crate::bootstrap::bootstrap_weights;
 use crate::error::Result;
-use crate::likelihood::BrlenLinkage;
 use crate::model::Model;
 use crate::observer::{Event, Muffled, Observer};
 use crate::output::{BootstrapReport, Kind};
@@ -30,7 +29,7 @@ pub fn make_replicates(session: &mut Session, models: &[Model]) -> Result<Vec<Tr
     let plan = session.setup.plan;
     let count = plan.bootstrap.replicates;
     let trees = session.run_jobs("replicate", count, |setup, machine, i, observer| {
-        Ok(replicate(setup, machine, models, i, observer))
+        replicate(setup, machine, models, i, observer)
     })?;
     let newicks = trees.iter();
     let newicks = newicks.map(|tree| session.setup.newick(tree, plan.bootstrap.with_brlens) + "\n");
@@ -53,7 +52,7 @@ fn replicate(
     models: &[Model],
     number: usize,
     observer: &mut dyn Observer,
-) -> Tree {
+) -> Result<Tree> {
     let seed = setup.plan.bootstrap.seed;
     let originals = &setup.loaded.partitions;
     let weights = bootstrap_weights(seed, number, originals.iter().map(|p| &p.patterns));
@@ -91,13 +90,14 @@ fn replicate(
         conclude: setup.plan.bootstrap.with_brlens,
     };
     let mut muffled = Muffled(observer);
-    let (mut evaluator, lnl) = climb(setup, machine, &partitions, &mut models, begin, &mut muffled);
+    let (mut evaluator, lnl) =
+        climb(setup, machine, &partitions, &mut models, begin, &mut muffled)?;
     let (number, count) = (number + 1, setup.plan.bootstrap.replicates);
     let message = format!("replicate {number} of {count}: lnL {lnl:.4} on its own columns");
     observer.event(&Event::Detail(message));
-    if evaluator.linkage() == BrlenLinkage::Unlinked {
+    if evaluator.linkage().has_own_lengths() {
         evaluator.average_brlens();
         evaluator.clamp_brlens();
     }
-    evaluator.tree().clone()
+    Ok(evaluator.tree().clone())
 }

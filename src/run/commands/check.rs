@@ -55,8 +55,8 @@ pub fn check(session: Session) -> Result<()> {
     rows.push(("time of a search", seconds(Command::Search)));
     rows.push(("  of the evaluation of a tree", seconds(Command::Evaluate)));
     rows.push(("threads that one search can use", useful_threads(&loaded.partitions).to_string()));
-    rows.push(("  that it gets here", setup.machine.threads.to_string()));
-    rows.push(("kernels", setup.machine.kernels().to_string()));
+    rows.push(("  that it gets here", setup.machine.threads().to_string()));
+    rows.push(("kernels", setup.machine.engine().instruction_set.to_string()));
     text.push_str(&pairs("A run will take", &rows));
     text.push_str(
         "Times are of one core, and guessed: expect half to double of them. Several searches or \

@@ -51,9 +51,9 @@ fn evaluate_tree(
     // genes (59 taxa, 8 genes: -51124.95 instead of -51124.51).
     let partitions = &setup.loaded.partitions;
     let tree = start.tree.clone();
-    let mut evaluator = setup.evaluator(machine, partitions, &models, tree, setup.linkage);
+    let mut evaluator = setup.evaluator(machine, partitions, &models, tree, setup.linkage)?;
     set_partition_trees(setup, &mut evaluator, &start.source)?;
-    let lnl = optimize_from_several_starts(&mut evaluator, &mut models, &options, observer);
+    let lnl = optimize_from_several_starts(&mut evaluator, &mut models, &options, observer)?;
     observer.event(&Event::Detail(format!("{}: lnL {lnl:.6}", start.source)));
     Outcome::of(start.source.clone(), evaluator, models, setup)
 }

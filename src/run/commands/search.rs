@@ -2,7 +2,7 @@
 
 use super::start::{Lengths, StartTree, make_starts, write_starts};
 use crate::error::Result;
-use crate::likelihood::{BrlenLinkage, Evaluator};
+use crate::likelihood::{BrlenLinkage, EngineError, Evaluator};
 use crate::model::Model;
 use crate::observer::{Event, Observer};
 use crate::output::Kind;
@@ -11,7 +11,7 @@ use crate::partition::Partition;
 use crate::run::deliver::{Outcome, deliver};
 use crate::run::plan::{Command, TreeSource};
 use crate::run::work::{Machine, Session, Setup};
-use crate::search::{self, SearchEffort, SearchOptions};
+use crate::search::{Search, SearchEffort, SearchOptions, SearchState};
 use crate::tree::Tree;
 
 /// Searches from every starting tree.
@@ -71,7 +71,7 @@ fn search_from(
     }
     let mut models = setup.models();
     let partitions = &setup.loaded.partitions;
-    let (evaluator, lnl) = climb(setup, machine, partitions, &mut models, begin, observer);
+    let (evaluator, lnl) = climb(setup, machine, partitions, &mut models, begin, observer)?;
     if several {
         observer.event(&Event::Detail(format!("{}: lnL {lnl:.6}", start.source)));
     }
@@ -95,19 +95,23 @@ pub struct Begin {
 }
 
 /// One search from one tree, on the data as read or on a replicate of them. Returns the evaluator
-/// with the best tree, and its log-likelihood; the models follow it.
+/// with the best tree, and its log-likelihood; the models follow it. If the engine fails and the machine has
+/// another, the search goes on with that from where it was.
+///
+/// # Errors
+/// There is not enough memory, or the engine has failed.
 pub fn climb(
     setup: &Setup,
-    machine: Machine,
+    mut machine: Machine,
     partitions: &[Partition],
     models: &mut [Model],
     begin: Begin,
     observer: &mut dyn Observer,
-) -> (Evaluator, f64) {
+) -> Result<(Evaluator, f64)> {
     // The search itself unlinks the lengths, once the tree is good enough for it to pay.
-    let unlinked = setup.linkage == BrlenLinkage::Unlinked;
+    let unlinked = setup.linkage.has_own_lengths();
     let linkage = if unlinked { BrlenLinkage::Linked } else { setup.linkage };
-    let mut evaluator = setup.evaluator(machine, partitions, models, begin.tree, linkage);
+    let mut evaluator = setup.evaluator(machine, partitions, models, begin.tree, linkage)?;
     let plan = &setup.plan.search;
     let options = SearchOptions {
         spr_radius: plan.spr_radius,
@@ -122,6 +126,38 @@ pub fn climb(
         conclude: begin.conclude,
     };
     let data = ParsimonyData::of_partitions(setup.loaded.taxa.len(), partitions);
-    let lnl = search::search(&mut evaluator, models, &data, &options, observer);
-    (evaluator, lnl)
+    let mut state = None;
+    loop {
+        let search = match state.take() {
+            None => Search::new(&mut evaluator, models, &data, &options),
+            Some(state) => Search::resume(&mut evaluator, models, &data, &options, state),
+        };
+        let next = machine.after_failure();
+        match run_to_the_end(search, next.is_some(), observer) {
+            Ok(()) => break,
+            Err((error, before)) => {
+                let (Some(next), Some(before)) = (next, before) else { return Err(error.into()) };
+                let name = next.engine().engine;
+                let message = format!("{error}; the search goes on with the {name} engine");
+                observer.event(&Event::Warning(message));
+                next.replace_engine(&mut evaluator, partitions, models)?;
+                (machine, state) = (next, Some(before));
+            }
+        }
+    }
+    let lnl = evaluator.log_likelihood()?;
+    Ok((evaluator, lnl))
+}
+
+/// Step by step; with an error comes the state before the step that failed, if it is to be kept.
+fn run_to_the_end(
+    mut search: Search,
+    keep_state: bool,
+    observer: &mut dyn Observer,
+) -> std::result::Result<(), (EngineError, Option<SearchState>)> {
+    while !search.is_done() {
+        let before = keep_state.then(|| search.state());
+        search.step(observer).map_err(|error| (error, before))?;
+    }
+    Ok(())
 }

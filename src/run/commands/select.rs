@@ -46,7 +46,7 @@ pub fn select_models(mut session: Session) -> Result<Session> {
     let setup = &mut session.setup;
     let machine = Machine::new(setup.plan, &setup.loaded.partitions)?.0;
     setup.machine = machine.within_memory(&Cost::of_data(&setup.loaded))?;
-    session.record.report.run.threads = setup.machine.threads;
+    session.record.report.run.threads = setup.machine.threads();
     Ok(session)
 }
 
@@ -99,7 +99,8 @@ fn compare(session: &mut Session, tree: &Tree) -> Result<Vec<(usize, Vec<Ranked>
             let partition = &setup.loaded.partitions[*gene..=*gene];
             let models = std::slice::from_ref(&task.start);
             let own = BrlenLinkage::Unlinked;
-            Ok(fit(machine.evaluator(partition, models, tree.clone(), own), task))
+            let evaluator = machine.evaluator(partition, models, tree.clone(), own)?;
+            Ok(fit(evaluator, task)?)
         })?;
         let mut of_gene: Vec<Vec<Fit>> = open.iter().map(|_| Vec::new()).collect();
         for ((i, ..), fit) in tasks.iter().zip(fits) {

@@ -1,7 +1,7 @@
 //! [`Outcome`]: a finished evaluator as plain results, checked once more.
 
 use crate::error::{Error, Result};
-use crate::likelihood::{BrlenLinkage, Evaluator};
+use crate::likelihood::{self, BrlenLinkage, Evaluator};
 use crate::model::Model;
 use crate::optimize::{ParameterAtBound, parameters_at_bounds};
 use crate::partition::Partition;
@@ -51,9 +51,9 @@ impl Outcome {
         setup: &Setup,
     ) -> Result<Self> {
         let partitions = &setup.loaded.partitions;
-        let before = evaluator.log_likelihood();
+        let before = evaluator.log_likelihood()?;
         evaluator.forget();
-        let gene_lnls = evaluator.gene_log_likelihoods();
+        let gene_lnls = evaluator.gene_log_likelihoods()?;
         check_finite(&mut evaluator, &gene_lnls, partitions)?;
         let lnl: f64 = gene_lnls.iter().sum();
         if (lnl - before).abs() > LNL_TOLERANCE * lnl.abs().max(1.0) {
@@ -62,10 +62,13 @@ impl Outcome {
                  please report it"
             )));
         }
-        let site_lnls = setup.plan.output.sitelh.then(|| {
-            let lnls = |gene| evaluator.pattern_log_likelihoods(gene);
-            site_log_likelihoods(lnls, partitions, setup.loaded.num_sites)
-        });
+        let mut site_lnls = None;
+        if setup.plan.output.sitelh {
+            let of_gene = |gene| evaluator.pattern_log_likelihoods(gene);
+            let lnls: Vec<_> =
+                (0..partitions.len()).map(of_gene).collect::<likelihood::Result<_>>()?;
+            site_lnls = Some(site_log_likelihoods(&lnls, partitions, setup.loaded.num_sites));
+        }
         let genes = 0..partitions.len();
         let (gene_trees, undetermined) = match evaluator.linkage() {
             BrlenLinkage::Unlinked => {
@@ -93,7 +96,7 @@ impl Outcome {
             gene_trees,
             undetermined,
             site_lnls,
-            clv_bytes: evaluator.engine().clv_bytes(),
+            clv_bytes: evaluator.capabilities().vector_bytes as usize,
         })
     }
 }
@@ -108,7 +111,7 @@ fn check_finite(
         if gene_lnls[gene].is_finite() {
             continue;
         }
-        let patterns = evaluator.pattern_log_likelihoods(gene);
+        let patterns = evaluator.pattern_log_likelihoods(gene)?;
         let bad = patterns.iter().position(|lnl| !lnl.is_finite());
         let column = match bad.and_then(|pattern| partition.first_column_of(pattern)) {
             Some(column) => format!("column {column}"),
@@ -125,16 +128,15 @@ fn check_finite(
 }
 
 /// Per site, in the order of the alignment's columns: a column each, but a codon at its first column. Columns in
-/// no partition have 0. `pattern_lnls(gene)` are the log-likelihoods of a partition's patterns, or nothing where
+/// no partition have 0. `pattern_lnls[gene]` are the log-likelihoods of a partition's patterns, or nothing where
 /// it has no data: then all its sites are certain.
 fn site_log_likelihoods(
-    mut pattern_lnls: impl FnMut(usize) -> Vec<f64>,
+    pattern_lnls: &[Vec<f64>],
     partitions: &[Partition],
     num_columns: usize,
 ) -> Vec<f64> {
     let mut sites = vec![Some(0.0); num_columns];
-    for (gene, partition) in partitions.iter().enumerate() {
-        let patterns = pattern_lnls(gene);
+    for (partition, patterns) in partitions.iter().zip(pattern_lnls) {
         for (columns, &pattern) in
             partition.columns_of_sites().zip(&partition.patterns.site_to_pattern)
         {
@@ -178,9 +180,9 @@ mod tests {
             partition(DataType::Dna, &[0, 2, 4], &[1, 2, 1]),
             partition(DataType::Protein, &[6], &[20]), // no data, no likelihoods
         ];
-        let lnls = |gene: usize| [vec![-8.0, -1.0], vec![-0.5, -2.0], vec![]][gene].clone();
+        let lnls = [vec![-8.0, -1.0], vec![-0.5, -2.0], vec![]];
         // Columns 0 to 10; 3 and 5 belong to the codon at 1, 7 and 9 to the one at 8, 10 to none.
         let expected = [-0.5, -1.0, -2.0, -0.5, 0.0, -8.0, 0.0];
-        assert_eq!(site_log_likelihoods(lnls, &partitions, 11), expected);
+        assert_eq!(site_log_likelihoods(&lnls, &partitions, 11), expected);
     }
 }

@@ -1,7 +1,7 @@
 //! What a run will take, estimated before anything is computed: memory and time.
 
 use crate::alphabet::Code;
-use crate::likelihood::layout::{Dims, block_lens, num_slots};
+use crate::likelihood::engine::layout::{Dims, block_lens, num_vectors};
 use crate::partition::Partition;
 use crate::run::plan::{Command, Plan};
 use crate::run::prepare::Loaded;
@@ -42,7 +42,7 @@ impl Cost {
                 tips,
             );
             let rows: usize = block_lens(patterns.num_patterns()).iter().sum();
-            let clvs = num_slots(tips) * rows;
+            let clvs = num_vectors(tips) * rows;
             cost.clv_bytes += (clvs * (dims.row() * 8 + dims.scalers() * 4)) as u64;
             cost.tip_bytes += (tips * rows * size_of::<Code>()) as u64;
             cost.parsimony_bytes += (4 * tips * patterns.num_sites * states / 8) as u64;
@@ -127,8 +127,7 @@ mod tests {
     use super::super::machine::make_evaluator;
     use super::*;
     use crate::alignment::Patterns;
-    use crate::likelihood::BrlenLinkage;
-    use crate::likelihood::cpu::select_kernels;
+    use crate::likelihood::{BrlenLinkage, EngineOptions};
     use crate::model::Model;
     use crate::rng::{Purpose, stream};
     use crate::tree::random_tree;
@@ -155,11 +154,11 @@ mod tests {
             let partition = Partition { name: "g".into(), model, sites, patterns };
             let (models, partitions) = ([partition.model.clone()], [partition]);
             let tree = random_tree(6, 0.1, &mut stream(1, Purpose::Test, 0));
-            let kernels = select_kernels(None).unwrap();
-            let evaluator =
-                make_evaluator(&partitions, &models, tree, BrlenLinkage::Linked, kernels, 1);
+            let options = EngineOptions { threads: 1, ..EngineOptions::default() };
+            let linked = BrlenLinkage::Linked;
+            let evaluator = make_evaluator(&partitions, &models, tree, linked, &options).unwrap();
             let cost = Cost::of(&partitions, &[5]);
-            assert_eq!(cost.clv_bytes as usize, evaluator.engine().clv_bytes(), "{text}");
+            assert_eq!(cost.clv_bytes, evaluator.capabilities().vector_bytes, "{text}");
             assert!(Cost::of(&partitions, &[6]).clv_bytes > cost.clv_bytes, "{text}");
             of_one_site.push(cost);
         }

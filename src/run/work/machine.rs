@@ -1,26 +1,26 @@
-//! How many threads, which kernels, and evaluators made with them.
+//! How many threads, which engine, and evaluators made with them.
 
 use super::cost::{Cost, format_bytes};
 use crate::error::{Error, Result};
-use crate::likelihood::cpu::{CpuEngine, Kernels, select_kernels};
-use crate::likelihood::{BrlenLinkage, Evaluator, GeneData, GeneModel};
+use crate::likelihood::engine::GeneData;
+use crate::likelihood::select::{Choice, after_failure, choose_engine, make_engine};
+use crate::likelihood::{self, BrlenLinkage, EngineOptions, Evaluator};
 use crate::model::Model;
 use crate::parallel::{available_cores, available_memory};
 use crate::partition::Partition;
-use crate::run::plan::{Plan, Simd, Threads};
+use crate::run::plan::{Plan, Threads};
 use crate::tree::Tree;
 
 /// Pattern rows (as [`count_rows`] counts them) below which another thread costs more than it saves.
 const MIN_ROWS_PER_THREAD: usize = 500;
 
-/// Threads and kernels of a run.
+/// Threads and engine of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Machine {
-    /// Threads inside one likelihood.
-    pub threads: usize,
+    /// What computes one likelihood.
+    engine: EngineOptions,
     /// Jobs at a time for which there is memory.
     jobs_in_memory: usize,
-    simd: Simd,
 }
 
 impl Machine {
@@ -28,16 +28,23 @@ impl Machine {
     /// are cores.
     ///
     /// # Errors
-    /// [`Error::Usage`] if this machine lacks the kernels asked for.
+    /// [`Error::Usage`] if this machine lacks the instruction set that is asked for.
     pub fn new(plan: &Plan, partitions: &[Partition]) -> Result<(Self, Option<String>)> {
         let (threads, warning) = choose_threads(plan.run.threads, count_rows(partitions));
-        let machine = Machine { threads, jobs_in_memory: usize::MAX, simd: plan.run.simd };
-        machine.select().map_err(|known| {
-            let wanted = machine.kernel_name().unwrap_or_default();
-            let known = known.join(", ");
-            Error::Usage(format!("--simd {wanted}: this machine lacks it; it has {known}"))
-        })?;
-        Ok((machine, warning))
+        let instruction_set = plan.run.instruction_set;
+        let engine = EngineOptions { name: plan.run.engine, instruction_set, threads };
+        choose_engine(&engine).map_err(|error| Error::Usage(format!("--simd: {error}")))?;
+        Ok((Machine { engine, jobs_in_memory: usize::MAX }, warning))
+    }
+
+    /// Threads inside one likelihood.
+    pub fn threads(&self) -> usize {
+        self.engine.threads
+    }
+
+    /// The engine's name, and that of its instruction set.
+    pub fn engine(&self) -> Choice {
+        choose_engine(&self.engine).expect("the engine was found when the machine was made")
     }
 
     /// The same machine, with no more jobs at a time than fit into its memory.
@@ -73,44 +80,46 @@ impl Machine {
     pub fn share_out(self, plan: &Plan, num_jobs: usize) -> (usize, Self) {
         let threads = allowed_threads(plan);
         let at_once = threads.min(num_jobs).min(self.jobs_in_memory).max(1);
-        if at_once < threads && self.threads > at_once {
+        if at_once < threads && self.threads() > at_once {
             (1, self)
         } else {
-            (at_once, Machine { threads: 1, ..self })
+            let engine = EngineOptions { threads: 1, ..self.engine };
+            (at_once, Machine { engine, ..self })
         }
-    }
-
-    /// Name of the kernel set.
-    pub fn kernels(&self) -> &'static str {
-        self.make_kernels().name()
-    }
-
-    fn kernel_name(&self) -> Option<&'static str> {
-        match self.simd {
-            Simd::Auto => None,
-            Simd::Scalar => Some("scalar"),
-            Simd::Avx2 => Some("avx2"),
-            Simd::Avx512 => Some("avx512"),
-        }
-    }
-
-    fn select(&self) -> std::result::Result<Box<dyn Kernels>, Vec<&'static str>> {
-        select_kernels(self.kernel_name())
-    }
-
-    fn make_kernels(&self) -> Box<dyn Kernels> {
-        self.select().expect("the kernels were found when the machine was made")
     }
 
     /// An evaluator for a tree; gene g has the data of partition g and the model `models[g]`.
+    ///
+    /// # Errors
+    /// There is not enough memory.
     pub fn evaluator(
         &self,
         partitions: &[Partition],
         models: &[Model],
         tree: Tree,
         linkage: BrlenLinkage,
-    ) -> Evaluator {
-        make_evaluator(partitions, models, tree, linkage, self.make_kernels(), self.threads)
+    ) -> Result<Evaluator> {
+        Ok(make_evaluator(partitions, models, tree, linkage, &self.engine)?)
+    }
+
+    /// The machine that a run goes on with when its engine has failed, if there is one.
+    pub fn after_failure(self) -> Option<Self> {
+        after_failure(&self.engine).map(|engine| Machine { engine, ..self })
+    }
+
+    /// Gives an evaluator of these partitions the machine's engine instead of the one it has.
+    ///
+    /// # Errors
+    /// There is not enough memory.
+    pub fn replace_engine(
+        &self,
+        evaluator: &mut Evaluator,
+        partitions: &[Partition],
+        models: &[Model],
+    ) -> Result<()> {
+        let data = data_of(partitions, models);
+        evaluator.set_engine(make_engine(&data, &self.engine)?);
+        Ok(())
     }
 }
 
@@ -127,30 +136,33 @@ fn allowed_threads(plan: &Plan) -> usize {
     }
 }
 
-/// An evaluator on the processor for a tree over all taxa.
+fn data_of(partitions: &[Partition], models: &[Model]) -> Vec<GeneData> {
+    let pairs = partitions.iter().zip(models);
+    pairs.map(|(partition, model)| GeneData::new(&partition.patterns, model)).collect()
+}
+
+/// An evaluator for a tree over all taxa.
+///
+/// # Errors
+/// An engine that cannot be made.
 pub fn make_evaluator(
     partitions: &[Partition],
     models: &[Model],
     tree: Tree,
     linkage: BrlenLinkage,
-    kernels: Box<dyn Kernels>,
-    threads: usize,
-) -> Evaluator {
-    let data: Vec<GeneData> = partitions
-        .iter()
-        .zip(models)
-        .map(|(partition, model)| GeneData::new(&partition.patterns, model))
-        .collect();
-    let engine = CpuEngine::new(&data, kernels, threads);
+    options: &EngineOptions,
+) -> likelihood::Result<Evaluator> {
+    let data = data_of(partitions, models);
+    let engine = make_engine(&data, options)?;
     let genes = data
         .iter()
         .zip(partitions)
         .zip(models)
         .map(|((data, partition), model)| {
-            (data, partition.patterns.tip_taxa.as_slice(), GeneModel::new(model))
+            (data, partition.patterns.tip_taxa.as_slice(), model.clone())
         })
         .collect();
-    Evaluator::new(tree, genes, linkage, Box::new(engine))
+    Ok(Evaluator::new(tree, genes, linkage, engine))
 }
 
 /// Pattern rows (four rate categories of a pattern) of all partitions with a tree. A row of more states
@@ -197,7 +209,7 @@ mod tests {
 
     #[test]
     fn no_more_jobs_run_at_a_time_than_fit_into_the_memory() {
-        let machine = Machine { threads: 1, jobs_in_memory: usize::MAX, simd: Simd::Auto };
+        let machine = Machine { engine: EngineOptions::default(), jobs_in_memory: usize::MAX };
         let cost = Cost { clv_bytes: 1 << 30, ..Cost::default() };
         assert_eq!(machine.within(&cost, 4 << 30).unwrap().jobs_in_memory, 3);
         let error = machine.within(&cost, 1 << 30).unwrap_err();

@@ -60,9 +60,10 @@ impl<'a> Session<'a> {
             patterns: loaded.num_patterns(),
             gappyness: loaded.gappyness,
         });
-        report.run.threads = machine.threads;
-        report.run.simd = machine.kernels().to_string();
-        report.run.backend = "cpu".to_string();
+        let engine = machine.engine();
+        report.run.threads = machine.threads();
+        report.run.simd = engine.instruction_set.to_string();
+        report.run.backend = engine.engine.to_string();
         let data = describe_data(&loaded);
         progress.abridged(&data.short, &data.full);
         for note in &loaded.remarks.notes {
@@ -105,8 +106,8 @@ impl<'a> Session<'a> {
         work: impl Fn(&Setup, Machine, usize, &mut dyn Observer) -> Result<T> + Sync,
     ) -> Result<Vec<T>> {
         let (at_once, machine) = self.setup.machine.share_out(self.setup.plan, count);
-        self.record.report.run.threads = at_once.max(machine.threads);
-        let (threads, kernels) = (machine.threads, machine.kernels());
+        self.record.report.run.threads = at_once.max(machine.threads());
+        let (threads, kernels) = (machine.threads(), machine.engine().instruction_set);
         self.record.progress.detail_about_run(&format!(
             "{at_once} at a time, threads in each: {threads}, kernels: {kernels}"
         ));
@@ -137,6 +138,9 @@ impl Setup<'_> {
 
     /// An evaluator for a tree, with the scalers that the partition file gives. The partitions are
     /// those that were read, or replicates of them.
+    ///
+    /// # Errors
+    /// There is not enough memory.
     pub fn evaluator(
         &self,
         machine: Machine,
@@ -144,14 +148,14 @@ impl Setup<'_> {
         models: &[Model],
         tree: Tree,
         linkage: BrlenLinkage,
-    ) -> Evaluator {
-        let mut evaluator = machine.evaluator(partitions, models, tree, linkage);
+    ) -> Result<Evaluator> {
+        let mut evaluator = machine.evaluator(partitions, models, tree, linkage)?;
         for (gene, scaler) in self.loaded.brlen_scalers.iter().enumerate() {
             if let Some(scaler) = scaler {
                 evaluator.set_brlen_scaler(gene, *scaler);
             }
         }
-        evaluator
+        Ok(evaluator)
     }
 
     /// A tree over all taxa as Newick text, with or without lengths.

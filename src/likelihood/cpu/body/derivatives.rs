@@ -3,11 +3,11 @@
 //! With V, Λ the eigensystem: L(t) = Σ_r Σ_k s_rk·exp(λ_k·r·t), where
 //! s_rk = w_r·(Σ_i π_i·x_i·V_ik)·(Σ_j V⁻¹_kj·y_j) does not depend on t.
 
-use super::super::super::layout::{BLOCK, Dims, LANES};
-use super::super::super::scaling::{LN_FACTOR, factor};
 use super::likelihood::{PatternData, add_lanes, combine_scalers, lanes_at};
 use super::operand::{End, Operand, end_tile, with_ends, with_tiles};
-use super::pmatrix::ModelBlock;
+use crate::likelihood::engine::ModelBlock;
+use crate::likelihood::engine::layout::{BLOCK, Dims, LANES};
+use crate::likelihood::engine::scaling::{LN_FACTOR, factor};
 use crate::numeric::elementary::{Lanes, ln};
 
 /// Fills one sumtable block `[rate][eigen][pattern]` (stride [`BLOCK`]) and its scaler counts.

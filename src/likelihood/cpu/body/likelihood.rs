@@ -3,10 +3,10 @@
 //! L = Σ_r Σ_i z_ri·a_ri·b_ri, where z is the weighted frequencies (root edge) or a pruned subtree's
 //! vector times them (insertion), and a and b are the vectors at the two ends, seen from one point.
 
-use super::super::super::layout::{BLOCK, Dims, LANES};
-use super::super::super::scaling::{LN_FACTOR, factor};
 use super::operand::{End, Operand, Plain, Tile, end_tile, with_ends, with_tiles};
-use super::pmatrix::ModelBlock;
+use crate::likelihood::engine::ModelBlock;
+use crate::likelihood::engine::layout::{BLOCK, Dims, LANES};
+use crate::likelihood::engine::scaling::{LN_FACTOR, factor};
 use crate::numeric::elementary::{Lanes, ln};
 
 /// What a sum over a block's patterns needs beside the likelihoods.

@@ -1,8 +1,8 @@
 //! CLV update: `x_p[i] = (Σ_j P1[i][j]·x_1[j]) · (Σ_j P2[i][j]·x_2[j])`, per pattern and rate.
 
-use super::super::super::layout::Dims;
-use super::super::super::scaling::{FACTOR, THRESHOLD};
 use super::operand::{End, Operand, end_tile, with_ends, with_tiles};
+use crate::likelihood::engine::layout::Dims;
+use crate::likelihood::engine::scaling::{FACTOR, THRESHOLD};
 
 /// Updates one CLV block of `num_patterns` patterns and its scaler counts from two children.
 #[inline(always)]

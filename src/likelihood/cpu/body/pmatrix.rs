@@ -1,42 +1,8 @@
 //! P(t) = V·exp(Λ·r·t)·V⁻¹ for every rate category r, and tip tables made from it.
 
-use super::super::super::layout::Dims;
 use super::operand::{Columns, Inner, Operand, Tile};
+use crate::likelihood::engine::ModelBlock;
 use crate::numeric::elementary::exp_minus_one;
-
-/// Model of one partition as the kernels read it.
-#[derive(Debug, Clone)]
-pub struct ModelBlock {
-    /// Sizes.
-    pub dims: Dims,
-    /// Which of the rate matrices each category evolves by.
-    pub matrix_of_rate: Vec<usize>,
-    /// Eigenvalues of the normalised rate matrices, `[matrix][eigen]`.
-    pub eigenvals: Vec<f64>,
-    /// Right eigenvectors V, `[matrix][eigen][state]` (that is, columns of V).
-    pub eigenvec_columns: Vec<f64>,
-    /// Columns of V⁻¹, `[matrix][state][eigen]`.
-    pub inv_eigenvec_columns: Vec<f64>,
-    /// Rate of each category.
-    pub rates: Vec<f64>,
-    /// Weight of each category.
-    pub rate_weights: Vec<f64>,
-    /// rate_weight · freq, `[rate][state]`.
-    pub weighted_freqs: Vec<f64>,
-    /// States compatible with each tip code, as lists.
-    pub code_states: Vec<Vec<u8>>,
-    /// Tables of the sumtable's two ends: P-matrix shaped and tip-table shaped, the same for each
-    /// rate but for the rate weight, which is in the first.
-    pub sumtable_left: Vec<f64>,
-    /// See `sumtable_left`.
-    pub sumtable_right: Vec<f64>,
-    /// Tip tables of the same two.
-    pub sumtable_left_tip: Vec<f64>,
-    /// See `sumtable_left_tip`.
-    pub sumtable_right_tip: Vec<f64>,
-    /// 0/1 rows of each tip code, `[code][rate][state]`: a tip seen through no matrix.
-    pub indicator: Vec<f64>,
-}
 
 /// Numbers computed at a time: one category of 64 states, three of 20, sixteen of 4.
 const GROUP: usize = 64;

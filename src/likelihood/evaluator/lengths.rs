@@ -1,12 +1,10 @@
 //! All branch lengths at once: bounds, factors, starts, averages.
 
-use super::BRLEN_BOUNDS;
-use super::evaluator::{BrlenLinkage, Evaluator};
-use super::gene_state::GeneState;
+use super::brlens::{changed_brlens, mean_brlen};
+use super::evaluator::Evaluator;
+use super::linkage::LengthSet;
+use crate::likelihood::BRLEN_BOUNDS;
 use crate::tree::{EdgeId, Tree, to_length_grid};
-
-/// How much longer a branch is, the data hardly tell.
-const SATURATED: f64 = 1.0;
 
 impl Evaluator {
     /// Lifts and cuts all lengths to [`BRLEN_BOUNDS`]: the global ones, and when unlinked the genes' own.
@@ -18,13 +16,11 @@ impl Evaluator {
             self.distances_valid = false;
             self.update_restrictions();
         }
-        if self.linkage == BrlenLinkage::Unlinked {
-            let is_outside = |state: &&mut GeneState| {
-                let tree = state.tree.tree();
-                tree.edges().any(|edge| !(min..=max).contains(&tree.brlen(edge)))
-            };
-            for state in self.genes.iter_mut().filter(is_outside) {
-                state.change_own_brlens(|length, _| length);
+        for set in self.length_sets() {
+            let tree = self.tree_of(set);
+            if tree.edges().any(|edge| !(min..=max).contains(&tree.brlen(edge))) {
+                let lengths = changed_brlens(tree, |length, _| length);
+                self.set_lengths(set, &lengths);
             }
         }
         changed
@@ -33,35 +29,27 @@ impl Evaluator {
     /// Multiplies every length by `factor`, within [`BRLEN_BOUNDS`]: the global ones, and when unlinked the
     /// genes' own.
     pub fn scale_brlens(&mut self, factor: f64) {
-        self.change_brlens(|length, _| factor * length);
+        self.change_every_set(|_| move |length, _| factor * length);
     }
 
     /// Gives all branches to tips one length and all others one, in units of the mean of the lengths as
     /// they are: of the global tree, and when unlinked of each gene's.
     pub fn start_brlens(&mut self, tip: f64, inner: f64) {
-        fn length(tree: &Tree, tip: f64, inner: f64) -> impl Fn(f64, bool) -> f64 + use<> {
+        self.change_every_set(|tree| {
             let mean = mean_brlen(tree);
             move |_, is_tip| mean * if is_tip { tip } else { inner }
-        }
-        let of_tree = length(&self.tree, tip, inner);
-        change_brlens(&mut self.tree, of_tree);
-        self.distances_valid = false;
-        self.update_restrictions();
-        if self.linkage == BrlenLinkage::Unlinked {
-            for state in &mut self.genes {
-                let of_gene = length(state.tree.tree(), tip, inner);
-                state.change_own_brlens(of_gene);
-            }
-        }
+        });
     }
 
-    /// Every length from what it is and whether its branch leads to a tip, within [`BRLEN_BOUNDS`].
-    fn change_brlens(&mut self, length: impl Fn(f64, bool) -> f64) {
-        change_brlens(&mut self.tree, &length);
-        self.distances_valid = false;
-        self.update_restrictions();
-        if self.linkage == BrlenLinkage::Unlinked {
-            self.genes.iter_mut().for_each(|state| state.change_own_brlens(&length));
+    /// Every length of the global tree and of every other set, from what it is and whether its branch
+    /// leads to a tip.
+    fn change_every_set<F: Fn(f64, bool) -> f64>(&mut self, change: impl Fn(&Tree) -> F) {
+        let others = self.length_sets().into_iter().filter(|set| *set != LengthSet::Shared);
+        for set in std::iter::once(LengthSet::Shared).chain(others.collect::<Vec<_>>()) {
+            let tree = self.tree_of(set);
+            let lengths = changed_brlens(tree, change(tree));
+            self.set_lengths(set, &lengths);
+            self.update_restrictions();
         }
     }
 
@@ -72,8 +60,10 @@ impl Evaluator {
     pub fn absorb_brlen_scaler(&mut self, gene: usize) {
         let scaler = self.brlen_scaler(gene);
         self.set_brlen_scaler(gene, 1.0);
-        if self.linkage == BrlenLinkage::Unlinked {
-            self.genes[gene].change_own_brlens(|length, _| scaler * length);
+        if self.linkage.has_own_lengths() {
+            let set = LengthSet::Own(gene);
+            let lengths = changed_brlens(self.tree_of(set), |length, _| scaler * length);
+            self.set_lengths(set, &lengths);
         } else {
             assert_eq!(self.genes.len(), 1, "genes that share their lengths");
             self.scale_brlens(scaler);
@@ -121,32 +111,4 @@ impl Evaluator {
         }
         undetermined
     }
-}
-
-impl GeneState {
-    /// Changes the gene's own lengths, within [`BRLEN_BOUNDS`].
-    pub(super) fn change_own_brlens(&mut self, length: impl Fn(f64, bool) -> f64) {
-        let mut tree = self.tree.tree().clone();
-        change_brlens(&mut tree, length);
-        for edge in tree.edges() {
-            if self.tree.set_brlen(edge, tree.brlen(edge)) {
-                self.lnl = None;
-            }
-        }
-    }
-}
-
-fn change_brlens(tree: &mut Tree, length: impl Fn(f64, bool) -> f64) {
-    let [min, max] = BRLEN_BOUNDS.map(to_length_grid);
-    for edge in tree.edges() {
-        let is_tip = tree.ends(edge).iter().any(|&end| tree.is_tip(end));
-        let length = length(tree.brlen(edge), is_tip).clamp(min, max);
-        tree.set_brlen(edge, length);
-    }
-}
-
-/// Mean length; a saturated branch counts as one of [`SATURATED`].
-fn mean_brlen(tree: &Tree) -> f64 {
-    let sum: f64 = tree.edges().map(|edge| tree.brlen(edge).min(SATURATED)).sum();
-    sum / tree.num_edges().max(1) as f64
 }

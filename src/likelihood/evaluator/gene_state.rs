@@ -1,10 +1,10 @@
 //! What the evaluator keeps of one gene, and what concerns that gene alone.
 
-use super::data::{GeneData, GeneModel};
+use super::brlens::halve;
 use super::gene_tree::GeneTree;
-use super::moves::halve;
-use super::operation::{EdgeJob, Operation, SweepOperation};
 use crate::alphabet::Code;
+use crate::likelihood::engine::{EdgeJob, GeneData, GeneModel, Operation, SweepOperation};
+use crate::model::Model;
 use crate::tree::{EdgeId, NodeId, PrunedSubtree, RegraftUndo, Restriction, Tree};
 
 /// What the evaluator knows of one gene.
@@ -13,7 +13,7 @@ pub(super) struct GeneState {
     /// Index of its restriction.
     pub(super) set: usize,
     pub(super) tree: GeneTree,
-    pub(super) model: GeneModel,
+    pub(super) model: Model,
     /// All lengths are multiplied by this.
     pub(super) brlen_scaler: f64,
     pub(super) num_sites: f64,
@@ -25,7 +25,7 @@ pub(super) struct GeneState {
 
 impl GeneState {
     /// The gene on its restricted tree, nothing computed yet. `set` is the number of its restriction.
-    pub(super) fn new(set: usize, tree: Tree, data: &GeneData, model: GeneModel) -> Self {
+    pub(super) fn new(set: usize, tree: Tree, data: &GeneData, model: Model) -> Self {
         let single = (data.num_tips() == 1).then(|| {
             let mask = |code: &Code| data.code_masks[*code as usize];
             data.tip_codes[0].iter().map(mask).zip(data.weights.iter().copied()).collect()
@@ -49,6 +49,24 @@ impl GeneState {
         }
     }
 
+    /// Sets the lengths of the gene's tree, by edge.
+    pub(super) fn set_brlens(&mut self, lengths: &[f64]) {
+        for (i, &length) in lengths.iter().enumerate() {
+            if self.tree.set_brlen(EdgeId(i as u32), length) {
+                self.lnl = None;
+            }
+        }
+    }
+
+    /// Replaces the weights of the patterns.
+    pub(super) fn set_pattern_weights(&mut self, weights: &[f64]) {
+        self.num_sites = weights.iter().sum();
+        for (pattern, &weight) in self.single.iter_mut().flatten().zip(weights) {
+            pattern.1 = weight;
+        }
+        self.lnl = None;
+    }
+
     /// Length of an edge as the engine sees it.
     pub(super) fn length(&self, edge: EdgeId) -> f64 {
         self.brlen_scaler * self.tree.tree().brlen(edge)
@@ -60,8 +78,9 @@ impl GeneState {
 
     /// (ln Σ of the frequencies of the compatible states, weight) of each pattern.
     pub(super) fn single_taxon_patterns(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
-        self.single.iter().flatten().map(|&(states, weight)| {
-            let freqs = self.model.freqs.iter().enumerate();
+        let model = GeneModel::new(&self.model);
+        self.single.iter().flatten().map(move |&(states, weight)| {
+            let freqs = model.freqs.iter().enumerate();
             let sum: f64 = freqs.filter(|(i, _)| states >> i & 1 == 1).map(|(_, f)| f).sum();
             (libm::log(sum), weight)
         })

@@ -1,10 +1,13 @@
 //! The engine against the naive truth, against itself on every instruction set and thread count, and
 //! the evaluator's bookkeeping against a fresh build.
 
-use super::cpu::{CpuEngine, all_kernels};
-use super::naive::naive_log_likelihood;
 use super::*;
 use crate::alphabet::Code;
+use crate::likelihood::BRLEN_BOUNDS;
+use crate::likelihood::cpu::all_kernels;
+use crate::likelihood::engine::{EngineOptions, GeneData, GeneModel};
+use crate::likelihood::naive::naive_log_likelihood;
+use crate::likelihood::select::make_engine;
 use crate::model::Model;
 use crate::rng::{Purpose, Rng, stream};
 use crate::tree::{EdgeId, NodeId, Tree, random_tree};
@@ -15,7 +18,7 @@ pub(super) struct Case {
     pub(super) tree: Tree,
     pub(super) data: Vec<GeneData>,
     pub(super) taxa: Vec<Vec<usize>>,
-    pub(super) models: Vec<GeneModel>,
+    pub(super) models: Vec<Model>,
 }
 
 pub(super) fn random_case(seed: u64, num_taxa: usize, genes: &[(usize, usize, &str)]) -> Case {
@@ -30,7 +33,7 @@ pub(super) fn random_case(seed: u64, num_taxa: usize, genes: &[(usize, usize, &s
         while taxa.len() > num_tips {
             taxa.remove(rng.random_range(0..taxa.len()));
         }
-        let model = GeneModel::new(&Model::parse(model).unwrap());
+        let model = Model::parse(model).unwrap();
         let row = |rng: &mut Rng| -> Vec<Code> {
             (0..num_patterns)
                 .map(|_| if rng.random_range(0..4) == 0 { 1 } else { rng.random_range(1..16) })
@@ -42,7 +45,7 @@ pub(super) fn random_case(seed: u64, num_taxa: usize, genes: &[(usize, usize, &s
             code_masks: (0..16).collect(),
             undetermined: 15,
             num_states: 4,
-            num_rates: model.rates.len(),
+            num_rates: model.rate_cats().rates.len(),
             ascertainment: None,
         });
         case.taxa.push(taxa);
@@ -76,8 +79,9 @@ impl Case {
         kernels: usize,
         threads: usize,
     ) -> Evaluator {
-        let kernels = all_kernels().swap_remove(kernels);
-        let engine = CpuEngine::new(&self.data, kernels, threads);
+        let instruction_set = Some(all_kernels()[kernels].name());
+        let options = EngineOptions { name: None, instruction_set, threads };
+        let engine = make_engine(&self.data, &options).unwrap();
         let genes = self
             .data
             .iter()
@@ -85,7 +89,7 @@ impl Case {
             .zip(&self.models)
             .map(|((data, taxa), model)| (data, &taxa[..], model.clone()))
             .collect();
-        Evaluator::new(self.tree.clone(), genes, linkage, Box::new(engine))
+        Evaluator::new(self.tree.clone(), genes, linkage, engine)
     }
 
     pub(super) fn evaluator(&self, linkage: BrlenLinkage) -> Evaluator {
@@ -105,11 +109,16 @@ fn agrees_with_the_naive_truth_gene_by_gene() {
         for gene in 0..case.data.len() {
             evaluator.set_brlen_scaler(gene, 0.5 + gene as f64 * 0.2);
         }
-        let lnls = evaluator.gene_log_likelihoods();
+        let lnls = evaluator.gene_log_likelihoods().unwrap();
         for (gene, &lnl) in lnls.iter().enumerate().take(6) {
             let (local, _) = evaluator.gene_tree(gene);
             let scaler = evaluator.brlen_scaler(gene);
-            let want = naive_log_likelihood(local, &case.data[gene], &case.models[gene], scaler);
+            let want = naive_log_likelihood(
+                local,
+                &case.data[gene],
+                &GeneModel::new(&case.models[gene]),
+                scaler,
+            );
             assert!(close(lnl, want), "gene {gene}: {lnl} not {want}");
         }
         assert_eq!(lnls[7], 0.0);
@@ -120,11 +129,11 @@ fn agrees_with_the_naive_truth_gene_by_gene() {
 fn the_likelihood_is_the_same_at_every_virtual_root() {
     let case = mixed_case(3, 14);
     let mut evaluator = case.evaluator(BrlenLinkage::Linked);
-    let want = evaluator.log_likelihood();
+    let want = evaluator.log_likelihood().unwrap();
     for gene in 0..6 {
         for edge in evaluator.gene_tree(gene).0.clone().edges() {
             evaluator.set_virtual_root(gene, edge);
-            let got = evaluator.log_likelihood();
+            let got = evaluator.log_likelihood().unwrap();
             assert!(close(got, want), "gene {gene} at {edge:?}: {got} not {want}");
         }
     }
@@ -132,21 +141,22 @@ fn the_likelihood_is_the_same_at_every_virtual_root() {
 
 /// Everything a search does, as bits.
 pub(super) fn trace(evaluator: &mut Evaluator) -> Vec<u64> {
-    let mut bits = vec![evaluator.log_likelihood().to_bits()];
+    let mut bits = vec![evaluator.log_likelihood().unwrap().to_bits()];
     for node in evaluator.tree().clone().nodes().skip(evaluator.tree().num_tips()) {
         let pendant = evaluator.tree().links(node).next().unwrap().1;
         let candidates = candidates(evaluator.tree(), node, pendant);
-        let prune = evaluator.prune(node, pendant, None);
-        let scores = evaluator.score(&prune, &candidates);
-        let prune = evaluator.prune(node, pendant, Some(1e-2));
+        let prune = evaluator.prune(&[(node, pendant)], None).unwrap().swap_remove(0);
+        let scores = evaluator.score(&[(&prune, &candidates)]).unwrap().swap_remove(0);
+        let prune = evaluator.prune(&[(node, pendant)], Some(1e-2)).unwrap().swap_remove(0);
         for &candidate in &candidates {
-            bits.push(evaluator.try_insertion(&prune, candidate, 1e-2, -1e9).lnl.to_bits());
+            let trials = evaluator.try_insertions(&[(&prune, candidate)], 1e-2, -1e9).unwrap();
+            bits.push(trials[0].lnl.to_bits());
         }
         bits.extend(scores.iter().map(|lnl| lnl.to_bits()));
     }
     let options = BranchOptions { max_sweeps: 2, lnl_epsilon: 0.01, gain_tolerance: 1e-6 };
-    bits.push(evaluator.optimize_branches(&options).to_bits());
-    bits.extend(evaluator.pattern_log_likelihoods(0).iter().map(|lnl| lnl.to_bits()));
+    bits.push(evaluator.optimize_branches(&options).unwrap().to_bits());
+    bits.extend(evaluator.pattern_log_likelihoods(0).unwrap().iter().map(|lnl| lnl.to_bits()));
     for gene in 0..evaluator.num_genes() {
         let (tree, _) = evaluator.gene_tree(gene);
         bits.extend(tree.edges().map(|edge| tree.brlen(edge).to_bits()));
@@ -198,11 +208,11 @@ pub(super) fn vary_scalers(evaluator: &mut Evaluator, num_genes: usize) {
 
 pub(super) fn assert_scores_are_those_of_moved_trees(evaluator: &mut Evaluator) {
     for (attach, pendant, candidates) in prunes(evaluator.tree()) {
-        let prune = evaluator.prune(attach, pendant, None);
-        let scores = evaluator.score(&prune, &candidates);
+        let prune = evaluator.prune(&[(attach, pendant)], None).unwrap().swap_remove(0);
+        let scores = evaluator.score(&[(&prune, &candidates)]).unwrap().swap_remove(0);
         for (&candidate, &score) in candidates.iter().zip(&scores) {
             let moved = evaluator.move_subtree(attach, pendant, candidate);
-            let want = evaluator.log_likelihood();
+            let want = evaluator.log_likelihood().unwrap();
             evaluator.undo_move(moved);
             assert!(
                 close(score, want),
@@ -232,7 +242,8 @@ fn a_trial_gives_the_likelihood_that_the_tree_then_has() {
             vary_scalers(&mut evaluator, 6);
             for (attach, pendant, candidates) in prunes(evaluator.tree()) {
                 for tolerance in [None, Some(1e-3)] {
-                    let prune = evaluator.prune(attach, pendant, tolerance);
+                    let prune =
+                        evaluator.prune(&[(attach, pendant)], tolerance).unwrap().swap_remove(0);
                     assert_trials_are_those_of_moved_trees(&mut evaluator, &prune, &candidates);
                     evaluator.assert_integrity();
                 }
@@ -247,22 +258,29 @@ fn assert_trials_are_those_of_moved_trees(
     candidates: &[EdgeId],
 ) {
     let to_the_end = f64::NEG_INFINITY;
-    let scores = evaluator.score(prune, candidates);
+    let scores = evaluator.score(&[(prune, candidates)]).unwrap().swap_remove(0);
     let mut trials = Vec::new();
     for (&candidate, &score) in candidates.iter().zip(&scores) {
-        let trial = evaluator.try_insertion(prune, candidate, 1e-3, to_the_end);
+        let trial = evaluator
+            .try_insertions(&[(prune, candidate)], 1e-3, to_the_end)
+            .unwrap()
+            .swap_remove(0);
         assert!(trial.lnl >= score - 1e-6, "{} below {score}", trial.lnl);
         // One that is given up early leaves nothing behind either.
-        let part = evaluator.try_insertion(prune, candidate, 1e-3, 0.0);
+        let part =
+            evaluator.try_insertions(&[(prune, candidate)], 1e-3, 0.0).unwrap().swap_remove(0);
         assert!(part.lnl <= trial.lnl + 1e-6);
         trials.push(trial);
     }
     evaluator.assert_clvs();
     for (trial, &candidate) in trials.iter().zip(candidates) {
-        let again = evaluator.try_insertion(prune, candidate, 1e-3, to_the_end);
+        let again = evaluator
+            .try_insertions(&[(prune, candidate)], 1e-3, to_the_end)
+            .unwrap()
+            .swap_remove(0);
         assert_eq!(again, *trial, "after another move was taken back");
         let moved = evaluator.insert(prune, trial);
-        let want = evaluator.log_likelihood();
+        let want = evaluator.log_likelihood().unwrap();
         evaluator.undo_move(moved);
         assert!(
             close(trial.lnl, want),
@@ -288,21 +306,21 @@ fn moves_and_undos_keep_everything_as_a_fresh_build_would() {
                     continue;
                 }
                 let target = candidates[rng.random_range(0..candidates.len())];
-                let before = evaluator.log_likelihood();
+                let before = evaluator.log_likelihood().unwrap();
                 let moved = evaluator.move_subtree(attach, pendant, target);
                 evaluator.assert_integrity();
                 if step % 3 == 0 {
-                    evaluator.optimize_around(&moved, step % 2, 1e-4);
+                    evaluator.optimize_around(&moved, step % 2, 1e-4).unwrap();
                 }
-                let _ = evaluator.log_likelihood();
+                let _ = evaluator.log_likelihood().unwrap();
                 evaluator.assert_clvs();
                 if step % 2 == 0 {
                     evaluator.undo_move(moved);
                     evaluator.assert_integrity();
-                    assert!(close(evaluator.log_likelihood(), before));
+                    assert!(close(evaluator.log_likelihood().unwrap(), before));
                     evaluator.assert_clvs();
                     evaluator.forget();
-                    let after = evaluator.log_likelihood();
+                    let after = evaluator.log_likelihood().unwrap();
                     assert!(close(after, before));
                 }
             }
@@ -316,12 +334,12 @@ fn optimised_branches_are_a_maximum_and_never_worse() {
         let case = mixed_case(60, 9);
         let mut evaluator = case.evaluator(linkage);
         vary_scalers(&mut evaluator, 6);
-        let start = evaluator.log_likelihood();
+        let start = evaluator.log_likelihood().unwrap();
         let options = BranchOptions { max_sweeps: 50, lnl_epsilon: 1e-7, gain_tolerance: 1e-10 };
-        let best = evaluator.optimize_branches(&options);
+        let best = evaluator.optimize_branches(&options).unwrap();
         assert!(best > start);
         evaluator.forget();
-        assert!(close(evaluator.log_likelihood(), best));
+        assert!(close(evaluator.log_likelihood().unwrap(), best));
         if linkage != BrlenLinkage::Unlinked {
             for edge in evaluator.tree().clone().edges() {
                 let length = evaluator.tree().brlen(edge);
@@ -329,7 +347,10 @@ fn optimised_branches_are_a_maximum_and_never_worse() {
                     let other = length * factor;
                     if other > BRLEN_BOUNDS[0] {
                         evaluator.set_brlen(edge, other);
-                        assert!(evaluator.log_likelihood() <= best + 1e-6, "{edge:?} x {factor}");
+                        assert!(
+                            evaluator.log_likelihood().unwrap() <= best + 1e-6,
+                            "{edge:?} x {factor}"
+                        );
                     }
                 }
                 evaluator.set_brlen(edge, length);
@@ -344,16 +365,16 @@ fn deep_trees_do_not_underflow() {
     for num_taxa in [700, 1100] {
         let case = random_case(5, num_taxa, &[(num_taxa, 30, GTR), (num_taxa, 30, HKY_I)]);
         let mut evaluator = case.evaluator(BrlenLinkage::Linked);
-        let lnl = evaluator.log_likelihood();
+        let lnl = evaluator.log_likelihood().unwrap();
         assert!(lnl.is_finite() && lnl < -1000.0);
         for edge in [5, 500, 1000] {
             evaluator.set_virtual_root(0, EdgeId(edge));
             evaluator.set_virtual_root(1, EdgeId(edge));
-            assert!(close(evaluator.log_likelihood(), lnl));
+            assert!(close(evaluator.log_likelihood().unwrap(), lnl));
         }
         let options = BranchOptions { max_sweeps: 1, lnl_epsilon: 1.0, gain_tolerance: 1e-3 };
-        let better = evaluator.optimize_branches(&options);
+        let better = evaluator.optimize_branches(&options).unwrap();
         evaluator.forget();
-        assert!(better > lnl && close(evaluator.log_likelihood(), better));
+        assert!(better > lnl && close(evaluator.log_likelihood().unwrap(), better));
     }
 }

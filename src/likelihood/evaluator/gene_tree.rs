@@ -4,7 +4,7 @@
 //! root. (2) What lies towards the root of a stale CLV is stale too; so the search for stale CLVs
 //! stops at the first valid one.
 
-use super::operation::{Source, SweepOperation};
+use crate::likelihood::engine::{SweepOperation, Vector};
 use crate::tree::{EdgeId, NodeId, PrunedSubtree, RegraftUndo, Tree};
 
 /// One gene's tree and the state of its CLVs.
@@ -58,11 +58,18 @@ impl GeneTree {
     }
 
     /// Where a node's vector is stored.
-    pub fn source(&self, node: NodeId) -> Source {
+    pub fn vector(&self, node: NodeId) -> Vector {
         match node.0.checked_sub(self.tree.num_tips() as u32) {
-            None => Source::Tip(node.0),
-            Some(slot) => Source::Clv(slot),
+            None => Vector::Tip(node.0),
+            Some(slot) => Vector::Clv(slot),
         }
+    }
+
+    /// True if no CLV is stale.
+    pub fn is_up_to_date(&self) -> bool {
+        // What lies towards the root of a stale one is stale, too.
+        let is_valid = |node: NodeId| self.tree.is_tip(node) || self.is_valid(node);
+        self.root == EdgeId::NONE || self.tree.ends(self.root).into_iter().all(is_valid)
     }
 
     /// Marks every CLV stale: the model has changed.
@@ -146,10 +153,9 @@ impl GeneTree {
             }
             self.valid[node.index()] = true;
             let children = self.tree.other_links(node, self.toward(node));
-            let Source::Clv(parent) = self.source(node) else { unreachable!("inner node") };
             operations.push(SweepOperation {
-                parent,
-                children: children.map(|(child, _)| self.source(child)),
+                parent: self.vector(node),
+                children: children.map(|(child, _)| self.vector(child)),
                 edges: children.map(|(_, edge)| edge.0),
             });
             stack.extend(children.map(|(child, _)| child));
@@ -159,8 +165,8 @@ impl GeneTree {
     }
 
     /// The two vectors at the virtual root.
-    pub fn root_ends(&self) -> [Source; 2] {
-        self.tree.ends(self.root).map(|node| self.source(node))
+    pub fn root_ends(&self) -> [Vector; 2] {
+        self.tree.ends(self.root).map(|node| self.vector(node))
     }
 
     /// Moves the subtree behind `pendant` (seen from `attach`) into `target`; see [`Tree::prune`].

@@ -1,26 +1,15 @@
-//! The tree, its genes and the engine as one: what search and optimisation hold.
+//! The tree, its genes and the engine as one: their state, and likelihoods.
 //!
 //! The evaluator owns the global tree, every gene's restricted tree and which CLVs are stale. It
 //! decides what has to be computed and gives the engine whole programs of it.
 
-use super::Engine;
-use super::data::{GeneData, GeneModel};
+use super::brlens::{all_brlens, changed_brlens};
 use super::gene_state::GeneState;
 use super::gene_tree::GeneTree;
-use super::moves::all_brlens;
-use super::operation::TraversalDescriptor;
+use super::linkage::BrlenLinkage;
+use crate::likelihood::engine::{Capabilities, Engine, GeneData, Result, TraversalDescriptor};
+use crate::model::Model;
 use crate::tree::{EdgeId, NodeId, Restriction, Tree};
-
-/// How genes share branch lengths.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BrlenLinkage {
-    /// One set of lengths for all genes.
-    Linked,
-    /// One set of lengths, multiplied by a scaler per gene.
-    Scaled,
-    /// Every gene has its own lengths on its own restricted tree.
-    Unlinked,
-}
 
 /// When and how far branch lengths are optimised.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,7 +30,10 @@ pub struct Evaluator {
     pub(super) restrictions: Vec<Restriction>,
     /// False when global lengths have changed since the restrictions' distances were computed.
     pub(super) distances_valid: bool,
-    pub(super) engine: Box<dyn Engine>,
+    /// Used by [`Evaluator::compute`] alone.
+    engine: Box<dyn Engine>,
+    /// Genes whose models the engine does not have yet.
+    new_models: Vec<usize>,
 }
 
 impl Evaluator {
@@ -49,14 +41,14 @@ impl Evaluator {
     /// data belong to, and its model. `engine` was made for the same data.
     pub fn new(
         tree: Tree,
-        genes: Vec<(&GeneData, &[usize], GeneModel)>,
+        genes: Vec<(&GeneData, &[usize], Model)>,
         linkage: BrlenLinkage,
-        mut engine: Box<dyn Engine>,
+        engine: Box<dyn Engine>,
     ) -> Self {
         let mut restrictions: Vec<Restriction> = Vec::new();
         let mut locals: Vec<Tree> = Vec::new();
         let mut states = Vec::new();
-        for (gene, (data, taxa, model)) in genes.into_iter().enumerate() {
+        for (data, taxa, model) in genes {
             assert_eq!(data.num_tips(), taxa.len(), "one row of codes per taxon");
             let set = restrictions.iter().position(|r| r.taxa() == taxa).unwrap_or_else(|| {
                 let (restriction, local) = Restriction::new(&tree, taxa);
@@ -64,12 +56,48 @@ impl Evaluator {
                 locals.push(local);
                 restrictions.len() - 1
             });
-            if !taxa.is_empty() {
-                engine.set_model(gene, &model);
-            }
             states.push(GeneState::new(set, locals[set].clone(), data, model));
         }
-        Evaluator { tree, linkage, genes: states, restrictions, distances_valid: true, engine }
+        let new_models = (0..states.len()).collect();
+        let distances_valid = true;
+        let genes = states;
+        Evaluator { tree, linkage, genes, restrictions, distances_valid, engine, new_models }
+    }
+
+    /// Goes on with another engine that was made for the same data: everything will be computed afresh.
+    pub fn set_engine(&mut self, engine: Box<dyn Engine>) {
+        self.engine = engine;
+        self.lose_vectors();
+    }
+
+    /// The engine has nothing any more.
+    fn lose_vectors(&mut self) {
+        self.new_models = (0..self.genes.len()).collect();
+        for state in &mut self.genes {
+            state.tree.invalidate();
+            state.lnl = None;
+        }
+    }
+
+    /// Lets the engine work. After an error all that it had computed counts as lost.
+    pub(super) fn compute<T>(
+        &mut self,
+        work: impl FnOnce(&mut dyn Engine) -> Result<T>,
+    ) -> Result<T> {
+        let mut result = Ok(());
+        if !self.new_models.is_empty() {
+            self.new_models.sort_unstable();
+            self.new_models.dedup();
+            let model = |&gene: &usize| (gene, &self.genes[gene].model);
+            let models: Vec<(usize, &Model)> = self.new_models.iter().map(model).collect();
+            result = self.engine.set_models(&models);
+            self.new_models.clear();
+        }
+        let result = result.and_then(|()| work(self.engine.as_mut()));
+        if result.is_err() {
+            self.lose_vectors();
+        }
+        result
     }
 
     /// The global tree. Under unlinked lengths its lengths are those it was given, or the last call
@@ -104,8 +132,8 @@ impl Evaluator {
         (state.tree.tree(), self.restrictions[state.set].taxa())
     }
 
-    /// A gene's model as the engine has it.
-    pub fn model(&self, gene: usize) -> &GeneModel {
+    /// A gene's model.
+    pub fn model(&self, gene: usize) -> &Model {
         &self.genes[gene].model
     }
 
@@ -115,14 +143,25 @@ impl Evaluator {
     }
 
     /// What computes.
-    pub fn engine(&self) -> &dyn Engine {
-        self.engine.as_ref()
+    pub fn capabilities(&self) -> Capabilities {
+        self.engine.capabilities()
     }
 
-    /// Sets a gene's model.
-    pub fn set_model(&mut self, gene: usize, model: &GeneModel) {
-        if self.num_taxa_of(gene) > 0 {
-            self.engine.set_model(gene, model);
+    /// Replaces the weights of a gene's patterns, in their order: a replicate of the same sites.
+    ///
+    /// # Errors
+    /// The engine has failed.
+    pub fn set_pattern_weights(&mut self, gene: usize, weights: &[f64]) -> Result<()> {
+        self.compute(|engine| engine.set_pattern_weights(gene, weights))?;
+        self.genes[gene].set_pattern_weights(weights);
+        Ok(())
+    }
+
+    /// Sets a gene's model, with as many rate categories as before. The engine gets it, with all others
+    /// that were set, when something is to be computed.
+    pub fn set_model(&mut self, gene: usize, model: &Model) {
+        if self.num_taxa_of(gene) > 1 {
+            self.new_models.push(gene);
         }
         let state = &mut self.genes[gene];
         state.model.clone_from(model);
@@ -163,7 +202,8 @@ impl Evaluator {
         self.linkage = BrlenLinkage::Unlinked;
         for state in &mut self.genes {
             let scaler = std::mem::replace(&mut state.brlen_scaler, 1.0);
-            state.change_own_brlens(|length, _| scaler * length);
+            let lengths = changed_brlens(state.tree.tree(), |length, _| scaler * length);
+            state.set_brlens(&lengths);
             state.tree.invalidate();
             state.lnl = None;
         }
@@ -181,10 +221,7 @@ impl Evaluator {
         if same && tree.num_tips() >= 2 {
             let mut restriction = Restriction::new(tree, &all).0;
             let lengths = restriction.update(tree, state.tree.tree());
-            for (edge, length) in state.tree.tree().clone().edges().zip(lengths) {
-                state.tree.set_brlen(edge, length);
-            }
-            state.lnl = None;
+            state.set_brlens(&lengths);
         }
         same
     }
@@ -201,22 +238,31 @@ impl Evaluator {
     }
 
     /// Log-likelihood of the tree: the sum over genes, in order.
-    pub fn log_likelihood(&mut self) -> f64 {
-        let all: Vec<usize> = (0..self.genes.len()).collect();
-        self.log_likelihoods_of(&all).iter().sum()
+    ///
+    /// # Errors
+    /// Here as in all that computes: the engine has failed. Tree, lengths and models are then those of
+    /// the moment, and everything can be computed again, be it with [another](Evaluator::set_engine).
+    pub fn log_likelihood(&mut self) -> Result<f64> {
+        Ok(self.gene_log_likelihoods()?.iter().sum())
     }
 
     /// Log-likelihood of each gene.
-    pub fn gene_log_likelihoods(&mut self) -> Vec<f64> {
+    ///
+    /// # Errors
+    /// The engine has failed.
+    pub fn gene_log_likelihoods(&mut self) -> Result<Vec<f64>> {
         let all: Vec<usize> = (0..self.genes.len()).collect();
         self.log_likelihoods_of(&all)
     }
 
     /// Log-likelihoods of some genes; only what is stale is computed.
-    pub fn log_likelihoods_of(&mut self, genes: &[usize]) -> Vec<f64> {
+    ///
+    /// # Errors
+    /// The engine has failed.
+    pub fn log_likelihoods_of(&mut self, genes: &[usize]) -> Result<Vec<f64>> {
         let wanted: Vec<usize> =
             genes.iter().copied().filter(|&gene| self.genes[gene].lnl.is_none()).collect();
-        self.update_partials(&wanted);
+        self.update_partials(&wanted)?;
         let mut jobs = Vec::new();
         for gene in wanted {
             match self.num_taxa_of(gene) {
@@ -225,27 +271,31 @@ impl Evaluator {
                 _ => jobs.push(self.genes[gene].root_job(gene)),
             }
         }
-        for (job, lnl) in jobs.iter().zip(self.engine.log_likelihoods(&jobs)) {
+        let lnls = self.compute(|engine| engine.log_likelihoods(&jobs))?;
+        for (job, lnl) in jobs.iter().zip(lnls) {
             self.genes[job.gene].lnl = Some(lnl);
         }
-        genes.iter().map(|&gene| self.genes[gene].lnl.expect("just computed")).collect()
+        Ok(genes.iter().map(|&gene| self.genes[gene].lnl.expect("just computed")).collect())
     }
 
     /// Log-likelihood of every pattern of a gene (unweighted).
-    pub fn pattern_log_likelihoods(&mut self, gene: usize) -> Vec<f64> {
+    ///
+    /// # Errors
+    /// The engine has failed.
+    pub fn pattern_log_likelihoods(&mut self, gene: usize) -> Result<Vec<f64>> {
         match self.num_taxa_of(gene) {
-            0 => Vec::new(),
-            1 => self.genes[gene].single_taxon_patterns().map(|(lnl, _)| lnl).collect(),
+            0 => Ok(Vec::new()),
+            1 => Ok(self.genes[gene].single_taxon_patterns().map(|(lnl, _)| lnl).collect()),
             _ => {
-                self.update_partials(&[gene]);
+                self.update_partials(&[gene])?;
                 let job = self.genes[gene].root_job(gene);
-                self.engine.pattern_log_likelihoods(&job)
+                self.compute(|engine| engine.pattern_log_likelihoods(&job))
             }
         }
     }
 
     /// Brings all CLVs of some genes up to date.
-    pub(super) fn update_partials(&mut self, genes: &[usize]) {
+    pub(super) fn update_partials(&mut self, genes: &[usize]) -> Result<()> {
         let mut descriptors = Vec::new();
         let mut operations = Vec::new();
         for &gene in genes {
@@ -257,8 +307,9 @@ impl Evaluator {
                 descriptors.push(TraversalDescriptor { gene, operations });
             }
         }
-        if !descriptors.is_empty() {
-            self.engine.update_partials(&descriptors);
+        match descriptors.is_empty() {
+            true => Ok(()),
+            false => self.compute(|engine| engine.update_partials(&descriptors)),
         }
     }
 
@@ -292,12 +343,8 @@ impl Evaluator {
             for state in self.genes.iter_mut().filter(|gene| gene.set == set) {
                 let lengths = lengths
                     .get_or_insert_with(|| restriction.update(&self.tree, state.tree.tree()));
-                if self.linkage != BrlenLinkage::Unlinked {
-                    for (i, &length) in lengths.iter().enumerate() {
-                        if state.tree.set_brlen(EdgeId(i as u32), length) {
-                            state.lnl = None;
-                        }
-                    }
+                if !self.linkage.has_own_lengths() {
+                    state.set_brlens(lengths);
                 }
             }
         }
@@ -322,12 +369,16 @@ impl Evaluator {
                 .nodes()
                 .filter(|node| node.0 >= num_tips && state.tree.is_valid(*node))
                 .collect();
-            let kept: Vec<_> =
-                valid.iter().map(|node| self.engine.clv(gene, node.0 - num_tips)).collect();
+            let mut clv = |node: &NodeId| {
+                let clv = self.compute(|engine| engine.clv(gene, node.0 - num_tips));
+                clv.expect("the engine works")
+            };
+            let kept: Vec<_> = valid.iter().map(&mut clv).collect();
             self.genes[gene].tree.invalidate();
-            self.update_partials(&[gene]);
+            self.update_partials(&[gene]).expect("the engine works");
             for (node, kept) in valid.iter().zip(kept) {
-                let fresh = self.engine.clv(gene, node.0 - num_tips);
+                let fresh = self.compute(|engine| engine.clv(gene, node.0 - num_tips));
+                let fresh = fresh.expect("the engine works");
                 assert_eq!(kept, fresh, "CLV of {node:?} of gene {gene}");
             }
         }
@@ -352,7 +403,7 @@ impl Evaluator {
                 for edge in self.tree.edges() {
                     assert_eq!(again.image(edge), kept.image(edge), "image of {edge:?}");
                 }
-                if self.linkage != BrlenLinkage::Unlinked {
+                if !self.linkage.has_own_lengths() {
                     assert_eq!(all_brlens(state.tree.tree()), lengths, "lengths of T|g");
                 }
             }

@@ -1,9 +1,9 @@
-//! The slow truth: Felsenstein's pruning as in a textbook, for tests.
+//! Felsenstein's pruning as in a textbook.
 //!
 //! No blocks, no scaling, no tables, no reuse; P(t) straight from the eigensystem with the pure-Rust
 //! exponential. Underflows on large trees, by intention.
 
-use super::data::{GeneData, GeneModel};
+use crate::likelihood::engine::{GeneData, GeneModel};
 use crate::model::{Ascertainment, EigenModel};
 use crate::tree::{EdgeId, NodeId, Tree};
 
@@ -82,7 +82,7 @@ pub fn naive_log_likelihood(
 }
 
 /// P(t)·x.
-fn through(model: &EigenModel, t: f64, x: &[f64]) -> Vec<f64> {
+pub(super) fn through(model: &EigenModel, t: f64, x: &[f64]) -> Vec<f64> {
     let n = model.num_states;
     let projected: Vec<f64> = (0..n)
         .map(|k| {

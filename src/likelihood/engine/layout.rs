@@ -14,13 +14,18 @@ pub const BLOCK: usize = 128;
 /// Lanes of a sum over patterns: pattern modulo 8.
 pub const LANES: usize = 8;
 
-/// CLV slots of a gene beyond one per inner node: what is made on trial lies in the first, what is made on
-/// the way to it in the other two.
-const SPARE_SLOTS: usize = 3;
+/// Temporaries of a gene that a trial needs at a time: what combines two arms, and two vectors on the way to
+/// the candidate edge.
+const TRIAL_TEMPORARIES: usize = 3;
 
-/// CLVs that are stored for a restricted tree of so many taxa.
-pub fn num_slots(num_tips: usize) -> usize {
-    if num_tips < 3 { 0 } else { num_tips - 2 + SPARE_SLOTS }
+/// Slots of the CLVs that are stored for a restricted tree of so many taxa: one per inner node.
+pub fn num_clvs(num_tips: usize) -> usize {
+    num_tips.saturating_sub(2)
+}
+
+/// Vectors that there is room for from the start: those of [`num_clvs`], and the temporaries of one trial.
+pub fn num_vectors(num_tips: usize) -> usize {
+    if num_tips < 3 { 0 } else { num_clvs(num_tips) + TRIAL_TEMPORARIES }
 }
 
 /// Numbers of states for which kernels are compiled. Other alphabets are padded to the next with states
@@ -28,7 +33,7 @@ pub fn num_slots(num_tips: usize) -> usize {
 pub const STATE_COUNTS: [usize; 3] = [4, 20, 64];
 
 /// Sizes of the data of one partition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Dims {
     /// States, padding included: one of [`STATE_COUNTS`].
     pub num_states: usize,

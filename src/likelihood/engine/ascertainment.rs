@@ -40,6 +40,15 @@ impl Correction {
         }
     }
 
+    /// The same correction of a gene that has so many sites now.
+    pub fn with_sites(self, num_sites: f64) -> Self {
+        match self {
+            Correction::Lewis { .. } => Correction::Lewis { sites: num_sites },
+            // How many sites were left out does not depend on the others.
+            Correction::Felsenstein { .. } => self,
+        }
+    }
+
     /// Value and two derivatives with respect to a branch, from ln S, S′/S and S″/S.
     pub fn of_sum(self, [log_sum, first, second]: [f64; 3]) -> [f64; 3] {
         match self {

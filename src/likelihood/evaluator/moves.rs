@@ -1,14 +1,27 @@
 //! Changes of topology that can be taken back: moves of subtrees, and snapshots.
 
-use super::evaluator::{BrlenLinkage, Evaluator};
+use super::brlens::halve;
+use super::evaluator::Evaluator;
+use super::gene_state::GeneState;
 use super::gene_tree::GeneTree;
-use crate::tree::{EdgeId, NodeId, PrunedSubtree, RegraftUndo, Tree, to_length_grid};
+use super::linkage::BrlenLinkage;
+use crate::model::Model;
+use crate::tree::{EdgeId, NodeId, PrunedSubtree, RegraftUndo, Tree};
 
-/// What [`Evaluator::restore`] goes back to: topology, lengths and scalers.
+/// Where an evaluator stood: what [`Evaluator::restore`] and [`Evaluator::resume`] go back to.
 #[derive(Debug, Clone)]
 pub struct Snapshot {
     tree: Tree,
-    genes: Vec<(Tree, f64)>,
+    linkage: BrlenLinkage,
+    genes: Vec<GeneSnapshot>,
+}
+
+#[derive(Debug, Clone)]
+struct GeneSnapshot {
+    tree: Tree,
+    brlen_scaler: f64,
+    root: EdgeId,
+    lnl: Option<f64>,
 }
 
 /// What takes back one [`Evaluator::move_subtree`].
@@ -18,7 +31,7 @@ pub struct SubtreeMove {
     pub(super) regraft: RegraftUndo,
     /// Per gene: what happened to its own tree.
     pub(super) genes: Vec<Option<(PrunedSubtree, RegraftUndo)>>,
-    /// All lengths before: of the global tree, or of each gene's tree when unlinked.
+    /// All lengths before, of each set of lengths.
     brlens: Vec<Vec<f64>>,
 }
 
@@ -40,33 +53,49 @@ impl Snapshot {
 impl Evaluator {
     /// Topology, all lengths and scalers, to come back to.
     pub fn snapshot(&self) -> Snapshot {
-        let genes =
-            self.genes.iter().map(|gene| (gene.tree.tree().clone(), gene.brlen_scaler)).collect();
-        Snapshot { tree: self.tree.clone(), genes }
+        let of_gene = |gene: &GeneState| GeneSnapshot {
+            tree: gene.tree.tree().clone(),
+            brlen_scaler: gene.brlen_scaler,
+            root: gene.tree.root(),
+            lnl: gene.lnl,
+        };
+        let genes = self.genes.iter().map(of_gene).collect();
+        Snapshot { tree: self.tree.clone(), linkage: self.linkage, genes }
     }
 
     /// Goes back to a snapshot of this evaluator (taken under the same linkage).
     pub fn restore(&mut self, snapshot: &Snapshot) {
         self.tree.clone_from(&snapshot.tree);
-        for (state, (tree, brlen_scaler)) in self.genes.iter_mut().zip(&snapshot.genes) {
-            state.tree = GeneTree::new(tree.clone());
-            state.brlen_scaler = *brlen_scaler;
+        for (state, kept) in self.genes.iter_mut().zip(&snapshot.genes) {
+            state.tree = GeneTree::new(kept.tree.clone());
+            state.brlen_scaler = kept.brlen_scaler;
             state.lnl = None;
         }
         self.distances_valid = false;
         self.update_restrictions();
     }
 
+    /// Stands where an evaluator of the same data stood, with these models: all that follows has the bits
+    /// that it had there.
+    pub fn resume(&mut self, snapshot: &Snapshot, models: &[Model]) {
+        self.linkage = snapshot.linkage;
+        self.restore(snapshot);
+        for (gene, model) in models.iter().enumerate() {
+            self.set_model(gene, model);
+        }
+        for (state, kept) in self.genes.iter_mut().zip(&snapshot.genes) {
+            if kept.root != EdgeId::NONE {
+                state.tree.move_root(kept.root);
+            }
+            state.lnl = kept.lnl;
+        }
+    }
+
     /// Moves the subtree behind `pendant`, seen from `attach`, into the middle of `target`, in the
     /// global tree and in every gene's tree whose topology changes by it.
     pub fn move_subtree(&mut self, attach: NodeId, pendant: EdgeId, target: EdgeId) -> SubtreeMove {
         self.update_restrictions();
-        let brlens = match self.linkage {
-            BrlenLinkage::Unlinked => {
-                self.genes.iter().map(|gene| all_brlens(gene.tree.tree())).collect()
-            }
-            _ => vec![all_brlens(&self.tree)],
-        };
+        let brlens = self.all_length_sets();
         let mut moves = Vec::with_capacity(self.genes.len());
         for state in &mut self.genes {
             let restriction = &self.restrictions[state.set];
@@ -90,30 +119,10 @@ impl Evaluator {
                 state.lnl = None;
             }
         }
-        if self.linkage == BrlenLinkage::Unlinked {
-            for (state, brlens) in self.genes.iter_mut().zip(&undo.brlens) {
-                for (i, &length) in brlens.iter().enumerate() {
-                    if state.tree.set_brlen(EdgeId(i as u32), length) {
-                        state.lnl = None;
-                    }
-                }
-            }
-        } else {
-            for (i, &length) in undo.brlens[0].iter().enumerate() {
-                self.tree.set_brlen(EdgeId(i as u32), length);
-            }
+        for (set, brlens) in self.length_sets().into_iter().zip(&undo.brlens) {
+            self.set_lengths(set, brlens);
         }
         self.distances_valid = false;
         self.update_restrictions();
     }
-}
-
-/// Two halves of a length that sum to it exactly, both on the length grid.
-pub(super) fn halve(length: f64) -> [f64; 2] {
-    let first = to_length_grid(length / 2.0);
-    [first, length - first]
-}
-
-pub(super) fn all_brlens(tree: &Tree) -> Vec<f64> {
-    tree.edges().map(|edge| tree.brlen(edge)).collect()
 }

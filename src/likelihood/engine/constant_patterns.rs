@@ -1,16 +1,14 @@
 //! The sum S of the likelihoods of a block of constant patterns, and its derivatives along an edge, as
-//! [`Correction`](super::super::ascertainment::Correction) takes them.
+//! [`Correction`](super::ascertainment::Correction) takes them.
 //!
 //! A few patterns per gene: no kernels. Patterns differ in their scaler counts, so they are brought to
 //! the least of them; S itself may be too small for a number, its logarithm never is.
 
-use super::super::layout::BLOCK;
-use super::super::scaling::{LN_FACTOR, factor};
-use super::body::likelihood::BlockLikelihoods;
+use super::layout::BLOCK;
+use super::scaling::{LN_FACTOR, factor};
 
-/// ln S of the patterns that have a weight.
-pub fn log_sum(weights: &[f64], likelihoods: &BlockLikelihoods) -> f64 {
-    let BlockLikelihoods { likelihood, scaler } = likelihoods;
+/// ln S of the patterns that have a weight, from their scaled likelihoods.
+pub fn log_sum(weights: &[f64], likelihood: &[f64; BLOCK], scaler: &[u32; BLOCK]) -> f64 {
     let least = least_count(weights, likelihood, scaler);
     let mut sum = 0.0;
     for (pattern, &weight) in weights.iter().enumerate() {
@@ -22,7 +20,7 @@ pub fn log_sum(weights: &[f64], likelihoods: &BlockLikelihoods) -> f64 {
 }
 
 /// ln S, S′/S and S″/S of the patterns that have a weight, from the edge's sumtable and its factors
-/// at a length (see `body::derivatives`).
+/// at a length (see `cpu/body/derivatives.rs`).
 pub fn log_sum_derivatives(
     weights: &[f64],
     sumtable: &[f64],
@@ -60,7 +58,7 @@ fn least_count(weights: &[f64], likelihood: &[f64; BLOCK], scaler: &[u32; BLOCK]
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::likelihood::scaling::THRESHOLD;
+    use crate::likelihood::engine::scaling::THRESHOLD;
 
     /// Two patterns, the second with a count more, and a third that is padding, on one sumtable of
     /// two rows: likelihoods 0.3·e^(−t) + 0.1 and 2^(-256)·(0.2·e^(−t) + 0.4), both by 2^(-256·shift).
@@ -78,11 +76,11 @@ mod tests {
         let weights = [1.0, 1.0, 0.0];
         let factors = [[decay, -decay, decay], [1.0, 0.0, 0.0]];
         let found = log_sum_derivatives(&weights, &sumtable, &scaler, &factors);
-        let mut likelihoods = BlockLikelihoods { scaler, ..BlockLikelihoods::default() };
+        let mut likelihood = [1.0; BLOCK];
         for at in 0..3 {
-            likelihoods.likelihood[at] = sumtable[at] * decay + sumtable[BLOCK + at];
+            likelihood[at] = sumtable[at] * decay + sumtable[BLOCK + at];
         }
-        (found, log_sum(&weights, &likelihoods))
+        (found, log_sum(&weights, &likelihood, &scaler))
     }
 
     #[test]

@@ -5,14 +5,15 @@
 //! and scaled*: lengths follow from distances in the global tree: where on the induced edge the
 //! position lies, and how far the subtree then hangs off it.
 
-use super::evaluator::{BrlenLinkage, Evaluator};
+use super::brlens::halve;
+use super::evaluator::Evaluator;
 use super::gene_state::GeneState;
-use super::insertion::Prune;
-use super::moves::halve;
-use super::operation::Source;
+use super::prune::Prune;
+use super::view::View;
+use crate::likelihood::engine::Vector;
 use crate::tree::{EdgeId, Image, NodeId, Restriction, Tree};
 
-/// One of the three branches that meet where a subtree is put.
+/// One of the three branches of a gene's tree that meet where a subtree is put.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Arm {
     /// To the end that is nearer to S's old place (on the merged edge: to the end of its left part).
@@ -25,7 +26,7 @@ pub(super) enum Arm {
 
 /// One distinct score of a gene: the place of the subtree, with lengths as the tree has them.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Place {
+pub(super) struct Position {
     /// Induced edge of R|g; the merged edge is `None`.
     pub(super) edge: Option<EdgeId>,
     /// Lengths of the first and the second arm.
@@ -41,6 +42,8 @@ pub(super) struct PrunedGene<'a> {
     pub(super) linked: bool,
     global: &'a Tree,
     pub(super) state: &'a GeneState,
+    /// The gene's tree, looking at the pendant edge.
+    pub(super) view: View<'a>,
     restriction: &'a Restriction,
     /// The gene's edge to its part of S, its end on R's side and its end on S's side.
     pub(super) pendant: EdgeId,
@@ -65,7 +68,7 @@ impl Evaluator {
             .expect("a moving gene has taxa on both sides");
         let image = restriction.image(prune.pendant);
         let total = state.tree.tree().brlen(pendant);
-        let linked = self.linkage != BrlenLinkage::Unlinked;
+        let linked = !self.linkage.has_own_lengths();
         let pendant_length = if !linked {
             total
         } else if image.near == prune.attach {
@@ -91,6 +94,7 @@ impl Evaluator {
             linked,
             global: &self.tree,
             state,
+            view: View::at(&state.tree, &[pendant]),
             restriction,
             pendant,
             attach,
@@ -104,7 +108,7 @@ impl Evaluator {
 
 impl PrunedGene<'_> {
     pub(super) fn tree(&self) -> &Tree {
-        self.state.tree.tree()
+        self.view.tree()
     }
 
     /// True if R|g is a single tip: only its distance matters.
@@ -129,15 +133,15 @@ impl PrunedGene<'_> {
     }
 
     /// Where a candidate lies; `None` if the gene's tree stays as it is.
-    pub(super) fn place(&self, candidate: EdgeId) -> Option<Place> {
+    pub(super) fn position(&self, candidate: EdgeId) -> Option<Position> {
         let image = self.restriction.image(candidate);
         if self.linked {
-            return Some(self.linked_place(candidate, image));
+            return Some(self.linked_position(candidate, image));
         }
         if self.rest_is_tip() || self.is_merged(image.edge) {
             return None;
         }
-        Some(Place {
+        Some(Position {
             edge: Some(image.edge),
             split: halve(self.tree().brlen(image.edge)),
             pendant: self.pendant_length,
@@ -146,7 +150,7 @@ impl PrunedGene<'_> {
     }
 
     /// Lengths of a position under linked lengths, from distances in the global tree.
-    fn linked_place(&self, candidate: EdgeId, image: &Image) -> Place {
+    fn linked_position(&self, candidate: EdgeId, image: &Image) -> Position {
         let halves = halve(self.global.brlen(candidate));
         let near_half =
             if self.global.ends(candidate)[0] == image.near { halves[0] } else { halves[1] };
@@ -170,12 +174,12 @@ impl PrunedGene<'_> {
             }
             let halves = if image.hang.is_some() { hangs } else { [None, Some(Arm::Pendant)] };
             if self.rest_is_tip() {
-                return Place { edge: None, split: [0.0; 2], pendant, halves };
+                return Position { edge: None, split: [0.0; 2], pendant, halves };
             }
             let [(_, left), (_, right)] = self.parts();
             let left = self.tree().brlen(left);
             let split = [left, self.tree().brlen(right) + self.merged_change];
-            return Place { edge: None, split, pendant, halves };
+            return Position { edge: None, split, pendant, halves };
         }
         let pendant = self.pendant_length + off;
         let [(_, left), (_, right)] = self.parts();
@@ -189,12 +193,12 @@ impl PrunedGene<'_> {
                 ([both - here, here], [Some(Arm::First), Some(Arm::Second)])
             };
             let halves = if image.hang.is_some() { hangs } else { on_path };
-            return Place { edge: None, split, pendant, halves };
+            return Position { edge: None, split, pendant, halves };
         }
-        let here = from_end(self.state.tree.near_end(image.edge));
+        let here = from_end(self.view.near_end(image.edge));
         let on_path = [Some(Arm::First), Some(Arm::Second)];
         let halves = if image.hang.is_some() { hangs } else { on_path };
-        Place { edge: Some(image.edge), split: [here, total - here], pendant, halves }
+        Position { edge: Some(image.edge), split: [here, total - here], pendant, halves }
     }
 
     /// What the up-vector of an edge above `node` is made from (the edge is none of the three at S's
@@ -204,19 +208,19 @@ impl PrunedGene<'_> {
         &self,
         node: NodeId,
         edge: EdgeId,
-    ) -> [(Option<Source>, Option<EdgeId>); 2] {
+    ) -> [(Option<Vector>, Option<EdgeId>); 2] {
         let tree = self.tree();
         let above = tree.other_end(edge, node);
-        let incoming_edge = self.state.tree.toward(above);
+        let incoming_edge = self.view.toward(above);
         let [first, second] = tree.other_links(above, incoming_edge);
         let (sibling, sibling_edge) = if first.1 == edge { second } else { first };
         let incoming = if self.is_merged(incoming_edge) {
             let [a, b] = self.parts();
             let opposite = if a.0 == above { b.0 } else { a.0 };
-            (Some(self.state.tree.source(opposite)), None)
+            (Some(self.view.vector(opposite)), None)
         } else {
             (None, Some(incoming_edge))
         };
-        [incoming, (Some(self.state.tree.source(sibling)), Some(sibling_edge))]
+        [incoming, (Some(self.view.vector(sibling)), Some(sibling_edge))]
     }
 }

@@ -1,0 +1,44 @@
+//! Buffers of numbers that start on a cache line.
+
+use crate::likelihood::engine::{EngineError, Result};
+
+/// A fixed-length buffer of `f64` whose first element lies on a 64-byte boundary. Zeroed, but its
+/// pages are touched only when they are written.
+#[derive(Debug, Default)]
+pub struct Arena {
+    buffer: Vec<f64>,
+    start: usize,
+    len: usize,
+}
+
+/// `len` zeros, for which there may be no memory.
+///
+/// # Errors
+/// [`EngineError::OutOfMemory`].
+pub fn zeros<T: bytemuck::Zeroable>(len: usize, purpose: &'static str) -> Result<Vec<T>> {
+    let bytes = (len * size_of::<T>()) as u64;
+    bytemuck::allocation::try_zeroed_vec(len)
+        .map_err(|()| EngineError::OutOfMemory { bytes, purpose })
+}
+
+impl Arena {
+    /// A buffer of `len` zeros.
+    ///
+    /// # Errors
+    /// [`EngineError::OutOfMemory`].
+    pub fn new(len: usize, purpose: &'static str) -> Result<Self> {
+        let buffer: Vec<f64> = zeros(len + 8, purpose)?;
+        let start = buffer.as_ptr().align_offset(64).min(8);
+        Ok(Arena { buffer, start, len })
+    }
+
+    /// All numbers.
+    pub fn as_slice(&self) -> &[f64] {
+        &self.buffer[self.start..self.start + self.len]
+    }
+
+    /// All numbers, to be written.
+    pub fn as_mut_slice(&mut self) -> &mut [f64] {
+        &mut self.buffer[self.start..self.start + self.len]
+    }
+}

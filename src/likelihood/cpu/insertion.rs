@@ -1,0 +1,182 @@
+//! Insertion programs on a unit: strip by strip, the whole program for each strip, so that a temporary is
+//! still in the cache when it is read. Temporaries lie in the worker's scratch.
+
+use super::body::operand::End;
+use super::temporaries::Places;
+use super::unit::{Block, GeneKernels, STRIP, Scratch, Unit};
+use crate::likelihood::engine::layout::Dims;
+use crate::likelihood::engine::{InsertionProgram, InsertionStep, Operation, Vector};
+use std::ops::Range;
+
+impl Unit {
+    /// Runs an insertion program and returns its scores, `[score][block]`.
+    pub fn insertion_scores(
+        &self,
+        with: GeneKernels,
+        program: &InsertionProgram,
+        places: &Places,
+        scratch: &mut Scratch,
+    ) -> Vec<f64> {
+        let num_blocks = self.num_blocks();
+        let mut scores = vec![0.0; program.num_scores() * num_blocks];
+        let longest = self.blocks.chunks(STRIP).map(num_patterns).max().unwrap_or(0);
+        scratch.reserve(self.dims, places.count() * longest);
+        for (number, blocks) in self.blocks.chunks(STRIP).enumerate() {
+            let first = number * STRIP;
+            let mut strip = Strip { unit: self, with, places, blocks, longest, scratch };
+            let mut score = 0;
+            for step in &program.steps {
+                let at = score * num_blocks + first;
+                if step.is_score() {
+                    strip.score(step, &mut scores[at..at + blocks.len()]);
+                    score += 1;
+                } else {
+                    strip.make(step);
+                }
+            }
+        }
+        scores
+    }
+}
+
+fn num_patterns(blocks: &[Block]) -> usize {
+    blocks.iter().map(|block| block.len).sum()
+}
+
+impl Scratch {
+    fn reserve(&mut self, dims: Dims, patterns: usize) {
+        let (numbers, counts) = (patterns * dims.row(), patterns * dims.scalers());
+        self.vectors.resize(self.vectors.len().max(numbers), 0.0);
+        self.scalers.resize(self.scalers.len().max(counts), 0);
+    }
+}
+
+/// A few blocks on which a program is run from its first step to its last.
+struct Strip<'a> {
+    unit: &'a Unit,
+    with: GeneKernels<'a>,
+    places: &'a Places,
+    blocks: &'a [Block],
+    /// Patterns of the unit's longest strip: the stride between temporaries.
+    longest: usize,
+    scratch: &'a mut Scratch,
+}
+
+impl Strip<'_> {
+    /// Where a block of a temporary lies, in patterns; nowhere for other vectors.
+    fn range(&self, block: Block, vector: Vector) -> Range<usize> {
+        match vector {
+            Vector::Temporary(number) => {
+                let place = self.places.of(number) as usize;
+                let at = place * self.longest + block.offset - self.blocks[0].offset;
+                at..at + block.len
+            }
+            Vector::Tip(_) | Vector::Clv(_) => 0..0,
+        }
+    }
+
+    /// A step that makes a temporary.
+    fn make(&mut self, step: &InsertionStep) {
+        let (out, sources) = match *step {
+            InsertionStep::Partials(Operation { parent, children: [a, b], brlens }) => {
+                (parent, [Some((a, brlens[0])), Some((b, brlens[1]))])
+            }
+            InsertionStep::Pendant { out, source, brlen } => {
+                (Vector::Temporary(out), [Some((source, brlen)), None])
+            }
+            InsertionStep::Score { .. } | InsertionStep::Edge { .. } => unreachable!("a score"),
+        };
+        for (i, (source, brlen)) in sources.into_iter().flatten().enumerate() {
+            self.scratch.prepare(self.with, i, source, brlen);
+        }
+        let (row, count) = (self.unit.dims.row(), self.unit.dims.scalers());
+        for &block in self.blocks {
+            let [a, b] = sources.map(|source| match source {
+                Some((vector, _)) => self.range(block, vector),
+                None => 0..0,
+            });
+            let ranges = [self.range(block, out), a, b];
+            let Scratch { pmatrix, table, vectors, scalers, .. } = &mut *self.scratch;
+            let [out, clvs @ ..] = vectors
+                .get_disjoint_mut(ranges.clone().map(|r| r.start * row..r.end * row))
+                .expect("a temporary is not made from itself");
+            let [out_scaler, counts @ ..] = scalers
+                .get_disjoint_mut(ranges.map(|r| r.start * count..r.end * count))
+                .expect("a temporary is not made from itself");
+            let end = |i: usize, vector| match vector {
+                Vector::Temporary(_) => {
+                    End::Inner { clv: &*clvs[i], scaler: &*counts[i], pmatrix: &pmatrix[i] }
+                }
+                stored => self.unit.end(block, stored, &pmatrix[i], &table[i]),
+            };
+            let GeneKernels { kernels, model } = self.with;
+            match sources {
+                [Some((a, _)), Some((b, _))] => {
+                    let ends = [end(0, a), end(1, b)];
+                    kernels.update_partials(model, block.len, ends, out, out_scaler);
+                }
+                [Some((source, _)), None] => {
+                    kernels.update_pendant(model, block.len, end(0, source), out, out_scaler);
+                }
+                [None, _] => unreachable!("every temporary is made from something"),
+            }
+        }
+    }
+
+    /// A step that makes a score: one number per block.
+    fn score(&mut self, step: &InsertionStep, out: &mut [f64]) {
+        let GeneKernels { kernels, model } = self.with;
+        let ends = match *step {
+            InsertionStep::Score { ends, brlens, .. } => {
+                for i in 0..2 {
+                    self.scratch.prepare(self.with, i, ends[i], brlens[i]);
+                }
+                ends
+            }
+            InsertionStep::Edge { ends, brlen } => {
+                self.scratch.prepare(self.with, 1, ends[1], brlen);
+                ends
+            }
+            _ => unreachable!("no score"),
+        };
+        let (row, count) = (self.unit.dims.row(), self.unit.dims.scalers());
+        for (&block, out) in self.blocks.iter().zip(out) {
+            let ranges = ends.map(|vector| self.range(block, vector));
+            let pendant = match *step {
+                InsertionStep::Score { pendant, .. } => {
+                    Some(self.range(block, Vector::Temporary(pendant)))
+                }
+                _ => None,
+            };
+            let Scratch { pmatrix, table, vectors, scalers, likelihoods, .. } = &mut *self.scratch;
+            let at = |range: &Range<usize>| {
+                let numbers = &vectors[range.start * row..range.end * row];
+                (numbers, &scalers[range.start * count..range.end * count])
+            };
+            let end = |i: usize, table| match ends[i] {
+                Vector::Temporary(_) => {
+                    let (clv, scaler) = at(&ranges[i]);
+                    End::Inner { clv, scaler, pmatrix: &pmatrix[i] }
+                }
+                stored => self.unit.end(block, stored, &pmatrix[i], table),
+            };
+            match pendant {
+                Some(pendant) => {
+                    let ends = [end(0, &table[0]), end(1, &table[1])];
+                    kernels.insertion_likelihoods(
+                        model,
+                        block.len,
+                        at(&pendant),
+                        ends,
+                        likelihoods,
+                    );
+                }
+                None => {
+                    let ends = [end(0, &model.indicator), end(1, &table[1])];
+                    kernels.edge_likelihoods(model, block.len, ends, likelihoods);
+                }
+            }
+            *out = self.unit.block_sum(kernels, block, likelihoods, None);
+        }
+    }
+}

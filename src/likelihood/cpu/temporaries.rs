@@ -1,0 +1,114 @@
+//! Where the temporaries of a program lie: as few places as hold all that are needed at a time, each taken
+//! again when what it held was read for the last time (linear scan).
+
+use super::super::engine::{InsertionProgram, SweepProgram, Vector};
+
+/// What a step of a program makes, and what it reads.
+type Step = (Option<u32>, [Option<u32>; 3]);
+
+/// The place of each temporary.
+#[derive(Debug, Default)]
+pub struct Places {
+    place_of: Vec<u32>,
+    count: usize,
+}
+
+impl Places {
+    fn assign(steps: &[Step]) -> Self {
+        let num_temporaries = steps.iter().filter(|(makes, _)| makes.is_some()).count();
+        let mut last_read = vec![None; num_temporaries];
+        for (i, (_, reads)) in steps.iter().enumerate() {
+            reads.iter().flatten().for_each(|&read| last_read[read as usize] = Some(i));
+        }
+        let mut places = Places { place_of: vec![0; num_temporaries], count: 0 };
+        let mut free = Vec::new();
+        for (i, (makes, reads)) in steps.iter().enumerate() {
+            if let Some(made) = *makes {
+                let place = free.pop().unwrap_or_else(|| {
+                    places.count += 1;
+                    places.count as u32 - 1
+                });
+                places.place_of[made as usize] = place;
+                if last_read[made as usize].is_none() {
+                    free.push(place);
+                }
+            }
+            for &read in reads.iter().flatten() {
+                if last_read[read as usize] == Some(i) {
+                    last_read[read as usize] = None;
+                    free.push(places.place_of[read as usize]);
+                }
+            }
+        }
+        places
+    }
+
+    /// Those of an insertion program.
+    pub fn of_insertions(program: &InsertionProgram) -> Self {
+        let steps: Vec<Step> =
+            program.steps.iter().map(|step| (step.makes(), step.reads())).collect();
+        Self::assign(&steps)
+    }
+
+    /// Those of each gene of a sweep.
+    pub fn of_sweep(program: &SweepProgram) -> Vec<Self> {
+        let mut steps: Vec<Vec<Step>> = vec![Vec::new(); program.genes.len()];
+        for job in program.jobs.iter().chain(&program.finish) {
+            for operation in &program.operations[job.operations.clone()] {
+                let [a, b] = operation.children.map(number);
+                steps[job.member].push((number(operation.parent), [a, b, None]));
+            }
+            let [a, b] = job.ends.map(number);
+            steps[job.member].push((None, [a, b, None]));
+        }
+        steps.iter().map(|steps| Self::assign(steps)).collect()
+    }
+
+    /// Number of places.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The number of each temporary's place, counted from `first`.
+    pub fn slots_from(self, first: u32) -> Vec<u32> {
+        self.place_of.into_iter().map(|place| first + place).collect()
+    }
+
+    /// Place of a temporary.
+    pub fn of(&self, temporary: u32) -> u32 {
+        self.place_of[temporary as usize]
+    }
+}
+
+fn number(vector: Vector) -> Option<u32> {
+    match vector {
+        Vector::Temporary(number) => Some(number),
+        Vector::Tip(_) | Vector::Clv(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_taken_again_after_its_last_reading() {
+        // A chain needs two places; what is read at the end of it keeps a third.
+        let read = |a: u32| [Some(a), None, None];
+        let mut steps: Vec<Step> = vec![(Some(0), [None; 3]), (Some(1), [None; 3])];
+        steps.extend((2..9).map(|i| (Some(i), read(i - 1))));
+        steps.push((None, [Some(8), Some(0), None]));
+        let places = Places::assign(&steps);
+        assert_eq!(places.count(), 3);
+        for i in 1..8 {
+            assert_ne!(places.of(i), places.of(i + 1));
+            assert_ne!(places.of(i), places.of(0));
+        }
+    }
+
+    #[test]
+    fn what_is_never_read_keeps_no_place() {
+        let steps: Vec<Step> = (0..5).map(|i| (Some(i), [None; 3])).collect();
+        assert_eq!(Places::assign(&steps).count(), 1);
+    }
+}

@@ -1,0 +1,275 @@
+//! [`Checked`]: an engine that sees no program which violates the contract.
+//!
+//! A violation is a fault of this program, not of its input, and would end in wrong numbers somewhere
+//! else; so it is a panic. The checks take one look at each step, which is little beside computing it.
+
+use super::contract::{Capabilities, Engine, Result};
+use super::data::GeneData;
+use super::layout::num_clvs;
+use super::program::{
+    EdgeJob, InsertionProgram, InsertionStep, Operation, SweepJob, SweepProgram,
+    TraversalDescriptor, TrialProgram, Vector,
+};
+use crate::model::Model;
+
+/// An engine whose programs are checked before it gets them.
+pub struct Checked {
+    engine: Box<dyn Engine>,
+    genes: Vec<GeneShape>,
+}
+
+/// What a program must know of a gene.
+#[derive(Debug, Clone, Copy)]
+struct GeneShape {
+    num_tips: usize,
+    num_patterns: usize,
+}
+
+/// Temporaries of a gene that a program has made so far.
+#[derive(Debug, Clone, Copy, Default)]
+struct Made(u32);
+
+/// Genes that were met.
+struct Met(Vec<bool>);
+
+impl Met {
+    fn none(num_genes: usize) -> Self {
+        Met(vec![false; num_genes])
+    }
+
+    /// Meets a gene; it must be for the first time.
+    fn once(&mut self, gene: usize, what: &str) {
+        assert!(!std::mem::replace(&mut self.0[gene], true), "gene {gene}: {what} twice");
+    }
+}
+
+impl GeneShape {
+    /// A vector that can be read.
+    fn check_read(&self, vector: Vector, made: Made) {
+        match vector {
+            Vector::Tip(tip) => assert!((tip as usize) < self.num_tips, "no tip {tip}"),
+            Vector::Clv(slot) => {
+                assert!((slot as usize) < num_clvs(self.num_tips), "no CLV {slot}");
+            }
+            Vector::Temporary(number) => {
+                assert!(number < made.0, "temporary {number} is read before it is made");
+            }
+        }
+    }
+
+    fn check_ends(&self, ends: [Vector; 2], made: Made) {
+        ends.into_iter().for_each(|end| self.check_read(end, made));
+    }
+
+    /// An update; says whether it writes a stored CLV.
+    fn check_update(&self, parent: Vector, children: [Vector; 2], made: &mut Made) -> bool {
+        self.check_ends(children, *made);
+        assert!(!children.contains(&parent), "{parent:?} is made from itself");
+        match parent {
+            Vector::Tip(tip) => panic!("tip {tip} is written"),
+            Vector::Clv(_) => self.check_read(parent, *made),
+            Vector::Temporary(number) => made.check_makes(number),
+        }
+        matches!(parent, Vector::Clv(_))
+    }
+}
+
+impl Made {
+    fn check_makes(&mut self, number: u32) {
+        assert_eq!(number, self.0, "temporaries are numbered in the order in which they are made");
+        self.0 += 1;
+    }
+}
+
+fn check_brlens(brlens: &[f64]) {
+    assert!(brlens.iter().all(|&t| t >= 0.0), "branch lengths {brlens:?}");
+}
+
+impl Checked {
+    /// An engine that was made for these data.
+    pub fn new(engine: Box<dyn Engine>, data: &[GeneData]) -> Self {
+        let shape = |data: &GeneData| GeneShape {
+            num_tips: data.num_tips(),
+            num_patterns: data.num_patterns(),
+        };
+        Checked { engine, genes: data.iter().map(shape).collect() }
+    }
+
+    /// A gene that has a likelihood at an edge.
+    fn gene(&self, gene: usize) -> GeneShape {
+        let shape = self.genes[gene];
+        assert!(shape.num_tips >= 2, "gene {gene} has no edge");
+        shape
+    }
+
+    fn check_edge_job(&self, job: &EdgeJob) {
+        self.gene(job.gene).check_ends(job.ends, Made::default());
+        check_brlens(&[job.brlen]);
+    }
+
+    fn check_insertions(&self, program: &InsertionProgram) {
+        let shape = self.gene(program.gene);
+        let mut made = Made::default();
+        let mut is_pendant: Vec<bool> = Vec::new();
+        for step in &program.steps {
+            match *step {
+                InsertionStep::Partials(Operation { parent, children, brlens }) => {
+                    let is_stored = shape.check_update(parent, children, &mut made);
+                    assert!(!is_stored, "scoring writes nothing stored");
+                    check_brlens(&brlens);
+                }
+                InsertionStep::Pendant { out, source, brlen } => {
+                    shape.check_read(source, made);
+                    made.check_makes(out);
+                    check_brlens(&[brlen]);
+                }
+                InsertionStep::Score { pendant, ends, brlens } => {
+                    shape.check_ends([Vector::Temporary(pendant), ends[0]], made);
+                    shape.check_ends(ends, made);
+                    assert!(is_pendant[pendant as usize], "temporary {pendant} is no pendant");
+                    check_brlens(&brlens);
+                }
+                InsertionStep::Edge { ends, brlen } => {
+                    shape.check_ends(ends, made);
+                    check_brlens(&[brlen]);
+                }
+            }
+            let pendant = match *step {
+                InsertionStep::Score { pendant, .. } => Some(pendant),
+                _ => None,
+            };
+            for read in step.reads().into_iter().flatten().filter(|&read| Some(read) != pendant) {
+                assert!(!is_pendant[read as usize], "pendant {read} is read as partials");
+            }
+            if step.makes().is_some() {
+                is_pendant.push(matches!(step, InsertionStep::Pendant { .. }));
+            }
+        }
+    }
+
+    /// A sweep; `stored` are the genes whose CLVs are written.
+    fn check_sweep(&self, program: &SweepProgram, stored: &mut [bool]) {
+        let mut met = Met::none(self.genes.len());
+        program.genes.iter().for_each(|gene| met.once(gene.gene, "in a sweep"));
+        let mut made = vec![Made::default(); program.genes.len()];
+        let mut check_job = |job: &SweepJob| {
+            let member = &program.genes[job.member];
+            let shape = self.gene(member.gene);
+            for operation in &program.operations[job.operations.clone()] {
+                let made = &mut made[job.member];
+                stored[member.gene] |=
+                    shape.check_update(operation.parent, operation.children, made);
+                operation.edges.iter().for_each(|&edge| {
+                    assert!((edge as usize) < member.brlens.len(), "no edge {edge}");
+                });
+            }
+            shape.check_ends(job.ends, made[job.member]);
+            assert!((job.edge as usize) < member.brlens.len(), "no edge {}", job.edge);
+        };
+        for step in &program.steps {
+            assert!(!step.jobs.is_empty(), "a step without genes");
+            assert!((step.branch as usize) < program.brlens.len(), "no branch {}", step.branch);
+            let mut members = vec![false; program.genes.len()];
+            for job in &program.jobs[step.jobs.clone()] {
+                assert!(!std::mem::replace(&mut members[job.member], true), "two jobs of a gene");
+                check_job(job);
+            }
+        }
+        let mut met = Met::none(self.genes.len());
+        for job in &program.finish {
+            met.once(program.genes[job.member].gene, "at the end of a sweep");
+            assert!(job.operations.is_empty(), "nothing is updated at the end");
+            check_job(job);
+        }
+    }
+
+    fn check_sweeps(&self, programs: &[SweepProgram]) {
+        let mut uses = vec![0usize; self.genes.len()];
+        let mut stored = vec![false; self.genes.len()];
+        for program in programs {
+            self.check_sweep(program, &mut stored);
+            program.genes.iter().for_each(|gene| uses[gene.gene] += 1);
+        }
+        for (gene, stored) in stored.iter().enumerate() {
+            assert!(!stored || uses[gene] == 1, "gene {gene}: one sweep writes what another reads");
+        }
+    }
+
+    fn check_trial(&self, trial: &TrialProgram) {
+        let mut stored = vec![false; self.genes.len()];
+        let mut met = Met::none(self.genes.len());
+        for sweep in &trial.sweeps {
+            self.check_sweep(sweep, &mut stored);
+            sweep.genes.iter().for_each(|gene| met.once(gene.gene, "in the sweeps of a trial"));
+            assert!(trial.num_first <= sweep.steps.len(), "more first steps than steps");
+        }
+        assert!(!stored.contains(&true), "a trial writes nothing stored");
+        assert_eq!(trial.lnls.len(), self.genes.len(), "a log-likelihood per gene");
+    }
+}
+
+impl Engine for Checked {
+    fn capabilities(&self) -> Capabilities {
+        self.engine.capabilities()
+    }
+
+    fn set_models(&mut self, models: &[(usize, &Model)]) -> Result<()> {
+        let mut met = Met::none(self.genes.len());
+        models.iter().for_each(|(gene, _)| met.once(*gene, "set"));
+        self.engine.set_models(models)
+    }
+
+    fn set_pattern_weights(&mut self, gene: usize, weights: &[f64]) -> Result<()> {
+        assert_eq!(weights.len(), self.genes[gene].num_patterns, "a weight per pattern");
+        assert!(weights.iter().all(|weight| *weight >= 0.0), "weights are not negative");
+        self.engine.set_pattern_weights(gene, weights)
+    }
+
+    fn update_partials(&mut self, descriptors: &[TraversalDescriptor]) -> Result<()> {
+        let mut met = Met::none(self.genes.len());
+        for descriptor in descriptors {
+            met.once(descriptor.gene, "updated");
+            let shape = self.gene(descriptor.gene);
+            for Operation { parent, children, brlens } in &descriptor.operations {
+                let is_stored = shape.check_update(*parent, *children, &mut Made::default());
+                assert!(is_stored, "a traversal has no temporaries");
+                check_brlens(brlens);
+            }
+        }
+        self.engine.update_partials(descriptors)
+    }
+
+    fn log_likelihoods(&mut self, jobs: &[EdgeJob]) -> Result<Vec<f64>> {
+        let mut met = Met::none(self.genes.len());
+        for job in jobs {
+            met.once(job.gene, "asked for its likelihood");
+            self.check_edge_job(job);
+        }
+        self.engine.log_likelihoods(jobs)
+    }
+
+    fn pattern_log_likelihoods(&mut self, job: &EdgeJob) -> Result<Vec<f64>> {
+        self.check_edge_job(job);
+        self.engine.pattern_log_likelihoods(job)
+    }
+
+    fn insertion_scores(&mut self, programs: &[InsertionProgram]) -> Result<Vec<Vec<f64>>> {
+        programs.iter().for_each(|program| self.check_insertions(program));
+        self.engine.insertion_scores(programs)
+    }
+
+    fn optimize_branches(&mut self, programs: &mut [SweepProgram]) -> Result<()> {
+        self.check_sweeps(programs);
+        self.engine.optimize_branches(programs)
+    }
+
+    fn try_insertions(&mut self, trials: &mut [TrialProgram]) -> Result<()> {
+        trials.iter().for_each(|trial| self.check_trial(trial));
+        self.engine.try_insertions(trials)
+    }
+
+    fn clv(&mut self, gene: usize, slot: u32) -> Result<(Vec<f64>, Vec<u32>)> {
+        self.gene(gene).check_read(Vector::Clv(slot), Made::default());
+        self.engine.clv(gene, slot)
+    }
+}

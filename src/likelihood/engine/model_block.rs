@@ -1,0 +1,129 @@
+//! Model blocks: a gene's model as kernels read it, in the layout of `layout.rs`.
+
+use super::data::{GeneData, GeneModel};
+use super::layout::Dims;
+
+/// Model of one partition as the kernels read it.
+#[derive(Debug, Clone, Default)]
+pub struct ModelBlock {
+    /// Sizes.
+    pub dims: Dims,
+    /// Which of the rate matrices each category evolves by.
+    pub matrix_of_rate: Vec<usize>,
+    /// Eigenvalues of the normalised rate matrices, `[matrix][eigen]`.
+    pub eigenvals: Vec<f64>,
+    /// Right eigenvectors V, `[matrix][eigen][state]` (that is, columns of V).
+    pub eigenvec_columns: Vec<f64>,
+    /// Columns of V⁻¹, `[matrix][state][eigen]`.
+    pub inv_eigenvec_columns: Vec<f64>,
+    /// Rate of each category.
+    pub rates: Vec<f64>,
+    /// Weight of each category.
+    pub rate_weights: Vec<f64>,
+    /// rate_weight · freq, `[rate][state]`.
+    pub weighted_freqs: Vec<f64>,
+    /// States compatible with each tip code, as lists.
+    pub code_states: Vec<Vec<u8>>,
+    /// Tables of the sumtable's two ends: P-matrix shaped and tip-table shaped, the same for each
+    /// rate but for the rate weight, which is in the first.
+    pub sumtable_left: Vec<f64>,
+    /// See `sumtable_left`.
+    pub sumtable_right: Vec<f64>,
+    /// Tip tables of the same two.
+    pub sumtable_left_tip: Vec<f64>,
+    /// See `sumtable_left_tip`.
+    pub sumtable_right_tip: Vec<f64>,
+    /// 0/1 rows of each tip code, `[code][rate][state]`: a tip seen through no matrix.
+    pub indicator: Vec<f64>,
+}
+
+impl ModelBlock {
+    /// The block of a gene before it has a model: sizes, and what depends on the tip codes alone.
+    pub fn new(data: &GeneData) -> Self {
+        let num_codes = data.code_masks.len();
+        let dims = Dims::new(data.num_states, data.num_rates, num_codes, data.num_tips());
+        let states_of =
+            |mask: &u64| (0..data.num_states as u8).filter(|s| mask >> s & 1 == 1).collect();
+        let code_states: Vec<Vec<u8>> = data.code_masks.iter().map(states_of).collect();
+        let mut indicator = vec![0.0; dims.tip_table()];
+        for rate in 0..dims.num_rates {
+            for (code, states) in code_states.iter().enumerate() {
+                for &state in states {
+                    indicator[code * dims.row() + rate * dims.num_states + state as usize] = 1.0;
+                }
+            }
+        }
+        ModelBlock {
+            dims,
+            code_states,
+            sumtable_left_tip: vec![0.0; dims.tip_table()],
+            sumtable_right_tip: vec![0.0; dims.tip_table()],
+            indicator,
+            ..ModelBlock::default()
+        }
+    }
+
+    /// Takes a model over, and makes the tables of sumtables from it.
+    ///
+    /// # Panics
+    /// If its number of rates is not the block's, or it has more states.
+    pub fn set(&mut self, model: &GeneModel) {
+        let Dims { num_states: n, num_rates, .. } = self.dims;
+        let states = model.freqs.len();
+        assert_eq!(model.rates.len(), num_rates, "a gene's number of rates is fixed");
+        assert!(states <= n, "a gene's number of states is fixed");
+        self.matrix_of_rate.clone_from(&model.matrix_of_rate);
+        self.rates.clone_from(&model.rates);
+        self.rate_weights.clone_from(&model.rate_weights);
+        // Whatever belongs to the states that pad the alphabet is 0.
+        let num_matrices = model.matrices.len();
+        self.eigenvals = vec![0.0; num_matrices * n];
+        self.eigenvec_columns = vec![0.0; num_matrices * n * n];
+        self.inv_eigenvec_columns = vec![0.0; num_matrices * n * n];
+        for (m, matrix) in model.matrices.iter().enumerate() {
+            for k in 0..states {
+                self.eigenvals[m * n + k] = matrix.eigenvals[k];
+                for i in 0..states {
+                    let at = (m * n + k) * n + i;
+                    self.eigenvec_columns[at] = matrix.eigenvecs[i * states + k];
+                    let column = (m * n + i) * n + k;
+                    self.inv_eigenvec_columns[column] = matrix.inv_eigenvecs[k * states + i];
+                }
+            }
+        }
+        self.weighted_freqs = vec![0.0; num_rates * n];
+        self.sumtable_left = vec![0.0; self.dims.pmatrix()];
+        self.sumtable_right = vec![0.0; self.dims.pmatrix()];
+        for (r, weight) in model.rate_weights.iter().enumerate() {
+            let matrix = model.matrix(r);
+            for i in 0..states {
+                self.weighted_freqs[r * n + i] = weight * matrix.freqs[i];
+                for k in 0..states {
+                    let at = (r * n + i) * n + k;
+                    let eigenvec = matrix.eigenvecs[i * states + k];
+                    self.sumtable_left[at] = weight * matrix.freqs[i] * eigenvec;
+                    self.sumtable_right[at] = matrix.inv_eigenvecs[k * states + i];
+                }
+            }
+        }
+        let ModelBlock { dims, code_states, .. } = &*self;
+        let left = tip_table(dims, code_states, &self.sumtable_left);
+        let right = tip_table(dims, code_states, &self.sumtable_right);
+        (self.sumtable_left_tip, self.sumtable_right_tip) = (left, right);
+    }
+}
+
+/// For every code and rate the sum of the matrix's columns of the code's states, in their order.
+fn tip_table(dims: &Dims, code_states: &[Vec<u8>], matrix: &[f64]) -> Vec<f64> {
+    let n = dims.num_states;
+    let mut table = vec![0.0; dims.tip_table()];
+    for (states, rows) in code_states.iter().zip(table.chunks_exact_mut(dims.row())) {
+        for (r, row) in rows.chunks_exact_mut(n).enumerate() {
+            for &state in states {
+                let column = &matrix[(r * n + state as usize) * n..][..n];
+                row.iter_mut().zip(column).for_each(|(sum, x)| *sum += x);
+            }
+        }
+    }
+    table
+}

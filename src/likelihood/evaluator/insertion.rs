@@ -1,0 +1,403 @@
+//! Regraft positions of pruned subtrees, scored in one batch, gene by gene.
+//!
+//! Let S be a subtree and R the rest. For gene g, all positions on one induced edge of R|g share
+//! the two vectors at its ends. The vectors are those of the nodes, all pointing to S ("down"), and "up"
+//! vectors made on the way out from the place S hangs at. Nothing stored is touched. If g has no
+//! taxon in S, or none in R, its likelihood is the same everywhere.
+
+use super::brlens::all_brlens;
+use super::evaluator::Evaluator;
+use super::linkage::LengthSet;
+use super::position::{Position, PrunedGene};
+use super::prune::Prune;
+use super::view::View;
+use crate::likelihood::engine::{
+    InsertionProgram, InsertionStep, Operation, Result, SweepGene, SweepJob, SweepOperation,
+    SweepProgram, SweepStep, Vector,
+};
+use crate::tree::{EdgeId, NodeId};
+
+/// What one gene contributes to each candidate.
+struct GeneScores {
+    /// Candidate → index of its position, or `None` for the likelihood of now.
+    of_candidate: Vec<Option<u32>>,
+    order: Vec<u32>,
+}
+
+/// A gene's edge that a prune leaves behind.
+struct MergedEdge {
+    gene: SweepGene,
+    job: SweepJob,
+    operations: Vec<SweepOperation>,
+    /// True if the gene does not move.
+    passes: bool,
+}
+
+impl Evaluator {
+    /// Gets ready to move some subtrees, each from where it is now: a subtree is what lies behind an edge,
+    /// the pendant, seen from the node it is attached to. With a Newton tolerance (log units), the branch
+    /// that each leaves behind gets the best length it has without the subtree.
+    ///
+    /// The stored vectors are turned to the first.
+    ///
+    /// # Errors
+    /// The engine has failed.
+    pub fn prune(
+        &mut self,
+        subtrees: &[(NodeId, EdgeId)],
+        merged_tolerance: Option<f64>,
+    ) -> Result<Vec<Prune>> {
+        self.update_restrictions();
+        let lnls = self.gene_log_likelihoods()?;
+        let mut prunes = Vec::with_capacity(subtrees.len());
+        for &(attach, pendant) in subtrees {
+            let mut prune = Prune::new(attach, pendant, lnls.clone());
+            prune.moving = (0..self.genes.len())
+                .filter(|&gene| {
+                    let state = &self.genes[gene];
+                    state.pendant(&self.restrictions[state.set], attach, pendant).is_some()
+                })
+                .collect();
+            prunes.push(prune);
+        }
+        let Some(first) = prunes.first() else { return Ok(prunes) };
+        let mut passing = Vec::new();
+        if merged_tolerance.is_some() && !self.linkage.has_own_lengths() {
+            for gene in 0..self.genes.len() {
+                if let Some(edge) = self.passed_merged(first, gene) {
+                    self.genes[gene].tree.move_root(edge);
+                    passing.push(gene);
+                }
+            }
+        }
+        self.turn_to_pruned(first)?;
+        self.update_partials(&passing)?;
+        if let Some(tolerance) = merged_tolerance {
+            self.optimize_merged(&mut prunes, tolerance)?;
+        }
+        Ok(prunes)
+    }
+
+    /// Lets the CLVs of the moving genes look at the subtree's place, if they do not already.
+    pub(super) fn turn_to_pruned(&mut self, prune: &Prune) -> Result<()> {
+        for &gene in &prune.moving {
+            let state = &mut self.genes[gene];
+            let restriction = &self.restrictions[state.set];
+            let pendant = state.pendant(restriction, prune.attach, prune.pendant);
+            state.tree.move_root(pendant.expect("a moving gene has taxa on both sides").0);
+        }
+        self.update_partials(&prune.moving)
+    }
+
+    /// The edge of a gene without taxa in the subtree on which the merged edge lies, if the gene has
+    /// taxa on both sides of it.
+    pub(super) fn passed_merged(&self, prune: &Prune, gene: usize) -> Option<EdgeId> {
+        let restriction = &self.restrictions[self.genes[gene].set];
+        let parts = self.tree.other_links(prune.attach, prune.pendant).map(|(_, edge)| edge);
+        let passes = restriction.taxa().len() >= 2
+            && !restriction.is_on_path(prune.pendant)
+            && parts.iter().all(|&part| restriction.is_on_path(part));
+        passes.then(|| restriction.image(parts[0]).edge)
+    }
+
+    /// The edges that a prune leaves behind, of genes whose length of it is to be found.
+    fn merged_edges(&self, prune: &Prune) -> Vec<MergedEdge> {
+        let global_parts = self.tree.other_links(prune.attach, prune.pendant);
+        let linked = !self.linkage.has_own_lengths();
+        let mut edges = Vec::new();
+        for &gene in &prune.moving {
+            let pruned = self.pruned_gene(prune, gene);
+            let restriction = &self.restrictions[self.genes[gene].set];
+            let both = global_parts.iter().all(|part| restriction.is_on_path(part.1));
+            if !pruned.rest_is_tip() && (both || !linked) {
+                let ends = pruned.parts().map(|(node, _)| pruned.view.vector(node));
+                let length = pruned.merged_length();
+                edges.push(self.merged_edge(gene, &pruned.view, ends, length, false));
+            }
+        }
+        for gene in (0..self.genes.len()).filter(|_| linked) {
+            if let Some(edge) = self.passed_merged(prune, gene) {
+                let view = View::at(&self.genes[gene].tree, &[edge]);
+                let length = view.tree().brlen(edge);
+                edges.push(self.merged_edge(gene, &view, view.root_ends(), length, true));
+            }
+        }
+        edges
+    }
+
+    fn merged_edge(
+        &self,
+        gene: usize,
+        view: &View<'_>,
+        ends: [Vector; 2],
+        length: f64,
+        passes: bool,
+    ) -> MergedEdge {
+        let operations = view.operations().to_vec();
+        // The merged edge is none of the tree's. Where nothing is to be turned, it is the only one needed.
+        let mut brlens = if operations.is_empty() { Vec::new() } else { all_brlens(view.tree()) };
+        let edge = brlens.len() as u32;
+        brlens.push(length);
+        let brlen_scaler = self.genes[gene].brlen_scaler;
+        MergedEdge {
+            gene: SweepGene { gene, brlen_scaler, brlens },
+            job: SweepJob { member: 0, operations: 0..0, ends, edge },
+            operations,
+            passes,
+        }
+    }
+
+    /// Finds the length of what each prune leaves behind: of the global edge, or of each gene's own.
+    fn optimize_merged(&mut self, prunes: &mut [Prune], tolerance: f64) -> Result<()> {
+        let linked = !self.linkage.has_own_lengths();
+        let mut programs: Vec<(usize, LengthSet, SweepProgram)> = Vec::new();
+        for (number, prune) in prunes.iter().enumerate() {
+            let edges = self.merged_edges(prune);
+            if linked && !edges.is_empty() {
+                let parts = self.tree.other_links(prune.attach, prune.pendant);
+                let brlen = parts.iter().map(|part| self.tree.brlen(part.1)).sum();
+                let program = merged_program(edges, brlen, tolerance);
+                programs.push((number, LengthSet::Shared, program));
+            } else {
+                for edge in edges {
+                    let brlen = edge.gene.brlens[edge.job.edge as usize];
+                    let set = LengthSet::Own(edge.gene.gene);
+                    programs.push((number, set, merged_program(vec![edge], brlen, tolerance)));
+                }
+            }
+        }
+        let before: Vec<f64> = programs.iter().map(|(_, _, program)| program.brlens[0]).collect();
+        let (owners, mut programs): (Vec<_>, Vec<_>) =
+            programs.into_iter().map(|(number, set, program)| ((number, set), program)).unzip();
+        self.compute(|engine| engine.optimize_branches(&mut programs))?;
+        for (((number, set), program), before) in owners.into_iter().zip(programs).zip(before) {
+            let prune = &mut prunes[number];
+            let change = program.brlens[0] - before;
+            match set {
+                LengthSet::Shared => prune.merged_change = change,
+                LengthSet::Own(gene) => prune.merged_changes[gene] = change,
+            }
+            for (job, &lnl) in program.finish.iter().zip(&program.finish_lnls) {
+                prune.lnls[program.genes[job.member].gene] = lnl;
+            }
+        }
+        Ok(())
+    }
+
+    /// For each prune, the log-likelihood of the whole tree with the subtree in each candidate edge of the
+    /// rest of the tree (not the two edges that meet at its place), in their order, without optimising any
+    /// other length. Candidates that are one position for all genes have equal scores.
+    ///
+    /// # Errors
+    /// The engine has failed.
+    pub fn score(&mut self, requests: &[(&Prune, &[EdgeId])]) -> Result<Vec<Vec<f64>>> {
+        let Some((first, _)) = requests.first() else { return Ok(Vec::new()) };
+        self.turn_to_pruned(first)?;
+        let mut programs = Vec::new();
+        let mut scores = Vec::new();
+        for (prune, candidates) in requests {
+            for &gene in &prune.moving {
+                let pruned = self.pruned_gene(prune, gene);
+                let (program, gene_scores) = program(gene, &pruned, candidates);
+                programs.push(program);
+                scores.push(gene_scores);
+            }
+        }
+        let computed = self.compute(|engine| engine.insertion_scores(&programs))?;
+        let mut computed = scores.into_iter().zip(computed);
+        let of_prune = |(prune, candidates): &(&Prune, &[EdgeId])| {
+            let own = computed.by_ref().take(prune.moving.len());
+            add_up(prune, candidates.len(), own)
+        };
+        Ok(requests.iter().map(of_prune).collect())
+    }
+}
+
+/// The whole tree's log-likelihoods from those of the moving genes, which come in their order.
+fn add_up(
+    prune: &Prune,
+    num_candidates: usize,
+    moving: impl Iterator<Item = (GeneScores, Vec<f64>)>,
+) -> Vec<f64> {
+    let mut lnls = vec![0.0; num_candidates];
+    let mut moving = prune.moving.iter().zip(moving).peekable();
+    for (gene, &now) in prune.lnls.iter().enumerate() {
+        let Some((_, (scores, values))) = moving.next_if(|(moving, _)| **moving == gene) else {
+            lnls.iter_mut().for_each(|lnl| *lnl += now);
+            continue;
+        };
+        let mut by_position = vec![0.0; scores.order.len()];
+        for (&position, value) in scores.order.iter().zip(values) {
+            by_position[position as usize] = value;
+        }
+        for (lnl, position) in lnls.iter_mut().zip(scores.of_candidate) {
+            *lnl += position.map_or(now, |position| by_position[position as usize]);
+        }
+    }
+    lnls
+}
+
+/// One branch: one edge of each of its genes. Those that pass are evaluated at the end.
+fn merged_program(edges: Vec<MergedEdge>, brlen: f64, tolerance: f64) -> SweepProgram {
+    let mut program = SweepProgram::new(vec![brlen], tolerance);
+    for (member, edge) in edges.into_iter().enumerate() {
+        let operations = program.operations.len()..program.operations.len() + edge.operations.len();
+        program.operations.extend(edge.operations);
+        program.genes.push(edge.gene);
+        let job = SweepJob { member, operations, ..edge.job };
+        if edge.passes {
+            program.finish.push(SweepJob { operations: 0..0, ..job.clone() });
+        }
+        program.jobs.push(job);
+    }
+    program.steps.push(SweepStep { jobs: 0..program.jobs.len(), branch: 0 });
+    program
+}
+
+fn program(
+    gene: usize,
+    pruned: &PrunedGene<'_>,
+    candidates: &[EdgeId],
+) -> (InsertionProgram, GeneScores) {
+    let mut positions: Vec<Position> = Vec::new();
+    // Under unlinked lengths all candidates on one induced edge are one position.
+    let mut position_of_edge: Vec<Option<u32>> = vec![None; pruned.tree().num_edges()];
+    let mut of_candidate = Vec::with_capacity(candidates.len());
+    for &candidate in candidates {
+        let Some(position) = pruned.position(candidate) else {
+            of_candidate.push(None);
+            continue;
+        };
+        let known = match position.edge {
+            Some(edge) if !pruned.linked => &mut position_of_edge[edge.index()],
+            _ => &mut None,
+        };
+        of_candidate.push(Some(*known.get_or_insert_with(|| {
+            positions.push(position);
+            positions.len() as u32 - 1
+        })));
+    }
+    let mut writer = StepWriter::new(pruned);
+    match pruned.rest_is_tip() {
+        true => writer.write_distances(pruned, &positions),
+        false => writer.write_insertions(pruned, &positions),
+    }
+    let StepWriter { steps, order, .. } = writer;
+    (InsertionProgram { gene, steps }, GeneScores { of_candidate, order })
+}
+
+/// A program on its way.
+struct StepWriter {
+    scaler: f64,
+    subtree: Vector,
+    /// Pendant length and vector of the moment.
+    pendant: Option<(f64, u32)>,
+    num_temporaries: u32,
+    steps: Vec<InsertionStep>,
+    /// Positions in the order of their scores.
+    order: Vec<u32>,
+}
+
+impl StepWriter {
+    /// Begins with what turns vectors to the subtree's place.
+    fn new(pruned: &PrunedGene<'_>) -> Self {
+        let turned = pruned.view.operations();
+        let turn = |operation| InsertionStep::Partials(pruned.state.with_lengths(operation));
+        StepWriter {
+            scaler: pruned.state.brlen_scaler,
+            subtree: pruned.view.vector(pruned.subtree),
+            pendant: None,
+            num_temporaries: turned.len() as u32,
+            steps: turned.iter().map(turn).collect(),
+            order: Vec::new(),
+        }
+    }
+
+    /// R|g is a single tip: only its distance matters.
+    fn write_distances(&mut self, pruned: &PrunedGene<'_>, positions: &[Position]) {
+        let ends = [pruned.view.vector(pruned.attach), self.subtree];
+        for (index, position) in positions.iter().enumerate() {
+            let brlen = self.scaler * position.pendant;
+            self.steps.push(InsertionStep::Edge { ends, brlen });
+            self.order.push(index as u32);
+        }
+    }
+
+    /// Up-vectors depth first from the place S hangs at, and a score wherever a position is.
+    fn write_insertions(&mut self, pruned: &PrunedGene<'_>, positions: &[Position]) {
+        let (tree, view) = (pruned.tree(), &pruned.view);
+        let mut of_edge: Vec<Vec<u32>> = vec![Vec::new(); tree.num_edges()];
+        let mut on_merged = Vec::new();
+        let mut wanted = vec![false; tree.num_edges()];
+        for (i, position) in positions.iter().enumerate() {
+            let Some(edge) = position.edge else {
+                on_merged.push(i as u32);
+                continue;
+            };
+            of_edge[edge.index()].push(i as u32);
+            let mut edge = edge;
+            while !pruned.is_merged(edge) && !wanted[edge.index()] {
+                wanted[edge.index()] = true;
+                edge = view.toward(view.near_end(edge));
+            }
+        }
+        let [(left, left_edge), (right, right_edge)] = pruned.parts();
+        let ends = [left, right].map(|node| view.vector(node));
+        for position in on_merged {
+            self.score(position, &positions[position as usize], ends);
+        }
+        let merged_length = pruned.merged_length();
+        // (node, edge it was reached by, up-vector of the edge above that; none on the merged edge)
+        let mut stack = vec![(right, right_edge, None), (left, left_edge, None)];
+        while let Some((node, edge, above)) = stack.pop() {
+            let mut up = None;
+            if !pruned.is_merged(edge) {
+                // Made only when the edge's turn comes, so that few are needed at a time.
+                let sources = pruned.up_sources(node, edge);
+                let made = self.next_temporary();
+                self.steps.push(InsertionStep::Partials(Operation {
+                    parent: made,
+                    children: sources.map(|(source, _)| source.or(above).expect("one of the two")),
+                    brlens: sources.map(|(_, edge)| {
+                        self.scaler * edge.map_or(merged_length, |edge| tree.brlen(edge))
+                    }),
+                }));
+                for &position in &of_edge[edge.index()] {
+                    let ends = [made, view.vector(node)];
+                    self.score(position, &positions[position as usize], ends);
+                }
+                up = Some(made);
+            }
+            if tree.is_tip(node) {
+                continue;
+            }
+            for (child, child_edge) in tree.other_links(node, edge).into_iter().rev() {
+                if wanted[child_edge.index()] {
+                    stack.push((child, child_edge, up));
+                }
+            }
+        }
+    }
+
+    fn next_temporary(&mut self) -> Vector {
+        self.num_temporaries += 1;
+        Vector::Temporary(self.num_temporaries - 1)
+    }
+
+    fn score(&mut self, index: u32, position: &Position, ends: [Vector; 2]) {
+        let pendant = match self.pendant {
+            Some((length, vector)) if length == position.pendant => vector,
+            _ => {
+                let out = self.num_temporaries;
+                self.next_temporary();
+                self.pendant = Some((position.pendant, out));
+                let brlen = self.scaler * position.pendant;
+                self.steps.push(InsertionStep::Pendant { out, source: self.subtree, brlen });
+                out
+            }
+        };
+        let brlens = position.split.map(|length| self.scaler * length);
+        self.steps.push(InsertionStep::Score { pendant, ends, brlens });
+        self.order.push(index);
+    }
+}

@@ -1,0 +1,198 @@
+//! Branch-length optimisation: which branches in which order, as programs for the engine.
+
+use super::brlens::all_brlens;
+use super::evaluator::{BranchOptions, Evaluator};
+use super::linkage::LengthSet;
+use super::moves::SubtreeMove;
+use crate::likelihood::engine::{Result, SweepGene, SweepJob, SweepProgram, SweepStep};
+use crate::tree::{EdgeId, NodeId, PrunedSubtree, RegraftUndo, Tree};
+
+impl Evaluator {
+    /// Optimises all branch lengths, sweep after sweep, until a sweep gains less than the epsilon.
+    /// Returns the log-likelihood, which is never lower than that with all lengths within
+    /// [`BRLEN_BOUNDS`](crate::likelihood::BRLEN_BOUNDS).
+    ///
+    /// # Errors
+    /// The engine has failed.
+    pub fn optimize_branches(&mut self, options: &BranchOptions) -> Result<f64> {
+        self.clamp_brlens();
+        let mut active: Vec<usize> =
+            (0..self.genes.len()).filter(|&gene| self.num_taxa_of(gene) >= 2).collect();
+        for _ in 0..options.max_sweeps {
+            let before = self.gene_log_likelihoods()?;
+            self.sweep_all(&active, options.gain_tolerance)?;
+            let after = self.gene_log_likelihoods()?;
+            let gain = |gene: &usize| after[*gene] - before[*gene];
+            let total: f64 = active.iter().map(gain).sum();
+            if total < options.lnl_epsilon {
+                break;
+            }
+            if self.linkage.has_own_lengths() {
+                // Each gene stops on its own: what it still gains must matter to the whole.
+                let share = options.lnl_epsilon / active.len().max(1) as f64;
+                active.retain(|gene| gain(gene) >= share);
+            }
+        }
+        self.log_likelihood()
+    }
+
+    /// One sweep over every branch of every set of lengths that one of `genes` has.
+    fn sweep_all(&mut self, genes: &[usize], gain_tolerance: f64) -> Result<()> {
+        let mut sweeps = Vec::new();
+        for set in self.length_sets() {
+            if matches!(set, LengthSet::Own(gene) if !genes.contains(&gene)) {
+                continue;
+            }
+            let edges = depth_first(self.tree_of(set));
+            sweeps.push((set, self.sweep_program(set, &edges, gain_tolerance)));
+        }
+        self.run_sweeps(sweeps)
+    }
+
+    /// Optimises the branches around a moved subtree's new and old place, in every tree with lengths of
+    /// its own that has changed: with `radius` 0 the three at the new place and the one left behind, else
+    /// all within so many edges of the two.
+    ///
+    /// # Errors
+    /// The engine has failed.
+    pub fn optimize_around(
+        &mut self,
+        moved: &SubtreeMove,
+        radius: usize,
+        gain_tolerance: f64,
+    ) -> Result<()> {
+        let mut sweeps = Vec::new();
+        for set in self.length_sets() {
+            let (pruned, regraft) = match set {
+                LengthSet::Shared => (&moved.pruned, &moved.regraft),
+                LengthSet::Own(gene) => match &moved.genes[gene] {
+                    Some((pruned, regraft)) => (pruned, regraft),
+                    None => continue,
+                },
+            };
+            let edges = around(self.tree_of(set), pruned, regraft, radius);
+            sweeps.push((set, self.sweep_program(set, &edges, gain_tolerance)));
+        }
+        self.run_sweeps(sweeps)
+    }
+
+    /// Newton-Raphson on some edges of a set's tree, in the given order.
+    fn sweep_program(
+        &mut self,
+        set: LengthSet,
+        edges: &[EdgeId],
+        gain_tolerance: f64,
+    ) -> SweepProgram {
+        self.update_restrictions();
+        let mut program = SweepProgram::new(all_brlens(self.tree_of(set)), gain_tolerance);
+        let members: Vec<usize> = match set {
+            LengthSet::Shared => {
+                (0..self.genes.len()).filter(|&gene| self.num_taxa_of(gene) >= 2).collect()
+            }
+            LengthSet::Own(gene) => vec![gene],
+        };
+        program.genes = members.iter().map(|&gene| self.sweep_gene(gene)).collect();
+        for &edge in edges {
+            let first = program.jobs.len();
+            for (member, &gene) in members.iter().enumerate() {
+                let edge = match set {
+                    LengthSet::Shared => {
+                        let restriction = &self.restrictions[self.genes[gene].set];
+                        if !restriction.is_on_path(edge) {
+                            continue;
+                        }
+                        restriction.image(edge).edge
+                    }
+                    LengthSet::Own(_) => edge,
+                };
+                let job = self.sweep_job(member, gene, edge, &mut program);
+                program.jobs.push(job);
+            }
+            if program.jobs.len() > first {
+                let jobs = first..program.jobs.len();
+                program.steps.push(SweepStep { jobs, branch: edge.0 });
+            }
+        }
+        program
+    }
+
+    pub(super) fn sweep_gene(&self, gene: usize) -> SweepGene {
+        let state = &self.genes[gene];
+        let brlens = all_brlens(state.tree.tree());
+        SweepGene { gene, brlen_scaler: state.brlen_scaler, brlens }
+    }
+
+    /// Turns the gene's CLVs to an edge, for real in its state and as operations in the program: a
+    /// length that changes while its edge is the virtual root makes no CLV stale.
+    fn sweep_job(
+        &mut self,
+        member: usize,
+        gene: usize,
+        edge: EdgeId,
+        program: &mut SweepProgram,
+    ) -> SweepJob {
+        let state = &mut self.genes[gene];
+        state.tree.move_root(edge);
+        let first = program.operations.len();
+        state.tree.take_stale(&mut program.operations);
+        SweepJob {
+            member,
+            operations: first..program.operations.len(),
+            ends: state.tree.root_ends(),
+            edge: edge.0,
+        }
+    }
+
+    fn run_sweeps(&mut self, sweeps: Vec<(LengthSet, SweepProgram)>) -> Result<()> {
+        let with_steps = sweeps.into_iter().filter(|(_, program)| !program.steps.is_empty());
+        let (sets, mut programs): (Vec<_>, Vec<_>) = with_steps.unzip();
+        self.compute(|engine| engine.optimize_branches(&mut programs))?;
+        for (set, program) in sets.into_iter().zip(programs) {
+            for member in &program.genes {
+                let state = &mut self.genes[member.gene];
+                state.tree.adopt_brlens(&member.brlens);
+                state.lnl = None;
+            }
+            if set == LengthSet::Shared {
+                for step in &program.steps {
+                    self.tree.set_brlen(EdgeId(step.branch), program.brlens[step.branch as usize]);
+                }
+                // The restricted trees have their new lengths already; distances along them do not.
+                self.distances_valid = false;
+            }
+        }
+        Ok(())
+    }
+}
+/// The edges that [`Evaluator::optimize_around`] optimises, those nearest to the places first.
+fn around(
+    tree: &Tree,
+    pruned: &PrunedSubtree,
+    regraft: &RegraftUndo,
+    radius: usize,
+) -> Vec<EdgeId> {
+    let mut edges = vec![pruned.pendant, regraft.target, pruned.spare];
+    if regraft.target != pruned.merged {
+        edges.push(pruned.merged);
+    }
+    if radius > 0 {
+        for place in [pruned.pendant, pruned.merged] {
+            for (edge, _) in tree.edges_within(place, radius) {
+                if !edges.contains(&edge) {
+                    edges.push(edge);
+                }
+            }
+        }
+    }
+    edges
+}
+
+/// All edges in depth-first order from tip 0: each next edge is near the last, so few CLVs turn.
+fn depth_first(tree: &Tree) -> Vec<EdgeId> {
+    match tree.links(NodeId(0)).next() {
+        Some((neighbour, edge)) => {
+            tree.preorder(neighbour, edge).into_iter().map(|(_, edge)| edge).collect()
+        }
+        None => Vec::new(),
+    }
+}

@@ -1,0 +1,87 @@
+//! A toy engine, for tests of what happens when one fails: it computes with another, and is lost after a
+//! number of calls.
+
+use super::engine::{
+    Capabilities, EdgeJob, Engine, EngineError, EngineOptions, GeneData, InsertionProgram, Result,
+    SweepProgram, TraversalDescriptor, TrialProgram,
+};
+use super::select::{Entry, make_engine};
+use crate::model::Model;
+use std::cell::Cell;
+
+/// The engine's name.
+pub const NAME: &str = "failing";
+
+/// What `select` knows of it.
+pub const ENTRY: Entry =
+    Entry { name: NAME, make, instruction_set: |_| Ok("none"), next: Some(super::cpu::NAME) };
+
+thread_local! {
+    /// Calls that engines made by this thread answer.
+    pub static CALLS: Cell<usize> = const { Cell::new(usize::MAX) };
+}
+
+fn make(data: &[GeneData], options: &EngineOptions) -> Result<Box<dyn Engine>> {
+    let engine = make_engine(data, &EngineOptions { name: None, ..*options })?;
+    Ok(Box::new(Failing { engine, calls_left: CALLS.get() }))
+}
+
+struct Failing {
+    engine: Box<dyn Engine>,
+    calls_left: usize,
+}
+
+impl Failing {
+    fn engine(&mut self) -> Result<&mut dyn Engine> {
+        let Some(left) = self.calls_left.checked_sub(1) else {
+            return Err(EngineError::Lost {
+                engine: NAME,
+                reason: "it was pulled out".to_string(),
+            });
+        };
+        self.calls_left = left;
+        Ok(self.engine.as_mut())
+    }
+}
+
+impl Engine for Failing {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { name: NAME, ..self.engine.capabilities() }
+    }
+
+    fn set_models(&mut self, models: &[(usize, &Model)]) -> Result<()> {
+        self.engine()?.set_models(models)
+    }
+
+    fn set_pattern_weights(&mut self, gene: usize, weights: &[f64]) -> Result<()> {
+        self.engine()?.set_pattern_weights(gene, weights)
+    }
+
+    fn update_partials(&mut self, descriptors: &[TraversalDescriptor]) -> Result<()> {
+        self.engine()?.update_partials(descriptors)
+    }
+
+    fn log_likelihoods(&mut self, jobs: &[EdgeJob]) -> Result<Vec<f64>> {
+        self.engine()?.log_likelihoods(jobs)
+    }
+
+    fn pattern_log_likelihoods(&mut self, job: &EdgeJob) -> Result<Vec<f64>> {
+        self.engine()?.pattern_log_likelihoods(job)
+    }
+
+    fn insertion_scores(&mut self, programs: &[InsertionProgram]) -> Result<Vec<Vec<f64>>> {
+        self.engine()?.insertion_scores(programs)
+    }
+
+    fn optimize_branches(&mut self, programs: &mut [SweepProgram]) -> Result<()> {
+        self.engine()?.optimize_branches(programs)
+    }
+
+    fn try_insertions(&mut self, trials: &mut [TrialProgram]) -> Result<()> {
+        self.engine()?.try_insertions(trials)
+    }
+
+    fn clv(&mut self, gene: usize, slot: u32) -> Result<(Vec<f64>, Vec<u32>)> {
+        self.engine()?.clv(gene, slot)
+    }
+}

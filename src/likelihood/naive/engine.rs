@@ -1,0 +1,322 @@
+//! [`NaiveEngine`]: every verb by the formula that says what it means.
+
+use super::rows::{EdgeFunction, Rows, edge_functions, product, through_branch, tip_rows};
+use crate::likelihood::engine::ascertainment::Correction;
+use crate::likelihood::engine::layout::num_clvs;
+use crate::likelihood::engine::{
+    Capabilities, Derivatives, EdgeJob, Engine, EngineOptions, GeneData, GeneModel,
+    InsertionProgram, InsertionStep, Operation, Result, SweepJob, SweepProgram,
+    TraversalDescriptor, TrialProgram, Vector, run_sweep,
+};
+use crate::model::Model;
+
+/// The engine's name.
+pub const NAME: &str = "naive";
+
+/// The engine, for these genes.
+///
+/// # Errors
+/// None.
+pub fn make(data: &[GeneData], _options: &EngineOptions) -> Result<Box<dyn Engine>> {
+    Ok(Box::new(NaiveEngine::new(data)))
+}
+
+/// Likelihoods by textbook formulas, slowly.
+pub struct NaiveEngine {
+    genes: Vec<Gene>,
+}
+
+/// Patterns of a gene that are computed alike: those of its sites, or the constant ones.
+struct Part {
+    data: GeneData,
+    clvs: Vec<Rows>,
+    temporaries: Vec<Rows>,
+}
+
+struct Gene {
+    sites: Part,
+    constants: Option<Part>,
+    correction: Option<Correction>,
+    model: Option<GeneModel>,
+}
+
+impl Part {
+    fn new(data: GeneData) -> Self {
+        let clvs = vec![Rows::new(); num_clvs(data.num_tips())];
+        Part { data, clvs, temporaries: Vec::new() }
+    }
+
+    fn rows(&self, vector: Vector) -> Rows {
+        match vector {
+            Vector::Tip(tip) => tip_rows(&self.data, tip as usize),
+            Vector::Clv(slot) => self.clvs[slot as usize].clone(),
+            Vector::Temporary(number) => self.temporaries[number as usize].clone(),
+        }
+    }
+
+    fn update(&mut self, model: &GeneModel, Operation { parent, children, brlens }: Operation) {
+        let seen = |i: usize| through_branch(model, brlens[i], &self.rows(children[i]));
+        let rows = product(&seen(0), &seen(1));
+        match parent {
+            Vector::Clv(slot) => self.clvs[slot as usize] = rows,
+            _ => self.temporaries.push(rows),
+        }
+    }
+
+    fn edge(&self, model: &GeneModel, ends: [Vector; 2]) -> Vec<EdgeFunction> {
+        let [a, b] = ends.map(|end| self.rows(end));
+        edge_functions(model, &self.data, &a, &b)
+    }
+
+    /// The two ends of an edge with a pendant vector between them, as an edge of length 0.
+    fn insertion(
+        &self,
+        model: &GeneModel,
+        pendant: u32,
+        ends: [Vector; 2],
+        brlens: [f64; 2],
+    ) -> Vec<EdgeFunction> {
+        let seen = |i: usize| through_branch(model, brlens[i], &self.rows(ends[i]));
+        let pendant = &self.temporaries[pendant as usize];
+        edge_functions(model, &self.data, &product(&seen(0), &seen(1)), pendant)
+    }
+}
+
+impl Gene {
+    fn parts(&mut self) -> impl Iterator<Item = &mut Part> {
+        std::iter::once(&mut self.sites).chain(&mut self.constants)
+    }
+
+    fn model(&self) -> GeneModel {
+        self.model.clone().expect("a model was set")
+    }
+
+    fn update(&mut self, operation: Operation) {
+        let model = self.model();
+        self.parts().for_each(|part| part.update(&model, operation));
+    }
+
+    fn start_program(&mut self) {
+        self.parts().for_each(|part| part.temporaries.clear());
+    }
+
+    /// Value and derivatives with respect to t of the gene's log-likelihood.
+    fn sums(&self, of_part: impl Fn(&Part, &GeneModel) -> Vec<EdgeFunction>, t: f64) -> [f64; 3] {
+        let model = self.model();
+        let mut total = weighted(&of_part(&self.sites, &model), &self.sites.data.weights, t);
+        if let Some(constants) = &self.constants {
+            let functions = of_part(constants, &model);
+            let added = match self.correction {
+                None => weighted(&functions, &constants.data.weights, t),
+                Some(correction) => correction.of_sum(sum_of(&functions, t)),
+            };
+            total.iter_mut().zip(added).for_each(|(total, added)| *total += added);
+        }
+        total
+    }
+
+    fn edge_sums(&self, ends: [Vector; 2], t: f64) -> [f64; 3] {
+        self.sums(|part, model| part.edge(model, ends), t)
+    }
+}
+
+/// Weighted sums of ln L and its derivatives.
+fn weighted(functions: &[EdgeFunction], weights: &[f64], t: f64) -> [f64; 3] {
+    let mut sums = [0.0; 3];
+    for (function, &weight) in functions.iter().zip(weights).filter(|(_, weight)| **weight > 0.0) {
+        let [value, first, second] = function.at(t);
+        sums[0] += weight * value;
+        sums[1] += weight * first;
+        sums[2] += weight * (second - first * first);
+    }
+    sums
+}
+
+/// ln S, S′/S and S″/S of the sum S of the likelihoods.
+fn sum_of(functions: &[EdgeFunction], t: f64) -> [f64; 3] {
+    let values: Vec<[f64; 3]> = functions.iter().map(|function| function.at(t)).collect();
+    let largest = values.iter().map(|value| value[0]).fold(f64::NEG_INFINITY, f64::max);
+    if largest == f64::NEG_INFINITY {
+        return [largest, f64::NAN, f64::NAN];
+    }
+    let mut sums = [0.0; 3];
+    for [log, first, second] in values {
+        let value = libm::exp(log - largest);
+        sums[0] += value;
+        sums[1] += value * first;
+        sums[2] += value * second;
+    }
+    [libm::log(sums[0]) + largest, sums[1] / sums[0], sums[2] / sums[0]]
+}
+
+impl NaiveEngine {
+    /// An engine for these genes.
+    pub fn new(data: &[GeneData]) -> Self {
+        let gene = |data: &GeneData| Gene {
+            sites: Part::new(data.clone()),
+            constants: data.constant_patterns().map(Part::new),
+            correction: Correction::of(data),
+            model: None,
+        };
+        NaiveEngine { genes: data.iter().map(gene).collect() }
+    }
+
+    fn sweep(&mut self, program: &mut SweepProgram, steps: std::ops::Range<usize>) -> Result<()> {
+        if steps.start == 0 {
+            program.genes.iter().for_each(|gene| self.genes[gene.gene].start_program());
+        }
+        let is_last = steps.end == program.steps.len();
+        run_sweep(program, steps, self)?;
+        if is_last {
+            let lnl = |job: &SweepJob| {
+                let EdgeJob { gene, ends, brlen } = program.edge_job(job);
+                self.genes[gene].edge_sums(ends, brlen)[0]
+            };
+            program.finish_lnls = program.finish.iter().map(lnl).collect();
+        }
+        Ok(())
+    }
+}
+
+impl Derivatives for NaiveEngine {
+    fn start_step(&mut self, program: &SweepProgram, step: usize) -> Result<()> {
+        for job in &program.jobs[program.steps[step].jobs.clone()] {
+            let gene = program.genes[job.member].gene;
+            program.operations_of(job).for_each(|operation| self.genes[gene].update(operation));
+        }
+        Ok(())
+    }
+
+    fn at(&mut self, program: &SweepProgram, step: usize, t: f64) -> Result<[f64; 3]> {
+        let step = &program.steps[step];
+        let mut total = [0.0; 3];
+        for job in &program.jobs[step.jobs.clone()] {
+            let gene = &program.genes[job.member];
+            let length = program.job_length(job, step, t);
+            let sums = self.genes[gene.gene].edge_sums(job.ends, length);
+            let scaler = gene.brlen_scaler;
+            let by_t = [sums[0], scaler * sums[1], scaler * scaler * sums[2]];
+            total.iter_mut().zip(by_t).for_each(|(total, sum)| *total += sum);
+        }
+        Ok(total)
+    }
+}
+
+impl Engine for NaiveEngine {
+    fn capabilities(&self) -> Capabilities {
+        let bytes = |part: &Part| {
+            let row = part.data.num_patterns() * part.data.num_rates * part.data.num_states;
+            (part.clvs.len() * row * 8) as u64
+        };
+        Capabilities {
+            name: NAME,
+            description: "textbook formulas".to_string(),
+            vector_bytes: self.genes.iter().map(|gene| bytes(&gene.sites)).sum(),
+            best_batch: 1,
+        }
+    }
+
+    fn set_models(&mut self, models: &[(usize, &Model)]) -> Result<()> {
+        for (gene, model) in models {
+            self.genes[*gene].model = Some(GeneModel::new(model));
+        }
+        Ok(())
+    }
+
+    fn set_pattern_weights(&mut self, gene: usize, weights: &[f64]) -> Result<()> {
+        let gene = &mut self.genes[gene];
+        gene.sites.data.weights = weights.to_vec();
+        let num_sites = weights.iter().sum();
+        gene.correction = gene.correction.map(|correction| correction.with_sites(num_sites));
+        Ok(())
+    }
+
+    fn update_partials(&mut self, descriptors: &[TraversalDescriptor]) -> Result<()> {
+        for TraversalDescriptor { gene, operations } in descriptors {
+            operations.iter().for_each(|operation| self.genes[*gene].update(*operation));
+        }
+        Ok(())
+    }
+
+    fn log_likelihoods(&mut self, jobs: &[EdgeJob]) -> Result<Vec<f64>> {
+        let lnl = |job: &EdgeJob| self.genes[job.gene].edge_sums(job.ends, job.brlen)[0];
+        Ok(jobs.iter().map(lnl).collect())
+    }
+
+    fn pattern_log_likelihoods(&mut self, job: &EdgeJob) -> Result<Vec<f64>> {
+        let gene = &self.genes[job.gene];
+        let model = gene.model();
+        let lnls = gene.sites.edge(&model, job.ends).into_iter().map(|f| f.at(job.brlen)[0]);
+        let added = match (&gene.constants, gene.correction) {
+            (Some(constants), Some(correction)) => {
+                let sum = sum_of(&constants.edge(&model, job.ends), job.brlen);
+                correction.of_site(correction.of_sum(sum)[0])
+            }
+            _ => 0.0,
+        };
+        Ok(lnls.map(|lnl| lnl + added).collect())
+    }
+
+    fn insertion_scores(&mut self, programs: &[InsertionProgram]) -> Result<Vec<Vec<f64>>> {
+        let mut all = Vec::new();
+        for InsertionProgram { gene, steps } in programs {
+            let gene = &mut self.genes[*gene];
+            gene.start_program();
+            let model = gene.model();
+            let mut scores = Vec::new();
+            for step in steps {
+                match *step {
+                    InsertionStep::Partials(operation) => gene.update(operation),
+                    InsertionStep::Pendant { source, brlen, .. } => {
+                        for part in gene.parts() {
+                            let seen = through_branch(&model, brlen, &part.rows(source));
+                            part.temporaries.push(seen);
+                        }
+                    }
+                    InsertionStep::Score { pendant, ends, brlens } => {
+                        let edge = |part: &Part, model: &GeneModel| {
+                            part.insertion(model, pendant, ends, brlens)
+                        };
+                        scores.push(gene.sums(edge, 0.0)[0]);
+                    }
+                    InsertionStep::Edge { ends, brlen } => {
+                        scores.push(gene.edge_sums(ends, brlen)[0]);
+                    }
+                }
+            }
+            all.push(scores);
+        }
+        Ok(all)
+    }
+
+    fn optimize_branches(&mut self, programs: &mut [SweepProgram]) -> Result<()> {
+        for program in programs {
+            let steps = 0..program.steps.len();
+            self.sweep(program, steps)?;
+        }
+        Ok(())
+    }
+
+    fn try_insertions(&mut self, trials: &mut [TrialProgram]) -> Result<()> {
+        for trial in trials {
+            let first = trial.num_first;
+            trial.sweeps.iter_mut().try_for_each(|sweep| self.sweep(sweep, 0..first))?;
+            trial.note_lnls(first);
+            if trial.lnl() >= trial.floor {
+                for sweep in &mut trial.sweeps {
+                    let steps = first..sweep.steps.len();
+                    self.sweep(sweep, steps)?;
+                }
+                trial.note_lnls(usize::MAX);
+            }
+        }
+        Ok(())
+    }
+
+    fn clv(&mut self, gene: usize, slot: u32) -> Result<(Vec<f64>, Vec<u32>)> {
+        let gene = &self.genes[gene];
+        let rows = gene.sites.clvs[slot as usize].iter();
+        let scales = rows.clone().map(|row| row.log_scale);
+        Ok((rows.flat_map(|row| row.values.iter().copied()).chain(scales).collect(), Vec::new()))
+    }
+}

@@ -1,0 +1,110 @@
+//! Vectors of one gene, row by row: what lies behind a branch at each pattern.
+
+use super::felsenstein::through;
+use crate::alphabet::Code;
+use crate::likelihood::engine::{GeneData, GeneModel};
+
+/// One pattern of a vector: `values · e^log_scale`, `[rate][state]`.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Row {
+    pub(super) values: Vec<f64>,
+    pub(super) log_scale: f64,
+}
+
+/// A tip, a CLV or a temporary: a row per pattern.
+pub(super) type Rows = Vec<Row>;
+
+/// A likelihood at an edge as a function of its length t: Σ c·e^(λt), times e^log_scale, plus the
+/// invariant part.
+pub(super) struct EdgeFunction {
+    terms: Vec<(f64, f64)>,
+    log_scale: f64,
+    invariant: f64,
+}
+
+/// The rows of a tip: 1 for every state that is compatible with its code.
+pub(super) fn tip_rows(data: &GeneData, tip: usize) -> Rows {
+    let bit = |mask: u64, state: usize| f64::from(u8::from(mask >> state & 1 == 1));
+    let row = |code: &Code| {
+        let mask = data.code_masks[*code as usize];
+        let of_rate = |_| (0..data.num_states).map(|state| bit(mask, state));
+        Row { values: (0..data.num_rates).flat_map(of_rate).collect(), log_scale: 0.0 }
+    };
+    data.tip_codes[tip].iter().map(row).collect()
+}
+
+/// Rows as seen through a branch of length `t`.
+pub(super) fn through_branch(model: &GeneModel, t: f64, rows: &Rows) -> Rows {
+    let states = model.freqs.len();
+    let row = |row: &Row| {
+        let of_rate = |(r, x): (usize, &[f64])| through(model.matrix(r), model.rates[r] * t, x);
+        let values = row.values.chunks(states).enumerate().flat_map(of_rate).collect();
+        Row { values, log_scale: row.log_scale }
+    };
+    rows.iter().map(row).collect()
+}
+
+/// Products of two vectors' numbers, scaled so that the largest of a row is 1.
+pub(super) fn product(a: &Rows, b: &Rows) -> Rows {
+    let row = |(a, b): (&Row, &Row)| {
+        let values: Vec<f64> = a.values.iter().zip(&b.values).map(|(a, b)| a * b).collect();
+        let largest = values.iter().copied().fold(0.0, f64::max);
+        let log_scale = a.log_scale + b.log_scale;
+        match largest > 0.0 {
+            true => Row {
+                values: values.iter().map(|value| value / largest).collect(),
+                log_scale: log_scale + libm::log(largest),
+            },
+            false => Row { values, log_scale },
+        }
+    };
+    a.iter().zip(b).map(row).collect()
+}
+
+/// The likelihood of each pattern at an edge between two vectors.
+pub(super) fn edge_functions(
+    model: &GeneModel,
+    data: &GeneData,
+    a: &Rows,
+    b: &Rows,
+) -> Vec<EdgeFunction> {
+    let n = model.freqs.len();
+    let function = |(pattern, (a, b)): (usize, (&Row, &Row))| {
+        let mut terms = Vec::new();
+        for (r, weight) in model.rate_weights.iter().enumerate() {
+            let matrix = model.matrix(r);
+            let (x, y) = (&a.values[r * n..(r + 1) * n], &b.values[r * n..(r + 1) * n]);
+            for k in 0..n {
+                let of_x = |i: usize| matrix.freqs[i] * x[i] * matrix.eigenvecs[i * n + k];
+                let of_y = |j: usize| matrix.inv_eigenvecs[k * n + j] * y[j];
+                let left: f64 = (0..n).map(of_x).sum();
+                let right: f64 = (0..n).map(of_y).sum();
+                terms.push((weight * left * right, matrix.eigenvals[k] * model.rates[r]));
+            }
+        }
+        let shared = data.shared_states(pattern);
+        let freqs = model.freqs.iter().enumerate();
+        let sum: f64 = freqs.filter(|(i, _)| shared >> i & 1 == 1).map(|(_, freq)| freq).sum();
+        EdgeFunction { terms, log_scale: a.log_scale + b.log_scale, invariant: model.pinv * sum }
+    };
+    a.iter().zip(b).enumerate().map(function).collect()
+}
+
+impl EdgeFunction {
+    /// ln L, L′/L and L″/L at length t.
+    pub(super) fn at(&self, t: f64) -> [f64; 3] {
+        let mut sums = [0.0; 3];
+        for &(factor, lambda) in &self.terms {
+            let value = factor * libm::exp(lambda * t);
+            sums[0] += value;
+            sums[1] += lambda * value;
+            sums[2] += lambda * lambda * value;
+        }
+        if self.invariant == 0.0 {
+            return [libm::log(sums[0]) + self.log_scale, sums[1] / sums[0], sums[2] / sums[0]];
+        }
+        let scale = libm::exp(self.log_scale);
+        let value = sums[0] * scale + self.invariant;
+        [libm::log(value), sums[1] * scale / value, sums[2] * scale / value]
+    }
+}
