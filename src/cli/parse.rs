@@ -93,7 +93,9 @@ fn refuse(typed: &[Typed], verdicts: &[Verdict]) -> std::result::Result<(), Stop
     if faults.is_empty() {
         return Ok(());
     }
-    if let Some(words) = corrected {
+    // A command that would be corrected to itself would be so for ever.
+    let as_typed: Vec<String> = typed.iter().flat_map(|one| one.words.clone()).collect();
+    if let Some(words) = corrected.filter(|words| *words != as_typed) {
         match faults_of(&words) {
             Some(others) if others.is_empty() => faults.push(format!("Try: {}", line(&words))),
             // What else is wrong with the command, and not only with the corrected one, would otherwise be

@@ -345,6 +345,19 @@ mod tests {
     const DATA: &str = "mlsearch -s d/a.phy -m GTR+G";
 
     #[test]
+    fn starting_trees_are_named_in_small_letters() {
+        for (word, trees) in [
+            ("auto", [TreeSource::Auto]),
+            ("pars", [TreeSource::Parsimony(1)]),
+            ("rand", [TreeSource::Random(1)]),
+        ] {
+            assert_eq!(plan(&format!("{DATA} -t {word}")).search.trees, trees);
+            let message = try_plan(&format!("{DATA} -t {}", word.to_uppercase())).unwrap_err();
+            assert!(message.to_string().contains(&format!("-t {word}")), "{message}");
+        }
+    }
+
+    #[test]
     fn a_plain_search_has_the_documented_defaults() {
         let plan = plan(DATA);
         assert_eq!(plan.command, Command::Search);

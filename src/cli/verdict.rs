@@ -124,7 +124,7 @@ fn judge_own(one: &Typed, id: &str, value: &str, all: &[Typed]) -> Verdict {
             words(&[]),
         ),
         "tree" if !Path::new(value).exists() => match upper.as_str() {
-            "PARS" | "RAND" | "AUTO" if upper != value => refused_as(
+            "PARS" | "RAND" | "AUTO" if value.bytes().any(|b| b.is_ascii_uppercase()) => refused_as(
                 &format!("-t {value}"),
                 "this is written in small letters",
                 words(&["-t", &value.to_ascii_lowercase()]),
