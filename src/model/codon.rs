@@ -14,7 +14,7 @@
 //! 148:929), MG94 that of Muse & Gaut (1994, Mol. Biol. Evol. 11:715). Both are reversible; the codon
 //! frequencies of MG94 are products of the nucleotides'.
 
-use super::parameters::ParamMode;
+use super::modes::ParamMode;
 use crate::alphabet::GeneticCode;
 
 /// Nucleotide frequencies (A C G T) at the three positions of a codon.

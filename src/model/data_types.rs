@@ -2,7 +2,8 @@
 //! they stand for, given the one of the command line.
 
 use super::matrices::{Context, read_matrix};
-use super::parameters::{FreqsMode, Model};
+use super::modes::FreqsMode;
+use super::parameters::Model;
 use super::rates::Heterogeneity;
 use super::raxml::split_protein;
 use super::words::{Parsed, Word, plain};

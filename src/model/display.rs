@@ -8,7 +8,8 @@
 use super::ascertainment::Ascertainment;
 use super::codon::CodonRates;
 use super::exchange::{Exchange, RateClasses};
-use super::parameters::{FreqsMode, Model, ParamMode};
+use super::modes::{FreqsMode, ParamMode};
+use super::parameters::Model;
 use super::rates::Heterogeneity;
 use crate::alphabet::DataType;
 use crate::numeric::GammaMode;

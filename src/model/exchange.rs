@@ -5,7 +5,7 @@
 
 use super::bounds::RATE_START;
 use super::codon::CodonRates;
-use super::parameters::ParamMode;
+use super::modes::ParamMode;
 
 /// Where the exchange rates of a model come from.
 #[derive(Debug, Clone, PartialEq)]

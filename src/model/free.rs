@@ -2,7 +2,8 @@
 
 use super::bounds;
 use super::exchange::Exchange;
-use super::parameters::{FreqsMode, Model, ParamMode};
+use super::modes::{FreqsMode, ParamMode};
+use super::parameters::Model;
 use super::rates::Heterogeneity;
 
 /// A parameter to be estimated.

@@ -7,13 +7,16 @@
 //! | `dna` | named DNA models and symmetry strings |
 //! | `protein`, `protein_tables` | published amino-acid matrices |
 //! | `codon` | codon models: rates from kappa and omega, codon frequencies from nucleotides' |
+//! | `modes` | where the value of a parameter comes from |
 //! | `exchange` | [`Exchange`]: where exchange rates come from |
 //! | `parameters` | [`Model`]: one partition's model with its current parameters |
 //! | `free` | [`FreeParameter`]: all that is to be estimated, as one list |
 //! | `matrices` | names of rate matrices, and the models they begin |
+//! | `rate_starts` | further values of rates over sites to begin an optimisation from |
 //! | `parse` | the grammar of model strings, and what is refused |
 //! | `raxml`, `data_types` | RAxML's one-word models; types of data in partition lines |
 //! | `user_matrix` | [`UserMatrix`]: an amino-acid matrix from a file |
+//! | `words` | a model string cut into words |
 //! | `auto` | words for a model that is to be chosen |
 //! | `display` | the canonical model string |
 //! | `qmatrix` | [`EigenModel`]: normalised rate matrix and its eigensystem |
@@ -33,6 +36,7 @@ mod dna;
 mod exchange;
 mod free;
 mod matrices;
+mod modes;
 mod parameters;
 mod parse;
 mod protein;
@@ -41,7 +45,6 @@ mod qmatrix;
 mod rate_starts;
 mod rates;
 mod raxml;
-
 mod user_matrix;
 mod words;
 
@@ -51,7 +54,8 @@ pub use codon::{CodonModelKind, CodonRates, PositionFreqs, codon_freqs};
 pub use dna::{NAMED_DNA_MODELS, NamedDnaModel};
 pub use exchange::{Exchange, RateClasses};
 pub use free::FreeParameter;
-pub use parameters::{FreqsMode, Model, ParamMode};
+pub use modes::{FreqsMode, ParamMode};
+pub use parameters::Model;
 pub use protein::{
     AMINO_ACIDS, PROTEIN_MATRICES, PROTEIN_MIXTURES, ProteinMatrix, ProteinMixture,
     find_protein_matrix, find_protein_mixture,

@@ -26,7 +26,8 @@ use super::bounds::{
 };
 use super::exchange::Exchange;
 use super::matrices::{Context, leaves_states_open, read_matrix};
-use super::parameters::{FreqsMode, Model, ParamMode};
+use super::modes::{FreqsMode, ParamMode};
+use super::parameters::Model;
 use super::rates::{FreeRates, Gamma, Heterogeneity, Invariant};
 use super::raxml::expand_raxml;
 use super::words::{Parsed, Word, plain, read_word, split_words};

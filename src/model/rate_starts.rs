@@ -2,7 +2,8 @@
 
 use super::bounds;
 use super::exchange::Exchange;
-use super::parameters::{Model, ParamMode};
+use super::modes::ParamMode;
+use super::parameters::Model;
 use super::rates::{FreeRates, Heterogeneity};
 use crate::numeric::{GammaMode, discrete_gamma};
 

@@ -11,7 +11,8 @@
 
 use super::exchange::{Exchange, RateClasses};
 use super::matrices::set_classes;
-use super::parameters::{FreqsMode, Model};
+use super::modes::FreqsMode;
+use super::parameters::Model;
 use super::protein::AMINO_ACIDS;
 use super::words::Parsed;
 use crate::alphabet::DataType;
