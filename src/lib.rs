@@ -12,7 +12,7 @@
 //! | 4 | [`parsimony`], [`distance`], [`simulate`], [`likelihood`] |
 //! | 5 | [`optimize`] |
 //! | 6 | [`search`] |
-//! | 7 | [`bootstrap`], [`selection`] |
+//! | 7 | [`bootstrap`], [`model_selection`] |
 //! | 8 | [`output`] |
 //! | 9 | [`run`] |
 //! | 10 | [`cli`] |
@@ -43,7 +43,7 @@ pub mod optimize;
 pub mod search;
 
 pub mod bootstrap;
-pub mod selection;
+pub mod model_selection;
 
 pub mod output;
 

@@ -24,7 +24,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("optimize", 5),
     ("search", 6),
     ("bootstrap", 7),
-    ("selection", 7),
+    ("model_selection", 7),
     ("output", 8),
     ("run", 9),
     ("cli", 10),

@@ -12,7 +12,7 @@
 //! | `parameters` | [`Model`]: one partition's model with its current parameters |
 //! | `free` | [`FreeParameter`]: all that is to be estimated, as one list |
 //! | `matrices` | names of rate matrices, and the models they begin |
-//! | `rate_starts` | further values of rates over sites to begin an optimisation from |
+//! | `rate_starts` | rates over sites from which an optimiser may begin |
 //! | `parse` | the grammar of model strings, and what is refused |
 //! | `raxml`, `data_types` | RAxML's one-word models; types of data in partition lines |
 //! | `user_matrix` | [`UserMatrix`]: an amino-acid matrix from a file |

@@ -18,8 +18,8 @@ mod commands;
 mod execute;
 
 pub use crate::likelihood::BrlenLinkage;
+pub use crate::model_selection::Criterion;
 pub use crate::search::SearchEffort;
-pub use crate::selection::Criterion;
 pub use execute::execute;
 pub use plan::{
     AnalysisOptions, BootstrapOptions, Command, ConsensusRule, DEFAULT_REPLICATES, DEFAULT_SEED,

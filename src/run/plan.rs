@@ -4,9 +4,9 @@
 //! commands of this room. Nothing here reads a file.
 
 use crate::likelihood::BrlenLinkage;
+use crate::model_selection::Criterion;
 use crate::output::{ANALYSIS_KINDS, Kind};
 use crate::search::SearchEffort;
-use crate::selection::Criterion;
 use std::path::{Path, PathBuf};
 
 /// Seed of a run that was given none: such a run can be repeated, too.

@@ -13,12 +13,12 @@ use crate::error::{Error, Fault, Place, Result, abridged, collect};
 use crate::input::{name_of, read_text};
 use crate::likelihood::BrlenLinkage;
 use crate::model::Model;
+use crate::model_selection::Question;
 use crate::partition::{
     Partition, PartitionDef, build_patterns, count_freqs, gappyness, num_states_seen,
     parse_partitions, suspicions, whole_alignment,
 };
 use crate::run::plan::{Command, Plan, TreeSource};
-use crate::selection::Question;
 use crate::taxa::Taxa;
 use crate::tree::SubsetTree;
 use std::path::Path;

@@ -5,8 +5,8 @@ use crate::alphabet::DataType;
 use crate::likelihood::cpu::{CpuEngine, select_kernels};
 use crate::likelihood::{BrlenLinkage, Evaluator, GeneData, GeneModel};
 use crate::model::AutoModel;
+use crate::model_selection::{Fit, Task, fit};
 use crate::rng::{Purpose, stream};
-use crate::selection::{Fit, Task, fit};
 use crate::simulate::{SimModel, random_tree, simulate_states};
 use crate::tree::Tree;
 
