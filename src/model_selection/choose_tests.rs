@@ -7,14 +7,14 @@ use crate::likelihood::{BrlenLinkage, Evaluator, GeneData, GeneModel};
 use crate::model::AutoModel;
 use crate::model_selection::{Fit, Task, fit};
 use crate::rng::{Purpose, stream};
-use crate::simulate::{SimModel, random_tree, simulate_states};
+use crate::simulate::{SimModel, simulate_states, yule_tree};
 use crate::tree::Tree;
 
 const NUM_TAXA: usize = 8;
 
 fn simulate(model: &str, num_sites: usize) -> (Patterns, Tree) {
     let model = Model::parse(model).unwrap();
-    let tree = random_tree(NUM_TAXA, 0.2, &mut stream(7, Purpose::Test, 1));
+    let tree = yule_tree(NUM_TAXA, 0.2, &mut stream(7, Purpose::Test, 1));
     let (matrices, cats) = (model.eigen_models(), model.rate_cats());
     let sim_model = SimModel { matrices: &matrices, cats: &cats };
     let states = simulate_states(&tree, &sim_model, num_sites, &mut stream(7, Purpose::Test, 2));

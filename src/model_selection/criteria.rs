@@ -67,7 +67,7 @@ impl Scores {
 }
 
 /// Weights of models with these values of a criterion; they sum to 1, or are all 0 if no value is finite.
-pub fn weights(values: &[f64]) -> Vec<f64> {
+pub fn criterion_weights(values: &[f64]) -> Vec<f64> {
     let lowest = values.iter().copied().fold(f64::INFINITY, f64::min);
     let raw =
         |value: &f64| if value.is_finite() { libm::exp(-0.5 * (value - lowest)) } else { 0.0 };
@@ -94,11 +94,11 @@ mod tests {
 
     #[test]
     fn weights_sum_to_1() {
-        let found = weights(&[100.0, 102.0, f64::INFINITY, 104.0]);
+        let found = criterion_weights(&[100.0, 102.0, f64::INFINITY, 104.0]);
         // 1 : e^-1 : 0 : e^-2
         for (weight, expected) in found.iter().zip([0.665240956, 0.244728471, 0.0, 0.090030573]) {
             assert!((weight - expected).abs() < 1e-9, "{found:?}");
         }
-        assert_eq!(weights(&[f64::INFINITY]), [0.0]);
+        assert_eq!(criterion_weights(&[f64::INFINITY]), [0.0]);
     }
 }

@@ -12,5 +12,5 @@ mod fit;
 
 pub use candidates::{Candidate, Question};
 pub use choose::{Choosing, Ranked};
-pub use criteria::{Criterion, Scores, weights};
+pub use criteria::{Criterion, Scores, criterion_weights};
 pub use fit::{Effort, Fit, Task, fit};

@@ -8,7 +8,7 @@ mod report;
 mod status;
 mod tables;
 
-pub use files::{ANALYSIS_KINDS, Kind, OutputFiles};
+pub use files::{ANALYSIS_KINDS, OutputFiles, OutputKind};
 pub use progress::{Progress, RUN_MARKER, Sink};
 pub use report::{
     AlignmentReport, BootstrapReport, CandidateReport, PartitionReport, Report, RfReport,

@@ -1,6 +1,6 @@
 //! Starting branch lengths from the changes that parsimony puts on each edge.
 
-use super::data::{LANES, Lanes, ParsimonyData};
+use super::data::{ParsimonyData, STATE_WORDS, StateBits};
 use super::fitch::{BlockSweep, Step, count_zeros};
 use crate::tree::{DEFAULT_BRLEN, EdgeId, NodeId, Tree};
 
@@ -47,7 +47,7 @@ fn count_changes(tree: &Tree, data: &ParsimonyData) -> Vec<u64> {
     for (i, block) in data.blocks.iter().enumerate() {
         sweep.fill(data, i);
         let num_states = block.range().len();
-        let mut chosen = [[0; LANES]; 64];
+        let mut chosen = [[0; STATE_WORDS]; 64];
         let chosen = &mut chosen[..num_states];
         // The first end of the root edge takes a state of the second if it can; then downwards.
         let (root, [a, b]) = sweep.root;
@@ -71,15 +71,15 @@ fn count_changes(tree: &Tree, data: &ParsimonyData) -> Vec<u64> {
 
 /// One state per column out of `set`: the first that is also in `wanted`, else the first; returns
 /// the columns where it is in `wanted`.
-fn choose(wanted: &[Lanes], set: &[Lanes], out: &mut [Lanes]) -> Lanes {
-    let (mut kept, mut taken) = ([0u64; LANES], [0u64; LANES]);
+fn choose(wanted: &[StateBits], set: &[StateBits], out: &mut [StateBits]) -> StateBits {
+    let (mut kept, mut taken) = ([0u64; STATE_WORDS], [0u64; STATE_WORDS]);
     for (wanted, set) in wanted.iter().zip(set) {
-        for lane in 0..LANES {
+        for lane in 0..STATE_WORDS {
             kept[lane] |= wanted[lane] & set[lane];
         }
     }
     for ((wanted, set), out) in wanted.iter().zip(set).zip(out) {
-        for lane in 0..LANES {
+        for lane in 0..STATE_WORDS {
             out[lane] = set[lane] & (wanted[lane] | !kept[lane]) & !taken[lane];
             taken[lane] |= out[lane];
         }

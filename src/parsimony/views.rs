@@ -281,7 +281,7 @@ impl<'d> ParsimonyViews<'d> {
                 let number = self.view(next_edge, into) as usize - self.data.num_taxa();
                 let mut row = std::mem::take(&mut self.pool[number]);
                 let mut changed = Vec::new();
-                let mut set = [[0; super::data::LANES]; 64];
+                let mut set = [[0; super::data::STATE_WORDS]; 64];
                 for &block in &blocks {
                     let range = self.data.blocks[block as usize].range();
                     let set = &mut set[..range.len()];

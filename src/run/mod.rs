@@ -20,10 +20,11 @@ mod execute;
 pub use crate::likelihood::BrlenLinkage;
 pub use crate::model_selection::Criterion;
 pub use crate::search::SearchEffort;
+pub use crate::tree::ConsensusRule;
 pub use execute::execute;
 pub use plan::{
-    AnalysisOptions, BootstrapOptions, Command, ConsensusRule, DEFAULT_REPLICATES, DEFAULT_SEED,
-    DataOptions, OutputOptions, Plan, RunOptions, Simd, SimulatePlan, Threads, TreeSource,
+    AnalysisOptions, BootstrapOptions, Command, DEFAULT_REPLICATES, DEFAULT_SEED, DataOptions,
+    OutputOptions, Plan, RunOptions, Simd, SimulatePlan, Threads, TreeSource,
 };
 pub use prepare::{GivenTree, Loaded, Remarks, load};
 pub use work::{Machine, make_evaluator};

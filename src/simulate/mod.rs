@@ -11,4 +11,4 @@ mod yule;
 pub use missing::draw_presence;
 pub use sequences::{SimModel, simulate_states};
 pub use write::{Gene, to_partition_file, to_phylip};
-pub use yule::{random_names, random_tree};
+pub use yule::{random_names, yule_tree};

@@ -13,7 +13,7 @@ mod splits;
 mod topology;
 mod walk;
 
-pub use consensus::{ConsensusKind, ConsensusTree, consensus};
+pub use consensus::{ConsensusRule, ConsensusTree, consensus};
 pub use induced::{Image, Restriction};
 pub use newick_read::{NewickNode, NewickReader, NewickTree, read_newick};
 pub use newick_tree::{DEFAULT_BRLEN, MAX_READ_BRLEN, RESOLVED_BRLEN, SubsetTree};

@@ -1,22 +1,22 @@
-//! [`Record`]: where the words and results of a run go, from its first line to its last file.
+//! [`RunRecord`]: where the words and results of a run go, from its first line to its last file.
 
 use crate::error::{Error, Result};
-use crate::output::{Kind, OutputFiles, Progress, Report, pairs};
+use crate::output::{OutputFiles, OutputKind, Progress, Report, pairs};
 use crate::run::plan::{Command, Plan};
 use std::path::PathBuf;
 
 /// Progress, report and files of one run.
-pub struct Record {
+pub struct RunRecord {
     /// The terminal, standard output and the log.
     pub progress: Progress,
     /// What goes into the JSON file.
     pub report: Report,
     files: OutputFiles,
-    written: Vec<(Kind, PathBuf)>,
+    written: Vec<(OutputKind, PathBuf)>,
     begun: bool,
 }
 
-impl Record {
+impl RunRecord {
     /// Reserves the run's files and says what is to be done.
     ///
     /// # Errors
@@ -28,7 +28,7 @@ impl Record {
         let files = OutputFiles::reserve(&plan.output.prefix, &kinds, redo, &replaced, &inputs)?;
         // A check is a question: its answer is all that the user wants to see.
         let quiet = plan.output.quiet || plan.command == Command::Check;
-        Ok(Record {
+        Ok(RunRecord {
             progress: Progress::on_terminal(quiet),
             report: Report::new(&plan.command_line, plan.seed),
             files,
@@ -54,7 +54,7 @@ impl Record {
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub fn write(&mut self, kind: Kind, content: &str) -> Result<()> {
+    pub fn write(&mut self, kind: OutputKind, content: &str) -> Result<()> {
         self.begin()?;
         let path = self.files.write(kind, content.as_bytes())?;
         self.progress.detail_about_run(&format!("written: {}", path.display()));
@@ -83,12 +83,12 @@ impl Record {
         }
         let elapsed = self.progress.elapsed().as_secs_f64();
         self.report.timings.add("total", elapsed);
-        if kinds.contains(&Kind::Json) {
+        if kinds.contains(&OutputKind::Json) {
             let report = self.report.to_json();
-            self.write(Kind::Json, &report)?;
+            self.write(OutputKind::Json, &report)?;
         }
-        if kinds.contains(&Kind::Log) {
-            self.written.push((Kind::Log, self.files.path(Kind::Log)));
+        if kinds.contains(&OutputKind::Log) {
+            self.written.push((OutputKind::Log, self.files.path(OutputKind::Log)));
         }
         // The most wanted come first.
         self.written.sort_by_key(|(kind, _)| *kind as u8);
@@ -106,7 +106,7 @@ impl Record {
         match self.progress.log_error() {
             None => Ok(()),
             Some(source) => Err(Error::Io {
-                path: self.files.path(Kind::Log).display().to_string(),
+                path: self.files.path(OutputKind::Log).display().to_string(),
                 source,
                 writing: true,
             }),

@@ -3,7 +3,7 @@
 use super::cost::Cost;
 use super::jobs::Jobs;
 use super::machine::Machine;
-use super::record::Record;
+use super::record::RunRecord;
 use crate::alphabet::DataType;
 use crate::error::Result;
 use crate::likelihood::{BrlenLinkage, Evaluator};
@@ -36,7 +36,7 @@ pub struct Session<'a> {
     /// Data and machine.
     pub setup: Setup<'a>,
     /// Where its words and results go.
-    pub record: &'a mut Record,
+    pub record: &'a mut RunRecord,
 }
 
 impl<'a> Session<'a> {
@@ -44,7 +44,7 @@ impl<'a> Session<'a> {
     ///
     /// # Errors
     /// Refused input, or kernels that this machine lacks.
-    pub fn start(plan: &'a Plan, record: &'a mut Record) -> Result<Self> {
+    pub fn start(plan: &'a Plan, record: &'a mut RunRecord) -> Result<Self> {
         record.progress.stage("reading", None);
         let loaded = load(plan)?;
         let (machine, warning) = Machine::new(plan, &loaded.partitions)?;
@@ -117,7 +117,7 @@ impl<'a> Session<'a> {
 }
 
 /// Warns of each of several cases of one kind, or of all of them in one line if they are many.
-pub fn warn_of_each(record: &mut Record, summary: &str, cases: Vec<String>) {
+pub fn warn_of_each(record: &mut RunRecord, summary: &str, cases: Vec<String>) {
     let mut remarks = Remarks::default();
     remarks.warn_of_each(summary, cases);
     for warning in remarks.warnings {
