@@ -93,14 +93,17 @@ impl Patterns {
         self.codes.iter().map(mask).fold(u64::MAX, |shared, states| shared & states)
     }
 
-    /// The same patterns with every taxon present; those without data get undetermined cells.
-    pub fn with_all_taxa(&self, num_taxa: usize) -> Patterns {
-        let empty = vec![self.data_type.undetermined(); self.num_patterns()];
-        let mut codes = vec![empty; num_taxa];
-        for (row, &taxon) in self.codes.iter().zip(&self.tip_taxa) {
-            codes[taxon].clone_from(row);
+    /// Makes every taxon present; those without data get undetermined cells.
+    pub fn add_missing_taxa(&mut self, num_taxa: usize) {
+        let mut codes = vec![Vec::new(); num_taxa];
+        for (row, &taxon) in std::mem::take(&mut self.codes).into_iter().zip(&self.tip_taxa) {
+            codes[taxon] = row;
         }
-        Patterns { tip_taxa: (0..num_taxa).collect(), codes, ..self.clone() }
+        for row in codes.iter_mut().filter(|row| row.is_empty()) {
+            *row = vec![self.data_type.undetermined(); self.num_patterns()];
+        }
+        self.codes = codes;
+        self.tip_taxa = (0..num_taxa).collect();
     }
 
     /// The same patterns with other weights, one per pattern; patterns of weight zero are dropped (bootstrap).
@@ -213,8 +216,9 @@ mod tests {
     }
 
     #[test]
-    fn with_all_taxa_adds_undetermined_rows() {
-        let all = compress(&[b"---".as_slice(), b"ACA", b"--G"]).with_all_taxa(4);
+    fn missing_taxa_get_undetermined_rows() {
+        let mut all = compress(&[b"---".as_slice(), b"ACA", b"--G"]);
+        all.add_missing_taxa(4);
         assert_eq!(all.tip_taxa, [0, 1, 2, 3]);
         assert_eq!(all.codes, [[15, 15, 15], [1, 2, 1], [15, 15, 4], [15, 15, 15]]);
         assert_eq!(all.weights, [1, 1, 1]);
@@ -240,7 +244,8 @@ mod tests {
             let rows: Vec<Vec<u8>> =
                 (0..4).map(|taxon| columns.iter().map(|column| b"AG-"[column[taxon]]).collect()).collect();
             let patterns = compress(&rows.iter().map(Vec::as_slice).collect::<Vec<_>>());
-            let all = patterns.with_all_taxa(4);
+            let mut all = patterns.clone();
+            all.add_missing_taxa(4);
             let pattern = |i: usize| -> Vec<Code> { all.codes.iter().map(|row| row[i]).collect() };
             let mut seen = 0;
             for (site, column) in columns.iter().enumerate() {

@@ -161,7 +161,7 @@ pub fn load(plan: &Plan) -> Result<Loaded> {
         // The model that is chosen may not count frequencies.
         remarks.warnings.extend(warning.filter(|_| question.is_none()));
         if !plan.data.restricted {
-            partition.patterns = partition.patterns.with_all_taxa(taxa.len());
+            partition.patterns.add_missing_taxa(taxa.len());
         }
     }
     Ok(Loaded {
