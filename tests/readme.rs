@@ -4,7 +4,7 @@ use crate::util::repository;
 use clap::{Arg, Command, CommandFactory};
 use mlsearch::cli::Args;
 use mlsearch::model::{Model, NAMED_DNA_MODELS, PROTEIN_MATRICES, PROTEIN_MIXTURES};
-use mlsearch::output::OutputKind;
+use mlsearch::run::OutputKind;
 use std::collections::BTreeSet;
 
 fn readme() -> String {

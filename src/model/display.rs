@@ -30,7 +30,7 @@ impl Model {
     }
 
     /// [`Model::label`], cut where it holds long lists of given values (a user's matrix).
-    pub fn short_label(&self) -> String {
+    pub(crate) fn short_label(&self) -> String {
         const MOST: usize = 60;
         let label = self.label();
         match label.char_indices().nth(MOST) {

@@ -97,7 +97,7 @@ impl Model {
         matches!(&self.exchange, Exchange::Codon(codon) if codon.kind == CodonModelKind::MuseGaut)
     }
 
-    /// Sets the frequencies: normalised to sum 1, and raised to [`super::bounds::FREQ_FLOOR`].
+    /// Sets the frequencies: normalised to sum 1, and raised to `FREQ_FLOOR`.
     ///
     /// # Panics
     ///

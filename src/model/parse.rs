@@ -46,7 +46,7 @@ impl Model {
     }
 
     /// [`Model::parse`], with the number of states of a multi-state model whose name leaves it open
-    /// (see [`Model::leaves_states_open`]).
+    /// (`MULTI_MK`).
     ///
     /// # Errors
     ///
@@ -57,7 +57,7 @@ impl Model {
     }
 
     /// True for a multi-state model that does not say of how many states (`MK`, `MULTIGAMMA`).
-    pub fn leaves_states_open(text: &str) -> bool {
+    pub(crate) fn leaves_states_open(text: &str) -> bool {
         let (expanded, _) = expand_raxml(&plain(text));
         leaves_states_open(expanded.split(['+', '{']).next().unwrap_or_default())
     }

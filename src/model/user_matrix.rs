@@ -184,7 +184,7 @@ impl Model {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::find_protein_matrix;
+    use crate::model::protein::find_protein_matrix;
 
     /// A table in PAML's form, by hand: row i has its i rates.
     fn paml(name: &str) -> String {

@@ -5,7 +5,7 @@ use crate::alphabet::DataType;
 use crate::likelihood::cpu::{CpuEngine, select_kernels};
 use crate::likelihood::{BrlenLinkage, Evaluator, GeneData, GeneModel};
 use crate::model::AutoModel;
-use crate::model_selection::{Fit, Task, fit};
+use crate::model_selection::fit::{Fit, Task, fit};
 use crate::rng::{Purpose, stream};
 use crate::simulate::{SimModel, simulate_states, yule_tree};
 use crate::tree::Tree;

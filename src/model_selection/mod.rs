@@ -10,7 +10,7 @@ mod choose;
 mod criteria;
 mod fit;
 
-pub use candidates::{Candidate, Question};
-pub use choose::{Choosing, Ranked};
-pub use criteria::{Criterion, Scores, criterion_weights};
-pub use fit::{Effort, Fit, Task, fit};
+pub(crate) use candidates::{Candidate, Question};
+pub(crate) use choose::{Choosing, Ranked};
+pub(crate) use criteria::Criterion;
+pub(crate) use fit::{Fit, fit};

@@ -44,7 +44,7 @@ pub enum OutputKind {
 }
 
 /// What analyses of sequences write: `--redo` of one replaces all of them.
-pub const ANALYSIS_KINDS: [OutputKind; 10] = [
+pub(crate) const ANALYSIS_KINDS: [OutputKind; 10] = [
     OutputKind::BestTree,
     OutputKind::BestModel,
     OutputKind::MlTrees,
@@ -107,7 +107,7 @@ impl OutputKind {
 /// [`OutputFiles::begin`], and results of an earlier run make way when the first new one is there: a run
 /// that is refused, or fails before, costs nobody a result.
 #[derive(Debug)]
-pub struct OutputFiles {
+pub(crate) struct OutputFiles {
     prefix: PathBuf,
     /// Results of an earlier run that make way for those of this one.
     replaced: Vec<PathBuf>,
@@ -130,7 +130,7 @@ impl OutputFiles {
     /// [`Error::Usage`] if the folder is missing, if another run uses the prefix, or if results exist
     /// and `redo` is false; all existing ones are named. A log alone is no result: a run that failed
     /// leaves one. [`Error::Failed`] if no file can be made in the folder.
-    pub fn reserve(
+    pub(crate) fn reserve(
         prefix: &Path,
         kinds: &[OutputKind],
         redo: bool,
@@ -224,7 +224,7 @@ impl OutputFiles {
     ///
     /// # Errors
     /// [`Error::Io`] (writing).
-    pub fn begin(&mut self) -> Result<Option<File>> {
+    pub(crate) fn begin(&mut self) -> Result<Option<File>> {
         self.keeps_log = true;
         let path = self.path(OutputKind::Log);
         let open = |log: &File| {
@@ -235,7 +235,7 @@ impl OutputFiles {
     }
 
     /// The run is refused after all: unless it has written something, it leaves no log.
-    pub fn refuse(mut self) {
+    pub(crate) fn refuse(mut self) {
         self.keeps_log = self.has_written;
     }
 
@@ -254,7 +254,7 @@ impl OutputFiles {
     }
 
     /// Path of one kind.
-    pub fn path(&self, kind: OutputKind) -> PathBuf {
+    pub(crate) fn path(&self, kind: OutputKind) -> PathBuf {
         let mut path = self.prefix.clone().into_os_string();
         path.push(".mlsearch.");
         path.push(kind.suffix());
@@ -267,7 +267,7 @@ impl OutputFiles {
     ///
     /// # Errors
     /// [`Error::Io`] (writing) with the path; the place is then as it was.
-    pub fn write(&mut self, kind: OutputKind, content: &[u8]) -> Result<PathBuf> {
+    pub(crate) fn write(&mut self, kind: OutputKind, content: &[u8]) -> Result<PathBuf> {
         let path = self.path(kind);
         let failed = |source: std::io::Error| writing(&path, source);
         let mut file = self.temporary().map_err(failed)?;

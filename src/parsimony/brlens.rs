@@ -16,7 +16,7 @@ const PSEUDO_CHANGES: f64 = 0.1;
 /// of all partitions with taxa on both sides, corrected for multiple changes as Jukes & Cantor do:
 /// t = -b ln(1 - p/b), b = (s-1)/s, with the s states of the partition with most sites. Edges of which
 /// no partition knows anything get the default length.
-pub fn parsimony_brlens(tree: &mut Tree, data: &ParsimonyData) {
+pub(crate) fn parsimony_brlens(tree: &mut Tree, data: &ParsimonyData) {
     if tree.num_edges() == 0 {
         return;
     }
@@ -117,8 +117,9 @@ fn count_sites(tree: &Tree, data: &ParsimonyData) -> Vec<u64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::data::ParsimonyPart;
     use super::super::naive::Sample;
-    use super::super::{ParsimonyPart, parsimony_score};
+    use super::super::parsimony_score;
     use super::*;
     use crate::rng::{Purpose, stream};
     use crate::tree::random_tree;

@@ -25,7 +25,7 @@ const BLOCK_BITS: usize = 64 * STATE_WORDS;
 
 /// What parsimony needs of one partition.
 #[derive(Debug, Clone, Copy)]
-pub struct ParsimonyPart<'a> {
+pub(crate) struct ParsimonyPart<'a> {
     /// Number of character states, at most 64.
     pub num_states: usize,
     /// Taxa with data here; all others are undetermined throughout.
@@ -90,7 +90,7 @@ impl ParsimonyData {
     }
 
     /// Packs the patterns of all partitions; taxa are numbered 0..`num_taxa`.
-    pub fn new(num_taxa: usize, parts: &[ParsimonyPart]) -> Self {
+    pub(crate) fn new(num_taxa: usize, parts: &[ParsimonyPart]) -> Self {
         let mut tip_changes = vec![0u64; num_taxa];
         // Informative columns by number of states: (partition, pattern, weight).
         let mut columns: BTreeMap<usize, Vec<(usize, usize, usize)>> = BTreeMap::new();

@@ -17,11 +17,13 @@ mod ranges;
 mod resolved;
 mod suspicion;
 
-pub use build::{build_patterns, check_frame, gappyness, num_states_seen};
+pub use build::{build_patterns, gappyness};
 pub use definition::{PartitionDef, whole_alignment};
-pub use detect::detect_data_type;
-pub use freqs::{count_freqs, empirical_freqs, nucleotide_freqs};
+pub use freqs::count_freqs;
 pub use parse::parse_partitions;
-pub use ranges::format_ranges;
 pub use resolved::Partition;
-pub use suspicion::suspicions;
+
+pub(crate) use build::{check_frame, num_states_seen};
+pub(crate) use detect::detect_data_type;
+pub(crate) use ranges::format_ranges;
+pub(crate) use suspicion::suspicions;

@@ -11,10 +11,10 @@ use crate::tree::ConsensusRule;
 use std::path::{Path, PathBuf};
 
 /// Seed of a run that was given none: such a run can be repeated, too.
-pub const DEFAULT_SEED: u64 = 12345;
+pub(crate) const DEFAULT_SEED: u64 = 12345;
 
 /// Number of bootstrap replicates when a long option asks for replicates without a number.
-pub const DEFAULT_REPLICATES: usize = 100;
+pub(crate) const DEFAULT_REPLICATES: usize = 100;
 
 /// Where trees come from.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -14,12 +14,15 @@ mod topology;
 mod walk;
 
 pub use consensus::{ConsensusRule, ConsensusTree, consensus};
-pub use induced::{Image, Restriction};
-pub use newick_read::{NewickNode, NewickReader, NewickTree, read_newick};
-pub use newick_tree::{DEFAULT_BRLEN, MAX_READ_BRLEN, RESOLVED_BRLEN, SubsetTree};
-pub use newick_write::{
-    EdgeLabels, NewickOptions, format_brlen, quote, support_label, write_newick,
-};
-pub use random::{draw_exponential_brlens, random_tree};
-pub use splits::{Split, SplitTable, same_topology, tree_splits};
-pub use topology::{EdgeId, NodeId, PrunedSubtree, RegraftUndo, Tree, to_length_grid};
+pub use newick_read::{NewickNode, NewickTree, read_newick};
+pub use newick_write::{EdgeLabels, NewickOptions, write_newick};
+pub use random::random_tree;
+pub use splits::{Split, same_topology, tree_splits};
+pub use topology::{EdgeId, NodeId, Tree};
+
+pub(crate) use induced::{Image, Restriction};
+pub(crate) use newick_read::NewickReader;
+pub(crate) use newick_tree::{DEFAULT_BRLEN, SubsetTree};
+pub(crate) use newick_write::support_label;
+pub(crate) use splits::SplitTable;
+pub(crate) use topology::{PrunedSubtree, RegraftUndo, to_length_grid};

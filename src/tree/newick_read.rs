@@ -37,7 +37,7 @@ pub struct NewickTree {
 impl NewickTree {
     /// Forgets all branch lengths: for callers who need only the topology and must not stumble over
     /// lengths that are not substitutions per site.
-    pub fn drop_lengths(&mut self) {
+    pub(crate) fn drop_lengths(&mut self) {
         for node in &mut self.nodes {
             node.length = None;
         }
@@ -47,7 +47,7 @@ impl NewickTree {
 /// Reads all trees of a text; `file` is the name to show in faults.
 ///
 /// # Errors
-/// As [`NewickReader::finish`].
+/// [`Error::Input`] with every syntax fault of every tree, or if there is no tree.
 pub fn read_newick(text: &str, file: &str) -> Result<Vec<NewickTree>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut reader = NewickReader::new(text.as_bytes(), file);
@@ -57,14 +57,14 @@ pub fn read_newick(text: &str, file: &str) -> Result<Vec<NewickTree>> {
 }
 
 /// Reads the trees of a text one after the other.
-pub struct NewickReader<'a> {
+pub(crate) struct NewickReader<'a> {
     parser: Parser<'a>,
     any: bool,
 }
 
 impl<'a> NewickReader<'a> {
     /// A reader of trees of at most 2 million taxa; `file` is the name to show in faults.
-    pub fn new(reader: impl BufRead + 'a, file: &str) -> Self {
+    pub(crate) fn new(reader: impl BufRead + 'a, file: &str) -> Self {
         let lexer = Lexer { chars: Characters::new(reader, file) };
         let mut parser =
             Parser { lexer, faults: Vec::new(), num_taxa: None, max_nodes: 2 * MAX_TIPS };
@@ -73,14 +73,14 @@ impl<'a> NewickReader<'a> {
     }
 
     /// The same reader, for trees that should have so many taxa: those of far more are not read to their end.
-    pub fn expecting(mut self, num_taxa: usize) -> Self {
+    pub(crate) fn expecting(mut self, num_taxa: usize) -> Self {
         self.parser.num_taxa = Some(num_taxa);
         self.parser.max_nodes = 16 * num_taxa + 1000;
         self
     }
 
     /// The next tree, as far as it is understood; `None` when there is none or reading it makes no sense.
-    pub fn next_tree(&mut self) -> Option<NewickTree> {
+    pub(crate) fn next_tree(&mut self) -> Option<NewickTree> {
         while let Some(token) = self.parser.next_token() {
             match self.parser.tree(token) {
                 Some(tree) => {
@@ -98,7 +98,7 @@ impl<'a> NewickReader<'a> {
     /// # Errors
     /// Every syntax fault of every tree (after a fault that loses the structure, reading went on behind
     /// the next `;`), an input without any tree or that is no text, [`Error::Io`].
-    pub fn finish(self) -> Result<()> {
+    pub(crate) fn finish(self) -> Result<()> {
         let Parser { lexer, mut faults, .. } = self.parser;
         let file = lexer.chars.file.clone();
         match lexer.chars.finish() {

@@ -14,7 +14,7 @@ use crate::tree::{EdgeId, NewickOptions, Tree, write_newick};
 ///
 /// # Errors
 /// A file that cannot be written.
-pub fn deliver(session: &mut Session, outcomes: &[Outcome]) -> Result<()> {
+pub(crate) fn deliver(session: &mut Session, outcomes: &[Outcome]) -> Result<()> {
     let best = &outcomes[best_of(outcomes)];
     let newicks: Vec<String> =
         outcomes.iter().map(|o| session.setup.newick(&o.tree, true)).collect();

@@ -7,7 +7,7 @@ use crate::partition::{PartitionDef, detect_data_type};
 use crate::run::plan::Plan;
 
 /// What is to be chosen for a partition, and the scaler its line gives; `None` if it has a model.
-pub fn ask(
+pub(super) fn ask(
     def: &PartitionDef,
     choice: &ModelChoice,
     alignment: &Alignment,

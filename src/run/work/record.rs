@@ -6,7 +6,7 @@ use crate::run::plan::{Command, Plan};
 use std::path::PathBuf;
 
 /// Progress, report and files of one run.
-pub struct RunRecord {
+pub(crate) struct RunRecord {
     /// The terminal, standard output and the log.
     pub progress: Progress,
     /// What goes into the JSON file.
@@ -21,7 +21,7 @@ impl RunRecord {
     ///
     /// # Errors
     /// Those of [`OutputFiles::reserve`].
-    pub fn open(plan: &Plan) -> Result<Self> {
+    pub(crate) fn open(plan: &Plan) -> Result<Self> {
         let (kinds, redo) = (plan.output_kinds(), plan.output.redo);
         let inputs = plan.input_files();
         let replaced = plan.replaced_kinds();
@@ -41,7 +41,7 @@ impl RunRecord {
     ///
     /// # Errors
     /// A log that cannot be written.
-    pub fn begin(&mut self) -> Result<()> {
+    pub(crate) fn begin(&mut self) -> Result<()> {
         if !std::mem::replace(&mut self.begun, true)
             && let Some(log) = self.files.begin()?
         {
@@ -54,7 +54,7 @@ impl RunRecord {
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub fn write(&mut self, kind: OutputKind, content: &str) -> Result<()> {
+    pub(crate) fn write(&mut self, kind: OutputKind, content: &str) -> Result<()> {
         self.begin()?;
         let path = self.files.write(kind, content.as_bytes())?;
         self.progress.detail_about_run(&format!("written: {}", path.display()));
@@ -64,7 +64,7 @@ impl RunRecord {
 
     /// The run has ended early. One that was refused leaves nothing, one that failed the log and what was
     /// written before.
-    pub fn fail(mut self, error: &Error) {
+    pub(crate) fn fail(mut self, error: &Error) {
         self.progress.detail_about_run(&format!("failed: {error}"));
         if error.exit_code() == 2 {
             self.files.refuse();
@@ -75,7 +75,7 @@ impl RunRecord {
     ///
     /// # Errors
     /// A file that cannot be written, the log among them.
-    pub fn close(mut self, plan: &Plan) -> Result<()> {
+    pub(crate) fn close(mut self, plan: &Plan) -> Result<()> {
         let kinds = plan.output_kinds();
         self.report.warnings = self.progress.warnings().to_vec();
         for (stage, seconds) in self.progress.timings().to_vec() {
