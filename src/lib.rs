@@ -30,6 +30,8 @@
 //! | 9 | `run` |
 //! | 10 | `cli` |
 
+#![warn(unreachable_pub)]
+
 pub mod error;
 mod numeric;
 pub mod observer;
@@ -48,12 +50,15 @@ pub mod model;
 pub mod partition;
 
 pub mod distance;
+#[allow(unreachable_pub)]
 pub mod likelihood;
 pub mod parsimony;
 pub mod simulate;
 
+#[allow(unreachable_pub)]
 pub mod optimize;
 
+#[allow(unreachable_pub)]
 pub mod search;
 
 mod bootstrap;

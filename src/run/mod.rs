@@ -13,6 +13,7 @@ mod work;
 
 mod deliver;
 
+#[allow(unreachable_pub)]
 mod commands;
 
 mod execute;

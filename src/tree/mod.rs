@@ -1,6 +1,24 @@
 //! Unrooted binary trees: structure, moves, restriction to the taxa of one partition, text.
 //!
 //! No sequence, no model and no likelihood is known here.
+//!
+//! # Examples
+//!
+//! ```
+//! use mlsearch::taxa::Taxa;
+//! use mlsearch::tree::{NewickOptions, read_newick, write_newick};
+//!
+//! let names = ["A", "B", "C", "D"];
+//! let taxa = Taxa::new(names.map(String::from).to_vec()).unwrap();
+//! let read = read_newick("((D:0.25,C:0.5):0.125,B:1,A:2);", "typed.tree")?;
+//! let (tree, has_lengths) = read[0].to_tree(&taxa, "typed.tree", None)?;
+//! assert_eq!((tree.num_tips(), tree.num_edges(), has_lengths), (4, 5, true));
+//! assert_eq!(tree.total_length(), 3.875);
+//!
+//! let text = write_newick(&tree, |tip| taxa.name(tip), &NewickOptions::default());
+//! assert_eq!(text, "(A:2,B:1,(C:0.5,D:0.25):0.125);");
+//! # Ok::<(), mlsearch::error::Error>(())
+//! ```
 
 mod consensus;
 mod induced;

@@ -3,6 +3,7 @@
 
 mod cost;
 mod jobs;
+#[allow(unreachable_pub)]
 mod machine;
 mod record;
 mod session;
