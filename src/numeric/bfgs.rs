@@ -58,13 +58,12 @@ struct Probe {
 /// Values that are not finite are avoided. Parameters that range over orders of magnitude (rates,
 /// alpha) must be given as logarithms: steps are up to 2 in each coordinate.
 ///
-/// ```
-/// let mut bfgs = mlsearch::numeric::Bfgs::new(vec![0.0, 0.0], vec![-5.0; 2], vec![5.0; 2], 1e-9, 50);
+/// ```text
+/// let mut bfgs = Bfgs::new(vec![0.0, 0.0], vec![-5.0; 2], vec![5.0; 2], 1e-9, 50);
 /// while let Some(x) = bfgs.ask() {
-///     let f = (x[0] - 1.0) * (x[0] - 1.0) + 100.0 * (x[1] - x[0]) * (x[1] - x[0]);
-///     bfgs.tell(f);
+///     bfgs.tell(f(x));
 /// }
-/// assert!((bfgs.best().0[1] - 1.0).abs() < 1e-3);
+/// let (x, value) = bfgs.best();
 /// ```
 #[derive(Debug, Clone)]
 pub(crate) struct Bfgs {

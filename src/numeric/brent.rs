@@ -36,12 +36,12 @@ enum Phase {
 ///
 /// Parameters that range over orders of magnitude are best given as logarithms.
 ///
-/// ```
-/// let mut brent = mlsearch::numeric::Brent::new(0.0, 1.0, 10.0, 1e-6, 100);
+/// ```text
+/// let mut brent = Brent::new(0.0, 1.0, 10.0, 1e-6, 100);
 /// while let Some(x) = brent.ask() {
-///     brent.tell((x - 3.0) * (x - 3.0));
+///     brent.tell(f(x));
 /// }
-/// assert!((brent.best().0 - 3.0).abs() < 1e-4);
+/// let (x, value) = brent.best();
 /// ```
 #[derive(Debug, Clone)]
 pub(crate) struct Brent {
