@@ -40,11 +40,9 @@ pub fn is_test_run() -> bool {
 
 /// Genes with all taxa in each.
 pub fn unrestricted(partitions: &[Partition], num_taxa: usize) -> Vec<Partition> {
-    let with_all = |partition: &Partition| Partition {
-        patterns: partition.patterns.with_all_taxa(num_taxa),
-        ..partition.clone()
-    };
-    partitions.iter().map(with_all).collect()
+    let mut partitions = partitions.to_vec();
+    partitions.iter_mut().for_each(|partition| partition.patterns.add_missing_taxa(num_taxa));
+    partitions
 }
 
 /// One side of the comparison.

@@ -8,8 +8,8 @@ use mlsearch::partition::{Partition, PartitionDef, build_patterns, parse_partiti
 use mlsearch::rng::{Purpose, stream};
 use mlsearch::run::make_evaluator;
 use mlsearch::simulate::{
-    Gene, SimModel, draw_presence, random_names, random_tree, simulate_states, to_partition_file,
-    to_phylip,
+    Gene, SimModel, draw_presence, random_names, simulate_states, to_partition_file, to_phylip,
+    yule_tree,
 };
 use mlsearch::taxa::Taxa;
 use mlsearch::tree::Tree;
@@ -30,7 +30,7 @@ pub struct Shape {
 /// The true tree and the genes of a simulated alignment; the same for the same shape.
 pub fn simulate(shape: &Shape) -> (Tree, Vec<Partition>) {
     let rng = |purpose, index| stream(1, purpose, index);
-    let tree = random_tree(shape.num_taxa, 0.08, &mut rng(Purpose::SimulatedTree, 0));
+    let tree = yule_tree(shape.num_taxa, 0.08, &mut rng(Purpose::SimulatedTree, 0));
     let presence =
         draw_presence(&tree, shape.num_genes, shape.missing, &mut rng(Purpose::SimulatedGaps, 0))
             .expect("the shape's gaps can be drawn");

@@ -21,24 +21,24 @@ pub struct Place {
 
 impl Place {
     /// A place that is only a file.
-    pub fn file(file: impl Into<String>) -> Self {
+    pub(crate) fn file(file: impl Into<String>) -> Self {
         Place { file: Some(file.into()), ..Place::default() }
     }
 
     /// The same place, with a line.
-    pub fn at_line(mut self, line: usize) -> Self {
+    pub(crate) fn at_line(mut self, line: usize) -> Self {
         self.line = Some(line);
         self
     }
 
     /// The same place, with a column.
-    pub fn at_column(mut self, column: usize) -> Self {
+    pub(crate) fn at_column(mut self, column: usize) -> Self {
         self.column = Some(column);
         self
     }
 
     /// The same place, with a taxon, partition or option name.
-    pub fn named(mut self, name: impl Into<String>) -> Self {
+    pub(crate) fn named(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
@@ -75,7 +75,7 @@ pub struct Fault {
 
 impl Fault {
     /// A fault at a place. Words of more than 300 characters, which only hostile input has, are cut.
-    pub fn new(place: Place, message: impl Into<String>) -> Self {
+    pub(crate) fn new(place: Place, message: impl Into<String>) -> Self {
         Fault { place, message: cut_words(message.into()) }
     }
 }
@@ -119,12 +119,12 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
     /// A single fault as an error.
-    pub fn input(place: Place, message: impl Into<String>) -> Self {
+    pub(crate) fn input(place: Place, message: impl Into<String>) -> Self {
         Error::Input(vec![Fault::new(place, message)])
     }
 
     /// 2 for refused usage or input, 1 for everything else.
-    pub fn exit_code(&self) -> u8 {
+    pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Error::Input(_) | Error::Usage(_) | Error::Io { writing: false, .. } => 2,
             Error::Io { writing: true, .. } | Error::Failed(_) => 1,
@@ -138,12 +138,12 @@ const MAX_QUOTED: usize = 60;
 const MAX_WORD: usize = 300;
 
 /// A piece of input as messages quote it: a name may be a whole file by mistake.
-pub fn abridged(text: &str) -> Cow<'_, str> {
+pub(crate) fn abridged(text: &str) -> Cow<'_, str> {
     cut(text, MAX_QUOTED)
 }
 
 /// A number as messages show it: in few characters, however large or small it is.
-pub fn short_number(value: f64) -> String {
+pub(crate) fn short_number(value: f64) -> String {
     let plain = value == 0.0 || (1e-5..1e9).contains(&value.abs()) || !value.is_finite();
     if plain { value.to_string() } else { format!("{value:e}") }
 }
@@ -164,7 +164,7 @@ fn cut_words(text: String) -> String {
 }
 
 /// The value of a result; the faults of a refusal join the others, any other error is passed on.
-pub fn collect<T>(result: Result<T>, faults: &mut Vec<Fault>) -> Result<Option<T>> {
+pub(crate) fn collect<T>(result: Result<T>, faults: &mut Vec<Fault>) -> Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),
         Err(Error::Input(more)) => {

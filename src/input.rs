@@ -17,10 +17,10 @@ const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
 const CHUNK: usize = 1 << 16;
 
 /// What users write for standard input.
-pub const STANDARD_INPUT: &str = "-";
+pub(crate) const STANDARD_INPUT: &str = "-";
 
 /// What faults call a file.
-pub fn name_of(path: &Path) -> String {
+pub(crate) fn name_of(path: &Path) -> String {
     match path == Path::new(STANDARD_INPUT) {
         true => "standard input".to_string(),
         false => path.display().to_string(),
@@ -28,7 +28,7 @@ pub fn name_of(path: &Path) -> String {
 }
 
 /// Bytes of one input, unpacked, without a byte order mark.
-pub struct Input<'a> {
+pub(crate) struct Input<'a> {
     reader: Box<dyn BufRead + 'a>,
     name: String,
     gzipped: bool,
@@ -39,7 +39,7 @@ impl Input<'static> {
     ///
     /// # Errors
     /// [`Error::Io`] if it cannot be opened, and as [`Input::new`].
-    pub fn open(path: &Path) -> Result<Self> {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
         let name = name_of(path);
         if path == Path::new(STANDARD_INPUT) {
             return Input::new(BufReader::with_capacity(CHUNK, io::stdin()), &name);
@@ -56,7 +56,7 @@ impl<'a> Input<'a> {
     ///
     /// # Errors
     /// [`Error::Io`] if the first bytes cannot be read.
-    pub fn new(reader: impl BufRead + 'a, name: &str) -> Result<Self> {
+    pub(crate) fn new(reader: impl BufRead + 'a, name: &str) -> Result<Self> {
         let mut input = Input { reader: Box::new(reader), name: name.to_string(), gzipped: false };
         let mut start = input.take_start()?;
         if start.starts_with(GZIP_MAGIC) {
@@ -75,7 +75,7 @@ impl<'a> Input<'a> {
     }
 
     /// What faults call it.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
@@ -83,7 +83,7 @@ impl<'a> Input<'a> {
     ///
     /// # Errors
     /// [`Error::Io`], also for gzipped data that are cut off or damaged.
-    pub fn fill(&mut self) -> Result<&[u8]> {
+    pub(crate) fn fill(&mut self) -> Result<&[u8]> {
         let is_interrupted = |error: io::Error| error.kind() == ErrorKind::Interrupted;
         while self.reader.fill_buf().is_err_and(is_interrupted) {}
         let path = self.name.clone();
@@ -145,7 +145,7 @@ fn explain(error: io::Error, gzipped: bool) -> io::Error {
 ///
 /// # Errors
 /// As [`Input::open`] and [`Input::fill`]; a fault for a text that is too long or not UTF-8.
-pub fn read_text(path: &Path, limit: usize, what: &str) -> Result<String> {
+pub(crate) fn read_text(path: &Path, limit: usize, what: &str) -> Result<String> {
     let mut input = Input::open(path)?;
     let mut bytes = Vec::new();
     loop {

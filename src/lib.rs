@@ -1,30 +1,46 @@
 //! mlsearch: maximum-likelihood phylogenetic tree search on gappy multi-gene alignments.
 //!
-//! The rooms of the house, floor by floor. A room imports only from lower floors, and never from
+//! The program is described in its README. It stands on this library, of which these rooms are for
+//! other programs, too:
+//!
+//! | to | rooms |
+//! |---|---|
+//! | read alignments and partition files | [`alignment`], [`alphabet`], [`taxa`], [`partition`] |
+//! | read models of sequence evolution | [`model`] |
+//! | read, write and compare trees | [`tree`], [`distance`] |
+//! | compute the likelihood of a tree, optimise its branch lengths and models | [`likelihood`], [`optimize`] |
+//! | search for the best tree, from starting trees by parsimony | [`parsimony`], [`search`] |
+//! | simulate sequences | [`simulate`] |
+//! | draw random numbers, follow a long computation, understand what was refused | [`rng`], [`observer`], [`error`] |
+//!
+//! All rooms of the house, floor by floor. A room imports only from lower floors, and never from
 //! another room on its own floor; a test enforces it.
 //!
 //! | floor | rooms |
 //! |---|---|
-//! | 0 | [`error`], [`observer`], [`rng`], [`taxa`], [`numeric`] |
-//! | 1 | [`alphabet`], [`tree`], [`parallel`], [`input`] |
-//! | 2 | [`alignment`], [`model`] |
-//! | 3 | [`partition`] |
-//! | 4 | [`parsimony`], [`distance`], [`simulate`], [`likelihood`] |
-//! | 5 | [`optimize`] |
-//! | 6 | [`search`] |
-//! | 7 | [`bootstrap`], [`selection`] |
-//! | 8 | [`output`] |
-//! | 9 | [`run`] |
-//! | 10 | [`cli`] |
+//! | 0 | `error`, `observer`, `rng`, `taxa`, `numeric` |
+//! | 1 | `alphabet`, `tree`, `parallel`, `input` |
+//! | 2 | `alignment`, `model` |
+//! | 3 | `partition` |
+//! | 4 | `parsimony`, `distance`, `simulate`, `likelihood` |
+//! | 5 | `optimize` |
+//! | 6 | `search` |
+//! | 7 | `bootstrap`, `model_selection` |
+//! | 8 | `output` |
+//! | 9 | `run` |
+//! | 10 | `cli` |
+
+#![warn(unreachable_pub)]
 
 pub mod error;
-pub mod numeric;
+mod numeric;
 pub mod observer;
 pub mod rng;
 pub mod taxa;
 
 pub mod alphabet;
-pub mod input;
+mod input;
+#[doc(hidden)]
 pub mod parallel;
 pub mod tree;
 
@@ -34,19 +50,24 @@ pub mod model;
 pub mod partition;
 
 pub mod distance;
+#[allow(unreachable_pub)]
 pub mod likelihood;
 pub mod parsimony;
 pub mod simulate;
 
+#[allow(unreachable_pub)]
 pub mod optimize;
 
+#[allow(unreachable_pub)]
 pub mod search;
 
-pub mod bootstrap;
-pub mod selection;
+mod bootstrap;
+mod model_selection;
 
-pub mod output;
+mod output;
 
+#[doc(hidden)]
 pub mod run;
 
+#[doc(hidden)]
 pub mod cli;

@@ -56,7 +56,7 @@ pub trait Observer: Send {
 }
 
 /// Passes on how far a computation is, but none of its events.
-pub struct Muffled<'a>(pub &'a mut dyn Observer);
+pub(crate) struct Muffled<'a>(pub &'a mut dyn Observer);
 
 impl Observer for Muffled<'_> {
     fn event(&mut self, _event: &Event) {}

@@ -24,7 +24,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("optimize", 5),
     ("search", 6),
     ("bootstrap", 7),
-    ("selection", 7),
+    ("model_selection", 7),
     ("output", 8),
     ("run", 9),
     ("cli", 10),
@@ -37,7 +37,6 @@ const RUN_FLOORS: &[&str] = &["plan", "prepare", "work", "deliver", "commands", 
 const CIRCLES: &[&[&str]] = &[
     &["likelihood/evaluator.rs", "likelihood/gene_state.rs", "likelihood/moves.rs"],
     &["likelihood/insertion.rs", "likelihood/place.rs"],
-    &["model/codon.rs", "model/exchange.rs", "model/parameters.rs", "model/rates.rs"],
 ];
 
 /// The only places with unsafe code.

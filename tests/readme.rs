@@ -4,7 +4,7 @@ use crate::util::repository;
 use clap::{Arg, Command, CommandFactory};
 use mlsearch::cli::Args;
 use mlsearch::model::{Model, NAMED_DNA_MODELS, PROTEIN_MATRICES, PROTEIN_MIXTURES};
-use mlsearch::output::Kind;
+use mlsearch::run::OutputKind;
 use std::collections::BTreeSet;
 
 fn readme() -> String {
@@ -178,23 +178,23 @@ fn the_table_of_models_is_that_of_the_program() {
 }
 
 /// Every kind of output file; a new one does not compile until it is here.
-fn kinds() -> impl Iterator<Item = Kind> {
-    std::iter::successors(Some(Kind::BestTree), |kind| match kind {
-        Kind::BestTree => Some(Kind::BestModel),
-        Kind::BestModel => Some(Kind::MlTrees),
-        Kind::MlTrees => Some(Kind::StartTree),
-        Kind::StartTree => Some(Kind::Bootstraps),
-        Kind::Bootstraps => Some(Kind::Support),
-        Kind::Support => Some(Kind::ConsensusTree),
-        Kind::ConsensusTree => Some(Kind::RfDistances),
-        Kind::RfDistances => Some(Kind::SiteLh),
-        Kind::SiteLh => Some(Kind::BestPartitionTrees),
-        Kind::BestPartitionTrees => Some(Kind::Log),
-        Kind::Log => Some(Kind::Json),
-        Kind::Json => Some(Kind::Alignment),
-        Kind::Alignment => Some(Kind::Partitions),
-        Kind::Partitions => Some(Kind::TrueTree),
-        Kind::TrueTree => None,
+fn kinds() -> impl Iterator<Item = OutputKind> {
+    std::iter::successors(Some(OutputKind::BestTree), |kind| match kind {
+        OutputKind::BestTree => Some(OutputKind::BestModel),
+        OutputKind::BestModel => Some(OutputKind::MlTrees),
+        OutputKind::MlTrees => Some(OutputKind::StartTree),
+        OutputKind::StartTree => Some(OutputKind::Bootstraps),
+        OutputKind::Bootstraps => Some(OutputKind::Support),
+        OutputKind::Support => Some(OutputKind::ConsensusTree),
+        OutputKind::ConsensusTree => Some(OutputKind::RfDistances),
+        OutputKind::RfDistances => Some(OutputKind::SiteLh),
+        OutputKind::SiteLh => Some(OutputKind::BestPartitionTrees),
+        OutputKind::BestPartitionTrees => Some(OutputKind::Log),
+        OutputKind::Log => Some(OutputKind::Json),
+        OutputKind::Json => Some(OutputKind::Alignment),
+        OutputKind::Alignment => Some(OutputKind::Partitions),
+        OutputKind::Partitions => Some(OutputKind::TrueTree),
+        OutputKind::TrueTree => None,
     })
 }
 

@@ -7,7 +7,7 @@ use mlsearch::model::Model;
 use mlsearch::partition::Partition;
 use mlsearch::rng::{Purpose, stream};
 use mlsearch::run::make_evaluator;
-use mlsearch::simulate::{SimModel, random_tree, simulate_states};
+use mlsearch::simulate::{SimModel, simulate_states, yule_tree};
 use mlsearch::tree::{EdgeId, Tree};
 
 /// Relative difference of two sums of the same logarithms.
@@ -106,7 +106,7 @@ fn log_likelihood(tree: &Tree, patterns: &Patterns, model: &Model) -> f64 {
 fn likelihoods_of_thousands_of_taxa_are_exact_for_every_type_of_data() {
     for (text, num_taxa, num_sites) in CASES {
         let model = Model::parse(text).expect("a model");
-        let tree = random_tree(num_taxa, 0.5, &mut stream(5, Purpose::Test, num_taxa as u64));
+        let tree = yule_tree(num_taxa, 0.5, &mut stream(5, Purpose::Test, num_taxa as u64));
         let patterns = simulate(&tree, &model, num_sites);
         let expected = log_likelihood(&tree, &patterns, &model);
         // No number holds the likelihood of a site: the smallest has the logarithm -745.

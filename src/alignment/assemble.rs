@@ -46,12 +46,12 @@ pub(super) fn count_characters(text: &[u8]) -> usize {
 
 impl Record {
     /// A taxon that begins on this line, without name and characters.
-    pub fn new(line: usize) -> Self {
+    pub(super) fn new(line: usize) -> Self {
         Record { name: Vec::new(), line, row: Vec::new(), lines: RowLines::default(), num_sites: 0 }
     }
 
     /// Keeps the characters of a text of which so many are not white space.
-    pub fn append(&mut self, text: &[u8], num_characters: usize) {
+    pub(super) fn append(&mut self, text: &[u8], num_characters: usize) {
         if num_characters == text.len() {
             self.row.extend_from_slice(text);
         } else {

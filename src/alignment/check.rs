@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 /// What users should know about their alignment before a long run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct AlignmentSummary {
+pub(crate) struct AlignmentSummary {
     /// Groups of taxa whose sequences mean the same in every cell (`-` and `N`, `T` and `u` do), by name, in the
     /// order of the alignment. Taxa without data are not grouped.
     pub duplicate_sequences: Vec<Vec<String>>,
@@ -29,7 +29,7 @@ impl AlignmentSummary {
     ///
     /// # Panics
     /// If the columns of a partition are not those of as many sites as it has.
-    pub fn new(taxa: &Taxa, partitions: &[(&Patterns, &[u32])]) -> Self {
+    pub(crate) fn new(taxa: &Taxa, partitions: &[(&Patterns, &[u32])]) -> Self {
         let mut gap_columns = Vec::new();
         let mut determined_cells = 0u64;
         let mut num_cells = 0u64;

@@ -20,7 +20,7 @@ pub struct Patterns {
     pub code_masks: Vec<u64>,
     /// `[pattern]`: number of sites that show it.
     pub weights: Vec<u32>,
-    /// `[site]`: its pattern; in codon data a site is a codon, not a column. Empty after [`Self::with_weights`], where sites are no longer meant one by one.
+    /// `[site]`: its pattern; in codon data a site is a codon, not a column. Empty after `with_weights`, where sites are no longer meant one by one.
     pub site_to_pattern: Vec<u32>,
     /// Number of sites (codons in codon data): the sum of the weights.
     pub num_sites: usize,
@@ -41,7 +41,7 @@ impl Patterns {
     }
 
     /// The same with the codes of this partition ([`crate::alphabet::Encoder`]), which `code_masks` explains.
-    pub fn compress_with(
+    pub(crate) fn compress_with(
         data_type: DataType,
         code_masks: Vec<u64>,
         num_taxa: usize,
@@ -78,7 +78,7 @@ impl Patterns {
     }
 
     /// Number of alignment columns of all sites.
-    pub fn num_columns(&self) -> usize {
+    pub(crate) fn num_columns(&self) -> usize {
         self.num_sites * self.data_type.chars_per_site()
     }
 
@@ -88,19 +88,23 @@ impl Patterns {
     }
 
     /// Bitmask of the states that fit all taxa at a pattern, whatever an ambiguous cell stands for.
-    pub fn shared_states(&self, pattern: usize) -> u64 {
+    pub(crate) fn shared_states(&self, pattern: usize) -> u64 {
         let mask = |codes: &Vec<Code>| self.code_masks[usize::from(codes[pattern])];
         self.codes.iter().map(mask).fold(u64::MAX, |shared, states| shared & states)
     }
 
-    /// The same patterns with every taxon present; those without data get undetermined cells.
-    pub fn with_all_taxa(&self, num_taxa: usize) -> Patterns {
-        let empty = vec![self.data_type.undetermined(); self.num_patterns()];
-        let mut codes = vec![empty; num_taxa];
-        for (row, &taxon) in self.codes.iter().zip(&self.tip_taxa) {
-            codes[taxon].clone_from(row);
+    /// Makes every taxon present; those without data get undetermined cells.
+    #[doc(hidden)]
+    pub fn add_missing_taxa(&mut self, num_taxa: usize) {
+        let mut codes = vec![Vec::new(); num_taxa];
+        for (row, &taxon) in std::mem::take(&mut self.codes).into_iter().zip(&self.tip_taxa) {
+            codes[taxon] = row;
         }
-        Patterns { tip_taxa: (0..num_taxa).collect(), codes, ..self.clone() }
+        for row in codes.iter_mut().filter(|row| row.is_empty()) {
+            *row = vec![self.data_type.undetermined(); self.num_patterns()];
+        }
+        self.codes = codes;
+        self.tip_taxa = (0..num_taxa).collect();
     }
 
     /// The same patterns with other weights, one per pattern; patterns of weight zero are dropped (bootstrap).
@@ -110,7 +114,7 @@ impl Patterns {
     ///
     /// # Panics
     /// If there is not one weight per pattern.
-    pub fn with_weights(&self, weights: &[u32]) -> Patterns {
+    pub(crate) fn with_weights(&self, weights: &[u32]) -> Patterns {
         assert_eq!(weights.len(), self.num_patterns(), "one weight per pattern");
         let kept: Vec<usize> = (0..weights.len()).filter(|&i| weights[i] > 0).collect();
         let keep = |row: &Vec<Code>| kept.iter().map(|&i| row[i]).collect();
@@ -213,8 +217,9 @@ mod tests {
     }
 
     #[test]
-    fn with_all_taxa_adds_undetermined_rows() {
-        let all = compress(&[b"---".as_slice(), b"ACA", b"--G"]).with_all_taxa(4);
+    fn missing_taxa_get_undetermined_rows() {
+        let mut all = compress(&[b"---".as_slice(), b"ACA", b"--G"]);
+        all.add_missing_taxa(4);
         assert_eq!(all.tip_taxa, [0, 1, 2, 3]);
         assert_eq!(all.codes, [[15, 15, 15], [1, 2, 1], [15, 15, 4], [15, 15, 15]]);
         assert_eq!(all.weights, [1, 1, 1]);
@@ -240,7 +245,8 @@ mod tests {
             let rows: Vec<Vec<u8>> =
                 (0..4).map(|taxon| columns.iter().map(|column| b"AG-"[column[taxon]]).collect()).collect();
             let patterns = compress(&rows.iter().map(Vec::as_slice).collect::<Vec<_>>());
-            let all = patterns.with_all_taxa(4);
+            let mut all = patterns.clone();
+            all.add_missing_taxa(4);
             let pattern = |i: usize| -> Vec<Code> { all.codes.iter().map(|row| row[i]).collect() };
             let mut seen = 0;
             for (site, column) in columns.iter().enumerate() {

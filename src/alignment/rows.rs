@@ -39,7 +39,7 @@ struct LineRun {
 
 impl RowLines {
     /// Says that the characters from this site on stand on this line. Sites and lines ascend.
-    pub fn begin(&mut self, site: usize, line: usize) {
+    pub(super) fn begin(&mut self, site: usize, line: usize) {
         let (site, line) = (site as u32, line as u32);
         if let Some(run) = self.0.last_mut() {
             let (sites, lines) = (site - run.site, line - run.line);
@@ -61,7 +61,7 @@ impl RowLines {
     }
 
     /// The line of a site, `None` if it is unknown.
-    pub fn line(&self, site: usize) -> Option<usize> {
+    pub(super) fn line(&self, site: usize) -> Option<usize> {
         let after = self.0.partition_point(|run| run.site as usize <= site);
         let run = self.0[after.checked_sub(1)?];
         let before = (site as u32 - run.site).checked_div(run.width).unwrap_or(0);

@@ -5,7 +5,7 @@
 /// True if the character can stand in a sequence of any type: letters, digits (binary and multi-state data),
 /// `-`, `?`, `.` (undetermined), `*` (stop), and the other signs of ASCII, which stand for states beyond the
 /// 36th in multi-state data; but for the backquote, which stands for nothing.
-pub fn is_sequence_character(byte: u8) -> bool {
+pub(crate) fn is_sequence_character(byte: u8) -> bool {
     byte.is_ascii_graphic() && byte != b'`'
 }
 

@@ -79,7 +79,7 @@ impl DataType {
 
     /// True if the alphabet knows the character.
     #[inline]
-    pub fn knows(self, byte: u8) -> bool {
+    pub(crate) fn knows(self, byte: u8) -> bool {
         match self {
             DataType::Codon(_) => dna::encode(byte).is_some(),
             _ => self.encode(byte).is_some(),
@@ -87,7 +87,7 @@ impl DataType {
     }
 
     /// Code of a character that is a site, an index into [`Self::code_masks`]; `None` if the alphabet does not
-    /// know it. A single character is no codon: see [`super::Encoder`], which reads sites of any type.
+    /// know it. A single character is no codon: see `Encoder`, which reads sites of any type.
     #[inline]
     pub fn encode(self, byte: u8) -> Option<Code> {
         match self {
@@ -116,6 +116,7 @@ impl DataType {
     }
 
     /// The code of a site that has a state for certain.
+    #[doc(hidden)]
     pub fn code_of_state(self, state: usize) -> Code {
         match self {
             DataType::Dna => 1 << state,
@@ -134,7 +135,7 @@ impl DataType {
     }
 
     /// The characters the alphabet knows, for messages.
-    pub fn known_characters(self) -> Cow<'static, str> {
+    pub(crate) fn known_characters(self) -> Cow<'static, str> {
         match self {
             DataType::Dna | DataType::Codon(_) => dna::KNOWN.into(),
             DataType::Protein => protein::KNOWN.into(),

@@ -9,7 +9,7 @@ use super::dna;
 /// Gives codes to the sites of one partition. Codes of [`DataType::code_masks`] come first; then those of
 /// ambiguous codons, in the order in which they were learnt.
 #[derive(Debug, Clone)]
-pub struct Encoder {
+pub(crate) struct Encoder {
     data_type: DataType,
     code_masks: Vec<u64>,
     /// For codons: by the three nucleotides' sets, 4 bits each, the code; [`Self::UNSEEN`] if not yet learnt.
@@ -18,7 +18,7 @@ pub struct Encoder {
 
 /// Why a site's characters have no code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unreadable {
+pub(crate) enum Unreadable {
     /// The character at this position within the site is unknown to the alphabet.
     Character(usize),
     /// The only codons that fit are stops.
@@ -29,7 +29,7 @@ impl Encoder {
     const UNSEEN: Code = Code::MAX;
 
     /// Knows the codes every partition of the type has.
-    pub fn new(data_type: DataType) -> Self {
+    pub(crate) fn new(data_type: DataType) -> Self {
         let is_codon = matches!(data_type, DataType::Codon(_));
         let triplets = vec![Self::UNSEEN; if is_codon { 1 << 12 } else { 0 }];
         Encoder { data_type, code_masks: data_type.code_masks(), triplets }
@@ -44,7 +44,7 @@ impl Encoder {
     /// # Panics
     /// If there are fewer characters.
     #[inline]
-    pub fn learn(&mut self, characters: &[u8]) -> Result<Code, Unreadable> {
+    pub(crate) fn learn(&mut self, characters: &[u8]) -> Result<Code, Unreadable> {
         let DataType::Codon(genetic_code) = self.data_type else {
             return self.data_type.encode(characters[0]).ok_or(Unreadable::Character(0));
         };
@@ -67,7 +67,7 @@ impl Encoder {
 
     /// The code of characters that were learnt; undetermined for any others.
     #[inline]
-    pub fn code(&self, characters: &[u8]) -> Code {
+    pub(crate) fn code(&self, characters: &[u8]) -> Code {
         let code = match self.data_type {
             DataType::Codon(_) => {
                 let sets = nucleotide_sets(characters).ok();
@@ -80,7 +80,7 @@ impl Encoder {
     }
 
     /// For every code the set of states it may stand for, as bits.
-    pub fn code_masks(&self) -> &[u64] {
+    pub(crate) fn code_masks(&self) -> &[u64] {
         &self.code_masks
     }
 }

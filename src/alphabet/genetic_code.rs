@@ -47,7 +47,7 @@ pub struct GeneticCode(u8);
 
 /// One nucleotide differs between two codons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CodonChange {
+pub(crate) struct CodonChange {
     /// Position in the codon: 0, 1 or 2.
     pub position: usize,
     /// The first codon's nucleotide there (A C G T = 0 1 2 3).
@@ -58,7 +58,7 @@ pub struct CodonChange {
 
 impl CodonChange {
     /// True between A and G and between C and T.
-    pub fn is_transition(self) -> bool {
+    pub(crate) fn is_transition(self) -> bool {
         self.from.abs_diff(self.to) == 2
     }
 }
@@ -168,7 +168,7 @@ impl GeneticCode {
     }
 
     /// Codons (0 to 63) of the states, ascending.
-    pub fn sense_codons(self) -> &'static [u8] {
+    pub(crate) fn sense_codons(self) -> &'static [u8] {
         &self.table().codons[..self.num_states()]
     }
 
@@ -177,14 +177,8 @@ impl GeneticCode {
         &self.table().names[..self.num_states()]
     }
 
-    /// State of a codon (0 to 63), `None` for a stop.
-    pub fn state_of(self, codon: usize) -> Option<usize> {
-        let found = self.sense_codons().binary_search(&u8::try_from(codon).ok()?);
-        found.ok()
-    }
-
     /// Letter of the amino acid a codon (0 to 63) stands for, `None` for a stop.
-    pub fn amino_acid(self, codon: usize) -> Option<u8> {
+    pub(crate) fn amino_acid(self, codon: usize) -> Option<u8> {
         match self.table().amino_acids[codon] {
             b'*' => None,
             letter => Some(letter),
@@ -192,13 +186,13 @@ impl GeneticCode {
     }
 
     /// The three nucleotides (A C G T = 0 1 2 3) of a state.
-    pub fn nucleotides(self, state: usize) -> [usize; 3] {
+    pub(crate) fn nucleotides(self, state: usize) -> [usize; 3] {
         let codon = usize::from(self.sense_codons()[state]);
         [codon / 16, codon / 4 % 4, codon % 4]
     }
 
     /// The change between two states, if exactly one nucleotide differs.
-    pub fn change(self, from: usize, to: usize) -> Option<CodonChange> {
+    pub(crate) fn change(self, from: usize, to: usize) -> Option<CodonChange> {
         let (a, b) = (self.nucleotides(from), self.nucleotides(to));
         let mut differing = (0..3).filter(|&position| a[position] != b[position]);
         let position = differing.next()?;
@@ -207,14 +201,14 @@ impl GeneticCode {
     }
 
     /// True if two states stand for the same amino acid.
-    pub fn is_synonymous(self, a: usize, b: usize) -> bool {
+    pub(crate) fn is_synonymous(self, a: usize, b: usize) -> bool {
         let amino_acid = |state: usize| self.amino_acid(usize::from(self.sense_codons()[state]));
         amino_acid(a) == amino_acid(b)
     }
 
     /// The sense codons that three sets of nucleotides (bit 0 = A to 3 = T) allow, as a set of states. It is
     /// empty if only stops fit.
-    pub fn compatible_states(self, nucleotides: [u64; 3]) -> u64 {
+    pub(crate) fn compatible_states(self, nucleotides: [u64; 3]) -> u64 {
         let mut states = 0;
         for state in 0..self.num_states() {
             let mut pairs = self.nucleotides(state).into_iter().zip(nucleotides);
@@ -229,6 +223,13 @@ impl GeneticCode {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl GeneticCode {
+        /// State of a codon (0 to 63), `None` for a stop.
+        fn state_of(self, codon: usize) -> Option<usize> {
+            self.sense_codons().binary_search(&u8::try_from(codon).ok()?).ok()
+        }
+    }
 
     fn code(number: u8) -> GeneticCode {
         GeneticCode::from_number(number).unwrap()

@@ -65,7 +65,7 @@ pub(super) fn known(num_states: u8) -> String {
 /// Number of states that characters need: the highest state among them and all below it, at least 2.
 ///
 /// For models that do not say how many states there are (RAxML's `MULTI`).
-pub fn num_multistate_states(characters: impl IntoIterator<Item = u8>) -> usize {
+pub(crate) fn num_multistate_states(characters: impl IntoIterator<Item = u8>) -> usize {
     let states = characters.into_iter().filter_map(|byte| match symbol(byte) {
         Some(Symbol::State(state)) => Some(usize::from(state) + 1),
         _ => None,

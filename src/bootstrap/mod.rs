@@ -3,5 +3,5 @@
 mod support;
 mod weights;
 
-pub use support::map_support;
-pub use weights::bootstrap_weights;
+pub(crate) use support::map_support;
+pub(crate) use weights::bootstrap_weights;

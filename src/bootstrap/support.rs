@@ -8,7 +8,7 @@ use crate::tree::{SplitTable, Tree, tree_splits};
 
 /// For every edge of `best` the percentage of replicates with the same split, by edge number; `None`
 /// for edges to tips, and for all edges if there is no replicate. Trees are over the same tips.
-pub fn map_support(best: &Tree, replicates: &[Tree]) -> Vec<Option<f64>> {
+pub(crate) fn map_support(best: &Tree, replicates: &[Tree]) -> Vec<Option<f64>> {
     let mut table = SplitTable::default();
     let edges: Vec<_> =
         tree_splits(best).into_iter().map(|(edge, split)| (edge, table.insert(split))).collect();

@@ -9,7 +9,7 @@ use rand::RngExt;
 
 /// Weights of replicate number `replicate`: per partition one for each pattern, 0 for those that were
 /// not drawn. They depend on the seed, the replicate and the partitions before only.
-pub fn bootstrap_weights<'a>(
+pub(crate) fn bootstrap_weights<'a>(
     seed: u64,
     replicate: usize,
     partitions: impl IntoIterator<Item = &'a Patterns>,

@@ -36,12 +36,12 @@ pub(super) fn resolve_command(args: &Args, verb: Verb, faults: &mut Faults) -> C
             let spelled = args.consense.clone().flatten();
             let spelled = spelled.or(args.raxml_consense.clone()).unwrap_or_else(|| "MR".into());
             let rule = match spelled.to_ascii_uppercase().as_str() {
-                "MR" => ConsensusRule::Majority,
+                "MR" => ConsensusRule::Majority(0.5),
                 "STRICT" => ConsensusRule::Strict,
-                "MRE" => ConsensusRule::MajorityExtended,
+                "MRE" => ConsensusRule::Extended,
                 _ => {
                     faults.add(format!("consensus rule '{spelled}': expected MR, STRICT or MRE"));
-                    ConsensusRule::Majority
+                    ConsensusRule::Majority(0.5)
                 }
             };
             let trees = one_file(tree(), "--tree", args.many_trees.clone(), "-z", faults);

@@ -3,7 +3,7 @@
 
 use super::args::Args;
 use super::resolve::resolve;
-use super::typed::{self, Kind, Typed};
+use super::typed::{self, Typed, WordKind};
 use super::verdict::{Verdict, judge};
 use crate::error::Error;
 use clap::{Command, CommandFactory, FromArgMatches};
@@ -39,7 +39,7 @@ pub fn parse(words: &[String]) -> std::result::Result<Args, Stop> {
     }
     let typed = typed::read(rest, &command);
     // Another mode has options of its own.
-    let is_mode = |word: &Typed| word.kind == Kind::Stray && is_mode(&word.words[0]);
+    let is_mode = |word: &Typed| word.kind == WordKind::Stray && is_mode(&word.words[0]);
     let verdicts: Vec<Verdict> = match typed.iter().any(is_mode) {
         true => vec![Verdict::Stays; typed.len()],
         false => typed.iter().map(|one| judge(one, &typed)).collect(),

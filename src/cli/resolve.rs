@@ -406,7 +406,7 @@ mod tests {
             expected
         );
         for line in ["-J MRE -z t.nwk", "--consense MRE --tree t.nwk", "--consense=mre -t t.nwk"] {
-            let rule = ConsensusRule::MajorityExtended;
+            let rule = ConsensusRule::Extended;
             let expected = Command::Consense { rule, trees: "t.nwk".into() };
             assert_eq!(plan(&format!("mlsearch {line}")).command, expected);
         }

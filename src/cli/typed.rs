@@ -10,7 +10,7 @@ use clap::Command;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Typed {
     /// What it is.
-    pub(super) kind: Kind,
+    pub(super) kind: WordKind,
     /// Its value, attached or following.
     pub(super) value: Option<String>,
     /// The words for the option parser; long names with one dash have got their second.
@@ -21,7 +21,7 @@ pub(super) struct Typed {
 
 /// What a word is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum WordKind {
     /// One of our options, by its identifier.
     Own(String),
     /// An option of another program, by its name without dashes.
@@ -35,7 +35,7 @@ pub(super) enum Kind {
 impl Typed {
     /// True for our option of this identifier.
     pub(super) fn is(&self, id: &str) -> bool {
-        matches!(&self.kind, Kind::Own(own) if own == id)
+        matches!(&self.kind, WordKind::Own(own) if own == id)
     }
 
     /// The option as it was typed, without its value.
@@ -118,10 +118,10 @@ fn classify(
     word: &str,
     value_follows: bool,
     own: &Vocabulary,
-) -> (Kind, Option<String>, bool, String) {
-    let known = |(id, takes): (&str, bool)| (Kind::Own(id.to_string()), takes);
+) -> (WordKind, Option<String>, bool, String) {
+    let known = |(id, takes): (&str, bool)| (WordKind::Own(id.to_string()), takes);
     let Some(name) = word.strip_prefix('-').filter(|name| !name.is_empty()) else {
-        return (Kind::Stray, None, false, word.to_string());
+        return (WordKind::Stray, None, false, word.to_string());
     };
     let long = name.strip_prefix('-').unwrap_or(name);
     let two_dashes = name.starts_with('-');
@@ -137,7 +137,7 @@ fn classify(
         });
         let found = match (own.exact(long), peer) {
             (Some(found), _) => Some(known(found)),
-            (None, Some(takes)) => Some((Kind::Peer(long.to_string()), takes.ever())),
+            (None, Some(takes)) => Some((WordKind::Peer(long.to_string()), takes.ever())),
             (None, None) if two_dashes => own.by_prefix(long).map(known),
             (None, None) => None,
         };
@@ -146,7 +146,7 @@ fn classify(
                 let dashes = if two_dashes { "" } else { "-" };
                 return (kind, attached, takes, format!("{dashes}{word}"));
             }
-            None if two_dashes => return (Kind::Unknown, attached, true, word.to_string()),
+            None if two_dashes => return (WordKind::Unknown, attached, true, word.to_string()),
             None => {}
         }
     }
@@ -155,8 +155,9 @@ fn classify(
     let letter = letters.next().map(String::from).unwrap_or_default();
     let value = letters.as_str();
     let found = own.exact(&letter).map(known);
-    let found = found
-        .or_else(|| peers::takes(&letter).map(|takes| (Kind::Peer(letter.clone()), takes.ever())));
+    let found = found.or_else(|| {
+        peers::takes(&letter).map(|takes| (WordKind::Peer(letter.clone()), takes.ever()))
+    });
     match found {
         Some((kind, takes)) if value.is_empty() => (kind, None, takes, word.to_string()),
         Some((kind, true)) => {
@@ -164,7 +165,7 @@ fn classify(
             (kind, Some(value.to_string()), true, word.to_string())
         }
         // Several letters in one word are the option parser's business.
-        _ => (Kind::Unknown, None, !two_dashes, word.to_string()),
+        _ => (WordKind::Unknown, None, !two_dashes, word.to_string()),
     }
 }
 
@@ -179,10 +180,10 @@ mod tests {
         let words: Vec<String> = line.split_whitespace().map(String::from).collect();
         let show = |one: &Typed| {
             let name = match &one.kind {
-                Kind::Own(id) => format!("own {id}"),
-                Kind::Peer(name) => format!("peer {name}"),
-                Kind::Unknown => format!("unknown {}", one.words[0]),
-                Kind::Stray => format!("stray {}", one.words[0]),
+                WordKind::Own(id) => format!("own {id}"),
+                WordKind::Peer(name) => format!("peer {name}"),
+                WordKind::Unknown => format!("unknown {}", one.words[0]),
+                WordKind::Stray => format!("stray {}", one.words[0]),
             };
             one.value.as_ref().map_or(name.clone(), |value| format!("{name}={value}"))
         };

@@ -5,7 +5,7 @@
 //! the command.
 
 use super::peers::{self, Here};
-use super::typed::{Kind, Typed};
+use super::typed::{Typed, WordKind};
 use crate::likelihood::select::INSTRUCTION_SETS;
 use crate::model::Model;
 use std::path::Path;
@@ -30,10 +30,10 @@ pub(super) enum Verdict {
 pub(super) fn judge(one: &Typed, all: &[Typed]) -> Verdict {
     let value = one.value.as_deref();
     match (&one.kind, value) {
-        (Kind::Peer(name), _) => judge_peer(one, name, all),
-        (Kind::Stray, _) => judge_stray(&one.words[0], all),
-        (Kind::Own(id), Some(value)) => judge_own(one, id, value, all),
-        (Kind::Own(id), None) if id == "search" && corrects_to(all, "--all") => {
+        (WordKind::Peer(name), _) => judge_peer(one, name, all),
+        (WordKind::Stray, _) => judge_stray(&one.words[0], all),
+        (WordKind::Own(id), Some(value)) => judge_own(one, id, value, all),
+        (WordKind::Own(id), None) if id == "search" && corrects_to(all, "--all") => {
             Verdict::Adapted(Vec::new())
         }
         _ => Verdict::Stays,
@@ -124,11 +124,13 @@ fn judge_own(one: &Typed, id: &str, value: &str, all: &[Typed]) -> Verdict {
             words(&[]),
         ),
         "tree" if !Path::new(value).exists() => match upper.as_str() {
-            "PARS" | "RAND" | "AUTO" if value.bytes().any(|b| b.is_ascii_uppercase()) => refused_as(
-                &format!("-t {value}"),
-                "this is written in small letters",
-                words(&["-t", &value.to_ascii_lowercase()]),
-            ),
+            "PARS" | "RAND" | "AUTO" if value.bytes().any(|b| b.is_ascii_uppercase()) => {
+                refused_as(
+                    &format!("-t {value}"),
+                    "this is written in small letters",
+                    words(&["-t", &value.to_ascii_lowercase()]),
+                )
+            }
             "RANDOM" => refused_as(
                 "-t RANDOM",
                 "a random tree is -t rand{1} here",
@@ -151,7 +153,7 @@ fn judge_own(one: &Typed, id: &str, value: &str, all: &[Typed]) -> Verdict {
 
 /// A word that belongs to no option: most likely the alignment, typed without `-s`.
 fn judge_stray(word: &str, all: &[Typed]) -> Verdict {
-    let strays = all.iter().filter(|other| other.kind == Kind::Stray).count();
+    let strays = all.iter().filter(|other| other.kind == WordKind::Stray).count();
     let has = |id: &str| all.iter().any(|other| other.is(id));
     let alignment = strays == 1 && !has("msa") && !has("support") && !has("rfdist");
     let mut words = vec!["-s".to_string(), word.to_string()];
@@ -209,11 +211,11 @@ fn fill(words: &[&str], value: Option<&str>, all: &[Typed]) -> Option<Vec<String
 /// True if an option of the command is refused with this word in its place.
 fn corrects_to(all: &[Typed], option: &str) -> bool {
     all.iter().any(|one| match &one.kind {
-        Kind::Peer(name) if name == "B" => option == "--all",
-        Kind::Peer(name) => {
+        WordKind::Peer(name) if name == "B" => option == "--all",
+        WordKind::Peer(name) => {
             matches!(peers::find(name).map(|e| e.here), Some(Here::Instead(words)) if words.contains(&option))
         }
-        Kind::Own(id) if id == "algorithm" => {
+        WordKind::Own(id) if id == "algorithm" => {
             let letter = one.value.as_deref().and_then(peers::algorithm);
             letter.and_then(|(_, words)| words).is_some_and(|words| words.contains(&option))
         }
@@ -223,7 +225,7 @@ fn corrects_to(all: &[Typed], option: &str) -> bool {
 
 /// The model as RAxML's `-V`, `--JC69`, `--K80` and `--HKY85` change it.
 fn adapted_model(model: &str, all: &[Typed]) -> Option<String> {
-    let given = |name: &str| all.iter().any(|one| one.kind == Kind::Peer(name.to_string()));
+    let given = |name: &str| all.iter().any(|one| one.kind == WordKind::Peer(name.to_string()));
     let matrix = [("JC69", "JC"), ("K80", "K80"), ("HKY85", "HKY+F")]
         .into_iter()
         .find_map(|(name, matrix)| given(name).then_some(matrix));

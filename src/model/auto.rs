@@ -6,7 +6,7 @@ use super::words::plain;
 
 /// Whose models are to be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AutoData {
+pub(crate) enum AutoData {
     /// Those of the type that the characters show.
     Detected,
     /// DNA models.
@@ -21,7 +21,7 @@ pub enum AutoData {
 
 /// A model to be chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AutoModel {
+pub(crate) struct AutoModel {
     /// Among which.
     pub data: AutoData,
     /// The rates over sites, where only the matrix is to be chosen: `+G4` or `+I+G4`.
@@ -30,7 +30,7 @@ pub struct AutoModel {
 
 impl AutoModel {
     /// What a model of the command line asks for; `None` if it names a model.
-    pub fn read(text: &str) -> Option<AutoModel> {
+    pub(crate) fn read(text: &str) -> Option<AutoModel> {
         let word = plain(text);
         let all_rates = |data| Some(AutoModel { data, rates: None });
         let protein = |rates| Some(AutoModel { data: AutoData::Protein, rates: Some(rates) });
@@ -49,7 +49,7 @@ impl AutoModel {
     /// What a partition's line asks for, given what the command line does; `None` if it has a model.
     /// A type of data (empty: none is named) takes a model to be chosen from the command line; codons do
     /// not, nor does a type with an `X`.
-    pub fn of_line(line: &str, option: Option<AutoModel>) -> Option<AutoModel> {
+    pub(crate) fn of_line(line: &str, option: Option<AutoModel>) -> Option<AutoModel> {
         let word = plain(line);
         match word.as_str() {
             "" => return option,

@@ -14,7 +14,7 @@
 //! 148:929), MG94 that of Muse & Gaut (1994, Mol. Biol. Evol. 11:715). Both are reversible; the codon
 //! frequencies of MG94 are products of the nucleotides'.
 
-use super::parameters::ParamMode;
+use super::modes::ParamMode;
 use crate::alphabet::GeneticCode;
 
 /// Nucleotide frequencies (A C G T) at the three positions of a codon.
@@ -78,7 +78,7 @@ impl CodonRates {
 
 /// Frequencies of the sense codons: products of the nucleotides' frequencies at their positions (F3x4;
 /// F1x4 if these are equal), stops left out and normalised.
-pub fn codon_freqs(code: GeneticCode, position_freqs: &PositionFreqs) -> Vec<f64> {
+pub(super) fn codon_freqs(code: GeneticCode, position_freqs: &PositionFreqs) -> Vec<f64> {
     let product = |state: usize| -> f64 {
         let nucleotides = code.nucleotides(state);
         (0..3).map(|position| position_freqs[position][nucleotides[position]]).product()

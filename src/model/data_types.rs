@@ -2,7 +2,8 @@
 //! they stand for, given the one of the command line.
 
 use super::matrices::{Context, read_matrix};
-use super::parameters::{FreqsMode, Model};
+use super::modes::FreqsMode;
+use super::parameters::Model;
 use super::rates::Heterogeneity;
 use super::raxml::split_protein;
 use super::words::{Parsed, Word, plain};
@@ -42,12 +43,12 @@ pub(super) fn read_type(word: &str) -> Option<(Type, bool)> {
 impl Model {
     /// True for a word that names a type of data and no model: `DNA`, `BIN`, `CODON2`, `PROT`, and
     /// with an `X` behind for frequencies by maximum likelihood.
-    pub fn is_type(text: &str) -> bool {
+    pub(crate) fn is_type(text: &str) -> bool {
         read_type(&plain(text)).is_some()
     }
 
     /// True for a type of multi-state data, the number of whose states must be counted.
-    pub fn is_multistate_type(text: &str) -> bool {
+    pub(crate) fn is_multistate_type(text: &str) -> bool {
         matches!(read_type(&plain(text)), Some((Type::Multistate, _)))
     }
 
@@ -56,7 +57,7 @@ impl Model {
     ///
     /// # Errors
     /// One sentence: an unknown type, or a model of other data.
-    pub fn for_data_type(&self, text: &str) -> Parsed<Model> {
+    pub(crate) fn for_data_type(&self, text: &str) -> Parsed<Model> {
         let Some((found, false)) = read_type(&plain(text)) else {
             return Err(format!(
                 "data type '{}' is unknown; known are DNA, AA, BIN, MULTI (MORPH), and CODON or CODON2 \
@@ -95,7 +96,7 @@ impl Model {
     ///
     /// # Panics
     /// If it is no multi-state model.
-    pub fn with_multistate_rates(&self, equal: bool) -> Model {
+    pub(crate) fn with_multistate_rates(&self, equal: bool) -> Model {
         assert!(matches!(self.data_type, DataType::Multistate(_)), "{} is multi-state", self.name);
         let name = format!("MULTI{}_{}", self.num_states(), if equal { "MK" } else { "GTR" });
         let word = Word { head: &name, values: Vec::new() };
@@ -116,7 +117,7 @@ impl Model {
     ///
     /// # Errors
     /// One sentence: a type that does not say what its model is.
-    pub fn for_type(
+    pub(crate) fn for_type(
         text: &str,
         from_option: &Model,
         num_states: Option<usize>,

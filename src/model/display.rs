@@ -8,7 +8,8 @@
 use super::ascertainment::Ascertainment;
 use super::codon::CodonRates;
 use super::exchange::{Exchange, RateClasses};
-use super::parameters::{FreqsMode, Model, ParamMode};
+use super::modes::{FreqsMode, ParamMode};
+use super::parameters::Model;
 use super::rates::Heterogeneity;
 use crate::alphabet::DataType;
 use crate::numeric::GammaMode;
@@ -29,7 +30,7 @@ impl Model {
     }
 
     /// [`Model::label`], cut where it holds long lists of given values (a user's matrix).
-    pub fn short_label(&self) -> String {
+    pub(crate) fn short_label(&self) -> String {
         const MOST: usize = 60;
         let label = self.label();
         match label.char_indices().nth(MOST) {

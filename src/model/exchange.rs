@@ -5,7 +5,7 @@
 
 use super::bounds::RATE_START;
 use super::codon::CodonRates;
-use super::parameters::ParamMode;
+use super::modes::ParamMode;
 
 /// Where the exchange rates of a model come from.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,12 +50,12 @@ impl RateClasses {
     }
 
     /// Class that has rate 1.
-    pub fn reference(&self) -> u16 {
+    pub(crate) fn reference(&self) -> u16 {
         *self.classes.last().expect("a model has rates")
     }
 
     /// Classes whose rate is to be estimated: all but the reference, or none if the rates are fixed.
-    pub fn free(&self) -> Vec<u16> {
+    pub(crate) fn free(&self) -> Vec<u16> {
         match self.mode {
             ParamMode::Fixed => Vec::new(),
             ParamMode::Optimized => {
@@ -65,18 +65,18 @@ impl RateClasses {
     }
 
     /// Number of classes, the reference included.
-    pub fn num_classes(&self) -> u16 {
+    pub(crate) fn num_classes(&self) -> u16 {
         self.classes.iter().max().map_or(0, |last| last + 1)
     }
 
     /// Rate of a class.
-    pub fn value(&self, class: u16) -> f64 {
+    pub(crate) fn value(&self, class: u16) -> f64 {
         let member = self.classes.iter().position(|&c| c == class);
         self.rates[member.expect("a class of this model")]
     }
 
     /// Sets the rate of every substitution in a class.
-    pub fn set_value(&mut self, class: u16, value: f64) {
+    pub(crate) fn set_value(&mut self, class: u16, value: f64) {
         for (rate, &of) in self.rates.iter_mut().zip(&self.classes) {
             if of == class {
                 *rate = value;

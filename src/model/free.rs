@@ -2,12 +2,13 @@
 
 use super::bounds;
 use super::exchange::Exchange;
-use super::parameters::{FreqsMode, Model, ParamMode};
+use super::modes::{FreqsMode, ParamMode};
+use super::parameters::Model;
 use super::rates::Heterogeneity;
 
 /// A parameter to be estimated.
 #[derive(Debug, Clone, PartialEq)]
-pub struct FreeParameter {
+pub(crate) struct FreeParameter {
     /// What users call it.
     pub name: String,
     /// Its value.
@@ -28,7 +29,7 @@ impl Model {
     /// Its free parameters, in a fixed order: rate classes relative to the last, or kappa and omega;
     /// frequencies relative to the last; alpha, or free rates and weights relative to the last;
     /// proportion of invariant sites.
-    pub fn free_parameters(&self) -> Vec<FreeParameter> {
+    pub(crate) fn free_parameters(&self) -> Vec<FreeParameter> {
         let mut all = Vec::new();
         match &self.exchange {
             Exchange::Classes(classes) => {
@@ -87,7 +88,7 @@ impl Model {
     ///
     /// # Panics
     /// If there are not as many values.
-    pub fn set_free_parameters(&mut self, values: &[f64]) {
+    pub(crate) fn set_free_parameters(&mut self, values: &[f64]) {
         let mut values = values.iter().copied();
         let mut next = || values.next().expect("as many values as free parameters");
         match &mut self.exchange {
@@ -130,7 +131,7 @@ impl Model {
     }
 
     /// True if something about the rates over sites is to be estimated.
-    pub fn has_free_rates_over_sites(&self) -> bool {
+    pub(crate) fn has_free_rates_over_sites(&self) -> bool {
         let open = match &self.heterogeneity {
             Heterogeneity::Uniform => false,
             Heterogeneity::Gamma(gamma) => gamma.alpha_mode == ParamMode::Optimized,

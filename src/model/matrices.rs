@@ -6,7 +6,8 @@ use super::bounds::{
 use super::codon::{CodonModelKind, CodonRates};
 use super::dna::{NAMED_DNA_MODELS, find_named, parse_symmetry};
 use super::exchange::{Exchange, RateClasses};
-use super::parameters::{FreqsMode, Model, ParamMode};
+use super::modes::{FreqsMode, ParamMode};
+use super::parameters::Model;
 use super::protein::{PROTEIN_MATRICES, find_protein_matrix, find_protein_mixture};
 use super::rates::{FreeRates, Gamma, Heterogeneity};
 use super::words::{Parsed, Word};

@@ -7,13 +7,16 @@
 //! | `dna` | named DNA models and symmetry strings |
 //! | `protein`, `protein_tables` | published amino-acid matrices |
 //! | `codon` | codon models: rates from kappa and omega, codon frequencies from nucleotides' |
+//! | `modes` | where the value of a parameter comes from |
 //! | `exchange` | [`Exchange`]: where exchange rates come from |
 //! | `parameters` | [`Model`]: one partition's model with its current parameters |
-//! | `free` | [`FreeParameter`]: all that is to be estimated, as one list |
+//! | `free` | `FreeParameter`: all that is to be estimated, as one list |
 //! | `matrices` | names of rate matrices, and the models they begin |
+//! | `rate_starts` | rates over sites from which an optimiser may begin |
 //! | `parse` | the grammar of model strings, and what is refused |
 //! | `raxml`, `data_types` | RAxML's one-word models; types of data in partition lines |
 //! | `user_matrix` | [`UserMatrix`]: an amino-acid matrix from a file |
+//! | `words` | a model string cut into words |
 //! | `auto` | words for a model that is to be chosen |
 //! | `display` | the canonical model string |
 //! | `qmatrix` | [`EigenModel`]: normalised rate matrix and its eigensystem |
@@ -25,7 +28,7 @@
 
 mod ascertainment;
 mod auto;
-pub mod bounds;
+pub(crate) mod bounds;
 mod codon;
 mod data_types;
 mod display;
@@ -33,6 +36,7 @@ mod dna;
 mod exchange;
 mod free;
 mod matrices;
+mod modes;
 mod parameters;
 mod parse;
 mod protein;
@@ -41,21 +45,20 @@ mod qmatrix;
 mod rate_starts;
 mod rates;
 mod raxml;
-
 mod user_matrix;
 mod words;
 
+pub use crate::numeric::GammaMode;
 pub use ascertainment::Ascertainment;
-pub use auto::{AutoData, AutoModel};
-pub use codon::{CodonModelKind, CodonRates, PositionFreqs, codon_freqs};
+pub use codon::{CodonModelKind, CodonRates, PositionFreqs};
 pub use dna::{NAMED_DNA_MODELS, NamedDnaModel};
 pub use exchange::{Exchange, RateClasses};
-pub use free::FreeParameter;
-pub use parameters::{FreqsMode, Model, ParamMode};
-pub use protein::{
-    AMINO_ACIDS, PROTEIN_MATRICES, PROTEIN_MIXTURES, ProteinMatrix, ProteinMixture,
-    find_protein_matrix, find_protein_mixture,
-};
+pub use modes::{FreqsMode, ParamMode};
+pub use parameters::Model;
+pub use protein::{PROTEIN_MATRICES, PROTEIN_MIXTURES, ProteinMatrix, ProteinMixture};
 pub use qmatrix::EigenModel;
 pub use rates::{FreeRates, Gamma, Heterogeneity, Invariant, RateCats};
 pub use user_matrix::UserMatrix;
+
+pub(crate) use auto::{AutoData, AutoModel};
+pub(crate) use free::FreeParameter;

@@ -4,45 +4,10 @@
 use super::ascertainment::Ascertainment;
 use super::codon::{CodonModelKind, PositionFreqs, codon_freqs};
 use super::exchange::{Exchange, RateClasses};
+use super::modes::FreqsMode;
 use super::qmatrix::{EigenModel, normalise_freqs};
 use super::rates::{Heterogeneity, Invariant, RateCats};
 use crate::alphabet::DataType;
-
-/// Whether a parameter is estimated by maximum likelihood.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ParamMode {
-    /// The user gave its value, or the model has nothing to choose.
-    Fixed,
-    /// Estimated.
-    Optimized,
-}
-
-/// Where the state frequencies come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FreqsMode {
-    /// All equal (`+FE`).
-    Equal,
-    /// Counted in the alignment (`+FC`, `+F`); equal until someone counts and calls
-    /// [`Model::set_freqs`].
-    Empirical,
-    /// Estimated by maximum likelihood (`+FO`).
-    Optimized,
-    /// Given by the user (`+FU{...}`).
-    Fixed,
-    /// Those of the published table.
-    Table,
-    /// Codons: products of nucleotide frequencies, the same at all positions (`+F1X4`); counted in the
-    /// alignment (until then equal, see [`Model::set_position_freqs`]) or given by the user.
-    F1x4 {
-        /// False if the user gave them.
-        counted: bool,
-    },
-    /// Codons: products of nucleotide frequencies of each position (`+F3X4`), as above.
-    F3x4 {
-        /// False if the user gave them.
-        counted: bool,
-    },
-}
 
 /// The model of one partition.
 #[derive(Debug, Clone, PartialEq)]
@@ -113,7 +78,7 @@ impl Model {
 
     /// The rate categories at the current parameters.
     pub fn rate_cats(&self) -> RateCats {
-        RateCats::of(self)
+        RateCats::new(&self.heterogeneity, self.invariant)
     }
 
     /// True if someone has to count states or nucleotides in the alignment.
@@ -132,7 +97,7 @@ impl Model {
         matches!(&self.exchange, Exchange::Codon(codon) if codon.kind == CodonModelKind::MuseGaut)
     }
 
-    /// Sets the frequencies: normalised to sum 1, and raised to [`super::bounds::FREQ_FLOOR`].
+    /// Sets the frequencies: normalised to sum 1, and raised to `FREQ_FLOOR`.
     ///
     /// # Panics
     ///

@@ -26,7 +26,8 @@ use super::bounds::{
 };
 use super::exchange::Exchange;
 use super::matrices::{Context, leaves_states_open, read_matrix};
-use super::parameters::{FreqsMode, Model, ParamMode};
+use super::modes::{FreqsMode, ParamMode};
+use super::parameters::Model;
 use super::rates::{FreeRates, Gamma, Heterogeneity, Invariant};
 use super::raxml::expand_raxml;
 use super::words::{Parsed, Word, plain, read_word, split_words};
@@ -40,12 +41,30 @@ impl Model {
     /// # Errors
     ///
     /// One sentence that says what is wrong, what is known, and how to mend it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mlsearch::model::Model;
+    ///
+    /// // Frequencies are counted in the alignment, the other parameters estimated from these values on.
+    /// let model = Model::parse("HKY+I+G4")?;
+    /// assert_eq!(model.label(), "HKY+FC+IO+G4m");
+    /// assert_eq!(model.to_string(), "HKY{1/1}+FC{0.25/0.25/0.25/0.25}+IO{0.1}+G4m{1}");
+    ///
+    /// // Values in braces are kept as they are.
+    /// let model = Model::parse("LG+G4{0.5}")?;
+    /// assert_eq!((model.num_states(), model.num_free_parameters()), (20, 0));
+    ///
+    /// assert!(Model::parse("GTR+Q").unwrap_err().starts_with("model 'GTR+Q': "));
+    /// # Ok::<(), String>(())
+    /// ```
     pub fn parse(text: &str) -> Parsed<Model> {
         Model::parse_with_states(text, None)
     }
 
     /// [`Model::parse`], with the number of states of a multi-state model whose name leaves it open
-    /// (see [`Model::leaves_states_open`]).
+    /// (`MK`, `MULTIGAMMA`).
     ///
     /// # Errors
     ///
@@ -56,7 +75,7 @@ impl Model {
     }
 
     /// True for a multi-state model that does not say of how many states (`MK`, `MULTIGAMMA`).
-    pub fn leaves_states_open(text: &str) -> bool {
+    pub(crate) fn leaves_states_open(text: &str) -> bool {
         let (expanded, _) = expand_raxml(&plain(text));
         leaves_states_open(expanded.split(['+', '{']).next().unwrap_or_default())
     }

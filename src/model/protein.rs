@@ -13,7 +13,7 @@ use super::protein_tables::{
 };
 
 /// One letter per amino acid, in the order of every table: alanine to valine by full name, PAML's.
-pub const AMINO_ACIDS: &[u8; 20] = b"ARNDCQEGHILKMFPSTWYV";
+pub(super) const AMINO_ACIDS: &[u8; 20] = b"ARNDCQEGHILKMFPSTWYV";
 
 /// A published matrix of amino-acid exchangeabilities with its equilibrium frequencies.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,9 +25,9 @@ pub struct ProteinMatrix {
     /// Authors, year, journal, pages.
     pub citation: &'static str,
     /// Exchangeabilities, symmetric and on any scale: the upper triangle row by row (AR AN AD ... AV,
-    /// RN ... YV), amino acids in the order of [`AMINO_ACIDS`].
+    /// RN ... YV), amino acids in the order of `AMINO_ACIDS`.
     pub rates: [f64; 190],
-    /// Equilibrium frequencies, in the order of [`AMINO_ACIDS`]. Their sum is 1 but for rounding.
+    /// Equilibrium frequencies, in the order of `AMINO_ACIDS`. Their sum is 1 but for rounding.
     pub freqs: [f64; 20],
 }
 
@@ -110,12 +110,12 @@ pub static PROTEIN_MIXTURES: [ProteinMixture; 2] = [
 const LG4_CITATION: &str = "Le, Dang & Gascuel 2012, Mol. Biol. Evol. 29:2921-2936";
 
 /// The matrix of that name or alias, upper or lower case.
-pub fn find_protein_matrix(name: &str) -> Option<&'static ProteinMatrix> {
+pub(super) fn find_protein_matrix(name: &str) -> Option<&'static ProteinMatrix> {
     PROTEIN_MATRICES.iter().copied().find(|m| is_named(name, m.name, m.aliases))
 }
 
 /// The mixture of that name or alias, upper or lower case.
-pub fn find_protein_mixture(name: &str) -> Option<&'static ProteinMixture> {
+pub(super) fn find_protein_mixture(name: &str) -> Option<&'static ProteinMixture> {
     PROTEIN_MIXTURES.iter().find(|m| is_named(name, m.name, m.aliases))
 }
 

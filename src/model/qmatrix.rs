@@ -28,7 +28,7 @@ impl EigenModel {
     /// The eigensystem for exchange rates `subst_rates` (upper triangle, row by row: for DNA AC AG AT
     /// CG CT GT) and state frequencies `freqs`.
     ///
-    /// Frequencies are normalised and raised to [`FREQ_FLOOR`] (a state with frequency 0 would divide
+    /// Frequencies are normalised and raised to `FREQ_FLOOR` (a state with frequency 0 would divide
     /// by 0). Q is made symmetric with the square roots of the frequencies; the eigenvector of
     /// eigenvalue 0, these square roots, is known beforehand and split off by a reflection, so that 0
     /// is exact and the rows of P(t) sum to 1 however small the other eigenvalues are.
@@ -134,7 +134,7 @@ fn split_off_known_vector(n: usize, s: &[f64], known: &[f64]) -> (Vec<f64>, Vec<
     (all_values, vectors)
 }
 
-/// Makes frequencies sum to 1 and raises those below [`FREQ_FLOOR`] to it, at the cost of the largest.
+/// Makes frequencies sum to 1 and raises those below `FREQ_FLOOR` to it, at the cost of the largest.
 /// Frequencies that are in order keep their bits, so that doing it twice changes nothing.
 pub(super) fn normalise_freqs(freqs: &mut [f64]) {
     assert!(freqs.iter().all(|f| *f >= 0.0 && f.is_finite()), "frequencies {freqs:?}");

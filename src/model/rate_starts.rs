@@ -2,7 +2,8 @@
 
 use super::bounds;
 use super::exchange::Exchange;
-use super::parameters::{Model, ParamMode};
+use super::modes::ParamMode;
+use super::parameters::Model;
 use super::rates::{FreeRates, Heterogeneity};
 use crate::numeric::{GammaMode, discrete_gamma};
 
@@ -17,7 +18,7 @@ const SPREAD: f64 = 0.5;
 
 impl FreeRates {
     /// The same with one rate split into two; what was there has half the weight each.
-    pub fn split(&self, cat: usize) -> Self {
+    pub(crate) fn split(&self, cat: usize) -> Self {
         let mut parts = self.clone();
         parts.weights[cat] *= 0.5;
         parts.rates[cat] *= 1.0 - SPREAD;
@@ -27,7 +28,7 @@ impl FreeRates {
     }
 
     /// The same with one more rate, of sites that hardly vary, which takes a share of all weight.
-    pub fn with_hardly_varying(&self, share: f64) -> Self {
+    pub(crate) fn with_hardly_varying(&self, share: f64) -> Self {
         let mut more = self.clone();
         more.weights.iter_mut().for_each(|weight| *weight *= 1.0 - share);
         more.weights.insert(0, share);
@@ -69,7 +70,7 @@ impl Model {
     /// This model with other rates over sites to begin an optimisation with, where their likelihood may have
     /// several optima: free rates, and gamma-distributed ones beside invariant sites. None where they are
     /// fixed, or belong to the matrices of a mixture.
-    pub fn other_rates_over_sites(&self) -> Vec<Model> {
+    pub(crate) fn other_rates_over_sites(&self) -> Vec<Model> {
         let is_open = |mode| mode == ParamMode::Optimized;
         let pinv_is_open = self.invariant.is_some_and(|invariant| is_open(invariant.pinv_mode));
         let with = |heterogeneity, pinv: Option<f64>| {
@@ -119,12 +120,12 @@ impl Model {
     }
 
     /// True if rates over sites are free (+R) and estimated.
-    pub fn estimates_free_rates(&self) -> bool {
+    pub(crate) fn estimates_free_rates(&self) -> bool {
         matches!(&self.heterogeneity, Heterogeneity::Free(free) if free.mode == ParamMode::Optimized)
     }
 
     /// How many of the [`Model::free_parameters`], the last ones, are about rates over sites.
-    pub fn num_parameters_of_rates(&self) -> usize {
+    pub(crate) fn num_parameters_of_rates(&self) -> usize {
         let heterogeneity = match &self.heterogeneity {
             Heterogeneity::Gamma(gamma) if gamma.alpha_mode == ParamMode::Optimized => 1,
             Heterogeneity::Free(free) if free.mode == ParamMode::Optimized => {

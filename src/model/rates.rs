@@ -1,7 +1,7 @@
 //! Rates over sites: the discretised gamma distribution (+G), free rates (+R), invariant sites (+I).
 
 use super::bounds::ALPHA_START;
-use super::parameters::{Model, ParamMode};
+use super::modes::ParamMode;
 use crate::numeric::{GammaMode, discrete_gamma};
 
 /// How rates differ between variable sites.
@@ -98,10 +98,11 @@ pub struct RateCats {
 }
 
 impl RateCats {
-    pub(super) fn of(model: &Model) -> Self {
-        let pinv = model.invariant.map_or(0.0, |invariant| invariant.pinv);
+    /// The categories of these rates over variable sites, beside these invariant ones.
+    pub(super) fn new(heterogeneity: &Heterogeneity, invariant: Option<Invariant>) -> Self {
+        let pinv = invariant.map_or(0.0, |invariant| invariant.pinv);
         let equal = |rates: Vec<f64>| (vec![1.0 / rates.len() as f64; rates.len()], rates);
-        let (mut weights, mut rates) = match &model.heterogeneity {
+        let (mut weights, mut rates) = match heterogeneity {
             Heterogeneity::Uniform => equal(vec![1.0]),
             Heterogeneity::Gamma(g) => equal(discrete_gamma(g.alpha, g.num_cats, g.mode)),
             Heterogeneity::Free(free) => (free.weights.clone(), free.rates.clone()),
@@ -114,7 +115,7 @@ impl RateCats {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::model::Model;
 
     #[test]
     fn mean_rate_over_all_sites_is_1() {

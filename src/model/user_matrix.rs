@@ -11,7 +11,8 @@
 
 use super::exchange::{Exchange, RateClasses};
 use super::matrices::set_classes;
-use super::parameters::{FreqsMode, Model};
+use super::modes::FreqsMode;
+use super::parameters::Model;
 use super::protein::AMINO_ACIDS;
 use super::words::Parsed;
 use crate::alphabet::DataType;
@@ -183,7 +184,7 @@ impl Model {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::find_protein_matrix;
+    use crate::model::protein::find_protein_matrix;
 
     /// A table in PAML's form, by hand: row i has its i rates.
     fn paml(name: &str) -> String {

@@ -58,16 +58,15 @@ struct Probe {
 /// Values that are not finite are avoided. Parameters that range over orders of magnitude (rates,
 /// alpha) must be given as logarithms: steps are up to 2 in each coordinate.
 ///
-/// ```
-/// let mut bfgs = mlsearch::numeric::Bfgs::new(vec![0.0, 0.0], vec![-5.0; 2], vec![5.0; 2], 1e-9, 50);
+/// ```text
+/// let mut bfgs = Bfgs::new(vec![0.0, 0.0], vec![-5.0; 2], vec![5.0; 2], 1e-9, 50);
 /// while let Some(x) = bfgs.ask() {
-///     let f = (x[0] - 1.0) * (x[0] - 1.0) + 100.0 * (x[1] - x[0]) * (x[1] - x[0]);
-///     bfgs.tell(f);
+///     bfgs.tell(f(x));
 /// }
-/// assert!((bfgs.best().0[1] - 1.0).abs() < 1e-3);
+/// let (x, value) = bfgs.best();
 /// ```
 #[derive(Debug, Clone)]
-pub struct Bfgs {
+pub(crate) struct Bfgs {
     lo: Vec<f64>,
     hi: Vec<f64>,
     f_tol: f64,
@@ -105,7 +104,13 @@ impl Bfgs {
     /// # Panics
     ///
     /// If the lengths differ or a bound is not finite or out of order.
-    pub fn new(x0: Vec<f64>, lo: Vec<f64>, hi: Vec<f64>, f_tol: f64, max_iters: usize) -> Self {
+    pub(crate) fn new(
+        x0: Vec<f64>,
+        lo: Vec<f64>,
+        hi: Vec<f64>,
+        f_tol: f64,
+        max_iters: usize,
+    ) -> Self {
         let n = x0.len();
         assert!(lo.len() == n && hi.len() == n, "bounds for another number of dimensions");
         for (lo, hi) in lo.iter().zip(&hi) {
@@ -139,17 +144,17 @@ impl Bfgs {
     }
 
     /// Where the function is wanted next; `None` when finished. The first answer is the start.
-    pub fn ask(&self) -> Option<&[f64]> {
+    pub(crate) fn ask(&self) -> Option<&[f64]> {
         (self.phase != Phase::Done).then_some(&self.asked)
     }
 
     /// The best point so far and its value (infinite if nothing was told yet).
-    pub fn best(&self) -> (&[f64], f64) {
+    pub(crate) fn best(&self) -> (&[f64], f64) {
         (&self.best.0, self.best.1)
     }
 
     /// The function's value at the point last asked. Ignored when finished.
-    pub fn tell(&mut self, f: f64) {
+    pub(crate) fn tell(&mut self, f: f64) {
         let f = if f.is_nan() { f64::INFINITY } else { f };
         if self.phase != Phase::Done && f < self.best.1 {
             self.best = (self.asked.clone(), f);

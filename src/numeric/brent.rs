@@ -36,15 +36,15 @@ enum Phase {
 ///
 /// Parameters that range over orders of magnitude are best given as logarithms.
 ///
-/// ```
-/// let mut brent = mlsearch::numeric::Brent::new(0.0, 1.0, 10.0, 1e-6, 100);
+/// ```text
+/// let mut brent = Brent::new(0.0, 1.0, 10.0, 1e-6, 100);
 /// while let Some(x) = brent.ask() {
-///     brent.tell((x - 3.0) * (x - 3.0));
+///     brent.tell(f(x));
 /// }
-/// assert!((brent.best().0 - 3.0).abs() < 1e-4);
+/// let (x, value) = brent.best();
 /// ```
 #[derive(Debug, Clone)]
-pub struct Brent {
+pub(crate) struct Brent {
     lo: f64,
     hi: f64,
     rel_tol: f64,
@@ -74,7 +74,7 @@ impl Brent {
     /// # Panics
     ///
     /// If `lo > hi`, `rel_tol` is not positive, or a bound is not finite.
-    pub fn new(lo: f64, start: f64, hi: f64, rel_tol: f64, max_evals: usize) -> Self {
+    pub(crate) fn new(lo: f64, start: f64, hi: f64, rel_tol: f64, max_evals: usize) -> Self {
         assert!(lo.is_finite() && hi.is_finite() && lo <= hi, "interval [{lo}, {hi}]");
         assert!(rel_tol > 0.0, "tolerance {rel_tol}");
         let start = start.clamp(lo, hi);
@@ -99,24 +99,24 @@ impl Brent {
 
     /// The same minimiser with another first step of the bracketing phase (by default a twentieth of
     /// the interval): small when the start is known to be good.
-    pub fn with_first_step(mut self, first_step: f64) -> Self {
+    pub(crate) fn with_first_step(mut self, first_step: f64) -> Self {
         let span = self.hi - self.lo;
         self.stride = first_step.abs().clamp(1e-9 * span, span);
         self
     }
 
     /// Where the function is wanted next; `None` when finished. The first answer is the start value.
-    pub fn ask(&self) -> Option<f64> {
+    pub(crate) fn ask(&self) -> Option<f64> {
         (self.phase != Phase::Done).then_some(self.asked)
     }
 
     /// The best point so far and its value (infinite if nothing was told yet).
-    pub fn best(&self) -> (f64, f64) {
+    pub(crate) fn best(&self) -> (f64, f64) {
         self.x
     }
 
     /// The function's value at the point last asked. Ignored when finished.
-    pub fn tell(&mut self, f: f64) {
+    pub(crate) fn tell(&mut self, f: f64) {
         let f = if f.is_nan() { f64::INFINITY } else { f };
         let told = (self.asked, f);
         match self.phase {

@@ -18,7 +18,7 @@ const MAX_STEPS_PER_VALUE: usize = 100;
 /// # Panics
 ///
 /// If `matrix` has another size or holds a value that is not finite: a bug of the caller.
-pub fn symmetric_eigen(n: usize, matrix: &[f64]) -> (Vec<f64>, Vec<f64>) {
+pub(crate) fn symmetric_eigen(n: usize, matrix: &[f64]) -> (Vec<f64>, Vec<f64>) {
     assert_eq!(matrix.len(), n * n, "not an {n} x {n} matrix");
     assert!(matrix.iter().all(|v| v.is_finite()), "matrix with a value that is not finite");
     let system = SymmetricEigen::try_new(

@@ -22,7 +22,7 @@ pub enum GammaMode {
 /// # Panics
 ///
 /// If `alpha` is not a positive number or `num_cats` is 0.
-pub fn discrete_gamma(alpha: f64, num_cats: usize, mode: GammaMode) -> Vec<f64> {
+pub(crate) fn discrete_gamma(alpha: f64, num_cats: usize, mode: GammaMode) -> Vec<f64> {
     assert!(alpha > 0.0 && alpha.is_finite(), "gamma shape {alpha}");
     assert!(num_cats > 0, "a gamma distribution in 0 categories");
     let cats = num_cats as f64;

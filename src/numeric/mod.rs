@@ -8,12 +8,14 @@
 mod bfgs;
 mod brent;
 mod eigen;
-pub mod elementary;
+pub(crate) mod elementary;
 mod gamma;
 mod newton;
 
-pub use bfgs::Bfgs;
-pub use brent::Brent;
-pub use eigen::symmetric_eigen;
-pub use gamma::{GammaMode, discrete_gamma};
-pub use newton::Newton;
+pub use gamma::GammaMode;
+
+pub(crate) use bfgs::Bfgs;
+pub(crate) use brent::Brent;
+pub(crate) use eigen::symmetric_eigen;
+pub(crate) use gamma::discrete_gamma;
+pub(crate) use newton::Newton;

@@ -6,7 +6,7 @@
 
 /// The state of one maximisation.
 #[derive(Debug, Clone)]
-pub struct Newton {
+pub(crate) struct Newton {
     x: f64,
     lo: f64,
     hi: f64,
@@ -27,7 +27,13 @@ impl Newton {
     /// Starts at `start`, inside `[lo, hi]`. Points are passed through `round` before they are asked.
     /// Ends when the gain that a further step promises, ½·f'²/|f''|, is below `gain_tolerance` (log
     /// units), or the step is.
-    pub fn new(start: f64, lo: f64, hi: f64, gain_tolerance: f64, round: fn(f64) -> f64) -> Self {
+    pub(crate) fn new(
+        start: f64,
+        lo: f64,
+        hi: f64,
+        gain_tolerance: f64,
+        round: fn(f64) -> f64,
+    ) -> Self {
         let x = round(start);
         Newton {
             x,
@@ -43,12 +49,12 @@ impl Newton {
     }
 
     /// The next point to evaluate; `None` when finished.
-    pub fn ask(&self) -> Option<f64> {
+    pub(crate) fn ask(&self) -> Option<f64> {
         if self.finished { None } else { Some(self.x) }
     }
 
     /// Takes value, first and second derivative at the point last asked.
-    pub fn tell(&mut self, value: f64, first: f64, second: f64) {
+    pub(crate) fn tell(&mut self, value: f64, first: f64, second: f64) {
         self.evaluations += 1;
         let x = self.x;
         if self.evaluations == 1 || value > self.best.1 {
@@ -101,7 +107,7 @@ impl Newton {
     }
 
     /// The best point evaluated, and its value.
-    pub fn best(&self) -> (f64, f64) {
+    pub(crate) fn best(&self) -> (f64, f64) {
         self.best
     }
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// One kind of output file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum OutputKind {
     /// The tree with the highest likelihood.
     BestTree,
     /// Its model, usable as `-q` or `-m`.
@@ -44,59 +44,59 @@ pub enum Kind {
 }
 
 /// What analyses of sequences write: `--redo` of one replaces all of them.
-pub const ANALYSIS_KINDS: [Kind; 10] = [
-    Kind::BestTree,
-    Kind::BestModel,
-    Kind::MlTrees,
-    Kind::StartTree,
-    Kind::Bootstraps,
-    Kind::Support,
-    Kind::SiteLh,
-    Kind::BestPartitionTrees,
-    Kind::Log,
-    Kind::Json,
+pub(crate) const ANALYSIS_KINDS: [OutputKind; 10] = [
+    OutputKind::BestTree,
+    OutputKind::BestModel,
+    OutputKind::MlTrees,
+    OutputKind::StartTree,
+    OutputKind::Bootstraps,
+    OutputKind::Support,
+    OutputKind::SiteLh,
+    OutputKind::BestPartitionTrees,
+    OutputKind::Log,
+    OutputKind::Json,
 ];
 
-impl Kind {
+impl OutputKind {
     /// What follows `PREFIX.mlsearch.`.
     pub fn suffix(self) -> &'static str {
         match self {
-            Kind::BestTree => "bestTree",
-            Kind::BestModel => "bestModel",
-            Kind::MlTrees => "mlTrees",
-            Kind::StartTree => "startTree",
-            Kind::Bootstraps => "bootstraps",
-            Kind::Support => "support",
-            Kind::ConsensusTree => "consensusTree",
-            Kind::RfDistances => "rfDistances",
-            Kind::SiteLh => "siteLH",
-            Kind::BestPartitionTrees => "bestPartitionTrees",
-            Kind::Log => "log",
-            Kind::Json => "json",
-            Kind::Alignment => "phy",
-            Kind::Partitions => "part",
-            Kind::TrueTree => "trueTree",
+            OutputKind::BestTree => "bestTree",
+            OutputKind::BestModel => "bestModel",
+            OutputKind::MlTrees => "mlTrees",
+            OutputKind::StartTree => "startTree",
+            OutputKind::Bootstraps => "bootstraps",
+            OutputKind::Support => "support",
+            OutputKind::ConsensusTree => "consensusTree",
+            OutputKind::RfDistances => "rfDistances",
+            OutputKind::SiteLh => "siteLH",
+            OutputKind::BestPartitionTrees => "bestPartitionTrees",
+            OutputKind::Log => "log",
+            OutputKind::Json => "json",
+            OutputKind::Alignment => "phy",
+            OutputKind::Partitions => "part",
+            OutputKind::TrueTree => "trueTree",
         }
     }
 
     /// What is in it, for people.
     pub fn content(self) -> &'static str {
         match self {
-            Kind::BestTree => "the tree with the highest likelihood",
-            Kind::BestModel => "its model with all parameters; can be given as -q or -m",
-            Kind::MlTrees => "the final tree of every start, or every evaluated tree",
-            Kind::StartTree => "the starting trees",
-            Kind::Bootstraps => "the trees of the bootstrap replicates",
-            Kind::Support => "the best tree with support values",
-            Kind::ConsensusTree => "the consensus tree",
-            Kind::RfDistances => "distances between all pairs of trees",
-            Kind::SiteLh => "log-likelihood of every site",
-            Kind::BestPartitionTrees => "one tree per partition with its own branch lengths",
-            Kind::Log => "all that happened",
-            Kind::Json => "all results, for programs",
-            Kind::Alignment => "the simulated sequences",
-            Kind::Partitions => "their partitions with their models",
-            Kind::TrueTree => "the tree that they were simulated on",
+            OutputKind::BestTree => "the tree with the highest likelihood",
+            OutputKind::BestModel => "its model with all parameters; can be given as -q or -m",
+            OutputKind::MlTrees => "the final tree of every start, or every evaluated tree",
+            OutputKind::StartTree => "the starting trees",
+            OutputKind::Bootstraps => "the trees of the bootstrap replicates",
+            OutputKind::Support => "the best tree with support values",
+            OutputKind::ConsensusTree => "the consensus tree",
+            OutputKind::RfDistances => "distances between all pairs of trees",
+            OutputKind::SiteLh => "log-likelihood of every site",
+            OutputKind::BestPartitionTrees => "one tree per partition with its own branch lengths",
+            OutputKind::Log => "all that happened",
+            OutputKind::Json => "all results, for programs",
+            OutputKind::Alignment => "the simulated sequences",
+            OutputKind::Partitions => "their partitions with their models",
+            OutputKind::TrueTree => "the tree that they were simulated on",
         }
     }
 }
@@ -107,7 +107,7 @@ impl Kind {
 /// [`OutputFiles::begin`], and results of an earlier run make way when the first new one is there: a run
 /// that is refused, or fails before, costs nobody a result.
 #[derive(Debug)]
-pub struct OutputFiles {
+pub(crate) struct OutputFiles {
     prefix: PathBuf,
     /// Results of an earlier run that make way for those of this one.
     replaced: Vec<PathBuf>,
@@ -130,11 +130,11 @@ impl OutputFiles {
     /// [`Error::Usage`] if the folder is missing, if another run uses the prefix, or if results exist
     /// and `redo` is false; all existing ones are named. A log alone is no result: a run that failed
     /// leaves one. [`Error::Failed`] if no file can be made in the folder.
-    pub fn reserve(
+    pub(crate) fn reserve(
         prefix: &Path,
-        kinds: &[Kind],
+        kinds: &[OutputKind],
         redo: bool,
-        replaced: &[Kind],
+        replaced: &[OutputKind],
         inputs: &[&Path],
     ) -> Result<Self> {
         let mut files = OutputFiles {
@@ -176,7 +176,7 @@ impl OutputFiles {
             return Err(failed(error));
         }
         // The lock comes before the look at what exists: of two runs that start at once, one gets it.
-        if kinds.contains(&Kind::Log) {
+        if kinds.contains(&OutputKind::Log) {
             files.lock_log().map_err(failed)?.ok_or_else(|| {
                 Error::Usage(format!(
                     "another run is writing to '{}.mlsearch.*': wait for its end, or choose another \
@@ -186,7 +186,7 @@ impl OutputFiles {
             })?;
         }
         let exists = |path: &PathBuf| path.symlink_metadata().is_ok();
-        let log = files.path(Kind::Log);
+        let log = files.path(OutputKind::Log);
         let existing: Vec<&PathBuf> =
             paths.iter().filter(|path| **path != log && exists(path)).collect();
         if !redo && !existing.is_empty() {
@@ -207,7 +207,7 @@ impl OutputFiles {
 
     /// Opens and locks the log; `None` if another run has it.
     fn lock_log(&mut self) -> std::io::Result<Option<()>> {
-        let path = self.path(Kind::Log);
+        let path = self.path(OutputKind::Log);
         let is_new = !path.exists();
         let file = File::options().create(true).truncate(false).write(true).open(path)?;
         match file.try_lock() {
@@ -224,9 +224,9 @@ impl OutputFiles {
     ///
     /// # Errors
     /// [`Error::Io`] (writing).
-    pub fn begin(&mut self) -> Result<Option<File>> {
+    pub(crate) fn begin(&mut self) -> Result<Option<File>> {
         self.keeps_log = true;
-        let path = self.path(Kind::Log);
+        let path = self.path(OutputKind::Log);
         let open = |log: &File| {
             log.set_len(0)?;
             log.try_clone()
@@ -235,7 +235,7 @@ impl OutputFiles {
     }
 
     /// The run is refused after all: unless it has written something, it leaves no log.
-    pub fn refuse(mut self) {
+    pub(crate) fn refuse(mut self) {
         self.keeps_log = self.has_written;
     }
 
@@ -254,7 +254,7 @@ impl OutputFiles {
     }
 
     /// Path of one kind.
-    pub fn path(&self, kind: Kind) -> PathBuf {
+    pub(crate) fn path(&self, kind: OutputKind) -> PathBuf {
         let mut path = self.prefix.clone().into_os_string();
         path.push(".mlsearch.");
         path.push(kind.suffix());
@@ -267,7 +267,7 @@ impl OutputFiles {
     ///
     /// # Errors
     /// [`Error::Io`] (writing) with the path; the place is then as it was.
-    pub fn write(&mut self, kind: Kind, content: &[u8]) -> Result<PathBuf> {
+    pub(crate) fn write(&mut self, kind: OutputKind, content: &[u8]) -> Result<PathBuf> {
         let path = self.path(kind);
         let failed = |source: std::io::Error| writing(&path, source);
         let mut file = self.temporary().map_err(failed)?;
@@ -295,7 +295,7 @@ impl Drop for OutputFiles {
     /// A run that was refused before it began leaves no log.
     fn drop(&mut self) {
         if self.log_is_new && !self.keeps_log {
-            let _ = std::fs::remove_file(self.path(Kind::Log));
+            let _ = std::fs::remove_file(self.path(OutputKind::Log));
         }
     }
 }
@@ -316,7 +316,7 @@ fn list(paths: &[&PathBuf]) -> String {
 mod tests {
     use super::*;
 
-    const KINDS: [Kind; 3] = [Kind::BestTree, Kind::Log, Kind::Json];
+    const KINDS: [OutputKind; 3] = [OutputKind::BestTree, OutputKind::Log, OutputKind::Json];
 
     fn reserve(prefix: &Path, redo: bool) -> Result<OutputFiles> {
         OutputFiles::reserve(prefix, &KINDS, redo, &ANALYSIS_KINDS, &[])
@@ -336,10 +336,10 @@ mod tests {
         let prefix = dir.path().join("a.phy");
         let mut files = reserve(&prefix, false).unwrap();
         files.begin().unwrap();
-        let path = files.write(Kind::BestTree, b"(a,b,c);\n").unwrap();
+        let path = files.write(OutputKind::BestTree, b"(a,b,c);\n").unwrap();
         assert_eq!(path, dir.path().join("a.phy.mlsearch.bestTree"));
         assert_eq!(std::fs::read(&path).unwrap(), b"(a,b,c);\n");
-        assert_eq!(files.write(Kind::BestTree, b"x").unwrap_err().exit_code(), 1);
+        assert_eq!(files.write(OutputKind::BestTree, b"x").unwrap_err().exit_code(), 1);
         assert_eq!(std::fs::read(&path).unwrap(), b"(a,b,c);\n");
         // No temporary file is left, not even by the failed write.
         assert_eq!(names(dir.path()), ["a.phy.mlsearch.bestTree", "a.phy.mlsearch.log"]);
@@ -360,7 +360,7 @@ mod tests {
         assert!(message.contains("run.mlsearch.bestTree") && message.contains("run.mlsearch.json"));
         assert!(message.contains("--redo"));
         let input = file("bestTree");
-        let kinds = [Kind::MlTrees, Kind::Log, Kind::Json];
+        let kinds = [OutputKind::MlTrees, OutputKind::Log, OutputKind::Json];
         let redo =
             || OutputFiles::reserve(&prefix, &kinds, true, &ANALYSIS_KINDS, &[&input]).unwrap();
         // A run that is refused before it begins changes nothing.
@@ -372,7 +372,7 @@ mod tests {
         assert_eq!(names(dir.path()).len(), 6);
         let mut files = redo();
         files.begin().unwrap().unwrap().write_all(b"new").unwrap();
-        files.write(Kind::Json, b"new").unwrap();
+        files.write(OutputKind::Json, b"new").unwrap();
         drop(files);
         // A simulated alignment, the run's own input and other prefixes are not the run's to remove.
         let left =

@@ -8,10 +8,12 @@ mod report;
 mod status;
 mod tables;
 
-pub use files::{ANALYSIS_KINDS, Kind, OutputFiles};
-pub use progress::{Progress, RUN_MARKER, Sink};
-pub use report::{
+pub use files::OutputKind;
+
+pub(crate) use files::{ANALYSIS_KINDS, OutputFiles};
+pub(crate) use progress::Progress;
+pub(crate) use report::{
     AlignmentReport, BootstrapReport, CandidateReport, PartitionReport, Report, RfReport,
-    RunReport, SelectionReport, Timings, TreeReport, UndeterminedEdge,
+    SelectionReport, TreeReport, UndeterminedEdge,
 };
-pub use tables::{pairs, table};
+pub(crate) use tables::{pairs, table};

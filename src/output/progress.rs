@@ -14,7 +14,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// Begins every log line that may differ between two runs of the same computation.
-pub const RUN_MARKER: &str = "# run:";
+pub(super) const RUN_MARKER: &str = "# run:";
 
 /// Between two looks at the status line.
 const BEAT: Duration = Duration::from_millis(200);
@@ -24,10 +24,10 @@ const PLAIN_INTERVAL: Duration = Duration::from_secs(30);
 const DEFAULT_WIDTH: usize = 80;
 
 /// Where something is written.
-pub type Sink = Box<dyn Write + Send>;
+pub(super) type Sink = Box<dyn Write + Send>;
 
 /// Shows events, results and the status line, and keeps the log.
-pub struct Progress {
+pub(crate) struct Progress {
     board: Arc<Board>,
     heartbeat: Option<JoinHandle<()>>,
     results: Sink,
@@ -42,13 +42,13 @@ pub struct Progress {
 impl Progress {
     /// Shows progress on standard error and results on standard output. `quiet` leaves only warnings
     /// and results.
-    pub fn on_terminal(quiet: bool) -> Self {
+    pub(crate) fn on_terminal(quiet: bool) -> Self {
         let live = std::io::stderr().is_terminal();
         Self::new(Box::new(std::io::stderr()), Box::new(std::io::stdout()), live, quiet)
     }
 
     /// Shows progress and results on any sinks; `live` keeps the status line in place.
-    pub fn new(sink: Sink, results: Sink, live: bool, quiet: bool) -> Self {
+    pub(crate) fn new(sink: Sink, results: Sink, live: bool, quiet: bool) -> Self {
         let start = Instant::now();
         let board = Arc::new(Board {
             screen: Mutex::new(Screen {
@@ -82,28 +82,28 @@ impl Progress {
     }
 
     /// From now on the log is written to this sink line by line; what was said before comes first.
-    pub fn log_to(&mut self, sink: Sink) {
+    pub(crate) fn log_to(&mut self, sink: Sink) {
         self.log.open(sink);
     }
 
     /// What went wrong when the log was written, if anything did.
-    pub fn log_error(&mut self) -> Option<std::io::Error> {
+    pub(crate) fn log_error(&mut self) -> Option<std::io::Error> {
         self.log.error.take()
     }
 
     /// Text (one or several lines) for reader and log alike.
-    pub fn text(&mut self, text: &str) {
+    pub(crate) fn text(&mut self, text: &str) {
         self.abridged(text, text);
     }
 
     /// Text for the reader, and a longer form of it for the log.
-    pub fn abridged(&mut self, short: &str, full: &str) {
+    pub(crate) fn abridged(&mut self, short: &str, full: &str) {
         self.board.screen().show(short);
         self.log.lines("", full);
     }
 
     /// Results: standard output and the log.
-    pub fn result(&mut self, text: &str) {
+    pub(crate) fn result(&mut self, text: &str) {
         self.board.screen().clear_line();
         // A reader that has gone away (`| head`) is no failure: the files are what counts.
         let _ = self.results.write_all(text.as_bytes()).and_then(|()| self.results.flush());
@@ -111,41 +111,41 @@ impl Progress {
     }
 
     /// Results that depend on the names of files: marked in the log.
-    pub fn result_about_run(&mut self, text: &str) {
+    pub(crate) fn result_about_run(&mut self, text: &str) {
         self.board.screen().clear_line();
         let _ = self.results.write_all(text.as_bytes()).and_then(|()| self.results.flush());
         self.log.lines(&format!("{RUN_MARKER} "), text);
     }
 
     /// Lines about this very run (command, threads, times): marked in the log.
-    pub fn about_run(&mut self, text: &str) {
+    pub(crate) fn about_run(&mut self, text: &str) {
         self.board.screen().show(text);
         self.detail_about_run(text);
     }
 
     /// The same, for the log alone.
-    pub fn detail_about_run(&mut self, text: &str) {
+    pub(crate) fn detail_about_run(&mut self, text: &str) {
         self.log.lines(&format!("{RUN_MARKER} "), text);
     }
 
     /// All warnings so far, in order.
-    pub fn warnings(&self) -> &[String] {
+    pub(crate) fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
     /// Ends the current stage; (stage or phase, seconds) of all so far, in order.
-    pub fn timings(&mut self) -> &[(String, f64)] {
+    pub(crate) fn timings(&mut self) -> &[(String, f64)] {
         self.end_stage();
         &self.timings
     }
 
     /// Time since this was made.
-    pub fn elapsed(&self) -> Duration {
+    pub(crate) fn elapsed(&self) -> Duration {
         self.start.elapsed()
     }
 
     /// A stage begins; `then` tells what follows it, for the estimate of the time.
-    pub fn stage(&mut self, name: &str, then: Option<&str>) {
+    pub(crate) fn stage(&mut self, name: &str, then: Option<&str>) {
         self.end_stage();
         let now = Instant::now();
         self.stage = Some((name.to_string(), now));

@@ -7,7 +7,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 /// The whole report; fields are written in this order.
 #[derive(Debug, Clone, Default, serde::Serialize)]
-pub struct Report {
+pub(crate) struct Report {
     /// Version of the program.
     pub version: String,
     /// The command as typed.
@@ -53,7 +53,7 @@ pub struct Report {
 
 /// The alignment as read.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
-pub struct AlignmentReport {
+pub(crate) struct AlignmentReport {
     /// Number of taxa.
     pub taxa: usize,
     /// Number of columns.
@@ -66,7 +66,7 @@ pub struct AlignmentReport {
 
 /// One partition and its model.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
-pub struct PartitionReport {
+pub(crate) struct PartitionReport {
     /// Its name.
     pub name: String,
     /// Canonical model string with parameters in braces.
@@ -91,7 +91,7 @@ pub struct PartitionReport {
 
 /// The choice of a partition's model.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
-pub struct SelectionReport {
+pub(crate) struct SelectionReport {
     /// The partition's name.
     pub partition: String,
     /// What its characters were taken for.
@@ -110,7 +110,7 @@ pub struct SelectionReport {
 
 /// A model that was compared with others.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
-pub struct CandidateReport {
+pub(crate) struct CandidateReport {
     /// The model, as a user would type it.
     pub model: String,
     /// Log-likelihood.
@@ -131,7 +131,7 @@ pub struct CandidateReport {
 
 /// One evaluated or found tree.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
-pub struct TreeReport {
+pub(crate) struct TreeReport {
     /// Where it came from: a start ("pars 1"), or a line of a file.
     pub source: String,
     /// Its log-likelihood.
@@ -142,7 +142,7 @@ pub struct TreeReport {
 
 /// Bootstrap replicates.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
-pub struct BootstrapReport {
+pub(crate) struct BootstrapReport {
     /// How many.
     pub replicates: usize,
     /// Seed of the resampling.
@@ -153,7 +153,7 @@ pub struct BootstrapReport {
 
 /// Robinson-Foulds distances between all pairs of trees.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
-pub struct RfReport {
+pub(crate) struct RfReport {
     /// Number of trees.
     pub trees: usize,
     /// Number of distinct topologies.
@@ -166,7 +166,7 @@ pub struct RfReport {
 
 /// An edge that lies on no partition's tree, given by the taxa on its smaller side.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
-pub struct UndeterminedEdge {
+pub(crate) struct UndeterminedEdge {
     /// The taxa on the smaller side.
     pub taxa: Vec<String>,
     /// The length that was kept.
@@ -175,7 +175,7 @@ pub struct UndeterminedEdge {
 
 /// How the result was computed.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
-pub struct RunReport {
+pub(crate) struct RunReport {
     /// Number of threads used.
     pub threads: usize,
     /// Kernel set used.
@@ -188,11 +188,11 @@ pub struct RunReport {
 
 /// Seconds of wall time per phase, in the order they were measured; written as one JSON object.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Timings(pub Vec<(String, f64)>);
+pub(crate) struct Timings(pub Vec<(String, f64)>);
 
 impl Timings {
     /// Adds the time of a phase; repeated phases are summed.
-    pub fn add(&mut self, phase: &str, seconds: f64) {
+    pub(crate) fn add(&mut self, phase: &str, seconds: f64) {
         match self.0.iter_mut().find(|entry| entry.0 == phase) {
             Some(entry) => entry.1 += seconds,
             None => self.0.push((phase.to_string(), seconds)),
@@ -219,7 +219,7 @@ fn one_or_many<S: Serializer>(models: &[String], serializer: S) -> Result<S::Ok,
 
 impl Report {
     /// An empty report of this version of the program.
-    pub fn new(command: &str, seed: u64) -> Self {
+    pub(crate) fn new(command: &str, seed: u64) -> Self {
         Report {
             version: env!("CARGO_PKG_VERSION").to_string(),
             command: command.to_string(),
@@ -229,7 +229,7 @@ impl Report {
     }
 
     /// The report as indented JSON, with a final newline.
-    pub fn to_json(&self) -> String {
+    pub(crate) fn to_json(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).expect("plain data has a JSON form");
         text.push('\n');
         text

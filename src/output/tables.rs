@@ -7,7 +7,7 @@
 ///   alignment  primates.phy
 ///   seed       12345
 /// ```
-pub fn pairs(title: &str, rows: &[(&str, String)]) -> String {
+pub(crate) fn pairs(title: &str, rows: &[(&str, String)]) -> String {
     let width = rows.iter().map(|row| row.0.chars().count()).max().unwrap_or(0);
     let mut text = format!("{title}\n");
     for (name, value) in rows {
@@ -19,7 +19,7 @@ pub fn pairs(title: &str, rows: &[(&str, String)]) -> String {
 }
 
 /// A table with a header line. Columns whose cells are all numbers are aligned to the right.
-pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
+pub(crate) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     let columns = header.len();
     let cell = |row: &[String], c: usize| row.get(c).cloned().unwrap_or_default();
     let width: Vec<usize> = (0..columns)

@@ -1,12 +1,12 @@
 //! Which worker gets which unit of work.
 
 /// Cost of one unit in any common measure: taxa × patterns × rates × states² of its blocks.
-pub type UnitCost = u64;
+pub(crate) type UnitCost = u64;
 
 /// Deals units to workers: largest first, each to the worker with the least so far (the first such
 /// worker on ties), which for equal units is dealing modulo. Returns, per worker, its units in
 /// ascending order.
-pub fn deal(costs: &[UnitCost], num_workers: usize) -> Vec<Vec<usize>> {
+pub(crate) fn deal(costs: &[UnitCost], num_workers: usize) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..costs.len()).collect();
     order.sort_by_key(|&unit| (std::cmp::Reverse(costs[unit]), unit));
     let mut loads = vec![0u64; num_workers];
@@ -24,7 +24,7 @@ pub fn deal(costs: &[UnitCost], num_workers: usize) -> Vec<Vec<usize>> {
 
 /// A task that one worker can do alone, or all together by meeting again and again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct WholeTask {
+pub(crate) struct WholeTask {
     /// What it costs one worker.
     pub whole: UnitCost,
     /// What it costs every worker if all do it together, their meetings included.
@@ -33,7 +33,7 @@ pub struct WholeTask {
 
 /// Deals tasks whole where that is soonest done, as [`deal`] does. Returns that, and in ascending
 /// order the tasks which all workers had better do together because the others would wait for them.
-pub fn deal_whole(tasks: &[WholeTask], num_workers: usize) -> (Vec<Vec<usize>>, Vec<usize>) {
+pub(crate) fn deal_whole(tasks: &[WholeTask], num_workers: usize) -> (Vec<Vec<usize>>, Vec<usize>) {
     let costs: Vec<UnitCost> = tasks.iter().map(|task| task.whole).collect();
     let mut largest: Vec<usize> = (0..tasks.len()).collect();
     largest.sort_by_key(|&task| (std::cmp::Reverse(costs[task]), task));

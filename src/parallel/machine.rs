@@ -8,7 +8,7 @@ pub fn available_cores() -> usize {
 /// Bytes of memory this process can still get: what the machine has free, what its control group
 /// leaves, what its address space may grow by (`ulimit -v`), whichever is least. `None` where the
 /// system does not tell (it does on Linux).
-pub fn available_memory() -> Option<u64> {
+pub(crate) fn available_memory() -> Option<u64> {
     let read = |path: &str| std::fs::read_to_string(path).ok();
     let free = read("/proc/meminfo").and_then(|text| free_memory(&text));
     let group = || {

@@ -10,6 +10,8 @@ mod pace_tests;
 mod pin;
 mod pool;
 
-pub use assign::{UnitCost, WholeTask, deal, deal_whole};
-pub use machine::{available_cores, available_memory};
+pub use machine::available_cores;
 pub use pool::Pool;
+
+pub(crate) use assign::{UnitCost, WholeTask, deal, deal_whole};
+pub(crate) use machine::available_memory;

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// How the next region is to be run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Turn {
+pub(super) enum Turn {
     /// By all workers; to be told to [`Pace::count`].
     Together,
     /// All shares by the caller; to be told to [`Pace::count`].
@@ -22,7 +22,7 @@ pub enum Turn {
 
 /// What a region took.
 #[derive(Debug, Clone, Copy)]
-pub struct Timed {
+pub(super) struct Timed {
     /// Time of the caller's own share.
     pub own: Duration,
     /// Time of the whole region.
@@ -32,7 +32,7 @@ pub struct Timed {
 }
 
 /// Decides how regions are run, from what those before took.
-pub struct Pace {
+pub(super) struct Pace {
     phase: Phase,
     /// Regions of all workers are judged together that took so many seconds.
     window: f64,
@@ -72,7 +72,7 @@ const MEMORY: f64 = 0.99;
 
 impl Pace {
     /// Nothing is known yet: regions are run by all workers.
-    pub fn new(num_workers: usize) -> Self {
+    pub(super) fn new(num_workers: usize) -> Self {
         Pace {
             window: WINDOW_PER_WORKER * num_workers as f64,
             phase: Phase::Together { judged_from: Duration::ZERO },
@@ -87,7 +87,7 @@ impl Pace {
     }
 
     /// How to run the next region.
-    pub fn turn(&self) -> Turn {
+    pub(super) fn turn(&self) -> Turn {
         match self.phase {
             Phase::Together { .. } => Turn::Together,
             Phase::Trial => Turn::Trial,
@@ -97,7 +97,7 @@ impl Pace {
 
     /// Takes note of a solo region. The clock is read now and then only: regions may take less than a
     /// microsecond.
-    pub fn count_solo(&mut self, now: impl Fn() -> Duration) {
+    pub(super) fn count_solo(&mut self, now: impl Fn() -> Duration) {
         self.regions = self.regions.wrapping_add(1);
         let Phase::Solo { until } = self.phase else { return };
         if self.regions.is_multiple_of(16) && now() >= until {
@@ -106,7 +106,7 @@ impl Pace {
     }
 
     /// Takes note of a region that was timed and ended at `now`.
-    pub fn count(&mut self, now: Duration, region: Timed) {
+    pub(super) fn count(&mut self, now: Duration, region: Timed) {
         // Where the caller has no share it knows nothing.
         if region.shares.is_finite() {
             self.foreseen += region.own.as_secs_f64() * region.shares;

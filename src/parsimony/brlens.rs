@@ -1,6 +1,6 @@
 //! Starting branch lengths from the changes that parsimony puts on each edge.
 
-use super::data::{LANES, Lanes, ParsimonyData};
+use super::data::{ParsimonyData, STATE_WORDS, StateBits};
 use super::fitch::{BlockSweep, Step, count_zeros};
 use crate::tree::{DEFAULT_BRLEN, EdgeId, NodeId, Tree};
 
@@ -16,7 +16,7 @@ const PSEUDO_CHANGES: f64 = 0.1;
 /// of all partitions with taxa on both sides, corrected for multiple changes as Jukes & Cantor do:
 /// t = -b ln(1 - p/b), b = (s-1)/s, with the s states of the partition with most sites. Edges of which
 /// no partition knows anything get the default length.
-pub fn parsimony_brlens(tree: &mut Tree, data: &ParsimonyData) {
+pub(crate) fn parsimony_brlens(tree: &mut Tree, data: &ParsimonyData) {
     if tree.num_edges() == 0 {
         return;
     }
@@ -47,7 +47,7 @@ fn count_changes(tree: &Tree, data: &ParsimonyData) -> Vec<u64> {
     for (i, block) in data.blocks.iter().enumerate() {
         sweep.fill(data, i);
         let num_states = block.range().len();
-        let mut chosen = [[0; LANES]; 64];
+        let mut chosen = [[0; STATE_WORDS]; 64];
         let chosen = &mut chosen[..num_states];
         // The first end of the root edge takes a state of the second if it can; then downwards.
         let (root, [a, b]) = sweep.root;
@@ -71,15 +71,15 @@ fn count_changes(tree: &Tree, data: &ParsimonyData) -> Vec<u64> {
 
 /// One state per column out of `set`: the first that is also in `wanted`, else the first; returns
 /// the columns where it is in `wanted`.
-fn choose(wanted: &[Lanes], set: &[Lanes], out: &mut [Lanes]) -> Lanes {
-    let (mut kept, mut taken) = ([0u64; LANES], [0u64; LANES]);
+fn choose(wanted: &[StateBits], set: &[StateBits], out: &mut [StateBits]) -> StateBits {
+    let (mut kept, mut taken) = ([0u64; STATE_WORDS], [0u64; STATE_WORDS]);
     for (wanted, set) in wanted.iter().zip(set) {
-        for lane in 0..LANES {
+        for lane in 0..STATE_WORDS {
             kept[lane] |= wanted[lane] & set[lane];
         }
     }
     for ((wanted, set), out) in wanted.iter().zip(set).zip(out) {
-        for lane in 0..LANES {
+        for lane in 0..STATE_WORDS {
             out[lane] = set[lane] & (wanted[lane] | !kept[lane]) & !taken[lane];
             taken[lane] |= out[lane];
         }
@@ -117,8 +117,9 @@ fn count_sites(tree: &Tree, data: &ParsimonyData) -> Vec<u64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::data::ParsimonyPart;
     use super::super::naive::Sample;
-    use super::super::{ParsimonyPart, parsimony_score};
+    use super::super::parsimony_score;
     use super::*;
     use crate::rng::{Purpose, stream};
     use crate::tree::random_tree;

@@ -15,17 +15,17 @@ use crate::partition::Partition;
 use std::collections::BTreeMap;
 
 /// Words per state in a block.
-pub(super) const LANES: usize = 4;
+pub(super) const STATE_WORDS: usize = 4;
 /// One state's bits of a block.
-pub(super) type Lanes = [u64; LANES];
+pub(super) type StateBits = [u64; STATE_WORDS];
 /// State sets of all columns.
-pub(super) type Row = Box<[Lanes]>;
+pub(super) type Row = Box<[StateBits]>;
 
-const BLOCK_BITS: usize = 64 * LANES;
+const BLOCK_BITS: usize = 64 * STATE_WORDS;
 
 /// What parsimony needs of one partition.
 #[derive(Debug, Clone, Copy)]
-pub struct ParsimonyPart<'a> {
+pub(crate) struct ParsimonyPart<'a> {
     /// Number of character states, at most 64.
     pub num_states: usize,
     /// Taxa with data here; all others are undetermined throughout.
@@ -90,7 +90,7 @@ impl ParsimonyData {
     }
 
     /// Packs the patterns of all partitions; taxa are numbered 0..`num_taxa`.
-    pub fn new(num_taxa: usize, parts: &[ParsimonyPart]) -> Self {
+    pub(crate) fn new(num_taxa: usize, parts: &[ParsimonyPart]) -> Self {
         let mut tip_changes = vec![0u64; num_taxa];
         // Informative columns by number of states: (partition, pattern, weight).
         let mut columns: BTreeMap<usize, Vec<(usize, usize, usize)>> = BTreeMap::new();
@@ -114,7 +114,7 @@ impl ParsimonyData {
                 row_len += num_states;
             }
         }
-        let mut tips = vec![vec![[u64::MAX; LANES]; row_len].into_boxed_slice(); num_taxa];
+        let mut tips = vec![vec![[u64::MAX; STATE_WORDS]; row_len].into_boxed_slice(); num_taxa];
         for ((&num_states, list), &start) in columns.iter().zip(&starts) {
             let mut bit = 0;
             for &(p, pattern, weight) in list {
@@ -147,12 +147,12 @@ impl ParsimonyData {
 
     /// A row of ones: nothing known anywhere.
     pub(super) fn empty_row(&self) -> Row {
-        vec![[u64::MAX; LANES]; self.row_len].into()
+        vec![[u64::MAX; STATE_WORDS]; self.row_len].into()
     }
 }
 
 /// The blocks in which a row is not all ones, ascending: only there can it cost a change.
-pub(super) fn active_blocks(blocks: &[Block], row: &[Lanes]) -> Vec<u32> {
+pub(super) fn active_blocks(blocks: &[Block], row: &[StateBits]) -> Vec<u32> {
     let is_active = |block: &Block| row[block.range()].iter().flatten().any(|&w| w != u64::MAX);
     (0..).zip(blocks).filter(|(_, block)| is_active(block)).map(|(i, _)| i).collect()
 }
@@ -203,12 +203,12 @@ fn is_informative(
 }
 
 /// Clears `len` bits of one state from column `first` on; `row` starts at the columns' first block.
-fn clear_bits(row: &mut [Lanes], num_states: usize, state: usize, first: usize, len: usize) {
+fn clear_bits(row: &mut [StateBits], num_states: usize, state: usize, first: usize, len: usize) {
     let mut bit = first;
     while bit < first + len {
         let in_word = (64 - bit % 64).min(first + len - bit);
         let ones = u64::MAX >> (64 - in_word) << (bit % 64);
-        row[bit / BLOCK_BITS * num_states + state][bit / 64 % LANES] &= !ones;
+        row[bit / BLOCK_BITS * num_states + state][bit / 64 % STATE_WORDS] &= !ones;
         bit += in_word;
     }
 }

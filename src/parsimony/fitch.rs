@@ -11,7 +11,7 @@
 //! The bodies are plain loops over fixed-size arrays, which the compiler turns into vector code; the
 //! common numbers of states get their own copy.
 
-use super::data::{LANES, Lanes, ParsimonyData};
+use super::data::{ParsimonyData, STATE_WORDS, StateBits};
 use crate::tree::{EdgeId, Tree};
 
 /// Calls a body with slices whose length the compiler knows for the common numbers of states.
@@ -27,16 +27,16 @@ macro_rules! by_num_states {
 }
 
 #[inline(always)]
-fn combine_body(a: &[Lanes], b: &[Lanes], out: &mut [Lanes]) -> Lanes {
+fn combine_body(a: &[StateBits], b: &[StateBits], out: &mut [StateBits]) -> StateBits {
     let (b, out) = (&b[..a.len()], &mut out[..a.len()]);
-    let mut any = [0u64; LANES];
+    let mut any = [0u64; STATE_WORDS];
     for (a, b) in a.iter().zip(b) {
-        for lane in 0..LANES {
+        for lane in 0..STATE_WORDS {
             any[lane] |= a[lane] & b[lane];
         }
     }
     for ((a, b), out) in a.iter().zip(b).zip(out) {
-        for lane in 0..LANES {
+        for lane in 0..STATE_WORDS {
             out[lane] = (a[lane] & b[lane]) | (!any[lane] & (a[lane] | b[lane]));
         }
     }
@@ -45,16 +45,17 @@ fn combine_body(a: &[Lanes], b: &[Lanes], out: &mut [Lanes]) -> Lanes {
 
 /// State sets of a node from those of its two children; returns the columns without a change.
 #[inline]
-pub(super) fn combine_block(a: &[Lanes], b: &[Lanes], out: &mut [Lanes]) -> Lanes {
+pub(super) fn combine_block(a: &[StateBits], b: &[StateBits], out: &mut [StateBits]) -> StateBits {
     by_num_states!(combine_body, a, b, out)
 }
 
 #[inline(always)]
-fn insertion_body(a: &[Lanes], b: &[Lanes], subtree: &[Lanes]) -> u32 {
+fn insertion_body(a: &[StateBits], b: &[StateBits], subtree: &[StateBits]) -> u32 {
     let (b, subtree) = (&b[..a.len()], &subtree[..a.len()]);
-    let (mut any, mut by_both, mut by_either) = ([0u64; LANES], [0u64; LANES], [0u64; LANES]);
+    let (mut any, mut by_both, mut by_either) =
+        ([0u64; STATE_WORDS], [0u64; STATE_WORDS], [0u64; STATE_WORDS]);
     for ((a, b), s) in a.iter().zip(b).zip(subtree) {
-        for lane in 0..LANES {
+        for lane in 0..STATE_WORDS {
             let both = a[lane] & b[lane];
             any[lane] |= both;
             by_both[lane] |= both & s[lane];
@@ -62,7 +63,7 @@ fn insertion_body(a: &[Lanes], b: &[Lanes], subtree: &[Lanes]) -> u32 {
         }
     }
     let mut changes = 0;
-    for lane in 0..LANES {
+    for lane in 0..STATE_WORDS {
         changes += (!(by_both[lane] | (!any[lane] & by_either[lane]))).count_ones();
     }
     changes
@@ -71,12 +72,12 @@ fn insertion_body(a: &[Lanes], b: &[Lanes], subtree: &[Lanes]) -> u32 {
 /// Changes that a subtree adds when it is put into the edge between a and b: columns at which it
 /// shares no state with the set that a and b combine to. (That set is not stored.)
 #[inline]
-pub(super) fn insertion_cost_block(a: &[Lanes], b: &[Lanes], subtree: &[Lanes]) -> u32 {
+pub(super) fn insertion_cost_block(a: &[StateBits], b: &[StateBits], subtree: &[StateBits]) -> u32 {
     by_num_states!(insertion_body, a, b, subtree)
 }
 
 /// Number of columns whose bit is 0.
-pub(super) fn count_zeros(lanes: &Lanes) -> u64 {
+pub(super) fn count_zeros(lanes: &StateBits) -> u64 {
     lanes.iter().map(|w| u64::from(w.count_zeros())).sum()
 }
 
@@ -86,7 +87,7 @@ pub(super) struct BlockSweep {
     pub(super) steps: Vec<Step>,
     /// The edge that holds the virtual root, with its two ends.
     pub(super) root: (EdgeId, [usize; 2]),
-    sets: Vec<Lanes>,
+    sets: Vec<StateBits>,
     stride: usize,
 }
 
@@ -109,7 +110,7 @@ impl BlockSweep {
         BlockSweep {
             steps: steps.collect(),
             root: (root, tree.ends(root).map(|end| end.index())),
-            sets: vec![[0; LANES]; stride * tree.num_nodes()],
+            sets: vec![[0; STATE_WORDS]; stride * tree.num_nodes()],
             stride,
         }
     }
@@ -122,7 +123,7 @@ impl BlockSweep {
         for (tip, row) in data.tips.iter().enumerate() {
             self.set_mut(tip, num_states).copy_from_slice(&row[range.clone()]);
         }
-        let mut out = [[0; LANES]; 64];
+        let mut out = [[0; STATE_WORDS]; 64];
         let mut changes = 0;
         for step in 0..self.steps.len() {
             let Step { node, children: [(a, _), (b, _)] } = self.steps[step];
@@ -139,11 +140,11 @@ impl BlockSweep {
             ))
     }
 
-    pub(super) fn set(&self, node: usize, num_states: usize) -> &[Lanes] {
+    pub(super) fn set(&self, node: usize, num_states: usize) -> &[StateBits] {
         &self.sets[node * self.stride..][..num_states]
     }
 
-    pub(super) fn set_mut(&mut self, node: usize, num_states: usize) -> &mut [Lanes] {
+    pub(super) fn set_mut(&mut self, node: usize, num_states: usize) -> &mut [StateBits] {
         &mut self.sets[node * self.stride..][..num_states]
     }
 }

@@ -19,9 +19,10 @@ mod spr;
 mod stepwise;
 mod views;
 
-pub use brlens::parsimony_brlens;
-pub use data::{ParsimonyData, ParsimonyPart};
+pub use data::ParsimonyData;
 pub use fitch::parsimony_score;
-pub use spr::parsimony_spr;
-pub use stepwise::stepwise_addition;
-pub use views::ParsimonyViews;
+
+pub(crate) use brlens::parsimony_brlens;
+pub(crate) use spr::parsimony_spr;
+pub(crate) use stepwise::stepwise_addition;
+pub(crate) use views::ParsimonyViews;

@@ -12,7 +12,12 @@ use crate::tree::{EdgeId, Tree};
 /// Improves a tree by subtree pruning and regrafting until a round over all subtrees, in random
 /// order, finds no move that saves a change; among equally good places one is drawn. Returns the
 /// score reached.
-pub fn parsimony_spr(tree: &mut Tree, data: &ParsimonyData, radius: usize, rng: &mut Rng) -> u64 {
+pub(crate) fn parsimony_spr(
+    tree: &mut Tree,
+    data: &ParsimonyData,
+    radius: usize,
+    rng: &mut Rng,
+) -> u64 {
     let mut views = ParsimonyViews::new(tree, data);
     let mut subtrees: Vec<(EdgeId, usize)> =
         tree.edges().flat_map(|edge| [(edge, 0), (edge, 1)]).collect();
@@ -94,7 +99,7 @@ mod tests {
         let splits: Vec<_> = crate::tree::tree_splits(&truth).into_iter().map(|s| s.1).collect();
         let codes: Vec<Vec<crate::alphabet::Code>> =
             (0..30).map(|t| splits.iter().map(|s| u16::from(s.contains(t))).collect()).collect();
-        let part = super::super::ParsimonyPart {
+        let part = super::super::data::ParsimonyPart {
             num_states: 2,
             tip_taxa: &(0..30).collect::<Vec<_>>(),
             codes: &codes,

@@ -12,7 +12,7 @@ use crate::tree::{DEFAULT_BRLEN, EdgeId, NodeId, PrunedSubtree, Tree};
 /// A tree of all taxa by randomised stepwise addition. Among equally good edges one is drawn.
 ///
 /// Lengths are the default's halves: see [`super::parsimony_brlens`].
-pub fn stepwise_addition(data: &ParsimonyData, rng: &mut Rng) -> Tree {
+pub(crate) fn stepwise_addition(data: &ParsimonyData, rng: &mut Rng) -> Tree {
     let num_taxa = data.num_taxa();
     let mut order: Vec<u32> = (0..num_taxa as u32).collect();
     order.shuffle(rng);

@@ -10,7 +10,7 @@ use crate::tree::{EdgeId, NodeId, PrunedSubtree, Tree};
 
 /// Views of one tree over the data. The caller keeps tree and views together: after a move that was
 /// neither taken back nor made by [`ParsimonyViews::spr`] they must be built anew.
-pub struct ParsimonyViews<'d> {
+pub(crate) struct ParsimonyViews<'d> {
     data: &'d ParsimonyData,
     /// The two ends of each edge, in any order, and the row of what lies behind them: below
     /// `num_taxa` that of the taxon, else one of the pool.
@@ -26,7 +26,7 @@ const NO_ROW: u32 = u32::MAX;
 
 impl<'d> ParsimonyViews<'d> {
     /// Computes all views. The tree may still be growing: tips without an edge are left out.
-    pub fn new(tree: &Tree, data: &'d ParsimonyData) -> Self {
+    pub(crate) fn new(tree: &Tree, data: &'d ParsimonyData) -> Self {
         assert_eq!(tree.num_tips(), data.num_taxa(), "one tip per taxon");
         let mut views = ParsimonyViews {
             data,
@@ -41,7 +41,7 @@ impl<'d> ParsimonyViews<'d> {
     }
 
     /// Computes all views anew, of another tree of the same taxa.
-    pub fn look_at(&mut self, tree: &Tree) {
+    pub(crate) fn look_at(&mut self, tree: &Tree) {
         // Ascending numbers, taken from the end.
         let rows = self.data.num_taxa() as u32..(self.data.num_taxa() + self.pool.len()) as u32;
         self.free = rows.rev().collect();
@@ -135,7 +135,7 @@ impl<'d> ParsimonyViews<'d> {
     /// The `count` edges at most `radius` away where the subtree behind `pendant`, hanging at `attach`,
     /// costs least, with the changes it would add; the cheapest first, of equal ones that which the
     /// walk meets first. Its present place is not among them.
-    pub fn cheapest_insertions(
+    pub(crate) fn cheapest_insertions(
         &mut self,
         tree: &Tree,
         attach: NodeId,
@@ -217,7 +217,7 @@ impl<'d> ParsimonyViews<'d> {
 
     /// Moves the subtree behind `pendant` at `attach` into `target` (an edge of the pruned tree), in
     /// the tree and in its views. The target's length is halved.
-    pub fn spr(&mut self, tree: &mut Tree, attach: NodeId, pendant: EdgeId, target: EdgeId) {
+    pub(crate) fn spr(&mut self, tree: &mut Tree, attach: NodeId, pendant: EdgeId, target: EdgeId) {
         let [(a, edge_a), (b, edge_b)] = tree.other_links(attach, pendant);
         let [row_a, row_b] = [self.view(edge_a, a), self.view(edge_b, b)];
         let [from_a, from_b] = [edge_a, edge_b].map(|edge| self.view(edge, attach));
@@ -281,7 +281,7 @@ impl<'d> ParsimonyViews<'d> {
                 let number = self.view(next_edge, into) as usize - self.data.num_taxa();
                 let mut row = std::mem::take(&mut self.pool[number]);
                 let mut changed = Vec::new();
-                let mut set = [[0; super::data::LANES]; 64];
+                let mut set = [[0; super::data::STATE_WORDS]; 64];
                 for &block in &blocks {
                     let range = self.data.blocks[block as usize].range();
                     let set = &mut set[..range.len()];

@@ -48,7 +48,7 @@ pub fn build_patterns(
 
 /// Number of states of a multi-state partition whose model does not say it (RAxML's `MULTI`): the highest state
 /// that is seen, and all below it; at least 2. Unknown characters say nothing.
-pub fn num_states_seen(alignment: &Alignment, def: &PartitionDef) -> usize {
+pub(crate) fn num_states_seen(alignment: &Alignment, def: &PartitionDef) -> usize {
     let row = |taxon| {
         let row = alignment.row(taxon);
         def.sites.iter().map(move |&site| row[site as usize])
@@ -67,7 +67,7 @@ fn characters(row: &[u8], columns: &[u32]) -> [u8; 3] {
 }
 
 /// A fault for codon data whose columns cannot be taken in threes, `None` if they can.
-pub fn check_frame(def: &PartitionDef, data_type: DataType) -> Option<Fault> {
+pub(crate) fn check_frame(def: &PartitionDef, data_type: DataType) -> Option<Fault> {
     let per_site = data_type.chars_per_site();
     let num_columns = def.sites.len();
     (!num_columns.is_multiple_of(per_site)).then(|| {

@@ -1,4 +1,4 @@
-//! [`PartitionDef`], one partition as it was defined, and [`Parsed`], what a grammar made of a file.
+//! [`PartitionDef`], one partition as it was defined, and [`ParsedFile`], what a grammar made of a file.
 
 use crate::error::{Fault, Place};
 
@@ -17,7 +17,7 @@ pub struct PartitionDef {
 
 /// What a grammar made of a text.
 #[derive(Debug, Default)]
-pub(super) struct Parsed {
+pub(super) struct ParsedFile {
     /// Partitions in the order of the file.
     pub defs: Vec<PartitionDef>,
     /// Everything wrong so far.
@@ -28,10 +28,10 @@ pub(super) struct Parsed {
     pub incomplete: bool,
 }
 
-impl Parsed {
+impl ParsedFile {
     /// True if there is no point in reading on: more faults than anybody reads, or so many columns more than the
     /// alignment has that they overlap, whatever comes.
-    pub fn is_hopeless(&self, num_sites: usize) -> bool {
+    pub(super) fn is_hopeless(&self, num_sites: usize) -> bool {
         let limit = num_sites.saturating_mul(4).saturating_add(MAX_SURPLUS);
         self.faults.len() >= MAX_FAULTS || self.num_columns > limit
     }

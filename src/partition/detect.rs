@@ -12,7 +12,7 @@ const MIN_NUCLEOTIDES: f64 = 0.5;
 /// The data type that the characters of a partition show: DNA, protein, binary or multi-state; DNA if there are
 /// none. Never codons: their columns look like DNA. A few wrong letters do not make nucleotides a protein, so
 /// that they can be refused by name.
-pub fn detect_data_type(alignment: &Alignment, def: &PartitionDef) -> DataType {
+pub(crate) fn detect_data_type(alignment: &Alignment, def: &PartitionDef) -> DataType {
     let mut counts = [0u64; 256];
     for taxon in 0..alignment.num_taxa() {
         let row = alignment.row(taxon);

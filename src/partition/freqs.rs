@@ -22,7 +22,7 @@ const MAX_EM_ROUNDS: usize = 100_000;
 
 /// Frequencies of the states, summing to 1, and the states that had to be raised to the floor of 1e-4 (ascending;
 /// the caller warns). Without any determined cell all states are equally frequent and none counts as raised.
-pub fn empirical_freqs(patterns: &Patterns, num_states: usize) -> (Vec<f64>, Vec<usize>) {
+pub(super) fn empirical_freqs(patterns: &Patterns, num_states: usize) -> (Vec<f64>, Vec<usize>) {
     let Some(mut freqs) = counted_freqs(patterns, num_states) else {
         return (vec![1.0 / num_states as f64; num_states], Vec::new());
     };
@@ -65,7 +65,7 @@ pub fn count_freqs(model: &mut Model, patterns: &Patterns) -> Vec<usize> {
 ///
 /// Every nucleotide that is certain is counted where it stands, those of codons known in part as well; ambiguous
 /// ones are ignored, and no floor is applied. A position without any certain nucleotide has equal frequencies.
-pub fn nucleotide_freqs(patterns: &Patterns) -> Option<[[f64; 4]; 3]> {
+pub(super) fn nucleotide_freqs(patterns: &Patterns) -> Option<[[f64; 4]; 3]> {
     let DataType::Codon(code) = patterns.data_type else {
         return None;
     };

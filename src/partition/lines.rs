@@ -3,14 +3,14 @@
 //! One partition per line; blank lines and everything after `#` mean nothing; white space means nothing, except
 //! inside names. The name stands after the last comma before `=`, so a model may contain commas.
 
-use super::definition::{Parsed, PartitionDef};
+use super::definition::{ParsedFile, PartitionDef};
 use super::glyphs::{Glyph, glyphs_of_line, place_of, spell, spell_model, trim};
 use super::ranges::{Separator, parse_ranges};
 use crate::error::{Fault, Place};
 
 /// Reads a partition file in one of the line grammars.
-pub(super) fn parse_lines(text: &str, file: &str, num_sites: usize) -> Parsed {
-    let mut parsed = Parsed::default();
+pub(super) fn parse_lines(text: &str, file: &str, num_sites: usize) -> ParsedFile {
+    let mut parsed = ParsedFile::default();
     for (i, line) in text.lines().enumerate() {
         if parsed.is_hopeless(num_sites) {
             parsed.incomplete = true;

@@ -3,6 +3,26 @@
 //! [`parse_partitions`] reads the three grammars of partition files (see `partitions/README.md`), [`PartitionDef`]
 //! is one line of them, [`build_patterns`] turns it into encoded, compressed columns, [`Partition`] is both with the model. What the model strings
 //! in a partition file mean is the business of the model room.
+//!
+//! # Examples
+//!
+//! The first codon positions of an alignment, and their patterns:
+//!
+//! ```
+//! use mlsearch::alignment::read_alignment_from;
+//! use mlsearch::alphabet::DataType;
+//! use mlsearch::partition::{build_patterns, parse_partitions};
+//!
+//! let alignment = read_alignment_from(&b"2 6\nx ACGATG\ny ACTAGG\n"[..], "genes.phy")?;
+//! let text = "GTR+G, first = 1-6\\3\nJC, others = 2-6\\3, 3-6\\3";
+//! let partitions = parse_partitions(text, "genes.part", alignment.num_sites(), false)?;
+//! assert_eq!((partitions[0].name.as_str(), partitions[0].model.as_str()), ("first", "GTR+G"));
+//! assert_eq!(partitions[0].sites, [0, 3]);
+//!
+//! let patterns = build_patterns(&alignment, &partitions[0], DataType::Dna).unwrap();
+//! assert_eq!((patterns.num_sites, patterns.num_patterns()), (2, 1));
+//! # Ok::<(), mlsearch::error::Error>(())
+//! ```
 
 mod build;
 mod coverage;
@@ -17,11 +37,13 @@ mod ranges;
 mod resolved;
 mod suspicion;
 
-pub use build::{build_patterns, check_frame, gappyness, num_states_seen};
+pub use build::{build_patterns, gappyness};
 pub use definition::{PartitionDef, whole_alignment};
-pub use detect::detect_data_type;
-pub use freqs::{count_freqs, empirical_freqs, nucleotide_freqs};
+pub use freqs::count_freqs;
 pub use parse::parse_partitions;
-pub use ranges::format_ranges;
 pub use resolved::Partition;
-pub use suspicion::suspicions;
+
+pub(crate) use build::{check_frame, num_states_seen};
+pub(crate) use detect::detect_data_type;
+pub(crate) use ranges::format_ranges;
+pub(crate) use suspicion::suspicions;

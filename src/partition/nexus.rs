@@ -4,7 +4,7 @@
 //! Commands end with `;`, comments stand in `[ ]`, words are compared without case, names may be quoted with `'`.
 //! Without `charpartition` every charset is a partition without a model. Other blocks are skipped.
 
-use super::definition::{Parsed, PartitionDef};
+use super::definition::{ParsedFile, PartitionDef};
 use super::glyphs::{Glyph, place_of, spell, spell_model, trim};
 use super::ranges::{Separator, parse_ranges};
 use crate::error::{Fault, Place, abridged};
@@ -16,8 +16,8 @@ pub(super) fn is_nexus(text: &str) -> bool {
 }
 
 /// Reads the `sets` block of a NEXUS text.
-pub(super) fn parse_nexus(text: &[Glyph], file: &str, num_sites: usize) -> Parsed {
-    let mut parsed = Parsed::default();
+pub(super) fn parse_nexus(text: &[Glyph], file: &str, num_sites: usize) -> ParsedFile {
+    let mut parsed = ParsedFile::default();
     let body = &trim(text)["#nexus".len()..];
     let text = remove_comments(body, file, &mut parsed);
     let mut commands = split_outside(&text, ';');
@@ -82,7 +82,7 @@ enum Block {
     Other,
 }
 
-impl Parsed {
+impl ParsedFile {
     /// A fault that may have cost columns.
     fn refuse(&mut self, at: &[Glyph], file: &str, message: &str) {
         self.incomplete = true;
@@ -189,7 +189,7 @@ fn of_type(model: String, data_type: &str) -> String {
 }
 
 /// The text without `[comments]`, which may be nested; quotes protect brackets.
-fn remove_comments(text: &[Glyph], file: &str, parsed: &mut Parsed) -> Vec<Glyph> {
+fn remove_comments(text: &[Glyph], file: &str, parsed: &mut ParsedFile) -> Vec<Glyph> {
     let mut kept = Vec::with_capacity(text.len());
     let mut opened: Vec<usize> = Vec::new();
     let mut quoted = false;

@@ -4,7 +4,7 @@
 //! unassigned columns) is checked here and in `coverage`.
 
 use super::coverage::check_coverage;
-use super::definition::{Parsed, PartitionDef};
+use super::definition::{ParsedFile, PartitionDef};
 use super::glyphs::glyphs;
 use super::lines::parse_lines;
 use super::nexus::{is_nexus, parse_nexus};
@@ -31,7 +31,7 @@ pub fn parse_partitions(
     } else {
         parse_lines(text, file_name, num_sites)
     };
-    let Parsed { defs, mut faults, incomplete, .. } = parsed;
+    let ParsedFile { defs, mut faults, incomplete, .. } = parsed;
     if defs.is_empty() && faults.is_empty() {
         faults.push(Fault::new(
             Place::file(file_name),

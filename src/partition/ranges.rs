@@ -142,7 +142,7 @@ fn parse_number(text: &str) -> Option<usize> {
 
 /// Columns (counted from 0) as the shortest list of ranges read from left to right, in the given order:
 /// `1-100\3, 200-300`. Reading it gives the same columns.
-pub fn format_ranges(sites: &[u32]) -> String {
+pub(crate) fn format_ranges(sites: &[u32]) -> String {
     let runs = split_runs(sites);
     runs.iter().map(format_run).collect::<Vec<_>>().join(", ")
 }

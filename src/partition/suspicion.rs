@@ -15,7 +15,7 @@ const MIN_LETTERS: usize = 20;
 const MIN_DIFFERENT: usize = 3;
 
 /// Warnings about the partitions of an alignment.
-pub fn suspicions(alignment: &Alignment, partitions: &[Partition]) -> Vec<String> {
+pub(crate) fn suspicions(alignment: &Alignment, partitions: &[Partition]) -> Vec<String> {
     let mut warnings: Vec<String> = partitions
         .iter()
         .filter(|partition| reads_letters_as_states(partition) && is_like_dna(alignment, partition))

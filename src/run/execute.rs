@@ -5,7 +5,7 @@ use super::commands::{
     support,
 };
 use super::plan::{Command, Plan};
-use super::work::{Record, Session};
+use super::work::{RunRecord, Session};
 use crate::error::{Error, Fault, Place, Result};
 use crate::input::STANDARD_INPUT;
 use crate::observer::{Event, Observer};
@@ -18,7 +18,7 @@ use std::path::Path;
 /// Refused input or output names (exit code 2) before anything is computed; failures later (1).
 pub fn execute(plan: &Plan) -> Result<()> {
     check_input_files(plan)?;
-    let mut record = Record::open(plan)?;
+    let mut record = RunRecord::open(plan)?;
     match carry_out(plan, &mut record) {
         Ok(()) => record.close(plan),
         Err(error) => {
@@ -28,7 +28,7 @@ pub fn execute(plan: &Plan) -> Result<()> {
     }
 }
 
-fn carry_out(plan: &Plan, record: &mut Record) -> Result<()> {
+fn carry_out(plan: &Plan, record: &mut RunRecord) -> Result<()> {
     let head = format!("mlsearch {}: {}, seed {}", record.report.version, plan.task(), plan.seed);
     record.progress.text(&head);
     record.progress.detail_about_run(&format!("command: {}", plan.command_line));

@@ -4,16 +4,17 @@
 //! commands of this room. Nothing here reads a file.
 
 use crate::likelihood::BrlenLinkage;
-use crate::output::{ANALYSIS_KINDS, Kind};
+use crate::model_selection::Criterion;
+use crate::output::{ANALYSIS_KINDS, OutputKind};
 use crate::search::SearchEffort;
-use crate::selection::Criterion;
+use crate::tree::ConsensusRule;
 use std::path::{Path, PathBuf};
 
 /// Seed of a run that was given none: such a run can be repeated, too.
-pub const DEFAULT_SEED: u64 = 12345;
+pub(crate) const DEFAULT_SEED: u64 = 12345;
 
 /// Number of bootstrap replicates when a long option asks for replicates without a number.
-pub const DEFAULT_REPLICATES: usize = 100;
+pub(crate) const DEFAULT_REPLICATES: usize = 100;
 
 /// Where trees come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,17 +27,6 @@ pub enum TreeSource {
     Random(usize),
     /// All trees of a Newick file.
     File(PathBuf),
-}
-
-/// Which splits a consensus tree shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ConsensusRule {
-    /// Those in all trees.
-    Strict,
-    /// Those in more than half of the trees.
-    Majority,
-    /// Majority, then by falling frequency whatever still fits.
-    MajorityExtended,
 }
 
 /// Number of threads.
@@ -226,45 +216,54 @@ pub struct Plan {
 
 impl Plan {
     /// Every file this run will write: what has to be free before anything is computed.
-    pub fn output_kinds(&self) -> Vec<Kind> {
+    pub fn output_kinds(&self) -> Vec<OutputKind> {
         let unlinked = self.linkage() == BrlenLinkage::Unlinked;
         let mut kinds = match &self.command {
             Command::Search => {
-                vec![Kind::StartTree, Kind::BestTree, Kind::BestModel, Kind::MlTrees]
+                vec![
+                    OutputKind::StartTree,
+                    OutputKind::BestTree,
+                    OutputKind::BestModel,
+                    OutputKind::MlTrees,
+                ]
             }
-            Command::Evaluate => vec![Kind::BestTree, Kind::BestModel, Kind::MlTrees],
-            Command::Bootstrap => vec![Kind::Bootstraps],
+            Command::Evaluate => {
+                vec![OutputKind::BestTree, OutputKind::BestModel, OutputKind::MlTrees]
+            }
+            Command::Bootstrap => vec![OutputKind::Bootstraps],
             Command::All => vec![
-                Kind::StartTree,
-                Kind::BestTree,
-                Kind::BestModel,
-                Kind::MlTrees,
-                Kind::Bootstraps,
-                Kind::Support,
+                OutputKind::StartTree,
+                OutputKind::BestTree,
+                OutputKind::BestModel,
+                OutputKind::MlTrees,
+                OutputKind::Bootstraps,
+                OutputKind::Support,
             ],
-            Command::Start => vec![Kind::StartTree],
+            Command::Start => vec![OutputKind::StartTree],
             Command::Check => return Vec::new(),
-            Command::Support { .. } => vec![Kind::Support],
-            Command::RfDist { .. } => vec![Kind::RfDistances],
-            Command::Consense { .. } => vec![Kind::ConsensusTree],
-            Command::Simulate(_) => vec![Kind::Alignment, Kind::Partitions, Kind::TrueTree],
+            Command::Support { .. } => vec![OutputKind::Support],
+            Command::RfDist { .. } => vec![OutputKind::RfDistances],
+            Command::Consense { .. } => vec![OutputKind::ConsensusTree],
+            Command::Simulate(_) => {
+                vec![OutputKind::Alignment, OutputKind::Partitions, OutputKind::TrueTree]
+            }
         };
         if matches!(self.command, Command::Search | Command::Evaluate | Command::All) {
             if unlinked {
-                kinds.push(Kind::BestPartitionTrees);
+                kinds.push(OutputKind::BestPartitionTrees);
             }
             if self.output.sitelh {
-                kinds.push(Kind::SiteLh);
+                kinds.push(OutputKind::SiteLh);
             }
         }
-        kinds.extend([Kind::Log, Kind::Json]);
+        kinds.extend([OutputKind::Log, OutputKind::Json]);
         kinds
     }
 
     /// What `--redo` removes before the first result: all that an analysis of sequences may have left
     /// under the prefix, so that nothing of another run stands beside the results of this one. Commands
     /// on trees follow such an analysis and replace only their own files.
-    pub fn replaced_kinds(&self) -> Vec<Kind> {
+    pub fn replaced_kinds(&self) -> Vec<OutputKind> {
         match &self.command {
             Command::Search
             | Command::Evaluate

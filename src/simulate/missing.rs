@@ -99,12 +99,12 @@ pub fn draw_presence(
 
 #[cfg(test)]
 mod tests {
-    use super::super::yule::random_tree;
+    use super::super::yule::yule_tree;
     use super::*;
     use crate::rng::{Purpose, stream};
 
     fn drawn(num_taxa: usize, num_genes: usize, missing: f64, seed: u64) -> Result<Vec<Vec<bool>>> {
-        let tree = random_tree(num_taxa, 0.1, &mut stream(seed, Purpose::Test, 0));
+        let tree = yule_tree(num_taxa, 0.1, &mut stream(seed, Purpose::Test, 0));
         draw_presence(&tree, num_genes, missing, &mut stream(seed, Purpose::Test, 1))
     }
 

@@ -10,7 +10,7 @@ use rand::RngExt;
 ///
 /// # Panics
 /// If `num_tips` is less than 3.
-pub fn random_tree(num_tips: usize, mean_brlen: f64, rng: &mut Rng) -> Tree {
+pub fn yule_tree(num_tips: usize, mean_brlen: f64, rng: &mut Rng) -> Tree {
     assert!(num_tips >= 3, "a random tree has at least 3 tips");
     let mut order: Vec<u32> = (0..num_tips as u32).collect();
     for i in (1..num_tips).rev() {
@@ -52,7 +52,7 @@ mod tests {
     #[test]
     fn random_trees_are_whole_repeatable_and_have_the_mean_length() {
         for num_tips in [3, 4, 5, 50, 2000] {
-            let draw = |seed| random_tree(num_tips, 0.1, &mut stream(seed, Purpose::Test, 0));
+            let draw = |seed| yule_tree(num_tips, 0.1, &mut stream(seed, Purpose::Test, 0));
             let tree = draw(1);
             tree.assert_integrity();
             assert!(tree == draw(1) && tree != draw(2));

@@ -5,7 +5,7 @@ use super::splits::{Split, SplitTable};
 
 /// Which splits a consensus keeps.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum ConsensusKind {
+pub enum ConsensusRule {
     /// Those in every tree.
     Strict,
     /// Those in more than half of the trees, or, for a threshold above 0.5, in at least that share.
@@ -32,7 +32,7 @@ pub struct ConsensusTree {
 pub fn consensus<'a>(
     num_tips: usize,
     trees: impl IntoIterator<Item = &'a [Split]>,
-    kind: ConsensusKind,
+    rule: ConsensusRule,
 ) -> ConsensusTree {
     let mut table = SplitTable::default();
     let mut counts: Vec<usize> = Vec::new();
@@ -45,18 +45,18 @@ pub fn consensus<'a>(
             counts[number] += 1;
         }
     }
-    let is_kept = |count: usize| match kind {
-        ConsensusKind::Strict => count == num_trees,
+    let is_kept = |count: usize| match rule {
+        ConsensusRule::Strict => count == num_trees,
         // 0.55 of 100 trees is 55.00000000000001 in binary: the slack forgives that.
-        ConsensusKind::Majority(t) if t > 0.5 => count as f64 + 1e-9 >= t * num_trees as f64,
-        ConsensusKind::Majority(_) | ConsensusKind::Extended => 2 * count > num_trees,
+        ConsensusRule::Majority(t) if t > 0.5 => count as f64 + 1e-9 >= t * num_trees as f64,
+        ConsensusRule::Majority(_) | ConsensusRule::Extended => 2 * count > num_trees,
     };
     let mut candidates: Vec<(usize, &Split)> = counts.into_iter().zip(table.splits()).collect();
     candidates.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1)));
     let mut kept: Vec<(Split, f64)> = Vec::new();
     for (count, split) in candidates {
         let fits = is_kept(count)
-            || (kind == ConsensusKind::Extended
+            || (rule == ConsensusRule::Extended
                 && kept.iter().all(|(other, _)| split.is_compatible(other)));
         if fits {
             kept.push((split.clone(), 100.0 * count as f64 / num_trees as f64));
@@ -126,28 +126,28 @@ mod tests {
         tree_splits(tree).into_iter().map(|s| s.1).collect()
     }
 
-    fn text_of(trees: &str, kind: ConsensusKind) -> String {
+    fn text_of(trees: &str, rule: ConsensusRule) -> String {
         let trees = read_newick(trees, "t").unwrap();
         let tips = trees[0].nodes.iter().filter(|n| n.children.is_empty()).count();
         let taxa = Taxa::new(NAMES[..tips].iter().map(|s| s.to_string()).collect()).unwrap();
         let trees: Vec<Vec<Split>> =
             trees.iter().map(|t| splits_of(&t.to_tree(&taxa, "t", None).unwrap().0)).collect();
-        consensus(tips, trees.iter().map(Vec::as_slice), kind).to_newick(|i| NAMES[i])
+        consensus(tips, trees.iter().map(Vec::as_slice), rule).to_newick(|i| NAMES[i])
     }
 
     #[test]
     fn strict_majority_and_extended() {
         let trees = "((A,B),C,((D,E),(F,G))); ((A,B),C,((D,E),(F,G))); ((A,B),D,((C,E),(F,G))); ((A,C),F,(B,(G,(D,E))));";
-        assert_eq!(text_of(trees, ConsensusKind::Strict), "(A,B,C,D,E,F,G);");
-        assert_eq!(text_of(trees, ConsensusKind::Majority(0.5)), "(A,B,(C,(D,E)75,(F,G)75)75);");
-        assert_eq!(text_of(trees, ConsensusKind::Majority(0.75)), "(A,B,(C,(D,E)75,(F,G)75)75);");
-        assert_eq!(text_of(trees, ConsensusKind::Majority(0.8)), "(A,B,C,D,E,F,G);");
-        assert_eq!(text_of(trees, ConsensusKind::Extended), "(A,B,(C,((D,E)75,(F,G)75)50)75);");
+        assert_eq!(text_of(trees, ConsensusRule::Strict), "(A,B,C,D,E,F,G);");
+        assert_eq!(text_of(trees, ConsensusRule::Majority(0.5)), "(A,B,(C,(D,E)75,(F,G)75)75);");
+        assert_eq!(text_of(trees, ConsensusRule::Majority(0.75)), "(A,B,(C,(D,E)75,(F,G)75)75);");
+        assert_eq!(text_of(trees, ConsensusRule::Majority(0.8)), "(A,B,C,D,E,F,G);");
+        assert_eq!(text_of(trees, ConsensusRule::Extended), "(A,B,(C,((D,E)75,(F,G)75)50)75);");
         assert_eq!(
-            text_of("(A,B,(C,D)); (A,C,(B,D));", ConsensusKind::Majority(0.5)),
+            text_of("(A,B,(C,D)); (A,C,(B,D));", ConsensusRule::Majority(0.5)),
             "(A,B,C,D);"
         );
-        assert_eq!(text_of("(A,B,C);", ConsensusKind::Extended), "(A,B,C);");
+        assert_eq!(text_of("(A,B,C);", ConsensusRule::Extended), "(A,B,C);");
     }
 
     #[test]
@@ -156,8 +156,8 @@ mod tests {
         let names: Vec<String> = (0..70).map(|i| format!("t{i}")).collect();
         let tree = random_tree(70, 0.1, &mut rng);
         let splits = splits_of(&tree);
-        for kind in [ConsensusKind::Strict, ConsensusKind::Majority(0.5), ConsensusKind::Extended] {
-            let text = consensus(70, [splits.as_slice()], kind).to_newick(|i| &names[i]);
+        for rule in [ConsensusRule::Strict, ConsensusRule::Majority(0.5), ConsensusRule::Extended] {
+            let text = consensus(70, [splits.as_slice()], rule).to_newick(|i| &names[i]);
             let options = NewickOptions { brlens: false, ..NewickOptions::default() };
             assert_eq!(text.replace(")100", ")"), write_newick(&tree, |i| &names[i], &options));
         }
@@ -168,7 +168,7 @@ mod tests {
         let mut rng = stream(1, Purpose::Test, 1);
         let trees: Vec<Vec<Split>> =
             (0..30).map(|_| splits_of(&random_tree(12, 0.1, &mut rng))).collect();
-        let tree = consensus(12, trees.iter().map(Vec::as_slice), ConsensusKind::Extended);
+        let tree = consensus(12, trees.iter().map(Vec::as_slice), ConsensusRule::Extended);
         let kept = tree.splits();
         assert!(kept.iter().all(|(a, _)| kept.iter().all(|(b, _)| a.is_compatible(b))));
         for split in trees.iter().flatten() {

@@ -19,7 +19,7 @@ use super::topology::{EdgeId, NodeId, Tree};
 
 /// Where one global edge lies on T|g. All lengths are exact: they are sums on the length grid.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Image {
+pub(crate) struct Image {
     /// The induced edge.
     pub edge: EdgeId,
     /// The end of that edge from which `position` is measured (a node of T|g).
@@ -43,7 +43,7 @@ const NOWHERE: Image = Image {
 
 /// The map from the global tree to T|g, for one set of taxa.
 #[derive(Debug, Clone)]
-pub struct Restriction {
+pub(crate) struct Restriction {
     taxa: Vec<usize>,
     images: Vec<Image>,
     /// Per global node, seen from taxon 0 of the set: the first node of T|g at or behind it.
@@ -56,7 +56,7 @@ pub struct Restriction {
 
 impl Restriction {
     /// The map and T|g, both built afresh. `taxa` are tips of `global`, ascending.
-    pub fn new(global: &Tree, taxa: &[usize]) -> (Self, Tree) {
+    pub(crate) fn new(global: &Tree, taxa: &[usize]) -> (Self, Tree) {
         let mut restriction = Restriction {
             taxa: taxa.to_vec(),
             images: vec![NOWHERE; global.num_edges()],
@@ -73,17 +73,17 @@ impl Restriction {
     }
 
     /// The taxa of the set, ascending; tip i of T|g is `taxa()[i]`.
-    pub fn taxa(&self) -> &[usize] {
+    pub(crate) fn taxa(&self) -> &[usize] {
         &self.taxa
     }
 
     /// Where a global edge lies. Meaningless for sets of fewer than two taxa.
-    pub fn image(&self, edge: EdgeId) -> &Image {
+    pub(crate) fn image(&self, edge: EdgeId) -> &Image {
         &self.images[edge.index()]
     }
 
     /// True if the edge has taxa of the set on both sides.
-    pub fn is_on_path(&self, edge: EdgeId) -> bool {
+    pub(crate) fn is_on_path(&self, edge: EdgeId) -> bool {
         self.images[edge.index()].hang.is_none()
     }
 
@@ -132,7 +132,7 @@ impl Restriction {
 
     /// Brings the map up to date after the global tree, and T|g with it, has changed. Returns the
     /// length of every edge of T|g as the sum of the global lengths on its path.
-    pub fn update(&mut self, global: &Tree, local: &Tree) -> Vec<f64> {
+    pub(crate) fn update(&mut self, global: &Tree, local: &Tree) -> Vec<f64> {
         let mut lengths = vec![0.0; local.num_edges()];
         if self.taxa.len() < 2 {
             return lengths;

@@ -1,6 +1,24 @@
 //! Unrooted binary trees: structure, moves, restriction to the taxa of one partition, text.
 //!
 //! No sequence, no model and no likelihood is known here.
+//!
+//! # Examples
+//!
+//! ```
+//! use mlsearch::taxa::Taxa;
+//! use mlsearch::tree::{NewickOptions, read_newick, write_newick};
+//!
+//! let names = ["A", "B", "C", "D"];
+//! let taxa = Taxa::new(names.map(String::from).to_vec()).unwrap();
+//! let read = read_newick("((D:0.25,C:0.5):0.125,B:1,A:2);", "typed.tree")?;
+//! let (tree, has_lengths) = read[0].to_tree(&taxa, "typed.tree", None)?;
+//! assert_eq!((tree.num_tips(), tree.num_edges(), has_lengths), (4, 5, true));
+//! assert_eq!(tree.total_length(), 3.875);
+//!
+//! let text = write_newick(&tree, |tip| taxa.name(tip), &NewickOptions::default());
+//! assert_eq!(text, "(A:2,B:1,(C:0.5,D:0.25):0.125);");
+//! # Ok::<(), mlsearch::error::Error>(())
+//! ```
 
 mod consensus;
 mod induced;
@@ -13,13 +31,16 @@ mod splits;
 mod topology;
 mod walk;
 
-pub use consensus::{ConsensusKind, ConsensusTree, consensus};
-pub use induced::{Image, Restriction};
-pub use newick_read::{NewickNode, NewickReader, NewickTree, read_newick};
-pub use newick_tree::{DEFAULT_BRLEN, MAX_READ_BRLEN, RESOLVED_BRLEN, SubsetTree};
-pub use newick_write::{
-    EdgeLabels, NewickOptions, format_brlen, quote, support_label, write_newick,
-};
-pub use random::{draw_exponential_brlens, random_tree};
-pub use splits::{Split, SplitTable, same_topology, tree_splits};
-pub use topology::{EdgeId, NodeId, PrunedSubtree, RegraftUndo, Tree, to_length_grid};
+pub use consensus::{ConsensusRule, ConsensusTree, consensus};
+pub use newick_read::{NewickNode, NewickTree, read_newick};
+pub use newick_write::{EdgeLabels, NewickOptions, write_newick};
+pub use random::random_tree;
+pub use splits::{Split, same_topology, tree_splits};
+pub use topology::{EdgeId, NodeId, Tree};
+
+pub(crate) use induced::{Image, Restriction};
+pub(crate) use newick_read::NewickReader;
+pub(crate) use newick_tree::{DEFAULT_BRLEN, SubsetTree};
+pub(crate) use newick_write::support_label;
+pub(crate) use splits::SplitTable;
+pub(crate) use topology::{PrunedSubtree, RegraftUndo, to_length_grid};

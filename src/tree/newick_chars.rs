@@ -20,7 +20,7 @@ pub(super) struct Characters<'a> {
 }
 
 impl<'a> Characters<'a> {
-    pub fn new(reader: impl BufRead + 'a, file: &str) -> Self {
+    pub(super) fn new(reader: impl BufRead + 'a, file: &str) -> Self {
         let mut characters = Characters {
             reader: Box::new(reader),
             file: file.to_string(),
@@ -36,12 +36,12 @@ impl<'a> Characters<'a> {
     }
 
     /// The next character, which stays the next.
-    pub fn peek(&self) -> Option<char> {
+    pub(super) fn peek(&self) -> Option<char> {
         self.next
     }
 
     /// Takes the next character; none comes after the end, a failure or [`Characters::stop`].
-    pub fn bump(&mut self) -> Option<char> {
+    pub(super) fn bump(&mut self) -> Option<char> {
         let character = self.next?;
         self.next = self.decode();
         // A lone carriage return ends a line too (old Macintosh files), one before '\n' does not.
@@ -55,13 +55,13 @@ impl<'a> Characters<'a> {
     }
 
     /// Ends the text here.
-    pub fn stop(&mut self) {
+    pub(super) fn stop(&mut self) {
         self.next = None;
         self.at = usize::MAX;
     }
 
     /// True after [`Characters::stop`] or a failure.
-    pub fn is_stopped(&self) -> bool {
+    pub(super) fn is_stopped(&self) -> bool {
         self.at == usize::MAX
     }
 
@@ -69,7 +69,7 @@ impl<'a> Characters<'a> {
     ///
     /// # Errors
     /// A failure to read, or bytes that are no text.
-    pub fn finish(self) -> Result<()> {
+    pub(super) fn finish(self) -> Result<()> {
         self.failure.map_or(Ok(()), Err)
     }
 

@@ -37,7 +37,7 @@ pub struct NewickTree {
 impl NewickTree {
     /// Forgets all branch lengths: for callers who need only the topology and must not stumble over
     /// lengths that are not substitutions per site.
-    pub fn drop_lengths(&mut self) {
+    pub(crate) fn drop_lengths(&mut self) {
         for node in &mut self.nodes {
             node.length = None;
         }
@@ -47,7 +47,7 @@ impl NewickTree {
 /// Reads all trees of a text; `file` is the name to show in faults.
 ///
 /// # Errors
-/// As [`NewickReader::finish`].
+/// [`Error::Input`] with every syntax fault of every tree, or if there is no tree.
 pub fn read_newick(text: &str, file: &str) -> Result<Vec<NewickTree>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut reader = NewickReader::new(text.as_bytes(), file);
@@ -57,14 +57,14 @@ pub fn read_newick(text: &str, file: &str) -> Result<Vec<NewickTree>> {
 }
 
 /// Reads the trees of a text one after the other.
-pub struct NewickReader<'a> {
+pub(crate) struct NewickReader<'a> {
     parser: Parser<'a>,
     any: bool,
 }
 
 impl<'a> NewickReader<'a> {
     /// A reader of trees of at most 2 million taxa; `file` is the name to show in faults.
-    pub fn new(reader: impl BufRead + 'a, file: &str) -> Self {
+    pub(crate) fn new(reader: impl BufRead + 'a, file: &str) -> Self {
         let lexer = Lexer { chars: Characters::new(reader, file) };
         let mut parser =
             Parser { lexer, faults: Vec::new(), num_taxa: None, max_nodes: 2 * MAX_TIPS };
@@ -73,14 +73,14 @@ impl<'a> NewickReader<'a> {
     }
 
     /// The same reader, for trees that should have so many taxa: those of far more are not read to their end.
-    pub fn expecting(mut self, num_taxa: usize) -> Self {
+    pub(crate) fn expecting(mut self, num_taxa: usize) -> Self {
         self.parser.num_taxa = Some(num_taxa);
         self.parser.max_nodes = 16 * num_taxa + 1000;
         self
     }
 
     /// The next tree, as far as it is understood; `None` when there is none or reading it makes no sense.
-    pub fn next_tree(&mut self) -> Option<NewickTree> {
+    pub(crate) fn next_tree(&mut self) -> Option<NewickTree> {
         while let Some(token) = self.parser.next_token() {
             match self.parser.tree(token) {
                 Some(tree) => {
@@ -98,7 +98,7 @@ impl<'a> NewickReader<'a> {
     /// # Errors
     /// Every syntax fault of every tree (after a fault that loses the structure, reading went on behind
     /// the next `;`), an input without any tree or that is no text, [`Error::Io`].
-    pub fn finish(self) -> Result<()> {
+    pub(crate) fn finish(self) -> Result<()> {
         let Parser { lexer, mut faults, .. } = self.parser;
         let file = lexer.chars.file.clone();
         match lexer.chars.finish() {
@@ -124,7 +124,7 @@ const MAX_FAULTS: usize = 1000;
 const MAX_LABEL: usize = 1 << 16;
 
 #[derive(Debug, Clone, PartialEq)]
-enum Kind {
+enum TokenKind {
     Open,
     Close,
     Comma,
@@ -135,7 +135,7 @@ enum Kind {
 
 #[derive(Debug, Clone, PartialEq)]
 struct Token {
-    kind: Kind,
+    kind: TokenKind,
     line: u32,
     column: u32,
 }
@@ -164,11 +164,11 @@ impl Lexer<'_> {
                 return Ok(None);
             };
             let kind = match c {
-                '(' => Kind::Open,
-                ')' => Kind::Close,
-                ',' => Kind::Comma,
-                ':' => Kind::Colon,
-                ';' => Kind::Semicolon,
+                '(' => TokenKind::Open,
+                ')' => TokenKind::Close,
+                ',' => TokenKind::Comma,
+                ':' => TokenKind::Colon,
+                ';' => TokenKind::Semicolon,
                 '[' => {
                     self.skip_comment((line, column))?;
                     continue;
@@ -179,9 +179,9 @@ impl Lexer<'_> {
                         "']' without '[' before it; a name with brackets must be quoted",
                     ));
                 }
-                '\'' | '"' => Kind::Label(self.quoted(c, (line, column))?),
+                '\'' | '"' => TokenKind::Label(self.quoted(c, (line, column))?),
                 c if c.is_whitespace() => continue,
-                c => Kind::Label(self.bare(c, (line, column))?),
+                c => TokenKind::Label(self.bare(c, (line, column))?),
             };
             return Ok(Some(Token { kind, line, column }));
         }
@@ -328,7 +328,7 @@ impl Parser<'_> {
 
     fn skip_tree(&mut self) {
         while let Some(token) = self.next_token() {
-            if token.kind == Kind::Semicolon {
+            if token.kind == TokenKind::Semicolon {
                 return;
             }
         }
@@ -354,36 +354,36 @@ impl Parser<'_> {
                 if let Some(&parent) = open.last() {
                     nodes[parent as usize].children.push(current);
                 }
-                if token.kind == Kind::Open {
+                if token.kind == TokenKind::Open {
                     open.push(current);
                 } else {
                     stage = Stage::Children;
-                    if !matches!(token.kind, Kind::Label(_)) {
+                    if !matches!(token.kind, TokenKind::Label(_)) {
                         self.fault(at, "a taxon name or '(' was expected here");
                     }
                     continue;
                 }
             } else {
                 match (token.kind, stage) {
-                    (Kind::Label(name), Stage::Children) => {
+                    (TokenKind::Label(name), Stage::Children) => {
                         nodes[current as usize].name = Some(name);
                         stage = Stage::Label;
                     }
-                    (Kind::Label(text), Stage::Colon) => {
+                    (TokenKind::Label(text), Stage::Colon) => {
                         match text.parse::<f64>() {
                             Ok(length) if length.is_finite() => nodes[current as usize].length = Some(length),
                             _ => self.fault(at, format!("'{}' is not a branch length; expected a number such as 0.1 or 1e-3", abridged(&text))),
                         }
                         stage = Stage::Done;
                     }
-                    (Kind::Label(text), Stage::Label) => {
+                    (TokenKind::Label(text), Stage::Label) => {
                         let name = nodes[current as usize].name.clone().unwrap_or_default();
                         self.fault(at, format!("'{}' follows the name '{}'; expected ',', ')', ':' or ';' (a name with blanks must be quoted)", abridged(&text), abridged(&name)));
                         if open.is_empty() {
                             return None;
                         }
                     }
-                    (Kind::Label(text), _) => {
+                    (TokenKind::Label(text), _) => {
                         self.fault(
                             at,
                             format!(
@@ -392,20 +392,22 @@ impl Parser<'_> {
                             ),
                         );
                     }
-                    (Kind::Colon, Stage::Children | Stage::Label) => stage = Stage::Colon,
+                    (TokenKind::Colon, Stage::Children | Stage::Label) => stage = Stage::Colon,
                     (kind, Stage::Colon) => {
                         self.fault(at, "a branch length was expected after ':'");
                         stage = Stage::Done;
                         token = Token { kind, line: at.0, column: at.1 };
                         continue;
                     }
-                    (Kind::Colon, _) => self.fault(at, "this node has a branch length already"),
-                    (Kind::Comma, _) if open.is_empty() => {
+                    (TokenKind::Colon, _) => {
+                        self.fault(at, "this node has a branch length already")
+                    }
+                    (TokenKind::Comma, _) if open.is_empty() => {
                         self.fault(at, "',' outside of all brackets; expected ';' after the tree");
                         return None;
                     }
-                    (Kind::Comma, _) => stage = Stage::Start,
-                    (Kind::Close, _) => match open.pop() {
+                    (TokenKind::Comma, _) => stage = Stage::Start,
+                    (TokenKind::Close, _) => match open.pop() {
                         Some(node) => {
                             current = node;
                             stage = Stage::Children;
@@ -415,11 +417,11 @@ impl Parser<'_> {
                             return None;
                         }
                     },
-                    (Kind::Open, _) => {
+                    (TokenKind::Open, _) => {
                         self.fault(at, "'(' follows a complete node; expected ',', ')' or ';'");
                         return None;
                     }
-                    (Kind::Semicolon, _) => {
+                    (TokenKind::Semicolon, _) => {
                         let Some(&node) = open.last() else {
                             return Some(NewickTree { nodes });
                         };

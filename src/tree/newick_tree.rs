@@ -12,17 +12,17 @@ use crate::rng::Rng;
 use crate::taxa::Taxa;
 
 /// Length (expected substitutions per site) of branches that are written without one.
-pub const DEFAULT_BRLEN: f64 = 0.1;
+pub(crate) const DEFAULT_BRLEN: f64 = 0.1;
 
 /// Length of the branches that the resolution of a multifurcation makes.
-pub const RESOLVED_BRLEN: f64 = 1e-6;
+pub(super) const RESOLVED_BRLEN: f64 = 1e-6;
 
 /// Longest length that is accepted: branches beyond are in other units than substitutions per site.
-pub const MAX_READ_BRLEN: f64 = 1e5;
+pub(super) const MAX_READ_BRLEN: f64 = 1e5;
 
 /// A tree over some of the taxa, as [`NewickTree::to_tree_on_subset`] gives it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SubsetTree {
+pub(crate) struct SubsetTree {
     /// Taxon numbers of the tips, ascending: tip `i` of `tree` is taxon `taxa[i]`.
     pub taxa: Vec<usize>,
     /// The tree over these taxa.
@@ -39,7 +39,7 @@ enum Child {
 
 impl NewickTree {
     /// The unrooted binary tree in which tip `i` is taxon `i`, and whether every branch had a length
-    /// (those without get [`DEFAULT_BRLEN`]). The two branches at a root of degree two become one,
+    /// (those without get 0.1). The two branches at a root of degree two become one,
     /// their lengths added; so do those at any other node of degree two. Multifurcations are
     /// resolved by joining two random branches at a time, with `resolve` as the source of chance.
     ///
@@ -60,7 +60,7 @@ impl NewickTree {
     ///
     /// # Errors
     /// As [`NewickTree::to_tree`], but for missing taxa.
-    pub fn to_tree_on_subset(
+    pub(crate) fn to_tree_on_subset(
         &self,
         taxa: &Taxa,
         file: &str,

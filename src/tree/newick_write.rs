@@ -114,7 +114,7 @@ pub(super) fn write_nested(
 }
 
 /// A name as it may stand in Newick text: in single quotes where it holds a character with a meaning.
-pub fn quote(name: &str) -> Cow<'_, str> {
+pub(super) fn quote(name: &str) -> Cow<'_, str> {
     let special = |c: char| c.is_whitespace() || c.is_control() || "()[],:;'\"".contains(c);
     if name.is_empty() || name.contains(special) {
         Cow::Owned(format!("'{}'", name.replace('\'', "''")))
@@ -124,7 +124,7 @@ pub fn quote(name: &str) -> Cow<'_, str> {
 }
 
 /// The shortest decimal number that is read back as the same length on the grid.
-pub fn format_brlen(length: f64) -> String {
+pub(super) fn format_brlen(length: f64) -> String {
     // Eleven decimals tell any two neighbours on a grid of 2^-34 apart.
     for decimals in 0..=11 {
         let text = format!("{length:.decimals$}");
@@ -136,7 +136,7 @@ pub fn format_brlen(length: f64) -> String {
 }
 
 /// A support value in percent as it is written at a branch: rounded to a whole number.
-pub fn support_label(percent: f64) -> String {
+pub(crate) fn support_label(percent: f64) -> String {
     format!("{:.0}", percent.round())
 }
 

@@ -98,7 +98,7 @@ pub fn tree_splits(tree: &Tree) -> Vec<(EdgeId, Split)> {
 
 /// Distinct splits, numbered in the order in which they came.
 #[derive(Debug, Clone, Default)]
-pub struct SplitTable {
+pub(crate) struct SplitTable {
     splits: Vec<Split>,
     // Only ever looked up, never iterated: its order must not reach a result.
     numbers: HashMap<Split, u32>,
@@ -106,7 +106,7 @@ pub struct SplitTable {
 
 impl SplitTable {
     /// The number of a split, a new one if it was not there yet.
-    pub fn insert(&mut self, split: Split) -> u32 {
+    pub(crate) fn insert(&mut self, split: Split) -> u32 {
         let next = self.splits.len() as u32;
         *self.numbers.entry(split).or_insert_with_key(|split| {
             self.splits.push(split.clone());
@@ -115,12 +115,12 @@ impl SplitTable {
     }
 
     /// The number of a split that is there.
-    pub fn number(&self, split: &Split) -> Option<u32> {
+    pub(crate) fn number(&self, split: &Split) -> Option<u32> {
         self.numbers.get(split).copied()
     }
 
     /// All splits in the order of their numbers.
-    pub fn splits(&self) -> &[Split] {
+    pub(crate) fn splits(&self) -> &[Split] {
         &self.splits
     }
 }

@@ -56,7 +56,7 @@ impl fmt::Debug for EdgeId {
 const GRID: f64 = 1.0 / (1u64 << 34) as f64;
 
 /// The nearest length on the grid (spacing 2^-34, about 6e-11 substitutions per site).
-pub fn to_length_grid(length: f64) -> f64 {
+pub(crate) fn to_length_grid(length: f64) -> f64 {
     (length * (1u64 << 34) as f64).round_ties_even() * GRID
 }
 
@@ -74,7 +74,7 @@ const NO_LINK: (NodeId, EdgeId) = (NodeId::NONE, EdgeId::NONE);
 
 /// A subtree that has been taken off its place: what [`Tree::regraft`] needs to put it anywhere.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PrunedSubtree {
+pub(crate) struct PrunedSubtree {
     /// The inner node that moves with the subtree.
     pub attach: NodeId,
     /// The edge between `attach` and the subtree.
@@ -91,7 +91,7 @@ pub struct PrunedSubtree {
 
 /// What takes back one [`Tree::regraft`].
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RegraftUndo {
+pub(crate) struct RegraftUndo {
     /// The edge the subtree was put into.
     pub target: EdgeId,
     /// Its two ends before.
@@ -102,7 +102,7 @@ pub struct RegraftUndo {
 
 impl Tree {
     /// A tree of `num_tips` tips without any edge: to be filled by [`Tree::add_edge`].
-    pub fn unconnected(num_tips: usize) -> Self {
+    pub(crate) fn unconnected(num_tips: usize) -> Self {
         let num_nodes = if num_tips < 3 { num_tips } else { 2 * num_tips - 2 };
         let num_edges = if num_tips < 2 { 0 } else { 2 * num_tips - 3 };
         Tree {
@@ -177,11 +177,6 @@ impl Tree {
         }
     }
 
-    /// The edge between two neighbours, if they are neighbours.
-    pub fn edge_between(&self, a: NodeId, b: NodeId) -> Option<EdgeId> {
-        self.links(a).find(|l| l.0 == b).map(|l| l.1)
-    }
-
     /// Length of an edge.
     pub fn brlen(&self, edge: EdgeId) -> f64 {
         self.brlens[edge.index()]
@@ -194,7 +189,7 @@ impl Tree {
 
     /// Lifts lengths below `min` to it and cuts those above `max`; how many were lifted and cut. A bound
     /// between two points of the grid is the nearer of them.
-    pub fn clamp_brlens(&mut self, min: f64, max: f64) -> (usize, usize) {
+    pub(crate) fn clamp_brlens(&mut self, min: f64, max: f64) -> (usize, usize) {
         let (min, max) = (to_length_grid(min), to_length_grid(max));
         let (mut lifted, mut cut) = (0, 0);
         for length in &mut self.brlens {
@@ -211,7 +206,7 @@ impl Tree {
     }
 
     /// Adds an edge while a tree is being built.
-    pub fn add_edge(&mut self, a: NodeId, b: NodeId, length: f64) -> EdgeId {
+    pub(crate) fn add_edge(&mut self, a: NodeId, b: NodeId, length: f64) -> EdgeId {
         let edge = EdgeId(self.ends.len() as u32);
         self.ends.push([a, b]);
         self.brlens.push(to_length_grid(length));
@@ -252,7 +247,7 @@ impl Tree {
     ///   A -- attach -- B    ==>        attach     A --- B
     ///    merged  spare                              merged
     /// ```
-    pub fn prune(&mut self, attach: NodeId, pendant: EdgeId) -> PrunedSubtree {
+    pub(crate) fn prune(&mut self, attach: NodeId, pendant: EdgeId) -> PrunedSubtree {
         debug_assert!(!self.is_tip(attach));
         let [(a, merged), (b, spare)] = self.other_links(attach, pendant);
         let old_brlens = [self.brlen(merged), self.brlen(spare)];
@@ -266,7 +261,7 @@ impl Tree {
 
     /// Puts a pruned subtree into `target`, which becomes two edges with the given lengths:
     /// `target` from its first end to `attach`, `spare` from `attach` to its second end.
-    pub fn regraft(
+    pub(crate) fn regraft(
         &mut self,
         pruned: &PrunedSubtree,
         target: EdgeId,
@@ -279,7 +274,7 @@ impl Tree {
     }
 
     /// Takes back a regraft: the subtree is off again.
-    pub fn undo_regraft(&mut self, pruned: &PrunedSubtree, undo: &RegraftUndo) {
+    pub(crate) fn undo_regraft(&mut self, pruned: &PrunedSubtree, undo: &RegraftUndo) {
         let [c, d] = undo.target_ends;
         self.relink(c, undo.target, d, undo.target);
         self.relink(d, pruned.spare, c, undo.target);
@@ -289,7 +284,7 @@ impl Tree {
     }
 
     /// Takes back a prune: the subtree is where it was, with the lengths it had.
-    pub fn undo_prune(&mut self, pruned: &PrunedSubtree) {
+    pub(crate) fn undo_prune(&mut self, pruned: &PrunedSubtree) {
         let PrunedSubtree { merged, spare, old_neighbours, old_brlens, .. } = *pruned;
         self.insert_between(pruned, merged, old_neighbours, [merged, spare], old_brlens);
     }
@@ -314,7 +309,7 @@ impl Tree {
     }
 
     /// Nodes on `node`'s side of `edge` in pre-order, each with the edge by which it was reached.
-    pub fn preorder(&self, node: NodeId, edge: EdgeId) -> Vec<(NodeId, EdgeId)> {
+    pub(crate) fn preorder(&self, node: NodeId, edge: EdgeId) -> Vec<(NodeId, EdgeId)> {
         let mut order = Vec::new();
         let mut stack = vec![(node, edge)];
         while let Some((node, edge)) = stack.pop() {
@@ -415,7 +410,7 @@ mod tests {
     fn prune_regraft_and_undo_restore_every_bit() {
         let start = five_tips();
         let mut tree = start.clone();
-        let pendant = tree.edge_between(NodeId(2), NodeId(6)).unwrap();
+        let pendant = tree.links(NodeId(2)).find(|&(node, _)| node == NodeId(6)).unwrap().1;
         let pruned = tree.prune(NodeId(6), pendant);
         assert_eq!(tree.brlen(pruned.merged), to_length_grid(0.3) + to_length_grid(0.5));
         for target in [EdgeId(0), EdgeId(1), EdgeId(5), EdgeId(6)] {

@@ -5,7 +5,7 @@ use super::topology::{EdgeId, NodeId, Tree};
 impl Tree {
     /// Edges at most `radius` edges away from `edge` (its neighbours are at 1), with their distance,
     /// the nearest first; `edge` itself is not among them. Works on a pruned tree too.
-    pub fn edges_within(&self, edge: EdgeId, radius: usize) -> Vec<(EdgeId, usize)> {
+    pub(crate) fn edges_within(&self, edge: EdgeId, radius: usize) -> Vec<(EdgeId, usize)> {
         let mut found: Vec<(EdgeId, usize)> = Vec::new();
         // Where each found edge was left: the node farther from the start.
         let mut fronts: Vec<NodeId> = Vec::new();

@@ -4,9 +4,9 @@ use super::bootstrap::make_replicates;
 use super::search::search_all;
 use crate::bootstrap::map_support;
 use crate::error::Result;
-use crate::output::Kind;
+use crate::output::OutputKind;
 use crate::run::deliver::{best_of, describe_support};
-use crate::run::work::{Record, Session};
+use crate::run::work::{RunRecord, Session};
 use crate::taxa::Taxa;
 use crate::tree::{EdgeId, NewickOptions, Tree, support_label, write_newick};
 
@@ -31,7 +31,7 @@ pub fn deliver_support(
     tree: &Tree,
     replicates: &[Tree],
     taxa: &Taxa,
-    record: &mut Record,
+    record: &mut RunRecord,
 ) -> Result<()> {
     let support = map_support(tree, replicates);
     let newick = newick_with_support(tree, &support, taxa);
@@ -39,7 +39,7 @@ pub fn deliver_support(
         bootstrap.support_tree = Some(newick.clone());
     }
     record.progress.result(&describe_support(&support, replicates.len()));
-    record.write(Kind::Support, &(newick + "\n"))
+    record.write(OutputKind::Support, &(newick + "\n"))
 }
 
 /// A tree with its lengths, and at every inner node the support of the branch above it.

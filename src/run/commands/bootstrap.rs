@@ -5,7 +5,7 @@ use crate::bootstrap::bootstrap_weights;
 use crate::error::Result;
 use crate::model::Model;
 use crate::observer::{Event, Muffled, Observer};
-use crate::output::{BootstrapReport, Kind};
+use crate::output::{BootstrapReport, OutputKind};
 use crate::parsimony::ParsimonyData;
 use crate::partition::{Partition, count_freqs};
 use crate::rng::Purpose;
@@ -34,7 +34,7 @@ pub fn make_replicates(session: &mut Session, models: &[Model]) -> Result<Vec<Tr
     let newicks = trees.iter();
     let newicks = newicks.map(|tree| session.setup.newick(tree, plan.bootstrap.with_brlens) + "\n");
     let newicks: String = newicks.collect();
-    session.record.write(Kind::Bootstraps, &newicks)?;
+    session.record.write(OutputKind::Bootstraps, &newicks)?;
     session.record.report.bootstrap = Some(BootstrapReport {
         replicates: trees.len(),
         seed: plan.bootstrap.seed,

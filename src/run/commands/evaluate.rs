@@ -1,6 +1,6 @@
 //! `--evaluate`: branch lengths and models on given trees.
 
-use super::start::{Lengths, StartTree, make_starts};
+use super::start::{StartLengths, StartTree, make_starts};
 use crate::error::{Error, Fault, Place, Result};
 use crate::likelihood::Evaluator;
 use crate::model::Model;
@@ -18,7 +18,7 @@ const EVALUATE_EPSILON: f64 = 1e-3;
 /// # Errors
 /// Partition trees that do not fit a tree, or a column with likelihood 0.
 pub fn evaluate(mut session: Session) -> Result<()> {
-    let trees = make_starts(&mut session, Lengths::AsGiven)?;
+    let trees = make_starts(&mut session, StartLengths::AsGiven)?;
     session.stage("branch lengths and model");
     let outcomes = session.run_jobs("tree", trees.len(), |setup, machine, i, observer| {
         evaluate_tree(setup, machine, &trees[i], observer)

@@ -2,10 +2,10 @@
 
 use crate::distance::rf_matrix;
 use crate::error::Result;
-use crate::output::{Kind, RfReport};
+use crate::output::{OutputKind, RfReport};
 use crate::run::plan::Plan;
 use crate::run::prepare::read_forest;
-use crate::run::work::{Record, with_threads};
+use crate::run::work::{RunRecord, with_threads};
 use std::path::Path;
 
 /// Writes a line `first second distance relative-distance` per pair, trees counted from 0, as
@@ -13,7 +13,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// Unreadable trees, and trees over other taxa than the first.
-pub fn rfdist(plan: &Plan, trees: &Path, record: &mut Record) -> Result<()> {
+pub fn rfdist(plan: &Plan, trees: &Path, record: &mut RunRecord) -> Result<()> {
     let (taxa, trees) = read_forest(trees)?;
     let matrix = with_threads(plan, || rf_matrix(&trees));
     let mut text = String::new();
@@ -38,5 +38,5 @@ pub fn rfdist(plan: &Plan, trees: &Path, record: &mut Record) -> Result<()> {
         found.mean_relative
     ));
     record.report.rf_distances = Some(found);
-    record.write(Kind::RfDistances, &text)
+    record.write(OutputKind::RfDistances, &text)
 }

@@ -1,11 +1,11 @@
 //! `--search`: from every starting tree to its best tree, and the best of them.
 
-use super::start::{Lengths, StartTree, make_starts, write_starts};
+use super::start::{StartLengths, StartTree, make_starts, write_starts};
 use crate::error::Result;
 use crate::likelihood::{BrlenLinkage, EngineError, Evaluator};
 use crate::model::Model;
 use crate::observer::{Event, Observer};
-use crate::output::Kind;
+use crate::output::OutputKind;
 use crate::parsimony::ParsimonyData;
 use crate::partition::Partition;
 use crate::run::deliver::{Outcome, deliver};
@@ -28,7 +28,7 @@ pub fn search(mut session: Session) -> Result<()> {
 /// # Errors
 /// A column with likelihood 0, or a file that cannot be written.
 pub fn search_all(session: &mut Session) -> Result<Vec<Outcome>> {
-    let starts = make_starts(session, Lengths::FromParsimony)?;
+    let starts = make_starts(session, StartLengths::FromParsimony)?;
     // By default all starting trees serve one search, which goes on from the best; trees that were
     // asked for are searched from one by one.
     let screened = session.setup.plan.search.trees == [TreeSource::Auto];
@@ -53,7 +53,7 @@ pub fn search_all(session: &mut Session) -> Result<Vec<Outcome>> {
         search_from(setup, machine, &starts[i], begin, num_searches > 1, observer)
     })?;
     let newicks = write_starts(session, &starts);
-    session.record.write(Kind::StartTree, &newicks)?;
+    session.record.write(OutputKind::StartTree, &newicks)?;
     deliver(session, &outcomes)?;
     Ok(outcomes)
 }

@@ -6,6 +6,7 @@
 use crate::error::Result;
 use crate::likelihood::BrlenLinkage;
 use crate::model::Model;
+use crate::model_selection::{Choosing, Fit, Ranked, fit};
 use crate::observer::{Advance, Event, Observer};
 use crate::output::{CandidateReport, SelectionReport, table};
 use crate::parsimony::ParsimonyData;
@@ -14,7 +15,6 @@ use crate::run::plan::Command;
 use crate::run::prepare::count_with_warning;
 use crate::run::work::{Cost, Jobs, Machine, Session, Setup};
 use crate::search::parsimony_start;
-use crate::selection::{Choosing, Fit, Ranked, fit};
 use crate::tree::Tree;
 
 /// Fewest taxa whose data say anything about a model.

@@ -5,17 +5,17 @@ use crate::alphabet::Code;
 use crate::error::{Error, Fault, Place, Result, collect};
 use crate::input::read_text;
 use crate::model::Model;
-use crate::output::{AlignmentReport, Kind, PartitionReport};
+use crate::output::{AlignmentReport, OutputKind, PartitionReport};
 use crate::partition::{PartitionDef, check_frame, parse_partitions, whole_alignment};
 use crate::rng::{Purpose, stream};
 use crate::run::plan::{Plan, SimulatePlan, TreeSource};
 use crate::run::prepare::{
     MAX_PARTITION_FILE, ModelChoice, own_taxa, read_one_tree, resolve_model,
 };
-use crate::run::work::Record;
+use crate::run::work::RunRecord;
 use crate::simulate::{
-    Gene, SimModel, draw_presence, random_names, random_tree, simulate_states, to_partition_file,
-    to_phylip,
+    Gene, SimModel, draw_presence, random_names, simulate_states, to_partition_file, to_phylip,
+    yule_tree,
 };
 use crate::taxa::Taxa;
 use crate::tree::{NewickOptions, Tree, write_newick};
@@ -28,7 +28,7 @@ const MAX_SITES: usize = 100_000_000;
 ///
 /// # Errors
 /// Refused input: models with parameters left open, trees without lengths, unusable partitions.
-pub fn simulate(plan: &Plan, simulate: &SimulatePlan, record: &mut Record) -> Result<()> {
+pub fn simulate(plan: &Plan, simulate: &SimulatePlan, record: &mut RunRecord) -> Result<()> {
     let mut faults = Vec::new();
     let (taxa, tree) = match collect(make_tree(plan, simulate), &mut faults)? {
         Some(found) => found,
@@ -62,9 +62,9 @@ pub fn simulate(plan: &Plan, simulate: &SimulatePlan, record: &mut Record) -> Re
     }
     describe(&taxa, &defs, &genes, record);
     let newick = write_newick(&tree, |i| taxa.name(i), &NewickOptions::default());
-    record.write(Kind::Alignment, &to_phylip(&taxa, &genes)?)?;
-    record.write(Kind::Partitions, &to_partition_file(&genes))?;
-    record.write(Kind::TrueTree, &(newick + "\n"))
+    record.write(OutputKind::Alignment, &to_phylip(&taxa, &genes)?)?;
+    record.write(OutputKind::Partitions, &to_partition_file(&genes))?;
+    record.write(OutputKind::TrueTree, &(newick + "\n"))
 }
 
 fn make_tree(plan: &Plan, simulate: &SimulatePlan) -> Result<(Taxa, Tree)> {
@@ -90,7 +90,7 @@ fn make_tree(plan: &Plan, simulate: &SimulatePlan) -> Result<(Taxa, Tree)> {
         }
         TreeSource::Random(n) | TreeSource::Parsimony(n) => {
             let mut rng = stream(plan.seed, Purpose::SimulatedTree, 0);
-            let tree = random_tree(*n, simulate.mean_brlen, &mut rng);
+            let tree = yule_tree(*n, simulate.mean_brlen, &mut rng);
             let taxa = Taxa::new(random_names(*n)).expect("made names differ");
             Ok((taxa, tree))
         }
@@ -201,7 +201,7 @@ fn count_patterns(gene: &Gene) -> usize {
     Patterns::compress(data_type, gene.states.len(), num_sites, encode).num_patterns()
 }
 
-fn describe(taxa: &Taxa, defs: &[PartitionDef], genes: &[Gene], record: &mut Record) {
+fn describe(taxa: &Taxa, defs: &[PartitionDef], genes: &[Gene], record: &mut RunRecord) {
     let report = &mut record.report;
     let num_sites: usize = defs.iter().map(|def| def.sites.len()).sum();
     let (mut cells, mut missing, mut num_patterns) = (0, 0, 0);

@@ -4,7 +4,7 @@
 use crate::error::Result;
 use crate::likelihood::BRLEN_BOUNDS;
 use crate::observer::Event;
-use crate::output::Kind;
+use crate::output::OutputKind;
 use crate::parsimony::{ParsimonyData, parsimony_brlens, parsimony_score};
 use crate::rng::{Purpose, stream};
 use crate::run::plan::TreeSource;
@@ -33,7 +33,7 @@ enum Recipe {
 
 /// What branches without a length in a file get.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lengths {
+pub enum StartLengths {
     /// The default. An evaluation that optimises lengths ends higher from there than from parsimony,
     /// whose shortest branches can be a trap (354 taxa: -6609.96 instead of -6610.38).
     AsGiven,
@@ -45,9 +45,9 @@ pub enum Lengths {
 ///
 /// # Errors
 /// None so far; jobs may fail.
-pub fn make_starts(session: &mut Session, lengths: Lengths) -> Result<Vec<StartTree>> {
+pub fn make_starts(session: &mut Session, lengths: StartLengths) -> Result<Vec<StartTree>> {
     let recipes = keep_to_bounds(session);
-    let from_parsimony = lengths == Lengths::FromParsimony;
+    let from_parsimony = lengths == StartLengths::FromParsimony;
     let needs_data = recipes.iter().any(|recipe| match recipe {
         Recipe::Given(given) => !given.has_lengths && from_parsimony,
         _ => true,
@@ -156,9 +156,9 @@ fn list_recipes(session: &mut Session) -> Vec<Recipe> {
 /// # Errors
 /// As [`make_starts`].
 pub fn start(mut session: Session) -> Result<()> {
-    let starts = make_starts(&mut session, Lengths::FromParsimony)?;
+    let starts = make_starts(&mut session, StartLengths::FromParsimony)?;
     let newicks = write_starts(&session, &starts);
-    session.record.write(Kind::StartTree, &newicks)
+    session.record.write(OutputKind::StartTree, &newicks)
 }
 
 /// The file of starting trees.

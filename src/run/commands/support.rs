@@ -5,14 +5,14 @@ use crate::error::Result;
 use crate::output::BootstrapReport;
 use crate::run::plan::Plan;
 use crate::run::prepare::{own_taxa, read_one_tree, read_topologies};
-use crate::run::work::{Record, with_threads};
+use crate::run::work::{RunRecord, with_threads};
 use std::path::Path;
 
 /// Maps the trees of one file onto the tree of another.
 ///
 /// # Errors
 /// Unreadable trees, and trees over other taxa.
-pub fn support(plan: &Plan, tree: &Path, bs_trees: &Path, record: &mut Record) -> Result<()> {
+pub fn support(plan: &Plan, tree: &Path, bs_trees: &Path, record: &mut RunRecord) -> Result<()> {
     let file = tree.display().to_string();
     let newick = read_one_tree(tree)?;
     let taxa = own_taxa(&newick, &file)?;

@@ -13,7 +13,7 @@ const LNL_TOLERANCE: f64 = 1e-9;
 
 /// What a tree, its lengths and models came to.
 #[derive(Debug, Clone)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// Where the tree came from.
     pub source: String,
     /// Log-likelihood, computed from nothing at the end.
@@ -44,7 +44,7 @@ impl Outcome {
     /// # Errors
     /// [`Error::Failed`] if a column has likelihood 0, or if the log-likelihood is not the one the
     /// evaluator had arrived at.
-    pub fn of(
+    pub(crate) fn of(
         source: String,
         mut evaluator: Evaluator,
         models: Vec<Model>,
@@ -149,7 +149,7 @@ fn site_log_likelihoods(
 }
 
 /// Number of the outcome with the highest log-likelihood; the first of equal ones.
-pub fn best_of(outcomes: &[Outcome]) -> usize {
+pub(crate) fn best_of(outcomes: &[Outcome]) -> usize {
     let mut best = 0;
     for (i, outcome) in outcomes.iter().enumerate() {
         if outcome.lnl > outcomes[best].lnl {

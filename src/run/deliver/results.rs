@@ -5,7 +5,7 @@ use super::summary::describe_outcomes;
 use super::terrace::count_free_edges;
 use crate::error::Result;
 use crate::observer::Event;
-use crate::output::{Kind, PartitionReport, TreeReport, UndeterminedEdge};
+use crate::output::{OutputKind, PartitionReport, TreeReport, UndeterminedEdge};
 use crate::run::prepare::write_models;
 use crate::run::work::{Session, warn_of_each};
 use crate::tree::{EdgeId, NewickOptions, Tree, write_newick};
@@ -14,7 +14,7 @@ use crate::tree::{EdgeId, NewickOptions, Tree, write_newick};
 ///
 /// # Errors
 /// A file that cannot be written.
-pub fn deliver(session: &mut Session, outcomes: &[Outcome]) -> Result<()> {
+pub(crate) fn deliver(session: &mut Session, outcomes: &[Outcome]) -> Result<()> {
     let best = &outcomes[best_of(outcomes)];
     let newicks: Vec<String> =
         outcomes.iter().map(|o| session.setup.newick(&o.tree, true)).collect();
@@ -33,11 +33,11 @@ pub fn deliver(session: &mut Session, outcomes: &[Outcome]) -> Result<()> {
     session.record.progress.result(&summary);
     let lines =
         |texts: &[String]| -> String { texts.iter().map(|text| format!("{text}\n")).collect() };
-    session.record.write(Kind::BestTree, &format!("{best_newick}\n"))?;
+    session.record.write(OutputKind::BestTree, &format!("{best_newick}\n"))?;
     let partitions = &session.setup.loaded.partitions;
     let models = write_models(session.setup.plan, partitions, &best.models, &best.scalers);
-    session.record.write(Kind::BestModel, &models)?;
-    session.record.write(Kind::MlTrees, &lines(&newicks))?;
+    session.record.write(OutputKind::BestModel, &models)?;
+    session.record.write(OutputKind::MlTrees, &lines(&newicks))?;
     if let Some(trees) = &best.gene_trees {
         let taxa = &session.setup.loaded.taxa;
         let with_data = trees.iter().filter(|(_, taxa_of)| !taxa_of.is_empty());
@@ -46,10 +46,10 @@ pub fn deliver(session: &mut Session, outcomes: &[Outcome]) -> Result<()> {
                 write_newick(tree, |tip| taxa.name(taxa_of[tip]), &NewickOptions::default())
             })
             .collect();
-        session.record.write(Kind::BestPartitionTrees, &lines(&newicks))?;
+        session.record.write(OutputKind::BestPartitionTrees, &lines(&newicks))?;
     }
     if session.setup.plan.output.sitelh {
-        session.record.write(Kind::SiteLh, &write_site_lnls(outcomes))?;
+        session.record.write(OutputKind::SiteLh, &write_site_lnls(outcomes))?;
     }
     Ok(())
 }

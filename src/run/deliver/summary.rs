@@ -13,7 +13,7 @@ const MAX_ROWS: usize = 30;
 const MAX_STATES: usize = 4;
 
 /// The best of the outcomes, after a line for each if there are several.
-pub fn describe_outcomes(setup: &Setup, outcomes: &[Outcome], best: &Outcome) -> String {
+pub(super) fn describe_outcomes(setup: &Setup, outcomes: &[Outcome], best: &Outcome) -> String {
     let mut text = String::new();
     if outcomes.len() > 1 {
         let rows: Vec<Vec<String>> = outcomes
@@ -49,7 +49,7 @@ pub fn describe_outcomes(setup: &Setup, outcomes: &[Outcome], best: &Outcome) ->
 }
 
 /// How well the best tree is supported: shares of its inner branches.
-pub fn describe_support(support: &[Option<f64>], num_trees: usize) -> String {
+pub(crate) fn describe_support(support: &[Option<f64>], num_trees: usize) -> String {
     let values: Vec<f64> = support.iter().flatten().copied().collect();
     if values.is_empty() {
         return format!("Support by {num_trees} trees: the tree has no inner branches\n");

@@ -13,24 +13,24 @@ use crate::error::{Error, Fault, Place, Result, abridged, collect};
 use crate::input::{name_of, read_text};
 use crate::likelihood::BrlenLinkage;
 use crate::model::Model;
+use crate::model_selection::Question;
 use crate::partition::{
     Partition, PartitionDef, build_patterns, count_freqs, gappyness, num_states_seen,
     parse_partitions, suspicions, whole_alignment,
 };
 use crate::run::plan::{Command, Plan, TreeSource};
-use crate::selection::Question;
 use crate::taxa::Taxa;
 use crate::tree::SubsetTree;
 use std::path::Path;
 
 /// Longest partition file, in bytes: a hundred thousand lines.
-pub const MAX_PARTITION_FILE: usize = 16 << 20;
+pub(crate) const MAX_PARTITION_FILE: usize = 16 << 20;
 /// Sites from which on an alignment that is refused is not looked at any further.
 const MANY_SITES: usize = 1 << 20;
 
 /// Everything read for one run, and found to be usable.
 #[derive(Debug)]
-pub struct Loaded {
+pub(crate) struct Loaded {
     /// The taxa; their numbers are those of the tips of every global tree.
     pub taxa: Taxa,
     /// Columns of the alignment.
@@ -59,7 +59,7 @@ pub struct Loaded {
 
 impl Loaded {
     /// Number of patterns of all partitions.
-    pub fn num_patterns(&self) -> usize {
+    pub(crate) fn num_patterns(&self) -> usize {
         let patterns = self.partitions.iter().map(|p| p.patterns.num_patterns());
         patterns.sum()
     }
@@ -70,7 +70,7 @@ impl Loaded {
 /// # Errors
 /// [`Error::Input`] with every fault of the alignment, the model, the partition file, the characters,
 /// the trees; [`Error::Io`] for a file that cannot be read at all.
-pub fn load(plan: &Plan) -> Result<Loaded> {
+pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
     let mut faults = Vec::new();
     let choice = ModelChoice::new(&plan.data, &mut faults);
     let path = plan.data.msa.as_deref().expect("the command line was checked");
@@ -161,7 +161,7 @@ pub fn load(plan: &Plan) -> Result<Loaded> {
         // The model that is chosen may not count frequencies.
         remarks.warnings.extend(warning.filter(|_| question.is_none()));
         if !plan.data.restricted {
-            partition.patterns = partition.patterns.with_all_taxa(taxa.len());
+            partition.patterns.add_missing_taxa(taxa.len());
         }
     }
     Ok(Loaded {
@@ -230,7 +230,7 @@ fn read_all_trees(
 }
 
 /// Counts the frequencies the model wants; a warning of states that are hardly there.
-pub fn count_with_warning(partition: &mut Partition) -> Option<String> {
+pub(crate) fn count_with_warning(partition: &mut Partition) -> Option<String> {
     let raised = count_freqs(&mut partition.model, &partition.patterns);
     let names = partition.model.data_type.state_names();
     let states: Vec<&str> = raised.iter().map(|&state| names[state]).collect();

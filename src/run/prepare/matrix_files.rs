@@ -16,7 +16,7 @@ const MAX_MATRIX_FILE: usize = 1 << 20;
 ///
 /// # Errors
 /// A file that cannot be read, or its faults.
-pub fn read_matrix_file(path: &Path) -> Result<UserMatrix> {
+pub(super) fn read_matrix_file(path: &Path) -> Result<UserMatrix> {
     let text = read_text(path, MAX_MATRIX_FILE, "an amino-acid matrix")?;
     UserMatrix::read(&text, &path.display().to_string())
 }
@@ -26,7 +26,7 @@ pub fn read_matrix_file(path: &Path) -> Result<UserMatrix> {
 ///
 /// # Errors
 /// What is wrong with the string or with the file.
-pub fn parse_model(
+pub(super) fn parse_model(
     text: &str,
     num_states: Option<usize>,
     given: Option<&UserMatrix>,

@@ -12,9 +12,9 @@ mod questions;
 mod remarks;
 mod trees;
 
-pub use load::{Loaded, load};
-pub use remarks::Remarks;
-pub use trees::GivenTree;
+pub(super) use load::{Loaded, load};
+pub(super) use remarks::Remarks;
+pub(super) use trees::GivenTree;
 
 pub(super) use load::{MAX_PARTITION_FILE, count_with_warning};
 pub(super) use models::{ModelChoice, resolve_model, write_models};

@@ -17,7 +17,7 @@ const DEFAULT_MODEL: &str = "GTR+G4";
 
 /// What the command line says about models.
 #[derive(Debug, Default)]
-pub struct ModelChoice {
+pub(crate) struct ModelChoice {
     /// The model of `-m`; one that leaves the number of states open has two.
     option: Option<Model>,
     /// `-m` as it was typed, if it leaves the number of states open (`MULTIGAMMA`).
@@ -38,7 +38,7 @@ pub struct ModelChoice {
 
 impl ModelChoice {
     /// Reads the model of `-m`, with what other options say of it; what is wrong joins the faults.
-    pub fn new(options: &DataOptions, faults: &mut Vec<Fault>) -> Self {
+    pub(crate) fn new(options: &DataOptions, faults: &mut Vec<Fault>) -> Self {
         let mut choice = ModelChoice {
             data_type: options.data_type.clone(),
             multistate_equal: options.multistate_equal,
@@ -113,7 +113,7 @@ impl ModelChoice {
 
     /// What is to be chosen for a partition, and the scaler its line gives; `None` if it has a model, or
     /// something is wrong with its line.
-    pub fn to_be_chosen(&self, def: &PartitionDef) -> Option<(AutoModel, Option<f64>)> {
+    pub(crate) fn to_be_chosen(&self, def: &PartitionDef) -> Option<(AutoModel, Option<f64>)> {
         let (text, scaler) = split_scaler(&def.model).ok()?;
         AutoModel::of_line(&text, self.auto).map(|auto| (auto, scaler))
     }
@@ -153,7 +153,7 @@ impl ModelChoice {
 ///
 /// # Errors
 /// The fault, with the line's place.
-pub fn resolve_model(
+pub(crate) fn resolve_model(
     def: &PartitionDef,
     choice: &ModelChoice,
     num_states: impl Fn() -> Option<usize>,
@@ -243,7 +243,7 @@ fn split_scaler(text: &str) -> Result<(String, Option<f64>), String> {
 }
 
 /// The best-model file: one line per partition, itself a partition file.
-pub fn write_models(
+pub(crate) fn write_models(
     plan: &Plan,
     partitions: &[Partition],
     models: &[Model],

@@ -2,12 +2,12 @@
 
 use super::models::ModelChoice;
 use crate::alignment::Alignment;
+use crate::model_selection::Question;
 use crate::partition::{PartitionDef, detect_data_type};
 use crate::run::plan::Plan;
-use crate::selection::Question;
 
 /// What is to be chosen for a partition, and the scaler its line gives; `None` if it has a model.
-pub fn ask(
+pub(super) fn ask(
     def: &PartitionDef,
     choice: &ModelChoice,
     alignment: &Alignment,

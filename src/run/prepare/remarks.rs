@@ -14,7 +14,7 @@ const MAX_NAMES: usize = 20;
 
 /// Warnings and notes, in the order in which they arose.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Remarks {
+pub(crate) struct Remarks {
     /// What should be known before trusting a result.
     pub warnings: Vec<String>,
     /// What is good to know.
@@ -26,7 +26,7 @@ pub struct Remarks {
 impl Remarks {
     /// Warns of each of several cases of one kind. If they are many, the warning is their summary (which
     /// has their number) with one of them, and all go into the log.
-    pub fn warn_of_each(&mut self, summary: &str, cases: Vec<String>) {
+    pub(crate) fn warn_of_each(&mut self, summary: &str, cases: Vec<String>) {
         if cases.len() <= MAX_CASES {
             self.warnings.extend(cases);
         } else {
@@ -37,7 +37,7 @@ impl Remarks {
 }
 
 /// Looks at taxa and partitions as read.
-pub fn remark(
+pub(super) fn remark(
     taxa: &Taxa,
     partitions: &[Partition],
     report: &AlignmentSummary,

@@ -15,7 +15,7 @@ const MAX_FAULTS: usize = 1000;
 
 /// A tree and where it came from.
 #[derive(Debug, Clone)]
-pub struct GivenTree {
+pub(crate) struct GivenTree {
     /// `FILE, tree 2`.
     pub source: String,
     /// Tip i is taxon i.
@@ -29,7 +29,7 @@ pub struct GivenTree {
 ///
 /// # Errors
 /// [`Error::Input`] with every fault of every tree, [`Error::Io`].
-pub fn read_trees(
+pub(super) fn read_trees(
     path: &Path,
     taxa: &Taxa,
     seed: Option<u64>,
@@ -80,7 +80,7 @@ fn for_each_tree(
 ///
 /// # Errors
 /// [`Error::Input`] with every fault, [`Error::Io`].
-pub fn read_partition_trees(
+pub(super) fn read_partition_trees(
     path: &Path,
     taxa: &Taxa,
     partitions: &[Partition],
@@ -147,7 +147,7 @@ fn read_partition_tree(
 ///
 /// # Errors
 /// [`Error::Input`] with every syntax fault of the file, and for a file of several trees; [`Error::Io`].
-pub fn read_one_tree(path: &Path) -> Result<NewickTree> {
+pub(crate) fn read_one_tree(path: &Path) -> Result<NewickTree> {
     let mut only = None;
     let mut count = 0;
     for_each_tree(path, None, |i, newick| {
@@ -168,7 +168,7 @@ pub fn read_one_tree(path: &Path) -> Result<NewickTree> {
 ///
 /// # Errors
 /// [`Error::Input`] with every fault of every tree, [`Error::Io`].
-pub fn read_forest(path: &Path) -> Result<(Taxa, Vec<Tree>)> {
+pub(crate) fn read_forest(path: &Path) -> Result<(Taxa, Vec<Tree>)> {
     let file = path.display().to_string();
     let mut found: Option<Taxa> = None;
     let mut trees = Vec::new();
@@ -189,7 +189,7 @@ pub fn read_forest(path: &Path) -> Result<(Taxa, Vec<Tree>)> {
 ///
 /// # Errors
 /// Tips without a name, and names that occur twice.
-pub fn own_taxa(newick: &NewickTree, file: &str) -> Result<Taxa> {
+pub(crate) fn own_taxa(newick: &NewickTree, file: &str) -> Result<Taxa> {
     let tips: Vec<_> = newick.nodes.iter().filter(|node| node.children.is_empty()).collect();
     let mut faults = Vec::new();
     let mut seen = BTreeSet::new();
@@ -217,7 +217,7 @@ pub fn own_taxa(newick: &NewickTree, file: &str) -> Result<Taxa> {
 ///
 /// # Errors
 /// [`Error::Input`] with every fault of every tree, [`Error::Io`].
-pub fn read_topologies(path: &Path, taxa: &Taxa, reference: &str) -> Result<Vec<Tree>> {
+pub(crate) fn read_topologies(path: &Path, taxa: &Taxa, reference: &str) -> Result<Vec<Tree>> {
     let file = path.display().to_string();
     let mut trees = Vec::new();
     for_each_tree(path, Some(taxa), |_, newick| {

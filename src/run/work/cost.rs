@@ -14,7 +14,7 @@ const BESIDE_VECTORS: f64 = 1.15;
 
 /// What one likelihood takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Cost {
+pub(crate) struct Cost {
     /// Bytes of likelihood vectors and their scalers.
     pub clv_bytes: u64,
     /// Bytes of tip codes.
@@ -30,7 +30,7 @@ pub struct Cost {
 
 impl Cost {
     /// Of these partitions with so many taxa in each.
-    pub fn of(partitions: &[Partition], num_tips: &[usize]) -> Self {
+    pub(crate) fn of(partitions: &[Partition], num_tips: &[usize]) -> Self {
         let mut cost = Cost::default();
         for (partition, &tips) in partitions.iter().zip(num_tips) {
             let patterns = &partition.patterns;
@@ -54,24 +54,24 @@ impl Cost {
     }
 
     /// Of the data of a run.
-    pub fn of_data(loaded: &Loaded) -> Self {
+    pub(crate) fn of_data(loaded: &Loaded) -> Self {
         let tips: Vec<usize> = loaded.partitions.iter().map(|p| p.patterns.num_tips()).collect();
         Cost::of(&loaded.partitions, &tips)
     }
 
     /// Bytes that a run takes whose jobs (searches, replicates, trees) are computed one at a time.
-    pub fn shared_bytes(&self) -> u64 {
+    pub(crate) fn shared_bytes(&self) -> u64 {
         BASE_BYTES + self.tip_bytes
     }
 
     /// Bytes that each job at a time takes.
-    pub fn job_bytes(&self) -> u64 {
+    pub(crate) fn job_bytes(&self) -> u64 {
         (self.clv_bytes as f64 * BESIDE_VECTORS) as u64 + self.tip_bytes + self.parsimony_bytes
     }
 
     /// Seconds of processor time that a plan takes, or `None` for one that makes no likelihoods. A guess:
     /// on 15 alignments of 12 to 500 taxa it was within a factor of 2.5.
-    pub fn seconds(&self, plan: &Plan, num_taxa: usize, num_trees: usize) -> Option<f64> {
+    pub(crate) fn seconds(&self, plan: &Plan, num_taxa: usize, num_trees: usize) -> Option<f64> {
         // Seconds of a search per row of a traversal, by the number of taxa: the larger the tree, the more
         // rounds and places. Fitted to those alignments on one core with AVX-512. Products of larger
         // matrices fill the registers better.
@@ -100,7 +100,7 @@ impl Cost {
 }
 
 /// `1.5 GiB`
-pub fn format_bytes(bytes: u64) -> String {
+pub(crate) fn format_bytes(bytes: u64) -> String {
     const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
     let (mut value, mut unit) = (bytes as f64, 0);
     while value >= 1024.0 && unit + 1 < UNITS.len() {
@@ -112,7 +112,7 @@ pub fn format_bytes(bytes: u64) -> String {
 }
 
 /// `about 40 s`, `about 25 min`, `about 3.5 h`, `about 12 days`
-pub fn format_seconds(seconds: f64) -> String {
+pub(crate) fn format_seconds(seconds: f64) -> String {
     match seconds {
         ..1.0 => "less than a second".into(),
         1.0..120.0 => format!("about {seconds:.0} s"),

@@ -14,7 +14,7 @@ const SHARE_WORTH_TELLING: f64 = 0.01;
 
 /// Independent jobs of one kind.
 #[derive(Debug, Clone, Copy)]
-pub struct Jobs {
+pub(crate) struct Jobs {
     /// What one is called: "replicate".
     pub noun: &'static str,
     /// How many there are.
@@ -35,7 +35,7 @@ impl Jobs {
     ///
     /// # Errors
     /// That of the first job that failed.
-    pub fn run<T: Send>(
+    pub(crate) fn run<T: Send>(
         self,
         observer: &mut dyn Observer,
         work: impl Fn(usize, &mut dyn Observer) -> Result<T> + Sync,

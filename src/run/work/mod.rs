@@ -3,14 +3,15 @@
 
 mod cost;
 mod jobs;
+#[allow(unreachable_pub)]
 mod machine;
 mod record;
 mod session;
 
-pub use machine::{Machine, make_evaluator};
+pub use machine::make_evaluator;
 
 pub(super) use cost::{Cost, format_bytes, format_seconds};
 pub(super) use jobs::Jobs;
-pub(super) use machine::{useful_threads, with_threads};
-pub(super) use record::Record;
+pub(super) use machine::{Machine, useful_threads, with_threads};
+pub(super) use record::RunRecord;
 pub(super) use session::{Session, Setup, describe_data, warn_of_each};

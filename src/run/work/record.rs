@@ -1,34 +1,34 @@
-//! [`Record`]: where the words and results of a run go, from its first line to its last file.
+//! [`RunRecord`]: where the words and results of a run go, from its first line to its last file.
 
 use crate::error::{Error, Result};
-use crate::output::{Kind, OutputFiles, Progress, Report, pairs};
+use crate::output::{OutputFiles, OutputKind, Progress, Report, pairs};
 use crate::run::plan::{Command, Plan};
 use std::path::PathBuf;
 
 /// Progress, report and files of one run.
-pub struct Record {
+pub(crate) struct RunRecord {
     /// The terminal, standard output and the log.
     pub progress: Progress,
     /// What goes into the JSON file.
     pub report: Report,
     files: OutputFiles,
-    written: Vec<(Kind, PathBuf)>,
+    written: Vec<(OutputKind, PathBuf)>,
     begun: bool,
 }
 
-impl Record {
+impl RunRecord {
     /// Reserves the run's files and says what is to be done.
     ///
     /// # Errors
     /// Those of [`OutputFiles::reserve`].
-    pub fn open(plan: &Plan) -> Result<Self> {
+    pub(crate) fn open(plan: &Plan) -> Result<Self> {
         let (kinds, redo) = (plan.output_kinds(), plan.output.redo);
         let inputs = plan.input_files();
         let replaced = plan.replaced_kinds();
         let files = OutputFiles::reserve(&plan.output.prefix, &kinds, redo, &replaced, &inputs)?;
         // A check is a question: its answer is all that the user wants to see.
         let quiet = plan.output.quiet || plan.command == Command::Check;
-        Ok(Record {
+        Ok(RunRecord {
             progress: Progress::on_terminal(quiet),
             report: Report::new(&plan.command_line, plan.seed),
             files,
@@ -41,7 +41,7 @@ impl Record {
     ///
     /// # Errors
     /// A log that cannot be written.
-    pub fn begin(&mut self) -> Result<()> {
+    pub(crate) fn begin(&mut self) -> Result<()> {
         if !std::mem::replace(&mut self.begun, true)
             && let Some(log) = self.files.begin()?
         {
@@ -54,7 +54,7 @@ impl Record {
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub fn write(&mut self, kind: Kind, content: &str) -> Result<()> {
+    pub(crate) fn write(&mut self, kind: OutputKind, content: &str) -> Result<()> {
         self.begin()?;
         let path = self.files.write(kind, content.as_bytes())?;
         self.progress.detail_about_run(&format!("written: {}", path.display()));
@@ -64,7 +64,7 @@ impl Record {
 
     /// The run has ended early. One that was refused leaves nothing, one that failed the log and what was
     /// written before.
-    pub fn fail(mut self, error: &Error) {
+    pub(crate) fn fail(mut self, error: &Error) {
         self.progress.detail_about_run(&format!("failed: {error}"));
         if error.exit_code() == 2 {
             self.files.refuse();
@@ -75,7 +75,7 @@ impl Record {
     ///
     /// # Errors
     /// A file that cannot be written, the log among them.
-    pub fn close(mut self, plan: &Plan) -> Result<()> {
+    pub(crate) fn close(mut self, plan: &Plan) -> Result<()> {
         let kinds = plan.output_kinds();
         self.report.warnings = self.progress.warnings().to_vec();
         for (stage, seconds) in self.progress.timings().to_vec() {
@@ -83,12 +83,12 @@ impl Record {
         }
         let elapsed = self.progress.elapsed().as_secs_f64();
         self.report.timings.add("total", elapsed);
-        if kinds.contains(&Kind::Json) {
+        if kinds.contains(&OutputKind::Json) {
             let report = self.report.to_json();
-            self.write(Kind::Json, &report)?;
+            self.write(OutputKind::Json, &report)?;
         }
-        if kinds.contains(&Kind::Log) {
-            self.written.push((Kind::Log, self.files.path(Kind::Log)));
+        if kinds.contains(&OutputKind::Log) {
+            self.written.push((OutputKind::Log, self.files.path(OutputKind::Log)));
         }
         // The most wanted come first.
         self.written.sort_by_key(|(kind, _)| *kind as u8);
@@ -106,7 +106,7 @@ impl Record {
         match self.progress.log_error() {
             None => Ok(()),
             Some(source) => Err(Error::Io {
-                path: self.files.path(Kind::Log).display().to_string(),
+                path: self.files.path(OutputKind::Log).display().to_string(),
                 source,
                 writing: true,
             }),

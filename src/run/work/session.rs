@@ -3,7 +3,7 @@
 use super::cost::Cost;
 use super::jobs::Jobs;
 use super::machine::Machine;
-use super::record::Record;
+use super::record::RunRecord;
 use crate::alphabet::DataType;
 use crate::error::Result;
 use crate::likelihood::{BrlenLinkage, Evaluator};
@@ -20,7 +20,7 @@ const MAX_ROWS: usize = 30;
 
 /// What is read-only while a run computes: shared by all its threads.
 #[derive(Debug)]
-pub struct Setup<'a> {
+pub(crate) struct Setup<'a> {
     /// What is to be done.
     pub plan: &'a Plan,
     /// The data.
@@ -32,11 +32,11 @@ pub struct Setup<'a> {
 }
 
 /// One run on sequences, from the moment its data are read.
-pub struct Session<'a> {
+pub(crate) struct Session<'a> {
     /// Data and machine.
     pub setup: Setup<'a>,
     /// Where its words and results go.
-    pub record: &'a mut Record,
+    pub record: &'a mut RunRecord,
 }
 
 impl<'a> Session<'a> {
@@ -44,7 +44,7 @@ impl<'a> Session<'a> {
     ///
     /// # Errors
     /// Refused input, or kernels that this machine lacks.
-    pub fn start(plan: &'a Plan, record: &'a mut Record) -> Result<Self> {
+    pub(crate) fn start(plan: &'a Plan, record: &'a mut RunRecord) -> Result<Self> {
         record.progress.stage("reading", None);
         let loaded = load(plan)?;
         let (machine, warning) = Machine::new(plan, &loaded.partitions)?;
@@ -84,12 +84,12 @@ impl<'a> Session<'a> {
     }
 
     /// Begins a stage of the run.
-    pub fn stage(&mut self, name: &str) {
+    pub(crate) fn stage(&mut self, name: &str) {
         self.record.progress.stage(name, None);
     }
 
     /// Takes note of an event.
-    pub fn event(&mut self, event: Event) {
+    pub(crate) fn event(&mut self, event: Event) {
         self.record.progress.event(&event);
     }
 
@@ -99,7 +99,7 @@ impl<'a> Session<'a> {
     ///
     /// # Errors
     /// That of the first job that failed.
-    pub fn run_jobs<T: Send>(
+    pub(crate) fn run_jobs<T: Send>(
         &mut self,
         noun: &'static str,
         count: usize,
@@ -118,7 +118,7 @@ impl<'a> Session<'a> {
 }
 
 /// Warns of each of several cases of one kind, or of all of them in one line if they are many.
-pub fn warn_of_each(record: &mut Record, summary: &str, cases: Vec<String>) {
+pub(crate) fn warn_of_each(record: &mut RunRecord, summary: &str, cases: Vec<String>) {
     let mut remarks = Remarks::default();
     remarks.warn_of_each(summary, cases);
     for warning in remarks.warnings {
@@ -131,7 +131,7 @@ pub fn warn_of_each(record: &mut Record, summary: &str, cases: Vec<String>) {
 
 impl Setup<'_> {
     /// The models as they were read.
-    pub fn models(&self) -> Vec<Model> {
+    pub(crate) fn models(&self) -> Vec<Model> {
         let partitions = self.loaded.partitions.iter();
         partitions.map(|partition| partition.model.clone()).collect()
     }
@@ -141,7 +141,7 @@ impl Setup<'_> {
     ///
     /// # Errors
     /// There is not enough memory.
-    pub fn evaluator(
+    pub(crate) fn evaluator(
         &self,
         machine: Machine,
         partitions: &[Partition],
@@ -159,14 +159,14 @@ impl Setup<'_> {
     }
 
     /// A tree over all taxa as Newick text, with or without lengths.
-    pub fn newick(&self, tree: &Tree, brlens: bool) -> String {
+    pub(crate) fn newick(&self, tree: &Tree, brlens: bool) -> String {
         let options = NewickOptions { brlens, ..NewickOptions::default() };
         write_newick(tree, |taxon| self.loaded.taxa.name(taxon), &options)
     }
 }
 
 /// A text for the terminal, and a longer one for the log.
-pub struct Described {
+pub(crate) struct Described {
     /// With long tables cut.
     pub short: String,
     /// All of it.
@@ -174,7 +174,7 @@ pub struct Described {
 }
 
 /// The alignment and its partitions, as the user should see them before anything is computed.
-pub fn describe_data(loaded: &Loaded) -> Described {
+pub(crate) fn describe_data(loaded: &Loaded) -> Described {
     let (taxa, sites) = (loaded.taxa.len(), loaded.num_sites);
     let patterns = loaded.num_patterns();
     let mut text = format!("{taxa} taxa, {sites} sites, {patterns} distinct columns (patterns)");

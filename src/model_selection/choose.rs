@@ -20,7 +20,7 @@
 //! run. The number is the same for all models, so it moves neither AIC nor BIC of one against another.
 
 use super::candidates::{Candidate, Question};
-use super::criteria::{Criterion, Scores, weights};
+use super::criteria::{Criterion, Scores, criterion_weights};
 use super::fit::{Effort, Fit, Task, start_from};
 use crate::alignment::Patterns;
 use crate::model::{FreeRates, Heterogeneity, Model, ParamMode, bounds};
@@ -161,7 +161,7 @@ impl Choosing {
         let mut ranked: Vec<Ranked> = self
             .fits
             .iter()
-            .zip(weights(&values))
+            .zip(criterion_weights(&values))
             .map(|(fit, weight)| Ranked {
                 model: fit.model.clone(),
                 lnl: fit.lnl,

@@ -6,11 +6,13 @@
 //! Nothing here makes trees or evaluators, knows of threads, or prints.
 
 mod candidates;
+#[allow(unreachable_pub)]
 mod choose;
 mod criteria;
+#[allow(unreachable_pub)]
 mod fit;
 
-pub use candidates::{Candidate, Question};
-pub use choose::{Choosing, Ranked};
-pub use criteria::{Criterion, Scores, weights};
-pub use fit::{Effort, Fit, Task, fit};
+pub(crate) use candidates::{Candidate, Question};
+pub(crate) use choose::{Choosing, Ranked};
+pub(crate) use criteria::Criterion;
+pub(crate) use fit::{Fit, fit};

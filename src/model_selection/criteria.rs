@@ -35,7 +35,7 @@ impl Criterion {
 
 /// The criteria of one fit.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Scores {
+pub(crate) struct Scores {
     /// AIC.
     pub aic: f64,
     /// AICc; infinite where there are no more than k + 1 sites, and it is not defined.
@@ -46,7 +46,7 @@ pub struct Scores {
 
 impl Scores {
     /// Of a log-likelihood with `num_parameters` parameters, branch lengths included, and so many sites.
-    pub fn new(lnl: f64, num_parameters: usize, num_sites: usize) -> Self {
+    pub(crate) fn new(lnl: f64, num_parameters: usize, num_sites: usize) -> Self {
         let (k, n) = (num_parameters as f64, num_sites as f64);
         let aic = 2.0 * k - 2.0 * lnl;
         let aicc = match num_sites > num_parameters + 1 {
@@ -57,7 +57,7 @@ impl Scores {
     }
 
     /// The one that decides.
-    pub fn by(&self, criterion: Criterion) -> f64 {
+    pub(crate) fn by(&self, criterion: Criterion) -> f64 {
         match criterion {
             Criterion::Bic => self.bic,
             Criterion::Aic => self.aic,
@@ -67,7 +67,7 @@ impl Scores {
 }
 
 /// Weights of models with these values of a criterion; they sum to 1, or are all 0 if no value is finite.
-pub fn weights(values: &[f64]) -> Vec<f64> {
+pub(super) fn criterion_weights(values: &[f64]) -> Vec<f64> {
     let lowest = values.iter().copied().fold(f64::INFINITY, f64::min);
     let raw =
         |value: &f64| if value.is_finite() { libm::exp(-0.5 * (value - lowest)) } else { 0.0 };
@@ -94,11 +94,11 @@ mod tests {
 
     #[test]
     fn weights_sum_to_1() {
-        let found = weights(&[100.0, 102.0, f64::INFINITY, 104.0]);
+        let found = criterion_weights(&[100.0, 102.0, f64::INFINITY, 104.0]);
         // 1 : e^-1 : 0 : e^-2
         for (weight, expected) in found.iter().zip([0.665240956, 0.244728471, 0.0, 0.090030573]) {
             assert!((weight - expected).abs() < 1e-9, "{found:?}");
         }
-        assert_eq!(weights(&[f64::INFINITY]), [0.0]);
+        assert_eq!(criterion_weights(&[f64::INFINITY]), [0.0]);
     }
 }

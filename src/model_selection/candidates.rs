@@ -17,7 +17,7 @@ const FIRST_RATES: &str = "+G4";
 
 /// Which model should a partition have?
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Question {
+pub(crate) struct Question {
     /// What its characters are.
     pub data_type: DataType,
     /// Its rates over sites, where only the matrix is to be chosen.
@@ -28,7 +28,7 @@ pub struct Question {
 
 /// One of the models that are compared.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Candidate {
+pub(crate) struct Candidate {
     /// Matrix and frequencies, a model string: `HKY`, `LG+F`, `LG4X`.
     pub matrix: String,
     /// Rates over sites, its end: `+I+G4`, or nothing.
@@ -37,7 +37,7 @@ pub struct Candidate {
 
 impl Question {
     /// What a word of the user asks about data that show to be of a type.
-    pub fn new(asked: AutoModel, detected: DataType, gamma_median: bool) -> Self {
+    pub(crate) fn new(asked: AutoModel, detected: DataType, gamma_median: bool) -> Self {
         let data_type = match (asked.data, detected) {
             (AutoData::Dna, _) => DataType::Dna,
             (AutoData::Protein, _) => DataType::Protein,
@@ -49,7 +49,7 @@ impl Question {
     }
 
     /// All rates over sites that are tried first.
-    pub fn rates(&self) -> Vec<&'static str> {
+    pub(crate) fn rates(&self) -> Vec<&'static str> {
         match (self.rates, self.data_type) {
             (Some(rates), _) => vec![rates],
             (None, DataType::Dna | DataType::Protein) => RATES.to_vec(),
@@ -59,19 +59,19 @@ impl Question {
 
     /// Those that are tried where the best of the others has +G4, each if the one before it was better than
     /// the one before that.
-    pub fn free_rates(&self) -> &'static [&'static str] {
+    pub(crate) fn free_rates(&self) -> &'static [&'static str] {
         let many = matches!(self.data_type, DataType::Dna | DataType::Protein);
         if many && self.rates.is_none() { &FREE_RATES } else { &[] }
     }
 
     /// The rates under which lengths are optimised first.
-    pub fn first_rates(&self) -> &'static str {
+    pub(crate) fn first_rates(&self) -> &'static str {
         self.rates.unwrap_or(FIRST_RATES)
     }
 
     /// The matrix under which rates over sites are compared: the richest of DNA, the most usual of
     /// proteins.
-    pub fn rich_matrix(&self) -> String {
+    pub(crate) fn rich_matrix(&self) -> String {
         match self.data_type {
             DataType::Dna => "GTR+F".into(),
             DataType::Protein => "LG".into(),
@@ -81,7 +81,7 @@ impl Question {
     }
 
     /// All matrices, each with its kinds of frequencies.
-    pub fn matrices(&self) -> Vec<String> {
+    pub(crate) fn matrices(&self) -> Vec<String> {
         match self.data_type {
             DataType::Dna => {
                 let freqs = |equal| if equal { "+FE" } else { "+F" };
@@ -101,7 +101,7 @@ impl Question {
     }
 
     /// Models with rates over sites of their own: the mixtures LG4M and LG4X.
-    pub fn mixtures(&self) -> Vec<Candidate> {
+    pub(crate) fn mixtures(&self) -> Vec<Candidate> {
         match self.data_type {
             DataType::Protein if self.rates.is_none() => PROTEIN_MIXTURES
                 .iter()
@@ -115,7 +115,7 @@ impl Question {
     ///
     /// # Panics
     /// If the candidate is no model, which none of a question's is.
-    pub fn model(&self, candidate: &Candidate) -> Model {
+    pub(crate) fn model(&self, candidate: &Candidate) -> Model {
         let text = format!("{}{}", candidate.matrix, candidate.rates);
         let mut model = Model::parse(&text).expect("the name is one of our own");
         if self.gamma_median
@@ -128,13 +128,13 @@ impl Question {
     }
 
     /// The model that stands for the partition's until the question is answered.
-    pub fn placeholder(&self) -> Model {
+    pub(crate) fn placeholder(&self) -> Model {
         self.model(&Candidate { matrix: self.rich_matrix(), rates: self.first_rates() })
     }
 
     /// The model of a partition whose data cannot tell models apart: the poorest of nucleotides, the
     /// most usual of amino acids.
-    pub fn fallback(&self) -> Model {
+    pub(crate) fn fallback(&self) -> Model {
         let matrix = match self.data_type {
             DataType::Protein => self.rich_matrix(),
             _ => self.matrices().swap_remove(0),
@@ -143,7 +143,7 @@ impl Question {
     }
 
     /// What is compared, in words.
-    pub fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         let (matrices, mixtures) = (self.matrices().len(), self.mixtures().len());
         let rates = self.rates().into_iter();
         let mut list: Vec<&str> =

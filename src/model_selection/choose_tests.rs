@@ -6,16 +6,16 @@ use crate::likelihood::engine::GeneData;
 use crate::likelihood::select::make_engine;
 use crate::likelihood::{BrlenLinkage, EngineOptions, Evaluator};
 use crate::model::AutoModel;
+use crate::model_selection::fit::{Fit, Task, fit};
 use crate::rng::{Purpose, stream};
-use crate::selection::{Fit, Task, fit};
-use crate::simulate::{SimModel, random_tree, simulate_states};
+use crate::simulate::{SimModel, simulate_states, yule_tree};
 use crate::tree::Tree;
 
 const NUM_TAXA: usize = 8;
 
 fn simulate(model: &str, num_sites: usize) -> (Patterns, Tree) {
     let model = Model::parse(model).unwrap();
-    let tree = random_tree(NUM_TAXA, 0.2, &mut stream(7, Purpose::Test, 1));
+    let tree = yule_tree(NUM_TAXA, 0.2, &mut stream(7, Purpose::Test, 1));
     let (matrices, cats) = (model.eigen_models(), model.rate_cats());
     let sim_model = SimModel { matrices: &matrices, cats: &cats };
     let states = simulate_states(&tree, &sim_model, num_sites, &mut stream(7, Purpose::Test, 2));
