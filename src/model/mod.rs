@@ -1,7 +1,7 @@
 //! Models of sequence evolution: from a model string to rates, frequencies, rate categories and the
 //! eigensystem of the rate matrix, and back to a string exactly.
 //!
-//! | file | what it knows |
+//! | file | content |
 //! |---|---|
 //! | `bounds` | the limits and start values of every parameter |
 //! | `dna` | named DNA models and symmetry strings |
@@ -9,19 +9,19 @@
 //! | `codon` | codon models: rates from kappa and omega, codon frequencies from nucleotides' |
 //! | `exchange` | [`Exchange`]: where exchange rates come from |
 //! | `parameters` | [`Model`]: one partition's model with its current parameters |
-//! | `free` | [`FreeParameter`]: all that is to be estimated, as one list |
+//! | `free` | [`FreeParameter`]: all parameters to be estimated, as one list |
 //! | `matrices` | names of rate matrices, and the models they begin |
 //! | `parse` | the grammar of model strings, and what is refused |
-//! | `raxml`, `data_types` | RAxML's one-word models; types of data in partition lines |
+//! | `raxml`, `data_types` | RAxML's one-word models; data types in partition lines |
 //! | `user_matrix` | [`UserMatrix`]: an amino-acid matrix from a file |
-//! | `auto` | words for a model that is to be chosen |
+//! | `auto` | words for model selection |
 //! | `display` | the canonical model string |
 //! | `qmatrix` | [`EigenModel`]: normalised rate matrix and its eigensystem |
 //! | `rates` | [`RateCats`]: rates over sites, +G, +R and +I |
 //! | `ascertainment` | [`Ascertainment`]: sites that were left out |
 //!
-//! Nothing here looks at an alignment (empirical frequencies are counted where partitions live) or
-//! optimises anything.
+//! Nothing here depends on an alignment (empirical frequencies are counted in `partition`) or optimises
+//! anything.
 
 mod ascertainment;
 mod auto;

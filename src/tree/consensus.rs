@@ -47,7 +47,7 @@ pub fn consensus<'a>(
     }
     let is_kept = |count: usize| match kind {
         ConsensusKind::Strict => count == num_trees,
-        // 0.55 of 100 trees is 55.00000000000001 in binary: the slack forgives that.
+        // 0.55 of 100 trees is 55.00000000000001 in binary, hence the tolerance.
         ConsensusKind::Majority(t) if t > 0.5 => count as f64 + 1e-9 >= t * num_trees as f64,
         ConsensusKind::Majority(_) | ConsensusKind::Extended => 2 * count > num_trees,
     };
