@@ -1,7 +1,7 @@
 //! mlsearch: maximum-likelihood phylogenetic tree search on gappy multi-gene alignments.
 //!
-//! The rooms of the house, floor by floor. A room imports only from lower floors, and never from
-//! another room on its own floor; a test enforces it.
+//! The rooms (modules) by floor. A room imports only from lower floors, and never from another room on its
+//! own floor; a test enforces this.
 //!
 //! | floor | rooms |
 //! |---|---|
