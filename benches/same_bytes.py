@@ -72,7 +72,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for data, words in DATA.items():
-            run(old, f"--start -t pars {words}", folder / "start")
+            run(old, f"--start -t pars{{1}} {words}", folder / "start")
             tree = folder / "start.mlsearch.startTree"
             for mode, more in MODES.items():
                 command = f"{words} {more.format(tree=tree)}"

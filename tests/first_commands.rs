@@ -22,6 +22,9 @@ const WORK: &[&str] = &[
     "-s a.phy -m TEST -nt AUTO -pre I1 -redo",
     "-s a.phy -m GTR+I+G -seed 7 -fast -quiet -wsl",
     "-s a.phy -m GTR+G -te t.nwk -nt 2",
+    "-s a.phy -m GTR+G -t pars",
+    "-s a.phy -m GTR+G -t rand",
+    "-s a.phy -m GTR+G -t auto",
     "-s a.phy -spp p.txt -m MFP -T AUTO --safe --keep-ident",
 ];
 
@@ -71,6 +74,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("-s a.phy -m GTR+G -b 100", "-s a.phy -m GTR+G --all --bs-trees 100"),
     ("-s a.phy -m MF -mset GTR,HKY", "-s a.phy -m auto"),
     ("-s a.phy -m GTR+G --runs 5", "-s a.phy -m GTR+G --tree 'pars{5}'"),
+    ("-s a.phy -m GTR+G -t RAND", "-s a.phy -m GTR+G -t rand"),
 ];
 
 fn scratch() -> Scratch {

@@ -119,7 +119,7 @@ fn judge_own(one: &Typed, id: &str, value: &str, all: &[Typed]) -> Verdict {
             words(&[]),
         ),
         "tree" if !Path::new(value).exists() => match upper.as_str() {
-            "PARS" | "RAND" | "AUTO" if upper != value => refused_as(
+            "PARS" | "RAND" | "AUTO" if value != value.to_ascii_lowercase() => refused_as(
                 &format!("-t {value}"),
                 "it is written in lower case here",
                 words(&["-t", &value.to_ascii_lowercase()]),
