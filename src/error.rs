@@ -1,7 +1,7 @@
-//! Faults a user can cause and mend, each with the place where it was found.
+//! Faults that a user can correct, each with the place where it was found.
 //!
-//! Here live the error types of the whole program and their exit codes. Readers collect *every*
-//! [`Fault`] they find before they refuse, so a user mends a file once. Nothing here prints.
+//! Here are the error types of the whole program and their exit codes. Readers collect *every* [`Fault`]
+//! that they find before they refuse a file, so that it can be corrected at once. Nothing here prints.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -137,7 +137,7 @@ const MAX_QUOTED: usize = 60;
 /// Longest word of a message, paths included.
 const MAX_WORD: usize = 300;
 
-/// A piece of input as messages quote it: a name may be a whole file by mistake.
+/// A piece of input as messages quote it; by mistake, a name may be a whole file.
 pub(crate) fn abridged(text: &str) -> Cow<'_, str> {
     cut(text, MAX_QUOTED)
 }
@@ -155,7 +155,7 @@ fn cut(text: &str, limit: usize) -> Cow<'_, str> {
     }
 }
 
-/// The net below all that quote without [`abridged`].
+/// Shortens what was quoted without [`abridged`].
 fn cut_words(text: String) -> String {
     if text.split(' ').all(|word| word.len() <= MAX_WORD) {
         return text;
@@ -175,14 +175,14 @@ pub(crate) fn collect<T>(result: Result<T>, faults: &mut Vec<Fault>) -> Result<O
     }
 }
 
-/// Longest list of faults shown in full; a message nobody reads to the end helps nobody.
+/// Most faults that a message shows, so that it remains readable.
 const MAX_FAULTS_SHOWN: usize = 50;
 
 fn list_faults(faults: &[Fault]) -> String {
     let mut lines: Vec<String> =
         faults.iter().take(MAX_FAULTS_SHOWN).map(Fault::to_string).collect();
     if faults.len() > MAX_FAULTS_SHOWN {
-        lines.push(format!("... and {} more faults of this kind", faults.len() - MAX_FAULTS_SHOWN));
+        lines.push(format!("... and {} more errors", faults.len() - MAX_FAULTS_SHOWN));
     }
     lines.join("\n")
 }

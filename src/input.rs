@@ -1,7 +1,7 @@
-//! Opening what users name as input: plain files, gzipped ones (told by content, not by name), pipes, and
-//! standard input (`-`). What the bytes mean is not known here.
+//! Opening input: plain and gzipped files (recognised by content, not by name), pipes, and standard input
+//! (`-`). The bytes are not interpreted here.
 //!
-//! Input may be hostile or a device without an end, so nothing is read whole unless a limit is given.
+//! Input may be hostile or a device without an end, so nothing is read as a whole unless a limit is given.
 
 use crate::error::{Error, Fault, Place, Result};
 use flate2::bufread::MultiGzDecoder;
@@ -11,15 +11,15 @@ use std::path::Path;
 
 /// First bytes of every gzip file (RFC 1952).
 const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
-/// UTF-8's byte order mark, which some editors write and nobody means.
+/// The byte order mark of UTF-8, which some editors write and which is not part of the text.
 const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
 /// Bytes read at once.
 const CHUNK: usize = 1 << 16;
 
-/// What users write for standard input.
+/// The name that stands for standard input on the command line.
 pub(crate) const STANDARD_INPUT: &str = "-";
 
-/// What faults call a file.
+/// The name of a file in faults.
 pub(crate) fn name_of(path: &Path) -> String {
     match path == Path::new(STANDARD_INPUT) {
         true => "standard input".to_string(),
@@ -52,7 +52,7 @@ impl Input<'static> {
 }
 
 impl<'a> Input<'a> {
-    /// Takes what a reader gives, and unpacks it if it is gzipped; `name` is what faults call it.
+    /// Takes the bytes of a reader, and unpacks them if they are gzipped; `name` is the name in faults.
     ///
     /// # Errors
     /// [`Error::Io`] if the first bytes cannot be read.
@@ -74,7 +74,7 @@ impl<'a> Input<'a> {
         Ok(input)
     }
 
-    /// What faults call it.
+    /// Its name in faults.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
@@ -131,10 +131,13 @@ impl Read for Input<'_> {
 fn explain(error: io::Error, gzipped: bool) -> io::Error {
     let message = match error.kind() {
         ErrorKind::UnexpectedEof if gzipped => {
-            "the gzipped data break off before their end: the file is incomplete; copy or download it again".to_string()
+            "the gzipped data end prematurely: the file is incomplete; copy or download it again"
+                .to_string()
         }
         ErrorKind::InvalidInput | ErrorKind::InvalidData if gzipped => {
-            format!("the gzipped data are damaged ({error}): copy or download the file again, or pack it again")
+            format!(
+                "the gzipped data are damaged ({error}): copy, download or compress the file again"
+            )
         }
         _ => return error,
     };
@@ -159,11 +162,11 @@ pub(crate) fn read_text(path: &Path, limit: usize, what: &str) -> Result<String>
         input.consume(length);
         let refuse = |message| Err(Error::input(Place::file(input.name()), message));
         if is_binary {
-            return refuse(format!("holds bytes that are no text: expected {what}"));
+            return refuse(format!("the file is not text: expected {what}"));
         }
         if bytes.len() > limit {
             return refuse(format!(
-                "is longer than {} MiB, which is too long for {what}: is it the right file?",
+                "the file is longer than {} MiB, the limit for {what}: check that it is the right file",
                 limit >> 20
             ));
         }
@@ -177,7 +180,7 @@ pub(crate) fn read_text(path: &Path, limit: usize, what: &str) -> Result<String>
 /// The fault of a text that stops being UTF-8 after `valid`.
 fn not_utf8(name: &str, valid: &[u8]) -> Fault {
     let line = 1 + valid.iter().filter(|&&byte| byte == b'\n').count();
-    Fault::new(Place::file(name).at_line(line), "the text is not UTF-8: save it as UTF-8")
+    Fault::new(Place::file(name).at_line(line), "the file is not UTF-8 text: save it as UTF-8")
 }
 
 /// A text as gzip writes it, for tests.
@@ -219,11 +222,11 @@ mod tests {
         damaged[12] ^= 0xff;
         let long = gzip(&vec![b' '; (1 << 20) + 1]);
         for (bytes, expected) in [
-            (&packed[..packed.len() - 12], "the gzipped data break off before their end"),
+            (&packed[..packed.len() - 12], "the gzipped data end prematurely"),
             (&damaged, "the gzipped data are damaged ("),
-            (&long, "is longer than 1 MiB, which is too long for a word"),
-            (&b"a\0b"[..], "holds bytes that are no text: expected a word"),
-            (b"a\nb\xff", "line 2: the text is not UTF-8"),
+            (&long, "the file is longer than 1 MiB, the limit for a word"),
+            (&b"a\0b"[..], "the file is not text: expected a word"),
+            (b"a\nb\xff", "line 2: the file is not UTF-8 text"),
         ] {
             let file = written(bytes);
             let error = read_text(file.path(), 1 << 20, "a word").unwrap_err();
@@ -238,6 +241,6 @@ mod tests {
     #[test]
     fn a_device_without_an_end_is_refused_at_once() {
         let message = read_text(Path::new("/dev/zero"), 1 << 20, "a word").unwrap_err().to_string();
-        assert!(message.starts_with("/dev/zero: holds bytes that are no text"), "{message}");
+        assert!(message.starts_with("/dev/zero: the file is not text"), "{message}");
     }
 }

@@ -13,8 +13,8 @@
 //! | simulate sequences | [`simulate`] |
 //! | draw random numbers, follow a long computation, understand what was refused | [`rng`], [`observer`], [`error`] |
 //!
-//! All rooms of the house, floor by floor. A room imports only from lower floors, and never from
-//! another room on its own floor; a test enforces it.
+//! All rooms (modules) by floor. A room imports only from lower floors, and never from another room on its
+//! own floor; a test enforces this.
 //!
 //! | floor | rooms |
 //! |---|---|

@@ -1,16 +1,16 @@
-//! What a long computation tells the outside while it runs.
+//! What a long computation reports while it runs.
 //!
-//! A computation never prints, writes or looks at a clock: it hands [`Event`]s to an [`Observer`], and
-//! says now and then how far it is ([`Advance`]). Events are raised by one thread in one fixed order,
-//! because they end up in the log, whose bytes must not depend on the number of threads. An advance is
-//! for the display alone.
+//! A computation never prints, writes or reads a clock: it passes [`Event`]s to an [`Observer`], and
+//! reports from time to time how far it has come ([`Advance`]). Events are raised by one thread in a
+//! fixed order, because they are written to the log, whose bytes must not depend on the number of
+//! threads. An advance is only displayed.
 
-/// One thing worth telling.
+/// One event of a computation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
     /// A phase of the computation begins, for example "fast SPR".
     Phase {
-        /// Its name, as the user reads it.
+        /// Its name, as it is shown to the user.
         name: String,
     },
     /// One round of a phase is done.
@@ -22,40 +22,40 @@ pub enum Event {
         /// Log-likelihood after it (natural logarithm).
         lnl: f64,
     },
-    /// All lengths and parameters of the present tree were optimised.
+    /// All branch lengths and parameters of the current tree were optimised.
     Optimized {
-        /// The log-likelihood then (natural logarithm).
+        /// The log-likelihood after it (natural logarithm).
         lnl: f64,
     },
-    /// Something the user should know before trusting the result; kept in the report.
+    /// Something that the user should know before relying on the result; kept in the report.
     Warning(String),
-    /// Something good to know.
+    /// Further information for the user.
     Note(String),
-    /// Something for the log alone.
+    /// Information for the log only.
     Detail(String),
 }
 
-/// How far a computation is.
+/// How far a computation has come.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Advance {
-    /// Share of the present phase that is done, in [0, 1], where it is known.
+    /// Share of the current phase that is done, in [0, 1], where it is known.
     pub phase: Option<f64>,
-    /// Share of the whole computation that is probably done, in [0, 1], where it can be told.
+    /// Estimated share of the whole computation that is done, in [0, 1], where there is an estimate.
     pub whole: Option<f64>,
-    /// Of several equal pieces of work: what one is called, how many are done, how many there are.
+    /// Of several pieces of work of one kind: their name, how many are done, how many there are.
     pub pieces: Option<(&'static str, usize, usize)>,
 }
 
 /// Receives events.
 pub trait Observer: Send {
-    /// Takes note of one event; must not influence the computation.
+    /// Receives one event; must not influence the computation.
     fn event(&mut self, event: &Event);
 
-    /// Takes note of how far the computation is. May be called often, so it must cost little.
+    /// Receives how far the computation has come. May be called often, so it must be cheap.
     fn advance(&mut self, _advance: Advance) {}
 }
 
-/// Passes on how far a computation is, but none of its events.
+/// Passes on how far a computation has come, but none of its events.
 pub(crate) struct Muffled<'a>(pub &'a mut dyn Observer);
 
 impl Observer for Muffled<'_> {
@@ -66,7 +66,7 @@ impl Observer for Muffled<'_> {
     }
 }
 
-/// An observer that does not care.
+/// An observer that ignores everything.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Silent;
 

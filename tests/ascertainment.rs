@@ -201,7 +201,7 @@ fn data_with_invariable_sites_are_refused() {
         "partition 'first'",
         "partition 'third'",
         "may be invariable",
-        "remove them",
+        "remove these sites",
     ]);
     assert!(!ran.stderr.contains("'second'"), "{}", ran.stderr);
 }

@@ -76,12 +76,12 @@ fn partitions_that_overlap_end_too_late_or_forget_columns() {
         "-s a.phy -m GTR+G -q q",
         &[
             "q, line 2, 'g2'",
-            "column 3 belongs to 'g1'",
+            "column 3 already belongs to 'g1'",
             "q, line 3, column 11, 'g3'",
             "'7-9'",
             "column 6",
             "no partition",
-            "3 things are wrong",
+            "3 errors",
         ],
     );
     assert_eq!(message.matches("q, line").count(), 2, "{message}");
@@ -112,7 +112,7 @@ fn unknown_models() {
     refuse(
         &files,
         "-s a.phy -m BAR -q q",
-        &["-m: model 'BAR'", "q, line 1, 'g1'", "q, line 2, 'g2'", "3 things are wrong"],
+        &["-m: model 'BAR'", "q, line 1, 'g1'", "q, line 2, 'g2'", "3 errors"],
     );
     let part = "JC+BU{0}, g1 = 1-4\nJC+BU{2}, g2 = 5-8\n";
     let files = [("a.phy", GOOD), ("q", part)];
@@ -166,9 +166,12 @@ fn partition_trees_that_do_not_fit() {
     let other = "((a:1,c:1):1,b:1,(d:1,e:1):1);\n";
     for (trees, expected) in [
         (own.to_string(), "1 trees, but 2 partitions"),
-        (format!("{own}{other}"), "'g2': the partition's tree has another topology"),
-        (format!("{own}(a:1,b:1,c:1);\n"), "'g2': the partition's tree lacks d, e"),
-        (format!("{own}((a,b),c,(d,e));\n"), "'g2': the partition's tree lacks branch lengths"),
+        (format!("{own}{other}"), "'g2': the topology of the partition's tree differs"),
+        (format!("{own}(a:1,b:1,c:1);\n"), "'g2': the partition's tree lacks these taxa: d, e"),
+        (
+            format!("{own}((a,b),c,(d,e));\n"),
+            "'g2': the partition's tree has branches without a length",
+        ),
     ] {
         let files = [("a.phy", GOOD), ("q", part), ("t", TREE), ("p", trees.as_str())];
         let command = "--evaluate -s a.phy -q q -t t -M --partition-trees p";
@@ -192,10 +195,14 @@ fn simulations_without_values_or_lengths() {
         refuse(files, &format!("simulate {arguments}"), expected);
     };
     run(&[], "--tree rand{5} -m HKY+G --sites 10", &["frequencies", "alpha"]);
-    run(&[("t", "((a,b),c,(d,e));")], "--tree t -m JC --sites 10", &["t", "lengths"]);
+    run(
+        &[("t", "((a,b),c,(d,e));")],
+        "--tree t -m JC --sites 10",
+        &["t", "branches without a length"],
+    );
     run(&[], "--tree rand{99999999999} -m JC --sites 10", &["rand{99999999999}"]);
     let part = "JC, a = 1-99999999999999999999999\n";
-    run(&[("q", part)], "--tree rand{5} -q q", &["q: columns beyond"]);
+    run(&[("q", part)], "--tree rand{5} -q q", &["q: the partitions have columns beyond"]);
     let part = "JC, a = 1-4\nJC+G, b = 6-8\n";
     run(&[("q", part)], "--tree rand{5} -q q", &["column 5"]);
 }
@@ -212,9 +219,9 @@ fn data_that_are_odd_but_usable_give_warnings_that_name_them() {
         let ran = scratch.run(&command);
         assert_eq!(ran.code, 0, "{mode}: {}", ran.stderr);
         for expected in [
-            "without any data, whose place in a tree means nothing: f",
+            "without any data, whose position in the tree is arbitrary: f",
             "identical sequences: c, e",
-            "partition 'g2' has data of 1 taxon (d)",
+            "partition 'g2' has data for 1 taxon (d)",
         ] {
             let found = ran
                 .stderr
@@ -269,7 +276,7 @@ fn characters_no_protein_model_knows_give_one_warning() {
 
 #[test]
 fn dots_that_may_mean_the_first_row_are_refused_in_every_format() {
-    let said = ["'b'", "stands 3 times in 2 sequences but not in the first", "or a gap"];
+    let said = ["'b'", "occurs 3 times in 2 sequences but not in the first", "'-' for a gap"];
     for text in [
         "4 4\na ACGT\nb A..T\nc ACGT\nd AC.T\n",
         "4 4\na AC\nb A.\nc AC\nd AC\n\nGT\n.T\nGT\n.T\n",
@@ -286,8 +293,16 @@ fn dots_that_may_mean_the_first_row_are_refused_in_every_format() {
 #[test]
 fn several_trees_where_one_is_expected_are_refused() {
     let files = [("t", &*TREE.repeat(2)), ("b", TREE)];
-    refuse(&files, "--support --tree t --bs-trees b", &["t: holds 2 trees, expected one"]);
-    refuse(&files, "simulate --tree t -m JC --sites 9", &["t: holds 2 trees, expected one"]);
+    refuse(
+        &files,
+        "--support --tree t --bs-trees b",
+        &["t: the file contains 2 trees, but one is expected"],
+    );
+    refuse(
+        &files,
+        "simulate --tree t -m JC --sites 9",
+        &["t: the file contains 2 trees, but one is expected"],
+    );
 }
 
 #[test]
@@ -323,10 +338,10 @@ fn standard_input_is_read_and_nothing_is_named_after_it() {
 fn devices_without_an_end_are_refused_at_once() {
     let files = [("a.phy", GOOD), ("t", TREE)];
     refuse(&[], "-s /dev/zero -m JC", &["/dev/zero", "begins with"]);
-    refuse(&files, "-s a.phy -m JC -q /dev/zero", &["/dev/zero", "no text"]);
-    refuse(&files, "-s a.phy -m PROTGTR{/dev/zero}", &["/dev/zero", "no text"]);
-    refuse(&files, "-s a.phy -m LG -P /dev/zero", &["/dev/zero", "no text"]);
-    refuse(&files, "--evaluate -s a.phy -m JC -t /dev/zero", &["/dev/zero", "no text"]);
+    refuse(&files, "-s a.phy -m JC -q /dev/zero", &["/dev/zero", "text: expected"]);
+    refuse(&files, "-s a.phy -m PROTGTR{/dev/zero}", &["/dev/zero", "text: expected"]);
+    refuse(&files, "-s a.phy -m LG -P /dev/zero", &["/dev/zero", "text: expected"]);
+    refuse(&files, "--evaluate -s a.phy -m JC -t /dev/zero", &["/dev/zero", "text: expected"]);
 }
 
 #[test]
@@ -346,7 +361,7 @@ fn gzipped_trees_and_partitions_are_read_and_those_that_break_off_are_named() {
         ("cut-t.gz", "-s a.gz -q q.gz -t cut-t.gz"),
     ] {
         let ran = scratch.run(&format!("--evaluate {command} -n new"));
-        ran.assert_refused(&[&format!("{cut}: the gzipped data break off before their end")]);
+        ran.assert_refused(&[&format!("{cut}: the gzipped data end prematurely")]);
     }
 }
 
@@ -373,6 +388,6 @@ fn messages_quote_little_and_print_short_numbers() {
     refuse(
         &files,
         "-s a.phy -m typo.part",
-        &["'typo.part' is neither a model nor a file that is there"],
+        &["'typo.part' is neither a model nor an existing file"],
     );
 }

@@ -46,7 +46,7 @@ fn every_refusal_of_a_command_is_said_at_once() {
         ("--nonsense", &["--nonsense"]),
         ("-s", &["value"]),
         ("-s a.phy", &["no model"]),
-        ("-s a.phy -m GTR+G -f ?", &["no such letter"]),
+        ("-s a.phy -m GTR+G -f ?", &["-f ? is unknown"]),
         ("-s a.phy -m GTR+G -x 1 -g c.tre", &["-x 1", "'-g'", "-# N"]),
         ("-s a.phy -m GTR+G -o A,B", &["'-o'", "unrooted"]),
         ("-s a.phy -m GTR+G -b 1 -# autoMRE", &["bootstopping"]),
@@ -59,7 +59,10 @@ fn every_refusal_of_a_command_is_said_at_once() {
         ("a.phy", &["'a.phy' belongs to no option", "Try: mlsearch -s a.phy -m GTR+G"]),
         ("-s a.phy -m GTR+G --bootstap", &["--bootstap", "'--bootstrap'"]),
         ("-s a.phy -m GTR+G -p x", &["'x'", "a seed is a whole number"]),
-        ("simulate", &["no tree", "how many sites", "no model", "where to"]),
+        (
+            "simulate",
+            &["no tree", "no number of sites", "no model", "no name for the output files"],
+        ),
         ("simulate --tree rand{5} --sites 10 --prefix x", &["no model"]),
         ("simulate --no-such", &["--no-such"]),
     ] {
@@ -97,7 +100,7 @@ fn existing_results_are_refused_before_anything_is_read_or_computed() {
     let ran = scratch.run(&format!("-s a.phy -m GTR+G -n {}", "x".repeat(300)));
     assert_eq!(ran.code, 1, "{}", ran.stderr);
     assert!(
-        ran.stderr.contains("no results can be written")
+        ran.stderr.contains("results cannot be written")
             && ran.stderr.contains("--prefix")
             && !ran.stderr.contains("reading")
     );

@@ -44,7 +44,7 @@ fn the_choice_for_primates_is_iqtree_s() {
         assert!((number("bic") - bic).abs() < 0.12, "{model}");
     }
     let log = std::fs::read_to_string(scratch.path().join("run.mlsearch.log")).expect("a log");
-    assert!(log.contains("chosen by BIC with weight") && log.contains("auto (DNA)"), "{log}");
+    assert!(log.contains("selected by BIC with weight") && log.contains("auto (DNA)"), "{log}");
 }
 
 /// Four genes, the second with a model of its own.
@@ -73,11 +73,11 @@ fn partitions_choose_for_themselves_and_threads_do_not_show() {
 fn a_check_says_what_would_be_chosen_from_and_a_simulation_refuses() {
     let scratch = Scratch::new();
     let ran = scratch.succeed(&format!("{} --check", mixed(&scratch)));
-    let expected = "partition 'a': a run will choose its model by BIC among 22 DNA matrices with \
+    let expected = "partition 'a': a run will select the model by BIC among 22 DNA matrices with \
                     frequencies; rates over sites: equal, +I, +G4, +I+G4, +R2, +R3, and more as long as they are better";
     assert!(ran.stdout.contains(expected), "{}", ran.stdout);
     let ran = scratch.run("simulate --tree rand{5} --model auto --sites 10 -n sim");
-    ran.assert_refused(&["no data to choose a model from"]);
+    ran.assert_refused(&["no data for model selection"]);
     let ran = scratch.run(&format!("{} --auto-criterion ml", mixed(&scratch)));
     ran.assert_refused(&["aicc"]);
 }
@@ -91,6 +91,10 @@ fn codons_are_not_chosen_for_and_that_is_said() {
         "4 14\na AAACCCGGGMKVLI\nb AAACCTGGGMKVLV\nc AAGCCCGGAMRVLI\nd AAGCCTGGAMRALI\n",
     );
     let ran = scratch.succeed("-s aln -q q -m auto --check");
-    assert!(ran.stdout.contains("no model is chosen for 'CODON'"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("partition 'b': a run will choose"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("no model selection for partitions of type 'CODON'"),
+        "{}",
+        ran.stdout
+    );
+    assert!(ran.stdout.contains("partition 'b': a run will select"), "{}", ran.stdout);
 }

@@ -123,7 +123,7 @@ fn every_option_in_an_example_or_explanation_exists() {
     let understood: BTreeSet<String> =
         understood(&program()).union(&understood(&simulate())).cloned().collect();
     // The other programs' options stand in a table of their own.
-    let others = section(&readme, "## What differs from what you are used to");
+    let others = section(&readme, "## Differences from other programs");
     let text = readme.replace(&others, "");
     let (mut prose, mut named) = (String::new(), Vec::new());
     for (i, part) in text.split("```").enumerate() {

@@ -17,7 +17,7 @@ fn results_go_to_standard_output_and_the_rest_to_standard_error() {
         "tree length",
         "A-C",
         "alpha",
-        "invariable sites",
+        "invariant sites",
         "Support of the 9 inner branches by 4 trees",
         "a.mlsearch.support",
         "a.mlsearch.log",
@@ -127,7 +127,7 @@ fn a_run_that_does_not_fit_into_the_memory_is_refused_before_it_begins() {
     let (code, message) = limited("-s sim.mlsearch.phy -m GTR+G64 -n a -T 1");
     assert_eq!(code, Some(1), "{message}");
     assert!(
-        message.contains("of memory, and") && message.contains("nothing was computed"),
+        message.contains("of memory, but only") && message.contains("nothing was computed"),
         "{message}"
     );
     assert!(!message.contains("panicked") && !message.contains("allocation"), "{message}");
@@ -144,7 +144,7 @@ fn lengths_of_given_trees_are_brought_within_their_bounds() {
     for command in ["--evaluate", "--search"] {
         let ran = scratch.succeed(&format!("{command} -s a.phy -m JC -t t -n {}", &command[2..]));
         let expected =
-            "t, tree 1: of 5 branch lengths 3 were raised to 0.000001 and 1 reduced to 100";
+            "t, tree 1: of 5 branch lengths, 3 were raised to 0.000001 and 1 reduced to 100";
         assert!(ran.stderr.contains(expected), "{command}: {}", ran.stderr);
     }
     // Lengths that are not optimised are the user's.

@@ -1,7 +1,7 @@
-//! From the pieces a format reader found to an [`Alignment`]: every check that does not depend on the format.
+//! From what a format reader found to an [`Alignment`]: every check that does not depend on the format.
 //!
-//! Readers say which characters belong to which taxon ([`Record`]) and what the file promises ([`Header`]); here names
-//! and lengths are compared, characters that no data type knows are refused, and all faults are worded.
+//! Readers determine which characters belong to which taxon ([`Record`]) and what the header states ([`Header`]);
+//! here names and lengths are compared, characters that no data type has are refused, and all faults are worded.
 
 use super::rows::{Alignment, RowLines};
 use crate::alphabet::is_sequence_character;
@@ -24,16 +24,16 @@ pub(super) struct Record {
     pub num_sites: usize,
 }
 
-/// What a file promises about itself.
+/// What the header of a file states.
 #[derive(Clone, Copy)]
 pub(super) struct Header {
-    /// Promised number of taxa.
+    /// Stated number of taxa.
     pub num_taxa: usize,
-    /// Promised number of sites.
+    /// Stated number of sites.
     pub num_sites: usize,
-    /// Line of the promise, counted from 1.
+    /// Line of the header, counted from 1.
     pub line: usize,
-    /// True if the first 10 characters of a line were taken for the name, which users must know to understand
+    /// True if the first 10 characters of a line were read as the name, which users must know to understand
     /// what was counted.
     pub strict_names: bool,
 }
@@ -50,7 +50,7 @@ impl Record {
         Record { name: Vec::new(), line, row: Vec::new(), lines: RowLines::default(), num_sites: 0 }
     }
 
-    /// Keeps the characters of a text of which so many are not white space.
+    /// Keeps the characters of a text; `num_characters` of its bytes are not white space.
     pub(super) fn append(&mut self, text: &[u8], num_characters: usize) {
         if num_characters == text.len() {
             self.row.extend_from_slice(text);
@@ -79,14 +79,14 @@ pub(super) fn assemble(
         faults.push(Fault::new(
             Place::file(file).at_line(header.line),
             format!(
-                "the header promises {} taxa, but the file holds {}: correct the header, or look for \
+                "the header states {} taxa, but the file contains {}: correct the header, or look for \
                  missing, extra or broken lines",
                 header.num_taxa,
                 records.len()
             ),
         ));
     } else if records.is_empty() {
-        faults.push(Fault::new(Place::file(file), "the file holds no sequence"));
+        faults.push(Fault::new(Place::file(file), "the file contains no sequences"));
     }
     let names = check_names(file, &records, &mut faults);
     check_lengths(file, &records, header, &mut faults);
@@ -110,7 +110,7 @@ fn check_names(file: &str, records: &[Record], faults: &mut Vec<Fault>) -> Vec<S
     for record in records {
         match std::str::from_utf8(&record.name) {
             Ok("") => {
-                faults.push(Fault::new(record.place(file), "a taxon without a name: give it one"));
+                faults.push(Fault::new(record.place(file), "the taxon has no name: add one"));
             }
             Ok(name) => names.push(name.to_string()),
             Err(_) => faults.push(Fault::new(
@@ -125,7 +125,7 @@ fn check_names(file: &str, records: &[Record], faults: &mut Vec<Fault>) -> Vec<S
         if first != record.line {
             faults.push(Fault::new(
                 record.place(file),
-                format!("the taxon name was used before, on line {first}: names must be unique"),
+                format!("the same taxon name is used on line {first}: names must be unique"),
             ));
         }
     }
@@ -136,7 +136,7 @@ fn check_names(file: &str, records: &[Record], faults: &mut Vec<Fault>) -> Vec<S
 fn check_lengths(file: &str, records: &[Record], header: Option<Header>, faults: &mut Vec<Fault>) {
     let mut lengths: Vec<usize> = records.iter().map(|record| record.num_sites).collect();
     for (record, _) in records.iter().zip(&lengths).filter(|(_, length)| **length == 0) {
-        let message = "the taxon has no sequence: add it, or remove the name";
+        let message = "the taxon has no sequence: add one, or remove the name";
         faults.push(Fault::new(record.place(file), message));
     }
     let by_record = lengths.clone();
@@ -149,12 +149,12 @@ fn check_lengths(file: &str, records: &[Record], header: Option<Header>, faults:
     }
     let mut hint = match header {
         Some(Header { strict_names: true, .. }) => {
-            " (the first 10 characters of a line were taken for the name, as in strict PHYLIP: if the name ends \
-             elsewhere, put a blank behind it)"
+            " (the first 10 characters of the line were read as the name, as in strict PHYLIP: if the name ends \
+             elsewhere, put a space after it)"
         }
         _ => "",
     };
-    // The header is believed if any sequence keeps its promise; otherwise it is the header that is wrong.
+    // The header counts if any sequence agrees with it; otherwise the header is wrong.
     let mut expected = common;
     if let Some(header) = header.filter(|header| header.num_sites != common) {
         if by_record.contains(&header.num_sites) {
@@ -163,7 +163,7 @@ fn check_lengths(file: &str, records: &[Record], header: Option<Header>, faults:
             faults.push(Fault::new(
                 Place::file(file).at_line(header.line),
                 format!(
-                    "the header promises {} sites, but the sequences have {common}: correct the header, \
+                    "the header states {} sites, but the sequences have {common}: correct the header, \
                      or look for missing characters{hint}",
                     header.num_sites
                 ),
@@ -178,7 +178,7 @@ fn check_lengths(file: &str, records: &[Record], header: Option<Header>, faults:
                 record.place(file),
                 format!(
                     "the sequence has {length} sites, while '{}' (line {}) has {expected}: aligned \
-                     sequences are equally long{hint}",
+                     sequences must have the same length{hint}",
                     abridged(&String::from_utf8_lossy(&records[model].name)),
                     records[model].line
                 ),
@@ -195,7 +195,7 @@ fn most_common(values: &mut [usize]) -> Option<usize> {
     runs.rev().max_by_key(|run| run.len()).map(|run| run[0])
 }
 
-/// Characters that stand in no sequence whatever its type: one fault per taxon and character.
+/// Characters that no type of sequence has: one fault per taxon and character.
 fn check_characters(file: &str, record: &Record, faults: &mut Vec<Fault>) {
     let row = &record.row;
     if row.iter().all(|&byte| is_sequence_character(byte)) {
@@ -232,13 +232,15 @@ fn check_characters(file: &str, record: &Record, faults: &mut Vec<Fault>) {
             if count > 1 { format!(" ({count} times in this sequence)") } else { String::new() };
         faults.push(Fault::new(
             place,
-            format!("{shown} stands in no kind of sequence{times}: correct or remove it"),
+            format!(
+                "{shown} is not a character of any type of sequence{times}: correct or remove it"
+            ),
         ));
     }
 }
 
-/// Dots in other sequences than the first. In some dialects (of PHYLIP, Clustal, NEXUS) they repeat the first
-/// sequence's character, in others they are gaps. If the first sequence has dots they can only be gaps.
+/// Dots in sequences other than the first. In some dialects (of PHYLIP, Clustal, NEXUS) they repeat the character
+/// of the first sequence, in others they are gaps. If the first sequence has dots, they can only be gaps.
 fn check_dots(file: &str, records: &[Record], faults: &mut Vec<Fault>) {
     let Some((first, others)) = records.split_first() else {
         return;
@@ -261,8 +263,8 @@ fn check_dots(file: &str, records: &[Record], faults: &mut Vec<Fault>) {
     faults.push(Fault::new(
         place,
         format!(
-            "'.' stands {count} {cells} in {sequences} {rows} but not in the first: it may mean the character of the first \
-             sequence, or a gap. Write the characters themselves instead, or '-' where there is a gap"
+            "'.' occurs {count} {cells} in {sequences} {rows} but not in the first: it may mean the character of the \
+             first sequence or a gap. Replace it by that character, or by '-' for a gap"
         ),
     ));
 }
@@ -317,14 +319,14 @@ mod tests {
         ];
         let messages = messages(records, None);
         let expected = [
-            "a, line 3, 'x': the taxon name was used before, on line 1",
-            "a, line 4: a taxon without a name",
+            "a, line 3, 'x': the same taxon name is used on line 1",
+            "a, line 4: the taxon has no name",
             "a, line 5, 'z': the taxon has no sequence",
             "a, line 3, 'x': the sequence has 3 sites, while 'x' (line 1) has 4",
             "a, line 6, 'w': the sequence has 5 sites, while 'x' (line 1) has 4",
-            "a, line 2, column 3, 'y': '`' stands in no kind of sequence: ",
-            "a, line 6, column 2, 'w': 'é' stands in no kind of sequence (2 times",
-            "a, line 6, column 4, 'w': '`' stands in no kind of sequence (2 times",
+            "a, line 2, column 3, 'y': '`' is not a character of any type of sequence: ",
+            "a, line 6, column 2, 'w': 'é' is not a character of any type of sequence (2 times",
+            "a, line 6, column 4, 'w': '`' is not a character of any type of sequence (2 times",
         ];
         assert_eq!(messages.len(), expected.len(), "{messages:#?}");
         for (message, start) in messages.iter().zip(expected) {
@@ -349,9 +351,11 @@ mod tests {
         );
         let lies = messages(rows(), header(4, 9));
         assert_eq!(lies.len(), 3, "{lies:#?}");
-        assert!(lies[0].starts_with("a, line 1: the header promises 4 taxa, but the file holds 3"));
         assert!(
-            lies[1].starts_with("a, line 1: the header promises 9 sites, but the sequences have 3")
+            lies[0].starts_with("a, line 1: the header states 4 taxa, but the file contains 3")
+        );
+        assert!(
+            lies[1].starts_with("a, line 1: the header states 9 sites, but the sequences have 3")
         );
         assert!(
             lies[2]
@@ -378,7 +382,7 @@ mod tests {
         );
         assert_eq!(said.len(), 1, "{said:#?}");
         let start =
-            "a, line 3, column 3, 'y': '.' stands 6 times in 2 sequences but not in the first";
+            "a, line 3, column 3, 'y': '.' occurs 6 times in 2 sequences but not in the first";
         assert!(said[0].starts_with(start), "{said:#?}");
         let gaps = vec![record("x", 1, &[b"ACG."]), record("y", 2, &[b"AC.."])];
         assert_eq!(assemble("a", gaps, None, Vec::new()).unwrap().row(1), b"AC..");

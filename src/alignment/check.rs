@@ -1,15 +1,15 @@
-//! [`AlignmentSummary`]: what an alignment is like, as data. What is refused is not decided here, nor printed.
+//! [`AlignmentSummary`]: properties of an alignment, as data. Nothing is refused or printed here.
 
 use super::patterns::Patterns;
 use crate::alphabet::Code;
 use crate::taxa::Taxa;
 use std::collections::HashMap;
 
-/// What users should know about their alignment before a long run.
+/// Properties of an alignment that users should know before a long run.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct AlignmentSummary {
-    /// Groups of taxa whose sequences mean the same in every cell (`-` and `N`, `T` and `u` do), by name, in the
-    /// order of the alignment. Taxa without data are not grouped.
+    /// Groups of taxa with identical sequences (`-` and `N`, `T` and `u` are the same), by name, in the order of the
+    /// alignment. Taxa without data are not grouped.
     pub duplicate_sequences: Vec<Vec<String>>,
     /// Names of taxa without any data.
     pub gap_taxa: Vec<String>,
@@ -24,8 +24,8 @@ pub(crate) struct AlignmentSummary {
 }
 
 impl AlignmentSummary {
-    /// Looks at all partitions: each with its patterns and the alignment columns (counted from 0) of its sites,
-    /// one after the other.
+    /// Summarises all partitions, each given by its patterns and the alignment columns (counted from 0) of its
+    /// sites in their order.
     ///
     /// # Panics
     /// If the columns of a partition are not those of as many sites as it has.

@@ -1,8 +1,8 @@
-//! Which format a text has, from its first characters; file names are not looked at.
+//! The format of a text, from its first characters; the name of the file does not matter.
 
 use crate::error::{Error, Place, Result};
 
-/// A format there is a reader for.
+/// A format that can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Format {
     /// Begins with two numbers.
@@ -26,8 +26,8 @@ pub(super) fn detect_format(start: &[u8], line: usize, file: &str) -> Result<For
             Err(Error::input(
                 Place::file(file).at_line(line),
                 format!(
-                    "begins with '{}', which is neither PHYLIP (two numbers: taxa and sites) nor FASTA \
-                     (`>name`): convert the alignment to one of them",
+                    "the file begins with '{}', which is neither PHYLIP (two numbers: taxa and sites) nor \
+                     FASTA (`>name`): convert the alignment to one of these formats",
                     shown.escape_debug()
                 ),
             ))
@@ -47,7 +47,7 @@ mod tests {
         assert_eq!(message, "f: the file is empty: expected an alignment");
         let message = detect_format(b"#NEXUS\nbegin data;", 2, "f").unwrap_err().to_string();
         assert!(
-            message.starts_with("f, line 2: begins with '#NEXUS', which is neither"),
+            message.starts_with("f, line 2: the file begins with '#NEXUS', which is neither"),
             "{message}"
         );
         detect_format(b"\x00\xff\xfe", 1, "f").unwrap_err();

@@ -10,10 +10,10 @@ use crate::error::{Fault, Place, Result};
 use crate::input::Input;
 use std::io::BufRead;
 
-/// Characters beyond twice the longest sequence so far of which a sequence keeps its count only: it is refused
-/// in any case.
+/// Characters beyond twice the longest sequence so far, after which a sequence is only counted and not kept: it
+/// will be refused.
 const MAX_SURPLUS: usize = 64 << 20;
-/// Taxa without a sequence after which nothing more is read.
+/// Number of taxa without a sequence after which nothing more is read.
 const MAX_EMPTY: usize = 10_000;
 
 /// What is being read.
@@ -120,7 +120,7 @@ impl Reader {
             Some(record) => record.lines.begin(record.row.len(), self.line),
             None => self.faults.push(Fault::new(
                 Place::file(&self.file).at_line(self.line),
-                "a FASTA file begins with a line `>name`",
+                "a FASTA file begins with a line `>name`: add it above the sequence",
             )),
         }
     }
@@ -165,8 +165,8 @@ mod tests {
         for part in [
             "f.fa, line 1: a FASTA file begins with",
             "f.fa, line 4, 'b': the taxon has no sequence",
-            "f.fa, line 5: a taxon without a name",
-            "f.fa, line 7, 'a': the taxon name was used before, on line 2",
+            "f.fa, line 5: the taxon has no name",
+            "f.fa, line 7, 'a': the same taxon name is used on line 2",
             "f.fa, line 7, 'a': the sequence has 3 sites, while 'a' (line 2) has 2",
         ] {
             assert!(message.contains(part), "{part}\n{message}");

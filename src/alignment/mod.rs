@@ -1,9 +1,9 @@
-//! Alignments: reading them from files, what they hold, and their unique columns.
+//! Alignments: reading them from files, their content, and their distinct columns.
 //!
-//! [`read_alignment`] is the only function that knows paths. The format readers (`phylip`, `fasta`) find out
-//! which bytes belong to which taxon; `assemble` checks and joins them, so a fault is worded once for every
-//! format. [`Patterns`] are the columns of one partition, encoded and compressed; `AlignmentSummary` says what
-//! an alignment is like. Which columns form a partition is not known here.
+//! [`read_alignment`] is the only function that takes a path. The format readers (`phylip`, `fasta`) determine
+//! which bytes belong to which taxon; `assemble` checks and joins them, so that a fault is worded once for all
+//! formats. [`Patterns`] are the columns of one partition, encoded and compressed; `AlignmentSummary` describes an
+//! alignment. Which columns form a partition is decided elsewhere.
 //!
 //! # Examples
 //!

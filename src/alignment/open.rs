@@ -17,12 +17,12 @@ pub fn read_alignment(path: &Path) -> Result<Alignment> {
     read_input(Input::open(path)?)
 }
 
-/// Reads an alignment from anything; `file` is what faults will call it.
+/// Reads an alignment from any reader; `file` is its name in faults.
 ///
 /// # Errors
-/// [`crate::error::Error::Input`] with every fault found: an unknown format, an empty file, a header that lies,
-/// empty or duplicate names, missing sequences, unequal lengths, characters no data type knows, gzipped data that
-/// are cut off or damaged. [`crate::error::Error::Io`] if reading fails.
+/// [`crate::error::Error::Input`] with every fault found: an unknown format, an empty file, a wrong header, empty or
+/// duplicate names, missing sequences, unequal lengths, characters that no data type has, gzipped data that are
+/// incomplete or damaged. [`crate::error::Error::Io`] if reading fails.
 pub fn read_alignment_from(reader: impl BufRead, file: &str) -> Result<Alignment> {
     read_input(Input::new(reader, file)?)
 }
@@ -74,13 +74,16 @@ mod tests {
     fn files_that_cannot_be_read_are_refused_by_name() {
         let cut = &gzip(b"2 4\nx ACGT\ny AC-T\n")[..20];
         let cut = read_alignment_from(cut, "cut.gz").unwrap_err();
-        assert!(cut.to_string().starts_with("cut.gz: the gzipped data break off"), "{cut}");
+        assert!(cut.to_string().starts_with("cut.gz: the gzipped data end prematurely"), "{cut}");
         for blank in [&b""[..], b" \n\r\n"] {
             let message = read_alignment_from(blank, "f").unwrap_err().to_string();
             assert_eq!(message, "f: the file is empty: expected an alignment");
         }
         let nexus = read_alignment_from(&b" \r\n#NEXUS\nbegin data;"[..], "f").unwrap_err();
-        assert!(nexus.to_string().starts_with("f, line 2: begins with '#NEXUS'"), "{nexus}");
+        assert!(
+            nexus.to_string().starts_with("f, line 2: the file begins with '#NEXUS'"),
+            "{nexus}"
+        );
         let absent = read_alignment(Path::new("no/such.phy")).unwrap_err();
         assert!(absent.to_string().starts_with("no/such.phy: "), "{absent}");
         assert_eq!((cut.exit_code(), absent.exit_code()), (2, 2));

@@ -1,13 +1,13 @@
-//! [`Patterns`]: the different columns of one partition, encoded, with the number of sites that show each.
+//! [`Patterns`]: the distinct columns of one partition, encoded, with the number of sites that have each.
 //!
 //! A *site* is a column of the alignment, or three of them in codon data ([`DataType::chars_per_site`]); a
-//! *pattern* is one of the different sites. Patterns stand in the order of their first occurrence, so nothing
-//! here depends on hashing. Taxa without any data are left out: they add a factor of one to every likelihood.
+//! *pattern* is one of the distinct sites. Patterns are in the order of their first occurrence, so nothing here
+//! depends on hashing. Taxa without any data are left out: they contribute a factor of one to every likelihood.
 
 use crate::alphabet::{Code, DataType};
 use std::collections::HashMap;
 
-/// Different sites of one partition.
+/// The distinct sites of one partition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Patterns {
     /// What the codes stand for.
@@ -20,7 +20,8 @@ pub struct Patterns {
     pub code_masks: Vec<u64>,
     /// `[pattern]`: number of sites that show it.
     pub weights: Vec<u32>,
-    /// `[site]`: its pattern; in codon data a site is a codon, not a column. Empty after `with_weights`, where sites are no longer meant one by one.
+    /// `[site]`: its pattern; in codon data a site is a codon, not a column. Empty after `with_weights`, as
+    /// resampled sites have no place in the alignment.
     pub site_to_pattern: Vec<u32>,
     /// Number of sites (codons in codon data): the sum of the weights.
     pub num_sites: usize,
@@ -40,7 +41,7 @@ impl Patterns {
         Self::compress_with(data_type, code_masks, num_taxa, num_sites, encode_row)
     }
 
-    /// The same with the codes of this partition ([`crate::alphabet::Encoder`]), which `code_masks` explains.
+    /// The same with the codes of this partition ([`crate::alphabet::Encoder`]), whose states are `code_masks`.
     pub(crate) fn compress_with(
         data_type: DataType,
         code_masks: Vec<u64>,

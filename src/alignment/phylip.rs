@@ -1,10 +1,10 @@
 //! PHYLIP: a header with the numbers of taxa and sites, then the taxa in one of several layouts.
 //!
-//! The format does not say which layout a file has, and users often do not know. So every layout is tried as a
-//! *reading* of the file, which only deals lines to taxa and counts characters; the first reading that keeps
-//! the header's promises wins. If none does, the reading that contradicts it least explains the faults.
-//! Two readings of one file that both keep every promise are practically impossible: what one takes for a name
-//! the other counts as sites.
+//! The format does not state which layout a file has, and users often do not know. So every layout is tried as a
+//! *reading* of the file, which only assigns lines to taxa and counts characters; the first reading that agrees
+//! with the header is taken. If none does, the faults are those of the reading that contradicts it least. Two
+//! readings of one file that both agree with the header are practically impossible: what is a name in one counts
+//! as sites in the other.
 //!
 //! Names: *relaxed* (up to the first white space) or *strict* (the first 10 characters, which may contain
 //! spaces). Lines: one per taxon; sequential with the sequence over several lines; interleaved, where names stand
@@ -37,11 +37,11 @@ enum Layout {
     Interleaved,
     /// Every taxon has the same number of consecutive lines.
     Wrapped,
-    /// A taxon takes lines until it has as many sites as the header promises.
+    /// A taxon takes lines until it has as many sites as the header states.
     Filled,
 }
 
-/// Tried in this order; of equally bad ones the earlier explains. A line per taxon comes last, because it makes
+/// Tried in this order; of equally bad ones the earlier is taken. One line per taxon comes last, because it makes
 /// many small records of a large interleaved file; if that is the layout, `Filled` finds it just as well.
 const READINGS: [(NameStyle, Layout); 8] = [
     (NameStyle::Relaxed, Layout::Interleaved),
@@ -56,12 +56,12 @@ const READINGS: [(NameStyle, Layout); 8] = [
 
 /// Longest first line that may be a header.
 const MAX_HEADER: usize = 1 << 16;
-/// Bytes that a file may have beyond [`GENEROUS`] times what its header promises; for a name of a taxon
-/// [`MEAN_NAME`] are reckoned. Longer files are not read to their end.
+/// Bytes that a file may have beyond [`GENEROUS`] times what its header states, with [`MEAN_NAME`] for the name of
+/// a taxon. Longer files are not read to their end.
 const SLACK: usize = 64 << 20;
 const GENEROUS: usize = 4;
 const MEAN_NAME: usize = 1 << 10;
-/// So many lines must have [`MIN_MEAN_LINE`] bytes on average, as each takes some memory.
+/// From this number of lines, they must have [`MIN_MEAN_LINE`] bytes on average, as each takes some memory.
 const MANY_LINES: usize = 10_000_000;
 const MIN_MEAN_LINE: usize = 8;
 
@@ -71,7 +71,7 @@ struct Line<'a> {
     text: &'a [u8],
     /// Line of the file, counted from 1.
     number: u32,
-    /// How many characters are not white space (as good as endless at `u32::MAX`).
+    /// Number of characters that are not white space (`u32::MAX` for any larger number).
     num_sites: u32,
 }
 
@@ -92,7 +92,7 @@ pub(super) fn read_phylip(input: &mut Input, line: usize) -> Result<Alignment> {
     parse_phylip(&text, line, &file)
 }
 
-/// The text, as long as it may be what its header promises.
+/// The text, unless it is far longer than its header states.
 fn read_promised(input: &mut Input, line: usize, file: &str) -> Result<Vec<u8>> {
     let mut text = Vec::new();
     let mut limit = None;
@@ -120,7 +120,7 @@ fn read_promised(input: &mut Input, line: usize, file: &str) -> Result<Vec<u8>> 
             return Err(Error::input(
                 Place::file(file).at_line(line),
                 format!(
-                    "the header promises {} taxa with {} sites, but the file goes on after {} MiB: correct the header",
+                    "the header states {} taxa with {} sites, but the file is longer than {} MiB: correct the header",
                     header.num_taxa,
                     header.num_sites,
                     limit >> 20
@@ -141,8 +141,8 @@ fn parse_phylip(text: &[u8], first_line: usize, file: &str) -> Result<Alignment>
     let num_lines = lines.clone().take(text.len() / MIN_MEAN_LINE + 1).count();
     if num_lines > MANY_LINES.max(text.len() / MIN_MEAN_LINE) {
         let message = format!(
-            "more than {num_lines} lines of fewer than {MIN_MEAN_LINE} characters on average: write each sequence on \
-             one line, or on few"
+            "the file has more than {num_lines} lines with fewer than {MIN_MEAN_LINE} characters on average: write \
+             each sequence on one line or on few lines"
         );
         return Err(Error::input(Place::file(file), message));
     }
@@ -214,7 +214,7 @@ fn parse_header(line_number: usize, line: &[u8], file: &str) -> Result<Header> {
     }
 }
 
-/// Deals the lines to taxa; `None` if the layout cannot be that of a file with so many lines.
+/// Assigns the lines to taxa; `None` if the layout is impossible with this number of lines.
 fn deal<'a>(
     lines: &[Line<'a>],
     header: Header,
@@ -271,7 +271,7 @@ fn deal<'a>(
     })
 }
 
-/// Lines per block, if blank lines set blocks of equal size apart: a better witness than the header.
+/// Lines per block, if blank lines separate blocks of equal size: more reliable than the header.
 fn block_size(lines: &[Line]) -> Option<usize> {
     let mut blocks = lines.chunk_by(|a, b| a.number + 1 == b.number);
     let size = blocks.next()?.len();
@@ -300,13 +300,13 @@ fn split_name(line: Line<'_>, style: NameStyle) -> (&[u8], Line<'_>) {
     (name.trim_ascii(), rest)
 }
 
-/// By how many characters a reading misses what the header promises; a name counts as one, a taxon as its sites.
+/// By how many characters a reading differs from the header; a name counts as one, a taxon as its sites.
 fn weigh_contradictions(dealt: &[Dealt], header: Header) -> usize {
     let missed = dealt.len().abs_diff(header.num_taxa);
     let wrong = dealt.iter().map(|taxon| {
         usize::from(taxon.name.is_empty()) + taxon.num_sites.abs_diff(header.num_sites)
     });
-    // Saturating, as a header may promise anything.
+    // Saturating, because a header may state any number.
     wrong.fold(missed.saturating_mul(header.num_sites), usize::saturating_add)
 }
 
@@ -374,29 +374,29 @@ mod tests {
         let few = refused("3 4\nx ACGT\ny ACGT\n");
         assert_eq!(few.lines().count(), 1, "{few}");
         assert!(
-            few.starts_with("f, line 1: the header promises 3 taxa, but the file holds 2"),
+            few.starts_with("f, line 1: the header states 3 taxa, but the file contains 2"),
             "{few}"
         );
         let many = refused("\n2 4\nx ACGT\ny ACGT\nz ACGT\n");
         assert!(
-            many.starts_with("f, line 2: the header promises 2 taxa, but the file holds 3"),
+            many.starts_with("f, line 2: the header states 2 taxa, but the file contains 3"),
             "{many}"
         );
         let sites = refused("2 5\nx ACGT\ny ACGT\n");
         assert_eq!(sites.lines().count(), 1, "{sites}");
-        assert!(sites.contains("promises 5 sites, but the sequences have 4"), "{sites}");
+        assert!(sites.contains("states 5 sites, but the sequences have 4"), "{sites}");
         for none in
             ["4\nx ACGT\n", "2 4 z\nx A\n", "0 4\n", "2 0\n", "2 x\n", "99999999999999999999 4\n"]
         {
             assert!(refused(none).starts_with("f, line 1: expected the PHYLIP header"), "{none}");
         }
         let bare = refused("2 4\n");
-        assert!(bare.contains("promises 2 taxa, but the file holds 0"), "{bare}");
+        assert!(bare.contains("states 2 taxa, but the file contains 0"), "{bare}");
         let block = refused("3 6\nx ACG\ny ACG\n\nTTT\nTTT\n");
-        let start = "f, line 1: the header promises 3 taxa, but the file holds 2:";
+        let start = "f, line 1: the header states 3 taxa, but the file contains 2:";
         assert!(block.starts_with(start), "{block}");
-        // A promise too large to keep costs no memory.
-        assert!(refused("18446744073709551615 18446744073709551615\nx A\n").contains("holds 1"));
+        // Numbers that are too large take no memory.
+        assert!(refused("18446744073709551615 18446744073709551615\nx A\n").contains("contains 1"));
     }
 
     #[test]
@@ -416,14 +416,14 @@ mod tests {
             "{strict}"
         );
         let nameless = refused("2 8\n          ACGTACGT\nPan troglaACGTACGT\n");
-        assert_eq!(nameless, "f, line 2: a taxon without a name: give it one");
+        assert_eq!(nameless, "f, line 2: the taxon has no name: add one");
         let twice = refused("2 4\nx ACGT\nx ACGT\n");
         assert_eq!(
             twice,
-            "f, line 3, 'x': the taxon name was used before, on line 2: names must be unique"
+            "f, line 3, 'x': the same taxon name is used on line 2: names must be unique"
         );
         let empty = refused("2 4\nx ACGT\ny\n");
-        assert_eq!(empty, "f, line 3, 'y': the taxon has no sequence: add it, or remove the name");
+        assert_eq!(empty, "f, line 3, 'y': the taxon has no sequence: add one, or remove the name");
     }
 
     #[test]
@@ -433,7 +433,7 @@ mod tests {
         let input = &mut Input::new(text.as_bytes(), "f").unwrap();
         let message = read_phylip(input, 1).unwrap_err().to_string();
         let start =
-            "f, line 1: the header promises 1 taxa with 4 sites, but the file goes on after 64 MiB";
+            "f, line 1: the header states 1 taxa with 4 sites, but the file is longer than 64 MiB";
         assert!(message.starts_with(start), "{message}");
         let endless = "1".repeat(2 * MAX_HEADER);
         let input = &mut Input::new(endless.as_bytes(), "f").unwrap();
@@ -445,14 +445,17 @@ mod tests {
     fn names_that_were_cut_after_ten_characters_are_spoken_of() {
         // Names of 9 characters that touch the sequence, which has 8 sites.
         let said = refused("2 8\nHomo_sapiACGTACGT\nPan_troglACGTACGT\n");
-        let start = "f, line 1: the header promises 8 sites, but the sequences have 7: ";
-        assert!(said.starts_with(start) && said.contains("put a blank behind it"), "{said}");
+        let start = "f, line 1: the header states 8 sites, but the sequences have 7: ";
+        assert!(said.starts_with(start) && said.contains("put a space after it"), "{said}");
     }
 
     #[test]
     fn characters_are_counted_not_bytes() {
         let said = refused("2 4\nx ACGT\ny A\u{e9}GT\n");
         assert_eq!(said.lines().count(), 1, "{said}");
-        assert!(said.starts_with("f, line 3, column 2, 'y': '\u{e9}' stands in no"), "{said}");
+        assert!(
+            said.starts_with("f, line 3, column 2, 'y': '\u{e9}' is not a character"),
+            "{said}"
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! [`Alignment`]: rows of characters as read, with the place every character came from.
 //!
-//! Nothing is interpreted here: what a character means depends on the data type of its partition.
+//! Nothing is interpreted here: the meaning of a character depends on the data type of its partition.
 
 use crate::error::Place;
 use crate::taxa::Taxa;

@@ -1,4 +1,4 @@
-//! [`DataType`]: the one name under which every alphabet is asked the same questions.
+//! [`DataType`]: the common interface of all alphabets.
 //!
 //! A new alphabet is a file beside `dna.rs`, a variant here and one arm per `match`. Nothing outside this room
 //! may match on the variants to learn about states or codes.
@@ -38,7 +38,7 @@ impl DataType {
         (2..=multistate::MAX_STATES).contains(&num_states).then_some(Self::Multistate(num_states))
     }
 
-    /// What users call it.
+    /// Its name, as shown to users.
     pub fn name(self) -> &'static str {
         match self {
             DataType::Dna => "DNA",

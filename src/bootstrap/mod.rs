@@ -1,4 +1,4 @@
-//! Bootstrap: resampling of columns, and what replicates say about the branches of a tree.
+//! Bootstrap: resampling of columns, and the support of the branches of a tree by replicates.
 
 mod support;
 mod weights;

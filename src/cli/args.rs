@@ -1,4 +1,4 @@
-//! What was typed, word for word; no meaning is given to it here.
+//! The options as typed; they are interpreted in `resolve`.
 
 use crate::likelihood::select::INSTRUCTION_SET_HELP;
 use clap::{Parser, ValueEnum};
@@ -13,18 +13,18 @@ Examples:
   mlsearch --all --msa aln.phy --model GTR+G --bs-trees 100 --seed 7
       search, 100 bootstrap replicates, support on the best tree
   mlsearch --evaluate -s aln.phy -m HKY+G -t trees.nwk
-      likelihood of trees you already have (RAxML: -f e)
+      log-likelihoods of given trees (RAxML: -f e)
   mlsearch --support --tree best.nwk --bs-trees boots.nwk
-      support values from trees you already have (RAxML: -f b -t best.nwk -z boots.nwk)
+      support values from given trees (RAxML: -f b -t best.nwk -z boots.nwk)
   mlsearch --check -s aln.phy -q genes.part -m GTR+G
-      describes the data and the time and memory that a run needs
+      describes the data and estimates the time and memory that a run needs
   mlsearch simulate --tree rand{50} --model JC+G4{0.5} --sites 1000 --prefix sim
-      sequences along a random tree
+      sequences simulated along a random tree
 
-Exit codes: 0 done, 1 failed, 2 command line or input refused.";
+Exit codes: 0 success, 1 failure, 2 command line or input refused.";
 
 const DATA: &str = "Data and model";
-const COMMAND: &str = "What to do (default: --search)";
+const COMMAND: &str = "Analysis (default: --search)";
 const TREES: &str = "Trees";
 const OPTIMISE: &str = "Optimisation and search";
 const BOOTSTRAP: &str = "Bootstrap and support";
@@ -54,23 +54,23 @@ pub enum AutoCriterion {
 /// Spellings of branch-length linkage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Brlen {
-    /// Shared by all partitions
+    /// The same in all partitions
     Linked,
-    /// Shared, times one factor for each partition
+    /// The same in all partitions, up to one factor per partition
     Scaled,
-    /// Each partition has its own
+    /// Separate for each partition
     Unlinked,
 }
 
-/// The seed of everything random, or of the resampling.
+/// The seed of all random numbers, or of the resampling.
 fn parse_seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| "a seed is a whole number".to_string())
 }
 
-/// Maximum-likelihood phylogenetic trees from real, gappy, multi-gene alignments.
+/// Finds maximum-likelihood phylogenetic trees from alignments of one or many genes with missing data.
 ///
-/// RAxML's letters and RAxML-NG's long names mean what they mean there. An option that is not
-/// supported is refused, never ignored; the refusal shows the corrected command where there is one.
+/// The option letters of RAxML and the long option names of RAxML-NG keep their meaning. An option
+/// that is not supported is refused, with the corrected command where there is one.
 #[derive(Debug, Clone, Parser)]
 #[command(
     name = "mlsearch",
@@ -82,63 +82,64 @@ fn parse_seed(text: &str) -> Result<u64, String> {
     max_term_width = 110
 )]
 pub struct Args {
-    /// Another kind of run
+    /// A subcommand with options of its own
     #[command(subcommand)]
     pub mode: Option<Mode>,
 
-    /// Alignment: PHYLIP or FASTA, gzipped or not; - is standard input
+    /// Alignment in PHYLIP or FASTA format, gzipped or not; - reads standard input
     #[arg(short = 's', long = "msa", value_name = "FILE", help_heading = DATA)]
     pub msa: Option<PathBuf>,
-    /// Model: GTR+G, HKY+I+G, LG+F+G, GY+F3X4, BIN, MK, GTRGAMMA, PROTGAMMALG ..., or auto, which
-    /// selects one; a file is read like that of -q
+    /// Model: GTR+G, HKY+I+G, LG+F+G, GY+F3X4, BIN, MK, GTRGAMMA, PROTGAMMALG ...; auto selects one
+    /// for each partition; a file is read as with -q
     #[arg(short = 'm', long, value_name = "MODEL", help_heading = DATA)]
     pub model: Option<String>,
-    /// Criterion that selects the model where -m (or a partition) says auto [default: bic]
+    /// Criterion for model selection with auto [default: bic]
     #[arg(long, alias = "auto-prot", value_enum, ignore_case = true, value_name = "bic|aic|aicc", hide_possible_values = true, help_heading = DATA)]
     pub auto_criterion: Option<AutoCriterion>,
-    /// Partition file of RAxML or RAxML-NG, or NEXUS charsets [default: one partition]
+    /// Partition file in the format of RAxML or RAxML-NG, or NEXUS charsets [default: one partition]
     #[arg(short = 'q', long, value_name = "FILE", help_heading = DATA)]
     pub partitions: Option<PathBuf>,
-    /// Branch lengths of partitions [default: linked]
+    /// How the branch lengths of the partitions are related [default: linked]
     #[arg(long, value_enum, value_name = "HOW", help_heading = DATA)]
     pub brlen: Option<Brlen>,
     /// The same as --brlen unlinked
     #[arg(short = 'M', help_heading = DATA)]
     pub unlinked: bool,
-    /// Rates of +G are medians of their categories [default: means]
+    /// Use the medians of the +G rate categories instead of their means [default: means]
     #[arg(short = 'u', long, help_heading = DATA)]
     pub gamma_median: bool,
-    /// For comparison: off keeps all taxa in every partition, which is slower and gives the same
-    /// likelihood [default: on]
+    /// For comparison: off keeps all taxa in every partition; slower, with the same likelihood
+    /// [default: on]
     #[arg(long, value_enum, value_name = "on|off", hide_possible_values = true, help_heading = DATA)]
     pub restricted: Option<Switch>,
-    /// Type of data where partitions name none: DNA, AA, BIN, MULTI, CODON, CODON2 (NCBI's genetic
+    /// Data type of partitions that name none: DNA, AA, BIN, MULTI, CODON, CODON2 (NCBI genetic
     /// code 2) ... [default: that of the model]; also -st
     #[arg(long, visible_aliases = ["seqtype", "st"], value_name = "TYPE", help_heading = DATA)]
     pub data_type: Option<String>,
-    /// Amino-acid matrix in the format of PAML or RAxML, which replaces the model's own; also
-    /// PROTGTR{FILE}
+    /// Amino-acid matrix in the format of PAML or RAxML, used instead of the matrix of the model;
+    /// also PROTGTR{FILE}
     #[arg(short = 'P', long, value_name = "FILE", help_heading = DATA)]
     pub protein_matrix: Option<PathBuf>,
-    /// Exchange rates of RAxML's multi-state models (MULTI): MK all equal, GTR all different
-    /// [default: GTR]
+    /// Exchange rates of RAxML's multi-state models (MULTI): MK, all equal; GTR, one for each pair
+    /// of states [default: GTR]
     #[arg(short = 'K', long, value_name = "MK|GTR", help_heading = DATA)]
     pub multistate: Option<String>,
-    /// Ascertainment correction of RAxML's ASC_ models: lewis; the others are +ASC_FELS{n} and
-    /// +ASC_STAM{n/n/...} in the model [default: lewis]
+    /// Ascertainment bias correction of RAxML's ASC_ models: only lewis; the others are written in the
+    /// model, as +ASC_FELS{sites} or +ASC_STAM{sites/sites/...} [default: lewis]
     #[arg(long, value_name = "KIND", help_heading = DATA)]
     pub asc_corr: Option<String>,
 
-    /// RAxML's letter: d search, e evaluate, a all, b support, c check, r Robinson-Foulds distances
+    /// Analysis by RAxML's letter: d search, e evaluate, a all, b support, c check, r Robinson-Foulds
+    /// distances
     #[arg(short = 'f', value_name = "LETTER", help_heading = COMMAND)]
     pub algorithm: Option<String>,
     /// Search for the best tree
     #[arg(long, help_heading = COMMAND)]
     pub search: bool,
-    /// Optimise branch lengths and model on the trees of --tree, which keep their topologies
+    /// Optimise branch lengths and model parameters on the trees of --tree, keeping their topologies
     #[arg(long, help_heading = COMMAND)]
     pub evaluate: bool,
-    /// Search, bootstrap replicates [default: 100], support values on the best tree
+    /// Search, bootstrap replicates [default: 100] and support values on the best tree
     #[arg(long, help_heading = COMMAND)]
     pub all: bool,
     /// Bootstrap replicates only [default: 100]
@@ -154,75 +155,76 @@ pub struct Args {
     /// rule) [default: MR]
     #[arg(long, num_args = 0..=1, value_name = "RULE", help_heading = COMMAND)]
     pub consense: Option<Option<String>>,
-    /// RAxML's letter for --consense: -J MR -z FILE
+    /// The same as --consense, in RAxML's form: -J MR -z FILE
     #[arg(short = 'J', value_name = "RULE", help_heading = COMMAND)]
     pub raxml_consense: Option<String>,
-    /// Describe the data and the memory (bytes), time and threads that a run needs, without running
-    /// it; can be added to any command
+    /// Describe the data and estimate the memory (bytes), time (seconds) and threads that a run needs,
+    /// without running it; can be added to any command
     #[arg(long, alias = "parse", help_heading = COMMAND)]
     pub check: bool,
-    /// Write starting trees only
+    /// Write the starting trees only
     #[arg(short = 'y', long, help_heading = COMMAND)]
     pub start: bool,
 
-    /// Starting trees, or the trees to evaluate: FILE, pars{5}, rand{5}, or several of these with
-    /// commas, with one search from each; auto is one search that continues from the best of 4
-    /// parsimony trees (--fast: 1, --thorough: 10) [default: auto]
+    /// Starting trees, or the trees to evaluate: FILE, pars{5} (parsimony), rand{5} (random), or
+    /// several of these separated by commas, with one search from each tree; auto is one search that
+    /// continues from the best of 4 parsimony trees (--fast: 1, --thorough: 10) [default: auto]
     #[arg(short = 't', long, value_name = "TREES", help_heading = TREES)]
     pub tree: Option<String>,
-    /// File of many trees, as in RAxML's -f b, -f r and -J
+    /// File of several trees, as in RAxML's -f b, -f r and -J
     #[arg(short = 'z', value_name = "FILE", help_heading = TREES)]
     pub many_trees: Option<PathBuf>,
-    /// Starting trees are random instead of parsimony trees
+    /// Start from random trees instead of parsimony trees
     #[arg(short = 'd', help_heading = TREES)]
     pub random_start: bool,
-    /// Trees with each partition's own branch lengths (a bestPartitionTrees file), from which
-    /// --evaluate -M starts
+    /// Trees with the branch lengths of each partition (a bestPartitionTrees file; substitutions per
+    /// site), from which --evaluate -M starts
     #[arg(long, value_name = "FILE", help_heading = TREES)]
     pub partition_trees: Option<PathBuf>,
 
-    /// Estimate the parameters of the model [default: on]
+    /// Estimate the model parameters [default: on]
     #[arg(long, value_enum, value_name = "on|off", hide_possible_values = true, help_heading = OPTIMISE)]
     pub opt_model: Option<Switch>,
-    /// Optimise branch lengths; off only with --evaluate [default: on]
+    /// Optimise the branch lengths; off is possible only with --evaluate [default: on]
     #[arg(long, value_enum, value_name = "on|off", hide_possible_values = true, help_heading = OPTIMISE)]
     pub opt_branches: Option<Switch>,
-    /// Optimisation ends when a round gains less than this (log-likelihood units) [default: 0.1 in
-    /// the last rounds of a search, 0.001 for the final branch lengths and parameters]
+    /// Optimisation stops when a round improves the log-likelihood by less than this (log-likelihood
+    /// units) [default: 0.1 in the last rounds of a search, 0.001 for the final branch lengths and
+    /// parameters]
     #[arg(short = 'e', long, value_name = "LNL", allow_negative_numbers = true, help_heading = OPTIMISE)]
     pub lh_epsilon: Option<f64>,
-    /// One starting tree and no perturbations: a third of the time, 0.6 to 22 log-likelihood units
-    /// lower where that was measured
+    /// One starting tree and no perturbations: about a third of the time; up to 68 log-likelihood
+    /// units lower in our measurements
     #[arg(long, help_heading = OPTIMISE)]
     pub fast: bool,
     /// More starting trees and perturbations: about five times the time
     #[arg(long, help_heading = OPTIMISE)]
     pub thorough: bool,
-    /// Greatest distance from which a pruned subtree is regrafted (branches) [default: 5 to 20, by
-    /// phase of the search]
+    /// Maximum distance over which a pruned subtree is regrafted (branches) [default: 5 to 20,
+    /// depending on the phase of the search]
     #[arg(short = 'i', long, value_name = "N", help_heading = OPTIMISE)]
     pub spr_radius: Option<usize>,
-    /// A regraft position is tried only if its approximate log-likelihood is at most this far below
-    /// the present one (log-likelihood units), or off [default: 40]
+    /// Try a regraft position only if its approximate log-likelihood is at most this far below the
+    /// current one (log-likelihood units); off: no limit [default: 40]
     #[arg(long, value_name = "X|off", help_heading = OPTIMISE)]
     pub spr_cutoff: Option<String>,
 
-    /// Standard bootstrap; SEED is that of the resampling; needs -# N
+    /// Standard bootstrap with this seed for the resampling; needs -# N
     #[arg(short = 'b', value_name = "SEED", value_parser = parse_seed, help_heading = BOOTSTRAP)]
     pub bootstrap_seed: Option<u64>,
-    /// The same as -b: there are no rapid replicates, standard ones are made instead
+    /// The same as -b: rapid replicates are not available; standard ones are made instead
     #[arg(short = 'x', value_name = "SEED", value_parser = parse_seed, conflicts_with = "bootstrap_seed", help_heading = BOOTSTRAP)]
     pub rapid_seed: Option<u64>,
-    /// Number of replicates (with -b, -x, -f a), otherwise of starting trees; also -N
+    /// Number of replicates (with -b, -x or -f a), otherwise of starting trees; also -N
     #[arg(short = '#', short_alias = 'N', value_name = "N", help_heading = BOOTSTRAP)]
     pub runs: Option<String>,
-    /// Number of replicates [default: 100]; with --support the file of their trees
+    /// Number of replicates [default: 100]; with --support, the file of the replicate trees
     #[arg(long, value_name = "N|FILE", help_heading = BOOTSTRAP)]
     pub bs_trees: Option<String>,
     /// Kind of support: fbp
     #[arg(long, value_name = "KIND", hide = true)]
     pub bs_metric: Option<String>,
-    /// Trees of replicates get optimised branch lengths (substitutions per site) [default: off]
+    /// Write the replicate trees with optimised branch lengths (substitutions per site) [default: off]
     #[arg(short = 'k', long, help_heading = BOOTSTRAP)]
     pub bs_brlens: bool,
 
@@ -232,24 +234,24 @@ pub struct Args {
     /// Output files are PATH.mlsearch.* [default: path of the alignment]
     #[arg(long, value_name = "PATH", help_heading = OUTPUT)]
     pub prefix: Option<PathBuf>,
-    /// Folder of the output files [default: that of the alignment; with -n the present one]
+    /// Folder of the output files [default: that of the alignment; with -n the current folder]
     #[arg(short = 'w', long, value_name = "DIR", help_heading = OUTPUT)]
     pub out_dir: Option<PathBuf>,
-    /// Replace the results of an earlier run, all of them [default: refuse]
+    /// Replace all results of an earlier run [default: refuse]
     #[arg(long, help_heading = OUTPUT)]
     pub redo: bool,
-    /// Write the log-likelihood of every site (natural logarithms)
+    /// Write the log-likelihood of every site (natural logarithm) [default: off]
     #[arg(long, help_heading = OUTPUT)]
     pub sitelh: bool,
-    /// Print warnings and results only, no progress
+    /// Print only warnings and results, no progress [default: off]
     #[arg(long, alias = "silent", help_heading = OUTPUT)]
     pub quiet: bool,
 
-    /// Seed of everything random; the same seed gives the same result [default: 12345]
+    /// Seed of all random numbers; the same seed gives the same result [default: 12345]
     #[arg(short = 'p', long, value_name = "N", value_parser = parse_seed, help_heading = RUN)]
     pub seed: Option<u64>,
-    /// Number of threads; auto: as many as are worthwhile, auto{N}: at most N; the result does not
-    /// depend on it [default: auto]
+    /// Number of threads; auto: as many as are useful, auto{N}: at most N; the result is the same with
+    /// any number [default: auto]
     #[arg(short = 'T', long, value_name = "N", help_heading = RUN)]
     pub threads: Option<String>,
     // Its help names the instruction sets, which only the engines know.
@@ -266,7 +268,7 @@ pub struct Args {
     /// The command as typed.
     #[arg(skip)]
     pub command_line: String,
-    /// What the user should know about options that were taken as others.
+    /// What the user should know about options that were read as others.
     #[arg(skip)]
     pub notes: Vec<String>,
 }
@@ -281,17 +283,17 @@ impl Args {
 /// Modes that are not options on an alignment.
 #[derive(Debug, Clone, clap::Subcommand)]
 pub enum Mode {
-    /// Simulate sequences along a given or a random tree, with missing genes if wanted
+    /// Simulate sequences along a given or random tree, optionally with missing genes
     Simulate(SimulateArgs),
 }
 
-/// What was typed after `simulate`.
+/// The options of `simulate`.
 #[derive(Debug, Clone, clap::Args)]
 pub struct SimulateArgs {
-    /// The tree: FILE (with branch lengths) or rand{TAXA}
+    /// The tree: FILE (with branch lengths), or rand{N} for a random tree of N taxa
     #[arg(short = 't', long, value_name = "TREE")]
     pub tree: Option<String>,
-    /// Model with its parameters: GTR{1/2/1/1/2/1}+FU{.3/.2/.2/.3}+G4{0.5}
+    /// Model with the values of its parameters: GTR{1/2/1/1/2/1}+FU{.3/.2/.2/.3}+G4{0.5}
     #[arg(short = 'm', long, value_name = "MODEL")]
     pub model: Option<String>,
     /// Number of alignment columns (three for a codon), if there is no partition file
@@ -315,10 +317,10 @@ pub struct SimulateArgs {
     /// Output files are PATH.mlsearch.*
     #[arg(long, value_name = "PATH")]
     pub prefix: Option<PathBuf>,
-    /// Folder for output files
+    /// Folder of the output files [default: the current folder]
     #[arg(short = 'w', long, value_name = "DIR")]
     pub out_dir: Option<PathBuf>,
-    /// Replace results of an earlier run
+    /// Replace the results of an earlier run [default: refuse]
     #[arg(long)]
     pub redo: bool,
 }

@@ -20,7 +20,7 @@ pub(super) fn resolve_command(args: &Args, verb: Verb, faults: &mut Faults) -> C
             let boots = args.bs_trees.as_deref().map(PathBuf::from);
             let bs_trees = one_file(boots, "--bs-trees", args.many_trees.clone(), "-z", faults);
             let tree = tree().unwrap_or_else(|| {
-                faults.add("no tree to map support on: give -t FILE (--tree FILE)");
+                faults.add("no tree to map the support values onto: give -t FILE (--tree FILE)");
                 PathBuf::new()
             });
             Command::Support { tree, bs_trees }
@@ -58,7 +58,9 @@ fn one_of<T>(
     faults: &mut Faults,
 ) -> Option<T> {
     if a.is_some() && b.is_some() {
-        faults.add(format!("{a_name} and {b_name} both name the file of trees: drop one"));
+        faults.add(format!(
+            "{a_name} and {b_name} both name the file of trees: give only one of them"
+        ));
     }
     a.or(b)
 }
@@ -84,7 +86,7 @@ pub(super) fn resolve_prefix(
 ) -> PathBuf {
     let chosen = match (name, prefix) {
         (Some(_), Some(_)) => {
-            faults.add("-n and --prefix both name the output files: drop one");
+            faults.add("-n and --prefix both name the output files: give only one of them");
             None
         }
         (Some(name), None) => Some(PathBuf::from(name)),
@@ -94,7 +96,9 @@ pub(super) fn resolve_prefix(
         prefix.file_name().is_none() || prefix.to_string_lossy().ends_with(std::path::is_separator)
     };
     if chosen.as_ref().is_some_and(no_name) {
-        faults.add("the name of the output files (-n, --prefix) must end in a name, not a folder");
+        faults.add(
+            "the name of the output files (-n, --prefix) must end in a file name, not in a folder",
+        );
     }
     if let (None, Some(input)) = (&chosen, input)
         && has_no_name(input)
@@ -115,7 +119,9 @@ pub(super) fn resolve_prefix(
     };
     let path = match out_dir {
         Some(_) if path.is_absolute() => {
-            faults.add("-w names the output folder, but --prefix is an absolute path: drop one");
+            faults.add(
+                "-w names the output folder, but --prefix is an absolute path: give only one of them",
+            );
             path
         }
         Some(dir) => dir.join(path),
@@ -124,14 +130,15 @@ pub(super) fn resolve_prefix(
     if chosen_here && (path.is_dir() || has_no_name(&path)) {
         let kind = if path.is_dir() { "folder" } else { "device" };
         faults.add(format!(
-            "the name of the output files (-n, --prefix), {}, is that of a {kind}: add a name, as in results/run1",
+            "the name of the output files (-n, --prefix), {}, is that of a {kind}: add a file name, as in \
+             results/run1",
             path.display()
         ));
     }
     path
 }
 
-/// True for standard input, devices and pipes: files beside them would be strange.
+/// True for standard input, devices and pipes: results cannot be named after them.
 fn has_no_name(path: &Path) -> bool {
     let is_special = |found: std::fs::Metadata| !found.is_file() && !found.is_dir();
     path == Path::new(STANDARD_INPUT) || path.metadata().is_ok_and(is_special)

@@ -12,7 +12,7 @@ pub fn print_error(error: &Error) -> ExitCode {
 /// Prints the option parser's message: help and version on standard output with code 0, refusals on
 /// standard error with code 2.
 pub fn print_clap(error: &clap::Error) -> ExitCode {
-    // Nothing is left to be done if even the message cannot be written.
+    // If the message cannot be written, the exit code still tells.
     let _ = error.print();
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
@@ -27,11 +27,7 @@ fn message(error: &Error) -> String {
     };
     match error {
         Error::Input(faults) if faults.len() > 1 => {
-            format!(
-                "mlsearch: {} things are wrong with the input:\n{}",
-                faults.len(),
-                indent(&text)
-            )
+            format!("mlsearch: the input has {} errors:\n{}", faults.len(), indent(&text))
         }
         Error::Usage(_) if text.contains('\n') => {
             format!("mlsearch: the command is refused:\n{}\n{hint}", indent(&text))
@@ -58,7 +54,7 @@ mod tests {
         ];
         assert_eq!(
             message(&Error::Input(faults)),
-            "mlsearch: 2 things are wrong with the input:\n  a.phy, line 2: empty name\n  \
+            "mlsearch: the input has 2 errors:\n  a.phy, line 2: empty name\n  \
              a.phy, line 3: empty name"
         );
         let one = Error::input(Place::file("a.phy"), "is empty");

@@ -1,5 +1,5 @@
-//! From the words of a command line to [`Args`], with the habits of other programs' users understood or
-//! answered.
+//! From the words of a command line to [`Args`]; options of other programs are understood, or refused with
+//! an answer.
 
 use super::args::Args;
 use super::resolve::resolve;
@@ -8,12 +8,12 @@ use super::verdict::{Verdict, judge};
 use crate::error::Error;
 use clap::{Command, CommandFactory, FromArgMatches};
 
-/// What is said to a command line without options.
+/// The message for a command line without options.
 const NOTHING: &str = "\
 no alignment (-s FILE) and no model (-m MODEL) were given. For example:
   mlsearch -s aln.phy -m GTR+G                       the best tree of an alignment
   mlsearch -s aln.phy -m auto --all --bs-trees 100   model selection, the best tree, support
-  mlsearch -s aln.phy -m GTR+G --check               what the data are like, what a run will take";
+  mlsearch -s aln.phy -m GTR+G --check               a description of the data, the time and memory of a run";
 
 /// Why no [`Args`] came back.
 #[derive(Debug)]
@@ -98,8 +98,8 @@ fn refuse(typed: &[Typed], verdicts: &[Verdict]) -> std::result::Result<(), Stop
     if let Some(words) = corrected.filter(|words| *words != as_typed) {
         match faults_of(&words) {
             Some(others) if others.is_empty() => faults.push(format!("Try: {}", line(&words))),
-            // What else is wrong with the command, and not only with the corrected one, would otherwise be
-            // said the next time.
+            // Other faults of the command itself (and not only of the corrected one) are reported at once, not
+            // at the next attempt.
             Some(others) => {
                 let kept =
                     typed.iter().zip(verdicts).filter(|(_, v)| !matches!(v, Verdict::Refused(..)));

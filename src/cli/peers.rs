@@ -68,16 +68,17 @@ const TOPOLOGY_TESTS: &str = "tests of topologies are not available";
 const BRANCH_TESTS: &str = "tests of single branches (SH-like, aLRT, aBayes, local bootstrap) are not available; the \
      support of --all is that of standard bootstrap replicates";
 const SELECTION: &str =
-    "there is no separate run that selects models; with -m auto every command begins with it";
-const CANDIDATES: &str = "which models -m auto compares cannot be changed; leave it out";
+    "model selection is not a command of its own; -m auto adds it to any command";
+const CANDIDATES: &str = "the set of models that -m auto compares cannot be changed; leave it out";
 const OWN_SCHEDULE: &str = "the search has a schedule and a stopping rule of its own (--fast and --thorough choose \
      how much time it takes); leave it out";
-const SITE_RATES: &str = "rates of single sites are not written; leave it out";
-const BOUNDS: &str = "bounds of branch lengths are fixed at 1e-6 and 100; leave it out";
-const BY_ITSELF: &str = "this happens by itself, and never changes the result";
-const UNDETERMINED: &str = "taxa and columns without data are accepted anyway";
+const SITE_RATES: &str = "the rates of single sites are not written; leave it out";
+const BOUNDS: &str =
+    "the bounds of branch lengths are fixed at 1e-6 and 100 substitutions per site; leave it out";
+const BY_ITSELF: &str = "this is automatic and never changes the result";
+const UNDETERMINED: &str = "taxa and columns without data are always accepted";
 const COMPRESSED: &str = "identical columns are always compressed, which never changes the result";
-const ONE_OPTIMISER: &str = "there is one optimiser, and it is safe";
+const ONE_OPTIMISER: &str = "there is only one optimiser, which is numerically safe";
 /// A search with replicates.
 pub(super) const ALL_REPLICATES: &[&str] = &["--all", "--bs-trees", "{}"];
 
@@ -88,14 +89,14 @@ const TABLE: &[Entry] = &[
         &["o", "outgroup"],
         Always,
         LEAVE_OUT,
-        "outgroups are not available: trees are unrooted; root them where you draw them",
+        "outgroups are not available: trees are unrooted; root them in the program that draws them",
     ),
     entry(&["a", "site-weights"], Always, Not, "column weights are not available"),
     entry(
         &["c"],
         Always,
         LEAVE_OUT,
-        "per-site rate categories (GTRCAT) are not available; +G4 and +R4 in the model give a number of rates",
+        "per-site rate categories (GTRCAT) are not available; the number of rates is that of +G4 or +R4 in the model",
     ),
     entry(&["A", "S"], Always, Not, STRUCTURE),
     entry(&["C"], Never, Not, INTERNODE),
@@ -111,7 +112,7 @@ const TABLE: &[Entry] = &[
         &["F"],
         Never,
         Idle,
-        "there is no CAT phase, so no final Gamma optimisation to leave out",
+        "there is no CAT phase, and thus no final optimisation under Gamma to leave out",
     ),
     entry(&["H"], Never, Idle, COMPRESSED),
     entry(&["O", "no-seq-check"], Never, Idle, UNDETERMINED),
@@ -195,12 +196,12 @@ const TABLE: &[Entry] = &[
     entry(&["prob-msa"], Maybe, Not, "probabilistic alignments are not available"),
     entry(&["pat-comp"], Always, Idle, COMPRESSED),
     entry(&["tip-inner", "site-repeats", "rate-scalers"], Maybe, Idle, BY_ITSELF),
-    entry(&["workers"], Always, Idle, "work is dealt out to the threads by itself"),
+    entry(&["workers"], Always, Idle, "the work is distributed over the threads automatically"),
     entry(
         &["force"],
         Maybe,
         Idle,
-        "there is no safety check to switch off; what is odd but usable is accepted with a warning",
+        "there are no safety checks to switch off; unusual but usable input is accepted with a warning",
     ),
     entry(
         &["extra"],
@@ -214,8 +215,8 @@ const TABLE: &[Entry] = &[
         LEAVE_OUT,
         "runs without result files are not available; --prefix says where they go",
     ),
-    entry(&["log"], Always, Idle, "the log file holds everything; --quiet shows less"),
-    entry(&["precision"], Always, Idle, "files carry full precision"),
+    entry(&["log"], Always, Idle, "the log file is always complete; --quiet prints less"),
+    entry(&["precision"], Always, Idle, "numbers in result files always have full precision"),
     // IQ-TREE. Its words are accepted where they mean the same; its letters with another meaning are not.
     entry(&["nt"], Always, Same(&["-T", "{}"]), "IQ-TREE's number of threads"),
     entry(
@@ -224,7 +225,7 @@ const TABLE: &[Entry] = &[
         Not,
         "a limit for automatic threads is written -T auto{N}",
     ),
-    entry(&["te"], Always, Same(&["--evaluate", "-t", "{}"]), "IQ-TREE's tree that is not changed"),
+    entry(&["te"], Always, Same(&["--evaluate", "-t", "{}"]), "IQ-TREE's tree of fixed topology"),
     entry(&["pre"], Always, Same(&["--prefix", "{}"]), "IQ-TREE's name of output files"),
     entry(&["wsl"], Never, Same(&["--sitelh"]), "IQ-TREE's log-likelihoods of sites"),
     entry(
@@ -306,15 +307,15 @@ const TABLE: &[Entry] = &[
         &["runs"],
         Always,
         Instead(&["--tree", "pars{{}}"]),
-        "several searches begin from several starting trees: --tree pars{N}, or rand{N}",
+        "several searches start from several starting trees: --tree pars{N}, or rand{N}",
     ),
     entry(
         &["mem"],
         Always,
         LEAVE_OUT,
-        "memory cannot be limited; --check says what a run will take",
+        "memory cannot be limited; --check estimates how much a run needs",
     ),
-    entry(&["safe"], Never, Idle, "likelihoods are always scaled safely"),
+    entry(&["safe"], Never, Idle, "likelihoods are always scaled against underflow"),
     entry(
         &["keep-ident", "keep_ident"],
         Never,
@@ -325,7 +326,7 @@ const TABLE: &[Entry] = &[
         &["undo"],
         Never,
         LEAVE_OUT,
-        "there is nothing to continue: a run begins from its beginning; leave it out",
+        "there are no checkpoints: every run starts from the beginning; leave it out",
     ),
     entry(&["cptime"], Always, LEAVE_OUT, "checkpoints are not available; leave it out"),
     entry(
@@ -396,11 +397,11 @@ pub(super) fn algorithm(letter: &str) -> Option<(&'static str, Option<&'static [
             Some(&["--evaluate", "--brlen", "scaled"]),
         ),
         "D" => (
-            "the RELL bootstrap is not available; --search searches, --all makes standard replicates",
+            "the RELL bootstrap is not available; --search only searches, --all also makes standard replicates",
             Some(SEARCH),
         ),
         "E" | "F" => ("a very fast search is --search --fast here", Some(FAST)),
-        "o" => ("the old search is not available; --search searches", Some(SEARCH)),
+        "o" => ("RAxML's old search is not available; --search finds the best tree", Some(SEARCH)),
         "T" => (
             "a thorough search from a given tree is --search --thorough here",
             Some(&["--search", "--thorough"]),
@@ -417,7 +418,7 @@ pub(super) fn algorithm(letter: &str) -> Option<(&'static str, Option<&'static [
         "i" | "C" => (INTERNODE, None),
         "I" => ("rooting of trees is not available", None),
         "j" => ("writing bootstrap alignments is not available", None),
-        "k" => ("mending of long branches is not available", None),
+        "k" => ("correction of long branches is not available", None),
         "m" => ("comparison of two sets of splits is not available", None),
         "p" => ("parsimony insertion of taxa into a tree is not available", None),
         "P" | "v" | "V" | "y" | "S" => (PLACEMENT, None),
@@ -426,11 +427,12 @@ pub(super) fn algorithm(letter: &str) -> Option<(&'static str, Option<&'static [
             "distances from one tree to many are not available; --rfdist --tree FILE compares all trees of one file",
             None,
         ),
-        "s" => {
-            ("splitting of alignments is not available; -q reads partitions of one alignment", None)
-        }
+        "s" => (
+            "splitting of alignments is not available; -q defines the partitions of one alignment",
+            None,
+        ),
         "t" => (
-            "random searches from one tree are not available; --tree rand{N} begins with N random trees",
+            "random searches from one tree are not available; --tree rand{N} starts from N random trees",
             None,
         ),
         "x" => ("distances between taxa are not available", None),

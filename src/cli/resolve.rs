@@ -1,4 +1,4 @@
-//! From what was typed to what is meant: a [`Plan`], or everything that is wrong with the command.
+//! From the options as typed to a [`Plan`], or to everything that is wrong with the command.
 
 use super::args::{Args, AutoCriterion, Brlen, Mode, Switch};
 use super::files::{resolve_command, resolve_prefix};
@@ -13,7 +13,7 @@ use crate::run::{
 use std::path::{Path, PathBuf};
 
 const NO_MODEL: &str =
-    "no model: give -m MODEL, for example -m GTR+G, or -m auto to have one chosen";
+    "no model: give -m MODEL, for example -m GTR+G, or -m auto to have one selected";
 
 /// Gives a meaning to what was typed.
 ///
@@ -28,7 +28,7 @@ pub fn resolve(args: &Args) -> Result<Plan> {
     if faults.0.is_empty() {
         return Ok(plan);
     }
-    // The plainest command of all: whoever names no model may want one chosen, as in IQ-TREE.
+    // The plainest command of all: users who name no model may want one selected, as in IQ-TREE.
     if faults.0 == [NO_MODEL] {
         faults.add(format!("Try: {} -m auto", args.command_line));
     }
@@ -40,7 +40,7 @@ fn resolve_main(args: &Args, faults: &mut Faults) -> Plan {
     let mut notes = args.notes.clone();
     if args.rapid_seed.is_some() {
         notes.push(
-            "-x: rapid bootstrapping is not available; standard replicates take its place, as with -b"
+            "-x: rapid bootstrapping is not available; standard replicates are made instead, as with -b"
                 .into(),
         );
     }
@@ -93,7 +93,10 @@ fn resolve_data(
     if model_is_file {
         let file = model.take().map(PathBuf::from);
         if partitions.is_some() {
-            faults.add("-m names a file, which is taken as a partition file, but -q is given, too");
+            faults.add(
+                "-m names a file, which is read as a partition file, but -q names one as well: give only \
+                 one of them",
+            );
         } else {
             partitions = file;
         }
@@ -109,7 +112,7 @@ fn resolve_data(
         ];
         let unused: Vec<&str> = unused.iter().filter(|one| one.0).map(|one| one.1).collect();
         if !unused.is_empty() {
-            notes.push(format!("this command looks at trees only: {} not used", unused.join(", ")));
+            notes.push(format!("this command reads only trees; not used: {}", unused.join(", ")));
         }
     }
     let needs_model = matches!(verb, Verb::Search | Verb::Evaluate | Verb::Bootstrap | Verb::All);
@@ -118,7 +121,7 @@ fn resolve_data(
     }
     if args.protein_matrix.is_some() && model.is_none() && on_sequences {
         faults.add(
-            "-P gives a matrix, but no model that has it: add -m PROTGAMMALG or -m LG+G, for example",
+            "-P gives an amino-acid matrix, but there is no protein model to use it: add one, for example -m LG+G",
         );
     }
     check_asc_corr(args, model.as_deref(), partitions.is_some(), faults);
@@ -137,13 +140,16 @@ fn resolve_data(
         (Some(Brlen::Scaled), false) => BrlenLinkage::Scaled,
         (None | Some(Brlen::Linked), false) => BrlenLinkage::Linked,
         (Some(_), true) => {
-            faults.add("-M means --brlen unlinked, but --brlen says otherwise");
+            faults.add(
+                "-M means --brlen unlinked, but --brlen has another value: give only one of them",
+            );
             BrlenLinkage::Unlinked
         }
     };
     if brlen != BrlenLinkage::Linked && partitions.is_none() && on_sequences {
         notes.push(
-            "without a partition file there is one partition: its branch lengths are linked".into(),
+            "without a partition file there is only one partition: --brlen (-M) has no effect"
+                .into(),
         );
     }
     DataOptions {
@@ -164,7 +170,7 @@ fn resolve_data(
     }
 }
 
-/// RAxML's `--asc-corr`: the kind that `ASC_` means by itself, or a hint how to write the others.
+/// RAxML's `--asc-corr`: the correction that `ASC_` stands for, or how to write the others.
 fn check_asc_corr(args: &Args, model: Option<&str>, has_partitions: bool, faults: &mut Faults) {
     let Some(kind) = args.asc_corr.as_deref() else {
         return;
@@ -174,7 +180,8 @@ fn check_asc_corr(args: &Args, model: Option<&str>, has_partitions: bool, faults
             let corrected = |model: &str| model.to_ascii_uppercase().contains("ASC");
             if !has_partitions && !model.is_some_and(corrected) {
                 faults.add(
-                    "--asc-corr lewis goes with a model that has a correction: ASC_GTRGAMMA, or MK+ASC",
+                    "--asc-corr lewis needs a model with ascertainment bias correction: ASC_GTRGAMMA or \
+                     MK+ASC, for example",
                 );
             }
         }
@@ -200,13 +207,13 @@ fn resolve_search(
         (args.opt_model != Some(Switch::Off), args.opt_branches != Some(Switch::Off));
     let searches = matches!(verb, Verb::Search | Verb::All | Verb::Bootstrap | Verb::Check);
     if !searches && (args.spr_radius.is_some() || args.spr_cutoff.is_some()) {
-        faults.add("--spr-radius (-i) and --spr-cutoff go with a search only");
+        faults.add("--spr-radius (-i) and --spr-cutoff apply only to searches: leave them out");
     }
     if !searches && (args.fast || args.thorough) {
-        faults.add("--fast and --thorough go with a search only");
+        faults.add("--fast and --thorough apply only to searches: leave them out");
     }
     if args.fast && args.thorough {
-        faults.add("--fast and --thorough: give one of them");
+        faults.add("--fast and --thorough exclude each other: give only one of them");
     }
     let effort = match (args.fast, args.thorough) {
         (true, _) => SearchEffort::Fast,
@@ -214,22 +221,22 @@ fn resolve_search(
         _ => SearchEffort::Normal,
     };
     if !opt_branches && !matches!(verb, Verb::Evaluate | Verb::Check) {
-        faults.add("--opt-branches off goes with --evaluate only");
+        faults.add("--opt-branches off applies only to --evaluate");
     }
     if args.partition_trees.is_some()
         && verb != Verb::Check
         && (verb != Verb::Evaluate || data.brlen != BrlenLinkage::Unlinked)
     {
-        faults.add("--partition-trees goes with --evaluate -M only");
+        faults.add("--partition-trees applies only to --evaluate -M");
     }
     if args.sitelh && !matches!(verb, Verb::Search | Verb::Evaluate | Verb::All | Verb::Check) {
-        faults.add("--sitelh goes with --search, --evaluate or --all only");
+        faults.add("--sitelh applies only to --search, --evaluate and --all");
     }
     if args.lh_epsilon.is_some_and(|e| !(e > 0.0 && e.is_finite())) {
-        faults.add("--lh-epsilon (-e) must be a positive number");
+        faults.add("--lh-epsilon (-e) must be a positive number (log-likelihood units)");
     }
     if args.spr_radius == Some(0) {
-        faults.add("--spr-radius (-i) must be at least 1");
+        faults.add("--spr-radius (-i) must be at least 1 (branches)");
     }
     let spr_cutoff = args.spr_cutoff.as_deref().map(|text| match text.parse::<f64>() {
         Ok(cutoff) if cutoff > 0.0 && cutoff.is_finite() => Some(cutoff),
@@ -257,10 +264,12 @@ fn resolve_trees(args: &Args, verb: Verb, faults: &mut Faults) -> Vec<TreeSource
         return Vec::new();
     }
     if args.many_trees.is_some() {
-        faults.add("-z goes with -f b, -f r and -J only; give trees with -t");
+        faults.add("-z applies only to -f b, -f r and -J: give trees with -t");
     }
     if args.random_start && args.tree.is_some() {
-        faults.add("-d asks for a random starting tree, but -t (--tree) says which trees to take");
+        faults.add(
+            "-d means random starting trees, but -t (--tree) names the trees: give only one of them",
+        );
     }
     // -# counts replicates where there are some, else runs from different starting trees.
     let counts_runs = matches!(verb, Verb::Search | Verb::Start);
@@ -272,7 +281,8 @@ fn resolve_trees(args: &Args, verb: Verb, faults: &mut Faults) -> Vec<TreeSource
         Some(text) => {
             if counts_runs && args.runs.is_some() {
                 faults.add(
-                    "-# asks for several starting trees, but -t (--tree) says which: drop one",
+                    "-# sets the number of starting trees, but -t (--tree) names the trees: give only one of \
+                     them",
                 );
             }
             faults.or(parse_trees(text), Vec::new())
@@ -298,23 +308,26 @@ fn resolve_replicates(args: &Args, verb: Verb, faults: &mut Faults) -> usize {
         return 0;
     }
     if args.replicate_seed().is_some() && !makes_replicates {
-        faults.add("-b SEED (-x SEED) asks for bootstrap replicates, but the command makes none");
+        faults.add(
+            "-b SEED (-x SEED) applies only to bootstrap replicates, and this analysis makes none",
+        );
     }
     if args.bs_brlens && !makes_replicates {
-        faults.add("-k (--bs-brlens) goes with bootstrap replicates only");
+        faults.add("-k (--bs-brlens) applies only to bootstrap replicates");
     }
     if !makes_replicates {
         if args.bs_trees.is_some() && verb != Verb::Support {
-            faults.add("--bs-trees goes with --bootstrap, --all or --support only");
+            faults.add("--bs-trees applies only to --bootstrap, --all and --support");
         }
         if args.runs.is_some() && !matches!(verb, Verb::Search | Verb::Start) {
-            faults.add("-# goes with searches, starting trees and bootstrap replicates only");
+            faults.add("-# applies only to searches, starting trees and bootstrap replicates");
         }
         return 0;
     }
     match (args.runs.as_deref(), args.bs_trees.as_deref()) {
         (Some(_), Some(_)) => {
-            faults.add("-# and --bs-trees both say how many replicates to make: drop one");
+            faults
+                .add("-# and --bs-trees both set the number of replicates: give only one of them");
             0
         }
         (Some(text), None) => faults.or(parse_count("-#", text), 0),
@@ -444,39 +457,39 @@ mod tests {
             ("mlsearch -m GTR+G", "no alignment"),
             ("mlsearch -s a.phy", "no model"),
             ("mlsearch -s a -m JC --evaluate", "no tree to evaluate"),
-            ("mlsearch -s a -m JC --search --all", "only one of these"),
+            ("mlsearch -s a -m JC --search --all", "name different analyses"),
             ("mlsearch -s a -m JC --search -f e -t x", "--search, -f e"),
             ("mlsearch -s a -m JC -f x", "'-f x' is not supported: distances"),
-            ("mlsearch -s a -m JC -f ?", "no such letter"),
+            ("mlsearch -s a -m JC -f ?", "-f ? is unknown"),
             ("mlsearch -s a -m JC -b 1", "the number of replicates"),
             ("mlsearch -s a -m JC -b 1 -# autoMRE", "bootstopping"),
             ("mlsearch -s a -m JC --all --bs-trees autoMRE", "bootstopping"),
-            ("mlsearch -s a -m JC --bs-trees 10", "--bs-trees goes with"),
-            ("mlsearch -s a -m JC --all -# 5 --bs-trees 10", "drop one"),
-            ("mlsearch -s a -m JC -# 5 -t pars{2}", "drop one"),
-            ("mlsearch -s a -m JC -d -t pars{2}", "-d asks"),
-            ("mlsearch -s a -m JC -z f", "-z goes with"),
+            ("mlsearch -s a -m JC --bs-trees 10", "--bs-trees applies only to"),
+            ("mlsearch -s a -m JC --all -# 5 --bs-trees 10", "give only one of them"),
+            ("mlsearch -s a -m JC -# 5 -t pars{2}", "give only one of them"),
+            ("mlsearch -s a -m JC -d -t pars{2}", "-d means"),
+            ("mlsearch -s a -m JC -z f", "-z applies only to"),
             ("mlsearch -s a -m JC -M --brlen scaled", "-M means"),
             ("mlsearch -s a -m JC -n x --prefix y", "-n and --prefix"),
             ("mlsearch -s a -m JC -w d --prefix /y", "absolute"),
-            ("mlsearch -s a -m JC --prefix ..", "must end in a name"),
+            ("mlsearch -s a -m JC --prefix ..", "must end in a file name"),
             ("mlsearch -s a -m JC --bs-metric tbe", "'--bs-metric tbe'"),
             ("mlsearch -s a -m JC --backend cuda", "--backend cuda"),
             ("mlsearch -s a -K ORDERED -m MULTIGAMMA", "-K ORDERED"),
-            ("mlsearch -s a -q b -P lg.dat", "no model that has it"),
+            ("mlsearch -s a -q b -P lg.dat", "no protein model"),
             ("mlsearch -s a -m GTR+G --asc-corr lewis", "ASC_GTRGAMMA"),
             ("mlsearch -s a -m ASC_GTRGAMMA --asc-corr felsenstein", "+ASC_FELS{"),
             ("mlsearch -s a -m ASC_GTRGAMMA --asc-corr stamatakis", "+ASC_STAM{"),
             ("mlsearch -s a -m ASC_GTRGAMMA --asc-corr other", "expected lewis"),
-            ("mlsearch -s a -m JC --opt-branches off", "--evaluate only"),
+            ("mlsearch -s a -m JC --opt-branches off", "only to --evaluate"),
             ("mlsearch -s a -m JC --evaluate -t x --partition-trees y", "--evaluate -M"),
-            ("mlsearch -s a -m JC --evaluate -t x --spr-radius 3", "go with a search"),
-            ("mlsearch -s a -m JC --evaluate -t x --fast", "go with a search"),
-            ("mlsearch -s a -m JC --fast --thorough", "give one of them"),
+            ("mlsearch -s a -m JC --evaluate -t x --spr-radius 3", "apply only to searches"),
+            ("mlsearch -s a -m JC --evaluate -t x --fast", "apply only to searches"),
+            ("mlsearch -s a -m JC --fast --thorough", "give only one of them"),
             ("mlsearch -s a -m JC -e 0", "positive"),
             ("mlsearch -s a -m JC -e -1", "positive"),
             ("mlsearch -s a -m JC -T 0", "--threads"),
-            ("mlsearch -s a -m JC --prefix out/", "must end in a name"),
+            ("mlsearch -s a -m JC --prefix out/", "must end in a file name"),
             ("mlsearch -s a -m JC -t pars{1000001}", "from 1 to 1000000"),
             ("mlsearch -s a -m JC --simd sse3", "--simd sse3"),
             ("mlsearch -s a -m JC -k", "-k"),
@@ -484,7 +497,7 @@ mod tests {
             ("mlsearch --rfdist", "no file of trees"),
             ("mlsearch --consense BEST -t x", "consensus rule"),
             ("mlsearch simulate -t pars{3} -m JC --sites 5 -n x", "one file, or rand"),
-            ("mlsearch simulate -t rand{9} -m JC -n x", "how many sites"),
+            ("mlsearch simulate -t rand{9} -m JC -n x", "no number of sites"),
             ("mlsearch simulate -t rand{9} --sites 5 -n x --missing 1", "less than 1"),
         ] {
             match try_plan(line) {

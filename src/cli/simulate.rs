@@ -20,7 +20,7 @@ pub(super) fn resolve_simulate(simulate: &SimulateArgs, args: &Args, faults: &mu
             TreeSource::Random(4)
         }
         _ => {
-            faults.add("--tree must be one file, or rand{N} with the number of taxa");
+            faults.add("--tree must be one file, or rand{N} for a random tree of N taxa");
             TreeSource::Random(4)
         }
     };
@@ -28,8 +28,10 @@ pub(super) fn resolve_simulate(simulate: &SimulateArgs, args: &Args, faults: &mu
         faults.add("--tree rand{N} needs at least 3 taxa");
     }
     match (simulate.sites, &simulate.partitions) {
-        (None, None) => faults.add("how many sites? give --sites N or -q FILE"),
-        (Some(_), Some(_)) => faults.add("--sites and -q both say how many sites: drop one"),
+        (None, None) => faults.add("no number of sites: give --sites N or -q FILE"),
+        (Some(_), Some(_)) => {
+            faults.add("--sites and -q both set the number of sites: give only one of them");
+        }
         (Some(0), None) => faults.add("--sites must be at least 1"),
         _ => {}
     }
@@ -40,10 +42,10 @@ pub(super) fn resolve_simulate(simulate: &SimulateArgs, args: &Args, faults: &mu
         faults.add("--missing must be at least 0 and less than 1");
     }
     if !(simulate.mean_brlen > 0.0 && simulate.mean_brlen <= 100.0) {
-        faults.add("--mean-brlen must be positive and at most 100");
+        faults.add("--mean-brlen must be positive and at most 100 (substitutions per site)");
     }
     if simulate.name.is_none() && simulate.prefix.is_none() {
-        faults.add("where to? give --prefix PATH or -n NAME");
+        faults.add("no name for the output files: give --prefix PATH or -n NAME");
     }
     let names = (simulate.name.as_deref(), simulate.prefix.as_deref(), simulate.out_dir.as_deref());
     Plan {

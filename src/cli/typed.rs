@@ -1,7 +1,7 @@
-//! The words of a command line as options with their values, before anything is made of them.
+//! The words of a command line as options with their values, not yet interpreted.
 //!
-//! The option parser reads `-nt 4` as `-n t` and a stray `4`. Here such words are seen whole, so that
-//! what users of other programs type can be recognised.
+//! The option parser reads `-nt 4` as `-n t` and a stray `4`. Here such words remain whole, so that options
+//! of other programs can be recognised.
 
 use super::peers;
 use clap::Command;
@@ -26,7 +26,7 @@ pub(super) enum WordKind {
     Own(String),
     /// An option of another program, by its name without dashes.
     Peer(String),
-    /// An option nobody knows: the option parser has something to say about it.
+    /// An unknown option, which the option parser refuses.
     Unknown,
     /// A word that belongs to no option.
     Stray,
@@ -56,7 +56,7 @@ impl Typed {
     }
 }
 
-/// Our own options: every spelling, the identifier, and whether a value follows.
+/// The options of this program: every spelling, the identifier, and whether a value follows.
 struct Vocabulary(Vec<(String, String, bool)>);
 
 impl Vocabulary {
@@ -88,7 +88,7 @@ impl Vocabulary {
     }
 }
 
-/// Splits the words after the program's name; `command` knows our own options.
+/// Splits the words after the name of the program; `command` has the options of this program.
 pub(super) fn read(words: &[String], command: &Command) -> Vec<Typed> {
     let own = Vocabulary::of(command);
     let mut read = Vec::new();
@@ -164,7 +164,7 @@ fn classify(
             let value = value.strip_prefix('=').unwrap_or(value);
             (kind, Some(value.to_string()), true, word.to_string())
         }
-        // Several letters in one word are the option parser's business.
+        // Several letters in one word are left to the option parser.
         _ => (WordKind::Unknown, None, !two_dashes, word.to_string()),
     }
 }

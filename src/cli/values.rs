@@ -1,19 +1,19 @@
 //! Values that are small languages of their own: `pars{5},rand{5}`, `auto{4}`, counts, kernel sets.
 //!
-//! Every function returns the value or the sentence that refuses it.
+//! Every function returns the value, or a message that says why it is refused.
 
 use crate::likelihood::select::{INSTRUCTION_SETS, engine_names};
 use crate::run::{Threads, TreeSource};
 use std::path::{Path, PathBuf};
 
-/// More runs, trees or taxa than this are a misprint, which must not fill the memory.
+/// More runs, trees or taxa than this are a typing error, which must not exhaust the memory.
 pub(super) const MAX_COUNT: usize = 1_000_000;
 
 /// A positive count; the names of bootstopping rules get an explanation of their own.
 pub(super) fn parse_count(option: &str, text: &str) -> std::result::Result<usize, String> {
     if text.to_ascii_lowercase().starts_with("auto") {
         return Err(format!(
-            "{option} {text} is not supported: automatic bootstopping is not available yet; give a number"
+            "{option} {text} is not supported: automatic bootstopping is not available; give a number"
         ));
     }
     match text.parse::<usize>() {
@@ -24,13 +24,15 @@ pub(super) fn parse_count(option: &str, text: &str) -> std::result::Result<usize
 
 /// `pars{5},rand{5},FILE`; braces may be brackets; without a number it is one.
 pub(super) fn parse_trees(text: &str) -> std::result::Result<Vec<TreeSource>, String> {
-    // A file whose name holds a comma is taken at its word.
+    // The name of an existing file may contain commas.
     if Path::new(text).is_file() {
         return Ok(vec![TreeSource::File(PathBuf::from(text))]);
     }
     text.split(',')
         .map(|part| match part.split_once(['{', '[']) {
-            _ if part.is_empty() => Err(format!("--tree {text}: empty entry")),
+            _ if part.is_empty() => {
+                Err(format!("--tree {text}: one of the entries separated by commas is empty"))
+            }
             None if part == "auto" => Ok(TreeSource::Auto),
             None if part == "pars" => Ok(TreeSource::Parsimony(1)),
             None if part == "rand" => Ok(TreeSource::Random(1)),
@@ -62,7 +64,9 @@ pub(super) fn parse_threads(text: Option<&str>) -> std::result::Result<Threads, 
     }
     match text.parse::<usize>() {
         Ok(n) if (1..=4096).contains(&n) => Ok(Threads::Fixed(n)),
-        _ => Err(format!("--threads (-T) {text}: expected 1 to 4096, auto or auto{{N}}")),
+        _ => Err(format!(
+            "--threads (-T) {text}: expected a number from 1 to 4096, auto or auto{{N}}"
+        )),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::args::Args;
 
-/// What is wrong, collected to be said at once.
+/// What is wrong, collected so that it is reported at once.
 #[derive(Default)]
 pub(super) struct Faults(pub(super) Vec<String>);
 
@@ -20,7 +20,7 @@ impl Faults {
     }
 }
 
-/// The command that was asked for, before its files are known.
+/// The command, before its files are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verb {
     Search,
@@ -71,8 +71,8 @@ pub(super) fn find_verb(args: &Args, faults: &mut Faults) -> Verb {
         match verb {
             Some(verb) => asked.push((format!("-f {letter}"), verb)),
             None => faults.add(format!(
-                "-f {letter}: there is no such letter (d search, e evaluate, a all, b support, \
-                 c check, r RF distances)"
+                "-f {letter} is unknown: expected d (search), e (evaluate), a (all), b (support), c (check) \
+                 or r (Robinson-Foulds distances)"
             )),
         }
     }
@@ -85,7 +85,10 @@ pub(super) fn find_verb(args: &Args, faults: &mut Faults) -> Verb {
     };
     if asked.iter().any(|other| other.1 != verb) {
         let names: Vec<&str> = asked.iter().map(|one| one.0.as_str()).collect();
-        faults.add(format!("only one of these can be done in a run: {}", names.join(", ")));
+        faults.add(format!(
+            "these options name different analyses: {}; give only one of them",
+            names.join(", ")
+        ));
     }
     verb
 }

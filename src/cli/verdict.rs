@@ -1,8 +1,8 @@
-//! What becomes of each option that was typed: it stays, it is taken as other words, or it is refused
-//! with the words that would do.
+//! What becomes of each option that was typed: it stays, it is read as other options, or it is refused,
+//! with the options to use instead.
 //!
-//! Most answers stand in the table of `peers`; here are those that depend on a value or on the rest of
-//! the command.
+//! Most answers are in the table of `peers`; here are those that depend on a value or on the rest of the
+//! command.
 
 use super::peers::{self, Here};
 use super::typed::{Typed, WordKind};
@@ -10,7 +10,7 @@ use crate::likelihood::select::INSTRUCTION_SETS;
 use crate::model::Model;
 use std::path::Path;
 
-/// Replicates proposed where none are counted.
+/// Number of replicates proposed where none is given.
 const USUAL_REPLICATES: &str = "100";
 
 /// What becomes of an option.
@@ -45,8 +45,7 @@ fn judge_peer(one: &Typed, name: &str, all: &[Typed]) -> Verdict {
     if name == "B" {
         let threshold = value.is_some_and(|v| v.parse::<f64>().is_ok_and(|v| v < 1.0));
         if threshold {
-            let says =
-                "the threshold of bootstopping (RAxML) means nothing without it; leave it out";
+            let says = "this is RAxML's threshold of automatic bootstopping, which is not available; leave it out";
             return refused(one, says, Some(Vec::new()));
         }
         return refused(one, peers::ULTRAFAST, fill(peers::ALL_REPLICATES, value, all));
@@ -56,13 +55,13 @@ fn judge_peer(one: &Typed, name: &str, all: &[Typed]) -> Verdict {
     match entry.here {
         Here::Same(words) => match fill(words, value, all) {
             Some(words) => {
-                let note = format!("{typed} is taken as {}: {}", words.join(" "), entry.says);
+                let note = format!("{typed} is read as {}: {}", words.join(" "), entry.says);
                 Verdict::Taken(words, note)
             }
             None => refused(one, &format!("{}; it needs a value", entry.says), None),
         },
         Here::Idle => {
-            Verdict::Taken(Vec::new(), format!("{typed} changes nothing here: {}", entry.says))
+            Verdict::Taken(Vec::new(), format!("{typed} has no effect here: {}", entry.says))
         }
         Here::Instead(words) => refused(one, entry.says, fill(words, value, all)),
         Here::Not => refused(one, entry.says, None),
@@ -101,12 +100,12 @@ fn judge_own(one: &Typed, id: &str, value: &str, all: &[Typed]) -> Verdict {
         }
         "bs_metric" if !value.eq_ignore_ascii_case("fbp") => refused_as(
             &format!("--bs-metric {value}"),
-            "the share of the replicates that have a branch (fbp) is the only kind of support",
+            "the proportion of the replicates that have the split (fbp) is the only kind of support",
             words(&[]),
         ),
         "model" if is_selection(&upper) && !Path::new(value).exists() => refused_as(
             &format!("-m {value}"),
-            "-m auto chooses a model for each partition by BIC, and the run goes on with it; partitions \
+            "-m auto selects a model for each partition by BIC, and the run continues with it; partitions \
              are not merged",
             words(&["-m", "auto"]),
         ),
@@ -117,8 +116,8 @@ fn judge_own(one: &Typed, id: &str, value: &str, all: &[Typed]) -> Verdict {
         "simd" if upper == "SSE3" || upper == "AVX" => refused_as(
             &format!("--simd {value}"),
             &format!(
-                "kernels are {}; the best of this machine are taken by themselves, and never change the \
-                 result",
+                "the instruction sets are {}; the best one of the machine is used by default and never \
+                 changes the result",
                 INSTRUCTION_SETS.join(", ")
             ),
             words(&[]),
@@ -127,7 +126,7 @@ fn judge_own(one: &Typed, id: &str, value: &str, all: &[Typed]) -> Verdict {
             "PARS" | "RAND" | "AUTO" if value.bytes().any(|b| b.is_ascii_uppercase()) => {
                 refused_as(
                     &format!("-t {value}"),
-                    "this is written in small letters",
+                    "it is written in lower case here",
                     words(&["-t", &value.to_ascii_lowercase()]),
                 )
             }
@@ -138,7 +137,7 @@ fn judge_own(one: &Typed, id: &str, value: &str, all: &[Typed]) -> Verdict {
             ),
             "PARSIMONY" | "BIONJ" | "NJ" => refused_as(
                 &format!("-t {value}"),
-                "searches begin with parsimony trees (pars{N}), random trees (rand{N}) or those of a file",
+                "searches start from parsimony trees (pars{N}), random trees (rand{N}) or the trees of a file",
                 words(&["-t", "pars{1}"]),
             ),
             _ => Verdict::Stays,
@@ -162,10 +161,10 @@ fn judge_stray(word: &str, all: &[Typed]) -> Verdict {
     }
     let says = if alignment {
         format!(
-            "'{word}' belongs to no option: an alignment is given with -s FILE, a model with -m MODEL"
+            "'{word}' belongs to no option: give the alignment with -s FILE and the model with -m MODEL"
         )
     } else {
-        format!("'{word}' belongs to no option: every file and every value follows its option")
+        format!("'{word}' belongs to no option: every file and every value must follow its option")
     };
     Verdict::Refused(says, alignment.then_some(words))
 }
@@ -176,8 +175,8 @@ fn without_count(one: &Typed, value: &str, all: &[Typed]) -> Verdict {
     let makes_replicates = ["all", "bootstrap", "algorithm", "rapid_seed"];
     let is_count = value.parse::<usize>().is_ok_and(|n| (1..=1000).contains(&n));
     if is_count && !all.iter().any(|other| makes_replicates.iter().any(|id| other.is(id))) {
-        let says = "IQ-TREE's -b counts replicates; here, as in RAxML, -b is a seed and -# the number of \
-                    replicates; a search with N replicates is --all --bs-trees N";
+        let says = "IQ-TREE's -b is a number of replicates; here, as in RAxML, -b is a seed and -# the number \
+                    of replicates; a search with N replicates is --all --bs-trees N";
         return refused_as(
             &format!("-b {value}"),
             says,
@@ -193,8 +192,8 @@ fn counts_replicates(all: &[Typed]) -> bool {
     all.iter().any(|other| other.is("runs") || other.is("bs_trees"))
 }
 
-/// Words of the table with the value in its place; what the command says already is left out. `None` where
-/// a value is wanted and there is none.
+/// Words of the table with the value in its place, without those that the command already has. `None` if a
+/// value is missing.
 fn fill(words: &[&str], value: Option<&str>, all: &[Typed]) -> Option<Vec<String>> {
     let is_all =
         |one: &Typed| one.is("all") || one.is("algorithm") && one.value.as_deref() == Some("a");

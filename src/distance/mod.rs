@@ -1,6 +1,6 @@
 //! Distances: between trees over the same taxa.
 //!
-//! No likelihood is known here.
+//! This room does not depend on likelihoods.
 //!
 //! # Examples
 //!

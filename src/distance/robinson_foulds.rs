@@ -1,7 +1,7 @@
 //! Robinson-Foulds distances between trees over the same taxa, over their splits.
 //!
-//! Robinson & Foulds 1981, Math. Biosci. 53:131: the number of splits that are in one tree only;
-//! relative, it is divided by its maximum 2(n-3).
+//! Robinson & Foulds 1981, Math. Biosci. 53:131: the number of splits that are in only one of the two
+//! trees; the relative distance is divided by the maximum, 2(n-3).
 
 use rayon::prelude::*;
 

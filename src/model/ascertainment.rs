@@ -12,13 +12,13 @@
 //!
 //! Leaché et al. (2015, Syst. Biol. 64:1032) compare the three.
 
-/// How missing invariable sites are made up for.
+/// The correction for invariable sites that were left out.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Ascertainment {
     /// Conditional on sites being variable.
     Lewis,
-    /// So many invariable sites were left out.
+    /// This number of invariable sites was left out.
     Felsenstein(f64),
-    /// So many invariable sites of each state were left out.
+    /// These numbers of invariable sites were left out, one for each state.
     Stamatakis(Vec<f64>),
 }

@@ -1,13 +1,13 @@
-//! Words that stand for a model to be chosen from the data: `auto`, IQ-TREE's `MFP` and `TEST`, a type of
-//! data alone (RAxML-NG), RAxML's `PROTGAMMAAUTO`.
+//! Words for model selection: `auto`, IQ-TREE's `MFP` and `TEST`, a data type alone (RAxML-NG), RAxML's
+//! `PROTGAMMAAUTO`.
 
 use super::data_types::{Type, read_type};
 use super::words::plain;
 
-/// Whose models are to be compared.
+/// The data type whose models are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AutoData {
-    /// Those of the type that the characters show.
+    /// That of the characters.
     Detected,
     /// DNA models.
     Dna,
@@ -19,17 +19,17 @@ pub(crate) enum AutoData {
     Multistate,
 }
 
-/// A model to be chosen.
+/// A model to be selected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct AutoModel {
-    /// Among which.
+    /// The models to compare.
     pub data: AutoData,
-    /// The rates over sites, where only the matrix is to be chosen: `+G4` or `+I+G4`.
+    /// The rates over sites, if only the matrix is to be selected: `+G4` or `+I+G4`.
     pub rates: Option<&'static str>,
 }
 
 impl AutoModel {
-    /// What a model of the command line asks for; `None` if it names a model.
+    /// The selection that the model of the command line stands for; `None` if it names a model.
     pub(crate) fn read(text: &str) -> Option<AutoModel> {
         let word = plain(text);
         let all_rates = |data| Some(AutoModel { data, rates: None });
@@ -46,9 +46,9 @@ impl AutoModel {
         }
     }
 
-    /// What a partition's line asks for, given what the command line does; `None` if it has a model.
-    /// A type of data (empty: none is named) takes a model to be chosen from the command line; codons do
-    /// not, nor does a type with an `X`.
+    /// The selection that the line of a partition stands for, given that of the command line; `None` if the
+    /// line has a model. With selection on the command line, a data type (or none) also stands for
+    /// selection, except codons and a type with an `X`.
     pub(crate) fn of_line(line: &str, option: Option<AutoModel>) -> Option<AutoModel> {
         let word = plain(line);
         match word.as_str() {
@@ -67,7 +67,7 @@ impl AutoModel {
             Type::Multistate => AutoData::Multistate,
             Type::Codon(_) => return None,
         };
-        // RAxML's words fix the rates of all partitions, and choose matrices of proteins alone.
+        // RAxML's words fix the rates of all partitions, and select matrices of proteins only.
         option.rates.is_none().then_some(AutoModel { data, rates: None })
     }
 }

@@ -1,5 +1,5 @@
-//! Types of data as partition lines name them (`DNA`, `BIN`, `CODON2`, RAxML's `LGF`), and the models
-//! they stand for, given the one of the command line.
+//! Data types as partition lines name them (`DNA`, `BIN`, `CODON2`, RAxML's `LGF`), and the models for which
+//! they stand, given the model of the command line.
 
 use super::matrices::{Context, read_matrix};
 use super::modes::FreqsMode;
@@ -10,7 +10,7 @@ use super::words::{Parsed, Word, plain};
 use crate::alphabet::{DataType, GeneticCode};
 use crate::error::abridged;
 
-/// A type of data without a model.
+/// A data type without a model.
 #[derive(Clone, Copy)]
 pub(super) enum Type {
     Dna,
@@ -41,27 +41,27 @@ pub(super) fn read_type(word: &str) -> Option<(Type, bool)> {
 }
 
 impl Model {
-    /// True for a word that names a type of data and no model: `DNA`, `BIN`, `CODON2`, `PROT`, and
-    /// with an `X` behind for frequencies by maximum likelihood.
+    /// True for a word that names a data type and not a model: `DNA`, `BIN`, `CODON2`, `PROT`, and the same
+    /// followed by `X` for frequencies by maximum likelihood.
     pub(crate) fn is_type(text: &str) -> bool {
         read_type(&plain(text)).is_some()
     }
 
-    /// True for a type of multi-state data, the number of whose states must be counted.
+    /// True for a type of multi-state data whose number of states must be counted.
     pub(crate) fn is_multistate_type(text: &str) -> bool {
         matches!(read_type(&plain(text)), Some((Type::Multistate, _)))
     }
 
-    /// This model, for data whose type was given beside it (`--data-type CODON2`): the same, with the
-    /// type's genetic code.
+    /// This model for data whose type was given separately (`--data-type CODON2`): the same, with the
+    /// genetic code of the type.
     ///
     /// # Errors
-    /// One sentence: an unknown type, or a model of other data.
+    /// A message for an unknown type, or for a model of other data.
     pub(crate) fn for_data_type(&self, text: &str) -> Parsed<Model> {
         let Some((found, false)) = read_type(&plain(text)) else {
             return Err(format!(
-                "data type '{}' is unknown; known are DNA, AA, BIN, MULTI (MORPH), and CODON or CODON2 \
-                 and so on with the number of the genetic code",
+                "unknown data type '{}'; expected DNA, AA, BIN, MULTI (MORPH) or CODON, where the number \
+                 of a genetic code may follow (CODON2)",
                 abridged(text.trim())
             ));
         };
@@ -95,7 +95,7 @@ impl Model {
     /// one: RAxML's `-K`.
     ///
     /// # Panics
-    /// If it is no multi-state model.
+    /// If it is not a multi-state model.
     pub(crate) fn with_multistate_rates(&self, equal: bool) -> Model {
         assert!(matches!(self.data_type, DataType::Multistate(_)), "{} is multi-state", self.name);
         let name = format!("MULTI{}_{}", self.num_states(), if equal { "MK" } else { "GTR" });
@@ -116,7 +116,7 @@ impl Model {
     /// `num_states` is of multi-state data. `None` if `text` is neither.
     ///
     /// # Errors
-    /// One sentence: a type that does not say what its model is.
+    /// A message for a type that does not determine its model.
     pub(crate) fn for_type(
         text: &str,
         from_option: &Model,
@@ -171,10 +171,10 @@ fn of_type(found: Type, option: &Model, num_states: Option<usize>) -> Parsed<Mod
         (Type::Binary, _) => own("BIN"),
         (Type::Multistate, DataType::Multistate(_)) if option.name.ends_with("MK") => own("MK"),
         (Type::Multistate, _) => own("MULTI_GTR"),
-        (Type::Protein, _) => {
-            Err("which amino-acid matrix? Write LG, for example, or auto, or give one with -m"
-                .to_string())
-        }
+        (Type::Protein, _) => Err(
+            "the amino-acid matrix is missing: write LG, for example, or auto, or give one with -m"
+                .to_string(),
+        ),
     }
 }
 

@@ -1,9 +1,9 @@
 //! The canonical model string: what is printed, and read back exactly.
 //!
-//! Numbers are printed with as few digits as bring back the same bits. The letters tell where a value
-//! came from (`+FC` counted, `+FO` estimated, `+FU` given, `+IO` estimated, `+IU` given), but read
-//! back, a value in braces is fixed: see the parser. Rates are one per class, in the order of first
-//! appearance (RAxML-NG's manner); models with one class have none to print.
+//! Numbers are printed with the fewest digits that read back to the same bits. The letters show where a
+//! value came from (`+FC` counted, `+FO` estimated, `+FU` given, `+IO` estimated, `+IU` given), but when
+//! the string is read, a value in braces is fixed: see the parser. There is one rate per class, in the
+//! order of first appearance (as in RAxML-NG), and none for models with one class.
 
 use super::ascertainment::Ascertainment;
 use super::codon::CodonRates;
@@ -23,13 +23,13 @@ impl fmt::Display for Model {
 }
 
 impl Model {
-    /// The canonical string with the parameters left out, but those that are fixed: `GTR+FC+G4m`.
+    /// The canonical string without the parameters, except those that are fixed: `GTR+FC+G4m`.
     /// This is what a user would type for this model.
     pub fn label(&self) -> String {
         canonical(self, false)
     }
 
-    /// [`Model::label`], cut where it holds long lists of given values (a user's matrix).
+    /// [`Model::label`], shortened if it contains long lists of given values (a user's matrix).
     pub(crate) fn short_label(&self) -> String {
         const MOST: usize = 60;
         let label = self.label();

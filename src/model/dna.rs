@@ -15,7 +15,7 @@ pub struct NamedDnaModel {
     pub aliases: &'static [&'static str],
     /// Class of each rate (AC AG AT CG CT GT).
     pub rate_classes: [u8; 6],
-    /// True if the base frequencies are equal unless the user asks otherwise.
+    /// True if the base frequencies are equal by default.
     pub equal_freqs: bool,
 }
 
@@ -63,7 +63,7 @@ pub(super) fn find_named(name: &str) -> Option<&'static NamedDnaModel> {
 }
 
 /// Rate classes of a symmetry string `DNA010020` or `010020`: equal digits, equal rates. The classes
-/// are renumbered by first appearance. `None` if it is no symmetry string.
+/// are renumbered by first appearance. `None` if it is not a symmetry string.
 pub(super) fn parse_symmetry(name: &str) -> Option<[u8; 6]> {
     let digits = match name.get(..3) {
         Some(prefix) if prefix.eq_ignore_ascii_case("DNA") => &name[3..],

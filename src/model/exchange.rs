@@ -39,12 +39,12 @@ impl RateClasses {
         RateClasses { rates: vec![RATE_START; classes.len()], classes, mode }
     }
 
-    /// One class for all rates of so many states.
+    /// One class for all rates of this number of states.
     pub(super) fn equal(num_states: usize) -> Self {
         Self::new(vec![0; num_states * (num_states - 1) / 2])
     }
 
-    /// A class for every rate of so many states.
+    /// A class for every rate of this number of states.
     pub(super) fn different(num_states: usize) -> Self {
         Self::new((0..(num_states * (num_states - 1) / 2) as u16).collect())
     }

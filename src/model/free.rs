@@ -9,7 +9,7 @@ use super::rates::Heterogeneity;
 /// A parameter to be estimated.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct FreeParameter {
-    /// What users call it.
+    /// Its name, as shown to users.
     pub name: String,
     /// Its value.
     pub value: f64,
@@ -17,7 +17,7 @@ pub(crate) struct FreeParameter {
     pub lo: f64,
     /// Largest value.
     pub hi: f64,
-    /// True if its logarithm is what an optimiser should move.
+    /// True if an optimiser should vary its logarithm.
     pub logarithmic: bool,
 }
 
@@ -130,7 +130,7 @@ impl Model {
         assert!(values.next().is_none(), "more values than free parameters");
     }
 
-    /// True if something about the rates over sites is to be estimated.
+    /// True if any parameter of the rates over sites is to be estimated.
     pub(crate) fn has_free_rates_over_sites(&self) -> bool {
         let open = match &self.heterogeneity {
             Heterogeneity::Uniform => false,

@@ -14,7 +14,7 @@ use super::words::{Parsed, Word};
 use crate::alphabet::{DataType, GeneticCode};
 use crate::error::{abridged, short_number};
 
-/// Beginnings of names (upper case) that other programs know and this version does not.
+/// Beginnings of names (upper case) of other programs that are not supported.
 const NOT_YET: [&str; 12] = [
     "ORDERED", "ECM", "KOSI", "SCHN", "GT10", "GT16", "GP", "UNREST", "NONREV", "GY1K", "GY2K",
     "MG2K",
@@ -45,7 +45,7 @@ pub(super) fn read_matrix(word: &Word, context: Context) -> Parsed<Model> {
     Ok(model)
 }
 
-/// True for a multi-state model whose name does not say of how many states.
+/// True for a multi-state model whose name does not give the number of states.
 pub(super) fn leaves_states_open(name: &str) -> bool {
     ["MK", "MULTI_MK", "MULTI_GTR"].contains(&name)
 }
@@ -146,7 +146,7 @@ fn multistate_model(name: &str, open_states: Option<usize>) -> Parsed<Model> {
         return Err(format!("the number of states is missing: MULTI4_{kind}, for example"));
     };
     let Some(data_type) = DataType::multistate(states) else {
-        return Err(format!("{states} states; 2 to 64 are possible"));
+        return Err(format!("a model of {states} states is not possible: expected 2 to 64"));
     };
     let (classes, freqs_mode) = match kind {
         "MK" => (RateClasses::equal(states), FreqsMode::Equal),
@@ -164,7 +164,7 @@ fn set_rates(model: &mut Model, values: &[f64]) -> Parsed<()> {
         Exchange::Classes(classes) => set_classes(&name, classes, values),
         Exchange::Codon(codon) => set_codon(&name, codon, values),
         Exchange::Table(..) | Exchange::Mixture(_) => {
-            Err(format!("{name} is a published table and takes no rates; PROTGTR{{...}} takes 190"))
+            Err(format!("{name} has published rates and takes none; PROTGTR{{...}} takes 190"))
         }
     }
 }
@@ -172,7 +172,7 @@ fn set_rates(model: &mut Model, values: &[f64]) -> Parsed<()> {
 fn set_codon(name: &str, codon: &mut CodonRates, values: &[f64]) -> Parsed<()> {
     if let Some(wrong) = values.iter().find(|v| !(CODON_MIN..=CODON_MAX).contains(*v)) {
         return Err(format!(
-            "{wrong} in {name}{{...}} is out of its limits, {CODON_MIN} to {CODON_MAX}"
+            "{wrong} in {name}{{...}} is outside its limits, {CODON_MIN} to {CODON_MAX}"
         ));
     }
     match (codon.kappa, values) {
@@ -191,7 +191,9 @@ pub(super) fn set_classes(name: &str, classes: &mut RateClasses, values: &[f64])
     // Published amino-acid matrices have zeros.
     let may_be_zero = num_classes > 6;
     if let Some(wrong) = values.iter().find(|&&v| v < 0.0 || (v == 0.0 && !may_be_zero)) {
-        return Err(format!("rate {wrong} of {name} is not above 0; 0.0001 is as good as none"));
+        return Err(format!(
+            "rate {wrong} of {name} is not above 0; use a small rate such as 0.0001 instead"
+        ));
     }
     let reference = usize::from(classes.reference());
     let mut by_class = vec![1.0; num_classes];
@@ -260,26 +262,25 @@ fn unknown_matrix(name: &str) -> String {
     let dna: Vec<&str> = NAMED_DNA_MODELS.iter().map(|m| m.name).collect();
     let protein: Vec<&str> = PROTEIN_MATRICES.iter().map(|m| m.name).collect();
     let known = format!(
-        "known are, for DNA: {}, a symmetry such as DNA010020; for proteins: {} LG4M LG4X PROTGTR; for \
-         codons: GY MG GY0K MGK; BIN; MULTI4_MK and MULTI4_GTR for 2 to 64 states; and RAxML's \
-         GTRGAMMA, PROTGAMMALG, BINGAMMA, MULTIGAMMA and so on",
+        "the models are, for DNA: {}, or a symmetry such as DNA010020; for proteins: {} LG4M LG4X PROTGTR; \
+         for codons: GY MG GY0K MGK; for binary data: BIN; for 2 to 64 states: MULTI4_MK and MULTI4_GTR; and \
+         RAxML's GTRGAMMA, PROTGAMMALG, BINGAMMA, MULTIGAMMA and so on",
         dna.join(" "),
         protein.join(" ")
     );
     if name.is_empty() {
-        return format!("no matrix named; {known}");
+        return format!("no matrix is named; {known}");
     }
     if Model::is_type(name) {
-        return format!("this is a type of data, not a model; use GTR+G, for example; {known}");
+        return format!("this is a data type, not a model; use GTR+G, for example; {known}");
     }
     if ["AUTO", "TEST", "MF", "MFP", "TESTONLY"].contains(&name) {
         return format!(
-            "a model that is to be chosen from the data is 'auto' alone, and cannot be chosen where there \
-             are no data yet; {known}"
+            "'auto', for model selection, stands alone, and is possible only where there are data; {known}"
         );
     }
     if NOT_YET.iter().any(|start| name.starts_with(start)) {
-        return format!("'{}' is not supported yet in this version; {known}", abridged(name));
+        return format!("'{}' is not supported; {known}", abridged(name));
     }
     format!("unknown matrix '{}'; {known}", abridged(name))
 }

@@ -1,7 +1,7 @@
 //! Models of sequence evolution: from a model string to rates, frequencies, rate categories and the
 //! eigensystem of the rate matrix, and back to a string exactly.
 //!
-//! | file | what it knows |
+//! | file | content |
 //! |---|---|
 //! | `bounds` | the limits and start values of every parameter |
 //! | `dna` | named DNA models and symmetry strings |
@@ -10,21 +10,21 @@
 //! | `modes` | where the value of a parameter comes from |
 //! | `exchange` | [`Exchange`]: where exchange rates come from |
 //! | `parameters` | [`Model`]: one partition's model with its current parameters |
-//! | `free` | `FreeParameter`: all that is to be estimated, as one list |
+//! | `free` | `FreeParameter`: all parameters to be estimated, as one list |
 //! | `matrices` | names of rate matrices, and the models they begin |
 //! | `rate_starts` | rates over sites from which an optimiser may begin |
 //! | `parse` | the grammar of model strings, and what is refused |
-//! | `raxml`, `data_types` | RAxML's one-word models; types of data in partition lines |
+//! | `raxml`, `data_types` | RAxML's one-word models; data types in partition lines |
 //! | `user_matrix` | [`UserMatrix`]: an amino-acid matrix from a file |
 //! | `words` | a model string cut into words |
-//! | `auto` | words for a model that is to be chosen |
+//! | `auto` | words for model selection |
 //! | `display` | the canonical model string |
 //! | `qmatrix` | [`EigenModel`]: normalised rate matrix and its eigensystem |
 //! | `rates` | [`RateCats`]: rates over sites, +G, +R and +I |
 //! | `ascertainment` | [`Ascertainment`]: sites that were left out |
 //!
-//! Nothing here looks at an alignment (empirical frequencies are counted where partitions live) or
-//! optimises anything.
+//! Nothing here depends on an alignment (empirical frequencies are counted in `partition`) or optimises
+//! anything.
 
 mod ascertainment;
 mod auto;

@@ -4,7 +4,7 @@
 /// Whether a parameter is estimated by maximum likelihood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParamMode {
-    /// The user gave its value, or the model has nothing to choose.
+    /// Given by the user, or determined by the model.
     Fixed,
     /// Estimated.
     Optimized,
@@ -15,7 +15,7 @@ pub enum ParamMode {
 pub enum FreqsMode {
     /// All equal (`+FE`).
     Equal,
-    /// Counted in the alignment (`+FC`, `+F`); equal until someone counts and calls
+    /// Counted in the alignment (`+FC`, `+F`); equal until they are counted and given to
     /// [`Model::set_freqs`](super::Model::set_freqs).
     Empirical,
     /// Estimated by maximum likelihood (`+FO`).

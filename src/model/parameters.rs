@@ -14,11 +14,11 @@ use crate::alphabet::DataType;
 pub struct Model {
     /// Canonical name of the rate matrix: `GTR`, `DNA010020`, `LG`, `GY`, `MULTI4_MK` ...
     pub name: String,
-    /// What the characters are.
+    /// Data type.
     pub data_type: DataType,
     /// Exchange rates between the states.
     pub exchange: Exchange,
-    /// State frequencies; they sum to 1. Mixtures with frequencies of their own do not look at them.
+    /// State frequencies; they sum to 1. Mixtures with frequencies of their own ignore them.
     pub freqs: Vec<f64>,
     /// Where the frequencies come from.
     pub freqs_mode: FreqsMode,
@@ -28,9 +28,9 @@ pub struct Model {
     pub heterogeneity: Heterogeneity,
     /// Invariant sites, if any.
     pub invariant: Option<Invariant>,
-    /// How invariable sites that were left out of the alignment are made up for, if they were.
+    /// The correction for invariable sites that were left out of the alignment, if any.
     pub ascertainment: Option<Ascertainment>,
-    /// What the user should be told about how the model string was understood; one sentence each.
+    /// Notes for the user on how the model string was understood.
     pub notes: Vec<String>,
 }
 
@@ -81,7 +81,7 @@ impl Model {
         RateCats::new(&self.heterogeneity, self.invariant)
     }
 
-    /// True if someone has to count states or nucleotides in the alignment.
+    /// True if states or nucleotides must be counted in the alignment.
     pub fn wants_counts(&self) -> bool {
         matches!(
             self.freqs_mode,
@@ -101,7 +101,7 @@ impl Model {
     ///
     /// # Panics
     ///
-    /// If they are not as many as states, negative, or all 0.
+    /// If their number is not that of the states, or if they are negative or all 0.
     pub fn set_freqs(&mut self, freqs: &[f64]) {
         assert_eq!(freqs.len(), self.num_states(), "frequencies");
         self.freqs.copy_from_slice(freqs);
@@ -113,7 +113,7 @@ impl Model {
     ///
     /// # Panics
     ///
-    /// If it is no codon model, or they are negative or all 0.
+    /// If it is not a codon model, or they are negative or all 0.
     pub fn set_position_freqs(&mut self, position_freqs: &PositionFreqs) {
         let DataType::Codon(code) = self.data_type else {
             panic!("nucleotide frequencies of a model of {}", self.data_type.name());

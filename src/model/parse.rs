@@ -1,7 +1,7 @@
 //! The grammar of model strings, in RAxML-NG's, IQ-TREE's and RAxML's spelling.
 //!
 //! ```text
-//! model     = matrix [values] { "+" part }         upper or lower case, blanks ignored
+//! model     = matrix [values] { "+" part }         upper or lower case, white space ignored
 //! matrix    = a name of `matrices` | "DNA010020" | "010020"
 //! part      = "F" | "FC" | "FO" | "FU" | "FE" | "FQ"   frequencies; values after F FC FO FU
 //!           | "F1X4" | "F3X4" | "F61"                  of codons; 4 or 12 values
@@ -40,7 +40,7 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// One sentence that says what is wrong, what is known, and how to mend it.
+    /// A message that says what is wrong, what is possible, and how to correct it.
     ///
     /// # Examples
     ///
@@ -74,7 +74,7 @@ impl Model {
             .map_err(|wrong| format!("model '{}': {wrong}", abridged(text.trim())))
     }
 
-    /// True for a multi-state model that does not say of how many states (`MK`, `MULTIGAMMA`).
+    /// True for a multi-state model without its number of states (`MK`, `MULTIGAMMA`).
     pub(crate) fn leaves_states_open(text: &str) -> bool {
         let (expanded, _) = expand_raxml(&plain(text));
         leaves_states_open(expanded.split(['+', '{']).next().unwrap_or_default())
@@ -96,7 +96,7 @@ fn read(text: &str, num_states: Option<usize>) -> Parsed<Model> {
     model.notes.extend(notes);
     let is_codon = matches!(model.data_type, DataType::Codon(_));
     if code.is_some() && !is_codon {
-        return Err(format!("'+CODE' is of codon models, and {} is none", model.name));
+        return Err(format!("'+CODE' is for codon models, and {} is not one", model.name));
     }
     let mut seen = [false; 5];
     for word in &words[1..] {
@@ -110,7 +110,10 @@ fn read(text: &str, num_states: Option<usize>) -> Parsed<Model> {
             _ => return Err(unknown_part(word.head)),
         };
         if std::mem::replace(&mut seen[kind], true) {
-            return Err(format!("'+{}' comes after another part of its kind; keep one", word.head));
+            return Err(format!(
+                "'+{}' follows another part of the same kind; keep only one",
+                word.head
+            ));
         }
         read_part(&mut model, word)?;
     }
@@ -132,7 +135,7 @@ fn check(model: &Model) -> Parsed<()> {
         if cats != tables.len() {
             let (name, wanted) = (&model.name, tables.len());
             return Err(format!(
-                "{name} has a matrix for each of {wanted} categories of rates, not for {cats}: use \
+                "{name} has a matrix for each of {wanted} rate categories, not for {cats}: use \
                  +G{wanted} or +R{wanted}"
             ));
         }
@@ -142,13 +145,12 @@ fn check(model: &Model) -> Parsed<()> {
         FreqsMode::Equal | FreqsMode::F1x4 { .. } | FreqsMode::F3x4 { .. }
     );
     if model.is_muse_gaut() && !position_freqs {
-        return Err(format!(
-            "{} needs frequencies of nucleotides: +F1X4, +F3X4 or +FE",
-            model.name
-        ));
+        return Err(format!("{} needs nucleotide frequencies: +F1X4, +F3X4 or +FE", model.name));
     }
     if model.ascertainment.is_some() && model.invariant.is_some() {
-        return Err("+ASC is of alignments without invariable sites, so +I has no place".into());
+        return Err(
+            "+ASC is for alignments without invariable sites and cannot be combined with +I".into(),
+        );
     }
     Ok(())
 }
@@ -174,7 +176,7 @@ fn read_freqs(model: &mut Model, word: &Word) -> Parsed<()> {
         "F1X4" if is_codon => FreqsMode::F1x4 { counted: true },
         "F3X4" if is_codon => FreqsMode::F3x4 { counted: true },
         "F1X4" | "F3X4" | "F61" => {
-            return Err(format!("'+{head}' is of codon models, and {} is none", model.name));
+            return Err(format!("'+{head}' is for codon models, and {} is not one", model.name));
         }
         _ => return Err(unknown_part(head)),
     };
@@ -210,11 +212,13 @@ fn read_freqs(model: &mut Model, word: &Word) -> Parsed<()> {
     };
     if values.len() != count {
         let given = values.len();
-        return Err(format!("{given} frequencies in '+{head}{{...}}', but {count} {of_what}"));
+        return Err(format!(
+            "{given} frequencies in '+{head}{{...}}', but there are {count} {of_what}"
+        ));
     }
     if let Some(wrong) = values.iter().find(|&&v| v <= 0.0) {
         return Err(format!(
-            "frequency {} is not above 0: give a state that is rare a small one, such as 1e-4",
+            "frequency {} is not above 0: give a rare state a small frequency, such as 1e-4",
             short_number(*wrong)
         ));
     }
@@ -254,8 +258,8 @@ fn read_invariant(model: &mut Model, word: &Word) -> Parsed<()> {
         "IU" if !word.values.is_empty() => {}
         "IU" => return Err("'+IU' needs the proportion of invariant sites: +IU{0.2}".to_string()),
         "IC" => {
-            return Err("'+IC' (counted invariant sites) is not supported yet in this version; \
-                            use +I, which estimates them"
+            return Err("'+IC' (proportion of invariant sites counted in the data) is not supported; use +I, \
+                        which estimates it"
                 .to_string());
         }
         _ => return Err(unknown_part(head)),
@@ -301,7 +305,7 @@ fn read_free_rates(model: &mut Model, word: &Word) -> Parsed<()> {
                 all.find(|value| !(FIXED_RATE_MIN..=FIXED_RATE_MAX).contains(*value))
             {
                 return Err(format!(
-                    "{} in '+{}{{...}}' is out of its limits, {FIXED_RATE_MIN:e} to {FIXED_RATE_MAX:e}",
+                    "{} in '+{}{{...}}' is outside its limits, {FIXED_RATE_MIN:e} to {FIXED_RATE_MAX:e}",
                     short_number(*wrong),
                     word.head
                 ));
@@ -330,8 +334,8 @@ fn read_num_cats(word: &Word, digits: &str, default: usize, what: &str) -> Parse
         _ if digits.is_empty() => Ok(default),
         Ok(number) if (2..=GAMMA_CATS_MAX).contains(&number) => Ok(number),
         _ => Err(format!(
-            "'+{}' asks for {} {what}; 2 to {GAMMA_CATS_MAX} are possible, 4 are usual, and without +G and \
-             +R there is 1",
+            "'+{}' has {} {what}; 2 to {GAMMA_CATS_MAX} are possible, and 4 are usual; leave out +G and +R for \
+             equal rates",
             abridged(word.head),
             abridged(digits)
         )),
@@ -343,7 +347,7 @@ fn read_ascertainment(model: &mut Model, word: &Word) -> Parsed<()> {
     let values = word.values.first().map(Vec::as_slice);
     if let Some(wrong) = values.unwrap_or_default().iter().find(|&&value| value < 0.0) {
         let wrong = short_number(*wrong);
-        return Err(format!("{wrong} in '+{head}{{...}}': a number of sites is not below 0"));
+        return Err(format!("{wrong} in '+{head}{{...}}': a number of sites cannot be below 0"));
     }
     let states = model.num_states();
     model.ascertainment = Some(match (head, values) {
@@ -359,7 +363,7 @@ fn read_ascertainment(model: &mut Model, word: &Word) -> Parsed<()> {
         ("ASC_STAM", _) => {
             return Err(format!(
                 "'+ASC_STAM{{...}}' takes the numbers of invariable sites left out, one for each of \
-                 {states} states"
+                 the {states} states"
             ));
         }
         _ => return Err(unknown_part(head)),
@@ -374,7 +378,7 @@ fn one_value(word: &Word, what: &str, min: f64, max: f64) -> Parsed<Option<f64>>
         Some(&[value]) if word.values.len() == 1 && (min..=max).contains(&value) => Ok(Some(value)),
         Some(&[value]) if word.values.len() == 1 => {
             let value = short_number(value);
-            Err(format!("{what} {value} in '+{}' is out of its limits, {min} to {max}", word.head))
+            Err(format!("{what} {value} in '+{}' is outside its limits, {min} to {max}", word.head))
         }
         Some(_) => {
             let count: usize = word.values.iter().map(Vec::len).sum();
@@ -384,13 +388,13 @@ fn one_value(word: &Word, what: &str, min: f64, max: f64) -> Parsed<Option<f64>>
 }
 
 fn unknown_part(head: &str) -> String {
-    let known = "known are +F +FC +FO +FE +FU{...}, +F1X4 +F3X4 +CODE{n} of codons, +I +I{p}, \
+    let known = "the parts are +F +FC +FO +FE +FU{...}, +F1X4 +F3X4 +CODE{n} for codons, +I +I{p}, \
                  +G[n][m|a] +G{alpha}, +R[n], +ASC_LEWIS +ASC_FELS{n} +ASC_STAM{...}";
     match head {
-        _ if head.is_empty() => format!("nothing after a '+'; {known}"),
+        _ if head.is_empty() => format!("there is nothing after a '+'; {known}"),
         _ if head.starts_with('B') => format!(
-            "'+{}' sets branch lengths, which are chosen with --brlen linked, scaled or \
-             unlinked for all partitions; leave it out",
+            "'+{}' concerns branch lengths, which are set for all partitions with --brlen linked, scaled or \
+             unlinked; leave it out",
             abridged(head)
         ),
         _ => format!("unknown part '+{}'; {known}", abridged(head)),

@@ -1,10 +1,10 @@
 //! Protein models by name: the list of published amino-acid matrices and of their mixtures.
 //!
-//! The numbers live in [`super::protein_tables`]. They are kept as published, neither scaled to one
-//! exchange per unit of time nor with frequencies that sum to exactly 1: whoever builds a rate matrix
-//! of them does both. Names are RAxML-NG's where it has the matrix, IQ-TREE's else; both programs'
-//! and RAxML's spellings are accepted as aliases. Where programs differ in digits, PAML's table or the
-//! authors' own is taken, and the table's file says by how much a peer's lnL differs.
+//! The numbers are in [`super::protein_tables`]. They are kept as published, neither scaled to one
+//! exchange per unit of time nor with frequencies that sum to exactly 1: both is done when a rate matrix is
+//! made. Names are RAxML-NG's where it has the matrix, otherwise IQ-TREE's; the spellings of both programs
+//! and of RAxML are accepted as aliases. Where programs differ in digits, PAML's table or the authors' own
+//! is used, and the file of the table states by how much the lnL of another program differs.
 
 use super::protein_tables::{
     blosum62, cprev, dayhoff, dcmut, den, flavi, flu, hivb, hivw, jtt, jtt_dcmut, lg, lg4m, lg4x,
@@ -27,7 +27,7 @@ pub struct ProteinMatrix {
     /// Exchangeabilities, symmetric and on any scale: the upper triangle row by row (AR AN AD ... AV,
     /// RN ... YV), amino acids in the order of `AMINO_ACIDS`.
     pub rates: [f64; 190],
-    /// Equilibrium frequencies, in the order of `AMINO_ACIDS`. Their sum is 1 but for rounding.
+    /// Equilibrium frequencies, in the order of `AMINO_ACIDS`. Their sum is 1 except for rounding.
     pub freqs: [f64; 20],
 }
 

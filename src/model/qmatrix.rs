@@ -135,7 +135,7 @@ fn split_off_known_vector(n: usize, s: &[f64], known: &[f64]) -> (Vec<f64>, Vec<
 }
 
 /// Makes frequencies sum to 1 and raises those below `FREQ_FLOOR` to it, at the cost of the largest.
-/// Frequencies that are in order keep their bits, so that doing it twice changes nothing.
+/// Frequencies that need no change keep their bits, so that doing it twice has no effect.
 pub(super) fn normalise_freqs(freqs: &mut [f64]) {
     assert!(freqs.iter().all(|f| *f >= 0.0 && f.is_finite()), "frequencies {freqs:?}");
     let sum: f64 = freqs.iter().sum();

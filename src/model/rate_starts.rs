@@ -1,4 +1,4 @@
-//! Where an optimiser of rates over sites may begin: their likelihood has many local optima.
+//! Starting values for rates over sites, whose likelihood has many local optima.
 
 use super::bounds;
 use super::exchange::Exchange;
@@ -11,7 +11,7 @@ use crate::numeric::{GammaMode, discrete_gamma};
 const ALPHAS: [f64; 4] = [0.2, 0.5, 1.2, 4.0];
 /// Proportions of (nearly) invariant sites to begin with.
 const PINVS: [f64; 4] = [0.0, 0.15, 0.35, 0.6];
-/// Rate of sites that hardly vary, relative to the mean of the others.
+/// Rate of nearly invariant sites, relative to the mean of the others.
 const HARDLY: f64 = 1e-3;
 /// The parts of a rate that is split differ from it by this share.
 const SPREAD: f64 = 0.5;
@@ -27,7 +27,7 @@ impl FreeRates {
         parts
     }
 
-    /// The same with one more rate, of sites that hardly vary, which takes a share of all weight.
+    /// The same with one more rate, of nearly invariant sites, which takes a share of all weight.
     pub(crate) fn with_hardly_varying(&self, share: f64) -> Self {
         let mut more = self.clone();
         more.weights.iter_mut().for_each(|weight| *weight *= 1.0 - share);
@@ -124,7 +124,7 @@ impl Model {
         matches!(&self.heterogeneity, Heterogeneity::Free(free) if free.mode == ParamMode::Optimized)
     }
 
-    /// How many of the [`Model::free_parameters`], the last ones, are about rates over sites.
+    /// Number of the [`Model::free_parameters`], the last ones, that determine rates over sites.
     pub(crate) fn num_parameters_of_rates(&self) -> usize {
         let heterogeneity = match &self.heterogeneity {
             Heterogeneity::Gamma(gamma) if gamma.alpha_mode == ParamMode::Optimized => 1,

@@ -7,7 +7,7 @@ use crate::numeric::{GammaMode, discrete_gamma};
 /// How rates differ between variable sites.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Heterogeneity {
-    /// They do not.
+    /// They are equal.
     Uniform,
     /// Gamma-distributed, in categories of equal weight (Yang 1994, J. Mol. Evol. 39:306).
     Gamma(Gamma),
@@ -21,7 +21,7 @@ pub enum Heterogeneity {
 pub struct Gamma {
     /// Number of categories.
     pub num_cats: usize,
-    /// What stands for a category.
+    /// What represents a category.
     pub mode: GammaMode,
     /// Shape.
     pub alpha: f64,
@@ -30,7 +30,7 @@ pub struct Gamma {
 }
 
 impl Gamma {
-    /// So many categories, their means, and a shape that is estimated.
+    /// This number of categories, with their means and a shape that is estimated.
     pub(super) fn of_cats(num_cats: usize) -> Self {
         let (alpha, alpha_mode) = (ALPHA_START, ParamMode::Optimized);
         Gamma { num_cats, mode: GammaMode::Mean, alpha, alpha_mode }
@@ -58,8 +58,8 @@ impl FreeRates {
         }
     }
 
-    /// Makes the weights sum to 1 and the weighted mean of the rates 1. Values that are so already
-    /// keep their bits.
+    /// Makes the weights sum to 1 and the weighted mean of the rates 1. Values that already do keep their
+    /// bits.
     pub(super) fn normalise(&mut self) {
         let sum: f64 = self.weights.iter().sum();
         if (sum - 1.0).abs() > 1e-12 {

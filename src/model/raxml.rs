@@ -7,14 +7,14 @@
 use super::protein::{find_protein_matrix, find_protein_mixture};
 
 /// The spelt-out model string, and what the user should know about it; the string itself if it is no
-/// such word. `plain` is in upper case, without blanks.
+/// such word. `plain` is in upper case, without white space.
 pub(super) fn expand_raxml(plain: &str) -> (String, Vec<String>) {
     let (word, rest) = plain.split_at(plain.find(['+', '{']).unwrap_or(plain.len()));
     match expand_word(word) {
         Some((expanded, mut notes)) => {
             if word.contains("CAT") {
                 notes.push(format!(
-                    "{word} runs as {expanded} here: there are no per-site rate categories in this version"
+                    "{word} runs as {expanded} here: per-site rate categories are not available"
                 ));
             }
             (expanded + rest, notes)
@@ -50,8 +50,8 @@ fn expand_word(word: &str) -> Option<(String, Vec<String>)> {
     let gamma = if matrix == "LG4X" { "" } else { "+G4" };
     let correction = if corrected {
         notes.push(format!(
-            "{word}: Lewis's correction of ascertainment bias (+ASC_LEWIS); for the others give \
-             +ASC_FELS{{n}} or +ASC_STAM{{n1/n2/...}}"
+            "{word} runs with Lewis's correction of ascertainment bias (+ASC_LEWIS); for the others write \
+             +ASC_FELS{{n}} or +ASC_STAM{{n1/n2/...}} in the model"
         ));
         "+ASC_LEWIS"
     } else {

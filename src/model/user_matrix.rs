@@ -1,13 +1,13 @@
 //! A user's amino-acid matrix, in PAML's or RAxML's form, and the model that has it.
 //!
 //! ```text
-//! file = numbers, set apart by white space or commas; everything after "#" is a comment
+//! file = numbers, separated by white space or commas; everything after "#" is a comment
 //!        210: 190 exchange rates, the lower triangle row by row (RA NA NR DA ...), then 20 frequencies  (PAML)
 //!        420: 400 exchange rates, all rows (symmetric; the diagonal does not matter), then 20 frequencies (RAxML)
 //! ```
 //!
-//! Amino acids come in the order of [`super::AMINO_ACIDS`]. What stands in a PAML file after its
-//! numbers (names, references) is not looked at.
+//! Amino acids are in the order of [`super::AMINO_ACIDS`]. The text of a PAML file after its numbers (names,
+//! references) is ignored.
 
 use super::exchange::{Exchange, RateClasses};
 use super::matrices::set_classes;
@@ -21,12 +21,12 @@ use crate::error::{Error, Fault, Place, Result, abridged, short_number};
 const STATES: usize = 20;
 const TRIANGLE: usize = STATES * (STATES - 1) / 2;
 
-/// Largest sum of frequencies' distance from 1: published ones are rounded to few digits.
+/// Largest difference of the sum of frequencies from 1: published ones are rounded to few digits.
 const FREQS_SUM_TOLERANCE: f64 = 0.02;
 /// Largest relative difference between the two halves of a full matrix.
 const SYMMETRY_TOLERANCE: f64 = 1e-3;
 
-/// An amino-acid matrix that is not of our tables.
+/// An amino-acid matrix that is not in the tables of the program.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UserMatrix {
     /// Exchange rates, upper triangle row by row.
@@ -43,10 +43,10 @@ struct Entry {
 }
 
 impl UserMatrix {
-    /// Reads the text of a matrix file; `file` is what faults call it.
+    /// Reads the text of a matrix file; `file` is its name in faults.
     ///
     /// # Errors
-    /// [`Error::Input`] with every fault: words that are no numbers, negative rates, frequencies that
+    /// [`Error::Input`] with every fault: words that are not numbers, negative rates, frequencies that
     /// are not above 0 or do not sum to 1, a full matrix that is not symmetric, too few or too many numbers.
     pub fn read(text: &str, file: &str) -> Result<Self> {
         let mut faults = Vec::new();
@@ -120,7 +120,7 @@ impl UserMatrix {
     }
 }
 
-/// The numbers up to the first word that is none, which must come after all of them.
+/// The numbers up to the first word that is not a number, which must follow all of them.
 fn read_entries(text: &str, file: &str, faults: &mut Vec<Fault>) -> Vec<Entry> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut entries = Vec::new();
@@ -136,8 +136,8 @@ fn read_entries(text: &str, file: &str, faults: &mut Vec<Fault>) -> Vec<Entry> {
                 _ if [210, 420].contains(&entries.len()) => return entries,
                 _ => {
                     let message = format!(
-                        "'{}' is not a number: expected 190 rates and 20 frequencies (or 400 and 20), and {} came \
-                         before it",
+                        "'{}' is not a number: expected 190 rates and 20 frequencies (or 400 and 20), but only {} \
+                         numbers come before it",
                         abridged(word),
                         entries.len()
                     );
@@ -152,21 +152,24 @@ fn read_entries(text: &str, file: &str, faults: &mut Vec<Fault>) -> Vec<Entry> {
 
 impl Model {
     /// The model with a user's amino-acid matrix instead of its own (RAxML's `-P`), and with the matrix's
-    /// frequencies unless the model asks for others (`+F`, `+FO` ...).
+    /// frequencies unless the model has others (`+F`, `+FO` ...).
     ///
     /// # Errors
-    /// One sentence: a model that is not of proteins, or rates that cannot be used.
+    /// A message for a model that is not of proteins, or for rates that cannot be used.
     pub fn with_user_matrix(mut self, matrix: &UserMatrix) -> Parsed<Model> {
         if self.data_type != DataType::Protein {
             let (label, kind) = (self.label(), self.data_type.name());
             return Err(format!("an amino-acid matrix is given, but {label} is a model of {kind}"));
         }
         if matches!(self.exchange, Exchange::Mixture(_)) {
-            return Err(format!("{} has four matrices; name one instead of it", self.name));
+            return Err(format!(
+                "{} consists of four matrices, which a given matrix cannot replace; name a model with one matrix",
+                self.name
+            ));
         }
         let mut classes = RateClasses::different(STATES);
         let mut rates = matrix.rates.clone();
-        // The others are relative to the last, which must not be 0; this is as good as none.
+        // The others are relative to the last, which must not be 0; this value is practically 0.
         let largest = rates.iter().copied().fold(0.0, f64::max);
         let last = rates.last_mut().expect("a matrix has rates");
         *last = last.max(1e-8 * largest);

@@ -2,7 +2,7 @@
 
 use crate::error::abridged;
 
-/// What was read, or the sentence that says what is wrong.
+/// What was read, or a message that says what is wrong.
 pub(super) type Parsed<T> = std::result::Result<T, String>;
 
 /// A word with the lists of values in its braces.
@@ -11,7 +11,7 @@ pub(super) struct Word<'a> {
     pub(super) values: Vec<Vec<f64>>,
 }
 
-/// In upper case, without blanks, with braces of one kind.
+/// In upper case, without white space, with braces of one kind.
 pub(super) fn plain(text: &str) -> String {
     text.chars()
         .filter(|c| !c.is_whitespace())
@@ -29,7 +29,7 @@ pub(super) fn split_words(text: &str) -> Parsed<Vec<&str>> {
     for (at, c) in text.char_indices() {
         match c {
             '{' if inside => return Err("'{' within braces; close the first with '}'".to_string()),
-            '}' if !inside => return Err("'}' without '{' before it".to_string()),
+            '}' if !inside => return Err("'}' without a '{' before it".to_string()),
             '{' => inside = true,
             '}' => inside = false,
             '+' if !inside => {
@@ -53,7 +53,7 @@ pub(super) fn read_word(word: &str) -> Parsed<Word<'_>> {
     let (head, braces) = word.split_at(open);
     let Some(inner) = braces[1..].strip_suffix('}') else {
         return Err(format!(
-            "'{}' goes on after its '}}'; put '+' between the parts",
+            "'{}' continues after its '}}'; put '+' between the parts",
             abridged(word)
         ));
     };

@@ -21,7 +21,7 @@ const NOISE: f64 = 1e-13;
 const MAX_STEP: f64 = 1.0;
 const MAX_BLIND_STEP: f64 = 0.5;
 
-/// A step must gain this part of what the slope promises (Armijo's rule).
+/// A step must gain this part of what the slope predicts (Armijo's rule).
 const ARMIJO: f64 = 1e-4;
 
 /// Shortenings of one step before the direction is given up.
@@ -31,7 +31,7 @@ const MAX_BACKTRACKS: usize = 12;
 enum Phase {
     /// The start is asked.
     Start,
-    /// Points around `x` are asked for the gradient.
+    /// Points around `x` are asked, for the gradient.
     Probe,
     /// Points along the direction are asked.
     Line,
@@ -143,7 +143,7 @@ impl Bfgs {
         }
     }
 
-    /// Where the function is wanted next; `None` when finished. The first answer is the start.
+    /// The next point at which the function is needed; `None` when finished. The first is the start.
     pub(crate) fn ask(&self) -> Option<&[f64]> {
         (self.phase != Phase::Done).then_some(&self.asked)
     }
@@ -408,7 +408,8 @@ impl Bfgs {
         if answer.is_finite() { answer } else { 0.0 }
     }
 
-    /// The direction led nowhere: better differences, then steepest descent, then the end.
+    /// No step along the direction improves the function: better differences, then steepest descent, then the
+    /// end.
     fn no_progress(&mut self) {
         if !self.central {
             self.central = true;

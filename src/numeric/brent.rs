@@ -105,7 +105,7 @@ impl Brent {
         self
     }
 
-    /// Where the function is wanted next; `None` when finished. The first answer is the start value.
+    /// The next point at which the function is needed; `None` when finished. The first is the start value.
     pub(crate) fn ask(&self) -> Option<f64> {
         (self.phase != Phase::Done).then_some(self.asked)
     }
@@ -190,7 +190,7 @@ impl Brent {
         false
     }
 
-    /// Enters the shrinking phase; a first parabola of any size is welcome.
+    /// Enters the shrinking phase; the first parabola may have any size.
     fn bracketed(&mut self) -> Phase {
         self.step = self.b - self.a;
         self.step_before = self.step;

@@ -1,8 +1,8 @@
-//! Eigensystems of real symmetric matrices: a thin face over nalgebra.
+//! Eigensystems of real symmetric matrices: a thin interface to nalgebra.
 //!
 //! nalgebra's `SymmetricEigen` (Householder tridiagonalisation, then implicit QR) uses only + - * /
 //! and sqrt in plain loops: neither its run-time dispatched matrix product nor any platform function,
-//! so the bits are the same everywhere. Keep its `*` for matrices out of here.
+//! so the bits are the same everywhere. Do not use its `*` for matrices here.
 
 use nalgebra::{DMatrix, SymmetricEigen};
 

@@ -2,8 +2,8 @@
 //!
 //! Every lane is one fixed sequence of additions, multiplications, divisions and fused
 //! multiply-adds, so the bits are the same in any instruction set, which the platform's own
-//! functions do not promise. They are `#[inline(always)]` so that each kernel compiles them for the
-//! instruction set it runs on.
+//! functions do not guarantee. They are `#[inline(always)]` so that each kernel compiles them for its
+//! own instruction set.
 
 /// Eight lanes; lane `i` belongs to pattern `i` modulo 8.
 pub(crate) type Lanes = [f64; 8];

@@ -2,9 +2,9 @@
 //! needs.
 //!
 //! The `puruspe` and `statrs` crates offer the incomplete gamma function too, but call the platform's
-//! `exp` and `ln`, whose last bits differ between machines; hence the few lines here, over `libm`.
+//! `exp` and `ln`, whose last bits differ between machines; the implementation here uses `libm`.
 
-/// What stands for a rate category.
+/// The rate that represents a category.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GammaMode {
     /// The mean rate of the category (the default everywhere).

@@ -1,9 +1,8 @@
 //! Pure mathematics without any phylogenetics: lane-wise logarithm and exponential, discretised gamma
 //! distribution, optimisers in one and in several dimensions, eigensystems.
 //!
-//! Everything here gives the same bits on every machine: transcendental functions are our own or come
-//! from the pure-Rust `libm`, never from the platform, and nothing depends on the CPU found at run
-//! time.
+//! Everything here gives the same bits on every machine: transcendental functions are defined here or come
+//! from the pure-Rust `libm`, never from the platform, and nothing depends on the CPU found at run time.
 
 mod bfgs;
 mod brent;

@@ -1,8 +1,8 @@
 //! Bracketed Newton-Raphson for one branch length, as an ask/tell machine.
 //!
-//! The derivative of the log-likelihood is asked for point by point, because one point may need a
-//! sum over all genes and all threads. The answer is the best point that was *evaluated*: it is never
-//! worse than the start.
+//! The derivative of the log-likelihood is requested point by point, because one point may need a sum over
+//! all genes and all threads. The result is the best point that was *evaluated*: it is never worse than the
+//! start.
 
 /// The state of one maximisation.
 #[derive(Debug, Clone)]
@@ -19,14 +19,14 @@ pub(crate) struct Newton {
     finished: bool,
 }
 
-/// A branch needs 3 to 6 evaluations; one that needs more than this has a flat or odd surface and
+/// A branch needs 3 to 6 evaluations; one that needs more than this has a flat or irregular likelihood and
 /// keeps the best point found.
 const MAX_EVALUATIONS: u32 = 30;
 
 impl Newton {
     /// Starts at `start`, inside `[lo, hi]`. Points are passed through `round` before they are asked.
-    /// Ends when the gain that a further step promises, ½·f'²/|f''|, is below `gain_tolerance` (log
-    /// units), or the step is.
+    /// Ends when the expected gain of a further step, ½·f'²/|f''|, is below `gain_tolerance` (log-likelihood
+    /// units), or when the step is too small.
     pub(crate) fn new(
         start: f64,
         lo: f64,
@@ -88,7 +88,7 @@ impl Newton {
         } else {
             0.25 * x
         };
-        // A far step from the flat side is distrusted: lengths change at most tenfold at once.
+        // A long step from the flat side is unreliable: lengths change at most tenfold at once.
         next = next.min(10.0 * x.max(1e-3)).max(0.1 * x.min(self.hi));
         if next <= self.lo || next >= self.hi {
             // The maximum may well be at a bound: try that once before bisecting.

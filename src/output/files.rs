@@ -1,7 +1,7 @@
-//! Names of output files, and writing them so that they are whole or absent.
+//! Names of output files, and writing them so that they are either complete or absent.
 //!
-//! All names start with the run's prefix: `PREFIX.mlsearch.bestTree` and so on. Before anything is
-//! computed a run reserves its names; what exists already is refused unless `--redo` was given.
+//! All names start with the prefix of the run: `PREFIX.mlsearch.bestTree` and so on. A run reserves its
+//! names before anything is computed; existing files are refused unless `--redo` was given.
 
 use crate::error::{Error, Result};
 use std::fs::{File, TryLockError};
@@ -31,9 +31,9 @@ pub enum OutputKind {
     SiteLh,
     /// One tree per partition with its own lengths.
     BestPartitionTrees,
-    /// Everything that was said.
+    /// The record of the run.
     Log,
-    /// Everything, for programs.
+    /// All results, for programs.
     Json,
     /// Simulated sequences.
     Alignment,
@@ -79,44 +79,46 @@ impl OutputKind {
         }
     }
 
-    /// What is in it, for people.
+    /// Its content, as a user reads it.
     pub fn content(self) -> &'static str {
         match self {
             OutputKind::BestTree => "the tree with the highest likelihood",
             OutputKind::BestModel => "its model with all parameters; can be given as -q or -m",
-            OutputKind::MlTrees => "the final tree of every start, or every evaluated tree",
+            OutputKind::MlTrees => "the final tree of every search, or every evaluated tree",
             OutputKind::StartTree => "the starting trees",
             OutputKind::Bootstraps => "the trees of the bootstrap replicates",
-            OutputKind::Support => "the best tree with support values",
+            OutputKind::Support => "the tree with support values",
             OutputKind::ConsensusTree => "the consensus tree",
-            OutputKind::RfDistances => "distances between all pairs of trees",
-            OutputKind::SiteLh => "log-likelihood of every site",
-            OutputKind::BestPartitionTrees => "one tree per partition with its own branch lengths",
-            OutputKind::Log => "all that happened",
+            OutputKind::RfDistances => "Robinson-Foulds distances between all pairs of trees",
+            OutputKind::SiteLh => "the log-likelihood of every site",
+            OutputKind::BestPartitionTrees => {
+                "the tree of each partition with its own branch lengths"
+            }
+            OutputKind::Log => "a detailed record of the run",
             OutputKind::Json => "all results, for programs",
             OutputKind::Alignment => "the simulated sequences",
-            OutputKind::Partitions => "their partitions with their models",
-            OutputKind::TrueTree => "the tree that they were simulated on",
+            OutputKind::Partitions => "their partitions and models",
+            OutputKind::TrueTree => "the tree along which they were simulated",
         }
     }
 }
 
 /// The output files of one run.
 ///
-/// From [`OutputFiles::reserve`] on no other run can use the prefix: its log is locked. The log changes at
-/// [`OutputFiles::begin`], and results of an earlier run make way when the first new one is there: a run
-/// that is refused, or fails before, costs nobody a result.
+/// From [`OutputFiles::reserve`] on, no other run can use the prefix: its log is locked. The log changes at
+/// [`OutputFiles::begin`], and results of an earlier run are removed when the first new one is there: a run that
+/// is refused, or fails before, destroys no result.
 #[derive(Debug)]
 pub(crate) struct OutputFiles {
     prefix: PathBuf,
-    /// Results of an earlier run that make way for those of this one.
+    /// Results of an earlier run that are replaced by those of this one.
     replaced: Vec<PathBuf>,
-    /// Inputs of this run that it was told to replace: they stay until the result is there.
+    /// Inputs of this run that will be replaced: they remain until the result is there.
     inputs: Vec<PathBuf>,
     log: Option<File>,
     /// The log was made by this run.
     log_is_new: bool,
-    /// The run has something to tell in its log.
+    /// The log remains after the run.
     keeps_log: bool,
     has_written: bool,
 }
@@ -128,8 +130,8 @@ impl OutputFiles {
     ///
     /// # Errors
     /// [`Error::Usage`] if the folder is missing, if another run uses the prefix, or if results exist
-    /// and `redo` is false; all existing ones are named. A log alone is no result: a run that failed
-    /// leaves one. [`Error::Failed`] if no file can be made in the folder.
+    /// and `redo` is false; all existing ones are named. A log alone does not count: a run that failed
+    /// leaves one. [`Error::Failed`] if no file can be created in the folder.
     pub(crate) fn reserve(
         prefix: &Path,
         kinds: &[OutputKind],
@@ -152,16 +154,19 @@ impl OutputFiles {
         let folder = files.folder();
         if !folder.is_dir() {
             return Err(Error::Usage(format!(
-                "the output folder '{}' does not exist: make it, or name another place with --prefix (-n, -w)",
+                "the output folder '{}' does not exist: create it, or choose another one with --prefix (-n, -w)",
                 folder.display()
             )));
         }
         let paths: Vec<PathBuf> = kinds.iter().map(|&kind| files.path(kind)).collect();
         let folders: Vec<&PathBuf> = paths.iter().filter(|path| path.is_dir()).collect();
         if !folders.is_empty() {
-            return Err(Error::Usage(format!("these are folders, not files:{}", list(&folders))));
+            return Err(Error::Usage(format!(
+                "these output files are existing folders:{}\nGive another --prefix (-n).",
+                list(&folders)
+            )));
         }
-        // Better said now than after hours of computing. The temporary file is gone at once.
+        // Reported now rather than after hours of computation. The temporary file is removed at once.
         let impossible = paths.iter().find_map(|path| match path.symlink_metadata() {
             Err(error) if error.kind() != ErrorKind::NotFound => Some(error),
             _ => None,
@@ -169,17 +174,17 @@ impl OutputFiles {
         let failed = |error: std::io::Error| {
             let prefix = prefix.display();
             Error::Failed(format!(
-                "no results can be written to '{prefix}.*': {error}; name another place with --prefix (-n, -w)"
+                "results cannot be written to '{prefix}.*': {error}; choose another folder with --prefix (-n, -w)"
             ))
         };
         if let Some(error) = impossible.or_else(|| files.temporary().err()) {
             return Err(failed(error));
         }
-        // The lock comes before the look at what exists: of two runs that start at once, one gets it.
+        // The lock is taken before existing files are checked: of two runs that start at once, one gets it.
         if kinds.contains(&OutputKind::Log) {
             files.lock_log().map_err(failed)?.ok_or_else(|| {
                 Error::Usage(format!(
-                    "another run is writing to '{}.mlsearch.*': wait for its end, or choose another \
+                    "another run is writing to '{}.mlsearch.*': wait until it ends, or choose another \
                      --prefix (-n)",
                     prefix.display()
                 ))
@@ -212,7 +217,7 @@ impl OutputFiles {
         let file = File::options().create(true).truncate(false).write(true).open(path)?;
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => return Ok(None),
-            // A file system without locks: two runs on one prefix are then the user's to avoid.
+            // On a file system without locks, two runs with one prefix cannot be detected.
             Ok(()) | Err(TryLockError::Error(_)) => {}
         }
         self.log = Some(file);
@@ -246,7 +251,7 @@ impl OutputFiles {
         // Temporary files are private by default; results get what the user's umask allows.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        // The file's own made-up name would only confuse in the message.
+        // The name of the temporary file would be confusing in the message.
         builder.tempfile_in(self.folder()).map_err(|error| match error.raw_os_error() {
             Some(code) => std::io::Error::from_raw_os_error(code),
             None => std::io::Error::from(error.kind()),
@@ -261,12 +266,12 @@ impl OutputFiles {
         PathBuf::from(path)
     }
 
-    /// Writes a whole file: first beside its place, then moved there, so that no reader and no
-    /// crash ever sees half of it. Before the first one, results of an earlier run are removed. A file that
-    /// has appeared since the start is not overwritten.
+    /// Writes a file as a whole: first under a temporary name, then moved to its place, so that it is never
+    /// incomplete. Before the first one, results of an earlier run are removed. A file that has appeared since
+    /// the start is not overwritten.
     ///
     /// # Errors
-    /// [`Error::Io`] (writing) with the path; the place is then as it was.
+    /// [`Error::Io`] (writing) with the path, whose file is then unchanged.
     pub(crate) fn write(&mut self, kind: OutputKind, content: &[u8]) -> Result<PathBuf> {
         let path = self.path(kind);
         let failed = |source: std::io::Error| writing(&path, source);

@@ -1,6 +1,6 @@
-//! Everything a user sees or keeps: files, the JSON report, the log, progress, tables.
+//! Everything that a user sees or keeps: files, the JSON report, the log, progress, tables.
 //!
-//! The only room besides `cli` that prints. What is shown is computed elsewhere.
+//! Only this room and `cli` print. What is shown is computed elsewhere.
 
 mod files;
 mod progress;

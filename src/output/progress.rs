@@ -1,10 +1,9 @@
 //! Progress for people, results, and the log.
 //!
-//! Three readers get three selections. The *terminal* (standard error) gets the head of the run,
-//! warnings, notes, and the status line: in place on a terminal, every 30 s as a line of its own
-//! elsewhere. *Standard output* gets the results. The *log* gets everything that happened, without
-//! times, so that its bytes depend on the computation alone, except lines that begin with
-//! [`RUN_MARKER`]: those hold the command, the machine and the timings.
+//! The *terminal* (standard error) gets the first lines of the run, warnings, notes, and the status line:
+//! updated in place on a terminal, elsewhere as a new line every 30 s. *Standard output* gets the results.
+//! The *log* gets all events without times, so that its bytes depend on the computation only, except for
+//! lines that begin with [`RUN_MARKER`]: these have the command, the machine and the timings.
 
 use super::status::{Status, format_elapsed};
 use crate::observer::{Advance, Event, Observer};
@@ -16,14 +15,14 @@ use std::time::{Duration, Instant};
 /// Begins every log line that may differ between two runs of the same computation.
 pub(super) const RUN_MARKER: &str = "# run:";
 
-/// Between two looks at the status line.
+/// Time between two updates of the status line.
 const BEAT: Duration = Duration::from_millis(200);
-/// Between two status lines where they stay: in a pipe or a file.
+/// Time between two status lines in a pipe or a file.
 const PLAIN_INTERVAL: Duration = Duration::from_secs(30);
-/// Width of a terminal that does not tell.
+/// Width of a terminal, if it is unknown.
 const DEFAULT_WIDTH: usize = 80;
 
-/// Where something is written.
+/// A destination of text.
 pub(super) type Sink = Box<dyn Write + Send>;
 
 /// Shows events, results and the status line, and keeps the log.
@@ -81,22 +80,22 @@ impl Progress {
         }
     }
 
-    /// From now on the log is written to this sink line by line; what was said before comes first.
+    /// From now on the log is written to this sink line by line, beginning with the earlier lines.
     pub(crate) fn log_to(&mut self, sink: Sink) {
         self.log.open(sink);
     }
 
-    /// What went wrong when the log was written, if anything did.
+    /// The first error of writing the log, if there was one.
     pub(crate) fn log_error(&mut self) -> Option<std::io::Error> {
         self.log.error.take()
     }
 
-    /// Text (one or several lines) for reader and log alike.
+    /// Text (one or several lines) for the terminal and the log.
     pub(crate) fn text(&mut self, text: &str) {
         self.abridged(text, text);
     }
 
-    /// Text for the reader, and a longer form of it for the log.
+    /// Text for the terminal, and a longer form of it for the log.
     pub(crate) fn abridged(&mut self, short: &str, full: &str) {
         self.board.screen().show(short);
         self.log.lines("", full);
@@ -105,7 +104,7 @@ impl Progress {
     /// Results: standard output and the log.
     pub(crate) fn result(&mut self, text: &str) {
         self.board.screen().clear_line();
-        // A reader that has gone away (`| head`) is no failure: the files are what counts.
+        // A closed pipe (`| head`) is not a failure: the results are in the files.
         let _ = self.results.write_all(text.as_bytes()).and_then(|()| self.results.flush());
         self.log.lines("", text);
     }
@@ -144,7 +143,7 @@ impl Progress {
         self.start.elapsed()
     }
 
-    /// A stage begins; `then` tells what follows it, for the estimate of the time.
+    /// A stage begins; `then` names what follows it, for the estimate of the time.
     pub(crate) fn stage(&mut self, name: &str, then: Option<&str>) {
         self.end_stage();
         let now = Instant::now();
@@ -198,7 +197,7 @@ impl Observer for Progress {
             }
             Event::Optimized { lnl } => {
                 self.board.screen().status.reach(*lnl);
-                format!("all lengths and parameters optimised: lnL {lnl:.4}")
+                format!("all branch lengths and parameters optimised: lnL {lnl:.4}")
             }
             Event::Warning(message) => {
                 self.warnings.push(message.clone());
@@ -221,10 +220,10 @@ impl Observer for Progress {
     }
 }
 
-/// What the run and its heartbeat share.
+/// What the thread of the run and that of the status line share.
 struct Board {
     screen: Mutex<Screen>,
-    /// Told when the run ends.
+    /// Notified when the run ends.
     end: Condvar,
 }
 
@@ -244,7 +243,7 @@ impl Board {
     }
 }
 
-/// The terminal, or what stands for it.
+/// The terminal, or a pipe or file in its place.
 struct Screen {
     sink: Sink,
     live: bool,
@@ -265,7 +264,7 @@ impl Screen {
         }
     }
 
-    /// Shows it also to those who want quiet.
+    /// Shows it even with `--quiet`.
     fn insist(&mut self, text: &str) {
         self.clear_line();
         for line in text.lines() {
@@ -289,7 +288,7 @@ impl Screen {
         if self.live {
             let width = terminal_size::terminal_size_of(std::io::stderr())
                 .map_or(DEFAULT_WIDTH, |(width, _)| usize::from(width.0));
-            // A line that wraps could not be taken back. The last column is left to the cursor.
+            // A line that wraps could not be cleared. The last column is left for the cursor.
             let line: String = line.chars().take(width.saturating_sub(1)).collect();
             if self.line_open && line == self.last_live {
                 return;
@@ -328,7 +327,7 @@ impl Log {
         }
     }
 
-    /// The first failure is kept and ends the writing: a full disk must not end a long computation.
+    /// The first failure is kept and ends the log: a full disk must not end a long computation.
     fn write(&mut self, text: &str) {
         if let Some(sink) = &mut self.sink
             && self.error.is_none()

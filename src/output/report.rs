@@ -1,6 +1,6 @@
-//! The JSON report: everything a program may want to know about a run, in one file.
+//! The JSON report: all results of a run in one file, for programs.
 //!
-//! Fields come in a fixed order and floats are written so that they read back to the same bits.
+//! Fields are in a fixed order, and numbers are written so that reading them gives the same bits.
 //! Only `command`, `run` and `timings` may differ between two runs of the same computation.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -12,7 +12,7 @@ pub(crate) struct Report {
     pub version: String,
     /// The command as typed.
     pub command: String,
-    /// Seed of everything random but the resampling of columns.
+    /// Seed of all random numbers except the resampling of columns.
     pub seed: u64,
     /// Log-likelihood of the best tree (natural logarithm), where one was computed.
     pub log_likelihood: Option<f64>,
@@ -26,7 +26,7 @@ pub(crate) struct Report {
     pub partitions: Vec<PartitionReport>,
     /// The alignment, where the command read one.
     pub alignment: Option<AlignmentReport>,
-    /// How models were chosen: one entry per partition whose model was.
+    /// Model selection: one entry per partition whose model was selected.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub model_selection: Vec<SelectionReport>,
     /// Every evaluated or found tree, in input order.
@@ -41,9 +41,9 @@ pub(crate) struct Report {
     /// Distances between trees, of the command that computes them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rf_distances: Option<RfReport>,
-    /// Edges of the best tree about whose length no partition knows anything.
+    /// Edges of the best tree whose length no partition determines.
     pub undetermined_edges: Vec<UndeterminedEdge>,
-    /// What the user should know before trusting the result.
+    /// What the user should know before relying on the result.
     pub warnings: Vec<String>,
     /// How it was computed; does not change the result.
     pub run: RunReport,
@@ -77,32 +77,32 @@ pub(crate) struct PartitionReport {
     pub patterns: usize,
     /// Number of taxa with data.
     pub taxa: usize,
-    /// Its part of the log-likelihood, where one was computed.
+    /// Its contribution to the log-likelihood, where one was computed.
     pub log_likelihood: Option<f64>,
     /// Scaler of the shared branch lengths (1 unless they are scaled).
     pub brlen_scaler: f64,
     /// Sum of its own branch lengths under `-M`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tree_length: Option<f64>,
-    /// Names of parameters that ended at a bound.
+    /// Names of parameters whose estimates are at a bound.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub at_bound: Vec<String>,
 }
 
-/// The choice of a partition's model.
+/// The selection of a partition's model.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub(crate) struct SelectionReport {
     /// The partition's name.
     pub partition: String,
-    /// What its characters were taken for.
+    /// Its data type, from its characters.
     pub data_type: String,
-    /// What decided.
+    /// The criterion.
     pub criterion: String,
     /// Sample size: number of sites.
     pub sites: usize,
     /// Number of taxa with data.
     pub taxa: usize,
-    /// The model that was chosen, as a user would type it.
+    /// The selected model, as a user would type it.
     pub chosen: String,
     /// All models that were compared, the best first.
     pub candidates: Vec<CandidateReport>,
@@ -123,9 +123,9 @@ pub(crate) struct CandidateReport {
     pub aicc: Option<f64>,
     /// The Bayesian information criterion.
     pub bic: f64,
-    /// Weight by the criterion that decided.
+    /// Weight by the criterion.
     pub weight: f64,
-    /// False for a model so far behind that it was optimised roughly.
+    /// False for a model that was optimised only roughly, because it is far worse than the best.
     pub optimised: bool,
 }
 
@@ -182,7 +182,7 @@ pub(crate) struct RunReport {
     pub simd: String,
     /// Device used.
     pub backend: String,
-    /// Bytes of likelihood vectors and their company.
+    /// Bytes of likelihood vectors and the buffers that belong to them.
     pub memory_bytes: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The status line: what a run is at, how far it is, how good its best tree, and how long it will take.
+//! The status line: the phase of a run, the share that is done, the best log-likelihood and the time left.
 //!
 //! ```text
 //! [01:07] fast SPR, start 2 of 4, 61 % · best lnL -197,592.8 · about 6 min left
@@ -7,12 +7,12 @@
 use crate::observer::Advance;
 use std::time::{Duration, Instant};
 
-/// An estimate from less than this says nothing.
+/// Share of the work below which the time left is not estimated.
 const MIN_SHARE: f64 = 0.05;
-/// Nobody needs to know how long a few seconds take.
+/// Time below which the time left is not estimated.
 const MIN_ELAPSED: Duration = Duration::from_secs(3);
 
-/// Where a run stands.
+/// The state of a run.
 #[derive(Debug, Default)]
 pub(super) struct Status {
     stage: Option<Stage>,
@@ -80,7 +80,7 @@ impl Status {
         Some(line)
     }
 
-    /// Time that the stage will still take, if the rest goes on as the part that is done went.
+    /// Time that the rest of the stage will take, at the speed of the part that is done.
     fn time_left(&self, stage: &Stage, now: Instant) -> Option<Duration> {
         let share = self.advance.whole.filter(|share| (MIN_SHARE..1.0).contains(share))?;
         let elapsed = now.saturating_duration_since(stage.since);
@@ -103,11 +103,11 @@ fn with_commas(lnl: f64) -> String {
     format!("{sign}{text}.{tenths}")
 }
 
-/// As exactly as such an estimate deserves.
+/// Rounded as the uncertainty of the estimate requires.
 fn about(left: Duration) -> String {
     let seconds = left.as_secs();
     match seconds {
-        0..10 => "seconds left".to_string(),
+        0..10 => "less than 10 s left".to_string(),
         10..90 => format!("about {} s left", seconds.div_ceil(10) * 10),
         90..5_400 => format!("about {} min left", (seconds + 30) / 60),
         5_400..172_800 => format!("about {} h left", (seconds + 1_800) / 3_600),
@@ -167,7 +167,7 @@ mod tests {
             assert_eq!(with_commas(lnl), text);
         }
         for (seconds, text) in [
-            (4, "seconds left"),
+            (4, "less than 10 s left"),
             (31, "about 40 s left"),
             (100, "about 2 min left"),
             (7_300, "about 2 h left"),

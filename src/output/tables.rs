@@ -1,4 +1,4 @@
-//! Plain-text tables, for people: what was asked, what was found. Programs read the JSON instead.
+//! Plain-text tables for the terminal and the log. Programs read the JSON file instead.
 
 /// A titled list of names and values, values aligned.
 ///

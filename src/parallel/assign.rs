@@ -22,17 +22,17 @@ pub(crate) fn deal(costs: &[UnitCost], num_workers: usize) -> Vec<Vec<usize>> {
     hands
 }
 
-/// A task that one worker can do alone, or all together by meeting again and again.
+/// A task that one worker can do alone, or all workers together with repeated synchronisation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WholeTask {
     /// What it costs one worker.
     pub whole: UnitCost,
-    /// What it costs every worker if all do it together, their meetings included.
+    /// What it costs every worker if all do it together, synchronisation included.
     pub split: UnitCost,
 }
 
-/// Deals tasks whole where that is soonest done, as [`deal`] does. Returns that, and in ascending
-/// order the tasks which all workers had better do together because the others would wait for them.
+/// Deals tasks as wholes, as [`deal`] does, where this is fastest. Returns that, and in ascending order the
+/// tasks which all workers should do together, because the others would wait for them.
 pub(crate) fn deal_whole(tasks: &[WholeTask], num_workers: usize) -> (Vec<Vec<usize>>, Vec<usize>) {
     let costs: Vec<UnitCost> = tasks.iter().map(|task| task.whole).collect();
     let mut largest: Vec<usize> = (0..tasks.len()).collect();

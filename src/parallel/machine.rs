@@ -1,13 +1,13 @@
-//! What the operating system lets this process use.
+//! The cores and the memory that this process may use.
 
 /// Number of cores this process may run on (its affinity mask, and CPU quota where there is one).
 pub fn available_cores() -> usize {
     std::thread::available_parallelism().map_or(1, |n| n.get())
 }
 
-/// Bytes of memory this process can still get: what the machine has free, what its control group
-/// leaves, what its address space may grow by (`ulimit -v`), whichever is least. `None` where the
-/// system does not tell (it does on Linux).
+/// Bytes of memory that this process can still get: the least of the free memory of the machine, the rest in
+/// its control group, and the rest of its address space (`ulimit -v`). `None` on systems that do not report
+/// this (Linux does).
 pub(crate) fn available_memory() -> Option<u64> {
     let read = |path: &str| std::fs::read_to_string(path).ok();
     let free = read("/proc/meminfo").and_then(|text| free_memory(&text));

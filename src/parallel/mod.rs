@@ -1,6 +1,6 @@
 //! Persistent worker threads and how work is dealt to them.
 //!
-//! Who computes a block never shows in a result: sums are combined elsewhere, in block order.
+//! Results do not depend on which worker computes a block: sums are combined elsewhere, in block order.
 
 mod assign;
 mod machine;

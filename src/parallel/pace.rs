@@ -1,11 +1,11 @@
 //! Whether a region is run by all workers or by the calling thread alone ("solo").
 //!
-//! Alone is faster when another process has taken a worker's core, so that everybody waits for that
-//! worker, and when regions are so short that starting the workers takes longer than the work. What
-//! counts is not how long the caller waits, which for uneven shares may be most of the time, but
-//! whether the region lasts longer than all shares one after the other. That is foreseen from the time
-//! of the caller's own share and from what it is of the whole. The foresight is checked: a solo phase
-//! begins with a short trial whose shares are timed, and what the trial says counts from then on.
+//! Solo is faster when another process uses the core of a worker, for which all others then wait, and when
+//! regions are so short that starting the workers takes longer than the work. The criterion is not how long
+//! the caller waits, which for uneven shares may be most of the time, but whether the region lasts longer
+//! than all shares one after the other. The latter is predicted from the time of the caller's share and its
+//! part of the whole. The prediction is checked: a solo phase begins with a short trial whose shares are
+//! timed, and its result is used from then on.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ pub(super) struct Timed {
 /// Decides how regions are run, from what those before took.
 pub(super) struct Pace {
     phase: Phase,
-    /// Regions of all workers are judged together that took so many seconds.
+    /// Seconds over which regions of all workers are judged together.
     window: f64,
     /// Of this window: time that all shares take one after the other, as foreseen.
     foreseen: f64,
@@ -95,7 +95,7 @@ impl Pace {
         }
     }
 
-    /// Takes note of a solo region. The clock is read now and then only: regions may take less than a
+    /// Records a solo region. The clock is read only occasionally, because regions may take less than a
     /// microsecond.
     pub(super) fn count_solo(&mut self, now: impl Fn() -> Duration) {
         self.regions = self.regions.wrapping_add(1);
@@ -105,9 +105,9 @@ impl Pace {
         }
     }
 
-    /// Takes note of a region that was timed and ended at `now`.
+    /// Records a region that was timed and ended at `now`.
     pub(super) fn count(&mut self, now: Duration, region: Timed) {
-        // Where the caller has no share it knows nothing.
+        // Without a share of its own the caller has no measurement.
         if region.shares.is_finite() {
             self.foreseen += region.own.as_secs_f64() * region.shares;
             self.measured += region.wall.as_secs_f64();

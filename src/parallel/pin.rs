@@ -1,15 +1,15 @@
-//! Which core a worker runs on.
+//! The core on which a worker runs.
 //!
-//! Workers are pinned, one to a core, only where that cannot hurt: if they are as many as the cores that
-//! this process may use, and if no other pool on this machine has its workers pinned. Two runs that
-//! pinned their workers to the same cores would share these and leave the others idle. Otherwise the
-//! operating system decides, which alone knows what else is running.
+//! Workers are pinned, one to a core, only where that does no harm: if they are as many as the cores that
+//! this process may use, and if no other pool on this machine has its workers pinned. Two runs with
+//! workers pinned to the same cores would share these and leave the others idle. Otherwise the operating
+//! system decides, because it knows the other processes.
 
 use core_affinity::CoreId;
 use std::fs::File;
 use std::path::Path;
 
-/// File whose lock says that somebody's workers are pinned; it stays empty.
+/// File whose lock shows that a pool has pinned its workers; it remains empty.
 const CLAIM: &str = "mlsearch.pinned";
 
 /// The cores of the machine, as long as it lives.
@@ -19,7 +19,7 @@ pub(super) struct Claim {
 }
 
 impl Claim {
-    /// The cores for so many workers; `None` if they are better left to the operating system.
+    /// The cores for this number of workers; `None` if the operating system should choose them.
     pub(super) fn new(num_workers: usize) -> Option<Self> {
         let cores = core_affinity::get_core_ids().unwrap_or_default();
         let fits = num_workers > 1 && num_workers == cores.len();

@@ -1,7 +1,7 @@
 //! Persistent workers that run one closure at a time, each with its own worker number.
 //!
 //! Waiting is done by spinning for a short time and parking after that; when there are more workers
-//! than cores they park at once. They are pinned to cores if the machine is theirs (see `pin`).
+//! than cores they park at once. They are pinned to cores if no other pool is (see `pin`).
 //!
 //! While working together is slower than one thread would be (see `pace`), the calling thread runs all
 //! shares ("solo"). This is sound because the result of a share never depends on who computes it.
@@ -109,7 +109,7 @@ impl Pool {
     pub fn run(&mut self, loads: &[UnitCost], job: &(dyn Fn(usize) + Sync)) {
         assert_eq!(loads.len(), self.num_workers(), "a load per worker");
         if loads.iter().filter(|&&load| load > 0).count() <= 1 {
-            // Whoever has the work, there is nothing to share.
+            // Only one worker has work.
             (0..loads.len()).for_each(job);
             return;
         }

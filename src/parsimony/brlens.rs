@@ -6,7 +6,7 @@ use crate::tree::{DEFAULT_BRLEN, EdgeId, NodeId, Tree};
 
 /// Length of an edge is never below this, so that an optimiser can start from it.
 const MIN_BRLEN: f64 = 1e-6;
-/// Nor above this: where changes saturate, their number says little.
+/// Nor above this: where changes saturate, their number is not informative.
 const MAX_BRLEN: f64 = 1.0;
 /// Changes taken for an edge without any: it is short, not absent.
 const PSEUDO_CHANGES: f64 = 0.1;
@@ -15,7 +15,7 @@ const PSEUDO_CHANGES: f64 = 0.1;
 /// second pass; of several possible states the parent's, else the first), as a share p of the sites
 /// of all partitions with taxa on both sides, corrected for multiple changes as Jukes & Cantor do:
 /// t = -b ln(1 - p/b), b = (s-1)/s, with the s states of the partition with most sites. Edges of which
-/// no partition knows anything get the default length.
+/// no partition has data on both sides get the default length.
 pub(crate) fn parsimony_brlens(tree: &mut Tree, data: &ParsimonyData) {
     if tree.num_edges() == 0 {
         return;

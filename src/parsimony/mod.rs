@@ -8,7 +8,7 @@
 //! | view | the row of all that lies behind one end of an edge, seen from that edge |
 //! | insertion cost | changes that a subtree adds to the rest of the tree when it is put into an edge |
 //!
-//! No likelihood is known here, and no alignment: plain codes come in.
+//! This room depends neither on likelihoods nor on alignments: its input is codes.
 
 mod brlens;
 mod data;

@@ -1,4 +1,4 @@
-//! The slow truth for tests: Fitch's rule column by column, set by set; and random data.
+//! A slow reference for tests: Fitch's rule column by column, set by set; and random data.
 
 use rand::RngExt;
 
@@ -16,7 +16,7 @@ pub(super) struct SamplePart {
     weights: Vec<u32>,
 }
 
-/// Random data that own themselves.
+/// Random data.
 pub(super) struct Sample {
     num_taxa: usize,
     pub(super) parts: Vec<SamplePart>,

@@ -30,7 +30,7 @@ pub(crate) fn parsimony_spr(
             if tree.is_tip(attach) {
                 continue;
             }
-            // Only a place that costs less than the present one can become the best.
+            // Only a position that costs less than the present one can become the best.
             let (mut best, mut best_cost, mut num_ties) = (None, 0, 1u32);
             views.scan_insertions(tree, attach, pendant, radius, |edge, cost| {
                 if edge.is_none() || cost < best_cost {
@@ -41,7 +41,7 @@ pub(crate) fn parsimony_spr(
                         best = edge;
                     }
                 }
-                // What costs nothing cannot be bettered.
+                // A position without a cost is optimal.
                 (edge.is_some() || cost > 0).then_some(best_cost)
             });
             if let Some(target) = best {

@@ -1,8 +1,8 @@
 //! The views of a tree: for both ends of every edge the state sets of all that lies behind it.
 //!
-//! With them the cost of putting a tip into any edge needs one look at that edge. After a change of
-//! the tree only what really changes is computed anew: a view is recomputed in the blocks in which
-//! one of its inputs changed, and the wave ends where the result is what it was.
+//! With them the cost of inserting a tip into any edge is computed at that edge alone. After a change of
+//! the tree only views that change are recomputed, in the blocks in which one of their inputs changed; the
+//! update ends where the result is the same as before.
 
 use super::data::{ParsimonyData, Row, active_blocks};
 use super::fitch::{combine_block, insertion_cost_block};
@@ -155,7 +155,7 @@ impl<'d> ParsimonyViews<'d> {
                     cheapest.insert(at, (edge, cost));
                 }
             }
-            // One more change than the last of a full list has is as good as any greater number.
+            // Above the last of a full list, one more change counts as any greater number.
             Some(if cheapest.len() == count { cheapest[count - 1].1 } else { u64::MAX })
         });
         cheapest

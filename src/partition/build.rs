@@ -5,16 +5,16 @@ use crate::alignment::{Alignment, Patterns};
 use crate::alphabet::{Code, DataType, Encoder, Unreadable, num_multistate_states};
 use crate::error::{Fault, abridged};
 
-/// From this share of amino acids' letters among the characters of a nucleotide partition it looks like protein:
-/// in proteins E, F, I, L, P and Q are a third.
+/// From this share of letters that are only amino acids, a nucleotide partition looks like protein: in proteins,
+/// E, F, I, L, P and Q are a third of all letters.
 pub(super) const LOOKS_LIKE_PROTEIN: f64 = 0.1;
 
 /// Encodes and compresses the columns of one partition. Site i of the result is column `def.sites[i]`; in codon
 /// data it is the codon in columns `def.sites[3 * i..3 * i + 3]`, in the order written.
 ///
 /// # Errors
-/// A fault per taxon and character the data type does not know, at the first such cell; for codons also a number
-/// of columns that is no multiple of three, and a fault per taxon that has stop codons, at the first.
+/// A fault per taxon and character that the data type does not have, at the first such cell; for codons also a
+/// number of columns that is not a multiple of three, and a fault per taxon that has stop codons, at the first.
 ///
 /// # Panics
 /// If the definition has a column the alignment does not have.
@@ -56,7 +56,7 @@ pub(crate) fn num_states_seen(alignment: &Alignment, def: &PartitionDef) -> usiz
     num_multistate_states((0..alignment.num_taxa()).flat_map(row))
 }
 
-/// The characters of one site; of the three those count that the site has.
+/// The characters of one site: the first, or all three in codon data.
 #[inline]
 fn characters(row: &[u8], columns: &[u32]) -> [u8; 3] {
     let mut characters = [0; 3];
@@ -74,8 +74,8 @@ pub(crate) fn check_frame(def: &PartitionDef, data_type: DataType) -> Option<Fau
         Fault::new(
             def.place.clone(),
             format!(
-                "broken reading frame: codon partition '{}' has {num_columns} columns, which is no multiple \
-                 of {per_site}: begin and end it at whole codons",
+                "broken reading frame: codon partition '{}' has {num_columns} columns, which is not a multiple \
+                 of {per_site}: it must begin and end with whole codons",
                 abridged(&def.name)
             ),
         )
@@ -127,8 +127,8 @@ impl Survey {
             self.faults.push(Fault::new(
                 alignment.place(taxon, column as usize),
                 format!(
-                    "unknown character '{}' in {} partition '{}'{times} (known: {}): correct it, or the \
-                     partition's type",
+                    "unknown character '{}' in {} partition '{}'{times} (allowed: {}): correct it, or change \
+                     the data type of the partition",
                     byte.escape_ascii(),
                     data_type.name(),
                     abridged(&def.name),
@@ -143,7 +143,7 @@ impl Survey {
         }
     }
 
-    /// Only rows with unknown characters are counted: others are no hint that the type is wrong.
+    /// Only rows with unknown characters are counted: others do not suggest that the type is wrong.
     fn count_letters(&mut self, row: &[u8], def: &PartitionDef, unknown: &[(u8, u32, usize)]) {
         if unknown.is_empty() {
             return;
@@ -155,7 +155,7 @@ impl Survey {
         self.num_amino_acids += amino_acids.map(|&(.., count)| count).sum::<usize>();
     }
 
-    /// The faults; the first says what may be behind them all.
+    /// The faults; the first one names the likely cause of all of them.
     fn into_faults(mut self, data_type: DataType) -> Vec<Fault> {
         let is_nucleotide = matches!(data_type, DataType::Dna | DataType::Codon(_));
         let share = self.num_amino_acids as f64 / self.num_letters.max(1) as f64;
@@ -182,10 +182,10 @@ fn describe_stops(row: &[u8], def: &PartitionDef, data_type: DataType, sites: &[
         String::new()
     };
     let remedy = if sites == [def.sites.len() / 3 - 1] {
-        "it ends the gene: leave out the last codon's columns, or write NNN"
+        "it ends the gene: remove the columns of the last codon, or write NNN"
     } else {
-        "is it the right genetic code (CODON2 for vertebrate mitochondria, for example), and the right reading \
-         frame? Otherwise write NNN"
+        "check the genetic code (CODON2 for vertebrate mitochondria, for example) and the reading frame, or write \
+         NNN"
     };
     format!(
         "'{triplet}' (columns {first}, {second}, {third}; codon {} of partition '{}') is a stop codon{code}{more}: \
@@ -245,7 +245,7 @@ mod tests {
             "f.phy, line 3, column 3, 'y': unknown character 'E' in DNA partition 'all', 3 times";
         assert!(messages[0].starts_with(first), "{messages:#?}");
         let second =
-            "f.phy, line 6, column 4, 'y': unknown character '1' in DNA partition 'all' (known";
+            "f.phy, line 6, column 4, 'y': unknown character '1' in DNA partition 'all' (allowed";
         assert!(messages[1].starts_with(second), "{messages:#?}");
     }
 
@@ -307,10 +307,10 @@ mod tests {
         let found = codons(text, "1-9", 1).unwrap_err();
         assert_eq!(found.len(), 2, "{found:#?}");
         let first = "f, line 2, column 4, 'x': 'TAA' (columns 4, 5, 6; codon 2 of partition 'g') is a stop \
-                     codon in genetic code 1 (Standard): is it";
+                     codon in genetic code 1 (Standard): check";
         assert!(found[0].starts_with(first), "{found:#?}");
         let second = "f, line 3, column 1, 'y': 'TAR' (columns 1, 2, 3; codon 1 of partition 'g') is a stop \
-                      codon in genetic code 1 (Standard), one of 2 stop codons in this sequence: is it";
+                      codon in genetic code 1 (Standard), one of 2 stop codons in this sequence: check";
         assert!(found[1].starts_with(second), "{found:#?}");
         assert_eq!(codons(text, "1-9", 31).unwrap().num_sites, 3);
 
@@ -318,7 +318,7 @@ mod tests {
         assert!(found[0].contains("it ends the gene"), "{found:#?}");
         let found = codons(b"2 6\nx AAAA9A\ny AAA---\n", "1-6", 1).unwrap_err();
         let unknown =
-            "f, line 2, column 5, 'x': unknown character '9' in codon partition 'g' (known";
+            "f, line 2, column 5, 'x': unknown character '9' in codon partition 'g' (allowed";
         assert!(found.len() == 1 && found[0].starts_with(unknown), "{found:#?}");
     }
 
@@ -359,7 +359,7 @@ mod tests {
         let few = DataType::multistate(3).unwrap();
         let faults = build_patterns(&alignment, &defs[2], few).unwrap_err();
         let message = faults[0].to_string();
-        let start = "f, line 3, column 8, 'y': unknown character 'v' in multi-state partition 'c' (known: \
+        let start = "f, line 3, column 8, 'y': unknown character 'v' in multi-state partition 'c' (allowed: \
                      the first 3 of 0-9 A-Z";
         assert!(faults.len() == 1 && message.starts_with(start), "{message}");
     }

@@ -5,7 +5,7 @@ use super::ranges::format_some_ranges;
 use crate::error::{Fault, Place, abridged};
 use std::collections::BTreeMap;
 
-/// Overlaps, partitions without columns and, if asked for, columns in no partition.
+/// Overlaps, partitions without columns and, with `report_unassigned`, columns in no partition.
 ///
 /// # Panics
 /// If a partition has a column beyond `num_sites`.
@@ -33,13 +33,13 @@ pub(super) fn check_coverage(
         let (plural, columns) = (plural(&sites), format_some_ranges(&sites));
         let message = if first == second {
             format!(
-                "column{plural} {columns} stand{} in it twice: a column can be used only once",
+                "column{plural} {columns} occur{} in it twice: a column can be used only once",
                 verb(&sites)
             )
         } else {
             let line = defs[first].place.line.unwrap_or(1);
             format!(
-                "column{plural} {columns} belong{} to '{}' (line {line}) already: partitions must not overlap",
+                "column{plural} {columns} already belong{} to '{}' (line {line}): partitions must not overlap",
                 verb(&sites),
                 abridged(&defs[first].name)
             )
@@ -47,7 +47,7 @@ pub(super) fn check_coverage(
         faults.push(Fault::new(defs[second].place.clone(), message));
     }
     for def in defs.iter().filter(|def| def.sites.is_empty()) {
-        faults.push(Fault::new(def.place.clone(), "the partition has no columns"));
+        faults.push(Fault::new(def.place.clone(), "the partition has no columns of the alignment"));
     }
     let unassigned: Vec<u32> =
         (0..num_sites as u32).filter(|&site| owner[site as usize].is_none()).collect();
@@ -83,10 +83,10 @@ mod tests {
         let text = "DNA, a = 1-10\nDNA, b = 5-12, 20\nDNA, c = 10, 13-20\nDNA, d = 21-23, 22\n";
         let message = parse_partitions(text, "q", 23, false).unwrap_err().to_string();
         let expected = "\
-            q, line 2, 'b': columns 5-10 belong to 'a' (line 1) already: partitions must not overlap\n\
-            q, line 3, 'c': column 10 belongs to 'a' (line 1) already: partitions must not overlap\n\
-            q, line 3, 'c': column 20 belongs to 'b' (line 2) already: partitions must not overlap\n\
-            q, line 4, 'd': column 22 stands in it twice: a column can be used only once";
+            q, line 2, 'b': columns 5-10 already belong to 'a' (line 1): partitions must not overlap\n\
+            q, line 3, 'c': column 10 already belongs to 'a' (line 1): partitions must not overlap\n\
+            q, line 3, 'c': column 20 already belongs to 'b' (line 2): partitions must not overlap\n\
+            q, line 4, 'd': column 22 occurs in it twice: a column can be used only once";
         assert_eq!(message, expected);
     }
 

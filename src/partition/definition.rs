@@ -29,8 +29,8 @@ pub(super) struct ParsedFile {
 }
 
 impl ParsedFile {
-    /// True if there is no point in reading on: more faults than anybody reads, or so many columns more than the
-    /// alignment has that they overlap, whatever comes.
+    /// True if there is no point in reading on: there are too many faults to show, or so many more columns than the
+    /// alignment has that they must overlap.
     pub(super) fn is_hopeless(&self, num_sites: usize) -> bool {
         let limit = num_sites.saturating_mul(4).saturating_add(MAX_SURPLUS);
         self.faults.len() >= MAX_FAULTS || self.num_columns > limit

@@ -1,4 +1,4 @@
-//! What the characters of a partition are, where nobody says it.
+//! The data type of a partition from its characters, where none is given.
 
 use super::build::{LOOKS_LIKE_PROTEIN, num_states_seen};
 use super::definition::PartitionDef;

@@ -1,5 +1,5 @@
-//! The text of a partition file as characters that know their line and column, so that every fault can point
-//! at its cause. Texts are small.
+//! The text of a partition file as characters with their line and column, so that every fault can give the place
+//! of its cause. The texts are small.
 
 use crate::error::Place;
 

@@ -1,7 +1,7 @@
 //! The line grammars, `MODEL, NAME = RANGES`: RAxML's and RAxML-NG's, which read each other's files here.
 //!
-//! One partition per line; blank lines and everything after `#` mean nothing; white space means nothing, except
-//! inside names. The name stands after the last comma before `=`, so a model may contain commas.
+//! One partition per line; blank lines and everything after `#` are ignored, as is white space outside names. The
+//! name follows the last comma before `=`, so a model may contain commas.
 
 use super::definition::{ParsedFile, PartitionDef};
 use super::glyphs::{Glyph, glyphs_of_line, place_of, spell, spell_model, trim};

@@ -1,8 +1,8 @@
 //! Partitions: which columns of the alignment form a gene, and the data of each gene.
 //!
-//! [`parse_partitions`] reads the three grammars of partition files (see `partitions/README.md`), [`PartitionDef`]
-//! is one line of them, [`build_patterns`] turns it into encoded, compressed columns, [`Partition`] is both with the model. What the model strings
-//! in a partition file mean is the business of the model room.
+//! [`parse_partitions`] reads the three grammars of partition files (see `partitions/README.md`). [`PartitionDef`]
+//! is one partition as defined there, [`build_patterns`] encodes and compresses its columns, and [`Partition`] has
+//! the patterns and the model. The model strings of a partition file are read by `model`.
 //!
 //! # Examples
 //!

@@ -22,7 +22,11 @@ pub(super) fn parse_nexus(text: &[Glyph], file: &str, num_sites: usize) -> Parse
     let text = remove_comments(body, file, &mut parsed);
     let mut commands = split_outside(&text, ';');
     if let Some(rest) = commands.pop().filter(|rest| !rest.is_empty()) {
-        parsed.refuse(rest, file, "the last command does not end with `;`: is the file cut off?");
+        parsed.refuse(
+            rest,
+            file,
+            "the last command does not end with `;`: the file may be incomplete",
+        );
     }
     let mut block = Block::Outside;
     let mut sets: Vec<PartitionDef> = Vec::new();
@@ -42,11 +46,7 @@ pub(super) fn parse_nexus(text: &[Glyph], file: &str, num_sites: usize) -> Parse
             (Block::Other, _) | (Block::Sets, "title" | "taxset") | (_, "") => {}
             (Block::Sets, "charset") => sets.extend(parsed.read_charset(rest, file, num_sites)),
             (Block::Sets, "charpartition") if chosen.is_some() => {
-                parsed.refuse(
-                    command,
-                    file,
-                    "a second charpartition: which one is meant? Keep one",
-                );
+                parsed.refuse(command, file, "there is a second charpartition: keep only one");
             }
             (Block::Sets, "charpartition") => {
                 chosen = Some(parsed.read_charpartition(rest, file, &sets));
@@ -62,13 +62,13 @@ pub(super) fn parse_nexus(text: &[Glyph], file: &str, num_sites: usize) -> Parse
                 parsed.refuse(
                     command,
                     file,
-                    &format!("'{}' outside a block: expected `begin sets;`", abridged(&word)),
+                    &format!("'{}' is outside all blocks: expected `begin sets;`", abridged(&word)),
                 );
             }
         }
     }
     if block != Block::Outside {
-        let message = "the last block has no `end;`: is the file cut off?";
+        let message = "the last block has no `end;`: the file may be incomplete";
         parsed.faults.push(Fault::new(Place::file(file), message));
     }
     parsed.defs = chosen.unwrap_or(sets);
@@ -102,8 +102,8 @@ impl ParsedFile {
             return None;
         };
         if ranges.iter().any(|glyph| glyph.character == ':') {
-            let message = "a charset with an alignment file before `:` is not supported: write the ranges only, \
-                           with the type of data before them if need be (`CODON2, 1-300`)";
+            let message = "a charset with an alignment file before `:` is not supported: write only the ranges, \
+                           if necessary with the data type before them (`CODON2, 1-300`)";
             self.refuse(ranges, file, message);
             return None;
         }
@@ -151,7 +151,7 @@ impl ParsedFile {
                 }
                 None => {
                     let message = format!(
-                        "no charset is called '{}': define it above the charpartition",
+                        "there is no charset '{}': define it above the charpartition",
                         abridged(&name)
                     );
                     self.refuse(set, file, &message);
@@ -207,7 +207,7 @@ fn remove_comments(text: &[Glyph], file: &str, parsed: &mut ParsedFile) -> Vec<G
         }
     }
     if let Some(&start) = opened.first() {
-        parsed.refuse(&text[start..], file, "a comment without its `]`");
+        parsed.refuse(&text[start..], file, "the comment that begins here has no closing `]`");
     }
     kept
 }
@@ -308,10 +308,10 @@ mod tests {
             "q, line 4, column 9: cannot read the charset",
             "q, line 5, column 14: a charset with an alignment file",
             "q, line 6, column 1: unknown command 'foo'",
-            "q, line 7, column 23: no charset is called 'zzz'",
+            "q, line 7, column 23: there is no charset 'zzz'",
             "q, line 7, column 28: expected `MODEL:SET`",
-            "q, line 8, column 1: a second charpartition",
-            "q, line 10, column 1: 'stray' outside a block",
+            "q, line 8, column 1: there is a second charpartition",
+            "q, line 10, column 1: 'stray' is outside all blocks",
             "q, line 11, column 13: the last command does not end with `;`",
             "q: the last block has no `end;`",
         ] {
@@ -323,9 +323,12 @@ mod tests {
     #[test]
     fn overlap_and_open_comments_are_seen() {
         let overlap = refused("#nexus begin sets;\ncharset a = 1-8;\ncharset b = 8-12;\nend;");
-        let start = "q, line 3, 'b': column 8 belongs to 'a' (line 2) already";
+        let start = "q, line 3, 'b': column 8 already belongs to 'a' (line 2)";
         assert!(overlap.starts_with(start), "{overlap}");
         let open = refused("#nexus begin sets; charset a = 1-12; [ end;");
-        assert!(open.contains("line 1, column 38: a comment without its `]`"), "{open}");
+        assert!(
+            open.contains("line 1, column 38: the comment that begins here has no closing `]`"),
+            "{open}"
+        );
     }
 }

@@ -1,6 +1,6 @@
-//! The choice between the grammars of partition files.
+//! Reads a partition file in any of its grammars.
 //!
-//! The grammars themselves are in `lines` (RAxML, RAxML-NG) and `nexus`; what they share (names, overlap,
+//! The grammars themselves are in `lines` (RAxML, RAxML-NG) and `nexus`; what is common to them (names, overlap,
 //! unassigned columns) is checked here and in `coverage`.
 
 use super::coverage::check_coverage;
@@ -11,9 +11,9 @@ use super::nexus::{is_nexus, parse_nexus};
 use crate::error::{Error, Fault, Place, Result};
 use std::collections::HashMap;
 
-/// Reads a partition file for an alignment of `num_sites` columns; the grammar is told from the content.
+/// Reads a partition file for an alignment of `num_sites` columns; the grammar is recognised from the content.
 ///
-/// `file_name` is what faults call the file. Columns in no partition are refused unless `allow_unassigned`;
+/// `file_name` is the name of the file in faults. Columns in no partition are refused unless `allow_unassigned`;
 /// then they are left out of the analysis.
 ///
 /// # Errors
@@ -50,12 +50,12 @@ fn check_names(defs: &[PartitionDef], faults: &mut Vec<Fault>) {
     let mut first_with: HashMap<&str, &Place> = HashMap::new();
     for def in defs {
         if def.name.is_empty() {
-            faults.push(Fault::new(def.place.clone(), "a partition without a name: give it one"));
+            faults.push(Fault::new(def.place.clone(), "the partition has no name: add one"));
         } else if let Some(first) = first_with.get(def.name.as_str()) {
             let line = first.line.unwrap_or(1);
             faults.push(Fault::new(
                 def.place.clone(),
-                format!("the partition name was used before, on line {line}: names must be unique"),
+                format!("the same partition name is used on line {line}: names must be unique"),
             ));
         } else {
             first_with.insert(&def.name, &def.place);
@@ -97,10 +97,8 @@ mod tests {
     fn names_are_unique_and_not_empty() {
         let found = messages("DNA, a = 1-2\nDNA, = 3\nDNA, a = 4\n", 4);
         assert_eq!(found.len(), 2, "{found:#?}");
-        assert!(found[0].starts_with("q, line 2: a partition without a name"), "{found:#?}");
-        assert!(
-            found[1].starts_with("q, line 3, 'a': the partition name was used before, on line 1")
-        );
+        assert!(found[0].starts_with("q, line 2: the partition has no name"), "{found:#?}");
+        assert!(found[1].starts_with("q, line 3, 'a': the same partition name is used on line 1"));
     }
 
     #[test]
@@ -179,7 +177,7 @@ mod tests {
         let lines: String = (0..900_000).map(|i| format!("DNA, g{i} = {columns}\n")).collect();
         let message = parse_partitions(&lines, "q", 1_000_000, false).unwrap_err().to_string();
         assert!(
-            message.starts_with("q, line 1, 'g0': columns 1-1000000 stand in it twice"),
+            message.starts_with("q, line 1, 'g0': columns 1-1000000 occur in it twice"),
             "{message}"
         );
         let found = messages(&"nonsense\n".repeat(1_000_000), 4);

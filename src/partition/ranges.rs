@@ -44,7 +44,7 @@ pub(super) fn parse_ranges(
         if split_by_space(item).len() == 1 {
             written.retain(|character| !character.is_whitespace());
         }
-        // More columns than there are stand in it twice, and so many faults nobody reads.
+        // More columns than the alignment has must repeat some, and so many faults need not be listed.
         if ranges.sites.len() > num_sites || ranges.faults.len() > MAX_FAULTS {
             ranges.incomplete = true;
             break;
@@ -134,7 +134,7 @@ fn parse_range(written: &str, num_sites: usize) -> Result<(usize, usize, usize),
     }
 }
 
-/// Digits only (no sign). A number too large for any column is as good as the largest.
+/// Digits only (no sign). A number that is too large becomes the largest one.
 fn parse_number(text: &str) -> Option<usize> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     digits.then(|| text.parse().unwrap_or(usize::MAX))
@@ -147,7 +147,7 @@ pub(crate) fn format_ranges(sites: &[u32]) -> String {
     runs.iter().map(format_run).collect::<Vec<_>>().join(", ")
 }
 
-/// As [`format_ranges`], but no more than a reader of a message wants to see.
+/// As [`format_ranges`], but only the first ones of many, for a message.
 pub(super) fn format_some_ranges(sites: &[u32]) -> String {
     const MAX_SHOWN: usize = 12;
     let runs = split_runs(sites);
@@ -172,7 +172,7 @@ fn split_runs(sites: &[u32]) -> Vec<Run> {
     while let [first, after @ ..] = rest {
         let stride = after.first().and_then(|next| next.checked_sub(*first)).unwrap_or(0);
         let steps = rest.windows(2).take_while(|pair| pair[0].checked_add(stride) == Some(pair[1]));
-        // Two columns that are no neighbours may begin different runs: 5, 10-20.
+        // Two columns that are not neighbours may begin different runs: 5, 10-20.
         let length = match (stride, 1 + steps.count()) {
             (0, _) => 1,
             (1, length) => length,

@@ -1,15 +1,15 @@
-//! Characters that are accepted and yet say that something may be wrong: nucleotides where the model is of
-//! proteins or of multi-state data, and characters of proteins that no model knows.
+//! Characters that are accepted although they suggest a mistake: nucleotides under a model of proteins or of
+//! multi-state data, and characters of proteins that no model has.
 
 use super::resolved::Partition;
 use crate::alignment::Alignment;
 use crate::alphabet::DataType;
 use crate::error::abridged;
 
-/// Share of nucleotides among the letters from which on a partition looks like DNA. Among amino acids a quarter
-/// of all letters are A, C, G, T or N.
+/// From this share of nucleotides among its letters, a partition looks like DNA. In proteins, a quarter of all
+/// letters are A, C, G, T or N.
 const LOOKS_LIKE_DNA: f64 = 0.95;
-/// Letters that one sequence must have, at least, for anything to be said.
+/// Letters that at least one sequence must have for a warning.
 const MIN_LETTERS: usize = 20;
 /// How many of A, C, G and T (or U) must occur.
 const MIN_DIFFERENT: usize = 3;
@@ -23,7 +23,7 @@ pub(crate) fn suspicions(alignment: &Alignment, partitions: &[Partition]) -> Vec
             let kind = partition.model.data_type.name();
             format!(
                 "the characters of partition '{}' look like DNA (nearly all letters are A, C, G, T, U or N), but are \
-                 read as {kind} data under {}: if they are DNA, give a model of DNA, such as GTR+G",
+                 read as {kind} data under {}: if they are DNA, give a DNA model such as GTR+G",
                 abridged(&partition.name),
                 partition.model.name
             )
@@ -33,7 +33,7 @@ pub(crate) fn suspicions(alignment: &Alignment, partitions: &[Partition]) -> Vec
     warnings
 }
 
-/// True where letters of nucleotides mean something else.
+/// True if the letters of nucleotides stand for other states.
 fn reads_letters_as_states(partition: &Partition) -> bool {
     matches!(partition.model.data_type, DataType::Protein | DataType::Multistate(_))
 }
@@ -97,8 +97,7 @@ fn warn_of_strangers(alignment: &Alignment, partitions: &[Partition]) -> Option<
         })
         .collect();
     Some(format!(
-        "no model of proteins knows all characters of the alignment, and those it does not know are read as \
-         undetermined: {}, first in {}",
+        "characters that are not states of protein models are read as undetermined: {}, first in {}",
         found.join(", "),
         alignment.place(taxon, site)
     ))

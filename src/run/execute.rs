@@ -11,8 +11,8 @@ use crate::input::STANDARD_INPUT;
 use crate::observer::{Event, Observer};
 use std::path::Path;
 
-/// Carries out a plan. A file is written, whole, as soon as its content is final; a run that fails
-/// later leaves it.
+/// Carries out a plan. A file is written as a whole as soon as its content is final, and remains if the
+/// run fails later.
 ///
 /// # Errors
 /// Refused input or output names (exit code 2) before anything is computed; failures later (1).
@@ -57,10 +57,12 @@ fn check_input_files(plan: &Plan) -> Result<()> {
         let place = Place::file(path.display().to_string());
         match std::fs::metadata(path) {
             Ok(found) if found.is_dir() => {
-                faults.push(Fault::new(place, "is a folder, not a file"))
+                faults.push(Fault::new(place, "this is a folder: a file is expected"))
             }
             Ok(_) => {}
-            Err(error) => faults.push(Fault::new(place, format!("cannot be read: {error}"))),
+            Err(error) => {
+                faults.push(Fault::new(place, format!("the file cannot be read: {error}")))
+            }
         }
     }
     if faults.is_empty() { Ok(()) } else { Err(Error::Input(faults)) }

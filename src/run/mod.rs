@@ -1,9 +1,9 @@
-//! One run from the validated intent to the last output file.
+//! One run, from the validated plan to the last output file.
 //!
-//! Glue only: what is computed lives in the rooms below, what is typed in `cli`. Inside, too, imports
-//! run downhill: `execute` chooses one of the `commands`, which let `deliver` tell and write what they
-//! found; they stand on `work` (machine, jobs, record of the run), that on `prepare` (from files to
-//! data), and all of them on the [`Plan`].
+//! This room only connects others: computations are in the rooms below, the command line is in `cli`.
+//! Inside, imports have one direction: `execute` chooses one of the `commands`, which report and write
+//! their results with `deliver`; they use `work` (machine, jobs, record of the run), which uses `prepare`
+//! (from files to data), and all of them use the [`Plan`].
 
 mod plan;
 

@@ -1,4 +1,4 @@
-//! What one run is to do: the user's intent, validated, as plain data.
+//! The plan of one run: what the user wants, validated, as plain data.
 //!
 //! A [`Plan`] is made by `cli` (or by a program that uses the library) and carried out by the
 //! commands of this room. Nothing here reads a file.
@@ -13,17 +13,17 @@ use std::path::{Path, PathBuf};
 /// Seed of a run that was given none: such a run can be repeated, too.
 pub(crate) const DEFAULT_SEED: u64 = 12345;
 
-/// Number of bootstrap replicates when a long option asks for replicates without a number.
+/// Number of bootstrap replicates if none is given.
 pub(crate) const DEFAULT_REPLICATES: usize = 100;
 
 /// Where trees come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TreeSource {
-    /// As many parsimony trees as the search's effort wants, of which it goes on with the best.
+    /// As many parsimony trees as the effort of the search needs; the search continues with the best.
     Auto,
-    /// So many randomised stepwise-addition parsimony trees.
+    /// This number of randomised stepwise-addition parsimony trees.
     Parsimony(usize),
-    /// So many random trees.
+    /// This number of random trees.
     Random(usize),
     /// All trees of a Newick file.
     File(PathBuf),
@@ -37,7 +37,7 @@ pub enum Threads {
         /// Upper limit, if the user set one.
         max: Option<usize>,
     },
-    /// Exactly so many.
+    /// Exactly this number.
     Fixed(usize),
 }
 
@@ -46,7 +46,7 @@ pub enum Threads {
 pub struct SimulatePlan {
     /// The tree: `File` (its first tree), or `Random(number of taxa)`.
     pub tree: TreeSource,
-    /// Number of sites, unless a partition file says it.
+    /// Number of sites, unless there is a partition file.
     pub num_sites: Option<usize>,
     /// Share of (taxon x partition) cells to leave without data, in [0, 1).
     pub missing: f64,
@@ -67,7 +67,7 @@ pub enum Command {
     All,
     /// Starting trees only.
     Start,
-    /// Describe the alignment and what a run would take.
+    /// Describe the alignment and estimate the memory and time of a run.
     Check,
     /// Map the frequencies of splits among trees onto a tree.
     Support {
@@ -101,17 +101,17 @@ pub struct DataOptions {
     pub partitions: Option<PathBuf>,
     /// Model of the alignment, or of partition lines that only name a data type.
     pub model: Option<String>,
-    /// Type of data of partitions that name none: `CODON2`, `BIN`.
+    /// Data type of partitions that name none: `CODON2`, `BIN`.
     pub data_type: Option<String>,
-    /// File of an amino-acid matrix that takes the place of the model's own.
+    /// File of an amino-acid matrix that replaces that of the model.
     pub protein_matrix: Option<PathBuf>,
     /// Multi-state models have equal rates (`MK`) or different ones (`GTR`) where they do not say so.
     pub multistate_equal: Option<bool>,
-    /// What decides where a model is to be chosen; `None` for BIC.
+    /// Criterion of model selection; `None` for BIC.
     pub auto_criterion: Option<Criterion>,
     /// Discrete rates are medians of their categories, not means.
     pub gamma_median: bool,
-    /// How branch lengths are tied.
+    /// How branch lengths are linked.
     pub brlen: BrlenLinkage,
     /// Compute each partition on the tree of its own taxa. `false` keeps all taxa in all
     /// partitions: slower, same likelihood, for comparison only.
@@ -260,9 +260,9 @@ impl Plan {
         kinds
     }
 
-    /// What `--redo` removes before the first result: all that an analysis of sequences may have left
-    /// under the prefix, so that nothing of another run stands beside the results of this one. Commands
-    /// on trees follow such an analysis and replace only their own files.
+    /// What `--redo` removes before the first result: all files that an analysis of sequences may have left
+    /// under the prefix, so that the results are those of one run. Commands on trees follow such an analysis
+    /// and replace only their own files.
     pub fn replaced_kinds(&self) -> Vec<OutputKind> {
         match &self.command {
             Command::Search
@@ -316,7 +316,7 @@ impl Plan {
         }
     }
 
-    /// How branch lengths are tied; without a partition file there is nothing to tie.
+    /// How branch lengths are linked; without a partition file there is nothing to link.
     pub fn linkage(&self) -> BrlenLinkage {
         match self.data.partitions {
             Some(_) => self.data.brlen,

@@ -1,9 +1,9 @@
-//! Which genes are missing in which taxa.
+//! Simulation of missing genes.
 //!
-//! Gaps in real supermatrices come in clumps: some genes are sequenced nearly everywhere and some
-//! hardly ever, some taxa are well studied, and a laboratory samples a whole clade for its favourite
-//! gene. Each (taxon, gene) cell therefore gets a score, the sum of a gene's popularity, a taxon's
-//! popularity and a value that is inherited along the tree; the lowest cells are the missing ones.
+//! Missing data in real supermatrices are clustered: some genes are sequenced in nearly all taxa and some in
+//! few, some taxa are well studied, and some genes are sequenced in one clade only. Each (taxon, gene) cell
+//! therefore gets a score, the sum of a value of the gene, a value of the taxon and a value that is inherited
+//! along the tree; the cells with the lowest scores are missing.
 
 use crate::error::{Error, Result};
 use crate::rng::Rng;
@@ -13,7 +13,7 @@ use rand::RngExt;
 /// Correlation of a gene's clade value across one edge.
 const INHERITED: f64 = 0.8;
 
-/// Fewest taxa a gene keeps: with less it says nothing about the tree.
+/// Fewest taxa of a gene: with fewer it is not informative about the tree.
 const MIN_TAXA_PER_GENE: usize = 4;
 
 /// Standard normal deviate (Box & Muller 1958).
@@ -42,7 +42,7 @@ fn inherited_values(tree: &Tree, rng: &mut Rng) -> Vec<f64> {
 /// every taxon keeps a gene, every gene at least four taxa (all, if there are fewer).
 ///
 /// # Errors
-/// [`Error::Usage`] if so many cells cannot be missing under these rules.
+/// [`Error::Usage`] if this share of missing cells is impossible under these rules.
 pub fn draw_presence(
     tree: &Tree,
     num_genes: usize,

@@ -1,7 +1,7 @@
-//! Sequences along a tree, under any model, with missing genes to order.
+//! Sequences simulated along a tree, under any model, optionally with missing genes.
 //!
-//! Makes the larger files of `datasets/` and gives tests a known truth. A model arrives as its matrices
-//! and categories, so this room knows neither model strings nor alignments.
+//! Makes the larger files of `datasets/`, and data of known origin for tests. A model is given as its matrices
+//! and categories, so this room depends neither on model strings nor on alignments.
 //!
 //! # Examples
 //!

@@ -11,7 +11,7 @@ pub struct Gene {
     pub name: String,
     /// Its model in the partition file.
     pub model: String,
-    /// What the states are.
+    /// Data type.
     pub data_type: DataType,
     /// States of every taxon: `states[taxon][site]`.
     pub states: Vec<Vec<u8>>,
@@ -25,8 +25,8 @@ impl Gene {
     }
 }
 
-/// All genes side by side in relaxed PHYLIP, one line per taxon; a state is written with its name's characters
-/// (three of a codon), as many `-` stand where a gene is missing.
+/// All genes side by side in relaxed PHYLIP, one line per taxon; a state is written with the characters of its
+/// name (three for a codon), a missing gene as gaps.
 ///
 /// # Errors
 /// [`Error::Usage`] naming the taxa that PHYLIP cannot hold (white space or nothing in the name).

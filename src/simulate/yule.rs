@@ -1,4 +1,4 @@
-//! Random trees to simulate on.
+//! Random trees for simulations.
 
 use crate::rng::Rng;
 use crate::tree::Tree;

@@ -47,7 +47,7 @@ pub fn consensus<'a>(
     }
     let is_kept = |count: usize| match rule {
         ConsensusRule::Strict => count == num_trees,
-        // 0.55 of 100 trees is 55.00000000000001 in binary: the slack forgives that.
+        // 0.55 of 100 trees is 55.00000000000001 in binary, hence the tolerance.
         ConsensusRule::Majority(t) if t > 0.5 => count as f64 + 1e-9 >= t * num_trees as f64,
         ConsensusRule::Majority(_) | ConsensusRule::Extended => 2 * count > num_trees,
     };

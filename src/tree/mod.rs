@@ -1,6 +1,6 @@
 //! Unrooted binary trees: structure, moves, restriction to the taxa of one partition, text.
 //!
-//! No sequence, no model and no likelihood is known here.
+//! This room does not depend on sequences, models or likelihoods.
 //!
 //! # Examples
 //!

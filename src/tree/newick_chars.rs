@@ -1,4 +1,5 @@
-//! Characters of a text with their places, decoded as they are read: a file of trees is never in memory whole.
+//! Characters of a text with their places, decoded as they are read, so that a file of trees is never completely
+//! in memory.
 
 use crate::error::{Error, Place, Result};
 use std::io::{BufRead, ErrorKind};
@@ -6,9 +7,9 @@ use std::io::{BufRead, ErrorKind};
 /// The characters of a text, one at a time.
 pub(super) struct Characters<'a> {
     reader: Box<dyn BufRead + 'a>,
-    /// What faults call the text.
+    /// Name of the text in faults.
     pub file: String,
-    /// Bytes that were read and not yet handed out, from `at` on.
+    /// Bytes that were read and not yet returned, from `at` on.
     bytes: Vec<u8>,
     at: usize,
     next: Option<char>,
@@ -68,7 +69,7 @@ impl<'a> Characters<'a> {
     /// Why there are no more characters, if the text is not at its end.
     ///
     /// # Errors
-    /// A failure to read, or bytes that are no text.
+    /// A failure to read, or bytes that are not UTF-8.
     pub(super) fn finish(self) -> Result<()> {
         self.failure.map_or(Ok(()), Err)
     }
@@ -94,7 +95,7 @@ impl<'a> Characters<'a> {
     fn refuse(&mut self) -> Option<char> {
         let place = Place::file(&self.file).at_line(self.line as usize);
         let message =
-            "bytes that are no text (UTF-8): expected trees in Newick form; save the file as UTF-8";
+            "the file is not UTF-8 text: expected trees in Newick format; save the file as UTF-8";
         self.failure = self.failure.take().or(Some(Error::input(place, message)));
         self.stop();
         None
@@ -156,7 +157,7 @@ mod tests {
             let (text, _, end) = read(bad);
             assert_eq!(text, "a\nb");
             let message = end.unwrap_err().to_string();
-            assert!(message.starts_with("t, line 2: bytes that are no text"), "{message}");
+            assert!(message.starts_with("t, line 2: the file is not UTF-8 text"), "{message}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Newick text to a flat syntax tree, with the place of every node and of every fault.
 //!
-//! Only syntax is known here; which labels are taxa and how the tree becomes binary and unrooted is
-//! said in `newick_tree.rs`. Nothing recurses, so a caterpillar of 100 000 taxa is read like any other tree.
+//! This is about syntax only; which labels are taxa and how the tree becomes binary and unrooted is in
+//! `newick_tree.rs`. Nothing recurses, so a caterpillar of 100 000 taxa is read like any other tree.
 //!
 //! Grammar: `tree = subtree ";"`, `subtree = [ "(" subtree { "," subtree } ")" ] [ label ] [ ":" number ]`.
 //! Labels are bare or in single or double quotes (a doubled quote stands for one); comments in
@@ -35,8 +35,8 @@ pub struct NewickTree {
 }
 
 impl NewickTree {
-    /// Forgets all branch lengths: for callers who need only the topology and must not stumble over
-    /// lengths that are not substitutions per site.
+    /// Removes all branch lengths, for callers that need only the topology and should accept lengths that are
+    /// not substitutions per site.
     pub(crate) fn drop_lengths(&mut self) {
         for node in &mut self.nodes {
             node.length = None;
@@ -72,14 +72,14 @@ impl<'a> NewickReader<'a> {
         NewickReader { parser, any: false }
     }
 
-    /// The same reader, for trees that should have so many taxa: those of far more are not read to their end.
+    /// The same reader, for trees that should have this number of taxa: far larger ones are not read to their end.
     pub(crate) fn expecting(mut self, num_taxa: usize) -> Self {
         self.parser.num_taxa = Some(num_taxa);
         self.parser.max_nodes = 16 * num_taxa + 1000;
         self
     }
 
-    /// The next tree, as far as it is understood; `None` when there is none or reading it makes no sense.
+    /// The next tree, as far as it is understood; `None` at the end, or if reading on is pointless.
     pub(crate) fn next_tree(&mut self) -> Option<NewickTree> {
         while let Some(token) = self.parser.next_token() {
             match self.parser.tree(token) {
@@ -96,8 +96,8 @@ impl<'a> NewickReader<'a> {
     /// To be called after the last tree.
     ///
     /// # Errors
-    /// Every syntax fault of every tree (after a fault that loses the structure, reading went on behind
-    /// the next `;`), an input without any tree or that is no text, [`Error::Io`].
+    /// Every syntax fault of every tree (after a fault that loses the structure, reading continued after the
+    /// next `;`), an input without any tree or that is not text, [`Error::Io`].
     pub(crate) fn finish(self) -> Result<()> {
         let Parser { lexer, mut faults, .. } = self.parser;
         let file = lexer.chars.file.clone();
@@ -118,7 +118,7 @@ impl<'a> NewickReader<'a> {
 
 /// Most taxa of a tree, where the alignment does not say how many there are.
 const MAX_TIPS: usize = 2_000_000;
-/// Most faults that are collected; a file with more is no file of trees.
+/// Most faults that are collected; a file with more is not a file of trees.
 const MAX_FAULTS: usize = 1000;
 /// Longest label, in bytes.
 const MAX_LABEL: usize = 1 << 16;
@@ -176,7 +176,7 @@ impl Lexer<'_> {
                 ']' => {
                     return Err(self.fault(
                         (line, column),
-                        "']' without '[' before it; a name with brackets must be quoted",
+                        "']' without a '[' before it; a name with brackets must be quoted",
                     ));
                 }
                 '\'' | '"' => TokenKind::Label(self.quoted(c, (line, column))?),
@@ -244,7 +244,7 @@ impl Lexer<'_> {
 }
 
 const TOO_LONG: &str =
-    "the name that starts here has more than 65536 characters; is this a file of trees?";
+    "the name that starts here has more than 65536 characters; check that this is a file of trees";
 
 /// What has been read of the current node.
 #[derive(Clone, Copy, PartialEq)]
@@ -278,7 +278,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Looks at the first word: trees may stand in a NEXUS file, which is another format.
+    /// Checks the first word: trees may be in a NEXUS file, which is another format.
     fn refuse_nexus(&mut self) {
         while self.lexer.chars.peek().is_some_and(char::is_whitespace) {
             self.lexer.chars.bump();
@@ -291,9 +291,9 @@ impl Parser<'_> {
         let is_nexus =
             self.lexer.bare('#', at).is_ok_and(|word| word.eq_ignore_ascii_case("#nexus"));
         let message = if is_nexus {
-            "this is a NEXUS file; expected trees in Newick form, such as (A,B,(C,D)); please export them as Newick"
+            "this is a NEXUS file; expected trees in Newick format, such as (A,B,(C,D)); export them as Newick"
         } else {
-            "'#' begins no tree; expected Newick text such as (A,B,(C,D));"
+            "a tree cannot begin with '#'; expected Newick text such as (A,B,(C,D));"
         };
         let fault = self.lexer.give_up(at, message);
         self.faults.push(fault);
@@ -303,17 +303,17 @@ impl Parser<'_> {
         let limit = self.max_nodes;
         let message = match self.num_taxa {
             Some(taxa) => format!(
-                "the tree that starts here has more than {limit} nodes, but there are {taxa} taxa; is it a tree of these?"
+                "the tree that starts here has more than {limit} nodes, but there are {taxa} taxa; check that it is the right file"
             ),
             None => format!(
-                "the tree that starts here has more than {limit} nodes; is this a file of trees?"
+                "the tree that starts here has more than {limit} nodes; check that this is a file of trees"
             ),
         };
         let fault = self.lexer.give_up(start, message);
         self.faults.push(fault);
     }
 
-    /// The next token; what is no token is a fault and is passed over.
+    /// The next token; anything else is a fault and is skipped.
     fn next_token(&mut self) -> Option<Token> {
         loop {
             match self.lexer.next() {
@@ -378,7 +378,7 @@ impl Parser<'_> {
                     }
                     (TokenKind::Label(text), Stage::Label) => {
                         let name = nodes[current as usize].name.clone().unwrap_or_default();
-                        self.fault(at, format!("'{}' follows the name '{}'; expected ',', ')', ':' or ';' (a name with blanks must be quoted)", abridged(&text), abridged(&name)));
+                        self.fault(at, format!("'{}' follows the name '{}'; expected ',', ')', ':' or ';' (a name with spaces must be quoted)", abridged(&text), abridged(&name)));
                         if open.is_empty() {
                             return None;
                         }
@@ -400,10 +400,10 @@ impl Parser<'_> {
                         continue;
                     }
                     (TokenKind::Colon, _) => {
-                        self.fault(at, "this node has a branch length already")
+                        self.fault(at, "this node already has a branch length")
                     }
                     (TokenKind::Comma, _) if open.is_empty() => {
-                        self.fault(at, "',' outside of all brackets; expected ';' after the tree");
+                        self.fault(at, "',' outside all brackets; expected ';' after the tree");
                         return None;
                     }
                     (TokenKind::Comma, _) => stage = Stage::Start,
@@ -413,7 +413,7 @@ impl Parser<'_> {
                             stage = Stage::Children;
                         }
                         None => {
-                            self.fault(at, "')' without '(' before it");
+                            self.fault(at, "')' without a '(' before it");
                             return None;
                         }
                     },
@@ -427,7 +427,7 @@ impl Parser<'_> {
                         };
                         let NewickNode { line, column, .. } = nodes[node as usize];
                         self.fault(at, format!("the tree ends here, but the '(' of line {line}, column {column} is not closed"));
-                        // The tree is over: reading goes on right behind this ';'.
+                        // The tree is over: reading continues after this ';'.
                         return Some(NewickTree { nodes });
                     }
                 }
@@ -439,7 +439,7 @@ impl Parser<'_> {
                     let start = (nodes[0].line, nodes[0].column);
                     self.fault(
                         start,
-                        "the tree that starts here is not ended by ';'; is the file complete?",
+                        "the tree that starts here is not ended by ';'; the file may be incomplete",
                     );
                     return Some(NewickTree { nodes });
                 }
@@ -497,8 +497,8 @@ mod tests {
             "t.nwk, line 1, column 8: a branch length was expected after ':'",
             "t.nwk, line 1, column 11: 'nan' is not",
             "t.nwk, line 1, column 15: a taxon name or '(' was expected",
-            "t.nwk, line 2, column 6: ')' without '('",
-            "t.nwk, line 2, column 12: ')' without '('",
+            "t.nwk, line 2, column 6: ')' without a '('",
+            "t.nwk, line 2, column 12: ')' without a '('",
             "t.nwk, line 3, column 4: 'B' follows the name 'A'",
             "t.nwk, line 3, column 11: the tree ends here, but the '(' of line 3, column 1",
             "t.nwk, line 4, column 6: the name that starts here is never closed by '",
@@ -518,7 +518,7 @@ mod tests {
             ("A,B;", "t.nwk, line 1, column 2: ',' outside"),
             ("(A,[B);", "t.nwk, line 1, column 4: the comment"),
             ("(A],B);", "t.nwk, line 1, column 3: ']' without"),
-            ("(A:1:2,B:1 x);", "t.nwk, line 1, column 5: this node has a branch length already"),
+            ("(A:1:2,B:1 x);", "t.nwk, line 1, column 5: this node already has a branch length"),
         ] {
             let found = faults(text);
             assert!(found[0].starts_with(expected), "{found:?}");

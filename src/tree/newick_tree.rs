@@ -1,7 +1,7 @@
 //! From Newick syntax to the unrooted binary [`Tree`]: which label is which taxon, unrooting,
 //! suppression of nodes of degree two, random resolution of multifurcations, default lengths.
 //!
-//! Reading characters is `newick_read.rs`'s work. Labels of inner nodes are ignored.
+//! Characters are read in `newick_read.rs`. Labels of inner nodes are ignored.
 
 use rand::RngExt;
 
@@ -14,10 +14,10 @@ use crate::taxa::Taxa;
 /// Length (expected substitutions per site) of branches that are written without one.
 pub(crate) const DEFAULT_BRLEN: f64 = 0.1;
 
-/// Length of the branches that the resolution of a multifurcation makes.
+/// Length of the branches that resolve a multifurcation.
 pub(super) const RESOLVED_BRLEN: f64 = 1e-6;
 
-/// Longest length that is accepted: branches beyond are in other units than substitutions per site.
+/// Longest length that is accepted: longer ones are probably not in substitutions per site.
 pub(super) const MAX_READ_BRLEN: f64 = 1e5;
 
 /// A tree over some of the taxa, as [`NewickTree::to_tree_on_subset`] gives it.
@@ -162,7 +162,7 @@ impl NewickTree {
             let allowed = if i == root { 3 } else { 2 };
             if node.children.len() > allowed {
                 let message = format!(
-                    "multifurcation with {} branches; expected a binary tree here, please resolve it",
+                    "multifurcation with {} branches; a binary tree is needed here: resolve it",
                     node.children.len() + usize::from(i != root)
                 );
                 faults.push(Fault::new(place_of(node, file), message));

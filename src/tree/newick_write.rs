@@ -11,14 +11,14 @@ use super::topology::{EdgeId, NodeId, Tree, to_length_grid};
 /// A label for some edges.
 pub type EdgeLabels<'a> = &'a dyn Fn(EdgeId) -> Option<String>;
 
-/// What is written beside names and brackets.
+/// What is written in addition to names and brackets.
 #[derive(Clone, Copy)]
 pub struct NewickOptions<'a> {
     /// Branch lengths, with as many digits as give back the same length on the grid.
     pub brlens: bool,
     /// Labels of inner edges, as the label of the node below: `(C,D)95:0.1`.
     pub node_labels: Option<EdgeLabels<'a>>,
-    /// Labels of edges, as a comment behind the branch: `(C,D):0.1[95]`.
+    /// Labels of edges, as a comment after the branch: `(C,D):0.1[95]`.
     pub branch_labels: Option<EdgeLabels<'a>>,
 }
 
@@ -113,7 +113,7 @@ pub(super) fn write_nested(
     text
 }
 
-/// A name as it may stand in Newick text: in single quotes where it holds a character with a meaning.
+/// A name as written in Newick text: in single quotes if it contains a character with a meaning.
 pub(super) fn quote(name: &str) -> Cow<'_, str> {
     let special = |c: char| c.is_whitespace() || c.is_control() || "()[],:;'\"".contains(c);
     if name.is_empty() || name.contains(special) {

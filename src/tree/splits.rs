@@ -1,6 +1,6 @@
 //! Splits (bipartitions of the taxa) as bitsets, and the splits of a tree.
 //!
-//! Which splits two trees share is counted in the rooms above (distances, support) and in
+//! The splits that trees have in common are counted in the rooms above (distances, support) and in
 //! `consensus.rs`.
 
 use std::collections::HashMap;

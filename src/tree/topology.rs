@@ -72,7 +72,7 @@ pub struct Tree {
 
 const NO_LINK: (NodeId, EdgeId) = (NodeId::NONE, EdgeId::NONE);
 
-/// A subtree that has been taken off its place: what [`Tree::regraft`] needs to put it anywhere.
+/// A pruned subtree: what [`Tree::regraft`] needs to insert it anywhere.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct PrunedSubtree {
     /// The inner node that moves with the subtree.
@@ -323,7 +323,7 @@ impl Tree {
         order
     }
 
-    /// Panics if the arrays do not describe one unrooted binary tree: our own bug, never the user's.
+    /// Panics if the arrays do not describe one unrooted binary tree, which would be a bug of the program.
     pub fn assert_integrity(&self) {
         let n = self.num_tips;
         assert_eq!(self.ends.len(), if n < 2 { 0 } else { 2 * n - 3 }, "number of edges");

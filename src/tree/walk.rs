@@ -1,4 +1,4 @@
-//! Ways through a tree: edges around an edge, the path between two nodes, all nodes bottom-up.
+//! Traversals of a tree: edges around an edge, the path between two nodes, all nodes bottom-up.
 
 use super::topology::{EdgeId, NodeId, Tree};
 

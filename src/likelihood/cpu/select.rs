@@ -8,7 +8,7 @@ use crate::likelihood::engine::{EngineError, Result};
 pub const INSTRUCTION_SETS: &[&str] = &["scalar", "avx2", "avx512"];
 
 /// What a user reads of them.
-pub const INSTRUCTION_SET_HELP: &str = "Instruction set: auto, scalar, avx2 or avx512; the result does not depend on it [default: auto]";
+pub const INSTRUCTION_SET_HELP: &str = "Instruction set: auto, scalar, avx2 or avx512; the result is the same with any of them [default: auto]";
 
 /// All sets this machine can run, best first.
 pub fn all_kernels() -> Vec<Box<dyn Kernels>> {

@@ -23,7 +23,7 @@ pub fn all(mut session: Session) -> Result<()> {
     deliver_support(&best.tree, &replicates, taxa, session.record)
 }
 
-/// Maps the replicates' support onto a tree, tells, reports and writes it.
+/// Maps the support of the replicates onto a tree, prints, reports and writes it.
 ///
 /// # Errors
 /// A file that cannot be written.

@@ -43,9 +43,9 @@ pub fn make_replicates(session: &mut Session, models: &[Model]) -> Result<Vec<Tr
     Ok(trees)
 }
 
-/// One replicate: columns drawn within partitions, a parsimony tree of its own, a search. Which taxa
-/// have data in a partition is decided by the original columns, also where none of a taxon's few
-/// determined cells was drawn.
+/// One replicate: columns resampled within partitions, a parsimony tree of these, a search. Which taxa
+/// have data in a partition is decided by the original columns, even if none of the few determined
+/// characters of a taxon was drawn.
 fn replicate(
     setup: &Setup,
     machine: Machine,
@@ -77,7 +77,7 @@ fn replicate(
     let data = ParsimonyData::of_partitions(setup.loaded.taxa.len(), &partitions);
     let tree = parsimony_start(&data, seed, Purpose::BootstrapTree, number as u64);
     drop(data);
-    // A replicate's tree need not be the very best: support varies more by resampling.
+    // The tree of a replicate need not be the very best one: resampling makes support vary more.
     let begin = Begin {
         tree,
         alternatives: Vec::new(),
@@ -93,7 +93,7 @@ fn replicate(
     let (mut evaluator, lnl) =
         climb(setup, machine, &partitions, &mut models, begin, &mut muffled)?;
     let (number, count) = (number + 1, setup.plan.bootstrap.replicates);
-    let message = format!("replicate {number} of {count}: lnL {lnl:.4} on its own columns");
+    let message = format!("replicate {number} of {count}: lnL {lnl:.4} on its resampled columns");
     observer.event(&Event::Detail(message));
     if evaluator.linkage().has_own_lengths() {
         evaluator.average_brlens();

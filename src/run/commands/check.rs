@@ -1,5 +1,5 @@
-//! `--check`: what the alignment is like, and what a run on it will take. Nothing is computed and no
-//! file is written.
+//! `--check`: describes the alignment and estimates the memory and time of a run. No likelihood is computed
+//! and no file is written.
 
 use crate::error::Result;
 use crate::output::pairs;
@@ -24,7 +24,7 @@ pub fn check(session: Session) -> Result<()> {
         if let Some(question) = question {
             let (name, criterion) = (&partition.name, setup.plan.data.auto_criterion);
             text.push_str(&format!(
-                "partition '{name}': a run will choose its model by {} among {}\n",
+                "partition '{name}': a run will select the model by {} among {}\n",
                 criterion.unwrap_or_default().name(),
                 question.describe()
             ));
@@ -35,15 +35,15 @@ pub fn check(session: Session) -> Result<()> {
     let all = vec![num_taxa; present.len()];
     let [ours, unrestricted] = [&present, &all].map(|tips| Cost::of(&loaded.partitions, tips));
     let mut rows = vec![
-        ("sites that cannot tell taxa apart", loaded.report.invariant_sites.to_string()),
+        ("constant sites", loaded.report.invariant_sites.to_string()),
         ("sites without data", loaded.report.gap_columns.len().to_string()),
         ("memory", format!("about {}", format_bytes(ours.shared_bytes() + ours.job_bytes()))),
-        ("  for each further search or replicate at a time", format_bytes(ours.job_bytes())),
+        ("  for each further search or replicate at the same time", format_bytes(ours.job_bytes())),
     ];
     if unrestricted.clv_bytes > ours.clv_bytes {
         let saved = unrestricted.clv_bytes as f64 / ours.clv_bytes.max(1) as f64;
-        let saved = format!("1/{saved:.1} of that with all taxa in all partitions");
-        rows.push(("  likelihood vectors of gappy partitions", saved));
+        let saved = format!("1/{saved:.1} of those with all taxa in all partitions");
+        rows.push(("  likelihood vectors", saved));
     }
     if let Some(free) = available_memory() {
         rows.push(("  free on this machine", format_bytes(free)));
@@ -53,14 +53,14 @@ pub fn check(session: Session) -> Result<()> {
         ours.seconds(&plan, num_taxa, 1).map_or(String::new(), format_seconds)
     };
     rows.push(("time of a search", seconds(Command::Search)));
-    rows.push(("  of the evaluation of a tree", seconds(Command::Evaluate)));
-    rows.push(("threads that one search can use", useful_threads(&loaded.partitions).to_string()));
-    rows.push(("  that it gets here", setup.machine.threads().to_string()));
+    rows.push(("time of the evaluation of a tree", seconds(Command::Evaluate)));
+    rows.push(("useful threads for one search", useful_threads(&loaded.partitions).to_string()));
+    rows.push(("  used on this machine", setup.machine.threads().to_string()));
     rows.push(("kernels", setup.machine.engine().instruction_set.to_string()));
-    text.push_str(&pairs("A run will take", &rows));
+    text.push_str(&pairs("Data and requirements of a run", &rows));
     text.push_str(
-        "Times are of one core, and guessed: expect half to double of them. Several searches or \
-         replicates\nare spread over the threads, one each.\n",
+        "Times are rough estimates for one core; a run may take from half to twice as long. Several\n\
+         searches or replicates run at the same time, one on each thread.\n",
     );
     record.progress.result(&text);
     Ok(())

@@ -36,7 +36,8 @@ fn evaluate_tree(
     let (opt_model, opt_branches) = (search.opt_model, search.opt_branches);
     if !start.has_lengths && !opt_branches {
         observer.event(&Event::Warning(format!(
-            "{}: branches without a length have 0.1, because lengths are not optimised",
+            "{}: branches without a length get 0.1 substitutions per site, because branch lengths are not \
+             optimised",
             start.source
         )));
     }
@@ -46,9 +47,9 @@ fn evaluate_tree(
         ..OptimizeOptions::to(search.lh_epsilon.unwrap_or(EVALUATE_EPSILON))
     };
     let mut models: Vec<Model> = setup.models();
-    // Own lengths start as the path sums of the tree's lengths. To start them from the linked optimum,
-    // as a search does, is slower here and ends lower: its very short branches are a trap for short
-    // genes (59 taxa, 8 genes: -51124.95 instead of -51124.51).
+    // Unlinked lengths start as the path sums of the tree's lengths. To start from the linked optimum, as a
+    // search does, is slower here and ends lower, because genes with few sites do not leave its very short
+    // branches (59 taxa, 8 genes: -51124.95 instead of -51124.51).
     let partitions = &setup.loaded.partitions;
     let tree = start.tree.clone();
     let mut evaluator = setup.evaluator(machine, partitions, &models, tree, setup.linkage)?;
@@ -71,7 +72,8 @@ fn set_partition_trees(setup: &Setup, evaluator: &mut Evaluator, source: &str) -
         if !evaluator.set_gene_brlens(gene, &subset.tree) {
             let name = &setup.loaded.partitions[gene].name;
             let place = Place::file(file.display().to_string()).named(name);
-            let message = format!("the partition's tree has another topology than {source}");
+            let message =
+                format!("the topology of the partition's tree differs from that of {source}");
             faults.push(Fault::new(place, message));
         }
     }

@@ -1,4 +1,4 @@
-//! One file per command, and `select`, with which a command begins whose models are to be chosen.
+//! One file per command, and `select`, the model selection with which a command may begin.
 
 mod all;
 mod bootstrap;

@@ -30,7 +30,7 @@ pub fn rfdist(plan: &Plan, trees: &Path, record: &mut RunRecord) -> Result<()> {
         mean_relative: matrix.mean_relative(),
     };
     record.progress.result(&format!(
-        "{} taxa, {} trees, {} topologies\nmean distance {:.4}, relative {:.6}\n",
+        "{} taxa, {} trees, {} distinct topologies\nmean Robinson-Foulds distance {:.4}, relative {:.6}\n",
         taxa.len(),
         found.trees,
         found.topologies,

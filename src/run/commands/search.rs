@@ -29,8 +29,8 @@ pub fn search(mut session: Session) -> Result<()> {
 /// A column with likelihood 0, or a file that cannot be written.
 pub fn search_all(session: &mut Session) -> Result<Vec<Outcome>> {
     let starts = make_starts(session, StartLengths::FromParsimony)?;
-    // By default all starting trees serve one search, which goes on from the best; trees that were
-    // asked for are searched from one by one.
+    // By default all starting trees serve one search, which continues from the best; if trees were given, a
+    // search starts from each of them.
     let screened = session.setup.plan.search.trees == [TreeSource::Auto];
     let num_searches = if screened { 1 } else { starts.len() };
     let then = match &session.setup.plan.command {
@@ -82,15 +82,15 @@ fn search_from(
 pub struct Begin {
     /// The tree it begins with.
     pub tree: Tree,
-    /// Further trees, to go on from the best after the fast rounds.
+    /// Further trees: after the fast rounds the search continues from the best of all.
     pub alternatives: Vec<Tree>,
     /// How much time it may take.
     pub effort: SearchEffort,
-    /// Decides its random moves, together with `index`.
+    /// Seed of its random moves, together with `index`.
     pub seed: u64,
     /// Number of the search or replicate.
     pub index: u64,
-    /// Lengths and model are wanted, too, not only the topology.
+    /// Branch lengths and model are needed, too, not only the topology.
     pub conclude: bool,
 }
 
@@ -108,7 +108,7 @@ pub fn climb(
     begin: Begin,
     observer: &mut dyn Observer,
 ) -> Result<(Evaluator, f64)> {
-    // The search itself unlinks the lengths, once the tree is good enough for it to pay.
+    // The search itself unlinks the lengths, when the tree is good enough for this to be worthwhile.
     let unlinked = setup.linkage.has_own_lengths();
     let linkage = if unlinked { BrlenLinkage::Linked } else { setup.linkage };
     let mut evaluator = setup.evaluator(machine, partitions, models, begin.tree, linkage)?;

@@ -1,7 +1,7 @@
-//! Models that are to be chosen, are chosen before the command begins.
+//! Model selection, before the command itself begins.
 //!
-//! The choice is made on one parsimony tree, or on the first of the trees that are to be evaluated.
-//! Afterwards the run is as if the chosen models had been given.
+//! Models are selected on one parsimony tree, or on the first of the trees that are to be evaluated.
+//! Afterwards the run is as if the selected models had been given.
 
 use crate::error::Result;
 use crate::likelihood::BrlenLinkage;
@@ -34,15 +34,15 @@ pub fn select_models(mut session: Session) -> Result<Session> {
     let (tree, which) = selection_tree(&session.setup);
     let criterion = session.setup.plan.data.auto_criterion.unwrap_or_default();
     session.event(Event::Note(format!(
-        "models are chosen by {} on {which}; sample size: number of sites; a partition's own branch \
-         lengths count as parameters",
+        "models are selected by {} on {which}; the sample size is the number of sites, and the branch lengths \
+         of a partition count as parameters",
         criterion.name()
     )));
     let rankings = compare(&mut session, &tree)?;
     for (gene, ranking) in rankings {
         adopt(&mut session, gene, &ranking);
     }
-    // Other models, other work.
+    // The memory and the useful threads depend on the models.
     let setup = &mut session.setup;
     let machine = Machine::new(setup.plan, &setup.loaded.partitions)?.0;
     setup.machine = machine.within_memory(&Cost::of_data(&setup.loaded))?;
@@ -55,7 +55,7 @@ fn selection_tree(setup: &Setup) -> (Tree, &'static str) {
     let given = setup.loaded.trees.first().and_then(|trees| trees.first());
     match given {
         Some(given) if setup.plan.command == Command::Evaluate => {
-            (given.tree.clone(), "the first tree given")
+            (given.tree.clone(), "the first given tree")
         }
         _ => {
             let loaded = &setup.loaded;
@@ -66,7 +66,7 @@ fn selection_tree(setup: &Setup) -> (Tree, &'static str) {
     }
 }
 
-/// The ranking of models of every open partition; empty where the data cannot tell models apart.
+/// The ranking of models of every partition without one; empty where there are too few taxa to compare models.
 fn compare(session: &mut Session, tree: &Tree) -> Result<Vec<(usize, Vec<Ranked>)>> {
     let setup = &session.setup;
     let criterion = setup.plan.data.auto_criterion.unwrap_or_default();
@@ -120,8 +120,8 @@ fn compare(session: &mut Session, tree: &Tree) -> Result<Vec<(usize, Vec<Ranked>
     Ok(rankings)
 }
 
-/// The jobs of one round of comparisons: how many rounds follow nobody knows, so how much of the whole is
-/// done is not passed on.
+/// The jobs of one round of comparisons: the number of further rounds is unknown, so the share of the whole
+/// that is done is not passed on.
 struct OneRound<'a>(&'a mut dyn Observer);
 
 impl Observer for OneRound<'_> {
@@ -134,7 +134,7 @@ impl Observer for OneRound<'_> {
     }
 }
 
-/// Gives a partition the best model, and says so.
+/// Gives a partition the best model, and reports it.
 fn adopt(session: &mut Session, gene: usize, ranking: &[Ranked]) {
     let setup = &mut session.setup;
     let question = setup.loaded.questions[gene].take().expect("the partition's model was open");
@@ -151,12 +151,11 @@ fn adopt(session: &mut Session, gene: usize, ranking: &[Ranked]) {
     let (name, chosen) = (partition.name.clone(), partition.model.label());
     match ranking.first() {
         None => session.event(Event::Warning(format!(
-            "partition '{name}' has data of {num_taxa} taxa, which tell no model from another: it \
-             gets {chosen}"
+            "partition '{name}' has data for {num_taxa} taxa, too few to compare models: it gets {chosen}"
         ))),
         Some(best) => {
             session.record.progress.text(&format!(
-                "partition '{name}': {}; {} models compared, chosen by {} with weight {:.3}: {chosen}",
+                "partition '{name}': {}; {} models compared, selected by {} with weight {:.3}: {chosen}",
                 question.data_type.name(),
                 ranking.len(),
                 criterion.name(),

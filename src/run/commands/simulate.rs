@@ -1,4 +1,4 @@
-//! `simulate`: sequences along a tree, with missing genes to order.
+//! `simulate`: sequences along a tree, optionally with missing genes.
 
 use crate::alignment::Patterns;
 use crate::alphabet::Code;
@@ -21,7 +21,7 @@ use crate::taxa::Taxa;
 use crate::tree::{NewickOptions, Tree, write_newick};
 use std::path::Path;
 
-/// Most columns of a simulated alignment: a misprint must not fill the memory.
+/// Most columns of a simulated alignment: a typing error must not exhaust the memory.
 const MAX_SITES: usize = 100_000_000;
 
 /// Simulates sequences; the files are an alignment, its partitions with their models, and the tree.
@@ -74,13 +74,14 @@ fn make_tree(plan: &Plan, simulate: &SimulatePlan) -> Result<(Taxa, Tree)> {
             let file = path.display().to_string();
             let taxa = own_taxa(&newick, &file)?;
             if taxa.len() < 3 {
-                let message = format!("the tree has {} taxa: 3 or more are needed", taxa.len());
+                let message = format!("the tree has {} taxa: at least 3 are needed", taxa.len());
                 return Err(Error::input(Place::file(file), message));
             }
             let mut rng = stream(plan.seed, Purpose::Multifurcation, 0);
             let (tree, has_lengths) = newick.to_tree(&taxa, &file, Some(&mut rng))?;
             if !has_lengths {
-                let message = "the tree lacks branch lengths: sequences evolve along them";
+                let message =
+                    "the tree has branches without a length: a simulation needs all of them";
                 return Err(Error::input(Place::file(file), message));
             }
             Ok((taxa, tree))
@@ -101,7 +102,7 @@ fn read_defs(plan: &Plan, simulate: &SimulatePlan) -> Result<Vec<PartitionDef>> 
     let Some(path) = &plan.data.partitions else {
         let num_sites = simulate.num_sites.unwrap_or(0);
         if num_sites > MAX_SITES {
-            return Err(Error::Usage(format!("--sites: at most {MAX_SITES}")));
+            return Err(Error::Usage(format!("--sites must be at most {MAX_SITES}")));
         }
         return Ok(whole_alignment(num_sites, ""));
     };
@@ -125,7 +126,8 @@ fn last_column(text: &str, path: &Path) -> Result<usize> {
         .unwrap_or(0);
     if largest > MAX_SITES {
         let place = Place::file(path.display().to_string());
-        let message = format!("columns beyond {MAX_SITES}: so many sites are not simulated");
+        let message =
+            format!("the partitions have columns beyond {MAX_SITES}, the limit of a simulation");
         return Err(Error::input(place, message));
     }
     Ok(largest)
@@ -144,7 +146,7 @@ fn resolve_models(
     let mut models = Vec::new();
     for def in defs {
         if choice.to_be_chosen(def).is_some() {
-            let message = "a simulation has no data to choose a model from: name one";
+            let message = "a simulation has no data for model selection: name a model";
             faults.push(Fault::new(def.place.clone(), message));
             continue;
         }

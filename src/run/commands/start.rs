@@ -34,14 +34,15 @@ enum Recipe {
 /// What branches without a length in a file get.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StartLengths {
-    /// The default. An evaluation that optimises lengths ends higher from there than from parsimony,
-    /// whose shortest branches can be a trap (354 taxa: -6609.96 instead of -6610.38).
+    /// The default. An evaluation that optimises lengths ends higher from there than from parsimony, where it
+    /// may not leave the shortest branches (354 taxa: -6609.96 instead of -6610.38).
     AsGiven,
-    /// All branches of the tree get lengths from parsimony: nearer to the end, so a search begins sooner.
+    /// All branches of the tree get lengths from parsimony: these are nearer to the final ones, so a search
+    /// takes less time.
     FromParsimony,
 }
 
-/// All starting trees, in the order in which they were asked for.
+/// All starting trees, in the order of the command line.
 ///
 /// # Errors
 /// None so far; jobs may fail.
@@ -96,8 +97,8 @@ pub fn make_starts(session: &mut Session, lengths: StartLengths) -> Result<Vec<S
     Ok(starts.into_iter().map(|start| start.0).collect())
 }
 
-/// What to make, with the lengths of given trees within the bounds of lengths that are optimised: beyond
-/// them the likelihood is flat, or minus infinity, and no optimisation finds its way back.
+/// What to make, with the lengths of given trees within the bounds of optimised lengths: beyond them the
+/// likelihood is flat, or its logarithm minus infinity, and an optimisation does not find its way back.
 fn keep_to_bounds(session: &mut Session) -> Vec<Recipe> {
     let [least, most] = BRLEN_BOUNDS;
     let mut recipes = list_recipes(session);
@@ -107,8 +108,8 @@ fn keep_to_bounds(session: &mut Session) -> Vec<Recipe> {
         let (lifted, cut) = tree.clamp_brlens(least, most);
         if lifted + cut > 0 {
             warnings.push(format!(
-                "{source}: of {} branch lengths {lifted} were raised to {least} and {cut} reduced to \
-                 {most}, the bounds of lengths that are optimised",
+                "{source}: of {} branch lengths, {lifted} were raised to {least} and {cut} reduced to \
+                 {most}, the bounds of optimised branch lengths (substitutions per site)",
                 tree.num_edges()
             ));
         }

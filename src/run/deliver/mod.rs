@@ -1,5 +1,5 @@
-//! Results, computed once more from nothing and checked (`outcome`), as files and report (`results`) and text
-//! (`summary`), with what should be known about them (`terrace`).
+//! Results, recomputed from scratch and checked (`outcome`), as files and report (`results`) and as text
+//! (`summary`), with the detection of terraces (`terrace`).
 
 mod outcome;
 mod results;

@@ -1,4 +1,4 @@
-//! [`Outcome`]: a finished evaluator as plain results, checked once more.
+//! [`Outcome`]: a finished evaluator as plain results, checked once more by recomputation.
 
 use crate::error::{Error, Result};
 use crate::likelihood::{self, BrlenLinkage, Evaluator};
@@ -11,12 +11,12 @@ use crate::tree::{EdgeId, Tree};
 /// Largest relative difference between a log-likelihood kept up to date and one computed afresh.
 const LNL_TOLERANCE: f64 = 1e-9;
 
-/// What a tree, its lengths and models came to.
+/// The results of one tree.
 #[derive(Debug, Clone)]
 pub(crate) struct Outcome {
     /// Where the tree came from.
     pub source: String,
-    /// Log-likelihood, computed from nothing at the end.
+    /// Log-likelihood, recomputed from scratch at the end.
     pub lnl: f64,
     /// The global tree; under unlinked lengths with their averages.
     pub tree: Tree,
@@ -28,18 +28,18 @@ pub(crate) struct Outcome {
     pub gene_lnls: Vec<f64>,
     /// Each partition's own tree and the taxa of its tips, under unlinked lengths.
     pub gene_trees: Option<Vec<(Tree, Vec<usize>)>>,
-    /// Edges no partition says anything about.
+    /// Edges that are on the tree of no partition.
     pub undetermined: Vec<EdgeId>,
     /// Parameters that ended at a bound.
     pub at_bounds: Vec<ParameterAtBound>,
-    /// Log-likelihood of every site in the order of the alignment (of codons in codon data), where wanted.
+    /// Log-likelihood of every site in the order of the alignment (of codons in codon data), if requested.
     pub site_lnls: Option<Vec<f64>>,
     /// Bytes of likelihood vectors.
     pub clv_bytes: usize,
 }
 
 impl Outcome {
-    /// Computes everything once more from nothing, and takes it out.
+    /// Recomputes the likelihood from scratch, and collects the results.
     ///
     /// # Errors
     /// [`Error::Failed`] if a column has likelihood 0, or if the log-likelihood is not the one the
@@ -58,8 +58,8 @@ impl Outcome {
         let lnl: f64 = gene_lnls.iter().sum();
         if (lnl - before).abs() > LNL_TOLERANCE * lnl.abs().max(1.0) {
             return Err(Error::Failed(format!(
-                "log-likelihood {before} is {lnl} when computed afresh: this is a fault of the program, \
-                 please report it"
+                "the final log-likelihood {before} is {lnl} when it is recomputed: this is an error of \
+                 mlsearch; please report it"
             )));
         }
         let mut site_lnls = None;
@@ -101,7 +101,7 @@ impl Outcome {
     }
 }
 
-/// A column that is impossible under the model must be named: its logarithm is no number to go on with.
+/// A column that is impossible under the model is reported: the logarithm of its likelihood is not finite.
 fn check_finite(
     evaluator: &mut Evaluator,
     gene_lnls: &[f64],
@@ -118,18 +118,18 @@ fn check_finite(
             None => "a column".to_string(),
         };
         return Err(Error::Failed(format!(
-            "partition '{}': the likelihood of {column} is 0: the data cannot have arisen on this tree \
-             under this model (branches of length 0 between different sequences, or parameters out of \
-             all proportion)",
+            "partition '{}': the likelihood of {column} is 0: its data are impossible on this tree under \
+             this model. Check for branches of length 0 between different sequences, and for extreme \
+             parameter values",
             partition.name
         )));
     }
     Ok(())
 }
 
-/// Per site, in the order of the alignment's columns: a column each, but a codon at its first column. Columns in
-/// no partition have 0. `pattern_lnls[gene]` are the log-likelihoods of a partition's patterns, or nothing where
-/// it has no data: then all its sites are certain.
+/// Per site, in the order of the alignment's columns; a codon is at its first column. Columns in no partition
+/// have 0. `pattern_lnls[gene]` are the log-likelihoods of a partition's patterns, empty if it has no data: then
+/// all its sites have likelihood 1.
 fn site_log_likelihoods(
     pattern_lnls: &[Vec<f64>],
     partitions: &[Partition],

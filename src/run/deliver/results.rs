@@ -1,4 +1,4 @@
-//! Outcomes told, reported and written.
+//! Outcomes: printed, reported and written.
 
 use super::outcome::{Outcome, best_of};
 use super::summary::describe_outcomes;
@@ -10,7 +10,7 @@ use crate::run::prepare::write_models;
 use crate::run::work::{Session, warn_of_each};
 use crate::tree::{EdgeId, NewickOptions, Tree, write_newick};
 
-/// Says and reports the outcomes, and writes the files that searches and evaluations have in common.
+/// Prints and reports the outcomes, and writes the files that searches and evaluations have in common.
 ///
 /// # Errors
 /// A file that cannot be written.
@@ -57,20 +57,23 @@ pub(crate) fn deliver(session: &mut Session, outcomes: &[Outcome]) -> Result<()>
 fn report_best(session: &mut Session, best: &Outcome, newick: &str) {
     let cases = best.at_bounds.iter().map(|at_bound| {
         let name = &session.setup.loaded.partitions[at_bound.gene].name;
-        // The bounds have few digits; what more there is came from taking logarithms.
+        // The bounds have few digits; further ones are rounding errors of logarithms.
         let bound = (at_bound.value * 1e6).round() / 1e6;
-        format!("partition '{name}': {} ended at its bound, {bound}", at_bound.parameter)
+        format!(
+            "partition '{name}': the estimate of {} is at its bound, {bound}",
+            at_bound.parameter
+        )
     });
     let cases: Vec<String> = cases.collect();
-    let summary = format!("{} parameters ended at a bound", cases.len());
+    let summary = format!("{} parameter estimates are at a bound", cases.len());
     warn_of_each(session.record, &summary, cases);
     if best.gene_trees.is_some() {
         let (free, inner) = count_free_edges(&best.tree, &session.setup.loaded.presence);
         if free > 0 {
             session.event(Event::Warning(format!(
                 "the best tree lies on a terrace: subtrees can be swapped across {free} of its {inner} \
-                 inner edges without any partition's tree changing, so other trees have exactly the same \
-                 likelihood"
+                 inner branches without changing the tree of any partition, so other trees have exactly the \
+                 same likelihood"
             )));
         }
     }

@@ -1,5 +1,5 @@
-//! What a person reads at the end of a run, on standard output: the likelihood, the model with its
-//! parameters, the tree's length, the support. Programs read the JSON.
+//! What is printed at the end of a run, on standard output: the log-likelihood, the model with its
+//! parameters, the tree length, the support. Programs read the JSON file.
 
 use super::outcome::Outcome;
 use crate::alphabet::DataType;
@@ -48,7 +48,7 @@ pub(super) fn describe_outcomes(setup: &Setup, outcomes: &[Outcome], best: &Outc
     text
 }
 
-/// How well the best tree is supported: shares of its inner branches.
+/// The support of the inner branches of the best tree, summarised.
 pub(crate) fn describe_support(support: &[Option<f64>], num_trees: usize) -> String {
     let values: Vec<f64> = support.iter().flatten().copied().collect();
     if values.is_empty() {
@@ -69,7 +69,7 @@ pub(crate) fn describe_support(support: &[Option<f64>], num_trees: usize) -> Str
 
 fn partition_table(setup: &Setup, best: &Outcome) -> String {
     let scaled = best.scalers.iter().any(|&scaler| scaler != 1.0);
-    let mut header = vec!["partition", "lnL", "model", "alpha", "invariable"];
+    let mut header = vec!["partition", "lnL", "model", "alpha", "invariant"];
     if scaled {
         header.push("scaler");
     }
@@ -113,7 +113,7 @@ fn and_more(count: usize, noun: &str, place: &str) -> String {
     }
 }
 
-/// The model and its parameters, with as many digits as a person wants.
+/// The model and its parameters, with four significant digits.
 fn describe_model(model: &Model) -> Vec<(&'static str, String)> {
     let mut rows = vec![("model", model.short_label())];
     let names = model.data_type.state_names();
@@ -152,7 +152,7 @@ fn describe_model(model: &Model) -> Vec<(&'static str, String)> {
         }
     }
     if let Some(invariant) = model.invariant {
-        rows.push(("invariable sites", short(invariant.pinv)));
+        rows.push(("invariant sites", short(invariant.pinv)));
     }
     rows
 }
@@ -198,7 +198,7 @@ mod tests {
         );
         assert_eq!(row(gtr, "frequencies").unwrap(), "A 0.1000  C 0.2000  G 0.3000  T 0.4000");
         assert_eq!(row(gtr, "alpha").unwrap(), "0.5000");
-        assert_eq!(row(gtr, "invariable sites").unwrap(), "0.2500");
+        assert_eq!(row(gtr, "invariant sites").unwrap(), "0.2500");
         assert_eq!(row("LG+G4{0.5}", "frequencies"), None);
         assert_eq!(row("GY{2/0.1}+FE", "omega").unwrap(), "0.1000");
         assert_eq!(row("JC", "exchange rates"), None);

@@ -5,9 +5,9 @@
 
 use crate::tree::{Restriction, Tree};
 
-/// Number of inner edges of a tree across which subtrees can be swapped without any partition
-/// noticing, and number of all inner edges. A partition notices if it has taxa in all four subtrees
-/// around the edge. The tree lies on a terrace if the first number is not 0.
+/// Number of inner edges of a tree across which subtrees can be swapped without changing the tree of any
+/// partition, and number of all inner edges. The tree of a partition changes if it has taxa in all four
+/// subtrees around the edge. The tree lies on a terrace if the first number is not 0.
 pub(super) fn count_free_edges(tree: &Tree, presence: &[Vec<usize>]) -> (usize, usize) {
     let mut sets: Vec<&Vec<usize>> = presence.iter().filter(|taxa| taxa.len() >= 4).collect();
     sets.sort();

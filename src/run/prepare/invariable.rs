@@ -36,8 +36,8 @@ pub(super) fn check_all_variable(partition: &Partition, alignment: &str) -> Opti
         Place::file(alignment),
         format!(
             "partition '{name}': +ASC is for data without invariable sites, but {} of {} sites may be \
-             invariable, as one state fits every taxon ({kind}{plural} {named}{more}): remove them, or \
-             drop +ASC from the model",
+             invariable, because one state is possible in all taxa ({kind}{plural} {named}{more}): remove \
+             these sites, or remove +ASC from the model",
             columns.len(),
             patterns.num_sites,
         ),
@@ -78,7 +78,7 @@ mod tests {
             let said = message(model, &rows).unwrap();
             assert!(said.starts_with("a.phy: partition 'g': "), "{said}");
             assert!(said.contains("4 of 7 sites may be invariable"), "{said}");
-            assert!(said.contains("(columns 12, 14, 16, 17): remove them"), "{said}");
+            assert!(said.contains("(columns 12, 14, 16, 17): remove these sites"), "{said}");
         }
         assert_eq!(message("GTR", &rows), None);
         assert_eq!(message("GTR+ASC", &[b"AC", b"CA", b"-T"]), None);

@@ -1,7 +1,7 @@
 //! From files to [`Loaded`] data: alignment, partitions with their models, given trees.
 //!
-//! Every fault of every file is collected before the run is refused. What users should know about
-//! data that are accepted is said in `remarks`.
+//! Every fault of every file is collected before the run is refused. Warnings and notes about data that
+//! are accepted are in `remarks`.
 
 use super::invariable::check_all_variable;
 use super::models::{ModelChoice, resolve_model};
@@ -25,7 +25,7 @@ use std::path::Path;
 
 /// Longest partition file, in bytes: a hundred thousand lines.
 pub(crate) const MAX_PARTITION_FILE: usize = 16 << 20;
-/// Sites from which on an alignment that is refused is not looked at any further.
+/// Number of sites from which an alignment that is refused is not checked any further.
 const MANY_SITES: usize = 1 << 20;
 
 /// Everything read for one run, and found to be usable.
@@ -37,8 +37,8 @@ pub(crate) struct Loaded {
     pub num_sites: usize,
     /// The partitions with their data and models.
     pub partitions: Vec<Partition>,
-    /// Per partition what is to be chosen, where its model is; until then the model of the partition
-    /// is but the richest of those that are compared.
+    /// Per partition whose model is to be selected, the models to compare; until then the model of the
+    /// partition is the richest of these.
     pub questions: Vec<Option<Question>>,
     /// Per partition the scaler of the shared lengths that its line gives (`+BU{0.8}`).
     pub brlen_scalers: Vec<Option<f64>>,
@@ -84,14 +84,14 @@ pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
     }
     let mut remarks = Remarks::default();
     if alignment.num_taxa() == 3 && plan.command == Command::Search {
-        let note = "3 taxa have only one tree: it is evaluated, there is nothing to search for";
+        let note = "3 taxa have only one tree, which is evaluated without a search";
         remarks.notes.push(note.into());
     }
     let defs = read_defs(plan, &alignment, &mut faults)?;
     let (mut partitions, mut brlen_scalers) = (Vec::new(), Vec::new());
     let mut questions = Vec::new();
     for def in defs {
-        // Without the model nobody knows what the characters should be.
+        // Without the model the characters cannot be checked.
         if choice.option_is_bad && (def.model.is_empty() || Model::is_type(&def.model)) {
             continue;
         }
@@ -111,7 +111,7 @@ pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
         if scaler.is_some() && plan.linkage() != BrlenLinkage::Scaled {
             faults.push(Fault::new(
                 def.place.clone(),
-                "'+BU{...}' is a scaler of shared branch lengths: add --brlen scaled, or drop it",
+                "'+BU{...}' scales branch lengths: add --brlen scaled, or remove it from the model",
             ));
         }
         match build_patterns(&alignment, &def, model.data_type) {
@@ -154,11 +154,13 @@ pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
     remark(&taxa, &partitions, &report, &mut remarks);
     let presence = partitions.iter().map(|p| p.patterns.tip_taxa.clone()).collect();
     if plan.data.auto_criterion.is_some() && questions.iter().all(Option::is_none) {
-        remarks.notes.push("every partition has a model: --auto-criterion not used".into());
+        remarks
+            .notes
+            .push("every partition has a given model: --auto-criterion has no effect".into());
     }
     for (partition, question) in partitions.iter_mut().zip(&questions) {
         let warning = count_with_warning(partition);
-        // The model that is chosen may not count frequencies.
+        // The selected model may not count frequencies.
         remarks.warnings.extend(warning.filter(|_| question.is_none()));
         if !plan.data.restricted {
             partition.patterns.add_missing_taxa(taxa.len());
@@ -184,10 +186,10 @@ fn check_size(alignment: &Alignment, plan: &Plan, path: &Path, faults: &mut Vec<
     let resamples = matches!(plan.command, Command::Bootstrap | Command::All);
     let n = alignment.num_taxa();
     let message = if n < 3 {
-        format!("fewer than 3 taxa: the alignment has {n}, and a tree needs 3")
+        format!("fewer than 3 taxa: the alignment has {n}, but a tree needs at least 3")
     } else if n < 4 && resamples {
-        "fewer than 4 taxa: there is only one tree of 3, so replicates cannot differ from it; --search \
-         evaluates it"
+        "fewer than 4 taxa: 3 taxa have only one tree, so replicates cannot differ; --search evaluates this \
+         tree"
             .to_string()
     } else {
         return;
@@ -229,14 +231,14 @@ fn read_all_trees(
     Ok(trees)
 }
 
-/// Counts the frequencies the model wants; a warning of states that are hardly there.
+/// Counts the frequencies of the model's states, where it needs them; a warning of states that are rare or absent.
 pub(crate) fn count_with_warning(partition: &mut Partition) -> Option<String> {
     let raised = count_freqs(&mut partition.model, &partition.patterns);
     let names = partition.model.data_type.state_names();
     let states: Vec<&str> = raised.iter().map(|&state| names[state]).collect();
     (!raised.is_empty()).then(|| {
         format!(
-            "partition '{}' has no or hardly any {}: empirical frequencies raised to 0.0001",
+            "partition '{}' has few or no characters {}: their counted frequencies were raised to 0.0001",
             abridged(&partition.name),
             states.join(", ")
         )

@@ -1,6 +1,6 @@
 //! Amino-acid matrices that are files: `-P FILE`, and `PROTGTR{FILE}` in a model string.
 //!
-//! Reading the numbers is the business of [`UserMatrix`]; here file names are found and opened.
+//! The numbers are read by [`UserMatrix`]; here file names are found and the files opened.
 
 use crate::error::{Result, abridged};
 use crate::input::read_text;
@@ -45,7 +45,7 @@ pub(super) fn parse_model(
     match (strip_name(text, FILE_MATRIX), given) {
         (Some(rest), Some(matrix)) => with(matrix, rest),
         (Some(_), None) => {
-            Err(format!("model '{}': which matrix? Give its file with -P", abridged(text)))
+            Err(format!("model '{}' has no matrix: give its file with -P", abridged(text)))
         }
         (None, _) => Model::parse_with_states(text, num_states),
     }

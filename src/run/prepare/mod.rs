@@ -1,8 +1,8 @@
-//! From files to data that can be computed on: every fault of every file is found before a run is refused.
+//! From files to data that can be analysed: every fault of every file is found before a run is refused.
 //!
-//! `load` does it, with `models` (which partition has which) and `matrix_files`, `questions` (models that
-//! are to be chosen), `trees`, `invariable` (sites that an ascertainment correction forbids) and `remarks`
-//! (what users should know about data that are accepted).
+//! `load` does it, with `models` (the model of each partition) and `matrix_files`, `questions` (models that are to
+//! be selected), `trees`, `invariable` (sites that are invalid under an ascertainment correction) and `remarks`
+//! (warnings and notes about data that are accepted).
 
 mod invariable;
 mod load;

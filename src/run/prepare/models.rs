@@ -1,7 +1,7 @@
 //! Which model each partition has: its own line, or `-m`, or the default.
 //!
 //! A partition's model may end in `+BU{s}`: the scaler of the shared branch lengths that a scaled run
-//! found (RAxML-NG writes `+B{s}`, which is read, too). It is no part of the model.
+//! found (RAxML-NG writes `+B{s}`, which is read, too). It is not part of the model.
 
 use super::matrix_files::{parse_model, read_matrix_file};
 use crate::alphabet::DataType;
@@ -22,9 +22,9 @@ pub(crate) struct ModelChoice {
     option: Option<Model>,
     /// `-m` as it was typed, if it leaves the number of states open (`MULTIGAMMA`).
     open_option: Option<String>,
-    /// What `-m` says if its model is to be chosen from the data; `option` then has RAxML's rates.
+    /// What `-m` says if a model is to be selected; `option` then has RAxML's rates.
     auto: Option<AutoModel>,
-    /// True if `-m` was refused already: then nothing is said about lines that need it.
+    /// True if `-m` was refused: then lines that need it are not checked.
     pub option_is_bad: bool,
     /// Type of data of partitions that name neither it nor a model (`--data-type`).
     data_type: Option<String>,
@@ -73,7 +73,7 @@ impl ModelChoice {
             Err(message) => {
                 let message = match looks_like_file(text) {
                     true => format!(
-                        "'{}' is neither a model nor a file that is there: give the path of a partition file, or a \
+                        "'{}' is neither a model nor an existing file: give the path of a partition file, or a \
                          model such as GTR+G",
                         abridged(text)
                     ),
@@ -94,7 +94,10 @@ impl ModelChoice {
         };
         let says_rates = names_multistate_rates(text).filter(|_| self.multistate_equal.is_some());
         if says_rates.is_some() && says_rates != self.multistate_equal {
-            return Err(format!("model '{}': -K says otherwise; drop one", abridged(text)));
+            return Err(format!(
+                "model '{}' contradicts -K: give only one of them",
+                abridged(text)
+            ));
         }
         let Some(data_type) = &self.data_type else {
             return Ok(model);
@@ -102,17 +105,17 @@ impl ModelChoice {
         let typed = model.for_data_type(data_type);
         let shown = abridged(text);
         let typed = typed.map_err(|wrong| format!("model '{shown}' with --data-type: {wrong}"))?;
-        // A genetic code in the model string is the user's word, too.
+        // A genetic code in the model string must agree.
         if text.to_ascii_uppercase().contains("+CODE") && typed.data_type != model.data_type {
             return Err(format!(
-                "model '{shown}': --data-type {data_type} names another genetic code"
+                "model '{shown}' and --data-type {data_type} name different genetic codes: give only one of them"
             ));
         }
         Ok(typed)
     }
 
-    /// What is to be chosen for a partition, and the scaler its line gives; `None` if it has a model, or
-    /// something is wrong with its line.
+    /// The models to compare for a partition, and the scaler its line gives; `None` if its model is given or
+    /// its line is faulty.
     pub(crate) fn to_be_chosen(&self, def: &PartitionDef) -> Option<(AutoModel, Option<f64>)> {
         let (text, scaler) = split_scaler(&def.model).ok()?;
         AutoModel::of_line(&text, self.auto).map(|auto| (auto, scaler))
@@ -181,9 +184,12 @@ pub(crate) fn resolve_model(
         choice.with_multistate_rates(model, &text)
     };
     if takes_option && choice.auto.is_some() {
-        note(format!("no model is chosen for '{text}': such partitions get {}", model.label()));
+        note(format!(
+            "no model selection for partitions of type '{text}': they get {}",
+            model.label()
+        ));
     } else if takes_option && choice.option.is_none() && !choice.option_is_bad {
-        note(format!("partitions without a model of their own get {DEFAULT_MODEL} (no -m given)"));
+        note(format!("partitions without a model get {DEFAULT_MODEL}, because no -m was given"));
     }
     if choice.gamma_median
         && let Heterogeneity::Gamma(gamma) = &mut model.heterogeneity
@@ -194,8 +200,8 @@ pub(crate) fn resolve_model(
     Ok((model, scaler))
 }
 
-/// True for a word with folders or an ending, as in `genes.part`, that does not begin like a model: a file
-/// name with a slip in it, once the word has turned out to be no model.
+/// True for a word with folders or an extension, as in `genes.part`, that does not begin like a model: probably
+/// a misspelt file name, if the word is not a model.
 fn looks_like_file(text: &str) -> bool {
     let head = text.split(['+', '{', '[']).next().unwrap_or_default();
     // Q.PFAM and its kin.
@@ -236,7 +242,7 @@ fn split_scaler(text: &str) -> Result<(String, Option<f64>), String> {
             Ok((format!("{}{after}", &text[..at]), Some(scaler)))
         }
         _ => Err(format!(
-            "'{}' is no scaler of branch lengths: expected a positive number, as in +BU{{0.8}}",
+            "'{}' does not scale branch lengths: expected a positive number, as in +BU{{0.8}}",
             abridged(&text[at + 1..at + mark + end])
         )),
     }
@@ -328,7 +334,7 @@ mod tests {
             assert_eq!(label(line, option).0, expected, "{line} with {option:?}");
         }
         let wrong = resolve("AA", &choice(Some("GTR+G"))).unwrap_err().to_string();
-        assert!(wrong.contains("which amino-acid matrix"), "{wrong}");
+        assert!(wrong.contains("the amino-acid matrix is missing"), "{wrong}");
     }
 
     #[test]
@@ -361,9 +367,9 @@ mod tests {
         }
         for (model, data_type, expected) in [
             ("GTR+G", "CODON2", "the data type is CODON2, but GTR+FC+G4m is a model of DNA"),
-            ("GY+CODE{1}", "CODON2", "another genetic code"),
-            ("GTR", "RNA", "data type 'RNA' is unknown"),
-            ("GTR", "CODON8", "data type 'CODON8' is unknown"),
+            ("GY+CODE{1}", "CODON2", "different genetic codes"),
+            ("GTR", "RNA", "unknown data type 'RNA'"),
+            ("GTR", "CODON8", "unknown data type 'CODON8'"),
         ] {
             let mut faults = Vec::new();
             ModelChoice::new(&typed(Some(model), data_type), &mut faults);
@@ -371,7 +377,7 @@ mod tests {
             assert!(faults[0].message.contains(expected), "{faults:?}");
         }
         let wrong = resolve("", &choose(&typed(None, "RNA"))).unwrap_err().message;
-        assert!(wrong.contains("'RNA' is unknown"), "{wrong}");
+        assert!(wrong.contains("unknown data type 'RNA'"), "{wrong}");
     }
 
     #[test]
@@ -396,7 +402,7 @@ mod tests {
         }
         let mut faults = Vec::new();
         ModelChoice::new(&equal("MK+G", false), &mut faults);
-        assert!(faults[0].message.contains("-K says otherwise"), "{faults:?}");
+        assert!(faults[0].message.contains("contradicts -K"), "{faults:?}");
     }
 
     #[test]
@@ -421,10 +427,10 @@ mod tests {
             faults.remove(0).message
         };
         for file in ["typo.part", "genes/part", "genes.nex+G"] {
-            assert!(said(file).contains("is neither a model nor a file that is there"), "{file}");
+            assert!(said(file).contains("is neither a model nor an existing file"), "{file}");
         }
         for model in ["TYPO", "Q.TYPO", "GTR{1/2}", "GTR+G{1/2}", "LG+G.5"] {
-            assert!(!said(model).contains("a file that is there"), "{model}: {}", said(model));
+            assert!(!said(model).contains("an existing file"), "{model}: {}", said(model));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Models that are to be chosen from the data: asked for when the data are read, answered by the run.
+//! Models that are to be selected: which ones to compare is decided when the data are read.
 
 use super::models::ModelChoice;
 use crate::alignment::Alignment;
@@ -6,7 +6,7 @@ use crate::model_selection::Question;
 use crate::partition::{PartitionDef, detect_data_type};
 use crate::run::plan::Plan;
 
-/// What is to be chosen for a partition, and the scaler its line gives; `None` if it has a model.
+/// The models to compare for a partition, and the scaler its line gives; `None` if its model is given.
 pub(super) fn ask(
     def: &PartitionDef,
     choice: &ModelChoice,

@@ -1,11 +1,11 @@
-//! What users should know about data that are accepted: warnings that name taxa and partitions.
+//! Warnings and notes about data that are accepted; they name taxa and partitions.
 
 use crate::alignment::AlignmentSummary;
 use crate::error::abridged;
 use crate::partition::{Partition, format_ranges};
 use crate::taxa::Taxa;
 
-/// Fewest taxa of a partition that say anything about the topology.
+/// Fewest taxa with which a partition is informative about the topology.
 const MIN_INFORMATIVE_TAXA: usize = 4;
 /// Most warnings of one kind.
 const MAX_CASES: usize = 3;
@@ -15,11 +15,11 @@ const MAX_NAMES: usize = 20;
 /// Warnings and notes, in the order in which they arose.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Remarks {
-    /// What should be known before trusting a result.
+    /// What users should know before relying on a result.
     pub warnings: Vec<String>,
-    /// What is good to know.
+    /// Further information.
     pub notes: Vec<String>,
-    /// What is for the log alone.
+    /// Information for the log only.
     pub details: Vec<String>,
 }
 
@@ -45,7 +45,7 @@ pub(super) fn remark(
 ) {
     if !report.gap_taxa.is_empty() {
         remarks.warnings.push(format!(
-            "taxa without any data, whose place in a tree means nothing: {}",
+            "taxa without any data, whose position in the tree is arbitrary: {}",
             names(&report.gap_taxa)
         ));
     }
@@ -53,13 +53,13 @@ pub(super) fn remark(
     let surplus: usize = groups.iter().map(|group| group.len() - 1).sum();
     let each = |group: &Vec<String>| format!("taxa with identical sequences: {}", names(group));
     let summary = format!(
-        "{surplus} sequences are identical to an earlier one ({} groups, all of them in the log)",
+        "{surplus} sequences are identical to an earlier one ({} groups, all listed in the log)",
         groups.len()
     );
     remarks.warn_of_each(&summary, groups.iter().map(each).collect());
     if !report.gap_columns.is_empty() {
         remarks.notes.push(format!(
-            "columns without any data: {} of them, {}",
+            "columns without any data: {} ({})",
             report.gap_columns.len(),
             shorten(&format_ranges(&report.gap_columns))
         ));
@@ -69,33 +69,35 @@ pub(super) fn remark(
         let n = partition.patterns.num_tips();
         if n < MIN_INFORMATIVE_TAXA && n < taxa.len() {
             let consequence = match n {
-                0 => "it has no part in the likelihood, and its parameters are not optimised",
-                1 => "it says nothing about the tree, and its parameters are not optimised",
-                _ => "it says nothing about the topology",
+                0 => {
+                    "it does not contribute to the likelihood, and its parameters are not optimised"
+                }
+                1 => "it is not informative about the tree, and its parameters are not optimised",
+                _ => "it is not informative about the topology",
             };
             let plural = if n == 1 { "taxon" } else { "taxa" };
             let here = partition.patterns.tip_taxa.iter().map(|&taxon| taxa.name(taxon));
             let list = if n == 0 { String::new() } else { format!(" ({})", list_names(here)) };
             cases.push(format!(
-                "partition '{}' has data of {n} {plural}{list}: {consequence}",
+                "partition '{}' has data for {n} {plural}{list}: {consequence}",
                 abridged(&partition.name)
             ));
         }
     }
     let summary = format!(
-        "{} partitions have data of fewer than {MIN_INFORMATIVE_TAXA} taxa (all of them in the log)",
+        "{} partitions have data for fewer than {MIN_INFORMATIVE_TAXA} taxa (all listed in the log)",
         cases.len()
     );
     remarks.warn_of_each(&summary, cases);
     let strangers = strangers(taxa, partitions);
     let summary = format!(
-        "{} partitions share fewer than 2 taxa with the others (all of them in the log)",
+        "{} partitions share fewer than 2 taxa with the others (all listed in the log)",
         strangers.len()
     );
     remarks.warn_of_each(&summary, strangers);
 }
 
-/// Partitions whose place relative to the others is unknown: fewer than two taxa in common.
+/// Partitions whose taxa cannot be placed relative to those of the others: fewer than two taxa in common.
 fn strangers(taxa: &Taxa, partitions: &[Partition]) -> Vec<String> {
     let mut warnings = Vec::new();
     if partitions.len() < 2 {
@@ -118,7 +120,7 @@ fn strangers(taxa: &Taxa, partitions: &[Partition]) -> Vec<String> {
                 .first()
                 .map_or("none".to_string(), |name| format!("only {}", abridged(name)));
             warnings.push(format!(
-                "partition '{}' shares fewer than 2 taxa with the others ({found}): how its taxa lie \
+                "partition '{}' shares fewer than 2 taxa with the others ({found}): the position of its taxa \
                  among those of the others is arbitrary",
                 abridged(&partition.name)
             ));

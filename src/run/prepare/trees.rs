@@ -46,8 +46,8 @@ pub(super) fn read_trees(
     Ok(trees)
 }
 
-/// Hands over the trees of a file, with their numbers from 0; only one is in memory as syntax. `taxa` are those
-/// that the trees should have, if that is known.
+/// Passes on the trees of a file, with their numbers from 0; only one at a time is in memory as syntax. `taxa` are
+/// those that the trees should have, if they are known.
 ///
 /// # Errors
 /// [`Error::Input`] with the syntax faults, or else with all faults that `take` found; [`Error::Io`].
@@ -65,7 +65,7 @@ fn for_each_tree(
     let mut faults = Vec::new();
     let mut number = 0;
     while let Some(newick) = reader.next_tree() {
-        // A file of other trees has enough faults; what is no Newick is still looked for.
+        // With so many faults only errors of syntax are still collected.
         if faults.len() < MAX_FAULTS {
             collect(take(number, newick), &mut faults)?;
         }
@@ -94,7 +94,8 @@ pub(super) fn read_partition_trees(
     let with_data = partitions.iter().filter(|p| p.patterns.num_tips() > 0).count();
     if newicks.len() != with_data {
         let message = format!(
-            "{} trees, but {with_data} partitions with data: expected one tree for each, in their order",
+            "the file contains {} trees, but {with_data} partitions have data: expected one tree for each \
+             of these, in the order of the partitions",
             newicks.len()
         );
         return Err(Error::input(Place::file(file), message));
@@ -130,14 +131,18 @@ fn read_partition_tree(
     let missing = names(&mut expected.iter().copied().filter(|t| !subset.taxa.contains(t)));
     let surplus = names(&mut subset.taxa.iter().copied().filter(|t| !expected.contains(t)));
     if !missing.is_empty() {
-        faults.push(Fault::new(place.clone(), format!("the partition's tree lacks {missing}")));
+        faults.push(Fault::new(
+            place.clone(),
+            format!("the partition's tree lacks these taxa: {missing}"),
+        ));
     }
     if !surplus.is_empty() {
-        let message = format!("the partition has no data of {surplus}, which its tree has");
+        let message =
+            format!("the partition's tree has taxa without data in the partition: {surplus}");
         faults.push(Fault::new(place.clone(), message));
     }
     if !subset.has_lengths {
-        let message = "the partition's tree lacks branch lengths, which are all it is read for";
+        let message = "the partition's tree has branches without a length: every branch needs one";
         faults.push(Fault::new(place, message));
     }
     Ok(Some(subset))
@@ -158,13 +163,14 @@ pub(crate) fn read_one_tree(path: &Path) -> Result<NewickTree> {
     match only {
         Some(newick) if count == 1 => Ok(newick),
         _ => {
-            let message = format!("holds {count} trees, expected one: keep the tree that is meant");
+            let message =
+                format!("the file contains {count} trees, but one is expected: keep only that one");
             Err(Error::input(Place::file(path.display().to_string()), message))
         }
     }
 }
 
-/// All trees of a file, and their taxa, which are those of the first. Lengths are not looked at.
+/// All trees of a file, and their taxa, which are those of the first. Branch lengths are ignored.
 ///
 /// # Errors
 /// [`Error::Input`] with every fault of every tree, [`Error::Io`].
@@ -176,7 +182,7 @@ pub(crate) fn read_forest(path: &Path) -> Result<(Taxa, Vec<Tree>)> {
         if i == 0 {
             found = Some(own_taxa(&newick, &file)?);
         }
-        // Without the taxa of the first tree nothing can be said of the others.
+        // Without the taxa of the first tree the others cannot be checked.
         if let Some(taxa) = &found {
             trees.push(topology(newick, taxa, &file, "the first tree")?);
         }
@@ -198,7 +204,7 @@ pub(crate) fn own_taxa(newick: &NewickTree, file: &str) -> Result<Taxa> {
         let name = tip.name.clone().unwrap_or_default();
         let place = Place::file(file).at_line(tip.line as usize).at_column(tip.column as usize);
         if name.is_empty() {
-            faults.push(Fault::new(place, "a tip without a name"));
+            faults.push(Fault::new(place, "the tip has no name: add one"));
         } else if !seen.insert(name.clone()) {
             faults.push(Fault::new(place.named(name), "this taxon is in the tree twice"));
         } else {
@@ -212,8 +218,8 @@ pub(crate) fn own_taxa(newick: &NewickTree, file: &str) -> Result<Taxa> {
     }
 }
 
-/// All trees of a file over the taxa of `reference`, the name of what has them. Lengths are not
-/// looked at.
+/// All trees of a file over the taxa of `reference`, which names the source of the taxa. Branch lengths are
+/// ignored.
 ///
 /// # Errors
 /// [`Error::Input`] with every fault of every tree, [`Error::Io`].
@@ -233,7 +239,7 @@ fn topology(mut newick: NewickTree, taxa: &Taxa, file: &str, reference: &str) ->
     Ok(tree?.0)
 }
 
-/// Faults about taxa speak of the alignment, which is what a tree is usually held against.
+/// Faults about taxa name the alignment, with which a tree is usually compared; here they name `reference`.
 fn against(error: Error, reference: &str) -> Error {
     match error {
         Error::Input(mut faults) => {

@@ -1,4 +1,4 @@
-//! What a run will take, estimated before anything is computed: memory and time.
+//! Estimates of the memory and time of a run, made before anything is computed.
 
 use crate::alphabet::Code;
 use crate::likelihood::engine::layout::{Dims, block_lens, num_vectors};
@@ -9,10 +9,10 @@ use crate::search::SearchEffort;
 
 /// Bytes of the program itself, its threads and buffers.
 const BASE_BYTES: u64 = 4 << 20;
-/// What an engine takes beside likelihood vectors: sumtables, P-matrices, vectors on trial.
+/// Memory of an engine relative to its likelihood vectors: sumtables, P-matrices and trial vectors included.
 const BESIDE_VECTORS: f64 = 1.15;
 
-/// What one likelihood takes.
+/// Memory and work of one likelihood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Cost {
     /// Bytes of likelihood vectors and their scalers.
@@ -21,15 +21,15 @@ pub(crate) struct Cost {
     pub tip_bytes: u64,
     /// Bytes of the columns as parsimony sees them, with a view along every edge in both directions.
     pub parsimony_bytes: u64,
-    /// Rows (one pattern, one rate category, four states) computed in a full traversal; one of more
-    /// states counts as the products in it.
+    /// Rows (one pattern, one rate category, four states) computed in a full traversal; a row of more
+    /// states counts in proportion to its products.
     pub rows: u64,
     /// The largest number of states.
     pub states: usize,
 }
 
 impl Cost {
-    /// Of these partitions with so many taxa in each.
+    /// Of these partitions, with the number of taxa in each.
     pub(crate) fn of(partitions: &[Partition], num_tips: &[usize]) -> Self {
         let mut cost = Cost::default();
         for (partition, &tips) in partitions.iter().zip(num_tips) {
@@ -69,12 +69,12 @@ impl Cost {
         (self.clv_bytes as f64 * BESIDE_VECTORS) as u64 + self.tip_bytes + self.parsimony_bytes
     }
 
-    /// Seconds of processor time that a plan takes, or `None` for one that makes no likelihoods. A guess:
-    /// on 15 alignments of 12 to 500 taxa it was within a factor of 2.5.
+    /// Seconds of processor time that a plan takes, or `None` for one that computes no likelihoods. An
+    /// estimate: on 15 alignments of 12 to 500 taxa it was within a factor of 2.5.
     pub(crate) fn seconds(&self, plan: &Plan, num_taxa: usize, num_trees: usize) -> Option<f64> {
         // Seconds of a search per row of a traversal, by the number of taxa: the larger the tree, the more
-        // rounds and places. Fitted to those alignments on one core with AVX-512. Products of larger
-        // matrices fill the registers better.
+        // rounds and regraft positions. Fitted to those alignments on one core with AVX-512. Products of
+        // larger matrices use the registers better.
         let speed = if self.states > 4 { 0.3e-6 } else { 1e-6 } * self.rows as f64;
         let taxa = num_taxa as f64;
         let fast = speed * (2.0 + taxa / 250.0);

@@ -1,7 +1,7 @@
 //! Independent jobs on several threads, with results and events in the order of the jobs.
 //!
-//! Replicates and starting trees do not need each other, so one thread for each is faster than many
-//! threads inside one likelihood. The log must not show which of them finished first.
+//! Replicates and starting trees are independent, so one thread for each is faster than many threads
+//! inside one likelihood. The log must not depend on which of them finishes first.
 
 use crate::error::Result;
 use crate::observer::{Advance, Event, Observer};
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
-/// A job must have come this much further before the others' waiting for the display pays.
+/// A job reports its share only when it has grown by this much, because the others wait for the report.
 const SHARE_WORTH_TELLING: f64 = 0.01;
 
 /// Independent jobs of one kind.
@@ -24,7 +24,7 @@ pub(crate) struct Jobs {
 }
 
 impl Jobs {
-    /// How far all jobs are, when so many are done and all of them together have come to `sum` jobs.
+    /// How far all jobs have come: `done` of them are done, and the shares of all add up to `sum`.
     fn advance(&self, done: usize, phase: Option<f64>, sum: Option<f64>) -> Advance {
         let whole = sum.map(|sum| sum / self.count as f64);
         let pieces = (self.count > 1).then_some((self.noun, done, self.count));
@@ -154,7 +154,7 @@ impl<'b> Recorder<'_, 'b> {
 impl Observer for Recorder<'_, '_> {
     fn event(&mut self, event: &Event) {
         self.events.push(match event {
-            // When it is heard of, it is over.
+            // The phase is over when the event is passed on.
             Event::Phase { name } => Event::Detail(name.clone()),
             other => other.clone(),
         });

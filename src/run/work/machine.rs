@@ -1,4 +1,4 @@
-//! How many threads, which engine, and evaluators made with them.
+//! The number of threads, the engine, and evaluators made with them.
 
 use super::cost::{Cost, format_bytes};
 use crate::error::{Error, Result};
@@ -28,7 +28,7 @@ impl Machine {
     /// are cores.
     ///
     /// # Errors
-    /// [`Error::Usage`] if this machine lacks the instruction set that is asked for.
+    /// [`Error::Usage`] if this machine does not have the requested instruction set.
     pub fn new(plan: &Plan, partitions: &[Partition]) -> Result<(Self, Option<String>)> {
         let (threads, warning) = choose_threads(plan.run.threads, count_rows(partitions));
         let instruction_set = plan.run.instruction_set;
@@ -63,7 +63,7 @@ impl Machine {
         let jobs_in_memory = (free.saturating_sub(shared) / job) as usize;
         if jobs_in_memory == 0 {
             return Err(Error::Failed(format!(
-                "this run needs about {} of memory, and {} are free: nothing was computed. Likelihood \
+                "this run needs about {} of memory, but only {} are free; nothing was computed. Likelihood \
                  vectors take taxa x patterns x rate categories x states x 8 bytes: use fewer rate \
                  categories (+G4), fewer taxa or columns, or a machine with more memory",
                 format_bytes(shared + job),
@@ -73,10 +73,10 @@ impl Machine {
         Ok(Machine { jobs_in_memory, ..self })
     }
 
-    /// How `num_jobs` independent computations share the threads the user allows: how many run at a
-    /// time, and the machine for each. A thread for each job is fastest, because it waits for nobody;
-    /// with fewer jobs than threads, many threads in one job at a time are faster if there is work
-    /// for them.
+    /// How `num_jobs` independent computations share the threads that the user allows: how many run at a
+    /// time, and the machine for each. One thread for each job is fastest, because it never waits; with
+    /// fewer jobs than threads, many threads in one job at a time are faster if there is enough work for
+    /// them.
     pub fn share_out(self, plan: &Plan, num_jobs: usize) -> (usize, Self) {
         let threads = allowed_threads(plan);
         let at_once = threads.min(num_jobs).min(self.jobs_in_memory).max(1);
@@ -123,7 +123,7 @@ impl Machine {
     }
 }
 
-/// Runs something that uses rayon on no more threads than the user allows.
+/// Runs work that uses rayon on no more threads than the user allows.
 pub fn with_threads<T: Send>(plan: &Plan, work: impl FnOnce() -> T + Send) -> T {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(allowed_threads(plan));
     pool.build().expect("the system can start threads").install(work)

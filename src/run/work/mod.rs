@@ -1,5 +1,5 @@
-//! What commands work with: threads and kernels (`machine`), what a run will take (`cost`), independent
-//! jobs (`jobs`), where words and results go (`record`), and all of it together with the data (`session`).
+//! What commands work with: threads and kernels (`machine`), estimates of memory and time (`cost`), independent
+//! jobs (`jobs`), messages and results (`record`), and all of it together with the data (`session`).
 
 mod cost;
 mod jobs;

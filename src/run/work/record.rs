@@ -1,4 +1,4 @@
-//! [`RunRecord`]: where the words and results of a run go, from its first line to its last file.
+//! [`RunRecord`]: the messages and results of a run, from its first line to its last file.
 
 use crate::error::{Error, Result};
 use crate::output::{OutputFiles, OutputKind, Progress, Report, pairs};
@@ -17,7 +17,7 @@ pub(crate) struct RunRecord {
 }
 
 impl RunRecord {
-    /// Reserves the run's files and says what is to be done.
+    /// Reserves the files of the run.
     ///
     /// # Errors
     /// Those of [`OutputFiles::reserve`].
@@ -26,7 +26,7 @@ impl RunRecord {
         let inputs = plan.input_files();
         let replaced = plan.replaced_kinds();
         let files = OutputFiles::reserve(&plan.output.prefix, &kinds, redo, &replaced, &inputs)?;
-        // A check is a question: its answer is all that the user wants to see.
+        // A check prints its result only.
         let quiet = plan.output.quiet || plan.command == Command::Check;
         Ok(RunRecord {
             progress: Progress::on_terminal(quiet),
@@ -50,7 +50,7 @@ impl RunRecord {
         Ok(())
     }
 
-    /// Writes a result, whole, now.
+    /// Writes a result file as a whole.
     ///
     /// # Errors
     /// A file that cannot be written.
@@ -62,8 +62,8 @@ impl RunRecord {
         Ok(())
     }
 
-    /// The run has ended early. One that was refused leaves nothing, one that failed the log and what was
-    /// written before.
+    /// The run has ended early. A run that was refused leaves nothing; a run that failed leaves the log and
+    /// what was written before.
     pub(crate) fn fail(mut self, error: &Error) {
         self.progress.detail_about_run(&format!("failed: {error}"));
         if error.exit_code() == 2 {
@@ -71,7 +71,7 @@ impl RunRecord {
         }
     }
 
-    /// Writes the report, tells what was written, and ends the log.
+    /// Writes the report, lists the files that were written, and ends the log.
     ///
     /// # Errors
     /// A file that cannot be written, the log among them.
@@ -90,7 +90,7 @@ impl RunRecord {
         if kinds.contains(&OutputKind::Log) {
             self.written.push((OutputKind::Log, self.files.path(OutputKind::Log)));
         }
-        // The most wanted come first.
+        // The most important ones come first.
         self.written.sort_by_key(|(kind, _)| *kind as u8);
         let names: Vec<String> =
             self.written.iter().map(|(_, path)| path.display().to_string()).collect();

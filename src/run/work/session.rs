@@ -1,4 +1,4 @@
-//! What the commands that compute likelihoods share: data, machine, and where events go.
+//! What the commands that compute likelihoods have in common: data, machine, and the record of the run.
 
 use super::cost::Cost;
 use super::jobs::Jobs;
@@ -18,16 +18,16 @@ use crate::tree::{NewickOptions, Tree, write_newick};
 /// Most rows of a table that a terminal shows.
 const MAX_ROWS: usize = 30;
 
-/// What is read-only while a run computes: shared by all its threads.
+/// What does not change while a run computes; shared by all its threads.
 #[derive(Debug)]
 pub(crate) struct Setup<'a> {
-    /// What is to be done.
+    /// The plan of the run.
     pub plan: &'a Plan,
     /// The data.
     pub loaded: Loaded,
     /// Threads and kernels.
     pub machine: Machine,
-    /// How branch lengths are tied.
+    /// How branch lengths are linked.
     pub linkage: BrlenLinkage,
 }
 
@@ -35,12 +35,12 @@ pub(crate) struct Setup<'a> {
 pub(crate) struct Session<'a> {
     /// Data and machine.
     pub setup: Setup<'a>,
-    /// Where its words and results go.
+    /// The record of the run: messages and results.
     pub record: &'a mut RunRecord,
 }
 
 impl<'a> Session<'a> {
-    /// Reads the data and says what they are like.
+    /// Reads the data and describes them.
     ///
     /// # Errors
     /// Refused input, or kernels that this machine lacks.
@@ -88,7 +88,7 @@ impl<'a> Session<'a> {
         self.record.progress.stage(name, None);
     }
 
-    /// Takes note of an event.
+    /// Reports an event.
     pub(crate) fn event(&mut self, event: Event) {
         self.record.progress.event(&event);
     }
@@ -109,7 +109,7 @@ impl<'a> Session<'a> {
         self.record.report.run.threads = at_once.max(machine.threads());
         let (threads, kernels) = (machine.threads(), machine.engine().instruction_set);
         self.record.progress.detail_about_run(&format!(
-            "{at_once} at a time, threads in each: {threads}, kernels: {kernels}"
+            "computations at the same time: {at_once}, threads in each: {threads}, kernels: {kernels}"
         ));
         let setup = &self.setup;
         let jobs = Jobs { noun, count, at_once };
@@ -173,18 +173,18 @@ pub(crate) struct Described {
     pub full: String,
 }
 
-/// The alignment and its partitions, as the user should see them before anything is computed.
+/// The alignment and its partitions, as they are shown before anything is computed.
 pub(crate) fn describe_data(loaded: &Loaded) -> Described {
     let (taxa, sites) = (loaded.taxa.len(), loaded.num_sites);
     let patterns = loaded.num_patterns();
-    let mut text = format!("{taxa} taxa, {sites} sites, {patterns} distinct columns (patterns)");
+    let mut text = format!("{taxa} taxa, {sites} sites, {patterns} patterns (distinct columns)");
     text.push_str(&format!(
-        ", {:.1} % of the cells undetermined\n",
+        ", {:.1} % of the characters undetermined\n",
         100.0 * loaded.report.undetermined_fraction
     ));
     if loaded.partitions.len() > 1 {
         text.push_str(&format!(
-            "{} partitions, gappyness (cells of taxa without data in the partition) {:.1} %\n",
+            "{} partitions, gappyness {:.1} % (taxon x partition cells without data)\n",
             loaded.partitions.len(),
             100.0 * loaded.gappyness
         ));
@@ -209,7 +209,9 @@ pub(crate) fn describe_data(loaded: &Loaded) -> Described {
     let header = ["partition", "type", "model", "sites", "patterns", "taxa"];
     let is_codon = |p: &Partition| matches!(p.model.data_type, DataType::Codon(_));
     let codons = match loaded.partitions.iter().any(is_codon) {
-        true => "Sites of a codon partition are codons, and its branch lengths are per codon.\n",
+        true => {
+            "In codon partitions, a site is a codon, and branch lengths are substitutions per codon.\n"
+        }
         false => "",
     };
     let full = format!("{text}{}{codons}", table(&header, &rows));
