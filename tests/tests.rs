@@ -29,6 +29,9 @@ mod determinism;
 // Data of several types in one run.
 mod mixed_data;
 
+// Every engine computes the same numbers, or the same bits, by every verb of the contract.
+mod backends_agree;
+
 // Thousands of taxa: no likelihood is lost to underflow.
 mod underflow;
 

@@ -3,10 +3,13 @@
 use super::engine::{Checked, Engine, EngineError, EngineOptions, GeneData, Result};
 use super::{cpu, naive};
 
+/// Makes an engine for the data of some genes.
+pub(super) type Make = fn(&[GeneData], &EngineOptions) -> Result<Box<dyn Engine>>;
+
 /// An engine that can be made.
 pub(super) struct Entry {
     pub(super) name: &'static str,
-    pub(super) make: fn(&[GeneData], &EngineOptions) -> Result<Box<dyn Engine>>,
+    pub(super) make: Make,
     /// The instruction set that it would take, if this machine has it.
     pub(super) instruction_set: fn(&EngineOptions) -> Result<&'static str>,
     /// The engine that a run goes on with when this one has failed.

@@ -8,7 +8,7 @@ use super::rates::Heterogeneity;
 
 /// A parameter to be estimated.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct FreeParameter {
+pub struct FreeParameter {
     /// Its name, as shown to users.
     pub name: String,
     /// Its value.
@@ -29,7 +29,7 @@ impl Model {
     /// Its free parameters, in a fixed order: rate classes relative to the last, or kappa and omega;
     /// frequencies relative to the last; alpha, or free rates and weights relative to the last;
     /// proportion of invariant sites.
-    pub(crate) fn free_parameters(&self) -> Vec<FreeParameter> {
+    pub fn free_parameters(&self) -> Vec<FreeParameter> {
         let mut all = Vec::new();
         match &self.exchange {
             Exchange::Classes(classes) => {
@@ -88,7 +88,7 @@ impl Model {
     ///
     /// # Panics
     /// If there are not as many values.
-    pub(crate) fn set_free_parameters(&mut self, values: &[f64]) {
+    pub fn set_free_parameters(&mut self, values: &[f64]) {
         let mut values = values.iter().copied();
         let mut next = || values.next().expect("as many values as free parameters");
         match &mut self.exchange {

@@ -61,4 +61,4 @@ pub use rates::{FreeRates, Gamma, Heterogeneity, Invariant, RateCats};
 pub use user_matrix::UserMatrix;
 
 pub(crate) use auto::{AutoData, AutoModel};
-pub(crate) use free::FreeParameter;
+pub use free::FreeParameter;

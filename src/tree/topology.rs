@@ -309,7 +309,7 @@ impl Tree {
     }
 
     /// Nodes on `node`'s side of `edge` in pre-order, each with the edge by which it was reached.
-    pub(crate) fn preorder(&self, node: NodeId, edge: EdgeId) -> Vec<(NodeId, EdgeId)> {
+    pub fn preorder(&self, node: NodeId, edge: EdgeId) -> Vec<(NodeId, EdgeId)> {
         let mut order = Vec::new();
         let mut stack = vec![(node, edge)];
         while let Some((node, edge)) = stack.pop() {

@@ -2,7 +2,9 @@
 
 use super::unit::{GeneKernels, Scratch, Unit};
 use super::workers::{CpuEngine, Region};
-use crate::likelihood::engine::{Derivatives, Operation, Result, SweepJob, SweepProgram, Vector};
+use crate::likelihood::engine::{
+    Derivatives, EdgeJob, Operation, Result, SweepJob, SweepProgram, Vector,
+};
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard};
 
@@ -32,6 +34,18 @@ pub struct WholeGene<'a> {
     /// Slots of the gene's temporaries.
     pub slots: &'a [u32],
     pub scratch: &'a mut Scratch,
+}
+
+impl WholeGene<'_> {
+    /// The gene's log-likelihood at an edge whose ends are stored.
+    pub fn log_likelihood(&mut self, job: &EdgeJob) -> f64 {
+        let mut total = 0.0;
+        for unit in &mut self.units {
+            unit.log_likelihoods(self.with, job, None, self.scratch);
+            unit.sums.iter().for_each(|sums| total += sums[0]);
+        }
+        total
+    }
 }
 
 impl Derivatives for WholeGene<'_> {

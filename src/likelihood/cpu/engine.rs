@@ -8,7 +8,7 @@ use super::workers::{CpuEngine, loads_of, lock};
 use crate::likelihood::engine::layout::num_clvs;
 use crate::likelihood::engine::{
     Capabilities, EdgeJob, Engine, EngineOptions, GeneData, GeneModel, InsertionProgram,
-    ModelBlock, Result, SweepProgram, TraversalDescriptor, TrialProgram, run_sweep,
+    ModelBlock, Result, SweepJob, SweepProgram, TraversalDescriptor, TrialProgram, run_sweep,
 };
 use crate::model::Model;
 use crate::parallel::{UnitCost, WholeTask, deal, deal_whole};
@@ -243,14 +243,11 @@ impl CpuEngine {
         together.extend(alone.filter(|(i, _)| split.contains(i)).map(|(_, sweep)| sweep));
         for Sweep { program, steps, slots } in together {
             run_sweep(program, steps.clone(), &mut AllWorkers::new(self, slots))?;
-        }
-        for Sweep { program, steps, slots } in &mut sweeps {
+            // At once: the next sweep may need the places of this one's temporaries.
             if steps.end == program.steps.len() && !program.finish.is_empty() {
-                let jobs = program.finish.iter().map(|job| {
-                    let edge = program.edge_job(job);
-                    EdgeJob { ends: edge.ends.map(|end| resolve(end, &slots[job.member])), ..edge }
-                });
-                program.finish_lnls = self.edge_log_likelihoods(&jobs.collect::<Vec<_>>());
+                let jobs: Vec<EdgeJob> =
+                    program.finish.iter().map(|job| finish_job(program, job, slots)).collect();
+                program.finish_lnls = self.edge_log_likelihoods(&jobs);
             }
         }
         Ok(())
@@ -288,8 +285,14 @@ impl CpuEngine {
                 let gene = program.genes[0].gene;
                 let units = units[gene_units[gene].clone()].iter().map(lock).collect();
                 let with = GeneKernels { kernels, model: &models[gene] };
-                let mut derivatives = WholeGene { with, units, slots: &slots[0], scratch };
-                *result = run_sweep(program, steps.clone(), &mut derivatives);
+                let mut whole = WholeGene { with, units, slots: &slots[0], scratch };
+                *result = run_sweep(program, steps.clone(), &mut whole);
+                if steps.end == program.steps.len() {
+                    let job = |job| finish_job(program, job, slots);
+                    let jobs: Vec<EdgeJob> = program.finish.iter().map(job).collect();
+                    program.finish_lnls =
+                        jobs.iter().map(|job| whole.log_likelihood(job)).collect();
+                }
             }
         });
         sweeps.into_iter().try_for_each(|sweep| {
@@ -315,4 +318,10 @@ impl CpuEngine {
         }
         scores
     }
+}
+
+/// An edge whose likelihood is wanted at the end of a sweep, with slots for temporaries.
+fn finish_job(program: &SweepProgram, job: &SweepJob, slots: &[Vec<u32>]) -> EdgeJob {
+    let edge = program.edge_job(job);
+    EdgeJob { ends: edge.ends.map(|end| resolve(end, &slots[job.member])), ..edge }
 }

@@ -88,6 +88,8 @@ impl Evaluator {
         if !self.new_models.is_empty() {
             self.new_models.sort_unstable();
             self.new_models.dedup();
+            let num_taxa = |gene: usize| self.restrictions[self.genes[gene].set].taxa().len();
+            self.new_models.retain(|&gene| num_taxa(gene) >= 2);
             let model = |&gene: &usize| (gene, &self.genes[gene].model);
             let models: Vec<(usize, &Model)> = self.new_models.iter().map(model).collect();
             result = self.engine.set_models(&models);
@@ -160,9 +162,7 @@ impl Evaluator {
     /// Sets a gene's model, with as many rate categories as before. The engine gets it, with all others
     /// that were set, when something is to be computed.
     pub fn set_model(&mut self, gene: usize, model: &Model) {
-        if self.num_taxa_of(gene) > 1 {
-            self.new_models.push(gene);
-        }
+        self.new_models.push(gene);
         let state = &mut self.genes[gene];
         state.model.clone_from(model);
         state.tree.invalidate();

@@ -2,7 +2,7 @@
 
 use super::start::{StartLengths, StartTree, make_starts, write_starts};
 use crate::error::Result;
-use crate::likelihood::{BrlenLinkage, EngineError, Evaluator};
+use crate::likelihood::{self, BrlenLinkage, Evaluator};
 use crate::model::Model;
 use crate::observer::{Event, Observer};
 use crate::output::OutputKind;
@@ -133,12 +133,13 @@ pub fn climb(
             Some(state) => Search::resume(&mut evaluator, models, &data, &options, state),
         };
         let next = machine.after_failure();
-        match run_to_the_end(search, next.is_some(), observer) {
+        let mut kept = None;
+        match run_to_the_end(search, next.map(|_| &mut kept), observer) {
             Ok(()) => break,
-            Err((error, before)) => {
-                let (Some(next), Some(before)) = (next, before) else { return Err(error.into()) };
+            Err(error) => {
+                let (Some(next), Some(before)) = (next, kept) else { return Err(error.into()) };
                 let name = next.engine().engine;
-                let message = format!("{error}; the search goes on with the {name} engine");
+                let message = format!("{error}; the search continues with the {name} engine");
                 observer.event(&Event::Warning(message));
                 next.replace_engine(&mut evaluator, partitions, models)?;
                 (machine, state) = (next, Some(before));
@@ -149,15 +150,17 @@ pub fn climb(
     Ok((evaluator, lnl))
 }
 
-/// Step by step; with an error comes the state before the step that failed, if it is to be kept.
+/// Step by step. The state before each step is kept if there is a place for it.
 fn run_to_the_end(
     mut search: Search,
-    keep_state: bool,
+    mut kept: Option<&mut Option<SearchState>>,
     observer: &mut dyn Observer,
-) -> std::result::Result<(), (EngineError, Option<SearchState>)> {
+) -> likelihood::Result<()> {
     while !search.is_done() {
-        let before = keep_state.then(|| search.state());
-        search.step(observer).map_err(|error| (error, before))?;
+        if let Some(kept) = &mut kept {
+            **kept = Some(search.state());
+        }
+        search.step(observer)?;
     }
     Ok(())
 }

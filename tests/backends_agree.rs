@@ -1,0 +1,306 @@
+//! What every engine must compute: a suite that takes an engine's constructor, goes through every verb on
+//! every type of data, and compares the numbers with those of another engine.
+
+use mlsearch::alignment::Patterns;
+use mlsearch::likelihood::engine::{Engine, GeneData};
+use mlsearch::likelihood::select::{INSTRUCTION_SETS, choose_engine, make_engine};
+use mlsearch::likelihood::{BranchOptions, BrlenLinkage, EngineOptions, Evaluator};
+use mlsearch::model::Model;
+use mlsearch::rng::{Purpose, Rng, stream};
+use mlsearch::simulate::{SimModel, simulate_states, yule_tree};
+use mlsearch::tree::{EdgeId, NodeId, Tree};
+use rand::RngExt;
+
+/// Makes an engine for the data of some genes.
+type Constructor<'a> = &'a dyn Fn(&[GeneData]) -> Box<dyn Engine>;
+
+/// A tree with genes, each over some of the taxa.
+struct Case {
+    name: &'static str,
+    tree: Tree,
+    genes: Vec<(GeneData, Vec<usize>, Model)>,
+}
+
+/// A gene: model, number of taxa, number of sites.
+type Shape = (&'static str, usize, usize);
+
+const GTR: &str = "GTR{1.2/3.1/0.7/0.9/4.2/1}+FU{0.3/0.2/0.15/0.35}+G4{0.5}";
+const HKY_I: &str = "HKY{2.5}+FU{0.1/0.4/0.3/0.2}+I{0.2}+G3{0.8}";
+
+/// Data types, mixtures, corrections of ascertainment bias, genes of every size, several blocks of
+/// patterns, and trees so deep that vectors are scaled (above 1 000 taxa per rate category).
+const CASES: &[(&str, usize, &[Shape])] = &[
+    ("DNA, one gene", 9, &[(GTR, 9, 300)]),
+    ("DNA, one taxon has no data", 8, &[(GTR, 7, 60)]),
+    (
+        "DNA, gappy",
+        11,
+        &[
+            (GTR, 11, 200),
+            (HKY_I, 7, 40),
+            (GTR, 5, 137),
+            ("JC", 4, 20),
+            (GTR, 3, 9),
+            (HKY_I, 2, 12),
+            (GTR, 1, 5),
+            (GTR, 0, 0),
+        ],
+    ),
+    (
+        "mixed types",
+        8,
+        &[
+            (HKY_I, 8, 90),
+            ("LG+G4{0.7}", 6, 30),
+            ("BIN+FU{0.3/0.7}+G3{0.4}", 7, 40),
+            ("MULTI7_MK+FE", 5, 20),
+            ("GY{2/0.3}+FE+G2{0.7}", 5, 12),
+        ],
+    ),
+    ("protein mixture", 7, &[("LG4X", 7, 25), ("LG+R3{0.4/0.8/2}{0.3/0.4/0.3}", 5, 140)]),
+    (
+        "ascertainment bias",
+        8,
+        &[
+            ("GTR{1/2/1/1/2/1}+FU{0.3/0.2/0.2/0.3}+G4{0.5}+ASC_LEWIS", 8, 150),
+            ("HKY{2}+FU{0.3/0.2/0.2/0.3}+ASC_FELS{17}", 6, 40),
+            ("JC+G4{0.4}+ASC_STAM{3/1/2/9}", 5, 30),
+            ("MULTI5_MK+FE+ASC_LEWIS", 7, 20),
+        ],
+    ),
+    ("scaled per pattern", 400, &[(GTR, 400, 12), (HKY_I, 300, 9)]),
+    ("scaled per category", 1100, &[(GTR, 1100, 8)]),
+];
+
+fn case(name: &'static str, num_taxa: usize, shapes: &[Shape]) -> Case {
+    let mut rng = stream(11, Purpose::Test, num_taxa as u64);
+    let tree = yule_tree(num_taxa, 0.15, &mut rng);
+    let genes = shapes.iter().map(|shape| gene(&tree, *shape, &mut rng)).collect();
+    Case { name, tree, genes }
+}
+
+/// Sequences along the tree, of some of the taxa, with gaps.
+fn gene(
+    tree: &Tree,
+    (text, num_taxa, num_sites): Shape,
+    rng: &mut Rng,
+) -> (GeneData, Vec<usize>, Model) {
+    let model = Model::parse(text).expect("a model");
+    let (matrices, cats) = (model.eigen_models(), model.rate_cats());
+    let sim_model = SimModel { matrices: &matrices, cats: &cats };
+    let states = simulate_states(tree, &sim_model, num_sites, rng);
+    let mut taxa: Vec<usize> = (0..tree.num_tips()).collect();
+    while taxa.len() > num_taxa {
+        taxa.remove(rng.random_range(0..taxa.len()));
+    }
+    let data_type = model.data_type;
+    let is_biased = model.ascertainment.is_some();
+    let patterns = Patterns::compress(data_type, tree.num_tips(), num_sites, |taxon, row| {
+        for (site, code) in row.iter_mut().enumerate() {
+            // Invariable sites cannot have been seen where the model says so: two taxa differ everywhere.
+            let state = match is_biased && taxon == taxa[0] {
+                true => (usize::from(states[taxa[1]][site]) + 1) % model.num_states(),
+                false => usize::from(states[taxon][site]),
+            };
+            let is_gap = !is_biased && (taxon + 3 * site).is_multiple_of(11);
+            let has_data = taxa.contains(&taxon) && !is_gap;
+            *code = match has_data {
+                true => data_type.code_of_state(state),
+                false => data_type.undetermined(),
+            };
+        }
+    });
+    let taxa = patterns.tip_taxa.clone();
+    (GeneData::new(&patterns, &model), taxa, model)
+}
+
+impl Case {
+    fn evaluator(&self, linkage: BrlenLinkage, make: Constructor) -> Evaluator {
+        let data: Vec<GeneData> = self.genes.iter().map(|gene| gene.0.clone()).collect();
+        let genes = self.genes.iter().map(|(data, taxa, model)| (data, &taxa[..], model.clone()));
+        let mut evaluator =
+            Evaluator::new(self.tree.clone(), genes.collect(), linkage, make(&data));
+        if linkage == BrlenLinkage::Scaled {
+            for gene in 0..self.genes.len() {
+                evaluator.set_brlen_scaler(gene, 0.7 + 0.1 * gene as f64);
+            }
+        }
+        evaluator
+    }
+}
+
+/// Numbers with what they are.
+#[derive(Default)]
+struct Found(Vec<(String, f64)>);
+
+impl Found {
+    fn note(&mut self, what: &str, values: impl IntoIterator<Item = f64>) {
+        self.0.extend(values.into_iter().map(|value| (what.to_string(), value)));
+    }
+}
+
+/// Subtrees of a tree, a few of them: where each hangs, and edges that it could be put into.
+fn subtrees(tree: &Tree) -> Vec<((NodeId, EdgeId), Vec<EdgeId>)> {
+    let inner: Vec<NodeId> = tree.nodes().skip(tree.num_tips()).collect();
+    let mut found = Vec::new();
+    for &attach in inner.iter().step_by(inner.len().div_ceil(4)) {
+        for (_, pendant) in tree.links(attach) {
+            let mut edges = Vec::new();
+            for (node, edge) in tree.other_links(attach, pendant) {
+                edges.extend(tree.preorder(node, edge).into_iter().skip(1).map(|(_, edge)| edge));
+            }
+            edges.truncate(8);
+            if !edges.is_empty() {
+                found.push(((attach, pendant), edges));
+            }
+        }
+    }
+    found
+}
+
+/// Every verb, on one case: what an engine computes.
+fn everything(case: &Case, linkage: BrlenLinkage, make: Constructor) -> Found {
+    let mut found = Found::default();
+    let mut evaluator = case.evaluator(linkage, make);
+    let evaluator = &mut evaluator;
+    found.note("likelihood", evaluator.gene_log_likelihoods().expect("an engine"));
+    for gene in 0..evaluator.num_genes() {
+        let lnls = evaluator.pattern_log_likelihoods(gene).expect("an engine");
+        found.note("likelihood of a pattern", lnls);
+        if evaluator.num_taxa_of(gene) >= 2 {
+            evaluator.set_virtual_root(gene, EdgeId(1.min(evaluator.num_taxa_of(gene) as u32 - 2)));
+        }
+    }
+    found.note("likelihood at another root", evaluator.gene_log_likelihoods().expect("an engine"));
+    regrafts(evaluator, &mut found);
+    let options = BranchOptions { max_sweeps: 2, lnl_epsilon: 0.01, gain_tolerance: 1e-6 };
+    found.note("optimised", [evaluator.optimize_branches(&options).expect("an engine")]);
+    found.note("optimised gene", evaluator.gene_log_likelihoods().expect("an engine"));
+    // A replicate of the same sites, and another model.
+    for (gene, (data, ..)) in case.genes.iter().enumerate() {
+        let weights: Vec<f64> = (0..data.weights.len()).map(|i| (i % 3) as f64).collect();
+        evaluator.set_pattern_weights(gene, &weights).expect("an engine");
+    }
+    found.note("other weights", evaluator.gene_log_likelihoods().expect("an engine"));
+    for (gene, (.., model)) in case.genes.iter().enumerate() {
+        let mut model = model.clone();
+        let values = model.free_parameters().into_iter().map(|p| (p.value * 1.1).clamp(p.lo, p.hi));
+        let values: Vec<f64> = values.collect();
+        model.set_free_parameters(&values);
+        evaluator.set_model(gene, &model);
+    }
+    found.note("other model", evaluator.gene_log_likelihoods().expect("an engine"));
+    found.note("optimised again", [evaluator.optimize_branches(&options).expect("an engine")]);
+    found
+}
+
+/// Pruning, scoring, trying and moving, one by one and as one batch, which must be the same.
+fn regrafts(evaluator: &mut Evaluator, found: &mut Found) {
+    let subtrees = subtrees(evaluator.tree());
+    let places: Vec<_> = subtrees.iter().map(|(place, _)| *place).collect();
+    for tolerance in [None, Some(1e-2)] {
+        let prunes = evaluator.prune(&places, tolerance).expect("an engine");
+        let requests: Vec<_> =
+            prunes.iter().zip(&subtrees).map(|(prune, (_, edges))| (prune, &edges[..])).collect();
+        let together = evaluator.score(&requests).expect("an engine");
+        let pairs: Vec<_> = requests.iter().map(|(prune, edges)| (*prune, edges[0])).collect();
+        let tried_together = evaluator.try_insertions(&pairs, 1e-2, -1e9).expect("an engine");
+        for (i, (place, edges)) in subtrees.iter().enumerate() {
+            let prune = &evaluator.prune(&[*place], tolerance).expect("an engine")[0];
+            let scores = evaluator.score(&[(prune, edges)]).expect("an engine").swap_remove(0);
+            assert_eq!(scores, together[i], "scored alone and in a batch");
+            let trials = evaluator.try_insertions(&[(prune, edges[0])], 1e-2, -1e9);
+            let trials = trials.expect("an engine");
+            assert_eq!(trials[0], tried_together[i], "tried alone and in a batch");
+            found.note("score", scores);
+            found.note("trial", [trials[0].lnl]);
+            // One that is given up after its first branch.
+            let given_up = evaluator.try_insertions(&[(prune, edges[0])], 1e-2, 0.0);
+            found.note("trial given up", [given_up.expect("an engine")[0].lnl]);
+        }
+        for (place, edges) in &subtrees {
+            let prune = &evaluator.prune(&[*place], tolerance).expect("an engine")[0];
+            let trials = evaluator.try_insertions(&[(prune, edges[0])], 1e-2, -1e9);
+            let moved = evaluator.insert(prune, &trials.expect("an engine")[0]);
+            found.note("moved", [evaluator.log_likelihood().expect("an engine")]);
+            evaluator.optimize_around(&moved, 1, 1e-2).expect("an engine");
+            found.note("optimised around", [evaluator.log_likelihood().expect("an engine")]);
+            evaluator.undo_move(moved);
+        }
+    }
+    evaluator.assert_clvs();
+    evaluator.assert_integrity();
+}
+
+const LINKAGES: [BrlenLinkage; 3] =
+    [BrlenLinkage::Linked, BrlenLinkage::Scaled, BrlenLinkage::Unlinked];
+
+fn options(name: Option<&'static str>, set: Option<&'static str>, threads: usize) -> EngineOptions {
+    EngineOptions { name, instruction_set: set, threads }
+}
+
+fn made(options: EngineOptions) -> impl Fn(&[GeneData]) -> Box<dyn Engine> {
+    move |data| make_engine(data, &options).expect("an engine")
+}
+
+#[test]
+fn the_engine_computes_what_textbook_formulas_give() {
+    for (name, num_taxa, shapes) in CASES.iter().filter(|case| case.1 < 100) {
+        let case = case(name, *num_taxa, shapes);
+        for linkage in LINKAGES {
+            let want = everything(&case, linkage, &made(options(Some("naive"), None, 1))).0;
+            let got = everything(&case, linkage, &made(options(None, None, 1))).0;
+            assert_eq!(got.len(), want.len());
+            for ((what, got), (_, want)) in got.into_iter().zip(want) {
+                // Optimised lengths end within their tolerance of each other.
+                let is_exact = what.starts_with("likelihood") || what == "score";
+                let tolerance = if is_exact { 1e-8 } else { 1e-4 };
+                let close = (got - want).abs() <= tolerance * want.abs().max(1.0);
+                assert!(close, "{}, {linkage:?}, {what}: {got}, not {want}", case.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn deep_trees_have_the_likelihoods_of_textbook_formulas() {
+    for (name, num_taxa, shapes) in CASES.iter().filter(|case| case.1 >= 100) {
+        let case = case(name, *num_taxa, shapes);
+        let lnls = |name| {
+            let engine = made(options(name, None, 1));
+            let mut evaluator = case.evaluator(BrlenLinkage::Linked, &engine);
+            evaluator.gene_log_likelihoods().expect("an engine")
+        };
+        for (got, want) in lnls(None).into_iter().zip(lnls(Some("naive"))) {
+            assert!((got / want - 1.0).abs() < 1e-10, "{name}: {got}, not {want}");
+        }
+    }
+}
+
+#[test]
+fn every_instruction_set_and_number_of_threads_gives_the_same_bits() {
+    for (name, num_taxa, shapes) in CASES {
+        let case = case(name, *num_taxa, shapes);
+        // Deep trees are there for their scaling: one way to share lengths is enough.
+        let linkages = if *num_taxa < 100 { &LINKAGES[..] } else { &LINKAGES[..1] };
+        for &linkage in linkages {
+            let want = everything(&case, linkage, &made(options(None, Some("scalar"), 1))).0;
+            for &set in INSTRUCTION_SETS {
+                let threads = if set == "scalar" { &[3][..] } else { &[1, 2] };
+                for options in threads.iter().map(|&threads| options(None, Some(set), threads)) {
+                    if choose_engine(&options).is_err() {
+                        continue;
+                    }
+                    let got = everything(&case, linkage, &made(options)).0;
+                    for ((what, got), (_, want)) in got.iter().zip(&want) {
+                        let same = got.to_bits() == want.to_bits();
+                        assert!(
+                            same,
+                            "{name}, {linkage:?}, {options:?}, {what}: {got}, not {want}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
