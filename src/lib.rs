@@ -50,15 +50,12 @@ pub mod model;
 pub mod partition;
 
 pub mod distance;
-#[allow(unreachable_pub)]
 pub mod likelihood;
 pub mod parsimony;
 pub mod simulate;
 
-#[allow(unreachable_pub)]
 pub mod optimize;
 
-#[allow(unreachable_pub)]
 pub mod search;
 
 mod bootstrap;

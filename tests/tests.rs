@@ -38,6 +38,9 @@ mod underflow;
 // Gappy data: restricted trees change the work, never the likelihood.
 mod invariants;
 
+// Searches step by step.
+mod steps;
+
 // Optimised likelihoods: the end does not depend on the start, and richer models are never lower.
 mod optimum;
 

@@ -7,23 +7,21 @@ use super::engine::{
 };
 use super::select::{Entry, make_engine};
 use crate::model::Model;
-use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The engine's name.
-pub const NAME: &str = "failing";
+const NAME: &str = "failing";
 
 /// What `select` knows of it.
-pub const ENTRY: Entry =
+pub(super) const ENTRY: Entry =
     Entry { name: NAME, make, instruction_set: |_| Ok("none"), next: Some(super::cpu::NAME) };
 
-thread_local! {
-    /// Calls that engines made by this thread answer.
-    pub static CALLS: Cell<usize> = const { Cell::new(usize::MAX) };
-}
+/// Calls that the next engine answers.
+pub(crate) static CALLS: AtomicUsize = AtomicUsize::new(0);
 
 fn make(data: &[GeneData], options: &EngineOptions) -> Result<Box<dyn Engine>> {
     let engine = make_engine(data, &EngineOptions { name: None, ..*options })?;
-    Ok(Box::new(Failing { engine, calls_left: CALLS.get() }))
+    Ok(Box::new(Failing { engine, calls_left: CALLS.load(Ordering::Relaxed) }))
 }
 
 struct Failing {

@@ -9,11 +9,13 @@
 //! program of work runs. *Sumtable*: what is left of an edge's likelihood when its length is the only
 //! variable.
 
+#[doc(hidden)]
 pub mod cpu;
 pub mod engine;
 mod evaluator;
 #[cfg(test)]
-mod failing;
+pub(crate) mod failing;
+#[doc(hidden)]
 pub mod naive;
 pub mod select;
 

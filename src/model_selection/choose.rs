@@ -57,7 +57,7 @@ enum Stage {
 
 /// The choice of one partition's model, on its way.
 #[derive(Debug)]
-pub struct Choosing {
+pub(crate) struct Choosing {
     question: Question,
     criterion: Criterion,
     num_sites: usize,
@@ -71,7 +71,7 @@ pub struct Choosing {
 
 /// A model in its place.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Ranked {
+pub(crate) struct Ranked {
     /// The model with its parameters.
     pub model: Model,
     /// Log-likelihood.
@@ -88,7 +88,7 @@ pub struct Ranked {
 
 impl Choosing {
     /// Begins. `num_taxa` of the partition have data, at least three.
-    pub fn new(
+    pub(crate) fn new(
         question: Question,
         criterion: Criterion,
         num_sites: usize,
@@ -106,7 +106,7 @@ impl Choosing {
     }
 
     /// The fits that are wanted now; none when all is known.
-    pub fn ask(&mut self, patterns: &Patterns) -> Vec<Task> {
+    pub(crate) fn ask(&mut self, patterns: &Patterns) -> Vec<Task> {
         loop {
             let tasks = match self.stage {
                 Stage::First => vec![self.rich_task(self.question.first_rates(), patterns)],
@@ -133,7 +133,7 @@ impl Choosing {
     }
 
     /// Takes the fits of the tasks asked for last.
-    pub fn tell(&mut self, fits: Vec<Fit>) {
+    pub(crate) fn tell(&mut self, fits: Vec<Fit>) {
         if self.stage == Stage::First {
             self.first = fits.into_iter().next();
         } else {
@@ -149,14 +149,14 @@ impl Choosing {
     }
 
     /// Log-likelihood of the best fit so far.
-    pub fn best_lnl(&self) -> Option<f64> {
+    pub(crate) fn best_lnl(&self) -> Option<f64> {
         let all = self.fits.iter().chain(&self.first);
         all.map(|fit| fit.lnl).reduce(f64::max)
     }
 
     /// All models that were fitted, the best first. Between equals the one with fewer parameters, then
     /// the one listed first, is better.
-    pub fn ranking(&self) -> Vec<Ranked> {
+    pub(crate) fn ranking(&self) -> Vec<Ranked> {
         let values: Vec<f64> = self.fits.iter().map(|fit| self.value(fit)).collect();
         let mut ranked: Vec<Ranked> = self
             .fits

@@ -8,7 +8,7 @@ use crate::tree::Tree;
 
 /// How far a fit goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Effort {
+pub(crate) enum Effort {
     /// The model's parameters, at the lengths found under another model: most models are out of the
     /// question already.
     Screened,
@@ -31,7 +31,7 @@ impl Effort {
 
 /// A model to be fitted.
 #[derive(Debug, Clone)]
-pub struct Task {
+pub(crate) struct Task {
     /// Which it is, with the caller.
     pub candidate: super::Candidate,
     /// The model with start values of its parameters.
@@ -46,7 +46,7 @@ pub struct Task {
 
 /// A fitted model.
 #[derive(Debug, Clone)]
-pub struct Fit {
+pub(crate) struct Fit {
     /// Which it is.
     pub candidate: super::Candidate,
     /// With its parameters.
@@ -64,7 +64,7 @@ pub struct Fit {
 ///
 /// # Errors
 /// The engine has failed.
-pub fn fit(mut evaluator: Evaluator, task: &Task) -> Result<Fit> {
+pub(crate) fn fit(mut evaluator: Evaluator, task: &Task) -> Result<Fit> {
     if let Some(lengths) = &task.lengths {
         evaluator.set_gene_brlens(0, lengths);
     }

@@ -6,10 +6,8 @@
 //! Nothing here makes trees or evaluators, knows of threads, or prints.
 
 mod candidates;
-#[allow(unreachable_pub)]
 mod choose;
 mod criteria;
-#[allow(unreachable_pub)]
 mod fit;
 
 pub(crate) use candidates::{Candidate, Question};

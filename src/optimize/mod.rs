@@ -5,6 +5,8 @@ mod rates;
 mod rounds;
 mod starts;
 
-pub use params::{ParameterAtBound, parameters_at_bounds};
 pub use rounds::{OptimizeOptions, optimize};
-pub use starts::{approach_scale, conclude, optimize_from_several_starts};
+pub use starts::optimize_from_several_starts;
+
+pub(crate) use params::{ParameterAtBound, parameters_at_bounds};
+pub(crate) use starts::{approach_scale, conclude};

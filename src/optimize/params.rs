@@ -7,7 +7,7 @@ use crate::numeric::{Bfgs, Brent};
 
 /// A parameter that an optimiser left at its bound.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ParameterAtBound {
+pub(crate) struct ParameterAtBound {
     /// The gene (partition number).
     pub gene: usize,
     /// Name as a user knows it.
@@ -26,7 +26,7 @@ const SCALER_BOUNDS: [f64; 2] = [0.01, 100.0];
 const LENGTHS_FACTOR: [f64; 2] = [0.1, 10.0];
 
 /// The free parameters of all genes that have any.
-pub struct Parameters<'a> {
+pub(super) struct Parameters<'a> {
     evaluator: &'a mut Evaluator,
     models: &'a mut [Model],
     genes: Vec<usize>,
@@ -36,7 +36,7 @@ pub struct Parameters<'a> {
 
 impl<'a> Parameters<'a> {
     /// Genes with fewer than two taxa say nothing about rates: their parameters stay.
-    pub fn new(evaluator: &'a mut Evaluator, models: &'a mut [Model]) -> Self {
+    pub(super) fn new(evaluator: &'a mut Evaluator, models: &'a mut [Model]) -> Self {
         let genes = (0..models.len())
             .filter(|&gene| {
                 evaluator.num_taxa_of(gene) >= 2 && !models[gene].free_parameters().is_empty()
@@ -48,13 +48,13 @@ impl<'a> Parameters<'a> {
     /// Lets a factor of all lengths change with the parameters, in genes with rates over sites whose
     /// lengths are their own. Both depend on each other so much that taken in turn they need tens of
     /// rounds (LG4X on 140 proteins: 32, each closing a third of the gap).
-    pub fn with_lengths(mut self) -> Self {
+    pub(super) fn with_lengths(mut self) -> Self {
         self.with_lengths = true;
         self
     }
 
     /// Optimises rates over sites only, and these of some genes.
-    pub fn of_rates_only(mut self, genes: &[usize]) -> Self {
+    pub(super) fn of_rates_only(mut self, genes: &[usize]) -> Self {
         self.genes.retain(|gene| genes.contains(gene));
         self.rates_only = true;
         self
@@ -80,7 +80,7 @@ impl<'a> Parameters<'a> {
     ///
     /// # Errors
     /// The engine has failed.
-    pub fn optimize(mut self, lnl_epsilon: f64) -> Result<f64> {
+    pub(super) fn optimize(mut self, lnl_epsilon: f64) -> Result<f64> {
         let share = (0.1 * lnl_epsilon / self.genes.len().max(1) as f64).max(1e-7);
         let mut minimisers: Vec<(usize, Bfgs)> = self
             .genes
@@ -166,7 +166,7 @@ fn decode(model: &mut Model, num_held: usize, x: &[f64]) {
 ///
 /// # Errors
 /// The engine has failed.
-pub fn optimize_brlen_scalers(evaluator: &mut Evaluator) -> Result<f64> {
+pub(super) fn optimize_brlen_scalers(evaluator: &mut Evaluator) -> Result<f64> {
     let genes: Vec<usize> =
         (0..evaluator.num_genes()).filter(|&gene| evaluator.num_taxa_of(gene) >= 2).collect();
     let [lo, hi] = SCALER_BOUNDS.map(libm::log);
@@ -217,7 +217,10 @@ fn normalise_scalers(evaluator: &mut Evaluator, genes: &[usize]) {
 }
 
 /// Every optimised parameter that lies at its bound: worth a warning.
-pub fn parameters_at_bounds(evaluator: &Evaluator, models: &[Model]) -> Vec<ParameterAtBound> {
+pub(crate) fn parameters_at_bounds(
+    evaluator: &Evaluator,
+    models: &[Model],
+) -> Vec<ParameterAtBound> {
     let mut found = Vec::new();
     for (gene, model) in models.iter().enumerate() {
         if evaluator.num_taxa_of(gene) < 2 {

@@ -24,7 +24,7 @@ pub(super) const STARTS_EPSILON: f64 = 0.1;
 ///
 /// # Errors
 /// The engine has failed.
-pub fn try_other_rates(
+pub(super) fn try_other_rates(
     evaluator: &mut Evaluator,
     models: &mut [Model],
     with_lengths: bool,

@@ -92,7 +92,7 @@ const TIGHTLY: f64 = 0.01;
 ///
 /// # Errors
 /// The engine has failed.
-pub fn optimize_to_the_end(
+pub(super) fn optimize_to_the_end(
     evaluator: &mut Evaluator,
     models: &mut [Model],
     options: &OptimizeOptions,
@@ -121,7 +121,7 @@ pub fn optimize_to_the_end(
 ///
 /// # Errors
 /// The engine has failed.
-pub fn restart_parameters(
+pub(super) fn restart_parameters(
     evaluator: &mut Evaluator,
     models: &mut [Model],
     initial: &[Model],

@@ -58,7 +58,7 @@ pub fn optimize_from_several_starts(
 ///
 /// # Errors
 /// The engine has failed.
-pub fn conclude(
+pub(crate) fn conclude(
     evaluator: &mut Evaluator,
     models: &mut [Model],
     initial: &[Model],
@@ -125,7 +125,7 @@ fn end(
 ///
 /// # Errors
 /// The engine has failed.
-pub fn approach_scale(evaluator: &mut Evaluator) -> Result<()> {
+pub(crate) fn approach_scale(evaluator: &mut Evaluator) -> Result<()> {
     evaluator.clamp_brlens();
     for factor in [0.1, 10.0] {
         let mut before = evaluator.snapshot();

@@ -13,7 +13,6 @@ mod work;
 
 mod deliver;
 
-#[allow(unreachable_pub)]
 mod commands;
 
 mod execute;

@@ -5,13 +5,17 @@
 mod hill_climb;
 mod meter;
 mod perturb;
+#[doc(hidden)]
 pub mod schedule;
 mod spr;
 mod start;
 mod state;
 
 pub use hill_climb::{Search, SearchOptions, search};
-pub use schedule::{RoundOptions, SearchEffort};
-pub use spr::{Changed, RoundResult, spr_round};
+pub use schedule::SearchEffort;
 pub use start::parsimony_start;
 pub use state::SearchState;
+
+// For benchmarks.
+#[doc(hidden)]
+pub use spr::{Changed, RoundResult, spr_round};

@@ -68,7 +68,7 @@ impl Changed {
 /// sides of every edge), and moved if one of the places tried is better; what is moved counts as changed
 /// again.
 #[derive(Debug, Clone)]
-pub struct Round {
+pub(super) struct Round {
     /// Inner nodes of the tree that the round began with; neighbouring subtrees follow each other, so that
     /// few CLVs turn between two prunes.
     order: Vec<NodeId>,
@@ -83,19 +83,19 @@ impl Round {
     ///
     /// # Errors
     /// The engine has failed.
-    pub fn begin(evaluator: &mut Evaluator) -> Result<Self> {
+    pub(super) fn begin(evaluator: &mut Evaluator) -> Result<Self> {
         let lnl = evaluator.log_likelihood()?;
         let order = inner_nodes_depth_first(evaluator.tree());
         Ok(Round { order, done: 0, result: RoundResult { lnl, ..RoundResult::default() } })
     }
 
     /// True if nothing is left to be done.
-    pub fn is_over(&self) -> bool {
+    pub(super) fn is_over(&self) -> bool {
         self.done == self.order.len()
     }
 
     /// The part of the round that is done.
-    pub fn part(&self) -> f64 {
+    pub(super) fn part(&self) -> f64 {
         self.done as f64 / self.order.len() as f64
     }
 
@@ -104,7 +104,7 @@ impl Round {
     ///
     /// # Errors
     /// The engine has failed.
-    pub fn scan_next(
+    pub(super) fn scan_next(
         &mut self,
         evaluator: &mut Evaluator,
         views: &mut ParsimonyViews<'_>,

@@ -5,7 +5,7 @@ use crate::likelihood::engine::{EngineError, Result};
 /// A fixed-length buffer of `f64` whose first element lies on a 64-byte boundary. Zeroed, but its
 /// pages are touched only when they are written.
 #[derive(Debug, Default)]
-pub struct Arena {
+pub(super) struct Arena {
     buffer: Vec<f64>,
     start: usize,
     len: usize,
@@ -15,7 +15,7 @@ pub struct Arena {
 ///
 /// # Errors
 /// [`EngineError::OutOfMemory`].
-pub fn zeros<T: bytemuck::Zeroable>(len: usize, purpose: &'static str) -> Result<Vec<T>> {
+pub(super) fn zeros<T: bytemuck::Zeroable>(len: usize, purpose: &'static str) -> Result<Vec<T>> {
     let bytes = (len * size_of::<T>()) as u64;
     bytemuck::allocation::try_zeroed_vec(len)
         .map_err(|()| EngineError::OutOfMemory { bytes, purpose })
@@ -26,19 +26,19 @@ impl Arena {
     ///
     /// # Errors
     /// [`EngineError::OutOfMemory`].
-    pub fn new(len: usize, purpose: &'static str) -> Result<Self> {
+    pub(super) fn new(len: usize, purpose: &'static str) -> Result<Self> {
         let buffer: Vec<f64> = zeros(len + 8, purpose)?;
         let start = buffer.as_ptr().align_offset(64).min(8);
         Ok(Arena { buffer, start, len })
     }
 
     /// All numbers.
-    pub fn as_slice(&self) -> &[f64] {
+    pub(super) fn as_slice(&self) -> &[f64] {
         &self.buffer[self.start..self.start + self.len]
     }
 
     /// All numbers, to be written.
-    pub fn as_mut_slice(&mut self) -> &mut [f64] {
+    pub(super) fn as_mut_slice(&mut self) -> &mut [f64] {
         &mut self.buffer[self.start..self.start + self.len]
     }
 }

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::{Mutex, MutexGuard};
 
 /// Some steps of a program.
-pub struct Sweep<'a> {
+pub(super) struct Sweep<'a> {
     /// The program.
     pub program: &'a mut SweepProgram,
     /// Which of its steps.
@@ -19,7 +19,7 @@ pub struct Sweep<'a> {
 }
 
 /// The vector itself, or the slot where a temporary lies.
-pub fn resolve(vector: Vector, slots: &[u32]) -> Vector {
+pub(super) fn resolve(vector: Vector, slots: &[u32]) -> Vector {
     match vector {
         Vector::Temporary(number) => Vector::Clv(slots[number as usize]),
         stored => stored,
@@ -27,7 +27,7 @@ pub fn resolve(vector: Vector, slots: &[u32]) -> Vector {
 }
 
 /// A whole gene in the hands of one worker, from the first branch to the last.
-pub struct WholeGene<'a> {
+pub(super) struct WholeGene<'a> {
     pub with: GeneKernels<'a>,
     /// All units of the gene, in block order.
     pub units: Vec<MutexGuard<'a, Unit>>,
@@ -38,7 +38,7 @@ pub struct WholeGene<'a> {
 
 impl WholeGene<'_> {
     /// The gene's log-likelihood at an edge whose ends are stored.
-    pub fn log_likelihood(&mut self, job: &EdgeJob) -> f64 {
+    pub(super) fn log_likelihood(&mut self, job: &EdgeJob) -> f64 {
         let mut total = 0.0;
         for unit in &mut self.units {
             unit.log_likelihoods(self.with, job, None, self.scratch);
@@ -73,7 +73,7 @@ impl Derivatives for WholeGene<'_> {
 }
 
 /// Several genes, or a gene too large for one worker: one region of all workers per evaluation.
-pub struct AllWorkers<'a> {
+pub(super) struct AllWorkers<'a> {
     engine: &'a mut CpuEngine,
     /// Slots of the temporaries of each gene of the program.
     slots: &'a [Vec<u32>],
@@ -84,7 +84,7 @@ pub struct AllWorkers<'a> {
 
 impl<'a> AllWorkers<'a> {
     /// On the workers of an engine.
-    pub fn new(engine: &'a mut CpuEngine, slots: &'a [Vec<u32>]) -> Self {
+    pub(super) fn new(engine: &'a mut CpuEngine, slots: &'a [Vec<u32>]) -> Self {
         AllWorkers { engine, slots, job_of_gene: Vec::new(), region: Region::default() }
     }
 }

@@ -4,6 +4,6 @@ use super::kernels::instantiate_kernels;
 
 /// Works on every machine. Slow on x86-64, where a fused multiply-add is then a function call.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Scalar;
+pub(super) struct Scalar;
 
 instantiate_kernels!(Scalar, "scalar", 4,);

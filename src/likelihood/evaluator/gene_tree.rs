@@ -9,7 +9,7 @@ use crate::tree::{EdgeId, NodeId, PrunedSubtree, RegraftUndo, Tree};
 
 /// One gene's tree and the state of its CLVs.
 #[derive(Debug, Clone)]
-pub struct GeneTree {
+pub(super) struct GeneTree {
     tree: Tree,
     /// Per node (inner ones matter): the edge its CLV looks at.
     toward: Vec<EdgeId>,
@@ -19,7 +19,7 @@ pub struct GeneTree {
 
 impl GeneTree {
     /// A tree all of whose CLVs are stale. The virtual root is edge 0 (of trees with an edge).
-    pub fn new(tree: Tree) -> Self {
+    pub(super) fn new(tree: Tree) -> Self {
         let mut gene_tree = GeneTree {
             toward: vec![EdgeId::NONE; tree.num_nodes()],
             valid: vec![false; tree.num_nodes()],
@@ -38,27 +38,27 @@ impl GeneTree {
     }
 
     /// Structure and lengths.
-    pub fn tree(&self) -> &Tree {
+    pub(super) fn tree(&self) -> &Tree {
         &self.tree
     }
 
     /// The virtual root.
-    pub fn root(&self) -> EdgeId {
+    pub(super) fn root(&self) -> EdgeId {
         self.root
     }
 
     /// The edge that a node's vector looks at (a tip's only edge).
-    pub fn toward(&self, node: NodeId) -> EdgeId {
+    pub(super) fn toward(&self, node: NodeId) -> EdgeId {
         self.toward[node.index()]
     }
 
     /// True if a node's CLV is up to date.
-    pub fn is_valid(&self, node: NodeId) -> bool {
+    pub(super) fn is_valid(&self, node: NodeId) -> bool {
         self.valid[node.index()]
     }
 
     /// Where a node's vector is stored.
-    pub fn vector(&self, node: NodeId) -> Vector {
+    pub(super) fn vector(&self, node: NodeId) -> Vector {
         match node.0.checked_sub(self.tree.num_tips() as u32) {
             None => Vector::Tip(node.0),
             Some(slot) => Vector::Clv(slot),
@@ -66,19 +66,19 @@ impl GeneTree {
     }
 
     /// True if no CLV is stale.
-    pub fn is_up_to_date(&self) -> bool {
+    pub(super) fn is_up_to_date(&self) -> bool {
         // What lies towards the root of a stale one is stale, too.
         let is_valid = |node: NodeId| self.tree.is_tip(node) || self.is_valid(node);
         self.root == EdgeId::NONE || self.tree.ends(self.root).into_iter().all(is_valid)
     }
 
     /// Marks every CLV stale: the model has changed.
-    pub fn invalidate(&mut self) {
+    pub(super) fn invalidate(&mut self) {
         self.valid.fill(false);
     }
 
     /// Sets a length; CLVs that contain it become stale. Says whether it changed.
-    pub fn set_brlen(&mut self, edge: EdgeId, length: f64) -> bool {
+    pub(super) fn set_brlen(&mut self, edge: EdgeId, length: f64) -> bool {
         let before = self.tree.set_brlen(edge, length);
         if before == self.tree.brlen(edge) {
             return false;
@@ -90,20 +90,20 @@ impl GeneTree {
     }
 
     /// Takes over lengths optimised by a sweep that kept the CLVs up to date itself.
-    pub fn adopt_brlens(&mut self, brlens: &[f64]) {
+    pub(super) fn adopt_brlens(&mut self, brlens: &[f64]) {
         for (edge, &length) in self.tree.edges().zip(brlens) {
             self.tree.set_brlen(edge, length);
         }
     }
 
     /// The end of an edge (not the root) that is nearer to the root.
-    pub fn near_end(&self, edge: EdgeId) -> NodeId {
+    pub(super) fn near_end(&self, edge: EdgeId) -> NodeId {
         let [a, b] = self.tree.ends(edge);
         if self.tree.is_tip(a) || self.toward(a) == edge { b } else { a }
     }
 
     /// Marks the CLVs stale that contain the length of an edge other than the virtual root.
-    pub fn set_stale_behind(&mut self, edge: EdgeId) {
+    pub(super) fn set_stale_behind(&mut self, edge: EdgeId) {
         self.invalidate_from(self.near_end(edge));
     }
 
@@ -122,7 +122,7 @@ impl GeneTree {
     }
 
     /// Turns the CLVs between the old and the new virtual root round; those become stale.
-    pub fn move_root(&mut self, edge: EdgeId) {
+    pub(super) fn move_root(&mut self, edge: EdgeId) {
         if edge == self.root {
             return;
         }
@@ -141,7 +141,7 @@ impl GeneTree {
     }
 
     /// Appends the updates that make all CLVs valid, children first, and counts them as done.
-    pub fn take_stale(&mut self, operations: &mut Vec<SweepOperation>) {
+    pub(super) fn take_stale(&mut self, operations: &mut Vec<SweepOperation>) {
         if self.root == EdgeId::NONE {
             return;
         }
@@ -165,13 +165,13 @@ impl GeneTree {
     }
 
     /// The two vectors at the virtual root.
-    pub fn root_ends(&self) -> [Vector; 2] {
+    pub(super) fn root_ends(&self) -> [Vector; 2] {
         self.tree.ends(self.root).map(|node| self.vector(node))
     }
 
     /// Moves the subtree behind `pendant` (seen from `attach`) into `target`; see [`Tree::prune`].
     /// The virtual root is the pendant edge afterwards.
-    pub fn move_subtree(
+    pub(super) fn move_subtree(
         &mut self,
         attach: NodeId,
         pendant: EdgeId,
@@ -187,7 +187,7 @@ impl GeneTree {
     }
 
     /// Takes back [`GeneTree::move_subtree`], lengths of the edges it joined and split included.
-    pub fn undo_move(&mut self, pruned: &PrunedSubtree, undo: &RegraftUndo) {
+    pub(super) fn undo_move(&mut self, pruned: &PrunedSubtree, undo: &RegraftUndo) {
         self.move_root(pruned.pendant);
         self.tree.undo_regraft(pruned, undo);
         self.set_toward(undo.target_ends[1], undo.target);

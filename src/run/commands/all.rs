@@ -15,7 +15,7 @@ use crate::tree::{EdgeId, NewickOptions, Tree, support_label, write_newick};
 ///
 /// # Errors
 /// A column with likelihood 0.
-pub fn all(mut session: Session) -> Result<()> {
+pub(crate) fn all(mut session: Session) -> Result<()> {
     let outcomes = search_all(&mut session)?;
     let best = &outcomes[best_of(&outcomes)];
     let replicates = make_replicates(&mut session, &best.models)?;
@@ -27,7 +27,7 @@ pub fn all(mut session: Session) -> Result<()> {
 ///
 /// # Errors
 /// A file that cannot be written.
-pub fn deliver_support(
+pub(super) fn deliver_support(
     tree: &Tree,
     replicates: &[Tree],
     taxa: &Taxa,

@@ -17,14 +17,14 @@ use crate::tree::Tree;
 ///
 /// # Errors
 /// A file that cannot be written.
-pub fn bootstrap(mut session: Session) -> Result<()> {
+pub(crate) fn bootstrap(mut session: Session) -> Result<()> {
     let models = session.setup.models();
     make_replicates(&mut session, &models)?;
     Ok(())
 }
 
 /// Makes the replicates' trees, starting from these models, and their file and report.
-pub fn make_replicates(session: &mut Session, models: &[Model]) -> Result<Vec<Tree>> {
+pub(super) fn make_replicates(session: &mut Session, models: &[Model]) -> Result<Vec<Tree>> {
     session.stage("bootstrap");
     let plan = session.setup.plan;
     let count = plan.bootstrap.replicates;

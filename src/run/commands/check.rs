@@ -13,7 +13,7 @@ use crate::run::work::{
 ///
 /// # Errors
 /// None so far.
-pub fn check(session: Session) -> Result<()> {
+pub(crate) fn check(session: Session) -> Result<()> {
     let Session { setup, record } = session;
     let loaded = &setup.loaded;
     let mut text = describe_data(loaded).short;

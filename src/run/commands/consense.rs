@@ -11,7 +11,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// Unreadable trees, and trees over other taxa than the first.
-pub fn consense(rule: ConsensusRule, trees: &Path, record: &mut RunRecord) -> Result<()> {
+pub(crate) fn consense(rule: ConsensusRule, trees: &Path, record: &mut RunRecord) -> Result<()> {
     let (taxa, trees) = read_forest(trees)?;
     let splits: Vec<Vec<Split>> = trees
         .iter()

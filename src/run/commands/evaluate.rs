@@ -17,7 +17,7 @@ const EVALUATE_EPSILON: f64 = 1e-3;
 ///
 /// # Errors
 /// Partition trees that do not fit a tree, or a column with likelihood 0.
-pub fn evaluate(mut session: Session) -> Result<()> {
+pub(crate) fn evaluate(mut session: Session) -> Result<()> {
     let trees = make_starts(&mut session, StartLengths::AsGiven)?;
     session.stage("branch lengths and model");
     let outcomes = session.run_jobs("tree", trees.len(), |setup, machine, i, observer| {

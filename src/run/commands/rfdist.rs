@@ -13,7 +13,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// Unreadable trees, and trees over other taxa than the first.
-pub fn rfdist(plan: &Plan, trees: &Path, record: &mut RunRecord) -> Result<()> {
+pub(crate) fn rfdist(plan: &Plan, trees: &Path, record: &mut RunRecord) -> Result<()> {
     let (taxa, trees) = read_forest(trees)?;
     let matrix = with_threads(plan, || rf_matrix(&trees));
     let mut text = String::new();

@@ -18,7 +18,7 @@ use crate::tree::Tree;
 ///
 /// # Errors
 /// A column with likelihood 0.
-pub fn search(mut session: Session) -> Result<()> {
+pub(crate) fn search(mut session: Session) -> Result<()> {
     search_all(&mut session)?;
     Ok(())
 }
@@ -27,7 +27,7 @@ pub fn search(mut session: Session) -> Result<()> {
 ///
 /// # Errors
 /// A column with likelihood 0, or a file that cannot be written.
-pub fn search_all(session: &mut Session) -> Result<Vec<Outcome>> {
+pub(super) fn search_all(session: &mut Session) -> Result<Vec<Outcome>> {
     let starts = make_starts(session, StartLengths::FromParsimony)?;
     // By default all starting trees serve one search, which continues from the best; if trees were given, a
     // search starts from each of them.
@@ -79,7 +79,7 @@ fn search_from(
 }
 
 /// Where one search begins, and what is random in it.
-pub struct Begin {
+pub(super) struct Begin {
     /// The tree it begins with.
     pub tree: Tree,
     /// Further trees: after the fast rounds the search continues from the best of all.
@@ -100,7 +100,7 @@ pub struct Begin {
 ///
 /// # Errors
 /// There is not enough memory, or the engine has failed.
-pub fn climb(
+pub(super) fn climb(
     setup: &Setup,
     mut machine: Machine,
     partitions: &[Partition],
@@ -163,4 +163,44 @@ fn run_to_the_end(
         search.step(observer)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cli::{parse, resolve};
+    use crate::error::Error;
+    use crate::likelihood::failing::CALLS;
+    use crate::run::execute;
+    use std::path::Path;
+    use std::sync::atomic::Ordering;
+
+    /// Runs a command in a folder of its own. Returns the best tree and model, and the report.
+    fn run(words: &str, folder: &Path) -> Result<[String; 3], Error> {
+        let prefix = folder.join("x");
+        let line = format!("mlsearch {words} --redo --quiet --prefix {}", prefix.display());
+        let words: Vec<String> = line.split_whitespace().map(String::from).collect();
+        let Ok(args) = parse(&words) else { panic!("{line}") };
+        execute(&resolve(&args)?)?;
+        let read = |kind: &str| std::fs::read_to_string(folder.join(format!("x.mlsearch.{kind}")));
+        Ok(["bestTree", "bestModel", "json"].map(|kind| read(kind).unwrap()))
+    }
+
+    #[test]
+    fn a_search_goes_on_with_another_engine_when_one_fails() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = "-s datasets/gappy.phy -q partitions/gappy.part -m GTR+G -T 1 --fast";
+        let [tree, model, _] = run(data, folder.path()).unwrap();
+        for calls in [0, 3, 100, 1000] {
+            CALLS.store(calls, Ordering::Relaxed);
+            let found = run(&format!("{data} --backend failing"), folder.path()).unwrap();
+            assert_eq!([&found[0], &found[1]], [&tree, &model], "after {calls} calls");
+            let said = "it was pulled out; the search continues with the";
+            assert!(found[2].contains(said), "after {calls} calls: {}", found[2]);
+        }
+        // An evaluation does not go on.
+        CALLS.store(7, Ordering::Relaxed);
+        let evaluate = format!("{data} --backend failing --evaluate -t pars{{1}}");
+        let error = run(&evaluate.replace(" --fast", ""), folder.path()).unwrap_err();
+        assert!(error.to_string().contains("it was pulled out") && error.exit_code() == 1);
+    }
 }

@@ -26,7 +26,7 @@ const MAX_SHOWN: usize = 10;
 ///
 /// # Errors
 /// [`crate::error::Error::Usage`] as of making the machine anew.
-pub fn select_models(mut session: Session) -> Result<Session> {
+pub(crate) fn select_models(mut session: Session) -> Result<Session> {
     if session.setup.loaded.questions.iter().all(Option::is_none) {
         return Ok(session);
     }

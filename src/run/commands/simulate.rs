@@ -28,7 +28,7 @@ const MAX_SITES: usize = 100_000_000;
 ///
 /// # Errors
 /// Refused input: models with parameters left open, trees without lengths, unusable partitions.
-pub fn simulate(plan: &Plan, simulate: &SimulatePlan, record: &mut RunRecord) -> Result<()> {
+pub(crate) fn simulate(plan: &Plan, simulate: &SimulatePlan, record: &mut RunRecord) -> Result<()> {
     let mut faults = Vec::new();
     let (taxa, tree) = match collect(make_tree(plan, simulate), &mut faults)? {
         Some(found) => found,

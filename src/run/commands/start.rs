@@ -15,7 +15,7 @@ use crate::tree::{DEFAULT_BRLEN, Tree, random_tree};
 
 /// A tree to begin with, and where it came from.
 #[derive(Debug, Clone)]
-pub struct StartTree {
+pub(super) struct StartTree {
     /// `pars 1`, `rand 2`, `FILE, tree 3`.
     pub source: String,
     /// The tree, with lengths.
@@ -33,7 +33,7 @@ enum Recipe {
 
 /// What branches without a length in a file get.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StartLengths {
+pub(super) enum StartLengths {
     /// The default. An evaluation that optimises lengths ends higher from there than from parsimony, where it
     /// may not leave the shortest branches (354 taxa: -6609.96 instead of -6610.38).
     AsGiven,
@@ -46,7 +46,7 @@ pub enum StartLengths {
 ///
 /// # Errors
 /// None so far; jobs may fail.
-pub fn make_starts(session: &mut Session, lengths: StartLengths) -> Result<Vec<StartTree>> {
+pub(super) fn make_starts(session: &mut Session, lengths: StartLengths) -> Result<Vec<StartTree>> {
     let recipes = keep_to_bounds(session);
     let from_parsimony = lengths == StartLengths::FromParsimony;
     let needs_data = recipes.iter().any(|recipe| match recipe {
@@ -156,14 +156,14 @@ fn list_recipes(session: &mut Session) -> Vec<Recipe> {
 ///
 /// # Errors
 /// As [`make_starts`].
-pub fn start(mut session: Session) -> Result<()> {
+pub(crate) fn start(mut session: Session) -> Result<()> {
     let starts = make_starts(&mut session, StartLengths::FromParsimony)?;
     let newicks = write_starts(&session, &starts);
     session.record.write(OutputKind::StartTree, &newicks)
 }
 
 /// The file of starting trees.
-pub fn write_starts(session: &Session, starts: &[StartTree]) -> String {
+pub(super) fn write_starts(session: &Session, starts: &[StartTree]) -> String {
     let newicks = starts.iter();
     newicks.map(|start| session.setup.newick(&start.tree, true) + "\n").collect()
 }

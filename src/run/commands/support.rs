@@ -12,7 +12,12 @@ use std::path::Path;
 ///
 /// # Errors
 /// Unreadable trees, and trees over other taxa.
-pub fn support(plan: &Plan, tree: &Path, bs_trees: &Path, record: &mut RunRecord) -> Result<()> {
+pub(crate) fn support(
+    plan: &Plan,
+    tree: &Path,
+    bs_trees: &Path,
+    record: &mut RunRecord,
+) -> Result<()> {
     let file = tree.display().to_string();
     let newick = read_one_tree(tree)?;
     let taxa = own_taxa(&newick, &file)?;

@@ -16,7 +16,7 @@ const MIN_ROWS_PER_THREAD: usize = 500;
 
 /// Threads and engine of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Machine {
+pub(crate) struct Machine {
     /// What computes one likelihood.
     engine: EngineOptions,
     /// Jobs at a time for which there is memory.
@@ -29,7 +29,7 @@ impl Machine {
     ///
     /// # Errors
     /// [`Error::Usage`] if this machine does not have the requested instruction set.
-    pub fn new(plan: &Plan, partitions: &[Partition]) -> Result<(Self, Option<String>)> {
+    pub(crate) fn new(plan: &Plan, partitions: &[Partition]) -> Result<(Self, Option<String>)> {
         let (threads, warning) = choose_threads(plan.run.threads, count_rows(partitions));
         let instruction_set = plan.run.instruction_set;
         let engine = EngineOptions { name: plan.run.engine, instruction_set, threads };
@@ -38,12 +38,12 @@ impl Machine {
     }
 
     /// Threads inside one likelihood.
-    pub fn threads(&self) -> usize {
+    pub(crate) fn threads(&self) -> usize {
         self.engine.threads
     }
 
     /// The engine's name, and that of its instruction set.
-    pub fn engine(&self) -> Choice {
+    pub(crate) fn engine(&self) -> Choice {
         choose_engine(&self.engine).expect("the engine was found when the machine was made")
     }
 
@@ -51,7 +51,7 @@ impl Machine {
     ///
     /// # Errors
     /// [`Error::Failed`] if there is not enough for one.
-    pub fn within_memory(self, cost: &Cost) -> Result<Self> {
+    pub(crate) fn within_memory(self, cost: &Cost) -> Result<Self> {
         match available_memory() {
             Some(free) => self.within(cost, free),
             None => Ok(self),
@@ -77,7 +77,7 @@ impl Machine {
     /// time, and the machine for each. One thread for each job is fastest, because it never waits; with
     /// fewer jobs than threads, many threads in one job at a time are faster if there is enough work for
     /// them.
-    pub fn share_out(self, plan: &Plan, num_jobs: usize) -> (usize, Self) {
+    pub(crate) fn share_out(self, plan: &Plan, num_jobs: usize) -> (usize, Self) {
         let threads = allowed_threads(plan);
         let at_once = threads.min(num_jobs).min(self.jobs_in_memory).max(1);
         if at_once < threads && self.threads() > at_once {
@@ -92,7 +92,7 @@ impl Machine {
     ///
     /// # Errors
     /// There is not enough memory.
-    pub fn evaluator(
+    pub(crate) fn evaluator(
         &self,
         partitions: &[Partition],
         models: &[Model],
@@ -103,7 +103,7 @@ impl Machine {
     }
 
     /// The machine that a run goes on with when its engine has failed, if there is one.
-    pub fn after_failure(self) -> Option<Self> {
+    pub(crate) fn after_failure(self) -> Option<Self> {
         after_failure(&self.engine).map(|engine| Machine { engine, ..self })
     }
 
@@ -111,7 +111,7 @@ impl Machine {
     ///
     /// # Errors
     /// There is not enough memory.
-    pub fn replace_engine(
+    pub(crate) fn replace_engine(
         &self,
         evaluator: &mut Evaluator,
         partitions: &[Partition],
@@ -124,7 +124,7 @@ impl Machine {
 }
 
 /// Runs work that uses rayon on no more threads than the user allows.
-pub fn with_threads<T: Send>(plan: &Plan, work: impl FnOnce() -> T + Send) -> T {
+pub(crate) fn with_threads<T: Send>(plan: &Plan, work: impl FnOnce() -> T + Send) -> T {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(allowed_threads(plan));
     pool.build().expect("the system can start threads").install(work)
 }
@@ -178,7 +178,7 @@ fn count_rows(partitions: &[Partition]) -> usize {
 }
 
 /// Threads that a likelihood over these partitions can keep busy.
-pub fn useful_threads(partitions: &[Partition]) -> usize {
+pub(crate) fn useful_threads(partitions: &[Partition]) -> usize {
     useful_for(count_rows(partitions))
 }
 

@@ -3,7 +3,6 @@
 
 mod cost;
 mod jobs;
-#[allow(unreachable_pub)]
 mod machine;
 mod record;
 mod session;
