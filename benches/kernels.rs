@@ -60,7 +60,9 @@ const BENCHES: [Bench; 9] = [
 ];
 
 fn main() {
-    let fixtures = [4, 20, 61].map(Fixture::new);
+    // Large trees keep counts per rate; of the numbers of states, the smallest shows best what that costs.
+    let fixtures = [(4, false), (20, false), (61, false), (4, true)]
+        .map(|(num_states, rate_scalers)| Fixture::new(num_states, rate_scalers));
     fixtures.iter().for_each(Fixture::assert_truth);
     // `cargo bench --bench kernels -- roofline` leaves it at the report.
     if std::env::args().all(|arg| arg != "roofline") {
@@ -79,8 +81,7 @@ fn run_criterion(fixtures: &[Fixture]) {
         .configure_from_args();
     for fixture in fixtures {
         for (name, run) in BENCHES {
-            let states = fixture.data.num_states;
-            let mut group = criterion.benchmark_group(format!("{states} states/{name}"));
+            let mut group = criterion.benchmark_group(format!("{}/{name}", fixture.name()));
             group.throughput(Throughput::Elements(BLOCK as u64));
             for kernels in all_kernels() {
                 let mut out = assert_like_scalar(name, fixture, kernels.as_ref());
@@ -228,10 +229,11 @@ fn quartet(t: f64) -> Tree {
 }
 
 impl Fixture {
-    fn new(num_states: usize) -> Self {
+    fn new(num_states: usize, rate_scalers: bool) -> Self {
         let gene_model = gene_model(num_states);
         let data = simulate(&gene_model);
         let mut model = empty_model(&data);
+        model.dims.rate_scalers = rate_scalers;
         let kernels = scalar();
         fill_model(&mut model, &gene_model, kernels.as_ref());
         let pmatrices = BRLENS.map(|t| {
@@ -271,6 +273,11 @@ impl Fixture {
         sumtable.update_sumtable(&fixture, kernels.as_ref());
         fixture.sumtable = sumtable;
         fixture
+    }
+
+    fn name(&self) -> String {
+        let counts = if self.model.dims.rate_scalers { ", counts per rate" } else { "" };
+        format!("{} states{counts}", self.data.num_states)
     }
 
     fn tip(&self, tip: usize, brlen: usize) -> End<'_> {

@@ -59,7 +59,8 @@ pub fn report(fixtures: &[Fixture]) {
             "{:<28} {:>10} {:>9} {:>7} {:>8} {:>9} {:>7}",
             "kernel", "us", "GFLOP/s", "of FMA", "GB/s", "copy", "of copy"
         );
-        for fixture in fixtures {
+        // Counts per rate are no work that the report knows.
+        for fixture in fixtures.iter().filter(|fixture| !fixture.model.dims.rate_scalers) {
             let dims = fixture.model.dims;
             for (name, run) in BENCHES {
                 let Some(work) = work(name, dims) else { continue };

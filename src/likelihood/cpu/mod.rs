@@ -5,7 +5,7 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 pub mod body;
-mod constants;
+mod constant_patterns;
 mod derivatives;
 mod engine;
 mod kernels;

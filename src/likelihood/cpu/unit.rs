@@ -12,7 +12,7 @@ use super::super::operation::{EdgeJob, InsertionProgram, InsertionStep, Operatio
 use super::body::likelihood::{BlockLikelihoods, PatternData};
 use super::body::operand::End;
 use super::body::pmatrix::ModelBlock;
-use super::constants::{log_sum, log_sum_derivatives};
+use super::constant_patterns::{log_sum, log_sum_derivatives};
 use super::kernels::Kernels;
 use crate::alphabet::Code;
 

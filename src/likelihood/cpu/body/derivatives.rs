@@ -17,8 +17,7 @@ pub fn update_sumtable<const S: usize, const W: usize>(
     model: &ModelBlock,
     num_patterns: usize,
     invariant: &[f64],
-    first: End<'_>,
-    second: End<'_>,
+    [first, second]: [End<'_>; 2],
     out: &mut [f64],
     out_scaler: &mut [u32; BLOCK],
 ) {

@@ -103,29 +103,27 @@ fn weigh_end<const W: usize, const V: usize, const T: usize>(
 pub fn edge_likelihoods<const S: usize, const W: usize>(
     model: &ModelBlock,
     num_patterns: usize,
-    first: End<'_>,
-    second: End<'_>,
+    ends: [End<'_>; 2],
     out: &mut BlockLikelihoods,
 ) {
-    let scalers = [first.scaler(), second.scaler()];
+    let scalers = [ends[0].scaler(), ends[1].scaler()];
     let factors = RateFactors::new(model.dims, num_patterns, &scalers, out);
-    let (z, ends) = (&model.weighted_freqs[..], [first, second]);
+    let z = &model.weighted_freqs[..];
     sum_to_likelihoods!(S, add_root_products::<S, W>(model.dims, z, ends, &factors), out);
 }
 
 /// Likelihoods of putting a pruned subtree (`pendant`, made by [`update_pendant`]) between two ends.
 #[inline(always)]
 pub fn insertion_likelihoods<const S: usize, const W: usize>(
-    dims: Dims,
+    model: &ModelBlock,
     num_patterns: usize,
     (pendant, pendant_scaler): (&[f64], &[u32]),
-    first: End<'_>,
-    second: End<'_>,
+    ends: [End<'_>; 2],
     out: &mut BlockLikelihoods,
 ) {
-    let scalers = [Some(pendant_scaler), first.scaler(), second.scaler()];
+    let dims = model.dims;
+    let scalers = [Some(pendant_scaler), ends[0].scaler(), ends[1].scaler()];
     let factors = RateFactors::new(dims, num_patterns, &scalers, out);
-    let ends = [first, second];
     sum_to_likelihoods!(S, add_insertion_products::<S, W>(dims, pendant, ends, &factors), out);
 }
 
@@ -356,7 +354,7 @@ fn add_states<const P: usize>(sums: &[[f64; P]], out: &mut BlockLikelihoods) {
 /// Σ weight·ln L over the block, in eight lanes combined by a fixed tree. Per-pattern values
 /// (unweighted) go to `per_pattern` if asked for.
 #[inline(always)]
-pub fn sum_logs(
+pub fn sum_logs<const W: usize>(
     num_patterns: usize,
     data: PatternData<'_>,
     likelihoods: &BlockLikelihoods,

@@ -3,17 +3,18 @@
 use super::super::super::layout::Dims;
 use super::super::super::scaling::{FACTOR, THRESHOLD};
 use super::operand::{End, Operand, end_tile, with_ends, with_tiles};
+use super::pmatrix::ModelBlock;
 
 /// Updates one CLV block of `num_patterns` patterns and its scaler counts from two children.
 #[inline(always)]
 pub fn update_partials<const S: usize, const W: usize>(
-    dims: Dims,
+    model: &ModelBlock,
     num_patterns: usize,
-    first: End<'_>,
-    second: End<'_>,
+    [first, second]: [End<'_>; 2],
     out: &mut [f64],
     out_scaler: &mut [u32],
 ) {
+    let dims = model.dims;
     let out = &mut out[..num_patterns * dims.row()];
     match (first, second) {
         // Without matrices, registers of four have room for a whole row, too.

@@ -112,7 +112,11 @@ fn fill_pmatrix<const S: usize, const W: usize, const T: usize>(
 
 /// Tip table of a matrix: for every rate and code the sum of the columns of the code's states.
 #[inline(always)]
-pub fn update_tip_table<const S: usize>(model: &ModelBlock, pmatrix: &[f64], out: &mut [f64]) {
+pub fn update_tip_table<const S: usize, const W: usize>(
+    model: &ModelBlock,
+    pmatrix: &[f64],
+    out: &mut [f64],
+) {
     let columns: &[[f64; S]] = pmatrix.as_chunks().0;
     let out: &mut [[f64; S]] = out.as_chunks_mut().0;
     let num_rates = model.dims.num_rates;
@@ -133,7 +137,11 @@ pub fn update_tip_table<const S: usize>(model: &ModelBlock, pmatrix: &[f64], out
 /// Factors of the sumtable for the value, first and second derivative at length `t`:
 /// e^{λrt}, λr·e^{λrt}, (λr)²·e^{λrt}, each `[rate][eigen]`.
 #[inline(always)]
-pub fn update_derivative_factors<const S: usize>(model: &ModelBlock, t: f64, out: &mut [[f64; 3]]) {
+pub fn update_derivative_factors<const S: usize, const W: usize>(
+    model: &ModelBlock,
+    t: f64,
+    out: &mut [[f64; 3]],
+) {
     let mut group = [0.0; GROUP];
     for r in 0..model.dims.num_rates {
         let in_group = r % (GROUP / S);
