@@ -10,7 +10,7 @@ use super::body::likelihood::BlockLikelihoods;
 
 /// ln S of the patterns that have a weight.
 pub fn log_sum(weights: &[f64], likelihoods: &BlockLikelihoods) -> f64 {
-    let BlockLikelihoods { likelihood, scaler } = likelihoods;
+    let BlockLikelihoods { likelihood, scaler, .. } = likelihoods;
     let least = least_count(weights, likelihood, scaler);
     let mut sum = 0.0;
     for (pattern, &weight) in weights.iter().enumerate() {

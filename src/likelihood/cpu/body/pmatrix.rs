@@ -1,4 +1,24 @@
 //! P(t) = V·exp(Λ·r·t)·V⁻¹ for every rate category r, and tip tables made from it.
+//!
+//! ```text
+//! update_pmatrix: for each rate r
+//!     P_r = max(0, V · diag(exp(Λrt) − 1) · V⁻¹ + I)
+//!
+//! update_tip_table: for each rate r, tip code c
+//!     table[c, r] = Σ columns of P_r whose states c stands for
+//!
+//! update_derivative_factors: for each rate r, eigenvalue k
+//!     factors[r, k] = (1, λ_k·r, (λ_k·r)²) · exp(λ_k·r·t)
+//! ```
+//!
+//! Tricks:
+//!
+//! 1. exp(Λrt) − 1 and + I instead of exp(Λrt) keep small off-diagonal entries exact for short branches
+//!    (Redelings 2021). What rounding leaves below zero is cut off.
+//! 2. Exponentials are computed 64 at a time, those of several rates together: whole registers for four
+//!    states, too.
+//! 3. The product V · (diag · V⁻¹) is that of a P-matrix with CLVs (`operand`), V⁻¹'s columns being the
+//!    vectors: the same registers, tiles and order of sums.
 
 use super::super::super::layout::Dims;
 use super::operand::{Columns, Inner, Operand, Tile};
@@ -38,7 +58,7 @@ pub struct ModelBlock {
     pub indicator: Vec<f64>,
 }
 
-/// Numbers computed at a time: one category of 64 states, three of 20, sixteen of 4.
+/// Numbers computed at a time (trick 2): one category of 64 states, three of 20, sixteen of 4.
 const GROUP: usize = 64;
 
 /// Rows of e_k = exp(λ_k·r·t) − 1 for `GROUP / S` categories from `first` on, as far as there are so
@@ -60,9 +80,6 @@ fn exponentials<const S: usize>(model: &ModelBlock, t: f64, first: usize, out: &
 }
 
 /// P(t) for all rate categories, `[rate][column][row]`.
-///
-/// P = V·(exp(Λrt) − 1)·V⁻¹ + I, which keeps small off-diagonal entries exact for short branches
-/// (Redelings 2021); rounding below zero is cut off.
 #[inline(always)]
 pub fn update_pmatrix<const S: usize, const W: usize>(model: &ModelBlock, t: f64, out: &mut [f64]) {
     if S == 4 {
@@ -96,11 +113,13 @@ fn fill_pmatrix<const S: usize, const W: usize, const T: usize>(
                 scaled[k][i] = left[k][i] * exponential[k];
             }
         }
+        // Trick 3.
         let product = Inner { clv: right, pmatrix: &scaled };
         let at_rate: Columns<'_, S, S> = product.at_rates(0);
         for first in (0..S).step_by(T) {
             let columns: Tile<S, T> = product.tile::<W, T>(&at_rate, first, [1, 0]);
             for (j, mut column) in (first..).zip(columns) {
+                // Trick 1.
                 column[j] += 1.0;
                 for i in 0..S {
                     out[r * S + j][i] = if column[i] > 0.0 { column[i] } else { 0.0 };
