@@ -47,7 +47,7 @@ pub fn update_sumtable<const S: usize, const W: usize>(
     let dims = model.dims;
     with_tiles!(dims, sumtable_of_ends::<S, W>(|dims| dims, num_patterns, ends, out));
     let scalers = [ends[0].scaler(), ends[1].scaler()];
-    let scalers = ProductScalers::new(dims, num_patterns, &scalers, out_scaler);
+    let scalers = ProductScalers::new(dims, num_patterns, &scalers, out_scaler, &mut []);
     if dims.rate_scalers {
         for (rate, columns) in out.chunks_exact_mut(S * BLOCK).enumerate() {
             let mut weights = [1.0; BLOCK];

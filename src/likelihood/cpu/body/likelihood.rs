@@ -200,18 +200,12 @@ fn combine_scalers<'a>(
     out: &'a mut BlockLikelihoods,
 ) -> (RateWeights<'a>, &'a mut [f64; BLOCK]) {
     let BlockLikelihoods { likelihood, scaler, rate_weights } = out;
-    let scalers = ProductScalers::new(dims, num_patterns, of_factors, scaler);
-    if !dims.rate_scalers {
-        return (RateWeights { num_patterns, weights: &[] }, likelihood);
-    }
-    let len = num_patterns * dims.num_rates;
+    let len = if dims.rate_scalers { num_patterns * dims.num_rates } else { 0 };
     if rate_weights.len() < len {
         rate_weights.resize(len, 1.0);
     }
     let weights = &mut rate_weights[..len];
-    for (rate, weights) in weights.chunks_exact_mut(num_patterns).enumerate() {
-        scalers.fill_weights(rate, weights);
-    }
+    ProductScalers::new(dims, num_patterns, of_factors, scaler, weights);
     (RateWeights { num_patterns, weights }, likelihood)
 }
 

@@ -73,20 +73,28 @@ pub struct ProductScalers<'a> {
 }
 
 impl<'a> ProductScalers<'a> {
-    /// Writes the count of each pattern to `counts`.
+    /// Writes the count of each pattern to `counts`. With counts per rate, the weights of all rates go to
+    /// `weights`, `[rate][pattern]`, unless that is empty.
     #[inline(always)]
     pub fn new(
         dims: Dims,
         num_patterns: usize,
         of_factors: &'a [Option<&'a [u32]>],
         counts: &'a mut [u32; BLOCK],
+        weights: &mut [f64],
     ) -> Self {
         counts.fill(0);
         if dims.rate_scalers {
-            for (pattern, count) in counts[..num_patterns].iter_mut().enumerate() {
-                *count = u32::MAX;
+            for pattern in 0..num_patterns {
+                let row = pattern * dims.num_rates;
+                let mut least = u32::MAX;
                 for rate in 0..dims.num_rates {
-                    *count = sum_at(of_factors, pattern * dims.num_rates + rate).min(*count);
+                    least = sum_at(of_factors, row + rate).min(least);
+                }
+                counts[pattern] = least;
+                for rate in 0..weights.len() / num_patterns {
+                    let count = sum_at(of_factors, row + rate);
+                    weights[rate * num_patterns + pattern] = factor(count - least);
                 }
             }
         } else {
@@ -99,7 +107,7 @@ impl<'a> ProductScalers<'a> {
         ProductScalers { num_rates: dims.num_rates, of_factors, of_patterns: counts }
     }
 
-    /// Weight of a rate beside the other rates of each pattern, if there are counts per rate.
+    /// The weights of one rate alone, if there are counts per rate.
     #[inline(always)]
     pub fn fill_weights(&self, rate: usize, out: &mut [f64]) {
         for (pattern, weight) in out.iter_mut().enumerate() {
