@@ -85,6 +85,7 @@ impl<'a> ProductScalers<'a> {
     ) -> Self {
         counts.fill(0);
         if dims.rate_scalers {
+            let num_weighted = weights.len() / num_patterns;
             for pattern in 0..num_patterns {
                 let row = pattern * dims.num_rates;
                 let mut least = u32::MAX;
@@ -92,7 +93,7 @@ impl<'a> ProductScalers<'a> {
                     least = sum_at(of_factors, row + rate).min(least);
                 }
                 counts[pattern] = least;
-                for rate in 0..weights.len() / num_patterns {
+                for rate in 0..num_weighted {
                     let count = sum_at(of_factors, row + rate);
                     weights[rate * num_patterns + pattern] = factor(count - least);
                 }
@@ -119,9 +120,5 @@ impl<'a> ProductScalers<'a> {
 
 #[inline(always)]
 fn sum_at(scalers: &[Option<&[u32]>], at: usize) -> u32 {
-    let mut sum = 0;
-    for scaler in scalers.iter().flatten() {
-        sum += scaler[at];
-    }
-    sum
+    scalers.iter().flatten().map(|scaler| scaler[at]).sum()
 }
