@@ -25,41 +25,48 @@ mod roofline;
 /// The two lengths of all branches: exact on the grid of branch lengths.
 const BRLENS: [f64; 2] = [0.125, 0.25];
 
-/// Name, and what computes it.
+/// Stem of the kernel, with what narrows it (`tt`, `ti`, `ii`: kinds of the two children, tip or inner
+/// node), and what runs it.
 type Bench = (&'static str, fn(&Fixture, &dyn Kernels, &mut Output));
 
-const BENCHES: [Bench; 9] = [
-    ("P-matrix", |f, kernels, out| {
+const BENCHES: [Bench; 10] = [
+    ("pmatrix", |f, kernels, out| {
         kernels.update_pmatrix(&f.model, BRLENS[0], &mut out.numbers[..f.model.dims.pmatrix()]);
     }),
-    ("tip table", |f, kernels, out| {
+    ("pmatrix_tip_table", |f, kernels, out| {
         let table = &mut out.numbers[..f.model.dims.tip_table()];
         kernels.update_tip_table(&f.model, &f.pmatrices[0], table);
     }),
-    ("CLV tip-tip", |f, kernels, out| out.update_clv(f, kernels, [f.tip(0, 0), f.tip(1, 1)])),
-    ("CLV tip-inner", |f, kernels, out| {
+    ("partials_tt", |f, kernels, out| out.update_clv(f, kernels, [f.tip(0, 0), f.tip(1, 1)])),
+    ("partials_ti", |f, kernels, out| {
         out.update_clv(f, kernels, [f.tip(4, 0), f.inner(0, 1)]);
     }),
-    ("CLV inner-inner", |f, kernels, out| {
+    ("partials_ii", |f, kernels, out| {
         out.update_clv(f, kernels, [f.inner(0, 0), f.inner(1, 1)]);
     }),
-    ("edge lnL", |f, kernels, out| {
+    ("likelihood_pendant", |f, kernels, out| {
+        let Output { numbers, counts, .. } = out;
+        kernels.update_pendant(&f.model, BLOCK, f.inner(2, 0), numbers, counts);
+    }),
+    ("likelihood_edge", |f, kernels, out| {
         out.edge_lnl(f, kernels, [f.inner(0, 0), f.inner(1, 1)]);
     }),
-    ("insertion score", |f, kernels, out| {
+    ("likelihood_insertion", |f, kernels, out| {
         let (z, scaler) = (&f.pendant.numbers[..], &f.pendant.counts[..]);
         let ends = [f.inner(0, 0), f.inner(1, 1)];
         kernels.insertion_likelihoods(&f.model, BLOCK, (z, scaler), ends, &mut out.likelihoods);
         out.sums[0] = kernels.sum_logs(BLOCK, f.pattern_data(), &out.likelihoods, None);
     }),
-    ("sumtable", |f, kernels, out| {
+    ("derivatives_sumtable", |f, kernels, out| {
         out.update_sumtable(f, kernels);
     }),
     ("derivatives", |f, kernels, out| out.derivatives(f, kernels, BRLENS[1])),
 ];
 
 fn main() {
-    let fixtures = [4, 20, 61].map(Fixture::new);
+    // Large trees keep counts per rate; of the numbers of states, the smallest shows best what that costs.
+    let fixtures = [(4, false), (20, false), (61, false), (4, true)]
+        .map(|(num_states, rate_scalers)| Fixture::new(num_states, rate_scalers));
     fixtures.iter().for_each(Fixture::assert_truth);
     // `cargo bench --bench kernels -- roofline` leaves it at the report.
     if std::env::args().all(|arg| arg != "roofline") {
@@ -78,8 +85,7 @@ fn run_criterion(fixtures: &[Fixture]) {
         .configure_from_args();
     for fixture in fixtures {
         for (name, run) in BENCHES {
-            let states = fixture.data.num_states;
-            let mut group = criterion.benchmark_group(format!("{states} states/{name}"));
+            let mut group = criterion.benchmark_group(format!("{}/{name}", fixture.name()));
             group.throughput(Throughput::Elements(BLOCK as u64));
             for kernels in all_kernels() {
                 let mut out = assert_like_scalar(name, fixture, kernels.as_ref());
@@ -227,10 +233,11 @@ fn quartet(t: f64) -> Tree {
 }
 
 impl Fixture {
-    fn new(num_states: usize) -> Self {
+    fn new(num_states: usize, rate_scalers: bool) -> Self {
         let gene_model = gene_model(num_states);
         let data = simulate(&gene_model);
         let mut model = ModelBlock::new(&data);
+        model.dims.rate_scalers = rate_scalers;
         let kernels = scalar();
         model.set(&gene_model);
         let pmatrices = BRLENS.map(|t| {
@@ -272,6 +279,11 @@ impl Fixture {
         fixture
     }
 
+    fn name(&self) -> String {
+        let counts = if self.model.dims.rate_scalers { ", counts per rate" } else { "" };
+        format!("{} states{counts}", self.data.num_states)
+    }
+
     fn tip(&self, tip: usize, brlen: usize) -> End<'_> {
         End::Tip { codes: &self.data.tip_codes[tip], table: &self.tables[brlen] }
     }
@@ -302,7 +314,7 @@ impl Fixture {
                 let truth = eigen.transition_probabilities(rate * t);
                 for (i, j) in (0..n * n).map(|at| (at / n, at % n)) {
                     assert_near(
-                        "P-matrix",
+                        "pmatrix",
                         pmatrix[(r * padded + j) * padded + i],
                         truth[i * n + j],
                         1e-12,
@@ -313,21 +325,21 @@ impl Fixture {
         let mut out = Output::new(&self.model);
         let edge = out.edge_lnl(self, kernels, [self.inner(0, 0), self.inner(1, 1)]);
         let truth = |t| self.truth(&quartet(t), &[0, 1, 2, 3]);
-        assert_near("edge lnL", edge, truth(BRLENS[1]), 1e-11);
+        assert_near("likelihood_edge", edge, truth(BRLENS[1]), 1e-11);
 
         let mut clv = Output::new(&self.model);
         clv.update_clv(self, kernels, [self.tip(4, 0), self.inner(0, 1)]);
         let lnl = out.edge_lnl(self, kernels, [clv.end(), self.tip(5, 1)]);
         let tip_inner = self.truth(&quartet(BRLENS[1]), &[0, 1, 4, 5]);
-        assert_near("CLV tip-inner", lnl, tip_inner, 1e-11);
+        assert_near("partials_ti", lnl, tip_inner, 1e-11);
 
         let all = self.truth(&sextet(), &[0, 1, 2, 3, 4, 5]);
         clv.update_clv(self, kernels, [self.inner(0, 0), self.inner(1, 1)]);
         let lnl = out.edge_lnl(self, kernels, [clv.end(), self.inner(2, 0)]);
-        assert_near("CLV inner-inner", lnl, all, 1e-11);
-        let insertion = BENCHES.iter().find(|bench| bench.0 == "insertion score");
+        assert_near("partials_ii", lnl, all, 1e-11);
+        let insertion = BENCHES.iter().find(|bench| bench.0 == "likelihood_insertion");
         insertion.expect("it is among the benches").1(self, kernels, &mut out);
-        assert_near("insertion score", out.sums[0], all, 1e-11);
+        assert_near("likelihood_insertion", out.sums[0], all, 1e-11);
 
         out.derivatives(self, kernels, BRLENS[1]);
         assert_near("lnL of the sumtable", out.sums[0], edge, 1e-11);

@@ -49,13 +49,7 @@ const WITHOUT_ENGINES: &[&str] = &["optimize", "search", "model_selection", "boo
 const CIRCLES: &[&[&str]] = &[];
 
 /// The only places with unsafe code.
-const UNSAFE_ALLOWED: &[&str] = &[
-    "parallel/pool.rs",
-    "likelihood/cpu/kernels.rs",
-    "likelihood/cpu/scalar.rs",
-    "likelihood/cpu/avx2.rs",
-    "likelihood/cpu/avx512.rs",
-];
+const UNSAFE_ALLOWED: &[&str] = &["parallel/pool.rs", "likelihood/cpu/kernels.rs"];
 
 /// The only places that print.
 const PRINTING_ALLOWED: &[&str] = &["cli/", "output/", "main.rs"];

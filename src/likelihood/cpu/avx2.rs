@@ -13,4 +13,4 @@ impl Avx2 {
     }
 }
 
-instantiate_kernels!(Avx2, "avx2", 4, #[target_feature(enable = "avx2,fma")]);
+instantiate_kernels!(Avx2, "avx2", 4, target_feature(enable = "avx2,fma"));

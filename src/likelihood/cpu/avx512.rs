@@ -18,4 +18,9 @@ impl Avx512 {
     }
 }
 
-instantiate_kernels!(Avx512, "avx512", 8, #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx2,fma")]);
+instantiate_kernels!(
+    Avx512,
+    "avx512",
+    8,
+    target_feature(enable = "avx512f,avx512dq,avx512vl,avx2,fma")
+);

@@ -1,235 +1,179 @@
-//! The kernels as a set of safe functions per instruction set, and the choice between sets.
+//! The kernels as a set of safe functions per instruction set.
+//!
+//! `for_each_kernel!` lists every kernel once. From the list come the trait [`Kernels`] and, for each
+//! instruction set, its implementation, which compiles the bodies of `body` for that set.
 
 use super::body::likelihood::{BlockLikelihoods, PatternData};
 use super::body::operand::End;
 use crate::likelihood::engine::ModelBlock;
 use crate::likelihood::engine::layout::BLOCK;
 
-/// One instantiation of all kernels. Every set gives the same bits; see `body` for the formulas.
-pub trait Kernels: Send + Sync {
-    /// Name as `--simd` takes it.
-    fn name(&self) -> &'static str;
-    /// P(t), `[rate][column][row]`.
-    fn update_pmatrix(&self, model: &ModelBlock, t: f64, out: &mut [f64]);
-    /// Tip table of a matrix.
-    fn update_tip_table(&self, model: &ModelBlock, pmatrix: &[f64], out: &mut [f64]);
-    /// One CLV block from two children.
-    fn update_partials(
-        &self,
-        model: &ModelBlock,
-        num_patterns: usize,
-        ends: [End<'_>; 2],
-        out: &mut [f64],
-        out_scaler: &mut [u32],
-    );
-    /// A pruned subtree's vector times the weighted frequencies.
-    fn update_pendant(
-        &self,
-        model: &ModelBlock,
-        num_patterns: usize,
-        subtree: End<'_>,
-        out: &mut [f64],
-        out_scaler: &mut [u32],
-    );
-    /// Likelihoods at a root edge.
-    fn edge_likelihoods(
-        &self,
-        model: &ModelBlock,
-        num_patterns: usize,
-        ends: [End<'_>; 2],
-        out: &mut BlockLikelihoods,
-    );
-    /// Likelihoods of an insertion.
-    fn insertion_likelihoods(
-        &self,
-        model: &ModelBlock,
-        num_patterns: usize,
-        pendant: (&[f64], &[u32]),
-        ends: [End<'_>; 2],
-        out: &mut BlockLikelihoods,
-    );
-    /// Σ weight·ln L of a block.
-    fn sum_logs(
-        &self,
-        num_patterns: usize,
-        data: PatternData<'_>,
-        likelihoods: &BlockLikelihoods,
-        per_pattern: Option<&mut [f64]>,
-    ) -> f64;
-    /// Sumtable of an edge.
-    fn update_sumtable(
-        &self,
-        model: &ModelBlock,
-        num_patterns: usize,
-        invariant: &[f64],
-        ends: [End<'_>; 2],
-        out: &mut [f64],
-        out_scaler: &mut [u32; BLOCK],
-    );
-    /// Factors of a sumtable at a length.
-    fn update_derivative_factors(&self, model: &ModelBlock, t: f64, out: &mut [[f64; 3]]);
-    /// Value and two derivatives from a sumtable.
-    fn derivatives(
-        &self,
-        num_patterns: usize,
-        data: PatternData<'_>,
-        sumtable: &[f64],
-        scaler: &[u32; BLOCK],
-        factors: &[[f64; 3]],
-    ) -> [f64; 3];
-}
+/// Hands the list of all kernels, after whatever else it is given, to another macro.
+///
+/// A line `MODULE::NAME(ARGUMENTS);` is the function `NAME` in `body/MODULE.rs` with these arguments and,
+/// as its last constant, the numbers in a register. Where `<S>` follows the name, the first argument is a
+/// model, and its number of states is the first constant.
+macro_rules! for_each_kernel {
+    ($receiver:ident! { $($context:tt)* }) => {
+        $receiver! {
+            $($context)*
 
-/// Calls a body with the model's number of states, one of `layout::STATE_COUNTS`, as a constant, and with
-/// the set's numbers per register where it is named.
-macro_rules! with_states {
-    ($model:expr $(; $set:ident)?, $($body:ident)::+ ( $($arg:expr),* $(,)? )) => {
-        match $model.dims.num_states {
-            4 => $($body)::+::<4 $(, $set)?>($($arg),*),
-            20 => $($body)::+::<20 $(, $set)?>($($arg),*),
-            64 => $($body)::+::<64 $(, $set)?>($($arg),*),
-            other => unreachable!("no kernel for {other} states"),
+            /// P(t), `[rate][column][row]`.
+            pmatrix::update_pmatrix<S>(model: &ModelBlock, t: f64, out: &mut [f64]);
+
+            /// Tip table of a matrix.
+            pmatrix::update_tip_table<S>(model: &ModelBlock, pmatrix: &[f64], out: &mut [f64]);
+
+            /// Factors of a sumtable at a length.
+            pmatrix::update_derivative_factors<S>(model: &ModelBlock, t: f64, out: &mut [[f64; 3]]);
+
+            /// One CLV block from two children.
+            partials::update_partials<S>(
+                model: &ModelBlock,
+                num_patterns: usize,
+                ends: [End<'_>; 2],
+                out: &mut [f64],
+                out_scaler: &mut [u32],
+            );
+
+            /// A pruned subtree's vector times the weighted frequencies.
+            likelihood::update_pendant<S>(
+                model: &ModelBlock,
+                num_patterns: usize,
+                subtree: End<'_>,
+                out: &mut [f64],
+                out_scaler: &mut [u32],
+            );
+
+            /// Likelihoods at a root edge.
+            likelihood::edge_likelihoods<S>(
+                model: &ModelBlock,
+                num_patterns: usize,
+                ends: [End<'_>; 2],
+                out: &mut BlockLikelihoods,
+            );
+
+            /// Likelihoods of an insertion.
+            likelihood::insertion_likelihoods<S>(
+                model: &ModelBlock,
+                num_patterns: usize,
+                pendant: (&[f64], &[u32]),
+                ends: [End<'_>; 2],
+                out: &mut BlockLikelihoods,
+            );
+
+            /// Σ weight·ln L of a block.
+            likelihood::sum_logs(
+                num_patterns: usize,
+                data: PatternData<'_>,
+                likelihoods: &BlockLikelihoods,
+                per_pattern: Option<&mut [f64]>,
+            ) -> f64;
+
+            /// Sumtable of an edge.
+            derivatives::update_sumtable<S>(
+                model: &ModelBlock,
+                num_patterns: usize,
+                invariant: &[f64],
+                ends: [End<'_>; 2],
+                out: &mut [f64],
+                out_scaler: &mut [u32; BLOCK],
+            );
+
+            /// Value and two derivatives from a sumtable.
+            derivatives::derivatives(
+                num_patterns: usize,
+                data: PatternData<'_>,
+                sumtable: &[f64],
+                scaler: &[u32; BLOCK],
+                factors: &[[f64; 3]],
+            ) -> [f64; 3];
         }
     };
 }
-pub(super) use with_states;
+pub(super) use for_each_kernel;
 
-/// Implements [`Kernels`] for `$set` by compiling every body under `$feature`.
+macro_rules! declare_kernels {
+    ($(
+        $(#[$doc:meta])*
+        $module:ident::$kernel:ident $(<$states:ident>)?
+            ($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)?;
+    )*) => {
+        /// One instantiation of all kernels. Every set gives the same bits; see `body` for the formulas.
+        pub trait Kernels: Send + Sync {
+            /// Name as `--simd` takes it.
+            fn name(&self) -> &'static str;
+            $(
+                $(#[$doc])*
+                fn $kernel(&self, $($argument: $type),*) $(-> $result)?;
+            )*
+        }
+    };
+}
+for_each_kernel!(declare_kernels! {});
+
+/// Implements [`Kernels`] for the type `$set` with `$width` numbers in a register. Every body is compiled
+/// under `$attribute`, which names the instructions that a value of the type proves to be there.
 macro_rules! instantiate_kernels {
-    ($set:ident, $name:literal, $width:literal, $(#[$feature:meta])*) => {
+    ($set:ident, $name:literal, $width:literal, $attribute:meta) => {
         use crate::likelihood::cpu::body::likelihood::{BlockLikelihoods, PatternData};
         use crate::likelihood::cpu::body::operand::End;
+        use crate::likelihood::cpu::kernels::{
+            Kernels, call_body, for_each_kernel, implement_kernels,
+        };
         use crate::likelihood::engine::ModelBlock;
-        use crate::likelihood::cpu::body;
-        use crate::likelihood::cpu::kernels::{Kernels, with_states};
         use crate::likelihood::engine::layout::BLOCK;
 
-        /// Numbers in a register.
-        const W: usize = $width;
+        for_each_kernel!(implement_kernels! { $set, $name, $width, $attribute; });
+    };
+}
+pub(super) use instantiate_kernels;
 
-        $(#[$feature])*
-        fn update_pmatrix(model: &ModelBlock, t: f64, out: &mut [f64]) {
-            with_states!(model; W, body::pmatrix::update_pmatrix(model, t, out));
-        }
-        $(#[$feature])*
-        fn update_tip_table(model: &ModelBlock, pmatrix: &[f64], out: &mut [f64]) {
-            with_states!(model, body::pmatrix::update_tip_table(model, pmatrix, out));
-        }
-        $(#[$feature])*
-        fn update_partials(
-            model: &ModelBlock, n: usize, [a, b]: [End<'_>; 2], out: &mut [f64], scaler: &mut [u32],
-        ) {
-            with_states!(model; W, body::partials::update_partials(model.dims, n, a, b, out, scaler));
-        }
-        $(#[$feature])*
-        fn update_pendant(
-            model: &ModelBlock, n: usize, subtree: End<'_>, out: &mut [f64], scaler: &mut [u32],
-        ) {
-            with_states!(model; W, body::likelihood::update_pendant(model, n, subtree, out, scaler));
-        }
-        $(#[$feature])*
-        fn edge_likelihoods(
-            model: &ModelBlock, n: usize, [a, b]: [End<'_>; 2], out: &mut BlockLikelihoods,
-        ) {
-            with_states!(model; W, body::likelihood::edge_likelihoods(model, n, a, b, out));
-        }
-        $(#[$feature])*
-        fn insertion_likelihoods(
-            model: &ModelBlock, n: usize, pendant: (&[f64], &[u32]), [a, b]: [End<'_>; 2],
-            out: &mut BlockLikelihoods,
-        ) {
-            with_states!(
-                model; W, body::likelihood::insertion_likelihoods(model.dims, n, pendant, a, b, out)
-            );
-        }
-        $(#[$feature])*
-        fn sum_logs(
-            n: usize, data: PatternData<'_>, likelihoods: &BlockLikelihoods,
-            per_pattern: Option<&mut [f64]>,
-        ) -> f64 {
-            body::likelihood::sum_logs(n, data, likelihoods, per_pattern)
-        }
-        $(#[$feature])*
-        fn update_sumtable(
-            model: &ModelBlock, n: usize, invariant: &[f64], [a, b]: [End<'_>; 2], out: &mut [f64],
-            scaler: &mut [u32; BLOCK],
-        ) {
-            with_states!(
-                model; W, body::derivatives::update_sumtable(model, n, invariant, a, b, out, scaler)
-            );
-        }
-        $(#[$feature])*
-        fn update_derivative_factors(model: &ModelBlock, t: f64, out: &mut [[f64; 3]]) {
-            with_states!(model, body::pmatrix::update_derivative_factors(model, t, out));
-        }
-        $(#[$feature])*
-        fn derivatives(
-            n: usize, data: PatternData<'_>, sumtable: &[f64], scaler: &[u32; BLOCK],
-            factors: &[[f64; 3]],
-        ) -> [f64; 3] {
-            body::derivatives::derivatives::<W>(n, data, sumtable, scaler, factors)
-        }
-
-        // SAFETY (every call below): the functions above are unsafe to call only for the instruction
-        // set they are compiled for, and a value of this type exists only where `detect` found it.
-        #[allow(unsafe_code, unused_unsafe, clippy::undocumented_unsafe_blocks)]
+macro_rules! implement_kernels {
+    (
+        $set:ident, $name:literal, $width:literal, $attribute:meta;
+        $(
+            $(#[$doc:meta])*
+            $module:ident::$kernel:ident $(<$states:ident>)?
+                ($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)?;
+        )*
+    ) => {
+        #[allow(unsafe_code, unused_unsafe)]
         impl Kernels for $set {
             fn name(&self) -> &'static str {
                 $name
             }
-            fn update_pmatrix(&self, model: &ModelBlock, t: f64, out: &mut [f64]) {
-                unsafe { update_pmatrix(model, t, out) }
-            }
-            fn update_tip_table(&self, model: &ModelBlock, pmatrix: &[f64], out: &mut [f64]) {
-                unsafe { update_tip_table(model, pmatrix, out) }
-            }
-            fn update_partials(
-                &self, model: &ModelBlock, n: usize, ends: [End<'_>; 2], out: &mut [f64],
-                scaler: &mut [u32],
-            ) {
-                unsafe { update_partials(model, n, ends, out, scaler) }
-            }
-            fn update_pendant(
-                &self, model: &ModelBlock, n: usize, subtree: End<'_>, out: &mut [f64],
-                scaler: &mut [u32],
-            ) {
-                unsafe { update_pendant(model, n, subtree, out, scaler) }
-            }
-            fn edge_likelihoods(
-                &self, model: &ModelBlock, n: usize, ends: [End<'_>; 2], out: &mut BlockLikelihoods,
-            ) {
-                unsafe { edge_likelihoods(model, n, ends, out) }
-            }
-            fn insertion_likelihoods(
-                &self, model: &ModelBlock, n: usize, pendant: (&[f64], &[u32]), ends: [End<'_>; 2],
-                out: &mut BlockLikelihoods,
-            ) {
-                unsafe { insertion_likelihoods(model, n, pendant, ends, out) }
-            }
-            fn sum_logs(
-                &self, n: usize, data: PatternData<'_>, likelihoods: &BlockLikelihoods,
-                per_pattern: Option<&mut [f64]>,
-            ) -> f64 {
-                unsafe { sum_logs(n, data, likelihoods, per_pattern) }
-            }
-            fn update_sumtable(
-                &self, model: &ModelBlock, n: usize, invariant: &[f64], ends: [End<'_>; 2],
-                out: &mut [f64], scaler: &mut [u32; BLOCK],
-            ) {
-                unsafe { update_sumtable(model, n, invariant, ends, out, scaler) }
-            }
-            fn update_derivative_factors(&self, model: &ModelBlock, t: f64, out: &mut [[f64; 3]]) {
-                unsafe { update_derivative_factors(model, t, out) }
-            }
-            fn derivatives(
-                &self, n: usize, data: PatternData<'_>, sumtable: &[f64], scaler: &[u32; BLOCK],
-                factors: &[[f64; 3]],
-            ) -> [f64; 3] {
-                unsafe { derivatives(n, data, sumtable, scaler, factors) }
-            }
+            $(
+                fn $kernel(&self, $($argument: $type),*) $(-> $result)? {
+                    #[$attribute]
+                    fn compiled($($argument: $type),*) $(-> $result)? {
+                        call_body!($width, $module::$kernel $(<$states>)? ($($argument),*))
+                    }
+                    // SAFETY: calling the function is unsafe only for the instructions that it is compiled
+                    // with, and a value of this type exists only where `detect` found them.
+                    unsafe { compiled($($argument),*) }
+                }
+            )*
         }
     };
 }
-pub(super) use instantiate_kernels;
+pub(super) use implement_kernels;
+
+/// Calls a body with the model's number of states, one of `layout::STATE_COUNTS`, as a constant.
+macro_rules! call_body {
+    ($width:literal, $module:ident::$kernel:ident <S> ($model:ident $(, $argument:ident)*)) => {
+        match $model.dims.num_states {
+            4 => crate::likelihood::cpu::body::$module::$kernel::<4, $width>($model $(, $argument)*),
+            20 => crate::likelihood::cpu::body::$module::$kernel::<20, $width>($model $(, $argument)*),
+            64 => crate::likelihood::cpu::body::$module::$kernel::<64, $width>($model $(, $argument)*),
+            other => unreachable!("no kernel for {other} states"),
+        }
+    };
+    ($width:literal, $module:ident::$kernel:ident ($($argument:ident),*)) => {
+        crate::likelihood::cpu::body::$module::$kernel::<$width>($($argument),*)
+    };
+}
+pub(super) use call_body;
 
 #[cfg(test)]
 mod tests {

@@ -6,4 +6,4 @@ use super::kernels::instantiate_kernels;
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Scalar;
 
-instantiate_kernels!(Scalar, "scalar", 4,);
+instantiate_kernels!(Scalar, "scalar", 4, inline);

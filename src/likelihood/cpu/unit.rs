@@ -213,7 +213,7 @@ impl Unit {
         match block.correction {
             None => kernels.sum_logs(block.len, data, likelihoods, per_pattern),
             Some(correction) => {
-                let BlockLikelihoods { likelihood, scaler } = likelihoods;
+                let BlockLikelihoods { likelihood, scaler, .. } = likelihoods;
                 correction.of_sum([log_sum(data.weights, likelihood, scaler), 0.0, 0.0])[0]
             }
         }

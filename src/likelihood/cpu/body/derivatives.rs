@@ -2,44 +2,75 @@
 //!
 //! With V, Λ the eigensystem: L(t) = Σ_r Σ_k s_rk·exp(λ_k·r·t), where
 //! s_rk = w_r·(Σ_i π_i·x_i·V_ik)·(Σ_j V⁻¹_kj·y_j) does not depend on t.
+//!
+//! ```text
+//! update_sumtable: for each pattern p, rate r, eigenvalue k
+//!     s[r, k, p] = (left · x[p, r])_k * (right · y[p, r])_k       left: w_r·π_i·V_ik, right: V⁻¹
+//!
+//! derivatives: for each pattern p
+//!     L, L', L'' = Σ_rk s[r, k, p] · (1, λ_k·r, (λ_k·r)²) · exp(λ_k·r·t);   L += invariant[p]
+//!     sums += weight[p] · (ln L − count[p]·ln 2^256, L'/L, L''/L − (L'/L)²)
+//! ```
+//!
+//! Tricks:
+//!
+//! 1. The sumtable is made once per edge; a length tried on it costs three sums of products.
+//! 2. Its patterns are side by side, so that `derivatives` works on registers of patterns.
+//! 3. Of four states, the products are first put down as rows, then transposed rate by rate: so all loops
+//!    consist of whole registers.
+//! 4. `derivatives` takes four registers of patterns at a time, whose twelve sums hide the latency.
+//! 5. Under +I the scaling is undone, because the invariant part was never scaled. That is rare; whether
+//!    any pattern needs it is found out for all of them without a branch.
+//! 6. Padding has weight 0 and any value, even an infinite one: it is left out by a choice between numbers,
+//!    not by a multiplication with 0.
 
-use super::likelihood::{PatternData, add_lanes, combine_scalers, lanes_at};
+use super::likelihood::{PatternData, add_lanes, lanes_at};
 use super::operand::{End, Operand, end_tile, with_ends, with_tiles};
+use super::scalers::ProductScalers;
 use crate::likelihood::engine::ModelBlock;
 use crate::likelihood::engine::layout::{BLOCK, Dims, LANES};
 use crate::likelihood::engine::scaling::{LN_FACTOR, factor};
 use crate::numeric::elementary::{Lanes, ln};
 
-/// Fills one sumtable block `[rate][eigen][pattern]` (stride [`BLOCK`]) and its scaler counts.
+/// Fills one sumtable block (trick 1), `[rate][eigen][pattern]` with stride [`BLOCK`] (trick 2), and its
+/// scaler counts.
 /// The ends' matrices are the model's `sumtable_left` and `sumtable_right` (or their tip tables).
 #[inline(always)]
 pub fn update_sumtable<const S: usize, const W: usize>(
     model: &ModelBlock,
     num_patterns: usize,
     invariant: &[f64],
-    first: End<'_>,
-    second: End<'_>,
+    ends: [End<'_>; 2],
     out: &mut [f64],
     out_scaler: &mut [u32; BLOCK],
 ) {
     let dims = model.dims;
-    with_tiles!(dims, multiply::<S, W>(|dims| dims, num_patterns, first, second, out));
-    let mut factors = Vec::new();
+    with_tiles!(dims, sumtable_of_ends::<S, W>(|dims| dims, num_patterns, ends, out));
+    let scalers = [ends[0].scaler(), ends[1].scaler()];
+    let scalers = ProductScalers::new(dims, num_patterns, &scalers, out_scaler, &mut []);
     if dims.rate_scalers {
-        factors.resize(num_patterns * dims.num_rates, 1.0);
-    }
-    let scalers = [first.scaler(), second.scaler()];
-    combine_scalers(dims, num_patterns, &scalers, out_scaler, &mut factors);
-    if dims.rate_scalers {
-        for (k, column) in out.chunks_exact_mut(BLOCK).enumerate() {
-            let factors = &factors[k / S * num_patterns..];
-            for (x, f) in column[..num_patterns].iter_mut().zip(factors) {
-                *x *= f;
+        for (rate, columns) in out.chunks_exact_mut(S * BLOCK).enumerate() {
+            let mut weights = [1.0; BLOCK];
+            scalers.fill_weights(rate, &mut weights[..num_patterns]);
+            for column in columns.chunks_exact_mut(BLOCK) {
+                for (x, weight) in column[..num_patterns].iter_mut().zip(&weights) {
+                    *x *= weight;
+                }
             }
         }
     }
-    // Under +I the scaling is undone here: the invariant part was never scaled. That is rare, and found
-    // out for all patterns at once.
+    undo_scaling_of_invariant(dims, num_patterns, invariant, out, out_scaler);
+}
+
+/// Trick 5.
+#[inline(always)]
+fn undo_scaling_of_invariant(
+    dims: Dims,
+    num_patterns: usize,
+    invariant: &[f64],
+    out: &mut [f64],
+    out_scaler: &mut [u32; BLOCK],
+) {
     let (counts, invariant) = (&mut out_scaler[..num_patterns], &invariant[..num_patterns]);
     let mut num_undone = 0;
     for (count, invariant) in counts.iter().zip(invariant) {
@@ -60,35 +91,26 @@ pub fn update_sumtable<const S: usize, const W: usize>(
 }
 
 #[inline(always)]
-fn multiply<const S: usize, const W: usize, const V: usize, const T: usize>(
+fn sumtable_of_ends<const S: usize, const W: usize, const V: usize, const T: usize>(
     dims: Dims,
     num_patterns: usize,
-    first: End<'_>,
-    second: End<'_>,
+    ends: [End<'_>; 2],
     out: &mut [f64],
 ) {
     let stride = dims.row() / V;
     if S == 4 {
-        with_ends!(S, V, first, second, |a, b| multiply_fours::<W, V, T>(
-            stride,
-            num_patterns,
-            a,
-            b,
-            out
-        ));
+        with_ends!(S, V, ends, |a, b| {
+            sumtable_of_operands_4::<W, V, T>(stride, num_patterns, a, b, out)
+        });
     } else {
-        with_ends!(S, V, first, second, |a, b| multiply_ends::<W, V, T>(
-            stride,
-            num_patterns,
-            a,
-            b,
-            out
-        ));
+        with_ends!(S, V, ends, |a, b| {
+            sumtable_of_operands::<W, V, T>(stride, num_patterns, a, b, out)
+        });
     }
 }
 
 #[inline(always)]
-fn multiply_ends<const W: usize, const V: usize, const T: usize>(
+fn sumtable_of_operands<const W: usize, const V: usize, const T: usize>(
     stride: usize,
     num_patterns: usize,
     a: impl Operand<V>,
@@ -110,10 +132,9 @@ fn multiply_ends<const W: usize, const V: usize, const T: usize>(
     }
 }
 
-/// Of four states. The products of a vector of rates are first put down as rows, then rate by rate
-/// transposed: so all loops consist of whole registers.
+/// The same of four states (trick 3).
 #[inline(always)]
-fn multiply_fours<const W: usize, const V: usize, const T: usize>(
+fn sumtable_of_operands_4<const W: usize, const V: usize, const T: usize>(
     stride: usize,
     num_patterns: usize,
     a: impl Operand<V>,
@@ -152,7 +173,7 @@ fn multiply_fours<const W: usize, const V: usize, const T: usize>(
     }
 }
 
-/// Four columns of stride [`BLOCK`] out of rows of four.
+/// Four columns of stride [`BLOCK`] out of rows of four (trick 3).
 #[inline(always)]
 fn transpose(rows: &[[f64; 4]], columns: &mut [f64]) {
     let (first, rest) = columns.split_at_mut(BLOCK);
@@ -181,7 +202,7 @@ pub fn derivatives<const W: usize>(
 ) -> [f64; 3] {
     let mut sums = [[0.0; LANES]; 3];
     let mut at = 0;
-    // Four registers of patterns at a time, whose twelve sums hide the latency.
+    // Trick 4.
     if W == 8 {
         while at + 32 <= num_patterns {
             add_derivatives::<32>(at, data, sumtable, scaler, factors, &mut sums);
@@ -229,7 +250,7 @@ fn add_derivatives<const N: usize>(
         let inverse = 1.0 / l[i];
         let ratio = l1[i] * inverse;
         let curvature = (-ratio).mul_add(ratio, l2[i] * inverse);
-        // Padding has weight 0 and any value, even an infinite one.
+        // Trick 6.
         let used = weights[i] > 0.0;
         values[0][i] = if used { weights[i] * lnl } else { 0.0 };
         values[1][i] = if used { weights[i] * ratio } else { 0.0 };

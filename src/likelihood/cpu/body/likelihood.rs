@@ -2,8 +2,36 @@
 //!
 //! L = Σ_r Σ_i z_ri·a_ri·b_ri, where z is the weighted frequencies (root edge) or a pruned subtree's
 //! vector times them (insertion), and a and b are the vectors at the two ends, seen from one point.
+//!
+//! ```text
+//! update_pendant: for each pattern p, rate r
+//!     z[p, r] = weighted_freqs[r] * (P_r · subtree[p, r])                    * is by element
+//!
+//! edge_likelihoods, insertion_likelihoods: for each pattern p
+//!     sums[p] = Σ_r weight of the rate (scalers) * z[p, r] * a[p, r] * b[p, r]      by state
+//!     likelihood[p] = Σ_i sums[p][i];   count[p] = sum of the factors' counts
+//!
+//! sum_logs: for each pattern p
+//!     Σ_p weight[p] · (ln likelihood[p] − count[p]·ln 2^256)
+//! ```
+//!
+//! Tricks:
+//!
+//! 1. Rates are added up state by state in registers; only the sums are added over the states, all patterns
+//!    together. So no loop over rates adds the numbers of a register to each other.
+//! 2. Of four states, even and odd rates have sums of their own: eight numbers, a whole register. The sets
+//!    with smaller registers do the same, for the same bits.
+//! 3. An insertion is scored with z in place of frequencies: the subtree's product is made once and
+//!    kept for all places it is tried at.
+//! 4. Logarithms of sixteen patterns are computed together, to hide their latency.
+//! 5. Under +I the scaling is undone, because the invariant part was never scaled; and padding has weight
+//!    0 and any value, even an infinite one. Both are choices between numbers, made for a register at once.
+//! 6. Weights of rates, which only large trees need (`scalers`), are put down in the caller's memory before
+//!    the products are added up. Computed within that loop they cost AVX2 20 % for 20 states, even where
+//!    there are none.
 
 use super::operand::{End, Operand, Plain, Tile, end_tile, with_ends, with_tiles};
+use super::scalers::{ProductScalers, add_scalers};
 use crate::likelihood::engine::ModelBlock;
 use crate::likelihood::engine::layout::{BLOCK, Dims, LANES};
 use crate::likelihood::engine::scaling::{LN_FACTOR, factor};
@@ -25,15 +53,17 @@ pub struct BlockLikelihoods {
     pub likelihood: [f64; BLOCK],
     /// Scaler counts.
     pub scaler: [u32; BLOCK],
+    /// Scratch of the kernels: `[rate][pattern]`, empty until counts are kept per rate.
+    pub rate_weights: Vec<f64>,
 }
 
 impl Default for BlockLikelihoods {
     fn default() -> Self {
-        BlockLikelihoods { likelihood: [1.0; BLOCK], scaler: [0; BLOCK] }
+        BlockLikelihoods { likelihood: [1.0; BLOCK], scaler: [0; BLOCK], rate_weights: Vec::new() }
     }
 }
 
-/// z = weighted frequencies · (matrix · CLV of a pruned subtree), rows to be kept for many scores.
+/// z = weighted frequencies · (matrix · CLV of a pruned subtree), rows to be kept for many scores (trick 3).
 #[inline(always)]
 pub fn update_pendant<const S: usize, const W: usize>(
     model: &ModelBlock,
@@ -42,20 +72,14 @@ pub fn update_pendant<const S: usize, const W: usize>(
     out: &mut [f64],
     out_scaler: &mut [u32],
 ) {
-    let dims = model.dims;
-    with_tiles!(
-        dims,
-        weigh::<S, W>(|dims| dims, num_patterns, &model.weighted_freqs, subtree, out)
-    );
-    super::partials::add_scalers(
-        subtree.scaler(),
-        None,
-        &mut out_scaler[..num_patterns * dims.scalers()],
-    );
+    let (dims, freqs) = (model.dims, &model.weighted_freqs[..]);
+    with_tiles!(dims, pendant_of_end::<S, W>(|dims| dims, num_patterns, freqs, subtree, out));
+    let counts = &mut out_scaler[..num_patterns * dims.scalers()];
+    add_scalers(subtree.scaler(), None, counts);
 }
 
 #[inline(always)]
-fn weigh<const S: usize, const W: usize, const V: usize, const T: usize>(
+fn pendant_of_end<const S: usize, const W: usize, const V: usize, const T: usize>(
     dims: Dims,
     num_patterns: usize,
     freqs: &[f64],
@@ -65,16 +89,16 @@ fn weigh<const S: usize, const W: usize, const V: usize, const T: usize>(
     let freqs = freqs.as_chunks().0;
     let out = &mut out.as_chunks_mut().0[..num_patterns * (dims.row() / V)];
     match subtree.tip::<V>() {
-        Some(tip) => weigh_end::<W, V, T>(num_patterns, freqs, tip, out),
+        Some(tip) => pendant_of_operand::<W, V, T>(num_patterns, freqs, tip, out),
         None => {
             let inner = subtree.inner::<S, V>().expect("an end is a tip or inner");
-            weigh_end::<W, V, T>(num_patterns, freqs, inner, out);
+            pendant_of_operand::<W, V, T>(num_patterns, freqs, inner, out);
         }
     }
 }
 
 #[inline(always)]
-fn weigh_end<const W: usize, const V: usize, const T: usize>(
+fn pendant_of_operand<const W: usize, const V: usize, const T: usize>(
     num_patterns: usize,
     freqs: &[[f64; V]],
     a: impl Operand<V>,
@@ -98,35 +122,91 @@ fn weigh_end<const W: usize, const V: usize, const T: usize>(
     }
 }
 
-/// Likelihoods at the root edge between `first` (seen through no matrix) and `second`.
+/// Numbers in which the products of a pattern are added up (tricks 1 and 2).
+const fn sum_row(num_states: usize) -> usize {
+    if num_states == 4 { 8 } else { num_states }
+}
+
+/// Has a function add up the products of all rates, then adds over the states.
+macro_rules! sum_products {
+    ($states:ident, $name:ident :: <$s:ident, $width:ident>
+        ($dims:expr, $z:expr, $ends:expr, $weights:expr), $likelihood:expr) => {
+        if $states == 4 {
+            let mut sums = [[0.0; sum_row(4)]; BLOCK];
+            let flat = sums.as_flattened_mut();
+            with_tiles!($dims, $name::<$s, $width>(|dims| dims, $z, $ends, $weights, flat));
+            add_states(&sums[..$weights.num_patterns], $likelihood);
+        } else {
+            let mut sums = [[0.0; $states]; BLOCK];
+            let flat = sums.as_flattened_mut();
+            with_tiles!($dims, $name::<$s, $width>(|dims| dims, $z, $ends, $weights, flat));
+            add_states(&sums[..$weights.num_patterns], $likelihood);
+        }
+    };
+}
+
+/// Likelihoods at the root edge between the first end (seen through no matrix) and the second.
 #[inline(always)]
 pub fn edge_likelihoods<const S: usize, const W: usize>(
     model: &ModelBlock,
     num_patterns: usize,
-    first: End<'_>,
-    second: End<'_>,
+    ends: [End<'_>; 2],
     out: &mut BlockLikelihoods,
 ) {
-    let scalers = [first.scaler(), second.scaler()];
-    let factors = RateFactors::new(model.dims, num_patterns, &scalers, out);
-    let (z, ends) = (&model.weighted_freqs[..], [first, second]);
-    sum_to_likelihoods!(S, add_root_products::<S, W>(model.dims, z, ends, &factors), out);
+    let scalers = [ends[0].scaler(), ends[1].scaler()];
+    let (weights, likelihood) = combine_scalers(model.dims, num_patterns, &scalers, out);
+    let freqs = &model.weighted_freqs[..];
+    sum_products!(S, add_edge_products::<S, W>(model.dims, freqs, ends, &weights), likelihood);
 }
 
 /// Likelihoods of putting a pruned subtree (`pendant`, made by [`update_pendant`]) between two ends.
 #[inline(always)]
 pub fn insertion_likelihoods<const S: usize, const W: usize>(
-    dims: Dims,
+    model: &ModelBlock,
     num_patterns: usize,
     (pendant, pendant_scaler): (&[f64], &[u32]),
-    first: End<'_>,
-    second: End<'_>,
+    ends: [End<'_>; 2],
     out: &mut BlockLikelihoods,
 ) {
-    let scalers = [Some(pendant_scaler), first.scaler(), second.scaler()];
-    let factors = RateFactors::new(dims, num_patterns, &scalers, out);
-    let ends = [first, second];
-    sum_to_likelihoods!(S, add_insertion_products::<S, W>(dims, pendant, ends, &factors), out);
+    let scalers = [Some(pendant_scaler), ends[0].scaler(), ends[1].scaler()];
+    let (weights, likelihood) = combine_scalers(model.dims, num_patterns, &scalers, out);
+    sum_products!(
+        S,
+        add_insertion_products::<S, W>(model.dims, pendant, ends, &weights),
+        likelihood
+    );
+}
+
+/// Weights of the rates of each pattern (trick 6).
+struct RateWeights<'a> {
+    num_patterns: usize,
+    /// `[rate][pattern]`, empty when there is one count per pattern.
+    weights: &'a [f64],
+}
+
+impl RateWeights<'_> {
+    #[inline(always)]
+    fn at(&self, rate: usize, pattern: usize) -> f64 {
+        self.weights[rate * self.num_patterns + pattern]
+    }
+}
+
+/// Writes the count of each pattern; returns the weights of its rates and the likelihoods to be written.
+#[inline(always)]
+fn combine_scalers<'a>(
+    dims: Dims,
+    num_patterns: usize,
+    of_factors: &[Option<&[u32]>],
+    out: &'a mut BlockLikelihoods,
+) -> (RateWeights<'a>, &'a mut [f64; BLOCK]) {
+    let BlockLikelihoods { likelihood, scaler, rate_weights } = out;
+    let len = if dims.rate_scalers { num_patterns * dims.num_rates } else { 0 };
+    if rate_weights.len() < len {
+        rate_weights.resize(len, 1.0);
+    }
+    let weights = &mut rate_weights[..len];
+    ProductScalers::new(dims, num_patterns, of_factors, scaler, weights);
+    (RateWeights { num_patterns, weights }, likelihood)
 }
 
 /// The same vectors for every pattern.
@@ -153,98 +233,12 @@ impl<const V: usize> Operand<V> for Frequencies<'_, V> {
     }
 }
 
-/// With scaler counts per rate, a pattern's count is the least of its rates' counts, and every other
-/// rate is weighted by the power of two between them.
-pub struct RateFactors {
-    num_patterns: usize,
-    /// `[rate][pattern]`, empty when there is one count per pattern.
-    per_rate: Vec<f64>,
-}
-
-impl RateFactors {
-    #[inline(always)]
-    fn at(&self, rate: usize, pattern: usize) -> f64 {
-        self.per_rate[rate * self.num_patterns + pattern]
-    }
-
-    #[inline(always)]
-    fn new(
-        dims: Dims,
-        num_patterns: usize,
-        scalers: &[Option<&[u32]>],
-        out: &mut BlockLikelihoods,
-    ) -> Self {
-        let mut per_rate = Vec::new();
-        if dims.rate_scalers {
-            per_rate.resize(num_patterns * dims.num_rates, 1.0);
-        }
-        combine_scalers(dims, num_patterns, scalers, &mut out.scaler, &mut per_rate);
-        RateFactors { num_patterns, per_rate }
-    }
-}
-
-/// Sums the counts of several factors into one count per pattern, and, with counts per rate, into
-/// factors `[rate][pattern]`.
 #[inline(always)]
-pub fn combine_scalers(
-    dims: Dims,
-    num_patterns: usize,
-    scalers: &[Option<&[u32]>],
-    counts: &mut [u32; BLOCK],
-    factors: &mut [f64],
-) {
-    counts.fill(0);
-    if !dims.rate_scalers {
-        for scaler in scalers.iter().flatten() {
-            for (count, s) in counts[..num_patterns].iter_mut().zip(*scaler) {
-                *count += s;
-            }
-        }
-        return;
-    }
-    for pattern in 0..num_patterns {
-        let at = |rate: usize| -> u32 {
-            scalers.iter().flatten().map(|s| s[pattern * dims.num_rates + rate]).sum()
-        };
-        let least = (0..dims.num_rates).map(at).min().unwrap_or(0);
-        counts[pattern] = least;
-        for rate in 0..dims.num_rates {
-            factors[rate * num_patterns + pattern] = factor(at(rate) - least);
-        }
-    }
-}
-
-/// Numbers in which the products of a pattern are summed: its states, and of four states those of even
-/// and of odd rates.
-const fn sum_row(num_states: usize) -> usize {
-    if num_states == 4 { 8 } else { num_states }
-}
-
-/// Has a function add up the products of all rates, then adds over the states.
-macro_rules! sum_to_likelihoods {
-    ($states:ident, $name:ident :: <$s:ident, $width:ident>
-        ($dims:expr, $z:expr, $ends:expr, $factors:expr), $out:expr) => {
-        if $states == 4 {
-            let mut sums = [[0.0; sum_row(4)]; BLOCK];
-            let flat = sums.as_flattened_mut();
-            with_tiles!($dims, $name::<$s, $width>(|dims| dims, $z, $ends, $factors, flat));
-            add_states(&sums[..$factors.num_patterns], $out);
-        } else {
-            let mut sums = [[0.0; $states]; BLOCK];
-            let flat = sums.as_flattened_mut();
-            with_tiles!($dims, $name::<$s, $width>(|dims| dims, $z, $ends, $factors, flat));
-            add_states(&sums[..$factors.num_patterns], $out);
-        }
-    };
-}
-use sum_to_likelihoods;
-
-#[inline(always)]
-fn add_root_products<const S: usize, const W: usize, const V: usize, const T: usize>(
+fn add_edge_products<const S: usize, const W: usize, const V: usize, const T: usize>(
     dims: Dims,
     freqs: &[f64],
     [first, second]: [End<'_>; 2],
-    factors: &RateFactors,
+    weights: &RateWeights<'_>,
     sums: &mut [f64],
 ) {
     let z = Frequencies::<V> { freqs: freqs.as_chunks().0 };
@@ -252,21 +246,21 @@ fn add_root_products<const S: usize, const W: usize, const V: usize, const T: us
     match (first, second.tip::<V>()) {
         (End::Tip { .. }, Some(b)) => {
             let a = first.tip::<V>().expect("a tip");
-            add_products::<S, W, V, T>(dims, z, a, b, factors, sums);
+            add_products::<S, W, V, T>(dims, z, a, b, weights, sums);
         }
         (End::Tip { .. }, None) => {
             let a = first.tip::<V>().expect("a tip");
             let b = second.inner::<S, V>().expect("an end is a tip or inner");
-            add_products::<S, W, V, T>(dims, z, a, b, factors, sums);
+            add_products::<S, W, V, T>(dims, z, a, b, weights, sums);
         }
         (End::Inner { clv, .. }, Some(b)) => {
             let a = Plain { clv: clv.as_chunks().0 };
-            add_products::<S, W, V, T>(dims, z, a, b, factors, sums);
+            add_products::<S, W, V, T>(dims, z, a, b, weights, sums);
         }
         (End::Inner { clv, .. }, None) => {
             let a = Plain { clv: clv.as_chunks().0 };
             let b = second.inner::<S, V>().expect("an end is a tip or inner");
-            add_products::<S, W, V, T>(dims, z, a, b, factors, sums);
+            add_products::<S, W, V, T>(dims, z, a, b, weights, sums);
         }
     }
 }
@@ -275,28 +269,27 @@ fn add_root_products<const S: usize, const W: usize, const V: usize, const T: us
 fn add_insertion_products<const S: usize, const W: usize, const V: usize, const T: usize>(
     dims: Dims,
     pendant: &[f64],
-    [first, second]: [End<'_>; 2],
-    factors: &RateFactors,
+    ends: [End<'_>; 2],
+    weights: &RateWeights<'_>,
     sums: &mut [f64],
 ) {
     let z = Plain { clv: pendant.as_chunks().0 };
-    with_ends!(S, V, first, second, |a, b| add_products::<S, W, V, T>(
-        dims, z, a, b, factors, sums
-    ));
+    with_ends!(S, V, ends, |a, b| add_products::<S, W, V, T>(dims, z, a, b, weights, sums));
 }
 
+/// Adds the products of all rates to `sums` (trick 1).
 #[inline(always)]
 fn add_products<const S: usize, const W: usize, const V: usize, const T: usize>(
     dims: Dims,
     z: impl Operand<V>,
     a: impl Operand<V>,
     b: impl Operand<V>,
-    factors: &RateFactors,
+    weights: &RateWeights<'_>,
     sums: &mut [f64],
 ) {
     let row = sum_row(S);
     let stride = dims.row() / V;
-    let num_patterns = factors.num_patterns.min(BLOCK);
+    let num_patterns = weights.num_patterns.min(BLOCK);
     let sums = &mut sums[..BLOCK * row];
     for at in 0..stride {
         let (at_z, at_a, at_b) = (z.at_rates(at), a.at_rates(at), b.at_rates(at));
@@ -308,7 +301,8 @@ fn add_products<const S: usize, const W: usize, const V: usize, const T: usize>(
             let y = b.tile::<W, T>(&at_b, first, vectors);
             for t in 0..T {
                 if V == S {
-                    let weight = if dims.rate_scalers { factors.at(at, first + t) } else { 1.0 };
+                    let weight = if dims.rate_scalers { weights.at(at, first + t) } else { 1.0 };
+                    // Trick 2, one rate at a time.
                     let sums: &mut [[f64; V]] = sums.as_chunks_mut().0;
                     let sums = &mut sums[(first + t) * (row / S) + at % (row / S)];
                     for i in 0..V {
@@ -319,7 +313,7 @@ fn add_products<const S: usize, const W: usize, const V: usize, const T: usize>(
                 let mut z = z[t];
                 if dims.rate_scalers {
                     for (i, z) in z.iter_mut().enumerate() {
-                        *z *= factors.at((at * V + i) / S, first + t);
+                        *z *= weights.at((at * V + i) / S, first + t);
                     }
                 }
                 let sums = &mut sums[(first + t) * row..][..row];
@@ -335,9 +329,9 @@ fn add_products<const S: usize, const W: usize, const V: usize, const T: usize>(
     }
 }
 
-/// Σ over states in four partial sums, state modulo 4, combined as (0+2)+(1+3).
+/// Σ over states in four partial sums, state modulo 4, combined as (0+2)+(1+3) (trick 1).
 #[inline(always)]
-fn add_states<const P: usize>(sums: &[[f64; P]], out: &mut BlockLikelihoods) {
+fn add_states<const P: usize>(sums: &[[f64; P]], likelihood: &mut [f64; BLOCK]) {
     let mut fours = [[0.0; 4]; BLOCK];
     for (four, sum) in fours.iter_mut().zip(sums) {
         let mut of_four = [sum[0], sum[1], sum[2], sum[3]];
@@ -348,7 +342,7 @@ fn add_states<const P: usize>(sums: &[[f64; P]], out: &mut BlockLikelihoods) {
         }
         *four = of_four;
     }
-    for (likelihood, four) in out.likelihood[..sums.len()].iter_mut().zip(&fours) {
+    for (likelihood, four) in likelihood[..sums.len()].iter_mut().zip(&fours) {
         *likelihood = (four[0] + four[2]) + (four[1] + four[3]);
     }
 }
@@ -356,13 +350,13 @@ fn add_states<const P: usize>(sums: &[[f64; P]], out: &mut BlockLikelihoods) {
 /// Σ weight·ln L over the block, in eight lanes combined by a fixed tree. Per-pattern values
 /// (unweighted) go to `per_pattern` if asked for.
 #[inline(always)]
-pub fn sum_logs(
+pub fn sum_logs<const W: usize>(
     num_patterns: usize,
     data: PatternData<'_>,
     likelihoods: &BlockLikelihoods,
     mut per_pattern: Option<&mut [f64]>,
 ) -> f64 {
-    // Patterns taken together, to hide the latency of a logarithm.
+    // Trick 4.
     const TOGETHER: usize = 2 * LANES;
     let mut sums = [0.0; LANES];
     let mut at = 0;
@@ -396,7 +390,7 @@ fn add_logs<const N: usize>(
         (lanes_at::<N, _>(data.weights, at), lanes_at::<N, _>(data.invariant, at));
     let (mut values, mut counts) = ([0.0; N], [0.0; N]);
     for i in 0..N {
-        // Under +I the scaling is undone first: the invariant part was never scaled.
+        // Trick 5.
         let undone = likelihood[i].mul_add(factor(scaler[i]), invariant[i]);
         values[i] = if invariant[i] > 0.0 { undone } else { likelihood[i] };
         counts[i] = if invariant[i] > 0.0 { 0.0 } else { f64::from(scaler[i]) };
@@ -405,7 +399,7 @@ fn add_logs<const N: usize>(
     let mut weighted = [0.0; N];
     for i in 0..N {
         logs[i] = counts[i].mul_add(-LN_FACTOR, logs[i]);
-        // Padding has weight 0 and any value, even an infinite one.
+        // Trick 5.
         weighted[i] = if weights[i] > 0.0 { weights[i] * logs[i] } else { 0.0 };
     }
     for lanes in weighted.as_chunks::<LANES>().0 {

@@ -1,11 +1,17 @@
 //! The kernels, written once for any number of states and any instruction set.
 //!
-//! Every function here is `#[inline(always)]` and generic over the number of states, so that the
-//! thin wrappers in `scalar`, `avx2` and `avx512` compile it for their instruction set. The compiler
-//! never reorders floating point, so all give the same bits.
+//! Every function here is `#[inline(always)]` and generic over the number of states, so that `scalar`,
+//! `avx2` and `avx512` compile it for their instruction set. The compiler never reorders floating point,
+//! so all give the same bits.
+//!
+//! Names of constants: `S` states, `W` numbers in a register, `V` numbers in a vector (the states of V/S
+//! successive rates), `T` patterns in a tile. Each file opens with its kernels in pseudo-code and a
+//! numbered list of its tricks; where one is applied, a comment says `trick 2`, or `partials, trick 2` in
+//! another file.
 
 pub mod derivatives;
 pub mod likelihood;
 pub mod operand;
 pub mod partials;
 pub mod pmatrix;
+pub mod scalers;

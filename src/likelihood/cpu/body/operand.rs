@@ -1,4 +1,25 @@
 //! One end of an edge as the kernels see it: for a pattern and a rate, a vector over states.
+//!
+//! ```text
+//! Tip:   x[p, r] = table[code[p], r]                          the sum of P_r's columns of the code's states
+//! Inner: x[p, r] = P_r · CLV[p, r] = Σ_j column_j · CLV[p, r][j]
+//! Plain: x[p, r] = CLV[p, r]                                  seen through no matrix
+//! ```
+//!
+//! Tricks:
+//!
+//! 1. The kind of each end is a type: no loop over patterns asks for it (`with_ends!`).
+//! 2. Of four states, the rates lie side by side in a vector that fills whole registers, and their matrices
+//!    stay in registers for all patterns: those of all four rates (the usual number, made a constant) fit
+//!    the registers of eight, else those of two rates; registers of four hold those of one rate
+//!    (`with_tiles!`).
+//! 3. Of more states, four patterns make a tile: a column of the matrix, once loaded, is used four times.
+//!    That made 20 and 64 states twice as fast.
+//! 4. A product has as many sums in progress as there are registers for, at least eight: enough to hide
+//!    the latency of the multiply-add. Each is one chain in the order of j, so that all sets give the same
+//!    bits.
+//! 5. The compiler is kept from vectorising over patterns, which would gather each number from another row
+//!    (`end_tile`).
 
 use crate::alphabet::Code;
 
@@ -6,10 +27,8 @@ use crate::alphabet::Code;
 /// used several times. A vector is V numbers: the S states of V/S successive rates.
 pub type Tile<const V: usize, const T: usize> = [[f64; V]; T];
 
-/// Calls a function for the rates, with the numbers of a vector and the patterns of a tile as the last
-/// constants. Of four states, the matrices of all four rates (the usual number, made a constant here)
-/// fit the registers of eight, else those of two rates; registers of four hold those of one rate. Of
-/// more states, four patterns go together. Rates are a multiple of V/S, block lengths of T.
+/// Calls a function with the numbers of a vector and the patterns of a tile as the last constants (tricks 2
+/// and 3). The number of rates is a multiple of V/S, a block's length of T.
 macro_rules! with_tiles {
     ($sizes:expr, $name:ident :: <$states:ident, $width:ident>
         (|$dims:ident| $($arg:expr),* $(,)?)) => {
@@ -30,8 +49,7 @@ macro_rules! with_tiles {
 }
 pub(super) use with_tiles;
 
-/// Ends a turn of a loop over tiles. A tile fills whole registers; the compiler is kept from vectorising
-/// over the patterns instead, which would gather each number from another row.
+/// Ends a turn of a loop over tiles (trick 5).
 #[inline(always)]
 pub fn end_tile() {
     std::hint::black_box(());
@@ -95,8 +113,7 @@ pub struct Inner<'a, const S: usize, const V: usize> {
 #[derive(Clone, Copy)]
 pub struct Columns<'a, const S: usize, const V: usize> {
     columns: &'a [[f64; S]],
-    /// The same if they are of four states: few enough to stay in registers. Those of two rates are side
-    /// by side, one register per column.
+    /// The same if they are of four states, as registers (trick 2): column j of the two rates side by side.
     of_four: [[f64; V]; 4],
 }
 
@@ -106,6 +123,7 @@ impl<'a, const S: usize, const V: usize> Operand<V> for Inner<'a, S, V> {
     fn at_rates(self, at: usize) -> Self::AtRates {
         let columns = &self.pmatrix[at * V..(at + 1) * V];
         let mut of_four = [[0.0; V]; 4];
+        // Trick 2.
         if S == 4 {
             let registers = of_four.as_flattened_mut();
             let width = V.min(8);
@@ -132,30 +150,29 @@ impl<'a, const S: usize, const V: usize> Operand<V> for Inner<'a, S, V> {
             for t in 0..T {
                 let columns = at_rates.of_four.as_flattened();
                 if V == 4 {
-                    multiply_four::<4>(columns, x[t], &mut tile[t]);
+                    multiply_4x4::<4>(columns, x[t], &mut tile[t]);
                 } else {
-                    multiply_four::<8>(columns, x[t], &mut tile[t]);
+                    multiply_4x4::<8>(columns, x[t], &mut tile[t]);
                 }
             }
             return tile;
         }
-        // As many sums as there are registers for, at least eight to hide latency.
+        // Trick 4: rows and patterns whose sums are in progress together.
         let columns: &[[f64; V]] = at_rates.columns.as_flattened().as_chunks().0;
         match (S, W) {
-            (64, 8) => multiply::<V, T, 16, 4>(columns, x, &mut tile),
-            (64, _) => multiply::<V, T, 8, 4>(columns, x, &mut tile),
-            (20, 8) => multiply::<V, T, 20, 4>(columns, x, &mut tile),
-            (20, _) => multiply::<V, T, 20, 2>(columns, x, &mut tile),
-            _ => multiply::<V, T, 4, 4>(columns, x, &mut tile),
+            (64, 8) => multiply_tile::<V, T, 16, 4>(columns, x, &mut tile),
+            (64, _) => multiply_tile::<V, T, 8, 4>(columns, x, &mut tile),
+            (20, 8) => multiply_tile::<V, T, 20, 4>(columns, x, &mut tile),
+            (20, _) => multiply_tile::<V, T, 20, 2>(columns, x, &mut tile),
+            _ => multiply_tile::<V, T, 4, 4>(columns, x, &mut tile),
         }
         tile
     }
 }
 
-/// Σ_j column_j·x_j of each rate: every element is one chain of fused multiply-adds in the order of j.
-/// R numbers at a time.
+/// Matrix times vector of each rate, R numbers at a time.
 #[inline(always)]
-fn multiply_four<const R: usize>(columns: &[f64], x: &[f64], out: &mut [f64]) {
+fn multiply_4x4<const R: usize>(columns: &[f64], x: &[f64], out: &mut [f64]) {
     let parts = columns.as_chunks::<R>().0.as_chunks::<4>().0;
     let vectors = x.as_chunks::<R>().0.iter().zip(out.as_chunks_mut::<R>().0);
     for (columns, (x, out)) in parts.iter().zip(vectors) {
@@ -172,9 +189,9 @@ fn multiply_four<const R: usize>(columns: &[f64], x: &[f64], out: &mut [f64]) {
     }
 }
 
-/// The same for a tile, U patterns and R rows at a time.
+/// Matrix times each vector of a tile, U patterns and R rows at a time.
 #[inline(always)]
-fn multiply<const S: usize, const T: usize, const R: usize, const U: usize>(
+fn multiply_tile<const S: usize, const T: usize, const R: usize, const U: usize>(
     columns: &[[f64; S]],
     x: [&[f64; S]; T],
     out: &mut Tile<S, T>,
@@ -280,25 +297,26 @@ impl<'a> End<'a> {
     }
 }
 
-/// Calls `$body` with both ends as typed operands, whichever of tip and inner they are.
+/// Calls `$body` with both ends as typed operands, whichever of tip and inner they are (trick 1).
 macro_rules! with_ends {
-    ($states:ident, $vector:ident, $first:expr, $second:expr, |$a:ident, $b:ident| $body:expr) => {
-        match ($first.tip::<$vector>(), $second.tip::<$vector>()) {
+    ($states:ident, $vector:ident, $ends:expr, |$a:ident, $b:ident| $body:expr) => {{
+        let [first, second] = $ends;
+        match (first.tip::<$vector>(), second.tip::<$vector>()) {
             (Some($a), Some($b)) => $body,
             (Some($a), None) => {
-                let $b = $second.inner::<$states, $vector>().expect("an end is a tip or inner");
+                let $b = second.inner::<$states, $vector>().expect("an end is a tip or inner");
                 $body
             }
             (None, Some($b)) => {
-                let $a = $first.inner::<$states, $vector>().expect("an end is a tip or inner");
+                let $a = first.inner::<$states, $vector>().expect("an end is a tip or inner");
                 $body
             }
             (None, None) => {
-                let $a = $first.inner::<$states, $vector>().expect("an end is a tip or inner");
-                let $b = $second.inner::<$states, $vector>().expect("an end is a tip or inner");
+                let $a = first.inner::<$states, $vector>().expect("an end is a tip or inner");
+                let $b = second.inner::<$states, $vector>().expect("an end is a tip or inner");
                 $body
             }
         }
-    };
+    }};
 }
 pub(super) use with_ends;

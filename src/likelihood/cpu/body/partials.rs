@@ -1,61 +1,61 @@
-//! CLV update: `x_p[i] = (Σ_j P1[i][j]·x_1[j]) · (Σ_j P2[i][j]·x_2[j])`, per pattern and rate.
+//! Partials (CLVs) of a node from its two children, by Felsenstein's pruning.
+//!
+//! ```text
+//! update_partials: for each vector of rates r, pattern p
+//!     out[p, r] = (P1_r · child1[p, r]) * (P2_r · child2[p, r])        * is by element
+//!     count[p]  = count1[p] + count2[p], and one more for each scaling
+//! ```
+//!
+//! A child that is a tip gives the row of its code in a table instead of the product P · child (`operand`).
+//!
+//! Tricks:
+//!
+//! 1. One vector of rates after the other for all patterns, so that both matrices stay in registers.
+//! 2. Two tips have no matrices. So registers of four, too, have room for a whole row of four states and
+//!    four rates, and each code is looked up once instead of four times.
 
 use super::operand::{End, Operand, end_tile, with_ends, with_tiles};
+use super::scalers::{add_scalers, rescale};
+use crate::likelihood::engine::ModelBlock;
 use crate::likelihood::engine::layout::Dims;
-use crate::likelihood::engine::scaling::{FACTOR, THRESHOLD};
 
 /// Updates one CLV block of `num_patterns` patterns and its scaler counts from two children.
 #[inline(always)]
 pub fn update_partials<const S: usize, const W: usize>(
-    dims: Dims,
+    model: &ModelBlock,
     num_patterns: usize,
-    first: End<'_>,
-    second: End<'_>,
+    ends: [End<'_>; 2],
     out: &mut [f64],
     out_scaler: &mut [u32],
 ) {
+    let dims = model.dims;
     let out = &mut out[..num_patterns * dims.row()];
-    match (first, second) {
-        // Without matrices, registers of four have room for a whole row, too.
-        (End::Tip { .. }, End::Tip { .. }) if S == 4 && dims.num_rates == 4 => {
-            multiply::<S, W, 16, 1>(
-                Dims { num_rates: 4, ..dims },
-                num_patterns,
-                first,
-                second,
-                out,
-            );
+    match ends {
+        // Trick 2.
+        [End::Tip { .. }, End::Tip { .. }] if S == 4 && dims.num_rates == 4 => {
+            let dims = Dims { num_rates: 4, ..dims };
+            partials_of_ends::<S, W, 16, 1>(dims, num_patterns, ends, out);
         }
-        _ => with_tiles!(dims, multiply::<S, W>(|dims| dims, num_patterns, first, second, out)),
+        _ => with_tiles!(dims, partials_of_ends::<S, W>(|dims| dims, num_patterns, ends, out)),
     }
-    add_scalers(first.scaler(), second.scaler(), &mut out_scaler[..num_patterns * dims.scalers()]);
-    let rows_per_scaler = if dims.rate_scalers { 1 } else { dims.num_rates };
-    if any_starts_small::<S>(out.as_chunks().0, rows_per_scaler) {
-        rescale::<S>(rows_per_scaler, out.as_chunks_mut().0, out_scaler);
-    }
+    let counts = &mut out_scaler[..num_patterns * dims.scalers()];
+    add_scalers(ends[0].scaler(), ends[1].scaler(), counts);
+    rescale::<S>(dims, out, counts);
 }
 
 #[inline(always)]
-fn multiply<const S: usize, const W: usize, const V: usize, const T: usize>(
+fn partials_of_ends<const S: usize, const W: usize, const V: usize, const T: usize>(
     dims: Dims,
     num_patterns: usize,
-    first: End<'_>,
-    second: End<'_>,
+    ends: [End<'_>; 2],
     out: &mut [f64],
 ) {
-    let out = out.as_chunks_mut().0;
-    with_ends!(S, V, first, second, |a, b| multiply_ends::<W, V, T>(
-        dims.row() / V,
-        num_patterns,
-        a,
-        b,
-        out
-    ))
+    let (stride, out) = (dims.row() / V, out.as_chunks_mut().0);
+    with_ends!(S, V, ends, |a, b| partials_of_operands::<W, V, T>(stride, num_patterns, a, b, out))
 }
 
-/// One vector of rates after the other, so that both matrices stay in registers.
 #[inline(always)]
-fn multiply_ends<const W: usize, const V: usize, const T: usize>(
+fn partials_of_operands<const W: usize, const V: usize, const T: usize>(
     stride: usize,
     num_patterns: usize,
     a: impl Operand<V>,
@@ -63,6 +63,7 @@ fn multiply_ends<const W: usize, const V: usize, const T: usize>(
     out: &mut [[f64; V]],
 ) {
     let out = &mut out[..num_patterns * stride];
+    // Trick 1.
     for at in 0..stride {
         let (at_a, at_b) = (a.at_rates(at), b.at_rates(at));
         let mut first = 0;
@@ -77,47 +78,6 @@ fn multiply_ends<const W: usize, const V: usize, const T: usize>(
             }
             end_tile();
             first += T;
-        }
-    }
-}
-
-/// Whether what belongs to any count starts with a number below the threshold: nearly always none does,
-/// and nothing is to be done.
-#[inline(always)]
-fn any_starts_small<const S: usize>(rows: &[[f64; S]], rows_per_scaler: usize) -> bool {
-    let mut num_small = 0;
-    let mut at = 0;
-    while at < rows.len() {
-        num_small += usize::from(rows[at][0] < THRESHOLD);
-        at += rows_per_scaler;
-    }
-    num_small > 0
-}
-
-/// Counts of a product are the sums of its factors' counts.
-#[inline(always)]
-pub fn add_scalers(first: Option<&[u32]>, second: Option<&[u32]>, out: &mut [u32]) {
-    match (first, second) {
-        (None, None) => out.fill(0),
-        (Some(only), None) | (None, Some(only)) => out.copy_from_slice(&only[..out.len()]),
-        (Some(a), Some(b)) => {
-            for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
-                *out = a + b;
-            }
-        }
-    }
-}
-
-/// Multiplies what has become too small by 2^256, as often as needed. Rows of zeros stay.
-#[inline(always)]
-fn rescale<const S: usize>(rows_per_scaler: usize, out: &mut [[f64; S]], scaler: &mut [u32]) {
-    for (rows, count) in out.chunks_exact_mut(rows_per_scaler).zip(scaler) {
-        while rows.as_flattened().iter().all(|&x| x < THRESHOLD) {
-            if rows.as_flattened().iter().all(|&x| x == 0.0) {
-                break;
-            }
-            rows.as_flattened_mut().iter_mut().for_each(|x| *x *= FACTOR);
-            *count += 1;
         }
     }
 }

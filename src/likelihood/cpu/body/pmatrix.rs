@@ -1,10 +1,30 @@
 //! P(t) = V·exp(Λ·r·t)·V⁻¹ for every rate category r, and tip tables made from it.
+//!
+//! ```text
+//! update_pmatrix: for each rate r
+//!     P_r = max(0, V · diag(exp(Λrt) − 1) · V⁻¹ + I)
+//!
+//! update_tip_table: for each rate r, tip code c
+//!     table[c, r] = Σ columns of P_r whose states c stands for
+//!
+//! update_derivative_factors: for each rate r, eigenvalue k
+//!     factors[r, k] = (1, λ_k·r, (λ_k·r)²) · exp(λ_k·r·t)
+//! ```
+//!
+//! Tricks:
+//!
+//! 1. exp(Λrt) − 1 and + I instead of exp(Λrt) keep small off-diagonal entries exact for short branches
+//!    (Redelings 2021). What rounding leaves below zero is cut off.
+//! 2. Exponentials are computed 64 at a time, those of several rates together: whole registers for four
+//!    states, too.
+//! 3. The product V · (diag · V⁻¹) is that of a P-matrix with CLVs (`operand`), V⁻¹'s columns being the
+//!    vectors: the same registers, tiles and order of sums.
 
 use super::operand::{Columns, Inner, Operand, Tile};
 use crate::likelihood::engine::ModelBlock;
 use crate::numeric::elementary::exp_minus_one;
 
-/// Numbers computed at a time: one category of 64 states, three of 20, sixteen of 4.
+/// Numbers computed at a time (trick 2): one category of 64 states, three of 20, sixteen of 4.
 const GROUP: usize = 64;
 
 /// Rows of e_k = exp(λ_k·r·t) − 1 for `GROUP / S` categories from `first` on, as far as there are so
@@ -26,9 +46,6 @@ fn exponentials<const S: usize>(model: &ModelBlock, t: f64, first: usize, out: &
 }
 
 /// P(t) for all rate categories, `[rate][column][row]`.
-///
-/// P = V·(exp(Λrt) − 1)·V⁻¹ + I, which keeps small off-diagonal entries exact for short branches
-/// (Redelings 2021); rounding below zero is cut off.
 #[inline(always)]
 pub fn update_pmatrix<const S: usize, const W: usize>(model: &ModelBlock, t: f64, out: &mut [f64]) {
     if S == 4 {
@@ -62,11 +79,13 @@ fn fill_pmatrix<const S: usize, const W: usize, const T: usize>(
                 scaled[k][i] = left[k][i] * exponential[k];
             }
         }
+        // Trick 3.
         let product = Inner { clv: right, pmatrix: &scaled };
         let at_rate: Columns<'_, S, S> = product.at_rates(0);
         for first in (0..S).step_by(T) {
             let columns: Tile<S, T> = product.tile::<W, T>(&at_rate, first, [1, 0]);
             for (j, mut column) in (first..).zip(columns) {
+                // Trick 1.
                 column[j] += 1.0;
                 for i in 0..S {
                     out[r * S + j][i] = if column[i] > 0.0 { column[i] } else { 0.0 };
@@ -78,7 +97,11 @@ fn fill_pmatrix<const S: usize, const W: usize, const T: usize>(
 
 /// Tip table of a matrix: for every rate and code the sum of the columns of the code's states.
 #[inline(always)]
-pub fn update_tip_table<const S: usize>(model: &ModelBlock, pmatrix: &[f64], out: &mut [f64]) {
+pub fn update_tip_table<const S: usize, const W: usize>(
+    model: &ModelBlock,
+    pmatrix: &[f64],
+    out: &mut [f64],
+) {
     let columns: &[[f64; S]] = pmatrix.as_chunks().0;
     let out: &mut [[f64; S]] = out.as_chunks_mut().0;
     let num_rates = model.dims.num_rates;
@@ -99,7 +122,11 @@ pub fn update_tip_table<const S: usize>(model: &ModelBlock, pmatrix: &[f64], out
 /// Factors of the sumtable for the value, first and second derivative at length `t`:
 /// e^{λrt}, λr·e^{λrt}, (λr)²·e^{λrt}, each `[rate][eigen]`.
 #[inline(always)]
-pub fn update_derivative_factors<const S: usize>(model: &ModelBlock, t: f64, out: &mut [[f64; 3]]) {
+pub fn update_derivative_factors<const S: usize, const W: usize>(
+    model: &ModelBlock,
+    t: f64,
+    out: &mut [[f64; 3]],
+) {
     let mut group = [0.0; GROUP];
     for r in 0..model.dims.num_rates {
         let in_group = r % (GROUP / S);

@@ -1,0 +1,124 @@
+//! Scaler counts of products of CLVs, and the scaling of what has become too small.
+//!
+//! ```text
+//! count of a product = sum of its factors' counts; a tip has none
+//! while all numbers that share a count are below 2^-256, and not all are 0:
+//!     multiply them by 2^256; count += 1
+//!
+//! where the rates of a pattern are added up, and each has a count:
+//!     count of the pattern = least count of its rates
+//!     weight of a rate     = 2^(-256·(count of the rate − count of the pattern))
+//! ```
+//!
+//! Trick 1: of all that share a count, only the first number is looked at, for all patterns of a block
+//! without a branch. Nearly always none is small, and nothing is to be done.
+
+use crate::likelihood::engine::layout::{BLOCK, Dims};
+use crate::likelihood::engine::scaling::{FACTOR, THRESHOLD, factor};
+
+/// Counts of a product of one or two factors, in the layout of theirs.
+#[inline(always)]
+pub fn add_scalers(first: Option<&[u32]>, second: Option<&[u32]>, out: &mut [u32]) {
+    match (first, second) {
+        (None, None) => out.fill(0),
+        (Some(only), None) | (None, Some(only)) => out.copy_from_slice(&only[..out.len()]),
+        (Some(a), Some(b)) => {
+            for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
+                *out = a + b;
+            }
+        }
+    }
+}
+
+/// Scales the rows of a CLV block that have become too small. Rows of zeros stay.
+#[inline(always)]
+pub fn rescale<const S: usize>(dims: Dims, out: &mut [f64], scaler: &mut [u32]) {
+    let rows_per_scaler = if dims.rate_scalers { 1 } else { dims.num_rates };
+    if any_starts_small::<S>(out.as_chunks().0, rows_per_scaler) {
+        rescale_small::<S>(rows_per_scaler, out.as_chunks_mut().0, scaler);
+    }
+}
+
+/// Trick 1.
+#[inline(always)]
+fn any_starts_small<const S: usize>(rows: &[[f64; S]], rows_per_scaler: usize) -> bool {
+    let mut num_small = 0;
+    let mut at = 0;
+    while at < rows.len() {
+        num_small += usize::from(rows[at][0] < THRESHOLD);
+        at += rows_per_scaler;
+    }
+    num_small > 0
+}
+
+#[inline(always)]
+fn rescale_small<const S: usize>(rows_per_scaler: usize, out: &mut [[f64; S]], scaler: &mut [u32]) {
+    for (rows, count) in out.chunks_exact_mut(rows_per_scaler).zip(scaler) {
+        while rows.as_flattened().iter().all(|&x| x < THRESHOLD) {
+            if rows.as_flattened().iter().all(|&x| x == 0.0) {
+                break;
+            }
+            rows.as_flattened_mut().iter_mut().for_each(|x| *x *= FACTOR);
+            *count += 1;
+        }
+    }
+}
+
+/// Counts of a product whose rates are to be added up.
+#[derive(Clone, Copy, Debug)]
+pub struct ProductScalers<'a> {
+    num_rates: usize,
+    of_factors: &'a [Option<&'a [u32]>],
+    of_patterns: &'a [u32; BLOCK],
+}
+
+impl<'a> ProductScalers<'a> {
+    /// Writes the count of each pattern to `counts`. With counts per rate, the weights of all rates go to
+    /// `weights`, `[rate][pattern]`, unless that is empty.
+    #[inline(always)]
+    pub fn new(
+        dims: Dims,
+        num_patterns: usize,
+        of_factors: &'a [Option<&'a [u32]>],
+        counts: &'a mut [u32; BLOCK],
+        weights: &mut [f64],
+    ) -> Self {
+        counts.fill(0);
+        if dims.rate_scalers {
+            let num_weighted = weights.len() / num_patterns;
+            for pattern in 0..num_patterns {
+                let row = pattern * dims.num_rates;
+                let mut least = u32::MAX;
+                for rate in 0..dims.num_rates {
+                    least = sum_at(of_factors, row + rate).min(least);
+                }
+                counts[pattern] = least;
+                for rate in 0..num_weighted {
+                    let count = sum_at(of_factors, row + rate);
+                    weights[rate * num_patterns + pattern] = factor(count - least);
+                }
+            }
+        } else {
+            for scaler in of_factors.iter().flatten() {
+                for (count, s) in counts[..num_patterns].iter_mut().zip(*scaler) {
+                    *count += s;
+                }
+            }
+        }
+        ProductScalers { num_rates: dims.num_rates, of_factors, of_patterns: counts }
+    }
+
+    /// The weights of one rate alone, if there are counts per rate.
+    #[inline(always)]
+    pub fn fill_weights(&self, rate: usize, out: &mut [f64]) {
+        for (pattern, weight) in out.iter_mut().enumerate() {
+            let count = sum_at(self.of_factors, pattern * self.num_rates + rate);
+            *weight = factor(count - self.of_patterns[pattern]);
+        }
+    }
+}
+
+#[inline(always)]
+fn sum_at(scalers: &[Option<&[u32]>], at: usize) -> u32 {
+    scalers.iter().flatten().map(|scaler| scaler[at]).sum()
+}
