@@ -2,10 +2,9 @@
 //! number of calls.
 
 use super::engine::{
-    Capabilities, EdgeJob, Engine, EngineError, EngineOptions, GeneData, InsertionProgram, Result,
-    SweepProgram, TraversalDescriptor, TrialProgram,
+    Capabilities, EdgeJob, Engine, EngineError, EngineOptions, Entry, GeneData, InsertionProgram,
+    Result, SweepProgram, TraversalDescriptor, TrialProgram,
 };
-use super::select::{Entry, make_engine};
 use crate::model::Model;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -14,13 +13,13 @@ const NAME: &str = "failing";
 
 /// What `select` knows of it.
 pub(super) const ENTRY: Entry =
-    Entry { name: NAME, make, instruction_set: |_| Ok("none"), next: Some(super::cpu::NAME) };
+    Entry { name: NAME, make, instruction_set: |_| Ok("none"), next: Some(super::cpu::ENTRY.name) };
 
 /// Calls that the next engine answers.
 pub(crate) static CALLS: AtomicUsize = AtomicUsize::new(0);
 
 fn make(data: &[GeneData], options: &EngineOptions) -> Result<Box<dyn Engine>> {
-    let engine = make_engine(data, &EngineOptions { name: None, ..*options })?;
+    let engine = (super::cpu::ENTRY.make)(data, options)?;
     Ok(Box::new(Failing { engine, calls_left: CALLS.load(Ordering::Relaxed) }))
 }
 

@@ -1,20 +1,7 @@
 //! Which engine computes: the only place, beside the engines' own rooms, that knows them by name.
 
-use super::engine::{Checked, Engine, EngineError, EngineOptions, GeneData, Result};
+use super::engine::{Checked, Engine, EngineError, EngineOptions, Entry, GeneData, Result};
 use super::{cpu, naive};
-
-/// Makes an engine for the data of some genes.
-pub(super) type Make = fn(&[GeneData], &EngineOptions) -> Result<Box<dyn Engine>>;
-
-/// An engine that can be made.
-pub(super) struct Entry {
-    pub(super) name: &'static str,
-    pub(super) make: Make,
-    /// The instruction set that it would take, if this machine has it.
-    pub(super) instruction_set: fn(&EngineOptions) -> Result<&'static str>,
-    /// The engine that a run goes on with when this one has failed.
-    pub(super) next: Option<&'static str>,
-}
 
 /// What [`make_engine`] would make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,8 +14,8 @@ pub struct Choice {
 
 /// All engines, the best first.
 const ENGINES: &[Entry] = &[
-    Entry { name: cpu::NAME, make: cpu::make, instruction_set: cpu::instruction_set, next: None },
-    Entry { name: naive::NAME, make: naive::make, instruction_set: |_| Ok("none"), next: None },
+    cpu::ENTRY,
+    naive::ENTRY,
     #[cfg(test)]
     super::failing::ENTRY,
 ];

@@ -7,29 +7,22 @@ use super::unit::GeneKernels;
 use super::workers::{CpuEngine, loads_of, lock};
 use crate::likelihood::engine::layout::num_clvs;
 use crate::likelihood::engine::{
-    Capabilities, EdgeJob, Engine, EngineOptions, GeneData, GeneModel, InsertionProgram,
+    Capabilities, EdgeJob, Engine, EngineOptions, Entry, GeneData, GeneModel, InsertionProgram,
     ModelBlock, Result, SweepJob, SweepProgram, TraversalDescriptor, TrialProgram, run_sweep,
 };
 use crate::model::Model;
 use crate::parallel::{UnitCost, WholeTask, deal, deal_whole};
 use std::sync::Mutex;
 
-/// The engine's name.
-pub const NAME: &str = "cpu";
+/// The engine, as it is selected.
+pub const ENTRY: Entry = Entry { name: "cpu", make, instruction_set, next: None };
 
 /// The instruction set that [`make`] would take.
-///
-/// # Errors
-/// This machine does not have the one that is asked for.
-pub fn instruction_set(options: &EngineOptions) -> Result<&'static str> {
+fn instruction_set(options: &EngineOptions) -> Result<&'static str> {
     Ok(select_kernels(options.instruction_set)?.name())
 }
 
-/// The engine, for these genes.
-///
-/// # Errors
-/// An instruction set that this machine does not have, or too little memory.
-pub fn make(data: &[GeneData], options: &EngineOptions) -> Result<Box<dyn Engine>> {
+fn make(data: &[GeneData], options: &EngineOptions) -> Result<Box<dyn Engine>> {
     let kernels = select_kernels(options.instruction_set)?;
     Ok(Box::new(CpuEngine::new(data, kernels, options.threads)?))
 }
@@ -49,7 +42,7 @@ impl Engine for CpuEngine {
         let (kernels, threads) = (self.kernels.name(), self.pool.num_workers());
         let plural = if threads == 1 { "" } else { "s" };
         Capabilities {
-            name: NAME,
+            name: ENTRY.name,
             description: format!("{kernels} kernels, {threads} thread{plural}"),
             vector_bytes: self.units.iter().map(|unit| lock(unit).vector_bytes()).sum(),
             best_batch: 1,

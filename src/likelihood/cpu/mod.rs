@@ -16,7 +16,7 @@ mod temporaries;
 mod unit;
 mod workers;
 
-pub use engine::{NAME, instruction_set, make};
+pub use engine::ENTRY;
 pub use kernels::Kernels;
 pub use select::{INSTRUCTION_SET_HELP, INSTRUCTION_SETS, all_kernels, select_kernels};
 pub use workers::CpuEngine;

@@ -1,7 +1,7 @@
 //! Where the temporaries of a program lie: as few places as hold all that are needed at a time, each taken
 //! again when what it held was read for the last time (linear scan).
 
-use super::super::engine::{InsertionProgram, SweepProgram, Vector};
+use crate::likelihood::engine::{InsertionProgram, SweepProgram, Vector};
 
 /// What a step of a program makes, and what it reads.
 type Step = (Option<u32>, [Option<u32>; 3]);

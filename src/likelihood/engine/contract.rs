@@ -1,5 +1,6 @@
 //! The contract of an engine: verbs that take whole programs of work and either do all of it or fail.
 
+use super::data::GeneData;
 use super::program::{EdgeJob, InsertionProgram, SweepProgram, TraversalDescriptor, TrialProgram};
 use crate::error::Error;
 use crate::model::Model;
@@ -17,6 +18,22 @@ pub struct EngineOptions {
     pub instruction_set: Option<&'static str>,
     /// Threads of one likelihood, at least 1.
     pub threads: usize,
+}
+
+/// Makes an engine for the data of some genes.
+pub type Make = fn(&[GeneData], &EngineOptions) -> Result<Box<dyn Engine>>;
+
+/// An engine that can be made: what its room gives to `select`.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// Its name.
+    pub name: &'static str,
+    /// Makes it.
+    pub make: Make,
+    /// The instruction set that it would take, if this machine has it.
+    pub instruction_set: fn(&EngineOptions) -> Result<&'static str>,
+    /// Name of the engine with which a run continues when this one has failed.
+    pub next: Option<&'static str>,
 }
 
 /// Why an engine cannot compute.

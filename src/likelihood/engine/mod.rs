@@ -16,7 +16,7 @@ mod program;
 pub mod scaling;
 
 pub use check::Checked;
-pub use contract::{Capabilities, Engine, EngineError, EngineOptions, Result};
+pub use contract::{Capabilities, Engine, EngineError, EngineOptions, Entry, Make, Result};
 pub use data::{GeneData, GeneModel};
 pub use model_block::ModelBlock;
 pub use newton::{Derivatives, run_sweep};

@@ -7,7 +7,7 @@
 
 use super::brlens::all_brlens;
 use super::evaluator::Evaluator;
-use super::linkage::LengthSet;
+use super::length_sets::LengthSet;
 use super::position::{Position, PrunedGene};
 use super::prune::Prune;
 use super::view::View;

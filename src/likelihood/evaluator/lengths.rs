@@ -2,7 +2,7 @@
 
 use super::brlens::{changed_brlens, mean_brlen};
 use super::evaluator::Evaluator;
-use super::linkage::LengthSet;
+use super::length_sets::LengthSet;
 use crate::likelihood::BRLEN_BOUNDS;
 use crate::tree::{EdgeId, Tree, to_length_grid};
 

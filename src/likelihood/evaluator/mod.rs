@@ -12,6 +12,7 @@ mod evaluator;
 mod gene_state;
 mod gene_tree;
 mod insertion;
+mod length_sets;
 mod lengths;
 mod linkage;
 mod moves;

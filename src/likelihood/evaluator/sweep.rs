@@ -2,7 +2,7 @@
 
 use super::brlens::all_brlens;
 use super::evaluator::{BranchOptions, Evaluator};
-use super::linkage::LengthSet;
+use super::length_sets::LengthSet;
 use super::moves::SubtreeMove;
 use crate::likelihood::engine::{Result, SweepGene, SweepJob, SweepProgram, SweepStep};
 use crate::tree::{EdgeId, NodeId, PrunedSubtree, RegraftUndo, Tree};

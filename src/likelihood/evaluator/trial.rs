@@ -8,7 +8,7 @@
 
 use super::brlens::{all_brlens, halve};
 use super::evaluator::Evaluator;
-use super::linkage::LengthSet;
+use super::length_sets::LengthSet;
 use super::moves::SubtreeMove;
 use super::position::{Arm, Position, PrunedGene};
 use super::prune::Prune;

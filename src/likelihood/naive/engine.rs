@@ -4,20 +4,16 @@ use super::rows::{EdgeFunction, Rows, edge_functions, product, through_branch, t
 use crate::likelihood::engine::ascertainment::Correction;
 use crate::likelihood::engine::layout::num_clvs;
 use crate::likelihood::engine::{
-    Capabilities, Derivatives, EdgeJob, Engine, EngineOptions, GeneData, GeneModel,
+    Capabilities, Derivatives, EdgeJob, Engine, EngineOptions, Entry, GeneData, GeneModel,
     InsertionProgram, InsertionStep, Operation, Result, SweepJob, SweepProgram,
     TraversalDescriptor, TrialProgram, Vector, run_sweep,
 };
 use crate::model::Model;
 
-/// The engine's name.
-pub const NAME: &str = "naive";
+/// The engine, as it is selected.
+pub const ENTRY: Entry = Entry { name: "naive", make, instruction_set: |_| Ok("none"), next: None };
 
-/// The engine, for these genes.
-///
-/// # Errors
-/// None.
-pub fn make(data: &[GeneData], _options: &EngineOptions) -> Result<Box<dyn Engine>> {
+fn make(data: &[GeneData], _options: &EngineOptions) -> Result<Box<dyn Engine>> {
     Ok(Box::new(NaiveEngine::new(data)))
 }
 
@@ -209,7 +205,7 @@ impl Engine for NaiveEngine {
             (part.clvs.len() * row * 8) as u64
         };
         Capabilities {
-            name: NAME,
+            name: ENTRY.name,
             description: "textbook formulas".to_string(),
             vector_bytes: self.genes.iter().map(|gene| bytes(&gene.sites)).sum(),
             best_batch: 1,

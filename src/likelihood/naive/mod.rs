@@ -5,5 +5,5 @@ mod engine;
 mod felsenstein;
 mod rows;
 
-pub use engine::{NAME, NaiveEngine, make};
+pub use engine::{ENTRY, NaiveEngine};
 pub use felsenstein::{naive_log_likelihood, naive_pattern_log_likelihoods};
