@@ -133,7 +133,7 @@ impl Round {
     }
 }
 
-/// A whole [`Round`]. `data` are the evaluator's genes as parsimony sees them.
+/// A whole round: every subtree at a changed node is pruned once. `data` are the evaluator's genes as parsimony sees them.
 ///
 /// # Errors
 /// The engine has failed.
