@@ -2,11 +2,11 @@
 
 use mlsearch::alignment::{Alignment, read_alignment_from};
 use mlsearch::alphabet::DataType;
+use mlsearch::likelihood::make_evaluator;
 use mlsearch::likelihood::{BrlenLinkage, EngineOptions, Evaluator};
 use mlsearch::model::Model;
 use mlsearch::partition::{Partition, PartitionDef, build_patterns, parse_partitions};
 use mlsearch::rng::{Purpose, stream};
-use mlsearch::run::make_evaluator;
 use mlsearch::simulate::{
     Gene, SimModel, draw_presence, random_names, simulate_states, to_partition_file, to_phylip,
     yule_tree,

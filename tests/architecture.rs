@@ -35,8 +35,15 @@ const RUN_FLOORS: &[&str] = &["plan", "prepare", "work", "deliver", "commands", 
 
 /// The rooms inside `likelihood/`, with their floors, as above: an engine knows the contract and no other
 /// engine, and only `select` knows engines.
-const LIKELIHOOD_FLOORS: &[(&str, u8)] =
-    &[("engine", 0), ("cpu", 1), ("naive", 1), ("evaluator", 1), ("failing", 2), ("select", 3)];
+const LIKELIHOOD_FLOORS: &[(&str, u8)] = &[
+    ("engine", 0),
+    ("cpu", 1),
+    ("naive", 1),
+    ("evaluator", 1),
+    ("failing", 2),
+    ("select", 3),
+    ("partitions", 4),
+];
 
 /// Words that only `select` and the engines' own rooms may know.
 const ENGINE_NAMES: &[&str] =

@@ -2,13 +2,13 @@
 //! same bits.
 
 use mlsearch::alignment::Patterns;
+use mlsearch::likelihood::make_evaluator;
 use mlsearch::likelihood::{BrlenLinkage, EngineOptions, Evaluator};
 use mlsearch::model::Model;
 use mlsearch::observer::Silent;
 use mlsearch::parsimony::ParsimonyData;
 use mlsearch::partition::Partition;
 use mlsearch::rng::{Purpose, stream};
-use mlsearch::run::make_evaluator;
 use mlsearch::search::{Search, SearchEffort, SearchOptions, SearchState, parsimony_start};
 use mlsearch::simulate::{SimModel, simulate_states, yule_tree};
 use mlsearch::tree::Tree;

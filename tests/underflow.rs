@@ -2,11 +2,11 @@
 //! engine's exact scaling against pruning in which every vector carries its logarithm.
 
 use mlsearch::alignment::Patterns;
+use mlsearch::likelihood::make_evaluator;
 use mlsearch::likelihood::{BranchOptions, BrlenLinkage, EngineOptions};
 use mlsearch::model::Model;
 use mlsearch::partition::Partition;
 use mlsearch::rng::{Purpose, stream};
-use mlsearch::run::make_evaluator;
 use mlsearch::simulate::{SimModel, simulate_states, yule_tree};
 use mlsearch::tree::{EdgeId, Tree};
 

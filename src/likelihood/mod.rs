@@ -17,10 +17,14 @@ mod evaluator;
 pub(crate) mod failing;
 #[doc(hidden)]
 pub mod naive;
+mod partitions;
 pub mod select;
 
 pub use engine::{EngineError, EngineOptions, Result};
 pub use evaluator::{BranchOptions, BrlenLinkage, Evaluator, Prune, Snapshot, SubtreeMove, Trial};
+pub use partitions::make_evaluator;
+
+pub(crate) use partitions::replace_engine;
 
 /// Shortest and longest branch (substitutions per site), as in the field's programs: of the global tree, or
 /// of each gene's tree when unlinked. Lengths may lie outside only while nobody optimises them: those that

@@ -20,7 +20,6 @@ mod execute;
 pub use crate::output::OutputKind;
 pub use execute::execute;
 pub use plan::Plan;
-pub use work::make_evaluator;
 
 pub(crate) use crate::likelihood::BrlenLinkage;
 pub(crate) use crate::model_selection::Criterion;

@@ -124,9 +124,9 @@ pub(crate) fn format_seconds(seconds: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::machine::make_evaluator;
     use super::*;
     use crate::alignment::Patterns;
+    use crate::likelihood::make_evaluator;
     use crate::likelihood::{BrlenLinkage, EngineOptions};
     use crate::model::Model;
     use crate::rng::{Purpose, stream};

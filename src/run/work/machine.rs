@@ -2,9 +2,8 @@
 
 use super::cost::{Cost, format_bytes};
 use crate::error::{Error, Result};
-use crate::likelihood::engine::GeneData;
-use crate::likelihood::select::{Choice, after_failure, choose_engine, make_engine};
-use crate::likelihood::{self, BrlenLinkage, EngineOptions, Evaluator};
+use crate::likelihood::select::{Choice, after_failure, choose_engine};
+use crate::likelihood::{BrlenLinkage, EngineOptions, Evaluator, make_evaluator, replace_engine};
 use crate::model::Model;
 use crate::parallel::{available_cores, available_memory};
 use crate::partition::Partition;
@@ -117,9 +116,7 @@ impl Machine {
         partitions: &[Partition],
         models: &[Model],
     ) -> Result<()> {
-        let data = data_of(partitions, models);
-        evaluator.set_engine(make_engine(&data, &self.engine)?);
-        Ok(())
+        Ok(replace_engine(evaluator, partitions, models, &self.engine)?)
     }
 }
 
@@ -134,35 +131,6 @@ fn allowed_threads(plan: &Plan) -> usize {
         Threads::Fixed(threads) => threads,
         Threads::Auto { max } => max.unwrap_or(usize::MAX).min(available_cores()),
     }
-}
-
-fn data_of(partitions: &[Partition], models: &[Model]) -> Vec<GeneData> {
-    let pairs = partitions.iter().zip(models);
-    pairs.map(|(partition, model)| GeneData::new(&partition.patterns, model)).collect()
-}
-
-/// An evaluator for a tree over all taxa.
-///
-/// # Errors
-/// An engine that cannot be made.
-pub fn make_evaluator(
-    partitions: &[Partition],
-    models: &[Model],
-    tree: Tree,
-    linkage: BrlenLinkage,
-    options: &EngineOptions,
-) -> likelihood::Result<Evaluator> {
-    let data = data_of(partitions, models);
-    let engine = make_engine(&data, options)?;
-    let genes = data
-        .iter()
-        .zip(partitions)
-        .zip(models)
-        .map(|((data, partition), model)| {
-            (data, partition.patterns.tip_taxa.as_slice(), model.clone())
-        })
-        .collect();
-    Ok(Evaluator::new(tree, genes, linkage, engine))
 }
 
 /// Pattern rows (four rate categories of a pattern) of all partitions with a tree. A row of more states

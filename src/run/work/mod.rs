@@ -7,8 +7,6 @@ mod machine;
 mod record;
 mod session;
 
-pub use machine::make_evaluator;
-
 pub(super) use cost::{Cost, format_bytes, format_seconds};
 pub(super) use jobs::Jobs;
 pub(super) use machine::{Machine, useful_threads, with_threads};
