@@ -76,7 +76,6 @@ fn replicate(
         .collect();
     let data = ParsimonyData::of_partitions(setup.loaded.taxa.len(), &partitions);
     let tree = parsimony_start(&data, seed, Purpose::BootstrapTree, number as u64);
-    drop(data);
     // The tree of a replicate need not be the very best one: resampling makes support vary more.
     let begin = Begin {
         tree,
@@ -91,7 +90,7 @@ fn replicate(
     };
     let mut muffled = Muffled(observer);
     let (mut evaluator, lnl) =
-        climb(setup, machine, &partitions, &mut models, begin, &mut muffled)?;
+        climb(setup, machine, &partitions, &data, &mut models, begin, &mut muffled)?;
     let (number, count) = (number + 1, setup.plan.bootstrap.replicates);
     let message = format!("replicate {number} of {count}: lnL {lnl:.4} on its resampled columns");
     observer.event(&Event::Detail(message));

@@ -71,7 +71,8 @@ fn search_from(
     }
     let mut models = setup.models();
     let partitions = &setup.loaded.partitions;
-    let (evaluator, lnl) = climb(setup, machine, partitions, &mut models, begin, observer)?;
+    let data = ParsimonyData::of_partitions(setup.loaded.taxa.len(), partitions);
+    let (evaluator, lnl) = climb(setup, machine, partitions, &data, &mut models, begin, observer)?;
     if several {
         observer.event(&Event::Detail(format!("{}: lnL {lnl:.6}", start.source)));
     }
@@ -104,6 +105,7 @@ pub(super) fn climb(
     setup: &Setup,
     mut machine: Machine,
     partitions: &[Partition],
+    data: &ParsimonyData,
     models: &mut [Model],
     begin: Begin,
     observer: &mut dyn Observer,
@@ -125,12 +127,11 @@ pub(super) fn climb(
         index: begin.index,
         conclude: begin.conclude,
     };
-    let data = ParsimonyData::of_partitions(setup.loaded.taxa.len(), partitions);
     let mut state = None;
     loop {
         let search = match state.take() {
-            None => Search::new(&mut evaluator, models, &data, &options),
-            Some(state) => Search::resume(&mut evaluator, models, &data, &options, state),
+            None => Search::new(&mut evaluator, models, data, &options),
+            Some(state) => Search::resume(&mut evaluator, models, data, &options, state),
         };
         let next = machine.after_failure();
         let mut kept = None;
