@@ -11,7 +11,7 @@ use crate::likelihood::engine::{
     ModelBlock, Result, SweepJob, SweepProgram, TraversalDescriptor, TrialProgram, run_sweep,
 };
 use crate::model::Model;
-use crate::parallel::{UnitCost, WholeTask, deal, deal_whole};
+use crate::parallel::{UnitCost, WholeTask, available_memory, deal, deal_whole};
 use std::sync::Mutex;
 
 /// The engine, as it is selected.
@@ -45,6 +45,7 @@ impl Engine for CpuEngine {
             name: ENTRY.name,
             description: format!("{kernels} kernels, {threads} thread{plural}"),
             vector_bytes: self.units.iter().map(|unit| lock(unit).vector_bytes()).sum(),
+            free_bytes: available_memory(),
             best_batch: 1,
         }
     }

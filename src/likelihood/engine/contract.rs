@@ -103,6 +103,8 @@ pub struct Capabilities {
     pub description: String,
     /// Bytes that stored vectors and their scalers take.
     pub vector_bytes: u64,
+    /// Bytes that it could take besides, where that is known.
+    pub free_bytes: Option<u64>,
     /// So many pruned subtrees or trials in one call keep all of it busy.
     pub best_batch: usize,
 }

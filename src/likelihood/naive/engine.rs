@@ -208,6 +208,7 @@ impl Engine for NaiveEngine {
             name: ENTRY.name,
             description: "textbook formulas".to_string(),
             vector_bytes: self.genes.iter().map(|gene| bytes(&gene.sites)).sum(),
+            free_bytes: None,
             best_batch: 1,
         }
     }
