@@ -189,32 +189,12 @@ impl<'a> Search<'a> {
                 if self.can_move() { Stage::Screen(0) } else { Stage::Unlink }
             }
             Stage::Screen(number) => {
-                let count = self.options.alternatives.len() + 1;
-                let name = among("fast SPR", "start", number, count);
-                let share = self.share(SearchPhase::Screen) / count as f64;
-                self.phase(&name, share, observer);
-                if number > 0 {
-                    self.evaluator.set_tree(self.options.alternatives[number - 1].clone());
-                    self.evaluator.optimize_branches(&BranchOptions {
-                        max_sweeps: 4,
-                        lnl_epsilon: at::START_EPSILON,
-                        gain_tolerance: at::ROUND_TOLERANCE,
-                    })?;
-                }
-                let mut rounds = self.rounds(name, &at::FAST, self.fast_epsilon());
-                rounds.only_one = true;
-                self.plan.rounds = Some(rounds);
+                self.begin_screening(number, observer)?;
                 Stage::Screen(number)
             }
             Stage::Fast(number) => {
-                let count = self.plan.ends.len();
-                let name = among("more fast SPR", "tree", number, count);
-                let share = self.share(SearchPhase::Fast) / count as f64;
-                self.restore(number);
-                self.phase(&name, share, observer);
-                let mut rounds = self.rounds(name, &at::FAST, self.fast_epsilon());
-                rounds.changed = self.plan.ends[number].changed.clone();
-                self.plan.rounds = Some(rounds);
+                let (share, options) = (SearchPhase::Fast, &at::FAST);
+                self.begin_rounds(number, "more fast SPR", share, options, observer);
                 Stage::Fast(number)
             }
             Stage::Model => {
@@ -227,12 +207,7 @@ impl<'a> Search<'a> {
                 Stage::Wide(0)
             }
             Stage::Wide(number) => {
-                let count = self.plan.ends.len();
-                let name = among("wide SPR", "tree", number, count);
-                let share = self.share(SearchPhase::Wide) / count as f64;
-                self.restore(number);
-                self.phase(&name, share, observer);
-                self.plan.rounds = Some(self.rounds(name, &at::WIDE, self.fast_epsilon()));
+                self.begin_rounds(number, "wide SPR", SearchPhase::Wide, &at::WIDE, observer);
                 Stage::Wide(number)
             }
             Stage::Perturb => match self.perturb(observer)? {
@@ -272,6 +247,45 @@ impl<'a> Search<'a> {
             Stage::Done => Stage::Done,
         };
         Ok(())
+    }
+
+    /// One fast round from a starting tree begins.
+    fn begin_screening(&mut self, number: usize, observer: &mut dyn Observer) -> Result<()> {
+        let count = self.options.alternatives.len() + 1;
+        let name = among("fast SPR", "start", number, count);
+        let share = self.share(SearchPhase::Screen) / count as f64;
+        self.phase(&name, share, observer);
+        if number > 0 {
+            self.evaluator.set_tree(self.options.alternatives[number - 1].clone());
+            self.evaluator.optimize_branches(&BranchOptions {
+                max_sweeps: 4,
+                lnl_epsilon: at::START_EPSILON,
+                gain_tolerance: at::ROUND_TOLERANCE,
+            })?;
+        }
+        let mut rounds = self.rounds(name, &at::FAST, self.fast_epsilon());
+        rounds.only_one = true;
+        self.plan.rounds = Some(rounds);
+        Ok(())
+    }
+
+    /// Rounds from one of the trees that are left begin.
+    fn begin_rounds(
+        &mut self,
+        number: usize,
+        name: &str,
+        phase: SearchPhase,
+        options: &RoundOptions,
+        observer: &mut dyn Observer,
+    ) {
+        let count = self.plan.ends.len();
+        let name = among(name, "tree", number, count);
+        let share = self.share(phase) / count as f64;
+        self.restore(number);
+        self.phase(&name, share, observer);
+        let mut rounds = self.rounds(name, options, self.fast_epsilon());
+        rounds.changed = self.plan.ends[number].changed.clone();
+        self.plan.rounds = Some(rounds);
     }
 
     /// A stage's rounds are over; the next has something to look at where `changed` says.

@@ -334,6 +334,56 @@ impl Parser<'_> {
         }
     }
 
+    /// A label of a node that is at this stage; returns the next stage.
+    fn label(
+        &mut self,
+        at: (u32, u32),
+        text: String,
+        stage: Stage,
+        node: &mut NewickNode,
+    ) -> Stage {
+        match stage {
+            Stage::Children => {
+                node.name = Some(text);
+                Stage::Label
+            }
+            Stage::Colon => {
+                match text.parse::<f64>() {
+                    Ok(length) if length.is_finite() => node.length = Some(length),
+                    _ => self.fault(
+                        at,
+                        format!(
+                            "'{}' is not a branch length; expected a number such as 0.1 or 1e-3",
+                            abridged(&text)
+                        ),
+                    ),
+                }
+                Stage::Done
+            }
+            Stage::Label => {
+                self.second_name(at, &text, node);
+                Stage::Label
+            }
+            Stage::Start | Stage::Done => {
+                let text = abridged(&text);
+                let message = format!("'{text}' follows a branch length; expected ',', ')' or ';'");
+                self.fault(at, message);
+                stage
+            }
+        }
+    }
+
+    fn second_name(&mut self, at: (u32, u32), text: &str, node: &NewickNode) {
+        let (text, name) = (abridged(text), abridged(node.name.as_deref().unwrap_or_default()));
+        self.fault(
+            at,
+            format!(
+                "'{text}' follows the name '{name}'; expected ',', ')', ':' or ';' (a name with spaces \
+                 must be quoted)"
+            ),
+        );
+    }
+
     /// Reads one tree from its first token to its `;`. `None` if its structure is lost before the
     /// `;`; smaller faults are noted and the tree is returned as far as it is understood.
     fn tree(&mut self, first: Token) -> Option<NewickTree> {
@@ -365,32 +415,13 @@ impl Parser<'_> {
                 }
             } else {
                 match (token.kind, stage) {
-                    (TokenKind::Label(name), Stage::Children) => {
-                        nodes[current as usize].name = Some(name);
-                        stage = Stage::Label;
-                    }
-                    (TokenKind::Label(text), Stage::Colon) => {
-                        match text.parse::<f64>() {
-                            Ok(length) if length.is_finite() => nodes[current as usize].length = Some(length),
-                            _ => self.fault(at, format!("'{}' is not a branch length; expected a number such as 0.1 or 1e-3", abridged(&text))),
-                        }
-                        stage = Stage::Done;
-                    }
-                    (TokenKind::Label(text), Stage::Label) => {
-                        let name = nodes[current as usize].name.clone().unwrap_or_default();
-                        self.fault(at, format!("'{}' follows the name '{}'; expected ',', ')', ':' or ';' (a name with spaces must be quoted)", abridged(&text), abridged(&name)));
-                        if open.is_empty() {
+                    (TokenKind::Label(text), _) => {
+                        // A second word outside all brackets: this is no tree.
+                        if stage == Stage::Label && open.is_empty() {
+                            self.second_name(at, &text, &nodes[current as usize]);
                             return None;
                         }
-                    }
-                    (TokenKind::Label(text), _) => {
-                        self.fault(
-                            at,
-                            format!(
-                                "'{}' follows a branch length; expected ',', ')' or ';'",
-                                abridged(&text)
-                            ),
-                        );
+                        stage = self.label(at, text, stage, &mut nodes[current as usize]);
                     }
                     (TokenKind::Colon, Stage::Children | Stage::Label) => stage = Stage::Colon,
                     (kind, Stage::Colon) => {

@@ -11,7 +11,6 @@ use super::trees::{GivenTree, read_partition_trees, read_trees};
 use crate::alignment::{Alignment, AlignmentSummary, Patterns, read_alignment};
 use crate::error::{Error, Fault, Place, Result, abridged, collect};
 use crate::input::{name_of, read_text};
-use crate::likelihood::BrlenLinkage;
 use crate::model::Model;
 use crate::model_selection::Question;
 use crate::partition::{
@@ -90,40 +89,12 @@ pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
     let defs = read_defs(plan, &alignment, &mut faults)?;
     let (mut partitions, mut brlen_scalers) = (Vec::new(), Vec::new());
     let mut questions = Vec::new();
+    let builder = Builder { plan, alignment: &alignment, choice: &choice };
     for def in defs {
-        // Without the model the characters cannot be checked.
-        if choice.option_is_bad && (def.model.is_empty() || Model::is_type(&def.model)) {
-            continue;
-        }
-        let num_states = || Some(num_states_seen(&alignment, &def));
-        let asked = ask(&def, &choice, &alignment, plan);
-        let resolved = match &asked {
-            Some((question, scaler)) => Ok((question.placeholder(), *scaler)),
-            None => resolve_model(&def, &choice, num_states, &mut remarks.notes),
-        };
-        let (model, scaler) = match resolved {
-            Ok(found) => found,
-            Err(fault) => {
-                faults.push(fault);
-                continue;
-            }
-        };
-        if scaler.is_some() && plan.linkage() != BrlenLinkage::Scaled {
-            faults.push(Fault::new(
-                def.place.clone(),
-                "'+BU{...}' scales branch lengths: add --brlen scaled, or remove it from the model",
-            ));
-        }
-        match build_patterns(&alignment, &def, model.data_type) {
-            Ok(patterns) => {
-                let PartitionDef { name, sites, .. } = def;
-                let partition = Partition { name, model, patterns, sites };
-                faults.extend(check_all_variable(&partition, &name_of(path)));
-                partitions.push(partition);
-                brlen_scalers.push(scaler);
-                questions.push(asked.map(|(question, _)| question));
-            }
-            Err(more) => faults.extend(more),
+        if let Some(built) = builder.build(def, &mut faults, &mut remarks) {
+            partitions.push(built.partition);
+            brlen_scalers.push(built.brlen_scaler);
+            questions.push(built.question);
         }
     }
     if faults.is_empty() && partitions.iter().all(|p| p.patterns.num_tips() == 0) {
@@ -179,6 +150,58 @@ pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
         partition_trees,
         remarks,
     })
+}
+
+/// What a partition is built from, besides its definition.
+struct Builder<'a> {
+    plan: &'a Plan,
+    alignment: &'a Alignment,
+    choice: &'a ModelChoice,
+}
+
+/// A partition with its data.
+struct Built {
+    partition: Partition,
+    /// As given in its model.
+    brlen_scaler: Option<f64>,
+    /// Its model is still to be selected.
+    question: Option<Question>,
+}
+
+impl Builder<'_> {
+    /// Model and patterns of a partition, or the faults of its definition.
+    fn build(
+        &self,
+        def: PartitionDef,
+        faults: &mut Vec<Fault>,
+        remarks: &mut Remarks,
+    ) -> Option<Built> {
+        let Builder { plan, alignment, choice } = *self;
+        // Without the model the characters cannot be checked.
+        if choice.option_is_bad && (def.model.is_empty() || Model::is_type(&def.model)) {
+            return None;
+        }
+        let num_states = || Some(num_states_seen(alignment, &def));
+        let asked = ask(&def, choice, alignment, plan);
+        let resolved = match &asked {
+            Some((question, scaler)) => Ok((question.placeholder(), *scaler)),
+            None => resolve_model(&def, choice, num_states, &mut remarks.notes),
+        };
+        let (model, brlen_scaler) = resolved.map_err(|fault| faults.push(fault)).ok()?;
+        if brlen_scaler.is_some() && !plan.linkage().has_scalers() {
+            faults.push(Fault::new(
+                def.place.clone(),
+                "'+BU{...}' scales branch lengths: add --brlen scaled, or remove it from the model",
+            ));
+        }
+        let patterns = build_patterns(alignment, &def, model.data_type);
+        let patterns = patterns.map_err(|more| faults.extend(more)).ok()?;
+        let PartitionDef { name, sites, .. } = def;
+        let partition = Partition { name, model, patterns, sites };
+        let path = plan.data.msa.as_deref().expect("the command line was checked");
+        faults.extend(check_all_variable(&partition, &name_of(path)));
+        Some(Built { partition, brlen_scaler, question: asked.map(|(question, _)| question) })
+    }
 }
 
 /// Refuses too few taxa. Three have one tree, which a search evaluates; there is nothing to resample for.
