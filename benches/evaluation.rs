@@ -122,7 +122,8 @@ impl Table {
 }
 
 fn main() {
-    let given: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
+    let given: Vec<String> =
+        std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
     let word = |i: usize, default: &str| given.get(i).map_or(default, |word| word).to_string();
     let alignment =
         read_alignment(Path::new(&word(0, "datasets/primates.phy"))).expect("sequences");
@@ -150,5 +151,9 @@ fn main() {
     let mut models = [model];
     let options = OptimizeOptions::to(1e-3);
     let lnl = optimize_from_several_starts(&mut evaluator, &mut models, &options, &mut table);
-    table.row("the end", lnl.expect("an engine"));
+    let lnl = lnl.expect("an engine");
+    table.row("the end", lnl);
+    evaluator.forget();
+    let afresh = evaluator.log_likelihood().expect("an engine");
+    assert!((afresh / lnl - 1.0).abs() < 1e-12, "{afresh} when computed afresh, not {lnl}");
 }
