@@ -273,3 +273,122 @@ impl Engine for Checked {
         self.engine.clv(gene, slot)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::likelihood::engine::{EngineOptions, SweepGene, SweepOperation, SweepStep};
+    use crate::likelihood::select::make_engine;
+    use Vector::{Clv, Temporary, Tip};
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    /// An engine for one gene of five taxa and one of two.
+    fn engine() -> Box<dyn Engine> {
+        let gene = |num_tips| GeneData {
+            tip_codes: vec![vec![1, 2, 4]; num_tips],
+            weights: vec![1.0; 3],
+            code_masks: (0..16).collect(),
+            undetermined: 15,
+            num_states: 4,
+            num_rates: 1,
+            ascertainment: None,
+        };
+        let options = EngineOptions { threads: 1, ..EngineOptions::default() };
+        let mut engine = make_engine(&[gene(5), gene(2)], &options).unwrap();
+        let model = Model::parse("JC").unwrap();
+        engine.set_models(&[(0, &model), (1, &model)]).unwrap();
+        engine
+    }
+
+    fn operation(parent: Vector, children: [Vector; 2]) -> Operation {
+        Operation { parent, children, brlens: [0.1, 0.2] }
+    }
+
+    fn descriptor(gene: usize, operations: &[Operation]) -> TraversalDescriptor {
+        TraversalDescriptor { gene, operations: operations.to_vec() }
+    }
+
+    /// The panic's text, or nothing.
+    fn complaint(work: impl FnOnce(&mut dyn Engine)) -> String {
+        let mut engine = engine();
+        match catch_unwind(AssertUnwindSafe(|| work(engine.as_mut()))) {
+            Ok(()) => String::new(),
+            Err(panic) => match panic.downcast::<String>() {
+                Ok(text) => *text,
+                Err(panic) => panic.downcast::<&str>().unwrap().to_string(),
+            },
+        }
+    }
+
+    #[test]
+    fn traversals_that_violate_the_contract_are_refused() {
+        let update = |descriptors: Vec<TraversalDescriptor>| {
+            complaint(|engine| engine.update_partials(&descriptors).unwrap())
+        };
+        let good = operation(Clv(0), [Tip(0), Tip(1)]);
+        assert_eq!(update(vec![descriptor(0, &[good])]), "");
+        for (operations, expected) in [
+            (vec![operation(Clv(3), [Tip(0), Tip(1)])], "no CLV 3"),
+            (vec![operation(Clv(0), [Tip(0), Tip(5)])], "no tip 5"),
+            (vec![operation(Clv(0), [Clv(0), Tip(1)])], "made from itself"),
+            (vec![operation(Tip(0), [Tip(1), Tip(2)])], "tip 0 is written"),
+            (vec![operation(Temporary(0), [Tip(1), Tip(2)])], "no temporaries"),
+            (vec![Operation { brlens: [-0.1, 0.1], ..good }], "branch lengths"),
+        ] {
+            let found = update(vec![descriptor(0, &operations)]);
+            assert!(found.contains(expected), "{found}, not {expected}");
+        }
+        let twice = vec![descriptor(0, &[good]), descriptor(0, &[good])];
+        assert!(update(twice).contains("gene 0"));
+    }
+
+    #[test]
+    fn temporaries_are_made_once_in_order_and_before_they_are_read() {
+        let score = |steps: &[InsertionStep]| {
+            let program = InsertionProgram { gene: 0, steps: steps.to_vec() };
+            complaint(|engine| drop(engine.insertion_scores(&[program]).unwrap()))
+        };
+        let up = |out, child| InsertionStep::Partials(operation(Temporary(out), [child, Tip(1)]));
+        let pendant = |out| InsertionStep::Pendant { out, source: Tip(2), brlen: 0.1 };
+        let insert = |pendant, end| InsertionStep::Score {
+            pendant,
+            ends: [end, Tip(3)],
+            brlens: [0.1, 0.1],
+        };
+        assert_eq!(score(&[up(0, Tip(0)), pendant(1), insert(1, Temporary(0))]), "");
+        for (steps, expected) in [
+            (vec![up(1, Tip(0))], "numbered in the order"),
+            (vec![up(0, Tip(0)), up(0, Tip(0))], "numbered in the order"),
+            (vec![up(0, Temporary(1))], "read before it is made"),
+            (vec![up(0, Tip(0)), insert(0, Tip(0))], "no pendant"),
+            (vec![pendant(0), up(1, Temporary(0))], "read as partials"),
+        ] {
+            let found = score(&steps);
+            assert!(found.contains(expected), "{found}, not {expected}");
+        }
+    }
+
+    #[test]
+    fn no_sweep_reads_what_another_writes() {
+        let sweep = |operation: Option<SweepOperation>| {
+            let mut program = SweepProgram::new(vec![0.1], 1e-3);
+            program.genes.push(SweepGene { gene: 0, brlen_scaler: 1.0, brlens: vec![0.1; 7] });
+            program.operations.extend(operation);
+            let operations = 0..program.operations.len();
+            program.jobs.push(SweepJob { member: 0, operations, ends: [Tip(0), Clv(0)], edge: 0 });
+            program.steps.push(SweepStep { jobs: 0..1, branch: 0 });
+            program
+        };
+        let write = SweepOperation { parent: Clv(0), children: [Tip(1), Tip(2)], edges: [1, 2] };
+        let run = |programs: [SweepProgram; 2]| {
+            let mut programs = programs;
+            complaint(|engine| {
+                let first = descriptor(0, &[operation(Clv(0), [Tip(1), Tip(2)])]);
+                engine.update_partials(&[first]).unwrap();
+                engine.optimize_branches(&mut programs).unwrap();
+            })
+        };
+        assert_eq!(run([sweep(None), sweep(None)]), "");
+        assert!(run([sweep(Some(write)), sweep(None)]).contains("what another reads"));
+    }
+}
