@@ -1,13 +1,14 @@
-//! Likelihood of trees: what is computed ([`Evaluator`], in `evaluator/`) and by what (an
-//! [`engine::Engine`]: `cpu/`, `naive/`, made by [`select`]).
+//! Likelihood of trees by Felsenstein's pruning algorithm (1981, J Mol Evol 17:368). The [`Evaluator`]
+//! (`evaluator/`) decides what must be computed; an [`engine::Engine`] (`cpu/` or `naive/`, made by
+//! [`select`]) computes it.
 //!
-//! Glossary. *CLV*: conditional likelihood vector, the probability of the data behind a node for
+//! Glossary. *CLV*: conditional likelihood vector, the probability of the data behind a node given
 //! each state at the node, per pattern and rate category. *Virtual root*: the edge towards which all
-//! CLVs of a gene point. *Gene*: a partition, by number. *T|g*: the tree restricted to the taxa that
-//! have data in gene g. *Slot*: number of the one CLV that an inner node of T|g owns; what it points
-//! towards changes (it is relocatable), its place does not. *Temporary*: a vector that exists while a
-//! program of work runs. *Sumtable*: what is left of an edge's likelihood when its length is the only
-//! variable.
+//! CLVs of a gene point. *Gene*: a partition, identified by its number. *T|g*: the tree restricted to the
+//! taxa that have data in gene g. *Slot*: number of the one CLV that an inner node of T|g owns; the edge
+//! towards which the CLV points may change, its slot does not. *Temporary*: a vector that exists only while
+//! a program of work runs. *Sumtable*: the factors of an edge's likelihood that do not depend on its
+//! length, per pattern, rate category and eigenvalue.
 
 #[doc(hidden)]
 pub mod cpu;
@@ -22,7 +23,8 @@ pub mod select;
 pub use engine::{EngineError, EngineOptions, Result};
 pub use evaluator::{BranchOptions, BrlenLinkage, Evaluator, Prune, Snapshot, SubtreeMove, Trial};
 
-/// Shortest and longest branch (substitutions per site), as in the field's programs: of the global tree, or
-/// of each gene's tree when unlinked. Lengths may lie outside only while nobody optimises them: those that
-/// a user gives, and halves made by a regraft.
+/// Shortest and longest optimised branch length, in expected substitutions per site; 1e-6 and 100 are also
+/// the defaults of RAxML-NG. They apply to the global tree or, under unlinked lengths, to each gene's tree.
+/// Lengths that have not been optimised may lie outside: those of an input tree, and the halves of a branch
+/// that a regraft has split.
 pub const BRLEN_BOUNDS: [f64; 2] = [1e-6, 100.0];
