@@ -1,4 +1,4 @@
-//! Ascertainment bias in every verb of the engine, beside genes that have no correction.
+//! Correction of ascertainment bias in all operations of the engine, together with genes without correction.
 
 use super::tests::{
     Case, GTR, HKY_I, assert_scores_are_those_of_moved_trees, close, random_case, trace,

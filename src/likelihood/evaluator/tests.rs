@@ -1,5 +1,5 @@
-//! The engine against the naive truth, against itself on every instruction set and thread count, and
-//! the evaluator's bookkeeping against a fresh build.
+//! The CPU engine compared with the naive one and with itself for all instruction sets and numbers of threads,
+//! and the evaluator's state compared with one built anew.
 
 use super::*;
 use crate::alphabet::Code;
@@ -186,7 +186,7 @@ fn same_bits_on_every_kernel_set_and_thread_count() {
     }
 }
 
-/// Every subtree of the tree: where it hangs, its edge, and the edges it could be put into.
+/// All subtrees of the tree: attachment node, pendant edge, and the edges into which it can be regrafted.
 fn prunes(tree: &Tree) -> Vec<(NodeId, EdgeId, Vec<EdgeId>)> {
     let mut found = Vec::new();
     for attach in tree.nodes().skip(tree.num_tips()) {
@@ -266,7 +266,7 @@ fn assert_trials_are_those_of_moved_trees(
             .unwrap()
             .swap_remove(0);
         assert!(trial.lnl >= score - 1e-6, "{} below {score}", trial.lnl);
-        // One that is given up early leaves nothing behind either.
+        // Nor does a trial that ends early leave any changes.
         let part =
             evaluator.try_insertions(&[(prune, candidate)], 1e-3, 0.0).unwrap().swap_remove(0);
         assert!(part.lnl <= trial.lnl + 1e-6);
