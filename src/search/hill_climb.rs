@@ -103,6 +103,50 @@ enum Advanced {
 ///
 /// # Errors
 /// The engine has failed.
+///
+/// # Examples
+///
+/// A fast search from a parsimony tree, under a single model for all columns:
+///
+/// ```
+/// use mlsearch::alignment::read_alignment;
+/// use mlsearch::alphabet::DataType;
+/// use mlsearch::likelihood::engine::GeneData;
+/// use mlsearch::likelihood::select::make_engine;
+/// use mlsearch::likelihood::{BrlenLinkage, EngineOptions, Evaluator};
+/// use mlsearch::model::Model;
+/// use mlsearch::observer::Silent;
+/// use mlsearch::parsimony::ParsimonyData;
+/// use mlsearch::partition::{Partition, build_patterns, count_freqs, whole_alignment};
+/// use mlsearch::rng::Purpose;
+/// use mlsearch::search::{SearchEffort, SearchOptions, parsimony_start, search};
+/// use std::path::Path;
+///
+/// let alignment = read_alignment(Path::new("datasets/primates.phy"))?;
+/// let definition = whole_alignment(alignment.num_sites(), "HKY+F").swap_remove(0);
+/// let patterns = build_patterns(&alignment, &definition, DataType::Dna).unwrap();
+/// let mut model = Model::parse(&definition.model).unwrap();
+/// count_freqs(&mut model, &patterns);
+/// let (name, sites) = (definition.name, definition.sites);
+/// let partitions = [Partition { name, model: model.clone(), patterns, sites }];
+/// let data = ParsimonyData::of_partitions(alignment.num_taxa(), &partitions);
+/// let tree = parsimony_start(&data, 1, Purpose::ParsimonyTree, 0);
+///
+/// let patterns = &partitions[0].patterns;
+/// let gene = GeneData::new(patterns, &model);
+/// let engine_options = EngineOptions { threads: 1, ..EngineOptions::default() };
+/// let engine = make_engine(std::slice::from_ref(&gene), &engine_options)?;
+/// let genes = vec![(&gene, &patterns.tip_taxa[..], model.clone())];
+/// let mut evaluator = Evaluator::new(tree, genes, BrlenLinkage::Linked, engine);
+/// let before = evaluator.log_likelihood()?;
+///
+/// let mut models = [model];
+/// let options = SearchOptions { effort: SearchEffort::Fast, ..SearchOptions::default() };
+/// let lnl = search(&mut evaluator, &mut models, &data, &options, &mut Silent)?;
+/// println!("log-likelihood: {lnl:.2}, kappa etc.: {}", models[0]);
+/// assert!(lnl > before);
+/// # Ok::<(), mlsearch::error::Error>(())
+/// ```
 pub fn search(
     evaluator: &mut Evaluator,
     models: &mut [Model],

@@ -84,7 +84,9 @@ impl Strip<'_> {
             InsertionStep::Pendant { out, source, brlen } => {
                 (Vector::Temporary(out), [Some((source, brlen)), None])
             }
-            InsertionStep::Score { .. } | InsertionStep::Edge { .. } => unreachable!("the step makes no temporary"),
+            InsertionStep::Score { .. } | InsertionStep::Edge { .. } => {
+                unreachable!("the step makes no temporary")
+            }
         };
         for (i, (source, brlen)) in sources.into_iter().flatten().enumerate() {
             self.scratch.prepare(self.with, i, source, brlen);

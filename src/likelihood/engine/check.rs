@@ -76,7 +76,10 @@ impl GeneShape {
 
 impl Made {
     fn check_makes(&mut self, number: u32) {
-        assert_eq!(number, self.0, "temporaries must be numbered in the order in which they are made");
+        assert_eq!(
+            number, self.0,
+            "temporaries must be numbered in the order in which they are made"
+        );
         self.0 += 1;
     }
 }
@@ -126,7 +129,10 @@ impl Checked {
                 InsertionStep::Score { pendant, ends, brlens } => {
                     shape.check_ends([Vector::Temporary(pendant), ends[0]], made);
                     shape.check_ends(ends, made);
-                    assert!(is_pendant[pendant as usize], "temporary {pendant} is not a pendant vector");
+                    assert!(
+                        is_pendant[pendant as usize],
+                        "temporary {pendant} is not a pendant vector"
+                    );
                     check_brlens(&brlens);
                 }
                 InsertionStep::Edge { ends, brlen } => {
@@ -168,10 +174,17 @@ impl Checked {
         };
         for step in &program.steps {
             assert!(!step.jobs.is_empty(), "a step must have at least one job");
-            assert!((step.branch as usize) < program.brlens.len(), "branch {} does not exist", step.branch);
+            assert!(
+                (step.branch as usize) < program.brlens.len(),
+                "branch {} does not exist",
+                step.branch
+            );
             let mut members = vec![false; program.genes.len()];
             for job in &program.jobs[step.jobs.clone()] {
-                assert!(!std::mem::replace(&mut members[job.member], true), "a gene has two jobs in one step");
+                assert!(
+                    !std::mem::replace(&mut members[job.member], true),
+                    "a gene has two jobs in one step"
+                );
                 check_job(job);
             }
         }
@@ -191,7 +204,10 @@ impl Checked {
             program.genes.iter().for_each(|gene| uses[gene.gene] += 1);
         }
         for (gene, stored) in stored.iter().enumerate() {
-            assert!(!stored || uses[gene] == 1, "gene {gene}: a sweep writes CLVs that another reads");
+            assert!(
+                !stored || uses[gene] == 1,
+                "gene {gene}: a sweep writes CLVs that another reads"
+            );
         }
     }
 
@@ -201,7 +217,10 @@ impl Checked {
         for sweep in &trial.sweeps {
             self.check_sweep(sweep, &mut stored);
             sweep.genes.iter().for_each(|gene| met.once(gene.gene, "in the sweeps of a trial"));
-            assert!(trial.num_first <= sweep.steps.len(), "a trial has more first steps than steps");
+            assert!(
+                trial.num_first <= sweep.steps.len(),
+                "a trial has more first steps than steps"
+            );
         }
         assert!(!stored.contains(&true), "a trial must not write stored CLVs");
         assert_eq!(trial.lnls.len(), self.genes.len(), "one log-likelihood per gene");

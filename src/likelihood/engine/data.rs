@@ -88,7 +88,10 @@ impl GeneModel {
     /// If the number of matrices is neither 1 nor the number of categories.
     pub fn from_parts(matrices: Vec<EigenModel>, cats: RateCats) -> Self {
         let num_rates = cats.rates.len();
-        assert!(matrices.len() == 1 || matrices.len() == num_rates, "neither one rate matrix nor one per category");
+        assert!(
+            matrices.len() == 1 || matrices.len() == num_rates,
+            "neither one rate matrix nor one per category"
+        );
         let matrix_of_rate: Vec<usize> = (0..num_rates).map(|r| r % matrices.len()).collect();
         let freqs = match &matrices[..] {
             [only] => only.freqs.clone(),
