@@ -143,7 +143,7 @@ enum Advanced {
 /// let mut models = [model];
 /// let options = SearchOptions { effort: SearchEffort::Fast, ..SearchOptions::default() };
 /// let lnl = search(&mut evaluator, &mut models, &data, &options, &mut Silent)?;
-/// println!("log-likelihood: {lnl:.2}, kappa etc.: {}", models[0]);
+/// println!("log-likelihood: {lnl:.2}, model: {}", models[0]);
 /// assert!(lnl > before);
 /// # Ok::<(), mlsearch::error::Error>(())
 /// ```
