@@ -150,14 +150,14 @@ mod tests {
     use super::*;
     use crate::alphabet::num_multistate_states;
 
-    /// The states a character may stand for, by name.
+    /// The names of the states compatible with a character.
     fn states(data_type: DataType, byte: u8) -> Option<String> {
         let mask = data_type.code_masks()[usize::from(data_type.encode(byte)?)];
         let possible = (0..data_type.num_states()).filter(|state| mask >> state & 1 == 1);
         Some(possible.map(|state| data_type.state_names()[state]).collect())
     }
 
-    /// Every character means what is expected, in either case, and no other is known.
+    /// Each character has the expected states, in either case, and no other character is known.
     fn check_characters(data_type: DataType, expected: &[(&str, &str)]) {
         let mut known = [false; 256];
         for (characters, means) in expected {

@@ -148,7 +148,7 @@ mod tests {
     }
 
     proptest! {
-        /// The naive truth: the set of a triplet is every sense codon whose nucleotides are all possible.
+        /// The reference: the set of a triplet has all sense codons whose three nucleotides are possible.
         #[test]
         fn the_set_of_a_codon_is_what_its_nucleotides_allow(
             triplet in prop::collection::vec(prop::sample::select(b"ACGTRYSWKMBDHVN-".to_vec()), 3),

@@ -240,7 +240,7 @@ mod tests {
         triplet.chars().fold(0, |codon, letter| 4 * codon + digit(letter))
     }
 
-    /// The stops, by name.
+    /// The names of the stop codons.
     fn stops(number: u8) -> Vec<&'static str> {
         let code = code(number);
         let stops = (0..NUM_CODONS).filter(|&codon| code.state_of(codon).is_none());
@@ -353,7 +353,7 @@ mod tests {
         assert_eq!(change("ATG", "ATG"), None);
         assert!(code.is_synonymous(state("CTG"), state("TTA")));
         assert!(!code.is_synonymous(state("ATG"), state("ATA")));
-        // 9 neighbours each, those that are stops left out: 61 * 9 - 23 ordered pairs.
+        // Each codon has 9 neighbours; without stop codons, there are 61 * 9 - 23 ordered pairs.
         let pairs = (0..61).flat_map(|i| (0..61).map(move |j| (i, j)));
         assert_eq!(pairs.filter(|&(i, j)| code.change(i, j).is_some()).count(), 526);
     }

@@ -201,7 +201,7 @@ mod tests {
             asked.describe(),
             "66 protein matrices with frequencies; rates over sites: +I+G4"
         );
-        // What the user says counts, not what the characters look like.
+        // The user's choice takes precedence over the detected type.
         assert_eq!(question("AA", DataType::Dna).data_type, DataType::Protein);
         let median = Question::new(AutoModel::read("auto").unwrap(), DataType::Dna, true);
         assert_eq!(median.placeholder().label(), "GTR+FC+G4a");

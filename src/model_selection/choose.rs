@@ -259,7 +259,7 @@ impl Choosing {
     /// The best fit with the reference matrix.
     fn best_rates(&self) -> &Fit {
         let rich = self.question.rich_matrix();
-        self.within(0.0, |c| c.matrix == rich).first().expect("rates were compared")
+        self.within(0.0, |c| c.matrix == rich).first().expect("rates over sites were fitted")
     }
 
     fn is_free(&self, candidate: &Candidate) -> bool {
@@ -270,7 +270,7 @@ impl Choosing {
     fn best_without_free_rates(&self) -> &Fit {
         let mixtures = self.question.mixtures();
         let is_wanted = |c: &Candidate| !self.is_free(c) && !mixtures.contains(c);
-        self.within(0.0, is_wanted).first().expect("matrices were compared")
+        self.within(0.0, is_wanted).first().expect("matrices were fitted")
     }
 
     /// A task for the best matrix with free rates number `number`, if its best rates include +G. The start values

@@ -129,7 +129,8 @@ impl<'a> Parameters<'a> {
     fn set(&mut self, gene: usize, x: &[f64]) {
         let mut x = x;
         if self.moves_lengths(gene) {
-            let (last, parameters) = x.split_last().expect("a coordinate for the lengths");
+            let (last, parameters) =
+                x.split_last().expect("the last coordinate is the factor of the lengths");
             self.evaluator.set_brlen_scaler(gene, libm::exp(*last));
             x = parameters;
         }

@@ -199,7 +199,7 @@ mod tests {
         let good = evaluator.gene_log_likelihoods().unwrap();
         assert!(!restart_parameters(&mut evaluator, &mut models, &free(), &options).unwrap());
         assert_eq!(evaluator.gene_log_likelihoods().unwrap(), good);
-        // One gene in a bad place comes back; the other keeps what it has.
+        // A gene with poor parameters recovers; the other keeps its parameters.
         let kept = models[1].clone();
         models[0].set_free_parameters(&[1e-4, 1e5, 1e-4, 1e5, 1e-4, 1.0]);
         evaluator.set_model(0, &models[0]);

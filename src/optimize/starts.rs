@@ -201,7 +201,7 @@ fn try_other_lengths(evaluator: &mut Evaluator) -> Result<()> {
             Some(others) => others.improve(other, linkage, 0.0),
         }
     }
-    evaluator.restore(&others.expect("there are starts").snapshot);
+    evaluator.restore(&others.expect("there is at least one start").snapshot);
     let (wanted, mut lnl) = (best.lnls.iter().sum::<f64>(), evaluator.log_likelihood()?);
     for _ in 0..SWEEPS[1] {
         let before = lnl;

@@ -214,7 +214,7 @@ impl Scan<'_, '_> {
 }
 
 fn inner_nodes_depth_first(tree: &Tree) -> Vec<NodeId> {
-    let (first, edge) = tree.links(NodeId(0)).next().expect("a tree that is searched has edges");
+    let (first, edge) = tree.links(NodeId(0)).next().expect("the tree has edges");
     let order = tree.preorder(first, edge);
     order.into_iter().map(|(node, _)| node).filter(|&node| !tree.is_tip(node)).collect()
 }

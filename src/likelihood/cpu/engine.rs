@@ -97,7 +97,7 @@ impl Engine for CpuEngine {
         };
         let region = self.region(&of_gene.iter().map(steps).collect::<Vec<_>>());
         self.for_units(&region, |with, unit, scratch| {
-            let operations = &of_gene[unit.gene].expect("only wanted genes are run").operations;
+            let operations = &of_gene[unit.gene].expect("only active genes are run").operations;
             unit.update_partials(with, operations.iter().copied(), scratch);
         });
         Ok(())
@@ -202,7 +202,7 @@ impl CpuEngine {
         let steps = |job: &Option<&EdgeJob>| usize::from(job.is_some());
         let region = self.region(&of_gene.iter().map(steps).collect::<Vec<_>>());
         self.for_units(&region, |with, unit, scratch| {
-            let job = of_gene[unit.gene].expect("only wanted genes are run");
+            let job = of_gene[unit.gene].expect("only active genes are run");
             unit.log_likelihoods(with, job, None, scratch);
         });
         jobs.iter().map(|job| self.gene_sums(job.gene)[0]).collect()

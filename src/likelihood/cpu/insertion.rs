@@ -101,10 +101,10 @@ impl Strip<'_> {
             let Scratch { pmatrix, table, vectors, scalers, .. } = &mut *self.scratch;
             let [out, clvs @ ..] = vectors
                 .get_disjoint_mut(ranges.clone().map(|r| r.start * row..r.end * row))
-                .expect("a temporary is not made from itself");
+                .expect("a temporary is not computed from itself");
             let [out_scaler, counts @ ..] = scalers
                 .get_disjoint_mut(ranges.map(|r| r.start * count..r.end * count))
-                .expect("a temporary is not made from itself");
+                .expect("a temporary is not computed from itself");
             let end = |i: usize, vector| match vector {
                 Vector::Temporary(_) => {
                     End::Inner { clv: &*clvs[i], scaler: &*counts[i], pmatrix: &pmatrix[i] }

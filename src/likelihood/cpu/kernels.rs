@@ -184,7 +184,7 @@ mod tests {
     use crate::rng::{Purpose, Rng, stream};
     use rand::RngExt;
 
-    /// Patterns of a block whose last few are more than a register and less than four.
+    /// Number of patterns of a block whose last patterns fill more than one register and less than four.
     const PATTERNS: usize = BLOCK - LANES;
 
     fn numbers(rng: &mut Rng, len: usize) -> Vec<f64> {
@@ -211,13 +211,13 @@ mod tests {
         }
     }
 
-    /// Everything that a set computes of two ends, as bits.
+    /// All results of a set of kernels for two ends, as bits.
     fn results(kernels: &dyn Kernels, dims: Dims, tips: [bool; 2]) -> Vec<u64> {
         let mut rng = stream(1, Purpose::Test, dims.num_rates as u64);
         let model = model(&mut rng, dims);
         let row = PATTERNS * dims.row();
         let clvs = [(); 3].map(|()| numbers(&mut rng, row));
-        // So small that every tenth product falls below the threshold.
+        // Entries so small that every tenth product is below the threshold.
         let clvs = clvs.map(|clv| -> Vec<f64> {
             let size = |i: usize| if i / dims.row() % 10 == 3 { 1e-60 } else { 1.0 };
             clv.iter().enumerate().map(|(i, x)| x * size(i)).collect()
@@ -231,7 +231,7 @@ mod tests {
         invariant.iter_mut().step_by(3).for_each(|x| *x = 0.0);
         let mut found = vec![0.0; dims.pmatrix()];
         kernels.update_pmatrix(&model, 0.3, &mut found);
-        // That one is hardly a P-matrix, and full of zeros.
+        // The matrix of a random model is not stochastic and has many zeros, so the other kernels get a random one.
         let matrix = numbers(&mut rng, dims.pmatrix());
         let mut table = vec![0.0; dims.tip_table()];
         kernels.update_tip_table(&model, &matrix, &mut table);

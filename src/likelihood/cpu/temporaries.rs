@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_place_is_taken_again_after_its_last_reading() {
-        // A chain needs two places; what is read at the end of it keeps a third.
+        // A chain needs two places; the temporary that is read at its end occupies a third.
         let read = |a: u32| [Some(a), None, None];
         let mut steps: Vec<Step> = vec![(Some(0), [None; 3]), (Some(1), [None; 3])];
         steps.extend((2..9).map(|i| (Some(i), read(i - 1))));

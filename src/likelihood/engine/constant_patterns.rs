@@ -61,8 +61,8 @@ mod tests {
     use super::*;
     use crate::likelihood::engine::scaling::THRESHOLD;
 
-    /// Two patterns, the second with a count more, and a third that is padding, on one sumtable of
-    /// two rows: likelihoods 0.3·e^(−t) + 0.1 and 2^(-256)·(0.2·e^(−t) + 0.4), both by 2^(-256·shift).
+    /// Two patterns, the second with a scaler count higher by 1, and a third that is padding, on a sumtable of
+    /// two rows. The likelihoods are 0.3·e^(−t) + 0.1 and 0.2·e^(−t) + 0.4, times 2^(-256·shift).
     fn sums(shift: u32, t: f64) -> ([f64; 3], f64) {
         let decay = libm::exp(-t);
         let mut sumtable = vec![0.0; 2 * BLOCK];

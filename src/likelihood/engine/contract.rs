@@ -100,11 +100,11 @@ impl From<EngineError> for Error {
 pub struct Capabilities {
     /// Its name.
     pub name: &'static str,
-    /// Description of the hardware and instruction set in use, for the log.
+    /// Description for the log, for example of the instruction set and the number of threads.
     pub description: String,
     /// Memory of the stored vectors and their scalers, in bytes.
     pub vector_bytes: u64,
-    /// Number of pruned subtrees or trials per call that is enough to use all of its threads.
+    /// Number of pruned subtrees or trials per call that is enough to use the hardware fully.
     pub best_batch: usize,
 }
 

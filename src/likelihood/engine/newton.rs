@@ -6,10 +6,10 @@ use crate::numeric::Newton;
 use crate::tree::to_length_grid;
 use std::ops::Range;
 
-/// Source of the derivatives for a sweep. They are computed from sumtables, as in RAxML (Stamatakis 2006,
-/// Bioinformatics 22:2688).
+/// Source of the derivatives for a sweep. The CPU engine computes them from sumtables, as RAxML does (Stamatakis
+/// 2006, Bioinformatics 22:2688).
 pub trait Derivatives {
-    /// Carries out the updates of a step's jobs, and computes the sumtables of their edges.
+    /// Carries out the updates of a step's jobs, and prepares their edges (in the CPU engine, by sumtables).
     fn start_step(&mut self, program: &SweepProgram, step: usize) -> Result<()>;
     /// Log-likelihood and its first and second derivative with respect to the length of the step's branch,
     /// at length `t`, summed over the genes of the step.

@@ -399,7 +399,10 @@ impl Evaluator {
                 continue;
             }
             let (fresh, local) = Restriction::new(&self.tree, kept.taxa());
-            assert!(crate::tree::same_topology(&local, state.tree.tree()), "topology of T|g");
+            assert!(
+                crate::tree::same_topology(&local, state.tree.tree()),
+                "the topology of T|g differs"
+            );
             // The numbers of inner nodes and edges may differ between the two trees, so the new restriction
             // is first mapped onto the kept tree.
             let mut again = fresh;

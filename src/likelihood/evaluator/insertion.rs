@@ -362,7 +362,8 @@ impl StepWriter {
                 let made = self.next_temporary();
                 self.steps.push(InsertionStep::Partials(Operation {
                     parent: made,
-                    children: sources.map(|(source, _)| source.or(above).expect("one of the two")),
+                    children: sources
+                        .map(|(source, _)| source.or(above).expect("a vector or an up-vector")),
                     brlens: sources.map(|(_, edge)| {
                         self.scaler * edge.map_or(merged_length, |edge| tree.brlen(edge))
                     }),

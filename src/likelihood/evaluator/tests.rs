@@ -57,7 +57,7 @@ pub(super) fn random_case(seed: u64, num_taxa: usize, genes: &[(usize, usize, &s
 pub(super) const GTR: &str = "GTR{1.2/3.1/0.7/0.9/4.2/1}+FU{0.3/0.2/0.15/0.35}+G4{0.5}";
 pub(super) const HKY_I: &str = "HKY{2.5}+FU{0.1/0.4/0.3/0.2}+I{0.2}+G3{0.8}";
 
-/// Every case of gene size: none, one, two, three and many taxa, one block and several.
+/// Genes of all relevant sizes: none, one, two, three and many taxa; one block and several.
 fn mixed_case(seed: u64, num_taxa: usize) -> Case {
     let genes = [
         (num_taxa, 300, GTR),
@@ -139,7 +139,7 @@ fn the_likelihood_is_the_same_at_every_virtual_root() {
     }
 }
 
-/// Everything a search does, as bits.
+/// Results of all operations that a search uses, as bits.
 pub(super) fn trace(evaluator: &mut Evaluator) -> Vec<u64> {
     let mut bits = vec![evaluator.log_likelihood().unwrap().to_bits()];
     for node in evaluator.tree().clone().nodes().skip(evaluator.tree().num_tips()) {

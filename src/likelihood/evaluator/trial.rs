@@ -164,7 +164,8 @@ fn push_path(
         let sources = pruned.up_sources(node, edge);
         path.push(SweepOperation {
             parent,
-            children: sources.map(|(source, _)| source.or(above).expect("one of the two")),
+            children: sources
+                .map(|(source, _)| source.or(above).expect("a vector or an up-vector")),
             edges: sources.map(|(_, edge)| edge.map_or(merged, |edge| edge.0)),
         });
         above = Some(parent);
@@ -304,7 +305,7 @@ impl Evaluator {
                 let (set, merged) = (LengthSet::Own(gene), pruned.merged_length());
                 attempts.push(Attempt::new(set, split, pendant, merged, gain_tolerance));
             }
-            let attempt = attempts.last_mut().expect("one for all, or this gene's");
+            let attempt = attempts.last_mut().expect("an attempt for all genes or for this one");
             let member = Member::new(gene, &pruned, position, &mut attempt.program);
             attempt.members.push(member);
         }

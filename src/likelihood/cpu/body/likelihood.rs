@@ -144,8 +144,8 @@ macro_rules! sum_products {
     };
 }
 
-/// Likelihood of each pattern at the virtual root, which has its root at the first end: no P-matrix is applied
-/// to the first end, and that of the whole edge to the second.
+/// Likelihood of each pattern at the virtual root. No P-matrix is applied to the first end, and that of the whole
+/// edge to the second.
 #[inline(always)]
 pub fn edge_likelihoods<const S: usize, const W: usize>(
     model: &ModelBlock,
