@@ -85,7 +85,7 @@ impl Made {
 }
 
 fn check_brlens(brlens: &[f64]) {
-    assert!(brlens.iter().all(|&t| t >= 0.0), "negative branch length in {brlens:?}");
+    assert!(brlens.iter().all(|&t| t >= 0.0), "negative or undefined branch length in {brlens:?}");
 }
 
 impl Checked {
