@@ -1,4 +1,4 @@
-//! Binary characters: absent and present, or whatever 0 and 1 stand for.
+//! Binary characters, 0 and 1, such as absence and presence.
 
 use super::Code;
 use super::table::CodeTable;
@@ -6,7 +6,7 @@ use super::table::CodeTable;
 /// States in the order of the bits.
 pub(super) const STATE_NAMES: [&str; 2] = ["0", "1"];
 
-/// What the alphabet knows, for messages.
+/// The known characters, for messages.
 pub(super) const KNOWN: &str = "0 and 1, and NX-?. for undetermined, in either case";
 
 static CODES: CodeTable = CodeTable::new(&[b"0", b"1", b"NX-?."]);

@@ -1,10 +1,10 @@
-//! Characters that can stand in a sequence of some data type, whichever it is.
+//! Characters that may occur in sequences of any data type.
 //!
-//! What a character means belongs to the alphabets; this is the test a reader makes before the type is known.
+//! The meaning of a character is defined by the alphabets; readers use this test before the data type is known.
 
-/// True if the character can stand in a sequence of any type: letters, digits (binary and multi-state data),
-/// `-`, `?`, `.` (undetermined), `*` (stop), and the other signs of ASCII, which stand for states beyond the
-/// 36th in multi-state data; but for the backquote, which stands for nothing.
+/// True if the character may occur in a sequence of at least one data type: letters, digits (binary and
+/// multi-state data), `-`, `?`, `.` (undetermined), `*` (stop), and the other printable ASCII characters except the
+/// backquote, which represent states beyond the 36th in multi-state data.
 pub(crate) fn is_sequence_character(byte: u8) -> bool {
     byte.is_ascii_graphic() && byte != b'`'
 }

@@ -1,33 +1,33 @@
 //! [`DataType`]: the common interface of all alphabets.
 //!
-//! A new alphabet is a file beside `dna.rs`, a variant here and one arm per `match`. Nothing outside this room
-//! may match on the variants to learn about states or codes.
+//! A new alphabet needs a file beside `dna.rs`, a variant here and one arm per `match`. Code outside this module
+//! must not match on the variants to determine states or codes.
 
 use super::genetic_code::GeneticCode;
 use super::{binary, dna, multistate, protein};
 use std::borrow::Cow;
 
-/// Small number of a set of possible states, an index into a list of such sets. A partition of codons may show
+/// Number of a set of possible states: an index into a list of such sets. A partition of codons may have
 /// more than 256 different ones.
 pub type Code = u16;
 
-/// What the characters of a sequence stand for.
+/// The type of the characters of a sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DataType {
     /// Nucleotides, DNA or RNA.
     Dna,
     /// Amino acids.
     Protein,
-    /// Nucleotides read three by three; the states are the sense codons of a genetic code.
+    /// Nucleotides read in triplets; the states are the sense codons of a genetic code.
     Codon(GeneticCode),
-    /// 0 and 1.
+    /// Binary characters, 0 and 1.
     Binary,
-    /// Symbols of so many states, 2 to 64 (see [`DataType::multistate`]).
+    /// Multi-state characters with this number of states, 2 to 64 (see [`DataType::multistate`]).
     Multistate(u8),
 }
 
 impl DataType {
-    /// Codons read by the genetic code with one of NCBI's numbers; `None` if there is none.
+    /// Codons with the genetic code that has this number in NCBI's list; `None` if there is none.
     pub fn codon(number: u8) -> Option<Self> {
         GeneticCode::from_number(number).map(DataType::Codon)
     }
@@ -54,11 +54,11 @@ impl DataType {
         self.state_names().len()
     }
 
-    /// Names of the states, in the order of the bits of a state set and of every vector over states. Each is
-    /// [`Self::chars_per_site`] characters long, those of a site with the state.
+    /// Names of the states, in the order of the bits of state sets and of all vectors over states. Each consists of
+    /// the [`Self::chars_per_site`] characters of a site with this state.
     ///
-    /// Codons stand in the order of 16 * first + 4 * second + third with A = 0, C = 1, G = 2, T = 3, stops left
-    /// out.
+    /// Codons are in the order of 16 * first + 4 * second + third with A = 0, C = 1, G = 2, T = 3, without stop
+    /// codons.
     pub fn state_names(self) -> &'static [&'static str] {
         match self {
             DataType::Dna => &dna::STATE_NAMES,
@@ -69,7 +69,7 @@ impl DataType {
         }
     }
 
-    /// Number of alignment columns of a site: 3 in codon data, otherwise 1.
+    /// Number of alignment columns per site: 3 for codon data, otherwise 1.
     pub fn chars_per_site(self) -> usize {
         match self {
             DataType::Codon(_) => 3,
@@ -77,7 +77,7 @@ impl DataType {
         }
     }
 
-    /// True if the alphabet knows the character.
+    /// True if the character belongs to the alphabet.
     #[inline]
     pub(crate) fn knows(self, byte: u8) -> bool {
         match self {
@@ -86,8 +86,8 @@ impl DataType {
         }
     }
 
-    /// Code of a character that is a site, an index into [`Self::code_masks`]; `None` if the alphabet does not
-    /// know it. A single character is no codon: see `Encoder`, which reads sites of any type.
+    /// Code of a site of one character, an index into [`Self::code_masks`]; `None` if the character does not belong
+    /// to the alphabet, and for codon data, whose sites have three characters (see `Encoder`).
     #[inline]
     pub fn encode(self, byte: u8) -> Option<Code> {
         match self {
@@ -99,9 +99,9 @@ impl DataType {
         }
     }
 
-    /// For every code the set of states it may stand for, as bits. A code no character has may be empty.
+    /// For each code, the set of compatible states as bits. The set of a code that no character has may be empty.
     ///
-    /// Codon data have further codes, for ambiguous codons, which differ from partition to partition.
+    /// Codon data have further codes, for ambiguous codons, which differ between partitions.
     pub fn code_masks(self) -> Vec<u64> {
         let num_states = self.num_states();
         let states = || (0..num_states).map(|state| 1 << state);
@@ -115,7 +115,7 @@ impl DataType {
         }
     }
 
-    /// The code of a site that has a state for certain.
+    /// The code of a site with a known state.
     #[doc(hidden)]
     pub fn code_of_state(self, state: usize) -> Code {
         match self {
@@ -124,7 +124,7 @@ impl DataType {
         }
     }
 
-    /// The code of a site about which nothing is known (gap, missing, any state).
+    /// The code of an undetermined site (gap, missing data, any state).
     #[inline]
     pub fn undetermined(self) -> Code {
         match self {
@@ -134,7 +134,7 @@ impl DataType {
         }
     }
 
-    /// The characters the alphabet knows, for messages.
+    /// The characters of the alphabet, for messages.
     pub(crate) fn known_characters(self) -> Cow<'static, str> {
         match self {
             DataType::Dna | DataType::Codon(_) => dna::KNOWN.into(),
@@ -150,14 +150,14 @@ mod tests {
     use super::*;
     use crate::alphabet::num_multistate_states;
 
-    /// The states a character may stand for, by name.
+    /// The names of the states compatible with a character.
     fn states(data_type: DataType, byte: u8) -> Option<String> {
         let mask = data_type.code_masks()[usize::from(data_type.encode(byte)?)];
         let possible = (0..data_type.num_states()).filter(|state| mask >> state & 1 == 1);
         Some(possible.map(|state| data_type.state_names()[state]).collect())
     }
 
-    /// Every character means what is expected, in either case, and no other is known.
+    /// Each character has the expected states, in either case, and no other character is known.
     fn check_characters(data_type: DataType, expected: &[(&str, &str)]) {
         let mut known = [false; 256];
         for (characters, means) in expected {

@@ -1,45 +1,46 @@
-//! [`Encoder`]: from the characters of a partition's sites to codes, and the list of what the codes mean.
+//! [`Encoder`]: translates the characters of a partition's sites into codes, and lists the state sets of the codes.
 //!
-//! Most alphabets have a code for every character. Codons have thousands of ambiguous ones, of which a partition
-//! shows few: codes for those are given as they occur.
+//! Most alphabets have a code for each character. There are thousands of ambiguous codons, of which a partition
+//! contains few; these are assigned codes as they occur.
 
 use super::data_type::{Code, DataType};
 use super::dna;
 
-/// Gives codes to the sites of one partition. Codes of [`DataType::code_masks`] come first; then those of
-/// ambiguous codons, in the order in which they were learnt.
+/// Assigns codes to the sites of one partition. Codes of [`DataType::code_masks`] come first; then those of
+/// ambiguous codons, in the order of their first occurrence.
 #[derive(Debug, Clone)]
 pub(crate) struct Encoder {
     data_type: DataType,
     code_masks: Vec<u64>,
-    /// For codons: by the three nucleotides' sets, 4 bits each, the code; [`Self::UNSEEN`] if not yet learnt.
+    /// For codons: the code by the three nucleotides' state sets, 4 bits each; [`Self::UNSEEN`] if it has not
+    /// occurred yet.
     triplets: Vec<Code>,
 }
 
-/// Why a site's characters have no code.
+/// The reason why a site's characters have no code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unreadable {
-    /// The character at this position within the site is unknown to the alphabet.
+    /// The character at this position within the site does not belong to the alphabet.
     Character(usize),
-    /// The only codons that fit are stops.
+    /// All compatible codons are stop codons.
     Stop,
 }
 
 impl Encoder {
     const UNSEEN: Code = Code::MAX;
 
-    /// Knows the codes every partition of the type has.
+    /// An encoder with the codes that all partitions of the data type have.
     pub(crate) fn new(data_type: DataType) -> Self {
         let is_codon = matches!(data_type, DataType::Codon(_));
         let triplets = vec![Self::UNSEEN; if is_codon { 1 << 12 } else { 0 }];
         Encoder { data_type, code_masks: data_type.code_masks(), triplets }
     }
 
-    /// The code of a site's characters, [`DataType::chars_per_site`] of them; a new one if they mean a set of
-    /// states that had none.
+    /// The code of the [`DataType::chars_per_site`] characters of a site; a new one if their state set has not
+    /// occurred yet.
     ///
     /// # Errors
-    /// Why they have none.
+    /// The reason why the characters have no code.
     ///
     /// # Panics
     /// If there are fewer characters.
@@ -55,7 +56,7 @@ impl Encoder {
             if states == 0 {
                 return Err(Unreadable::Stop);
             }
-            // Different triplets can mean the same codons: TAN and TAY, as TAA and TAG are stops.
+            // Different triplets can have the same state set: TAN and TAY, because TAA and TAG are stop codons.
             let code = self.code_masks.iter().position(|&mask| mask == states);
             *known = code.unwrap_or(self.code_masks.len()) as Code;
             if code.is_none() {
@@ -65,7 +66,7 @@ impl Encoder {
         Ok(*known)
     }
 
-    /// The code of characters that were learnt; undetermined for any others.
+    /// The code of characters that have been passed to [`Encoder::learn`]; undetermined for all others.
     #[inline]
     pub(crate) fn code(&self, characters: &[u8]) -> Code {
         let code = match self.data_type {
@@ -79,7 +80,7 @@ impl Encoder {
         code.unwrap_or(self.data_type.undetermined())
     }
 
-    /// For every code the set of states it may stand for, as bits.
+    /// For each code, the set of compatible states as bits.
     pub(crate) fn code_masks(&self) -> &[u64] {
         &self.code_masks
     }
@@ -147,7 +148,7 @@ mod tests {
     }
 
     proptest! {
-        /// The naive truth: the set of a triplet is every sense codon whose nucleotides are all possible.
+        /// The reference: the set of a triplet has all sense codons whose three nucleotides are possible.
         #[test]
         fn the_set_of_a_codon_is_what_its_nucleotides_allow(
             triplet in prop::collection::vec(prop::sample::select(b"ACGTRYSWKMBDHVN-".to_vec()), 3),

@@ -1,12 +1,12 @@
-//! [`GeneticCode`]: which codons mean which amino acid, and what codon models ask about two codons.
+//! [`GeneticCode`]: the amino acid of each codon, and the properties of pairs of codons that codon models need.
 //!
-//! The tables are those NCBI publishes and numbers ("The Genetic Codes", A. Elzanowski and J. Ostell, National
-//! Center for Biotechnology Information, `gc.prt`). A codon is the number 16 * first + 4 * second + third with
-//! A = 0, C = 1, G = 2, T = 3; the *states* of codon data are its sense codons in that order, stops left out.
-//! Where NCBI gives a codon both as a stop and an amino acid, depending on its context (codes 27, 28, 31), it
-//! is the amino acid here.
+//! The tables and their numbers are those of NCBI ("The Genetic Codes", A. Elzanowski and J. Ostell, National
+//! Center for Biotechnology Information, `gc.prt`). A codon has the number 16 * first + 4 * second + third with
+//! A = 0, C = 1, G = 2, T = 3; the *states* of codon data are the sense codons in this order, without stop codons.
+//! A codon that can be either a stop codon or an amino acid, depending on its context (codes 27, 28, 31), is
+//! treated as the amino acid.
 
-/// Codons of three nucleotides.
+/// Number of codons.
 pub(super) const NUM_CODONS: usize = 64;
 
 /// Number, NCBI's name, and the amino acids of TTT TTC TTA TTG TCT ... GGG (order T, C, A, G); `*` is a stop.
@@ -45,33 +45,33 @@ const NCBI: [(u8, &str, &[u8; NUM_CODONS]); 27] = [
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct GeneticCode(u8);
 
-/// One nucleotide differs between two codons.
+/// A difference of one nucleotide between two codons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CodonChange {
     /// Position in the codon: 0, 1 or 2.
     pub position: usize,
-    /// The first codon's nucleotide there (A C G T = 0 1 2 3).
+    /// Nucleotide of the first codon at this position (A C G T = 0 1 2 3).
     pub from: usize,
-    /// The second codon's nucleotide there.
+    /// Nucleotide of the second codon at this position.
     pub to: usize,
 }
 
 impl CodonChange {
-    /// True between A and G and between C and T.
+    /// True for a transition, that is between A and G or between C and T.
     pub(crate) fn is_transition(self) -> bool {
         self.from.abs_diff(self.to) == 2
     }
 }
 
-/// A code, unfolded.
+/// Lookup tables of a genetic code.
 struct Table {
     /// `[codon]`: amino acid as a letter, `*` for a stop.
     amino_acids: [u8; NUM_CODONS],
     /// Number of sense codons.
     num_states: usize,
-    /// `[state]`: its codon; the first `num_states` are meant.
+    /// `[state]`: its codon; only the first `num_states` entries are used.
     codons: [u8; NUM_CODONS],
-    /// `[state]`: its triplet; the first `num_states` are meant.
+    /// `[state]`: its triplet; only the first `num_states` entries are used.
     names: [&'static str; NUM_CODONS],
 }
 
@@ -109,7 +109,7 @@ const fn triplet(codon: usize) -> &'static str {
 
 impl Table {
     const fn new(ncbi: &[u8; NUM_CODONS]) -> Self {
-        // NCBI's T, C, A, G as nucleotides of this room.
+        // Numbers of T, C, A, G, the order of nucleotides in NCBI's tables.
         const NUCLEOTIDES: [usize; 4] = [3, 1, 0, 2];
         let mut amino_acids = [0; NUM_CODONS];
         let mut i = 0;
@@ -137,7 +137,7 @@ impl GeneticCode {
     /// The standard code.
     pub const STANDARD: GeneticCode = GeneticCode(0);
 
-    /// The code with one of NCBI's numbers; `None` if there is none.
+    /// The code with this number in NCBI's list; `None` if there is none.
     pub fn from_number(number: u8) -> Option<Self> {
         let index = NCBI.iter().position(|&(known, ..)| known == number)?;
         Some(GeneticCode(index as u8))
@@ -177,7 +177,7 @@ impl GeneticCode {
         &self.table().names[..self.num_states()]
     }
 
-    /// Letter of the amino acid a codon (0 to 63) stands for, `None` for a stop.
+    /// Letter of the amino acid of a codon (0 to 63), `None` for a stop codon.
     pub(crate) fn amino_acid(self, codon: usize) -> Option<u8> {
         match self.table().amino_acids[codon] {
             b'*' => None,
@@ -200,14 +200,14 @@ impl GeneticCode {
         differing.next().is_none().then_some(change)
     }
 
-    /// True if two states stand for the same amino acid.
+    /// True if two states have the same amino acid.
     pub(crate) fn is_synonymous(self, a: usize, b: usize) -> bool {
         let amino_acid = |state: usize| self.amino_acid(usize::from(self.sense_codons()[state]));
         amino_acid(a) == amino_acid(b)
     }
 
-    /// The sense codons that three sets of nucleotides (bit 0 = A to 3 = T) allow, as a set of states. It is
-    /// empty if only stops fit.
+    /// The sense codons compatible with three sets of nucleotides (bit 0 = A to 3 = T), as a set of states; empty if
+    /// all compatible codons are stop codons.
     pub(crate) fn compatible_states(self, nucleotides: [u64; 3]) -> u64 {
         let mut states = 0;
         for state in 0..self.num_states() {
@@ -240,7 +240,7 @@ mod tests {
         triplet.chars().fold(0, |codon, letter| 4 * codon + digit(letter))
     }
 
-    /// The stops, by name.
+    /// The names of the stop codons.
     fn stops(number: u8) -> Vec<&'static str> {
         let code = code(number);
         let stops = (0..NUM_CODONS).filter(|&codon| code.state_of(codon).is_none());
@@ -353,7 +353,7 @@ mod tests {
         assert_eq!(change("ATG", "ATG"), None);
         assert!(code.is_synonymous(state("CTG"), state("TTA")));
         assert!(!code.is_synonymous(state("ATG"), state("ATA")));
-        // 9 neighbours each, those that are stops left out: 61 * 9 - 23 ordered pairs.
+        // Each codon has 9 neighbours; without stop codons, there are 61 * 9 - 23 ordered pairs.
         let pairs = (0..61).flat_map(|i| (0..61).map(move |j| (i, j)));
         assert_eq!(pairs.filter(|&(i, j)| code.change(i, j).is_some()).count(), 526);
     }

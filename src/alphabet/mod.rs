@@ -1,9 +1,9 @@
-//! Alphabets: which characters a data type knows, and which states each of them may stand for.
+//! Alphabets: the characters of each data type, and the states that are compatible with each of them.
 //!
-//! A *state* is what evolves (A, C, G, T; an amino acid; a sense codon); a *character* is what a file holds (`R`,
-//! `-`, `u`); a *site* is one character, or three in codon data; a *code* is the small number of a site's set of
-//! possible states. One file per alphabet, [`DataType`] in front, and `Encoder` for the sites of a partition.
-//! No sequence is held here, and no model.
+//! A *state* is a value that evolves along the tree (A, C, G, T; an amino acid; a sense codon); a *character* is a
+//! symbol in a file (`R`, `-`, `u`); a *site* is one character, or three in codon data; a *code* is the number of a
+//! site's set of possible states. There is one file per alphabet; [`DataType`] is their common interface, and
+//! `Encoder` translates the sites of a partition.
 
 mod binary;
 mod character;

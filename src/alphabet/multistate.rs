@@ -1,15 +1,15 @@
 //! Multi-state characters (morphology, encoded structures): up to 64 states, one symbol each.
 //!
-//! The symbols are RAxML's 0-9 and A-V for 32 states, continued as RAxML-NG continues them to 64: W-Z, then
-//! the signs of ASCII but for the undetermined `-`, `?`, `.`, and the backquote. Letters may be in lower case.
-//! There are no either-or symbols: N and X are states like others.
+//! The symbols of the first 32 states are those of RAxML (0-9 and A-V); the others, up to 64, are those of
+//! RAxML-NG: W-Z, then the printable ASCII characters except `-`, `?`, `.` (undetermined) and the backquote.
+//! Letters may be in lower case. There are no ambiguity symbols: N and X are states like others.
 
 use super::Code;
 
-/// Most states there are symbols for, as many as a state set has bits.
+/// Maximum number of states: the number of symbols, and of bits of a state set.
 pub(super) const MAX_STATES: u8 = 64;
 
-/// Symbol of every state.
+/// Symbol of each state.
 pub(super) const STATE_NAMES: [&str; MAX_STATES as usize] = [
     "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "A", "B", "C", "D", "E", "F", "G", "H", "I",
     "J", "K", "L", "M", "N", "O", "P", "Q", "R", "S", "T", "U", "V", "W", "X", "Y", "Z", "!", "\"",
@@ -17,16 +17,16 @@ pub(super) const STATE_NAMES: [&str; MAX_STATES as usize] = [
     "]", "^", "_", "{", "|", "}", "~",
 ];
 
-/// What a symbol of multi-state data says.
+/// Meaning of a symbol of multi-state data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Symbol {
-    /// A state, whether or not the partition has so many.
+    /// A state, which may exceed the partition's number of states.
     State(u8),
-    /// Nothing.
+    /// Undetermined: any state.
     Undetermined,
 }
 
-/// What a character says, `None` if it is no symbol.
+/// Meaning of a character, `None` if it is not a symbol.
 #[inline]
 pub(super) fn symbol(byte: u8) -> Option<Symbol> {
     let index = match byte {
@@ -51,7 +51,7 @@ pub(super) fn encode(byte: u8, num_states: u8) -> Option<Code> {
     }
 }
 
-/// What the alphabet knows, for messages.
+/// The known characters, for messages.
 pub(super) fn known(num_states: u8) -> String {
     let n = usize::from(num_states);
     let mut known = format!("the first {num_states} of 0-9 A-Z");
@@ -62,9 +62,9 @@ pub(super) fn known(num_states: u8) -> String {
     known + ", and -?. for undetermined"
 }
 
-/// Number of states that characters need: the highest state among them and all below it, at least 2.
+/// Number of states that is needed for the characters: that of the highest state and all below it, at least 2.
 ///
-/// For models that do not say how many states there are (RAxML's `MULTI`).
+/// Used for models without a number of states (`MULTI` of RAxML).
 pub(crate) fn num_multistate_states(characters: impl IntoIterator<Item = u8>) -> usize {
     let states = characters.into_iter().filter_map(|byte| match symbol(byte) {
         Some(Symbol::State(state)) => Some(usize::from(state) + 1),

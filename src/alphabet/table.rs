@@ -1,15 +1,16 @@
-//! Lookup tables from characters to codes, made at compile time from lists of characters.
+//! Lookup tables from characters to codes, computed at compile time from lists of characters.
 
 use super::Code;
 
-/// Not a code: the alphabet does not know the character.
+/// Entry of characters that do not belong to the alphabet.
 const UNKNOWN: Code = Code::MAX;
 
-/// For every byte its code.
+/// The code of each byte.
 pub(super) struct CodeTable([Code; 256]);
 
 impl CodeTable {
-    /// `characters[code]` are the characters of a code, in upper case; lower case means the same.
+    /// A table in which `characters[code]` are the characters of a code, in upper case. Lower case has the same
+    /// codes.
     pub(super) const fn new(characters: &[&[u8]]) -> Self {
         let mut codes = [UNKNOWN; 256];
         let mut code = 0;
@@ -26,7 +27,7 @@ impl CodeTable {
         CodeTable(codes)
     }
 
-    /// Code of a character, `None` if the alphabet does not know it.
+    /// Code of a character, `None` if it does not belong to the alphabet.
     #[inline]
     pub(super) fn get(&self, byte: u8) -> Option<Code> {
         match self.0[byte as usize] {

@@ -1,4 +1,4 @@
-//! Bootstrap: resampling of columns, and the support of the branches of a tree by replicates.
+//! Bootstrap: resampling of alignment columns, and branch support from replicate trees.
 
 mod support;
 mod weights;

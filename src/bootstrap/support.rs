@@ -1,13 +1,15 @@
-//! Support of the branches of a tree: the share of replicates that have the same split.
-//!
-//! Felsenstein 1985, Evolution 39:783.
+//! Bootstrap support of the branches of a tree: the percentage of replicate trees with the same split (Felsenstein
+//! 1985, Evolution 39:783).
 
 use rayon::prelude::*;
 
 use crate::tree::{SplitTable, Tree, tree_splits};
 
-/// For every edge of `best` the percentage of replicates with the same split, by edge number; `None`
-/// for edges to tips, and for all edges if there is no replicate. Trees are over the same tips.
+/// For each edge of `best`, by edge number, the percentage of replicates with the same split; `None`
+/// for edges to tips, and for all edges if there are no replicates. All trees must have the same tips.
+///
+/// # Panics
+/// If a replicate has another number of tips.
 pub(crate) fn map_support(best: &Tree, replicates: &[Tree]) -> Vec<Option<f64>> {
     let mut table = SplitTable::default();
     let edges: Vec<_> =
@@ -15,7 +17,7 @@ pub(crate) fn map_support(best: &Tree, replicates: &[Tree]) -> Vec<Option<f64>> 
     let found: Vec<Vec<u32>> = replicates
         .par_iter()
         .map(|tree| {
-            assert_eq!(tree.num_tips(), best.num_tips(), "trees over the same tips");
+            assert_eq!(tree.num_tips(), best.num_tips(), "all trees must have the same tips");
             tree_splits(tree).iter().filter_map(|(_, split)| table.number(split)).collect()
         })
         .collect();

@@ -1,14 +1,15 @@
-//! Resampling: which columns a replicate has, as weights of the original patterns.
+//! Resampling of columns for bootstrap replicates (Felsenstein 1985, Evolution 39:783), as weights of the
+//! original patterns.
 //!
-//! Felsenstein 1985, Evolution 39:783; columns are drawn within partitions, as many as each has, so
-//! that every partition keeps its weight (stratified resampling, as in RAxML and RAxML-NG).
+//! Columns are drawn within partitions, as many as each partition has, so that the lengths of partitions do not
+//! change (stratified resampling, as in RAxML and RAxML-NG).
 
 use crate::alignment::Patterns;
 use crate::rng::{Purpose, stream};
 use rand::RngExt;
 
-/// Weights of replicate number `replicate`: per partition one for each pattern, 0 for those that were
-/// not drawn. They depend on the seed, the replicate and the partitions before only.
+/// Pattern weights of replicate number `replicate`, `[partition][pattern]`; 0 for patterns that were not drawn.
+/// The weights of a partition depend only on the seed, the replicate, the partition and those before it.
 pub(crate) fn bootstrap_weights<'a>(
     seed: u64,
     replicate: usize,

@@ -1,5 +1,4 @@
-//! A toy engine, for tests of what happens when one fails: it computes with another, and is lost after a
-//! number of calls.
+//! An engine for tests of failure: it delegates to the CPU engine and fails after a given number of calls.
 
 use super::engine::{
     Capabilities, EdgeJob, Engine, EngineError, EngineOptions, Entry, GeneData, InsertionProgram,
@@ -11,11 +10,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// The engine's name.
 const NAME: &str = "failing";
 
-/// What `select` knows of it.
+/// Entry of this engine for `select`.
 pub(super) const ENTRY: Entry =
     Entry { name: NAME, make, instruction_set: |_| Ok("none"), next: Some(super::cpu::ENTRY.name) };
 
-/// Calls that the next engine answers.
+/// Number of successful calls of the next engine that is made.
 pub(crate) static CALLS: AtomicUsize = AtomicUsize::new(0);
 
 fn make(data: &[GeneData], options: &EngineOptions) -> Result<Box<dyn Engine>> {

@@ -1,13 +1,49 @@
-//! Likelihood of trees: what is computed ([`Evaluator`], in `evaluator/`) and by what (an
-//! [`engine::Engine`]: `cpu/`, `naive/`, made by [`select`]).
+//! Likelihood of trees by Felsenstein's pruning algorithm (1981, J Mol Evol 17:368). The [`Evaluator`]
+//! (`evaluator/`) decides what must be computed; an [`engine::Engine`] (`cpu/` or `naive/`, made by
+//! [`select`]) computes it.
 //!
-//! Glossary. *CLV*: conditional likelihood vector, the probability of the data behind a node for
+//! Glossary. *CLV*: conditional likelihood vector, the probability of the data behind a node given
 //! each state at the node, per pattern and rate category. *Virtual root*: the edge towards which all
-//! CLVs of a gene point. *Gene*: a partition, by number. *T|g*: the tree restricted to the taxa that
-//! have data in gene g. *Slot*: number of the one CLV that an inner node of T|g owns; what it points
-//! towards changes (it is relocatable), its place does not. *Temporary*: a vector that exists while a
-//! program of work runs. *Sumtable*: what is left of an edge's likelihood when its length is the only
-//! variable.
+//! CLVs of a gene point. *Gene*: a partition, identified by its number. *T|g*: the tree restricted to the
+//! taxa that have data in gene g. *Slot*: number of the one CLV that an inner node of T|g owns; the edge
+//! towards which the CLV points may change, its slot does not. *Temporary*: a vector that exists only while
+//! a program of work runs. *Sumtable*: the factors of an edge's likelihood that do not depend on its
+//! length, per pattern, rate category and eigenvalue.
+//!
+//! # Examples
+//!
+//! The branch lengths of a tree of four taxa under the model of Jukes and Cantor:
+//!
+//! ```
+//! use mlsearch::alignment::read_alignment_from;
+//! use mlsearch::alphabet::DataType;
+//! use mlsearch::likelihood::engine::GeneData;
+//! use mlsearch::likelihood::select::make_engine;
+//! use mlsearch::likelihood::{BranchOptions, BrlenLinkage, EngineOptions, Evaluator};
+//! use mlsearch::model::Model;
+//! use mlsearch::partition::{build_patterns, whole_alignment};
+//! use mlsearch::tree::read_newick;
+//!
+//! let text = b"4 8\nA ACGTACGT\nB ACGTACGA\nC ACTTACCA\nD ACTTGCCA\n";
+//! let alignment = read_alignment_from(&text[..], "typed.phy")?;
+//! let newick = read_newick("((A:0.1,B:0.1):0.1,C:0.1,D:0.1);", "typed.tree")?;
+//! let (tree, _) = newick[0].to_tree(alignment.taxa(), "typed.tree", None)?;
+//!
+//! let model = Model::parse("JC").unwrap();
+//! let definition = &whole_alignment(alignment.num_sites(), "JC")[0];
+//! let patterns = build_patterns(&alignment, definition, DataType::Dna).unwrap();
+//! let gene = GeneData::new(&patterns, &model);
+//! let options = EngineOptions { threads: 1, ..EngineOptions::default() };
+//! let engine = make_engine(std::slice::from_ref(&gene), &options)?;
+//! let genes = vec![(&gene, &patterns.tip_taxa[..], model)];
+//! let mut evaluator = Evaluator::new(tree, genes, BrlenLinkage::Linked, engine);
+//!
+//! let before = evaluator.log_likelihood()?;
+//! let options = BranchOptions { max_sweeps: 10, lnl_epsilon: 1e-3, gain_tolerance: 1e-6 };
+//! let after = evaluator.optimize_branches(&options)?;
+//! assert!(after > before);
+//! # Ok::<(), mlsearch::error::Error>(())
+//! ```
 
 #[doc(hidden)]
 pub mod cpu;
@@ -26,7 +62,8 @@ pub use partitions::make_evaluator;
 
 pub(crate) use partitions::replace_engine;
 
-/// Shortest and longest branch (substitutions per site), as in the field's programs: of the global tree, or
-/// of each gene's tree when unlinked. Lengths may lie outside only while nobody optimises them: those that
-/// a user gives, and halves made by a regraft.
+/// Shortest and longest optimised branch length, in expected substitutions per site; 1e-6 and 100 are also
+/// the defaults of RAxML-NG. They apply to the global tree or, under unlinked lengths, to each gene's tree.
+/// Lengths that have not been optimised may lie outside: those of an input tree, and the halves of a branch
+/// that a regraft has split.
 pub const BRLEN_BOUNDS: [f64; 2] = [1e-6, 100.0];

@@ -1,9 +1,9 @@
-//! Which engine computes: the only place, beside the engines' own rooms, that knows them by name.
+//! Choice of the engine: apart from the engines' own folders, the only file that contains their names.
 
 use super::engine::{Checked, Engine, EngineError, EngineOptions, Entry, GeneData, Result};
 use super::{cpu, naive};
 
-/// What [`make_engine`] would make.
+/// The engine and instruction set that [`make_engine`] would use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Choice {
     /// Name of the engine.
@@ -12,7 +12,7 @@ pub struct Choice {
     pub instruction_set: &'static str,
 }
 
-/// All engines, the best first.
+/// All engines, fastest first.
 const ENGINES: &[Entry] = &[
     cpu::ENTRY,
     naive::ENTRY,
@@ -20,10 +20,10 @@ const ENGINES: &[Entry] = &[
     super::failing::ENTRY,
 ];
 
-/// Names of instruction sets that likelihoods are compiled for.
+/// Names of the instruction sets for which likelihood kernels are compiled.
 pub const INSTRUCTION_SETS: &[&str] = cpu::INSTRUCTION_SETS;
 
-/// The help of the option that chooses among them.
+/// Help text of the option that selects one of [`INSTRUCTION_SETS`].
 pub const INSTRUCTION_SET_HELP: &str = cpu::INSTRUCTION_SET_HELP;
 
 fn entry(options: &EngineOptions) -> Result<&'static Entry> {
@@ -39,25 +39,26 @@ pub fn engine_names() -> Vec<&'static str> {
     ENGINES.iter().map(|entry| entry.name).collect()
 }
 
-/// What [`make_engine`] would make, without making it.
+/// The engine and instruction set that [`make_engine`] would use, without allocating anything.
 ///
 /// # Errors
-/// [`EngineError::Unknown`].
+/// [`EngineError::Unknown`] if this machine lacks the requested engine or instruction set.
 pub fn choose_engine(options: &EngineOptions) -> Result<Choice> {
     let entry = entry(options)?;
     Ok(Choice { engine: entry.name, instruction_set: (entry.instruction_set)(options)? })
 }
 
-/// What to go on with after an engine has failed, if there is anything.
+/// Options for the engine that replaces a failed one; `None` if there is no other.
 pub fn after_failure(options: &EngineOptions) -> Option<EngineOptions> {
     let next = entry(options).ok()?.next?;
     Some(EngineOptions { name: Some(next), ..*options })
 }
 
-/// An engine for these genes.
+/// Makes an engine for these genes. Its programs of work are checked ([`Checked`]).
 ///
 /// # Errors
-/// An engine or instruction set that this machine lacks, or too little memory.
+/// [`EngineError::Unknown`] if this machine lacks the requested engine or instruction set, and
+/// [`EngineError::OutOfMemory`].
 pub fn make_engine(data: &[GeneData], options: &EngineOptions) -> Result<Box<dyn Engine>> {
     let engine = (entry(options)?.make)(data, options)?;
     Ok(Box::new(Checked::new(engine, data)))

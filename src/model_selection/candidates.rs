@@ -1,4 +1,4 @@
-//! The models that are compared: matrices with their frequencies, and rates over sites.
+//! The candidate models: rate matrices with their frequencies, and rates over sites.
 
 use crate::alphabet::DataType;
 use crate::model::{
@@ -6,37 +6,38 @@ use crate::model::{
 };
 use crate::numeric::GammaMode;
 
-/// Rates over sites of DNA and proteins.
+/// Rates over sites for DNA and proteins.
 const RATES: [&str; 4] = ["", "+I", "+G4", "+I+G4"];
-/// Tried as well where +G4 is better than none, one after the other as long as they are better: slow to fit.
+/// Free rates, which are slow to fit. They are tried if +G4 is better than equal rates, one after the other as long
+/// as each is better than the previous.
 const FREE_RATES: [&str; 7] = ["+R2", "+R3", "+R4", "+R5", "+R6", "+R7", "+R8"];
-/// Of morphological data, which have too few sites for more.
+/// Rates over sites for morphological data, which have too few sites for richer models.
 const FEW_RATES: [&str; 2] = ["", "+G4"];
-/// Those under which lengths are optimised first.
+/// Rates over sites under which branch lengths are optimised first.
 const FIRST_RATES: &str = "+G4";
 
-/// Which model should a partition have?
+/// The candidate models of a partition.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Question {
-    /// What its characters are.
+    /// The data type of the partition.
     pub data_type: DataType,
-    /// Its rates over sites, where only the matrix is to be chosen.
+    /// The rates over sites, if only the matrix is to be selected.
     rates: Option<&'static str>,
-    /// Rates of +G are medians of their categories.
+    /// Rates of +G are the medians of their categories instead of the means (Yang 1994, J Mol Evol 39:306).
     gamma_median: bool,
 }
 
-/// One of the models that are compared.
+/// A candidate model.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Candidate {
-    /// Matrix and frequencies, a model string: `HKY`, `LG+F`, `LG4X`.
+    /// Beginning of the model string, with matrix and frequencies: `HKY`, `LG+F`, `LG4X`.
     pub matrix: String,
-    /// Rates over sites, its end: `+I+G4`, or nothing.
+    /// End of the model string, with the rates over sites: `+I+G4`, or empty.
     pub rates: &'static str,
 }
 
 impl Question {
-    /// What a word of the user asks about data that show to be of a type.
+    /// The candidates that a user has requested, for data of which the type was detected.
     pub(crate) fn new(asked: AutoModel, detected: DataType, gamma_median: bool) -> Self {
         let data_type = match (asked.data, detected) {
             (AutoData::Dna, _) => DataType::Dna,
@@ -48,7 +49,7 @@ impl Question {
         Question { data_type, rates: asked.rates, gamma_median }
     }
 
-    /// All rates over sites that are tried first.
+    /// All rates over sites that are tried with the reference matrix.
     pub(crate) fn rates(&self) -> Vec<&'static str> {
         match (self.rates, self.data_type) {
             (Some(rates), _) => vec![rates],
@@ -57,20 +58,20 @@ impl Question {
         }
     }
 
-    /// Those that are tried where the best of the others has +G4, each if the one before it was better than
-    /// the one before that.
+    /// Free rates, which are tried if the best of the other models has +G4, each as long as the previous one was an
+    /// improvement.
     pub(crate) fn free_rates(&self) -> &'static [&'static str] {
         let many = matches!(self.data_type, DataType::Dna | DataType::Protein);
         if many && self.rates.is_none() { &FREE_RATES } else { &[] }
     }
 
-    /// The rates under which lengths are optimised first.
+    /// The rates over sites under which branch lengths are optimised first.
     pub(crate) fn first_rates(&self) -> &'static str {
         self.rates.unwrap_or(FIRST_RATES)
     }
 
-    /// The matrix under which rates over sites are compared: the richest of DNA, the most usual of
-    /// proteins.
+    /// The reference matrix, under which rates over sites are compared: the most general one for DNA, the most
+    /// common one for proteins.
     pub(crate) fn rich_matrix(&self) -> String {
         match self.data_type {
             DataType::Dna => "GTR+F".into(),
@@ -80,7 +81,7 @@ impl Question {
         }
     }
 
-    /// All matrices, each with its kinds of frequencies.
+    /// All matrices, each with its options of frequencies.
     pub(crate) fn matrices(&self) -> Vec<String> {
         match self.data_type {
             DataType::Dna => {
@@ -100,7 +101,7 @@ impl Question {
         }
     }
 
-    /// Models with rates over sites of their own: the mixtures LG4M and LG4X.
+    /// Models that include rates over sites: the mixtures LG4M and LG4X.
     pub(crate) fn mixtures(&self) -> Vec<Candidate> {
         match self.data_type {
             DataType::Protein if self.rates.is_none() => PROTEIN_MIXTURES
@@ -111,13 +112,13 @@ impl Question {
         }
     }
 
-    /// A candidate's model at its start values; frequencies are not counted yet.
+    /// A candidate's model with default start values, without empirical frequencies.
     ///
     /// # Panics
-    /// If the candidate is no model, which none of a question's is.
+    /// If the candidate is not a valid model string, unlike all candidates made by a question.
     pub(crate) fn model(&self, candidate: &Candidate) -> Model {
         let text = format!("{}{}", candidate.matrix, candidate.rates);
-        let mut model = Model::parse(&text).expect("the name is one of our own");
+        let mut model = Model::parse(&text).expect("candidates are valid model strings");
         if self.gamma_median
             && let Heterogeneity::Gamma(gamma) = &mut model.heterogeneity
         {
@@ -127,13 +128,13 @@ impl Question {
         model
     }
 
-    /// The model that stands for the partition's until the question is answered.
+    /// The model of the partition until one is selected.
     pub(crate) fn placeholder(&self) -> Model {
         self.model(&Candidate { matrix: self.rich_matrix(), rates: self.first_rates() })
     }
 
-    /// The model of a partition whose data cannot tell models apart: the poorest of nucleotides, the
-    /// most usual of amino acids.
+    /// The model of a partition with too few data for a selection: the simplest one for nucleotides, the most
+    /// common one for amino acids.
     pub(crate) fn fallback(&self) -> Model {
         let matrix = match self.data_type {
             DataType::Protein => self.rich_matrix(),
@@ -142,7 +143,7 @@ impl Question {
         self.model(&Candidate { matrix, rates: self.rates()[0] })
     }
 
-    /// What is compared, in words.
+    /// Description of the candidates, for users.
     pub(crate) fn describe(&self) -> String {
         let (matrices, mixtures) = (self.matrices().len(), self.mixtures().len());
         let rates = self.rates().into_iter();
@@ -200,7 +201,7 @@ mod tests {
             asked.describe(),
             "66 protein matrices with frequencies; rates over sites: +I+G4"
         );
-        // What the user says counts, not what the characters look like.
+        // The user's choice takes precedence over the detected type.
         assert_eq!(question("AA", DataType::Dna).data_type, DataType::Protein);
         let median = Question::new(AutoModel::read("auto").unwrap(), DataType::Dna, true);
         assert_eq!(median.placeholder().label(), "GTR+FC+G4a");

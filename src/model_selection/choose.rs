@@ -1,23 +1,23 @@
-//! [`Choosing`]: which fits are worth making, in stages, and what they come to.
+//! [`Choosing`]: the fits of a model selection, in stages, and the ranking of models.
 //!
 //! ```text
-//! first      lengths under the rich matrix with +G4                        roughly
-//! rates      the rich matrix with every kind of rates over sites but +R    roughly
-//! refined    those that are not far behind                                 to the end
-//! matrices   every matrix with the best rates, and mixtures                parameters only
-//! refined    those that may come close when lengths are optimised          to the end
-//! crossed    the best of these with the other rates that came close        to the end
-//! free       if the best of all has +G4, its matrix with +R2, +R3 ...      roughly
-//!            as long as one more rate is better
-//! refined    those of them that came close                                 to the end
+//! first      branch lengths under the reference matrix with +G4            roughly
+//! rates      the reference matrix with all rates over sites except +R      roughly
+//! refined    those that are close to the best                              to convergence
+//! matrices   all matrices with the best rates, and mixtures                parameters only
+//! refined    those that may be close after optimising branch lengths       to convergence
+//! crossed    the best matrices with the other rates close to the best      to convergence
+//! free       if the best model has +G4, its matrix with +R2, +R3 ...       roughly
+//!            as long as a further category is better
+//! refined    those of them that are close to the best                      to convergence
 //! ```
 //!
-//! Every fit starts from what the stages before found, and none looks at another of its stage: they may
-//! be made in any order, and at the same time.
+//! Each fit starts from results of the previous stages and is independent of the others of its stage, so these may
+//! be computed in any order and in parallel.
 //!
-//! The partition is judged alone: on the given tree of its own taxa, with branch lengths of its own,
-//! which all count as parameters (2n - 3 for n taxa), whether or not partitions share lengths in the
-//! run. The number is the same for all models, so it moves neither AIC nor BIC of one against another.
+//! Models are compared for each partition separately, on the given tree restricted to its taxa and with its own
+//! branch lengths, all of which count as parameters (2n - 3 for n taxa), whether or not partitions share branch
+//! lengths in the run. Their number is the same for all models and does not affect differences of AIC or BIC.
 
 use super::candidates::{Candidate, Question};
 use super::criteria::{Criterion, Scores, criterion_weights};
@@ -26,21 +26,22 @@ use crate::alignment::Patterns;
 use crate::model::{FreeRates, Heterogeneity, Model, ParamMode, bounds};
 use crate::partition::count_freqs;
 
-/// Rates over sites that are worse than the best by more than this (units of the criterion) are tried
-/// with no other matrix; and matrices, with no other rates.
+/// Rates over sites that are worse than the best by more than this (units of the criterion) are not combined
+/// with other matrices, nor such matrices with other rates.
 const CLOSE: f64 = 10.0;
-/// Rough fits that are worse than the best by more than this are not refined.
+/// Rough fits that are worse than the best by more than this (units of the criterion) are not refined.
 const NOT_FAR: f64 = 30.0;
-/// The same of fits at the lengths of another model, for each branch: what its own length may bring.
+/// Addition to [`NOT_FAR`] per branch for fits at the branch lengths of another model, whose own lengths may be
+/// better.
 const NOT_FAR_PER_LENGTH: f64 = 1.0;
-/// A second start of +I+G, whose likelihood often has two optima: many invariant sites, and the others
-/// more alike.
+/// Second start of +I+G, whose likelihood often has two optima: the proportion of invariant sites, and the factor
+/// of alpha (rates of the other sites that differ less).
 const SECOND_START: [f64; 2] = [0.3, 3.0];
 
-/// Shares of sites that hardly vary with which one more free rate may begin.
+/// Start values of the proportion of slow sites for an additional category of free rates.
 const SLOW_SHARES: [f64; 2] = [0.1, 0.4];
 
-/// What the next fits are for.
+/// The stages of a model selection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     First,
@@ -49,13 +50,13 @@ enum Stage {
     Matrices,
     MatricesRefined,
     Crossed,
-    /// The number of the free rates in the question's list.
+    /// The index of the free rates in the question's list.
     Free(usize),
     FreeRefined,
     Done,
 }
 
-/// The choice of one partition's model, on its way.
+/// Selection of one partition's model, in progress.
 #[derive(Debug)]
 pub(crate) struct Choosing {
     question: Question,
@@ -63,31 +64,31 @@ pub(crate) struct Choosing {
     num_sites: usize,
     num_lengths: usize,
     stage: Stage,
-    /// The fit that the others' lengths start from.
+    /// The fit whose branch lengths are the start values of others.
     first: Option<Fit>,
-    /// The best fit of every candidate, in the order of their coming.
+    /// The best fit of each candidate, in the order of their first fits.
     fits: Vec<Fit>,
 }
 
-/// A model in its place.
+/// A model in the ranking.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Ranked {
     /// The model with its parameters.
     pub model: Model,
     /// Log-likelihood.
     pub lnl: f64,
-    /// Number of parameters, branch lengths included.
+    /// Number of free parameters, including branch lengths.
     pub num_parameters: usize,
-    /// What the criteria say.
+    /// Values of the criteria.
     pub scores: Scores,
-    /// Weight by the criterion that decides.
+    /// Weight by the selected criterion.
     pub weight: f64,
-    /// False for a model that was so far behind that it was not optimised to the end.
+    /// False for a model that was not optimised to convergence, because others were clearly better.
     pub fine: bool,
 }
 
 impl Choosing {
-    /// Begins. `num_taxa` of the partition have data, at least three.
+    /// Begins a selection for a partition with `num_sites` sites and `num_taxa` taxa with data, at least three.
     pub(crate) fn new(
         question: Question,
         criterion: Criterion,
@@ -105,7 +106,7 @@ impl Choosing {
         }
     }
 
-    /// The fits that are wanted now; none when all is known.
+    /// The fits of the next stage; none if the selection is completed.
     pub(crate) fn ask(&mut self, patterns: &Patterns) -> Vec<Task> {
         loop {
             let tasks = match self.stage {
@@ -132,7 +133,7 @@ impl Choosing {
         }
     }
 
-    /// Takes the fits of the tasks asked for last.
+    /// Receives the fits of the tasks that were requested last.
     pub(crate) fn tell(&mut self, fits: Vec<Fit>) {
         if self.stage == Stage::First {
             self.first = fits.into_iter().next();
@@ -154,8 +155,8 @@ impl Choosing {
         all.map(|fit| fit.lnl).reduce(f64::max)
     }
 
-    /// All models that were fitted, the best first. Between equals the one with fewer parameters, then
-    /// the one listed first, is better.
+    /// All fitted models, best first. Of models with equal values, those with fewer parameters come first, then
+    /// those fitted first.
     pub(crate) fn ranking(&self) -> Vec<Ranked> {
         let values: Vec<f64> = self.fits.iter().map(|fit| self.value(fit)).collect();
         let mut ranked: Vec<Ranked> = self
@@ -172,7 +173,7 @@ impl Choosing {
             })
             .collect();
         ranked.sort_by(|a, b| {
-            // AICc may not be defined for any of them.
+            // AICc may be undefined for all models; AIC then determines the order.
             let by = |scores: &Scores| [scores.by(self.criterion), scores.aic];
             let pairs = by(&a.scores).into_iter().zip(by(&b.scores));
             let order = pairs.map(|(a, b)| a.total_cmp(&b)).find(|order| order.is_ne());
@@ -200,7 +201,7 @@ impl Choosing {
     }
 
     fn scores(&self, fit: &Fit) -> Scores {
-        // A likelihood of 0 is the worst there is, and no number to compute with.
+        // An underflow of the likelihood counts as the lowest value.
         let lnl = if fit.lnl.is_finite() { fit.lnl } else { f64::NEG_INFINITY };
         Scores::new(lnl, self.num_parameters(fit), self.num_sites)
     }
@@ -214,14 +215,14 @@ impl Choosing {
         self.fits.iter().find(|fit| is_wanted(&fit.candidate))
     }
 
-    /// The fits of some candidates that are no further from the best of them than `margin`.
+    /// Of the candidates for which `which` is true, the fits whose criterion is at most `margin` above the lowest.
     fn within(&self, margin: f64, which: impl Fn(&Candidate) -> bool) -> Vec<&Fit> {
         let fits: Vec<&Fit> = self.fits.iter().filter(|fit| which(&fit.candidate)).collect();
         let best = fits.iter().map(|fit| self.value(fit)).fold(f64::INFINITY, f64::min);
         fits.into_iter().filter(|fit| self.value(fit) <= best + margin).collect()
     }
 
-    /// A candidate's model at its own start values, frequencies counted.
+    /// A candidate's model with its default start values and empirical frequencies.
     fn model(&self, candidate: &Candidate, patterns: &Patterns) -> Model {
         let mut model = self.question.model(candidate);
         count_freqs(&mut model, patterns);
@@ -255,25 +256,25 @@ impl Choosing {
         tasks
     }
 
-    /// The rates that are best with the rich matrix.
+    /// The best fit with the reference matrix.
     fn best_rates(&self) -> &Fit {
         let rich = self.question.rich_matrix();
-        self.within(0.0, |c| c.matrix == rich).first().expect("rates were compared")
+        self.within(0.0, |c| c.matrix == rich).first().expect("rates over sites were fitted")
     }
 
     fn is_free(&self, candidate: &Candidate) -> bool {
         self.question.free_rates().contains(&candidate.rates)
     }
 
-    /// The best fit but for those with free rates and mixtures.
+    /// The best fit except those with free rates and mixtures.
     fn best_without_free_rates(&self) -> &Fit {
         let mixtures = self.question.mixtures();
         let is_wanted = |c: &Candidate| !self.is_free(c) && !mixtures.contains(c);
-        self.within(0.0, is_wanted).first().expect("matrices were compared")
+        self.within(0.0, is_wanted).first().expect("matrices were fitted")
     }
 
-    /// The best matrix with the number-th free rates, where its rates are of +G: one of the rates with one
-    /// fewer in two.
+    /// A task for the best matrix with free rates number `number`, if its best rates include +G. The start values
+    /// are the rates with one category fewer, with one of them split in two.
     fn free_rates_task(&self, number: usize, patterns: &Patterns) -> Option<Task> {
         let best = self.best_without_free_rates();
         let rates = self.question.free_rates().get(number)?;
@@ -305,7 +306,7 @@ impl Choosing {
         })
     }
 
-    /// True if the rates that were tried last are reason enough to try more.
+    /// True if free rates with a further category are to be tried after those with this number.
     fn goes_on_from(&self, number: usize) -> bool {
         let matrix = &self.best_without_free_rates().candidate.matrix;
         let value = |number: usize| {
@@ -369,7 +370,7 @@ impl Choosing {
                 if self.find(name, candidate.rates).is_none() {
                     let mut start = self.model(&candidate, patterns);
                     start_from(&mut start, &matrix.model);
-                    // Later, because both may know of rates over sites.
+                    // After the line above, because it may also have set rates over sites.
                     start_rates_from(&mut start, &with_rates.model);
                     let lengths = Some(with_rates.tree.clone());
                     let other_starts = Vec::new();
@@ -387,7 +388,7 @@ impl Choosing {
     }
 }
 
-/// The rates over sites of another model of the same kind.
+/// Sets the rates over sites to those of another model with the same kind of rates.
 fn start_rates_from(model: &mut Model, other: &Model) {
     model.heterogeneity.clone_from(&other.heterogeneity);
     model.invariant = other.invariant;

@@ -1,4 +1,4 @@
-//! Models that data were simulated under are found again, and the same ones on any number of threads.
+//! Model selection recovers the models of simulated data, with the same result for any number of threads.
 
 use super::*;
 use crate::alphabet::DataType;
@@ -62,7 +62,7 @@ fn the_model_of_simulated_nucleotides_is_found() {
         assert!(ranking[0].fine && ranking.len() >= 24);
         let total: f64 = ranking.iter().map(|ranked| ranked.weight).sum();
         assert!((total - 1.0).abs() < 1e-12);
-        // 2 * 8 - 3 lengths and the model's own parameters.
+        // 2 * 8 - 3 branch lengths and the parameters of the model.
         let own = ranking[0].model.num_free_parameters();
         assert_eq!(ranking[0].num_parameters, 13 + own);
         assert!(ranking.windows(2).all(|w| w[0].scores.bic <= w[1].scores.bic));
@@ -92,7 +92,7 @@ fn few_sites_of_morphology_are_enough_to_answer() {
     let multistate = DataType::multistate(3).unwrap();
     let data = simulate("MULTI3_MK", 12);
     assert_eq!(data.0.data_type, multistate);
-    // More parameters than sites: AICc is not defined, and AIC decides.
+    // More parameters than sites: AICc is undefined, and AIC determines the order.
     let ranking = rank("auto", &data, Criterion::Aicc, 1);
     assert_eq!(ranking[0].model.label(), "MULTI3_MK+FE");
     assert!(ranking.iter().all(|ranked| ranked.scores.aicc.is_infinite()));

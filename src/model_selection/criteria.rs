@@ -1,6 +1,6 @@
 //! Information criteria.
 //!
-//! With lnL the maximised log-likelihood, k the number of parameters and n that of sites:
+//! With lnL the maximised log-likelihood, k the number of parameters and n the number of sites:
 //!
 //! ```text
 //! AIC  = 2 k - 2 lnL                              (Akaike 1974, IEEE Trans. Autom. Control 19:716)
@@ -8,22 +8,23 @@
 //! BIC  = k ln n - 2 lnL                           (Schwarz 1978, Ann. Stat. 6:461)
 //! ```
 //!
-//! The lowest is best. Weights are exp(-d/2), d the distance from the lowest, divided by their sum.
+//! The model with the lowest value is the best. Weights are exp(-d/2) divided by their sum, where d is the
+//! difference from the lowest value.
 
-/// What decides.
+/// The criterion by which a model is selected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Criterion {
     /// The Bayesian information criterion.
     #[default]
     Bic,
-    /// Akaike's.
+    /// Akaike's information criterion.
     Aic,
-    /// Akaike's, corrected for small samples.
+    /// Akaike's information criterion, corrected for small samples.
     Aicc,
 }
 
 impl Criterion {
-    /// As people write it.
+    /// Its usual abbreviation.
     pub fn name(self) -> &'static str {
         match self {
             Criterion::Bic => "BIC",
@@ -38,14 +39,15 @@ impl Criterion {
 pub(crate) struct Scores {
     /// AIC.
     pub aic: f64,
-    /// AICc; infinite where there are no more than k + 1 sites, and it is not defined.
+    /// AICc; infinite if there are at most k + 1 sites, for which it is not defined.
     pub aicc: f64,
     /// BIC.
     pub bic: f64,
 }
 
 impl Scores {
-    /// Of a log-likelihood with `num_parameters` parameters, branch lengths included, and so many sites.
+    /// The criteria of a log-likelihood with `num_parameters` free parameters, including branch lengths, and
+    /// `num_sites` sites.
     pub(crate) fn new(lnl: f64, num_parameters: usize, num_sites: usize) -> Self {
         let (k, n) = (num_parameters as f64, num_sites as f64);
         let aic = 2.0 * k - 2.0 * lnl;
@@ -56,7 +58,7 @@ impl Scores {
         Scores { aic, aicc, bic: k * libm::log(n.max(1.0)) - 2.0 * lnl }
     }
 
-    /// The one that decides.
+    /// The value of one criterion.
     pub(crate) fn by(&self, criterion: Criterion) -> f64 {
         match criterion {
             Criterion::Bic => self.bic,
@@ -66,7 +68,7 @@ impl Scores {
     }
 }
 
-/// Weights of models with these values of a criterion; they sum to 1, or are all 0 if no value is finite.
+/// Weights of models with these values of a criterion. They sum to 1, or are all 0 if no value is finite.
 pub(super) fn criterion_weights(values: &[f64]) -> Vec<f64> {
     let lowest = values.iter().copied().fold(f64::INFINITY, f64::min);
     let raw =

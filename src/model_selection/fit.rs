@@ -1,4 +1,4 @@
-//! One fit: a model's parameters and the branch lengths, from a start that is good already.
+//! A fit: optimisation of a model's parameters and of branch lengths, from the results of earlier fits.
 
 use crate::likelihood::{Evaluator, Result};
 use crate::model::{Exchange, Heterogeneity, Model};
@@ -6,15 +6,15 @@ use crate::observer::Silent;
 use crate::optimize::{OptimizeOptions, optimize};
 use crate::tree::Tree;
 
-/// How far a fit goes.
+/// Accuracy of a fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Effort {
-    /// The model's parameters, at the lengths found under another model: most models are out of the
-    /// question already.
+    /// Only the model's parameters, at the branch lengths of another model. This is enough to exclude most
+    /// models.
     Screened,
-    /// Everything, roughly.
+    /// Parameters and branch lengths, roughly.
     Rough,
-    /// Everything, to the end.
+    /// Parameters and branch lengths, to convergence.
     Full,
 }
 
@@ -32,35 +32,35 @@ impl Effort {
 /// A model to be fitted.
 #[derive(Debug, Clone)]
 pub(crate) struct Task {
-    /// Which it is, with the caller.
+    /// The candidate to which the model belongs.
     pub candidate: super::Candidate,
     /// The model with start values of its parameters.
     pub start: Model,
-    /// Other start values: the fit begins at those that are most likely.
+    /// Other start values: the fit begins with those of the highest likelihood.
     pub other_starts: Vec<Model>,
-    /// Start values of the lengths of the partition's own tree; `None` for those of the given tree.
+    /// Start values of the branch lengths, as a tree of the partition's taxa; `None` for those of the given tree.
     pub lengths: Option<Tree>,
-    /// How far to go.
+    /// Accuracy of the fit.
     pub effort: Effort,
 }
 
 /// A fitted model.
 #[derive(Debug, Clone)]
 pub(crate) struct Fit {
-    /// Which it is.
+    /// The candidate to which the model belongs.
     pub candidate: super::Candidate,
-    /// With its parameters.
+    /// The model with its optimised parameters.
     pub model: Model,
-    /// The partition's own tree with its lengths.
+    /// The tree of the partition's taxa with its branch lengths.
     pub tree: Tree,
     /// Log-likelihood.
     pub lnl: f64,
-    /// How far it went.
+    /// Accuracy of the fit.
     pub effort: Effort,
 }
 
-/// Carries out a task. The evaluator has one gene, the partition, with lengths of its own (unlinked),
-/// and the task's start model.
+/// Carries out a task. The evaluator must have one gene, the partition, with unlinked branch lengths and the
+/// task's start model.
 ///
 /// # Errors
 /// The engine has failed.
@@ -76,7 +76,7 @@ pub(crate) fn fit(mut evaluator: Evaluator, task: &Task) -> Result<Fit> {
     Ok(Fit { candidate: task.candidate.clone(), model, tree, lnl, effort: task.effort })
 }
 
-/// The start of a task that is most likely at its lengths.
+/// The start of a task with the highest likelihood at its branch lengths.
 fn likeliest<'a>(evaluator: &mut Evaluator, task: &'a Task) -> Result<&'a Model> {
     let mut best = (&task.start, f64::NEG_INFINITY);
     if task.other_starts.is_empty() {
@@ -92,8 +92,8 @@ fn likeliest<'a>(evaluator: &mut Evaluator, task: &'a Task) -> Result<&'a Model>
     Ok(best.0)
 }
 
-/// Gives a model the rates over sites and the exchange rates of another, as far as it has such
-/// parameters. A class of equal rates takes the geometric mean of the other's.
+/// Sets a model's rates over sites and exchange rates to those of another model, as far as it has such
+/// parameters. A class of equal exchange rates takes the geometric mean of the corresponding rates.
 pub(super) fn start_from(model: &mut Model, other: &Model) {
     if let (Some(invariant), Some(found)) = (&mut model.invariant, &other.invariant) {
         invariant.pinv = found.pinv;

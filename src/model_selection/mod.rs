@@ -1,9 +1,9 @@
-//! Model selection: which model a partition should have, by an information criterion on one tree.
+//! Model selection for a partition by an information criterion on a fixed tree topology.
 //!
-//! A [`Question`] says among which models; [`Choosing`] asks for fits and is told them, stage by stage,
-//! until it has an answer; [`fit`] makes one. [`Scores`] are what the criteria say of a fit.
+//! A [`Question`] defines the candidate models; [`Choosing`] requests fits stage by stage, receives their results
+//! and ranks the models; [`fit`] carries out one fit.
 //!
-//! Nothing here makes trees or evaluators, knows of threads, or prints.
+//! This module makes neither trees nor evaluators, uses no threads, and does not print.
 
 mod candidates;
 mod choose;

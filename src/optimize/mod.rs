@@ -1,4 +1,4 @@
-//! Making the likelihood of a fixed topology as large as it gets: model parameters and branch lengths.
+//! Maximum-likelihood optimisation of model parameters and branch lengths on a fixed topology.
 
 mod params;
 mod rates;

@@ -1,5 +1,5 @@
-//! Free model parameters of all genes, optimised in lock-step: every gene has its own minimiser, and
-//! each step is one likelihood call for all of them.
+//! Free model parameters of all genes, optimised simultaneously: each gene has its own minimiser, and
+//! each step is one likelihood call for all genes.
 
 use crate::likelihood::{Evaluator, Result};
 use crate::model::{FreeParameter, Model};
@@ -10,19 +10,20 @@ use crate::numeric::{Bfgs, Brent};
 pub(crate) struct ParameterAtBound {
     /// The gene (partition number).
     pub gene: usize,
-    /// Name as a user knows it.
+    /// Name of the parameter, as shown to users.
     pub parameter: String,
     /// Its value.
     pub value: f64,
 }
 
-/// Most quasi-Newton steps per call; lengths and parameters are optimised in turn anyway.
+/// Maximum number of quasi-Newton (BFGS) steps per call; parameters and branch lengths are optimised in turn, so
+/// convergence within one call is not necessary.
 const MAX_ITERATIONS: usize = 25;
 
-/// Bounds of a gene's branch length scaler, as in RAxML-NG.
+/// Bounds of a gene's branch-length scaler, as in RAxML-NG.
 const SCALER_BOUNDS: [f64; 2] = [0.01, 100.0];
 
-/// Bounds of the factor by which all lengths change together with the parameters.
+/// Bounds of the factor of all branch lengths that is optimised together with the parameters.
 const LENGTHS_FACTOR: [f64; 2] = [0.1, 10.0];
 
 /// The free parameters of all genes that have any.
@@ -35,7 +36,8 @@ pub(super) struct Parameters<'a> {
 }
 
 impl<'a> Parameters<'a> {
-    /// Genes with fewer than two taxa say nothing about rates: their parameters stay.
+    /// The free parameters of all genes with at least two taxa. Other genes contain no information on rates,
+    /// and their parameters are not changed.
     pub(super) fn new(evaluator: &'a mut Evaluator, models: &'a mut [Model]) -> Self {
         let genes = (0..models.len())
             .filter(|&gene| {
@@ -45,22 +47,23 @@ impl<'a> Parameters<'a> {
         Parameters { evaluator, models, genes, with_lengths: false, rates_only: false }
     }
 
-    /// Lets a factor of all lengths change with the parameters, in genes with rates over sites whose
-    /// lengths are their own. Both depend on each other so much that taken in turn they need tens of
-    /// rounds (LG4X on 140 proteins: 32, each closing a third of the gap).
+    /// Optimises a factor of all branch lengths together with the parameters, for genes with free rates over
+    /// sites that do not share their lengths with other genes. The two are strongly correlated: optimised in
+    /// turn, they need tens of rounds (LG4X on 140 proteins: 32, each gaining a third of the remaining
+    /// difference).
     pub(super) fn with_lengths(mut self) -> Self {
         self.with_lengths = true;
         self
     }
 
-    /// Optimises rates over sites only, and these of some genes.
+    /// Restricts the optimisation to the rates over sites of the given genes.
     pub(super) fn of_rates_only(mut self, genes: &[usize]) -> Self {
         self.genes.retain(|gene| genes.contains(gene));
         self.rates_only = true;
         self
     }
 
-    /// Number of a gene's free parameters, the first ones, that stay.
+    /// Number of a gene's free parameters that are held constant; these are the first ones.
     fn num_held(&self, gene: usize) -> usize {
         let model = &self.models[gene];
         match self.rates_only {
@@ -75,8 +78,8 @@ impl<'a> Parameters<'a> {
         self.with_lengths && own && self.models[gene].has_free_rates_over_sites()
     }
 
-    /// Optimises until the last step of each gene gained less than its share of `lnl_epsilon`.
-    /// Returns the log-likelihood, which is never lower than before.
+    /// Optimises until the last step of each gene gained less than a share of `lnl_epsilon` (log units).
+    /// Returns the log-likelihood of the tree, which is not lower than before.
     ///
     /// # Errors
     /// The engine has failed.
@@ -126,7 +129,8 @@ impl<'a> Parameters<'a> {
     fn set(&mut self, gene: usize, x: &[f64]) {
         let mut x = x;
         if self.moves_lengths(gene) {
-            let (last, parameters) = x.split_last().expect("a coordinate for the lengths");
+            let (last, parameters) =
+                x.split_last().expect("the last coordinate is the factor of the lengths");
             self.evaluator.set_brlen_scaler(gene, libm::exp(*last));
             x = parameters;
         }
@@ -136,7 +140,8 @@ impl<'a> Parameters<'a> {
     }
 }
 
-/// Start and bounds of the free parameters but for the first as a minimiser sees them: logarithms of most.
+/// Start values, lower and upper bounds of the free parameters after the first `num_held`, in the coordinates of
+/// the minimiser: the logarithms of most parameters.
 fn encode(model: &Model, num_held: usize) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
     let mut parts = (Vec::new(), Vec::new(), Vec::new());
     for parameter in model.free_parameters().into_iter().skip(num_held) {
@@ -161,8 +166,9 @@ fn decode(model: &mut Model, num_held: usize, x: &[f64]) {
     model.set_free_parameters(&values);
 }
 
-/// Optimises the scaler of every gene with at least two taxa (scaled mode), then makes their mean,
-/// weighted by sites, 1 again and multiplies all lengths by what it was. Returns the log-likelihood.
+/// Under scaled branch lengths: optimises the scalers of all genes with at least two taxa by Brent's method,
+/// then divides them by their mean, weighted by numbers of sites, and multiplies all branch lengths by this
+/// mean. Returns the log-likelihood.
 ///
 /// # Errors
 /// The engine has failed.
@@ -174,7 +180,8 @@ pub(super) fn optimize_brlen_scalers(evaluator: &mut Evaluator) -> Result<f64> {
         .iter()
         .map(|&gene| {
             let start = libm::log(evaluator.brlen_scaler(gene));
-            // The mean of all may have pushed it out of the bounds; it must not lose by coming back.
+            // The division by the mean may have moved a scaler out of the bounds, which are then extended, so that
+            // the likelihood cannot decrease.
             Brent::new(lo.min(start), start, hi.max(start), 1e-6, 40).with_first_step(0.05)
         })
         .collect();
@@ -216,7 +223,7 @@ fn normalise_scalers(evaluator: &mut Evaluator, genes: &[usize]) {
     }
 }
 
-/// Every optimised parameter that lies at its bound: worth a warning.
+/// All optimised parameters with values at their bounds, of which users are warned.
 pub(crate) fn parameters_at_bounds(
     evaluator: &Evaluator,
     models: &[Model],

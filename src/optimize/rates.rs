@@ -1,26 +1,29 @@
-//! Rates over sites from other starts: free rates, and invariant sites beside gamma-distributed rates, have
-//! several optima, and one caught in a poor one ends below models that it contains.
+//! Optimisation of rates over sites from alternative start values. The likelihood of free rates (+R), and of
+//! invariant sites together with gamma-distributed rates (+I+G), has several local optima; in a poor one, its
+//! value can be below that of a nested model.
 
 use super::params::Parameters;
 use super::rounds::set_models;
 use crate::likelihood::{Evaluator, Result, Snapshot};
 use crate::model::Model;
 
-/// Starts of a gene that are optimised: those most likely at the lengths and other parameters of now.
+/// Number of alternative starts of a gene that are optimised: those with the highest likelihood at the present
+/// branch lengths and other parameters.
 const TRIED: usize = 2;
 
-/// Most times that all starts are made again, from what was found.
+/// Maximum number of times that alternative starts are derived from the best values found.
 const MAX_ROUNDS: usize = 3;
 
-/// Likelihood that another optimum must bring to be worth going on from.
+/// Minimum gain (log units) of a round of starts for another round.
 const WORTHWHILE: f64 = 0.01;
 
-/// Epsilon within which starts of rates and of lengths are optimised. From it on, only the best of them goes
-/// on: ends that are closer to each other are one optimum, or as good.
+/// Epsilon (log units) of the optimisation from alternative starts of rates and of branch lengths. Only the best
+/// result is optimised further: results that differ by less are regarded as the same optimum.
 pub(super) const STARTS_EPSILON: f64 = 0.1;
 
-/// Optimises the rates over sites of every gene from other starts, with the other parameters as they are,
-/// and keeps what is better; true if anything is. `with_lengths`: the lengths as a whole may follow.
+/// Optimises the rates over sites of each gene from alternative starts, with all other parameters held constant,
+/// and keeps results with a higher likelihood; returns true if there are any. With `with_lengths`, a factor of
+/// all branch lengths is optimised together with the rates.
 ///
 /// # Errors
 /// The engine has failed.
@@ -63,7 +66,7 @@ pub(super) fn try_other_rates(
     Ok(any_better)
 }
 
-/// Every gene's other starts, the most likely first.
+/// The [`TRIED`] alternative starts of each gene with the highest likelihood, in descending order.
 fn rank_starts(evaluator: &mut Evaluator, models: &[Model]) -> Result<Vec<Vec<Model>>> {
     let wanted = |(gene, model): (usize, &Model)| match evaluator.num_taxa_of(gene) {
         0..2 => Vec::new(),
@@ -91,7 +94,7 @@ fn rank_starts(evaluator: &mut Evaluator, models: &[Model]) -> Result<Vec<Vec<Mo
     Ok(starts.iter().zip(&ranked).map(best).collect())
 }
 
-/// Where every gene has arrived.
+/// Branch lengths, models and log-likelihoods at the end of an optimisation.
 #[derive(Clone)]
 struct Ends {
     snapshot: Snapshot,
@@ -110,8 +113,8 @@ impl Ends {
         set_models(evaluator, models, &self.models);
     }
 
-    /// Takes over each gene that is better in another. (Lengths have changed only as far as they are the
-    /// gene's own.)
+    /// Adopts each gene whose log-likelihood is higher in `other`. (Only branch lengths that genes do not share
+    /// differ between the two.)
     fn improve(&mut self, other: &Ends) {
         if self.lnls.len() == 1 {
             if other.lnls[0] > self.lnls[0] {

@@ -1,33 +1,34 @@
-//! Rounds of parameters and branch lengths in turn, until a round gains too little.
+//! Alternating optimisation of branch lengths and model parameters, in rounds until convergence.
 
 use super::params::Parameters;
 use crate::likelihood::{BranchOptions, Evaluator, Result};
 use crate::model::Model;
 use crate::observer::{Event, Observer};
 
-/// What is optimised, and how far.
+/// What is optimised, and the stopping criteria.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OptimizeOptions {
     /// Optimise the parameters of the models that are not fixed.
     pub model: bool,
-    /// Optimise branch lengths (and in scaled mode the partitions' scalers).
+    /// Optimise branch lengths and, under scaled lengths, the scalers of the partitions.
     pub branches: bool,
-    /// A round that gains less than this (log units) is the last.
+    /// The optimisation ends after a round that gains less than this (log units).
     pub lnl_epsilon: f64,
-    /// Most rounds.
+    /// Maximum number of rounds.
     pub max_rounds: usize,
 }
 
 impl OptimizeOptions {
-    /// Everything, to an epsilon.
+    /// Optimisation of branch lengths and model parameters up to the given epsilon (log units), with at most 100
+    /// rounds.
     pub fn to(lnl_epsilon: f64) -> Self {
         OptimizeOptions { model: true, branches: true, lnl_epsilon, max_rounds: 100 }
     }
 }
 
-/// Optimises model parameters and branch lengths in turn. `models` are those of the evaluator's
-/// genes, and follow it; the observer hears of every round. Returns the log-likelihood, which is never
-/// lower than before.
+/// Optimises branch lengths and model parameters in turn. `models` must be the current models of the
+/// evaluator's genes and are updated together with it; each round is reported to the observer. Returns the
+/// log-likelihood, which is not lower than before.
 ///
 /// # Errors
 /// The engine has failed.
@@ -43,7 +44,7 @@ pub fn optimize(
     }
     for round in 0..options.max_rounds {
         let before = lnl;
-        // Far from the end, lengths need not be better than the parameters they depend on.
+        // In the first round, branch lengths need not be more accurate than the parameters on which they depend.
         let max_sweeps = if round == 0 { 4 } else { 8 };
         lnl = optimize_in_turn(evaluator, models, options, max_sweeps, options.lnl_epsilon)?;
         tell(observer, round + 1, lnl);
@@ -55,10 +56,10 @@ pub fn optimize(
 }
 
 fn tell(observer: &mut dyn Observer, round: usize, lnl: f64) {
-    observer.event(&Event::Progress { phase: "lengths and model".into(), round, lnl });
+    observer.event(&Event::Progress { phase: "branch lengths and model".into(), round, lnl });
 }
 
-/// One round. The parameters have an epsilon of their own.
+/// One round. `model_epsilon` is the epsilon of the parameters.
 fn optimize_in_turn(
     evaluator: &mut Evaluator,
     models: &mut [Model],
@@ -83,12 +84,12 @@ fn optimize_in_turn(
     evaluator.log_likelihood()
 }
 
-/// How much smaller the parameters' epsilon in the last rounds of [`optimize_to_the_end`] is.
+/// Factor of the epsilon of the parameters in the last rounds of [`optimize_to_the_end`].
 const TIGHTLY: f64 = 0.01;
 
-/// [`optimize`], and on with a smaller epsilon of the parameters, until such a round gains less than the
-/// epsilon, too. A minimiser may stall far from the end, and a round in which one gene's did may gain little;
-/// then a single look is not enough (primates in six partitions, GTR+I+G4: 0.1 log units).
+/// [`optimize`], followed by rounds with a smaller epsilon of the parameters, until such a round gains less than
+/// `lnl_epsilon`, too. The minimiser of a gene may stall far from the optimum, so a single round with a small
+/// gain does not show convergence (primates in six partitions, GTR+I+G4: 0.1 log units were missing).
 ///
 /// # Errors
 /// The engine has failed.
@@ -114,10 +115,10 @@ pub(super) fn optimize_to_the_end(
     Ok(lnl)
 }
 
-/// Optimises the parameters of all genes from `initial` values at the present lengths, and keeps them
-/// in those genes that gain more than the epsilon; true if there are any. Parameters that followed
-/// the lengths all the way from a poor start may have been caught in a local optimum (62 carnivores, 3
-/// codon positions: A-G 1426 times as fast as G-T, and 128 log units too low).
+/// Optimises the parameters of all genes from `initial` values at the present branch lengths, and keeps the
+/// results of genes that gain more than the epsilon; returns true if there are any. Parameters that were first
+/// optimised at poor branch lengths may be in a local optimum (62 carnivores, 3 codon positions: a rate of A-G
+/// 1426 times that of G-T, and a log-likelihood 128 units too low).
 ///
 /// # Errors
 /// The engine has failed.
@@ -198,7 +199,7 @@ mod tests {
         let good = evaluator.gene_log_likelihoods().unwrap();
         assert!(!restart_parameters(&mut evaluator, &mut models, &free(), &options).unwrap());
         assert_eq!(evaluator.gene_log_likelihoods().unwrap(), good);
-        // One gene in a bad place comes back; the other keeps what it has.
+        // A gene with poor parameters recovers; the other keeps its parameters.
         let kept = models[1].clone();
         models[0].set_free_parameters(&[1e-4, 1e5, 1e-4, 1e5, 1e-4, 1.0]);
         evaluator.set_model(0, &models[0]);

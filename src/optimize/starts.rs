@@ -1,5 +1,6 @@
-//! Optimisation from several starts: branch lengths have many local optima, most of all on trees far from
-//! the best one, where rates vary much between sites, and in short genes with lengths of their own.
+//! Optimisation from several starts. The likelihood has many local optima with respect to branch lengths,
+//! especially on trees far from the best one, with strong rate variation over sites, and for short genes with
+//! unlinked branch lengths.
 
 use super::rates::{STARTS_EPSILON, try_other_rates};
 use super::rounds::{OptimizeOptions, optimize, optimize_to_the_end, restart_parameters};
@@ -7,32 +8,32 @@ use crate::likelihood::{BranchOptions, BrlenLinkage, Evaluator, Result, Snapshot
 use crate::model::Model;
 use crate::observer::{Event, Observer};
 
-/// Where lengths begin besides where they are: branches to tips and inner ones, in units of the mean
-/// length. Measured on 3 trees each of 14 alignments, with 13 starts: these two and the given lengths found
-/// the best optimum in all but one. Where the tree is far from the best one, no start is as good as long
-/// branches to the tips (35 to 70 log units on random trees of 33 and 54 taxa).
+/// Start values of the lengths of terminal and internal branches, in units of the mean branch length, in addition
+/// to the present lengths. Measured with 13 starts on 3 trees for each of 14 alignments: these two and the given
+/// lengths found the best optimum in all but one case. On trees far from the best one, long terminal branches are
+/// the best start (by 35 to 70 log units on random trees of 33 and 54 taxa).
 const STARTS: [[f64; 2]; 2] = [[0.3, 0.3], [2.0, 0.1]];
 
-/// Further ones where lengths are the genes' own: short genes have more optima, each gene takes what is best
-/// for it, and genes cost little on their own.
+/// Further start values under unlinked branch lengths: short genes have more local optima, and each gene keeps
+/// the best of its own results.
 const STARTS_OF_GENES: [[f64; 2]; 3] = [[1.0, 1.0], [0.05, 0.05], [2.0, 0.02]];
 
-/// Sweeps from each start, and most pairs of further ones from the best: after the first the ranking is nearly
-/// always that of the ends.
+/// Number of sweeps from each start, and maximum number of pairs of further sweeps from the best result: after
+/// the former, the ranking of the starts is almost always the final one.
 const SWEEPS: [usize; 2] = [4, 8];
 
-/// The best of the others is given up when it lies further below than so many times what its last sweeps
-/// gained.
+/// The optimisation from the best alternative start ends if the present log-likelihood is higher by more than this
+/// factor times the gain of the last sweeps.
 const OUT_OF_REACH: f64 = 10.0;
 
-/// Most times that parameters begin anew: the first time is nearly always enough.
+/// Maximum number of restarts of the parameters; one is almost always enough.
 const MAX_RESTARTS: usize = 3;
 
-/// Most steps that the lengths as a whole are changed tenfold before anything else.
+/// Maximum number of steps by which all branch lengths are changed tenfold at the beginning.
 const MAX_TENFOLD: usize = 8;
 
-/// [`optimize`] from the lengths as they are, and on from the best of several starts. There parameters begin
-/// anew, from the values they have now.
+/// [`optimize`] from the given branch lengths and from several other start values, and to convergence from the
+/// best of them. There, parameters are also optimised again from their given values. Returns the log-likelihood.
 ///
 /// # Errors
 /// The engine has failed.
@@ -52,9 +53,10 @@ pub fn optimize_from_several_starts(
     end(evaluator, models, &initial, options, observer)
 }
 
-/// [`optimize`], at the end of a search, to where [`optimize_from_several_starts`] would come: lengths and
-/// parameters are good already, and only where there may be better optima nearby are they looked for. These
-/// are own lengths of genes, and rates over sites with several optima.
+/// [`optimize`] at the end of a search, to the likelihood that [`optimize_from_several_starts`] would reach.
+/// Branch lengths and parameters are already close to an optimum, so alternative starts are used only where
+/// several optima are common: for unlinked branch lengths, and for rates over sites. `initial` are the models
+/// with which the search began.
 ///
 /// # Errors
 /// The engine has failed.
@@ -69,13 +71,13 @@ pub(crate) fn conclude(
         find_lengths(evaluator, models, options, observer)?;
         observer.event(&phase("final lengths and model"));
     }
-    // Among optima of free rates the way goes through all other parameters, too.
+    // The optima of free rates differ in all other parameters, too.
     if models.iter().any(Model::estimates_free_rates) {
         return end(evaluator, models, initial, options, observer);
     }
     optimize(evaluator, models, options, observer)?;
-    // Invariant sites beside gamma are asked for at the end, because as a rule there is nothing better: before
-    // it, what is merely unfinished looks like a better optimum.
+    // Alternative starts of +I+G are tried after convergence: before it, further convergence would be mistaken
+    // for a better optimum, of which there is usually none.
     if options.model && try_other_rates(evaluator, models, options.branches)? {
         return end(evaluator, models, initial, options, observer);
     }
@@ -86,7 +88,7 @@ fn phase(name: &str) -> Event {
     Event::Phase { name: name.to_string() }
 }
 
-/// Loosely to an optimum, and from there to the best of those that other lengths lead to.
+/// Optimises roughly, then tries other start values of branch lengths and keeps the best result.
 fn find_lengths(
     evaluator: &mut Evaluator,
     models: &mut [Model],
@@ -99,7 +101,8 @@ fn find_lengths(
     try_other_lengths(evaluator)
 }
 
-/// Rates over sites from other starts, then everything, and parameters anew, see [`restart_parameters`].
+/// Tries alternative starts of rates over sites, optimises everything to convergence, and restarts the
+/// parameters ([`restart_parameters`]). Returns the log-likelihood.
 fn end(
     evaluator: &mut Evaluator,
     models: &mut [Model],
@@ -120,8 +123,8 @@ fn end(
     evaluator.log_likelihood()
 }
 
-/// Brings lengths that are all far too long or too short (saturated, or those of a tree in other units) to
-/// where they have a slope: by tenfold steps, to one step before the most likely.
+/// Scales branch lengths that are all far too long or too short (saturated, or in other units) to a range in
+/// which the likelihood depends on them: in steps of a factor of ten, to one step before the most likely scale.
 ///
 /// # Errors
 /// The engine has failed.
@@ -147,7 +150,7 @@ pub(crate) fn approach_scale(evaluator: &mut Evaluator) -> Result<()> {
     Ok(())
 }
 
-/// Lengths, and the likelihoods that genes have with them.
+/// Branch lengths, and the log-likelihoods of the genes with them.
 struct Lengths {
     snapshot: Snapshot,
     lnls: Vec<f64>,
@@ -158,8 +161,8 @@ impl Lengths {
         Ok(Lengths { lnls: evaluator.gene_log_likelihoods()?, snapshot: evaluator.snapshot() })
     }
 
-    /// Takes over what is better in another, by more than `margin`: each gene's own lengths, or all that genes
-    /// share.
+    /// Adopts the branch lengths of `other` if their log-likelihood is higher by more than `margin`: those of each
+    /// gene under unlinked lengths, otherwise all.
     fn improve(&mut self, other: Lengths, linkage: BrlenLinkage, margin: f64) {
         if !linkage.has_own_lengths() {
             if other.lnls.iter().sum::<f64>() > self.lnls.iter().sum::<f64>() + margin {
@@ -176,8 +179,8 @@ impl Lengths {
     }
 }
 
-/// Optimises branch lengths from other starts at the present parameters, and keeps those that end better
-/// than the present ones: of each gene, where lengths are its own.
+/// Optimises branch lengths from other start values at the present parameters, and keeps the results if they
+/// are better than the present lengths; under unlinked lengths separately for each gene.
 fn try_other_lengths(evaluator: &mut Evaluator) -> Result<()> {
     let linkage = evaluator.linkage();
     let sweeps = |max_sweeps, gain_tolerance| BranchOptions {
@@ -198,12 +201,12 @@ fn try_other_lengths(evaluator: &mut Evaluator) -> Result<()> {
             Some(others) => others.improve(other, linkage, 0.0),
         }
     }
-    evaluator.restore(&others.expect("there are starts").snapshot);
+    evaluator.restore(&others.expect("there is at least one start").snapshot);
     let (wanted, mut lnl) = (best.lnls.iter().sum::<f64>(), evaluator.log_likelihood()?);
     for _ in 0..SWEEPS[1] {
         let before = lnl;
         lnl = evaluator.optimize_branches(&sweeps(2, 1e-3))?;
-        // The same optimum, or one that is out of reach; a single gene's may be another.
+        // The same optimum as the present one, or one that will remain lower. (Single genes may differ.)
         let missing = wanted - lnl;
         let is_known = missing < STARTS_EPSILON || missing > OUT_OF_REACH * (lnl - before);
         if lnl - before < STARTS_EPSILON || (is_known && !linkage.has_own_lengths()) {

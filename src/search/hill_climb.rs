@@ -1,4 +1,5 @@
-//! From starting trees to a local optimum, step by step: fast rounds, perturbations, thorough rounds.
+//! Hill climbing by SPR from starting trees to the best tree: fast rounds, wide rounds, perturbations, thorough
+//! rounds.
 
 use super::meter::{Meter, part_of_rounds};
 use super::perturb::perturb;
@@ -14,29 +15,29 @@ use crate::rng::{Purpose, stream};
 use crate::tree::Tree;
 use std::sync::Arc;
 
-/// What a user may change about the search; `None` is the schedule's own.
+/// Options of the search; for those that are `None`, the constants of the schedule are used.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchOptions {
-    /// Most edges between pruning and regrafting place, in all rounds.
+    /// Maximum number of edges between pruning and regraft position, in all rounds.
     pub spr_radius: Option<usize>,
-    /// How far below the tree's likelihood a position's lazy score may lie to be looked at;
-    /// `Some(None)` for any.
+    /// A regraft position is tried only if its score, without optimisation, is at most this far below the
+    /// tree's log-likelihood (log units); `Some(None)` for no limit.
     pub spr_cutoff: Option<Option<f64>>,
-    /// Thorough rounds and the last optimisation end when one gains less.
+    /// The last SPR rounds and the final optimisation end after a round that gains less than this (log units).
     pub lnl_epsilon: Option<f64>,
-    /// Optimise model parameters too.
+    /// Optimise model parameters in addition to branch lengths.
     pub optimize_model: bool,
-    /// Give every gene its own branch lengths after the fast rounds.
+    /// Unlink branch lengths before the last rounds, so that each gene has its own.
     pub unlinked: bool,
-    /// Further starting trees: each is improved by fast rounds, and the search goes on from the best.
+    /// Further starting trees: each is improved by one fast round, and the search continues from the best ones.
     pub alternatives: Vec<Tree>,
-    /// How much time it may take.
+    /// Trade-off between computing time and thoroughness.
     pub effort: SearchEffort,
-    /// Decides the perturbations, together with `index`.
+    /// Seed of the perturbations, together with `index`.
     pub seed: u64,
-    /// Number of the starting tree or replicate.
+    /// Number of the starting tree or bootstrap replicate.
     pub index: u64,
-    /// Optimise lengths and model to the end; without, only the topology is what it will be.
+    /// Optimise branch lengths and model to convergence at the end. Otherwise only the topology is final.
     pub conclude: bool,
 }
 
@@ -58,7 +59,7 @@ impl Default for SearchOptions {
 }
 
 impl SearchOptions {
-    /// The options of a round as the user wants them.
+    /// The options of a round, with those set by the user.
     fn adapt(&self, round: &RoundOptions) -> RoundOptions {
         RoundOptions {
             radius: self.spr_radius.unwrap_or(round.radius),
@@ -71,36 +72,81 @@ impl SearchOptions {
     }
 }
 
-/// Nodes of a round whose subtrees are one step.
+/// Number of nodes whose subtrees are scanned in one step of a round.
 const NODES_PER_STEP: usize = 16;
 
-/// A search on its way. What it does is decided by its [`SearchState`] alone.
+/// A search in progress, which can be stopped and resumed between steps. All further steps are determined by its
+/// [`SearchState`], the data and the options.
 pub struct Search<'a> {
     evaluator: &'a mut Evaluator,
-    /// Those of the evaluator's genes.
+    /// The models of the evaluator's genes.
     models: &'a mut [Model],
-    /// The same genes as parsimony sees them.
+    /// The parsimony data of the same genes.
     data: &'a ParsimonyData,
     options: &'a SearchOptions,
     plan: Plan,
-    /// Of the tree as it is, during a round: made anew when they are missing.
+    /// Parsimony views of the current tree, during a round; computed if missing.
     views: Option<ParsimonyViews<'a>>,
 }
 
-/// Where rounds are after a step.
+/// State of a stage's rounds after a step.
 enum Advanced {
-    /// There is more to do.
+    /// The rounds continue.
     Rounds(Rounds),
-    /// They are over; the next have something to look at where this says.
+    /// The rounds have ended; the next rounds need to scan these subtrees.
     Over(Changed),
 }
 
-/// Searches from the evaluator's tree; the best tree found is in the evaluator afterwards, and its
-/// log-likelihood is returned. `models` are those of the evaluator's genes, and follow it; `data` are the
-/// same genes' as parsimony sees them.
+/// Searches for the maximum-likelihood tree from the evaluator's tree. Afterwards, the evaluator has the best
+/// tree found; its log-likelihood is returned. `models` must be the current models of the evaluator's genes and
+/// are updated together with it; `data` has the parsimony data of the same genes.
 ///
 /// # Errors
 /// The engine has failed.
+///
+/// # Examples
+///
+/// A fast search from a parsimony tree, under a single model for all columns:
+///
+/// ```
+/// use mlsearch::alignment::read_alignment;
+/// use mlsearch::alphabet::DataType;
+/// use mlsearch::likelihood::engine::GeneData;
+/// use mlsearch::likelihood::select::make_engine;
+/// use mlsearch::likelihood::{BrlenLinkage, EngineOptions, Evaluator};
+/// use mlsearch::model::Model;
+/// use mlsearch::observer::Silent;
+/// use mlsearch::parsimony::ParsimonyData;
+/// use mlsearch::partition::{Partition, build_patterns, count_freqs, whole_alignment};
+/// use mlsearch::rng::Purpose;
+/// use mlsearch::search::{SearchEffort, SearchOptions, parsimony_start, search};
+/// use std::path::Path;
+///
+/// let alignment = read_alignment(Path::new("datasets/primates.phy"))?;
+/// let definition = whole_alignment(alignment.num_sites(), "HKY+F").swap_remove(0);
+/// let patterns = build_patterns(&alignment, &definition, DataType::Dna).unwrap();
+/// let mut model = Model::parse(&definition.model).unwrap();
+/// count_freqs(&mut model, &patterns);
+/// let (name, sites) = (definition.name, definition.sites);
+/// let partitions = [Partition { name, model: model.clone(), patterns, sites }];
+/// let data = ParsimonyData::of_partitions(alignment.num_taxa(), &partitions);
+/// let tree = parsimony_start(&data, 1, Purpose::ParsimonyTree, 0);
+///
+/// let patterns = &partitions[0].patterns;
+/// let gene = GeneData::new(patterns, &model);
+/// let engine_options = EngineOptions { threads: 1, ..EngineOptions::default() };
+/// let engine = make_engine(std::slice::from_ref(&gene), &engine_options)?;
+/// let genes = vec![(&gene, &patterns.tip_taxa[..], model.clone())];
+/// let mut evaluator = Evaluator::new(tree, genes, BrlenLinkage::Linked, engine);
+/// let before = evaluator.log_likelihood()?;
+///
+/// let mut models = [model];
+/// let options = SearchOptions { effort: SearchEffort::Fast, ..SearchOptions::default() };
+/// let lnl = search(&mut evaluator, &mut models, &data, &options, &mut Silent)?;
+/// println!("log-likelihood: {lnl:.2}, model: {}", models[0]);
+/// assert!(lnl > before);
+/// # Ok::<(), mlsearch::error::Error>(())
+/// ```
 pub fn search(
     evaluator: &mut Evaluator,
     models: &mut [Model],
@@ -134,8 +180,7 @@ impl<'a> Search<'a> {
         Search { evaluator, models, data, options, plan, views: None }
     }
 
-    /// Goes on from where a search with the same data and options was, in another evaluator or with another
-    /// engine.
+    /// Continues a search with the same data and options from its state, in any evaluator and with any engine.
     pub fn resume(
         evaluator: &'a mut Evaluator,
         models: &'a mut [Model],
@@ -148,7 +193,7 @@ impl<'a> Search<'a> {
         Search { evaluator, models, data, options, plan: state.plan, views: None }
     }
 
-    /// What the search knows.
+    /// The state of the search, from which it can be [resumed](Search::resume).
     pub fn state(&self) -> SearchState {
         SearchState {
             snapshot: Arc::new(self.evaluator.snapshot()),
@@ -157,12 +202,12 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// True if the best tree is in the evaluator.
+    /// True if the search has ended; the evaluator then has the best tree.
     pub fn is_done(&self) -> bool {
         self.plan.stage == Stage::Done
     }
 
-    /// Does the next step: some subtrees of a round, a perturbation, or an optimisation.
+    /// Carries out the next step: some subtrees of a round, a perturbation, or an optimisation.
     ///
     /// # Errors
     /// The engine has failed. The search can be [resumed](Search::resume) from the state before the step.
@@ -198,7 +243,7 @@ impl<'a> Search<'a> {
                 Stage::Fast(number)
             }
             Stage::Model => {
-                // The parameters of the best tree were those of the first starting tree.
+                // The parameters were optimised on the first starting tree.
                 self.restore(0);
                 self.phase("lengths and model", self.share(SearchPhase::Model), observer);
                 self.optimize(self.fast_epsilon(), observer)?;
@@ -249,7 +294,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// One fast round from a starting tree begins.
+    /// Begins one fast round from a starting tree.
     fn begin_screening(&mut self, number: usize, observer: &mut dyn Observer) -> Result<()> {
         let count = self.options.alternatives.len() + 1;
         let name = among("fast SPR", "start", number, count);
@@ -269,7 +314,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Rounds from one of the trees that are left begin.
+    /// Begins rounds from one of the trees that are still considered.
     fn begin_rounds(
         &mut self,
         number: usize,
@@ -288,7 +333,7 @@ impl<'a> Search<'a> {
         self.plan.rounds = Some(rounds);
     }
 
-    /// A stage's rounds are over; the next has something to look at where `changed` says.
+    /// Ends the rounds of a stage. `changed` marks the subtrees that the next rounds need to scan.
     fn end_rounds(&mut self, changed: Changed) -> Result<()> {
         let kept = self.options.effort.schedule().kept;
         self.plan.stage = match self.plan.stage {
@@ -330,7 +375,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// The next perturbation; false if there are to be no more.
+    /// Carries out the next perturbation; returns false if it was the last.
     fn perturb(&mut self, observer: &mut dyn Observer) -> Result<bool> {
         let num_taxa = self.evaluator.tree().num_tips();
         let limit = self.options.effort.schedule().perturbations_in_vain(num_taxa);
@@ -358,7 +403,7 @@ impl<'a> Search<'a> {
             let phase = name.to_string();
             observer.event(&Event::Progress { phase, round: *number, lnl });
         }
-        // If nothing better is found from here on.
+        // The total number of perturbations if none of the following is successful.
         let all = (*number + limit - *failures) as f64;
         observer.advance(self.plan.meter.at(*number as f64 / all));
         let goes_on = *failures < limit;
@@ -370,7 +415,7 @@ impl<'a> Search<'a> {
         Ok(goes_on)
     }
 
-    /// Rounds of the evaluator's tree, in which everything is to be looked at.
+    /// Rounds over the evaluator's tree that begin with all subtrees.
     fn rounds(&self, name: String, options: &RoundOptions, epsilon: f64) -> Rounds {
         Rounds {
             name,
@@ -384,7 +429,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Goes on with rounds.
+    /// Continues rounds by one step.
     fn go_on(&mut self, mut rounds: Rounds, observer: &mut dyn Observer) -> Result<Advanced> {
         let mut round = match rounds.round.take() {
             Some(round) => round,
@@ -426,7 +471,7 @@ impl<'a> Search<'a> {
         Ok(Advanced::Rounds(rounds))
     }
 
-    /// A phase begins, which usually takes this share of the search's time.
+    /// Reports the beginning of a phase, which usually takes this share of the search's time.
     fn phase(&mut self, name: &str, share: f64, observer: &mut dyn Observer) {
         self.plan.meter.begin(share);
         observer.event(&Event::Phase { name: name.to_string() });
@@ -445,7 +490,7 @@ impl<'a> Search<'a> {
         at::FAST_EPSILON.max(self.epsilon())
     }
 
-    /// Three taxa have only one tree: nothing can be moved.
+    /// False for three taxa, for which there is only one topology.
     fn can_move(&self) -> bool {
         self.evaluator.tree().num_tips() > 3
     }
@@ -462,7 +507,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// The last optimisation: to where an evaluation of the tree ends, or higher.
+    /// The final optimisation, to the log-likelihood that an evaluation of the tree reaches, or higher.
     fn conclude(&mut self, observer: &mut dyn Observer) -> Result<()> {
         let options = self.optimize_options(self.options.lnl_epsilon.unwrap_or(at::LAST_EPSILON));
         let initial = &self.plan.initial;
@@ -476,7 +521,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// `fast SPR, start 2 of 4`; only the name if there is but one. Counted from 0.
+/// For example `fast SPR, start 2 of 4`; only the name if there is a single one. `number` is counted from 0.
 fn among(name: &str, noun: &str, number: usize, count: usize) -> String {
     match count {
         1 => name.to_string(),

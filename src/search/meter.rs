@@ -1,17 +1,17 @@
-//! How far a search is: its phases, weighted by the share of the time that they usually take. For the
-//! display alone; nothing depends on it.
+//! Progress of a search: its phases, weighted by their usual share of the time. It is only displayed; no result
+//! depends on it.
 
 use super::schedule::Shares;
 use crate::observer::Advance;
 
-/// Follows a search through its phases.
+/// Keeps track of a search's phases.
 #[derive(Debug, Clone)]
 pub(super) struct Meter {
-    /// Shares of all phases that this search has.
+    /// Sum of the shares of all phases.
     total: f64,
-    /// Shares of the phases that are over.
+    /// Sum of the shares of the completed phases.
     over: f64,
-    /// Share of the present one.
+    /// Share of the present phase.
     present: f64,
 }
 
@@ -20,26 +20,26 @@ impl Meter {
         Meter { total: shares.total(), over: 0.0, present: 0.0 }
     }
 
-    /// The next phase begins, which takes this share.
+    /// Begins the next phase, with this share.
     pub(super) fn begin(&mut self, share: f64) {
         self.over += self.present;
         self.present = share;
     }
 
-    /// The search is so far, with this part of the present phase done.
+    /// Progress of the search when this part (0 to 1) of the present phase is completed.
     pub(super) fn at(&self, part: f64) -> Advance {
         let whole = (self.over + self.present * part) / self.total;
         Advance { phase: Some(part), whole: Some(whole.min(1.0)), pieces: None }
     }
 
-    /// The same at the beginning of a phase that cannot tell how far it is.
+    /// Progress at the beginning of a phase whose own progress is unknown.
     pub(super) fn at_start(&self) -> Advance {
         Advance { phase: None, ..self.at(0.0) }
     }
 }
 
-/// Part of a phase of rounds that is done in the middle of one of them: as a rule each round takes
-/// less than half of the time of the one before.
+/// Completed part of a phase of rounds, from the number of the present round (from 1) and the completed part of
+/// that round: usually each round takes less than half of the time of the previous one.
 pub(super) fn part_of_rounds(number: usize, part: f64) -> f64 {
     const LEFT_BY_A_ROUND: f64 = 0.4;
     let before = (1..number).fold(1.0, |left, _| left * LEFT_BY_A_ROUND);

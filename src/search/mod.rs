@@ -1,6 +1,6 @@
 //! Tree search: from starting trees to a maximum-likelihood tree.
 //!
-//! Nothing here prints, writes a file or knows which device computes likelihoods.
+//! This module neither prints nor writes files, and does not depend on the engine that computes likelihoods.
 
 mod hill_climb;
 mod meter;

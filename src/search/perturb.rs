@@ -1,8 +1,8 @@
-//! Escape from a local optimum: a few random moves near one place, then hill climbing around it; the
-//! result is kept if it is better, else everything is as before.
+//! Perturbations, to escape from local optima: a few random SPR moves near one edge, then hill climbing around
+//! it; the result is kept if its likelihood is higher, otherwise the tree is restored.
 //!
-//! Iterated local search, as IQ-TREE does it with random NNIs all over the tree; keeping the moves
-//! together keeps what has to be scanned again small.
+//! This is iterated local search, as in IQ-TREE, which makes random NNI moves all over the tree; with moves
+//! close to each other, fewer subtrees have to be scanned again.
 
 use super::schedule::{self as at, RoundOptions};
 use super::spr::{Changed, spr_round};
@@ -13,7 +13,7 @@ use crate::tree::{EdgeId, NodeId, Tree};
 use rand::RngExt;
 
 /// Perturbs the evaluator's tree, whose log-likelihood is `best`, and climbs from there. Returns the
-/// log-likelihood that was reached if it is better; otherwise the tree is as before.
+/// log-likelihood if it is higher than `best`; otherwise restores the tree and returns `None`.
 ///
 /// # Errors
 /// The engine has failed.
@@ -34,7 +34,8 @@ pub(super) fn perturb(
     Ok(None)
 }
 
-/// Moves a few subtrees near a random place to random places near them.
+/// Regrafts a few random subtrees near a random edge at random positions near them. Returns the subtrees that
+/// have to be scanned.
 fn shake(evaluator: &mut Evaluator, rng: &mut Rng) -> Changed {
     let mut changed = Changed::none(evaluator.tree());
     let centre = EdgeId(rng.random_range(0..evaluator.tree().num_edges() as u32));
@@ -62,8 +63,8 @@ fn shake(evaluator: &mut Evaluator, rng: &mut Rng) -> Changed {
     changed
 }
 
-/// Edges of the rest of the tree within `radius` of the place a subtree hangs at, the two edges that
-/// meet there excluded.
+/// Edges of the rest of the tree within `radius` of a subtree's attachment node, without the two edges that
+/// meet there.
 fn places_within(tree: &Tree, attach: NodeId, pendant: EdgeId, radius: usize) -> Vec<EdgeId> {
     let mut edges = Vec::new();
     for (node, edge) in tree.other_links(attach, pendant) {
@@ -80,7 +81,7 @@ fn places_within(tree: &Tree, attach: NodeId, pendant: EdgeId, radius: usize) ->
     edges
 }
 
-/// Hill climbing from a perturbed tree, only where it has changed.
+/// Hill climbing from a perturbed tree, restricted to subtrees near its changes. Returns the log-likelihood.
 fn settle(
     evaluator: &mut Evaluator,
     data: &ParsimonyData,

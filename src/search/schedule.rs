@@ -1,53 +1,55 @@
-//! All heuristic constants of the search in one table, each with its source.
+//! The heuristic constants of the search, each with the reason for its value.
 //!
 //! "Measured" means: medians of the final log-likelihood and of the time over 3 to 8 seeds on 59, 101, 150,
 //! 218 and 354 taxa.
 //!
 //! | constant | value | why |
 //! |---|---|---|
-//! | [`START_EPSILON`] | 10 | RAxML 8 and RAxML-NG start as loosely |
-//! | [`FAST`] | places 6 | of the moves accepted with 38 to 97 places scored per subtree (means on 218, 101, 354 taxa), 93 to 99 % were among the 6 places that cost the fewest changes |
+//! | [`START_EPSILON`] | 10 | the same order as in RAxML 8 and RAxML-NG |
+//! | [`FAST`] | places 6 | of the moves accepted when 38 to 97 positions per subtree were scored (means on 218, 101, 354 taxa), 93 to 99 % were among the 6 positions with the lowest parsimony cost |
 //! | [`WIDE`], [`THOROUGH`] | places 12, 16, tried 5, 10 | measured: 10, 12 and 3, 5 end 2.8 log units lower on 140 proteins |
-//! | [`FAST`] | tried 2 | of the moves accepted, 97 % were the first or second of the ranking |
+//! | [`FAST`] | tried 2 | of the accepted moves, 97 % were the first or second of the ranking |
 //! | [`FAST`], [`WIDE`], [`THOROUGH`] | floor 10, 30, 30 | measured on 101 taxa: 15 and 20 in wide and thorough rounds end 0.5 log units lower |
-//! | [`FAST`], [`WIDE`], [`THOROUGH`] | near_miss 1 | 34 of 44 moves that needed more than the three branches were this near |
+//! | [`FAST`], [`WIDE`], [`THOROUGH`] | near_miss 1 | after optimising the three branches, 34 of 44 moves that needed further branches optimised were this close |
 //! | [`WIDE`] | radius 20 | measured: radius 10 alone misses optima 10 to 20 log units better |
-//! | [`RoundOptions::within`] | 40 | measured: 100 finds nothing more |
+//! | [`RoundOptions::within`] | 40 | measured: 100 finds no further moves |
 //! | [`FAST_EPSILON`] | 1 | a round that gains less ends its phase |
-//! | [`NEAR_MISS_RADIUS`] | 2 | measured: without, moves of large subtrees are missed |
-//! | [`MOVED_RADIUS`] | 1 | measured on 101 taxa: 2 takes longer, to the same likelihood |
-//! | [`ACCEPT_GAIN`] | 0.01 | RAxML 8's threshold for going on with a cycle; ties are never accepted |
-//! | [`SAME`] | 0.05 | on 354 taxa 15 000 of 16 000 verified positions were ties across branches of no length |
-//! | [`CHANGE_RADIUS`] | 4 | measured: later rounds take half the time, to the same likelihood |
+//! | [`NEAR_MISS_RADIUS`] | 2 | measured: with a radius of 0, moves of large subtrees are missed |
+//! | [`MOVED_RADIUS`] | 1 | measured on 101 taxa: 2 takes longer, with the same likelihood |
+//! | [`ACCEPT_GAIN`] | 0.01 | the threshold of RAxML 8 for continuing a cycle; ties are never accepted |
+//! | [`SAME`] | 0.05 | on 354 taxa, 15 000 of 16 000 verified positions were ties across branches of length 0 |
+//! | [`CHANGE_RADIUS`] | 4 | measured: later rounds take half the time, with the same likelihood |
 //! | [`SearchEffort::schedule`] | | measured: fast searches end 0.6 to 22 log units below those of the default |
 //! | [`PERTURBATION_MOVES`], [`SHAKE_RADIUS`] | 3, 4 | measured: perturbations bring up to 0.6 log units in the median, for 8 to 30 % of the time |
 //! | [`FINAL_EPSILON`] | 0.1 | RAxML-NG's final epsilon |
 //! | [`LAST_EPSILON`] | 0.001 | measured: 0.1 leaves 0.08, 0.01 leaves 0.03 log units on the 12 primates |
 
-/// How far a round looks and how carefully.
+/// Range and thoroughness of an SPR round. Differences of log-likelihoods are relative to the present tree (log
+/// units).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RoundOptions {
-    /// Most edges between pruning and regrafting place.
+    /// Maximum number of edges between pruning and regraft position.
     pub radius: usize,
-    /// Most positions per pruned subtree that are scored: those that cost the fewest changes.
+    /// Maximum number of scored positions per pruned subtree: those with the lowest parsimony cost.
     pub places: usize,
-    /// Most positions per pruned subtree that are tried.
+    /// Maximum number of tried positions per pruned subtree.
     pub tried: usize,
-    /// Only positions whose lazy score is at most this far below the present likelihood are.
+    /// Only positions with scores (without optimisation) at most this far below the tree's log-likelihood are
+    /// tried.
     pub within: f64,
-    /// A position that is this far below when its pendant branch was optimised is given up.
+    /// A trial ends if the log-likelihood is this far below the tree's after the pendant branch was optimised.
     pub floor: f64,
-    /// A tried position further below than this is given up, too; nearer ones get the branches around both
-    /// places optimised.
+    /// A tried position that is this far below the tree's log-likelihood is rejected; for closer ones, branches
+    /// around the old and new position are optimised as well.
     pub near_miss: f64,
 }
 
-/// Log-likelihood epsilon of the first optimisation of lengths and parameters.
+/// Epsilon (log units) of the initial optimisation of branch lengths and parameters.
 pub const START_EPSILON: f64 = 10.0;
-/// First rounds of every starting tree.
+/// First rounds, from each starting tree.
 pub const FAST: RoundOptions =
     RoundOptions { radius: 15, places: 6, tried: 2, within: 40.0, floor: 10.0, near_miss: 1.0 };
-/// Rounds of the best trees, farther out.
+/// Rounds from the best trees with a larger radius.
 pub const WIDE: RoundOptions =
     RoundOptions { radius: 20, places: 12, tried: 5, within: 40.0, floor: 30.0, near_miss: 1.0 };
 /// Rounds after a perturbation.
@@ -56,61 +58,64 @@ pub const NEARBY: RoundOptions =
 /// Last rounds.
 pub const THOROUGH: RoundOptions =
     RoundOptions { radius: 15, places: 16, tried: 10, within: 40.0, floor: 30.0, near_miss: 1.0 };
-/// Fast and wide rounds end when one gains less.
+/// Fast and wide rounds end after one that gains less than this (log units).
 pub const FAST_EPSILON: f64 = 1.0;
-/// Edges within so many edges of the new and the old place get optimised after a near miss.
+/// Radius (edges) around the new and the old position within which branches are optimised after a near miss.
 pub const NEAR_MISS_RADIUS: usize = 2;
-/// The same after a move that gains something with the branches of its own place alone.
+/// The same for a move that improves the likelihood with the branches at its position alone.
 pub const MOVED_RADIUS: usize = 1;
-/// A move must gain more than this, after the branches around it were optimised.
+/// Minimum gain (log units) of a move after optimisation of the branches around it.
 pub const ACCEPT_GAIN: f64 = 0.01;
-/// A tried position that is no further below than this is taken for the same tree, up to branches of no
-/// length.
+/// A tried position at most this far (log units) below the present tree is regarded as the same tree up to
+/// branches of length 0.
 pub const SAME: f64 = 0.05;
-/// After a move, subtrees at nodes within so many edges of its two places are scanned again.
+/// After a move, subtrees at nodes within this number of edges of its two positions are scanned again.
 pub const CHANGE_RADIUS: usize = 4;
-/// Random moves per perturbation, all near one place.
+/// Number of random moves per perturbation, all near one edge.
 pub const PERTURBATION_MOVES: usize = 3;
-/// Most edges from the place of a perturbation to a subtree it moves, and by which it moves it.
+/// Maximum number of edges from the centre of a perturbation to a moved subtree, and between the old and the new
+/// position of the subtree.
 pub const SHAKE_RADIUS: usize = 4;
-/// Thorough rounds end when one gains less.
+/// The last rounds end after one that gains less than this (log units); a perturbation must gain more.
 pub const FINAL_EPSILON: f64 = 0.1;
-/// The last optimisation of lengths and parameters ends when a round of it gains less.
+/// The final optimisation of branch lengths and parameters ends after a round that gains less than this (log
+/// units).
 pub const LAST_EPSILON: f64 = 0.001;
 /// Newton tolerance (log units per branch) during verification.
 pub const VERIFY_TOLERANCE: f64 = 1e-2;
 /// Newton tolerance (log units per branch) between rounds.
 pub const ROUND_TOLERANCE: f64 = 1e-3;
 
-/// How much time a search may take.
+/// Trade-off between computing time and thoroughness of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SearchEffort {
-    /// One starting tree, no perturbations.
+    /// One starting tree, and no perturbations.
     Fast,
-    /// The best of a few starting trees, some perturbations.
+    /// Several starting trees, and some perturbations.
     #[default]
     Normal,
-    /// More of both.
+    /// More starting trees and perturbations.
     Thorough,
 }
 
-/// How a search goes on from its starting trees.
+/// Numbers of starting trees and perturbations of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Schedule {
-    /// Parsimony trees that a run makes where its user names no starting trees.
+    /// Number of parsimony starting trees of a run, unless the user gives starting trees.
     pub starts: usize,
-    /// Of all starting trees, so many go on after one fast round.
+    /// Number of trees, the best ones, that are kept after one fast round from each starting tree.
     pub kept: usize,
-    /// One perturbation in vain for so many taxa ends them: each covers a neighbourhood.
+    /// Number of taxa divided by this is the number of unsuccessful perturbations in succession that ends the
+    /// perturbations.
     pub taxa_per_perturbation: usize,
-    /// Fewest and most such perturbations.
+    /// Lower and upper bound of this number of perturbations.
     pub perturbations: [usize; 2],
-    /// Thorough rounds at the end.
+    /// True if the search ends with thorough rounds.
     pub thorough: bool,
 }
 
 impl SearchEffort {
-    /// What it means.
+    /// The schedule of a search with this effort.
     pub fn schedule(self) -> Schedule {
         let normal = Schedule {
             starts: 4,
@@ -138,43 +143,43 @@ impl SearchEffort {
 /// The phases of a search, in their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SearchPhase {
-    /// First optimisation of lengths and model.
+    /// Initial optimisation of branch lengths and model.
     Start,
-    /// One fast round from every starting tree.
+    /// One fast round from each starting tree.
     Screen,
-    /// Fast rounds from the best of them.
+    /// Further fast rounds from the best trees.
     Fast,
-    /// Lengths and model of the best.
+    /// Optimisation of branch lengths and model on the best tree.
     Model,
     /// Wide rounds from the best trees.
     Wide,
     /// Perturbations.
     Perturb,
-    /// Last rounds, with the optimisation before them.
+    /// Last rounds, and the optimisation before them.
     Last,
-    /// Last optimisation of lengths and model.
+    /// Final optimisation of branch lengths and model.
     End,
 }
 
-/// Share of a search's time (percent) that each [`SearchPhase`] usually takes, for the display of
-/// progress: means over 13 alignments of 12 to 500 taxa, which hardly differ in it.
+/// Usual share (percent) of each [`SearchPhase`] in the time of a search, for the display of
+/// progress: means over 13 alignments of 12 to 500 taxa, between which the shares differ little.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shares(pub [f64; 8]);
 
 impl Shares {
-    /// That of a phase.
+    /// The share of a phase.
     pub fn of(&self, phase: SearchPhase) -> f64 {
         self.0[phase as usize]
     }
 
-    /// All of them.
+    /// The sum of all shares.
     pub fn total(&self) -> f64 {
         self.0.iter().sum()
     }
 }
 
 impl SearchEffort {
-    /// How its time is spent.
+    /// The shares of the phases of a search with this effort.
     pub fn shares(self) -> Shares {
         match self {
             SearchEffort::Fast => Shares([17.0, 16.0, 12.0, 5.0, 35.0, 0.0, 0.0, 15.0]),
@@ -185,7 +190,8 @@ impl SearchEffort {
 }
 
 impl Schedule {
-    /// Perturbations without success after which a search of so many taxa goes on.
+    /// Number of unsuccessful perturbations in succession that ends the perturbations of a search with `num_taxa`
+    /// taxa.
     pub fn perturbations_in_vain(&self, num_taxa: usize) -> usize {
         let [least, most] = self.perturbations;
         (num_taxa / self.taxa_per_perturbation).clamp(least, most)

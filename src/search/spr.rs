@@ -1,4 +1,4 @@
-//! One round of subtree pruning and regrafting over the whole tree.
+//! Rounds of subtree pruning and regrafting (SPR) over the whole tree.
 
 use super::schedule::{
     ACCEPT_GAIN, CHANGE_RADIUS, MOVED_RADIUS, NEAR_MISS_RADIUS, RoundOptions, SAME,
@@ -8,45 +8,45 @@ use crate::likelihood::{Evaluator, Result};
 use crate::parsimony::{ParsimonyData, ParsimonyViews};
 use crate::tree::{EdgeId, NodeId, Tree};
 
-/// What a round did.
+/// Result and statistics of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct RoundResult {
-    /// Log-likelihood after it.
+    /// Log-likelihood of the tree.
     pub lnl: f64,
-    /// Moves made.
+    /// Number of accepted moves.
     pub accepted: usize,
-    /// Positions scored.
+    /// Number of scored positions.
     pub scored: usize,
-    /// Positions whose three branches were optimised.
+    /// Number of positions whose three branches were optimised.
     pub tried: usize,
-    /// Positions at which the branches around were optimised, too.
+    /// Number of positions for which surrounding branches were optimised as well.
     pub verified: usize,
 }
 
-/// Nodes near which something has changed since the subtrees at them were last scanned. A subtree far
-/// from any change would only be found to be in its best place again.
+/// Inner nodes whose subtrees have to be scanned, because the tree has changed near them since their last scan.
+/// For subtrees far from any change, the present position would be found to be the best again.
 #[derive(Debug, Clone)]
 pub struct Changed {
     nodes: Vec<bool>,
 }
 
 impl Changed {
-    /// Everything is to be scanned.
+    /// All subtrees have to be scanned.
     pub fn all(tree: &Tree) -> Self {
         Changed { nodes: vec![true; tree.num_nodes()] }
     }
 
-    /// Nothing is to be scanned.
+    /// No subtrees have to be scanned.
     pub fn none(tree: &Tree) -> Self {
         Changed { nodes: vec![false; tree.num_nodes()] }
     }
 
-    /// True if nothing is left to be scanned.
+    /// True if no subtree has to be scanned.
     pub fn is_empty(&self) -> bool {
         !self.nodes.contains(&true)
     }
 
-    /// Marks the nodes within [`CHANGE_RADIUS`] edges of a place.
+    /// Marks the nodes within [`CHANGE_RADIUS`] edges of the edge `place`.
     pub fn mark_around(&mut self, tree: &Tree, place: EdgeId) {
         for end in tree.ends(place) {
             let mut stack = vec![(end, place, 0)];
@@ -64,17 +64,16 @@ impl Changed {
     }
 }
 
-/// A round on its way: which subtrees come next. Every subtree at a changed node is pruned once (both
-/// sides of every edge), and moved if one of the places tried is better; what is moved counts as changed
-/// again.
+/// A round in progress. Each subtree at a changed node is pruned once (both sides of each edge), and moved if
+/// the likelihood at one of the tried positions is higher; nodes near a move are marked as changed again.
 #[derive(Debug, Clone)]
 pub(super) struct Round {
-    /// Inner nodes of the tree that the round began with; neighbouring subtrees follow each other, so that
-    /// few CLVs turn between two prunes.
+    /// Inner nodes of the tree at the beginning of the round, in depth-first order, so that few CLVs change
+    /// direction between successive prunes.
     order: Vec<NodeId>,
-    /// How many of them are done.
+    /// Number of completed nodes.
     done: usize,
-    /// What was done so far.
+    /// Result so far.
     pub result: RoundResult,
 }
 
@@ -89,18 +88,18 @@ impl Round {
         Ok(Round { order, done: 0, result: RoundResult { lnl, ..RoundResult::default() } })
     }
 
-    /// True if nothing is left to be done.
+    /// True if the round is completed.
     pub(super) fn is_over(&self) -> bool {
         self.done == self.order.len()
     }
 
-    /// The part of the round that is done.
+    /// The completed part of the round, from 0 to 1.
     pub(super) fn part(&self) -> f64 {
         self.done as f64 / self.order.len() as f64
     }
 
-    /// Goes on with the subtrees at the next changed node, if there is one. `views` are of the evaluator's
-    /// tree as it is, and follow it.
+    /// Scans the subtrees at the next changed node, if there is one. `views` must be those of the evaluator's
+    /// current tree and are updated together with it.
     ///
     /// # Errors
     /// The engine has failed.
@@ -124,7 +123,7 @@ impl Round {
             *slot = edge;
         }
         for pendant in pendants {
-            // An accepted move may have taken this edge away from the node.
+            // An accepted move may have detached this edge from the node.
             if scan.evaluator.tree().links(attach).any(|(_, edge)| edge == pendant) {
                 scan.prune(attach, pendant)?;
             }
@@ -133,7 +132,8 @@ impl Round {
     }
 }
 
-/// A whole round: every subtree at a changed node is pruned once. `data` are the evaluator's genes as parsimony sees them.
+/// A whole round: each subtree at a changed node is pruned once. `data` has the parsimony data of the evaluator's
+/// genes.
 ///
 /// # Errors
 /// The engine has failed.
@@ -151,7 +151,7 @@ pub fn spr_round(
     Ok(round.result)
 }
 
-/// The subtrees at one node.
+/// The scan of the subtrees at one node.
 struct Scan<'a, 'd> {
     evaluator: &'a mut Evaluator,
     views: &'a mut ParsimonyViews<'d>,
@@ -161,9 +161,9 @@ struct Scan<'a, 'd> {
 }
 
 impl Scan<'_, '_> {
-    /// Scores the places that parsimony likes best for a subtree as one batch, tries the best of them by
-    /// optimising the branches that meet there, and makes the first move of the ranking that gains
-    /// enough, if need be with the branches around both places optimised.
+    /// Scores the regraft positions of a subtree with the lowest parsimony cost as one batch, tries the best of
+    /// them by optimising the three branches that meet there, and makes the first move of the ranking that gains
+    /// enough after optimisation of the branches around its old and new position.
     fn prune(&mut self, attach: NodeId, pendant: EdgeId) -> Result<()> {
         let options = self.options;
         let tree = self.evaluator.tree();
@@ -180,7 +180,7 @@ impl Scan<'_, '_> {
         self.result.scored += scores.len();
         let mut ranking: Vec<usize> =
             (0..scores.len()).filter(|&i| scores[i] > before - options.within).collect();
-        // Equal scores are one place as far as the genes can tell: one of them is enough.
+        // Positions with equal scores are equivalent for all genes; one of them suffices.
         ranking.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
         ranking.dedup_by(|a, b| scores[*a] == scores[*b]);
         for best in ranking.into_iter().take(options.tried) {
@@ -214,7 +214,7 @@ impl Scan<'_, '_> {
 }
 
 fn inner_nodes_depth_first(tree: &Tree) -> Vec<NodeId> {
-    let (first, edge) = tree.links(NodeId(0)).next().expect("a tree that is searched has edges");
+    let (first, edge) = tree.links(NodeId(0)).next().expect("the tree has edges");
     let order = tree.preorder(first, edge);
     order.into_iter().map(|(node, _)| node).filter(|&node| !tree.is_tip(node)).collect()
 }

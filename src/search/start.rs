@@ -7,8 +7,8 @@ use crate::tree::Tree;
 /// Radius of the parsimony SPR that follows stepwise addition, as in RAxML 8.
 const PARSIMONY_RADIUS: usize = 20;
 
-/// A randomised stepwise-addition parsimony tree, improved by parsimony SPR, with branch lengths from
-/// the number of changes. The stream (`seed`, `purpose`, `index`) decides everything random.
+/// A parsimony tree made by randomised stepwise addition and parsimony SPR, with branch lengths from the numbers of
+/// changes. `seed`, `purpose` and `index` determine the stream of random numbers, and thus the tree.
 pub fn parsimony_start(data: &ParsimonyData, seed: u64, purpose: Purpose, index: u64) -> Tree {
     let mut rng = stream(seed, purpose, index);
     let mut tree = stepwise_addition(data, &mut rng);

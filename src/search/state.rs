@@ -1,7 +1,7 @@
-//! [`SearchState`]: what a search knows between two steps, as one plain value.
+//! [`SearchState`]: the state of a search between two steps, as a plain value.
 //!
-//! Together with the data and the [`SearchOptions`](super::SearchOptions) it decides all that follows: a
-//! search that goes on from it, in whatever evaluator, ends with the same bits.
+//! Together with the data and the [`SearchOptions`](super::SearchOptions) it determines all further steps: a
+//! search that is resumed from it, in any evaluator, gives the same bits.
 
 use super::meter::Meter;
 use super::schedule::RoundOptions;
@@ -11,94 +11,95 @@ use crate::model::Model;
 use crate::rng::Rng;
 use std::sync::Arc;
 
-/// A search between two steps.
+/// State of a search between two steps.
 #[derive(Debug, Clone)]
 pub struct SearchState {
-    /// The evaluator's tree with its lengths.
+    /// The evaluator's tree with its branch lengths.
     pub(super) snapshot: Arc<Snapshot>,
     /// Models with their parameters.
     pub(super) models: Vec<Model>,
-    /// How it goes on.
+    /// The current stage, and what its further steps need.
     pub(super) plan: Plan,
 }
 
-/// How a search goes on from the tree and models that it has.
+/// The state of a search apart from the present tree and models.
 #[derive(Debug, Clone)]
 pub(super) struct Plan {
     pub(super) stage: Stage,
-    /// The rounds of the stage, while they last.
+    /// The rounds of the stage, until they end.
     pub(super) rounds: Option<Rounds>,
-    /// Where the search from each starting tree that is still considered stands.
+    /// Results of the searches from those starting trees that are still considered.
     pub(super) ends: Vec<End>,
     pub(super) perturbing: Option<Perturbing>,
-    /// The models that the search began with.
+    /// The models with which the search began.
     pub(super) initial: Vec<Model>,
     pub(super) meter: Meter,
 }
 
-/// What a search does next, in this order. Numbers are those of starting trees, or of what is left of them.
+/// The stages of a search, in this order. Their numbers are those of the starting trees or, later, of the trees
+/// that are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// First optimisation of lengths and model.
+    /// Initial optimisation of branch lengths and model.
     Start,
     /// One fast round from a starting tree.
     Screen(usize),
-    /// Fast rounds from one of the best.
+    /// Further fast rounds from one of the best trees.
     Fast(usize),
-    /// Lengths and model of the best.
+    /// Optimisation of branch lengths and model on the best tree.
     Model,
-    /// Wide rounds from one of the best.
+    /// Wide rounds from one of the best trees.
     Wide(usize),
-    /// Perturbations, one by one.
+    /// Perturbations, one after the other.
     Perturb,
-    /// Lengths of their own for all genes.
+    /// Change to unlinked branch lengths, if requested.
     Unlink,
-    /// Lengths and model before the last rounds.
+    /// Optimisation of branch lengths and model before the last rounds.
     BeforeLast,
     /// Last rounds.
     Last,
-    /// Last optimisation of lengths and model.
+    /// Final optimisation of branch lengths and model.
     End,
-    /// Nothing.
+    /// The search has ended.
     Done,
 }
 
-/// Rounds on their way.
+/// Rounds in progress.
 #[derive(Debug, Clone)]
 pub(super) struct Rounds {
-    /// As the user reads it.
+    /// Name of the phase, as shown to users.
     pub(super) name: String,
     pub(super) options: RoundOptions,
-    /// They end when one gains less.
+    /// The rounds end after one that gains less than this (log units).
     pub(super) epsilon: f64,
-    /// True if there is only one.
+    /// True if there is only one round.
     pub(super) only_one: bool,
-    /// Number of the present one, from 1.
+    /// Number of the present round, from 1.
     pub(super) number: usize,
-    /// Log-likelihood before it.
+    /// Log-likelihood before the present round.
     pub(super) before: f64,
     pub(super) changed: Changed,
     pub(super) round: Option<Round>,
 }
 
-/// Perturbations on their way.
+/// Perturbations in progress.
 #[derive(Debug, Clone)]
 pub(super) struct Perturbing {
     pub(super) rng: Rng,
-    /// Attempts so far.
+    /// Number of perturbations so far.
     pub(super) number: usize,
-    /// Attempts in vain since the last success.
+    /// Number of unsuccessful perturbations since the last successful one.
     pub(super) failures: usize,
     /// Log-likelihood of the tree.
     pub(super) best: f64,
 }
 
-/// Where the search from one starting tree stands.
+/// Result so far of the search from one starting tree.
 #[derive(Debug, Clone)]
 pub(super) struct End {
     pub(super) lnl: f64,
     pub(super) snapshot: Arc<Snapshot>,
-    /// Where the next round has something to look at.
+    /// The subtrees that the next round has to scan.
     pub(super) changed: Changed,
 }
 
@@ -109,19 +110,19 @@ impl End {
     }
 }
 
-/// The best `count`, best first; of equal ones those that come first.
+/// Keeps the best `count` results, in descending order of log-likelihood; of equal ones, the earlier come first.
 pub(super) fn keep_best(ends: &mut Vec<End>, count: usize) {
     ends.sort_by(|a, b| b.lnl.total_cmp(&a.lnl));
     ends.truncate(count);
 }
 
 impl SearchState {
-    /// The tree with its lengths that the search has reached, to go on from in another evaluator.
+    /// The present tree of the search with its branch lengths.
     pub fn snapshot(&self) -> &Snapshot {
         &self.snapshot
     }
 
-    /// The models that go with it.
+    /// The present models of the search.
     pub fn models(&self) -> &[Model] {
         &self.models
     }

@@ -1,9 +1,9 @@
-//! Buffers of numbers that start on a cache line.
+//! Buffers of numbers that are aligned to cache lines.
 
 use crate::likelihood::engine::{EngineError, Result};
 
-/// A fixed-length buffer of `f64` whose first element lies on a 64-byte boundary. Zeroed, but its
-/// pages are touched only when they are written.
+/// A fixed-length buffer of `f64` whose first element is on a 64-byte boundary. It is filled with zeros, and
+/// its memory pages are first touched when they are written.
 #[derive(Debug, Default)]
 pub(super) struct Arena {
     buffer: Vec<f64>,
@@ -11,7 +11,7 @@ pub(super) struct Arena {
     len: usize,
 }
 
-/// `len` zeros, for which there may be no memory.
+/// `len` zeros.
 ///
 /// # Errors
 /// [`EngineError::OutOfMemory`].
@@ -37,7 +37,7 @@ impl Arena {
         &self.buffer[self.start..self.start + self.len]
     }
 
-    /// All numbers, to be written.
+    /// All numbers, mutable.
     pub(super) fn as_mut_slice(&mut self) -> &mut [f64] {
         &mut self.buffer[self.start..self.start + self.len]
     }

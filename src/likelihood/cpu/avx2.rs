@@ -2,12 +2,12 @@
 
 use super::kernels::instantiate_kernels;
 
-/// Proof that this machine has AVX2 and FMA: made only by [`Avx2::detect`].
+/// Proof that this machine has AVX2 and FMA: constructed only by [`Avx2::detect`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Avx2(());
 
 impl Avx2 {
-    /// The witness, if the machine has the instructions.
+    /// The proof, if the machine has these instructions.
     pub(super) fn detect() -> Option<Self> {
         (is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")).then_some(Avx2(()))
     }

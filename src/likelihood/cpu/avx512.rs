@@ -2,12 +2,12 @@
 
 use super::kernels::instantiate_kernels;
 
-/// Proof that this machine has AVX-512 F, DQ and VL, AVX2 and FMA: made only by [`Avx512::detect`].
+/// Proof that this machine has AVX-512 F, DQ and VL, AVX2 and FMA: constructed only by [`Avx512::detect`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Avx512(());
 
 impl Avx512 {
-    /// The witness, if the machine has the instructions.
+    /// The proof, if the machine has these instructions.
     pub(super) fn detect() -> Option<Self> {
         (is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512dq")

@@ -1,4 +1,4 @@
-//! Derivatives for a sweep: by one worker that has a whole gene, or by all workers together.
+//! Derivatives for a sweep: computed by one worker for a whole gene, or by all workers together.
 
 use super::unit::{GeneKernels, Scratch, Unit};
 use super::workers::{CpuEngine, Region};
@@ -8,17 +8,17 @@ use crate::likelihood::engine::{
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard};
 
-/// Some steps of a program.
+/// A part of a sweep program that is to be run.
 pub(super) struct Sweep<'a> {
     /// The program.
     pub program: &'a mut SweepProgram,
-    /// Which of its steps.
+    /// The steps to be run.
     pub steps: Range<usize>,
-    /// Per gene of the program: slot of each temporary.
+    /// Slot of each temporary, by gene of the program.
     pub slots: Vec<Vec<u32>>,
 }
 
-/// The vector itself, or the slot where a temporary lies.
+/// The vector, with a temporary replaced by the slot in which it is stored.
 pub(super) fn resolve(vector: Vector, slots: &[u32]) -> Vector {
     match vector {
         Vector::Temporary(number) => Vector::Clv(slots[number as usize]),
@@ -26,7 +26,7 @@ pub(super) fn resolve(vector: Vector, slots: &[u32]) -> Vector {
     }
 }
 
-/// A whole gene in the hands of one worker, from the first branch to the last.
+/// Computation of all steps of a gene by one worker.
 pub(super) struct WholeGene<'a> {
     pub with: GeneKernels<'a>,
     /// All units of the gene, in block order.
@@ -37,7 +37,7 @@ pub(super) struct WholeGene<'a> {
 }
 
 impl WholeGene<'_> {
-    /// The gene's log-likelihood at an edge whose ends are stored.
+    /// The gene's log-likelihood at an edge whose ends are stored vectors.
     pub(super) fn log_likelihood(&mut self, job: &EdgeJob) -> f64 {
         let mut total = 0.0;
         for unit in &mut self.units {
@@ -72,18 +72,19 @@ impl Derivatives for WholeGene<'_> {
     }
 }
 
-/// Several genes, or a gene too large for one worker: one region of all workers per evaluation.
+/// Computation of several genes, or of a gene that is too large for one worker, by all workers: each evaluation
+/// is one parallel region.
 pub(super) struct AllWorkers<'a> {
     engine: &'a mut CpuEngine,
     /// Slots of the temporaries of each gene of the program.
     slots: &'a [Vec<u32>],
-    /// The step's job of each gene that it touches.
+    /// Index of the step's job, by gene; `None` for genes without a job.
     job_of_gene: Vec<Option<usize>>,
     region: Region,
 }
 
 impl<'a> AllWorkers<'a> {
-    /// On the workers of an engine.
+    /// Computes with the workers of an engine.
     pub(super) fn new(engine: &'a mut CpuEngine, slots: &'a [Vec<u32>]) -> Self {
         AllWorkers { engine, slots, job_of_gene: Vec::new(), region: Region::default() }
     }
@@ -97,7 +98,7 @@ impl Derivatives for AllWorkers<'_> {
         for job in program.steps[step].jobs.clone() {
             let gene = program.genes[program.jobs[job].member].gene;
             self.job_of_gene[gene] = Some(job);
-            // The sumtable, too, is a step.
+            // The sumtable counts as a further step.
             steps[gene] = program.jobs[job].operations.len() + 1;
         }
         self.region = self.engine.region(&steps);
@@ -150,7 +151,7 @@ fn start_job(
     unit.update_sumtable(with, job.ends.map(|end| resolve(end, slots)))
 }
 
-/// Derivatives with respect to t of a function of s·t.
+/// Value and derivatives with respect to t of a function of s·t, from those with respect to s·t.
 fn chain_rule([value, first, second]: [f64; 3], s: f64) -> [f64; 3] {
     [value, s * first, s * s * second]
 }

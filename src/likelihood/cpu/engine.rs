@@ -1,4 +1,4 @@
-//! The engine on the processor: every verb of the contract, on units dealt to workers.
+//! The CPU engine: all operations of the contract, on units that are distributed over workers.
 
 use super::derivatives::{AllWorkers, Sweep, WholeGene, resolve};
 use super::select::select_kernels;
@@ -14,10 +14,10 @@ use crate::model::Model;
 use crate::parallel::{UnitCost, WholeTask, available_memory, deal, deal_whole};
 use std::sync::Mutex;
 
-/// The engine, as it is selected.
+/// Entry of this engine for `select`.
 pub const ENTRY: Entry = Entry { name: "cpu", make, instruction_set, next: None };
 
-/// The instruction set that [`make`] would take.
+/// The instruction set that [`make`] would use.
 fn instruction_set(options: &EngineOptions) -> Result<&'static str> {
     Ok(select_kernels(options.instruction_set)?.name())
 }
@@ -27,14 +27,15 @@ fn make(data: &[GeneData], options: &EngineOptions) -> Result<Box<dyn Engine>> {
     Ok(Box::new(CpuEngine::new(data, kernels, options.threads)?))
 }
 
-/// What it costs to start all workers and wait for the last, in step costs: that of 4 DNA blocks with
-/// 4 rates, or about 2 µs.
+/// Cost of starting all workers and waiting for the last, in units of step costs: that of 4 DNA blocks with
+/// 4 rate categories, or about 2 µs.
 const MEETING: UnitCost = 4 * 128 * 16 * 4;
 
-/// Times that all workers meet for one branch: to turn CLVs, and for each Newton step.
+/// Number of parallel regions per optimised branch: one for the updates of CLVs, and one per Newton step.
 const MEETINGS_PER_BRANCH: UnitCost = 5;
 
-/// What a model costs, in step costs, per cube of its states: the eigensystem and the tables.
+/// Cost of setting a model (eigensystem and tables), in units of step costs, divided by the cube of its number
+/// of states.
 const COST_OF_MODEL: UnitCost = 500;
 
 impl Engine for CpuEngine {
@@ -97,7 +98,7 @@ impl Engine for CpuEngine {
         };
         let region = self.region(&of_gene.iter().map(steps).collect::<Vec<_>>());
         self.for_units(&region, |with, unit, scratch| {
-            let operations = &of_gene[unit.gene].expect("only wanted genes are run").operations;
+            let operations = &of_gene[unit.gene].expect("only active genes are run").operations;
             unit.update_partials(with, operations.iter().copied(), scratch);
         });
         Ok(())
@@ -114,7 +115,7 @@ impl Engine for CpuEngine {
         for unit in self.gene_units[job.gene].clone() {
             let mut unit = lock(&self.units[unit]);
             unit.log_likelihoods(with, job, Some(&mut out), &mut scratch);
-            // Known when the gene's last unit is through, and that of all its patterns.
+            // Not 0 for the gene's last unit only; it applies to all patterns of the gene.
             let correction = unit.correction_of_site();
             if correction != 0.0 {
                 out.iter_mut().for_each(|lnl| *lnl += correction);
@@ -193,7 +194,7 @@ impl Engine for CpuEngine {
 }
 
 impl CpuEngine {
-    /// Log-likelihoods at edges whose ends are stored, one per gene.
+    /// Log-likelihoods at edges whose ends are stored vectors, at most one per gene.
     fn edge_log_likelihoods(&mut self, jobs: &[EdgeJob]) -> Vec<f64> {
         let mut of_gene: Vec<Option<&EdgeJob>> = vec![None; self.models.len()];
         for job in jobs {
@@ -202,13 +203,13 @@ impl CpuEngine {
         let steps = |job: &Option<&EdgeJob>| usize::from(job.is_some());
         let region = self.region(&of_gene.iter().map(steps).collect::<Vec<_>>());
         self.for_units(&region, |with, unit, scratch| {
-            let job = of_gene[unit.gene].expect("only wanted genes are run");
+            let job = of_gene[unit.gene].expect("only active genes are run");
             unit.log_likelihoods(with, job, None, scratch);
         });
         jobs.iter().map(|job| self.gene_sums(job.gene)[0]).collect()
     }
 
-    /// Slots of the temporaries of each gene of a sweep, behind those of the stored CLVs; makes room.
+    /// Slots of the temporaries of each gene of a sweep, after those of the stored CLVs; allocates them.
     fn slots(&self, program: &SweepProgram) -> Result<Vec<Vec<u32>>> {
         let mut slots = Vec::with_capacity(program.genes.len());
         for (member, places) in program.genes.iter().zip(Places::of_sweep(program)) {
@@ -222,10 +223,10 @@ impl CpuEngine {
         Ok(slots)
     }
 
-    /// Runs sweeps, and evaluates the edges that are wanted at the end of a sweep.
+    /// Runs sweeps, and evaluates the edges of [`SweepProgram::finish`] after the last step of each.
     fn run_sweeps(&mut self, mut sweeps: Vec<Sweep>) -> Result<()> {
-        // A program of one gene is run from end to end by one worker, unless the gene is so large that
-        // all others would wait for it.
+        // A program of a single gene is run by one worker, unless the gene is so large that the other workers
+        // would wait for it.
         let (mut alone, mut together): (Vec<_>, Vec<_>) =
             sweeps.iter_mut().partition(|sweep| sweep.program.genes.len() == 1);
         let tasks: Vec<WholeTask> = alone.iter().map(|sweep| self.sweep_cost(sweep)).collect();
@@ -237,7 +238,7 @@ impl CpuEngine {
         together.extend(alone.filter(|(i, _)| split.contains(i)).map(|(_, sweep)| sweep));
         for Sweep { program, steps, slots } in together {
             run_sweep(program, steps.clone(), &mut AllWorkers::new(self, slots))?;
-            // At once: the next sweep may need the places of this one's temporaries.
+            // Before the next sweep, which may overwrite the temporaries of this one.
             if steps.end == program.steps.len() && !program.finish.is_empty() {
                 let jobs: Vec<EdgeJob> =
                     program.finish.iter().map(|job| finish_job(program, job, slots)).collect();
@@ -247,10 +248,10 @@ impl CpuEngine {
         Ok(())
     }
 
-    /// What the sweep of a single gene costs one worker, and all together.
+    /// Cost of the sweep of a single gene if run by one worker, and if run by all together.
     fn sweep_cost(&self, Sweep { program, steps, .. }: &Sweep) -> WholeTask {
         let units = self.gene_units[program.genes[0].gene].clone();
-        // A branch takes a sumtable and a few Newton steps beside the CLVs that turn to it.
+        // Besides CLV updates, each branch needs a sumtable and a few Newton steps.
         let jobs = program.steps[steps.clone()].iter().flat_map(|step| step.jobs.clone());
         let operations: usize = jobs.map(|job| program.jobs[job].operations.len()).sum();
         let num_steps = (operations + 2 * steps.len()) as UnitCost;
@@ -260,7 +261,7 @@ impl CpuEngine {
         WholeTask { whole: units.map(cost).sum(), split: longest + meetings * MEETING }
     }
 
-    /// Runs each worker's sweeps, of one gene each, from end to end.
+    /// Runs sweeps of one gene each; every sweep is run completely by one worker.
     fn sweep_whole_genes(
         &mut self,
         sweeps: &mut [&mut Sweep],
@@ -295,11 +296,11 @@ impl CpuEngine {
         })
     }
 
-    /// Scores of a program, which is the number-th of its gene.
+    /// Scores of a program, summed over blocks. `number` is its index among the programs of its gene.
     fn program_scores(&self, program: &InsertionProgram, number: usize) -> Vec<f64> {
         let mut scores = vec![0.0; program.num_scores()];
         if scores.is_empty() {
-            // A gene without any step was not run.
+            // Genes without any step are not run.
             return scores;
         }
         for unit in self.gene_units[program.gene].clone() {
@@ -314,7 +315,7 @@ impl CpuEngine {
     }
 }
 
-/// An edge whose likelihood is wanted at the end of a sweep, with slots for temporaries.
+/// An edge that is evaluated at the end of a sweep, with temporaries replaced by their slots.
 fn finish_job(program: &SweepProgram, job: &SweepJob, slots: &[Vec<u32>]) -> EdgeJob {
     let edge = program.edge_job(job);
     EdgeJob { ends: edge.ends.map(|end| resolve(end, &slots[job.member])), ..edge }

@@ -1,5 +1,5 @@
-//! Insertion programs on a unit: strip by strip, the whole program for each strip, so that a temporary is
-//! still in the cache when it is read. Temporaries lie in the worker's scratch.
+//! Insertion programs on a unit. The whole program is run for one strip after the other, so that temporaries
+//! are still in the cache when they are read. Temporaries are stored in the worker's scratch buffers.
 
 use super::body::operand::End;
 use super::temporaries::Places;
@@ -51,19 +51,19 @@ impl Scratch {
     }
 }
 
-/// A few blocks on which a program is run from its first step to its last.
+/// A few consecutive blocks on which a program is run.
 struct Strip<'a> {
     unit: &'a Unit,
     with: GeneKernels<'a>,
     places: &'a Places,
     blocks: &'a [Block],
-    /// Patterns of the unit's longest strip: the stride between temporaries.
+    /// Number of patterns of the unit's longest strip: the stride between temporaries.
     longest: usize,
     scratch: &'a mut Scratch,
 }
 
 impl Strip<'_> {
-    /// Where a block of a temporary lies, in patterns; nowhere for other vectors.
+    /// Range of a block of a temporary in the scratch buffer, in patterns; empty for other vectors.
     fn range(&self, block: Block, vector: Vector) -> Range<usize> {
         match vector {
             Vector::Temporary(number) => {
@@ -75,7 +75,7 @@ impl Strip<'_> {
         }
     }
 
-    /// A step that makes a temporary.
+    /// Runs a step that makes a temporary.
     fn make(&mut self, step: &InsertionStep) {
         let (out, sources) = match *step {
             InsertionStep::Partials(Operation { parent, children: [a, b], brlens }) => {
@@ -84,7 +84,9 @@ impl Strip<'_> {
             InsertionStep::Pendant { out, source, brlen } => {
                 (Vector::Temporary(out), [Some((source, brlen)), None])
             }
-            InsertionStep::Score { .. } | InsertionStep::Edge { .. } => unreachable!("a score"),
+            InsertionStep::Score { .. } | InsertionStep::Edge { .. } => {
+                unreachable!("the step makes no temporary")
+            }
         };
         for (i, (source, brlen)) in sources.into_iter().flatten().enumerate() {
             self.scratch.prepare(self.with, i, source, brlen);
@@ -99,10 +101,10 @@ impl Strip<'_> {
             let Scratch { pmatrix, table, vectors, scalers, .. } = &mut *self.scratch;
             let [out, clvs @ ..] = vectors
                 .get_disjoint_mut(ranges.clone().map(|r| r.start * row..r.end * row))
-                .expect("a temporary is not made from itself");
+                .expect("a temporary is not computed from itself");
             let [out_scaler, counts @ ..] = scalers
                 .get_disjoint_mut(ranges.map(|r| r.start * count..r.end * count))
-                .expect("a temporary is not made from itself");
+                .expect("a temporary is not computed from itself");
             let end = |i: usize, vector| match vector {
                 Vector::Temporary(_) => {
                     End::Inner { clv: &*clvs[i], scaler: &*counts[i], pmatrix: &pmatrix[i] }
@@ -118,12 +120,12 @@ impl Strip<'_> {
                 [Some((source, _)), None] => {
                     kernels.update_pendant(model, block.len, end(0, source), out, out_scaler);
                 }
-                [None, _] => unreachable!("every temporary is made from something"),
+                [None, _] => unreachable!("a temporary without source"),
             }
         }
     }
 
-    /// A step that makes a score: one number per block.
+    /// Runs a step that computes a score: one number per block.
     fn score(&mut self, step: &InsertionStep, out: &mut [f64]) {
         let GeneKernels { kernels, model } = self.with;
         let ends = match *step {
@@ -137,7 +139,7 @@ impl Strip<'_> {
                 self.scratch.prepare(self.with, 1, ends[1], brlen);
                 ends
             }
-            _ => unreachable!("no score"),
+            _ => unreachable!("the step computes no score"),
         };
         let (row, count) = (self.unit.dims.row(), self.unit.dims.scalers());
         for (&block, out) in self.blocks.iter().zip(out) {

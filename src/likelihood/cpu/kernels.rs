@@ -8,10 +8,10 @@ use super::body::operand::End;
 use crate::likelihood::engine::ModelBlock;
 use crate::likelihood::engine::layout::BLOCK;
 
-/// Hands the list of all kernels, after whatever else it is given, to another macro.
+/// Passes its arguments, followed by the list of all kernels, to another macro.
 ///
 /// A line `MODULE::NAME(ARGUMENTS);` is the function `NAME` in `body/MODULE.rs` with these arguments and,
-/// as its last constant, the numbers in a register. Where `<S>` follows the name, the first argument is a
+/// as its last constant, the number of `f64` in a register. If `<S>` follows the name, the first argument is a
 /// model, and its number of states is the first constant.
 macro_rules! for_each_kernel {
     ($receiver:ident! { $($context:tt)* }) => {
@@ -21,10 +21,10 @@ macro_rules! for_each_kernel {
             /// P(t), `[rate][column][row]`.
             pmatrix::update_pmatrix<S>(model: &ModelBlock, t: f64, out: &mut [f64]);
 
-            /// Tip table of a matrix.
+            /// Tip table of a P-matrix, `[code][rate][state]`.
             pmatrix::update_tip_table<S>(model: &ModelBlock, pmatrix: &[f64], out: &mut [f64]);
 
-            /// Factors of a sumtable at a length.
+            /// Factors of a sumtable at branch length `t`, for the likelihood and its two derivatives.
             pmatrix::update_derivative_factors<S>(model: &ModelBlock, t: f64, out: &mut [[f64; 3]]);
 
             /// One CLV block from two children.
@@ -36,7 +36,7 @@ macro_rules! for_each_kernel {
                 out_scaler: &mut [u32],
             );
 
-            /// A pruned subtree's vector times the weighted frequencies.
+            /// Pendant vector: a pruned subtree's CLV at the insertion point, times weighted frequencies.
             likelihood::update_pendant<S>(
                 model: &ModelBlock,
                 num_patterns: usize,
@@ -45,7 +45,7 @@ macro_rules! for_each_kernel {
                 out_scaler: &mut [u32],
             );
 
-            /// Likelihoods at a root edge.
+            /// Likelihood of each pattern at the virtual root.
             likelihood::edge_likelihoods<S>(
                 model: &ModelBlock,
                 num_patterns: usize,
@@ -53,7 +53,7 @@ macro_rules! for_each_kernel {
                 out: &mut BlockLikelihoods,
             );
 
-            /// Likelihoods of an insertion.
+            /// Likelihood of each pattern with a pruned subtree inserted into an edge.
             likelihood::insertion_likelihoods<S>(
                 model: &ModelBlock,
                 num_patterns: usize,
@@ -80,7 +80,7 @@ macro_rules! for_each_kernel {
                 out_scaler: &mut [u32; BLOCK],
             );
 
-            /// Value and two derivatives from a sumtable.
+            /// Log-likelihood and its first and second derivative, summed over a block, from a sumtable.
             derivatives::derivatives(
                 num_patterns: usize,
                 data: PatternData<'_>,
@@ -99,9 +99,10 @@ macro_rules! declare_kernels {
         $module:ident::$kernel:ident $(<$states:ident>)?
             ($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)?;
     )*) => {
-        /// One instantiation of all kernels. Every set gives the same bits; see `body` for the formulas.
+        /// All kernels, compiled for one instruction set. All sets give the same bits; see `body` for the
+        /// formulas.
         pub trait Kernels: Send + Sync {
-            /// Name as `--simd` takes it.
+            /// Name of the instruction set as in the option `--simd`.
             fn name(&self) -> &'static str;
             $(
                 $(#[$doc])*
@@ -112,8 +113,8 @@ macro_rules! declare_kernels {
 }
 for_each_kernel!(declare_kernels! {});
 
-/// Implements [`Kernels`] for the type `$set` with `$width` numbers in a register. Every body is compiled
-/// under `$attribute`, which names the instructions that a value of the type proves to be there.
+/// Implements [`Kernels`] for the type `$set` with `$width` numbers in a register. All bodies are compiled
+/// with `$attribute`, which enables the instructions whose availability a value of the type proves.
 macro_rules! instantiate_kernels {
     ($set:ident, $name:literal, $width:literal, $attribute:meta) => {
         use crate::likelihood::cpu::body::likelihood::{BlockLikelihoods, PatternData};
@@ -183,7 +184,7 @@ mod tests {
     use crate::rng::{Purpose, Rng, stream};
     use rand::RngExt;
 
-    /// Patterns of a block whose last few are more than a register and less than four.
+    /// Number of patterns of a block whose last patterns fill more than one register and less than four.
     const PATTERNS: usize = BLOCK - LANES;
 
     fn numbers(rng: &mut Rng, len: usize) -> Vec<f64> {
@@ -210,13 +211,13 @@ mod tests {
         }
     }
 
-    /// Everything that a set computes of two ends, as bits.
+    /// All results of a set of kernels for two ends, as bits.
     fn results(kernels: &dyn Kernels, dims: Dims, tips: [bool; 2]) -> Vec<u64> {
         let mut rng = stream(1, Purpose::Test, dims.num_rates as u64);
         let model = model(&mut rng, dims);
         let row = PATTERNS * dims.row();
         let clvs = [(); 3].map(|()| numbers(&mut rng, row));
-        // So small that every tenth product falls below the threshold.
+        // Entries so small that every tenth product is below the threshold.
         let clvs = clvs.map(|clv| -> Vec<f64> {
             let size = |i: usize| if i / dims.row() % 10 == 3 { 1e-60 } else { 1.0 };
             clv.iter().enumerate().map(|(i, x)| x * size(i)).collect()
@@ -230,7 +231,7 @@ mod tests {
         invariant.iter_mut().step_by(3).for_each(|x| *x = 0.0);
         let mut found = vec![0.0; dims.pmatrix()];
         kernels.update_pmatrix(&model, 0.3, &mut found);
-        // That one is hardly a P-matrix, and full of zeros.
+        // The matrix of a random model is not stochastic and has many zeros, so the other kernels get a random one.
         let matrix = numbers(&mut rng, dims.pmatrix());
         let mut table = vec![0.0; dims.tip_table()];
         kernels.update_tip_table(&model, &matrix, &mut table);

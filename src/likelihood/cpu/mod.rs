@@ -1,4 +1,4 @@
-//! The engine on the processor: kernels per instruction set, units of blocks, worker threads.
+//! The CPU engine: kernels for each instruction set, units of blocks, worker threads.
 
 mod arena;
 #[cfg(target_arch = "x86_64")]

@@ -1,8 +1,8 @@
-//! The kernels without any instruction set beyond the target's baseline: the reference.
+//! The kernels compiled for the target's baseline instruction set: the reference.
 
 use super::kernels::instantiate_kernels;
 
-/// Works on every machine. Slow on x86-64, where a fused multiply-add is then a function call.
+/// Available on all machines. Slow on x86-64, where each fused multiply-add is then a function call.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Scalar;
 

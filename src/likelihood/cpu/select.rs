@@ -1,16 +1,16 @@
-//! Choice of the kernel set: the best the machine has, or the one that was asked for.
+//! Choice of the instruction set: the best one of this machine, or the requested one.
 
 use super::kernels::Kernels;
 use super::scalar::Scalar;
 use crate::likelihood::engine::{EngineError, Result};
 
-/// Names of all sets, on whatever machine.
+/// Names of all sets, including those that this machine lacks.
 pub const INSTRUCTION_SETS: &[&str] = &["scalar", "avx2", "avx512"];
 
-/// What a user reads of them.
+/// Help text of the option `--simd`.
 pub const INSTRUCTION_SET_HELP: &str = "Instruction set: auto, scalar, avx2 or avx512; the result is the same with any of them [default: auto]";
 
-/// All sets this machine can run, best first.
+/// All sets that this machine can run, fastest first.
 pub fn all_kernels() -> Vec<Box<dyn Kernels>> {
     let mut sets: Vec<Box<dyn Kernels>> = Vec::new();
     #[cfg(target_arch = "x86_64")]
@@ -26,10 +26,10 @@ pub fn all_kernels() -> Vec<Box<dyn Kernels>> {
     sets
 }
 
-/// The set of this name, or the best for `None`.
+/// The set with this name, or the best one for `None`.
 ///
 /// # Errors
-/// [`EngineError::Unknown`] for a name that this machine does not have, with those that it has.
+/// [`EngineError::Unknown`], with the available names, if this machine lacks the set.
 pub fn select_kernels(name: Option<&str>) -> Result<Box<dyn Kernels>> {
     let mut sets = all_kernels();
     let Some(name) = name else { return Ok(sets.swap_remove(0)) };

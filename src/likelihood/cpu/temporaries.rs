@@ -1,9 +1,9 @@
-//! Where the temporaries of a program lie: as few places as hold all that are needed at a time, each taken
-//! again when what it held was read for the last time (linear scan).
+//! Allocation of a program's temporaries to as few places as possible. A place is reused after its temporary was
+//! read for the last time (linear scan).
 
 use crate::likelihood::engine::{InsertionProgram, SweepProgram, Vector};
 
-/// What a step of a program makes, and what it reads.
+/// The temporary that a step of a program makes, and those that it reads.
 type Step = (Option<u32>, [Option<u32>; 3]);
 
 /// The place of each temporary.
@@ -43,14 +43,14 @@ impl Places {
         places
     }
 
-    /// Those of an insertion program.
+    /// Places of the temporaries of an insertion program.
     pub fn of_insertions(program: &InsertionProgram) -> Self {
         let steps: Vec<Step> =
             program.steps.iter().map(|step| (step.makes(), step.reads())).collect();
         Self::assign(&steps)
     }
 
-    /// Those of each gene of a sweep.
+    /// Places of the temporaries of a sweep, by gene of the program.
     pub fn of_sweep(program: &SweepProgram) -> Vec<Self> {
         let mut steps: Vec<Vec<Step>> = vec![Vec::new(); program.genes.len()];
         for job in program.jobs.iter().chain(&program.finish) {
@@ -69,7 +69,7 @@ impl Places {
         self.count
     }
 
-    /// The number of each temporary's place, counted from `first`.
+    /// The place of each temporary, numbered from `first`.
     pub fn slots_from(self, first: u32) -> Vec<u32> {
         self.place_of.into_iter().map(|place| first + place).collect()
     }
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_place_is_taken_again_after_its_last_reading() {
-        // A chain needs two places; what is read at the end of it keeps a third.
+        // A chain needs two places; the temporary that is read at its end occupies a third.
         let read = |a: u32| [Some(a), None, None];
         let mut steps: Vec<Step> = vec![(Some(0), [None; 3]), (Some(1), [None; 3])];
         steps.extend((2..9).map(|i| (Some(i), read(i - 1))));

@@ -1,8 +1,8 @@
-//! A unit: consecutive whole blocks of one gene, with everything that is stored for them.
+//! A unit: consecutive blocks of one gene, with their data, vectors and sums.
 //!
-//! A unit is what is dealt to workers. It is worked on strip by strip, a strip being a few blocks
-//! that fit the cache together: for each strip the whole program runs, so that a CLV just written is
-//! still near when it is read.
+//! Units are distributed over the workers. A unit is processed strip by strip, where a strip is a few blocks
+//! that fit into the cache together: the whole program is run for each strip, so that a CLV is still in the
+//! cache when it is read.
 
 use super::arena::{Arena, zeros};
 use super::body::likelihood::{BlockLikelihoods, PatternData};
@@ -15,27 +15,28 @@ use crate::likelihood::engine::layout::{BLOCK, Dims, block_lens, num_vectors};
 use crate::likelihood::engine::{EdgeJob, GeneData, ModelBlock, Operation, Result, Vector};
 use std::ops::Range;
 
-/// What errors say that vectors are.
+/// Purpose of the memory, for error messages.
 const VECTORS: &str = "likelihood vectors";
 
-/// Blocks per strip: 4 DNA blocks with 4 rates are 64 KiB per vector.
+/// Blocks per strip: 4 DNA blocks with 4 rate categories take 64 KiB per vector.
 pub(super) const STRIP: usize = 4;
 
-/// The kernels, and the model of a gene that they are to compute with.
+/// The kernels and a gene's model.
 #[derive(Clone, Copy)]
 pub struct GeneKernels<'a> {
     pub kernels: &'a dyn Kernels,
     pub model: &'a ModelBlock,
 }
 
-/// One block's place within its unit.
+/// Position of a block within its unit.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Block {
-    /// Patterns, padding included.
+    /// Number of patterns, including padding.
     pub(super) len: usize,
-    /// Patterns of the unit's blocks before it.
+    /// Number of patterns in the preceding blocks of the unit.
     pub(super) offset: usize,
-    /// For constant patterns that count by the sum of their likelihoods, what that sum stands for.
+    /// For the block of constant patterns, the correction that is a function of the sum of their likelihoods, if
+    /// it is one of these.
     correction: Option<Correction>,
 }
 
@@ -46,11 +47,11 @@ pub struct Unit {
     pub gene: usize,
     pub(super) dims: Dims,
     num_tips: usize,
-    /// Vectors that there is room for.
+    /// Number of vectors that are allocated.
     num_vectors: usize,
-    /// Blocks of the gene's patterns; behind the gene's last, that of the constant patterns, if any.
+    /// Blocks of the gene's patterns; after the gene's last one, the block of constant patterns, if any.
     pub(super) blocks: Vec<Block>,
-    /// The gene's patterns among them: neither padding nor constant ones.
+    /// Range of the gene's patterns in these blocks, without padding and constant patterns.
     patterns: Range<usize>,
     /// `[block][tip][pattern]`
     tip_codes: Vec<Code>,
@@ -62,7 +63,7 @@ pub struct Unit {
     vectors: Arena,
     /// `[block][vector][pattern]` or `[block][vector][pattern][rate]`
     scalers: Vec<u32>,
-    /// `[block][rate][eigen][pattern]`, stride `BLOCK`; made when first needed.
+    /// `[block][rate][eigen][pattern]`, stride `BLOCK`; allocated when first needed.
     sumtable: Arena,
     sumtable_scalers: Vec<[u32; BLOCK]>,
     /// Per block: sums of the last computation.
@@ -84,8 +85,8 @@ pub struct Scratch {
 }
 
 impl Unit {
-    /// The unit of the blocks from number `first_block` on (lengths `lens`, from `layout::block_lens`),
-    /// and of the gene's constant patterns if it is given them.
+    /// A unit of the blocks from number `first_block` on (with lengths `lens`, from `layout::block_lens`),
+    /// and of the gene's constant patterns, if given.
     ///
     /// # Errors
     /// There is not enough memory.
@@ -101,7 +102,7 @@ impl Unit {
         let num_vectors = num_vectors(num_tips);
         let first = first_block * BLOCK;
         let mut blocks = Vec::new();
-        // Where the patterns of each block come from.
+        // The data of each block's patterns, and the number of its first pattern in them.
         let mut sources = Vec::new();
         let mut offset = 0;
         for &len in lens {
@@ -150,7 +151,7 @@ impl Unit {
         })
     }
 
-    /// Makes room for so many vectors at least; those that there are keep what they hold.
+    /// Allocates at least `num_vectors` vectors; existing vectors keep their content.
     ///
     /// # Errors
     /// There is not enough memory.
@@ -179,7 +180,8 @@ impl Unit {
         self.blocks.len()
     }
 
-    /// Takes over the invariant part of each pattern's likelihood from a new model.
+    /// Sets the invariant part of each pattern's likelihood: `pinv` times the sum of the frequencies of the
+    /// states that all tips share.
     pub fn set_model(&mut self, freqs: &[f64], pinv: f64) {
         for (out, &states) in self.invariant.iter_mut().zip(&self.shared_states) {
             let shared: f64 = freqs
@@ -192,7 +194,8 @@ impl Unit {
         }
     }
 
-    /// Takes over the weights of all the gene's patterns, and the number of its sites.
+    /// Sets the weights of the unit's patterns from those of all patterns of the gene, and the gene's number of
+    /// sites.
     pub fn set_pattern_weights(&mut self, weights: &[f64], num_sites: f64) {
         let own = &weights[self.patterns.clone()];
         self.weights[..own.len()].copy_from_slice(own);
@@ -201,7 +204,7 @@ impl Unit {
         }
     }
 
-    /// What a block adds to the gene's log-likelihood, from the likelihoods of its patterns.
+    /// Contribution of a block to the gene's log-likelihood, from the likelihoods of its patterns.
     pub(super) fn block_sum(
         &self,
         kernels: &dyn Kernels,
@@ -241,7 +244,7 @@ impl Unit {
         PatternData { weights: &self.weights[range.clone()], invariant: &self.invariant[range] }
     }
 
-    /// One end of an edge in a block: a tip or what is stored (a temporary has the slot of its place).
+    /// One end of an edge in a block: a tip or a stored vector (temporaries must have been replaced by slots).
     pub(super) fn end<'a>(
         &'a self,
         block: Block,
@@ -256,7 +259,7 @@ impl Unit {
                 scaler: &self.scalers[self.scaler_range(block, slot)],
                 pmatrix,
             },
-            Vector::Temporary(_) => unreachable!("temporaries were given slots"),
+            Vector::Temporary(_) => unreachable!("temporaries are replaced by slots"),
         }
     }
 
@@ -326,8 +329,8 @@ impl Unit {
         kernels.edge_likelihoods(model, block.len, [first, second], likelihoods);
     }
 
-    /// Log-likelihood sums per block at an edge, into `sums`; per pattern into `per_pattern` (of the
-    /// unit's real patterns) if asked for.
+    /// Computes log-likelihoods at an edge: sums per block go to `sums`, and those of the unit's patterns,
+    /// without padding and constant patterns, are appended to `per_pattern` if given.
     pub fn log_likelihoods(
         &mut self,
         with: GeneKernels,
@@ -349,14 +352,14 @@ impl Unit {
         }
     }
 
-    /// What belongs to the log-likelihood of each of the gene's sites beside that of its pattern, after
-    /// [`Unit::log_likelihoods`] of the gene's last unit; else 0.
+    /// The share of each site in the gene's correction of ascertainment bias, after
+    /// [`Unit::log_likelihoods`]; 0 for all units but the gene's last and for genes without correction.
     pub fn correction_of_site(&self) -> f64 {
         let correction = self.blocks.last().and_then(|block| block.correction);
         correction.map_or(0.0, |correction| correction.of_site(self.sums[self.sums.len() - 1][0]))
     }
 
-    /// Makes the sumtable of an edge.
+    /// Computes the sumtable of an edge.
     ///
     /// # Errors
     /// There is not enough memory.
@@ -386,7 +389,8 @@ impl Unit {
         Ok(())
     }
 
-    /// Value and derivative sums per block at length `t` of the sumtable's edge, into `sums`.
+    /// Computes log-likelihood and derivatives at length `t` of the sumtable's edge; sums per block go to
+    /// `sums`.
     pub fn derivatives(
         &mut self,
         GeneKernels { kernels, model }: GeneKernels,
@@ -410,7 +414,7 @@ impl Unit {
         }
     }
 
-    /// A copy of one CLV and its scalers, all blocks: for tests.
+    /// A copy of one CLV and its scaler counts, of all blocks, for tests.
     pub fn clv(&self, slot: u32) -> (Vec<f64>, Vec<u32>) {
         let mut numbers = Vec::new();
         let mut counts = Vec::new();
@@ -421,19 +425,19 @@ impl Unit {
         (numbers, counts)
     }
 
-    /// Bytes of vectors and their scalers.
+    /// Memory of the vectors and their scaler counts, in bytes.
     pub fn vector_bytes(&self) -> u64 {
         (self.vectors.as_slice().len() * 8 + self.scalers.len() * 4) as u64
     }
 
-    /// Taxa of the gene.
+    /// Number of taxa of the gene.
     pub fn num_tips(&self) -> usize {
         self.num_tips
     }
 }
 
 impl Scratch {
-    /// Makes the matrix (and for a tip its table) number `i` for a branch.
+    /// Computes P-matrix number `i` for a branch, and its tip table if `vector` is a tip.
     pub(super) fn prepare(
         &mut self,
         GeneKernels { kernels, model }: GeneKernels,

@@ -1,5 +1,5 @@
-//! [`CpuEngine`] as units of blocks on worker threads: which worker does which unit, and sums in block order.
-//! What is computed on them is in `engine`.
+//! [`CpuEngine`]: distribution of units over worker threads, and sums in block order. The operations on units
+//! are in `engine`.
 
 use super::kernels::Kernels;
 use super::unit::{GeneKernels, Scratch, Unit};
@@ -9,31 +9,32 @@ use crate::parallel::{Pool, UnitCost, deal};
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard};
 
-/// Likelihoods on the processor.
+/// The engine that computes likelihoods on the CPU.
 pub struct CpuEngine {
     pub(super) kernels: Box<dyn Kernels>,
     pub(super) pool: Pool,
     pub(super) models: Vec<ModelBlock>,
-    /// Units of all genes, in gene and block order. The locks are never contended: in a region every
-    /// unit is dealt to one worker, and the caller takes them only between regions.
+    /// Units of all genes, in gene and block order. The locks are never contended: in a region each
+    /// unit is assigned to one worker, and the caller locks units only between regions.
     pub(super) units: Vec<Mutex<Unit>>,
+    /// Range of each gene's units.
     pub(super) gene_units: Vec<Range<usize>>,
-    /// What one step (a CLV update, say) costs in each unit.
+    /// Cost of one step (such as a CLV update) in each unit.
     pub(super) step_costs: Vec<UnitCost>,
-    /// The worker that made each unit, and works on it unless few other units have something to do.
+    /// The worker that allocated each unit and, unless the work would be unbalanced, processes it.
     pub(super) homes: Vec<usize>,
     pub(super) scratch: Vec<Mutex<Scratch>>,
 }
 
-/// A gene is split into several units only if it has at least this many blocks per worker: below
-/// that, the matrices every unit computes for itself cost more than the split gains.
+/// Minimum number of blocks per unit of a gene that is split: with fewer, the P-matrices that each unit computes
+/// separately cost more than the split saves.
 const MIN_BLOCKS_PER_UNIT: usize = 2;
 
-/// A gene stays whole if it is less than a worker's fair share divided by this: so many genes are
-/// even enough when they are dealt whole, even if only some of them have something to do.
+/// A gene is not split if its cost is below an equal share of a worker divided by this: so many genes are
+/// distributed evenly enough without splitting, even if only some of them are active.
 const WHOLE_GENES_PER_WORKER: usize = 16;
 
-/// Units dealt to workers for one region.
+/// Distribution of units over workers for one parallel region.
 #[derive(Default)]
 pub struct Region {
     hands: Vec<Vec<usize>>,
@@ -92,7 +93,7 @@ impl CpuEngine {
         }
         let slots: Vec<Mutex<Option<Result<Unit>>>> =
             plans.iter().map(|_| Mutex::new(None)).collect();
-        // Every worker makes its own units, so that their memory lies near it.
+        // Each worker allocates its own units, so that their memory is on its NUMA node.
         pool.run(&vec![1; num_workers], &|worker| {
             for &unit in &hands[worker] {
                 let (gene, first_block, lens, constants) = &plans[unit];
@@ -105,20 +106,21 @@ impl CpuEngine {
             .into_iter()
             .map(|slot| {
                 let unit = slot.into_inner().unwrap_or_else(|e| e.into_inner());
-                Ok(Mutex::new(unit.expect("every unit was dealt to a worker")?))
+                Ok(Mutex::new(unit.expect("every unit is assigned to a worker")?))
             })
             .collect::<Result<_>>()?;
         let scratch = (0..num_workers).map(|_| Mutex::new(Scratch::default())).collect();
         Ok(CpuEngine { kernels, pool, models, units, gene_units, step_costs, homes, scratch })
     }
 
-    /// Number of genes, those without data included.
+    /// Number of genes, including those without data.
     pub fn num_genes(&self) -> usize {
         self.models.len()
     }
 
-    /// Deals the units of all genes that have something to do: so many steps in each gene, or 0. Every
-    /// unit stays at home unless that makes the region last much longer than it must.
+    /// Distributes the units of all active genes, given the number of steps of each gene (0 for inactive ones).
+    /// Units are processed by the workers that allocated them unless this would make the region much longer
+    /// than necessary.
     pub fn region(&self, steps_of_gene: &[usize]) -> Region {
         let num_workers = self.scratch.len();
         let mut units = Vec::new();
@@ -142,7 +144,7 @@ impl CpuEngine {
         Region { hands, loads }
     }
 
-    /// Runs `work` for every unit of a region, each on its worker.
+    /// Runs `work` for each unit of a region on its worker.
     pub fn for_units(
         &mut self,
         region: &Region,
@@ -160,7 +162,7 @@ impl CpuEngine {
         });
     }
 
-    /// Sum over the blocks of a gene, in block order.
+    /// Sums over the blocks of a gene, in block order.
     pub fn gene_sums(&self, gene: usize) -> [f64; 3] {
         let mut total = [0.0; 3];
         for unit in self.gene_units[gene].clone() {
@@ -174,12 +176,12 @@ impl CpuEngine {
     }
 }
 
-/// What each worker has to do of the tasks it was dealt.
+/// Total cost of the tasks of each worker.
 pub(super) fn loads_of(hands: &[Vec<usize>], costs: &[UnitCost]) -> Vec<UnitCost> {
     hands.iter().map(|hand| hand.iter().map(|&task| costs[task]).sum()).collect()
 }
 
-/// A lock that is never contended; a panic elsewhere is reported there.
+/// Locks a mutex that is never contended. Poisoning is ignored because the panic is reported elsewhere.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }

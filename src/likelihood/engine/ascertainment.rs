@@ -1,35 +1,37 @@
-//! Ascertainment bias in the likelihood of one gene: what the sites that were left out contribute.
+//! Correction of ascertainment bias in the log-likelihood of one gene (Lewis 2001, Syst Biol 50:913): the
+//! contribution of the constant sites, which were excluded from the alignment.
 //!
-//! The patterns left out are *constant*: all taxa of the gene show the same state. There are never more
-//! than 64 of them, so an engine keeps them in one block of their own behind the block of the last
-//! site. What that block adds to the gene's log-likelihood is, with S the sum of their likelihoods, a
-//! function of S ([`Correction`]) where other blocks add logarithms; for Stamatakis's correction it is
-//! logarithms too, weighted by the numbers of sites left out. So sums over sites keep their bits, and
-//! neither the order of sums nor anything above an engine knows of a correction.
+//! A *constant* pattern has the same state in all taxa of the gene. There are at most 64 of these patterns,
+//! so an engine keeps them in a separate block after the last block of sites. Let S be the sum of their
+//! likelihoods. Under Lewis's and Felsenstein's corrections this block adds a function of S
+//! ([`Correction`]) to the gene's log-likelihood; under Stamatakis's correction it adds the patterns'
+//! log-likelihoods, weighted by the numbers of excluded sites, as other blocks do. The order of the sums
+//! over the other blocks does not depend on the correction, and no code above an engine treats corrected
+//! genes differently.
 //!
-//! Formulas: [`crate::model::Ascertainment`].
+//! The formulas are given at [`crate::model::Ascertainment`].
 
 use super::data::GeneData;
 use crate::alphabet::Code;
 use crate::model::Ascertainment;
 
-/// What a gene's constant patterns add to its log-likelihood, given the sum S of their likelihoods.
+/// A correction that is a function of S, the sum of the likelihoods of a gene's constant patterns.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Correction {
-    /// −n·ln(1 − S): each of the n sites is conditional on being variable.
+    /// −n·ln(1 − S): the likelihood of each of the n sites is conditional on the site being variable.
     Lewis {
-        /// n, the sites that were kept.
+        /// n, the number of sites of the alignment.
         sites: f64,
     },
-    /// m·ln S, of m sites that were left out.
+    /// m·ln S, for m excluded constant sites.
     Felsenstein {
-        /// m.
+        /// m, the number of excluded sites.
         sites: f64,
     },
 }
 
 impl Correction {
-    /// The gene's correction, if it is one by S.
+    /// The gene's correction, if it has one that is a function of S.
     pub fn of(data: &GeneData) -> Option<Self> {
         match data.ascertainment {
             Some(Ascertainment::Lewis) => {
@@ -40,16 +42,17 @@ impl Correction {
         }
     }
 
-    /// The same correction of a gene that has so many sites now.
+    /// The same correction after the gene's number of sites has changed (by new pattern weights).
     pub fn with_sites(self, num_sites: f64) -> Self {
         match self {
             Correction::Lewis { .. } => Correction::Lewis { sites: num_sites },
-            // How many sites were left out does not depend on the others.
+            // The number of excluded sites does not depend on the weights of the others.
             Correction::Felsenstein { .. } => self,
         }
     }
 
-    /// Value and two derivatives with respect to a branch, from ln S, S′/S and S″/S.
+    /// The correction and its first and second derivative with respect to a branch length, from ln S, S′/S
+    /// and S″/S.
     pub fn of_sum(self, [log_sum, first, second]: [f64; 3]) -> [f64; 3] {
         match self {
             Correction::Felsenstein { sites: 0.0 } => [0.0; 3],
@@ -59,7 +62,7 @@ impl Correction {
             Correction::Lewis { sites } => {
                 let variable = variable_probability(log_sum);
                 let odds = libm::exp(log_sum) / variable;
-                // No constant pattern can be had at all: the derivatives of ln S are not numbers.
+                // S is 0 (at least after rounding), and the derivatives of ln S may be NaN.
                 if odds == 0.0 {
                     return [0.0; 3];
                 }
@@ -73,7 +76,7 @@ impl Correction {
         }
     }
 
-    /// Every single site's part of the correction's value. Sites that were left out are none of them.
+    /// The share of each site of the alignment in the correction's value.
     pub fn of_site(self, value: f64) -> f64 {
         match self {
             Correction::Lewis { sites } => value / sites,
@@ -82,16 +85,17 @@ impl Correction {
     }
 }
 
-/// 1 − S. Rounding can bring S to 1 when no branch has any length; the logarithm stays a number.
+/// 1 − S, at least machine epsilon: if all branches are very short, S may be rounded to 1, and the
+/// logarithm must remain finite.
 fn variable_probability(log_sum: f64) -> f64 {
     (-libm::expm1(log_sum)).max(f64::EPSILON)
 }
 
 impl GeneData {
-    /// The patterns that were left out of the gene's data: pattern k has state k at every tip, and its
-    /// weight is the number of sites left out or, where that is not known by state, 1. A tip
-    /// that has no data at all is undetermined: computed on all taxa or on the gene's own, S is the
-    /// same. `None` if nothing was left out.
+    /// The gene's constant patterns: pattern k has state k at every tip. Its weight is the number of excluded
+    /// sites with state k if these numbers are known (Stamatakis's correction), otherwise 1. Tips without
+    /// any data are undetermined here too, so S is the same for the tree of all taxa and the restricted
+    /// tree. `None` if the model has no correction of ascertainment bias.
     pub fn constant_patterns(&self) -> Option<GeneData> {
         let weights = match self.ascertainment.as_ref()? {
             Ascertainment::Stamatakis(counts) => counts.clone(),

@@ -1,7 +1,7 @@
-//! [`Checked`]: an engine that sees no program which violates the contract.
+//! [`Checked`]: a wrapper that checks every program of work against the contract before an engine runs it.
 //!
-//! A violation is a fault of this program, not of its input, and would end in wrong numbers somewhere
-//! else; so it is a panic. The checks take one look at each step, which is little beside computing it.
+//! A violation is an error in mlsearch, not in its input, and would lead to wrong likelihoods, so the checks
+//! panic. Their cost per step is small compared with the computation of the step.
 
 use super::contract::{Capabilities, Engine, Result};
 use super::data::GeneData;
@@ -12,24 +12,24 @@ use super::program::{
 };
 use crate::model::Model;
 
-/// An engine whose programs are checked before it gets them.
+/// An engine together with checks of its programs of work.
 pub struct Checked {
     engine: Box<dyn Engine>,
     genes: Vec<GeneShape>,
 }
 
-/// What a program must know of a gene.
+/// Sizes of a gene, against which programs are checked.
 #[derive(Debug, Clone, Copy)]
 struct GeneShape {
     num_tips: usize,
     num_patterns: usize,
 }
 
-/// Temporaries of a gene that a program has made so far.
+/// Number of a gene's temporaries that a program has made so far.
 #[derive(Debug, Clone, Copy, Default)]
 struct Made(u32);
 
-/// Genes that were met.
+/// Genes that have already occurred, by number.
 struct Met(Vec<bool>);
 
 impl Met {
@@ -37,19 +37,19 @@ impl Met {
         Met(vec![false; num_genes])
     }
 
-    /// Meets a gene; it must be for the first time.
+    /// Notes that a gene occurs; panics if it has occurred before.
     fn once(&mut self, gene: usize, what: &str) {
-        assert!(!std::mem::replace(&mut self.0[gene], true), "gene {gene}: {what} twice");
+        assert!(!std::mem::replace(&mut self.0[gene], true), "gene {gene} is {what} twice");
     }
 }
 
 impl GeneShape {
-    /// A vector that can be read.
+    /// Panics unless the vector exists and can be read.
     fn check_read(&self, vector: Vector, made: Made) {
         match vector {
-            Vector::Tip(tip) => assert!((tip as usize) < self.num_tips, "no tip {tip}"),
+            Vector::Tip(tip) => assert!((tip as usize) < self.num_tips, "tip {tip} does not exist"),
             Vector::Clv(slot) => {
-                assert!((slot as usize) < num_clvs(self.num_tips), "no CLV {slot}");
+                assert!((slot as usize) < num_clvs(self.num_tips), "CLV {slot} does not exist");
             }
             Vector::Temporary(number) => {
                 assert!(number < made.0, "temporary {number} is read before it is made");
@@ -61,12 +61,12 @@ impl GeneShape {
         ends.into_iter().for_each(|end| self.check_read(end, made));
     }
 
-    /// An update; says whether it writes a stored CLV.
+    /// Checks an update; returns true if it writes a stored CLV.
     fn check_update(&self, parent: Vector, children: [Vector; 2], made: &mut Made) -> bool {
         self.check_ends(children, *made);
-        assert!(!children.contains(&parent), "{parent:?} is made from itself");
+        assert!(!children.contains(&parent), "{parent:?} is computed from itself");
         match parent {
-            Vector::Tip(tip) => panic!("tip {tip} is written"),
+            Vector::Tip(tip) => panic!("tip {tip} cannot be written"),
             Vector::Clv(_) => self.check_read(parent, *made),
             Vector::Temporary(number) => made.check_makes(number),
         }
@@ -76,17 +76,20 @@ impl GeneShape {
 
 impl Made {
     fn check_makes(&mut self, number: u32) {
-        assert_eq!(number, self.0, "temporaries are numbered in the order in which they are made");
+        assert_eq!(
+            number, self.0,
+            "temporaries must be numbered in the order in which they are made"
+        );
         self.0 += 1;
     }
 }
 
 fn check_brlens(brlens: &[f64]) {
-    assert!(brlens.iter().all(|&t| t >= 0.0), "branch lengths {brlens:?}");
+    assert!(brlens.iter().all(|&t| t >= 0.0), "negative or undefined branch length in {brlens:?}");
 }
 
 impl Checked {
-    /// An engine that was made for these data.
+    /// Wraps an engine that was made for these data.
     pub fn new(engine: Box<dyn Engine>, data: &[GeneData]) -> Self {
         let shape = |data: &GeneData| GeneShape {
             num_tips: data.num_tips(),
@@ -95,7 +98,7 @@ impl Checked {
         Checked { engine, genes: data.iter().map(shape).collect() }
     }
 
-    /// A gene that has a likelihood at an edge.
+    /// Sizes of a gene; panics if its restricted tree has no edge.
     fn gene(&self, gene: usize) -> GeneShape {
         let shape = self.genes[gene];
         assert!(shape.num_tips >= 2, "gene {gene} has no edge");
@@ -115,7 +118,7 @@ impl Checked {
             match *step {
                 InsertionStep::Partials(Operation { parent, children, brlens }) => {
                     let is_stored = shape.check_update(parent, children, &mut made);
-                    assert!(!is_stored, "scoring writes nothing stored");
+                    assert!(!is_stored, "a scoring program must not write stored CLVs");
                     check_brlens(&brlens);
                 }
                 InsertionStep::Pendant { out, source, brlen } => {
@@ -126,7 +129,10 @@ impl Checked {
                 InsertionStep::Score { pendant, ends, brlens } => {
                     shape.check_ends([Vector::Temporary(pendant), ends[0]], made);
                     shape.check_ends(ends, made);
-                    assert!(is_pendant[pendant as usize], "temporary {pendant} is no pendant");
+                    assert!(
+                        is_pendant[pendant as usize],
+                        "temporary {pendant} is not a pendant vector"
+                    );
                     check_brlens(&brlens);
                 }
                 InsertionStep::Edge { ends, brlen } => {
@@ -139,7 +145,7 @@ impl Checked {
                 _ => None,
             };
             for read in step.reads().into_iter().flatten().filter(|&read| Some(read) != pendant) {
-                assert!(!is_pendant[read as usize], "pendant {read} is read as partials");
+                assert!(!is_pendant[read as usize], "pendant vector {read} is read as a CLV");
             }
             if step.makes().is_some() {
                 is_pendant.push(matches!(step, InsertionStep::Pendant { .. }));
@@ -147,7 +153,7 @@ impl Checked {
         }
     }
 
-    /// A sweep; `stored` are the genes whose CLVs are written.
+    /// Checks a sweep, and marks in `stored` the genes whose stored CLVs it writes.
     fn check_sweep(&self, program: &SweepProgram, stored: &mut [bool]) {
         let mut met = Met::none(self.genes.len());
         program.genes.iter().for_each(|gene| met.once(gene.gene, "in a sweep"));
@@ -160,25 +166,32 @@ impl Checked {
                 stored[member.gene] |=
                     shape.check_update(operation.parent, operation.children, made);
                 operation.edges.iter().for_each(|&edge| {
-                    assert!((edge as usize) < member.brlens.len(), "no edge {edge}");
+                    assert!((edge as usize) < member.brlens.len(), "edge {edge} does not exist");
                 });
             }
             shape.check_ends(job.ends, made[job.member]);
-            assert!((job.edge as usize) < member.brlens.len(), "no edge {}", job.edge);
+            assert!((job.edge as usize) < member.brlens.len(), "edge {} does not exist", job.edge);
         };
         for step in &program.steps {
-            assert!(!step.jobs.is_empty(), "a step without genes");
-            assert!((step.branch as usize) < program.brlens.len(), "no branch {}", step.branch);
+            assert!(!step.jobs.is_empty(), "a step must have at least one job");
+            assert!(
+                (step.branch as usize) < program.brlens.len(),
+                "branch {} does not exist",
+                step.branch
+            );
             let mut members = vec![false; program.genes.len()];
             for job in &program.jobs[step.jobs.clone()] {
-                assert!(!std::mem::replace(&mut members[job.member], true), "two jobs of a gene");
+                assert!(
+                    !std::mem::replace(&mut members[job.member], true),
+                    "a gene has two jobs in one step"
+                );
                 check_job(job);
             }
         }
         let mut met = Met::none(self.genes.len());
         for job in &program.finish {
             met.once(program.genes[job.member].gene, "at the end of a sweep");
-            assert!(job.operations.is_empty(), "nothing is updated at the end");
+            assert!(job.operations.is_empty(), "the final jobs of a sweep must not update vectors");
             check_job(job);
         }
     }
@@ -191,7 +204,10 @@ impl Checked {
             program.genes.iter().for_each(|gene| uses[gene.gene] += 1);
         }
         for (gene, stored) in stored.iter().enumerate() {
-            assert!(!stored || uses[gene] == 1, "gene {gene}: one sweep writes what another reads");
+            assert!(
+                !stored || uses[gene] == 1,
+                "gene {gene}: a sweep writes CLVs that another reads"
+            );
         }
     }
 
@@ -201,10 +217,13 @@ impl Checked {
         for sweep in &trial.sweeps {
             self.check_sweep(sweep, &mut stored);
             sweep.genes.iter().for_each(|gene| met.once(gene.gene, "in the sweeps of a trial"));
-            assert!(trial.num_first <= sweep.steps.len(), "more first steps than steps");
+            assert!(
+                trial.num_first <= sweep.steps.len(),
+                "a trial has more first steps than steps"
+            );
         }
-        assert!(!stored.contains(&true), "a trial writes nothing stored");
-        assert_eq!(trial.lnls.len(), self.genes.len(), "a log-likelihood per gene");
+        assert!(!stored.contains(&true), "a trial must not write stored CLVs");
+        assert_eq!(trial.lnls.len(), self.genes.len(), "one log-likelihood per gene");
     }
 }
 
@@ -220,8 +239,8 @@ impl Engine for Checked {
     }
 
     fn set_pattern_weights(&mut self, gene: usize, weights: &[f64]) -> Result<()> {
-        assert_eq!(weights.len(), self.genes[gene].num_patterns, "a weight per pattern");
-        assert!(weights.iter().all(|weight| *weight >= 0.0), "weights are not negative");
+        assert_eq!(weights.len(), self.genes[gene].num_patterns, "one weight per pattern");
+        assert!(weights.iter().all(|weight| *weight >= 0.0), "weights must not be negative");
         self.engine.set_pattern_weights(gene, weights)
     }
 
@@ -232,7 +251,7 @@ impl Engine for Checked {
             let shape = self.gene(descriptor.gene);
             for Operation { parent, children, brlens } in &descriptor.operations {
                 let is_stored = shape.check_update(*parent, *children, &mut Made::default());
-                assert!(is_stored, "a traversal has no temporaries");
+                assert!(is_stored, "a traversal must write stored CLVs only");
                 check_brlens(brlens);
             }
         }
@@ -242,7 +261,7 @@ impl Engine for Checked {
     fn log_likelihoods(&mut self, jobs: &[EdgeJob]) -> Result<Vec<f64>> {
         let mut met = Met::none(self.genes.len());
         for job in jobs {
-            met.once(job.gene, "asked for its likelihood");
+            met.once(job.gene, "evaluated");
             self.check_edge_job(job);
         }
         self.engine.log_likelihoods(jobs)

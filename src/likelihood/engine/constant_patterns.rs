@@ -1,13 +1,14 @@
 //! The sum S of the likelihoods of a block of constant patterns, and its derivatives along an edge, as
 //! [`Correction`](super::ascertainment::Correction) takes them.
 //!
-//! A few patterns per gene: no kernels. Patterns differ in their scaler counts, so they are brought to
-//! the least of them; S itself may be too small for a number, its logarithm never is.
+//! There are only a few of these patterns per gene, so this is plain code instead of a kernel. Patterns
+//! differ in their scaler counts, so all are brought to the smallest count. S itself may underflow; only
+//! its logarithm is returned.
 
 use super::layout::BLOCK;
 use super::scaling::{LN_FACTOR, factor};
 
-/// ln S of the patterns that have a weight, from their scaled likelihoods.
+/// ln S of the patterns with positive weight, from their scaled likelihoods and scaler counts.
 pub fn log_sum(weights: &[f64], likelihood: &[f64; BLOCK], scaler: &[u32; BLOCK]) -> f64 {
     let least = least_count(weights, likelihood, scaler);
     let mut sum = 0.0;
@@ -19,8 +20,8 @@ pub fn log_sum(weights: &[f64], likelihood: &[f64; BLOCK], scaler: &[u32; BLOCK]
     libm::log(sum) - f64::from(least) * LN_FACTOR
 }
 
-/// ln S, S′/S and S″/S of the patterns that have a weight, from the edge's sumtable and its factors
-/// at a length (see `cpu/body/derivatives.rs`).
+/// ln S, S′/S and S″/S of the patterns with positive weight, from the edge's sumtable and the factors
+/// at a branch length (see `cpu/body/derivatives.rs`).
 pub fn log_sum_derivatives(
     weights: &[f64],
     sumtable: &[f64],
@@ -49,7 +50,7 @@ pub fn log_sum_derivatives(
     [libm::log(sum) - f64::from(least) * LN_FACTOR, first / sum, second / sum]
 }
 
-/// The least count among patterns whose likelihood is not 0.
+/// The smallest scaler count among patterns with positive weight and likelihood.
 fn least_count(weights: &[f64], likelihood: &[f64; BLOCK], scaler: &[u32; BLOCK]) -> u32 {
     let used = (0..weights.len()).filter(|&i| weights[i] > 0.0 && likelihood[i] > 0.0);
     used.map(|i| scaler[i]).min().unwrap_or(0)
@@ -60,8 +61,8 @@ mod tests {
     use super::*;
     use crate::likelihood::engine::scaling::THRESHOLD;
 
-    /// Two patterns, the second with a count more, and a third that is padding, on one sumtable of
-    /// two rows: likelihoods 0.3·e^(−t) + 0.1 and 2^(-256)·(0.2·e^(−t) + 0.4), both by 2^(-256·shift).
+    /// Two patterns, the second with a scaler count higher by 1, and a third that is padding, on a sumtable of
+    /// two rows. The likelihoods are 0.3·e^(−t) + 0.1 and 0.2·e^(−t) + 0.4, times 2^(-256·shift).
     fn sums(shift: u32, t: f64) -> ([f64; 3], f64) {
         let decay = libm::exp(-t);
         let mut sumtable = vec![0.0; 2 * BLOCK];

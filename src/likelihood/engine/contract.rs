@@ -1,4 +1,5 @@
-//! The contract of an engine: verbs that take whole programs of work and either do all of it or fail.
+//! The contract of an engine: operations that take complete programs of work and either carry out all of
+//! it or fail.
 
 use super::data::GeneData;
 use super::program::{EdgeJob, InsertionProgram, SweepProgram, TraversalDescriptor, TrialProgram};
@@ -6,31 +7,31 @@ use crate::error::Error;
 use crate::model::Model;
 use std::fmt;
 
-/// What a verb of an engine gives.
+/// Result of an operation of an engine.
 pub type Result<T> = std::result::Result<T, EngineError>;
 
-/// What a user may say about the engine.
+/// A user's choice of the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct EngineOptions {
-    /// Name of the engine; `None` for the best.
+    /// Name of the engine; `None` for the default.
     pub name: Option<&'static str>,
-    /// Instruction set, if the engine has several; `None` for the best that this machine has.
+    /// Instruction set, if the engine has several; `None` for the best one of this machine.
     pub instruction_set: Option<&'static str>,
-    /// Threads of one likelihood, at least 1.
+    /// Number of threads that compute one likelihood, at least 1.
     pub threads: usize,
 }
 
 /// Makes an engine for the data of some genes.
 pub type Make = fn(&[GeneData], &EngineOptions) -> Result<Box<dyn Engine>>;
 
-/// An engine that can be made: what its room gives to `select`.
+/// What `select` knows of an engine, as defined in the engine's folder.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
     /// Its name.
     pub name: &'static str,
-    /// Makes it.
+    /// Its constructor.
     pub make: Make,
-    /// The instruction set that it would take, if this machine has it.
+    /// The instruction set that it would use, or an error if this machine lacks the requested one.
     pub instruction_set: fn(&EngineOptions) -> Result<&'static str>,
     /// Name of the engine with which a run continues when this one has failed.
     pub next: Option<&'static str>,
@@ -41,23 +42,23 @@ pub struct Entry {
 pub enum EngineError {
     /// There is not enough memory.
     OutOfMemory {
-        /// Bytes that were asked for.
+        /// Number of bytes requested.
         bytes: u64,
-        /// What they were for.
+        /// What they were needed for.
         purpose: &'static str,
     },
-    /// What computes is gone: a device, or a process of a cluster.
+    /// The hardware or process that computes is no longer available.
     Lost {
         /// The engine's name.
         engine: &'static str,
-        /// What the system says.
+        /// The cause, as reported by the system.
         reason: String,
     },
-    /// This machine has no engine, or no instruction set, of the name that was asked for.
+    /// This machine has no engine or instruction set with the requested name.
     Unknown {
-        /// The name.
+        /// The requested name.
         name: String,
-        /// Those that it has.
+        /// The available names.
         known: Vec<&'static str>,
     },
 }
@@ -94,69 +95,70 @@ impl From<EngineError> for Error {
     }
 }
 
-/// What an engine is, and what it is good at.
+/// Properties of an engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Capabilities {
     /// Its name.
     pub name: &'static str,
-    /// What computes, in words for the log.
+    /// Description for the log, for example of the instruction set and the number of threads.
     pub description: String,
-    /// Bytes that stored vectors and their scalers take.
+    /// Memory of the stored vectors and their scalers, in bytes.
     pub vector_bytes: u64,
-    /// Bytes that it could take besides, where that is known.
+    /// Bytes that it could take in addition, where that is known.
     pub free_bytes: Option<u64>,
-    /// So many pruned subtrees or trials in one call keep all of it busy.
+    /// Number of pruned subtrees or trials per call that is enough to use the hardware fully.
     pub best_batch: usize,
 }
 
-/// What computes likelihoods.
+/// An implementation of the likelihood computations, with the CLVs and models of all genes.
 ///
 /// A gene's vectors belong to the nodes of its restricted tree: tips have codes, and each inner node has
-/// one stored CLV, whose slot is the number of the node less the number of tips. A slot holds what was
-/// written to it last; which way a CLV points, and whether it is up to date, is the caller's business.
+/// one stored CLV, whose slot is the node's number minus the number of tips. A slot holds the CLV that was
+/// last written to it; the caller keeps track of the direction of each CLV and of whether it is up to date.
 ///
-/// What a program must be like is written at its type and checked by [`Checked`](super::Checked), which
-/// panics at a violation: an engine may rely on it. Besides:
+/// The requirements on each program are documented at its type and checked by
+/// [`Checked`](super::Checked), which panics at a violation, so an engine may rely on them. In addition:
 ///
-/// * [`Engine::set_models`] comes before anything is computed of a gene.
-/// * A CLV is read only after it was written, and after the gene's model was set last.
-/// * After a verb has failed, no stored vector holds anything, and the engine may refuse all further work.
+/// * [`Engine::set_models`] is called for a gene before anything is computed for it.
+/// * A CLV is read only if it was written after the last change of the gene's model.
+/// * After an operation has failed, the content of all stored vectors is undefined, and the engine may refuse
+///   all further work.
 ///
-/// Every number that a verb returns or stores has the same bits whatever the number of threads, the
-/// instruction set or the device: `layout` says how sums are grouped, and `cpu/body` has the operations.
+/// Every number that an operation returns or stores has the same bits for any number of threads,
+/// instruction set or device: `layout` defines how sums are grouped, and `cpu/body` the order of arithmetic
+/// operations.
 pub trait Engine: Send {
-    /// What it is.
+    /// Properties of the engine.
     fn capabilities(&self) -> Capabilities;
 
-    /// Sets the models of some genes, each at most once. CLVs of these genes are worthless afterwards.
+    /// Sets the models of the given genes, each at most once. This invalidates the CLVs of these genes.
     fn set_models(&mut self, models: &[(usize, &Model)]) -> Result<()>;
 
-    /// Replaces the weights of a gene's patterns, in their order. Stored vectors stay what they are.
+    /// Replaces the weights of a gene's patterns, in their order. Stored vectors remain valid.
     fn set_pattern_weights(&mut self, gene: usize, weights: &[f64]) -> Result<()>;
 
     /// Updates stored CLVs: at most one descriptor per gene.
     fn update_partials(&mut self, descriptors: &[TraversalDescriptor]) -> Result<()>;
 
-    /// Log-likelihood of each job, at most one per gene, with the gene's correction of ascertainment
-    /// bias, as everywhere below.
+    /// Log-likelihood of each job, at most one per gene. Here and in all operations below, log-likelihoods
+    /// include the gene's correction of ascertainment bias.
     fn log_likelihoods(&mut self, jobs: &[EdgeJob]) -> Result<Vec<f64>>;
 
-    /// Log-likelihood of each pattern (unweighted) of the job's gene; under Lewis's correction, of the
-    /// pattern given that it is a variable one. Patterns of sites that were left out are not among them.
+    /// Log-likelihood of each pattern (unweighted) of the job's gene; under Lewis's correction it is
+    /// conditional on the pattern being variable. The constant patterns of a correction are not included.
     fn pattern_log_likelihoods(&mut self, job: &EdgeJob) -> Result<Vec<f64>>;
 
-    /// Scores of each program, in the order of its scoring steps. Any number of programs per gene; nothing
-    /// stored is written.
+    /// Scores (log-likelihoods) of each program, in the order of its scoring steps. A gene may have any
+    /// number of programs. No stored vector is written.
     fn insertion_scores(&mut self, programs: &[InsertionProgram]) -> Result<Vec<Vec<f64>>>;
 
-    /// Optimises branch lengths in place. Programs are independent of each other: a gene whose stored CLVs
-    /// one of them writes is in no other.
+    /// Optimises branch lengths in place. The programs are independent of each other: if one of them writes
+    /// stored CLVs of a gene, the gene is in no other program.
     fn optimize_branches(&mut self, programs: &mut [SweepProgram]) -> Result<()>;
 
-    /// Carries out trials, which are independent of each other and write nothing stored.
+    /// Carries out trials, which are independent of each other. No stored vector is written.
     fn try_insertions(&mut self, trials: &mut [TrialProgram]) -> Result<()>;
 
-    /// A copy of a CLV and its scaler counts in the engine's own order: for tests of an engine against
-    /// itself.
+    /// A copy of a CLV and its scaler counts in the engine's own layout, for tests.
     fn clv(&mut self, gene: usize, slot: u32) -> Result<(Vec<f64>, Vec<u32>)>;
 }

@@ -1,4 +1,4 @@
-//! What an engine is given of one gene: its tip codes and weights, and its model.
+//! The data of one gene in the form that engines read: tip codes, pattern weights and model.
 
 use crate::alignment::Patterns;
 use crate::alphabet::Code;
@@ -7,19 +7,19 @@ use crate::model::{Ascertainment, EigenModel, Model, RateCats};
 /// Patterns of one gene over the taxa that have data in it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GeneData {
-    /// Code of each pattern, per tip of the gene's restricted tree.
+    /// Codes, `[tip][pattern]`, for the tips of the gene's restricted tree.
     pub tip_codes: Vec<Vec<Code>>,
     /// Weight of each pattern.
     pub weights: Vec<f64>,
-    /// Code → bitmask of compatible states.
+    /// Bitmask of compatible states, by code.
     pub code_masks: Vec<u64>,
     /// The code that is compatible with every state.
     pub undetermined: Code,
-    /// States of the alphabet.
+    /// Number of states of the alphabet.
     pub num_states: usize,
-    /// Rate categories of every model this gene will have.
+    /// Number of rate categories, the same in all models of this gene.
     pub num_rates: usize,
-    /// How sites that were left out are made up for, if they were. They are none of the patterns above.
+    /// Correction of ascertainment bias, if any. The excluded sites are not among the patterns above.
     pub ascertainment: Option<Ascertainment>,
 }
 
@@ -34,7 +34,7 @@ impl GeneData {
         self.tip_codes.len()
     }
 
-    /// Bitmask of the states that all tips share at a pattern.
+    /// Bitmask of the states that are compatible with the codes of all tips at a pattern.
     pub fn shared_states(&self, pattern: usize) -> u64 {
         let all = u64::MAX >> (64 - self.num_states);
         self.tip_codes
@@ -46,11 +46,11 @@ impl GeneData {
 /// Model of one gene in the form an engine reads: eigensystems and rate categories.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GeneModel {
-    /// Rate matrices with their frequencies: one, but for mixtures such as LG4X.
+    /// Rate matrices with their frequencies: a single one, except in mixtures such as LG4X.
     pub matrices: Vec<EigenModel>,
-    /// Which of them each category evolves by.
+    /// Index of each category's rate matrix.
     pub matrix_of_rate: Vec<usize>,
-    /// Equilibrium frequencies over all categories.
+    /// Equilibrium frequencies, averaged over the categories.
     pub freqs: Vec<f64>,
     /// Rate of each category.
     pub rates: Vec<f64>,
@@ -61,8 +61,8 @@ pub struct GeneModel {
 }
 
 impl GeneData {
-    /// Tip codes and weights of compressed columns, to be computed under this model or others with as
-    /// many rate categories and the same correction of ascertainment bias.
+    /// Tip codes and weights of site patterns, for this model or others with the same number of rate
+    /// categories and the same correction of ascertainment bias.
     pub fn new(patterns: &Patterns, model: &Model) -> Self {
         GeneData {
             tip_codes: patterns.codes.clone(),
@@ -82,13 +82,16 @@ impl GeneModel {
         Self::from_parts(model.eigen_models(), model.rate_cats())
     }
 
-    /// A model of these matrices: one for all categories, or one for each.
+    /// A model of the given matrices, either one for all categories or one per category.
     ///
     /// # Panics
-    /// If there is neither one matrix nor one per category.
+    /// If the number of matrices is neither 1 nor the number of categories.
     pub fn from_parts(matrices: Vec<EigenModel>, cats: RateCats) -> Self {
         let num_rates = cats.rates.len();
-        assert!(matrices.len() == 1 || matrices.len() == num_rates, "matrices of categories");
+        assert!(
+            matrices.len() == 1 || matrices.len() == num_rates,
+            "neither one rate matrix nor one per category"
+        );
         let matrix_of_rate: Vec<usize> = (0..num_rates).map(|r| r % matrices.len()).collect();
         let freqs = match &matrices[..] {
             [only] => only.freqs.clone(),
@@ -111,7 +114,7 @@ impl GeneModel {
         }
     }
 
-    /// The matrix of a category.
+    /// The rate matrix of a category.
     pub fn matrix(&self, rate: usize) -> &EigenModel {
         &self.matrices[self.matrix_of_rate[rate]]
     }

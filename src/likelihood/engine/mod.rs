@@ -1,8 +1,8 @@
-//! What every engine shares: its contract ([`Engine`]), the programs of work that it is given, the data
-//! and models of genes, and the parts of an engine that do not depend on what computes: model tables,
-//! Newton-Raphson, corrections of ascertainment bias, the layout that fixes how sums are grouped.
+//! What all engines share: their contract ([`Engine`]), the programs of work that they carry out, the data
+//! and models of genes, and the parts that do not depend on the hardware: model tables, Newton-Raphson,
+//! corrections of ascertainment bias, and the layout that determines how sums are grouped.
 //!
-//! Engines (`cpu`, `naive`) import this room and never each other; `select` makes them.
+//! Engines (`cpu`, `naive`) import this module and never each other; `select` makes them.
 
 pub mod ascertainment;
 mod check;

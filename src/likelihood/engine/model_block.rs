@@ -1,14 +1,14 @@
-//! Model blocks: a gene's model as kernels read it, in the layout of `layout.rs`.
+//! Model blocks: a gene's model in the form that kernels read, in the layout of `layout.rs`.
 
 use super::data::{GeneData, GeneModel};
 use super::layout::Dims;
 
-/// Model of one partition as the kernels read it.
+/// Model of one partition in the form that kernels read. P(t) = V·exp(Λ·r·t)·V⁻¹ for rate r.
 #[derive(Debug, Clone, Default)]
 pub struct ModelBlock {
     /// Sizes.
     pub dims: Dims,
-    /// Which of the rate matrices each category evolves by.
+    /// Index of each category's rate matrix.
     pub matrix_of_rate: Vec<usize>,
     /// Eigenvalues of the normalised rate matrices, `[matrix][eigen]`.
     pub eigenvals: Vec<f64>,
@@ -24,21 +24,21 @@ pub struct ModelBlock {
     pub weighted_freqs: Vec<f64>,
     /// States compatible with each tip code, as lists.
     pub code_states: Vec<Vec<u8>>,
-    /// Tables of the sumtable's two ends: P-matrix shaped and tip-table shaped, the same for each
-    /// rate but for the rate weight, which is in the first.
+    /// Matrix that is applied to the vector at an edge's first end to make the sumtable: rate weight ·
+    /// frequency · V, in the shape of a P-matrix.
     pub sumtable_left: Vec<f64>,
-    /// See `sumtable_left`.
+    /// The same for the second end: V⁻¹, in the shape of a P-matrix.
     pub sumtable_right: Vec<f64>,
-    /// Tip tables of the same two.
+    /// Tip table of `sumtable_left`.
     pub sumtable_left_tip: Vec<f64>,
-    /// See `sumtable_left_tip`.
+    /// Tip table of `sumtable_right`.
     pub sumtable_right_tip: Vec<f64>,
-    /// 0/1 rows of each tip code, `[code][rate][state]`: a tip seen through no matrix.
+    /// 1 for each state compatible with a tip code, otherwise 0; `[code][rate][state]`: the tip's CLV.
     pub indicator: Vec<f64>,
 }
 
 impl ModelBlock {
-    /// The block of a gene before it has a model: sizes, and what depends on the tip codes alone.
+    /// The block of a gene that has no model yet: its sizes, and the tables that depend on tip codes alone.
     pub fn new(data: &GeneData) -> Self {
         let num_codes = data.code_masks.len();
         let dims = Dims::new(data.num_states, data.num_rates, num_codes, data.num_tips());
@@ -63,19 +63,19 @@ impl ModelBlock {
         }
     }
 
-    /// Takes a model over, and makes the tables of sumtables from it.
+    /// Sets the model, and computes the tables for sumtables from it.
     ///
     /// # Panics
-    /// If its number of rates is not the block's, or it has more states.
+    /// If its number of rate categories differs from that of the block, or if it has more states.
     pub fn set(&mut self, model: &GeneModel) {
         let Dims { num_states: n, num_rates, .. } = self.dims;
         let states = model.freqs.len();
-        assert_eq!(model.rates.len(), num_rates, "a gene's number of rates is fixed");
+        assert_eq!(model.rates.len(), num_rates, "a gene's number of rate categories is fixed");
         assert!(states <= n, "a gene's number of states is fixed");
         self.matrix_of_rate.clone_from(&model.matrix_of_rate);
         self.rates.clone_from(&model.rates);
         self.rate_weights.clone_from(&model.rate_weights);
-        // Whatever belongs to the states that pad the alphabet is 0.
+        // All entries of padding states are 0.
         let num_matrices = model.matrices.len();
         self.eigenvals = vec![0.0; num_matrices * n];
         self.eigenvec_columns = vec![0.0; num_matrices * n * n];
@@ -113,7 +113,8 @@ impl ModelBlock {
     }
 }
 
-/// For every code and rate the sum of the matrix's columns of the code's states, in their order.
+/// For each code and rate category, the sum of the matrix columns of the states compatible with the code, in
+/// the order of states.
 fn tip_table(dims: &Dims, code_states: &[Vec<u8>], matrix: &[f64]) -> Vec<f64> {
     let n = dims.num_states;
     let mut table = vec![0.0; dims.tip_table()];

@@ -1,4 +1,4 @@
-//! Newton-Raphson over the steps of a sweep program, whatever computes the derivatives.
+//! Newton-Raphson over the steps of a sweep program, for any source of derivatives.
 
 use super::contract::Result;
 use super::program::SweepProgram;
@@ -6,15 +6,20 @@ use crate::numeric::Newton;
 use crate::tree::to_length_grid;
 use std::ops::Range;
 
-/// What computes derivatives for a sweep.
+/// Source of the derivatives for a sweep. The CPU engine computes them from sumtables, as RAxML does (Stamatakis
+/// 2006, Bioinformatics 22:2688).
 pub trait Derivatives {
-    /// Turns the vectors of a step's genes to its branch and makes the sumtables.
+    /// Carries out the updates of a step's jobs, and prepares their edges (in the CPU engine, by sumtables).
     fn start_step(&mut self, program: &SweepProgram, step: usize) -> Result<()>;
-    /// Value and two derivatives with respect to the step's branch, at length `t`.
+    /// Log-likelihood and its first and second derivative with respect to the length of the step's branch,
+    /// at length `t`, summed over the genes of the step.
     fn at(&mut self, program: &SweepProgram, step: usize, t: f64) -> Result<[f64; 3]>;
 }
 
-/// Optimises the branches of some steps of the program, in order.
+/// Optimises the branches of the given steps of the program, in order.
+///
+/// # Errors
+/// Those of `derivatives`.
 pub fn run_sweep(
     program: &mut SweepProgram,
     steps: Range<usize>,
@@ -25,7 +30,7 @@ pub fn run_sweep(
         derivatives.start_step(program, i)?;
         let branch = program.steps[i].branch as usize;
         let before = program.brlens[branch];
-        // Halves of a short branch lie below the bounds, and two long ones merged above.
+        // Half of a short branch may lie below the lower bound, and the sum of two long ones above the upper.
         let start = before.clamp(lo, hi);
         let mut newton = Newton::new(start, lo, hi, program.gain_tolerance, to_length_grid);
         while let Some(t) = newton.ask() {
@@ -38,7 +43,7 @@ pub fn run_sweep(
         for job in program.steps[i].jobs.clone() {
             let job = &program.jobs[job];
             let brlen = &mut program.genes[job.member].brlens[job.edge as usize];
-            // Exact: all lengths lie on one grid.
+            // This is exact because all lengths are multiples of the same grid spacing.
             *brlen += after - before;
         }
     }

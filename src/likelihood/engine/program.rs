@@ -1,17 +1,17 @@
-//! Programs of work for an engine: plain data, decided completely before anything is computed.
+//! Programs of work for an engine: plain data, complete before anything is computed.
 //!
 //! A *gene* is the number of a partition. Branch lengths are those of the gene (already multiplied by its
-//! scaler), except in a [`SweepProgram`], where they change on the way.
+//! scaler), except in a [`SweepProgram`], which changes them.
 //!
-//! Temporaries of a program are numbered in the order in which they are made, from 0 on (in a sweep: of
-//! each of its genes), and each is made once (single assignment). They exist until the program ends. So an
-//! engine can see from a program alone what depends on what, how many vectors are needed at a time, and
-//! what may be computed at the same time.
+//! The temporaries of a program (in a sweep: of each of its genes) are numbered from 0 in the order in which
+//! they are made, and each is made once (single assignment). They exist until the program ends. An engine
+//! can therefore derive from a program alone which steps depend on each other, how many vectors are needed
+//! at the same time, and what may be computed in parallel.
 
 use crate::likelihood::BRLEN_BOUNDS;
 use std::ops::Range;
 
-/// Names a vector of a gene.
+/// Identifies a vector of a gene.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Vector {
     /// A tip of the gene's restricted tree.
@@ -22,12 +22,12 @@ pub enum Vector {
     Temporary(u32),
 }
 
-/// One update: a vector from two others.
+/// One update: computes a vector from two others.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Operation {
-    /// What is written: no tip, and none of the children.
+    /// The vector that is written: neither a tip nor one of the children.
     pub parent: Vector,
-    /// The two vectors it is made from.
+    /// The two vectors that are read.
     pub children: [Vector; 2],
     /// Lengths of the branches to them.
     pub brlens: [f64; 2],
@@ -42,7 +42,7 @@ pub struct TraversalDescriptor {
     pub operations: Vec<Operation>,
 }
 
-/// A likelihood at an edge of one gene, from tips and stored CLVs.
+/// Evaluation of the log-likelihood of one gene at an edge, from tips and stored CLVs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EdgeJob {
     /// The gene.
@@ -56,18 +56,19 @@ pub struct EdgeJob {
 /// One step of scoring the regraft positions of a pruned subtree.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum InsertionStep {
-    /// Makes a temporary vector: what lies behind two branches, as for a CLV.
+    /// Makes a temporary in the same way as a CLV.
     Partials(Operation),
-    /// Makes a pendant vector: a subtree seen from its insertion point, times the weighted frequencies.
+    /// Makes a pendant vector: the CLV of the subtree at its insertion point, times rate weights and
+    /// frequencies.
     Pendant {
-        /// The temporary that is made. Only scores read it.
+        /// The temporary that is made. Only `Score` steps read it.
         out: u32,
-        /// Top of the subtree.
+        /// Vector at the root of the subtree.
         source: Vector,
         /// Length of the branch to it.
         brlen: f64,
     },
-    /// Likelihood with a subtree put between two vectors.
+    /// Log-likelihood with the subtree inserted into an edge.
     Score {
         /// The subtree's pendant vector.
         pendant: u32,
@@ -76,17 +77,17 @@ pub enum InsertionStep {
         /// Lengths from the insertion point to them.
         brlens: [f64; 2],
     },
-    /// Likelihood at an edge: what is left of the gene's tree without the subtree is a single tip.
+    /// Log-likelihood at an edge, for a gene whose tree without the subtree is a single tip.
     Edge {
         /// The two ends.
         ends: [Vector; 2],
-        /// Length.
+        /// Its length.
         brlen: f64,
     },
 }
 
-/// All steps of one gene for one pruned subtree. Scores come back in the order of the steps that
-/// make one (`Score` and `Edge`).
+/// All steps of one gene for one pruned subtree. Scores are returned in the order of the steps that
+/// compute one (`Score` and `Edge`).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct InsertionProgram {
     /// The gene.
@@ -96,7 +97,7 @@ pub struct InsertionProgram {
 }
 
 impl InsertionStep {
-    /// The temporary that the step makes, if it makes one.
+    /// The temporary that the step makes, if any.
     pub fn makes(&self) -> Option<u32> {
         match *self {
             InsertionStep::Partials(Operation { parent: Vector::Temporary(out), .. })
@@ -121,25 +122,25 @@ impl InsertionStep {
         }
     }
 
-    /// True if the step makes a score.
+    /// True if the step computes a score.
     pub fn is_score(&self) -> bool {
         matches!(self, InsertionStep::Score { .. } | InsertionStep::Edge { .. })
     }
 }
 
 impl InsertionProgram {
-    /// Number of scores the program makes.
+    /// Number of scores that the program computes.
     pub fn num_scores(&self) -> usize {
         self.steps.iter().filter(|step| step.is_score()).count()
     }
 }
 
-/// An update whose lengths are looked up when it is run.
+/// An update whose branch lengths are read from [`SweepGene::brlens`] when it is carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SweepOperation {
-    /// What is written: no tip, and none of the children.
+    /// The vector that is written: neither a tip nor one of the children.
     pub parent: Vector,
-    /// The two vectors it is made from.
+    /// The two vectors that are read.
     pub children: [Vector; 2],
     /// Edges of the gene's tree to them.
     pub edges: [u32; 2],
@@ -150,20 +151,21 @@ pub struct SweepOperation {
 pub struct SweepJob {
     /// Index into [`SweepProgram::genes`].
     pub member: usize,
-    /// Updates that turn the gene's vectors towards the edge: a range of [`SweepProgram::operations`].
+    /// Updates that make the vectors at the edge's ends valid: a range of [`SweepProgram::operations`].
     pub operations: Range<usize>,
     /// Vectors at the two ends of the gene's edge.
     pub ends: [Vector; 2],
-    /// The gene's edge, whose length contains the step's branch.
+    /// The gene's edge, whose length includes that of the step's branch.
     pub edge: u32,
 }
 
 /// One branch to optimise.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SweepStep {
-    /// Genes it touches, each once: a range of [`SweepProgram::jobs`], not empty.
+    /// One job for each gene whose likelihood depends on the branch: a range of [`SweepProgram::jobs`], not
+    /// empty.
     pub jobs: Range<usize>,
-    /// Which of [`SweepProgram::brlens`] it is.
+    /// Index of the branch in [`SweepProgram::brlens`].
     pub branch: u32,
 }
 
@@ -172,18 +174,19 @@ pub struct SweepStep {
 pub struct SweepGene {
     /// The gene.
     pub gene: usize,
-    /// All its lengths are multiplied by this.
+    /// Factor of all its branch lengths.
     pub brlen_scaler: f64,
-    /// Length of each edge of its tree (a program may use numbers behind them for edges that the tree
-    /// does not have), before and after.
+    /// Length of each edge of its tree without the scaler, updated by the sweep. A program may append lengths
+    /// of edges that the tree does not have.
     pub brlens: Vec<f64>,
 }
 
-/// Newton-Raphson on a list of branches, one after the other (Gauss-Seidel). In linked mode there is
-/// one program over all genes, whose derivatives are summed; in unlinked mode there is one per gene.
+/// Newton-Raphson optimisation of a list of branches, one after the other (Gauss-Seidel). Under linked and
+/// scaled lengths, one program contains all genes, and their derivatives are summed; under unlinked lengths
+/// there is one program per gene.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SweepProgram {
-    /// Genes taking part, each once.
+    /// The genes, each once.
     pub genes: Vec<SweepGene>,
     /// All updates.
     pub operations: Vec<SweepOperation>,
@@ -191,22 +194,24 @@ pub struct SweepProgram {
     pub jobs: Vec<SweepJob>,
     /// The branches in order.
     pub steps: Vec<SweepStep>,
-    /// Length of each branch by its number in the tree that the caller takes it from, before and after.
+    /// Length of each branch by its number in the caller's tree, updated by the sweep.
     pub brlens: Vec<f64>,
-    /// Shortest and longest length.
+    /// Shortest and longest allowed length.
     pub bounds: [f64; 2],
-    /// A branch is left when a further step promises less than this (log units).
+    /// The optimisation of a branch ends when the expected gain of the next Newton step is less than this (log
+    /// units).
     pub gain_tolerance: f64,
-    /// Edges whose log-likelihoods are wanted at the end, one per gene; without operations.
+    /// Edges at which log-likelihoods are evaluated after the last step, at most one per gene; without
+    /// operations.
     pub finish: Vec<SweepJob>,
-    /// Afterwards: the log-likelihood that the last step ended with, over the genes it touches.
+    /// Result: the log-likelihood at the end of the last step, summed over the genes of that step.
     pub lnl: f64,
-    /// Afterwards: the log-likelihoods of [`SweepProgram::finish`].
+    /// Result: the log-likelihoods of [`SweepProgram::finish`].
     pub finish_lnls: Vec<f64>,
 }
 
 impl SweepProgram {
-    /// No steps yet, with the bounds of all branch lengths.
+    /// A program without steps, with the bounds [`BRLEN_BOUNDS`].
     pub fn new(brlens: Vec<f64>, gain_tolerance: f64) -> Self {
         SweepProgram {
             genes: Vec::new(),
@@ -222,20 +227,20 @@ impl SweepProgram {
         }
     }
 
-    /// Length of a job's edge, in the gene's units, when the step's branch has length `t`.
+    /// Length of a job's edge, times the gene's scaler, when the step's branch has length `t`.
     pub fn job_length(&self, job: &SweepJob, step: &SweepStep, t: f64) -> f64 {
         let gene = &self.genes[job.member];
         let rest = gene.brlens[job.edge as usize] - self.brlens[step.branch as usize];
         gene.brlen_scaler * (rest + t)
     }
 
-    /// A job's edge at the lengths of the moment.
+    /// A job's edge at the current lengths.
     pub fn edge_job(&self, job: &SweepJob) -> EdgeJob {
         let SweepGene { gene, brlen_scaler, brlens } = &self.genes[job.member];
         EdgeJob { gene: *gene, ends: job.ends, brlen: brlen_scaler * brlens[job.edge as usize] }
     }
 
-    /// A job's updates at the lengths of the moment.
+    /// A job's updates at the current lengths.
     pub fn operations_of(&self, job: &SweepJob) -> impl Iterator<Item = Operation> + Clone {
         let gene = &self.genes[job.member];
         self.operations[job.operations.clone()].iter().map(|operation| Operation {
@@ -246,25 +251,26 @@ impl SweepProgram {
     }
 }
 
-/// A regraft position on trial: the branches that meet there are optimised while the tree stays as it is.
+/// Trial of a regraft position: optimises the three branches that would meet there, without changing the
+/// tree.
 ///
-/// First the first steps of all sweeps; then, unless the tree's log-likelihood is below the floor, the
-/// others. Sweeps write temporaries only, and no gene is in two of them.
+/// The first steps of all sweeps are carried out; then, unless the tree's log-likelihood is below the floor,
+/// the other steps. The sweeps write temporaries only, and no gene is in two of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrialProgram {
-    /// One over all genes that share their lengths, or one per gene.
+    /// One sweep over all genes that share their branch lengths, or one per gene.
     pub sweeps: Vec<SweepProgram>,
-    /// How many steps of each sweep come first.
+    /// Number of first steps of each sweep.
     pub num_first: usize,
-    /// Log-likelihood of every gene of the tree, before and after; that of all genes of a sweep that move
-    /// together stands at the first of them, and the others have 0.
+    /// Log-likelihood of each gene of the tree, updated by the trial. The sum over the genes of a sweep's last
+    /// step is stored at the first of these genes, and the others are set to 0.
     pub lnls: Vec<f64>,
-    /// Where the sum of these, in their order, ends a trial.
+    /// The trial ends after the first steps if the sum of `lnls`, in their order, is below this.
     pub floor: f64,
 }
 
 impl TrialProgram {
-    /// Notes what the sweeps have come to after so many steps.
+    /// Updates `lnls` after the first `num_steps` steps of all sweeps.
     pub fn note_lnls(&mut self, num_steps: usize) {
         for sweep in &self.sweeps {
             if let Some(last) = sweep.steps[..num_steps.min(sweep.steps.len())].last() {
@@ -279,7 +285,7 @@ impl TrialProgram {
         }
     }
 
-    /// Log-likelihood of the tree as far as it was noted.
+    /// Log-likelihood of the tree: the sum of `lnls`.
     pub fn lnl(&self) -> f64 {
         self.lnls.iter().sum()
     }

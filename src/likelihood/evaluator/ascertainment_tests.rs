@@ -1,4 +1,4 @@
-//! Ascertainment bias in every verb of the engine, beside genes that have no correction.
+//! Correction of ascertainment bias in all operations of the engine, together with genes without correction.
 
 use super::tests::{
     Case, GTR, HKY_I, assert_scores_are_those_of_moved_trees, close, random_case, trace,
@@ -13,7 +13,7 @@ use crate::model::Ascertainment::{self, Felsenstein, Lewis, Stamatakis};
 use crate::model::Model;
 use crate::tree::{EdgeId, Tree};
 
-/// Genes of every size and correction; one taxon of the first has no data.
+/// Genes of different sizes with all corrections; one taxon of the first has no data.
 fn corrected_case(seed: u64, num_taxa: usize) -> Case {
     let counts = || Stamatakis(vec![3.0, 0.0, 2.5, 9.0]);
     let genes = [
@@ -228,7 +228,7 @@ fn optimised_branches_have_no_slope_left() {
 
 #[test]
 fn constant_patterns_of_deep_trees_do_not_underflow() {
-    // 2100 taxa: S itself is far below the smallest number.
+    // 2100 taxa: S itself underflows.
     let mut case = random_case(5, 2100, &[(2100, 10, GTR); 3]);
     let corrections = [Felsenstein(30.0), Lewis, Stamatakis(vec![1.0; 4])];
     for (data, correction) in case.data.iter_mut().zip(corrections) {

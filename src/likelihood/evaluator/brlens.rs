@@ -1,23 +1,24 @@
-//! Lengths of a single tree: what does not depend on genes.
+//! Branch lengths of a single tree, independent of genes.
 
 use crate::likelihood::BRLEN_BOUNDS;
 use crate::tree::{Tree, to_length_grid};
 
-/// How much longer a branch is, the data hardly tell.
+/// Branch length (substitutions per site) above which the data contain little information on the length.
 const SATURATED: f64 = 1.0;
 
-/// Two halves of a length that sum to it exactly, both on the length grid.
+/// Two halves of a length, both on the length grid, whose sum is exactly the length.
 pub(super) fn halve(length: f64) -> [f64; 2] {
     let first = to_length_grid(length / 2.0);
     [first, length - first]
 }
 
-/// All lengths, by edge.
+/// All branch lengths, by edge.
 pub(super) fn all_brlens(tree: &Tree) -> Vec<f64> {
     tree.edges().map(|edge| tree.brlen(edge)).collect()
 }
 
-/// Every length from what it is and whether its branch leads to a tip, within [`BRLEN_BOUNDS`].
+/// New lengths of all branches, within [`BRLEN_BOUNDS`]: `length` of the present length and of whether the
+/// branch leads to a tip.
 pub(super) fn changed_brlens(tree: &Tree, length: impl Fn(f64, bool) -> f64) -> Vec<f64> {
     let [min, max] = BRLEN_BOUNDS.map(to_length_grid);
     let change = |edge| {
@@ -27,7 +28,7 @@ pub(super) fn changed_brlens(tree: &Tree, length: impl Fn(f64, bool) -> f64) -> 
     tree.edges().map(change).collect()
 }
 
-/// Mean length; a saturated branch counts as one of [`SATURATED`].
+/// Mean branch length, in which branches longer than [`SATURATED`] count as [`SATURATED`].
 pub(super) fn mean_brlen(tree: &Tree) -> f64 {
     let sum: f64 = tree.edges().map(|edge| tree.brlen(edge).min(SATURATED)).sum();
     sum / tree.num_edges().max(1) as f64

@@ -1,7 +1,7 @@
-//! The tree, its genes and the engine as one: their state, and likelihoods.
+//! The evaluator: the state of the tree, its genes and the engine, and log-likelihoods.
 //!
-//! The evaluator owns the global tree, every gene's restricted tree and which CLVs are stale. It
-//! decides what has to be computed and gives the engine whole programs of it.
+//! The evaluator owns the global tree and each gene's restricted tree, and keeps track of stale CLVs. It
+//! determines what has to be computed and passes it to the engine as complete programs of work.
 
 use super::brlens::{all_brlens, changed_brlens};
 use super::gene_state::GeneState;
@@ -11,18 +11,19 @@ use crate::likelihood::engine::{Capabilities, Engine, GeneData, Result, Traversa
 use crate::model::Model;
 use crate::tree::{EdgeId, NodeId, Restriction, Tree};
 
-/// When and how far branch lengths are optimised.
+/// Stopping criteria of the optimisation of branch lengths.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BranchOptions {
-    /// Most sweeps over all branches.
+    /// Maximum number of sweeps over all branches.
     pub max_sweeps: usize,
-    /// A sweep that gains less than this (log units) is the last.
+    /// The optimisation ends after a sweep that gains less than this (log units).
     pub lnl_epsilon: f64,
-    /// A branch is left when a further Newton step promises less than this (log units).
+    /// The optimisation of a single branch ends when the expected gain of the next Newton step is less than
+    /// this (log units).
     pub gain_tolerance: f64,
 }
 
-/// A tree with genes whose likelihood can be computed and improved.
+/// A tree with its genes: computes its log-likelihood, optimises its branch lengths and changes its topology.
 pub struct Evaluator {
     pub(super) tree: Tree,
     pub(super) linkage: BrlenLinkage,
@@ -32,13 +33,16 @@ pub struct Evaluator {
     pub(super) distances_valid: bool,
     /// Used by [`Evaluator::compute`] alone.
     engine: Box<dyn Engine>,
-    /// Genes whose models the engine does not have yet.
+    /// Genes whose models have changed since they were last set in the engine.
     new_models: Vec<usize>,
 }
 
 impl Evaluator {
-    /// An evaluator for a tree. Per gene: its data, the taxa (tips of `tree`, ascending) that its
-    /// data belong to, and its model. `engine` was made for the same data.
+    /// An evaluator for a tree. Each entry of `genes` has the data of a gene, its taxa (tips of `tree`,
+    /// ascending; one per row of the data) and its model. `engine` must have been made for the same data.
+    ///
+    /// # Panics
+    /// If a gene's number of taxa differs from the number of tips of its data.
     pub fn new(
         tree: Tree,
         genes: Vec<(&GeneData, &[usize], Model)>,
@@ -64,13 +68,13 @@ impl Evaluator {
         Evaluator { tree, linkage, genes, restrictions, distances_valid, engine, new_models }
     }
 
-    /// Goes on with another engine that was made for the same data: everything will be computed afresh.
+    /// Replaces the engine by another that was made for the same data. All CLVs become stale.
     pub fn set_engine(&mut self, engine: Box<dyn Engine>) {
         self.engine = engine;
         self.lose_vectors();
     }
 
-    /// The engine has nothing any more.
+    /// Marks all that the engine has computed as lost.
     fn lose_vectors(&mut self) {
         self.new_models = (0..self.genes.len()).collect();
         for state in &mut self.genes {
@@ -79,7 +83,8 @@ impl Evaluator {
         }
     }
 
-    /// Lets the engine work. After an error all that it had computed counts as lost.
+    /// Runs `work` on the engine, after setting models that have changed. After an error, all that the engine
+    /// had computed is marked as lost.
     pub(super) fn compute<T>(
         &mut self,
         work: impl FnOnce(&mut dyn Engine) -> Result<T>,
@@ -102,13 +107,13 @@ impl Evaluator {
         result
     }
 
-    /// The global tree. Under unlinked lengths its lengths are those it was given, or the last call
-    /// of [`Evaluator::average_brlens`].
+    /// The global tree. Under unlinked lengths, its branch lengths are those with which it was set, or those
+    /// computed by the last call of [`Evaluator::average_brlens`].
     pub fn tree(&self) -> &Tree {
         &self.tree
     }
 
-    /// How genes share lengths.
+    /// How genes share branch lengths.
     pub fn linkage(&self) -> BrlenLinkage {
         self.linkage
     }
@@ -128,7 +133,8 @@ impl Evaluator {
         self.genes[gene].num_sites
     }
 
-    /// A gene's restricted tree, and the taxa that its tips are. Lengths are without the scaler.
+    /// A gene's restricted tree, and the taxon (tip of the global tree) of each of its tips. Branch lengths
+    /// are not multiplied by the gene's scaler.
     pub fn gene_tree(&self, gene: usize) -> (&Tree, &[usize]) {
         let state = &self.genes[gene];
         (state.tree.tree(), self.restrictions[state.set].taxa())
@@ -139,17 +145,17 @@ impl Evaluator {
         &self.genes[gene].model
     }
 
-    /// A gene's branch length scaler.
+    /// A gene's branch-length scaler.
     pub fn brlen_scaler(&self, gene: usize) -> f64 {
         self.genes[gene].brlen_scaler
     }
 
-    /// What computes.
+    /// Properties of the engine.
     pub fn capabilities(&self) -> Capabilities {
         self.engine.capabilities()
     }
 
-    /// Replaces the weights of a gene's patterns, in their order: a replicate of the same sites.
+    /// Replaces the weights of a gene's patterns, in their order, as for a bootstrap replicate.
     ///
     /// # Errors
     /// The engine has failed.
@@ -159,8 +165,8 @@ impl Evaluator {
         Ok(())
     }
 
-    /// Sets a gene's model, with as many rate categories as before. The engine gets it, with all others
-    /// that were set, when something is to be computed.
+    /// Sets a gene's model, which must have the same number of rate categories as before. It is passed to the
+    /// engine at the next computation, together with all other models that were set.
     pub fn set_model(&mut self, gene: usize, model: &Model) {
         self.new_models.push(gene);
         let state = &mut self.genes[gene];
@@ -169,7 +175,7 @@ impl Evaluator {
         state.lnl = None;
     }
 
-    /// Sets a gene's scaler.
+    /// Sets a gene's branch-length scaler.
     pub fn set_brlen_scaler(&mut self, gene: usize, scaler: f64) {
         let state = &mut self.genes[gene];
         if state.brlen_scaler != scaler {
@@ -179,8 +185,8 @@ impl Evaluator {
         }
     }
 
-    /// Goes over to another tree of the same taxa, with its lengths. Unlinked genes start with the
-    /// path sums of that tree.
+    /// Replaces the tree by another with the same taxa, including branch lengths. Under unlinked lengths, the
+    /// length of each edge of a restricted tree becomes the length of its path in the new tree.
     pub fn set_tree(&mut self, tree: Tree) {
         self.tree = tree;
         for set in 0..self.restrictions.len() {
@@ -195,8 +201,8 @@ impl Evaluator {
         self.distances_valid = true;
     }
 
-    /// Lets every gene have its own lengths from now on; they start as the path sums of now, times
-    /// the gene's scaler.
+    /// Changes to unlinked lengths. Each gene's own lengths start from its present ones, multiplied by the
+    /// gene's scaler.
     pub fn unlink(&mut self) {
         self.update_restrictions();
         self.linkage = BrlenLinkage::Unlinked;
@@ -209,13 +215,12 @@ impl Evaluator {
         }
     }
 
-    /// Gives a gene of an unlinked evaluator its lengths: those of a tree with the same topology as
-    /// its restricted tree (tip numbers are those of the gene). Says if the topologies agree.
+    /// Under unlinked lengths: sets a gene's branch lengths to those of a tree with the same topology as its
+    /// restricted tree (with the gene's tip numbers). Returns whether the topologies agree.
     pub fn set_gene_brlens(&mut self, gene: usize, tree: &Tree) -> bool {
         let state = &mut self.genes[gene];
         let all: Vec<usize> = (0..tree.num_tips()).collect();
-        // Both trees seen from the same tip: the map of one onto the other is total, and every
-        // edge lies on a path; they agree if no induced node is met that the other lacks.
+        // With equal topologies, the map from the edges of one tree onto those of the other is total.
         let same = tree.num_tips() == state.tree.tree().num_tips()
             && crate::tree::same_topology(tree, state.tree.tree());
         if same && tree.num_tips() >= 2 {
@@ -226,7 +231,7 @@ impl Evaluator {
         same
     }
 
-    /// Global edges that no gene's data say anything about.
+    /// Edges of the global tree that are on no path of a restricted tree: no gene has data on both sides.
     pub fn undetermined_edges(&self) -> Vec<EdgeId> {
         let informs = |restriction: &Restriction, edge| {
             restriction.taxa().len() >= 2 && restriction.is_on_path(edge)
@@ -240,8 +245,8 @@ impl Evaluator {
     /// Log-likelihood of the tree: the sum over genes, in order.
     ///
     /// # Errors
-    /// Here as in all that computes: the engine has failed. Tree, lengths and models are then those of
-    /// the moment, and everything can be computed again, be it with [another](Evaluator::set_engine).
+    /// The engine has failed. As in all methods that compute, tree, branch lengths and models remain
+    /// consistent, and computation can continue with [another engine](Evaluator::set_engine).
     pub fn log_likelihood(&mut self) -> Result<f64> {
         Ok(self.gene_log_likelihoods()?.iter().sum())
     }
@@ -255,7 +260,7 @@ impl Evaluator {
         self.log_likelihoods_of(&all)
     }
 
-    /// Log-likelihoods of some genes; only what is stale is computed.
+    /// Log-likelihoods of the given genes; only stale CLVs are recomputed.
     ///
     /// # Errors
     /// The engine has failed.
@@ -294,7 +299,7 @@ impl Evaluator {
         }
     }
 
-    /// Brings all CLVs of some genes up to date.
+    /// Updates all stale CLVs of the given genes.
     pub(super) fn update_partials(&mut self, genes: &[usize]) -> Result<()> {
         let mut descriptors = Vec::new();
         let mut operations = Vec::new();
@@ -313,8 +318,8 @@ impl Evaluator {
         }
     }
 
-    /// Drops everything computed: the next likelihood starts from nothing, at a canonical root. A
-    /// value computed after this does not depend on what was done before.
+    /// Marks all CLVs as stale and moves the virtual roots to a canonical position, so that values computed
+    /// afterwards do not depend on earlier computations in any bit.
     pub fn forget(&mut self) {
         for state in &mut self.genes {
             if state.tree.root() != EdgeId::NONE {
@@ -326,14 +331,14 @@ impl Evaluator {
         }
     }
 
-    /// Moves a gene's virtual root (for tests and benches: the likelihood does not depend on it).
+    /// Moves a gene's virtual root, on which the likelihood does not depend (for tests and benchmarks).
     pub fn set_virtual_root(&mut self, gene: usize, edge: EdgeId) {
         self.genes[gene].tree.move_root(edge);
         self.genes[gene].lnl = None;
     }
 
-    /// Brings distances on the restricted trees, and under linked and scaled lengths the lengths of
-    /// the restricted trees, up to date with the global tree.
+    /// Updates distances in the restrictions and, under linked and scaled lengths, the branch lengths of the
+    /// restricted trees from those of the global tree.
     pub(super) fn update_restrictions(&mut self) {
         if self.distances_valid {
             return;
@@ -351,14 +356,14 @@ impl Evaluator {
         self.distances_valid = true;
     }
 
-    /// Sets a global length (linked and scaled).
+    /// Sets the length of an edge of the global tree (under linked and scaled lengths).
     pub fn set_brlen(&mut self, edge: EdgeId, length: f64) {
         self.tree.set_brlen(edge, length);
         self.distances_valid = false;
         self.update_restrictions();
     }
 
-    /// Panics if a CLV that counts as valid differs in any bit from one computed afresh.
+    /// Panics if a CLV marked as valid differs in any bit from the same CLV recomputed (for tests).
     pub fn assert_clvs(&mut self) {
         for gene in 0..self.genes.len() {
             let state = &self.genes[gene];
@@ -384,7 +389,7 @@ impl Evaluator {
         }
     }
 
-    /// Panics if a restricted tree, a map or a length differs from one built afresh.
+    /// Panics if a restricted tree, a map of edges or a branch length differs from one built anew (for tests).
     pub fn assert_integrity(&self) {
         self.tree.assert_integrity();
         for state in &self.genes {
@@ -394,9 +399,12 @@ impl Evaluator {
                 continue;
             }
             let (fresh, local) = Restriction::new(&self.tree, kept.taxa());
-            assert!(crate::tree::same_topology(&local, state.tree.tree()), "topology of T|g");
-            // Numbers of inner nodes and edges differ between the two; what they stand for must not:
-            // the map made afresh onto the kept tree is the kept map.
+            assert!(
+                crate::tree::same_topology(&local, state.tree.tree()),
+                "the topology of T|g differs"
+            );
+            // The numbers of inner nodes and edges may differ between the two trees, so the new restriction
+            // is first mapped onto the kept tree.
             let mut again = fresh;
             let lengths = again.update(&self.tree, state.tree.tree());
             if self.distances_valid {

@@ -1,4 +1,4 @@
-//! What the evaluator keeps of one gene, and what concerns that gene alone.
+//! The evaluator's state of one gene, and operations on that gene alone.
 
 use super::brlens::halve;
 use super::gene_tree::GeneTree;
@@ -7,14 +7,14 @@ use crate::likelihood::engine::{EdgeJob, GeneData, GeneModel, Operation, SweepOp
 use crate::model::Model;
 use crate::tree::{EdgeId, NodeId, PrunedSubtree, RegraftUndo, Restriction, Tree};
 
-/// What the evaluator knows of one gene.
+/// State of one gene.
 #[derive(Debug, Clone)]
 pub(super) struct GeneState {
-    /// Index of its restriction.
+    /// Index of its restriction, which genes with the same taxa share.
     pub(super) set: usize,
     pub(super) tree: GeneTree,
     pub(super) model: Model,
-    /// All lengths are multiplied by this.
+    /// Factor of all branch lengths.
     pub(super) brlen_scaler: f64,
     pub(super) num_sites: f64,
     /// For a gene with a single taxon: compatible states and weight of each pattern. (No correction of
@@ -24,7 +24,7 @@ pub(super) struct GeneState {
 }
 
 impl GeneState {
-    /// The gene on its restricted tree, nothing computed yet. `set` is the number of its restriction.
+    /// A gene on its restricted tree, with all CLVs stale. `set` is the number of its restriction.
     pub(super) fn new(set: usize, tree: Tree, data: &GeneData, model: Model) -> Self {
         let single = (data.num_tips() == 1).then(|| {
             let mask = |code: &Code| data.code_masks[*code as usize];
@@ -49,7 +49,7 @@ impl GeneState {
         }
     }
 
-    /// Sets the lengths of the gene's tree, by edge.
+    /// Sets the branch lengths of the gene's tree, by edge.
     pub(super) fn set_brlens(&mut self, lengths: &[f64]) {
         for (i, &length) in lengths.iter().enumerate() {
             if self.tree.set_brlen(EdgeId(i as u32), length) {
@@ -67,7 +67,7 @@ impl GeneState {
         self.lnl = None;
     }
 
-    /// Length of an edge as the engine sees it.
+    /// Length of an edge times the gene's scaler, as used by the engine.
     pub(super) fn length(&self, edge: EdgeId) -> f64 {
         self.brlen_scaler * self.tree.tree().brlen(edge)
     }
@@ -76,7 +76,8 @@ impl GeneState {
         EdgeJob { gene, ends: self.tree.root_ends(), brlen: self.length(self.tree.root()) }
     }
 
-    /// (ln Σ of the frequencies of the compatible states, weight) of each pattern.
+    /// For each pattern of a gene with a single taxon: its log-likelihood, which is the logarithm of the sum
+    /// of the frequencies of the compatible states, and its weight.
     pub(super) fn single_taxon_patterns(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         let model = GeneModel::new(&self.model);
         self.single.iter().flatten().map(move |&(states, weight)| {
@@ -90,8 +91,8 @@ impl GeneState {
         self.single_taxon_patterns().map(|(lnl, weight)| weight * lnl).sum()
     }
 
-    /// The gene's edge between its part of a pruned subtree and the rest, with the ends (on the
-    /// rest's side, on the subtree's side); `None` if one of the two has no taxon of the gene.
+    /// The gene's edge between its part of a pruned subtree and the rest of its tree, with the edge's ends on
+    /// the side of the rest and on the side of the subtree; `None` if one of the two has no taxon of the gene.
     pub(super) fn pendant(
         &self,
         restriction: &Restriction,

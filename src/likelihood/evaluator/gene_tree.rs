@@ -1,8 +1,8 @@
-//! T|g with the state of its CLVs: which way each one points, and whether it is up to date.
+//! T|g with the state of its CLVs: the direction of each one, and whether it is up to date.
 //!
-//! Two rules hold between calls. (1) Following `toward` from any inner node leads to the virtual
-//! root. (2) What lies towards the root of a stale CLV is stale too; so the search for stale CLVs
-//! stops at the first valid one.
+//! Two invariants hold between calls. (1) Following `toward` from any inner node leads to the virtual
+//! root. (2) All CLVs on the path from a stale CLV to the virtual root are stale, so the search for stale
+//! CLVs stops at the first valid one.
 
 use crate::likelihood::engine::{SweepOperation, Vector};
 use crate::tree::{EdgeId, NodeId, PrunedSubtree, RegraftUndo, Tree};
@@ -11,14 +11,14 @@ use crate::tree::{EdgeId, NodeId, PrunedSubtree, RegraftUndo, Tree};
 #[derive(Debug, Clone)]
 pub(super) struct GeneTree {
     tree: Tree,
-    /// Per node (inner ones matter): the edge its CLV looks at.
+    /// Per node (used for inner nodes): the edge towards which its CLV points.
     toward: Vec<EdgeId>,
     valid: Vec<bool>,
     root: EdgeId,
 }
 
 impl GeneTree {
-    /// A tree all of whose CLVs are stale. The virtual root is edge 0 (of trees with an edge).
+    /// A tree with all CLVs stale and edge 0, if there is an edge, as the virtual root.
     pub(super) fn new(tree: Tree) -> Self {
         let mut gene_tree = GeneTree {
             toward: vec![EdgeId::NONE; tree.num_nodes()],
@@ -37,7 +37,7 @@ impl GeneTree {
         gene_tree
     }
 
-    /// Structure and lengths.
+    /// Topology and branch lengths.
     pub(super) fn tree(&self) -> &Tree {
         &self.tree
     }
@@ -47,7 +47,7 @@ impl GeneTree {
         self.root
     }
 
-    /// The edge that a node's vector looks at (a tip's only edge).
+    /// The edge towards which a node's vector points (the only edge of a tip).
     pub(super) fn toward(&self, node: NodeId) -> EdgeId {
         self.toward[node.index()]
     }
@@ -57,7 +57,7 @@ impl GeneTree {
         self.valid[node.index()]
     }
 
-    /// Where a node's vector is stored.
+    /// The stored vector of a node.
     pub(super) fn vector(&self, node: NodeId) -> Vector {
         match node.0.checked_sub(self.tree.num_tips() as u32) {
             None => Vector::Tip(node.0),
@@ -67,17 +67,17 @@ impl GeneTree {
 
     /// True if no CLV is stale.
     pub(super) fn is_up_to_date(&self) -> bool {
-        // What lies towards the root of a stale one is stale, too.
+        // By invariant (2), the two CLVs at the virtual root are stale if any is.
         let is_valid = |node: NodeId| self.tree.is_tip(node) || self.is_valid(node);
         self.root == EdgeId::NONE || self.tree.ends(self.root).into_iter().all(is_valid)
     }
 
-    /// Marks every CLV stale: the model has changed.
+    /// Marks all CLVs as stale.
     pub(super) fn invalidate(&mut self) {
         self.valid.fill(false);
     }
 
-    /// Sets a length; CLVs that contain it become stale. Says whether it changed.
+    /// Sets a branch length; CLVs that depend on it become stale. Returns whether it changed.
     pub(super) fn set_brlen(&mut self, edge: EdgeId, length: f64) -> bool {
         let before = self.tree.set_brlen(edge, length);
         if before == self.tree.brlen(edge) {
@@ -89,20 +89,20 @@ impl GeneTree {
         true
     }
 
-    /// Takes over lengths optimised by a sweep that kept the CLVs up to date itself.
+    /// Sets the branch lengths that a sweep has optimised. The sweep has also updated the CLVs.
     pub(super) fn adopt_brlens(&mut self, brlens: &[f64]) {
         for (edge, &length) in self.tree.edges().zip(brlens) {
             self.tree.set_brlen(edge, length);
         }
     }
 
-    /// The end of an edge (not the root) that is nearer to the root.
+    /// The end of an edge (other than the virtual root) that is nearer to the virtual root.
     pub(super) fn near_end(&self, edge: EdgeId) -> NodeId {
         let [a, b] = self.tree.ends(edge);
         if self.tree.is_tip(a) || self.toward(a) == edge { b } else { a }
     }
 
-    /// Marks the CLVs stale that contain the length of an edge other than the virtual root.
+    /// Marks the CLVs as stale that depend on the length of an edge other than the virtual root.
     pub(super) fn set_stale_behind(&mut self, edge: EdgeId) {
         self.invalidate_from(self.near_end(edge));
     }
@@ -121,7 +121,7 @@ impl GeneTree {
         }
     }
 
-    /// Turns the CLVs between the old and the new virtual root round; those become stale.
+    /// Moves the virtual root. The CLVs between the old and the new one change direction and become stale.
     pub(super) fn move_root(&mut self, edge: EdgeId) {
         if edge == self.root {
             return;
@@ -140,7 +140,7 @@ impl GeneTree {
         self.root = edge;
     }
 
-    /// Appends the updates that make all CLVs valid, children first, and counts them as done.
+    /// Appends the updates of all stale CLVs, children before parents, and marks these CLVs as valid.
     pub(super) fn take_stale(&mut self, operations: &mut Vec<SweepOperation>) {
         if self.root == EdgeId::NONE {
             return;
@@ -160,7 +160,7 @@ impl GeneTree {
             });
             stack.extend(children.map(|(child, _)| child));
         }
-        // Found parents first; wanted children first.
+        // The traversal visits parents first, and the updates need children first.
         operations[start..].reverse();
     }
 
@@ -169,8 +169,8 @@ impl GeneTree {
         self.tree.ends(self.root).map(|node| self.vector(node))
     }
 
-    /// Moves the subtree behind `pendant` (seen from `attach`) into `target`; see [`Tree::prune`].
-    /// The virtual root is the pendant edge afterwards.
+    /// Regrafts the subtree behind `pendant` (seen from `attach`) into `target`; see [`Tree::prune`].
+    /// Afterwards, the pendant edge is the virtual root.
     pub(super) fn move_subtree(
         &mut self,
         attach: NodeId,
@@ -186,7 +186,7 @@ impl GeneTree {
         (pruned, undo)
     }
 
-    /// Takes back [`GeneTree::move_subtree`], lengths of the edges it joined and split included.
+    /// Undoes [`GeneTree::move_subtree`], including the lengths of the edges that it joined and split.
     pub(super) fn undo_move(&mut self, pruned: &PrunedSubtree, undo: &RegraftUndo) {
         self.move_root(pruned.pendant);
         self.tree.undo_regraft(pruned, undo);
@@ -202,7 +202,7 @@ impl GeneTree {
         pruned
     }
 
-    /// While a subtree is off, the others' CLVs look at one edge; makes them look at another.
+    /// While a subtree is pruned: changes the edge towards which the CLVs of the rest point.
     fn turn_to(&mut self, from: EdgeId, to: EdgeId) {
         let root = std::mem::replace(&mut self.root, from);
         self.move_root(to);

@@ -1,9 +1,10 @@
-//! Regraft positions of pruned subtrees, scored in one batch, gene by gene.
+//! Scores of the regraft positions of pruned subtrees, computed in one batch, gene by gene.
 //!
-//! Let S be a subtree and R the rest. For gene g, all positions on one induced edge of R|g share
-//! the two vectors at its ends. The vectors are those of the nodes, all pointing to S ("down"), and "up"
-//! vectors made on the way out from the place S hangs at. Nothing stored is touched. If g has no
-//! taxon in S, or none in R, its likelihood is the same everywhere.
+//! Let S be a pruned subtree and R the rest of the tree. For gene g, all positions on the same edge of R|g
+//! share the two vectors at its ends. These are the vectors of the nodes, all of which point towards S
+//! ("down"), and "up" vectors, which point away from S and are computed outwards from the position of S.
+//! No stored vector is written. If g has no taxa in S, or none in R, its likelihood is the same at all
+//! positions.
 
 use super::brlens::all_brlens;
 use super::evaluator::Evaluator;
@@ -17,28 +18,29 @@ use crate::likelihood::engine::{
 };
 use crate::tree::{EdgeId, NodeId};
 
-/// What one gene contributes to each candidate.
+/// Assignment of one gene's scores to the candidates.
 struct GeneScores {
-    /// Candidate → index of its position, or `None` for the likelihood of now.
+    /// By candidate: the index of its position, or `None` if the gene keeps its present log-likelihood.
     of_candidate: Vec<Option<u32>>,
+    /// Indices of the positions in the order of their scores.
     order: Vec<u32>,
 }
 
-/// A gene's edge that a prune leaves behind.
+/// The edge of a gene's tree that remains where a subtree was pruned.
 struct MergedEdge {
     gene: SweepGene,
     job: SweepJob,
     operations: Vec<SweepOperation>,
-    /// True if the gene does not move.
+    /// True if the gene has no taxa in the subtree.
     passes: bool,
 }
 
 impl Evaluator {
-    /// Gets ready to move some subtrees, each from where it is now: a subtree is what lies behind an edge,
-    /// the pendant, seen from the node it is attached to. With a Newton tolerance (log units), the branch
-    /// that each leaves behind gets the best length it has without the subtree.
+    /// Prepares the pruning of subtrees from the current tree, each on its own. A subtree is given by the node
+    /// to which it is attached and its pendant edge. If a tolerance for Newton-Raphson (log units) is given,
+    /// the branch that remains where each subtree was pruned is optimised without the subtree.
     ///
-    /// The stored vectors are turned to the first.
+    /// The stored vectors point towards the first subtree afterwards.
     ///
     /// # Errors
     /// The engine has failed.
@@ -78,7 +80,7 @@ impl Evaluator {
         Ok(prunes)
     }
 
-    /// Lets the CLVs of the moving genes look at the subtree's place, if they do not already.
+    /// Makes the CLVs of the moving genes point towards the subtree's pendant edge.
     pub(super) fn turn_to_pruned(&mut self, prune: &Prune) -> Result<()> {
         for &gene in &prune.moving {
             let state = &mut self.genes[gene];
@@ -89,8 +91,8 @@ impl Evaluator {
         self.update_partials(&prune.moving)
     }
 
-    /// The edge of a gene without taxa in the subtree on which the merged edge lies, if the gene has
-    /// taxa on both sides of it.
+    /// For a gene without taxa in the subtree, the edge of its tree whose path contains the merged edge;
+    /// `None` for other genes and if the gene has taxa on one side of the merged edge only.
     pub(super) fn passed_merged(&self, prune: &Prune, gene: usize) -> Option<EdgeId> {
         let restriction = &self.restrictions[self.genes[gene].set];
         let parts = self.tree.other_links(prune.attach, prune.pendant).map(|(_, edge)| edge);
@@ -100,7 +102,7 @@ impl Evaluator {
         passes.then(|| restriction.image(parts[0]).edge)
     }
 
-    /// The edges that a prune leaves behind, of genes whose length of it is to be found.
+    /// The merged edges of a prune, of all genes on whose likelihood its length depends.
     fn merged_edges(&self, prune: &Prune) -> Vec<MergedEdge> {
         let global_parts = self.tree.other_links(prune.attach, prune.pendant);
         let linked = !self.linkage.has_own_lengths();
@@ -134,7 +136,7 @@ impl Evaluator {
         passes: bool,
     ) -> MergedEdge {
         let operations = view.operations().to_vec();
-        // The merged edge is none of the tree's. Where nothing is to be turned, it is the only one needed.
+        // The merged edge does not exist in the tree. Without updates, no other lengths are needed.
         let mut brlens = if operations.is_empty() { Vec::new() } else { all_brlens(view.tree()) };
         let edge = brlens.len() as u32;
         brlens.push(length);
@@ -147,7 +149,8 @@ impl Evaluator {
         }
     }
 
-    /// Finds the length of what each prune leaves behind: of the global edge, or of each gene's own.
+    /// Optimises the length of each prune's merged edge: that of the global tree or, under unlinked lengths,
+    /// those of the genes' trees.
     fn optimize_merged(&mut self, prunes: &mut [Prune], tolerance: f64) -> Result<()> {
         let linked = !self.linkage.has_own_lengths();
         let mut programs: Vec<(usize, LengthSet, SweepProgram)> = Vec::new();
@@ -184,9 +187,10 @@ impl Evaluator {
         Ok(())
     }
 
-    /// For each prune, the log-likelihood of the whole tree with the subtree in each candidate edge of the
-    /// rest of the tree (not the two edges that meet at its place), in their order, without optimising any
-    /// other length. Candidates that are one position for all genes have equal scores.
+    /// For each prune, the log-likelihood of the whole tree with the subtree regrafted into each of the
+    /// candidate edges, in their order, without optimisation of further branch lengths. Candidates are edges
+    /// of the rest of the tree other than the two adjacent to the subtree's present position. Candidates that
+    /// are equivalent for all genes have equal scores.
     ///
     /// # Errors
     /// The engine has failed.
@@ -213,7 +217,7 @@ impl Evaluator {
     }
 }
 
-/// The whole tree's log-likelihoods from those of the moving genes, which come in their order.
+/// Log-likelihoods of the whole tree, by candidate, from the scores of the moving genes in their order.
 fn add_up(
     prune: &Prune,
     num_candidates: usize,
@@ -237,7 +241,8 @@ fn add_up(
     lnls
 }
 
-/// One branch: one edge of each of its genes. Those that pass are evaluated at the end.
+/// A program that optimises one branch, which is part of one edge of each gene. The genes without taxa in the
+/// subtree are evaluated at the end.
 fn merged_program(edges: Vec<MergedEdge>, brlen: f64, tolerance: f64) -> SweepProgram {
     let mut program = SweepProgram::new(vec![brlen], tolerance);
     for (member, edge) in edges.into_iter().enumerate() {
@@ -286,11 +291,11 @@ fn program(
     (InsertionProgram { gene, steps }, GeneScores { of_candidate, order })
 }
 
-/// A program on its way.
+/// A scoring program under construction.
 struct StepWriter {
     scaler: f64,
     subtree: Vector,
-    /// Pendant length and vector of the moment.
+    /// Length of the pendant branch and pendant vector that were used last.
     pendant: Option<(f64, u32)>,
     num_temporaries: u32,
     steps: Vec<InsertionStep>,
@@ -299,7 +304,7 @@ struct StepWriter {
 }
 
 impl StepWriter {
-    /// Begins with what turns vectors to the subtree's place.
+    /// Begins with the updates that make vectors point towards the subtree.
     fn new(pruned: &PrunedGene<'_>) -> Self {
         let turned = pruned.view.operations();
         let turn = |operation| InsertionStep::Partials(pruned.state.with_lengths(operation));
@@ -313,7 +318,7 @@ impl StepWriter {
         }
     }
 
-    /// R|g is a single tip: only its distance matters.
+    /// Scores if R|g is a single tip: they depend only on the distance between it and the subtree.
     fn write_distances(&mut self, pruned: &PrunedGene<'_>, positions: &[Position]) {
         let ends = [pruned.view.vector(pruned.attach), self.subtree];
         for (index, position) in positions.iter().enumerate() {
@@ -323,7 +328,7 @@ impl StepWriter {
         }
     }
 
-    /// Up-vectors depth first from the place S hangs at, and a score wherever a position is.
+    /// Writes the up-vectors in depth-first order from the position of S, and the scores of the positions.
     fn write_insertions(&mut self, pruned: &PrunedGene<'_>, positions: &[Position]) {
         let (tree, view) = (pruned.tree(), &pruned.view);
         let mut of_edge: Vec<Vec<u32>> = vec![Vec::new(); tree.num_edges()];
@@ -347,17 +352,18 @@ impl StepWriter {
             self.score(position, &positions[position as usize], ends);
         }
         let merged_length = pruned.merged_length();
-        // (node, edge it was reached by, up-vector of the edge above that; none on the merged edge)
+        // (node, edge towards S, up-vector of the edge before it on the path from S; none on the merged edge)
         let mut stack = vec![(right, right_edge, None), (left, left_edge, None)];
         while let Some((node, edge, above)) = stack.pop() {
             let mut up = None;
             if !pruned.is_merged(edge) {
-                // Made only when the edge's turn comes, so that few are needed at a time.
+                // Written when the edge is visited, so that few up-vectors are needed at the same time.
                 let sources = pruned.up_sources(node, edge);
                 let made = self.next_temporary();
                 self.steps.push(InsertionStep::Partials(Operation {
                     parent: made,
-                    children: sources.map(|(source, _)| source.or(above).expect("one of the two")),
+                    children: sources
+                        .map(|(source, _)| source.or(above).expect("a vector or an up-vector")),
                     brlens: sources.map(|(_, edge)| {
                         self.scaler * edge.map_or(merged_length, |edge| tree.brlen(edge))
                     }),

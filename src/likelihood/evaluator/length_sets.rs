@@ -1,25 +1,24 @@
-//! Which sets of branch lengths there are.
+//! Sets of independent branch lengths.
 //!
-//! All that depends on the linkage goes through [`LengthSet`]: under linked and scaled lengths there is one
-//! set, that of the global tree, which determines the lengths of every restricted tree; under unlinked
-//! lengths each gene's tree has a set of its own. What is done with lengths (to change, optimise, keep or
-//! take them back) is done set by set.
+//! Under linked and scaled lengths there is one set, that of the global tree, which determines the lengths
+//! of all restricted trees; under unlinked lengths each gene's tree has its own set. All operations on
+//! branch lengths (changing, optimising, saving and restoring) treat one [`LengthSet`] after the other.
 
 use super::brlens::all_brlens;
 use super::evaluator::Evaluator;
 use crate::tree::{EdgeId, Tree};
 
-/// Lengths that are free to change.
+/// A set of independent branch lengths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LengthSet {
-    /// Those of the global tree, which all genes share.
+    /// The lengths of the global tree, which all genes share.
     Shared,
-    /// Those of a gene's own tree.
+    /// The lengths of one gene's restricted tree.
     Own(usize),
 }
 
 impl Evaluator {
-    /// All sets of lengths that count.
+    /// All sets of lengths under the current linkage.
     pub(super) fn length_sets(&self) -> Vec<LengthSet> {
         match self.linkage.has_own_lengths() {
             true => (0..self.genes.len()).map(LengthSet::Own).collect(),
@@ -27,7 +26,7 @@ impl Evaluator {
         }
     }
 
-    /// The tree that a set's lengths are of.
+    /// The tree to which a set of lengths belongs.
     pub(super) fn tree_of(&self, set: LengthSet) -> &Tree {
         match set {
             LengthSet::Shared => &self.tree,
@@ -35,12 +34,12 @@ impl Evaluator {
         }
     }
 
-    /// All lengths of each set.
+    /// The lengths of each set, by edge.
     pub(super) fn all_length_sets(&self) -> Vec<Vec<f64>> {
         self.length_sets().into_iter().map(|set| all_brlens(self.tree_of(set))).collect()
     }
 
-    /// Sets the lengths of a set, by edge; [`Evaluator::update_restrictions`] is to follow.
+    /// Sets the lengths of a set, by edge. The caller must call [`Evaluator::update_restrictions`] afterwards.
     pub(super) fn set_lengths(&mut self, set: LengthSet, lengths: &[f64]) {
         match set {
             LengthSet::Shared => {

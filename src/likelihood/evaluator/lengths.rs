@@ -1,4 +1,4 @@
-//! All branch lengths at once: bounds, factors, starts, averages.
+//! Changes of all branch lengths at once: bounds, scaling, starting values, averages.
 
 use super::brlens::{changed_brlens, mean_brlen};
 use super::evaluator::Evaluator;
@@ -7,8 +7,8 @@ use crate::likelihood::BRLEN_BOUNDS;
 use crate::tree::{EdgeId, Tree, to_length_grid};
 
 impl Evaluator {
-    /// Lifts and cuts all lengths to [`BRLEN_BOUNDS`]: the global ones, and when unlinked the genes' own.
-    /// Says how many global lengths were lifted and cut.
+    /// Sets all lengths outside [`BRLEN_BOUNDS`] to the nearer bound, in the global tree and, under unlinked
+    /// lengths, in the genes' trees. Returns how many lengths of the global tree were increased and decreased.
     pub fn clamp_brlens(&mut self) -> (usize, usize) {
         let [min, max] = BRLEN_BOUNDS.map(to_length_grid);
         let changed = self.tree.clamp_brlens(min, max);
@@ -26,14 +26,14 @@ impl Evaluator {
         changed
     }
 
-    /// Multiplies every length by `factor`, within [`BRLEN_BOUNDS`]: the global ones, and when unlinked the
-    /// genes' own.
+    /// Multiplies all lengths by `factor`, within [`BRLEN_BOUNDS`], in the global tree and, under unlinked
+    /// lengths, in the genes' trees.
     pub fn scale_brlens(&mut self, factor: f64) {
         self.change_every_set(|_| move |length, _| factor * length);
     }
 
-    /// Gives all branches to tips one length and all others one, in units of the mean of the lengths as
-    /// they are: of the global tree, and when unlinked of each gene's.
+    /// Sets all terminal branches to `tip` and all internal branches to `inner`, in units of the present mean
+    /// length of the tree: of the global tree and, under unlinked lengths, of each gene's tree.
     pub fn start_brlens(&mut self, tip: f64, inner: f64) {
         self.change_every_set(|tree| {
             let mean = mean_brlen(tree);
@@ -41,8 +41,8 @@ impl Evaluator {
         });
     }
 
-    /// Every length of the global tree and of every other set, from what it is and whether its branch
-    /// leads to a tip.
+    /// Changes all lengths of the global tree and of all other sets. `change` makes, for each tree, a function
+    /// of the present length and of whether the branch leads to a tip.
     fn change_every_set<F: Fn(f64, bool) -> f64>(&mut self, change: impl Fn(&Tree) -> F) {
         let others = self.length_sets().into_iter().filter(|set| *set != LengthSet::Shared);
         for set in std::iter::once(LengthSet::Shared).chain(others.collect::<Vec<_>>()) {
@@ -53,10 +53,10 @@ impl Evaluator {
         }
     }
 
-    /// Multiplies a gene's lengths by its scaler, within [`BRLEN_BOUNDS`]; the scaler is 1 from now on.
+    /// Multiplies a gene's branch lengths by its scaler, within [`BRLEN_BOUNDS`], and sets the scaler to 1.
     ///
     /// # Panics
-    /// If other genes share the lengths.
+    /// If other genes share these lengths.
     pub fn absorb_brlen_scaler(&mut self, gene: usize) {
         let scaler = self.brlen_scaler(gene);
         self.set_brlen_scaler(gene, 1.0);
@@ -65,14 +65,15 @@ impl Evaluator {
             let lengths = changed_brlens(self.tree_of(set), |length, _| scaler * length);
             self.set_lengths(set, &lengths);
         } else {
-            assert_eq!(self.genes.len(), 1, "genes that share their lengths");
+            assert_eq!(self.genes.len(), 1, "other genes share these branch lengths");
             self.scale_brlens(scaler);
         }
     }
 
-    /// Under unlinked lengths: sets each global length to the mean, weighted by sites, over the genes
-    /// whose induced edge contains it, of that edge's length divided by the number of global edges
-    /// on it. Edges on no gene's path keep their length; they are returned.
+    /// Under unlinked lengths: sets the branch lengths of the global tree to averages over genes. Each gene
+    /// with an induced edge whose path contains the global edge contributes the length of the induced edge
+    /// divided by the number of global edges on the path, weighted by the gene's number of sites. Edges on no
+    /// gene's path keep their length and are returned.
     pub fn average_brlens(&mut self) -> Vec<EdgeId> {
         let mut undetermined = Vec::new();
         let mut shares: Vec<Vec<f64>> = Vec::new();

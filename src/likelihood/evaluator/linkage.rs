@@ -7,17 +7,17 @@ pub enum BrlenLinkage {
     Linked,
     /// One set of lengths, multiplied by a scaler per gene.
     Scaled,
-    /// Every gene has its own lengths on its own restricted tree.
+    /// Each gene has its own lengths on its restricted tree.
     Unlinked,
 }
 
 impl BrlenLinkage {
-    /// True if every gene has lengths of its own, on its own tree.
+    /// True if each gene has its own lengths.
     pub fn has_own_lengths(self) -> bool {
         self == BrlenLinkage::Unlinked
     }
 
-    /// True if genes differ by a factor of the lengths that they share.
+    /// True if genes share lengths up to a scaler per gene.
     pub fn has_scalers(self) -> bool {
         self == BrlenLinkage::Scaled
     }

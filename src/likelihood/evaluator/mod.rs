@@ -1,8 +1,8 @@
-//! The tree, its genes and an engine as one: what search and optimisation hold.
+//! The evaluator, which search and optimisation use: a tree with its genes and an engine.
 //!
-//! `evaluator` has the state and its likelihoods; the other files add what can be done with it:
-//! `lengths` (all branch lengths at once), `sweep` (optimising them), `moves` (changes of topology),
-//! `insertion` and `trial` (regraft positions, scored and tried while the tree stays as it is).
+//! `evaluator` has the state and log-likelihoods; the other files add operations: `lengths` (changes of all
+//! branch lengths), `sweep` (optimisation of branch lengths), `moves` (changes of topology), `insertion`
+//! and `trial` (regraft positions, scored and tried without changing the tree).
 
 #[cfg(test)]
 mod ascertainment_tests;

@@ -1,4 +1,4 @@
-//! Changes of topology that can be taken back: moves of subtrees, and snapshots.
+//! Changes of topology that can be undone: subtree moves, and snapshots.
 
 use super::brlens::halve;
 use super::evaluator::Evaluator;
@@ -8,7 +8,8 @@ use super::linkage::BrlenLinkage;
 use crate::model::Model;
 use crate::tree::{EdgeId, NodeId, PrunedSubtree, RegraftUndo, Tree};
 
-/// Where an evaluator stood: what [`Evaluator::restore`] and [`Evaluator::resume`] go back to.
+/// Topology, branch lengths and scalers of an evaluator, for [`Evaluator::restore`] and
+/// [`Evaluator::resume`].
 #[derive(Debug, Clone)]
 pub struct Snapshot {
     tree: Tree,
@@ -24,34 +25,34 @@ struct GeneSnapshot {
     lnl: Option<f64>,
 }
 
-/// What takes back one [`Evaluator::move_subtree`].
+/// A move made by [`Evaluator::move_subtree`], with all that is needed to undo it.
 #[derive(Debug)]
 pub struct SubtreeMove {
     pub(super) pruned: PrunedSubtree,
     pub(super) regraft: RegraftUndo,
-    /// Per gene: what happened to its own tree.
+    /// Per gene: the move in its restricted tree, if its topology changed.
     pub(super) genes: Vec<Option<(PrunedSubtree, RegraftUndo)>>,
-    /// All lengths before, of each set of lengths.
+    /// All branch lengths before the move, of each set of lengths.
     brlens: Vec<Vec<f64>>,
 }
 
 impl SubtreeMove {
-    /// The edges of the global tree where something changed: the new place's three, and the edge
-    /// that was left behind.
+    /// Edges of the global tree at the two places that the move changed: the pendant edge of the subtree at its
+    /// new position, and the merged edge at its old one.
     pub fn places(&self) -> [EdgeId; 2] {
         [self.pruned.pendant, self.pruned.merged]
     }
 }
 
 impl Snapshot {
-    /// Takes over what another snapshot of the same topology has of a gene: its own lengths, its scaler.
+    /// Copies a gene's own branch lengths and scaler from another snapshot of the same topology.
     pub fn take_gene(&mut self, gene: usize, other: &Snapshot) {
         self.genes[gene].clone_from(&other.genes[gene]);
     }
 }
 
 impl Evaluator {
-    /// Topology, all lengths and scalers, to come back to.
+    /// A snapshot of topology, all branch lengths and scalers.
     pub fn snapshot(&self) -> Snapshot {
         let of_gene = |gene: &GeneState| GeneSnapshot {
             tree: gene.tree.tree().clone(),
@@ -63,7 +64,7 @@ impl Evaluator {
         Snapshot { tree: self.tree.clone(), linkage: self.linkage, genes }
     }
 
-    /// Goes back to a snapshot of this evaluator (taken under the same linkage).
+    /// Restores a snapshot of this evaluator, taken under the same linkage. All CLVs become stale.
     pub fn restore(&mut self, snapshot: &Snapshot) {
         self.tree.clone_from(&snapshot.tree);
         for (state, kept) in self.genes.iter_mut().zip(&snapshot.genes) {
@@ -75,8 +76,8 @@ impl Evaluator {
         self.update_restrictions();
     }
 
-    /// Stands where an evaluator of the same data stood, with these models: all that follows has the bits
-    /// that it had there.
+    /// Restores a snapshot of an evaluator of the same data, with its linkage, virtual roots and the given
+    /// models, so that all further computations give the same bits as they would have given there.
     pub fn resume(&mut self, snapshot: &Snapshot, models: &[Model]) {
         self.linkage = snapshot.linkage;
         self.restore(snapshot);
@@ -91,8 +92,8 @@ impl Evaluator {
         }
     }
 
-    /// Moves the subtree behind `pendant`, seen from `attach`, into the middle of `target`, in the
-    /// global tree and in every gene's tree whose topology changes by it.
+    /// Prunes the subtree behind `pendant`, seen from `attach`, and regrafts it into the middle of `target`,
+    /// in the global tree and in each restricted tree whose topology changes by the move.
     pub fn move_subtree(&mut self, attach: NodeId, pendant: EdgeId, target: EdgeId) -> SubtreeMove {
         self.update_restrictions();
         let brlens = self.all_length_sets();
@@ -109,7 +110,7 @@ impl Evaluator {
         SubtreeMove { pruned, regraft, genes: moves, brlens }
     }
 
-    /// Takes back a move: topology and every length are as before, bit for bit.
+    /// Undoes a move: topology and all branch lengths are restored bit for bit.
     pub fn undo_move(&mut self, undo: SubtreeMove) {
         self.tree.undo_regraft(&undo.pruned, &undo.regraft);
         self.tree.undo_prune(&undo.pruned);

@@ -1,9 +1,9 @@
-//! Where a pruned subtree could hang on one gene's tree, and at which lengths.
+//! Regraft positions of a pruned subtree on one gene's tree, with their branch lengths.
 //!
-//! Let S be the subtree and R the rest. What a position scores depends, for gene g, only on where it
-//! lies on R|g. *Unlinked*: any induced edge is split in half, the pendant length is kept. *Linked
-//! and scaled*: lengths follow from distances in the global tree: where on the induced edge the
-//! position lies, and how far the subtree then hangs off it.
+//! Let S be the subtree and R the rest. For gene g, the score of a position depends only on where it
+//! lies on R|g. Under *unlinked* lengths, the induced edge is split in half, and the pendant length is kept.
+//! Under *linked and scaled* lengths, the lengths follow from distances in the global tree: the position on
+//! the induced edge, and the distance of the subtree from this edge.
 
 use super::brlens::halve;
 use super::evaluator::Evaluator;
@@ -13,53 +13,60 @@ use super::view::View;
 use crate::likelihood::engine::Vector;
 use crate::tree::{EdgeId, Image, NodeId, Restriction, Tree};
 
-/// One of the three branches of a gene's tree that meet where a subtree is put.
+/// One of the three branches of a gene's tree that meet at the insertion point of a subtree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Arm {
-    /// To the end that is nearer to S's old place (on the merged edge: to the end of its left part).
+    /// The branch to the end that is nearer to the old position of S (on the merged edge: to the end of its
+    /// left part).
     First,
-    /// To the other end.
+    /// The branch to the other end.
     Second,
-    /// To the subtree.
+    /// The branch to the subtree.
     Pendant,
 }
 
-/// One distinct score of a gene: the place of the subtree, with lengths as the tree has them.
+/// A regraft position on a gene's tree, with the branch lengths that follow from the current tree.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Position {
-    /// Induced edge of R|g; the merged edge is `None`.
+    /// Edge of R|g; `None` for the merged edge.
     pub(super) edge: Option<EdgeId>,
     /// Lengths of the first and the second arm.
     pub(super) split: [f64; 2],
     /// Length of the pendant arm.
     pub(super) pendant: f64,
-    /// The arms that contain the halves of the global edge: the one nearer to S's old place, the other.
+    /// The arms that contain the two halves of the global edge: first the half nearer to the old position of S,
+    /// then the other.
     pub(super) halves: [Option<Arm>; 2],
 }
 
-/// One gene, one pruned subtree, with taxa of the gene both in S and in R.
+/// One gene with a pruned subtree, where both S and R have taxa of the gene.
 pub(super) struct PrunedGene<'a> {
     pub(super) linked: bool,
     global: &'a Tree,
     pub(super) state: &'a GeneState,
-    /// The gene's tree, looking at the pendant edge.
+    /// The gene's tree with all vectors pointing to the pendant edge.
     pub(super) view: View<'a>,
     restriction: &'a Restriction,
-    /// The gene's edge to its part of S, its end on R's side and its end on S's side.
+    /// The gene's edge to its part of S.
     pub(super) pendant: EdgeId,
+    /// End of the pendant edge on the side of R.
     pub(super) attach: NodeId,
+    /// End of the pendant edge on the side of S.
     pub(super) subtree: NodeId,
-    /// Distance from S's end to the global node that is pruned.
+    /// Distance from `subtree` to the attachment node of the global tree.
     pendant_length: f64,
-    /// By how much the merged edge is longer than its two parts.
+    /// Length of the merged edge minus the sum of its two parts.
     merged_change: f64,
-    /// If R's taxa of the gene are all on one side of the pruned node: the global edges of the other
-    /// side, from which the way to them leads over the global merged edge, and that edge's change.
+    /// If all taxa of the gene in R are on one side of the attachment node: the global edges on the other
+    /// side, whose paths to these taxa contain the global merged edge, and the change of that edge's length.
     empty_side: Option<(Vec<bool>, f64)>,
 }
 
 impl Evaluator {
     /// A gene (one of `prune.moving`) with the pruned subtree.
+    ///
+    /// # Panics
+    /// If S or R has no taxon of the gene.
     pub(super) fn pruned_gene(&self, prune: &Prune, gene: usize) -> PrunedGene<'_> {
         let state = &self.genes[gene];
         let restriction = &self.restrictions[state.set];
@@ -111,28 +118,28 @@ impl PrunedGene<'_> {
         self.view.tree()
     }
 
-    /// True if R|g is a single tip: only its distance matters.
+    /// True if R|g is a single tip, so that scores depend only on its distance from the subtree.
     pub(super) fn rest_is_tip(&self) -> bool {
         self.tree().is_tip(self.attach)
     }
 
-    /// The two edges that meet at S's place, with their far ends (R|g is no single tip).
+    /// The two edges of R that meet at the pendant edge of S, with their far ends (if R|g is not a single tip).
     pub(super) fn parts(&self) -> [(NodeId, EdgeId); 2] {
         self.tree().other_links(self.attach, self.pendant)
     }
 
-    /// Length of the edge those two are without S.
+    /// Length of the merged edge, which replaces those two edges without S.
     pub(super) fn merged_length(&self) -> f64 {
         let [(_, left), (_, right)] = self.parts();
         self.tree().brlen(left) + self.tree().brlen(right) + self.merged_change
     }
 
-    /// True for the three edges that meet where the gene's part of S hangs: without S they are one.
+    /// True for the pendant edge and the two edges that form the merged edge.
     pub(super) fn is_merged(&self, edge: EdgeId) -> bool {
         edge == self.pendant || self.parts().iter().any(|link| link.1 == edge)
     }
 
-    /// Where a candidate lies; `None` if the gene's tree stays as it is.
+    /// Position of a candidate on the gene's tree; `None` if the gene's tree does not change.
     pub(super) fn position(&self, candidate: EdgeId) -> Option<Position> {
         let image = self.restriction.image(candidate);
         if self.linked {
@@ -154,7 +161,7 @@ impl PrunedGene<'_> {
         let halves = halve(self.global.brlen(candidate));
         let near_half =
             if self.global.ends(candidate)[0] == image.near { halves[0] } else { halves[1] };
-        // Where on the induced edge, measured from `image.from`, and how far off it.
+        // Distance along the induced edge from `image.from`, and distance from this edge.
         let (position, off) = match image.hang {
             None => (image.position + near_half, 0.0),
             Some(hang) => (image.position, hang + near_half),
@@ -165,7 +172,8 @@ impl PrunedGene<'_> {
         };
         let hangs = [Some(Arm::Pendant), None];
         if image.edge == self.pendant {
-            // Between the place S hangs at (for this gene) and the pruned node: it all hangs there.
+            // The candidate is between the gene's and the global tree's attachment node of S: the position
+            // on the gene's tree does not change, only the pendant length does.
             let mut pendant = self.pendant_length + off + from_end(self.attach);
             if let Some((is_there, change)) = &self.empty_side
                 && is_there[candidate.index()]
@@ -201,9 +209,10 @@ impl PrunedGene<'_> {
         Position { edge: Some(image.edge), split: [here, total - here], pendant, halves }
     }
 
-    /// What the up-vector of an edge above `node` is made from (the edge is none of the three at S's
-    /// place): the vector that comes in from further above (`None` stands for the up-vector of the
-    /// edge above) and the sibling's, each with its edge (`None` for the merged edge).
+    /// The two vectors from which the up-vector of `edge`, which connects `node` to the node nearer to S, is
+    /// computed (the edge is not one for which [`PrunedGene::is_merged`] is true): the vector of the next edge
+    /// towards S (`None` stands for the up-vector of that edge) and that of the sibling, each with its edge
+    /// (`None` for the merged edge).
     pub(super) fn up_sources(
         &self,
         node: NodeId,

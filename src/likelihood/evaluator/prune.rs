@@ -1,26 +1,28 @@
-//! [`Prune`]: a subtree that is about to be moved.
+//! [`Prune`]: a subtree whose regraft positions are evaluated.
 
 use crate::tree::{EdgeId, NodeId};
 
-/// A subtree that is about to be moved. Holds as long as the evaluator's tree and lengths are those of
-/// now; moves that were taken back do no harm.
+/// A subtree whose regraft positions are evaluated, made by [`Evaluator::prune`](super::Evaluator::prune).
+/// Valid while the tree, its branch lengths and models are the same; moves that were undone in the meantime
+/// do not invalidate it.
 #[derive(Debug, Clone)]
 pub struct Prune {
     pub(super) attach: NodeId,
     pub(super) pendant: EdgeId,
     /// Genes with taxa both in the subtree and in the rest.
     pub(super) moving: Vec<usize>,
-    /// By how much the global edge that is left behind is longer than its two parts (not unlinked).
+    /// Length of the global merged edge minus the sum of its two parts (linked and scaled lengths).
     pub(super) merged_change: f64,
-    /// The same of each gene's own edge (unlinked).
+    /// The same for each gene's merged edge (unlinked lengths).
     pub(super) merged_changes: Vec<f64>,
-    /// Log-likelihood of each gene where the subtree hangs now; of those that do not move, with the
-    /// merged edge as it would be left behind.
+    /// Log-likelihood of each gene: of moving genes with the subtree at its present position, of the others
+    /// with the optimised length of the merged edge.
     pub(super) lnls: Vec<f64>,
 }
 
 impl Prune {
-    /// The same subtree, not looked at yet. `lnls` are those of all genes.
+    /// A subtree without moving genes and with unchanged merged edges. `lnls` has the log-likelihoods of all
+    /// genes.
     pub(super) fn new(attach: NodeId, pendant: EdgeId, lnls: Vec<f64>) -> Self {
         let merged_changes = vec![0.0; lnls.len()];
         Prune { attach, pendant, moving: Vec::new(), merged_change: 0.0, merged_changes, lnls }

@@ -1,4 +1,4 @@
-//! Branch-length optimisation: which branches in which order, as programs for the engine.
+//! Branch-length optimisation: makes programs for the engine with the branches in their order.
 
 use super::brlens::all_brlens;
 use super::evaluator::{BranchOptions, Evaluator};
@@ -8,9 +8,10 @@ use crate::likelihood::engine::{Result, SweepGene, SweepJob, SweepProgram, Sweep
 use crate::tree::{EdgeId, NodeId, PrunedSubtree, RegraftUndo, Tree};
 
 impl Evaluator {
-    /// Optimises all branch lengths, sweep after sweep, until a sweep gains less than the epsilon.
-    /// Returns the log-likelihood, which is never lower than that with all lengths within
-    /// [`BRLEN_BOUNDS`](crate::likelihood::BRLEN_BOUNDS).
+    /// Optimises all branch lengths in sweeps of Newton-Raphson over all branches, until a sweep gains less
+    /// than `lnl_epsilon`. First, lengths are set to within
+    /// [`BRLEN_BOUNDS`](crate::likelihood::BRLEN_BOUNDS). Returns the log-likelihood, which is not lower than
+    /// that of the tree with these lengths.
     ///
     /// # Errors
     /// The engine has failed.
@@ -28,7 +29,7 @@ impl Evaluator {
                 break;
             }
             if self.linkage.has_own_lengths() {
-                // Each gene stops on its own: what it still gains must matter to the whole.
+                // Genes converge independently; a gene continues if its gain is a relevant part of epsilon.
                 let share = options.lnl_epsilon / active.len().max(1) as f64;
                 active.retain(|gene| gain(gene) >= share);
             }
@@ -36,7 +37,7 @@ impl Evaluator {
         self.log_likelihood()
     }
 
-    /// One sweep over every branch of every set of lengths that one of `genes` has.
+    /// One sweep over all branches of the global tree or, under unlinked lengths, of the trees of `genes`.
     fn sweep_all(&mut self, genes: &[usize], gain_tolerance: f64) -> Result<()> {
         let mut sweeps = Vec::new();
         for set in self.length_sets() {
@@ -49,9 +50,10 @@ impl Evaluator {
         self.run_sweeps(sweeps)
     }
 
-    /// Optimises the branches around a moved subtree's new and old place, in every tree with lengths of
-    /// its own that has changed: with `radius` 0 the three at the new place and the one left behind, else
-    /// all within so many edges of the two.
+    /// Optimises the branches around the new and the old position of a moved subtree, in the global tree or,
+    /// under unlinked lengths, in each restricted tree that has changed: the three branches at the new
+    /// position and the merged one at the old, and for `radius` > 0 all branches within `radius` edges of these
+    /// positions.
     ///
     /// # Errors
     /// The engine has failed.
@@ -76,7 +78,7 @@ impl Evaluator {
         self.run_sweeps(sweeps)
     }
 
-    /// Newton-Raphson on some edges of a set's tree, in the given order.
+    /// A program that optimises the given edges of a set's tree, in their order.
     fn sweep_program(
         &mut self,
         set: LengthSet,
@@ -122,8 +124,8 @@ impl Evaluator {
         SweepGene { gene, brlen_scaler: state.brlen_scaler, brlens }
     }
 
-    /// Turns the gene's CLVs to an edge, for real in its state and as operations in the program: a
-    /// length that changes while its edge is the virtual root makes no CLV stale.
+    /// Moves the gene's virtual root to an edge, in the gene's state and by updates in the program. A length
+    /// that changes while its edge is the virtual root makes no CLV stale.
     fn sweep_job(
         &mut self,
         member: usize,
@@ -157,14 +159,14 @@ impl Evaluator {
                 for step in &program.steps {
                     self.tree.set_brlen(EdgeId(step.branch), program.brlens[step.branch as usize]);
                 }
-                // The restricted trees have their new lengths already; distances along them do not.
+                // The restricted trees already have their new lengths; distances along them are outdated.
                 self.distances_valid = false;
             }
         }
         Ok(())
     }
 }
-/// The edges that [`Evaluator::optimize_around`] optimises, those nearest to the places first.
+/// The edges that [`Evaluator::optimize_around`] optimises, those nearest to the two positions first.
 fn around(
     tree: &Tree,
     pruned: &PrunedSubtree,
@@ -187,7 +189,7 @@ fn around(
     edges
 }
 
-/// All edges in depth-first order from tip 0: each next edge is near the last, so few CLVs turn.
+/// All edges in depth-first order from tip 0: consecutive edges are close, so few CLVs change direction.
 fn depth_first(tree: &Tree) -> Vec<EdgeId> {
     match tree.links(NodeId(0)).next() {
         Some((neighbour, edge)) => {

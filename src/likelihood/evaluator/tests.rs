@@ -1,5 +1,5 @@
-//! The engine against the naive truth, against itself on every instruction set and thread count, and
-//! the evaluator's bookkeeping against a fresh build.
+//! The CPU engine compared with the naive one and with itself for all instruction sets and numbers of threads,
+//! and the evaluator's state compared with one built anew.
 
 use super::*;
 use crate::alphabet::Code;
@@ -57,7 +57,7 @@ pub(super) fn random_case(seed: u64, num_taxa: usize, genes: &[(usize, usize, &s
 pub(super) const GTR: &str = "GTR{1.2/3.1/0.7/0.9/4.2/1}+FU{0.3/0.2/0.15/0.35}+G4{0.5}";
 pub(super) const HKY_I: &str = "HKY{2.5}+FU{0.1/0.4/0.3/0.2}+I{0.2}+G3{0.8}";
 
-/// Every case of gene size: none, one, two, three and many taxa, one block and several.
+/// Genes of all relevant sizes: none, one, two, three and many taxa; one block and several.
 fn mixed_case(seed: u64, num_taxa: usize) -> Case {
     let genes = [
         (num_taxa, 300, GTR),
@@ -139,7 +139,7 @@ fn the_likelihood_is_the_same_at_every_virtual_root() {
     }
 }
 
-/// Everything a search does, as bits.
+/// Results of all operations that a search uses, as bits.
 pub(super) fn trace(evaluator: &mut Evaluator) -> Vec<u64> {
     let mut bits = vec![evaluator.log_likelihood().unwrap().to_bits()];
     for node in evaluator.tree().clone().nodes().skip(evaluator.tree().num_tips()) {
@@ -186,7 +186,7 @@ fn same_bits_on_every_kernel_set_and_thread_count() {
     }
 }
 
-/// Every subtree of the tree: where it hangs, its edge, and the edges it could be put into.
+/// All subtrees of the tree: attachment node, pendant edge, and the edges into which it can be regrafted.
 fn prunes(tree: &Tree) -> Vec<(NodeId, EdgeId, Vec<EdgeId>)> {
     let mut found = Vec::new();
     for attach in tree.nodes().skip(tree.num_tips()) {
@@ -266,7 +266,7 @@ fn assert_trials_are_those_of_moved_trees(
             .unwrap()
             .swap_remove(0);
         assert!(trial.lnl >= score - 1e-6, "{} below {score}", trial.lnl);
-        // One that is given up early leaves nothing behind either.
+        // Nor does a trial that ends early leave any changes.
         let part =
             evaluator.try_insertions(&[(prune, candidate)], 1e-3, 0.0).unwrap().swap_remove(0);
         assert!(part.lnl <= trial.lnl + 1e-6);

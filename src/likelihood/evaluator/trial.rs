@@ -1,10 +1,10 @@
-//! Regraft positions with their lengths optimised, while the tree stays as it is.
+//! Trials of regraft positions: optimisation of their branch lengths without changing the tree.
 //!
-//! Three branches meet where the subtree is put. Their far ends are vectors that do not change while
-//! the three are optimised: the subtree's, the vector of one end of the candidate edge, and an up-vector
-//! of the other. So Newton-Raphson goes from one to the other of the three, each time combining the
-//! other two into one temporary. Nothing has to be turned, moved or taken back; most positions that look
-//! good without optimisation are turned down after it.
+//! Three branches meet at the insertion point. The vectors at their far ends do not change while the three
+//! are optimised: that of the subtree, that of one end of the candidate edge, and an up-vector at the other
+//! end. Newton-Raphson optimises one of the three branches after the other, each time after combining
+//! the vectors of the other two into a temporary. Neither topology nor stored CLVs have to be changed and
+//! restored, which matters because most positions with a good score are rejected after optimisation.
 
 use super::brlens::{all_brlens, halve};
 use super::evaluator::Evaluator;
@@ -18,8 +18,8 @@ use crate::likelihood::engine::{
 };
 use crate::tree::{EdgeId, NodeId, PrunedSubtree, RegraftUndo, Tree};
 
-/// A branch at the new place: to the subtree, the half of the candidate edge nearer to the old place,
-/// or the other half.
+/// A branch at the insertion point: the half of the candidate edge nearer to the old position of the subtree,
+/// the other half, or the pendant branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Branch {
     Near,
@@ -27,11 +27,12 @@ enum Branch {
     Pendant,
 }
 
-/// What is optimised, in this order. The subtree's branch comes first, because scoring has not looked at it,
-/// and decides whether the others are worth it. The last branch touches every gene that moves.
+/// Order of optimisation. The pendant branch comes first, because scores are computed without optimising it;
+/// after it, the trial may end. The pendant branch is also last, because it is part of an edge of each moving
+/// gene, so the log-likelihood of the last step includes all of them.
 const ORDER: [Branch; 4] = [Branch::Pendant, Branch::Near, Branch::Far, Branch::Pendant];
 
-/// Lengths around a new place.
+/// Branch lengths at a regraft position, and that of the merged edge.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Lengths {
     near: f64,
@@ -40,34 +41,34 @@ struct Lengths {
     merged: f64,
 }
 
-/// A position that was tried.
+/// Result of the trial of a regraft position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trial {
-    /// Log-likelihood of the whole tree with the subtree there, at the lengths found.
+    /// Log-likelihood of the whole tree with the subtree at this position, at the optimised lengths.
     pub lnl: f64,
     candidate: EdgeId,
-    /// Of the global tree (linked and scaled).
+    /// Lengths in the global tree (linked and scaled).
     lengths: Option<Lengths>,
-    /// Of each gene's tree whose topology changes (unlinked).
+    /// Lengths in each gene's tree whose topology changes (unlinked).
     gene_lengths: Vec<Option<Lengths>>,
 }
 
-/// One gene that moves.
+/// A moving gene.
 struct Member {
     index: usize,
     rest_is_tip: bool,
     halves: [Option<Arm>; 2],
-    /// Number of the first edge that exists on trial only: the merged one, then the three arms.
+    /// Number of the first edge that exists only in the trial: the merged edge, then the three arms.
     trial_edges: u32,
     /// Vectors at the far ends of the arms.
     ends: [Vector; 3],
     num_temporaries: u32,
-    /// Makes what is not stored among the ends; done by the first job.
+    /// Updates that make those of the ends that are not stored; part of the first job.
     path: Vec<SweepOperation>,
 }
 
 impl Member {
-    /// The gene with the number `index` in the program that it is appended to.
+    /// Appends the gene to the program.
     fn new(
         gene: usize,
         pruned: &PrunedGene<'_>,
@@ -104,7 +105,7 @@ impl Member {
         }
     }
 
-    /// The arm that a branch of the whole tree is part of, if it is of one.
+    /// The arm of which a branch of the global tree is a part, if any.
     fn arm(&self, branch: Branch) -> Option<Arm> {
         match branch {
             Branch::Near => self.halves[0],
@@ -141,8 +142,8 @@ impl Member {
     }
 }
 
-/// The updates that make the up-vector of an edge from the place the subtree hangs at; returns where it is
-/// then.
+/// Appends the updates that compute the up-vector of an edge, outwards from the subtree's position; returns
+/// that vector.
 fn push_path(
     pruned: &PrunedGene<'_>,
     edge: EdgeId,
@@ -163,7 +164,8 @@ fn push_path(
         let sources = pruned.up_sources(node, edge);
         path.push(SweepOperation {
             parent,
-            children: sources.map(|(source, _)| source.or(above).expect("one of the two")),
+            children: sources
+                .map(|(source, _)| source.or(above).expect("a vector or an up-vector")),
             edges: sources.map(|(_, edge)| edge.map_or(merged, |edge| edge.0)),
         });
         above = Some(parent);
@@ -171,11 +173,11 @@ fn push_path(
     above.expect("the edge is not merged")
 }
 
-/// A gene that does not move, but has the candidate edge on its way: the shape of its tree stays, and the
-/// edge's length matters.
+/// A gene without taxa in the subtree and with the candidate edge on the path of one of its edges: its topology
+/// does not change, but its likelihood depends on the length of the candidate edge.
 struct Passing {
     job: SweepJob,
-    /// Makes what is not stored; done by the first job.
+    /// Updates that make vectors that are not stored; part of the first job.
     path: Vec<SweepOperation>,
 }
 
@@ -188,13 +190,13 @@ impl Passing {
     }
 }
 
-/// What is tried in genes that share their lengths: all of them, or one.
+/// The part of a trial that concerns one set of branch lengths: that of all genes, or that of one.
 struct Attempt {
     set: LengthSet,
     program: SweepProgram,
     members: Vec<Member>,
     passing: Vec<Passing>,
-    /// Length of the edge that is left behind.
+    /// Length of the merged edge.
     merged: f64,
 }
 
@@ -205,7 +207,7 @@ impl Attempt {
         Attempt { set, program, members: Vec::new(), passing: Vec::new(), merged }
     }
 
-    /// Plans all branches.
+    /// Writes the steps for all branches into the program.
     fn plan(&mut self) {
         let program = &mut self.program;
         for branch in ORDER {
@@ -226,7 +228,7 @@ impl Attempt {
         program.finish = self.passing.iter().map(|passing| passing.job.clone()).collect();
     }
 
-    /// The lengths that a program ended with.
+    /// The lengths at the end of a program.
     fn lengths(merged: f64, program: &SweepProgram) -> Lengths {
         let [near, far, pendant] = [Branch::Near, Branch::Far, Branch::Pendant]
             .map(|branch| program.brlens[branch as usize]);
@@ -235,10 +237,10 @@ impl Attempt {
 }
 
 impl Evaluator {
-    /// For each pair of a prune and a candidate edge (not one of the two edges that meet at the subtree's
-    /// place): optimises the three branches that meet where the subtree is put, each until a Newton step
-    /// promises less than `gain_tolerance` (log units). Ends after the first, the pendant branch, if the
-    /// whole tree's log-likelihood is below `floor` then.
+    /// For each pair of a prune and a candidate edge (other than the two edges adjacent to the subtree's
+    /// present position): optimises the three branches that meet at the insertion point, each until the
+    /// expected gain of the next Newton step is less than `gain_tolerance` (log units). A trial ends after the
+    /// first of them, the pendant branch, if the log-likelihood of the whole tree is then below `floor`.
     ///
     /// # Errors
     /// The engine has failed.
@@ -303,7 +305,7 @@ impl Evaluator {
                 let (set, merged) = (LengthSet::Own(gene), pruned.merged_length());
                 attempts.push(Attempt::new(set, split, pendant, merged, gain_tolerance));
             }
-            let attempt = attempts.last_mut().expect("one for all, or this gene's");
+            let attempt = attempts.last_mut().expect("an attempt for all genes or for this one");
             let member = Member::new(gene, &pruned, position, &mut attempt.program);
             attempt.members.push(member);
         }
@@ -331,7 +333,7 @@ impl Evaluator {
             }
             let edge = restriction.image(candidate).edge;
             let mut member = self.sweep_gene(gene);
-            // Vectors that contain the merged edge are made with the length that it would have.
+            // Vectors that depend on the merged edge are computed with its optimised length.
             let merged = self.passed_merged(prune, gene).filter(|_| prune.merged_change != 0.0);
             let view = match merged {
                 Some(merged) => {
@@ -349,11 +351,12 @@ impl Evaluator {
         found
     }
 
-    /// Puts the subtree where it was tried, with the lengths found there and left behind.
+    /// Regrafts the subtree at the position of a trial, with the optimised lengths of the branches at the new
+    /// position and of the merged edge.
     pub fn insert(&mut self, prune: &Prune, trial: &Trial) -> SubtreeMove {
         let Prune { attach, pendant, .. } = *prune;
         let near = near_end(&self.tree, attach, trial.candidate);
-        // Each gene's end of its candidate edge that is nearer to where the subtree hangs.
+        // For each gene, the end of its candidate edge that is nearer to the subtree's old position.
         let mut gene_near = vec![NodeId::NONE; self.genes.len()];
         for (gene, _) in trial.gene_lengths.iter().enumerate().filter(|(_, l)| l.is_some()) {
             let state = &mut self.genes[gene];
@@ -385,7 +388,7 @@ impl Evaluator {
 }
 
 impl Lengths {
-    /// The edges of a tree in which the move was made, with their lengths.
+    /// The four edges of a tree that the move changed, with their lengths.
     fn of_edges(
         &self,
         pruned: &PrunedSubtree,

@@ -1,25 +1,25 @@
-//! [`View`]: a gene's tree with its vectors turned to another edge, while what is stored stays as it is.
+//! [`View`]: a gene's tree with its vectors pointing to another edge, without changing the stored ones.
 //!
-//! A node stores one CLV, so several subtrees, or several edges, can be looked at together only if the
-//! vectors of further directions are temporaries of the program that needs them.
+//! Each node has one stored CLV. So that several subtrees or edges can be evaluated in one call, vectors of
+//! other directions are temporaries of the programs that need them.
 
 use super::gene_tree::GeneTree;
 use crate::likelihood::engine::{SweepOperation, Vector};
 use crate::tree::{EdgeId, NodeId, Tree};
 use std::borrow::Cow;
 
-/// All vectors of a gene's tree, pointing to one edge.
+/// A gene's tree with all vectors pointing to one edge.
 pub(super) struct View<'a> {
     gene_tree: Cow<'a, GeneTree>,
-    /// What makes those that are not stored: temporaries, in their order from 0 on.
+    /// Updates that make the vectors that are not stored, as temporaries numbered from 0.
     operations: Vec<SweepOperation>,
-    /// Slot → temporary.
+    /// Number of the temporary that replaces a stored CLV, by slot.
     temporaries: Vec<Option<u32>>,
 }
 
 impl<'a> View<'a> {
-    /// Turned to the last of some edges, one after the other: vectors that contain one of the others'
-    /// lengths are made anew.
+    /// A view with all vectors pointing to the last of the given edges. The virtual root is moved to one edge
+    /// after the other, so vectors that depend on the length of one of the others are recomputed.
     pub(super) fn at(gene_tree: &'a GeneTree, edges: &[EdgeId]) -> Self {
         let mut view = View {
             gene_tree: Cow::Borrowed(gene_tree),
@@ -43,12 +43,12 @@ impl<'a> View<'a> {
         view
     }
 
-    /// Structure and lengths.
+    /// Topology and branch lengths.
     pub(super) fn tree(&self) -> &Tree {
         self.gene_tree.tree()
     }
 
-    /// What makes the vectors that are not stored.
+    /// Updates that make the vectors that are not stored.
     pub(super) fn operations(&self) -> &[SweepOperation] {
         &self.operations
     }
@@ -58,23 +58,23 @@ impl<'a> View<'a> {
         of(&self.temporaries, self.gene_tree.vector(node))
     }
 
-    /// The two vectors at the edge that all of them point to.
+    /// The two vectors at the edge to which all vectors point.
     pub(super) fn root_ends(&self) -> [Vector; 2] {
         self.gene_tree.root_ends().map(|end| of(&self.temporaries, end))
     }
 
-    /// The edge that a node's vector looks at.
+    /// The edge towards which a node's vector points.
     pub(super) fn toward(&self, node: NodeId) -> EdgeId {
         self.gene_tree.toward(node)
     }
 
-    /// The end of an edge that is nearer to the one that all vectors point to.
+    /// The end of an edge that is nearer to the edge to which all vectors point.
     pub(super) fn near_end(&self, edge: EdgeId) -> NodeId {
         self.gene_tree.near_end(edge)
     }
 }
 
-/// The vector itself, or the temporary that stands for it.
+/// The vector itself, or the temporary that replaces it.
 fn of(temporaries: &[Option<u32>], vector: Vector) -> Vector {
     match vector {
         Vector::Clv(slot) => match temporaries.get(slot as usize) {

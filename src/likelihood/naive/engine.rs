@@ -1,4 +1,4 @@
-//! [`NaiveEngine`]: every verb by the formula that says what it means.
+//! [`NaiveEngine`]: all operations of the contract by their defining formulas.
 
 use super::rows::{EdgeFunction, Rows, edge_functions, product, through_branch, tip_rows};
 use crate::likelihood::engine::ascertainment::Correction;
@@ -10,19 +10,19 @@ use crate::likelihood::engine::{
 };
 use crate::model::Model;
 
-/// The engine, as it is selected.
+/// Entry of this engine for `select`.
 pub const ENTRY: Entry = Entry { name: "naive", make, instruction_set: |_| Ok("none"), next: None };
 
 fn make(data: &[GeneData], _options: &EngineOptions) -> Result<Box<dyn Engine>> {
     Ok(Box::new(NaiveEngine::new(data)))
 }
 
-/// Likelihoods by textbook formulas, slowly.
+/// An engine that computes likelihoods slowly, by textbook formulas.
 pub struct NaiveEngine {
     genes: Vec<Gene>,
 }
 
-/// Patterns of a gene that are computed alike: those of its sites, or the constant ones.
+/// Patterns of a gene that are processed together: those of its sites, or the constant ones.
 struct Part {
     data: GeneData,
     clvs: Vec<Rows>,
@@ -64,7 +64,8 @@ impl Part {
         edge_functions(model, &self.data, &a, &b)
     }
 
-    /// The two ends of an edge with a pendant vector between them, as an edge of length 0.
+    /// Likelihood functions with a pendant vector inserted between two ends, as those of a pendant edge of
+    /// length 0.
     fn insertion(
         &self,
         model: &GeneModel,
@@ -96,7 +97,7 @@ impl Gene {
         self.parts().for_each(|part| part.temporaries.clear());
     }
 
-    /// Value and derivatives with respect to t of the gene's log-likelihood.
+    /// The gene's log-likelihood and its first and second derivative with respect to t.
     fn sums(&self, of_part: impl Fn(&Part, &GeneModel) -> Vec<EdgeFunction>, t: f64) -> [f64; 3] {
         let model = self.model();
         let mut total = weighted(&of_part(&self.sites, &model), &self.sites.data.weights, t);
@@ -116,7 +117,7 @@ impl Gene {
     }
 }
 
-/// Weighted sums of ln L and its derivatives.
+/// Weighted sums of ln L and its first and second derivative at length t.
 fn weighted(functions: &[EdgeFunction], weights: &[f64], t: f64) -> [f64; 3] {
     let mut sums = [0.0; 3];
     for (function, &weight) in functions.iter().zip(weights).filter(|(_, weight)| **weight > 0.0) {
@@ -128,7 +129,7 @@ fn weighted(functions: &[EdgeFunction], weights: &[f64], t: f64) -> [f64; 3] {
     sums
 }
 
-/// ln S, S′/S and S″/S of the sum S of the likelihoods.
+/// ln S, S′/S and S″/S at length t, where S is the sum of the likelihoods.
 fn sum_of(functions: &[EdgeFunction], t: f64) -> [f64; 3] {
     let values: Vec<[f64; 3]> = functions.iter().map(|function| function.at(t)).collect();
     let largest = values.iter().map(|value| value[0]).fold(f64::NEG_INFINITY, f64::max);

@@ -1,13 +1,13 @@
-//! Felsenstein's pruning as in a textbook.
+//! Felsenstein's pruning algorithm (1981, J Mol Evol 17:368) in its simplest form.
 //!
-//! No blocks, no scaling, no tables, no reuse; P(t) straight from the eigensystem with the pure-Rust
-//! exponential. Underflows on large trees, by intention.
+//! There are no blocks, scaling, tables or stored CLVs, and P(t) is computed directly from the eigensystem with
+//! the exponential function of `libm`. Likelihoods of large trees underflow.
 
 use crate::likelihood::engine::{GeneData, GeneModel};
 use crate::model::{Ascertainment, EigenModel};
 use crate::tree::{EdgeId, NodeId, Tree};
 
-/// Log-likelihood of each pattern (unweighted) of a tree whose tips are the data's rows, without
+/// Log-likelihood of each pattern (unweighted) of a tree whose tip numbers are those of the data's rows, without
 /// correction of ascertainment bias.
 pub fn naive_pattern_log_likelihoods(
     tree: &Tree,

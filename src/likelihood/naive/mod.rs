@@ -1,5 +1,5 @@
-//! The slow truth: textbook formulas without blocks, tables, kernels or threads, for tests. [`NaiveEngine`]
-//! keeps the contract of every engine; `felsenstein` does without that, too.
+//! Reference implementations for tests: textbook formulas without blocks, tables, kernels or threads.
+//! [`NaiveEngine`] fulfils the contract of engines; `felsenstein` is independent of it.
 
 mod engine;
 mod felsenstein;

@@ -1,4 +1,4 @@
-//! Vectors of one gene, row by row: what lies behind a branch at each pattern.
+//! Vectors of one gene, with one row per pattern.
 
 use super::felsenstein::through;
 use crate::alphabet::Code;
@@ -14,15 +14,16 @@ pub(super) struct Row {
 /// A tip, a CLV or a temporary: a row per pattern.
 pub(super) type Rows = Vec<Row>;
 
-/// A likelihood at an edge as a function of its length t: Σ c·e^(λt), times e^log_scale, plus the
+/// Likelihood of a pattern at an edge as a function of its length t: Σ c·e^(λt), times e^log_scale, plus the
 /// invariant part.
 pub(super) struct EdgeFunction {
+    /// Pairs of c and λ.
     terms: Vec<(f64, f64)>,
     log_scale: f64,
     invariant: f64,
 }
 
-/// The rows of a tip: 1 for every state that is compatible with its code.
+/// The rows of a tip: 1 for each state that is compatible with its code, otherwise 0.
 pub(super) fn tip_rows(data: &GeneData, tip: usize) -> Rows {
     let bit = |mask: u64, state: usize| f64::from(u8::from(mask >> state & 1 == 1));
     let row = |code: &Code| {
@@ -33,7 +34,7 @@ pub(super) fn tip_rows(data: &GeneData, tip: usize) -> Rows {
     data.tip_codes[tip].iter().map(row).collect()
 }
 
-/// Rows as seen through a branch of length `t`.
+/// P(t)·x for each row x, with the rate of each category.
 pub(super) fn through_branch(model: &GeneModel, t: f64, rows: &Rows) -> Rows {
     let states = model.freqs.len();
     let row = |row: &Row| {
@@ -44,7 +45,7 @@ pub(super) fn through_branch(model: &GeneModel, t: f64, rows: &Rows) -> Rows {
     rows.iter().map(row).collect()
 }
 
-/// Products of two vectors' numbers, scaled so that the largest of a row is 1.
+/// Elementwise products of two vectors, scaled so that the largest number of each row is 1.
 pub(super) fn product(a: &Rows, b: &Rows) -> Rows {
     let row = |(a, b): (&Row, &Row)| {
         let values: Vec<f64> = a.values.iter().zip(&b.values).map(|(a, b)| a * b).collect();
@@ -61,7 +62,7 @@ pub(super) fn product(a: &Rows, b: &Rows) -> Rows {
     a.iter().zip(b).map(row).collect()
 }
 
-/// The likelihood of each pattern at an edge between two vectors.
+/// The likelihood of each pattern at an edge between two vectors, as a function of the edge's length.
 pub(super) fn edge_functions(
     model: &GeneModel,
     data: &GeneData,

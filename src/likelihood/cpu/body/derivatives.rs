@@ -1,7 +1,9 @@
-//! The sumtable of an edge, and value, first and second derivative of the log-likelihood along it.
+//! The sumtable of an edge, and the log-likelihood and its first and second derivative with respect to the
+//! length of the edge.
 //!
-//! With V, Λ the eigensystem: L(t) = Σ_r Σ_k s_rk·exp(λ_k·r·t), where
-//! s_rk = w_r·(Σ_i π_i·x_i·V_ik)·(Σ_j V⁻¹_kj·y_j) does not depend on t.
+//! With the eigenvectors V and eigenvalues λ_k of the rate matrix, L(t) = Σ_r Σ_k s_rk·exp(λ_k·r·t), where
+//! s_rk = w_r·(Σ_i π_i·x_i·V_ik)·(Σ_j V⁻¹_kj·y_j) does not depend on t (the sumtable of RAxML, Stamatakis 2006,
+//! Bioinformatics 22:2688).
 //!
 //! ```text
 //! update_sumtable: for each pattern p, rate r, eigenvalue k
@@ -14,15 +16,15 @@
 //!
 //! Tricks:
 //!
-//! 1. The sumtable is made once per edge; a length tried on it costs three sums of products.
-//! 2. Its patterns are side by side, so that `derivatives` works on registers of patterns.
-//! 3. Of four states, the products are first put down as rows, then transposed rate by rate: so all loops
-//!    consist of whole registers.
-//! 4. `derivatives` takes four registers of patterns at a time, whose twelve sums hide the latency.
-//! 5. Under +I the scaling is undone, because the invariant part was never scaled. That is rare; whether
-//!    any pattern needs it is found out for all of them without a branch.
-//! 6. Padding has weight 0 and any value, even an infinite one: it is left out by a choice between numbers,
-//!    not by a multiplication with 0.
+//! 1. The sumtable is computed once per edge; each trial length then costs three sums of products.
+//! 2. Patterns are contiguous in it, so that `derivatives` works on registers of patterns.
+//! 3. For four states, the products are first stored as rows and then transposed rate by rate, so that all
+//!    loops consist of whole registers.
+//! 4. `derivatives` processes four registers of patterns at a time, whose twelve sums hide the latency.
+//! 5. Under +I the scaling is undone, because the invariant part is not scaled. This is rarely needed; one test
+//!    without branches determines whether any pattern of the block needs it.
+//! 6. Padding has weight 0 and an arbitrary, possibly infinite value: it is excluded by selection instead of
+//!    multiplication by 0.
 
 use super::likelihood::{PatternData, add_lanes, lanes_at};
 use super::operand::{End, Operand, end_tile, with_ends, with_tiles};
@@ -132,7 +134,7 @@ fn sumtable_of_operands<const W: usize, const V: usize, const T: usize>(
     }
 }
 
-/// The same of four states (trick 3).
+/// The same for four states (trick 3).
 #[inline(always)]
 fn sumtable_of_operands_4<const W: usize, const V: usize, const T: usize>(
     stride: usize,
@@ -173,7 +175,7 @@ fn sumtable_of_operands_4<const W: usize, const V: usize, const T: usize>(
     }
 }
 
-/// Four columns of stride [`BLOCK`] out of rows of four (trick 3).
+/// Transposes rows of four numbers into four columns of stride [`BLOCK`] (trick 3).
 #[inline(always)]
 fn transpose(rows: &[[f64; 4]], columns: &mut [f64]) {
     let (first, rest) = columns.split_at_mut(BLOCK);
@@ -221,7 +223,7 @@ pub fn derivatives<const W: usize>(
     [add_lanes(&sums[0]), add_lanes(&sums[1]), add_lanes(&sums[2])]
 }
 
-/// Of the `N` patterns from `at` on.
+/// Adds the values of the `N` patterns from `at` on to `sums`.
 #[inline(always)]
 fn add_derivatives<const N: usize>(
     at: usize,

@@ -1,7 +1,7 @@
-//! Likelihood of each pattern at an edge or at an insertion point, and its logarithm summed.
+//! Likelihood of each pattern at an edge or with an inserted subtree, and the sum of logarithms.
 //!
-//! L = Σ_r Σ_i z_ri·a_ri·b_ri, where z is the weighted frequencies (root edge) or a pruned subtree's
-//! vector times them (insertion), and a and b are the vectors at the two ends, seen from one point.
+//! L = Σ_r Σ_i z_ri·a_ri·b_ri, where z is the weighted frequencies (virtual root) or a pendant vector
+//! (insertion), and a and b are the vectors of the two ends of the edge at one point on it.
 //!
 //! ```text
 //! update_pendant: for each pattern p, rate r
@@ -17,18 +17,17 @@
 //!
 //! Tricks:
 //!
-//! 1. Rates are added up state by state in registers; only the sums are added over the states, all patterns
-//!    together. So no loop over rates adds the numbers of a register to each other.
-//! 2. Of four states, even and odd rates have sums of their own: eight numbers, a whole register. The sets
-//!    with smaller registers do the same, for the same bits.
-//! 3. An insertion is scored with z in place of frequencies: the subtree's product is made once and
-//!    kept for all places it is tried at.
+//! 1. Sums over rates are kept per state in registers, and summed over states at the end for all patterns
+//!    together, so that no loop over rates contains a horizontal sum.
+//! 2. For four states, even and odd rates have separate sums: eight numbers, a whole register. Instruction sets
+//!    with smaller registers do the same, to give the same bits.
+//! 3. Insertions are scored with the pendant vector in place of the frequencies: it is computed once for
+//!    all regraft positions of a subtree.
 //! 4. Logarithms of sixteen patterns are computed together, to hide their latency.
-//! 5. Under +I the scaling is undone, because the invariant part was never scaled; and padding has weight
-//!    0 and any value, even an infinite one. Both are choices between numbers, made for a register at once.
-//! 6. Weights of rates, which only large trees need (`scalers`), are put down in the caller's memory before
-//!    the products are added up. Computed within that loop they cost AVX2 20 % for 20 states, even where
-//!    there are none.
+//! 5. Under +I the scaling is undone, because the invariant part is not scaled; and padding has weight
+//!    0 and an arbitrary, possibly infinite value. Both are done by selection for a whole register.
+//! 6. Weights of rates, which only large trees need (`scalers`), are stored before the products are summed.
+//!    Computing them within that loop costs AVX2 20 % for 20 states, even where there are none.
 
 use super::operand::{End, Operand, Plain, Tile, end_tile, with_ends, with_tiles};
 use super::scalers::{ProductScalers, add_scalers};
@@ -37,7 +36,7 @@ use crate::likelihood::engine::layout::{BLOCK, Dims, LANES};
 use crate::likelihood::engine::scaling::{LN_FACTOR, factor};
 use crate::numeric::elementary::{Lanes, ln};
 
-/// What a sum over a block's patterns needs beside the likelihoods.
+/// Data of a block's patterns that a sum over them needs in addition to their likelihoods.
 #[derive(Clone, Copy, Debug)]
 pub struct PatternData<'a> {
     /// Weight of each pattern; 0 for padding.
@@ -53,7 +52,7 @@ pub struct BlockLikelihoods {
     pub likelihood: [f64; BLOCK],
     /// Scaler counts.
     pub scaler: [u32; BLOCK],
-    /// Scratch of the kernels: `[rate][pattern]`, empty until counts are kept per rate.
+    /// Scratch buffer of the kernels, `[rate][pattern]`; empty unless counts are kept per rate.
     pub rate_weights: Vec<f64>,
 }
 
@@ -63,7 +62,7 @@ impl Default for BlockLikelihoods {
     }
 }
 
-/// z = weighted frequencies · (matrix · CLV of a pruned subtree), rows to be kept for many scores (trick 3).
+/// Pendant vector: weighted frequencies · (P-matrix · CLV of a pruned subtree), for many scores (trick 3).
 #[inline(always)]
 pub fn update_pendant<const S: usize, const W: usize>(
     model: &ModelBlock,
@@ -122,12 +121,12 @@ fn pendant_of_operand<const W: usize, const V: usize, const T: usize>(
     }
 }
 
-/// Numbers in which the products of a pattern are added up (tricks 1 and 2).
+/// Number of sums of a pattern's products (tricks 1 and 2).
 const fn sum_row(num_states: usize) -> usize {
     if num_states == 4 { 8 } else { num_states }
 }
 
-/// Has a function add up the products of all rates, then adds over the states.
+/// Calls a function that sums the products over all rates, then sums over the states.
 macro_rules! sum_products {
     ($states:ident, $name:ident :: <$s:ident, $width:ident>
         ($dims:expr, $z:expr, $ends:expr, $weights:expr), $likelihood:expr) => {
@@ -145,7 +144,8 @@ macro_rules! sum_products {
     };
 }
 
-/// Likelihoods at the root edge between the first end (seen through no matrix) and the second.
+/// Likelihood of each pattern at the virtual root. No P-matrix is applied to the first end, and that of the whole
+/// edge to the second.
 #[inline(always)]
 pub fn edge_likelihoods<const S: usize, const W: usize>(
     model: &ModelBlock,
@@ -159,7 +159,8 @@ pub fn edge_likelihoods<const S: usize, const W: usize>(
     sum_products!(S, add_edge_products::<S, W>(model.dims, freqs, ends, &weights), likelihood);
 }
 
-/// Likelihoods of putting a pruned subtree (`pendant`, made by [`update_pendant`]) between two ends.
+/// Likelihood of each pattern with a pruned subtree (`pendant`, computed by [`update_pendant`]) inserted between
+/// two ends.
 #[inline(always)]
 pub fn insertion_likelihoods<const S: usize, const W: usize>(
     model: &ModelBlock,
@@ -180,7 +181,7 @@ pub fn insertion_likelihoods<const S: usize, const W: usize>(
 /// Weights of the rates of each pattern (trick 6).
 struct RateWeights<'a> {
     num_patterns: usize,
-    /// `[rate][pattern]`, empty when there is one count per pattern.
+    /// `[rate][pattern]`; empty if there is one count per pattern.
     weights: &'a [f64],
 }
 
@@ -191,7 +192,7 @@ impl RateWeights<'_> {
     }
 }
 
-/// Writes the count of each pattern; returns the weights of its rates and the likelihoods to be written.
+/// Writes the scaler count of each pattern; returns the weights of its rates and the output of likelihoods.
 #[inline(always)]
 fn combine_scalers<'a>(
     dims: Dims,
@@ -242,7 +243,7 @@ fn add_edge_products<const S: usize, const W: usize, const V: usize, const T: us
     sums: &mut [f64],
 ) {
     let z = Frequencies::<V> { freqs: freqs.as_chunks().0 };
-    // A tip's table holds 0/1 rows here; a CLV's matrix is not looked at.
+    // The table of a first end that is a tip has rows of 0 and 1; the matrix of one that is a CLV is not used.
     match (first, second.tip::<V>()) {
         (End::Tip { .. }, Some(b)) => {
             let a = first.tip::<V>().expect("a tip");
@@ -347,8 +348,8 @@ fn add_states<const P: usize>(sums: &[[f64; P]], likelihood: &mut [f64; BLOCK]) 
     }
 }
 
-/// Σ weight·ln L over the block, in eight lanes combined by a fixed tree. Per-pattern values
-/// (unweighted) go to `per_pattern` if asked for.
+/// Σ weight·ln L over the block, in eight partial sums that are combined in a fixed order. Unweighted values
+/// of the patterns go to `per_pattern` if given.
 #[inline(always)]
 pub fn sum_logs<const W: usize>(
     num_patterns: usize,
@@ -410,13 +411,13 @@ fn add_logs<const N: usize>(
     logs
 }
 
-/// What belongs to the `N` patterns from `at` on.
+/// The values of the `N` patterns from `at` on.
 #[inline(always)]
 pub fn lanes_at<const N: usize, X>(of_patterns: &[X], at: usize) -> &[X; N] {
-    of_patterns[at..at + N].first_chunk().expect("N of them")
+    of_patterns[at..at + N].first_chunk().expect("a slice of N values")
 }
 
-/// The fixed tree that combines the eight lanes of a sum over patterns.
+/// Combines the eight partial sums of a sum over patterns in a fixed order.
 #[inline(always)]
 pub fn add_lanes(x: &Lanes) -> f64 {
     ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]))

@@ -1,12 +1,12 @@
 //! The kernels, written once for any number of states and any instruction set.
 //!
 //! Every function here is `#[inline(always)]` and generic over the number of states, so that `scalar`,
-//! `avx2` and `avx512` compile it for their instruction set. The compiler never reorders floating point,
-//! so all give the same bits.
+//! `avx2` and `avx512` compile it for their instruction set. The compiler never reorders floating-point
+//! operations, so all give the same bits.
 //!
 //! Names of constants: `S` states, `W` numbers in a register, `V` numbers in a vector (the states of V/S
-//! successive rates), `T` patterns in a tile. Each file opens with its kernels in pseudo-code and a
-//! numbered list of its tricks; where one is applied, a comment says `trick 2`, or `partials, trick 2` in
+//! successive rates), `T` patterns in a tile. Each file begins with its kernels in pseudo-code and a
+//! numbered list of optimisations ("tricks"), to which comments refer as `trick 2`, or `partials, trick 2` in
 //! another file.
 
 pub mod derivatives;

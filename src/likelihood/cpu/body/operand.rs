@@ -1,34 +1,33 @@
-//! One end of an edge as the kernels see it: for a pattern and a rate, a vector over states.
+//! One end of an edge as an operand of a kernel: a vector over states for each pattern and rate.
 //!
 //! ```text
-//! Tip:   x[p, r] = table[code[p], r]                          the sum of P_r's columns of the code's states
+//! Tip:   x[p, r] = table[code[p], r]                          sum of the columns of P_r of the code's states
 //! Inner: x[p, r] = P_r · CLV[p, r] = Σ_j column_j · CLV[p, r][j]
-//! Plain: x[p, r] = CLV[p, r]                                  seen through no matrix
+//! Plain: x[p, r] = CLV[p, r]                                  no matrix is applied
 //! ```
 //!
 //! Tricks:
 //!
-//! 1. The kind of each end is a type: no loop over patterns asks for it (`with_ends!`).
-//! 2. Of four states, the rates lie side by side in a vector that fills whole registers, and their matrices
-//!    stay in registers for all patterns: those of all four rates (the usual number, made a constant) fit
-//!    the registers of eight, else those of two rates; registers of four hold those of one rate
-//!    (`with_tiles!`).
-//! 3. Of more states, four patterns make a tile: a column of the matrix, once loaded, is used four times.
-//!    That made 20 and 64 states twice as fast.
-//! 4. A product has as many sums in progress as there are registers for, at least eight: enough to hide
-//!    the latency of the multiply-add. Each is one chain in the order of j, so that all sets give the same
-//!    bits.
-//! 5. The compiler is kept from vectorising over patterns, which would gather each number from another row
-//!    (`end_tile`).
+//! 1. The kind of each end is a type, so that no loop over patterns tests it (`with_ends!`).
+//! 2. For four states, several rates form a vector that fills whole registers, and their matrices
+//!    stay in registers for all patterns: with registers of eight numbers, those of all four rates (the usual
+//!    number, as a constant) or else of two; with registers of four, those of one rate (`with_tiles!`).
+//! 3. For more states, four patterns form a tile: each column of the matrix is loaded once and used four
+//!    times. This made 20 and 64 states twice as fast.
+//! 4. A product has as many sums in progress as there are registers, at least eight: enough to hide
+//!    the latency of the multiply-add. Each sum is a single chain in the order of j, so that all instruction
+//!    sets give the same bits.
+//! 5. The compiler is prevented from vectorising over patterns, which would gather each number from a different
+//!    row (`end_tile`).
 
 use crate::alphabet::Code;
 
-/// Vectors of T patterns that are worked on together, so that a column of a matrix, once loaded, is
-/// used several times. A vector is V numbers: the S states of V/S successive rates.
+/// Vectors of T patterns that are processed together, so that a column of a matrix is loaded once and
+/// used several times. A vector has V numbers: the S states of V/S successive rates.
 pub type Tile<const V: usize, const T: usize> = [[f64; V]; T];
 
-/// Calls a function with the numbers of a vector and the patterns of a tile as the last constants (tricks 2
-/// and 3). The number of rates is a multiple of V/S, a block's length of T.
+/// Calls a function with V, the length of a vector, and T, the number of patterns of a tile, as the last
+/// constants (tricks 2 and 3). The number of rates is a multiple of V/S, and the length of a block one of T.
 macro_rules! with_tiles {
     ($sizes:expr, $name:ident :: <$states:ident, $width:ident>
         (|$dims:ident| $($arg:expr),* $(,)?)) => {
@@ -49,20 +48,20 @@ macro_rules! with_tiles {
 }
 pub(super) use with_tiles;
 
-/// Ends a turn of a loop over tiles (trick 5).
+/// Marks the end of the body of a loop over tiles (trick 5).
 #[inline(always)]
 pub fn end_tile() {
     std::hint::black_box(());
 }
 
-/// Something that gives one vector per pattern and V/S rates.
+/// A source of one vector per pattern and V/S rates.
 pub trait Operand<const V: usize>: Copy {
-    /// What is fetched once per vector of rates.
+    /// Values that are loaded once per vector of rates.
     type AtRates: Copy;
-    /// Fetches what the rates of vector `at` need.
+    /// Loads the values for the rates of vector `at`.
     fn at_rates(self, at: usize) -> Self::AtRates;
-    /// The vectors of the patterns from `first` on. Pattern p's vector in a CLV is number
-    /// `vectors[0] * p + vectors[1]`. `W`: numbers in a register, for which sums are arranged.
+    /// The vectors of the T patterns from `first` on. The vector of pattern p in a CLV has the number
+    /// `vectors[0] * p + vectors[1]`. `W` is the number of `f64` in a register.
     fn tile<const W: usize, const T: usize>(
         self,
         at_rates: &Self::AtRates,
@@ -71,7 +70,7 @@ pub trait Operand<const V: usize>: Copy {
     ) -> Tile<V, T>;
 }
 
-/// A tip seen through a matrix: rows of a table, picked by the tip's code.
+/// A tip with a matrix applied: rows of a tip table, selected by the tip's codes.
 #[derive(Clone, Copy)]
 pub struct Tip<'a, const V: usize> {
     /// Code of each pattern.
@@ -100,7 +99,7 @@ impl<const V: usize> Operand<V> for Tip<'_, V> {
     }
 }
 
-/// A CLV seen through a matrix.
+/// A CLV with a matrix applied.
 #[derive(Clone, Copy)]
 pub struct Inner<'a, const S: usize, const V: usize> {
     /// `[pattern][rate][state]` in vectors.
@@ -109,11 +108,11 @@ pub struct Inner<'a, const S: usize, const V: usize> {
     pub pmatrix: &'a [[f64; S]],
 }
 
-/// A matrix at V/S rates.
+/// Matrices of V/S successive rates.
 #[derive(Clone, Copy)]
 pub struct Columns<'a, const S: usize, const V: usize> {
     columns: &'a [[f64; S]],
-    /// The same if they are of four states, as registers (trick 2): column j of the two rates side by side.
+    /// For four states, the same in the order of registers (trick 2): column j of successive rates is contiguous.
     of_four: [[f64; V]; 4],
 }
 
@@ -245,10 +244,10 @@ impl<const V: usize> Operand<V> for Plain<'_, V> {
     }
 }
 
-/// One end of an edge, before the number of states is known to the compiler.
+/// One end of an edge, for any number of states.
 #[derive(Clone, Copy, Debug)]
 pub enum End<'a> {
-    /// A tip: codes of the block's patterns, and the table made from a matrix.
+    /// A tip: codes of the block's patterns, and the tip table of a matrix.
     Tip {
         /// Code of each pattern.
         codes: &'a [Code],
@@ -287,7 +286,7 @@ impl<'a> End<'a> {
         }
     }
 
-    /// Scaler counts; none for a tip.
+    /// Scaler counts; `None` for a tip.
     #[inline(always)]
     pub fn scaler(self) -> Option<&'a [u32]> {
         match self {
@@ -297,7 +296,7 @@ impl<'a> End<'a> {
     }
 }
 
-/// Calls `$body` with both ends as typed operands, whichever of tip and inner they are (trick 1).
+/// Evaluates `$body` with both ends as typed operands, each either a tip or a CLV (trick 1).
 macro_rules! with_ends {
     ($states:ident, $vector:ident, $ends:expr, |$a:ident, $b:ident| $body:expr) => {{
         let [first, second] = $ends;

@@ -1,4 +1,4 @@
-//! Partials (CLVs) of a node from its two children, by Felsenstein's pruning.
+//! Partials (CLVs) of a node from its two children, by Felsenstein's pruning algorithm (1981, J Mol Evol 17:368).
 //!
 //! ```text
 //! update_partials: for each vector of rates r, pattern p
@@ -6,13 +6,13 @@
 //!     count[p]  = count1[p] + count2[p], and one more for each scaling
 //! ```
 //!
-//! A child that is a tip gives the row of its code in a table instead of the product P · child (`operand`).
+//! For a child that is a tip, the product P · child is read from a table by the tip's code (`operand`).
 //!
 //! Tricks:
 //!
-//! 1. One vector of rates after the other for all patterns, so that both matrices stay in registers.
-//! 2. Two tips have no matrices. So registers of four, too, have room for a whole row of four states and
-//!    four rates, and each code is looked up once instead of four times.
+//! 1. Each vector of rates is processed for all patterns, so that both matrices stay in registers.
+//! 2. Two tips need no matrices, so that a whole row of four states and four rates fits into registers of four
+//!    numbers, too, and each code is looked up once instead of four times.
 
 use super::operand::{End, Operand, end_tile, with_ends, with_tiles};
 use super::scalers::{add_scalers, rescale};

@@ -1,11 +1,11 @@
-//! P(t) = V·exp(Λ·r·t)·V⁻¹ for every rate category r, and tip tables made from it.
+//! P(t) = V·exp(Λ·r·t)·V⁻¹ for each rate category r, tip tables, and the factors of sumtables.
 //!
 //! ```text
 //! update_pmatrix: for each rate r
 //!     P_r = max(0, V · diag(exp(Λrt) − 1) · V⁻¹ + I)
 //!
 //! update_tip_table: for each rate r, tip code c
-//!     table[c, r] = Σ columns of P_r whose states c stands for
+//!     table[c, r] = Σ columns of P_r of the states compatible with c
 //!
 //! update_derivative_factors: for each rate r, eigenvalue k
 //!     factors[r, k] = (1, λ_k·r, (λ_k·r)²) · exp(λ_k·r·t)
@@ -14,21 +14,21 @@
 //! Tricks:
 //!
 //! 1. exp(Λrt) − 1 and + I instead of exp(Λrt) keep small off-diagonal entries exact for short branches
-//!    (Redelings 2021). What rounding leaves below zero is cut off.
-//! 2. Exponentials are computed 64 at a time, those of several rates together: whole registers for four
+//!    (Redelings 2021). Entries that are negative after rounding are set to 0.
+//! 2. Exponentials are computed 64 at a time, for several rates together, which fills whole registers for four
 //!    states, too.
-//! 3. The product V · (diag · V⁻¹) is that of a P-matrix with CLVs (`operand`), V⁻¹'s columns being the
-//!    vectors: the same registers, tiles and order of sums.
+//! 3. The product (V · diag) · V⁻¹ is computed like that of a P-matrix with CLVs (`operand`), with the columns of
+//!    V⁻¹ as vectors: with the same registers, tiles and order of sums.
 
 use super::operand::{Columns, Inner, Operand, Tile};
 use crate::likelihood::engine::ModelBlock;
 use crate::numeric::elementary::exp_minus_one;
 
-/// Numbers computed at a time (trick 2): one category of 64 states, three of 20, sixteen of 4.
+/// Number of exponentials computed at a time (trick 2): one category of 64 states, three of 20, sixteen of 4.
 const GROUP: usize = 64;
 
-/// Rows of e_k = exp(λ_k·r·t) − 1 for `GROUP / S` categories from `first` on, as far as there are so
-/// many. (No closure gets these rows: it would be compiled without the caller's instruction set.)
+/// Rows of e_k = exp(λ_k·r·t) − 1 for at most `GROUP / S` categories from `first` on. (The rows are not passed to
+/// closures, which would be compiled without the caller's instruction set.)
 #[inline(always)]
 fn exponentials<const S: usize>(model: &ModelBlock, t: f64, first: usize, out: &mut [f64; GROUP]) {
     let rates = first..model.dims.num_rates.min(first + GROUP / S);
@@ -55,7 +55,7 @@ pub fn update_pmatrix<const S: usize, const W: usize>(model: &ModelBlock, t: f64
     }
 }
 
-/// Columns are computed T at a time.
+/// The same, with T columns computed at a time.
 #[inline(always)]
 fn fill_pmatrix<const S: usize, const W: usize, const T: usize>(
     model: &ModelBlock,
@@ -95,7 +95,8 @@ fn fill_pmatrix<const S: usize, const W: usize, const T: usize>(
     }
 }
 
-/// Tip table of a matrix: for every rate and code the sum of the columns of the code's states.
+/// Tip table of a matrix, `[code][rate][state]`: for each code and rate, the sum of the columns of the states
+/// compatible with the code.
 #[inline(always)]
 pub fn update_tip_table<const S: usize, const W: usize>(
     model: &ModelBlock,
@@ -119,8 +120,8 @@ pub fn update_tip_table<const S: usize, const W: usize>(
     }
 }
 
-/// Factors of the sumtable for the value, first and second derivative at length `t`:
-/// e^{λrt}, λr·e^{λrt}, (λr)²·e^{λrt}, each `[rate][eigen]`.
+/// Factors of the sumtable for the likelihood and its first and second derivative at length `t`:
+/// e^{λrt}, λr·e^{λrt}, (λr)²·e^{λrt}, `[rate][eigen]`.
 #[inline(always)]
 pub fn update_derivative_factors<const S: usize, const W: usize>(
     model: &ModelBlock,

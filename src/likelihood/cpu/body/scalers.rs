@@ -1,22 +1,22 @@
-//! Scaler counts of products of CLVs, and the scaling of what has become too small.
+//! Scaler counts of products of CLVs, and scaling of CLVs against underflow.
 //!
 //! ```text
 //! count of a product = sum of its factors' counts; a tip has none
 //! while all numbers that share a count are below 2^-256, and not all are 0:
 //!     multiply them by 2^256; count += 1
 //!
-//! where the rates of a pattern are added up, and each has a count:
-//!     count of the pattern = least count of its rates
+//! in a sum over the rates of a pattern, if each rate has a count:
+//!     count of the pattern = smallest count of its rates
 //!     weight of a rate     = 2^(-256·(count of the rate − count of the pattern))
 //! ```
 //!
-//! Trick 1: of all that share a count, only the first number is looked at, for all patterns of a block
-//! without a branch. Nearly always none is small, and nothing is to be done.
+//! Trick 1: first, only the first of the numbers that share a count is tested, for all patterns of a block
+//! without branches. In most blocks none of them is small, and no scaling is necessary.
 
 use crate::likelihood::engine::layout::{BLOCK, Dims};
 use crate::likelihood::engine::scaling::{FACTOR, THRESHOLD, factor};
 
-/// Counts of a product of one or two factors, in the layout of theirs.
+/// Counts of a product of one or two factors, in the layout of the factors' counts.
 #[inline(always)]
 pub fn add_scalers(first: Option<&[u32]>, second: Option<&[u32]>, out: &mut [u32]) {
     match (first, second) {
@@ -30,7 +30,7 @@ pub fn add_scalers(first: Option<&[u32]>, second: Option<&[u32]>, out: &mut [u32
     }
 }
 
-/// Scales the rows of a CLV block that have become too small. Rows of zeros stay.
+/// Scales the rows of a CLV block whose entries are all below the threshold. Rows of zeros are not changed.
 #[inline(always)]
 pub fn rescale<const S: usize>(dims: Dims, out: &mut [f64], scaler: &mut [u32]) {
     let rows_per_scaler = if dims.rate_scalers { 1 } else { dims.num_rates };
@@ -64,7 +64,7 @@ fn rescale_small<const S: usize>(rows_per_scaler: usize, out: &mut [[f64; S]], s
     }
 }
 
-/// Counts of a product whose rates are to be added up.
+/// Scaler counts of a product that is summed over rates.
 #[derive(Clone, Copy, Debug)]
 pub struct ProductScalers<'a> {
     num_rates: usize,
@@ -73,8 +73,8 @@ pub struct ProductScalers<'a> {
 }
 
 impl<'a> ProductScalers<'a> {
-    /// Writes the count of each pattern to `counts`. With counts per rate, the weights of all rates go to
-    /// `weights`, `[rate][pattern]`, unless that is empty.
+    /// Writes the count of each pattern to `counts`. With counts per rate, the weights of all rates are written
+    /// to `weights`, `[rate][pattern]`, unless it is empty.
     #[inline(always)]
     pub fn new(
         dims: Dims,
@@ -108,7 +108,7 @@ impl<'a> ProductScalers<'a> {
         ProductScalers { num_rates: dims.num_rates, of_factors, of_patterns: counts }
     }
 
-    /// The weights of one rate alone, if there are counts per rate.
+    /// Writes the weight of one rate for each pattern. Requires counts per rate.
     #[inline(always)]
     pub fn fill_weights(&self, rate: usize, out: &mut [f64]) {
         for (pattern, weight) in out.iter_mut().enumerate() {
