@@ -15,7 +15,7 @@ use mlsearch::model::Model;
 use mlsearch::observer::{Event, Observer};
 use mlsearch::optimize::{OptimizeOptions, optimize_from_several_starts};
 use mlsearch::parsimony::ParsimonyData;
-use mlsearch::partition::{Partition, build_patterns, whole_alignment};
+use mlsearch::partition::Partition;
 use mlsearch::rng::Purpose;
 use mlsearch::search::parsimony_start;
 use std::path::Path;
@@ -127,15 +127,13 @@ fn main() {
     let word = |i: usize, default: &str| given.get(i).map_or(default, |word| word).to_string();
     let alignment =
         read_alignment(Path::new(&word(0, "datasets/primates.phy"))).expect("sequences");
-    let model = Model::parse(&word(1, "GTR+FO+G4")).expect("a model");
-    let def = whole_alignment(alignment.num_sites(), "").swap_remove(0);
-    let patterns = build_patterns(&alignment, &def, model.data_type).expect("patterns");
-    let partitions =
-        [Partition { name: "all".into(), model: model.clone(), patterns, sites: Vec::new() }];
+    let model = word(1, "GTR+FO+G4");
+    let partitions = [Partition::whole(&alignment, &model).expect("a model of these data")];
+    let model = partitions[0].model.clone();
     let data = ParsimonyData::of_partitions(alignment.num_taxa(), &partitions);
     let tree = parsimony_start(&data, 1, Purpose::ParsimonyTree, 0);
     let gene_data = [GeneData::new(&partitions[0].patterns, &model)];
-    let options = EngineOptions { threads: 1, ..EngineOptions::default() };
+    let options = EngineOptions::default();
     let counts = Arc::new(Mutex::new(Counts::default()));
     let engine = make_engine(&gene_data, &options).expect("an engine");
     let engine = Box::new(Counting { engine, counts: Arc::clone(&counts) });

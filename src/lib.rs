@@ -19,15 +19,11 @@
 //!
 //! ```
 //! use mlsearch::alignment::read_alignment;
-//! use mlsearch::alphabet::DataType;
-//! use mlsearch::likelihood::engine::GeneData;
-//! use mlsearch::likelihood::select::make_engine;
-//! use mlsearch::likelihood::{BrlenLinkage, EngineOptions, Evaluator};
-//! use mlsearch::model::Model;
+//! use mlsearch::likelihood::{BrlenLinkage, EngineOptions, make_evaluator};
 //! use mlsearch::observer::Silent;
 //! use mlsearch::optimize::{OptimizeOptions, optimize};
 //! use mlsearch::parsimony::ParsimonyData;
-//! use mlsearch::partition::{Partition, build_patterns, count_freqs, whole_alignment};
+//! use mlsearch::partition::Partition;
 //! use mlsearch::rng::Purpose;
 //! use mlsearch::search::parsimony_start;
 //! use mlsearch::tree::{NewickOptions, write_newick};
@@ -35,27 +31,15 @@
 //!
 //! // A single partition: all columns of the alignment, with one model.
 //! let alignment = read_alignment(Path::new("datasets/primates.phy"))?;
-//! let definition = whole_alignment(alignment.num_sites(), "GTR+F+G4").swap_remove(0);
-//! let patterns = build_patterns(&alignment, &definition, DataType::Dna).unwrap();
-//! let mut model = Model::parse(&definition.model).unwrap();
-//! count_freqs(&mut model, &patterns);
-//! let (name, sites) = (definition.name, definition.sites);
-//! let partition = Partition { name, model: model.clone(), patterns, sites };
+//! let partitions = [Partition::whole(&alignment, "GTR+F+G4")?];
 //!
 //! // A parsimony tree, or one from a file with `read_newick`.
-//! let partitions = [partition];
 //! let data = ParsimonyData::of_partitions(alignment.num_taxa(), &partitions);
 //! let tree = parsimony_start(&data, 1, Purpose::ParsimonyTree, 0);
 //!
-//! // The evaluator has the tree and an engine with the data; partitions are called genes there.
-//! let patterns = &partitions[0].patterns;
-//! let gene = GeneData::new(patterns, &model);
-//! let options = EngineOptions { threads: 1, ..EngineOptions::default() };
-//! let engine = make_engine(std::slice::from_ref(&gene), &options)?;
-//! let genes = vec![(&gene, &patterns.tip_taxa[..], model.clone())];
-//! let mut evaluator = Evaluator::new(tree, genes, BrlenLinkage::Linked, engine);
-//!
-//! let mut models = [model];
+//! let mut models = [partitions[0].model.clone()];
+//! let (linked, engine) = (BrlenLinkage::Linked, EngineOptions::default());
+//! let mut evaluator = make_evaluator(&partitions, &models, tree, linked, &engine)?;
 //! let lnl = optimize(&mut evaluator, &mut models, &OptimizeOptions::to(0.1), &mut Silent)?;
 //! println!("log-likelihood: {lnl:.2}");
 //! assert_eq!(format!("{lnl:.1}"), "-5719.4");

@@ -118,7 +118,7 @@ fn likelihoods_of_thousands_of_taxa_are_exact_for_every_type_of_data() {
             sites,
             patterns: patterns.clone(),
         }];
-        let engine = EngineOptions { threads: 1, ..EngineOptions::default() };
+        let engine = EngineOptions::default();
         let linkage = BrlenLinkage::Linked;
         let models = [model.clone()];
         let evaluator = make_evaluator(&partitions, &models, tree, linkage, &engine);

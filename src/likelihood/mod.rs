@@ -16,12 +16,8 @@
 //!
 //! ```
 //! use mlsearch::alignment::read_alignment_from;
-//! use mlsearch::alphabet::DataType;
-//! use mlsearch::likelihood::engine::GeneData;
-//! use mlsearch::likelihood::select::make_engine;
-//! use mlsearch::likelihood::{BranchOptions, BrlenLinkage, EngineOptions, Evaluator};
-//! use mlsearch::model::Model;
-//! use mlsearch::partition::{build_patterns, whole_alignment};
+//! use mlsearch::likelihood::{BranchOptions, BrlenLinkage, EngineOptions, make_evaluator};
+//! use mlsearch::partition::Partition;
 //! use mlsearch::tree::read_newick;
 //!
 //! let text = b"4 8\nA ACGTACGT\nB ACGTACGA\nC ACTTACCA\nD ACTTGCCA\n";
@@ -29,14 +25,10 @@
 //! let newick = read_newick("((A:0.1,B:0.1):0.1,C:0.1,D:0.1);", "typed.tree")?;
 //! let (tree, _) = newick[0].to_tree(alignment.taxa(), "typed.tree", None)?;
 //!
-//! let model = Model::parse("JC").unwrap();
-//! let definition = &whole_alignment(alignment.num_sites(), "JC")[0];
-//! let patterns = build_patterns(&alignment, definition, DataType::Dna).unwrap();
-//! let gene = GeneData::new(&patterns, &model);
-//! let options = EngineOptions { threads: 1, ..EngineOptions::default() };
-//! let engine = make_engine(std::slice::from_ref(&gene), &options)?;
-//! let genes = vec![(&gene, &patterns.tip_taxa[..], model)];
-//! let mut evaluator = Evaluator::new(tree, genes, BrlenLinkage::Linked, engine);
+//! let partitions = [Partition::whole(&alignment, "JC")?];
+//! let models = [partitions[0].model.clone()];
+//! let (linked, engine) = (BrlenLinkage::Linked, EngineOptions::default());
+//! let mut evaluator = make_evaluator(&partitions, &models, tree, linked, &engine)?;
 //!
 //! let before = evaluator.log_likelihood()?;
 //! let options = BranchOptions { max_sweeps: 10, lnl_epsilon: 1e-3, gain_tolerance: 1e-6 };

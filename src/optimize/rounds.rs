@@ -180,7 +180,7 @@ mod tests {
                 ascertainment: None,
             })
             .collect();
-        let options = EngineOptions { threads: 1, ..EngineOptions::default() };
+        let options = EngineOptions::default();
         let engine = make_engine(&data, &options).unwrap();
         let gene = |i: usize| (&data[i], taxa[i].as_slice(), models[i].clone());
         Evaluator::new(tree, vec![gene(0), gene(1)], linkage, engine)

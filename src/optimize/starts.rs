@@ -45,11 +45,11 @@ pub fn optimize_from_several_starts(
 ) -> Result<f64> {
     let initial = models.to_vec();
     if options.branches {
-        observer.event(&phase("first lengths and model"));
+        observer.event(&phase("initial branch lengths and model"));
         approach_scale(evaluator)?;
         find_lengths(evaluator, models, options, observer)?;
     }
-    observer.event(&phase("final lengths and model"));
+    observer.event(&phase("final branch lengths and model"));
     end(evaluator, models, &initial, options, observer)
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn conclude(
 ) -> Result<f64> {
     if options.branches && evaluator.linkage().has_own_lengths() {
         find_lengths(evaluator, models, options, observer)?;
-        observer.event(&phase("final lengths and model"));
+        observer.event(&phase("final branch lengths and model"));
     }
     // The optima of free rates differ in all other parameters, too.
     if models.iter().any(Model::estimates_free_rates) {
@@ -97,7 +97,7 @@ fn find_lengths(
 ) -> Result<()> {
     let lnl_epsilon = options.lnl_epsilon.max(STARTS_EPSILON);
     optimize(evaluator, models, &OptimizeOptions { lnl_epsilon, ..*options }, observer)?;
-    observer.event(&phase("lengths from other starts"));
+    observer.event(&phase("branch lengths from other starting values"));
     try_other_lengths(evaluator)
 }
 

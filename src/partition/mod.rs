@@ -36,6 +36,7 @@ mod parse;
 mod ranges;
 mod resolved;
 mod suspicion;
+mod whole;
 
 pub use build::{build_patterns, gappyness};
 pub use definition::{PartitionDef, whole_alignment};

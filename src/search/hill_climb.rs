@@ -110,37 +110,23 @@ enum Advanced {
 ///
 /// ```
 /// use mlsearch::alignment::read_alignment;
-/// use mlsearch::alphabet::DataType;
-/// use mlsearch::likelihood::engine::GeneData;
-/// use mlsearch::likelihood::select::make_engine;
-/// use mlsearch::likelihood::{BrlenLinkage, EngineOptions, Evaluator};
-/// use mlsearch::model::Model;
+/// use mlsearch::likelihood::{BrlenLinkage, EngineOptions, make_evaluator};
 /// use mlsearch::observer::Silent;
 /// use mlsearch::parsimony::ParsimonyData;
-/// use mlsearch::partition::{Partition, build_patterns, count_freqs, whole_alignment};
+/// use mlsearch::partition::Partition;
 /// use mlsearch::rng::Purpose;
 /// use mlsearch::search::{SearchEffort, SearchOptions, parsimony_start, search};
 /// use std::path::Path;
 ///
 /// let alignment = read_alignment(Path::new("datasets/primates.phy"))?;
-/// let definition = whole_alignment(alignment.num_sites(), "HKY+F").swap_remove(0);
-/// let patterns = build_patterns(&alignment, &definition, DataType::Dna).unwrap();
-/// let mut model = Model::parse(&definition.model).unwrap();
-/// count_freqs(&mut model, &patterns);
-/// let (name, sites) = (definition.name, definition.sites);
-/// let partitions = [Partition { name, model: model.clone(), patterns, sites }];
+/// let partitions = [Partition::whole(&alignment, "HKY+F")?];
 /// let data = ParsimonyData::of_partitions(alignment.num_taxa(), &partitions);
 /// let tree = parsimony_start(&data, 1, Purpose::ParsimonyTree, 0);
 ///
-/// let patterns = &partitions[0].patterns;
-/// let gene = GeneData::new(patterns, &model);
-/// let engine_options = EngineOptions { threads: 1, ..EngineOptions::default() };
-/// let engine = make_engine(std::slice::from_ref(&gene), &engine_options)?;
-/// let genes = vec![(&gene, &patterns.tip_taxa[..], model.clone())];
-/// let mut evaluator = Evaluator::new(tree, genes, BrlenLinkage::Linked, engine);
+/// let mut models = [partitions[0].model.clone()];
+/// let (linked, engine) = (BrlenLinkage::Linked, EngineOptions::default());
+/// let mut evaluator = make_evaluator(&partitions, &models, tree, linked, &engine)?;
 /// let before = evaluator.log_likelihood()?;
-///
-/// let mut models = [model];
 /// let options = SearchOptions { effort: SearchEffort::Fast, ..SearchOptions::default() };
 /// let lnl = search(&mut evaluator, &mut models, &data, &options, &mut Silent)?;
 /// println!("log-likelihood: {lnl:.2}, model: {}", models[0]);
@@ -228,7 +214,11 @@ impl<'a> Search<'a> {
         let all = |evaluator: &Evaluator| Changed::all(evaluator.tree());
         self.plan.stage = match self.plan.stage {
             Stage::Start => {
-                self.phase("first lengths and model", self.share(SearchPhase::Start), observer);
+                self.phase(
+                    "initial branch lengths and model",
+                    self.share(SearchPhase::Start),
+                    observer,
+                );
                 approach_scale(self.evaluator)?;
                 self.optimize(at::START_EPSILON.max(self.epsilon()), observer)?;
                 if self.can_move() { Stage::Screen(0) } else { Stage::Unlink }
@@ -245,7 +235,7 @@ impl<'a> Search<'a> {
             Stage::Model => {
                 // The parameters were optimised on the first starting tree.
                 self.restore(0);
-                self.phase("lengths and model", self.share(SearchPhase::Model), observer);
+                self.phase("branch lengths and model", self.share(SearchPhase::Model), observer);
                 self.optimize(self.fast_epsilon(), observer)?;
                 let changed = all(self.evaluator);
                 self.plan.ends[0] = End::of(self.evaluator, changed)?;
@@ -261,7 +251,7 @@ impl<'a> Search<'a> {
             },
             Stage::Unlink => {
                 if self.options.unlinked {
-                    self.phase("own lengths per partition", 0.0, observer);
+                    self.phase("separate branch lengths per partition", 0.0, observer);
                     self.evaluator.unlink();
                 }
                 let thorough = self.options.effort.schedule().thorough;
@@ -269,22 +259,22 @@ impl<'a> Search<'a> {
                 if goes_on { Stage::BeforeLast } else { Stage::End }
             }
             Stage::BeforeLast => {
-                self.phase("lengths and model", 0.0, observer);
+                self.phase("branch lengths and model", 0.0, observer);
                 self.optimize(self.fast_epsilon(), observer)?;
                 Stage::Last
             }
             Stage::Last => {
                 let thorough = self.options.effort.schedule().thorough;
                 let last = if thorough { at::THOROUGH } else { at::FAST };
-                self.phase("last SPR", self.share(SearchPhase::Last), observer);
-                let rounds = self.rounds("last SPR".to_string(), &last, self.epsilon());
+                self.phase("final SPR", self.share(SearchPhase::Last), observer);
+                let rounds = self.rounds("final SPR".to_string(), &last, self.epsilon());
                 self.plan.rounds = Some(rounds);
                 Stage::Last
             }
             Stage::End => {
                 if self.options.conclude {
                     let share = self.share(SearchPhase::End);
-                    self.phase("final lengths and model", share, observer);
+                    self.phase("final branch lengths and model", share, observer);
                     self.conclude(observer)?;
                 }
                 Stage::Done
@@ -297,7 +287,7 @@ impl<'a> Search<'a> {
     /// Begins one fast round from a starting tree.
     fn begin_screening(&mut self, number: usize, observer: &mut dyn Observer) -> Result<()> {
         let count = self.options.alternatives.len() + 1;
-        let name = among("fast SPR", "start", number, count);
+        let name = among("fast SPR", "starting tree", number, count);
         let share = self.share(SearchPhase::Screen) / count as f64;
         self.phase(&name, share, observer);
         if number > 0 {
@@ -521,7 +511,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// For example `fast SPR, start 2 of 4`; only the name if there is a single one. `number` is counted from 0.
+/// For example `fast SPR, starting tree 2 of 4`; only the name if there is a single one. `number` is counted from 0.
 fn among(name: &str, noun: &str, number: usize, count: usize) -> String {
     match count {
         1 => name.to_string(),

@@ -312,7 +312,7 @@ mod tests {
             num_rates: 1,
             ascertainment: None,
         };
-        let options = EngineOptions { threads: 1, ..EngineOptions::default() };
+        let options = EngineOptions::default();
         let mut engine = make_engine(&[gene(5), gene(2)], &options).unwrap();
         let model = Model::parse("JC").unwrap();
         engine.set_models(&[(0, &model), (1, &model)]).unwrap();

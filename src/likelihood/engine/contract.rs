@@ -11,7 +11,7 @@ use std::fmt;
 pub type Result<T> = std::result::Result<T, EngineError>;
 
 /// A user's choice of the engine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EngineOptions {
     /// Name of the engine; `None` for the default.
     pub name: Option<&'static str>,
@@ -19,6 +19,12 @@ pub struct EngineOptions {
     pub instruction_set: Option<&'static str>,
     /// Number of threads that compute one likelihood, at least 1.
     pub threads: usize,
+}
+
+impl Default for EngineOptions {
+    fn default() -> Self {
+        EngineOptions { name: None, instruction_set: None, threads: 1 }
+    }
 }
 
 /// Makes an engine for the data of some genes.

@@ -154,7 +154,7 @@ mod tests {
             let partition = Partition { name: "g".into(), model, sites, patterns };
             let (models, partitions) = ([partition.model.clone()], [partition]);
             let tree = random_tree(6, 0.1, &mut stream(1, Purpose::Test, 0));
-            let options = EngineOptions { threads: 1, ..EngineOptions::default() };
+            let options = EngineOptions::default();
             let linked = BrlenLinkage::Linked;
             let evaluator = make_evaluator(&partitions, &models, tree, linked, &options).unwrap();
             let cost = Cost::of(&partitions, &[5]);
