@@ -347,18 +347,21 @@ mod tests {
         let good = operation(Clv(0), [Tip(0), Tip(1)]);
         assert_eq!(update(vec![descriptor(0, &[good])]), "");
         for (operations, expected) in [
-            (vec![operation(Clv(3), [Tip(0), Tip(1)])], "no CLV 3"),
-            (vec![operation(Clv(0), [Tip(0), Tip(5)])], "no tip 5"),
-            (vec![operation(Clv(0), [Clv(0), Tip(1)])], "made from itself"),
-            (vec![operation(Tip(0), [Tip(1), Tip(2)])], "tip 0 is written"),
-            (vec![operation(Temporary(0), [Tip(1), Tip(2)])], "no temporaries"),
-            (vec![Operation { brlens: [-0.1, 0.1], ..good }], "branch lengths"),
+            (vec![operation(Clv(3), [Tip(0), Tip(1)])], "CLV 3 does not exist"),
+            (vec![operation(Clv(0), [Tip(0), Tip(5)])], "tip 5 does not exist"),
+            (vec![operation(Clv(0), [Clv(0), Tip(1)])], "computed from itself"),
+            (vec![operation(Tip(0), [Tip(1), Tip(2)])], "tip 0 cannot be written"),
+            (vec![operation(Temporary(0), [Tip(1), Tip(2)])], "stored CLVs only"),
+            (
+                vec![Operation { brlens: [-0.1, 0.1], ..good }],
+                "negative or undefined branch length",
+            ),
         ] {
             let found = update(vec![descriptor(0, &operations)]);
             assert!(found.contains(expected), "{found}, not {expected}");
         }
         let twice = vec![descriptor(0, &[good]), descriptor(0, &[good])];
-        assert!(update(twice).contains("gene 0"));
+        assert!(update(twice).contains("gene 0 is updated twice"));
     }
 
     #[test]
@@ -379,8 +382,8 @@ mod tests {
             (vec![up(1, Tip(0))], "numbered in the order"),
             (vec![up(0, Tip(0)), up(0, Tip(0))], "numbered in the order"),
             (vec![up(0, Temporary(1))], "read before it is made"),
-            (vec![up(0, Tip(0)), insert(0, Tip(0))], "no pendant"),
-            (vec![pendant(0), up(1, Temporary(0))], "read as partials"),
+            (vec![up(0, Tip(0)), insert(0, Tip(0))], "is not a pendant vector"),
+            (vec![pendant(0), up(1, Temporary(0))], "read as a CLV"),
         ] {
             let found = score(&steps);
             assert!(found.contains(expected), "{found}, not {expected}");
@@ -408,6 +411,6 @@ mod tests {
             })
         };
         assert_eq!(run([sweep(None), sweep(None)]), "");
-        assert!(run([sweep(Some(write)), sweep(None)]).contains("what another reads"));
+        assert!(run([sweep(Some(write)), sweep(None)]).contains("writes CLVs that another reads"));
     }
 }
