@@ -211,7 +211,6 @@ impl<'a> Search<'a> {
     }
 
     fn begin_stage(&mut self, observer: &mut dyn Observer) -> Result<()> {
-        let all = |evaluator: &Evaluator| Changed::all(evaluator.tree());
         self.plan.stage = match self.plan.stage {
             Stage::Start => {
                 self.phase(
@@ -237,7 +236,7 @@ impl<'a> Search<'a> {
                 self.restore(0);
                 self.phase("branch lengths and model", self.share(SearchPhase::Model), observer);
                 self.optimize(self.fast_epsilon(), observer)?;
-                let changed = all(self.evaluator);
+                let changed = Changed::all(self.evaluator.tree());
                 self.plan.ends[0] = End::of(self.evaluator, changed)?;
                 Stage::Wide(0)
             }

@@ -115,15 +115,3 @@ pub(super) fn keep_best(ends: &mut Vec<End>, count: usize) {
     ends.sort_by(|a, b| b.lnl.total_cmp(&a.lnl));
     ends.truncate(count);
 }
-
-impl SearchState {
-    /// The present tree of the search with its branch lengths.
-    pub fn snapshot(&self) -> &Snapshot {
-        &self.snapshot
-    }
-
-    /// The present models of the search.
-    pub fn models(&self) -> &[Model] {
-        &self.models
-    }
-}

@@ -15,7 +15,7 @@ pub(super) struct Sweep<'a> {
     /// The steps to be run.
     pub steps: Range<usize>,
     /// Slot of each temporary, by gene of the program.
-    pub slots: Vec<Vec<u32>>,
+    pub slots: &'a [Vec<u32>],
 }
 
 /// The vector, with a temporary replaced by the slot in which it is stored.

@@ -9,6 +9,7 @@ use crate::likelihood::engine::layout::num_clvs;
 use crate::likelihood::engine::{
     Capabilities, EdgeJob, Engine, EngineOptions, Entry, GeneData, GeneModel, InsertionProgram,
     ModelBlock, Result, SweepJob, SweepProgram, TraversalDescriptor, TrialProgram, run_sweep,
+    run_trial,
 };
 use crate::model::Model;
 use crate::parallel::{UnitCost, WholeTask, available_memory, deal, deal_whole};
@@ -40,11 +41,8 @@ const COST_OF_MODEL: UnitCost = 500;
 
 impl Engine for CpuEngine {
     fn capabilities(&self) -> Capabilities {
-        let (kernels, threads) = (self.kernels.name(), self.pool.num_workers());
-        let plural = if threads == 1 { "" } else { "s" };
         Capabilities {
             name: ENTRY.name,
-            description: format!("{kernels} kernels, {threads} thread{plural}"),
             vector_bytes: self.units.iter().map(|unit| lock(unit).vector_bytes()).sum(),
             free_bytes: available_memory(),
             best_batch: 1,
@@ -147,37 +145,26 @@ impl Engine for CpuEngine {
     }
 
     fn optimize_branches(&mut self, programs: &mut [SweepProgram]) -> Result<()> {
-        let mut sweeps = Vec::with_capacity(programs.len());
-        for program in programs {
-            sweeps.push(Sweep {
-                steps: 0..program.steps.len(),
-                slots: self.slots(program)?,
-                program,
-            });
-        }
-        self.run_sweeps(sweeps)
+        let slots = self.slots_of_all(programs)?;
+        let sweeps = programs.iter_mut().zip(&slots).map(|(program, slots)| Sweep {
+            steps: 0..program.steps.len(),
+            slots,
+            program,
+        });
+        self.run_sweeps(sweeps.collect())
     }
 
     fn try_insertions(&mut self, trials: &mut [TrialProgram]) -> Result<()> {
         for trial in trials {
-            let slots: Vec<_> =
-                trial.sweeps.iter().map(|sweep| self.slots(sweep)).collect::<Result<_>>()?;
-            let first = trial.num_first;
-            let sweeps = trial.sweeps.iter_mut().zip(slots.clone());
-            let firsts = sweeps.map(|(program, slots)| Sweep { steps: 0..first, slots, program });
-            self.run_sweeps(firsts.collect())?;
-            trial.note_lnls(first);
-            if trial.lnl() < trial.floor {
-                continue;
-            }
-            let sweeps = trial.sweeps.iter_mut().zip(slots);
-            let rest = sweeps.map(|(program, slots)| Sweep {
-                steps: first..program.steps.len(),
-                slots,
-                program,
-            });
-            self.run_sweeps(rest.collect())?;
-            trial.note_lnls(usize::MAX);
+            let slots = self.slots_of_all(&trial.sweeps)?;
+            run_trial(trial, |sweeps, part| {
+                let sweeps = sweeps.iter_mut().zip(&slots).map(|(program, slots)| Sweep {
+                    steps: part.steps(program),
+                    slots,
+                    program,
+                });
+                self.run_sweeps(sweeps.collect())
+            })?;
         }
         Ok(())
     }
@@ -207,6 +194,10 @@ impl CpuEngine {
             unit.log_likelihoods(with, job, None, scratch);
         });
         jobs.iter().map(|job| self.gene_sums(job.gene)[0]).collect()
+    }
+
+    fn slots_of_all(&self, programs: &[SweepProgram]) -> Result<Vec<Vec<Vec<u32>>>> {
+        programs.iter().map(|program| self.slots(program)).collect()
     }
 
     /// Slots of the temporaries of each gene of a sweep, after those of the stored CLVs; allocates them.

@@ -29,17 +29,13 @@ struct GeneShape {
 #[derive(Debug, Clone, Copy, Default)]
 struct Made(u32);
 
-/// Genes that have already occurred, by number.
-struct Met(Vec<bool>);
-
-impl Met {
-    fn none(num_genes: usize) -> Self {
-        Met(vec![false; num_genes])
-    }
-
-    /// Notes that a gene occurs; panics if it has occurred before.
-    fn once(&mut self, gene: usize, what: &str) {
-        assert!(!std::mem::replace(&mut self.0[gene], true), "gene {gene} is {what} twice");
+/// Panics if a gene occurs more than once. (By sorting: a table of all genes for each of as many programs would
+/// be quadratic.)
+fn check_once(genes: impl Iterator<Item = usize>, what: &str) {
+    let mut genes: Vec<usize> = genes.collect();
+    genes.sort_unstable();
+    for pair in genes.windows(2) {
+        assert!(pair[0] != pair[1], "gene {} is {what} twice", pair[0]);
     }
 }
 
@@ -155,8 +151,7 @@ impl Checked {
 
     /// Checks a sweep, and marks in `stored` the genes whose stored CLVs it writes.
     fn check_sweep(&self, program: &SweepProgram, stored: &mut [bool]) {
-        let mut met = Met::none(self.genes.len());
-        program.genes.iter().for_each(|gene| met.once(gene.gene, "in a sweep"));
+        check_once(program.genes.iter().map(|gene| gene.gene), "in a sweep");
         let mut made = vec![Made::default(); program.genes.len()];
         let mut check_job = |job: &SweepJob| {
             let member = &program.genes[job.member];
@@ -188,9 +183,9 @@ impl Checked {
                 check_job(job);
             }
         }
-        let mut met = Met::none(self.genes.len());
+        let finished = program.finish.iter().map(|job| program.genes[job.member].gene);
+        check_once(finished, "at the end of a sweep");
         for job in &program.finish {
-            met.once(program.genes[job.member].gene, "at the end of a sweep");
             assert!(job.operations.is_empty(), "the final jobs of a sweep must not update vectors");
             check_job(job);
         }
@@ -213,10 +208,10 @@ impl Checked {
 
     fn check_trial(&self, trial: &TrialProgram) {
         let mut stored = vec![false; self.genes.len()];
-        let mut met = Met::none(self.genes.len());
+        let genes = trial.sweeps.iter().flat_map(|sweep| &sweep.genes);
+        check_once(genes.map(|gene| gene.gene), "in the sweeps of a trial");
         for sweep in &trial.sweeps {
             self.check_sweep(sweep, &mut stored);
-            sweep.genes.iter().for_each(|gene| met.once(gene.gene, "in the sweeps of a trial"));
             assert!(
                 trial.num_first <= sweep.steps.len(),
                 "a trial has more first steps than steps"
@@ -233,8 +228,7 @@ impl Engine for Checked {
     }
 
     fn set_models(&mut self, models: &[(usize, &Model)]) -> Result<()> {
-        let mut met = Met::none(self.genes.len());
-        models.iter().for_each(|(gene, _)| met.once(*gene, "set"));
+        check_once(models.iter().map(|(gene, _)| *gene), "set");
         self.engine.set_models(models)
     }
 
@@ -245,9 +239,8 @@ impl Engine for Checked {
     }
 
     fn update_partials(&mut self, descriptors: &[TraversalDescriptor]) -> Result<()> {
-        let mut met = Met::none(self.genes.len());
+        check_once(descriptors.iter().map(|descriptor| descriptor.gene), "updated");
         for descriptor in descriptors {
-            met.once(descriptor.gene, "updated");
             let shape = self.gene(descriptor.gene);
             for Operation { parent, children, brlens } in &descriptor.operations {
                 let is_stored = shape.check_update(*parent, *children, &mut Made::default());
@@ -259,11 +252,8 @@ impl Engine for Checked {
     }
 
     fn log_likelihoods(&mut self, jobs: &[EdgeJob]) -> Result<Vec<f64>> {
-        let mut met = Met::none(self.genes.len());
-        for job in jobs {
-            met.once(job.gene, "evaluated");
-            self.check_edge_job(job);
-        }
+        check_once(jobs.iter().map(|job| job.gene), "evaluated");
+        jobs.iter().for_each(|job| self.check_edge_job(job));
         self.engine.log_likelihoods(jobs)
     }
 

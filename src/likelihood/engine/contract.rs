@@ -106,8 +106,6 @@ impl From<EngineError> for Error {
 pub struct Capabilities {
     /// Its name.
     pub name: &'static str,
-    /// Description for the log, for example of the instruction set and the number of threads.
-    pub description: String,
     /// Memory of the stored vectors and their scalers, in bytes.
     pub vector_bytes: u64,
     /// Bytes that it could take in addition, where that is known.

@@ -19,7 +19,7 @@ pub use check::Checked;
 pub use contract::{Capabilities, Engine, EngineError, EngineOptions, Entry, Make, Result};
 pub use data::{GeneData, GeneModel};
 pub use model_block::ModelBlock;
-pub use newton::{Derivatives, run_sweep};
+pub use newton::{Derivatives, TrialPart, run_sweep, run_trial};
 pub use program::{
     EdgeJob, InsertionProgram, InsertionStep, Operation, SweepGene, SweepJob, SweepOperation,
     SweepProgram, SweepStep, TraversalDescriptor, TrialProgram, Vector,

@@ -1,7 +1,7 @@
 //! Newton-Raphson over the steps of a sweep program, for any source of derivatives.
 
 use super::contract::Result;
-use super::program::SweepProgram;
+use super::program::{SweepProgram, TrialProgram};
 use crate::numeric::Newton;
 use crate::tree::to_length_grid;
 use std::ops::Range;
@@ -48,4 +48,56 @@ pub fn run_sweep(
         }
     }
     Ok(())
+}
+
+/// The steps of each sweep of a trial that are run at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TrialPart {
+    /// So many, from the first on.
+    First(usize),
+    /// All but so many at the beginning.
+    Rest(usize),
+}
+
+impl TrialPart {
+    /// The steps of a sweep that belong to this part.
+    pub fn steps(self, sweep: &SweepProgram) -> Range<usize> {
+        match self {
+            TrialPart::First(number) => 0..number,
+            TrialPart::Rest(number) => number..sweep.steps.len(),
+        }
+    }
+}
+
+/// Carries out a trial, with `run` for the sweeps of each of its two parts, and updates its log-likelihoods.
+///
+/// # Errors
+/// Those of `run`.
+pub fn run_trial(
+    trial: &mut TrialProgram,
+    mut run: impl FnMut(&mut [SweepProgram], TrialPart) -> Result<()>,
+) -> Result<()> {
+    for part in [TrialPart::First(trial.num_first), TrialPart::Rest(trial.num_first)] {
+        run(&mut trial.sweeps, part)?;
+        note_lnls(trial, part);
+        if trial.lnl() < trial.floor {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Updates the log-likelihoods of a trial after one of its parts.
+fn note_lnls(TrialProgram { sweeps, lnls, .. }: &mut TrialProgram, part: TrialPart) {
+    for sweep in sweeps {
+        if let Some(last) = sweep.steps[..part.steps(sweep).end].last() {
+            let mut lnl = sweep.lnl;
+            for job in &sweep.jobs[last.jobs.clone()] {
+                lnls[sweep.genes[job.member].gene] = std::mem::take(&mut lnl);
+            }
+        }
+        for (job, &lnl) in sweep.finish.iter().zip(&sweep.finish_lnls) {
+            lnls[sweep.genes[job.member].gene] = lnl;
+        }
+    }
 }

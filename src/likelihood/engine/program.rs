@@ -270,21 +270,6 @@ pub struct TrialProgram {
 }
 
 impl TrialProgram {
-    /// Updates `lnls` after the first `num_steps` steps of all sweeps.
-    pub fn note_lnls(&mut self, num_steps: usize) {
-        for sweep in &self.sweeps {
-            if let Some(last) = sweep.steps[..num_steps.min(sweep.steps.len())].last() {
-                let mut lnl = sweep.lnl;
-                for job in &sweep.jobs[last.jobs.clone()] {
-                    self.lnls[sweep.genes[job.member].gene] = std::mem::take(&mut lnl);
-                }
-            }
-            for (job, &lnl) in sweep.finish.iter().zip(&sweep.finish_lnls) {
-                self.lnls[sweep.genes[job.member].gene] = lnl;
-            }
-        }
-    }
-
     /// Log-likelihood of the tree: the sum of `lnls`.
     pub fn lnl(&self) -> f64 {
         self.lnls.iter().sum()

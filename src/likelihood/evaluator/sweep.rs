@@ -39,11 +39,12 @@ impl Evaluator {
 
     /// One sweep over all branches of the global tree or, under unlinked lengths, of the trees of `genes`.
     fn sweep_all(&mut self, genes: &[usize], gain_tolerance: f64) -> Result<()> {
-        let mut sweeps = Vec::new();
-        for set in self.length_sets() {
-            if matches!(set, LengthSet::Own(gene) if !genes.contains(&gene)) {
-                continue;
-            }
+        let sets: Vec<LengthSet> = match self.linkage.has_own_lengths() {
+            true => genes.iter().map(|&gene| LengthSet::Own(gene)).collect(),
+            false => vec![LengthSet::Shared],
+        };
+        let mut sweeps = Vec::with_capacity(sets.len());
+        for set in sets {
             let edges = depth_first(self.tree_of(set));
             sweeps.push((set, self.sweep_program(set, &edges, gain_tolerance)));
         }

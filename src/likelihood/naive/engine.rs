@@ -6,7 +6,7 @@ use crate::likelihood::engine::layout::num_clvs;
 use crate::likelihood::engine::{
     Capabilities, Derivatives, EdgeJob, Engine, EngineOptions, Entry, GeneData, GeneModel,
     InsertionProgram, InsertionStep, Operation, Result, SweepJob, SweepProgram,
-    TraversalDescriptor, TrialProgram, Vector, run_sweep,
+    TraversalDescriptor, TrialProgram, Vector, run_sweep, run_trial,
 };
 use crate::model::Model;
 
@@ -207,7 +207,6 @@ impl Engine for NaiveEngine {
         };
         Capabilities {
             name: ENTRY.name,
-            description: "textbook formulas".to_string(),
             vector_bytes: self.genes.iter().map(|gene| bytes(&gene.sites)).sum(),
             free_bytes: None,
             best_batch: 1,
@@ -296,19 +295,11 @@ impl Engine for NaiveEngine {
     }
 
     fn try_insertions(&mut self, trials: &mut [TrialProgram]) -> Result<()> {
-        for trial in trials {
-            let first = trial.num_first;
-            trial.sweeps.iter_mut().try_for_each(|sweep| self.sweep(sweep, 0..first))?;
-            trial.note_lnls(first);
-            if trial.lnl() >= trial.floor {
-                for sweep in &mut trial.sweeps {
-                    let steps = first..sweep.steps.len();
-                    self.sweep(sweep, steps)?;
-                }
-                trial.note_lnls(usize::MAX);
-            }
-        }
-        Ok(())
+        trials.iter_mut().try_for_each(|trial| {
+            run_trial(trial, |sweeps, part| {
+                sweeps.iter_mut().try_for_each(|sweep| self.sweep(sweep, part.steps(sweep)))
+            })
+        })
     }
 
     fn clv(&mut self, gene: usize, slot: u32) -> Result<(Vec<f64>, Vec<u32>)> {
