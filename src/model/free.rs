@@ -5,6 +5,7 @@ use super::exchange::Exchange;
 use super::modes::{FreqsMode, ParamMode};
 use super::parameters::Model;
 use super::rates::Heterogeneity;
+use std::ops::Range;
 
 /// A parameter to be estimated.
 #[derive(Debug, Clone, PartialEq)]
@@ -128,6 +129,34 @@ impl Model {
             invariant.pinv = next();
         }
         assert!(values.next().is_none(), "more values than free parameters");
+    }
+
+    /// Those of the [`Model::free_parameters`], by their positions, that are ratios to one and the same value:
+    /// exchange rates, frequencies, free rates and their weights.
+    pub(crate) fn ratios(&self) -> Vec<Range<usize>> {
+        let mut counts = Vec::new();
+        match &self.exchange {
+            Exchange::Classes(classes) => counts.push((classes.free().len(), true)),
+            Exchange::Codon(codon) if codon.mode == ParamMode::Optimized => {
+                counts.push((1 + usize::from(codon.kappa.is_some()), false));
+            }
+            Exchange::Codon(_) | Exchange::Table(..) | Exchange::Mixture(_) => {}
+        }
+        if self.freqs_mode == FreqsMode::Optimized {
+            counts.push((self.freqs.len() - 1, true));
+        }
+        match &self.heterogeneity {
+            Heterogeneity::Free(free) if free.mode == ParamMode::Optimized => {
+                counts.extend([(free.rates.len() - 1, true); 2]);
+            }
+            _ => {}
+        }
+        let mut end = 0;
+        let range = |(count, is_ratio): (usize, bool)| {
+            end += count;
+            (is_ratio && count > 0).then_some(end - count..end)
+        };
+        counts.into_iter().filter_map(range).collect()
     }
 
     /// True if any parameter of the rates over sites is to be estimated.

@@ -24,6 +24,9 @@ const MAX_BLIND_STEP: f64 = 0.5;
 /// A step must gain this part of what the slope predicts (Armijo's rule).
 const ARMIJO: f64 = 1e-4;
 
+/// Share of a step's gain by which the next one is estimated, if the first gained what the Hessian predicts.
+const NEXT_GAIN: f64 = 0.1;
+
 /// Shortenings of one step before the direction is given up.
 const MAX_BACKTRACKS: usize = 12;
 
@@ -70,11 +73,14 @@ pub(crate) struct Bfgs {
     lo: Vec<f64>,
     hi: Vec<f64>,
     f_tol: f64,
+    share_of_gain: f64,
     iters_left: usize,
     phase: Phase,
     /// The point being asked.
     asked: Vec<f64>,
     best: (Vec<f64>, f64),
+    /// Value at the start.
+    start_f: f64,
     /// The iterate, its value, its gradient and curvature along each axis (0 where not known).
     x: Vec<f64>,
     f: f64,
@@ -121,10 +127,12 @@ impl Bfgs {
             lo,
             hi,
             f_tol,
+            share_of_gain: 0.0,
             iters_left: max_iters,
             phase: Phase::Start,
             asked: x.clone(),
             best: (x.clone(), f64::INFINITY),
+            start_f: f64::INFINITY,
             x,
             f: f64::INFINITY,
             gradient: vec![0.0; n],
@@ -141,6 +149,38 @@ impl Bfgs {
             alpha_before: None,
             backtracks: 0,
         }
+    }
+
+    /// Begins with an approximate Hessian (row-major) that is known from elsewhere, and with forward differences.
+    ///
+    /// # Panics
+    ///
+    /// If it is for another number of dimensions.
+    pub(crate) fn with_hessian(mut self, hessian: Vec<f64>) -> Self {
+        assert_eq!(hessian.len(), self.hessian.len(), "a Hessian for another number of dimensions");
+        (self.hessian, self.central) = (hessian, false);
+        self
+    }
+
+    /// Ends also after an iteration that gains less than this share of all that was gained so far.
+    pub(crate) fn with_share_of_gain(mut self, share: f64) -> Self {
+        self.share_of_gain = share;
+        self
+    }
+
+    /// The approximate Hessian, row-major; all 0 before the first gradient.
+    pub(crate) fn hessian(&self) -> &[f64] {
+        &self.hessian
+    }
+
+    /// The iterate and its value.
+    pub(crate) fn iterate(&self) -> (&[f64], f64) {
+        (&self.x, self.f)
+    }
+
+    /// Ends the minimisation at once.
+    pub(crate) fn stop(&mut self) {
+        self.phase = Phase::Done;
     }
 
     /// The next point at which the function is needed; `None` when finished. The first is the start.
@@ -162,7 +202,7 @@ impl Bfgs {
         match self.phase {
             Phase::Done => {}
             Phase::Start => {
-                self.f = f;
+                (self.f, self.start_f) = (f, f);
                 if self.iters_left == 0 || !f.is_finite() {
                     self.phase = Phase::Done;
                 } else {
@@ -306,6 +346,11 @@ impl Bfgs {
         if -self.slope <= NOISE * self.f.abs() {
             return self.no_progress();
         }
+        // Along the Newton direction, the Hessian predicts a gain of half the slope.
+        if !self.fresh && shrink == 1.0 && -0.5 * self.slope < self.tolerance() {
+            self.phase = Phase::Done;
+            return;
+        }
         self.ask_step();
     }
 
@@ -351,6 +396,11 @@ impl Bfgs {
         }
     }
 
+    /// The gain of an iteration that is not worth another one.
+    fn tolerance(&self) -> f64 {
+        self.f_tol.max(self.share_of_gain * (self.start_f - self.f))
+    }
+
     /// Accepts the step or shortens it.
     fn judge_step(&mut self, f: f64) {
         let step: Vec<f64> = self.asked.iter().zip(&self.x).map(|(a, x)| a - x).collect();
@@ -361,7 +411,11 @@ impl Bfgs {
             self.x.clone_from(&self.asked);
             self.f = f;
             self.iters_left -= 1;
-            if gain < self.f_tol || self.iters_left == 0 {
+            let tolerance = self.tolerance();
+            let surprise = (gain / (-0.5 * self.slope) - 1.0).abs();
+            let predicted = self.alpha == 1.0 && !self.fresh;
+            let next_gain = if predicted { (NEXT_GAIN + surprise) * gain } else { gain };
+            if gain.min(next_gain) < tolerance || self.iters_left == 0 {
                 self.phase = Phase::Done;
             } else {
                 // The first gradient is central only to learn the scales; forward is cheaper.

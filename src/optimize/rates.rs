@@ -2,7 +2,7 @@
 //! invariant sites together with gamma-distributed rates (+I+G), has several local optima; in a poor one, its
 //! value can be below that of a nested model.
 
-use super::params::Parameters;
+use super::params::{Learnt, Parameters};
 use super::rounds::set_models;
 use crate::likelihood::{Evaluator, Result, Snapshot};
 use crate::model::Model;
@@ -53,7 +53,7 @@ pub(super) fn try_other_rates(
             }
             let parameters = Parameters::new(evaluator, models).of_rates_only(&genes);
             let parameters = if with_lengths { parameters.with_lengths() } else { parameters };
-            parameters.optimize(STARTS_EPSILON)?;
+            parameters.optimize(STARTS_EPSILON, &mut Learnt::default())?;
             best.improve(&Ends::of(evaluator, models)?);
         }
         best.restore(evaluator, models);

@@ -1,6 +1,6 @@
 //! Alternating optimisation of branch lengths and model parameters, in rounds until convergence.
 
-use super::params::Parameters;
+use super::params::{Known, Learnt, Parameters};
 use crate::likelihood::{BranchOptions, Evaluator, Result};
 use crate::model::Model;
 use crate::observer::{Event, Observer};
@@ -38,6 +38,17 @@ pub fn optimize(
     options: &OptimizeOptions,
     observer: &mut dyn Observer,
 ) -> Result<f64> {
+    optimize_on(evaluator, models, options, &mut Learnt::default(), observer)
+}
+
+/// [`optimize`] with what was learnt of the parameters before.
+pub(super) fn optimize_on(
+    evaluator: &mut Evaluator,
+    models: &mut [Model],
+    options: &OptimizeOptions,
+    learnt: &mut Learnt,
+    observer: &mut dyn Observer,
+) -> Result<f64> {
     let mut lnl = evaluator.log_likelihood()?;
     if !options.model && !options.branches {
         return Ok(lnl);
@@ -46,7 +57,8 @@ pub fn optimize(
         let before = lnl;
         // In the first round, branch lengths need not be more accurate than the parameters on which they depend.
         let max_sweeps = if round == 0 { 4 } else { 8 };
-        lnl = optimize_in_turn(evaluator, models, options, max_sweeps, options.lnl_epsilon)?;
+        let model_epsilon = options.lnl_epsilon;
+        lnl = optimize_in_turn(evaluator, models, options, max_sweeps, model_epsilon, learnt)?;
         tell(observer, round + 1, lnl);
         if lnl - before < options.lnl_epsilon {
             break;
@@ -66,6 +78,7 @@ fn optimize_in_turn(
     options: &OptimizeOptions,
     max_sweeps: usize,
     model_epsilon: f64,
+    learnt: &mut Learnt,
 ) -> Result<f64> {
     if options.branches {
         let lnl_epsilon = (options.lnl_epsilon / 2.0).max(1e-6);
@@ -76,7 +89,7 @@ fn optimize_in_turn(
     if options.model {
         let parameters = Parameters::new(evaluator, models);
         let parameters = if options.branches { parameters.with_lengths() } else { parameters };
-        parameters.optimize(model_epsilon)?;
+        parameters.optimize(model_epsilon, learnt)?;
     }
     if options.branches && evaluator.linkage().has_scalers() {
         super::params::optimize_brlen_scalers(evaluator)?;
@@ -97,16 +110,17 @@ pub(super) fn optimize_to_the_end(
     evaluator: &mut Evaluator,
     models: &mut [Model],
     options: &OptimizeOptions,
+    learnt: &mut Learnt,
     observer: &mut dyn Observer,
 ) -> Result<f64> {
-    let mut lnl = optimize(evaluator, models, options, observer)?;
+    let mut lnl = optimize_on(evaluator, models, options, learnt, observer)?;
     if !options.model {
         return Ok(lnl);
     }
     for round in 0..options.max_rounds {
         let before = lnl;
         let model_epsilon = TIGHTLY * options.lnl_epsilon;
-        lnl = optimize_in_turn(evaluator, models, options, 4, model_epsilon)?;
+        lnl = optimize_in_turn(evaluator, models, options, 4, model_epsilon, learnt)?;
         tell(observer, round + 1, lnl);
         if lnl - before < options.lnl_epsilon {
             break;
@@ -127,10 +141,13 @@ pub(super) fn restart_parameters(
     models: &mut [Model],
     initial: &[Model],
     options: &OptimizeOptions,
+    learnt: &Learnt,
 ) -> Result<bool> {
     let before = (evaluator.gene_log_likelihoods()?, models.to_vec());
     set_models(evaluator, models, initial);
-    Parameters::new(evaluator, models).optimize(options.lnl_epsilon)?;
+    let known = Known { models: &before.1, lnls: before.0.clone() };
+    let parameters = Parameters::new(evaluator, models).until(&known);
+    parameters.optimize(options.lnl_epsilon, &mut learnt.clone())?;
     let after = evaluator.gene_log_likelihoods()?;
     let mut any_better = false;
     for (gene, model) in models.iter_mut().enumerate() {
@@ -195,16 +212,17 @@ mod tests {
         let options = OptimizeOptions { branches: false, ..OptimizeOptions::to(1e-4) };
         let mut models = free();
         let mut evaluator = case(BrlenLinkage::Linked, &models);
-        optimize(&mut evaluator, &mut models, &options, &mut Silent).unwrap();
+        let mut learnt = Learnt::default();
+        optimize_on(&mut evaluator, &mut models, &options, &mut learnt, &mut Silent).unwrap();
         let good = evaluator.gene_log_likelihoods().unwrap();
-        assert!(!restart_parameters(&mut evaluator, &mut models, &free(), &options).unwrap());
+        assert!(!restart_parameters(&mut evaluator, &mut models, &free(), &options, &learnt).unwrap());
         assert_eq!(evaluator.gene_log_likelihoods().unwrap(), good);
         // A gene with poor parameters recovers; the other keeps its parameters.
         let kept = models[1].clone();
         models[0].set_free_parameters(&[1e-4, 1e5, 1e-4, 1e5, 1e-4, 1.0]);
         evaluator.set_model(0, &models[0]);
         assert!(evaluator.gene_log_likelihoods().unwrap()[0] < good[0] - 10.0);
-        assert!(restart_parameters(&mut evaluator, &mut models, &free(), &options).unwrap());
+        assert!(restart_parameters(&mut evaluator, &mut models, &free(), &options, &learnt).unwrap());
         assert_eq!(models[1], kept);
         let found = evaluator.gene_log_likelihoods().unwrap();
         assert!((found[0] - good[0]).abs() < 0.01 && found[1] == good[1], "{found:?} {good:?}");

@@ -3,7 +3,8 @@
 //! unlinked branch lengths.
 
 use super::rates::{STARTS_EPSILON, try_other_rates};
-use super::rounds::{OptimizeOptions, optimize, optimize_to_the_end, restart_parameters};
+use super::params::Learnt;
+use super::rounds::{OptimizeOptions, optimize_on, optimize_to_the_end, restart_parameters};
 use crate::likelihood::{BranchOptions, BrlenLinkage, Evaluator, Result, Snapshot};
 use crate::model::Model;
 use crate::observer::{Event, Observer};
@@ -44,13 +45,14 @@ pub fn optimize_from_several_starts(
     observer: &mut dyn Observer,
 ) -> Result<f64> {
     let initial = models.to_vec();
+    let learnt = &mut Learnt::default();
     if options.branches {
         observer.event(&phase("initial branch lengths and model"));
         approach_scale(evaluator)?;
-        find_lengths(evaluator, models, options, observer)?;
+        find_lengths(evaluator, models, options, learnt, observer)?;
     }
     observer.event(&phase("final branch lengths and model"));
-    end(evaluator, models, &initial, options, observer)
+    end(evaluator, models, &initial, options, learnt, observer)
 }
 
 /// [`optimize`] at the end of a search, to the likelihood that [`optimize_from_several_starts`] would reach.
@@ -67,19 +69,20 @@ pub(crate) fn conclude(
     options: &OptimizeOptions,
     observer: &mut dyn Observer,
 ) -> Result<f64> {
+    let learnt = &mut Learnt::default();
     if options.branches && evaluator.linkage().has_own_lengths() {
-        find_lengths(evaluator, models, options, observer)?;
+        find_lengths(evaluator, models, options, learnt, observer)?;
         observer.event(&phase("final branch lengths and model"));
     }
     // The optima of free rates differ in all other parameters, too.
     if models.iter().any(Model::estimates_free_rates) {
-        return end(evaluator, models, initial, options, observer);
+        return end(evaluator, models, initial, options, learnt, observer);
     }
-    optimize(evaluator, models, options, observer)?;
+    optimize_on(evaluator, models, options, learnt, observer)?;
     // Alternative starts of +I+G are tried after convergence: before it, further convergence would be mistaken
     // for a better optimum, of which there is usually none.
     if options.model && try_other_rates(evaluator, models, options.branches)? {
-        return end(evaluator, models, initial, options, observer);
+        return end(evaluator, models, initial, options, learnt, observer);
     }
     evaluator.log_likelihood()
 }
@@ -93,10 +96,11 @@ fn find_lengths(
     evaluator: &mut Evaluator,
     models: &mut [Model],
     options: &OptimizeOptions,
+    learnt: &mut Learnt,
     observer: &mut dyn Observer,
 ) -> Result<()> {
     let lnl_epsilon = options.lnl_epsilon.max(STARTS_EPSILON);
-    optimize(evaluator, models, &OptimizeOptions { lnl_epsilon, ..*options }, observer)?;
+    optimize_on(evaluator, models, &OptimizeOptions { lnl_epsilon, ..*options }, learnt, observer)?;
     observer.event(&phase("branch lengths from other starting values"));
     try_other_lengths(evaluator)
 }
@@ -108,17 +112,18 @@ fn end(
     models: &mut [Model],
     initial: &[Model],
     options: &OptimizeOptions,
+    learnt: &mut Learnt,
     observer: &mut dyn Observer,
 ) -> Result<f64> {
     if options.model {
         try_other_rates(evaluator, models, options.branches)?;
     }
-    optimize_to_the_end(evaluator, models, options, observer)?;
+    optimize_to_the_end(evaluator, models, options, learnt, observer)?;
     for _ in 0..MAX_RESTARTS {
-        if !(options.model && restart_parameters(evaluator, models, initial, options)?) {
+        if !(options.model && restart_parameters(evaluator, models, initial, options, learnt)?) {
             break;
         }
-        optimize_to_the_end(evaluator, models, options, observer)?;
+        optimize_to_the_end(evaluator, models, options, learnt, observer)?;
     }
     evaluator.log_likelihood()
 }
