@@ -49,6 +49,18 @@ pub(super) fn optimize_on(
     learnt: &mut Learnt,
     observer: &mut dyn Observer,
 ) -> Result<f64> {
+    rounds(evaluator, models, options, options.lnl_epsilon, learnt, observer)
+}
+
+/// `model_epsilon` is the epsilon of the parameters.
+fn rounds(
+    evaluator: &mut Evaluator,
+    models: &mut [Model],
+    options: &OptimizeOptions,
+    model_epsilon: f64,
+    learnt: &mut Learnt,
+    observer: &mut dyn Observer,
+) -> Result<f64> {
     let mut lnl = evaluator.log_likelihood()?;
     if !options.model && !options.branches {
         return Ok(lnl);
@@ -57,7 +69,6 @@ pub(super) fn optimize_on(
         let before = lnl;
         // In the first round, branch lengths need not be more accurate than the parameters on which they depend.
         let max_sweeps = if round == 0 { 4 } else { 8 };
-        let model_epsilon = options.lnl_epsilon;
         lnl = optimize_in_turn(evaluator, models, options, max_sweeps, model_epsilon, learnt)?;
         tell(observer, round + 1, lnl);
         if lnl - before < options.lnl_epsilon {
@@ -84,7 +95,7 @@ fn optimize_in_turn(
         let lnl_epsilon = (options.lnl_epsilon / 2.0).max(1e-6);
         let gain_tolerance = (options.lnl_epsilon * 1e-3).clamp(1e-8, 1e-3);
         let branches = BranchOptions { max_sweeps, lnl_epsilon, gain_tolerance };
-        evaluator.optimize_branches(&branches)?;
+        evaluator.optimize_branches_to(&branches, SHARE_OF_GAIN)?;
     }
     if options.model {
         let parameters = Parameters::new(evaluator, models);
@@ -96,6 +107,9 @@ fn optimize_in_turn(
     }
     evaluator.log_likelihood()
 }
+
+/// A round's sweeps of branch lengths end after one that gains less than this share of what all of them gained.
+const SHARE_OF_GAIN: f64 = 0.1;
 
 /// Factor of the epsilon of the parameters in the last rounds of [`optimize_to_the_end`].
 const TIGHTLY: f64 = 0.01;
@@ -113,20 +127,7 @@ pub(super) fn optimize_to_the_end(
     learnt: &mut Learnt,
     observer: &mut dyn Observer,
 ) -> Result<f64> {
-    let mut lnl = optimize_on(evaluator, models, options, learnt, observer)?;
-    if !options.model {
-        return Ok(lnl);
-    }
-    for round in 0..options.max_rounds {
-        let before = lnl;
-        let model_epsilon = TIGHTLY * options.lnl_epsilon;
-        lnl = optimize_in_turn(evaluator, models, options, 4, model_epsilon, learnt)?;
-        tell(observer, round + 1, lnl);
-        if lnl - before < options.lnl_epsilon {
-            break;
-        }
-    }
-    Ok(lnl)
+    rounds(evaluator, models, options, TIGHTLY * options.lnl_epsilon, learnt, observer)
 }
 
 /// Optimises the parameters of all genes from `initial` values at the present branch lengths, and keeps the

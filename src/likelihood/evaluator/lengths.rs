@@ -53,6 +53,22 @@ impl Evaluator {
         }
     }
 
+    /// All independent branch lengths, by edge: those of the global tree or, under unlinked lengths, of each gene's
+    /// tree.
+    pub(crate) fn brlen_sets(&self) -> Vec<Vec<f64>> {
+        self.all_length_sets()
+    }
+
+    /// Sets all [`Evaluator::brlen_sets`], to within [`BRLEN_BOUNDS`].
+    pub(crate) fn set_brlen_sets(&mut self, sets: &[Vec<f64>]) {
+        let [min, max] = BRLEN_BOUNDS.map(to_length_grid);
+        for (set, lengths) in self.length_sets().into_iter().zip(sets) {
+            let lengths: Vec<f64> = lengths.iter().map(|length| length.clamp(min, max)).collect();
+            self.set_lengths(set, &lengths);
+        }
+        self.update_restrictions();
+    }
+
     /// Multiplies a gene's branch lengths by its scaler, within [`BRLEN_BOUNDS`], and sets the scaler to 1.
     ///
     /// # Panics
