@@ -151,14 +151,15 @@ impl Bfgs {
         }
     }
 
-    /// Begins with an approximate Hessian (row-major) that is known from elsewhere, and with forward differences.
+    /// Begins with an approximate Hessian (row-major) that is known from elsewhere. If that was `far` from here, its
+    /// axes are scaled to the curvature found by central differences; otherwise forward differences are enough.
     ///
     /// # Panics
     ///
     /// If it is for another number of dimensions.
-    pub(crate) fn with_hessian(mut self, hessian: Vec<f64>) -> Self {
+    pub(crate) fn with_hessian(mut self, hessian: Vec<f64>, far: bool) -> Self {
         assert_eq!(hessian.len(), self.hessian.len(), "a Hessian for another number of dimensions");
-        (self.hessian, self.central) = (hessian, false);
+        (self.hessian, self.central) = (hessian, far);
         self
     }
 
@@ -283,6 +284,9 @@ impl Bfgs {
             self.learn(&step, &change);
         } else if self.hessian.iter().all(|&h| h == 0.0) {
             self.reset_hessian();
+        } else {
+            self.scale_hessian();
+            self.central = false;
         }
         self.begin_line();
     }
@@ -299,6 +303,21 @@ impl Bfgs {
             self.hessian[i * n + i] = curvature.max(floor);
         }
         self.fresh = true;
+    }
+
+    /// Scales the axes so that the diagonal is the measured curvature, where that is positive.
+    fn scale_hessian(&mut self) {
+        let n = self.x.len();
+        let scale = |i: usize| {
+            let ratio = self.curvature[i] / self.hessian[i * n + i];
+            if ratio > 0.0 && ratio.is_finite() { ratio.sqrt() } else { 1.0 }
+        };
+        let scales: Vec<f64> = (0..n).map(scale).collect();
+        for i in 0..n {
+            for j in 0..n {
+                self.hessian[i * n + j] *= scales[i] * scales[j];
+            }
+        }
     }
 
     /// The damped BFGS update, which keeps the Hessian positive definite.

@@ -26,6 +26,10 @@ const MAX_ITERATIONS: usize = 25;
 const NEAR: f64 = 30.0;
 const AS_PREDICTED: f64 = 0.3;
 
+/// Change of a parameter's coordinate after which the curvature is measured anew: that of the logarithm of a small
+/// rate is proportional to the rate.
+const FAR: f64 = 0.5;
+
 /// Bounds of a gene's branch-length scaler, as in RAxML-NG.
 const SCALER_BOUNDS: [f64; 2] = [0.01, 100.0];
 
@@ -143,12 +147,15 @@ impl<'a> Parameters<'a> {
         let (x, lo, hi) = coordinates.begin();
         let mut minimiser =
             Bfgs::new(x.clone(), lo, hi, share, MAX_ITERATIONS).with_share_of_gain(SHARE_OF_GAIN);
-        if let Some(hessian) = learnt.of(gene, x.len()) {
-            minimiser = minimiser.with_hessian(coordinates.turn_hessian(&hessian));
+        let curvature = learnt.of(gene);
+        let hessian = curvature.and_then(|c| c.hessian(self.num_held(gene), factor.is_some()));
+        let hessian = hessian.map(|hessian| coordinates.turn_hessian(&hessian));
+        if let (Some(hessian), false) = (&hessian, self.rates_only) {
+            let far = curvature.is_some_and(|curvature| curvature.far);
+            minimiser = minimiser.with_hessian(hessian.clone(), far && self.known.is_none());
         }
-        let known = self.known.map(|known| {
-            let place = coordinates.place_of(&known.models[gene]);
-            (place, -known.lnls[gene], minimiser.hessian().to_vec())
+        let known = self.known.zip(hessian).map(|(known, hessian)| {
+            (coordinates.place_of(&known.models[gene]), -known.lnls[gene], hessian)
         });
         let start = model.clone();
         let mut climb = Climb { gene, coordinates, minimiser, start, last: x, known };
@@ -162,12 +169,16 @@ impl<'a> Parameters<'a> {
 
     fn end(&mut self, climb: &mut Climb, learnt: &mut Learnt) {
         let gene = climb.gene;
-        let hessian = climb.minimiser.hessian();
-        if hessian.iter().any(|&h| h != 0.0) {
-            learnt.keep(gene, climb.coordinates.turn_hessian(hessian));
-        }
         let best = climb.minimiser.best().0;
-        if best == climb.coordinates.begin().0 {
+        let start = climb.coordinates.begin().0;
+        let hessian = climb.minimiser.hessian();
+        if hessian.iter().any(|&h| h != 0.0) && !self.rates_only {
+            let hessian = climb.coordinates.turn_hessian(hessian);
+            let num_parameters = start.len() - usize::from(climb.coordinates.factor().is_some());
+            let far = best.iter().zip(&start).any(|(a, b)| (a - b).abs() > FAR);
+            learnt.keep(gene, Curvature { hessian, num_parameters, far });
+        }
+        if best == start {
             // The parameters themselves, without the rounding of their logarithms.
             if climb.last != best {
                 if let Some(factor) = climb.coordinates.factor() {
@@ -233,32 +244,59 @@ impl Climb {
     }
 }
 
-/// What was learnt of the likelihood's curvature in the parameters of each gene: approximate Hessians, in
-/// canonical coordinates. Each call begins with that of the previous one.
+/// What was learnt of the likelihood's curvature in the parameters of each gene.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Learnt {
-    hessians: Vec<Option<Vec<f64>>>,
+    genes: Vec<Option<Curvature>>,
+}
+
+/// Curvature of the log-likelihood at the end of a call, with which the next one begins.
+#[derive(Debug, Clone)]
+struct Curvature {
+    /// An approximate Hessian in canonical coordinates; the factor of lengths is the last one, if it is moved.
+    hessian: Vec<f64>,
+    /// Number of the parameters.
+    num_parameters: usize,
+    /// True if a parameter has changed by more than [`FAR`] in this call.
+    far: bool,
 }
 
 impl Learnt {
-    /// The Hessian of a gene in so many coordinates, if it is known; with or without the factor of lengths, which is
-    /// the last one.
-    fn of(&self, gene: usize, dims: usize) -> Option<Vec<f64>> {
-        let hessian = self.hessians.get(gene)?.as_deref()?;
-        if hessian.len() == dims * dims {
-            return Some(hessian.to_vec());
-        }
-        let without_last = |row: &[f64]| row[..dims].to_vec();
-        (hessian.len() == (dims + 1) * (dims + 1))
-            .then(|| hessian.chunks(dims + 1).take(dims).flat_map(without_last).collect())
+    fn of(&self, gene: usize) -> Option<&Curvature> {
+        self.genes.get(gene)?.as_ref()
     }
 
-    fn keep(&mut self, gene: usize, hessian: Vec<f64>) {
-        if self.hessians.len() <= gene {
-            self.hessians.resize(gene + 1, None);
+    fn keep(&mut self, gene: usize, curvature: Curvature) {
+        if self.genes.len() <= gene {
+            self.genes.resize(gene + 1, None);
         }
-        self.hessians[gene] = Some(hessian);
+        self.genes[gene] = Some(curvature);
     }
+
+    /// Forgets what was learnt of a gene.
+    pub(super) fn forget(&mut self, gene: usize) {
+        if let Some(curvature) = self.genes.get_mut(gene) {
+            *curvature = None;
+        }
+    }
+}
+
+impl Curvature {
+    /// The Hessian in the parameters after the first `num_held`, with or without the factor of lengths.
+    fn hessian(&self, num_held: usize, with_factor: bool) -> Option<Vec<f64>> {
+        let dims = if self.hessian.len() == square(self.num_parameters) {
+            self.num_parameters
+        } else {
+            self.num_parameters + 1
+        };
+        let end = self.num_parameters + usize::from(with_factor);
+        let row = |i: usize| self.hessian[i * dims + num_held..i * dims + end].iter().copied();
+        (end <= dims).then(|| (num_held..end).flat_map(row).collect())
+    }
+}
+
+fn square(number: usize) -> usize {
+    number * number
 }
 
 /// Under scaled branch lengths: optimises the scalers of all genes with at least two taxa by Brent's method,

@@ -112,7 +112,7 @@ fn optimize_in_turn(
 const SHARE_OF_GAIN: f64 = 0.1;
 
 /// Factor of the epsilon of the parameters in the last rounds of [`optimize_to_the_end`].
-const TIGHTLY: f64 = 0.01;
+const TIGHTLY: f64 = 0.1;
 
 /// [`optimize`], followed by rounds with a smaller epsilon of the parameters, until such a round gains less than
 /// `lnl_epsilon`, too. The minimiser of a gene may stall far from the optimum, so a single round with a small
@@ -142,7 +142,7 @@ pub(super) fn restart_parameters(
     models: &mut [Model],
     initial: &[Model],
     options: &OptimizeOptions,
-    learnt: &Learnt,
+    learnt: &mut Learnt,
 ) -> Result<bool> {
     let before = (evaluator.gene_log_likelihoods()?, models.to_vec());
     set_models(evaluator, models, initial);
@@ -154,6 +154,7 @@ pub(super) fn restart_parameters(
     for (gene, model) in models.iter_mut().enumerate() {
         if after[gene] - before.0[gene] > options.lnl_epsilon {
             any_better = true;
+            learnt.forget(gene);
         } else {
             model.clone_from(&before.1[gene]);
             evaluator.set_model(gene, model);
@@ -216,14 +217,14 @@ mod tests {
         let mut learnt = Learnt::default();
         optimize_on(&mut evaluator, &mut models, &options, &mut learnt, &mut Silent).unwrap();
         let good = evaluator.gene_log_likelihoods().unwrap();
-        assert!(!restart_parameters(&mut evaluator, &mut models, &free(), &options, &learnt).unwrap());
+        assert!(!restart_parameters(&mut evaluator, &mut models, &free(), &options, &mut learnt).unwrap());
         assert_eq!(evaluator.gene_log_likelihoods().unwrap(), good);
         // A gene with poor parameters recovers; the other keeps its parameters.
         let kept = models[1].clone();
         models[0].set_free_parameters(&[1e-4, 1e5, 1e-4, 1e5, 1e-4, 1.0]);
         evaluator.set_model(0, &models[0]);
         assert!(evaluator.gene_log_likelihoods().unwrap()[0] < good[0] - 10.0);
-        assert!(restart_parameters(&mut evaluator, &mut models, &free(), &options, &learnt).unwrap());
+        assert!(restart_parameters(&mut evaluator, &mut models, &free(), &options, &mut learnt).unwrap());
         assert_eq!(models[1], kept);
         let found = evaluator.gene_log_likelihoods().unwrap();
         assert!((found[0] - good[0]).abs() < 0.01 && found[1] == good[1], "{found:?} {good:?}");

@@ -87,7 +87,7 @@ pub(crate) fn conclude(
     optimize_on(evaluator, models, options, learnt, observer)?;
     // Alternative starts of +I+G are tried after convergence: before it, further convergence would be mistaken
     // for a better optimum, of which there is usually none.
-    if options.model && try_other_rates(evaluator, models, options.branches)? {
+    if options.model && try_other_rates(evaluator, models, options.branches, learnt)? {
         return end(evaluator, models, initial, options, learnt, observer);
     }
     evaluator.log_likelihood()
@@ -122,7 +122,7 @@ fn end(
     observer: &mut dyn Observer,
 ) -> Result<f64> {
     if options.model {
-        try_other_rates(evaluator, models, options.branches)?;
+        try_other_rates(evaluator, models, options.branches, learnt)?;
     }
     optimize_to_the_end(evaluator, models, options, learnt, observer)?;
     for _ in 0..MAX_RESTARTS {
