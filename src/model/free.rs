@@ -235,6 +235,19 @@ mod tests {
     }
 
     #[test]
+    fn ratios_are_those_to_one_value() {
+        for (text, ratios) in [
+            ("JC", vec![]),
+            ("HKY+FO+G4", vec![0..1, 1..4]),
+            ("GTR+R3+I", vec![0..5, 5..7, 7..9]),
+            ("LG+FO+G4", vec![0..19]),
+            ("GY+F3X4+R2", vec![2..3, 3..4]),
+        ] {
+            assert_eq!(Model::parse(text).unwrap().ratios(), ratios, "{text}");
+        }
+    }
+
+    #[test]
     fn free_parameters_are_counted() {
         for (text, free) in [
             ("JC", 0),

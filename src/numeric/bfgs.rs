@@ -163,7 +163,8 @@ impl Bfgs {
         self
     }
 
-    /// Ends also after an iteration that gains less than this share of all that was gained so far.
+    /// Ends also after an iteration that gains less than this share of all that was gained so far, or where the Hessian
+    /// predicts that the next one would.
     pub(crate) fn with_share_of_gain(mut self, share: f64) -> Self {
         self.share_of_gain = share;
         self
@@ -366,7 +367,11 @@ impl Bfgs {
             return self.no_progress();
         }
         // Along the Newton direction, the Hessian predicts a gain of half the slope.
-        if !self.fresh && shrink == 1.0 && -0.5 * self.slope < self.tolerance() {
+        if self.share_of_gain > 0.0
+            && !self.fresh
+            && shrink == 1.0
+            && -0.5 * self.slope < self.tolerance()
+        {
             self.phase = Phase::Done;
             return;
         }
@@ -432,7 +437,7 @@ impl Bfgs {
             self.iters_left -= 1;
             let tolerance = self.tolerance();
             let surprise = (gain / (-0.5 * self.slope) - 1.0).abs();
-            let predicted = self.alpha == 1.0 && !self.fresh;
+            let predicted = self.share_of_gain > 0.0 && self.alpha == 1.0 && !self.fresh;
             let next_gain = if predicted { (NEXT_GAIN + surprise) * gain } else { gain };
             if gain.min(next_gain) < tolerance || self.iters_left == 0 {
                 self.phase = Phase::Done;

@@ -136,7 +136,10 @@ mod tests {
             assert!((0..x.len()).all(|i| lo[i] < x[i] && x[i] < hi[i]), "{lo:?} {x:?} {hi:?}");
             let (again, factor) = coordinates.values(&x);
             assert!((factor.unwrap() - 2.0).abs() < 1e-12);
-            assert!(again.iter().zip(values).all(|(a, b)| (a / b - 1.0).abs() < 1e-12), "{again:?}");
+            assert!(
+                again.iter().zip(values).all(|(a, b)| (a / b - 1.0).abs() < 1e-12),
+                "{again:?}"
+            );
         }
     }
 

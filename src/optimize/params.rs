@@ -22,7 +22,8 @@ pub(crate) struct ParameterAtBound {
 const MAX_ITERATIONS: usize = 25;
 
 /// A known optimum is recognised where the Hessian there predicts a log-likelihood that is lower by at most so much
-/// (log units), and the difference from that of the optimum is the predicted one, with this relative error.
+/// (log units), and the difference from that of the optimum is the predicted one, with the relative error
+/// [`AS_PREDICTED`].
 const NEAR: f64 = 30.0;
 const AS_PREDICTED: f64 = 0.3;
 
@@ -145,9 +146,14 @@ impl<'a> Parameters<'a> {
         let factor = self.moves_lengths(gene).then(|| self.evaluator.brlen_scaler(gene));
         let coordinates = Coordinates::of(model, self.num_held(gene), factor);
         let (x, lo, hi) = coordinates.begin();
-        let mut minimiser =
-            Bfgs::new(x.clone(), lo, hi, share, MAX_ITERATIONS).with_share_of_gain(SHARE_OF_GAIN);
-        let curvature = learnt.of(gene);
+        let mut minimiser = Bfgs::new(x.clone(), lo, hi, share, MAX_ITERATIONS);
+        // Free rates have optima close to each other and valleys between them that no Hessian tells: each call
+        // optimises them to the end, and anew.
+        let is_smooth = !model.estimates_free_rates();
+        if is_smooth {
+            minimiser = minimiser.with_share_of_gain(SHARE_OF_GAIN);
+        }
+        let curvature = learnt.of(gene).filter(|_| is_smooth);
         let hessian = curvature.and_then(|c| c.hessian(self.num_held(gene), factor.is_some()));
         let hessian = hessian.map(|hessian| coordinates.turn_hessian(&hessian));
         if let (Some(hessian), false) = (&hessian, self.rates_only) {
@@ -155,7 +161,8 @@ impl<'a> Parameters<'a> {
             minimiser = minimiser.with_hessian(hessian.clone(), far && self.known.is_none());
         }
         let known = self.known.zip(hessian).map(|(known, hessian)| {
-            (coordinates.place_of(&known.models[gene]), -known.lnls[gene], hessian)
+            let (place, value) = (coordinates.place_of(&known.models[gene]), -known.lnls[gene]);
+            Optimum { place, value, hessian }
         });
         let start = model.clone();
         let mut climb = Climb { gene, coordinates, minimiser, start, last: x, known };
@@ -219,15 +226,21 @@ struct Climb {
     start: Model,
     /// The coordinates that the evaluator has.
     last: Vec<f64>,
-    /// Coordinates and value of an optimum that is known, and the Hessian there.
-    known: Option<(Vec<f64>, f64, Vec<f64>)>,
+    known: Option<Optimum>,
+}
+
+/// An optimum that is known.
+struct Optimum {
+    place: Vec<f64>,
+    value: f64,
+    hessian: Vec<f64>,
 }
 
 impl Climb {
     /// Ends the minimisation where the likelihood differs from that of the known optimum as the Hessian there
     /// predicts, and by little.
     fn recognise(&mut self) {
-        let Some((place, value, hessian)) = &self.known else {
+        let Some(Optimum { place, value, hessian }) = &self.known else {
             return;
         };
         let (x, f) = self.minimiser.iterate();
@@ -284,7 +297,7 @@ impl Learnt {
 impl Curvature {
     /// The Hessian in the parameters after the first `num_held`, with or without the factor of lengths.
     fn hessian(&self, num_held: usize, with_factor: bool) -> Option<Vec<f64>> {
-        let dims = if self.hessian.len() == square(self.num_parameters) {
+        let dims = if self.hessian.len() == self.num_parameters.pow(2) {
             self.num_parameters
         } else {
             self.num_parameters + 1
@@ -293,10 +306,6 @@ impl Curvature {
         let row = |i: usize| self.hessian[i * dims + num_held..i * dims + end].iter().copied();
         (end <= dims).then(|| (num_held..end).flat_map(row).collect())
     }
-}
-
-fn square(number: usize) -> usize {
-    number * number
 }
 
 /// Under scaled branch lengths: optimises the scalers of all genes with at least two taxa by Brent's method,

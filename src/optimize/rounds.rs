@@ -49,15 +49,16 @@ pub(super) fn optimize_on(
     learnt: &mut Learnt,
     observer: &mut dyn Observer,
 ) -> Result<f64> {
-    rounds(evaluator, models, options, options.lnl_epsilon, learnt, observer)
+    rounds(evaluator, models, options, false, learnt, observer)
 }
 
-/// `model_epsilon` is the epsilon of the parameters.
+/// Rounds until one gains less than the epsilon; with `to_the_end` parameters have a smaller epsilon, and so does what
+/// further rounds would gain if gains decreased as they did in the last two rounds.
 fn rounds(
     evaluator: &mut Evaluator,
     models: &mut [Model],
     options: &OptimizeOptions,
-    model_epsilon: f64,
+    to_the_end: bool,
     learnt: &mut Learnt,
     observer: &mut dyn Observer,
 ) -> Result<f64> {
@@ -65,15 +66,21 @@ fn rounds(
     if !options.model && !options.branches {
         return Ok(lnl);
     }
+    let model_epsilon = if to_the_end { TIGHTLY } else { 1.0 } * options.lnl_epsilon;
+    let mut gain_before = f64::INFINITY;
     for round in 0..options.max_rounds {
         let before = lnl;
         // In the first round, branch lengths need not be more accurate than the parameters on which they depend.
         let max_sweeps = if round == 0 { 4 } else { 8 };
         lnl = optimize_in_turn(evaluator, models, options, max_sweeps, model_epsilon, learnt)?;
         tell(observer, round + 1, lnl);
-        if lnl - before < options.lnl_epsilon {
+        let gain = lnl - before;
+        let outstanding = gain * gain / (gain_before - gain).max(f64::MIN_POSITIVE);
+        let enough = !to_the_end || outstanding < OUTSTANDING * options.lnl_epsilon;
+        if gain < options.lnl_epsilon && enough {
             break;
         }
+        gain_before = gain;
     }
     Ok(lnl)
 }
@@ -111,11 +118,11 @@ fn optimize_in_turn(
 /// A round's sweeps of branch lengths end after one that gains less than this share of what all of them gained.
 const SHARE_OF_GAIN: f64 = 0.1;
 
-/// Factor of the epsilon of the parameters in the last rounds of [`optimize_to_the_end`].
-const TIGHTLY: f64 = 0.1;
+/// Factors of the epsilon in [`optimize_to_the_end`]: for the parameters, and for the estimated gain of further rounds.
+const TIGHTLY: f64 = 0.02;
+const OUTSTANDING: f64 = 0.1;
 
-/// [`optimize`], followed by rounds with a smaller epsilon of the parameters, until such a round gains less than
-/// `lnl_epsilon`, too. The minimiser of a gene may stall far from the optimum, so a single round with a small
+/// [`optimize`] with a smaller epsilon of the parameters, until the gain of all further rounds is small, too. The minimiser of a gene may stall far from the optimum, so a single round with a small
 /// gain does not show convergence (primates in six partitions, GTR+I+G4: 0.1 log units were missing).
 ///
 /// # Errors
@@ -127,7 +134,7 @@ pub(super) fn optimize_to_the_end(
     learnt: &mut Learnt,
     observer: &mut dyn Observer,
 ) -> Result<f64> {
-    rounds(evaluator, models, options, TIGHTLY * options.lnl_epsilon, learnt, observer)
+    rounds(evaluator, models, options, true, learnt, observer)
 }
 
 /// Optimises the parameters of all genes from `initial` values at the present branch lengths, and keeps the
@@ -217,14 +224,20 @@ mod tests {
         let mut learnt = Learnt::default();
         optimize_on(&mut evaluator, &mut models, &options, &mut learnt, &mut Silent).unwrap();
         let good = evaluator.gene_log_likelihoods().unwrap();
-        assert!(!restart_parameters(&mut evaluator, &mut models, &free(), &options, &mut learnt).unwrap());
+        assert!(
+            !restart_parameters(&mut evaluator, &mut models, &free(), &options, &mut learnt)
+                .unwrap()
+        );
         assert_eq!(evaluator.gene_log_likelihoods().unwrap(), good);
         // A gene with poor parameters recovers; the other keeps its parameters.
         let kept = models[1].clone();
         models[0].set_free_parameters(&[1e-4, 1e5, 1e-4, 1e5, 1e-4, 1.0]);
         evaluator.set_model(0, &models[0]);
         assert!(evaluator.gene_log_likelihoods().unwrap()[0] < good[0] - 10.0);
-        assert!(restart_parameters(&mut evaluator, &mut models, &free(), &options, &mut learnt).unwrap());
+        assert!(
+            restart_parameters(&mut evaluator, &mut models, &free(), &options, &mut learnt)
+                .unwrap()
+        );
         assert_eq!(models[1], kept);
         let found = evaluator.gene_log_likelihoods().unwrap();
         assert!((found[0] - good[0]).abs() < 0.01 && found[1] == good[1], "{found:?} {good:?}");

@@ -2,8 +2,8 @@
 //! especially on trees far from the best one, with strong rate variation over sites, and for short genes with
 //! unlinked branch lengths.
 
-use super::rates::{STARTS_EPSILON, try_other_rates};
 use super::params::Learnt;
+use super::rates::{STARTS_EPSILON, try_other_rates};
 use super::rounds::{OptimizeOptions, optimize_on, optimize_to_the_end, restart_parameters};
 use crate::likelihood::{BranchOptions, BrlenLinkage, Evaluator, Result, Snapshot};
 use crate::model::Model;
@@ -216,7 +216,8 @@ fn try_other_lengths(evaluator: &mut Evaluator) -> Result<()> {
         lnl_epsilon: STARTS_EPSILON,
         gain_tolerance,
     };
-    let [first_sweeps, max_further] = if linkage.has_own_lengths() { SWEEPS_OF_GENES } else { SWEEPS };
+    let [first_sweeps, max_further] =
+        if linkage.has_own_lengths() { SWEEPS_OF_GENES } else { SWEEPS };
     let mut best = Lengths::of(evaluator)?;
     let here = evaluator.brlen_sets();
     let mut others: Option<Lengths> = None;
@@ -242,7 +243,10 @@ fn try_other_lengths(evaluator: &mut Evaluator) -> Result<()> {
         if lnl - before < STARTS_EPSILON || (is_known && !linkage.has_own_lengths()) {
             break;
         }
-        if !linkage.has_own_lengths() && (0.0..CLOSE).contains(&missing) && leads_to(evaluator, &here, missing)? {
+        if !linkage.has_own_lengths()
+            && (0.0..CLOSE).contains(&missing)
+            && leads_to(evaluator, &here, missing)?
+        {
             break;
         }
     }

@@ -34,7 +34,7 @@ impl Evaluator {
             (0..self.genes.len()).filter(|&gene| self.num_taxa_of(gene) >= 2).collect();
         let mut gained = 0.0;
         let mut way = Way::default();
-        for _ in 0..options.max_sweeps {
+        for sweep in 1..=options.max_sweeps {
             way.note(self.brlen_sets());
             let before = self.gene_log_likelihoods()?;
             self.sweep_all(&active, options.gain_tolerance)?;
@@ -50,7 +50,9 @@ impl Evaluator {
                 let share = options.lnl_epsilon / active.len().max(1) as f64;
                 active.retain(|gene| gain(gene) >= share);
             }
-            if let Some(further) = way.further(self.brlen_sets(), total) {
+            if sweep < options.max_sweeps
+                && let Some(further) = way.further(self.brlen_sets(), total)
+            {
                 self.try_lengths(further, &after)?;
             }
         }
@@ -257,6 +259,9 @@ fn extrapolate(first: &[f64], second: &[f64], third: &[f64]) -> Vec<f64> {
         of_step += step * step;
         of_change += change * change;
     }
+    if of_change == 0.0 {
+        return third.to_vec();
+    }
     let far = libm::sqrt(of_step / of_change).clamp(1.0, MAX_EXTRAPOLATION);
     let length = |i: usize| {
         let (step, change) = steps(i);
@@ -296,5 +301,30 @@ fn depth_first(tree: &Tree) -> Vec<EdgeId> {
             tree.preorder(neighbour, edge).into_iter().map(|(_, edge)| edge).collect()
         }
         None => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_are_extrapolated_to_the_limit_of_a_geometric_sequence() {
+        // Square roots: the distance from the limit is halved, or falls by a fifth.
+        for (factor, error) in [(0.5, 1e-12), (0.8, 1e-12)] {
+            let at = |k: i32| -> Vec<f64> {
+                [0.3, 0.5]
+                    .iter()
+                    .map(|end| libm::pow(end + 0.1 * libm::pow(factor, f64::from(k)), 2.0))
+                    .collect()
+            };
+            let found = extrapolate(&at(0), &at(1), &at(2));
+            assert!(
+                (found[0] - 0.09).abs() < error && (found[1] - 0.25).abs() < error,
+                "{found:?}"
+            );
+        }
+        let same = [0.1, 0.2];
+        assert_eq!(extrapolate(&same, &same, &same), same);
     }
 }
