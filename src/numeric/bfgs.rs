@@ -93,6 +93,8 @@ pub(crate) struct Bfgs {
     /// Approximate Hessian, row-major; `fresh` while it is only the diagonal made at this very `x`.
     hessian: Vec<f64>,
     fresh: bool,
+    /// The Hessian is known from a place far away, and not yet scaled.
+    from_far: bool,
     /// The step that led here and the gradient before it, until the Hessian has learnt from them.
     last_step: Option<(Vec<f64>, Vec<f64>)>,
     direction: Vec<f64>,
@@ -142,6 +144,7 @@ impl Bfgs {
             probes_told: 0,
             hessian: vec![0.0; n * n],
             fresh: false,
+            from_far: false,
             last_step: None,
             direction: vec![0.0; n],
             slope: 0.0,
@@ -159,7 +162,7 @@ impl Bfgs {
     /// If it is for another number of dimensions.
     pub(crate) fn with_hessian(mut self, hessian: Vec<f64>, far: bool) -> Self {
         assert_eq!(hessian.len(), self.hessian.len(), "a Hessian for another number of dimensions");
-        (self.hessian, self.central) = (hessian, far);
+        (self.hessian, self.central, self.from_far) = (hessian, far, far);
         self
     }
 
@@ -285,7 +288,7 @@ impl Bfgs {
             self.learn(&step, &change);
         } else if self.hessian.iter().all(|&h| h == 0.0) {
             self.reset_hessian();
-        } else {
+        } else if std::mem::take(&mut self.from_far) {
             self.scale_hessian();
             self.central = false;
         }
