@@ -68,6 +68,7 @@ fn rounds(
     }
     let model_epsilon = if to_the_end { TIGHTLY } else { 1.0 } * options.lnl_epsilon;
     let mut gain_before = f64::INFINITY;
+    let mut to_check = to_the_end && options.model;
     for round in 0..options.max_rounds {
         let before = lnl;
         // In the first round, branch lengths need not be more accurate than the parameters on which they depend.
@@ -77,10 +78,14 @@ fn rounds(
         let gain = lnl - before;
         let outstanding = gain * gain / (gain_before - gain).max(f64::MIN_POSITIVE);
         let enough = !to_the_end || outstanding < OUTSTANDING * options.lnl_epsilon;
-        if gain < options.lnl_epsilon && enough {
-            break;
-        }
         gain_before = gain;
+        if gain < options.lnl_epsilon && enough {
+            if !std::mem::take(&mut to_check) {
+                break;
+            }
+            // What was learnt may be wrong, so that minimisers stall: the last rounds begin without it.
+            *learnt = Learnt::default();
+        }
     }
     Ok(lnl)
 }
