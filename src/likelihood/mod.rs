@@ -59,3 +59,8 @@ pub(crate) use partitions::replace_engine;
 /// Lengths that have not been optimised may lie outside: those of an input tree, and the halves of a branch
 /// that a regraft has split.
 pub const BRLEN_BOUNDS: [f64; 2] = [1e-6, 100.0];
+
+/// A branch that is not longer than this has no length: its optimum is the minimum, from which it may differ because
+/// all lengths are scaled together when parameters are optimised. Lengths of more than that are rare; a single
+/// substitution in an alignment of 100 000 sites makes a branch five times as long.
+pub const NO_LENGTH: f64 = 2.0 * BRLEN_BOUNDS[0];

@@ -196,6 +196,15 @@ impl GeneTree {
         self.after_insertion(pruned, pruned.old_neighbours, [pruned.merged, pruned.spare]);
     }
 
+    /// Swaps two subtrees across an edge; see [`Tree::swap_subtrees`]. Afterwards, the edge is the virtual root.
+    pub(super) fn swap_subtrees(&mut self, edge: EdgeId, first: EdgeId, second: EdgeId) {
+        self.move_root(edge);
+        self.tree.swap_subtrees(edge, first, second);
+        for end in self.tree.ends(edge) {
+            self.valid[end.index()] = false;
+        }
+    }
+
     fn prune(&mut self, attach: NodeId, pendant: EdgeId) -> PrunedSubtree {
         let pruned = self.tree.prune(attach, pendant);
         self.set_toward(pruned.old_neighbours[1], pruned.merged);

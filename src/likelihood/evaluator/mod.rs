@@ -16,6 +16,7 @@ mod length_sets;
 mod lengths;
 mod linkage;
 mod moves;
+mod polytomies;
 mod position;
 mod prune;
 mod sweep;
