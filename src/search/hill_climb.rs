@@ -3,6 +3,7 @@
 
 use super::meter::{Meter, part_of_rounds};
 use super::perturb::perturb;
+use super::resolution::resolve;
 use super::schedule::{self as at, RoundOptions, SearchEffort, SearchPhase};
 use super::spr::{Changed, Round};
 use super::state::{End, Perturbing, Plan, Rounds, SearchState, Stage, keep_best};
@@ -39,6 +40,8 @@ pub struct SearchOptions {
     pub index: u64,
     /// Optimise branch lengths and model to convergence at the end. Otherwise only the topology is final.
     pub conclude: bool,
+    /// Give polytomies their canonical resolution at the end.
+    pub resolve: bool,
 }
 
 impl Default for SearchOptions {
@@ -54,6 +57,7 @@ impl Default for SearchOptions {
             seed: 0,
             index: 0,
             conclude: true,
+            resolve: true,
         }
     }
 }
@@ -275,6 +279,12 @@ impl<'a> Search<'a> {
                     let share = self.share(SearchPhase::End);
                     self.phase("final branch lengths and model", share, observer);
                     self.conclude(observer)?;
+                }
+                Stage::Resolve
+            }
+            Stage::Resolve => {
+                if self.options.resolve {
+                    resolve(self.evaluator)?;
                 }
                 Stage::Done
             }

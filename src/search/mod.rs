@@ -5,6 +5,7 @@
 mod hill_climb;
 mod meter;
 mod perturb;
+mod resolution;
 #[doc(hidden)]
 pub mod schedule;
 mod spr;

@@ -60,6 +60,8 @@ pub(super) enum Stage {
     Last,
     /// Final optimisation of branch lengths and model.
     End,
+    /// Canonical resolution of polytomies.
+    Resolve,
     /// The search has ended.
     Done,
 }

@@ -87,6 +87,8 @@ fn replicate(
         seed,
         index: number as u64,
         conclude: setup.plan.bootstrap.with_brlens,
+        // Branches without length would be supported by all replicates.
+        resolve: false,
     };
     let mut muffled = Muffled(observer);
     let (mut evaluator, lnl) =

@@ -49,6 +49,7 @@ pub(super) fn search_all(session: &mut Session) -> Result<Vec<Outcome>> {
             seed: setup.plan.seed,
             index: i as u64,
             conclude: true,
+            resolve: true,
         };
         search_from(setup, machine, &starts[i], begin, num_searches > 1, observer)
     })?;
@@ -93,6 +94,8 @@ pub(super) struct Begin {
     pub index: u64,
     /// Branch lengths and model are needed, too, not only the topology.
     pub conclude: bool,
+    /// Polytomies get their canonical resolution.
+    pub resolve: bool,
 }
 
 /// One search from one tree, on the data as read or on a replicate of them. Returns the evaluator
@@ -126,6 +129,7 @@ pub(super) fn climb(
         seed: begin.seed,
         index: begin.index,
         conclude: begin.conclude,
+        resolve: begin.resolve,
     };
     let mut state = None;
     loop {
