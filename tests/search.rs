@@ -183,3 +183,26 @@ fn identical_sequences_are_a_clade() {
         }
     }
 }
+
+#[test]
+fn how_far_searches_agree_is_told_and_reported() {
+    let scratch = Scratch::new();
+    let report = |scratch: &Scratch| -> serde_json::Value {
+        let path = scratch.path().join("x.mlsearch.json");
+        serde_json::from_str(&std::fs::read_to_string(path).expect("a report")).expect("JSON")
+    };
+    let ran = scratch.succeed(&format!("-s {} -m GTR+G -n x --quiet", primates()));
+    let told = "Search: the best 2 of 4 starting trees led to";
+    assert!(ran.stdout.contains(told), "{}", ran.stdout);
+    assert_eq!(report(&scratch)["agreement"]["starting_trees"], 4);
+    let several = format!("-s {} -m GTR+G -t pars{{2}},rand{{1}} -n x --redo --quiet", primates());
+    let ran = scratch.succeed(&several);
+    assert!(
+        ran.stdout.contains("Search: the 3 starting trees led to the same tree"),
+        "{}",
+        ran.stdout
+    );
+    assert_eq!(report(&scratch)["agreement"]["most_different_branches"], 0);
+    let ran = scratch.succeed(&format!("-s {} -m GTR+G --fast -n x --redo --quiet", primates()));
+    assert!(!ran.stdout.contains("Search:") && report(&scratch)["agreement"].is_null());
+}

@@ -32,6 +32,9 @@ pub(crate) struct Report {
     /// Every evaluated or found tree, in input order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub trees: Vec<TreeReport>,
+    /// How far searches from different starting trees agree, where there were several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agreement: Option<AgreementReport>,
     /// Bootstrap replicates, where there were some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bootstrap: Option<BootstrapReport>,
@@ -138,6 +141,28 @@ pub(crate) struct TreeReport {
     pub log_likelihood: f64,
     /// Newick with branch lengths.
     pub newick: String,
+}
+
+/// How far searches from different starting trees agree: several searches, or the one that follows its best starting
+/// trees for a while and continues from the best result.
+#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
+pub(crate) struct AgreementReport {
+    /// Number of starting trees.
+    pub starting_trees: usize,
+    /// Number of trees that are compared: those found from the best starting trees, or by each search.
+    pub compared_trees: usize,
+    /// Highest minus lowest log-likelihood of these trees.
+    pub log_likelihood_range: f64,
+    /// Number of inner branches with length in which two of these trees differ: the least over all pairs.
+    pub fewest_different_branches: usize,
+    /// The same, the most over all pairs.
+    pub most_different_branches: usize,
+    /// Number of inner branches with length.
+    pub branches: usize,
+    /// Number of perturbations of the best tree.
+    pub perturbations: usize,
+    /// Number of perturbations that led to a better tree.
+    pub improvements: usize,
 }
 
 /// Bootstrap replicates.

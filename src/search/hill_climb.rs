@@ -1,6 +1,7 @@
 //! Hill climbing by SPR from starting trees to the best tree: fast rounds, wide rounds, perturbations, thorough
 //! rounds.
 
+use super::history::SearchHistory;
 use super::meter::{Meter, part_of_rounds};
 use super::perturb::perturb;
 use super::resolution::resolve;
@@ -166,6 +167,10 @@ impl<'a> Search<'a> {
             perturbing: None,
             initial: models.to_vec(),
             meter: Meter::new(&options.effort.shares()),
+            history: SearchHistory {
+                starts: options.alternatives.len() + 1,
+                ..SearchHistory::default()
+            },
         };
         Search { evaluator, models, data, options, plan, views: None }
     }
@@ -190,6 +195,11 @@ impl<'a> Search<'a> {
             models: self.models.to_vec(),
             plan: self.plan.clone(),
         }
+    }
+
+    /// What the search has met so far.
+    pub fn history(&self) -> &SearchHistory {
+        &self.plan.history
     }
 
     /// True if the search has ended; the evaluator then has the best tree.
@@ -362,6 +372,8 @@ impl<'a> Search<'a> {
                 if number + 1 < self.plan.ends.len() {
                     Stage::Wide(number + 1)
                 } else {
+                    let optimum = |end: &End| (end.lnl, end.snapshot.tree().clone());
+                    self.plan.history.optima = self.plan.ends.iter().map(optimum).collect();
                     keep_best(&mut self.plan.ends, 1);
                     self.restore(0);
                     self.plan.ends.clear();
@@ -397,8 +409,10 @@ impl<'a> Search<'a> {
         let better = perturb(self.evaluator, self.data, &options, *best, rng)?;
         *number += 1;
         *failures += 1;
+        self.plan.history.perturbations += 1;
         if let Some(lnl) = better {
             (*best, *failures) = (lnl, 0);
+            self.plan.history.improvements += 1;
             let phase = name.to_string();
             observer.event(&Event::Progress { phase, round: *number, lnl });
         }

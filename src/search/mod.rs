@@ -3,6 +3,7 @@
 //! This module neither prints nor writes files, and does not depend on the engine that computes likelihoods.
 
 mod hill_climb;
+mod history;
 mod meter;
 mod perturb;
 mod resolution;
@@ -13,6 +14,7 @@ mod start;
 mod state;
 
 pub use hill_climb::{Search, SearchOptions, search};
+pub use history::SearchHistory;
 pub use schedule::SearchEffort;
 pub use start::parsimony_start;
 pub use state::SearchState;

@@ -3,6 +3,7 @@
 //! Together with the data and the [`SearchOptions`](super::SearchOptions) it determines all further steps: a
 //! search that is resumed from it, in any evaluator, gives the same bits.
 
+use super::history::SearchHistory;
 use super::meter::Meter;
 use super::schedule::RoundOptions;
 use super::spr::{Changed, Round};
@@ -34,6 +35,7 @@ pub(super) struct Plan {
     /// The models with which the search began.
     pub(super) initial: Vec<Model>,
     pub(super) meter: Meter,
+    pub(super) history: SearchHistory,
 }
 
 /// The stages of a search, in this order. Their numbers are those of the starting trees or, later, of the trees

@@ -11,7 +11,7 @@ use crate::partition::Partition;
 use crate::run::deliver::{Outcome, deliver};
 use crate::run::plan::{Command, TreeSource};
 use crate::run::work::{Machine, Session, Setup};
-use crate::search::{Search, SearchEffort, SearchOptions, SearchState};
+use crate::search::{Search, SearchEffort, SearchHistory, SearchOptions, SearchState};
 use crate::tree::Tree;
 
 /// Searches from every starting tree.
@@ -73,11 +73,13 @@ fn search_from(
     let mut models = setup.models();
     let partitions = &setup.loaded.partitions;
     let data = ParsimonyData::of_partitions(setup.loaded.taxa.len(), partitions);
-    let (evaluator, lnl) = climb(setup, machine, partitions, &data, &mut models, begin, observer)?;
+    let Climbed { evaluator, lnl, history } =
+        climb(setup, machine, partitions, &data, &mut models, begin, observer)?;
     if several {
         observer.event(&Event::Detail(format!("{}: lnL {lnl:.6}", start.source)));
     }
-    Outcome::of(start.source.clone(), evaluator, models, setup)
+    let outcome = Outcome::of(start.source.clone(), evaluator, models, setup)?;
+    Ok(Outcome { history: Some(history), ..outcome })
 }
 
 /// Where one search begins, and what is random in it.
@@ -98,9 +100,18 @@ pub(super) struct Begin {
     pub resolve: bool,
 }
 
-/// One search from one tree, on the data as read or on a replicate of them. Returns the evaluator
-/// with the best tree, and its log-likelihood; the models follow it. If the engine fails and the machine has
-/// another, the search goes on with that from where it was.
+/// Where a search ended.
+pub(super) struct Climbed {
+    /// Has the best tree.
+    pub evaluator: Evaluator,
+    /// Its log-likelihood.
+    pub lnl: f64,
+    /// What the search met on its way.
+    pub history: SearchHistory,
+}
+
+/// One search from one tree, on the data as read or on a replicate of them; the models follow it. If the engine
+/// fails and the machine has another, the search goes on with that from where it was.
 ///
 /// # Errors
 /// There is not enough memory, or the engine has failed.
@@ -112,7 +123,7 @@ pub(super) fn climb(
     models: &mut [Model],
     begin: Begin,
     observer: &mut dyn Observer,
-) -> Result<(Evaluator, f64)> {
+) -> Result<Climbed> {
     // The search itself unlinks the lengths, when the tree is good enough for this to be worthwhile.
     let unlinked = setup.linkage.has_own_lengths();
     let linkage = if unlinked { BrlenLinkage::Linked } else { setup.linkage };
@@ -132,7 +143,7 @@ pub(super) fn climb(
         resolve: begin.resolve,
     };
     let mut state = None;
-    loop {
+    let history = loop {
         let search = match state.take() {
             None => Search::new(&mut evaluator, models, data, &options),
             Some(state) => Search::resume(&mut evaluator, models, data, &options, state),
@@ -140,7 +151,7 @@ pub(super) fn climb(
         let next = machine.after_failure();
         let mut kept = None;
         match run_to_the_end(search, next.map(|_| &mut kept), observer) {
-            Ok(()) => break,
+            Ok(history) => break history,
             Err(error) => {
                 let (Some(next), Some(before)) = (next, kept) else { return Err(error.into()) };
                 let name = next.engine().engine;
@@ -150,24 +161,24 @@ pub(super) fn climb(
                 (machine, state) = (next, Some(before));
             }
         }
-    }
+    };
     let lnl = evaluator.log_likelihood()?;
-    Ok((evaluator, lnl))
+    Ok(Climbed { evaluator, lnl, history })
 }
 
-/// Step by step. The state before each step is kept if there is a place for it.
+/// Step by step. The state before each step is kept if there is a place for it. Returns what the search met.
 fn run_to_the_end(
     mut search: Search,
     mut kept: Option<&mut Option<SearchState>>,
     observer: &mut dyn Observer,
-) -> likelihood::Result<()> {
+) -> likelihood::Result<SearchHistory> {
     while !search.is_done() {
         if let Some(kept) = &mut kept {
             **kept = Some(search.state());
         }
         search.step(observer)?;
     }
-    Ok(())
+    Ok(search.history().clone())
 }
 
 #[cfg(test)]

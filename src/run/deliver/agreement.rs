@@ -1,0 +1,124 @@
+//! How far searches from different starting trees agree, in numbers and in words.
+//!
+//! A single search follows its best starting trees for a while and continues from the best result; several searches
+//! each end in a tree. Either way there are trees to compare, and how much they differ tells whether the data
+//! determine the tree, and whether it was easy to find.
+
+use super::outcome::Outcome;
+use crate::distance::branch_differences;
+use crate::likelihood::NO_LENGTH;
+use crate::output::AgreementReport;
+use crate::tree::Tree;
+
+/// Trees whose log-likelihoods differ by less than this are about equally good: no usual test of topologies
+/// distinguishes them.
+const ABOUT_EQUAL: f64 = 2.0;
+
+/// The comparison of the trees that the searches found or, for a single search, of those found from its best starting
+/// trees; `None` if there is nothing to compare.
+pub(super) fn compare(outcomes: &[Outcome]) -> Option<AgreementReport> {
+    let histories: Option<Vec<_>> = outcomes.iter().map(|o| o.history.as_ref()).collect();
+    let histories = histories?;
+    let (trees, starts): (Vec<(f64, &Tree)>, usize) = match histories.as_slice() {
+        [one] => (one.optima.iter().map(|(lnl, tree)| (*lnl, tree)).collect(), one.starts),
+        _ => (outcomes.iter().map(|o| (o.lnl, &o.tree)).collect(), outcomes.len()),
+    };
+    if trees.len() < 2 || trees[0].1.num_tips() < 4 {
+        return None;
+    }
+    let lnls = trees.iter().map(|tree| tree.0);
+    let (lowest, highest) =
+        lnls.fold((f64::MAX, f64::MIN), |(low, high), lnl| (low.min(lnl), high.max(lnl)));
+    let topologies: Vec<&Tree> = trees.iter().map(|tree| tree.1).collect();
+    let differences = branch_differences(&topologies, NO_LENGTH);
+    Some(AgreementReport {
+        starting_trees: starts,
+        compared_trees: trees.len(),
+        log_likelihood_range: highest - lowest,
+        fewest_different_branches: differences.fewest,
+        most_different_branches: differences.most,
+        branches: differences.branches,
+        perturbations: histories.iter().map(|history| history.perturbations).sum(),
+        improvements: histories.iter().map(|history| history.improvements).sum(),
+    })
+}
+
+/// One or two lines: how much the trees differ, and what that means.
+pub(super) fn describe(found: &AgreementReport) -> String {
+    let AgreementReport { starting_trees, compared_trees, branches, .. } = *found;
+    let (fewest, most) = (found.fewest_different_branches, found.most_different_branches);
+    let subject = match compared_trees == starting_trees {
+        true => format!("the {compared_trees} starting trees led"),
+        false => format!("the best {compared_trees} of {starting_trees} starting trees led"),
+    };
+    let mut text = if most == 0 {
+        format!("Search: {subject} to the same tree")
+    } else {
+        let number = if fewest == most { format!("{most}") } else { format!("{fewest} to {most}") };
+        format!(
+            "Search: {subject} to trees that differ in {number} of {branches} inner branches and by {:.1} \
+             log-likelihood units",
+            found.log_likelihood_range
+        )
+    };
+    if found.perturbations > 0 {
+        text.push_str(&format!(
+            "; {} of {} perturbations led to a better tree",
+            found.improvements, found.perturbations
+        ));
+    }
+    text.push('\n');
+    text.push_str(advice(found).unwrap_or_default());
+    text
+}
+
+/// What the user should do, if anything.
+fn advice(found: &AgreementReport) -> Option<&'static str> {
+    if found.most_different_branches == 0 {
+        None
+    } else if found.log_likelihood_range < ABOUT_EQUAL {
+        Some(
+            "  Different trees are about equally likely: rely only on branches with support (--all)\n",
+        )
+    } else {
+        Some(
+            "  The best tree is not easy to find: --thorough or another seed may find a better one\n",
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_agreement_of_searches_is_told_in_words() {
+        let same = AgreementReport {
+            starting_trees: 4,
+            compared_trees: 2,
+            branches: 98,
+            perturbations: 5,
+            ..AgreementReport::default()
+        };
+        assert_eq!(
+            describe(&same),
+            "Search: the best 2 of 4 starting trees led to the same tree; 0 of 5 perturbations led to a better tree\n"
+        );
+        let similar = AgreementReport {
+            compared_trees: 4,
+            log_likelihood_range: 0.31,
+            fewest_different_branches: 2,
+            most_different_branches: 6,
+            perturbations: 0,
+            ..same
+        };
+        assert_eq!(
+            describe(&similar),
+            "Search: the 4 starting trees led to trees that differ in 2 to 6 of 98 inner branches and by 0.3 \
+             log-likelihood units\n  Different trees are about equally likely: rely only on branches with support \
+             (--all)\n"
+        );
+        let hard = AgreementReport { log_likelihood_range: 12.5, ..similar };
+        assert!(describe(&hard).contains("by 12.5") && describe(&hard).contains("--thorough"));
+    }
+}
