@@ -36,6 +36,15 @@ macro_rules! for_each_kernel {
                 out_scaler: &mut [u32],
             );
 
+            /// Table of a CLV with classes of repeated patterns, `[class][rate][state]`.
+            partials::update_class_table<S>(
+                model: &ModelBlock,
+                num_rows: usize,
+                clv: &[f64],
+                pmatrix: &[f64],
+                out: &mut [f64],
+            );
+
             /// Pendant vector: a pruned subtree's CLV at the insertion point, times weighted frequencies.
             likelihood::update_pendant<S>(
                 model: &ModelBlock,
