@@ -76,8 +76,8 @@ pub(super) struct Vectors {
     dims: Dims,
     /// Number of patterns of each block.
     lens: Vec<usize>,
-    /// `[vector][block]`
-    stored: Vec<Stored>,
+    /// `[vector][block]`; `None` until first written. Boxed because it is moved while it is written.
+    stored: Vec<Option<Box<Stored>>>,
     /// By block: buffers of rows of patterns that no vector needs now.
     spare: Vec<Vec<Rows>>,
     /// See [`Repeats::update`].
@@ -139,10 +139,10 @@ impl Vectors {
     pub(super) fn reserve(&mut self, num_vectors: usize) -> Result<()> {
         let wanted = num_vectors * self.lens.len();
         let more = wanted.saturating_sub(self.stored.len());
-        let bytes = (more * size_of::<Stored>()) as u64;
+        let bytes = (more * size_of::<Option<Box<Stored>>>()) as u64;
         let failed = EngineError::OutOfMemory { bytes, purpose: PURPOSE };
         self.stored.try_reserve_exact(more).map_err(|_| failed)?;
-        self.stored.resize_with(wanted.max(self.stored.len()), Stored::default);
+        self.stored.resize_with(wanted.max(self.stored.len()), || None);
         Ok(())
     }
 
@@ -150,15 +150,19 @@ impl Vectors {
         slot as usize * self.lens.len() + block
     }
 
+    fn get(&self, block: usize, slot: u32) -> &Stored {
+        self.stored[self.at(block, slot)].as_ref().expect("a vector is written before it is read")
+    }
+
     /// The classes of a vector, if it has any.
     pub(super) fn classes(&self, block: usize, slot: u32) -> Option<Child<'_>> {
-        let stored = &self.stored[self.at(block, slot)];
+        let stored = self.get(block, slot);
         stored.of_patterns.is_none().then(|| stored.repeats.as_child())
     }
 
     /// A vector, to be read.
     pub(super) fn rows(&self, block: usize, slot: u32) -> StoredRows<'_> {
-        let stored = &self.stored[self.at(block, slot)];
+        let stored = self.get(block, slot);
         let num_rows = stored.num_rows(self.lens[block]);
         let rows = stored.rows();
         StoredRows {
@@ -181,9 +185,9 @@ impl Vectors {
         children: [Vector; 2],
         tip: impl Fn(u32) -> Child<'a>,
         counter: &mut Counter,
-    ) -> Result<Stored> {
+    ) -> Result<Box<Stored>> {
         let at = self.at(block, slot);
-        let mut stored = std::mem::take(&mut self.stored[at]);
+        let mut stored = self.stored[at].take().unwrap_or_default();
         let mut last_name = self.last_name;
         let child = |vector| match vector {
             Vector::Tip(number) => Some(tip(number)),
@@ -228,10 +232,10 @@ impl Vectors {
     }
 
     /// Puts back a vector that was written.
-    pub(super) fn put(&mut self, block: usize, slot: u32, mut stored: Stored) {
+    pub(super) fn put(&mut self, block: usize, slot: u32, mut stored: Box<Stored>) {
         let len = stored.num_rows(self.lens[block]) * self.dims.scalers();
-        stored.is_scaled = stored.rows().scaler[..len].iter().any(|&count| count > 0);
+        stored.is_scaled = stored.rows().scaler[..len].iter().fold(0, |all, count| all | count) > 0;
         let at = self.at(block, slot);
-        self.stored[at] = stored;
+        self.stored[at] = Some(stored);
     }
 }
