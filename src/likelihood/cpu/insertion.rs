@@ -3,10 +3,13 @@
 
 use super::body::operand::End;
 use super::temporaries::Places;
-use super::unit::{Block, Branch, GeneKernels, STRIP, Scratch, Unit};
+use super::unit::{Block, Branch, GeneKernels, Scratch, Unit};
 use crate::likelihood::engine::layout::Dims;
 use crate::likelihood::engine::{InsertionProgram, InsertionStep, Operation, Vector};
 use std::ops::Range;
+
+/// Blocks per strip: 4 DNA blocks with 4 rate categories take 64 KiB per temporary, which has a row per pattern.
+const STRIP: usize = 4;
 
 impl Unit {
     /// Runs an insertion program and returns its scores, `[score][block]`.

@@ -174,3 +174,80 @@ impl Counter {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const TIPS: u64 = 2;
+
+    fn child(name: u64, classes: &[Code]) -> Child<'_> {
+        Child { name, classes, num_classes: 40 }
+    }
+
+    /// Counts classes; returns whether their name is new.
+    fn update(repeats: &mut Repeats, children: [Child; 2], counter: &mut Counter) -> bool {
+        let before = repeats.name;
+        let mut last_name = before.max(TIPS);
+        repeats.update(children, 4, counter, &mut last_name).unwrap();
+        repeats.name != before
+    }
+
+    proptest! {
+        #[test]
+        fn patterns_have_one_class_if_they_have_one_at_both_children(
+            pairs in prop::collection::vec((0..5_u16, 0..7_u16), 8..BLOCK),
+            earlier in prop::collection::vec((0..40_u16, 0..40_u16), 8..BLOCK),
+        ) {
+            let mut counter = Counter::default();
+            let mut repeats = Repeats::default();
+            for pairs in [&earlier, &pairs] {
+                let (a, b): (Vec<Code>, Vec<Code>) = pairs.iter().copied().unzip();
+                update(&mut repeats, [child(pairs.len() as u64, &a), child(0, &b)], &mut counter);
+            }
+            let mut distinct: Vec<(Code, Code)> = Vec::new();
+            for pair in &pairs {
+                if !distinct.contains(pair) {
+                    distinct.push(*pair);
+                }
+            }
+            let limit = pairs.len() * MOST_CLASSES[0] / MOST_CLASSES[1];
+            let same_key = earlier.len() == pairs.len();
+            prop_assume!(!same_key);
+            prop_assert_eq!(repeats.num_rows().is_some(), distinct.len() <= limit);
+            if let Some(num_rows) = repeats.num_rows() {
+                prop_assert_eq!(num_rows, distinct.len().next_multiple_of(4));
+                let of_class = |class: usize| (repeats.of_child(0)[class], repeats.of_child(1)[class]);
+                for (class, pair) in repeats.as_child().classes.iter().zip(&pairs) {
+                    prop_assert_eq!(of_class(usize::from(*class)), *pair);
+                }
+                (distinct.len()..num_rows).for_each(|row| assert!(distinct.contains(&of_class(row))));
+            }
+        }
+    }
+
+    #[test]
+    fn classes_keep_their_name_as_long_as_they_are_the_same() {
+        let mut counter = Counter::default();
+        let mut repeats = Repeats::default();
+        let (a, b): (Vec<Code>, Vec<Code>) = ([0, 1].repeat(8), vec![3; 16]);
+        assert!(update(&mut repeats, [child(0, &a), child(1, &b)], &mut counter));
+        assert!(!update(&mut repeats, [child(0, &a), child(1, &b)], &mut counter));
+        // Other children whose pairs are the same patterns'.
+        let c: Vec<Code> = a.iter().map(|class| class + 7).collect();
+        assert!(!update(&mut repeats, [child(5, &b), child(6, &c)], &mut counter));
+        assert_eq!(repeats.of_child(1), [7, 8, 8, 8]);
+        let d: Vec<Code> = [0, 1, 1, 0].repeat(4);
+        assert!(update(&mut repeats, [child(5, &b), child(7, &d)], &mut counter));
+    }
+
+    #[test]
+    fn counting_goes_on_when_the_numbers_of_counts_are_used_up() {
+        let mut counter = Counter { number: u32::MAX / BLOCK as u32 - 2, ..Counter::default() };
+        let (a, b): (Vec<Code>, Vec<Code>) = ([0, 1].repeat(8), vec![3; 16]);
+        for _ in 0..4 {
+            assert_eq!(counter.count([child(0, &a), child(1, &b)]), Some(2));
+        }
+    }
+}

@@ -17,8 +17,9 @@ use crate::likelihood::engine::layout::{BLOCK, Dims, block_lens, num_vectors};
 use crate::likelihood::engine::{EdgeJob, GeneData, ModelBlock, Operation, Result, Vector};
 use std::ops::Range;
 
-/// Blocks per strip: 4 DNA blocks with 4 rate categories take 64 KiB per vector.
-pub(super) const STRIP: usize = 4;
+/// Blocks per strip: 16 DNA blocks with 4 rate categories take 256 KiB for a vector with a row per pattern, and most
+/// vectors have far fewer.
+const STRIP: usize = 16;
 
 /// The kernels and a gene's model.
 #[derive(Clone, Copy)]
@@ -177,6 +178,11 @@ impl Unit {
     /// There is not enough memory.
     pub fn reserve_vectors(&mut self, num_vectors: usize) -> Result<()> {
         self.vectors.reserve(num_vectors)
+    }
+
+    /// Computes a row for each pattern of every vector from now on.
+    pub fn ignore_repeats(&mut self) {
+        self.vectors.ignore_repeats();
     }
 
     /// Number of blocks.

@@ -82,6 +82,8 @@ pub(super) struct Vectors {
     spare: Vec<Vec<Rows>>,
     /// See [`Repeats::update`].
     last_name: u64,
+    /// False to store a row for each pattern of every vector.
+    use_repeats: bool,
 }
 
 /// A block of a vector, to be written.
@@ -129,7 +131,7 @@ impl Vectors {
     /// No vectors, of blocks of these numbers of patterns. Names of classes follow `last_name`.
     pub(super) fn new(dims: Dims, lens: Vec<usize>, last_name: u64) -> Self {
         let spare = lens.iter().map(|_| Vec::new()).collect();
-        Vectors { dims, lens, stored: Vec::new(), spare, last_name }
+        Vectors { dims, lens, stored: Vec::new(), spare, last_name, use_repeats: true }
     }
 
     /// Makes place for at least `num_vectors` vectors; existing ones keep their content.
@@ -144,6 +146,11 @@ impl Vectors {
         self.stored.try_reserve_exact(more).map_err(|_| failed)?;
         self.stored.resize_with(wanted.max(self.stored.len()), || None);
         Ok(())
+    }
+
+    /// Stores a row for each pattern of every vector from now on.
+    pub(super) fn ignore_repeats(&mut self) {
+        self.use_repeats = false;
     }
 
     fn at(&self, block: usize, slot: u32) -> usize {
@@ -195,7 +202,9 @@ impl Vectors {
             Vector::Temporary(_) => unreachable!("temporaries are replaced by slots"),
         };
         let mut num_rows = None;
-        if let [Some(a), Some(b)] = children.map(child) {
+        if self.use_repeats
+            && let [Some(a), Some(b)] = children.map(child)
+        {
             stored.repeats.update([a, b], tile(self.dims), counter, &mut last_name)?;
             num_rows = stored.repeats.num_rows();
         }

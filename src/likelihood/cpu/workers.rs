@@ -116,6 +116,12 @@ impl CpuEngine {
         Ok(CpuEngine { kernels, pool, models, units, gene_units, step_costs, homes, scratch })
     }
 
+    /// The same engine, which computes a row for each pattern of every vector: to compare with (for tests).
+    pub fn without_repeats(self) -> Self {
+        self.units.iter().for_each(|unit| lock(unit).ignore_repeats());
+        self
+    }
+
     /// Number of genes, including those without data.
     pub fn num_genes(&self) -> usize {
         self.models.len()
