@@ -260,7 +260,7 @@ impl Unit {
             Vector::Temporary(_) => unreachable!("temporaries are replaced by slots"),
         };
         let rows = self.vectors.rows(block.index, slot);
-        let Some((classes, num_rows)) = rows.classes else {
+        let Some(Child { classes, num_classes, .. }) = rows.classes else {
             let pmatrix = pmatrix.unwrap_or(&[]);
             return End::Inner { clv: rows.clv, scaler: rows.scaler, pmatrix };
         };
@@ -278,7 +278,7 @@ impl Unit {
             None => rows.clv,
             Some(pmatrix) => {
                 let out = out.as_mut_slice();
-                kernels.update_class_table(model, num_rows, rows.clv, pmatrix, out);
+                kernels.update_class_table(model, num_classes, rows.clv, pmatrix, out);
                 out
             }
         };
@@ -463,7 +463,7 @@ impl Unit {
         for &block in &self.blocks {
             let rows = self.vectors.rows(block.index, slot);
             for pattern in 0..block.len {
-                let at = rows.classes.map_or(pattern, |(classes, _)| classes[pattern].into());
+                let at = rows.classes.map_or(pattern, |child| child.classes[pattern].into());
                 numbers.extend_from_slice(&rows.clv[at * row..][..row]);
                 counts.extend_from_slice(&rows.scaler[at * count..][..count]);
             }

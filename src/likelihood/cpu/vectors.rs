@@ -66,8 +66,8 @@ pub(super) struct StoredRows<'a> {
     pub(super) scaler: &'a [u32],
     /// True if one of these is not 0.
     pub(super) is_scaled: bool,
-    /// Class of each pattern, if rows are those of classes, with their number.
-    pub(super) classes: Option<(&'a [Code], usize)>,
+    /// If rows are those of classes: which, one for each row.
+    pub(super) classes: Option<Child<'a>>,
 }
 
 /// All vectors of a unit.
@@ -162,7 +162,7 @@ impl Vectors {
     }
 
     /// The classes of a vector, if it has any.
-    pub(super) fn classes(&self, block: usize, slot: u32) -> Option<Child<'_>> {
+    fn classes(&self, block: usize, slot: u32) -> Option<Child<'_>> {
         let stored = self.get(block, slot);
         stored.of_patterns.is_none().then(|| stored.repeats.as_child())
     }
@@ -176,7 +176,7 @@ impl Vectors {
             clv: &rows.clv.as_slice()[..num_rows * self.dims.row()],
             scaler: &rows.scaler[..num_rows * self.dims.scalers()],
             is_scaled: stored.is_scaled,
-            classes: self.classes(block, slot).map(|child| (child.classes, child.num_classes)),
+            classes: self.classes(block, slot),
         }
     }
 
@@ -246,5 +246,57 @@ impl Vectors {
         stored.is_scaled = stored.rows().scaler[..len].iter().fold(0, |all, count| all | count) > 0;
         let at = self.at(block, slot);
         self.stored[at] = Some(stored);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DIMS: Dims = Dims { num_states: 4, num_rates: 1, num_codes: 64, rate_scalers: false };
+    const LEN: usize = 64;
+
+    /// Writes a vector of a gene with three tips, of which the last differs in all patterns; returns its number
+    /// of rows.
+    fn write(vectors: &mut Vectors, slot: u32, children: [Vector; 2]) -> usize {
+        let tips = [2, 3, LEN].map(|period| -> Vec<Code> {
+            (0..LEN).map(|pattern| (pattern % period) as Code).collect()
+        });
+        let tip = |tip: u32| Child {
+            name: u64::from(tip),
+            classes: &tips[tip as usize],
+            num_classes: LEN,
+        };
+        let mut counter = Counter::default();
+        let mut stored = vectors.take(0, slot, children, tip, &mut counter).unwrap();
+        let num_rows = stored.output(DIMS, LEN).num_rows;
+        vectors.put(0, slot, stored);
+        assert_eq!(vectors.rows(0, slot).scaler.len(), num_rows);
+        num_rows
+    }
+
+    /// Number of rows for which there is space.
+    fn space(vectors: &Vectors) -> usize {
+        let all = vectors.stored.iter().flatten();
+        let buffers = all.flat_map(|stored| stored.of_patterns.iter().chain([&stored.of_classes]));
+        buffers.chain(vectors.spare.iter().flatten()).map(|rows| rows.capacity(DIMS)).sum()
+    }
+
+    #[test]
+    fn vectors_lend_each_other_their_rows_of_patterns() {
+        let mut vectors = Vectors::new(DIMS, vec![LEN], 3);
+        vectors.reserve(3).unwrap();
+        let [a, b, c] = [0, 1, 2].map(Vector::Tip);
+        assert_eq!(write(&mut vectors, 0, [a, b]), 6);
+        assert_eq!(space(&vectors), GRAIN);
+        assert_eq!(write(&mut vectors, 1, [a, c]), LEN);
+        assert_eq!(space(&vectors), GRAIN + LEN);
+        // The first vector is turned away from a part of the tree without repeats, and back.
+        assert_eq!(write(&mut vectors, 0, [Vector::Clv(1), a]), LEN);
+        assert_eq!(write(&mut vectors, 0, [a, b]), 6);
+        assert_eq!(write(&mut vectors, 2, [Vector::Clv(1), Vector::Clv(0)]), LEN);
+        assert_eq!(space(&vectors), GRAIN + 2 * LEN);
+        vectors.ignore_repeats();
+        assert_eq!(write(&mut vectors, 0, [a, b]), LEN);
     }
 }
