@@ -220,7 +220,7 @@ impl Vectors {
     fn make_classes(&mut self, block: usize, stored: &mut Stored, num_rows: usize) -> Result<()> {
         self.spare[block].extend(stored.of_patterns.take());
         let capacity = stored.of_classes.capacity(self.dims);
-        if num_rows > capacity || capacity > 4 * num_rows.max(GRAIN) {
+        if num_rows > capacity || capacity > 2 * num_rows.max(GRAIN) {
             stored.of_classes = Rows::default();
             stored.of_classes = Rows::new(self.dims, num_rows.next_multiple_of(GRAIN))?;
         }
