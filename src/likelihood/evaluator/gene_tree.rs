@@ -89,11 +89,9 @@ impl GeneTree {
         true
     }
 
-    /// Sets the branch lengths that a sweep has optimised. The sweep has also updated the CLVs.
-    pub(super) fn adopt_brlens(&mut self, brlens: &[f64]) {
-        for (edge, &length) in self.tree.edges().zip(brlens) {
-            self.tree.set_brlen(edge, length);
-        }
+    /// Sets a branch length that a sweep has optimised. The sweep has also updated the CLVs.
+    pub(super) fn adopt_brlen(&mut self, edge: EdgeId, length: f64) {
+        self.tree.set_brlen(edge, length);
     }
 
     /// The end of an edge (other than the virtual root) that is nearer to the virtual root.

@@ -307,10 +307,10 @@ fn moves_and_undos_keep_everything_as_a_fresh_build_would() {
                 }
                 let target = candidates[rng.random_range(0..candidates.len())];
                 let before = evaluator.log_likelihood().unwrap();
-                let moved = evaluator.move_subtree(attach, pendant, target);
+                let mut moved = evaluator.move_subtree(attach, pendant, target);
                 evaluator.assert_integrity();
                 if step % 3 == 0 {
-                    evaluator.optimize_around(&moved, step % 2, 1e-4).unwrap();
+                    evaluator.optimize_around(&mut moved, step % 2, 1e-4).unwrap();
                 }
                 let _ = evaluator.log_likelihood().unwrap();
                 evaluator.assert_clvs();
