@@ -224,7 +224,8 @@ impl Restriction {
         debug_assert!(self.is_complete(global));
         let [near, far] = global.ends(edge);
         let [from, to] = [near, far].map(|end| self.node_image[end.index()]);
-        let (_, image) = local.links(from).find(|link| link.0 == to).expect("T|g is the whole tree");
+        let (_, image) =
+            local.links(from).find(|link| link.0 == to).expect("T|g is the whole tree");
         self.images[edge.index()] = Image { edge: image, from, position: 0.0, hang: None, near };
         image
     }

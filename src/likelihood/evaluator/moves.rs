@@ -3,7 +3,6 @@
 use super::brlens::halve;
 use super::evaluator::{Evaluator, Outdated};
 use super::gene_state::GeneState;
-use super::gene_tree::GeneTree;
 use super::length_sets::LengthSet;
 use super::linkage::BrlenLinkage;
 use crate::model::Model;
@@ -81,11 +80,15 @@ impl Evaluator {
         Snapshot { tree: self.tree.clone(), linkage: self.linkage, genes }
     }
 
-    /// Restores a snapshot of this evaluator, taken under the same linkage. All CLVs become stale.
+    /// Restores a snapshot of this evaluator, taken under the same linkage. CLVs that have not changed since
+    /// remain valid.
     pub fn restore(&mut self, snapshot: &Snapshot) {
         self.tree.clone_from(&snapshot.tree);
         for (state, kept) in self.genes.iter_mut().zip(&snapshot.genes) {
-            state.tree = GeneTree::new(kept.tree.clone());
+            if state.brlen_scaler != kept.brlen_scaler {
+                state.tree.invalidate();
+            }
+            state.tree.set_tree(&kept.tree);
             state.brlen_scaler = kept.brlen_scaler;
             state.lnl = None;
         }

@@ -1,9 +1,9 @@
 //! Branch-length optimisation: makes programs for the engine with the branches in their order.
 
 use super::evaluator::{BranchOptions, Evaluator};
+use super::gene_state::GeneState;
 use super::length_sets::LengthSet;
 use super::moves::{ChangedLength, SubtreeMove};
-use super::gene_state::GeneState;
 use crate::likelihood::engine::{Result, SweepGene, SweepJob, SweepProgram, SweepStep};
 use crate::tree::{EdgeId, NodeId, PrunedSubtree, RegraftUndo, Tree};
 
@@ -87,7 +87,12 @@ impl Evaluator {
     }
 
     /// A sweep that optimises the given edges of a set's tree, in their order.
-    fn sweep(&mut self, set: LengthSet, edges: &[EdgeId], gain_tolerance: f64) -> (Swept, SweepProgram) {
+    fn sweep(
+        &mut self,
+        set: LengthSet,
+        edges: &[EdgeId],
+        gain_tolerance: f64,
+    ) -> (Swept, SweepProgram) {
         self.update_restrictions();
         let mut program = SweepProgram::new(Vec::new(), gain_tolerance);
         let mut branches = Vec::new();

@@ -378,3 +378,32 @@ fn deep_trees_do_not_underflow() {
         assert!(better > lnl && close(evaluator.log_likelihood().unwrap(), better));
     }
 }
+
+#[test]
+fn a_restored_snapshot_keeps_what_has_not_changed() {
+    for linkage in [BrlenLinkage::Linked, BrlenLinkage::Scaled, BrlenLinkage::Unlinked] {
+        let case = mixed_case(50, 13);
+        let mut evaluator = case.evaluator(linkage);
+        let mut rng = stream(0, Purpose::Test, 2);
+        for step in 0..20 {
+            let before = evaluator.snapshot();
+            let lnl = evaluator.log_likelihood().unwrap();
+            let tree = evaluator.tree().clone();
+            let attach = NodeId(rng.random_range(13..tree.num_nodes() as u32));
+            let pendant = tree.links(attach).nth(rng.random_range(0..3)).unwrap().1;
+            if let Some(&target) = candidates(&tree, attach, pendant).first() {
+                let mut moved = evaluator.move_subtree(attach, pendant, target);
+                evaluator.optimize_around(&mut moved, 1, 1e-4).unwrap();
+                let _ = evaluator.log_likelihood().unwrap();
+            }
+            if linkage == BrlenLinkage::Scaled && step % 4 == 0 {
+                evaluator.set_brlen_scaler(0, 0.5 + 0.1 * f64::from(step));
+            }
+            evaluator.restore(&before);
+            evaluator.assert_integrity();
+            // Compares the CLVs that are still valid with new ones.
+            evaluator.assert_clvs();
+            assert!(close(evaluator.log_likelihood().unwrap(), lnl));
+        }
+    }
+}
