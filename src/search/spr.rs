@@ -204,7 +204,9 @@ impl Scan<'_, '_> {
                 for place in moved.places() {
                     self.changed.mark_around(self.evaluator.tree(), place);
                 }
-                self.views.look_at(self.evaluator.tree());
+                // Only the views that change by the move are made again.
+                let mut tree = moved.tree_before(self.evaluator.tree());
+                self.views.spr(&mut tree, attach, pendant, candidates[best]);
                 return Ok(());
             }
             self.evaluator.undo_move(moved);

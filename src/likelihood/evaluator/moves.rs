@@ -51,6 +51,15 @@ impl SubtreeMove {
         [self.pruned.pendant, self.pruned.merged]
     }
 
+    /// The global tree before the move, from the one after it, with the numbers of nodes and edges from which
+    /// pruning and regrafting the same subtree leads to those after it.
+    pub fn tree_before(&self, after: &Tree) -> Tree {
+        let mut tree = after.clone();
+        tree.undo_regraft(&self.pruned, &self.regraft);
+        tree.undo_prune(&self.pruned);
+        tree
+    }
+
     /// The move in the tree of a set of lengths, if the topology of that tree has changed.
     pub(super) fn of(&self, set: LengthSet) -> Option<(PrunedSubtree, RegraftUndo)> {
         match set {
@@ -115,6 +124,19 @@ impl Evaluator {
     /// Prunes the subtree behind `pendant`, seen from `attach`, and regrafts it into the middle of `target`,
     /// in the global tree and in each restricted tree whose topology changes by the move.
     pub fn move_subtree(&mut self, attach: NodeId, pendant: EdgeId, target: EdgeId) -> SubtreeMove {
+        let moved = self.begin_move(attach, pendant, target);
+        self.update_restrictions();
+        moved
+    }
+
+    /// [`Evaluator::move_subtree`] without the last step: the caller must call [`Evaluator::update_restrictions`]
+    /// afterwards, and may change branch lengths before.
+    pub(super) fn begin_move(
+        &mut self,
+        attach: NodeId,
+        pendant: EdgeId,
+        target: EdgeId,
+    ) -> SubtreeMove {
         self.update_restrictions();
         let mut moves = Vec::with_capacity(self.genes.len());
         for state in &mut self.genes {
@@ -125,7 +147,6 @@ impl Evaluator {
         let halves = halve(self.tree.brlen(target));
         let regraft = self.tree.regraft(&pruned, target, halves);
         self.outdated.mark([pendant, pruned.merged, target, pruned.spare]);
-        self.update_restrictions();
         SubtreeMove { pruned, regraft, genes: moves, lengths: Vec::new() }
     }
 

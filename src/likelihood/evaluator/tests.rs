@@ -309,6 +309,13 @@ fn moves_and_undos_keep_everything_as_a_fresh_build_would() {
                 let before = evaluator.log_likelihood().unwrap();
                 let mut moved = evaluator.move_subtree(attach, pendant, target);
                 evaluator.assert_integrity();
+                let mut again = moved.tree_before(evaluator.tree());
+                assert!(crate::tree::same_topology(&again, &tree));
+                let pruned = again.prune(attach, pendant);
+                again.regraft(&pruned, target, [0.0; 2]);
+                for edge in again.edges() {
+                    assert_eq!(again.ends(edge), evaluator.tree().ends(edge));
+                }
                 if step % 3 == 0 {
                     evaluator.optimize_around(&mut moved, step % 2, 1e-4).unwrap();
                 }

@@ -365,7 +365,7 @@ impl Evaluator {
                 gene_near[gene] = state.tree.near_end(restriction.image(trial.candidate).edge);
             }
         }
-        let mut moved = self.move_subtree(attach, pendant, trial.candidate);
+        let mut moved = self.begin_move(attach, pendant, trial.candidate);
         let of_genes = trial.gene_lengths.iter().enumerate();
         let of_genes = of_genes.map(|(gene, own)| (LengthSet::Own(gene), own, gene_near[gene]));
         for (set, lengths, near) in
