@@ -222,9 +222,9 @@ fn regrafts(evaluator: &mut Evaluator, found: &mut Found) {
         for (place, edges) in &subtrees {
             let prune = &evaluator.prune(&[*place], tolerance).expect("an engine")[0];
             let trials = evaluator.try_insertions(&[(prune, edges[0])], 1e-2, -1e9);
-            let moved = evaluator.insert(prune, &trials.expect("an engine")[0]);
+            let mut moved = evaluator.insert(prune, &trials.expect("an engine")[0]);
             found.note("moved", [evaluator.log_likelihood().expect("an engine")]);
-            evaluator.optimize_around(&moved, 1, 1e-2).expect("an engine");
+            evaluator.optimize_around(&mut moved, 1, 1e-2).expect("an engine");
             found.note("optimised around", [evaluator.log_likelihood().expect("an engine")]);
             evaluator.undo_move(moved);
         }
