@@ -79,6 +79,30 @@ impl Evaluator {
         self.run_sweeps(sweeps)
     }
 
+    /// Optimises the lengths of these edges of the global tree, in their order; under unlinked lengths, those of the
+    /// edges of restricted trees on whose paths they are.
+    ///
+    /// # Errors
+    /// The engine has failed.
+    pub(crate) fn optimize_edges(&mut self, edges: &[EdgeId], gain_tolerance: f64) -> Result<()> {
+        let mut sweeps = Vec::new();
+        for set in self.length_sets() {
+            let edges = match set {
+                LengthSet::Shared => edges.to_vec(),
+                LengthSet::Own(gene) => {
+                    let restriction = &self.restrictions[self.genes[gene].set];
+                    let on_path = edges.iter().filter(|&&edge| restriction.is_on_path(edge));
+                    let mut own: Vec<EdgeId> =
+                        on_path.map(|&edge| restriction.image(edge).edge).collect();
+                    own.dedup();
+                    own
+                }
+            };
+            sweeps.push((set, self.sweep_program(set, &edges, gain_tolerance)));
+        }
+        self.run_sweeps(sweeps)
+    }
+
     /// A program that optimises the given edges of a set's tree, in their order.
     fn sweep_program(
         &mut self,
