@@ -2,11 +2,13 @@
 //!
 //! This module neither prints nor writes files, and does not depend on the engine that computes likelihoods.
 
+mod fuse;
 mod hill_climb;
 mod meter;
 mod perturb;
 #[doc(hidden)]
 pub mod schedule;
+mod screening;
 mod spr;
 mod start;
 mod state;

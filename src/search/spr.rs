@@ -48,11 +48,16 @@ impl Changed {
 
     /// Marks the nodes within [`CHANGE_RADIUS`] edges of the edge `place`.
     pub fn mark_around(&mut self, tree: &Tree, place: EdgeId) {
+        self.mark_within(tree, place, CHANGE_RADIUS);
+    }
+
+    /// Marks the nodes within `radius` edges of the edge `place`.
+    pub fn mark_within(&mut self, tree: &Tree, place: EdgeId, radius: usize) {
         for end in tree.ends(place) {
             let mut stack = vec![(end, place, 0)];
             while let Some((node, edge, depth)) = stack.pop() {
                 self.nodes[node.index()] = true;
-                if depth < CHANGE_RADIUS && !tree.is_tip(node) {
+                if depth < radius && !tree.is_tip(node) {
                     stack.extend(tree.other_links(node, edge).map(|(n, e)| (n, e, depth + 1)));
                 }
             }

@@ -70,6 +70,11 @@ impl SubtreeMove {
 }
 
 impl Snapshot {
+    /// The global tree.
+    pub(crate) fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
     /// Copies a gene's own branch lengths and scaler from another snapshot of the same topology.
     pub fn take_gene(&mut self, gene: usize, other: &Snapshot) {
         self.genes[gene].clone_from(&other.genes[gene]);

@@ -86,6 +86,34 @@ impl Evaluator {
         Ok(())
     }
 
+    /// Optimises the lengths of these edges of the global tree, in their order; under unlinked lengths, those of the
+    /// edges of restricted trees on whose paths they are.
+    ///
+    /// # Errors
+    /// The engine has failed.
+    pub(crate) fn optimize_edges(&mut self, edges: &[EdgeId], gain_tolerance: f64) -> Result<()> {
+        let mut sweeps = Vec::new();
+        for set in self.length_sets() {
+            let edges = match set {
+                LengthSet::Shared => edges.to_vec(),
+                LengthSet::Own(gene) => {
+                    let restriction = &self.restrictions[self.genes[gene].set];
+                    let mut own = Vec::new();
+                    for &edge in edges.iter().filter(|&&edge| restriction.is_on_path(edge)) {
+                        let image = restriction.image(edge).edge;
+                        if !own.contains(&image) {
+                            own.push(image);
+                        }
+                    }
+                    own
+                }
+            };
+            sweeps.push(self.sweep(set, &edges, gain_tolerance));
+        }
+        self.run_sweeps(sweeps)?;
+        Ok(())
+    }
+
     /// A sweep that optimises the given edges of a set's tree, in their order.
     fn sweep(
         &mut self,

@@ -45,6 +45,7 @@ pub(super) fn search_all(session: &mut Session) -> Result<Vec<Outcome>> {
                 true => starts[1..].iter().map(|start| start.tree.clone()).collect(),
                 false => Vec::new(),
             },
+            more_starts: if screened { setup.plan.search.effort.schedule().more_starts } else { 0 },
             effort: setup.plan.search.effort,
             seed: setup.plan.seed,
             index: i as u64,
@@ -85,6 +86,8 @@ pub(super) struct Begin {
     pub tree: Tree,
     /// Further trees: after the fast rounds the search continues from the best of all.
     pub alternatives: Vec<Tree>,
+    /// Maximum number of further starting trees that the search makes itself.
+    pub more_starts: usize,
     /// How much time it may take.
     pub effort: SearchEffort,
     /// Seed of its random moves, together with `index`.
@@ -122,6 +125,7 @@ pub(super) fn climb(
         optimize_model: plan.opt_model,
         unlinked,
         alternatives: begin.alternatives,
+        more_starts: begin.more_starts,
         effort: begin.effort,
         seed: begin.seed,
         index: begin.index,
