@@ -8,7 +8,8 @@
 //! taxa that have data in gene g. *Slot*: number of the one CLV that an inner node of T|g owns; the edge
 //! towards which the CLV points may change, its slot does not. *Temporary*: a vector that exists only while
 //! a program of work runs. *Sumtable*: the factors of an edge's likelihood that do not depend on its
-//! length, per pattern, rate category and eigenvalue.
+//! length, per pattern, rate category and eigenvalue. *Repeats*: patterns of a block that agree in all tips behind a
+//! vector; they are one *class* and have one row in it.
 //!
 //! # Examples
 //!

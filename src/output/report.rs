@@ -143,15 +143,17 @@ pub(crate) struct TreeReport {
     pub newick: String,
 }
 
-/// How far searches from different starting trees agree: several searches, or the one that follows its best starting
-/// trees for a while and continues from the best result.
+/// How far different starting trees led to the same tree: after one round of the search from each or, if there were
+/// several searches, at their ends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
 pub(crate) struct AgreementReport {
     /// Number of starting trees.
     pub starting_trees: usize,
-    /// Number of trees that are compared: those found from the best starting trees, or by each search.
-    pub compared_trees: usize,
-    /// Highest minus lowest log-likelihood of these trees.
+    /// True if these were compared after one round of one search, false if at the ends of several searches.
+    pub after_one_round: bool,
+    /// True if the last starting tree still improved the best tree.
+    pub still_adding: bool,
+    /// Highest minus lowest log-likelihood of the trees that they led to.
     pub log_likelihood_range: f64,
     /// Number of inner branches with length in which two of these trees differ: the least over all pairs.
     pub fewest_different_branches: usize,

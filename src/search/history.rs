@@ -2,14 +2,16 @@
 
 use crate::tree::Tree;
 
-/// What a search met on its way: the local optima that were reached from its best starting trees, and its
-/// perturbations. The more these differ, the less the data determine the tree, or the harder it is to find.
+/// What a search met on its way: how far its starting trees led, and its perturbations. The more these differ, the
+/// less the data determine the tree, or the harder it is to find.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SearchHistory {
-    /// Number of starting trees.
-    pub starts: usize,
-    /// Log-likelihoods and trees at the end of the wide rounds, before the perturbations of the best of them.
-    pub optima: Vec<(f64, Tree)>,
+    /// Starting trees that the search made in addition to those that it was given.
+    pub more_starts: Vec<Tree>,
+    /// Log-likelihoods and trees after one round from each starting tree, before they were recombined.
+    pub reached: Vec<(f64, Tree)>,
+    /// True if the last starting tree still had something better than the best tree before it.
+    pub still_adding: bool,
     /// Number of perturbations.
     pub perturbations: usize,
     /// Number of perturbations that led to a better tree.

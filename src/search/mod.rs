@@ -2,6 +2,7 @@
 //!
 //! This module neither prints nor writes files, and does not depend on the engine that computes likelihoods.
 
+mod fuse;
 mod hill_climb;
 mod history;
 mod meter;
@@ -9,6 +10,7 @@ mod perturb;
 mod resolution;
 #[doc(hidden)]
 pub mod schedule;
+mod screening;
 mod spr;
 mod start;
 mod state;

@@ -7,6 +7,7 @@
 #[cfg(test)]
 mod ascertainment_tests;
 mod brlens;
+mod edge_numbers;
 #[allow(clippy::module_inception)]
 mod evaluator;
 mod gene_state;

@@ -48,7 +48,7 @@ impl Evaluator {
             }
         }
         self.tree.swap_subtrees(edge, first, second);
-        self.distances_valid = false;
+        self.outdated.mark([edge, first, second]);
         self.update_restrictions();
     }
 

@@ -307,10 +307,17 @@ fn moves_and_undos_keep_everything_as_a_fresh_build_would() {
                 }
                 let target = candidates[rng.random_range(0..candidates.len())];
                 let before = evaluator.log_likelihood().unwrap();
-                let moved = evaluator.move_subtree(attach, pendant, target);
+                let mut moved = evaluator.move_subtree(attach, pendant, target);
                 evaluator.assert_integrity();
+                let mut again = moved.tree_before(evaluator.tree());
+                assert!(crate::tree::same_topology(&again, &tree));
+                let pruned = again.prune(attach, pendant);
+                again.regraft(&pruned, target, [0.0; 2]);
+                for edge in again.edges() {
+                    assert_eq!(again.ends(edge), evaluator.tree().ends(edge));
+                }
                 if step % 3 == 0 {
-                    evaluator.optimize_around(&moved, step % 2, 1e-4).unwrap();
+                    evaluator.optimize_around(&mut moved, step % 2, 1e-4).unwrap();
                 }
                 let _ = evaluator.log_likelihood().unwrap();
                 evaluator.assert_clvs();
@@ -469,5 +476,34 @@ fn the_canonical_resolution_keeps_all_other_branches_and_the_likelihood() {
         }
         evaluator.resolve_polytomies(&unresolved);
         assert!(crate::tree::same_topology(evaluator.tree(), &once), "seed {seed}, {linkage:?}");
+    }
+}
+
+#[test]
+fn a_restored_snapshot_keeps_what_has_not_changed() {
+    for linkage in [BrlenLinkage::Linked, BrlenLinkage::Scaled, BrlenLinkage::Unlinked] {
+        let case = mixed_case(50, 13);
+        let mut evaluator = case.evaluator(linkage);
+        let mut rng = stream(0, Purpose::Test, 2);
+        for step in 0..20 {
+            let before = evaluator.snapshot();
+            let lnl = evaluator.log_likelihood().unwrap();
+            let tree = evaluator.tree().clone();
+            let attach = NodeId(rng.random_range(13..tree.num_nodes() as u32));
+            let pendant = tree.links(attach).nth(rng.random_range(0..3)).unwrap().1;
+            if let Some(&target) = candidates(&tree, attach, pendant).first() {
+                let mut moved = evaluator.move_subtree(attach, pendant, target);
+                evaluator.optimize_around(&mut moved, 1, 1e-4).unwrap();
+                let _ = evaluator.log_likelihood().unwrap();
+            }
+            if linkage == BrlenLinkage::Scaled && step % 4 == 0 {
+                evaluator.set_brlen_scaler(0, 0.5 + 0.1 * f64::from(step));
+            }
+            evaluator.restore(&before);
+            evaluator.assert_integrity();
+            // Compares the CLVs that are still valid with new ones.
+            evaluator.assert_clvs();
+            assert!(close(evaluator.log_likelihood().unwrap(), lnl));
+        }
     }
 }

@@ -80,6 +80,7 @@ fn replicate(
     let begin = Begin {
         tree,
         alternatives: Vec::new(),
+        more_starts: 0,
         effort: match setup.plan.search.effort {
             SearchEffort::Thorough => SearchEffort::Normal,
             _ => SearchEffort::Fast,

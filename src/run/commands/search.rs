@@ -45,6 +45,7 @@ pub(super) fn search_all(session: &mut Session) -> Result<Vec<Outcome>> {
                 true => starts[1..].iter().map(|start| start.tree.clone()).collect(),
                 false => Vec::new(),
             },
+            more_starts: if screened { setup.plan.search.effort.schedule().more_starts } else { 0 },
             effort: setup.plan.search.effort,
             seed: setup.plan.seed,
             index: i as u64,
@@ -53,7 +54,10 @@ pub(super) fn search_all(session: &mut Session) -> Result<Vec<Outcome>> {
         };
         search_from(setup, machine, &starts[i], begin, num_searches > 1, observer)
     })?;
-    let newicks = write_starts(session, &starts);
+    let histories = outcomes.iter().filter_map(|outcome| outcome.history.as_ref());
+    let more = histories.flat_map(|history| &history.more_starts);
+    let more = more.map(|tree| session.setup.newick(tree, true) + "\n");
+    let newicks: String = std::iter::once(write_starts(session, &starts)).chain(more).collect();
     session.record.write(OutputKind::StartTree, &newicks)?;
     deliver(session, &outcomes)?;
     Ok(outcomes)
@@ -88,6 +92,8 @@ pub(super) struct Begin {
     pub tree: Tree,
     /// Further trees: after the fast rounds the search continues from the best of all.
     pub alternatives: Vec<Tree>,
+    /// Maximum number of further starting trees that the search makes itself.
+    pub more_starts: usize,
     /// How much time it may take.
     pub effort: SearchEffort,
     /// Seed of its random moves, together with `index`.
@@ -136,6 +142,7 @@ pub(super) fn climb(
         optimize_model: plan.opt_model,
         unlinked,
         alternatives: begin.alternatives,
+        more_starts: begin.more_starts,
         effort: begin.effort,
         seed: begin.seed,
         index: begin.index,

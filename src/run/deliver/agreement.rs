@@ -1,7 +1,7 @@
 //! How far searches from different starting trees agree, in numbers and in words.
 //!
-//! A single search follows its best starting trees for a while and continues from the best result; several searches
-//! each end in a tree. Either way there are trees to compare, and how much they differ tells whether the data
+//! A single search makes one round from each of several starting trees, and goes on from what is best in them; several
+//! searches each end in a tree. Either way there are trees to compare, and how much they differ tells whether the data
 //! determine the tree, and whether it was easy to find.
 
 use super::outcome::Outcome;
@@ -14,14 +14,14 @@ use crate::tree::Tree;
 /// distinguishes them.
 const ABOUT_EQUAL: f64 = 2.0;
 
-/// The comparison of the trees that the searches found or, for a single search, of those found from its best starting
-/// trees; `None` if there is nothing to compare.
+/// The comparison of the trees that the searches found or, for a single search, of those after one round from each
+/// starting tree; `None` if there is nothing to compare.
 pub(super) fn compare(outcomes: &[Outcome]) -> Option<AgreementReport> {
     let histories: Option<Vec<_>> = outcomes.iter().map(|o| o.history.as_ref()).collect();
     let histories = histories?;
-    let (trees, starts): (Vec<(f64, &Tree)>, usize) = match histories.as_slice() {
-        [one] => (one.optima.iter().map(|(lnl, tree)| (*lnl, tree)).collect(), one.starts),
-        _ => (outcomes.iter().map(|o| (o.lnl, &o.tree)).collect(), outcomes.len()),
+    let trees: Vec<(f64, &Tree)> = match histories.as_slice() {
+        [one] => one.reached.iter().map(|(lnl, tree)| (*lnl, tree)).collect(),
+        _ => outcomes.iter().map(|o| (o.lnl, &o.tree)).collect(),
     };
     if trees.len() < 2 || trees[0].1.num_tips() < 4 {
         return None;
@@ -32,8 +32,9 @@ pub(super) fn compare(outcomes: &[Outcome]) -> Option<AgreementReport> {
     let topologies: Vec<&Tree> = trees.iter().map(|tree| tree.1).collect();
     let differences = branch_differences(&topologies, NO_LENGTH);
     Some(AgreementReport {
-        starting_trees: starts,
-        compared_trees: trees.len(),
+        starting_trees: trees.len(),
+        after_one_round: outcomes.len() == 1,
+        still_adding: outcomes.len() == 1 && histories[0].still_adding,
         log_likelihood_range: highest - lowest,
         fewest_different_branches: differences.fewest,
         most_different_branches: differences.most,
@@ -45,11 +46,11 @@ pub(super) fn compare(outcomes: &[Outcome]) -> Option<AgreementReport> {
 
 /// One or two lines: how much the trees differ, and what that means.
 pub(super) fn describe(found: &AgreementReport) -> String {
-    let AgreementReport { starting_trees, compared_trees, branches, .. } = *found;
+    let AgreementReport { starting_trees, branches, .. } = *found;
     let (fewest, most) = (found.fewest_different_branches, found.most_different_branches);
-    let subject = match compared_trees == starting_trees {
-        true => format!("the {compared_trees} starting trees led"),
-        false => format!("the best {compared_trees} of {starting_trees} starting trees led"),
+    let subject = match found.after_one_round {
+        true => format!("one round from each of {starting_trees} starting trees led"),
+        false => format!("the searches from {starting_trees} starting trees led"),
     };
     let mut text = if most == 0 {
         format!("Search: {subject} to the same tree")
@@ -80,10 +81,12 @@ fn advice(found: &AgreementReport) -> Option<&'static str> {
         Some(
             "  Different trees are about equally likely: rely only on branches with support (--all)\n",
         )
-    } else {
+    } else if found.still_adding || !found.after_one_round {
         Some(
             "  The best tree is not easy to find: --thorough or another seed may find a better one\n",
         )
+    } else {
+        None
     }
 }
 
@@ -95,17 +98,17 @@ mod tests {
     fn the_agreement_of_searches_is_told_in_words() {
         let same = AgreementReport {
             starting_trees: 4,
-            compared_trees: 2,
+            after_one_round: true,
             branches: 98,
             perturbations: 5,
             ..AgreementReport::default()
         };
         assert_eq!(
             describe(&same),
-            "Search: the best 2 of 4 starting trees led to the same tree; 0 of 5 perturbations led to a better tree\n"
+            "Search: one round from each of 4 starting trees led to the same tree; 0 of 5 perturbations led to a better tree\n"
         );
         let similar = AgreementReport {
-            compared_trees: 4,
+            after_one_round: false,
             log_likelihood_range: 0.31,
             fewest_different_branches: 2,
             most_different_branches: 6,
@@ -114,11 +117,15 @@ mod tests {
         };
         assert_eq!(
             describe(&similar),
-            "Search: the 4 starting trees led to trees that differ in 2 to 6 of 98 inner branches and by 0.3 \
+            "Search: the searches from 4 starting trees led to trees that differ in 2 to 6 of 98 inner branches and by 0.3 \
              log-likelihood units\n  Different trees are about equally likely: rely only on branches with support \
              (--all)\n"
         );
         let hard = AgreementReport { log_likelihood_range: 12.5, ..similar };
         assert!(describe(&hard).contains("by 12.5") && describe(&hard).contains("--thorough"));
+        let found = AgreementReport { after_one_round: true, ..hard };
+        assert!(!describe(&found).contains("--thorough"), "later starting trees added nothing");
+        let unfinished = AgreementReport { still_adding: true, ..found };
+        assert!(describe(&unfinished).contains("--thorough"));
     }
 }
