@@ -10,7 +10,7 @@ use super::state::{End, Stage};
 use crate::likelihood::{BranchOptions, Result};
 use crate::observer::Observer;
 use crate::rng::Purpose;
-use crate::tree::{Tree, adopt_shared_brlens};
+use crate::tree::{Tree, adopt_shared_brlens, same_topology};
 
 impl Search<'_> {
     /// Begins one fast round from a starting tree; the evaluator already has the first one.
@@ -157,13 +157,14 @@ impl Search<'_> {
             self.plan.best = Some(new);
             return Ok(true);
         };
-        let is_better = new.lnl > old.lnl + at::ACCEPT_GAIN;
+        let is_better = new.lnl > old.lnl;
+        let differs = !same_topology(new.snapshot.tree(), old.snapshot.tree());
         let (best, other) = if is_better { (new, old) } else { (old, new) };
         self.evaluator.restore(&best.snapshot);
         let mut changed: Changed = best.changed;
         let taken = fuse(self.evaluator, other.snapshot.tree(), &mut changed)?;
         self.plan.changed = changed.clone();
         self.plan.best = Some(End::of(self.evaluator, changed)?);
-        Ok(is_better || taken > 0)
+        Ok((is_better && differs) || taken > 0)
     }
 }
