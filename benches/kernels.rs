@@ -29,7 +29,7 @@ const BRLENS: [f64; 2] = [0.125, 0.25];
 /// node), and what runs it.
 type Bench = (&'static str, fn(&Fixture, &dyn Kernels, &mut Output));
 
-const BENCHES: [Bench; 10] = [
+const BENCHES: [Bench; 11] = [
     ("pmatrix", |f, kernels, out| {
         kernels.update_pmatrix(&f.model, BRLENS[0], &mut out.numbers[..f.model.dims.pmatrix()]);
     }),
@@ -43,6 +43,10 @@ const BENCHES: [Bench; 10] = [
     }),
     ("partials_ii", |f, kernels, out| {
         out.update_clv(f, kernels, [f.inner(0, 0), f.inner(1, 1)]);
+    }),
+    ("partials_class_table", |f, kernels, out| {
+        let rows = &f.clvs[0].numbers;
+        kernels.update_class_table(&f.model, BLOCK, rows, &f.pmatrices[0], &mut out.numbers);
     }),
     ("likelihood_pendant", |f, kernels, out| {
         let Output { numbers, counts, .. } = out;

@@ -2,6 +2,7 @@
 //! every type of data, and compares the numbers with those of another engine.
 
 use mlsearch::alignment::Patterns;
+use mlsearch::likelihood::cpu::{CpuEngine, select_kernels};
 use mlsearch::likelihood::engine::{Engine, GeneData};
 use mlsearch::likelihood::select::{INSTRUCTION_SETS, choose_engine, make_engine};
 use mlsearch::likelihood::{BranchOptions, BrlenLinkage, EngineOptions, Evaluator};
@@ -221,9 +222,9 @@ fn regrafts(evaluator: &mut Evaluator, found: &mut Found) {
         for (place, edges) in &subtrees {
             let prune = &evaluator.prune(&[*place], tolerance).expect("an engine")[0];
             let trials = evaluator.try_insertions(&[(prune, edges[0])], 1e-2, -1e9);
-            let moved = evaluator.insert(prune, &trials.expect("an engine")[0]);
+            let mut moved = evaluator.insert(prune, &trials.expect("an engine")[0]);
             found.note("moved", [evaluator.log_likelihood().expect("an engine")]);
-            evaluator.optimize_around(&moved, 1, 1e-2).expect("an engine");
+            evaluator.optimize_around(&mut moved, 1, 1e-2).expect("an engine");
             found.note("optimised around", [evaluator.log_likelihood().expect("an engine")]);
             evaluator.undo_move(moved);
         }
@@ -299,6 +300,31 @@ fn every_instruction_set_and_number_of_threads_gives_the_same_bits() {
                             "{name}, {linkage:?}, {options:?}, {what}: {got}, not {want}"
                         );
                     }
+                }
+            }
+        }
+    }
+}
+
+/// The engine of the CPU with a row for each pattern.
+fn without_repeats(data: &[GeneData]) -> Box<dyn Engine> {
+    let kernels = select_kernels(None).expect("an instruction set");
+    Box::new(CpuEngine::new(data, kernels, 1).expect("an engine").without_repeats())
+}
+
+#[test]
+fn repeated_patterns_have_the_same_bits_as_if_each_was_computed() {
+    for (name, num_taxa, shapes) in CASES {
+        let case = case(name, *num_taxa, shapes);
+        let linkages = if *num_taxa < 100 { &LINKAGES[..] } else { &LINKAGES[..1] };
+        for &linkage in linkages {
+            let want = everything(&case, linkage, &without_repeats).0;
+            for threads in [1, 3] {
+                let got = everything(&case, linkage, &made(options(None, None, threads))).0;
+                assert_eq!(got.len(), want.len());
+                for ((what, got), (_, want)) in got.iter().zip(&want) {
+                    let same = got.to_bits() == want.to_bits();
+                    assert!(same, "{name}, {linkage:?}, {what}: {got}, not {want}");
                 }
             }
         }

@@ -132,3 +132,77 @@ fn the_only_tree_of_three_taxa_is_evaluated() {
         assert!((searched - given).abs() < 0.01, "{data}: {searched} {given}");
     }
 }
+
+/// A tree in Newick, without its branch lengths.
+fn topology(scratch: &Scratch, prefix: &str) -> String {
+    let path = scratch.path().join(format!("{prefix}.mlsearch.bestTree"));
+    let newick = std::fs::read_to_string(path).expect("a tree");
+    let parts = newick.split(':');
+    parts.map(|part| part.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.')).collect()
+}
+
+/// Short alignments of similar sequences: a third of the branches have no length, and their resolution must not depend
+/// on the way of the search.
+#[test]
+fn trees_that_are_equal_up_to_branches_without_length_are_written_alike_from_any_seed() {
+    let scratch = Scratch::new();
+    for data in 1..=3 {
+        scratch.succeed(&format!(
+            "simulate --tree rand{{16}} --model JC+G4{{0.5}} --sites 120 --mean-brlen 0.01 -p {data} -n sim --redo"
+        ));
+        let mut found = Vec::new();
+        for seed in 1..=4 {
+            scratch.succeed(&format!("-s sim.mlsearch.phy -m JC+G -p {seed} -n x --redo --quiet"));
+            found.push((log_likelihood(&scratch, "x"), topology(&scratch, "x")));
+        }
+        for (lnl, topology) in &found {
+            assert!((lnl - found[0].0).abs() < 1e-3, "data {data}: {found:?}");
+            assert_eq!(*topology, found[0].1, "data {data}");
+        }
+    }
+}
+
+#[test]
+fn identical_sequences_are_a_clade() {
+    let scratch = Scratch::new();
+    let rows: Vec<String> = (0..12)
+        .map(|i| {
+            let mutated = |at: usize| i % 4 != 0 && (at * 7).is_multiple_of(i % 4 + 11);
+            let base = |at: usize| if mutated(at) { b'T' } else { b"ACGA"[at % 4] };
+            let row: Vec<u8> = (0..100).map(base).collect();
+            format!("t{i:02}  {}", String::from_utf8(row).expect("letters"))
+        })
+        .collect();
+    scratch.write("a.phy", &format!("12 100\n{}\n", rows.join("\n")));
+    for seed in [1, 2] {
+        scratch.succeed(&format!("-s a.phy -m JC -p {seed} -n x --redo --quiet"));
+        let topology = topology(&scratch, "x");
+        // Written from the first taxon on, whose clade is the rest of the tree.
+        for clade in ["((t01,t05),t09)", "((t02,t06),t10)", "((t03,t07),t11)"] {
+            assert!(topology.contains(clade), "seed {seed}: {topology}");
+        }
+    }
+}
+
+#[test]
+fn how_far_searches_agree_is_told_and_reported() {
+    let scratch = Scratch::new();
+    let report = |scratch: &Scratch| -> serde_json::Value {
+        let path = scratch.path().join("x.mlsearch.json");
+        serde_json::from_str(&std::fs::read_to_string(path).expect("a report")).expect("JSON")
+    };
+    let ran = scratch.succeed(&format!("-s {} -m GTR+G -n x --quiet", primates()));
+    let told = "Search: one round from each of 3 starting trees led to the same tree; 0 of";
+    assert!(ran.stdout.contains(told), "{}", ran.stdout);
+    assert_eq!(report(&scratch)["agreement"]["starting_trees"], 3);
+    let several = format!("-s {} -m GTR+G -t pars{{2}},rand{{1}} -n x --redo --quiet", primates());
+    let ran = scratch.succeed(&several);
+    assert!(
+        ran.stdout.contains("Search: the searches from 3 starting trees led to the same tree"),
+        "{}",
+        ran.stdout
+    );
+    assert_eq!(report(&scratch)["agreement"]["most_different_branches"], 0);
+    let ran = scratch.succeed(&format!("-s {} -m GTR+G --fast -n x --redo --quiet", primates()));
+    assert!(!ran.stdout.contains("Search:") && report(&scratch)["agreement"].is_null());
+}

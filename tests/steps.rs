@@ -62,10 +62,15 @@ fn a_search_goes_on_from_any_of_its_states_with_the_same_bits() {
     let data = ParsimonyData::of_partitions(NUM_TAXA, &partitions);
     let starts: Vec<Tree> =
         (0..3).map(|i| parsimony_start(&data, 1, Purpose::ParsimonyTree, i)).collect();
-    for (linkage, unlinked) in [(BrlenLinkage::Scaled, false), (BrlenLinkage::Linked, true)] {
+    for (linkage, unlinked, effort) in [
+        (BrlenLinkage::Scaled, false, SearchEffort::Normal),
+        (BrlenLinkage::Linked, true, SearchEffort::Normal),
+        (BrlenLinkage::Linked, false, SearchEffort::Thorough),
+    ] {
         let options = SearchOptions {
             alternatives: starts[1..].to_vec(),
-            effort: SearchEffort::Normal,
+            more_starts: 2,
+            effort,
             unlinked,
             ..SearchOptions::default()
         };
@@ -83,10 +88,11 @@ fn a_search_goes_on_from_any_of_its_states_with_the_same_bits() {
             search.step(&mut Silent).expect("an engine");
         }
         let want = bits(&mut evaluator, &models);
-        assert!(states.len() > 20, "{} steps", states.len());
+        let least = if effort == SearchEffort::Thorough { 50 } else { 15 };
+        assert!(states.len() > least, "{} steps", states.len());
         // Everything that a state has, with all digits; a likelihood's last ones depend on where it was computed.
         let written: Vec<String> = states.iter().map(|state| format!("{state:?}")).collect();
-        for (number, state) in states.iter().enumerate().step_by(4) {
+        for (number, state) in states.iter().enumerate().step_by(states.len() / 5) {
             let (mut evaluator, mut models) = (fresh(2), initial.clone());
             let state = state.clone();
             let mut search = Search::resume(&mut evaluator, &mut models, &data, &options, state);

@@ -18,6 +18,8 @@
 //! # Ok::<(), mlsearch::error::Error>(())
 //! ```
 
+mod branches;
 mod robinson_foulds;
 
+pub use branches::{BranchDifferences, branch_differences};
 pub use robinson_foulds::{RfDistance, RfMatrix, rf_distance, rf_matrix};

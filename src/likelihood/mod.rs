@@ -8,7 +8,8 @@
 //! taxa that have data in gene g. *Slot*: number of the one CLV that an inner node of T|g owns; the edge
 //! towards which the CLV points may change, its slot does not. *Temporary*: a vector that exists only while
 //! a program of work runs. *Sumtable*: the factors of an edge's likelihood that do not depend on its
-//! length, per pattern, rate category and eigenvalue.
+//! length, per pattern, rate category and eigenvalue. *Repeats*: patterns of a block that agree in all tips behind a
+//! vector; they are one *class* and have one row in it.
 //!
 //! # Examples
 //!
@@ -59,3 +60,8 @@ pub(crate) use partitions::replace_engine;
 /// Lengths that have not been optimised may lie outside: those of an input tree, and the halves of a branch
 /// that a regraft has split.
 pub const BRLEN_BOUNDS: [f64; 2] = [1e-6, 100.0];
+
+/// A branch that is not longer than this has no length: its optimum is the minimum, from which it may differ because
+/// all lengths are scaled together when parameters are optimised. Lengths of more than that are rare; a single
+/// substitution in an alignment of 100 000 sites makes a branch five times as long.
+pub const NO_LENGTH: f64 = 2.0 * BRLEN_BOUNDS[0];

@@ -13,7 +13,7 @@ pub use files::OutputKind;
 pub(crate) use files::{ANALYSIS_KINDS, OutputFiles};
 pub(crate) use progress::Progress;
 pub(crate) use report::{
-    AlignmentReport, BootstrapReport, CandidateReport, PartitionReport, Report, RfReport,
-    SelectionReport, TreeReport, UndeterminedEdge,
+    AgreementReport, AlignmentReport, BootstrapReport, CandidateReport, PartitionReport, Report,
+    RfReport, SelectionReport, TreeReport, UndeterminedEdge,
 };
 pub(crate) use tables::{pairs, table};

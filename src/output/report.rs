@@ -32,6 +32,9 @@ pub(crate) struct Report {
     /// Every evaluated or found tree, in input order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub trees: Vec<TreeReport>,
+    /// How far searches from different starting trees agree, where there were several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agreement: Option<AgreementReport>,
     /// Bootstrap replicates, where there were some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bootstrap: Option<BootstrapReport>,
@@ -138,6 +141,30 @@ pub(crate) struct TreeReport {
     pub log_likelihood: f64,
     /// Newick with branch lengths.
     pub newick: String,
+}
+
+/// How far different starting trees led to the same tree: after one round of the search from each or, if there were
+/// several searches, at their ends.
+#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
+pub(crate) struct AgreementReport {
+    /// Number of starting trees.
+    pub starting_trees: usize,
+    /// True if these were compared after one round of one search, false if at the ends of several searches.
+    pub after_one_round: bool,
+    /// True if the last starting tree still improved the best tree.
+    pub still_adding: bool,
+    /// Highest minus lowest log-likelihood of the trees that they led to.
+    pub log_likelihood_range: f64,
+    /// Number of inner branches with length in which two of these trees differ: the least over all pairs.
+    pub fewest_different_branches: usize,
+    /// The same, the most over all pairs.
+    pub most_different_branches: usize,
+    /// Number of inner branches with length.
+    pub branches: usize,
+    /// Number of perturbations of the best tree.
+    pub perturbations: usize,
+    /// Number of perturbations that led to a better tree.
+    pub improvements: usize,
 }
 
 /// Bootstrap replicates.

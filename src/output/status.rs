@@ -1,7 +1,7 @@
 //! The status line: the phase of a run, the share that is done, the best log-likelihood and the time left.
 //!
 //! ```text
-//! [01:07] fast SPR, starting tree 2 of 4, 61 % · best lnL -197,592.8 · about 6 min left
+//! [01:07] fast SPR, starting tree 2, 61 % · best lnL -197,592.8 · about 6 min left
 //! ```
 
 use crate::observer::Advance;
@@ -138,13 +138,13 @@ mod tests {
         assert_eq!(status.line(start), None);
         status.begin_stage("search", Some("100 replicates"), start);
         assert_eq!(status.line(start).unwrap(), "search");
-        status.begin_phase("fast SPR, starting tree 2 of 4");
+        status.begin_phase("fast SPR, starting tree 2");
         status.advance(Advance { phase: Some(0.618), whole: Some(0.1), pieces: None });
         status.reach(-197_592.84);
         status.reach(-197_600.0);
         assert_eq!(
             status.line(after(40)).unwrap(),
-            "fast SPR, starting tree 2 of 4, 61 % · best lnL -197,592.8 · about 6 min left, then 100 replicates"
+            "fast SPR, starting tree 2, 61 % · best lnL -197,592.8 · about 6 min left, then 100 replicates"
         );
         status.begin_stage("bootstrap", None, after(50));
         status.advance(Advance {

@@ -9,7 +9,7 @@ use super::fitch::{combine_block, insertion_cost_block};
 use crate::tree::{EdgeId, NodeId, PrunedSubtree, Tree};
 
 /// Views of one tree over the data. The caller keeps tree and views together: after a move that was
-/// neither taken back nor made by [`ParsimonyViews::spr`] they must be built anew.
+/// neither taken back nor made by [`ParsimonyViews::spr`] in a tree with the same numbers they must be built anew.
 pub(crate) struct ParsimonyViews<'d> {
     data: &'d ParsimonyData,
     /// The two ends of each edge, in any order, and the row of what lies behind them: below
@@ -40,11 +40,7 @@ impl<'d> ParsimonyViews<'d> {
         views
     }
 
-    /// Computes all views anew, of another tree of the same taxa.
-    pub(crate) fn look_at(&mut self, tree: &Tree) {
-        // Ascending numbers, taken from the end.
-        let rows = self.data.num_taxa() as u32..(self.data.num_taxa() + self.pool.len()) as u32;
-        self.free = rows.rev().collect();
+    fn look_at(&mut self, tree: &Tree) {
         if tree.num_edges() == 0 {
             return;
         }

@@ -1,11 +1,13 @@
 //! Hill climbing by SPR from starting trees to the best tree: fast rounds, wide rounds, perturbations, thorough
 //! rounds.
 
+use super::history::SearchHistory;
 use super::meter::{Meter, part_of_rounds};
 use super::perturb::perturb;
-use super::schedule::{self as at, RoundOptions, SearchEffort, SearchPhase};
+use super::resolution::resolve;
+use super::schedule::{self as at, RoundOptions, Schedule, SearchEffort, SearchPhase};
 use super::spr::{Changed, Round};
-use super::state::{End, Perturbing, Plan, Rounds, SearchState, Stage, keep_best};
+use super::state::{Perturbing, Plan, Rounds, SearchState, Stage};
 use crate::likelihood::{BranchOptions, Evaluator, Result};
 use crate::model::Model;
 use crate::observer::{Event, Observer};
@@ -29,8 +31,11 @@ pub struct SearchOptions {
     pub optimize_model: bool,
     /// Unlink branch lengths before the last rounds, so that each gene has its own.
     pub unlinked: bool,
-    /// Further starting trees: each is improved by one fast round, and the search continues from the best ones.
+    /// Further starting trees: each is improved by one fast round and recombined with the best tree so far.
     pub alternatives: Vec<Tree>,
+    /// Maximum number of further parsimony starting trees that the search makes after these, as long as they add
+    /// something to the best tree.
+    pub more_starts: usize,
     /// Trade-off between computing time and thoroughness.
     pub effort: SearchEffort,
     /// Seed of the perturbations, together with `index`.
@@ -39,6 +44,8 @@ pub struct SearchOptions {
     pub index: u64,
     /// Optimise branch lengths and model to convergence at the end. Otherwise only the topology is final.
     pub conclude: bool,
+    /// Give polytomies their canonical resolution at the end.
+    pub resolve: bool,
 }
 
 impl Default for SearchOptions {
@@ -50,10 +57,12 @@ impl Default for SearchOptions {
             optimize_model: true,
             unlinked: false,
             alternatives: Vec::new(),
+            more_starts: 0,
             effort: SearchEffort::Normal,
             seed: 0,
             index: 0,
             conclude: true,
+            resolve: true,
         }
     }
 }
@@ -78,13 +87,14 @@ const NODES_PER_STEP: usize = 16;
 /// A search in progress, which can be stopped and resumed between steps. All further steps are determined by its
 /// [`SearchState`], the data and the options.
 pub struct Search<'a> {
-    evaluator: &'a mut Evaluator,
+    pub(super) evaluator: &'a mut Evaluator,
     /// The models of the evaluator's genes.
     models: &'a mut [Model],
     /// The parsimony data of the same genes.
-    data: &'a ParsimonyData,
-    options: &'a SearchOptions,
-    plan: Plan,
+    pub(super) data: &'a ParsimonyData,
+    pub(super) options: &'a SearchOptions,
+    pub(super) schedule: Schedule,
+    pub(super) plan: Plan,
     /// Parsimony views of the current tree, during a round; computed if missing.
     views: Option<ParsimonyViews<'a>>,
 }
@@ -158,12 +168,17 @@ impl<'a> Search<'a> {
         let plan = Plan {
             stage: Stage::Start,
             rounds: None,
-            ends: Vec::new(),
+            best: None,
+            in_vain: 0,
+            changed: Changed::all(evaluator.tree()),
             perturbing: None,
+            explored: false,
             initial: models.to_vec(),
             meter: Meter::new(&options.effort.shares()),
+            history: SearchHistory::default(),
         };
-        Search { evaluator, models, data, options, plan, views: None }
+        let schedule = options.effort.schedule();
+        Search { evaluator, models, data, options, schedule, plan, views: None }
     }
 
     /// Continues a search with the same data and options from its state, in any evaluator and with any engine.
@@ -176,7 +191,8 @@ impl<'a> Search<'a> {
     ) -> Self {
         evaluator.resume(&state.snapshot, &state.models);
         models.clone_from_slice(&state.models);
-        Search { evaluator, models, data, options, plan: state.plan, views: None }
+        let (schedule, plan) = (options.effort.schedule(), state.plan);
+        Search { evaluator, models, data, options, schedule, plan, views: None }
     }
 
     /// The state of the search, from which it can be [resumed](Search::resume).
@@ -186,6 +202,11 @@ impl<'a> Search<'a> {
             models: self.models.to_vec(),
             plan: self.plan.clone(),
         }
+    }
+
+    /// What the search has met so far.
+    pub fn history(&self) -> &SearchHistory {
+        &self.plan.history
     }
 
     /// True if the search has ended; the evaluator then has the best tree.
@@ -226,36 +247,42 @@ impl<'a> Search<'a> {
                 self.begin_screening(number, observer)?;
                 Stage::Screen(number)
             }
-            Stage::Fast(number) => {
-                let (share, options) = (SearchPhase::Fast, &at::FAST);
-                self.begin_rounds(number, "more fast SPR", share, options, observer);
-                Stage::Fast(number)
+            Stage::Fast => {
+                self.begin_rounds("more fast SPR", SearchPhase::Fast, &at::FAST, observer);
+                Stage::Fast
             }
             Stage::Model => {
-                // The parameters were optimised on the first starting tree.
-                self.restore(0);
                 self.phase("branch lengths and model", self.share(SearchPhase::Model), observer);
                 self.optimize(self.fast_epsilon(), observer)?;
-                let changed = Changed::all(self.evaluator.tree());
-                self.plan.ends[0] = End::of(self.evaluator, changed)?;
-                Stage::Wide(0)
+                Stage::Wide
             }
-            Stage::Wide(number) => {
-                self.begin_rounds(number, "wide SPR", SearchPhase::Wide, &at::WIDE, observer);
-                Stage::Wide(number)
+            Stage::Wide => {
+                let options = if self.schedule.thorough { &at::THOROUGH } else { &at::WIDE };
+                self.begin_rounds("wide SPR", SearchPhase::Wide, options, observer);
+                Stage::Wide
             }
             Stage::Perturb => match self.perturb(observer)? {
                 true => Stage::Perturb,
-                false => Stage::Unlink,
+                false => self.after_perturbations()?,
             },
+            Stage::Explore(number) => {
+                self.begin_exploring(number, observer)?;
+                Stage::Explore(number)
+            }
+            Stage::Renew(number) => {
+                self.begin_rounds("wide SPR", SearchPhase::Perturb, &at::THOROUGH, observer);
+                Stage::Renew(number)
+            }
             Stage::Unlink => {
                 if self.options.unlinked {
                     self.phase("separate branch lengths per partition", 0.0, observer);
                     self.evaluator.unlink();
                 }
-                let thorough = self.options.effort.schedule().thorough;
-                let goes_on = self.can_move() && (thorough || self.options.unlinked);
-                if goes_on { Stage::BeforeLast } else { Stage::End }
+                let again = match self.options.unlinked {
+                    true => self.can_move(),
+                    false => self.schedule.thorough && !self.plan.changed.is_empty(),
+                };
+                if again { Stage::BeforeLast } else { Stage::End }
             }
             Stage::BeforeLast => {
                 self.phase("branch lengths and model", 0.0, observer);
@@ -263,10 +290,12 @@ impl<'a> Search<'a> {
                 Stage::Last
             }
             Stage::Last => {
-                let thorough = self.options.effort.schedule().thorough;
-                let last = if thorough { at::THOROUGH } else { at::FAST };
+                let last = if self.schedule.thorough { at::THOROUGH } else { at::FAST };
                 self.phase("final SPR", self.share(SearchPhase::Last), observer);
-                let rounds = self.rounds("final SPR".to_string(), &last, self.epsilon());
+                let mut rounds = self.rounds("final SPR".to_string(), &last, self.epsilon());
+                if !self.options.unlinked {
+                    rounds.changed = self.plan.changed.clone();
+                }
                 self.plan.rounds = Some(rounds);
                 Stage::Last
             }
@@ -276,6 +305,12 @@ impl<'a> Search<'a> {
                     self.phase("final branch lengths and model", share, observer);
                     self.conclude(observer)?;
                 }
+                Stage::Resolve
+            }
+            Stage::Resolve => {
+                if self.options.resolve {
+                    resolve(self.evaluator)?;
+                }
                 Stage::Done
             }
             Stage::Done => Stage::Done,
@@ -283,80 +318,37 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Begins one fast round from a starting tree.
-    fn begin_screening(&mut self, number: usize, observer: &mut dyn Observer) -> Result<()> {
-        let count = self.options.alternatives.len() + 1;
-        let name = among("fast SPR", "starting tree", number, count);
-        let share = self.share(SearchPhase::Screen) / count as f64;
-        self.phase(&name, share, observer);
-        if number > 0 {
-            self.evaluator.set_tree(self.options.alternatives[number - 1].clone());
-            self.evaluator.optimize_branches(&BranchOptions {
-                max_sweeps: 4,
-                lnl_epsilon: at::START_EPSILON,
-                gain_tolerance: at::ROUND_TOLERANCE,
-            })?;
-        }
-        let mut rounds = self.rounds(name, &at::FAST, self.fast_epsilon());
-        rounds.only_one = true;
-        self.plan.rounds = Some(rounds);
-        Ok(())
-    }
-
-    /// Begins rounds from one of the trees that are still considered.
+    /// Begins rounds over the subtrees that have changed.
     fn begin_rounds(
         &mut self,
-        number: usize,
         name: &str,
         phase: SearchPhase,
         options: &RoundOptions,
         observer: &mut dyn Observer,
     ) {
-        let count = self.plan.ends.len();
-        let name = among(name, "tree", number, count);
-        let share = self.share(phase) / count as f64;
-        self.restore(number);
-        self.phase(&name, share, observer);
-        let mut rounds = self.rounds(name, options, self.fast_epsilon());
-        rounds.changed = self.plan.ends[number].changed.clone();
+        self.phase(name, self.share(phase), observer);
+        let mut rounds = self.rounds(name.to_string(), options, self.fast_epsilon());
+        rounds.changed = self.plan.changed.clone();
         self.plan.rounds = Some(rounds);
     }
 
     /// Ends the rounds of a stage. `changed` marks the subtrees that the next rounds need to scan.
     fn end_rounds(&mut self, changed: Changed) -> Result<()> {
-        let kept = self.options.effort.schedule().kept;
+        self.plan.changed = changed;
         self.plan.stage = match self.plan.stage {
-            Stage::Screen(number) => {
-                let end = End::of(self.evaluator, changed)?;
-                self.plan.ends.push(end);
-                if number < self.options.alternatives.len() {
-                    Stage::Screen(number + 1)
-                } else {
-                    keep_best(&mut self.plan.ends, kept);
-                    Stage::Fast(0)
-                }
+            Stage::Screen(number) => self.end_screening(number)?,
+            Stage::Fast => {
+                self.plan.changed = Changed::all(self.evaluator.tree());
+                Stage::Model
             }
-            Stage::Fast(number) => {
-                let changed = Changed::all(self.evaluator.tree());
-                self.plan.ends[number] = End::of(self.evaluator, changed)?;
-                if number + 1 < self.plan.ends.len() {
-                    Stage::Fast(number + 1)
-                } else {
-                    keep_best(&mut self.plan.ends, kept);
-                    Stage::Model
-                }
+            Stage::Wide => {
+                self.plan.changed = Changed::none(self.evaluator.tree());
+                Stage::Perturb
             }
-            Stage::Wide(number) => {
-                let changed = Changed::none(self.evaluator.tree());
-                self.plan.ends[number] = End::of(self.evaluator, changed)?;
-                if number + 1 < self.plan.ends.len() {
-                    Stage::Wide(number + 1)
-                } else {
-                    keep_best(&mut self.plan.ends, 1);
-                    self.restore(0);
-                    self.plan.ends.clear();
-                    Stage::Perturb
-                }
+            Stage::Explore(number) => self.end_exploring(number)?,
+            Stage::Renew(number) => {
+                self.plan.changed = Changed::none(self.evaluator.tree());
+                self.after_exploring(number)?
             }
             Stage::Last => Stage::End,
             other => other,
@@ -367,7 +359,7 @@ impl<'a> Search<'a> {
     /// Carries out the next perturbation; returns false if it was the last.
     fn perturb(&mut self, observer: &mut dyn Observer) -> Result<bool> {
         let num_taxa = self.evaluator.tree().num_tips();
-        let limit = self.options.effort.schedule().perturbations_in_vain(num_taxa);
+        let limit = self.perturbations_in_vain(num_taxa);
         if limit == 0 {
             return Ok(false);
         }
@@ -384,11 +376,14 @@ impl<'a> Search<'a> {
         };
         let options = self.options.adapt(&at::NEARBY);
         let Perturbing { rng, number, failures, best } = &mut perturbing;
-        let better = perturb(self.evaluator, self.data, &options, *best, rng)?;
+        let changed = &mut self.plan.changed;
+        let better = perturb(self.evaluator, self.data, &options, *best, rng, changed)?;
         *number += 1;
         *failures += 1;
+        self.plan.history.perturbations += 1;
         if let Some(lnl) = better {
             (*best, *failures) = (lnl, 0);
+            self.plan.history.improvements += 1;
             let phase = name.to_string();
             observer.event(&Event::Progress { phase, round: *number, lnl });
         }
@@ -396,16 +391,12 @@ impl<'a> Search<'a> {
         let all = (*number + limit - *failures) as f64;
         observer.advance(self.plan.meter.at(*number as f64 / all));
         let goes_on = *failures < limit;
-        if goes_on {
-            self.plan.perturbing = Some(perturbing);
-        } else {
-            self.evaluator.log_likelihood()?;
-        }
+        self.plan.perturbing = Some(perturbing);
         Ok(goes_on)
     }
 
     /// Rounds over the evaluator's tree that begin with all subtrees.
-    fn rounds(&self, name: String, options: &RoundOptions, epsilon: f64) -> Rounds {
+    pub(super) fn rounds(&self, name: String, options: &RoundOptions, epsilon: f64) -> Rounds {
         Rounds {
             name,
             options: self.options.adapt(options),
@@ -461,13 +452,13 @@ impl<'a> Search<'a> {
     }
 
     /// Reports the beginning of a phase, which usually takes this share of the search's time.
-    fn phase(&mut self, name: &str, share: f64, observer: &mut dyn Observer) {
+    pub(super) fn phase(&mut self, name: &str, share: f64, observer: &mut dyn Observer) {
         self.plan.meter.begin(share);
         observer.event(&Event::Phase { name: name.to_string() });
         observer.advance(self.plan.meter.at_start());
     }
 
-    fn share(&self, phase: SearchPhase) -> f64 {
+    pub(super) fn share(&self, phase: SearchPhase) -> f64 {
         self.options.effort.shares().of(phase)
     }
 
@@ -475,18 +466,13 @@ impl<'a> Search<'a> {
         self.options.lnl_epsilon.unwrap_or(at::FINAL_EPSILON)
     }
 
-    fn fast_epsilon(&self) -> f64 {
+    pub(super) fn fast_epsilon(&self) -> f64 {
         at::FAST_EPSILON.max(self.epsilon())
     }
 
     /// False for three taxa, for which there is only one topology.
     fn can_move(&self) -> bool {
         self.evaluator.tree().num_tips() > 3
-    }
-
-    fn restore(&mut self, end: usize) {
-        let snapshot = Arc::clone(&self.plan.ends[end].snapshot);
-        self.evaluator.restore(&snapshot);
     }
 
     fn optimize(&mut self, lnl_epsilon: f64, observer: &mut dyn Observer) -> Result<()> {
@@ -507,13 +493,5 @@ impl<'a> Search<'a> {
 
     fn optimize_options(&self, lnl_epsilon: f64) -> OptimizeOptions {
         OptimizeOptions { model: self.options.optimize_model, ..OptimizeOptions::to(lnl_epsilon) }
-    }
-}
-
-/// For example `fast SPR, starting tree 2 of 4`; only the name if there is a single one. `number` is counted from 0.
-fn among(name: &str, noun: &str, number: usize, count: usize) -> String {
-    match count {
-        1 => name.to_string(),
-        _ => format!("{name}, {noun} {} of {count}", number + 1),
     }
 }

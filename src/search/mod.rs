@@ -2,16 +2,21 @@
 //!
 //! This module neither prints nor writes files, and does not depend on the engine that computes likelihoods.
 
+mod fuse;
 mod hill_climb;
+mod history;
 mod meter;
 mod perturb;
+mod resolution;
 #[doc(hidden)]
 pub mod schedule;
+mod screening;
 mod spr;
 mod start;
 mod state;
 
 pub use hill_climb::{Search, SearchOptions, search};
+pub use history::SearchHistory;
 pub use schedule::SearchEffort;
 pub use start::parsimony_start;
 pub use state::SearchState;

@@ -13,7 +13,8 @@ use crate::tree::{EdgeId, NodeId, Tree};
 use rand::RngExt;
 
 /// Perturbs the evaluator's tree, whose log-likelihood is `best`, and climbs from there. Returns the
-/// log-likelihood if it is higher than `best`; otherwise restores the tree and returns `None`.
+/// log-likelihood if it is higher than `best`, and marks the subtrees near the changes; otherwise restores the tree and
+/// returns `None`.
 ///
 /// # Errors
 /// The engine has failed.
@@ -23,22 +24,36 @@ pub(super) fn perturb(
     options: &RoundOptions,
     best: f64,
     rng: &mut Rng,
+    changed: &mut Changed,
 ) -> Result<Option<f64>> {
     let snapshot = evaluator.snapshot();
-    let mut changed = shake(evaluator, rng);
-    let lnl = settle(evaluator, data, options, &mut changed)?;
+    let centre = EdgeId(rng.random_range(0..evaluator.tree().num_edges() as u32));
+    let mut near = shake(evaluator, centre, rng);
+    let mut lnl = settle(evaluator, data, options, centre, &mut near)?;
+    if lnl > best - at::NEARLY_AS_GOOD {
+        let branches = BranchOptions { max_sweeps: 1, lnl_epsilon: 1.0, gain_tolerance: 1e-2 };
+        lnl = evaluator.optimize_branches(&branches)?;
+    }
     if lnl > best + at::FINAL_EPSILON {
+        for edge in around(evaluator.tree(), centre) {
+            changed.mark_around(evaluator.tree(), edge);
+        }
         return Ok(Some(lnl));
     }
     evaluator.restore(&snapshot);
     Ok(None)
 }
 
-/// Regrafts a few random subtrees near a random edge at random positions near them. Returns the subtrees that
+/// The branches that are optimised after a perturbation.
+fn around(tree: &Tree, centre: EdgeId) -> Vec<EdgeId> {
+    let near = tree.edges_within(centre, at::SETTLE_RADIUS);
+    std::iter::once(centre).chain(near.into_iter().map(|(edge, _)| edge)).collect()
+}
+
+/// Regrafts a few random subtrees near an edge at random positions near them. Returns the subtrees that
 /// have to be scanned.
-fn shake(evaluator: &mut Evaluator, rng: &mut Rng) -> Changed {
+fn shake(evaluator: &mut Evaluator, centre: EdgeId, rng: &mut Rng) -> Changed {
     let mut changed = Changed::none(evaluator.tree());
-    let centre = EdgeId(rng.random_range(0..evaluator.tree().num_edges() as u32));
     for _ in 0..at::PERTURBATION_MOVES {
         let tree = evaluator.tree();
         let near: Vec<NodeId> = tree
@@ -57,7 +72,7 @@ fn shake(evaluator: &mut Evaluator, rng: &mut Rng) -> Changed {
         let target = targets[rng.random_range(0..targets.len())];
         let moved = evaluator.move_subtree(attach, pendant, target);
         for place in moved.places() {
-            changed.mark_around(evaluator.tree(), place);
+            changed.mark_within(evaluator.tree(), place, at::SHAKEN_RADIUS);
         }
     }
     changed
@@ -86,13 +101,18 @@ fn settle(
     evaluator: &mut Evaluator,
     data: &ParsimonyData,
     options: &RoundOptions,
+    centre: EdgeId,
     changed: &mut Changed,
 ) -> Result<f64> {
-    let branches = BranchOptions { max_sweeps: 1, lnl_epsilon: 1.0, gain_tolerance: 1e-2 };
-    let mut lnl = evaluator.optimize_branches(&branches)?;
+    let optimize_around = |evaluator: &mut Evaluator| -> Result<f64> {
+        let edges = around(evaluator.tree(), centre);
+        evaluator.optimize_edges(&edges, at::VERIFY_TOLERANCE)?;
+        evaluator.log_likelihood()
+    };
+    let mut lnl = optimize_around(evaluator)?;
     while !changed.is_empty() {
         let result = spr_round(evaluator, data, options, changed)?;
-        lnl = evaluator.optimize_branches(&branches)?;
+        lnl = optimize_around(evaluator)?;
         if result.accepted == 0 {
             break;
         }

@@ -49,15 +49,15 @@ pub const START_EPSILON: f64 = 10.0;
 /// First rounds, from each starting tree.
 pub const FAST: RoundOptions =
     RoundOptions { radius: 15, places: 6, tried: 2, within: 40.0, floor: 10.0, near_miss: 1.0 };
-/// Rounds from the best trees with a larger radius.
+/// Rounds from the best tree of a fast search.
 pub const WIDE: RoundOptions =
     RoundOptions { radius: 20, places: 12, tried: 5, within: 40.0, floor: 30.0, near_miss: 1.0 };
 /// Rounds after a perturbation.
 pub const NEARBY: RoundOptions =
     RoundOptions { radius: 5, places: 6, tried: 2, within: 40.0, floor: 10.0, near_miss: 0.0 };
-/// Last rounds.
+/// Rounds from the best tree, and last rounds.
 pub const THOROUGH: RoundOptions =
-    RoundOptions { radius: 15, places: 16, tried: 10, within: 40.0, floor: 30.0, near_miss: 1.0 };
+    RoundOptions { radius: 20, places: 16, tried: 10, within: 40.0, floor: 30.0, near_miss: 1.0 };
 /// Fast and wide rounds end after one that gains less than this (log units).
 pub const FAST_EPSILON: f64 = 1.0;
 /// Radius (edges) around the new and the old position within which branches are optimised after a near miss.
@@ -66,6 +66,10 @@ pub const NEAR_MISS_RADIUS: usize = 2;
 pub const MOVED_RADIUS: usize = 1;
 /// Minimum gain (log units) of a move after optimisation of the branches around it.
 pub const ACCEPT_GAIN: f64 = 0.01;
+/// Maximum number of sweeps over the branches of a region after its resolution was replaced.
+pub const FUSE_SWEEPS: usize = 3;
+/// Maximum number of sweeps over all branches of a further starting tree.
+pub const FURTHER_START_SWEEPS: usize = 1;
 /// A tried position at most this far (log units) below the present tree is regarded as the same tree up to
 /// branches of length 0.
 pub const SAME: f64 = 0.05;
@@ -76,11 +80,25 @@ pub const PERTURBATION_MOVES: usize = 3;
 /// Maximum number of edges from the centre of a perturbation to a moved subtree, and between the old and the new
 /// position of the subtree.
 pub const SHAKE_RADIUS: usize = 4;
+/// After a perturbation, subtrees at nodes within this number of edges of the positions of its moves are scanned.
+pub const SHAKEN_RADIUS: usize = 2;
+/// Branches within this number of edges of the centre of a perturbation are optimised.
+pub const SETTLE_RADIUS: usize = 6;
+/// A perturbed tree at most this far (log units) below the best tree gets all its branches optimised.
+pub const NEARLY_AS_GOOD: f64 = 1.0;
 /// The last rounds end after one that gains less than this (log units); a perturbation must gain more.
 pub const FINAL_EPSILON: f64 = 0.1;
 /// The final optimisation of branch lengths and parameters ends after a round that gains less than this (log
 /// units).
 pub const LAST_EPSILON: f64 = 0.001;
+/// Minimum gain (log units) of a swap of subtrees across a branch without length. Such gains are up to 0.001; with a
+/// larger minimum (1e-5), 1 of 10 data sets had resolutions that depended on the seed.
+pub const SWAP_GAIN: f64 = 1e-7;
+/// The resolution of polytomies that the search has found is kept if its log-likelihood is higher by more than this
+/// (log units): the swaps of subtrees may end in a local optimum (1 of 28 searches on data with polytomies).
+pub const RESOLUTION_LOSS: f64 = 1e-4;
+/// Newton tolerance (log units per branch) of the last branch lengths.
+pub const LAST_TOLERANCE: f64 = 1e-6;
 /// Newton tolerance (log units per branch) during verification.
 pub const VERIFY_TOLERANCE: f64 = 1e-2;
 /// Newton tolerance (log units per branch) between rounds.
@@ -103,14 +121,22 @@ pub enum SearchEffort {
 pub struct Schedule {
     /// Number of parsimony starting trees of a run, unless the user gives starting trees.
     pub starts: usize,
-    /// Number of trees, the best ones, that are kept after one fast round from each starting tree.
-    pub kept: usize,
+    /// Maximum number of further starting trees, which the search makes as long as they add something to the best
+    /// tree.
+    pub more_starts: usize,
+    /// Number of starting trees in succession that add nothing to the best tree after which no further ones are made.
+    pub starts_in_vain: usize,
+    /// After the first perturbations, further starting trees are searched from until this number of them in
+    /// succession has added nothing; 0 for none.
+    pub explored_in_vain: usize,
+    /// Maximum number of these.
+    pub explored: usize,
     /// Number of taxa divided by this is the number of unsuccessful perturbations in succession that ends the
     /// perturbations.
     pub taxa_per_perturbation: usize,
     /// Lower and upper bound of this number of perturbations.
     pub perturbations: [usize; 2],
-    /// True if the search ends with thorough rounds.
+    /// True if wide rounds are thorough, and rounds follow the perturbations.
     pub thorough: bool,
 }
 
@@ -118,20 +144,27 @@ impl SearchEffort {
     /// The schedule of a search with this effort.
     pub fn schedule(self) -> Schedule {
         let normal = Schedule {
-            starts: 4,
-            kept: 2,
+            starts: 3,
+            more_starts: 5,
+            starts_in_vain: 2,
+            explored_in_vain: 0,
+            explored: 0,
             taxa_per_perturbation: 25,
-            perturbations: [2, 8],
+            perturbations: [3, 6],
             thorough: true,
         };
         match self {
-            SearchEffort::Fast => {
-                Schedule { starts: 1, kept: 1, perturbations: [0, 0], thorough: false, ..normal }
-            }
+            SearchEffort::Fast => Schedule {
+                starts: 1,
+                more_starts: 0,
+                perturbations: [0, 0],
+                thorough: false,
+                ..normal
+            },
             SearchEffort::Normal => normal,
             SearchEffort::Thorough => Schedule {
-                starts: 10,
-                kept: 5,
+                explored_in_vain: 5,
+                explored: 40,
                 taxa_per_perturbation: 2,
                 perturbations: [20, 200],
                 ..normal
@@ -147,11 +180,11 @@ pub enum SearchPhase {
     Start,
     /// One fast round from each starting tree.
     Screen,
-    /// Further fast rounds from the best trees.
+    /// Further fast rounds from the best tree.
     Fast,
     /// Optimisation of branch lengths and model on the best tree.
     Model,
-    /// Wide rounds from the best trees.
+    /// Wide rounds from the best tree.
     Wide,
     /// Perturbations.
     Perturb,
@@ -183,8 +216,8 @@ impl SearchEffort {
     pub fn shares(self) -> Shares {
         match self {
             SearchEffort::Fast => Shares([17.0, 16.0, 12.0, 5.0, 35.0, 0.0, 0.0, 15.0]),
-            SearchEffort::Normal => Shares([7.0, 26.0, 9.0, 2.0, 21.0, 15.0, 14.0, 6.0]),
-            SearchEffort::Thorough => Shares([2.0, 16.0, 5.0, 1.0, 13.0, 57.0, 4.0, 2.0]),
+            SearchEffort::Normal => Shares([10.0, 48.0, 7.0, 2.0, 15.0, 10.0, 2.0, 6.0]),
+            SearchEffort::Thorough => Shares([2.0, 12.0, 2.0, 1.0, 4.0, 76.0, 1.0, 2.0]),
         }
     }
 }

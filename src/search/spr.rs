@@ -48,11 +48,16 @@ impl Changed {
 
     /// Marks the nodes within [`CHANGE_RADIUS`] edges of the edge `place`.
     pub fn mark_around(&mut self, tree: &Tree, place: EdgeId) {
+        self.mark_within(tree, place, CHANGE_RADIUS);
+    }
+
+    /// Marks the nodes within `radius` edges of the edge `place`.
+    pub fn mark_within(&mut self, tree: &Tree, place: EdgeId, radius: usize) {
         for end in tree.ends(place) {
             let mut stack = vec![(end, place, 0)];
             while let Some((node, edge, depth)) = stack.pop() {
                 self.nodes[node.index()] = true;
-                if depth < CHANGE_RADIUS && !tree.is_tip(node) {
+                if depth < radius && !tree.is_tip(node) {
                     stack.extend(tree.other_links(node, edge).map(|(n, e)| (n, e, depth + 1)));
                 }
             }
@@ -193,9 +198,9 @@ impl Scan<'_, '_> {
             if gain <= -options.near_miss || (-SAME..=ACCEPT_GAIN).contains(&gain) {
                 continue;
             }
-            let moved = self.evaluator.insert(prune, trial);
+            let mut moved = self.evaluator.insert(prune, trial);
             let around = if gain > 0.0 { MOVED_RADIUS } else { NEAR_MISS_RADIUS };
-            self.evaluator.optimize_around(&moved, around, VERIFY_TOLERANCE)?;
+            self.evaluator.optimize_around(&mut moved, around, VERIFY_TOLERANCE)?;
             let lnl = self.evaluator.log_likelihood()?;
             self.result.verified += 1;
             if lnl > before + ACCEPT_GAIN {
@@ -204,7 +209,9 @@ impl Scan<'_, '_> {
                 for place in moved.places() {
                     self.changed.mark_around(self.evaluator.tree(), place);
                 }
-                self.views.look_at(self.evaluator.tree());
+                // Only the views that change by the move are made again.
+                let mut tree = moved.tree_before(self.evaluator.tree());
+                self.views.spr(&mut tree, attach, pendant, candidates[best]);
                 return Ok(());
             }
             self.evaluator.undo_move(moved);

@@ -3,6 +3,7 @@
 //! Together with the data and the [`SearchOptions`](super::SearchOptions) it determines all further steps: a
 //! search that is resumed from it, in any evaluator, gives the same bits.
 
+use super::history::SearchHistory;
 use super::meter::Meter;
 use super::schedule::RoundOptions;
 use super::spr::{Changed, Round};
@@ -28,30 +29,40 @@ pub(super) struct Plan {
     pub(super) stage: Stage,
     /// The rounds of the stage, until they end.
     pub(super) rounds: Option<Rounds>,
-    /// Results of the searches from those starting trees that are still considered.
-    pub(super) ends: Vec<End>,
+    /// The best tree so far, between stages that begin with it.
+    pub(super) best: Option<End>,
+    /// Number of starting trees in succession that added nothing to the best tree.
+    pub(super) in_vain: usize,
+    /// The subtrees that the next rounds have to scan: those that have changed since they were last scanned.
+    pub(super) changed: Changed,
     pub(super) perturbing: Option<Perturbing>,
+    /// True when all further starting trees have been explored.
+    pub(super) explored: bool,
     /// The models with which the search began.
     pub(super) initial: Vec<Model>,
     pub(super) meter: Meter,
+    pub(super) history: SearchHistory,
 }
 
-/// The stages of a search, in this order. Their numbers are those of the starting trees or, later, of the trees
-/// that are kept.
+/// The stages of a search, in this order. Their numbers are those of the starting trees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
     /// Initial optimisation of branch lengths and model.
     Start,
-    /// One fast round from a starting tree.
+    /// One fast round from a starting tree, and recombination with the best one so far.
     Screen(usize),
-    /// Further fast rounds from one of the best trees.
-    Fast(usize),
+    /// Further fast rounds from the best tree.
+    Fast,
     /// Optimisation of branch lengths and model on the best tree.
     Model,
-    /// Wide rounds from one of the best trees.
-    Wide(usize),
+    /// Wide rounds from the best tree.
+    Wide,
     /// Perturbations, one after the other.
     Perturb,
+    /// Fast rounds from a further starting tree, and recombination with the best tree.
+    Explore(usize),
+    /// Wide rounds where the recombination has changed the best tree, before the next further starting tree.
+    Renew(usize),
     /// Change to unlinked branch lengths, if requested.
     Unlink,
     /// Optimisation of branch lengths and model before the last rounds.
@@ -60,6 +71,8 @@ pub(super) enum Stage {
     Last,
     /// Final optimisation of branch lengths and model.
     End,
+    /// Canonical resolution of polytomies.
+    Resolve,
     /// The search has ended.
     Done,
 }
@@ -94,7 +107,7 @@ pub(super) struct Perturbing {
     pub(super) best: f64,
 }
 
-/// Result so far of the search from one starting tree.
+/// A tree that the search has reached.
 #[derive(Debug, Clone)]
 pub(super) struct End {
     pub(super) lnl: f64,
@@ -108,10 +121,4 @@ impl End {
         let (lnl, snapshot) = (evaluator.log_likelihood()?, Arc::new(evaluator.snapshot()));
         Ok(End { lnl, snapshot, changed })
     }
-}
-
-/// Keeps the best `count` results, in descending order of log-likelihood; of equal ones, the earlier come first.
-pub(super) fn keep_best(ends: &mut Vec<End>, count: usize) {
-    ends.sort_by(|a, b| b.lnl.total_cmp(&a.lnl));
-    ends.truncate(count);
 }

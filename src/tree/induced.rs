@@ -11,6 +11,9 @@
 //!              ...
 //! ```
 //!
+//! If all taxa have data, T|g is the whole tree, with its own numbers of inner nodes and edges. A map is
+//! then brought up to date at the edges that have changed; other maps are made anew.
+//!
 //! The map is total. A global edge with taxa of g on both sides lies *on* one induced edge. One with
 //! taxa of g on one side only *hangs* off an induced path: it belongs to the point where its branch
 //! leaves that path (the edges to b and e above). Tip i of T|g is the i-th taxon of g.
@@ -22,7 +25,8 @@ use super::topology::{EdgeId, NodeId, Tree};
 pub(crate) struct Image {
     /// The induced edge.
     pub edge: EdgeId,
-    /// The end of that edge from which `position` is measured (a node of T|g).
+    /// The end of that edge from which `position` is measured (a node of T|g). If T|g is the whole tree, the
+    /// place of the first end of the global edge.
     pub from: NodeId,
     /// Distance along the induced edge: for an edge on the path, of its end `near`; for a hanging
     /// one, of the point where its branch leaves the path.
@@ -75,6 +79,11 @@ impl Restriction {
     /// The taxa of the set, ascending; tip i of T|g is `taxa()[i]`.
     pub(crate) fn taxa(&self) -> &[usize] {
         &self.taxa
+    }
+
+    /// True if all taxa of the global tree are in the set.
+    pub(crate) fn is_complete(&self, global: &Tree) -> bool {
+        self.taxa.len() == global.num_tips()
     }
 
     /// Where a global edge lies. Meaningless for sets of fewer than two taxa.
@@ -198,7 +207,27 @@ impl Restriction {
                 Image { hang, near: above, ..parent }
             };
         }
+        if self.is_complete(global) {
+            // Any end would do, but this one is known without a walk through the tree.
+            for edge in global.edges() {
+                let near = global.ends(edge)[0];
+                let image = &mut self.images[edge.index()];
+                (image.from, image.near) = (self.node_image[near.index()], near);
+            }
+        }
         lengths
+    }
+
+    /// For a set of all taxa: brings the map up to date at a global edge that has other ends than before, after
+    /// the same change was made in T|g. Returns the edge of T|g.
+    pub(crate) fn update_edge(&mut self, global: &Tree, local: &Tree, edge: EdgeId) -> EdgeId {
+        debug_assert!(self.is_complete(global));
+        let [near, far] = global.ends(edge);
+        let [from, to] = [near, far].map(|end| self.node_image[end.index()]);
+        let (_, image) =
+            local.links(from).find(|link| link.0 == to).expect("T|g is the whole tree");
+        self.images[edge.index()] = Image { edge: image, from, position: 0.0, hang: None, near };
+        image
     }
 }
 

@@ -308,6 +308,31 @@ impl Tree {
         self.brlens[to_d.index()] = to_length_grid(brlens[1]);
     }
 
+    /// Swaps two subtrees across an inner edge: those behind `first` and `second`, which meet `edge` at its two ends.
+    /// All edges keep their numbers and lengths; to swap again takes it back.
+    ///
+    /// ```text
+    ///   first \        / second         second \        / first
+    ///          o ---- o         ==>             o ---- o
+    ///         /  edge  \                       /  edge  \
+    /// ```
+    pub(crate) fn swap_subtrees(&mut self, edge: EdgeId, first: EdgeId, second: EdgeId) {
+        let [mut a, mut b] = self.ends(edge);
+        if !self.ends(first).contains(&a) {
+            (a, b) = (b, a);
+        }
+        let [behind_first, behind_second] =
+            [(first, a), (second, b)].map(|(e, n)| self.other_end(e, n));
+        self.relink(a, first, behind_second, second);
+        self.relink(b, second, behind_first, first);
+        self.relink(behind_first, first, b, first);
+        self.relink(behind_second, second, a, second);
+        for (moved, from, to) in [(first, a, b), (second, b, a)] {
+            let end = usize::from(self.ends(moved)[1] == from);
+            self.ends[moved.index()][end] = to;
+        }
+    }
+
     /// Nodes on `node`'s side of `edge` in pre-order, each with the edge by which it was reached.
     pub fn preorder(&self, node: NodeId, edge: EdgeId) -> Vec<(NodeId, EdgeId)> {
         let mut order = Vec::new();

@@ -1,4 +1,4 @@
-//! Traversals of a tree: edges around an edge, the path between two nodes, all nodes bottom-up.
+//! Traversals of a tree: edges around an edge, its nearer end, all nodes bottom-up.
 
 use super::topology::{EdgeId, NodeId, Tree};
 
@@ -30,30 +30,23 @@ impl Tree {
         found
     }
 
-    /// The edges on the way from one node to another, in order; empty if they are the same.
-    pub fn path(&self, from: NodeId, to: NodeId) -> Vec<EdgeId> {
-        // Walked from the target, so that the way back is already in order.
-        let mut towards = vec![(NodeId::NONE, EdgeId::NONE); self.num_nodes()];
-        let mut stack = vec![to];
-        while let Some(node) = stack.pop() {
-            if node == from {
-                break;
+    /// The end of an edge that is nearer to a node. Looks in both directions in turn, which takes little time if
+    /// the node is close.
+    pub(crate) fn nearer_end(&self, edge: EdgeId, node: NodeId) -> NodeId {
+        // Nodes to visit, each with the edge by which it is reached and the end behind which it lies.
+        let mut found: Vec<(NodeId, EdgeId, NodeId)> =
+            self.ends(edge).map(|end| (end, edge, end)).to_vec();
+        let mut at = 0;
+        loop {
+            let (next, by, end) = found[at];
+            if next == node {
+                return end;
             }
-            for (next, edge) in self.links(node) {
-                if edge != towards[node.index()].1 {
-                    towards[next.index()] = (node, edge);
-                    stack.push(next);
-                }
+            if !self.is_tip(next) {
+                found.extend(self.other_links(next, by).map(|(node, edge)| (node, edge, end)));
             }
+            at += 1;
         }
-        let mut edges = Vec::new();
-        let mut node = from;
-        while node != to {
-            let (next, edge) = towards[node.index()];
-            edges.push(edge);
-            node = next;
-        }
-        edges
     }
 
     /// All nodes with the edge towards `root`, children before parents; the two
@@ -113,12 +106,11 @@ mod tests {
     }
 
     #[test]
-    fn paths_lead_from_node_to_node() {
+    fn one_end_of_an_edge_is_nearer() {
         let tree = five_tips();
-        assert_eq!(tree.path(NodeId(0), NodeId(4)), [0, 2, 4, 6].map(EdgeId));
-        assert_eq!(tree.path(NodeId(4), NodeId(0)), [6, 4, 2, 0].map(EdgeId));
-        assert_eq!(tree.path(NodeId(6), NodeId(6)), []);
-        assert_eq!(tree.path(NodeId(5), NodeId(6)), [EdgeId(2)]);
+        for (edge, node, end) in [(0, 0, 0), (0, 4, 5), (2, 1, 5), (2, 2, 6), (6, 5, 7)] {
+            assert_eq!(tree.nearer_end(EdgeId(edge), NodeId(node)), NodeId(end), "{edge} {node}");
+        }
     }
 
     #[test]

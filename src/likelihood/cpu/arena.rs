@@ -21,6 +21,22 @@ pub(super) fn zeros<T: bytemuck::Zeroable>(len: usize, purpose: &'static str) ->
         .map_err(|()| EngineError::OutOfMemory { bytes, purpose })
 }
 
+/// Sets the length of a buffer; it keeps its elements, and new ones are zeros.
+///
+/// # Errors
+/// [`EngineError::OutOfMemory`].
+pub(super) fn grow<T: bytemuck::Zeroable + Clone>(
+    buffer: &mut Vec<T>,
+    len: usize,
+    purpose: &'static str,
+) -> Result<()> {
+    let more = len.saturating_sub(buffer.len());
+    let bytes = (more * size_of::<T>()) as u64;
+    buffer.try_reserve_exact(more).map_err(|_| EngineError::OutOfMemory { bytes, purpose })?;
+    buffer.resize(len, T::zeroed());
+    Ok(())
+}
+
 impl Arena {
     /// A buffer of `len` zeros.
     ///

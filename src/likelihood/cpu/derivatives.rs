@@ -6,7 +6,7 @@ use crate::likelihood::engine::{
     Derivatives, EdgeJob, Operation, Result, SweepJob, SweepProgram, Vector,
 };
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::MutexGuard;
 
 /// A part of a sweep program that is to be run.
 pub(super) struct Sweep<'a> {
@@ -103,16 +103,11 @@ impl Derivatives for AllWorkers<'_> {
         }
         self.region = self.engine.region(&steps);
         let AllWorkers { engine, slots, job_of_gene, region } = self;
-        let failure = Mutex::new(Ok(()));
         engine.for_units(region, |with, unit, scratch| {
             let job = job_of_gene[unit.gene].expect("only genes of the step are run");
             let job = &program.jobs[job];
-            let started = start_job(with, unit, scratch, program, job, &slots[job.member]);
-            if started.is_err() {
-                *failure.lock().unwrap_or_else(|e| e.into_inner()) = started;
-            }
-        });
-        failure.into_inner().unwrap_or_else(|e| e.into_inner())
+            start_job(with, unit, scratch, program, job, &slots[job.member])
+        })
     }
 
     fn at(&mut self, program: &SweepProgram, step: usize, t: f64) -> Result<[f64; 3]> {
@@ -121,7 +116,8 @@ impl Derivatives for AllWorkers<'_> {
         self.engine.for_units(&self.region, |with, unit, scratch| {
             let job = job_of_gene[unit.gene].expect("only genes of the step are run");
             unit.derivatives(with, program.job_length(&program.jobs[job], step, t), scratch);
-        });
+            Ok(())
+        })?;
         let mut total = [0.0; 3];
         for (gene, job) in job_of_gene.iter().enumerate() {
             if let Some(job) = job {
@@ -147,8 +143,8 @@ fn start_job(
         children: operation.children.map(|child| resolve(child, slots)),
         ..operation
     });
-    unit.update_partials(with, operations, scratch);
-    unit.update_sumtable(with, job.ends.map(|end| resolve(end, slots)))
+    unit.update_partials(with, operations, scratch)?;
+    unit.update_sumtable(with, job.ends.map(|end| resolve(end, slots)), scratch)
 }
 
 /// Value and derivatives with respect to t of a function of s·t, from those with respect to s·t.

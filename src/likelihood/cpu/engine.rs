@@ -97,13 +97,12 @@ impl Engine for CpuEngine {
         let region = self.region(&of_gene.iter().map(steps).collect::<Vec<_>>());
         self.for_units(&region, |with, unit, scratch| {
             let operations = &of_gene[unit.gene].expect("only active genes are run").operations;
-            unit.update_partials(with, operations.iter().copied(), scratch);
-        });
-        Ok(())
+            unit.update_partials(with, operations.iter().copied(), scratch)
+        })
     }
 
     fn log_likelihoods(&mut self, jobs: &[EdgeJob]) -> Result<Vec<f64>> {
-        Ok(self.edge_log_likelihoods(jobs))
+        self.edge_log_likelihoods(jobs)
     }
 
     fn pattern_log_likelihoods(&mut self, job: &EdgeJob) -> Result<Vec<f64>> {
@@ -134,7 +133,8 @@ impl Engine for CpuEngine {
             let scores =
                 |&i: &usize| unit.insertion_scores(with, &programs[i], &places[i], scratch);
             unit.scores = of_gene[unit.gene].iter().map(scores).collect();
-        });
+            Ok(())
+        })?;
         let mut sums = vec![Vec::new(); programs.len()];
         for own in &of_gene {
             for (number, &i) in own.iter().enumerate() {
@@ -182,7 +182,7 @@ impl Engine for CpuEngine {
 
 impl CpuEngine {
     /// Log-likelihoods at edges whose ends are stored vectors, at most one per gene.
-    fn edge_log_likelihoods(&mut self, jobs: &[EdgeJob]) -> Vec<f64> {
+    fn edge_log_likelihoods(&mut self, jobs: &[EdgeJob]) -> Result<Vec<f64>> {
         let mut of_gene: Vec<Option<&EdgeJob>> = vec![None; self.models.len()];
         for job in jobs {
             of_gene[job.gene] = Some(job);
@@ -192,8 +192,9 @@ impl CpuEngine {
         self.for_units(&region, |with, unit, scratch| {
             let job = of_gene[unit.gene].expect("only active genes are run");
             unit.log_likelihoods(with, job, None, scratch);
-        });
-        jobs.iter().map(|job| self.gene_sums(job.gene)[0]).collect()
+            Ok(())
+        })?;
+        Ok(jobs.iter().map(|job| self.gene_sums(job.gene)[0]).collect())
     }
 
     fn slots_of_all(&self, programs: &[SweepProgram]) -> Result<Vec<Vec<Vec<u32>>>> {
@@ -233,7 +234,7 @@ impl CpuEngine {
             if steps.end == program.steps.len() && !program.finish.is_empty() {
                 let jobs: Vec<EdgeJob> =
                     program.finish.iter().map(|job| finish_job(program, job, slots)).collect();
-                program.finish_lnls = self.edge_log_likelihoods(&jobs);
+                program.finish_lnls = self.edge_log_likelihoods(&jobs)?;
             }
         }
         Ok(())

@@ -3,10 +3,13 @@
 
 use super::body::operand::End;
 use super::temporaries::Places;
-use super::unit::{Block, GeneKernels, STRIP, Scratch, Unit};
+use super::unit::{Block, Branch, GeneKernels, Scratch, Unit};
 use crate::likelihood::engine::layout::Dims;
 use crate::likelihood::engine::{InsertionProgram, InsertionStep, Operation, Vector};
 use std::ops::Range;
+
+/// Blocks per strip: 4 DNA blocks with 4 rate categories take 64 KiB per temporary, which has a row per pattern.
+const STRIP: usize = 4;
 
 impl Unit {
     /// Runs an insertion program and returns its scores, `[score][block]`.
@@ -98,27 +101,33 @@ impl Strip<'_> {
                 None => 0..0,
             });
             let ranges = [self.range(block, out), a, b];
-            let Scratch { pmatrix, table, vectors, scalers, .. } = &mut *self.scratch;
+            let Scratch { pmatrix, table, tables, vectors, scalers, .. } = &mut *self.scratch;
             let [out, clvs @ ..] = vectors
                 .get_disjoint_mut(ranges.clone().map(|r| r.start * row..r.end * row))
                 .expect("a temporary is not computed from itself");
             let [out_scaler, counts @ ..] = scalers
                 .get_disjoint_mut(ranges.map(|r| r.start * count..r.end * count))
                 .expect("a temporary is not computed from itself");
-            let end = |i: usize, vector| match vector {
+            let with = self.with;
+            let end = |i: usize, vector, class_table| match vector {
                 Vector::Temporary(_) => {
                     End::Inner { clv: &*clvs[i], scaler: &*counts[i], pmatrix: &pmatrix[i] }
                 }
-                stored => self.unit.end(block, stored, &pmatrix[i], &table[i]),
+                stored => {
+                    let branch = Branch { pmatrix: Some(&pmatrix[i]), table: &table[i] };
+                    self.unit.end(with, block, stored, branch, class_table, None)
+                }
             };
-            let GeneKernels { kernels, model } = self.with;
+            let GeneKernels { kernels, model } = with;
+            let [first, second] = tables;
             match sources {
                 [Some((a, _)), Some((b, _))] => {
-                    let ends = [end(0, a), end(1, b)];
+                    let ends = [end(0, a, first), end(1, b, second)];
                     kernels.update_partials(model, block.len, ends, out, out_scaler);
                 }
                 [Some((source, _)), None] => {
-                    kernels.update_pendant(model, block.len, end(0, source), out, out_scaler);
+                    let subtree = end(0, source, first);
+                    kernels.update_pendant(model, block.len, subtree, out, out_scaler);
                 }
                 [None, _] => unreachable!("a temporary without source"),
             }
@@ -150,21 +159,25 @@ impl Strip<'_> {
                 }
                 _ => None,
             };
-            let Scratch { pmatrix, table, vectors, scalers, likelihoods, .. } = &mut *self.scratch;
+            let Scratch { pmatrix, table, tables, vectors, scalers, likelihoods, .. } =
+                &mut *self.scratch;
             let at = |range: &Range<usize>| {
                 let numbers = &vectors[range.start * row..range.end * row];
                 (numbers, &scalers[range.start * count..range.end * count])
             };
-            let end = |i: usize, table| match ends[i] {
+            let with = self.with;
+            let end = |i: usize, branch, class_table| match ends[i] {
                 Vector::Temporary(_) => {
                     let (clv, scaler) = at(&ranges[i]);
                     End::Inner { clv, scaler, pmatrix: &pmatrix[i] }
                 }
-                stored => self.unit.end(block, stored, &pmatrix[i], table),
+                stored => self.unit.end(with, block, stored, branch, class_table, None),
             };
+            let branch = |i: usize| Branch { pmatrix: Some(&pmatrix[i]), table: &table[i] };
+            let [first, second] = tables;
             match pendant {
                 Some(pendant) => {
-                    let ends = [end(0, &table[0]), end(1, &table[1])];
+                    let ends = [end(0, branch(0), first), end(1, branch(1), second)];
                     kernels.insertion_likelihoods(
                         model,
                         block.len,
@@ -174,7 +187,8 @@ impl Strip<'_> {
                     );
                 }
                 None => {
-                    let ends = [end(0, &model.indicator), end(1, &table[1])];
+                    let root = Branch { pmatrix: None, table: &model.indicator };
+                    let ends = [end(0, root, first), end(1, branch(1), second)];
                     kernels.edge_likelihoods(model, block.len, ends, likelihoods);
                 }
             }

@@ -36,6 +36,15 @@ macro_rules! for_each_kernel {
                 out_scaler: &mut [u32],
             );
 
+            /// Table of a CLV with classes of repeated patterns, `[class][rate][state]`.
+            partials::update_class_table<S>(
+                model: &ModelBlock,
+                num_rows: usize,
+                clv: &[f64],
+                pmatrix: &[f64],
+                out: &mut [f64],
+            );
+
             /// Pendant vector: a pruned subtree's CLV at the insertion point, times weighted frequencies.
             likelihood::update_pendant<S>(
                 model: &ModelBlock,
@@ -211,8 +220,20 @@ mod tests {
         }
     }
 
+    /// What an end of an edge is.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum Kind {
+        Tip,
+        Inner,
+        /// One row for several patterns, written once for all of them.
+        Classes,
+        /// The same, with the row written for each pattern.
+        Repeated,
+    }
+    use Kind::{Classes, Inner, Repeated, Tip};
+
     /// All results of a set of kernels for two ends, as bits.
-    fn results(kernels: &dyn Kernels, dims: Dims, tips: [bool; 2]) -> Vec<u64> {
+    fn results(kernels: &dyn Kernels, dims: Dims, kinds: [Kind; 2]) -> Vec<u64> {
         let mut rng = stream(1, Purpose::Test, dims.num_rates as u64);
         let model = model(&mut rng, dims);
         let row = PATTERNS * dims.row();
@@ -235,11 +256,35 @@ mod tests {
         let matrix = numbers(&mut rng, dims.pmatrix());
         let mut table = vec![0.0; dims.tip_table()];
         kernels.update_tip_table(&model, &matrix, &mut table);
-        let end = |i: usize| match tips[i] {
-            true => End::Tip { codes: &codes, table: &table },
-            false => End::Inner { clv: &clvs[i], scaler: &counts[i], pmatrix: &matrix },
+        let classes: Vec<u16> = (0..PATTERNS).map(|_| rng.random_range(0..20)).collect();
+        let mut class_table = vec![0.0; row];
+        let repeated = classes
+            .iter()
+            .flat_map(|&class| clvs[0][usize::from(class) * dims.row()..][..dims.row()].to_vec());
+        let repeated: Vec<f64> = repeated.collect();
+        let repeated_counts = classes.iter().flat_map(|&class| {
+            counts[0][usize::from(class) * dims.scalers()..][..dims.scalers()].to_vec()
+        });
+        let repeated_counts: Vec<u32> = repeated_counts.collect();
+        kernels.update_class_table(&model, 20, &clvs[0], &matrix, &mut class_table);
+        let end = |i: usize| match kinds[i] {
+            Tip => End::Tip { codes: &codes, table: &table },
+            Inner => End::Inner { clv: &clvs[i], scaler: &counts[i], pmatrix: &matrix },
+            Repeated => End::Inner { clv: &repeated, scaler: &repeated_counts, pmatrix: &matrix },
+            Classes => End::Classes {
+                classes: &classes,
+                table: &class_table,
+                scaler: Some(&repeated_counts),
+            },
         };
         let ends = [end(0), end(1)];
+        // No matrix is applied to the first end of an edge.
+        let root = match ends[0] {
+            End::Classes { classes, scaler, .. } => {
+                End::Classes { classes, table: &clvs[0], scaler }
+            }
+            other => other,
+        };
         let data = PatternData { weights: &weights, invariant: &invariant };
 
         found.extend(&table);
@@ -252,7 +297,7 @@ mod tests {
         found.extend(&out);
         let mut likelihoods = BlockLikelihoods::default();
         let mut logs = vec![0.0; PATTERNS];
-        kernels.edge_likelihoods(&model, PATTERNS, ends, &mut likelihoods);
+        kernels.edge_likelihoods(&model, PATTERNS, [root, ends[1]], &mut likelihoods);
         found.push(kernels.sum_logs(PATTERNS, data, &likelihoods, Some(&mut logs)));
         found.extend(&logs);
         let pendant = (&clvs[2][..], &counts[2][..]);
@@ -270,19 +315,46 @@ mod tests {
         bits.chain(found_counts.into_iter().map(u64::from)).collect()
     }
 
+    /// All numbers of states, and of rates with their ways of being combined.
+    fn all_dims() -> Vec<Dims> {
+        let sizes = [(4, 1), (4, 2), (4, 3), (4, 4), (4, 6), (4, 8), (20, 1), (20, 4), (64, 3)];
+        let dims = |(num_states, num_rates)| {
+            [false, true].map(|rate_scalers| Dims {
+                num_states,
+                num_rates,
+                num_codes: 9,
+                rate_scalers,
+            })
+        };
+        sizes.into_iter().flat_map(dims).collect()
+    }
+
     #[test]
     fn all_sets_give_the_same_bits_for_any_number_of_rates() {
         let scalar = select_kernels(Some("scalar")).unwrap();
+        let kinds = [Tip, Inner, Classes];
         for kernels in all_kernels() {
-            for (num_states, num_rates) in
-                [(4, 1), (4, 2), (4, 3), (4, 4), (4, 6), (4, 8), (20, 1), (20, 4), (64, 3)]
-            {
-                for rate_scalers in [false, true] {
-                    let dims = Dims { num_states, num_rates, num_codes: 9, rate_scalers };
-                    for tips in [[false; 2], [true, false], [false, true], [true; 2]] {
-                        let found = results(kernels.as_ref(), dims, tips);
-                        let want = results(scalar.as_ref(), dims, tips);
-                        assert!(found == want, "{}: {dims:?} {tips:?}", kernels.name());
+            for dims in all_dims() {
+                for kinds in kinds.into_iter().flat_map(|a| kinds.map(|b| [a, b])) {
+                    let found = results(kernels.as_ref(), dims, kinds);
+                    let want = results(scalar.as_ref(), dims, kinds);
+                    assert!(found == want, "{}: {dims:?} {kinds:?}", kernels.name());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_for_each_class_gives_the_same_bits_as_one_for_each_pattern() {
+        for kernels in all_kernels() {
+            for dims in all_dims() {
+                for other in [Tip, Inner, Classes] {
+                    for swapped in [false, true] {
+                        let [found, want] = [Classes, Repeated].map(|kind| {
+                            let kinds = if swapped { [other, kind] } else { [kind, other] };
+                            results(kernels.as_ref(), dims, kinds)
+                        });
+                        assert!(found == want, "{}: {dims:?} {other:?}", kernels.name());
                     }
                 }
             }

@@ -10,10 +10,12 @@ mod derivatives;
 mod engine;
 mod insertion;
 mod kernels;
+mod repeats;
 mod scalar;
 mod select;
 mod temporaries;
 mod unit;
+mod vectors;
 mod workers;
 
 pub use engine::ENTRY;

@@ -4,10 +4,12 @@
 //! that fit into the cache together: the whole program is run for each strip, so that a CLV is still in the
 //! cache when it is read.
 
-use super::arena::{Arena, zeros};
+use super::arena::Arena;
 use super::body::likelihood::{BlockLikelihoods, PatternData};
 use super::body::operand::End;
 use super::kernels::Kernels;
+use super::repeats::{Child, Counter};
+use super::vectors::{Output, Vectors};
 use crate::alphabet::Code;
 use crate::likelihood::engine::ascertainment::Correction;
 use crate::likelihood::engine::constant_patterns::{log_sum, log_sum_derivatives};
@@ -15,11 +17,9 @@ use crate::likelihood::engine::layout::{BLOCK, Dims, block_lens, num_vectors};
 use crate::likelihood::engine::{EdgeJob, GeneData, ModelBlock, Operation, Result, Vector};
 use std::ops::Range;
 
-/// Purpose of the memory, for error messages.
-const VECTORS: &str = "likelihood vectors";
-
-/// Blocks per strip: 4 DNA blocks with 4 rate categories take 64 KiB per vector.
-pub(super) const STRIP: usize = 4;
+/// Blocks per strip: 16 DNA blocks with 4 rate categories take 256 KiB for a vector with a row per pattern, and most
+/// vectors have far fewer.
+const STRIP: usize = 16;
 
 /// The kernels and a gene's model.
 #[derive(Clone, Copy)]
@@ -31,6 +31,8 @@ pub struct GeneKernels<'a> {
 /// Position of a block within its unit.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Block {
+    /// Its index in the unit.
+    pub(super) index: usize,
     /// Number of patterns, including padding.
     pub(super) len: usize,
     /// Number of patterns in the preceding blocks of the unit.
@@ -47,8 +49,7 @@ pub struct Unit {
     pub gene: usize,
     pub(super) dims: Dims,
     num_tips: usize,
-    /// Number of vectors that are allocated.
-    num_vectors: usize,
+    num_codes: usize,
     /// Blocks of the gene's patterns; after the gene's last one, the block of constant patterns, if any.
     pub(super) blocks: Vec<Block>,
     /// Range of the gene's patterns in these blocks, without padding and constant patterns.
@@ -59,10 +60,8 @@ pub struct Unit {
     weights: Vec<f64>,
     shared_states: Vec<u64>,
     invariant: Vec<f64>,
-    /// `[block][vector][pattern][rate][state]`: stored CLVs by slot, then places of temporaries.
-    vectors: Arena,
-    /// `[block][vector][pattern]` or `[block][vector][pattern][rate]`
-    scalers: Vec<u32>,
+    /// Stored CLVs by slot, then places of temporaries.
+    vectors: Vectors,
     /// `[block][rate][eigen][pattern]`, stride `BLOCK`; allocated when first needed.
     sumtable: Arena,
     sumtable_scalers: Vec<[u32; BLOCK]>,
@@ -73,15 +72,35 @@ pub struct Unit {
 }
 
 /// Buffers of one worker, shared by all its units.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Scratch {
     pub(super) pmatrix: [Vec<f64>; 2],
     pub(super) table: [Vec<f64>; 2],
+    /// Of the two ends of an edge.
+    pub(super) tables: [ClassTable; 2],
+    counter: Counter,
     /// Temporaries of an insertion program in a strip.
     pub(super) vectors: Vec<f64>,
     pub(super) scalers: Vec<u32>,
     pub(super) likelihoods: BlockLikelihoods,
     factors: Vec<[f64; 3]>,
+}
+
+/// A vector with classes at an end of an edge.
+#[derive(Debug)]
+pub(super) struct ClassTable {
+    /// `[class][rate][state]`, with a matrix applied.
+    rows: Arena,
+    /// Scaler counts of each pattern.
+    scaler: Vec<u32>,
+}
+
+/// What is applied to a vector at an end of an edge: the matrix to a CLV, and its table to a tip.
+#[derive(Clone, Copy)]
+pub(super) struct Branch<'a> {
+    /// `None` to read a CLV as it is.
+    pub(super) pmatrix: Option<&'a [f64]>,
+    pub(super) table: &'a [f64],
 }
 
 impl Unit {
@@ -99,21 +118,21 @@ impl Unit {
         constants: Option<&GeneData>,
     ) -> Result<Self> {
         let num_tips = data.num_tips();
-        let num_vectors = num_vectors(num_tips);
         let first = first_block * BLOCK;
         let mut blocks = Vec::new();
         // The data of each block's patterns, and the number of its first pattern in them.
         let mut sources = Vec::new();
         let mut offset = 0;
-        for &len in lens {
-            blocks.push(Block { len, offset, correction: None });
+        for (index, &len) in lens.iter().enumerate() {
+            blocks.push(Block { index, len, offset, correction: None });
             sources.push((data, first + offset));
             offset += len;
         }
         let patterns = first..data.num_patterns().min(first + offset);
         if let Some(constants) = constants {
             let len = block_lens(constants.num_patterns())[0];
-            blocks.push(Block { len, offset, correction: Correction::of(data) });
+            let correction = Correction::of(data);
+            blocks.push(Block { index: blocks.len(), len, offset, correction });
             sources.push((constants, 0));
             offset += len;
         }
@@ -131,18 +150,20 @@ impl Unit {
                 shared_states[block.offset + i] = data.shared_states(from + i);
             }
         }
+        let lens = blocks.iter().map(|block| block.len).collect();
+        let mut vectors = Vectors::new(dims, lens, num_tips as u64);
+        vectors.reserve(num_vectors(num_tips))?;
         Ok(Unit {
             gene,
             dims,
             num_tips,
-            num_vectors,
+            num_codes: data.code_masks.len(),
             patterns,
             tip_codes,
             weights,
             shared_states,
             invariant: vec![0.0; offset],
-            vectors: Arena::new(offset * num_vectors * dims.row(), VECTORS)?,
-            scalers: zeros(offset * num_vectors * dims.scalers(), VECTORS)?,
+            vectors,
             sumtable: Arena::default(),
             sumtable_scalers: Vec::new(),
             sums: vec![[0.0; 3]; blocks.len()],
@@ -151,28 +172,17 @@ impl Unit {
         })
     }
 
-    /// Allocates at least `num_vectors` vectors; existing vectors keep their content.
+    /// Makes place for at least `num_vectors` vectors; existing vectors keep their content.
     ///
     /// # Errors
     /// There is not enough memory.
     pub fn reserve_vectors(&mut self, num_vectors: usize) -> Result<()> {
-        if num_vectors <= self.num_vectors {
-            return Ok(());
-        }
-        let patterns: usize = self.blocks.iter().map(|block| block.len).sum();
-        let (row, count) = (self.dims.row(), self.dims.scalers());
-        let mut vectors = Arena::new(patterns * num_vectors * row, VECTORS)?;
-        let mut scalers = zeros(patterns * num_vectors * count, VECTORS)?;
-        for block in &self.blocks {
-            let kept = block.len * self.num_vectors;
-            let (from, to) = (block.offset * self.num_vectors, block.offset * num_vectors);
-            vectors.as_mut_slice()[to * row..(to + kept) * row]
-                .copy_from_slice(&self.vectors.as_slice()[from * row..(from + kept) * row]);
-            scalers[to * count..(to + kept) * count]
-                .copy_from_slice(&self.scalers[from * count..(from + kept) * count]);
-        }
-        (self.vectors, self.scalers, self.num_vectors) = (vectors, scalers, num_vectors);
-        Ok(())
+        self.vectors.reserve(num_vectors)
+    }
+
+    /// Computes a row for each pattern of every vector from now on.
+    pub fn ignore_repeats(&mut self) {
+        self.vectors.ignore_repeats();
     }
 
     /// Number of blocks.
@@ -223,20 +233,7 @@ impl Unit {
     }
 
     fn codes(&self, block: Block, tip: u32) -> &[Code] {
-        let at = block.offset * self.num_tips + tip as usize * block.len;
-        &self.tip_codes[at..at + block.len]
-    }
-
-    fn clv_range(&self, block: Block, slot: u32) -> Range<usize> {
-        let row = self.dims.row();
-        let at = (block.offset * self.num_vectors + slot as usize * block.len) * row;
-        at..at + block.len * row
-    }
-
-    fn scaler_range(&self, block: Block, slot: u32) -> Range<usize> {
-        let row = self.dims.scalers();
-        let at = (block.offset * self.num_vectors + slot as usize * block.len) * row;
-        at..at + block.len * row
+        codes_of(&self.tip_codes, self.num_tips, block, tip)
     }
 
     fn data(&self, block: Block) -> PatternData<'_> {
@@ -244,32 +241,60 @@ impl Unit {
         PatternData { weights: &self.weights[range.clone()], invariant: &self.invariant[range] }
     }
 
-    /// One end of an edge in a block: a tip or a stored vector (temporaries must have been replaced by slots).
+    /// One end of an edge in a block: a tip or a stored vector (temporaries must have been replaced by slots), for
+    /// all patterns, or for `codes`: these codes of a tip, or classes of a vector that has classes.
     pub(super) fn end<'a>(
         &'a self,
+        GeneKernels { kernels, model }: GeneKernels,
         block: Block,
         vector: Vector,
-        pmatrix: &'a [f64],
-        table: &'a [f64],
+        Branch { pmatrix, table }: Branch<'a>,
+        class_table: &'a mut ClassTable,
+        codes: Option<&'a [Code]>,
     ) -> End<'a> {
-        match vector {
-            Vector::Tip(tip) => End::Tip { codes: self.codes(block, tip), table },
-            Vector::Clv(slot) => End::Inner {
-                clv: &self.vectors.as_slice()[self.clv_range(block, slot)],
-                scaler: &self.scalers[self.scaler_range(block, slot)],
-                pmatrix,
-            },
+        let slot = match vector {
+            Vector::Tip(tip) => {
+                return End::Tip { codes: codes.unwrap_or(self.codes(block, tip)), table };
+            }
+            Vector::Clv(slot) => slot,
             Vector::Temporary(_) => unreachable!("temporaries are replaced by slots"),
-        }
+        };
+        let rows = self.vectors.rows(block.index, slot);
+        let Some(Child { classes, num_classes, .. }) = rows.classes else {
+            let pmatrix = pmatrix.unwrap_or(&[]);
+            return End::Inner { clv: rows.clv, scaler: rows.scaler, pmatrix };
+        };
+        let classes = codes.unwrap_or(classes);
+        let ClassTable { rows: out, scaler } = class_table;
+        let scaler = rows.is_scaled.then(|| {
+            scaler.clear();
+            let count = self.dims.scalers();
+            for class in classes {
+                scaler.extend_from_slice(&rows.scaler[usize::from(*class) * count..][..count]);
+            }
+            &scaler[..]
+        });
+        let table = match pmatrix {
+            None => rows.clv,
+            Some(pmatrix) => {
+                let out = out.as_mut_slice();
+                kernels.update_class_table(model, num_classes, rows.clv, pmatrix, out);
+                out
+            }
+        };
+        End::Classes { classes, table, scaler }
     }
 
     /// Runs CLV updates.
+    ///
+    /// # Errors
+    /// There is not enough memory.
     pub fn update_partials(
         &mut self,
         with: GeneKernels,
         operations: impl Iterator<Item = Operation> + Clone,
         scratch: &mut Scratch,
-    ) {
+    ) -> Result<()> {
         for first in (0..self.blocks.len()).step_by(STRIP) {
             let strip = first..self.blocks.len().min(first + STRIP);
             for operation in operations.clone() {
@@ -277,10 +302,11 @@ impl Unit {
                     scratch.prepare(with, i, operation.children[i], operation.brlens[i]);
                 }
                 for i in strip.clone() {
-                    self.update_block(with, self.blocks[i], &operation, scratch);
+                    self.update_block(with, self.blocks[i], &operation, scratch)?;
                 }
             }
         }
+        Ok(())
     }
 
     fn update_block(
@@ -288,45 +314,51 @@ impl Unit {
         with: GeneKernels,
         block: Block,
         operation: &Operation,
-        scratch: &Scratch,
-    ) {
-        let ranges = |unit: &Unit, vector: Vector| match vector {
-            Vector::Clv(slot) => (unit.clv_range(block, slot), unit.scaler_range(block, slot)),
-            _ => (0..0, 0..0),
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let Vector::Clv(slot) = operation.parent else {
+            unreachable!("temporaries are replaced by slots, and tips are not written");
         };
-        let out = ranges(self, operation.parent);
-        let [first, second] = operation.children.map(|child| ranges(self, child));
-        let num_tips = self.num_tips;
-        let (vectors, scalers, tip_codes) =
-            (self.vectors.as_mut_slice(), &mut self.scalers, &self.tip_codes);
-        let [out_clv, clv1, clv2] = vectors
-            .get_disjoint_mut([out.0, first.0, second.0])
-            .expect("a CLV is not its own child");
-        let [out_scaler, scaler1, scaler2] = scalers
-            .get_disjoint_mut([out.1, first.1, second.1])
-            .expect("a CLV is not its own child");
-        let end = |i: usize, clv, scaler| match operation.children[i] {
-            Vector::Tip(tip) => {
-                let at = block.offset * num_tips + tip as usize * block.len;
-                End::Tip { codes: &tip_codes[at..at + block.len], table: &scratch.table[i] }
-            }
-            _ => End::Inner { clv, scaler, pmatrix: &scratch.pmatrix[i] },
+        let Scratch { pmatrix, table, tables, counter, .. } = scratch;
+        let (num_tips, num_codes, tip_codes) = (self.num_tips, self.num_codes, &self.tip_codes);
+        let tip = |tip| Child {
+            name: u64::from(tip),
+            classes: codes_of(tip_codes, num_tips, block, tip),
+            num_classes: num_codes,
         };
-        let ends = [end(0, &*clv1, &*scaler1), end(1, &*clv2, &*scaler2)];
-        with.kernels.update_partials(with.model, block.len, ends, out_clv, out_scaler);
+        let children = operation.children;
+        let mut stored = self.vectors.take(block.index, slot, children, tip, counter)?;
+        let Output { clv, scaler, num_rows, of_children } = stored.output(self.dims, block.len);
+        let [first_table, second_table] = tables;
+        let end = |i: usize, class_table| {
+            let branch = Branch { pmatrix: Some(&pmatrix[i]), table: &table[i] };
+            let codes = of_children.map(|of_children| of_children[i]);
+            self.end(with, block, children[i], branch, class_table, codes)
+        };
+        let ends = [end(0, first_table), end(1, second_table)];
+        with.kernels.update_partials(with.model, num_rows, ends, clv, scaler);
+        self.vectors.put(block.index, slot, stored);
+        Ok(())
     }
 
     fn edge_block(
         &self,
-        GeneKernels { kernels, model }: GeneKernels,
+        with: GeneKernels,
         block: Block,
         ends: [Vector; 2],
         scratch: &mut Scratch,
     ) {
-        let Scratch { pmatrix, table, likelihoods, .. } = scratch;
-        let first = self.end(block, ends[0], &pmatrix[0], &model.indicator);
-        let second = self.end(block, ends[1], &pmatrix[1], &table[1]);
-        kernels.edge_likelihoods(model, block.len, [first, second], likelihoods);
+        let Scratch { pmatrix, table, tables: [first_table, second_table], likelihoods, .. } =
+            scratch;
+        let branches = [
+            Branch { pmatrix: None, table: &with.model.indicator },
+            Branch { pmatrix: Some(&pmatrix[1]), table: &table[1] },
+        ];
+        let ends = [
+            self.end(with, block, ends[0], branches[0], first_table, None),
+            self.end(with, block, ends[1], branches[1], second_table, None),
+        ];
+        with.kernels.edge_likelihoods(with.model, block.len, ends, likelihoods);
     }
 
     /// Computes log-likelihoods at an edge: sums per block go to `sums`, and those of the unit's patterns,
@@ -365,8 +397,9 @@ impl Unit {
     /// There is not enough memory.
     pub fn update_sumtable(
         &mut self,
-        GeneKernels { kernels, model }: GeneKernels,
+        with: GeneKernels,
         ends: [Vector; 2],
+        scratch: &mut Scratch,
     ) -> Result<()> {
         let size = self.dims.row() * BLOCK;
         if self.sumtable_scalers.is_empty() {
@@ -375,14 +408,22 @@ impl Unit {
         }
         let mut sumtable = std::mem::take(&mut self.sumtable);
         let mut scalers = std::mem::take(&mut self.sumtable_scalers);
+        let model = with.model;
+        let branches = [
+            Branch { pmatrix: Some(&model.sumtable_left), table: &model.sumtable_left_tip },
+            Branch { pmatrix: Some(&model.sumtable_right), table: &model.sumtable_right_tip },
+        ];
         for (i, (out, scaler)) in
             sumtable.as_mut_slice().chunks_exact_mut(size).zip(&mut scalers).enumerate()
         {
             let block = self.blocks[i];
-            let left = self.end(block, ends[0], &model.sumtable_left, &model.sumtable_left_tip);
-            let right = self.end(block, ends[1], &model.sumtable_right, &model.sumtable_right_tip);
+            let [left, right] = &mut scratch.tables;
+            let ends = [
+                self.end(with, block, ends[0], branches[0], left, None),
+                self.end(with, block, ends[1], branches[1], right, None),
+            ];
             let invariant = self.data(block).invariant;
-            kernels.update_sumtable(model, block.len, invariant, [left, right], out, scaler);
+            with.kernels.update_sumtable(model, block.len, invariant, ends, out, scaler);
         }
         self.sumtable = sumtable;
         self.sumtable_scalers = scalers;
@@ -414,20 +455,28 @@ impl Unit {
         }
     }
 
-    /// A copy of one CLV and its scaler counts, of all blocks, for tests.
+    /// A copy of one CLV and its scaler counts, of all patterns of all blocks, for tests.
     pub fn clv(&self, slot: u32) -> (Vec<f64>, Vec<u32>) {
+        let (row, count) = (self.dims.row(), self.dims.scalers());
         let mut numbers = Vec::new();
         let mut counts = Vec::new();
         for &block in &self.blocks {
-            numbers.extend_from_slice(&self.vectors.as_slice()[self.clv_range(block, slot)]);
-            counts.extend_from_slice(&self.scalers[self.scaler_range(block, slot)]);
+            let rows = self.vectors.rows(block.index, slot);
+            for pattern in 0..block.len {
+                let at = rows.classes.map_or(pattern, |child| child.classes[pattern].into());
+                numbers.extend_from_slice(&rows.clv[at * row..][..row]);
+                counts.extend_from_slice(&rows.scaler[at * count..][..count]);
+            }
         }
         (numbers, counts)
     }
 
-    /// Memory of the vectors and their scaler counts, in bytes.
+    /// Most memory that the vectors and their scaler counts take, in bytes: if no patterns are repeated.
     pub fn vector_bytes(&self) -> u64 {
-        (self.vectors.as_slice().len() * 8 + self.scalers.len() * 4) as u64
+        let patterns: usize = self.blocks.iter().map(|block| block.len).sum();
+        let of_pattern =
+            self.dims.row() * size_of::<f64>() + self.dims.scalers() * size_of::<u32>();
+        (patterns * num_vectors(self.num_tips) * of_pattern) as u64
     }
 
     /// Number of taxa of the gene.
@@ -436,7 +485,33 @@ impl Unit {
     }
 }
 
+/// The codes of a tip in a block.
+fn codes_of(tip_codes: &[Code], num_tips: usize, block: Block, tip: u32) -> &[Code] {
+    let at = block.offset * num_tips + tip as usize * block.len;
+    &tip_codes[at..at + block.len]
+}
+
 impl Scratch {
+    /// Buffers for vectors with rows of at most this length.
+    ///
+    /// # Errors
+    /// There is not enough memory.
+    pub fn new(longest_row: usize) -> Result<Self> {
+        let table = || -> Result<ClassTable> {
+            Ok(ClassTable { rows: Arena::new(BLOCK * longest_row, "buffers")?, scaler: Vec::new() })
+        };
+        Ok(Scratch {
+            tables: [table()?, table()?],
+            pmatrix: Default::default(),
+            table: Default::default(),
+            counter: Counter::default(),
+            vectors: Vec::new(),
+            scalers: Vec::new(),
+            likelihoods: BlockLikelihoods::default(),
+            factors: Vec::new(),
+        })
+    }
+
     /// Computes P-matrix number `i` for a branch, and its tip table if `vector` is a tip.
     pub(super) fn prepare(
         &mut self,

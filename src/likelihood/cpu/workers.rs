@@ -109,8 +109,17 @@ impl CpuEngine {
                 Ok(Mutex::new(unit.expect("every unit is assigned to a worker")?))
             })
             .collect::<Result<_>>()?;
-        let scratch = (0..num_workers).map(|_| Mutex::new(Scratch::default())).collect();
+        let longest_row = models.iter().map(|model| model.dims.row()).max().unwrap_or(0);
+        let scratch = (0..num_workers)
+            .map(|_| Ok(Mutex::new(Scratch::new(longest_row)?)))
+            .collect::<Result<_>>()?;
         Ok(CpuEngine { kernels, pool, models, units, gene_units, step_costs, homes, scratch })
+    }
+
+    /// The same engine, which computes a row for each pattern of every vector: to compare with (for tests).
+    pub fn without_repeats(self) -> Self {
+        self.units.iter().for_each(|unit| lock(unit).ignore_repeats());
+        self
     }
 
     /// Number of genes, including those without data.
@@ -145,21 +154,29 @@ impl CpuEngine {
     }
 
     /// Runs `work` for each unit of a region on its worker.
+    ///
+    /// # Errors
+    /// Those of `work`.
     pub fn for_units(
         &mut self,
         region: &Region,
-        work: impl Fn(GeneKernels, &mut Unit, &mut Scratch) + Sync,
-    ) {
+        work: impl Fn(GeneKernels, &mut Unit, &mut Scratch) -> Result<()> + Sync,
+    ) -> Result<()> {
         let CpuEngine { kernels, pool, models, units, scratch, .. } = self;
         let kernels = kernels.as_ref();
+        let failure = Mutex::new(Ok(()));
         pool.run(&region.loads, &|worker| {
             let mut scratch = lock(&scratch[worker]);
             for &unit in &region.hands[worker] {
                 let mut unit = lock(&units[unit]);
                 let model = &models[unit.gene];
-                work(GeneKernels { kernels, model }, &mut unit, &mut scratch);
+                let result = work(GeneKernels { kernels, model }, &mut unit, &mut scratch);
+                if result.is_err() {
+                    *lock(&failure) = result;
+                }
             }
         });
+        failure.into_inner().unwrap_or_else(|e| e.into_inner())
     }
 
     /// Sums over the blocks of a gene, in block order.

@@ -106,7 +106,7 @@ impl From<EngineError> for Error {
 pub struct Capabilities {
     /// Its name.
     pub name: &'static str,
-    /// Memory of the stored vectors and their scalers, in bytes.
+    /// Most memory that the stored vectors and their scalers take, in bytes.
     pub vector_bytes: u64,
     /// Bytes that it could take in addition, where that is known.
     pub free_bytes: Option<u64>,

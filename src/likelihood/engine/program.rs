@@ -142,7 +142,7 @@ pub struct SweepOperation {
     pub parent: Vector,
     /// The two vectors that are read.
     pub children: [Vector; 2],
-    /// Edges of the gene's tree to them.
+    /// Edges to them, as indices into [`SweepGene::brlens`].
     pub edges: [u32; 2],
 }
 
@@ -155,7 +155,7 @@ pub struct SweepJob {
     pub operations: Range<usize>,
     /// Vectors at the two ends of the gene's edge.
     pub ends: [Vector; 2],
-    /// The gene's edge, whose length includes that of the step's branch.
+    /// The gene's edge, whose length includes that of the step's branch: an index into [`SweepGene::brlens`].
     pub edge: u32,
 }
 
@@ -176,8 +176,8 @@ pub struct SweepGene {
     pub gene: usize,
     /// Factor of all its branch lengths.
     pub brlen_scaler: f64,
-    /// Length of each edge of its tree without the scaler, updated by the sweep. A program may append lengths
-    /// of edges that the tree does not have.
+    /// Lengths, without the scaler, of the edges that the program uses, by the program's own numbers; updated by
+    /// the sweep.
     pub brlens: Vec<f64>,
 }
 
@@ -194,7 +194,7 @@ pub struct SweepProgram {
     pub jobs: Vec<SweepJob>,
     /// The branches in order.
     pub steps: Vec<SweepStep>,
-    /// Length of each branch by its number in the caller's tree, updated by the sweep.
+    /// Lengths of the branches, by the program's own numbers; updated by the sweep.
     pub brlens: Vec<f64>,
     /// Shortest and longest allowed length.
     pub bounds: [f64; 2],

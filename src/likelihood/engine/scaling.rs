@@ -10,6 +10,10 @@ pub const THRESHOLD: f64 = f64::from_bits((1023 - 256) << 52);
 /// 2^256, the factor by which a row is scaled.
 pub const FACTOR: f64 = f64::from_bits((1023 + 256) << 52);
 
+/// 2^-960, far below the likelihood of any pattern as it is stored, which is about 2^-512 at the least, and far above
+/// the subnormal numbers.
+pub const NEGLIGIBLE: f64 = f64::from_bits((1023 - 960) << 52);
+
 /// ln(2^256), which is subtracted from a pattern's log-likelihood for each scaler count.
 pub const LN_FACTOR: f64 = 256.0 * std::f64::consts::LN_2;
 

@@ -29,12 +29,35 @@ pub struct Evaluator {
     pub(super) linkage: BrlenLinkage,
     pub(super) genes: Vec<GeneState>,
     pub(super) restrictions: Vec<Restriction>,
-    /// False when global lengths have changed since the restrictions' distances were computed.
-    pub(super) distances_valid: bool,
+    /// What has changed since the restrictions were updated.
+    pub(super) outdated: Outdated,
     /// Used by [`Evaluator::compute`] alone.
     engine: Box<dyn Engine>,
     /// Genes whose models have changed since they were last set in the engine.
     new_models: Vec<usize>,
+}
+
+/// The edges of the global tree whose lengths or ends have changed since the restrictions were updated.
+#[derive(Debug)]
+pub(super) enum Outdated {
+    /// These, any number of times.
+    Edges(Vec<EdgeId>),
+    /// All of them, and the restricted trees may have other numbers of nodes.
+    All,
+}
+
+impl Outdated {
+    pub(super) fn mark(&mut self, changed: impl IntoIterator<Item = EdgeId>) {
+        if let Outdated::Edges(edges) = self {
+            edges.extend(changed);
+        }
+    }
+}
+
+impl Default for Outdated {
+    fn default() -> Self {
+        Outdated::Edges(Vec::new())
+    }
 }
 
 impl Evaluator {
@@ -63,9 +86,8 @@ impl Evaluator {
             states.push(GeneState::new(set, locals[set].clone(), data, model));
         }
         let new_models = (0..states.len()).collect();
-        let distances_valid = true;
-        let genes = states;
-        Evaluator { tree, linkage, genes, restrictions, distances_valid, engine, new_models }
+        let (genes, outdated) = (states, Outdated::default());
+        Evaluator { tree, linkage, genes, restrictions, outdated, engine, new_models }
     }
 
     /// Replaces the engine by another that was made for the same data. All CLVs become stale.
@@ -198,7 +220,7 @@ impl Evaluator {
                 gene.lnl = None;
             }
         }
-        self.distances_valid = true;
+        self.outdated = Outdated::default();
     }
 
     /// Changes to unlinked lengths. Each gene's own lengths start from its present ones, multiplied by the
@@ -340,26 +362,40 @@ impl Evaluator {
     /// Updates distances in the restrictions and, under linked and scaled lengths, the branch lengths of the
     /// restricted trees from those of the global tree.
     pub(super) fn update_restrictions(&mut self) {
-        if self.distances_valid {
+        let outdated = std::mem::take(&mut self.outdated);
+        if matches!(&outdated, Outdated::Edges(edges) if edges.is_empty()) {
             return;
         }
+        let is_shared = !self.linkage.has_own_lengths();
         for (set, restriction) in self.restrictions.iter_mut().enumerate() {
+            if let Outdated::Edges(edges) = &outdated
+                && restriction.is_complete(&self.tree)
+            {
+                for state in self.genes.iter_mut().filter(|gene| gene.set == set) {
+                    for &edge in edges {
+                        let image = restriction.update_edge(&self.tree, state.tree.tree(), edge);
+                        if is_shared {
+                            state.set_brlen(image, self.tree.brlen(edge));
+                        }
+                    }
+                }
+                continue;
+            }
             let mut lengths: Option<Vec<f64>> = None;
             for state in self.genes.iter_mut().filter(|gene| gene.set == set) {
                 let lengths = lengths
                     .get_or_insert_with(|| restriction.update(&self.tree, state.tree.tree()));
-                if !self.linkage.has_own_lengths() {
+                if is_shared {
                     state.set_brlens(lengths);
                 }
             }
         }
-        self.distances_valid = true;
     }
 
     /// Sets the length of an edge of the global tree (under linked and scaled lengths).
     pub fn set_brlen(&mut self, edge: EdgeId, length: f64) {
         self.tree.set_brlen(edge, length);
-        self.distances_valid = false;
+        self.outdated.mark([edge]);
         self.update_restrictions();
     }
 
@@ -407,7 +443,7 @@ impl Evaluator {
             // is first mapped onto the kept tree.
             let mut again = fresh;
             let lengths = again.update(&self.tree, state.tree.tree());
-            if self.distances_valid {
+            if matches!(&self.outdated, Outdated::Edges(edges) if edges.is_empty()) {
                 for edge in self.tree.edges() {
                     assert_eq!(again.image(edge), kept.image(edge), "image of {edge:?}");
                 }

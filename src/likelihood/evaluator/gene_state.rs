@@ -1,6 +1,7 @@
 //! The evaluator's state of one gene, and operations on that gene alone.
 
 use super::brlens::halve;
+use super::edge_numbers::EdgeNumbers;
 use super::gene_tree::GeneTree;
 use crate::alphabet::Code;
 use crate::likelihood::engine::{EdgeJob, GeneData, GeneModel, Operation, SweepOperation};
@@ -21,6 +22,8 @@ pub(super) struct GeneState {
     /// ascertainment bias: a single sequence has no variable sites.)
     single: Option<Vec<(u64, f64)>>,
     pub(super) lnl: Option<f64>,
+    /// For programs under construction.
+    pub(super) numbers: EdgeNumbers,
 }
 
 impl GeneState {
@@ -38,6 +41,7 @@ impl GeneState {
             num_sites: data.weights.iter().sum(),
             single,
             lnl: None,
+            numbers: EdgeNumbers::default(),
         }
     }
 
@@ -52,9 +56,14 @@ impl GeneState {
     /// Sets the branch lengths of the gene's tree, by edge.
     pub(super) fn set_brlens(&mut self, lengths: &[f64]) {
         for (i, &length) in lengths.iter().enumerate() {
-            if self.tree.set_brlen(EdgeId(i as u32), length) {
-                self.lnl = None;
-            }
+            self.set_brlen(EdgeId(i as u32), length);
+        }
+    }
+
+    /// Sets a branch length of the gene's tree.
+    pub(super) fn set_brlen(&mut self, edge: EdgeId, length: f64) {
+        if self.tree.set_brlen(edge, length) {
+            self.lnl = None;
         }
     }
 

@@ -37,6 +37,25 @@ impl GeneTree {
         gene_tree
     }
 
+    /// Replaces the tree by another of the same taxa, with edge 0 as the virtual root. CLVs remain valid if all
+    /// that is behind them is the same in both trees.
+    pub(super) fn set_tree(&mut self, tree: &Tree) {
+        let before = std::mem::replace(self, GeneTree::new(tree.clone()));
+        if self.root == EdgeId::NONE {
+            return;
+        }
+        for (node, edge) in tree.postorder(self.root) {
+            if !tree.is_tip(node) && before.is_valid(node) && before.toward(node) == edge {
+                let is_same = |(child, edge): (NodeId, EdgeId)| {
+                    before.tree.links(node).any(|link| link == (child, edge))
+                        && before.tree.brlen(edge) == tree.brlen(edge)
+                        && (tree.is_tip(child) || self.is_valid(child))
+                };
+                self.valid[node.index()] = tree.other_links(node, edge).into_iter().all(is_same);
+            }
+        }
+    }
+
     /// Topology and branch lengths.
     pub(super) fn tree(&self) -> &Tree {
         &self.tree
@@ -89,11 +108,9 @@ impl GeneTree {
         true
     }
 
-    /// Sets the branch lengths that a sweep has optimised. The sweep has also updated the CLVs.
-    pub(super) fn adopt_brlens(&mut self, brlens: &[f64]) {
-        for (edge, &length) in self.tree.edges().zip(brlens) {
-            self.tree.set_brlen(edge, length);
-        }
+    /// Sets a branch length that a sweep has optimised. The sweep has also updated the CLVs.
+    pub(super) fn adopt_brlen(&mut self, edge: EdgeId, length: f64) {
+        self.tree.set_brlen(edge, length);
     }
 
     /// The end of an edge (other than the virtual root) that is nearer to the virtual root.
@@ -194,6 +211,15 @@ impl GeneTree {
         self.turn_to(undo.target, pruned.merged);
         self.tree.undo_prune(pruned);
         self.after_insertion(pruned, pruned.old_neighbours, [pruned.merged, pruned.spare]);
+    }
+
+    /// Swaps two subtrees across an edge; see [`Tree::swap_subtrees`]. Afterwards, the edge is the virtual root.
+    pub(super) fn swap_subtrees(&mut self, edge: EdgeId, first: EdgeId, second: EdgeId) {
+        self.move_root(edge);
+        self.tree.swap_subtrees(edge, first, second);
+        for end in self.tree.ends(edge) {
+            self.valid[end.index()] = false;
+        }
     }
 
     fn prune(&mut self, attach: NodeId, pendant: EdgeId) -> PrunedSubtree {

@@ -6,12 +6,11 @@
 //! No stored vector is written. If g has no taxa in S, or none in R, its likelihood is the same at all
 //! positions.
 
-use super::brlens::all_brlens;
 use super::evaluator::Evaluator;
 use super::length_sets::LengthSet;
 use super::position::{Position, PrunedGene};
 use super::prune::Prune;
-use super::view::View;
+use super::view::{View, push};
 use crate::likelihood::engine::{
     InsertionProgram, InsertionStep, Operation, Result, SweepGene, SweepJob, SweepOperation,
     SweepProgram, SweepStep, Vector,
@@ -135,11 +134,9 @@ impl Evaluator {
         length: f64,
         passes: bool,
     ) -> MergedEdge {
-        let operations = view.operations().to_vec();
-        // The merged edge does not exist in the tree. Without updates, no other lengths are needed.
-        let mut brlens = if operations.is_empty() { Vec::new() } else { all_brlens(view.tree()) };
-        let edge = brlens.len() as u32;
-        brlens.push(length);
+        let mut brlens = Vec::new();
+        let operations = view.numbered_operations(&mut brlens, |edge| view.tree().brlen(edge));
+        let edge = push(&mut brlens, length);
         let brlen_scaler = self.genes[gene].brlen_scaler;
         MergedEdge {
             gene: SweepGene { gene, brlen_scaler, brlens },
@@ -265,22 +262,19 @@ fn program(
     candidates: &[EdgeId],
 ) -> (InsertionProgram, GeneScores) {
     let mut positions: Vec<Position> = Vec::new();
-    // Under unlinked lengths all candidates on one induced edge are one position.
-    let mut position_of_edge: Vec<Option<u32>> = vec![None; pruned.tree().num_edges()];
     let mut of_candidate = Vec::with_capacity(candidates.len());
     for &candidate in candidates {
         let Some(position) = pruned.position(candidate) else {
             of_candidate.push(None);
             continue;
         };
-        let known = match position.edge {
-            Some(edge) if !pruned.linked => &mut position_of_edge[edge.index()],
-            _ => &mut None,
-        };
-        of_candidate.push(Some(*known.get_or_insert_with(|| {
+        // Under unlinked lengths all candidates on one induced edge are one position.
+        let same = |known: &Position| known.edge.is_some() && known.edge == position.edge;
+        let known = if pruned.linked { None } else { positions.iter().position(same) };
+        of_candidate.push(Some(known.unwrap_or(positions.len()) as u32));
+        if known.is_none() {
             positions.push(position);
-            positions.len() as u32 - 1
-        })));
+        }
     }
     let mut writer = StepWriter::new(pruned);
     match pruned.rest_is_tip() {
@@ -331,26 +325,23 @@ impl StepWriter {
     /// Writes the up-vectors in depth-first order from the position of S, and the scores of the positions.
     fn write_insertions(&mut self, pruned: &PrunedGene<'_>, positions: &[Position]) {
         let (tree, view) = (pruned.tree(), &pruned.view);
-        let mut of_edge: Vec<Vec<u32>> = vec![Vec::new(); tree.num_edges()];
-        let mut on_merged = Vec::new();
-        let mut wanted = vec![false; tree.num_edges()];
-        for (i, position) in positions.iter().enumerate() {
-            let Some(edge) = position.edge else {
-                on_merged.push(i as u32);
+        // The edges with a position and those on the way to them: few of the tree's.
+        let mut wanted: Vec<EdgeId> = Vec::new();
+        let mut of_edge: Vec<(EdgeId, u32)> = Vec::new();
+        let [(left, left_edge), (right, right_edge)] = pruned.parts();
+        let ends = [left, right].map(|node| view.vector(node));
+        for (i, position) in (0..).zip(positions) {
+            let Some(mut edge) = position.edge else {
+                self.score(i, position, ends);
                 continue;
             };
-            of_edge[edge.index()].push(i as u32);
-            let mut edge = edge;
-            while !pruned.is_merged(edge) && !wanted[edge.index()] {
-                wanted[edge.index()] = true;
+            of_edge.push((edge, i));
+            while !pruned.is_merged(edge) && !wanted.contains(&edge) {
+                wanted.push(edge);
                 edge = view.toward(view.near_end(edge));
             }
         }
-        let [(left, left_edge), (right, right_edge)] = pruned.parts();
-        let ends = [left, right].map(|node| view.vector(node));
-        for position in on_merged {
-            self.score(position, &positions[position as usize], ends);
-        }
+        of_edge.sort_unstable();
         let merged_length = pruned.merged_length();
         // (node, edge towards S, up-vector of the edge before it on the path from S; none on the merged edge)
         let mut stack = vec![(right, right_edge, None), (left, left_edge, None)];
@@ -368,7 +359,8 @@ impl StepWriter {
                         self.scaler * edge.map_or(merged_length, |edge| tree.brlen(edge))
                     }),
                 }));
-                for &position in &of_edge[edge.index()] {
+                let first = of_edge.partition_point(|other| other.0 < edge);
+                for &(_, position) in of_edge[first..].iter().take_while(|other| other.0 == edge) {
                     let ends = [made, view.vector(node)];
                     self.score(position, &positions[position as usize], ends);
                 }
@@ -378,7 +370,7 @@ impl StepWriter {
                 continue;
             }
             for (child, child_edge) in tree.other_links(node, edge).into_iter().rev() {
-                if wanted[child_edge.index()] {
+                if wanted.contains(&child_edge) {
                     stack.push((child, child_edge, up));
                 }
             }

@@ -4,7 +4,6 @@
 //! of all restricted trees; under unlinked lengths each gene's tree has its own set. All operations on
 //! branch lengths (changing, optimising, saving and restoring) treat one [`LengthSet`] after the other.
 
-use super::brlens::all_brlens;
 use super::evaluator::Evaluator;
 use crate::tree::{EdgeId, Tree};
 
@@ -34,11 +33,6 @@ impl Evaluator {
         }
     }
 
-    /// The lengths of each set, by edge.
-    pub(super) fn all_length_sets(&self) -> Vec<Vec<f64>> {
-        self.length_sets().into_iter().map(|set| all_brlens(self.tree_of(set))).collect()
-    }
-
     /// Sets the lengths of a set, by edge. The caller must call [`Evaluator::update_restrictions`] afterwards.
     pub(super) fn set_lengths(&mut self, set: LengthSet, lengths: &[f64]) {
         match set {
@@ -46,9 +40,20 @@ impl Evaluator {
                 for (edge, &length) in lengths.iter().enumerate() {
                     self.tree.set_brlen(EdgeId(edge as u32), length);
                 }
-                self.distances_valid = false;
+                self.outdated.mark(self.tree.edges());
             }
             LengthSet::Own(gene) => self.genes[gene].set_brlens(lengths),
+        }
+    }
+
+    /// Sets one length of a set. The caller must call [`Evaluator::update_restrictions`] afterwards.
+    pub(super) fn set_length(&mut self, set: LengthSet, edge: EdgeId, length: f64) {
+        match set {
+            LengthSet::Shared => {
+                self.tree.set_brlen(edge, length);
+                self.outdated.mark([edge]);
+            }
+            LengthSet::Own(gene) => self.genes[gene].set_brlen(edge, length),
         }
     }
 }

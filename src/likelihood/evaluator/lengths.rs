@@ -13,7 +13,7 @@ impl Evaluator {
         let [min, max] = BRLEN_BOUNDS.map(to_length_grid);
         let changed = self.tree.clamp_brlens(min, max);
         if changed != (0, 0) {
-            self.distances_valid = false;
+            self.outdated.mark(self.tree.edges());
             self.update_restrictions();
         }
         for set in self.length_sets() {

@@ -7,6 +7,7 @@
 #[cfg(test)]
 mod ascertainment_tests;
 mod brlens;
+mod edge_numbers;
 #[allow(clippy::module_inception)]
 mod evaluator;
 mod gene_state;
@@ -16,6 +17,7 @@ mod length_sets;
 mod lengths;
 mod linkage;
 mod moves;
+mod polytomies;
 mod position;
 mod prune;
 mod sweep;

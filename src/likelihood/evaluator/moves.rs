@@ -1,9 +1,9 @@
 //! Changes of topology that can be undone: subtree moves, and snapshots.
 
 use super::brlens::halve;
-use super::evaluator::Evaluator;
+use super::evaluator::{Evaluator, Outdated};
 use super::gene_state::GeneState;
-use super::gene_tree::GeneTree;
+use super::length_sets::LengthSet;
 use super::linkage::BrlenLinkage;
 use crate::model::Model;
 use crate::tree::{EdgeId, NodeId, PrunedSubtree, RegraftUndo, Tree};
@@ -32,8 +32,16 @@ pub struct SubtreeMove {
     pub(super) regraft: RegraftUndo,
     /// Per gene: the move in its restricted tree, if its topology changed.
     pub(super) genes: Vec<Option<(PrunedSubtree, RegraftUndo)>>,
-    /// All branch lengths before the move, of each set of lengths.
-    brlens: Vec<Vec<f64>>,
+    /// Branch lengths that were changed after the move, in this order, with their values before the change.
+    pub(super) lengths: Vec<ChangedLength>,
+}
+
+/// A branch length before it was changed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ChangedLength {
+    pub(super) set: LengthSet,
+    pub(super) edge: EdgeId,
+    pub(super) before: f64,
 }
 
 impl SubtreeMove {
@@ -42,9 +50,31 @@ impl SubtreeMove {
     pub fn places(&self) -> [EdgeId; 2] {
         [self.pruned.pendant, self.pruned.merged]
     }
+
+    /// The global tree before the move, from the one after it, with the numbers of nodes and edges from which
+    /// pruning and regrafting the same subtree leads to those after it.
+    pub fn tree_before(&self, after: &Tree) -> Tree {
+        let mut tree = after.clone();
+        tree.undo_regraft(&self.pruned, &self.regraft);
+        tree.undo_prune(&self.pruned);
+        tree
+    }
+
+    /// The move in the tree of a set of lengths, if the topology of that tree has changed.
+    pub(super) fn of(&self, set: LengthSet) -> Option<(PrunedSubtree, RegraftUndo)> {
+        match set {
+            LengthSet::Shared => Some((self.pruned, self.regraft)),
+            LengthSet::Own(gene) => self.genes[gene],
+        }
+    }
 }
 
 impl Snapshot {
+    /// The global tree; see [`Evaluator::tree`].
+    pub fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
     /// Copies a gene's own branch lengths and scaler from another snapshot of the same topology.
     pub fn take_gene(&mut self, gene: usize, other: &Snapshot) {
         self.genes[gene].clone_from(&other.genes[gene]);
@@ -64,15 +94,19 @@ impl Evaluator {
         Snapshot { tree: self.tree.clone(), linkage: self.linkage, genes }
     }
 
-    /// Restores a snapshot of this evaluator, taken under the same linkage. All CLVs become stale.
+    /// Restores a snapshot of this evaluator, taken under the same linkage. CLVs that have not changed since
+    /// remain valid.
     pub fn restore(&mut self, snapshot: &Snapshot) {
         self.tree.clone_from(&snapshot.tree);
         for (state, kept) in self.genes.iter_mut().zip(&snapshot.genes) {
-            state.tree = GeneTree::new(kept.tree.clone());
+            if state.brlen_scaler != kept.brlen_scaler {
+                state.tree.invalidate();
+            }
+            state.tree.set_tree(&kept.tree);
             state.brlen_scaler = kept.brlen_scaler;
             state.lnl = None;
         }
-        self.distances_valid = false;
+        self.outdated = Outdated::All;
         self.update_restrictions();
     }
 
@@ -95,8 +129,20 @@ impl Evaluator {
     /// Prunes the subtree behind `pendant`, seen from `attach`, and regrafts it into the middle of `target`,
     /// in the global tree and in each restricted tree whose topology changes by the move.
     pub fn move_subtree(&mut self, attach: NodeId, pendant: EdgeId, target: EdgeId) -> SubtreeMove {
+        let moved = self.begin_move(attach, pendant, target);
         self.update_restrictions();
-        let brlens = self.all_length_sets();
+        moved
+    }
+
+    /// [`Evaluator::move_subtree`] without the last step: the caller must call [`Evaluator::update_restrictions`]
+    /// afterwards, and may change branch lengths before.
+    pub(super) fn begin_move(
+        &mut self,
+        attach: NodeId,
+        pendant: EdgeId,
+        target: EdgeId,
+    ) -> SubtreeMove {
+        self.update_restrictions();
         let mut moves = Vec::with_capacity(self.genes.len());
         for state in &mut self.genes {
             let restriction = &self.restrictions[state.set];
@@ -105,12 +151,12 @@ impl Evaluator {
         let pruned = self.tree.prune(attach, pendant);
         let halves = halve(self.tree.brlen(target));
         let regraft = self.tree.regraft(&pruned, target, halves);
-        self.distances_valid = false;
-        self.update_restrictions();
-        SubtreeMove { pruned, regraft, genes: moves, brlens }
+        self.outdated.mark([pendant, pruned.merged, target, pruned.spare]);
+        SubtreeMove { pruned, regraft, genes: moves, lengths: Vec::new() }
     }
 
-    /// Undoes a move: topology and all branch lengths are restored bit for bit.
+    /// Undoes a move: the topology, the branch lengths that the move changed, and those that were changed after it
+    /// by [`Evaluator::insert`] and [`Evaluator::optimize_around`] are restored bit for bit.
     pub fn undo_move(&mut self, undo: SubtreeMove) {
         self.tree.undo_regraft(&undo.pruned, &undo.regraft);
         self.tree.undo_prune(&undo.pruned);
@@ -120,10 +166,18 @@ impl Evaluator {
                 state.lnl = None;
             }
         }
-        for (set, brlens) in self.length_sets().into_iter().zip(&undo.brlens) {
-            self.set_lengths(set, brlens);
+        let PrunedSubtree { pendant, merged, spare, .. } = undo.pruned;
+        self.outdated.mark([pendant, merged, undo.regraft.target, spare]);
+        for &ChangedLength { set, edge, before } in undo.lengths.iter().rev() {
+            let moved = undo.of(set);
+            // These already have their lengths before the move.
+            let is_joined = |(pruned, regraft): (PrunedSubtree, RegraftUndo)| {
+                [pruned.merged, pruned.spare, regraft.target].contains(&edge)
+            };
+            if !moved.is_some_and(is_joined) {
+                self.set_length(set, edge, before);
+            }
         }
-        self.distances_valid = false;
         self.update_restrictions();
     }
 }

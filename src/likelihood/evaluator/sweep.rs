@@ -1,11 +1,21 @@
 //! Branch-length optimisation: makes programs for the engine with the branches in their order.
 
-use super::brlens::all_brlens;
 use super::evaluator::{BranchOptions, Evaluator};
+use super::gene_state::GeneState;
 use super::length_sets::LengthSet;
-use super::moves::SubtreeMove;
+use super::moves::{ChangedLength, SubtreeMove};
 use crate::likelihood::engine::{Result, SweepGene, SweepJob, SweepProgram, SweepStep};
 use crate::tree::{EdgeId, NodeId, PrunedSubtree, RegraftUndo, Tree};
+
+/// The branches and edges of a sweep, by their numbers in its program.
+struct Swept {
+    /// The lengths that are optimised.
+    set: LengthSet,
+    /// The branches.
+    branches: Vec<EdgeId>,
+    /// For each gene of the program, the edges of its tree that the program uses.
+    edges: Vec<Vec<EdgeId>>,
+}
 
 impl Evaluator {
     /// Optimises all branch lengths in sweeps of Newton-Raphson over all branches, until a sweep gains less
@@ -88,9 +98,10 @@ impl Evaluator {
         let mut sweeps = Vec::with_capacity(sets.len());
         for set in sets {
             let edges = depth_first(self.tree_of(set));
-            sweeps.push((set, self.sweep_program(set, &edges, gain_tolerance)));
+            sweeps.push(self.sweep(set, &edges, gain_tolerance));
         }
-        self.run_sweeps(sweeps)
+        self.run_sweeps(sweeps)?;
+        Ok(())
     }
 
     /// Optimises the branches around the new and the old position of a moved subtree, in the global tree or,
@@ -102,41 +113,65 @@ impl Evaluator {
     /// The engine has failed.
     pub fn optimize_around(
         &mut self,
-        moved: &SubtreeMove,
+        moved: &mut SubtreeMove,
         radius: usize,
         gain_tolerance: f64,
     ) -> Result<()> {
         let mut sweeps = Vec::new();
         for set in self.length_sets() {
-            let (pruned, regraft) = match set {
-                LengthSet::Shared => (&moved.pruned, &moved.regraft),
-                LengthSet::Own(gene) => match &moved.genes[gene] {
-                    Some((pruned, regraft)) => (pruned, regraft),
-                    None => continue,
-                },
-            };
-            let edges = around(self.tree_of(set), pruned, regraft, radius);
-            sweeps.push((set, self.sweep_program(set, &edges, gain_tolerance)));
+            if let Some((pruned, regraft)) = moved.of(set) {
+                let edges = around(self.tree_of(set), &pruned, &regraft, radius);
+                sweeps.push(self.sweep(set, &edges, gain_tolerance));
+            }
         }
-        self.run_sweeps(sweeps)
+        moved.lengths.extend(self.run_sweeps(sweeps)?);
+        Ok(())
     }
 
-    /// A program that optimises the given edges of a set's tree, in their order.
-    fn sweep_program(
+    /// Optimises the lengths of these edges of the global tree, in their order; under unlinked lengths, those of the
+    /// edges of restricted trees on whose paths they are.
+    ///
+    /// # Errors
+    /// The engine has failed.
+    pub(crate) fn optimize_edges(&mut self, edges: &[EdgeId], gain_tolerance: f64) -> Result<()> {
+        let mut sweeps = Vec::new();
+        for set in self.length_sets() {
+            let edges = match set {
+                LengthSet::Shared => edges.to_vec(),
+                LengthSet::Own(gene) => {
+                    let restriction = &self.restrictions[self.genes[gene].set];
+                    let mut own = Vec::new();
+                    for &edge in edges.iter().filter(|&&edge| restriction.is_on_path(edge)) {
+                        let image = restriction.image(edge).edge;
+                        if !own.contains(&image) {
+                            own.push(image);
+                        }
+                    }
+                    own
+                }
+            };
+            sweeps.push(self.sweep(set, &edges, gain_tolerance));
+        }
+        self.run_sweeps(sweeps)?;
+        Ok(())
+    }
+
+    /// A sweep that optimises the given edges of a set's tree, in their order.
+    fn sweep(
         &mut self,
         set: LengthSet,
         edges: &[EdgeId],
         gain_tolerance: f64,
-    ) -> SweepProgram {
+    ) -> (Swept, SweepProgram) {
         self.update_restrictions();
-        let mut program = SweepProgram::new(all_brlens(self.tree_of(set)), gain_tolerance);
+        let mut program = SweepProgram::new(Vec::new(), gain_tolerance);
+        let mut branches = Vec::new();
         let members: Vec<usize> = match set {
             LengthSet::Shared => {
                 (0..self.genes.len()).filter(|&gene| self.num_taxa_of(gene) >= 2).collect()
             }
             LengthSet::Own(gene) => vec![gene],
         };
-        program.genes = members.iter().map(|&gene| self.sweep_gene(gene)).collect();
         for &edge in edges {
             let first = program.jobs.len();
             for (member, &gene) in members.iter().enumerate() {
@@ -155,16 +190,20 @@ impl Evaluator {
             }
             if program.jobs.len() > first {
                 let jobs = first..program.jobs.len();
-                program.steps.push(SweepStep { jobs, branch: edge.0 });
+                program.steps.push(SweepStep { jobs, branch: branches.len() as u32 });
+                program.brlens.push(self.tree_of(set).brlen(edge));
+                branches.push(edge);
             }
         }
-        program
-    }
-
-    pub(super) fn sweep_gene(&self, gene: usize) -> SweepGene {
-        let state = &self.genes[gene];
-        let brlens = all_brlens(state.tree.tree());
-        SweepGene { gene, brlen_scaler: state.brlen_scaler, brlens }
+        let mut edges = Vec::with_capacity(members.len());
+        for gene in members {
+            let state = &mut self.genes[gene];
+            let own = state.numbers.take();
+            let brlens = own.iter().map(|&edge| state.tree.tree().brlen(edge)).collect();
+            program.genes.push(SweepGene { gene, brlen_scaler: state.brlen_scaler, brlens });
+            edges.push(own);
+        }
+        (Swept { set, branches, edges }, program)
     }
 
     /// Moves the gene's virtual root to an edge, in the gene's state and by updates in the program. A length
@@ -176,37 +215,47 @@ impl Evaluator {
         edge: EdgeId,
         program: &mut SweepProgram,
     ) -> SweepJob {
-        let state = &mut self.genes[gene];
-        state.tree.move_root(edge);
+        let GeneState { tree, numbers, .. } = &mut self.genes[gene];
+        tree.move_root(edge);
         let first = program.operations.len();
-        state.tree.take_stale(&mut program.operations);
+        tree.take_stale(&mut program.operations);
+        for operation in &mut program.operations[first..] {
+            operation.edges = operation.edges.map(|edge| numbers.of(EdgeId(edge)));
+        }
         SweepJob {
             member,
             operations: first..program.operations.len(),
-            ends: state.tree.root_ends(),
-            edge: edge.0,
+            ends: tree.root_ends(),
+            edge: numbers.of(edge),
         }
     }
 
-    fn run_sweeps(&mut self, sweeps: Vec<(LengthSet, SweepProgram)>) -> Result<()> {
+    /// Runs sweeps and adopts their lengths. Returns these with their values before.
+    fn run_sweeps(&mut self, sweeps: Vec<(Swept, SweepProgram)>) -> Result<Vec<ChangedLength>> {
         let with_steps = sweeps.into_iter().filter(|(_, program)| !program.steps.is_empty());
-        let (sets, mut programs): (Vec<_>, Vec<_>) = with_steps.unzip();
+        let (swept, mut programs): (Vec<_>, Vec<_>) = with_steps.unzip();
         self.compute(|engine| engine.optimize_branches(&mut programs))?;
-        for (set, program) in sets.into_iter().zip(programs) {
-            for member in &program.genes {
+        let mut changed = Vec::new();
+        for (Swept { set, branches, edges }, program) in swept.into_iter().zip(programs) {
+            for &edge in &branches {
+                changed.push(ChangedLength { set, edge, before: self.tree_of(set).brlen(edge) });
+            }
+            for (member, edges) in program.genes.iter().zip(edges) {
                 let state = &mut self.genes[member.gene];
-                state.tree.adopt_brlens(&member.brlens);
+                for (edge, &length) in edges.into_iter().zip(&member.brlens) {
+                    state.tree.adopt_brlen(edge, length);
+                }
                 state.lnl = None;
             }
             if set == LengthSet::Shared {
-                for step in &program.steps {
-                    self.tree.set_brlen(EdgeId(step.branch), program.brlens[step.branch as usize]);
+                for (&edge, &length) in branches.iter().zip(&program.brlens) {
+                    self.tree.set_brlen(edge, length);
                 }
                 // The restricted trees already have their new lengths; distances along them are outdated.
-                self.distances_valid = false;
+                self.outdated.mark(branches);
             }
         }
-        Ok(())
+        Ok(changed)
     }
 }
 

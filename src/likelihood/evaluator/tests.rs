@@ -307,10 +307,17 @@ fn moves_and_undos_keep_everything_as_a_fresh_build_would() {
                 }
                 let target = candidates[rng.random_range(0..candidates.len())];
                 let before = evaluator.log_likelihood().unwrap();
-                let moved = evaluator.move_subtree(attach, pendant, target);
+                let mut moved = evaluator.move_subtree(attach, pendant, target);
                 evaluator.assert_integrity();
+                let mut again = moved.tree_before(evaluator.tree());
+                assert!(crate::tree::same_topology(&again, &tree));
+                let pruned = again.prune(attach, pendant);
+                again.regraft(&pruned, target, [0.0; 2]);
+                for edge in again.edges() {
+                    assert_eq!(again.ends(edge), evaluator.tree().ends(edge));
+                }
                 if step % 3 == 0 {
-                    evaluator.optimize_around(&moved, step % 2, 1e-4).unwrap();
+                    evaluator.optimize_around(&mut moved, step % 2, 1e-4).unwrap();
                 }
                 let _ = evaluator.log_likelihood().unwrap();
                 evaluator.assert_clvs();
@@ -376,5 +383,127 @@ fn deep_trees_do_not_underflow() {
         let better = evaluator.optimize_branches(&options).unwrap();
         evaluator.forget();
         assert!(better > lnl && close(evaluator.log_likelihood().unwrap(), better));
+    }
+}
+
+/// A case of which two of three inner branches have no length. Where genes have their own lengths, few taxa are
+/// missing, because a gene's branch of which only a part has no length has a length.
+fn case_with_polytomies(seed: u64, linkage: BrlenLinkage) -> Case {
+    let complete = [(16, 300, GTR), (16, 40, HKY_I), (15, 137, GTR), (1, 5, GTR), (0, 0, GTR)];
+    let mut case = match linkage {
+        BrlenLinkage::Unlinked => random_case(seed, 16, &complete),
+        _ => mixed_case(seed, 16),
+    };
+    for (i, edge) in inner_edges(&case.tree).into_iter().enumerate() {
+        if !(i + seed as usize).is_multiple_of(3) {
+            case.tree.set_brlen(edge, BRLEN_BOUNDS[0]);
+        }
+    }
+    case
+}
+
+const LINKAGES: [BrlenLinkage; 3] =
+    [BrlenLinkage::Linked, BrlenLinkage::Scaled, BrlenLinkage::Unlinked];
+
+fn inner_edges(tree: &Tree) -> Vec<EdgeId> {
+    let is_inner = |edge: &EdgeId| tree.ends(*edge).iter().all(|&end| !tree.is_tip(end));
+    tree.edges().filter(is_inner).collect()
+}
+
+#[test]
+fn subtrees_are_swapped_in_all_trees_and_back() {
+    for linkage in LINKAGES {
+        let case = mixed_case(5, 16);
+        let mut evaluator = case.evaluator(linkage);
+        let before = evaluator.gene_log_likelihoods().unwrap();
+        let tree = evaluator.tree().clone();
+        for edge in inner_edges(&tree) {
+            let [first, second] = tree.ends(edge).map(|end| tree.other_links(end, edge)[0].1);
+            evaluator.swap_subtrees(edge, first, second);
+            evaluator.assert_integrity();
+            let swapped = evaluator.gene_log_likelihoods().unwrap();
+            evaluator.assert_clvs();
+            assert!(swapped[0] != before[0] && swapped[7] == before[7], "{linkage:?}, {edge:?}");
+            evaluator.swap_subtrees(edge, second, first);
+            evaluator.assert_integrity();
+            assert!(
+                *evaluator.tree() == tree || crate::tree::same_topology(evaluator.tree(), &tree)
+            );
+            let after = evaluator.gene_log_likelihoods().unwrap();
+            let same = after.iter().zip(&before).all(|(&a, &b)| close(a, b));
+            assert!(same, "{linkage:?}, {edge:?}: {after:?} not {before:?}");
+        }
+    }
+}
+
+/// The likelihood of every gene depends on the resolution only through branches of minimum length.
+#[test]
+fn the_canonical_resolution_keeps_all_other_branches_and_the_likelihood() {
+    for (seed, linkage) in (0..4).flat_map(|seed| LINKAGES.map(|linkage| (seed, linkage))) {
+        let case = case_with_polytomies(seed, linkage);
+        let mut evaluator = case.evaluator(linkage);
+        let before = evaluator.gene_log_likelihoods().unwrap();
+        let unresolved = evaluator.edges_without_length();
+        let lengths = |evaluator: &Evaluator| -> Vec<Vec<u64>> {
+            let sorted = |gene: usize| {
+                let (tree, _) = evaluator.gene_tree(gene);
+                let mut lengths: Vec<f64> = tree.edges().map(|edge| tree.brlen(edge)).collect();
+                // Sums along paths with more or fewer edges of minimum length are the same but for these.
+                lengths.sort_by(f64::total_cmp);
+                lengths.iter().map(|length| (length * 1e3).round() as u64).collect()
+            };
+            (0..evaluator.num_genes()).map(sorted).collect()
+        };
+        let lengths_before = lengths(&evaluator);
+        assert!(inner_edges(evaluator.tree()).iter().any(|edge| unresolved[edge.index()]));
+        evaluator.resolve_polytomies(&unresolved);
+        evaluator.assert_integrity();
+        let once = evaluator.tree().clone();
+        let after = evaluator.gene_log_likelihoods().unwrap();
+        evaluator.assert_clvs();
+        assert_eq!(lengths(&evaluator), lengths_before, "seed {seed}, {linkage:?}");
+        for (gene, (after, before)) in after.iter().zip(&before).enumerate() {
+            assert!(
+                (after - before).abs() < 0.05,
+                "seed {seed}, gene {gene}: {after} not {before}"
+            );
+        }
+        // Swaps across branches without length are undone by the canonical resolution.
+        for edge in inner_edges(&once).into_iter().filter(|edge| unresolved[edge.index()]) {
+            let tree = evaluator.tree();
+            let [first, second] = tree.ends(edge).map(|end| tree.other_links(end, edge)[1].1);
+            evaluator.swap_subtrees(edge, first, second);
+        }
+        evaluator.resolve_polytomies(&unresolved);
+        assert!(crate::tree::same_topology(evaluator.tree(), &once), "seed {seed}, {linkage:?}");
+    }
+}
+
+#[test]
+fn a_restored_snapshot_keeps_what_has_not_changed() {
+    for linkage in [BrlenLinkage::Linked, BrlenLinkage::Scaled, BrlenLinkage::Unlinked] {
+        let case = mixed_case(50, 13);
+        let mut evaluator = case.evaluator(linkage);
+        let mut rng = stream(0, Purpose::Test, 2);
+        for step in 0..20 {
+            let before = evaluator.snapshot();
+            let lnl = evaluator.log_likelihood().unwrap();
+            let tree = evaluator.tree().clone();
+            let attach = NodeId(rng.random_range(13..tree.num_nodes() as u32));
+            let pendant = tree.links(attach).nth(rng.random_range(0..3)).unwrap().1;
+            if let Some(&target) = candidates(&tree, attach, pendant).first() {
+                let mut moved = evaluator.move_subtree(attach, pendant, target);
+                evaluator.optimize_around(&mut moved, 1, 1e-4).unwrap();
+                let _ = evaluator.log_likelihood().unwrap();
+            }
+            if linkage == BrlenLinkage::Scaled && step % 4 == 0 {
+                evaluator.set_brlen_scaler(0, 0.5 + 0.1 * f64::from(step));
+            }
+            evaluator.restore(&before);
+            evaluator.assert_integrity();
+            // Compares the CLVs that are still valid with new ones.
+            evaluator.assert_clvs();
+            assert!(close(evaluator.log_likelihood().unwrap(), lnl));
+        }
     }
 }

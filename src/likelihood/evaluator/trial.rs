@@ -6,17 +6,17 @@
 //! the vectors of the other two into a temporary. Neither topology nor stored CLVs have to be changed and
 //! restored, which matters because most positions with a good score are rejected after optimisation.
 
-use super::brlens::{all_brlens, halve};
+use super::brlens::halve;
 use super::evaluator::Evaluator;
 use super::length_sets::LengthSet;
-use super::moves::SubtreeMove;
+use super::moves::{ChangedLength, SubtreeMove};
 use super::position::{Arm, Position, PrunedGene};
 use super::prune::Prune;
-use super::view::View;
+use super::view::{View, push};
 use crate::likelihood::engine::{
     Result, SweepGene, SweepJob, SweepOperation, SweepProgram, SweepStep, TrialProgram, Vector,
 };
-use crate::tree::{EdgeId, NodeId, PrunedSubtree, RegraftUndo, Tree};
+use crate::tree::{EdgeId, NodeId, PrunedSubtree, RegraftUndo};
 
 /// A branch at the insertion point: the half of the candidate edge nearer to the old position of the subtree,
 /// the other half, or the pendant branch.
@@ -53,13 +53,14 @@ pub struct Trial {
     gene_lengths: Vec<Option<Lengths>>,
 }
 
+/// Number of the merged edge in a moving gene's program; those of the three arms follow.
+const MERGED: u32 = 0;
+
 /// A moving gene.
 struct Member {
     index: usize,
     rest_is_tip: bool,
     halves: [Option<Arm>; 2],
-    /// Number of the first edge that exists only in the trial: the merged edge, then the three arms.
-    trial_edges: u32,
     /// Vectors at the far ends of the arms.
     ends: [Vector; 3],
     num_temporaries: u32,
@@ -76,18 +77,16 @@ impl Member {
         program: &mut SweepProgram,
     ) -> Self {
         let (tree, view) = (pruned.tree(), &pruned.view);
-        let trial_edges = tree.num_edges() as u32;
         let rest_is_tip = pruned.rest_is_tip();
-        let mut brlens = all_brlens(tree);
-        brlens.push(if rest_is_tip { 0.0 } else { pruned.merged_length() });
-        brlens.extend([position.split[0], position.split[1], position.pendant]);
-        let mut path = view.operations().to_vec();
+        let merged = if rest_is_tip { 0.0 } else { pruned.merged_length() };
+        let mut brlens = vec![merged, position.split[0], position.split[1], position.pendant];
+        let mut path = view.numbered_operations(&mut brlens, |edge| tree.brlen(edge));
         let subtree = view.vector(pruned.subtree);
         let ends = match position.edge {
             _ if rest_is_tip => [view.vector(pruned.attach); 2],
             None => pruned.parts().map(|(node, _)| view.vector(node)),
             Some(edge) => {
-                let up = push_path(pruned, edge, trial_edges, &mut path);
+                let up = push_path(pruned, edge, &mut brlens, &mut path);
                 let far = tree.other_end(edge, view.near_end(edge));
                 [up, view.vector(far)]
             }
@@ -98,7 +97,6 @@ impl Member {
             index,
             rest_is_tip,
             halves: position.halves,
-            trial_edges,
             ends: [ends[0], ends[1], subtree],
             num_temporaries: path.len() as u32,
             path,
@@ -114,8 +112,8 @@ impl Member {
         }
     }
 
-    fn edge(&self, arm: Arm) -> u32 {
-        self.trial_edges + 1 + arm as u32
+    fn edge(arm: Arm) -> u32 {
+        MERGED + 1 + arm as u32
     }
 
     fn push_job(&mut self, arm: Arm, program: &mut SweepProgram) {
@@ -133,11 +131,11 @@ impl Member {
             program.operations.push(SweepOperation {
                 parent: opposite,
                 children: others.map(|other| self.ends[other as usize]),
-                edges: others.map(|other| self.edge(other)),
+                edges: others.map(Member::edge),
             });
         }
         let operations = first..program.operations.len();
-        let (edge, ends) = (self.edge(arm), [self.ends[arm as usize], opposite]);
+        let (edge, ends) = (Member::edge(arm), [self.ends[arm as usize], opposite]);
         program.jobs.push(SweepJob { member: self.index, operations, ends, edge });
     }
 }
@@ -147,10 +145,10 @@ impl Member {
 fn push_path(
     pruned: &PrunedGene<'_>,
     edge: EdgeId,
-    merged: u32,
+    brlens: &mut Vec<f64>,
     path: &mut Vec<SweepOperation>,
 ) -> Vector {
-    let view = &pruned.view;
+    let (tree, view) = (pruned.tree(), &pruned.view);
     let mut edges = Vec::new();
     let mut next = edge;
     while !pruned.is_merged(next) {
@@ -160,13 +158,14 @@ fn push_path(
     let mut above = None;
     for edge in edges.into_iter().rev() {
         let parent = Vector::Temporary(path.len() as u32);
-        let node = pruned.tree().other_end(edge, view.near_end(edge));
+        let node = tree.other_end(edge, view.near_end(edge));
         let sources = pruned.up_sources(node, edge);
         path.push(SweepOperation {
             parent,
             children: sources
                 .map(|(source, _)| source.or(above).expect("a vector or an up-vector")),
-            edges: sources.map(|(_, edge)| edge.map_or(merged, |edge| edge.0)),
+            edges: sources
+                .map(|(_, edge)| edge.map_or(MERGED, |edge| push(brlens, tree.brlen(edge)))),
         });
         above = Some(parent);
     }
@@ -332,21 +331,21 @@ impl Evaluator {
                 continue;
             }
             let edge = restriction.image(candidate).edge;
-            let mut member = self.sweep_gene(gene);
             // Vectors that depend on the merged edge are computed with its optimised length.
             let merged = self.passed_merged(prune, gene).filter(|_| prune.merged_change != 0.0);
             let view = match merged {
-                Some(merged) => {
-                    member.brlens[merged.index()] += prune.merged_change;
-                    View::at(&state.tree, &[merged, edge])
-                }
+                Some(merged) => View::at(&state.tree, &[merged, edge]),
                 None => View::at(&state.tree, &[edge]),
             };
-            let (ends, path) = (view.root_ends(), view.operations().to_vec());
-            let member_index = program.genes.len();
-            let job = SweepJob { member: member_index, operations: 0..0, ends, edge: edge.0 };
-            found.push(Passing { job, path });
-            program.genes.push(member);
+            let length = |edge| {
+                let change = if merged == Some(edge) { prune.merged_change } else { 0.0 };
+                view.tree().brlen(edge) + change
+            };
+            let mut brlens = vec![length(edge)];
+            let path = view.numbered_operations(&mut brlens, length);
+            let (member, ends) = (program.genes.len(), view.root_ends());
+            found.push(Passing { job: SweepJob { member, operations: 0..0, ends, edge: 0 }, path });
+            program.genes.push(SweepGene { gene, brlen_scaler: state.brlen_scaler, brlens });
         }
         found
     }
@@ -355,7 +354,7 @@ impl Evaluator {
     /// position and of the merged edge.
     pub fn insert(&mut self, prune: &Prune, trial: &Trial) -> SubtreeMove {
         let Prune { attach, pendant, .. } = *prune;
-        let near = near_end(&self.tree, attach, trial.candidate);
+        let near = self.tree.nearer_end(trial.candidate, attach);
         // For each gene, the end of its candidate edge that is nearer to the subtree's old position.
         let mut gene_near = vec![NodeId::NONE; self.genes.len()];
         for (gene, _) in trial.gene_lengths.iter().enumerate().filter(|(_, l)| l.is_some()) {
@@ -366,23 +365,21 @@ impl Evaluator {
                 gene_near[gene] = state.tree.near_end(restriction.image(trial.candidate).edge);
             }
         }
-        let moved = self.move_subtree(attach, pendant, trial.candidate);
-        if let Some(lengths) = &trial.lengths {
-            for (edge, length) in lengths.of_edges(&moved.pruned, &moved.regraft, near) {
-                self.tree.set_brlen(edge, length);
-            }
-            self.distances_valid = false;
-            self.update_restrictions();
-        }
-        for (gene, lengths) in trial.gene_lengths.iter().enumerate() {
-            if let (Some(lengths), Some((pruned, regraft))) = (lengths, &moved.genes[gene]) {
-                let state = &mut self.genes[gene];
-                for (edge, length) in lengths.of_edges(pruned, regraft, gene_near[gene]) {
-                    state.tree.set_brlen(edge, length);
-                }
-                state.lnl = None;
+        let mut moved = self.begin_move(attach, pendant, trial.candidate);
+        let of_genes = trial.gene_lengths.iter().enumerate();
+        let of_genes = of_genes.map(|(gene, own)| (LengthSet::Own(gene), own, gene_near[gene]));
+        for (set, lengths, near) in
+            std::iter::once((LengthSet::Shared, &trial.lengths, near)).chain(of_genes)
+        {
+            let Some(lengths) = lengths else { continue };
+            let Some((pruned, regraft)) = moved.of(set) else { continue };
+            for (edge, length) in lengths.of_edges(&pruned, &regraft, near) {
+                let before = self.tree_of(set).brlen(edge);
+                moved.lengths.push(ChangedLength { set, edge, before });
+                self.set_length(set, edge, length);
             }
         }
+        self.update_restrictions();
         moved
     }
 }
@@ -407,10 +404,4 @@ impl Lengths {
             (pruned.pendant, self.pendant),
         ]
     }
-}
-
-/// The end of an edge that is nearer to a node.
-fn near_end(tree: &Tree, node: NodeId, edge: EdgeId) -> NodeId {
-    let [first, second] = tree.ends(edge);
-    if tree.path(node, first).contains(&edge) { second } else { first }
 }

@@ -53,6 +53,20 @@ impl<'a> View<'a> {
         &self.operations
     }
 
+    /// The same for a program with its own numbers of edges: `length` of each edge that they read is appended to
+    /// the program's lengths.
+    pub(super) fn numbered_operations(
+        &self,
+        brlens: &mut Vec<f64>,
+        length: impl Fn(EdgeId) -> f64,
+    ) -> Vec<SweepOperation> {
+        let number = |operation: &SweepOperation| SweepOperation {
+            edges: operation.edges.map(|edge| push(brlens, length(EdgeId(edge)))),
+            ..*operation
+        };
+        self.operations.iter().map(number).collect()
+    }
+
     /// A node's vector.
     pub(super) fn vector(&self, node: NodeId) -> Vector {
         of(&self.temporaries, self.gene_tree.vector(node))
@@ -72,6 +86,12 @@ impl<'a> View<'a> {
     pub(super) fn near_end(&self, edge: EdgeId) -> NodeId {
         self.gene_tree.near_end(edge)
     }
+}
+
+/// Appends a length of a program; returns its number.
+pub(super) fn push(brlens: &mut Vec<f64>, length: f64) -> u32 {
+    brlens.push(length);
+    brlens.len() as u32 - 1
 }
 
 /// The vector itself, or the temporary that replaces it.

@@ -1,6 +1,6 @@
 //! `--bootstrap`: searches on resampled columns.
 
-use super::search::{Begin, climb};
+use super::search::{Begin, Climbed, climb};
 use crate::bootstrap::bootstrap_weights;
 use crate::error::Result;
 use crate::model::Model;
@@ -80,6 +80,7 @@ fn replicate(
     let begin = Begin {
         tree,
         alternatives: Vec::new(),
+        more_starts: 0,
         effort: match setup.plan.search.effort {
             SearchEffort::Thorough => SearchEffort::Normal,
             _ => SearchEffort::Fast,
@@ -87,9 +88,11 @@ fn replicate(
         seed,
         index: number as u64,
         conclude: setup.plan.bootstrap.with_brlens,
+        // Branches without length would otherwise be supported by all replicates.
+        resolve: false,
     };
     let mut muffled = Muffled(observer);
-    let (mut evaluator, lnl) =
+    let Climbed { mut evaluator, lnl, .. } =
         climb(setup, machine, &partitions, &data, &mut models, begin, &mut muffled)?;
     let (number, count) = (number + 1, setup.plan.bootstrap.replicates);
     let message = format!("replicate {number} of {count}: lnL {lnl:.4} on its resampled columns");

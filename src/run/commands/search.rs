@@ -11,7 +11,7 @@ use crate::partition::Partition;
 use crate::run::deliver::{Outcome, deliver};
 use crate::run::plan::{Command, TreeSource};
 use crate::run::work::{Machine, Session, Setup};
-use crate::search::{Search, SearchEffort, SearchOptions, SearchState};
+use crate::search::{Search, SearchEffort, SearchHistory, SearchOptions, SearchState};
 use crate::tree::Tree;
 
 /// Searches from every starting tree.
@@ -45,14 +45,19 @@ pub(super) fn search_all(session: &mut Session) -> Result<Vec<Outcome>> {
                 true => starts[1..].iter().map(|start| start.tree.clone()).collect(),
                 false => Vec::new(),
             },
+            more_starts: if screened { setup.plan.search.effort.schedule().more_starts } else { 0 },
             effort: setup.plan.search.effort,
             seed: setup.plan.seed,
             index: i as u64,
             conclude: true,
+            resolve: true,
         };
         search_from(setup, machine, &starts[i], begin, num_searches > 1, observer)
     })?;
-    let newicks = write_starts(session, &starts);
+    let histories = outcomes.iter().filter_map(|outcome| outcome.history.as_ref());
+    let more = histories.flat_map(|history| &history.more_starts);
+    let more = more.map(|tree| session.setup.newick(tree, true) + "\n");
+    let newicks: String = std::iter::once(write_starts(session, &starts)).chain(more).collect();
     session.record.write(OutputKind::StartTree, &newicks)?;
     deliver(session, &outcomes)?;
     Ok(outcomes)
@@ -72,11 +77,13 @@ fn search_from(
     let mut models = setup.models();
     let partitions = &setup.loaded.partitions;
     let data = ParsimonyData::of_partitions(setup.loaded.taxa.len(), partitions);
-    let (evaluator, lnl) = climb(setup, machine, partitions, &data, &mut models, begin, observer)?;
+    let Climbed { evaluator, lnl, history } =
+        climb(setup, machine, partitions, &data, &mut models, begin, observer)?;
     if several {
         observer.event(&Event::Detail(format!("{}: lnL {lnl:.6}", start.source)));
     }
-    Outcome::of(start.source.clone(), evaluator, models, setup)
+    let outcome = Outcome::of(start.source.clone(), evaluator, models, setup)?;
+    Ok(Outcome { history: Some(history), ..outcome })
 }
 
 /// Where one search begins, and what is random in it.
@@ -85,6 +92,8 @@ pub(super) struct Begin {
     pub tree: Tree,
     /// Further trees: after the fast rounds the search continues from the best of all.
     pub alternatives: Vec<Tree>,
+    /// Maximum number of further starting trees that the search makes itself.
+    pub more_starts: usize,
     /// How much time it may take.
     pub effort: SearchEffort,
     /// Seed of its random moves, together with `index`.
@@ -93,11 +102,22 @@ pub(super) struct Begin {
     pub index: u64,
     /// Branch lengths and model are needed, too, not only the topology.
     pub conclude: bool,
+    /// Polytomies get their canonical resolution.
+    pub resolve: bool,
 }
 
-/// One search from one tree, on the data as read or on a replicate of them. Returns the evaluator
-/// with the best tree, and its log-likelihood; the models follow it. If the engine fails and the machine has
-/// another, the search goes on with that from where it was.
+/// Where a search ended.
+pub(super) struct Climbed {
+    /// Has the best tree.
+    pub evaluator: Evaluator,
+    /// Its log-likelihood.
+    pub lnl: f64,
+    /// What the search met on its way.
+    pub history: SearchHistory,
+}
+
+/// One search from one tree, on the data as read or on a replicate of them; the models follow it. If the engine
+/// fails and the machine has another, the search goes on with that from where it was.
 ///
 /// # Errors
 /// There is not enough memory, or the engine has failed.
@@ -109,7 +129,7 @@ pub(super) fn climb(
     models: &mut [Model],
     begin: Begin,
     observer: &mut dyn Observer,
-) -> Result<(Evaluator, f64)> {
+) -> Result<Climbed> {
     // The search itself unlinks the lengths, when the tree is good enough for this to be worthwhile.
     let unlinked = setup.linkage.has_own_lengths();
     let linkage = if unlinked { BrlenLinkage::Linked } else { setup.linkage };
@@ -122,13 +142,15 @@ pub(super) fn climb(
         optimize_model: plan.opt_model,
         unlinked,
         alternatives: begin.alternatives,
+        more_starts: begin.more_starts,
         effort: begin.effort,
         seed: begin.seed,
         index: begin.index,
         conclude: begin.conclude,
+        resolve: begin.resolve,
     };
     let mut state = None;
-    loop {
+    let history = loop {
         let search = match state.take() {
             None => Search::new(&mut evaluator, models, data, &options),
             Some(state) => Search::resume(&mut evaluator, models, data, &options, state),
@@ -136,7 +158,7 @@ pub(super) fn climb(
         let next = machine.after_failure();
         let mut kept = None;
         match run_to_the_end(search, next.map(|_| &mut kept), observer) {
-            Ok(()) => break,
+            Ok(history) => break history,
             Err(error) => {
                 let (Some(next), Some(before)) = (next, kept) else { return Err(error.into()) };
                 let name = next.engine().engine;
@@ -146,24 +168,24 @@ pub(super) fn climb(
                 (machine, state) = (next, Some(before));
             }
         }
-    }
+    };
     let lnl = evaluator.log_likelihood()?;
-    Ok((evaluator, lnl))
+    Ok(Climbed { evaluator, lnl, history })
 }
 
-/// Step by step. The state before each step is kept if there is a place for it.
+/// Step by step. The state before each step is kept if there is a place for it. Returns what the search met.
 fn run_to_the_end(
     mut search: Search,
     mut kept: Option<&mut Option<SearchState>>,
     observer: &mut dyn Observer,
-) -> likelihood::Result<()> {
+) -> likelihood::Result<SearchHistory> {
     while !search.is_done() {
         if let Some(kept) = &mut kept {
             **kept = Some(search.state());
         }
         search.step(observer)?;
     }
-    Ok(())
+    Ok(search.history().clone())
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Results, recomputed from scratch and checked (`outcome`), as files and report (`results`) and as text
-//! (`summary`), with the detection of terraces (`terrace`).
+//! (`summary`), with the agreement of searches (`agreement`) and the detection of terraces (`terrace`).
 
+mod agreement;
 mod outcome;
 mod results;
 mod summary;

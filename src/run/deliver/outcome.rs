@@ -6,6 +6,7 @@ use crate::model::Model;
 use crate::optimize::{ParameterAtBound, parameters_at_bounds};
 use crate::partition::Partition;
 use crate::run::work::Setup;
+use crate::search::SearchHistory;
 use crate::tree::{EdgeId, Tree};
 
 /// Largest relative difference between a log-likelihood kept up to date and one computed afresh.
@@ -36,6 +37,8 @@ pub(crate) struct Outcome {
     pub site_lnls: Option<Vec<f64>>,
     /// Bytes of likelihood vectors.
     pub clv_bytes: usize,
+    /// What the search met on its way; `None` for a tree that was only evaluated.
+    pub history: Option<SearchHistory>,
 }
 
 impl Outcome {
@@ -97,6 +100,7 @@ impl Outcome {
             undetermined,
             site_lnls,
             clv_bytes: evaluator.capabilities().vector_bytes as usize,
+            history: None,
         })
     }
 }

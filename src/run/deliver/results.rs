@@ -1,5 +1,6 @@
 //! Outcomes: printed, reported and written.
 
+use super::agreement::{compare, describe};
 use super::outcome::{Outcome, best_of};
 use super::summary::describe_outcomes;
 use super::terrace::count_free_edges;
@@ -31,6 +32,10 @@ pub(crate) fn deliver(session: &mut Session, outcomes: &[Outcome]) -> Result<()>
         .collect();
     let summary = describe_outcomes(&session.setup, outcomes, best);
     session.record.progress.result(&summary);
+    session.record.report.agreement = compare(outcomes);
+    if let Some(agreement) = &session.record.report.agreement {
+        session.record.progress.result(&describe(agreement));
+    }
     let lines =
         |texts: &[String]| -> String { texts.iter().map(|text| format!("{text}\n")).collect() };
     session.record.write(OutputKind::BestTree, &format!("{best_newick}\n"))?;

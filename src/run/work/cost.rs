@@ -15,7 +15,7 @@ const BESIDE_VECTORS: f64 = 1.15;
 /// Memory and work of one likelihood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Cost {
-    /// Bytes of likelihood vectors and their scalers.
+    /// Bytes of likelihood vectors and their scalers, if no patterns are repeated in a part of the tree.
     pub clv_bytes: u64,
     /// Bytes of tip codes.
     pub tip_bytes: u64,

@@ -23,7 +23,9 @@
 //! 4. `derivatives` processes four registers of patterns at a time, whose twelve sums hide the latency.
 //! 5. Under +I the scaling is undone, because the invariant part is not scaled. This is rarely needed; one test
 //!    without branches determines whether any pattern of the block needs it.
-//! 6. Padding has weight 0 and an arbitrary, possibly infinite value: it is excluded by selection instead of
+//! 6. With scaler counts per rate, a rate may be so unlikely at a pattern that its numbers would be subnormal, with
+//!    which many processors compute slowly. They are set to 0 before that: they would not change any sum.
+//! 7. Padding has weight 0 and an arbitrary, possibly infinite value: it is excluded by selection instead of
 //!    multiplication by 0.
 
 use super::likelihood::{PatternData, add_lanes, lanes_at};
@@ -31,7 +33,7 @@ use super::operand::{End, Operand, end_tile, with_ends, with_tiles};
 use super::scalers::ProductScalers;
 use crate::likelihood::engine::ModelBlock;
 use crate::likelihood::engine::layout::{BLOCK, Dims, LANES};
-use crate::likelihood::engine::scaling::{LN_FACTOR, factor};
+use crate::likelihood::engine::scaling::{LN_FACTOR, NEGLIGIBLE, factor};
 use crate::numeric::elementary::{Lanes, ln};
 
 /// Fills one sumtable block (trick 1), `[rate][eigen][pattern]` with stride [`BLOCK`] (trick 2), and its
@@ -51,17 +53,34 @@ pub fn update_sumtable<const S: usize, const W: usize>(
     let scalers = [ends[0].scaler(), ends[1].scaler()];
     let scalers = ProductScalers::new(dims, num_patterns, &scalers, out_scaler, &mut []);
     if dims.rate_scalers {
-        for (rate, columns) in out.chunks_exact_mut(S * BLOCK).enumerate() {
-            let mut weights = [1.0; BLOCK];
-            scalers.fill_weights(rate, &mut weights[..num_patterns]);
-            for column in columns.chunks_exact_mut(BLOCK) {
-                for (x, weight) in column[..num_patterns].iter_mut().zip(&weights) {
-                    *x *= weight;
-                }
+        weigh_rates::<S>(num_patterns, &scalers, out);
+    }
+    undo_scaling_of_invariant(dims, num_patterns, invariant, out, out_scaler);
+}
+
+/// Multiplies the sumtable by the weights of the rates, which are 1 if they have equal scaler counts.
+#[inline(always)]
+fn weigh_rates<const S: usize>(num_patterns: usize, scalers: &ProductScalers, out: &mut [f64]) {
+    for (rate, columns) in out.chunks_exact_mut(S * BLOCK).enumerate() {
+        let (mut weights, mut limits) = ([1.0; BLOCK], [0.0; BLOCK]);
+        scalers.fill_weights(rate, &mut weights[..num_patterns]);
+        let mut num_below_one = 0;
+        for (weight, limit) in weights.iter().zip(&mut limits) {
+            num_below_one += u32::from(*weight < 1.0);
+            *limit = NEGLIGIBLE / weight;
+        }
+        if num_below_one == 0 {
+            continue;
+        }
+        for column in columns.chunks_exact_mut(BLOCK) {
+            for ((x, weight), limit) in column[..num_patterns].iter_mut().zip(&weights).zip(&limits)
+            {
+                // Trick 6.
+                let kept = if x.abs() < *limit { 0.0 } else { *x };
+                *x = kept * weight;
             }
         }
     }
-    undo_scaling_of_invariant(dims, num_patterns, invariant, out, out_scaler);
 }
 
 /// Trick 5.
@@ -252,7 +271,7 @@ fn add_derivatives<const N: usize>(
         let inverse = 1.0 / l[i];
         let ratio = l1[i] * inverse;
         let curvature = (-ratio).mul_add(ratio, l2[i] * inverse);
-        // Trick 6.
+        // Trick 7.
         let used = weights[i] > 0.0;
         values[0][i] = if used { weights[i] * lnl } else { 0.0 };
         values[1][i] = if used { weights[i] * ratio } else { 0.0 };

@@ -90,7 +90,7 @@ fn pendant_of_end<const S: usize, const W: usize, const V: usize, const T: usize
     match subtree.tip::<V>() {
         Some(tip) => pendant_of_operand::<W, V, T>(num_patterns, freqs, tip, out),
         None => {
-            let inner = subtree.inner::<S, V>().expect("an end is a tip or inner");
+            let inner = subtree.inner::<S, V>().expect("an end has a table or is inner");
             pendant_of_operand::<W, V, T>(num_patterns, freqs, inner, out);
         }
     }
@@ -243,24 +243,20 @@ fn add_edge_products<const S: usize, const W: usize, const V: usize, const T: us
     sums: &mut [f64],
 ) {
     let z = Frequencies::<V> { freqs: freqs.as_chunks().0 };
-    // The table of a first end that is a tip has rows of 0 and 1; the matrix of one that is a CLV is not used.
-    match (first, second.tip::<V>()) {
-        (End::Tip { .. }, Some(b)) => {
-            let a = first.tip::<V>().expect("a tip");
+    // The table of a first end that is a tip has rows of 0 and 1, and that with classes has the rows of the CLV.
+    match (first.tip::<V>(), second.tip::<V>()) {
+        (Some(a), Some(b)) => add_products::<S, W, V, T>(dims, z, a, b, weights, sums),
+        (Some(a), None) => {
+            let b = second.inner::<S, V>().expect("an end has a table or is inner");
             add_products::<S, W, V, T>(dims, z, a, b, weights, sums);
         }
-        (End::Tip { .. }, None) => {
-            let a = first.tip::<V>().expect("a tip");
-            let b = second.inner::<S, V>().expect("an end is a tip or inner");
+        (None, Some(b)) => {
+            let a = first.plain().expect("an end has a table or is inner");
             add_products::<S, W, V, T>(dims, z, a, b, weights, sums);
         }
-        (End::Inner { clv, .. }, Some(b)) => {
-            let a = Plain { clv: clv.as_chunks().0 };
-            add_products::<S, W, V, T>(dims, z, a, b, weights, sums);
-        }
-        (End::Inner { clv, .. }, None) => {
-            let a = Plain { clv: clv.as_chunks().0 };
-            let b = second.inner::<S, V>().expect("an end is a tip or inner");
+        (None, None) => {
+            let a = first.plain().expect("an end has a table or is inner");
+            let b = second.inner::<S, V>().expect("an end has a table or is inner");
             add_products::<S, W, V, T>(dims, z, a, b, weights, sums);
         }
     }

@@ -4,6 +4,7 @@
 //! Tip:   x[p, r] = table[code[p], r]                          sum of the columns of P_r of the code's states
 //! Inner: x[p, r] = P_r · CLV[p, r] = Σ_j column_j · CLV[p, r][j]
 //! Plain: x[p, r] = CLV[p, r]                                  no matrix is applied
+//! Site repeats (`repeats`): like a tip, with the class of the pattern as its code, and a row for each class
 //! ```
 //!
 //! Tricks:
@@ -263,56 +264,85 @@ pub enum End<'a> {
         /// P-matrix.
         pmatrix: &'a [f64],
     },
+    /// A CLV with one row for each class of repeated patterns: like a tip, but with scaler counts.
+    Classes {
+        /// Class of each pattern.
+        classes: &'a [Code],
+        /// `[class][rate][state]`, with a matrix applied (`partials::update_class_table`) where one is needed.
+        table: &'a [f64],
+        /// Scaler counts of each pattern; `None` if all are 0.
+        scaler: Option<&'a [u32]>,
+    },
 }
 
 impl<'a> End<'a> {
-    /// The end as a typed operand, if it is a tip.
+    /// True if the end's vectors are read from a table: it is a tip or has classes.
+    #[inline(always)]
+    pub fn has_table(self) -> bool {
+        !matches!(self, End::Inner { .. })
+    }
+
+    /// The end as a typed operand, if its vectors are read from a table.
     #[inline(always)]
     pub fn tip<const V: usize>(self) -> Option<Tip<'a, V>> {
         match self {
-            End::Tip { codes, table } => Some(Tip { codes, table: table.as_chunks().0 }),
+            End::Tip { codes, table } | End::Classes { classes: codes, table, .. } => {
+                Some(Tip { codes, table: table.as_chunks().0 })
+            }
             End::Inner { .. } => None,
         }
     }
 
-    /// The end as a typed operand, if it is a CLV.
+    /// The end as a typed operand, if it is a CLV with a row for each pattern.
     #[inline(always)]
     pub fn inner<const S: usize, const V: usize>(self) -> Option<Inner<'a, S, V>> {
         match self {
             End::Inner { clv, pmatrix, .. } => {
                 Some(Inner { clv: clv.as_chunks().0, pmatrix: pmatrix.as_chunks().0 })
             }
-            End::Tip { .. } => None,
+            End::Tip { .. } | End::Classes { .. } => None,
         }
     }
 
-    /// Scaler counts; `None` for a tip.
+    /// The same without its matrix.
+    #[inline(always)]
+    pub fn plain<const V: usize>(self) -> Option<Plain<'a, V>> {
+        match self {
+            End::Inner { clv, .. } => Some(Plain { clv: clv.as_chunks().0 }),
+            End::Tip { .. } | End::Classes { .. } => None,
+        }
+    }
+
+    /// Scaler counts; `None` for a tip and where all are 0.
     #[inline(always)]
     pub fn scaler(self) -> Option<&'a [u32]> {
         match self {
             End::Inner { scaler, .. } => Some(scaler),
+            End::Classes { scaler, .. } => scaler,
             End::Tip { .. } => None,
         }
     }
 }
 
-/// Evaluates `$body` with both ends as typed operands, each either a tip or a CLV (trick 1).
+/// Evaluates `$body` with both ends as typed operands, each read from a table or a CLV (trick 1).
 macro_rules! with_ends {
     ($states:ident, $vector:ident, $ends:expr, |$a:ident, $b:ident| $body:expr) => {{
         let [first, second] = $ends;
         match (first.tip::<$vector>(), second.tip::<$vector>()) {
             (Some($a), Some($b)) => $body,
             (Some($a), None) => {
-                let $b = second.inner::<$states, $vector>().expect("an end is a tip or inner");
+                let $b =
+                    second.inner::<$states, $vector>().expect("an end has a table or is inner");
                 $body
             }
             (None, Some($b)) => {
-                let $a = first.inner::<$states, $vector>().expect("an end is a tip or inner");
+                let $a = first.inner::<$states, $vector>().expect("an end has a table or is inner");
                 $body
             }
             (None, None) => {
-                let $a = first.inner::<$states, $vector>().expect("an end is a tip or inner");
-                let $b = second.inner::<$states, $vector>().expect("an end is a tip or inner");
+                let $a = first.inner::<$states, $vector>().expect("an end has a table or is inner");
+                let $b =
+                    second.inner::<$states, $vector>().expect("an end has a table or is inner");
                 $body
             }
         }

@@ -4,17 +4,22 @@
 //! update_partials: for each vector of rates r, pattern p
 //!     out[p, r] = (P1_r · child1[p, r]) * (P2_r · child2[p, r])        * is by element
 //!     count[p]  = count1[p] + count2[p], and one more for each scaling
+//!
+//! update_class_table: for each row c of a CLV, rate r
+//!     table[c, r] = P_r · CLV[c, r]
 //! ```
 //!
-//! For a child that is a tip, the product P · child is read from a table by the tip's code (`operand`).
+//! For a child that is a tip, the product P · child is read from a table by the tip's code (`operand`); for one with
+//! classes of repeated patterns, from a table by the pattern's class. The result has the same bits as without
+//! classes, because each row depends on its own pattern alone.
 //!
 //! Tricks:
 //!
 //! 1. Each vector of rates is processed for all patterns, so that both matrices stay in registers.
-//! 2. Two tips need no matrices, so that a whole row of four states and four rates fits into registers of four
+//! 2. Two tables need no matrices, so that a whole row of four states and four rates fits into registers of four
 //!    numbers, too, and each code is looked up once instead of four times.
 
-use super::operand::{End, Operand, end_tile, with_ends, with_tiles};
+use super::operand::{End, Inner, Operand, end_tile, with_ends, with_tiles};
 use super::scalers::{add_scalers, rescale};
 use crate::likelihood::engine::ModelBlock;
 use crate::likelihood::engine::layout::Dims;
@@ -32,7 +37,7 @@ pub fn update_partials<const S: usize, const W: usize>(
     let out = &mut out[..num_patterns * dims.row()];
     match ends {
         // Trick 2.
-        [End::Tip { .. }, End::Tip { .. }] if S == 4 && dims.num_rates == 4 => {
+        [a, b] if S == 4 && dims.num_rates == 4 && a.has_table() && b.has_table() => {
             let dims = Dims { num_rates: 4, ..dims };
             partials_of_ends::<S, W, 16, 1>(dims, num_patterns, ends, out);
         }
@@ -41,6 +46,45 @@ pub fn update_partials<const S: usize, const W: usize>(
     let counts = &mut out_scaler[..num_patterns * dims.scalers()];
     add_scalers(ends[0].scaler(), ends[1].scaler(), counts);
     rescale::<S>(dims, out, counts);
+}
+
+/// Applies a P-matrix to the first `num_rows` rows of a CLV, once for all patterns of each class. For more than
+/// four states, the number of rows is a multiple of four (`with_tiles!`).
+#[inline(always)]
+pub fn update_class_table<const S: usize, const W: usize>(
+    model: &ModelBlock,
+    num_rows: usize,
+    clv: &[f64],
+    pmatrix: &[f64],
+    out: &mut [f64],
+) {
+    let dims = model.dims;
+    with_tiles!(dims, class_table::<S, W>(|dims| dims, num_rows, clv, pmatrix, out));
+}
+
+#[inline(always)]
+fn class_table<const S: usize, const W: usize, const V: usize, const T: usize>(
+    dims: Dims,
+    num_rows: usize,
+    clv: &[f64],
+    pmatrix: &[f64],
+    out: &mut [f64],
+) {
+    let stride = dims.row() / V;
+    let out: &mut [[f64; V]] = &mut out.as_chunks_mut().0[..num_rows * stride];
+    let rows: Inner<'_, S, V> = Inner { clv: clv.as_chunks().0, pmatrix: pmatrix.as_chunks().0 };
+    for at in 0..stride {
+        let at_rates = rows.at_rates(at);
+        let mut first = 0;
+        while first < num_rows {
+            let x = rows.tile::<W, T>(&at_rates, first, [stride, at]);
+            for t in 0..T {
+                out[(first + t) * stride + at] = x[t];
+            }
+            end_tile();
+            first += T;
+        }
+    }
 }
 
 #[inline(always)]

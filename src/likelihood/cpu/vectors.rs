@@ -1,0 +1,302 @@
+//! The vectors of a unit: of each block of each vector, either one row per pattern or one per class of repeated
+//! patterns, in buffers that are as large as necessary.
+//!
+//! Rows of all patterns are in buffers that vectors lend each other, because few vectors need them at a time: those
+//! that point away from most of the tree. A vector that is turned and turned back meanwhile keeps its buffer of
+//! classes, unless it is large.
+
+use super::arena::{Arena, zeros};
+use super::repeats::{Child, Counter, Repeats};
+use crate::alphabet::Code;
+use crate::likelihood::engine::layout::Dims;
+use crate::likelihood::engine::{EngineError, Result, Vector};
+
+/// Purpose of the memory, for error messages.
+const PURPOSE: &str = "likelihood vectors";
+
+/// The number of rows for which a buffer of classes has space is a multiple of this.
+const GRAIN: usize = 8;
+
+/// Rows that kernels process together: the number of rows is a multiple of this (`operand`, trick 3).
+fn tile(dims: Dims) -> usize {
+    if dims.num_states == 4 { 1 } else { 4 }
+}
+
+/// Rows of a vector and their scaler counts.
+#[derive(Debug, Default)]
+struct Rows {
+    /// `[row][rate][state]`
+    clv: Arena,
+    /// `[row]` or `[row][rate]`
+    scaler: Vec<u32>,
+}
+
+impl Rows {
+    fn new(dims: Dims, num_rows: usize) -> Result<Self> {
+        Ok(Rows {
+            clv: Arena::new(num_rows * dims.row(), PURPOSE)?,
+            scaler: zeros(num_rows * dims.scalers(), PURPOSE)?,
+        })
+    }
+
+    /// Number of rows for which there is space.
+    fn capacity(&self, dims: Dims) -> usize {
+        self.scaler.len() / dims.scalers()
+    }
+}
+
+/// One block of one vector.
+#[derive(Debug, Default)]
+pub(super) struct Stored {
+    repeats: Repeats,
+    /// One row per class.
+    of_classes: Rows,
+    /// One row per pattern, if the vector has no classes now.
+    of_patterns: Option<Rows>,
+    /// True if a scaler count is not 0.
+    is_scaled: bool,
+}
+
+/// A block of a vector, to be read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StoredRows<'a> {
+    /// `[row][rate][state]`
+    pub(super) clv: &'a [f64],
+    /// Counts of the rows.
+    pub(super) scaler: &'a [u32],
+    /// True if one of these is not 0.
+    pub(super) is_scaled: bool,
+    /// If rows are those of classes: which, one for each row.
+    pub(super) classes: Option<Child<'a>>,
+}
+
+/// All vectors of a unit.
+#[derive(Debug)]
+pub(super) struct Vectors {
+    dims: Dims,
+    /// Number of patterns of each block.
+    lens: Vec<usize>,
+    /// `[vector][block]`; `None` until first written. Boxed because it is moved while it is written.
+    stored: Vec<Option<Box<Stored>>>,
+    /// By block: buffers of rows of patterns that no vector needs now.
+    spare: Vec<Vec<Rows>>,
+    /// See [`Repeats::update`].
+    last_name: u64,
+    /// False to store a row for each pattern of every vector.
+    use_repeats: bool,
+}
+
+/// A block of a vector, to be written.
+pub(super) struct Output<'a> {
+    /// `[row][rate][state]`
+    pub(super) clv: &'a mut [f64],
+    /// Counts of the rows.
+    pub(super) scaler: &'a mut [u32],
+    /// Number of rows.
+    pub(super) num_rows: usize,
+    /// If the rows are those of classes: for each, the class at each child.
+    pub(super) of_children: Option<[&'a [Code]; 2]>,
+}
+
+impl Stored {
+    fn rows(&self) -> &Rows {
+        self.of_patterns.as_ref().unwrap_or(&self.of_classes)
+    }
+
+    /// Number of rows, where `len` is the number of patterns.
+    fn num_rows(&self, len: usize) -> usize {
+        let of_classes = if self.of_patterns.is_some() { None } else { self.repeats.num_rows() };
+        of_classes.unwrap_or(len)
+    }
+
+    /// What is to be written into a block of `len` patterns.
+    pub(super) fn output(&mut self, dims: Dims, len: usize) -> Output<'_> {
+        let num_rows = self.num_rows(len);
+        let Stored { repeats, of_classes, of_patterns, .. } = self;
+        let of_children = match of_patterns {
+            Some(_) => None,
+            None => Some([0, 1].map(|i| repeats.of_child(i))),
+        };
+        let rows = of_patterns.as_mut().unwrap_or(of_classes);
+        Output {
+            clv: &mut rows.clv.as_mut_slice()[..num_rows * dims.row()],
+            scaler: &mut rows.scaler[..num_rows * dims.scalers()],
+            num_rows,
+            of_children,
+        }
+    }
+}
+
+impl Vectors {
+    /// No vectors, of blocks of these numbers of patterns. Names of classes follow `last_name`.
+    pub(super) fn new(dims: Dims, lens: Vec<usize>, last_name: u64) -> Self {
+        let spare = lens.iter().map(|_| Vec::new()).collect();
+        Vectors { dims, lens, stored: Vec::new(), spare, last_name, use_repeats: true }
+    }
+
+    /// Makes place for at least `num_vectors` vectors; existing ones keep their content.
+    ///
+    /// # Errors
+    /// There is not enough memory.
+    pub(super) fn reserve(&mut self, num_vectors: usize) -> Result<()> {
+        let wanted = num_vectors * self.lens.len();
+        let more = wanted.saturating_sub(self.stored.len());
+        let bytes = (more * size_of::<Option<Box<Stored>>>()) as u64;
+        let failed = EngineError::OutOfMemory { bytes, purpose: PURPOSE };
+        self.stored.try_reserve_exact(more).map_err(|_| failed)?;
+        self.stored.resize_with(wanted.max(self.stored.len()), || None);
+        Ok(())
+    }
+
+    /// Stores a row for each pattern of every vector from now on.
+    pub(super) fn ignore_repeats(&mut self) {
+        self.use_repeats = false;
+    }
+
+    fn at(&self, block: usize, slot: u32) -> usize {
+        slot as usize * self.lens.len() + block
+    }
+
+    fn get(&self, block: usize, slot: u32) -> &Stored {
+        self.stored[self.at(block, slot)].as_ref().expect("a vector is written before it is read")
+    }
+
+    /// The classes of a vector, if it has any.
+    fn classes(&self, block: usize, slot: u32) -> Option<Child<'_>> {
+        let stored = self.get(block, slot);
+        stored.of_patterns.is_none().then(|| stored.repeats.as_child())
+    }
+
+    /// A vector, to be read.
+    pub(super) fn rows(&self, block: usize, slot: u32) -> StoredRows<'_> {
+        let stored = self.get(block, slot);
+        let num_rows = stored.num_rows(self.lens[block]);
+        let rows = stored.rows();
+        StoredRows {
+            clv: &rows.clv.as_slice()[..num_rows * self.dims.row()],
+            scaler: &rows.scaler[..num_rows * self.dims.scalers()],
+            is_scaled: stored.is_scaled,
+            classes: self.classes(block, slot),
+        }
+    }
+
+    /// Takes out a vector that is to be written from two others, with its classes counted and space for its rows.
+    /// `tip` gives the classes of a tip.
+    ///
+    /// # Errors
+    /// There is not enough memory.
+    pub(super) fn take<'a>(
+        &mut self,
+        block: usize,
+        slot: u32,
+        children: [Vector; 2],
+        tip: impl Fn(u32) -> Child<'a>,
+        counter: &mut Counter,
+    ) -> Result<Box<Stored>> {
+        let at = self.at(block, slot);
+        let mut stored = self.stored[at].take().unwrap_or_default();
+        let mut last_name = self.last_name;
+        let child = |vector| match vector {
+            Vector::Tip(number) => Some(tip(number)),
+            Vector::Clv(slot) => self.classes(block, slot),
+            Vector::Temporary(_) => unreachable!("temporaries are replaced by slots"),
+        };
+        let mut num_rows = None;
+        if self.use_repeats
+            && let [Some(a), Some(b)] = children.map(child)
+        {
+            stored.repeats.update([a, b], tile(self.dims), counter, &mut last_name)?;
+            num_rows = stored.repeats.num_rows();
+        }
+        self.last_name = last_name;
+        match num_rows {
+            Some(num_rows) => self.make_classes(block, &mut stored, num_rows)?,
+            None => self.make_patterns(block, &mut stored)?,
+        }
+        Ok(stored)
+    }
+
+    /// Gives a vector space for a row per class.
+    fn make_classes(&mut self, block: usize, stored: &mut Stored, num_rows: usize) -> Result<()> {
+        self.spare[block].extend(stored.of_patterns.take());
+        let capacity = stored.of_classes.capacity(self.dims);
+        if num_rows > capacity || capacity > 2 * num_rows.max(GRAIN) {
+            stored.of_classes = Rows::default();
+            stored.of_classes = Rows::new(self.dims, num_rows.next_multiple_of(GRAIN))?;
+        }
+        Ok(())
+    }
+
+    /// Gives a vector space for a row per pattern.
+    fn make_patterns(&mut self, block: usize, stored: &mut Stored) -> Result<()> {
+        if stored.of_patterns.is_none() {
+            let len = self.lens[block];
+            if 2 * stored.of_classes.capacity(self.dims) > len {
+                stored.of_classes = Rows::default();
+            }
+            let spare = self.spare[block].pop();
+            stored.of_patterns = Some(spare.map_or_else(|| Rows::new(self.dims, len), Ok)?);
+        }
+        Ok(())
+    }
+
+    /// Puts back a vector that was written.
+    pub(super) fn put(&mut self, block: usize, slot: u32, mut stored: Box<Stored>) {
+        let len = stored.num_rows(self.lens[block]) * self.dims.scalers();
+        stored.is_scaled = stored.rows().scaler[..len].iter().fold(0, |all, count| all | count) > 0;
+        let at = self.at(block, slot);
+        self.stored[at] = Some(stored);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DIMS: Dims = Dims { num_states: 4, num_rates: 1, num_codes: 64, rate_scalers: false };
+    const LEN: usize = 64;
+
+    /// Writes a vector of a gene with three tips, of which the last differs in all patterns; returns its number
+    /// of rows.
+    fn write(vectors: &mut Vectors, slot: u32, children: [Vector; 2]) -> usize {
+        let tips = [2, 3, LEN].map(|period| -> Vec<Code> {
+            (0..LEN).map(|pattern| (pattern % period) as Code).collect()
+        });
+        let tip = |tip: u32| Child {
+            name: u64::from(tip),
+            classes: &tips[tip as usize],
+            num_classes: LEN,
+        };
+        let mut counter = Counter::default();
+        let mut stored = vectors.take(0, slot, children, tip, &mut counter).unwrap();
+        let num_rows = stored.output(DIMS, LEN).num_rows;
+        vectors.put(0, slot, stored);
+        assert_eq!(vectors.rows(0, slot).scaler.len(), num_rows);
+        num_rows
+    }
+
+    /// Number of rows for which there is space.
+    fn space(vectors: &Vectors) -> usize {
+        let all = vectors.stored.iter().flatten();
+        let buffers = all.flat_map(|stored| stored.of_patterns.iter().chain([&stored.of_classes]));
+        buffers.chain(vectors.spare.iter().flatten()).map(|rows| rows.capacity(DIMS)).sum()
+    }
+
+    #[test]
+    fn vectors_lend_each_other_their_rows_of_patterns() {
+        let mut vectors = Vectors::new(DIMS, vec![LEN], 3);
+        vectors.reserve(3).unwrap();
+        let [a, b, c] = [0, 1, 2].map(Vector::Tip);
+        assert_eq!(write(&mut vectors, 0, [a, b]), 6);
+        assert_eq!(space(&vectors), GRAIN);
+        assert_eq!(write(&mut vectors, 1, [a, c]), LEN);
+        assert_eq!(space(&vectors), GRAIN + LEN);
+        // The first vector is turned away from a part of the tree without repeats, and back.
+        assert_eq!(write(&mut vectors, 0, [Vector::Clv(1), a]), LEN);
+        assert_eq!(write(&mut vectors, 0, [a, b]), 6);
+        assert_eq!(write(&mut vectors, 2, [Vector::Clv(1), Vector::Clv(0)]), LEN);
+        assert_eq!(space(&vectors), GRAIN + 2 * LEN);
+        vectors.ignore_repeats();
+        assert_eq!(write(&mut vectors, 0, [a, b]), LEN);
+    }
+}

@@ -1,0 +1,170 @@
+//! From several starting trees to one: a fast round from each, and recombination with the best tree so far, until
+//! starting trees add nothing. How many are needed shows how hard the data are.
+
+use super::fuse::fuse;
+use super::hill_climb::Search;
+use super::schedule::{self as at, SearchEffort, SearchPhase};
+use super::spr::Changed;
+use super::start::parsimony_start;
+use super::state::{End, Stage};
+use crate::likelihood::{BranchOptions, Result};
+use crate::observer::Observer;
+use crate::rng::Purpose;
+use crate::tree::{Tree, adopt_shared_brlens, same_topology};
+
+impl Search<'_> {
+    /// Begins one fast round from a starting tree; the evaluator already has the first one.
+    pub(super) fn begin_screening(
+        &mut self,
+        number: usize,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        let first = self.options.alternatives.len() + 1;
+        let share =
+            if number < first { self.share(SearchPhase::Screen) / first as f64 } else { 0.0 };
+        self.phase(&self.name_of_start(number), share, observer);
+        if number > 0 {
+            self.set_start(number)?;
+        }
+        let mut rounds = self.rounds(self.name_of_start(number), &at::FAST, self.fast_epsilon());
+        rounds.only_one = true;
+        self.plan.rounds = Some(rounds);
+        Ok(())
+    }
+
+    pub(super) fn end_screening(&mut self, number: usize) -> Result<Stage> {
+        let reached = (self.evaluator.log_likelihood()?, self.evaluator.tree().clone());
+        self.plan.history.reached.push(reached);
+        let added = self.recombine()?;
+        self.plan.history.still_adding = added;
+        self.plan.in_vain = if added { 0 } else { self.plan.in_vain + 1 };
+        let num_starts = 1 + self.options.alternatives.len() + self.options.more_starts;
+        let goes_on = self.plan.in_vain < self.schedule.starts_in_vain && number + 1 < num_starts;
+        if goes_on {
+            return Ok(Stage::Screen(number + 1));
+        }
+        self.plan.best = None;
+        Ok(Stage::Fast)
+    }
+
+    /// The stage after perturbations have been in vain.
+    pub(super) fn after_perturbations(&mut self) -> Result<Stage> {
+        if self.plan.explored || self.schedule.explored == 0 {
+            self.plan.perturbing = None;
+            self.evaluator.log_likelihood()?;
+            return Ok(Stage::Unlink);
+        }
+        self.plan.in_vain = 0;
+        let changed = self.plan.changed.clone();
+        self.plan.best = Some(End::of(self.evaluator, changed)?);
+        let num_starts = 1 + self.options.alternatives.len() + self.plan.history.more_starts.len();
+        Ok(Stage::Explore(num_starts))
+    }
+
+    /// Begins fast rounds from a further starting tree.
+    pub(super) fn begin_exploring(
+        &mut self,
+        number: usize,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        self.phase(&self.name_of_start(number), 0.0, observer);
+        self.set_start(number)?;
+        let rounds = self.rounds(self.name_of_start(number), &at::FAST, self.fast_epsilon());
+        self.plan.rounds = Some(rounds);
+        Ok(())
+    }
+
+    pub(super) fn end_exploring(&mut self, number: usize) -> Result<Stage> {
+        match self.recombine()? {
+            true => {
+                self.plan.in_vain = 0;
+                Ok(Stage::Renew(number))
+            }
+            false => {
+                self.plan.in_vain += 1;
+                self.after_exploring(number)
+            }
+        }
+    }
+
+    /// The stage after a further starting tree has been explored.
+    pub(super) fn after_exploring(&mut self, number: usize) -> Result<Stage> {
+        let changed = self.plan.changed.clone();
+        self.plan.best = Some(End::of(self.evaluator, changed)?);
+        let first = 1 + self.options.alternatives.len() + self.options.more_starts;
+        let is_over = self.plan.in_vain == self.schedule.explored_in_vain
+            || number + 1 >= first + self.schedule.explored;
+        if !is_over {
+            return Ok(Stage::Explore(number + 1));
+        }
+        self.plan.explored = true;
+        self.plan.best = None;
+        if let Some(perturbing) = &mut self.plan.perturbing {
+            perturbing.best = self.evaluator.log_likelihood()?;
+        }
+        Ok(Stage::Perturb)
+    }
+
+    /// Number of unsuccessful perturbations in succession that ends them. A search that explores further starting
+    /// trees first makes as many as one with less effort, so that it never ends lower.
+    pub(super) fn perturbations_in_vain(&self, num_taxa: usize) -> usize {
+        let schedule = match self.schedule.explored > 0 && !self.plan.explored {
+            true => SearchEffort::Normal.schedule(),
+            false => self.schedule,
+        };
+        schedule.perturbations_in_vain(num_taxa)
+    }
+
+    fn name_of_start(&self, number: usize) -> String {
+        match self.options.alternatives.len() + self.options.more_starts {
+            0 => "fast SPR".to_string(),
+            _ => format!("fast SPR, starting tree {}", number + 1),
+        }
+    }
+
+    /// Gives the evaluator a further starting tree, with the lengths of the best tree where that has the same splits.
+    fn set_start(&mut self, number: usize) -> Result<()> {
+        let mut tree = self.start(number);
+        if let Some(best) = &self.plan.best {
+            adopt_shared_brlens(&mut tree, best.snapshot.tree());
+        }
+        self.evaluator.set_tree(tree);
+        self.evaluator.optimize_branches(&BranchOptions {
+            max_sweeps: at::FURTHER_START_SWEEPS,
+            lnl_epsilon: at::START_EPSILON,
+            gain_tolerance: at::ROUND_TOLERANCE,
+        })?;
+        Ok(())
+    }
+
+    /// A starting tree, by its number; the first, number 0, is the tree with which the search began.
+    fn start(&mut self, number: usize) -> Tree {
+        if let Some(tree) = self.options.alternatives.get(number - 1) {
+            return tree.clone();
+        }
+        let stream = self.options.index + number as u64;
+        let tree = parsimony_start(self.data, self.options.seed, Purpose::ParsimonyTree, stream);
+        self.plan.history.more_starts.push(tree.clone());
+        tree
+    }
+
+    /// Recombines the evaluator's tree with the best one so far; the evaluator then has the result, which is the best
+    /// tree from now on. Returns false if the evaluator's tree had nothing better than the best one.
+    fn recombine(&mut self) -> Result<bool> {
+        let changed = self.plan.changed.clone();
+        let new = End::of(self.evaluator, changed)?;
+        let Some(old) = self.plan.best.take() else {
+            self.plan.best = Some(new);
+            return Ok(true);
+        };
+        let is_better = new.lnl > old.lnl;
+        let differs = !same_topology(new.snapshot.tree(), old.snapshot.tree());
+        let (best, other) = if is_better { (new, old) } else { (old, new) };
+        self.evaluator.restore(&best.snapshot);
+        let mut changed: Changed = best.changed;
+        let taken = fuse(self.evaluator, other.snapshot.tree(), &mut changed)?;
+        self.plan.changed = changed.clone();
+        self.plan.best = Some(End::of(self.evaluator, changed)?);
+        Ok((is_better && differs) || taken > 0)
+    }
+}
