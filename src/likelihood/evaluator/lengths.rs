@@ -1,6 +1,6 @@
 //! Changes of all branch lengths at once: bounds, scaling, starting values, averages.
 
-use super::brlens::{changed_brlens, mean_brlen};
+use super::brlens::{all_brlens, changed_brlens, mean_brlen};
 use super::evaluator::Evaluator;
 use super::length_sets::LengthSet;
 use crate::likelihood::BRLEN_BOUNDS;
@@ -56,7 +56,7 @@ impl Evaluator {
     /// All independent branch lengths, by edge: those of the global tree or, under unlinked lengths, of each gene's
     /// tree.
     pub(crate) fn brlen_sets(&self) -> Vec<Vec<f64>> {
-        self.all_length_sets()
+        self.length_sets().into_iter().map(|set| all_brlens(self.tree_of(set))).collect()
     }
 
     /// Sets all [`Evaluator::brlen_sets`], to within [`BRLEN_BOUNDS`].
