@@ -12,6 +12,17 @@ use crate::observer::Observer;
 use crate::rng::Purpose;
 use crate::tree::{Tree, adopt_shared_brlens, same_topology};
 
+/// What a further starting tree has led to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Found {
+    /// A tree of which something is better than in the best tree so far.
+    Better,
+    /// The best tree.
+    TheSame,
+    /// Another tree, of which nothing is better.
+    Nothing,
+}
+
 impl Search<'_> {
     /// Begins one fast round from a starting tree; the evaluator already has the first one.
     pub(super) fn begin_screening(
@@ -35,9 +46,14 @@ impl Search<'_> {
     pub(super) fn end_screening(&mut self, number: usize) -> Result<Stage> {
         let reached = (self.evaluator.log_likelihood()?, self.evaluator.tree().clone());
         self.plan.history.reached.push(reached);
-        let added = self.recombine()?;
-        self.plan.history.still_adding = added;
-        self.plan.in_vain = if added { 0 } else { self.plan.in_vain + 1 };
+        let found = self.recombine()?;
+        self.plan.history.still_adding = found == Found::Better;
+        self.plan.in_vain = match found {
+            Found::Better => 0,
+            // Where starting trees lead to the same tree, fewer of them suffice.
+            Found::TheSame => self.plan.in_vain + 2,
+            Found::Nothing => self.plan.in_vain + 1,
+        };
         let num_starts = 1 + self.options.alternatives.len() + self.options.more_starts;
         let goes_on = self.plan.in_vain < self.schedule.starts_in_vain && number + 1 < num_starts;
         if goes_on {
@@ -76,11 +92,11 @@ impl Search<'_> {
 
     pub(super) fn end_exploring(&mut self, number: usize) -> Result<Stage> {
         match self.recombine()? {
-            true => {
+            Found::Better => {
                 self.plan.in_vain = 0;
                 Ok(Stage::Renew(number))
             }
-            false => {
+            Found::TheSame | Found::Nothing => {
                 self.plan.in_vain += 1;
                 self.after_exploring(number)
             }
@@ -149,13 +165,13 @@ impl Search<'_> {
     }
 
     /// Recombines the evaluator's tree with the best one so far; the evaluator then has the result, which is the best
-    /// tree from now on. Returns false if the evaluator's tree had nothing better than the best one.
-    fn recombine(&mut self) -> Result<bool> {
+    /// tree from now on.
+    fn recombine(&mut self) -> Result<Found> {
         let changed = self.plan.changed.clone();
         let new = End::of(self.evaluator, changed)?;
         let Some(old) = self.plan.best.take() else {
             self.plan.best = Some(new);
-            return Ok(true);
+            return Ok(Found::Better);
         };
         let is_better = new.lnl > old.lnl;
         let differs = !same_topology(new.snapshot.tree(), old.snapshot.tree());
@@ -165,6 +181,10 @@ impl Search<'_> {
         let taken = fuse(self.evaluator, other.snapshot.tree(), &mut changed)?;
         self.plan.changed = changed.clone();
         self.plan.best = Some(End::of(self.evaluator, changed)?);
-        Ok((is_better && differs) || taken > 0)
+        Ok(match differs {
+            false => Found::TheSame,
+            true if is_better || taken > 0 => Found::Better,
+            true => Found::Nothing,
+        })
     }
 }
