@@ -236,13 +236,15 @@ mod tests {
 
     #[test]
     fn ratios_are_those_to_one_value() {
-        for (text, ratios) in [
-            ("JC", vec![]),
-            ("HKY+FO+G4", vec![0..1, 1..4]),
-            ("GTR+R3+I", vec![0..5, 5..7, 7..9]),
-            ("LG+FO+G4", vec![0..19]),
-            ("GY+F3X4+R2", vec![2..3, 3..4]),
-        ] {
+        let cases: [(&str, &[(usize, usize)]); 5] = [
+            ("JC", &[]),
+            ("HKY+FO+G4", &[(0, 1), (1, 4)]),
+            ("GTR+R3+I", &[(0, 5), (5, 7), (7, 9)]),
+            ("LG+FO+G4", &[(0, 19)]),
+            ("GY+F3X4+R2", &[(2, 3), (3, 4)]),
+        ];
+        for (text, ratios) in cases {
+            let ratios: Vec<_> = ratios.iter().map(|&(first, end)| first..end).collect();
             assert_eq!(Model::parse(text).unwrap().ratios(), ratios, "{text}");
         }
     }
