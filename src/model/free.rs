@@ -5,7 +5,6 @@ use super::exchange::Exchange;
 use super::modes::{FreqsMode, ParamMode};
 use super::parameters::Model;
 use super::rates::Heterogeneity;
-use std::ops::Range;
 
 /// A parameter to be estimated.
 #[derive(Debug, Clone, PartialEq)]
@@ -131,34 +130,6 @@ impl Model {
         assert!(values.next().is_none(), "more values than free parameters");
     }
 
-    /// Those of the [`Model::free_parameters`], by their positions, that are ratios to one and the same value:
-    /// exchange rates, frequencies, free rates and their weights.
-    pub(crate) fn ratios(&self) -> Vec<Range<usize>> {
-        let mut counts = Vec::new();
-        match &self.exchange {
-            Exchange::Classes(classes) => counts.push((classes.free().len(), true)),
-            Exchange::Codon(codon) if codon.mode == ParamMode::Optimized => {
-                counts.push((1 + usize::from(codon.kappa.is_some()), false));
-            }
-            Exchange::Codon(_) | Exchange::Table(..) | Exchange::Mixture(_) => {}
-        }
-        if self.freqs_mode == FreqsMode::Optimized {
-            counts.push((self.freqs.len() - 1, true));
-        }
-        match &self.heterogeneity {
-            Heterogeneity::Free(free) if free.mode == ParamMode::Optimized => {
-                counts.extend([(free.rates.len() - 1, true); 2]);
-            }
-            _ => {}
-        }
-        let mut end = 0;
-        let range = |(count, is_ratio): (usize, bool)| {
-            end += count;
-            (is_ratio && count > 0).then_some(end - count..end)
-        };
-        counts.into_iter().filter_map(range).collect()
-    }
-
     /// True if any parameter of the rates over sites is to be estimated.
     pub(crate) fn has_free_rates_over_sites(&self) -> bool {
         let open = match &self.heterogeneity {
@@ -231,21 +202,6 @@ mod tests {
                 let difference = (parameter.value - value).abs();
                 assert!(difference < 1e-12 * value.abs(), "{text}: {}", parameter.name);
             }
-        }
-    }
-
-    #[test]
-    fn ratios_are_those_to_one_value() {
-        let cases: [(&str, &[(usize, usize)]); 5] = [
-            ("JC", &[]),
-            ("HKY+FO+G4", &[(0, 1), (1, 4)]),
-            ("GTR+R3+I", &[(0, 5), (5, 7), (7, 9)]),
-            ("LG+FO+G4", &[(0, 19)]),
-            ("GY+F3X4+R2", &[(2, 3), (3, 4)]),
-        ];
-        for (text, ratios) in cases {
-            let ratios: Vec<_> = ratios.iter().map(|&(first, end)| first..end).collect();
-            assert_eq!(Model::parse(text).unwrap().ratios(), ratios, "{text}");
         }
     }
 

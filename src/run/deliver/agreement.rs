@@ -14,6 +14,9 @@ use crate::tree::Tree;
 /// distinguishes them.
 const ABOUT_EQUAL: f64 = 2.0;
 
+/// Trees that differ in at least one of this number of branches differ in many.
+const MANY: usize = 4;
+
 /// The comparison of the trees that the searches found or, for a single search, of those after one round from each
 /// starting tree; `None` if there is nothing to compare.
 pub(super) fn compare(outcomes: &[Outcome]) -> Option<AgreementReport> {
@@ -81,7 +84,10 @@ fn advice(found: &AgreementReport) -> Option<&'static str> {
         Some(
             "  Different trees are about equally likely: rely only on branches with support (--all)\n",
         )
-    } else if found.still_adding || !found.after_one_round {
+    } else if found.still_adding
+        || !found.after_one_round
+        || found.most_different_branches * MANY >= found.branches
+    {
         Some(
             "  The best tree is not easy to find: --thorough or another seed may find a better one\n",
         )
