@@ -278,13 +278,24 @@ fn deep_trees_have_the_likelihoods_of_textbook_formulas() {
     }
 }
 
+/// The ways to share lengths with which a case is computed. Deep trees are there for their scaling: one is enough.
+fn linkages_of(num_taxa: usize) -> &'static [BrlenLinkage] {
+    if num_taxa < 100 { &LINKAGES } else { &LINKAGES[..1] }
+}
+
+/// Compares what two engines have found.
+fn assert_same_bits(got: &[(String, f64)], want: &[(String, f64)], case: &str) {
+    assert_eq!(got.len(), want.len(), "{case}");
+    for ((what, got), (_, want)) in got.iter().zip(want) {
+        assert!(got.to_bits() == want.to_bits(), "{case}, {what}: {got}, not {want}");
+    }
+}
+
 #[test]
 fn every_instruction_set_and_number_of_threads_gives_the_same_bits() {
     for (name, num_taxa, shapes) in CASES {
         let case = case(name, *num_taxa, shapes);
-        // Deep trees are there for their scaling: one way to share lengths is enough.
-        let linkages = if *num_taxa < 100 { &LINKAGES[..] } else { &LINKAGES[..1] };
-        for &linkage in linkages {
+        for &linkage in linkages_of(*num_taxa) {
             let want = everything(&case, linkage, &made(options(None, Some("scalar"), 1))).0;
             for &set in INSTRUCTION_SETS {
                 let threads = if set == "scalar" { &[3][..] } else { &[1, 2] };
@@ -293,13 +304,7 @@ fn every_instruction_set_and_number_of_threads_gives_the_same_bits() {
                         continue;
                     }
                     let got = everything(&case, linkage, &made(options)).0;
-                    for ((what, got), (_, want)) in got.iter().zip(&want) {
-                        let same = got.to_bits() == want.to_bits();
-                        assert!(
-                            same,
-                            "{name}, {linkage:?}, {options:?}, {what}: {got}, not {want}"
-                        );
-                    }
+                    assert_same_bits(&got, &want, &format!("{name}, {linkage:?}, {options:?}"));
                 }
             }
         }
@@ -316,16 +321,11 @@ fn without_repeats(data: &[GeneData]) -> Box<dyn Engine> {
 fn repeated_patterns_have_the_same_bits_as_if_each_was_computed() {
     for (name, num_taxa, shapes) in CASES {
         let case = case(name, *num_taxa, shapes);
-        let linkages = if *num_taxa < 100 { &LINKAGES[..] } else { &LINKAGES[..1] };
-        for &linkage in linkages {
+        for &linkage in linkages_of(*num_taxa) {
             let want = everything(&case, linkage, &without_repeats).0;
             for threads in [1, 3] {
                 let got = everything(&case, linkage, &made(options(None, None, threads))).0;
-                assert_eq!(got.len(), want.len());
-                for ((what, got), (_, want)) in got.iter().zip(&want) {
-                    let same = got.to_bits() == want.to_bits();
-                    assert!(same, "{name}, {linkage:?}, {what}: {got}, not {want}");
-                }
+                assert_same_bits(&got, &want, &format!("{name}, {linkage:?}, {threads} threads"));
             }
         }
     }

@@ -206,3 +206,30 @@ fn how_far_searches_agree_is_told_and_reported() {
     let ran = scratch.succeed(&format!("-s {} -m GTR+G --fast -n x --redo --quiet", primates()));
     assert!(!ran.stdout.contains("Search:") && report(&scratch)["agreement"].is_null());
 }
+
+#[test]
+fn a_thorough_search_never_ends_lower_and_leaves_given_starts_alone() {
+    let scratch = Scratch::new();
+    let run = |options: &str| -> (f64, usize) {
+        let anolis = repository("datasets/anolis.phy");
+        let line = format!("-s {} -m HKY+G -n x --redo --quiet {options}", anolis.display());
+        scratch.succeed(&line);
+        let read = |kind: &str| {
+            let path = scratch.path().join(format!("x.mlsearch.{kind}"));
+            std::fs::read_to_string(path).expect(kind)
+        };
+        let report: serde_json::Value = serde_json::from_str(&read("json")).expect("JSON");
+        let lnl = report["log_likelihood"].as_f64().expect("a log-likelihood");
+        (lnl, read("startTree").lines().count())
+    };
+    for seed in 1..4 {
+        let (normal, starts) = run(&format!("-p {seed}"));
+        let (thorough, more) = run(&format!("-p {seed} --thorough"));
+        assert!(thorough >= normal - 1e-3, "seed {seed}: {thorough}, without --thorough {normal}");
+        assert!(
+            (3..=10).contains(&starts) && (starts + 5..=50).contains(&more),
+            "{starts}, {more}"
+        );
+        assert_eq!(run(&format!("-p {seed} --thorough -t rand{{1}}")).1, 1, "seed {seed}");
+    }
+}

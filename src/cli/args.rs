@@ -168,7 +168,8 @@ pub struct Args {
 
     /// Starting trees, or the trees to evaluate: FILE, pars{5} (parsimony), rand{5} (random), or
     /// several of these separated by commas, with one search from each tree; auto is one search that
-    /// continues from the best of 4 parsimony trees (--fast: 1, --thorough: 10) [default: auto]
+    /// takes what is best from 3 to 10 parsimony trees (--fast: 1, --thorough: up to 50) [default:
+    /// auto]
     #[arg(short = 't', long, value_name = "TREES", help_heading = TREES)]
     pub tree: Option<String>,
     /// File of several trees, as in RAxML's -f b, -f r and -J
@@ -197,7 +198,7 @@ pub struct Args {
     /// units lower in our measurements
     #[arg(long, help_heading = OPTIMISE)]
     pub fast: bool,
-    /// More starting trees and perturbations: about five times the time
+    /// More starting trees and perturbations: about three times the time
     #[arg(long, help_heading = OPTIMISE)]
     pub thorough: bool,
     /// Maximum distance over which a pruned subtree is regrafted (branches) [default: 5 to 20,

@@ -172,6 +172,7 @@ impl<'a> Search<'a> {
             in_vain: 0,
             changed: Changed::all(evaluator.tree()),
             perturbing: None,
+            screened: 0,
             explored: false,
             initial: models.to_vec(),
             meter: Meter::new(&options.effort.shares()),
@@ -248,7 +249,7 @@ impl<'a> Search<'a> {
                 Stage::Screen(number)
             }
             Stage::Fast => {
-                self.begin_rounds("more fast SPR", SearchPhase::Fast, &at::FAST, observer);
+                self.begin_rounds("more fast SPR", Some(SearchPhase::Fast), &at::FAST, observer);
                 Stage::Fast
             }
             Stage::Model => {
@@ -258,7 +259,7 @@ impl<'a> Search<'a> {
             }
             Stage::Wide => {
                 let options = if self.schedule.thorough { &at::THOROUGH } else { &at::WIDE };
-                self.begin_rounds("wide SPR", SearchPhase::Wide, options, observer);
+                self.begin_rounds("wide SPR", Some(SearchPhase::Wide), options, observer);
                 Stage::Wide
             }
             Stage::Perturb => match self.perturb(observer)? {
@@ -270,7 +271,7 @@ impl<'a> Search<'a> {
                 Stage::Explore(number)
             }
             Stage::Renew(number) => {
-                self.begin_rounds("wide SPR", SearchPhase::Perturb, &at::THOROUGH, observer);
+                self.begin_rounds("wide SPR", None, &at::THOROUGH, observer);
                 Stage::Renew(number)
             }
             Stage::Unlink => {
@@ -278,11 +279,11 @@ impl<'a> Search<'a> {
                     self.phase("separate branch lengths per partition", 0.0, observer);
                     self.evaluator.unlink();
                 }
-                let again = match self.options.unlinked {
-                    true => self.can_move(),
+                let has_changed = match self.options.unlinked {
+                    true => true,
                     false => self.schedule.thorough && !self.plan.changed.is_empty(),
                 };
-                if again { Stage::BeforeLast } else { Stage::End }
+                if self.can_move() && has_changed { Stage::BeforeLast } else { Stage::End }
             }
             Stage::BeforeLast => {
                 self.phase("branch lengths and model", 0.0, observer);
@@ -318,15 +319,15 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Begins rounds over the subtrees that have changed.
+    /// Begins rounds over the subtrees that have changed. Without a phase, they are part of the present one.
     fn begin_rounds(
         &mut self,
         name: &str,
-        phase: SearchPhase,
+        phase: Option<SearchPhase>,
         options: &RoundOptions,
         observer: &mut dyn Observer,
     ) {
-        self.phase(name, self.share(phase), observer);
+        self.phase(name, phase.map_or(0.0, |phase| self.share(phase)), observer);
         let mut rounds = self.rounds(name.to_string(), options, self.fast_epsilon());
         rounds.changed = self.plan.changed.clone();
         self.plan.rounds = Some(rounds);
@@ -367,15 +368,19 @@ impl<'a> Search<'a> {
         let mut perturbing = match self.plan.perturbing.take() {
             Some(perturbing) => perturbing,
             None => {
-                self.phase(name, self.share(SearchPhase::Perturb), observer);
                 let (seed, index) = (self.options.seed, self.options.index);
                 let rng = stream(seed, Purpose::Perturbation, index);
                 let best = self.evaluator.log_likelihood()?;
-                Perturbing { rng, number: 0, failures: 0, best }
+                Perturbing { rng, is_announced: false, number: 0, failures: 0, best }
             }
         };
+        if !std::mem::replace(&mut perturbing.is_announced, true) {
+            let is_later = self.plan.explored;
+            let phase = if is_later { SearchPhase::PerturbMore } else { SearchPhase::Perturb };
+            self.phase(name, self.share(phase), observer);
+        }
         let options = self.options.adapt(&at::NEARBY);
-        let Perturbing { rng, number, failures, best } = &mut perturbing;
+        let Perturbing { rng, number, failures, best, .. } = &mut perturbing;
         let changed = &mut self.plan.changed;
         let better = perturb(self.evaluator, self.data, &options, *best, rng, changed)?;
         *number += 1;

@@ -20,10 +20,11 @@
 //! | [`SAME`] | 0.05 | on 354 taxa, 15 000 of 16 000 verified positions were ties across branches of length 0 |
 //! | [`CHANGE_RADIUS`] | 4 | measured: later rounds take half the time, with the same likelihood |
 //! | [`SearchEffort::schedule`] | | measured: fast searches take about a third of the time and end up to 68 log units below the default |
-//! | [`Schedule::starts_in_vain`] | 3 | measured on 5 difficult alignments, 3 seeds: 2 end 0.3 log units lower in the mean, for 0.87 of the time |
-//! | [`FURTHER_START_SWEEPS`] | 1 | a further start has the best tree's lengths where it can: 4 sweeps take as long as half of its round |
+//! | [`Schedule::starts_in_vain`] | 3 | measured on 5 difficult alignments, medians of 3 seeds: 2 end 0.3 log units lower in the mean, for 0.87 of the time |
+//! | [`FURTHER_START_SWEEPS`] | 1 | measured on 218 taxa: 4 sweeps, from lengths of parsimony, make a start take 1.14 times as long |
 //! | [`PERTURBATION_MOVES`], [`SHAKE_RADIUS`] | 3, 4 | measured: perturbations bring up to 0.6 log units in the median, for 8 to 30 % of the time |
-//! | [`SHAKEN_RADIUS`], [`SETTLE_RADIUS`] | 2, 6 | measured on 218 taxa: with 4 and all branches, a perturbation takes four times as long |
+//! | [`SHAKEN_RADIUS`] | 2 | measured on 218 and 101 taxa: with 4, a perturbation takes 1.05 to 1.08 times as long |
+//! | [`SETTLE_RADIUS`] | 6 | measured on 218 taxa: with all branches, a perturbation takes 2.3 times as long |
 //! | [`FINAL_EPSILON`] | 0.1 | RAxML-NG's final epsilon |
 //! | [`LAST_EPSILON`] | 0.001 | measured: 0.1 leaves 0.08, 0.01 leaves 0.03 log units on the 12 primates |
 
@@ -71,6 +72,10 @@ pub const MOVED_RADIUS: usize = 1;
 pub const ACCEPT_GAIN: f64 = 0.01;
 /// Maximum number of sweeps over the branches of a region after its resolution was replaced.
 pub const FUSE_SWEEPS: usize = 3;
+/// Usual numbers of starting trees before and after the first perturbations, for the display of progress.
+pub const USUAL_STARTS: usize = 7;
+/// See [`USUAL_STARTS`].
+pub const USUALLY_EXPLORED: usize = 7;
 /// Maximum number of sweeps over all branches of a further starting tree.
 pub const FURTHER_START_SWEEPS: usize = 1;
 /// A tried position at most this far (log units) below the present tree is regarded as the same tree up to
@@ -131,9 +136,9 @@ pub struct Schedule {
     /// that leads to the same tree counts twice.
     pub starts_in_vain: usize,
     /// After the first perturbations, further starting trees are searched from until this number of them in
-    /// succession has added nothing; 0 for none.
+    /// succession has added nothing.
     pub explored_in_vain: usize,
-    /// Maximum number of these.
+    /// Maximum number of these; 0 if there are none.
     pub explored: usize,
     /// Number of taxa divided by this is the number of unsuccessful perturbations in succession that ends the
     /// perturbations.
@@ -192,6 +197,10 @@ pub enum SearchPhase {
     Wide,
     /// Perturbations.
     Perturb,
+    /// Further starting trees.
+    Explore,
+    /// Perturbations after these.
+    PerturbMore,
     /// Last rounds, and the optimisation before them.
     Last,
     /// Final optimisation of branch lengths and model.
@@ -199,9 +208,10 @@ pub enum SearchPhase {
 }
 
 /// Usual share (percent) of each [`SearchPhase`] in the time of a search, for the display of
-/// progress: means over 13 alignments of 12 to 500 taxa, between which the shares differ little.
+/// progress: means over 13 alignments of 12 to 500 taxa, 5 for thorough searches. The more starting trees are needed,
+/// the more time they take: 20 to 69 % of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Shares(pub [f64; 8]);
+pub struct Shares(pub [f64; 10]);
 
 impl Shares {
     /// The share of a phase.
@@ -219,9 +229,9 @@ impl SearchEffort {
     /// The shares of the phases of a search with this effort.
     pub fn shares(self) -> Shares {
         match self {
-            SearchEffort::Fast => Shares([17.0, 16.0, 12.0, 5.0, 35.0, 0.0, 0.0, 15.0]),
-            SearchEffort::Normal => Shares([10.0, 48.0, 7.0, 2.0, 15.0, 10.0, 2.0, 6.0]),
-            SearchEffort::Thorough => Shares([2.0, 12.0, 2.0, 1.0, 4.0, 76.0, 1.0, 2.0]),
+            SearchEffort::Fast => Shares([17.0, 16.0, 12.0, 5.0, 35.0, 0.0, 0.0, 0.0, 0.0, 15.0]),
+            SearchEffort::Normal => Shares([4.4, 44.6, 4.5, 1.3, 15.0, 24.3, 0.0, 0.0, 2.2, 3.7]),
+            SearchEffort::Thorough => Shares([1.2, 13.2, 1.1, 0.4, 4.2, 7.5, 22.3, 48.7, 0.5, 0.9]),
         }
     }
 }

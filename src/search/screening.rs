@@ -30,17 +30,54 @@ impl Search<'_> {
         number: usize,
         observer: &mut dyn Observer,
     ) -> Result<()> {
-        let first = self.options.alternatives.len() + 1;
-        let share =
-            if number < first { self.share(SearchPhase::Screen) / first as f64 } else { 0.0 };
-        self.phase(&self.name_of_start(number), share, observer);
+        let usual = match self.num_starts() {
+            1 => 1,
+            _ => at::USUAL_STARTS,
+        };
+        self.begin_start(number, self.part_of(SearchPhase::Screen, number, usual), observer)?;
+        if let Some(rounds) = &mut self.plan.rounds {
+            rounds.only_one = true;
+        }
+        Ok(())
+    }
+
+    /// Begins fast rounds from a further starting tree.
+    pub(super) fn begin_exploring(
+        &mut self,
+        number: usize,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        let explored = self.plan.history.more_starts.len() - self.plan.screened;
+        let share = self.part_of(SearchPhase::Explore, explored, at::USUALLY_EXPLORED);
+        self.begin_start(number, share, observer)
+    }
+
+    fn begin_start(
+        &mut self,
+        number: usize,
+        share: f64,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        let name = match self.num_starts() {
+            1 => "fast SPR".to_string(),
+            _ => format!("fast SPR, starting tree {}", number + 1),
+        };
+        self.phase(&name, share, observer);
         if number > 0 {
             self.set_start(number)?;
         }
-        let mut rounds = self.rounds(self.name_of_start(number), &at::FAST, self.fast_epsilon());
-        rounds.only_one = true;
-        self.plan.rounds = Some(rounds);
+        self.plan.rounds = Some(self.rounds(name, &at::FAST, self.fast_epsilon()));
         Ok(())
+    }
+
+    /// Share in the time of the search of one of the starting trees of a phase, which usually has this many.
+    fn part_of(&self, phase: SearchPhase, number: usize, usual: usize) -> f64 {
+        if number < usual { self.share(phase) / usual as f64 } else { 0.0 }
+    }
+
+    /// Maximum number of starting trees before the first perturbations.
+    fn num_starts(&self) -> usize {
+        1 + self.options.alternatives.len() + self.options.more_starts
     }
 
     pub(super) fn end_screening(&mut self, number: usize) -> Result<Stage> {
@@ -54,9 +91,8 @@ impl Search<'_> {
             Found::TheSame => self.plan.in_vain + 2,
             Found::Nothing => self.plan.in_vain + 1,
         };
-        let num_starts = 1 + self.options.alternatives.len() + self.options.more_starts;
-        let goes_on = self.plan.in_vain < self.schedule.starts_in_vain && number + 1 < num_starts;
-        if goes_on {
+        let is_over = self.plan.in_vain >= self.schedule.starts_in_vain;
+        if !is_over && number + 1 < self.num_starts() {
             return Ok(Stage::Screen(number + 1));
         }
         self.plan.best = None;
@@ -65,7 +101,7 @@ impl Search<'_> {
 
     /// The stage after perturbations have been in vain.
     pub(super) fn after_perturbations(&mut self) -> Result<Stage> {
-        if self.plan.explored || self.schedule.explored == 0 {
+        if self.plan.explored || !self.explores() {
             self.plan.perturbing = None;
             self.evaluator.log_likelihood()?;
             return Ok(Stage::Unlink);
@@ -73,21 +109,14 @@ impl Search<'_> {
         self.plan.in_vain = 0;
         let changed = self.plan.changed.clone();
         self.plan.best = Some(End::of(self.evaluator, changed)?);
-        let num_starts = 1 + self.options.alternatives.len() + self.plan.history.more_starts.len();
-        Ok(Stage::Explore(num_starts))
+        self.plan.screened = self.plan.history.more_starts.len();
+        Ok(Stage::Explore(1 + self.options.alternatives.len() + self.plan.screened))
     }
 
-    /// Begins fast rounds from a further starting tree.
-    pub(super) fn begin_exploring(
-        &mut self,
-        number: usize,
-        observer: &mut dyn Observer,
-    ) -> Result<()> {
-        self.phase(&self.name_of_start(number), 0.0, observer);
-        self.set_start(number)?;
-        let rounds = self.rounds(self.name_of_start(number), &at::FAST, self.fast_epsilon());
-        self.plan.rounds = Some(rounds);
-        Ok(())
+    /// True if the search goes on to further starting trees after the first perturbations. A search from a given
+    /// tree makes no others.
+    fn explores(&self) -> bool {
+        self.schedule.explored > 0 && self.options.more_starts > 0
     }
 
     pub(super) fn end_exploring(&mut self, number: usize) -> Result<Stage> {
@@ -107,16 +136,16 @@ impl Search<'_> {
     pub(super) fn after_exploring(&mut self, number: usize) -> Result<Stage> {
         let changed = self.plan.changed.clone();
         self.plan.best = Some(End::of(self.evaluator, changed)?);
-        let first = 1 + self.options.alternatives.len() + self.options.more_starts;
-        let is_over = self.plan.in_vain == self.schedule.explored_in_vain
-            || number + 1 >= first + self.schedule.explored;
-        if !is_over {
+        let explored = self.plan.history.more_starts.len() - self.plan.screened;
+        let in_vain = self.plan.in_vain == self.schedule.explored_in_vain;
+        if !in_vain && explored < self.schedule.explored {
             return Ok(Stage::Explore(number + 1));
         }
         self.plan.explored = true;
         self.plan.best = None;
         if let Some(perturbing) = &mut self.plan.perturbing {
             perturbing.best = self.evaluator.log_likelihood()?;
+            perturbing.is_announced = false;
         }
         Ok(Stage::Perturb)
     }
@@ -124,18 +153,11 @@ impl Search<'_> {
     /// Number of unsuccessful perturbations in succession that ends them. A search that explores further starting
     /// trees first makes as many as one with less effort, so that it never ends lower.
     pub(super) fn perturbations_in_vain(&self, num_taxa: usize) -> usize {
-        let schedule = match self.schedule.explored > 0 && !self.plan.explored {
+        let schedule = match self.explores() && !self.plan.explored {
             true => SearchEffort::Normal.schedule(),
             false => self.schedule,
         };
         schedule.perturbations_in_vain(num_taxa)
-    }
-
-    fn name_of_start(&self, number: usize) -> String {
-        match self.options.alternatives.len() + self.options.more_starts {
-            0 => "fast SPR".to_string(),
-            _ => format!("fast SPR, starting tree {}", number + 1),
-        }
     }
 
     /// Gives the evaluator a further starting tree, with the lengths of the best tree where that has the same splits.

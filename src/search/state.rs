@@ -36,6 +36,8 @@ pub(super) struct Plan {
     /// The subtrees that the next rounds have to scan: those that have changed since they were last scanned.
     pub(super) changed: Changed,
     pub(super) perturbing: Option<Perturbing>,
+    /// Number of starting trees that the search had made before it explored further ones.
+    pub(super) screened: usize,
     /// True when all further starting trees have been explored.
     pub(super) explored: bool,
     /// The models with which the search began.
@@ -99,6 +101,8 @@ pub(super) struct Rounds {
 #[derive(Debug, Clone)]
 pub(super) struct Perturbing {
     pub(super) rng: Rng,
+    /// True if the phase has been announced to the observer.
+    pub(super) is_announced: bool,
     /// Number of perturbations so far.
     pub(super) number: usize,
     /// Number of unsuccessful perturbations since the last successful one.

@@ -6,7 +6,7 @@
 
 use super::splits::{Split, tree_splits};
 use super::topology::{EdgeId, NodeId, Tree};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// A region of a tree, with its resolution in another tree.
 #[derive(Debug, Clone)]
@@ -23,8 +23,7 @@ pub(crate) struct Region {
 struct Seen {
     /// All edges with their nearer and farther node; parents come before children.
     edges: Vec<(EdgeId, [NodeId; 2])>,
-    /// By node: the shared edge through which it is reached from tip 0, on the nearest one; as the edge's number in the
-    /// first tree.
+    /// By node: the nearest shared edge on the way from it to tip 0, as its number in the first tree.
     above: Vec<EdgeId>,
     /// By edge: its number in the first tree, or none if that has no such split.
     shared: Vec<EdgeId>,
@@ -49,20 +48,10 @@ impl Seen {
 /// The regions in which `tree` differs from `other`, a tree of the same taxa: in the order of their shared edge
 /// towards tip 0.
 pub(crate) fn regions(tree: &Tree, other: &Tree) -> Vec<Region> {
-    let numbers: HashMap<Split, EdgeId> =
-        tree_splits(tree).into_iter().map(|(edge, split)| (split, edge)).collect();
     let mut shared = [tree, other].map(|tree| vec![EdgeId::NONE; tree.num_edges()]);
-    for tip in 0..tree.num_tips() {
-        let [own, others] = [tree, other]
-            .map(|tree| tree.links(NodeId(tip as u32)).next().expect("a tip has an edge").1);
+    for [own, others] in shared_edges(tree, other) {
         shared[0][own.index()] = own;
         shared[1][others.index()] = own;
-    }
-    for (edge, split) in tree_splits(other) {
-        if let Some(&own) = numbers.get(&split) {
-            shared[0][own.index()] = own;
-            shared[1][edge.index()] = own;
-        }
     }
     let [shared, others_shared] = shared;
     let (own, others) = (Seen::new(tree, shared), Seen::new(other, others_shared));
@@ -84,14 +73,12 @@ pub(crate) fn regions(tree: &Tree, other: &Tree) -> Vec<Region> {
     for [own, others] in &nodes {
         own.iter().zip(others).for_each(|(&own, &other)| place[other.index()] = own);
     }
-    let mut found: HashMap<EdgeId, Region> = HashMap::new();
-    for (region, edges) in free.iter().enumerate().filter(|(_, edges)| !edges.is_empty()) {
+    let mut found: BTreeMap<EdgeId, Region> = BTreeMap::new();
+    for (region, _) in free.iter().enumerate().filter(|(_, edges)| !edges.is_empty()) {
         let mut nodes = nodes[region][0].clone();
         nodes.sort();
-        found.insert(
-            EdgeId(region as u32),
-            Region { inner: Vec::with_capacity(edges.len()), around: Vec::new(), nodes },
-        );
+        let region = EdgeId(region as u32);
+        found.insert(region, Region { inner: Vec::new(), around: Vec::new(), nodes });
     }
     for &(edge, [parent, node]) in &others.edges {
         let [upper, lower] = [parent, node].map(|node| others.above[node.index()]);
@@ -112,25 +99,28 @@ pub(crate) fn regions(tree: &Tree, other: &Tree) -> Vec<Region> {
             }
         }
     }
-    let mut regions: Vec<(EdgeId, Region)> = found.into_iter().collect();
-    regions.sort_by_key(|(above, _)| *above);
-    regions.into_iter().map(|(_, region)| region).collect()
+    found.into_values().collect()
 }
 
 /// Sets the length of each edge of `tree` whose split `other` has, too, to its length there.
 pub(crate) fn adopt_shared_brlens(tree: &mut Tree, other: &Tree) {
-    let numbers: HashMap<Split, EdgeId> =
+    for [edge, others] in shared_edges(tree, other) {
+        tree.set_brlen(edge, other.brlen(others));
+    }
+}
+
+/// The edges of two trees of the same taxa that have the same split, in pairs; those to tips come first.
+fn shared_edges(tree: &Tree, other: &Tree) -> Vec<[EdgeId; 2]> {
+    let to_tip = |tree: &Tree, tip| tree.links(tip).next().expect("a tip has an edge").1;
+    let tips = (0..tree.num_tips() as u32).map(NodeId);
+    let mut pairs: Vec<[EdgeId; 2]> =
+        tips.map(|tip| [to_tip(tree, tip), to_tip(other, tip)]).collect();
+    // Only looked up, not iterated: its order does not reach a result.
+    let of_other: HashMap<Split, EdgeId> =
         tree_splits(other).into_iter().map(|(edge, split)| (split, edge)).collect();
-    for (edge, split) in tree_splits(tree) {
-        if let Some(&same) = numbers.get(&split) {
-            tree.set_brlen(edge, other.brlen(same));
-        }
-    }
-    for tip in (0..tree.num_tips() as u32).map(NodeId) {
-        let [edge, same] =
-            [&*tree, other].map(|tree| tree.links(tip).next().expect("a tip has an edge").1);
-        tree.set_brlen(edge, other.brlen(same));
-    }
+    let same = |(edge, split)| Some([edge, *of_other.get(&split)?]);
+    pairs.extend(tree_splits(tree).into_iter().filter_map(same));
+    pairs
 }
 
 impl Region {

@@ -507,3 +507,51 @@ fn a_restored_snapshot_keeps_what_has_not_changed() {
         }
     }
 }
+
+#[test]
+fn some_edges_are_optimised_and_no_others() {
+    for linkage in LINKAGES {
+        let case = mixed_case(7, 16);
+        let mut evaluator = case.evaluator(linkage);
+        let some: Vec<EdgeId> = evaluator.tree().edges().step_by(3).collect();
+        // The edges of a gene's tree on which these lie.
+        let images = |evaluator: &Evaluator, gene: usize| -> Vec<EdgeId> {
+            let restriction = &evaluator.restrictions[evaluator.genes[gene].set];
+            let on_path = some
+                .iter()
+                .filter(|&&edge| restriction.taxa().len() >= 2 && restriction.is_on_path(edge));
+            on_path.map(|&edge| restriction.image(edge).edge).collect()
+        };
+        let before = evaluator.snapshot();
+        let lnl = evaluator.log_likelihood().unwrap();
+        evaluator.optimize_edges(&some, 1e-6).unwrap();
+        evaluator.assert_integrity();
+        evaluator.assert_clvs();
+        let better = evaluator.log_likelihood().unwrap();
+        assert!(better > lnl + 1.0, "{linkage:?}: {better}, before {lnl}");
+        let own = linkage.has_own_lengths();
+        // At the end, none of these lengths can be improved.
+        (0..60).for_each(|_| evaluator.optimize_edges(&some, 1e-9).unwrap());
+        let end = evaluator.log_likelihood().unwrap();
+        for &edge in some.iter().filter(|_| !own) {
+            let length = evaluator.tree().brlen(edge);
+            for factor in [0.8, 1.25] {
+                evaluator.set_brlen(edge, (factor * length).max(BRLEN_BOUNDS[0]));
+                let lnl = evaluator.log_likelihood().unwrap();
+                assert!(lnl < end + 1e-4, "{linkage:?}, {edge:?}: {lnl}, not {end}");
+            }
+            evaluator.set_brlen(edge, length);
+        }
+        for edge in evaluator.tree().edges().filter(|edge| own || !some.contains(edge)) {
+            assert_eq!(evaluator.tree().brlen(edge), before.tree().brlen(edge), "{linkage:?}");
+        }
+        let fresh = case.evaluator(linkage);
+        for gene in (0..evaluator.num_genes()).filter(|_| own) {
+            let images = images(&evaluator, gene);
+            let (now, then) = (evaluator.gene_tree(gene).0, fresh.gene_tree(gene).0);
+            for edge in now.edges().filter(|edge| !images.contains(edge)) {
+                assert_eq!(now.brlen(edge), then.brlen(edge), "gene {gene}");
+            }
+        }
+    }
+}
