@@ -2,7 +2,7 @@
 //!
 //! | parameter | optimised within | start | given in braces |
 //! |---|---|---|---|
-//! | substitution rate (GT = 1) | [`RATE_MIN`], [`RATE_MAX`] | [`RATE_START`] | [`FIXED_RATE_MIN`] to [`FIXED_RATE_MAX`] |
+//! | substitution rate (GT = 1) | [`RATE_MIN`], [`RATE_MAX`] | [`RATE_START`], transitions [`TRANSITION_RATE_START`] | [`FIXED_RATE_MIN`] to [`FIXED_RATE_MAX`] |
 //! | frequency | at least [`FREQ_MIN`] | equal | raised to [`FREQ_FLOOR`] |
 //! | alpha | [`ALPHA_MIN`], [`ALPHA_MAX`] | [`ALPHA_START`] | the same limits |
 //! | proportion of invariant sites | [`PINV_MIN`], [`PINV_MAX`] | [`PINV_START`] | the same limits |
@@ -18,6 +18,8 @@ pub(crate) const RATE_MIN: f64 = 1e-4;
 pub(crate) const RATE_MAX: f64 = 1e6;
 /// Substitution rate an optimisation starts from.
 pub(crate) const RATE_START: f64 = 1.0;
+/// Rate of a DNA model's transitions an optimisation starts from.
+pub(crate) const TRANSITION_RATE_START: f64 = 3.0;
 /// Smallest substitution rate a user may fix, relative to the reference rate.
 pub(crate) const FIXED_RATE_MIN: f64 = 1e-10;
 /// Largest substitution rate a user may fix, relative to the reference rate.

@@ -151,7 +151,7 @@ mod tests {
             assert_eq!(Model::parse(label).unwrap().label(), label);
         }
         let hky = Model::parse("HKY+FO+I+G").unwrap();
-        assert_eq!(hky.to_string(), "HKY{1/1}+FO{0.25/0.25/0.25/0.25}+IO{0.1}+G4m{1}");
+        assert_eq!(hky.to_string(), "HKY{1/3}+FO{0.25/0.25/0.25/0.25}+IO{0.1}+G4m{1}");
     }
 
     #[test]

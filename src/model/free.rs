@@ -5,6 +5,7 @@ use super::exchange::Exchange;
 use super::modes::{FreqsMode, ParamMode};
 use super::parameters::Model;
 use super::rates::Heterogeneity;
+use std::ops::Range;
 
 /// A parameter to be estimated.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +20,16 @@ pub struct FreeParameter {
     pub hi: f64,
     /// True if an optimiser should vary its logarithm.
     pub logarithmic: bool,
+}
+
+/// Free parameters that are ratios to one and the same value, the last of several.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Ratios {
+    /// Their positions among the free parameters.
+    pub parameters: Range<usize>,
+    /// Position of the value of which most can be known, because it is the largest or, of free rates, has the largest
+    /// share of the substitutions; the end of the positions if that is the last one.
+    pub best: usize,
 }
 
 fn logarithmic(name: String, value: f64, lo: f64, hi: f64) -> FreeParameter {
@@ -130,6 +141,42 @@ impl Model {
         assert!(values.next().is_none(), "more values than free parameters");
     }
 
+    /// Those of the [`Model::free_parameters`] that are ratios: exchange rates, frequencies, free rates and their
+    /// weights.
+    pub(crate) fn ratios(&self) -> Vec<Ratios> {
+        let mut ratios: Vec<Ratios> = Vec::new();
+        let num_others = match &self.exchange {
+            Exchange::Codon(codon) if codon.mode == ParamMode::Optimized => {
+                1 + usize::from(codon.kappa.is_some())
+            }
+            _ => 0,
+        };
+        let mut push = |shares: &[f64]| {
+            let first = ratios.last().map_or(num_others, |before| before.parameters.end);
+            let largest = (0..shares.len()).max_by(|&a, &b| shares[a].total_cmp(&shares[b]));
+            let best = first + largest.expect("there is a last value");
+            if shares.len() > 1 {
+                ratios.push(Ratios { parameters: first..first + shares.len() - 1, best });
+            }
+        };
+        if let Exchange::Classes(classes) = &self.exchange {
+            let all = classes.free().into_iter().chain([classes.reference()]);
+            push(&all.map(|class| classes.value(class)).collect::<Vec<_>>());
+        }
+        if self.freqs_mode == FreqsMode::Optimized {
+            push(&self.freqs);
+        }
+        match &self.heterogeneity {
+            Heterogeneity::Free(free) if free.mode == ParamMode::Optimized => {
+                let expected = free.rates.iter().zip(&free.weights);
+                push(&expected.map(|(rate, weight)| rate * weight).collect::<Vec<_>>());
+                push(&free.weights);
+            }
+            _ => {}
+        }
+        ratios
+    }
+
     /// True if any parameter of the rates over sites is to be estimated.
     pub(crate) fn has_free_rates_over_sites(&self) -> bool {
         let open = match &self.heterogeneity {
@@ -203,6 +250,28 @@ mod tests {
                 assert!(difference < 1e-12 * value.abs(), "{text}: {}", parameter.name);
             }
         }
+    }
+
+    #[test]
+    fn ratios_are_those_to_one_value() {
+        let cases: [(&str, &[(usize, usize, usize)]); 6] = [
+            ("JC", &[]),
+            ("HKY{1/0.5}+FO+G4", &[(0, 3, 3)]),
+            ("HKY+FO+G4", &[(0, 1, 0), (1, 4, 4)]),
+            ("GTR+R3{0.1/2/9}{0.7/0.2/0.1}+I", &[(0, 5, 4)]),
+            ("GTR+R3+I", &[(0, 5, 4), (5, 7, 7), (7, 9, 9)]),
+            ("GY+F3X4+R2", &[(2, 3, 3), (3, 4, 4)]),
+        ];
+        for (text, expected) in cases {
+            let ratios = Model::parse(text).unwrap().ratios();
+            let found: Vec<_> =
+                ratios.iter().map(|r| (r.parameters.start, r.parameters.end, r.best)).collect();
+            assert_eq!(found, expected, "{text}");
+        }
+        let mut model = Model::parse("JC+R3").unwrap();
+        model.set_free_parameters(&[0.01, 0.1, 7.0, 2.0]);
+        let best: Vec<_> = model.ratios().iter().map(|ratios| ratios.best).collect();
+        assert_eq!(best, [2, 2]);
     }
 
     #[test]

@@ -58,7 +58,7 @@ fn dna_model(name: &str) -> Option<Model> {
         let digits: String = classes.iter().map(u8::to_string).collect();
         (format!("DNA{digits}"), classes, false)
     };
-    let classes = RateClasses::new(classes.iter().map(|&class| u16::from(class)).collect());
+    let classes = RateClasses::of_dna(classes.iter().map(|&class| u16::from(class)).collect());
     let mut model = Model::new(name, DataType::Dna, Exchange::Classes(classes));
     if !equal_freqs {
         model.freqs_mode = FreqsMode::Empirical;

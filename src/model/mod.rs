@@ -62,3 +62,4 @@ pub use user_matrix::UserMatrix;
 
 pub(crate) use auto::{AutoData, AutoModel};
 pub use free::FreeParameter;
+pub(crate) use free::Ratios;

@@ -24,6 +24,9 @@ const MAX_BLIND_STEP: f64 = 0.5;
 /// A step must gain this part of what the slope predicts (Armijo's rule).
 const ARMIJO: f64 = 1e-4;
 
+/// Share of a step's gain by which the next one is estimated, if the first gained what the Hessian predicts.
+const NEXT_GAIN: f64 = 0.1;
+
 /// Shortenings of one step before the direction is given up.
 const MAX_BACKTRACKS: usize = 12;
 
@@ -70,11 +73,14 @@ pub(crate) struct Bfgs {
     lo: Vec<f64>,
     hi: Vec<f64>,
     f_tol: f64,
+    share_of_gain: f64,
     iters_left: usize,
     phase: Phase,
     /// The point being asked.
     asked: Vec<f64>,
     best: (Vec<f64>, f64),
+    /// Value at the start.
+    start_f: f64,
     /// The iterate, its value, its gradient and curvature along each axis (0 where not known).
     x: Vec<f64>,
     f: f64,
@@ -87,6 +93,8 @@ pub(crate) struct Bfgs {
     /// Approximate Hessian, row-major; `fresh` while it is only the diagonal made at this very `x`.
     hessian: Vec<f64>,
     fresh: bool,
+    /// The Hessian is known from a place far away, and not yet scaled.
+    from_far: bool,
     /// The step that led here and the gradient before it, until the Hessian has learnt from them.
     last_step: Option<(Vec<f64>, Vec<f64>)>,
     direction: Vec<f64>,
@@ -121,10 +129,12 @@ impl Bfgs {
             lo,
             hi,
             f_tol,
+            share_of_gain: 0.0,
             iters_left: max_iters,
             phase: Phase::Start,
             asked: x.clone(),
             best: (x.clone(), f64::INFINITY),
+            start_f: f64::INFINITY,
             x,
             f: f64::INFINITY,
             gradient: vec![0.0; n],
@@ -134,6 +144,7 @@ impl Bfgs {
             probes_told: 0,
             hessian: vec![0.0; n * n],
             fresh: false,
+            from_far: false,
             last_step: None,
             direction: vec![0.0; n],
             slope: 0.0,
@@ -141,6 +152,40 @@ impl Bfgs {
             alpha_before: None,
             backtracks: 0,
         }
+    }
+
+    /// Begins with an approximate Hessian (row-major) that is known from elsewhere. If that was `far` from here, its
+    /// axes are scaled to the curvature found by central differences; otherwise forward differences are enough.
+    ///
+    /// # Panics
+    ///
+    /// If it is for another number of dimensions.
+    pub(crate) fn with_hessian(mut self, hessian: Vec<f64>, far: bool) -> Self {
+        assert_eq!(hessian.len(), self.hessian.len(), "a Hessian for another number of dimensions");
+        (self.hessian, self.central, self.from_far) = (hessian, far, far);
+        self
+    }
+
+    /// Ends also after an iteration that gains less than this share of all that was gained so far, or where the Hessian
+    /// predicts that the next one would.
+    pub(crate) fn with_share_of_gain(mut self, share: f64) -> Self {
+        self.share_of_gain = share;
+        self
+    }
+
+    /// The approximate Hessian, row-major; all 0 before the first gradient.
+    pub(crate) fn hessian(&self) -> &[f64] {
+        &self.hessian
+    }
+
+    /// The iterate and its value.
+    pub(crate) fn iterate(&self) -> (&[f64], f64) {
+        (&self.x, self.f)
+    }
+
+    /// Ends the minimisation at once.
+    pub(crate) fn stop(&mut self) {
+        self.phase = Phase::Done;
     }
 
     /// The next point at which the function is needed; `None` when finished. The first is the start.
@@ -162,7 +207,7 @@ impl Bfgs {
         match self.phase {
             Phase::Done => {}
             Phase::Start => {
-                self.f = f;
+                (self.f, self.start_f) = (f, f);
                 if self.iters_left == 0 || !f.is_finite() {
                     self.phase = Phase::Done;
                 } else {
@@ -243,6 +288,9 @@ impl Bfgs {
             self.learn(&step, &change);
         } else if self.hessian.iter().all(|&h| h == 0.0) {
             self.reset_hessian();
+        } else if std::mem::take(&mut self.from_far) {
+            self.scale_hessian();
+            self.central = false;
         }
         self.begin_line();
     }
@@ -259,6 +307,21 @@ impl Bfgs {
             self.hessian[i * n + i] = curvature.max(floor);
         }
         self.fresh = true;
+    }
+
+    /// Scales the axes so that the diagonal is the measured curvature, where that is positive.
+    fn scale_hessian(&mut self) {
+        let n = self.x.len();
+        let scale = |i: usize| {
+            let ratio = self.curvature[i] / self.hessian[i * n + i];
+            if ratio > 0.0 && ratio.is_finite() { ratio.sqrt() } else { 1.0 }
+        };
+        let scales: Vec<f64> = (0..n).map(scale).collect();
+        for i in 0..n {
+            for j in 0..n {
+                self.hessian[i * n + j] *= scales[i] * scales[j];
+            }
+        }
     }
 
     /// The damped BFGS update, which keeps the Hessian positive definite.
@@ -306,6 +369,15 @@ impl Bfgs {
         if -self.slope <= NOISE * self.f.abs() {
             return self.no_progress();
         }
+        // Along the Newton direction, the Hessian predicts a gain of half the slope.
+        if self.share_of_gain > 0.0
+            && !self.fresh
+            && shrink == 1.0
+            && -0.5 * self.slope < self.tolerance()
+        {
+            self.phase = Phase::Done;
+            return;
+        }
         self.ask_step();
     }
 
@@ -351,6 +423,11 @@ impl Bfgs {
         }
     }
 
+    /// The gain of an iteration that is not worth another one.
+    fn tolerance(&self) -> f64 {
+        self.f_tol.max(self.share_of_gain * (self.start_f - self.f))
+    }
+
     /// Accepts the step or shortens it.
     fn judge_step(&mut self, f: f64) {
         let step: Vec<f64> = self.asked.iter().zip(&self.x).map(|(a, x)| a - x).collect();
@@ -361,7 +438,11 @@ impl Bfgs {
             self.x.clone_from(&self.asked);
             self.f = f;
             self.iters_left -= 1;
-            if gain < self.f_tol || self.iters_left == 0 {
+            let tolerance = self.tolerance();
+            let surprise = (gain / (-0.5 * self.slope) - 1.0).abs();
+            let predicted = self.share_of_gain > 0.0 && self.alpha == 1.0 && !self.fresh;
+            let next_gain = if predicted { (NEXT_GAIN + surprise) * gain } else { gain };
+            if gain.min(next_gain) < tolerance || self.iters_left == 0 {
                 self.phase = Phase::Done;
             } else {
                 // The first gradient is central only to learn the scales; forward is cheaper.

@@ -102,3 +102,34 @@ fn a_start_at_the_minimum_costs_little() {
     let (_, _, evals) = run(Bfgs::new(vec![0.0; 2], vec![-1.0; 2], vec![1.0; 2], 0.1, 50), f);
     assert!(evals <= 8, "{evals}");
 }
+
+/// A quadratic whose axes are strongly correlated.
+fn valley(x: &[f64]) -> f64 {
+    let (sum, difference) = (x[0] + x[1] - 1.0, x[0] - x[1] - 0.5);
+    50.0 * sum * sum + 0.5 * difference * difference
+}
+
+#[test]
+fn a_known_hessian_saves_evaluations_wherever_it_was_measured() {
+    let minimiser = || Bfgs::new(vec![0.2, 0.2], vec![-5.0; 2], vec![5.0; 2], 1e-9, 100);
+    let (_, f, afresh) = run(minimiser(), valley);
+    let hessian = [101.0, 99.0, 99.0, 101.0];
+    let (_, at_once, near) = run(minimiser().with_hessian(hessian.to_vec(), false), valley);
+    // On the scales of another place, a hundred times and a hundredth of these.
+    let scaled = vec![10100.0, 99.0, 99.0, 1.01];
+    let (x, elsewhere, far) = run(minimiser().with_hessian(scaled, true), valley);
+    assert!(f < 1e-6 && at_once < 1e-6 && elsewhere < 1e-6, "{f} {at_once} {elsewhere}");
+    assert!((x[0] - 0.75).abs() < 1e-2 && (x[1] - 0.25).abs() < 1e-2, "{x:?}");
+    assert!(near < afresh && far < afresh, "{near} {far} {afresh}");
+}
+
+#[test]
+fn a_share_of_the_gain_ends_a_minimisation_early() {
+    let minimiser = |share| {
+        Bfgs::new(vec![-1.2, 1.0], vec![-10.0; 2], vec![10.0; 2], 1e-12, 200)
+            .with_share_of_gain(share)
+    };
+    let ((_, rough, few), (_, fine, many)) =
+        (run(minimiser(0.5), rosenbrock), run(minimiser(0.0), rosenbrock));
+    assert!(few < many && fine < rough, "{few} {many} {fine} {rough}");
+}

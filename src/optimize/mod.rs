@@ -1,5 +1,6 @@
 //! Maximum-likelihood optimisation of model parameters and branch lengths on a fixed topology.
 
+mod coordinates;
 mod params;
 mod rates;
 mod rounds;

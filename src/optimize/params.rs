@@ -1,6 +1,7 @@
 //! Free model parameters of all genes, optimised simultaneously: each gene has its own minimiser, and
 //! each step is one likelihood call for all genes.
 
+use super::coordinates::Coordinates;
 use crate::likelihood::{Evaluator, Result};
 use crate::model::{FreeParameter, Model};
 use crate::numeric::{Bfgs, Brent};
@@ -20,11 +21,23 @@ pub(crate) struct ParameterAtBound {
 /// convergence within one call is not necessary.
 const MAX_ITERATIONS: usize = 25;
 
+/// A known optimum is recognised where the Hessian there predicts a log-likelihood that is lower by at most so much
+/// (log units), and the difference from that of the optimum is the predicted one, with the relative error
+/// [`AS_PREDICTED`].
+const NEAR: f64 = 30.0;
+const AS_PREDICTED: f64 = 0.3;
+
+/// Change of a parameter's coordinate after which the curvature is measured anew: that of the logarithm of a small
+/// rate is proportional to the rate.
+const FAR: f64 = 0.5;
+
 /// Bounds of a gene's branch-length scaler, as in RAxML-NG.
 const SCALER_BOUNDS: [f64; 2] = [0.01, 100.0];
 
-/// Bounds of the factor of all branch lengths that is optimised together with the parameters.
-const LENGTHS_FACTOR: [f64; 2] = [0.1, 10.0];
+/// The optimisation of a gene ends also after a step that gains less than this share of all that was gained by the
+/// call: parameters and branch lengths are optimised in turn, and each need not be closer to its optimum than the
+/// other one allows.
+const SHARE_OF_GAIN: f64 = 0.02;
 
 /// The free parameters of all genes that have any.
 pub(super) struct Parameters<'a> {
@@ -33,6 +46,15 @@ pub(super) struct Parameters<'a> {
     genes: Vec<usize>,
     with_lengths: bool,
     rates_only: bool,
+    known: Option<&'a Known<'a>>,
+}
+
+/// Optima that are known.
+pub(super) struct Known<'a> {
+    /// The models there.
+    pub models: &'a [Model],
+    /// Log-likelihood of each gene there.
+    pub lnls: Vec<f64>,
 }
 
 impl<'a> Parameters<'a> {
@@ -44,7 +66,7 @@ impl<'a> Parameters<'a> {
                 evaluator.num_taxa_of(gene) >= 2 && !models[gene].free_parameters().is_empty()
             })
             .collect();
-        Parameters { evaluator, models, genes, with_lengths: false, rates_only: false }
+        Parameters { evaluator, models, genes, with_lengths: false, rates_only: false, known: None }
     }
 
     /// Optimises a factor of all branch lengths together with the parameters, for genes with free rates over
@@ -63,6 +85,12 @@ impl<'a> Parameters<'a> {
         self
     }
 
+    /// Ends the optimisation of a gene as soon as it has come close to this optimum.
+    pub(super) fn until(mut self, known: &'a Known<'a>) -> Self {
+        self.known = Some(known);
+        self
+    }
+
     /// Number of a gene's free parameters that are held constant; these are the first ones.
     fn num_held(&self, gene: usize) -> usize {
         let model = &self.models[gene];
@@ -78,92 +106,205 @@ impl<'a> Parameters<'a> {
         self.with_lengths && own && self.models[gene].has_free_rates_over_sites()
     }
 
-    /// Optimises until the last step of each gene gained less than a share of `lnl_epsilon` (log units).
-    /// Returns the log-likelihood of the tree, which is not lower than before.
+    /// Optimises until the last step of each gene gained less than a share of `lnl_epsilon` (log units), or a
+    /// small share of all that it gained in this call. Returns the log-likelihood of the tree, which is not lower
+    /// than before.
     ///
     /// # Errors
     /// The engine has failed.
-    pub(super) fn optimize(mut self, lnl_epsilon: f64) -> Result<f64> {
+    pub(super) fn optimize(mut self, lnl_epsilon: f64, learnt: &mut Learnt) -> Result<f64> {
         let share = (0.1 * lnl_epsilon / self.genes.len().max(1) as f64).max(1e-7);
-        let mut minimisers: Vec<(usize, Bfgs)> = self
-            .genes
-            .iter()
-            .map(|&gene| {
-                let (mut x, mut lo, mut hi) = encode(&self.models[gene], self.num_held(gene));
-                if self.moves_lengths(gene) {
-                    let scaler = self.evaluator.brlen_scaler(gene);
-                    x.push(libm::log(scaler));
-                    lo.push(libm::log(scaler * LENGTHS_FACTOR[0]));
-                    hi.push(libm::log(scaler * LENGTHS_FACTOR[1]));
-                }
-                (gene, Bfgs::new(x, lo, hi, share, MAX_ITERATIONS))
-            })
-            .collect();
-        loop {
-            let mut asked = Vec::new();
-            for (gene, minimiser) in &minimisers {
-                if let Some(x) = minimiser.ask() {
-                    self.set(*gene, x);
-                    asked.push(*gene);
-                }
-            }
-            if asked.is_empty() {
-                break;
-            }
-            let lnls = self.evaluator.log_likelihoods_of(&asked)?;
-            for (gene, minimiser) in &mut minimisers {
-                if let Some(i) = asked.iter().position(|g| g == gene) {
-                    minimiser.tell(-lnls[i]);
-                }
-            }
+        let mut climbs = Vec::new();
+        for gene in self.genes.clone() {
+            climbs.push(self.begin(gene, share, learnt));
         }
-        for (gene, minimiser) in &minimisers {
-            self.set(*gene, minimiser.best().0);
-            if self.moves_lengths(*gene) && !self.evaluator.linkage().has_scalers() {
-                self.evaluator.absorb_brlen_scaler(*gene);
+        let mut lnls = self.evaluator.log_likelihoods_of(&self.genes)?;
+        let mut asked: Vec<usize> = (0..climbs.len()).collect();
+        while !asked.is_empty() {
+            for (&i, lnl) in asked.iter().zip(lnls) {
+                climbs[i].minimiser.tell(-lnl);
+                climbs[i].recognise();
             }
+            asked.retain(|&i| climbs[i].minimiser.ask().is_some());
+            for &i in &asked {
+                let climb = &mut climbs[i];
+                climb.last.clear();
+                climb.last.extend_from_slice(climb.minimiser.ask().expect("it goes on"));
+                self.set(&climbs[i]);
+            }
+            let genes: Vec<usize> = asked.iter().map(|&i| climbs[i].gene).collect();
+            lnls = self.evaluator.log_likelihoods_of(&genes)?;
+        }
+        for mut climb in climbs {
+            self.end(&mut climb, learnt);
         }
         self.evaluator.log_likelihood()
     }
 
-    fn set(&mut self, gene: usize, x: &[f64]) {
-        let mut x = x;
-        if self.moves_lengths(gene) {
-            let (last, parameters) =
-                x.split_last().expect("the last coordinate is the factor of the lengths");
-            self.evaluator.set_brlen_scaler(gene, libm::exp(*last));
-            x = parameters;
+    fn begin(&mut self, gene: usize, share: f64, learnt: &Learnt) -> Climb {
+        let model = &self.models[gene];
+        let factor = self.moves_lengths(gene).then(|| self.evaluator.brlen_scaler(gene));
+        let coordinates = Coordinates::of(model, self.num_held(gene), factor);
+        let (x, lo, hi) = coordinates.begin();
+        let mut minimiser = Bfgs::new(x.clone(), lo, hi, share, MAX_ITERATIONS);
+        // On the way from elsewhere to a known optimum, or to a better one, any step may gain little. So it may between
+        // the optima of free rates, which are close to each other.
+        if self.known.is_none() && !model.estimates_free_rates() {
+            minimiser = minimiser.with_share_of_gain(SHARE_OF_GAIN);
         }
-        let num_held = self.num_held(gene);
-        decode(&mut self.models[gene], num_held, x);
-        self.evaluator.set_model(gene, &self.models[gene]);
+        let curvature = learnt.of(gene);
+        let hessian = curvature.and_then(|c| c.hessian(self.num_held(gene), factor.is_some()));
+        let hessian = hessian.map(|hessian| coordinates.turn_hessian(&hessian));
+        if let (Some(hessian), false) = (&hessian, self.rates_only) {
+            let far = curvature.is_some_and(|curvature| curvature.far);
+            minimiser = minimiser.with_hessian(hessian.clone(), far && self.known.is_none());
+        }
+        let known = self.known.zip(hessian).map(|(known, hessian)| {
+            let (place, value) = (coordinates.place_of(&known.models[gene]), -known.lnls[gene]);
+            Optimum { place, value, hessian }
+        });
+        let start = model.clone();
+        let mut climb = Climb { gene, coordinates, minimiser, start, last: x, known };
+        let first = climb.minimiser.ask().expect("nothing was told yet");
+        if first != climb.last {
+            climb.last = first.to_vec();
+            self.set(&climb);
+        }
+        climb
+    }
+
+    fn end(&mut self, climb: &mut Climb, learnt: &mut Learnt) {
+        let gene = climb.gene;
+        let best = climb.minimiser.best().0;
+        let start = climb.coordinates.begin().0;
+        let hessian = climb.minimiser.hessian();
+        if hessian.iter().any(|&h| h != 0.0) && !self.rates_only {
+            let hessian = climb.coordinates.turn_hessian(hessian);
+            let num_parameters = start.len() - usize::from(climb.coordinates.factor().is_some());
+            let far = best.iter().zip(&start).any(|(a, b)| (a - b).abs() > FAR);
+            learnt.keep(gene, Curvature { hessian, num_parameters, far });
+        }
+        if best == start {
+            // The parameters themselves, without the rounding of their logarithms.
+            if climb.last != best {
+                if let Some(factor) = climb.coordinates.factor() {
+                    self.evaluator.set_brlen_scaler(gene, factor);
+                }
+                self.models[gene].clone_from(&climb.start);
+                self.evaluator.set_model(gene, &self.models[gene]);
+            }
+        } else {
+            if climb.last != best {
+                climb.last = best.to_vec();
+                self.set(climb);
+            }
+            if climb.coordinates.factor().is_some() && !self.evaluator.linkage().has_scalers() {
+                self.evaluator.absorb_brlen_scaler(gene);
+            }
+        }
+    }
+
+    /// Sets what was asked last.
+    fn set(&mut self, climb: &Climb) {
+        let (values, factor) = climb.coordinates.values(&climb.last);
+        if let Some(factor) = factor {
+            self.evaluator.set_brlen_scaler(climb.gene, factor);
+        }
+        let model = &mut self.models[climb.gene];
+        model.set_free_parameters(&values);
+        self.evaluator.set_model(climb.gene, model);
     }
 }
 
-/// Start values, lower and upper bounds of the free parameters after the first `num_held`, in the coordinates of
-/// the minimiser: the logarithms of most parameters.
-fn encode(model: &Model, num_held: usize) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
-    let mut parts = (Vec::new(), Vec::new(), Vec::new());
-    for parameter in model.free_parameters().into_iter().skip(num_held) {
-        let scale = |value: f64| if parameter.logarithmic { libm::log(value) } else { value };
-        parts.0.push(scale(parameter.value));
-        parts.1.push(scale(parameter.lo));
-        parts.2.push(scale(parameter.hi));
-    }
-    parts
+/// A gene on its way to an optimum.
+struct Climb {
+    gene: usize,
+    coordinates: Coordinates,
+    minimiser: Bfgs,
+    /// The gene's model at the start.
+    start: Model,
+    /// The coordinates that the evaluator has.
+    last: Vec<f64>,
+    known: Option<Optimum>,
 }
 
-/// The inverse of [`encode`].
-fn decode(model: &mut Model, num_held: usize, x: &[f64]) {
-    let parameters = model.free_parameters();
-    let value = |(x, parameter): (&f64, &FreeParameter)| {
-        let value = if parameter.logarithmic { libm::exp(*x) } else { *x };
-        value.clamp(parameter.lo, parameter.hi)
-    };
-    let (held, moved) = parameters.split_at(num_held);
-    let held = held.iter().map(|parameter| parameter.value);
-    let values: Vec<f64> = held.chain(x.iter().zip(moved).map(value)).collect();
-    model.set_free_parameters(&values);
+/// An optimum that is known.
+struct Optimum {
+    place: Vec<f64>,
+    value: f64,
+    hessian: Vec<f64>,
+}
+
+impl Climb {
+    /// Ends the minimisation where the likelihood differs from that of the known optimum as the Hessian there
+    /// predicts, and by little.
+    fn recognise(&mut self) {
+        let Some(Optimum { place, value, hessian }) = &self.known else {
+            return;
+        };
+        let (x, f) = self.minimiser.iterate();
+        let dims = x.len();
+        let mut predicted = 0.0;
+        for i in 0..dims {
+            for j in 0..dims {
+                predicted += 0.5 * hessian[i * dims + j] * (x[i] - place[i]) * (x[j] - place[j]);
+            }
+        }
+        if predicted < NEAR && ((f - value) / predicted - 1.0).abs() < AS_PREDICTED {
+            self.minimiser.stop();
+        }
+    }
+}
+
+/// What was learnt of the likelihood's curvature in the parameters of each gene.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Learnt {
+    genes: Vec<Option<Curvature>>,
+}
+
+/// Curvature of the log-likelihood at the end of a call, with which the next one begins.
+#[derive(Debug, Clone)]
+struct Curvature {
+    /// An approximate Hessian in canonical coordinates; the factor of lengths is the last one, if it is moved.
+    hessian: Vec<f64>,
+    /// Number of the parameters.
+    num_parameters: usize,
+    /// True if a parameter has changed by more than [`FAR`] in this call.
+    far: bool,
+}
+
+impl Learnt {
+    fn of(&self, gene: usize) -> Option<&Curvature> {
+        self.genes.get(gene)?.as_ref()
+    }
+
+    fn keep(&mut self, gene: usize, curvature: Curvature) {
+        if self.genes.len() <= gene {
+            self.genes.resize(gene + 1, None);
+        }
+        self.genes[gene] = Some(curvature);
+    }
+
+    /// Forgets what was learnt of a gene.
+    pub(super) fn forget(&mut self, gene: usize) {
+        if let Some(curvature) = self.genes.get_mut(gene) {
+            *curvature = None;
+        }
+    }
+}
+
+impl Curvature {
+    /// The Hessian in the parameters after the first `num_held`, with or without the factor of lengths.
+    fn hessian(&self, num_held: usize, with_factor: bool) -> Option<Vec<f64>> {
+        let dims = if self.hessian.len() == self.num_parameters.pow(2) {
+            self.num_parameters
+        } else {
+            self.num_parameters + 1
+        };
+        let end = self.num_parameters + usize::from(with_factor);
+        let row = |i: usize| self.hessian[i * dims + num_held..i * dims + end].iter().copied();
+        (end <= dims).then(|| (num_held..end).flat_map(row).collect())
+    }
 }
 
 /// Under scaled branch lengths: optimises the scalers of all genes with at least two taxa by Brent's method,

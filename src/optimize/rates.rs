@@ -2,7 +2,7 @@
 //! invariant sites together with gamma-distributed rates (+I+G), has several local optima; in a poor one, its
 //! value can be below that of a nested model.
 
-use super::params::Parameters;
+use super::params::{Known, Learnt, Parameters};
 use super::rounds::set_models;
 use crate::likelihood::{Evaluator, Result, Snapshot};
 use crate::model::Model;
@@ -31,6 +31,7 @@ pub(super) fn try_other_rates(
     evaluator: &mut Evaluator,
     models: &mut [Model],
     with_lengths: bool,
+    learnt: &mut Learnt,
 ) -> Result<bool> {
     let mut any_better = false;
     for _ in 0..MAX_ROUNDS {
@@ -51,9 +52,10 @@ pub(super) fn try_other_rates(
                 models[gene].clone_from(&starts[gene][rank]);
                 evaluator.set_model(gene, &models[gene]);
             }
-            let parameters = Parameters::new(evaluator, models).of_rates_only(&genes);
+            let known = Known { models: &here.models, lnls: here.lnls.clone() };
+            let parameters = Parameters::new(evaluator, models).of_rates_only(&genes).until(&known);
             let parameters = if with_lengths { parameters.with_lengths() } else { parameters };
-            parameters.optimize(STARTS_EPSILON)?;
+            parameters.optimize(STARTS_EPSILON, learnt)?;
             best.improve(&Ends::of(evaluator, models)?);
         }
         best.restore(evaluator, models);
@@ -62,6 +64,9 @@ pub(super) fn try_other_rates(
             break;
         }
         any_better = true;
+        for gene in (0..models.len()).filter(|&gene| best.lnls[gene] > here.lnls[gene]) {
+            learnt.forget(gene);
+        }
     }
     Ok(any_better)
 }

@@ -1,6 +1,6 @@
 //! Alternating optimisation of branch lengths and model parameters, in rounds until convergence.
 
-use super::params::Parameters;
+use super::params::{Known, Learnt, Parameters};
 use crate::likelihood::{BranchOptions, Evaluator, Result};
 use crate::model::Model;
 use crate::observer::{Event, Observer};
@@ -38,18 +38,61 @@ pub fn optimize(
     options: &OptimizeOptions,
     observer: &mut dyn Observer,
 ) -> Result<f64> {
+    optimize_on(evaluator, models, options, &mut Learnt::default(), observer)
+}
+
+/// [`optimize`] with what was learnt of the parameters before.
+pub(super) fn optimize_on(
+    evaluator: &mut Evaluator,
+    models: &mut [Model],
+    options: &OptimizeOptions,
+    learnt: &mut Learnt,
+    observer: &mut dyn Observer,
+) -> Result<f64> {
+    rounds(evaluator, models, options, false, learnt, observer)
+}
+
+/// Rounds until one gains less than the epsilon; with `to_the_end` parameters have a smaller epsilon, and so does what
+/// further rounds would gain if gains decreased as they did in the last two rounds.
+fn rounds(
+    evaluator: &mut Evaluator,
+    models: &mut [Model],
+    options: &OptimizeOptions,
+    to_the_end: bool,
+    learnt: &mut Learnt,
+    observer: &mut dyn Observer,
+) -> Result<f64> {
     let mut lnl = evaluator.log_likelihood()?;
     if !options.model && !options.branches {
         return Ok(lnl);
     }
+    let model_epsilon = if to_the_end { TIGHTLY } else { 1.0 } * options.lnl_epsilon;
+    let mut gain_before = f64::INFINITY;
+    let mut to_check = to_the_end && options.model;
     for round in 0..options.max_rounds {
         let before = lnl;
         // In the first round, branch lengths need not be more accurate than the parameters on which they depend.
         let max_sweeps = if round == 0 { 4 } else { 8 };
-        lnl = optimize_in_turn(evaluator, models, options, max_sweeps, options.lnl_epsilon)?;
+        // Rounds go on after one with a small gain only if lengths converge slowly, which needs sweeps in a row.
+        let epsilons = Epsilons {
+            branches: if gain_before < options.lnl_epsilon { OUTSTANDING * TIGHTLY } else { 0.5 }
+                * options.lnl_epsilon,
+            model: model_epsilon,
+        };
+        lnl = optimize_in_turn(evaluator, models, options, max_sweeps, &epsilons, learnt)?;
         tell(observer, round + 1, lnl);
-        if lnl - before < options.lnl_epsilon {
-            break;
+        let gain = lnl - before;
+        let outstanding = gain * gain / (gain_before - gain).max(f64::MIN_POSITIVE);
+        // Genes with their own lengths converge one after the other, which looks like slow convergence.
+        let is_slow = outstanding >= OUTSTANDING * options.lnl_epsilon;
+        let enough = !to_the_end || !is_slow || evaluator.linkage().has_own_lengths();
+        gain_before = gain;
+        if gain < options.lnl_epsilon && enough {
+            if !std::mem::take(&mut to_check) {
+                break;
+            }
+            // What was learnt may be wrong, so that minimisers stall: the last rounds begin without it.
+            *learnt = Learnt::default();
         }
     }
     Ok(lnl)
@@ -59,24 +102,31 @@ fn tell(observer: &mut dyn Observer, round: usize, lnl: f64) {
     observer.event(&Event::Progress { phase: "branch lengths and model".into(), round, lnl });
 }
 
-/// One round. `model_epsilon` is the epsilon of the parameters.
+/// Gains (log units) below which a round's sweeps over branch lengths and its steps of parameters end.
+struct Epsilons {
+    branches: f64,
+    model: f64,
+}
+
+/// One round.
 fn optimize_in_turn(
     evaluator: &mut Evaluator,
     models: &mut [Model],
     options: &OptimizeOptions,
     max_sweeps: usize,
-    model_epsilon: f64,
+    epsilons: &Epsilons,
+    learnt: &mut Learnt,
 ) -> Result<f64> {
     if options.branches {
-        let lnl_epsilon = (options.lnl_epsilon / 2.0).max(1e-6);
+        let lnl_epsilon = epsilons.branches.max(1e-6);
         let gain_tolerance = (options.lnl_epsilon * 1e-3).clamp(1e-8, 1e-3);
         let branches = BranchOptions { max_sweeps, lnl_epsilon, gain_tolerance };
-        evaluator.optimize_branches(&branches)?;
+        evaluator.optimize_branches_to(&branches, SHARE_OF_GAIN)?;
     }
     if options.model {
         let parameters = Parameters::new(evaluator, models);
         let parameters = if options.branches { parameters.with_lengths() } else { parameters };
-        parameters.optimize(model_epsilon)?;
+        parameters.optimize(epsilons.model, learnt)?;
     }
     if options.branches && evaluator.linkage().has_scalers() {
         super::params::optimize_brlen_scalers(evaluator)?;
@@ -84,12 +134,16 @@ fn optimize_in_turn(
     evaluator.log_likelihood()
 }
 
-/// Factor of the epsilon of the parameters in the last rounds of [`optimize_to_the_end`].
-const TIGHTLY: f64 = 0.01;
+/// A round's sweeps of branch lengths end after one that gains less than this share of what all of them gained.
+const SHARE_OF_GAIN: f64 = 0.1;
 
-/// [`optimize`], followed by rounds with a smaller epsilon of the parameters, until such a round gains less than
-/// `lnl_epsilon`, too. The minimiser of a gene may stall far from the optimum, so a single round with a small
-/// gain does not show convergence (primates in six partitions, GTR+I+G4: 0.1 log units were missing).
+/// Factors of the epsilon in [`optimize_to_the_end`]: for the parameters, and for the estimated gain of further rounds.
+const TIGHTLY: f64 = 0.02;
+const OUTSTANDING: f64 = 0.1;
+
+/// [`optimize`] with a smaller epsilon of the parameters, until the gain of all further rounds is small, too. The
+/// minimiser of a gene may stall far from the optimum, so a single round with a small gain does not show convergence
+/// (primates in six partitions, GTR+I+G4: 0.1 log units were missing).
 ///
 /// # Errors
 /// The engine has failed.
@@ -97,22 +151,10 @@ pub(super) fn optimize_to_the_end(
     evaluator: &mut Evaluator,
     models: &mut [Model],
     options: &OptimizeOptions,
+    learnt: &mut Learnt,
     observer: &mut dyn Observer,
 ) -> Result<f64> {
-    let mut lnl = optimize(evaluator, models, options, observer)?;
-    if !options.model {
-        return Ok(lnl);
-    }
-    for round in 0..options.max_rounds {
-        let before = lnl;
-        let model_epsilon = TIGHTLY * options.lnl_epsilon;
-        lnl = optimize_in_turn(evaluator, models, options, 4, model_epsilon)?;
-        tell(observer, round + 1, lnl);
-        if lnl - before < options.lnl_epsilon {
-            break;
-        }
-    }
-    Ok(lnl)
+    rounds(evaluator, models, options, true, learnt, observer)
 }
 
 /// Optimises the parameters of all genes from `initial` values at the present branch lengths, and keeps the
@@ -127,15 +169,19 @@ pub(super) fn restart_parameters(
     models: &mut [Model],
     initial: &[Model],
     options: &OptimizeOptions,
+    learnt: &mut Learnt,
 ) -> Result<bool> {
     let before = (evaluator.gene_log_likelihoods()?, models.to_vec());
     set_models(evaluator, models, initial);
-    Parameters::new(evaluator, models).optimize(options.lnl_epsilon)?;
+    let known = Known { models: &before.1, lnls: before.0.clone() };
+    let parameters = Parameters::new(evaluator, models).until(&known);
+    parameters.optimize(options.lnl_epsilon, &mut learnt.clone())?;
     let after = evaluator.gene_log_likelihoods()?;
     let mut any_better = false;
     for (gene, model) in models.iter_mut().enumerate() {
         if after[gene] - before.0[gene] > options.lnl_epsilon {
             any_better = true;
+            learnt.forget(gene);
         } else {
             model.clone_from(&before.1[gene]);
             evaluator.set_model(gene, model);
@@ -195,16 +241,23 @@ mod tests {
         let options = OptimizeOptions { branches: false, ..OptimizeOptions::to(1e-4) };
         let mut models = free();
         let mut evaluator = case(BrlenLinkage::Linked, &models);
-        optimize(&mut evaluator, &mut models, &options, &mut Silent).unwrap();
+        let mut learnt = Learnt::default();
+        optimize_on(&mut evaluator, &mut models, &options, &mut learnt, &mut Silent).unwrap();
         let good = evaluator.gene_log_likelihoods().unwrap();
-        assert!(!restart_parameters(&mut evaluator, &mut models, &free(), &options).unwrap());
+        assert!(
+            !restart_parameters(&mut evaluator, &mut models, &free(), &options, &mut learnt)
+                .unwrap()
+        );
         assert_eq!(evaluator.gene_log_likelihoods().unwrap(), good);
         // A gene with poor parameters recovers; the other keeps its parameters.
         let kept = models[1].clone();
         models[0].set_free_parameters(&[1e-4, 1e5, 1e-4, 1e5, 1e-4, 1.0]);
         evaluator.set_model(0, &models[0]);
         assert!(evaluator.gene_log_likelihoods().unwrap()[0] < good[0] - 10.0);
-        assert!(restart_parameters(&mut evaluator, &mut models, &free(), &options).unwrap());
+        assert!(
+            restart_parameters(&mut evaluator, &mut models, &free(), &options, &mut learnt)
+                .unwrap()
+        );
         assert_eq!(models[1], kept);
         let found = evaluator.gene_log_likelihoods().unwrap();
         assert!((found[0] - good[0]).abs() < 0.01 && found[1] == good[1], "{found:?} {good:?}");

@@ -2,8 +2,9 @@
 //! especially on trees far from the best one, with strong rate variation over sites, and for short genes with
 //! unlinked branch lengths.
 
+use super::params::Learnt;
 use super::rates::{STARTS_EPSILON, try_other_rates};
-use super::rounds::{OptimizeOptions, optimize, optimize_to_the_end, restart_parameters};
+use super::rounds::{OptimizeOptions, optimize_on, optimize_to_the_end, restart_parameters};
 use crate::likelihood::{BranchOptions, BrlenLinkage, Evaluator, Result, Snapshot};
 use crate::model::Model;
 use crate::observer::{Event, Observer};
@@ -18,13 +19,19 @@ const STARTS: [[f64; 2]; 2] = [[0.3, 0.3], [2.0, 0.1]];
 /// the best of its own results.
 const STARTS_OF_GENES: [[f64; 2]; 3] = [[1.0, 1.0], [0.05, 0.05], [2.0, 0.02]];
 
-/// Number of sweeps from each start, and maximum number of pairs of further sweeps from the best result: after
-/// the former, the ranking of the starts is almost always the final one.
-const SWEEPS: [usize; 2] = [4, 8];
+/// Number of sweeps from each start, and maximum number of further sweeps from the best result: after the former, the
+/// ranking of the starts is almost always the final one. Under unlinked lengths, genes converge independently.
+const SWEEPS: [usize; 2] = [2, 16];
+const SWEEPS_OF_GENES: [usize; 2] = [4, 16];
 
 /// The optimisation from the best alternative start ends if the present log-likelihood is higher by more than this
 /// factor times the gain of the last sweeps.
-const OUT_OF_REACH: f64 = 10.0;
+const OUT_OF_REACH: f64 = 2.0;
+
+/// It ends also where less than this is missing (log units) and a check halfway to the present lengths finds at least
+/// this share of it.
+const CLOSE: f64 = 10.0;
+const ON_ONE_PEAK: f64 = 0.5;
 
 /// Maximum number of restarts of the parameters; one is almost always enough.
 const MAX_RESTARTS: usize = 3;
@@ -32,7 +39,7 @@ const MAX_RESTARTS: usize = 3;
 /// Maximum number of steps by which all branch lengths are changed tenfold at the beginning.
 const MAX_TENFOLD: usize = 8;
 
-/// [`optimize`] from the given branch lengths and from several other start values, and to convergence from the
+/// [`optimize`](super::optimize) from the given branch lengths and from several other start values, and to convergence from the
 /// best of them. There, parameters are also optimised again from their given values. Returns the log-likelihood.
 ///
 /// # Errors
@@ -44,13 +51,14 @@ pub fn optimize_from_several_starts(
     observer: &mut dyn Observer,
 ) -> Result<f64> {
     let initial = models.to_vec();
+    let learnt = &mut Learnt::default();
     if options.branches {
         observer.event(&phase("initial branch lengths and model"));
         approach_scale(evaluator)?;
-        find_lengths(evaluator, models, options, observer)?;
+        find_lengths(evaluator, models, options, learnt, observer)?;
     }
     observer.event(&phase("final branch lengths and model"));
-    end(evaluator, models, &initial, options, observer)
+    end(evaluator, models, &initial, options, learnt, observer)
 }
 
 /// [`optimize`] at the end of a search, to the likelihood that [`optimize_from_several_starts`] would reach.
@@ -67,19 +75,20 @@ pub(crate) fn conclude(
     options: &OptimizeOptions,
     observer: &mut dyn Observer,
 ) -> Result<f64> {
+    let learnt = &mut Learnt::default();
     if options.branches && evaluator.linkage().has_own_lengths() {
-        find_lengths(evaluator, models, options, observer)?;
+        find_lengths(evaluator, models, options, learnt, observer)?;
         observer.event(&phase("final branch lengths and model"));
     }
     // The optima of free rates differ in all other parameters, too.
     if models.iter().any(Model::estimates_free_rates) {
-        return end(evaluator, models, initial, options, observer);
+        return end(evaluator, models, initial, options, learnt, observer);
     }
-    optimize(evaluator, models, options, observer)?;
+    optimize_on(evaluator, models, options, learnt, observer)?;
     // Alternative starts of +I+G are tried after convergence: before it, further convergence would be mistaken
     // for a better optimum, of which there is usually none.
-    if options.model && try_other_rates(evaluator, models, options.branches)? {
-        return end(evaluator, models, initial, options, observer);
+    if options.model && try_other_rates(evaluator, models, options.branches, learnt)? {
+        return end(evaluator, models, initial, options, learnt, observer);
     }
     evaluator.log_likelihood()
 }
@@ -93,10 +102,11 @@ fn find_lengths(
     evaluator: &mut Evaluator,
     models: &mut [Model],
     options: &OptimizeOptions,
+    learnt: &mut Learnt,
     observer: &mut dyn Observer,
 ) -> Result<()> {
     let lnl_epsilon = options.lnl_epsilon.max(STARTS_EPSILON);
-    optimize(evaluator, models, &OptimizeOptions { lnl_epsilon, ..*options }, observer)?;
+    optimize_on(evaluator, models, &OptimizeOptions { lnl_epsilon, ..*options }, learnt, observer)?;
     observer.event(&phase("branch lengths from other starting values"));
     try_other_lengths(evaluator)
 }
@@ -108,17 +118,18 @@ fn end(
     models: &mut [Model],
     initial: &[Model],
     options: &OptimizeOptions,
+    learnt: &mut Learnt,
     observer: &mut dyn Observer,
 ) -> Result<f64> {
     if options.model {
-        try_other_rates(evaluator, models, options.branches)?;
+        try_other_rates(evaluator, models, options.branches, learnt)?;
     }
-    optimize_to_the_end(evaluator, models, options, observer)?;
+    optimize_to_the_end(evaluator, models, options, learnt, observer)?;
     for _ in 0..MAX_RESTARTS {
-        if !(options.model && restart_parameters(evaluator, models, initial, options)?) {
+        if !(options.model && restart_parameters(evaluator, models, initial, options, learnt)?) {
             break;
         }
-        optimize_to_the_end(evaluator, models, options, observer)?;
+        optimize_to_the_end(evaluator, models, options, learnt, observer)?;
     }
     evaluator.log_likelihood()
 }
@@ -179,6 +190,23 @@ impl Lengths {
     }
 }
 
+/// True if the log-likelihood rises from the present lengths, where it is lower by `missing`, to those `there`
+/// without a valley between them: halfway, a single peak would miss a quarter.
+fn leads_to(evaluator: &mut Evaluator, there: &[Vec<f64>], missing: f64) -> Result<bool> {
+    let here = evaluator.brlen_sets();
+    let lnl = evaluator.log_likelihood()?;
+    let mean = |(a, b): (&f64, &f64)| {
+        let root = 0.5 * (libm::sqrt(*a) + libm::sqrt(*b));
+        root * root
+    };
+    let halfway: Vec<Vec<f64>> =
+        here.iter().zip(there).map(|(a, b)| a.iter().zip(b).map(mean).collect()).collect();
+    evaluator.set_brlen_sets(&halfway);
+    let gain = evaluator.log_likelihood()? - lnl;
+    evaluator.set_brlen_sets(&here);
+    Ok(gain > ON_ONE_PEAK * missing)
+}
+
 /// Optimises branch lengths from other start values at the present parameters, and keeps the results if they
 /// are better than the present lengths; under unlinked lengths separately for each gene.
 fn try_other_lengths(evaluator: &mut Evaluator) -> Result<()> {
@@ -188,13 +216,16 @@ fn try_other_lengths(evaluator: &mut Evaluator) -> Result<()> {
         lnl_epsilon: STARTS_EPSILON,
         gain_tolerance,
     };
+    let [first_sweeps, max_further] =
+        if linkage.has_own_lengths() { SWEEPS_OF_GENES } else { SWEEPS };
     let mut best = Lengths::of(evaluator)?;
+    let here = evaluator.brlen_sets();
     let mut others: Option<Lengths> = None;
     let further = STARTS_OF_GENES.into_iter().filter(|_| linkage.has_own_lengths());
     for [tip, inner] in STARTS.into_iter().chain(further) {
         evaluator.restore(&best.snapshot);
         evaluator.start_brlens(tip, inner);
-        evaluator.optimize_branches(&sweeps(SWEEPS[0], 1e-2))?;
+        evaluator.optimize_branches(&sweeps(first_sweeps, 1e-2))?;
         let other = Lengths::of(evaluator)?;
         match &mut others {
             None => others = Some(other),
@@ -203,13 +234,19 @@ fn try_other_lengths(evaluator: &mut Evaluator) -> Result<()> {
     }
     evaluator.restore(&others.expect("there is at least one start").snapshot);
     let (wanted, mut lnl) = (best.lnls.iter().sum::<f64>(), evaluator.log_likelihood()?);
-    for _ in 0..SWEEPS[1] {
+    for _ in 0..max_further {
         let before = lnl;
-        lnl = evaluator.optimize_branches(&sweeps(2, 1e-3))?;
+        lnl = evaluator.optimize_branches(&sweeps(1, 1e-3))?;
         // The same optimum as the present one, or one that will remain lower. (Single genes may differ.)
         let missing = wanted - lnl;
-        let is_known = missing < STARTS_EPSILON || missing > OUT_OF_REACH * (lnl - before);
+        let is_known = missing.abs() < STARTS_EPSILON || missing > OUT_OF_REACH * (lnl - before);
         if lnl - before < STARTS_EPSILON || (is_known && !linkage.has_own_lengths()) {
+            break;
+        }
+        if !linkage.has_own_lengths()
+            && (0.0..CLOSE).contains(&missing)
+            && leads_to(evaluator, &here, missing)?
+        {
             break;
         }
     }

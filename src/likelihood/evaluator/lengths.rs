@@ -1,6 +1,6 @@
 //! Changes of all branch lengths at once: bounds, scaling, starting values, averages.
 
-use super::brlens::{changed_brlens, mean_brlen};
+use super::brlens::{all_brlens, changed_brlens, mean_brlen};
 use super::evaluator::Evaluator;
 use super::length_sets::LengthSet;
 use crate::likelihood::BRLEN_BOUNDS;
@@ -51,6 +51,22 @@ impl Evaluator {
             self.set_lengths(set, &lengths);
             self.update_restrictions();
         }
+    }
+
+    /// All independent branch lengths, by edge: those of the global tree or, under unlinked lengths, of each gene's
+    /// tree.
+    pub(crate) fn brlen_sets(&self) -> Vec<Vec<f64>> {
+        self.length_sets().into_iter().map(|set| all_brlens(self.tree_of(set))).collect()
+    }
+
+    /// Sets all [`Evaluator::brlen_sets`], to within [`BRLEN_BOUNDS`].
+    pub(crate) fn set_brlen_sets(&mut self, sets: &[Vec<f64>]) {
+        let [min, max] = BRLEN_BOUNDS.map(to_length_grid);
+        for (set, lengths) in self.length_sets().into_iter().zip(sets) {
+            let lengths: Vec<f64> = lengths.iter().map(|length| length.clamp(min, max)).collect();
+            self.set_lengths(set, &lengths);
+        }
+        self.update_restrictions();
     }
 
     /// Multiplies a gene's branch lengths by its scaler, within [`BRLEN_BOUNDS`], and sets the scaler to 1.

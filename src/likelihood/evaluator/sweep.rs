@@ -26,16 +26,33 @@ impl Evaluator {
     /// # Errors
     /// The engine has failed.
     pub fn optimize_branches(&mut self, options: &BranchOptions) -> Result<f64> {
+        self.optimize_branches_to(options, 0.0)
+    }
+
+    /// [`Evaluator::optimize_branches`] that ends also after a sweep that gains less than `share_of_gain` of what
+    /// all its sweeps gained. From two slowly converging sweeps, lengths are extrapolated.
+    ///
+    /// # Errors
+    /// The engine has failed.
+    pub(crate) fn optimize_branches_to(
+        &mut self,
+        options: &BranchOptions,
+        share_of_gain: f64,
+    ) -> Result<f64> {
         self.clamp_brlens();
         let mut active: Vec<usize> =
             (0..self.genes.len()).filter(|&gene| self.num_taxa_of(gene) >= 2).collect();
-        for _ in 0..options.max_sweeps {
+        let mut gained = 0.0;
+        let mut way = Way::default();
+        for sweep in 1..=options.max_sweeps {
+            way.note(self.brlen_sets());
             let before = self.gene_log_likelihoods()?;
             self.sweep_all(&active, options.gain_tolerance)?;
             let after = self.gene_log_likelihoods()?;
             let gain = |gene: &usize| after[*gene] - before[*gene];
             let total: f64 = active.iter().map(gain).sum();
-            if total < options.lnl_epsilon {
+            gained += total;
+            if total < options.lnl_epsilon.max(share_of_gain * gained) {
                 break;
             }
             if self.linkage.has_own_lengths() {
@@ -43,8 +60,33 @@ impl Evaluator {
                 let share = options.lnl_epsilon / active.len().max(1) as f64;
                 active.retain(|gene| gain(gene) >= share);
             }
+            if sweep < options.max_sweeps
+                && let Some(further) = way.further(self.brlen_sets(), total)
+            {
+                self.try_lengths(further, &after)?;
+            }
         }
         self.log_likelihood()
+    }
+
+    /// Sets these lengths, and keeps those of sets whose log-likelihood does not decrease. `before` are the present
+    /// log-likelihoods of all genes.
+    fn try_lengths(&mut self, mut lengths: Vec<Vec<f64>>, before: &[f64]) -> Result<()> {
+        let kept = self.brlen_sets();
+        self.set_brlen_sets(&lengths);
+        let after = self.gene_log_likelihoods()?;
+        let is_worse = |set: usize| match self.linkage.has_own_lengths() {
+            true => after[set] < before[set],
+            false => after.iter().sum::<f64>() < before.iter().sum::<f64>(),
+        };
+        let worse: Vec<usize> = (0..lengths.len()).filter(|&set| is_worse(set)).collect();
+        if !worse.is_empty() {
+            for set in worse {
+                lengths[set].clone_from(&kept[set]);
+            }
+            self.set_brlen_sets(&lengths);
+        }
+        Ok(())
     }
 
     /// One sweep over all branches of the global tree or, under unlinked lengths, of the trees of `genes`.
@@ -216,6 +258,68 @@ impl Evaluator {
         Ok(changed)
     }
 }
+
+/// The last lengths of a sequence of sweeps, for extrapolation.
+#[derive(Default)]
+struct Way {
+    lengths: Vec<Vec<Vec<f64>>>,
+    gain: f64,
+}
+
+impl Way {
+    /// The lengths before a sweep.
+    fn note(&mut self, lengths: Vec<Vec<f64>>) {
+        self.lengths.push(lengths);
+    }
+
+    /// After a sweep to the lengths `now` with its gain: lengths further on, if the last two sweeps converge slowly.
+    ///
+    /// The method is SQUAREM's third scheme (Varadhan & Roland 2008, Scand. J. Stat. 35:335-353), for the square roots
+    /// of the lengths, which have about the same variance at all lengths.
+    fn further(&mut self, now: Vec<Vec<f64>>, gain: f64) -> Option<Vec<Vec<f64>>> {
+        let before = std::mem::replace(&mut self.gain, gain);
+        let [.., first, second] = self.lengths.as_slice() else {
+            return None;
+        };
+        if gain < SLOW * before {
+            return None;
+        }
+        let further = |set: usize| extrapolate(&first[set], &second[set], &now[set]);
+        let lengths = (0..now.len()).map(further).collect();
+        self.lengths.clear();
+        Some(lengths)
+    }
+}
+
+/// Sweeps converge slowly if one gains more than this share of the gain of the previous one.
+const SLOW: f64 = 0.15;
+
+/// Longest step of an extrapolation, in units of the step made by sweeps.
+const MAX_EXTRAPOLATION: f64 = 8.0;
+
+/// Lengths extrapolated from three in a row.
+fn extrapolate(first: &[f64], second: &[f64], third: &[f64]) -> Vec<f64> {
+    let steps = |i: usize| {
+        let [a, b, c] = [first[i], second[i], third[i]].map(libm::sqrt);
+        (b - a, c - 2.0 * b + a)
+    };
+    let (mut of_step, mut of_change) = (0.0, 0.0);
+    for (step, change) in (0..third.len()).map(steps) {
+        of_step += step * step;
+        of_change += change * change;
+    }
+    if of_change == 0.0 {
+        return third.to_vec();
+    }
+    let far = libm::sqrt(of_step / of_change).clamp(1.0, MAX_EXTRAPOLATION);
+    let length = |i: usize| {
+        let (step, change) = steps(i);
+        let root = libm::sqrt(first[i]) + 2.0 * far * step + far * far * change;
+        (root.max(0.0) * root).clamp(0.25 * third[i], 4.0 * third[i])
+    };
+    (0..third.len()).map(length).collect()
+}
+
 /// The edges that [`Evaluator::optimize_around`] optimises, those nearest to the two positions first.
 fn around(
     tree: &Tree,
@@ -246,5 +350,30 @@ fn depth_first(tree: &Tree) -> Vec<EdgeId> {
             tree.preorder(neighbour, edge).into_iter().map(|(_, edge)| edge).collect()
         }
         None => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_are_extrapolated_to_the_limit_of_a_geometric_sequence() {
+        // Square roots: the distance from the limit is halved, or falls by a fifth.
+        for (factor, error) in [(0.5, 1e-12), (0.8, 1e-12)] {
+            let at = |k: i32| -> Vec<f64> {
+                [0.3, 0.5]
+                    .iter()
+                    .map(|end| libm::pow(end + 0.1 * libm::pow(factor, f64::from(k)), 2.0))
+                    .collect()
+            };
+            let found = extrapolate(&at(0), &at(1), &at(2));
+            assert!(
+                (found[0] - 0.09).abs() < error && (found[1] - 0.25).abs() < error,
+                "{found:?}"
+            );
+        }
+        let same = [0.1, 0.2];
+        assert_eq!(extrapolate(&same, &same, &same), same);
     }
 }
