@@ -50,7 +50,7 @@ impl Model {
     /// // Frequencies are counted in the alignment, the other parameters estimated from these values on.
     /// let model = Model::parse("HKY+I+G4")?;
     /// assert_eq!(model.label(), "HKY+FC+IO+G4m");
-    /// assert_eq!(model.to_string(), "HKY{1/1}+FC{0.25/0.25/0.25/0.25}+IO{0.1}+G4m{1}");
+    /// assert_eq!(model.to_string(), "HKY{1/3}+FC{0.25/0.25/0.25/0.25}+IO{0.1}+G4m{1}");
     ///
     /// // Values in braces are kept as they are.
     /// let model = Model::parse("LG+G4{0.5}")?;
