@@ -27,6 +27,7 @@ mod check;
 mod detect;
 mod fasta;
 mod open;
+mod pattern_order;
 mod patterns;
 mod phylip;
 mod rows;

@@ -1,9 +1,11 @@
 //! [`Patterns`]: the distinct columns of one partition, encoded, with the number of sites that have each.
 //!
 //! A *site* is a column of the alignment, or three of them in codon data ([`DataType::chars_per_site`]); a
-//! *pattern* is one of the distinct sites. Patterns are in the order of their first occurrence, so nothing here
-//! depends on hashing. Taxa without any data are left out: they contribute a factor of one to every likelihood.
+//! *pattern* is one of the distinct sites. Similar patterns are next to each other, otherwise they are in the order of
+//! their first occurrence, so nothing here depends on hashing. Taxa without any data are left out: they contribute a
+//! factor of one to every likelihood.
 
+use super::pattern_order::by_similarity;
 use crate::alphabet::{Code, DataType};
 use std::collections::HashMap;
 
@@ -60,15 +62,29 @@ impl Patterns {
                 columns.refine(&row);
             }
         }
-        let (first_sites, site_to_pattern) = columns.into_patterns();
-        let mut weights = vec![0; first_sites.len()];
-        for &pattern in &site_to_pattern {
-            weights[pattern as usize] += 1;
-        }
-        let mut codes = Vec::with_capacity(tip_taxa.len());
+        let (first_sites, mut site_to_pattern) = columns.into_patterns();
+        let num_patterns = first_sites.len();
+        let mut codes: Vec<Vec<Code>> = Vec::with_capacity(tip_taxa.len());
         for &taxon in &tip_taxa {
             encode_row(taxon, &mut row);
             codes.push(first_sites.iter().map(|&site| row[site as usize]).collect());
+        }
+        let order = by_similarity(&codes, num_patterns, code_masks.len(), undetermined);
+        let mut reordered = vec![undetermined; num_patterns];
+        for row in &mut codes {
+            for (to, &from) in reordered.iter_mut().zip(&order) {
+                *to = row[from as usize];
+            }
+            row.copy_from_slice(&reordered);
+        }
+        let mut rank = vec![0; num_patterns];
+        for (new, &old) in order.iter().enumerate() {
+            rank[old as usize] = new as u32;
+        }
+        let mut weights = vec![0; num_patterns];
+        for pattern in &mut site_to_pattern {
+            *pattern = rank[*pattern as usize];
+            weights[*pattern as usize] += 1;
         }
         Patterns { data_type, tip_taxa, codes, code_masks, weights, site_to_pattern, num_sites }
     }
@@ -195,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_columns_become_one_pattern_in_order_of_first_occurrence() {
+    fn equal_columns_become_one_pattern_next_to_similar_ones() {
         //                              sites:  0123456
         let patterns = compress(&[
             b"GATAUa-".as_slice(),
@@ -203,9 +219,9 @@ mod tests {
             b"GCGCGcC",
         ]);
         assert_eq!(patterns.tip_taxa, [0, 2]);
-        assert_eq!(patterns.site_to_pattern, [0, 1, 2, 1, 2, 1, 3]);
-        assert_eq!(patterns.weights, [1, 3, 2, 1]);
-        assert_eq!(patterns.codes, [vec![4, 1, 8, 15], vec![4, 2, 4, 2]]);
+        assert_eq!(patterns.site_to_pattern, [2, 0, 3, 0, 3, 0, 1]);
+        assert_eq!(patterns.weights, [3, 1, 1, 2]);
+        assert_eq!(patterns.codes, [vec![1, 15, 4, 8], vec![2, 2, 4, 4]]);
         assert_eq!((patterns.num_patterns(), patterns.num_tips(), patterns.num_sites), (4, 2, 7));
     }
 
@@ -222,7 +238,7 @@ mod tests {
         let mut all = compress(&[b"---".as_slice(), b"ACA", b"--G"]);
         all.add_missing_taxa(4);
         assert_eq!(all.tip_taxa, [0, 1, 2, 3]);
-        assert_eq!(all.codes, [[15, 15, 15], [1, 2, 1], [15, 15, 4], [15, 15, 15]]);
+        assert_eq!(all.codes, [[15, 15, 15], [1, 1, 2], [15, 4, 15], [15, 15, 15]]);
         assert_eq!(all.weights, [1, 1, 1]);
     }
 
@@ -249,15 +265,12 @@ mod tests {
             let mut all = patterns.clone();
             all.add_missing_taxa(4);
             let pattern = |i: usize| -> Vec<Code> { all.codes.iter().map(|row| row[i]).collect() };
-            let mut seen = 0;
             for (site, column) in columns.iter().enumerate() {
                 let i = patterns.site_to_pattern[site] as usize;
                 let encoded: Vec<Code> = column.iter().map(|&c| [1, 4, 15][c]).collect();
                 prop_assert_eq!(pattern(i), encoded);
-                prop_assert!(i <= seen, "patterns are numbered by first occurrence");
-                seen = seen.max(i + 1);
             }
-            let mut distinct: Vec<Vec<Code>> = (0..seen).map(pattern).collect();
+            let mut distinct: Vec<Vec<Code>> = (0..patterns.num_patterns()).map(pattern).collect();
             distinct.sort();
             distinct.dedup();
             prop_assert_eq!(distinct.len(), patterns.num_patterns());
