@@ -7,15 +7,15 @@
 
 mod comparison;
 mod genes;
+mod published;
 
 use comparison::{compare, is_test_run, print_head};
-use genes::{Shape, build_partitions, simulate};
-use mlsearch::alignment::{Alignment, read_alignment, read_alignment_from};
-use mlsearch::partition::{Partition, parse_partitions};
+use genes::{Shape, simulate};
+use mlsearch::partition::Partition;
 use mlsearch::rng::{Purpose, stream};
 use mlsearch::tree::{Tree, read_newick};
+use published::{chosen_names, read_genes};
 use std::path::Path;
-use std::process::Command;
 
 /// Data sets and the published ratios of traversal and branch-length optimisation. The last stands
 /// in for one of the same shape (2177 taxa, 68 genes, 91 % gappy).
@@ -56,31 +56,17 @@ fn main() {
     }
 }
 
-/// Words on the command line that are neither options nor values of options.
-fn chosen_names() -> Vec<String> {
-    let arguments: Vec<String> = std::env::args().collect();
-    let takes_value = |option: &str| {
-        option.starts_with("--") && !["--bench", "--test", "--quick", "--noplot"].contains(&option)
-    };
-    let words =
-        arguments.windows(2).filter(|pair| !pair[1].starts_with('-') && !takes_value(&pair[0]));
-    words.map(|pair| pair[1].clone()).collect()
-}
-
 /// Tree and genes of a data set, or why there are none.
 fn read(folder: &Path, name: &str) -> Result<(Tree, Vec<Partition>), String> {
-    let alignment = read_phylip(folder, name)?;
-    let part = folder.join(format!("{name}.part"));
-    let defs =
-        parse_partitions(&read_text(&part)?, &format!("{name}.part"), alignment.num_sites(), false)
-            .map_err(|error| error.to_string())?;
+    let (alignment, partitions) = read_genes(folder, name)?;
     let trees =
         [format!("{name}.tree"), format!("ref/{name}.balanced.tree"), format!("{name}.true.tree")];
     let file = trees
         .iter()
         .find(|file| folder.join(file).is_file())
         .ok_or_else(|| format!("none of {} is there", trees.join(", ")))?;
-    let newicks = read_newick(&read_text(&folder.join(file))?, file).map_err(|e| e.to_string())?;
+    let text = std::fs::read_to_string(folder.join(file)).map_err(|e| format!("{file}: {e}"))?;
+    let newicks = read_newick(&text, file).map_err(|e| e.to_string())?;
     let mut rng = stream(1, Purpose::Multifurcation, 0);
     let (mut tree, has_lengths) = newicks[0]
         .to_tree(alignment.taxa(), file, Some(&mut rng))
@@ -90,27 +76,5 @@ fn read(folder: &Path, name: &str) -> Result<(Tree, Vec<Partition>), String> {
             tree.set_brlen(edge, BRLEN);
         }
     }
-    Ok((tree, build_partitions(&alignment, defs)))
-}
-
-/// An alignment, decompressed by the program `xz` if need be.
-fn read_phylip(folder: &Path, name: &str) -> Result<Alignment, String> {
-    let plain = folder.join(format!("{name}.phy"));
-    if plain.is_file() {
-        return read_alignment(&plain).map_err(|error| error.to_string());
-    }
-    let packed = folder.join(format!("{name}.phy.xz"));
-    if !packed.is_file() {
-        return Err(format!("neither {name}.phy nor {name}.phy.xz is there"));
-    }
-    let output = Command::new("xz").arg("-dc").arg(&packed).output();
-    let output = output.map_err(|error| format!("xz cannot be started: {error}"))?;
-    if !output.status.success() {
-        return Err(format!("xz: {}", String::from_utf8_lossy(&output.stderr)));
-    }
-    read_alignment_from(&output.stdout[..], name).map_err(|error| error.to_string())
-}
-
-fn read_text(path: &Path) -> Result<String, String> {
-    std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+    Ok((tree, partitions))
 }

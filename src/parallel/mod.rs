@@ -9,9 +9,12 @@ mod pace;
 mod pace_tests;
 mod pin;
 mod pool;
+mod rehearsal;
 
 pub use machine::available_cores;
 pub use pool::Pool;
+#[doc(hidden)]
+pub use rehearsal::{RehearsalSums, Rehearsed};
 
 pub(crate) use assign::{UnitCost, WholeTask, deal, deal_whole};
 pub(crate) use machine::available_memory;

@@ -9,6 +9,7 @@
 use super::assign::UnitCost;
 use super::pace::{Pace, Timed, Turn};
 use super::pin::Claim;
+use super::rehearsal::{RehearsalSums, rehearse};
 use crossbeam::sync::{Parker, Unparker};
 use crossbeam::utils::CachePadded;
 use std::cell::UnsafeCell;
@@ -46,6 +47,9 @@ pub struct Pool {
     wakers: Vec<Unparker>,
     parker: Parker,
     pace: Pace,
+    num_workers: usize,
+    /// The calling thread runs all shares and adds their times to these sums.
+    rehearsal: Option<RehearsalSums>,
     born: Instant,
     /// Keeps other pools from pinning their workers to the same cores.
     _claim: Option<Claim>,
@@ -94,14 +98,23 @@ impl Pool {
             wakers,
             parker,
             pace: Pace::new(num_workers),
+            num_workers: num_workers.max(1),
+            rehearsal: None,
             born: Instant::now(),
             _claim: claim,
         }
     }
 
+    /// A pool without any thread: the caller runs the shares of all workers and adds their times to the sums.
+    pub fn rehearsing(num_workers: usize, sums: RehearsalSums) -> Self {
+        let mut pool = Pool::new(1);
+        (pool.num_workers, pool.rehearsal) = (num_workers.max(1), Some(sums));
+        pool
+    }
+
     /// Number of workers, the caller included.
     pub fn num_workers(&self) -> usize {
-        self.threads.len() + 1
+        self.num_workers
     }
 
     /// Runs `job(worker)` once for every worker number and returns when all have finished. `loads` says
@@ -111,6 +124,10 @@ impl Pool {
         if loads.iter().filter(|&&load| load > 0).count() <= 1 {
             // Only one worker has work.
             (0..loads.len()).for_each(job);
+            return;
+        }
+        if let Some(sums) = &self.rehearsal {
+            rehearse(sums, loads, job);
             return;
         }
         let turn = self.pace.turn();

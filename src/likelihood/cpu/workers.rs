@@ -47,8 +47,15 @@ impl CpuEngine {
     /// # Errors
     /// [`EngineError::OutOfMemory`](crate::likelihood::engine::EngineError).
     pub fn new(data: &[GeneData], kernels: Box<dyn Kernels>, num_workers: usize) -> Result<Self> {
-        let num_workers = num_workers.max(1);
-        let mut pool = Pool::new(num_workers);
+        CpuEngine::with_pool(data, kernels, Pool::new(num_workers))
+    }
+
+    /// An engine for these genes with the workers of a pool.
+    ///
+    /// # Errors
+    /// [`EngineError::OutOfMemory`](crate::likelihood::engine::EngineError).
+    pub fn with_pool(data: &[GeneData], kernels: Box<dyn Kernels>, mut pool: Pool) -> Result<Self> {
+        let num_workers = pool.num_workers();
         let models: Vec<ModelBlock> = data.iter().map(ModelBlock::new).collect();
         let gene_cost = |gene: usize, data: &GeneData| {
             let Dims { num_states, .. } = models[gene].dims;

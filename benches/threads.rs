@@ -1,0 +1,223 @@
+//! How long a search would take on many cores, predicted from what can be measured on one.
+//!
+//! `cargo bench --bench threads` prints a table for simulated data and, if the environment variable MLSEARCH_DATA
+//! names their folder, for published alignments; words after `--` choose data sets by name. A search is *rehearsed*
+//! with the engine as it is for W workers: work is dealt to W shares, which one core computes one after the other. Its
+//! time on W cores is then
+//!
+//! ```text
+//!   serial + longest + regions · meeting(W)        serial: time between the parallel regions
+//!                                                  longest: time of the longest share of each region
+//!                                                  meeting(W): time to start W workers and to wait for the last
+//! ```
+//!
+//! The meeting of two workers is measured; each further one is taken to add the time in which a cache line goes from
+//! core to core, three of which make a meeting of two. Not foreseen are the memory bandwidth that the cores share (its
+//! demand is printed) and faster caches, because each core has only its own share of the vectors. With two cores, the
+//! prediction for two is compared with the measurement.
+
+mod genes;
+mod published;
+
+use genes::{Shape, evaluator, simulate};
+use mlsearch::likelihood::cpu::{CpuEngine, select_kernels};
+use mlsearch::likelihood::engine::GeneData;
+use mlsearch::likelihood::{BrlenLinkage, Evaluator};
+use mlsearch::model::Model;
+use mlsearch::observer::Silent;
+use mlsearch::parallel::{Pool, RehearsalSums, Rehearsed, available_cores};
+use mlsearch::parsimony::ParsimonyData;
+use mlsearch::partition::Partition;
+use mlsearch::rng::Purpose;
+use mlsearch::search::{SearchEffort, SearchOptions, parsimony_start, search};
+use mlsearch::tree::Tree;
+use published::{chosen_names, read_genes};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Published alignments, and whether each gene has its own branch lengths.
+const PUBLISHED: [(&str, bool); 4] =
+    [("d59_8", false), ("d218", false), ("d500", false), ("d404_11", true)];
+/// Many small genes, as from genomes.
+const GENES: Shape = Shape { num_taxa: 30, num_genes: 400, sites_per_gene: 300, missing: 0.3 };
+const SMALL: Shape = Shape { num_taxa: 12, num_genes: 3, sites_per_gene: 1500, missing: 0.2 };
+
+/// The model of every gene: frequencies are given, all else is estimated.
+const MODEL: &str = "GTR+FU{0.3/0.2/0.15/0.35}+G4";
+
+const WORKERS: [usize; 7] = [1, 2, 8, 16, 32, 64, 128];
+
+/// Seconds of a share when meetings are measured.
+const SHORT_SHARE: f64 = 20e-6;
+
+fn main() {
+    if std::env::args().any(|argument| argument == "--list") {
+        return;
+    }
+    let has = |word: &str| std::env::args().any(|argument| argument == word);
+    let is_test = has("--test") || !has("--bench");
+    let wanted = chosen_names();
+    let is_wanted =
+        |name: &str| wanted.is_empty() || wanted.iter().any(|word| name.contains(word.as_str()));
+    let meeting = meeting_of_two();
+    println!("Meeting of two workers: {:.2} us\n", 1e6 * meeting);
+    if is_test {
+        predict("simulated", SMALL.num_taxa, &simulate(&SMALL).1, false, meeting, &WORKERS[..3]);
+        return;
+    }
+    let folder = std::env::var_os("MLSEARCH_DATA");
+    for (name, own_lengths) in PUBLISHED.into_iter().filter(|(name, _)| is_wanted(name)) {
+        let Some(folder) = &folder else { continue };
+        match read_genes(Path::new(folder), name) {
+            Ok((alignment, partitions)) => {
+                let num_taxa = alignment.num_taxa();
+                predict(name, num_taxa, &partitions, own_lengths, meeting, &WORKERS);
+            }
+            Err(why) => println!("{name}: not measured: {why}"),
+        }
+    }
+    if is_wanted("400 genes") {
+        predict("400 genes", GENES.num_taxa, &simulate(&GENES).1, false, meeting, &WORKERS);
+    }
+}
+
+/// One search on a data set.
+struct Task<'a> {
+    partitions: &'a [Partition],
+    data: ParsimonyData,
+    tree: Tree,
+    options: SearchOptions,
+}
+
+impl Task<'_> {
+    /// Searches with this evaluator; seconds, and the bits of the log-likelihood.
+    fn run(&self, mut evaluator: Evaluator) -> (f64, u64) {
+        let mut models: Vec<Model> = self.partitions.iter().map(|p| p.model.clone()).collect();
+        let started = Instant::now();
+        let lnl = search(&mut evaluator, &mut models, &self.data, &self.options, &mut Silent);
+        (started.elapsed().as_secs_f64(), lnl.expect("an engine").to_bits())
+    }
+
+    /// With worker threads.
+    fn measure(&self, workers: usize) -> (f64, u64) {
+        self.run(evaluator(self.partitions, &self.tree, BrlenLinkage::Linked, workers))
+    }
+
+    /// With all shares on one core, and megabytes of likelihood vectors.
+    fn rehearse(&self, workers: usize) -> (f64, u64, Rehearsed, f64) {
+        let data: Vec<GeneData> =
+            self.partitions.iter().map(|p| GeneData::new(&p.patterns, &p.model)).collect();
+        let sums = RehearsalSums::default();
+        let pool = Pool::rehearsing(workers, Arc::clone(&sums));
+        let kernels = select_kernels(None).expect("every machine has kernels");
+        let engine = CpuEngine::with_pool(&data, kernels, pool).expect("memory");
+        let gene =
+            |(data, p): (_, &'_ Partition)| (data, p.patterns.tip_taxa.clone(), p.model.clone());
+        let genes: Vec<_> = data.iter().zip(self.partitions).map(gene).collect();
+        let genes = genes.iter().map(|(data, taxa, model)| (*data, &taxa[..], model.clone()));
+        let linked = BrlenLinkage::Linked;
+        let evaluator =
+            Evaluator::new(self.tree.clone(), genes.collect(), linked, Box::new(engine));
+        let megabytes = evaluator.capabilities().vector_bytes as f64 / 1e6;
+        *sums.lock().expect("one thread") = Rehearsed::default();
+        let (seconds, bits) = self.run(evaluator);
+        let sums = *sums.lock().expect("one thread");
+        (seconds, bits, sums, megabytes)
+    }
+}
+
+/// Prints the table of a data set.
+fn predict(
+    name: &str,
+    num_taxa: usize,
+    partitions: &[Partition],
+    own_lengths: bool,
+    meeting: f64,
+    workers: &[usize],
+) {
+    let mut partitions = partitions.to_vec();
+    let model = Model::parse(MODEL).expect("the model is well written");
+    partitions.iter_mut().for_each(|partition| partition.model = model.clone());
+    let data = ParsimonyData::of_partitions(num_taxa, &partitions);
+    let tree = parsimony_start(&data, 1, Purpose::ParsimonyTree, 0);
+    let options = SearchOptions {
+        effort: SearchEffort::Fast,
+        unlinked: own_lengths,
+        ..SearchOptions::default()
+    };
+    let task = Task { partitions: &partitions, data, tree, options };
+    let (one, bits) = task.measure(1);
+    println!("{name}: {num_taxa} taxa, {} genes; one worker {one:.2} s", partitions.len());
+    println!(
+        "{:>8} {:>9} {:>8} {:>8} {:>8} {:>9} {:>11} {:>8} {:>9}  next limit",
+        "workers",
+        "seconds",
+        "speedup",
+        "serial",
+        "longest",
+        "meetings",
+        "regions",
+        "balance",
+        "MB/worker"
+    );
+    for &workers in workers {
+        let (seconds, other, sums, megabytes) = task.rehearse(workers);
+        assert_eq!(other, bits, "the same bits with any number of workers");
+        let serial = seconds - sums.here;
+        let meetings = sums.regions as f64 * meeting_of(workers, meeting);
+        let predicted = serial + sums.longest + meetings;
+        let fair = sums.shares / workers as f64;
+        let limits = [
+            (serial, "serial work"),
+            (meetings, "meetings"),
+            (sums.longest - fair, "uneven shares"),
+            (fair, "work"),
+        ];
+        let limit = limits.iter().max_by(|a, b| a.0.total_cmp(&b.0)).expect("four").1;
+        println!(
+            "{workers:>8} {predicted:>9.3} {:>8.1} {serial:>8.3} {:>8.3} {meetings:>9.3} {:>11} {:>7.0}% {:>9.2}  {limit}",
+            one / predicted,
+            sums.longest,
+            sums.regions,
+            100.0 * fair / sums.longest.max(1e-12),
+            megabytes / workers as f64,
+        );
+        if workers == 2 && available_cores() >= 2 {
+            let (measured, other) = task.measure(2);
+            assert_eq!(other, bits, "the same bits with two threads");
+            println!("{:>8} {measured:>9.3} {:>8.1}  measured", "", one / measured);
+        }
+    }
+    println!();
+}
+
+/// Seconds to start so many workers and to wait for the last, from that of two.
+fn meeting_of(workers: usize, of_two: f64) -> f64 {
+    match workers {
+        0 | 1 => 0.0,
+        more => of_two * (1.0 + (more - 2) as f64 / 3.0),
+    }
+}
+
+/// Seconds by which a region of two workers lasts longer than its shares; the median of many.
+fn meeting_of_two() -> f64 {
+    if available_cores() < 2 {
+        return 1e-6;
+    }
+    let mut pool = Pool::new(2);
+    let spin = |_| {
+        let started = Instant::now();
+        while started.elapsed().as_secs_f64() < SHORT_SHARE {
+            std::hint::spin_loop();
+        }
+    };
+    let mut region = || {
+        let started = Instant::now();
+        pool.run(&[1, 1], &spin);
+        started.elapsed().as_secs_f64()
+    };
+    let mut times: Vec<f64> = (0..5000).map(|_| region()).collect();
+    times.sort_by(f64::total_cmp);
+    (times[times.len() / 2] - SHORT_SHARE).max(0.0)
+}
