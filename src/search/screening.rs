@@ -17,7 +17,7 @@ use crate::tree::{Tree, adopt_shared_brlens, same_topology};
 enum Found {
     /// A tree of which something is better than in the best tree so far.
     Better,
-    /// The best tree.
+    /// The best tree, up to branches without length.
     TheSame,
     /// Another tree, of which nothing is better.
     Nothing,
@@ -195,18 +195,20 @@ impl Search<'_> {
             self.plan.best = Some(new);
             return Ok(Found::Better);
         };
-        let is_better = new.lnl > old.lnl;
-        let differs = !same_topology(new.snapshot.tree(), old.snapshot.tree());
-        let (best, other) = if is_better { (new, old) } else { (old, new) };
+        let gain = new.lnl - old.lnl;
+        let is_same = same_topology(new.snapshot.tree(), old.snapshot.tree());
+        let (best, other) = if gain > 0.0 { (new, old) } else { (old, new) };
         self.evaluator.restore(&best.snapshot);
         let mut changed: Changed = best.changed;
         let taken = fuse(self.evaluator, other.snapshot.tree(), &mut changed)?;
         self.plan.changed = changed.clone();
         self.plan.best = Some(End::of(self.evaluator, changed)?);
-        Ok(match differs {
-            false => Found::TheSame,
-            true if is_better || taken > 0 => Found::Better,
-            true => Found::Nothing,
+        Ok(if taken > 0 || gain >= at::SAME {
+            Found::Better
+        } else if is_same || gain > -at::SAME {
+            Found::TheSame
+        } else {
+            Found::Nothing
         })
     }
 }
