@@ -57,7 +57,7 @@ mod tests {
         assert_eq!(by_similarity(&codes, 6, 10, 9), [3, 4, 1, 5, 0, 2]);
         assert_eq!(by_similarity(&[], 1, 10, 9), [0]);
         let many: Vec<Code> = (0..300).map(|i| (i % 3) as Code).collect();
-        let order = by_similarity(&[many.clone()], 300, 4, 3);
+        let order = by_similarity(std::slice::from_ref(&many), 300, 4, 3);
         assert!(order.windows(2).all(|two| {
             let [a, b] = [two[0], two[1]].map(|i| (many[i as usize], i));
             a < b
