@@ -73,12 +73,9 @@ fn rounds(
         let before = lnl;
         // In the first round, branch lengths need not be more accurate than the parameters on which they depend.
         let max_sweeps = if round == 0 { 4 } else { 8 };
-        // Rounds go on after one with a small gain only if lengths converge slowly, which needs sweeps in a row.
-        let epsilons = Epsilons {
-            branches: if gain_before < options.lnl_epsilon { OUTSTANDING * TIGHTLY } else { 0.5 }
-                * options.lnl_epsilon,
-            model: model_epsilon,
-        };
+        // After a small gain, rounds go on only where lengths converge slowly, which takes sweeps in a row.
+        let share = if gain_before < options.lnl_epsilon { PATIENTLY } else { 0.5 };
+        let epsilons = Epsilons { branches: share * options.lnl_epsilon, model: model_epsilon };
         lnl = optimize_in_turn(evaluator, models, options, max_sweeps, &epsilons, learnt)?;
         tell(observer, round + 1, lnl);
         let gain = lnl - before;
@@ -137,8 +134,10 @@ fn optimize_in_turn(
 /// A round's sweeps of branch lengths end after one that gains less than this share of what all of them gained.
 const SHARE_OF_GAIN: f64 = 0.1;
 
-/// Factors of the epsilon in [`optimize_to_the_end`]: for the parameters, and for the estimated gain of further rounds.
+/// Factors of the epsilon in [`optimize_to_the_end`]: for the parameters, for branch lengths that converge slowly, and
+/// for the estimated gain of further rounds.
 const TIGHTLY: f64 = 0.02;
+const PATIENTLY: f64 = 0.002;
 const OUTSTANDING: f64 = 0.1;
 
 /// [`optimize`] with a smaller epsilon of the parameters, until the gain of all further rounds is small, too. The

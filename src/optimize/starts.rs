@@ -39,8 +39,9 @@ const MAX_RESTARTS: usize = 3;
 /// Maximum number of steps by which all branch lengths are changed tenfold at the beginning.
 const MAX_TENFOLD: usize = 8;
 
-/// [`optimize`](super::optimize) from the given branch lengths and from several other start values, and to convergence from the
-/// best of them. There, parameters are also optimised again from their given values. Returns the log-likelihood.
+/// [`optimize`](super::optimize) from the given branch lengths and from several other start values, and to
+/// convergence from the best of them. There, parameters are also optimised again from their given values. Returns the
+/// log-likelihood.
 ///
 /// # Errors
 /// The engine has failed.
