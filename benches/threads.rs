@@ -11,10 +11,10 @@
 //!                                                  meeting(W): time to start W workers and to wait for the last
 //! ```
 //!
-//! The meeting of two workers is measured; each further one is taken to add the time in which a cache line goes from
-//! core to core, three of which make a meeting of two. Not foreseen are the memory bandwidth that the cores share (its
-//! demand is printed) and faster caches, because each core has only its own share of the vectors. With two cores, the
-//! prediction for two is compared with the measurement.
+//! The meeting of two workers is what a measured search with two threads takes longer than its rehearsal; each further
+//! worker is taken to add the time in which a cache line goes from core to core, three of which make a meeting of two.
+//! Not foreseen are the memory bandwidth that the cores share (its demand is printed) and faster caches, because each core
+//! has only its own share of the vectors.
 
 mod genes;
 mod published;
@@ -48,8 +48,11 @@ const MODEL: &str = "GTR+FU{0.3/0.2/0.15/0.35}+G4";
 
 const WORKERS: [usize; 7] = [1, 2, 8, 16, 32, 64, 128];
 
-/// Seconds of a share when meetings are measured.
-const SHORT_SHARE: f64 = 20e-6;
+/// Seconds of a meeting of two workers on a machine with one core.
+const USUAL_MEETING: f64 = 1.5e-6;
+
+/// What remains may be too short, because two measurements differ by chance.
+const SHORTEST_MEETING: f64 = 0.5e-6;
 
 fn main() {
     if std::env::args().any(|argument| argument == "--list") {
@@ -60,10 +63,8 @@ fn main() {
     let wanted = chosen_names();
     let is_wanted =
         |name: &str| wanted.is_empty() || wanted.iter().any(|word| name.contains(word.as_str()));
-    let meeting = meeting_of_two();
-    println!("Meeting of two workers: {:.2} us\n", 1e6 * meeting);
     if is_test {
-        predict("simulated", SMALL.num_taxa, &simulate(&SMALL).1, false, meeting, &WORKERS[..3]);
+        predict("simulated", SMALL.num_taxa, &simulate(&SMALL).1, false, &WORKERS[..3]);
         return;
     }
     let folder = std::env::var_os("MLSEARCH_DATA");
@@ -72,13 +73,13 @@ fn main() {
         match read_genes(Path::new(folder), name) {
             Ok((alignment, partitions)) => {
                 let num_taxa = alignment.num_taxa();
-                predict(name, num_taxa, &partitions, own_lengths, meeting, &WORKERS);
+                predict(name, num_taxa, &partitions, own_lengths, &WORKERS);
             }
             Err(why) => println!("{name}: not measured: {why}"),
         }
     }
     if is_wanted("400 genes") {
-        predict("400 genes", GENES.num_taxa, &simulate(&GENES).1, false, meeting, &WORKERS);
+        predict("400 genes", GENES.num_taxa, &simulate(&GENES).1, false, &WORKERS);
     }
 }
 
@@ -133,7 +134,6 @@ fn predict(
     num_taxa: usize,
     partitions: &[Partition],
     own_lengths: bool,
-    meeting: f64,
     workers: &[usize],
 ) {
     let mut partitions = partitions.to_vec();
@@ -149,6 +149,15 @@ fn predict(
     let task = Task { partitions: &partitions, data, tree, options };
     let (one, bits) = task.measure(1);
     println!("{name}: {num_taxa} taxa, {} genes; one worker {one:.2} s", partitions.len());
+    let mut meeting = USUAL_MEETING;
+    if available_cores() >= 2 {
+        let (two, other) = task.measure(2);
+        assert_eq!(other, bits, "the same bits with two threads");
+        let (seconds, _, sums, _) = task.rehearse(2);
+        let rest = two - (seconds - sums.here + sums.longest);
+        meeting = (rest / sums.regions.max(1) as f64).max(SHORTEST_MEETING);
+        println!("two threads {two:.2} s; meeting of two workers {:.2} us", 1e6 * meeting);
+    }
     println!(
         "{:>8} {:>9} {:>8} {:>8} {:>8} {:>9} {:>11} {:>8} {:>9}  next limit",
         "workers",
@@ -176,18 +185,14 @@ fn predict(
         ];
         let limit = limits.iter().max_by(|a, b| a.0.total_cmp(&b.0)).expect("four").1;
         println!(
-            "{workers:>8} {predicted:>9.3} {:>8.1} {serial:>8.3} {:>8.3} {meetings:>9.3} {:>11} {:>7.0}% {:>9.2}  {limit}",
+            "{workers:>8} {predicted:>9.3} {:>8.1} {serial:>8.3} {:>8.3} {meetings:>9.3} {:>11} {:>7.0}% {:>9.2}  \
+             {limit}",
             one / predicted,
             sums.longest,
             sums.regions,
             100.0 * fair / sums.longest.max(1e-12),
             megabytes / workers as f64,
         );
-        if workers == 2 && available_cores() >= 2 {
-            let (measured, other) = task.measure(2);
-            assert_eq!(other, bits, "the same bits with two threads");
-            println!("{:>8} {measured:>9.3} {:>8.1}  measured", "", one / measured);
-        }
     }
     println!();
 }
@@ -198,26 +203,4 @@ fn meeting_of(workers: usize, of_two: f64) -> f64 {
         0 | 1 => 0.0,
         more => of_two * (1.0 + (more - 2) as f64 / 3.0),
     }
-}
-
-/// Seconds by which a region of two workers lasts longer than its shares; the median of many.
-fn meeting_of_two() -> f64 {
-    if available_cores() < 2 {
-        return 1e-6;
-    }
-    let mut pool = Pool::new(2);
-    let spin = |_| {
-        let started = Instant::now();
-        while started.elapsed().as_secs_f64() < SHORT_SHARE {
-            std::hint::spin_loop();
-        }
-    };
-    let mut region = || {
-        let started = Instant::now();
-        pool.run(&[1, 1], &spin);
-        started.elapsed().as_secs_f64()
-    };
-    let mut times: Vec<f64> = (0..5000).map(|_| region()).collect();
-    times.sort_by(f64::total_cmp);
-    (times[times.len() / 2] - SHORT_SHARE).max(0.0)
 }
