@@ -198,7 +198,7 @@ pub struct Args {
     /// units lower in our measurements
     #[arg(long, help_heading = OPTIMISE)]
     pub fast: bool,
-    /// More starting trees and perturbations: about three times the time
+    /// More starting trees and perturbations: three to four times the time
     #[arg(long, help_heading = OPTIMISE)]
     pub thorough: bool,
     /// Maximum distance over which a pruned subtree is regrafted (branches) [default: 5 to 20,

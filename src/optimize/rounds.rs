@@ -38,7 +38,18 @@ pub fn optimize(
     options: &OptimizeOptions,
     observer: &mut dyn Observer,
 ) -> Result<f64> {
-    optimize_on(evaluator, models, options, &mut Learnt::default(), observer)
+    optimize_on(evaluator, models, options, Until::SmallGain, &mut Learnt::default(), observer)
+}
+
+/// When rounds end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Until {
+    /// After one that gains less than the epsilon.
+    SmallGain,
+    /// Parameters have a smaller epsilon, and so does what further rounds would gain if gains decreased as they did in
+    /// the last two rounds. The minimiser of a gene may stall far from the optimum, so a single round with a small gain
+    /// does not show convergence (primates in six partitions, GTR+I+G4: 0.1 log units were missing).
+    TheEnd,
 }
 
 /// [`optimize`] with what was learnt of the parameters before.
@@ -46,19 +57,7 @@ pub(super) fn optimize_on(
     evaluator: &mut Evaluator,
     models: &mut [Model],
     options: &OptimizeOptions,
-    learnt: &mut Learnt,
-    observer: &mut dyn Observer,
-) -> Result<f64> {
-    rounds(evaluator, models, options, false, learnt, observer)
-}
-
-/// Rounds until one gains less than the epsilon; with `to_the_end` parameters have a smaller epsilon, and so does what
-/// further rounds would gain if gains decreased as they did in the last two rounds.
-fn rounds(
-    evaluator: &mut Evaluator,
-    models: &mut [Model],
-    options: &OptimizeOptions,
-    to_the_end: bool,
+    until: Until,
     learnt: &mut Learnt,
     observer: &mut dyn Observer,
 ) -> Result<f64> {
@@ -66,6 +65,7 @@ fn rounds(
     if !options.model && !options.branches {
         return Ok(lnl);
     }
+    let to_the_end = until == Until::TheEnd;
     let model_epsilon = if to_the_end { TIGHTLY } else { 1.0 } * options.lnl_epsilon;
     let mut gain_before = f64::INFINITY;
     let mut to_check = to_the_end && options.model;
@@ -134,27 +134,11 @@ fn optimize_in_turn(
 /// A round's sweeps of branch lengths end after one that gains less than this share of what all of them gained.
 const SHARE_OF_GAIN: f64 = 0.1;
 
-/// Factors of the epsilon in [`optimize_to_the_end`]: for the parameters, for branch lengths that converge slowly, and
+/// Factors of the epsilon in rounds until [`Until::TheEnd`]: for the parameters, for branch lengths that converge slowly, and
 /// for the estimated gain of further rounds.
 const TIGHTLY: f64 = 0.02;
 const PATIENTLY: f64 = 0.002;
 const OUTSTANDING: f64 = 0.1;
-
-/// [`optimize`] with a smaller epsilon of the parameters, until the gain of all further rounds is small, too. The
-/// minimiser of a gene may stall far from the optimum, so a single round with a small gain does not show convergence
-/// (primates in six partitions, GTR+I+G4: 0.1 log units were missing).
-///
-/// # Errors
-/// The engine has failed.
-pub(super) fn optimize_to_the_end(
-    evaluator: &mut Evaluator,
-    models: &mut [Model],
-    options: &OptimizeOptions,
-    learnt: &mut Learnt,
-    observer: &mut dyn Observer,
-) -> Result<f64> {
-    rounds(evaluator, models, options, true, learnt, observer)
-}
 
 /// Optimises the parameters of all genes from `initial` values at the present branch lengths, and keeps the
 /// results of genes that gain more than the epsilon; returns true if there are any. Parameters that were first
@@ -241,7 +225,15 @@ mod tests {
         let mut models = free();
         let mut evaluator = case(BrlenLinkage::Linked, &models);
         let mut learnt = Learnt::default();
-        optimize_on(&mut evaluator, &mut models, &options, &mut learnt, &mut Silent).unwrap();
+        optimize_on(
+            &mut evaluator,
+            &mut models,
+            &options,
+            Until::SmallGain,
+            &mut learnt,
+            &mut Silent,
+        )
+        .unwrap();
         let good = evaluator.gene_log_likelihoods().unwrap();
         assert!(
             !restart_parameters(&mut evaluator, &mut models, &free(), &options, &mut learnt)

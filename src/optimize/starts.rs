@@ -4,7 +4,7 @@
 
 use super::params::Learnt;
 use super::rates::{STARTS_EPSILON, try_other_rates};
-use super::rounds::{OptimizeOptions, optimize_on, optimize_to_the_end, restart_parameters};
+use super::rounds::{OptimizeOptions, Until, optimize_on, restart_parameters};
 use crate::likelihood::{BranchOptions, BrlenLinkage, Evaluator, Result, Snapshot};
 use crate::model::Model;
 use crate::observer::{Event, Observer};
@@ -85,7 +85,7 @@ pub(crate) fn conclude(
     if models.iter().any(Model::estimates_free_rates) {
         return end(evaluator, models, initial, options, learnt, observer);
     }
-    optimize_on(evaluator, models, options, learnt, observer)?;
+    optimize_on(evaluator, models, options, Until::SmallGain, learnt, observer)?;
     // Alternative starts of +I+G are tried after convergence: before it, further convergence would be mistaken
     // for a better optimum, of which there is usually none.
     if options.model && try_other_rates(evaluator, models, options.branches, learnt)? {
@@ -107,7 +107,8 @@ fn find_lengths(
     observer: &mut dyn Observer,
 ) -> Result<()> {
     let lnl_epsilon = options.lnl_epsilon.max(STARTS_EPSILON);
-    optimize_on(evaluator, models, &OptimizeOptions { lnl_epsilon, ..*options }, learnt, observer)?;
+    let options = OptimizeOptions { lnl_epsilon, ..*options };
+    optimize_on(evaluator, models, &options, Until::SmallGain, learnt, observer)?;
     observer.event(&phase("branch lengths from other starting values"));
     try_other_lengths(evaluator)
 }
@@ -125,12 +126,12 @@ fn end(
     if options.model {
         try_other_rates(evaluator, models, options.branches, learnt)?;
     }
-    optimize_to_the_end(evaluator, models, options, learnt, observer)?;
+    optimize_on(evaluator, models, options, Until::TheEnd, learnt, observer)?;
     for _ in 0..MAX_RESTARTS {
         if !(options.model && restart_parameters(evaluator, models, initial, options, learnt)?) {
             break;
         }
-        optimize_to_the_end(evaluator, models, options, learnt, observer)?;
+        optimize_on(evaluator, models, options, Until::TheEnd, learnt, observer)?;
     }
     evaluator.log_likelihood()
 }

@@ -17,7 +17,7 @@
 //! | [`NEAR_MISS_RADIUS`] | 2 | measured: with a radius of 0, moves of large subtrees are missed |
 //! | [`MOVED_RADIUS`] | 1 | measured on 101 taxa: 2 takes longer, with the same likelihood |
 //! | [`ACCEPT_GAIN`] | 0.01 | the threshold of RAxML 8 for continuing a cycle; ties are never accepted |
-//! | [`SAME`] | 0.05 | on 354 taxa, 15 000 of 16 000 verified positions were ties across branches of length 0; of 16 alignments with 24 to 316 taxa, 6 have starts that tie, and take 0.65 to 0.86 of the time |
+//! | [`SAME`] | 0.05 | on 354 taxa, 15 000 of 16 000 verified positions were ties across branches of length 0; of 16 alignments with 24 to 316 taxa, 6 have starts that tie, and take 0.60 to 0.89 of the time |
 //! | [`CHANGE_RADIUS`] | 4 | measured: later rounds take half the time, with the same likelihood |
 //! | [`SearchEffort::schedule`] | | measured: fast searches take about a third of the time and end up to 68 log units below the default |
 //! | [`Schedule::starts_in_vain`] | 3 | measured on 5 difficult alignments, medians of 3 seeds: 2 end 0.3 log units lower in the mean, for 0.87 of the time |
