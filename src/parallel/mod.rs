@@ -10,6 +10,7 @@ mod pace_tests;
 mod pin;
 mod pool;
 mod rehearsal;
+mod team;
 
 pub use machine::available_cores;
 pub use pool::Pool;
@@ -18,3 +19,4 @@ pub use rehearsal::{RehearsalSums, Rehearsed};
 
 pub(crate) use assign::{UnitCost, WholeTask, deal, deal_whole};
 pub(crate) use machine::available_memory;
+pub(crate) use team::{Abandoned, Team};

@@ -46,6 +46,7 @@ pub(super) struct Pace {
     suspected: f64,
     solo_length: Duration,
     pause_length: Duration,
+    /// Solo regions since the clock was read.
     regions: u32,
 }
 
@@ -67,6 +68,8 @@ const LONGEST_SOLO: Duration = Duration::from_millis(320);
 /// Without judging after a trial that showed the suspicion wrong, also twice as long each time.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(80);
 const LONGEST_PAUSE: Duration = Duration::from_millis(640);
+/// Number of solo regions after which the clock is read.
+pub(super) const CLOCK_INTERVAL: u32 = 16;
 /// How much of a correction is left after a good window: other regions may need none.
 const MEMORY: f64 = 0.99;
 
@@ -95,12 +98,16 @@ impl Pace {
         }
     }
 
-    /// Records a solo region. The clock is read only occasionally, because regions may take less than a
+    /// Records solo regions. The clock is read only occasionally, because regions may take less than a
     /// microsecond.
-    pub(super) fn count_solo(&mut self, now: impl Fn() -> Duration) {
-        self.regions = self.regions.wrapping_add(1);
+    pub(super) fn count_solo(&mut self, regions: u32, now: impl Fn() -> Duration) {
+        self.regions += regions;
+        if self.regions < CLOCK_INTERVAL {
+            return;
+        }
+        self.regions = 0;
         let Phase::Solo { until } = self.phase else { return };
-        if self.regions.is_multiple_of(16) && now() >= until {
+        if now() >= until {
             self.phase = Phase::Together { judged_from: Duration::ZERO };
         }
     }

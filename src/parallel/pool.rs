@@ -7,9 +7,10 @@
 //! shares ("solo"). This is sound because the result of a share never depends on who computes it.
 
 use super::assign::UnitCost;
-use super::pace::{Pace, Timed, Turn};
+use super::pace::{CLOCK_INTERVAL, Pace, Timed, Turn};
 use super::pin::Claim;
-use super::rehearsal::{RehearsalSums, rehearse};
+use super::rehearsal::{Rehearsal, RehearsalSums, rehearse};
+use super::team::{Barrier, Team, spin_until};
 use crossbeam::sync::{Parker, Unparker};
 use crossbeam::utils::CachePadded;
 use std::cell::UnsafeCell;
@@ -121,8 +122,7 @@ impl Pool {
     /// what each worker has to do, in any measure; that need not be exact.
     pub fn run(&mut self, loads: &[UnitCost], job: &(dyn Fn(usize) + Sync)) {
         assert_eq!(loads.len(), self.num_workers(), "a load per worker");
-        if loads.iter().filter(|&&load| load > 0).count() <= 1 {
-            // Only one worker has work.
+        if is_for_one(loads) {
             (0..loads.len()).for_each(job);
             return;
         }
@@ -133,7 +133,7 @@ impl Pool {
         let turn = self.pace.turn();
         if turn == Turn::Solo {
             (0..loads.len()).for_each(job);
-            self.pace.count_solo(|| self.born.elapsed());
+            self.pace.count_solo(1, || self.born.elapsed());
             return;
         }
         let started = Instant::now();
@@ -146,6 +146,49 @@ impl Pool {
                 own
             }
         };
+        self.count(started, own, loads);
+    }
+
+    /// True if a team with these loads, formed now, would have several threads.
+    pub(crate) fn has_company(&self, loads: &[UnitCost]) -> bool {
+        !is_for_one(loads) && self.rehearsal.is_none() && self.pace.turn() == Turn::Together
+    }
+
+    /// Runs `job` once on every thread of a team whose members are the workers, and returns when all have finished.
+    /// `loads` as in [`Pool::run`].
+    pub(crate) fn run_team(&mut self, loads: &[UnitCost], job: &(dyn Fn(&mut Team) + Sync)) {
+        let size = self.num_workers();
+        assert_eq!(loads.len(), size, "a load per worker");
+        if is_for_one(loads) {
+            job(&mut Team::alone(size));
+            return;
+        }
+        if let Some(sums) = &self.rehearsal {
+            job(&mut Team::rehearsed(size, Rehearsal::new(sums, size)));
+            return;
+        }
+        let started = Instant::now();
+        let own = match self.pace.turn() {
+            Turn::Solo => {
+                job(&mut Team::alone(size));
+                self.pace.count_solo(CLOCK_INTERVAL, || self.born.elapsed());
+                return;
+            }
+            Turn::Together => {
+                let barrier = Barrier::new(size, self.shared.spin);
+                let member = |worker| job(&mut Team::member(worker, &barrier));
+                self.run_together(&member, started).saturating_sub(barrier.waited())
+            }
+            Turn::Trial => {
+                job(&mut Team::alone(size));
+                started.elapsed().mul_f64(loads[0] as f64 / loads.iter().sum::<UnitCost>() as f64)
+            }
+        };
+        self.count(started, own, loads);
+    }
+
+    /// Tells the pace of a region, in which the caller worked for the time `own`.
+    fn count(&mut self, started: Instant, own: Duration, loads: &[UnitCost]) {
         let ended = Instant::now();
         let shares = loads.iter().sum::<UnitCost>() as f64 / loads[0] as f64;
         self.pace.count(ended - self.born, Timed { own, wall: ended - started, shares });
@@ -200,6 +243,11 @@ impl Drop for Pool {
     }
 }
 
+/// True if no more than one worker has work.
+fn is_for_one(loads: &[UnitCost]) -> bool {
+    loads.iter().filter(|&&load| load > 0).count() <= 1
+}
+
 #[allow(unsafe_code)]
 fn work(worker: usize, shared: &Shared, parker: &Parker) {
     let mut seen = 0;
@@ -223,28 +271,6 @@ fn work(worker: usize, shared: &Shared, parker: &Parker) {
         }
         if shared.remaining.fetch_sub(1, Ordering::AcqRel) == 1 {
             shared.caller.unpark();
-        }
-    }
-}
-
-/// Spins until `done` or until the time is up; says whether it is done.
-fn spin_until(done: impl Fn() -> bool, limit: Duration) -> bool {
-    if done() {
-        return true;
-    }
-    if limit.is_zero() {
-        return false;
-    }
-    let started = Instant::now();
-    loop {
-        for _ in 0..64 {
-            if done() {
-                return true;
-            }
-            std::hint::spin_loop();
-        }
-        if started.elapsed() > limit {
-            return false;
         }
     }
 }

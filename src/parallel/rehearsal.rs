@@ -17,30 +17,60 @@ pub struct Rehearsed {
     pub longest: f64,
     /// Time of all shares.
     pub shares: f64,
-    /// Time that the regions took here, with that of looking at the clock.
+    /// The part of the run's time here that workers would share.
     pub here: f64,
 }
 
 /// A place for the sums, which are read while the pool that adds to them belongs to an engine.
 pub type RehearsalSums = Arc<Mutex<Rehearsed>>;
 
-/// Runs all shares of a region, and adds their times to the sums.
-pub(super) fn rehearse(sums: &RehearsalSums, loads: &[UnitCost], job: &(dyn Fn(usize) + Sync)) {
-    let started = Instant::now();
-    let (mut last, mut longest, mut shares) = (started, 0.0_f64, 0.0);
-    for (worker, &load) in loads.iter().enumerate() {
-        job(worker);
-        if load > 0 {
-            let now = Instant::now();
-            let share = (now - last).as_secs_f64();
-            (longest, shares, last) = (longest.max(share), shares + share, now);
-        }
+/// The times of shares, which are added to the sums at the end.
+pub(super) struct Rehearsal<'a> {
+    sums: &'a RehearsalSums,
+    new: Rehearsed,
+    /// Time of each worker's share of the present region.
+    shares: Vec<f64>,
+}
+
+impl<'a> Rehearsal<'a> {
+    pub(super) fn new(sums: &'a RehearsalSums, num_workers: usize) -> Self {
+        Rehearsal { sums, new: Rehearsed::default(), shares: vec![0.0; num_workers] }
     }
-    let mut sums = sums.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    sums.regions += 1;
-    sums.longest += longest;
-    sums.shares += shares;
-    sums.here += started.elapsed().as_secs_f64();
+
+    /// Runs a part of a worker's share of the present region.
+    pub(super) fn time<T>(&mut self, worker: usize, part: impl FnOnce() -> T) -> T {
+        let started = Instant::now();
+        let result = part();
+        let seconds = started.elapsed().as_secs_f64();
+        self.shares[worker] += seconds;
+        self.new.here += seconds;
+        result
+    }
+
+    /// Ends a region: all workers would meet here.
+    pub(super) fn end_region(&mut self) {
+        self.new.regions += 1;
+        self.new.longest += self.shares.iter().copied().fold(0.0, f64::max);
+        self.new.shares += self.shares.iter().sum::<f64>();
+        self.shares.fill(0.0);
+    }
+}
+
+impl Drop for Rehearsal<'_> {
+    fn drop(&mut self) {
+        let mut sums = self.sums.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        sums.regions += self.new.regions;
+        sums.longest += self.new.longest;
+        sums.shares += self.new.shares;
+        sums.here += self.new.here;
+    }
+}
+
+/// Runs all shares of a region.
+pub(super) fn rehearse(sums: &RehearsalSums, loads: &[UnitCost], job: &(dyn Fn(usize) + Sync)) {
+    let mut rehearsal = Rehearsal::new(sums, loads.len());
+    (0..loads.len()).for_each(|worker| rehearsal.time(worker, || job(worker)));
+    rehearsal.end_region();
 }
 
 #[cfg(test)]

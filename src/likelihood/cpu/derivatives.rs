@@ -1,12 +1,13 @@
 //! Derivatives for a sweep: computed by one worker for a whole gene, or by all workers together.
 
 use super::unit::{GeneKernels, Scratch, Unit};
-use super::workers::{CpuEngine, Region};
+use super::workers::{Region, Shared, lock};
 use crate::likelihood::engine::{
-    Derivatives, EdgeJob, Operation, Result, SweepJob, SweepProgram, Vector,
+    Derivatives, EdgeJob, EngineError, Operation, Result, SweepJob, SweepProgram, Vector, run_sweep,
 };
+use crate::parallel::{Abandoned, Team};
 use std::ops::Range;
-use std::sync::MutexGuard;
+use std::sync::{Mutex, MutexGuard};
 
 /// A part of a sweep program that is to be run.
 pub(super) struct Sweep<'a> {
@@ -72,62 +73,144 @@ impl Derivatives for WholeGene<'_> {
     }
 }
 
-/// Computation of several genes, or of a gene that is too large for one worker, by all workers: each evaluation
-/// is one parallel region.
-pub(super) struct AllWorkers<'a> {
-    engine: &'a mut CpuEngine,
+/// A thread's part in what all workers compute together: sweeps of several genes, or of a gene that is too large for
+/// one worker. Every thread of the team goes through the whole program; each computes its units only, and they meet to
+/// add up the sums of all.
+pub(super) struct Together<'a, 'b> {
+    shared: &'a Shared,
+    team: &'a mut Team<'b>,
+    /// Why a thread has left the team.
+    failure: &'a Mutex<Option<EngineError>>,
     /// Slots of the temporaries of each gene of the program.
     slots: &'a [Vec<u32>],
     /// Index of the step's job, by gene; `None` for genes without a job.
     job_of_gene: Vec<Option<usize>>,
     region: Region,
+    /// Number of meetings so far.
+    meetings: usize,
 }
 
-impl<'a> AllWorkers<'a> {
-    /// Computes with the workers of an engine.
-    pub(super) fn new(engine: &'a mut CpuEngine, slots: &'a [Vec<u32>]) -> Self {
-        AllWorkers { engine, slots, job_of_gene: Vec::new(), region: Region::default() }
+impl<'a, 'b> Together<'a, 'b> {
+    pub(super) fn new(
+        shared: &'a Shared,
+        team: &'a mut Team<'b>,
+        failure: &'a Mutex<Option<EngineError>>,
+        slots: &'a [Vec<u32>],
+    ) -> Self {
+        let (job_of_gene, region) = (vec![None; shared.num_genes()], Region::default());
+        Together { shared, team, failure, slots, job_of_gene, region, meetings: 0 }
+    }
+
+    /// Runs some steps of a program, and evaluates the edges of [`SweepProgram::finish`] after the last.
+    pub(super) fn run(&mut self, program: &mut SweepProgram, steps: Range<usize>) -> Result<()> {
+        self.region = Region::default();
+        run_sweep(program, steps.clone(), self)?;
+        // Before the next sweep, which may overwrite the temporaries of this one.
+        if steps.end == program.steps.len() && !program.finish.is_empty() {
+            program.finish_lnls = self.finish(program)?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, program: &SweepProgram) -> Result<Vec<f64>> {
+        let mut of_gene = vec![None; self.shared.num_genes()];
+        for job in &program.finish {
+            let job = finish_job(program, job, self.slots);
+            of_gene[job.gene] = Some(job);
+        }
+        let steps: Vec<usize> = of_gene.iter().map(|job| usize::from(job.is_some())).collect();
+        self.region = self.shared.region(&steps);
+        self.share(|with, unit, scratch| {
+            let job = of_gene[unit.gene].as_ref().expect("only active genes are run");
+            unit.log_likelihoods(with, job, None, scratch);
+            Ok(())
+        })?;
+        let sums = self.meet()?;
+        let gene = |job: &SweepJob| program.genes[job.member].gene;
+        Ok(program.finish.iter().map(|job| self.shared.board.sum(sums, gene(job))[0]).collect())
+    }
+
+    /// Computes this thread's units of the region.
+    fn share(
+        &mut self,
+        work: impl Fn(GeneKernels, &mut Unit, &mut Scratch) -> Result<()>,
+    ) -> Result<()> {
+        let Together { shared, region, meetings, .. } = self;
+        let result = self.team.share(|member| {
+            shared.run_hand(region, member, |with, unit, number, scratch| {
+                work(with, unit, scratch)?;
+                shared.board.write(*meetings, number, &unit.sums);
+                Ok(())
+            })
+        });
+        if let Err(error) = &result {
+            *lock(self.failure) = Some(error.clone());
+            self.team.leave();
+        }
+        result
+    }
+
+    /// Waits for the other threads; returns the number of the meeting, by which their sums are found.
+    fn meet(&mut self) -> Result<usize> {
+        self.team.meet().map_err(|Abandoned| {
+            let left = EngineError::Lost { engine: "cpu", reason: "a thread panicked".into() };
+            lock(self.failure).clone().unwrap_or(left)
+        })?;
+        self.meetings += 1;
+        Ok(self.meetings - 1)
     }
 }
 
-impl Derivatives for AllWorkers<'_> {
+impl Derivatives for Together<'_, '_> {
     fn start_step(&mut self, program: &SweepProgram, step: usize) -> Result<()> {
-        self.job_of_gene.clear();
-        self.job_of_gene.resize(self.engine.num_genes(), None);
-        let mut steps = vec![0; self.engine.num_genes()];
+        self.job_of_gene.fill(None);
         for job in program.steps[step].jobs.clone() {
-            let gene = program.genes[program.jobs[job].member].gene;
-            self.job_of_gene[gene] = Some(job);
-            // The sumtable counts as a further step.
-            steps[gene] = program.jobs[job].operations.len() + 1;
+            self.job_of_gene[program.genes[program.jobs[job].member].gene] = Some(job);
         }
-        self.region = self.engine.region(&steps);
-        let AllWorkers { engine, slots, job_of_gene, region } = self;
-        engine.for_units(region, |with, unit, scratch| {
+        if program.genes.len() > 1 || self.region.is_empty() {
+            // The sumtable counts as a further step.
+            let steps =
+                |job: &Option<usize>| job.map_or(0, |job| program.jobs[job].operations.len() + 1);
+            let steps: Vec<usize> = self.job_of_gene.iter().map(steps).collect();
+            self.region = self.shared.region(&steps);
+        }
+        let job_of_gene = std::mem::take(&mut self.job_of_gene);
+        let slots = self.slots;
+        self.share(|with, unit, scratch| {
             let job = job_of_gene[unit.gene].expect("only genes of the step are run");
             let job = &program.jobs[job];
             start_job(with, unit, scratch, program, job, &slots[job.member])
-        })
+        })?;
+        self.job_of_gene = job_of_gene;
+        Ok(())
     }
 
     fn at(&mut self, program: &SweepProgram, step: usize, t: f64) -> Result<[f64; 3]> {
-        let job_of_gene = &self.job_of_gene;
+        let job_of_gene = std::mem::take(&mut self.job_of_gene);
         let step = &program.steps[step];
-        self.engine.for_units(&self.region, |with, unit, scratch| {
+        self.share(|with, unit, scratch| {
             let job = job_of_gene[unit.gene].expect("only genes of the step are run");
             unit.derivatives(with, program.job_length(&program.jobs[job], step, t), scratch);
             Ok(())
         })?;
+        let sums = self.meet()?;
         let mut total = [0.0; 3];
         for (gene, job) in job_of_gene.iter().enumerate() {
             if let Some(job) = job {
                 let scaler = program.genes[program.jobs[*job].member].brlen_scaler;
-                let sums = chain_rule(self.engine.gene_sums(gene), scaler);
+                let sums = chain_rule(self.shared.board.sum(sums, gene), scaler);
                 total.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
             }
         }
+        self.job_of_gene = job_of_gene;
         Ok(total)
     }
+}
+
+/// An edge that is evaluated at the end of a sweep, with temporaries replaced by their slots.
+pub(super) fn finish_job(program: &SweepProgram, job: &SweepJob, slots: &[Vec<u32>]) -> EdgeJob {
+    let edge = program.edge_job(job);
+    EdgeJob { ends: edge.ends.map(|end| resolve(end, &slots[job.member])), ..edge }
 }
 
 fn start_job(

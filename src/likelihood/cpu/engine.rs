@@ -1,15 +1,14 @@
 //! The CPU engine: all operations of the contract, on units that are distributed over workers.
 
-use super::derivatives::{AllWorkers, Sweep, WholeGene, resolve};
+use super::derivatives::{Sweep, WholeGene, finish_job};
 use super::select::select_kernels;
 use super::temporaries::Places;
 use super::unit::GeneKernels;
-use super::workers::{CpuEngine, loads_of, lock};
+use super::workers::{CpuEngine, Shared, loads_of, lock};
 use crate::likelihood::engine::layout::num_clvs;
 use crate::likelihood::engine::{
     Capabilities, EdgeJob, Engine, EngineOptions, Entry, GeneData, GeneModel, InsertionProgram,
-    ModelBlock, Result, SweepJob, SweepProgram, TraversalDescriptor, TrialProgram, run_sweep,
-    run_trial,
+    ModelBlock, Result, SweepProgram, TraversalDescriptor, TrialProgram, run_sweep, run_trial,
 };
 use crate::model::Model;
 use crate::parallel::{UnitCost, WholeTask, available_memory, deal, deal_whole};
@@ -43,7 +42,7 @@ impl Engine for CpuEngine {
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             name: ENTRY.name,
-            vector_bytes: self.units.iter().map(|unit| lock(unit).vector_bytes()).sum(),
+            vector_bytes: self.shared.units.iter().map(|unit| lock(unit).vector_bytes()).sum(),
             free_bytes: available_memory(),
             best_batch: 1,
         }
@@ -51,14 +50,14 @@ impl Engine for CpuEngine {
 
     fn set_models(&mut self, models: &[(usize, &Model)]) -> Result<()> {
         let cost = |(gene, _): &(usize, &Model)| {
-            let states = self.models[*gene].dims.num_states as UnitCost;
+            let states = self.shared.models[*gene].dims.num_states as UnitCost;
             COST_OF_MODEL * states.pow(3)
         };
         let costs: Vec<UnitCost> = models.iter().map(cost).collect();
         let hands = deal(&costs, self.pool.num_workers());
-        let mut take = |gene: usize| Mutex::new(std::mem::take(&mut self.models[gene]));
+        let mut take = |gene: usize| Mutex::new(std::mem::take(&mut self.shared.models[gene]));
         let blocks: Vec<Mutex<ModelBlock>> = models.iter().map(|(gene, _)| take(*gene)).collect();
-        let CpuEngine { pool, units, gene_units, .. } = self;
+        let CpuEngine { pool, shared: Shared { units, gene_units, .. } } = self;
         pool.run(&loads_of(&hands, &costs), &|worker| {
             for &i in &hands[worker] {
                 let (gene, model) = models[i];
@@ -70,21 +69,21 @@ impl Engine for CpuEngine {
             }
         });
         for ((gene, _), block) in models.iter().zip(blocks) {
-            self.models[*gene] = block.into_inner().unwrap_or_else(|e| e.into_inner());
+            self.shared.models[*gene] = block.into_inner().unwrap_or_else(|e| e.into_inner());
         }
         Ok(())
     }
 
     fn set_pattern_weights(&mut self, gene: usize, weights: &[f64]) -> Result<()> {
         let num_sites = weights.iter().sum();
-        for unit in self.gene_units[gene].clone() {
-            lock(&self.units[unit]).set_pattern_weights(weights, num_sites);
+        for unit in self.shared.gene_units[gene].clone() {
+            lock(&self.shared.units[unit]).set_pattern_weights(weights, num_sites);
         }
         Ok(())
     }
 
     fn update_partials(&mut self, descriptors: &[TraversalDescriptor]) -> Result<()> {
-        let mut of_gene: Vec<Option<&TraversalDescriptor>> = vec![None; self.models.len()];
+        let mut of_gene: Vec<Option<&TraversalDescriptor>> = vec![None; self.shared.models.len()];
         for descriptor in descriptors.iter().filter(|d| !d.operations.is_empty()) {
             of_gene[descriptor.gene] = Some(descriptor);
         }
@@ -94,7 +93,7 @@ impl Engine for CpuEngine {
         let steps = |descriptor: &Option<&TraversalDescriptor>| {
             descriptor.map_or(0, |descriptor| descriptor.operations.len())
         };
-        let region = self.region(&of_gene.iter().map(steps).collect::<Vec<_>>());
+        let region = self.shared.region(&of_gene.iter().map(steps).collect::<Vec<_>>());
         self.for_units(&region, |with, unit, scratch| {
             let operations = &of_gene[unit.gene].expect("only active genes are run").operations;
             unit.update_partials(with, operations.iter().copied(), scratch)
@@ -107,10 +106,13 @@ impl Engine for CpuEngine {
 
     fn pattern_log_likelihoods(&mut self, job: &EdgeJob) -> Result<Vec<f64>> {
         let mut out = Vec::new();
-        let mut scratch = lock(&self.scratch[0]);
-        let with = GeneKernels { kernels: self.kernels.as_ref(), model: &self.models[job.gene] };
-        for unit in self.gene_units[job.gene].clone() {
-            let mut unit = lock(&self.units[unit]);
+        let mut scratch = lock(&self.shared.scratch[0]);
+        let with = GeneKernels {
+            kernels: self.shared.kernels.as_ref(),
+            model: &self.shared.models[job.gene],
+        };
+        for unit in self.shared.gene_units[job.gene].clone() {
+            let mut unit = lock(&self.shared.units[unit]);
             unit.log_likelihoods(with, job, Some(&mut out), &mut scratch);
             // Not 0 for the gene's last unit only; it applies to all patterns of the gene.
             let correction = unit.correction_of_site();
@@ -122,13 +124,13 @@ impl Engine for CpuEngine {
     }
 
     fn insertion_scores(&mut self, programs: &[InsertionProgram]) -> Result<Vec<Vec<f64>>> {
-        let mut of_gene: Vec<Vec<usize>> = vec![Vec::new(); self.models.len()];
+        let mut of_gene: Vec<Vec<usize>> = vec![Vec::new(); self.shared.models.len()];
         for (i, program) in programs.iter().enumerate() {
             of_gene[program.gene].push(i);
         }
         let places: Vec<Places> = programs.iter().map(Places::of_insertions).collect();
         let steps = |own: &Vec<usize>| own.iter().map(|&i| programs[i].steps.len()).sum();
-        let region = self.region(&of_gene.iter().map(steps).collect::<Vec<_>>());
+        let region = self.shared.region(&of_gene.iter().map(steps).collect::<Vec<_>>());
         self.for_units(&region, |with, unit, scratch| {
             let scores =
                 |&i: &usize| unit.insertion_scores(with, &programs[i], &places[i], scratch);
@@ -157,6 +159,16 @@ impl Engine for CpuEngine {
     fn try_insertions(&mut self, trials: &mut [TrialProgram]) -> Result<()> {
         for trial in trials {
             let slots = self.slots_of_all(&trial.sweeps)?;
+            if let ([sweep], [slots]) = (&trial.sweeps[..], &slots[..]) {
+                let genes = genes_of(sweep);
+                self.in_team(&genes, slots, trial, |together, trial| {
+                    run_trial(trial, |sweeps, part| {
+                        let program = &mut sweeps[0];
+                        together.run(program, part.steps(program))
+                    })
+                })?;
+                continue;
+            }
             run_trial(trial, |sweeps, part| {
                 let sweeps = sweeps.iter_mut().zip(&slots).map(|(program, slots)| Sweep {
                     steps: part.steps(program),
@@ -171,8 +183,8 @@ impl Engine for CpuEngine {
 
     fn clv(&mut self, gene: usize, slot: u32) -> Result<(Vec<f64>, Vec<u32>)> {
         let mut all = (Vec::new(), Vec::new());
-        for unit in self.gene_units[gene].clone() {
-            let (numbers, counts) = lock(&self.units[unit]).clv(slot);
+        for unit in self.shared.gene_units[gene].clone() {
+            let (numbers, counts) = lock(&self.shared.units[unit]).clv(slot);
             all.0.extend(numbers);
             all.1.extend(counts);
         }
@@ -183,18 +195,18 @@ impl Engine for CpuEngine {
 impl CpuEngine {
     /// Log-likelihoods at edges whose ends are stored vectors, at most one per gene.
     fn edge_log_likelihoods(&mut self, jobs: &[EdgeJob]) -> Result<Vec<f64>> {
-        let mut of_gene: Vec<Option<&EdgeJob>> = vec![None; self.models.len()];
+        let mut of_gene: Vec<Option<&EdgeJob>> = vec![None; self.shared.models.len()];
         for job in jobs {
             of_gene[job.gene] = Some(job);
         }
         let steps = |job: &Option<&EdgeJob>| usize::from(job.is_some());
-        let region = self.region(&of_gene.iter().map(steps).collect::<Vec<_>>());
+        let region = self.shared.region(&of_gene.iter().map(steps).collect::<Vec<_>>());
         self.for_units(&region, |with, unit, scratch| {
             let job = of_gene[unit.gene].expect("only active genes are run");
             unit.log_likelihoods(with, job, None, scratch);
             Ok(())
         })?;
-        Ok(jobs.iter().map(|job| self.gene_sums(job.gene)[0]).collect())
+        Ok(jobs.iter().map(|job| self.shared.gene_sums(job.gene)[0]).collect())
     }
 
     fn slots_of_all(&self, programs: &[SweepProgram]) -> Result<Vec<Vec<Vec<u32>>>> {
@@ -205,7 +217,7 @@ impl CpuEngine {
     fn slots(&self, program: &SweepProgram) -> Result<Vec<Vec<u32>>> {
         let mut slots = Vec::with_capacity(program.genes.len());
         for (member, places) in program.genes.iter().zip(Places::of_sweep(program)) {
-            let units = &self.units[self.gene_units[member.gene].clone()];
+            let units = &self.shared.units[self.shared.gene_units[member.gene].clone()];
             let num_clvs = units.first().map_or(0, |unit| num_clvs(lock(unit).num_tips()));
             for unit in units {
                 lock(unit).reserve_vectors(num_clvs + places.count())?;
@@ -229,25 +241,22 @@ impl CpuEngine {
         let alone = alone.into_iter().enumerate();
         together.extend(alone.filter(|(i, _)| split.contains(i)).map(|(_, sweep)| sweep));
         for Sweep { program, steps, slots } in together {
-            run_sweep(program, steps.clone(), &mut AllWorkers::new(self, slots))?;
-            // Before the next sweep, which may overwrite the temporaries of this one.
-            if steps.end == program.steps.len() && !program.finish.is_empty() {
-                let jobs: Vec<EdgeJob> =
-                    program.finish.iter().map(|job| finish_job(program, job, slots)).collect();
-                program.finish_lnls = self.edge_log_likelihoods(&jobs)?;
-            }
+            let genes = genes_of(program);
+            self.in_team(&genes, slots, *program, |together, program| {
+                together.run(program, steps.clone())
+            })?;
         }
         Ok(())
     }
 
     /// Cost of the sweep of a single gene if run by one worker, and if run by all together.
     fn sweep_cost(&self, Sweep { program, steps, .. }: &Sweep) -> WholeTask {
-        let units = self.gene_units[program.genes[0].gene].clone();
+        let units = self.shared.gene_units[program.genes[0].gene].clone();
         // Besides CLV updates, each branch needs a sumtable and a few Newton steps.
         let jobs = program.steps[steps.clone()].iter().flat_map(|step| step.jobs.clone());
         let operations: usize = jobs.map(|job| program.jobs[job].operations.len()).sum();
         let num_steps = (operations + 2 * steps.len()) as UnitCost;
-        let cost = |unit: usize| self.step_costs[unit] * num_steps;
+        let cost = |unit: usize| self.shared.step_costs[unit] * num_steps;
         let meetings = MEETINGS_PER_BRANCH * steps.len() as UnitCost;
         let longest = units.clone().map(cost).max().unwrap_or(0);
         WholeTask { whole: units.map(cost).sum(), split: longest + meetings * MEETING }
@@ -260,7 +269,8 @@ impl CpuEngine {
         hands: &[Vec<usize>],
         loads: &[UnitCost],
     ) -> Result<()> {
-        let CpuEngine { kernels, pool, models, units, gene_units, scratch, .. } = self;
+        let CpuEngine { pool, shared } = self;
+        let Shared { kernels, models, units, gene_units, scratch, .. } = &*shared;
         let kernels = kernels.as_ref();
         let sweeps: Vec<Mutex<(&mut Sweep, Result<()>)>> =
             sweeps.iter_mut().map(|sweep| Mutex::new((&mut **sweep, Ok(())))).collect();
@@ -295,8 +305,8 @@ impl CpuEngine {
             // Genes without any step are not run.
             return scores;
         }
-        for unit in self.gene_units[program.gene].clone() {
-            let unit = lock(&self.units[unit]);
+        for unit in self.shared.gene_units[program.gene].clone() {
+            let unit = lock(&self.shared.units[unit]);
             for (total, blocks) in
                 scores.iter_mut().zip(unit.scores[number].chunks_exact(unit.num_blocks()))
             {
@@ -307,8 +317,6 @@ impl CpuEngine {
     }
 }
 
-/// An edge that is evaluated at the end of a sweep, with temporaries replaced by their slots.
-fn finish_job(program: &SweepProgram, job: &SweepJob, slots: &[Vec<u32>]) -> EdgeJob {
-    let edge = program.edge_job(job);
-    EdgeJob { ends: edge.ends.map(|end| resolve(end, &slots[job.member])), ..edge }
+fn genes_of(program: &SweepProgram) -> Vec<usize> {
+    program.genes.iter().map(|member| member.gene).collect()
 }

@@ -1,21 +1,28 @@
 //! [`CpuEngine`]: distribution of units over worker threads, and sums in block order. The operations on units
 //! are in `engine`.
 
+use super::derivatives::Together;
 use super::kernels::Kernels;
 use super::unit::{GeneKernels, Scratch, Unit};
 use crate::likelihood::engine::layout::{Dims, block_lens};
 use crate::likelihood::engine::{GeneData, ModelBlock, Result};
 use crate::parallel::{Pool, UnitCost, deal};
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 /// The engine that computes likelihoods on the CPU.
 pub struct CpuEngine {
-    pub(super) kernels: Box<dyn Kernels>,
     pub(super) pool: Pool,
+    pub(super) shared: Shared,
+}
+
+/// What the workers share.
+pub(super) struct Shared {
+    pub(super) kernels: Box<dyn Kernels>,
     pub(super) models: Vec<ModelBlock>,
-    /// Units of all genes, in gene and block order. The locks are never contended: in a region each
-    /// unit is assigned to one worker, and the caller locks units only between regions.
+    /// Units of all genes, in gene and block order. The locks are never contended: between two meetings each unit
+    /// is assigned to one worker, and the caller locks units only between regions.
     pub(super) units: Vec<Mutex<Unit>>,
     /// Range of each gene's units.
     pub(super) gene_units: Vec<Range<usize>>,
@@ -24,11 +31,15 @@ pub struct CpuEngine {
     /// The worker that allocated each unit and, unless the work would be unbalanced, processes it.
     pub(super) homes: Vec<usize>,
     pub(super) scratch: Vec<Mutex<Scratch>>,
+    pub(super) board: Board,
 }
 
 /// Minimum number of blocks per unit of a gene that is split: with fewer, the P-matrices that each unit computes
 /// separately cost more than the split saves.
 const MIN_BLOCKS_PER_UNIT: usize = 2;
+
+/// Numbers in a cache line, which no two workers should write.
+const WORDS_PER_LINE: usize = 8;
 
 /// A gene is not split if its cost is below an equal share of a worker divided by this: so many genes are
 /// distributed evenly enough without splitting, even if only some of them are active.
@@ -39,6 +50,58 @@ const WHOLE_GENES_PER_WORKER: usize = 16;
 pub struct Region {
     hands: Vec<Vec<usize>>,
     loads: Vec<UnitCost>,
+}
+
+impl Region {
+    /// True if nothing has been distributed.
+    pub(super) fn is_empty(&self) -> bool {
+        self.hands.is_empty()
+    }
+}
+
+/// The sums of all blocks, as the workers of a team leave them for each other: two sets, used in turn, so that one
+/// can be read by those who have met while others already write the next.
+pub(super) struct Board {
+    sets: [Vec<AtomicU64>; 2],
+    /// Where the sums of each unit are.
+    units: Vec<Range<usize>>,
+    gene_units: Vec<Range<usize>>,
+}
+
+impl Board {
+    /// For units with these numbers of blocks.
+    fn new(num_blocks: impl Iterator<Item = usize>, gene_units: &[Range<usize>]) -> Self {
+        let mut end = 0;
+        let places = num_blocks.map(|num_blocks| {
+            let start = usize::next_multiple_of(end, WORDS_PER_LINE);
+            end = start + 3 * num_blocks;
+            start..end
+        });
+        let units = places.collect();
+        let set = || (0..end).map(|_| AtomicU64::new(0)).collect();
+        Board { sets: [set(), set()], units, gene_units: gene_units.to_vec() }
+    }
+
+    /// Writes the sums of a unit's blocks, to be read after the next meeting, which has this number.
+    pub(super) fn write(&self, meeting: usize, unit: usize, sums: &[[f64; 3]]) {
+        let places = &self.sets[meeting % 2][self.units[unit].clone()];
+        for (place, sum) in places.iter().zip(sums.as_flattened()) {
+            place.store(sum.to_bits(), Ordering::Relaxed);
+        }
+    }
+
+    /// Sums over the blocks of a gene, in block order.
+    pub(super) fn sum(&self, meeting: usize, gene: usize) -> [f64; 3] {
+        let mut total = [0.0; 3];
+        for unit in self.gene_units[gene].clone() {
+            for sums in self.sets[meeting % 2][self.units[unit].clone()].chunks_exact(3) {
+                for (total, sum) in total.iter_mut().zip(sums) {
+                    *total += f64::from_bits(sum.load(Ordering::Relaxed));
+                }
+            }
+        }
+        total
+    }
 }
 
 impl CpuEngine {
@@ -115,20 +178,83 @@ impl CpuEngine {
                 let unit = slot.into_inner().unwrap_or_else(|e| e.into_inner());
                 Ok(Mutex::new(unit.expect("every unit is assigned to a worker")?))
             })
-            .collect::<Result<_>>()?;
+            .collect::<Result<Vec<_>>>()?;
         let longest_row = models.iter().map(|model| model.dims.row()).max().unwrap_or(0);
         let scratch = (0..num_workers)
             .map(|_| Ok(Mutex::new(Scratch::new(longest_row)?)))
             .collect::<Result<_>>()?;
-        Ok(CpuEngine { kernels, pool, models, units, gene_units, step_costs, homes, scratch })
+        let board = Board::new(units.iter().map(|unit| lock(unit).num_blocks()), &gene_units);
+        let shared =
+            Shared { kernels, models, units, gene_units, step_costs, homes, scratch, board };
+        Ok(CpuEngine { pool, shared })
     }
 
     /// The same engine, which computes a row for each pattern of every vector: to compare with (for tests).
     pub fn without_repeats(self) -> Self {
-        self.units.iter().for_each(|unit| lock(unit).ignore_repeats());
+        self.shared.units.iter().for_each(|unit| lock(unit).ignore_repeats());
         self
     }
 
+    /// Runs `work` for each unit of a region on its worker.
+    ///
+    /// # Errors
+    /// Those of `work`.
+    pub fn for_units(
+        &mut self,
+        region: &Region,
+        work: impl Fn(GeneKernels, &mut Unit, &mut Scratch) -> Result<()> + Sync,
+    ) -> Result<()> {
+        let CpuEngine { pool, shared } = self;
+        let failure = Mutex::new(Ok(()));
+        pool.run(&region.loads, &|worker| {
+            let work = |with: GeneKernels, unit: &mut Unit, _, scratch: &mut Scratch| {
+                work(with, unit, scratch)
+            };
+            let result = shared.run_hand(region, worker, work);
+            if result.is_err() {
+                *lock(&failure) = result;
+            }
+        });
+        failure.into_inner().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Lets all workers carry out work on these genes together, by threads that meet: each goes through all of it, on
+    /// `work` itself or on a copy.
+    ///
+    /// # Errors
+    /// Those of `run`.
+    pub(super) fn in_team<T: Clone + Send + Sync>(
+        &mut self,
+        genes: &[usize],
+        slots: &[Vec<u32>],
+        work: &mut T,
+        run: impl Fn(&mut Together, &mut T) -> Result<()> + Sync,
+    ) -> Result<()> {
+        let CpuEngine { pool, shared } = self;
+        let mut steps = vec![0; shared.num_genes()];
+        genes.iter().for_each(|&gene| steps[gene] = 1);
+        let loads = shared.region(&steps).loads;
+        let copy = pool.has_company(&loads).then(|| work.clone());
+        let (original, failure) = (Mutex::new(work), Mutex::new(None));
+        pool.run_team(&loads, &|team| {
+            let leads = team.leads();
+            let mut together = Together::new(shared, team, &failure, slots);
+            let result = match leads {
+                true => run(&mut together, &mut lock(&original)),
+                false => run(&mut together, &mut copy.clone().expect("only a company has others")),
+            };
+            if let Err(error) = result {
+                lock(&failure).get_or_insert(error);
+            }
+        });
+        match failure.into_inner().unwrap_or_else(|e| e.into_inner()) {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Shared {
     /// Number of genes, including those without data.
     pub fn num_genes(&self) -> usize {
         self.models.len()
@@ -160,30 +286,21 @@ impl CpuEngine {
         Region { hands, loads }
     }
 
-    /// Runs `work` for each unit of a region on its worker.
-    ///
-    /// # Errors
-    /// Those of `work`.
-    pub fn for_units(
-        &mut self,
+    /// Runs `work` for each unit of a worker's part of a region, with the unit's number.
+    pub(super) fn run_hand(
+        &self,
         region: &Region,
-        work: impl Fn(GeneKernels, &mut Unit, &mut Scratch) -> Result<()> + Sync,
+        worker: usize,
+        work: impl Fn(GeneKernels, &mut Unit, usize, &mut Scratch) -> Result<()>,
     ) -> Result<()> {
-        let CpuEngine { kernels, pool, models, units, scratch, .. } = self;
-        let kernels = kernels.as_ref();
-        let failure = Mutex::new(Ok(()));
-        pool.run(&region.loads, &|worker| {
-            let mut scratch = lock(&scratch[worker]);
-            for &unit in &region.hands[worker] {
-                let mut unit = lock(&units[unit]);
-                let model = &models[unit.gene];
-                let result = work(GeneKernels { kernels, model }, &mut unit, &mut scratch);
-                if result.is_err() {
-                    *lock(&failure) = result;
-                }
-            }
-        });
-        failure.into_inner().unwrap_or_else(|e| e.into_inner())
+        let mut scratch = lock(&self.scratch[worker]);
+        for &number in &region.hands[worker] {
+            let mut unit = lock(&self.units[number]);
+            let with =
+                GeneKernels { kernels: self.kernels.as_ref(), model: &self.models[unit.gene] };
+            work(with, &mut unit, number, &mut scratch)?;
+        }
+        Ok(())
     }
 
     /// Sums over the blocks of a gene, in block order.

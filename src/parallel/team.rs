@@ -1,0 +1,204 @@
+//! A team: the workers go through the same computation together, each with its own share of every part, and meet
+//! where they need what the others have computed.
+//!
+//! All members take the same decisions from the same numbers, so no one tells the others what to do next: a meeting
+//! is one barrier, whereas a region of its own for each part would also have to start the workers. A thread may stand
+//! for several members, whose shares it computes one after the other.
+
+use super::rehearsal::Rehearsal;
+use crossbeam::utils::CachePadded;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+/// A member has left the team, because it failed or panicked: there will be no further meeting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Abandoned;
+
+/// The part of a thread in a team.
+pub(crate) struct Team<'a> {
+    /// The members for which this thread stands.
+    members: Range<usize>,
+    meetings: Meetings<'a>,
+}
+
+enum Meetings<'a> {
+    /// One thread stands for all members.
+    Alone,
+    /// As before, but the shares are timed.
+    Rehearsed(Rehearsal<'a>),
+    /// The members are threads.
+    Barrier(&'a Barrier),
+}
+
+impl<'a> Team<'a> {
+    /// A thread that stands for all members.
+    pub(super) fn alone(size: usize) -> Self {
+        Team { members: 0..size, meetings: Meetings::Alone }
+    }
+
+    /// A thread that stands for all members and times their shares.
+    pub(super) fn rehearsed(size: usize, rehearsal: Rehearsal<'a>) -> Self {
+        Team { members: 0..size, meetings: Meetings::Rehearsed(rehearsal) }
+    }
+
+    /// A thread that is one member.
+    pub(super) fn member(member: usize, barrier: &'a Barrier) -> Self {
+        Team { members: member..member + 1, meetings: Meetings::Barrier(barrier) }
+    }
+
+    /// True for one of the threads of the team.
+    pub(crate) fn leads(&self) -> bool {
+        self.members.start == 0
+    }
+
+    /// Computes the shares of this thread's members.
+    ///
+    /// # Errors
+    /// That of the first share that failed; the team must then be [left](Team::leave).
+    pub(crate) fn share<E>(
+        &mut self,
+        mut work: impl FnMut(usize) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for member in self.members.clone() {
+            match &mut self.meetings {
+                Meetings::Rehearsed(rehearsal) => rehearsal.time(member, || work(member))?,
+                _ => work(member)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for the other members. What they have written before is then visible.
+    pub(crate) fn meet(&mut self) -> Result<(), Abandoned> {
+        match &mut self.meetings {
+            Meetings::Alone => Ok(()),
+            Meetings::Rehearsed(rehearsal) => {
+                rehearsal.end_region();
+                Ok(())
+            }
+            Meetings::Barrier(barrier) => barrier.wait(self.members.start == 0),
+        }
+    }
+
+    /// Leaves the team, so that nobody waits for this member.
+    pub(crate) fn leave(&self) {
+        if let Meetings::Barrier(barrier) = &self.meetings {
+            barrier.abandon();
+        }
+    }
+}
+
+impl Drop for Team<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.leave();
+        }
+    }
+}
+
+/// A barrier for a fixed number of threads, used again and again. Threads spin for a short time and sleep after that.
+pub(super) struct Barrier {
+    size: usize,
+    spin: Duration,
+    /// Number of arrivals at all meetings so far.
+    arrivals: CachePadded<AtomicUsize>,
+    is_abandoned: AtomicBool,
+    /// Nanoseconds for which the leader has waited.
+    waited: AtomicU64,
+    sleepers: AtomicUsize,
+    lock: Mutex<()>,
+    wake: Condvar,
+}
+
+impl Barrier {
+    /// For `size` threads that spin for `spin` before they sleep.
+    pub(super) fn new(size: usize, spin: Duration) -> Self {
+        Barrier {
+            size,
+            spin,
+            arrivals: CachePadded::new(AtomicUsize::new(0)),
+            is_abandoned: AtomicBool::new(false),
+            waited: AtomicU64::new(0),
+            sleepers: AtomicUsize::new(0),
+            lock: Mutex::new(()),
+            wake: Condvar::new(),
+        }
+    }
+
+    /// For how long the leader has waited for others.
+    pub(super) fn waited(&self) -> Duration {
+        Duration::from_nanos(self.waited.load(Ordering::Relaxed))
+    }
+
+    /// Waits until all threads have arrived. Only the leader looks at the clock.
+    fn wait(&self, is_leader: bool) -> Result<(), Abandoned> {
+        // Arrivals never go beyond the present meeting, because everybody waits for its last.
+        let before = self.arrivals.fetch_add(1, Ordering::SeqCst);
+        let all = (before / self.size + 1) * self.size;
+        if before + 1 == all {
+            self.wake_sleepers();
+        } else {
+            let started = is_leader.then(Instant::now);
+            let is_over = || {
+                self.arrivals.load(Ordering::SeqCst) >= all
+                    || self.is_abandoned.load(Ordering::SeqCst)
+            };
+            if !spin_until(is_over, self.spin) {
+                self.sleep_until(is_over);
+            }
+            if let Some(started) = started {
+                let nanoseconds = started.elapsed().as_nanos() as u64;
+                self.waited.fetch_add(nanoseconds, Ordering::Relaxed);
+            }
+        }
+        if self.is_abandoned.load(Ordering::SeqCst) { Err(Abandoned) } else { Ok(()) }
+    }
+
+    /// A thread will not arrive any more.
+    fn abandon(&self) {
+        self.is_abandoned.store(true, Ordering::SeqCst);
+        self.wake_sleepers();
+    }
+
+    /// To be called after what the sleepers wait for: either this sees a sleeper, or the sleeper, which looks once
+    /// more after it has counted itself, sees that.
+    fn wake_sleepers(&self) {
+        if self.sleepers.load(Ordering::SeqCst) > 0 {
+            let _guard = self.lock.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            self.wake.notify_all();
+        }
+    }
+
+    fn sleep_until(&self, is_over: impl Fn() -> bool) {
+        let mut guard = self.lock.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        self.sleepers.fetch_add(1, Ordering::SeqCst);
+        while !is_over() {
+            guard = self.wake.wait(guard).unwrap_or_else(|poisoned| poisoned.into_inner());
+        }
+        self.sleepers.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Spins until `done` or until the time is up; says whether it is done.
+pub(super) fn spin_until(done: impl Fn() -> bool, limit: Duration) -> bool {
+    if done() {
+        return true;
+    }
+    if limit.is_zero() {
+        return false;
+    }
+    let started = Instant::now();
+    loop {
+        for _ in 0..64 {
+            if done() {
+                return true;
+            }
+            std::hint::spin_loop();
+        }
+        if started.elapsed() > limit {
+            return false;
+        }
+    }
+}
