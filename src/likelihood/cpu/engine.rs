@@ -27,12 +27,12 @@ fn make(data: &[GeneData], options: &EngineOptions) -> Result<Box<dyn Engine>> {
     Ok(Box::new(CpuEngine::new(data, kernels, options.threads)?))
 }
 
-/// Cost of starting all workers and waiting for the last, in units of step costs: that of 4 DNA blocks with
-/// 4 rate categories, or about 2 µs.
-const MEETING: UnitCost = 4 * 128 * 16 * 4;
+/// Cost of a meeting of all workers, in units of step costs: that of a DNA block with 4 rate categories, or about
+/// 0.5 µs.
+const MEETING: UnitCost = 128 * 16 * 4;
 
-/// Number of parallel regions per optimised branch: one for the updates of CLVs, and one per Newton step.
-const MEETINGS_PER_BRANCH: UnitCost = 5;
+/// Number of meetings per optimised branch: one per Newton step.
+const MEETINGS_PER_BRANCH: UnitCost = 4;
 
 /// Cost of setting a model (eigensystem and tables), in units of step costs, divided by the cube of its number
 /// of states.
