@@ -89,7 +89,7 @@ impl Work {
             };
             let seconds = Duration::from_secs_f64;
             match turn {
-                Turn::Solo => pace.count_solo(|| seconds(end)),
+                Turn::Solo => pace.count_solo(1, || seconds(end)),
                 _ => {
                     let (own, wall) = (seconds(shares[0]), seconds(end - now));
                     pace.count(seconds(end), Timed { own, wall, shares: told });

@@ -202,3 +202,109 @@ pub(super) fn spin_until(done: impl Fn() -> bool, limit: Duration) -> bool {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Pool, RehearsalSums};
+    use super::*;
+    use std::sync::Arc;
+
+    /// Each member leaves a number at each of many meetings; all add them up.
+    fn add_up(pool: &mut Pool, size: usize) -> Vec<usize> {
+        const MEETINGS: usize = 500;
+        let places: [Vec<AtomicUsize>; 2] =
+            [(); 2].map(|()| (0..size).map(|_| AtomicUsize::new(0)).collect());
+        let totals = Mutex::new(Vec::new());
+        pool.run_team(&vec![1; size], &|team| {
+            let mut total = 0;
+            for meeting in 0..MEETINGS {
+                let leave = |member: usize| -> Result<(), Abandoned> {
+                    let number = meeting * (member + 1) + total % 7;
+                    places[meeting % 2][member].store(number, Ordering::Relaxed);
+                    Ok(())
+                };
+                team.share(leave).unwrap();
+                team.meet().unwrap();
+                let numbers = places[meeting % 2].iter().map(|n| n.load(Ordering::Relaxed));
+                total += numbers.sum::<usize>();
+            }
+            totals.lock().unwrap().push(total);
+        });
+        totals.into_inner().unwrap()
+    }
+
+    #[test]
+    fn all_threads_have_the_numbers_of_all_members_after_a_meeting() {
+        for size in [1, 2, 3, 5] {
+            let expected = add_up(&mut Pool::rehearsing(size, RehearsalSums::default()), size);
+            assert_eq!(expected.len(), 1);
+            let mut pool = Pool::new(size);
+            for _ in 0..20 {
+                // As many threads as the pace allows.
+                let totals = add_up(&mut pool, size);
+                assert!(totals.iter().all(|total| *total == expected[0]), "{size}: {totals:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn nobody_waits_for_a_member_that_has_left() {
+        for size in [2, 4] {
+            let abandoned = AtomicUsize::new(0);
+            let barrier = Barrier::new(size, Duration::from_micros(50));
+            std::thread::scope(|scope| {
+                for member in 0..size {
+                    let (barrier, abandoned) = (&barrier, &abandoned);
+                    scope.spawn(move || {
+                        let mut team = Team::member(member, barrier);
+                        for meeting in 0..100 {
+                            if (member, meeting) == (1, 70) {
+                                std::thread::sleep(Duration::from_millis(2));
+                                team.leave();
+                                return;
+                            }
+                            if team.meet() == Err(Abandoned) {
+                                assert_eq!(meeting, 70);
+                                abandoned.fetch_add(1, Ordering::Relaxed);
+                                return;
+                            }
+                        }
+                    });
+                }
+            });
+            assert_eq!(abandoned.into_inner(), size - 1);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "a worker thread panicked")]
+    fn a_panic_in_a_member_ends_all() {
+        Pool::new(2).run_team(&[1, 1], &|team| {
+            let fail = |member| {
+                assert_eq!(member, 0);
+                Ok::<(), Abandoned>(())
+            };
+            let _ = team.share(fail);
+            let _ = team.meet();
+        });
+    }
+
+    #[test]
+    fn the_shares_between_two_meetings_are_a_region() {
+        let sums = RehearsalSums::default();
+        Pool::rehearsing(3, Arc::clone(&sums)).run_team(&[1, 1, 1], &|team| {
+            for _ in 0..2 {
+                let wait = |member| -> Result<(), Abandoned> {
+                    std::thread::sleep(Duration::from_millis([1, 3, 1][member]));
+                    Ok(())
+                };
+                team.share(wait).unwrap();
+                team.share(wait).unwrap();
+                team.meet().unwrap();
+            }
+        });
+        let sums = *sums.lock().unwrap();
+        assert!(sums.regions == 2 && sums.longest >= 0.012 && sums.shares >= 0.020, "{sums:?}");
+        assert!(sums.longest < 0.8 * sums.shares, "{sums:?}");
+    }
+}

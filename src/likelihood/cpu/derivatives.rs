@@ -1,7 +1,8 @@
-//! Derivatives for a sweep: computed by one worker for a whole gene, or by all workers together.
+//! Derivatives for a sweep: computed by one worker for a whole gene, or by all workers together, who meet once for each
+//! Newton step.
 
 use super::unit::{GeneKernels, Scratch, Unit};
-use super::workers::{Region, Shared, lock};
+use super::workers::{CpuEngine, Region, Shared, lock};
 use crate::likelihood::engine::{
     Derivatives, EdgeJob, EngineError, Operation, Result, SweepJob, SweepProgram, Vector, run_sweep,
 };
@@ -73,6 +74,43 @@ impl Derivatives for WholeGene<'_> {
     }
 }
 
+impl CpuEngine {
+    /// Lets all workers carry out work on these genes together, by threads that meet: each goes through all of it, on
+    /// `work` itself or on a copy.
+    ///
+    /// # Errors
+    /// Those of `run`.
+    pub(super) fn in_team<T: Clone + Send + Sync>(
+        &mut self,
+        genes: &[usize],
+        slots: &[Vec<u32>],
+        work: &mut T,
+        run: impl Fn(&mut Together, &mut T) -> Result<()> + Sync,
+    ) -> Result<()> {
+        let CpuEngine { pool, shared } = self;
+        let mut steps = vec![0; shared.num_genes()];
+        genes.iter().for_each(|&gene| steps[gene] = 1);
+        let loads = shared.region(&steps).loads;
+        let copy = pool.has_company(&loads).then(|| work.clone());
+        let (original, failure) = (Mutex::new(work), Mutex::new(None));
+        pool.run_team(&loads, &|team| {
+            let leads = team.leads();
+            let mut together = Together::new(shared, team, &failure, slots);
+            let result = match leads {
+                true => run(&mut together, &mut lock(&original)),
+                false => run(&mut together, &mut copy.clone().expect("only a company has others")),
+            };
+            if let Err(error) = result {
+                lock(&failure).get_or_insert(error);
+            }
+        });
+        match failure.into_inner().unwrap_or_else(|e| e.into_inner()) {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+}
+
 /// A thread's part in what all workers compute together: sweeps of several genes, or of a gene that is too large for
 /// one worker. Every thread of the team goes through the whole program; each computes its units only, and they meet to
 /// add up the sums of all.
@@ -120,29 +158,21 @@ impl<'a, 'b> Together<'a, 'b> {
         }
         let steps: Vec<usize> = of_gene.iter().map(|job| usize::from(job.is_some())).collect();
         self.region = self.shared.region(&steps);
-        self.share(|with, unit, scratch| {
+        let sums = self.share_sums(|with, unit, scratch| {
             let job = of_gene[unit.gene].as_ref().expect("only active genes are run");
             unit.log_likelihoods(with, job, None, scratch);
-            Ok(())
         })?;
-        let sums = self.meet()?;
         let gene = |job: &SweepJob| program.genes[job.member].gene;
         Ok(program.finish.iter().map(|job| self.shared.board.sum(sums, gene(job))[0]).collect())
     }
 
-    /// Computes this thread's units of the region.
+    /// Does work on this thread's units of the region, which have these numbers.
     fn share(
         &mut self,
-        work: impl Fn(GeneKernels, &mut Unit, &mut Scratch) -> Result<()>,
+        work: impl Fn(GeneKernels, &mut Unit, usize, &mut Scratch) -> Result<()>,
     ) -> Result<()> {
-        let Together { shared, region, meetings, .. } = self;
-        let result = self.team.share(|member| {
-            shared.run_hand(region, member, |with, unit, number, scratch| {
-                work(with, unit, scratch)?;
-                shared.board.write(*meetings, number, &unit.sums);
-                Ok(())
-            })
-        });
+        let Together { shared, region, .. } = self;
+        let result = self.team.share(|member| shared.run_hand(region, member, &work));
         if let Err(error) = &result {
             *lock(self.failure) = Some(error.clone());
             self.team.leave();
@@ -150,14 +180,21 @@ impl<'a, 'b> Together<'a, 'b> {
         result
     }
 
-    /// Waits for the other threads; returns the number of the meeting, by which their sums are found.
-    fn meet(&mut self) -> Result<usize> {
+    /// The same, after which units have new sums. Returns the number of the meeting from which on the board has those
+    /// of all units.
+    fn share_sums(&mut self, work: impl Fn(GeneKernels, &mut Unit, &mut Scratch)) -> Result<usize> {
+        let (meeting, board) = (self.meetings, &self.shared.board);
+        self.share(|with, unit, number, scratch| {
+            work(with, unit, scratch);
+            board.write(meeting, number, &unit.sums);
+            Ok(())
+        })?;
         self.team.meet().map_err(|Abandoned| {
             let left = EngineError::Lost { engine: "cpu", reason: "a thread panicked".into() };
             lock(self.failure).clone().unwrap_or(left)
         })?;
         self.meetings += 1;
-        Ok(self.meetings - 1)
+        Ok(meeting)
     }
 }
 
@@ -176,7 +213,7 @@ impl Derivatives for Together<'_, '_> {
         }
         let job_of_gene = std::mem::take(&mut self.job_of_gene);
         let slots = self.slots;
-        self.share(|with, unit, scratch| {
+        self.share(|with, unit, _, scratch| {
             let job = job_of_gene[unit.gene].expect("only genes of the step are run");
             let job = &program.jobs[job];
             start_job(with, unit, scratch, program, job, &slots[job.member])
@@ -188,12 +225,10 @@ impl Derivatives for Together<'_, '_> {
     fn at(&mut self, program: &SweepProgram, step: usize, t: f64) -> Result<[f64; 3]> {
         let job_of_gene = std::mem::take(&mut self.job_of_gene);
         let step = &program.steps[step];
-        self.share(|with, unit, scratch| {
+        let sums = self.share_sums(|with, unit, scratch| {
             let job = job_of_gene[unit.gene].expect("only genes of the step are run");
             unit.derivatives(with, program.job_length(&program.jobs[job], step, t), scratch);
-            Ok(())
         })?;
-        let sums = self.meet()?;
         let mut total = [0.0; 3];
         for (gene, job) in job_of_gene.iter().enumerate() {
             if let Some(job) = job {

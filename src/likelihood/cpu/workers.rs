@@ -1,7 +1,6 @@
 //! [`CpuEngine`]: distribution of units over worker threads, and sums in block order. The operations on units
 //! are in `engine`.
 
-use super::derivatives::Together;
 use super::kernels::Kernels;
 use super::unit::{GeneKernels, Scratch, Unit};
 use crate::likelihood::engine::layout::{Dims, block_lens};
@@ -49,7 +48,8 @@ const WHOLE_GENES_PER_WORKER: usize = 16;
 #[derive(Default)]
 pub struct Region {
     hands: Vec<Vec<usize>>,
-    loads: Vec<UnitCost>,
+    /// What each worker has to do.
+    pub(super) loads: Vec<UnitCost>,
 }
 
 impl Region {
@@ -217,53 +217,18 @@ impl CpuEngine {
         });
         failure.into_inner().unwrap_or_else(|e| e.into_inner())
     }
-
-    /// Lets all workers carry out work on these genes together, by threads that meet: each goes through all of it, on
-    /// `work` itself or on a copy.
-    ///
-    /// # Errors
-    /// Those of `run`.
-    pub(super) fn in_team<T: Clone + Send + Sync>(
-        &mut self,
-        genes: &[usize],
-        slots: &[Vec<u32>],
-        work: &mut T,
-        run: impl Fn(&mut Together, &mut T) -> Result<()> + Sync,
-    ) -> Result<()> {
-        let CpuEngine { pool, shared } = self;
-        let mut steps = vec![0; shared.num_genes()];
-        genes.iter().for_each(|&gene| steps[gene] = 1);
-        let loads = shared.region(&steps).loads;
-        let copy = pool.has_company(&loads).then(|| work.clone());
-        let (original, failure) = (Mutex::new(work), Mutex::new(None));
-        pool.run_team(&loads, &|team| {
-            let leads = team.leads();
-            let mut together = Together::new(shared, team, &failure, slots);
-            let result = match leads {
-                true => run(&mut together, &mut lock(&original)),
-                false => run(&mut together, &mut copy.clone().expect("only a company has others")),
-            };
-            if let Err(error) = result {
-                lock(&failure).get_or_insert(error);
-            }
-        });
-        match failure.into_inner().unwrap_or_else(|e| e.into_inner()) {
-            Some(error) => Err(error),
-            None => Ok(()),
-        }
-    }
 }
 
 impl Shared {
     /// Number of genes, including those without data.
-    pub fn num_genes(&self) -> usize {
+    pub(super) fn num_genes(&self) -> usize {
         self.models.len()
     }
 
     /// Distributes the units of all active genes, given the number of steps of each gene (0 for inactive ones).
     /// Units are processed by the workers that allocated them unless this would make the region much longer
     /// than necessary.
-    pub fn region(&self, steps_of_gene: &[usize]) -> Region {
+    pub(super) fn region(&self, steps_of_gene: &[usize]) -> Region {
         let num_workers = self.scratch.len();
         let mut units = Vec::new();
         let mut costs = Vec::new();
@@ -304,7 +269,7 @@ impl Shared {
     }
 
     /// Sums over the blocks of a gene, in block order.
-    pub fn gene_sums(&self, gene: usize) -> [f64; 3] {
+    pub(super) fn gene_sums(&self, gene: usize) -> [f64; 3] {
         let mut total = [0.0; 3];
         for unit in self.gene_units[gene].clone() {
             for sums in &lock(&self.units[unit]).sums {
