@@ -6,6 +6,7 @@ mod check;
 mod consense;
 mod evaluate;
 mod rfdist;
+mod sample;
 mod search;
 mod select;
 mod simulate;
