@@ -24,6 +24,12 @@ impl OptimizeOptions {
     pub fn to(lnl_epsilon: f64) -> Self {
         OptimizeOptions { model: true, branches: true, lnl_epsilon, max_rounds: 100 }
     }
+
+    /// The same without the optimisation of models if these have no free parameters.
+    pub(super) fn of(&self, models: &[Model]) -> Self {
+        let has_parameters = |model: &Model| !model.free_parameters().is_empty();
+        OptimizeOptions { model: self.model && models.iter().any(has_parameters), ..*self }
+    }
 }
 
 /// Optimises branch lengths and model parameters in turn. `models` must be the current models of the
@@ -61,11 +67,17 @@ pub(super) fn optimize_on(
     learnt: &mut Learnt,
     observer: &mut dyn Observer,
 ) -> Result<f64> {
+    let options = &options.of(models);
     let mut lnl = evaluator.log_likelihood()?;
     if !options.model && !options.branches {
         return Ok(lnl);
     }
     let to_the_end = until == Until::TheEnd;
+    if !options.model && !evaluator.linkage().has_scalers() {
+        lnl = optimize_lengths_alone(evaluator, options, to_the_end)?;
+        tell(observer, 1, lnl);
+        return Ok(lnl);
+    }
     let model_epsilon = if to_the_end { TIGHTLY } else { 1.0 } * options.lnl_epsilon;
     let mut gain_before = f64::INFINITY;
     let mut to_check = to_the_end && options.model;
@@ -105,6 +117,21 @@ struct Epsilons {
     model: f64,
 }
 
+/// All rounds in one, where nothing but lengths is optimised.
+fn optimize_lengths_alone(
+    evaluator: &mut Evaluator,
+    options: &OptimizeOptions,
+    to_the_end: bool,
+) -> Result<f64> {
+    let share = if to_the_end { PATIENTLY } else { 0.5 };
+    let branches = BranchOptions {
+        max_sweeps: 8 * options.max_rounds,
+        lnl_epsilon: (share * options.lnl_epsilon).max(1e-6),
+        gain_tolerance: gain_tolerance(options),
+    };
+    evaluator.optimize_branches_to(&branches, if to_the_end { 0.0 } else { ROUGHLY })
+}
+
 /// One round.
 fn optimize_in_turn(
     evaluator: &mut Evaluator,
@@ -116,7 +143,7 @@ fn optimize_in_turn(
 ) -> Result<f64> {
     if options.branches {
         let lnl_epsilon = epsilons.branches.max(1e-6);
-        let gain_tolerance = (options.lnl_epsilon * 1e-3).clamp(1e-8, 1e-3);
+        let gain_tolerance = gain_tolerance(options);
         let branches = BranchOptions { max_sweeps, lnl_epsilon, gain_tolerance };
         evaluator.optimize_branches_to(&branches, SHARE_OF_GAIN)?;
     }
@@ -131,8 +158,15 @@ fn optimize_in_turn(
     evaluator.log_likelihood()
 }
 
+fn gain_tolerance(options: &OptimizeOptions) -> f64 {
+    (options.lnl_epsilon * 1e-3).clamp(1e-8, 1e-3)
+}
+
 /// A round's sweeps of branch lengths end after one that gains less than this share of what all of them gained.
 const SHARE_OF_GAIN: f64 = 0.1;
+
+/// The same where nothing but lengths is optimised, before the end.
+const ROUGHLY: f64 = 1e-4;
 
 /// Factors of the epsilon in rounds until [`Until::TheEnd`]: for the parameters, for branch lengths that converge slowly, and
 /// for the estimated gain of further rounds.

@@ -5,9 +5,10 @@
 use super::params::Learnt;
 use super::rates::{STARTS_EPSILON, try_other_rates};
 use super::rounds::{OptimizeOptions, Until, optimize_on, restart_parameters};
-use crate::likelihood::{BranchOptions, BrlenLinkage, Evaluator, Result, Snapshot};
+use crate::likelihood::{BranchOptions, BrlenLinkage, Evaluator, NO_LENGTH, Result, Snapshot};
 use crate::model::Model;
 use crate::observer::{Event, Observer};
+use crate::tree::{EdgeId, Tree};
 
 /// Start values of the lengths of terminal and internal branches, in units of the mean branch length, in addition
 /// to the present lengths. Measured with 13 starts on 3 trees for each of 14 alignments: these two and the given
@@ -23,6 +24,12 @@ const STARTS_OF_GENES: [[f64; 2]; 3] = [[1.0, 1.0], [0.05, 0.05], [2.0, 0.02]];
 /// ranking of the starts is almost always the final one. Under unlinked lengths, genes converge independently.
 const SWEEPS: [usize; 2] = [2, 16];
 const SWEEPS_OF_GENES: [usize; 2] = [4, 16];
+
+/// Other start values are tried only if more than this share of the inner branches has no length, except under
+/// unlinked lengths. Measured on 18 alignments with 12 to 714 taxa, without and with +G4: on random trees, the share is
+/// 0.05 to 0.9, and other start values gain up to 505 log units where it is 0.12 or more; on parsimony trees, they gain
+/// nothing.
+const CONTRADICTED: f64 = 0.05;
 
 /// The optimisation from the best alternative start ends if the present log-likelihood is higher by more than this
 /// factor times the gain of the last sweeps.
@@ -51,6 +58,7 @@ pub fn optimize_from_several_starts(
     options: &OptimizeOptions,
     observer: &mut dyn Observer,
 ) -> Result<f64> {
+    let options = &options.of(models);
     let initial = models.to_vec();
     let learnt = &mut Learnt::default();
     if options.branches {
@@ -98,6 +106,15 @@ fn phase(name: &str) -> Event {
     Event::Phase { name: name.to_string() }
 }
 
+/// True if hardly any split of a tree with optimised lengths contradicts the data: a branch whose split does has no
+/// length, and lengths around it may have several optima.
+fn fits(tree: &Tree) -> bool {
+    let is_inner = |edge: &EdgeId| !tree.ends(*edge).iter().any(|&end| tree.is_tip(end));
+    let inner: Vec<EdgeId> = tree.edges().filter(is_inner).collect();
+    let without = inner.iter().filter(|&&edge| tree.brlen(edge) <= NO_LENGTH).count();
+    without as f64 <= CONTRADICTED * inner.len() as f64
+}
+
 /// Optimises roughly, then tries other start values of branch lengths and keeps the best result.
 fn find_lengths(
     evaluator: &mut Evaluator,
@@ -109,6 +126,9 @@ fn find_lengths(
     let lnl_epsilon = options.lnl_epsilon.max(STARTS_EPSILON);
     let options = OptimizeOptions { lnl_epsilon, ..*options };
     optimize_on(evaluator, models, &options, Until::SmallGain, learnt, observer)?;
+    if !evaluator.linkage().has_own_lengths() && fits(evaluator.tree()) {
+        return Ok(());
+    }
     observer.event(&phase("branch lengths from other starting values"));
     try_other_lengths(evaluator)
 }

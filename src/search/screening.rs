@@ -212,3 +212,67 @@ impl Search<'_> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::alignment::read_alignment_from;
+    use crate::likelihood::{BrlenLinkage, EngineOptions, make_evaluator};
+    use crate::parsimony::ParsimonyData;
+    use crate::partition::Partition;
+    use crate::search::SearchOptions;
+
+    /// Unites the pair A, B, and then C, D and E in a polytomy.
+    const DATA: &str = "5 30
+        A GGGGGGTAAAAAAAAAAAAAAAAAAAAAAA
+        B GGGGGGATAAAAAAAAAAAAAAAAAAAAAA
+        C AAAAAAAATAAAAAAAAAAAAAAAAAAAAA
+        D AAAAAAAAATAAAAAAAAAAAAAAAAAAAA
+        E AAAAAAAAAATAAAAAAAAAAAAAAAAAAA
+    ";
+
+    /// The tree in which the pairs are united, with the fifth taxon between them.
+    fn tree([a, b]: [u32; 2], [c, d]: [u32; 2]) -> Tree {
+        let between = (0..5).find(|taxon| ![a, b, c, d].contains(taxon)).expect("the fifth");
+        let ends = [(a, 5), (b, 5), (5, 6), (between, 6), (6, 7), (c, 7), (d, 7)];
+        Tree::from_edges(5, &ends.map(|(a, b)| (a, b, 0.1)))
+    }
+
+    /// What each tree leads to, in a search that comes to these trees.
+    fn found(trees: &[Tree]) -> Vec<Found> {
+        let alignment = read_alignment_from(DATA.as_bytes(), "test").unwrap();
+        let partitions = [Partition::whole(&alignment, "JC").unwrap()];
+        let mut models = [partitions[0].model.clone()];
+        let data = ParsimonyData::of_partitions(5, &partitions);
+        let (linked, engine) = (BrlenLinkage::Linked, EngineOptions::default());
+        let first = trees[0].clone();
+        let mut evaluator = make_evaluator(&partitions, &models, first, linked, &engine).unwrap();
+        let options = SearchOptions::default();
+        let mut search = Search::new(&mut evaluator, &mut models, &data, &options);
+        let come_to = |tree: &Tree| {
+            search.evaluator.set_tree(tree.clone());
+            let sweeps = BranchOptions { max_sweeps: 8, lnl_epsilon: 1e-3, gain_tolerance: 1e-6 };
+            search.evaluator.optimize_branches(&sweeps).unwrap();
+            search.recombine().unwrap()
+        };
+        trees.iter().map(come_to).collect()
+    }
+
+    #[test]
+    fn another_resolution_of_a_polytomy_is_the_same_tree() {
+        let resolutions = [[2, 3], [2, 4], [3, 4]].map(|pair| tree([0, 1], pair));
+        assert!(!same_topology(&resolutions[0], &resolutions[1]));
+        let expected = [Found::Better, Found::TheSame, Found::TheSame];
+        assert_eq!(found(&resolutions), expected);
+    }
+
+    #[test]
+    fn a_tree_without_a_supported_split_is_not_the_same() {
+        let (good, poor) = (tree([0, 1], [2, 3]), tree([0, 2], [1, 3]));
+        assert_eq!(found(&[good.clone(), poor.clone()]), [Found::Better, Found::Nothing]);
+        assert_eq!(
+            found(&[poor, good.clone(), good]),
+            [Found::Better, Found::Better, Found::TheSame]
+        );
+    }
+}

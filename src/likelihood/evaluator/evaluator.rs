@@ -14,7 +14,7 @@ use crate::tree::{EdgeId, NodeId, Restriction, Tree};
 /// Stopping criteria of the optimisation of branch lengths.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BranchOptions {
-    /// Maximum number of sweeps over all branches.
+    /// Maximum number of sweeps over all branches. Sweeps over a part of them count by their share.
     pub max_sweeps: usize,
     /// The optimisation ends after a sweep that gains less than this (log units).
     pub lnl_epsilon: f64,

@@ -18,8 +18,9 @@ struct Swept {
 }
 
 impl Evaluator {
-    /// Optimises all branch lengths in sweeps of Newton-Raphson over all branches, until a sweep gains less
-    /// than `lnl_epsilon`. First, lengths are set to within
+    /// Optimises all branch lengths in sweeps of Newton-Raphson, until a sweep over all branches gains less than
+    /// `lnl_epsilon`. Between such sweeps, others visit only branches that have changed in the last one, and their
+    /// neighbours. First, lengths are set to within
     /// [`BRLEN_BOUNDS`](crate::likelihood::BRLEN_BOUNDS). Returns the log-likelihood, which is not lower than
     /// that of the tree with these lengths.
     ///
@@ -29,8 +30,8 @@ impl Evaluator {
         self.optimize_branches_to(options, 0.0)
     }
 
-    /// [`Evaluator::optimize_branches`] that ends also after a sweep that gains less than `share_of_gain` of what
-    /// all its sweeps gained. From two slowly converging sweeps, lengths are extrapolated.
+    /// [`Evaluator::optimize_branches`] that, if `share_of_gain` is not 0, ends after any sweep that gains less than
+    /// this share of what all its sweeps gained, or less than `lnl_epsilon`. From two slowly converging sweeps, lengths are extrapolated.
     ///
     /// # Errors
     /// The engine has failed.
@@ -44,29 +45,45 @@ impl Evaluator {
             (0..self.genes.len()).filter(|&gene| self.num_taxa_of(gene) >= 2).collect();
         let mut gained = 0.0;
         let mut way = Way::default();
-        for sweep in 1..=options.max_sweeps {
-            way.note(self.brlen_sets());
+        let mut due = Due::all(&self.brlen_sets());
+        let mut most = options.max_sweeps * due.num_branches();
+        while most >= due.num_due().max(1) {
+            let lengths = self.brlen_sets();
             let before = self.gene_log_likelihoods()?;
-            self.sweep_all(&active, options.gain_tolerance)?;
+            let is_full = due.is_full();
+            most -= self.sweep_all(&active, &due, options.gain_tolerance)?;
             let after = self.gene_log_likelihoods()?;
             let gain = |gene: &usize| after[*gene] - before[*gene];
             let total: f64 = active.iter().map(gain).sum();
             gained += total;
-            if total < options.lnl_epsilon.max(share_of_gain * gained) {
-                break;
+            if due.num_due() == 0 || total < options.lnl_epsilon.max(share_of_gain * gained) {
+                if is_full || share_of_gain > 0.0 {
+                    break;
+                }
+                due = Due::all(&lengths);
+                continue;
             }
             if self.linkage.has_own_lengths() {
                 // Genes converge independently; a gene continues if its gain is a relevant part of epsilon.
                 let share = options.lnl_epsilon / active.len().max(1) as f64;
                 active.retain(|gene| gain(gene) >= share);
             }
-            if sweep < options.max_sweeps
+            way.note(lengths.clone());
+            due = self.due_since(&lengths);
+            if most >= due.num_due()
                 && let Some(further) = way.further(self.brlen_sets(), total)
             {
                 self.try_lengths(further, &after)?;
+                due = self.due_since(&lengths);
             }
         }
         self.log_likelihood()
+    }
+
+    /// The branches that have changed since lengths were these, and their neighbours.
+    fn due_since(&self, before: &[Vec<f64>]) -> Due {
+        let trees = self.length_sets().into_iter().map(|set| self.tree_of(set));
+        Due { branches: trees.zip(before).map(|(tree, before)| due_of(tree, before)).collect() }
     }
 
     /// Sets these lengths, and keeps those of sets whose log-likelihood does not decrease. `before` are the present
@@ -89,19 +106,23 @@ impl Evaluator {
         Ok(())
     }
 
-    /// One sweep over all branches of the global tree or, under unlinked lengths, of the trees of `genes`.
-    fn sweep_all(&mut self, genes: &[usize], gain_tolerance: f64) -> Result<()> {
-        let sets: Vec<LengthSet> = match self.linkage.has_own_lengths() {
-            true => genes.iter().map(|&gene| LengthSet::Own(gene)).collect(),
-            false => vec![LengthSet::Shared],
+    /// One sweep over the branches that are due, of the global tree or, under unlinked lengths, of the trees of
+    /// `genes`. Returns how many they were.
+    fn sweep_all(&mut self, genes: &[usize], due: &Due, gain_tolerance: f64) -> Result<usize> {
+        let sets: Vec<(LengthSet, &[bool])> = match self.linkage.has_own_lengths() {
+            true => genes.iter().map(|&g| (LengthSet::Own(g), &due.branches[g][..])).collect(),
+            false => vec![(LengthSet::Shared, &due.branches[0])],
         };
         let mut sweeps = Vec::with_capacity(sets.len());
-        for set in sets {
-            let edges = depth_first(self.tree_of(set));
+        let mut number = 0;
+        for (set, due) in sets {
+            let mut edges = depth_first(self.tree_of(set));
+            edges.retain(|edge| due[edge.index()]);
+            number += edges.len();
             sweeps.push(self.sweep(set, &edges, gain_tolerance));
         }
         self.run_sweeps(sweeps)?;
-        Ok(())
+        Ok(number)
     }
 
     /// Optimises the branches around the new and the old position of a moved subtree, in the global tree or,
@@ -259,6 +280,42 @@ impl Evaluator {
     }
 }
 
+/// The branches that a sweep must visit, by set and edge. A branch whose length is right for its neighbours'
+/// remains so until one of these changes, up to what changes farther away do: a full sweep has the last word.
+struct Due {
+    branches: Vec<Vec<bool>>,
+}
+
+impl Due {
+    /// All branches of sets with these lengths.
+    fn all(lengths: &[Vec<f64>]) -> Self {
+        Due { branches: lengths.iter().map(|lengths| vec![true; lengths.len()]).collect() }
+    }
+
+    fn num_branches(&self) -> usize {
+        self.branches.iter().map(Vec::len).sum()
+    }
+
+    fn num_due(&self) -> usize {
+        self.branches.iter().flatten().filter(|&&is_due| is_due).count()
+    }
+
+    fn is_full(&self) -> bool {
+        self.branches.iter().flatten().all(|&is_due| is_due)
+    }
+}
+
+/// The edges of a tree that have changed since lengths were these, and their neighbours.
+fn due_of(tree: &Tree, before: &[f64]) -> Vec<bool> {
+    let mut due = vec![false; tree.num_edges()];
+    for edge in tree.edges().filter(|edge| tree.brlen(*edge) != before[edge.index()]) {
+        for end in tree.ends(edge) {
+            tree.links(end).for_each(|(_, near)| due[near.index()] = true);
+        }
+    }
+    due
+}
+
 /// The last lengths of a sequence of sweeps, for extrapolation.
 #[derive(Default)]
 struct Way {
@@ -269,6 +326,7 @@ struct Way {
 impl Way {
     /// The lengths before a sweep.
     fn note(&mut self, lengths: Vec<Vec<f64>>) {
+        self.lengths.drain(..self.lengths.len().saturating_sub(1));
         self.lengths.push(lengths);
     }
 
@@ -356,6 +414,21 @@ fn depth_first(tree: &Tree) -> Vec<EdgeId> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn branches_are_due_where_they_or_their_neighbours_have_changed() {
+        // Tips 0 to 5 along the path of inner nodes 6, 7, 8, 9.
+        let ends = [(0, 6), (1, 6), (6, 7), (2, 7), (7, 8), (3, 8), (8, 9), (4, 9), (5, 9)];
+        let mut tree = Tree::from_edges(6, &ends.map(|(a, b)| (a, b, 0.1)));
+        let before: Vec<f64> = tree.edges().map(|edge| tree.brlen(edge)).collect();
+        assert_eq!(due_of(&tree, &before), [false; 9]);
+        tree.set_brlen(EdgeId(3), 0.2);
+        let due: Vec<usize> = (0..9).filter(|&edge| due_of(&tree, &before)[edge]).collect();
+        assert_eq!(due, [2, 3, 4]);
+        tree.set_brlen(EdgeId(7), 0.2);
+        let due: Vec<usize> = (0..9).filter(|&edge| due_of(&tree, &before)[edge]).collect();
+        assert_eq!(due, [2, 3, 4, 6, 7, 8]);
+    }
 
     #[test]
     fn lengths_are_extrapolated_to_the_limit_of_a_geometric_sequence() {
