@@ -31,8 +31,6 @@ pub enum Purpose {
     Perturbation = 10,
     /// The tree on which models are compared.
     ModelSelection = 11,
-    /// The columns with which a search begins that has very many.
-    ColumnSample = 12,
     /// Everything in tests.
     Test = 9,
 }

@@ -4,4 +4,4 @@ mod support;
 mod weights;
 
 pub(crate) use support::map_support;
-pub(crate) use weights::{bootstrap_weights, sampled_weights};
+pub(crate) use weights::bootstrap_weights;

@@ -1,5 +1,5 @@
-//! Resampling of columns for bootstrap replicates (Felsenstein 1985, Evolution 39:783), and samples of columns, as
-//! weights of the original patterns.
+//! Resampling of columns for bootstrap replicates (Felsenstein 1985, Evolution 39:783), as weights of the
+//! original patterns.
 //!
 //! Columns are drawn within partitions, as many as each partition has, so that the lengths of partitions do not
 //! change (stratified resampling, as in RAxML and RAxML-NG).
@@ -22,31 +22,6 @@ pub(crate) fn bootstrap_weights<'a>(
         for _ in 0..num_sites {
             let site = rng.random_range(0..num_sites);
             weights[patterns.site_to_pattern[site as usize] as usize] += 1;
-        }
-        weights
-    };
-    partitions.into_iter().map(&mut draw).collect()
-}
-
-/// Pattern weights of a random sample of columns without replacement, `[partition][pattern]`; 0 for patterns that were
-/// not drawn. Each partition gives this part (0 to 1) of its columns, at least one.
-pub(crate) fn sampled_weights<'a>(
-    seed: u64,
-    part: f64,
-    partitions: impl IntoIterator<Item = &'a Patterns>,
-) -> Vec<Vec<u32>> {
-    let mut rng = stream(seed, Purpose::ColumnSample, 0);
-    let mut draw = |patterns: &Patterns| {
-        let mut weights = vec![0u32; patterns.num_patterns()];
-        let mut left = patterns.site_to_pattern.len() as u32;
-        let mut wanted = ((f64::from(left) * part) as u32).max(1);
-        // Selection sampling: Knuth, The Art of Computer Programming 2, algorithm 3.4.2 S.
-        for &pattern in &patterns.site_to_pattern {
-            if rng.random_range(0..left) < wanted {
-                weights[pattern as usize] += 1;
-                wanted -= 1;
-            }
-            left -= 1;
         }
         weights
     };
@@ -77,26 +52,6 @@ mod tests {
         assert_eq!(first, bootstrap_weights(1, 0, &genes));
         assert_ne!(first, bootstrap_weights(1, 1, &genes));
         assert_ne!(first, bootstrap_weights(2, 0, &genes));
-    }
-
-    #[test]
-    fn a_sample_has_its_part_of_every_partition_and_no_column_twice() {
-        let genes = [patterns(&["ACGTACGTAC", "AAAAAAAAAC"]), patterns(&["AAG", "CCT"])];
-        let mut drawn = vec![0; genes[0].num_patterns()];
-        for seed in 0..2000 {
-            let sample = sampled_weights(seed, 0.31, &genes);
-            let sizes: Vec<u32> = sample.iter().map(|weights| weights.iter().sum()).collect();
-            assert_eq!(sizes, [3, 1]);
-            for (gene, weights) in genes.iter().zip(&sample) {
-                let of_all = gene.weights.iter().zip(weights);
-                assert!(of_all.into_iter().all(|(all, sampled)| sampled <= all));
-            }
-            drawn.iter_mut().zip(&sample[0]).for_each(|(sum, weight)| *sum += weight);
-        }
-        let expected = genes[0].weights.iter().map(|&weight| 600 * weight);
-        let near = |(drawn, expected): (&u32, u32)| drawn.abs_diff(expected) < 80;
-        assert!(drawn.iter().zip(expected).all(near), "{drawn:?}");
-        assert_eq!(sampled_weights(1, 1.0, &genes), genes.map(|gene| gene.weights));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::model::Model;
 use crate::observer::{Event, Muffled, Observer};
 use crate::output::{BootstrapReport, OutputKind};
 use crate::parsimony::ParsimonyData;
+use crate::partition::{Partition, count_freqs};
 use crate::rng::Purpose;
 use crate::run::work::{Machine, Session, Setup};
 use crate::search::{SearchEffort, parsimony_start};
@@ -53,10 +54,26 @@ fn replicate(
     observer: &mut dyn Observer,
 ) -> Result<Tree> {
     let seed = setup.plan.bootstrap.seed;
-    let originals = setup.loaded.partitions.iter().map(|partition| &partition.patterns);
-    let weights = bootstrap_weights(seed, number, originals);
+    let originals = &setup.loaded.partitions;
+    let weights = bootstrap_weights(seed, number, originals.iter().map(|p| &p.patterns));
     let mut models = models.to_vec();
-    let partitions = setup.reweighted(&weights, &mut models);
+    let partitions: Vec<Partition> = originals
+        .iter()
+        .zip(&weights)
+        .zip(&mut models)
+        .map(|((original, weights), model)| {
+            let patterns = original.patterns.with_weights(weights);
+            if model.wants_counts() {
+                count_freqs(model, &patterns);
+            }
+            Partition {
+                name: original.name.clone(),
+                model: model.clone(),
+                patterns,
+                sites: Vec::new(),
+            }
+        })
+        .collect();
     let data = ParsimonyData::of_partitions(setup.loaded.taxa.len(), &partitions);
     let tree = parsimony_start(&data, seed, Purpose::BootstrapTree, number as u64);
     // The tree of a replicate need not be the very best one: resampling makes support vary more.

@@ -6,7 +6,6 @@ mod check;
 mod consense;
 mod evaluate;
 mod rfdist;
-mod sample;
 mod search;
 mod select;
 mod simulate;

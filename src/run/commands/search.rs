@@ -1,6 +1,5 @@
 //! `--search`: from every starting tree to its best tree, and the best of them.
 
-use super::sample::begin_on_sample;
 use super::start::{StartLengths, StartTree, make_starts, write_starts};
 use crate::error::Result;
 use crate::likelihood::{self, BrlenLinkage, Evaluator};
@@ -34,29 +33,26 @@ pub(super) fn search_all(session: &mut Session) -> Result<Vec<Outcome>> {
     // search starts from each of them.
     let screened = session.setup.plan.search.trees == [TreeSource::Auto];
     let num_searches = if screened { 1 } else { starts.len() };
-    let sampled = if screened { begin_on_sample(session, &starts)? } else { None };
     let then = match &session.setup.plan.command {
         Command::All => Some(format!("{} replicates", session.setup.plan.bootstrap.replicates)),
         _ => None,
     };
     session.record.progress.stage("search", then.as_deref());
     let outcomes = session.run_jobs("search", num_searches, |setup, machine, i, observer| {
-        let start = sampled.as_ref().unwrap_or(&starts[i]);
-        let screens = screened && sampled.is_none();
         let begin = Begin {
-            tree: start.tree.clone(),
-            alternatives: match screens {
+            tree: starts[i].tree.clone(),
+            alternatives: match screened {
                 true => starts[1..].iter().map(|start| start.tree.clone()).collect(),
                 false => Vec::new(),
             },
-            more_starts: if screens { setup.plan.search.effort.schedule().more_starts } else { 0 },
+            more_starts: if screened { setup.plan.search.effort.schedule().more_starts } else { 0 },
             effort: setup.plan.search.effort,
             seed: setup.plan.seed,
             index: i as u64,
             conclude: true,
             resolve: true,
         };
-        search_from(setup, machine, start, begin, num_searches > 1, observer)
+        search_from(setup, machine, &starts[i], begin, num_searches > 1, observer)
     })?;
     let histories = outcomes.iter().filter_map(|outcome| outcome.history.as_ref());
     let more = histories.flat_map(|history| &history.more_starts);

@@ -10,7 +10,7 @@ use crate::likelihood::{BrlenLinkage, Evaluator};
 use crate::model::Model;
 use crate::observer::{Event, Observer};
 use crate::output::{AlignmentReport, table};
-use crate::partition::{Partition, count_freqs};
+use crate::partition::Partition;
 use crate::run::plan::{Command, Plan};
 use crate::run::prepare::{Loaded, Remarks, load};
 use crate::tree::{NewickOptions, Tree, write_newick};
@@ -134,21 +134,6 @@ impl Setup<'_> {
     pub(crate) fn models(&self) -> Vec<Model> {
         let partitions = self.loaded.partitions.iter();
         partitions.map(|partition| partition.model.clone()).collect()
-    }
-
-    /// The partitions with other pattern weights, `[partition][pattern]`. Models with empirical frequencies get those
-    /// of the weighted patterns.
-    pub(crate) fn reweighted(&self, weights: &[Vec<u32>], models: &mut [Model]) -> Vec<Partition> {
-        let partitions = self.loaded.partitions.iter().zip(weights).zip(models);
-        let reweight = |((original, weights), model): ((&Partition, &Vec<u32>), &mut Model)| {
-            let patterns = original.patterns.with_weights(weights);
-            if model.wants_counts() {
-                count_freqs(model, &patterns);
-            }
-            let (name, model) = (original.name.clone(), model.clone());
-            Partition { name, model, patterns, sites: Vec::new() }
-        };
-        partitions.map(reweight).collect()
     }
 
     /// An evaluator for a tree, with the scalers that the partition file gives. The partitions are
