@@ -237,7 +237,7 @@ const LINKAGES: [BrlenLinkage; 3] =
     [BrlenLinkage::Linked, BrlenLinkage::Scaled, BrlenLinkage::Unlinked];
 
 fn options(name: Option<&'static str>, set: Option<&'static str>, threads: usize) -> EngineOptions {
-    EngineOptions { name, instruction_set: set, threads }
+    EngineOptions { name, instruction_set: set, threads, vector_bytes: None }
 }
 
 fn made(options: EngineOptions) -> impl Fn(&[GeneData]) -> Box<dyn Engine> {
@@ -326,6 +326,24 @@ fn repeated_patterns_have_the_same_bits_as_if_each_was_computed() {
             for threads in [1, 3] {
                 let got = everything(&case, linkage, &made(options(None, None, threads))).0;
                 assert_same_bits(&got, &want, &format!("{name}, {linkage:?}, {threads} threads"));
+            }
+        }
+    }
+}
+
+#[test]
+fn vectors_that_are_forgotten_and_computed_again_have_the_same_bits() {
+    for (name, num_taxa, shapes) in CASES {
+        let case = case(name, *num_taxa, shapes);
+        for &linkage in linkages_of(*num_taxa) {
+            let want = everything(&case, linkage, &made(options(None, None, 1))).0;
+            for (vector_bytes, threads) in [(1, 1), (20_000, 3), (200_000, 1)] {
+                let limited = EngineOptions {
+                    vector_bytes: Some(vector_bytes),
+                    ..options(None, None, threads)
+                };
+                let got = everything(&case, linkage, &made(limited)).0;
+                assert_same_bits(&got, &want, &format!("{name}, {linkage:?}, {limited:?}"));
             }
         }
     }

@@ -255,6 +255,10 @@ pub struct Args {
     /// any number [default: auto]
     #[arg(short = 'T', long, value_name = "N", help_heading = RUN)]
     pub threads: Option<String>,
+    /// Most memory to use, as 500M or 8G: fewer computations at the same time, then likelihood vectors that are
+    /// computed again when they are needed; the result is the same [default: what is free]
+    #[arg(long, value_name = "SIZE", help_heading = RUN)]
+    pub mem: Option<String>,
     // Its help names the instruction sets, which only the engines know.
     #[allow(missing_docs)]
     #[arg(long, value_name = "SET", help_heading = RUN, help = INSTRUCTION_SET_HELP)]

@@ -309,12 +309,6 @@ const TABLE: &[Entry] = &[
         Instead(&["--tree", "pars{{}}"]),
         "several searches start from several starting trees: --tree pars{N}, or rand{N}",
     ),
-    entry(
-        &["mem"],
-        Always,
-        LEAVE_OUT,
-        "memory cannot be limited; --check estimates how much a run needs",
-    ),
     entry(&["safe"], Never, Idle, "likelihoods are always scaled against underflow"),
     entry(
         &["keep-ident", "keep_ident"],

@@ -3,7 +3,9 @@
 use super::args::{Args, AutoCriterion, Brlen, Mode, Switch};
 use super::files::{resolve_command, resolve_prefix};
 use super::simulate::resolve_simulate;
-use super::values::{parse_count, parse_engine, parse_instruction_set, parse_threads, parse_trees};
+use super::values::{
+    parse_count, parse_engine, parse_instruction_set, parse_memory, parse_threads, parse_trees,
+};
 use super::verb::{Faults, Verb, find_verb};
 use crate::error::{Error, Result};
 use crate::run::{
@@ -68,6 +70,7 @@ fn resolve_main(args: &Args, faults: &mut Faults) -> Plan {
         seed,
         run: RunOptions {
             threads: faults.or(parse_threads(args.threads.as_deref()), Threads::Fixed(1)),
+            memory: faults.or(parse_memory(args.mem.as_deref()), None),
             engine: faults.or(parse_engine(args.backend.as_deref()), None),
             instruction_set: faults.or(parse_instruction_set(args.simd.as_deref()), None),
         },
@@ -381,6 +384,7 @@ mod tests {
             plan.run,
             RunOptions {
                 threads: Threads::Auto { max: None },
+                memory: None,
                 engine: None,
                 instruction_set: None
             }

@@ -73,7 +73,12 @@ pub(super) fn resolve_simulate(simulate: &SimulateArgs, args: &Args, faults: &mu
         },
         bootstrap: BootstrapOptions { replicates: 0, seed, with_brlens: false },
         seed,
-        run: RunOptions { threads: Threads::Fixed(1), engine: None, instruction_set: None },
+        run: RunOptions {
+            threads: Threads::Fixed(1),
+            memory: None,
+            engine: None,
+            instruction_set: None,
+        },
         output: OutputOptions {
             prefix: resolve_prefix(names, None, faults),
             redo: simulate.redo,

@@ -70,6 +70,23 @@ pub(super) fn parse_threads(text: Option<&str>) -> std::result::Result<Threads, 
     }
 }
 
+/// `500M`, `8G`, `1.5gb`: bytes.
+pub(super) fn parse_memory(text: Option<&str>) -> std::result::Result<Option<u64>, String> {
+    let Some(text) = text else { return Ok(None) };
+    let lower = text.to_ascii_lowercase();
+    let number = lower.trim_end_matches("ib").trim_end_matches('b');
+    let units = [('k', 10), ('m', 20), ('g', 30), ('t', 40)];
+    let unit =
+        units.into_iter().find_map(|(letter, bits)| Some((number.strip_suffix(letter)?, bits)));
+    let (number, bits) = unit.unwrap_or((number, 0));
+    match number.parse::<f64>() {
+        Ok(size) if size > 0.0 && size.is_finite() && bits > 0 => {
+            Ok(Some((size * (1_u64 << bits) as f64) as u64))
+        }
+        _ => Err(format!("--mem {text}: expected a size with its unit, as 500M or 8G")),
+    }
+}
+
 /// Name of an instruction set; RAxML-NG's `none` is the first, which every machine has.
 pub(super) fn parse_instruction_set(
     text: Option<&str>,
@@ -126,6 +143,18 @@ mod tests {
             "",
         ] {
             assert!(parse_trees(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn sizes_of_memory_have_a_unit() {
+        let cases = [("500M", 500 << 20), ("8g", 8 << 30), ("1.5GiB", 3 << 29), ("64kb", 64 << 10)];
+        for (text, bytes) in cases {
+            assert_eq!(parse_memory(Some(text)), Ok(Some(bytes)), "{text}");
+        }
+        assert_eq!(parse_memory(None), Ok(None));
+        for text in ["", "G", "500", "-1G", "0M", "infG", "nanG", "50%", "1X"] {
+            assert!(parse_memory(Some(text)).unwrap_err().contains("as 500M or 8G"), "{text}");
         }
     }
 

@@ -24,6 +24,13 @@ pub(crate) fn available_memory() -> Option<u64> {
     [free, group(), address_space()].into_iter().flatten().min()
 }
 
+/// Bytes of memory that this process uses; `None` on systems that do not report this.
+pub(crate) fn used_memory() -> Option<u64> {
+    let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = statm.split_whitespace().nth(1)?.parse().ok()?;
+    Some(pages * PAGE)
+}
+
 /// Bytes of a page, in which the system counts; larger on few machines, where the address space is then
 /// taken for less full than it is.
 const PAGE: u64 = 4096;

@@ -18,5 +18,5 @@ pub use pool::Pool;
 pub use rehearsal::{RehearsalSums, Rehearsed};
 
 pub(crate) use assign::{UnitCost, WholeTask, deal, deal_whole};
-pub(crate) use machine::available_memory;
+pub(crate) use machine::{available_memory, used_memory};
 pub(crate) use team::{Abandoned, Team};

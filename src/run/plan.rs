@@ -172,6 +172,8 @@ pub struct BootstrapOptions {
 pub struct RunOptions {
     /// Threads.
     pub threads: Threads,
+    /// Most bytes of memory that the run may use, besides what the machine has.
+    pub memory: Option<u64>,
     /// Name of the engine; `None` for the best.
     pub engine: Option<&'static str>,
     /// Instruction set; `None` for the best that this machine has.

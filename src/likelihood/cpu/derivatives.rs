@@ -40,13 +40,16 @@ pub(super) struct WholeGene<'a> {
 
 impl WholeGene<'_> {
     /// The gene's log-likelihood at an edge whose ends are stored vectors.
-    pub(super) fn log_likelihood(&mut self, job: &EdgeJob) -> f64 {
+    ///
+    /// # Errors
+    /// There is not enough memory.
+    pub(super) fn log_likelihood(&mut self, job: &EdgeJob) -> Result<f64> {
         let mut total = 0.0;
         for unit in &mut self.units {
-            unit.log_likelihoods(self.with, job, None, self.scratch);
+            unit.log_likelihoods(self.with, job, None, self.scratch)?;
             unit.sums.iter().for_each(|sums| total += sums[0]);
         }
-        total
+        Ok(total)
     }
 }
 
@@ -160,7 +163,7 @@ impl<'a, 'b> Together<'a, 'b> {
         self.region = self.shared.region(&steps);
         let sums = self.share_sums(|with, unit, scratch| {
             let job = of_gene[unit.gene].as_ref().expect("only active genes are run");
-            unit.log_likelihoods(with, job, None, scratch);
+            unit.log_likelihoods(with, job, None, scratch)
         })?;
         let gene = |job: &SweepJob| program.genes[job.member].gene;
         Ok(program.finish.iter().map(|job| self.shared.board.sum(sums, gene(job))[0]).collect())
@@ -182,10 +185,13 @@ impl<'a, 'b> Together<'a, 'b> {
 
     /// The same, after which units have new sums. Returns the number of the meeting from which on the board has those
     /// of all units.
-    fn share_sums(&mut self, work: impl Fn(GeneKernels, &mut Unit, &mut Scratch)) -> Result<usize> {
+    fn share_sums(
+        &mut self,
+        work: impl Fn(GeneKernels, &mut Unit, &mut Scratch) -> Result<()>,
+    ) -> Result<usize> {
         let (meeting, board) = (self.meetings, &self.shared.board);
         self.share(|with, unit, number, scratch| {
-            work(with, unit, scratch);
+            work(with, unit, scratch)?;
             board.write(meeting, number, &unit.sums);
             Ok(())
         })?;
@@ -228,6 +234,7 @@ impl Derivatives for Together<'_, '_> {
         let sums = self.share_sums(|with, unit, scratch| {
             let job = job_of_gene[unit.gene].expect("only genes of the step are run");
             unit.derivatives(with, program.job_length(&program.jobs[job], step, t), scratch);
+            Ok(())
         })?;
         let mut total = [0.0; 3];
         for (gene, job) in job_of_gene.iter().enumerate() {

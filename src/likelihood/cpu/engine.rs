@@ -24,7 +24,9 @@ fn instruction_set(options: &EngineOptions) -> Result<&'static str> {
 
 fn make(data: &[GeneData], options: &EngineOptions) -> Result<Box<dyn Engine>> {
     let kernels = select_kernels(options.instruction_set)?;
-    Ok(Box::new(CpuEngine::new(data, kernels, options.threads)?))
+    let mut engine = CpuEngine::new(data, kernels, options.threads)?;
+    options.vector_bytes.iter().for_each(|&bytes| engine.limit_memory(bytes));
+    Ok(Box::new(engine))
 }
 
 /// Cost of a meeting of all workers, in units of step costs: that of a DNA block with 4 rate categories, or about
@@ -113,7 +115,7 @@ impl Engine for CpuEngine {
         };
         for unit in self.shared.gene_units[job.gene].clone() {
             let mut unit = lock(&self.shared.units[unit]);
-            unit.log_likelihoods(with, job, Some(&mut out), &mut scratch);
+            unit.log_likelihoods(with, job, Some(&mut out), &mut scratch)?;
             // Not 0 for the gene's last unit only; it applies to all patterns of the gene.
             let correction = unit.correction_of_site();
             if correction != 0.0 {
@@ -132,9 +134,10 @@ impl Engine for CpuEngine {
         let steps = |own: &Vec<usize>| own.iter().map(|&i| programs[i].steps.len()).sum();
         let region = self.shared.region(&of_gene.iter().map(steps).collect::<Vec<_>>());
         self.for_units(&region, |with, unit, scratch| {
+            let own = &of_gene[unit.gene];
             let scores =
                 |&i: &usize| unit.insertion_scores(with, &programs[i], &places[i], scratch);
-            unit.scores = of_gene[unit.gene].iter().map(scores).collect();
+            unit.scores = own.iter().map(scores).collect::<Result<_>>()?;
             Ok(())
         })?;
         let mut sums = vec![Vec::new(); programs.len()];
@@ -183,8 +186,14 @@ impl Engine for CpuEngine {
 
     fn clv(&mut self, gene: usize, slot: u32) -> Result<(Vec<f64>, Vec<u32>)> {
         let mut all = (Vec::new(), Vec::new());
+        let kernels = self.shared.kernels.as_ref();
+        let with = GeneKernels { kernels, model: &self.shared.models[gene] };
         for unit in self.shared.gene_units[gene].clone() {
-            let (numbers, counts) = lock(&self.shared.units[unit]).clv(slot);
+            let (numbers, counts) = lock(&self.shared.units[unit]).clv(
+                with,
+                slot,
+                &mut lock(&self.shared.scratch[0]),
+            )?;
             all.0.extend(numbers);
             all.1.extend(counts);
         }
@@ -203,8 +212,7 @@ impl CpuEngine {
         let region = self.shared.region(&of_gene.iter().map(steps).collect::<Vec<_>>());
         self.for_units(&region, |with, unit, scratch| {
             let job = of_gene[unit.gene].expect("only active genes are run");
-            unit.log_likelihoods(with, job, None, scratch);
-            Ok(())
+            unit.log_likelihoods(with, job, None, scratch)
         })?;
         Ok(jobs.iter().map(|job| self.shared.gene_sums(job.gene)[0]).collect())
     }
@@ -287,8 +295,11 @@ impl CpuEngine {
                 if steps.end == program.steps.len() {
                     let job = |job| finish_job(program, job, slots);
                     let jobs: Vec<EdgeJob> = program.finish.iter().map(job).collect();
-                    program.finish_lnls =
-                        jobs.iter().map(|job| whole.log_likelihood(job)).collect();
+                    let lnls = jobs.iter().map(|job| whole.log_likelihood(job));
+                    match lnls.collect() {
+                        Ok(lnls) => program.finish_lnls = lnls,
+                        Err(error) => *result = Err(error),
+                    }
                 }
             }
         });

@@ -5,7 +5,7 @@ use super::body::operand::End;
 use super::temporaries::Places;
 use super::unit::{Block, Branch, GeneKernels, Scratch, Unit};
 use crate::likelihood::engine::layout::Dims;
-use crate::likelihood::engine::{InsertionProgram, InsertionStep, Operation, Vector};
+use crate::likelihood::engine::{InsertionProgram, InsertionStep, Operation, Result, Vector};
 use std::ops::Range;
 
 /// Blocks per strip: 4 DNA blocks with 4 rate categories take 64 KiB per temporary, which has a row per pattern.
@@ -13,32 +13,36 @@ const STRIP: usize = 4;
 
 impl Unit {
     /// Runs an insertion program and returns its scores, `[score][block]`.
+    ///
+    /// # Errors
+    /// There is not enough memory.
     pub fn insertion_scores(
-        &self,
+        &mut self,
         with: GeneKernels,
         program: &InsertionProgram,
         places: &Places,
         scratch: &mut Scratch,
-    ) -> Vec<f64> {
+    ) -> Result<Vec<f64>> {
         let num_blocks = self.num_blocks();
         let mut scores = vec![0.0; program.num_scores() * num_blocks];
         let longest = self.blocks.chunks(STRIP).map(num_patterns).max().unwrap_or(0);
         scratch.reserve(self.dims, places.count() * longest);
-        for (number, blocks) in self.blocks.chunks(STRIP).enumerate() {
+        let all_blocks = self.blocks.clone();
+        for (number, blocks) in all_blocks.chunks(STRIP).enumerate() {
             let first = number * STRIP;
             let mut strip = Strip { unit: self, with, places, blocks, longest, scratch };
             let mut score = 0;
             for step in &program.steps {
                 let at = score * num_blocks + first;
                 if step.is_score() {
-                    strip.score(step, &mut scores[at..at + blocks.len()]);
+                    strip.score(step, &mut scores[at..at + blocks.len()])?;
                     score += 1;
                 } else {
-                    strip.make(step);
+                    strip.make(step)?;
                 }
             }
         }
-        scores
+        Ok(scores)
     }
 }
 
@@ -56,7 +60,7 @@ impl Scratch {
 
 /// A few consecutive blocks on which a program is run.
 struct Strip<'a> {
-    unit: &'a Unit,
+    unit: &'a mut Unit,
     with: GeneKernels<'a>,
     places: &'a Places,
     blocks: &'a [Block],
@@ -79,7 +83,7 @@ impl Strip<'_> {
     }
 
     /// Runs a step that makes a temporary.
-    fn make(&mut self, step: &InsertionStep) {
+    fn make(&mut self, step: &InsertionStep) -> Result<()> {
         let (out, sources) = match *step {
             InsertionStep::Partials(Operation { parent, children: [a, b], brlens }) => {
                 (parent, [Some((a, brlens[0])), Some((b, brlens[1]))])
@@ -91,11 +95,19 @@ impl Strip<'_> {
                 unreachable!("the step makes no temporary")
             }
         };
-        for (i, (source, brlen)) in sources.into_iter().flatten().enumerate() {
-            self.scratch.prepare(self.with, i, source, brlen);
-        }
+        let with = self.with;
+        let prepare = |scratch: &mut Scratch| {
+            for (i, (source, brlen)) in sources.into_iter().flatten().enumerate() {
+                scratch.prepare(with, i, source, brlen);
+            }
+        };
+        prepare(self.scratch);
+        let stored = sources.map(|source| source.map_or(Vector::Tip(0), |(vector, _)| vector));
         let (row, count) = (self.unit.dims.row(), self.unit.dims.scalers());
         for &block in self.blocks {
+            if self.unit.provide(with, block, stored, self.scratch)? {
+                prepare(self.scratch);
+            }
             let [a, b] = sources.map(|source| match source {
                 Some((vector, _)) => self.range(block, vector),
                 None => 0..0,
@@ -108,7 +120,6 @@ impl Strip<'_> {
             let [out_scaler, counts @ ..] = scalers
                 .get_disjoint_mut(ranges.map(|r| r.start * count..r.end * count))
                 .expect("a temporary is not computed from itself");
-            let with = self.with;
             let end = |i: usize, vector, class_table| match vector {
                 Vector::Temporary(_) => {
                     End::Inner { clv: &*clvs[i], scaler: &*counts[i], pmatrix: &pmatrix[i] }
@@ -132,26 +143,29 @@ impl Strip<'_> {
                 [None, _] => unreachable!("a temporary without source"),
             }
         }
+        Ok(())
     }
 
     /// Runs a step that computes a score: one number per block.
-    fn score(&mut self, step: &InsertionStep, out: &mut [f64]) {
-        let GeneKernels { kernels, model } = self.with;
-        let ends = match *step {
-            InsertionStep::Score { ends, brlens, .. } => {
-                for i in 0..2 {
-                    self.scratch.prepare(self.with, i, ends[i], brlens[i]);
-                }
-                ends
-            }
-            InsertionStep::Edge { ends, brlen } => {
-                self.scratch.prepare(self.with, 1, ends[1], brlen);
-                ends
-            }
+    fn score(&mut self, step: &InsertionStep, out: &mut [f64]) -> Result<()> {
+        let with = self.with;
+        let GeneKernels { kernels, model } = with;
+        let (ends, brlens) = match *step {
+            InsertionStep::Score { ends, brlens, .. } => (ends, brlens.map(Some)),
+            InsertionStep::Edge { ends, brlen } => (ends, [None, Some(brlen)]),
             _ => unreachable!("the step computes no score"),
         };
+        let prepare = |scratch: &mut Scratch| {
+            for (i, brlen) in brlens.into_iter().enumerate() {
+                brlen.into_iter().for_each(|brlen| scratch.prepare(with, i, ends[i], brlen));
+            }
+        };
+        prepare(self.scratch);
         let (row, count) = (self.unit.dims.row(), self.unit.dims.scalers());
         for (&block, out) in self.blocks.iter().zip(out) {
+            if self.unit.provide(with, block, ends, self.scratch)? {
+                prepare(self.scratch);
+            }
             let ranges = ends.map(|vector| self.range(block, vector));
             let pendant = match *step {
                 InsertionStep::Score { pendant, .. } => {
@@ -165,7 +179,6 @@ impl Strip<'_> {
                 let numbers = &vectors[range.start * row..range.end * row];
                 (numbers, &scalers[range.start * count..range.end * count])
             };
-            let with = self.with;
             let end = |i: usize, branch, class_table| match ends[i] {
                 Vector::Temporary(_) => {
                     let (clv, scaler) = at(&ranges[i]);
@@ -194,5 +207,6 @@ impl Strip<'_> {
             }
             *out = self.unit.block_sum(kernels, block, likelihoods, None);
         }
+        Ok(())
     }
 }

@@ -13,7 +13,7 @@ use super::vectors::{Output, Vectors};
 use crate::alphabet::Code;
 use crate::likelihood::engine::ascertainment::Correction;
 use crate::likelihood::engine::constant_patterns::{log_sum, log_sum_derivatives};
-use crate::likelihood::engine::layout::{BLOCK, Dims, block_lens, num_vectors};
+use crate::likelihood::engine::layout::{BLOCK, Dims, block_lens, num_clvs, num_vectors};
 use crate::likelihood::engine::{EdgeJob, GeneData, ModelBlock, Operation, Result, Vector};
 use std::ops::Range;
 
@@ -185,6 +185,53 @@ impl Unit {
         self.vectors.ignore_repeats();
     }
 
+    /// Limits the memory of vectors to about so many bytes: beyond that, vectors are forgotten, and computed again when
+    /// they are read.
+    pub fn limit_memory(&mut self, bytes: usize) {
+        self.vectors.limit(bytes, num_clvs(self.num_tips));
+    }
+
+    /// Makes vectors readable in a block, until this is called again: computes those that were forgotten. Returns true
+    /// if this has overwritten the P-matrices in the buffers.
+    ///
+    /// # Errors
+    /// There is not enough memory.
+    pub(super) fn provide(
+        &mut self,
+        with: GeneKernels,
+        block: Block,
+        vectors: [Vector; 2],
+        scratch: &mut Scratch,
+    ) -> Result<bool> {
+        if !self.vectors.is_limited() {
+            return Ok(false);
+        }
+        self.vectors.unpin_all();
+        let mut is_overwritten = false;
+        let mut wanted: Vec<u32> = vectors.into_iter().filter_map(slot_of).collect();
+        // The next to be computed is the last; what it needs is added behind it.
+        while let Some(&slot) = wanted.last() {
+            if self.vectors.pin(block.index, slot) {
+                wanted.pop();
+                continue;
+            }
+            let recipe = self.vectors.recipe(slot);
+            let children = || recipe.children.into_iter().filter_map(slot_of);
+            let missing = children().find(|&child| !self.vectors.pin(block.index, child));
+            if let Some(missing) = missing {
+                wanted.push(missing);
+                continue;
+            }
+            for i in 0..2 {
+                scratch.prepare(with, i, recipe.children[i], recipe.brlens[i]);
+            }
+            self.update_block(with, block, &recipe, scratch)?;
+            children().for_each(|child| self.vectors.unpin(block.index, child));
+            is_overwritten = true;
+        }
+        Ok(is_overwritten)
+    }
+
     /// Number of blocks.
     pub fn num_blocks(&self) -> usize {
         self.blocks.len()
@@ -298,11 +345,21 @@ impl Unit {
         for first in (0..self.blocks.len()).step_by(STRIP) {
             let strip = first..self.blocks.len().min(first + STRIP);
             for operation in operations.clone() {
-                for i in 0..2 {
-                    scratch.prepare(with, i, operation.children[i], operation.brlens[i]);
-                }
+                let prepare = |scratch: &mut Scratch| {
+                    for i in 0..2 {
+                        scratch.prepare(with, i, operation.children[i], operation.brlens[i]);
+                    }
+                };
+                prepare(scratch);
                 for i in strip.clone() {
-                    self.update_block(with, self.blocks[i], &operation, scratch)?;
+                    let block = self.blocks[i];
+                    if self.provide(with, block, operation.children, scratch)? {
+                        prepare(scratch);
+                    }
+                    self.update_block(with, block, &operation, scratch)?;
+                }
+                if let Some(slot) = slot_of(operation.parent) {
+                    self.vectors.note_recipe(slot, operation);
                 }
             }
         }
@@ -363,17 +420,23 @@ impl Unit {
 
     /// Computes log-likelihoods at an edge: sums per block go to `sums`, and those of the unit's patterns,
     /// without padding and constant patterns, are appended to `per_pattern` if given.
+    ///
+    /// # Errors
+    /// There is not enough memory.
     pub fn log_likelihoods(
         &mut self,
         with: GeneKernels,
         job: &EdgeJob,
         mut per_pattern: Option<&mut Vec<f64>>,
         scratch: &mut Scratch,
-    ) {
+    ) -> Result<()> {
         scratch.prepare(with, 1, job.ends[1], job.brlen);
         let mut logs = [0.0; BLOCK];
         for i in 0..self.blocks.len() {
             let block = self.blocks[i];
+            if self.provide(with, block, job.ends, scratch)? {
+                scratch.prepare(with, 1, job.ends[1], job.brlen);
+            }
             self.edge_block(with, block, job.ends, scratch);
             let wanted = per_pattern.is_some().then_some(&mut logs[..]);
             self.sums[i][0] = self.block_sum(with.kernels, block, &scratch.likelihoods, wanted);
@@ -382,6 +445,7 @@ impl Unit {
                 out.extend_from_slice(&logs[..real]);
             }
         }
+        Ok(())
     }
 
     /// The share of each site in the gene's correction of ascertainment bias, after
@@ -417,6 +481,7 @@ impl Unit {
             sumtable.as_mut_slice().chunks_exact_mut(size).zip(&mut scalers).enumerate()
         {
             let block = self.blocks[i];
+            self.provide(with, block, ends, scratch)?;
             let [left, right] = &mut scratch.tables;
             let ends = [
                 self.end(with, block, ends[0], branches[0], left, None),
@@ -456,11 +521,21 @@ impl Unit {
     }
 
     /// A copy of one CLV and its scaler counts, of all patterns of all blocks, for tests.
-    pub fn clv(&self, slot: u32) -> (Vec<f64>, Vec<u32>) {
+    ///
+    /// # Errors
+    /// There is not enough memory.
+    pub fn clv(
+        &mut self,
+        with: GeneKernels,
+        slot: u32,
+        scratch: &mut Scratch,
+    ) -> Result<(Vec<f64>, Vec<u32>)> {
         let (row, count) = (self.dims.row(), self.dims.scalers());
         let mut numbers = Vec::new();
         let mut counts = Vec::new();
-        for &block in &self.blocks {
+        for i in 0..self.blocks.len() {
+            let block = self.blocks[i];
+            self.provide(with, block, [Vector::Clv(slot), Vector::Tip(0)], scratch)?;
             let rows = self.vectors.rows(block.index, slot);
             for pattern in 0..block.len {
                 let at = rows.classes.map_or(pattern, |child| child.classes[pattern].into());
@@ -468,7 +543,7 @@ impl Unit {
                 counts.extend_from_slice(&rows.scaler[at * count..][..count]);
             }
         }
-        (numbers, counts)
+        Ok((numbers, counts))
     }
 
     /// Most memory that the vectors and their scaler counts take, in bytes: if no patterns are repeated.
@@ -482,6 +557,13 @@ impl Unit {
     /// Number of taxa of the gene.
     pub fn num_tips(&self) -> usize {
         self.num_tips
+    }
+}
+
+fn slot_of(vector: Vector) -> Option<u32> {
+    match vector {
+        Vector::Clv(slot) => Some(slot),
+        Vector::Tip(_) | Vector::Temporary(_) => None,
     }
 }
 

@@ -9,7 +9,7 @@ use super::arena::{Arena, zeros};
 use super::repeats::{Child, Counter, Repeats};
 use crate::alphabet::Code;
 use crate::likelihood::engine::layout::Dims;
-use crate::likelihood::engine::{EngineError, Result, Vector};
+use crate::likelihood::engine::{EngineError, Operation, Result, Vector};
 
 /// Purpose of the memory, for error messages.
 const PURPOSE: &str = "likelihood vectors";
@@ -39,6 +39,10 @@ impl Rows {
         })
     }
 
+    fn bytes(&self) -> usize {
+        size_of_val(self.clv.as_slice()) + size_of_val(&self.scaler[..])
+    }
+
     /// Number of rows for which there is space.
     fn capacity(&self, dims: Dims) -> usize {
         self.scaler.len() / dims.scalers()
@@ -55,6 +59,14 @@ pub(super) struct Stored {
     of_patterns: Option<Rows>,
     /// True if a scaler count is not 0.
     is_scaled: bool,
+    /// True if there are rows that were written. Only a unit with limited memory forgets any.
+    is_present: bool,
+    /// True if it must not be forgotten now.
+    is_pinned: bool,
+    /// When it was last read or written, see [`Limit::now`].
+    last_use: u64,
+    /// Number of updates that it takes to compute it again, if it was forgotten.
+    updates: u32,
 }
 
 /// A block of a vector, to be read.
@@ -84,7 +96,31 @@ pub(super) struct Vectors {
     last_name: u64,
     /// False to store a row for each pattern of every vector.
     use_repeats: bool,
+    /// See [`Vectors::limit`].
+    limit: Option<Limit>,
 }
+
+/// A limit of the memory of rows, beyond which vectors are forgotten and computed again. Which, follows from their
+/// size, the time since their last use, and the updates that it would take: as in the recomputation of Izquierdo-Carrasco,
+/// Gagneur & Stamatakis 2012 (HPDC'12), vectors of large subtrees whose children are forgotten as well are kept.
+#[derive(Debug)]
+struct Limit {
+    /// Most bytes, as far as what is pinned allows.
+    bytes: usize,
+    /// Bytes of all rows now.
+    used: usize,
+    /// Number of uses so far.
+    now: u64,
+    /// By vector: how it was last computed. Others than these are not forgotten.
+    recipes: Vec<Option<Operation>>,
+    /// The next vector and block to look at: an index into `stored`.
+    hand: usize,
+    /// Indices of what is pinned.
+    pinned: Vec<usize>,
+}
+
+/// Number of vectors that are compared when one is to be forgotten.
+const CANDIDATES: usize = 24;
 
 /// A block of a vector, to be written.
 pub(super) struct Output<'a> {
@@ -99,6 +135,10 @@ pub(super) struct Output<'a> {
 }
 
 impl Stored {
+    fn bytes(&self) -> usize {
+        self.of_classes.bytes() + self.of_patterns.as_ref().map_or(0, Rows::bytes)
+    }
+
     fn rows(&self) -> &Rows {
         self.of_patterns.as_ref().unwrap_or(&self.of_classes)
     }
@@ -131,7 +171,7 @@ impl Vectors {
     /// No vectors, of blocks of these numbers of patterns. Names of classes follow `last_name`.
     pub(super) fn new(dims: Dims, lens: Vec<usize>, last_name: u64) -> Self {
         let spare = lens.iter().map(|_| Vec::new()).collect();
-        Vectors { dims, lens, stored: Vec::new(), spare, last_name, use_repeats: true }
+        Vectors { dims, lens, stored: Vec::new(), spare, last_name, use_repeats: true, limit: None }
     }
 
     /// Makes place for at least `num_vectors` vectors; existing ones keep their content.
@@ -151,6 +191,129 @@ impl Vectors {
     /// Stores a row for each pattern of every vector from now on.
     pub(super) fn ignore_repeats(&mut self) {
         self.use_repeats = false;
+    }
+
+    /// Forgets rows of the first `num_vectors` vectors from now on if all take more than so many bytes. Before they are
+    /// read, such vectors must be [pinned](Vectors::pin), and computed if they cannot.
+    pub(super) fn limit(&mut self, bytes: usize, num_vectors: usize) {
+        let used = self.stored.iter().flatten().map(|stored| stored.bytes()).sum();
+        let recipes = vec![None; num_vectors];
+        self.limit = Some(Limit { bytes, used, now: 0, recipes, hand: 0, pinned: Vec::new() });
+    }
+
+    /// True if rows may be forgotten.
+    pub(super) fn is_limited(&self) -> bool {
+        self.limit.is_some()
+    }
+
+    /// Notes how a vector was computed.
+    pub(super) fn note_recipe(&mut self, slot: u32, recipe: Operation) {
+        let limit = self.limit.as_mut();
+        if let Some(place) = limit.and_then(|limit| limit.recipes.get_mut(slot as usize)) {
+            *place = Some(recipe);
+        }
+    }
+
+    /// How a vector that was forgotten is computed.
+    pub(super) fn recipe(&self, slot: u32) -> Operation {
+        let recipes = self.limit.as_ref().map(|limit| &limit.recipes[..]);
+        let recipe = recipes.and_then(|recipes| recipes[slot as usize]);
+        recipe.expect("only vectors with a recipe are forgotten")
+    }
+
+    /// Keeps a block of a vector until it is unpinned; false if it was forgotten and must be computed again.
+    pub(super) fn pin(&mut self, block: usize, slot: u32) -> bool {
+        let at = self.at(block, slot);
+        let stored = self.stored[at].as_mut().expect("a vector is written before it is read");
+        if let Some(limit) = self.limit.as_mut().filter(|_| stored.is_present) {
+            limit.now += 1;
+            stored.last_use = limit.now;
+            if !std::mem::replace(&mut stored.is_pinned, true) {
+                limit.pinned.push(at);
+            }
+        }
+        stored.is_present
+    }
+
+    /// Ends all pinning.
+    pub(super) fn unpin_all(&mut self) {
+        for at in self.limit.iter_mut().flat_map(|limit| limit.pinned.drain(..)) {
+            self.stored[at].iter_mut().for_each(|stored| stored.is_pinned = false);
+        }
+    }
+
+    /// Ends the pinning of a block of a vector.
+    pub(super) fn unpin(&mut self, block: usize, slot: u32) {
+        let at = self.at(block, slot);
+        self.stored[at].iter_mut().for_each(|stored| stored.is_pinned = false);
+    }
+
+    /// Space for rows, for which others are forgotten if necessary.
+    fn allocate(&mut self, num_rows: usize) -> Result<Rows> {
+        if self.limit.is_none() {
+            return Rows::new(self.dims, num_rows);
+        }
+        let bytes = num_rows * (self.dims.row() * 8 + self.dims.scalers() * 4);
+        while self.is_too_much(bytes) && self.forget() {}
+        let rows = Rows::new(self.dims, num_rows)?;
+        self.limit.iter_mut().for_each(|limit| limit.used += rows.bytes());
+        Ok(rows)
+    }
+
+    fn is_too_much(&self, more: usize) -> bool {
+        self.limit.as_ref().is_some_and(|limit| limit.used + more > limit.bytes)
+    }
+
+    /// Forgets rows of one vector; false if none can be forgotten.
+    fn forget(&mut self) -> bool {
+        if let Some(rows) = self.spare.iter_mut().find_map(Vec::pop) {
+            self.free(rows);
+            return true;
+        }
+        let Some(limit) = &mut self.limit else { return false };
+        let num_blocks = self.lens.len();
+        let end = self.stored.len().min(limit.recipes.len() * num_blocks);
+        let mut best: Option<(f64, usize, u32)> = None;
+        let mut found = 0;
+        for _ in 0..end {
+            let at = limit.hand % end;
+            limit.hand = at + 1;
+            let stored = self.stored[at].as_ref();
+            let can_go = |stored: &&Box<Stored>| stored.is_present && !stored.is_pinned;
+            let (Some(stored), Some(recipe)) =
+                (stored.filter(can_go), limit.recipes[at / num_blocks])
+            else {
+                continue;
+            };
+            let of_child = |child: Vector| match child {
+                Vector::Clv(slot) => {
+                    let child = self.stored[slot as usize * num_blocks + at % num_blocks].as_ref();
+                    child.filter(|child| !child.is_present).map_or(0, |child| child.updates)
+                }
+                _ => 0,
+            };
+            let updates = recipe.children.into_iter().map(of_child).fold(1, u32::saturating_add);
+            let gain = stored.bytes() as f64 * (limit.now - stored.last_use + 1) as f64;
+            let gain = gain / f64::from(updates);
+            if best.is_none_or(|(most, ..)| gain > most) {
+                best = Some((gain, at, updates));
+            }
+            found += 1;
+            if found == CANDIDATES {
+                break;
+            }
+        }
+        let Some((_, at, updates)) = best else { return false };
+        let stored = self.stored[at].as_mut().expect("it was found there");
+        limit.used -= stored.bytes();
+        (stored.of_classes, stored.of_patterns) = (Rows::default(), None);
+        (stored.is_present, stored.updates) = (false, updates);
+        true
+    }
+
+    /// Gives back space of rows.
+    fn free(&mut self, rows: Rows) {
+        self.limit.iter_mut().for_each(|limit| limit.used -= rows.bytes());
     }
 
     fn at(&self, block: usize, slot: u32) -> usize {
@@ -221,8 +384,8 @@ impl Vectors {
         self.spare[block].extend(stored.of_patterns.take());
         let capacity = stored.of_classes.capacity(self.dims);
         if num_rows > capacity || capacity > 2 * num_rows.max(GRAIN) {
-            stored.of_classes = Rows::default();
-            stored.of_classes = Rows::new(self.dims, num_rows.next_multiple_of(GRAIN))?;
+            self.free(std::mem::take(&mut stored.of_classes));
+            stored.of_classes = self.allocate(num_rows.next_multiple_of(GRAIN))?;
         }
         Ok(())
     }
@@ -232,10 +395,10 @@ impl Vectors {
         if stored.of_patterns.is_none() {
             let len = self.lens[block];
             if 2 * stored.of_classes.capacity(self.dims) > len {
-                stored.of_classes = Rows::default();
+                self.free(std::mem::take(&mut stored.of_classes));
             }
             let spare = self.spare[block].pop();
-            stored.of_patterns = Some(spare.map_or_else(|| Rows::new(self.dims, len), Ok)?);
+            stored.of_patterns = Some(spare.map_or_else(|| self.allocate(len), Ok)?);
         }
         Ok(())
     }
@@ -243,6 +406,11 @@ impl Vectors {
     /// Puts back a vector that was written.
     pub(super) fn put(&mut self, block: usize, slot: u32, mut stored: Box<Stored>) {
         let len = stored.num_rows(self.lens[block]) * self.dims.scalers();
+        stored.is_present = true;
+        if let Some(limit) = &mut self.limit {
+            limit.now += 1;
+            stored.last_use = limit.now;
+        }
         stored.is_scaled = stored.rows().scaler[..len].iter().fold(0, |all, count| all | count) > 0;
         let at = self.at(block, slot);
         self.stored[at] = Some(stored);

@@ -195,6 +195,17 @@ impl CpuEngine {
         self
     }
 
+    /// Limits the memory of the likelihood vectors to about so many bytes, which units share in proportion to what they
+    /// may need: vectors beyond that are forgotten, and computed again when they are read.
+    pub fn limit_memory(&mut self, bytes: u64) {
+        let all: u64 = self.shared.units.iter().map(|unit| lock(unit).vector_bytes()).sum();
+        for unit in &self.shared.units {
+            let mut unit = lock(unit);
+            let share = bytes as f64 * unit.vector_bytes() as f64 / all.max(1) as f64;
+            unit.limit_memory(share as usize);
+        }
+    }
+
     /// Runs `work` for each unit of a region on its worker.
     ///
     /// # Errors

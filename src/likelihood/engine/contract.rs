@@ -19,11 +19,14 @@ pub struct EngineOptions {
     pub instruction_set: Option<&'static str>,
     /// Number of threads that compute one likelihood, at least 1.
     pub threads: usize,
+    /// Most memory of the likelihood vectors, in bytes: with less than all need, some are computed again whenever they
+    /// are read, with the same results. `None` for no limit.
+    pub vector_bytes: Option<u64>,
 }
 
 impl Default for EngineOptions {
     fn default() -> Self {
-        EngineOptions { name: None, instruction_set: None, threads: 1 }
+        EngineOptions { name: None, instruction_set: None, threads: 1, vector_bytes: None }
     }
 }
 

@@ -45,7 +45,7 @@ pub(crate) fn select_models(mut session: Session) -> Result<Session> {
     // The memory and the useful threads depend on the models.
     let setup = &mut session.setup;
     let machine = Machine::new(setup.plan, &setup.loaded.partitions)?.0;
-    setup.machine = machine.within_memory(&Cost::of_data(&setup.loaded))?;
+    setup.machine = machine.within_memory(setup.plan, &Cost::of_data(&setup.loaded))?;
     session.record.report.run.threads = setup.machine.threads();
     Ok(session)
 }

@@ -12,11 +12,22 @@ const BASE_BYTES: u64 = 4 << 20;
 /// Memory of an engine relative to its likelihood vectors: sumtables, P-matrices and trial vectors included.
 const BESIDE_VECTORS: f64 = 1.15;
 
+/// The same of an engine with limited memory, relative to the vectors that it would like to have.
+const BESIDE_LIMITED: f64 = 0.08;
+
+/// Vectors that are needed at a time in a tree with so many taxa, with a few to spare: those along a path on which each
+/// is computed from two of the same size, of trees that are at most three times as high as balanced ones.
+fn least_vectors(num_tips: usize) -> usize {
+    num_vectors(num_tips).min(8 + 3 * num_tips.max(1).ilog2() as usize)
+}
+
 /// Memory and work of one likelihood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Cost {
     /// Bytes of likelihood vectors and their scalers, if no patterns are repeated in a part of the tree.
     pub clv_bytes: u64,
+    /// Bytes of the few vectors with which a likelihood can be computed.
+    pub least_vectors: u64,
     /// Bytes of tip codes.
     pub tip_bytes: u64,
     /// Bytes of the columns as parsimony sees them, with a view along every edge in both directions.
@@ -42,8 +53,9 @@ impl Cost {
                 tips,
             );
             let rows: usize = block_lens(patterns.num_patterns()).iter().sum();
-            let clvs = num_vectors(tips) * rows;
-            cost.clv_bytes += (clvs * (dims.row() * 8 + dims.scalers() * 4)) as u64;
+            let vector_bytes = rows * (dims.row() * 8 + dims.scalers() * 4);
+            cost.clv_bytes += (num_vectors(tips) * vector_bytes) as u64;
+            cost.least_vectors += (least_vectors(tips) * vector_bytes) as u64;
             cost.tip_bytes += (tips * rows * size_of::<Code>()) as u64;
             cost.parsimony_bytes += (4 * tips * patterns.num_sites * states / 8) as u64;
             let computed = tips.saturating_sub(2) * patterns.num_patterns();
@@ -67,6 +79,16 @@ impl Cost {
     /// Bytes that each job at a time takes.
     pub(crate) fn job_bytes(&self) -> u64 {
         (self.clv_bytes as f64 * BESIDE_VECTORS) as u64 + self.tip_bytes + self.parsimony_bytes
+    }
+
+    /// Bytes that a job takes at a time besides its likelihood vectors, if these are limited.
+    pub(crate) fn job_bytes_beside_vectors(&self) -> u64 {
+        (self.clv_bytes as f64 * BESIDE_LIMITED) as u64 + self.tip_bytes + self.parsimony_bytes
+    }
+
+    /// The least bytes of likelihood vectors with which a job takes a bearable time.
+    pub(crate) fn least_vector_bytes(&self) -> u64 {
+        self.least_vectors
     }
 
     /// Seconds of processor time that a plan takes, or `None` for one that computes no likelihoods. An

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::likelihood::select::{Choice, after_failure, choose_engine};
 use crate::likelihood::{BrlenLinkage, EngineOptions, Evaluator, make_evaluator, replace_engine};
 use crate::model::Model;
-use crate::parallel::{available_cores, available_memory};
+use crate::parallel::{available_cores, available_memory, used_memory};
 use crate::partition::Partition;
 use crate::run::plan::{Plan, Threads};
 use crate::tree::Tree;
@@ -31,7 +31,8 @@ impl Machine {
     pub(crate) fn new(plan: &Plan, partitions: &[Partition]) -> Result<(Self, Option<String>)> {
         let (threads, warning) = choose_threads(plan.run.threads, count_rows(partitions));
         let instruction_set = plan.run.instruction_set;
-        let engine = EngineOptions { name: plan.run.engine, instruction_set, threads };
+        let engine =
+            EngineOptions { name: plan.run.engine, instruction_set, threads, vector_bytes: None };
         choose_engine(&engine).map_err(|error| Error::Usage(format!("--simd: {error}")))?;
         Ok((Machine { engine, jobs_in_memory: usize::MAX }, warning))
     }
@@ -46,12 +47,14 @@ impl Machine {
         choose_engine(&self.engine).expect("the engine was found when the machine was made")
     }
 
-    /// The same machine, with no more jobs at a time than fit into its memory.
+    /// The same machine, with no more jobs at a time than fit into its memory, or into what the user allows. If not even
+    /// one does, its likelihood vectors get what there is.
     ///
     /// # Errors
-    /// [`Error::Failed`] if there is not enough for one.
-    pub(crate) fn within_memory(self, cost: &Cost) -> Result<Self> {
-        match available_memory() {
+    /// [`Error::Failed`] if that is not enough.
+    pub(crate) fn within_memory(self, plan: &Plan, cost: &Cost) -> Result<Self> {
+        let allowed = plan.run.memory.map(|bytes| bytes.saturating_sub(used_memory().unwrap_or(0)));
+        match available_memory().into_iter().chain(allowed).min() {
             Some(free) => self.within(cost, free),
             None => Ok(self),
         }
@@ -60,16 +63,28 @@ impl Machine {
     fn within(self, cost: &Cost, free: u64) -> Result<Self> {
         let (shared, job) = (cost.shared_bytes(), cost.job_bytes().max(1));
         let jobs_in_memory = (free.saturating_sub(shared) / job) as usize;
-        if jobs_in_memory == 0 {
+        if jobs_in_memory > 0 {
+            return Ok(Machine { jobs_in_memory, ..self });
+        }
+        let beside = shared + cost.job_bytes_beside_vectors();
+        let vector_bytes = free.saturating_sub(beside);
+        if vector_bytes < cost.least_vector_bytes() {
             return Err(Error::Failed(format!(
-                "this run needs about {} of memory, but only {} are free; nothing was computed. Likelihood \
-                 vectors take taxa x patterns x rate categories x states x 8 bytes: use fewer rate \
-                 categories (+G4), fewer taxa or columns, or a machine with more memory",
+                "this run needs about {} of memory, or {} if likelihood vectors are computed again and again, but only \
+                 {} are free; nothing was computed. Likelihood vectors take taxa x patterns x rate categories x states \
+                 x 8 bytes: use fewer rate categories (+G4), fewer taxa or columns, or a machine with more memory",
                 format_bytes(shared + job),
+                format_bytes(beside + cost.least_vector_bytes()),
                 format_bytes(free)
             )));
         }
-        Ok(Machine { jobs_in_memory, ..self })
+        let engine = EngineOptions { vector_bytes: Some(vector_bytes), ..self.engine };
+        Ok(Machine { engine, jobs_in_memory: 1 })
+    }
+
+    /// Most bytes of likelihood vectors, if there is not enough memory for all of them.
+    pub(crate) fn vector_bytes(&self) -> Option<u64> {
+        self.engine.vector_bytes
     }
 
     /// How `num_jobs` independent computations share the threads that the user allows: how many run at a
@@ -180,8 +195,13 @@ mod tests {
         let machine = Machine { engine: EngineOptions::default(), jobs_in_memory: usize::MAX };
         let cost = Cost { clv_bytes: 1 << 30, ..Cost::default() };
         assert_eq!(machine.within(&cost, 4 << 30).unwrap().jobs_in_memory, 3);
-        let error = machine.within(&cost, 1 << 30).unwrap_err();
-        assert!(error.to_string().contains("1.0 GiB are free"), "{error}");
+        assert_eq!(machine.within(&cost, 4 << 30).unwrap().vector_bytes(), None);
+        let limited = machine.within(&cost, 1 << 30).unwrap();
+        assert_eq!(limited.jobs_in_memory, 1);
+        assert!(limited.vector_bytes().is_some_and(|bytes| bytes < 1 << 30 && bytes > 700 << 20));
+        let cost = Cost { least_vectors: 100 << 20, ..cost };
+        let error = machine.within(&cost, 100 << 20).unwrap_err();
+        assert!(error.to_string().contains("100.0 MiB are free"), "{error}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What the commands that compute likelihoods have in common: data, machine, and the record of the run.
 
-use super::cost::Cost;
+use super::cost::{Cost, format_bytes};
 use super::jobs::Jobs;
 use super::machine::Machine;
 use super::record::RunRecord;
@@ -50,7 +50,7 @@ impl<'a> Session<'a> {
         let (machine, warning) = Machine::new(plan, &loaded.partitions)?;
         let machine = match plan.command {
             Command::Check | Command::Start => machine,
-            _ => machine.within_memory(&Cost::of_data(&loaded))?,
+            _ => machine.within_memory(plan, &Cost::of_data(&loaded))?,
         };
         record.begin()?;
         let (progress, report) = (&mut record.progress, &mut record.report);
@@ -74,6 +74,12 @@ impl<'a> Session<'a> {
         }
         for detail in &loaded.remarks.details {
             progress.event(&Event::Detail(detail.clone()));
+        }
+        if let Some(bytes) = machine.vector_bytes() {
+            progress.about_run(&format!(
+                "likelihood vectors are kept in {}; others are computed again when they are needed",
+                format_bytes(bytes)
+            ));
         }
         // Not among the warnings of the report, which must not depend on the number of threads.
         if let Some(warning) = warning {
