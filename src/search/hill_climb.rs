@@ -219,6 +219,11 @@ impl<'a> Search<'a> {
         self.plan.stage == Stage::Done
     }
 
+    /// True unless the search is in the middle of rounds of a stage.
+    pub fn is_between_rounds(&self) -> bool {
+        self.plan.rounds.is_none()
+    }
+
     /// Carries out the next step: some subtrees of a round, a perturbation, or an optimisation.
     ///
     /// # Errors

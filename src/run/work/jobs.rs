@@ -3,7 +3,7 @@
 //! Replicates and starting trees are independent, so one thread for each is faster than many threads
 //! inside one likelihood. The log must not depend on which of them finishes first.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::observer::{Advance, Event, Observer};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -73,8 +73,14 @@ impl Jobs {
         });
         let results =
             results.into_iter().map(|place| place.into_inner().unwrap_or_else(|e| e.into_inner()));
-        // Jobs that were not begun come after the one that failed.
-        results.flatten().collect()
+        // Jobs that were not begun come after the one that failed, and those that it stopped are no failures.
+        let (stopped, done): (Vec<_>, Vec<_>) =
+            results.flatten().partition(|result| matches!(result, Err(Error::Interrupted { .. })));
+        let done: Result<Vec<T>> = done.into_iter().collect();
+        match stopped.into_iter().next() {
+            Some(stopped) if done.is_ok() => stopped.map(|result| vec![result]),
+            _ => done,
+        }
     }
 
     fn run_in_turn<T>(
@@ -172,7 +178,6 @@ impl Observer for Recorder<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Error;
 
     #[derive(Default)]
     struct Heard {
