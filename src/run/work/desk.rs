@@ -240,7 +240,9 @@ mod tests {
             assert_eq!(results.unwrap(), [10; 6]);
             assert_eq!(heard.0, expected.0, "all events, in order");
             let done = done.into_inner().unwrap();
-            assert!(done.contains(&(2, true)) && !done.iter().any(|job| job.0 == 0));
+            assert!(done.contains(&(2, true)));
+            // Others at the same time may have been stopped.
+            assert!(at_once > 1 || !done.iter().any(|job| job.0 < 2));
         }
     }
 

@@ -67,8 +67,11 @@ impl Jobs {
                 if result.is_err() {
                     next_job.store(self.count, Ordering::Relaxed);
                 }
+                // When the run is resumed, what a stopped job has told is told again, before what later jobs tell.
+                if !matches!(result, Err(Error::Interrupted { .. })) {
+                    recorder.finish();
+                }
                 *place.lock().unwrap_or_else(|e| e.into_inner()) = Some(result);
-                recorder.finish();
             }
         });
         let results =
@@ -239,6 +242,20 @@ mod tests {
         };
         jobs(1, 4).run(&mut heard, work).unwrap();
         assert_eq!(heard.advances, [Advance::default(), half], "a single job is the whole");
+    }
+
+    #[test]
+    fn what_later_jobs_tell_is_not_told_after_a_job_that_was_stopped() {
+        let mut heard = Heard::default();
+        let stopped = jobs(4, 3).run(&mut heard, |job, observer| {
+            observer.event(&note(job));
+            match job {
+                1 => Err(Error::Interrupted { signal: 15, resume: None }),
+                _ => Ok(job),
+            }
+        });
+        assert_eq!(stopped.unwrap_err().exit_code(), 143);
+        assert_eq!(heard.events, [note(0)]);
     }
 
     #[test]
