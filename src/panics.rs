@@ -8,7 +8,7 @@ use std::sync::Mutex;
 /// The first panic of the run: what the others of other threads say follows from it.
 static FIRST: Mutex<Option<String>> = Mutex::new(None);
 
-/// From now on, panics are kept for [`caught`] instead of being printed.
+/// From now on, panics are kept for the message of the run instead of being printed.
 pub fn keep() {
     std::panic::set_hook(Box::new(|panic: &PanicHookInfo| {
         let place = panic.location().map_or(String::new(), |place| format!(" ({place})"));
