@@ -112,6 +112,14 @@ pub enum Error {
     /// The computation failed. Exit code 1.
     #[error("{0}")]
     Failed(String),
+    /// A signal ended the run. Exit code 128 and the signal's number.
+    #[error("{}", describe_interruption(*.signal, .resume))]
+    Interrupted {
+        /// Number of the signal; 0 if another thread of the run failed.
+        signal: u8,
+        /// The command that resumes the run, if there is a checkpoint.
+        resume: Option<String>,
+    },
 }
 
 /// Result with the program's [`Error`].
@@ -123,12 +131,35 @@ impl Error {
         Error::Input(vec![Fault::new(place, message)])
     }
 
-    /// 2 for refused usage or input, 1 for everything else.
+    /// The same; if it is an interruption, with the command that resumes the run.
+    pub(crate) fn that_resumes(self, command: String) -> Self {
+        match self {
+            Error::Interrupted { signal, .. } => {
+                Error::Interrupted { signal, resume: Some(command) }
+            }
+            other => other,
+        }
+    }
+
+    /// 2 for refused usage or input, 128 and its number for a signal, 1 for everything else.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Error::Input(_) | Error::Usage(_) | Error::Io { writing: false, .. } => 2,
             Error::Io { writing: true, .. } | Error::Failed(_) => 1,
+            Error::Interrupted { signal, .. } => 128 + signal,
         }
+    }
+}
+
+fn describe_interruption(signal: u8, resume: &Option<String>) -> String {
+    let name = match signal {
+        2 => "interrupted (SIGINT)",
+        15 => "terminated (SIGTERM)",
+        _ => "interrupted",
+    };
+    match resume {
+        None => name.to_string(),
+        Some(command) => format!("{name}; to resume, repeat: {command}"),
     }
 }
 

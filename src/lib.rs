@@ -53,8 +53,8 @@
 //!
 //! | floor | rooms |
 //! |---|---|
-//! | 0 | `error`, `observer`, `rng`, `taxa`, `numeric` |
-//! | 1 | `alphabet`, `tree`, `parallel`, `input` |
+//! | 0 | `error`, `observer`, `rng`, `taxa`, `numeric`, `whole_file` |
+//! | 1 | `alphabet`, `tree`, `parallel`, `input`, `checkpoint`, `panics` |
 //! | 2 | `alignment`, `model` |
 //! | 3 | `partition` |
 //! | 4 | `parsimony`, `distance`, `simulate`, `likelihood` |
@@ -72,9 +72,13 @@ mod numeric;
 pub mod observer;
 pub mod rng;
 pub mod taxa;
+mod whole_file;
 
 pub mod alphabet;
+mod checkpoint;
 mod input;
+#[doc(hidden)]
+pub mod panics;
 #[doc(hidden)]
 pub mod parallel;
 pub mod tree;

@@ -6,6 +6,10 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("off")).init();
+    mlsearch::panics::keep();
+    if let Err(error) = run::listen_to_signals() {
+        log::warn!("signals end the run without a checkpoint: {error}");
+    }
     let words: Vec<String> = match std::env::args_os().map(|word| word.into_string()).collect() {
         Ok(words) => words,
         Err(word) => {

@@ -5,8 +5,10 @@
 //! fixed order, because they are written to the log, whose bytes must not depend on the number of
 //! threads. An advance is only displayed.
 
+use serde::{Deserialize, Serialize};
+
 /// One event of a computation.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Event {
     /// A phase of the computation begins, for example "fast SPR".
     Phase {
@@ -53,17 +55,6 @@ pub trait Observer: Send {
 
     /// Receives how far the computation has come. May be called often, so it must be cheap.
     fn advance(&mut self, _advance: Advance) {}
-}
-
-/// Passes on how far a computation has come, but none of its events.
-pub(crate) struct Muffled<'a>(pub &'a mut dyn Observer);
-
-impl Observer for Muffled<'_> {
-    fn event(&mut self, _event: &Event) {}
-
-    fn advance(&mut self, advance: Advance) {
-        self.0.advance(advance);
-    }
 }
 
 /// An observer that ignores everything.

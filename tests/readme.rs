@@ -194,7 +194,9 @@ fn kinds() -> impl Iterator<Item = OutputKind> {
         OutputKind::Json => Some(OutputKind::Alignment),
         OutputKind::Alignment => Some(OutputKind::Partitions),
         OutputKind::Partitions => Some(OutputKind::TrueTree),
-        OutputKind::TrueTree => None,
+        OutputKind::TrueTree => Some(OutputKind::Checkpoint),
+        OutputKind::Checkpoint => Some(OutputKind::LastTree),
+        OutputKind::LastTree => None,
     })
 }
 

@@ -70,6 +70,10 @@ fn results_are_there_as_soon_as_they_are_final_and_a_prefix_belongs_to_one_run()
     assert!(run.try_wait().expect("status").is_none(), "the first run goes on");
     run.kill().expect("it can be killed");
     run.wait().expect("it ends");
+    // Results of a killed run are only for the same run to replace.
+    let other = scratch.run(&format!("{search} -p 2"));
+    other.assert_refused(&["a.mlsearch.checkpoint", "seed: 12345 in the checkpoint", "--redo"]);
+    std::fs::remove_file(scratch.path().join("a.mlsearch.checkpoint")).expect("a checkpoint");
     scratch.run(&search).assert_refused(&["a.mlsearch.bestTree", "--redo"]);
 }
 

@@ -94,7 +94,10 @@ fn a_search_goes_on_from_any_of_its_states_with_the_same_bits() {
         let written: Vec<String> = states.iter().map(|state| format!("{state:?}")).collect();
         for (number, state) in states.iter().enumerate().step_by(states.len() / 5) {
             let (mut evaluator, mut models) = (fresh(2), initial.clone());
-            let state = state.clone();
+            // As from a checkpoint.
+            let bytes = postcard::to_stdvec(state).expect("a plain value");
+            let state: SearchState = postcard::from_bytes(&bytes).expect("the same value");
+            assert!(state.fits(&evaluator, &models));
             let mut search = Search::resume(&mut evaluator, &mut models, &data, &options, state);
             for (step, want) in written.iter().enumerate().skip(number) {
                 let got = format!("{:?}", search.state());

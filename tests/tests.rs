@@ -56,6 +56,10 @@ mod reporting;
 // Whole runs: what they write, and that it can be read back.
 mod whole_runs;
 
+// Runs that are killed and resumed, damaged checkpoints, full disks.
+#[cfg(unix)]
+mod interruption;
+
 // README.md: its tables of options, models and output files are those of the program.
 mod readme;
 

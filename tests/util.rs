@@ -84,7 +84,7 @@ pub struct Ran {
 }
 
 impl Ran {
-    fn new(output: Output) -> Self {
+    pub fn new(output: Output) -> Self {
         let text = |bytes| String::from_utf8(bytes).expect("output is UTF-8");
         Ran {
             code: output.status.code().expect("the binary was not killed"),

@@ -238,7 +238,7 @@ pub struct Args {
     /// Folder of the output files [default: that of the alignment; with -n the current folder]
     #[arg(short = 'w', long, value_name = "DIR", help_heading = OUTPUT)]
     pub out_dir: Option<PathBuf>,
-    /// Replace all results of an earlier run [default: refuse]
+    /// Replace all results of an earlier run, and begin an interrupted one anew [default: refuse; resume]
     #[arg(long, help_heading = OUTPUT)]
     pub redo: bool,
     /// Write the log-likelihood of every site (natural logarithm) [default: off]

@@ -320,9 +320,14 @@ const TABLE: &[Entry] = &[
         &["undo"],
         Never,
         LEAVE_OUT,
-        "there are no checkpoints: every run starts from the beginning; leave it out",
+        "only interrupted runs are continued, by the same command; leave it out",
     ),
-    entry(&["cptime"], Always, LEAVE_OUT, "checkpoints are not available; leave it out"),
+    entry(
+        &["cptime"],
+        Always,
+        LEAVE_OUT,
+        "the state of a run is kept every 30 seconds; leave it out",
+    ),
     entry(
         &["ninit", "ntop", "nbest", "nstop", "pers", "perturb", "radius"],
         Always,

@@ -12,6 +12,7 @@
 //! | `parameters` | [`Model`]: one partition's model with its current parameters |
 //! | `free` | `FreeParameter`: all parameters to be estimated, as one list |
 //! | `matrices` | names of rate matrices, and the models they begin |
+//! | `values` | [`ModelValues`]: the values of all parameters, for checkpoints |
 //! | `rate_starts` | rates over sites from which an optimiser may begin |
 //! | `parse` | the grammar of model strings, and what is refused |
 //! | `raxml`, `data_types` | RAxML's one-word models; data types in partition lines |
@@ -46,6 +47,7 @@ mod rate_starts;
 mod rates;
 mod raxml;
 mod user_matrix;
+mod values;
 mod words;
 
 pub use crate::numeric::GammaMode;
@@ -59,6 +61,7 @@ pub use protein::{PROTEIN_MATRICES, PROTEIN_MIXTURES, ProteinMatrix, ProteinMixt
 pub use qmatrix::EigenModel;
 pub use rates::{FreeRates, Gamma, Heterogeneity, Invariant, RateCats};
 pub use user_matrix::UserMatrix;
+pub use values::ModelValues;
 
 pub(crate) use auto::{AutoData, AutoModel};
 pub use free::FreeParameter;

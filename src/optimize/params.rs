@@ -7,7 +7,7 @@ use crate::model::{FreeParameter, Model};
 use crate::numeric::{Bfgs, Brent};
 
 /// A parameter that an optimiser left at its bound.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct ParameterAtBound {
     /// The gene (partition number).
     pub gene: usize,

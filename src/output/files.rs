@@ -3,9 +3,11 @@
 //! All names start with the prefix of the run: `PREFIX.mlsearch.bestTree` and so on. A run reserves its
 //! names before anything is computed; existing files are refused unless `--redo` was given.
 
+use super::growing::Growing;
 use crate::error::{Error, Result};
+use crate::whole_file;
 use std::fs::{File, TryLockError};
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// One kind of output file.
@@ -41,10 +43,14 @@ pub enum OutputKind {
     Partitions,
     /// The tree of simulated sequences.
     TrueTree,
+    /// What an interrupted run is resumed from; removed at its end.
+    Checkpoint,
+    /// The best tree of a run in progress; removed at its end.
+    LastTree,
 }
 
 /// What analyses of sequences write: `--redo` of one replaces all of them.
-pub(crate) const ANALYSIS_KINDS: [OutputKind; 10] = [
+pub(crate) const ANALYSIS_KINDS: [OutputKind; 12] = [
     OutputKind::BestTree,
     OutputKind::BestModel,
     OutputKind::MlTrees,
@@ -55,9 +61,16 @@ pub(crate) const ANALYSIS_KINDS: [OutputKind; 10] = [
     OutputKind::BestPartitionTrees,
     OutputKind::Log,
     OutputKind::Json,
+    OutputKind::Checkpoint,
+    OutputKind::LastTree,
 ];
 
 impl OutputKind {
+    /// The result that has this number as a `u32`, if it may be one of an analysis.
+    pub(crate) fn from_number(number: u32) -> Option<Self> {
+        ANALYSIS_KINDS.into_iter().find(|kind| *kind as u32 == number)
+    }
+
     /// What follows `PREFIX.mlsearch.`.
     pub fn suffix(self) -> &'static str {
         match self {
@@ -76,6 +89,8 @@ impl OutputKind {
             OutputKind::Alignment => "phy",
             OutputKind::Partitions => "part",
             OutputKind::TrueTree => "trueTree",
+            OutputKind::Checkpoint => "checkpoint",
+            OutputKind::LastTree => "lastTree",
         }
     }
 
@@ -99,8 +114,27 @@ impl OutputKind {
             OutputKind::Alignment => "the simulated sequences",
             OutputKind::Partitions => "their partitions and models",
             OutputKind::TrueTree => "the tree along which they were simulated",
+            OutputKind::Checkpoint => "what the interrupted run is resumed from",
+            OutputKind::LastTree => "the best tree so far",
         }
     }
+}
+
+/// The files that a run asks for.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Request {
+    /// The start of all names.
+    pub prefix: PathBuf,
+    /// All kinds that the run writes.
+    pub kinds: Vec<OutputKind>,
+    /// Existing results may be replaced.
+    pub redo: bool,
+    /// Of these kinds, with `redo`.
+    pub replaced: Vec<OutputKind>,
+    /// The inputs of the run; one may be a result that is replaced.
+    pub inputs: Vec<PathBuf>,
+    /// An unfinished run with this prefix may be resumed.
+    pub resumable: bool,
 }
 
 /// The output files of one run.
@@ -110,11 +144,15 @@ impl OutputKind {
 /// is refused, or fails before, destroys no result.
 #[derive(Debug)]
 pub(crate) struct OutputFiles {
-    prefix: PathBuf,
+    request: Request,
     /// Results of an earlier run that are replaced by those of this one.
     replaced: Vec<PathBuf>,
     /// Inputs of this run that will be replaced: they remain until the result is there.
     inputs: Vec<PathBuf>,
+    /// Files that this run may have written before it was interrupted.
+    begun: Vec<OutputKind>,
+    /// There is a run to be resumed.
+    is_unfinished: bool,
     log: Option<File>,
     /// The log was made by this run.
     log_is_new: bool,
@@ -124,34 +162,30 @@ pub(crate) struct OutputFiles {
 }
 
 impl OutputFiles {
-    /// Makes sure that every file of these kinds can be written later. With `redo`, existing files of
-    /// the kinds `replaced` will be removed before the first one is written; the run's own inputs stay until
-    /// a result takes their place.
+    /// Makes sure that every file can be written later. With `redo`, existing files of the kinds `replaced` will be
+    /// removed before the first one is written; the run's own inputs stay until a result takes their place.
     ///
     /// # Errors
     /// [`Error::Usage`] if the folder is missing, if another run uses the prefix, or if results exist
     /// and `redo` is false; all existing ones are named. A log alone does not count: a run that failed
     /// leaves one. [`Error::Failed`] if no file can be created in the folder.
-    pub(crate) fn reserve(
-        prefix: &Path,
-        kinds: &[OutputKind],
-        redo: bool,
-        replaced: &[OutputKind],
-        inputs: &[&Path],
-    ) -> Result<Self> {
+    pub(crate) fn reserve(request: Request) -> Result<Self> {
         let mut files = OutputFiles {
-            prefix: prefix.to_path_buf(),
+            request,
             replaced: Vec::new(),
             inputs: Vec::new(),
+            begun: Vec::new(),
+            is_unfinished: false,
             log: None,
             log_is_new: false,
             keeps_log: false,
             has_written: false,
         };
+        let Request { prefix, kinds, redo, resumable, .. } = &files.request.clone();
         if kinds.is_empty() {
             return Ok(files);
         }
-        let folder = files.folder();
+        let folder = whole_file::folder(prefix);
         if !folder.is_dir() {
             return Err(Error::Usage(format!(
                 "the output folder '{}' does not exist: create it, or choose another one with --prefix (-n, -w)",
@@ -177,7 +211,8 @@ impl OutputFiles {
                 "results cannot be written to '{prefix}.*': {error}; choose another folder with --prefix (-n, -w)"
             ))
         };
-        if let Some(error) = impossible.or_else(|| files.temporary().err()) {
+        let log = files.path(OutputKind::Log);
+        if let Some(error) = impossible.or_else(|| whole_file::temporary(&log).err()) {
             return Err(failed(error));
         }
         // The lock is taken before existing files are checked: of two runs that start at once, one gets it.
@@ -190,31 +225,84 @@ impl OutputFiles {
                 ))
             })?;
         }
-        let exists = |path: &PathBuf| path.symlink_metadata().is_ok();
-        let log = files.path(OutputKind::Log);
-        let existing: Vec<&PathBuf> =
-            paths.iter().filter(|path| **path != log && exists(path)).collect();
-        if !redo && !existing.is_empty() {
+        whole_file::remove_leftovers(&log);
+        let checkpoint = files.path(OutputKind::Checkpoint);
+        if *redo {
+            files.replace_earlier();
+        } else if !exists(&checkpoint) {
+            files.refuse_existing()?;
+        } else if *resumable {
+            files.is_unfinished = true;
+        } else {
             return Err(Error::Usage(format!(
-                "results of an earlier run exist and are not overwritten:{}\n\
-                 Give --redo to replace them, or another --prefix (-n) to keep them.",
-                list(&existing)
+                "'{}' belongs to an unfinished run: repeat its command to resume it. Give --redo to replace its \
+                 results, or another --prefix (-n) to keep them.",
+                checkpoint.display()
             )));
         }
-        if redo {
-            let is_input = |path: &Path| inputs.iter().any(|input| same_file(path, input));
-            let earlier = replaced.iter().map(|&kind| files.path(kind));
-            let earlier = earlier.filter(|path| *path != log && exists(path));
-            (files.inputs, files.replaced) = earlier.partition(|path| is_input(path));
-        }
         Ok(files)
+    }
+
+    /// True if an unfinished run is there, to be resumed by [`OutputFiles::resume`].
+    pub(crate) fn is_unfinished(&self) -> bool {
+        self.is_unfinished
+    }
+
+    /// The unfinished run is resumed, which has begun to write these files. `replaces` says if it replaces earlier
+    /// results.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if there are results that are not its own.
+    pub(crate) fn resume(&mut self, begun: Vec<OutputKind>, replaces: bool) -> Result<()> {
+        self.begun = begun;
+        if replaces {
+            self.replace_earlier();
+            Ok(())
+        } else {
+            self.refuse_existing()
+        }
+    }
+
+    /// Results that exist must not be there.
+    fn refuse_existing(&self) -> Result<()> {
+        let others = self.request.kinds.iter().filter(|kind| !self.begun.contains(kind));
+        let paths = others.filter(|kind| **kind != OutputKind::Log).map(|&kind| self.path(kind));
+        let existing: Vec<PathBuf> = paths.filter(|path| exists(path)).collect();
+        if existing.is_empty() {
+            return Ok(());
+        }
+        Err(Error::Usage(format!(
+            "results of an earlier run exist and are not overwritten:{}\n\
+             Give --redo to replace them, or another --prefix (-n) to keep them.",
+            list(&existing.iter().collect::<Vec<_>>())
+        )))
+    }
+
+    /// Results that exist will be replaced.
+    fn replace_earlier(&mut self) {
+        let is_input = |path: &Path| self.request.inputs.iter().any(|input| same_file(path, input));
+        // A run that can be resumed replaces the checkpoint itself, as soon as its input is accepted.
+        let stays = |kind: &OutputKind| match kind {
+            OutputKind::Log => true,
+            OutputKind::Checkpoint => self.request.resumable,
+            kind => self.begun.contains(kind),
+        };
+        let earlier = self.request.replaced.iter().filter(|kind| !stays(kind));
+        let earlier = earlier.map(|&kind| self.path(kind)).filter(|path| exists(path));
+        (self.inputs, self.replaced) = earlier.partition(|path| is_input(path));
+    }
+
+    /// True if results of an earlier run will be replaced.
+    pub(crate) fn replaces(&self) -> bool {
+        !self.replaced.is_empty() || !self.inputs.is_empty()
     }
 
     /// Opens and locks the log; `None` if another run has it.
     fn lock_log(&mut self) -> std::io::Result<Option<()>> {
         let path = self.path(OutputKind::Log);
         let is_new = !path.exists();
-        let file = File::options().create(true).truncate(false).write(true).open(path)?;
+        let file =
+            File::options().create(true).truncate(false).read(true).write(true).open(path)?;
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => return Ok(None),
             // On a file system without locks, two runs with one prefix cannot be detected.
@@ -225,16 +313,25 @@ impl OutputFiles {
         Ok(Some(()))
     }
 
-    /// The input was accepted: the log, empty, to be written from now on.
+    /// The input was accepted: the log, to be written from now on, and its earlier text if the run is resumed.
     ///
     /// # Errors
     /// [`Error::Io`] (writing).
-    pub(crate) fn begin(&mut self) -> Result<Option<File>> {
+    pub(crate) fn begin(&mut self) -> Result<Option<(File, String)>> {
         self.keeps_log = true;
         let path = self.path(OutputKind::Log);
+        let resumed = self.is_unfinished;
         let open = |log: &File| {
-            log.set_len(0)?;
-            log.try_clone()
+            let (mut log, mut text) = (log.try_clone()?, Vec::new());
+            log.seek(SeekFrom::Start(0))?;
+            if resumed {
+                log.read_to_end(&mut text)?;
+                // A line that a killed run could not complete.
+                text.truncate(text.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1));
+            }
+            log.set_len(text.len() as u64)?;
+            log.seek(SeekFrom::End(0))?;
+            Ok((log, String::from_utf8_lossy(&text).into_owned()))
         };
         self.log.as_ref().map(open).transpose().map_err(|source| writing(&path, source))
     }
@@ -244,26 +341,28 @@ impl OutputFiles {
         self.keeps_log = self.has_written;
     }
 
-    /// A file without content in the folder, which disappears unless it is moved to its place.
-    fn temporary(&self) -> std::io::Result<tempfile::NamedTempFile> {
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".mlsearch-");
-        // Temporary files are private by default; results get what the user's umask allows.
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        // The name of the temporary file would be confusing in the message.
-        builder.tempfile_in(self.folder()).map_err(|error| match error.raw_os_error() {
-            Some(code) => std::io::Error::from_raw_os_error(code),
-            None => std::io::Error::from(error.kind()),
-        })
-    }
-
     /// Path of one kind.
     pub(crate) fn path(&self, kind: OutputKind) -> PathBuf {
-        let mut path = self.prefix.clone().into_os_string();
-        path.push(".mlsearch.");
+        let mut path = self.request.prefix.clone().into_os_string();
+        path.push(format!("{}.", whole_file::MARK));
         path.push(kind.suffix());
         PathBuf::from(path)
+    }
+
+    /// A file that grows while the run goes on, until [`OutputFiles::write`] writes it as a whole.
+    ///
+    /// # Errors
+    /// [`Error::Io`] (writing) if there is such a file, which is not the run's own.
+    pub(crate) fn grow(&mut self, kind: OutputKind) -> Result<Growing> {
+        let path = self.path(kind);
+        if !self.begun.contains(&kind) && !self.replaced.contains(&path) && exists(&path) {
+            return Err(writing(&path, ErrorKind::AlreadyExists.into()));
+        }
+        self.begun.push(kind);
+        self.has_written = true;
+        let is_own = |earlier: &PathBuf| *earlier != path;
+        let replaced = std::mem::take(&mut self.replaced).into_iter().filter(is_own).collect();
+        Ok(Growing::new(path, replaced))
     }
 
     /// Writes a file as a whole: first under a temporary name, then moved to its place, so that it is never
@@ -275,24 +374,17 @@ impl OutputFiles {
     pub(crate) fn write(&mut self, kind: OutputKind, content: &[u8]) -> Result<PathBuf> {
         let path = self.path(kind);
         let failed = |source: std::io::Error| writing(&path, source);
-        let mut file = self.temporary().map_err(failed)?;
+        let mut file = whole_file::temporary(&path).map_err(failed)?;
         file.write_all(content).map_err(failed)?;
         file.as_file().sync_all().map_err(failed)?;
         for earlier in std::mem::take(&mut self.replaced) {
             std::fs::remove_file(&earlier).map_err(|source| writing(&earlier, source))?;
         }
         self.has_written = true;
-        let replaces = self.inputs.contains(&path);
+        let replaces = self.inputs.contains(&path) || self.begun.contains(&kind);
         let moved = if replaces { file.persist(&path) } else { file.persist_noclobber(&path) };
         moved.map_err(|e| failed(e.error))?;
         Ok(path)
-    }
-
-    fn folder(&self) -> PathBuf {
-        match self.prefix.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
-            _ => PathBuf::from("."),
-        }
     }
 }
 
@@ -307,6 +399,10 @@ impl Drop for OutputFiles {
 
 fn writing(path: &Path, source: std::io::Error) -> Error {
     Error::Io { path: path.display().to_string(), source, writing: true }
+}
+
+fn exists(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
 }
 
 fn same_file(a: &Path, b: &Path) -> bool {
@@ -324,7 +420,18 @@ mod tests {
     const KINDS: [OutputKind; 3] = [OutputKind::BestTree, OutputKind::Log, OutputKind::Json];
 
     fn reserve(prefix: &Path, redo: bool) -> Result<OutputFiles> {
-        OutputFiles::reserve(prefix, &KINDS, redo, &ANALYSIS_KINDS, &[])
+        OutputFiles::reserve(request(prefix, redo))
+    }
+
+    fn request(prefix: &Path, redo: bool) -> Request {
+        Request {
+            prefix: prefix.to_path_buf(),
+            kinds: KINDS.to_vec(),
+            redo,
+            replaced: ANALYSIS_KINDS.to_vec(),
+            inputs: Vec::new(),
+            resumable: true,
+        }
     }
 
     fn names(folder: &Path) -> Vec<String> {
@@ -365,9 +472,9 @@ mod tests {
         assert!(message.contains("run.mlsearch.bestTree") && message.contains("run.mlsearch.json"));
         assert!(message.contains("--redo"));
         let input = file("bestTree");
-        let kinds = [OutputKind::MlTrees, OutputKind::Log, OutputKind::Json];
-        let redo =
-            || OutputFiles::reserve(&prefix, &kinds, true, &ANALYSIS_KINDS, &[&input]).unwrap();
+        let kinds = vec![OutputKind::MlTrees, OutputKind::Log, OutputKind::Json];
+        let wanted = Request { kinds, inputs: vec![input], ..request(&prefix, true) };
+        let redo = || OutputFiles::reserve(wanted.clone()).unwrap();
         // A run that is refused before it begins changes nothing.
         drop(redo());
         assert_eq!(names(dir.path()).len(), 6);
@@ -376,7 +483,7 @@ mod tests {
         redo().begin().unwrap();
         assert_eq!(names(dir.path()).len(), 6);
         let mut files = redo();
-        files.begin().unwrap().unwrap().write_all(b"new").unwrap();
+        files.begin().unwrap().unwrap().0.write_all(b"new").unwrap();
         files.write(OutputKind::Json, b"new").unwrap();
         drop(files);
         // A simulated alignment, the run's own input and other prefixes are not the run's to remove.
@@ -418,7 +525,7 @@ mod tests {
         let prefix = dir.path().join("none/run");
         let error = reserve(&prefix, true).unwrap_err();
         assert!(error.to_string().contains("does not exist"));
-        OutputFiles::reserve(&prefix, &[], false, &[], &[]).unwrap();
+        OutputFiles::reserve(Request { prefix, ..Request::default() }).unwrap();
     }
 
     #[cfg(target_os = "linux")]

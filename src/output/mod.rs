@@ -3,6 +3,7 @@
 //! Only this room and `cli` print. What is shown is computed elsewhere.
 
 mod files;
+mod growing;
 mod progress;
 mod report;
 mod status;
@@ -10,8 +11,9 @@ mod tables;
 
 pub use files::OutputKind;
 
-pub(crate) use files::{ANALYSIS_KINDS, OutputFiles};
-pub(crate) use progress::Progress;
+pub(crate) use files::{ANALYSIS_KINDS, OutputFiles, Request};
+pub(crate) use growing::Growing;
+pub(crate) use progress::{Progress, Terminal};
 pub(crate) use report::{
     AgreementReport, AlignmentReport, BootstrapReport, CandidateReport, PartitionReport, Report,
     RfReport, SelectionReport, TreeReport, UndeterminedEdge,

@@ -7,6 +7,7 @@
 
 use super::status::{Status, format_elapsed};
 use crate::observer::{Advance, Event, Observer};
+use std::collections::VecDeque;
 use std::io::{IsTerminal, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
@@ -80,9 +81,15 @@ impl Progress {
         }
     }
 
-    /// From now on the log is written to this sink line by line, beginning with the earlier lines.
-    pub(crate) fn log_to(&mut self, sink: Sink) {
-        self.log.open(sink);
+    /// From now on the log is written to this sink line by line, beginning with the earlier lines. `already` is the
+    /// log of the run that is resumed: what it has is not written again.
+    pub(crate) fn log_to(&mut self, sink: Sink, already: &str) {
+        self.log.open(sink, already);
+    }
+
+    /// For messages from other threads.
+    pub(crate) fn terminal(&self) -> Terminal {
+        Terminal(Arc::clone(&self.board))
     }
 
     /// The first error of writing the log, if there was one.
@@ -220,6 +227,17 @@ impl Observer for Progress {
     }
 }
 
+/// The terminal, for messages from any thread.
+#[derive(Clone)]
+pub(crate) struct Terminal(Arc<Board>);
+
+impl Terminal {
+    /// Shows a message even with `--quiet`.
+    pub(crate) fn insist(&self, message: &str) {
+        self.0.screen().insist(message);
+    }
+}
+
 /// What the thread of the run and that of the status line share.
 struct Board {
     screen: Mutex<Screen>,
@@ -309,22 +327,43 @@ impl Screen {
 struct Log {
     pending: String,
     sink: Option<Sink>,
+    /// Lines of the resumed run that have not come again.
+    already: VecDeque<String>,
     error: Option<std::io::Error>,
 }
 
 impl Log {
-    fn open(&mut self, sink: Sink) {
+    fn open(&mut self, sink: Sink, already: &str) {
         self.sink = Some(sink);
+        let lines = already.lines().filter(|line| !line.starts_with(RUN_MARKER));
+        self.already = lines.map(String::from).collect();
         let pending = std::mem::take(&mut self.pending);
-        self.write(&pending);
+        self.new_lines(&pending);
     }
 
     fn lines(&mut self, prefix: &str, text: &str) {
         let lines: String = text.lines().map(|line| format!("{prefix}{line}\n")).collect();
         match self.sink {
             None => self.pending.push_str(&lines),
-            Some(_) => self.write(&lines),
+            Some(_) => self.new_lines(&lines),
         }
+    }
+
+    /// Writes what is not already there. A resumed run says all again, in the same order.
+    fn new_lines(&mut self, lines: &str) {
+        let mut new = String::new();
+        for line in lines.lines() {
+            if !line.starts_with(RUN_MARKER) && !self.already.is_empty() {
+                if self.already.front().is_some_and(|known| known == line) {
+                    self.already.pop_front();
+                    continue;
+                }
+                self.already.clear();
+            }
+            new.push_str(line);
+            new.push('\n');
+        }
+        self.write(&new);
     }
 
     /// The first failure is kept and ends the log: a full disk must not end a long computation.
@@ -368,7 +407,7 @@ mod tests {
         let [screen, results, log] = [(); 3].map(|()| Shared::default());
         let mut progress = Progress::new(screen.sink(), results.sink(), live, quiet);
         progress.about_run("command: mlsearch -T 2");
-        progress.log_to(log.sink());
+        progress.log_to(log.sink(), "");
         progress.stage("search", None);
         progress.event(&Event::Phase { name: "fast SPR".into() });
         for round in 1..=2 {
@@ -429,6 +468,24 @@ mod tests {
     }
 
     #[test]
+    fn the_log_of_a_resumed_run_is_that_of_a_run_never_stopped() {
+        let said = ["# run: now", "data", "", "genes", "round 1", "round 2", "# run: end"];
+        for known in 0..said.len() {
+            let before: String = said[..known].iter().map(|line| format!("{line}\n")).collect();
+            let (log, quiet) = (Shared::default(), Shared::default());
+            let mut progress = Progress::new(quiet.sink(), quiet.sink(), false, true);
+            progress.text(&said[1..4].join("\n"));
+            progress.log_to(log.sink(), &before);
+            for line in &said[4..6] {
+                progress.text(line);
+            }
+            let all = before + &log.text();
+            let without: Vec<&str> = all.lines().filter(|line| !line.starts_with('#')).collect();
+            assert_eq!(without, said[1..6], "{known} lines were there");
+        }
+    }
+
+    #[test]
     fn a_log_that_cannot_be_written_ends_nothing_and_is_told() {
         struct Full;
         impl Write for Full {
@@ -441,7 +498,7 @@ mod tests {
         }
         let quiet = Shared::default();
         let mut progress = Progress::new(quiet.sink(), quiet.sink(), false, true);
-        progress.log_to(Box::new(Full));
+        progress.log_to(Box::new(Full), "");
         progress.text("something");
         assert_eq!(progress.log_error().unwrap().kind(), std::io::ErrorKind::StorageFull);
     }

@@ -9,6 +9,7 @@ use super::work::{RunRecord, Session};
 use crate::error::{Error, Fault, Place, Result};
 use crate::input::STANDARD_INPUT;
 use crate::observer::{Event, Observer};
+use crate::panics::caught;
 use std::path::Path;
 
 /// Carries out a plan. A file is written as a whole as soon as its content is final, and remains if the
@@ -19,9 +20,13 @@ use std::path::Path;
 pub fn execute(plan: &Plan) -> Result<()> {
     check_input_files(plan)?;
     let mut record = RunRecord::open(plan)?;
-    match carry_out(plan, &mut record) {
+    match caught(|| carry_out(plan, &mut record)) {
         Ok(()) => record.close(plan),
         Err(error) => {
+            let error = match &record.keeper {
+                Some(_) => error.that_resumes(plan.resuming_command()),
+                None => error,
+            };
             record.fail(&error);
             Err(error)
         }

@@ -20,6 +20,7 @@ mod execute;
 pub use crate::output::OutputKind;
 pub use execute::execute;
 pub use plan::Plan;
+pub use work::interrupt::listen as listen_to_signals;
 
 pub(crate) use crate::likelihood::BrlenLinkage;
 pub(crate) use crate::model_selection::Criterion;

@@ -272,7 +272,10 @@ impl Plan {
             | Command::Bootstrap
             | Command::All
             | Command::Start => ANALYSIS_KINDS.to_vec(),
-            _ => self.output_kinds(),
+            _ => {
+                let unfinished = [OutputKind::Checkpoint, OutputKind::LastTree];
+                self.output_kinds().into_iter().chain(unfinished).collect()
+            }
         }
     }
 
@@ -316,6 +319,20 @@ impl Plan {
             Command::Consense { .. } => "consensus tree".into(),
             Command::Simulate(_) => "simulation of sequences".into(),
         }
+    }
+
+    /// True if an interrupted run of this kind can be resumed: those that compute for long.
+    pub fn is_resumable(&self) -> bool {
+        matches!(
+            self.command,
+            Command::Search | Command::Evaluate | Command::Bootstrap | Command::All
+        )
+    }
+
+    /// The command that resumes an interrupted run: the same, unless that begins anew.
+    pub fn resuming_command(&self) -> String {
+        let words = self.command_line.split(' ').filter(|word| *word != "--redo");
+        words.collect::<Vec<_>>().join(" ")
     }
 
     /// How branch lengths are linked; without a partition file there is nothing to link.

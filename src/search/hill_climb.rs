@@ -174,7 +174,7 @@ impl<'a> Search<'a> {
             perturbing: None,
             screened: 0,
             explored: false,
-            initial: models.to_vec(),
+            initial: models.iter().map(Model::values).collect(),
             meter: Meter::new(&options.effort.shares()),
             history: SearchHistory::default(),
         };
@@ -182,7 +182,9 @@ impl<'a> Search<'a> {
         Search { evaluator, models, data, options, schedule, plan, views: None }
     }
 
-    /// Continues a search with the same data and options from its state, in any evaluator and with any engine.
+    /// Continues a search with the same data, models and options from its state, in any evaluator and with any engine.
+    /// Only the values of the models' parameters are taken from the state, which must
+    /// [fit](SearchState::fits).
     pub fn resume(
         evaluator: &'a mut Evaluator,
         models: &'a mut [Model],
@@ -190,8 +192,10 @@ impl<'a> Search<'a> {
         options: &'a SearchOptions,
         state: SearchState,
     ) -> Self {
-        evaluator.resume(&state.snapshot, &state.models);
-        models.clone_from_slice(&state.models);
+        for (model, values) in models.iter_mut().zip(&state.models) {
+            *model = model.with_values(values);
+        }
+        evaluator.resume(&state.snapshot, models);
         let (schedule, plan) = (options.effort.schedule(), state.plan);
         Search { evaluator, models, data, options, schedule, plan, views: None }
     }
@@ -200,7 +204,7 @@ impl<'a> Search<'a> {
     pub fn state(&self) -> SearchState {
         SearchState {
             snapshot: Arc::new(self.evaluator.snapshot()),
-            models: self.models.to_vec(),
+            models: self.models.iter().map(Model::values).collect(),
             plan: self.plan.clone(),
         }
     }
@@ -213,6 +217,11 @@ impl<'a> Search<'a> {
     /// True if the search has ended; the evaluator then has the best tree.
     pub fn is_done(&self) -> bool {
         self.plan.stage == Stage::Done
+    }
+
+    /// True unless the search is in the middle of rounds of a stage.
+    pub fn is_between_rounds(&self) -> bool {
+        self.plan.rounds.is_none()
     }
 
     /// Carries out the next step: some subtrees of a round, a perturbation, or an optimisation.
@@ -490,8 +499,9 @@ impl<'a> Search<'a> {
     /// The final optimisation, to the log-likelihood that an evaluation of the tree reaches, or higher.
     fn conclude(&mut self, observer: &mut dyn Observer) -> Result<()> {
         let options = self.optimize_options(self.options.lnl_epsilon.unwrap_or(at::LAST_EPSILON));
-        let initial = &self.plan.initial;
-        let lnl = conclude(self.evaluator, self.models, initial, &options, observer)?;
+        let initial = self.models.iter().zip(&self.plan.initial);
+        let initial: Vec<Model> = initial.map(|(m, values)| m.with_values(values)).collect();
+        let lnl = conclude(self.evaluator, self.models, &initial, &options, observer)?;
         observer.event(&Event::Optimized { lnl });
         Ok(())
     }

@@ -1,10 +1,11 @@
 //! [`SearchHistory`]: what a search met on its way to the best tree.
 
 use crate::tree::Tree;
+use serde::{Deserialize, Serialize};
 
 /// What a search met on its way: how far its starting trees led, and its perturbations. The more these differ, the
 /// less the data determine the tree, or the harder it is to find.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SearchHistory {
     /// Starting trees that the search made in addition to those that it was given.
     pub more_starts: Vec<Tree>,

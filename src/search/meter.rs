@@ -3,9 +3,10 @@
 
 use super::schedule::Shares;
 use crate::observer::Advance;
+use serde::{Deserialize, Serialize};
 
 /// Keeps track of a search's phases.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Meter {
     /// Sum of the shares of all phases.
     total: f64,

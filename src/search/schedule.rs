@@ -28,9 +28,11 @@
 //! | [`FINAL_EPSILON`] | 0.1 | RAxML-NG's final epsilon |
 //! | [`LAST_EPSILON`] | 0.001 | measured: 0.1 leaves 0.08, 0.01 leaves 0.03 log units on the 12 primates |
 
+use serde::{Deserialize, Serialize};
+
 /// Range and thoroughness of an SPR round. Differences of log-likelihoods are relative to the present tree (log
 /// units).
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RoundOptions {
     /// Maximum number of edges between pruning and regraft position.
     pub radius: usize,

@@ -7,9 +7,10 @@ use super::schedule::{
 use crate::likelihood::{Evaluator, Result};
 use crate::parsimony::{ParsimonyData, ParsimonyViews};
 use crate::tree::{EdgeId, NodeId, Tree};
+use serde::{Deserialize, Serialize};
 
 /// Result and statistics of a round.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct RoundResult {
     /// Log-likelihood of the tree.
     pub lnl: f64,
@@ -25,7 +26,7 @@ pub struct RoundResult {
 
 /// Inner nodes whose subtrees have to be scanned, because the tree has changed near them since their last scan.
 /// For subtrees far from any change, the present position would be found to be the best again.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Changed {
     nodes: Vec<bool>,
 }
@@ -64,6 +65,11 @@ impl Changed {
         }
     }
 
+    /// True if there is an entry for each node of the tree.
+    pub(super) fn fits(&self, tree: &Tree) -> bool {
+        self.nodes.len() == tree.num_nodes()
+    }
+
     fn take(&mut self, node: NodeId) -> bool {
         std::mem::replace(&mut self.nodes[node.index()], false)
     }
@@ -71,7 +77,7 @@ impl Changed {
 
 /// A round in progress. Each subtree at a changed node is pruned once (both sides of each edge), and moved if
 /// the likelihood at one of the tried positions is higher; nodes near a move are marked as changed again.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Round {
     /// Inner nodes of the tree at the beginning of the round, in depth-first order, so that few CLVs change
     /// direction between successive prunes.
@@ -96,6 +102,12 @@ impl Round {
     /// True if the round is completed.
     pub(super) fn is_over(&self) -> bool {
         self.done == self.order.len()
+    }
+
+    /// True if its nodes are inner nodes of the tree.
+    pub(super) fn fits(&self, tree: &Tree) -> bool {
+        let inner = tree.num_tips()..tree.num_nodes();
+        self.order.iter().all(|node| inner.contains(&node.index())) && self.done <= self.order.len()
     }
 
     /// The completed part of the round, from 0 to 1.

@@ -8,23 +8,61 @@ use super::meter::Meter;
 use super::schedule::RoundOptions;
 use super::spr::{Changed, Round};
 use crate::likelihood::{Evaluator, Result, Snapshot};
-use crate::model::Model;
+use crate::model::{Model, ModelValues};
 use crate::rng::Rng;
+use crate::tree::Tree;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// State of a search between two steps.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SearchState {
     /// The evaluator's tree with its branch lengths.
     pub(super) snapshot: Arc<Snapshot>,
-    /// Models with their parameters.
-    pub(super) models: Vec<Model>,
+    /// The values of the models' parameters.
+    pub(super) models: Vec<ModelValues>,
     /// The current stage, and what its further steps need.
     pub(super) plan: Plan,
 }
 
+impl SearchState {
+    /// The best tree so far and its log-likelihood, where that is known; branch lengths are not final.
+    pub fn best(&self) -> (&Tree, Option<f64>) {
+        let present = (self.snapshot.tree(), self.snapshot.log_likelihood());
+        match &self.plan.best {
+            Some(best) if present.1.is_none_or(|lnl| lnl < best.lnl) => {
+                (best.snapshot.tree(), Some(best.lnl))
+            }
+            _ => present,
+        }
+    }
+
+    /// True if a search of the evaluator's data, under these models, may have been in this state: trees, genes and
+    /// parameters are as many. To be asked of a state that was read, before a search is resumed from it.
+    pub fn fits(&self, evaluator: &Evaluator, models: &[Model]) -> bool {
+        let Plan { rounds, best, changed, initial, history, .. } = &self.plan;
+        let tree = evaluator.tree();
+        let fit = |values: &[ModelValues]| {
+            values.len() == models.len() && models.iter().zip(values).all(|(m, v)| m.fits(v))
+        };
+        let fitting = |changed: &Changed| changed.fits(tree);
+        let best_fits = |end: &End| end.snapshot.fits(evaluator) && fitting(&end.changed);
+        let mut met = history.more_starts.iter().chain(history.reached.iter().map(|end| &end.1));
+        let rounds_fit = |rounds: &Rounds| {
+            fitting(&rounds.changed) && rounds.round.as_ref().is_none_or(|round| round.fits(tree))
+        };
+        self.snapshot.fits(evaluator)
+            && fit(&self.models)
+            && fit(initial)
+            && fitting(changed)
+            && rounds.as_ref().is_none_or(rounds_fit)
+            && best.as_ref().is_none_or(best_fits)
+            && met.all(|met| met.num_tips() == tree.num_tips())
+    }
+}
+
 /// The state of a search apart from the present tree and models.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Plan {
     pub(super) stage: Stage,
     /// The rounds of the stage, until they end.
@@ -40,14 +78,14 @@ pub(super) struct Plan {
     pub(super) screened: usize,
     /// True when all further starting trees have been explored.
     pub(super) explored: bool,
-    /// The models with which the search began.
-    pub(super) initial: Vec<Model>,
+    /// The values of the models' parameters with which the search began.
+    pub(super) initial: Vec<ModelValues>,
     pub(super) meter: Meter,
     pub(super) history: SearchHistory,
 }
 
 /// The stages of a search, in this order. Their numbers are those of the starting trees.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Stage {
     /// Initial optimisation of branch lengths and model.
     Start,
@@ -80,7 +118,7 @@ pub(super) enum Stage {
 }
 
 /// Rounds in progress.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Rounds {
     /// Name of the phase, as shown to users.
     pub(super) name: String,
@@ -98,7 +136,7 @@ pub(super) struct Rounds {
 }
 
 /// Perturbations in progress.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Perturbing {
     pub(super) rng: Rng,
     /// True if the phase has been announced to the observer.
@@ -112,7 +150,7 @@ pub(super) struct Perturbing {
 }
 
 /// A tree that the search has reached.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct End {
     pub(super) lnl: f64,
     pub(super) snapshot: Arc<Snapshot>,

@@ -20,6 +20,7 @@
 //! # Ok::<(), mlsearch::error::Error>(())
 //! ```
 
+mod arrays;
 mod consensus;
 mod induced;
 mod newick_chars;

@@ -11,14 +11,15 @@
 //! node and edge numbers keep their meaning: the two edges that a prune merges and a regraft makes
 //! are the same two numbers.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Number of a node; tips come first.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct NodeId(pub u32);
 
 /// Number of an edge.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct EdgeId(pub u32);
 
 impl NodeId {
@@ -63,11 +64,11 @@ pub(crate) fn to_length_grid(length: f64) -> f64 {
 /// An unrooted binary tree with branch lengths (expected substitutions per site).
 #[derive(Clone, PartialEq)]
 pub struct Tree {
-    num_tips: usize,
+    pub(super) num_tips: usize,
     /// Up to three (neighbour, edge) pairs per node; `NONE` where there is no neighbour.
-    links: Vec<[(NodeId, EdgeId); 3]>,
-    ends: Vec<[NodeId; 2]>,
-    brlens: Vec<f64>,
+    pub(super) links: Vec<[(NodeId, EdgeId); 3]>,
+    pub(super) ends: Vec<[NodeId; 2]>,
+    pub(super) brlens: Vec<f64>,
 }
 
 const NO_LINK: (NodeId, EdgeId) = (NodeId::NONE, EdgeId::NONE);

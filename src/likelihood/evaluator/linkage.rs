@@ -1,7 +1,9 @@
 //! How genes share branch lengths.
 
+use serde::{Deserialize, Serialize};
+
 /// How genes share branch lengths.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BrlenLinkage {
     /// One set of lengths for all genes.
     Linked,

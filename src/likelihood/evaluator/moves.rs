@@ -7,17 +7,18 @@ use super::length_sets::LengthSet;
 use super::linkage::BrlenLinkage;
 use crate::model::Model;
 use crate::tree::{EdgeId, NodeId, PrunedSubtree, RegraftUndo, Tree};
+use serde::{Deserialize, Serialize};
 
 /// Topology, branch lengths and scalers of an evaluator, for [`Evaluator::restore`] and
 /// [`Evaluator::resume`].
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Snapshot {
     tree: Tree,
     linkage: BrlenLinkage,
     genes: Vec<GeneSnapshot>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct GeneSnapshot {
     tree: Tree,
     brlen_scaler: f64,
@@ -78,6 +79,24 @@ impl Snapshot {
     /// Copies a gene's own branch lengths and scaler from another snapshot of the same topology.
     pub fn take_gene(&mut self, gene: usize, other: &Snapshot) {
         self.genes[gene].clone_from(&other.genes[gene]);
+    }
+
+    /// The log-likelihood, if it was known when the snapshot was taken.
+    pub fn log_likelihood(&self) -> Option<f64> {
+        self.genes.iter().map(|gene| gene.lnl).sum()
+    }
+
+    /// True if trees and genes have the sizes of the evaluator's, as those of a snapshot of the same data have.
+    pub fn fits(&self, evaluator: &Evaluator) -> bool {
+        let fits = |(kept, state): (&GeneSnapshot, &GeneState)| {
+            let tree = state.tree.tree();
+            kept.tree.num_tips() == tree.num_tips()
+                && (kept.root == EdgeId::NONE || kept.root.index() < tree.num_edges())
+                && kept.brlen_scaler.is_finite()
+        };
+        self.tree.num_tips() == evaluator.tree.num_tips()
+            && self.genes.len() == evaluator.genes.len()
+            && self.genes.iter().zip(&evaluator.genes).all(fits)
     }
 }
 

@@ -4,12 +4,12 @@ use super::search::{Begin, Climbed, climb};
 use crate::bootstrap::bootstrap_weights;
 use crate::error::Result;
 use crate::model::Model;
-use crate::observer::{Event, Muffled, Observer};
+use crate::observer::{Event, Observer};
 use crate::output::{BootstrapReport, OutputKind};
 use crate::parsimony::ParsimonyData;
 use crate::partition::{Partition, count_freqs};
 use crate::rng::Purpose;
-use crate::run::work::{Machine, Session, Setup};
+use crate::run::work::{Desk, Machine, Session, Setup};
 use crate::search::{SearchEffort, parsimony_start};
 use crate::tree::Tree;
 
@@ -28,9 +28,13 @@ pub(super) fn make_replicates(session: &mut Session, models: &[Model]) -> Result
     session.stage("bootstrap");
     let plan = session.setup.plan;
     let count = plan.bootstrap.replicates;
-    let trees = session.run_jobs("replicate", count, |setup, machine, i, observer| {
-        replicate(setup, machine, models, i, observer)
-    })?;
+    let work =
+        |setup: &Setup, machine, i, desk: &mut Desk| replicate(setup, machine, models, i, desk);
+    let growing = session.record.grow(OutputKind::Bootstraps)?;
+    let seen = |setup: &Setup, i, tree: &Tree| {
+        growing.add(i, setup.newick(tree, plan.bootstrap.with_brlens));
+    };
+    let trees = session.run_jobs("replicate", count, work, seen)?;
     let newicks = trees.iter();
     let newicks = newicks.map(|tree| session.setup.newick(tree, plan.bootstrap.with_brlens) + "\n");
     let newicks: String = newicks.collect();
@@ -51,7 +55,7 @@ fn replicate(
     machine: Machine,
     models: &[Model],
     number: usize,
-    observer: &mut dyn Observer,
+    desk: &mut Desk,
 ) -> Result<Tree> {
     let seed = setup.plan.bootstrap.seed;
     let originals = &setup.loaded.partitions;
@@ -90,13 +94,15 @@ fn replicate(
         conclude: setup.plan.bootstrap.with_brlens,
         // Branches without length would otherwise be supported by all replicates.
         resolve: false,
+        is_shown: false,
     };
-    let mut muffled = Muffled(observer);
+    desk.muffle(true);
     let Climbed { mut evaluator, lnl, .. } =
-        climb(setup, machine, &partitions, &data, &mut models, begin, &mut muffled)?;
+        climb(setup, machine, &partitions, &data, &mut models, begin, desk)?;
+    desk.muffle(false);
     let (number, count) = (number + 1, setup.plan.bootstrap.replicates);
     let message = format!("replicate {number} of {count}: lnL {lnl:.4} on its resampled columns");
-    observer.event(&Event::Detail(message));
+    desk.event(&Event::Detail(message));
     if evaluator.linkage().has_own_lengths() {
         evaluator.average_brlens();
         evaluator.clamp_brlens();

@@ -7,7 +7,7 @@ use crate::model::Model;
 use crate::observer::{Event, Observer};
 use crate::optimize::{OptimizeOptions, optimize_from_several_starts};
 use crate::run::deliver::{Outcome, deliver};
-use crate::run::work::{Machine, Session, Setup};
+use crate::run::work::{Desk, Machine, Session, Setup};
 
 /// Gain (log units) below which an evaluation ends. Other programs stop at 0.1 to 0.01 and so miss up
 /// to that much.
@@ -20,9 +20,12 @@ const EVALUATE_EPSILON: f64 = 1e-3;
 pub(crate) fn evaluate(mut session: Session) -> Result<()> {
     let trees = make_starts(&mut session, StartLengths::AsGiven)?;
     session.stage("branch lengths and model");
-    let outcomes = session.run_jobs("tree", trees.len(), |setup, machine, i, observer| {
-        evaluate_tree(setup, machine, &trees[i], observer)
-    })?;
+    let work = |setup: &Setup, machine, i: usize, desk: &mut Desk| {
+        evaluate_tree(setup, machine, &trees[i], desk)
+    };
+    let outcomes = session.run_jobs("tree", trees.len(), work, |_, _, _| {})?;
+    let outcomes: Vec<Outcome> =
+        outcomes.into_iter().map(|outcome| outcome.with_models(&session.setup)).collect();
     deliver(&mut session, &outcomes)
 }
 

@@ -2,7 +2,7 @@
 
 use super::start::{StartLengths, StartTree, make_starts, write_starts};
 use crate::error::Result;
-use crate::likelihood::{self, BrlenLinkage, Evaluator};
+use crate::likelihood::{BrlenLinkage, Evaluator};
 use crate::model::Model;
 use crate::observer::{Event, Observer};
 use crate::output::OutputKind;
@@ -10,7 +10,7 @@ use crate::parsimony::ParsimonyData;
 use crate::partition::Partition;
 use crate::run::deliver::{Outcome, deliver};
 use crate::run::plan::{Command, TreeSource};
-use crate::run::work::{Machine, Session, Setup};
+use crate::run::work::{Desk, Machine, Session, Setup};
 use crate::search::{Search, SearchEffort, SearchHistory, SearchOptions, SearchState};
 use crate::tree::Tree;
 
@@ -38,7 +38,7 @@ pub(super) fn search_all(session: &mut Session) -> Result<Vec<Outcome>> {
         _ => None,
     };
     session.record.progress.stage("search", then.as_deref());
-    let outcomes = session.run_jobs("search", num_searches, |setup, machine, i, observer| {
+    let work = |setup: &Setup, machine, i: usize, desk: &mut Desk| {
         let begin = Begin {
             tree: starts[i].tree.clone(),
             alternatives: match screened {
@@ -51,9 +51,13 @@ pub(super) fn search_all(session: &mut Session) -> Result<Vec<Outcome>> {
             index: i as u64,
             conclude: true,
             resolve: true,
+            is_shown: true,
         };
-        search_from(setup, machine, &starts[i], begin, num_searches > 1, observer)
-    })?;
+        search_from(setup, machine, &starts[i], begin, num_searches > 1, desk)
+    };
+    let outcomes = session.run_jobs("search", num_searches, work, |_, _, _| {})?;
+    let outcomes: Vec<Outcome> =
+        outcomes.into_iter().map(|outcome| outcome.with_models(&session.setup)).collect();
     let histories = outcomes.iter().filter_map(|outcome| outcome.history.as_ref());
     let more = histories.flat_map(|history| &history.more_starts);
     let more = more.map(|tree| session.setup.newick(tree, true) + "\n");
@@ -69,21 +73,22 @@ fn search_from(
     start: &StartTree,
     begin: Begin,
     several: bool,
-    observer: &mut dyn Observer,
+    desk: &mut Desk,
 ) -> Result<Outcome> {
-    if several {
-        observer.event(&Event::Detail(format!("search from {}", start.source)));
+    if several && !desk.is_resumed() {
+        desk.event(&Event::Detail(format!("search from {}", start.source)));
     }
     let mut models = setup.models();
     let partitions = &setup.loaded.partitions;
     let data = ParsimonyData::of_partitions(setup.loaded.taxa.len(), partitions);
     let Climbed { evaluator, lnl, history } =
-        climb(setup, machine, partitions, &data, &mut models, begin, observer)?;
+        climb(setup, machine, partitions, &data, &mut models, begin, desk)?;
     if several {
-        observer.event(&Event::Detail(format!("{}: lnL {lnl:.6}", start.source)));
+        desk.event(&Event::Detail(format!("{}: lnL {lnl:.6}", start.source)));
     }
-    let outcome = Outcome::of(start.source.clone(), evaluator, models, setup)?;
-    Ok(Outcome { history: Some(history), ..outcome })
+    let mut outcome = Outcome::of(start.source.clone(), evaluator, models, setup)?;
+    outcome.history = Some(history);
+    Ok(outcome)
 }
 
 /// Where one search begins, and what is random in it.
@@ -104,6 +109,8 @@ pub(super) struct Begin {
     pub conclude: bool,
     /// Polytomies get their canonical resolution.
     pub resolve: bool,
+    /// The best tree so far is shown while the search goes on.
+    pub is_shown: bool,
 }
 
 /// Where a search ended.
@@ -117,10 +124,11 @@ pub(super) struct Climbed {
 }
 
 /// One search from one tree, on the data as read or on a replicate of them; the models follow it. If the engine
-/// fails and the machine has another, the search goes on with that from where it was.
+/// fails and the machine has another, the search goes on with that from where it was. An interrupted search goes on
+/// from the state at its desk.
 ///
 /// # Errors
-/// There is not enough memory, or the engine has failed.
+/// There is not enough memory, the engine has failed, or the run is to end.
 pub(super) fn climb(
     setup: &Setup,
     mut machine: Machine,
@@ -128,7 +136,7 @@ pub(super) fn climb(
     data: &ParsimonyData,
     models: &mut [Model],
     begin: Begin,
-    observer: &mut dyn Observer,
+    desk: &mut Desk,
 ) -> Result<Climbed> {
     // The search itself unlinks the lengths, when the tree is good enough for this to be worthwhile.
     let unlinked = setup.linkage.has_own_lengths();
@@ -149,43 +157,46 @@ pub(super) fn climb(
         conclude: begin.conclude,
         resolve: begin.resolve,
     };
-    let mut state = None;
+    let mut state = desk.begin_steps(|state: &SearchState| state.fits(&evaluator, models))?;
     let history = loop {
-        let search = match state.take() {
+        let mut search = match state.take() {
             None => Search::new(&mut evaluator, models, data, &options),
             Some(state) => Search::resume(&mut evaluator, models, data, &options, state),
         };
         let next = machine.after_failure();
         let mut kept = None;
-        match run_to_the_end(search, next.map(|_| &mut kept), observer) {
-            Ok(history) => break history,
-            Err(error) => {
-                let (Some(next), Some(before)) = (next, kept) else { return Err(error.into()) };
-                let name = next.engine().engine;
-                let message = format!("{error}; the search continues with the {name} engine");
-                observer.event(&Event::Warning(message));
-                next.replace_engine(&mut evaluator, partitions, models)?;
-                (machine, state) = (next, Some(before));
+        let failure = loop {
+            if search.is_done() {
+                break None;
             }
-        }
+            keep(&search, setup, begin.is_shown, desk)?;
+            if next.is_some() {
+                kept = Some(search.state());
+            }
+            if let Err(error) = search.step(desk) {
+                break Some(error);
+            }
+        };
+        let Some(error) = failure else { break search.history().clone() };
+        let (Some(next), Some(before)) = (next, kept) else { return Err(error.into()) };
+        let name = next.engine().engine;
+        let message = format!("{error}; the search continues with the {name} engine");
+        desk.event(&Event::Warning(message));
+        next.replace_engine(&mut evaluator, partitions, models)?;
+        (machine, state) = (next, Some(before));
     };
     let lnl = evaluator.log_likelihood()?;
     Ok(Climbed { evaluator, lnl, history })
 }
 
-/// Step by step. The state before each step is kept if there is a place for it. Returns what the search met.
-fn run_to_the_end(
-    mut search: Search,
-    mut kept: Option<&mut Option<SearchState>>,
-    observer: &mut dyn Observer,
-) -> likelihood::Result<SearchHistory> {
-    while !search.is_done() {
-        if let Some(kept) = &mut kept {
-            **kept = Some(search.state());
-        }
-        search.step(observer)?;
-    }
-    Ok(search.history().clone())
+/// Leaves the state of the search at its desk, with the best tree so far if it `is_shown`.
+fn keep(search: &Search, setup: &Setup, is_shown: bool, desk: &mut Desk) -> Result<()> {
+    desk.keep(search.is_between_rounds(), || {
+        let state = search.state();
+        let (tree, lnl) = state.best();
+        let best = lnl.filter(|_| is_shown).map(|lnl| (lnl, setup.newick(tree, true)));
+        (state, best)
+    })
 }
 
 #[cfg(test)]

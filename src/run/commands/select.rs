@@ -13,7 +13,7 @@ use crate::parsimony::ParsimonyData;
 use crate::rng::Purpose;
 use crate::run::plan::Command;
 use crate::run::prepare::count_with_warning;
-use crate::run::work::{Cost, Jobs, Machine, Session, Setup};
+use crate::run::work::{Cost, Desk, Jobs, Machine, RunRecord, Session, Setup, run_kept};
 use crate::search::parsimony_start;
 use crate::tree::Tree;
 
@@ -94,17 +94,22 @@ fn compare(session: &mut Session, tree: &Tree) -> Result<Vec<(usize, Vec<Ranked>
         }
         let (at_once, machine) = setup.machine.share_out(setup.plan, tasks.len());
         let jobs = Jobs { noun: "model", count: tasks.len(), at_once };
-        let fits = jobs.run(&mut OneRound(&mut session.record.progress), |job, _| {
+        let RunRecord { keeper, progress, .. } = &mut *session.record;
+        let work = |job: usize, _: &mut Desk| {
             let (_, gene, task) = &tasks[job];
             let partition = &setup.loaded.partitions[*gene..=*gene];
             let models = std::slice::from_ref(&task.start);
             let own = BrlenLinkage::Unlinked;
             let evaluator = machine.evaluator(partition, models, tree.clone(), own)?;
-            Ok(fit(evaluator, task)?)
-        })?;
+            let Fit { model, tree, lnl, .. } = fit(evaluator, task)?;
+            Ok((model.values(), tree, lnl))
+        };
+        let found = run_kept(keeper.as_ref(), jobs, &mut OneRound(progress), work, |_, _| {})?;
         let mut of_gene: Vec<Vec<Fit>> = open.iter().map(|_| Vec::new()).collect();
-        for ((i, ..), fit) in tasks.iter().zip(fits) {
-            of_gene[*i].push(fit);
+        for ((i, _, task), (values, tree, lnl)) in tasks.iter().zip(found) {
+            let model = task.start.with_values(&values);
+            let (candidate, effort) = (task.candidate.clone(), task.effort);
+            of_gene[*i].push(Fit { candidate, model, tree, lnl, effort });
         }
         for ((_, choosing), fits) in open.iter_mut().zip(of_gene) {
             if !fits.is_empty() {

@@ -3,18 +3,19 @@
 
 use crate::error::Result;
 use crate::likelihood::BRLEN_BOUNDS;
-use crate::observer::Event;
+use crate::observer::{Event, Observer};
 use crate::output::OutputKind;
 use crate::parsimony::{ParsimonyData, parsimony_brlens, parsimony_score};
 use crate::rng::{Purpose, stream};
 use crate::run::plan::TreeSource;
 use crate::run::prepare::GivenTree;
-use crate::run::work::{Session, warn_of_each};
+use crate::run::work::{Desk, Session, Setup, warn_of_each};
 use crate::search::parsimony_start;
 use crate::tree::{DEFAULT_BRLEN, Tree, random_tree};
+use serde::{Deserialize, Serialize};
 
 /// A tree to begin with, and where it came from.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct StartTree {
     /// `pars 1`, `rand 2`, `FILE, tree 3`.
     pub source: String,
@@ -66,7 +67,7 @@ pub(super) fn make_starts(session: &mut Session, lengths: StartLengths) -> Resul
     session.stage("starting trees");
     let loaded = &session.setup.loaded;
     let data = ParsimonyData::of_partitions(loaded.taxa.len(), &loaded.partitions);
-    let starts = session.run_jobs("starting tree", recipes.len(), |setup, _, i, observer| {
+    let work = |setup: &Setup, _, i: usize, desk: &mut Desk| {
         let seed = setup.plan.seed;
         let (source, mut tree, has_lengths) = match &recipes[i] {
             Recipe::Parsimony(i) => {
@@ -84,9 +85,10 @@ pub(super) fn make_starts(session: &mut Session, lengths: StartLengths) -> Resul
             parsimony_brlens(&mut tree, &data);
         }
         let score = parsimony_score(&tree, &data);
-        observer.event(&Event::Detail(format!("{source}: parsimony score {score}")));
+        desk.event(&Event::Detail(format!("{source}: parsimony score {score}")));
         Ok((StartTree { source, tree, has_lengths }, score))
-    })?;
+    };
+    let starts = session.run_jobs("starting tree", recipes.len(), work, |_, _, _| {})?;
     let scores = || starts.iter().map(|start| start.1);
     if let (Some(least), Some(most)) = (scores().min(), scores().max()) {
         let scores = if least == most { least.to_string() } else { format!("{least} to {most}") };

@@ -2,18 +2,19 @@
 
 use crate::error::{Error, Result};
 use crate::likelihood::{self, BrlenLinkage, Evaluator};
-use crate::model::Model;
+use crate::model::{Model, ModelValues};
 use crate::optimize::{ParameterAtBound, parameters_at_bounds};
 use crate::partition::Partition;
 use crate::run::work::Setup;
 use crate::search::SearchHistory;
 use crate::tree::{EdgeId, Tree};
+use serde::{Deserialize, Serialize};
 
 /// Largest relative difference between a log-likelihood kept up to date and one computed afresh.
 const LNL_TOLERANCE: f64 = 1e-9;
 
 /// The results of one tree.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Outcome {
     /// Where the tree came from.
     pub source: String,
@@ -21,8 +22,11 @@ pub(crate) struct Outcome {
     pub lnl: f64,
     /// The global tree; under unlinked lengths with their averages.
     pub tree: Tree,
-    /// Models with their final parameters.
+    /// Models with their final parameters; none in a checkpoint until [`Outcome::with_models`].
+    #[serde(skip)]
     pub models: Vec<Model>,
+    /// The values of the models' parameters.
+    values: Vec<ModelValues>,
     /// Scalers of the shared lengths.
     pub scalers: Vec<f64>,
     /// Log-likelihood per partition.
@@ -93,6 +97,7 @@ impl Outcome {
             lnl,
             tree: evaluator.tree().clone(),
             at_bounds: parameters_at_bounds(&evaluator, &models),
+            values: models.iter().map(Model::values).collect(),
             models,
             scalers: genes.map(|gene| evaluator.brlen_scaler(gene)).collect(),
             gene_lnls,
@@ -102,6 +107,13 @@ impl Outcome {
             clv_bytes: evaluator.capabilities().vector_bytes as usize,
             history: None,
         })
+    }
+
+    /// The same outcome with its models, which are those of the data with the values of the outcome.
+    pub(crate) fn with_models(self, setup: &Setup) -> Self {
+        let given = setup.models();
+        let models = given.iter().zip(&self.values).map(|(m, values)| m.with_values(values));
+        Outcome { models: models.collect(), ..self }
     }
 }
 

@@ -3,7 +3,7 @@
 //! Replicates and starting trees are independent, so one thread for each is faster than many threads
 //! inside one likelihood. The log must not depend on which of them finishes first.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::observer::{Advance, Event, Observer};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -67,14 +67,23 @@ impl Jobs {
                 if result.is_err() {
                     next_job.store(self.count, Ordering::Relaxed);
                 }
+                // When the run is resumed, what a stopped job has told is told again, before what later jobs tell.
+                if !matches!(result, Err(Error::Interrupted { .. })) {
+                    recorder.finish();
+                }
                 *place.lock().unwrap_or_else(|e| e.into_inner()) = Some(result);
-                recorder.finish();
             }
         });
         let results =
             results.into_iter().map(|place| place.into_inner().unwrap_or_else(|e| e.into_inner()));
-        // Jobs that were not begun come after the one that failed.
-        results.flatten().collect()
+        // Jobs that were not begun come after the one that failed, and those that it stopped are no failures.
+        let (stopped, done): (Vec<_>, Vec<_>) =
+            results.flatten().partition(|result| matches!(result, Err(Error::Interrupted { .. })));
+        let done: Result<Vec<T>> = done.into_iter().collect();
+        match stopped.into_iter().next() {
+            Some(stopped) if done.is_ok() => stopped.map(|result| vec![result]),
+            _ => done,
+        }
     }
 
     fn run_in_turn<T>(
@@ -172,7 +181,6 @@ impl Observer for Recorder<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Error;
 
     #[derive(Default)]
     struct Heard {
@@ -234,6 +242,20 @@ mod tests {
         };
         jobs(1, 4).run(&mut heard, work).unwrap();
         assert_eq!(heard.advances, [Advance::default(), half], "a single job is the whole");
+    }
+
+    #[test]
+    fn what_later_jobs_tell_is_not_told_after_a_job_that_was_stopped() {
+        let mut heard = Heard::default();
+        let stopped = jobs(4, 3).run(&mut heard, |job, observer| {
+            observer.event(&note(job));
+            match job {
+                1 => Err(Error::Interrupted { signal: 15, resume: None }),
+                _ => Ok(job),
+            }
+        });
+        assert_eq!(stopped.unwrap_err().exit_code(), 143);
+        assert_eq!(heard.events, [note(0)]);
     }
 
     #[test]

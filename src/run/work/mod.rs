@@ -1,13 +1,18 @@
 //! What commands work with: threads and kernels (`machine`), estimates of memory and time (`cost`), independent
-//! jobs (`jobs`), messages and results (`record`), and all of it together with the data (`session`).
+//! jobs (`jobs`) and what is kept of them in a checkpoint (`desk`, `keeper`, `identity`), signals (`interrupt`), messages and results (`record`), and all of it together with the data (`session`).
 
 mod cost;
+mod desk;
+mod identity;
+pub(crate) mod interrupt;
 mod jobs;
+mod keeper;
 mod machine;
 mod record;
 mod session;
 
 pub(super) use cost::{Cost, format_bytes, format_seconds};
+pub(super) use desk::{Desk, run_kept};
 pub(super) use jobs::Jobs;
 pub(super) use machine::{Machine, useful_threads, with_threads};
 pub(super) use record::RunRecord;

@@ -1,8 +1,12 @@
 //! [`RunRecord`]: the messages and results of a run, from its first line to its last file.
 
+use super::identity::identify;
+use super::interrupt;
+use super::keeper::Keeper;
 use crate::error::{Error, Result};
-use crate::output::{OutputFiles, OutputKind, Progress, Report, pairs};
+use crate::output::{Growing, OutputFiles, OutputKind, Progress, Report, Request, pairs};
 use crate::run::plan::{Command, Plan};
+use crate::run::prepare::Loaded;
 use std::path::PathBuf;
 
 /// Progress, report and files of one run.
@@ -11,6 +15,8 @@ pub(crate) struct RunRecord {
     pub progress: Progress,
     /// What goes into the JSON file.
     pub report: Report,
+    /// The checkpoint, of a run that can be resumed.
+    pub keeper: Option<Keeper>,
     files: OutputFiles,
     written: Vec<(OutputKind, PathBuf)>,
     begun: bool,
@@ -22,19 +28,51 @@ impl RunRecord {
     /// # Errors
     /// Those of [`OutputFiles::reserve`].
     pub(crate) fn open(plan: &Plan) -> Result<Self> {
-        let (kinds, redo) = (plan.output_kinds(), plan.output.redo);
-        let inputs = plan.input_files();
-        let replaced = plan.replaced_kinds();
-        let files = OutputFiles::reserve(&plan.output.prefix, &kinds, redo, &replaced, &inputs)?;
+        let files = OutputFiles::reserve(Request {
+            prefix: plan.output.prefix.clone(),
+            kinds: plan.output_kinds(),
+            redo: plan.output.redo,
+            replaced: plan.replaced_kinds(),
+            inputs: plan.input_files().into_iter().map(PathBuf::from).collect(),
+            resumable: plan.is_resumable(),
+        })?;
         // A check prints its result only.
         let quiet = plan.output.quiet || plan.command == Command::Check;
         Ok(RunRecord {
             progress: Progress::on_terminal(quiet),
             report: Report::new(&plan.command_line, plan.seed),
+            keeper: None,
             files,
             written: Vec::new(),
             begun: false,
         })
+    }
+
+    /// Opens the checkpoint of a run on these data, which resumes an unfinished one if it is the same.
+    ///
+    /// # Errors
+    /// The checkpoint of another run, or a damaged one; results that are not its own.
+    pub(crate) fn keep(&mut self, plan: &Plan, loaded: &Loaded) -> Result<()> {
+        let paths =
+            [OutputKind::Checkpoint, OutputKind::LastTree].map(|kind| self.files.path(kind));
+        let (keeper, begun) = Keeper::open(
+            paths,
+            identify(plan, loaded),
+            self.files.is_unfinished(),
+            self.files.replaces(),
+            self.progress.terminal(),
+        )?;
+        if let Some(begun) = begun {
+            self.files.resume(begun.kinds, begun.replaces)?;
+            let path = self.files.path(OutputKind::Checkpoint);
+            self.progress.about_run(&format!("resuming the run of '{}'", path.display()));
+        }
+        self.keeper = Some(keeper);
+        let (terminal, command) = (self.progress.terminal(), plan.resuming_command());
+        interrupt::prepare_last_words(move |error| {
+            terminal.insist(&format!("mlsearch: {}", error.that_resumes(command)));
+        });
+        Ok(())
     }
 
     /// The input was accepted: the log grows from now on.
@@ -43,9 +81,9 @@ impl RunRecord {
     /// A log that cannot be written.
     pub(crate) fn begin(&mut self) -> Result<()> {
         if !std::mem::replace(&mut self.begun, true)
-            && let Some(log) = self.files.begin()?
+            && let Some((log, already)) = self.files.begin()?
         {
-            self.progress.log_to(Box::new(log));
+            self.progress.log_to(Box::new(log), &already);
         }
         Ok(())
     }
@@ -56,17 +94,39 @@ impl RunRecord {
     /// A file that cannot be written.
     pub(crate) fn write(&mut self, kind: OutputKind, content: &str) -> Result<()> {
         self.begin()?;
+        if let Some(keeper) = &self.keeper {
+            keeper.begin_file(kind)?;
+        }
         let path = self.files.write(kind, content.as_bytes())?;
         self.progress.detail_about_run(&format!("written: {}", path.display()));
         self.written.push((kind, path));
         Ok(())
     }
 
+    /// A result file that grows while the run goes on.
+    ///
+    /// # Errors
+    /// A file that is not the run's own.
+    pub(crate) fn grow(&mut self, kind: OutputKind) -> Result<Growing> {
+        if let Some(keeper) = &self.keeper {
+            keeper.begin_file(kind)?;
+        }
+        self.files.grow(kind)
+    }
+
     /// The run has ended early. A run that was refused leaves nothing; a run that failed leaves the log and
     /// what was written before.
     pub(crate) fn fail(mut self, error: &Error) {
-        self.progress.detail_about_run(&format!("failed: {error}"));
+        interrupt::run_is_ending();
+        match error {
+            Error::Interrupted { .. } => self.progress.detail_about_run(&error.to_string()),
+            _ => self.progress.detail_about_run(&format!("failed: {error}")),
+        }
         if error.exit_code() == 2 {
+            if let Some(keeper) = self.keeper.take().filter(Keeper::is_new) {
+                // That it cannot be removed is less important than the refusal.
+                let _ = keeper.remove();
+            }
             self.files.refuse();
         }
     }
@@ -76,6 +136,7 @@ impl RunRecord {
     /// # Errors
     /// A file that cannot be written, the log among them.
     pub(crate) fn close(mut self, plan: &Plan) -> Result<()> {
+        interrupt::run_is_ending();
         let kinds = plan.output_kinds();
         self.report.warnings = self.progress.warnings().to_vec();
         for (stage, seconds) in self.progress.timings().to_vec() {
@@ -103,13 +164,10 @@ impl RunRecord {
             self.progress.result_about_run(&pairs("Files", &rows));
             self.progress.about_run(&format!("Time: {elapsed:.1} s"));
         }
-        match self.progress.log_error() {
-            None => Ok(()),
-            Some(source) => Err(Error::Io {
-                path: self.files.path(OutputKind::Log).display().to_string(),
-                source,
-                writing: true,
-            }),
+        if let Some(source) = self.progress.log_error() {
+            let path = self.files.path(OutputKind::Log).display().to_string();
+            return Err(Error::Io { path, source, writing: true });
         }
+        self.keeper.take().map_or(Ok(()), Keeper::remove)
     }
 }

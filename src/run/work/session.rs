@@ -1,6 +1,7 @@
 //! What the commands that compute likelihoods have in common: data, machine, and the record of the run.
 
 use super::cost::{Cost, format_bytes};
+use super::desk::{Desk, run_kept};
 use super::jobs::Jobs;
 use super::machine::Machine;
 use super::record::RunRecord;
@@ -14,6 +15,8 @@ use crate::partition::Partition;
 use crate::run::plan::{Command, Plan};
 use crate::run::prepare::{Loaded, Remarks, load};
 use crate::tree::{NewickOptions, Tree, write_newick};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 /// Most rows of a table that a terminal shows.
 const MAX_ROWS: usize = 30;
@@ -52,6 +55,9 @@ impl<'a> Session<'a> {
             Command::Check | Command::Start => machine,
             _ => machine.within_memory(plan, &Cost::of_data(&loaded))?,
         };
+        if plan.is_resumable() {
+            record.keep(plan, &loaded)?;
+        }
         record.begin()?;
         let (progress, report) = (&mut record.progress, &mut record.report);
         report.alignment = Some(AlignmentReport {
@@ -101,15 +107,17 @@ impl<'a> Session<'a> {
 
     /// Does independent jobs with their results and events in order, on as many threads as the user
     /// allows: one thread for each job, unless there are few jobs with much work in each. `noun` is
-    /// what one is called.
+    /// what one is called. Results are kept in the checkpoint, if there is one; `seen` gets each as soon as it is
+    /// known, in any order.
     ///
     /// # Errors
     /// That of the first job that failed.
-    pub(crate) fn run_jobs<T: Send>(
+    pub(crate) fn run_jobs<T: Send + Serialize + DeserializeOwned>(
         &mut self,
         noun: &'static str,
         count: usize,
-        work: impl Fn(&Setup, Machine, usize, &mut dyn Observer) -> Result<T> + Sync,
+        work: impl Fn(&Setup, Machine, usize, &mut Desk) -> Result<T> + Sync,
+        seen: impl Fn(&Setup, usize, &T) + Sync,
     ) -> Result<Vec<T>> {
         let (at_once, machine) = self.setup.machine.share_out(self.setup.plan, count);
         self.record.report.run.threads = at_once.max(machine.threads());
@@ -119,7 +127,10 @@ impl<'a> Session<'a> {
         ));
         let setup = &self.setup;
         let jobs = Jobs { noun, count, at_once };
-        jobs.run(&mut self.record.progress, |job, observer| work(setup, machine, job, observer))
+        let RunRecord { keeper, progress, .. } = &mut *self.record;
+        let work = |job, desk: &mut Desk| work(setup, machine, job, desk);
+        let seen = |job, result: &T| seen(setup, job, result);
+        run_kept(keeper.as_ref(), jobs, progress, work, seen)
     }
 }
 

@@ -1,0 +1,91 @@
+//! Files that are either complete or absent: written under a temporary name, then moved to their place.
+
+use std::ffi::OsString;
+use std::io::{Result, Write};
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+
+/// Separates the prefix of a run from the kind of a file, in the names of all files of a run.
+pub(crate) const MARK: &str = ".mlsearch";
+
+/// A file without content beside this one, which disappears unless it is moved to its place.
+///
+/// # Errors
+/// The system's.
+pub(crate) fn temporary(path: &Path) -> Result<NamedTempFile> {
+    let start = start_of_names(path);
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(&start);
+    // Temporary files are private by default; results get what the user's umask allows.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    // The name of the temporary file would be confusing in the message.
+    builder.tempfile_in(folder(path)).map_err(|error| match error.raw_os_error() {
+        Some(code) => std::io::Error::from_raw_os_error(code),
+        None => std::io::Error::from(error.kind()),
+    })
+}
+
+/// Writes a file as a whole, in the place of any other.
+///
+/// # Errors
+/// The system's; then the file is as before.
+pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<()> {
+    let mut file = temporary(path)?;
+    file.write_all(content)?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// Removes the temporary files that a killed run has left beside this file. No other run may use its prefix.
+pub(crate) fn remove_leftovers(path: &Path) {
+    let start = start_of_names(path);
+    let Ok(entries) = std::fs::read_dir(folder(path)) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let bytes = name.as_encoded_bytes();
+        if bytes.len() == start.len() + NUM_RANDOM && bytes.starts_with(start.as_encoded_bytes()) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Random characters at the end of a temporary name.
+const NUM_RANDOM: usize = 6;
+
+/// The beginning of temporary names: `.PREFIX.mlsearch-` for `PREFIX.mlsearch.KIND`.
+fn start_of_names(path: &Path) -> OsString {
+    let name = path.file_name().unwrap_or_default();
+    let prefix = name.to_string_lossy();
+    let prefix = prefix.rsplit_once(&format!("{MARK}.")).map_or(&*prefix, |(prefix, _)| prefix);
+    OsString::from(format!(".{prefix}{MARK}-"))
+}
+
+/// The folder of a file.
+pub(crate) fn folder(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
+        _ => PathBuf::from("."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leftovers_of_a_prefix_are_removed_and_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("run.mlsearch.bestTree");
+        let killed = temporary(&path).unwrap().keep().unwrap().1;
+        let others = [".runs.mlsearch-abcdef", "run.mlsearch.log", ".run.mlsearch-my_notes"];
+        for name in others {
+            std::fs::write(dir.path().join(name), "x").unwrap();
+        }
+        replace(&path, b"tree").unwrap();
+        remove_leftovers(&path);
+        assert!(!killed.exists() && path.exists());
+        assert!(others.iter().all(|name| dir.path().join(name).exists()));
+    }
+}

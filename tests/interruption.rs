@@ -1,0 +1,265 @@
+//! Runs that are killed at random moments, resumed and killed again end in the same files as one that never was; what
+//! else may happen to a run and its checkpoint.
+
+use crate::util::{Ran, Scratch, repository, results};
+use mlsearch::rng::{Purpose, Rng, stream};
+use rand::RngExt;
+use std::collections::BTreeMap;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Kills of each of the five cases; the environment may ask for more.
+const KILLS: usize = 8;
+/// The most kills of one run before it may end.
+const MOST_IN_A_ROW: usize = 3;
+
+const SIGINT: i32 = 2;
+const SIGKILL: i32 = 9;
+const SIGTERM: i32 = 15;
+
+/// Where a run is begun and where it goes on must not show.
+const MACHINES: [&str; 4] = ["-T 2", "-T 1", "-T 3 --simd scalar", "-T 1 --simd avx2"];
+
+fn data(name: &str) -> String {
+    let [msa, part] = [format!("datasets/{name}.phy"), format!("partitions/{name}.part")];
+    format!("-s {} -q {}", repository(&msa).display(), repository(&part).display())
+}
+
+/// Begins a run inside the folder. States are written all `pause` seconds.
+fn begin(scratch: &Scratch, command: &str, pause: f64) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_mlsearch"))
+        .args(command.split_whitespace())
+        .current_dir(scratch.path())
+        .env("MLSEARCH_CHECKPOINT_SECONDS", pause.to_string())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary can be started")
+}
+
+/// Sends a signal after some time, and says how the run ended: true if it was killed before its end.
+fn kill(mut child: Child, after: Duration, signal: i32, command: &str) -> bool {
+    std::thread::sleep(after);
+    match signal {
+        SIGKILL => child.kill().expect("the run is our own"),
+        _ => {
+            let pid = child.id().to_string();
+            let sent = Command::new("kill").args([format!("-{signal}"), pid]).output();
+            sent.expect("there is a program 'kill'");
+        }
+    }
+    let output = child.wait_with_output().expect("the run ends");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!said.contains("panicked") && !said.contains("error of mlsearch"), "{command}: {said}");
+    match (output.status.code(), output.status.signal()) {
+        (Some(0), _) => false,
+        // The run before was killed after its end.
+        (Some(2), _) if said.contains("results of an earlier run exist") => false,
+        (Some(code), _) if code == 128 + signal => true,
+        (None, Some(by)) if by == signal => true,
+        other => panic!("{command}: signal {signal}, but {other:?}: {said}"),
+    }
+}
+
+/// Runs a command without interruption, then kills it again and again.
+fn survives(command: &str, number: u64) {
+    let kills = std::env::var("MLSEARCH_KILLS").ok().and_then(|text| text.parse().ok());
+    let kills: usize = kills.map_or(KILLS, |all: usize| all.div_ceil(5));
+    let seed = std::env::var("MLSEARCH_KILL_SEED").ok().and_then(|text| text.parse().ok());
+    let mut rng = stream(seed.unwrap_or(number), Purpose::Test, number);
+    let scratch = Scratch::new();
+    let began = Instant::now();
+    scratch.succeed(&format!("{command} -n ref --quiet -T 1"));
+    let (whole, expected) = (began.elapsed(), results(&scratch, "ref"));
+    let mut done = 0;
+    for run in 0.. {
+        if done >= kills {
+            break;
+        }
+        let prefix = format!("run{run}");
+        let machine = |rng: &mut Rng| MACHINES[rng.random_range(0..MACHINES.len())];
+        let mut in_a_row = 0;
+        while in_a_row < MOST_IN_A_ROW && done < kills {
+            let signal = [SIGKILL, SIGTERM, SIGINT][done % 3];
+            let pause = [0.0, 0.01, 30.0][rng.random_range(0..3)];
+            let command = format!("{command} -n {prefix} {}", machine(&mut rng));
+            let after = whole.mul_f64(rng.random_range(0.0..1.2));
+            if !kill(begin(&scratch, &command, pause), after, signal, &command) {
+                break;
+            }
+            done += 1;
+            in_a_row += 1;
+        }
+        // A run that was not killed has ended.
+        if in_a_row > 0 {
+            let ended = scratch.run(&format!("{command} -n {prefix} {}", machine(&mut rng)));
+            let has_results = ended.stderr.contains("results of an earlier run exist");
+            assert!(ended.code == 0 || has_results, "{command}, run {run}: {}", ended.stderr);
+        }
+        assert_same(&expected, &scratch, &prefix, &format!("{command}, run {run}"));
+        for name in scratch.files().iter().filter(|name| !name.starts_with("ref.")) {
+            std::fs::remove_file(scratch.path().join(name)).expect("a result");
+        }
+    }
+}
+
+fn assert_same(expected: &BTreeMap<String, String>, scratch: &Scratch, prefix: &str, what: &str) {
+    let found = results(scratch, prefix);
+    assert!(expected.keys().eq(found.keys()), "{what}: other files: {:?}", scratch.files());
+    for (kind, text) in expected {
+        let differing = found[kind].lines().zip(text.lines()).find(|(found, text)| found != text);
+        assert!(found[kind] == *text, "{what}: {kind}: {differing:?}");
+    }
+    let hidden: Vec<String> =
+        scratch.files().into_iter().filter(|name| name.starts_with('.')).collect();
+    assert!(hidden.is_empty(), "{what}: left behind: {hidden:?}");
+}
+
+#[test]
+fn killed_searches_end_the_same() {
+    survives(&format!("{} --search -m GTR+G -t pars{{2}},rand{{1}} --sitelh", data("primates")), 1);
+}
+
+#[test]
+fn a_killed_search_with_replicates_ends_the_same() {
+    survives(&format!("{} -m GTR+G --all --bs-trees 5 -k", data("primates")), 2);
+}
+
+#[test]
+fn a_killed_selection_of_models_ends_the_same() {
+    let primates = repository("datasets/primates.phy").display().to_string();
+    survives(&format!("-s {primates} -m auto --fast"), 3);
+}
+
+#[test]
+fn a_killed_search_with_own_lengths_ends_the_same() {
+    survives(&format!("{} -m GTR+I+G -M --thorough", data("primates")), 4);
+}
+
+#[test]
+fn killed_evaluations_and_replicates_end_the_same() {
+    survives(&format!("{} -m GTR+G -M --evaluate -t pars{{4}},rand{{2}}", data("primates")), 5);
+}
+
+/// A run with a checkpoint, killed in the middle.
+fn unfinished(scratch: &Scratch, command: &str) {
+    for tenths in 1.. {
+        let child = begin(scratch, command, 0.0);
+        let was_killed = kill(child, Duration::from_millis(100 * tenths), SIGTERM, command);
+        let states = std::fs::metadata(scratch.path().join("x.mlsearch.checkpoint"));
+        if states.is_ok_and(|found| found.len() > 10_000) {
+            break;
+        }
+        assert!(was_killed, "the run has ended: {command}");
+    }
+}
+
+fn search() -> String {
+    format!("{} --search -m GTR+G -t pars{{2}},rand{{2}} -n x -T 1", data("primates"))
+}
+
+#[test]
+fn another_run_does_not_go_on_from_a_checkpoint() {
+    let scratch = Scratch::new();
+    unfinished(&scratch, &search());
+    let before = scratch.files();
+    let checkpoint = std::fs::read(scratch.path().join("x.mlsearch.checkpoint")).expect("there");
+    let whole_alignment = format!("-s {}", repository("datasets/primates.phy").display());
+    for (change, said) in [
+        (search() + " -p 7", "seed: 12345 in the checkpoint, 7 now"),
+        (search().replace("rand{2}", "rand{3}"), "--tree: pars{2},rand{2} in the checkpoint"),
+        (search().replace("GTR+G", "GTR"), "model: GTR+FC+G4m"),
+        (search() + " --spr-radius 4", "--spr-radius: default in the checkpoint, 4 now"),
+        (search().replace(&data("primates"), &whole_alignment), "partitions: 3, hash"),
+        (
+            search().replace("--search", "--all --bs-trees 4"),
+            "task: search for the best tree in the checkpoint",
+        ),
+    ] {
+        scratch.run(&change).assert_refused(&[
+            said,
+            "To resume that run, repeat its command: mlsearch -s",
+            "--redo",
+        ]);
+    }
+    let trees = scratch.write("a.tree", "(a,b,(c,d));\n(a,c,(b,d));\n");
+    scratch.run(&format!("--rfdist {trees} -n x")).assert_refused(&["unfinished run", "--redo"]);
+    std::fs::remove_file(scratch.path().join(trees)).expect("our own");
+    assert_eq!(scratch.files(), before);
+    let after = std::fs::read(scratch.path().join("x.mlsearch.checkpoint")).expect("there");
+    assert!(after == checkpoint, "a refused run changes no checkpoint");
+    // Begun anew, it is another run.
+    scratch.succeed(&(search().replace("-n x", "-n fresh") + " -p 7"));
+    scratch.succeed(&(search() + " -p 7 --redo"));
+    assert_same(&results(&scratch, "fresh"), &scratch, "x", "begun anew");
+}
+
+#[test]
+fn a_damaged_checkpoint_is_refused_and_one_that_lacks_its_end_is_not() {
+    let scratch = Scratch::new();
+    scratch.succeed(&search().replace("-n x", "-n ref"));
+    unfinished(&scratch, &search());
+    let path = scratch.path().join("x.mlsearch.checkpoint");
+    let whole = std::fs::read(&path).expect("there");
+    let mut damaged = whole.clone();
+    damaged[whole.len() / 2] ^= 1;
+    for bytes in [damaged, b"(a,b,c);\n".to_vec(), Vec::new()] {
+        std::fs::write(&path, bytes).expect("our own");
+        scratch.run(&search()).assert_refused(&[
+            "x.mlsearch.checkpoint",
+            "cannot be used",
+            "--redo",
+        ]);
+    }
+    std::fs::write(&path, &whole[..whole.len() - 5]).expect("our own");
+    let ran = scratch.succeed(&search());
+    assert!(ran.stderr.contains("resuming the run of 'x.mlsearch.checkpoint'"), "{}", ran.stderr);
+    assert_same(&results(&scratch, "ref"), &scratch, "x", "resumed");
+    // It has ended.
+    scratch.run(&search()).assert_refused(&["results of an earlier run exist"]);
+}
+
+#[test]
+fn a_signal_is_answered_with_the_command_that_goes_on_and_the_best_tree_so_far() {
+    let scratch = Scratch::new();
+    unfinished(&scratch, &(search() + " --redo"));
+    let log = std::fs::read_to_string(scratch.path().join("x.mlsearch.log")).expect("a log");
+    let said = "# run: terminated (SIGTERM); to resume, repeat: mlsearch -s";
+    let line = log.lines().find(|line| line.starts_with(said)).expect("the command in the log");
+    assert!(!line.contains("--redo"), "{line}");
+    let tree = std::fs::read_to_string(scratch.path().join("x.mlsearch.lastTree"));
+    assert!(tree.expect("a tree").ends_with(";\n"));
+}
+
+/// Runs a command that can write no file beyond a size, as on a full disk.
+fn run_with_little_space(scratch: &Scratch, command: &str, blocks: usize) -> Ran {
+    let program = env!("CARGO_BIN_EXE_mlsearch");
+    let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec {program} {command}");
+    let output = Command::new("sh")
+        .args(["-c", &script])
+        .current_dir(scratch.path())
+        .env("MLSEARCH_CHECKPOINT_SECONDS", "0")
+        .output()
+        .expect("a shell");
+    Ran::new(output)
+}
+
+#[test]
+fn without_space_nothing_is_lost() {
+    let command = search().replace("pars{2},rand{2}", "'pars{2},rand{2}'");
+    let scratch = Scratch::new();
+    scratch.succeed(&search().replace("-n x", "-n ref"));
+    // Too little for the states, enough for the results: 4 KiB or 8 KiB, depending on the shell.
+    let ran = run_with_little_space(&scratch, &(command.clone() + " --sitelh"), 8);
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    let said = ["warning: x.mlsearch.checkpoint", "the run goes on without this checkpoint"];
+    assert!(said.iter().all(|said| ran.stderr.contains(said)), "{}", ran.stderr);
+    assert!(ran.stderr.contains("mlsearch: x.mlsearch.siteLH"), "{}", ran.stderr);
+    scratch.run(&search()).assert_refused(&["--sitelh: true in the checkpoint, false now"]);
+    let ran = scratch.succeed(&(search() + " --sitelh"));
+    assert!(ran.stderr.contains("resuming"), "{}", ran.stderr);
+    assert!(scratch.files().contains(&"x.mlsearch.siteLH".to_string()));
+    std::fs::remove_file(scratch.path().join("x.mlsearch.siteLH")).expect("our own");
+    assert_same(&results(&scratch, "ref"), &scratch, "x", "resumed");
+}
