@@ -123,7 +123,7 @@ fn a_run_that_does_not_fit_into_the_memory_is_refused_before_it_begins() {
     let limited = |arguments: &str| {
         let program = env!("CARGO_BIN_EXE_mlsearch");
         let output = Command::new("sh")
-            .args(["-c", &format!("ulimit -v 600000; exec {program} {arguments}")])
+            .args(["-c", &format!("ulimit -v 250000; exec {program} {arguments}")])
             .current_dir(scratch.path())
             .output()
             .expect("a shell");
@@ -139,6 +139,27 @@ fn a_run_that_does_not_fit_into_the_memory_is_refused_before_it_begins() {
     assert!(!scratch.files().iter().any(|name| name.starts_with("a.mlsearch")));
     let (code, message) = limited("--start -s sim.mlsearch.phy -m GTR+G64 -n a -T 1");
     assert_eq!(code, Some(0), "{message}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_with_less_memory_has_the_same_results() {
+    let scratch = Scratch::new();
+    scratch.succeed("simulate --tree rand{100} --model JC --sites 2000 -n sim");
+    let results = |options: &str| {
+        scratch.succeed(&format!("-s sim.mlsearch.phy -m GTR+G --fast -n a --redo {options}"));
+        let read =
+            |kind| std::fs::read_to_string(scratch.path().join(format!("a.mlsearch.{kind}")));
+        ["bestTree", "bestModel", "log"].map(|kind| read(kind).expect("a result"))
+    };
+    let [tree, model, log] = results("-T 1");
+    assert!(!log.contains("computed again"), "{log}");
+    let limited = results("-T 2 --mem 30M");
+    assert_eq!(limited[..2], [tree, model]);
+    assert!(limited[2].contains("others are computed again"), "{}", limited[2]);
+    let refused = scratch.run("-s sim.mlsearch.phy -m GTR+G -n b --mem 5M");
+    assert_eq!(refused.code, 1);
+    assert!(refused.stderr.contains("of memory, or"), "{refused:?}");
 }
 
 #[test]

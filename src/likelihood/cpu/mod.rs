@@ -10,6 +10,7 @@ mod derivatives;
 mod engine;
 mod insertion;
 mod kernels;
+mod recomputation;
 mod repeats;
 mod scalar;
 mod select;

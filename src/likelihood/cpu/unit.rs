@@ -13,7 +13,7 @@ use super::vectors::{Output, Vectors};
 use crate::alphabet::Code;
 use crate::likelihood::engine::ascertainment::Correction;
 use crate::likelihood::engine::constant_patterns::{log_sum, log_sum_derivatives};
-use crate::likelihood::engine::layout::{BLOCK, Dims, block_lens, num_clvs, num_vectors};
+use crate::likelihood::engine::layout::{BLOCK, Dims, block_lens, num_vectors};
 use crate::likelihood::engine::{EdgeJob, GeneData, ModelBlock, Operation, Result, Vector};
 use std::ops::Range;
 
@@ -48,7 +48,7 @@ pub struct Unit {
     /// The gene.
     pub gene: usize,
     pub(super) dims: Dims,
-    num_tips: usize,
+    pub(super) num_tips: usize,
     num_codes: usize,
     /// Blocks of the gene's patterns; after the gene's last one, the block of constant patterns, if any.
     pub(super) blocks: Vec<Block>,
@@ -61,7 +61,7 @@ pub struct Unit {
     shared_states: Vec<u64>,
     invariant: Vec<f64>,
     /// Stored CLVs by slot, then places of temporaries.
-    vectors: Vectors,
+    pub(super) vectors: Vectors,
     /// `[block][rate][eigen][pattern]`, stride `BLOCK`; allocated when first needed.
     sumtable: Arena,
     sumtable_scalers: Vec<[u32; BLOCK]>,
@@ -183,53 +183,6 @@ impl Unit {
     /// Computes a row for each pattern of every vector from now on.
     pub fn ignore_repeats(&mut self) {
         self.vectors.ignore_repeats();
-    }
-
-    /// Limits the memory of vectors to about so many bytes: beyond that, vectors are forgotten, and computed again when
-    /// they are read.
-    pub fn limit_memory(&mut self, bytes: usize) {
-        self.vectors.limit(bytes, num_clvs(self.num_tips));
-    }
-
-    /// Makes vectors readable in a block, until this is called again: computes those that were forgotten. Returns true
-    /// if this has overwritten the P-matrices in the buffers.
-    ///
-    /// # Errors
-    /// There is not enough memory.
-    pub(super) fn provide(
-        &mut self,
-        with: GeneKernels,
-        block: Block,
-        vectors: [Vector; 2],
-        scratch: &mut Scratch,
-    ) -> Result<bool> {
-        if !self.vectors.is_limited() {
-            return Ok(false);
-        }
-        self.vectors.unpin_all();
-        let mut is_overwritten = false;
-        let mut wanted: Vec<u32> = vectors.into_iter().filter_map(slot_of).collect();
-        // The next to be computed is the last; what it needs is added behind it.
-        while let Some(&slot) = wanted.last() {
-            if self.vectors.pin(block.index, slot) {
-                wanted.pop();
-                continue;
-            }
-            let recipe = self.vectors.recipe(slot);
-            let children = || recipe.children.into_iter().filter_map(slot_of);
-            let missing = children().find(|&child| !self.vectors.pin(block.index, child));
-            if let Some(missing) = missing {
-                wanted.push(missing);
-                continue;
-            }
-            for i in 0..2 {
-                scratch.prepare(with, i, recipe.children[i], recipe.brlens[i]);
-            }
-            self.update_block(with, block, &recipe, scratch)?;
-            children().for_each(|child| self.vectors.unpin(block.index, child));
-            is_overwritten = true;
-        }
-        Ok(is_overwritten)
     }
 
     /// Number of blocks.
@@ -358,7 +311,7 @@ impl Unit {
                     }
                     self.update_block(with, block, &operation, scratch)?;
                 }
-                if let Some(slot) = slot_of(operation.parent) {
+                if let Some(slot) = operation.parent.slot() {
                     self.vectors.note_recipe(slot, operation);
                 }
             }
@@ -366,7 +319,7 @@ impl Unit {
         Ok(())
     }
 
-    fn update_block(
+    pub(super) fn update_block(
         &mut self,
         with: GeneKernels,
         block: Block,
@@ -557,13 +510,6 @@ impl Unit {
     /// Number of taxa of the gene.
     pub fn num_tips(&self) -> usize {
         self.num_tips
-    }
-}
-
-fn slot_of(vector: Vector) -> Option<u32> {
-    match vector {
-        Vector::Clv(slot) => Some(slot),
-        Vector::Tip(_) | Vector::Temporary(_) => None,
     }
 }
 

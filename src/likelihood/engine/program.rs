@@ -22,6 +22,16 @@ pub enum Vector {
     Temporary(u32),
 }
 
+impl Vector {
+    /// The slot of a stored CLV.
+    pub fn slot(self) -> Option<u32> {
+        match self {
+            Vector::Clv(slot) => Some(slot),
+            Vector::Tip(_) | Vector::Temporary(_) => None,
+        }
+    }
+}
+
 /// One update: computes a vector from two others.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Operation {

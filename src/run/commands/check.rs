@@ -38,6 +38,7 @@ pub(crate) fn check(session: Session) -> Result<()> {
         ("constant sites", loaded.report.invariant_sites.to_string()),
         ("sites without data", loaded.report.gap_columns.len().to_string()),
         ("memory", format!("up to about {}", format_bytes(ours.shared_bytes() + ours.job_bytes()))),
+        ("  at least, with --mem", format!("about {}", format_bytes(ours.least_bytes()))),
         ("  for each further search or replicate at the same time", format_bytes(ours.job_bytes())),
     ];
     if unrestricted.clv_bytes > ours.clv_bytes {

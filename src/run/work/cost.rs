@@ -86,9 +86,9 @@ impl Cost {
         (self.clv_bytes as f64 * BESIDE_LIMITED) as u64 + self.tip_bytes + self.parsimony_bytes
     }
 
-    /// The least bytes of likelihood vectors with which a job takes a bearable time.
-    pub(crate) fn least_vector_bytes(&self) -> u64 {
-        self.least_vectors
+    /// Least bytes with which a run is possible, one job at a time.
+    pub(crate) fn least_bytes(&self) -> u64 {
+        self.shared_bytes() + self.job_bytes_beside_vectors() + self.least_vectors
     }
 
     /// Seconds of processor time that a plan takes, or `None` for one that computes no likelihoods. An

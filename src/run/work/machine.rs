@@ -66,18 +66,17 @@ impl Machine {
         if jobs_in_memory > 0 {
             return Ok(Machine { jobs_in_memory, ..self });
         }
-        let beside = shared + cost.job_bytes_beside_vectors();
-        let vector_bytes = free.saturating_sub(beside);
-        if vector_bytes < cost.least_vector_bytes() {
+        if free < cost.least_bytes() {
             return Err(Error::Failed(format!(
                 "this run needs about {} of memory, or {} if likelihood vectors are computed again and again, but only \
                  {} are free; nothing was computed. Likelihood vectors take taxa x patterns x rate categories x states \
                  x 8 bytes: use fewer rate categories (+G4), fewer taxa or columns, or a machine with more memory",
                 format_bytes(shared + job),
-                format_bytes(beside + cost.least_vector_bytes()),
+                format_bytes(cost.least_bytes()),
                 format_bytes(free)
             )));
         }
+        let vector_bytes = free - shared - cost.job_bytes_beside_vectors();
         let engine = EngineOptions { vector_bytes: Some(vector_bytes), ..self.engine };
         Ok(Machine { engine, jobs_in_memory: 1 })
     }

@@ -1,0 +1,54 @@
+//! Limited memory of a unit: vectors that were forgotten (see `vectors`) are computed again before they are read.
+
+use super::unit::{Block, GeneKernels, Scratch, Unit};
+use crate::likelihood::engine::layout::num_clvs;
+use crate::likelihood::engine::{Result, Vector};
+
+impl Unit {
+    /// Limits the memory of vectors to about so many bytes: beyond that, vectors are forgotten, and computed again when
+    /// they are read.
+    pub fn limit_memory(&mut self, bytes: usize) {
+        self.vectors.limit(bytes, num_clvs(self.num_tips));
+    }
+
+    /// Makes vectors readable in a block, until this is called again: computes those that were forgotten. Returns true
+    /// if this has overwritten the P-matrices in the buffers.
+    ///
+    /// # Errors
+    /// There is not enough memory.
+    pub(super) fn provide(
+        &mut self,
+        with: GeneKernels,
+        block: Block,
+        vectors: [Vector; 2],
+        scratch: &mut Scratch,
+    ) -> Result<bool> {
+        if !self.vectors.is_limited() {
+            return Ok(false);
+        }
+        self.vectors.unpin_all();
+        let mut is_overwritten = false;
+        let mut wanted: Vec<u32> = vectors.into_iter().filter_map(Vector::slot).collect();
+        // The next to be computed is the last; what it needs is added behind it.
+        while let Some(&slot) = wanted.last() {
+            if self.vectors.pin(block.index, slot) {
+                wanted.pop();
+                continue;
+            }
+            let recipe = self.vectors.recipe(slot);
+            let children = || recipe.children.into_iter().filter_map(Vector::slot);
+            let missing = children().find(|&child| !self.vectors.pin(block.index, child));
+            if let Some(missing) = missing {
+                wanted.push(missing);
+                continue;
+            }
+            for i in 0..2 {
+                scratch.prepare(with, i, recipe.children[i], recipe.brlens[i]);
+            }
+            self.update_block(with, block, &recipe, scratch)?;
+            children().for_each(|child| self.vectors.unpin(block.index, child));
+            is_overwritten = true;
+        }
+        Ok(is_overwritten)
+    }
+}
