@@ -185,10 +185,11 @@ fn list_faults(faults: &[Fault]) -> String {
     lines.join("\n")
 }
 
-/// Leaves as many faults of a command as a message shows.
+/// Leaves as many faults of a command as a message shows, and as much of their words.
 pub(crate) fn shorten(faults: &mut Vec<String>) {
     let count = faults.len();
     faults.truncate(MAX_FAULTS_SHOWN);
+    faults.iter_mut().for_each(|fault| *fault = cut_words(std::mem::take(fault)));
     note_more(faults, count);
 }
 

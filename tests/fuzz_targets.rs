@@ -12,7 +12,7 @@ use mlsearch::taxa::Taxa;
 use mlsearch::tree::{NewickOptions, NewickTree, read_newick, write_newick};
 use std::io::Write;
 
-/// Longest message, in characters: fifty faults of a few lines.
+/// Longest message, in characters: fifty faults of a few lines, or a long command that is corrected.
 const MAX_MESSAGE: usize = 100_000;
 
 /// A refusal must be the user's fault, and say where and what.

@@ -197,12 +197,17 @@ mod tests {
     }
 
     #[test]
-    fn a_command_of_thousands_of_stray_words_is_refused_in_a_short_message() {
+    fn thousands_of_stray_words_and_long_ones_are_refused_in_a_short_message() {
         let stop = typed(&format!("mlsearch --all{}", " x".repeat(5000))).unwrap_err();
         let Stop::Refused(error) = stop else { panic!("{stop:?}") };
         let message = error.to_string();
         assert_eq!(message.lines().count(), 51, "{message}");
         assert!(message.ends_with("... and 4950 more errors"), "{message}");
+        let stop = typed(&format!("mlsearch --all {}", "x".repeat(5000))).unwrap_err();
+        let Stop::Refused(error) = stop else { panic!("{stop:?}") };
+        let message = error.to_string();
+        let fault = message.lines().next().unwrap_or_default();
+        assert!(fault.len() < 400 && fault.contains("xxx... belongs to no option"), "{fault}");
     }
 
     #[test]
