@@ -212,10 +212,22 @@ const MAX_FAULTS_SHOWN: usize = 50;
 fn list_faults(faults: &[Fault]) -> String {
     let mut lines: Vec<String> =
         faults.iter().take(MAX_FAULTS_SHOWN).map(Fault::to_string).collect();
-    if faults.len() > MAX_FAULTS_SHOWN {
-        lines.push(format!("... and {} more errors", faults.len() - MAX_FAULTS_SHOWN));
-    }
+    note_more(&mut lines, faults.len());
     lines.join("\n")
+}
+
+/// Leaves as many faults of a command as a message shows, and as much of their words.
+pub(crate) fn shorten(faults: &mut Vec<String>) {
+    let count = faults.len();
+    faults.truncate(MAX_FAULTS_SHOWN);
+    faults.iter_mut().for_each(|fault| *fault = cut_words(std::mem::take(fault)));
+    note_more(faults, count);
+}
+
+fn note_more(shown: &mut Vec<String>, count: usize) {
+    if count > shown.len() {
+        shown.push(format!("... and {} more errors", count - shown.len()));
+    }
 }
 
 #[cfg(test)]

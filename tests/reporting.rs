@@ -1,6 +1,6 @@
 //! What a run says, and what it leaves, while it goes on and when it ends.
 
-use crate::util::{Scratch, repository};
+use crate::util::{Scratch, repository, results};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -178,4 +178,21 @@ fn lengths_of_given_trees_are_brought_within_their_bounds() {
         scratch.run("--evaluate -s a.phy -m JC -t t --opt-branches off --opt-model off -n k");
     assert_eq!(kept.code, 1);
     assert!(kept.stderr.contains("branches of length 0 between different sequences"), "{kept:?}");
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn kernels_that_are_much_slower_give_a_warning_that_changes_no_result() {
+    let scratch = Scratch::new();
+    let data = repository("datasets/lysozyme.phy").display().to_string();
+    let command = format!("-s {data} -m LG --fast -T 1");
+    let ran = scratch.succeed(&format!("{command} --simd scalar -n slow"));
+    let expected = "warning: the likelihood kernels for any x86-64 processor are used, which are about 12 times slower";
+    assert_eq!(ran.stderr.matches(expected).count(), 1, "{}", ran.stderr);
+    let ran = scratch.succeed(&format!("{command} -n best"));
+    // A machine without AVX2 has nothing better.
+    let has_better =
+        std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma");
+    assert_eq!(ran.stderr.contains(expected), !has_better, "{}", ran.stderr);
+    assert_eq!(results(&scratch, "slow"), results(&scratch, "best"));
 }

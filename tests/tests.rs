@@ -17,6 +17,15 @@ mod first_commands;
 // Input that must be refused, and odd input that must not.
 mod bad_input;
 
+// Every reader against texts that are changed at random: the loop, what must hold, the changes, their memory.
+mod fuzz;
+mod fuzz_targets;
+mod memory;
+mod mutator;
+
+// What is written is read as the same.
+mod round_trips;
+
 // Log-likelihoods of other programs.
 mod golden_likelihood;
 
@@ -34,6 +43,9 @@ mod backends_agree;
 
 // Thousands of taxa: no likelihood is lost to underflow.
 mod underflow;
+
+// Data, models and branch lengths at the ends of what is possible: everything remains a number.
+mod stress;
 
 // Gappy data: restricted trees change the work, never the likelihood.
 mod invariants;

@@ -9,6 +9,11 @@ use crate::error::{Error, Fault, Place, Result, abridged};
 use crate::taxa::Taxa;
 use std::collections::HashMap;
 
+/// Most faults that are collected.
+const MAX_FAULTS: usize = 1000;
+/// Most different characters of one sequence that are refused one by one.
+const MAX_CHARACTERS: usize = 100;
+
 /// One taxon as a reader found it.
 pub(super) struct Record {
     /// Name, not yet checked.
@@ -92,6 +97,9 @@ pub(super) fn assemble(
     check_lengths(file, &records, header, &mut faults);
 
     for record in &records {
+        if faults.len() >= MAX_FAULTS {
+            break;
+        }
         check_characters(file, record, &mut faults);
     }
     check_dots(file, &records, &mut faults);
@@ -108,6 +116,9 @@ fn check_names(file: &str, records: &[Record], faults: &mut Vec<Fault>) -> Vec<S
     let mut first_with: HashMap<&[u8], usize> = HashMap::with_capacity(records.len());
     let mut names = Vec::with_capacity(records.len());
     for record in records {
+        if faults.len() >= MAX_FAULTS {
+            break;
+        }
         match std::str::from_utf8(&record.name) {
             Ok("") => {
                 faults.push(Fault::new(record.place(file), "the taxon has no name: add one"));
@@ -135,7 +146,8 @@ fn check_names(file: &str, records: &[Record], faults: &mut Vec<Fault>) -> Vec<S
 /// Missing sequences and unequal lengths.
 fn check_lengths(file: &str, records: &[Record], header: Option<Header>, faults: &mut Vec<Fault>) {
     let mut lengths: Vec<usize> = records.iter().map(|record| record.num_sites).collect();
-    for (record, _) in records.iter().zip(&lengths).filter(|(_, length)| **length == 0) {
+    let room = MAX_FAULTS.saturating_sub(faults.len());
+    for record in records.iter().filter(|record| record.num_sites == 0).take(room) {
         let message = "the taxon has no sequence: add one, or remove the name";
         faults.push(Fault::new(record.place(file), message));
     }
@@ -173,7 +185,7 @@ fn check_lengths(file: &str, records: &[Record], header: Option<Header>, faults:
     }
     let model = by_record.iter().position(|&length| length == expected).expect("one has it");
     for (record, &length) in records.iter().zip(&by_record) {
-        if length != 0 && length != expected {
+        if length != 0 && length != expected && faults.len() < MAX_FAULTS {
             faults.push(Fault::new(
                 record.place(file),
                 format!(
@@ -203,12 +215,13 @@ fn check_characters(file: &str, record: &Record, faults: &mut Vec<Fault>) {
     }
     // Of each: how it is shown, the site (in bytes) and the column (in characters) of the first, how many.
     let mut found: Vec<(String, usize, usize, usize)> = Vec::new();
-    let mut note = |shown: String, site: usize, column: usize| match found
-        .iter_mut()
-        .find(|(known, ..)| *known == shown)
-    {
-        Some((.., count)) => *count += 1,
-        None => found.push((shown, site, column, 1)),
+    let mut note = |shown: String, site: usize, column: usize| {
+        let known = found.iter().position(|(known, ..)| *known == shown);
+        match known {
+            Some(which) => found[which].3 += 1,
+            None if found.len() < MAX_CHARACTERS => found.push((shown, site, column, 1)),
+            None => {}
+        }
     };
     let (mut site, mut column) = (0, 0);
     for chunk in row.utf8_chunks() {
@@ -361,6 +374,15 @@ mod tests {
             lies[2]
                 .starts_with("a, line 2, 'x': the sequence has 4 sites, while 'y' (line 3) has 3")
         );
+    }
+
+    #[test]
+    fn no_more_faults_are_collected_than_anybody_reads() {
+        let same_name = (1..5000).map(|line| record("x", line, &[b"A"])).collect();
+        assert_eq!(messages(same_name, None).len(), MAX_FAULTS);
+        let characters: String = ('\u{4e00}'..).take(5000).collect();
+        let one = record("x", 1, &[characters.as_bytes()]);
+        assert_eq!(messages(vec![one], None).len(), MAX_CHARACTERS);
     }
 
     #[test]

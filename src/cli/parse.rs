@@ -5,7 +5,7 @@ use super::args::Args;
 use super::resolve::resolve;
 use super::typed::{self, Typed, WordKind};
 use super::verdict::{Verdict, judge};
-use crate::error::Error;
+use crate::error::{Error, shorten};
 use clap::{Command, CommandFactory, FromArgMatches};
 
 /// The message for a command line without options.
@@ -93,6 +93,7 @@ fn refuse(typed: &[Typed], verdicts: &[Verdict]) -> std::result::Result<(), Stop
     if faults.is_empty() {
         return Ok(());
     }
+    shorten(&mut faults);
     // A command that would be corrected to itself would be so for ever.
     let as_typed: Vec<String> = typed.iter().flat_map(|one| one.words.clone()).collect();
     if let Some(words) = corrected.filter(|words| *words != as_typed) {
@@ -193,6 +194,20 @@ mod tests {
         for option in ["'-g'", "'-o'", "'--tree-constraint'", "'-ancestral'"] {
             assert!(message.contains(option), "{message}");
         }
+    }
+
+    #[test]
+    fn thousands_of_stray_words_and_long_ones_are_refused_in_a_short_message() {
+        let stop = typed(&format!("mlsearch --all{}", " x".repeat(5000))).unwrap_err();
+        let Stop::Refused(error) = stop else { panic!("{stop:?}") };
+        let message = error.to_string();
+        assert_eq!(message.lines().count(), 51, "{message}");
+        assert!(message.ends_with("... and 4950 more errors"), "{message}");
+        let stop = typed(&format!("mlsearch --all {}", "x".repeat(5000))).unwrap_err();
+        let Stop::Refused(error) = stop else { panic!("{stop:?}") };
+        let message = error.to_string();
+        let fault = message.lines().next().unwrap_or_default();
+        assert!(fault.len() < 400 && fault.contains("xxx... belongs to no option"), "{fault}");
     }
 
     #[test]

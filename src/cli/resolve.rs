@@ -7,7 +7,7 @@ use super::values::{
     parse_count, parse_engine, parse_instruction_set, parse_memory, parse_threads, parse_trees,
 };
 use super::verb::{Faults, Verb, find_verb};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, shorten};
 use crate::run::{
     AnalysisOptions, BootstrapOptions, BrlenLinkage, Command, Criterion, DEFAULT_REPLICATES,
     DEFAULT_SEED, DataOptions, OutputOptions, Plan, RunOptions, SearchEffort, Threads, TreeSource,
@@ -30,6 +30,7 @@ pub fn resolve(args: &Args) -> Result<Plan> {
     if faults.0.is_empty() {
         return Ok(plan);
     }
+    shorten(&mut faults.0);
     // The plainest command of all: users who name no model may want one selected, as in IQ-TREE.
     if faults.0 == [NO_MODEL] {
         faults.add(format!("Try: {} -m auto", args.command_line));

@@ -48,6 +48,11 @@ pub fn choose_engine(options: &EngineOptions) -> Result<Choice> {
     Ok(Choice { engine: entry.name, instruction_set: (entry.instruction_set)(options)? })
 }
 
+/// What a user should know of an instruction set that is much slower than others.
+pub fn why_slow(choice: &Choice) -> Option<&'static str> {
+    cpu::why_slow(choice.instruction_set)
+}
+
 /// Options for the engine that replaces a failed one; `None` if there is no other.
 pub fn after_failure(options: &EngineOptions) -> Option<EngineOptions> {
     let next = entry(options).ok()?.next?;

@@ -31,6 +31,12 @@ const SWEEPS_OF_GENES: [usize; 2] = [4, 16];
 /// nothing.
 const CONTRADICTED: f64 = 0.05;
 
+/// Branches longer than this (substitutions per site) are saturated: the likelihood hardly changes with their length, so
+/// that an optimiser leaves them as long, even if they are that long only because the user's tree says so.
+const SATURATED: f64 = 10.0;
+/// Length of such branches in the mean length that is the unit of other start values.
+const MODERATE: f64 = 1.0;
+
 /// The optimisation from the best alternative start ends if the present log-likelihood is higher by more than this
 /// factor times the gain of the last sweeps.
 const OUT_OF_REACH: f64 = 2.0;
@@ -107,8 +113,11 @@ fn phase(name: &str) -> Event {
 }
 
 /// True if hardly any split of a tree with optimised lengths contradicts the data: a branch whose split does has no
-/// length, and lengths around it may have several optima.
+/// length, and lengths around it may have several optima. Saturated branches say nothing of the data.
 fn fits(tree: &Tree) -> bool {
+    if tree.edges().any(|edge| tree.brlen(edge) > SATURATED) {
+        return false;
+    }
     let is_inner = |edge: &EdgeId| !tree.ends(*edge).iter().any(|&end| tree.is_tip(end));
     let inner: Vec<EdgeId> = tree.edges().filter(is_inner).collect();
     let without = inner.iter().filter(|&&edge| tree.brlen(edge) <= NO_LENGTH).count();
@@ -242,10 +251,18 @@ fn try_other_lengths(evaluator: &mut Evaluator) -> Result<()> {
         if linkage.has_own_lengths() { SWEEPS_OF_GENES } else { SWEEPS };
     let mut best = Lengths::of(evaluator)?;
     let here = evaluator.brlen_sets();
+    // Saturated branches of short genes are a result of the data, whose start values were measured with them.
+    let is_saturated = |&length: &f64| length > SATURATED && !linkage.has_own_lengths();
+    let moderate = |length: &f64| if is_saturated(length) { MODERATE } else { *length };
+    let moderate: Vec<Vec<f64>> =
+        here.iter().map(|set| set.iter().map(moderate).collect()).collect();
     let mut others: Option<Lengths> = None;
     let further = STARTS_OF_GENES.into_iter().filter(|_| linkage.has_own_lengths());
     for [tip, inner] in STARTS.into_iter().chain(further) {
         evaluator.restore(&best.snapshot);
+        if moderate != here {
+            evaluator.set_brlen_sets(&moderate);
+        }
         evaluator.start_brlens(tip, inner);
         evaluator.optimize_branches(&sweeps(first_sweeps, 1e-2))?;
         let other = Lengths::of(evaluator)?;

@@ -113,10 +113,11 @@ pub(super) fn write_nested(
     text
 }
 
-/// A name as written in Newick text: in single quotes if it contains a character with a meaning.
+/// A name as written in Newick text: in single quotes if it contains a character with a meaning. A text that
+/// begins with `#` would be another format.
 pub(super) fn quote(name: &str) -> Cow<'_, str> {
     let special = |c: char| c.is_whitespace() || c.is_control() || "()[],:;'\"".contains(c);
-    if name.is_empty() || name.contains(special) {
+    if name.is_empty() || name.starts_with(['#', '\u{feff}']) || name.contains(special) {
         Cow::Owned(format!("'{}'", name.replace('\'', "''")))
     } else {
         Cow::Borrowed(name)
@@ -176,6 +177,15 @@ mod tests {
         edges.reverse();
         let renumbered = Tree::from_edges(5, &edges);
         assert_eq!(write_newick(&renumbered, |i| NAMES[i], &NewickOptions::default()), text);
+    }
+
+    #[test]
+    fn a_name_at_the_beginning_of_a_text_does_not_make_it_another_format() {
+        for (name, written) in
+            [("#nexus", "'#nexus'"), ("a#1", "a#1"), ("\u{feff}a", "'\u{feff}a'")]
+        {
+            assert_eq!(quote(name), written);
+        }
     }
 
     #[test]

@@ -21,5 +21,5 @@ mod workers;
 
 pub use engine::ENTRY;
 pub use kernels::Kernels;
-pub use select::{INSTRUCTION_SET_HELP, INSTRUCTION_SETS, all_kernels, select_kernels};
+pub use select::{INSTRUCTION_SET_HELP, INSTRUCTION_SETS, all_kernels, select_kernels, why_slow};
 pub use workers::CpuEngine;

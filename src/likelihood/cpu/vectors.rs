@@ -278,8 +278,8 @@ impl Vectors {
         for _ in 0..end {
             let at = limit.hand % end;
             limit.hand = at + 1;
-            let stored = self.stored[at].as_ref();
-            let can_go = |stored: &&Box<Stored>| stored.is_present && !stored.is_pinned;
+            let stored = self.stored[at].as_deref();
+            let can_go = |stored: &&Stored| stored.is_present && !stored.is_pinned;
             let (Some(stored), Some(recipe)) =
                 (stored.filter(can_go), limit.recipes[at / num_blocks])
             else {

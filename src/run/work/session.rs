@@ -7,6 +7,7 @@ use super::machine::Machine;
 use super::record::RunRecord;
 use crate::alphabet::DataType;
 use crate::error::Result;
+use crate::likelihood::select::why_slow;
 use crate::likelihood::{BrlenLinkage, Evaluator};
 use crate::model::Model;
 use crate::observer::{Event, Observer};
@@ -87,8 +88,8 @@ impl<'a> Session<'a> {
                 format_bytes(bytes)
             ));
         }
-        // Not among the warnings of the report, which must not depend on the number of threads.
-        if let Some(warning) = warning {
+        // Not among the warnings of the report, which must not depend on the number of threads and the kernels.
+        for warning in warning.into_iter().chain(why_slow(&engine).map(String::from)) {
             progress.about_run(&format!("warning: {warning}"));
         }
         let setup = Setup { plan, loaded, machine, linkage: plan.linkage() };

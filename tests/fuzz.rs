@@ -1,0 +1,173 @@
+//! Every reader against random texts: `tests/corpus/` changed at random, always in the same way. What a text may
+//! do: be refused with a message that says where, or be read, written and read again as the same. It may not
+//! make a reader panic, take time or memory out of proportion, or overflow the stack.
+//!
+//! `MLSEARCH_FUZZ_SECONDS` is the time for each reader (2 without it); `MLSEARCH_FUZZ_SEED` another seed. With
+//! `RUSTFLAGS="-C instrument-coverage --cfg fuzz_coverage"`, texts that reach new code join the corpus, and the
+//! number of regions of code reached is told:
+//!
+//! ```sh
+//! MLSEARCH_FUZZ_SECONDS=600 cargo test --test tests fuzz:: -- --nocapture --test-threads 1
+//! ```
+//!
+//! A text that fails is written to a file, whose name is in the message. Put it into the folder of its reader in
+//! `tests/corpus/`: all files there are tried first.
+
+use crate::fuzz_targets as targets;
+use crate::memory::peak_of;
+use crate::mutator::Mutator;
+use crate::util::repository;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+/// What a reader makes of a text: `Ok` for whatever may be, otherwise what is wrong with the reader.
+pub type Verdict = std::result::Result<(), String>;
+
+/// Longest text, in bytes.
+const MAX_LENGTH: usize = 1 << 16;
+/// Memory that a reader may take: this many times the text ...
+const MEMORY_PER_BYTE: usize = 10;
+/// ... and this, for buffers and for the program's own tables.
+const MEMORY_BESIDES: usize = 8 << 20;
+/// Time that a reader may take, generous because other tests run at the same time ...
+const TIME_BESIDES: Duration = Duration::from_secs(2);
+/// ... and for every byte.
+const TIME_PER_BYTE: Duration = Duration::from_micros(20);
+
+/// Runs a reader on the texts of these folders, and on changed ones until the time is over.
+fn fuzz(name: &str, folders: &[&str], try_one: fn(&[u8]) -> Verdict) {
+    let seconds = number("MLSEARCH_FUZZ_SECONDS").unwrap_or(2);
+    let corpus: Vec<Vec<u8>> = folders.iter().flat_map(|folder| texts(folder)).collect();
+    assert!(!corpus.is_empty(), "{name}: no corpus");
+    let mut most = (0, 0);
+    let mut check = |text: &[u8]| match cost(text, try_one) {
+        Ok(memory) => most = most.max((memory, text.len())),
+        Err(wrong) => panic!("{name}: {wrong}; the text is {}", keep(name, text)),
+    };
+    corpus.iter().for_each(|text| check(text));
+    let at_first = regions_reached();
+    let mut mutator = Mutator::new(number("MLSEARCH_FUZZ_SEED").unwrap_or(1), corpus, MAX_LENGTH);
+    let (start, mut count, mut reached) = (Instant::now(), 0u64, at_first);
+    while start.elapsed() < Duration::from_secs(seconds) {
+        let text = mutator.next();
+        check(&text);
+        count += 1;
+        let now = regions_reached();
+        // Long texts would slow everything down.
+        if now > reached && text.len() < MAX_LENGTH / 16 {
+            mutator.corpus.push(text);
+        }
+        reached = now;
+    }
+    println!(
+        "{name}: {count} texts in {seconds} s, at most {} KiB of memory (for a text of {} KiB), regions of code \
+         reached by the corpus: {at_first}, in the end: {reached}",
+        most.0 >> 10,
+        most.1 >> 10
+    );
+}
+
+/// The memory that a reader takes for a text, or what is wrong.
+fn cost(text: &[u8], try_one: fn(&[u8]) -> Verdict) -> std::result::Result<usize, String> {
+    let start = Instant::now();
+    let (result, memory) = peak_of(|| catch_unwind(AssertUnwindSafe(|| try_one(text))));
+    result.map_err(|_| "panic".to_string())??;
+    let most = MEMORY_PER_BYTE * text.len() + MEMORY_BESIDES;
+    if memory > most {
+        return Err(format!("{memory} bytes of memory for a text of {} bytes", text.len()));
+    }
+    let limit = TIME_BESIDES + TIME_PER_BYTE * text.len() as u32;
+    let elapsed = start.elapsed();
+    match elapsed > limit {
+        true => Err(format!("{elapsed:?} for a text of {} bytes", text.len())),
+        false => Ok(memory),
+    }
+}
+
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok().map(|text| text.parse().expect("a number"))
+}
+
+/// All files of a folder of `tests/corpus/`.
+fn texts(folder: &str) -> Vec<Vec<u8>> {
+    let folder = repository("tests/corpus").join(folder);
+    let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{folder:?}: {error}"));
+    let mut paths: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    paths.sort();
+    paths.iter().map(|path| std::fs::read(path).expect("a file")).collect()
+}
+
+/// Writes a text that failed to a file.
+fn keep(name: &str, text: &[u8]) -> String {
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("fuzz-{name}"));
+    std::fs::write(&path, text).expect("the text can be kept");
+    path.display().to_string()
+}
+
+/// Number of regions of the program's code that have been executed so far.
+#[cfg(fuzz_coverage)]
+fn regions_reached() -> usize {
+    #[allow(unsafe_code)]
+    unsafe extern "C" {
+        #[link_name = "__start___llvm_prf_cnts"]
+        static FIRST: u64;
+        #[link_name = "__stop___llvm_prf_cnts"]
+        static END: u64;
+    }
+    let (first, end) = (&raw const FIRST, &raw const END);
+    let count = (end as usize - first as usize) / size_of::<u64>();
+    // SAFETY: the linker puts all counters between these two symbols.
+    #[allow(unsafe_code)]
+    let is_reached = |i: &usize| unsafe { first.add(*i).read_volatile() > 0 };
+    (0..count).filter(is_reached).count()
+}
+
+#[cfg(not(fuzz_coverage))]
+fn regions_reached() -> usize {
+    0
+}
+
+#[test]
+fn phylip() {
+    fuzz("phylip", &["phylip"], targets::alignment);
+}
+
+#[test]
+fn fasta() {
+    fuzz("fasta", &["fasta"], targets::alignment);
+}
+
+#[test]
+fn gzip() {
+    fuzz("gzip", &["fasta", "phylip"], targets::gzipped);
+}
+
+#[test]
+fn partition_lines() {
+    fuzz("partition_lines", &["partition_lines"], targets::partitions);
+}
+
+#[test]
+fn partition_nexus() {
+    fuzz("partition_nexus", &["partition_nexus"], targets::partitions);
+}
+
+#[test]
+fn newick() {
+    fuzz("newick", &["newick"], targets::newick);
+}
+
+#[test]
+fn model() {
+    fuzz("model", &["model"], targets::model);
+}
+
+#[test]
+fn matrix() {
+    fuzz("matrix", &["matrix"], targets::matrix);
+}
+
+#[test]
+fn command() {
+    fuzz("command", &["command"], targets::command);
+}

@@ -1,0 +1,271 @@
+//! What must hold when a reader is given any bytes; see `fuzz.rs`.
+
+use crate::fuzz::Verdict;
+use flate2::{Compression, write::GzEncoder};
+use mlsearch::alignment::{Alignment, read_alignment_from};
+use mlsearch::cli::{self, Stop};
+use mlsearch::error::{Error, Fault};
+use mlsearch::model::{Model, UserMatrix};
+use mlsearch::partition::parse_partitions;
+use mlsearch::rng::{Purpose, stream};
+use mlsearch::taxa::Taxa;
+use mlsearch::tree::{NewickOptions, NewickTree, read_newick, write_newick};
+use std::io::Write;
+
+/// Longest message, in characters: fifty faults of a few lines, or a long command that is corrected.
+const MAX_MESSAGE: usize = 100_000;
+
+/// A refusal must be the user's fault, and say where and what.
+fn refused(error: &Error) -> Verdict {
+    let message = error.to_string();
+    if message.chars().count() > MAX_MESSAGE {
+        return Err(format!("a message of {} bytes", message.len()));
+    }
+    let is_placed = |fault: &Fault| fault.place.file.is_some() && !fault.message.is_empty();
+    match error {
+        Error::Input(faults) if !faults.is_empty() && faults.iter().all(is_placed) => Ok(()),
+        Error::Io { path, writing: false, .. } if !path.is_empty() => Ok(()),
+        Error::Usage(text) if !text.is_empty() => Ok(()),
+        other => Err(format!("a message without a place: {other:?}")),
+    }
+}
+
+fn same<T: PartialEq + std::fmt::Debug>(what: &str, first: &T, second: &T) -> Verdict {
+    if first == second {
+        Ok(())
+    } else {
+        Err(format!("{what}: {first:?} is read back as {second:?}"))
+    }
+}
+
+fn rows(alignment: &Alignment) -> Vec<(&str, &[u8])> {
+    (0..alignment.num_taxa())
+        .map(|taxon| (alignment.taxa().name(taxon), alignment.row(taxon)))
+        .collect()
+}
+
+/// PHYLIP and FASTA.
+pub fn alignment(text: &[u8]) -> Verdict {
+    let alignment = match read_alignment_from(text, "f") {
+        Ok(alignment) => alignment,
+        Err(error) => return refused(&error),
+    };
+    let rows = rows(&alignment);
+    if rows.is_empty()
+        || rows.iter().any(|(name, row)| name.is_empty() || row.len() != alignment.num_sites())
+    {
+        return Err("rows of unequal length or without a name".to_string());
+    }
+    let is_plain = |(name, _): &(&str, &[u8])| !name.contains(char::is_whitespace);
+    if !rows.iter().all(is_plain) || rows.iter().any(|(name, _)| name.contains('\u{feff}')) {
+        // Only strict PHYLIP has names with blanks.
+        return Ok(());
+    }
+    let (mut phylip, mut fasta) =
+        (format!("{} {}\n", rows.len(), alignment.num_sites()).into_bytes(), Vec::new());
+    for (name, row) in &rows {
+        phylip.extend([name.as_bytes(), b" ", row, b"\n"].concat());
+        fasta.extend([b">", name.as_bytes(), b"\n", row, b"\n"].concat());
+    }
+    for written in [&phylip, &fasta] {
+        let again = read_alignment_from(written.as_slice(), "f")
+            .map_err(|error| format!("written: {error}"))?;
+        same("alignment", &rows, &self::rows(&again))?;
+    }
+    Ok(())
+}
+
+/// The text gzipped is read as the text; the gzipped bytes may be damaged.
+pub fn gzipped(text: &[u8]) -> Verdict {
+    // Where the text decides which byte is damaged and how.
+    let (damage, text) = text.split_at(text.len().min(3));
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(text).expect("memory");
+    let mut packed = encoder.finish().expect("memory");
+    let outcome = |text: &[u8]| match read_alignment_from(text, "f") {
+        Ok(alignment) => Ok(format!("{:?}", rows(&alignment))),
+        Err(error) => refused(&error).map(|()| error.to_string()),
+    };
+    let plain = outcome(text)?;
+    if !text.starts_with(&[0x1f, 0x8b]) {
+        same("gzipped text", &plain, &outcome(&packed)?)?;
+    }
+    if let [a, b, byte] = *damage {
+        let at = (usize::from(a) << 8 | usize::from(b)) % packed.len();
+        match byte % 3 {
+            0 => packed.truncate(at),
+            1 => packed[at] ^= byte,
+            _ => packed.splice(at..at, [byte, a, b]).for_each(drop),
+        }
+        outcome(&packed)?;
+    }
+    Ok(())
+}
+
+/// Partition files, for alignments of as many columns as the first byte says.
+pub fn partitions(text: &[u8]) -> Verdict {
+    let Ok(text) = std::str::from_utf8(text) else { return Ok(()) };
+    let num_sites = text.len() % 61 * 16 + 1;
+    for allow_unassigned in [false, true] {
+        let defs = match parse_partitions(text, "q", num_sites, allow_unassigned) {
+            Ok(defs) => defs,
+            Err(error) => {
+                refused(&error)?;
+                continue;
+            }
+        };
+        let is_plain = |text: &str| {
+            !text.is_empty() && !text.contains([',', '=', '#', ':', ';', '[', ']', '\''])
+        };
+        let is_plain =
+            |text: &str| is_plain(text) && text.trim() == text && !text.contains(char::is_control);
+        if !defs.iter().all(|def| is_plain(&def.name) && is_plain(&def.model)) {
+            continue;
+        }
+        // A byte order mark is one only at the beginning of a file.
+        let mut written = "# written\n".to_string();
+        for def in &defs {
+            let columns: Vec<String> =
+                def.sites.iter().map(|site| (site + 1).to_string()).collect();
+            written.push_str(&format!("{}, {} = {}\n", def.model, def.name, columns.join(",")));
+        }
+        let again = parse_partitions(&written, "q", num_sites, allow_unassigned);
+        let again = again.map_err(|error| format!("written: {error}"))?;
+        let plain = |defs: &[mlsearch::partition::PartitionDef]| -> Vec<_> {
+            defs.iter()
+                .map(|def| (def.name.clone(), def.model.clone(), def.sites.clone()))
+                .collect()
+        };
+        same("partitions", &plain(&defs), &plain(&again))?;
+    }
+    Ok(())
+}
+
+/// Trees, each with the taxa that it has.
+pub fn newick(text: &[u8]) -> Verdict {
+    let Ok(text) = std::str::from_utf8(text) else { return Ok(()) };
+    let trees = match read_newick(text, "t") {
+        Ok(trees) => trees,
+        Err(error) => return refused(&error),
+    };
+    trees.iter().take(3).try_for_each(newick_tree)
+}
+
+fn newick_tree(syntax: &NewickTree) -> Verdict {
+    let tips = syntax.nodes.iter().filter(|node| node.children.is_empty());
+    let names = tips.map(|tip| tip.name.clone().unwrap_or_default()).collect();
+    let Ok(taxa) = Taxa::new(names) else { return Ok(()) };
+    if let Err(error) = syntax.to_tree(&taxa, "t", None) {
+        refused(&error)?;
+    }
+    let mut rng = stream(1, Purpose::Test, 0);
+    let tree = match syntax.to_tree(&taxa, "t", Some(&mut rng)) {
+        Ok((tree, _)) => tree,
+        Err(error) => return refused(&error),
+    };
+    tree.assert_integrity();
+    let write = |tree| write_newick(tree, |tip| taxa.name(tip), &NewickOptions::default());
+    let written = write(&tree);
+    let read = || read_newick(&written, "t")?[0].to_tree(&taxa, "t", None);
+    let (again, _) = read().map_err(|error| format!("written: {error}: {written}"))?;
+    same("tree", &written, &write(&again))
+}
+
+/// Model strings.
+pub fn model(text: &[u8]) -> Verdict {
+    let Ok(text) = std::str::from_utf8(text) else { return Ok(()) };
+    for num_states in [None, Some(text.len() % 64 + 1)] {
+        match Model::parse_with_states(text, num_states) {
+            Ok(model) => is_sound(&model)?,
+            Err(message) if message.starts_with("model '") && message.len() < MAX_MESSAGE => {}
+            Err(message) => return Err(format!("a message without a place: {message}")),
+        }
+    }
+    Ok(())
+}
+
+/// A model is written and read as the same, and its probabilities are probabilities.
+fn is_sound(model: &Model) -> Verdict {
+    let written = model.to_string();
+    let again = Model::parse(&written).map_err(|error| format!("written: {error}"))?;
+    // What was counted is given when it is read back, and stays so.
+    let given = again.to_string();
+    let third = Model::parse(&given).map_err(|error| format!("written: {error}"))?;
+    same("model", &given, &third.to_string())?;
+    let cats = model.rate_cats();
+    let is_number = |x: &f64| x.is_finite() && *x >= 0.0;
+    if !cats.rates.iter().chain(&cats.weights).all(is_number) || !is_number(&cats.pinv) {
+        return Err(format!("{written}: rates {:?}, weights {:?}", cats.rates, cats.weights));
+    }
+    let matrices = model.eigen_models();
+    same("matrices", &matrices, &again.eigen_models())?;
+    // Large matrices take long.
+    for length in [0.0, 1e-6, 1.0, 100.0].into_iter().filter(|_| model.num_states() <= 20) {
+        for matrix in &matrices {
+            for row in matrix.transition_probabilities(length).chunks(model.num_states()) {
+                let sum: f64 = row.iter().sum();
+                if !row.iter().all(|p| p.is_finite() && *p > -1e-6) || (sum - 1.0).abs() > 1e-6 {
+                    return Err(format!(
+                        "{written}: probabilities {row:?} of length {length}, sum {sum}"
+                    ));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Files of amino-acid matrices.
+pub fn matrix(text: &[u8]) -> Verdict {
+    let Ok(text) = std::str::from_utf8(text) else { return Ok(()) };
+    match UserMatrix::read(text, "m") {
+        Ok(matrix) => {
+            let model = Model::parse("JTT+G4{0.5}").expect("a model");
+            // Refused are rates that are too far apart.
+            model.with_user_matrix(&matrix).map_or(Ok(()), |model| is_sound(&model))
+        }
+        Err(error) => refused(&error),
+    }
+}
+
+/// Command lines, a word in each line.
+pub fn command(text: &[u8]) -> Verdict {
+    let Ok(text) = std::str::from_utf8(text) else { return Ok(()) };
+    let typed = text.lines().map(String::from);
+    let words: Vec<String> = std::iter::once("mlsearch".to_string()).chain(typed).collect();
+    let args = match cli::parse(&words) {
+        Ok(args) => args,
+        Err(Stop::Refused(error)) => return refused(&error),
+        Err(Stop::Clap(error)) => {
+            return if error.to_string().is_empty() {
+                Err("no message".to_string())
+            } else {
+                Ok(())
+            };
+        }
+    };
+    match cli::resolve(&args) {
+        Ok(plan) => {
+            // The recorded command, typed again, is the same.
+            let again =
+                cli::parse(&shell_words(&plan.command_line)).map_err(|stop| format!("{stop:?}"))?;
+            let again = cli::resolve(&again).map_err(|error| format!("written: {error}"))?;
+            same("plan", &format!("{plan:?}"), &format!("{again:?}"))
+        }
+        Err(error) => refused(&error),
+    }
+}
+
+/// The words of a line as a shell separates them: at blanks outside single quotes; a backslash quotes a character.
+fn shell_words(line: &str) -> Vec<String> {
+    let (mut words, mut quoted, mut characters) = (vec![String::new()], false, line.chars());
+    while let Some(character) = characters.next() {
+        match character {
+            '\'' => quoted = !quoted,
+            '\\' if !quoted => words.last_mut().expect("a word").extend(characters.next()),
+            ' ' if !quoted => words.push(String::new()),
+            other => words.last_mut().expect("a word").push(other),
+        }
+    }
+    words
+}

@@ -1,0 +1,78 @@
+//! What is written is read as the same: trees, simulated alignments with their partition files, models.
+
+use mlsearch::alignment::read_alignment_from;
+use mlsearch::alphabet::DataType;
+use mlsearch::model::Model;
+use mlsearch::partition::{build_patterns, parse_partitions};
+use mlsearch::rng::{Purpose, stream};
+use mlsearch::simulate::{Gene, to_partition_file, to_phylip};
+use mlsearch::taxa::Taxa;
+use mlsearch::tree::{NewickOptions, random_tree, read_newick, write_newick};
+use proptest::prelude::*;
+
+proptest! {
+    /// With any names, and with lengths of any size.
+    #[test]
+    fn trees(
+        names in prop::collection::btree_set("\\PC{0,8}", 1..20),
+        lengths in prop::collection::vec(prop_oneof![0.0..1e-5, 0.0..1.0, 0.0..1e5], 40),
+        seed: u64,
+    ) {
+        let taxa = Taxa::new(names.into_iter().collect()).unwrap();
+        let mut tree = random_tree(taxa.len(), 0.1, &mut stream(seed, Purpose::Test, 0));
+        for (edge, length) in tree.edges().zip(lengths) {
+            tree.set_brlen(edge, length);
+        }
+        let write = |tree: &_| write_newick(tree, |tip| taxa.name(tip), &NewickOptions::default());
+        let text = write(&tree);
+        let read = read_newick(&text, "t").unwrap();
+        prop_assert_eq!(read.len(), 1);
+        let (again, _) = read[0].to_tree(&taxa, "t", None).unwrap();
+        prop_assert_eq!(&text, &write(&again));
+    }
+
+    /// Genes of several data types, some without data in some taxa.
+    #[test]
+    fn simulated_data(
+        genes in prop::collection::vec((0usize..4, prop::collection::vec(any::<[u8; 3]>(), 1..20), any::<[bool; 3]>()), 1..6),
+        names in prop::collection::btree_set("[^\\s\\pC]{1,12}", 3),
+    ) {
+        let types = [DataType::Dna, DataType::Protein, DataType::codon(1).unwrap(), DataType::multistate(5).unwrap()];
+        let models = ["JC", "LG", "GY+CODE{1}", "MULTI5_MK"];
+        let genes: Vec<Gene> = genes.into_iter().enumerate().map(|(number, (which, sites, present))| {
+            let data_type = types[which];
+            let states = (0..3).map(|taxon| sites.iter().map(|site| site[taxon] % data_type.num_states() as u8).collect());
+            let (name, model) = (format!("gene {number}"), models[which].to_string());
+            Gene { name, model, data_type, states: states.collect(), present: present.to_vec() }
+        }).collect();
+        let taxa = Taxa::new(names.into_iter().collect()).unwrap();
+        let text = to_phylip(&taxa, &genes).unwrap();
+        let alignment = read_alignment_from(text.as_bytes(), "a").unwrap();
+        prop_assert_eq!(alignment.taxa(), &taxa);
+        let defs = parse_partitions(&to_partition_file(&genes), "q", alignment.num_sites(), false).unwrap();
+        prop_assert_eq!(defs.len(), genes.len());
+        for (def, gene) in defs.iter().zip(&genes) {
+            prop_assert_eq!((&def.name, &def.model), (&gene.name, &gene.model));
+            let patterns = build_patterns(&alignment, def, gene.data_type).unwrap();
+            prop_assert_eq!(patterns.num_sites, gene.states[0].len());
+        }
+    }
+
+    /// Any values within the limits.
+    #[test]
+    fn models(
+        rates in prop::collection::vec(1e-3..1e3f64, 5),
+        freqs in prop::collection::vec(1e-3..1.0f64, 4),
+        (pinv, alpha) in (0.0..0.99f64, 0.02..1000.0f64),
+        cats in 2usize..9,
+    ) {
+        let braces = |values: &[f64]| values.iter().map(f64::to_string).collect::<Vec<_>>().join("/");
+        let (rates, freqs) = (braces(&rates), braces(&freqs));
+        let text = format!("GTR{{{rates}/1}}+FU{{{freqs}}}+I{{{pinv}}}+G{cats}{{{alpha}}}");
+        let model = Model::parse(&text).unwrap();
+        let again = Model::parse(&model.to_string()).unwrap();
+        prop_assert_eq!(model.to_string(), again.to_string());
+        prop_assert_eq!(model.eigen_models(), again.eigen_models());
+        prop_assert_eq!(model.rate_cats(), again.rate_cats());
+    }
+}
