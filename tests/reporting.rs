@@ -132,7 +132,7 @@ fn a_run_that_does_not_fit_into_the_memory_is_refused_before_it_begins() {
     let (code, message) = limited("-s sim.mlsearch.phy -m GTR+G64 -n a -T 1");
     assert_eq!(code, Some(1), "{message}");
     assert!(
-        message.contains("of memory, but only") && message.contains("nothing was computed"),
+        message.contains("are free; nothing") && message.contains("nothing was computed"),
         "{message}"
     );
     assert!(!message.contains("panicked") && !message.contains("allocation"), "{message}");

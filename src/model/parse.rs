@@ -300,19 +300,24 @@ fn read_free_rates(model: &mut Model, word: &Word) -> Parsed<()> {
             _ => FreeRates::start(num_cats, ALPHA_START),
         },
         [rates, weights] if rates.len() == num_cats && weights.len() == num_cats => {
-            let mut all = rates.iter().chain(weights);
-            if let Some(wrong) =
-                all.find(|value| !(FIXED_RATE_MIN..=FIXED_RATE_MAX).contains(*value))
-            {
-                return Err(format!(
-                    "{} in '+{}{{...}}' is outside its limits, {FIXED_RATE_MIN:e} to {FIXED_RATE_MAX:e}",
-                    short_number(*wrong),
-                    word.head
-                ));
-            }
+            let check = |free: &FreeRates| {
+                let limits = FIXED_RATE_MIN..=FIXED_RATE_MAX;
+                let mut all = free.rates.iter().chain(&free.weights);
+                match all.find(|value| !limits.contains(*value)) {
+                    None => Ok(()),
+                    Some(wrong) => Err(format!(
+                        "{} in '+{}{{...}}' is outside its limits, {FIXED_RATE_MIN:e} to {FIXED_RATE_MAX:e}",
+                        short_number(*wrong),
+                        word.head
+                    )),
+                }
+            };
             let (rates, weights) = (rates.clone(), weights.clone());
             let mut free = FreeRates { rates, weights, mode: ParamMode::Fixed };
+            check(&free)?;
             free.normalise();
+            // They are relative to each other, and are written as they are now.
+            check(&free)?;
             free
         }
         _ => {

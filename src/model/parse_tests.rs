@@ -164,6 +164,7 @@ fn refusals_say_what_is_wrong_and_what_is_known() {
         ("GY+F3X4{1/2/3}", "but there are 12 nucleotides"),
         ("GTR+R3{1/2}{1/1/1}", "two lists of 3"),
         ("GTR+R3{1/2/0}{1/1/1}", "0 in '+R3{...}' is outside its limits"),
+        ("LG+R3{0.4/0.8/2}{4294967296.3/0.4/0.3}", "in '+R3{...}' is outside its limits"),
         ("GTR+R2{1/1e300}{1/1}", "outside its limits"),
         ("LG+FU{1/2}", "2 frequencies in '+FU{...}', but there are 20 states: A/R/N"),
         ("GTR+R4+G4", "keep only one"),

@@ -40,7 +40,7 @@ impl ParsedFile {
 /// Most faults that are collected.
 const MAX_FAULTS: usize = 1000;
 /// Columns beyond four times those of the alignment after which nothing more is read.
-const MAX_SURPLUS: usize = 10_000_000;
+const MAX_SURPLUS: usize = 500_000;
 
 /// The one partition of a run without a partition file: all columns, under a model.
 pub fn whole_alignment(num_sites: usize, model: &str) -> Vec<PartitionDef> {

@@ -11,7 +11,7 @@ pub const INSTRUCTION_SETS: &[&str] = &["scalar", "avx2", "avx512"];
 pub const INSTRUCTION_SET_HELP: &str = "Instruction set: auto, scalar, avx2 or avx512; the result is the same with any of them [default: auto]";
 
 /// Why a set is slow, if it is. The factors are those of searches of primates and anoles (GTR+G: 14 and 13) and of
-/// ovomucoids (LG+G: 33) beside AVX2 on the same machine.
+/// ovomucoids (LG+G: 34) beside AVX2 on the same machine.
 pub fn why_slow(set: &str) -> Option<&'static str> {
     let is_slow = cfg!(target_arch = "x86_64") && set == Scalar.name();
     is_slow.then_some(
