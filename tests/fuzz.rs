@@ -2,7 +2,8 @@
 //! do: be refused with a message that says where, or be read, written and read again as the same. It may not
 //! make a reader panic, take time or memory out of proportion, or overflow the stack.
 //!
-//! `MLSEARCH_FUZZ_SECONDS` is the time for each reader (2 without it); `MLSEARCH_FUZZ_SEED` another seed. With
+//! `MLSEARCH_FUZZ_SECONDS` is the time for each reader (without it, each gets 100 000 texts); `MLSEARCH_FUZZ_SEED`
+//! another seed. With
 //! `RUSTFLAGS="-C instrument-coverage --cfg fuzz_coverage"`, texts that reach new code join the corpus, and the
 //! number of regions of code reached is told:
 //!
@@ -23,6 +24,9 @@ use std::time::{Duration, Instant};
 /// What a reader makes of a text: `Ok` for whatever may be, otherwise what is wrong with the reader.
 pub type Verdict = std::result::Result<(), String>;
 
+/// Texts that each reader gets unless a time is given, so that every run of the tests has the same ones. The slowest
+/// reader needs 10 s.
+const NUM_TEXTS: u64 = 100_000;
 /// Longest text, in bytes.
 const MAX_LENGTH: usize = 1 << 16;
 /// Memory that a reader may take: this many times the text ...
@@ -36,7 +40,7 @@ const TIME_PER_BYTE: Duration = Duration::from_micros(20);
 
 /// Runs a reader on the texts of these folders, and on changed ones until the time is over.
 fn fuzz(name: &str, folders: &[&str], try_one: fn(&[u8]) -> Verdict) {
-    let seconds = number("MLSEARCH_FUZZ_SECONDS").unwrap_or(2);
+    let seconds = number("MLSEARCH_FUZZ_SECONDS");
     let corpus: Vec<Vec<u8>> = folders.iter().flat_map(|folder| texts(folder)).collect();
     assert!(!corpus.is_empty(), "{name}: no corpus");
     let mut most = (0, 0);
@@ -48,7 +52,11 @@ fn fuzz(name: &str, folders: &[&str], try_one: fn(&[u8]) -> Verdict) {
     let at_first = regions_reached();
     let mut mutator = Mutator::new(number("MLSEARCH_FUZZ_SEED").unwrap_or(1), corpus, MAX_LENGTH);
     let (start, mut count, mut reached) = (Instant::now(), 0u64, at_first);
-    while start.elapsed() < Duration::from_secs(seconds) {
+    let goes_on = |count| match seconds {
+        Some(seconds) => start.elapsed() < Duration::from_secs(seconds),
+        None => count < NUM_TEXTS,
+    };
+    while goes_on(count) {
         let text = mutator.next();
         check(&text);
         count += 1;
@@ -60,8 +68,9 @@ fn fuzz(name: &str, folders: &[&str], try_one: fn(&[u8]) -> Verdict) {
         reached = now;
     }
     println!(
-        "{name}: {count} texts in {seconds} s, at most {} KiB of memory (for a text of {} KiB), regions of code \
+        "{name}: {count} texts in {:.0} s, at most {} KiB of memory (for a text of {} KiB), regions of code \
          reached by the corpus: {at_first}, in the end: {reached}",
+        start.elapsed().as_secs_f64(),
         most.0 >> 10,
         most.1 >> 10
     );

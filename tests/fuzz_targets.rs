@@ -67,7 +67,9 @@ pub fn alignment(text: &[u8]) -> Verdict {
         phylip.extend([name.as_bytes(), b" ", row, b"\n"].concat());
         fasta.extend([b">", name.as_bytes(), b"\n", row, b"\n"].concat());
     }
-    for written in [&phylip, &fasta] {
+    // A symbol of multi-state data that FASTA cannot have where a row begins.
+    let has_fasta = !rows.iter().any(|(_, row)| row.starts_with(b">"));
+    for written in [Some(&phylip), has_fasta.then_some(&fasta)].into_iter().flatten() {
         let again = read_alignment_from(written.as_slice(), "f")
             .map_err(|error| format!("written: {error}"))?;
         same("alignment", &rows, &self::rows(&again))?;

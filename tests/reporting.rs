@@ -158,8 +158,10 @@ fn a_run_with_less_memory_has_the_same_results() {
     assert_eq!(limited[..2], [tree, model]);
     assert!(limited[2].contains("others are computed again"), "{}", limited[2]);
     let refused = scratch.run("-s sim.mlsearch.phy -m GTR+G -n b --mem 5M");
-    assert_eq!(refused.code, 1);
-    assert!(refused.stderr.contains("of memory, or"), "{refused:?}");
+    assert_eq!(refused.code, 2);
+    let expected = "--mem: 5.0 MiB are not enough for this run, which needs ";
+    assert!(refused.stderr.contains(expected), "{refused:?}");
+    assert!(!scratch.files().iter().any(|name| name.starts_with("b.mlsearch")));
 }
 
 #[test]

@@ -15,6 +15,9 @@ no alignment (-s FILE) and no model (-m MODEL) were given. For example:
   mlsearch -s aln.phy -m auto --all --bs-trees 100   model selection, the best tree, support
   mlsearch -s aln.phy -m GTR+G --check               a description of the data, the time and memory of a run";
 
+/// Most words of a command line: each takes the option parser half a kilobyte.
+const MAX_WORDS: usize = 10_000;
+
 /// Why no [`Args`] came back.
 #[derive(Debug)]
 pub enum Stop {
@@ -36,6 +39,13 @@ pub fn parse(words: &[String]) -> std::result::Result<Args, Stop> {
     let rest = words.get(1..).unwrap_or_default();
     if rest.is_empty() {
         return Err(Stop::Refused(Error::Usage(NOTHING.to_string())));
+    }
+    if rest.len() > MAX_WORDS {
+        return Err(Stop::Refused(Error::Usage(format!(
+            "the command line has {} words, but no command needs more than {MAX_WORDS}: is there a pattern of file \
+             names (*) without quotation marks?",
+            rest.len()
+        ))));
     }
     let typed = typed::read(rest, &command);
     // Another mode has options of its own.
@@ -203,6 +213,10 @@ mod tests {
         let message = error.to_string();
         assert_eq!(message.lines().count(), 51, "{message}");
         assert!(message.ends_with("... and 4950 more errors"), "{message}");
+        let stop = typed(&format!("mlsearch --all{}", " x".repeat(MAX_WORDS))).unwrap_err();
+        let Stop::Refused(error) = stop else { panic!("{stop:?}") };
+        assert!(error.to_string().contains("the command line has 10001 words"), "{error}");
+        assert_eq!(error.exit_code(), 2);
         let stop = typed(&format!("mlsearch --all {}", "x".repeat(5000))).unwrap_err();
         let Stop::Refused(error) = stop else { panic!("{stop:?}") };
         let message = error.to_string();

@@ -11,7 +11,7 @@ use std::time::Instant;
 /// Sums over all regions of a rehearsal; times are in seconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Rehearsed {
-    /// Number of regions in which more than one worker has work.
+    /// Number of regions in which more than one worker has work, and of meetings of teams.
     pub regions: usize,
     /// Time of the longest share of each region.
     pub longest: f64,

@@ -148,25 +148,24 @@ impl<'a, 'b> Together<'a, 'b> {
         run_sweep(program, steps.clone(), self)?;
         // Before the next sweep, which may overwrite the temporaries of this one.
         if steps.end == program.steps.len() && !program.finish.is_empty() {
-            program.finish_lnls = self.finish(program)?;
+            let job = |job| finish_job(program, job, self.slots);
+            let jobs: Vec<EdgeJob> = program.finish.iter().map(job).collect();
+            program.finish_lnls = self.log_likelihoods(&jobs)?;
         }
         Ok(())
     }
 
-    fn finish(&mut self, program: &SweepProgram) -> Result<Vec<f64>> {
+    /// Log-likelihoods at edges whose ends are stored vectors, at most one per gene.
+    pub(super) fn log_likelihoods(&mut self, jobs: &[EdgeJob]) -> Result<Vec<f64>> {
         let mut of_gene = vec![None; self.shared.num_genes()];
-        for job in &program.finish {
-            let job = finish_job(program, job, self.slots);
-            of_gene[job.gene] = Some(job);
-        }
+        jobs.iter().for_each(|job| of_gene[job.gene] = Some(job));
         let steps: Vec<usize> = of_gene.iter().map(|job| usize::from(job.is_some())).collect();
         self.region = self.shared.region(&steps);
         let sums = self.share_sums(|with, unit, scratch| {
-            let job = of_gene[unit.gene].as_ref().expect("only active genes are run");
+            let job = of_gene[unit.gene].expect("only active genes are run");
             unit.log_likelihoods(with, job, None, scratch)
         })?;
-        let gene = |job: &SweepJob| program.genes[job.member].gene;
-        Ok(program.finish.iter().map(|job| self.shared.board.sum(sums, gene(job))[0]).collect())
+        Ok(jobs.iter().map(|job| self.shared.board.sum(sums, job.gene)[0]).collect())
     }
 
     /// Does work on this thread's units of the region, which have these numbers.

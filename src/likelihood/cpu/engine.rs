@@ -103,7 +103,13 @@ impl Engine for CpuEngine {
     }
 
     fn log_likelihoods(&mut self, jobs: &[EdgeJob]) -> Result<Vec<f64>> {
-        self.edge_log_likelihoods(jobs)
+        let genes: Vec<usize> = jobs.iter().map(|job| job.gene).collect();
+        let mut lnls = Vec::new();
+        self.in_team(&genes, &[], &mut lnls, |together, lnls| {
+            *lnls = together.log_likelihoods(jobs)?;
+            Ok(())
+        })?;
+        Ok(lnls)
     }
 
     fn pattern_log_likelihoods(&mut self, job: &EdgeJob) -> Result<Vec<f64>> {
@@ -202,21 +208,6 @@ impl Engine for CpuEngine {
 }
 
 impl CpuEngine {
-    /// Log-likelihoods at edges whose ends are stored vectors, at most one per gene.
-    fn edge_log_likelihoods(&mut self, jobs: &[EdgeJob]) -> Result<Vec<f64>> {
-        let mut of_gene: Vec<Option<&EdgeJob>> = vec![None; self.shared.models.len()];
-        for job in jobs {
-            of_gene[job.gene] = Some(job);
-        }
-        let steps = |job: &Option<&EdgeJob>| usize::from(job.is_some());
-        let region = self.shared.region(&of_gene.iter().map(steps).collect::<Vec<_>>());
-        self.for_units(&region, |with, unit, scratch| {
-            let job = of_gene[unit.gene].expect("only active genes are run");
-            unit.log_likelihoods(with, job, None, scratch)
-        })?;
-        Ok(jobs.iter().map(|job| self.shared.gene_sums(job.gene)[0]).collect())
-    }
-
     fn slots_of_all(&self, programs: &[SweepProgram]) -> Result<Vec<Vec<Vec<u32>>>> {
         programs.iter().map(|program| self.slots(program)).collect()
     }

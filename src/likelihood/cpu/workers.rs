@@ -278,19 +278,6 @@ impl Shared {
         }
         Ok(())
     }
-
-    /// Sums over the blocks of a gene, in block order.
-    pub(super) fn gene_sums(&self, gene: usize) -> [f64; 3] {
-        let mut total = [0.0; 3];
-        for unit in self.gene_units[gene].clone() {
-            for sums in &lock(&self.units[unit]).sums {
-                for (total, sum) in total.iter_mut().zip(sums) {
-                    *total += sum;
-                }
-            }
-        }
-        total
-    }
 }
 
 /// Total cost of the tasks of each worker.

@@ -31,7 +31,8 @@ impl Evaluator {
     }
 
     /// [`Evaluator::optimize_branches`] that, if `share_of_gain` is not 0, ends after any sweep that gains less than
-    /// this share of what all its sweeps gained, or less than `lnl_epsilon`. From two slowly converging sweeps, lengths are extrapolated.
+    /// this share of what all its sweeps gained, or less than `lnl_epsilon`. From two slowly converging sweeps, lengths
+    /// are extrapolated.
     ///
     /// # Errors
     /// The engine has failed.

@@ -51,34 +51,39 @@ impl Machine {
     /// one does, its likelihood vectors get what there is.
     ///
     /// # Errors
-    /// [`Error::Failed`] if that is not enough.
+    /// If that is not enough: [`Error::Usage`] if the user allows too little, else [`Error::Failed`].
     pub(crate) fn within_memory(self, plan: &Plan, cost: &Cost) -> Result<Self> {
-        let allowed = plan.run.memory.map(|bytes| bytes.saturating_sub(used_memory().unwrap_or(0)));
-        match available_memory().into_iter().chain(allowed).min() {
-            Some(free) => self.within(cost, free),
-            None => Ok(self),
-        }
+        let machine = match available_memory() {
+            Some(free) => self.within(cost, free).ok_or_else(|| too_little(cost, free))?,
+            None => self,
+        };
+        let Some(allowed) = plan.run.memory else { return Ok(machine) };
+        let used = used_memory().unwrap_or(0);
+        let limited = machine.within(cost, allowed.saturating_sub(used)).ok_or_else(|| {
+            Error::Usage(format!(
+                "--mem: {} are not enough for this run, which needs {} at least; nothing was computed",
+                format_bytes(allowed),
+                format_bytes(used + cost.least_bytes())
+            ))
+        })?;
+        // Both limits hold.
+        let jobs_in_memory = limited.jobs_in_memory.min(machine.jobs_in_memory);
+        let least = machine.vector_bytes().into_iter().chain(limited.vector_bytes()).min();
+        let engine = EngineOptions { vector_bytes: least, ..limited.engine };
+        Ok(Machine { engine, jobs_in_memory })
     }
 
-    fn within(self, cost: &Cost, free: u64) -> Result<Self> {
+    /// `None` if so many bytes are not enough.
+    fn within(self, cost: &Cost, free: u64) -> Option<Self> {
         let (shared, job) = (cost.shared_bytes(), cost.job_bytes().max(1));
         let jobs_in_memory = (free.saturating_sub(shared) / job) as usize;
+        let limited = |vector_bytes| EngineOptions { vector_bytes, ..self.engine };
         if jobs_in_memory > 0 {
-            return Ok(Machine { jobs_in_memory, ..self });
+            return Some(Machine { engine: limited(None), jobs_in_memory });
         }
-        if free < cost.least_bytes() {
-            return Err(Error::Failed(format!(
-                "this run needs about {} of memory, or {} if likelihood vectors are computed again and again, but only \
-                 {} are free; nothing was computed. Likelihood vectors take taxa x patterns x rate categories x states \
-                 x 8 bytes: use fewer rate categories (+G4), fewer taxa or columns, or a machine with more memory",
-                format_bytes(shared + job),
-                format_bytes(cost.least_bytes()),
-                format_bytes(free)
-            )));
-        }
-        let vector_bytes = free - shared - cost.job_bytes_beside_vectors();
-        let engine = EngineOptions { vector_bytes: Some(vector_bytes), ..self.engine };
-        Ok(Machine { engine, jobs_in_memory: 1 })
+        let is_enough = free >= cost.least_bytes();
+        let vector_bytes = free.saturating_sub(shared + cost.job_bytes_beside_vectors());
+        is_enough.then(|| Machine { engine: limited(Some(vector_bytes)), jobs_in_memory: 1 })
     }
 
     /// Most bytes of likelihood vectors, if there is not enough memory for all of them.
@@ -140,6 +145,17 @@ pub(crate) fn with_threads<T: Send>(plan: &Plan, work: impl FnOnce() -> T + Send
     pool.build().expect("the system can start threads").install(work)
 }
 
+fn too_little(cost: &Cost, free: u64) -> Error {
+    Error::Failed(format!(
+        "this run needs about {} of memory, or {} if likelihood vectors are computed again and again, but only {} are \
+         free; nothing was computed. Likelihood vectors take taxa x patterns x rate categories x states x 8 bytes: use \
+         fewer rate categories (+G4), fewer taxa or columns, or a machine with more memory",
+        format_bytes(cost.shared_bytes() + cost.job_bytes()),
+        format_bytes(cost.least_bytes()),
+        format_bytes(free)
+    ))
+}
+
 fn allowed_threads(plan: &Plan) -> usize {
     match plan.run.threads {
         Threads::Fixed(threads) => threads,
@@ -199,7 +215,8 @@ mod tests {
         assert_eq!(limited.jobs_in_memory, 1);
         assert!(limited.vector_bytes().is_some_and(|bytes| bytes < 1 << 30 && bytes > 700 << 20));
         let cost = Cost { least_vectors: 100 << 20, ..cost };
-        let error = machine.within(&cost, 100 << 20).unwrap_err();
+        assert!(machine.within(&cost, 100 << 20).is_none());
+        let error = too_little(&cost, 100 << 20);
         assert!(error.to_string().contains("100.0 MiB are free"), "{error}");
     }
 
