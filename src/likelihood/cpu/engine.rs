@@ -3,7 +3,7 @@
 use super::derivatives::{Sweep, WholeGene, finish_job};
 use super::select::select_kernels;
 use super::temporaries::Places;
-use super::unit::GeneKernels;
+use super::unit::{GeneKernels, Unit};
 use super::workers::{CpuEngine, Shared, loads_of, lock};
 use crate::likelihood::engine::layout::num_clvs;
 use crate::likelihood::engine::{
@@ -42,9 +42,14 @@ const COST_OF_MODEL: UnitCost = 500;
 
 impl Engine for CpuEngine {
     fn capabilities(&self) -> Capabilities {
+        let sum = |of_unit: &dyn Fn(&Unit) -> u64| {
+            self.shared.units.iter().map(|unit| of_unit(&lock(unit))).sum()
+        };
         Capabilities {
             name: ENTRY.name,
-            vector_bytes: self.shared.units.iter().map(|unit| lock(unit).vector_bytes()).sum(),
+            vector_bytes: sum(&|unit| unit.vector_bytes()),
+            used_bytes: sum(&|unit| unit.bytes()),
+            updates: [0, 1].map(|i| sum(&|unit| unit.updates()[i])),
             free_bytes: available_memory(),
             best_batch: 1,
         }

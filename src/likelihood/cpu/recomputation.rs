@@ -5,10 +5,11 @@ use crate::likelihood::engine::layout::num_clvs;
 use crate::likelihood::engine::{Result, Vector};
 
 impl Unit {
-    /// Limits the memory of vectors to about so many bytes: beyond that, vectors are forgotten, and computed again when
-    /// they are read.
+    /// Limits the memory of vectors and sumtables to about so many bytes: beyond that, vectors are forgotten, and computed
+    /// again when they are read.
     pub fn limit_memory(&mut self, bytes: usize) {
-        self.vectors.limit(bytes, num_clvs(self.num_tips));
+        let of_vectors = bytes.saturating_sub(self.sumtable_bytes());
+        self.vectors.limit(of_vectors, num_clvs(self.num_tips));
     }
 
     /// Makes vectors readable in a block, until this is called again: computes those that were forgotten. Returns true
@@ -46,6 +47,7 @@ impl Unit {
                 scratch.prepare(with, i, recipe.children[i], recipe.brlens[i]);
             }
             self.update_block(with, block, &recipe, scratch)?;
+            self.vectors.count_recomputed();
             children().for_each(|child| self.vectors.unpin(block.index, child));
             is_overwritten = true;
         }

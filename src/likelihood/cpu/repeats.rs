@@ -54,6 +54,11 @@ impl Repeats {
         (self.num_rows > 0).then_some(self.num_rows)
     }
 
+    /// Bytes that they take.
+    pub(super) fn bytes(&self) -> usize {
+        self.numbers.capacity() * size_of::<Code>()
+    }
+
     /// The classes as those of a child.
     pub(super) fn as_child(&self) -> Child<'_> {
         let classes = &self.numbers[..self.num_patterns];

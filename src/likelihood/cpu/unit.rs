@@ -507,6 +507,23 @@ impl Unit {
         (patterns * num_vectors(self.num_tips) * of_pattern) as u64
     }
 
+    /// Bytes that data, vectors and sums take now.
+    pub fn bytes(&self) -> u64 {
+        let data = size_of_val(&self.tip_codes[..]) + 3 * size_of_val(&self.weights[..]);
+        (data + self.vectors.bytes() + self.sumtable_bytes()) as u64
+    }
+
+    /// Bytes of the sumtables of an edge.
+    pub(super) fn sumtable_bytes(&self) -> usize {
+        let of_pattern = self.dims.row() * size_of::<f64>() + size_of::<u32>();
+        self.blocks.len() * BLOCK * of_pattern
+    }
+
+    /// Numbers of updates of blocks so far if memory is limited: all, and those that were necessary because of that.
+    pub fn updates(&self) -> [u64; 2] {
+        self.vectors.updates()
+    }
+
     /// Number of taxa of the gene.
     pub fn num_tips(&self) -> usize {
         self.num_tips

@@ -65,8 +65,8 @@ pub(super) struct Stored {
     is_pinned: bool,
     /// When it was last read or written, see [`Limit::now`].
     last_use: u64,
-    /// Number of updates that it takes to compute it again, if it was forgotten.
-    updates: u32,
+    /// Work to compute it again, if it was forgotten: the bytes of all rows that must be computed for it.
+    work: usize,
 }
 
 /// A block of a vector, to be read.
@@ -107,20 +107,27 @@ pub(super) struct Vectors {
 struct Limit {
     /// Most bytes, as far as what is pinned allows.
     bytes: usize,
-    /// Bytes of all rows now.
+    /// Bytes of all rows and of the classes of repeated patterns now.
     used: usize,
+    /// Numbers of updates of blocks so far: all, and those of blocks that had been forgotten.
+    updates: [u64; 2],
     /// Number of uses so far.
     now: u64,
     /// By vector: how it was last computed. Others than these are not forgotten.
     recipes: Vec<Option<Operation>>,
+    /// By vector: the vector that was last computed from it.
+    readers: Vec<u32>,
     /// The next vector and block to look at: an index into `stored`.
     hand: usize,
     /// Indices of what is pinned.
     pinned: Vec<usize>,
 }
 
+/// Forgotten vectors on the way to the root whose work is corrected at a time.
+const MOST_ANCESTORS: usize = 64;
+
 /// Number of vectors that are compared when one is to be forgotten.
-const CANDIDATES: usize = 24;
+const CANDIDATES: usize = 8;
 
 /// A block of a vector, to be written.
 pub(super) struct Output<'a> {
@@ -196,9 +203,39 @@ impl Vectors {
     /// Forgets rows of the first `num_vectors` vectors from now on if all take more than so many bytes. Before they are
     /// read, such vectors must be [pinned](Vectors::pin), and computed if they cannot.
     pub(super) fn limit(&mut self, bytes: usize, num_vectors: usize) {
-        let used = self.stored.iter().flatten().map(|stored| stored.bytes()).sum();
+        let used = self.bytes();
         let recipes = vec![None; num_vectors];
-        self.limit = Some(Limit { bytes, used, now: 0, recipes, hand: 0, pinned: Vec::new() });
+        let readers = vec![u32::MAX; num_vectors];
+        let limit = Limit {
+            bytes,
+            used,
+            updates: [0; 2],
+            now: 0,
+            recipes,
+            readers,
+            hand: 0,
+            pinned: Vec::new(),
+        };
+        self.limit = Some(limit);
+    }
+
+    /// Bytes that all vectors take now.
+    pub(super) fn bytes(&self) -> usize {
+        let stored = self.stored.iter().flatten();
+        let of_stored = |stored: &Stored| stored.bytes() + stored.repeats.bytes();
+        let spare = self.spare.iter().flatten().map(Rows::bytes);
+        stored.map(|stored| of_stored(stored)).chain(spare).sum()
+    }
+
+    /// Numbers of updates of blocks so far: all, and those that the limit has made necessary. None are counted without
+    /// a limit.
+    pub(super) fn updates(&self) -> [u64; 2] {
+        self.limit.as_ref().map_or([0; 2], |limit| limit.updates)
+    }
+
+    /// Notes that a block was updated only because it had been forgotten.
+    pub(super) fn count_recomputed(&mut self) {
+        self.limit.iter_mut().for_each(|limit| limit.updates[1] += 1);
     }
 
     /// True if rows may be forgotten.
@@ -208,9 +245,12 @@ impl Vectors {
 
     /// Notes how a vector was computed.
     pub(super) fn note_recipe(&mut self, slot: u32, recipe: Operation) {
-        let limit = self.limit.as_mut();
-        if let Some(place) = limit.and_then(|limit| limit.recipes.get_mut(slot as usize)) {
+        let Some(limit) = &mut self.limit else { return };
+        if let Some(place) = limit.recipes.get_mut(slot as usize) {
             *place = Some(recipe);
+            for child in recipe.children.into_iter().filter_map(Vector::slot) {
+                limit.readers.get_mut(child as usize).into_iter().for_each(|reader| *reader = slot);
+            }
         }
     }
 
@@ -273,7 +313,7 @@ impl Vectors {
         let Some(limit) = &mut self.limit else { return false };
         let num_blocks = self.lens.len();
         let end = self.stored.len().min(limit.recipes.len() * num_blocks);
-        let mut best: Option<(f64, usize, u32)> = None;
+        let mut best: Option<(f64, usize, usize)> = None;
         let mut found = 0;
         for _ in 0..end {
             let at = limit.hand % end;
@@ -288,27 +328,60 @@ impl Vectors {
             let of_child = |child: Vector| match child {
                 Vector::Clv(slot) => {
                     let child = self.stored[slot as usize * num_blocks + at % num_blocks].as_ref();
-                    child.filter(|child| !child.is_present).map_or(0, |child| child.updates)
+                    child.filter(|child| !child.is_present).map_or(0, |child| child.work)
                 }
                 _ => 0,
             };
-            let updates = recipe.children.into_iter().map(of_child).fold(1, u32::saturating_add);
+            let work = recipe
+                .children
+                .into_iter()
+                .map(of_child)
+                .fold(stored.bytes(), usize::saturating_add);
             let gain = stored.bytes() as f64 * (limit.now - stored.last_use + 1) as f64;
-            let gain = gain / f64::from(updates);
+            let gain = gain / work as f64;
             if best.is_none_or(|(most, ..)| gain > most) {
-                best = Some((gain, at, updates));
+                best = Some((gain, at, work));
             }
             found += 1;
             if found == CANDIDATES {
                 break;
             }
         }
-        let Some((_, at, updates)) = best else { return false };
+        let Some((_, at, work)) = best else { return false };
         let stored = self.stored[at].as_mut().expect("it was found there");
         limit.used -= stored.bytes();
         (stored.of_classes, stored.of_patterns) = (Rows::default(), None);
-        (stored.is_present, stored.updates) = (false, updates);
+        (stored.is_present, stored.work) = (false, work);
+        let last_use = stored.last_use;
+        // It is computed again from its children, whenever it is read.
+        let recipe = limit.recipes[at / num_blocks].expect("it was found there");
+        for slot in recipe.children.into_iter().filter_map(Vector::slot) {
+            let child = self.stored[slot as usize * num_blocks + at % num_blocks].as_mut();
+            child.into_iter().for_each(|child| child.last_use = child.last_use.max(last_use));
+        }
+        self.add_work(at, work as isize);
         true
+    }
+
+    /// Adds the work for a block of a vector to that of the forgotten vectors which are computed from it.
+    fn add_work(&mut self, mut at: usize, work: isize) {
+        let num_blocks = self.lens.len();
+        let Some(limit) = &self.limit else { return };
+        for _ in 0..MOST_ANCESTORS {
+            let slot = (at / num_blocks) as u32;
+            let Some(&reader) = limit.readers.get(slot as usize) else { return };
+            let recipe = limit.recipes.get(reader as usize).copied().flatten();
+            if !recipe.is_some_and(|recipe| recipe.children.contains(&Vector::Clv(slot))) {
+                return;
+            }
+            at = reader as usize * num_blocks + at % num_blocks;
+            match &mut self.stored[at] {
+                Some(stored) if !stored.is_present => {
+                    stored.work = stored.work.saturating_add_signed(work);
+                }
+                _ => return,
+            }
+        }
     }
 
     /// Gives back space of rows.
@@ -368,8 +441,12 @@ impl Vectors {
         if self.use_repeats
             && let [Some(a), Some(b)] = children.map(child)
         {
+            let before = stored.repeats.bytes();
             stored.repeats.update([a, b], tile(self.dims), counter, &mut last_name)?;
             num_rows = stored.repeats.num_rows();
+            if let Some(limit) = &mut self.limit {
+                limit.used = limit.used + stored.repeats.bytes() - before;
+            }
         }
         self.last_name = last_name;
         match num_rows {
@@ -406,14 +483,19 @@ impl Vectors {
     /// Puts back a vector that was written.
     pub(super) fn put(&mut self, block: usize, slot: u32, mut stored: Box<Stored>) {
         let len = stored.num_rows(self.lens[block]) * self.dims.scalers();
-        stored.is_present = true;
+        let was_forgotten = !std::mem::replace(&mut stored.is_present, true);
+        let work = stored.work as isize;
         if let Some(limit) = &mut self.limit {
             limit.now += 1;
+            limit.updates[0] += 1;
             stored.last_use = limit.now;
         }
         stored.is_scaled = stored.rows().scaler[..len].iter().fold(0, |all, count| all | count) > 0;
         let at = self.at(block, slot);
         self.stored[at] = Some(stored);
+        if was_forgotten && self.limit.is_some() {
+            self.add_work(at, -work);
+        }
     }
 }
 

@@ -19,7 +19,7 @@ pub struct EngineOptions {
     pub instruction_set: Option<&'static str>,
     /// Number of threads that compute one likelihood, at least 1.
     pub threads: usize,
-    /// Most memory of the likelihood vectors, in bytes: with less than all need, some are computed again whenever they
+    /// Most memory of the likelihood vectors and sumtables, in bytes: with less than all need, some are computed again whenever they
     /// are read, with the same results. `None` for no limit.
     pub vector_bytes: Option<u64>,
 }
@@ -111,6 +111,11 @@ pub struct Capabilities {
     pub name: &'static str,
     /// Most memory that the stored vectors and their scalers take, in bytes.
     pub vector_bytes: u64,
+    /// Bytes that data, vectors and sums take now.
+    pub used_bytes: u64,
+    /// If memory is limited, numbers of updates of vectors (or of parts of them) so far: all, and those that were
+    /// necessary because a vector had been forgotten.
+    pub updates: [u64; 2],
     /// Bytes that it could take in addition, where that is known.
     pub free_bytes: Option<u64>,
     /// Number of pruned subtrees or trials per call that is enough to use the hardware fully.

@@ -205,9 +205,12 @@ impl Engine for NaiveEngine {
             let row = part.data.num_patterns() * part.data.num_rates * part.data.num_states;
             (part.clvs.len() * row * 8) as u64
         };
+        let vector_bytes = self.genes.iter().map(|gene| bytes(&gene.sites)).sum();
         Capabilities {
             name: ENTRY.name,
-            vector_bytes: self.genes.iter().map(|gene| bytes(&gene.sites)).sum(),
+            vector_bytes,
+            used_bytes: vector_bytes,
+            updates: [0; 2],
             free_bytes: None,
             best_batch: 1,
         }

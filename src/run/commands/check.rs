@@ -3,11 +3,15 @@
 
 use crate::error::Result;
 use crate::output::pairs;
-use crate::parallel::available_memory;
+use crate::parallel::{available_memory, used_memory};
 use crate::run::plan::{Command, Plan};
 use crate::run::work::{
-    Cost, Session, describe_data, format_bytes, format_seconds, useful_threads,
+    Cost, GAPS, Session, calibrate, describe_data, first_tree, format_bytes, format_seconds,
+    useful_threads,
 };
+
+/// Shares of the memory that a run would like to have, for which is said what they cost.
+const SHARES: [f64; 3] = [0.75, 0.5, 0.25];
 
 /// Describes data, memory, time and threads on standard output.
 ///
@@ -15,6 +19,7 @@ use crate::run::work::{
 /// None so far.
 pub(crate) fn check(session: Session) -> Result<()> {
     let Session { setup, record } = session;
+    let used = used_memory().unwrap_or(0);
     let loaded = &setup.loaded;
     let mut text = describe_data(loaded).short;
     for note in setup.plan.notes.iter().chain(&loaded.remarks.notes) {
@@ -34,13 +39,32 @@ pub(crate) fn check(session: Session) -> Result<()> {
     let present: Vec<usize> = loaded.presence.iter().map(Vec::len).collect();
     let all = vec![num_taxa; present.len()];
     let [ours, unrestricted] = [&present, &all].map(|tips| Cost::of(&loaded.partitions, tips));
+    let (tree, _) = first_tree(setup.plan, loaded);
+    let calibration = calibrate(&setup.machine, &loaded.partitions, &tree, setup.linkage)?;
+    let beside = used + ours.shared_bytes() + ours.bytes_beside_engine(setup.plan);
+    let engine = calibration.most_engine_bytes(setup.plan);
+    let most = beside + engine;
     let mut rows = vec![
         ("constant sites", loaded.report.invariant_sites.to_string()),
         ("sites without data", loaded.report.gap_columns.len().to_string()),
-        ("memory", format!("up to about {}", format_bytes(ours.shared_bytes() + ours.job_bytes()))),
-        ("  at least, with --mem", format!("about {}", format_bytes(ours.least_bytes()))),
-        ("  for each further search or replicate at the same time", format_bytes(ours.job_bytes())),
+        ("memory", format!("about {}", format_bytes(most))),
+        (
+            "  for each further search or replicate at the same time",
+            format_bytes(engine + ours.bytes_beside_engine(setup.plan)),
+        ),
     ];
+    let least = used + ours.shared_bytes() + ours.least_job_bytes(setup.plan);
+    for share in SHARES {
+        let limit = (most as f64 * share) as u64;
+        if limit < least {
+            continue;
+        }
+        let machine = setup.machine.limited_to(((limit - beside) as f64 / GAPS) as u64);
+        let limited = calibrate(&machine, &loaded.partitions, &tree, setup.linkage)?;
+        let times = limited.slowdown();
+        rows.push(("  with --mem", format!("{}: {times:.1} times as long", format_bytes(limit))));
+    }
+    rows.push(("  at least, with --mem", format!("about {}", format_bytes(least))));
     if unrestricted.clv_bytes > ours.clv_bytes {
         let saved = unrestricted.clv_bytes as f64 / ours.clv_bytes.max(1) as f64;
         let saved = format!("1/{saved:.1} of those with all taxa in all partitions");
@@ -51,7 +75,7 @@ pub(crate) fn check(session: Session) -> Result<()> {
     }
     let seconds = |command| {
         let plan = Plan { command, ..setup.plan.clone() };
-        ours.seconds(&plan, num_taxa, 1).map_or(String::new(), format_seconds)
+        calibration.run_seconds(&plan, num_taxa, 1).map_or(String::new(), format_seconds)
     };
     rows.push(("time of a search", seconds(Command::Search)));
     rows.push(("time of the evaluation of a tree", seconds(Command::Evaluate)));

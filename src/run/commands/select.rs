@@ -9,12 +9,8 @@ use crate::model::Model;
 use crate::model_selection::{Choosing, Fit, Ranked, fit};
 use crate::observer::{Advance, Event, Observer};
 use crate::output::{CandidateReport, SelectionReport, table};
-use crate::parsimony::ParsimonyData;
-use crate::rng::Purpose;
-use crate::run::plan::Command;
 use crate::run::prepare::count_with_warning;
-use crate::run::work::{Cost, Desk, Jobs, Machine, RunRecord, Session, Setup, run_kept};
-use crate::search::parsimony_start;
+use crate::run::work::{Desk, Jobs, Machine, RunRecord, Session, first_tree, run_kept};
 use crate::tree::Tree;
 
 /// Fewest taxa whose data say anything about a model.
@@ -31,7 +27,7 @@ pub(crate) fn select_models(mut session: Session) -> Result<Session> {
         return Ok(session);
     }
     session.stage("model selection");
-    let (tree, which) = selection_tree(&session.setup);
+    let (tree, which) = first_tree(session.setup.plan, &session.setup.loaded);
     let criterion = session.setup.plan.data.auto_criterion.unwrap_or_default();
     session.event(Event::Note(format!(
         "models are selected by {} on {which}; the sample size is the number of sites, and the branch lengths \
@@ -45,25 +41,9 @@ pub(crate) fn select_models(mut session: Session) -> Result<Session> {
     // The memory and the useful threads depend on the models.
     let setup = &mut session.setup;
     let machine = Machine::new(setup.plan, &setup.loaded.partitions)?.0;
-    setup.machine = machine.within_memory(setup.plan, &Cost::of_data(&setup.loaded))?;
+    (setup.machine, _) = machine.within_memory(setup.plan, &setup.loaded)?;
     session.record.report.run.threads = setup.machine.threads();
     Ok(session)
-}
-
-/// The tree on which models are compared, and what it is.
-fn selection_tree(setup: &Setup) -> (Tree, &'static str) {
-    let given = setup.loaded.trees.first().and_then(|trees| trees.first());
-    match given {
-        Some(given) if setup.plan.command == Command::Evaluate => {
-            (given.tree.clone(), "the first given tree")
-        }
-        _ => {
-            let loaded = &setup.loaded;
-            let data = ParsimonyData::of_partitions(loaded.taxa.len(), &loaded.partitions);
-            let tree = parsimony_start(&data, setup.plan.seed, Purpose::ModelSelection, 0);
-            (tree, "a parsimony tree")
-        }
-    }
 }
 
 /// The ranking of models of every partition without one; empty where there are too few taxa to compare models.

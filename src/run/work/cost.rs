@@ -1,7 +1,9 @@
-//! Estimates of the memory and time of a run, made before anything is computed.
+//! Estimates of the memory and time of a run, made before it begins: from the sizes of the data, and from a
+//! [calibration](super::calibration).
 
+use super::calibration::Calibration;
 use crate::alphabet::Code;
-use crate::likelihood::engine::layout::{Dims, block_lens, num_vectors};
+use crate::likelihood::engine::layout::{BLOCK, Dims, block_lens, num_vectors};
 use crate::partition::Partition;
 use crate::run::plan::{Command, Plan};
 use crate::run::prepare::Loaded;
@@ -9,16 +11,21 @@ use crate::search::SearchEffort;
 
 /// Bytes of the program itself, its threads and buffers.
 const BASE_BYTES: u64 = 4 << 20;
-/// Memory of an engine relative to its likelihood vectors: sumtables, P-matrices and trial vectors included.
-const BESIDE_VECTORS: f64 = 1.15;
 
-/// The same of an engine with limited memory, relative to the vectors that it would like to have.
-const BESIDE_LIMITED: f64 = 0.08;
+/// Most memory of an engine during a search, relative to that after its first sweep over a tree.
+const GROWTH: f64 = 1.1;
 
-/// Vectors that are needed at a time in a tree with so many taxa, with a few to spare: those along a path on which each
-/// is computed from two of the same size, of trees that are at most three times as high as balanced ones.
-fn least_vectors(num_tips: usize) -> usize {
-    num_vectors(num_tips).min(8 + 3 * num_tips.max(1).ilog2() as usize)
+/// Memory of an engine with a limit, relative to what it counts: buffers that are given back and allocated again in other
+/// sizes leave gaps. 1.2 to 1.5 on alignments of 140 and 218 taxa.
+pub(crate) const GAPS: f64 = 1.4;
+/// The least of that.
+pub(super) const LEAST_GAPS: f64 = 1.15;
+
+/// Number of vectors with a row for each pattern without which a likelihood takes many times as long: those that are
+/// alive at a time in a traversal of a balanced tree with so many taxa. With so few, a sweep takes two to three times as
+/// many updates (140, 218 and 404 taxa); with half of them up to a hundred times as many.
+fn least_vectors(num_tips: usize) -> f64 {
+    (num_vectors(num_tips) as f64).min(f64::from(num_tips.max(1).ilog2()))
 }
 
 /// Memory and work of one likelihood.
@@ -26,17 +33,16 @@ fn least_vectors(num_tips: usize) -> usize {
 pub(crate) struct Cost {
     /// Bytes of likelihood vectors and their scalers, if no patterns are repeated in a part of the tree.
     pub clv_bytes: u64,
-    /// Bytes of the few vectors with which a likelihood can be computed.
+    /// Bytes of the few vectors with which a likelihood can be computed in reasonable time.
     pub least_vectors: u64,
-    /// Bytes of tip codes.
-    pub tip_bytes: u64,
+    /// Bytes of an engine besides vectors: tip codes, numbers for each pattern, sumtables; and the numbers of repeated
+    /// patterns.
+    pub engine_data_bytes: u64,
     /// Bytes of the columns as parsimony sees them, with a view along every edge in both directions.
     pub parsimony_bytes: u64,
-    /// Rows (one pattern, one rate category, four states) computed in a full traversal; a row of more
-    /// states counts in proportion to its products.
+    /// Products of a number of a vector with one of a P-matrix in a full traversal, divided by 16: those of a row of
+    /// four states.
     pub rows: u64,
-    /// The largest number of states.
-    pub states: usize,
 }
 
 impl Cost {
@@ -52,15 +58,18 @@ impl Cost {
                 patterns.code_masks.len(),
                 tips,
             );
-            let rows: usize = block_lens(patterns.num_patterns()).iter().sum();
+            let lens = block_lens(patterns.num_patterns());
+            let rows: usize = lens.iter().sum();
             let vector_bytes = rows * (dims.row() * 8 + dims.scalers() * 4);
             cost.clv_bytes += (num_vectors(tips) * vector_bytes) as u64;
-            cost.least_vectors += (least_vectors(tips) * vector_bytes) as u64;
-            cost.tip_bytes += (tips * rows * size_of::<Code>()) as u64;
+            cost.least_vectors += (least_vectors(tips) * vector_bytes as f64) as u64;
+            // Of each tip and each vector the class or code of every pattern, and three numbers for each pattern.
+            let classes = (tips + num_vectors(tips)) * rows * size_of::<Code>();
+            let sumtables = lens.len() * BLOCK * (dims.row() * 8 + 4);
+            cost.engine_data_bytes += (classes + 3 * rows * 8 + sumtables) as u64;
             cost.parsimony_bytes += (4 * tips * patterns.num_sites * states / 8) as u64;
             let computed = tips.saturating_sub(2) * patterns.num_patterns();
             cost.rows += (computed * dims.row() / 4 * states.max(4) / 4) as u64;
-            cost.states = cost.states.max(states);
         }
         cost
     }
@@ -71,41 +80,60 @@ impl Cost {
         Cost::of(&loaded.partitions, &tips)
     }
 
-    /// Bytes that a run takes whose jobs (searches, replicates, trees) are computed one at a time.
+    /// Most bytes of an engine, if no patterns are repeated in a part of the tree.
+    pub(crate) fn engine_bytes(&self) -> u64 {
+        self.clv_bytes + self.engine_data_bytes
+    }
+
+    /// Least bytes of an engine, as it counts them.
+    fn least_engine_bytes(&self) -> u64 {
+        self.engine_data_bytes + self.least_vectors
+    }
+
+    /// Least bytes of a job.
+    pub(crate) fn least_job_bytes(&self, plan: &Plan) -> u64 {
+        (self.least_engine_bytes() as f64 * LEAST_GAPS) as u64 + self.bytes_beside_engine(plan)
+    }
+
+    /// Bytes that each job (a search, a replicate, a tree) at a time takes besides its engine.
+    pub(crate) fn bytes_beside_engine(&self, plan: &Plan) -> u64 {
+        match plan.command {
+            Command::Evaluate => 0,
+            _ => self.parsimony_bytes,
+        }
+    }
+
+    /// Bytes that all jobs at a time share, beyond what the program already takes.
     pub(crate) fn shared_bytes(&self) -> u64 {
-        BASE_BYTES + self.tip_bytes
+        BASE_BYTES / 4
+    }
+}
+
+impl Calibration {
+    /// Most bytes of an engine during a run.
+    pub(crate) fn most_engine_bytes(&self, plan: &Plan) -> u64 {
+        let bytes = self.engine_bytes as f64 * self.gaps();
+        match plan.command {
+            Command::Evaluate => bytes as u64,
+            _ => (bytes * GROWTH) as u64,
+        }
     }
 
-    /// Bytes that each job at a time takes.
-    pub(crate) fn job_bytes(&self) -> u64 {
-        (self.clv_bytes as f64 * BESIDE_VECTORS) as u64 + self.tip_bytes + self.parsimony_bytes
-    }
-
-    /// Bytes that a job takes at a time besides its likelihood vectors, if these are limited.
-    pub(crate) fn job_bytes_beside_vectors(&self) -> u64 {
-        (self.clv_bytes as f64 * BESIDE_LIMITED) as u64 + self.tip_bytes + self.parsimony_bytes
-    }
-
-    /// Least bytes with which a run is possible, one job at a time.
-    pub(crate) fn least_bytes(&self) -> u64 {
-        self.shared_bytes() + self.job_bytes_beside_vectors() + self.least_vectors
-    }
-
-    /// Seconds of processor time that a plan takes, or `None` for one that computes no likelihoods. An
-    /// estimate: on 15 alignments of 12 to 500 taxa it was within a factor of 2.5.
-    pub(crate) fn seconds(&self, plan: &Plan, num_taxa: usize, num_trees: usize) -> Option<f64> {
-        // Seconds of a search per row of a traversal, by the number of taxa: the larger the tree, the more
-        // rounds and regraft positions. Fitted to those alignments on one core with AVX-512. Products of
-        // larger matrices use the registers better.
-        let speed = if self.states > 4 { 0.3e-6 } else { 1e-6 } * self.rows as f64;
-        let taxa = num_taxa as f64;
-        let fast = speed * (2.0 + taxa / 250.0);
-        let normal = speed * (5.0 + taxa / 100.0);
+    /// Seconds of processor time that a plan takes, or `None` for one that computes no likelihoods.
+    pub(crate) fn run_seconds(
+        &self,
+        plan: &Plan,
+        num_taxa: usize,
+        num_trees: usize,
+    ) -> Option<f64> {
+        // In sweeps over all branches. Fitted to 80 published alignments of 20 to 378 taxa: nine in ten searches took
+        // from half to twice as long.
+        let fast = 56.0 * self.seconds;
+        let normal = (116.0 + 0.18 * num_taxa as f64) * self.seconds;
         let search = match plan.search.effort {
             SearchEffort::Fast => fast,
             SearchEffort::Normal => normal,
-            // 2.6 to 3.6 times as long on 5 alignments of 29 to 150 taxa.
-            SearchEffort::Thorough => 3.0 * normal,
+            SearchEffort::Thorough => 4.0 * normal,
         };
         // A replicate has some 63 % of the columns.
         let replicate = match plan.search.effort {
@@ -117,7 +145,7 @@ impl Cost {
             Command::Search => Some(search * num_trees as f64),
             Command::All => Some(search * num_trees as f64 + replicates),
             Command::Bootstrap => Some(replicates),
-            Command::Evaluate => Some(1.2 * speed * num_trees as f64),
+            Command::Evaluate => Some(15.0 * self.seconds * num_trees as f64),
             _ => None,
         }
     }

@@ -1,13 +1,15 @@
 //! The number of threads, the engine, and evaluators made with them.
 
-use super::cost::{Cost, format_bytes};
+use super::calibration::{Calibration, calibrate, first_tree};
+use super::cost::{Cost, GAPS, format_bytes};
 use crate::error::{Error, Result};
 use crate::likelihood::select::{Choice, after_failure, choose_engine};
 use crate::likelihood::{BrlenLinkage, EngineOptions, Evaluator, make_evaluator, replace_engine};
 use crate::model::Model;
 use crate::parallel::{available_cores, available_memory, used_memory};
 use crate::partition::Partition;
-use crate::run::plan::{Plan, Threads};
+use crate::run::plan::{Command, Plan, Threads, TreeSource};
+use crate::run::prepare::Loaded;
 use crate::tree::Tree;
 
 /// Pattern rows (as [`count_rows`] counts them) below which another thread costs more than it saves.
@@ -47,43 +49,57 @@ impl Machine {
         choose_engine(&self.engine).expect("the engine was found when the machine was made")
     }
 
-    /// The same machine, with no more jobs at a time than fit into its memory, or into what the user allows. If not even
-    /// one does, its likelihood vectors get what there is.
+    /// The same machine, with no more jobs at a time than fit into its memory, or into what the user allows, as a short
+    /// calibration says if there is not plenty. If not even one does, its likelihood vectors get what there is.
     ///
     /// # Errors
     /// If that is not enough: [`Error::Usage`] if the user allows too little, else [`Error::Failed`].
-    pub(crate) fn within_memory(self, plan: &Plan, cost: &Cost) -> Result<Self> {
-        let machine = match available_memory() {
-            Some(free) => self.within(cost, free).ok_or_else(|| too_little(cost, free))?,
-            None => self,
-        };
-        let Some(allowed) = plan.run.memory else { return Ok(machine) };
+    pub(crate) fn within_memory(
+        self,
+        plan: &Plan,
+        loaded: &Loaded,
+    ) -> Result<(Self, Option<Calibration>)> {
+        let cost = Cost::of_data(loaded);
         let used = used_memory().unwrap_or(0);
-        let limited = machine.within(cost, allowed.saturating_sub(used)).ok_or_else(|| {
-            Error::Usage(format!(
-                "--mem: {} are not enough for this run, which needs {} at least; nothing was computed",
-                format_bytes(allowed),
-                format_bytes(used + cost.least_bytes())
-            ))
-        })?;
-        // Both limits hold.
-        let jobs_in_memory = limited.jobs_in_memory.min(machine.jobs_in_memory);
-        let least = machine.vector_bytes().into_iter().chain(limited.vector_bytes()).min();
-        let engine = EngineOptions { vector_bytes: least, ..limited.engine };
-        Ok(Machine { engine, jobs_in_memory })
+        let allowed = plan.run.memory.map(|allowed| allowed.saturating_sub(used));
+        let Some(free) = available_memory().into_iter().chain(allowed).min() else {
+            return Ok((self, None));
+        };
+        let is_users_limit = allowed == Some(free);
+        let free = free.saturating_sub(cost.shared_bytes());
+        let beside = cost.bytes_beside_engine(plan);
+        let jobs_in_memory = (free / (cost.engine_bytes() + beside).max(1)) as usize;
+        let is_one_search = plan.search.trees == [TreeSource::Auto];
+        let wanted = match plan.command {
+            Command::Search if is_one_search => 1,
+            _ => allowed_threads(plan),
+        };
+        if jobs_in_memory >= wanted {
+            return Ok((Machine { jobs_in_memory, ..self }, None));
+        }
+        if free < cost.least_job_bytes(plan) {
+            let least = used + cost.shared_bytes() + cost.least_job_bytes(plan);
+            return Err(too_little(plan.run.memory.filter(|_| is_users_limit), least));
+        }
+        let (tree, _) = first_tree(plan, loaded);
+        // What the parsimony tree has left behind is used again, or not.
+        let left = used_memory().map_or(0, |now| now.saturating_sub(used));
+        let free = free.saturating_sub(left).max(cost.least_job_bytes(plan));
+        let machine = self.limited_to(((free - beside) as f64 / GAPS) as u64);
+        let calibration = calibrate(&machine, &loaded.partitions, &tree, plan.linkage())?;
+        let jobs_in_memory = match calibration.is_complete() {
+            true => (free / (calibration.most_engine_bytes(plan) + beside)).max(1) as usize,
+            false => 1,
+        };
+        // The limit stays even if all vectors fit, in case that a search takes more than was expected.
+        let machine = self.limited_to(calibration.within(free / jobs_in_memory as u64 - beside));
+        Ok((Machine { jobs_in_memory, ..machine }, Some(calibration)))
     }
 
-    /// `None` if so many bytes are not enough.
-    fn within(self, cost: &Cost, free: u64) -> Option<Self> {
-        let (shared, job) = (cost.shared_bytes(), cost.job_bytes().max(1));
-        let jobs_in_memory = (free.saturating_sub(shared) / job) as usize;
-        let limited = |vector_bytes| EngineOptions { vector_bytes, ..self.engine };
-        if jobs_in_memory > 0 {
-            return Some(Machine { engine: limited(None), jobs_in_memory });
-        }
-        let is_enough = free >= cost.least_bytes();
-        let vector_bytes = free.saturating_sub(shared + cost.job_bytes_beside_vectors());
-        is_enough.then(|| Machine { engine: limited(Some(vector_bytes)), jobs_in_memory: 1 })
+    /// The same machine with engines of so many bytes.
+    pub(crate) fn limited_to(self, bytes: u64) -> Self {
+        let engine = EngineOptions { vector_bytes: Some(bytes), ..self.engine };
+        Machine { engine, ..self }
     }
 
     /// Most bytes of likelihood vectors, if there is not enough memory for all of them.
@@ -145,15 +161,20 @@ pub(crate) fn with_threads<T: Send>(plan: &Plan, work: impl FnOnce() -> T + Send
     pool.build().expect("the system can start threads").install(work)
 }
 
-fn too_little(cost: &Cost, free: u64) -> Error {
-    Error::Failed(format!(
-        "this run needs about {} of memory, or {} if likelihood vectors are computed again and again, but only {} are \
-         free; nothing was computed. Likelihood vectors take taxa x patterns x rate categories x states x 8 bytes: use \
-         fewer rate categories (+G4), fewer taxa or columns, or a machine with more memory",
-        format_bytes(cost.shared_bytes() + cost.job_bytes()),
-        format_bytes(cost.least_bytes()),
-        format_bytes(free)
-    ))
+fn too_little(allowed: Option<u64>, least: u64) -> Error {
+    let least = format_bytes(least);
+    match allowed {
+        Some(allowed) => Error::Usage(format!(
+            "--mem: {} are not enough for this run, which needs {least} at least; nothing was computed",
+            format_bytes(allowed),
+        )),
+        None => Error::Failed(format!(
+            "this run needs {least} of memory at least, but only {} are free; nothing was computed. Likelihood vectors \
+             take taxa x patterns x rate categories x states x 8 bytes: use fewer rate categories (+G4), fewer taxa or \
+             columns, or a machine with more memory",
+            format_bytes(available_memory().unwrap_or(0))
+        )),
+    }
 }
 
 fn allowed_threads(plan: &Plan) -> usize {
@@ -204,21 +225,6 @@ fn choose_threads(wanted: Threads, rows: usize) -> (usize, Option<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn no_more_jobs_run_at_a_time_than_fit_into_the_memory() {
-        let machine = Machine { engine: EngineOptions::default(), jobs_in_memory: usize::MAX };
-        let cost = Cost { clv_bytes: 1 << 30, ..Cost::default() };
-        assert_eq!(machine.within(&cost, 4 << 30).unwrap().jobs_in_memory, 3);
-        assert_eq!(machine.within(&cost, 4 << 30).unwrap().vector_bytes(), None);
-        let limited = machine.within(&cost, 1 << 30).unwrap();
-        assert_eq!(limited.jobs_in_memory, 1);
-        assert!(limited.vector_bytes().is_some_and(|bytes| bytes < 1 << 30 && bytes > 700 << 20));
-        let cost = Cost { least_vectors: 100 << 20, ..cost };
-        assert!(machine.within(&cost, 100 << 20).is_none());
-        let error = too_little(&cost, 100 << 20);
-        assert!(error.to_string().contains("100.0 MiB are free"), "{error}");
-    }
 
     #[test]
     fn automatic_threads_follow_the_work_and_explicit_ones_the_user() {

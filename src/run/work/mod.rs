@@ -1,6 +1,7 @@
-//! What commands work with: threads and kernels (`machine`), estimates of memory and time (`cost`), independent
+//! What commands work with: threads and kernels (`machine`), a calibration (`calibration`) and estimates of memory and time (`cost`), independent
 //! jobs (`jobs`) and what is kept of them in a checkpoint (`desk`, `keeper`, `identity`), signals (`interrupt`), messages and results (`record`), and all of it together with the data (`session`).
 
+mod calibration;
 mod cost;
 mod desk;
 mod identity;
@@ -11,7 +12,8 @@ mod machine;
 mod record;
 mod session;
 
-pub(super) use cost::{Cost, format_bytes, format_seconds};
+pub(super) use calibration::{calibrate, first_tree};
+pub(super) use cost::{Cost, GAPS, format_bytes, format_seconds};
 pub(super) use desk::{Desk, run_kept};
 pub(super) use jobs::Jobs;
 pub(super) use machine::{Machine, useful_threads, with_threads};

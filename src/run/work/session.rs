@@ -1,6 +1,6 @@
 //! What the commands that compute likelihoods have in common: data, machine, and the record of the run.
 
-use super::cost::{Cost, format_bytes};
+use super::cost::format_bytes;
 use super::desk::{Desk, run_kept};
 use super::jobs::Jobs;
 use super::machine::Machine;
@@ -52,9 +52,9 @@ impl<'a> Session<'a> {
         record.progress.stage("reading", None);
         let loaded = load(plan)?;
         let (machine, warning) = Machine::new(plan, &loaded.partitions)?;
-        let machine = match plan.command {
-            Command::Check | Command::Start => machine,
-            _ => machine.within_memory(plan, &Cost::of_data(&loaded))?,
+        let (machine, calibration) = match plan.command {
+            Command::Check | Command::Start => (machine, None),
+            _ => machine.within_memory(plan, &loaded)?,
         };
         if plan.is_resumable() {
             record.keep(plan, &loaded)?;
@@ -82,9 +82,11 @@ impl<'a> Session<'a> {
         for detail in &loaded.remarks.details {
             progress.event(&Event::Detail(detail.clone()));
         }
-        if let Some(bytes) = machine.vector_bytes() {
+        let slowdown = calibration.map_or(1.0, |calibration| calibration.slowdown());
+        if let Some(bytes) = machine.vector_bytes().filter(|_| slowdown > 1.0) {
             progress.about_run(&format!(
-                "likelihood vectors are kept in {}; others are computed again when they are needed",
+                "likelihood vectors are kept in {}; others are computed again when they are needed, {slowdown:.1} times \
+                 as many in all",
                 format_bytes(bytes)
             ));
         }

@@ -1,0 +1,126 @@
+//! A short calibration on the data of a run: the memory and the time that a sweep over the branches of a first tree
+//! takes, from which those of the run are estimated (`cost`).
+
+use super::cost::LEAST_GAPS;
+use super::machine::Machine;
+use crate::error::Result;
+use crate::likelihood::{BranchOptions, BrlenLinkage};
+use crate::model::Model;
+use crate::parallel::used_memory;
+use crate::parsimony::ParsimonyData;
+use crate::partition::Partition;
+use crate::rng::Purpose;
+use crate::run::plan::{Command, Plan};
+use crate::run::prepare::Loaded;
+use crate::search::parsimony_start;
+use crate::tree::Tree;
+use std::time::Instant;
+
+/// Gain (log units) at which the Newton steps of a branch end in a calibration.
+const GAIN_TOLERANCE: f64 = 1e-2;
+
+/// What a traversal and a sweep over all branches of a tree take.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Calibration {
+    /// Bytes of the engine, as it counts them.
+    pub engine_bytes: u64,
+    /// Bytes by which the memory of the program has grown, if the system tells: also what the engine does not count, and
+    /// gaps between its buffers.
+    pub resident_bytes: Option<u64>,
+    /// Processor time, in seconds.
+    pub seconds: f64,
+    /// Numbers of updates of likelihood vectors: all, and those that are necessary because memory is limited.
+    pub updates: [u64; 2],
+}
+
+impl Calibration {
+    /// True if there was enough memory for all likelihood vectors.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.updates[1] == 0
+    }
+
+    /// Memory that the engine takes, relative to what it counts.
+    pub(super) fn gaps(&self) -> f64 {
+        let resident = self.resident_bytes.unwrap_or(self.engine_bytes) as f64;
+        // With a limit, gaps appear that were filled in a program that has given back memory before.
+        let least = if self.is_complete() { 1.0 } else { LEAST_GAPS };
+        (resident / self.engine_bytes.max(1) as f64).max(least)
+    }
+
+    /// The limit of an engine that is to take so many bytes of memory.
+    pub(super) fn within(&self, bytes: u64) -> u64 {
+        (bytes as f64 / self.gaps()) as u64
+    }
+
+    /// How many times as many updates are made as with enough memory.
+    pub(crate) fn slowdown(&self) -> f64 {
+        let [all, again] = self.updates.map(|count| count as f64);
+        if again > 0.0 { all / (all - again) } else { 1.0 }
+    }
+}
+
+/// Optimises the branch lengths of a tree once, with the memory that a machine allows.
+///
+/// # Errors
+/// There is not enough memory.
+pub(crate) fn calibrate(
+    machine: &Machine,
+    partitions: &[Partition],
+    tree: &Tree,
+    linkage: BrlenLinkage,
+) -> Result<Calibration> {
+    let models: Vec<Model> = partitions.iter().map(|partition| partition.model.clone()).collect();
+    let before = used_memory();
+    let mut evaluator = machine.evaluator(partitions, &models, tree.clone(), linkage)?;
+    let start = Instant::now();
+    evaluator.optimize_branches(&BranchOptions {
+        max_sweeps: 1,
+        lnl_epsilon: 0.0,
+        gain_tolerance: GAIN_TOLERANCE,
+    })?;
+    let seconds = start.elapsed().as_secs_f64() * machine.threads() as f64;
+    let capabilities = evaluator.capabilities();
+    let (engine_bytes, updates) = (capabilities.used_bytes, capabilities.updates);
+    let resident_bytes =
+        used_memory().zip(before).map(|(after, before)| after.saturating_sub(before));
+    Ok(Calibration { engine_bytes, resident_bytes, seconds, updates })
+}
+
+/// The first tree that is to be evaluated, or else a parsimony tree; and what it is. Models are selected on it.
+pub(crate) fn first_tree(plan: &Plan, loaded: &Loaded) -> (Tree, &'static str) {
+    let given = loaded.trees.first().and_then(|trees| trees.first());
+    match given {
+        Some(given) if plan.command == Command::Evaluate => {
+            (given.tree.clone(), "the first given tree")
+        }
+        _ => {
+            let data = ParsimonyData::of_partitions(loaded.taxa.len(), &loaded.partitions);
+            let tree = parsimony_start(&data, plan.seed, Purpose::ModelSelection, 0);
+            (tree, "a parsimony tree")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_of_an_engine_allows_for_what_it_does_not_count() {
+        let whole = Calibration {
+            engine_bytes: 100 << 20,
+            resident_bytes: Some(102 << 20),
+            seconds: 1.0,
+            updates: [0, 0],
+        };
+        assert!(whole.is_complete());
+        assert_eq!((whole.slowdown(), whole.within(102 << 20)), (1.0, 100 << 20));
+        let limited = Calibration { updates: [30, 20], ..whole };
+        assert_eq!(limited.slowdown(), 3.0);
+        assert!(limited.within(115 << 20).abs_diff(100 << 20) < 2);
+        let limited = Calibration { resident_bytes: Some(150 << 20), ..limited };
+        assert_eq!(limited.within(150 << 20), 100 << 20);
+        let unknown = Calibration { resident_bytes: None, ..whole };
+        assert_eq!(unknown.within(100 << 20), 100 << 20);
+    }
+}
