@@ -31,8 +31,8 @@ const AS_PREDICTED: f64 = 0.3;
 /// rate is proportional to the rate.
 const FAR: f64 = 0.5;
 
-/// A factor may move lengths out of their bounds, to which they are set in the end. If a gene has lost more than this by
-/// it (log units), it is optimised again without the factor.
+/// A factor may move lengths out of their bounds, at which they are cut in the end. A gene that has lost more than this by
+/// it (log units) is optimised again without the factor.
 const CUT: f64 = 1e-5;
 
 /// Bounds of a gene's branch-length scaler, as in RAxML-NG.
@@ -120,9 +120,14 @@ impl<'a> Parameters<'a> {
         let share = share_of(lnl_epsilon, self.genes.len());
         let before = self.before_moves()?;
         self.climb(share, learnt)?;
-        self.genes = self.undo_losses(&before)?;
+        // Where lengths were cut, other parameters may lead to a higher likelihood than before.
+        let after = self.evaluator.log_likelihoods_of(&before.genes)?;
+        let is_lower = |i: &usize| before.lnls[*i] - after[*i] > CUT;
+        self.genes = (0..before.genes.len()).filter(is_lower).map(|i| before.genes[i]).collect();
         if !self.genes.is_empty() {
             self.with_lengths = false;
+            self.climb(share, learnt)?;
+            self.genes = self.undo_losses(&before)?;
             self.climb(share, learnt)?;
         }
         self.evaluator.log_likelihood()
