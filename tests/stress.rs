@@ -37,17 +37,18 @@ fn tree(lengths: &[&str]) -> String {
     lines.collect()
 }
 
-/// [`sound`], for an evaluation, no round of which may end lower than the one before it.
-fn rising(scratch: &Scratch, command: &str) -> f64 {
-    let lnl = sound(scratch, &format!("--evaluate {command}"));
-    let log = std::fs::read_to_string(scratch.path().join("out.mlsearch.log")).expect("a log");
-    let rounds = log.lines().filter(|line| line.contains("round"));
-    let lnls = rounds.filter_map(|line| line.rsplit_once("lnL ")?.1.parse::<f64>().ok());
+/// Asserts that no round and no phase of a run with a single start ends lower than the one before it.
+fn assert_rising(command: &str, log: &str, lnl: f64) {
+    let lnls = log.lines().filter_map(|line| line.rsplit_once(": lnL ")?.1.parse::<f64>().ok());
     let lnls: Vec<f64> = lnls.chain([lnl]).collect();
     for pair in lnls.windows(2) {
         assert!(pair[1] > pair[0] - LOSS, "{command}: {} after {}\n{log}", pair[1], pair[0]);
     }
-    lnl
+}
+
+/// Runs an evaluation like [`sound`].
+fn evaluate(scratch: &Scratch, command: &str) -> f64 {
+    sound(scratch, &format!("--evaluate {command}"))
 }
 
 /// Runs a command, and looks at everything that it wrote; returns the log-likelihood.
@@ -70,6 +71,7 @@ fn sound(scratch: &Scratch, command: &str) -> f64 {
     }
     let lnl = log_likelihood(scratch, "out");
     assert!(lnl.is_finite() && lnl < 1e-9, "{command}: {lnl}");
+    assert_rising(command, &read("log"), lnl);
     lnl
 }
 
@@ -83,7 +85,7 @@ fn lengths_of_any_size_lead_to_the_same_optimum() {
             [&["0.1"], &["0"], &["1e-300"], &["1e-8"], &["99"], &["100"], &["0", "1e-300", "100"]];
         for lengths in starts {
             scratch.write("t", &tree(lengths));
-            let lnl = rising(&scratch, &format!("-s a.phy -m {model} -t t"));
+            let lnl = evaluate(&scratch, &format!("-s a.phy -m {model} -t t"));
             best = best.max(lnl);
             assert!(lnl > best - SAME_OPTIMUM, "{model}, {lengths:?}: {lnl}, not {best}");
         }
@@ -133,16 +135,15 @@ fn models_at_the_ends_of_their_parameters() {
         "GTR{1e-10/1/1/1/1/1}+G",
         "GTR+FU{1e-300/1/1/1}+G",
         "GTR+FU{1/1e-300/1e-300/1e-300}",
+        "GTR+FU{1e-300/1/1e-300/1}+G",
+        "JC+I+G64{0.02}",
+        // Nearly singular: many branches are as long or as short as they may be.
+        "GTR{1e-5/1/1e5/1/1/1}+G",
+        "GTR{1e-10/1/1e10/1/1/1}+G",
+        "HKY{1e10}+G",
     ] {
         for data in ["some", "random", "same", "constant"] {
-            rising(&scratch, &format!("-s {data}.phy -t t -m {model}"));
-            sound(&scratch, &format!("--fast -s {data}.phy -m {model}"));
-        }
-    }
-    // Nearly singular: the likelihood has several optima along every branch.
-    for model in ["GTR{1e-10/1/1e10/1/1/1}+G", "HKY{1e10}+G"] {
-        for data in ["some", "random", "same", "constant"] {
-            sound(&scratch, &format!("--evaluate -s {data}.phy -t t -m {model}"));
+            evaluate(&scratch, &format!("-s {data}.phy -t t -m {model}"));
             sound(&scratch, &format!("--fast -s {data}.phy -m {model}"));
         }
     }
@@ -163,9 +164,13 @@ fn genes_of_one_site_and_genes_without_data() {
         let options = format!("--brlen {linkage} -m GTR+G");
         sound(&scratch, &format!("--fast -s a.phy -q sites {options}"));
         sound(&scratch, &format!("--fast -s g.phy -q halves {options}"));
-        rising(&scratch, &format!("-t t -s g.phy -q halves {options}"));
+        evaluate(&scratch, &format!("-t t -s g.phy -q halves {options}"));
     }
-    rising(&scratch, "-t t -s a.phy -q sites -m GTR+G");
+    // A gene's own lengths or scaler can only add to the likelihood.
+    let of_linkage =
+        |linkage| evaluate(&scratch, &format!("-t t -s a.phy -q sites -m GTR+G --brlen {linkage}"));
+    let [linked, scaled, unlinked] = ["linked", "scaled", "unlinked"].map(of_linkage);
+    assert!(linked < scaled && scaled < unlinked, "{linked}, {scaled}, {unlinked}");
     scratch.write("gaps.phy", &phylip(&vec!["-".repeat(20); 8]));
     scratch.run("-s gaps.phy -m JC -n none").assert_refused(&["no taxon has any data"]);
 }
@@ -178,8 +183,8 @@ fn two_thousand_partitions_and_five_thousand_taxa() {
     scratch.write("q", &genes.collect::<String>());
     scratch.write("t", &tree(&["0.1", "0.02"]));
     for linkage in ["linked", "unlinked"] {
-        rising(&scratch, &format!("-s a.phy -q q -t t --brlen {linkage}"));
+        evaluate(&scratch, &format!("-s a.phy -q q -t t --brlen {linkage}"));
     }
     scratch.succeed("simulate --tree rand{5000} -m JC --sites 20 -n big");
-    rising(&scratch, "-s big.mlsearch.phy -t big.mlsearch.trueTree -m JC+G");
+    evaluate(&scratch, "-s big.mlsearch.phy -t big.mlsearch.trueTree -m JC+G");
 }

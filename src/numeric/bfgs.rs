@@ -1,8 +1,9 @@
 //! Minimisation in several dimensions with box bounds, by a quasi-Newton method without derivatives
 //! from the caller, as an ask/tell machine.
 //!
-//! Ask/tell for the same reason as in `brent.rs`: many partitions are optimised in lock-step, one
-//! likelihood call per step for all of them; argmin's solvers call the function themselves.
+//! Ask/tell, because the parameters of many partitions are optimised in lock-step: each partition has its own
+//! minimiser, every step asks all of them, and one likelihood call serves all answers; argmin's solvers call the
+//! function themselves, one at a time.
 
 /// Step of forward differences, relative to max(1, |x|). With a noise of 1e-13 |f| and second
 /// derivatives of a few hundredths of |f| (log-likelihoods in log-parameters), noise and truncation

@@ -5,7 +5,6 @@
 //! from the pure-Rust `libm`, never from the platform, and nothing depends on the CPU found at run time.
 
 mod bfgs;
-mod brent;
 mod eigen;
 pub(crate) mod elementary;
 mod gamma;
@@ -14,7 +13,6 @@ mod newton;
 pub use gamma::GammaMode;
 
 pub(crate) use bfgs::Bfgs;
-pub(crate) use brent::Brent;
 pub(crate) use eigen::symmetric_eigen;
 pub(crate) use gamma::discrete_gamma;
 pub(crate) use newton::Newton;

@@ -4,7 +4,7 @@
 use super::coordinates::Coordinates;
 use crate::likelihood::{Evaluator, Result};
 use crate::model::{FreeParameter, Model};
-use crate::numeric::{Bfgs, Brent};
+use crate::numeric::Bfgs;
 
 /// A parameter that an optimiser left at its bound.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -30,6 +30,10 @@ const AS_PREDICTED: f64 = 0.3;
 /// Change of a parameter's coordinate after which the curvature is measured anew: that of the logarithm of a small
 /// rate is proportional to the rate.
 const FAR: f64 = 0.5;
+
+/// A factor may move lengths out of their bounds, at which they are cut in the end. A gene that has lost more than this by
+/// it (log units) is optimised again without the factor.
+const CUT: f64 = 1e-5;
 
 /// Bounds of a gene's branch-length scaler, as in RAxML-NG.
 const SCALER_BOUNDS: [f64; 2] = [0.01, 100.0];
@@ -113,7 +117,55 @@ impl<'a> Parameters<'a> {
     /// # Errors
     /// The engine has failed.
     pub(super) fn optimize(mut self, lnl_epsilon: f64, learnt: &mut Learnt) -> Result<f64> {
-        let share = (0.1 * lnl_epsilon / self.genes.len().max(1) as f64).max(1e-7);
+        let share = share_of(lnl_epsilon, self.genes.len());
+        let before = self.before_moves()?;
+        self.climb(share, learnt)?;
+        // Where lengths were cut, other parameters may lead to a higher likelihood than before.
+        let after = self.evaluator.log_likelihoods_of(&before.genes)?;
+        let is_lower = |i: &usize| before.lnls[*i] - after[*i] > CUT;
+        self.genes = (0..before.genes.len()).filter(is_lower).map(|i| before.genes[i]).collect();
+        if !self.genes.is_empty() {
+            self.with_lengths = false;
+            self.climb(share, learnt)?;
+            self.genes = self.undo_losses(&before)?;
+            self.climb(share, learnt)?;
+        }
+        self.evaluator.log_likelihood()
+    }
+
+    /// The genes whose own lengths will be moved, as they are.
+    fn before_moves(&mut self) -> Result<BeforeMoves> {
+        let mut genes = self.genes.clone();
+        genes.retain(|&gene| self.moves_lengths(gene) && !self.evaluator.linkage().has_scalers());
+        let models = genes.iter().map(|&gene| self.models[gene].clone()).collect();
+        let lengths = if genes.is_empty() { Vec::new() } else { self.evaluator.brlen_sets() };
+        Ok(BeforeMoves { lnls: self.evaluator.log_likelihoods_of(&genes)?, genes, models, lengths })
+    }
+
+    /// Restores the genes that have lost more than [`CUT`], and returns them.
+    fn undo_losses(&mut self, before: &BeforeMoves) -> Result<Vec<usize>> {
+        let after = self.evaluator.log_likelihoods_of(&before.genes)?;
+        let mut lost = Vec::new();
+        let mut lengths = None;
+        for (i, &gene) in before.genes.iter().enumerate() {
+            if before.lnls[i] - after[i] <= CUT {
+                continue;
+            }
+            let sets = lengths.get_or_insert_with(|| self.evaluator.brlen_sets());
+            let set = if sets.len() == 1 { 0 } else { gene };
+            sets[set].clone_from(&before.lengths[set]);
+            self.models[gene].clone_from(&before.models[i]);
+            self.evaluator.set_model(gene, &before.models[i]);
+            lost.push(gene);
+        }
+        if let Some(sets) = lengths {
+            self.evaluator.set_brlen_sets(&sets);
+        }
+        Ok(lost)
+    }
+
+    /// Optimises each gene.
+    fn climb(&mut self, share: f64, learnt: &mut Learnt) -> Result<()> {
         let mut climbs = Vec::new();
         for gene in self.genes.clone() {
             climbs.push(self.begin(gene, share, learnt));
@@ -138,7 +190,7 @@ impl<'a> Parameters<'a> {
         for mut climb in climbs {
             self.end(&mut climb, learnt);
         }
-        self.evaluator.log_likelihood()
+        Ok(())
     }
 
     fn begin(&mut self, gene: usize, share: f64, learnt: &Learnt) -> Climb {
@@ -214,6 +266,19 @@ impl<'a> Parameters<'a> {
         model.set_free_parameters(&values);
         self.evaluator.set_model(climb.gene, model);
     }
+}
+
+/// The gain (log units) of a step that ends the optimisation of one of so many genes.
+fn share_of(lnl_epsilon: f64, num_genes: usize) -> f64 {
+    (0.1 * lnl_epsilon / num_genes.max(1) as f64).max(1e-7)
+}
+
+/// Genes before their lengths are moved, with all sets of lengths.
+struct BeforeMoves {
+    genes: Vec<usize>,
+    models: Vec<Model>,
+    lnls: Vec<f64>,
+    lengths: Vec<Vec<f64>>,
 }
 
 /// A gene on its way to an optimum.
@@ -307,30 +372,30 @@ impl Curvature {
     }
 }
 
-/// Under scaled branch lengths: optimises the scalers of all genes with at least two taxa by Brent's method,
-/// then divides them by their mean, weighted by numbers of sites, and multiplies all branch lengths by this
-/// mean. Returns the log-likelihood.
+/// Under scaled branch lengths: optimises the scalers of all genes with at least two taxa until the last step of each
+/// gained less than a share of `lnl_epsilon` (log units), then divides them by their mean, weighted by numbers of sites,
+/// and multiplies all branch lengths by this mean. Returns the log-likelihood.
 ///
 /// # Errors
 /// The engine has failed.
-pub(super) fn optimize_brlen_scalers(evaluator: &mut Evaluator) -> Result<f64> {
+pub(super) fn optimize_brlen_scalers(evaluator: &mut Evaluator, lnl_epsilon: f64) -> Result<f64> {
     let genes: Vec<usize> =
         (0..evaluator.num_genes()).filter(|&gene| evaluator.num_taxa_of(gene) >= 2).collect();
-    let [lo, hi] = SCALER_BOUNDS.map(libm::log);
-    let mut minimisers: Vec<Brent> = genes
-        .iter()
-        .map(|&gene| {
-            let start = libm::log(evaluator.brlen_scaler(gene));
-            // The division by the mean may have moved a scaler out of the bounds, which are then extended, so that
-            // the likelihood cannot decrease.
-            Brent::new(lo.min(start), start, hi.max(start), 1e-6, 40).with_first_step(0.05)
-        })
-        .collect();
+    let scalers: Vec<f64> = genes.iter().map(|&gene| evaluator.brlen_scaler(gene)).collect();
+    let share = share_of(lnl_epsilon, genes.len());
+    let begin = |scaler: &f64| {
+        let start = libm::log(*scaler);
+        // The division by the mean may have moved a scaler out of the bounds, which are then extended, so that
+        // the likelihood cannot decrease.
+        let [lo, hi] = SCALER_BOUNDS.map(libm::log);
+        Bfgs::new(vec![start], vec![lo.min(start)], vec![hi.max(start)], share, MAX_ITERATIONS)
+    };
+    let mut minimisers: Vec<Bfgs> = scalers.iter().map(begin).collect();
     loop {
         let mut asked = Vec::new();
         for (i, minimiser) in minimisers.iter().enumerate() {
             if let Some(x) = minimiser.ask() {
-                evaluator.set_brlen_scaler(genes[i], libm::exp(x));
+                evaluator.set_brlen_scaler(genes[i], libm::exp(x[0]));
                 asked.push(i);
             }
         }
@@ -343,14 +408,21 @@ pub(super) fn optimize_brlen_scalers(evaluator: &mut Evaluator) -> Result<f64> {
             minimisers[i].tell(-lnl);
         }
     }
-    for (&gene, minimiser) in genes.iter().zip(&minimisers) {
-        evaluator.set_brlen_scaler(gene, libm::exp(minimiser.best().0));
+    for ((&gene, minimiser), start) in genes.iter().zip(&minimisers).zip(scalers) {
+        let best = minimiser.best().0[0];
+        // The scaler itself, without the rounding of its logarithm.
+        let scaler = if best == libm::log(start) { start } else { libm::exp(best) };
+        evaluator.set_brlen_scaler(gene, scaler);
     }
-    normalise_scalers(evaluator, &genes);
-    evaluator.log_likelihood()
+    normalise_scalers(evaluator, &genes)
 }
 
-fn normalise_scalers(evaluator: &mut Evaluator, genes: &[usize]) {
+/// Divides scalers by their mean, unless the lengths that are multiplied by it are cut at their bounds and the likelihood
+/// decreases thereby. Returns the log-likelihood.
+fn normalise_scalers(evaluator: &mut Evaluator, genes: &[usize]) -> Result<f64> {
+    let before = evaluator.log_likelihood()?;
+    let scalers: Vec<f64> = genes.iter().map(|&gene| evaluator.brlen_scaler(gene)).collect();
+    let lengths = evaluator.brlen_sets();
     let weighted = |gene: &usize| evaluator.num_sites_of(*gene) * evaluator.brlen_scaler(*gene);
     let sum: f64 = genes.iter().map(weighted).sum();
     let sites: f64 = genes.iter().map(|&gene| evaluator.num_sites_of(gene)).sum();
@@ -362,6 +434,15 @@ fn normalise_scalers(evaluator: &mut Evaluator, genes: &[usize]) {
         }
         evaluator.scale_brlens(mean);
     }
+    let after = evaluator.log_likelihood()?;
+    if before - after <= CUT {
+        return Ok(after);
+    }
+    for (&gene, scaler) in genes.iter().zip(scalers) {
+        evaluator.set_brlen_scaler(gene, scaler);
+    }
+    evaluator.set_brlen_sets(&lengths);
+    evaluator.log_likelihood()
 }
 
 /// All optimised parameters with values at their bounds, of which users are warned.

@@ -91,10 +91,14 @@ pub(super) fn optimize_on(
         lnl = optimize_in_turn(evaluator, models, options, max_sweeps, &epsilons, learnt)?;
         tell(observer, round + 1, lnl);
         let gain = lnl - before;
+        // In the first round, lengths are set to within their bounds.
+        let is_sound = round == 0 || gain > -LOSS * models.len() as f64;
+        debug_assert!(is_sound, "round {} ends at {lnl}, after {before}", round + 1);
         let outstanding = gain * gain / (gain_before - gain).max(f64::MIN_POSITIVE);
-        // Genes with their own lengths converge one after the other, which looks like slow convergence.
+        // Genes with their own lengths or scalers converge one after the other, which looks like slow convergence.
         let is_slow = outstanding >= OUTSTANDING * options.lnl_epsilon;
-        let enough = !to_the_end || !is_slow || evaluator.linkage().has_own_lengths();
+        let linkage = evaluator.linkage();
+        let enough = !to_the_end || !is_slow || linkage.has_own_lengths() || linkage.has_scalers();
         gain_before = gain;
         if gain < options.lnl_epsilon && enough {
             if !std::mem::take(&mut to_check) {
@@ -153,7 +157,7 @@ fn optimize_in_turn(
         parameters.optimize(epsilons.model, learnt)?;
     }
     if options.branches && evaluator.linkage().has_scalers() {
-        super::params::optimize_brlen_scalers(evaluator)?;
+        super::params::optimize_brlen_scalers(evaluator, epsilons.model)?;
     }
     evaluator.log_likelihood()
 }
@@ -161,6 +165,9 @@ fn optimize_in_turn(
 fn gain_tolerance(options: &OptimizeOptions) -> f64 {
     (options.lnl_epsilon * 1e-3).clamp(1e-8, 1e-3)
 }
+
+/// What a round may lose of each gene's log-likelihood by rounding, and by lengths that are cut at their bounds.
+const LOSS: f64 = 1e-3;
 
 /// A round's sweeps of branch lengths end after one that gains less than this share of what all of them gained.
 const SHARE_OF_GAIN: f64 = 0.1;
