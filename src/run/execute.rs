@@ -24,7 +24,7 @@ pub fn execute(plan: &Plan) -> Result<()> {
         Ok(()) => record.close(plan),
         Err(error) => {
             let error = match &record.keeper {
-                Some(_) => error.that_resumes(plan.resuming_command()),
+                Some(_) => error.that_resumes(plan.resuming_command.clone()),
                 None => error,
             };
             record.fail(&error);
