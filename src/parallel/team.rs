@@ -6,10 +6,9 @@
 //! for several members, whose shares it computes one after the other.
 
 use super::rehearsal::Rehearsal;
+use super::sync::{AtomicBool, AtomicU64, AtomicUsize, Condvar, Mutex, Ordering};
 use crossbeam::utils::CachePadded;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 /// A member has left the team, because it failed or panicked: there will be no further meeting.
