@@ -131,12 +131,16 @@ impl Error {
         Error::Input(vec![Fault::new(place, message)])
     }
 
-    /// The same; if it is an interruption, with the command that resumes the run.
+    /// The same; if it is an interruption, or a result that cannot be written now, with the command that resumes the
+    /// run.
     pub(crate) fn that_resumes(self, command: String) -> Self {
         match self {
             Error::Interrupted { signal, .. } => {
                 Error::Interrupted { signal, resume: Some(command) }
             }
+            Error::Io { writing: true, .. } => Error::Failed(format!(
+                "{self}; to resume the run when this can be written, repeat: {command}"
+            )),
             other => other,
         }
     }

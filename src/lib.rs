@@ -75,7 +75,8 @@ pub mod taxa;
 mod whole_file;
 
 pub mod alphabet;
-mod checkpoint;
+#[doc(hidden)]
+pub mod checkpoint;
 mod input;
 #[doc(hidden)]
 pub mod panics;

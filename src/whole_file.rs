@@ -1,6 +1,7 @@
 //! Files that are either complete or absent: written under a temporary name, then moved to their place.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::{Result, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
@@ -14,16 +15,18 @@ pub(crate) const MARK: &str = ".mlsearch";
 /// The system's.
 pub(crate) fn temporary(path: &Path) -> Result<NamedTempFile> {
     let start = start_of_names(path);
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(&start);
-    // Temporary files are private by default; results get what the user's umask allows.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    // The name of the temporary file would be confusing in the message.
-    builder.tempfile_in(folder(path)).map_err(|error| match error.raw_os_error() {
-        Some(code) => std::io::Error::from_raw_os_error(code),
-        None => std::io::Error::from(error.kind()),
-    })
+    // Not as a private file: results get what the user's umask allows.
+    let create = |path: &Path| File::options().read(true).write(true).create_new(true).open(path);
+    tempfile::Builder::new().prefix(&start).make_in(folder(path), create)
+}
+
+/// Writes all of a temporary file. What the system says is told without its name, which would be confusing.
+///
+/// # Errors
+/// The system's.
+pub(crate) fn fill(file: &mut NamedTempFile, content: &[u8]) -> Result<()> {
+    file.as_file_mut().write_all(content)?;
+    file.as_file().sync_all()
 }
 
 /// Writes a file as a whole, in the place of any other.
@@ -32,8 +35,7 @@ pub(crate) fn temporary(path: &Path) -> Result<NamedTempFile> {
 /// The system's; then the file is as before.
 pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<()> {
     let mut file = temporary(path)?;
-    file.write_all(content)?;
-    file.as_file().sync_all()?;
+    fill(&mut file, content)?;
     file.persist(path).map_err(|error| error.error)?;
     Ok(())
 }

@@ -177,6 +177,11 @@ fn matrix() {
 }
 
 #[test]
+fn checkpoint() {
+    fuzz("checkpoint", &["checkpoint"], targets::checkpoint);
+}
+
+#[test]
 fn command() {
     fuzz("command", &["command"], targets::command);
 }

@@ -3,6 +3,7 @@
 use crate::fuzz::Verdict;
 use flate2::{Compression, write::GzEncoder};
 use mlsearch::alignment::{Alignment, read_alignment_from};
+use mlsearch::checkpoint::{Journal, Key, Kind, Refused};
 use mlsearch::cli::{self, Stop};
 use mlsearch::error::{Error, Fault};
 use mlsearch::model::{Model, UserMatrix};
@@ -11,6 +12,7 @@ use mlsearch::rng::{Purpose, stream};
 use mlsearch::taxa::Taxa;
 use mlsearch::tree::{NewickOptions, NewickTree, read_newick, write_newick};
 use std::io::Write;
+use std::path::PathBuf;
 
 /// Longest message, in characters: fifty faults of a few lines, or a long command that is corrected.
 const MAX_MESSAGE: usize = 100_000;
@@ -228,6 +230,58 @@ pub fn matrix(text: &[u8]) -> Verdict {
         }
         Err(error) => refused(&error),
     }
+}
+
+/// Checkpoints, as they are and with their check sums made right, so that what these protect is read, too.
+pub fn checkpoint(bytes: &[u8]) -> Verdict {
+    journal(bytes)?;
+    journal(&with_check_sums(bytes))
+}
+
+/// A checkpoint is refused with a reason, or the run goes on from it.
+fn journal(bytes: &[u8]) -> Verdict {
+    // In memory, where that is possible: a disk takes milliseconds for each.
+    let folder = Some(PathBuf::from("/dev/shm")).filter(|folder| folder.is_dir());
+    let folder = folder.unwrap_or_else(std::env::temp_dir);
+    let file = tempfile::NamedTempFile::new_in(folder).map_err(|error| error.to_string())?;
+    let path = file.path();
+    std::fs::write(path, bytes).map_err(|error| error.to_string())?;
+    let open = || match Journal::open(path) {
+        Ok(journal) => Ok(Ok(journal.ok_or("it is there")?)),
+        Err(Refused::Damaged(why)) if !why.is_empty() => Ok(Err(why)),
+        Err(other) => Err(format!("{other:?}")),
+    };
+    let Ok(mut journal) = open()? else { return Ok(()) };
+    let contents = |journal: &mut Journal| journal.payloads().map_err(|error| error.to_string());
+    let (key, new) = (Key { stage: u32::MAX, job: 0 }, b"new".to_vec());
+    let mut expected = contents(&mut journal)?;
+    expected.retain(|record| record.0 != Kind::Remark || record.1 != key);
+    expected.push((Kind::Remark, key, new.clone()));
+    expected.sort();
+    journal.append(Kind::Remark, key, &new).map_err(|error| error.to_string())?;
+    let again = open()?.map_err(|why| format!("written: {why}"))?;
+    same("identity", journal.identity(), again.identity())?;
+    let mut found = contents(&mut { again })?;
+    found.sort();
+    same("records", &expected, &found)
+}
+
+/// The same records with the check sums that they should have, and no length beyond the end.
+pub fn with_check_sums(bytes: &[u8]) -> Vec<u8> {
+    const HEAD: usize = 21;
+    let mut bytes = bytes.to_vec();
+    let mut at = bytes.iter().position(|&byte| byte == b'\n').map_or(bytes.len(), |at| at + 1);
+    while bytes.len() - at >= HEAD {
+        let (head, rest) = bytes[at..].split_at_mut(HEAD);
+        let length = u32::from_le_bytes([head[0], head[1], head[2], head[3]]);
+        let length = length.min(rest.len() as u32);
+        head[..4].copy_from_slice(&length.to_le_bytes());
+        head[13..17].copy_from_slice(&crc32fast::hash(&rest[..length as usize]).to_le_bytes());
+        let own = crc32fast::hash(&head[..17]).to_le_bytes();
+        head[17..].copy_from_slice(&own);
+        at += HEAD + length as usize;
+    }
+    bytes
 }
 
 /// Command lines, a word in each line.

@@ -68,9 +68,13 @@ mod reporting;
 // Whole runs: what they write, and that it can be read back.
 mod whole_runs;
 
-// Runs that are killed and resumed, damaged checkpoints, full disks.
+// Runs that are killed and resumed, damaged checkpoints.
 #[cfg(unix)]
 mod interruption;
+
+// Full disks, folders that cannot be written or vanish.
+#[cfg(unix)]
+mod faults;
 
 // README.md: its tables of options, models and output files are those of the program.
 mod readme;

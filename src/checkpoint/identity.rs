@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Everything that determines the results of a run, in words: names of inputs and options with their values.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Identity {
+pub struct Identity {
     /// The command as typed, which need not be the same.
     pub command: String,
     /// Names and values, which must be the same.
@@ -13,12 +13,12 @@ pub(crate) struct Identity {
 
 impl Identity {
     /// Adds an entry.
-    pub(crate) fn add(&mut self, name: &str, value: impl ToString) {
+    pub fn add(&mut self, name: &str, value: impl ToString) {
         self.entries.push((name.to_string(), value.to_string()));
     }
 
     /// Where the other differs, as `name: 'this' in the checkpoint, 'that' now`.
-    pub(crate) fn differences(&self, now: &Identity) -> Vec<String> {
+    pub fn differences(&self, now: &Identity) -> Vec<String> {
         const NONE: &str = "none";
         let value = |of: &Identity, name: &str| {
             let entry = of.entries.iter().find(|entry| entry.0 == name);

@@ -17,7 +17,7 @@ const SPARE: u64 = 1 << 22;
 
 /// An open checkpoint.
 #[derive(Debug)]
-pub(crate) struct Journal {
+pub struct Journal {
     path: PathBuf,
     file: File,
     identity: Identity,
@@ -29,7 +29,7 @@ pub(crate) struct Journal {
 
 /// Why there is no journal to go on with.
 #[derive(Debug)]
-pub(crate) enum Refused {
+pub enum Refused {
     /// The system does not let us.
     Io(io::Error),
     /// What was found in its place.
@@ -51,7 +51,7 @@ impl Journal {
     ///
     /// # Errors
     /// The system's; then the old file is as before.
-    pub(crate) fn create(path: &Path, identity: Identity) -> io::Result<Self> {
+    pub fn create(path: &Path, identity: Identity) -> io::Result<Self> {
         let payload = postcard::to_stdvec(&identity).map_err(io::Error::other)?;
         Self::write(path, identity, |new| {
             new.append_whole(Kind::Identity, Key::default(), &payload)
@@ -63,7 +63,7 @@ impl Journal {
     /// # Errors
     /// A file that cannot be read and written, or that is no whole journal. An incomplete record at the end is
     /// none of these: a run that was killed may leave one.
-    pub(crate) fn open(path: &Path) -> Result<Option<Self>, Refused> {
+    pub fn open(path: &Path) -> Result<Option<Self>, Refused> {
         let file = match File::options().read(true).write(true).open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             other => other?,
@@ -133,7 +133,7 @@ impl Journal {
     }
 
     /// What it is of.
-    pub(crate) fn identity(&self) -> &Identity {
+    pub fn identity(&self) -> &Identity {
         &self.identity
     }
 
@@ -141,7 +141,7 @@ impl Journal {
     ///
     /// # Errors
     /// The system's.
-    pub(crate) fn payload(&mut self, kind: Kind, key: Key) -> io::Result<Option<Vec<u8>>> {
+    pub fn payload(&mut self, kind: Kind, key: Key) -> io::Result<Option<Vec<u8>>> {
         let Some(&(at, len)) = self.places.get(&(kind, key)) else { return Ok(None) };
         let mut payload = vec![0; len as usize];
         self.file.seek(SeekFrom::Start(at))?;
@@ -150,7 +150,7 @@ impl Journal {
     }
 
     /// The numbers of all jobs of a kind and stage.
-    pub(crate) fn jobs(&self, kind: Kind, stage: u32) -> impl Iterator<Item = u32> {
+    pub fn jobs(&self, kind: Kind, stage: u32) -> impl Iterator<Item = u32> {
         let ends = [0, u32::MAX].map(|job| (kind, Key { stage, job }));
         self.places.range(ends[0]..=ends[1]).map(|((_, key), _)| key.job)
     }
@@ -159,7 +159,7 @@ impl Journal {
     ///
     /// # Errors
     /// The system's; all earlier records remain.
-    pub(crate) fn append(&mut self, kind: Kind, key: Key, payload: &[u8]) -> io::Result<()> {
+    pub fn append(&mut self, kind: Kind, key: Key, payload: &[u8]) -> io::Result<()> {
         if self.is_mostly_outdated() || !self.path.exists() {
             self.compact()?;
         }
@@ -184,7 +184,7 @@ impl Journal {
     ///
     /// # Errors
     /// The system's.
-    pub(crate) fn sync(&self) -> io::Result<()> {
+    pub fn sync(&self) -> io::Result<()> {
         self.file.sync_data()
     }
 
@@ -193,13 +193,22 @@ impl Journal {
         self.end > 2 * current + SPARE
     }
 
-    /// Leaves out what is out of date.
-    fn compact(&mut self) -> io::Result<()> {
+    /// All payloads that count.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn payloads(&mut self) -> io::Result<Vec<(Kind, Key, Vec<u8>)>> {
         let kept: Vec<(Kind, Key)> = self.places.keys().copied().collect();
         let mut payloads = Vec::with_capacity(kept.len());
         for (kind, key) in kept {
             payloads.extend(self.payload(kind, key)?.map(|payload| (kind, key, payload)));
         }
+        Ok(payloads)
+    }
+
+    /// Leaves out what is out of date.
+    fn compact(&mut self) -> io::Result<()> {
+        let payloads = self.payloads()?;
         *self = Self::write(&self.path, self.identity.clone(), |new| {
             payloads.iter().try_for_each(|(kind, key, bytes)| new.append_whole(*kind, *key, bytes))
         })?;
@@ -231,7 +240,7 @@ impl Journal {
     ///
     /// # Errors
     /// The system's.
-    pub(crate) fn remove(self) -> io::Result<()> {
+    pub fn remove(self) -> io::Result<()> {
         std::fs::remove_file(&self.path)
     }
 }

@@ -16,6 +16,6 @@ mod identity;
 mod journal;
 mod record;
 
-pub(crate) use identity::Identity;
-pub(crate) use journal::{Journal, Refused};
-pub(crate) use record::{Key, Kind};
+pub use identity::Identity;
+pub use journal::{Journal, Refused};
+pub use record::{Key, Kind};

@@ -3,7 +3,7 @@
 /// What a record holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// What the checkpoint is of; the first record.
     Identity = 1,
     /// The result of a job.
@@ -16,7 +16,7 @@ pub(crate) enum Kind {
 
 /// Which job of which stage of the run a record belongs to, both numbered from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub(crate) struct Key {
+pub struct Key {
     /// Stages that do independent jobs, in the order of the run.
     pub stage: u32,
     /// The job.

@@ -273,6 +273,9 @@ pub struct Args {
     /// The command as typed.
     #[arg(skip)]
     pub command_line: String,
+    /// The same without what begins an interrupted run anew.
+    #[arg(skip)]
+    pub resuming_command: String,
     /// What the user should know about options that were read as others.
     #[arg(skip)]
     pub notes: Vec<String>,

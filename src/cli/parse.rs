@@ -69,6 +69,8 @@ pub fn parse(words: &[String]) -> std::result::Result<Args, Stop> {
     let mut args = parse_words(command, &understood)?;
     args.notes = notes;
     args.command_line = line(rest);
+    let resuming = typed.iter().filter(|one| !one.is("redo")).flat_map(Typed::words_as_typed);
+    args.resuming_command = line(resuming);
     Ok(args)
 }
 
@@ -136,9 +138,9 @@ fn faults_of(words: &[String]) -> Option<Vec<String>> {
 }
 
 /// A command as a shell would need it to be typed.
-fn line(words: &[String]) -> String {
-    let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
-    ["mlsearch".to_string()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
+fn line<'a>(words: impl IntoIterator<Item = &'a String>) -> String {
+    let words = words.into_iter().map(|word| quoted(word));
+    std::iter::once("mlsearch".to_string()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
 /// A word as a shell would need it to be typed.
@@ -237,5 +239,18 @@ mod tests {
         let words = ["mlsearch", "-s", "my file.phy", "--tree", "pars{5}", "-#", "3"];
         let args = parse(&words.map(String::from)).unwrap();
         assert_eq!(args.command_line, "mlsearch -s 'my file.phy' --tree 'pars{5}' -# 3");
+    }
+
+    #[test]
+    fn the_command_that_resumes_is_the_same_without_redo_in_any_spelling() {
+        for redo in ["--redo", "--red", "-redo"] {
+            let words = ["mlsearch", redo, "-s", "to --redo it's.phy", "-model=GTR{1 2}", "-nx"];
+            let args = parse(&words.map(String::from)).unwrap();
+            assert!(args.redo && args.command_line.starts_with("mlsearch -"), "{redo}");
+            let expected = r"mlsearch -s 'to --redo it'\''s.phy' '-model=GTR{1 2}' -nx";
+            assert_eq!(args.resuming_command, expected, "{redo}");
+        }
+        let words = ["mlsearch", "-s", "a", "--", "--redo"].map(String::from);
+        assert!(parse(&words).is_err());
     }
 }

@@ -77,6 +77,7 @@ fn resolve_main(args: &Args, faults: &mut Faults) -> Plan {
         },
         output: OutputOptions { prefix, redo: args.redo, sitelh: args.sitelh, quiet: args.quiet },
         command_line: args.command_line.clone(),
+        resuming_command: args.resuming_command.clone(),
         notes,
     }
 }
@@ -413,6 +414,7 @@ mod tests {
         ] {
             let (mut a, b) = (plan(&format!("{DATA} {raxml}")), plan(&format!("{DATA} {ng}")));
             a.command_line.clone_from(&b.command_line);
+            a.resuming_command.clone_from(&b.resuming_command);
             assert_eq!(a, b, "{raxml} against {ng}");
         }
         let support = plan("mlsearch -f b -t best.nwk -z boots.nwk -m GTRCAT -n x");

@@ -86,6 +86,7 @@ pub(super) fn resolve_simulate(simulate: &SimulateArgs, args: &Args, faults: &mu
             quiet: false,
         },
         command_line: args.command_line.clone(),
+        resuming_command: args.resuming_command.clone(),
         notes: Vec::new(),
     }
 }

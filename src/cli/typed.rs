@@ -49,10 +49,14 @@ impl Typed {
         }
     }
 
+    /// The words as they were typed: the option and its value, if that is a word of its own.
+    pub(super) fn words_as_typed(&self) -> impl Iterator<Item = &String> {
+        std::iter::once(&self.first).chain(&self.words[1..])
+    }
+
     /// The option as it was typed, with its value.
     pub(super) fn as_typed(&self) -> String {
-        let first = std::iter::once(self.first.as_str());
-        first.chain(self.words[1..].iter().map(String::as_str)).collect::<Vec<_>>().join(" ")
+        self.words_as_typed().map(String::as_str).collect::<Vec<_>>().join(" ")
     }
 }
 

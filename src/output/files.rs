@@ -7,7 +7,7 @@ use super::growing::Growing;
 use crate::error::{Error, Result};
 use crate::whole_file;
 use std::fs::{File, TryLockError};
-use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// One kind of output file.
@@ -375,8 +375,7 @@ impl OutputFiles {
         let path = self.path(kind);
         let failed = |source: std::io::Error| writing(&path, source);
         let mut file = whole_file::temporary(&path).map_err(failed)?;
-        file.write_all(content).map_err(failed)?;
-        file.as_file().sync_all().map_err(failed)?;
+        whole_file::fill(&mut file, content).map_err(failed)?;
         for earlier in std::mem::take(&mut self.replaced) {
             std::fs::remove_file(&earlier).map_err(|source| writing(&earlier, source))?;
         }
@@ -416,6 +415,7 @@ fn list(paths: &[&PathBuf]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Write;
 
     const KINDS: [OutputKind; 3] = [OutputKind::BestTree, OutputKind::Log, OutputKind::Json];
 

@@ -10,6 +10,9 @@ mod pace_tests;
 mod pin;
 mod pool;
 mod rehearsal;
+#[cfg(all(test, shuttle))]
+mod schedule_tests;
+mod sync;
 mod team;
 
 pub use machine::available_cores;

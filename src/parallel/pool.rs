@@ -10,13 +10,12 @@ use super::assign::UnitCost;
 use super::pace::{CLOCK_INTERVAL, Pace, Timed, Turn};
 use super::pin::Claim;
 use super::rehearsal::{Rehearsal, RehearsalSums, rehearse};
+use super::sync::{AtomicBool, AtomicUsize, Builder, JoinHandle, Ordering, Parker, Unparker};
 use super::team::{Barrier, Team, spin_until};
-use crossbeam::sync::{Parker, Unparker};
 use crossbeam::utils::CachePadded;
 use std::cell::UnsafeCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 type Job = *const (dyn Fn(usize) + Sync);
@@ -44,7 +43,7 @@ unsafe impl Send for Shared {}
 /// Worker threads for one computation; worker 0 is the thread that calls [`Pool::run`].
 pub struct Pool {
     shared: Arc<Shared>,
-    threads: Vec<std::thread::JoinHandle<()>>,
+    threads: Vec<JoinHandle<()>>,
     wakers: Vec<Unparker>,
     parker: Parker,
     pace: Pace,
@@ -57,7 +56,8 @@ pub struct Pool {
 }
 
 /// How long a waiting thread spins before it parks. A region of one Newton step takes 5 to 50 µs.
-const SPIN: Duration = Duration::from_micros(100);
+/// Where schedules are tried, no other thread would go on meanwhile.
+const SPIN: Duration = Duration::from_micros(if cfg!(all(test, shuttle)) { 0 } else { 100 });
 
 impl Pool {
     /// A pool of `num_workers` workers (at least 1), of which `num_workers - 1` are new threads.
@@ -82,7 +82,7 @@ impl Pool {
             let parker = Parker::new();
             wakers.push(parker.unparker().clone());
             let core = claim.as_ref().and_then(|claim| claim.core(worker));
-            let thread = std::thread::Builder::new()
+            let thread = Builder::new()
                 .name(format!("worker {worker}"))
                 .spawn(move || {
                     if let Some(core) = core {
@@ -195,7 +195,11 @@ impl Pool {
     }
 
     /// Runs the caller's share while the workers run theirs; says how long the caller worked.
-    fn run_together(&mut self, job: &(dyn Fn(usize) + Sync), started: Instant) -> Duration {
+    pub(super) fn run_together(
+        &mut self,
+        job: &(dyn Fn(usize) + Sync),
+        started: Instant,
+    ) -> Duration {
         self.start(job);
         let mine = catch_unwind(AssertUnwindSafe(|| job(0)));
         let own = started.elapsed();
@@ -279,17 +283,20 @@ fn work(worker: usize, shared: &Shared, parker: &Parker) {
 mod tests {
     use super::*;
 
+    /// Fewer where an interpreter runs the test.
+    const JOBS: usize = if cfg!(miri) { 30 } else { 2000 };
+
     #[test]
     fn every_worker_runs_every_job_once() {
         for num_workers in [1, 2, 3, 5] {
             let mut pool = Pool::new(num_workers);
             let counts: Vec<AtomicUsize> = (0..num_workers).map(|_| AtomicUsize::new(0)).collect();
-            for _ in 0..2000 {
+            for _ in 0..JOBS {
                 pool.run(&vec![1; num_workers], &|worker| {
                     counts[worker].fetch_add(1, Ordering::Relaxed);
                 });
             }
-            assert!(counts.iter().all(|c| c.load(Ordering::Relaxed) == 2000));
+            assert!(counts.iter().all(|c| c.load(Ordering::Relaxed) == JOBS));
         }
     }
 

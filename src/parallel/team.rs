@@ -6,10 +6,9 @@
 //! for several members, whose shares it computes one after the other.
 
 use super::rehearsal::Rehearsal;
+use super::sync::{AtomicBool, AtomicU64, AtomicUsize, Condvar, Mutex, Ordering};
 use crossbeam::utils::CachePadded;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 /// A member has left the team, because it failed or panicked: there will be no further meeting.
@@ -211,7 +210,7 @@ mod tests {
 
     /// Each member leaves a number at each of many meetings; all add them up.
     fn add_up(pool: &mut Pool, size: usize) -> Vec<usize> {
-        const MEETINGS: usize = 500;
+        const MEETINGS: usize = if cfg!(miri) { 10 } else { 500 };
         let places: [Vec<AtomicUsize>; 2] =
             [(); 2].map(|()| (0..size).map(|_| AtomicUsize::new(0)).collect());
         let totals = Mutex::new(Vec::new());
@@ -239,7 +238,7 @@ mod tests {
             let expected = add_up(&mut Pool::rehearsing(size, RehearsalSums::default()), size);
             assert_eq!(expected.len(), 1);
             let mut pool = Pool::new(size);
-            for _ in 0..20 {
+            for _ in 0..if cfg!(miri) { 2 } else { 20 } {
                 // As many threads as the pace allows.
                 let totals = add_up(&mut pool, size);
                 assert!(totals.iter().all(|total| *total == expected[0]), "{size}: {totals:?}");

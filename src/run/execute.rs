@@ -20,13 +20,16 @@ use std::path::Path;
 pub fn execute(plan: &Plan) -> Result<()> {
     check_input_files(plan)?;
     let mut record = RunRecord::open(plan)?;
-    match caught(|| carry_out(plan, &mut record)) {
-        Ok(()) => record.close(plan),
+    let ended = caught(|| carry_out(plan, &mut record));
+    let is_kept = record.keeper.is_some();
+    let that_resumes = |error: Error| match is_kept {
+        true => error.that_resumes(plan.resuming_command.clone()),
+        false => error,
+    };
+    match ended {
+        Ok(()) => record.close(plan).map_err(that_resumes),
         Err(error) => {
-            let error = match &record.keeper {
-                Some(_) => error.that_resumes(plan.resuming_command()),
-                None => error,
-            };
+            let error = that_resumes(error);
             record.fail(&error);
             Err(error)
         }

@@ -212,6 +212,8 @@ pub struct Plan {
     pub output: OutputOptions,
     /// The command as typed, for the record.
     pub command_line: String,
+    /// The same without what begins an interrupted run anew.
+    pub resuming_command: String,
     /// Remarks on the options, to be shown and recorded.
     pub notes: Vec<String>,
 }
@@ -327,12 +329,6 @@ impl Plan {
             self.command,
             Command::Search | Command::Evaluate | Command::Bootstrap | Command::All
         )
-    }
-
-    /// The command that resumes an interrupted run: the same, unless that begins anew.
-    pub fn resuming_command(&self) -> String {
-        let words = self.command_line.split(' ').filter(|word| *word != "--redo");
-        words.collect::<Vec<_>>().join(" ")
     }
 
     /// How branch lengths are linked; without a partition file there is nothing to link.

@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 /// The identity of a run on these data.
 pub(super) fn identify(plan: &Plan, loaded: &Loaded) -> Identity {
-    let mut identity = Identity { command: plan.resuming_command(), ..Identity::default() };
+    let mut identity = Identity { command: plan.resuming_command.clone(), ..Identity::default() };
     identity.add("version", env!("CARGO_PKG_VERSION"));
     identity.add("task", plan.task());
     add_data(&mut identity, plan, loaded);
@@ -66,8 +66,18 @@ fn add_data(identity: &mut Identity, plan: &Plan, loaded: &Loaded) {
 
 /// Every option is named here, so that a new one is not forgotten. Those of the data are in what was read.
 fn add_options(identity: &mut Identity, plan: &Plan) {
-    let Plan { command: _, data, search, bootstrap, seed, run, output, command_line: _, notes: _ } =
-        plan;
+    let Plan {
+        command: _,
+        data,
+        search,
+        bootstrap,
+        seed,
+        run,
+        output,
+        command_line: _,
+        resuming_command: _,
+        notes: _,
+    } = plan;
     let DataOptions {
         msa: _,
         partitions: _,

@@ -49,6 +49,9 @@ pub fn listen() -> std::io::Result<()> {
         signal_hook::flag::register(signal, again.clone())?;
         signal_hook::flag::register_usize(signal, RECEIVED.clone(), signal as usize)?;
     }
+    // A file beyond the limit of the system (`ulimit -f`) is an error of writing, not the end of the program.
+    #[cfg(unix)]
+    signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default())?;
     let watch = || {
         while signal().is_none() {
             sleep(BEAT);

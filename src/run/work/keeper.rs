@@ -38,7 +38,8 @@ pub(crate) struct Keeper {
     stages: AtomicU32,
     last_tree: Mutex<LastTree>,
     terminal: Terminal,
-    has_complained: AtomicBool,
+    /// Files whose failure has been told.
+    complained: Mutex<Vec<PathBuf>>,
     /// A job has failed: the others stop.
     has_failed: AtomicBool,
 }
@@ -103,7 +104,7 @@ impl Keeper {
             stages: AtomicU32::new(0),
             last_tree: Mutex::new(last_tree),
             terminal,
-            has_complained: AtomicBool::new(false),
+            complained: Mutex::default(),
             has_failed: AtomicBool::new(false),
         };
         Ok((keeper, begun))
@@ -164,12 +165,14 @@ impl Keeper {
     }
 
     fn complain(&self, result: std::io::Result<()>, path: &Path) {
-        if let Err(error) = result
-            && !self.has_complained.swap(true, Ordering::Relaxed)
-        {
+        let Err(error) = result else { return };
+        let mut complained =
+            self.complained.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if !complained.iter().any(|earlier| earlier == path) {
+            complained.push(path.to_path_buf());
+            let path = path.display();
             self.terminal.insist(&format!(
-                "warning: {}: {error}; the run goes on without this checkpoint",
-                path.display()
+                "warning: {path}: {error}; the run goes on, and tries again later"
             ));
         }
     }

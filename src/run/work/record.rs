@@ -68,7 +68,7 @@ impl RunRecord {
             self.progress.about_run(&format!("resuming the run of '{}'", path.display()));
         }
         self.keeper = Some(keeper);
-        let (terminal, command) = (self.progress.terminal(), plan.resuming_command());
+        let (terminal, command) = (self.progress.terminal(), plan.resuming_command.clone());
         interrupt::prepare_last_words(move |error| {
             terminal.insist(&format!("mlsearch: {}", error.that_resumes(command)));
         });
