@@ -12,7 +12,7 @@ mod machine;
 mod record;
 mod session;
 
-pub(super) use calibration::{calibrate, first_tree};
+pub(super) use calibration::{Calibration, calibrate, first_tree};
 pub(super) use cost::{Cost, GAPS, format_bytes, format_seconds};
 pub(super) use desk::{Desk, run_kept};
 pub(super) use jobs::Jobs;
