@@ -209,6 +209,10 @@ pub struct Args {
     /// current one (log-likelihood units); off: no limit [default: 40]
     #[arg(long, value_name = "X|off", help_heading = OPTIMISE)]
     pub spr_cutoff: Option<String>,
+    /// Search with all sequences; otherwise identical ones are searched once and put back beside each other
+    /// [default: off]
+    #[arg(long, help_heading = OPTIMISE)]
+    pub keep_identical: bool,
 
     /// Standard bootstrap with this seed for the resampling; needs -# N
     #[arg(short = 'b', value_name = "SEED", value_parser = parse_seed, help_heading = BOOTSTRAP)]

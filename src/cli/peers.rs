@@ -313,8 +313,8 @@ const TABLE: &[Entry] = &[
     entry(
         &["keep-ident", "keep_ident"],
         Never,
-        Idle,
-        "identical sequences always stay in the tree",
+        Same(&["--keep-identical"]),
+        "IQ-TREE's searches with all of several identical sequences",
     ),
     entry(
         &["undo"],

@@ -217,6 +217,9 @@ fn resolve_search(
     if !searches && (args.fast || args.thorough) {
         faults.add("--fast and --thorough apply only to searches: leave them out");
     }
+    if !searches && verb != Verb::Start && args.keep_identical {
+        faults.add("--keep-identical applies only to searches: leave it out");
+    }
     if args.fast && args.thorough {
         faults.add("--fast and --thorough exclude each other: give only one of them");
     }
@@ -260,6 +263,7 @@ fn resolve_search(
         effort,
         spr_radius: args.spr_radius,
         spr_cutoff,
+        keep_identical: args.keep_identical,
     }
 }
 

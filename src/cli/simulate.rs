@@ -70,6 +70,7 @@ pub(super) fn resolve_simulate(simulate: &SimulateArgs, args: &Args, faults: &mu
             lh_epsilon: None,
             spr_radius: None,
             spr_cutoff: None,
+            keep_identical: false,
         },
         bootstrap: BootstrapOptions { replicates: 0, seed, with_brlens: false },
         seed,

@@ -154,6 +154,8 @@ pub struct AnalysisOptions {
     pub spr_radius: Option<usize>,
     /// Cutoff of the lazy search; `None` for the schedule's own, `Some(None)` for none at all.
     pub spr_cutoff: Option<Option<f64>>,
+    /// Search with all sequences, also where some are identical.
+    pub keep_identical: bool,
 }
 
 /// Bootstrap replicates.
@@ -329,6 +331,15 @@ impl Plan {
             self.command,
             Command::Search | Command::Evaluate | Command::Bootstrap | Command::All
         )
+    }
+
+    /// True if, of taxa with identical sequences, all but one are left out of searches.
+    pub fn leaves_out_identical(&self) -> bool {
+        let searches = matches!(
+            self.command,
+            Command::Search | Command::All | Command::Bootstrap | Command::Start
+        );
+        searches && !self.search.keep_identical
     }
 
     /// How branch lengths are linked; without a partition file there is nothing to link.

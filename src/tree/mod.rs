@@ -22,6 +22,7 @@
 
 mod arrays;
 mod consensus;
+mod identical;
 mod induced;
 mod newick_chars;
 mod newick_read;
@@ -41,6 +42,7 @@ pub use random::random_tree;
 pub use splits::{Split, same_topology, tree_splits};
 pub use topology::{EdgeId, NodeId, Tree};
 
+pub(crate) use identical::put_back_identical;
 pub(crate) use induced::{Image, Restriction};
 pub(crate) use newick_read::NewickReader;
 pub(crate) use newick_tree::{DEFAULT_BRLEN, SubsetTree};

@@ -1,31 +1,11 @@
 //! Vectors with limited memory: which are forgotten, and how they are computed again.
+//!
+//! Which, follows from the time since their last use and from the rows that must be computed to have them again, relative
+//! to their own: as in the recomputation of Izquierdo-Carrasco, Gagneur & Stamatakis 2012 (HPDC'12), vectors of large
+//! subtrees whose children are forgotten as well are kept.
 
-use super::vectors::{Stored, Vectors};
+use super::vectors::{Limit, Stored, Vectors};
 use crate::likelihood::engine::{Operation, Vector};
-
-/// A limit of the memory of rows, beyond which vectors are forgotten and computed again. Which, follows from the
-/// time since their last use and from the rows that must be computed to have them again, relative to their own: as in the
-/// recomputation of Izquierdo-Carrasco, Gagneur & Stamatakis 2012 (HPDC'12), vectors of large subtrees whose children
-/// are forgotten as well are kept.
-#[derive(Debug)]
-pub(super) struct Limit {
-    /// Most bytes, as far as what is pinned allows.
-    bytes: usize,
-    /// Bytes of all rows and of the classes of repeated patterns now.
-    pub(super) used: usize,
-    /// Numbers of updates of blocks so far: all, and those of blocks that had been forgotten.
-    pub(super) updates: [u64; 2],
-    /// Number of uses so far.
-    pub(super) now: u64,
-    /// By vector: how it was last computed. Others than these are not forgotten.
-    recipes: Vec<Option<Operation>>,
-    /// By vector: the vector that was last computed from it.
-    readers: Vec<u32>,
-    /// The next vector and block to look at: an index into `stored`.
-    hand: usize,
-    /// Indices of what is pinned.
-    pinned: Vec<usize>,
-}
 
 /// Forgotten vectors on the way to the root whose work is corrected at a time.
 const MOST_ANCESTORS: usize = 64;

@@ -6,11 +6,10 @@
 //! classes, unless it is large.
 
 use super::arena::{Arena, zeros};
-use super::limit::Limit;
 use super::repeats::{Child, Counter, Repeats};
 use crate::alphabet::Code;
 use crate::likelihood::engine::layout::Dims;
-use crate::likelihood::engine::{EngineError, Result, Vector};
+use crate::likelihood::engine::{EngineError, Operation, Result, Vector};
 
 /// Purpose of the memory, for error messages.
 const PURPOSE: &str = "likelihood vectors";
@@ -99,6 +98,27 @@ pub(super) struct Vectors {
     use_repeats: bool,
     /// See [`Vectors::limit`].
     pub(super) limit: Option<Limit>,
+}
+
+/// A limit of the memory of rows, beyond which vectors are forgotten and computed again (`limit`).
+#[derive(Debug)]
+pub(super) struct Limit {
+    /// Most bytes, as far as what is pinned allows.
+    pub(super) bytes: usize,
+    /// Bytes of all rows and of the classes of repeated patterns now.
+    pub(super) used: usize,
+    /// Numbers of updates of blocks so far: all, and those of blocks that had been forgotten.
+    pub(super) updates: [u64; 2],
+    /// Number of uses so far.
+    pub(super) now: u64,
+    /// By vector: how it was last computed. Others than these are not forgotten.
+    pub(super) recipes: Vec<Option<Operation>>,
+    /// By vector: the vector that was last computed from it.
+    pub(super) readers: Vec<u32>,
+    /// The next vector and block to look at: an index into `stored`.
+    pub(super) hand: usize,
+    /// Indices of what is pinned.
+    pub(super) pinned: Vec<usize>,
 }
 
 /// A block of a vector, to be written.

@@ -6,7 +6,7 @@ use crate::output::pairs;
 use crate::parallel::{available_memory, used_memory};
 use crate::run::plan::{Command, Plan};
 use crate::run::work::{
-    Calibration, Cost, GAPS, Session, Setup, calibrate, describe_data, first_tree, format_bytes,
+    Calibration, Cost, GAPS, Session, Setup, describe_data, first_tree, format_bytes,
     format_seconds, useful_threads,
 };
 
@@ -78,7 +78,7 @@ fn describe_memory(
     used: u64,
     rows: &mut Vec<(&'static str, String)>,
 ) -> Result<Option<Calibration>> {
-    let Setup { plan, loaded, machine, linkage } = setup;
+    let Setup { plan, loaded, machine, linkage, .. } = setup;
     let beside = used + cost.shared_bytes() + cost.bytes_beside_engine(plan);
     let least = used + cost.shared_bytes() + cost.least_job_bytes(plan);
     let free = available_memory().map_or(u64::MAX, |free| used.saturating_add(free));
@@ -87,10 +87,10 @@ fn describe_memory(
         let (tree, _) = first_tree(plan, loaded);
         let within = |bytes: u64| {
             let machine = machine.limited_to(((bytes - beside) as f64 / GAPS) as u64);
-            calibrate(&machine, &loaded.partitions, &tree, *linkage)
+            machine.calibrate(loaded, &tree, *linkage)
         };
         let whole = match beside + cost.engine_bytes() <= free {
-            true => calibrate(machine, &loaded.partitions, &tree, *linkage)?,
+            true => machine.calibrate(loaded, &tree, *linkage)?,
             false => within(free)?,
         };
         calibration = Some(whole);

@@ -103,6 +103,7 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
         effort,
         spr_radius,
         spr_cutoff,
+        keep_identical,
     } = search;
     identity.add("--tree", trees.iter().map(describe_source).collect::<Vec<_>>().join(","));
     identity.add("--opt-model", opt_model);
@@ -111,6 +112,8 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
     identity.add("effort of the search", text(effort).to_lowercase());
     identity.add("--spr-radius", or_default(spr_radius));
     identity.add("--spr-cutoff", spr_cutoff.as_ref().map_or("default".into(), or_default));
+
+    identity.add("--keep-identical", keep_identical);
 
     let BootstrapOptions { replicates: _, seed: bootstrap_seed, with_brlens } = bootstrap;
     identity.add("seed", seed);
