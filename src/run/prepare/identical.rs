@@ -1,6 +1,7 @@
 //! Identical sequences: those of a search's taxa that are the same in all partitions are searched once.
 
 use super::load::Loaded;
+use crate::alignment::Patterns;
 use crate::likelihood::BRLEN_BOUNDS;
 use crate::partition::Partition;
 use crate::tree::{Restriction, Tree, put_back_identical};
@@ -75,17 +76,28 @@ impl Identical {
         self.group_of.len() - self.kept.len()
     }
 
-    /// Partitions of the taxa that are kept.
+    /// Partitions of the taxa that are kept, without their places in the alignment.
     pub(crate) fn reduce(&self, partitions: &[Partition]) -> Vec<Partition> {
         let reduce = |partition: &Partition| {
-            let mut reduced = partition.clone();
-            let patterns = &mut reduced.patterns;
-            let is_kept: Vec<bool> = patterns.tip_taxa.iter().map(|&t| self.is_kept(t)).collect();
-            let mut at = is_kept.iter();
-            patterns.codes.retain(|_| *at.next().unwrap_or(&false));
-            patterns.tip_taxa.retain(|&taxon| self.is_kept(taxon));
-            patterns.tip_taxa.iter_mut().for_each(|taxon| *taxon = self.group_of[*taxon]);
-            reduced
+            let patterns = &partition.patterns;
+            let tips = patterns.tip_taxa.iter().zip(&patterns.codes);
+            let kept = tips.filter(|&(&taxon, _)| self.is_kept(taxon));
+            let (tip_taxa, codes) =
+                kept.map(|(&taxon, codes)| (self.group_of[taxon], codes.clone())).unzip();
+            Partition {
+                name: partition.name.clone(),
+                model: partition.model.clone(),
+                patterns: Patterns {
+                    data_type: patterns.data_type,
+                    tip_taxa,
+                    codes,
+                    code_masks: patterns.code_masks.clone(),
+                    weights: patterns.weights.clone(),
+                    site_to_pattern: Vec::new(),
+                    num_sites: patterns.num_sites,
+                },
+                sites: Vec::new(),
+            }
         };
         partitions.iter().map(reduce).collect()
     }
