@@ -51,7 +51,7 @@ fn every_refusal_of_a_command_is_said_at_once() {
         ("-s a.phy -m GTR+G -o A,B", &["'-o'", "unrooted"]),
         ("-s a.phy -m GTR+G -b 1 -# autoMRE", &["bootstopping"]),
         ("-s a.phy -m GTR+G --all --bs-trees autoMRE{500}", &["bootstopping"]),
-        ("-s a.phy -m GTR+G --all --bs-metric tbe", &["tbe"]),
+        ("-s a.phy -m GTR+G --all --bs-metric ps", &["--bs-metric ps", "fbp,tbe"]),
         ("-s a.phy -m GTR+G --backend cuda", &["cuda"]),
         ("-s a.phy -m GTR+G --search --evaluate -t x", &["--search, --evaluate"]),
         ("-s a.phy -m GTR+G -T none", &["--threads"]),

@@ -52,7 +52,7 @@ const REFUSED: &[(&str, &str)] = &[
     // RAxML-NG
     (
         "--all --msa a.phy --model GTR+G --tree pars{10} --bs-trees autoMRE{500} --bs-metric fbp,tbe",
-        "--all --msa a.phy --model GTR+G --tree 'pars{10}' --bs-trees 100",
+        "--all --msa a.phy --model GTR+G --tree 'pars{10}' --bs-trees 100 --bs-metric fbp,tbe",
     ),
     (
         "--msa a.phy --model GTR+G --outgroup Gorilla --blmin 1e-9 --stop-rule off",

@@ -200,6 +200,24 @@ fn a_simulated_tree_is_found_again_and_its_splits_are_supported() {
     );
     let support = |name: &str| read(scratch.path(), &format!("{name}.mlsearch.support"));
     assert_eq!(support("found"), support("again"));
+    let again = "--support --tree found.mlsearch.bestTree --bs-trees found.mlsearch.bootstraps";
+    run(&scratch, &format!("{again} --bs-metric tbe,fbp -n both"));
+    let both = report(&scratch, "both");
+    let newick = both["support"]["tree"].as_str().unwrap();
+    assert_eq!(newick.to_string() + "\n", support("both"));
+    assert_eq!(both["support"]["label"], serde_json::json!(["fbp", "tbe"]));
+    // The branches stand in the order of their labels.
+    let labels = newick.split(')').skip(1).filter_map(|text| text.split(':').next());
+    let labels: Vec<&str> = labels.filter(|label| label.contains('/')).collect();
+    let branches = both["support"]["branches"].as_array().unwrap();
+    assert_eq!((labels.len(), branches.len()), (9, 9), "{newick}");
+    for (label, branch) in labels.iter().zip(branches) {
+        let value = |name: &str| branch[name].as_f64().unwrap();
+        let tbe = (1e3 * value("tbe")).round() / 1e3;
+        assert_eq!(*label, format!("{:.0}/{tbe}", value("fbp")));
+        assert!(value("transfer_distance") >= 0.0 && 100.0 * value("tbe") >= value("fbp") - 1e-9);
+        assert_eq!(value("transfer_distance") == 0.0, value("fbp") == 100.0);
+    }
     run(&scratch, "--consense STRICT --tree found.mlsearch.bootstraps -n strict");
     let consensus = read(scratch.path(), "strict.mlsearch.consensusTree");
     assert!(consensus.ends_with(");\n") && consensus.contains("t01"), "{consensus}");

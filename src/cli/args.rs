@@ -226,8 +226,9 @@ pub struct Args {
     /// Number of replicates [default: 100]; with --support, the file of the replicate trees
     #[arg(long, value_name = "N|FILE", help_heading = BOOTSTRAP)]
     pub bs_trees: Option<String>,
-    /// Kind of support: fbp
-    #[arg(long, value_name = "KIND", hide = true)]
+    /// Support by replicate trees: fbp (Felsenstein's: the percentage of the replicates that have the branch), tbe
+    /// (transfer bootstrap expectation, from 0 to 1), or both: fbp,tbe [default: fbp]
+    #[arg(long, value_name = "KINDS", help_heading = BOOTSTRAP)]
     pub bs_metric: Option<String>,
     /// Write the replicate trees with optimised branch lengths (substitutions per site) [default: off]
     #[arg(short = 'k', long, help_heading = BOOTSTRAP)]

@@ -3,6 +3,7 @@
 use super::args::{Args, AutoCriterion, Brlen, Mode, Switch};
 use super::files::{resolve_command, resolve_prefix};
 use super::simulate::resolve_simulate;
+use super::support::resolve_support;
 use super::values::{
     parse_count, parse_engine, parse_instruction_set, parse_memory, parse_threads, parse_trees,
 };
@@ -68,6 +69,7 @@ fn resolve_main(args: &Args, faults: &mut Faults) -> Plan {
             seed: args.replicate_seed().unwrap_or(seed),
             with_brlens: args.bs_brlens,
         },
+        support: resolve_support(args, verb, faults),
         seed,
         run: RunOptions {
             threads: faults.or(parse_threads(args.threads.as_deref()), Threads::Fixed(1)),
@@ -484,7 +486,9 @@ mod tests {
             ("mlsearch -s a -m JC -n x --prefix y", "-n and --prefix"),
             ("mlsearch -s a -m JC -w d --prefix /y", "absolute"),
             ("mlsearch -s a -m JC --prefix ..", "must end in a file name"),
-            ("mlsearch -s a -m JC --bs-metric tbe", "'--bs-metric tbe'"),
+            ("mlsearch -s a -m JC --bs-metric tbe", "--bs-metric applies only to"),
+            ("mlsearch -s a -m JC --all --bs-metric tbe,ps", "--bs-metric ps: expected"),
+            ("mlsearch -s a -m JC --all --bs-metric tbe,tbe", "names tbe twice"),
             ("mlsearch -s a -m JC --backend cuda", "--backend cuda"),
             ("mlsearch -s a -K ORDERED -m MULTIGAMMA", "-K ORDERED"),
             ("mlsearch -s a -q b -P lg.dat", "no protein model"),

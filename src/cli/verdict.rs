@@ -98,11 +98,6 @@ fn judge_own(one: &Typed, id: &str, value: &str, all: &[Typed]) -> Verdict {
                 words(&[one.option(), USUAL_REPLICATES]),
             )
         }
-        "bs_metric" if !value.eq_ignore_ascii_case("fbp") => refused_as(
-            &format!("--bs-metric {value}"),
-            "the proportion of the replicates that have the split (fbp) is the only kind of support",
-            words(&[]),
-        ),
         "model" if is_selection(&upper) && !Path::new(value).exists() => refused_as(
             &format!("-m {value}"),
             "-m auto selects a model for each partition by BIC, and the run continues with it; partitions \

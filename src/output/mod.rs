@@ -15,7 +15,8 @@ pub(crate) use files::{ANALYSIS_KINDS, OutputFiles, Request};
 pub(crate) use growing::Growing;
 pub(crate) use progress::{Progress, Terminal};
 pub(crate) use report::{
-    AgreementReport, AlignmentReport, BootstrapReport, CandidateReport, PartitionReport, Report,
-    RfReport, SelectionReport, TreeReport, UndeterminedEdge,
+    AgreementReport, AlignmentReport, BootstrapReport, BranchSupportReport, CandidateReport,
+    PartitionReport, Report, RfReport, SelectionReport, SupportReport, TreeReport,
+    UndeterminedEdge,
 };
 pub(crate) use tables::{pairs, table};

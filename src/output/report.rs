@@ -38,6 +38,9 @@ pub(crate) struct Report {
     /// Bootstrap replicates, where there were some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bootstrap: Option<BootstrapReport>,
+    /// Support of the branches of the best tree, where it was computed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub support: Option<SupportReport>,
     /// The consensus tree, of the command that makes one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub consensus_tree: Option<String>,
@@ -174,8 +177,31 @@ pub(crate) struct BootstrapReport {
     pub replicates: usize,
     /// Seed of the resampling.
     pub seed: u64,
-    /// The best tree with support values, where there is one.
-    pub support_tree: Option<String>,
+}
+
+/// Support of the inner branches of a tree.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub(crate) struct SupportReport {
+    /// The tree with the values, rounded, as labels.
+    pub tree: String,
+    /// The kinds of support in a label, in the order of its values, which are separated by `/`.
+    pub label: Vec<&'static str>,
+    /// The values of each branch, in the order in which the labels stand in the text of the tree.
+    pub branches: Vec<BranchSupportReport>,
+}
+
+/// Support of one branch.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub(crate) struct BranchSupportReport {
+    /// Percentage of the replicates that have the branch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fbp: Option<f64>,
+    /// Transfer bootstrap expectation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tbe: Option<f64>,
+    /// Mean transfer distance from the replicates (taxa).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transfer_distance: Option<f64>,
 }
 
 /// Robinson-Foulds distances between all pairs of trees.

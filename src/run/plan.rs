@@ -3,6 +3,7 @@
 //! A [`Plan`] is made by `cli` (or by a program that uses the library) and carried out by the
 //! commands of this room. Nothing here reads a file.
 
+use crate::bootstrap::SupportKind;
 use crate::likelihood::BrlenLinkage;
 use crate::model_selection::Criterion;
 use crate::output::{ANALYSIS_KINDS, OutputKind};
@@ -169,6 +170,13 @@ pub struct BootstrapOptions {
     pub with_brlens: bool,
 }
 
+/// Support of the branches of the best tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SupportOptions {
+    /// The kinds, in the order of a label; none for commands without support.
+    pub kinds: Vec<SupportKind>,
+}
+
 /// The machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunOptions {
@@ -206,6 +214,8 @@ pub struct Plan {
     pub search: AnalysisOptions,
     /// Replicates, where the command makes some.
     pub bootstrap: BootstrapOptions,
+    /// Which support the branches get.
+    pub support: SupportOptions,
     /// Seed of everything random but the resampling.
     pub seed: u64,
     /// On how many cores, with which kernels.

@@ -39,11 +39,8 @@ pub(super) fn make_replicates(session: &mut Session, models: &[Model]) -> Result
     let newicks = newicks.map(|tree| session.setup.newick(tree, plan.bootstrap.with_brlens) + "\n");
     let newicks: String = newicks.collect();
     session.record.write(OutputKind::Bootstraps, &newicks)?;
-    session.record.report.bootstrap = Some(BootstrapReport {
-        replicates: trees.len(),
-        seed: plan.bootstrap.seed,
-        support_tree: None,
-    });
+    session.record.report.bootstrap =
+        Some(BootstrapReport { replicates: trees.len(), seed: plan.bootstrap.seed });
     Ok(trees)
 }
 

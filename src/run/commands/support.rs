@@ -1,8 +1,8 @@
 //! `--support`: how often the splits of a tree occur among other trees.
 
-use super::all::deliver_support;
 use crate::error::Result;
 use crate::output::BootstrapReport;
+use crate::run::deliver::{deliver_support, support_by};
 use crate::run::plan::Plan;
 use crate::run::prepare::{own_taxa, read_one_tree, read_topologies};
 use crate::run::work::{RunRecord, with_threads};
@@ -24,10 +24,8 @@ pub(crate) fn support(
     let (best, _) = newick.to_tree(&taxa, &file, None)?;
     let replicates = read_topologies(bs_trees, &taxa, &file)?;
     record.progress.text(&format!("{} taxa, {} trees", taxa.len(), replicates.len()));
-    record.report.bootstrap = Some(BootstrapReport {
-        replicates: replicates.len(),
-        seed: plan.bootstrap.seed,
-        support_tree: None,
-    });
-    with_threads(plan, || deliver_support(&best, &replicates, &taxa, record))
+    record.report.bootstrap =
+        Some(BootstrapReport { replicates: replicates.len(), seed: plan.bootstrap.seed });
+    let support = with_threads(plan, || support_by(&replicates, &best, &plan.support.kinds));
+    deliver_support(&best, &support, &taxa, record)
 }

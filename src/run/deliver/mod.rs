@@ -1,12 +1,13 @@
 //! Results, recomputed from scratch and checked (`outcome`), as files and report (`results`) and as text
-//! (`summary`), with the agreement of searches (`agreement`) and the detection of terraces (`terrace`).
+//! (`summary`), with the support of branches (`support`), the agreement of searches (`agreement`) and the detection of terraces (`terrace`).
 
 mod agreement;
 mod outcome;
 mod results;
 mod summary;
+mod support;
 mod terrace;
 
 pub(super) use outcome::{Outcome, best_of};
 pub(super) use results::deliver;
-pub(super) use summary::describe_support;
+pub(super) use support::{deliver_support, support_by};

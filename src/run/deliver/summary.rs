@@ -3,6 +3,7 @@
 
 use super::outcome::Outcome;
 use crate::alphabet::DataType;
+use crate::bootstrap::{Support, SupportKind};
 use crate::model::{Exchange, Heterogeneity, Model};
 use crate::output::{pairs, table};
 use crate::run::work::Setup;
@@ -48,23 +49,28 @@ pub(super) fn describe_outcomes(setup: &Setup, outcomes: &[Outcome], best: &Outc
     text
 }
 
-/// The support of the inner branches of the best tree, summarised.
-pub(crate) fn describe_support(support: &[Option<f64>], num_trees: usize) -> String {
-    let values: Vec<f64> = support.iter().flatten().copied().collect();
+/// The support of the inner branches of the best tree, summarised; `source` is what it was computed from.
+pub(super) fn describe_support(Support { kind, values }: &Support, source: &str) -> String {
+    let values: Vec<f64> = values.iter().flatten().copied().collect();
+    let name = match kind {
+        SupportKind::Felsenstein => "Support",
+        SupportKind::Transfer => "Transfer bootstrap (TBE)",
+    };
     if values.is_empty() {
-        return format!("Support by {num_trees} trees: the tree has no inner branches\n");
+        return format!("{name} by {source}: the tree has no inner branches\n");
     }
-    let at_least = |bound: f64| values.iter().filter(|&&value| value >= bound).count().to_string();
     let mean = values.iter().sum::<f64>() / values.len() as f64;
-    pairs(
-        &format!("Support of the {} inner branches by {num_trees} trees", values.len()),
-        &[
-            ("mean", format!("{mean:.1} %")),
-            ("at least 95 %", at_least(95.0)),
-            ("at least 70 %", at_least(70.0)),
-            ("at least 50 %", at_least(50.0)),
-        ],
-    )
+    let is_percentage = kind.full() == 100.0;
+    let mean = if is_percentage { format!("{mean:.1} %") } else { format!("{mean:.3}") };
+    let bounds = [0.95, 0.7, 0.5].map(|share| {
+        let number = values.iter().filter(|&&value| value >= share * kind.full()).count();
+        let bound =
+            if is_percentage { format!("{:.0} %", 100.0 * share) } else { share.to_string() };
+        (format!("at least {bound}"), number.to_string())
+    });
+    let mut rows = vec![("mean", mean)];
+    rows.extend(bounds.iter().map(|(bound, number)| (bound.as_str(), number.clone())));
+    pairs(&format!("{name} of the {} inner branches by {source}", values.len()), &rows)
 }
 
 fn partition_table(setup: &Setup, best: &Outcome) -> String {
@@ -206,12 +212,20 @@ mod tests {
 
     #[test]
     fn support_is_counted() {
-        let text = describe_support(&[None, Some(100.0), Some(70.0), Some(10.0)], 20);
+        let of = |kind, values: &[Option<f64>]| Support { kind, values: values.to_vec() };
+        let values = [None, Some(100.0), Some(70.0), Some(10.0)];
+        let text = describe_support(&of(SupportKind::Felsenstein, &values), "20 trees");
         assert_eq!(
             text,
             "Support of the 3 inner branches by 20 trees\n  mean           60.0 %\n  at least 95 %  1\n  \
              at least 70 %  2\n  at least 50 %  2\n"
         );
-        assert!(describe_support(&[None], 3).contains("no inner branches"));
+        let values = values.map(|value| value.map(|value| value / 100.0));
+        let text = describe_support(&of(SupportKind::Transfer, &values), "20 trees");
+        assert!(text.ends_with(
+            "  mean           0.600\n  at least 0.95  1\n  at least 0.7   2\n  at least 0.5   2\n"
+        ));
+        let none = describe_support(&of(SupportKind::Transfer, &[None]), "3 trees");
+        assert!(none.contains("no inner branches"));
     }
 }

@@ -3,7 +3,8 @@
 
 use crate::checkpoint::Identity;
 use crate::run::plan::{
-    AnalysisOptions, BootstrapOptions, DataOptions, OutputOptions, Plan, RunOptions, TreeSource,
+    AnalysisOptions, BootstrapOptions, DataOptions, OutputOptions, Plan, RunOptions,
+    SupportOptions, TreeSource,
 };
 use crate::run::prepare::Loaded;
 use std::fmt::Debug;
@@ -71,6 +72,7 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
         data,
         search,
         bootstrap,
+        support,
         seed,
         run,
         output,
@@ -119,6 +121,9 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
     identity.add("seed", seed);
     identity.add("seed of the replicates", bootstrap_seed);
     identity.add("--bs-brlens", with_brlens);
+    let SupportOptions { kinds } = support;
+    let kinds: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
+    identity.add("support", kinds.join(","));
     let RunOptions { threads: _, memory: _, engine, instruction_set: _ } = run;
     identity.add("engine", or_default(engine));
     let OutputOptions { prefix: _, redo: _, sitelh, quiet: _ } = output;

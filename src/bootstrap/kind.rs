@@ -1,0 +1,47 @@
+//! Kinds of branch support, and how their values are written.
+
+use crate::tree::support_label;
+
+/// A kind of branch support. The order is that of the values in the label of a branch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SupportKind {
+    /// Share of the replicate trees that have the branch, in percent (Felsenstein 1985, Evolution 39:783).
+    Felsenstein,
+    /// Transfer bootstrap expectation, from 0 to 1 (Lemoine et al. 2018, Nature 556:452).
+    Transfer,
+}
+
+impl SupportKind {
+    /// Its name in options and in the report.
+    pub fn name(self) -> &'static str {
+        match self {
+            SupportKind::Felsenstein => "fbp",
+            SupportKind::Transfer => "tbe",
+        }
+    }
+
+    /// Its largest value: a percentage has 100, a probability 1.
+    pub(crate) fn full(self) -> f64 {
+        match self {
+            SupportKind::Felsenstein => 100.0,
+            SupportKind::Transfer => 1.0,
+        }
+    }
+
+    /// A value as it is written at a branch: a whole percentage, or three decimals of a number up to 1.
+    pub(crate) fn label(self, value: f64) -> String {
+        match self {
+            SupportKind::Felsenstein => support_label(value),
+            SupportKind::Transfer => format!("{}", (1e3 * value).round() / 1e3),
+        }
+    }
+}
+
+/// Support of the edges of a tree.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Support {
+    /// What the values mean.
+    pub kind: SupportKind,
+    /// By edge; `None` for edges without support, as those to tips.
+    pub values: Vec<Option<f64>>,
+}

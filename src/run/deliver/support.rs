@@ -1,0 +1,90 @@
+//! Support of the branches of a tree: computed from replicates, printed, reported and written.
+
+use super::summary::describe_support;
+use crate::bootstrap::{Support, SupportKind, map_support, map_transfer};
+use crate::error::Result;
+use crate::output::{BranchSupportReport, OutputKind, SupportReport};
+use crate::run::work::RunRecord;
+use crate::taxa::Taxa;
+use crate::tree::{EdgeId, NewickOptions, Tree, write_newick};
+use std::cell::RefCell;
+
+/// What is known about the support of a tree's branches.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct BranchSupport {
+    /// Values with what they were computed from ("100 trees"), in the order of a label.
+    pub kinds: Vec<(Support, String)>,
+    /// Mean transfer distances, by edge, where they were computed.
+    pub transfer_distances: Option<Vec<Option<f64>>>,
+}
+
+/// The support of these kinds by replicate trees.
+pub(crate) fn support_by(replicates: &[Tree], tree: &Tree, kinds: &[SupportKind]) -> BranchSupport {
+    let mut support = BranchSupport::default();
+    for &kind in kinds {
+        let values = match kind {
+            SupportKind::Felsenstein => map_support(tree, replicates),
+            SupportKind::Transfer => {
+                let transfer = map_transfer(tree, replicates);
+                support.transfer_distances = Some(transfer.mean_distances);
+                transfer.support
+            }
+        };
+        support.kinds.push((Support { kind, values }, format!("{} trees", replicates.len())));
+    }
+    support
+}
+
+/// Prints, reports and writes the support of a tree.
+///
+/// # Errors
+/// A file that cannot be written.
+pub(crate) fn deliver_support(
+    tree: &Tree,
+    support: &BranchSupport,
+    taxa: &Taxa,
+    record: &mut RunRecord,
+) -> Result<()> {
+    let (newick, edges) = newick_with_support(tree, support, taxa);
+    for (values, source) in &support.kinds {
+        record.progress.result(&describe_support(values, source));
+    }
+    record.report.support = Some(SupportReport {
+        tree: newick.clone(),
+        label: support.kinds.iter().map(|(values, _)| values.kind.name()).collect(),
+        branches: edges.into_iter().map(|edge| report_branch(support, edge)).collect(),
+    });
+    record.write(OutputKind::Support, &(newick + "\n"))
+}
+
+/// A tree with its lengths, and at every inner node the support of the branch above it; and the edges in the order of
+/// these labels.
+fn newick_with_support(tree: &Tree, support: &BranchSupport, taxa: &Taxa) -> (String, Vec<EdgeId>) {
+    let edges = RefCell::new(Vec::new());
+    let label = |edge: EdgeId| {
+        let value = |(values, _): &(Support, String)| {
+            values.values[edge.index()].map(|value| values.kind.label(value))
+        };
+        let label: Option<Vec<String>> = support.kinds.iter().map(value).collect();
+        let label = label.filter(|label| !label.is_empty())?;
+        edges.borrow_mut().push(edge);
+        Some(label.join("/"))
+    };
+    let options = NewickOptions { node_labels: Some(&label), ..NewickOptions::default() };
+    let newick = write_newick(tree, |taxon| taxa.name(taxon), &options);
+    (newick, edges.into_inner())
+}
+
+fn report_branch(support: &BranchSupport, edge: EdgeId) -> BranchSupportReport {
+    let distances = support.transfer_distances.as_ref();
+    let transfer_distance = distances.and_then(|distances| distances[edge.index()]);
+    let mut report = BranchSupportReport { transfer_distance, ..BranchSupportReport::default() };
+    for (Support { kind, values }, _) in &support.kinds {
+        let place = match kind {
+            SupportKind::Felsenstein => &mut report.fbp,
+            SupportKind::Transfer => &mut report.tbe,
+        };
+        *place = values[edge.index()];
+    }
+    report
+}
