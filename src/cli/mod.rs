@@ -12,6 +12,7 @@ mod parse;
 mod peers;
 mod resolve;
 mod simulate;
+mod topologies;
 mod typed;
 mod values;
 mod verb;

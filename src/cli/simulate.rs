@@ -6,7 +6,7 @@ use super::values::parse_trees;
 use super::verb::Faults;
 use crate::run::{
     AnalysisOptions, BootstrapOptions, Command, DEFAULT_SEED, DataOptions, OutputOptions, Plan,
-    RunOptions, SearchEffort, SimulatePlan, Threads, TreeSource,
+    RunOptions, SearchEffort, SimulatePlan, TestOptions, Threads, TreeSource,
 };
 
 /// Gives a meaning to the options of `simulate`.
@@ -72,6 +72,7 @@ pub(super) fn resolve_simulate(simulate: &SimulateArgs, args: &Args, faults: &mu
             spr_cutoff: None,
         },
         bootstrap: BootstrapOptions { replicates: 0, seed, with_brlens: false },
+        tests: TestOptions { kinds: Vec::new(), replicates: 0 },
         seed,
         run: RunOptions {
             threads: Threads::Fixed(1),

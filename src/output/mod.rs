@@ -16,6 +16,7 @@ pub(crate) use growing::Growing;
 pub(crate) use progress::{Progress, Terminal};
 pub(crate) use report::{
     AgreementReport, AlignmentReport, BootstrapReport, CandidateReport, PartitionReport, Report,
-    RfReport, SelectionReport, TreeReport, UndeterminedEdge,
+    RfReport, SelectionReport, TestedTree, TopologyTestsReport, TreeReport, UndeterminedEdge,
+    VerdictReport,
 };
 pub(crate) use tables::{pairs, table};

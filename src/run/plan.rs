@@ -7,6 +7,7 @@ use crate::likelihood::BrlenLinkage;
 use crate::model_selection::Criterion;
 use crate::output::{ANALYSIS_KINDS, OutputKind};
 use crate::search::SearchEffort;
+use crate::topology_tests::TopologyTest;
 use crate::tree::ConsensusRule;
 use std::path::{Path, PathBuf};
 
@@ -167,6 +168,15 @@ pub struct BootstrapOptions {
     pub with_brlens: bool,
 }
 
+/// Tests of evaluated trees.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TestOptions {
+    /// Which, in the order in which they are shown; none if empty.
+    pub(crate) kinds: Vec<TopologyTest>,
+    /// Number of RELL replicates.
+    pub replicates: usize,
+}
+
 /// The machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunOptions {
@@ -204,6 +214,8 @@ pub struct Plan {
     pub search: AnalysisOptions,
     /// Replicates, where the command makes some.
     pub bootstrap: BootstrapOptions,
+    /// Tests of the trees, where the command evaluates some.
+    pub tests: TestOptions,
     /// Seed of everything random but the resampling.
     pub seed: u64,
     /// On how many cores, with which kernels.
@@ -259,6 +271,9 @@ impl Plan {
             if self.output.sitelh {
                 kinds.push(OutputKind::SiteLh);
             }
+            if !self.tests.kinds.is_empty() {
+                kinds.push(OutputKind::TopologyTests);
+            }
         }
         kinds.extend([OutputKind::Log, OutputKind::Json]);
         kinds
@@ -309,7 +324,8 @@ impl Plan {
         let replicates = self.bootstrap.replicates;
         match &self.command {
             Command::Search => "search for the best tree".into(),
-            Command::Evaluate => "evaluation of given trees".into(),
+            Command::Evaluate if self.tests.kinds.is_empty() => "evaluation of given trees".into(),
+            Command::Evaluate => "evaluation and tests of given trees".into(),
             Command::Bootstrap => format!("{replicates} bootstrap replicates"),
             Command::All => {
                 format!("search for the best tree, {replicates} bootstrap replicates, support")

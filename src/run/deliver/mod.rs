@@ -1,12 +1,15 @@
 //! Results, recomputed from scratch and checked (`outcome`), as files and report (`results`) and as text
-//! (`summary`), with the agreement of searches (`agreement`) and the detection of terraces (`terrace`).
+//! (`summary`), with the agreement of searches (`agreement`), the detection of terraces (`terrace`), and the tests of
+//! evaluated trees (`tested_trees`).
 
 mod agreement;
 mod outcome;
 mod results;
 mod summary;
 mod terrace;
+mod tested_trees;
 
 pub(super) use outcome::{Outcome, best_of};
 pub(super) use results::deliver;
 pub(super) use summary::describe_support;
+pub(super) use tested_trees::{Topologies, deliver_tests};

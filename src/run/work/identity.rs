@@ -3,7 +3,8 @@
 
 use crate::checkpoint::Identity;
 use crate::run::plan::{
-    AnalysisOptions, BootstrapOptions, DataOptions, OutputOptions, Plan, RunOptions, TreeSource,
+    AnalysisOptions, BootstrapOptions, DataOptions, OutputOptions, Plan, RunOptions, TestOptions,
+    TreeSource,
 };
 use crate::run::prepare::Loaded;
 use std::fmt::Debug;
@@ -71,6 +72,7 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
         data,
         search,
         bootstrap,
+        tests,
         seed,
         run,
         output,
@@ -116,6 +118,10 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
     identity.add("seed", seed);
     identity.add("seed of the replicates", bootstrap_seed);
     identity.add("--bs-brlens", with_brlens);
+    let TestOptions { kinds, replicates } = tests;
+    let names: Vec<&str> = kinds.iter().map(|test| test.name()).collect();
+    identity.add("--tests", names.join(","));
+    identity.add("--rell", replicates);
     let RunOptions { threads: _, memory: _, engine, instruction_set: _ } = run;
     identity.add("engine", or_default(engine));
     let OutputOptions { prefix: _, redo: _, sitelh, quiet: _ } = output;
