@@ -413,7 +413,7 @@ mod tests {
             ("-f c", "--parse"),
             ("-# 20", "--tree pars{20}"),
             ("-n run -w out", "--prefix run -w out"),
-            ("-f h -t a.nwk -z t.nwk", "--tests sh -t a.nwk -z t.nwk"),
+            ("-f H -t a.nwk -z t.nwk", "--tests sh -t a.nwk -z t.nwk"),
             ("-f W -z t.nwk --rell 5", "--evaluate --tree t.nwk --tests elw --rell 5"),
             ("-z t.nwk --tests all", "-t t.nwk --tests au,elw,wsh --tests KH,sh,wkh,bp"),
             ("-P lg.dat -K MK", "--protein-matrix lg.dat --multistate mk"),

@@ -139,7 +139,7 @@ mod tests {
         for (d, c) in [(0.0, 0.0), (1.5, 0.3), (-1.0, 0.5), (3.0, -0.4), (-2.5, -0.2), (4.0, 0.6)] {
             let fitted = fit(&exact(d, c, 1_000_000_000));
             let p = normal_tail(d - c);
-            assert!((fitted.p - p).abs() < 1e-4 * p.max(1e-3), "{d} {c}: {fitted:?}, not {p}");
+            assert!((fitted.p - p).abs() < 1e-6, "{d} {c}: {fitted:?}, not {p}");
         }
     }
 
