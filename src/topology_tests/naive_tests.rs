@@ -141,9 +141,9 @@ fn resamples_of_patterns_are_sums_of_sites() {
     let best = data.totals().iter().position(|&total| total == 0.0).unwrap();
     let mut rng = stream(3, Purpose::TopologyTests, 0);
     for num_draws in [1, 30, 84] {
-        // 60 is so small a number that no draw is repeated among so few.
+        // Of 60 sites, only one product in 10^8 would be drawn again.
         let drawn: Vec<usize> = (0..num_draws)
-            .map(|_| (u64::from(rand::Rng::next_u32(&mut rng)) * 60 >> 32) as usize)
+            .map(|_| ((u64::from(rand::Rng::next_u32(&mut rng)) * 60) >> 32) as usize)
             .collect();
         for (tree, &sum) in resampler.next(num_draws).iter().enumerate() {
             let expected: f64 = drawn.iter().map(|&site| lnls[tree][site] - lnls[best][site]).sum();
