@@ -64,7 +64,6 @@ const CONSTRAINT: &str = "topological constraints are not available";
 const BOOTSTOP: &str = "automatic bootstopping is not available; give a number of replicates";
 const STRUCTURE: &str = "models of RNA secondary structure are not available";
 const INTERNODE: &str = "internode certainty is not available";
-const TOPOLOGY_TESTS: &str = "tests of topologies are not available";
 const BRANCH_TESTS: &str = "tests of single branches (SH-like, aLRT, aBayes, local bootstrap) are not available; the \
      support of --all is that of standard bootstrap replicates";
 const SELECTION: &str =
@@ -279,8 +278,25 @@ const TABLE: &[Entry] = &[
     ),
     entry(&["alrt", "lbp"], Always, LEAVE_OUT, BRANCH_TESTS),
     entry(&["abayes"], Never, LEAVE_OUT, BRANCH_TESTS),
-    entry(&["zb", "zw", "test"], Always, LEAVE_OUT, TOPOLOGY_TESTS),
-    entry(&["au", "test-au", "test-weight"], Never, LEAVE_OUT, TOPOLOGY_TESTS),
+    entry(
+        &["zb", "test"],
+        Always,
+        Same(&["--tests", "bp,kh,sh,elw", "--rell", "{}"]),
+        "IQ-TREE's tests of topologies with this number of replicates",
+    ),
+    entry(
+        &["zw", "test-weight"],
+        Never,
+        Same(&["--tests", "wkh,wsh"]),
+        "IQ-TREE's weighted tests of topologies",
+    ),
+    entry(
+        &["au", "test-au"],
+        Never,
+        Same(&["--tests", "au"]),
+        "IQ-TREE's approximately unbiased test of topologies",
+    ),
+    entry(&["trees"], Always, Same(&["-z", "{}"]), "IQ-TREE's file of trees to be compared"),
     entry(&["wbt"], Never, Idle, "the trees of replicates are always written"),
     entry(
         &["wbtl"],
@@ -412,7 +428,7 @@ pub(super) fn algorithm(letter: &str) -> Option<(&'static str, Option<&'static [
         "n" | "N" => {
             ("likelihoods of many trees are computed by --evaluate -t FILE", Some(&["--evaluate"]))
         }
-        "h" | "H" | "w" | "W" | "u" => (TOPOLOGY_TESTS, None),
+        "u" => ("calibration of column weights is not available", None),
         "J" => (BRANCH_TESTS, None),
         "i" | "C" => (INTERNODE, None),
         "I" => ("rooting of trees is not available", None),

@@ -8,6 +8,7 @@ use crate::likelihood::BrlenLinkage;
 use crate::model_selection::Criterion;
 use crate::output::{ANALYSIS_KINDS, OutputKind};
 use crate::search::SearchEffort;
+use crate::topology_tests::TopologyTest;
 use crate::tree::ConsensusRule;
 use std::path::{Path, PathBuf};
 
@@ -177,6 +178,15 @@ pub struct SupportOptions {
     pub kinds: Vec<SupportKind>,
 }
 
+/// Tests of evaluated trees.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TestOptions {
+    /// Which, in the order in which they are shown; none if empty.
+    pub(crate) kinds: Vec<TopologyTest>,
+    /// Number of RELL replicates.
+    pub replicates: usize,
+}
+
 /// The machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunOptions {
@@ -216,6 +226,8 @@ pub struct Plan {
     pub bootstrap: BootstrapOptions,
     /// Which support the branches get.
     pub support: SupportOptions,
+    /// Tests of the trees, where the command evaluates some.
+    pub tests: TestOptions,
     /// Seed of everything random but the resampling.
     pub seed: u64,
     /// On how many cores, with which kernels.
@@ -271,6 +283,9 @@ impl Plan {
             if self.output.sitelh {
                 kinds.push(OutputKind::SiteLh);
             }
+            if !self.tests.kinds.is_empty() {
+                kinds.push(OutputKind::TopologyTests);
+            }
         }
         kinds.extend([OutputKind::Log, OutputKind::Json]);
         kinds
@@ -321,7 +336,8 @@ impl Plan {
         let replicates = self.bootstrap.replicates;
         match &self.command {
             Command::Search => "search for the best tree".into(),
-            Command::Evaluate => "evaluation of given trees".into(),
+            Command::Evaluate if self.tests.kinds.is_empty() => "evaluation of given trees".into(),
+            Command::Evaluate => "evaluation and tests of given trees".into(),
             Command::Bootstrap => format!("{replicates} bootstrap replicates"),
             Command::All => {
                 format!("search for the best tree, {replicates} bootstrap replicates, support")

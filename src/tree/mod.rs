@@ -49,5 +49,5 @@ pub(crate) use newick_tree::{DEFAULT_BRLEN, SubsetTree};
 pub(crate) use newick_write::support_label;
 pub(crate) use regions::{adopt_shared_brlens, regions};
 pub(crate) use resolution::resolve_canonically;
-pub(crate) use splits::SplitTable;
+pub(crate) use splits::{SplitTable, first_of_topology};
 pub(crate) use topology::{PrunedSubtree, RegraftUndo, to_length_grid};

@@ -4,7 +4,7 @@
 use crate::checkpoint::Identity;
 use crate::run::plan::{
     AnalysisOptions, BootstrapOptions, DataOptions, OutputOptions, Plan, RunOptions,
-    SupportOptions, TreeSource,
+    SupportOptions, TestOptions, TreeSource,
 };
 use crate::run::prepare::Loaded;
 use std::fmt::Debug;
@@ -73,6 +73,7 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
         search,
         bootstrap,
         support,
+        tests,
         seed,
         run,
         output,
@@ -122,8 +123,12 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
     identity.add("seed of the replicates", bootstrap_seed);
     identity.add("--bs-brlens", with_brlens);
     let SupportOptions { kinds } = support;
-    let kinds: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
-    identity.add("support", kinds.join(","));
+    let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
+    identity.add("support", names.join(","));
+    let TestOptions { kinds, replicates } = tests;
+    let names: Vec<&str> = kinds.iter().map(|test| test.name()).collect();
+    identity.add("--tests", names.join(","));
+    identity.add("--rell", replicates);
     let RunOptions { threads: _, memory: _, engine, instruction_set: _ } = run;
     identity.add("engine", or_default(engine));
     let OutputOptions { prefix: _, redo: _, sitelh, quiet: _ } = output;
