@@ -72,7 +72,7 @@ pub(super) fn resolve_simulate(simulate: &SimulateArgs, args: &Args, faults: &mu
             spr_cutoff: None,
         },
         bootstrap: BootstrapOptions { replicates: 0, seed, with_brlens: false },
-        support: SupportOptions { kinds: Vec::new() },
+        support: SupportOptions { kinds: Vec::new(), alrt_replicates: 0 },
         seed,
         run: RunOptions {
             threads: Threads::Fixed(1),

@@ -28,6 +28,7 @@ pub(crate) use crate::model_selection::Criterion;
 pub(crate) use crate::search::SearchEffort;
 pub(crate) use crate::tree::ConsensusRule;
 pub(crate) use plan::{
-    AnalysisOptions, BootstrapOptions, Command, DEFAULT_REPLICATES, DEFAULT_SEED, DataOptions,
-    OutputOptions, RunOptions, SimulatePlan, SupportOptions, Threads, TreeSource,
+    AnalysisOptions, BootstrapOptions, Command, DEFAULT_ALRT_REPLICATES, DEFAULT_REPLICATES,
+    DEFAULT_SEED, DataOptions, OutputOptions, RunOptions, SimulatePlan, SupportOptions, Threads,
+    TreeSource,
 };

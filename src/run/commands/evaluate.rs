@@ -1,5 +1,6 @@
 //! `--evaluate`: branch lengths and models on given trees.
 
+use super::branch_tests::deliver_tests;
 use super::start::{StartLengths, StartTree, make_starts};
 use crate::error::{Error, Fault, Place, Result};
 use crate::likelihood::Evaluator;
@@ -26,7 +27,8 @@ pub(crate) fn evaluate(mut session: Session) -> Result<()> {
     let outcomes = session.run_jobs("tree", trees.len(), work, |_, _, _| {})?;
     let outcomes: Vec<Outcome> =
         outcomes.into_iter().map(|outcome| outcome.with_models(&session.setup)).collect();
-    deliver(&mut session, &outcomes)
+    deliver(&mut session, &outcomes)?;
+    deliver_tests(&mut session, &outcomes)
 }
 
 fn evaluate_tree(

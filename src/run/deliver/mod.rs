@@ -10,4 +10,4 @@ mod terrace;
 
 pub(super) use outcome::{Outcome, best_of};
 pub(super) use results::deliver;
-pub(super) use support::{deliver_support, support_by};
+pub(super) use support::{BranchSupport, deliver_support};

@@ -118,9 +118,10 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
     identity.add("seed", seed);
     identity.add("seed of the replicates", bootstrap_seed);
     identity.add("--bs-brlens", with_brlens);
-    let SupportOptions { kinds } = support;
+    let SupportOptions { kinds, alrt_replicates } = support;
     let kinds: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
     identity.add("support", kinds.join(","));
+    identity.add("--alrt", alrt_replicates);
     let RunOptions { threads: _, memory: _, engine, instruction_set: _ } = run;
     identity.add("engine", or_default(engine));
     let OutputOptions { prefix: _, redo: _, sitelh, quiet: _ } = output;
