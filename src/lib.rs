@@ -60,7 +60,7 @@
 //! | 4 | `parsimony`, `distance`, `simulate`, `likelihood` |
 //! | 5 | `optimize` |
 //! | 6 | `search` |
-//! | 7 | `bootstrap`, `model_selection` |
+//! | 7 | `bootstrap`, `model_selection`, `topology_tests` |
 //! | 8 | `output` |
 //! | 9 | `run` |
 //! | 10 | `cli` |
@@ -100,6 +100,7 @@ pub mod search;
 
 mod bootstrap;
 mod model_selection;
+mod topology_tests;
 
 mod output;
 

@@ -33,6 +33,8 @@ pub enum Purpose {
     ModelSelection = 11,
     /// Resampling of columns in tests of branches.
     BranchTest = 12,
+    /// Resampling of sites in tests of topologies.
+    TopologyTests = 20,
     /// Everything in tests.
     Test = 9,
 }

@@ -28,6 +28,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("search", 6),
     ("bootstrap", 7),
     ("model_selection", 7),
+    ("topology_tests", 7),
     ("output", 8),
     ("run", 9),
     ("cli", 10),
@@ -53,7 +54,8 @@ const ENGINE_NAMES: &[&str] =
     &["cpu", "cuda", "scalar", "avx2", "avx512", "CpuEngine", "NaiveEngine", "Kernels"];
 
 /// Rooms that compute with an evaluator and must not know what computes.
-const WITHOUT_ENGINES: &[&str] = &["optimize", "search", "model_selection", "bootstrap", "output"];
+const WITHOUT_ENGINES: &[&str] =
+    &["optimize", "search", "model_selection", "topology_tests", "bootstrap", "output"];
 
 /// The only places with unsafe code.
 const UNSAFE_ALLOWED: &[&str] = &["parallel/pool.rs", "likelihood/cpu/kernels.rs"];

@@ -184,6 +184,75 @@ fn identical_sequences_are_a_clade() {
     }
 }
 
+/// Writes an alignment of datasets/ with `more` of its rows again, under names before and behind theirs.
+fn write_with_copies(scratch: &Scratch, name: &str, more: usize) {
+    let text = std::fs::read_to_string(repository(&format!("datasets/{name}.phy"))).expect("data");
+    let mut lines = text.lines();
+    let head: Vec<&str> = lines.next().expect("a first line").split_whitespace().collect();
+    let rows: Vec<&str> = lines.filter(|line| !line.trim().is_empty()).collect();
+    let copies = (0..more).map(|i| {
+        let row = rows[i * i % rows.len()];
+        format!("{}{i}_{row}", if i % 2 == 0 { "A" } else { "zz" })
+    });
+    let all: Vec<String> = rows.iter().map(|row| row.to_string()).chain(copies).collect();
+    scratch.write("copies.phy", &format!("{} {}\n{}\n", all.len(), head[1], all.join("\n")));
+}
+
+#[test]
+fn identical_sequences_are_searched_once_and_lose_nothing() {
+    let gappy = |mode: &str| {
+        let partitions = repository("partitions/gappy.part");
+        format!("-q {} -m GTR+G --fast {mode}", partitions.display())
+    };
+    let cases = [
+        ("primates", 2, "-m GTR+G".to_string()),
+        ("primates", 40, "-m GTR+G".to_string()),
+        ("gappy", 15, gappy("")),
+        ("gappy", 15, gappy("--brlen scaled")),
+        ("gappy", 15, gappy("-M")),
+    ];
+    for (name, more, options) in cases {
+        let scratch = Scratch::new();
+        write_with_copies(&scratch, name, more);
+        let command = format!("-s copies.phy {options} --quiet");
+        scratch.succeed(&format!("{command} -T 1 -n once"));
+        scratch.succeed(&format!("{command} -T 3 -n threads"));
+        scratch.succeed(&format!("{command} -T 1 --keep-identical -n all"));
+        let [once, all] = ["once", "all"].map(|prefix| log_likelihood(&scratch, prefix));
+        assert!(once > all - 0.1, "{name}, {more} copies, {options}: {once}, with all {all}");
+        for file in ["bestTree", "bestModel", "startTree"] {
+            let read = |prefix: &str| {
+                let path = scratch.path().join(format!("{prefix}.mlsearch.{file}"));
+                std::fs::read_to_string(path).expect(file)
+            };
+            assert_eq!(read("once"), read("threads"), "{name}, {options}: {file}");
+        }
+        // An evaluation of the tree finds nothing more.
+        let linkage = options.split("--fast").collect::<Vec<_>>().concat();
+        let tree = "-t once.mlsearch.bestTree";
+        scratch.succeed(&format!("-s copies.phy {linkage} --evaluate {tree} --quiet -n given"));
+        let given = log_likelihood(&scratch, "given");
+        assert!(once > given - 0.05, "{name}, {more} copies, {options}: {once}, evaluated {given}");
+    }
+}
+
+#[test]
+fn replicates_have_all_of_several_identical_sequences() {
+    let scratch = Scratch::new();
+    write_with_copies(&scratch, "primates", 3);
+    scratch.succeed("--all -s copies.phy -m HKY -# 5 -n x --quiet");
+    let read = |kind: &str| {
+        let path = scratch.path().join(format!("x.mlsearch.{kind}"));
+        std::fs::read_to_string(path).expect(kind)
+    };
+    let support = read("support");
+    for name in ["A0_", "zz1_", "A2_"] {
+        assert!(read("bootstraps").lines().all(|tree| tree.contains(name)), "{name}");
+        assert!(support.contains(name), "{name}");
+    }
+    assert!(support.contains(")100:"), "identical sequences are a clade in all: {support}");
+}
+
 #[test]
 fn how_far_searches_agree_is_told_and_reported() {
     let scratch = Scratch::new();

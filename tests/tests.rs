@@ -65,6 +65,9 @@ mod model_selection;
 // What a run says and leaves while it goes on: progress, results, log, locks, memory.
 mod reporting;
 
+// Tests of given trees (KH, SH, ELW, AU).
+mod topology_tests;
+
 // Whole runs: what they write, and that it can be read back.
 mod whole_runs;
 

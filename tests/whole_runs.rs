@@ -293,34 +293,3 @@ fn several_starting_trees_are_all_searched_and_the_best_wins() {
     let starts = |name: &str| read(scratch.path(), &format!("{name}.mlsearch.startTree"));
     assert_eq!(starts("start"), starts("four"));
 }
-
-/// `12.5 MiB`, in MiB, in the line of a text that begins with these words.
-fn mebibytes(text: &str, words: &str) -> f64 {
-    let line = text.lines().find(|line| line.trim_start().starts_with(words));
-    let line = line.unwrap_or_else(|| panic!("no '{words}' in {text}"));
-    let before = line.split(" MiB").next().expect("a line");
-    before.rsplit(' ').next().and_then(|number| number.parse().ok()).expect("a number of MiB")
-}
-
-#[test]
-fn with_little_memory_the_files_are_the_same() {
-    let data = format!("-s {} -m GTR+R8 --fast", dataset("gallwasps"));
-    let scratch = Scratch::new();
-    let check = scratch.run(&format!("{data} --check")).stdout;
-    let [least, most] = ["at least, with --mem", "memory"].map(|words| mebibytes(&check, words));
-    assert!(least < 0.8 * most, "{check}");
-    run(&scratch, &format!("{data} -T 2 -n plenty"));
-    let refused = scratch.run(&format!("{data} --mem {:.1}M -n none", 0.7 * least));
-    assert_eq!(refused.code, 2, "{}", refused.stderr);
-    assert!(refused.stderr.contains("not enough for this run, which needs"), "{}", refused.stderr);
-    for threads in [1, 2] {
-        let limit = 0.5 * (least + most);
-        run(&scratch, &format!("{data} -T {threads} --mem {limit:.1}M --redo -n little"));
-        let log = read(scratch.path(), "little.mlsearch.log");
-        assert!(log.contains("others are computed again"), "{log}");
-        for file in ["bestTree", "bestModel", "startTree"] {
-            let of = |prefix: &str| read(scratch.path(), &format!("{prefix}.mlsearch.{file}"));
-            assert_eq!(of("plenty"), of("little"), "{file}, {threads} threads");
-        }
-    }
-}

@@ -14,6 +14,8 @@ Examples:
       search, 100 bootstrap replicates, support on the best tree
   mlsearch --evaluate -s aln.phy -m HKY+G -t trees.nwk
       log-likelihoods of given trees (RAxML: -f e)
+  mlsearch -s aln.phy -m GTR+G -z trees.nwk --tests au,sh
+      which of several trees the data reject (IQ-TREE: -z trees.nwk -zb 10000 -au)
   mlsearch --support --tree best.nwk --bs-trees boots.nwk
       support values from given trees (RAxML: -f b -t best.nwk -z boots.nwk)
   mlsearch --check -s aln.phy -q genes.part -m GTR+G
@@ -130,7 +132,7 @@ pub struct Args {
     pub asc_corr: Option<String>,
 
     /// Analysis by RAxML's letter: d search, e evaluate, a all, b support, c check, r Robinson-Foulds
-    /// distances
+    /// distances, h SH test, w expected likelihood weights
     #[arg(short = 'f', value_name = "LETTER", help_heading = COMMAND)]
     pub algorithm: Option<String>,
     /// Search for the best tree
@@ -139,6 +141,13 @@ pub struct Args {
     /// Optimise branch lengths and model parameters on the trees of --tree, keeping their topologies
     #[arg(long, help_heading = COMMAND)]
     pub evaluate: bool,
+    /// Tests of the topologies of the trees of -z (or --tree), which are evaluated: au, sh, kh, wsh, wkh, elw, bp,
+    /// separated by commas, or all
+    #[arg(long, value_name = "TESTS", value_delimiter = ',', help_heading = COMMAND)]
+    pub tests: Vec<String>,
+    /// Number of RELL replicates of --tests (of each of the ten sizes for au) [default: 10000]
+    #[arg(long, value_name = "N", help_heading = COMMAND)]
+    pub rell: Option<String>,
     /// Search, bootstrap replicates [default: 100] and support values on the best tree
     #[arg(long, help_heading = COMMAND)]
     pub all: bool,
@@ -172,7 +181,8 @@ pub struct Args {
     /// auto]
     #[arg(short = 't', long, value_name = "TREES", help_heading = TREES)]
     pub tree: Option<String>,
-    /// File of several trees, as in RAxML's -f b, -f r and -J
+    /// File of several trees, as in RAxML's -f b, -f r, -f h and -J; with --evaluate and --tests, in addition to
+    /// those of --tree
     #[arg(short = 'z', value_name = "FILE", help_heading = TREES)]
     pub many_trees: Option<PathBuf>,
     /// Start from random trees instead of parsimony trees
@@ -209,6 +219,10 @@ pub struct Args {
     /// current one (log-likelihood units); off: no limit [default: 40]
     #[arg(long, value_name = "X|off", help_heading = OPTIMISE)]
     pub spr_cutoff: Option<String>,
+    /// Search with all sequences; otherwise identical ones are searched once and put back beside each other
+    /// [default: off]
+    #[arg(long, help_heading = OPTIMISE)]
+    pub keep_identical: bool,
 
     /// Standard bootstrap with this seed for the resampling; needs -# N
     #[arg(short = 'b', value_name = "SEED", value_parser = parse_seed, help_heading = BOOTSTRAP)]

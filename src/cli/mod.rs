@@ -13,6 +13,7 @@ mod peers;
 mod resolve;
 mod simulate;
 mod support;
+mod topologies;
 mod typed;
 mod values;
 mod verb;

@@ -64,7 +64,6 @@ const CONSTRAINT: &str = "topological constraints are not available";
 const BOOTSTOP: &str = "automatic bootstopping is not available; give a number of replicates";
 const STRUCTURE: &str = "models of RNA secondary structure are not available";
 const INTERNODE: &str = "internode certainty is not available";
-const TOPOLOGY_TESTS: &str = "tests of topologies are not available";
 const LOCAL_BOOTSTRAP: &str =
     "the local bootstrap is not available; --alrt N and --abayes test single branches";
 const SH_LIKE: &str =
@@ -280,8 +279,25 @@ const TABLE: &[Entry] = &[
         "the ultrafast bootstrap and its stopping rule are not available; leave it out",
     ),
     entry(&["lbp"], Always, LEAVE_OUT, LOCAL_BOOTSTRAP),
-    entry(&["zb", "zw", "test"], Always, LEAVE_OUT, TOPOLOGY_TESTS),
-    entry(&["au", "test-au", "test-weight"], Never, LEAVE_OUT, TOPOLOGY_TESTS),
+    entry(
+        &["zb", "test"],
+        Always,
+        Same(&["--tests", "bp,kh,sh,elw", "--rell", "{}"]),
+        "IQ-TREE's tests of topologies with this number of replicates",
+    ),
+    entry(
+        &["zw", "test-weight"],
+        Never,
+        Same(&["--tests", "wkh,wsh"]),
+        "IQ-TREE's weighted tests of topologies",
+    ),
+    entry(
+        &["au", "test-au"],
+        Never,
+        Same(&["--tests", "au"]),
+        "IQ-TREE's approximately unbiased test of topologies",
+    ),
+    entry(&["trees"], Always, Same(&["-z", "{}"]), "IQ-TREE's file of trees to be compared"),
     entry(&["wbt"], Never, Idle, "the trees of replicates are always written"),
     entry(
         &["wbtl"],
@@ -314,8 +330,8 @@ const TABLE: &[Entry] = &[
     entry(
         &["keep-ident", "keep_ident"],
         Never,
-        Idle,
-        "identical sequences always stay in the tree",
+        Same(&["--keep-identical"]),
+        "IQ-TREE's searches with all of several identical sequences",
     ),
     entry(
         &["undo"],
@@ -413,7 +429,7 @@ pub(super) fn algorithm(letter: &str) -> Option<(&'static str, Option<&'static [
         "n" | "N" => {
             ("likelihoods of many trees are computed by --evaluate -t FILE", Some(&["--evaluate"]))
         }
-        "h" | "H" | "w" | "W" | "u" => (TOPOLOGY_TESTS, None),
+        "u" => ("calibration of column weights is not available", None),
         "J" => (SH_LIKE, Some(&["--evaluate", "--alrt"])),
         "i" | "C" => (INTERNODE, None),
         "I" => ("rooting of trees is not available", None),

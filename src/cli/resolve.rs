@@ -4,6 +4,7 @@ use super::args::{Args, AutoCriterion, Brlen, Mode, Switch};
 use super::files::{resolve_command, resolve_prefix};
 use super::simulate::resolve_simulate;
 use super::support::resolve_support;
+use super::topologies::resolve_tests;
 use super::values::{
     parse_count, parse_engine, parse_instruction_set, parse_memory, parse_threads, parse_trees,
 };
@@ -70,6 +71,7 @@ fn resolve_main(args: &Args, faults: &mut Faults) -> Plan {
             with_brlens: args.bs_brlens,
         },
         support: resolve_support(args, verb, faults),
+        tests: resolve_tests(args, verb, faults, &mut notes),
         seed,
         run: RunOptions {
             threads: faults.or(parse_threads(args.threads.as_deref()), Threads::Fixed(1)),
@@ -219,6 +221,9 @@ fn resolve_search(
     if !searches && (args.fast || args.thorough) {
         faults.add("--fast and --thorough apply only to searches: leave them out");
     }
+    if !searches && verb != Verb::Start && args.keep_identical {
+        faults.add("--keep-identical applies only to searches: leave it out");
+    }
     if args.fast && args.thorough {
         faults.add("--fast and --thorough exclude each other: give only one of them");
     }
@@ -262,6 +267,7 @@ fn resolve_search(
         effort,
         spr_radius: args.spr_radius,
         spr_cutoff,
+        keep_identical: args.keep_identical,
     }
 }
 
@@ -270,8 +276,9 @@ fn resolve_trees(args: &Args, verb: Verb, faults: &mut Faults) -> Vec<TreeSource
     if matches!(verb, Verb::Support | Verb::RfDist | Verb::Consense) {
         return Vec::new();
     }
-    if args.many_trees.is_some() {
-        faults.add("-z applies only to -f b, -f r and -J: give trees with -t");
+    let many_trees = args.many_trees.clone().map(TreeSource::File);
+    if many_trees.is_some() && !matches!(verb, Verb::Evaluate | Verb::Check) {
+        faults.add("-z applies only to --evaluate, --tests, -f b, -f r and -J: give trees with -t");
     }
     if args.random_start && args.tree.is_some() {
         faults.add(
@@ -292,8 +299,11 @@ fn resolve_trees(args: &Args, verb: Verb, faults: &mut Faults) -> Vec<TreeSource
                      them",
                 );
             }
-            faults.or(parse_trees(text), Vec::new())
+            let mut trees = faults.or(parse_trees(text), Vec::new());
+            trees.extend(many_trees);
+            trees
         }
+        None if many_trees.is_some() => many_trees.into_iter().collect(),
         None if verb == Verb::Evaluate => {
             faults.add("no tree to evaluate: give -t FILE (--tree FILE)");
             Vec::new()
@@ -409,6 +419,9 @@ mod tests {
             ("-f c", "--parse"),
             ("-# 20", "--tree pars{20}"),
             ("-n run -w out", "--prefix run -w out"),
+            ("-f H -t a.nwk -z t.nwk", "--tests sh -t a.nwk -z t.nwk"),
+            ("-f W -z t.nwk --rell 5", "--evaluate --tree t.nwk --tests elw --rell 5"),
+            ("-z t.nwk --tests all", "-t t.nwk --tests au,elw,wsh --tests KH,sh,wkh,bp"),
             ("-P lg.dat -K MK", "--protein-matrix lg.dat --multistate mk"),
             ("-st CODON2", "--data-type CODON2"),
             ("--seqtype BIN", "--st BIN"),
@@ -478,6 +491,12 @@ mod tests {
             ("mlsearch -s a -m JC -# 5 -t pars{2}", "give only one of them"),
             ("mlsearch -s a -m JC -d -t pars{2}", "-d means"),
             ("mlsearch -s a -m JC -z f", "-z applies only to"),
+            ("mlsearch -s a -m JC -z f --tests foo", "--tests foo: expected"),
+            ("mlsearch -s a -m JC -z f --tests au,", "--tests : expected"),
+            ("mlsearch -s a -m JC -z f --tests au --rell 0", "--rell 0: expected a number"),
+            ("mlsearch -s a -m JC --evaluate -t f --rell 10", "--rell applies only to --tests"),
+            ("mlsearch -s a -m JC --search --tests au", "--tests applies only to"),
+            ("mlsearch -s a -m JC --tests au", "no tree to evaluate"),
             ("mlsearch -s a -m JC -M --brlen scaled", "-M means"),
             ("mlsearch -s a -m JC -n x --prefix y", "-n and --prefix"),
             ("mlsearch -s a -m JC -w d --prefix /y", "absolute"),

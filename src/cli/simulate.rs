@@ -6,7 +6,7 @@ use super::values::parse_trees;
 use super::verb::Faults;
 use crate::run::{
     AnalysisOptions, BootstrapOptions, Command, DEFAULT_SEED, DataOptions, OutputOptions, Plan,
-    RunOptions, SearchEffort, SimulatePlan, SupportOptions, Threads, TreeSource,
+    RunOptions, SearchEffort, SimulatePlan, SupportOptions, TestOptions, Threads, TreeSource,
 };
 
 /// Gives a meaning to the options of `simulate`.
@@ -70,9 +70,11 @@ pub(super) fn resolve_simulate(simulate: &SimulateArgs, args: &Args, faults: &mu
             lh_epsilon: None,
             spr_radius: None,
             spr_cutoff: None,
+            keep_identical: false,
         },
         bootstrap: BootstrapOptions { replicates: 0, seed, with_brlens: false },
         support: SupportOptions { kinds: Vec::new(), alrt_replicates: 0 },
+        tests: TestOptions { kinds: Vec::new(), replicates: 0 },
         seed,
         run: RunOptions {
             threads: Threads::Fixed(1),

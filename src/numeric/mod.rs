@@ -1,5 +1,5 @@
 //! Pure mathematics without any phylogenetics: lane-wise logarithm and exponential, discretised gamma
-//! distribution, optimisers in one and in several dimensions, eigensystems.
+//! distribution, the normal distribution, optimisers in one and in several dimensions, eigensystems.
 //!
 //! Everything here gives the same bits on every machine: transcendental functions are defined here or come
 //! from the pure-Rust `libm`, never from the platform, and nothing depends on the CPU found at run time.
@@ -9,6 +9,7 @@ mod eigen;
 pub(crate) mod elementary;
 mod gamma;
 mod newton;
+mod normal;
 
 pub use gamma::GammaMode;
 
@@ -16,3 +17,4 @@ pub(crate) use bfgs::Bfgs;
 pub(crate) use eigen::symmetric_eigen;
 pub(crate) use gamma::discrete_gamma;
 pub(crate) use newton::Newton;
+pub(crate) use normal::{normal_density, normal_tail};

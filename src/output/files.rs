@@ -29,6 +29,8 @@ pub enum OutputKind {
     ConsensusTree,
     /// Robinson-Foulds distances.
     RfDistances,
+    /// Tests of the evaluated trees.
+    TopologyTests,
     /// Log-likelihood of every site.
     SiteLh,
     /// One tree per partition with its own lengths.
@@ -50,13 +52,14 @@ pub enum OutputKind {
 }
 
 /// What analyses of sequences write: `--redo` of one replaces all of them.
-pub(crate) const ANALYSIS_KINDS: [OutputKind; 12] = [
+pub(crate) const ANALYSIS_KINDS: [OutputKind; 13] = [
     OutputKind::BestTree,
     OutputKind::BestModel,
     OutputKind::MlTrees,
     OutputKind::StartTree,
     OutputKind::Bootstraps,
     OutputKind::Support,
+    OutputKind::TopologyTests,
     OutputKind::SiteLh,
     OutputKind::BestPartitionTrees,
     OutputKind::Log,
@@ -82,6 +85,7 @@ impl OutputKind {
             OutputKind::Support => "support",
             OutputKind::ConsensusTree => "consensusTree",
             OutputKind::RfDistances => "rfDistances",
+            OutputKind::TopologyTests => "topologyTests",
             OutputKind::SiteLh => "siteLH",
             OutputKind::BestPartitionTrees => "bestPartitionTrees",
             OutputKind::Log => "log",
@@ -105,6 +109,7 @@ impl OutputKind {
             OutputKind::Support => "the tree with support values",
             OutputKind::ConsensusTree => "the consensus tree",
             OutputKind::RfDistances => "Robinson-Foulds distances between all pairs of trees",
+            OutputKind::TopologyTests => "the tests of the evaluated trees",
             OutputKind::SiteLh => "the log-likelihood of every site",
             OutputKind::BestPartitionTrees => {
                 "the tree of each partition with its own branch lengths"

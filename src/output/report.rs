@@ -4,6 +4,7 @@
 //! Only `command`, `run` and `timings` may differ between two runs of the same computation.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
+use std::collections::BTreeMap;
 
 /// The whole report; fields are written in this order.
 #[derive(Debug, Clone, Default, serde::Serialize)]
@@ -32,6 +33,9 @@ pub(crate) struct Report {
     /// Every evaluated or found tree, in input order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub trees: Vec<TreeReport>,
+    /// Tests of the evaluated trees, where they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub topology_tests: Option<TopologyTestsReport>,
     /// How far searches from different starting trees agree, where there were several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agreement: Option<AgreementReport>,
@@ -144,6 +148,41 @@ pub(crate) struct TreeReport {
     pub log_likelihood: f64,
     /// Newick with branch lengths.
     pub newick: String,
+}
+
+/// Tests of the evaluated trees.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub(crate) struct TopologyTestsReport {
+    /// Number of RELL replicates, of each size.
+    pub replicates: usize,
+    /// One entry per evaluated tree.
+    pub trees: Vec<TestedTree>,
+}
+
+/// An evaluated tree and what the tests say of it.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub(crate) struct TestedTree {
+    /// Number of the tree, from 1.
+    pub tree: usize,
+    /// Log-likelihood of the best tree minus that of this one.
+    pub delta: f64,
+    /// Number of the tree with the same topology that was tested in its place, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tested_as: Option<usize>,
+    /// By the name of the test.
+    pub tests: BTreeMap<&'static str, VerdictReport>,
+}
+
+/// What a test says of a tree.
+#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
+pub(crate) struct VerdictReport {
+    /// p-value, or share of the replicates (bp), or weight (elw).
+    pub value: f64,
+    /// True for the trees of the 95 % confidence set.
+    pub in_confidence_set: bool,
+    /// Standard error of the value from the number of replicates, of the test au.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub standard_error: Option<f64>,
 }
 
 /// How far different starting trees led to the same tree: after one round of the search from each or, if there were

@@ -26,9 +26,10 @@ pub(crate) use crate::bootstrap::SupportKind;
 pub(crate) use crate::likelihood::BrlenLinkage;
 pub(crate) use crate::model_selection::Criterion;
 pub(crate) use crate::search::SearchEffort;
+pub(crate) use crate::topology_tests::{DEFAULT_RELL_REPLICATES, TopologyTest};
 pub(crate) use crate::tree::ConsensusRule;
 pub(crate) use plan::{
     AnalysisOptions, BootstrapOptions, Command, DEFAULT_ALRT_REPLICATES, DEFAULT_REPLICATES,
-    DEFAULT_SEED, DataOptions, OutputOptions, RunOptions, SimulatePlan, SupportOptions, Threads,
-    TreeSource,
+    DEFAULT_SEED, DataOptions, OutputOptions, RunOptions, SimulatePlan, SupportOptions,
+    TestOptions, Threads, TreeSource,
 };

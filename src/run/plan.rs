@@ -8,6 +8,7 @@ use crate::likelihood::BrlenLinkage;
 use crate::model_selection::Criterion;
 use crate::output::{ANALYSIS_KINDS, OutputKind};
 use crate::search::SearchEffort;
+use crate::topology_tests::TopologyTest;
 use crate::tree::ConsensusRule;
 use std::path::{Path, PathBuf};
 
@@ -159,6 +160,8 @@ pub struct AnalysisOptions {
     pub spr_radius: Option<usize>,
     /// Cutoff of the lazy search; `None` for the schedule's own, `Some(None)` for none at all.
     pub spr_cutoff: Option<Option<f64>>,
+    /// Search with all sequences, also where some are identical.
+    pub keep_identical: bool,
 }
 
 /// Bootstrap replicates.
@@ -179,6 +182,15 @@ pub struct SupportOptions {
     pub kinds: Vec<SupportKind>,
     /// Number of replicates of SH-aLRT.
     pub alrt_replicates: usize,
+}
+
+/// Tests of evaluated trees.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TestOptions {
+    /// Which, in the order in which they are shown; none if empty.
+    pub(crate) kinds: Vec<TopologyTest>,
+    /// Number of RELL replicates.
+    pub replicates: usize,
 }
 
 /// The machine.
@@ -220,6 +232,8 @@ pub struct Plan {
     pub bootstrap: BootstrapOptions,
     /// Which support the branches get.
     pub support: SupportOptions,
+    /// Tests of the trees, where the command evaluates some.
+    pub tests: TestOptions,
     /// Seed of everything random but the resampling.
     pub seed: u64,
     /// On how many cores, with which kernels.
@@ -278,6 +292,9 @@ impl Plan {
             if !self.support.kinds.is_empty() && self.command != Command::All {
                 kinds.push(OutputKind::Support);
             }
+            if !self.tests.kinds.is_empty() {
+                kinds.push(OutputKind::TopologyTests);
+            }
         }
         kinds.extend([OutputKind::Log, OutputKind::Json]);
         kinds
@@ -328,7 +345,8 @@ impl Plan {
         let replicates = self.bootstrap.replicates;
         match &self.command {
             Command::Search => "search for the best tree".into(),
-            Command::Evaluate => "evaluation of given trees".into(),
+            Command::Evaluate if self.tests.kinds.is_empty() => "evaluation of given trees".into(),
+            Command::Evaluate => "evaluation and tests of given trees".into(),
             Command::Bootstrap => format!("{replicates} bootstrap replicates"),
             Command::All => {
                 format!("search for the best tree, {replicates} bootstrap replicates, support")
@@ -348,6 +366,15 @@ impl Plan {
             self.command,
             Command::Search | Command::Evaluate | Command::Bootstrap | Command::All
         )
+    }
+
+    /// True if, of taxa with identical sequences, all but one are left out of searches.
+    pub fn leaves_out_identical(&self) -> bool {
+        let searches = matches!(
+            self.command,
+            Command::Search | Command::All | Command::Bootstrap | Command::Start
+        );
+        searches && !self.search.keep_identical
     }
 
     /// How branch lengths are linked; without a partition file there is nothing to link.

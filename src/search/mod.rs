@@ -17,6 +17,7 @@ mod state;
 
 pub use hill_climb::{Search, SearchOptions, search};
 pub use history::SearchHistory;
+pub(crate) use resolution::settle;
 pub use schedule::SearchEffort;
 pub use start::parsimony_start;
 pub use state::SearchState;

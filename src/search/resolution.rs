@@ -9,6 +9,22 @@ use super::schedule as at;
 use crate::likelihood::{BranchOptions, Evaluator, NO_LENGTH, Result};
 use crate::tree::{EdgeId, NodeId, Tree};
 
+/// The last optimisation of branch lengths.
+const LAST_SWEEPS: BranchOptions = BranchOptions {
+    max_sweeps: 8,
+    lnl_epsilon: at::LAST_EPSILON,
+    gain_tolerance: at::LAST_TOLERANCE,
+};
+
+/// Optimises the branch lengths of a tree to which tips with identical sequences were added, and resolves its polytomies.
+///
+/// # Errors
+/// The engine has failed.
+pub(crate) fn settle(evaluator: &mut Evaluator) -> Result<()> {
+    evaluator.optimize_branches(&LAST_SWEEPS)?;
+    resolve(evaluator)
+}
+
 /// Resolves the polytomies of the evaluator's tree and optimises the branch lengths. The tree before is kept if its
 /// likelihood is higher.
 ///
@@ -30,11 +46,7 @@ pub(super) fn resolve(evaluator: &mut Evaluator) -> Result<()> {
     while let Some(better) = swap_round(evaluator, &edges, lnl)? {
         lnl = better;
     }
-    let lnl = evaluator.optimize_branches(&BranchOptions {
-        max_sweeps: 8,
-        lnl_epsilon: at::LAST_EPSILON,
-        gain_tolerance: at::LAST_TOLERANCE,
-    })?;
+    let lnl = evaluator.optimize_branches(&LAST_SWEEPS)?;
     if lnl < before - at::RESOLUTION_LOSS {
         evaluator.restore(&snapshot);
     }

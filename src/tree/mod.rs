@@ -22,6 +22,7 @@
 
 mod arrays;
 mod consensus;
+mod identical;
 mod induced;
 mod newick_chars;
 mod newick_read;
@@ -41,11 +42,12 @@ pub use random::random_tree;
 pub use splits::{Split, same_topology, tree_splits};
 pub use topology::{EdgeId, NodeId, Tree};
 
+pub(crate) use identical::put_back_identical;
 pub(crate) use induced::{Image, Restriction};
 pub(crate) use newick_read::NewickReader;
 pub(crate) use newick_tree::{DEFAULT_BRLEN, SubsetTree};
 pub(crate) use newick_write::support_label;
 pub(crate) use regions::{adopt_shared_brlens, regions};
 pub(crate) use resolution::resolve_canonically;
-pub(crate) use splits::SplitTable;
+pub(crate) use splits::{SplitTable, first_of_topology};
 pub(crate) use topology::{PrunedSubtree, RegraftUndo, to_length_grid};

@@ -136,6 +136,20 @@ pub fn same_topology(a: &Tree, b: &Tree) -> bool {
     a.num_tips() == b.num_tips() && sorted(a) == sorted(b)
 }
 
+/// For every tree the number of the first one with the same topology, its own if there is none before it. All trees
+/// have the same tips.
+pub(crate) fn first_of_topology(trees: &[&Tree]) -> Vec<usize> {
+    // Only ever looked up.
+    let mut first = HashMap::new();
+    let number = |(number, tree): (usize, &&Tree)| {
+        let mut splits: Vec<Split> =
+            tree_splits(tree).into_iter().map(|(_, split)| split).collect();
+        splits.sort_unstable();
+        *first.entry(splits).or_insert(number)
+    };
+    trees.iter().enumerate().map(number).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::random::random_tree;

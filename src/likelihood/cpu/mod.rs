@@ -10,6 +10,7 @@ mod derivatives;
 mod engine;
 mod insertion;
 mod kernels;
+mod limit;
 mod recomputation;
 mod repeats;
 mod scalar;

@@ -24,7 +24,7 @@ fn tile(dims: Dims) -> usize {
 
 /// Rows of a vector and their scaler counts.
 #[derive(Debug, Default)]
-struct Rows {
+pub(super) struct Rows {
     /// `[row][rate][state]`
     clv: Arena,
     /// `[row]` or `[row][rate]`
@@ -39,7 +39,7 @@ impl Rows {
         })
     }
 
-    fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         size_of_val(self.clv.as_slice()) + size_of_val(&self.scaler[..])
     }
 
@@ -54,19 +54,19 @@ impl Rows {
 pub(super) struct Stored {
     repeats: Repeats,
     /// One row per class.
-    of_classes: Rows,
+    pub(super) of_classes: Rows,
     /// One row per pattern, if the vector has no classes now.
-    of_patterns: Option<Rows>,
+    pub(super) of_patterns: Option<Rows>,
     /// True if a scaler count is not 0.
     is_scaled: bool,
     /// True if there are rows that were written. Only a unit with limited memory forgets any.
-    is_present: bool,
+    pub(super) is_present: bool,
     /// True if it must not be forgotten now.
-    is_pinned: bool,
+    pub(super) is_pinned: bool,
     /// When it was last read or written, see [`Limit::now`].
-    last_use: u64,
+    pub(super) last_use: u64,
     /// Work to compute it again, if it was forgotten: the bytes of all rows that must be computed for it.
-    work: usize,
+    pub(super) work: usize,
 }
 
 /// A block of a vector, to be read.
@@ -87,47 +87,39 @@ pub(super) struct StoredRows<'a> {
 pub(super) struct Vectors {
     dims: Dims,
     /// Number of patterns of each block.
-    lens: Vec<usize>,
+    pub(super) lens: Vec<usize>,
     /// `[vector][block]`; `None` until first written. Boxed because it is moved while it is written.
-    stored: Vec<Option<Box<Stored>>>,
+    pub(super) stored: Vec<Option<Box<Stored>>>,
     /// By block: buffers of rows of patterns that no vector needs now.
-    spare: Vec<Vec<Rows>>,
+    pub(super) spare: Vec<Vec<Rows>>,
     /// See [`Repeats::update`].
     last_name: u64,
     /// False to store a row for each pattern of every vector.
     use_repeats: bool,
     /// See [`Vectors::limit`].
-    limit: Option<Limit>,
+    pub(super) limit: Option<Limit>,
 }
 
-/// A limit of the memory of rows, beyond which vectors are forgotten and computed again. Which, follows from their
-/// size, the time since their last use, and the updates that it would take: as in the recomputation of Izquierdo-Carrasco,
-/// Gagneur & Stamatakis 2012 (HPDC'12), vectors of large subtrees whose children are forgotten as well are kept.
+/// A limit of the memory of rows, beyond which vectors are forgotten and computed again (`limit`).
 #[derive(Debug)]
-struct Limit {
+pub(super) struct Limit {
     /// Most bytes, as far as what is pinned allows.
-    bytes: usize,
+    pub(super) bytes: usize,
     /// Bytes of all rows and of the classes of repeated patterns now.
-    used: usize,
+    pub(super) used: usize,
     /// Numbers of updates of blocks so far: all, and those of blocks that had been forgotten.
-    updates: [u64; 2],
+    pub(super) updates: [u64; 2],
     /// Number of uses so far.
-    now: u64,
+    pub(super) now: u64,
     /// By vector: how it was last computed. Others than these are not forgotten.
-    recipes: Vec<Option<Operation>>,
+    pub(super) recipes: Vec<Option<Operation>>,
     /// By vector: the vector that was last computed from it.
-    readers: Vec<u32>,
+    pub(super) readers: Vec<u32>,
     /// The next vector and block to look at: an index into `stored`.
-    hand: usize,
+    pub(super) hand: usize,
     /// Indices of what is pinned.
-    pinned: Vec<usize>,
+    pub(super) pinned: Vec<usize>,
 }
-
-/// Forgotten vectors on the way to the root whose work is corrected at a time.
-const MOST_ANCESTORS: usize = 64;
-
-/// Number of vectors that are compared when one is to be forgotten.
-const CANDIDATES: usize = 8;
 
 /// A block of a vector, to be written.
 pub(super) struct Output<'a> {
@@ -142,7 +134,7 @@ pub(super) struct Output<'a> {
 }
 
 impl Stored {
-    fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.of_classes.bytes() + self.of_patterns.as_ref().map_or(0, Rows::bytes)
     }
 
@@ -200,92 +192,12 @@ impl Vectors {
         self.use_repeats = false;
     }
 
-    /// Forgets rows of the first `num_vectors` vectors from now on if all take more than so many bytes. Before they are
-    /// read, such vectors must be [pinned](Vectors::pin), and computed if they cannot.
-    pub(super) fn limit(&mut self, bytes: usize, num_vectors: usize) {
-        let used = self.bytes();
-        let recipes = vec![None; num_vectors];
-        let readers = vec![u32::MAX; num_vectors];
-        let limit = Limit {
-            bytes,
-            used,
-            updates: [0; 2],
-            now: 0,
-            recipes,
-            readers,
-            hand: 0,
-            pinned: Vec::new(),
-        };
-        self.limit = Some(limit);
-    }
-
     /// Bytes that all vectors take now.
     pub(super) fn bytes(&self) -> usize {
         let stored = self.stored.iter().flatten();
         let of_stored = |stored: &Stored| stored.bytes() + stored.repeats.bytes();
         let spare = self.spare.iter().flatten().map(Rows::bytes);
         stored.map(|stored| of_stored(stored)).chain(spare).sum()
-    }
-
-    /// Numbers of updates of blocks so far: all, and those that the limit has made necessary. None are counted without
-    /// a limit.
-    pub(super) fn updates(&self) -> [u64; 2] {
-        self.limit.as_ref().map_or([0; 2], |limit| limit.updates)
-    }
-
-    /// Notes that a block was updated only because it had been forgotten.
-    pub(super) fn count_recomputed(&mut self) {
-        self.limit.iter_mut().for_each(|limit| limit.updates[1] += 1);
-    }
-
-    /// True if rows may be forgotten.
-    pub(super) fn is_limited(&self) -> bool {
-        self.limit.is_some()
-    }
-
-    /// Notes how a vector was computed.
-    pub(super) fn note_recipe(&mut self, slot: u32, recipe: Operation) {
-        let Some(limit) = &mut self.limit else { return };
-        if let Some(place) = limit.recipes.get_mut(slot as usize) {
-            *place = Some(recipe);
-            for child in recipe.children.into_iter().filter_map(Vector::slot) {
-                limit.readers.get_mut(child as usize).into_iter().for_each(|reader| *reader = slot);
-            }
-        }
-    }
-
-    /// How a vector that was forgotten is computed.
-    pub(super) fn recipe(&self, slot: u32) -> Operation {
-        let recipes = self.limit.as_ref().map(|limit| &limit.recipes[..]);
-        let recipe = recipes.and_then(|recipes| recipes[slot as usize]);
-        recipe.expect("only vectors with a recipe are forgotten")
-    }
-
-    /// Keeps a block of a vector until it is unpinned; false if it was forgotten and must be computed again.
-    pub(super) fn pin(&mut self, block: usize, slot: u32) -> bool {
-        let at = self.at(block, slot);
-        let stored = self.stored[at].as_mut().expect("a vector is written before it is read");
-        if let Some(limit) = self.limit.as_mut().filter(|_| stored.is_present) {
-            limit.now += 1;
-            stored.last_use = limit.now;
-            if !std::mem::replace(&mut stored.is_pinned, true) {
-                limit.pinned.push(at);
-            }
-        }
-        stored.is_present
-    }
-
-    /// Ends all pinning.
-    pub(super) fn unpin_all(&mut self) {
-        for at in self.limit.iter_mut().flat_map(|limit| limit.pinned.drain(..)) {
-            self.stored[at].iter_mut().for_each(|stored| stored.is_pinned = false);
-        }
-    }
-
-    /// Ends the pinning of a block of a vector.
-    pub(super) fn unpin(&mut self, block: usize, slot: u32) {
-        let at = self.at(block, slot);
-        self.stored[at].iter_mut().for_each(|stored| stored.is_pinned = false);
     }
 
     /// Space for rows, for which others are forgotten if necessary.
@@ -300,96 +212,12 @@ impl Vectors {
         Ok(rows)
     }
 
-    fn is_too_much(&self, more: usize) -> bool {
-        self.limit.as_ref().is_some_and(|limit| limit.used + more > limit.bytes)
-    }
-
-    /// Forgets rows of one vector; false if none can be forgotten.
-    fn forget(&mut self) -> bool {
-        if let Some(rows) = self.spare.iter_mut().find_map(Vec::pop) {
-            self.free(rows);
-            return true;
-        }
-        let Some(limit) = &mut self.limit else { return false };
-        let num_blocks = self.lens.len();
-        let end = self.stored.len().min(limit.recipes.len() * num_blocks);
-        let mut best: Option<(f64, usize, usize)> = None;
-        let mut found = 0;
-        for _ in 0..end {
-            let at = limit.hand % end;
-            limit.hand = at + 1;
-            let stored = self.stored[at].as_deref();
-            let can_go = |stored: &&Stored| stored.is_present && !stored.is_pinned;
-            let (Some(stored), Some(recipe)) =
-                (stored.filter(can_go), limit.recipes[at / num_blocks])
-            else {
-                continue;
-            };
-            let of_child = |child: Vector| match child {
-                Vector::Clv(slot) => {
-                    let child = self.stored[slot as usize * num_blocks + at % num_blocks].as_ref();
-                    child.filter(|child| !child.is_present).map_or(0, |child| child.work)
-                }
-                _ => 0,
-            };
-            let work = recipe
-                .children
-                .into_iter()
-                .map(of_child)
-                .fold(stored.bytes(), usize::saturating_add);
-            let gain = stored.bytes() as f64 * (limit.now - stored.last_use + 1) as f64;
-            let gain = gain / work as f64;
-            if best.is_none_or(|(most, ..)| gain > most) {
-                best = Some((gain, at, work));
-            }
-            found += 1;
-            if found == CANDIDATES {
-                break;
-            }
-        }
-        let Some((_, at, work)) = best else { return false };
-        let stored = self.stored[at].as_mut().expect("it was found there");
-        limit.used -= stored.bytes();
-        (stored.of_classes, stored.of_patterns) = (Rows::default(), None);
-        (stored.is_present, stored.work) = (false, work);
-        let last_use = stored.last_use;
-        // It is computed again from its children, whenever it is read.
-        let recipe = limit.recipes[at / num_blocks].expect("it was found there");
-        for slot in recipe.children.into_iter().filter_map(Vector::slot) {
-            let child = self.stored[slot as usize * num_blocks + at % num_blocks].as_mut();
-            child.into_iter().for_each(|child| child.last_use = child.last_use.max(last_use));
-        }
-        self.add_work(at, work as isize);
-        true
-    }
-
-    /// Adds the work for a block of a vector to that of the forgotten vectors which are computed from it.
-    fn add_work(&mut self, mut at: usize, work: isize) {
-        let num_blocks = self.lens.len();
-        let Some(limit) = &self.limit else { return };
-        for _ in 0..MOST_ANCESTORS {
-            let slot = (at / num_blocks) as u32;
-            let Some(&reader) = limit.readers.get(slot as usize) else { return };
-            let recipe = limit.recipes.get(reader as usize).copied().flatten();
-            if !recipe.is_some_and(|recipe| recipe.children.contains(&Vector::Clv(slot))) {
-                return;
-            }
-            at = reader as usize * num_blocks + at % num_blocks;
-            match &mut self.stored[at] {
-                Some(stored) if !stored.is_present => {
-                    stored.work = stored.work.saturating_add_signed(work);
-                }
-                _ => return,
-            }
-        }
-    }
-
     /// Gives back space of rows.
-    fn free(&mut self, rows: Rows) {
+    pub(super) fn free(&mut self, rows: Rows) {
         self.limit.iter_mut().for_each(|limit| limit.used -= rows.bytes());
     }
 
-    fn at(&self, block: usize, slot: u32) -> usize {
+    pub(super) fn at(&self, block: usize, slot: u32) -> usize {
         slot as usize * self.lens.len() + block
     }
 

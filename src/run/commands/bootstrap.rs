@@ -75,7 +75,8 @@ fn replicate(
             }
         })
         .collect();
-    let data = ParsimonyData::of_partitions(setup.loaded.taxa.len(), &partitions);
+    let partitions = setup.reduced(&partitions);
+    let data = ParsimonyData::of_partitions(setup.num_reduced_taxa(), &partitions);
     let tree = parsimony_start(&data, seed, Purpose::BootstrapTree, number as u64);
     // The tree of a replicate need not be the very best one: resampling makes support vary more.
     let begin = Begin {
@@ -94,9 +95,10 @@ fn replicate(
         is_shown: false,
     };
     desk.muffle(true);
-    let Climbed { mut evaluator, lnl, .. } =
+    let Climbed { mut evaluator, .. } =
         climb(setup, machine, &partitions, &data, &mut models, begin, desk)?;
     desk.muffle(false);
+    let lnl = evaluator.log_likelihood()?;
     let (number, count) = (number + 1, setup.plan.bootstrap.replicates);
     let message = format!("replicate {number} of {count}: lnL {lnl:.4} on its resampled columns");
     desk.event(&Event::Detail(message));
@@ -104,5 +106,5 @@ fn replicate(
         evaluator.average_brlens();
         evaluator.clamp_brlens();
     }
-    Ok(evaluator.tree().clone())
+    Ok(setup.whole_tree(evaluator.tree()))
 }

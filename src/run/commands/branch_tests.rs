@@ -10,7 +10,7 @@ use crate::run::work::{Desk, Machine, Session, Setup, thread_pool};
 ///
 /// # Errors
 /// The engine has failed, or a file cannot be written.
-pub(super) fn deliver_tests(session: &mut Session, outcomes: &[Outcome]) -> Result<()> {
+pub(super) fn deliver_branch_tests(session: &mut Session, outcomes: &[Outcome]) -> Result<()> {
     let best = &outcomes[best_of(outcomes)];
     let support = support_by_likelihood(session, best)?;
     if support.kinds.is_empty() {

@@ -1,13 +1,13 @@
-//! `--check`: describes the alignment and estimates the memory and time of a run. No likelihood is computed
-//! and no file is written.
+//! `--check`: describes the alignment and estimates the memory and time of a run, from a sweep over the branches of a
+//! parsimony tree. No file is written.
 
 use crate::error::Result;
 use crate::output::pairs;
 use crate::parallel::{available_memory, used_memory};
 use crate::run::plan::{Command, Plan};
 use crate::run::work::{
-    Cost, GAPS, Session, calibrate, describe_data, first_tree, format_bytes, format_seconds,
-    useful_threads,
+    Calibration, Cost, GAPS, Session, Setup, describe_data, first_tree, format_bytes,
+    format_seconds, useful_threads,
 };
 
 /// Shares of the memory that a run would like to have, for which is said what they cost.
@@ -16,7 +16,7 @@ const SHARES: [f64; 3] = [0.75, 0.5, 0.25];
 /// Describes data, memory, time and threads on standard output.
 ///
 /// # Errors
-/// None so far.
+/// A column with likelihood 0.
 pub(crate) fn check(session: Session) -> Result<()> {
     let Session { setup, record } = session;
     let used = used_memory().unwrap_or(0);
@@ -39,32 +39,11 @@ pub(crate) fn check(session: Session) -> Result<()> {
     let present: Vec<usize> = loaded.presence.iter().map(Vec::len).collect();
     let all = vec![num_taxa; present.len()];
     let [ours, unrestricted] = [&present, &all].map(|tips| Cost::of(&loaded.partitions, tips));
-    let (tree, _) = first_tree(setup.plan, loaded);
-    let calibration = calibrate(&setup.machine, &loaded.partitions, &tree, setup.linkage)?;
-    let beside = used + ours.shared_bytes() + ours.bytes_beside_engine(setup.plan);
-    let engine = calibration.most_engine_bytes(setup.plan);
-    let most = beside + engine;
     let mut rows = vec![
         ("constant sites", loaded.report.invariant_sites.to_string()),
         ("sites without data", loaded.report.gap_columns.len().to_string()),
-        ("memory", format!("about {}", format_bytes(most))),
-        (
-            "  for each further search or replicate at the same time",
-            format_bytes(engine + ours.bytes_beside_engine(setup.plan)),
-        ),
     ];
-    let least = used + ours.shared_bytes() + ours.least_job_bytes(setup.plan);
-    for share in SHARES {
-        let limit = (most as f64 * share) as u64;
-        if limit < least {
-            continue;
-        }
-        let machine = setup.machine.limited_to(((limit - beside) as f64 / GAPS) as u64);
-        let limited = calibrate(&machine, &loaded.partitions, &tree, setup.linkage)?;
-        let times = limited.slowdown();
-        rows.push(("  with --mem", format!("{}: {times:.1} times as long", format_bytes(limit))));
-    }
-    rows.push(("  at least, with --mem", format!("about {}", format_bytes(least))));
+    let calibration = describe_memory(&setup, &ours, used, &mut rows)?;
     if unrestricted.clv_bytes > ours.clv_bytes {
         let saved = unrestricted.clv_bytes as f64 / ours.clv_bytes.max(1) as f64;
         let saved = format!("1/{saved:.1} of those with all taxa in all partitions");
@@ -75,7 +54,8 @@ pub(crate) fn check(session: Session) -> Result<()> {
     }
     let seconds = |command| {
         let plan = Plan { command, ..setup.plan.clone() };
-        calibration.run_seconds(&plan, num_taxa, 1).map_or(String::new(), format_seconds)
+        let seconds = calibration.and_then(|known| known.run_seconds(&plan, num_taxa, 1));
+        seconds.map_or("unknown".into(), format_seconds)
     };
     rows.push(("time of a search", seconds(Command::Search)));
     rows.push(("time of the evaluation of a tree", seconds(Command::Evaluate)));
@@ -89,4 +69,46 @@ pub(crate) fn check(session: Session) -> Result<()> {
     );
     record.progress.result(&text);
     Ok(())
+}
+
+/// The memory of a run, and what it costs to have less; from a calibration, for which there may be too little memory.
+fn describe_memory(
+    setup: &Setup,
+    cost: &Cost,
+    used: u64,
+    rows: &mut Vec<(&'static str, String)>,
+) -> Result<Option<Calibration>> {
+    let Setup { plan, loaded, machine, linkage, .. } = setup;
+    let beside = used + cost.shared_bytes() + cost.bytes_beside_engine(plan);
+    let least = used + cost.shared_bytes() + cost.least_job_bytes(plan);
+    let free = available_memory().map_or(u64::MAX, |free| used.saturating_add(free));
+    let mut calibration = None;
+    if free > least {
+        let (tree, _) = first_tree(plan, loaded);
+        let within = |bytes: u64| {
+            let machine = machine.limited_to(((bytes - beside) as f64 / GAPS) as u64);
+            machine.calibrate(loaded, &tree, *linkage)
+        };
+        let whole = match beside + cost.engine_bytes() <= free {
+            true => machine.calibrate(loaded, &tree, *linkage)?,
+            false => within(free)?,
+        };
+        calibration = Some(whole);
+        let most = beside + whole.most_engine_bytes(plan);
+        let more = if whole.is_complete() { "about" } else { "more than" };
+        rows.push(("memory", format!("{more} {}", format_bytes(most))));
+        rows.push((
+            "  for each further search or replicate at the same time",
+            format_bytes(most - used - cost.shared_bytes()),
+        ));
+        for share in SHARES {
+            let limit = (most as f64 * share) as u64;
+            if limit > least {
+                let times = format!("{:.1} times as long", within(limit)?.slowdown());
+                rows.push(("  with --mem", format!("{}: {times}", format_bytes(limit))));
+            }
+        }
+    }
+    rows.push(("  at least, with --mem", format!("about {}", format_bytes(least))));
+    Ok(calibration)
 }

@@ -1,14 +1,15 @@
 //! `--evaluate`: branch lengths and models on given trees.
 
-use super::branch_tests::deliver_tests;
+use super::branch_tests::deliver_branch_tests;
 use super::start::{StartLengths, StartTree, make_starts};
 use crate::error::{Error, Fault, Place, Result};
 use crate::likelihood::Evaluator;
 use crate::model::Model;
 use crate::observer::{Event, Observer};
 use crate::optimize::{OptimizeOptions, optimize_from_several_starts};
-use crate::run::deliver::{Outcome, deliver};
+use crate::run::deliver::{Outcome, Topologies, deliver, deliver_tests};
 use crate::run::work::{Desk, Machine, Session, Setup};
+use crate::tree::Tree;
 
 /// Gain (log units) below which an evaluation ends. Other programs stop at 0.1 to 0.01 and so miss up
 /// to that much.
@@ -20,6 +21,8 @@ const EVALUATE_EPSILON: f64 = 1e-3;
 /// Partition trees that do not fit a tree, or a column with likelihood 0.
 pub(crate) fn evaluate(mut session: Session) -> Result<()> {
     let trees = make_starts(&mut session, StartLengths::AsGiven)?;
+    let is_tested = !session.setup.plan.tests.kinds.is_empty();
+    let topologies = if is_tested { Some(find_topologies(&mut session, &trees)?) } else { None };
     session.stage("branch lengths and model");
     let work = |setup: &Setup, machine, i: usize, desk: &mut Desk| {
         evaluate_tree(setup, machine, &trees[i], desk)
@@ -28,7 +31,40 @@ pub(crate) fn evaluate(mut session: Session) -> Result<()> {
     let outcomes: Vec<Outcome> =
         outcomes.into_iter().map(|outcome| outcome.with_models(&session.setup)).collect();
     deliver(&mut session, &outcomes)?;
-    deliver_tests(&mut session, &outcomes)
+    deliver_branch_tests(&mut session, &outcomes)?;
+    topologies.map_or(Ok(()), |found| deliver_tests(&mut session, &outcomes, &found))
+}
+
+/// The topologies of the trees to be tested.
+///
+/// # Errors
+/// Fewer than two.
+fn find_topologies(session: &mut Session, trees: &[StartTree]) -> Result<Topologies> {
+    let plan = session.setup.plan;
+    let given: Vec<&Tree> = trees.iter().map(|start| &start.tree).collect();
+    // Trees whose given lengths are kept differ in these.
+    let topologies = match plan.search.opt_branches {
+        true => Topologies::of(&given),
+        false => Topologies::all_different(trees.len()),
+    };
+    if topologies.count() < 2 {
+        let first = trees.first().map_or("", |start| start.source.as_str());
+        let found = match trees.len() {
+            1 => format!("{first} is the only tree"),
+            many => format!("all {many} trees have the topology of {first}"),
+        };
+        return Err(Error::Usage(format!(
+            "--tests compares trees of different topologies, at least two, but {found}"
+        )));
+    }
+    for (tree, first) in topologies.duplicates() {
+        let (tree, first) = (&trees[tree].source, &trees[first].source);
+        let note = format!(
+            "{tree} has the same topology as {first}: they are tested as one tree, the better of them"
+        );
+        session.event(Event::Note(note));
+    }
+    Ok(topologies)
 }
 
 fn evaluate_tree(

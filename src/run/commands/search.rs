@@ -1,6 +1,6 @@
 //! `--search`: from every starting tree to its best tree, and the best of them.
 
-use super::branch_tests::deliver_tests;
+use super::branch_tests::deliver_branch_tests;
 use super::start::{StartLengths, StartTree, make_starts, write_starts};
 use crate::error::Result;
 use crate::likelihood::{BrlenLinkage, Evaluator};
@@ -11,8 +11,9 @@ use crate::parsimony::ParsimonyData;
 use crate::partition::Partition;
 use crate::run::deliver::{Outcome, deliver};
 use crate::run::plan::{Command, TreeSource};
+use crate::run::prepare::Identical;
 use crate::run::work::{Desk, Machine, Session, Setup};
-use crate::search::{Search, SearchEffort, SearchHistory, SearchOptions, SearchState};
+use crate::search::{Search, SearchEffort, SearchHistory, SearchOptions, SearchState, settle};
 use crate::tree::Tree;
 
 /// Searches from every starting tree, and tests the branches of the best tree if that is asked for.
@@ -21,7 +22,7 @@ use crate::tree::Tree;
 /// A column with likelihood 0, or a file that cannot be written.
 pub(crate) fn search(mut session: Session) -> Result<()> {
     let outcomes = search_all(&mut session)?;
-    deliver_tests(&mut session, &outcomes)
+    deliver_branch_tests(&mut session, &outcomes)
 }
 
 /// Searches from every starting tree, and delivers what was found.
@@ -41,9 +42,9 @@ pub(super) fn search_all(session: &mut Session) -> Result<Vec<Outcome>> {
     session.record.progress.stage("search", then.as_deref());
     let work = |setup: &Setup, machine, i: usize, desk: &mut Desk| {
         let begin = Begin {
-            tree: starts[i].tree.clone(),
+            tree: setup.reduced_tree(&starts[i].tree),
             alternatives: match screened {
-                true => starts[1..].iter().map(|start| start.tree.clone()).collect(),
+                true => starts[1..].iter().map(|start| setup.reduced_tree(&start.tree)).collect(),
                 false => Vec::new(),
             },
             more_starts: if screened { setup.plan.search.effort.schedule().more_starts } else { 0 },
@@ -61,7 +62,8 @@ pub(super) fn search_all(session: &mut Session) -> Result<Vec<Outcome>> {
         outcomes.into_iter().map(|outcome| outcome.with_models(&session.setup)).collect();
     let histories = outcomes.iter().filter_map(|outcome| outcome.history.as_ref());
     let more = histories.flat_map(|history| &history.more_starts);
-    let more = more.map(|tree| session.setup.newick(tree, true) + "\n");
+    let setup = &session.setup;
+    let more = more.map(|tree| setup.newick(&setup.whole_tree(tree), true) + "\n");
     let newicks: String = std::iter::once(write_starts(session, &starts)).chain(more).collect();
     session.record.write(OutputKind::StartTree, &newicks)?;
     deliver(session, &outcomes)?;
@@ -80,16 +82,42 @@ fn search_from(
         desk.event(&Event::Detail(format!("search from {}", start.source)));
     }
     let mut models = setup.models();
-    let partitions = &setup.loaded.partitions;
-    let data = ParsimonyData::of_partitions(setup.loaded.taxa.len(), partitions);
-    let Climbed { evaluator, lnl, history } =
-        climb(setup, machine, partitions, &data, &mut models, begin, desk)?;
+    let partitions = setup.reduced(&setup.loaded.partitions);
+    let data = ParsimonyData::of_partitions(setup.num_reduced_taxa(), &partitions);
+    let Climbed { mut evaluator, history, machine } =
+        climb(setup, machine, &partitions, &data, &mut models, begin, desk)?;
+    if let Some(identical) = &setup.identical {
+        evaluator = put_back(setup, identical, machine, &models, &evaluator)?;
+    }
     if several {
+        let lnl = evaluator.log_likelihood()?;
         desk.event(&Event::Detail(format!("{}: lnL {lnl:.6}", start.source)));
     }
     let mut outcome = Outcome::of(start.source.clone(), evaluator, models, setup)?;
     outcome.history = Some(history);
     Ok(outcome)
+}
+
+/// An evaluator of all taxa, for the tree of one of a search that had left out identical sequences.
+fn put_back(
+    setup: &Setup,
+    identical: &Identical,
+    machine: Machine,
+    models: &[Model],
+    reduced: &Evaluator,
+) -> Result<Evaluator> {
+    let partitions = &setup.loaded.partitions;
+    let (tree, linkage) = (identical.put_back(reduced.tree()), reduced.linkage());
+    let mut evaluator = machine.evaluator(partitions, models, tree, linkage)?;
+    for gene in 0..partitions.len() {
+        evaluator.set_brlen_scaler(gene, reduced.brlen_scaler(gene));
+        if linkage.has_own_lengths() && reduced.num_taxa_of(gene) >= 2 {
+            let (tree, taxa) = reduced.gene_tree(gene);
+            evaluator.set_gene_brlens(gene, &identical.put_back_in_partition(tree, taxa));
+        }
+    }
+    settle(&mut evaluator)?;
+    Ok(evaluator)
 }
 
 /// Where one search begins, and what is random in it.
@@ -118,10 +146,10 @@ pub(super) struct Begin {
 pub(super) struct Climbed {
     /// Has the best tree.
     pub evaluator: Evaluator,
-    /// Its log-likelihood.
-    pub lnl: f64,
     /// What the search met on its way.
     pub history: SearchHistory,
+    /// The machine on which it ended.
+    pub machine: Machine,
 }
 
 /// One search from one tree, on the data as read or on a replicate of them; the models follow it. If the engine
@@ -186,8 +214,7 @@ pub(super) fn climb(
         next.replace_engine(&mut evaluator, partitions, models)?;
         (machine, state) = (next, Some(before));
     };
-    let lnl = evaluator.log_likelihood()?;
-    Ok(Climbed { evaluator, lnl, history })
+    Ok(Climbed { evaluator, history, machine })
 }
 
 /// Leaves the state of the search at its desk, with the best tree so far if it `is_shown`.
@@ -195,7 +222,8 @@ fn keep(search: &Search, setup: &Setup, is_shown: bool, desk: &mut Desk) -> Resu
     desk.keep(search.is_between_rounds(), || {
         let state = search.state();
         let (tree, lnl) = state.best();
-        let best = lnl.filter(|_| is_shown).map(|lnl| (lnl, setup.newick(tree, true)));
+        let newick = || setup.newick(&setup.whole_tree(tree), true);
+        let best = lnl.filter(|_| is_shown).map(|lnl| (lnl, newick()));
         (state, best)
     })
 }

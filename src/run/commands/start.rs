@@ -65,8 +65,11 @@ pub(super) fn make_starts(session: &mut Session, lengths: StartLengths) -> Resul
         return Ok(given.collect());
     }
     session.stage("starting trees");
-    let loaded = &session.setup.loaded;
-    let data = ParsimonyData::of_partitions(loaded.taxa.len(), &loaded.partitions);
+    let setup = &session.setup;
+    let (num_taxa, partitions) =
+        (setup.num_reduced_taxa(), setup.reduced(&setup.loaded.partitions));
+    let data = ParsimonyData::of_partitions(num_taxa, &partitions);
+    drop(partitions);
     let work = |setup: &Setup, _, i: usize, desk: &mut Desk| {
         let seed = setup.plan.seed;
         let (source, mut tree, has_lengths) = match &recipes[i] {
@@ -76,16 +79,19 @@ pub(super) fn make_starts(session: &mut Session, lengths: StartLengths) -> Resul
             }
             Recipe::Random(i) => {
                 let mut rng = stream(seed, Purpose::RandomTree, *i);
-                let tree = random_tree(setup.loaded.taxa.len(), DEFAULT_BRLEN, &mut rng);
+                let tree = random_tree(num_taxa, DEFAULT_BRLEN, &mut rng);
                 (format!("rand {}", i + 1), tree, false)
             }
-            Recipe::Given(given) => (given.source.clone(), given.tree.clone(), given.has_lengths),
+            Recipe::Given(given) => {
+                (given.source.clone(), setup.reduced_tree(&given.tree), given.has_lengths)
+            }
         };
         if !has_lengths && from_parsimony {
             parsimony_brlens(&mut tree, &data);
         }
         let score = parsimony_score(&tree, &data);
         desk.event(&Event::Detail(format!("{source}: parsimony score {score}")));
+        let tree = setup.whole_tree(&tree);
         Ok((StartTree { source, tree, has_lengths }, score))
     };
     let starts = session.run_jobs("starting tree", recipes.len(), work, |_, _, _| {})?;

@@ -39,6 +39,8 @@ pub(crate) struct Outcome {
     pub at_bounds: Vec<ParameterAtBound>,
     /// Log-likelihood of every site in the order of the alignment (of codons in codon data), if requested.
     pub site_lnls: Option<Vec<f64>>,
+    /// `[partition][pattern]`: log-likelihoods of the patterns, if the tree is to be tested.
+    pub pattern_lnls: Option<Vec<Vec<f64>>>,
     /// Bytes of likelihood vectors.
     pub clv_bytes: usize,
     /// What the search met on its way; `None` for a tree that was only evaluated.
@@ -69,12 +71,15 @@ impl Outcome {
                  mlsearch; please report it"
             )));
         }
-        let mut site_lnls = None;
-        if setup.plan.output.sitelh {
+        let (mut site_lnls, mut pattern_lnls) = (None, None);
+        let is_tested = !setup.plan.tests.kinds.is_empty();
+        if setup.plan.output.sitelh || is_tested {
             let of_gene = |gene| evaluator.pattern_log_likelihoods(gene);
             let lnls: Vec<_> =
                 (0..partitions.len()).map(of_gene).collect::<likelihood::Result<_>>()?;
-            site_lnls = Some(site_log_likelihoods(&lnls, partitions, setup.loaded.num_sites));
+            site_lnls = (setup.plan.output.sitelh)
+                .then(|| site_log_likelihoods(&lnls, partitions, setup.loaded.num_sites));
+            pattern_lnls = is_tested.then_some(lnls);
         }
         let genes = 0..partitions.len();
         let (gene_trees, undetermined) = match evaluator.linkage() {
@@ -104,6 +109,7 @@ impl Outcome {
             gene_trees,
             undetermined,
             site_lnls,
+            pattern_lnls,
             clv_bytes: evaluator.capabilities().vector_bytes as usize,
             history: None,
         })

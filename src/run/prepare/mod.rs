@@ -1,9 +1,10 @@
 //! From files to data that can be analysed: every fault of every file is found before a run is refused.
 //!
 //! `load` does it, with `models` (the model of each partition) and `matrix_files`, `questions` (models that are to
-//! be selected), `trees`, `invariable` (sites that are invalid under an ascertainment correction) and `remarks`
+//! be selected), `trees`, `identical` (sequences that a search needs only once), `invariable` (sites that are invalid under an ascertainment correction) and `remarks`
 //! (warnings and notes about data that are accepted).
 
+mod identical;
 mod invariable;
 mod load;
 mod matrix_files;
@@ -12,6 +13,7 @@ mod questions;
 mod remarks;
 mod trees;
 
+pub(super) use identical::Identical;
 pub(super) use load::{Loaded, load};
 pub(super) use remarks::Remarks;
 pub(super) use trees::GivenTree;

@@ -1,7 +1,7 @@
 //! Estimates of the memory and time of a run, made before it begins: from the sizes of the data, and from a
 //! [calibration](super::calibration).
 
-use super::calibration::Calibration;
+use super::calibration::{Calibration, LEAST_GAPS};
 use crate::alphabet::Code;
 use crate::likelihood::engine::layout::{BLOCK, Dims, block_lens, num_vectors};
 use crate::partition::Partition;
@@ -14,12 +14,6 @@ const BASE_BYTES: u64 = 4 << 20;
 
 /// Most memory of an engine during a search, relative to that after its first sweep over a tree.
 const GROWTH: f64 = 1.1;
-
-/// Memory of an engine with a limit, relative to what it counts: buffers that are given back and allocated again in other
-/// sizes leave gaps. 1.2 to 1.5 on alignments of 140 and 218 taxa.
-pub(crate) const GAPS: f64 = 1.4;
-/// The least of that.
-pub(super) const LEAST_GAPS: f64 = 1.15;
 
 /// Number of vectors with a row for each pattern without which a likelihood takes many times as long: those that are
 /// alive at a time in a traversal of a balanced tree with so many taxa. With so few, a sweep takes two to three times as

@@ -4,7 +4,7 @@
 use crate::checkpoint::Identity;
 use crate::run::plan::{
     AnalysisOptions, BootstrapOptions, DataOptions, OutputOptions, Plan, RunOptions,
-    SupportOptions, TreeSource,
+    SupportOptions, TestOptions, TreeSource,
 };
 use crate::run::prepare::Loaded;
 use std::fmt::Debug;
@@ -73,6 +73,7 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
         search,
         bootstrap,
         support,
+        tests,
         seed,
         run,
         output,
@@ -105,6 +106,7 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
         effort,
         spr_radius,
         spr_cutoff,
+        keep_identical,
     } = search;
     identity.add("--tree", trees.iter().map(describe_source).collect::<Vec<_>>().join(","));
     identity.add("--opt-model", opt_model);
@@ -114,14 +116,20 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
     identity.add("--spr-radius", or_default(spr_radius));
     identity.add("--spr-cutoff", spr_cutoff.as_ref().map_or("default".into(), or_default));
 
+    identity.add("--keep-identical", keep_identical);
+
     let BootstrapOptions { replicates: _, seed: bootstrap_seed, with_brlens } = bootstrap;
     identity.add("seed", seed);
     identity.add("seed of the replicates", bootstrap_seed);
     identity.add("--bs-brlens", with_brlens);
     let SupportOptions { kinds, alrt_replicates } = support;
-    let kinds: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
-    identity.add("support", kinds.join(","));
+    let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
+    identity.add("support", names.join(","));
     identity.add("--alrt", alrt_replicates);
+    let TestOptions { kinds, replicates } = tests;
+    let names: Vec<&str> = kinds.iter().map(|test| test.name()).collect();
+    identity.add("--tests", names.join(","));
+    identity.add("--rell", replicates);
     let RunOptions { threads: _, memory: _, engine, instruction_set: _ } = run;
     identity.add("engine", or_default(engine));
     let OutputOptions { prefix: _, redo: _, sitelh, quiet: _ } = output;

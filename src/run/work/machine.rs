@@ -1,7 +1,7 @@
 //! The number of threads, the engine, and evaluators made with them.
 
-use super::calibration::{Calibration, calibrate, first_tree};
-use super::cost::{Cost, GAPS, format_bytes};
+use super::calibration::{Calibration, GAPS, calibrate, first_tree};
+use super::cost::{Cost, format_bytes};
 use crate::error::{Error, Result};
 use crate::likelihood::select::{Choice, after_failure, choose_engine};
 use crate::likelihood::{BrlenLinkage, EngineOptions, Evaluator, make_evaluator, replace_engine};
@@ -86,7 +86,7 @@ impl Machine {
         let left = used_memory().map_or(0, |now| now.saturating_sub(used));
         let free = free.saturating_sub(left).max(cost.least_job_bytes(plan));
         let machine = self.limited_to(((free - beside) as f64 / GAPS) as u64);
-        let calibration = calibrate(&machine, &loaded.partitions, &tree, plan.linkage())?;
+        let calibration = machine.calibrate(loaded, &tree, plan.linkage())?;
         let jobs_in_memory = match calibration.is_complete() {
             true => (free / (calibration.most_engine_bytes(plan) + beside)).max(1) as usize,
             false => 1,
@@ -94,6 +94,22 @@ impl Machine {
         // The limit stays even if all vectors fit, in case that a search takes more than was expected.
         let machine = self.limited_to(calibration.within(free / jobs_in_memory as u64 - beside));
         Ok((Machine { jobs_in_memory, ..machine }, Some(calibration)))
+    }
+
+    /// What a sweep over the branches of a tree takes on this machine.
+    ///
+    /// # Errors
+    /// There is not enough memory.
+    pub(crate) fn calibrate(
+        &self,
+        loaded: &Loaded,
+        tree: &Tree,
+        linkage: BrlenLinkage,
+    ) -> Result<Calibration> {
+        let partitions = &loaded.partitions;
+        let models: Vec<Model> = partitions.iter().map(|p| p.model.clone()).collect();
+        let make = || self.evaluator(partitions, &models, tree.clone(), linkage);
+        calibrate(make, self.threads())
     }
 
     /// The same machine with engines of so many bytes.

@@ -12,8 +12,8 @@ mod machine;
 mod record;
 mod session;
 
-pub(super) use calibration::{calibrate, first_tree};
-pub(super) use cost::{Cost, GAPS, format_bytes, format_seconds};
+pub(super) use calibration::{Calibration, GAPS, first_tree};
+pub(super) use cost::{Cost, format_bytes, format_seconds};
 pub(super) use desk::{Desk, run_kept};
 pub(super) use jobs::Jobs;
 pub(super) use machine::{Machine, thread_pool, useful_threads, with_threads};

@@ -14,10 +14,11 @@ use crate::observer::{Event, Observer};
 use crate::output::{AlignmentReport, table};
 use crate::partition::Partition;
 use crate::run::plan::{Command, Plan};
-use crate::run::prepare::{Loaded, Remarks, load};
+use crate::run::prepare::{Identical, Loaded, Remarks, load};
 use crate::tree::{NewickOptions, Tree, write_newick};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::borrow::Cow;
 
 /// Most rows of a table that a terminal shows.
 const MAX_ROWS: usize = 30;
@@ -33,6 +34,8 @@ pub(crate) struct Setup<'a> {
     pub machine: Machine,
     /// How branch lengths are linked.
     pub linkage: BrlenLinkage,
+    /// The identical sequences that searches need only once.
+    pub identical: Option<Identical>,
 }
 
 /// One run on sequences, from the moment its data are read.
@@ -94,7 +97,14 @@ impl<'a> Session<'a> {
         for warning in warning.into_iter().chain(why_slow(&engine).map(String::from)) {
             progress.about_run(&format!("warning: {warning}"));
         }
-        let setup = Setup { plan, loaded, machine, linkage: plan.linkage() };
+        let identical = if plan.leaves_out_identical() { Identical::find(&loaded) } else { None };
+        if let Some(identical) = &identical {
+            progress.event(&Event::Detail(format!(
+                "{} sequences that are identical to others are left out of the search, and put back into its tree",
+                identical.num_left_out()
+            )));
+        }
+        let setup = Setup { plan, loaded, machine, linkage: plan.linkage(), identical };
         Ok(Session { setup, record })
     }
 
@@ -154,6 +164,29 @@ impl Setup<'_> {
     pub(crate) fn models(&self) -> Vec<Model> {
         let partitions = self.loaded.partitions.iter();
         partitions.map(|partition| partition.model.clone()).collect()
+    }
+
+    /// The partitions as searches use them: of taxa with identical sequences only one.
+    pub(crate) fn reduced<'p>(&self, partitions: &'p [Partition]) -> Cow<'p, [Partition]> {
+        match &self.identical {
+            Some(identical) => Cow::Owned(identical.reduce(partitions)),
+            None => Cow::Borrowed(partitions),
+        }
+    }
+
+    /// Number of taxa in these partitions.
+    pub(crate) fn num_reduced_taxa(&self) -> usize {
+        self.identical.as_ref().map_or(self.loaded.taxa.len(), Identical::num_kept)
+    }
+
+    /// A tree of all taxa with those of these partitions.
+    pub(crate) fn reduced_tree(&self, tree: &Tree) -> Tree {
+        self.identical.as_ref().map_or_else(|| tree.clone(), |one| one.reduce_tree(tree))
+    }
+
+    /// A tree of the taxa of these partitions with all taxa.
+    pub(crate) fn whole_tree(&self, tree: &Tree) -> Tree {
+        self.identical.as_ref().map_or_else(|| tree.clone(), |one| one.put_back(tree))
     }
 
     /// An evaluator for a tree, with the scalers that the partition file gives. The partitions are
