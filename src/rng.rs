@@ -31,6 +31,8 @@ pub enum Purpose {
     Perturbation = 10,
     /// The tree on which models are compared.
     ModelSelection = 11,
+    /// Resampling of columns in tests of branches.
+    BranchTest = 12,
     /// Resampling of sites in tests of topologies.
     TopologyTests = 20,
     /// Everything in tests.

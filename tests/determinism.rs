@@ -21,8 +21,12 @@ fn primates() -> String {
 #[test]
 fn searches_with_replicates_write_the_same_bytes_on_every_machine() {
     for (mode, extra, kinds) in [
-        ("linked", "--all --bs-trees 3 -k -t pars{2},rand{1}", &["bootstraps", "support"][..]),
-        ("scaled", "--search", &[]),
+        (
+            "linked",
+            "--all --bs-trees 3 -k -t pars{2},rand{1} --bs-metric fbp,tbe --alrt 50 --abayes",
+            &["bootstraps", "support"][..],
+        ),
+        ("scaled", "--search --alrt 50", &["support"]),
         ("unlinked", "--all --bs-trees 2 -k", &["bootstraps", "bestPartitionTrees"]),
     ] {
         let always = ["bestTree", "bestModel", "mlTrees", "startTree", "siteLH", "log", "json"];
@@ -36,13 +40,13 @@ fn searches_with_replicates_write_the_same_bytes_on_every_machine() {
 fn an_evaluation_with_own_lengths_writes_the_same_bytes_on_every_machine() {
     let data = "-s {}/gappy.phy -t {}/gappy.tree".replace("{}", &folder("datasets"));
     let command = format!(
-        "--evaluate {data} -q {}/gappy.part -m GTR+G -M -e 0.1 --sitelh --quiet",
+        "--evaluate {data} -q {}/gappy.part -m GTR+G -M -e 0.1 --sitelh --alrt 50 --abayes --quiet",
         folder("partitions")
     );
     assert_same_bytes(
         &Scratch::new(),
         &command,
-        &["bestTree", "bestModel", "bestPartitionTrees", "siteLH"],
+        &["bestTree", "bestModel", "bestPartitionTrees", "siteLH", "support", "json"],
     );
     let command = format!("--evaluate {} -t pars{{3}} -M --quiet", primates());
     assert_same_bytes(

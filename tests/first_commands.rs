@@ -48,6 +48,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("-m GTRGAMMA -p 1 -o Gorilla -s a.phy -n T10", "-m GTRGAMMA -p 1 -s a.phy -n T10"),
     ("-m GTRCAT -V -p 1 -s a.phy -n T11", "-m GTR+F -p 1 -s a.phy -n T11"),
     ("-m GTRGAMMA --HKY85 -p 1 -s a.phy -n T12", "-m HKY+F+G4 -p 1 -s a.phy -n T12"),
+    ("-f J -t t.nwk -m GTRGAMMA -s a.phy", "--evaluate --alrt -t t.nwk -m GTRGAMMA -s a.phy"),
     ("-f n -z boots.nwk -m GTRGAMMA -s a.phy", "--evaluate -t boots.nwk -m GTRGAMMA -s a.phy"),
     // RAxML-NG
     (
@@ -64,7 +65,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("-s a.phy -m MFP -B 1000 -T AUTO", "-s a.phy -m MFP --all --bs-trees 1000 -T AUTO"),
     (
         "-s a.phy -m MFP -bb 1000 -alrt 1000 -bnni -nt AUTO",
-        "-s a.phy -m MFP --all --bs-trees 1000 -T AUTO",
+        "-s a.phy -m MFP --all --bs-trees 1000 --alrt 1000 -T AUTO",
     ),
     (
         "-s a.phy -p p.txt -m MFP+MERGE -B 1000",
@@ -123,7 +124,6 @@ fn what_no_command_here_does_is_refused_by_its_name() {
         ("--tree-constraint t.nwk", "constraints"),
         ("-a weights", "column weights"),
         ("--ancestral", "ancestral states"),
-        ("-f J -t t.nwk", "tests of single branches"),
         ("-f x", "distances between taxa"),
         ("--terrace", "terrace"),
         ("--ebg", "educated bootstrap guessing"),

@@ -224,6 +224,40 @@ fn a_simulated_tree_is_found_again_and_its_splits_are_supported() {
 }
 
 #[test]
+fn branches_of_evaluated_trees_are_tested_under_every_linkage() {
+    let (msa, part) = (dataset("gallwasps"), partitions("gallwasps"));
+    for mode in ["linked", "scaled", "unlinked"] {
+        let scratch = Scratch::new();
+        let data = format!("-s {msa} -q {part} -m HKY+G --brlen {mode} -t pars{{2}} -e 0.1");
+        run(&scratch, &format!("--evaluate {data} --alrt 200 --abayes -n tested"));
+        run(&scratch, &format!("--evaluate {data} -n plain"));
+        for kind in ["bestTree", "bestModel", "mlTrees"] {
+            let of = |name: &str| read(scratch.path(), &format!("{name}.mlsearch.{kind}"));
+            assert_eq!(of("tested"), of("plain"), "{mode}: the tests change nothing else");
+        }
+        let support = report(&scratch, "tested")["support"].clone();
+        assert_eq!(support["label"], serde_json::json!(["sh_alrt", "abayes"]));
+        let branches = support["branches"].as_array().unwrap();
+        assert_eq!(branches.len(), 29);
+        let values = |name: &str| -> Vec<f64> {
+            branches.iter().map(|branch| branch[name].as_f64().unwrap()).collect()
+        };
+        let (alrt, abayes) = (values("sh_alrt"), values("abayes"));
+        assert!(
+            alrt.iter().all(|&value| (0.0..=100.0).contains(&value) && (2.0 * value) % 1.0 == 0.0)
+        );
+        assert!(abayes.iter().all(|value| (0.0..=1.0).contains(value)));
+        // A branch with a lead has more than a third of the probability; what leads clearly is sure.
+        for (alrt, abayes) in alrt.iter().zip(&abayes) {
+            assert!(*alrt == 0.0 || *abayes > 1.0 / 3.0, "{mode}: {alrt} and {abayes}");
+            assert!(*alrt < 99.0 || *abayes > 0.9, "{mode}: {alrt} and {abayes}");
+        }
+        assert!(alrt.iter().any(|&value| value > 95.0), "{mode}: {alrt:?}");
+        assert!(!report(&scratch, "plain").as_object().unwrap().contains_key("support"));
+    }
+}
+
+#[test]
 fn a_check_speaks_on_standard_output_and_writes_nothing() {
     let scratch = Scratch::new();
     let (msa, part) = (dataset("gallwasps"), partitions("gallwasps"));

@@ -5,6 +5,10 @@ use crate::tree::support_label;
 /// A kind of branch support. The order is that of the values in the label of a branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SupportKind {
+    /// SH-aLRT, in percent (Guindon et al. 2010, Syst. Biol. 59:307).
+    ShAlrt,
+    /// aBayes, a probability (Anisimova et al. 2011, Syst. Biol. 60:685).
+    ABayes,
     /// Share of the replicate trees that have the branch, in percent (Felsenstein 1985, Evolution 39:783).
     Felsenstein,
     /// Transfer bootstrap expectation, from 0 to 1 (Lemoine et al. 2018, Nature 556:452).
@@ -15,6 +19,8 @@ impl SupportKind {
     /// Its name in options and in the report.
     pub fn name(self) -> &'static str {
         match self {
+            SupportKind::ShAlrt => "sh_alrt",
+            SupportKind::ABayes => "abayes",
             SupportKind::Felsenstein => "fbp",
             SupportKind::Transfer => "tbe",
         }
@@ -23,16 +29,20 @@ impl SupportKind {
     /// Its largest value: a percentage has 100, a probability 1.
     pub(crate) fn full(self) -> f64 {
         match self {
-            SupportKind::Felsenstein => 100.0,
-            SupportKind::Transfer => 1.0,
+            SupportKind::ShAlrt | SupportKind::Felsenstein => 100.0,
+            SupportKind::ABayes | SupportKind::Transfer => 1.0,
         }
     }
 
-    /// A value as it is written at a branch: a whole percentage, or three decimals of a number up to 1.
+    /// A value as it is written at a branch: rounded to a whole percentage (SH-aLRT to one decimal), or to three decimals
+    /// of a number up to 1.
     pub(crate) fn label(self, value: f64) -> String {
         match self {
+            SupportKind::ShAlrt => format!("{}", (10.0 * value).round() / 10.0),
             SupportKind::Felsenstein => support_label(value),
-            SupportKind::Transfer => format!("{}", (1e3 * value).round() / 1e3),
+            SupportKind::ABayes | SupportKind::Transfer => {
+                format!("{}", (1e3 * value).round() / 1e3)
+            }
         }
     }
 }

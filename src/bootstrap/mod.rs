@@ -1,10 +1,13 @@
-//! Bootstrap: resampling of alignment columns, and branch support from replicate trees.
+//! Bootstrap: resampling of alignment columns, and branch support from replicate trees (`support`, `transfer`) and from
+//! the likelihoods of the tree's neighbours (`branch_tests`).
 
+mod branch_tests;
 mod kind;
 mod support;
 mod transfer;
 mod weights;
 
+pub(crate) use branch_tests::{BranchTests, Resampling, test_branches};
 pub(crate) use kind::{Support, SupportKind};
 pub(crate) use support::map_support;
 pub(crate) use transfer::map_transfer;

@@ -5,7 +5,7 @@
 //! change (stratified resampling, as in RAxML and RAxML-NG).
 
 use crate::alignment::Patterns;
-use crate::rng::{Purpose, stream};
+use crate::rng::{Purpose, Rng, stream};
 use rand::RngExt;
 
 /// Pattern weights of replicate number `replicate`, `[partition][pattern]`; 0 for patterns that were not drawn.
@@ -16,16 +16,18 @@ pub(crate) fn bootstrap_weights<'a>(
     partitions: impl IntoIterator<Item = &'a Patterns>,
 ) -> Vec<Vec<u32>> {
     let mut rng = stream(seed, Purpose::Bootstrap, replicate as u64);
-    let mut draw = |patterns: &Patterns| {
-        let mut weights = vec![0u32; patterns.num_patterns()];
-        let num_sites = patterns.site_to_pattern.len() as u32;
-        for _ in 0..num_sites {
-            let site = rng.random_range(0..num_sites);
-            weights[patterns.site_to_pattern[site as usize] as usize] += 1;
-        }
-        weights
-    };
-    partitions.into_iter().map(&mut draw).collect()
+    partitions.into_iter().map(|patterns| resample(patterns, &mut rng)).collect()
+}
+
+/// Weights of the patterns of one partition, of whose sites as many are drawn as there are.
+pub(super) fn resample(patterns: &Patterns, rng: &mut Rng) -> Vec<u32> {
+    let mut weights = vec![0u32; patterns.num_patterns()];
+    let num_sites = patterns.site_to_pattern.len() as u32;
+    for _ in 0..num_sites {
+        let site = rng.random_range(0..num_sites);
+        weights[patterns.site_to_pattern[site as usize] as usize] += 1;
+    }
+    weights
 }
 
 #[cfg(test)]

@@ -240,6 +240,13 @@ pub struct Args {
     /// (transfer bootstrap expectation, from 0 to 1), or both: fbp,tbe [default: fbp]
     #[arg(long, value_name = "KINDS", help_heading = BOOTSTRAP)]
     pub bs_metric: Option<String>,
+    /// SH-aLRT support of the branches of the best tree, with this number of resampled alignments; with --search,
+    /// --evaluate or --all [default: 1000]
+    #[arg(long, num_args = 0..=1, value_name = "N", help_heading = BOOTSTRAP)]
+    pub alrt: Option<Option<String>>,
+    /// aBayes support of the branches of the best tree; with --search, --evaluate or --all [default: off]
+    #[arg(long, help_heading = BOOTSTRAP)]
+    pub abayes: bool,
     /// Write the replicate trees with optimised branch lengths (substitutions per site) [default: off]
     #[arg(short = 'k', long, help_heading = BOOTSTRAP)]
     pub bs_brlens: bool,

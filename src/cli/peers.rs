@@ -64,8 +64,10 @@ const CONSTRAINT: &str = "topological constraints are not available";
 const BOOTSTOP: &str = "automatic bootstopping is not available; give a number of replicates";
 const STRUCTURE: &str = "models of RNA secondary structure are not available";
 const INTERNODE: &str = "internode certainty is not available";
-const BRANCH_TESTS: &str = "tests of single branches (SH-like, aLRT, aBayes, local bootstrap) are not available; the \
-     support of --all is that of standard bootstrap replicates";
+const LOCAL_BOOTSTRAP: &str =
+    "the local bootstrap is not available; --alrt N and --abayes test single branches";
+const SH_LIKE: &str =
+    "SH-like support of the branches is --alrt N, with --search, --evaluate or --all";
 const SELECTION: &str =
     "model selection is not a command of its own; -m auto adds it to any command";
 const CANDIDATES: &str = "the set of models that -m auto compares cannot be changed; leave it out";
@@ -174,8 +176,8 @@ const TABLE: &[Entry] = &[
     ),
     entry(&["moose", "modeltest"], Never, Instead(&["-m", "auto"]), SELECTION),
     entry(&["pythia", "pt"], Never, Not, "prediction of difficulty (Pythia) is not available"),
-    entry(&["sh"], Maybe, Not, BRANCH_TESTS),
-    entry(&["sh-reps"], Always, LEAVE_OUT, BRANCH_TESTS),
+    entry(&["sh"], Maybe, Instead(&["--alrt"]), SH_LIKE),
+    entry(&["sh-reps"], Always, Instead(&["--alrt", "{}"]), SH_LIKE),
     entry(
         &["ebg"],
         Never,
@@ -276,8 +278,7 @@ const TABLE: &[Entry] = &[
         LEAVE_OUT,
         "the ultrafast bootstrap and its stopping rule are not available; leave it out",
     ),
-    entry(&["alrt", "lbp"], Always, LEAVE_OUT, BRANCH_TESTS),
-    entry(&["abayes"], Never, LEAVE_OUT, BRANCH_TESTS),
+    entry(&["lbp"], Always, LEAVE_OUT, LOCAL_BOOTSTRAP),
     entry(
         &["zb", "test"],
         Always,
@@ -429,7 +430,7 @@ pub(super) fn algorithm(letter: &str) -> Option<(&'static str, Option<&'static [
             ("likelihoods of many trees are computed by --evaluate -t FILE", Some(&["--evaluate"]))
         }
         "u" => ("calibration of column weights is not available", None),
-        "J" => (BRANCH_TESTS, None),
+        "J" => (SH_LIKE, Some(&["--evaluate", "--alrt"])),
         "i" | "C" => (INTERNODE, None),
         "I" => ("rooting of trees is not available", None),
         "j" => ("writing bootstrap alignments is not available", None),

@@ -1,8 +1,9 @@
 //! Which support the branches of the best tree get.
 
-use super::args::Args;
+use super::args::{Args, Switch};
+use super::values::parse_count;
 use super::verb::{Faults, Verb};
-use crate::run::{SupportKind, SupportOptions};
+use crate::run::{DEFAULT_ALRT_REPLICATES, SupportKind, SupportOptions};
 
 /// The kinds of support that are asked for, or that the command has by default.
 pub(super) fn resolve_support(args: &Args, verb: Verb, faults: &mut Faults) -> SupportOptions {
@@ -11,11 +12,31 @@ pub(super) fn resolve_support(args: &Args, verb: Verb, faults: &mut Faults) -> S
     if metrics.is_some() && !has_replicates && verb != Verb::Check {
         faults.add("--bs-metric applies only to --all and --support");
     }
+    let has_likelihoods = matches!(verb, Verb::Search | Verb::Evaluate | Verb::All);
     let mut kinds = Vec::new();
+    for (given, option, kind) in [
+        (args.alrt.is_some(), "--alrt", SupportKind::ShAlrt),
+        (args.abayes, "--abayes", SupportKind::ABayes),
+    ] {
+        if given && has_likelihoods {
+            kinds.push(kind);
+        } else if given && verb != Verb::Check {
+            faults.add(format!("{option} applies only to --search, --evaluate and --all"));
+        }
+        if given && args.opt_branches == Some(Switch::Off) {
+            faults.add(format!(
+                "{option} compares optimised branch lengths: leave out --opt-branches off"
+            ));
+        }
+    }
+    let alrt_replicates = match args.alrt.as_ref() {
+        Some(Some(text)) => faults.or(parse_count("--alrt", text), 0),
+        _ => DEFAULT_ALRT_REPLICATES,
+    };
     if has_replicates {
         kinds.extend(faults.or(parse_metrics(metrics.unwrap_or("fbp")), Vec::new()));
     }
-    SupportOptions { kinds }
+    SupportOptions { kinds, alrt_replicates }
 }
 
 /// `fbp`, `tbe`, or both; in the order of a label, whatever the order in which they were typed.

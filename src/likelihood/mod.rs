@@ -50,7 +50,9 @@ mod partitions;
 pub mod select;
 
 pub use engine::{EngineError, EngineOptions, Result};
-pub use evaluator::{BranchOptions, BrlenLinkage, Evaluator, Prune, Snapshot, SubtreeMove, Trial};
+pub use evaluator::{
+    BranchOptions, BrlenLinkage, Evaluator, Prune, Resolution, Snapshot, SubtreeMove, Trial,
+};
 pub use partitions::make_evaluator;
 
 pub(crate) use partitions::replace_engine;

@@ -232,6 +232,12 @@ pub(crate) struct SupportReport {
 /// Support of one branch.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub(crate) struct BranchSupportReport {
+    /// SH-aLRT (percent).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sh_alrt: Option<f64>,
+    /// aBayes (probability).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub abayes: Option<f64>,
     /// Percentage of the replicates that have the branch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fbp: Option<f64>,

@@ -18,6 +18,10 @@ pub(crate) const DEFAULT_SEED: u64 = 12345;
 /// Number of bootstrap replicates if none is given.
 pub(crate) const DEFAULT_REPLICATES: usize = 100;
 
+/// Number of replicates of SH-aLRT if none is given: then the support of a branch has a standard error of at most
+/// 1.6 percent.
+pub(crate) const DEFAULT_ALRT_REPLICATES: usize = 1000;
+
 /// Where trees come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TreeSource {
@@ -176,6 +180,8 @@ pub struct BootstrapOptions {
 pub struct SupportOptions {
     /// The kinds, in the order of a label; none for commands without support.
     pub kinds: Vec<SupportKind>,
+    /// Number of replicates of SH-aLRT.
+    pub alrt_replicates: usize,
 }
 
 /// Tests of evaluated trees.
@@ -282,6 +288,9 @@ impl Plan {
             }
             if self.output.sitelh {
                 kinds.push(OutputKind::SiteLh);
+            }
+            if !self.support.kinds.is_empty() && self.command != Command::All {
+                kinds.push(OutputKind::Support);
             }
             if !self.tests.kinds.is_empty() {
                 kinds.push(OutputKind::TopologyTests);

@@ -1,7 +1,8 @@
 //! The evaluator, which search and optimisation use: a tree with its genes and an engine.
 //!
 //! `evaluator` has the state and log-likelihoods; the other files add operations: `lengths` (changes of all
-//! branch lengths), `sweep` (optimisation of branch lengths), `moves` (changes of topology), `insertion`
+//! branch lengths), `sweep` (optimisation of branch lengths), `moves` (changes of topology), `interchange` (the
+//! other resolutions of a branch), `insertion`
 //! and `trial` (regraft positions, scored and tried without changing the tree).
 
 #[cfg(test)]
@@ -13,6 +14,7 @@ mod evaluator;
 mod gene_state;
 mod gene_tree;
 mod insertion;
+mod interchange;
 mod length_sets;
 mod lengths;
 mod linkage;
@@ -27,6 +29,7 @@ mod trial;
 mod view;
 
 pub use evaluator::{BranchOptions, Evaluator};
+pub use interchange::Resolution;
 pub use linkage::BrlenLinkage;
 pub use moves::{Snapshot, SubtreeMove};
 pub use prune::Prune;

@@ -156,8 +156,19 @@ impl Evaluator {
     /// # Errors
     /// The engine has failed.
     pub(crate) fn optimize_edges(&mut self, edges: &[EdgeId], gain_tolerance: f64) -> Result<()> {
+        self.optimize_edges_of(&self.length_sets(), edges, gain_tolerance)?;
+        Ok(())
+    }
+
+    /// [`Evaluator::optimize_edges`] for these sets of lengths alone. Returns the lengths with their values before.
+    pub(super) fn optimize_edges_of(
+        &mut self,
+        sets: &[LengthSet],
+        edges: &[EdgeId],
+        gain_tolerance: f64,
+    ) -> Result<Vec<ChangedLength>> {
         let mut sweeps = Vec::new();
-        for set in self.length_sets() {
+        for &set in sets {
             let edges = match set {
                 LengthSet::Shared => edges.to_vec(),
                 LengthSet::Own(gene) => {
@@ -174,8 +185,7 @@ impl Evaluator {
             };
             sweeps.push(self.sweep(set, &edges, gain_tolerance));
         }
-        self.run_sweeps(sweeps)?;
-        Ok(())
+        self.run_sweeps(sweeps)
     }
 
     /// A sweep that optimises the given edges of a set's tree, in their order.

@@ -1,5 +1,6 @@
 //! `--evaluate`: branch lengths and models on given trees.
 
+use super::branch_tests::deliver_branch_tests;
 use super::start::{StartLengths, StartTree, make_starts};
 use crate::error::{Error, Fault, Place, Result};
 use crate::likelihood::Evaluator;
@@ -30,6 +31,7 @@ pub(crate) fn evaluate(mut session: Session) -> Result<()> {
     let outcomes: Vec<Outcome> =
         outcomes.into_iter().map(|outcome| outcome.with_models(&session.setup)).collect();
     deliver(&mut session, &outcomes)?;
+    deliver_branch_tests(&mut session, &outcomes)?;
     topologies.map_or(Ok(()), |found| deliver_tests(&mut session, &outcomes, &found))
 }
 

@@ -2,6 +2,7 @@
 
 mod all;
 mod bootstrap;
+mod branch_tests;
 mod check;
 mod consense;
 mod evaluate;

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::output::BootstrapReport;
-use crate::run::deliver::{deliver_support, support_by};
+use crate::run::deliver::{BranchSupport, deliver_support};
 use crate::run::plan::Plan;
 use crate::run::prepare::{own_taxa, read_one_tree, read_topologies};
 use crate::run::work::{RunRecord, with_threads};
@@ -26,6 +26,7 @@ pub(crate) fn support(
     record.progress.text(&format!("{} taxa, {} trees", taxa.len(), replicates.len()));
     record.report.bootstrap =
         Some(BootstrapReport { replicates: replicates.len(), seed: plan.bootstrap.seed });
-    let support = with_threads(plan, || support_by(&replicates, &best, &plan.support.kinds));
+    let mut support = BranchSupport::default();
+    with_threads(plan, || support.add_replicates(&best, &replicates, &plan.support.kinds));
     deliver_support(&best, &support, &taxa, record)
 }

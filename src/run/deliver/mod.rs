@@ -12,5 +12,5 @@ mod tested_trees;
 
 pub(super) use outcome::{Outcome, best_of};
 pub(super) use results::deliver;
-pub(super) use support::{deliver_support, support_by};
+pub(super) use support::{BranchSupport, deliver_support};
 pub(super) use tested_trees::{Topologies, deliver_tests};

@@ -53,6 +53,8 @@ pub(super) fn describe_outcomes(setup: &Setup, outcomes: &[Outcome], best: &Outc
 pub(super) fn describe_support(Support { kind, values }: &Support, source: &str) -> String {
     let values: Vec<f64> = values.iter().flatten().copied().collect();
     let name = match kind {
+        SupportKind::ShAlrt => "SH-aLRT",
+        SupportKind::ABayes => "aBayes",
         SupportKind::Felsenstein => "Support",
         SupportKind::Transfer => "Transfer bootstrap (TBE)",
     };

@@ -18,21 +18,34 @@ pub(crate) struct BranchSupport {
     pub transfer_distances: Option<Vec<Option<f64>>>,
 }
 
-/// The support of these kinds by replicate trees.
-pub(crate) fn support_by(replicates: &[Tree], tree: &Tree, kinds: &[SupportKind]) -> BranchSupport {
-    let mut support = BranchSupport::default();
-    for &kind in kinds {
-        let values = match kind {
-            SupportKind::Felsenstein => map_support(tree, replicates),
-            SupportKind::Transfer => {
-                let transfer = map_transfer(tree, replicates);
-                support.transfer_distances = Some(transfer.mean_distances);
-                transfer.support
-            }
-        };
-        support.kinds.push((Support { kind, values }, format!("{} trees", replicates.len())));
+impl BranchSupport {
+    /// Adds a kind, which comes last in a label.
+    pub(crate) fn push(&mut self, kind: SupportKind, values: Vec<Option<f64>>, source: String) {
+        self.kinds.push((Support { kind, values }, source));
     }
-    support
+
+    /// Adds those of these kinds that are computed from replicate trees.
+    pub(crate) fn add_replicates(
+        &mut self,
+        tree: &Tree,
+        replicates: &[Tree],
+        kinds: &[SupportKind],
+    ) {
+        let source = || format!("{} trees", replicates.len());
+        for &kind in kinds {
+            match kind {
+                SupportKind::ShAlrt | SupportKind::ABayes => {}
+                SupportKind::Felsenstein => {
+                    self.push(kind, map_support(tree, replicates), source());
+                }
+                SupportKind::Transfer => {
+                    let transfer = map_transfer(tree, replicates);
+                    self.push(kind, transfer.support, source());
+                    self.transfer_distances = Some(transfer.mean_distances);
+                }
+            }
+        }
+    }
 }
 
 /// Prints, reports and writes the support of a tree.
@@ -81,6 +94,8 @@ fn report_branch(support: &BranchSupport, edge: EdgeId) -> BranchSupportReport {
     let mut report = BranchSupportReport { transfer_distance, ..BranchSupportReport::default() };
     for (Support { kind, values }, _) in &support.kinds {
         let place = match kind {
+            SupportKind::ShAlrt => &mut report.sh_alrt,
+            SupportKind::ABayes => &mut report.abayes,
             SupportKind::Felsenstein => &mut report.fbp,
             SupportKind::Transfer => &mut report.tbe,
         };

@@ -122,9 +122,10 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
     identity.add("seed", seed);
     identity.add("seed of the replicates", bootstrap_seed);
     identity.add("--bs-brlens", with_brlens);
-    let SupportOptions { kinds } = support;
+    let SupportOptions { kinds, alrt_replicates } = support;
     let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
     identity.add("support", names.join(","));
+    identity.add("--alrt", alrt_replicates);
     let TestOptions { kinds, replicates } = tests;
     let names: Vec<&str> = kinds.iter().map(|test| test.name()).collect();
     identity.add("--tests", names.join(","));

@@ -173,8 +173,13 @@ impl Machine {
 
 /// Runs work that uses rayon on no more threads than the user allows.
 pub(crate) fn with_threads<T: Send>(plan: &Plan, work: impl FnOnce() -> T + Send) -> T {
+    thread_pool(plan).install(work)
+}
+
+/// As many threads as the user allows, for work that is divided by `rayon`.
+pub(crate) fn thread_pool(plan: &Plan) -> rayon::ThreadPool {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(allowed_threads(plan));
-    pool.build().expect("the system can start threads").install(work)
+    pool.build().expect("the system can start threads")
 }
 
 fn too_little(allowed: Option<u64>, least: u64) -> Error {

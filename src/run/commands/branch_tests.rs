@@ -1,0 +1,76 @@
+//! SH-aLRT and aBayes of the best tree of a search or an evaluation.
+
+use crate::bootstrap::{BranchTests, Resampling, SupportKind, test_branches};
+use crate::error::Result;
+use crate::likelihood::Evaluator;
+use crate::run::deliver::{BranchSupport, Outcome, best_of, deliver_support};
+use crate::run::work::{Desk, Machine, Session, Setup, thread_pool};
+
+/// Tests the branches of the best tree, if that is asked for, and delivers what was found.
+///
+/// # Errors
+/// The engine has failed, or a file cannot be written.
+pub(super) fn deliver_branch_tests(session: &mut Session, outcomes: &[Outcome]) -> Result<()> {
+    let best = &outcomes[best_of(outcomes)];
+    let support = support_by_likelihood(session, best)?;
+    if support.kinds.is_empty() {
+        return Ok(());
+    }
+    deliver_support(&best.tree, &support, &session.setup.loaded.taxa, session.record)
+}
+
+/// The support of a tree by the likelihoods of its neighbours, of the kinds that are asked for.
+///
+/// # Errors
+/// The engine has failed.
+pub(super) fn support_by_likelihood(
+    session: &mut Session,
+    best: &Outcome,
+) -> Result<BranchSupport> {
+    let plan = session.setup.plan;
+    let has = |kind| plan.support.kinds.contains(&kind);
+    let (sh_alrt, abayes) = (has(SupportKind::ShAlrt), has(SupportKind::ABayes));
+    let mut support = BranchSupport::default();
+    if !(sh_alrt || abayes) {
+        return Ok(support);
+    }
+    session.stage("tests of branches");
+    let work = |setup: &Setup, machine, _, desk: &mut Desk| test(setup, machine, best, desk);
+    let tests: Vec<BranchTests> = session.run_jobs("test of branches", 1, work, |_, _, _| {})?;
+    for tests in tests {
+        if sh_alrt {
+            let source = format!("{} resampled alignments", plan.support.alrt_replicates);
+            support.push(SupportKind::ShAlrt, tests.sh_alrt, source);
+        }
+        if abayes {
+            support.push(SupportKind::ABayes, tests.abayes, "the tree and its neighbours".into());
+        }
+    }
+    Ok(support)
+}
+
+fn test(setup: &Setup, machine: Machine, best: &Outcome, desk: &mut Desk) -> Result<BranchTests> {
+    let plan = setup.plan;
+    let mut evaluator = evaluator_of(setup, machine, best)?;
+    let pool = thread_pool(plan);
+    let patterns: Vec<_> = setup.loaded.partitions.iter().map(|p| &p.patterns).collect();
+    let replicates = match plan.support.kinds.contains(&SupportKind::ShAlrt) {
+        true => plan.support.alrt_replicates,
+        false => 0,
+    };
+    let resampling = Resampling { patterns: &patterns, replicates, seed: plan.seed, pool: &pool };
+    Ok(test_branches(&mut evaluator, resampling, desk)?)
+}
+
+/// An evaluator with the tree, lengths, scalers and models of an outcome.
+fn evaluator_of(setup: &Setup, machine: Machine, best: &Outcome) -> Result<Evaluator> {
+    let (partitions, tree) = (&setup.loaded.partitions, best.tree.clone());
+    let mut evaluator = setup.evaluator(machine, partitions, &best.models, tree, setup.linkage)?;
+    for (gene, &scaler) in best.scalers.iter().enumerate() {
+        evaluator.set_brlen_scaler(gene, scaler);
+    }
+    for (gene, (tree, _)) in best.gene_trees.iter().flatten().enumerate() {
+        evaluator.set_gene_brlens(gene, tree);
+    }
+    Ok(evaluator)
+}
