@@ -86,7 +86,7 @@ impl Machine {
         let left = used_memory().map_or(0, |now| now.saturating_sub(used));
         let free = free.saturating_sub(left).max(cost.least_job_bytes(plan));
         let machine = self.limited_to(((free - beside) as f64 / GAPS) as u64);
-        let calibration = machine.calibrate(loaded, &tree, plan.linkage())?;
+        let calibration = machine.calibrate(loaded, &tree, plan.linkage()).map_err(not_enough)?;
         let jobs_in_memory = match calibration.is_complete() {
             true => (free / (calibration.most_engine_bytes(plan) + beside)).max(1) as usize,
             false => 1,
@@ -189,13 +189,18 @@ fn too_little(allowed: Option<u64>, least: u64) -> Error {
             "--mem: {} are not enough for this run, which needs {least} at least; nothing was computed",
             format_bytes(allowed),
         )),
-        None => Error::Failed(format!(
-            "this run needs {least} of memory at least, but only {} are free; nothing was computed. Likelihood vectors \
-             take taxa x patterns x rate categories x states x 8 bytes: use fewer rate categories (+G4), fewer taxa or \
-             columns, or a machine with more memory",
-            format_bytes(available_memory().unwrap_or(0))
-        )),
+        None => not_enough(Error::Failed(format!("this run needs {least} of memory at least"))),
     }
+}
+
+/// A failure for lack of memory, with what can be done.
+fn not_enough(error: Error) -> Error {
+    let Error::Failed(what) = error else { return error };
+    Error::Failed(format!(
+        "{what}, but only {} are free; nothing was computed. Likelihood vectors take taxa x patterns x rate categories x \
+         states x 8 bytes: use fewer rate categories (+G4), fewer taxa or columns, or a machine with more memory",
+        format_bytes(available_memory().unwrap_or(0))
+    ))
 }
 
 fn allowed_threads(plan: &Plan) -> usize {
