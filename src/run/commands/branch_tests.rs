@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::likelihood::Evaluator;
 use crate::run::deliver::{BranchSupport, Outcome, best_of, deliver_support};
 use crate::run::work::{Desk, Machine, Session, Setup, thread_pool};
+use crate::tree::Tree;
 
 /// Tests the branches of the best tree, if that is asked for, and delivers what was found.
 ///
@@ -64,13 +65,7 @@ fn test(setup: &Setup, machine: Machine, best: &Outcome, desk: &mut Desk) -> Res
 
 /// An evaluator with the tree, lengths, scalers and models of an outcome.
 fn evaluator_of(setup: &Setup, machine: Machine, best: &Outcome) -> Result<Evaluator> {
-    let (partitions, tree) = (&setup.loaded.partitions, best.tree.clone());
-    let mut evaluator = setup.evaluator(machine, partitions, &best.models, tree, setup.linkage)?;
-    for (gene, &scaler) in best.scalers.iter().enumerate() {
-        evaluator.set_brlen_scaler(gene, scaler);
-    }
-    for (gene, (tree, _)) in best.gene_trees.iter().flatten().enumerate() {
-        evaluator.set_gene_brlens(gene, tree);
-    }
-    Ok(evaluator)
+    let gene_trees: Vec<&Tree> = best.gene_trees.iter().flatten().map(|(tree, _)| tree).collect();
+    let (tree, linkage) = (best.tree.clone(), setup.linkage);
+    setup.evaluator_as_it_was(machine, &best.models, tree, linkage, &best.scalers, &gene_trees)
 }

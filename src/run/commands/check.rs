@@ -4,7 +4,6 @@
 use crate::error::Result;
 use crate::output::pairs;
 use crate::parallel::{available_memory, used_memory};
-use crate::run::plan::{Command, Plan};
 use crate::run::work::{
     Calibration, Cost, GAPS, Session, Setup, describe_data, first_tree, format_bytes,
     format_seconds, useful_threads,
@@ -52,13 +51,12 @@ pub(crate) fn check(session: Session) -> Result<()> {
     if let Some(free) = available_memory() {
         rows.push(("  free on this machine", format_bytes(free)));
     }
-    let seconds = |command| {
-        let plan = Plan { command, ..setup.plan.clone() };
-        let seconds = calibration.and_then(|known| known.run_seconds(&plan, num_taxa, 1));
-        seconds.map_or("unknown".into(), format_seconds)
-    };
-    rows.push(("time of a search", seconds(Command::Search)));
-    rows.push(("time of the evaluation of a tree", seconds(Command::Evaluate)));
+    let time = |seconds: Option<f64>| seconds.map_or("unknown".into(), format_seconds);
+    let effort = setup.plan.search.effort;
+    let search = calibration.map(|known| known.search_seconds(effort, num_taxa));
+    rows.push(("time of a search", time(search)));
+    let evaluation = calibration.map(|known| known.evaluation_seconds());
+    rows.push(("time of the evaluation of a tree", time(evaluation)));
     rows.push(("useful threads for one search", useful_threads(&loaded.partitions).to_string()));
     rows.push(("  used on this machine", setup.machine.threads().to_string()));
     rows.push(("kernels", setup.machine.engine().instruction_set.to_string()));

@@ -106,16 +106,20 @@ fn put_back(
     models: &[Model],
     reduced: &Evaluator,
 ) -> Result<Evaluator> {
-    let partitions = &setup.loaded.partitions;
     let (tree, linkage) = (identical.put_back(reduced.tree()), reduced.linkage());
-    let mut evaluator = machine.evaluator(partitions, models, tree, linkage)?;
-    for gene in 0..partitions.len() {
-        evaluator.set_brlen_scaler(gene, reduced.brlen_scaler(gene));
-        if linkage.has_own_lengths() && reduced.num_taxa_of(gene) >= 2 {
-            let (tree, taxa) = reduced.gene_tree(gene);
-            evaluator.set_gene_brlens(gene, &identical.put_back_in_partition(tree, taxa));
-        }
-    }
+    let genes = 0..reduced.num_genes();
+    let scalers: Vec<f64> = genes.clone().map(|gene| reduced.brlen_scaler(gene)).collect();
+    let gene_tree = |gene| match reduced.gene_tree(gene) {
+        (tree, taxa) if taxa.len() >= 2 => identical.put_back_in_partition(tree, taxa),
+        (tree, _) => tree.clone(),
+    };
+    let gene_trees: Vec<Tree> = match linkage.has_own_lengths() {
+        true => genes.map(gene_tree).collect(),
+        false => Vec::new(),
+    };
+    let gene_trees: Vec<&Tree> = gene_trees.iter().collect();
+    let mut evaluator =
+        setup.evaluator_as_it_was(machine, models, tree, linkage, &scalers, &gene_trees)?;
     settle(&mut evaluator)?;
     Ok(evaluator)
 }

@@ -211,6 +211,30 @@ impl Setup<'_> {
         Ok(evaluator)
     }
 
+    /// An evaluator of the data as they were read for a tree, with the scalers of all partitions and, under unlinked
+    /// lengths, each partition's own tree with its lengths.
+    ///
+    /// # Errors
+    /// There is not enough memory.
+    pub(crate) fn evaluator_as_it_was(
+        &self,
+        machine: Machine,
+        models: &[Model],
+        tree: Tree,
+        linkage: BrlenLinkage,
+        scalers: &[f64],
+        gene_trees: &[&Tree],
+    ) -> Result<Evaluator> {
+        let mut evaluator = machine.evaluator(&self.loaded.partitions, models, tree, linkage)?;
+        for (gene, &scaler) in scalers.iter().enumerate() {
+            evaluator.set_brlen_scaler(gene, scaler);
+        }
+        for (gene, tree) in gene_trees.iter().enumerate() {
+            evaluator.set_gene_brlens(gene, tree);
+        }
+        Ok(evaluator)
+    }
+
     /// A tree over all taxa as Newick text, with or without lengths.
     pub(crate) fn newick(&self, tree: &Tree, brlens: bool) -> String {
         let options = NewickOptions { brlens, ..NewickOptions::default() };
