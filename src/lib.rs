@@ -57,7 +57,7 @@
 //! | 1 | `alphabet`, `tree`, `parallel`, `input`, `checkpoint`, `panics` |
 //! | 2 | `alignment`, `model` |
 //! | 3 | `partition` |
-//! | 4 | `parsimony`, `distance`, `simulate`, `likelihood` |
+//! | 4 | `parsimony`, `distance`, `terrace`, `simulate`, `likelihood` |
 //! | 5 | `optimize` |
 //! | 6 | `search` |
 //! | 7 | `bootstrap`, `model_selection`, `topology_tests` |
@@ -93,6 +93,7 @@ pub mod distance;
 pub mod likelihood;
 pub mod parsimony;
 pub mod simulate;
+mod terrace;
 
 pub mod optimize;
 

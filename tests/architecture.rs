@@ -22,6 +22,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("partition", 3),
     ("parsimony", 4),
     ("distance", 4),
+    ("terrace", 4),
     ("simulate", 4),
     ("likelihood", 4),
     ("optimize", 5),

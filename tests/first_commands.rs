@@ -125,7 +125,6 @@ fn what_no_command_here_does_is_refused_by_its_name() {
         ("-a weights", "column weights"),
         ("--ancestral", "ancestral states"),
         ("-f x", "distances between taxa"),
-        ("--terrace", "terrace"),
         ("--ebg", "educated bootstrap guessing"),
         ("-Y q", "quartets"),
         ("-A S16", "secondary structure"),

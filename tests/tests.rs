@@ -50,6 +50,9 @@ mod stress;
 // Gappy data: restricted trees change the work, never the likelihood.
 mod invariants;
 
+// Distances, consensus, internode certainty and concordance factors, beside other programs.
+mod tree_comparisons;
+
 // Searches step by step.
 mod steps;
 

@@ -1,13 +1,20 @@
-//! Bootstrap: resampling of alignment columns, and branch support from replicate trees (`support`, `transfer`) and from
-//! the likelihoods of the tree's neighbours (`branch_tests`).
+//! Bootstrap: resampling of alignment columns, and branch support from replicate trees (`support`, `transfer`,
+//! `internode`), from gene trees and sites (`concordance`) and from the likelihoods of the tree's neighbours
+//! (`branch_tests`).
 
 mod branch_tests;
+mod concordance;
+mod internode;
 mod kind;
 mod support;
 mod transfer;
 mod weights;
 
 pub(crate) use branch_tests::{BranchTests, Resampling, test_branches};
+pub(crate) use concordance::{
+    GeneConcordance, SiteConcordance, SiteStates, clades_around, gene_concordance, site_concordance,
+};
+pub(crate) use internode::internode_certainty;
 pub(crate) use kind::{Support, SupportKind};
 pub(crate) use support::map_support;
 pub(crate) use transfer::map_transfer;

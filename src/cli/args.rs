@@ -131,8 +131,8 @@ pub struct Args {
     #[arg(long, value_name = "KIND", help_heading = DATA)]
     pub asc_corr: Option<String>,
 
-    /// Analysis by RAxML's letter: d search, e evaluate, a all, b support, c check, r Robinson-Foulds
-    /// distances, h SH test, w expected likelihood weights
+    /// Analysis by RAxML's letter: d search, e evaluate, a all, b support, c check, i internode certainty, r and R
+    /// distances between trees, h SH test, w expected likelihood weights
     #[arg(short = 'f', value_name = "LETTER", help_heading = COMMAND)]
     pub algorithm: Option<String>,
     /// Search for the best tree
@@ -157,9 +157,26 @@ pub struct Args {
     /// Map support values from the trees of --bs-trees FILE onto the tree of --tree FILE
     #[arg(long, help_heading = COMMAND)]
     pub support: bool,
-    /// Robinson-Foulds distances between all pairs of trees of FILE, or of --tree FILE
+    /// Distances between all pairs of trees of FILE, or of --tree FILE; with both, between the trees of --tree and those
+    /// of FILE
     #[arg(long, num_args = 0..=1, value_name = "FILE", help_heading = COMMAND)]
     pub rfdist: Option<Option<PathBuf>>,
+    /// Distances of --rfdist: rf (Robinson-Foulds), wrf (the same weighted by branch lengths), kf (branch score), quartet,
+    /// or several: rf,quartet [default: rf]
+    #[arg(long, value_name = "KINDS", help_heading = COMMAND)]
+    pub rfdist_metric: Option<String>,
+    /// Gene concordance factors of the branches of --tree FILE: how many of the gene trees of this file have them; they
+    /// may lack taxa
+    #[arg(long, value_name = "FILE", help_heading = COMMAND)]
+    pub gcf: Option<PathBuf>,
+    /// Site concordance factors of the branches of --tree FILE: how many sites of the alignment support them, on average
+    /// over this number of quartets of taxa per branch [default: 100]
+    #[arg(long, num_args = 0..=1, value_name = "N", help_heading = COMMAND)]
+    pub scf: Option<Option<String>>,
+    /// Count the trees on the terrace of --tree FILE, which have exactly the same likelihood under -M: they give every
+    /// partition the same tree of its taxa; and write this number of them [default: 100]
+    #[arg(long, num_args = 0..=1, value_name = "N", help_heading = COMMAND)]
+    pub terrace: Option<Option<String>>,
     /// Consensus of the trees of --tree FILE: MR (majority rule), STRICT or MRE (extended majority
     /// rule) [default: MR]
     #[arg(long, num_args = 0..=1, value_name = "RULE", help_heading = COMMAND)]
@@ -181,7 +198,7 @@ pub struct Args {
     /// auto]
     #[arg(short = 't', long, value_name = "TREES", help_heading = TREES)]
     pub tree: Option<String>,
-    /// File of several trees, as in RAxML's -f b, -f r, -f h and -J; with --evaluate and --tests, in addition to
+    /// File of several trees, as in RAxML's -f b, -f i, -f r, -f R, -f h and -J; with --evaluate and --tests, in addition to
     /// those of --tree
     #[arg(short = 'z', value_name = "FILE", help_heading = TREES)]
     pub many_trees: Option<PathBuf>,
@@ -237,7 +254,8 @@ pub struct Args {
     #[arg(long, value_name = "N|FILE", help_heading = BOOTSTRAP)]
     pub bs_trees: Option<String>,
     /// Support by replicate trees: fbp (Felsenstein's: the percentage of the replicates that have the branch), tbe
-    /// (transfer bootstrap expectation, from 0 to 1), or both: fbp,tbe [default: fbp]
+    /// (transfer bootstrap expectation, from 0 to 1), ic1 and ica (internode certainty, from -1 to 1), or several:
+    /// fbp,tbe [default: fbp]
     #[arg(long, value_name = "KINDS", help_heading = BOOTSTRAP)]
     pub bs_metric: Option<String>,
     /// SH-aLRT support of the branches of the best tree, with this number of resampled alignments; with --search,

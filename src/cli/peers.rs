@@ -63,7 +63,6 @@ const PLACEMENT: &str = "placement of sequences on a tree is not available";
 const CONSTRAINT: &str = "topological constraints are not available";
 const BOOTSTOP: &str = "automatic bootstopping is not available; give a number of replicates";
 const STRUCTURE: &str = "models of RNA secondary structure are not available";
-const INTERNODE: &str = "internode certainty is not available";
 const LOCAL_BOOTSTRAP: &str =
     "the local bootstrap is not available; --alrt N and --abayes test single branches";
 const SH_LIKE: &str =
@@ -100,8 +99,13 @@ const TABLE: &[Entry] = &[
         "per-site rate categories (GTRCAT) are not available; the number of rates is that of +G4 or +R4 in the model",
     ),
     entry(&["A", "S"], Always, Not, STRUCTURE),
-    entry(&["C"], Never, Not, INTERNODE),
-    entry(&["L"], Always, Not, INTERNODE),
+    entry(&["C"], Never, LEAVE_OUT, "conflicting splits are not written; leave it out"),
+    entry(
+        &["L"],
+        Always,
+        Not,
+        "internode certainty is computed for a given tree: --support --bs-metric ic1,ica --tree FILE --bs-trees FILE",
+    ),
     entry(&["D"], Never, LEAVE_OUT, OWN_SCHEDULE),
     entry(
         &["E"],
@@ -155,7 +159,6 @@ const TABLE: &[Entry] = &[
     entry(&["mutmap"], Never, Not, "mapping of mutations is not available"),
     entry(&["bsconverge"], Never, Not, BOOTSTOP),
     entry(&["bsmsa"], Never, Not, "writing bootstrap alignments is not available"),
-    entry(&["terrace"], Never, Not, "counting the trees of a terrace is not available"),
     entry(
         &["loglh"],
         Never,
@@ -184,7 +187,18 @@ const TABLE: &[Entry] = &[
         Not,
         "educated bootstrap guessing is not available; --all makes standard replicates",
     ),
-    entry(&["gcf"], Maybe, Not, "concordance factors are not available"),
+    entry(
+        &["scfl"],
+        Always,
+        Instead(&["--scf", "{}"]),
+        "site concordance factors are computed by parsimony, as with IQ-TREE's --scf",
+    ),
+    entry(
+        &["df-tree", "cf-verbose", "cf-quartet"],
+        Never,
+        LEAVE_OUT,
+        "the file `concordance` has the numbers of every branch; leave it out",
+    ),
     entry(
         &["adaptive", "opt-topology", "stop-rule", "lh-epsilon-triplet"],
         Always,
@@ -317,9 +331,10 @@ const TABLE: &[Entry] = &[
     entry(
         &["rf_all"],
         Never,
-        Instead(&["--rfdist"]),
-        "distances between all trees of a file are --rfdist --tree FILE here",
+        Same(&["--rfdist"]),
+        "IQ-TREE's distances between all trees of a file",
     ),
+    entry(&["rf"], Always, Same(&["--rfdist", "{}"]), "IQ-TREE's distances from other trees"),
     entry(
         &["runs"],
         Always,
@@ -431,7 +446,7 @@ pub(super) fn algorithm(letter: &str) -> Option<(&'static str, Option<&'static [
         }
         "u" => ("calibration of column weights is not available", None),
         "J" => (SH_LIKE, Some(&["--evaluate", "--alrt"])),
-        "i" | "C" => (INTERNODE, None),
+        "C" => ("conflicting splits are not written; -f i computes internode certainty", None),
         "I" => ("rooting of trees is not available", None),
         "j" => ("writing bootstrap alignments is not available", None),
         "k" => ("correction of long branches is not available", None),
@@ -439,10 +454,6 @@ pub(super) fn algorithm(letter: &str) -> Option<(&'static str, Option<&'static [
         "p" => ("parsimony insertion of taxa into a tree is not available", None),
         "P" | "v" | "V" | "y" | "S" => (PLACEMENT, None),
         "q" => ("quartets are not available", None),
-        "R" => (
-            "distances from one tree to many are not available; --rfdist --tree FILE compares all trees of one file",
-            None,
-        ),
         "s" => (
             "splitting of alignments is not available; -q defines the partitions of one alignment",
             None,

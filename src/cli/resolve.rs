@@ -11,8 +11,9 @@ use super::values::{
 use super::verb::{Faults, Verb, find_verb};
 use crate::error::{Error, Result, shorten};
 use crate::run::{
-    AnalysisOptions, BootstrapOptions, BrlenLinkage, Command, Criterion, DEFAULT_REPLICATES,
-    DEFAULT_SEED, DataOptions, OutputOptions, Plan, RunOptions, SearchEffort, Threads, TreeSource,
+    AnalysisOptions, BootstrapOptions, BrlenLinkage, Command, ConcordancePlan, Criterion,
+    DEFAULT_REPLICATES, DEFAULT_SEED, DataOptions, DistancePlan, OutputOptions, Plan, RunOptions,
+    SearchEffort, Threads, TreeSource,
 };
 use std::path::{Path, PathBuf};
 
@@ -56,7 +57,10 @@ fn resolve_main(args: &Args, faults: &mut Faults) -> Plan {
     let search = resolve_search(args, verb, &data, faults);
     let input = match &command {
         Command::Support { tree, .. } => Some(tree),
-        Command::RfDist { trees } | Command::Consense { trees, .. } => Some(trees),
+        Command::Concordance(ConcordancePlan { tree, .. }) => Some(tree),
+        Command::RfDist(DistancePlan { trees, .. }) | Command::Consense { trees, .. } => {
+            Some(trees)
+        }
         _ => data.msa.as_ref(),
     };
     let names = (args.name.as_deref(), args.prefix.as_deref(), args.out_dir.as_deref());
@@ -92,7 +96,7 @@ fn resolve_data(
     faults: &mut Faults,
     notes: &mut Vec<String>,
 ) -> DataOptions {
-    let on_sequences = !matches!(verb, Verb::Support | Verb::RfDist | Verb::Consense);
+    let on_sequences = verb.is_on_sequences(args);
     if on_sequences && args.msa.is_none() {
         faults.add("no alignment: give -s FILE (--msa FILE)");
     }
@@ -273,7 +277,7 @@ fn resolve_search(
 
 /// Starting trees, or the trees to evaluate; empty for commands that take files of their own.
 fn resolve_trees(args: &Args, verb: Verb, faults: &mut Faults) -> Vec<TreeSource> {
-    if matches!(verb, Verb::Support | Verb::RfDist | Verb::Consense) {
+    if !verb.takes_trees() {
         return Vec::new();
     }
     let many_trees = args.many_trees.clone().map(TreeSource::File);
@@ -357,7 +361,7 @@ fn resolve_replicates(args: &Args, verb: Verb, faults: &mut Faults) -> usize {
 mod tests {
     use super::super::parse::{Stop, parse};
     use super::*;
-    use crate::run::ConsensusRule;
+    use crate::run::{ConsensusRule, TreeMetric};
 
     fn plan(line: &str) -> Plan {
         try_plan(line).unwrap_or_else(|error| panic!("{line}: {error}"))
@@ -447,9 +451,33 @@ mod tests {
         }
         for line in ["-f r -z t.nwk", "--rfdist --tree t.nwk", "--rfdist t.nwk"] {
             let plan = plan(&format!("mlsearch {line}"));
-            assert_eq!(plan.command, Command::RfDist { trees: "t.nwk".into() });
+            let Command::RfDist(asked) = &plan.command else { panic!("{line}") };
+            let metrics = vec![TreeMetric::RobinsonFoulds];
+            let expected = DistancePlan { trees: "t.nwk".into(), reference: None, metrics };
+            assert_eq!(*asked, expected);
             assert_eq!(plan.output.prefix, PathBuf::from("t.nwk"));
         }
+    }
+
+    #[test]
+    fn trees_are_compared_with_others_by_several_distances() {
+        for line in ["-f R -t r.nwk -z t.nwk", "--rfdist t.nwk --tree r.nwk", "-t r.nwk -rf t.nwk"]
+        {
+            let plan = plan(&format!("mlsearch {line} --rfdist-metric quartet,rf,KF"));
+            let Command::RfDist(asked) = &plan.command else { panic!("{line}") };
+            assert_eq!(asked.reference, Some("r.nwk".into()), "{line}");
+            use TreeMetric::{BranchScore, Quartet, RobinsonFoulds};
+            assert_eq!(asked.metrics, [RobinsonFoulds, BranchScore, Quartet]);
+        }
+        let certainty = plan("mlsearch -f i -t best.nwk -z boots.nwk").support.kinds;
+        assert_eq!(certainty.iter().map(|kind| kind.name()).collect::<Vec<_>>(), ["ic1", "ica"]);
+        let plan = plan("mlsearch -t r.nwk --gcf genes.nwk --scf -s a.phy");
+        let expected = ConcordancePlan {
+            tree: "r.nwk".into(),
+            gene_trees: Some("genes.nwk".into()),
+            quartets: Some(100),
+        };
+        assert_eq!(plan.command, Command::Concordance(expected));
     }
 
     #[test]
@@ -529,6 +557,17 @@ mod tests {
             ("mlsearch -s a -m JC -k", "-k"),
             ("mlsearch --support -z boots", "no tree to map"),
             ("mlsearch --rfdist", "no file of trees"),
+            ("mlsearch --rfdist a -z b", "both name the file of trees"),
+            ("mlsearch --rfdist a --rfdist-metric rf,tbe", "--rfdist-metric tbe: expected"),
+            ("mlsearch --consense -t a --rfdist-metric rf", "only to --rfdist"),
+            ("mlsearch -f R -z a", "-f R compares"),
+            ("mlsearch --gcf a", "no tree whose branches"),
+            ("mlsearch --terrace -s a -q b", "no tree whose terrace"),
+            ("mlsearch --terrace -s a -t b", "needs partitions"),
+            ("mlsearch --terrace 0 -s a -t b -q c", "--terrace 0: expected"),
+            ("mlsearch --scf 100 -t a", "no alignment"),
+            ("mlsearch --scf 0 -t a -s b", "--scf 0: expected"),
+            ("mlsearch --gcf a -t b --support", "name different analyses"),
             ("mlsearch --consense BEST -t x", "consensus rule"),
             ("mlsearch simulate -t pars{3} -m JC --sites 5 -n x", "one file, or rand"),
             ("mlsearch simulate -t rand{9} -m JC -n x", "no number of sites"),

@@ -3,7 +3,7 @@
 //! Every function returns the value, or a message that says why it is refused.
 
 use crate::likelihood::select::{INSTRUCTION_SETS, engine_names};
-use crate::run::{Threads, TreeSource};
+use crate::run::{Threads, TreeMetric, TreeSource};
 use std::path::{Path, PathBuf};
 
 /// More runs, trees or taxa than this are a typing error, which must not exhaust the memory.
@@ -116,6 +116,21 @@ fn one_of(
         Some(name) => Ok(Some(name)),
         None => Err(format!("{option} {text}: expected auto, {}", names.join(", "))),
     }
+}
+
+/// Names of distances between trees, separated by commas; in the order in which they are shown, each once.
+pub(super) fn parse_tree_metrics(text: &str) -> Result<Vec<TreeMetric>, String> {
+    let metric = |word: &str| {
+        let known =
+            TreeMetric::ALL.into_iter().find(|known| word.eq_ignore_ascii_case(known.name()));
+        known.ok_or_else(|| {
+            format!("--rfdist-metric {word}: expected some of rf, wrf, kf and quartet, separated by commas")
+        })
+    };
+    let mut metrics = text.split(',').map(metric).collect::<Result<Vec<_>, _>>()?;
+    metrics.sort_unstable();
+    metrics.dedup();
+    Ok(metrics)
 }
 
 #[cfg(test)]

@@ -31,7 +31,26 @@ pub(super) enum Verb {
     Check,
     Support,
     RfDist,
+    Concordance,
+    Terrace,
     Consense,
+}
+
+impl Verb {
+    /// True for commands that begin with trees or evaluate some: others take files of trees of their own.
+    pub(super) fn takes_trees(self) -> bool {
+        use Verb::{Concordance, Consense, RfDist, Support, Terrace};
+        !matches!(self, Support | RfDist | Concordance | Terrace | Consense)
+    }
+
+    /// True for commands that read an alignment; site concordance does, gene concordance does not.
+    pub(super) fn is_on_sequences(self, args: &Args) -> bool {
+        match self {
+            Verb::Support | Verb::RfDist | Verb::Consense => false,
+            Verb::Concordance => args.scf.is_some(),
+            _ => true,
+        }
+    }
 }
 
 /// The one command among all its spellings.
@@ -48,6 +67,9 @@ pub(super) fn find_verb(args: &Args, faults: &mut Faults) -> Verb {
         (args.bootstrap, "--bootstrap", Verb::Bootstrap),
         (args.support, "--support", Verb::Support),
         (args.rfdist.is_some(), "--rfdist", Verb::RfDist),
+        (args.gcf.is_some(), "--gcf", Verb::Concordance),
+        (args.scf.is_some(), "--scf", Verb::Concordance),
+        (args.terrace.is_some(), "--terrace", Verb::Terrace),
         (args.consense.is_some(), "--consense", Verb::Consense),
         (args.raxml_consense.is_some(), "-J", Verb::Consense),
         (args.start, "--start (-y)", Verb::Start),
@@ -63,9 +85,9 @@ pub(super) fn find_verb(args: &Args, faults: &mut Faults) -> Verb {
             "d" => Some(Verb::Search),
             "e" => Some(Verb::Evaluate),
             "a" => Some(Verb::All),
-            "b" => Some(Verb::Support),
+            "b" | "i" => Some(Verb::Support),
             "c" => Some(Verb::Check),
-            "r" => Some(Verb::RfDist),
+            "r" | "R" => Some(Verb::RfDist),
             "h" | "H" | "w" | "W" => Some(Verb::Evaluate),
             _ => None,
         };
@@ -73,7 +95,7 @@ pub(super) fn find_verb(args: &Args, faults: &mut Faults) -> Verb {
             Some(verb) => asked.push((format!("-f {letter}"), verb)),
             None => faults.add(format!(
                 "-f {letter} is unknown: expected d (search), e (evaluate), a (all), b (support), c (check), \
-                 r (Robinson-Foulds distances), h (SH test) or w (expected likelihood weights)"
+                 i (internode certainty), r, R (distances between trees), h (SH test) or w (expected likelihood weights)"
             )),
         }
     }

@@ -7,7 +7,7 @@ use super::growing::Growing;
 use crate::error::{Error, Result};
 use crate::whole_file;
 use std::fs::{File, TryLockError};
-use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// One kind of output file.
@@ -25,9 +25,13 @@ pub enum OutputKind {
     Bootstraps,
     /// The tree with support values.
     Support,
+    /// Numbers of gene trees and sites that agree with the branches of a tree.
+    Concordance,
+    /// Trees of the terrace.
+    Terrace,
     /// The consensus tree.
     ConsensusTree,
-    /// Robinson-Foulds distances.
+    /// Distances between trees.
     RfDistances,
     /// Tests of the evaluated trees.
     TopologyTests,
@@ -83,6 +87,8 @@ impl OutputKind {
             OutputKind::StartTree => "startTree",
             OutputKind::Bootstraps => "bootstraps",
             OutputKind::Support => "support",
+            OutputKind::Concordance => "concordance",
+            OutputKind::Terrace => "terrace",
             OutputKind::ConsensusTree => "consensusTree",
             OutputKind::RfDistances => "rfDistances",
             OutputKind::TopologyTests => "topologyTests",
@@ -107,8 +113,10 @@ impl OutputKind {
             OutputKind::StartTree => "the starting trees",
             OutputKind::Bootstraps => "the trees of the bootstrap replicates",
             OutputKind::Support => "the tree with support values",
+            OutputKind::Concordance => "the gene trees and sites that agree with each branch",
+            OutputKind::Terrace => "trees on the terrace of the given one",
             OutputKind::ConsensusTree => "the consensus tree",
-            OutputKind::RfDistances => "Robinson-Foulds distances between all pairs of trees",
+            OutputKind::RfDistances => "distances between pairs of trees",
             OutputKind::TopologyTests => "the tests of the evaluated trees",
             OutputKind::SiteLh => "the log-likelihood of every site",
             OutputKind::BestPartitionTrees => {
@@ -377,10 +385,22 @@ impl OutputFiles {
     /// # Errors
     /// [`Error::Io`] (writing) with the path, whose file is then unchanged.
     pub(crate) fn write(&mut self, kind: OutputKind, content: &[u8]) -> Result<PathBuf> {
+        self.write_from(kind, |file| file.write_all(content))
+    }
+
+    /// The same, for content that is never in memory as a whole: `write` writes it.
+    ///
+    /// # Errors
+    /// [`Error::Io`] (writing) with the path, whose file is then unchanged.
+    pub(crate) fn write_from(
+        &mut self,
+        kind: OutputKind,
+        write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+    ) -> Result<PathBuf> {
         let path = self.path(kind);
         let failed = |source: std::io::Error| writing(&path, source);
         let mut file = whole_file::temporary(&path).map_err(failed)?;
-        whole_file::fill(&mut file, content).map_err(failed)?;
+        whole_file::fill_from(&mut file, write).map_err(failed)?;
         for earlier in std::mem::take(&mut self.replaced) {
             std::fs::remove_file(&earlier).map_err(|source| writing(&earlier, source))?;
         }

@@ -16,7 +16,8 @@ pub(crate) use growing::Growing;
 pub(crate) use progress::{Progress, Terminal};
 pub(crate) use report::{
     AgreementReport, AlignmentReport, BootstrapReport, BranchSupportReport, CandidateReport,
-    PartitionReport, Report, RfReport, SelectionReport, SupportReport, TestedTree,
-    TopologyTestsReport, TreeReport, UndeterminedEdge, VerdictReport,
+    ConcordanceReport, DistanceReport, GeneCounts, MetricReport, PartitionReport, Report,
+    SelectionReport, SiteMeans, SupportReport, TerraceReport, TestedTree, TopologyTestsReport,
+    TreeReport, UndeterminedEdge, VerdictReport,
 };
 pub(crate) use tables::{pairs, table};

@@ -1,8 +1,8 @@
 //! From a plan to its command.
 
 use super::commands::{
-    all, bootstrap, check, consense, evaluate, rfdist, search, select_models, simulate, start,
-    support,
+    all, bootstrap, check, concordance, consense, evaluate, rfdist, search, select_models,
+    simulate, start, support, terrace,
 };
 use super::plan::{Command, Plan};
 use super::work::{RunRecord, Session};
@@ -51,7 +51,9 @@ fn carry_out(plan: &Plan, record: &mut RunRecord) -> Result<()> {
         Command::Start => start(Session::start(plan, record)?),
         Command::Check => check(Session::start(plan, record)?),
         Command::Support { tree, bs_trees } => support(plan, tree, bs_trees, record),
-        Command::RfDist { trees } => rfdist(plan, trees, record),
+        Command::RfDist(asked) => rfdist(plan, asked, record),
+        Command::Terrace(asked) => terrace(asked, Session::start(plan, record)?),
+        Command::Concordance(asked) => concordance(plan, asked, record),
         Command::Consense { rule, trees } => consense(*rule, trees, record),
         Command::Simulate(what) => simulate(plan, what, record),
     }

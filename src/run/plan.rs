@@ -4,6 +4,7 @@
 //! commands of this room. Nothing here reads a file.
 
 use crate::bootstrap::SupportKind;
+use crate::distance::TreeMetric;
 use crate::likelihood::BrlenLinkage;
 use crate::model_selection::Criterion;
 use crate::output::{ANALYSIS_KINDS, OutputKind};
@@ -60,6 +61,37 @@ pub struct SimulatePlan {
     pub mean_brlen: f64,
 }
 
+/// Distances between trees.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DistancePlan {
+    /// The file of trees.
+    pub trees: PathBuf,
+    /// The file whose trees are compared with each of the others; without it, all are compared with all.
+    pub reference: Option<PathBuf>,
+    /// Which distances, in the order in which they are shown; at least one.
+    pub metrics: Vec<TreeMetric>,
+}
+
+/// Concordance factors of the branches of a tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConcordancePlan {
+    /// The tree.
+    pub tree: PathBuf,
+    /// Trees of genes, which may lack taxa.
+    pub gene_trees: Option<PathBuf>,
+    /// Number of quartets of taxa per branch, for which sites of the alignment are counted.
+    pub quartets: Option<usize>,
+}
+
+/// The terrace of a tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TerracePlan {
+    /// The tree.
+    pub tree: PathBuf,
+    /// Most trees that are written.
+    pub trees: usize,
+}
+
 /// What the run does.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Command {
@@ -82,11 +114,12 @@ pub enum Command {
         /// The trees that are counted.
         bs_trees: PathBuf,
     },
-    /// Robinson-Foulds distances between all trees of a file.
-    RfDist {
-        /// The file.
-        trees: PathBuf,
-    },
+    /// Distances between the trees of one or two files.
+    RfDist(DistancePlan),
+    /// Concordance of gene trees and sites with the branches of a tree.
+    Concordance(ConcordancePlan),
+    /// The trees on the terrace of a tree.
+    Terrace(TerracePlan),
     /// Consensus of all trees of a file.
     Consense {
         /// Which splits it shows.
@@ -193,6 +226,12 @@ pub struct TestOptions {
     pub replicates: usize,
 }
 
+/// Number of trees of a terrace that are written if none is given.
+pub(crate) const DEFAULT_TERRACE_TREES: usize = 100;
+
+/// Number of quartets per branch for site concordance if none is given, as in the publication.
+pub(crate) const DEFAULT_QUARTETS: usize = 100;
+
 /// The machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunOptions {
@@ -276,7 +315,9 @@ impl Plan {
             Command::Start => vec![OutputKind::StartTree],
             Command::Check => return Vec::new(),
             Command::Support { .. } => vec![OutputKind::Support],
-            Command::RfDist { .. } => vec![OutputKind::RfDistances],
+            Command::RfDist(_) => vec![OutputKind::RfDistances],
+            Command::Concordance(_) => vec![OutputKind::Support, OutputKind::Concordance],
+            Command::Terrace(_) => vec![OutputKind::Terrace],
             Command::Consense { .. } => vec![OutputKind::ConsensusTree],
             Command::Simulate(_) => {
                 vec![OutputKind::Alignment, OutputKind::Partitions, OutputKind::TrueTree]
@@ -329,7 +370,16 @@ impl Plan {
             Command::Support { tree, bs_trees } => {
                 paths.extend([tree.as_path(), bs_trees.as_path()]);
             }
-            Command::RfDist { trees } | Command::Consense { trees, .. } => paths.push(trees),
+            Command::RfDist(DistancePlan { trees, reference, .. }) => {
+                paths.push(trees);
+                paths.extend(reference.as_deref());
+            }
+            Command::Concordance(ConcordancePlan { tree, gene_trees, .. }) => {
+                paths.push(tree);
+                paths.extend(gene_trees.as_deref());
+            }
+            Command::Terrace(TerracePlan { tree, .. }) => paths.push(tree),
+            Command::Consense { trees, .. } => paths.push(trees),
             Command::Simulate(simulate) => sources.push(&simulate.tree),
             _ => {}
         }
@@ -354,7 +404,9 @@ impl Plan {
             Command::Start => "starting trees".into(),
             Command::Check => "check".into(),
             Command::Support { .. } => "support of a tree".into(),
-            Command::RfDist { .. } => "Robinson-Foulds distances".into(),
+            Command::RfDist(_) => "distances between trees".into(),
+            Command::Concordance(_) => "concordance factors".into(),
+            Command::Terrace(_) => "terrace of a tree".into(),
             Command::Consense { .. } => "consensus tree".into(),
             Command::Simulate(_) => "simulation of sequences".into(),
         }

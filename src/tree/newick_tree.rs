@@ -20,6 +20,11 @@ pub(super) const RESOLVED_BRLEN: f64 = 1e-6;
 /// Longest length that is accepted: longer ones are probably not in substitutions per site.
 pub(super) const MAX_READ_BRLEN: f64 = 1e5;
 
+/// True for what can be a length in substitutions per site.
+pub(crate) fn is_usable_brlen(length: f64) -> bool {
+    (0.0..=MAX_READ_BRLEN).contains(&length)
+}
+
 /// A tree over some of the taxa, as [`NewickTree::to_tree_on_subset`] gives it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SubsetTree {
@@ -95,7 +100,7 @@ impl NewickTree {
     }
 
     /// The taxon of every tip node, and all taxa of the tree in ascending order.
-    fn match_taxa(
+    pub(super) fn match_taxa(
         &self,
         taxa: &Taxa,
         file: &str,
@@ -133,7 +138,7 @@ impl NewickTree {
         (taxon_of, (0..taxa.len()).filter(|&t| first_at[t].is_some()).collect())
     }
 
-    fn check_lengths(&self, file: &str) -> Vec<Fault> {
+    pub(super) fn check_lengths(&self, file: &str) -> Vec<Fault> {
         let mut faults = Vec::new();
         for node in &self.nodes {
             let message = match node.length {
@@ -171,7 +176,7 @@ impl NewickTree {
     }
 
     /// The root, or below a root with one child the first node that has more (or none).
-    fn first_branching(&self) -> usize {
+    pub(super) fn first_branching(&self) -> usize {
         let mut node = 0;
         while let [only] = self.nodes[node].children[..] {
             node = only as usize;
@@ -179,14 +184,9 @@ impl NewickTree {
         node
     }
 
-    fn build(
-        &self,
-        num_tips: usize,
-        tip_of: impl Fn(u32) -> NodeId,
-        mut resolve: Option<&mut Rng>,
-    ) -> Tree {
-        // `below[i]`: the first node at or below i that is not of degree two; `length[i]`: the
-        // length of all branches from there up to the parent of i, as far as they have one.
+    /// For every node the first one at or below it that is not of degree two, and the length of all branches from there
+    /// up to its parent, as far as they have one.
+    pub(super) fn without_degree_two(&self) -> (Vec<u32>, Vec<Option<f64>>) {
         let mut below: Vec<u32> = (0..self.nodes.len() as u32).collect();
         let mut length: Vec<Option<f64>> = self.nodes.iter().map(|n| n.length).collect();
         for i in (0..self.nodes.len()).rev() {
@@ -195,6 +195,16 @@ impl NewickTree {
                 length[i] = add_lengths(length[i], length[only as usize]);
             }
         }
+        (below, length)
+    }
+
+    fn build(
+        &self,
+        num_tips: usize,
+        tip_of: impl Fn(u32) -> NodeId,
+        mut resolve: Option<&mut Rng>,
+    ) -> Tree {
+        let (below, length) = self.without_degree_two();
         let is_tip = |node: u32| self.nodes[node as usize].children.is_empty();
         let children = |node: u32| -> Vec<(Child, Option<f64>)> {
             let children = self.nodes[node as usize].children.iter();
@@ -258,7 +268,7 @@ fn place_of(node: &NewickNode, file: &str) -> Place {
     Place::file(file).at_line(node.line as usize).at_column(node.column as usize)
 }
 
-fn add_lengths(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+pub(super) fn add_lengths(a: Option<f64>, b: Option<f64>) -> Option<f64> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a + b),
         (a, b) => a.or(b),

@@ -115,7 +115,7 @@ pub(super) fn write_nested(
 
 /// A name as written in Newick text: in single quotes if it contains a character with a meaning. A text that
 /// begins with `#` would be another format.
-pub(super) fn quote(name: &str) -> Cow<'_, str> {
+pub(crate) fn quote(name: &str) -> Cow<'_, str> {
     let special = |c: char| c.is_whitespace() || c.is_control() || "()[],:;'\"".contains(c);
     if name.is_empty() || name.starts_with(['#', '\u{feff}']) || name.contains(special) {
         Cow::Owned(format!("'{}'", name.replace('\'', "''")))
@@ -125,7 +125,7 @@ pub(super) fn quote(name: &str) -> Cow<'_, str> {
 }
 
 /// The shortest decimal number that is read back as the same length on the grid.
-pub(super) fn format_brlen(length: f64) -> String {
+pub(crate) fn format_brlen(length: f64) -> String {
     // Eleven decimals tell any two neighbours on a grid of 2^-34 apart.
     for decimals in 0..=11 {
         let text = format!("{length:.decimals$}");

@@ -78,7 +78,7 @@ fn report_best(session: &mut Session, best: &Outcome, newick: &str) {
             session.event(Event::Warning(format!(
                 "the best tree lies on a terrace: subtrees can be swapped across {free} of its {inner} \
                  inner branches without changing the tree of any partition, so other trees have exactly the \
-                 same likelihood"
+                 same likelihood (--terrace counts them)"
             )));
         }
     }
@@ -112,7 +112,7 @@ fn report_best(session: &mut Session, best: &Outcome, newick: &str) {
 }
 
 /// Taxa on the smaller side of an edge (on a tie the side without taxon 0), ascending.
-fn smaller_side(tree: &Tree, edge: EdgeId) -> Vec<usize> {
+pub(super) fn smaller_side(tree: &Tree, edge: EdgeId) -> Vec<usize> {
     let [a, b] = tree.ends(edge);
     let tips = |node| {
         let nodes = tree.preorder(node, edge).into_iter().map(|(node, _)| node);

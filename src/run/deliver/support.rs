@@ -1,7 +1,7 @@
 //! Support of the branches of a tree: computed from replicates, printed, reported and written.
 
 use super::summary::describe_support;
-use crate::bootstrap::{Support, SupportKind, map_support, map_transfer};
+use crate::bootstrap::{Support, SupportKind, internode_certainty, map_support, map_transfer};
 use crate::error::Result;
 use crate::output::{BranchSupportReport, OutputKind, SupportReport};
 use crate::run::work::RunRecord;
@@ -32,9 +32,24 @@ impl BranchSupport {
         kinds: &[SupportKind],
     ) {
         let source = || format!("{} trees", replicates.len());
+        let is_certainty = |kind: &SupportKind| {
+            matches!(kind, SupportKind::InternodeCertainty | SupportKind::InternodeCertaintyAll)
+        };
+        let certainty =
+            kinds.iter().any(is_certainty).then(|| internode_certainty(tree, replicates));
         for &kind in kinds {
             match kind {
-                SupportKind::ShAlrt | SupportKind::ABayes => {}
+                SupportKind::ShAlrt
+                | SupportKind::ABayes
+                | SupportKind::GeneConcordance
+                | SupportKind::SiteConcordance => {}
+                SupportKind::InternodeCertainty | SupportKind::InternodeCertaintyAll => {
+                    let values = certainty.as_ref().map(|found| match kind {
+                        SupportKind::InternodeCertainty => found.ic.clone(),
+                        _ => found.ica.clone(),
+                    });
+                    self.push(kind, values.unwrap_or_default(), source());
+                }
                 SupportKind::Felsenstein => {
                     self.push(kind, map_support(tree, replicates), source());
                 }
@@ -72,11 +87,19 @@ pub(crate) fn deliver_support(
 
 /// A tree with its lengths, and at every inner node the support of the branch above it; and the edges in the order of
 /// these labels.
-fn newick_with_support(tree: &Tree, support: &BranchSupport, taxa: &Taxa) -> (String, Vec<EdgeId>) {
+pub(super) fn newick_with_support(
+    tree: &Tree,
+    support: &BranchSupport,
+    taxa: &Taxa,
+) -> (String, Vec<EdgeId>) {
     let edges = RefCell::new(Vec::new());
     let label = |edge: EdgeId| {
-        let value = |(values, _): &(Support, String)| {
-            values.values[edge.index()].map(|value| values.kind.label(value))
+        if tree.ends(edge).iter().any(|&node| tree.is_tip(node)) {
+            return None;
+        }
+        let value = |(Support { kind, values }, _): &(Support, String)| {
+            let value = values[edge.index()].map(|value| kind.label(value));
+            value.or_else(|| kind.absent().map(String::from))
         };
         let label: Option<Vec<String>> = support.kinds.iter().map(value).collect();
         let label = label.filter(|label| !label.is_empty())?;
@@ -98,6 +121,10 @@ fn report_branch(support: &BranchSupport, edge: EdgeId) -> BranchSupportReport {
             SupportKind::ABayes => &mut report.abayes,
             SupportKind::Felsenstein => &mut report.fbp,
             SupportKind::Transfer => &mut report.tbe,
+            SupportKind::InternodeCertainty => &mut report.ic1,
+            SupportKind::InternodeCertaintyAll => &mut report.ica,
+            SupportKind::GeneConcordance => &mut report.gcf,
+            SupportKind::SiteConcordance => &mut report.scf,
         };
         *place = values[edge.index()];
     }

@@ -20,4 +20,6 @@ pub(super) use trees::GivenTree;
 
 pub(super) use load::{MAX_PARTITION_FILE, count_with_warning};
 pub(super) use models::{ModelChoice, resolve_model, write_models};
-pub(super) use trees::{own_taxa, read_forest, read_one_tree, read_topologies};
+pub(super) use trees::{
+    Lengths, own_taxa, read_forest, read_gene_trees, read_more, read_one_tree, read_topologies,
+};

@@ -6,7 +6,7 @@ use crate::input::Input;
 use crate::partition::Partition;
 use crate::rng::{Purpose, stream};
 use crate::taxa::Taxa;
-use crate::tree::{NewickReader, NewickTree, SubsetTree, Tree};
+use crate::tree::{Multifurcating, NewickReader, NewickTree, SubsetTree, Tree, is_usable_brlen};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -170,11 +170,22 @@ pub(crate) fn read_one_tree(path: &Path) -> Result<NewickTree> {
     }
 }
 
-/// All trees of a file, and their taxa, which are those of the first. Branch lengths are ignored.
+/// What becomes of branch lengths in a file of trees that are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lengths {
+    /// They are not read.
+    Ignored,
+    /// They are kept where all that the tree has are lengths of branches, not negative and not of units of time.
+    Usable,
+    /// Every branch must have one.
+    Needed,
+}
+
+/// All trees of a file, of any degrees, and their taxa, which are those of the first.
 ///
 /// # Errors
 /// [`Error::Input`] with every fault of every tree, [`Error::Io`].
-pub(crate) fn read_forest(path: &Path) -> Result<(Taxa, Vec<Tree>)> {
+pub(crate) fn read_forest(path: &Path, lengths: Lengths) -> Result<(Taxa, Vec<Multifurcating>)> {
     let file = path.display().to_string();
     let mut found: Option<Taxa> = None;
     let mut trees = Vec::new();
@@ -184,11 +195,72 @@ pub(crate) fn read_forest(path: &Path) -> Result<(Taxa, Vec<Tree>)> {
         }
         // Without the taxa of the first tree the others cannot be checked.
         if let Some(taxa) = &found {
-            trees.push(topology(newick, taxa, &file, "the first tree")?);
+            trees.push(multifurcating(newick, taxa, &file, "the first tree", lengths)?);
         }
         Ok(())
     })?;
     Ok((found.expect("a file without a tree was refused"), trees))
+}
+
+/// All trees of a file, of any degrees, over the taxa of `reference`, which names the source of the taxa.
+///
+/// # Errors
+/// [`Error::Input`] with every fault of every tree, [`Error::Io`].
+pub(crate) fn read_more(
+    path: &Path,
+    taxa: &Taxa,
+    reference: &str,
+    lengths: Lengths,
+) -> Result<Vec<Multifurcating>> {
+    let file = path.display().to_string();
+    let mut trees = Vec::new();
+    for_each_tree(path, Some(taxa), |_, newick| {
+        trees.push(multifurcating(newick, taxa, &file, reference, lengths)?);
+        Ok(())
+    })?;
+    Ok(trees)
+}
+
+/// All trees of a file, of any degrees and without lengths, each over some of the taxa of `reference`.
+///
+/// # Errors
+/// [`Error::Input`] with every fault of every tree, [`Error::Io`].
+pub(crate) fn read_gene_trees(
+    path: &Path,
+    taxa: &Taxa,
+    reference: &str,
+) -> Result<Vec<Multifurcating>> {
+    let file = path.display().to_string();
+    let mut trees = Vec::new();
+    for_each_tree(path, Some(taxa), |_, mut newick| {
+        newick.drop_lengths();
+        let tree = newick.to_multifurcating(taxa, &file, false);
+        trees.push(tree.map_err(|error| against(error, reference))?);
+        Ok(())
+    })?;
+    Ok(trees)
+}
+
+fn multifurcating(
+    mut newick: NewickTree,
+    taxa: &Taxa,
+    file: &str,
+    reference: &str,
+    lengths: Lengths,
+) -> Result<Multifurcating> {
+    let usable = || newick.nodes.iter().all(|node| node.length.is_none_or(is_usable_brlen));
+    if lengths == Lengths::Ignored || (lengths == Lengths::Usable && !usable()) {
+        newick.drop_lengths();
+    }
+    let tree = newick.to_multifurcating(taxa, file, true);
+    let tree = tree.map_err(|error| against(error, reference))?;
+    if lengths == Lengths::Needed && !tree.has_lengths() {
+        let place = Place::file(file).at_line(newick.nodes[0].line as usize);
+        let message = "the tree has branches without a length, which these distances compare: --rfdist-metric rf and \
+                       quartet need none";
+        return Err(Error::input(place, message));
+    }
+    Ok(tree)
 }
 
 /// The taxa of a tree, in the order in which it names them: for commands without an alignment.

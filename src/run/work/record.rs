@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::output::{Growing, OutputFiles, OutputKind, Progress, Report, Request, pairs};
 use crate::run::plan::{Command, Plan};
 use crate::run::prepare::Loaded;
+use std::io::Write;
 use std::path::PathBuf;
 
 /// Progress, report and files of one run.
@@ -93,11 +94,31 @@ impl RunRecord {
     /// # Errors
     /// A file that cannot be written.
     pub(crate) fn write(&mut self, kind: OutputKind, content: &str) -> Result<()> {
+        self.put(kind, |files| files.write(kind, content.as_bytes()))
+    }
+
+    /// The same, for content that is never in memory as a whole: `write` writes it.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub(crate) fn write_from(
+        &mut self,
+        kind: OutputKind,
+        write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+    ) -> Result<()> {
+        self.put(kind, |files| files.write_from(kind, write))
+    }
+
+    fn put(
+        &mut self,
+        kind: OutputKind,
+        write: impl FnOnce(&mut OutputFiles) -> Result<PathBuf>,
+    ) -> Result<()> {
         self.begin()?;
         if let Some(keeper) = &self.keeper {
             keeper.begin_file(kind)?;
         }
-        let path = self.files.write(kind, content.as_bytes())?;
+        let path = write(&mut self.files)?;
         self.progress.detail_about_run(&format!("written: {}", path.display()));
         self.written.push((kind, path));
         Ok(())

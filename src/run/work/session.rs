@@ -56,7 +56,9 @@ impl<'a> Session<'a> {
         let loaded = load(plan)?;
         let (machine, warning) = Machine::new(plan, &loaded.partitions)?;
         let (machine, calibration) = match plan.command {
-            Command::Check | Command::Start => (machine, None),
+            Command::Check | Command::Start | Command::Concordance(_) | Command::Terrace(_) => {
+                (machine, None)
+            }
             _ => machine.within_memory(plan, &loaded)?,
         };
         if plan.is_resumable() {
