@@ -27,7 +27,7 @@ pub(crate) fn concordance(
     let newick = read_one_tree(&asked.tree)?;
     let taxa: Taxa = match &loaded {
         Some(loaded) => loaded.taxa.clone(),
-        None => own_taxa(&newick, &file)?,
+        None => own_taxa(&newick, &file)?.sorted(),
     };
     let (tree, has_lengths) = newick.to_tree(&taxa, &file, None)?;
     let branches = clades_around(&tree);

@@ -181,7 +181,7 @@ pub(crate) enum Lengths {
     Needed,
 }
 
-/// All trees of a file, of any degrees, and their taxa, which are those of the first.
+/// All trees of a file, of any degrees, and their taxa, which are those of the first, in the order of their names.
 ///
 /// # Errors
 /// [`Error::Input`] with every fault of every tree, [`Error::Io`].
@@ -191,7 +191,7 @@ pub(crate) fn read_forest(path: &Path, lengths: Lengths) -> Result<(Taxa, Vec<Mu
     let mut trees = Vec::new();
     for_each_tree(path, None, |i, newick| {
         if i == 0 {
-            found = Some(own_taxa(&newick, &file)?);
+            found = Some(own_taxa(&newick, &file)?.sorted());
         }
         // Without the taxa of the first tree the others cannot be checked.
         if let Some(taxa) = &found {
