@@ -5,7 +5,6 @@
 //! each side belong together. Taxa that belong together by any partition are one component; the top of a tree of the
 //! terrace can divide the components in any way, and what lies on either side is counted on its own.
 
-use super::informative;
 use crate::tree::{NodeId, Tree};
 use std::collections::HashMap;
 
@@ -19,6 +18,14 @@ pub(crate) struct Counted {
     pub trees: u128,
     /// False if there may be more.
     pub is_exact: bool,
+}
+
+/// The partitions that say something about trees, each set of taxa once: those with four taxa or more.
+pub(super) fn informative(presence: &[Vec<usize>]) -> Vec<&Vec<usize>> {
+    let mut sets: Vec<&Vec<usize>> = presence.iter().filter(|taxa| taxa.len() >= 4).collect();
+    sets.sort();
+    sets.dedup();
+    sets
 }
 
 /// The first taxon with data in all partitions that say something about trees.

@@ -4,7 +4,7 @@
 //! The tree of the partition with most taxa is in every tree of the terrace. Of the taxa that are missing in it, the one with
 //! the fewest possible branches is inserted into each of these, and so on; where one has none, the tree so far leads nowhere.
 
-use super::informative;
+use super::count::informative;
 use crate::tree::{NodeId, Restriction, Tree};
 
 /// Trees of a terrace.
