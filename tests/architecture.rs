@@ -29,6 +29,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("bootstrap", 7),
     ("model_selection", 7),
     ("topology_tests", 7),
+    ("ancestral", 7),
     ("output", 8),
     ("run", 9),
     ("cli", 10),

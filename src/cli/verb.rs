@@ -66,14 +66,14 @@ pub(super) fn find_verb(args: &Args, faults: &mut Faults) -> Verb {
             "b" => Some(Verb::Support),
             "c" => Some(Verb::Check),
             "r" => Some(Verb::RfDist),
-            "h" | "H" | "w" | "W" => Some(Verb::Evaluate),
+            "h" | "H" | "w" | "W" | "A" => Some(Verb::Evaluate),
             _ => None,
         };
         match verb {
             Some(verb) => asked.push((format!("-f {letter}"), verb)),
             None => faults.add(format!(
                 "-f {letter} is unknown: expected d (search), e (evaluate), a (all), b (support), c (check), \
-                 r (Robinson-Foulds distances), h (SH test) or w (expected likelihood weights)"
+                 r (Robinson-Foulds distances), h (SH test), w (expected likelihood weights) or A (ancestral states)"
             )),
         }
     }
@@ -82,6 +82,8 @@ pub(super) fn find_verb(args: &Args, faults: &mut Faults) -> Verb {
         None if args.replicate_seed().is_some() => Verb::Bootstrap,
         // RAxML-NG's --sitelh is a command on given trees.
         None if args.sitelh && args.tree.is_some() => Verb::Evaluate,
+        // So are --ancestral and --mutmap.
+        None if (args.ancestral || args.mutmap) && args.tree.is_some() => Verb::Evaluate,
         None if !args.tests.is_empty() => Verb::Evaluate,
         None => Verb::Search,
     };

@@ -29,7 +29,7 @@ pub(crate) use crate::search::SearchEffort;
 pub(crate) use crate::topology_tests::{DEFAULT_RELL_REPLICATES, TopologyTest};
 pub(crate) use crate::tree::ConsensusRule;
 pub(crate) use plan::{
-    AnalysisOptions, BootstrapOptions, Command, DEFAULT_ALRT_REPLICATES, DEFAULT_REPLICATES,
-    DEFAULT_SEED, DataOptions, OutputOptions, RunOptions, SimulatePlan, SupportOptions,
-    TestOptions, Threads, TreeSource,
+    AnalysisOptions, AncestralOptions, BootstrapOptions, Command, DEFAULT_ALRT_REPLICATES,
+    DEFAULT_REPLICATES, DEFAULT_SEED, DataOptions, OutputOptions, RunOptions, SimulatePlan,
+    SupportOptions, TestOptions, Threads, TreeSource,
 };

@@ -193,6 +193,15 @@ pub struct TestOptions {
     pub replicates: usize,
 }
 
+/// What is reconstructed on the best tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct AncestralOptions {
+    /// The states at inner nodes.
+    pub states: bool,
+    /// The changes along branches.
+    pub changes: bool,
+}
+
 /// The machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunOptions {
@@ -234,6 +243,8 @@ pub struct Plan {
     pub support: SupportOptions,
     /// Tests of the trees, where the command evaluates some.
     pub tests: TestOptions,
+    /// What is reconstructed on the best tree, where there is one.
+    pub ancestral: AncestralOptions,
     /// Seed of everything random but the resampling.
     pub seed: u64,
     /// On how many cores, with which kernels.
@@ -294,6 +305,16 @@ impl Plan {
             }
             if !self.tests.kinds.is_empty() {
                 kinds.push(OutputKind::TopologyTests);
+            }
+            if self.ancestral.states {
+                kinds.extend([
+                    OutputKind::AncestralTree,
+                    OutputKind::AncestralStates,
+                    OutputKind::AncestralProbs,
+                ]);
+            }
+            if self.ancestral.changes {
+                kinds.extend([OutputKind::MutationMapTree, OutputKind::MutationMapList]);
             }
         }
         kinds.extend([OutputKind::Log, OutputKind::Json]);

@@ -37,7 +37,7 @@ mod walk;
 
 pub use consensus::{ConsensusRule, ConsensusTree, consensus};
 pub use newick_read::{NewickNode, NewickTree, read_newick};
-pub use newick_write::{EdgeLabels, NewickOptions, write_newick};
+pub use newick_write::{EdgeLabels, NewickOptions, NodeNames, write_newick};
 pub use random::random_tree;
 pub use splits::{Split, same_topology, tree_splits};
 pub use topology::{EdgeId, NodeId, Tree};
@@ -46,7 +46,7 @@ pub(crate) use identical::put_back_identical;
 pub(crate) use induced::{Image, Restriction};
 pub(crate) use newick_read::NewickReader;
 pub(crate) use newick_tree::{DEFAULT_BRLEN, SubsetTree};
-pub(crate) use newick_write::support_label;
+pub(crate) use newick_write::{support_label, written_order};
 pub(crate) use regions::{adopt_shared_brlens, regions};
 pub(crate) use resolution::resolve_canonically;
 pub(crate) use splits::{SplitTable, first_of_topology};

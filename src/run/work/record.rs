@@ -4,7 +4,7 @@ use super::identity::identify;
 use super::interrupt;
 use super::keeper::Keeper;
 use crate::error::{Error, Result};
-use crate::output::{Growing, OutputFiles, OutputKind, Progress, Report, Request, pairs};
+use crate::output::{Growing, OutputFiles, OutputKind, Part, Progress, Report, Request, pairs};
 use crate::run::plan::{Command, Plan};
 use crate::run::prepare::Loaded;
 use std::path::PathBuf;
@@ -98,6 +98,30 @@ impl RunRecord {
             keeper.begin_file(kind)?;
         }
         let path = self.files.write(kind, content.as_bytes())?;
+        self.progress.detail_about_run(&format!("written: {}", path.display()));
+        self.written.push((kind, path));
+        Ok(())
+    }
+
+    /// A result file that is written part by part, and is not there before it is complete.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub(crate) fn part(&mut self, kind: OutputKind) -> Result<Part> {
+        self.begin()?;
+        self.files.part(kind)
+    }
+
+    /// Such a file is complete.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub(crate) fn complete(&mut self, part: Part) -> Result<()> {
+        let kind = part.kind();
+        if let Some(keeper) = &self.keeper {
+            keeper.begin_file(kind)?;
+        }
+        let path = self.files.complete(part)?;
         self.progress.detail_about_run(&format!("written: {}", path.display()));
         self.written.push((kind, path));
         Ok(())
