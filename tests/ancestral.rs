@@ -139,7 +139,7 @@ fn probabilities_are_those_of_a_taxon_at_the_node() {
                 }
             }
         }
-        assert!(compared > 5000 && without > 5, "{compared} {without}");
+        assert!(compared > 2000 && without > 5, "{compared} {without}");
     }
 }
 
@@ -199,21 +199,16 @@ fn probabilities_are_those_of_other_programs() {
             msa.display()
         ));
         let nodes = clades(&read(&scratch, "x.mlsearch.ancestralTree"));
+        let text = std::fs::read_to_string(&msa).unwrap();
+        let first = text.lines().nth(1).unwrap().split_whitespace().next().unwrap().to_string();
         for (number, (name, _)) in nodes.iter().enumerate() {
             assert_eq!(*name, format!("Node{}", number + 1));
         }
         let table = read(&scratch, "x.mlsearch.ancestralProbs");
         let lines: Vec<Vec<&str>> = table.lines().map(|line| line.split('\t').collect()).collect();
         for row in same {
-            let wanted = |taxa: &[String]| {
-                let mut taxa = taxa.to_vec();
-                taxa.sort();
-                taxa.join(",") == row[2]
-            };
-            let name = match row[2] {
-                "*" => "Node1",
-                _ => &nodes.iter().find(|node| wanted(&node.1)).expect("the node").0,
-            };
+            let wanted = |node: &&(String, Vec<String>)| behind(node, &nodes, &first) == row[2];
+            let name = &nodes.iter().find(wanted).unwrap_or_else(|| panic!("{row:?}")).0;
             let line = lines.iter().find(|line| line[0] == name && line[2] == row[3]).unwrap();
             assert_eq!(line[3], row[4], "{row:?}");
             let number = |text: &&str| text.parse::<f64>().unwrap();
@@ -236,6 +231,26 @@ fn probabilities_are_those_of_other_programs() {
     assert!(compared > 200);
 }
 
+/// The taxa behind a node, seen from one taxon, in alphabetical order; `*` if these are all others.
+fn behind(node: &(String, Vec<String>), nodes: &[(String, Vec<String>)], first: &String) -> String {
+    let (_, below) = node;
+    let all = &nodes[0].1;
+    let side: Vec<&String> = match below.contains(first) {
+        false => below.iter().collect(),
+        true => {
+            let nearer = nodes.iter().filter(|other| other.1.contains(first));
+            let nearer = nearer.filter(|other| other.1.len() < below.len());
+            match nearer.max_by_key(|other| other.1.len()) {
+                Some((_, nearer)) => all.iter().filter(|taxon| !nearer.contains(taxon)).collect(),
+                None => return "*".into(),
+            }
+        }
+    };
+    let mut side: Vec<&str> = side.into_iter().map(String::as_str).collect();
+    side.sort_unstable();
+    side.join(",")
+}
+
 /// A tree with all lengths replaced.
 fn with_lengths(newick: &str, length: &str) -> String {
     let mut text = String::new();
@@ -255,7 +270,7 @@ fn with_lengths(newick: &str, length: &str) -> String {
 #[test]
 fn states_are_written_for_every_node_and_column() {
     let scratch = Scratch::new();
-    // The first partition has no data behind the node of c, d and e, the second none in a.
+    // Of the first partition, only a and b have data.
     scratch.write("a.phy", "5 7\na ACG---M\nb ACGMKVM\nc ---MKVM\nd ---MKIM\ne ---MRVM\n");
     scratch.write("q", "JC, one = 1-3\nLG, two = 4-7\n");
     scratch.write("t", "(a:0.1,b:0.1,(c:0.1,(d:0.1,e:0.1):0.1):0.1);\n");
@@ -306,12 +321,13 @@ fn ties_and_ambiguous_characters() {
 
 #[test]
 fn searches_reconstruct_all_taxa_and_give_the_same_bytes_on_every_machine() {
-    let scratch = Scratch::new();
     let text = std::fs::read_to_string(repository("datasets/primates.phy")).unwrap();
     let first = text.lines().nth(1).unwrap();
     let twin = first.replacen(first.split_whitespace().next().unwrap(), "Twin", 1);
-    scratch.write("a.phy", &format!("{}{twin}\n", text.replacen("12 898", "13 898", 1)));
+    let text = format!("{}{twin}\n", text.replacen("12 898", "13 898", 1));
     for mode in ["", " -M"] {
+        let scratch = Scratch::new();
+        scratch.write("a.phy", &text);
         let part = repository("partitions/primates.part");
         let command = format!(
             "--search --fast -s a.phy -q {}{mode} -m JC+G --ancestral --mutmap --quiet",
@@ -329,7 +345,7 @@ fn searches_reconstruct_all_taxa_and_give_the_same_bytes_on_every_machine() {
 fn memory_does_not_change_the_states() {
     let scratch = Scratch::new();
     let command = format!(
-        "--ancestral -s {} -q {} -m GTR+G -t {} --opt-branches off --quiet",
+        "--ancestral -s {} -q {} -t {} --opt-branches off --quiet",
         repository("datasets/gappy.phy").display(),
         repository("partitions/gappy_true.part").display(),
         repository("datasets/gappy.tree").display()

@@ -46,7 +46,7 @@ pub(crate) use identical::put_back_identical;
 pub(crate) use induced::{Image, Restriction};
 pub(crate) use newick_read::NewickReader;
 pub(crate) use newick_tree::{DEFAULT_BRLEN, SubsetTree};
-pub(crate) use newick_write::{support_label, written_order};
+pub(crate) use newick_write::{format_brlen, support_label, written_order};
 pub(crate) use regions::{adopt_shared_brlens, regions};
 pub(crate) use resolution::resolve_canonically;
 pub(crate) use splits::{SplitTable, first_of_topology};

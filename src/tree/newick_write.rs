@@ -164,7 +164,7 @@ pub(super) fn quote(name: &str) -> Cow<'_, str> {
 }
 
 /// The shortest decimal number that is read back as the same length on the grid.
-pub(super) fn format_brlen(length: f64) -> String {
+pub(crate) fn format_brlen(length: f64) -> String {
     // Eleven decimals tell any two neighbours on a grid of 2^-34 apart.
     for decimals in 0..=11 {
         let text = format!("{length:.decimals$}");

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::output::{AncestralNodeReport, BranchChangesReport, OutputKind, Part};
 use crate::partition::Partition;
 use crate::run::work::Session;
-use crate::tree::{EdgeId, NewickOptions, NodeId, Tree, write_newick};
+use crate::tree::{EdgeId, NewickOptions, NodeId, Tree, format_brlen, write_newick};
 use std::fmt::Write as _;
 use std::io::Write;
 
@@ -191,7 +191,8 @@ pub(crate) fn deliver_changes(
         let list: Vec<String> =
             changes.iter().map(|change| describe_change(change, partitions)).collect();
         let BranchChangesReport { from, to, brlen, changes } = &report;
-        let _ = writeln!(text, "{from}\t{to}\t{brlen}\t{changes}\t{}", list.join(","));
+        let (length, list) = (format_brlen(*brlen), list.join(","));
+        let _ = writeln!(text, "{from}\t{to}\t{length}\t{changes}\t{list}");
         branches.push(report);
     }
     record.write(OutputKind::MutationMapList, &text)?;
