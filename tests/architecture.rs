@@ -55,8 +55,15 @@ const ENGINE_NAMES: &[&str] =
     &["cpu", "cuda", "scalar", "avx2", "avx512", "CpuEngine", "NaiveEngine", "Kernels"];
 
 /// Rooms that compute with an evaluator and must not know what computes.
-const WITHOUT_ENGINES: &[&str] =
-    &["optimize", "search", "model_selection", "topology_tests", "bootstrap", "output"];
+const WITHOUT_ENGINES: &[&str] = &[
+    "optimize",
+    "search",
+    "model_selection",
+    "topology_tests",
+    "ancestral",
+    "bootstrap",
+    "output",
+];
 
 /// The only places with unsafe code.
 const UNSAFE_ALLOWED: &[&str] = &["parallel/pool.rs", "likelihood/cpu/kernels.rs"];

@@ -49,7 +49,7 @@ fn reconstruct_all(
     let mut table = match setup.plan.ancestral.states {
         true => {
             let part = record.part(OutputKind::AncestralProbs)?;
-            Some(ProbabilityTable::begin(part, partitions)?)
+            Some(ProbabilityTable::begin(part, &setup.loaded)?)
         }
         false => None,
     };
@@ -58,7 +58,7 @@ fn reconstruct_all(
         let share = number as f64 / nodes.nodes().len() as f64;
         record.progress.advance(Advance { phase: Some(share), ..Advance::default() });
         if let Some(table) = &mut table {
-            written = table.add(&nodes.name(number), probabilities, partitions);
+            written = table.add(&nodes.name(number), probabilities, &setup.loaded);
         }
         if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;

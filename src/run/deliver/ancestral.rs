@@ -6,6 +6,7 @@ use crate::ancestral::{AncestralStates, Change, ChangedTo, InnerNodes, most_like
 use crate::error::Result;
 use crate::output::{AncestralNodeReport, BranchChangesReport, OutputKind, Part};
 use crate::partition::Partition;
+use crate::run::prepare::Loaded;
 use crate::run::work::Session;
 use crate::tree::{EdgeId, NewickOptions, NodeId, Tree, format_brlen, write_newick};
 use std::fmt::Write as _;
@@ -22,8 +23,8 @@ impl ProbabilityTable {
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub(crate) fn begin(mut part: Part, partitions: &[Partition]) -> Result<Self> {
-        let types = partitions.iter().map(|partition| partition.patterns.data_type);
+    pub(crate) fn begin(mut part: Part, loaded: &Loaded) -> Result<Self> {
+        let types = loaded.partitions.iter().map(|partition| partition.patterns.data_type);
         let mut types: Vec<DataType> = types.collect();
         types.dedup();
         let mut header = "Node\tPart\tSite\tState".to_string();
@@ -42,7 +43,7 @@ impl ProbabilityTable {
         Ok(ProbabilityTable { part })
     }
 
-    /// Writes the lines of a node. `probabilities[partition]` are those of `[pattern][state]`.
+    /// Writes the lines of a node, with the partitions in the order of their file. `probabilities[partition]` are those of `[pattern][state]`.
     ///
     /// # Errors
     /// A file that cannot be written.
@@ -50,10 +51,11 @@ impl ProbabilityTable {
         &mut self,
         node: &str,
         probabilities: &[Option<Vec<f64>>],
-        partitions: &[Partition],
+        loaded: &Loaded,
     ) -> Result<()> {
-        for (partition, probabilities) in partitions.iter().zip(probabilities) {
-            let Some(probabilities) = probabilities else { continue };
+        for &gene in &loaded.file_order {
+            let partition = &loaded.partitions[gene];
+            let Some(probabilities) = &probabilities[gene] else { continue };
             let names = partition.patterns.data_type.state_names();
             // Each pattern is written once for all its sites.
             let patterns = probabilities.chunks_exact(names.len());
