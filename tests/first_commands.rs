@@ -123,7 +123,6 @@ fn what_no_command_here_does_is_refused_by_its_name() {
         ("-g t.nwk", "constraints"),
         ("--tree-constraint t.nwk", "constraints"),
         ("-a weights", "column weights"),
-        ("--ancestral", "ancestral states"),
         ("-f x", "distances between taxa"),
         ("--ebg", "educated bootstrap guessing"),
         ("-Y q", "quartets"),

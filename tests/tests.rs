@@ -74,6 +74,9 @@ mod reporting;
 // Tests of given trees (KH, SH, ELW, AU).
 mod topology_tests;
 
+// Ancestral states: the definition, other programs, what is written.
+mod ancestral;
+
 // Whole runs: what they write, and that it can be read back.
 mod whole_runs;
 

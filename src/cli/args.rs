@@ -148,6 +148,13 @@ pub struct Args {
     /// Number of RELL replicates of --tests (of each of the ten sizes for au) [default: 10000]
     #[arg(long, value_name = "N", help_heading = COMMAND)]
     pub rell: Option<String>,
+    /// Most likely states at the inner nodes of the best tree, with their probabilities (marginal reconstruction); with
+    /// --search, --evaluate or --all, and by itself with -t FILE the same as with --evaluate
+    #[arg(long, help_heading = COMMAND)]
+    pub ancestral: bool,
+    /// Changes of the most likely states along the branches of the best tree; otherwise as --ancestral
+    #[arg(long, help_heading = COMMAND)]
+    pub mutmap: bool,
     /// Search, bootstrap replicates [default: 100] and support values on the best tree
     #[arg(long, help_heading = COMMAND)]
     pub all: bool,

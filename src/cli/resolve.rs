@@ -1,5 +1,6 @@
 //! From the options as typed to a [`Plan`], or to everything that is wrong with the command.
 
+use super::ancestral::resolve_ancestral;
 use super::args::{Args, AutoCriterion, Brlen, Mode, Switch};
 use super::files::{resolve_command, resolve_prefix};
 use super::simulate::resolve_simulate;
@@ -76,6 +77,7 @@ fn resolve_main(args: &Args, faults: &mut Faults) -> Plan {
         },
         support: resolve_support(args, verb, faults),
         tests: resolve_tests(args, verb, faults, &mut notes),
+        ancestral: resolve_ancestral(args, verb, faults),
         seed,
         run: RunOptions {
             threads: faults.or(parse_threads(args.threads.as_deref()), Threads::Fixed(1)),

@@ -232,6 +232,15 @@ pub(crate) const DEFAULT_TERRACE_TREES: usize = 100;
 /// Number of quartets per branch for site concordance if none is given, as in the publication.
 pub(crate) const DEFAULT_QUARTETS: usize = 100;
 
+/// What is reconstructed on the best tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct AncestralOptions {
+    /// The states at inner nodes.
+    pub states: bool,
+    /// The changes along branches.
+    pub changes: bool,
+}
+
 /// The machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunOptions {
@@ -273,6 +282,8 @@ pub struct Plan {
     pub support: SupportOptions,
     /// Tests of the trees, where the command evaluates some.
     pub tests: TestOptions,
+    /// What is reconstructed on the best tree, where there is one.
+    pub ancestral: AncestralOptions,
     /// Seed of everything random but the resampling.
     pub seed: u64,
     /// On how many cores, with which kernels.
@@ -335,6 +346,16 @@ impl Plan {
             }
             if !self.tests.kinds.is_empty() {
                 kinds.push(OutputKind::TopologyTests);
+            }
+            if self.ancestral.states {
+                kinds.extend([
+                    OutputKind::AncestralTree,
+                    OutputKind::AncestralStates,
+                    OutputKind::AncestralProbs,
+                ]);
+            }
+            if self.ancestral.changes {
+                kinds.extend([OutputKind::MutationMapTree, OutputKind::MutationMapList]);
             }
         }
         kinds.extend([OutputKind::Log, OutputKind::Json]);

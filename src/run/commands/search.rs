@@ -1,5 +1,6 @@
 //! `--search`: from every starting tree to its best tree, and the best of them.
 
+use super::ancestral::deliver_ancestral;
 use super::branch_tests::deliver_branch_tests;
 use super::start::{StartLengths, StartTree, make_starts, write_starts};
 use crate::error::Result;
@@ -16,13 +17,15 @@ use crate::run::work::{Desk, Machine, Session, Setup};
 use crate::search::{Search, SearchEffort, SearchHistory, SearchOptions, SearchState, settle};
 use crate::tree::Tree;
 
-/// Searches from every starting tree, and tests the branches of the best tree if that is asked for.
+/// Searches from every starting tree; tests the branches of the best tree and reconstructs its ancestral states if that
+/// is asked for.
 ///
 /// # Errors
 /// A column with likelihood 0, or a file that cannot be written.
 pub(crate) fn search(mut session: Session) -> Result<()> {
     let outcomes = search_all(&mut session)?;
-    deliver_branch_tests(&mut session, &outcomes)
+    deliver_branch_tests(&mut session, &outcomes)?;
+    deliver_ancestral(&mut session, &outcomes)
 }
 
 /// Searches from every starting tree, and delivers what was found.

@@ -3,8 +3,8 @@
 
 use crate::checkpoint::Identity;
 use crate::run::plan::{
-    AnalysisOptions, BootstrapOptions, DataOptions, OutputOptions, Plan, RunOptions,
-    SupportOptions, TestOptions, TreeSource,
+    AnalysisOptions, AncestralOptions, BootstrapOptions, DataOptions, OutputOptions, Plan,
+    RunOptions, SupportOptions, TestOptions, TreeSource,
 };
 use crate::run::prepare::Loaded;
 use std::fmt::Debug;
@@ -74,6 +74,7 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
         bootstrap,
         support,
         tests,
+        ancestral,
         seed,
         run,
         output,
@@ -130,6 +131,9 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
     let names: Vec<&str> = kinds.iter().map(|test| test.name()).collect();
     identity.add("--tests", names.join(","));
     identity.add("--rell", replicates);
+    let AncestralOptions { states, changes } = ancestral;
+    identity.add("--ancestral", states);
+    identity.add("--mutmap", changes);
     let RunOptions { threads: _, memory: _, engine, instruction_set: _ } = run;
     identity.add("engine", or_default(engine));
     let OutputOptions { prefix: _, redo: _, sitelh, quiet: _ } = output;
