@@ -20,7 +20,6 @@
 //!          4 --- D, E
 //! ```
 
-use super::constraint_view::ConstraintView;
 use super::newick_read::NewickTree;
 use super::random::random_tree;
 use super::topology::{NodeId, Tree};
@@ -131,7 +130,7 @@ impl Constraint {
     }
 
     /// The nodes whose clades are splits: inner ones but the top.
-    fn clades(&self) -> impl Iterator<Item = ConstraintNode> + '_ {
+    pub(super) fn clades(&self) -> impl Iterator<Item = ConstraintNode> + '_ {
         (1..self.parents.len() as u32).filter(|&node| self.is_inner(node))
     }
 
@@ -194,28 +193,6 @@ impl Constraint {
         if let (Some(first), Some(origin)) = (first, origin) {
             order.swap(first, origin);
         }
-    }
-
-    /// The taxa on the smaller side of a split that the tree lacks, ascending; `None` if the tree satisfies the
-    /// constraint.
-    pub(crate) fn violated(&self, tree: &Tree) -> Option<Vec<usize>> {
-        let view = ConstraintView::new(self, tree);
-        let mut has = vec![false; self.num_nodes()];
-        for node in tree.nodes() {
-            if let Some(clade) = view.whole_clade(node) {
-                has[clade as usize] = true;
-            }
-        }
-        let lacking = self.clades().find(|&clade| !has[clade as usize])?;
-        let is_below = |mut node: ConstraintNode| {
-            while node != NOWHERE && node > lacking {
-                node = self.parent(node);
-            }
-            node == lacking
-        };
-        let own = (0..self.leaves.len()).filter(|&taxon| self.place(taxon).is_some());
-        let (inside, outside): (Vec<usize>, _) = own.partition(|&t| is_below(self.leaves[t]));
-        Some(if inside.len() <= outside.len() { inside } else { outside })
     }
 
     /// The constraint on groups of taxa: `groups[t]` is the group of taxon t. Taxa of the constraint that are in the same

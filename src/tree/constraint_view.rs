@@ -50,6 +50,29 @@ pub(crate) struct ConstraintView<'c> {
     present: Vec<(u32, NodeId)>,
 }
 
+impl Constraint {
+    /// The taxa on the smaller side of a split that the tree lacks, ascending; `None` if the tree satisfies the
+    /// constraint.
+    pub(crate) fn violated(&self, tree: &Tree) -> Option<Vec<usize>> {
+        let view = ConstraintView::new(self, tree);
+        let mut has = vec![false; self.num_nodes()];
+        for clade in tree.nodes().filter_map(|node| view.whole_clade(node)) {
+            has[clade as usize] = true;
+        }
+        let lacking = self.clades().find(|&clade| !has[clade as usize])?;
+        let is_below = |mut node: ConstraintNode| {
+            // Nodes have larger numbers than those above them.
+            while node != NOWHERE && node > lacking {
+                node = self.parent(node);
+            }
+            node == lacking
+        };
+        let own = (0..tree.num_tips()).filter(|&taxon| self.place(taxon).is_some());
+        let (inside, outside): (Vec<usize>, _) = own.partition(|&t| is_below(self.leaf(t)));
+        Some(if inside.len() <= outside.len() { inside } else { outside })
+    }
+}
+
 impl<'c> ConstraintView<'c> {
     /// The view of a tree.
     pub(crate) fn new(constraint: &'c Constraint, tree: &Tree) -> Self {
