@@ -17,7 +17,7 @@ const MIN_TAXA_OF_PARTITION: usize = 3;
 pub(crate) struct Identical {
     /// Numbers of the taxa that a search keeps, ascending.
     kept: Vec<usize>,
-    /// For each of them, all taxa of its group, itself included, in the order of their names.
+    /// For each of them, all taxa of its group, itself included, ascending: in the order of their names.
     groups: Vec<Vec<usize>>,
     /// For each taxon, the number of its group.
     group_of: Vec<usize>,
@@ -69,7 +69,7 @@ impl Identical {
         let mut group_of = vec![0; num_taxa];
         for (number, group) in groups.iter_mut().enumerate() {
             group.iter().for_each(|&taxon| group_of[taxon] = number);
-            group.sort_by_key(|&taxon| loaded.taxa.name(taxon));
+            group.sort_unstable();
         }
         let identical = Identical { kept, groups, group_of };
         let has_enough = |partition: &Partition| {
