@@ -65,6 +65,9 @@ mod optimum;
 // Searches that must find a best tree that is known.
 mod search;
 
+// Searches, replicates and starting trees under topological constraints.
+mod constraint;
+
 // Models chosen from the data.
 mod model_selection;
 

@@ -212,6 +212,10 @@ pub struct Args {
     /// Start from random trees instead of parsimony trees
     #[arg(short = 'd', help_heading = TREES)]
     pub random_start: bool,
+    /// Constraint tree: searches, starting trees and replicates are restricted to trees that have all its inner branches;
+    /// with multifurcations, and without some of the taxa, which may then be anywhere; also -r [default: none]
+    #[arg(short = 'g', long, short_alias = 'r', value_name = "FILE", help_heading = TREES)]
+    pub tree_constraint: Option<PathBuf>,
     /// Trees with the branch lengths of each partition (a bestPartitionTrees file; substitutions per
     /// site), from which --evaluate -M starts
     #[arg(long, value_name = "FILE", help_heading = TREES)]

@@ -60,7 +60,6 @@ const fn entry(
 
 const LEAVE_OUT: Here = Instead(&[]);
 const PLACEMENT: &str = "placement of sequences on a tree is not available";
-const CONSTRAINT: &str = "topological constraints are not available";
 const BOOTSTOP: &str = "automatic bootstopping is not available; give a number of replicates";
 const STRUCTURE: &str = "models of RNA secondary structure are not available";
 const LOCAL_BOOTSTRAP: &str =
@@ -84,7 +83,6 @@ pub(super) const ALL_REPLICATES: &[&str] = &["--all", "--bs-trees", "{}"];
 
 const TABLE: &[Entry] = &[
     // RAxML 8's letters.
-    entry(&["g", "r"], Always, Not, CONSTRAINT),
     entry(
         &["o", "outgroup"],
         Always,
@@ -154,7 +152,6 @@ const TABLE: &[Entry] = &[
     entry(&["no-bfgs"], Never, Idle, ONE_OPTIMISER),
     entry(&["print-identical-sequences"], Never, Idle, "identical sequences are always reported"),
     // RAxML-NG.
-    entry(&["tree-constraint"], Always, Not, CONSTRAINT),
     entry(&["bsconverge"], Never, Not, BOOTSTOP),
     entry(&["bsmsa"], Never, Not, "writing bootstrap alignments is not available"),
     entry(

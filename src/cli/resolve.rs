@@ -230,6 +230,9 @@ fn resolve_search(
     if !searches && verb != Verb::Start && args.keep_identical {
         faults.add("--keep-identical applies only to searches: leave it out");
     }
+    if !searches && verb != Verb::Start && args.tree_constraint.is_some() {
+        faults.add("--tree-constraint (-g, -r) applies only to searches: leave it out");
+    }
     if args.fast && args.thorough {
         faults.add("--fast and --thorough exclude each other: give only one of them");
     }
@@ -274,6 +277,7 @@ fn resolve_search(
         spr_radius: args.spr_radius,
         spr_cutoff,
         keep_identical: args.keep_identical,
+        constraint: args.tree_constraint.clone(),
     }
 }
 

@@ -72,6 +72,7 @@ pub(super) fn resolve_simulate(simulate: &SimulateArgs, args: &Args, faults: &mu
             spr_radius: None,
             spr_cutoff: None,
             keep_identical: false,
+            constraint: None,
         },
         bootstrap: BootstrapOptions { replicates: 0, seed, with_brlens: false },
         ancestral: AncestralOptions::default(),

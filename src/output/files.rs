@@ -241,7 +241,7 @@ impl OutputFiles {
         PathBuf::from(path)
     }
 
-    /// A file that grows while the run goes on, until [`OutputFiles::write`] writes it as a whole.
+    /// A file that grows while the run goes on, until it is written as a whole.
     ///
     /// # Errors
     /// [`Error::Io`] (writing) if there is such a file, which is not the run's own.

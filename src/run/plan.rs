@@ -195,6 +195,8 @@ pub struct AnalysisOptions {
     pub spr_cutoff: Option<Option<f64>>,
     /// Search with all sequences, also where some are identical.
     pub keep_identical: bool,
+    /// The file of the tree whose splits all trees must have.
+    pub constraint: Option<PathBuf>,
 }
 
 /// Bootstrap replicates.
@@ -386,6 +388,7 @@ impl Plan {
         paths.extend(self.data.partitions.as_deref());
         paths.extend(self.data.protein_matrix.as_deref());
         paths.extend(self.search.partition_trees.as_deref());
+        paths.extend(self.search.constraint.as_deref());
         let mut sources: Vec<&TreeSource> = self.search.trees.iter().collect();
         match &self.command {
             Command::Support { tree, bs_trees } => {

@@ -86,7 +86,7 @@ fn search_from(
     }
     let mut models = setup.models();
     let partitions = setup.reduced(&setup.loaded.partitions);
-    let data = ParsimonyData::of_partitions(setup.num_reduced_taxa(), &partitions);
+    let data = setup.parsimony_data(&partitions);
     let Climbed { mut evaluator, history, machine } =
         climb(setup, machine, &partitions, &data, &mut models, begin, desk)?;
     if let Some(identical) = &setup.identical {
@@ -123,7 +123,7 @@ fn put_back(
     let gene_trees: Vec<&Tree> = gene_trees.iter().collect();
     let mut evaluator =
         setup.evaluator_as_it_was(machine, models, tree, linkage, &scalers, &gene_trees)?;
-    settle(&mut evaluator)?;
+    settle(&mut evaluator, setup.loaded.constraint.as_ref())?;
     Ok(evaluator)
 }
 

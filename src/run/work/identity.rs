@@ -58,6 +58,11 @@ fn add_data(identity: &mut Identity, plan: &Plan, loaded: &Loaded) {
         let number = loaded.trees.iter().map(Vec::len).sum::<usize>();
         identity.add("trees", format!("{number}, hash {}", hash.text()));
     }
+    if let Some(constraint) = &loaded.constraint {
+        let mut hash = Hash::new();
+        hash.add(constraint);
+        identity.add("--tree-constraint", format!("hash {}", hash.text()));
+    }
     if let Some(trees) = &loaded.partition_trees {
         let mut hash = Hash::new();
         hash.add(trees);
@@ -108,6 +113,7 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
         spr_radius,
         spr_cutoff,
         keep_identical,
+        constraint: _,
     } = search;
     identity.add("--tree", trees.iter().map(describe_source).collect::<Vec<_>>().join(","));
     identity.add("--opt-model", opt_model);
