@@ -19,6 +19,9 @@ pub(crate) struct Report {
     pub log_likelihood: Option<f64>,
     /// The best tree in Newick, where there is one.
     pub best_tree: Option<String>,
+    /// The same with polytomies for its inner branches without length, if it has any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub best_tree_collapsed: Option<String>,
     /// Canonical model string of each partition, with its parameters in braces; one plain string
     /// where there is one partition.
     #[serde(serialize_with = "one_or_many")]

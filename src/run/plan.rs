@@ -283,6 +283,7 @@ impl Plan {
             }
         };
         if matches!(self.command, Command::Search | Command::Evaluate | Command::All) {
+            kinds.push(OutputKind::BestTreeCollapsed);
             if unlinked {
                 kinds.push(OutputKind::BestPartitionTrees);
             }

@@ -22,6 +22,7 @@
 
 mod arrays;
 mod consensus;
+mod drawing;
 mod identical;
 mod induced;
 mod newick_chars;
@@ -42,6 +43,7 @@ pub use random::random_tree;
 pub use splits::{Split, same_topology, tree_splits};
 pub use topology::{EdgeId, NodeId, Tree};
 
+pub(crate) use drawing::Drawing;
 pub(crate) use identical::put_back_identical;
 pub(crate) use induced::{Image, Restriction};
 pub(crate) use newick_read::NewickReader;

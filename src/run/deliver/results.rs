@@ -5,11 +5,12 @@ use super::outcome::{Outcome, best_of};
 use super::summary::describe_outcomes;
 use super::terrace::count_free_edges;
 use crate::error::Result;
+use crate::likelihood::NO_LENGTH;
 use crate::observer::Event;
 use crate::output::{OutputKind, PartitionReport, TreeReport, UndeterminedEdge};
 use crate::run::prepare::{Loaded, write_models};
 use crate::run::work::{Session, warn_of_each};
-use crate::tree::{EdgeId, NewickOptions, Tree, write_newick};
+use crate::tree::{Drawing, EdgeId, NewickOptions, Tree, write_newick};
 
 /// Prints and reports the outcomes, and writes the files that searches and evaluations have in common.
 ///
@@ -39,6 +40,7 @@ pub(crate) fn deliver(session: &mut Session, outcomes: &[Outcome]) -> Result<()>
     let lines =
         |texts: &[String]| -> String { texts.iter().map(|text| format!("{text}\n")).collect() };
     session.record.write(OutputKind::BestTree, &format!("{best_newick}\n"))?;
+    deliver_collapsed(session, &best.tree)?;
     let Loaded { partitions, file_order, .. } = &session.setup.loaded;
     let in_file =
         file_order.iter().map(|&gene| (&partitions[gene], &best.models[gene], best.scalers[gene]));
@@ -60,6 +62,23 @@ pub(crate) fn deliver(session: &mut Session, outcomes: &[Outcome]) -> Result<()>
         session.record.write(OutputKind::SiteLh, &write_site_lnls(outcomes))?;
     }
     Ok(())
+}
+
+/// Writes the best tree with polytomies for its inner branches without length, if it has any.
+fn deliver_collapsed(session: &mut Session, tree: &Tree) -> Result<()> {
+    let drawing = Drawing::of_tree(tree);
+    let (short, inner) = (drawing.count_short(NO_LENGTH), tree.num_tips() - 3);
+    if short == 0 {
+        return Ok(());
+    }
+    let taxa = &session.setup.loaded.taxa;
+    let newick = drawing.draw(|taxon| taxa.name(taxon), Some(NO_LENGTH));
+    session.event(Event::Note(format!(
+        "{short} of the {inner} inner branches of the best tree have no length (at most {NO_LENGTH}): they say nothing \
+         about relationships, and bestTreeCollapsed has polytomies in their place"
+    )));
+    session.record.report.best_tree_collapsed = Some(newick.clone());
+    session.record.write(OutputKind::BestTreeCollapsed, &(newick + "\n"))
 }
 
 fn report_best(session: &mut Session, best: &Outcome, newick: &str) {
