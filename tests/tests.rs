@@ -71,6 +71,9 @@ mod reporting;
 // Tests of given trees (KH, SH, ELW, AU).
 mod topology_tests;
 
+// Trees with a root, and with polytomies in place of branches without length.
+mod rooting;
+
 // Whole runs: what they write, and that it can be read back.
 mod whole_runs;
 

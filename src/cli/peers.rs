@@ -86,12 +86,6 @@ pub(super) const ALL_REPLICATES: &[&str] = &["--all", "--bs-trees", "{}"];
 const TABLE: &[Entry] = &[
     // RAxML 8's letters.
     entry(&["g", "r"], Always, Not, CONSTRAINT),
-    entry(
-        &["o", "outgroup"],
-        Always,
-        LEAVE_OUT,
-        "outgroups are not available: trees are unrooted; root them in the program that draws them",
-    ),
     entry(&["a", "site-weights"], Always, Not, "column weights are not available"),
     entry(
         &["c"],
@@ -432,7 +426,6 @@ pub(super) fn algorithm(letter: &str) -> Option<(&'static str, Option<&'static [
         "u" => ("calibration of column weights is not available", None),
         "J" => (SH_LIKE, Some(&["--evaluate", "--alrt"])),
         "i" | "C" => (INTERNODE, None),
-        "I" => ("rooting of trees is not available", None),
         "j" => ("writing bootstrap alignments is not available", None),
         "k" => ("correction of long branches is not available", None),
         "m" => ("comparison of two sets of splits is not available", None),

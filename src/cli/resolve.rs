@@ -2,6 +2,7 @@
 
 use super::args::{Args, AutoCriterion, Brlen, Mode, Switch};
 use super::files::{resolve_command, resolve_prefix};
+use super::rooting::resolve_rooting;
 use super::simulate::resolve_simulate;
 use super::support::resolve_support;
 use super::topologies::resolve_tests;
@@ -56,7 +57,9 @@ fn resolve_main(args: &Args, faults: &mut Faults) -> Plan {
     let search = resolve_search(args, verb, &data, faults);
     let input = match &command {
         Command::Support { tree, .. } => Some(tree),
-        Command::RfDist { trees } | Command::Consense { trees, .. } => Some(trees),
+        Command::RfDist { trees } | Command::Consense { trees, .. } | Command::Root { trees } => {
+            Some(trees)
+        }
         _ => data.msa.as_ref(),
     };
     let names = (args.name.as_deref(), args.prefix.as_deref(), args.out_dir.as_deref());
@@ -79,7 +82,13 @@ fn resolve_main(args: &Args, faults: &mut Faults) -> Plan {
             engine: faults.or(parse_engine(args.backend.as_deref()), None),
             instruction_set: faults.or(parse_instruction_set(args.simd.as_deref()), None),
         },
-        output: OutputOptions { prefix, redo: args.redo, sitelh: args.sitelh, quiet: args.quiet },
+        output: OutputOptions {
+            prefix,
+            redo: args.redo,
+            sitelh: args.sitelh,
+            root: resolve_rooting(args, verb, faults),
+            quiet: args.quiet,
+        },
         command_line: args.command_line.clone(),
         resuming_command: args.resuming_command.clone(),
         notes,
@@ -92,7 +101,7 @@ fn resolve_data(
     faults: &mut Faults,
     notes: &mut Vec<String>,
 ) -> DataOptions {
-    let on_sequences = !matches!(verb, Verb::Support | Verb::RfDist | Verb::Consense);
+    let on_sequences = !matches!(verb, Verb::Support | Verb::RfDist | Verb::Consense | Verb::Root);
     if on_sequences && args.msa.is_none() {
         faults.add("no alignment: give -s FILE (--msa FILE)");
     }
@@ -273,7 +282,7 @@ fn resolve_search(
 
 /// Starting trees, or the trees to evaluate; empty for commands that take files of their own.
 fn resolve_trees(args: &Args, verb: Verb, faults: &mut Faults) -> Vec<TreeSource> {
-    if matches!(verb, Verb::Support | Verb::RfDist | Verb::Consense) {
+    if matches!(verb, Verb::Support | Verb::RfDist | Verb::Consense | Verb::Root) {
         return Vec::new();
     }
     let many_trees = args.many_trees.clone().map(TreeSource::File);

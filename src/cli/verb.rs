@@ -32,6 +32,7 @@ pub(super) enum Verb {
     Support,
     RfDist,
     Consense,
+    Root,
 }
 
 /// The one command among all its spellings.
@@ -67,22 +68,26 @@ pub(super) fn find_verb(args: &Args, faults: &mut Faults) -> Verb {
             "c" => Some(Verb::Check),
             "r" => Some(Verb::RfDist),
             "h" | "H" | "w" | "W" => Some(Verb::Evaluate),
+            "I" => Some(Verb::Root),
             _ => None,
         };
         match verb {
             Some(verb) => asked.push((format!("-f {letter}"), verb)),
             None => faults.add(format!(
                 "-f {letter} is unknown: expected d (search), e (evaluate), a (all), b (support), c (check), \
-                 r (Robinson-Foulds distances), h (SH test) or w (expected likelihood weights)"
+                 r (Robinson-Foulds distances), h (SH test), w (expected likelihood weights) or I (rooting of trees)"
             )),
         }
     }
+    let gives_root = args.outgroup.is_some() || args.root.is_some();
+    let gives_trees = args.tree.is_some() || args.many_trees.is_some();
     let verb = match asked.first() {
         Some(first) => first.1,
         None if args.replicate_seed().is_some() => Verb::Bootstrap,
         // RAxML-NG's --sitelh is a command on given trees.
         None if args.sitelh && args.tree.is_some() => Verb::Evaluate,
         None if !args.tests.is_empty() => Verb::Evaluate,
+        None if args.msa.is_none() && gives_root && gives_trees => Verb::Root,
         None => Verb::Search,
     };
     if asked.iter().any(|other| other.1 != verb) {

@@ -19,6 +19,8 @@ pub enum OutputKind {
     Support,
     /// The consensus tree.
     ConsensusTree,
+    /// Given trees with a root.
+    RootedTree,
     /// Robinson-Foulds distances.
     RfDistances,
     /// Tests of the evaluated trees.
@@ -78,6 +80,7 @@ impl OutputKind {
             OutputKind::Bootstraps => "bootstraps",
             OutputKind::Support => "support",
             OutputKind::ConsensusTree => "consensusTree",
+            OutputKind::RootedTree => "rootedTree",
             OutputKind::RfDistances => "rfDistances",
             OutputKind::TopologyTests => "topologyTests",
             OutputKind::SiteLh => "siteLH",
@@ -103,6 +106,7 @@ impl OutputKind {
             OutputKind::Bootstraps => "the trees of the bootstrap replicates",
             OutputKind::Support => "the tree with support values",
             OutputKind::ConsensusTree => "the consensus tree",
+            OutputKind::RootedTree => "the given trees with a root",
             OutputKind::RfDistances => "Robinson-Foulds distances between all pairs of trees",
             OutputKind::TopologyTests => "the tests of the evaluated trees",
             OutputKind::SiteLh => "the log-likelihood of every site",

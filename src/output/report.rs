@@ -51,6 +51,9 @@ pub(crate) struct Report {
     /// The consensus tree, of the command that makes one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub consensus_tree: Option<String>,
+    /// Given trees with a root, of the command that roots them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rooted_trees: Vec<String>,
     /// Distances between trees, of the command that computes them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rf_distances: Option<RfReport>,

@@ -30,6 +30,6 @@ pub(crate) use crate::topology_tests::{DEFAULT_RELL_REPLICATES, TopologyTest};
 pub(crate) use crate::tree::ConsensusRule;
 pub(crate) use plan::{
     AnalysisOptions, BootstrapOptions, Command, DEFAULT_ALRT_REPLICATES, DEFAULT_REPLICATES,
-    DEFAULT_SEED, DataOptions, OutputOptions, RunOptions, SimulatePlan, SupportOptions,
+    DEFAULT_SEED, DataOptions, OutputOptions, Rooting, RunOptions, SimulatePlan, SupportOptions,
     TestOptions, Threads, TreeSource,
 };

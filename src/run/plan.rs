@@ -94,6 +94,11 @@ pub enum Command {
         /// The file.
         trees: PathBuf,
     },
+    /// Root all trees of a file.
+    Root {
+        /// The file.
+        trees: PathBuf,
+    },
     /// Sequences along a tree.
     Simulate(SimulatePlan),
 }
@@ -206,6 +211,15 @@ pub struct RunOptions {
     pub instruction_set: Option<&'static str>,
 }
 
+/// Where trees are rooted when they are written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Rooting {
+    /// In the branch of these taxa, or of the first of them if they are no clade.
+    Outgroup(Vec<String>),
+    /// In the middle of the longest path between two taxa.
+    Midpoint,
+}
+
 /// Files and messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutputOptions {
@@ -215,6 +229,8 @@ pub struct OutputOptions {
     pub redo: bool,
     /// Write per-site log-likelihoods.
     pub sitelh: bool,
+    /// Where the trees are rooted; `None` for unrooted ones.
+    pub root: Option<Rooting>,
     /// Show no progress.
     pub quiet: bool,
 }
@@ -278,6 +294,7 @@ impl Plan {
             Command::Support { .. } => vec![OutputKind::Support],
             Command::RfDist { .. } => vec![OutputKind::RfDistances],
             Command::Consense { .. } => vec![OutputKind::ConsensusTree],
+            Command::Root { .. } => vec![OutputKind::RootedTree],
             Command::Simulate(_) => {
                 vec![OutputKind::Alignment, OutputKind::Partitions, OutputKind::TrueTree]
             }
@@ -330,7 +347,11 @@ impl Plan {
             Command::Support { tree, bs_trees } => {
                 paths.extend([tree.as_path(), bs_trees.as_path()]);
             }
-            Command::RfDist { trees } | Command::Consense { trees, .. } => paths.push(trees),
+            Command::RfDist { trees }
+            | Command::Consense { trees, .. }
+            | Command::Root { trees } => {
+                paths.push(trees);
+            }
             Command::Simulate(simulate) => sources.push(&simulate.tree),
             _ => {}
         }
@@ -357,6 +378,7 @@ impl Plan {
             Command::Support { .. } => "support of a tree".into(),
             Command::RfDist { .. } => "Robinson-Foulds distances".into(),
             Command::Consense { .. } => "consensus tree".into(),
+            Command::Root { .. } => "rooting of trees".into(),
             Command::Simulate(_) => "simulation of sequences".into(),
         }
     }

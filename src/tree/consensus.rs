@@ -1,6 +1,7 @@
 //! Consensus of many trees over the same taxa: strict, majority rule and extended majority rule.
 
-use super::newick_write::{quote, support_label, write_nested};
+use super::drawing::{Branch, Drawing};
+use super::newick_write::support_label;
 use super::splits::{Split, SplitTable};
 
 /// Which splits a consensus keeps.
@@ -101,14 +102,24 @@ impl ConsensusTree {
 
     /// As Newick text with the support as node labels, without lengths; `names(i)` names taxon i.
     pub fn to_newick<'n>(&self, names: impl Fn(usize) -> &'n str) -> String {
-        let root = self.num_tips as u32;
-        write_nested(&self.children, root, |node, text| {
-            if node < root {
-                text.push_str(&quote(names(node as usize)));
-            } else if node > root {
-                text.push_str(&support_label(self.splits[(node - root - 1) as usize].1));
-            }
-        })
+        self.drawing().draw(names, None, None).newick
+    }
+
+    /// The tree with the support as labels, without lengths.
+    pub(crate) fn drawing(&self) -> Drawing {
+        let label = |node: u32| {
+            let split = (node as usize).checked_sub(self.num_tips + 1)?;
+            Some(support_label(self.splits[split].1))
+        };
+        let on = |(node, children): (usize, &Vec<u32>)| -> Vec<Branch> {
+            let branch = |&child: &u32| {
+                let ends = [node as u32, child];
+                Branch { ends, length: None, label: label(child) }
+            };
+            children.iter().map(branch).collect()
+        };
+        let branches = self.children.iter().enumerate().flat_map(on).collect();
+        Drawing { num_tips: self.num_tips, branches }
     }
 }
 

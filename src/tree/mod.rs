@@ -23,6 +23,7 @@
 mod arrays;
 mod consensus;
 mod drawing;
+mod drawing_read;
 mod identical;
 mod induced;
 mod newick_chars;
@@ -32,6 +33,7 @@ mod newick_write;
 mod random;
 mod regions;
 mod resolution;
+mod rooting;
 mod splits;
 mod topology;
 mod walk;
@@ -43,7 +45,8 @@ pub use random::random_tree;
 pub use splits::{Split, same_topology, tree_splits};
 pub use topology::{EdgeId, NodeId, Tree};
 
-pub(crate) use drawing::Drawing;
+pub(crate) use drawing::{Drawing, Drawn, RootPlace};
+pub(crate) use drawing_read::DrawingRead;
 pub(crate) use identical::put_back_identical;
 pub(crate) use induced::{Image, Restriction};
 pub(crate) use newick_read::NewickReader;

@@ -5,6 +5,7 @@
 mod agreement;
 mod outcome;
 mod results;
+mod rooting;
 mod summary;
 mod support;
 mod terrace;
@@ -12,5 +13,6 @@ mod tested_trees;
 
 pub(super) use outcome::{Outcome, best_of};
 pub(super) use results::deliver;
+pub(super) use rooting::warn_of_outgroup;
 pub(super) use support::{BranchSupport, deliver_support};
 pub(super) use tested_trees::{Topologies, deliver_tests};

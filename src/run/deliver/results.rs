@@ -2,6 +2,7 @@
 
 use super::agreement::{compare, describe};
 use super::outcome::{Outcome, best_of};
+use super::rooting::{draw, warn_of_outgroup};
 use super::summary::describe_outcomes;
 use super::terrace::count_free_edges;
 use crate::error::Result;
@@ -19,8 +20,8 @@ use crate::tree::{Drawing, EdgeId, NewickOptions, Tree, write_newick};
 pub(crate) fn deliver(session: &mut Session, outcomes: &[Outcome]) -> Result<()> {
     let best = &outcomes[best_of(outcomes)];
     let newicks: Vec<String> =
-        outcomes.iter().map(|o| session.setup.newick(&o.tree, true)).collect();
-    let best_newick = session.setup.newick(&best.tree, true);
+        outcomes.iter().map(|o| draw(&session.setup, &o.tree, None)).collect();
+    let best_newick = draw(&session.setup, &best.tree, None);
     report_best(session, best, &best_newick);
     session.record.report.trees = outcomes
         .iter()
@@ -66,13 +67,12 @@ pub(crate) fn deliver(session: &mut Session, outcomes: &[Outcome]) -> Result<()>
 
 /// Writes the best tree with polytomies for its inner branches without length, if it has any.
 fn deliver_collapsed(session: &mut Session, tree: &Tree) -> Result<()> {
-    let drawing = Drawing::of_tree(tree);
-    let (short, inner) = (drawing.count_short(NO_LENGTH), tree.num_tips() - 3);
+    let short = Drawing::of_tree(tree, |_| None).count_short(NO_LENGTH);
+    let inner = tree.num_tips() - 3;
     if short == 0 {
         return Ok(());
     }
-    let taxa = &session.setup.loaded.taxa;
-    let newick = drawing.draw(|taxon| taxa.name(taxon), Some(NO_LENGTH));
+    let newick = draw(&session.setup, tree, Some(NO_LENGTH));
     session.event(Event::Note(format!(
         "{short} of the {inner} inner branches of the best tree have no length (at most {NO_LENGTH}): they say nothing \
          about relationships, and bestTreeCollapsed has polytomies in their place"
@@ -82,6 +82,8 @@ fn deliver_collapsed(session: &mut Session, tree: &Tree) -> Result<()> {
 }
 
 fn report_best(session: &mut Session, best: &Outcome, newick: &str) {
+    let Loaded { taxa, root, .. } = &session.setup.loaded;
+    warn_of_outgroup(&best.tree, root.as_ref(), taxa, "the best tree", session.record);
     let Loaded { file_order, .. } = &session.setup.loaded;
     let of_gene = |&gene: &usize| best.at_bounds.iter().filter(move |found| found.gene == gene);
     let cases = file_order.iter().flat_map(of_gene).map(|at_bound| {
