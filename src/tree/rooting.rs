@@ -223,10 +223,10 @@ mod tests {
             let all: Vec<Vec<f64>> =
                 (0..num_tips).map(|tip| distances(&tree, NodeId(tip as u32))).collect();
             let (mut longest, mut ends) = (-1.0, (0, 0));
-            for a in 0..num_tips {
-                for b in a + 1..num_tips {
-                    if all[a][b] > longest {
-                        (longest, ends) = (all[a][b], (a, b));
+            for (a, from_a) in all.iter().enumerate() {
+                for (b, &length) in from_a.iter().enumerate().take(num_tips).skip(a + 1) {
+                    if length > longest {
+                        (longest, ends) = (length, (a, b));
                     }
                 }
             }

@@ -47,7 +47,7 @@ pub(crate) fn root(plan: &Plan, trees: &Path, record: &mut RunRecord) -> Result<
     warn_of_each(record, &summary, outgroups);
     let summary = format!("{} branches have two different labels", labels.len());
     warn_of_each(record, &summary, labels);
-    record.progress.result(&format!("{} trees rooted\n", trees.len()));
+    record.progress.result(&format!("trees with a root: {}\n", trees.len()));
     let text: String = rooted.iter().map(|newick| format!("{newick}\n")).collect();
     record.report.rooted_trees = rooted;
     record.write(OutputKind::RootedTree, &text)
