@@ -180,7 +180,8 @@ fn the_table_of_models_is_that_of_the_program() {
 /// Every kind of output file; a new one does not compile until it is here.
 fn kinds() -> impl Iterator<Item = OutputKind> {
     std::iter::successors(Some(OutputKind::BestTree), |kind| match kind {
-        OutputKind::BestTree => Some(OutputKind::BestModel),
+        OutputKind::BestTree => Some(OutputKind::BestTreeCollapsed),
+        OutputKind::BestTreeCollapsed => Some(OutputKind::BestModel),
         OutputKind::BestModel => Some(OutputKind::MlTrees),
         OutputKind::MlTrees => Some(OutputKind::StartTree),
         OutputKind::StartTree => Some(OutputKind::Bootstraps),
@@ -188,7 +189,8 @@ fn kinds() -> impl Iterator<Item = OutputKind> {
         OutputKind::Support => Some(OutputKind::Concordance),
         OutputKind::Concordance => Some(OutputKind::Terrace),
         OutputKind::Terrace => Some(OutputKind::ConsensusTree),
-        OutputKind::ConsensusTree => Some(OutputKind::RfDistances),
+        OutputKind::ConsensusTree => Some(OutputKind::RootedTree),
+        OutputKind::RootedTree => Some(OutputKind::RfDistances),
         OutputKind::RfDistances => Some(OutputKind::TopologyTests),
         OutputKind::TopologyTests => Some(OutputKind::AncestralTree),
         OutputKind::AncestralTree => Some(OutputKind::AncestralStates),

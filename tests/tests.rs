@@ -79,6 +79,8 @@ mod topology_tests;
 
 // Ancestral states: the definition, other programs, what is written.
 mod ancestral;
+// Trees with a root, and with polytomies in place of branches without length.
+mod rooting;
 
 // Whole runs: what they write, and that it can be read back.
 mod whole_runs;

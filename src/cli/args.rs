@@ -18,6 +18,8 @@ Examples:
       which of several trees the data reject (IQ-TREE: -z trees.nwk -zb 10000 -au)
   mlsearch --support --tree best.nwk --bs-trees boots.nwk
       support values from given trees (RAxML: -f b -t best.nwk -z boots.nwk)
+  mlsearch --root midpoint --tree best.nwk
+      roots a tree; its labels stay with their branches
   mlsearch --check -s aln.phy -q genes.part -m GTR+G
       describes the data and estimates the time and memory that a run needs
   mlsearch simulate --tree rand{50} --model JC+G4{0.5} --sites 1000 --prefix sim
@@ -132,7 +134,8 @@ pub struct Args {
     pub asc_corr: Option<String>,
 
     /// Analysis by RAxML's letter: d search, e evaluate, a all, b support, c check, i internode certainty, r and R
-    /// distances between trees, h SH test, w expected likelihood weights
+    /// distances between trees, h SH test, w expected likelihood weights, A ancestral states, I root trees (with -o or
+    /// --root)
     #[arg(short = 'f', value_name = "LETTER", help_heading = COMMAND)]
     pub algorithm: Option<String>,
     /// Search for the best tree
@@ -295,6 +298,14 @@ pub struct Args {
     /// Write the log-likelihood of every site (natural logarithm) [default: off]
     #[arg(long, help_heading = OUTPUT)]
     pub sitelh: bool,
+    /// Root the trees that are written beside these taxa, separated by commas (drawing only; the likelihood does not
+    /// change); without an alignment, root the trees of --tree FILE
+    #[arg(short = 'o', long, value_name = "TAXA", help_heading = OUTPUT)]
+    pub outgroup: Option<String>,
+    /// Root the trees that are written in the middle of the longest path between two taxa; without an alignment, root
+    /// the trees of --tree FILE
+    #[arg(long, value_name = "midpoint", help_heading = OUTPUT)]
+    pub root: Option<String>,
     /// Print only warnings and results, no progress [default: off]
     #[arg(long, alias = "silent", help_heading = OUTPUT)]
     pub quiet: bool,

@@ -93,6 +93,10 @@ pub(super) fn resolve_command(args: &Args, verb: Verb, faults: &mut Faults) -> C
             let trees = one_file(tree(), "--tree", args.many_trees.clone(), "-z", faults);
             Command::Consense { rule, trees }
         }
+        Verb::Root => {
+            let trees = one_file(tree(), "--tree", args.many_trees.clone(), "-z", faults);
+            Command::Root { trees }
+        }
     }
 }
 

@@ -12,6 +12,7 @@ mod messages;
 mod parse;
 mod peers;
 mod resolve;
+mod rooting;
 mod simulate;
 mod support;
 mod topologies;

@@ -83,12 +83,6 @@ pub(super) const ALL_REPLICATES: &[&str] = &["--all", "--bs-trees", "{}"];
 
 const TABLE: &[Entry] = &[
     // RAxML 8's letters.
-    entry(
-        &["o", "outgroup"],
-        Always,
-        LEAVE_OUT,
-        "outgroups are not available: trees are unrooted; root them in the program that draws them",
-    ),
     entry(&["a", "site-weights"], Always, Not, "column weights are not available"),
     entry(
         &["c"],
@@ -447,7 +441,6 @@ pub(super) fn algorithm(letter: &str) -> Option<(&'static str, Option<&'static [
         "u" => ("calibration of column weights is not available", None),
         "J" => (SH_LIKE, Some(&["--evaluate", "--alrt"])),
         "C" => ("conflicting splits are not written; -f i computes internode certainty", None),
-        "I" => ("rooting of trees is not available", None),
         "j" => ("writing bootstrap alignments is not available", None),
         "k" => ("correction of long branches is not available", None),
         "m" => ("comparison of two sets of splits is not available", None),

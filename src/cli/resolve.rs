@@ -3,6 +3,7 @@
 use super::ancestral::resolve_ancestral;
 use super::args::{Args, AutoCriterion, Brlen, Mode, Switch};
 use super::files::{resolve_command, resolve_prefix};
+use super::rooting::resolve_rooting;
 use super::simulate::resolve_simulate;
 use super::support::resolve_support;
 use super::topologies::resolve_tests;
@@ -59,9 +60,9 @@ fn resolve_main(args: &Args, faults: &mut Faults) -> Plan {
     let input = match &command {
         Command::Support { tree, .. } => Some(tree),
         Command::Concordance(ConcordancePlan { tree, .. }) => Some(tree),
-        Command::RfDist(DistancePlan { trees, .. }) | Command::Consense { trees, .. } => {
-            Some(trees)
-        }
+        Command::RfDist(DistancePlan { trees, .. })
+        | Command::Consense { trees, .. }
+        | Command::Root { trees } => Some(trees),
         _ => data.msa.as_ref(),
     };
     let names = (args.name.as_deref(), args.prefix.as_deref(), args.out_dir.as_deref());
@@ -85,7 +86,13 @@ fn resolve_main(args: &Args, faults: &mut Faults) -> Plan {
             engine: faults.or(parse_engine(args.backend.as_deref()), None),
             instruction_set: faults.or(parse_instruction_set(args.simd.as_deref()), None),
         },
-        output: OutputOptions { prefix, redo: args.redo, sitelh: args.sitelh, quiet: args.quiet },
+        output: OutputOptions {
+            prefix,
+            redo: args.redo,
+            sitelh: args.sitelh,
+            root: resolve_rooting(args, verb, faults),
+            quiet: args.quiet,
+        },
         command_line: args.command_line.clone(),
         resuming_command: args.resuming_command.clone(),
         notes,

@@ -89,6 +89,7 @@ pub(super) fn resolve_simulate(simulate: &SimulateArgs, args: &Args, faults: &mu
             prefix: resolve_prefix(names, None, faults),
             redo: simulate.redo,
             sitelh: false,
+            root: None,
             quiet: false,
         },
         command_line: args.command_line.clone(),

@@ -34,19 +34,20 @@ pub(super) enum Verb {
     Concordance,
     Terrace,
     Consense,
+    Root,
 }
 
 impl Verb {
     /// True for commands that begin with trees or evaluate some: others take files of trees of their own.
     pub(super) fn takes_trees(self) -> bool {
-        use Verb::{Concordance, Consense, RfDist, Support, Terrace};
-        !matches!(self, Support | RfDist | Concordance | Terrace | Consense)
+        use Verb::{Concordance, Consense, RfDist, Root, Support, Terrace};
+        !matches!(self, Support | RfDist | Concordance | Terrace | Consense | Root)
     }
 
     /// True for commands that read an alignment; site concordance does, gene concordance does not.
     pub(super) fn is_on_sequences(self, args: &Args) -> bool {
         match self {
-            Verb::Support | Verb::RfDist | Verb::Consense => false,
+            Verb::Support | Verb::RfDist | Verb::Consense | Verb::Root => false,
             Verb::Concordance => args.scf.is_some(),
             _ => true,
         }
@@ -89,17 +90,20 @@ pub(super) fn find_verb(args: &Args, faults: &mut Faults) -> Verb {
             "c" => Some(Verb::Check),
             "r" | "R" => Some(Verb::RfDist),
             "h" | "H" | "w" | "W" | "A" => Some(Verb::Evaluate),
+            "I" => Some(Verb::Root),
             _ => None,
         };
         match verb {
             Some(verb) => asked.push((format!("-f {letter}"), verb)),
             None => faults.add(format!(
                 "-f {letter} is unknown: expected d (search), e (evaluate), a (all), b (support), c (check), \
-                 i (internode certainty), r, R (distances between trees), h (SH test), w (expected likelihood weights) or A \
-                 (ancestral states)"
+                 i (internode certainty), r, R (distances between trees), h (SH test), w (expected likelihood weights), A \
+                 (ancestral states) or I (rooting of trees)"
             )),
         }
     }
+    let gives_root = args.outgroup.is_some() || args.root.is_some();
+    let gives_trees = args.tree.is_some() || args.many_trees.is_some();
     let verb = match asked.first() {
         Some(first) => first.1,
         None if args.replicate_seed().is_some() => Verb::Bootstrap,
@@ -108,6 +112,7 @@ pub(super) fn find_verb(args: &Args, faults: &mut Faults) -> Verb {
         // So are --ancestral and --mutmap.
         None if (args.ancestral || args.mutmap) && args.tree.is_some() => Verb::Evaluate,
         None if !args.tests.is_empty() => Verb::Evaluate,
+        None if args.msa.is_none() && gives_root && gives_trees => Verb::Root,
         None => Verb::Search,
     };
     if asked.iter().any(|other| other.1 != verb) {

@@ -5,6 +5,8 @@
 pub enum OutputKind {
     /// The tree with the highest likelihood.
     BestTree,
+    /// The same without branches of no length, if it has any.
+    BestTreeCollapsed,
     /// Its model, usable as `-q` or `-m`.
     BestModel,
     /// The final tree of every starting tree, or every evaluated tree.
@@ -21,6 +23,8 @@ pub enum OutputKind {
     Terrace,
     /// The consensus tree.
     ConsensusTree,
+    /// Given trees with a root.
+    RootedTree,
     /// Distances between trees.
     RfDistances,
     /// Tests of the evaluated trees.
@@ -56,8 +60,9 @@ pub enum OutputKind {
 }
 
 /// What analyses of sequences write: `--redo` of one replaces all of them.
-pub(crate) const ANALYSIS_KINDS: [OutputKind; 18] = [
+pub(crate) const ANALYSIS_KINDS: [OutputKind; 19] = [
     OutputKind::BestTree,
+    OutputKind::BestTreeCollapsed,
     OutputKind::BestModel,
     OutputKind::MlTrees,
     OutputKind::StartTree,
@@ -87,6 +92,7 @@ impl OutputKind {
     pub fn suffix(self) -> &'static str {
         match self {
             OutputKind::BestTree => "bestTree",
+            OutputKind::BestTreeCollapsed => "bestTreeCollapsed",
             OutputKind::BestModel => "bestModel",
             OutputKind::MlTrees => "mlTrees",
             OutputKind::StartTree => "startTree",
@@ -95,6 +101,7 @@ impl OutputKind {
             OutputKind::Concordance => "concordance",
             OutputKind::Terrace => "terrace",
             OutputKind::ConsensusTree => "consensusTree",
+            OutputKind::RootedTree => "rootedTree",
             OutputKind::RfDistances => "rfDistances",
             OutputKind::TopologyTests => "topologyTests",
             OutputKind::AncestralTree => "ancestralTree",
@@ -118,6 +125,7 @@ impl OutputKind {
     pub fn content(self) -> &'static str {
         match self {
             OutputKind::BestTree => "the tree with the highest likelihood",
+            OutputKind::BestTreeCollapsed => "the same with polytomies for branches without length",
             OutputKind::BestModel => "its model with all parameters; can be given as -q or -m",
             OutputKind::MlTrees => "the final tree of every search, or every evaluated tree",
             OutputKind::StartTree => "the starting trees",
@@ -126,6 +134,7 @@ impl OutputKind {
             OutputKind::Concordance => "the gene trees and sites that agree with each branch",
             OutputKind::Terrace => "trees on the terrace of the given one",
             OutputKind::ConsensusTree => "the consensus tree",
+            OutputKind::RootedTree => "the given trees with a root",
             OutputKind::RfDistances => "distances between pairs of trees",
             OutputKind::TopologyTests => "the tests of the evaluated trees",
             OutputKind::AncestralTree => "the best tree with names of its inner nodes",

@@ -19,6 +19,9 @@ pub(crate) struct Report {
     pub log_likelihood: Option<f64>,
     /// The best tree in Newick, where there is one.
     pub best_tree: Option<String>,
+    /// The same with polytomies for its inner branches without length, if it has any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub best_tree_collapsed: Option<String>,
     /// Canonical model string of each partition, with its parameters in braces; one plain string
     /// where there is one partition.
     #[serde(serialize_with = "one_or_many")]
@@ -57,6 +60,9 @@ pub(crate) struct Report {
     /// The consensus tree, of the command that makes one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub consensus_tree: Option<String>,
+    /// Given trees with a root, of the command that roots them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rooted_trees: Vec<String>,
     /// Distances between trees, of the command that computes them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rf_distances: Option<DistanceReport>,

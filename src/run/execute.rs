@@ -1,7 +1,7 @@
 //! From a plan to its command.
 
 use super::commands::{
-    all, bootstrap, check, concordance, consense, evaluate, rfdist, search, select_models,
+    all, bootstrap, check, concordance, consense, evaluate, rfdist, root, search, select_models,
     simulate, start, support, terrace,
 };
 use super::plan::{Command, Plan};
@@ -54,7 +54,8 @@ fn carry_out(plan: &Plan, record: &mut RunRecord) -> Result<()> {
         Command::RfDist(asked) => rfdist(plan, asked, record),
         Command::Terrace(asked) => terrace(asked, Session::start(plan, record)?),
         Command::Concordance(asked) => concordance(plan, asked, record),
-        Command::Consense { rule, trees } => consense(*rule, trees, record),
+        Command::Consense { rule, trees } => consense(plan, *rule, trees, record),
+        Command::Root { trees } => root(plan, trees, record),
         Command::Simulate(what) => simulate(plan, what, record),
     }
 }

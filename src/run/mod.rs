@@ -32,6 +32,6 @@ pub(crate) use crate::tree::ConsensusRule;
 pub(crate) use plan::{
     AnalysisOptions, AncestralOptions, BootstrapOptions, Command, ConcordancePlan,
     DEFAULT_ALRT_REPLICATES, DEFAULT_QUARTETS, DEFAULT_REPLICATES, DEFAULT_SEED,
-    DEFAULT_TERRACE_TREES, DataOptions, DistancePlan, OutputOptions, RunOptions, SimulatePlan,
-    SupportOptions, TerracePlan, TestOptions, Threads, TreeSource,
+    DEFAULT_TERRACE_TREES, DataOptions, DistancePlan, OutputOptions, Rooting, RunOptions,
+    SimulatePlan, SupportOptions, TerracePlan, TestOptions, Threads, TreeSource,
 };

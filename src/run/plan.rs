@@ -127,6 +127,11 @@ pub enum Command {
         /// The file.
         trees: PathBuf,
     },
+    /// Root all trees of a file.
+    Root {
+        /// The file.
+        trees: PathBuf,
+    },
     /// Sequences along a tree.
     Simulate(SimulatePlan),
 }
@@ -256,6 +261,15 @@ pub struct RunOptions {
     pub instruction_set: Option<&'static str>,
 }
 
+/// Where trees are rooted when they are written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Rooting {
+    /// In the branch of these taxa, or of the first of them if they are no clade.
+    Outgroup(Vec<String>),
+    /// In the middle of the longest path between two taxa.
+    Midpoint,
+}
+
 /// Files and messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutputOptions {
@@ -265,6 +279,8 @@ pub struct OutputOptions {
     pub redo: bool,
     /// Write per-site log-likelihoods.
     pub sitelh: bool,
+    /// Where the trees are rooted; `None` for unrooted ones.
+    pub root: Option<Rooting>,
     /// Show no progress.
     pub quiet: bool,
 }
@@ -332,11 +348,13 @@ impl Plan {
             Command::Concordance(_) => vec![OutputKind::Support, OutputKind::Concordance],
             Command::Terrace(_) => vec![OutputKind::Terrace],
             Command::Consense { .. } => vec![OutputKind::ConsensusTree],
+            Command::Root { .. } => vec![OutputKind::RootedTree],
             Command::Simulate(_) => {
                 vec![OutputKind::Alignment, OutputKind::Partitions, OutputKind::TrueTree]
             }
         };
         if matches!(self.command, Command::Search | Command::Evaluate | Command::All) {
+            kinds.push(OutputKind::BestTreeCollapsed);
             if unlinked {
                 kinds.push(OutputKind::BestPartitionTrees);
             }
@@ -403,7 +421,7 @@ impl Plan {
                 paths.extend(gene_trees.as_deref());
             }
             Command::Terrace(TerracePlan { tree, .. }) => paths.push(tree),
-            Command::Consense { trees, .. } => paths.push(trees),
+            Command::Consense { trees, .. } | Command::Root { trees } => paths.push(trees),
             Command::Simulate(simulate) => sources.push(&simulate.tree),
             _ => {}
         }
@@ -432,6 +450,7 @@ impl Plan {
             Command::Concordance(_) => "concordance factors".into(),
             Command::Terrace(_) => "terrace of a tree".into(),
             Command::Consense { .. } => "consensus tree".into(),
+            Command::Root { .. } => "rooting of trees".into(),
             Command::Simulate(_) => "simulation of sequences".into(),
         }
     }

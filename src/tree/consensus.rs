@@ -1,7 +1,8 @@
 //! Consensus of many trees over the same taxa: strict, majority rule and extended majority rule.
 
+use super::drawing::{Branch, Drawing};
 use super::multifurcating::Multifurcating;
-use super::newick_write::{format_brlen, quote, support_label, write_nested};
+use super::newick_write::support_label;
 use super::splits::{Split, SplitTable};
 use super::topology::to_length_grid;
 
@@ -140,18 +141,24 @@ impl ConsensusTree {
 
     /// As Newick text with the support as node labels, and with the lengths that are known; `names(i)` names taxon i.
     pub fn to_newick<'n>(&self, names: impl Fn(usize) -> &'n str) -> String {
-        let root = self.num_tips as u32;
-        write_nested(&self.children, root, |node, text| {
-            if node < root {
-                text.push_str(&quote(names(node as usize)));
-            } else if node > root {
-                text.push_str(&support_label(self.splits[(node - root - 1) as usize].1));
-            }
-            if let Some(length) = self.lengths[node as usize] {
-                text.push(':');
-                text.push_str(&format_brlen(to_length_grid(length)));
-            }
-        })
+        self.drawing().draw(names, None, None).newick
+    }
+
+    /// The tree with the support as labels, and with the lengths that are known.
+    pub(crate) fn drawing(&self) -> Drawing {
+        let label = |node: u32| {
+            let split = (node as usize).checked_sub(self.num_tips + 1)?;
+            Some(support_label(self.splits[split].1))
+        };
+        let on = |(node, children): (usize, &Vec<u32>)| -> Vec<Branch> {
+            let branch = |&child: &u32| {
+                let length = self.lengths[child as usize].map(to_length_grid);
+                Branch { ends: [node as u32, child], length, label: label(child) }
+            };
+            children.iter().map(branch).collect()
+        };
+        let branches = self.children.iter().enumerate().flat_map(on).collect();
+        Drawing { num_tips: self.num_tips, branches }
     }
 }
 

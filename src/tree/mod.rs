@@ -26,6 +26,8 @@ mod constraint;
 #[cfg(test)]
 mod constraint_tests;
 mod constraint_view;
+mod drawing;
+mod drawing_read;
 mod identical;
 mod induced;
 mod multifurcating;
@@ -36,6 +38,7 @@ mod newick_write;
 mod random;
 mod regions;
 mod resolution;
+mod rooting;
 mod splits;
 mod topology;
 mod walk;
@@ -50,6 +53,8 @@ pub use splits::{Split, same_topology, tree_splits};
 pub use topology::{EdgeId, NodeId, Tree};
 
 pub(crate) use constraint_view::ConstraintView;
+pub(crate) use drawing::{Drawing, Drawn, RootPlace};
+pub(crate) use drawing_read::DrawingRead;
 pub(crate) use identical::put_back_identical;
 pub(crate) use induced::{Image, Restriction};
 pub(crate) use newick_read::NewickReader;

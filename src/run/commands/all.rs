@@ -6,6 +6,7 @@ use super::branch_tests::support_by_likelihood;
 use super::search::search_all;
 use crate::error::Result;
 use crate::run::deliver::{best_of, deliver_support};
+use crate::run::prepare::Loaded;
 use crate::run::work::{Session, with_threads};
 
 /// Searches from every starting tree, makes replicates with the best tree's models to start from, and
@@ -21,5 +22,6 @@ pub(crate) fn all(mut session: Session) -> Result<()> {
     let replicates = make_replicates(&mut session, &best.models)?;
     let kinds = &session.setup.plan.support.kinds;
     with_threads(session.setup.plan, || support.add_replicates(&best.tree, &replicates, kinds));
-    deliver_support(&best.tree, &support, &session.setup.loaded.taxa, session.record)
+    let Loaded { taxa, root, .. } = &session.setup.loaded;
+    deliver_support(&best.tree, &support, taxa, root.as_ref(), session.record)
 }

@@ -4,6 +4,7 @@ use crate::bootstrap::{BranchTests, Resampling, SupportKind, test_branches};
 use crate::error::Result;
 use crate::likelihood::Evaluator;
 use crate::run::deliver::{BranchSupport, Outcome, best_of, deliver_support};
+use crate::run::prepare::Loaded;
 use crate::run::work::{Desk, Machine, Session, Setup, thread_pool};
 use crate::tree::Tree;
 
@@ -17,7 +18,8 @@ pub(super) fn deliver_branch_tests(session: &mut Session, outcomes: &[Outcome]) 
     if support.kinds.is_empty() {
         return Ok(());
     }
-    deliver_support(&best.tree, &support, &session.setup.loaded.taxa, session.record)
+    let Loaded { taxa, root, .. } = &session.setup.loaded;
+    deliver_support(&best.tree, &support, taxa, root.as_ref(), session.record)
 }
 
 /// The support of a tree by the likelihoods of its neighbours, of the kinds that are asked for.

@@ -2,13 +2,13 @@
 //! the tree.
 
 use super::results::smaller_side;
-use super::support::{BranchSupport, deliver_support, newick_with_support};
+use super::support::{BranchSupport, deliver_support, draw_support};
 use crate::bootstrap::{GeneConcordance, SiteConcordance};
 use crate::error::Result;
 use crate::output::{ConcordanceReport, GeneCounts, OutputKind, SiteMeans};
 use crate::run::work::RunRecord;
 use crate::taxa::Taxa;
-use crate::tree::{EdgeId, Tree, format_brlen, quote};
+use crate::tree::{Drawn, EdgeId, Tree, format_brlen, quote};
 use std::collections::BTreeMap;
 
 /// What gene trees and sites have in the place of the branches.
@@ -33,10 +33,11 @@ pub(crate) fn deliver_concordance(
     taxa: &Taxa,
     record: &mut RunRecord,
 ) -> Result<()> {
-    deliver_support(tree, support, taxa, record)?;
-    let (_, edges) = newick_with_support(tree, support, taxa);
+    deliver_support(tree, support, taxa, None, record)?;
+    let Drawn { labelled, .. } = draw_support(tree, support, taxa, None);
     let mut text = found.heading();
-    for (number, &edge) in edges.iter().enumerate() {
+    for (number, branch) in labelled.into_iter().enumerate() {
+        let edge = EdgeId(branch as u32);
         let side = smaller_side(tree, edge);
         let names: Vec<String> = side.iter().map(|&taxon| taxa.name(taxon).to_string()).collect();
         text.push_str(&format!("{}", number + 1));

@@ -8,6 +8,7 @@ use super::invariable::check_all_variable;
 use super::models::{ModelChoice, resolve_model};
 use super::questions::ask;
 use super::remarks::{Remarks, remark};
+use super::rooting::{Root, find_root};
 use super::trees::{GivenTree, read_partition_trees, read_trees};
 use crate::alignment::{Alignment, AlignmentSummary, Patterns, read_alignment};
 use crate::error::{Error, Fault, Place, Result, abridged, collect};
@@ -58,6 +59,8 @@ pub(crate) struct Loaded {
     pub constraint: Option<Constraint>,
     /// The trees of `--partition-trees`: one per partition with data, `None` for the others.
     pub partition_trees: Option<Vec<Option<SubsetTree>>>,
+    /// Where trees are rooted when they are written.
+    pub root: Option<Root>,
     /// Warnings and notes.
     pub remarks: Remarks,
 }
@@ -110,6 +113,11 @@ pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
         faults.push(Fault::new(place, message));
     }
     let taxa = alignment.taxa().clone();
+    let root = find_root(plan.output.root.as_ref(), &taxa, "the alignment");
+    let root = root.unwrap_or_else(|fault| {
+        faults.push(fault);
+        None
+    });
 
     // A tree that is evaluated must be the user's own; a starting tree may be resolved by chance.
     let seed = (plan.command != Command::Evaluate).then_some(plan.seed);
@@ -170,6 +178,7 @@ pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
         trees,
         constraint,
         partition_trees: partition_trees.map(|trees| in_order(trees, &by_name)),
+        root,
         remarks,
     })
 }

@@ -7,7 +7,8 @@ use crate::partition::Partition;
 use crate::rng::{Purpose, stream};
 use crate::taxa::Taxa;
 use crate::tree::{
-    Constraint, Multifurcating, NewickReader, NewickTree, SubsetTree, Tree, is_usable_brlen,
+    Constraint, Drawing, DrawingRead, Multifurcating, NewickReader, NewickTree, SubsetTree, Tree,
+    is_usable_brlen,
 };
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -291,6 +292,28 @@ pub(crate) fn own_taxa(newick: &NewickTree, file: &str) -> Result<Taxa> {
     } else {
         Err(Error::Input(faults))
     }
+}
+
+/// All trees of a file as they are written, each with its own taxa in the order of their names. Trees may have any
+/// degrees and taxa.
+///
+/// # Errors
+/// [`Error::Input`] with every fault of every tree, among them fewer than three taxa; [`Error::Io`].
+pub(crate) fn read_drawings(path: &Path) -> Result<Vec<(Taxa, DrawingRead)>> {
+    let file = path.display().to_string();
+    let mut drawings = Vec::new();
+    for_each_tree(path, None, |_, newick| {
+        let taxa = own_taxa(&newick, &file)?.sorted();
+        if taxa.len() < 3 {
+            let place = Place::file(&file).at_line(newick.nodes[0].line as usize);
+            let message = format!("the tree has {} taxa: at least 3 are needed", taxa.len());
+            return Err(Error::input(place, message));
+        }
+        let read = Drawing::of_newick(&newick, &taxa);
+        drawings.push((taxa, read));
+        Ok(())
+    })?;
+    Ok(drawings)
 }
 
 /// All trees of a file over the taxa of `reference`, which names the source of the taxa. Branch lengths are

@@ -142,7 +142,7 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
     identity.add("--mutmap", changes);
     let RunOptions { threads: _, memory: _, engine, instruction_set: _ } = run;
     identity.add("engine", or_default(engine));
-    let OutputOptions { prefix: _, redo: _, sitelh, quiet: _ } = output;
+    let OutputOptions { prefix: _, redo: _, sitelh, root: _, quiet: _ } = output;
     identity.add("--sitelh", sitelh);
 }
 
