@@ -90,7 +90,7 @@ impl CpuEngine {
         work: &mut T,
         run: impl Fn(&mut Together, &mut T) -> Result<()> + Sync,
     ) -> Result<()> {
-        let CpuEngine { pool, shared } = self;
+        let CpuEngine { pool, shared, .. } = self;
         let mut steps = vec![0; shared.num_genes()];
         genes.iter().for_each(|&gene| steps[gene] = 1);
         let loads = shared.region(&steps).loads;

@@ -65,7 +65,7 @@ impl Engine for CpuEngine {
         let hands = deal(&costs, self.pool.num_workers());
         let mut take = |gene: usize| Mutex::new(std::mem::take(&mut self.shared.models[gene]));
         let blocks: Vec<Mutex<ModelBlock>> = models.iter().map(|(gene, _)| take(*gene)).collect();
-        let CpuEngine { pool, shared: Shared { units, gene_units, .. } } = self;
+        let CpuEngine { pool, shared: Shared { units, gene_units, .. }, .. } = self;
         pool.run(&loads_of(&hands, &costs), &|worker| {
             for &i in &hands[worker] {
                 let (gene, model) = models[i];
@@ -77,7 +77,10 @@ impl Engine for CpuEngine {
             }
         });
         for ((gene, _), block) in models.iter().zip(blocks) {
-            self.shared.models[*gene] = block.into_inner().unwrap_or_else(|e| e.into_inner());
+            let mut block = block.into_inner().unwrap_or_else(|e| e.into_inner());
+            self.num_models_set += 1;
+            block.serial = self.num_models_set;
+            self.shared.models[*gene] = block;
         }
         Ok(())
     }
@@ -291,7 +294,7 @@ impl CpuEngine {
         hands: &[Vec<usize>],
         loads: &[UnitCost],
     ) -> Result<()> {
-        let CpuEngine { pool, shared } = self;
+        let CpuEngine { pool, shared, .. } = self;
         let Shared { kernels, models, units, gene_units, scratch, .. } = &*shared;
         let kernels = kernels.as_ref();
         let sweeps: Vec<Mutex<(&mut Sweep, Result<()>)>> =

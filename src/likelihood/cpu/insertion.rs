@@ -113,7 +113,7 @@ impl Strip<'_> {
                 None => 0..0,
             });
             let ranges = [self.range(block, out), a, b];
-            let Scratch { pmatrix, table, tables, vectors, scalers, .. } = &mut *self.scratch;
+            let Scratch { pmatrices, table, tables, vectors, scalers, .. } = &mut *self.scratch;
             let [out, clvs @ ..] = vectors
                 .get_disjoint_mut(ranges.clone().map(|r| r.start * row..r.end * row))
                 .expect("a temporary is not computed from itself");
@@ -122,10 +122,10 @@ impl Strip<'_> {
                 .expect("a temporary is not computed from itself");
             let end = |i: usize, vector, class_table| match vector {
                 Vector::Temporary(_) => {
-                    End::Inner { clv: &*clvs[i], scaler: &*counts[i], pmatrix: &pmatrix[i] }
+                    End::Inner { clv: &*clvs[i], scaler: &*counts[i], pmatrix: pmatrices.of_end(i) }
                 }
                 stored => {
-                    let branch = Branch { pmatrix: Some(&pmatrix[i]), table: &table[i] };
+                    let branch = Branch { pmatrix: Some(pmatrices.of_end(i)), table: &table[i] };
                     self.unit.end(with, block, stored, branch, class_table, None)
                 }
             };
@@ -173,7 +173,7 @@ impl Strip<'_> {
                 }
                 _ => None,
             };
-            let Scratch { pmatrix, table, tables, vectors, scalers, likelihoods, .. } =
+            let Scratch { pmatrices, table, tables, vectors, scalers, likelihoods, .. } =
                 &mut *self.scratch;
             let at = |range: &Range<usize>| {
                 let numbers = &vectors[range.start * row..range.end * row];
@@ -182,11 +182,11 @@ impl Strip<'_> {
             let end = |i: usize, branch, class_table| match ends[i] {
                 Vector::Temporary(_) => {
                     let (clv, scaler) = at(&ranges[i]);
-                    End::Inner { clv, scaler, pmatrix: &pmatrix[i] }
+                    End::Inner { clv, scaler, pmatrix: pmatrices.of_end(i) }
                 }
                 stored => self.unit.end(with, block, stored, branch, class_table, None),
             };
-            let branch = |i: usize| Branch { pmatrix: Some(&pmatrix[i]), table: &table[i] };
+            let branch = |i: usize| Branch { pmatrix: Some(pmatrices.of_end(i)), table: &table[i] };
             let [first, second] = tables;
             match pendant {
                 Some(pendant) => {

@@ -3,6 +3,7 @@
 //! `for_each_kernel!` lists every kernel once. From the list come the trait [`Kernels`] and, for each
 //! instruction set, its implementation, which compiles the bodies of `body` for that set.
 
+use super::body::derivatives::RateRows;
 use super::body::likelihood::{BlockLikelihoods, PatternData};
 use super::body::operand::End;
 use crate::likelihood::engine::ModelBlock;
@@ -85,6 +86,7 @@ macro_rules! for_each_kernel {
                 num_patterns: usize,
                 invariant: &[f64],
                 ends: [End<'_>; 2],
+                rows: &mut RateRows,
                 out: &mut [f64],
                 out_scaler: &mut [u32; BLOCK],
             );
@@ -126,6 +128,7 @@ for_each_kernel!(declare_kernels! {});
 /// with `$attribute`, which enables the instructions whose availability a value of the type proves.
 macro_rules! instantiate_kernels {
     ($set:ident, $name:literal, $width:literal, $attribute:meta) => {
+        use crate::likelihood::cpu::body::derivatives::RateRows;
         use crate::likelihood::cpu::body::likelihood::{BlockLikelihoods, PatternData};
         use crate::likelihood::cpu::body::operand::End;
         use crate::likelihood::cpu::kernels::{
@@ -306,7 +309,9 @@ mod tests {
         found.extend(&logs);
         let mut sumtable = vec![0.0; BLOCK * dims.row()];
         let (mut scaler, mut factors) = ([0; BLOCK], vec![[0.0; 3]; dims.row()]);
-        kernels.update_sumtable(&model, PATTERNS, &invariant, ends, &mut sumtable, &mut scaler);
+        let mut rows = [[[0.0; 4]; BLOCK]; 4];
+        let (out, counts) = (&mut sumtable, &mut scaler);
+        kernels.update_sumtable(&model, PATTERNS, &invariant, ends, &mut rows, out, counts);
         kernels.update_derivative_factors(&model, 0.3, &mut factors);
         found.extend(&sumtable);
         found.extend(kernels.derivatives(PATTERNS, data, &sumtable, &scaler, &factors));

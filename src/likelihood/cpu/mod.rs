@@ -11,6 +11,7 @@ mod engine;
 mod insertion;
 mod kernels;
 mod limit;
+mod pmatrices;
 mod recomputation;
 mod repeats;
 mod scalar;

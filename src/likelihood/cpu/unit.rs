@@ -5,9 +5,11 @@
 //! cache when it is read.
 
 use super::arena::Arena;
+use super::body::derivatives::RateRows;
 use super::body::likelihood::{BlockLikelihoods, PatternData};
 use super::body::operand::End;
 use super::kernels::Kernels;
+use super::pmatrices::Pmatrices;
 use super::repeats::{Child, Counter};
 use super::vectors::{Output, Vectors};
 use crate::alphabet::Code;
@@ -78,7 +80,7 @@ pub struct Unit {
 /// Buffers of one worker, shared by all its units.
 #[derive(Debug)]
 pub struct Scratch {
-    pub(super) pmatrix: [Vec<f64>; 2],
+    pub(super) pmatrices: Pmatrices,
     pub(super) table: [Vec<f64>; 2],
     /// Of the two ends of an edge.
     pub(super) tables: [ClassTable; 2],
@@ -87,6 +89,7 @@ pub struct Scratch {
     pub(super) vectors: Vec<f64>,
     pub(super) scalers: Vec<u32>,
     pub(super) likelihoods: BlockLikelihoods,
+    rate_rows: Box<RateRows>,
     factors: Vec<[f64; 3]>,
 }
 
@@ -336,7 +339,7 @@ impl Unit {
         let Vector::Clv(slot) = operation.parent else {
             unreachable!("temporaries are replaced by slots, and tips are not written");
         };
-        let Scratch { pmatrix, table, tables, counter, .. } = scratch;
+        let Scratch { pmatrices, table, tables, counter, .. } = scratch;
         let (num_tips, num_codes, tip_codes) = (self.num_tips, self.num_codes, &self.tip_codes);
         let tip = |tip| Child {
             name: u64::from(tip),
@@ -348,7 +351,7 @@ impl Unit {
         let Output { clv, scaler, num_rows, of_children } = stored.output(self.dims, block.len);
         let [first_table, second_table] = tables;
         let end = |i: usize, class_table| {
-            let branch = Branch { pmatrix: Some(&pmatrix[i]), table: &table[i] };
+            let branch = Branch { pmatrix: Some(pmatrices.of_end(i)), table: &table[i] };
             let codes = of_children.map(|of_children| of_children[i]);
             self.end(with, block, children[i], branch, class_table, codes)
         };
@@ -365,11 +368,11 @@ impl Unit {
         ends: [Vector; 2],
         scratch: &mut Scratch,
     ) {
-        let Scratch { pmatrix, table, tables: [first_table, second_table], likelihoods, .. } =
+        let Scratch { pmatrices, table, tables: [first_table, second_table], likelihoods, .. } =
             scratch;
         let branches = [
             Branch { pmatrix: None, table: &with.model.indicator },
-            Branch { pmatrix: Some(&pmatrix[1]), table: &table[1] },
+            Branch { pmatrix: Some(pmatrices.of_end(1)), table: &table[1] },
         ];
         let ends = [
             self.end(with, block, ends[0], branches[0], first_table, None),
@@ -448,7 +451,8 @@ impl Unit {
                 self.end(with, block, ends[1], branches[1], right, None),
             ];
             let invariant = self.data(block).invariant;
-            with.kernels.update_sumtable(model, block.len, invariant, ends, out, scaler);
+            let rows = &mut scratch.rate_rows;
+            with.kernels.update_sumtable(model, block.len, invariant, ends, rows, out, scaler);
         }
         self.sumtable = sumtable;
         self.sumtable_scalers = scalers;
@@ -554,29 +558,24 @@ impl Scratch {
         };
         Ok(Scratch {
             tables: [table()?, table()?],
-            pmatrix: Default::default(),
+            pmatrices: Pmatrices::new(),
             table: Default::default(),
             counter: Counter::default(),
             vectors: Vec::new(),
             scalers: Vec::new(),
             likelihoods: BlockLikelihoods::default(),
+            rate_rows: Box::new([[[0.0; 4]; BLOCK]; 4]),
             factors: Vec::new(),
         })
     }
 
     /// Computes P-matrix number `i` for a branch, and its tip table if `vector` is a tip.
-    pub(super) fn prepare(
-        &mut self,
-        GeneKernels { kernels, model }: GeneKernels,
-        i: usize,
-        vector: Vector,
-        brlen: f64,
-    ) {
-        self.pmatrix[i].resize(model.dims.pmatrix(), 0.0);
-        kernels.update_pmatrix(model, brlen, &mut self.pmatrix[i]);
+    pub(super) fn prepare(&mut self, with: GeneKernels, i: usize, vector: Vector, brlen: f64) {
+        self.pmatrices.prepare(with, i, brlen);
         if matches!(vector, Vector::Tip(_)) {
+            let GeneKernels { kernels, model } = with;
             self.table[i].resize(model.dims.tip_table(), 0.0);
-            kernels.update_tip_table(model, &self.pmatrix[i], &mut self.table[i]);
+            kernels.update_tip_table(model, self.pmatrices.of_end(i), &mut self.table[i]);
         }
     }
 }

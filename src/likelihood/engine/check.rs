@@ -167,19 +167,18 @@ impl Checked {
             shape.check_ends(job.ends, made[job.member]);
             assert!((job.edge as usize) < member.brlens.len(), "edge {} does not exist", job.edge);
         };
-        for step in &program.steps {
+        // By member, the last step in which it has a job.
+        let mut last_step = vec![usize::MAX; program.genes.len()];
+        for (number, step) in program.steps.iter().enumerate() {
             assert!(!step.jobs.is_empty(), "a step must have at least one job");
             assert!(
                 (step.branch as usize) < program.brlens.len(),
                 "branch {} does not exist",
                 step.branch
             );
-            let mut members = vec![false; program.genes.len()];
             for job in &program.jobs[step.jobs.clone()] {
-                assert!(
-                    !std::mem::replace(&mut members[job.member], true),
-                    "a gene has two jobs in one step"
-                );
+                let last = std::mem::replace(&mut last_step[job.member], number);
+                assert!(last != number, "a gene has two jobs in one step");
                 check_job(job);
             }
         }
