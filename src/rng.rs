@@ -35,6 +35,8 @@ pub enum Purpose {
     BranchTest = 12,
     /// Resampling of sites in tests of topologies.
     TopologyTests = 20,
+    /// Halvings of the replicates in bootstopping.
+    Bootstopping = 30,
     /// Everything in tests.
     Test = 9,
 }

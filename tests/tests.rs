@@ -68,6 +68,9 @@ mod reporting;
 // Tests of given trees (KH, SH, ELW, AU).
 mod topology_tests;
 
+// Bootstrap replicates: how many are enough.
+mod bootstrap;
+
 // Whole runs: what they write, and that it can be read back.
 mod whole_runs;
 

@@ -1,12 +1,17 @@
-//! Bootstrap: resampling of alignment columns, and branch support from replicate trees (`support`, `transfer`) and from
-//! the likelihoods of the tree's neighbours (`branch_tests`).
+//! Bootstrap: resampling of alignment columns, whether there are enough replicates (`bootstop`), and branch support from
+//! replicate trees (`support`, `transfer`) and from the likelihoods of the tree's neighbours (`branch_tests`).
 
+mod bootstop;
 mod branch_tests;
 mod kind;
 mod support;
 mod transfer;
 mod weights;
 
+pub(crate) use bootstop::{
+    Bootstop, BootstopCriterion, BootstopTest, BootstopTrees, DEFAULT_CUTOFF, DEFAULT_HALVINGS,
+    LEAST_CORRELATION, STEP,
+};
 pub(crate) use branch_tests::{BranchTests, Resampling, test_branches};
 pub(crate) use kind::{Support, SupportKind};
 pub(crate) use support::map_support;

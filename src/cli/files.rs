@@ -32,6 +32,12 @@ pub(super) fn resolve_command(args: &Args, verb: Verb, faults: &mut Faults) -> C
                 trees: one_file(given, "--tree", args.many_trees.clone(), "-z", faults),
             }
         }
+        Verb::BsConverge => {
+            let boots = args.bs_trees.as_deref().map(PathBuf::from);
+            Command::BsConverge {
+                trees: one_file(boots, "--bs-trees", args.many_trees.clone(), "-z", faults),
+            }
+        }
         Verb::Consense => {
             let spelled = args.consense.clone().flatten();
             let spelled = spelled.or(args.raxml_consense.clone()).unwrap_or_else(|| "MR".into());

@@ -6,6 +6,7 @@
 //! is wrong.
 
 mod args;
+mod bootstrap;
 mod files;
 mod messages;
 mod parse;

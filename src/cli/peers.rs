@@ -61,7 +61,6 @@ const fn entry(
 const LEAVE_OUT: Here = Instead(&[]);
 const PLACEMENT: &str = "placement of sequences on a tree is not available";
 const CONSTRAINT: &str = "topological constraints are not available";
-const BOOTSTOP: &str = "automatic bootstopping is not available; give a number of replicates";
 const STRUCTURE: &str = "models of RNA secondary structure are not available";
 const INTERNODE: &str = "internode certainty is not available";
 const LOCAL_BOOTSTRAP: &str =
@@ -131,8 +130,6 @@ const TABLE: &[Entry] = &[
         "the matrix is named in the model: -m JC+G, K80+G or HKY+F+G",
     ),
     entry(&["G", "W"], Always, Not, PLACEMENT),
-    entry(&["I"], Always, Not, BOOTSTOP),
-    entry(&["bootstop-perms", "bs-cutoff"], Always, LEAVE_OUT, BOOTSTOP),
     entry(
         &["R"],
         Always,
@@ -153,7 +150,6 @@ const TABLE: &[Entry] = &[
     entry(&["tree-constraint"], Always, Not, CONSTRAINT),
     entry(&["ancestral"], Never, Not, "ancestral states are not available"),
     entry(&["mutmap"], Never, Not, "mapping of mutations is not available"),
-    entry(&["bsconverge"], Never, Not, BOOTSTOP),
     entry(&["bsmsa"], Never, Not, "writing bootstrap alignments is not available"),
     entry(&["terrace"], Never, Not, "counting the trees of a terrace is not available"),
     entry(
@@ -393,11 +389,7 @@ pub(super) fn find(name: &str) -> Option<&'static Entry> {
 
 /// Whether a value belongs to an option of the table; `None` if it is not in it.
 pub(super) fn takes(name: &str) -> Option<Takes> {
-    match name {
-        // RAxML's threshold of bootstopping, or IQ-TREE's ultrafast bootstrap: see `verdict`.
-        "B" => Some(Always),
-        _ => find(name).map(|entry| entry.takes),
-    }
+    find(name).map(|entry| entry.takes)
 }
 
 /// What RAxML's `-f` letter means, where it is not available under that letter, and the words that do it

@@ -1,6 +1,7 @@
 //! From the options as typed to a [`Plan`], or to everything that is wrong with the command.
 
 use super::args::{Args, AutoCriterion, Brlen, Mode, Switch};
+use super::bootstrap::resolve_bootstrap;
 use super::files::{resolve_command, resolve_prefix};
 use super::simulate::resolve_simulate;
 use super::support::resolve_support;
@@ -11,8 +12,8 @@ use super::values::{
 use super::verb::{Faults, Verb, find_verb};
 use crate::error::{Error, Result, shorten};
 use crate::run::{
-    AnalysisOptions, BootstrapOptions, BrlenLinkage, Command, Criterion, DEFAULT_REPLICATES,
-    DEFAULT_SEED, DataOptions, OutputOptions, Plan, RunOptions, SearchEffort, Threads, TreeSource,
+    AnalysisOptions, BrlenLinkage, Command, Criterion, DEFAULT_SEED, DataOptions, OutputOptions,
+    Plan, RunOptions, SearchEffort, Threads, TreeSource,
 };
 use std::path::{Path, PathBuf};
 
@@ -51,12 +52,13 @@ fn resolve_main(args: &Args, faults: &mut Faults) -> Plan {
     }
     let data = resolve_data(args, verb, faults, &mut notes);
     let seed = args.seed.unwrap_or(DEFAULT_SEED);
-    let replicates = resolve_replicates(args, verb, faults);
     let command = resolve_command(args, verb, faults);
     let search = resolve_search(args, verb, &data, faults);
     let input = match &command {
         Command::Support { tree, .. } => Some(tree),
-        Command::RfDist { trees } | Command::Consense { trees, .. } => Some(trees),
+        Command::RfDist { trees }
+        | Command::BsConverge { trees }
+        | Command::Consense { trees, .. } => Some(trees),
         _ => data.msa.as_ref(),
     };
     let names = (args.name.as_deref(), args.prefix.as_deref(), args.out_dir.as_deref());
@@ -65,11 +67,7 @@ fn resolve_main(args: &Args, faults: &mut Faults) -> Plan {
         command,
         data,
         search,
-        bootstrap: BootstrapOptions {
-            replicates,
-            seed: args.replicate_seed().unwrap_or(seed),
-            with_brlens: args.bs_brlens,
-        },
+        bootstrap: resolve_bootstrap(args, verb, faults),
         support: resolve_support(args, verb, faults),
         tests: resolve_tests(args, verb, faults, &mut notes),
         seed,
@@ -92,7 +90,7 @@ fn resolve_data(
     faults: &mut Faults,
     notes: &mut Vec<String>,
 ) -> DataOptions {
-    let on_sequences = !matches!(verb, Verb::Support | Verb::RfDist | Verb::Consense);
+    let on_sequences = !verb.reads_only_trees();
     if on_sequences && args.msa.is_none() {
         faults.add("no alignment: give -s FILE (--msa FILE)");
     }
@@ -273,7 +271,7 @@ fn resolve_search(
 
 /// Starting trees, or the trees to evaluate; empty for commands that take files of their own.
 fn resolve_trees(args: &Args, verb: Verb, faults: &mut Faults) -> Vec<TreeSource> {
-    if matches!(verb, Verb::Support | Verb::RfDist | Verb::Consense) {
+    if verb.reads_only_trees() {
         return Vec::new();
     }
     let many_trees = args.many_trees.clone().map(TreeSource::File);
@@ -318,46 +316,11 @@ fn resolve_trees(args: &Args, verb: Verb, faults: &mut Faults) -> Vec<TreeSource
     }
 }
 
-/// Number of replicates, with every spelling; 0 where the command makes none.
-fn resolve_replicates(args: &Args, verb: Verb, faults: &mut Faults) -> usize {
-    let makes_replicates = matches!(verb, Verb::Bootstrap | Verb::All);
-    if verb == Verb::Check {
-        return 0;
-    }
-    if args.replicate_seed().is_some() && !makes_replicates {
-        faults.add(
-            "-b SEED (-x SEED) applies only to bootstrap replicates, and this analysis makes none",
-        );
-    }
-    if args.bs_brlens && !makes_replicates {
-        faults.add("-k (--bs-brlens) applies only to bootstrap replicates");
-    }
-    if !makes_replicates {
-        if args.bs_trees.is_some() && verb != Verb::Support {
-            faults.add("--bs-trees applies only to --bootstrap, --all and --support");
-        }
-        if args.runs.is_some() && !matches!(verb, Verb::Search | Verb::Start) {
-            faults.add("-# applies only to searches, starting trees and bootstrap replicates");
-        }
-        return 0;
-    }
-    match (args.runs.as_deref(), args.bs_trees.as_deref()) {
-        (Some(_), Some(_)) => {
-            faults
-                .add("-# and --bs-trees both set the number of replicates: give only one of them");
-            0
-        }
-        (Some(text), None) => faults.or(parse_count("-#", text), 0),
-        (None, Some(text)) => faults.or(parse_count("--bs-trees", text), 0),
-        (None, None) => DEFAULT_REPLICATES,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::parse::{Stop, parse};
     use super::*;
-    use crate::run::ConsensusRule;
+    use crate::run::{ConsensusRule, DEFAULT_REPLICATES};
 
     fn plan(line: &str) -> Plan {
         try_plan(line).unwrap_or_else(|error| panic!("{line}: {error}"))

@@ -72,7 +72,7 @@ pub(super) fn resolve_simulate(simulate: &SimulateArgs, args: &Args, faults: &mu
             spr_cutoff: None,
             keep_identical: false,
         },
-        bootstrap: BootstrapOptions { replicates: 0, seed, with_brlens: false },
+        bootstrap: BootstrapOptions { replicates: 0, bootstop: None, seed, with_brlens: false },
         support: SupportOptions { kinds: Vec::new(), alrt_replicates: 0 },
         tests: TestOptions { kinds: Vec::new(), replicates: 0 },
         seed,

@@ -9,13 +9,8 @@ use std::path::{Path, PathBuf};
 /// More runs, trees or taxa than this are a typing error, which must not exhaust the memory.
 pub(super) const MAX_COUNT: usize = 1_000_000;
 
-/// A positive count; the names of bootstopping rules get an explanation of their own.
+/// A positive count.
 pub(super) fn parse_count(option: &str, text: &str) -> std::result::Result<usize, String> {
-    if text.to_ascii_lowercase().starts_with("auto") {
-        return Err(format!(
-            "{option} {text} is not supported: automatic bootstopping is not available; give a number"
-        ));
-    }
     match text.parse::<usize>() {
         Ok(n) if (1..=MAX_COUNT).contains(&n) => Ok(n),
         _ => Err(format!("{option} {text}: expected a number from 1 to {MAX_COUNT}")),

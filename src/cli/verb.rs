@@ -31,7 +31,15 @@ pub(super) enum Verb {
     Check,
     Support,
     RfDist,
+    BsConverge,
     Consense,
+}
+
+impl Verb {
+    /// True for commands that need no alignment.
+    pub(super) fn reads_only_trees(self) -> bool {
+        matches!(self, Verb::Support | Verb::RfDist | Verb::BsConverge | Verb::Consense)
+    }
 }
 
 /// The one command among all its spellings.
@@ -50,6 +58,8 @@ pub(super) fn find_verb(args: &Args, faults: &mut Faults) -> Verb {
         (args.rfdist.is_some(), "--rfdist", Verb::RfDist),
         (args.consense.is_some(), "--consense", Verb::Consense),
         (args.raxml_consense.is_some(), "-J", Verb::Consense),
+        (args.bsconverge.is_some(), "--bsconverge", Verb::BsConverge),
+        (args.raxml_bsconverge.is_some(), "-I", Verb::BsConverge),
         (args.start, "--start (-y)", Verb::Start),
     ] {
         if given {

@@ -15,8 +15,8 @@ pub(crate) use files::{ANALYSIS_KINDS, OutputFiles, Request};
 pub(crate) use growing::Growing;
 pub(crate) use progress::{Progress, Terminal};
 pub(crate) use report::{
-    AgreementReport, AlignmentReport, BootstrapReport, BranchSupportReport, CandidateReport,
-    PartitionReport, Report, RfReport, SelectionReport, SupportReport, TestedTree,
-    TopologyTestsReport, TreeReport, UndeterminedEdge, VerdictReport,
+    AgreementReport, AlignmentReport, BootstopTestReport, BootstoppingReport, BootstrapReport,
+    BranchSupportReport, CandidateReport, PartitionReport, Report, RfReport, SelectionReport,
+    SupportReport, TestedTree, TopologyTestsReport, TreeReport, UndeterminedEdge, VerdictReport,
 };
 pub(crate) use tables::{pairs, table};

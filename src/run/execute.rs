@@ -1,8 +1,8 @@
 //! From a plan to its command.
 
 use super::commands::{
-    all, bootstrap, check, consense, evaluate, rfdist, search, select_models, simulate, start,
-    support,
+    all, bootstrap, bsconverge, check, consense, evaluate, rfdist, search, select_models, simulate,
+    start, support,
 };
 use super::plan::{Command, Plan};
 use super::work::{RunRecord, Session};
@@ -52,6 +52,7 @@ fn carry_out(plan: &Plan, record: &mut RunRecord) -> Result<()> {
         Command::Check => check(Session::start(plan, record)?),
         Command::Support { tree, bs_trees } => support(plan, tree, bs_trees, record),
         Command::RfDist { trees } => rfdist(plan, trees, record),
+        Command::BsConverge { trees } => bsconverge(plan, trees, record),
         Command::Consense { rule, trees } => consense(*rule, trees, record),
         Command::Simulate(what) => simulate(plan, what, record),
     }

@@ -3,7 +3,7 @@
 //! A [`Plan`] is made by `cli` (or by a program that uses the library) and carried out by the
 //! commands of this room. Nothing here reads a file.
 
-use crate::bootstrap::SupportKind;
+use crate::bootstrap::{Bootstop, SupportKind};
 use crate::likelihood::BrlenLinkage;
 use crate::model_selection::Criterion;
 use crate::output::{ANALYSIS_KINDS, OutputKind};
@@ -17,6 +17,9 @@ pub(crate) const DEFAULT_SEED: u64 = 12345;
 
 /// Number of bootstrap replicates if none is given.
 pub(crate) const DEFAULT_REPLICATES: usize = 100;
+
+/// Most bootstrap replicates of a bootstopping rule if no number is given: that of RAxML-NG.
+pub(crate) const DEFAULT_MOST_REPLICATES: usize = 1000;
 
 /// Number of replicates of SH-aLRT if none is given: then the support of a branch has a standard error of at most
 /// 1.6 percent.
@@ -84,6 +87,11 @@ pub enum Command {
     },
     /// Robinson-Foulds distances between all trees of a file.
     RfDist {
+        /// The file.
+        trees: PathBuf,
+    },
+    /// Whether the replicate trees of a file are enough.
+    BsConverge {
         /// The file.
         trees: PathBuf,
     },
@@ -165,14 +173,27 @@ pub struct AnalysisOptions {
 }
 
 /// Bootstrap replicates.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct BootstrapOptions {
-    /// How many.
+    /// How many; at most so many if there is a rule of bootstopping.
     pub replicates: usize,
+    /// When to stop earlier.
+    pub bootstop: Option<Bootstop>,
     /// Seed of the resampling.
     pub seed: u64,
     /// Keep optimised branch lengths in the replicates' trees.
     pub with_brlens: bool,
+}
+
+impl BootstrapOptions {
+    /// How many, in words.
+    pub(crate) fn describe(&self) -> String {
+        let number = self.replicates;
+        match self.bootstop {
+            None => format!("{number} replicates"),
+            Some(rule) => format!("at most {number} replicates ({})", rule.criterion.name()),
+        }
+    }
 }
 
 /// Support of the branches of the best tree.
@@ -277,6 +298,7 @@ impl Plan {
             Command::Check => return Vec::new(),
             Command::Support { .. } => vec![OutputKind::Support],
             Command::RfDist { .. } => vec![OutputKind::RfDistances],
+            Command::BsConverge { .. } => Vec::new(),
             Command::Consense { .. } => vec![OutputKind::ConsensusTree],
             Command::Simulate(_) => {
                 vec![OutputKind::Alignment, OutputKind::Partitions, OutputKind::TrueTree]
@@ -329,7 +351,9 @@ impl Plan {
             Command::Support { tree, bs_trees } => {
                 paths.extend([tree.as_path(), bs_trees.as_path()]);
             }
-            Command::RfDist { trees } | Command::Consense { trees, .. } => paths.push(trees),
+            Command::RfDist { trees }
+            | Command::BsConverge { trees }
+            | Command::Consense { trees, .. } => paths.push(trees),
             Command::Simulate(simulate) => sources.push(&simulate.tree),
             _ => {}
         }
@@ -342,19 +366,20 @@ impl Plan {
 
     /// What the run does, in a few words.
     pub fn task(&self) -> String {
-        let replicates = self.bootstrap.replicates;
+        let replicates = self.bootstrap.describe();
         match &self.command {
             Command::Search => "search for the best tree".into(),
             Command::Evaluate if self.tests.kinds.is_empty() => "evaluation of given trees".into(),
             Command::Evaluate => "evaluation and tests of given trees".into(),
-            Command::Bootstrap => format!("{replicates} bootstrap replicates"),
+            Command::Bootstrap => format!("bootstrap, {replicates}"),
             Command::All => {
-                format!("search for the best tree, {replicates} bootstrap replicates, support")
+                format!("search for the best tree, bootstrap, {replicates}, support")
             }
             Command::Start => "starting trees".into(),
             Command::Check => "check".into(),
             Command::Support { .. } => "support of a tree".into(),
             Command::RfDist { .. } => "Robinson-Foulds distances".into(),
+            Command::BsConverge { .. } => "number of bootstrap replicates".into(),
             Command::Consense { .. } => "consensus tree".into(),
             Command::Simulate(_) => "simulation of sequences".into(),
         }

@@ -1,7 +1,7 @@
 //! `--bootstrap`: searches on resampled columns.
 
 use super::search::{Begin, Climbed, climb};
-use crate::bootstrap::bootstrap_weights;
+use crate::bootstrap::{STEP, bootstrap_weights};
 use crate::error::Result;
 use crate::model::Model;
 use crate::observer::{Event, Observer};
@@ -9,6 +9,7 @@ use crate::output::{BootstrapReport, OutputKind};
 use crate::parsimony::ParsimonyData;
 use crate::partition::{Partition, count_freqs};
 use crate::rng::Purpose;
+use crate::run::deliver::Bootstopping;
 use crate::run::work::{Desk, Machine, Session, Setup};
 use crate::search::{SearchEffort, parsimony_start};
 use crate::tree::Tree;
@@ -27,20 +28,36 @@ pub(crate) fn bootstrap(mut session: Session) -> Result<()> {
 pub(super) fn make_replicates(session: &mut Session, models: &[Model]) -> Result<Vec<Tree>> {
     session.stage("bootstrap");
     let plan = session.setup.plan;
-    let count = plan.bootstrap.replicates;
-    let work =
-        |setup: &Setup, machine, i, desk: &mut Desk| replicate(setup, machine, models, i, desk);
+    let most = plan.bootstrap.replicates;
     let growing = session.record.grow(OutputKind::Bootstraps)?;
-    let seen = |setup: &Setup, i, tree: &Tree| {
-        growing.add(i, setup.newick(tree, plan.bootstrap.with_brlens));
-    };
-    let trees = session.run_jobs("replicate", count, work, seen)?;
+    let mut bootstopping = Bootstopping::of_plan(plan, session.setup.loaded.taxa.len());
+    let mut trees: Vec<Tree> = Vec::new();
+    loop {
+        let before = trees.len();
+        // How many are made at a time depends on nothing but the rule: the number of threads does not change the result.
+        let count = if bootstopping.is_some() { STEP.min(most - before) } else { most };
+        let work = |setup: &Setup, machine, i, desk: &mut Desk| {
+            replicate(setup, machine, models, before + i, desk)
+        };
+        let seen = |setup: &Setup, i, tree: &Tree| {
+            growing.add(before + i, setup.newick(tree, plan.bootstrap.with_brlens));
+        };
+        trees.extend(session.run_more_jobs("replicate", [before, count, most], work, seen)?);
+        let tested = bootstopping.as_mut();
+        let is_enough = tested.is_some_and(|tests| tests.add(&trees[before..], session.record));
+        if is_enough || trees.len() == most {
+            break;
+        }
+    }
     let newicks = trees.iter();
     let newicks = newicks.map(|tree| session.setup.newick(tree, plan.bootstrap.with_brlens) + "\n");
     let newicks: String = newicks.collect();
     session.record.write(OutputKind::Bootstraps, &newicks)?;
-    session.record.report.bootstrap =
-        Some(BootstrapReport { replicates: trees.len(), seed: plan.bootstrap.seed });
+    session.record.report.bootstrap = Some(BootstrapReport {
+        replicates: trees.len(),
+        seed: plan.bootstrap.seed,
+        bootstopping: bootstopping.map(|tests| tests.deliver(session.record)),
+    });
     Ok(trees)
 }
 

@@ -3,6 +3,7 @@
 mod all;
 mod bootstrap;
 mod branch_tests;
+mod bsconverge;
 mod check;
 mod consense;
 mod evaluate;
@@ -15,6 +16,7 @@ mod support;
 
 pub(super) use all::all;
 pub(super) use bootstrap::bootstrap;
+pub(super) use bsconverge::bsconverge;
 pub(super) use check::check;
 pub(super) use consense::consense;
 pub(super) use evaluate::evaluate;

@@ -24,8 +24,11 @@ pub(crate) fn support(
     let (best, _) = newick.to_tree(&taxa, &file, None)?;
     let replicates = read_topologies(bs_trees, &taxa, &file)?;
     record.progress.text(&format!("{} taxa, {} trees", taxa.len(), replicates.len()));
-    record.report.bootstrap =
-        Some(BootstrapReport { replicates: replicates.len(), seed: plan.bootstrap.seed });
+    record.report.bootstrap = Some(BootstrapReport {
+        replicates: replicates.len(),
+        seed: plan.bootstrap.seed,
+        bootstopping: None,
+    });
     let mut support = BranchSupport::default();
     with_threads(plan, || support.add_replicates(&best, &replicates, &plan.support.kinds));
     deliver_support(&best, &support, &taxa, record)

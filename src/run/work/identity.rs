@@ -118,7 +118,8 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
 
     identity.add("--keep-identical", keep_identical);
 
-    let BootstrapOptions { replicates: _, seed: bootstrap_seed, with_brlens } = bootstrap;
+    let BootstrapOptions { replicates: _, bootstop, seed: bootstrap_seed, with_brlens } = bootstrap;
+    identity.add("bootstopping", bootstop.map_or("none".to_string(), |rule| text(&rule)));
     identity.add("seed", seed);
     identity.add("seed of the replicates", bootstrap_seed);
     identity.add("--bs-brlens", with_brlens);
