@@ -17,7 +17,7 @@ fn report(scratch: &Scratch, prefix: &str) -> serde_json::Value {
 
 /// `tests/golden/replicates.nwk` are 100 replicates of `datasets/anolis.phy` (mlsearch, JC), with numbers instead of names.
 /// The values are those of RAxML 8.2.12: `raxmlHPC -I RULE -z replicates.nwk -m GTRGAMMA -p 1 -B 0.05
-/// --bootstop-perms=10000 -n x`. Its autoMRE is not that of the publication: it gives the values of its autoMRE_IGN, which
+/// --bs-perms=10000 -n x`. Its autoMRE is not that of the publication: it gives the values of its autoMRE_IGN, which
 /// leaves the compatibility of splits out of account.
 #[test]
 fn bootstopping_has_raxmls_values() {
@@ -27,7 +27,7 @@ fn bootstopping_has_raxmls_values() {
         ("autoFC", [(0.975_240, 0.0), (0.989_384, 4646.0)]),
         ("autoMR --bs-cutoff 0.05", [(0.0782, 550.0), (0.0550, 3695.0)]),
     ] {
-        scratch.succeed(&format!("-I {rule} -z {trees} --bootstop-perms 10000 -n x --redo"));
+        scratch.succeed(&format!("-I {rule} -z {trees} --bs-perms 10000 -n x --redo"));
         let found = &report(&scratch, "x")["bootstrap"]["bootstopping"];
         assert_eq!((&found["converged"], &found["halvings"]), (&false.into(), &10_000.into()));
         for (i, (mean, agreeing)) in golden.into_iter().enumerate() {
@@ -81,4 +81,90 @@ fn too_few_replicates_are_said_to_be_so() {
     scratch
         .run("--bsconverge --bs-trees t -n y")
         .assert_refused(&["t: the file contains 1 trees", "50"]);
+}
+
+/// Partitions that are not drawn, and taxa whose only data are in them.
+#[test]
+fn genes_and_their_sites_are_drawn_and_deleted() {
+    let data = format!(
+        "-s {} -q {}",
+        repository("datasets/gappy.phy").display(),
+        repository("partitions/gappy.part").display()
+    );
+    let scratch = Scratch::new();
+    let mut seen = Vec::new();
+    for sampling in [
+        "gene",
+        "genesite",
+        "gene --jackknife 0.5",
+        "genesite --jackknife 0.3",
+        "site --jackknife 0.3",
+    ] {
+        for linkage in ["", "-M"] {
+            let line =
+                format!("{data} {linkage} -m GTR+G --bootstrap --bs-trees 3 --sampling {sampling}");
+            scratch.succeed(&format!("{line} --quiet -n x --redo"));
+            let trees =
+                std::fs::read_to_string(scratch.path().join("x.mlsearch.bootstraps")).unwrap();
+            assert_eq!(trees.lines().count(), 3);
+            assert!(!seen.contains(&trees), "{sampling}");
+            seen.push(trees);
+        }
+        let found = &report(&scratch, "x")["bootstrap"];
+        assert_eq!(found["sampling"], sampling.split(' ').next().unwrap());
+    }
+    let first = repository("datasets/primates.phy").display().to_string();
+    let refused = |options: &str, expected: &str| {
+        scratch.run(&format!("-s {first} -m JC -n y {options}")).assert_refused(&[expected]);
+    };
+    refused("--bootstrap --sampling gene", "give a partition file");
+    refused("--bootstrap --sampling codon", "expected site, gene or genesite");
+    refused("--bootstrap --jackknife 1", "above 0 and below 1");
+    refused("--search --jackknife 0.5", "apply only to bootstrap replicates");
+    scratch.write("one", "DNA, all = 1-898\n");
+    refused("-q one --bootstrap --sampling genesite", "there is only one");
+}
+
+/// The definition: a column of weight 2 is two columns, one of weight 0 is none.
+#[test]
+fn weights_of_columns_are_columns_written_so_often() {
+    let weights = [2, 0, 1, 3, 1];
+    let columns = |row: &str| -> String {
+        let chars = row.chars().enumerate();
+        chars.flat_map(|(i, c)| std::iter::repeat_n(c, weights[i % 5])).collect()
+    };
+    let rows = DATA.lines().skip(1).map(|line| line.trim().split_once("  ").unwrap());
+    let rows: Vec<String> = rows.map(|(name, row)| format!("{name}  {}\n", columns(row))).collect();
+    let number = weights.iter().sum::<usize>() * 6;
+    let scratch = Scratch::new();
+    scratch.write("a.phy", DATA);
+    scratch.write("b.phy", &format!("5 {number}\n{}", rows.concat()));
+    scratch.write("w", &"2 0 1 3 1\n".repeat(6));
+    let whole = |name: &str| {
+        let read = |kind: &str| {
+            std::fs::read_to_string(scratch.path().join(format!("{name}.mlsearch.{kind}"))).unwrap()
+        };
+        ["bestTree", "bootstraps", "support"].map(read)
+    };
+    for sampling in ["", "--jackknife 0.4"] {
+        let options = format!("-m HKY+G --all --bs-trees 5 --quiet --redo {sampling}");
+        let ran = scratch.succeed(&format!("-s a.phy -a w {options} -n weighted"));
+        scratch.succeed(&format!("-s b.phy {options} -n written"));
+        assert_eq!(whole("weighted"), whole("written"), "{sampling} {}", ran.stderr);
+        let [weighted, written] = ["weighted", "written"].map(|name| report(&scratch, name));
+        let bits =
+            |report: &serde_json::Value| report["log_likelihood"].as_f64().unwrap().to_bits();
+        assert_eq!(bits(&weighted), bits(&written));
+    }
+    scratch.succeed(
+        "-s a.phy --site-weights w -m JC --evaluate -t weighted.mlsearch.bestTree --sitelh -n e",
+    );
+    let sites = std::fs::read_to_string(scratch.path().join("e.mlsearch.siteLH")).unwrap();
+    assert!(sites.starts_with("1 30\n"), "one value for every column of the file");
+    scratch.write("short", "1 1 -1\n");
+    let ran = scratch.run("-s a.phy -a short -m JC -n z");
+    ran.assert_refused(&[
+        "short:1: the weight of column 3, '-1', is negative",
+        "3 weights, but the alignment has 30",
+    ]);
 }

@@ -116,7 +116,6 @@ fn what_no_command_here_does_is_refused_by_its_name() {
     for (option, name) in [
         ("-g t.nwk", "constraints"),
         ("--tree-constraint t.nwk", "constraints"),
-        ("-a weights", "column weights"),
         ("--ancestral", "ancestral states"),
         ("-f x", "distances between taxa"),
         ("--terrace", "terrace"),

@@ -68,7 +68,7 @@ mod reporting;
 // Tests of given trees (KH, SH, ELW, AU).
 mod topology_tests;
 
-// Bootstrap replicates: how many are enough.
+// Bootstrap replicates: how many are enough, what is drawn for them.
 mod bootstrap;
 
 // Whole runs: what they write, and that it can be read back.

@@ -16,4 +16,4 @@ pub(crate) use branch_tests::{BranchTests, Resampling, test_branches};
 pub(crate) use kind::{Support, SupportKind};
 pub(crate) use support::map_support;
 pub(crate) use transfer::map_transfer;
-pub(crate) use weights::bootstrap_weights;
+pub(crate) use weights::{Sampling, SamplingUnit, replicate_weights};

@@ -103,6 +103,10 @@ pub struct Args {
     /// Partition file in the format of RAxML or RAxML-NG, or NEXUS charsets [default: one partition]
     #[arg(short = 'q', long, value_name = "FILE", help_heading = DATA)]
     pub partitions: Option<PathBuf>,
+    /// File of the weights of the columns: whole numbers separated by white space, one for each column; a column of weight
+    /// 2 counts as two, one of weight 0 is left out [default: all 1]
+    #[arg(short = 'a', long, value_name = "FILE", help_heading = DATA)]
+    pub site_weights: Option<PathBuf>,
     /// How the branch lengths of the partitions are related [default: linked]
     #[arg(long, value_enum, value_name = "HOW", help_heading = DATA)]
     pub brlen: Option<Brlen>,
@@ -253,7 +257,15 @@ pub struct Args {
     pub bs_cutoff: Option<String>,
     /// Number of random halvings of the replicates in each test of bootstopping, at least 100 [default: 1000]
     #[arg(long, value_name = "N", help_heading = BOOTSTRAP)]
-    pub bootstop_perms: Option<String>,
+    pub bs_perms: Option<String>,
+    /// What is drawn for a replicate: site (sites within partitions), gene (partitions with all their sites) or genesite
+    /// (partitions, then sites within those drawn) [default: site]
+    #[arg(long, value_name = "WHAT", help_heading = BOOTSTRAP)]
+    pub sampling: Option<String>,
+    /// Jackknife: replicates lack this share of the sites of each partition (of the partitions with --sampling gene, of
+    /// both with genesite) instead of a bootstrap [default: off]
+    #[arg(long, value_name = "SHARE", help_heading = BOOTSTRAP)]
+    pub jackknife: Option<String>,
     /// Support by replicate trees: fbp (Felsenstein's: the percentage of the replicates that have the branch), tbe
     /// (transfer bootstrap expectation, from 0 to 1), or both: fbp,tbe [default: fbp]
     #[arg(long, value_name = "KINDS", help_heading = BOOTSTRAP)]

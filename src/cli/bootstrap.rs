@@ -1,12 +1,13 @@
-//! Bootstrap replicates: how many, and when to stop making them.
+//! Bootstrap replicates: how many, when to stop making them, and what is drawn for them.
 
 use super::args::Args;
 use super::values::{MAX_COUNT, parse_count};
 use super::verb::{Faults, Verb};
 use crate::run::{
     Bootstop, BootstopCriterion, BootstrapOptions, DEFAULT_CUTOFF, DEFAULT_HALVINGS,
-    DEFAULT_MOST_REPLICATES, DEFAULT_REPLICATES, DEFAULT_SEED,
+    DEFAULT_MOST_REPLICATES, DEFAULT_REPLICATES, DEFAULT_SEED, Sampling, SamplingUnit,
 };
+use std::path::Path;
 
 /// Fewest halvings of a test: RAxML's.
 const LEAST_HALVINGS: usize = 100;
@@ -30,9 +31,42 @@ pub(super) fn resolve_bootstrap(args: &Args, verb: Verb, faults: &mut Faults) ->
     BootstrapOptions {
         replicates: number.replicates,
         bootstop: resolve_bootstop(args, number.criterion, verb, faults),
+        sampling: resolve_sampling(args, verb, faults),
         seed: args.replicate_seed().unwrap_or(seed),
         with_brlens: args.bs_brlens,
     }
+}
+
+/// What is drawn for a replicate.
+fn resolve_sampling(args: &Args, verb: Verb, faults: &mut Faults) -> Sampling {
+    let makes_replicates = verb.makes_replicates() || verb == Verb::Check;
+    if (args.sampling.is_some() || args.jackknife.is_some()) && !makes_replicates {
+        faults.add("--sampling and --jackknife apply only to bootstrap replicates");
+    }
+    let unit = match args.sampling.as_deref() {
+        None => SamplingUnit::Sites,
+        Some(name) => {
+            let unit = SamplingUnit::ALL.into_iter().find(|u| u.name().eq_ignore_ascii_case(name));
+            unit.unwrap_or_else(|| {
+                faults.add(format!("--sampling {name}: expected site, gene or genesite"));
+                SamplingUnit::Sites
+            })
+        }
+    };
+    let model_is_file = args.model.as_deref().is_some_and(|model| Path::new(model).is_file());
+    if unit != SamplingUnit::Sites && args.partitions.is_none() && !model_is_file {
+        faults.add("--sampling gene and genesite draw partitions: give a partition file with -q");
+    }
+    let jackknife = args.jackknife.as_deref().and_then(|text| match text.parse::<f64>() {
+        Ok(share) if share > 0.0 && share < 1.0 => Some(share),
+        _ => {
+            faults.add(format!(
+                "--jackknife {text}: expected the share to be deleted, above 0 and below 1, as 0.5"
+            ));
+            None
+        }
+    });
+    Sampling { unit, jackknife }
 }
 
 /// The rule of bootstopping, with the options that belong to it.
@@ -46,8 +80,8 @@ fn resolve_bootstop(
     if args.bs_cutoff.is_some() && !by_trees && verb != Verb::Check {
         faults.add("--bs-cutoff (-B) applies only to the bootstopping rules autoMRE and autoMR");
     }
-    if args.bootstop_perms.is_some() && criterion.is_none() && verb != Verb::Check {
-        faults.add("--bootstop-perms applies only to bootstopping (autoMRE, autoMR, autoFC)");
+    if args.bs_perms.is_some() && criterion.is_none() && verb != Verb::Check {
+        faults.add("--bs-perms applies only to bootstopping (autoMRE, autoMR, autoFC)");
     }
     let cutoff = match args.bs_cutoff.as_deref() {
         None => DEFAULT_CUTOFF,
@@ -61,10 +95,10 @@ fn resolve_bootstop(
             }
         },
     };
-    let halvings = args.bootstop_perms.as_deref().map(|text| {
-        let halvings = faults.or(parse_count("--bootstop-perms", text), LEAST_HALVINGS);
+    let halvings = args.bs_perms.as_deref().map(|text| {
+        let halvings = faults.or(parse_count("--bs-perms", text), LEAST_HALVINGS);
         if halvings < LEAST_HALVINGS {
-            faults.add(format!("--bootstop-perms {text}: expected at least {LEAST_HALVINGS}"));
+            faults.add(format!("--bs-perms {text}: expected at least {LEAST_HALVINGS}"));
         }
         halvings
     });
@@ -74,7 +108,7 @@ fn resolve_bootstop(
 
 /// Number of replicates, with every spelling; 0 where the command makes none.
 fn resolve_number(args: &Args, verb: Verb, faults: &mut Faults) -> Number {
-    let makes_replicates = matches!(verb, Verb::Bootstrap | Verb::All);
+    let makes_replicates = verb.makes_replicates();
     if verb == Verb::Check {
         return Number::NONE;
     }

@@ -91,7 +91,6 @@ const TABLE: &[Entry] = &[
         LEAVE_OUT,
         "outgroups are not available: trees are unrooted; root them in the program that draws them",
     ),
-    entry(&["a", "site-weights"], Always, Not, "column weights are not available"),
     entry(
         &["c"],
         Always,
@@ -146,6 +145,12 @@ const TABLE: &[Entry] = &[
     entry(&["j"], Never, LEAVE_OUT, "intermediate trees are not written; leave it out"),
     entry(&["no-bfgs"], Never, Idle, ONE_OPTIMISER),
     entry(&["print-identical-sequences"], Never, Idle, "identical sequences are always reported"),
+    entry(
+        &["bootstop-perms"],
+        Always,
+        Same(&["--bs-perms", "{}"]),
+        "RAxML's number of halvings in each test of bootstopping",
+    ),
     // RAxML-NG.
     entry(&["tree-constraint"], Always, Not, CONSTRAINT),
     entry(&["ancestral"], Never, Not, "ancestral states are not available"),
@@ -273,6 +278,18 @@ const TABLE: &[Entry] = &[
         Always,
         LEAVE_OUT,
         "the ultrafast bootstrap and its stopping rule are not available; leave it out",
+    ),
+    entry(
+        &["jack"],
+        Always,
+        Instead(&["--all", "--jackknife", "0.5", "--bs-trees", "{}"]),
+        "IQ-TREE's ultrafast jackknife is not available; --all --jackknife 0.5 --bs-trees N makes N standard replicates",
+    ),
+    entry(
+        &["jack-prop"],
+        Always,
+        Instead(&["--jackknife", "{}"]),
+        "the share of the sites that replicates lack is --jackknife SHARE here",
     ),
     entry(&["lbp"], Always, LEAVE_OUT, LOCAL_BOOTSTRAP),
     entry(

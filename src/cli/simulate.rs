@@ -6,7 +6,8 @@ use super::values::parse_trees;
 use super::verb::Faults;
 use crate::run::{
     AnalysisOptions, BootstrapOptions, Command, DEFAULT_SEED, DataOptions, OutputOptions, Plan,
-    RunOptions, SearchEffort, SimulatePlan, SupportOptions, TestOptions, Threads, TreeSource,
+    RunOptions, Sampling, SamplingUnit, SearchEffort, SimulatePlan, SupportOptions, TestOptions,
+    Threads, TreeSource,
 };
 
 /// Gives a meaning to the options of `simulate`.
@@ -72,7 +73,13 @@ pub(super) fn resolve_simulate(simulate: &SimulateArgs, args: &Args, faults: &mu
             spr_cutoff: None,
             keep_identical: false,
         },
-        bootstrap: BootstrapOptions { replicates: 0, bootstop: None, seed, with_brlens: false },
+        bootstrap: BootstrapOptions {
+            replicates: 0,
+            bootstop: None,
+            sampling: Sampling { unit: SamplingUnit::Sites, jackknife: None },
+            seed,
+            with_brlens: false,
+        },
         support: SupportOptions { kinds: Vec::new(), alrt_replicates: 0 },
         tests: TestOptions { kinds: Vec::new(), replicates: 0 },
         seed,

@@ -159,7 +159,6 @@ mod tests {
         for text in ["0", "-1", "1000001", "99999999999999999999"] {
             assert!(parse_count("-#", text).is_err(), "{text}");
         }
-        assert!(parse_count("--bs-trees", "autoMRE{500}").unwrap_err().contains("bootstopping"));
         assert_eq!(parse_threads(Some("3")), Ok(Threads::Fixed(3)));
         assert_eq!(parse_threads(Some("AUTO{4}")), Ok(Threads::Auto { max: Some(4) }));
         assert_eq!(parse_threads(None), Ok(Threads::Auto { max: None }));

@@ -36,6 +36,11 @@ pub(super) enum Verb {
 }
 
 impl Verb {
+    /// True for commands that make replicates.
+    pub(super) fn makes_replicates(self) -> bool {
+        matches!(self, Verb::Bootstrap | Verb::All)
+    }
+
     /// True for commands that need no alignment.
     pub(super) fn reads_only_trees(self) -> bool {
         matches!(self, Verb::Support | Verb::RfDist | Verb::BsConverge | Verb::Consense)

@@ -216,6 +216,12 @@ pub(crate) struct BootstrapReport {
     pub replicates: usize,
     /// Seed of the resampling.
     pub seed: u64,
+    /// What was drawn: site, gene or genesite, where replicates were made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sampling: Option<&'static str>,
+    /// The share that the jackknife deleted, if it was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jackknife: Option<f64>,
     /// Whether they are enough, where that was tested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bootstopping: Option<BootstoppingReport>,

@@ -23,7 +23,8 @@ pub use plan::Plan;
 pub use work::interrupt::listen as listen_to_signals;
 
 pub(crate) use crate::bootstrap::{
-    Bootstop, BootstopCriterion, DEFAULT_CUTOFF, DEFAULT_HALVINGS, SupportKind,
+    Bootstop, BootstopCriterion, DEFAULT_CUTOFF, DEFAULT_HALVINGS, Sampling, SamplingUnit,
+    SupportKind,
 };
 pub(crate) use crate::likelihood::BrlenLinkage;
 pub(crate) use crate::model_selection::Criterion;

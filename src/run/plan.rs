@@ -3,7 +3,7 @@
 //! A [`Plan`] is made by `cli` (or by a program that uses the library) and carried out by the
 //! commands of this room. Nothing here reads a file.
 
-use crate::bootstrap::{Bootstop, SupportKind};
+use crate::bootstrap::{Bootstop, Sampling, SamplingUnit, SupportKind};
 use crate::likelihood::BrlenLinkage;
 use crate::model_selection::Criterion;
 use crate::output::{ANALYSIS_KINDS, OutputKind};
@@ -113,6 +113,8 @@ pub struct DataOptions {
     pub msa: Option<PathBuf>,
     /// The partition file.
     pub partitions: Option<PathBuf>,
+    /// File of the weights of the columns.
+    pub site_weights: Option<PathBuf>,
     /// Model of the alignment, or of partition lines that only name a data type.
     pub model: Option<String>,
     /// Data type of partitions that name none: `CODON2`, `BIN`.
@@ -137,6 +139,7 @@ impl Default for DataOptions {
         DataOptions {
             msa: None,
             partitions: None,
+            site_weights: None,
             model: None,
             data_type: None,
             protein_matrix: None,
@@ -179,6 +182,8 @@ pub struct BootstrapOptions {
     pub replicates: usize,
     /// When to stop earlier.
     pub bootstop: Option<Bootstop>,
+    /// How their columns are drawn.
+    pub sampling: Sampling,
     /// Seed of the resampling.
     pub seed: u64,
     /// Keep optimised branch lengths in the replicates' trees.
@@ -189,10 +194,19 @@ impl BootstrapOptions {
     /// How many, in words.
     pub(crate) fn describe(&self) -> String {
         let number = self.replicates;
-        match self.bootstop {
+        let mut text = match self.bootstop {
             None => format!("{number} replicates"),
             Some(rule) => format!("at most {number} replicates ({})", rule.criterion.name()),
+        };
+        match self.sampling.unit {
+            SamplingUnit::Sites => {}
+            SamplingUnit::Partitions => text.push_str(" of whole partitions"),
+            SamplingUnit::PartitionsAndSites => text.push_str(" of partitions and sites"),
         }
+        if let Some(share) = self.sampling.jackknife {
+            text.push_str(&format!(" (jackknife without {} %)", 100.0 * share));
+        }
+        text
     }
 }
 
@@ -344,6 +358,7 @@ impl Plan {
         let mut paths: Vec<&Path> = Vec::new();
         paths.extend(self.data.msa.as_deref());
         paths.extend(self.data.partitions.as_deref());
+        paths.extend(self.data.site_weights.as_deref());
         paths.extend(self.data.protein_matrix.as_deref());
         paths.extend(self.search.partition_trees.as_deref());
         let mut sources: Vec<&TreeSource> = self.search.trees.iter().collect();

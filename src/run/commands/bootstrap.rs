@@ -1,7 +1,7 @@
 //! `--bootstrap`: searches on resampled columns.
 
 use super::search::{Begin, Climbed, climb};
-use crate::bootstrap::{STEP, bootstrap_weights};
+use crate::bootstrap::{STEP, replicate_weights};
 use crate::error::Result;
 use crate::model::Model;
 use crate::observer::{Event, Observer};
@@ -56,12 +56,14 @@ pub(super) fn make_replicates(session: &mut Session, models: &[Model]) -> Result
     session.record.report.bootstrap = Some(BootstrapReport {
         replicates: trees.len(),
         seed: plan.bootstrap.seed,
+        sampling: Some(plan.bootstrap.sampling.unit.name()),
+        jackknife: plan.bootstrap.sampling.jackknife,
         bootstopping: bootstopping.map(|tests| tests.deliver(session.record)),
     });
     Ok(trees)
 }
 
-/// One replicate: columns resampled within partitions, a parsimony tree of these, a search. Which taxa
+/// One replicate: columns resampled, a parsimony tree of these, a search. Which taxa
 /// have data in a partition is decided by the original columns, even if none of the few determined
 /// characters of a taxon was drawn.
 fn replicate(
@@ -71,9 +73,10 @@ fn replicate(
     number: usize,
     desk: &mut Desk,
 ) -> Result<Tree> {
-    let seed = setup.plan.bootstrap.seed;
+    let (seed, sampling) = (setup.plan.bootstrap.seed, setup.plan.bootstrap.sampling);
     let originals = &setup.loaded.partitions;
-    let weights = bootstrap_weights(seed, number, originals.iter().map(|p| &p.patterns));
+    let patterns: Vec<_> = originals.iter().map(|partition| &partition.patterns).collect();
+    let weights = replicate_weights(sampling, seed, number, &patterns);
     let mut models = models.to_vec();
     let partitions: Vec<Partition> = originals
         .iter()
@@ -81,7 +84,8 @@ fn replicate(
         .zip(&mut models)
         .map(|((original, weights), model)| {
             let patterns = original.patterns.with_weights(weights);
-            if model.wants_counts() {
+            // A partition that was not drawn keeps its frequencies, which nothing depends on.
+            if model.wants_counts() && patterns.num_tips() > 0 {
                 count_freqs(model, &patterns);
             }
             Partition {

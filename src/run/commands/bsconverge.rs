@@ -27,6 +27,7 @@ pub(crate) fn bsconverge(plan: &Plan, file: &Path, record: &mut RunRecord) -> Re
     let _ = trees.chunks_exact(STEP).any(|step| tests.add(step, record));
     let bootstopping = Some(tests.deliver(record));
     let (replicates, seed) = (trees.len(), plan.bootstrap.seed);
-    record.report.bootstrap = Some(BootstrapReport { replicates, seed, bootstopping });
+    record.report.bootstrap =
+        Some(BootstrapReport { replicates, seed, bootstopping, ..BootstrapReport::default() });
     Ok(())
 }

@@ -27,7 +27,7 @@ pub(crate) fn support(
     record.report.bootstrap = Some(BootstrapReport {
         replicates: replicates.len(),
         seed: plan.bootstrap.seed,
-        bootstopping: None,
+        ..BootstrapReport::default()
     });
     let mut support = BranchSupport::default();
     with_threads(plan, || support.add_replicates(&best, &replicates, &plan.support.kinds));

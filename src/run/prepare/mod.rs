@@ -1,7 +1,7 @@
 //! From files to data that can be analysed: every fault of every file is found before a run is refused.
 //!
 //! `load` does it, with `models` (the model of each partition) and `matrix_files`, `questions` (models that are to
-//! be selected), `trees`, `identical` (sequences that a search needs only once), `invariable` (sites that are invalid under an ascertainment correction) and `remarks`
+//! be selected), `site_weights`, `trees`, `identical` (sequences that a search needs only once), `invariable` (sites that are invalid under an ascertainment correction) and `remarks`
 //! (warnings and notes about data that are accepted).
 
 mod identical;
@@ -11,6 +11,7 @@ mod matrix_files;
 mod models;
 mod questions;
 mod remarks;
+mod site_weights;
 mod trees;
 
 pub(super) use identical::Identical;
