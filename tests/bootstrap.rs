@@ -168,3 +168,43 @@ fn weights_of_columns_are_columns_written_so_often() {
         "3 weights, but the alignment has 30",
     ]);
 }
+
+/// An analysis of a written alignment is that of the replicate: here their only difference is the order of columns.
+#[test]
+fn written_alignments_have_the_columns_of_the_replicates() {
+    let data = format!(
+        "-s {} -q {}",
+        repository("datasets/gappy.phy").display(),
+        repository("partitions/gappy.part").display()
+    );
+    let scratch = Scratch::new();
+    let original = std::fs::read_to_string(repository("datasets/gappy.phy")).unwrap();
+    let size = |text: &str| text.lines().next().unwrap().trim().to_string();
+    scratch.succeed(&format!("-f j {data} -b 5 -# 3 -m GTR+G -n x"));
+    for number in 1..=3 {
+        let read = |suffix: &str| {
+            let name = format!("x.mlsearch.bootstrapMSA.{number}.{suffix}");
+            std::fs::read_to_string(scratch.path().join(name)).unwrap()
+        };
+        assert_eq!(size(&read("phy")), size(&original));
+        assert_eq!(read("part").lines().count(), 8);
+        let own = format!(
+            "-s x.mlsearch.bootstrapMSA.{number}.phy -q x.mlsearch.bootstrapMSA.{number}.part"
+        );
+        scratch.succeed(&format!("--check {own} --quiet"));
+    }
+    assert!(!scratch.path().join("x.mlsearch.bootstrapMSA.4.phy").exists());
+    // Existing files are not overwritten; --redo removes those of an earlier run.
+    let again = scratch.run(&format!("--bsmsa {data} --bs-trees 2 -n x"));
+    again.assert_refused(&["bootstrapMSA.1.phy", "bootstrapMSA.3.part", "--redo"]);
+    scratch.succeed(&format!(
+        "--bsmsa {data} --bs-trees 2 --sampling gene --jackknife 0.5 -n x --redo"
+    ));
+    assert!(!scratch.path().join("x.mlsearch.bootstrapMSA.3.phy").exists());
+    let part =
+        std::fs::read_to_string(scratch.path().join("x.mlsearch.bootstrapMSA.2.part")).unwrap();
+    assert_eq!(part.lines().count(), 4);
+    scratch
+        .run(&format!("--bsmsa {data} --bs-trees autoMRE -n y"))
+        .assert_refused(&["--bsmsa makes no trees"]);
+}

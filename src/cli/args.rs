@@ -137,8 +137,8 @@ pub struct Args {
     #[arg(long, value_name = "KIND", help_heading = DATA)]
     pub asc_corr: Option<String>,
 
-    /// Analysis by RAxML's letter: d search, e evaluate, a all, b support, c check, r Robinson-Foulds
-    /// distances, h SH test, w expected likelihood weights
+    /// Analysis by RAxML's letter: d search, e evaluate, a all, b support, c check, j bootstrap
+    /// alignments, r Robinson-Foulds distances, h SH test, w expected likelihood weights
     #[arg(short = 'f', value_name = "LETTER", help_heading = COMMAND)]
     pub algorithm: Option<String>,
     /// Search for the best tree
@@ -160,6 +160,9 @@ pub struct Args {
     /// Bootstrap replicates only [default: 100]
     #[arg(long, help_heading = COMMAND)]
     pub bootstrap: bool,
+    /// Write the alignments of the bootstrap replicates [default: 100]
+    #[arg(long, help_heading = COMMAND)]
+    pub bsmsa: bool,
     /// Map support values from the trees of --bs-trees FILE onto the tree of --tree FILE
     #[arg(long, help_heading = COMMAND)]
     pub support: bool,

@@ -117,12 +117,12 @@ fn resolve_number(args: &Args, verb: Verb, faults: &mut Faults) -> Number {
             "-b SEED (-x SEED) applies only to bootstrap replicates, and this analysis makes none",
         );
     }
-    if args.bs_brlens && !makes_replicates {
+    if args.bs_brlens && (!makes_replicates || verb == Verb::BsMsa) {
         faults.add("-k (--bs-brlens) applies only to bootstrap replicates");
     }
     if !makes_replicates {
         if args.bs_trees.is_some() && !matches!(verb, Verb::Support | Verb::BsConverge) {
-            faults.add("--bs-trees applies only to --bootstrap, --all, --support and --bsconverge");
+            faults.add("--bs-trees applies only to --bootstrap, --all, --bsmsa, --support and --bsconverge");
         }
         if args.runs.is_some() && !matches!(verb, Verb::Search | Verb::Start) {
             faults.add("-# applies only to searches, starting trees and bootstrap replicates");
@@ -130,7 +130,7 @@ fn resolve_number(args: &Args, verb: Verb, faults: &mut Faults) -> Number {
         let criterion = (verb == Verb::BsConverge).then(|| resolve_rule(args, faults));
         return Number { replicates: 0, criterion };
     }
-    match (args.runs.as_deref(), args.bs_trees.as_deref()) {
+    let number = match (args.runs.as_deref(), args.bs_trees.as_deref()) {
         (Some(_), Some(_)) => {
             faults
                 .add("-# and --bs-trees both set the number of replicates: give only one of them");
@@ -139,7 +139,11 @@ fn resolve_number(args: &Args, verb: Verb, faults: &mut Faults) -> Number {
         (Some(text), None) => faults.or(parse_number("-#", text), Number::NONE),
         (None, Some(text)) => faults.or(parse_number("--bs-trees", text), Number::NONE),
         (None, None) => Number { replicates: DEFAULT_REPLICATES, criterion: None },
+    };
+    if verb == Verb::BsMsa && number.criterion.is_some() {
+        faults.add("--bsmsa makes no trees: give a number of replicates, no rule of bootstopping");
     }
+    number
 }
 
 /// The rule by which given trees are tested.

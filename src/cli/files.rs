@@ -13,6 +13,7 @@ pub(super) fn resolve_command(args: &Args, verb: Verb, faults: &mut Faults) -> C
         Verb::Search => Command::Search,
         Verb::Evaluate => Command::Evaluate,
         Verb::Bootstrap => Command::Bootstrap,
+        Verb::BsMsa => Command::BsMsa,
         Verb::All => Command::All,
         Verb::Start => Command::Start,
         Verb::Check => Command::Check,

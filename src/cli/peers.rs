@@ -155,7 +155,6 @@ const TABLE: &[Entry] = &[
     entry(&["tree-constraint"], Always, Not, CONSTRAINT),
     entry(&["ancestral"], Never, Not, "ancestral states are not available"),
     entry(&["mutmap"], Never, Not, "mapping of mutations is not available"),
-    entry(&["bsmsa"], Never, Not, "writing bootstrap alignments is not available"),
     entry(&["terrace"], Never, Not, "counting the trees of a terrace is not available"),
     entry(
         &["loglh"],
@@ -442,7 +441,6 @@ pub(super) fn algorithm(letter: &str) -> Option<(&'static str, Option<&'static [
         "J" => (SH_LIKE, Some(&["--evaluate", "--alrt"])),
         "i" | "C" => (INTERNODE, None),
         "I" => ("rooting of trees is not available", None),
-        "j" => ("writing bootstrap alignments is not available", None),
         "k" => ("correction of long branches is not available", None),
         "m" => ("comparison of two sets of splits is not available", None),
         "p" => ("parsimony insertion of taxa into a tree is not available", None),

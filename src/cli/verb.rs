@@ -26,6 +26,7 @@ pub(super) enum Verb {
     Search,
     Evaluate,
     Bootstrap,
+    BsMsa,
     All,
     Start,
     Check,
@@ -38,7 +39,7 @@ pub(super) enum Verb {
 impl Verb {
     /// True for commands that make replicates.
     pub(super) fn makes_replicates(self) -> bool {
-        matches!(self, Verb::Bootstrap | Verb::All)
+        matches!(self, Verb::Bootstrap | Verb::BsMsa | Verb::All)
     }
 
     /// True for commands that need no alignment.
@@ -59,6 +60,7 @@ pub(super) fn find_verb(args: &Args, faults: &mut Faults) -> Verb {
         (args.evaluate, "--evaluate", Verb::Evaluate),
         (args.all, "--all", Verb::All),
         (args.bootstrap, "--bootstrap", Verb::Bootstrap),
+        (args.bsmsa, "--bsmsa", Verb::BsMsa),
         (args.support, "--support", Verb::Support),
         (args.rfdist.is_some(), "--rfdist", Verb::RfDist),
         (args.consense.is_some(), "--consense", Verb::Consense),
@@ -79,6 +81,7 @@ pub(super) fn find_verb(args: &Args, faults: &mut Faults) -> Verb {
             "e" => Some(Verb::Evaluate),
             "a" => Some(Verb::All),
             "b" => Some(Verb::Support),
+            "j" => Some(Verb::BsMsa),
             "c" => Some(Verb::Check),
             "r" => Some(Verb::RfDist),
             "h" | "H" | "w" | "W" => Some(Verb::Evaluate),
@@ -88,7 +91,7 @@ pub(super) fn find_verb(args: &Args, faults: &mut Faults) -> Verb {
             Some(verb) => asked.push((format!("-f {letter}"), verb)),
             None => faults.add(format!(
                 "-f {letter} is unknown: expected d (search), e (evaluate), a (all), b (support), c (check), \
-                 r (Robinson-Foulds distances), h (SH test) or w (expected likelihood weights)"
+                 j (bootstrap alignments), r (Robinson-Foulds distances), h (SH test) or w (expected likelihood weights)"
             )),
         }
     }

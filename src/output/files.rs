@@ -4,126 +4,12 @@
 //! names before anything is computed; existing files are refused unless `--redo` was given.
 
 use super::growing::Growing;
+use super::kinds::OutputKind;
 use crate::error::{Error, Result};
 use crate::whole_file;
 use std::fs::{File, TryLockError};
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-
-/// One kind of output file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OutputKind {
-    /// The tree with the highest likelihood.
-    BestTree,
-    /// Its model, usable as `-q` or `-m`.
-    BestModel,
-    /// The final tree of every starting tree, or every evaluated tree.
-    MlTrees,
-    /// The starting trees.
-    StartTree,
-    /// The trees of the bootstrap replicates.
-    Bootstraps,
-    /// The tree with support values.
-    Support,
-    /// The consensus tree.
-    ConsensusTree,
-    /// Robinson-Foulds distances.
-    RfDistances,
-    /// Tests of the evaluated trees.
-    TopologyTests,
-    /// Log-likelihood of every site.
-    SiteLh,
-    /// One tree per partition with its own lengths.
-    BestPartitionTrees,
-    /// The record of the run.
-    Log,
-    /// All results, for programs.
-    Json,
-    /// Simulated sequences.
-    Alignment,
-    /// Partitions of simulated sequences.
-    Partitions,
-    /// The tree of simulated sequences.
-    TrueTree,
-    /// What an interrupted run is resumed from; removed at its end.
-    Checkpoint,
-    /// The best tree of a run in progress; removed at its end.
-    LastTree,
-}
-
-/// What analyses of sequences write: `--redo` of one replaces all of them.
-pub(crate) const ANALYSIS_KINDS: [OutputKind; 13] = [
-    OutputKind::BestTree,
-    OutputKind::BestModel,
-    OutputKind::MlTrees,
-    OutputKind::StartTree,
-    OutputKind::Bootstraps,
-    OutputKind::Support,
-    OutputKind::TopologyTests,
-    OutputKind::SiteLh,
-    OutputKind::BestPartitionTrees,
-    OutputKind::Log,
-    OutputKind::Json,
-    OutputKind::Checkpoint,
-    OutputKind::LastTree,
-];
-
-impl OutputKind {
-    /// The result that has this number as a `u32`, if it may be one of an analysis.
-    pub(crate) fn from_number(number: u32) -> Option<Self> {
-        ANALYSIS_KINDS.into_iter().find(|kind| *kind as u32 == number)
-    }
-
-    /// What follows `PREFIX.mlsearch.`.
-    pub fn suffix(self) -> &'static str {
-        match self {
-            OutputKind::BestTree => "bestTree",
-            OutputKind::BestModel => "bestModel",
-            OutputKind::MlTrees => "mlTrees",
-            OutputKind::StartTree => "startTree",
-            OutputKind::Bootstraps => "bootstraps",
-            OutputKind::Support => "support",
-            OutputKind::ConsensusTree => "consensusTree",
-            OutputKind::RfDistances => "rfDistances",
-            OutputKind::TopologyTests => "topologyTests",
-            OutputKind::SiteLh => "siteLH",
-            OutputKind::BestPartitionTrees => "bestPartitionTrees",
-            OutputKind::Log => "log",
-            OutputKind::Json => "json",
-            OutputKind::Alignment => "phy",
-            OutputKind::Partitions => "part",
-            OutputKind::TrueTree => "trueTree",
-            OutputKind::Checkpoint => "checkpoint",
-            OutputKind::LastTree => "lastTree",
-        }
-    }
-
-    /// Its content, as a user reads it.
-    pub fn content(self) -> &'static str {
-        match self {
-            OutputKind::BestTree => "the tree with the highest likelihood",
-            OutputKind::BestModel => "its model with all parameters; can be given as -q or -m",
-            OutputKind::MlTrees => "the final tree of every search, or every evaluated tree",
-            OutputKind::StartTree => "the starting trees",
-            OutputKind::Bootstraps => "the trees of the bootstrap replicates",
-            OutputKind::Support => "the tree with support values",
-            OutputKind::ConsensusTree => "the consensus tree",
-            OutputKind::RfDistances => "Robinson-Foulds distances between all pairs of trees",
-            OutputKind::TopologyTests => "the tests of the evaluated trees",
-            OutputKind::SiteLh => "the log-likelihood of every site",
-            OutputKind::BestPartitionTrees => {
-                "the tree of each partition with its own branch lengths"
-            }
-            OutputKind::Log => "a detailed record of the run",
-            OutputKind::Json => "all results, for programs",
-            OutputKind::Alignment => "the simulated sequences",
-            OutputKind::Partitions => "their partitions and models",
-            OutputKind::TrueTree => "the tree along which they were simulated",
-            OutputKind::Checkpoint => "what the interrupted run is resumed from",
-            OutputKind::LastTree => "the best tree so far",
-        }
-    }
-}
 
 /// The files that a run asks for.
 #[derive(Debug, Clone, Default)]
@@ -136,6 +22,8 @@ pub(crate) struct Request {
     pub redo: bool,
     /// Of these kinds, with `redo`.
     pub replaced: Vec<OutputKind>,
+    /// How many files there are of each kind of which there are several.
+    pub numbered: usize,
     /// The inputs of the run; one may be a result that is replaced.
     pub inputs: Vec<PathBuf>,
     /// An unfinished run with this prefix may be resumed.
@@ -197,7 +85,7 @@ impl OutputFiles {
                 folder.display()
             )));
         }
-        let paths: Vec<PathBuf> = kinds.iter().map(|&kind| files.path(kind)).collect();
+        let paths: Vec<PathBuf> = kinds.iter().flat_map(|&kind| files.paths(kind)).collect();
         let folders: Vec<&PathBuf> = paths.iter().filter(|path| path.is_dir()).collect();
         if !folders.is_empty() {
             return Err(Error::Usage(format!(
@@ -271,7 +159,8 @@ impl OutputFiles {
     /// Results that exist must not be there.
     fn refuse_existing(&self) -> Result<()> {
         let others = self.request.kinds.iter().filter(|kind| !self.begun.contains(kind));
-        let paths = others.filter(|kind| **kind != OutputKind::Log).map(|&kind| self.path(kind));
+        let others = others.filter(|kind| **kind != OutputKind::Log);
+        let paths = others.flat_map(|&kind| self.paths(kind));
         let existing: Vec<PathBuf> = paths.filter(|path| exists(path)).collect();
         if existing.is_empty() {
             return Ok(());
@@ -293,7 +182,7 @@ impl OutputFiles {
             kind => self.begun.contains(kind),
         };
         let earlier = self.request.replaced.iter().filter(|kind| !stays(kind));
-        let earlier = earlier.map(|&kind| self.path(kind)).filter(|path| exists(path));
+        let earlier = earlier.flat_map(|&kind| self.paths(kind)).filter(|path| exists(path));
         (self.inputs, self.replaced) = earlier.partition(|path| is_input(path));
     }
 
@@ -354,6 +243,24 @@ impl OutputFiles {
         PathBuf::from(path)
     }
 
+    /// Path of one of several files of a kind, numbered from 1.
+    fn numbered_path(&self, kind: OutputKind, number: usize) -> PathBuf {
+        let mut path = self.request.prefix.clone().into_os_string();
+        let suffix = kind.suffix().replace('N', &number.to_string());
+        path.push(format!("{}.{suffix}", whole_file::MARK));
+        PathBuf::from(path)
+    }
+
+    /// Paths of all files of a kind, with those that an earlier run may have left beyond the last number.
+    fn paths(&self, kind: OutputKind) -> Vec<PathBuf> {
+        if !kind.is_numbered() {
+            return vec![self.path(kind)];
+        }
+        let path = |number| self.numbered_path(kind, number);
+        let own = (1..=self.request.numbered).map(path);
+        own.chain((self.request.numbered + 1..).map(path).take_while(|path| exists(path))).collect()
+    }
+
     /// A file that grows while the run goes on, until [`OutputFiles::write`] writes it as a whole.
     ///
     /// # Errors
@@ -377,7 +284,23 @@ impl OutputFiles {
     /// # Errors
     /// [`Error::Io`] (writing) with the path, whose file is then unchanged.
     pub(crate) fn write(&mut self, kind: OutputKind, content: &[u8]) -> Result<PathBuf> {
-        let path = self.path(kind);
+        self.write_to(self.path(kind), kind, content)
+    }
+
+    /// The same for one of several files of a kind, numbered from 1.
+    ///
+    /// # Errors
+    /// As those of [`OutputFiles::write`].
+    pub(crate) fn write_numbered(
+        &mut self,
+        kind: OutputKind,
+        number: usize,
+        content: &[u8],
+    ) -> Result<PathBuf> {
+        self.write_to(self.numbered_path(kind, number), kind, content)
+    }
+
+    fn write_to(&mut self, path: PathBuf, kind: OutputKind, content: &[u8]) -> Result<PathBuf> {
         let failed = |source: std::io::Error| writing(&path, source);
         let mut file = whole_file::temporary(&path).map_err(failed)?;
         whole_file::fill(&mut file, content).map_err(failed)?;
@@ -419,6 +342,7 @@ fn list(paths: &[&PathBuf]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::kinds::ANALYSIS_KINDS;
     use super::*;
     use std::io::Write;
 

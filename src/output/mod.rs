@@ -4,15 +4,17 @@
 
 mod files;
 mod growing;
+mod kinds;
 mod progress;
 mod report;
 mod status;
 mod tables;
 
-pub use files::OutputKind;
+pub use kinds::OutputKind;
 
-pub(crate) use files::{ANALYSIS_KINDS, OutputFiles, Request};
+pub(crate) use files::{OutputFiles, Request};
 pub(crate) use growing::Growing;
+pub(crate) use kinds::ANALYSIS_KINDS;
 pub(crate) use progress::{Progress, Terminal};
 pub(crate) use report::{
     AgreementReport, AlignmentReport, BootstopTestReport, BootstoppingReport, BootstrapReport,

@@ -1,8 +1,8 @@
 //! From a plan to its command.
 
 use super::commands::{
-    all, bootstrap, bsconverge, check, consense, evaluate, rfdist, search, select_models, simulate,
-    start, support,
+    all, bootstrap, bsconverge, bsmsa, check, consense, evaluate, rfdist, search, select_models,
+    simulate, start, support,
 };
 use super::plan::{Command, Plan};
 use super::work::{RunRecord, Session};
@@ -48,6 +48,7 @@ fn carry_out(plan: &Plan, record: &mut RunRecord) -> Result<()> {
         Command::Evaluate => evaluate(select_models(Session::start(plan, record)?)?),
         Command::Bootstrap => bootstrap(select_models(Session::start(plan, record)?)?),
         Command::All => all(select_models(Session::start(plan, record)?)?),
+        Command::BsMsa => bsmsa(Session::start(plan, record)?),
         Command::Start => start(Session::start(plan, record)?),
         Command::Check => check(Session::start(plan, record)?),
         Command::Support { tree, bs_trees } => support(plan, tree, bs_trees, record),

@@ -72,6 +72,8 @@ pub enum Command {
     Evaluate,
     /// Bootstrap replicates only.
     Bootstrap,
+    /// The alignments of bootstrap replicates.
+    BsMsa,
     /// Search, replicates, support on the best tree.
     All,
     /// Starting trees only.
@@ -300,6 +302,8 @@ impl Plan {
                 vec![OutputKind::BestTree, OutputKind::BestModel, OutputKind::MlTrees]
             }
             Command::Bootstrap => vec![OutputKind::Bootstraps],
+            Command::BsMsa if self.data.partitions.is_none() => vec![OutputKind::BootstrapMsa],
+            Command::BsMsa => vec![OutputKind::BootstrapMsa, OutputKind::BootstrapPartitions],
             Command::All => vec![
                 OutputKind::StartTree,
                 OutputKind::BestTree,
@@ -387,6 +391,7 @@ impl Plan {
             Command::Evaluate if self.tests.kinds.is_empty() => "evaluation of given trees".into(),
             Command::Evaluate => "evaluation and tests of given trees".into(),
             Command::Bootstrap => format!("bootstrap, {replicates}"),
+            Command::BsMsa => format!("alignments of {replicates}"),
             Command::All => {
                 format!("search for the best tree, bootstrap, {replicates}, support")
             }

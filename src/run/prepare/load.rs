@@ -54,6 +54,8 @@ pub(crate) struct Loaded {
     pub trees: Vec<Vec<GivenTree>>,
     /// The trees of `--partition-trees`: one per partition with data, `None` for the others.
     pub partition_trees: Option<Vec<Option<SubsetTree>>>,
+    /// The alignment, of the command that writes its columns again.
+    pub alignment: Option<Alignment>,
     /// Warnings and notes.
     pub remarks: Remarks,
 }
@@ -162,6 +164,7 @@ pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
         report,
         trees,
         partition_trees,
+        alignment: (plan.command == Command::BsMsa).then_some(alignment),
         remarks,
     })
 }
@@ -226,7 +229,7 @@ impl Builder<'_> {
 
 /// Refuses too few taxa. Three have one tree, which a search evaluates; there is nothing to resample for.
 fn check_size(alignment: &Alignment, plan: &Plan, path: &Path, faults: &mut Vec<Fault>) {
-    let resamples = matches!(plan.command, Command::Bootstrap | Command::All);
+    let resamples = matches!(plan.command, Command::Bootstrap | Command::All | Command::BsMsa);
     let n = alignment.num_taxa();
     let message = if n < 3 {
         format!("fewer than 3 taxa: the alignment has {n}, but a tree needs at least 3")

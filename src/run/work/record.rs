@@ -33,6 +33,7 @@ impl RunRecord {
             kinds: plan.output_kinds(),
             redo: plan.output.redo,
             replaced: plan.replaced_kinds(),
+            numbered: plan.bootstrap.replicates,
             inputs: plan.input_files().into_iter().map(PathBuf::from).collect(),
             resumable: plan.is_resumable(),
         })?;
@@ -100,6 +101,24 @@ impl RunRecord {
         let path = self.files.write(kind, content.as_bytes())?;
         self.progress.detail_about_run(&format!("written: {}", path.display()));
         self.written.push((kind, path));
+        Ok(())
+    }
+
+    /// Writes one of several result files of a kind, numbered from 1.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub(crate) fn write_numbered(
+        &mut self,
+        kind: OutputKind,
+        number: usize,
+        content: &str,
+    ) -> Result<()> {
+        self.begin()?;
+        self.files.write_numbered(kind, number, content.as_bytes())?;
+        if !self.written.iter().any(|(written, _)| *written == kind) {
+            self.written.push((kind, self.files.path(kind)));
+        }
         Ok(())
     }
 

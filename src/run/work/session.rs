@@ -56,7 +56,7 @@ impl<'a> Session<'a> {
         let loaded = load(plan)?;
         let (machine, warning) = Machine::new(plan, &loaded.partitions)?;
         let (machine, calibration) = match plan.command {
-            Command::Check | Command::Start => (machine, None),
+            Command::Check | Command::Start | Command::BsMsa => (machine, None),
             _ => machine.within_memory(plan, &loaded)?,
         };
         if plan.is_resumable() {
