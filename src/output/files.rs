@@ -358,6 +358,7 @@ mod tests {
             kinds: KINDS.to_vec(),
             redo,
             replaced: ANALYSIS_KINDS.to_vec(),
+            numbered: 0,
             inputs: Vec::new(),
             resumable: true,
         }
