@@ -20,16 +20,15 @@ pub(crate) fn bsmsa(session: Session) -> Result<()> {
     let patterns: Vec<_> = loaded.partitions.iter().map(|partition| &partition.patterns).collect();
     for replicate in 0..bootstrap.replicates {
         let weights = replicate_weights(bootstrap.sampling, bootstrap.seed, replicate, &patterns);
-        let columns: Vec<Vec<u32>> = loaded
-            .partitions
-            .iter()
-            .zip(&weights)
-            .map(|(p, weights)| columns(p, weights))
-            .collect();
+        let columns = |&number: &usize| {
+            let partition = &loaded.partitions[number];
+            (partition, columns(partition, &weights[number]))
+        };
+        let columns: Vec<(&Partition, Vec<u32>)> = loaded.file_order.iter().map(columns).collect();
         let text = to_phylip(alignment, &columns)?;
         record.write_numbered(OutputKind::BootstrapMsa, replicate + 1, &text)?;
         if setup.plan.data.partitions.is_some() {
-            let text = to_partition_file(&loaded.partitions, &columns);
+            let text = to_partition_file(&columns);
             record.write_numbered(OutputKind::BootstrapPartitions, replicate + 1, &text)?;
         }
     }
@@ -56,18 +55,19 @@ fn columns(partition: &Partition, weights: &[u32]) -> Vec<u32> {
     columns
 }
 
-fn to_phylip(alignment: &Alignment, columns: &[Vec<u32>]) -> Result<String> {
-    let num_columns = columns.iter().map(Vec::len).sum();
+fn to_phylip(alignment: &Alignment, columns: &[(&Partition, Vec<u32>)]) -> Result<String> {
+    let num_columns = columns.iter().map(|(_, columns)| columns.len()).sum();
     write_phylip(alignment.taxa(), num_columns, |taxon, text| {
         let row = alignment.row(taxon);
-        text.extend(columns.iter().flatten().map(|&column| char::from(row[column as usize])));
+        let columns = columns.iter().flat_map(|(_, columns)| columns);
+        text.extend(columns.map(|&column| char::from(row[column as usize])));
     })
 }
 
 /// A line per partition that has columns.
-fn to_partition_file(partitions: &[Partition], columns: &[Vec<u32>]) -> String {
+fn to_partition_file(partitions: &[(&Partition, Vec<u32>)]) -> String {
     let (mut text, mut before) = (String::new(), 0);
-    for (partition, columns) in partitions.iter().zip(columns).filter(|(_, c)| !c.is_empty()) {
+    for (partition, columns) in partitions.iter().filter(|(_, columns)| !columns.is_empty()) {
         let (first, last) = (before + 1, before + columns.len());
         text.push_str(&format!(
             "{}, {} = {first}-{last}\n",
