@@ -151,7 +151,7 @@ fn killed_evaluations_and_replicates_end_the_same() {
 
 #[test]
 fn killed_replicates_of_unknown_number_end_the_same() {
-    survives(&format!("{} -m JC --bootstrap --bs-trees autoFC{{150}}", data("primates")), 6);
+    survives(&format!("{} -m JC --fast --bootstrap --bs-trees autoFC{{100}}", data("primates")), 6);
 }
 
 /// A run with a checkpoint, killed in the middle.

@@ -158,7 +158,7 @@ mod tests {
             ("1 2", "2 weights, but the alignment has 3 columns"),
             ("1 2 3 4", "4 weights"),
             ("", "0 weights"),
-            ("1\n-2 3", "w:2: the weight of column 2, '-2', is negative"),
+            ("1\n-2 3", "w, line 2: the weight of column 2, '-2', is negative"),
             ("1 0.5 3", "'0.5', is not whole"),
             ("1 2 x", "'x', is not a whole number"),
             ("1 2 99999999999", "is too large"),
