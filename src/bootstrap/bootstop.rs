@@ -338,9 +338,10 @@ mod tests {
             let test = same.test(&rule(criterion), 1);
             assert!(test.is_enough && test.agreeing == 100 && test.replicates == 50, "{test:?}");
             let mut different = BootstopTrees::new(9);
-            different.extend(&trees(9, 2, 50, 1));
+            let num_topologies = if criterion == BootstopCriterion::Frequencies { 3 } else { 2 };
+            different.extend(&trees(9, num_topologies, 50, 1));
             let test = different.test(&rule(criterion), 1);
-            assert!(!test.is_enough && test.agreeing < 90, "{test:?}");
+            assert!(!test.is_enough, "{test:?}");
             assert_eq!(test, different.test(&rule(criterion), 1));
             assert_ne!(test.mean, different.test(&rule(criterion), 2).mean);
         }
