@@ -125,8 +125,7 @@ impl BootstopTrees {
 /// What all halvings of the same trees need.
 struct Halvings<'a> {
     all: &'a BootstopTrees,
-    /// `[split]`: number of trees that have it, if the number of trees is even; of an odd number, the last tree is
-    /// left out of all halvings where it comes last.
+    /// `[split]`: number of trees that have it.
     totals: Vec<u32>,
     /// Numbers of the splits in their fixed order, which decides between equally frequent ones.
     order: Vec<u32>,

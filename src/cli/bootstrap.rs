@@ -188,8 +188,7 @@ fn parse_number(option: &str, text: &str) -> std::result::Result<Number, String>
 }
 
 fn find_rule(name: &str) -> Option<BootstopCriterion> {
-    let rules = BootstopCriterion::ALL.into_iter();
-    rules.into_iter().find(|rule| rule.name().eq_ignore_ascii_case(name))
+    BootstopCriterion::ALL.into_iter().find(|rule| rule.name().eq_ignore_ascii_case(name))
 }
 
 fn rules() -> String {
