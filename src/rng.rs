@@ -37,6 +37,8 @@ pub enum Purpose {
     TopologyTests = 20,
     /// Quartets of taxa around a branch.
     SiteConcordance = 23,
+    /// Halvings of the replicates in bootstopping.
+    Bootstopping = 30,
     /// Everything in tests.
     Test = 9,
 }

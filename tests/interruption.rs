@@ -149,6 +149,11 @@ fn killed_evaluations_and_replicates_end_the_same() {
     survives(&format!("{} -m GTR+G -M --evaluate -t pars{{4}},rand{{2}}", data("primates")), 5);
 }
 
+#[test]
+fn killed_replicates_of_unknown_number_end_the_same() {
+    survives(&format!("{} -m JC --fast --bootstrap --bs-trees autoFC{{100}}", data("primates")), 6);
+}
+
 /// A run with a checkpoint, killed in the middle.
 fn unfinished(scratch: &Scratch, command: &str) {
     for tenths in 1.. {

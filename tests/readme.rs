@@ -204,7 +204,9 @@ fn kinds() -> impl Iterator<Item = OutputKind> {
         OutputKind::Json => Some(OutputKind::Alignment),
         OutputKind::Alignment => Some(OutputKind::Partitions),
         OutputKind::Partitions => Some(OutputKind::TrueTree),
-        OutputKind::TrueTree => Some(OutputKind::Checkpoint),
+        OutputKind::TrueTree => Some(OutputKind::BootstrapMsa),
+        OutputKind::BootstrapMsa => Some(OutputKind::BootstrapPartitions),
+        OutputKind::BootstrapPartitions => Some(OutputKind::Checkpoint),
         OutputKind::Checkpoint => Some(OutputKind::LastTree),
         OutputKind::LastTree => None,
     })

@@ -81,6 +81,8 @@ mod topology_tests;
 mod ancestral;
 // Trees with a root, and with polytomies in place of branches without length.
 mod rooting;
+// Bootstrap replicates: how many are enough, what is drawn for them.
+mod bootstrap;
 
 // Whole runs: what they write, and that it can be read back.
 mod whole_runs;

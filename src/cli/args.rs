@@ -12,6 +12,8 @@ Examples:
       many genes, each with its own branch lengths, 4 threads, files run1.mlsearch.*
   mlsearch --all --msa aln.phy --model GTR+G --bs-trees 100 --seed 7
       search, 100 bootstrap replicates, support on the best tree
+  mlsearch --all --msa aln.phy --model GTR+G --bs-trees autoMRE
+      the same, with as many replicates as are needed (RAxML: -f a -x 1 -# autoMRE)
   mlsearch --evaluate -s aln.phy -m HKY+G -t trees.nwk
       log-likelihoods of given trees (RAxML: -f e)
   mlsearch -s aln.phy -m GTR+G -z trees.nwk --tests au,sh
@@ -103,6 +105,10 @@ pub struct Args {
     /// Partition file in the format of RAxML or RAxML-NG, or NEXUS charsets [default: one partition]
     #[arg(short = 'q', long, value_name = "FILE", help_heading = DATA)]
     pub partitions: Option<PathBuf>,
+    /// File of the weights of the columns: whole numbers separated by white space, one for each column; a column of weight
+    /// 2 counts as two, one of weight 0 is left out [default: all 1]
+    #[arg(short = 'a', long, value_name = "FILE", help_heading = DATA)]
+    pub site_weights: Option<PathBuf>,
     /// How the branch lengths of the partitions are related [default: linked]
     #[arg(long, value_enum, value_name = "HOW", help_heading = DATA)]
     pub brlen: Option<Brlen>,
@@ -133,9 +139,9 @@ pub struct Args {
     #[arg(long, value_name = "KIND", help_heading = DATA)]
     pub asc_corr: Option<String>,
 
-    /// Analysis by RAxML's letter: d search, e evaluate, a all, b support, c check, i internode certainty, r and R
-    /// distances between trees, h SH test, w expected likelihood weights, A ancestral states, I root trees (with -o or
-    /// --root)
+    /// Analysis by RAxML's letter: d search, e evaluate, a all, b support, c check, i internode certainty, j bootstrap
+    /// alignments, r and R distances between trees, h SH test, w expected likelihood weights, A ancestral states, I root
+    /// trees (with -o or --root)
     #[arg(short = 'f', value_name = "LETTER", help_heading = COMMAND)]
     pub algorithm: Option<String>,
     /// Search for the best tree
@@ -164,6 +170,9 @@ pub struct Args {
     /// Bootstrap replicates only [default: 100]
     #[arg(long, help_heading = COMMAND)]
     pub bootstrap: bool,
+    /// Write the alignments of the bootstrap replicates [default: 100]
+    #[arg(long, help_heading = COMMAND)]
+    pub bsmsa: bool,
     /// Map support values from the trees of --bs-trees FILE onto the tree of --tree FILE
     #[arg(long, help_heading = COMMAND)]
     pub support: bool,
@@ -194,6 +203,13 @@ pub struct Args {
     /// The same as --consense, in RAxML's form: -J MR -z FILE
     #[arg(short = 'J', value_name = "RULE", help_heading = COMMAND)]
     pub raxml_consense: Option<String>,
+    /// Test if the replicate trees of --bs-trees FILE are enough, by the rule autoMRE, autoMR or autoFC
+    /// [default: autoMRE]
+    #[arg(long, num_args = 0..=1, value_name = "RULE", help_heading = COMMAND)]
+    pub bsconverge: Option<Option<String>>,
+    /// The same as --bsconverge, in RAxML's form: -I autoMRE -z FILE
+    #[arg(short = 'I', value_name = "RULE", help_heading = COMMAND)]
+    pub raxml_bsconverge: Option<String>,
     /// Describe the data and estimate the memory (bytes), time (seconds) and threads that a run needs,
     /// without running it; can be added to any command
     #[arg(long, alias = "parse", help_heading = COMMAND)]
@@ -208,7 +224,7 @@ pub struct Args {
     /// auto]
     #[arg(short = 't', long, value_name = "TREES", help_heading = TREES)]
     pub tree: Option<String>,
-    /// File of several trees, as in RAxML's -f b, -f i, -f r, -f R, -f h and -J; with --evaluate and --tests, in addition to
+    /// File of several trees, as in RAxML's -f b, -f i, -f r, -f R, -f h, -I and -J; with --evaluate and --tests, in addition to
     /// those of --tree
     #[arg(short = 'z', value_name = "FILE", help_heading = TREES)]
     pub many_trees: Option<PathBuf>,
@@ -261,12 +277,29 @@ pub struct Args {
     /// The same as -b: rapid replicates are not available; standard ones are made instead
     #[arg(short = 'x', value_name = "SEED", value_parser = parse_seed, conflicts_with = "bootstrap_seed", help_heading = BOOTSTRAP)]
     pub rapid_seed: Option<u64>,
-    /// Number of replicates (with -b, -x or -f a), otherwise of starting trees; also -N
+    /// Number of replicates (with -b, -x or -f a) as in --bs-trees, otherwise of starting trees; also -N
     #[arg(short = '#', short_alias = 'N', value_name = "N", help_heading = BOOTSTRAP)]
     pub runs: Option<String>,
-    /// Number of replicates [default: 100]; with --support, the file of the replicate trees
-    #[arg(long, value_name = "N|FILE", help_heading = BOOTSTRAP)]
+    /// Number of replicates [default: 100], or a rule that stops when there are enough (bootstopping): autoMRE, autoMR
+    /// or autoFC, tested after every 50 replicates, with the largest number in braces: autoMRE{500} [default: 1000];
+    /// with --support and --bsconverge, the file of the replicate trees
+    #[arg(long, value_name = "N|RULE|FILE", help_heading = BOOTSTRAP)]
     pub bs_trees: Option<String>,
+    /// Greatest weighted Robinson-Foulds distance of halves of the replicates that agree, of autoMRE and autoMR
+    /// [default: 0.03]
+    #[arg(short = 'B', long, value_name = "X", help_heading = BOOTSTRAP)]
+    pub bs_cutoff: Option<String>,
+    /// Number of random halvings of the replicates in each test of bootstopping, at least 100 [default: 1000]
+    #[arg(long, value_name = "N", help_heading = BOOTSTRAP)]
+    pub bs_perms: Option<String>,
+    /// What is drawn for a replicate: site (sites within partitions), gene (partitions with all their sites) or genesite
+    /// (partitions, then sites within those drawn) [default: site]
+    #[arg(long, value_name = "WHAT", help_heading = BOOTSTRAP)]
+    pub sampling: Option<String>,
+    /// Jackknife: replicates lack this share of the sites of each partition (of the partitions with --sampling gene, of
+    /// both with genesite) instead of a bootstrap [default: off]
+    #[arg(long, value_name = "SHARE", help_heading = BOOTSTRAP)]
+    pub jackknife: Option<String>,
     /// Support by replicate trees: fbp (Felsenstein's: the percentage of the replicates that have the branch), tbe
     /// (transfer bootstrap expectation, from 0 to 1), ic1 and ica (internode certainty, from -1 to 1), or several:
     /// fbp,tbe [default: fbp]

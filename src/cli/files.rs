@@ -20,6 +20,7 @@ pub(super) fn resolve_command(args: &Args, verb: Verb, faults: &mut Faults) -> C
         Verb::Search => Command::Search,
         Verb::Evaluate => Command::Evaluate,
         Verb::Bootstrap => Command::Bootstrap,
+        Verb::BsMsa => Command::BsMsa,
         Verb::All => Command::All,
         Verb::Start => Command::Start,
         Verb::Check => Command::Check,
@@ -77,6 +78,12 @@ pub(super) fn resolve_command(args: &Args, verb: Verb, faults: &mut Faults) -> C
                 _ => DEFAULT_TERRACE_TREES,
             };
             Command::Terrace(TerracePlan { tree, trees })
+        }
+        Verb::BsConverge => {
+            let boots = args.bs_trees.as_deref().map(PathBuf::from);
+            Command::BsConverge {
+                trees: one_file(boots, "--bs-trees", args.many_trees.clone(), "-z", faults),
+            }
         }
         Verb::Consense => {
             let spelled = args.consense.clone().flatten();

@@ -60,7 +60,6 @@ const fn entry(
 
 const LEAVE_OUT: Here = Instead(&[]);
 const PLACEMENT: &str = "placement of sequences on a tree is not available";
-const BOOTSTOP: &str = "automatic bootstopping is not available; give a number of replicates";
 const STRUCTURE: &str = "models of RNA secondary structure are not available";
 const LOCAL_BOOTSTRAP: &str =
     "the local bootstrap is not available; --alrt N and --abayes test single branches";
@@ -83,7 +82,6 @@ pub(super) const ALL_REPLICATES: &[&str] = &["--all", "--bs-trees", "{}"];
 
 const TABLE: &[Entry] = &[
     // RAxML 8's letters.
-    entry(&["a", "site-weights"], Always, Not, "column weights are not available"),
     entry(
         &["c"],
         Always,
@@ -127,8 +125,6 @@ const TABLE: &[Entry] = &[
         "the matrix is named in the model: -m JC+G, K80+G or HKY+F+G",
     ),
     entry(&["G", "W"], Always, Not, PLACEMENT),
-    entry(&["I"], Always, Not, BOOTSTOP),
-    entry(&["bootstop-perms", "bs-cutoff"], Always, LEAVE_OUT, BOOTSTOP),
     entry(
         &["R"],
         Always,
@@ -145,9 +141,13 @@ const TABLE: &[Entry] = &[
     entry(&["j"], Never, LEAVE_OUT, "intermediate trees are not written; leave it out"),
     entry(&["no-bfgs"], Never, Idle, ONE_OPTIMISER),
     entry(&["print-identical-sequences"], Never, Idle, "identical sequences are always reported"),
+    entry(
+        &["bootstop-perms"],
+        Always,
+        Same(&["--bs-perms", "{}"]),
+        "RAxML's number of halvings in each test of bootstopping",
+    ),
     // RAxML-NG.
-    entry(&["bsconverge"], Never, Not, BOOTSTOP),
-    entry(&["bsmsa"], Never, Not, "writing bootstrap alignments is not available"),
     entry(
         &["loglh"],
         Never,
@@ -281,6 +281,18 @@ const TABLE: &[Entry] = &[
         LEAVE_OUT,
         "the ultrafast bootstrap and its stopping rule are not available; leave it out",
     ),
+    entry(
+        &["jack"],
+        Always,
+        Instead(&["--all", "--jackknife", "0.5", "--bs-trees", "{}"]),
+        "IQ-TREE's ultrafast jackknife is not available; --all --jackknife 0.5 --bs-trees N makes N standard replicates",
+    ),
+    entry(
+        &["jack-prop"],
+        Always,
+        Instead(&["--jackknife", "{}"]),
+        "the share of the sites that replicates lack is --jackknife SHARE here",
+    ),
     entry(&["lbp"], Always, LEAVE_OUT, LOCAL_BOOTSTRAP),
     entry(
         &["zb", "test"],
@@ -403,11 +415,7 @@ pub(super) fn find(name: &str) -> Option<&'static Entry> {
 
 /// Whether a value belongs to an option of the table; `None` if it is not in it.
 pub(super) fn takes(name: &str) -> Option<Takes> {
-    match name {
-        // RAxML's threshold of bootstopping, or IQ-TREE's ultrafast bootstrap: see `verdict`.
-        "B" => Some(Always),
-        _ => find(name).map(|entry| entry.takes),
-    }
+    find(name).map(|entry| entry.takes)
 }
 
 /// What RAxML's `-f` letter means, where it is not available under that letter, and the words that do it
@@ -441,7 +449,6 @@ pub(super) fn algorithm(letter: &str) -> Option<(&'static str, Option<&'static [
         "u" => ("calibration of column weights is not available", None),
         "J" => (SH_LIKE, Some(&["--evaluate", "--alrt"])),
         "C" => ("conflicting splits are not written; -f i computes internode certainty", None),
-        "j" => ("writing bootstrap alignments is not available", None),
         "k" => ("correction of long branches is not available", None),
         "m" => ("comparison of two sets of splits is not available", None),
         "p" => ("parsimony insertion of taxa into a tree is not available", None),

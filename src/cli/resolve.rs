@@ -2,6 +2,7 @@
 
 use super::ancestral::resolve_ancestral;
 use super::args::{Args, AutoCriterion, Brlen, Mode, Switch};
+use super::bootstrap::resolve_bootstrap;
 use super::files::{resolve_command, resolve_prefix};
 use super::rooting::resolve_rooting;
 use super::simulate::resolve_simulate;
@@ -13,9 +14,8 @@ use super::values::{
 use super::verb::{Faults, Verb, find_verb};
 use crate::error::{Error, Result, shorten};
 use crate::run::{
-    AnalysisOptions, BootstrapOptions, BrlenLinkage, Command, ConcordancePlan, Criterion,
-    DEFAULT_REPLICATES, DEFAULT_SEED, DataOptions, DistancePlan, OutputOptions, Plan, RunOptions,
-    SearchEffort, Threads, TreeSource,
+    AnalysisOptions, BrlenLinkage, Command, ConcordancePlan, Criterion, DEFAULT_SEED, DataOptions,
+    DistancePlan, OutputOptions, Plan, RunOptions, SearchEffort, Threads, TreeSource,
 };
 use std::path::{Path, PathBuf};
 
@@ -54,13 +54,13 @@ fn resolve_main(args: &Args, faults: &mut Faults) -> Plan {
     }
     let data = resolve_data(args, verb, faults, &mut notes);
     let seed = args.seed.unwrap_or(DEFAULT_SEED);
-    let replicates = resolve_replicates(args, verb, faults);
     let command = resolve_command(args, verb, faults);
     let search = resolve_search(args, verb, &data, faults);
     let input = match &command {
         Command::Support { tree, .. } => Some(tree),
         Command::Concordance(ConcordancePlan { tree, .. }) => Some(tree),
         Command::RfDist(DistancePlan { trees, .. })
+        | Command::BsConverge { trees }
         | Command::Consense { trees, .. }
         | Command::Root { trees } => Some(trees),
         _ => data.msa.as_ref(),
@@ -71,11 +71,7 @@ fn resolve_main(args: &Args, faults: &mut Faults) -> Plan {
         command,
         data,
         search,
-        bootstrap: BootstrapOptions {
-            replicates,
-            seed: args.replicate_seed().unwrap_or(seed),
-            with_brlens: args.bs_brlens,
-        },
+        bootstrap: resolve_bootstrap(args, verb, faults),
         support: resolve_support(args, verb, faults),
         tests: resolve_tests(args, verb, faults, &mut notes),
         ancestral: resolve_ancestral(args, verb, faults),
@@ -128,6 +124,7 @@ fn resolve_data(
             (args.msa.is_some(), "-s"),
             (args.model.is_some(), "-m"),
             (args.partitions.is_some(), "-q"),
+            (args.site_weights.is_some(), "--site-weights"),
             (args.protein_matrix.is_some(), "-P"),
             (args.multistate.is_some(), "-K"),
             (args.data_type.is_some(), "--data-type"),
@@ -177,6 +174,7 @@ fn resolve_data(
     DataOptions {
         msa: args.msa.clone(),
         partitions,
+        site_weights: args.site_weights.clone(),
         model,
         data_type: args.data_type.clone().filter(|kind| !kind.eq_ignore_ascii_case("auto")),
         protein_matrix: args.protein_matrix.clone(),
@@ -335,46 +333,11 @@ fn resolve_trees(args: &Args, verb: Verb, faults: &mut Faults) -> Vec<TreeSource
     }
 }
 
-/// Number of replicates, with every spelling; 0 where the command makes none.
-fn resolve_replicates(args: &Args, verb: Verb, faults: &mut Faults) -> usize {
-    let makes_replicates = matches!(verb, Verb::Bootstrap | Verb::All);
-    if verb == Verb::Check {
-        return 0;
-    }
-    if args.replicate_seed().is_some() && !makes_replicates {
-        faults.add(
-            "-b SEED (-x SEED) applies only to bootstrap replicates, and this analysis makes none",
-        );
-    }
-    if args.bs_brlens && !makes_replicates {
-        faults.add("-k (--bs-brlens) applies only to bootstrap replicates");
-    }
-    if !makes_replicates {
-        if args.bs_trees.is_some() && verb != Verb::Support {
-            faults.add("--bs-trees applies only to --bootstrap, --all and --support");
-        }
-        if args.runs.is_some() && !matches!(verb, Verb::Search | Verb::Start) {
-            faults.add("-# applies only to searches, starting trees and bootstrap replicates");
-        }
-        return 0;
-    }
-    match (args.runs.as_deref(), args.bs_trees.as_deref()) {
-        (Some(_), Some(_)) => {
-            faults
-                .add("-# and --bs-trees both set the number of replicates: give only one of them");
-            0
-        }
-        (Some(text), None) => faults.or(parse_count("-#", text), 0),
-        (None, Some(text)) => faults.or(parse_count("--bs-trees", text), 0),
-        (None, None) => DEFAULT_REPLICATES,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::parse::{Stop, parse};
     use super::*;
-    use crate::run::{ConsensusRule, TreeMetric};
+    use crate::run::{ConsensusRule, DEFAULT_REPLICATES, TreeMetric};
 
     fn plan(line: &str) -> Plan {
         try_plan(line).unwrap_or_else(|error| panic!("{line}: {error}"))
@@ -525,8 +488,8 @@ mod tests {
             ("mlsearch -s a -m JC -f x", "'-f x' is not supported: distances"),
             ("mlsearch -s a -m JC -f ?", "-f ? is unknown"),
             ("mlsearch -s a -m JC -b 1", "the number of replicates"),
-            ("mlsearch -s a -m JC -b 1 -# autoMRE", "bootstopping"),
-            ("mlsearch -s a -m JC --all --bs-trees autoMRE", "bootstopping"),
+            ("mlsearch -s a -m JC -b 1 -# autoX", "-# autoX: expected"),
+            ("mlsearch -s a -m JC -# autoMRE", "-# autoMRE: expected a number"),
             ("mlsearch -s a -m JC --bs-trees 10", "--bs-trees applies only to"),
             ("mlsearch -s a -m JC --all -# 5 --bs-trees 10", "give only one of them"),
             ("mlsearch -s a -m JC -# 5 -t pars{2}", "give only one of them"),

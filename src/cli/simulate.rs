@@ -6,8 +6,8 @@ use super::values::parse_trees;
 use super::verb::Faults;
 use crate::run::{
     AnalysisOptions, AncestralOptions, BootstrapOptions, Command, DEFAULT_SEED, DataOptions,
-    OutputOptions, Plan, RunOptions, SearchEffort, SimulatePlan, SupportOptions, TestOptions,
-    Threads, TreeSource,
+    OutputOptions, Plan, RunOptions, Sampling, SamplingUnit, SearchEffort, SimulatePlan,
+    SupportOptions, TestOptions, Threads, TreeSource,
 };
 
 /// Gives a meaning to the options of `simulate`.
@@ -74,7 +74,13 @@ pub(super) fn resolve_simulate(simulate: &SimulateArgs, args: &Args, faults: &mu
             keep_identical: false,
             constraint: None,
         },
-        bootstrap: BootstrapOptions { replicates: 0, seed, with_brlens: false },
+        bootstrap: BootstrapOptions {
+            replicates: 0,
+            bootstop: None,
+            sampling: Sampling { unit: SamplingUnit::Sites, jackknife: None },
+            seed,
+            with_brlens: false,
+        },
         ancestral: AncestralOptions::default(),
         support: SupportOptions { kinds: Vec::new(), alrt_replicates: 0 },
         tests: TestOptions { kinds: Vec::new(), replicates: 0 },

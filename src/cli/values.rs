@@ -9,13 +9,8 @@ use std::path::{Path, PathBuf};
 /// More runs, trees or taxa than this are a typing error, which must not exhaust the memory.
 pub(super) const MAX_COUNT: usize = 1_000_000;
 
-/// A positive count; the names of bootstopping rules get an explanation of their own.
+/// A positive count.
 pub(super) fn parse_count(option: &str, text: &str) -> std::result::Result<usize, String> {
-    if text.to_ascii_lowercase().starts_with("auto") {
-        return Err(format!(
-            "{option} {text} is not supported: automatic bootstopping is not available; give a number"
-        ));
-    }
     match text.parse::<usize>() {
         Ok(n) if (1..=MAX_COUNT).contains(&n) => Ok(n),
         _ => Err(format!("{option} {text}: expected a number from 1 to {MAX_COUNT}")),
@@ -179,7 +174,6 @@ mod tests {
         for text in ["0", "-1", "1000001", "99999999999999999999"] {
             assert!(parse_count("-#", text).is_err(), "{text}");
         }
-        assert!(parse_count("--bs-trees", "autoMRE{500}").unwrap_err().contains("bootstopping"));
         assert_eq!(parse_threads(Some("3")), Ok(Threads::Fixed(3)));
         assert_eq!(parse_threads(Some("AUTO{4}")), Ok(Threads::Auto { max: Some(4) }));
         assert_eq!(parse_threads(None), Ok(Threads::Auto { max: None }));

@@ -26,6 +26,7 @@ pub(super) enum Verb {
     Search,
     Evaluate,
     Bootstrap,
+    BsMsa,
     All,
     Start,
     Check,
@@ -33,6 +34,7 @@ pub(super) enum Verb {
     RfDist,
     Concordance,
     Terrace,
+    BsConverge,
     Consense,
     Root,
 }
@@ -40,17 +42,22 @@ pub(super) enum Verb {
 impl Verb {
     /// True for commands that begin with trees or evaluate some: others take files of trees of their own.
     pub(super) fn takes_trees(self) -> bool {
-        use Verb::{Concordance, Consense, RfDist, Root, Support, Terrace};
-        !matches!(self, Support | RfDist | Concordance | Terrace | Consense | Root)
+        use Verb::{BsConverge, Concordance, Consense, RfDist, Root, Support, Terrace};
+        !matches!(self, Support | RfDist | BsConverge | Concordance | Terrace | Consense | Root)
     }
 
     /// True for commands that read an alignment; site concordance does, gene concordance does not.
     pub(super) fn is_on_sequences(self, args: &Args) -> bool {
         match self {
-            Verb::Support | Verb::RfDist | Verb::Consense | Verb::Root => false,
+            Verb::Support | Verb::RfDist | Verb::BsConverge | Verb::Consense | Verb::Root => false,
             Verb::Concordance => args.scf.is_some(),
             _ => true,
         }
+    }
+
+    /// True for commands that make replicates.
+    pub(super) fn makes_replicates(self) -> bool {
+        matches!(self, Verb::Bootstrap | Verb::BsMsa | Verb::All)
     }
 }
 
@@ -66,6 +73,7 @@ pub(super) fn find_verb(args: &Args, faults: &mut Faults) -> Verb {
         (args.evaluate, "--evaluate", Verb::Evaluate),
         (args.all, "--all", Verb::All),
         (args.bootstrap, "--bootstrap", Verb::Bootstrap),
+        (args.bsmsa, "--bsmsa", Verb::BsMsa),
         (args.support, "--support", Verb::Support),
         (args.rfdist.is_some(), "--rfdist", Verb::RfDist),
         (args.gcf.is_some(), "--gcf", Verb::Concordance),
@@ -73,6 +81,8 @@ pub(super) fn find_verb(args: &Args, faults: &mut Faults) -> Verb {
         (args.terrace.is_some(), "--terrace", Verb::Terrace),
         (args.consense.is_some(), "--consense", Verb::Consense),
         (args.raxml_consense.is_some(), "-J", Verb::Consense),
+        (args.bsconverge.is_some(), "--bsconverge", Verb::BsConverge),
+        (args.raxml_bsconverge.is_some(), "-I", Verb::BsConverge),
         (args.start, "--start (-y)", Verb::Start),
     ] {
         if given {
@@ -87,6 +97,7 @@ pub(super) fn find_verb(args: &Args, faults: &mut Faults) -> Verb {
             "e" => Some(Verb::Evaluate),
             "a" => Some(Verb::All),
             "b" | "i" => Some(Verb::Support),
+            "j" => Some(Verb::BsMsa),
             "c" => Some(Verb::Check),
             "r" | "R" => Some(Verb::RfDist),
             "h" | "H" | "w" | "W" | "A" => Some(Verb::Evaluate),
@@ -97,8 +108,8 @@ pub(super) fn find_verb(args: &Args, faults: &mut Faults) -> Verb {
             Some(verb) => asked.push((format!("-f {letter}"), verb)),
             None => faults.add(format!(
                 "-f {letter} is unknown: expected d (search), e (evaluate), a (all), b (support), c (check), \
-                 i (internode certainty), r, R (distances between trees), h (SH test), w (expected likelihood weights), A \
-                 (ancestral states) or I (rooting of trees)"
+                 i (internode certainty), j (bootstrap alignments), r, R (distances between trees), h (SH test), w (expected \
+                 likelihood weights), A (ancestral states) or I (rooting of trees)"
             )),
         }
     }

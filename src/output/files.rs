@@ -23,6 +23,8 @@ pub(crate) struct Request {
     pub redo: bool,
     /// Of these kinds, with `redo`.
     pub replaced: Vec<OutputKind>,
+    /// How many files there are of each kind of which there are several.
+    pub numbered: usize,
     /// The inputs of the run; one may be a result that is replaced.
     pub inputs: Vec<PathBuf>,
     /// An unfinished run with this prefix may be resumed.
@@ -84,7 +86,7 @@ impl OutputFiles {
                 folder.display()
             )));
         }
-        let paths: Vec<PathBuf> = kinds.iter().map(|&kind| files.path(kind)).collect();
+        let paths: Vec<PathBuf> = kinds.iter().flat_map(|&kind| files.paths(kind)).collect();
         let folders: Vec<&PathBuf> = paths.iter().filter(|path| path.is_dir()).collect();
         if !folders.is_empty() {
             return Err(Error::Usage(format!(
@@ -158,7 +160,8 @@ impl OutputFiles {
     /// Results that exist must not be there.
     fn refuse_existing(&self) -> Result<()> {
         let others = self.request.kinds.iter().filter(|kind| !self.begun.contains(kind));
-        let paths = others.filter(|kind| **kind != OutputKind::Log).map(|&kind| self.path(kind));
+        let others = others.filter(|kind| **kind != OutputKind::Log);
+        let paths = others.flat_map(|&kind| self.paths(kind));
         let existing: Vec<PathBuf> = paths.filter(|path| exists(path)).collect();
         if existing.is_empty() {
             return Ok(());
@@ -180,7 +183,7 @@ impl OutputFiles {
             kind => self.begun.contains(kind),
         };
         let earlier = self.request.replaced.iter().filter(|kind| !stays(kind));
-        let earlier = earlier.map(|&kind| self.path(kind)).filter(|path| exists(path));
+        let earlier = earlier.flat_map(|&kind| self.paths(kind)).filter(|path| exists(path));
         (self.inputs, self.replaced) = earlier.partition(|path| is_input(path));
     }
 
@@ -241,6 +244,24 @@ impl OutputFiles {
         PathBuf::from(path)
     }
 
+    /// Path of one of several files of a kind, numbered from 1.
+    fn numbered_path(&self, kind: OutputKind, number: usize) -> PathBuf {
+        let mut path = self.request.prefix.clone().into_os_string();
+        let suffix = kind.suffix().replace('N', &number.to_string());
+        path.push(format!("{}.{suffix}", whole_file::MARK));
+        PathBuf::from(path)
+    }
+
+    /// Paths of all files of a kind, with those that an earlier run may have left beyond the last number.
+    fn paths(&self, kind: OutputKind) -> Vec<PathBuf> {
+        if !kind.is_numbered() {
+            return vec![self.path(kind)];
+        }
+        let path = |number| self.numbered_path(kind, number);
+        let own = (1..=self.request.numbered).map(path);
+        own.chain((self.request.numbered + 1..).map(path).take_while(|path| exists(path))).collect()
+    }
+
     /// A file that grows while the run goes on, until it is written as a whole.
     ///
     /// # Errors
@@ -262,7 +283,18 @@ impl OutputFiles {
     /// # Errors
     /// [`Error::Io`] (writing).
     pub(crate) fn part(&self, kind: OutputKind) -> Result<Part> {
-        let path = self.path(kind);
+        self.part_at(self.path(kind), kind)
+    }
+
+    /// The same for one of several files of a kind, numbered from 1.
+    ///
+    /// # Errors
+    /// [`Error::Io`] (writing).
+    pub(crate) fn numbered_part(&self, kind: OutputKind, number: usize) -> Result<Part> {
+        self.part_at(self.numbered_path(kind, number), kind)
+    }
+
+    fn part_at(&self, path: PathBuf, kind: OutputKind) -> Result<Part> {
         let open = || {
             let file = whole_file::temporary(&path)?;
             let out = BufWriter::new(file.as_file().try_clone()?);
@@ -366,6 +398,7 @@ mod tests {
             kinds: KINDS.to_vec(),
             redo,
             replaced: ANALYSIS_KINDS.to_vec(),
+            numbered: 0,
             inputs: Vec::new(),
             resumable: true,
         }

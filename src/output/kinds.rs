@@ -53,6 +53,10 @@ pub enum OutputKind {
     Partitions,
     /// The tree of simulated sequences.
     TrueTree,
+    /// The alignments of bootstrap replicates, one file for each.
+    BootstrapMsa,
+    /// Their partitions.
+    BootstrapPartitions,
     /// What an interrupted run is resumed from; removed at its end.
     Checkpoint,
     /// The best tree of a run in progress; removed at its end.
@@ -88,6 +92,11 @@ impl OutputKind {
         ANALYSIS_KINDS.into_iter().find(|kind| *kind as u32 == number)
     }
 
+    /// True for results of which there are several files, with numbers from 1 in the place of `N`.
+    pub(super) fn is_numbered(self) -> bool {
+        matches!(self, OutputKind::BootstrapMsa | OutputKind::BootstrapPartitions)
+    }
+
     /// What follows `PREFIX.mlsearch.`.
     pub fn suffix(self) -> &'static str {
         match self {
@@ -116,6 +125,8 @@ impl OutputKind {
             OutputKind::Alignment => "phy",
             OutputKind::Partitions => "part",
             OutputKind::TrueTree => "trueTree",
+            OutputKind::BootstrapMsa => "bootstrapMSA.N.phy",
+            OutputKind::BootstrapPartitions => "bootstrapMSA.N.part",
             OutputKind::Checkpoint => "checkpoint",
             OutputKind::LastTree => "lastTree",
         }
@@ -153,6 +164,8 @@ impl OutputKind {
             OutputKind::Alignment => "the simulated sequences",
             OutputKind::Partitions => "their partitions and models",
             OutputKind::TrueTree => "the tree along which they were simulated",
+            OutputKind::BootstrapMsa => "the alignments of the replicates N",
+            OutputKind::BootstrapPartitions => "their partitions and models",
             OutputKind::Checkpoint => "what the interrupted run is resumed from",
             OutputKind::LastTree => "the best tree so far",
         }

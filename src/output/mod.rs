@@ -17,9 +17,10 @@ pub(crate) use growing::Growing;
 pub(crate) use kinds::ANALYSIS_KINDS;
 pub(crate) use progress::{Progress, Terminal};
 pub(crate) use report::{
-    AgreementReport, AlignmentReport, AncestralNodeReport, BootstrapReport, BranchChangesReport,
-    BranchSupportReport, CandidateReport, ConcordanceReport, DistanceReport, GeneCounts,
-    MetricReport, PartitionReport, Report, SelectionReport, SiteMeans, SupportReport,
-    TerraceReport, TestedTree, TopologyTestsReport, TreeReport, UndeterminedEdge, VerdictReport,
+    AgreementReport, AlignmentReport, AncestralNodeReport, BootstopTestReport, BootstoppingReport,
+    BootstrapReport, BranchChangesReport, BranchSupportReport, CandidateReport, ConcordanceReport,
+    DistanceReport, GeneCounts, MetricReport, PartitionReport, Report, SelectionReport, SiteMeans,
+    SupportReport, TerraceReport, TestedTree, TopologyTestsReport, TreeReport, UndeterminedEdge,
+    VerdictReport,
 };
 pub(crate) use tables::{pairs, table};

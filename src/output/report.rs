@@ -231,6 +231,41 @@ pub(crate) struct BootstrapReport {
     pub replicates: usize,
     /// Seed of the resampling.
     pub seed: u64,
+    /// What was drawn: site, gene or genesite, where replicates were made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sampling: Option<&'static str>,
+    /// The share that the jackknife deleted, if it was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jackknife: Option<f64>,
+    /// Whether they are enough, where that was tested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bootstopping: Option<BootstoppingReport>,
+}
+
+/// Tests of whether there are enough replicates.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub(crate) struct BootstoppingReport {
+    /// The rule: autoMRE, autoMR or autoFC.
+    pub rule: &'static str,
+    /// Least correlation (autoFC) or greatest distance (as a share) of halves that agree.
+    pub cutoff: f64,
+    /// Number of halvings of each test.
+    pub halvings: usize,
+    /// True if the replicates of the last test are enough.
+    pub converged: bool,
+    /// All tests, in order.
+    pub tests: Vec<BootstopTestReport>,
+}
+
+/// One test of whether there are enough replicates.
+#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
+pub(crate) struct BootstopTestReport {
+    /// Number of replicates.
+    pub replicates: usize,
+    /// Mean correlation or distance of all halvings.
+    pub mean: f64,
+    /// Number of halvings whose halves agree.
+    pub agreeing: usize,
 }
 
 /// Support of the inner branches of a tree.

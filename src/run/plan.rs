@@ -3,7 +3,7 @@
 //! A [`Plan`] is made by `cli` (or by a program that uses the library) and carried out by the
 //! commands of this room. Nothing here reads a file.
 
-use crate::bootstrap::SupportKind;
+use crate::bootstrap::{Bootstop, Sampling, SamplingUnit, SupportKind};
 use crate::distance::TreeMetric;
 use crate::likelihood::BrlenLinkage;
 use crate::model_selection::Criterion;
@@ -18,6 +18,9 @@ pub(crate) const DEFAULT_SEED: u64 = 12345;
 
 /// Number of bootstrap replicates if none is given.
 pub(crate) const DEFAULT_REPLICATES: usize = 100;
+
+/// Most bootstrap replicates of a bootstopping rule if no number is given: that of RAxML-NG.
+pub(crate) const DEFAULT_MOST_REPLICATES: usize = 1000;
 
 /// Number of replicates of SH-aLRT if none is given: then the support of a branch has a standard error of at most
 /// 1.6 percent.
@@ -101,6 +104,8 @@ pub enum Command {
     Evaluate,
     /// Bootstrap replicates only.
     Bootstrap,
+    /// The alignments of bootstrap replicates.
+    BsMsa,
     /// Search, replicates, support on the best tree.
     All,
     /// Starting trees only.
@@ -120,6 +125,11 @@ pub enum Command {
     Concordance(ConcordancePlan),
     /// The trees on the terrace of a tree.
     Terrace(TerracePlan),
+    /// Whether the replicate trees of a file are enough.
+    BsConverge {
+        /// The file.
+        trees: PathBuf,
+    },
     /// Consensus of all trees of a file.
     Consense {
         /// Which splits it shows.
@@ -143,6 +153,8 @@ pub struct DataOptions {
     pub msa: Option<PathBuf>,
     /// The partition file.
     pub partitions: Option<PathBuf>,
+    /// File of the weights of the columns.
+    pub site_weights: Option<PathBuf>,
     /// Model of the alignment, or of partition lines that only name a data type.
     pub model: Option<String>,
     /// Data type of partitions that name none: `CODON2`, `BIN`.
@@ -167,6 +179,7 @@ impl Default for DataOptions {
         DataOptions {
             msa: None,
             partitions: None,
+            site_weights: None,
             model: None,
             data_type: None,
             protein_matrix: None,
@@ -205,14 +218,38 @@ pub struct AnalysisOptions {
 }
 
 /// Bootstrap replicates.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct BootstrapOptions {
-    /// How many.
+    /// How many; at most so many if there is a rule of bootstopping.
     pub replicates: usize,
+    /// When to stop earlier.
+    pub bootstop: Option<Bootstop>,
+    /// How their columns are drawn.
+    pub sampling: Sampling,
     /// Seed of the resampling.
     pub seed: u64,
     /// Keep optimised branch lengths in the replicates' trees.
     pub with_brlens: bool,
+}
+
+impl BootstrapOptions {
+    /// How many, in words.
+    pub(crate) fn describe(&self) -> String {
+        let number = self.replicates;
+        let mut text = match self.bootstop {
+            None => format!("{number} replicates"),
+            Some(rule) => format!("at most {number} replicates ({})", rule.criterion.name()),
+        };
+        match self.sampling.unit {
+            SamplingUnit::Sites => {}
+            SamplingUnit::Partitions => text.push_str(" of whole partitions"),
+            SamplingUnit::PartitionsAndSites => text.push_str(" of partitions and sites"),
+        }
+        if let Some(share) = self.sampling.jackknife {
+            text.push_str(&format!(" (jackknife without {} %)", 100.0 * share));
+        }
+        text
+    }
 }
 
 /// Support of the branches of the best tree.
@@ -333,6 +370,8 @@ impl Plan {
                 vec![OutputKind::BestTree, OutputKind::BestModel, OutputKind::MlTrees]
             }
             Command::Bootstrap => vec![OutputKind::Bootstraps],
+            Command::BsMsa if self.data.partitions.is_none() => vec![OutputKind::BootstrapMsa],
+            Command::BsMsa => vec![OutputKind::BootstrapMsa, OutputKind::BootstrapPartitions],
             Command::All => vec![
                 OutputKind::StartTree,
                 OutputKind::BestTree,
@@ -347,6 +386,7 @@ impl Plan {
             Command::RfDist(_) => vec![OutputKind::RfDistances],
             Command::Concordance(_) => vec![OutputKind::Support, OutputKind::Concordance],
             Command::Terrace(_) => vec![OutputKind::Terrace],
+            Command::BsConverge { .. } => Vec::new(),
             Command::Consense { .. } => vec![OutputKind::ConsensusTree],
             Command::Root { .. } => vec![OutputKind::RootedTree],
             Command::Simulate(_) => {
@@ -404,6 +444,7 @@ impl Plan {
         let mut paths: Vec<&Path> = Vec::new();
         paths.extend(self.data.msa.as_deref());
         paths.extend(self.data.partitions.as_deref());
+        paths.extend(self.data.site_weights.as_deref());
         paths.extend(self.data.protein_matrix.as_deref());
         paths.extend(self.search.partition_trees.as_deref());
         paths.extend(self.search.constraint.as_deref());
@@ -421,7 +462,9 @@ impl Plan {
                 paths.extend(gene_trees.as_deref());
             }
             Command::Terrace(TerracePlan { tree, .. }) => paths.push(tree),
-            Command::Consense { trees, .. } | Command::Root { trees } => paths.push(trees),
+            Command::BsConverge { trees }
+            | Command::Consense { trees, .. }
+            | Command::Root { trees } => paths.push(trees),
             Command::Simulate(simulate) => sources.push(&simulate.tree),
             _ => {}
         }
@@ -434,14 +477,15 @@ impl Plan {
 
     /// What the run does, in a few words.
     pub fn task(&self) -> String {
-        let replicates = self.bootstrap.replicates;
+        let replicates = self.bootstrap.describe();
         match &self.command {
             Command::Search => "search for the best tree".into(),
             Command::Evaluate if self.tests.kinds.is_empty() => "evaluation of given trees".into(),
             Command::Evaluate => "evaluation and tests of given trees".into(),
-            Command::Bootstrap => format!("{replicates} bootstrap replicates"),
+            Command::Bootstrap => format!("bootstrap, {replicates}"),
+            Command::BsMsa => format!("alignments of {replicates}"),
             Command::All => {
-                format!("search for the best tree, {replicates} bootstrap replicates, support")
+                format!("search for the best tree, bootstrap, {replicates}, support")
             }
             Command::Start => "starting trees".into(),
             Command::Check => "check".into(),
@@ -449,6 +493,7 @@ impl Plan {
             Command::RfDist(_) => "distances between trees".into(),
             Command::Concordance(_) => "concordance factors".into(),
             Command::Terrace(_) => "terrace of a tree".into(),
+            Command::BsConverge { .. } => "number of bootstrap replicates".into(),
             Command::Consense { .. } => "consensus tree".into(),
             Command::Root { .. } => "rooting of trees".into(),
             Command::Simulate(_) => "simulation of sequences".into(),

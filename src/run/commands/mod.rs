@@ -4,6 +4,8 @@ mod all;
 mod ancestral;
 mod bootstrap;
 mod branch_tests;
+mod bsconverge;
+mod bsmsa;
 mod check;
 mod concordance;
 mod consense;
@@ -19,6 +21,8 @@ mod terrace;
 
 pub(super) use all::all;
 pub(super) use bootstrap::bootstrap;
+pub(super) use bsconverge::bsconverge;
+pub(super) use bsmsa::bsmsa;
 pub(super) use check::check;
 pub(super) use concordance::concordance;
 pub(super) use consense::consense;

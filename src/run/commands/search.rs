@@ -39,7 +39,7 @@ pub(super) fn search_all(session: &mut Session) -> Result<Vec<Outcome>> {
     let screened = session.setup.plan.search.trees == [TreeSource::Auto];
     let num_searches = if screened { 1 } else { starts.len() };
     let then = match &session.setup.plan.command {
-        Command::All => Some(format!("{} replicates", session.setup.plan.bootstrap.replicates)),
+        Command::All => Some(session.setup.plan.bootstrap.describe()),
         _ => None,
     };
     session.record.progress.stage("search", then.as_deref());

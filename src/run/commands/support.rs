@@ -26,8 +26,11 @@ pub(crate) fn support(
     let (best, _) = newick.to_tree(&taxa, &file, None)?;
     let replicates = read_topologies(bs_trees, &taxa, &file)?;
     record.progress.text(&format!("{} taxa, {} trees", taxa.len(), replicates.len()));
-    record.report.bootstrap =
-        Some(BootstrapReport { replicates: replicates.len(), seed: plan.bootstrap.seed });
+    record.report.bootstrap = Some(BootstrapReport {
+        replicates: replicates.len(),
+        seed: plan.bootstrap.seed,
+        ..BootstrapReport::default()
+    });
     let mut support = BranchSupport::default();
     with_threads(plan, || support.add_replicates(&best, &replicates, &plan.support.kinds));
     warn_of_outgroup(&best, root.as_ref(), &taxa, "the tree", record);

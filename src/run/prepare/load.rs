@@ -9,8 +9,10 @@ use super::models::{ModelChoice, resolve_model};
 use super::questions::ask;
 use super::remarks::{Remarks, remark};
 use super::rooting::{Root, find_root};
+use super::site_weights::SiteWeights;
 use super::trees::{GivenTree, read_partition_trees, read_trees};
 use crate::alignment::{Alignment, AlignmentSummary, Patterns, read_alignment};
+use crate::bootstrap::SamplingUnit;
 use crate::error::{Error, Fault, Place, Result, abridged, collect};
 use crate::input::{name_of, read_text};
 use crate::model::Model;
@@ -61,6 +63,8 @@ pub(crate) struct Loaded {
     pub partition_trees: Option<Vec<Option<SubsetTree>>>,
     /// Where trees are rooted when they are written.
     pub root: Option<Root>,
+    /// The alignment, of the command that writes its columns again.
+    pub alignment: Option<Alignment>,
     /// Warnings and notes.
     pub remarks: Remarks,
 }
@@ -99,7 +103,13 @@ pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
     let defs = read_defs(plan, &alignment, &mut faults)?;
     let (mut partitions, mut brlen_scalers) = (Vec::new(), Vec::new());
     let mut questions = Vec::new();
-    let builder = Builder { plan, alignment: &alignment, choice: &choice };
+    let weights = match &plan.data.site_weights {
+        Some(path) => collect(SiteWeights::read(path, alignment.num_sites()), &mut faults)?,
+        None => None,
+    };
+    remarks.notes.extend(weights.as_ref().map(SiteWeights::describe));
+    let builder =
+        Builder { plan, alignment: &alignment, choice: &choice, weights: weights.as_ref() };
     for def in defs {
         if let Some(built) = builder.build(def, &mut faults, &mut remarks) {
             partitions.push(built.partition);
@@ -110,6 +120,12 @@ pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
     if faults.is_empty() && partitions.iter().all(|p| p.patterns.num_tips() == 0) {
         let place = Place::file(name_of(path));
         let message = "no taxon has any data: every cell is a gap or undetermined";
+        faults.push(Fault::new(place, message));
+    }
+    let draws_partitions = plan.bootstrap.sampling.unit != SamplingUnit::Sites;
+    if faults.is_empty() && draws_partitions && partitions.len() < 2 {
+        let place = Place::file(plan.data.partitions.as_deref().map_or("-q".into(), name_of));
+        let message = "--sampling gene and genesite draw partitions, but there is only one";
         faults.push(Fault::new(place, message));
     }
     let taxa = alignment.taxa().clone();
@@ -179,6 +195,7 @@ pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
         constraint,
         partition_trees: partition_trees.map(|trees| in_order(trees, &by_name)),
         root,
+        alignment: (plan.command == Command::BsMsa).then_some(alignment),
         remarks,
     })
 }
@@ -188,6 +205,7 @@ struct Builder<'a> {
     plan: &'a Plan,
     alignment: &'a Alignment,
     choice: &'a ModelChoice,
+    weights: Option<&'a SiteWeights>,
 }
 
 /// A partition with its data.
@@ -207,7 +225,7 @@ impl Builder<'_> {
         faults: &mut Vec<Fault>,
         remarks: &mut Remarks,
     ) -> Option<Built> {
-        let Builder { plan, alignment, choice } = *self;
+        let Builder { plan, alignment, choice, weights } = *self;
         // Without the model the characters cannot be checked.
         if choice.option_is_bad && (def.model.is_empty() || Model::is_type(&def.model)) {
             return None;
@@ -225,6 +243,11 @@ impl Builder<'_> {
                 "'+BU{...}' scales branch lengths: add --brlen scaled, or remove it from the model",
             ));
         }
+        let def = match weights {
+            Some(weights) => weights.apply(def, model.data_type),
+            None => Ok(def),
+        };
+        let def = def.map_err(|fault| faults.push(fault)).ok()?;
         let patterns = build_patterns(alignment, &def, model.data_type);
         let patterns = patterns.map_err(|more| faults.extend(more)).ok()?;
         let PartitionDef { name, sites, .. } = def;
@@ -237,7 +260,7 @@ impl Builder<'_> {
 
 /// Refuses too few taxa. Three have one tree, which a search evaluates; there is nothing to resample for.
 fn check_size(alignment: &Alignment, plan: &Plan, path: &Path, faults: &mut Vec<Fault>) {
-    let resamples = matches!(plan.command, Command::Bootstrap | Command::All);
+    let resamples = matches!(plan.command, Command::Bootstrap | Command::All | Command::BsMsa);
     let n = alignment.num_taxa();
     let message = if n < 3 {
         format!("fewer than 3 taxa: the alignment has {n}, but a tree needs at least 3")

@@ -1,8 +1,9 @@
 //! From files to data that can be analysed: every fault of every file is found before a run is refused.
 //!
 //! `load` does it, with `models` (the model of each partition) and `matrix_files`, `questions` (models that are to
-//! be selected), `trees`, `identical` (sequences that a search needs only once), `invariable` (sites that are invalid under an ascertainment correction) and `remarks`
-//! (warnings and notes about data that are accepted), and `rooting` (where trees are to be rooted).
+//! be selected), `site_weights`, `trees`, `identical` (sequences that a search needs only once), `invariable` (sites that
+//! are invalid under an ascertainment correction), `remarks` (warnings and notes about data that are accepted), and
+//! `rooting` (where trees are to be rooted).
 
 mod constraint;
 mod identical;
@@ -13,6 +14,7 @@ mod models;
 mod questions;
 mod remarks;
 mod rooting;
+mod site_weights;
 mod trees;
 
 pub(super) use identical::Identical;

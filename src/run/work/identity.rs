@@ -90,6 +90,7 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
     let DataOptions {
         msa: _,
         partitions: _,
+        site_weights: _,
         model: _,
         data_type: _,
         protein_matrix: _,
@@ -125,7 +126,11 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
 
     identity.add("--keep-identical", keep_identical);
 
-    let BootstrapOptions { replicates: _, seed: bootstrap_seed, with_brlens } = bootstrap;
+    let BootstrapOptions { replicates: _, bootstop, sampling, seed: bootstrap_seed, with_brlens } =
+        bootstrap;
+    identity.add("--sampling", sampling.unit.name());
+    identity.add("--jackknife", or_default(&sampling.jackknife));
+    identity.add("bootstopping", bootstop.map_or("none".to_string(), |rule| text(&rule)));
     identity.add("seed", seed);
     identity.add("seed of the replicates", bootstrap_seed);
     identity.add("--bs-brlens", with_brlens);

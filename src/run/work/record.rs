@@ -34,6 +34,7 @@ impl RunRecord {
             kinds: plan.output_kinds(),
             redo: plan.output.redo,
             replaced: plan.replaced_kinds(),
+            numbered: plan.bootstrap.replicates,
             inputs: plan.input_files().into_iter().map(PathBuf::from).collect(),
             resumable: plan.is_resumable(),
         })?;
@@ -132,6 +133,26 @@ impl RunRecord {
         let path = self.files.complete(part)?;
         self.progress.detail_about_run(&format!("written: {}", path.display()));
         self.written.push((kind, path));
+        Ok(())
+    }
+
+    /// Writes one of several result files of a kind, numbered from 1.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub(crate) fn write_numbered(
+        &mut self,
+        kind: OutputKind,
+        number: usize,
+        content: &str,
+    ) -> Result<()> {
+        self.begin()?;
+        let mut part = self.files.numbered_part(kind, number)?;
+        part.write_all(content.as_bytes()).map_err(|source| part.failed(source))?;
+        self.files.complete(part)?;
+        if !self.written.iter().any(|(written, _)| *written == kind) {
+            self.written.push((kind, self.files.path(kind)));
+        }
         Ok(())
     }
 

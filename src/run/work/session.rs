@@ -59,9 +59,11 @@ impl<'a> Session<'a> {
         let loaded = load(plan)?;
         let (machine, warning) = Machine::new(plan, &loaded.partitions)?;
         let (machine, calibration) = match plan.command {
-            Command::Check | Command::Start | Command::Concordance(_) | Command::Terrace(_) => {
-                (machine, None)
-            }
+            Command::Check
+            | Command::Start
+            | Command::BsMsa
+            | Command::Concordance(_)
+            | Command::Terrace(_) => (machine, None),
             _ => machine.within_memory(plan, &loaded)?,
         };
         if plan.is_resumable() {
@@ -142,14 +144,30 @@ impl<'a> Session<'a> {
         work: impl Fn(&Setup, Machine, usize, &mut Desk) -> Result<T> + Sync,
         seen: impl Fn(&Setup, usize, &T) + Sync,
     ) -> Result<Vec<T>> {
+        self.run_more_jobs(noun, [0, count, count], work, seen)
+    }
+
+    /// The same for `count` jobs, `before` of whose kind were done, and of which there will be `most` in all at most.
+    ///
+    /// # Errors
+    /// That of the first job that failed.
+    pub(crate) fn run_more_jobs<T: Send + Serialize + DeserializeOwned>(
+        &mut self,
+        noun: &'static str,
+        [before, count, most]: [usize; 3],
+        work: impl Fn(&Setup, Machine, usize, &mut Desk) -> Result<T> + Sync,
+        seen: impl Fn(&Setup, usize, &T) + Sync,
+    ) -> Result<Vec<T>> {
         let (at_once, machine) = self.setup.machine.share_out(self.setup.plan, count);
         self.record.report.run.threads = at_once.max(machine.threads());
         let (threads, kernels) = (machine.threads(), machine.engine().instruction_set);
-        self.record.progress.detail_about_run(&format!(
-            "computations at the same time: {at_once}, threads in each: {threads}, kernels: {kernels}"
-        ));
+        if before == 0 {
+            self.record.progress.detail_about_run(&format!(
+                "computations at the same time: {at_once}, threads in each: {threads}, kernels: {kernels}"
+            ));
+        }
         let setup = &self.setup;
-        let jobs = Jobs { noun, count, at_once };
+        let jobs = Jobs { noun, before, count, most, at_once };
         let RunRecord { keeper, progress, .. } = &mut *self.record;
         let work = |job, desk: &mut Desk| work(setup, machine, job, desk);
         let seen = |job, result: &T| seen(setup, job, result);
