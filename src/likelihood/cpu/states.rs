@@ -38,8 +38,9 @@ impl Unit {
                 prepare(scratch);
             }
             let (row, count) = (self.dims.row(), self.dims.scalers());
-            let Scratch { pmatrix, table, tables: [first, second], vectors, scalers, .. } = scratch;
-            let branch = |i: usize| Branch { pmatrix: Some(&pmatrix[i]), table: &table[i] };
+            let Scratch { pmatrices, table, tables: [first, second], vectors, scalers, .. } =
+                scratch;
+            let branch = |i: usize| Branch { pmatrix: Some(pmatrices.of_end(i)), table: &table[i] };
             let ends = [
                 self.end(with, block, job.ends[0], branch(0), first, None),
                 self.end(with, block, job.ends[1], branch(1), second, None),
