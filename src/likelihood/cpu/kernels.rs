@@ -207,6 +207,7 @@ mod tests {
         let states = dims.num_states;
         ModelBlock {
             dims,
+            serial: 0,
             matrix_of_rate: vec![0; dims.num_rates],
             eigenvals: numbers(rng, states).iter().map(|x| -x).collect(),
             eigenvec_columns: numbers(rng, states * states),
