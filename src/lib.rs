@@ -60,7 +60,7 @@
 //! | 4 | `parsimony`, `distance`, `terrace`, `simulate`, `likelihood` |
 //! | 5 | `optimize` |
 //! | 6 | `search` |
-//! | 7 | `bootstrap`, `model_selection`, `topology_tests` |
+//! | 7 | `ancestral`, `bootstrap`, `model_selection`, `topology_tests` |
 //! | 8 | `output` |
 //! | 9 | `run` |
 //! | 10 | `cli` |
@@ -99,6 +99,7 @@ pub mod optimize;
 
 pub mod search;
 
+mod ancestral;
 mod bootstrap;
 mod model_selection;
 mod topology_tests;

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{BufWriter, Result, Write};
+use std::io::{Result, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
@@ -25,21 +25,7 @@ pub(crate) fn temporary(path: &Path) -> Result<NamedTempFile> {
 /// # Errors
 /// The system's.
 pub(crate) fn fill(file: &mut NamedTempFile, content: &[u8]) -> Result<()> {
-    fill_from(file, |file| file.write_all(content))
-}
-
-/// The same, for content that is never in memory as a whole: `write` writes it.
-///
-/// # Errors
-/// Those of `write`, and the system's.
-pub(crate) fn fill_from(
-    file: &mut NamedTempFile,
-    write: impl FnOnce(&mut dyn Write) -> Result<()>,
-) -> Result<()> {
-    let mut buffered = BufWriter::new(file.as_file_mut());
-    write(&mut buffered)?;
-    buffered.flush()?;
-    drop(buffered);
+    file.as_file_mut().write_all(content)?;
     file.as_file().sync_all()
 }
 

@@ -47,7 +47,7 @@ fn every_refusal_of_a_command_is_said_at_once() {
         ("-s", &["value"]),
         ("-s a.phy", &["no model"]),
         ("-s a.phy -m GTR+G -f ?", &["-f ? is unknown"]),
-        ("-s a.phy -m GTR+G -x 1 -g c.tre", &["-x 1", "'-g'", "-# N"]),
+        ("-s a.phy -m GTR+G -x 1 -A S16", &["-x 1", "'-A'", "-# N"]),
         ("-s a.phy -m GTR+G -o A,B", &["'-o'", "unrooted"]),
         ("-s a.phy -m GTR+G -b 1 -# autoMRE", &["bootstopping"]),
         ("-s a.phy -m GTR+G --all --bs-trees autoMRE{500}", &["bootstopping"]),

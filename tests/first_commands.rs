@@ -120,10 +120,7 @@ fn a_refused_command_is_answered_with_a_whole_command_that_works() {
 fn what_no_command_here_does_is_refused_by_its_name() {
     let scratch = scratch();
     for (option, name) in [
-        ("-g t.nwk", "constraints"),
-        ("--tree-constraint t.nwk", "constraints"),
         ("-a weights", "column weights"),
-        ("--ancestral", "ancestral states"),
         ("-f x", "distances between taxa"),
         ("--ebg", "educated bootstrap guessing"),
         ("-Y q", "quartets"),

@@ -169,6 +169,8 @@ pub fn search() -> String {
 #[test]
 fn another_run_does_not_go_on_from_a_checkpoint() {
     let scratch = Scratch::new();
+    let constraint =
+        scratch.write("c.tree", "((Tarsius_syrichta,Homo_sapiens),(Lemur_catta,Pan));");
     unfinished(&scratch, &search());
     let before = scratch.files();
     let checkpoint = std::fs::read(scratch.path().join("x.mlsearch.checkpoint")).expect("there");
@@ -177,6 +179,10 @@ fn another_run_does_not_go_on_from_a_checkpoint() {
         (search() + " -p 7", "seed: 12345 in the checkpoint, 7 now"),
         (search().replace("rand{2}", "rand{3}"), "--tree: pars{2},rand{2} in the checkpoint"),
         (search().replace("GTR+G", "GTR"), "model: GTR+FC+G4m"),
+        (
+            search() + &format!(" -g {constraint}"),
+            "--tree-constraint: none in the checkpoint, hash",
+        ),
         (search() + " --spr-radius 4", "--spr-radius: default in the checkpoint, 4 now"),
         (search().replace(&data("primates"), &whole_alignment), "partitions: 3, hash"),
         (

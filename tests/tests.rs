@@ -65,6 +65,9 @@ mod optimum;
 // Searches that must find a best tree that is known.
 mod search;
 
+// Searches, replicates and starting trees under topological constraints.
+mod constraint;
+
 // Models chosen from the data.
 mod model_selection;
 
@@ -73,6 +76,9 @@ mod reporting;
 
 // Tests of given trees (KH, SH, ELW, AU).
 mod topology_tests;
+
+// Ancestral states: the definition, other programs, what is written.
+mod ancestral;
 
 // Whole runs: what they write, and that it can be read back.
 mod whole_runs;

@@ -237,6 +237,7 @@ fn branches_of_evaluated_trees_are_tested_under_every_linkage() {
         }
         let support = report(&scratch, "tested")["support"].clone();
         assert_eq!(support["label"], serde_json::json!(["sh_alrt", "abayes"]));
+        assert_eq!(support["sh_alrt_replicates"], 200);
         let branches = support["branches"].as_array().unwrap();
         assert_eq!(branches.len(), 29);
         let values = |name: &str| -> Vec<f64> {

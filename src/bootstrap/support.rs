@@ -71,7 +71,7 @@ mod tests {
         let support = map_support(best, &replicates);
         let label = |edge: EdgeId| support[edge.index()].map(support_label);
         let options =
-            NewickOptions { brlens: false, node_labels: Some(&label), branch_labels: None };
+            NewickOptions { brlens: false, node_labels: Some(&label), ..NewickOptions::default() };
         assert_eq!(write_newick(best, |i| names[i], &options), "(A,B,(C,(D,(E,F)60)60)60);");
         assert_eq!(support.iter().flatten().count(), 3);
         assert!(map_support(best, &[]).iter().all(Option::is_none));

@@ -148,6 +148,13 @@ pub struct Args {
     /// Number of RELL replicates of --tests (of each of the ten sizes for au) [default: 10000]
     #[arg(long, value_name = "N", help_heading = COMMAND)]
     pub rell: Option<String>,
+    /// Most likely states at the inner nodes of the best tree, with their probabilities (marginal reconstruction); with
+    /// --search, --evaluate or --all, and by itself with -t FILE the same as with --evaluate
+    #[arg(long, help_heading = COMMAND)]
+    pub ancestral: bool,
+    /// Changes of the most likely states along the branches of the best tree; otherwise as --ancestral
+    #[arg(long, help_heading = COMMAND)]
+    pub mutmap: bool,
     /// Search, bootstrap replicates [default: 100] and support values on the best tree
     #[arg(long, help_heading = COMMAND)]
     pub all: bool,
@@ -205,6 +212,10 @@ pub struct Args {
     /// Start from random trees instead of parsimony trees
     #[arg(short = 'd', help_heading = TREES)]
     pub random_start: bool,
+    /// Constraint tree: searches, starting trees and replicates are restricted to trees that have all its inner branches;
+    /// with multifurcations, and without some of the taxa, which may then be anywhere; also -r [default: none]
+    #[arg(short = 'g', long, short_alias = 'r', value_name = "FILE", help_heading = TREES)]
+    pub tree_constraint: Option<PathBuf>,
     /// Trees with the branch lengths of each partition (a bestPartitionTrees file; substitutions per
     /// site), from which --evaluate -M starts
     #[arg(long, value_name = "FILE", help_heading = TREES)]

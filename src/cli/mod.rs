@@ -5,6 +5,7 @@
 //! [`args`](Args) holds what was typed; `resolve` turns it into a [`Plan`](crate::run::Plan) or lists what
 //! is wrong.
 
+mod ancestral;
 mod args;
 mod files;
 mod messages;

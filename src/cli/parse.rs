@@ -198,12 +198,11 @@ mod tests {
 
     #[test]
     fn all_later_options_are_named_in_one_message() {
-        let stop =
-            typed("mlsearch -s a.phy -g c.tre -o A,B --tree-constraint=c -ancestral").unwrap_err();
+        let stop = typed("mlsearch -s a.phy -I autoMR -o A,B --bsmsa -terrace").unwrap_err();
         let Stop::Refused(error) = stop else { panic!("{stop:?}") };
         let message = error.to_string();
         assert_eq!(error.exit_code(), 2);
-        for option in ["'-g'", "'-o'", "'--tree-constraint'", "'-ancestral'"] {
+        for option in ["'-I'", "'-o'", "'--bsmsa'", "'-terrace'"] {
             assert!(message.contains(option), "{message}");
         }
     }

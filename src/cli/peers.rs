@@ -60,7 +60,6 @@ const fn entry(
 
 const LEAVE_OUT: Here = Instead(&[]);
 const PLACEMENT: &str = "placement of sequences on a tree is not available";
-const CONSTRAINT: &str = "topological constraints are not available";
 const BOOTSTOP: &str = "automatic bootstopping is not available; give a number of replicates";
 const STRUCTURE: &str = "models of RNA secondary structure are not available";
 const LOCAL_BOOTSTRAP: &str =
@@ -84,7 +83,6 @@ pub(super) const ALL_REPLICATES: &[&str] = &["--all", "--bs-trees", "{}"];
 
 const TABLE: &[Entry] = &[
     // RAxML 8's letters.
-    entry(&["g", "r"], Always, Not, CONSTRAINT),
     entry(
         &["o", "outgroup"],
         Always,
@@ -154,9 +152,6 @@ const TABLE: &[Entry] = &[
     entry(&["no-bfgs"], Never, Idle, ONE_OPTIMISER),
     entry(&["print-identical-sequences"], Never, Idle, "identical sequences are always reported"),
     // RAxML-NG.
-    entry(&["tree-constraint"], Always, Not, CONSTRAINT),
-    entry(&["ancestral"], Never, Not, "ancestral states are not available"),
-    entry(&["mutmap"], Never, Not, "mapping of mutations is not available"),
     entry(&["bsconverge"], Never, Not, BOOTSTOP),
     entry(&["bsmsa"], Never, Not, "writing bootstrap alignments is not available"),
     entry(
@@ -320,7 +315,13 @@ const TABLE: &[Entry] = &[
         "IQ-TREE's trees of replicates with branch lengths",
     ),
     entry(&["wsr", "rate", "mlrate", "wspr", "wslr", "wspm", "wslm"], Never, LEAVE_OUT, SITE_RATES),
-    entry(&["asr"], Never, Not, "ancestral states are not available"),
+    entry(&["asr"], Never, Same(&["--ancestral"]), "IQ-TREE's ancestral states"),
+    entry(
+        &["asr-min"],
+        Always,
+        LEAVE_OUT,
+        "the most likely state is written whatever its probability; leave it out",
+    ),
     entry(
         &["czb", "polytomy"],
         Never,
@@ -422,7 +423,6 @@ pub(super) fn algorithm(letter: &str) -> Option<(&'static str, Option<&'static [
     const SITELH: &[&str] = &["--evaluate", "--sitelh"];
     const SEARCH: &[&str] = &["--search"];
     Some(match letter {
-        "A" => ("ancestral states are not available", None),
         "B" => (
             "scalers of branch lengths are optimised by --evaluate --brlen scaled",
             Some(&["--evaluate", "--brlen", "scaled"]),

@@ -1,5 +1,6 @@
 //! From the options as typed to a [`Plan`], or to everything that is wrong with the command.
 
+use super::ancestral::resolve_ancestral;
 use super::args::{Args, AutoCriterion, Brlen, Mode, Switch};
 use super::files::{resolve_command, resolve_prefix};
 use super::simulate::resolve_simulate;
@@ -76,6 +77,7 @@ fn resolve_main(args: &Args, faults: &mut Faults) -> Plan {
         },
         support: resolve_support(args, verb, faults),
         tests: resolve_tests(args, verb, faults, &mut notes),
+        ancestral: resolve_ancestral(args, verb, faults),
         seed,
         run: RunOptions {
             threads: faults.or(parse_threads(args.threads.as_deref()), Threads::Fixed(1)),
@@ -228,6 +230,9 @@ fn resolve_search(
     if !searches && verb != Verb::Start && args.keep_identical {
         faults.add("--keep-identical applies only to searches: leave it out");
     }
+    if !searches && verb != Verb::Start && args.tree_constraint.is_some() {
+        faults.add("--tree-constraint (-g, -r) applies only to searches: leave it out");
+    }
     if args.fast && args.thorough {
         faults.add("--fast and --thorough exclude each other: give only one of them");
     }
@@ -272,6 +277,7 @@ fn resolve_search(
         spr_radius: args.spr_radius,
         spr_cutoff,
         keep_identical: args.keep_identical,
+        constraint: args.tree_constraint.clone(),
     }
 }
 

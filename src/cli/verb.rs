@@ -88,14 +88,15 @@ pub(super) fn find_verb(args: &Args, faults: &mut Faults) -> Verb {
             "b" | "i" => Some(Verb::Support),
             "c" => Some(Verb::Check),
             "r" | "R" => Some(Verb::RfDist),
-            "h" | "H" | "w" | "W" => Some(Verb::Evaluate),
+            "h" | "H" | "w" | "W" | "A" => Some(Verb::Evaluate),
             _ => None,
         };
         match verb {
             Some(verb) => asked.push((format!("-f {letter}"), verb)),
             None => faults.add(format!(
                 "-f {letter} is unknown: expected d (search), e (evaluate), a (all), b (support), c (check), \
-                 i (internode certainty), r, R (distances between trees), h (SH test) or w (expected likelihood weights)"
+                 i (internode certainty), r, R (distances between trees), h (SH test), w (expected likelihood weights) or A \
+                 (ancestral states)"
             )),
         }
     }
@@ -104,6 +105,8 @@ pub(super) fn find_verb(args: &Args, faults: &mut Faults) -> Verb {
         None if args.replicate_seed().is_some() => Verb::Bootstrap,
         // RAxML-NG's --sitelh is a command on given trees.
         None if args.sitelh && args.tree.is_some() => Verb::Evaluate,
+        // So are --ancestral and --mutmap.
+        None if (args.ancestral || args.mutmap) && args.tree.is_some() => Verb::Evaluate,
         None if !args.tests.is_empty() => Verb::Evaluate,
         None => Verb::Search,
     };

@@ -51,6 +51,9 @@ pub(crate) struct Report {
     /// The terrace of the tree, of the command that counts its trees.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub terrace: Option<TerraceReport>,
+    /// Ancestral states of the best tree, where they were reconstructed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ancestral: Option<AncestralReport>,
     /// The consensus tree, of the command that makes one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub consensus_tree: Option<String>,
@@ -231,6 +234,9 @@ pub(crate) struct SupportReport {
     pub tree: String,
     /// The kinds of support in a label, in the order of its values, which are separated by `/`.
     pub label: Vec<&'static str>,
+    /// Number of resampled alignments of SH-aLRT, if it is among these kinds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sh_alrt_replicates: Option<usize>,
     /// The values of each branch, in the order in which the labels stand in the text of the tree.
     pub branches: Vec<BranchSupportReport>,
 }
@@ -265,6 +271,42 @@ pub(crate) struct BranchSupportReport {
     /// Mean transfer distance from the replicates (taxa).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transfer_distance: Option<f64>,
+}
+
+/// Ancestral states of a tree.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub(crate) struct AncestralReport {
+    /// The tree with the names of its inner nodes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tree: Option<String>,
+    /// The inner nodes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<AncestralNodeReport>,
+    /// The branches, each after that above it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub branches: Vec<BranchChangesReport>,
+}
+
+/// An inner node.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub(crate) struct AncestralNodeReport {
+    /// Its name in the tree.
+    pub name: String,
+    /// Mean probability of its most likely states; null if no partition says anything about the node.
+    pub mean_probability: Option<f64>,
+}
+
+/// Changes along a branch.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub(crate) struct BranchChangesReport {
+    /// The inner node at its upper end.
+    pub from: String,
+    /// The inner node or the taxon at its lower end.
+    pub to: String,
+    /// Its length.
+    pub brlen: f64,
+    /// Number of changes.
+    pub changes: usize,
 }
 
 /// The trees that give every partition the same tree as the given one.

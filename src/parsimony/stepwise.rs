@@ -16,6 +16,9 @@ pub(crate) fn stepwise_addition(data: &ParsimonyData, rng: &mut Rng) -> Tree {
     let num_taxa = data.num_taxa();
     let mut order: Vec<u32> = (0..num_taxa as u32).collect();
     order.shuffle(rng);
+    if let Some(constraint) = data.constraint() {
+        constraint.begin_with_origin(&mut order);
+    }
     let mut tree = Tree::unconnected(num_taxa);
     if num_taxa < 3 {
         if num_taxa == 2 {
@@ -29,7 +32,8 @@ pub(crate) fn stepwise_addition(data: &ParsimonyData, rng: &mut Rng) -> Tree {
     }
     let mut views = ParsimonyViews::new(&tree, data);
     for &taxon in &order[3..] {
-        let target = best_edge(&tree, &views, taxon as usize, rng);
+        let places = views.places(&tree, taxon as usize);
+        let target = best_edge(&tree, &views, taxon as usize, places.as_deref(), rng);
         inner = NodeId(inner.0 + 1);
         let pruned = hang_on_new_node(&mut tree, inner, NodeId(taxon));
         views.add_tip(pruned.pendant, inner, NodeId(taxon));
@@ -38,9 +42,19 @@ pub(crate) fn stepwise_addition(data: &ParsimonyData, rng: &mut Rng) -> Tree {
     tree
 }
 
-fn best_edge(tree: &Tree, views: &ParsimonyViews, taxon: usize, rng: &mut Rng) -> EdgeId {
+/// The best edge among the given places, or among all.
+fn best_edge(
+    tree: &Tree,
+    views: &ParsimonyViews,
+    taxon: usize,
+    places: Option<&[bool]>,
+    rng: &mut Rng,
+) -> EdgeId {
     let (mut best, mut best_cost, mut num_ties) = (EdgeId::NONE, u64::MAX, 0u32);
     for edge in tree.edges() {
+        if places.is_some_and(|places| !places[edge.index()]) {
+            continue;
+        }
         let cost = views.tip_cost(edge, taxon, best_cost);
         if cost < best_cost {
             (best, best_cost, num_ties) = (edge, cost, 1);

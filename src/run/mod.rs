@@ -30,8 +30,8 @@ pub(crate) use crate::search::SearchEffort;
 pub(crate) use crate::topology_tests::{DEFAULT_RELL_REPLICATES, TopologyTest};
 pub(crate) use crate::tree::ConsensusRule;
 pub(crate) use plan::{
-    AnalysisOptions, BootstrapOptions, Command, ConcordancePlan, DEFAULT_ALRT_REPLICATES,
-    DEFAULT_QUARTETS, DEFAULT_REPLICATES, DEFAULT_SEED, DEFAULT_TERRACE_TREES, DataOptions,
-    DistancePlan, OutputOptions, RunOptions, SimulatePlan, SupportOptions, TerracePlan,
-    TestOptions, Threads, TreeSource,
+    AnalysisOptions, AncestralOptions, BootstrapOptions, Command, ConcordancePlan,
+    DEFAULT_ALRT_REPLICATES, DEFAULT_QUARTETS, DEFAULT_REPLICATES, DEFAULT_SEED,
+    DEFAULT_TERRACE_TREES, DataOptions, DistancePlan, OutputOptions, RunOptions, SimulatePlan,
+    SupportOptions, TerracePlan, TestOptions, Threads, TreeSource,
 };

@@ -195,6 +195,8 @@ pub struct AnalysisOptions {
     pub spr_cutoff: Option<Option<f64>>,
     /// Search with all sequences, also where some are identical.
     pub keep_identical: bool,
+    /// The file of the tree whose splits all trees must have.
+    pub constraint: Option<PathBuf>,
 }
 
 /// Bootstrap replicates.
@@ -231,6 +233,15 @@ pub(crate) const DEFAULT_TERRACE_TREES: usize = 100;
 
 /// Number of quartets per branch for site concordance if none is given, as in the publication.
 pub(crate) const DEFAULT_QUARTETS: usize = 100;
+
+/// What is reconstructed on the best tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct AncestralOptions {
+    /// The states at inner nodes.
+    pub states: bool,
+    /// The changes along branches.
+    pub changes: bool,
+}
 
 /// The machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -273,6 +284,8 @@ pub struct Plan {
     pub support: SupportOptions,
     /// Tests of the trees, where the command evaluates some.
     pub tests: TestOptions,
+    /// What is reconstructed on the best tree, where there is one.
+    pub ancestral: AncestralOptions,
     /// Seed of everything random but the resampling.
     pub seed: u64,
     /// On how many cores, with which kernels.
@@ -336,6 +349,16 @@ impl Plan {
             if !self.tests.kinds.is_empty() {
                 kinds.push(OutputKind::TopologyTests);
             }
+            if self.ancestral.states {
+                kinds.extend([
+                    OutputKind::AncestralTree,
+                    OutputKind::AncestralStates,
+                    OutputKind::AncestralProbs,
+                ]);
+            }
+            if self.ancestral.changes {
+                kinds.extend([OutputKind::MutationMapTree, OutputKind::MutationMapList]);
+            }
         }
         kinds.extend([OutputKind::Log, OutputKind::Json]);
         kinds
@@ -365,6 +388,7 @@ impl Plan {
         paths.extend(self.data.partitions.as_deref());
         paths.extend(self.data.protein_matrix.as_deref());
         paths.extend(self.search.partition_trees.as_deref());
+        paths.extend(self.search.constraint.as_deref());
         let mut sources: Vec<&TreeSource> = self.search.trees.iter().collect();
         match &self.command {
             Command::Support { tree, bs_trees } => {

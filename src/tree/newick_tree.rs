@@ -5,8 +5,10 @@
 
 use rand::RngExt;
 
+use super::constraint::Constraint;
 use super::newick_read::{NewickNode, NewickTree};
-use super::topology::{NodeId, Tree};
+use super::resolution::resolve_canonically;
+use super::topology::{EdgeId, NodeId, Tree};
 use crate::error::{Error, Fault, Place, Result, short_number};
 use crate::rng::Rng;
 use crate::taxa::Taxa;
@@ -34,6 +36,8 @@ pub(crate) struct SubsetTree {
     pub tree: Tree,
     /// True if every branch was written with a length.
     pub has_lengths: bool,
+    /// The edges that resolve multifurcations.
+    resolved: Vec<EdgeId>,
 }
 
 /// A child still to be linked: a node of the syntax tree, or one made by resolving.
@@ -59,6 +63,27 @@ impl NewickTree {
     ) -> Result<(Tree, bool)> {
         let subset = self.convert(taxa, file, resolve, true)?;
         Ok((subset.tree, subset.has_lengths))
+    }
+
+    /// Like [`NewickTree::to_tree`]. Multifurcations are resolved so that the tree satisfies the constraint, if it can.
+    ///
+    /// # Errors
+    /// As [`NewickTree::to_tree`].
+    pub(crate) fn to_tree_under(
+        &self,
+        taxa: &Taxa,
+        file: &str,
+        resolve: Option<&mut Rng>,
+        constraint: Option<&Constraint>,
+    ) -> Result<(Tree, bool)> {
+        let SubsetTree { mut tree, has_lengths, resolved, .. } =
+            self.convert(taxa, file, resolve, true)?;
+        if constraint.is_some_and(|constraint| constraint.violated(&tree).is_some()) {
+            let mut unresolved = vec![false; tree.num_edges()];
+            resolved.iter().for_each(|edge| unresolved[edge.index()] = true);
+            tree = resolve_canonically(&tree, &unresolved, RESOLVED_BRLEN, 0.0, constraint);
+        }
+        Ok((tree, has_lengths))
     }
 
     /// Like [`NewickTree::to_tree`], but the tree may lack some of the taxa.
@@ -94,9 +119,9 @@ impl NewickTree {
             tip_of_taxon[taxon] = tip as u32;
         }
         let tip_of = |node: u32| NodeId(tip_of_taxon[taxon_of[node as usize]]);
-        let tree = self.build(present.len(), tip_of, resolve);
+        let (tree, resolved) = self.build(present.len(), tip_of, resolve);
         let has_lengths = self.nodes[1..].iter().all(|n| n.length.is_some());
-        Ok(SubsetTree { taxa: present, tree, has_lengths })
+        Ok(SubsetTree { taxa: present, tree, has_lengths, resolved })
     }
 
     /// The taxon of every tip node, and all taxa of the tree in ascending order.
@@ -198,12 +223,13 @@ impl NewickTree {
         (below, length)
     }
 
+    /// The tree, and the edges that resolve its multifurcations.
     fn build(
         &self,
         num_tips: usize,
         tip_of: impl Fn(u32) -> NodeId,
         mut resolve: Option<&mut Rng>,
-    ) -> Tree {
+    ) -> (Tree, Vec<EdgeId>) {
         let (below, length) = self.without_degree_two();
         let is_tip = |node: u32| self.nodes[node as usize].children.is_empty();
         let children = |node: u32| -> Vec<(Child, Option<f64>)> {
@@ -219,16 +245,17 @@ impl NewickTree {
             let (top, other) = if is_tip(a) { (b, a) } else { (a, b) };
             if is_tip(top) {
                 tree.add_edge(tip_of(a), tip_of(b), normal(across));
-                return tree;
+                return (tree, Vec::new());
             }
             start = top;
             start_children = children(top);
             start_children.push((Child::Syntax(other), across));
         }
         if is_tip(start) {
-            return tree;
+            return (tree, Vec::new());
         }
 
+        let mut resolved = Vec::new();
         let mut next_inner = num_tips as u32;
         let mut new_inner = || {
             next_inner += 1;
@@ -250,17 +277,19 @@ impl NewickTree {
             for (child, length) in list {
                 let length = normal(length);
                 match child {
-                    Child::Made(made) => tree.add_edge(node, made, length),
-                    Child::Syntax(tip) if is_tip(tip) => tree.add_edge(node, tip_of(tip), length),
+                    Child::Made(made) => resolved.push(tree.add_edge(node, made, length)),
+                    Child::Syntax(tip) if is_tip(tip) => {
+                        tree.add_edge(node, tip_of(tip), length);
+                    }
                     Child::Syntax(inner) => {
                         let made = new_inner();
                         stack.push((made, children(inner), 2));
-                        tree.add_edge(node, made, length)
+                        tree.add_edge(node, made, length);
                     }
-                };
+                }
             }
         }
-        tree
+        (tree, resolved)
     }
 }
 

@@ -11,6 +11,9 @@ use super::topology::{EdgeId, NodeId, Tree, to_length_grid};
 /// A label for some edges.
 pub type EdgeLabels<'a> = &'a dyn Fn(EdgeId) -> Option<String>;
 
+/// Names of inner nodes.
+pub type NodeNames<'a> = &'a dyn Fn(NodeId) -> String;
+
 /// What is written in addition to names and brackets.
 #[derive(Clone, Copy)]
 pub struct NewickOptions<'a> {
@@ -18,6 +21,8 @@ pub struct NewickOptions<'a> {
     pub brlens: bool,
     /// Labels of inner edges, as the label of the node below: `(C,D)95:0.1`.
     pub node_labels: Option<EdgeLabels<'a>>,
+    /// Names of inner nodes, the root among them: `(C,D)Node3:0.1`. Not together with `node_labels`.
+    pub inner_names: Option<NodeNames<'a>>,
     /// Labels of edges, as a comment after the branch: `(C,D):0.1[95]`.
     pub branch_labels: Option<EdgeLabels<'a>>,
 }
@@ -25,7 +30,7 @@ pub struct NewickOptions<'a> {
 impl Default for NewickOptions<'_> {
     /// Lengths and no labels.
     fn default() -> Self {
-        NewickOptions { brlens: true, node_labels: None, branch_labels: None }
+        NewickOptions { brlens: true, node_labels: None, inner_names: None, branch_labels: None }
     }
 }
 
@@ -37,26 +42,8 @@ pub fn write_newick<'n>(
     names: impl Fn(usize) -> &'n str,
     options: &NewickOptions,
 ) -> String {
-    let mut children = vec![Vec::new(); tree.num_nodes()];
-    let mut edge_above = vec![EdgeId::NONE; tree.num_nodes()];
-    let mut root = NodeId(0);
-    if let Some((inner, edge)) = tree.links(root).next().filter(|_| tree.num_tips() > 2) {
-        root = inner;
-        let order = tree.preorder(inner, edge);
-        let mut smallest: Vec<u32> = (0..tree.num_nodes() as u32).collect();
-        for &(node, edge) in order.iter().rev() {
-            edge_above[node.index()] = edge;
-            if !tree.is_tip(node) {
-                let mut below = tree.other_links(node, edge).map(|(child, _)| child.0);
-                below.sort_by_key(|&child| smallest[child as usize]);
-                smallest[node.index()] = smallest[below[0] as usize];
-                children[node.index()] = below.to_vec();
-            }
-        }
-        children[inner.index()].insert(0, 0);
-        edge_above[0] = edge;
-        edge_above[inner.index()] = EdgeId::NONE;
-    } else if tree.num_tips() == 2 {
+    let Rooted { root, children, edge_above } = Rooted::new(tree);
+    if tree.num_tips() == 2 {
         let length = format_brlen(tree.brlen(EdgeId(0)));
         let (first, second) =
             if options.brlens { (format!(":{length}"), ":0") } else { (String::new(), "") };
@@ -67,6 +54,9 @@ pub fn write_newick<'n>(
         let edge = edge_above[node.index()];
         if tree.is_tip(node) {
             text.push_str(&quote(names(node.index())));
+        }
+        if let Some(name) = options.inner_names.filter(|_| !tree.is_tip(node)) {
+            text.push_str(&quote(&name(node)));
         }
         if edge == EdgeId::NONE {
             return;
@@ -83,6 +73,55 @@ pub fn write_newick<'n>(
             write!(text, "[{label}]").expect("writing to a string");
         }
     })
+}
+
+/// A tree as it is written: with a root, and the children of each node in the order of their smallest tip.
+struct Rooted {
+    root: NodeId,
+    children: Vec<Vec<u32>>,
+    /// `NONE` for the root.
+    edge_above: Vec<EdgeId>,
+}
+
+impl Rooted {
+    /// Fewer than three tips have no inner node: tip 0 is the root, without children.
+    fn new(tree: &Tree) -> Self {
+        let mut children = vec![Vec::new(); tree.num_nodes()];
+        let mut edge_above = vec![EdgeId::NONE; tree.num_nodes()];
+        let mut root = NodeId(0);
+        if let Some((inner, edge)) = tree.links(root).next().filter(|_| tree.num_tips() > 2) {
+            root = inner;
+            let order = tree.preorder(inner, edge);
+            let mut smallest: Vec<u32> = (0..tree.num_nodes() as u32).collect();
+            for &(node, edge) in order.iter().rev() {
+                edge_above[node.index()] = edge;
+                if !tree.is_tip(node) {
+                    let mut below = tree.other_links(node, edge).map(|(child, _)| child.0);
+                    below.sort_by_key(|&child| smallest[child as usize]);
+                    smallest[node.index()] = smallest[below[0] as usize];
+                    children[node.index()] = below.to_vec();
+                }
+            }
+            children[inner.index()].insert(0, 0);
+            edge_above[0] = edge;
+            edge_above[inner.index()] = EdgeId::NONE;
+        }
+        Rooted { root, children, edge_above }
+    }
+}
+
+/// The nodes of a tree of at least three tips in the order in which [`write_newick`] opens them, parents before
+/// children, each with its parent and the edge to it; the first is the root.
+pub(crate) fn written_order(tree: &Tree) -> Vec<(NodeId, Option<(NodeId, EdgeId)>)> {
+    let Rooted { root, children, edge_above } = Rooted::new(tree);
+    let mut order = Vec::with_capacity(tree.num_nodes());
+    let mut open = vec![(root, None)];
+    while let Some((node, above)) = open.pop() {
+        order.push((node, above));
+        let below = children[node.index()].iter().rev().map(|&child| NodeId(child));
+        open.extend(below.map(|child| (child, Some((node, edge_above[child.index()])))));
+    }
+    order
 }
 
 /// Brackets and commas of a rooted tree of any degrees; `describe` adds what follows the brackets.
@@ -197,8 +236,11 @@ mod tests {
             _ => None,
         };
         let names = ["A", "B", "C", "D", "E"];
-        let mut options =
-            NewickOptions { brlens: false, node_labels: Some(&support), branch_labels: None };
+        let mut options = NewickOptions {
+            brlens: false,
+            node_labels: Some(&support),
+            ..NewickOptions::default()
+        };
         assert_eq!(write_newick(&tree, |i| names[i], &options), "(A,B,(C,(D,E)67)100);");
         options = NewickOptions { branch_labels: Some(&support), ..NewickOptions::default() };
         let text = "(A:0.1,B:0.2,(C:0.4,(D:0.000001,E:0.7):0.5[67]):0.3[100]);";

@@ -8,7 +8,8 @@ use super::workers::{CpuEngine, Shared, loads_of, lock};
 use crate::likelihood::engine::layout::num_clvs;
 use crate::likelihood::engine::{
     Capabilities, EdgeJob, Engine, EngineOptions, Entry, GeneData, GeneModel, InsertionProgram,
-    ModelBlock, Result, SweepProgram, TraversalDescriptor, TrialProgram, run_sweep, run_trial,
+    ModelBlock, PointJob, Result, SweepProgram, TraversalDescriptor, TrialProgram, run_sweep,
+    run_trial,
 };
 use crate::model::Model;
 use crate::parallel::{UnitCost, WholeTask, available_memory, deal, deal_whole};
@@ -134,6 +135,23 @@ impl Engine for CpuEngine {
             }
         }
         Ok(out)
+    }
+
+    fn state_probabilities(&mut self, jobs: &[PointJob]) -> Result<Vec<Vec<f64>>> {
+        let mut of_gene: Vec<Option<&PointJob>> = vec![None; self.shared.models.len()];
+        jobs.iter().for_each(|job| of_gene[job.gene] = Some(job));
+        let steps: Vec<usize> = of_gene.iter().map(|job| job.map_or(0, |_| 1)).collect();
+        let region = self.shared.region(&steps);
+        self.for_units(&region, |with, unit, scratch| {
+            unit.state_probabilities(with, of_gene[unit.gene].expect("an active gene"), scratch)
+        })?;
+        let of_job = |job: &PointJob| {
+            let units = self.shared.gene_units[job.gene].clone();
+            units
+                .flat_map(|unit| std::mem::take(&mut lock(&self.shared.units[unit]).states))
+                .collect()
+        };
+        Ok(jobs.iter().map(of_job).collect())
     }
 
     fn insertion_scores(&mut self, programs: &[InsertionProgram]) -> Result<Vec<Vec<f64>>> {

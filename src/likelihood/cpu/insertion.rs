@@ -51,7 +51,7 @@ fn num_patterns(blocks: &[Block]) -> usize {
 }
 
 impl Scratch {
-    fn reserve(&mut self, dims: Dims, patterns: usize) {
+    pub(super) fn reserve(&mut self, dims: Dims, patterns: usize) {
         let (numbers, counts) = (patterns * dims.row(), patterns * dims.scalers());
         self.vectors.resize(self.vectors.len().max(numbers), 0.0);
         self.scalers.resize(self.scalers.len().max(counts), 0);

@@ -15,6 +15,7 @@ mod recomputation;
 mod repeats;
 mod scalar;
 mod select;
+mod states;
 mod temporaries;
 mod unit;
 mod vectors;

@@ -53,13 +53,15 @@ pub struct Unit {
     /// Blocks of the gene's patterns; after the gene's last one, the block of constant patterns, if any.
     pub(super) blocks: Vec<Block>,
     /// Range of the gene's patterns in these blocks, without padding and constant patterns.
-    patterns: Range<usize>,
+    pub(super) patterns: Range<usize>,
     /// `[block][tip][pattern]`
     tip_codes: Vec<Code>,
     /// `[block][pattern]`, as are the following two.
     weights: Vec<f64>,
-    shared_states: Vec<u64>,
+    pub(super) shared_states: Vec<u64>,
     invariant: Vec<f64>,
+    /// pinv · frequency of each state, without padding.
+    pub(super) invariant_of_state: Vec<f64>,
     /// Stored CLVs by slot, then places of temporaries.
     pub(super) vectors: Vectors,
     /// `[block][rate][eigen][pattern]`, stride `BLOCK`; allocated when first needed.
@@ -69,6 +71,8 @@ pub struct Unit {
     pub sums: Vec<[f64; 3]>,
     /// `[score][block]` of each of the last insertion programs of the gene.
     pub scores: Vec<Vec<f64>>,
+    /// `[pattern][state]`: probabilities of states at the last point of the gene.
+    pub states: Vec<f64>,
 }
 
 /// Buffers of one worker, shared by all its units.
@@ -163,11 +167,13 @@ impl Unit {
             weights,
             shared_states,
             invariant: vec![0.0; offset],
+            invariant_of_state: Vec::new(),
             vectors,
             sumtable: Arena::default(),
             sumtable_scalers: Vec::new(),
             sums: vec![[0.0; 3]; blocks.len()],
             scores: Vec::new(),
+            states: Vec::new(),
             blocks,
         })
     }
@@ -193,6 +199,7 @@ impl Unit {
     /// Sets the invariant part of each pattern's likelihood: `pinv` times the sum of the frequencies of the
     /// states that all tips share.
     pub fn set_model(&mut self, freqs: &[f64], pinv: f64) {
+        self.invariant_of_state = freqs.iter().map(|freq| pinv * freq).collect();
         for (out, &states) in self.invariant.iter_mut().zip(&self.shared_states) {
             let shared: f64 = freqs
                 .iter()

@@ -7,7 +7,7 @@ use super::contract::{Capabilities, Engine, Result};
 use super::data::GeneData;
 use super::layout::num_clvs;
 use super::program::{
-    EdgeJob, InsertionProgram, InsertionStep, Operation, SweepJob, SweepProgram,
+    EdgeJob, InsertionProgram, InsertionStep, Operation, PointJob, SweepJob, SweepProgram,
     TraversalDescriptor, TrialProgram, Vector,
 };
 use crate::model::Model;
@@ -260,6 +260,15 @@ impl Engine for Checked {
     fn pattern_log_likelihoods(&mut self, job: &EdgeJob) -> Result<Vec<f64>> {
         self.check_edge_job(job);
         self.engine.pattern_log_likelihoods(job)
+    }
+
+    fn state_probabilities(&mut self, jobs: &[PointJob]) -> Result<Vec<Vec<f64>>> {
+        check_once(jobs.iter().map(|job| job.gene), "asked for its states");
+        for job in jobs {
+            self.gene(job.gene).check_ends(job.ends, Made::default());
+            check_brlens(&job.brlens);
+        }
+        self.engine.state_probabilities(jobs)
     }
 
     fn insertion_scores(&mut self, programs: &[InsertionProgram]) -> Result<Vec<Vec<f64>>> {

@@ -1,5 +1,6 @@
 //! `--all`: search, replicates, and their support on the best tree.
 
+use super::ancestral::deliver_ancestral;
 use super::bootstrap::make_replicates;
 use super::branch_tests::support_by_likelihood;
 use super::search::search_all;
@@ -16,6 +17,7 @@ pub(crate) fn all(mut session: Session) -> Result<()> {
     let outcomes = search_all(&mut session)?;
     let best = &outcomes[best_of(&outcomes)];
     let mut support = support_by_likelihood(&mut session, best)?;
+    deliver_ancestral(&mut session, &outcomes)?;
     let replicates = make_replicates(&mut session, &best.models)?;
     let kinds = &session.setup.plan.support.kinds;
     with_threads(session.setup.plan, || support.add_replicates(&best.tree, &replicates, kinds));

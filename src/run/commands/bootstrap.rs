@@ -6,7 +6,6 @@ use crate::error::Result;
 use crate::model::Model;
 use crate::observer::{Event, Observer};
 use crate::output::{BootstrapReport, OutputKind};
-use crate::parsimony::ParsimonyData;
 use crate::partition::{Partition, count_freqs};
 use crate::rng::Purpose;
 use crate::run::work::{Desk, Machine, Session, Setup};
@@ -76,7 +75,7 @@ fn replicate(
         })
         .collect();
     let partitions = setup.reduced(&partitions);
-    let data = ParsimonyData::of_partitions(setup.num_reduced_taxa(), &partitions);
+    let data = setup.parsimony_data(&partitions);
     let tree = parsimony_start(&data, seed, Purpose::BootstrapTree, number as u64);
     // The tree of a replicate need not be the very best one: resampling makes support vary more.
     let begin = Begin {

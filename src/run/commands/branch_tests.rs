@@ -42,6 +42,7 @@ pub(super) fn support_by_likelihood(
         if sh_alrt {
             let source = format!("{} resampled alignments", plan.support.alrt_replicates);
             support.push(SupportKind::ShAlrt, tests.sh_alrt, source);
+            support.sh_alrt_replicates = Some(plan.support.alrt_replicates);
         }
         if abayes {
             support.push(SupportKind::ABayes, tests.abayes, "the tree and its neighbours".into());
@@ -64,7 +65,10 @@ fn test(setup: &Setup, machine: Machine, best: &Outcome, desk: &mut Desk) -> Res
 }
 
 /// An evaluator with the tree, lengths, scalers and models of an outcome.
-fn evaluator_of(setup: &Setup, machine: Machine, best: &Outcome) -> Result<Evaluator> {
+///
+/// # Errors
+/// There is not enough memory.
+pub(super) fn evaluator_of(setup: &Setup, machine: Machine, best: &Outcome) -> Result<Evaluator> {
     let gene_trees: Vec<&Tree> = best.gene_trees.iter().flatten().map(|(tree, _)| tree).collect();
     let (tree, linkage) = (best.tree.clone(), setup.linkage);
     setup.evaluator_as_it_was(machine, &best.models, tree, linkage, &best.scalers, &gene_trees)

@@ -1,6 +1,7 @@
 //! One file per command, and `select`, the model selection with which a command may begin.
 
 mod all;
+mod ancestral;
 mod bootstrap;
 mod branch_tests;
 mod check;

@@ -1,9 +1,10 @@
 //! Results, recomputed from scratch and checked (`outcome`), as files and report (`results`) and as text
-//! (`summary`), with the support of branches (`support`), concordance
-//! factors (`concordance`), the agreement of searches (`agreement`), the detection of terraces
-//! (`terrace`), and the tests of evaluated trees (`tested_trees`).
+//! (`summary`), with the support of branches (`support`), concordance factors (`concordance`), the agreement of searches
+//! (`agreement`), the detection of terraces (`terrace`), the tests of evaluated trees (`tested_trees`), and ancestral
+//! states (`ancestral`).
 
 mod agreement;
+mod ancestral;
 mod concordance;
 mod outcome;
 mod results;
@@ -12,6 +13,7 @@ mod support;
 mod terrace;
 mod tested_trees;
 
+pub(super) use ancestral::{ProbabilityTable, deliver_changes, deliver_states};
 pub(super) use concordance::{Concordance, deliver_concordance};
 pub(super) use outcome::{Outcome, best_of};
 pub(super) use results::deliver;

@@ -16,6 +16,8 @@ pub(crate) struct BranchSupport {
     pub kinds: Vec<(Support, String)>,
     /// Mean transfer distances, by edge, where they were computed.
     pub transfer_distances: Option<Vec<Option<f64>>>,
+    /// Number of resampled alignments of SH-aLRT, if it was computed.
+    pub sh_alrt_replicates: Option<usize>,
 }
 
 impl BranchSupport {
@@ -80,6 +82,7 @@ pub(crate) fn deliver_support(
     record.report.support = Some(SupportReport {
         tree: newick.clone(),
         label: support.kinds.iter().map(|(values, _)| values.kind.name()).collect(),
+        sh_alrt_replicates: support.sh_alrt_replicates,
         branches: edges.into_iter().map(|edge| report_branch(support, edge)).collect(),
     });
     record.write(OutputKind::Support, &(newick + "\n"))

@@ -3,6 +3,7 @@
 //! Every fault of every file is collected before the run is refused. Warnings and notes about data that
 //! are accepted are in `remarks`.
 
+use super::constraint::{check_trees, read_constraint};
 use super::invariable::check_all_variable;
 use super::models::{ModelChoice, resolve_model};
 use super::questions::ask;
@@ -19,7 +20,7 @@ use crate::partition::{
 };
 use crate::run::plan::{Command, Plan, TreeSource};
 use crate::taxa::Taxa;
-use crate::tree::SubsetTree;
+use crate::tree::{Constraint, SubsetTree};
 use std::path::Path;
 
 /// Longest partition file, in bytes: a hundred thousand lines.
@@ -53,6 +54,8 @@ pub(crate) struct Loaded {
     pub report: AlignmentSummary,
     /// The trees of each file among the plan's trees, in order.
     pub trees: Vec<Vec<GivenTree>>,
+    /// What the trees of searches must satisfy.
+    pub constraint: Option<Constraint>,
     /// The trees of `--partition-trees`: one per partition with data, `None` for the others.
     pub partition_trees: Option<Vec<Option<SubsetTree>>>,
     /// Warnings and notes.
@@ -110,7 +113,14 @@ pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
 
     // A tree that is evaluated must be the user's own; a starting tree may be resolved by chance.
     let seed = (plan.command != Command::Evaluate).then_some(plan.seed);
-    let trees = read_all_trees(plan, &taxa, seed, &mut faults)?;
+    let constraint = match &plan.search.constraint {
+        Some(path) => read_constraint(path, &taxa, &mut faults, &mut remarks)?,
+        None => None,
+    };
+    let trees = read_all_trees(plan, &taxa, seed, constraint.as_ref(), &mut faults)?;
+    if let (Some(constraint), Some(path)) = (&constraint, &plan.search.constraint) {
+        check_trees(constraint, path, trees.iter().flatten(), &taxa, &mut faults);
+    }
     // Which taxa a partition's tree must have is known only when all partitions are.
     let partition_trees = match &plan.search.partition_trees {
         Some(file) if faults.is_empty() => {
@@ -158,6 +168,7 @@ pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
         gappyness,
         report,
         trees,
+        constraint,
         partition_trees: partition_trees.map(|trees| in_order(trees, &by_name)),
         remarks,
     })
@@ -252,13 +263,14 @@ fn read_all_trees(
     plan: &Plan,
     taxa: &Taxa,
     seed: Option<u64>,
+    constraint: Option<&Constraint>,
     faults: &mut Vec<Fault>,
 ) -> Result<Vec<Vec<GivenTree>>> {
     let mut trees: Vec<Vec<GivenTree>> = Vec::new();
     for source in &plan.search.trees {
         if let TreeSource::File(path) = source {
             let first = trees.iter().map(Vec::len).sum();
-            let more = collect(read_trees(path, taxa, seed, first), faults)?;
+            let more = collect(read_trees(path, taxa, seed, first, constraint), faults)?;
             trees.push(more.unwrap_or_default());
         }
     }

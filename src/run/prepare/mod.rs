@@ -4,6 +4,7 @@
 //! be selected), `trees`, `identical` (sequences that a search needs only once), `invariable` (sites that are invalid under an ascertainment correction) and `remarks`
 //! (warnings and notes about data that are accepted).
 
+mod constraint;
 mod identical;
 mod invariable;
 mod load;

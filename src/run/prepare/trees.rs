@@ -6,7 +6,9 @@ use crate::input::Input;
 use crate::partition::Partition;
 use crate::rng::{Purpose, stream};
 use crate::taxa::Taxa;
-use crate::tree::{Multifurcating, NewickReader, NewickTree, SubsetTree, Tree, is_usable_brlen};
+use crate::tree::{
+    Constraint, Multifurcating, NewickReader, NewickTree, SubsetTree, Tree, is_usable_brlen,
+};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -25,7 +27,7 @@ pub(crate) struct GivenTree {
 }
 
 /// All trees of a file. With a `seed`, multifurcations are resolved at random, by tree number
-/// (`first` and on); without one they are refused.
+/// (`first` and on), or as a constraint demands; without one they are refused.
 ///
 /// # Errors
 /// [`Error::Input`] with every fault of every tree, [`Error::Io`].
@@ -34,12 +36,13 @@ pub(super) fn read_trees(
     taxa: &Taxa,
     seed: Option<u64>,
     first: usize,
+    constraint: Option<&Constraint>,
 ) -> Result<Vec<GivenTree>> {
     let file = path.display().to_string();
     let mut trees = Vec::new();
     for_each_tree(path, Some(taxa), |i, newick| {
         let mut rng = seed.map(|seed| stream(seed, Purpose::Multifurcation, (first + i) as u64));
-        let (tree, has_lengths) = newick.to_tree(taxa, &file, rng.as_mut())?;
+        let (tree, has_lengths) = newick.to_tree_under(taxa, &file, rng.as_mut(), constraint)?;
         trees.push(GivenTree { source: format!("{file}, tree {}", i + 1), tree, has_lengths });
         Ok(())
     })?;

@@ -4,7 +4,7 @@ use super::identity::identify;
 use super::interrupt;
 use super::keeper::Keeper;
 use crate::error::{Error, Result};
-use crate::output::{Growing, OutputFiles, OutputKind, Progress, Report, Request, pairs};
+use crate::output::{Growing, OutputFiles, OutputKind, Part, Progress, Report, Request, pairs};
 use crate::run::plan::{Command, Plan};
 use crate::run::prepare::Loaded;
 use std::io::Write;
@@ -94,7 +94,7 @@ impl RunRecord {
     /// # Errors
     /// A file that cannot be written.
     pub(crate) fn write(&mut self, kind: OutputKind, content: &str) -> Result<()> {
-        self.put(kind, |files| files.write(kind, content.as_bytes()))
+        self.write_from(kind, |file| file.write_all(content.as_bytes()))
     }
 
     /// The same, for content that is never in memory as a whole: `write` writes it.
@@ -106,19 +106,30 @@ impl RunRecord {
         kind: OutputKind,
         write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
     ) -> Result<()> {
-        self.put(kind, |files| files.write_from(kind, write))
+        let mut part = self.part(kind)?;
+        write(&mut part).map_err(|source| part.failed(source))?;
+        self.complete(part)
     }
 
-    fn put(
-        &mut self,
-        kind: OutputKind,
-        write: impl FnOnce(&mut OutputFiles) -> Result<PathBuf>,
-    ) -> Result<()> {
+    /// A result file that is written part by part, and is not there before it is complete.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub(crate) fn part(&mut self, kind: OutputKind) -> Result<Part> {
         self.begin()?;
+        self.files.part(kind)
+    }
+
+    /// Such a file is complete.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub(crate) fn complete(&mut self, part: Part) -> Result<()> {
+        let kind = part.kind();
         if let Some(keeper) = &self.keeper {
             keeper.begin_file(kind)?;
         }
-        let path = write(&mut self.files)?;
+        let path = self.files.complete(part)?;
         self.progress.detail_about_run(&format!("written: {}", path.display()));
         self.written.push((kind, path));
         Ok(())

@@ -12,10 +12,11 @@ use crate::likelihood::{BrlenLinkage, Evaluator};
 use crate::model::Model;
 use crate::observer::{Event, Observer};
 use crate::output::{AlignmentReport, table};
+use crate::parsimony::ParsimonyData;
 use crate::partition::Partition;
 use crate::run::plan::{Command, Plan};
 use crate::run::prepare::{Identical, Loaded, Remarks, load};
-use crate::tree::{NewickOptions, Tree, write_newick};
+use crate::tree::{Constraint, NewickOptions, Tree, write_newick};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::borrow::Cow;
@@ -36,6 +37,8 @@ pub(crate) struct Setup<'a> {
     pub linkage: BrlenLinkage,
     /// The identical sequences that searches need only once.
     pub identical: Option<Identical>,
+    /// The constraint on the taxa that searches need.
+    reduced_constraint: Option<Constraint>,
 }
 
 /// One run on sequences, from the moment its data are read.
@@ -106,7 +109,12 @@ impl<'a> Session<'a> {
                 identical.num_left_out()
             )));
         }
-        let setup = Setup { plan, loaded, machine, linkage: plan.linkage(), identical };
+        let reduced_constraint = match (&identical, &loaded.constraint) {
+            (Some(identical), Some(constraint)) => identical.reduce_constraint(constraint),
+            (_, constraint) => constraint.clone(),
+        };
+        let linkage = plan.linkage();
+        let setup = Setup { plan, loaded, machine, linkage, identical, reduced_constraint };
         Ok(Session { setup, record })
     }
 
@@ -179,6 +187,12 @@ impl Setup<'_> {
     /// Number of taxa in these partitions.
     pub(crate) fn num_reduced_taxa(&self) -> usize {
         self.identical.as_ref().map_or(self.loaded.taxa.len(), Identical::num_kept)
+    }
+
+    /// The parsimony data of these partitions, or of replicates of them, under the constraint of the run.
+    pub(crate) fn parsimony_data(&self, partitions: &[Partition]) -> ParsimonyData {
+        let data = ParsimonyData::of_partitions(self.num_reduced_taxa(), partitions);
+        data.constrained(self.reduced_constraint.clone())
     }
 
     /// A tree of all taxa with those of these partitions.
