@@ -5,7 +5,8 @@ use super::support::count_splits;
 use crate::tree::{EdgeId, Split, Tree, tree_splits};
 use rayon::prelude::*;
 
-/// Share of the trees that a conflicting split needs to count for ICA, as in the publication of 2014.
+/// Share of the trees above which further conflicting splits count for ICA: the 5 % of the publication of 2014, applied as
+/// by RAxML, which its authors wrote for it.
 const LEAST_SHARE: f64 = 0.05;
 
 /// Internode certainty of a tree's branches, by edge; `None` for edges to tips, and without trees.
@@ -14,7 +15,7 @@ pub(crate) struct InternodeCertainty {
     /// IC: 1 if no tree has anything else, 0 if as many trees have the most frequent conflicting split, negative if more
     /// have that.
     pub ic: Vec<Option<f64>>,
-    /// ICA: the same with all conflicting splits that exclude each other and occur in at least 5 % of the trees.
+    /// ICA: the same with further conflicting splits: those in more than 5 % of the trees, as far as all exclude each other.
     pub ica: Vec<Option<f64>>,
 }
 
@@ -31,10 +32,10 @@ pub(crate) fn internode_certainty(best: &Tree, trees: &[Tree]) -> InternodeCerta
     let (table, counts) = count_splits(trees);
     let mut frequent: Vec<(u32, &Split)> = counts.iter().copied().zip(table.splits()).collect();
     frequent.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1)));
-    let is_frequent = |count: u32| f64::from(count) >= LEAST_SHARE * trees.len() as f64;
+    let is_frequent = |count: u32| f64::from(count) > LEAST_SHARE * trees.len() as f64;
     let certainty = |(_, split): &(EdgeId, Split)| {
         let own = table.number(split).map_or(0, |number| counts[number as usize]);
-        // The most frequent conflict counts for IC in any case.
+        // The most frequent conflict counts in any case.
         let mut conflicts: Vec<(u32, &Split)> = Vec::new();
         for &(count, other) in &frequent {
             if !conflicts.is_empty() && !is_frequent(count) {
@@ -45,13 +46,11 @@ pub(crate) fn internode_certainty(best: &Tree, trees: &[Tree]) -> InternodeCerta
                 conflicts.push((count, other));
             }
         }
-        let first = conflicts.first().map(|conflict| conflict.0);
-        let sign = if first.is_some_and(|first| first > own) { -1.0 } else { 1.0 };
-        let one: Vec<u32> = [own].into_iter().chain(first).collect();
-        let others =
-            conflicts.iter().map(|conflict| conflict.0).filter(|&count| is_frequent(count));
-        let all: Vec<u32> = [own].into_iter().chain(others).collect();
-        [sign * agreement(&one), sign * agreement(&all)]
+        let all: Vec<u32> =
+            [own].into_iter().chain(conflicts.iter().map(|conflict| conflict.0)).collect();
+        let is_rarer = all.get(1).is_some_and(|&first| first > own);
+        let sign = if is_rarer { -1.0 } else { 1.0 };
+        [sign * agreement(&all[..all.len().min(2)]), sign * agreement(&all)]
     };
     let splits = tree_splits(best);
     let certainties: Vec<[f64; 2]> = splits.par_iter().map(certainty).collect();
