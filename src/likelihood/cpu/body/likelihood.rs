@@ -222,8 +222,9 @@ fn combine_scalers<'a>(
     }
     let weights = &mut rate_weights[..len];
     ProductScalers::new(dims, num_patterns, of_factors, scaler, weights);
-    // One rate of four states has no odd rates to write the second half of the sums (trick 2).
-    if dims.num_rates == 1 {
+    // For four states, the first rates set the sums, but one rate alone only half of them (trick 2). For more states,
+    // which take longer anyway, a test in the innermost loop takes longer than this.
+    if dims.num_states != 4 || dims.num_rates == 1 {
         sums[..num_sums].fill(0.0);
     }
     let sums = Sums { likelihood, flat: &mut sums[..num_sums], fours };
@@ -322,7 +323,7 @@ fn add_products<const S: usize, const W: usize, const V: usize, const T: usize>(
                     // Trick 2, one rate at a time.
                     let sums: &mut [[f64; V]] = sums.as_chunks_mut().0;
                     let sums = &mut sums[(first + t) * (row / S) + at % (row / S)];
-                    let before = if at < row / S { [0.0; V] } else { *sums };
+                    let before = if S == 4 && at < row / S { [0.0; V] } else { *sums };
                     for i in 0..V {
                         sums[i] = (z[t][i] * weight * x[t][i]).mul_add(y[t][i], before[i]);
                     }
