@@ -295,12 +295,12 @@ mod tests {
             draw(None, Some(2e-6)).newick,
             "(A:0.1,B:0.2,C:0.4,('D E':0.000001,F:0.7)e4:0.5);"
         );
-        let inner = Some(RootPlace { branch: 4, from: 7, distance: to_length_grid(0.125) });
+        let inner = Some(RootPlace { branch: 4, from: 7, distance: 0.125 });
         let rooted = draw(inner, None);
         let text = "(((A:0.1,B:0.2)e2:0.000001,C:0.4)e4:0.375,('D E':0.000001,F:0.7)e4:0.125);";
         assert_eq!((rooted.newick.as_str(), rooted.labelled.as_slice()), (text, &[2, 4, 4][..]));
-        let tip = Some(RootPlace { branch: 1, from: 1, distance: to_length_grid(0.1) });
-        let text = "((A:0.1,C:0.4,('D E':0.000001,F:0.7)e4:0.5):0.1,B:0.1);";
+        let tip = Some(RootPlace { branch: 1, from: 1, distance: 0.125 });
+        let text = "((A:0.1,C:0.4,('D E':0.000001,F:0.7)e4:0.5):0.075,B:0.125);";
         assert_eq!(draw(tip, Some(2e-6)).newick, text);
         // A root in a branch that is left out is at the node that remains.
         let short = Some(RootPlace { branch: 2, from: 5, distance: 0.0 });
