@@ -84,8 +84,10 @@ impl BootstopTrees {
         BootstopTrees { num_tips, table: SplitTable::default(), trees: Vec::new() }
     }
 
-    /// Adds the splits of a tree, in the order of the replicates.
+    /// Adds the splits of a tree, in the order of the replicates. The order of its splits does not matter.
     pub(crate) fn push(&mut self, splits: impl IntoIterator<Item = Split>) {
+        let mut splits: Vec<Split> = splits.into_iter().collect();
+        splits.sort_unstable();
         self.trees.push(splits.into_iter().map(|split| self.table.insert(split)).collect());
     }
 

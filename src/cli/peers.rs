@@ -321,7 +321,7 @@ const TABLE: &[Entry] = &[
         "IQ-TREE's trees of replicates with branch lengths",
     ),
     entry(&["wsr", "rate", "mlrate", "wspr", "wslr", "wspm", "wslm"], Never, LEAVE_OUT, SITE_RATES),
-    entry(&["asr"], Never, Same(&["--ancestral"]), "IQ-TREE's ancestral states"),
+    entry(&["asr"], Never, Same(&["--ancestral"]), "IQ-TREE's name of ancestral states"),
     entry(
         &["asr-min"],
         Always,

@@ -1,9 +1,10 @@
 //! The CPU engine: all operations of the contract, on units that are distributed over workers.
 
 use super::derivatives::{Sweep, WholeGene, finish_job};
+use super::kernels::GeneKernels;
 use super::select::select_kernels;
 use super::temporaries::Places;
-use super::unit::{GeneKernels, Unit};
+use super::unit::Unit;
 use super::workers::{CpuEngine, Shared, loads_of, lock};
 use crate::likelihood::engine::layout::num_clvs;
 use crate::likelihood::engine::{

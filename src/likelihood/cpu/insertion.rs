@@ -2,8 +2,9 @@
 //! are still in the cache when they are read. Temporaries are stored in the worker's scratch buffers.
 
 use super::body::operand::End;
+use super::kernels::GeneKernels;
 use super::temporaries::Places;
-use super::unit::{Block, Branch, GeneKernels, Scratch, Unit};
+use super::unit::{Block, Branch, Scratch, Unit};
 use crate::likelihood::engine::layout::Dims;
 use crate::likelihood::engine::{InsertionProgram, InsertionStep, Operation, Result, Vector};
 use std::ops::Range;

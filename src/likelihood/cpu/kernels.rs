@@ -124,6 +124,13 @@ macro_rules! declare_kernels {
 }
 for_each_kernel!(declare_kernels! {});
 
+/// The kernels and a gene's model.
+#[derive(Clone, Copy)]
+pub struct GeneKernels<'a> {
+    pub kernels: &'a dyn Kernels,
+    pub model: &'a ModelBlock,
+}
+
 /// Implements [`Kernels`] for the type `$set` with `$width` numbers in a register. All bodies are compiled
 /// with `$attribute`, which enables the instructions whose availability a value of the type proves.
 macro_rules! instantiate_kernels {

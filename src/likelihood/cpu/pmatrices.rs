@@ -3,7 +3,7 @@
 //!
 //! Only the length and the model decide about a P-matrix, so one that is found here has the bits of a new one.
 
-use super::unit::GeneKernels;
+use super::kernels::GeneKernels;
 
 /// Number of matrices that are kept, a power of two: measured on 31 and 55 proteins.
 const KEPT: usize = 64;

@@ -3,7 +3,8 @@
 //! The CLV of the point, from the vectors at both ends of the edge, is made by the kernel of CLV updates. What is left is
 //! a sum over the rate categories, which is too rare to need a kernel of its own.
 
-use super::unit::{Block, Branch, GeneKernels, Scratch, Unit};
+use super::kernels::GeneKernels;
+use super::unit::{Block, Branch, Scratch, Unit};
 use crate::likelihood::engine::layout::{BLOCK, Dims};
 use crate::likelihood::engine::scaling::factor;
 use crate::likelihood::engine::{ModelBlock, PointJob, Result};

@@ -8,7 +8,7 @@ use super::arena::Arena;
 use super::body::derivatives::RateRows;
 use super::body::likelihood::{BlockLikelihoods, PatternData};
 use super::body::operand::End;
-use super::kernels::Kernels;
+use super::kernels::{GeneKernels, Kernels};
 use super::pmatrices::Pmatrices;
 use super::repeats::{Child, Counter};
 use super::vectors::{Output, Vectors};
@@ -16,19 +16,12 @@ use crate::alphabet::Code;
 use crate::likelihood::engine::ascertainment::Correction;
 use crate::likelihood::engine::constant_patterns::{log_sum, log_sum_derivatives};
 use crate::likelihood::engine::layout::{BLOCK, Dims, block_lens, num_vectors};
-use crate::likelihood::engine::{EdgeJob, GeneData, ModelBlock, Operation, Result, Vector};
+use crate::likelihood::engine::{EdgeJob, GeneData, Operation, Result, Vector};
 use std::ops::Range;
 
 /// Blocks per strip: 16 DNA blocks with 4 rate categories take 256 KiB for a vector with a row per pattern, and most
 /// vectors have far fewer.
 const STRIP: usize = 16;
-
-/// The kernels and a gene's model.
-#[derive(Clone, Copy)]
-pub struct GeneKernels<'a> {
-    pub kernels: &'a dyn Kernels,
-    pub model: &'a ModelBlock,
-}
 
 /// Position of a block within its unit.
 #[derive(Debug, Clone, Copy)]

@@ -1,8 +1,8 @@
 //! [`CpuEngine`]: distribution of units over worker threads, and sums in block order. The operations on units
 //! are in `engine`.
 
-use super::kernels::Kernels;
-use super::unit::{GeneKernels, Scratch, Unit};
+use super::kernels::{GeneKernels, Kernels};
+use super::unit::{Scratch, Unit};
 use crate::likelihood::engine::layout::{Dims, block_lens};
 use crate::likelihood::engine::{GeneData, ModelBlock, Result};
 use crate::parallel::{Pool, UnitCost, deal};
