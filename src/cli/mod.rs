@@ -7,6 +7,7 @@
 
 mod ancestral;
 mod args;
+mod data;
 mod files;
 mod messages;
 mod parse;
