@@ -8,6 +8,7 @@
 mod ancestral;
 mod args;
 mod bootstrap;
+mod data;
 mod files;
 mod messages;
 mod parse;

@@ -54,8 +54,8 @@ pub struct BlockLikelihoods {
     pub scaler: [u32; BLOCK],
     /// Scratch buffer of the kernels, `[rate][pattern]`; empty unless counts are kept per rate.
     pub rate_weights: Vec<f64>,
-    /// Scratch buffers of the kernels: sums over rates, `[pattern][state]` (trick 1), and four sums of each pattern.
-    /// New ones would have to be filled with zeros in each call.
+    /// Scratch buffers of the kernels: for four states, sums over rates, `[pattern][state]` (trick 1); and four sums of
+    /// each pattern. New ones would have to be filled with zeros in each call.
     sums: Vec<f64>,
     fours: [[f64; 4]; BLOCK],
 }
@@ -142,11 +142,15 @@ macro_rules! sum_products {
         ($dims:expr, $z:expr, $ends:expr, $weights:expr), $out:expr) => {{
         let Sums { likelihood, flat, fours } = $out;
         let n = $weights.num_patterns;
-        with_tiles!($dims, $name::<$s, $width>(|dims| dims, $z, $ends, $weights, flat));
         if $states == 4 {
+            with_tiles!($dims, $name::<$s, $width>(|dims| dims, $z, $ends, $weights, flat));
             add_states::<{ sum_row(4) }>(&flat.as_chunks().0[..n], fours, likelihood);
         } else {
-            add_states::<$states>(&flat.as_chunks().0[..n], fours, likelihood);
+            // That this buffer is on the stack is worth more than that it need not be cleared.
+            let mut sums = [[0.0; $states]; BLOCK];
+            let flat = sums.as_flattened_mut();
+            with_tiles!($dims, $name::<$s, $width>(|dims| dims, $z, $ends, $weights, flat));
+            add_states::<$states>(&sums[..n], fours, likelihood);
         }
     }};
 }
@@ -198,7 +202,7 @@ impl RateWeights<'_> {
 /// Where likelihoods are computed: the output, and buffers.
 struct Sums<'a> {
     likelihood: &'a mut [f64; BLOCK],
-    /// `[pattern][state]`
+    /// `[pattern][state]`, for four states.
     flat: &'a mut [f64],
     fours: &'a mut [[f64; 4]; BLOCK],
 }
@@ -212,7 +216,7 @@ fn combine_scalers<'a>(
     out: &'a mut BlockLikelihoods,
 ) -> (RateWeights<'a>, Sums<'a>) {
     let BlockLikelihoods { likelihood, scaler, rate_weights, sums, fours } = out;
-    let num_sums = BLOCK * sum_row(dims.num_states);
+    let num_sums = if dims.num_states == 4 { BLOCK * sum_row(4) } else { 0 };
     if sums.len() < num_sums {
         sums.resize(num_sums, 0.0);
     }
@@ -222,9 +226,8 @@ fn combine_scalers<'a>(
     }
     let weights = &mut rate_weights[..len];
     ProductScalers::new(dims, num_patterns, of_factors, scaler, weights);
-    // For four states, the first rates set the sums, but one rate alone only half of them (trick 2). For more states,
-    // which take longer anyway, a test in the innermost loop takes longer than this.
-    if dims.num_states != 4 || dims.num_rates == 1 {
+    // The first rates set the sums, but one rate alone only half of them (trick 2).
+    if dims.num_rates == 1 {
         sums[..num_sums].fill(0.0);
     }
     let sums = Sums { likelihood, flat: &mut sums[..num_sums], fours };
@@ -323,9 +326,10 @@ fn add_products<const S: usize, const W: usize, const V: usize, const T: usize>(
                     // Trick 2, one rate at a time.
                     let sums: &mut [[f64; V]] = sums.as_chunks_mut().0;
                     let sums = &mut sums[(first + t) * (row / S) + at % (row / S)];
-                    let before = if S == 4 && at < row / S { [0.0; V] } else { *sums };
+                    let starts = S == 4 && at < row / S;
                     for i in 0..V {
-                        sums[i] = (z[t][i] * weight * x[t][i]).mul_add(y[t][i], before[i]);
+                        let before = if starts { 0.0 } else { sums[i] };
+                        sums[i] = (z[t][i] * weight * x[t][i]).mul_add(y[t][i], before);
                     }
                     continue;
                 }
