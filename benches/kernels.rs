@@ -195,9 +195,8 @@ impl Output {
             End::Inner { clv: numbers, scaler: counts, pmatrix }
         };
         let ends = [end(0, &f.model.sumtable_left), end(1, &f.model.sumtable_right)];
-        let (out, counts) = (&mut self.numbers, &mut self.sumtable_counts);
-        let rows = &mut self.rate_rows;
-        kernels.update_sumtable(&f.model, BLOCK, &f.invariant, ends, rows, out, counts);
+        let out = (&mut self.numbers[..], &mut self.sumtable_counts);
+        kernels.update_sumtable(&f.model, BLOCK, &f.invariant, ends, &mut self.rate_rows, out);
     }
 
     /// At length `t` of the edge between the first two CLVs.

@@ -87,8 +87,7 @@ macro_rules! for_each_kernel {
                 invariant: &[f64],
                 ends: [End<'_>; 2],
                 rows: &mut RateRows,
-                out: &mut [f64],
-                out_scaler: &mut [u32; BLOCK],
+                out: (&mut [f64], &mut [u32; BLOCK]),
             );
 
             /// Log-likelihood and its first and second derivative, summed over a block, from a sumtable.
@@ -318,8 +317,8 @@ mod tests {
         let mut sumtable = vec![0.0; BLOCK * dims.row()];
         let (mut scaler, mut factors) = ([0; BLOCK], vec![[0.0; 3]; dims.row()]);
         let mut rows = [[[0.0; 4]; BLOCK]; 4];
-        let (out, counts) = (&mut sumtable, &mut scaler);
-        kernels.update_sumtable(&model, PATTERNS, &invariant, ends, &mut rows, out, counts);
+        let out = (&mut sumtable[..], &mut scaler);
+        kernels.update_sumtable(&model, PATTERNS, &invariant, ends, &mut rows, out);
         kernels.update_derivative_factors(&model, 0.3, &mut factors);
         found.extend(&sumtable);
         found.extend(kernels.derivatives(PATTERNS, data, &sumtable, &scaler, &factors));

@@ -445,7 +445,7 @@ impl Unit {
             ];
             let invariant = self.data(block).invariant;
             let rows = &mut scratch.rate_rows;
-            with.kernels.update_sumtable(model, block.len, invariant, ends, rows, out, scaler);
+            with.kernels.update_sumtable(model, block.len, invariant, ends, rows, (out, scaler));
         }
         self.sumtable = sumtable;
         self.sumtable_scalers = scalers;

@@ -51,8 +51,7 @@ pub fn update_sumtable<const S: usize, const W: usize>(
     invariant: &[f64],
     ends: [End<'_>; 2],
     rows: &mut RateRows,
-    out: &mut [f64],
-    out_scaler: &mut [u32; BLOCK],
+    (out, out_scaler): (&mut [f64], &mut [u32; BLOCK]),
 ) {
     let dims = model.dims;
     with_tiles!(dims, sumtable_of_ends::<S, W>(|dims| dims, num_patterns, ends, rows, out));
