@@ -1,14 +1,6 @@
 //! Bootstrap replicates, as a user makes them.
 
-use crate::util::{Scratch, assert_same_bytes, repository};
-
-/// Five taxa, of which 50 replicates are enough.
-const DATA: &str = "5 30\n\
-    a  ACGTACGTACACGTACGTACACGTACGTAC\n\
-    b  ACGTACGTACACGTACGTATACGTACGTAT\n\
-    c  ACGAACGAACACGAACGAACACCTACGGAC\n\
-    d  ATGAACCAATACGATCGAACATCTATGGAC\n\
-    e  ATGAACCAATACGATCGAATATCTATGGGC\n";
+use crate::util::{FIVE_TAXA, Scratch, assert_same_bytes, report, repository};
 
 /// Seven taxa, of which 300 replicates are not enough.
 const UNCLEAR: &str = "7 60\n\
@@ -19,11 +11,6 @@ const UNCLEAR: &str = "7 60\n\
     e  CAATTGAAACGACGGCAAGCGGCCGGCGCAGCCGGATAGCCTTGGTCCGGACATGTCCGG\n\
     f  CGATTCAAATCACTGCACCGGACCGGTAGTCCCCGAGTGGCCTGTACAGGAGATGTGTCA\n\
     g  CGATACAAATGACGGCATTAGCCCGGGACTCCTTGAAAGGCATGTACCCGAAATGTGCAA\n";
-
-fn report(scratch: &Scratch, prefix: &str) -> serde_json::Value {
-    let path = scratch.path().join(format!("{prefix}.mlsearch.json"));
-    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
-}
 
 /// `tests/golden/replicates.nwk` are 100 replicates of `datasets/anolis.phy` (mlsearch, JC), with numbers instead of names.
 /// The values are those of RAxML 8.2.12: `raxmlHPC -I RULE -z replicates.nwk -m GTRGAMMA -p 1 -B 0.05
@@ -72,7 +59,7 @@ fn replicates_are_made_until_there_are_enough_on_any_number_of_threads() {
     scratch.succeed("--bsconverge autoFC --bs-trees all.mlsearch.bootstraps -n again");
     let again = &report(&scratch, "again")["bootstrap"]["bootstopping"];
     assert_eq!(*again, found["bootstopping"]);
-    scratch.write("b.phy", DATA);
+    scratch.write("b.phy", FIVE_TAXA);
     let ran = scratch.succeed("-s b.phy -m JC --bootstrap --fast --bs-trees autoFC -n clear");
     assert!(ran.stdout.contains("autoFC: 50 replicates are enough"), "{}", ran.stdout);
     let found = &report(&scratch, "clear")["bootstrap"];
@@ -150,11 +137,11 @@ fn weights_of_columns_are_columns_written_so_often() {
         let chars = row.chars().enumerate();
         chars.flat_map(|(i, c)| std::iter::repeat_n(c, weights[i % 5])).collect()
     };
-    let rows = DATA.lines().skip(1).map(|line| line.trim().split_once("  ").unwrap());
+    let rows = FIVE_TAXA.lines().skip(1).map(|line| line.trim().split_once("  ").unwrap());
     let rows: Vec<String> = rows.map(|(name, row)| format!("{name}  {}\n", columns(row))).collect();
     let number = weights.iter().sum::<usize>() * 6;
     let scratch = Scratch::new();
-    scratch.write("a.phy", DATA);
+    scratch.write("a.phy", FIVE_TAXA);
     scratch.write("b.phy", &format!("5 {number}\n{}", rows.concat()));
     scratch.write("w", &"2 0 1 3 1\n".repeat(6));
     let whole = |name: &str| {

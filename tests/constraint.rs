@@ -1,6 +1,6 @@
 //! Constrained runs: their trees satisfy the constraint, and are no worse than they must be.
 
-use crate::util::{Scratch, assert_same_bytes_on, log_likelihood, repository};
+use crate::util::{Scratch, assert_same_bytes_on, log_likelihood, repository, taxa_behind};
 use mlsearch::rng::{Purpose, Rng, stream};
 use mlsearch::tree::{NewickTree, read_newick};
 use rand::RngExt;
@@ -9,27 +9,12 @@ use std::collections::BTreeSet;
 
 type Names = BTreeSet<String>;
 
-/// The taxa below each node of a tree, the first are those of the whole tree.
-fn clades(tree: &NewickTree) -> Vec<Names> {
-    let mut clades: Vec<Names> = vec![Names::new(); tree.nodes.len()];
-    for (i, node) in tree.nodes.iter().enumerate().rev() {
-        if node.children.is_empty() {
-            clades[i].insert(node.name.clone().expect("a taxon"));
-        }
-        for &child in &node.children {
-            let below = clades[child as usize].clone();
-            clades[i].extend(below);
-        }
-    }
-    clades
-}
-
 /// True if each split of the constraint is one of the tree, restricted to the taxa of the constraint.
 fn satisfies(tree: &NewickTree, constraint: &str) -> bool {
-    let constraint = clades(&read_newick(constraint, "constraint").unwrap()[0]);
+    let constraint = taxa_behind(&read_newick(constraint, "constraint").unwrap()[0]);
     let all = &constraint[0];
     let restricted: Vec<Names> =
-        clades(tree).iter().map(|clade| clade.intersection(all).cloned().collect()).collect();
+        taxa_behind(tree).iter().map(|clade| clade.intersection(all).cloned().collect()).collect();
     constraint.iter().all(|clade| {
         let rest: Names = all.difference(clade).cloned().collect();
         rest.is_empty() || restricted.iter().any(|own| own == clade || *own == rest)
@@ -81,11 +66,12 @@ fn no_tree_of_a_run_violates_its_constraint() {
         let simulate =
             format!("simulate -t rand{{{count}}} -m JC+G4{{0.5}} --sites 150 -p {case} -n d");
         scratch.succeed(&simulate);
-        let names = clades(&trees(&scratch, "d.mlsearch.trueTree")[0])[0].iter().cloned().collect();
+        let names =
+            taxa_behind(&trees(&scratch, "d.mlsearch.trueTree")[0])[0].iter().cloned().collect();
         let names: Vec<String> = names;
         let shares = [[1.0, 0.7, 0.5][case as usize % 3], [1.0, 0.6, 0.3][case as usize / 3 % 3]];
         let constraint = random_constraint(&names, shares, &mut rng);
-        if clades(&read_newick(&constraint, "c").unwrap()[0])[0].len() < 4 {
+        if taxa_behind(&read_newick(&constraint, "c").unwrap()[0])[0].len() < 4 {
             continue;
         }
         scratch.write("c", &constraint);
@@ -254,7 +240,8 @@ fn a_result_does_not_depend_on_how_the_constraint_is_written() {
     let scratch = Scratch::new();
     let data = repository("datasets/primates.phy").display().to_string();
     scratch.succeed(&format!("-s {data} -m JC --quiet --fast -n x"));
-    let names = clades(&trees(&scratch, "x.mlsearch.bestTree")[0])[0].iter().cloned().collect();
+    let names =
+        taxa_behind(&trees(&scratch, "x.mlsearch.bestTree")[0])[0].iter().cloned().collect();
     let names: Vec<String> = names;
     let [a, b, c, d] = [0, 1, 2, 3].map(|i| names[i].as_str());
     for (file, text) in [

@@ -1,6 +1,6 @@
 //! Trees with a root: beside an outgroup, in the middle, with labels at their branches; and with polytomies.
 
-use crate::util::{Scratch, log_likelihood, repository};
+use crate::util::{Scratch, log_likelihood, report, repository};
 use mlsearch::tree::{NewickTree, read_newick};
 use std::collections::BTreeMap;
 
@@ -68,10 +68,6 @@ fn read(scratch: &Scratch, name: &str) -> String {
     std::fs::read_to_string(scratch.path().join(name)).expect(name)
 }
 
-fn json(scratch: &Scratch, prefix: &str) -> serde_json::Value {
-    serde_json::from_str(&read(scratch, &format!("{prefix}.mlsearch.json"))).expect("JSON")
-}
-
 fn primates() -> String {
     format!("-s {} -m GTR+G --quiet", repository("datasets/primates.phy").display())
 }
@@ -98,7 +94,7 @@ fn an_outgroup_changes_the_drawing_and_nothing_else() {
             ["plain", "rooted"].map(|name| read(&scratch, &format!("{name}.mlsearch.{kind}")));
         assert_eq!(plain, rooted, "{kind}");
     }
-    let report = json(&scratch, "rooted");
+    let report = report(&scratch, "rooted");
     let best = read(&scratch, "rooted.mlsearch.bestTree");
     assert_eq!(report["best_tree"].as_str(), Some(best.trim()));
     // Every label has its entry: that of the branch with the root in it twice.
@@ -138,7 +134,7 @@ fn an_outgroup_that_is_no_clade_is_warned_of_and_unknown_taxa_are_refused() {
     assert!(
         sides(&read(&scratch, "x.mlsearch.bestTree")).contains(&vec!["Homo_sapiens".to_string()])
     );
-    assert!(json(&scratch, "x")["warnings"][0].as_str().is_some_and(|said| said.contains(start)));
+    assert!(report(&scratch, "x")["warnings"][0].as_str().is_some_and(|said| said.contains(start)));
     let ran = scratch.run(&format!("{} -o Homo,Pan,pongo -n y", primates()));
     ran.assert_refused(&["-o (--outgroup): not a taxon of the alignment: Homo, pongo;"]);
     assert_eq!(ran.stderr.matches("--outgroup").count(), 1, "{}", ran.stderr);
@@ -159,7 +155,7 @@ fn given_trees_are_rooted_with_their_labels() {
     // The longest paths have the lengths 7 (from B to C) and 6 (from P, Q or S to R).
     assert_eq!(lines[0], "((A:1,B:2)x:1.5,(C:3,(D:1,E:1)y:1)x:0.5);");
     assert_eq!(lines[1], "(((P:1,S:1)50/0.5:0,Q:1):2,R:3);");
-    assert_eq!(json(&scratch, "mid")["rooted_trees"], serde_json::json!(lines));
+    assert_eq!(report(&scratch, "mid")["rooted_trees"], serde_json::json!(lines));
     scratch.write("one.nwk", "((A:1,B:2)x:1,(C:3,(D:1,E:1)y:1)z:1);");
     let ran = scratch.succeed("-f I -t one.nwk -o E,D -n out");
     assert_eq!(
@@ -195,7 +191,7 @@ fn branches_without_length_become_polytomies() {
     kept.retain(|_, (_, length)| *length > 2e-6);
     let left = branches(&collapsed);
     assert!(left.len() < 11 && left.keys().eq(kept.keys()), "{collapsed}");
-    assert_eq!(json(&scratch, "x")["best_tree_collapsed"].as_str(), Some(collapsed.trim()));
+    assert_eq!(report(&scratch, "x")["best_tree_collapsed"].as_str(), Some(collapsed.trim()));
     // The root may be at such a branch.
     scratch.succeed("-s a.phy -m GTR+G --fast -n y -o copy1,copy2 --quiet");
     let rooted = read(&scratch, "y.mlsearch.bestTreeCollapsed");
@@ -203,5 +199,5 @@ fn branches_without_length_become_polytomies() {
     // Without such branches there is no such file, and none of an earlier run remains.
     scratch.succeed(&format!("{} --fast -n x --redo", primates()));
     assert!(!scratch.files().contains(&"x.mlsearch.bestTreeCollapsed".to_string()));
-    assert!(json(&scratch, "x").get("best_tree_collapsed").is_none());
+    assert!(report(&scratch, "x").get("best_tree_collapsed").is_none());
 }

@@ -1,8 +1,7 @@
 //! Commands on trees: distances, consensus, internode certainty and concordance factors, beside other programs.
 
-use crate::util::{Scratch, repository};
-use mlsearch::tree::{NewickTree, read_newick};
-use serde_json::Value;
+use crate::util::{Scratch, report, repository, taxa_behind};
+use mlsearch::tree::read_newick;
 use std::collections::BTreeSet;
 
 /// The rows of a table beside the golden values, without comments and heading.
@@ -21,10 +20,6 @@ fn read(scratch: &Scratch, name: &str) -> String {
     std::fs::read_to_string(scratch.path().join(name)).expect("a result")
 }
 
-fn report(scratch: &Scratch, name: &str) -> Value {
-    serde_json::from_str(&read(scratch, &format!("{name}.mlsearch.json"))).expect("JSON")
-}
-
 fn numbers(line: &str) -> Vec<f64> {
     line.split('\t').map(|word| word.parse().expect("a number")).collect()
 }
@@ -35,21 +30,6 @@ fn side(taxa: impl IntoIterator<Item = String>, all: &BTreeSet<String>) -> Strin
     let other: BTreeSet<String> = all.difference(&side).cloned().collect();
     let side = if side.contains(all.first().expect("taxa")) { other } else { side };
     side.into_iter().collect::<Vec<_>>().join(",")
-}
-
-/// The taxa behind every node of a tree.
-fn taxa_behind(tree: &NewickTree) -> Vec<BTreeSet<String>> {
-    let mut behind: Vec<BTreeSet<String>> = vec![BTreeSet::new(); tree.nodes.len()];
-    for (i, node) in tree.nodes.iter().enumerate().rev() {
-        if node.children.is_empty() {
-            behind[i].insert(node.name.clone().expect("a taxon"));
-        }
-        for &child in &node.children {
-            let of_child = behind[child as usize].clone();
-            behind[i].extend(of_child);
-        }
-    }
-    behind
 }
 
 #[test]

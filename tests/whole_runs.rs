@@ -1,6 +1,6 @@
 //! Whole runs on small real alignments: what they write, and that it can be read back.
 
-use crate::util::{Scratch, repository};
+use crate::util::{Scratch, report, repository};
 use serde_json::Value;
 use std::path::Path;
 
@@ -14,10 +14,6 @@ fn partitions(name: &str) -> String {
 
 fn read(folder: &Path, name: &str) -> String {
     std::fs::read_to_string(folder.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
-}
-
-fn report(scratch: &Scratch, prefix: &str) -> Value {
-    serde_json::from_str(&read(scratch.path(), &format!("{prefix}.mlsearch.json"))).expect("JSON")
 }
 
 fn lnl(report: &Value) -> f64 {

@@ -70,9 +70,12 @@ mod tests {
         );
         let support = map_support(best, &replicates);
         let label = |edge: EdgeId| support[edge.index()].map(support_label);
-        let options =
-            NewickOptions { brlens: false, node_labels: Some(&label), ..NewickOptions::default() };
-        assert_eq!(write_newick(best, |i| names[i], &options), "(A,B,(C,(D,(E,F)60)60)60);");
+        let options = NewickOptions {
+            brlens: false,
+            branch_labels: Some(&label),
+            ..NewickOptions::default()
+        };
+        assert_eq!(write_newick(best, |i| names[i], &options), "(A,B,(C,(D,(E,F)[60])[60])[60]);");
         assert_eq!(support.iter().flatten().count(), 3);
         assert!(map_support(best, &[]).iter().all(Option::is_none));
     }

@@ -7,7 +7,7 @@ use rand::seq::SliceRandom;
 use super::data::ParsimonyData;
 use super::views::ParsimonyViews;
 use crate::rng::Rng;
-use crate::tree::{DEFAULT_BRLEN, EdgeId, NodeId, PrunedSubtree, Tree};
+use crate::tree::{DEFAULT_BRLEN, EdgeId, NodeId, Tree};
 
 /// A tree of all taxa by randomised stepwise addition. Among equally good edges one is drawn.
 ///
@@ -35,7 +35,7 @@ pub(crate) fn stepwise_addition(data: &ParsimonyData, rng: &mut Rng) -> Tree {
         let places = views.places(&tree, taxon as usize);
         let target = best_edge(&tree, &views, taxon as usize, places.as_deref(), rng);
         inner = NodeId(inner.0 + 1);
-        let pruned = hang_on_new_node(&mut tree, inner, NodeId(taxon));
+        let pruned = tree.hang_on_new_node(inner, NodeId(taxon), DEFAULT_BRLEN);
         views.add_tip(pruned.pendant, inner, NodeId(taxon));
         views.insert(&mut tree, &pruned, target);
     }
@@ -67,21 +67,6 @@ fn best_edge(
         }
     }
     best
-}
-
-/// A tip on an inner node of its own, not yet in the tree: like a subtree that was pruned.
-fn hang_on_new_node(tree: &mut Tree, inner: NodeId, tip: NodeId) -> PrunedSubtree {
-    let pendant = tree.add_edge(inner, tip, DEFAULT_BRLEN);
-    // A loop, until the regraft gives this edge its ends.
-    let spare = tree.add_edge(inner, inner, 0.0);
-    PrunedSubtree {
-        attach: inner,
-        pendant,
-        merged: EdgeId::NONE,
-        spare,
-        old_neighbours: [NodeId::NONE; 2],
-        old_brlens: [0.0; 2],
-    }
 }
 
 #[cfg(test)]

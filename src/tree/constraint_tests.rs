@@ -204,20 +204,6 @@ fn interchanges_are_legal_unless_the_constraint_needs_the_edge() {
     assert!(legal > 500 && illegal > 500, "{legal}, {illegal}");
 }
 
-/// A tip on an inner node of its own, to be put into an edge.
-fn hang(tree: &mut Tree, inner: NodeId, tip: NodeId) -> super::PrunedSubtree {
-    let pendant = tree.add_edge(inner, tip, 0.1);
-    let spare = tree.add_edge(inner, inner, 0.0);
-    super::PrunedSubtree {
-        attach: inner,
-        pendant,
-        merged: EdgeId::NONE,
-        spare,
-        old_neighbours: [NodeId::NONE; 2],
-        old_brlens: [0.0; 2],
-    }
-}
-
 #[test]
 fn a_growing_tree_has_all_legal_places_and_no_others() {
     let (mut legal, mut illegal) = (0, 0);
@@ -233,7 +219,7 @@ fn a_growing_tree_has_all_legal_places_and_no_others() {
             let places = ConstraintView::new(&constraint, &tree).places(&tree, tip as usize);
             inner = NodeId(inner.0 + 1);
             let edges: Vec<EdgeId> = tree.edges().collect();
-            let pruned = hang(&mut tree, inner, NodeId(tip));
+            let pruned = tree.hang_on_new_node(inner, NodeId(tip), 0.1);
             let mut chosen = Vec::new();
             for edge in edges {
                 let undo = tree.regraft(&pruned, edge, [0.1, 0.1]);

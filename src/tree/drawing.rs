@@ -5,7 +5,7 @@
 //! the old and the new root to other branches (Czech, Huerta-Cepas & Stamatakis 2017, Mol. Biol. Evol. 34:1535-1542).
 //! A root in a branch divides it: both halves get its label.
 
-use super::newick_write::{format_brlen, quote, write_nested};
+use super::newick_write::{format_brlen, quote, sort_children, write_nested};
 use super::topology::{EdgeId, Tree, to_length_grid};
 
 /// A tree whose nodes `0..num_tips` are its tips.
@@ -149,7 +149,8 @@ impl Drawing {
             let others = links[node as usize].iter().filter(|link| link.1 != branch);
             stack.extend(others.map(|&(next, branch)| (next, branch, on)));
         }
-        hung.sort(self.num_tips);
+        let inner = hung.order.iter().copied().filter(|&node| node as usize >= self.num_tips);
+        sort_children(&mut hung.children, std::iter::once(hung.root).chain(inner));
         hung
     }
 
@@ -169,22 +170,6 @@ impl Drawing {
         let Branch { ends, length: own, .. } = &self.branches[branch];
         ends.iter().all(|&end| end as usize >= self.num_tips)
             && own.is_some_and(|own| own <= length)
-    }
-}
-
-impl Hung {
-    /// Puts what hangs on each node into the order of the smallest tips.
-    fn sort(&mut self, num_tips: usize) {
-        let mut smallest: Vec<u32> = (0..self.children.len() as u32).collect();
-        let nodes: Vec<u32> =
-            std::iter::once(self.root).chain(self.order.iter().copied()).collect();
-        for &node in nodes.iter().rev().filter(|&&node| node as usize >= num_tips) {
-            let children = &mut self.children[node as usize];
-            children.sort_unstable_by_key(|&child| smallest[child as usize]);
-            if let Some(&first) = children.first() {
-                smallest[node as usize] = smallest[first as usize];
-            }
-        }
     }
 }
 

@@ -19,9 +19,7 @@ pub type NodeNames<'a> = &'a dyn Fn(NodeId) -> String;
 pub struct NewickOptions<'a> {
     /// Branch lengths, with as many digits as give back the same length on the grid.
     pub brlens: bool,
-    /// Labels of inner edges, as the label of the node below: `(C,D)95:0.1`.
-    pub node_labels: Option<EdgeLabels<'a>>,
-    /// Names of inner nodes, the root among them: `(C,D)Node3:0.1`. Not together with `node_labels`.
+    /// Names of inner nodes, the root among them: `(C,D)Node3:0.1`.
     pub inner_names: Option<NodeNames<'a>>,
     /// Labels of edges, as a comment after the branch: `(C,D):0.1[95]`.
     pub branch_labels: Option<EdgeLabels<'a>>,
@@ -30,7 +28,7 @@ pub struct NewickOptions<'a> {
 impl Default for NewickOptions<'_> {
     /// Lengths and no labels.
     fn default() -> Self {
-        NewickOptions { brlens: true, node_labels: None, inner_names: None, branch_labels: None }
+        NewickOptions { brlens: true, inner_names: None, branch_labels: None }
     }
 }
 
@@ -61,15 +59,11 @@ pub fn write_newick<'n>(
         if edge == EdgeId::NONE {
             return;
         }
-        let label = |labels: Option<EdgeLabels>| labels.and_then(|labels| labels(edge));
-        if let Some(label) = label(options.node_labels).filter(|_| !tree.is_tip(node)) {
-            text.push_str(&quote(&label));
-        }
         if options.brlens {
             text.push(':');
             text.push_str(&format_brlen(tree.brlen(edge)));
         }
-        if let Some(label) = label(options.branch_labels) {
+        if let Some(label) = options.branch_labels.and_then(|labels| labels(edge)) {
             write!(text, "[{label}]").expect("writing to a string");
         }
     })
@@ -92,21 +86,35 @@ impl Rooted {
         if let Some((inner, edge)) = tree.links(root).next().filter(|_| tree.num_tips() > 2) {
             root = inner;
             let order = tree.preorder(inner, edge);
-            let mut smallest: Vec<u32> = (0..tree.num_nodes() as u32).collect();
-            for &(node, edge) in order.iter().rev() {
+            for &(node, edge) in &order {
                 edge_above[node.index()] = edge;
                 if !tree.is_tip(node) {
-                    let mut below = tree.other_links(node, edge).map(|(child, _)| child.0);
-                    below.sort_by_key(|&child| smallest[child as usize]);
-                    smallest[node.index()] = smallest[below[0] as usize];
-                    children[node.index()] = below.to_vec();
+                    children[node.index()] =
+                        tree.other_links(node, edge).map(|(child, _)| child.0).to_vec();
                 }
             }
-            children[inner.index()].insert(0, 0);
+            children[inner.index()].push(0);
+            sort_children(&mut children, order.iter().map(|(node, _)| node.0));
             edge_above[0] = edge;
             edge_above[inner.index()] = EdgeId::NONE;
         }
         Rooted { root, children, edge_above }
+    }
+}
+
+/// Puts the children of every node into the order of their smallest tips. Tips have smaller numbers than inner nodes, and
+/// `nodes` are all inner nodes, parents before children; tips among them do not matter.
+pub(super) fn sort_children(
+    children: &mut [Vec<u32>],
+    nodes: impl DoubleEndedIterator<Item = u32>,
+) {
+    let mut smallest: Vec<u32> = (0..children.len() as u32).collect();
+    for node in nodes.rev() {
+        let children = &mut children[node as usize];
+        children.sort_unstable_by_key(|&child| smallest[child as usize]);
+        if let Some(&first) = children.first() {
+            smallest[node as usize] = smallest[first as usize];
+        }
     }
 }
 
@@ -228,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_stand_at_nodes_or_branches() {
+    fn labels_stand_at_branches() {
         let tree = Tree::from_edges(5, &EDGES);
         let support = |edge: EdgeId| match edge.0 {
             2 => Some(support_label(99.7)),
@@ -236,13 +244,7 @@ mod tests {
             _ => None,
         };
         let names = ["A", "B", "C", "D", "E"];
-        let mut options = NewickOptions {
-            brlens: false,
-            node_labels: Some(&support),
-            ..NewickOptions::default()
-        };
-        assert_eq!(write_newick(&tree, |i| names[i], &options), "(A,B,(C,(D,E)67)100);");
-        options = NewickOptions { branch_labels: Some(&support), ..NewickOptions::default() };
+        let options = NewickOptions { branch_labels: Some(&support), ..NewickOptions::default() };
         let text = "(A:0.1,B:0.2,(C:0.4,(D:0.000001,E:0.7):0.5[67]):0.3[100]);";
         assert_eq!(write_newick(&tree, |i| names[i], &options), text);
     }

@@ -19,8 +19,8 @@
 //! 1. The sumtable is computed once per edge; each trial length then costs three sums of products.
 //! 2. Patterns are contiguous in it, so that `derivatives` works on registers of patterns.
 //! 3. For four states, the products are first stored as rows, by rate, and then transposed rate by rate, so that
-//!    all loops consist of whole registers. The caller lends the buffer: filling a new one with zeros took as long
-//!    as a tenth of the kernel.
+//!    all loops consist of whole registers. The caller lends the buffer: filling a new one with zeros took a
+//!    twelfth of the time of the kernel.
 //! 4. `derivatives` processes four registers of patterns at a time, whose twelve sums hide the latency.
 //! 5. Under +I the scaling is undone, because the invariant part is not scaled. This is rarely needed; one test
 //!    without branches determines whether any pattern of the block needs it.
