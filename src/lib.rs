@@ -7,7 +7,7 @@
 //! |---|---|
 //! | read alignments and partition files | [`alignment`], [`alphabet`], [`taxa`], [`partition`] |
 //! | read models of sequence evolution | [`model`] |
-//! | read, write and compare trees | [`tree`], [`distance`] |
+//! | read, write and compare trees | [`tree`], [`tree_distance`] |
 //! | compute the likelihood of a tree, optimise its branch lengths and models | [`likelihood`], [`optimize`] |
 //! | search for the best tree, from starting trees by parsimony | [`parsimony`], [`search`] |
 //! | simulate sequences | [`simulate`] |
@@ -57,7 +57,7 @@
 //! | 1 | `alphabet`, `tree`, `parallel`, `input`, `checkpoint`, `panics` |
 //! | 2 | `alignment`, `model` |
 //! | 3 | `partition` |
-//! | 4 | `parsimony`, `distance`, `terrace`, `simulate`, `likelihood` |
+//! | 4 | `parsimony`, `distance`, `tree_distance`, `terrace`, `simulate`, `likelihood` |
 //! | 5 | `optimize` |
 //! | 6 | `search` |
 //! | 7 | `ancestral`, `bootstrap`, `model_selection`, `topology_tests` |
@@ -94,6 +94,7 @@ pub mod likelihood;
 pub mod parsimony;
 pub mod simulate;
 mod terrace;
+pub mod tree_distance;
 
 pub mod optimize;
 

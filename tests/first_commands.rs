@@ -117,7 +117,7 @@ fn a_refused_command_is_answered_with_a_whole_command_that_works() {
 fn what_no_command_here_does_is_refused_by_its_name() {
     let scratch = scratch();
     for (option, name) in [
-        ("-f x", "distances between taxa"),
+        ("-f q", "quartets"),
         ("--ebg", "educated bootstrap guessing"),
         ("-Y q", "quartets"),
         ("-A S16", "secondary structure"),

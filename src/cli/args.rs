@@ -140,7 +140,7 @@ pub struct Args {
     pub asc_corr: Option<String>,
 
     /// Analysis by RAxML's letter: d search, e evaluate, a all, b support, c check, i internode certainty, j bootstrap
-    /// alignments, r and R distances between trees, h SH test, w expected likelihood weights, A ancestral states, I root
+    /// alignments, r and R distances between trees, x distances between sequences, h SH test, w expected likelihood weights, A ancestral states, I root
     /// trees (with -o or --root)
     #[arg(short = 'f', value_name = "LETTER", help_heading = COMMAND)]
     pub algorithm: Option<String>,
@@ -184,6 +184,17 @@ pub struct Args {
     /// or several: rf,quartet [default: rf]
     #[arg(long, value_name = "KINDS", help_heading = COMMAND)]
     pub rfdist_metric: Option<String>,
+    /// Distances between all sequences of the alignment by maximum likelihood (RAxML: -f x), under --model: F84
+    /// (PHYLIP's dnadist; F84{R} with another ratio of transitions and transversions), any other model, whose free
+    /// parameters are estimated on a parsimony tree, p (share of different sites) or LogDet; +GC{alpha}: continuous
+    /// gamma rates; with --tree nj, bionj or upgma, also their tree; with FILE, only the tree of the distances in this
+    /// file [default: F84{2}]
+    #[arg(long, num_args = 0..=1, value_name = "FILE", help_heading = COMMAND)]
+    pub dist: Option<Option<PathBuf>>,
+    /// How --dist writes distances: square or lower (PHYLIP's matrix or triangle), tsv (a line for each pair), npy
+    /// (NumPy); square.gz, lower.gz or tsv.gz: compressed [default: square]
+    #[arg(long, value_name = "FORMAT", help_heading = COMMAND)]
+    pub dist_format: Option<String>,
     /// Gene concordance factors of the branches of --tree FILE: how many of the gene trees of this file have them; they
     /// may lack taxa
     #[arg(long, value_name = "FILE", help_heading = COMMAND)]
@@ -218,7 +229,8 @@ pub struct Args {
     #[arg(short = 'y', long, help_heading = COMMAND)]
     pub start: bool,
 
-    /// Starting trees, or the trees to evaluate: FILE, pars{5} (parsimony), rand{5} (random), or
+    /// Starting trees, or the trees to evaluate: FILE, pars{5} (parsimony), rand{5} (random), nj, bionj
+    /// or upgma (of the distances between the sequences), or
     /// several of these separated by commas, with one search from each tree; auto is one search that
     /// takes what is best from 3 to 10 parsimony trees (--fast: 1, --thorough: up to 50) [default:
     /// auto]

@@ -1,17 +1,26 @@
 //! Which files a command reads its trees from, and where its results go.
 
 use super::args::Args;
+use super::distances::resolve_distances;
 use super::values::{parse_count, parse_tree_metrics};
 use super::verb::{Faults, Verb};
 use crate::input::{STANDARD_INPUT, name_of};
 use crate::run::{
-    Command, ConcordancePlan, ConsensusRule, DEFAULT_QUARTETS, DEFAULT_TERRACE_TREES, DistancePlan,
-    TerracePlan, TreeMetric,
+    Command, ConcordancePlan, ConsensusRule, DEFAULT_QUARTETS, DEFAULT_TERRACE_TREES, DataOptions,
+    DistancePlan, TerracePlan, TreeMetric,
 };
 use std::path::{Path, PathBuf};
 
 /// The command with the files of trees it works on.
-pub(super) fn resolve_command(args: &Args, verb: Verb, faults: &mut Faults) -> Command {
+pub(super) fn resolve_command(
+    args: &Args,
+    verb: Verb,
+    data: &mut DataOptions,
+    faults: &mut Faults,
+) -> Command {
+    if args.dist_format.is_some() && !matches!(verb, Verb::Dist | Verb::Check) {
+        faults.add("--dist-format applies only to --dist (-f x)");
+    }
     if args.rfdist_metric.is_some() && !matches!(verb, Verb::RfDist | Verb::Check) {
         faults.add("--rfdist-metric applies only to --rfdist");
     }
@@ -52,6 +61,7 @@ pub(super) fn resolve_command(args: &Args, verb: Verb, faults: &mut Faults) -> C
                 if metrics.is_empty() { vec![TreeMetric::RobinsonFoulds] } else { metrics };
             Command::RfDist(DistancePlan { trees, reference, metrics })
         }
+        Verb::Dist => Command::Distances(resolve_distances(args, data, faults)),
         Verb::Concordance => {
             let tree = tree().unwrap_or_else(|| {
                 faults.add("no tree whose branches are looked at: give -t FILE (--tree FILE)");

@@ -9,6 +9,7 @@ mod ancestral;
 mod args;
 mod bootstrap;
 mod data;
+mod distances;
 mod files;
 mod messages;
 mod parse;

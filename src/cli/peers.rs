@@ -462,7 +462,6 @@ pub(super) fn algorithm(letter: &str) -> Option<(&'static str, Option<&'static [
             "random searches from one tree are not available; --tree rand{N} starts from N random trees",
             None,
         ),
-        "x" => ("distances between taxa are not available", None),
         _ => return None,
     })
 }

@@ -16,7 +16,7 @@ use super::verb::{Faults, Verb, find_verb};
 use crate::error::{Error, Result, shorten};
 use crate::run::{
     AnalysisOptions, BrlenLinkage, Command, ConcordancePlan, DEFAULT_SEED, DataOptions,
-    DistancePlan, OutputOptions, Plan, RunOptions, SearchEffort, Threads, TreeSource,
+    DistancePlan, MatrixPlan, OutputOptions, Plan, RunOptions, SearchEffort, Threads, TreeSource,
 };
 use std::path::PathBuf;
 
@@ -50,13 +50,14 @@ fn resolve_main(args: &Args, faults: &mut Faults) -> Plan {
                 .into(),
         );
     }
-    let data = resolve_data(args, verb, faults, &mut notes);
+    let mut data = resolve_data(args, verb, faults, &mut notes);
     let seed = args.seed.unwrap_or(DEFAULT_SEED);
-    let command = resolve_command(args, verb, faults);
+    let command = resolve_command(args, verb, &mut data, faults);
     let search = resolve_search(args, verb, &data, faults);
     let input = match &command {
         Command::Support { tree, .. } => Some(tree),
         Command::Concordance(ConcordancePlan { tree, .. }) => Some(tree),
+        Command::Distances(MatrixPlan { file: Some(file), .. }) => Some(file),
         Command::RfDist(DistancePlan { trees, .. })
         | Command::BsConverge { trees }
         | Command::Consense { trees, .. }
@@ -361,7 +362,14 @@ mod tests {
             ("mlsearch -s a -m JC --evaluate", "no tree to evaluate"),
             ("mlsearch -s a -m JC --search --all", "name different analyses"),
             ("mlsearch -s a -m JC --search -f e -t x", "--search, -f e"),
-            ("mlsearch -s a -m JC -f x", "'-f x' is not supported: distances"),
+            ("mlsearch -s a -m JC -f q", "'-f q' is not supported: quartets"),
+            ("mlsearch --dist d.phy", "give --tree nj"),
+            ("mlsearch --dist -s a --tree pars{1}", "expected nj, bionj"),
+            ("mlsearch --dist -s a --dist-format csv", "expected square"),
+            ("mlsearch --dist -s a --dist-format npy.gz", "expected square"),
+            ("mlsearch -s a -m JC --dist-format lower", "applies only to --dist"),
+            ("mlsearch --dist -s a -m F84{x}", "F84 needs one number"),
+            ("mlsearch --dist -s a -m F84+GC", "+GC needs the shape"),
             ("mlsearch -s a -m JC -f ?", "-f ? is unknown"),
             ("mlsearch -s a -m JC -b 1", "the number of replicates"),
             ("mlsearch -s a -m JC -b 1 -# autoX", "-# autoX: expected"),

@@ -3,7 +3,7 @@
 //! Every function returns the value, or a message that says why it is refused.
 
 use crate::likelihood::select::{INSTRUCTION_SETS, engine_names};
-use crate::run::{Threads, TreeMetric, TreeSource};
+use crate::run::{DistanceTree, Threads, TreeMetric, TreeSource};
 use std::path::{Path, PathBuf};
 
 /// More runs, trees or taxa than this are a typing error, which must not exhaust the memory.
@@ -31,11 +31,19 @@ pub(super) fn parse_trees(text: &str) -> std::result::Result<Vec<TreeSource>, St
             None if part == "auto" => Ok(TreeSource::Auto),
             None if part == "pars" => Ok(TreeSource::Parsimony(1)),
             None if part == "rand" => Ok(TreeSource::Random(1)),
+            None if distance_tree(part).is_some() => {
+                Ok(TreeSource::Distances(distance_tree(part).expect("it was found")))
+            }
             Some(("pars", n)) => brace_count(part, n).map(TreeSource::Parsimony),
             Some(("rand", n)) => brace_count(part, n).map(TreeSource::Random),
             _ => Ok(TreeSource::File(PathBuf::from(part))),
         })
         .collect()
+}
+
+/// The tree of distances with this name.
+pub(super) fn distance_tree(name: &str) -> Option<DistanceTree> {
+    DistanceTree::ALL.into_iter().find(|kind| kind.name() == name)
 }
 
 fn brace_count(whole: &str, rest: &str) -> std::result::Result<usize, String> {

@@ -32,6 +32,7 @@ pub(super) enum Verb {
     Check,
     Support,
     RfDist,
+    Dist,
     Concordance,
     Terrace,
     BsConverge,
@@ -42,8 +43,11 @@ pub(super) enum Verb {
 impl Verb {
     /// True for commands that begin with trees or evaluate some: others take files of trees of their own.
     pub(super) fn takes_trees(self) -> bool {
-        use Verb::{BsConverge, Concordance, Consense, RfDist, Root, Support, Terrace};
-        !matches!(self, Support | RfDist | BsConverge | Concordance | Terrace | Consense | Root)
+        use Verb::{BsConverge, Concordance, Consense, Dist, RfDist, Root, Support, Terrace};
+        !matches!(
+            self,
+            Support | RfDist | Dist | BsConverge | Concordance | Terrace | Consense | Root
+        )
     }
 
     /// True for commands that read an alignment; site concordance does, gene concordance does not.
@@ -51,6 +55,7 @@ impl Verb {
         match self {
             Verb::Support | Verb::RfDist | Verb::BsConverge | Verb::Consense | Verb::Root => false,
             Verb::Concordance => args.scf.is_some(),
+            Verb::Dist => args.dist.as_ref().is_none_or(Option::is_none),
             _ => true,
         }
     }
@@ -76,6 +81,7 @@ pub(super) fn find_verb(args: &Args, faults: &mut Faults) -> Verb {
         (args.bsmsa, "--bsmsa", Verb::BsMsa),
         (args.support, "--support", Verb::Support),
         (args.rfdist.is_some(), "--rfdist", Verb::RfDist),
+        (args.dist.is_some(), "--dist", Verb::Dist),
         (args.gcf.is_some(), "--gcf", Verb::Concordance),
         (args.scf.is_some(), "--scf", Verb::Concordance),
         (args.terrace.is_some(), "--terrace", Verb::Terrace),
@@ -100,6 +106,7 @@ pub(super) fn find_verb(args: &Args, faults: &mut Faults) -> Verb {
             "j" => Some(Verb::BsMsa),
             "c" => Some(Verb::Check),
             "r" | "R" => Some(Verb::RfDist),
+            "x" => Some(Verb::Dist),
             "h" | "H" | "w" | "W" | "A" => Some(Verb::Evaluate),
             "I" => Some(Verb::Root),
             _ => None,
@@ -108,7 +115,7 @@ pub(super) fn find_verb(args: &Args, faults: &mut Faults) -> Verb {
             Some(verb) => asked.push((format!("-f {letter}"), verb)),
             None => faults.add(format!(
                 "-f {letter} is unknown: expected d (search), e (evaluate), a (all), b (support), c (check), \
-                 i (internode certainty), j (bootstrap alignments), r, R (distances between trees), h (SH test), w (expected \
+                 i (internode certainty), j (bootstrap alignments), r, R (distances between trees), x (distances between sequences), h (SH test), w (expected \
                  likelihood weights), A (ancestral states) or I (rooting of trees)"
             )),
         }

@@ -106,7 +106,9 @@ fn judge_own(one: &Typed, id: &str, value: &str, all: &[Typed]) -> Verdict {
             words(&[]),
         ),
         "tree" if !Path::new(value).exists() => match upper.as_str() {
-            "PARS" | "RAND" | "AUTO" if value.bytes().any(|b| b.is_ascii_uppercase()) => {
+            "PARS" | "RAND" | "AUTO" | "NJ" | "BIONJ" | "UPGMA"
+                if value.bytes().any(|b| b.is_ascii_uppercase()) =>
+            {
                 refused_as(
                     &format!("-t {value}"),
                     "it is written in lower case here",
@@ -118,9 +120,9 @@ fn judge_own(one: &Typed, id: &str, value: &str, all: &[Typed]) -> Verdict {
                 "a random tree is -t rand{1} here",
                 words(&["-t", "rand{1}"]),
             ),
-            "PARSIMONY" | "BIONJ" | "NJ" => refused_as(
+            "PARSIMONY" => refused_as(
                 &format!("-t {value}"),
-                "searches start from parsimony trees (pars{N}), random trees (rand{N}) or the trees of a file",
+                "a parsimony tree is -t pars{1} here",
                 words(&["-t", "pars{1}"]),
             ),
             _ => Verdict::Stays,

@@ -1,31 +1,34 @@
-//! Distances: between trees over the same taxa.
+//! Distances between sequences, and trees from them.
 //!
-//! This room does not depend on likelihoods.
-//!
-//! # Examples
-//!
-//! ```
-//! use mlsearch::distance::rf_distance;
-//! use mlsearch::taxa::Taxa;
-//! use mlsearch::tree::read_newick;
-//!
-//! let taxa = Taxa::new(["A", "B", "C", "D", "E"].map(String::from).to_vec()).unwrap();
-//! let read = read_newick("((A,B),C,(D,E)); ((A,C),B,(D,E));", "typed.trees")?;
-//! let (first, _) = read[0].to_tree(&taxa, "typed.trees", None)?;
-//! let (second, _) = read[1].to_tree(&taxa, "typed.trees", None)?;
-//! let distance = rf_distance(&first, &second);
-//! assert_eq!((distance.absolute, distance.relative), (2, 0.5));
-//! # Ok::<(), mlsearch::error::Error>(())
-//! ```
+//! | file | content |
+//! |---|---|
+//! | `pairs` | [`PairDistances`]: the distance of any pair of sequences, in tiles |
+//! | `pair_model` | the likelihood of a pair as a function of its distance |
+//! | `gene`, `bit_planes` | the sequences of a partition, and the sites of pairs counted by class |
+//! | `solve` | Newton's method for several pairs at a time |
+//! | `closed_form` | shares of different sites, and LogDet |
+//! | `instructions` | the same computation for the instructions of this machine |
+//! | `square` | [`SquareMatrix`]: the distances of all pairs, from which trees are made |
+//! | `neighbor_joining`, `upgma`, `joined_tree`, `kind` | trees from them |
 
-mod branches;
-mod comparison;
-mod metric;
-mod quartets;
-mod robinson_foulds;
+mod bit_planes;
+mod closed_form;
+mod gene;
+mod instructions;
+mod joined_tree;
+mod kind;
+#[cfg(test)]
+mod naive_tests;
+mod neighbor_joining;
+mod pair_model;
+mod pairs;
+mod solve;
+mod square;
+mod upgma;
 
-pub use branches::{BranchDifferences, branch_differences};
-pub use comparison::Comparison;
-pub use metric::TreeMetric;
-pub use quartets::{QuartetComparison, quartet_distance};
-pub use robinson_foulds::{RfDistance, rf_distance};
+pub use joined_tree::JoinedTree;
+pub use kind::DistanceTree;
+pub use neighbor_joining::{bionj, neighbor_joining};
+pub use pairs::{DistanceMethod, PairDistances};
+pub use square::{SquareMatrix, Stored};
+pub use upgma::upgma;

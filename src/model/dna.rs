@@ -56,6 +56,24 @@ pub const NAMED_DNA_MODELS: [NamedDnaModel; 22] = [
     named("GTR", &[], [0, 1, 2, 3, 4, 5], false),
 ];
 
+/// Exchange rates (AC AG AT CG CT GT) of Felsenstein's model of 1984, for these frequencies and this ratio R of the
+/// expected numbers of transitions and transversions: 1 for transversions, 1 + K/π_R and 1 + K/π_Y for the transitions of
+/// purines and pyrimidines, with
+///
+/// ```text
+/// R = (π_A π_G (1 + K/π_R) + π_C π_T (1 + K/π_Y)) / (π_R π_Y)
+/// ```
+///
+/// (Felsenstein & Churchill 1996, Mol. Biol. Evol. 13:93). `None` if transitions cannot be so rare.
+pub(crate) fn f84_rates(freqs: &[f64], ratio: f64) -> Option<[f64; 6]> {
+    let [a, c, g, t] = *freqs else { panic!("frequencies of nucleotides") };
+    let (purines, pyrimidines) = (a + g, c + t);
+    let k =
+        (ratio * purines * pyrimidines - a * g - c * t) / (a * g / purines + c * t / pyrimidines);
+    let [ag, ct] = [1.0 + k / purines, 1.0 + k / pyrimidines];
+    (ag >= 0.0 && ct >= 0.0).then_some([1.0, ag, 1.0, 1.0, ct, 1.0])
+}
+
 /// The model of that name or alias, upper or lower case.
 pub(super) fn find_named(name: &str) -> Option<&'static NamedDnaModel> {
     let matches = |known: &&str| known.eq_ignore_ascii_case(name);

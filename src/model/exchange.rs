@@ -51,6 +51,12 @@ impl RateClasses {
         rates
     }
 
+    /// Gives all rates these values, whatever their classes, and no longer estimates them.
+    pub(crate) fn fix(&mut self, rates: &[f64]) {
+        self.rates.copy_from_slice(rates);
+        self.mode = ParamMode::Fixed;
+    }
+
     /// One class for all rates of this number of states.
     pub(super) fn equal(num_states: usize) -> Self {
         Self::new(vec![0; num_states * (num_states - 1) / 2])

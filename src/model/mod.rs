@@ -53,6 +53,7 @@ mod words;
 pub use crate::numeric::GammaMode;
 pub use ascertainment::Ascertainment;
 pub use codon::{CodonModelKind, CodonRates, PositionFreqs};
+pub(crate) use dna::f84_rates;
 pub use dna::{NAMED_DNA_MODELS, NamedDnaModel};
 pub use exchange::{Exchange, RateClasses};
 pub use modes::{FreqsMode, ParamMode};

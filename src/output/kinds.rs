@@ -27,6 +27,14 @@ pub enum OutputKind {
     RootedTree,
     /// Distances between trees.
     RfDistances,
+    /// Distances between sequences.
+    Distances,
+    /// The same, compressed.
+    DistancesGz,
+    /// The same as an array.
+    DistancesNpy,
+    /// Trees of these distances.
+    DistanceTrees,
     /// Tests of the evaluated trees.
     TopologyTests,
     /// The tree with names of its inner nodes.
@@ -112,6 +120,10 @@ impl OutputKind {
             OutputKind::ConsensusTree => "consensusTree",
             OutputKind::RootedTree => "rootedTree",
             OutputKind::RfDistances => "rfDistances",
+            OutputKind::Distances => "distances",
+            OutputKind::DistancesGz => "distances.gz",
+            OutputKind::DistancesNpy => "distances.npy",
+            OutputKind::DistanceTrees => "distanceTrees",
             OutputKind::TopologyTests => "topologyTests",
             OutputKind::AncestralTree => "ancestralTree",
             OutputKind::AncestralStates => "ancestralStates",
@@ -147,6 +159,10 @@ impl OutputKind {
             OutputKind::ConsensusTree => "the consensus tree",
             OutputKind::RootedTree => "the given trees with a root",
             OutputKind::RfDistances => "distances between pairs of trees",
+            OutputKind::Distances => "the distances between the sequences",
+            OutputKind::DistancesGz => "the distances between the sequences, compressed",
+            OutputKind::DistancesNpy => "the distances between the sequences, for NumPy",
+            OutputKind::DistanceTrees => "trees of the distances",
             OutputKind::TopologyTests => "the tests of the evaluated trees",
             OutputKind::AncestralTree => "the best tree with names of its inner nodes",
             OutputKind::AncestralStates => "the most likely states at these nodes, as sequences",

@@ -5,16 +5,19 @@
 mod files;
 mod growing;
 mod kinds;
+mod matrix;
 mod progress;
 mod report;
 mod status;
 mod tables;
 
 pub use kinds::OutputKind;
+pub use matrix::MatrixFormat;
 
 pub(crate) use files::{OutputFiles, Part, Request};
 pub(crate) use growing::Growing;
 pub(crate) use kinds::ANALYSIS_KINDS;
+pub(crate) use matrix::{MatrixReport, MatrixTreeReport};
 pub(crate) use progress::{Progress, Terminal};
 pub(crate) use report::{
     AgreementReport, AlignmentReport, AncestralNodeReport, BootstopTestReport, BootstoppingReport,

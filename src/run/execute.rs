@@ -1,8 +1,8 @@
 //! From a plan to its command.
 
 use super::commands::{
-    all, bootstrap, bsconverge, bsmsa, check, concordance, consense, evaluate, rfdist, root,
-    search, select_models, simulate, start, support, terrace,
+    all, bootstrap, bsconverge, bsmsa, check, concordance, consense, distances, evaluate, rfdist,
+    root, search, select_models, simulate, start, support, terrace,
 };
 use super::plan::{Command, Plan};
 use super::work::{RunRecord, Session};
@@ -53,6 +53,7 @@ fn carry_out(plan: &Plan, record: &mut RunRecord) -> Result<()> {
         Command::Check => check(Session::start(plan, record)?),
         Command::Support { tree, bs_trees } => support(plan, tree, bs_trees, record),
         Command::RfDist(asked) => rfdist(plan, asked, record),
+        Command::Distances(asked) => distances(plan, asked, record),
         Command::BsConverge { trees } => bsconverge(plan, trees, record),
         Command::Terrace(asked) => terrace(asked, Session::start(plan, record)?),
         Command::Concordance(asked) => concordance(plan, asked, record),

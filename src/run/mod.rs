@@ -17,7 +17,7 @@ mod commands;
 
 mod execute;
 
-pub use crate::output::OutputKind;
+pub use crate::output::{MatrixFormat, OutputKind};
 pub use execute::execute;
 pub use plan::Plan;
 pub use work::interrupt::listen as listen_to_signals;
@@ -26,15 +26,17 @@ pub(crate) use crate::bootstrap::{
     Bootstop, BootstopCriterion, DEFAULT_CUTOFF, DEFAULT_HALVINGS, Sampling, SamplingUnit,
     SupportKind,
 };
-pub(crate) use crate::distance::TreeMetric;
+pub(crate) use crate::distance::DistanceTree;
 pub(crate) use crate::likelihood::BrlenLinkage;
 pub(crate) use crate::model_selection::Criterion;
 pub(crate) use crate::search::SearchEffort;
 pub(crate) use crate::topology_tests::{DEFAULT_RELL_REPLICATES, TopologyTest};
 pub(crate) use crate::tree::ConsensusRule;
+pub(crate) use crate::tree_distance::TreeMetric;
 pub(crate) use plan::{
     AnalysisOptions, AncestralOptions, BootstrapOptions, Command, ConcordancePlan,
     DEFAULT_ALRT_REPLICATES, DEFAULT_MOST_REPLICATES, DEFAULT_QUARTETS, DEFAULT_REPLICATES,
-    DEFAULT_SEED, DEFAULT_TERRACE_TREES, DataOptions, DistancePlan, OutputOptions, Rooting,
-    RunOptions, SimulatePlan, SupportOptions, TerracePlan, TestOptions, Threads, TreeSource,
+    DEFAULT_SEED, DEFAULT_TERRACE_TREES, DataOptions, DistanceFormula, DistancePlan, MatrixPlan,
+    OutputOptions, Rooting, RunOptions, SimulatePlan, SupportOptions, TerracePlan, TestOptions,
+    Threads, TreeSource,
 };

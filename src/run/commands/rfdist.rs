@@ -1,12 +1,12 @@
 //! `--rfdist`: distances between all trees of a file, or between those of two files.
 
-use crate::distance::{Comparison, TreeMetric};
 use crate::error::{Error, Place, Result};
 use crate::output::{DistanceReport, MetricReport, OutputKind};
 use crate::run::plan::{DistancePlan, Plan};
 use crate::run::prepare::{Lengths, read_forest, read_more};
 use crate::run::work::{RunRecord, thread_pool};
 use crate::tree::Multifurcating;
+use crate::tree_distance::{Comparison, TreeMetric};
 use rayon::ThreadPool;
 use std::io::Write;
 

@@ -86,7 +86,7 @@ fn make_tree(plan: &Plan, simulate: &SimulatePlan) -> Result<(Taxa, Tree)> {
             }
             Ok((taxa, tree))
         }
-        TreeSource::Auto => {
+        TreeSource::Auto | TreeSource::Distances(_) => {
             Err(Error::Usage("simulate needs a tree: --tree FILE or --tree rand{50}".into()))
         }
         TreeSource::Random(n) | TreeSource::Parsimony(n) => {

@@ -1,6 +1,8 @@
 //! Starting trees: those of the user, parsimony trees, random trees; and `--start`, which only makes
 //! them.
 
+use super::distances::distance_tree;
+use crate::distance::DistanceTree;
 use crate::error::Result;
 use crate::likelihood::BRLEN_BOUNDS;
 use crate::observer::{Event, Observer};
@@ -29,6 +31,7 @@ pub(super) struct StartTree {
 enum Recipe {
     Parsimony(u64),
     Random(u64),
+    Distances(DistanceTree),
     Given(GivenTree),
 }
 
@@ -68,6 +71,14 @@ pub(super) fn make_starts(session: &mut Session, lengths: StartLengths) -> Resul
     let setup = &session.setup;
     let partitions = setup.reduced(&setup.loaded.partitions);
     let data = setup.parsimony_data(&partitions);
+    // All threads compute each of them.
+    let of_distances: Vec<Option<Tree>> = recipes
+        .iter()
+        .map(|recipe| match recipe {
+            Recipe::Distances(kind) => Some(distance_tree(*kind, setup, &partitions)),
+            _ => None,
+        })
+        .collect();
     drop(partitions);
     let work = |setup: &Setup, _, i: usize, desk: &mut Desk| {
         let seed = setup.plan.seed;
@@ -83,6 +94,10 @@ pub(super) fn make_starts(session: &mut Session, lengths: StartLengths) -> Resul
                     None => random_tree(data.num_taxa(), DEFAULT_BRLEN, &mut rng),
                 };
                 (format!("rand {}", i + 1), tree, false)
+            }
+            Recipe::Distances(kind) => {
+                let tree = of_distances[i].clone().expect("it was made");
+                (kind.name().to_string(), tree, true)
             }
             Recipe::Given(given) => {
                 (given.source.clone(), setup.reduced_tree(&given.tree), given.has_lengths)
@@ -153,6 +168,7 @@ fn list_recipes(session: &mut Session) -> Vec<Recipe> {
                 recipes.extend((num_random..end).map(Recipe::Random));
                 num_random = end;
             }
+            TreeSource::Distances(kind) => recipes.push(Recipe::Distances(*kind)),
             TreeSource::File(_) => {
                 let given = files.next().into_iter().flatten();
                 recipes.extend(given.map(Recipe::Given));

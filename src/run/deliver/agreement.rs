@@ -5,10 +5,10 @@
 //! determine the tree, and whether it was easy to find.
 
 use super::outcome::Outcome;
-use crate::distance::branch_differences;
 use crate::likelihood::NO_LENGTH;
 use crate::output::AgreementReport;
 use crate::tree::Tree;
+use crate::tree_distance::branch_differences;
 
 /// Trees whose log-likelihoods differ by less than this are about equally good: no usual test of topologies
 /// distinguishes them.

@@ -6,6 +6,7 @@
 //! `rooting` (where trees are to be rooted).
 
 mod constraint;
+mod distances;
 mod identical;
 mod invariable;
 mod load;
@@ -17,6 +18,7 @@ mod rooting;
 mod site_weights;
 mod trees;
 
+pub(super) use distances::read_distances;
 pub(super) use identical::Identical;
 pub(super) use load::{Loaded, load};
 pub(super) use remarks::Remarks;

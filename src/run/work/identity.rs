@@ -164,6 +164,7 @@ fn describe_source(source: &TreeSource) -> String {
         TreeSource::Auto => "auto".to_string(),
         TreeSource::Parsimony(number) => format!("pars{{{number}}}"),
         TreeSource::Random(number) => format!("rand{{{number}}}"),
+        TreeSource::Distances(kind) => kind.name().to_string(),
         TreeSource::File(path) => path.display().to_string(),
     }
 }

@@ -63,6 +63,7 @@ impl<'a> Session<'a> {
             | Command::Start
             | Command::BsMsa
             | Command::Concordance(_)
+            | Command::Distances(_)
             | Command::Terrace(_) => (machine, None),
             _ => machine.within_memory(plan, &loaded)?,
         };

@@ -13,7 +13,7 @@ use std::ops::Range;
 /// # Examples
 ///
 /// ```
-/// use mlsearch::distance::{Comparison, TreeMetric};
+/// use mlsearch::tree_distance::{Comparison, TreeMetric};
 /// use mlsearch::rng::{Purpose, stream};
 /// use mlsearch::tree::{Multifurcating, random_tree};
 ///
@@ -155,11 +155,11 @@ impl<'a> Comparison<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::distance::rf_distance;
     use crate::rng::{Purpose, stream};
     use crate::taxa::Taxa;
     use crate::tree::random_tree;
     use crate::tree::{Split, Tree, read_newick};
+    use crate::tree_distance::rf_distance;
     use TreeMetric::{BranchScore, Quartet, RobinsonFoulds, Weighted};
 
     fn read(text: &str) -> Vec<Multifurcating> {

@@ -1,16 +1,15 @@
-//! The plan of one run: what the user wants, validated, as plain data.
-//!
-//! A [`Plan`] is made by `cli` (or by a program that uses the library) and carried out by the
-//! commands of this room. Nothing here reads a file.
+//! [`Plan`] and its parts.
 
+use super::matrix::MatrixPlan;
 use crate::bootstrap::{Bootstop, Sampling, SamplingUnit, SupportKind};
-use crate::distance::TreeMetric;
+use crate::distance::DistanceTree;
 use crate::likelihood::BrlenLinkage;
 use crate::model_selection::Criterion;
 use crate::output::{ANALYSIS_KINDS, OutputKind};
 use crate::search::SearchEffort;
 use crate::topology_tests::TopologyTest;
 use crate::tree::ConsensusRule;
+use crate::tree_distance::TreeMetric;
 use std::path::{Path, PathBuf};
 
 /// Seed of a run that was given none: such a run can be repeated, too.
@@ -35,6 +34,8 @@ pub enum TreeSource {
     Parsimony(usize),
     /// This number of random trees.
     Random(usize),
+    /// The tree of the distances between the sequences.
+    Distances(DistanceTree),
     /// All trees of a Newick file.
     File(PathBuf),
 }
@@ -121,6 +122,8 @@ pub enum Command {
     },
     /// Distances between the trees of one or two files.
     RfDist(DistancePlan),
+    /// Distances between the sequences, or trees of given distances.
+    Distances(MatrixPlan),
     /// Concordance of gene trees and sites with the branches of a tree.
     Concordance(ConcordancePlan),
     /// The trees on the terrace of a tree.
@@ -384,6 +387,7 @@ impl Plan {
             Command::Check => return Vec::new(),
             Command::Support { .. } => vec![OutputKind::Support],
             Command::RfDist(_) => vec![OutputKind::RfDistances],
+            Command::Distances(asked) => asked.output_kinds(),
             Command::Concordance(_) => vec![OutputKind::Support, OutputKind::Concordance],
             Command::Terrace(_) => vec![OutputKind::Terrace],
             Command::BsConverge { .. } => Vec::new(),
@@ -457,6 +461,7 @@ impl Plan {
                 paths.push(trees);
                 paths.extend(reference.as_deref());
             }
+            Command::Distances(asked) => paths.extend(asked.file.as_deref()),
             Command::Concordance(ConcordancePlan { tree, gene_trees, .. }) => {
                 paths.push(tree);
                 paths.extend(gene_trees.as_deref());
@@ -491,6 +496,8 @@ impl Plan {
             Command::Check => "check".into(),
             Command::Support { .. } => "support of a tree".into(),
             Command::RfDist(_) => "distances between trees".into(),
+            Command::Distances(MatrixPlan { file: Some(_), .. }) => "trees of distances".into(),
+            Command::Distances(_) => "distances between sequences".into(),
             Command::Concordance(_) => "concordance factors".into(),
             Command::Terrace(_) => "terrace of a tree".into(),
             Command::BsConverge { .. } => "number of bootstrap replicates".into(),
@@ -530,6 +537,7 @@ impl Plan {
         let made = self.search.trees.iter().map(|source| match source {
             TreeSource::Parsimony(n) | TreeSource::Random(n) => *n,
             TreeSource::Auto => self.search.effort.schedule().starts,
+            TreeSource::Distances(_) => 1,
             TreeSource::File(_) => 0,
         });
         made.sum()

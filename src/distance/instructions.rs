@@ -1,0 +1,96 @@
+//! Work that is compiled for the instructions of this machine: population counts and several pairs at a
+//! time. The result is the same with any of them.
+
+/// What is computed: a body that is compiled anew for each set of instructions.
+pub(super) trait Work {
+    /// Adds the results; must be `#[inline(always)]`.
+    fn compute(&self, out: &mut Vec<f64>);
+}
+
+/// The instructions that a tile is computed with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Instructions {
+    /// Those that every processor has.
+    Scalar,
+    /// Proof that the machine has AVX2, FMA and POPCNT: made only by [`Instructions::detect`].
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Detected),
+    /// Proof that it also has AVX-512 F, DQ, VL and VPOPCNTDQ.
+    #[cfg(target_arch = "x86_64")]
+    Avx512(Detected),
+}
+
+/// Made in this file only.
+#[cfg(target_arch = "x86_64")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Detected(());
+
+impl Instructions {
+    /// The best that this machine has, or those of this name (`scalar`, `avx2`, `avx512`), if it has them.
+    pub(super) fn detect(name: Option<&str>) -> Option<Self> {
+        let found = Self::all();
+        match name {
+            None => found.first().copied(),
+            Some(name) => found.into_iter().find(|set| set.name() == name),
+        }
+    }
+
+    /// All that this machine has, the best one first.
+    pub(super) fn all() -> Vec<Self> {
+        let mut all = Vec::new();
+        #[cfg(target_arch = "x86_64")]
+        {
+            let avx2 = is_x86_feature_detected!("avx2")
+                && is_x86_feature_detected!("fma")
+                && is_x86_feature_detected!("popcnt");
+            let avx512 = is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512dq")
+                && is_x86_feature_detected!("avx512vl")
+                && is_x86_feature_detected!("avx512vpopcntdq");
+            if avx2 && avx512 {
+                all.push(Instructions::Avx512(Detected(())));
+            }
+            if avx2 {
+                all.push(Instructions::Avx2(Detected(())));
+            }
+        }
+        all.push(Instructions::Scalar);
+        all
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Instructions::Scalar => "scalar",
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx2(_) => "avx2",
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx512(_) => "avx512",
+        }
+    }
+
+    /// Does the work with these instructions.
+    #[allow(unsafe_code)]
+    pub(super) fn compute(self, work: &impl Work, out: &mut Vec<f64>) {
+        match self {
+            Instructions::Scalar => work.compute(out),
+            // SAFETY: a value of this variant exists only where `all` found these instructions.
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx2(_) => unsafe { with_avx2(work, out) },
+            // SAFETY: the same.
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx512(_) => unsafe { with_avx512(work, out) },
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,popcnt")]
+fn with_avx2(work: &impl Work, out: &mut Vec<f64>) {
+    work.compute(out);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512vpopcntdq,avx2,fma,popcnt")]
+fn with_avx512(work: &impl Work, out: &mut Vec<f64>) {
+    work.compute(out);
+}

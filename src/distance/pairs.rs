@@ -1,0 +1,212 @@
+//! [`PairDistances`]: the distance of any pair of sequences, computed in tiles.
+
+use super::closed_form::{StateCounts, log_det, p_distance};
+use super::gene::{Gene, Table};
+use super::instructions::{Instructions, Work};
+use super::pair_model::PairModel;
+use super::solve::{LANES, Part, Scratch, solve};
+use crate::model::Model;
+use crate::numeric::elementary::Lanes;
+use crate::partition::Partition;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Rows and columns of a tile: their bits are in the cache of a core.
+const TILE: usize = 64;
+
+/// What a distance is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum DistanceMethod {
+    /// The distance of maximum likelihood under the models of the partitions, with the same distance in all of them. With a
+    /// shape, the rates of sites have this continuous gamma distribution.
+    Likelihood {
+        /// One model per partition, with its final parameters.
+        models: Vec<Model>,
+        /// The shape.
+        gamma: Option<f64>,
+    },
+    /// The share of sites that differ.
+    Uncorrected,
+    /// LogDet.
+    LogDet,
+}
+
+/// The sequences of an alignment, prepared for the computation of their distances.
+///
+/// A distance is in expected substitutions per site. It is infinite where the sequences are saturated, and not a number
+/// where no site is determined in both.
+///
+/// # Examples
+///
+/// ```
+/// use mlsearch::alignment::read_alignment_from;
+/// use mlsearch::distance::{DistanceMethod, PairDistances};
+/// use mlsearch::partition::Partition;
+///
+/// let alignment = read_alignment_from(&b"3 8\nx ACGTACGT\ny ACGTACGA\nz ----ACGA\n"[..], "a.phy")?;
+/// let partitions = [Partition::whole(&alignment, "JC")?];
+/// let models = vec![partitions[0].model.clone()];
+/// let method = DistanceMethod::Likelihood { models, gamma: None };
+/// let distances = PairDistances::new(3, &partitions, &method, None);
+/// // -3/4 ln(1 - 4/3 · 1/8), 1/4, and none.
+/// let expected = [0.13674, 0.30410, 0.0];
+/// let found = [distances.rows(0..1, 1..3), distances.rows(1..2, 2..3)].concat();
+/// assert!(found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-5));
+/// # Ok::<(), mlsearch::error::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct PairDistances {
+    num_taxa: usize,
+    genes: Vec<Gene>,
+    formula: Formula,
+    instructions: Instructions,
+}
+
+#[derive(Debug)]
+enum Formula {
+    /// One model per gene.
+    Likelihood(Vec<PairModel>),
+    Uncorrected,
+    LogDet,
+}
+
+/// Some rows and columns of the matrix.
+struct Tile<'a> {
+    distances: &'a PairDistances,
+    rows: Range<usize>,
+    columns: Range<usize>,
+}
+
+impl Work for Tile<'_> {
+    #[inline(always)]
+    fn compute(&self, out: &mut Vec<f64>) {
+        let distances = self.distances;
+        match &distances.formula {
+            Formula::Likelihood(models) => distances.compute_likelihood(models, self, out),
+            Formula::Uncorrected => distances.compute_formula(p_distance, self, out),
+            Formula::LogDet => distances.compute_formula(log_det, self, out),
+        }
+    }
+}
+
+impl PairDistances {
+    /// Prepares the sequences of these partitions; `instruction_set` names the instructions to use, if not the best ones.
+    ///
+    /// # Panics
+    /// If there is not one model for each partition.
+    pub fn new(
+        num_taxa: usize,
+        partitions: &[Partition],
+        method: &DistanceMethod,
+        instruction_set: Option<&str>,
+    ) -> Self {
+        let genes: Vec<Gene> =
+            partitions.iter().map(|partition| Gene::new(&partition.patterns, num_taxa)).collect();
+        let formula = match method {
+            DistanceMethod::Likelihood { models, gamma } => {
+                assert_eq!(models.len(), genes.len(), "one model for each partition");
+                let model =
+                    |(model, gene): (&Model, &Gene)| PairModel::new(model, *gamma, &gene.classes);
+                Formula::Likelihood(models.iter().zip(&genes).map(model).collect())
+            }
+            DistanceMethod::Uncorrected => Formula::Uncorrected,
+            DistanceMethod::LogDet => Formula::LogDet,
+        };
+        let instructions = Instructions::detect(instruction_set).unwrap_or(Instructions::Scalar);
+        PairDistances { num_taxa, genes, formula, instructions }
+    }
+
+    /// Number of sequences.
+    pub fn num_taxa(&self) -> usize {
+        self.num_taxa
+    }
+
+    /// The distances between these rows and columns, row by row, computed in parallel by rayon's threads. Those of a
+    /// sequence from itself are 0.
+    pub fn rows(&self, rows: Range<usize>, columns: Range<usize>) -> Vec<f64> {
+        let starts: Vec<usize> = columns.clone().step_by(TILE).collect();
+        let blocks: Vec<Vec<f64>> = starts
+            .into_par_iter()
+            .map(|start| {
+                let tile = Tile {
+                    distances: self,
+                    rows: rows.clone(),
+                    columns: start..(start + TILE).min(columns.end),
+                };
+                let mut out = Vec::with_capacity(tile.rows.len() * tile.columns.len());
+                self.instructions.compute(&tile, &mut out);
+                out
+            })
+            .collect();
+        let mut whole = Vec::with_capacity(rows.len() * columns.len());
+        for row in 0..rows.len() {
+            for block in &blocks {
+                let width = block.len() / rows.len().max(1);
+                whole.extend_from_slice(&block[row * width..][..width]);
+            }
+        }
+        whole
+    }
+
+    #[inline(always)]
+    fn compute_likelihood(&self, models: &[PairModel], tile: &Tile, out: &mut Vec<f64>) {
+        let mut counts: Vec<Vec<Lanes>> =
+            self.genes.iter().map(|gene| vec![[0.0; LANES]; gene.classes.len()]).collect();
+        let (mut scratch, mut table) = (Scratch::default(), Table::default());
+        for row in tile.rows.clone() {
+            for start in tile.columns.clone().step_by(LANES) {
+                let end = (start + LANES).min(tile.columns.end);
+                let mut pairs = [(row, row); LANES];
+                for (pair, column) in pairs.iter_mut().zip(start..end) {
+                    // Either order of a pair gives the same sums in the same order.
+                    *pair = (row.min(column), row.max(column));
+                }
+                let pairs = &pairs[..end - start];
+                let mut parts = Vec::with_capacity(models.len());
+                for ((gene, model), counts) in self.genes.iter().zip(models).zip(&mut counts) {
+                    let used = gene.count(model, pairs, counts, &mut table);
+                    parts.push(Part { model, counts: &counts[..used] });
+                }
+                let found = solve(&parts, &mut scratch);
+                for (lane, &(a, b)) in pairs.iter().enumerate() {
+                    let distance = found[lane];
+                    let is_empty = || {
+                        let counts = parts.iter().flat_map(|part| part.counts);
+                        counts.into_iter().all(|counts| counts[lane] == 0.0)
+                    };
+                    let is_nothing = distance == 0.0 && a != b && is_empty();
+                    out.push(match () {
+                        _ if a == b => 0.0,
+                        _ if is_nothing => f64::NAN,
+                        _ => distance,
+                    });
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn compute_formula(
+        &self,
+        formula: impl Fn(&StateCounts) -> f64,
+        tile: &Tile,
+        out: &mut Vec<f64>,
+    ) {
+        let mut table = Table::default();
+        for row in tile.rows.clone() {
+            for column in tile.columns.clone() {
+                if row == column {
+                    out.push(0.0);
+                    continue;
+                }
+                let mut pair = StateCounts::default();
+                for gene in &self.genes {
+                    if !gene.is_missing(row) && !gene.is_missing(column) {
+                        gene.count_states(row.min(column), row.max(column), &mut table, &mut pair);
+                    }
+                }
+                out.push(if pair.counts.is_empty() { f64::NAN } else { formula(&pair) });
+            }
+        }
+    }
+}

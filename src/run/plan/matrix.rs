@@ -1,0 +1,49 @@
+//! What is asked of distances between sequences.
+
+use crate::distance::DistanceTree;
+use crate::output::{MatrixFormat, OutputKind};
+use std::path::PathBuf;
+
+/// What a distance between sequences is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum DistanceFormula {
+    /// By maximum likelihood under the models of the partitions.
+    Models,
+    /// The same under the model F84 with this ratio of transitions and transversions.
+    F84(f64),
+    /// The share of sites that differ.
+    Uncorrected,
+    /// LogDet.
+    LogDet,
+}
+
+/// Distances between sequences.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MatrixPlan {
+    /// A file of distances, of which only trees are made; otherwise those of the alignment are computed.
+    pub file: Option<PathBuf>,
+    /// What a distance is.
+    pub formula: DistanceFormula,
+    /// Shape of a continuous gamma distribution of the rates of sites.
+    pub gamma: Option<f64>,
+    /// How distances are written.
+    pub format: MatrixFormat,
+    /// Compressed.
+    pub gzip: bool,
+    /// Trees that are made of them.
+    pub trees: Vec<DistanceTree>,
+}
+
+impl MatrixPlan {
+    /// The files of distances and of trees.
+    pub(crate) fn output_kinds(&self) -> Vec<OutputKind> {
+        let matrix = match (self.format, self.gzip) {
+            (MatrixFormat::Npy, _) => OutputKind::DistancesNpy,
+            (_, true) => OutputKind::DistancesGz,
+            (_, false) => OutputKind::Distances,
+        };
+        let matrix = Some(matrix).filter(|_| self.file.is_none());
+        let trees = Some(OutputKind::DistanceTrees).filter(|_| !self.trees.is_empty());
+        matrix.into_iter().chain(trees).collect()
+    }
+}

@@ -1,0 +1,16 @@
+//! The plan of one run: what the user wants, validated, as plain data.
+//!
+//! A [`Plan`] is made by `cli` (or by a program that uses the library) and carried out by the
+//! commands of this room. Nothing here reads a file.
+
+mod matrix;
+mod plan;
+
+pub(crate) use matrix::{DistanceFormula, MatrixPlan};
+pub use plan::Plan;
+pub(crate) use plan::{
+    AnalysisOptions, AncestralOptions, BootstrapOptions, Command, ConcordancePlan,
+    DEFAULT_ALRT_REPLICATES, DEFAULT_MOST_REPLICATES, DEFAULT_QUARTETS, DEFAULT_REPLICATES,
+    DEFAULT_SEED, DEFAULT_TERRACE_TREES, DataOptions, DistancePlan, OutputOptions, Rooting,
+    RunOptions, SimulatePlan, SupportOptions, TerracePlan, TestOptions, Threads, TreeSource,
+};
