@@ -77,6 +77,8 @@ mod reporting;
 // Tests of given trees (KH, SH, ELW, AU).
 mod topology_tests;
 
+// Distances between sequences and their trees: other programs, formats, threads.
+mod distances;
 // Ancestral states: the definition, other programs, what is written.
 mod ancestral;
 // Trees with a root, and with polytomies in place of branches without length.

@@ -47,7 +47,12 @@ pub fn parse(words: &[String]) -> std::result::Result<Args, Stop> {
             rest.len()
         ))));
     }
-    let typed = typed::read(rest, &command);
+    // `mlsearch distance` is `mlsearch --dist`.
+    let mut rest = rest.to_vec();
+    if rest[0] == "distance" {
+        rest[0] = "--dist".into();
+    }
+    let typed = typed::read(&rest, &command);
     // Another mode has options of its own.
     let is_mode = |word: &Typed| word.kind == WordKind::Stray && is_mode(&word.words[0]);
     let verdicts: Vec<Verdict> = match typed.iter().any(is_mode) {
@@ -68,7 +73,7 @@ pub fn parse(words: &[String]) -> std::result::Result<Args, Stop> {
     }
     let mut args = parse_words(command, &understood)?;
     args.notes = notes;
-    args.command_line = line(rest);
+    args.command_line = line(&rest);
     let resuming = typed.iter().filter(|one| !one.is("redo")).flat_map(Typed::words_as_typed);
     args.resuming_command = line(resuming);
     Ok(args)

@@ -1,0 +1,197 @@
+//! Distances between sequences and their trees, beside PHYLIP and IQ-TREE; formats; what is refused.
+
+use crate::util::{FIVE_TAXA, Scratch, report, repository};
+use std::collections::BTreeMap;
+
+fn golden(name: &str) -> Vec<Vec<String>> {
+    let text = std::fs::read_to_string(repository("tests/golden").join(name)).expect("a table");
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    lines.map(|line| line.split('\t').map(String::from).collect()).collect()
+}
+
+fn dataset(name: &str) -> String {
+    repository("datasets").join(name).display().to_string()
+}
+
+fn read(scratch: &Scratch, name: &str) -> String {
+    std::fs::read_to_string(scratch.path().join(name)).expect("a result")
+}
+
+/// The distances of a run in the format tsv.
+fn distances(scratch: &Scratch, options: &str) -> BTreeMap<(String, String), f64> {
+    scratch.succeed(&format!("--dist {options} --dist-format tsv -n x --redo"));
+    let text = read(scratch, "x.mlsearch.distances");
+    let mut found = BTreeMap::new();
+    for line in text.lines().skip(1) {
+        let words: Vec<&str> = line.split('\t').collect();
+        let distance: f64 = words[2].parse().expect("a distance");
+        found.insert((words[0].to_string(), words[1].to_string()), distance);
+        found.insert((words[1].to_string(), words[0].to_string()), distance);
+    }
+    found
+}
+
+/// Compares with a column; other programs end their search when they are within `tolerance`, after rounding.
+fn check(
+    table: &[Vec<String>],
+    column: &str,
+    found: &BTreeMap<(String, String), f64>,
+    tolerance: f64,
+) {
+    let column = table[0].iter().position(|name| name == column).expect("a column");
+    for row in &table[1..] {
+        let expected: f64 = row[column].parse().expect("a distance");
+        let found = found[&(row[0].clone(), row[1].clone())];
+        assert!((found - expected).abs() <= tolerance, "{row:?}: {found}");
+    }
+}
+
+#[test]
+fn distances_of_nucleotides_are_those_of_phylip() {
+    let scratch = Scratch::new();
+    let table = golden("sequence_distances_dna.tsv");
+    let file = dataset("primates.phy");
+    for (column, model) in
+        [("f84", ""), ("k80", "-m K80{4}"), ("jc", "-m JC"), ("f84_gamma", "-m F84{2.0}+GC{1}")]
+    {
+        // dnadist is within 2e-7 of the maximum, and rounds to 1e-6.
+        check(&table, column, &distances(&scratch, &format!("-s {file} {model}")), 7e-7);
+    }
+}
+
+#[test]
+fn distances_of_proteins_are_those_of_phylip_and_iqtree() {
+    let scratch = Scratch::new();
+    let table = golden("sequence_distances_protein.tsv");
+    let file = dataset("ovomucoids.phy");
+    for (column, model) in [("jtt", "JTT-DCMUT"), ("pam", "DCMUT"), ("lg", "LG")] {
+        check(&table, column, &distances(&scratch, &format!("-s {file} -m {model}")), 2e-6);
+    }
+}
+
+#[test]
+fn trees_are_those_of_phylip_and_iqtree() {
+    let scratch = Scratch::new();
+    let file = dataset("primates.phy");
+    let golden =
+        std::fs::read_to_string(repository("tests/golden/sequence_distances.nwk")).unwrap();
+    for (tree, (kind, model)) in
+        golden.lines().zip([("nj", "F84"), ("upgma", "F84"), ("bionj", "JC")])
+    {
+        scratch.write("peer.nwk", tree);
+        scratch.succeed(&format!("--dist -s {file} -m {model} --tree {kind} -n d --redo"));
+        // Also from the distances as they were written.
+        scratch.succeed(&format!("--dist d.mlsearch.distances --tree {kind} -n again --redo"));
+        for trees in ["d.mlsearch.distanceTrees", "again.mlsearch.distanceTrees"] {
+            scratch.succeed(&format!(
+                "-t peer.nwk --rfdist {trees} --rfdist-metric rf,wrf -n rf --redo"
+            ));
+            let text = read(&scratch, "rf.mlsearch.rfDistances");
+            let words: Vec<&str> = text.lines().nth(1).unwrap().split('\t').collect();
+            let [rf, wrf] = [2, 4].map(|at: usize| words[at].parse::<f64>().unwrap());
+            // 21 branches, printed with 5 digits.
+            assert!(rf == 0.0 && wrf < 21.0 * 1e-5, "{kind}: {rf} {wrf}");
+        }
+    }
+}
+
+#[test]
+fn the_same_bits_with_any_number_of_threads_in_every_format() {
+    let scratch = Scratch::new();
+    let file = dataset("gappy.phy");
+    let partitions = repository("partitions/gappy.part").display().to_string();
+    for format in ["square", "lower", "tsv", "npy", "lower.gz"] {
+        let name = match format {
+            "npy" => "distances.npy",
+            "lower.gz" => "distances.gz",
+            _ => "distances",
+        };
+        let run = |options: &str| {
+            let typed = format!(
+                "distance -s {file} -q {partitions} --opt-model off --dist-format {format} --tree nj,bionj {options}"
+            );
+            scratch.succeed(&format!("{typed} -n r --redo"));
+            let path = scratch.path().join(format!("r.mlsearch.{name}"));
+            (std::fs::read(path).unwrap(), read(&scratch, "r.mlsearch.distanceTrees"))
+        };
+        let one = run("-T 1");
+        assert!(one == run("-T 3") && one == run("-T 2 --simd scalar"), "{format}");
+    }
+}
+
+#[test]
+fn models_are_estimated_and_reported() {
+    let scratch = Scratch::new();
+    let file = dataset("primates.phy");
+    scratch.succeed(&format!("-f x -s {file} -m GTR+G -n gtr"));
+    let found = report(&scratch, "gtr");
+    let method = found["distances"]["method"].as_str().unwrap();
+    assert!(method.contains("GTR{") && method.contains("+G4"), "{method}");
+    assert_eq!(found["distances"]["pairs"], 66);
+    for model in ["p", "LogDet", "JC+I{0.2}", "TN93+F+GC{0.5}"] {
+        scratch.succeed(&format!("--dist -s {file} -m {model} -n other --redo"));
+    }
+}
+
+#[test]
+fn pairs_without_a_distance_are_named() {
+    let scratch = Scratch::new();
+    let text = "4 8\na ACGTACGT\nb ----ACGA\nc TGCA----\nd ACGTAC--\n";
+    scratch.write("a.phy", text);
+    let ran = scratch.succeed("--dist -s a.phy -m JC -n x --tree nj");
+    assert!(ran.stderr.contains("b, c: no site at which both have data"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("the largest distance"), "{}", ran.stderr);
+    let matrix = read(&scratch, "x.mlsearch.distances");
+    // a and c differ everywhere, and so do c and d; b and c share no site.
+    assert_eq!(matrix.lines().nth(3).unwrap().split_whitespace().nth(2), Some("-1.00000000"));
+    let found = report(&scratch, "x");
+    assert_eq!(found["distances"]["saturated"], 2);
+    assert_eq!(found["distances"]["without_overlap"], 1);
+}
+
+#[test]
+fn searches_start_from_trees_of_distances() {
+    let scratch = Scratch::new();
+    let file = dataset("primates.phy");
+    scratch.succeed(&format!("-s {file} -m GTR+G -t nj,bionj,upgma --start -n x"));
+    assert_eq!(read(&scratch, "x.mlsearch.startTree").lines().count(), 3);
+    scratch.succeed(&format!("-s {file} -m GTR+G -t nj -n y"));
+    let found = report(&scratch, "y");
+    assert!((found["log_likelihood"].as_f64().unwrap() + 5709.0).abs() < 20.0);
+}
+
+#[test]
+fn files_of_distances_that_are_none_are_refused() {
+    let scratch = Scratch::new();
+    for (text, expected) in [
+        ("", "the file is empty"),
+        ("x\n", "expected the number of taxa"),
+        ("3\na 0 1 2\nb 1 0 3\n", "8 words follow, but a matrix of 3 taxa has 12"),
+        ("2\na 0 x\nb 1 0\n", "line 2, 'a': 'x': expected a distance"),
+        ("2\na 1 1\nb 1 0\n", "from itself is 1, not 0"),
+        ("2\na 0 1\na 1 0\n", "'a': this taxon is there twice"),
+        ("99999999999\na\n", "at most 5000"),
+    ] {
+        scratch.write("d.phy", text);
+        scratch.run("--dist d.phy --tree nj -n x").assert_refused(&["d.phy", expected]);
+    }
+    scratch.write("a.phy", FIVE_TAXA);
+    for (options, expected) in [
+        ("-m JC+G+GC{1}", "exclude each other"),
+        ("-m F84{0.001}", "cannot be as small"),
+        ("-m JC --tree a.nwk", "expected nj"),
+    ] {
+        scratch.run(&format!("--dist -s a.phy {options} -n x")).assert_refused(&[expected]);
+    }
+    scratch.write("v.phy", "4 3\na ACG\nb CGT\nc GTA\nd TAC\n");
+    scratch.run("--dist -s v.phy -m JC+ASC -n x").assert_refused(&["leave out +ASC"]);
+    // A lower triangle with its rows over several lines, and one with a diagonal.
+    for text in ["4\na\nb 1\nc 2\n 2\nd 2 2\n1\n", "4\na 0\nb 1 0\nc 2 2 0\nd 2 2 1 0"] {
+        scratch.write("d.phy", text);
+        scratch.succeed("--dist d.phy --tree upgma -n x --redo");
+        assert_eq!(
+            read(&scratch, "x.mlsearch.distanceTrees"),
+            "((a:0.5,b:0.5):0.5,(c:0.5,d:0.5):0.5);\n"
+        );
+    }
+}
