@@ -300,7 +300,9 @@ mod tests {
             }
             nodes.remove(b);
             d.remove(b);
-            d.iter_mut().for_each(|row| drop(row.remove(b)));
+            for row in &mut d {
+                row.remove(b);
+            }
         }
         let length = |a: usize, b: usize, c: usize| 0.5 * (d[a][b] + d[a][c] - d[b][c]);
         tree.join(&[
@@ -319,7 +321,8 @@ mod tests {
             tree.set_brlen(edge, rng.random_range(0.01..0.3));
         }
         let mut d = vec![vec![0.0; n]; n];
-        for a in 0..n {
+        let starts: Vec<usize> = (0..n).collect();
+        for a in starts {
             let start = crate::tree::NodeId(a as u32);
             let mut stack = vec![(start, EdgeId::NONE, 0.0)];
             while let Some((node, from, length)) = stack.pop() {

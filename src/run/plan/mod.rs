@@ -4,11 +4,11 @@
 //! commands of this room. Nothing here reads a file.
 
 mod matrix;
-mod plan;
+mod options;
 
 pub(crate) use matrix::{DistanceFormula, MatrixPlan};
-pub use plan::Plan;
-pub(crate) use plan::{
+pub use options::Plan;
+pub(crate) use options::{
     AnalysisOptions, AncestralOptions, BootstrapOptions, Command, ConcordancePlan,
     DEFAULT_ALRT_REPLICATES, DEFAULT_MOST_REPLICATES, DEFAULT_QUARTETS, DEFAULT_REPLICATES,
     DEFAULT_SEED, DEFAULT_TERRACE_TREES, DataOptions, DistancePlan, OutputOptions, Rooting,
