@@ -153,8 +153,8 @@ fn pairs_without_a_distance_are_named() {
 fn searches_start_from_trees_of_distances() {
     let scratch = Scratch::new();
     let file = dataset("primates.phy");
-    scratch.succeed(&format!("-s {file} -m GTR+G -t nj,bionj,upgma --start -n x"));
-    assert_eq!(read(&scratch, "x.mlsearch.startTree").lines().count(), 3);
+    scratch.succeed(&format!("-s {file} -m GTR+G -t nj,bionj,upgma,bme --start -n x"));
+    assert_eq!(read(&scratch, "x.mlsearch.startTree").lines().count(), 4);
     scratch.succeed(&format!("-s {file} -m GTR+G -t nj -n y"));
     let found = report(&scratch, "y");
     assert!((found["log_likelihood"].as_f64().unwrap() + 5709.0).abs() < 20.0);

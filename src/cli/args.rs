@@ -187,7 +187,7 @@ pub struct Args {
     /// Distances between all sequences of the alignment by maximum likelihood (RAxML: -f x), under --model: F84
     /// (PHYLIP's dnadist; F84{R} with another ratio of transitions and transversions), any other model, whose free
     /// parameters are estimated on a parsimony tree, p (share of different sites) or LogDet; +GC{alpha}: continuous
-    /// gamma rates; with --tree nj, bionj or upgma, also their tree; with FILE, only the tree of the distances in this
+    /// gamma rates; with --tree nj, bionj, bme or upgma, also their tree; with FILE, only the tree of the distances in this
     /// file [default: F84{2}]
     #[arg(long, num_args = 0..=1, value_name = "FILE", help_heading = COMMAND)]
     pub dist: Option<Option<PathBuf>>,
@@ -229,7 +229,7 @@ pub struct Args {
     #[arg(short = 'y', long, help_heading = COMMAND)]
     pub start: bool,
 
-    /// Starting trees, or the trees to evaluate: FILE, pars{5} (parsimony), rand{5} (random), nj, bionj
+    /// Starting trees, or the trees to evaluate: FILE, pars{5} (parsimony), rand{5} (random), nj, bionj, bme
     /// or upgma (of the distances between the sequences), or
     /// several of these separated by commas, with one search from each tree; auto is one search that
     /// takes what is best from 3 to 10 parsimony trees (--fast: 1, --thorough: up to 50) [default:

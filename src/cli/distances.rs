@@ -18,7 +18,7 @@ pub(super) fn resolve_distances(
     let trees = resolve_trees(args, faults);
     if file.is_some() && trees.is_empty() {
         faults.add(
-            "--dist FILE makes trees of the distances in this file: give --tree nj, bionj or upgma",
+            "--dist FILE makes trees of the distances in this file: give --tree nj, bionj, bme or upgma",
         );
     }
     if file.is_some() && args.dist_format.is_some() {
@@ -39,7 +39,7 @@ fn resolve_trees(args: &Args, faults: &mut Faults) -> Vec<crate::run::DistanceTr
         _ => None,
     });
     kinds.collect::<Option<Vec<_>>>().unwrap_or_else(|| {
-        faults.add(format!("--tree {text}: with --dist, expected nj, bionj or upgma, or several separated by commas"));
+        faults.add(format!("--tree {text}: with --dist, expected nj, bionj, bme or upgma, or several separated by commas"));
         Vec::new()
     })
 }

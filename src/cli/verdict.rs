@@ -106,7 +106,7 @@ fn judge_own(one: &Typed, id: &str, value: &str, all: &[Typed]) -> Verdict {
             words(&[]),
         ),
         "tree" if !Path::new(value).exists() => match upper.as_str() {
-            "PARS" | "RAND" | "AUTO" | "NJ" | "BIONJ" | "UPGMA"
+            "PARS" | "RAND" | "AUTO" | "NJ" | "BIONJ" | "BME" | "UPGMA"
                 if value.bytes().any(|b| b.is_ascii_uppercase()) =>
             {
                 refused_as(

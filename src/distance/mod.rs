@@ -9,7 +9,7 @@
 //! | `closed_form` | shares of different sites, and LogDet |
 //! | `instructions` | the same computation for the instructions of this machine |
 //! | `square` | [`SquareMatrix`]: the distances of all pairs, from which trees are made |
-//! | `neighbor_joining`, `upgma`, `joined_tree`, `kind` | trees from them |
+//! | `neighbor_joining`, `minimum_evolution`, `upgma`, `joined_tree`, `kind` | trees from them |
 
 mod bit_planes;
 mod closed_form;
@@ -17,6 +17,7 @@ mod gene;
 mod instructions;
 mod joined_tree;
 mod kind;
+mod minimum_evolution;
 #[cfg(test)]
 mod naive_tests;
 mod neighbor_joining;
@@ -28,6 +29,7 @@ mod upgma;
 
 pub use joined_tree::JoinedTree;
 pub use kind::DistanceTree;
+pub use minimum_evolution::minimum_evolution;
 pub use neighbor_joining::{bionj, neighbor_joining};
 pub use pairs::{DistanceMethod, PairDistances};
 pub use square::{SquareMatrix, Stored};

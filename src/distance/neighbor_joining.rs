@@ -193,7 +193,7 @@ impl<T: Stored> Joining<T> {
         let count = self.clusters.len();
         let between = self.distances.get(a, b);
         let (left, right) = (self.clusters[a], self.clusters[b]);
-        let left_length = 0.5 * (between + left.mean - right.mean);
+        let left_length = 0.5 * (between + (left.mean - right.mean));
         let right_length = between - left_length;
         let node = self.tree.join(&[(left.node, left_length), (right.node, right_length)]);
         let weight = self.weight(a, b);

@@ -20,8 +20,6 @@ use std::io::Write;
 const BAND: usize = 64;
 /// Taxa up to which all distances are in memory with 8 bytes each; those of more are computed as they are written.
 const MOST_IN_MEMORY: usize = 4000;
-/// Most taxa of a tree: 4 bytes for each pair and direction are 1.6 GB.
-const MOST_TREE_TAXA: usize = 20_000;
 /// Pairs without a distance that are named.
 const MOST_NAMED: usize = 10_000;
 /// Gain in log-likelihood below which the estimation of the model ends.
@@ -38,6 +36,7 @@ pub(crate) fn distances(plan: &Plan, asked: &MatrixPlan, record: &mut RunRecord)
         None => of_alignment(asked, Session::start(plan, record)?),
         Some(file) => {
             let (taxa, matrix) = read_distances(file)?;
+            check_size(&asked.trees, taxa.len())?;
             let mut tally = Tally::default();
             for a in 0..taxa.len() {
                 let row: Vec<f64> = (0..a).map(|b| matrix.get(a, b)).collect();
@@ -52,11 +51,7 @@ pub(crate) fn distances(plan: &Plan, asked: &MatrixPlan, record: &mut RunRecord)
 
 fn of_alignment(asked: &MatrixPlan, mut session: Session) -> Result<()> {
     let num_taxa = session.setup.loaded.taxa.len();
-    if !asked.trees.is_empty() && num_taxa > MOST_TREE_TAXA {
-        return Err(Error::Usage(format!(
-            "--tree: the alignment has {num_taxa} taxa; trees of distances are made of at most {MOST_TREE_TAXA}"
-        )));
-    }
+    check_size(&asked.trees, num_taxa)?;
     let (method, name) = find_method(asked, &mut session)?;
     session.stage("distances");
     let partitions = &session.setup.loaded.partitions;
@@ -72,6 +67,18 @@ fn of_alignment(asked: &MatrixPlan, mut session: Session) -> Result<()> {
             let matrix = SquareMatrix::<f32>::zero(num_taxa);
             write(asked, &pairs, name, Some(matrix), session)
         }
+    }
+}
+
+/// Refuses trees that would take too much memory.
+pub(super) fn check_size(trees: &[DistanceTree], num_taxa: usize) -> Result<()> {
+    match trees.iter().find(|kind| num_taxa > kind.most_taxa()) {
+        None => Ok(()),
+        Some(kind) => Err(Error::Usage(format!(
+            "--tree {}: there are {num_taxa} taxa, but such a tree can be made of at most {}",
+            kind.name(),
+            kind.most_taxa()
+        ))),
     }
 }
 
@@ -246,8 +253,13 @@ fn make_trees<T: Stored>(
             );
             record.progress.event(&Event::Warning(warning));
         }
-        for &kind in &asked.trees {
-            let newick = kind.tree(matrix.clone()).newick(|taxon| taxa.name(taxon));
+        for (number, &kind) in asked.trees.iter().enumerate() {
+            // The last tree uses the matrix up.
+            let own = match number + 1 == asked.trees.len() {
+                true => std::mem::replace(&mut matrix, SquareMatrix::zero(0)),
+                false => matrix.clone(),
+            };
+            let newick = kind.tree(own).newick(|taxon| taxa.name(taxon));
             report.trees.push(MatrixTreeReport { method: kind.name(), newick });
         }
         let lines: String = report.trees.iter().map(|tree| format!("{}\n", tree.newick)).collect();

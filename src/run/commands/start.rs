@@ -1,7 +1,7 @@
 //! Starting trees: those of the user, parsimony trees, random trees; and `--start`, which only makes
 //! them.
 
-use super::distances::distance_tree;
+use super::distances::{check_size, distance_tree};
 use crate::distance::DistanceTree;
 use crate::error::Result;
 use crate::likelihood::BRLEN_BOUNDS;
@@ -67,6 +67,14 @@ pub(super) fn make_starts(session: &mut Session, lengths: StartLengths) -> Resul
         });
         return Ok(given.collect());
     }
+    let kinds: Vec<DistanceTree> = recipes
+        .iter()
+        .filter_map(|recipe| match recipe {
+            Recipe::Distances(kind) => Some(*kind),
+            _ => None,
+        })
+        .collect();
+    check_size(&kinds, session.setup.num_reduced_taxa())?;
     session.stage("starting trees");
     let setup = &session.setup;
     let partitions = setup.reduced(&setup.loaded.partitions);
