@@ -1,7 +1,7 @@
 //! Choice of the engine: apart from the engines' own folders, the only file that contains their names.
 
 use super::engine::{Checked, Engine, EngineError, EngineOptions, Entry, GeneData, Result};
-use super::{cpu, naive};
+use super::{cpu, cuda, naive};
 
 /// The engine and instruction set that [`make_engine`] would use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,9 +12,10 @@ pub struct Choice {
     pub instruction_set: &'static str,
 }
 
-/// All engines, fastest first.
+/// All engines; the first one is the default.
 const ENGINES: &[Entry] = &[
     cpu::ENTRY,
+    cuda::ENTRY,
     naive::ENTRY,
     #[cfg(test)]
     super::failing::ENTRY,

@@ -33,8 +33,13 @@ impl Machine {
     pub(crate) fn new(plan: &Plan, partitions: &[Partition]) -> Result<(Self, Option<String>)> {
         let (threads, warning) = choose_threads(plan.run.threads, count_rows(partitions));
         let instruction_set = plan.run.instruction_set;
-        let engine =
-            EngineOptions { name: plan.run.engine, instruction_set, threads, vector_bytes: None };
+        let engine = EngineOptions {
+            name: plan.run.engine,
+            instruction_set,
+            threads,
+            vector_bytes: None,
+            cards: 0,
+        };
         choose_engine(&engine).map_err(|error| Error::Usage(format!("--simd: {error}")))?;
         Ok((Machine { engine, jobs_in_memory: usize::MAX }, warning))
     }

@@ -1,0 +1,19 @@
+//! What remains of the engine in a build without the feature `cuda`: a refusal.
+
+use crate::likelihood::engine::{Engine, EngineError, EngineOptions, Entry, GeneData, Result};
+
+/// Entry of this engine for `select`.
+pub const ENTRY: Entry =
+    Entry { name: "cuda", make, instruction_set: |_| Err(refusal()), next: Some("cpu") };
+
+fn refusal() -> EngineError {
+    EngineError::Unavailable {
+        engine: ENTRY.name,
+        reason: "this mlsearch was built without it (build it with the default features)"
+            .to_string(),
+    }
+}
+
+fn make(_data: &[GeneData], _options: &EngineOptions) -> Result<Box<dyn Engine>> {
+    Err(refusal())
+}
