@@ -19,6 +19,13 @@ typedef unsigned short u16;
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
+/// A function of which a kernel's code has one copy. (The emulator's compiler decides by itself.)
+#ifdef __CUDACC_RTC__
+#define SHARED_CODE __noinline__
+#else
+#define SHARED_CODE inline
+#endif
+
 /// Patterns per block, and threads per CTA (engine/layout.rs).
 #define BLOCK 128
 /// Partial sums in a sum over patterns (engine/layout.rs).

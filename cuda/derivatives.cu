@@ -132,7 +132,7 @@ __device__ void derivatives_of_block(const Gene &gene, PatternBlock block, doubl
                 l2 += s * factors[2][k];
             }
         } else if (is_used) {
-#pragma unroll 4
+#pragma unroll 2
             for (u32 k = 0; k < num_factors; k++) {
                 double s = table[((u64)first * S + k) * block.len];
                 l = fma(s, factors[0][k], l);
@@ -188,12 +188,12 @@ __device__ __forceinline__ void derivatives(const Gene *genes, const DerivativeJ
 }
 
 #define DERIVATIVES_OF(S)                                                                                         \
-    extern "C" __global__ void __launch_bounds__(BLOCK)                                                           \
+    extern "C" __global__ void __launch_bounds__(BLOCK, 1)                                                           \
         derivatives_sumtable_##S(const Gene *genes, const Job *jobs, u32 num_jobs, u32 num_items,                 \
                                  const Step *steps, const double *matrices) {                                     \
         start_edges<S>(genes, jobs, num_jobs, num_items, steps, matrices);                                        \
     }                                                                                                             \
-    extern "C" __global__ void __launch_bounds__(BLOCK)                                                           \
+    extern "C" __global__ void __launch_bounds__(BLOCK, 1)                                                           \
         derivatives_##S(const Gene *genes, const DerivativeJob *jobs, u32 num_jobs, u32 num_items,                \
                         double *results) {                                                                        \
         derivatives<S>(genes, jobs, num_jobs, num_items, results);                                                \

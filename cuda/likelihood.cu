@@ -40,17 +40,17 @@ struct PatternLikelihood {
     u32 count;
 };
 
-/// The pattern's likelihood at an edge (`pendant` is null), or with a subtree inserted into it.
+/// The pattern's likelihood at an edge, or with a subtree inserted into it.
 template <int S>
 __device__ __forceinline__ PatternLikelihood pattern_likelihood(const Gene &gene, PatternBlock block,
                                                                 const Operand &a, const Operand &b,
-                                                                const Operand *pendant) {
+                                                                const Operand &pendant, bool is_inserted) {
     const u32 rows = Rows<S>::COUNT;
     PatternLikelihood out = {0.0, 0};
     u32 counts = gene.rate_scalers ? gene.num_rates : 1;
     for (u32 i = 0; i < counts; i++) {
         u32 count = count_of(a, i, block.len) + count_of(b, i, block.len);
-        count += pendant ? count_of(*pendant, i, block.len) : 0;
+        count += is_inserted ? count_of(pendant, i, block.len) : 0;
         out.count = i == 0 || count < out.count ? count : out.count;
     }
     double fours[4];
@@ -64,7 +64,7 @@ __device__ __forceinline__ PatternLikelihood pattern_likelihood(const Gene &gene
         }
         for (u32 rate = 0; rate < gene.num_rates; rate++) {
             double x[rows], y[rows];
-            if (pendant) {
+            if (is_inserted) {
                 product<S>(gene, block.len, a, rate, first, x);
             } else {
                 plain<S>(gene, block.len, a, rate, first, x);
@@ -73,13 +73,13 @@ __device__ __forceinline__ PatternLikelihood pattern_likelihood(const Gene &gene
             double weight = 1.0;
             if (gene.rate_scalers) {
                 u32 count = count_of(a, rate, block.len) + count_of(b, rate, block.len);
-                count += pendant ? count_of(*pendant, rate, block.len) : 0;
+                count += is_inserted ? count_of(pendant, rate, block.len) : 0;
                 weight = factor(count - out.count);
             }
 #pragma unroll
             for (int i = 0; i < (int)rows; i++) {
                 u64 at = (u64)rate * S + first + i;
-                double z = pendant ? pendant->clv[at * block.len] : gene.weighted_freqs[at];
+                double z = is_inserted ? pendant.clv[at * block.len] : gene.weighted_freqs[at];
                 double zx = z * weight * x[i];
                 if (S == 4 && rate % 2 == 1) {
                     odd[i] = fma(zx, y[i], odd[i]);
@@ -144,13 +144,10 @@ __device__ void score(const Gene &gene, PatternBlock block, const Scratch &scrat
     if (threadIdx.x < block.len) {
         Operand a = operand<S>(gene, block, scratch, step.ends[0], matrices);
         Operand b = operand<S>(gene, block, scratch, step.ends[1], matrices);
-        if (step.kind == SCORE) {
-            End end = {step.out_place, step.out_index, 0};
-            Operand pendant = operand<S>(gene, block, scratch, end, matrices);
-            found = pattern_likelihood<S>(gene, block, a, b, &pendant);
-        } else {
-            found = pattern_likelihood<S>(gene, block, a, b, 0);
-        }
+        // For an edge, anything that is no tip will do: it is not read.
+        End end = {step.kind == SCORE ? step.out_place : SCRATCH, step.out_index, 0};
+        Operand pendant = operand<S>(gene, block, scratch, end, matrices);
+        found = pattern_likelihood<S>(gene, block, a, b, pendant, step.kind == SCORE);
         double log = pattern_log(found, gene.invariant[block.offset + threadIdx.x]);
         double weight = weights[threadIdx.x];
         weighted = weight > 0.0 ? weight * log : 0.0;
@@ -208,7 +205,7 @@ __device__ __forceinline__ void run_jobs(const Gene *genes, const Job *jobs, u32
 }
 
 #define LIKELIHOOD_OF(S)                                                                                          \
-    extern "C" __global__ void __launch_bounds__(BLOCK)                                                           \
+    extern "C" __global__ void __launch_bounds__(BLOCK, 1)                                                           \
         likelihood_##S(const Gene *genes, const Job *jobs, u32 num_jobs, u32 num_items, const Step *steps,        \
                        const double *matrices, double *scratch_clvs, u32 *scratch_scalers, u64 clv_stride,        \
                        u64 scaler_stride, double *results, double *logs) {                                        \

@@ -90,7 +90,7 @@ __device__ __forceinline__ void product(const Gene &gene, u32 len, const Operand
     for (int i = 0; i < Rows<S>::COUNT; i++) {
         out[i] = columns[i] * x0;
     }
-#pragma unroll 4
+#pragma unroll 2
     for (u32 j = 1; j < S; j++) {
         double xj = x[(u64)j * len];
 #pragma unroll

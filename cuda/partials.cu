@@ -28,7 +28,7 @@ __device__ __forceinline__ u32 rescale(double *numbers, u32 count, u32 len, bool
 
 /// One update of this thread's pattern.
 template <int S>
-__device__ __forceinline__ void update_partials(const Gene &gene, PatternBlock block, const Scratch &scratch,
+__device__ __forceinline__ void update_partials_inline(const Gene &gene, PatternBlock block, const Scratch &scratch,
                                                 const Step &step, const double *matrices) {
     const u32 rows = Rows<S>::COUNT;
     Operand a = operand<S>(gene, block, scratch, step.ends[0], matrices);
@@ -63,6 +63,23 @@ __device__ __forceinline__ void update_partials(const Gene &gene, PatternBlock b
     }
 }
 
+/// The same as a function: for many states, its code is long and a call is nothing beside its work.
+template <int S>
+__device__ SHARED_CODE void update_partials_called(const Gene &gene, const PatternBlock &block, const Scratch &scratch,
+                                                   const Step &step, const double *matrices) {
+    update_partials_inline<S>(gene, block, scratch, step, matrices);
+}
+
+template <int S>
+__device__ __forceinline__ void update_partials(const Gene &gene, const PatternBlock &block, const Scratch &scratch,
+                                                const Step &step, const double *matrices) {
+    if (S == 4) {
+        update_partials_inline<S>(gene, block, scratch, step, matrices);
+    } else {
+        update_partials_called<S>(gene, block, scratch, step, matrices);
+    }
+}
+
 /// Runs jobs that consist of updates only.
 template <int S>
 __device__ __forceinline__ void traverse(const Gene *genes, const Job *jobs, u32 num_jobs, u32 num_items,
@@ -81,7 +98,7 @@ __device__ __forceinline__ void traverse(const Gene *genes, const Job *jobs, u32
 }
 
 #define PARTIALS_OF(S)                                                                                            \
-    extern "C" __global__ void __launch_bounds__(BLOCK)                                                           \
+    extern "C" __global__ void __launch_bounds__(BLOCK, 1)                                                           \
         partials_##S(const Gene *genes, const Job *jobs, u32 num_jobs, u32 num_items, const Step *steps,          \
                      const double *matrices) {                                                                    \
         traverse<S>(genes, jobs, num_jobs, num_items, steps, matrices);                                           \

@@ -34,7 +34,7 @@ __device__ void pmatrix_of_job(const Gene &gene, const MatrixJob &job, double *m
             const double *right = gene.inv_eigenvec_columns + matrix + j * S;
             const double *e = exponential + in_group * S;
             double sum = (left_of[0] * e[0]) * right[0];
-#pragma unroll 4
+#pragma unroll 2
             for (u32 k = 1; k < S; k++) {
                 sum = fma(left_of[k * S] * e[k], right[k], sum);
             }
@@ -70,7 +70,7 @@ __device__ __forceinline__ void pmatrices(const Gene *genes, const MatrixJob *jo
 }
 
 #define PMATRIX(S)                                                                                                \
-    extern "C" __global__ void __launch_bounds__(BLOCK)                                                           \
+    extern "C" __global__ void __launch_bounds__(BLOCK, 1)                                                           \
         pmatrix_##S(const Gene *genes, const MatrixJob *jobs, u32 num_jobs, double *matrices) {                   \
         pmatrices<S>(genes, jobs, num_jobs, matrices);                                                            \
     }

@@ -44,6 +44,7 @@ const RUN_FLOORS: &[&str] = &["plan", "prepare", "work", "deliver", "commands", 
 const LIKELIHOOD_FLOORS: &[(&str, u8)] = &[
     ("engine", 0),
     ("cpu", 1),
+    ("cuda", 1),
     ("naive", 1),
     ("evaluator", 1),
     ("failing", 2),
@@ -67,7 +68,12 @@ const WITHOUT_ENGINES: &[&str] = &[
 ];
 
 /// The only places with unsafe code.
-const UNSAFE_ALLOWED: &[&str] = &["parallel/pool.rs", "likelihood/cpu/kernels.rs"];
+const UNSAFE_ALLOWED: &[&str] = &[
+    "parallel/pool.rs",
+    "likelihood/cpu/kernels.rs",
+    "likelihood/cuda/device.rs",
+    "likelihood/cuda/launch.rs",
+];
 
 /// The only places that print.
 const PRINTING_ALLOWED: &[&str] = &["cli/", "output/", "main.rs"];

@@ -11,7 +11,7 @@
 #define __device__
 #define __global__
 #define __forceinline__ inline
-#define __launch_bounds__(threads)
+#define __launch_bounds__(threads, ctas)
 // CTAs run one after the other, so one copy is enough.
 #define __shared__ static
 

@@ -358,9 +358,13 @@ pub struct Args {
     #[allow(missing_docs)]
     #[arg(long, value_name = "SET", help_heading = RUN, help = INSTRUCTION_SET_HELP)]
     pub simd: Option<String>,
-    /// What computes likelihoods
-    #[arg(long, value_name = "ENGINE", hide = true)]
+    /// What computes likelihoods: cpu, cuda (NVIDIA cards), or auto: a card if there is one and the data are large; the
+    /// result is the same with any [default: auto]
+    #[arg(long, value_name = "ENGINE", help_heading = RUN)]
     pub backend: Option<String>,
+    /// Compute on these NVIDIA cards, by their numbers, as 0 or 0,1 [default: 0, if a card is used]
+    #[arg(long, value_name = "LIST", help_heading = RUN)]
+    pub gpu: Option<String>,
     /// Print version
     #[arg(short = 'v', long, action = clap::ArgAction::Version, help_heading = RUN)]
     pub version: Option<bool>,

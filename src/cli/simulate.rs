@@ -89,6 +89,7 @@ pub(super) fn resolve_simulate(simulate: &SimulateArgs, args: &Args, faults: &mu
             threads: Threads::Fixed(1),
             memory: None,
             engine: None,
+            cards: 0,
             instruction_set: None,
         },
         output: OutputOptions {

@@ -292,8 +292,10 @@ pub struct RunOptions {
     pub threads: Threads,
     /// Most bytes of memory that the run may use, besides what the machine has.
     pub memory: Option<u64>,
-    /// Name of the engine; `None` for the best.
+    /// Name of the engine; `None` for what suits the data and the machine.
     pub engine: Option<&'static str>,
+    /// Graphics cards to use, as bits by their numbers; 0 for the first one.
+    pub cards: u64,
     /// Instruction set; `None` for the best that this machine has.
     pub instruction_set: Option<&'static str>,
 }

@@ -10,51 +10,51 @@ const MOST_MATRIX_NUMBERS: u64 = 1 << 25;
 
 /// A vector, with temporaries replaced by their places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct At {
+pub(super) struct At {
     /// What kind of vector.
-    pub place: Place,
+    pub(super) place: Place,
     /// Tip, slot, or number of the place.
-    pub index: u32,
+    pub(super) index: u32,
 }
 
 /// Steps of one gene.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct BatchJob {
-    pub gene: usize,
-    pub first_step: usize,
-    pub num_steps: usize,
-    pub num_scores: usize,
+pub(super) struct BatchJob {
+    pub(super) gene: usize,
+    pub(super) first_step: usize,
+    pub(super) num_steps: usize,
+    pub(super) num_scores: usize,
     /// Places of temporaries that it needs per block.
-    pub num_places: usize,
+    pub(super) num_places: usize,
 }
 
 /// Work for one launch.
 #[derive(Debug, Default)]
-pub struct Batch {
+pub(super) struct Batch {
     /// Number of states of all genes: one of `layout::STATE_COUNTS`.
-    pub states: usize,
-    pub jobs: Vec<BatchJob>,
-    pub steps: Vec<Step>,
-    pub matrices: Vec<MatrixJob>,
+    pub(super) states: usize,
+    pub(super) jobs: Vec<BatchJob>,
+    pub(super) steps: Vec<Step>,
+    pub(super) matrices: Vec<MatrixJob>,
     /// Length of the buffer of matrices and tables.
-    pub matrix_numbers: u64,
+    pub(super) matrix_numbers: u64,
     /// By gene and bits of the length, the number of the matrix. (It is never iterated over.)
     known: HashMap<(usize, u64), usize>,
 }
 
 impl Batch {
     /// No work for genes with so many states.
-    pub fn new(states: usize) -> Self {
+    pub(super) fn new(states: usize) -> Self {
         Batch { states, ..Batch::default() }
     }
 
     /// True if it has as many matrices as fit into one launch.
-    pub fn is_full(&self) -> bool {
+    pub(super) fn is_full(&self) -> bool {
         self.matrix_numbers >= MOST_MATRIX_NUMBERS
     }
 
     /// Begins a job. Steps that follow belong to it.
-    pub fn begin(&mut self, gene: usize, num_places: usize) {
+    pub(super) fn begin(&mut self, gene: usize, num_places: usize) {
         let first_step = self.steps.len();
         self.jobs.push(BatchJob { gene, first_step, num_places, ..BatchJob::default() });
     }
@@ -91,13 +91,13 @@ impl Batch {
     }
 
     /// An end of an edge of this length; without a length, no matrix is applied.
-    pub fn end(&mut self, dims: Dims, at: At, brlen: Option<f64>) -> End {
+    pub(super) fn end(&mut self, dims: Dims, at: At, brlen: Option<f64>) -> End {
         let matrix = brlen.map_or(0, |brlen| self.matrix(dims, brlen, at.place == Place::Tip));
         End { place: at.place as u32, index: at.index, matrix }
     }
 
     /// Adds a step to the job. `out` is the vector that it makes, or the pendant vector of a score.
-    pub fn push(&mut self, kind: StepKind, out: At, ends: [End; 2]) {
+    pub(super) fn push(&mut self, kind: StepKind, out: At, ends: [End; 2]) {
         let step = Step {
             kind: kind as u32,
             out_place: out.place as u32,

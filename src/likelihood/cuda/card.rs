@@ -19,11 +19,11 @@ const MOST_SCRATCH_BYTES: usize = 512 << 20;
 
 /// A card, its genes, and buffers for work.
 #[derive(Debug)]
-pub struct Card {
+pub(super) struct Card {
     /// The card.
-    pub device: Device,
+    pub(super) device: Device,
     /// Its part of each gene.
-    pub genes: Vec<CardGene>,
+    pub(super) genes: Vec<CardGene>,
     dims: Vec<Dims>,
     /// The genes as kernels read them.
     read_genes: Buffer<Gene>,
@@ -42,7 +42,7 @@ pub struct Card {
 
 /// Results of jobs on one card, in the order of its blocks.
 #[derive(Debug)]
-pub struct Results {
+pub(super) struct Results {
     numbers: Vec<f64>,
     /// By job, where its results begin, in entries.
     starts: Vec<usize>,
@@ -52,7 +52,12 @@ pub struct Results {
 
 impl Results {
     /// The entries of a job from entry `first` on, `count` of them.
-    pub fn entries(&self, job: usize, first: usize, count: usize) -> impl Iterator<Item = &[f64]> {
+    pub(super) fn entries(
+        &self,
+        job: usize,
+        first: usize,
+        count: usize,
+    ) -> impl Iterator<Item = &[f64]> {
         let at = (self.starts[job] + first) * self.width;
         self.numbers[at..at + count * self.width].chunks_exact(self.width)
     }
@@ -60,7 +65,7 @@ impl Results {
 
 impl Card {
     /// A card with its part of the genes.
-    pub fn new(device: Device, genes: Vec<CardGene>, dims: Vec<Dims>) -> Self {
+    pub(super) fn new(device: Device, genes: Vec<CardGene>, dims: Vec<Dims>) -> Self {
         Card {
             device,
             genes,
@@ -80,12 +85,12 @@ impl Card {
     }
 
     /// Notes that a gene's buffers may be elsewhere now.
-    pub fn note_moved(&mut self) {
+    pub(super) fn note_moved(&mut self) {
         self.has_moved = true;
     }
 
     /// Bytes of everything.
-    pub fn bytes(&self) -> u64 {
+    pub(super) fn bytes(&self) -> u64 {
         let genes: u64 = self.genes.iter().map(CardGene::bytes).sum();
         let buffers = self.matrices.bytes() + self.scratch.bytes() + self.scratch_scalers.bytes();
         genes + buffers + self.results.bytes() + self.steps.bytes() + self.jobs.bytes()
@@ -152,7 +157,7 @@ impl Card {
     ///
     /// # Errors
     /// Not enough memory, or the card is lost.
-    pub fn run(&mut self, id: KernelId, batch: &Batch) -> Result<()> {
+    pub(super) fn run(&mut self, id: KernelId, batch: &Batch) -> Result<()> {
         let (jobs, steps, ..) = self.prepare(batch)?;
         launch::traversal(&self.device, id, batch.states, jobs, steps)
     }
@@ -161,7 +166,7 @@ impl Card {
     ///
     /// # Errors
     /// Not enough memory, or the card is lost.
-    pub fn start_scores(&mut self, batch: &Batch, with_logs: bool) -> Result<Started> {
+    pub(super) fn start_scores(&mut self, batch: &Batch, with_logs: bool) -> Result<Started> {
         let (jobs, steps, starts, num_results) = self.prepare(batch)?;
         let device = &self.device;
         let places = |per_pattern: fn(&Dims) -> usize| {
@@ -195,7 +200,11 @@ impl Card {
     ///
     /// # Errors
     /// Not enough memory, or the card is lost.
-    pub fn start_derivatives(&mut self, states: usize, genes: &[(usize, f64)]) -> Result<Started> {
+    pub(super) fn start_derivatives(
+        &mut self,
+        states: usize,
+        genes: &[(usize, f64)],
+    ) -> Result<Started> {
         self.upload_genes()?;
         let device = &self.device;
         let mut first_item = 0;
@@ -230,7 +239,7 @@ impl Card {
     ///
     /// # Errors
     /// The card is lost.
-    pub fn finish(&self, Started { starts, len, width }: Started) -> Result<Results> {
+    pub(super) fn finish(&self, Started { starts, len, width }: Started) -> Result<Results> {
         let numbers = self.results.download(&self.device, 0..len * width)?;
         Ok(Results { numbers, starts, width })
     }
@@ -239,14 +248,14 @@ impl Card {
     ///
     /// # Errors
     /// The card is lost.
-    pub fn logs(&self, gene: usize) -> Result<Vec<f64>> {
+    pub(super) fn logs(&self, gene: usize) -> Result<Vec<f64>> {
         self.logs.download(&self.device, 0..self.genes[gene].patterns.len())
     }
 }
 
 /// What was started on a card.
 #[derive(Debug)]
-pub struct Started {
+pub(super) struct Started {
     starts: Vec<usize>,
     len: usize,
     width: usize,

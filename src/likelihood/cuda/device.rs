@@ -15,13 +15,13 @@ use std::sync::Arc;
 
 /// An opened card with its kernels.
 #[derive(Debug)]
-pub struct Device {
+pub(super) struct Device {
     context: Arc<CudaContext>,
     pub(super) stream: Arc<CudaStream>,
     functions: Vec<CudaFunction>,
     pub(super) common_sizes: CudaFunction,
     /// Number of multiprocessors.
-    pub num_multiprocessors: usize,
+    pub(super) num_multiprocessors: usize,
 }
 
 fn unavailable(reason: impl Into<String>) -> EngineError {
@@ -39,7 +39,7 @@ fn text(error: DriverError) -> String {
 }
 
 /// An error while computing.
-pub fn lost(error: DriverError) -> EngineError {
+pub(super) fn lost(error: DriverError) -> EngineError {
     EngineError::Lost { engine: ENTRY.name, reason: text(error) }
 }
 
@@ -47,7 +47,7 @@ pub fn lost(error: DriverError) -> EngineError {
 ///
 /// # Errors
 /// [`EngineError::Unavailable`] if there is no driver or no card.
-pub fn count() -> Result<usize> {
+pub(super) fn count() -> Result<usize> {
     // SAFETY: the call loads the driver's library, whose initialisation is the system's own and has no requirements.
     #[allow(unsafe_code)]
     let is_present = unsafe { sys::is_culib_present() };
@@ -70,22 +70,61 @@ pub fn count() -> Result<usize> {
     }
 }
 
+/// What is known of a card before it is opened.
+#[derive(Debug, Clone)]
+pub(super) struct Known {
+    /// Its name.
+    pub(super) name: String,
+    /// Its compute capability.
+    pub(super) capability: (i32, i32),
+    /// The kernels' code for it.
+    code: &'static str,
+}
+
+/// Looks whether a card is there and can run the kernels, without opening it.
+///
+/// # Errors
+/// [`EngineError::Unavailable`], with the reason.
+pub(super) fn look_at(number: usize) -> Result<Known> {
+    let cards = count()?;
+    if number >= cards {
+        let known = match cards {
+            1 => "only card 0".to_string(),
+            _ => format!("cards 0 to {}", cards - 1),
+        };
+        return Err(unavailable(format!("there is no card {number}; this machine has {known}")));
+    }
+    let failed = |error| unavailable(format!("card {number} cannot be used: {}", text(error)));
+    let card = result::device::get(number as i32).map_err(failed)?;
+    let name = result::device::get_name(card).map_err(failed)?;
+    let attribute = |attribute| {
+        // SAFETY: the card's handle comes from the driver.
+        #[allow(unsafe_code)]
+        let value = unsafe { result::device::get_attribute(card, attribute) };
+        value.map_err(failed)
+    };
+    let capability = (
+        attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+        attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+    );
+    let code = ptx_for(capability).map_err(|(major, minor)| {
+        let (own_major, own_minor) = capability;
+        unavailable(format!(
+            "card {number} ({name}) is too old: it has compute capability {own_major}.{own_minor}, and at least \
+             {major}.{minor} is needed"
+        ))
+    })?;
+    Ok(Known { name, capability, code })
+}
+
 impl Device {
     /// Opens a card and loads the kernels.
     ///
     /// # Errors
     /// [`EngineError::Unavailable`], with the reason.
-    pub fn open(number: usize) -> Result<Self> {
-        let cards = count()?;
-        if number >= cards {
-            let known = match cards {
-                1 => "only card 0".to_string(),
-                _ => format!("cards 0 to {}", cards - 1),
-            };
-            return Err(unavailable(format!(
-                "there is no card {number}; this machine has {known}"
-            )));
-        }
+    pub(super) fn open(number: usize) -> Result<Self> {
+        let known = look_at(number)?;
+        let Known { name, code, .. } = &known;
         let failed = |error| unavailable(format!("card {number} cannot be used: {}", text(error)));
         let context = CudaContext::new(number).map_err(failed)?;
         // SAFETY: events order work on several streams; everything of this context is on one stream.
@@ -93,16 +132,7 @@ impl Device {
         unsafe {
             context.disable_event_tracking();
         }
-        let capability = context.compute_capability().map_err(failed)?;
-        let name = context.name().map_err(failed)?;
-        let code = ptx_for(capability).map_err(|(major, minor)| {
-            let (own_major, own_minor) = capability;
-            unavailable(format!(
-                "card {number} ({name}) is too old: it has compute capability {own_major}.{own_minor}, and at least \
-                 {major}.{minor} is needed"
-            ))
-        })?;
-        let module = context.load_module(Ptx::from_src(code)).map_err(|error| {
+        let module = context.load_module(Ptx::from_src(*code)).map_err(|error| {
             unavailable(format!(
                 "the driver does not accept the kernels for card {number} ({name}): {}; version 525 or newer is needed",
                 text(error)
@@ -126,18 +156,8 @@ impl Device {
         })
     }
 
-    /// Its name.
-    pub fn name(&self) -> String {
-        self.context.name().unwrap_or_else(|error| text(error))
-    }
-
-    /// Its compute capability.
-    pub fn capability(&self) -> (i32, i32) {
-        self.context.compute_capability().unwrap_or_default()
-    }
-
     /// Bytes of memory that are free, where the driver says.
-    pub fn free_bytes(&self) -> Option<u64> {
+    pub(super) fn free_bytes(&self) -> Option<u64> {
         self.context.mem_get_info().ok().map(|(free, _)| free as u64)
     }
 
@@ -150,36 +170,36 @@ impl Device {
     ///
     /// # Errors
     /// [`EngineError::Lost`].
-    pub fn wait(&self) -> Result<()> {
+    pub(super) fn wait(&self) -> Result<()> {
         self.stream.synchronize().map_err(lost)
     }
 }
 
 /// Memory on a card that grows when more is needed, and does not keep its content then.
 #[derive(Debug)]
-pub struct Buffer<T> {
+pub(super) struct Buffer<T> {
     slice: Option<CudaSlice<T>>,
     purpose: &'static str,
 }
 
 impl<T: DeviceRepr + Copy> Buffer<T> {
     /// An empty buffer.
-    pub fn new(purpose: &'static str) -> Self {
+    pub(super) fn new(purpose: &'static str) -> Self {
         Buffer { slice: None, purpose }
     }
 
     /// Length in elements.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.slice.as_ref().map_or(0, CudaSlice::len)
     }
 
     /// Length in bytes.
-    pub fn bytes(&self) -> u64 {
+    pub(super) fn bytes(&self) -> u64 {
         (self.len() * size_of::<T>()) as u64
     }
 
     /// Address on the card; 0 if the buffer is empty.
-    pub fn address(&self, device: &Device) -> u64 {
+    pub(super) fn address(&self, device: &Device) -> u64 {
         self.slice.as_ref().map_or(0, |slice| slice.device_ptr(&device.stream).0)
     }
 
@@ -187,7 +207,7 @@ impl<T: DeviceRepr + Copy> Buffer<T> {
     ///
     /// # Errors
     /// [`EngineError::OutOfMemory`], or [`EngineError::Lost`].
-    pub fn reserve(&mut self, device: &Device, len: usize) -> Result<bool> {
+    pub(super) fn reserve(&mut self, device: &Device, len: usize) -> Result<bool> {
         if self.len() >= len {
             return Ok(false);
         }
@@ -211,7 +231,7 @@ impl<T: DeviceRepr + Copy> Buffer<T> {
     ///
     /// # Errors
     /// Those of [`Buffer::reserve`].
-    pub fn upload(&mut self, device: &Device, values: &[T]) -> Result<()> {
+    pub(super) fn upload(&mut self, device: &Device, values: &[T]) -> Result<()> {
         if values.is_empty() {
             return Ok(());
         }
@@ -224,7 +244,11 @@ impl<T: DeviceRepr + Copy> Buffer<T> {
     ///
     /// # Errors
     /// [`EngineError::Lost`].
-    pub fn download(&self, device: &Device, range: std::ops::Range<usize>) -> Result<Vec<T>> {
+    pub(super) fn download(
+        &self,
+        device: &Device,
+        range: std::ops::Range<usize>,
+    ) -> Result<Vec<T>> {
         let Some(slice) = self.slice.as_ref().filter(|_| !range.is_empty()) else {
             return Ok(Vec::new());
         };

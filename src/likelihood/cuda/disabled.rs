@@ -14,6 +14,14 @@ fn refusal() -> EngineError {
     }
 }
 
+/// Bytes that are free on the cards.
+///
+/// # Errors
+/// [`EngineError::Unavailable`], always.
+pub fn free_bytes(_options: &EngineOptions) -> Result<u64> {
+    Err(refusal())
+}
+
 fn make(_data: &[GeneData], _options: &EngineOptions) -> Result<Box<dyn Engine>> {
     Err(refusal())
 }

@@ -3,7 +3,7 @@
 
 use super::batch::{At, Batch};
 use super::card::{Card, Results};
-use super::device::{self, Device};
+use super::device::{Device, look_at};
 use super::gene::CardGene;
 use super::launch::check_sizes;
 use super::modules::KernelId;
@@ -12,8 +12,8 @@ use crate::likelihood::engine::constant_patterns::log_of_sum;
 use crate::likelihood::engine::layout::{Dims, STATE_COUNTS, block_lens};
 use crate::likelihood::engine::states::InvariantParts;
 use crate::likelihood::engine::{
-    Capabilities, EdgeJob, Engine, EngineError, EngineOptions, Entry, GeneData, GeneModel,
-    InsertionProgram, InsertionStep, ModelBlock, Operation, Places, PointJob, Result, SweepProgram,
+    Capabilities, EdgeJob, Engine, EngineOptions, Entry, GeneData, GeneModel, InsertionProgram,
+    InsertionStep, ModelBlock, Operation, Places, PointJob, Result, SweepProgram,
     TraversalDescriptor, TrialProgram, Vector, run_trial,
 };
 use crate::model::Model;
@@ -27,17 +27,20 @@ fn cards_of(options: &EngineOptions) -> Vec<usize> {
     if chosen.is_empty() { vec![0] } else { chosen }
 }
 
-/// Tells whether the cards can be used. They have no instruction sets.
+/// Bytes that are free on the cards, all together.
+///
+/// # Errors
+/// [`EngineError::Unavailable`].
+pub fn free_bytes(options: &EngineOptions) -> Result<u64> {
+    let free = |card: usize| Ok(Device::open(card)?.free_bytes().unwrap_or(0));
+    cards_of(options).into_iter().map(free).sum()
+}
+
+/// Tells whether the cards can be used. They have no instruction sets; a requested one is that of the engine with which a
+/// run goes on when a card is lost.
 fn instruction_set(options: &EngineOptions) -> Result<&'static str> {
-    if let Some(name) = options.instruction_set {
-        return Err(EngineError::Unknown { name: name.to_string(), known: vec!["none"] });
-    }
-    let cards = device::count()?;
-    match cards_of(options).into_iter().find(|&card| card >= cards) {
-        // For its message.
-        Some(missing) => Device::open(missing).map(|_| "none"),
-        None => Ok("none"),
-    }
+    cards_of(options).into_iter().try_for_each(|card| look_at(card).map(|_| ()))?;
+    Ok("none")
 }
 
 fn make(data: &[GeneData], options: &EngineOptions) -> Result<Box<dyn Engine>> {
@@ -47,7 +50,7 @@ fn make(data: &[GeneData], options: &EngineOptions) -> Result<Box<dyn Engine>> {
 }
 
 /// Likelihoods on one or more cards.
-pub struct CudaEngine {
+pub(super) struct CudaEngine {
     pub(super) cards: Vec<Card>,
     pub(super) dims: Vec<Dims>,
     models: Vec<ModelBlock>,

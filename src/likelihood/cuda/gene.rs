@@ -13,19 +13,19 @@ use std::ops::Range;
 
 /// One gene's blocks on one card.
 #[derive(Debug)]
-pub struct CardGene {
+pub(super) struct CardGene {
     dims: Dims,
     num_tips: usize,
     /// The gene's patterns on this card, without padding and constant patterns.
-    pub patterns: Range<usize>,
+    pub(super) patterns: Range<usize>,
     /// Patterns of sites with padding, and all patterns.
     num_site_patterns: usize,
     num_patterns: usize,
     num_site_blocks: usize,
     /// Number of blocks, with that of constant patterns.
-    pub num_blocks: usize,
+    pub(super) num_blocks: usize,
     /// The correction that is a function of the sum of the last block's likelihoods.
-    pub correction: Option<Correction>,
+    pub(super) correction: Option<Correction>,
     /// By pattern, with padding.
     shared_states: Vec<u64>,
     weights_on_host: Vec<f64>,
@@ -69,7 +69,7 @@ impl CardGene {
     ///
     /// # Errors
     /// Not enough memory, or the card is lost.
-    pub fn new(
+    pub(super) fn new(
         device: &Device,
         data: &GeneData,
         dims: Dims,
@@ -146,7 +146,7 @@ impl CardGene {
     ///
     /// # Errors
     /// Not enough memory, or the card is lost.
-    pub fn set_model(
+    pub(super) fn set_model(
         &mut self,
         device: &Device,
         model: &GeneModel,
@@ -169,7 +169,12 @@ impl CardGene {
     ///
     /// # Errors
     /// The card is lost.
-    pub fn set_weights(&mut self, device: &Device, weights: &[f64], num_sites: f64) -> Result<()> {
+    pub(super) fn set_weights(
+        &mut self,
+        device: &Device,
+        weights: &[f64],
+        num_sites: f64,
+    ) -> Result<()> {
         let own = &weights[self.patterns.clone()];
         self.weights_on_host[..own.len()].copy_from_slice(own);
         self.correction = self.correction.map(|correction| correction.with_sites(num_sites));
@@ -180,7 +185,7 @@ impl CardGene {
     ///
     /// # Errors
     /// Not enough memory, or the card is lost.
-    pub fn reserve(&mut self, device: &Device, num_temporaries: usize) -> Result<bool> {
+    pub(super) fn reserve(&mut self, device: &Device, num_temporaries: usize) -> Result<bool> {
         let (row, counts) = (self.dims.row(), self.dims.scalers());
         let patterns = num_temporaries * self.num_patterns;
         let mut moved = self.temporaries.reserve(device, patterns * row)?;
@@ -191,7 +196,7 @@ impl CardGene {
     }
 
     /// The gene as kernels read it.
-    pub fn as_read(&self, device: &Device) -> Gene {
+    pub(super) fn as_read(&self, device: &Device) -> Gene {
         let table = |number: usize| match self.tables.address(device) {
             0 => 0,
             start => start + (self.table_starts[number] * size_of::<f64>()) as u64,
@@ -236,7 +241,7 @@ impl CardGene {
     ///
     /// # Errors
     /// The card is lost.
-    pub fn vector(
+    pub(super) fn vector(
         &self,
         device: &Device,
         slot: usize,
@@ -272,17 +277,17 @@ impl CardGene {
     }
 
     /// States that all tips share, by pattern of the card.
-    pub fn shared_states(&self) -> &[u64] {
+    pub(super) fn shared_states(&self) -> &[u64] {
         &self.shared_states
     }
 
     /// Most bytes of stored vectors.
-    pub fn vector_bytes(&self) -> u64 {
+    pub(super) fn vector_bytes(&self) -> u64 {
         self.clvs.bytes() + self.scalers.bytes()
     }
 
     /// Bytes that everything takes now.
-    pub fn bytes(&self) -> u64 {
+    pub(super) fn bytes(&self) -> u64 {
         let data = self.tip_codes.bytes() + self.weights.bytes() + self.invariant.bytes();
         let temporaries = self.temporaries.bytes() + self.temporary_scalers.bytes();
         let sumtable = self.sumtable.bytes() + self.sumtable_scalers.bytes();

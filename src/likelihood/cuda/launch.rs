@@ -19,39 +19,39 @@ laid_out_as_in_c!(Gene, End, Step, Job, MatrixJob, DerivativeJob);
 
 /// Addresses of a list of jobs on a card, and its length.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Jobs {
+pub(super) struct Jobs {
     /// The genes, to which jobs refer by number.
-    pub genes: u64,
+    pub(super) genes: u64,
     /// The jobs.
-    pub jobs: u64,
+    pub(super) jobs: u64,
     /// Number of jobs.
-    pub num_jobs: u32,
+    pub(super) num_jobs: u32,
     /// Number of items: blocks of all jobs.
-    pub num_items: u32,
+    pub(super) num_items: u32,
 }
 
 /// Addresses of what steps read.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Steps {
+pub(super) struct Steps {
     /// The steps.
-    pub steps: u64,
+    pub(super) steps: u64,
     /// P-matrices and tip tables.
-    pub matrices: u64,
+    pub(super) matrices: u64,
 }
 
 /// Addresses of what the kernel of scores writes.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Scores {
+pub(super) struct Scores {
     /// Temporaries of each CTA.
-    pub scratch: u64,
+    pub(super) scratch: u64,
     /// Their scaler counts.
-    pub scratch_scalers: u64,
+    pub(super) scratch_scalers: u64,
     /// Numbers per CTA in them.
-    pub strides: [u64; 2],
+    pub(super) strides: [u64; 2],
     /// Results.
-    pub results: u64,
+    pub(super) results: u64,
     /// The logarithm of each pattern, or 0.
-    pub logs: u64,
+    pub(super) logs: u64,
 }
 
 fn launch(arguments: &mut LaunchArgs, num_ctas: u32) -> Result<()> {
@@ -69,7 +69,7 @@ fn launch(arguments: &mut LaunchArgs, num_ctas: u32) -> Result<()> {
 }
 
 /// Computes P-matrices, one CTA for each.
-pub fn pmatrix(device: &Device, states: usize, jobs: Jobs, matrices: u64) -> Result<()> {
+pub(super) fn pmatrix(device: &Device, states: usize, jobs: Jobs, matrices: u64) -> Result<()> {
     let Jobs { genes, jobs, num_jobs, .. } = jobs;
     if num_jobs == 0 {
         return Ok(());
@@ -80,7 +80,7 @@ pub fn pmatrix(device: &Device, states: usize, jobs: Jobs, matrices: u64) -> Res
 }
 
 /// Runs jobs of updates ([`KernelId::Partials`]), or of updates and sumtables ([`KernelId::Sumtable`]).
-pub fn traversal(
+pub(super) fn traversal(
     device: &Device,
     id: KernelId,
     states: usize,
@@ -97,7 +97,7 @@ pub fn traversal(
 }
 
 /// Runs jobs with scores on so many CTAs.
-pub fn likelihood(
+pub(super) fn likelihood(
     device: &Device,
     states: usize,
     jobs: Jobs,
@@ -118,7 +118,7 @@ pub fn likelihood(
 }
 
 /// Evaluates sumtables.
-pub fn derivatives(device: &Device, states: usize, jobs: Jobs, results: u64) -> Result<()> {
+pub(super) fn derivatives(device: &Device, states: usize, jobs: Jobs, results: u64) -> Result<()> {
     let Jobs { genes, jobs, num_jobs, num_items } = jobs;
     if num_items == 0 {
         return Ok(());
@@ -133,7 +133,7 @@ pub fn derivatives(device: &Device, states: usize, jobs: Jobs, results: u64) -> 
 ///
 /// # Errors
 /// [`EngineError::Unavailable`] if they differ, which is an error of the build.
-pub fn check_sizes(device: &Device) -> Result<()> {
+pub(super) fn check_sizes(device: &Device) -> Result<()> {
     let mut out = super::device::Buffer::<u32>::new("sizes");
     out.reserve(device, SIZES.len())?;
     let address = out.address(device);

@@ -26,6 +26,6 @@ mod program;
 mod sweep;
 
 #[cfg(not(feature = "cuda"))]
-pub use disabled::ENTRY;
+pub use disabled::{ENTRY, free_bytes};
 #[cfg(feature = "cuda")]
-pub use engine::ENTRY;
+pub use engine::{ENTRY, free_bytes};

@@ -2,26 +2,20 @@
 
 use crate::likelihood::engine::layout::STATE_COUNTS;
 
-/// Oldest compute capability for which there are kernels: 10 times the major number, plus the minor one. 7.5 is Turing
-/// (2018), the oldest that CUDA 13 still supports.
-const OLDEST: i32 = 75;
+/// Oldest compute capability that runs the kernels: Turing (2018), the oldest that CUDA 13 still supports.
+const OLDEST: (i32, i32) = (7, 5);
 
-/// PTX by the oldest compute capability that can run it, newest first.
-const PTX: &[(i32, &str)] = &[
-    (80, include_str!("../../../cuda/ptx/kernels_80.ptx")),
-    (OLDEST, include_str!("../../../cuda/ptx/kernels_75.ptx")),
-];
+/// The kernels in NVIDIA's intermediate language; the driver translates it for the card, and remembers the result.
+const PTX: &str = include_str!("../../../cuda/ptx/kernels_75.ptx");
 
-/// The kernels' code for a card, or the oldest capability that would have it.
-pub fn ptx_for((major, minor): (i32, i32)) -> Result<&'static str, (i32, i32)> {
-    let capability = 10 * major + minor;
-    let found = PTX.iter().find(|(oldest, _)| capability >= *oldest);
-    found.map(|(_, text)| *text).ok_or((OLDEST / 10, OLDEST % 10))
+/// The kernels' code for a card of this compute capability, or the oldest capability that would have it.
+pub(super) fn ptx_for(capability: (i32, i32)) -> Result<&'static str, (i32, i32)> {
+    if capability >= OLDEST { Ok(PTX) } else { Err(OLDEST) }
 }
 
 /// A kernel for each of [`STATE_COUNTS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KernelId {
+pub(super) enum KernelId {
     /// P-matrices.
     Pmatrix,
     /// Traversals.
@@ -36,7 +30,7 @@ pub enum KernelId {
 
 impl KernelId {
     /// All kernels, in the order of their numbers.
-    pub const ALL: [KernelId; 5] = [
+    pub(super) const ALL: [KernelId; 5] = [
         KernelId::Pmatrix,
         KernelId::Partials,
         KernelId::Likelihood,
@@ -45,7 +39,7 @@ impl KernelId {
     ];
 
     /// The name of the function for one of [`STATE_COUNTS`].
-    pub fn function(self, states: usize) -> String {
+    pub(super) fn function(self, states: usize) -> String {
         let stem = match self {
             KernelId::Pmatrix => "pmatrix",
             KernelId::Partials => "partials",
@@ -57,7 +51,7 @@ impl KernelId {
     }
 
     /// Its number among the kernels of all state counts.
-    pub fn number(self, states: usize) -> usize {
+    pub(super) fn number(self, states: usize) -> usize {
         let of_states = STATE_COUNTS.iter().position(|&count| count == states);
         self as usize * STATE_COUNTS.len() + of_states.expect("one of the numbers of states")
     }
@@ -79,7 +73,7 @@ mod tests {
                 }
             }
         }
-        assert!(ptx_for((9, 0)).unwrap().contains(".target sm_80"));
+        assert!(PTX.contains(".target sm_75"));
     }
 
     #[test]

@@ -3,8 +3,12 @@
 use super::calibration::{Calibration, GAPS, calibrate, first_tree};
 use super::cost::{Cost, format_bytes};
 use crate::error::{Error, Result};
-use crate::likelihood::select::{Choice, after_failure, choose_engine};
-use crate::likelihood::{BrlenLinkage, EngineOptions, Evaluator, make_evaluator, replace_engine};
+use crate::likelihood::select::{
+    self, Choice, ENGINE_OF_CARDS, GeneSize, after_failure, choose_engine,
+};
+use crate::likelihood::{
+    BrlenLinkage, EngineError, EngineOptions, Evaluator, make_evaluator, replace_engine,
+};
 use crate::model::Model;
 use crate::parallel::{available_cores, available_memory, used_memory};
 use crate::partition::Partition;
@@ -25,23 +29,36 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// Threads for one likelihood over these partitions; a warning if the user wants more than there
-    /// are cores.
+    /// Threads and engine for one likelihood over these partitions; remarks if the user wants more threads than there
+    /// are cores, and if a card was chosen.
     ///
     /// # Errors
-    /// [`Error::Usage`] if this machine does not have the requested instruction set.
-    pub(crate) fn new(plan: &Plan, partitions: &[Partition]) -> Result<(Self, Option<String>)> {
+    /// [`Error::Usage`] if this machine does not have the requested instruction set or engine.
+    pub(crate) fn new(plan: &Plan, partitions: &[Partition]) -> Result<(Self, Vec<String>)> {
         let (threads, warning) = choose_threads(plan.run.threads, count_rows(partitions));
+        let warning = warning.map(|warning| format!("warning: {warning}"));
         let instruction_set = plan.run.instruction_set;
-        let engine = EngineOptions {
+        let mut engine = EngineOptions {
             name: plan.run.engine,
             instruction_set,
             threads,
             vector_bytes: None,
-            cards: 0,
+            cards: plan.run.cards,
         };
-        choose_engine(&engine).map_err(|error| Error::Usage(format!("--simd: {error}")))?;
-        Ok((Machine { engine, jobs_in_memory: usize::MAX }, warning))
+        let mut remarks: Vec<String> = warning.into_iter().collect();
+        if engine.name.is_none()
+            && let Some(why) = select::why_card(&engine, &sizes_of(partitions))
+        {
+            engine.name = Some(ENGINE_OF_CARDS);
+            remarks.push(format!("computing on a card: {why}"));
+        }
+        choose_engine(&engine).map_err(|error| match error {
+            EngineError::Unavailable { engine, reason } => {
+                Error::Usage(format!("--backend {engine}: {reason}; --backend cpu needs nothing"))
+            }
+            other => Error::Usage(format!("--simd: {other}")),
+        })?;
+        Ok((Machine { engine, jobs_in_memory: usize::MAX }, remarks))
     }
 
     /// Threads inside one likelihood.
@@ -133,6 +150,10 @@ impl Machine {
     /// fewer jobs than threads, many threads in one job at a time are faster if there is enough work for
     /// them.
     pub(crate) fn share_out(self, plan: &Plan, num_jobs: usize) -> (usize, Self) {
+        // A card works on one likelihood at a time.
+        if self.engine.name == Some(ENGINE_OF_CARDS) {
+            return (1, self);
+        }
         let threads = allowed_threads(plan);
         let at_once = threads.min(num_jobs).min(self.jobs_in_memory).max(1);
         if at_once < threads && self.threads() > at_once {
@@ -213,6 +234,17 @@ fn allowed_threads(plan: &Plan) -> usize {
         Threads::Fixed(threads) => threads,
         Threads::Auto { max } => max.unwrap_or(usize::MAX).min(available_cores()),
     }
+}
+
+/// What the choice of an engine depends on.
+fn sizes_of(partitions: &[Partition]) -> Vec<GeneSize> {
+    let size = |partition: &Partition| GeneSize {
+        num_tips: partition.patterns.num_tips(),
+        num_patterns: partition.patterns.num_patterns(),
+        num_states: partition.model.num_states(),
+        num_rates: partition.model.rate_cats().rates.len(),
+    };
+    partitions.iter().map(size).collect()
 }
 
 /// Pattern rows (four rate categories of a pattern) of all partitions with a tree. A row of more states

@@ -57,7 +57,7 @@ impl<'a> Session<'a> {
     pub(crate) fn start(plan: &'a Plan, record: &'a mut RunRecord) -> Result<Self> {
         record.progress.stage("reading", None);
         let loaded = load(plan)?;
-        let (machine, warning) = Machine::new(plan, &loaded.partitions)?;
+        let (machine, remarks) = Machine::new(plan, &loaded.partitions)?;
         let (machine, calibration) = match plan.command {
             Command::Check
             | Command::Start
@@ -101,8 +101,9 @@ impl<'a> Session<'a> {
             ));
         }
         // Not among the warnings of the report, which must not depend on the number of threads and the kernels.
-        for warning in warning.into_iter().chain(why_slow(&engine).map(String::from)) {
-            progress.about_run(&format!("warning: {warning}"));
+        let slow = why_slow(&engine).map(|warning| format!("warning: {warning}"));
+        for remark in remarks.into_iter().chain(slow) {
+            progress.about_run(&remark);
         }
         let identical = if plan.leaves_out_identical() { Identical::find(&loaded) } else { None };
         if let Some(identical) = &identical {
