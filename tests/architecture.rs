@@ -299,7 +299,7 @@ fn inside_likelihood_an_engine_imports_the_contract_and_only_select_imports_engi
 #[test]
 fn engines_are_known_by_name_in_one_place_only() {
     let is_allowed = |path: &str| {
-        let own = ["cpu/", "naive/", "select.rs", "failing.rs", "mod.rs"];
+        let own = ["cpu/", "cuda/", "naive/", "select.rs", "failing.rs", "mod.rs"];
         let is_own = |own: &&str| path.starts_with(&format!("likelihood/{own}"));
         path.ends_with("tests.rs") || own.iter().any(is_own)
     };

@@ -1,7 +1,7 @@
 //! The engine for NVIDIA cards without a card: a C++ compiler makes a stand-in for the driver's library from the kernels
 //! and `cuda/emulator/`, through which the unmodified engine runs. Skipped where there is no C++ compiler.
 
-use crate::util::{Ran, Scratch, repository, results};
+use crate::util::{Ran, Scratch, report, repository, results};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -153,6 +153,58 @@ fn whole_runs_write_the_same_bytes() {
 }
 
 #[test]
+fn the_self_test_finds_the_same_bits_and_tells_of_others() {
+    let scratch = Scratch::new();
+    let Some(ran) = run(&scratch, "gpu-selftest --quick -n test", &[]) else { return };
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(ran.stdout.contains("stand-in, compute capability 9.0"), "{}", ran.stdout);
+    let report = report(&scratch, "test");
+    let rows = report["gpu_selftest"]["agreement"].as_array().expect("rows");
+    assert_eq!(rows.len(), 4);
+    for row in rows {
+        assert!(row["numbers"].as_u64() > Some(50) && row["differing"] == 0, "{row}");
+    }
+    assert_eq!(report["gpu_selftest"]["times"].as_array().map(Vec::len), Some(4));
+    let wrong = [("STAND_IN_WRONG", "1")];
+    let Some(ran) = run(&scratch, "gpu-selftest --quick -n wrong", &wrong) else { return };
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    assert!(ran.stderr.contains("differ from those of the processor"), "{}", ran.stderr);
+    scratch.run("gpu-selftest --gpu x").assert_refused(&["--gpu x"]);
+}
+
+#[test]
+fn a_card_is_used_for_large_data_if_it_gives_the_same_bits() {
+    let scratch = Scratch::new();
+    scratch.succeed(
+        "simulate --tree rand{10} --model LG+G4{0.7} --sites 29000 --mean-brlen 1 -n big -p 3",
+    );
+    let command = "-s big.mlsearch.phy -m LG+G4{0.7} --evaluate -t big.mlsearch.trueTree --opt-model off \
+                   --opt-branches off -T 1 --redo";
+    scratch.succeed(&format!("{command} -n cpu --backend cpu"));
+    let want = results(&scratch, "cpu");
+    for (switches, said, backend) in [
+        (&[][..], "computing on a card: the data are 1.0 times", "cuda"),
+        (
+            &[("STAND_IN_WRONG", "1")],
+            "warning: computing on the processor, because the card's",
+            "cpu",
+        ),
+        (&[("STAND_IN_MEMORY", "100000000")], "", "cpu"),
+        (&[("STAND_IN_CARDS", "0")], "", "cpu"),
+    ] {
+        let Some(ran) = run(&scratch, &format!("{command} -n auto"), switches) else { return };
+        assert_eq!(ran.code, 0, "{switches:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains(said), "{switches:?}: {}", ran.stderr);
+        assert!(!said.is_empty() || !ran.stderr.contains("card"), "{switches:?}: {}", ran.stderr);
+        assert_eq!(report(&scratch, "auto")["run"]["backend"], backend, "{switches:?}");
+        let found = results(&scratch, "auto");
+        for kind in ["bestTree", "bestModel", "json"] {
+            assert_eq!(found[kind], want[kind], "{switches:?}: {kind}");
+        }
+    }
+}
+
+#[test]
 fn what_cannot_compute_is_refused_with_what_is_missing() {
     let scratch = Scratch::new();
     let command = search();
@@ -162,13 +214,17 @@ fn what_cannot_compute_is_refused_with_what_is_missing() {
         ("--gpu 0,7", &[("STAND_IN_CARDS", "2")], &["there is no card 7", "cards 0 to 1"]),
         ("--backend cuda", &[("STAND_IN_CAPABILITY", "70")], &["too old", "7.0", "7.5"]),
     ] {
-        let Some(ran) = run(&scratch, &format!("{command} {backend}"), switches) else { return };
+        let Some(ran) = run(&scratch, &format!("{command} -n x {backend}"), switches) else {
+            return;
+        };
         ran.assert_refused(expected);
-        ran.assert_refused(&["--backend cuda", "--backend cpu"]);
+        ran.assert_refused(&["--backend cuda", "Leave the option out"]);
         assert_eq!(scratch.files(), Vec::<String>::new(), "{switches:?}");
     }
     let little = [("STAND_IN_MEMORY", "100000")];
-    let Some(ran) = run(&scratch, &format!("{command} --backend cuda"), &little) else { return };
+    let Some(ran) = run(&scratch, &format!("{command} -n x --backend cuda"), &little) else {
+        return;
+    };
     assert_eq!(ran.code, 1, "{}", ran.stderr);
     assert!(ran.stderr.contains("not enough memory") && !ran.stderr.contains("panicked"));
 }
@@ -177,11 +233,11 @@ fn what_cannot_compute_is_refused_with_what_is_missing() {
 fn without_a_driver_a_card_is_refused_and_not_missed() {
     let scratch = Scratch::new();
     let command = search();
-    let ran = scratch.run(&format!("{command} --backend cuda"));
+    let ran = scratch.run(&format!("{command} -n x --backend cuda"));
     if ran.code == 0 {
         println!("skipped: this machine has a card");
         return;
     }
-    ran.assert_refused(&["--backend cuda", "--backend cpu"]);
-    scratch.succeed(&format!("{command} --backend auto"));
+    ran.assert_refused(&["--backend cuda", "Leave the option out"]);
+    scratch.succeed(&format!("{command} -n y --backend auto"));
 }

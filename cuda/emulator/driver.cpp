@@ -2,7 +2,7 @@
 //
 // Switches in the environment: STAND_IN_CARDS (1; 0: no card), STAND_IN_CAPABILITY (90, as 10 * major + minor),
 // STAND_IN_MEMORY (bytes per card), STAND_IN_LAUNCHES (launches after which a card is lost), STAND_IN_MULTIPROCESSORS (3),
-// STAND_IN_REVERSED (1: threads run in the opposite order), STAND_IN_COUNT (a file to which the number of launches and
+// STAND_IN_WRONG (1: one bit of what is copied back is wrong), STAND_IN_REVERSED (1: threads run in the opposite order), STAND_IN_COUNT (a file to which the number of launches and
 // copies is written at the end).
 
 #include "words.h"
@@ -183,7 +183,12 @@ Status cuMemcpyHtoDAsync_v2(Pointer to, const void *from, size_t bytes, Handle) 
     return copy(reinterpret_cast<void *>(to), from, bytes);
 }
 Status cuMemcpyDtoHAsync_v2(void *to, Pointer from, size_t bytes, Handle) {
-    return copy(to, reinterpret_cast<void *>(from), bytes);
+    Status status = copy(to, reinterpret_cast<void *>(from), bytes);
+    // Of numbers, not of the sizes of structs.
+    if (number("STAND_IN_WRONG", 0) != 0 && bytes >= 4096) {
+        static_cast<char *>(to)[0] ^= 1;
+    }
+    return status;
 }
 Status cuMemsetD8Async(Pointer to, unsigned char value, size_t bytes, Handle) {
     std::memset(reinterpret_cast<void *>(to), value, bytes);

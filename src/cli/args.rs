@@ -392,6 +392,28 @@ impl Args {
 pub enum Mode {
     /// Simulate sequences along a given or random tree, optionally with missing genes
     Simulate(SimulateArgs),
+    /// Compare NVIDIA cards with the processor: whether they give the same bits, and times
+    GpuSelftest(GpuSelftestArgs),
+}
+
+/// The options of `gpu-selftest`.
+#[derive(Debug, Clone, clap::Args)]
+pub struct GpuSelftestArgs {
+    /// Numbers of the cards, as 0 or 0,1 [default: 0]
+    #[arg(long, value_name = "LIST")]
+    pub gpu: Option<String>,
+    /// Measure the smallest alignment only
+    #[arg(long)]
+    pub quick: bool,
+    /// Output files are NAME.mlsearch.* [default: gpu-selftest]
+    #[arg(short = 'n', value_name = "NAME")]
+    pub name: Option<String>,
+    /// Output files are PATH.mlsearch.*
+    #[arg(long, value_name = "PATH")]
+    pub prefix: Option<PathBuf>,
+    /// Replace the results of an earlier self-test
+    #[arg(long)]
+    pub redo: bool,
 }
 
 /// The options of `simulate`.

@@ -10,6 +10,7 @@ mod args;
 mod bootstrap;
 mod data;
 mod files;
+mod gpu_selftest;
 mod messages;
 mod parse;
 mod peers;

@@ -5,6 +5,7 @@ use super::args::{Args, Mode, Switch};
 use super::bootstrap::resolve_bootstrap;
 use super::data::{NO_MODEL, resolve_data};
 use super::files::{resolve_command, resolve_prefix};
+use super::gpu_selftest::resolve_gpu_selftest;
 use super::rooting::resolve_rooting;
 use super::simulate::resolve_simulate;
 use super::support::resolve_support;
@@ -29,6 +30,7 @@ pub fn resolve(args: &Args) -> Result<Plan> {
     let mut faults = Faults::default();
     let plan = match &args.mode {
         Some(Mode::Simulate(simulate)) => resolve_simulate(simulate, args, &mut faults),
+        Some(Mode::GpuSelftest(selftest)) => resolve_gpu_selftest(selftest, args, &mut faults),
         None => resolve_main(args, &mut faults),
     };
     if faults.0.is_empty() {

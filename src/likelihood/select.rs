@@ -44,6 +44,14 @@ pub fn gives_default_bits(name: &str) -> bool {
     [ENGINES[0].name, ENGINE_OF_CARDS].contains(&name)
 }
 
+/// The cards of these options: name and compute capability.
+///
+/// # Errors
+/// [`EngineError::Unavailable`].
+pub fn describe_cards(options: &EngineOptions) -> Result<Vec<String>> {
+    cuda::describe(options)
+}
+
 /// A gene's sizes, as far as the choice of the engine depends on them.
 #[derive(Debug, Clone, Copy)]
 pub struct GeneSize {

@@ -7,6 +7,7 @@ mod growing;
 mod kinds;
 mod progress;
 mod report;
+mod selftest_report;
 mod status;
 mod tables;
 
@@ -23,4 +24,5 @@ pub(crate) use report::{
     SupportReport, TerraceReport, TestedTree, TopologyTestsReport, TreeReport, UndeterminedEdge,
     VerdictReport,
 };
+pub(crate) use selftest_report::{Agreement, SelftestReport, TimeRow};
 pub(crate) use tables::{pairs, table};

@@ -3,6 +3,7 @@
 //! Fields are in a fixed order, and numbers are written so that reading them gives the same bits.
 //! Only `command`, `run` and `timings` may differ between two runs of the same computation.
 
+use super::selftest_report::SelftestReport;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::collections::BTreeMap;
 
@@ -66,6 +67,9 @@ pub(crate) struct Report {
     /// Distances between trees, of the command that computes them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rf_distances: Option<DistanceReport>,
+    /// What a self-test of cards found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gpu_selftest: Option<SelftestReport>,
     /// Edges of the best tree whose length no partition determines.
     pub undetermined_edges: Vec<UndeterminedEdge>,
     /// What the user should know before relying on the result.

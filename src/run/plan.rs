@@ -51,6 +51,13 @@ pub enum Threads {
     Fixed(usize),
 }
 
+/// A self-test of cards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SelftestPlan {
+    /// Only what takes seconds.
+    pub quick: bool,
+}
+
 /// A simulated data set.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SimulatePlan {
@@ -144,6 +151,8 @@ pub enum Command {
     },
     /// Sequences along a tree.
     Simulate(SimulatePlan),
+    /// Compares cards with the processor.
+    GpuSelftest(SelftestPlan),
 }
 
 /// The data and its model, as given.
@@ -388,7 +397,7 @@ impl Plan {
             Command::RfDist(_) => vec![OutputKind::RfDistances],
             Command::Concordance(_) => vec![OutputKind::Support, OutputKind::Concordance],
             Command::Terrace(_) => vec![OutputKind::Terrace],
-            Command::BsConverge { .. } => Vec::new(),
+            Command::BsConverge { .. } | Command::GpuSelftest(_) => Vec::new(),
             Command::Consense { .. } => vec![OutputKind::ConsensusTree],
             Command::Root { .. } => vec![OutputKind::RootedTree],
             Command::Simulate(_) => {
@@ -499,6 +508,7 @@ impl Plan {
             Command::Consense { .. } => "consensus tree".into(),
             Command::Root { .. } => "rooting of trees".into(),
             Command::Simulate(_) => "simulation of sequences".into(),
+            Command::GpuSelftest(_) => "self-test of cards".into(),
         }
     }
 

@@ -1,7 +1,6 @@
 //! A card: opening it, its memory, and copies to and from it.
 
-use super::engine::ENTRY;
-use super::modules::{KernelId, ptx_for};
+use super::modules::{KernelId, NAME, ptx_for};
 use crate::likelihood::engine::layout::STATE_COUNTS;
 use crate::likelihood::engine::{EngineError, Result};
 use cudarc::driver::sys::{CUdevice_attribute_enum as Attribute, CUresult};
@@ -25,7 +24,7 @@ pub(super) struct Device {
 }
 
 fn unavailable(reason: impl Into<String>) -> EngineError {
-    EngineError::Unavailable { engine: ENTRY.name, reason: reason.into() }
+    EngineError::Unavailable { engine: NAME, reason: reason.into() }
 }
 
 /// What the driver says of an error.
@@ -40,7 +39,7 @@ fn text(error: DriverError) -> String {
 
 /// An error while computing.
 pub(super) fn lost(error: DriverError) -> EngineError {
-    EngineError::Lost { engine: ENTRY.name, reason: text(error) }
+    EngineError::Lost { engine: NAME, reason: text(error) }
 }
 
 /// Number of cards of this machine.

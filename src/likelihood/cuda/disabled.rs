@@ -22,6 +22,14 @@ pub fn free_bytes(_options: &EngineOptions) -> Result<u64> {
     Err(refusal())
 }
 
+/// Names of the cards.
+///
+/// # Errors
+/// [`EngineError::Unavailable`], always.
+pub fn describe(_options: &EngineOptions) -> Result<Vec<String>> {
+    Err(refusal())
+}
+
 fn make(_data: &[GeneData], _options: &EngineOptions) -> Result<Box<dyn Engine>> {
     Err(refusal())
 }

@@ -3,10 +3,10 @@
 
 use super::batch::{At, Batch};
 use super::card::{Card, Results};
-use super::device::{Device, look_at};
+use super::device::{Device, Known, look_at};
 use super::gene::CardGene;
 use super::launch::check_sizes;
-use super::modules::KernelId;
+use super::modules::{KernelId, NAME};
 use super::program::{Place, StepKind};
 use crate::likelihood::engine::constant_patterns::log_of_sum;
 use crate::likelihood::engine::layout::{Dims, STATE_COUNTS, block_lens};
@@ -19,7 +19,7 @@ use crate::likelihood::engine::{
 use crate::model::Model;
 
 /// Entry of this engine for `select`.
-pub const ENTRY: Entry = Entry { name: "cuda", make, instruction_set, next: Some("cpu") };
+pub const ENTRY: Entry = Entry { name: NAME, make, instruction_set, next: Some("cpu") };
 
 /// The cards of [`EngineOptions::cards`], by their numbers; without any, the first one.
 fn cards_of(options: &EngineOptions) -> Vec<usize> {
@@ -34,6 +34,18 @@ fn cards_of(options: &EngineOptions) -> Vec<usize> {
 pub fn free_bytes(options: &EngineOptions) -> Result<u64> {
     let free = |card: usize| Ok(Device::open(card)?.free_bytes().unwrap_or(0));
     cards_of(options).into_iter().map(free).sum()
+}
+
+/// Name and compute capability of each card.
+///
+/// # Errors
+/// [`EngineError::Unavailable`].
+pub fn describe(options: &EngineOptions) -> Result<Vec<String>> {
+    let describe = |card| {
+        let Known { name, capability: (major, minor), .. } = look_at(card)?;
+        Ok(format!("{name}, compute capability {major}.{minor}"))
+    };
+    cards_of(options).into_iter().map(describe).collect()
 }
 
 /// Tells whether the cards can be used. They have no instruction sets; a requested one is that of the engine with which a
@@ -251,7 +263,7 @@ impl Engine for CudaEngine {
         let free = self.cards.iter().map(|card| card.device.free_bytes());
         let multiprocessors = self.cards.iter().map(|card| card.device.num_multiprocessors);
         Capabilities {
-            name: ENTRY.name,
+            name: NAME,
             vector_bytes: genes.map(CardGene::vector_bytes).sum(),
             used_bytes: self.cards.iter().map(Card::bytes).sum(),
             updates: [0; 2],

@@ -1,7 +1,7 @@
 //! One function per kernel: the only place where kernels are launched.
 
 use super::device::{Device, lost};
-use super::modules::KernelId;
+use super::modules::{KernelId, NAME};
 use super::program::{DerivativeJob, End, Gene, Job, MatrixJob, SIZES, Step};
 use crate::likelihood::engine::layout::BLOCK;
 use crate::likelihood::engine::{EngineError, Result};
@@ -148,5 +148,5 @@ pub(super) fn check_sizes(device: &Device) -> Result<()> {
         return Ok(());
     }
     let reason = "its kernels do not belong to this version of mlsearch".to_string();
-    Err(EngineError::Unavailable { engine: super::engine::ENTRY.name, reason })
+    Err(EngineError::Unavailable { engine: NAME, reason })
 }

@@ -26,6 +26,6 @@ mod program;
 mod sweep;
 
 #[cfg(not(feature = "cuda"))]
-pub use disabled::{ENTRY, free_bytes};
+pub use disabled::{ENTRY, describe, free_bytes};
 #[cfg(feature = "cuda")]
-pub use engine::{ENTRY, free_bytes};
+pub use engine::{ENTRY, describe, free_bytes};

@@ -2,6 +2,9 @@
 
 use crate::likelihood::engine::layout::STATE_COUNTS;
 
+/// The engine's name.
+pub(super) const NAME: &str = "cuda";
+
 /// Oldest compute capability that runs the kernels: Turing (2018), the oldest that CUDA 13 still supports.
 const OLDEST: (i32, i32) = (7, 5);
 

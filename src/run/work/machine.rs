@@ -3,9 +3,7 @@
 use super::calibration::{Calibration, GAPS, calibrate, first_tree};
 use super::cost::{Cost, format_bytes};
 use crate::error::{Error, Result};
-use crate::likelihood::select::{
-    self, Choice, ENGINE_OF_CARDS, GeneSize, after_failure, choose_engine,
-};
+use crate::likelihood::select::{Choice, ENGINE_OF_CARDS, after_failure, choose_engine};
 use crate::likelihood::{
     BrlenLinkage, EngineError, EngineOptions, Evaluator, make_evaluator, replace_engine,
 };
@@ -29,41 +27,50 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// Threads and engine for one likelihood over these partitions; remarks if the user wants more threads than there
-    /// are cores, and if a card was chosen.
+    /// Threads and engine for one likelihood over these partitions; a warning if the user wants more threads than there
+    /// are cores.
     ///
     /// # Errors
     /// [`Error::Usage`] if this machine does not have the requested instruction set or engine.
-    pub(crate) fn new(plan: &Plan, partitions: &[Partition]) -> Result<(Self, Vec<String>)> {
+    pub(crate) fn new(plan: &Plan, partitions: &[Partition]) -> Result<(Self, Option<String>)> {
         let (threads, warning) = choose_threads(plan.run.threads, count_rows(partitions));
-        let warning = warning.map(|warning| format!("warning: {warning}"));
         let instruction_set = plan.run.instruction_set;
-        let mut engine = EngineOptions {
+        let engine = EngineOptions {
             name: plan.run.engine,
             instruction_set,
             threads,
             vector_bytes: None,
             cards: plan.run.cards,
         };
-        let mut remarks: Vec<String> = warning.into_iter().collect();
-        if engine.name.is_none()
-            && let Some(why) = select::why_card(&engine, &sizes_of(partitions))
-        {
-            engine.name = Some(ENGINE_OF_CARDS);
-            remarks.push(format!("computing on a card: {why}"));
-        }
         choose_engine(&engine).map_err(|error| match error {
-            EngineError::Unavailable { engine, reason } => {
-                Error::Usage(format!("--backend {engine}: {reason}; --backend cpu needs nothing"))
-            }
+            EngineError::Unavailable { engine, reason } => Error::Usage(format!(
+                "--backend {engine}: {reason}. Leave the option out to compute on the processor"
+            )),
             other => Error::Usage(format!("--simd: {other}")),
         })?;
-        Ok((Machine { engine, jobs_in_memory: usize::MAX }, remarks))
+        Ok((Machine { engine, jobs_in_memory: usize::MAX }, warning))
     }
 
     /// Threads inside one likelihood.
     pub(crate) fn threads(&self) -> usize {
         self.engine.threads
+    }
+
+    /// What computes one likelihood.
+    pub(super) fn options(&self) -> &EngineOptions {
+        &self.engine
+    }
+
+    /// The same machine, computing on a card.
+    pub(super) fn on_card(self) -> Self {
+        let engine = EngineOptions { name: Some(ENGINE_OF_CARDS), ..self.engine };
+        Machine { engine, ..self }
+    }
+
+    /// The same machine with the engine of another.
+    pub(crate) fn with_engine_of(self, other: &Machine) -> Self {
+        let engine = EngineOptions { name: other.engine.name, ..self.engine };
+        Machine { engine, ..self }
     }
 
     /// The engine's name, and that of its instruction set.
@@ -234,17 +241,6 @@ fn allowed_threads(plan: &Plan) -> usize {
         Threads::Fixed(threads) => threads,
         Threads::Auto { max } => max.unwrap_or(usize::MAX).min(available_cores()),
     }
-}
-
-/// What the choice of an engine depends on.
-fn sizes_of(partitions: &[Partition]) -> Vec<GeneSize> {
-    let size = |partition: &Partition| GeneSize {
-        num_tips: partition.patterns.num_tips(),
-        num_patterns: partition.patterns.num_patterns(),
-        num_states: partition.model.num_states(),
-        num_rates: partition.model.rate_cats().rates.len(),
-    };
-    partitions.iter().map(size).collect()
 }
 
 /// Pattern rows (four rate categories of a pattern) of all partitions with a tree. A row of more states

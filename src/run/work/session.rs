@@ -1,5 +1,6 @@
 //! What the commands that compute likelihoods have in common: data, machine, and the record of the run.
 
+use super::card::choose_card;
 use super::cost::format_bytes;
 use super::desk::{Desk, run_kept};
 use super::jobs::Jobs;
@@ -57,14 +58,20 @@ impl<'a> Session<'a> {
     pub(crate) fn start(plan: &'a Plan, record: &'a mut RunRecord) -> Result<Self> {
         record.progress.stage("reading", None);
         let loaded = load(plan)?;
-        let (machine, remarks) = Machine::new(plan, &loaded.partitions)?;
+        let (machine, warning) = Machine::new(plan, &loaded.partitions)?;
+        let mut of_card = None;
         let (machine, calibration) = match plan.command {
             Command::Check
             | Command::Start
             | Command::BsMsa
             | Command::Concordance(_)
             | Command::Terrace(_) => (machine, None),
-            _ => machine.within_memory(plan, &loaded)?,
+            _ => {
+                let machine = machine.within_memory(plan, &loaded)?;
+                let (chosen, remark) = choose_card(machine.0, plan, &loaded);
+                of_card = remark;
+                (chosen, machine.1)
+            }
         };
         if plan.is_resumable() {
             record.keep(plan, &loaded)?;
@@ -101,8 +108,9 @@ impl<'a> Session<'a> {
             ));
         }
         // Not among the warnings of the report, which must not depend on the number of threads and the kernels.
-        let slow = why_slow(&engine).map(|warning| format!("warning: {warning}"));
-        for remark in remarks.into_iter().chain(slow) {
+        let warnings = warning.into_iter().chain(why_slow(&engine).map(String::from));
+        let warnings = warnings.map(|warning| format!("warning: {warning}"));
+        for remark in warnings.chain(of_card) {
             progress.about_run(&remark);
         }
         let identical = if plan.leaves_out_identical() { Identical::find(&loaded) } else { None };
