@@ -185,8 +185,8 @@ Status cuMemcpyHtoDAsync_v2(Pointer to, const void *from, size_t bytes, Handle) 
 Status cuMemcpyDtoHAsync_v2(void *to, Pointer from, size_t bytes, Handle) {
     Status status = copy(to, reinterpret_cast<void *>(from), bytes);
     // Of numbers, not of the sizes of structs.
-    if (number("STAND_IN_WRONG", 0) != 0 && bytes >= 4096) {
-        static_cast<char *>(to)[0] ^= 1;
+    if (number("STAND_IN_WRONG", 0) != 0 && bytes >= 64) {
+        static_cast<char *>(to)[5] ^= 1;
     }
     return status;
 }
