@@ -45,6 +45,7 @@ const RUN_FLOORS: &[&str] = &["plan", "prepare", "work", "deliver", "commands", 
 const LIKELIHOOD_FLOORS: &[(&str, u8)] = &[
     ("engine", 0),
     ("cpu", 1),
+    ("cuda", 1),
     ("naive", 1),
     ("evaluator", 1),
     ("failing", 2),
@@ -68,8 +69,13 @@ const WITHOUT_ENGINES: &[&str] = &[
 ];
 
 /// The only places with unsafe code.
-const UNSAFE_ALLOWED: &[&str] =
-    &["parallel/pool.rs", "likelihood/cpu/kernels.rs", "distance/instructions.rs"];
+const UNSAFE_ALLOWED: &[&str] = &[
+    "parallel/pool.rs",
+    "likelihood/cpu/kernels.rs",
+    "likelihood/cuda/device.rs",
+    "likelihood/cuda/launch.rs",
+    "distance/instructions.rs",
+];
 
 /// The only places that print.
 const PRINTING_ALLOWED: &[&str] = &["cli/", "output/", "main.rs"];
@@ -295,7 +301,7 @@ fn inside_likelihood_an_engine_imports_the_contract_and_only_select_imports_engi
 #[test]
 fn engines_are_known_by_name_in_one_place_only() {
     let is_allowed = |path: &str| {
-        let own = ["cpu/", "naive/", "select.rs", "failing.rs", "mod.rs"];
+        let own = ["cpu/", "cuda/", "naive/", "select.rs", "failing.rs", "mod.rs"];
         let is_own = |own: &&str| path.starts_with(&format!("likelihood/{own}"));
         // Instruction sets have the same names where distances are computed.
         path.ends_with("tests.rs") || path == "distance/instructions.rs" || own.iter().any(is_own)

@@ -245,7 +245,7 @@ const LINKAGES: [BrlenLinkage; 3] =
     [BrlenLinkage::Linked, BrlenLinkage::Scaled, BrlenLinkage::Unlinked];
 
 fn options(name: Option<&'static str>, set: Option<&'static str>, threads: usize) -> EngineOptions {
-    EngineOptions { name, instruction_set: set, threads, vector_bytes: None }
+    EngineOptions { name, instruction_set: set, threads, vector_bytes: None, cards: 0 }
 }
 
 fn made(options: EngineOptions) -> impl Fn(&[GeneData]) -> Box<dyn Engine> {
@@ -361,6 +361,27 @@ fn vectors_that_are_forgotten_and_computed_again_have_the_same_bits() {
                 let got = everything(&case, linkage, &made(limited)).0;
                 assert_same_bits(&got, &want, &format!("{name}, {linkage:?}, {limited:?}"));
             }
+        }
+    }
+}
+
+/// Runs on a card if this machine has one, and under the stand-in of `cuda_stand_in.rs`.
+#[test]
+fn cards_give_the_bits_of_the_processor() {
+    let given = std::env::var("MLSEARCH_TEST_CARDS").ok();
+    let cards = given.map_or(0, |bits| bits.parse().expect("bits of cards"));
+    let on_cards = EngineOptions { cards, ..options(Some("cuda"), None, 1) };
+    if let Err(reason) = choose_engine(&on_cards) {
+        println!("skipped: {reason}");
+        return;
+    }
+    for (name, num_taxa, shapes) in CASES {
+        let case = case(name, *num_taxa, shapes);
+        for &linkage in linkages_of(*num_taxa) {
+            let want = everything(&case, linkage, &made(options(None, None, 1))).0;
+            let got = everything(&case, linkage, &made(on_cards)).0;
+            assert_same_bits(&got, &want, &format!("{name}, {linkage:?}, cards"));
+            println!("{name}, {linkage:?}: {} numbers have the same bits", got.len());
         }
     }
 }

@@ -85,8 +85,11 @@ fn program() -> Command {
     command
 }
 
-fn simulate() -> Command {
-    program().find_subcommand("simulate").expect("a subcommand").clone()
+/// The modes with options of their own.
+const MODES: [&str; 2] = ["simulate", "gpu-selftest"];
+
+fn mode(name: &str) -> Command {
+    program().find_subcommand(name).expect("a subcommand").clone()
 }
 
 /// All that the program shows is in README.md, and all that README.md names is known to the program.
@@ -106,9 +109,10 @@ fn assert_same(
 fn the_tables_of_options_are_those_of_the_help() {
     let readme = readme();
     let all = section(&readme, "## Options");
-    let of_simulate = section(&readme, "### Options of `mlsearch simulate`");
-    let of_runs = all.replace(&of_simulate, "");
-    for (text, command) in [(of_runs, program()), (of_simulate, simulate())] {
+    let of_modes = MODES.map(|name| section(&readme, &format!("### Options of `mlsearch {name}`")));
+    let of_runs = of_modes.iter().fold(all, |all, of_mode| all.replace(of_mode, ""));
+    let modes = of_modes.into_iter().zip(MODES.map(mode));
+    for (text, command) in [(of_runs, program())].into_iter().chain(modes) {
         let named: BTreeSet<String> = rows(&text)
             .iter()
             .flat_map(|row| code_spans(&row[0]).flat_map(options_in).collect::<Vec<_>>())
@@ -120,8 +124,8 @@ fn the_tables_of_options_are_those_of_the_help() {
 #[test]
 fn every_option_in_an_example_or_explanation_exists() {
     let readme = readme();
-    let understood: BTreeSet<String> =
-        understood(&program()).union(&understood(&simulate())).cloned().collect();
+    let commands = MODES.map(mode).into_iter().chain([program()]);
+    let understood: BTreeSet<String> = commands.flat_map(|command| understood(&command)).collect();
     // The other programs' options stand in a table of their own.
     let others = section(&readme, "## Differences from other programs");
     let text = readme.replace(&others, "");

@@ -44,6 +44,10 @@ mod mixed_data;
 // Every engine computes the same numbers, or the same bits, by every verb of the contract.
 mod backends_agree;
 
+// The engine for cards without a card: its kernels and its driver are emulated.
+#[cfg(all(unix, feature = "cuda"))]
+mod cuda_stand_in;
+
 // Thousands of taxa: no likelihood is lost to underflow.
 mod underflow;
 

@@ -370,9 +370,13 @@ pub struct Args {
     #[allow(missing_docs)]
     #[arg(long, value_name = "SET", help_heading = RUN, help = INSTRUCTION_SET_HELP)]
     pub simd: Option<String>,
-    /// What computes likelihoods
-    #[arg(long, value_name = "ENGINE", hide = true)]
+    /// What computes likelihoods: cpu, cuda (NVIDIA cards), or auto: a card if there is one and the data are large; the
+    /// result is the same with any [default: auto]
+    #[arg(long, value_name = "ENGINE", help_heading = RUN)]
     pub backend: Option<String>,
+    /// Compute on these NVIDIA cards, by their numbers, as 0 or 0,1 [default: 0, if a card is used]
+    #[arg(long, value_name = "LIST", help_heading = RUN)]
+    pub gpu: Option<String>,
     /// Print version
     #[arg(short = 'v', long, action = clap::ArgAction::Version, help_heading = RUN)]
     pub version: Option<bool>,
@@ -400,6 +404,28 @@ impl Args {
 pub enum Mode {
     /// Simulate sequences along a given or random tree, optionally with missing genes
     Simulate(SimulateArgs),
+    /// Compare NVIDIA cards with the processor: whether they give the same bits, and times
+    GpuSelftest(GpuSelftestArgs),
+}
+
+/// The options of `gpu-selftest`.
+#[derive(Debug, Clone, clap::Args)]
+pub struct GpuSelftestArgs {
+    /// Numbers of the cards, as 0 or 0,1 [default: 0]
+    #[arg(long, value_name = "LIST")]
+    pub gpu: Option<String>,
+    /// Measure the smallest alignment only
+    #[arg(long)]
+    pub quick: bool,
+    /// Output files are NAME.mlsearch.* [default: gpu-selftest]
+    #[arg(short = 'n', value_name = "NAME")]
+    pub name: Option<String>,
+    /// Output files are PATH.mlsearch.*
+    #[arg(long, value_name = "PATH")]
+    pub prefix: Option<PathBuf>,
+    /// Replace the results of an earlier self-test
+    #[arg(long)]
+    pub redo: bool,
 }
 
 /// The options of `simulate`.

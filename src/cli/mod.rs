@@ -11,6 +11,7 @@ mod bootstrap;
 mod data;
 mod distances;
 mod files;
+mod gpu_selftest;
 mod messages;
 mod parse;
 mod peers;

@@ -5,12 +5,14 @@ use super::args::{Args, Mode, Switch};
 use super::bootstrap::resolve_bootstrap;
 use super::data::{NO_MODEL, resolve_data};
 use super::files::{resolve_command, resolve_prefix};
+use super::gpu_selftest::resolve_gpu_selftest;
 use super::rooting::resolve_rooting;
 use super::simulate::resolve_simulate;
 use super::support::resolve_support;
 use super::topologies::resolve_tests;
 use super::values::{
-    parse_count, parse_engine, parse_instruction_set, parse_memory, parse_threads, parse_trees,
+    parse_cards, parse_count, parse_engine, parse_instruction_set, parse_memory, parse_threads,
+    parse_trees,
 };
 use super::verb::{Faults, Verb, find_verb};
 use crate::error::{Error, Result, shorten};
@@ -28,6 +30,7 @@ pub fn resolve(args: &Args) -> Result<Plan> {
     let mut faults = Faults::default();
     let plan = match &args.mode {
         Some(Mode::Simulate(simulate)) => resolve_simulate(simulate, args, &mut faults),
+        Some(Mode::GpuSelftest(selftest)) => resolve_gpu_selftest(selftest, args, &mut faults),
         None => resolve_main(args, &mut faults),
     };
     if faults.0.is_empty() {
@@ -78,7 +81,8 @@ fn resolve_main(args: &Args, faults: &mut Faults) -> Plan {
         run: RunOptions {
             threads: faults.or(parse_threads(args.threads.as_deref()), Threads::Fixed(1)),
             memory: faults.or(parse_memory(args.mem.as_deref()), None),
-            engine: faults.or(parse_engine(args.backend.as_deref()), None),
+            engine: faults.or(parse_engine(args.backend.as_deref(), args.gpu.as_deref()), None),
+            cards: faults.or(parse_cards(args.gpu.as_deref()), 0),
             instruction_set: faults.or(parse_instruction_set(args.simd.as_deref()), None),
         },
         output: OutputOptions {
@@ -257,6 +261,7 @@ mod tests {
                 threads: Threads::Auto { max: None },
                 memory: None,
                 engine: None,
+                cards: 0,
                 instruction_set: None
             }
         );
@@ -396,7 +401,9 @@ mod tests {
             ("mlsearch --support -t a -z b --abayes", "--abayes applies only to"),
             ("mlsearch -s a -m JC --evaluate -t x --opt-branches off --abayes", "leave out"),
             ("mlsearch -s a -m JC --all --bs-metric tbe,tbe", "names tbe twice"),
-            ("mlsearch -s a -m JC --backend cuda", "--backend cuda"),
+            ("mlsearch -s a -m JC --backend abacus", "--backend abacus"),
+            ("mlsearch -s a -m JC --gpu first", "--gpu first"),
+            ("mlsearch -s a -m JC --backend cpu --gpu 1", "--gpu 1 chooses"),
             ("mlsearch -s a -K ORDERED -m MULTIGAMMA", "-K ORDERED"),
             ("mlsearch -s a -q b -P lg.dat", "no protein model"),
             ("mlsearch -s a -m GTR+G --asc-corr lewis", "ASC_GTRGAMMA"),

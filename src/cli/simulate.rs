@@ -9,6 +9,7 @@ use crate::run::{
     OutputOptions, Plan, RunOptions, Sampling, SamplingUnit, SearchEffort, SimulatePlan,
     SupportOptions, TestOptions, Threads, TreeSource,
 };
+use std::path::PathBuf;
 
 /// Gives a meaning to the options of `simulate`.
 pub(super) fn resolve_simulate(simulate: &SimulateArgs, args: &Args, faults: &mut Faults) -> Plan {
@@ -49,19 +50,41 @@ pub(super) fn resolve_simulate(simulate: &SimulateArgs, args: &Args, faults: &mu
         faults.add("no name for the output files: give --prefix PATH or -n NAME");
     }
     let names = (simulate.name.as_deref(), simulate.prefix.as_deref(), simulate.out_dir.as_deref());
+    let output = ModeOutput { prefix: resolve_prefix(names, None, faults), redo: simulate.redo };
+    let command = Command::Simulate(SimulatePlan {
+        tree,
+        num_sites: simulate.sites,
+        missing: simulate.missing,
+        mean_brlen: simulate.mean_brlen,
+    });
+    let data = DataOptions {
+        partitions: simulate.partitions.clone(),
+        model: simulate.model.clone(),
+        restricted: true,
+        ..DataOptions::default()
+    };
+    plan_of_mode(command, data, seed, output, args)
+}
+
+/// Output files of a mode.
+pub(super) struct ModeOutput {
+    /// The prefix of their names.
+    pub(super) prefix: PathBuf,
+    /// Replace those of an earlier run.
+    pub(super) redo: bool,
+}
+
+/// The plan of a mode that is no analysis of an alignment.
+pub(super) fn plan_of_mode(
+    command: Command,
+    data: DataOptions,
+    seed: u64,
+    output: ModeOutput,
+    args: &Args,
+) -> Plan {
     Plan {
-        command: Command::Simulate(SimulatePlan {
-            tree,
-            num_sites: simulate.sites,
-            missing: simulate.missing,
-            mean_brlen: simulate.mean_brlen,
-        }),
-        data: DataOptions {
-            partitions: simulate.partitions.clone(),
-            model: simulate.model.clone(),
-            restricted: true,
-            ..DataOptions::default()
-        },
+        command,
+        data,
         search: AnalysisOptions {
             effort: SearchEffort::default(),
             trees: Vec::new(),
@@ -89,11 +112,12 @@ pub(super) fn resolve_simulate(simulate: &SimulateArgs, args: &Args, faults: &mu
             threads: Threads::Fixed(1),
             memory: None,
             engine: None,
+            cards: 0,
             instruction_set: None,
         },
         output: OutputOptions {
-            prefix: resolve_prefix(names, None, faults),
-            redo: simulate.redo,
+            prefix: output.prefix,
+            redo: output.redo,
             sitelh: false,
             root: None,
             quiet: false,

@@ -2,7 +2,7 @@
 //!
 //! Every function returns the value, or a message that says why it is refused.
 
-use crate::likelihood::select::{INSTRUCTION_SETS, engine_names};
+use crate::likelihood::select::{ENGINE_OF_CARDS, INSTRUCTION_SETS, engine_names};
 use crate::run::{DistanceTree, Threads, TreeMetric, TreeSource};
 use std::path::{Path, PathBuf};
 
@@ -101,11 +101,33 @@ pub(super) fn parse_instruction_set(
     one_of("--simd", text.as_deref(), INSTRUCTION_SETS)
 }
 
-/// Name of an engine.
+/// Name of an engine; cards are chosen for the engine that has them.
 pub(super) fn parse_engine(
     text: Option<&str>,
+    cards: Option<&str>,
 ) -> std::result::Result<Option<&'static str>, String> {
-    one_of("--backend", text, &engine_names())
+    let engine = one_of("--backend", text, &engine_names())?;
+    match (engine, cards) {
+        (None, Some(_)) => Ok(Some(ENGINE_OF_CARDS)),
+        (Some(other), Some(cards)) if other != ENGINE_OF_CARDS => Err(format!(
+            "--gpu {cards} chooses cards for --backend {ENGINE_OF_CARDS}, not for {other}"
+        )),
+        _ => Ok(engine),
+    }
+}
+
+/// Numbers of cards, `0` or `0,1`, as bits.
+pub(super) fn parse_cards(text: Option<&str>) -> std::result::Result<u64, String> {
+    let mut cards = 0;
+    for word in text.into_iter().flat_map(|text| text.split(',')) {
+        let number = word.trim().parse::<u32>().ok().filter(|&number| number < u64::BITS);
+        let number = number.ok_or_else(|| {
+            let text = text.unwrap_or_default();
+            format!("--gpu {text}: expected numbers of cards, the first of which is 0, as 0 or 0,1")
+        })?;
+        cards |= 1 << number;
+    }
+    Ok(cards)
 }
 
 /// One of some names, or none for `auto`.
@@ -193,7 +215,11 @@ mod tests {
         let typed = last.map(str::to_ascii_uppercase);
         assert_eq!(parse_instruction_set(typed.as_deref()), Ok(last));
         assert!(parse_instruction_set(Some("sse3")).is_err());
-        assert_eq!(parse_engine(Some("auto")), Ok(None));
-        assert!(parse_engine(Some("abacus")).is_err());
+        assert_eq!(parse_engine(Some("auto"), None), Ok(None));
+        assert_eq!(parse_engine(Some("auto"), Some("1")), Ok(Some(ENGINE_OF_CARDS)));
+        assert!(parse_engine(Some("abacus"), None).is_err());
+        assert_eq!(parse_cards(None), Ok(0));
+        assert_eq!(parse_cards(Some("0, 3")), Ok(0b1001));
+        assert!(parse_cards(Some("64")).is_err() && parse_cards(Some("0,")).is_err());
     }
 }

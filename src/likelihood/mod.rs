@@ -1,5 +1,5 @@
 //! Likelihood of trees by Felsenstein's pruning algorithm (1981, J Mol Evol 17:368). The [`Evaluator`]
-//! (`evaluator/`) decides what must be computed; an [`engine::Engine`] (`cpu/` or `naive/`, made by
+//! (`evaluator/`) decides what must be computed; an [`engine::Engine`] (`cpu/`, `cuda/` or `naive/`, made by
 //! [`select`]) computes it.
 //!
 //! Glossary. *CLV*: conditional likelihood vector, the probability of the data behind a node given
@@ -40,6 +40,8 @@
 
 #[doc(hidden)]
 pub mod cpu;
+#[doc(hidden)]
+pub mod cuda;
 pub mod engine;
 mod evaluator;
 #[cfg(test)]

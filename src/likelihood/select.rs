@@ -1,7 +1,8 @@
 //! Choice of the engine: apart from the engines' own folders, the only file that contains their names.
 
+use super::engine::layout::{STATE_COUNTS, num_vectors};
 use super::engine::{Checked, Engine, EngineError, EngineOptions, Entry, GeneData, Result};
-use super::{cpu, naive};
+use super::{cpu, cuda, naive};
 
 /// The engine and instruction set that [`make_engine`] would use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,9 +13,10 @@ pub struct Choice {
     pub instruction_set: &'static str,
 }
 
-/// All engines, fastest first.
+/// All engines; the first one is the default.
 const ENGINES: &[Entry] = &[
     cpu::ENTRY,
+    cuda::ENTRY,
     naive::ENTRY,
     #[cfg(test)]
     super::failing::ENTRY,
@@ -32,6 +34,67 @@ fn entry(options: &EngineOptions) -> Result<&'static Entry> {
         .iter()
         .find(|entry| entry.name == name)
         .ok_or_else(|| EngineError::Unknown { name: name.to_string(), known: engine_names() })
+}
+
+/// Name of the engine that computes on cards.
+pub const ENGINE_OF_CARDS: &str = cuda::ENTRY.name;
+
+/// True if an engine gives the bits of the default one.
+pub fn gives_default_bits(name: &str) -> bool {
+    [ENGINES[0].name, ENGINE_OF_CARDS].contains(&name)
+}
+
+/// The cards of these options: name and compute capability.
+///
+/// # Errors
+/// [`EngineError::Unavailable`].
+pub fn describe_cards(options: &EngineOptions) -> Result<Vec<String>> {
+    cuda::describe(options)
+}
+
+/// A gene's sizes, as far as the choice of the engine depends on them.
+#[derive(Debug, Clone, Copy)]
+pub struct GeneSize {
+    /// Number of taxa with data.
+    pub num_tips: usize,
+    /// Number of patterns.
+    pub num_patterns: usize,
+    /// Number of states.
+    pub num_states: usize,
+    /// Number of rate categories.
+    pub num_rates: usize,
+}
+
+/// Patterns with four rate categories from which on a card is used, by the number of states (with padding). They are
+/// those with which a card that copies 1 TB/s takes 50 µs or more for an update, ten times as long as the launch; they have not
+/// been measured.
+const PATTERNS_FOR_CARD: [(usize, f64); STATE_COUNTS.len()] =
+    [(4, 130_000.0), (20, 26_000.0), (64, 8_000.0)];
+
+/// Bytes that a card must have free, relative to those of the vectors.
+const CARD_BYTES: f64 = 1.5;
+
+/// Why a card is used without being asked for: if there is one, it has enough memory, and the data are large enough.
+/// Nothing is asked of the driver if they are not.
+pub fn why_card(options: &EngineOptions, genes: &[GeneSize]) -> Option<String> {
+    let (mut share, mut bytes) = (0.0, 0.0);
+    for gene in genes.iter().filter(|gene| gene.num_tips >= 2) {
+        let (states, least) =
+            *PATTERNS_FOR_CARD.iter().find(|(states, _)| *states >= gene.num_states)?;
+        let rows = (gene.num_patterns * gene.num_rates) as f64;
+        share += rows / 4.0 / least;
+        bytes += rows * (states * size_of::<f64>() * num_vectors(gene.num_tips)) as f64;
+    }
+    if share < 1.0 {
+        return None;
+    }
+    let options = EngineOptions { name: Some(ENGINE_OF_CARDS), ..*options };
+    let free = cuda::free_bytes(&options).ok()?;
+    ((free as f64) > CARD_BYTES * bytes).then(|| {
+        format!(
+            "the data are {share:.1} times as large as those from which on a card is used (see --backend)"
+        )
+    })
 }
 
 /// Names of all engines.

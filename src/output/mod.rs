@@ -8,6 +8,7 @@ mod kinds;
 mod matrix;
 mod progress;
 mod report;
+mod selftest_report;
 mod status;
 mod tables;
 
@@ -26,4 +27,5 @@ pub(crate) use report::{
     SupportReport, TerraceReport, TestedTree, TopologyTestsReport, TreeReport, UndeterminedEdge,
     VerdictReport,
 };
+pub(crate) use selftest_report::{Agreement, SelftestReport, TimeRow};
 pub(crate) use tables::{pairs, table};

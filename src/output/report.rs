@@ -4,6 +4,7 @@
 //! Only `command`, `run` and `timings` may differ between two runs of the same computation.
 
 use super::matrix::MatrixReport;
+use super::selftest_report::SelftestReport;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::collections::BTreeMap;
 
@@ -70,6 +71,9 @@ pub(crate) struct Report {
     /// Distances between sequences, of the command that computes them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub distances: Option<MatrixReport>,
+    /// What a self-test of cards found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gpu_selftest: Option<SelftestReport>,
     /// Edges of the best tree whose length no partition determines.
     pub undetermined_edges: Vec<UndeterminedEdge>,
     /// What the user should know before relying on the result.

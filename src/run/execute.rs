@@ -1,8 +1,8 @@
 //! From a plan to its command.
 
 use super::commands::{
-    all, bootstrap, bsconverge, bsmsa, check, concordance, consense, distances, evaluate, rfdist,
-    root, search, select_models, simulate, start, support, terrace,
+    all, bootstrap, bsconverge, bsmsa, check, concordance, consense, distances, evaluate,
+    gpu_selftest, rfdist, root, search, select_models, simulate, start, support, terrace,
 };
 use super::plan::{Command, Plan};
 use super::work::{RunRecord, Session};
@@ -60,6 +60,7 @@ fn carry_out(plan: &Plan, record: &mut RunRecord) -> Result<()> {
         Command::Consense { rule, trees } => consense(plan, *rule, trees, record),
         Command::Root { trees } => root(plan, trees, record),
         Command::Simulate(what) => simulate(plan, what, record),
+        Command::GpuSelftest(asked) => gpu_selftest(plan, asked, record),
     }
 }
 

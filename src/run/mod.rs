@@ -37,6 +37,6 @@ pub(crate) use plan::{
     AnalysisOptions, AncestralOptions, BootstrapOptions, Command, ConcordancePlan,
     DEFAULT_ALRT_REPLICATES, DEFAULT_MOST_REPLICATES, DEFAULT_QUARTETS, DEFAULT_REPLICATES,
     DEFAULT_SEED, DEFAULT_TERRACE_TREES, DataOptions, DistanceFormula, DistancePlan, MatrixPlan,
-    OutputOptions, Rooting, RunOptions, SimulatePlan, SupportOptions, TerracePlan, TestOptions,
-    Threads, TreeSource,
+    OutputOptions, Rooting, RunOptions, SelftestPlan, SimulatePlan, SupportOptions, TerracePlan,
+    TestOptions, Threads, TreeSource,
 };

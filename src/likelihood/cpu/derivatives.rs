@@ -5,7 +5,8 @@ use super::kernels::GeneKernels;
 use super::unit::{Scratch, Unit};
 use super::workers::{CpuEngine, Region, Shared, lock};
 use crate::likelihood::engine::{
-    Derivatives, EdgeJob, EngineError, Operation, Result, SweepJob, SweepProgram, Vector, run_sweep,
+    Derivatives, EdgeJob, EngineError, Operation, Result, SweepJob, SweepProgram, Vector,
+    chain_rule, run_sweep,
 };
 use crate::parallel::{Abandoned, Team};
 use std::ops::Range;
@@ -270,9 +271,4 @@ fn start_job(
     });
     unit.update_partials(with, operations, scratch)?;
     unit.update_sumtable(with, job.ends.map(|end| resolve(end, slots)), scratch)
-}
-
-/// Value and derivatives with respect to t of a function of s·t, from those with respect to s·t.
-fn chain_rule([value, first, second]: [f64; 3], s: f64) -> [f64; 3] {
-    [value, s * first, s * s * second]
 }

@@ -3,14 +3,13 @@
 use super::derivatives::{Sweep, WholeGene, finish_job};
 use super::kernels::GeneKernels;
 use super::select::select_kernels;
-use super::temporaries::Places;
 use super::unit::Unit;
 use super::workers::{CpuEngine, Shared, loads_of, lock};
 use crate::likelihood::engine::layout::num_clvs;
 use crate::likelihood::engine::{
     Capabilities, EdgeJob, Engine, EngineOptions, Entry, GeneData, GeneModel, InsertionProgram,
-    ModelBlock, PointJob, Result, SweepProgram, TraversalDescriptor, TrialProgram, run_sweep,
-    run_trial,
+    ModelBlock, Places, PointJob, Result, SweepProgram, TraversalDescriptor, TrialProgram,
+    run_sweep, run_trial,
 };
 use crate::model::Model;
 use crate::parallel::{UnitCost, WholeTask, available_memory, deal, deal_whole};

@@ -3,10 +3,11 @@
 
 use super::body::operand::End;
 use super::kernels::GeneKernels;
-use super::temporaries::Places;
 use super::unit::{Block, Branch, Scratch, Unit};
 use crate::likelihood::engine::layout::Dims;
-use crate::likelihood::engine::{InsertionProgram, InsertionStep, Operation, Result, Vector};
+use crate::likelihood::engine::{
+    InsertionProgram, InsertionStep, Operation, Places, Result, Vector,
+};
 use std::ops::Range;
 
 /// Blocks per strip: 4 DNA blocks with 4 rate categories take 64 KiB per temporary, which has a row per pattern.

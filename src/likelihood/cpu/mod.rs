@@ -17,7 +17,6 @@ mod repeats;
 mod scalar;
 mod select;
 mod states;
-mod temporaries;
 mod unit;
 mod vectors;
 mod workers;

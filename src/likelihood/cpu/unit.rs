@@ -16,6 +16,7 @@ use crate::alphabet::Code;
 use crate::likelihood::engine::ascertainment::Correction;
 use crate::likelihood::engine::constant_patterns::{log_sum, log_sum_derivatives};
 use crate::likelihood::engine::layout::{BLOCK, Dims, block_lens, num_vectors};
+use crate::likelihood::engine::states::{InvariantParts, invariant_part};
 use crate::likelihood::engine::{EdgeJob, GeneData, Operation, Result, Vector};
 use std::ops::Range;
 
@@ -54,9 +55,8 @@ pub struct Unit {
     /// `[block][pattern]`, as are the following two.
     weights: Vec<f64>,
     pub(super) shared_states: Vec<u64>,
-    invariant: Vec<f64>,
-    /// pinv · frequency of each state, without padding.
-    pub(super) invariant_of_state: Vec<f64>,
+    invariant_of_pattern: Vec<f64>,
+    pub(super) invariant: InvariantParts,
     /// Stored CLVs by slot, then places of temporaries.
     pub(super) vectors: Vectors,
     /// `[block][rate][eigen][pattern]`, stride `BLOCK`; allocated when first needed.
@@ -162,8 +162,8 @@ impl Unit {
             tip_codes,
             weights,
             shared_states,
-            invariant: vec![0.0; offset],
-            invariant_of_state: Vec::new(),
+            invariant_of_pattern: vec![0.0; offset],
+            invariant: InvariantParts::default(),
             vectors,
             sumtable: Arena::default(),
             sumtable_scalers: Vec::new(),
@@ -195,15 +195,9 @@ impl Unit {
     /// Sets the invariant part of each pattern's likelihood: `pinv` times the sum of the frequencies of the
     /// states that all tips share.
     pub fn set_model(&mut self, freqs: &[f64], pinv: f64) {
-        self.invariant_of_state = freqs.iter().map(|freq| pinv * freq).collect();
-        for (out, &states) in self.invariant.iter_mut().zip(&self.shared_states) {
-            let shared: f64 = freqs
-                .iter()
-                .enumerate()
-                .filter(|(i, _)| states >> i & 1 == 1)
-                .map(|(_, f)| f)
-                .sum();
-            *out = pinv * shared;
+        self.invariant = InvariantParts::new(freqs, pinv);
+        for (out, &shared) in self.invariant_of_pattern.iter_mut().zip(&self.shared_states) {
+            *out = invariant_part(freqs, pinv, shared);
         }
     }
 
@@ -241,7 +235,10 @@ impl Unit {
 
     fn data(&self, block: Block) -> PatternData<'_> {
         let range = block.offset..block.offset + block.len;
-        PatternData { weights: &self.weights[range.clone()], invariant: &self.invariant[range] }
+        PatternData {
+            weights: &self.weights[range.clone()],
+            invariant: &self.invariant_of_pattern[range],
+        }
     }
 
     /// One end of an edge in a block: a tip or a stored vector (temporaries must have been replaced by slots), for

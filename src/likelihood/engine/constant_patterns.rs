@@ -17,7 +17,17 @@ pub fn log_sum(weights: &[f64], likelihood: &[f64; BLOCK], scaler: &[u32; BLOCK]
             sum += likelihood[pattern] * factor(scaler[pattern] - least.min(scaler[pattern]));
         }
     }
-    libm::log(sum) - f64::from(least) * LN_FACTOR
+    log_of_sum(sum, f64::from(least))
+}
+
+/// ln S from the sum of likelihoods that all have the scaler count `least`.
+pub fn log_of_sum(sum: f64, least: f64) -> f64 {
+    libm::log(sum) - least * LN_FACTOR
+}
+
+/// ln S, S′/S and S″/S from the sums of likelihoods and of their derivatives, likewise.
+pub fn derivatives_of_sum([sum, first, second]: [f64; 3], least: f64) -> [f64; 3] {
+    [log_of_sum(sum, least), first / sum, second / sum]
 }
 
 /// ln S, S′/S and S″/S of the patterns with positive weight, from the edge's sumtable and the factors
@@ -46,8 +56,7 @@ pub fn log_sum_derivatives(
             }
         }
     }
-    let [sum, first, second] = sums;
-    [libm::log(sum) - f64::from(least) * LN_FACTOR, first / sum, second / sum]
+    derivatives_of_sum(sums, f64::from(least))
 }
 
 /// The smallest scaler count among patterns with positive weight and likelihood.

@@ -24,11 +24,19 @@ pub struct EngineOptions {
     /// Most memory of the likelihood vectors and sumtables, in bytes: with less than all need, some are computed again whenever they
     /// are read, with the same results. `None` for no limit.
     pub vector_bytes: Option<u64>,
+    /// Graphics cards to use, as bits by their numbers, if the engine needs them; 0 for the first one.
+    pub cards: u64,
 }
 
 impl Default for EngineOptions {
     fn default() -> Self {
-        EngineOptions { name: None, instruction_set: None, threads: 1, vector_bytes: None }
+        EngineOptions {
+            name: None,
+            instruction_set: None,
+            threads: 1,
+            vector_bytes: None,
+            cards: 0,
+        }
     }
 }
 
@@ -65,6 +73,13 @@ pub enum EngineError {
         /// The cause, as reported by the system.
         reason: String,
     },
+    /// This machine or this build cannot use the engine.
+    Unavailable {
+        /// The engine's name.
+        engine: &'static str,
+        /// Why not, and what is needed.
+        reason: String,
+    },
     /// This machine has no engine or instruction set with the requested name.
     Unknown {
         /// The requested name.
@@ -86,6 +101,9 @@ impl fmt::Display for EngineError {
             }
             EngineError::Lost { engine, reason } => {
                 write!(f, "the {engine} engine stopped working: {reason}")
+            }
+            EngineError::Unavailable { engine, reason } => {
+                write!(f, "the {engine} engine cannot be used: {reason}")
             }
             EngineError::Unknown { name, known } => {
                 write!(

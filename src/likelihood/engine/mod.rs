@@ -2,7 +2,7 @@
 //! and models of genes, and the parts that do not depend on the hardware: model tables, Newton-Raphson,
 //! corrections of ascertainment bias, and the layout that determines how sums are grouped.
 //!
-//! Engines (`cpu`, `naive`) import this module and never each other; `select` makes them.
+//! Engines (`cpu`, `cuda`, `naive`) import this module and never each other; `select` makes them.
 
 pub mod ascertainment;
 mod check;
@@ -14,13 +14,16 @@ mod model_block;
 mod newton;
 mod program;
 pub mod scaling;
+pub mod states;
+mod temporaries;
 
 pub use check::Checked;
 pub use contract::{Capabilities, Engine, EngineError, EngineOptions, Entry, Make, Result};
 pub use data::{GeneData, GeneModel};
 pub use model_block::ModelBlock;
-pub use newton::{Derivatives, TrialPart, run_sweep, run_trial};
+pub use newton::{Derivatives, TrialPart, chain_rule, run_sweep, run_trial};
 pub use program::{
     EdgeJob, InsertionProgram, InsertionStep, Operation, PointJob, SweepGene, SweepJob,
     SweepOperation, SweepProgram, SweepStep, TraversalDescriptor, TrialProgram, Vector,
 };
+pub use temporaries::Places;

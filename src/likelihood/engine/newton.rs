@@ -50,6 +50,11 @@ pub fn run_sweep(
     Ok(())
 }
 
+/// Value and derivatives with respect to t of a function of s·t, from those with respect to s·t.
+pub fn chain_rule([value, first, second]: [f64; 3], s: f64) -> [f64; 3] {
+    [value, s * first, s * s * second]
+}
+
 /// The steps of each sweep of a trial that are run at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TrialPart {

@@ -43,6 +43,7 @@ pub(crate) fn select_models(mut session: Session) -> Result<Session> {
     // The memory and the useful threads depend on the models.
     let setup = &mut session.setup;
     let machine = Machine::new(setup.plan, &setup.loaded.partitions)?.0;
+    let machine = machine.with_engine_of(&setup.machine);
     (setup.machine, _) = machine.within_memory(setup.plan, &setup.loaded)?;
     session.record.report.run.threads = setup.machine.threads();
     Ok(session)

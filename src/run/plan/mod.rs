@@ -12,5 +12,6 @@ pub(crate) use options::{
     AnalysisOptions, AncestralOptions, BootstrapOptions, Command, ConcordancePlan,
     DEFAULT_ALRT_REPLICATES, DEFAULT_MOST_REPLICATES, DEFAULT_QUARTETS, DEFAULT_REPLICATES,
     DEFAULT_SEED, DEFAULT_TERRACE_TREES, DataOptions, DistancePlan, OutputOptions, Rooting,
-    RunOptions, SimulatePlan, SupportOptions, TerracePlan, TestOptions, Threads, TreeSource,
+    RunOptions, SelftestPlan, SimulatePlan, SupportOptions, TerracePlan, TestOptions, Threads,
+    TreeSource,
 };

@@ -52,6 +52,13 @@ pub enum Threads {
     Fixed(usize),
 }
 
+/// A self-test of cards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SelftestPlan {
+    /// Only what takes seconds.
+    pub quick: bool,
+}
+
 /// A simulated data set.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SimulatePlan {
@@ -147,6 +154,8 @@ pub enum Command {
     },
     /// Sequences along a tree.
     Simulate(SimulatePlan),
+    /// Compares cards with the processor.
+    GpuSelftest(SelftestPlan),
 }
 
 /// The data and its model, as given.
@@ -295,8 +304,10 @@ pub struct RunOptions {
     pub threads: Threads,
     /// Most bytes of memory that the run may use, besides what the machine has.
     pub memory: Option<u64>,
-    /// Name of the engine; `None` for the best.
+    /// Name of the engine; `None` for what suits the data and the machine.
     pub engine: Option<&'static str>,
+    /// Graphics cards to use, as bits by their numbers; 0 for the first one.
+    pub cards: u64,
     /// Instruction set; `None` for the best that this machine has.
     pub instruction_set: Option<&'static str>,
 }
@@ -390,7 +401,7 @@ impl Plan {
             Command::Distances(asked) => asked.output_kinds(),
             Command::Concordance(_) => vec![OutputKind::Support, OutputKind::Concordance],
             Command::Terrace(_) => vec![OutputKind::Terrace],
-            Command::BsConverge { .. } => Vec::new(),
+            Command::BsConverge { .. } | Command::GpuSelftest(_) => Vec::new(),
             Command::Consense { .. } => vec![OutputKind::ConsensusTree],
             Command::Root { .. } => vec![OutputKind::RootedTree],
             Command::Simulate(_) => {
@@ -504,6 +515,7 @@ impl Plan {
             Command::Consense { .. } => "consensus tree".into(),
             Command::Root { .. } => "rooting of trees".into(),
             Command::Simulate(_) => "simulation of sequences".into(),
+            Command::GpuSelftest(_) => "self-test of cards".into(),
         }
     }
 

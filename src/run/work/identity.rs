@@ -2,6 +2,7 @@
 //! instruction sets, messages and names of files do not.
 
 use crate::checkpoint::Identity;
+use crate::likelihood::select::gives_default_bits;
 use crate::run::plan::{
     AnalysisOptions, AncestralOptions, BootstrapOptions, DataOptions, OutputOptions, Plan,
     RunOptions, SupportOptions, TestOptions, TreeSource,
@@ -145,8 +146,9 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
     let AncestralOptions { states, changes } = ancestral;
     identity.add("--ancestral", states);
     identity.add("--mutmap", changes);
-    let RunOptions { threads: _, memory: _, engine, instruction_set: _ } = run;
-    identity.add("engine", or_default(engine));
+    let RunOptions { threads: _, memory: _, engine, cards: _, instruction_set: _ } = run;
+    // Engines that give the same bits can go on with each other's runs.
+    identity.add("engine", or_default(&engine.filter(|name| !gives_default_bits(name))));
     let OutputOptions { prefix: _, redo: _, sitelh, root: _, quiet: _ } = output;
     identity.add("--sitelh", sitelh);
 }

@@ -3,8 +3,10 @@
 use super::calibration::{Calibration, GAPS, calibrate, first_tree};
 use super::cost::{Cost, format_bytes};
 use crate::error::{Error, Result};
-use crate::likelihood::select::{Choice, after_failure, choose_engine};
-use crate::likelihood::{BrlenLinkage, EngineOptions, Evaluator, make_evaluator, replace_engine};
+use crate::likelihood::select::{Choice, ENGINE_OF_CARDS, after_failure, choose_engine};
+use crate::likelihood::{
+    BrlenLinkage, EngineError, EngineOptions, Evaluator, make_evaluator, replace_engine,
+};
 use crate::model::Model;
 use crate::parallel::{available_cores, available_memory, used_memory};
 use crate::partition::Partition;
@@ -25,23 +27,50 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// Threads for one likelihood over these partitions; a warning if the user wants more than there
+    /// Threads and engine for one likelihood over these partitions; a warning if the user wants more threads than there
     /// are cores.
     ///
     /// # Errors
-    /// [`Error::Usage`] if this machine does not have the requested instruction set.
+    /// [`Error::Usage`] if this machine does not have the requested instruction set or engine.
     pub(crate) fn new(plan: &Plan, partitions: &[Partition]) -> Result<(Self, Option<String>)> {
         let (threads, warning) = choose_threads(plan.run.threads, count_rows(partitions));
         let instruction_set = plan.run.instruction_set;
-        let engine =
-            EngineOptions { name: plan.run.engine, instruction_set, threads, vector_bytes: None };
-        choose_engine(&engine).map_err(|error| Error::Usage(format!("--simd: {error}")))?;
+        let engine = EngineOptions {
+            name: plan.run.engine,
+            instruction_set,
+            threads,
+            vector_bytes: None,
+            cards: plan.run.cards,
+        };
+        choose_engine(&engine).map_err(|error| match error {
+            EngineError::Unavailable { engine, reason } => Error::Usage(format!(
+                "--backend {engine}: {reason}. Leave the option out to compute on the processor"
+            )),
+            other => Error::Usage(format!("--simd: {other}")),
+        })?;
         Ok((Machine { engine, jobs_in_memory: usize::MAX }, warning))
     }
 
     /// Threads inside one likelihood.
     pub(crate) fn threads(&self) -> usize {
         self.engine.threads
+    }
+
+    /// What computes one likelihood.
+    pub(super) fn options(&self) -> &EngineOptions {
+        &self.engine
+    }
+
+    /// The same machine, computing on a card.
+    pub(super) fn on_card(self) -> Self {
+        let engine = EngineOptions { name: Some(ENGINE_OF_CARDS), ..self.engine };
+        Machine { engine, ..self }
+    }
+
+    /// The same machine with the engine of another.
+    pub(crate) fn with_engine_of(self, other: &Machine) -> Self {
+        let engine = EngineOptions { name: other.engine.name, ..self.engine };
+        Machine { engine, ..self }
     }
 
     /// The engine's name, and that of its instruction set.
@@ -128,6 +157,10 @@ impl Machine {
     /// fewer jobs than threads, many threads in one job at a time are faster if there is enough work for
     /// them.
     pub(crate) fn share_out(self, plan: &Plan, num_jobs: usize) -> (usize, Self) {
+        // A card works on one likelihood at a time.
+        if self.engine.name == Some(ENGINE_OF_CARDS) {
+            return (1, self);
+        }
         let threads = allowed_threads(plan);
         let at_once = threads.min(num_jobs).min(self.jobs_in_memory).max(1);
         if at_once < threads && self.threads() > at_once {

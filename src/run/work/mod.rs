@@ -1,7 +1,8 @@
-//! What commands work with: threads and kernels (`machine`), a calibration (`calibration`) and estimates of memory and time (`cost`), independent
+//! What commands work with: threads and kernels (`machine`), a calibration (`calibration`) and estimates of memory and time (`cost`), whether a card computes (`card`), independent
 //! jobs (`jobs`) and what is kept of them in a checkpoint (`desk`, `keeper`, `identity`), signals (`interrupt`), messages and results (`record`), and all of it together with the data (`session`).
 
 mod calibration;
+mod card;
 mod cost;
 mod desk;
 mod identity;

@@ -1,5 +1,6 @@
 //! What the commands that compute likelihoods have in common: data, machine, and the record of the run.
 
+use super::card::choose_card;
 use super::cost::format_bytes;
 use super::desk::{Desk, run_kept};
 use super::jobs::Jobs;
@@ -58,6 +59,7 @@ impl<'a> Session<'a> {
         record.progress.stage("reading", None);
         let loaded = load(plan)?;
         let (machine, warning) = Machine::new(plan, &loaded.partitions)?;
+        let mut of_card = None;
         let (machine, calibration) = match plan.command {
             Command::Check
             | Command::Start
@@ -65,7 +67,12 @@ impl<'a> Session<'a> {
             | Command::Concordance(_)
             | Command::Distances(_)
             | Command::Terrace(_) => (machine, None),
-            _ => machine.within_memory(plan, &loaded)?,
+            _ => {
+                let machine = machine.within_memory(plan, &loaded)?;
+                let (chosen, remark) = choose_card(machine.0, plan, &loaded);
+                of_card = remark;
+                (chosen, machine.1)
+            }
         };
         if plan.is_resumable() {
             record.keep(plan, &loaded)?;
@@ -102,8 +109,10 @@ impl<'a> Session<'a> {
             ));
         }
         // Not among the warnings of the report, which must not depend on the number of threads and the kernels.
-        for warning in warning.into_iter().chain(why_slow(&engine).map(String::from)) {
-            progress.about_run(&format!("warning: {warning}"));
+        let warnings = warning.into_iter().chain(why_slow(&engine).map(String::from));
+        let warnings = warnings.map(|warning| format!("warning: {warning}"));
+        for remark in warnings.chain(of_card) {
+            progress.about_run(&remark);
         }
         let identical = if plan.leaves_out_identical() { Identical::find(&loaded) } else { None };
         if let Some(identical) = &identical {

@@ -1,7 +1,7 @@
 //! Allocation of a program's temporaries to as few places as possible. A place is reused after its temporary was
 //! read for the last time (linear scan).
 
-use crate::likelihood::engine::{InsertionProgram, SweepProgram, Vector};
+use super::program::{InsertionProgram, SweepProgram, Vector};
 
 /// The temporary that a step of a program makes, and those that it reads.
 type Step = (Option<u32>, [Option<u32>; 3]);

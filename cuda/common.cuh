@@ -1,0 +1,266 @@
+// What all kernels share: sizes, the structs that the host fills, exact elementary functions, sums in a fixed order.
+//
+// Every number has the bits of the CPU's: the same operations in the same order, with `fma` exactly where the CPU has
+// `mul_add`. The compiler must therefore not fuse on its own (`-fmad=false`, or `-ffp-contract=off` for the emulator).
+//
+// A block of CUDA threads ("CTA" below, because *block* is the word for 128 patterns) works on one block of patterns at a
+// time, one thread per pattern. In all vectors the pattern is the fastest index, so that neighbouring threads read
+// neighbouring numbers:
+//
+//     clvs          [slot][block][rate][state][pattern]       scalers  [slot][block][rate or 1][pattern]
+//     sumtable      [block][rate][eigen][pattern]             tip_codes  [block][tip][pattern]
+//     P-matrix      [rate][column][row]                       tip table  [code][rate][state]
+//
+// The structs are mirrored in src/likelihood/cuda/program.rs, field by field; `common_sizes` lets the host compare.
+
+#pragma once
+
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+
+/// A function of which a kernel's code has one copy. (The emulator's compiler decides by itself.)
+#ifdef __CUDACC_RTC__
+#define SHARED_CODE __noinline__
+#else
+#define SHARED_CODE inline
+#endif
+
+/// Patterns per block, and threads per CTA (engine/layout.rs).
+#define BLOCK 128
+/// Partial sums in a sum over patterns (engine/layout.rs).
+#define LANES 8
+/// Exponentials that are computed at a time, by as many threads (cpu/body/pmatrix.rs).
+#define GROUP 64
+/// Numbers of a result of a block: see `likelihood.cu` and `derivatives.cu`.
+#define SCORE_NUMBERS 2
+#define DERIVATIVE_NUMBERS 4
+
+/// A gene's data, vectors and model on one card.
+struct Gene {
+    const u16 *tip_codes;
+    const double *weights;
+    const double *invariant;
+    /// States of each code.
+    const u64 *code_masks;
+    double *clvs;
+    u32 *scalers;
+    /// Temporaries of sweeps, in the layout of CLVs.
+    double *temporaries;
+    u32 *temporary_scalers;
+    double *sumtable;
+    u32 *sumtable_scalers;
+    /// The model, as in engine/model_block.rs.
+    const double *eigenvals;
+    const double *eigenvec_columns;
+    const double *inv_eigenvec_columns;
+    const double *rates;
+    const double *weighted_freqs;
+    const double *sumtable_left;
+    const double *sumtable_right;
+    const double *sumtable_left_tip;
+    const double *sumtable_right_tip;
+    const double *indicator;
+    const u32 *matrix_of_rate;
+    u32 num_rates;
+    u32 num_codes;
+    u32 num_tips;
+    /// 1 if scaler counts are kept per rate.
+    u32 rate_scalers;
+    /// Blocks of sites, and their patterns with padding.
+    u32 num_site_blocks;
+    u32 num_site_patterns;
+    /// The same with the block of constant patterns, if there is one.
+    u32 num_blocks;
+    u32 num_patterns;
+    /// 1 if the constant patterns' correction is a function of the sum of their likelihoods.
+    u32 sum_of_constants;
+    u32 padding;
+};
+
+/// Where the vector of an end of an edge is.
+enum Place { TIP = 0, STORED = 1, TEMPORARY = 2, SCRATCH = 3 };
+
+/// One end of an edge: a vector, and in `matrices` the P-matrix, or for a tip its table.
+struct End {
+    u32 place;
+    u32 index;
+    u64 matrix;
+};
+
+enum StepKind { PARTIALS = 0, PENDANT = 1, SCORE = 2, EDGE = 3, SUMTABLE = 4 };
+
+/// One step of a job. `out` is the vector that is made; for a score, `out_index` is that of the pendant vector.
+struct Step {
+    u32 kind;
+    u32 out_place;
+    u32 out_index;
+    u32 padding;
+    End ends[2];
+};
+
+/// Steps that are run in order for each block of one gene.
+struct Job {
+    u32 gene;
+    u32 first_step;
+    u32 num_steps;
+    /// Number of the job's first item; an item is one block of one job.
+    u32 first_item;
+    /// Where its results begin, `[score][block]`.
+    u64 results;
+};
+
+/// One P-matrix to be computed.
+struct MatrixJob {
+    u32 gene;
+    /// 1 if the tip table is wanted, too.
+    u32 with_table;
+    double brlen;
+    /// Where the matrix and the table go.
+    u64 matrix;
+    u64 table;
+};
+
+/// The sumtable of a gene at one length.
+struct DerivativeJob {
+    u32 gene;
+    u32 first_item;
+    double brlen;
+    u64 results;
+};
+
+// 2^-256, 2^256, 2^-960, ln(2^256): engine/scaling.rs.
+#define THRESHOLD 0x1p-256
+#define FACTOR 0x1p256
+#define NEGLIGIBLE 0x1p-960
+#define LN_FACTOR (256.0 * 0.693147180559945309417232121458)
+
+/// THRESHOLD^count, or 0 if that underflows (engine/scaling.rs).
+__device__ __forceinline__ double factor(u32 count) {
+    const double square = THRESHOLD * THRESHOLD;
+    double below_two = count == 0 ? 1.0 : THRESHOLD;
+    double two_or_three = count == 2 ? square : square * THRESHOLD;
+    double below_four = count < 2 ? below_two : two_or_three;
+    return count < 4 ? below_four : 0.0;
+}
+
+/// Natural logarithm (numeric/elementary.rs, with the coefficients of fdlibm's e_log.c).
+__device__ __forceinline__ double natural_log(double x) {
+    const u64 sqrt_half = 0x3fe6a09e667f3bcdULL, one = 0x3ff0000000000000ULL;
+    const u64 mantissa = 0x000fffffffffffffULL, magic = 0x4330000000000000ULL;
+    const double ln2_hi = 6.931471803691238e-1, ln2_lo = 1.9082149292705877e-10;
+    u64 shifted = (u64)__double_as_longlong(x) + (one - sqrt_half);
+    double k = __longlong_as_double((long long)((shifted >> 52) | magic)) - (4503599627370496.0 + 1023.0);
+    double m = __longlong_as_double((long long)((shifted & mantissa) + sqrt_half));
+    double f = m - 1.0;
+    double s = f / (2.0 + f);
+    double z = s * s;
+    double r = 1.4798198605116586e-1;
+    r = fma(r, z, 1.5313837699209373e-1);
+    r = fma(r, z, 1.818357216161805e-1);
+    r = fma(r, z, 2.2222198432149784e-1);
+    r = fma(r, z, 2.857142874366239e-1);
+    r = fma(r, z, 3.999999999940942e-1);
+    r = fma(r, z, 6.666666666666735e-1);
+    r = r * z;
+    double half_square = 0.5 * f * f;
+    double tail = fma(s, half_square + r, k * ln2_lo);
+    double value = k * ln2_hi - ((half_square - tail) - f);
+    return x > 0.0 ? value : -__longlong_as_double(0x7ff0000000000000LL);
+}
+
+/// exp(x) - 1 (numeric/elementary.rs).
+__device__ __forceinline__ double exp_minus_one(double given) {
+    const double log2_e = 1.44269504088896340735992468100189214, round = 6755399441055744.0;
+    const double ln2_hi = 6.931471803691238e-1, ln2_lo = 1.9082149292705877e-10;
+    double x = given > -708.0 ? given : -708.0;
+    double rounded = fma(x, log2_e, round);
+    double k = rounded - round;
+    double r = fma(-k, ln2_lo, fma(-k, ln2_hi, x));
+    double q = 1.0 / 6227020800.0;
+    q = fma(q, r, 1.0 / 479001600.0);
+    q = fma(q, r, 1.0 / 39916800.0);
+    q = fma(q, r, 1.0 / 3628800.0);
+    q = fma(q, r, 1.0 / 362880.0);
+    q = fma(q, r, 1.0 / 40320.0);
+    q = fma(q, r, 1.0 / 5040.0);
+    q = fma(q, r, 1.0 / 720.0);
+    q = fma(q, r, 1.0 / 120.0);
+    q = fma(q, r, 1.0 / 24.0);
+    q = fma(q, r, 1.0 / 6.0);
+    q = fma(q, r, 1.0 / 2.0);
+    q = fma(q, r, 1.0);
+    q = q * r;
+    double power = __longlong_as_double((long long)(((u64)__double_as_longlong(rounded) + 1023ULL) << 52));
+    return fma(power, q, power - 1.0);
+}
+
+/// A block of patterns of a gene: its first pattern, and its number of patterns with padding (a multiple of 8).
+struct PatternBlock {
+    u32 index, offset, len;
+};
+
+__device__ __forceinline__ PatternBlock pattern_block(const Gene &gene, u32 index) {
+    PatternBlock block;
+    bool constant = index >= gene.num_site_blocks;
+    block.index = index;
+    block.offset = constant ? gene.num_site_patterns : index * BLOCK;
+    u32 left = (constant ? gene.num_patterns : gene.num_site_patterns) - block.offset;
+    block.len = left < BLOCK ? left : BLOCK;
+    return block;
+}
+
+/// The block for whose constant patterns the host computes a function of the sum of likelihoods.
+__device__ __forceinline__ bool is_summed(const Gene &gene, u32 block) {
+    return gene.sum_of_constants != 0 && block >= gene.num_site_blocks;
+}
+
+/// The job that an item belongs to: the last whose first item is not after it.
+template <typename AnyJob>
+__device__ __forceinline__ u32 job_of_item(const AnyJob *jobs, u32 num_jobs, u32 item) {
+    u32 low = 0, high = num_jobs;
+    while (high - low > 1) {
+        u32 middle = (low + high) / 2;
+        if (jobs[middle].first_item <= item) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/// Sums of COUNT values of each thread in the order of the CPU: pattern i is added to partial sum i modulo 8, and the
+/// partial sums in a fixed order (`add_lanes`). Only the first COUNT threads write one of the results. All must call it.
+template <int COUNT>
+__device__ __forceinline__ void sums_of_block(const double (&own)[COUNT], double (&values)[COUNT][BLOCK],
+                                              double (&lanes)[COUNT][LANES], double *result) {
+#pragma unroll
+    for (int i = 0; i < COUNT; i++) {
+        values[i][threadIdx.x] = own[i];
+    }
+    __syncthreads();
+    if (threadIdx.x < COUNT * LANES) {
+        u32 i = threadIdx.x / LANES, lane = threadIdx.x % LANES;
+        double sum = 0.0;
+        for (u32 at = lane; at < BLOCK; at += LANES) {
+            sum += values[i][at];
+        }
+        lanes[i][lane] = sum;
+    }
+    __syncthreads();
+    if (threadIdx.x < COUNT) {
+        const double(&x)[LANES] = lanes[threadIdx.x];
+        result[threadIdx.x] = ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
+    }
+    __syncthreads();
+}
+
+/// Sizes of the structs, for the host to compare with its own.
+extern "C" __global__ void common_sizes(u32 *out) {
+    out[0] = sizeof(Gene);
+    out[1] = sizeof(Step);
+    out[2] = sizeof(Job);
+    out[3] = sizeof(MatrixJob);
+    out[4] = sizeof(DerivativeJob);
+}

@@ -1,0 +1,203 @@
+// The sumtable of an edge, and the log-likelihood and its first and second derivative with respect to the edge's length:
+// mirrors src/likelihood/cpu/body/derivatives.rs.
+//
+//     s[r, k, p] = (left * x[p, r])_k * (right * y[p, r])_k
+//     L, L', L'' = sum over r, k of s[r, k, p] * (1, l_k r, (l_k r)^2) * exp(l_k r t);   L += invariant[p]
+//     result of a block: [sum of weight * ln L, of weight * L'/L, of weight * (L''/L - (L'/L)^2), 0]
+//     of constant patterns under a correction that is a function of their sum: [sums of L, L', L'', scaler count]
+
+#pragma once
+#include "likelihood.cu"
+#include "pmatrix.cu"
+
+/// Multiplies the sumtable by the weights of the rates, if rates have scaler counts. All threads must call it.
+template <int S>
+__device__ __forceinline__ void weigh_rates(const Gene &gene, PatternBlock block, const Operand &a, const Operand &b,
+                                            u32 count, double *out) {
+    bool is_used = threadIdx.x < block.len;
+    for (u32 rate = 0; rate < gene.num_rates; rate++) {
+        double weight = 1.0;
+        if (is_used) {
+            weight = factor(count_of(a, rate, block.len) + count_of(b, rate, block.len) - count);
+        }
+        // The CPU decides for the whole block, so that numbers below the limit may be set to 0 where the weight is 1.
+        if (!__syncthreads_or(weight < 1.0) || !is_used) {
+            continue;
+        }
+        double limit = NEGLIGIBLE / weight;
+        for (u32 k = 0; k < S; k++) {
+            double *at = out + ((u64)rate * S + k) * block.len;
+            double kept = fabs(*at) < limit ? 0.0 : *at;
+            *at = kept * weight;
+        }
+    }
+}
+
+/// The sumtable of an edge for one block. All threads must call it.
+template <int S>
+__device__ void update_sumtable(const Gene &gene, PatternBlock block, const Scratch &scratch, const Step &step) {
+    const u32 rows = Rows<S>::COUNT;
+    bool is_used = threadIdx.x < block.len;
+    Operand a, b;
+    double *out = gene.sumtable + (u64)block.offset * gene.num_rates * S + threadIdx.x;
+    u32 count = 0;
+    if (is_used) {
+        a = operand<S>(gene, block, scratch, step.ends[0], 0);
+        b = operand<S>(gene, block, scratch, step.ends[1], 0);
+        a.matrix = a.is_tip ? gene.sumtable_left_tip : gene.sumtable_left;
+        b.matrix = b.is_tip ? gene.sumtable_right_tip : gene.sumtable_right;
+        for (u32 i = 0; i < (gene.rate_scalers ? gene.num_rates : 1); i++) {
+            u32 of_rate = count_of(a, i, block.len) + count_of(b, i, block.len);
+            count = i == 0 || of_rate < count ? of_rate : count;
+        }
+        for (u32 rate = 0; rate < gene.num_rates; rate++) {
+            for (u32 first = 0; first < S; first += rows) {
+                double x[rows], y[rows];
+                product<S>(gene, block.len, a, rate, first, x);
+                product<S>(gene, block.len, b, rate, first, y);
+                double *to = out + ((u64)rate * S + first) * block.len;
+#pragma unroll
+                for (int i = 0; i < (int)rows; i++) {
+                    to[(u64)i * block.len] = x[i] * y[i];
+                }
+            }
+        }
+    }
+    if (gene.rate_scalers) {
+        weigh_rates<S>(gene, block, a, b, count, out);
+    }
+    if (!is_used) {
+        return;
+    }
+    // The invariant part is not scaled, so the scaling of the rest is undone.
+    if (count > 0 && gene.invariant[block.offset + threadIdx.x] > 0.0) {
+        double f = factor(count);
+        for (u32 k = 0; k < gene.num_rates * S; k++) {
+            out[(u64)k * block.len] *= f;
+        }
+        count = 0;
+    }
+    gene.sumtable_scalers[block.offset + threadIdx.x] = count;
+}
+
+/// Runs jobs of updates and a sumtable.
+template <int S>
+__device__ __forceinline__ void start_edges(const Gene *genes, const Job *jobs, u32 num_jobs, u32 num_items,
+                                            const Step *steps, const double *matrices) {
+    Scratch none = {0, 0};
+    for (u32 item = blockIdx.x; item < num_items; item += gridDim.x) {
+        const Job &job = jobs[job_of_item(jobs, num_jobs, item)];
+        const Gene &gene = genes[job.gene];
+        PatternBlock block = pattern_block(gene, item - job.first_item);
+        for (u32 i = 0; i < job.num_steps; i++) {
+            const Step &step = steps[job.first_step + i];
+            if (step.kind == SUMTABLE) {
+                update_sumtable<S>(gene, block, none, step);
+            } else if (threadIdx.x < block.len) {
+                update_partials<S>(gene, block, none, step, matrices);
+            }
+        }
+    }
+}
+
+/// Value and derivatives of a block at one length. All threads must call it.
+template <int S>
+__device__ void derivatives_of_block(const Gene &gene, PatternBlock block, double brlen, double *result) {
+    __shared__ double exponential[GROUP], values[3][BLOCK], lanes[3][LANES];
+    __shared__ double factors[3][GROUP];
+    __shared__ u32 counts[BLOCK];
+    bool is_used = threadIdx.x < block.len, sums_constants = is_summed(gene, block.index);
+    const double *weights = gene.weights + block.offset;
+    const double *table = gene.sumtable + (u64)block.offset * gene.num_rates * S + threadIdx.x;
+    double invariant = is_used ? gene.invariant[block.offset + threadIdx.x] : 1.0;
+    double l = sums_constants ? 0.0 : invariant, l1 = 0.0, l2 = 0.0;
+    for (u32 first = 0; first < gene.num_rates; first += GROUP / S) {
+        exponentials<S>(gene, brlen, first, exponential);
+        u32 left = gene.num_rates - first;
+        u32 num_factors = (left < GROUP / S ? left : GROUP / S) * S;
+        if (threadIdx.x < num_factors) {
+            u32 rate = first + threadIdx.x / S, k = threadIdx.x % S;
+            double lambda = gene.eigenvals[gene.matrix_of_rate[rate] * S + k] * gene.rates[rate];
+            double value = exponential[threadIdx.x] + 1.0;
+            factors[0][threadIdx.x] = value;
+            factors[1][threadIdx.x] = lambda * value;
+            factors[2][threadIdx.x] = lambda * lambda * value;
+        }
+        __syncthreads();
+        if (is_used && sums_constants) {
+            for (u32 k = 0; k < num_factors; k++) {
+                double s = table[((u64)first * S + k) * block.len];
+                l += s * factors[0][k];
+                l1 += s * factors[1][k];
+                l2 += s * factors[2][k];
+            }
+        } else if (is_used) {
+#pragma unroll 2
+            for (u32 k = 0; k < num_factors; k++) {
+                double s = table[((u64)first * S + k) * block.len];
+                l = fma(s, factors[0][k], l);
+                l1 = fma(s, factors[1][k], l1);
+                l2 = fma(s, factors[2][k], l2);
+            }
+        }
+        __syncthreads();
+    }
+    u32 count = is_used ? gene.sumtable_scalers[block.offset + threadIdx.x] : 0;
+    if (sums_constants) {
+        values[0][threadIdx.x] = l;
+        values[1][threadIdx.x] = l1;
+        values[2][threadIdx.x] = l2;
+        counts[threadIdx.x] = count;
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            u32 least = least_count(weights, values[0], counts, block.len);
+            for (u32 i = 0; i < 3; i++) {
+                result[i] = scaled_sum(weights, values[i], counts, least, block.len);
+            }
+            result[3] = (double)least;
+        }
+        __syncthreads();
+        return;
+    }
+    double weight = is_used ? weights[threadIdx.x] : 0.0;
+    double lnl = fma((double)count, -LN_FACTOR, natural_log(l));
+    double inverse = 1.0 / l;
+    double ratio = l1 * inverse;
+    double curvature = fma(-ratio, ratio, l2 * inverse);
+    bool counts_in_sum = weight > 0.0;
+    double own[3];
+    own[0] = counts_in_sum ? weight * lnl : 0.0;
+    own[1] = counts_in_sum ? weight * ratio : 0.0;
+    own[2] = counts_in_sum ? weight * curvature : 0.0;
+    sums_of_block<3>(own, values, lanes, result);
+    if (threadIdx.x == 0) {
+        result[3] = 0.0;
+    }
+}
+
+template <int S>
+__device__ __forceinline__ void derivatives(const Gene *genes, const DerivativeJob *jobs, u32 num_jobs, u32 num_items,
+                                            double *results) {
+    for (u32 item = blockIdx.x; item < num_items; item += gridDim.x) {
+        const DerivativeJob &job = jobs[job_of_item(jobs, num_jobs, item)];
+        const Gene &gene = genes[job.gene];
+        u32 block = item - job.first_item;
+        double *result = results + (job.results + block) * DERIVATIVE_NUMBERS;
+        derivatives_of_block<S>(gene, pattern_block(gene, block), job.brlen, result);
+    }
+}
+
+#define DERIVATIVES_OF(S)                                                                                         \
+    extern "C" __global__ void __launch_bounds__(BLOCK, 1)                                                           \
+        derivatives_sumtable_##S(const Gene *genes, const Job *jobs, u32 num_jobs, u32 num_items,                 \
+                                 const Step *steps, const double *matrices) {                                     \
+        start_edges<S>(genes, jobs, num_jobs, num_items, steps, matrices);                                        \
+    }                                                                                                             \
+    extern "C" __global__ void __launch_bounds__(BLOCK, 1)                                                           \
+        derivatives_##S(const Gene *genes, const DerivativeJob *jobs, u32 num_jobs, u32 num_items,                \
+                        double *results) {                                                                        \
+        derivatives<S>(genes, jobs, num_jobs, num_items, results);                                                \
+    }
+DERIVATIVES_OF(4)
+DERIVATIVES_OF(20)
+DERIVATIVES_OF(64)

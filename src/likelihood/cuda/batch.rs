@@ -1,0 +1,135 @@
+//! Work for one launch, planned without a card: jobs of steps for genes with the same number of states, and the
+//! P-matrices that the steps read.
+
+use super::program::{End, MatrixJob, Place, Step, StepKind};
+use crate::likelihood::engine::layout::Dims;
+use std::collections::HashMap;
+
+/// Most numbers of P-matrices and tip tables of one launch: 256 MiB.
+const MOST_MATRIX_NUMBERS: u64 = 1 << 25;
+
+/// A vector, with temporaries replaced by their places.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct At {
+    /// What kind of vector.
+    pub(super) place: Place,
+    /// Tip, slot, or number of the place.
+    pub(super) index: u32,
+}
+
+/// Steps of one gene.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct BatchJob {
+    pub(super) gene: usize,
+    pub(super) first_step: usize,
+    pub(super) num_steps: usize,
+    pub(super) num_scores: usize,
+    /// Places of temporaries that it needs per block.
+    pub(super) num_places: usize,
+}
+
+/// Work for one launch.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    /// Number of states of all genes: one of `layout::STATE_COUNTS`.
+    pub(super) states: usize,
+    pub(super) jobs: Vec<BatchJob>,
+    pub(super) steps: Vec<Step>,
+    pub(super) matrices: Vec<MatrixJob>,
+    /// Length of the buffer of matrices and tables.
+    pub(super) matrix_numbers: u64,
+    /// By gene and bits of the length, the number of the matrix. (It is never iterated over.)
+    known: HashMap<(usize, u64), usize>,
+}
+
+impl Batch {
+    /// No work for genes with so many states.
+    pub(super) fn new(states: usize) -> Self {
+        Batch { states, ..Batch::default() }
+    }
+
+    /// True if it has as many matrices as fit into one launch.
+    pub(super) fn is_full(&self) -> bool {
+        self.matrix_numbers >= MOST_MATRIX_NUMBERS
+    }
+
+    /// Begins a job. Steps that follow belong to it.
+    pub(super) fn begin(&mut self, gene: usize, num_places: usize) {
+        let first_step = self.steps.len();
+        self.jobs.push(BatchJob { gene, first_step, num_places, ..BatchJob::default() });
+    }
+
+    fn job(&mut self) -> &mut BatchJob {
+        self.jobs.last_mut().expect("a job was begun")
+    }
+
+    /// Where the matrix of a length is, or for a tip its table; they are computed before the steps are run.
+    fn matrix(&mut self, dims: Dims, brlen: f64, is_tip: bool) -> u64 {
+        let gene = self.job().gene;
+        let next = self.matrices.len();
+        let number = *self.known.entry((gene, brlen.to_bits())).or_insert(next);
+        if number == next {
+            let job = MatrixJob {
+                gene: gene as u32,
+                brlen,
+                matrix: self.matrix_numbers,
+                ..MatrixJob::default()
+            };
+            self.matrices.push(job);
+            self.matrix_numbers += dims.pmatrix() as u64;
+        }
+        let job = &mut self.matrices[number];
+        if !is_tip {
+            return job.matrix;
+        }
+        if job.with_table == 0 {
+            job.with_table = 1;
+            job.table = self.matrix_numbers;
+            self.matrix_numbers += dims.tip_table() as u64;
+        }
+        job.table
+    }
+
+    /// An end of an edge of this length; without a length, no matrix is applied.
+    pub(super) fn end(&mut self, dims: Dims, at: At, brlen: Option<f64>) -> End {
+        let matrix = brlen.map_or(0, |brlen| self.matrix(dims, brlen, at.place == Place::Tip));
+        End { place: at.place as u32, index: at.index, matrix }
+    }
+
+    /// Adds a step to the job. `out` is the vector that it makes, or the pendant vector of a score.
+    pub(super) fn push(&mut self, kind: StepKind, out: At, ends: [End; 2]) {
+        let step = Step {
+            kind: kind as u32,
+            out_place: out.place as u32,
+            out_index: out.index,
+            padding: 0,
+            ends,
+        };
+        self.steps.push(step);
+        let job = self.job();
+        job.num_steps += 1;
+        job.num_scores += usize::from(matches!(kind, StepKind::Score | StepKind::Edge));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_matrix_per_gene_and_length_and_one_table_if_a_tip_needs_it() {
+        let dims = Dims { num_states: 4, num_rates: 2, num_codes: 16, rate_scalers: false };
+        let mut batch = Batch::new(4);
+        let tip = At { place: Place::Tip, index: 0 };
+        let inner = At { place: Place::Stored, index: 0 };
+        batch.begin(0, 0);
+        assert_eq!(batch.end(dims, inner, Some(0.1)).matrix, 0);
+        assert_eq!(batch.end(dims, inner, Some(0.1)).matrix, 0);
+        assert_eq!(batch.end(dims, tip, Some(0.1)).matrix, 32);
+        assert_eq!(batch.end(dims, tip, Some(0.2)).matrix, 32 + 128 + 32);
+        batch.begin(1, 0);
+        assert_eq!(batch.end(dims, inner, Some(0.1)).matrix, 2 * (32 + 128));
+        assert_eq!(batch.matrices.len(), 3);
+        assert_eq!(batch.matrix_numbers, 2 * (32 + 128) + 32);
+    }
+}

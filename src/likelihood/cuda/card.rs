@@ -1,0 +1,262 @@
+//! One card with its part of all genes: runs batches on it.
+
+use super::batch::Batch;
+use super::device::{Buffer, Device};
+use super::gene::CardGene;
+use super::launch::{self, Jobs, Scores, Steps};
+use super::modules::KernelId;
+use super::program::{
+    DERIVATIVE_NUMBERS, DerivativeJob, Gene, Job, MatrixJob, SCORE_NUMBERS, Step,
+};
+use crate::likelihood::engine::Result;
+use crate::likelihood::engine::layout::{BLOCK, Dims};
+
+/// CTAs per multiprocessor that run programs with scores: each has buffers for its temporaries.
+const CTAS_PER_MULTIPROCESSOR: usize = 8;
+
+/// Most bytes of these buffers.
+const MOST_SCRATCH_BYTES: usize = 512 << 20;
+
+/// A card, its genes, and buffers for work.
+#[derive(Debug)]
+pub(super) struct Card {
+    /// The card.
+    pub(super) device: Device,
+    /// Its part of each gene.
+    pub(super) genes: Vec<CardGene>,
+    dims: Vec<Dims>,
+    /// The genes as kernels read them.
+    read_genes: Buffer<Gene>,
+    /// True if that must be copied again.
+    has_moved: bool,
+    jobs: Buffer<Job>,
+    derivative_jobs: Buffer<DerivativeJob>,
+    matrix_jobs: Buffer<MatrixJob>,
+    steps: Buffer<Step>,
+    matrices: Buffer<f64>,
+    scratch: Buffer<f64>,
+    scratch_scalers: Buffer<u32>,
+    results: Buffer<f64>,
+    logs: Buffer<f64>,
+}
+
+/// Results of jobs on one card, in the order of its blocks.
+#[derive(Debug)]
+pub(super) struct Results {
+    numbers: Vec<f64>,
+    /// By job, where its results begin, in entries.
+    starts: Vec<usize>,
+    /// Numbers of an entry.
+    width: usize,
+}
+
+impl Results {
+    /// The entries of a job from entry `first` on, `count` of them.
+    pub(super) fn entries(
+        &self,
+        job: usize,
+        first: usize,
+        count: usize,
+    ) -> impl Iterator<Item = &[f64]> {
+        let at = (self.starts[job] + first) * self.width;
+        self.numbers[at..at + count * self.width].chunks_exact(self.width)
+    }
+}
+
+impl Card {
+    /// A card with its part of the genes.
+    pub(super) fn new(device: Device, genes: Vec<CardGene>, dims: Vec<Dims>) -> Self {
+        Card {
+            device,
+            genes,
+            dims,
+            read_genes: Buffer::new("genes"),
+            has_moved: true,
+            jobs: Buffer::new("jobs"),
+            derivative_jobs: Buffer::new("jobs"),
+            matrix_jobs: Buffer::new("jobs"),
+            steps: Buffer::new("steps"),
+            matrices: Buffer::new("P-matrices on the card"),
+            scratch: Buffer::new("temporary vectors on the card"),
+            scratch_scalers: Buffer::new("temporary scaler counts on the card"),
+            results: Buffer::new("results"),
+            logs: Buffer::new("results"),
+        }
+    }
+
+    /// Notes that a gene's buffers may be elsewhere now.
+    pub(super) fn note_moved(&mut self) {
+        self.has_moved = true;
+    }
+
+    /// Bytes of everything.
+    pub(super) fn bytes(&self) -> u64 {
+        let genes: u64 = self.genes.iter().map(CardGene::bytes).sum();
+        let buffers = self.matrices.bytes() + self.scratch.bytes() + self.scratch_scalers.bytes();
+        genes + buffers + self.results.bytes() + self.steps.bytes() + self.jobs.bytes()
+    }
+
+    fn upload_genes(&mut self) -> Result<()> {
+        if std::mem::take(&mut self.has_moved) {
+            let genes: Vec<Gene> =
+                self.genes.iter().map(|gene| gene.as_read(&self.device)).collect();
+            self.read_genes.upload(&self.device, &genes)?;
+        }
+        Ok(())
+    }
+
+    /// Copies a batch to the card and computes its matrices. Returns the jobs with the number of their results, and what
+    /// their steps read.
+    fn prepare(&mut self, batch: &Batch) -> Result<(Jobs, Steps, Vec<usize>, usize)> {
+        self.upload_genes()?;
+        let device = &self.device;
+        let (mut first_item, mut num_results) = (0, 0);
+        let mut starts = Vec::with_capacity(batch.jobs.len());
+        let jobs: Vec<Job> = batch
+            .jobs
+            .iter()
+            .map(|job| {
+                let num_blocks = self.genes[job.gene].num_blocks;
+                let of_card = Job {
+                    gene: job.gene as u32,
+                    first_step: job.first_step as u32,
+                    num_steps: job.num_steps as u32,
+                    first_item: first_item as u32,
+                    results: num_results as u64,
+                };
+                starts.push(num_results);
+                first_item += num_blocks;
+                num_results += num_blocks * job.num_scores;
+                of_card
+            })
+            .collect();
+        self.jobs.upload(device, &jobs)?;
+        self.steps.upload(device, &batch.steps)?;
+        self.matrix_jobs.upload(device, &batch.matrices)?;
+        self.matrices.reserve(device, batch.matrix_numbers as usize)?;
+        let genes = self.read_genes.address(device);
+        let matrices = self.matrices.address(device);
+        let matrix_jobs = Jobs {
+            genes,
+            jobs: self.matrix_jobs.address(device),
+            num_jobs: batch.matrices.len() as u32,
+            num_items: 0,
+        };
+        launch::pmatrix(device, batch.states, matrix_jobs, matrices)?;
+        let jobs = Jobs {
+            genes,
+            jobs: self.jobs.address(device),
+            num_jobs: batch.jobs.len() as u32,
+            num_items: first_item as u32,
+        };
+        let steps = Steps { steps: self.steps.address(device), matrices };
+        Ok((jobs, steps, starts, num_results))
+    }
+
+    /// Starts a batch of updates, or of updates and sumtables.
+    ///
+    /// # Errors
+    /// Not enough memory, or the card is lost.
+    pub(super) fn run(&mut self, id: KernelId, batch: &Batch) -> Result<()> {
+        let (jobs, steps, ..) = self.prepare(batch)?;
+        launch::traversal(&self.device, id, batch.states, jobs, steps)
+    }
+
+    /// Starts a batch with scores; the logarithms of all patterns of its only gene are kept if wanted.
+    ///
+    /// # Errors
+    /// Not enough memory, or the card is lost.
+    pub(super) fn start_scores(&mut self, batch: &Batch, with_logs: bool) -> Result<Started> {
+        let (jobs, steps, starts, num_results) = self.prepare(batch)?;
+        let device = &self.device;
+        let places = |per_pattern: fn(&Dims) -> usize| {
+            let of_job =
+                batch.jobs.iter().map(|job| job.num_places * per_pattern(&self.dims[job.gene]));
+            of_job.max().unwrap_or(0) * BLOCK
+        };
+        let (clvs, scalers) = (places(Dims::row), places(Dims::scalers));
+        let most = device.num_multiprocessors * CTAS_PER_MULTIPROCESSOR;
+        let affordable = MOST_SCRATCH_BYTES / (clvs * size_of::<f64>()).max(1);
+        let num_ctas = (jobs.num_items as usize).min(most).min(affordable.max(1));
+        self.scratch.reserve(device, num_ctas * clvs)?;
+        self.scratch_scalers.reserve(device, num_ctas * scalers)?;
+        self.results.reserve(device, num_results * SCORE_NUMBERS)?;
+        if with_logs {
+            let gene = &self.genes[batch.jobs[0].gene];
+            self.logs.reserve(device, gene.shared_states().len())?;
+        }
+        let scores = Scores {
+            scratch: self.scratch.address(device),
+            scratch_scalers: self.scratch_scalers.address(device),
+            strides: [clvs as u64, scalers as u64],
+            results: self.results.address(device),
+            logs: if with_logs { self.logs.address(device) } else { 0 },
+        };
+        launch::likelihood(device, batch.states, jobs, steps, scores, num_ctas as u32)?;
+        Ok(Started { starts, len: num_results, width: SCORE_NUMBERS })
+    }
+
+    /// Starts the evaluation of sumtables: genes with so many states, each with the length of its edge.
+    ///
+    /// # Errors
+    /// Not enough memory, or the card is lost.
+    pub(super) fn start_derivatives(
+        &mut self,
+        states: usize,
+        genes: &[(usize, f64)],
+    ) -> Result<Started> {
+        self.upload_genes()?;
+        let device = &self.device;
+        let mut first_item = 0;
+        let mut starts = Vec::with_capacity(genes.len());
+        let jobs: Vec<DerivativeJob> = genes
+            .iter()
+            .map(|&(gene, brlen)| {
+                let start = first_item;
+                starts.push(start);
+                first_item += self.genes[gene].num_blocks;
+                DerivativeJob {
+                    gene: gene as u32,
+                    first_item: start as u32,
+                    brlen,
+                    results: start as u64,
+                }
+            })
+            .collect();
+        self.derivative_jobs.upload(device, &jobs)?;
+        self.results.reserve(device, first_item * DERIVATIVE_NUMBERS)?;
+        let of_card = Jobs {
+            genes: self.read_genes.address(device),
+            jobs: self.derivative_jobs.address(device),
+            num_jobs: jobs.len() as u32,
+            num_items: first_item as u32,
+        };
+        launch::derivatives(device, states, of_card, self.results.address(device))?;
+        Ok(Started { starts, len: first_item, width: DERIVATIVE_NUMBERS })
+    }
+
+    /// The results of what was started last, when they are there.
+    ///
+    /// # Errors
+    /// The card is lost.
+    pub(super) fn finish(&self, Started { starts, len, width }: Started) -> Result<Results> {
+        let numbers = self.results.download(&self.device, 0..len * width)?;
+        Ok(Results { numbers, starts, width })
+    }
+
+    /// The logarithms of the patterns of sites of a gene.
+    ///
+    /// # Errors
+    /// The card is lost.
+    pub(super) fn logs(&self, gene: usize) -> Result<Vec<f64>> {
+        self.logs.download(&self.device, 0..self.genes[gene].patterns.len())
+    }
+}
+
+/// What was started on a card.
+#[derive(Debug)]
+pub(super) struct Started {
+    starts: Vec<usize>,
+    len: usize,
+    width: usize,
+}

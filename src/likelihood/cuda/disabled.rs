@@ -1,0 +1,35 @@
+//! What remains of the engine in a build without the feature `cuda`: a refusal.
+
+use crate::likelihood::engine::{Engine, EngineError, EngineOptions, Entry, GeneData, Result};
+
+/// Entry of this engine for `select`.
+pub const ENTRY: Entry =
+    Entry { name: "cuda", make, instruction_set: |_| Err(refusal()), next: Some("cpu") };
+
+fn refusal() -> EngineError {
+    EngineError::Unavailable {
+        engine: ENTRY.name,
+        reason: "this mlsearch was built without it (build it with the default features)"
+            .to_string(),
+    }
+}
+
+/// Bytes that are free on the cards.
+///
+/// # Errors
+/// [`EngineError::Unavailable`], always.
+pub fn free_bytes(_options: &EngineOptions) -> Result<u64> {
+    Err(refusal())
+}
+
+/// Names of the cards.
+///
+/// # Errors
+/// [`EngineError::Unavailable`], always.
+pub fn describe(_options: &EngineOptions) -> Result<Vec<String>> {
+    Err(refusal())
+}
+
+fn make(_data: &[GeneData], _options: &EngineOptions) -> Result<Box<dyn Engine>> {
+    Err(refusal())
+}

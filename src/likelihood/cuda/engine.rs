@@ -1,0 +1,418 @@
+//! The engine: programs of work become batches, which all cards run on their own blocks. Sums over blocks are made here, in
+//! the order of the blocks, so that they have the same bits for any number of cards.
+
+use super::batch::{At, Batch};
+use super::card::{Card, Results};
+use super::device::{Device, Known, look_at};
+use super::gene::CardGene;
+use super::launch::check_sizes;
+use super::modules::{KernelId, NAME};
+use super::program::{Place, StepKind};
+use crate::likelihood::engine::constant_patterns::log_of_sum;
+use crate::likelihood::engine::layout::{Dims, STATE_COUNTS, block_lens};
+use crate::likelihood::engine::states::InvariantParts;
+use crate::likelihood::engine::{
+    Capabilities, EdgeJob, Engine, EngineOptions, Entry, GeneData, GeneModel, InsertionProgram,
+    InsertionStep, ModelBlock, Operation, Places, PointJob, Result, SweepProgram,
+    TraversalDescriptor, TrialProgram, Vector, run_trial,
+};
+use crate::model::Model;
+
+/// Entry of this engine for `select`.
+pub const ENTRY: Entry = Entry { name: NAME, make, instruction_set, next: Some("cpu") };
+
+/// The cards of [`EngineOptions::cards`], by their numbers; without any, the first one.
+fn cards_of(options: &EngineOptions) -> Vec<usize> {
+    let chosen: Vec<usize> = (0..64).filter(|card| options.cards >> card & 1 == 1).collect();
+    if chosen.is_empty() { vec![0] } else { chosen }
+}
+
+/// Bytes that are free on the cards, all together.
+///
+/// # Errors
+/// [`EngineError::Unavailable`].
+pub fn free_bytes(options: &EngineOptions) -> Result<u64> {
+    let free = |card: usize| Ok(Device::open(card)?.free_bytes().unwrap_or(0));
+    cards_of(options).into_iter().map(free).sum()
+}
+
+/// Name and compute capability of each card.
+///
+/// # Errors
+/// [`EngineError::Unavailable`].
+pub fn describe(options: &EngineOptions) -> Result<Vec<String>> {
+    let describe = |card| {
+        let Known { name, capability: (major, minor), .. } = look_at(card)?;
+        Ok(format!("{name}, compute capability {major}.{minor}"))
+    };
+    cards_of(options).into_iter().map(describe).collect()
+}
+
+/// Tells whether the cards can be used. They have no instruction sets; a requested one is that of the engine with which a
+/// run goes on when a card is lost.
+fn instruction_set(options: &EngineOptions) -> Result<&'static str> {
+    cards_of(options).into_iter().try_for_each(|card| look_at(card).map(|_| ()))?;
+    Ok("none")
+}
+
+fn make(data: &[GeneData], options: &EngineOptions) -> Result<Box<dyn Engine>> {
+    let open = |&card: &usize| Device::open(card);
+    let devices = cards_of(options).iter().map(open).collect::<Result<Vec<_>>>()?;
+    Ok(Box::new(CudaEngine::new(data, devices)?))
+}
+
+/// Likelihoods on one or more cards.
+pub(super) struct CudaEngine {
+    pub(super) cards: Vec<Card>,
+    pub(super) dims: Vec<Dims>,
+    models: Vec<ModelBlock>,
+    invariant: Vec<InvariantParts>,
+}
+
+/// Where a vector is that is not a temporary.
+pub(super) fn stored(vector: Vector) -> At {
+    match vector {
+        Vector::Tip(index) => At { place: Place::Tip, index },
+        Vector::Clv(index) => At { place: Place::Stored, index },
+        Vector::Temporary(_) => unreachable!("temporaries have places"),
+    }
+}
+
+/// Where a vector is, if temporary number i is at a place of this kind.
+pub(super) fn resolve(vector: Vector, places: &Places, kind: Place) -> At {
+    match vector {
+        Vector::Temporary(number) => At { place: kind, index: places.of(number) },
+        other => stored(other),
+    }
+}
+
+impl CudaEngine {
+    /// An engine on these cards: each has as many blocks of each gene as any other, or one less.
+    ///
+    /// # Errors
+    /// Not enough memory, or a card is lost.
+    fn new(data: &[GeneData], devices: Vec<Device>) -> Result<Self> {
+        let models: Vec<ModelBlock> = data.iter().map(ModelBlock::new).collect();
+        let dims: Vec<Dims> = models.iter().map(|model| model.dims).collect();
+        let num_cards = devices.len();
+        let mut cards = Vec::with_capacity(num_cards);
+        for (number, device) in devices.into_iter().enumerate() {
+            check_sizes(&device)?;
+            let mut genes = Vec::with_capacity(data.len());
+            for (data, &dims) in data.iter().zip(&dims) {
+                let num_blocks = block_lens(data.num_patterns()).len();
+                let blocks = num_blocks * number / num_cards..num_blocks * (number + 1) / num_cards;
+                let is_last = number + 1 == num_cards;
+                let constants = data.constant_patterns().filter(|_| is_last);
+                genes.push(CardGene::new(&device, data, dims, blocks, constants.as_ref())?);
+            }
+            cards.push(Card::new(device, genes, dims.clone()));
+        }
+        let invariant = vec![InvariantParts::default(); data.len()];
+        Ok(CudaEngine { cards, dims, models, invariant })
+    }
+
+    /// Runs a batch of updates, or of updates and sumtables, and empties it.
+    pub(super) fn run(&mut self, id: KernelId, batch: &mut Batch) -> Result<()> {
+        let batch = std::mem::replace(batch, Batch::new(batch.states));
+        self.cards.iter_mut().try_for_each(|card| card.run(id, &batch))
+    }
+
+    /// Runs a batch with scores: the results of each card.
+    pub(super) fn scores(&mut self, batch: &Batch, with_logs: bool) -> Result<Vec<Results>> {
+        let started: Vec<_> = self
+            .cards
+            .iter_mut()
+            .map(|card| card.start_scores(batch, with_logs))
+            .collect::<Result<_>>()?;
+        self.cards.iter().zip(started).map(|(card, started)| card.finish(started)).collect()
+    }
+
+    /// The scores of a job: sums over all blocks of all cards.
+    pub(super) fn sums(&self, batch: &Batch, results: &[Results], job: usize) -> Vec<f64> {
+        let gene = batch.jobs[job].gene;
+        let sum = |score: usize| {
+            let mut total = 0.0;
+            for (card, results) in self.cards.iter().zip(results) {
+                let CardGene { num_blocks, correction, .. } = card.genes[gene];
+                let entries = results.entries(job, score * num_blocks, num_blocks);
+                for (block, entry) in entries.enumerate() {
+                    total += match correction.filter(|_| block + 1 == num_blocks) {
+                        Some(correction) => {
+                            correction.of_sum([log_of_sum(entry[0], entry[1]), 0.0, 0.0])[0]
+                        }
+                        None => entry[0],
+                    };
+                }
+            }
+            total
+        };
+        (0..batch.jobs[job].num_scores).map(sum).collect()
+    }
+
+    /// Batches without work for each number of states.
+    pub(super) fn batches() -> [Batch; STATE_COUNTS.len()] {
+        STATE_COUNTS.map(Batch::new)
+    }
+
+    /// Number of a gene's batch among [`CudaEngine::batches`].
+    pub(super) fn batch_of(&self, gene: usize) -> usize {
+        let states = self.dims[gene].num_states;
+        STATE_COUNTS
+            .iter()
+            .position(|&count| count == states)
+            .expect("one of the numbers of states")
+    }
+
+    /// Log-likelihoods at edges, at most one per gene, whose ends `resolve` finds.
+    pub(super) fn edges(
+        &mut self,
+        jobs: &[EdgeJob],
+        resolve: impl Fn(usize, Vector) -> At,
+    ) -> Result<Vec<f64>> {
+        let mut batches = Self::batches();
+        let mut places = Vec::with_capacity(jobs.len());
+        for (number, job) in jobs.iter().enumerate() {
+            let of_states = self.batch_of(job.gene);
+            places.push((of_states, batches[of_states].jobs.len()));
+            add_edge(&mut batches[of_states], self.dims[job.gene], job, |end| resolve(number, end));
+        }
+        let mut sums = Vec::new();
+        for batch in &batches {
+            let results =
+                if batch.jobs.is_empty() { Vec::new() } else { self.scores(batch, false)? };
+            let of_job = |job| self.sums(batch, &results, job)[0];
+            sums.push((0..batch.jobs.len()).map(of_job).collect::<Vec<_>>());
+        }
+        Ok(places.into_iter().map(|(of_states, job)| sums[of_states][job]).collect())
+    }
+
+    /// Makes room for sumtables, and for so many temporaries of sweeps of a gene.
+    pub(super) fn reserve(&mut self, gene: usize, num_temporaries: usize) -> Result<()> {
+        for card in &mut self.cards {
+            if card.genes[gene].reserve(&card.device, num_temporaries)? {
+                card.note_moved();
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs insertion programs whose jobs are in a batch, and empties it: scores by the number of the program.
+    fn finish_insertions(
+        &mut self,
+        batch: &mut Batch,
+        numbers: &mut Vec<usize>,
+        out: &mut [Vec<f64>],
+    ) -> Result<()> {
+        let batch = std::mem::replace(batch, Batch::new(batch.states));
+        if batch.jobs.is_empty() {
+            return Ok(());
+        }
+        let results = self.scores(&batch, false)?;
+        for (job, number) in numbers.drain(..).enumerate() {
+            out[number] = self.sums(&batch, &results, job);
+        }
+        Ok(())
+    }
+}
+
+fn add_edge(batch: &mut Batch, dims: Dims, job: &EdgeJob, resolve: impl Fn(Vector) -> At) {
+    batch.begin(job.gene, 0);
+    let [a, b] = job.ends.map(resolve);
+    let ends = [batch.end(dims, a, None), batch.end(dims, b, Some(job.brlen))];
+    batch.push(StepKind::Edge, At { place: Place::Tip, index: 0 }, ends);
+}
+
+/// Adds an update to a batch.
+pub(super) fn add_update(
+    batch: &mut Batch,
+    dims: Dims,
+    out: At,
+    children: [At; 2],
+    brlens: [f64; 2],
+) {
+    let ends = [0, 1].map(|i| batch.end(dims, children[i], Some(brlens[i])));
+    batch.push(StepKind::Partials, out, ends);
+}
+
+/// Adds a step of an insertion program to a batch.
+fn add_insertion_step(batch: &mut Batch, dims: Dims, places: &Places, step: &InsertionStep) {
+    let at = |vector| resolve(vector, places, Place::Scratch);
+    match *step {
+        InsertionStep::Partials(Operation { parent, children, brlens }) => {
+            add_update(batch, dims, at(parent), children.map(at), brlens);
+        }
+        InsertionStep::Pendant { out, source, brlen } => {
+            let end = batch.end(dims, at(source), Some(brlen));
+            batch.push(StepKind::Pendant, at(Vector::Temporary(out)), [end; 2]);
+        }
+        InsertionStep::Score { pendant, ends, brlens } => {
+            let ends = [0, 1].map(|i| batch.end(dims, at(ends[i]), Some(brlens[i])));
+            batch.push(StepKind::Score, at(Vector::Temporary(pendant)), ends);
+        }
+        InsertionStep::Edge { ends: [a, b], brlen } => {
+            let ends = [batch.end(dims, at(a), None), batch.end(dims, at(b), Some(brlen))];
+            batch.push(StepKind::Edge, At { place: Place::Tip, index: 0 }, ends);
+        }
+    }
+}
+
+impl Engine for CudaEngine {
+    fn capabilities(&self) -> Capabilities {
+        let genes = self.cards.iter().flat_map(|card| &card.genes);
+        let free = self.cards.iter().map(|card| card.device.free_bytes());
+        let multiprocessors = self.cards.iter().map(|card| card.device.num_multiprocessors);
+        Capabilities {
+            name: NAME,
+            vector_bytes: genes.map(CardGene::vector_bytes).sum(),
+            used_bytes: self.cards.iter().map(Card::bytes).sum(),
+            updates: [0; 2],
+            free_bytes: free.sum(),
+            best_batch: multiprocessors.sum(),
+        }
+    }
+
+    fn set_models(&mut self, models: &[(usize, &Model)]) -> Result<()> {
+        for &(gene, model) in models {
+            let model = GeneModel::new(model);
+            self.models[gene].set(&model);
+            self.invariant[gene] = InvariantParts::new(&model.freqs, model.pinv);
+            for card in &mut self.cards {
+                card.genes[gene].set_model(&card.device, &model, &self.models[gene])?;
+                card.note_moved();
+            }
+        }
+        Ok(())
+    }
+
+    fn set_pattern_weights(&mut self, gene: usize, weights: &[f64]) -> Result<()> {
+        let num_sites = weights.iter().sum();
+        for card in &mut self.cards {
+            card.genes[gene].set_weights(&card.device, weights, num_sites)?;
+        }
+        Ok(())
+    }
+
+    fn update_partials(&mut self, descriptors: &[TraversalDescriptor]) -> Result<()> {
+        let mut batches = Self::batches();
+        for TraversalDescriptor { gene, operations } in descriptors {
+            let batch = &mut batches[self.batch_of(*gene)];
+            batch.begin(*gene, 0);
+            for &Operation { parent, children, brlens } in operations {
+                if batch.is_full() {
+                    self.run(KernelId::Partials, batch)?;
+                    batch.begin(*gene, 0);
+                }
+                let dims = self.dims[*gene];
+                add_update(batch, dims, stored(parent), children.map(stored), brlens);
+            }
+        }
+        for batch in batches.iter_mut().filter(|batch| !batch.steps.is_empty()) {
+            self.run(KernelId::Partials, batch)?;
+        }
+        Ok(())
+    }
+
+    fn log_likelihoods(&mut self, jobs: &[EdgeJob]) -> Result<Vec<f64>> {
+        self.edges(jobs, |_, end| stored(end))
+    }
+
+    fn pattern_log_likelihoods(&mut self, job: &EdgeJob) -> Result<Vec<f64>> {
+        let mut batch = Batch::new(self.dims[job.gene].num_states);
+        add_edge(&mut batch, self.dims[job.gene], job, stored);
+        let results = self.scores(&batch, true)?;
+        let mut out = Vec::new();
+        for (card, results) in self.cards.iter().zip(&results) {
+            out.extend(card.logs(job.gene)?);
+            let CardGene { num_blocks, correction, .. } = card.genes[job.gene];
+            let Some(correction) = correction else { continue };
+            let entry = results.entries(0, num_blocks - 1, 1).next().expect("one block");
+            let value = correction.of_sum([log_of_sum(entry[0], entry[1]), 0.0, 0.0])[0];
+            let of_site = correction.of_site(value);
+            if of_site != 0.0 {
+                out.iter_mut().for_each(|lnl| *lnl += of_site);
+            }
+        }
+        Ok(out)
+    }
+
+    fn state_probabilities(&mut self, jobs: &[PointJob]) -> Result<Vec<Vec<f64>>> {
+        let mut batches = Self::batches();
+        for job in jobs {
+            self.reserve(job.gene, 1)?;
+            let batch = &mut batches[self.batch_of(job.gene)];
+            batch.begin(job.gene, 0);
+            let out = At { place: Place::Temporary, index: 0 };
+            add_update(batch, self.dims[job.gene], out, job.ends.map(stored), job.brlens);
+        }
+        for batch in batches.iter_mut().filter(|batch| !batch.steps.is_empty()) {
+            self.run(KernelId::Partials, batch)?;
+        }
+        let of_job = |job: &PointJob| {
+            let (dims, model) = (self.dims[job.gene], &self.models[job.gene]);
+            let mut out = Vec::new();
+            for card in &self.cards {
+                let gene = &card.genes[job.gene];
+                let (clv, scaler) = gene.vector(&card.device, 0, true)?;
+                let rows = clv.chunks_exact(dims.row()).zip(scaler.chunks_exact(dims.scalers()));
+                let rows = rows.zip(gene.shared_states()).take(gene.patterns.len());
+                for (row, &shared) in rows {
+                    self.invariant[job.gene].add_pattern(model, row, shared, &mut out);
+                }
+            }
+            Ok(out)
+        };
+        jobs.iter().map(of_job).collect()
+    }
+
+    fn insertion_scores(&mut self, programs: &[InsertionProgram]) -> Result<Vec<Vec<f64>>> {
+        let mut out = vec![Vec::new(); programs.len()];
+        let mut batches = Self::batches();
+        let mut numbers = vec![Vec::new(); batches.len()];
+        for (number, program) in programs.iter().enumerate() {
+            let of_states = self.batch_of(program.gene);
+            let (batch, numbers) = (&mut batches[of_states], &mut numbers[of_states]);
+            if batch.is_full() {
+                self.finish_insertions(batch, numbers, &mut out)?;
+            }
+            let places = Places::of_insertions(program);
+            batch.begin(program.gene, places.count());
+            numbers.push(number);
+            for step in &program.steps {
+                add_insertion_step(batch, self.dims[program.gene], &places, step);
+            }
+        }
+        for (batch, numbers) in batches.iter_mut().zip(&mut numbers) {
+            self.finish_insertions(batch, numbers, &mut out)?;
+        }
+        Ok(out)
+    }
+
+    fn optimize_branches(&mut self, programs: &mut [SweepProgram]) -> Result<()> {
+        programs.iter_mut().try_for_each(|program| {
+            let steps = 0..program.steps.len();
+            self.sweep(program, steps)
+        })
+    }
+
+    fn try_insertions(&mut self, trials: &mut [TrialProgram]) -> Result<()> {
+        trials.iter_mut().try_for_each(|trial| {
+            run_trial(trial, |sweeps, part| {
+                sweeps.iter_mut().try_for_each(|program| {
+                    let steps = part.steps(program);
+                    self.sweep(program, steps)
+                })
+            })
+        })
+    }
+
+    fn clv(&mut self, gene: usize, slot: u32) -> Result<(Vec<f64>, Vec<u32>)> {
+        let mut all = (Vec::new(), Vec::new());
+        for card in &self.cards {
+            let (numbers, counts) = card.genes[gene].vector(&card.device, slot as usize, false)?;
+            all.0.extend(numbers);
+            all.1.extend(counts);
+        }
+        Ok(all)
+    }
+}

@@ -1,0 +1,152 @@
+//! One function per kernel: the only place where kernels are launched.
+
+use super::device::{Device, lost};
+use super::modules::{KernelId, NAME};
+use super::program::{DerivativeJob, End, Gene, Job, MatrixJob, SIZES, Step};
+use crate::likelihood::engine::layout::BLOCK;
+use crate::likelihood::engine::{EngineError, Result};
+use cudarc::driver::{DeviceRepr, LaunchArgs, LaunchConfig, PushKernelArg};
+
+/// Implements [`DeviceRepr`] for structs of numbers that are laid out as in C.
+macro_rules! laid_out_as_in_c {
+    ($($name:ty),*) => {$(
+        // SAFETY: the struct is `repr(C)`, has only numbers, and has the size that the kernels' own has (`check_sizes`).
+        #[allow(unsafe_code)]
+        unsafe impl DeviceRepr for $name {}
+    )*};
+}
+laid_out_as_in_c!(Gene, End, Step, Job, MatrixJob, DerivativeJob);
+
+/// Addresses of a list of jobs on a card, and its length.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Jobs {
+    /// The genes, to which jobs refer by number.
+    pub(super) genes: u64,
+    /// The jobs.
+    pub(super) jobs: u64,
+    /// Number of jobs.
+    pub(super) num_jobs: u32,
+    /// Number of items: blocks of all jobs.
+    pub(super) num_items: u32,
+}
+
+/// Addresses of what steps read.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Steps {
+    /// The steps.
+    pub(super) steps: u64,
+    /// P-matrices and tip tables.
+    pub(super) matrices: u64,
+}
+
+/// Addresses of what the kernel of scores writes.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Scores {
+    /// Temporaries of each CTA.
+    pub(super) scratch: u64,
+    /// Their scaler counts.
+    pub(super) scratch_scalers: u64,
+    /// Numbers per CTA in them.
+    pub(super) strides: [u64; 2],
+    /// Results.
+    pub(super) results: u64,
+    /// The logarithm of each pattern, or 0.
+    pub(super) logs: u64,
+}
+
+fn launch(arguments: &mut LaunchArgs, num_ctas: u32) -> Result<()> {
+    let grid = LaunchConfig {
+        grid_dim: (num_ctas, 1, 1),
+        block_dim: (BLOCK as u32, 1, 1),
+        shared_mem_bytes: 0,
+    };
+    // SAFETY: the arguments have the types and the order of the kernel's parameters (each function below beside its
+    // kernel), and the addresses are those of buffers with room for all genes, jobs, steps and results: `card` computes
+    // their lengths from the same lists that it uploads, and `Checked` has checked that programs refer to what exists.
+    #[allow(unsafe_code)]
+    let result = unsafe { arguments.launch(grid) };
+    result.map(|_| ()).map_err(lost)
+}
+
+/// Computes P-matrices, one CTA for each.
+pub(super) fn pmatrix(device: &Device, states: usize, jobs: Jobs, matrices: u64) -> Result<()> {
+    let Jobs { genes, jobs, num_jobs, .. } = jobs;
+    if num_jobs == 0 {
+        return Ok(());
+    }
+    let function = device.function(KernelId::Pmatrix, states);
+    let mut arguments = device.stream.launch_builder(function);
+    launch(arguments.arg(&genes).arg(&jobs).arg(&num_jobs).arg(&matrices), num_jobs)
+}
+
+/// Runs jobs of updates ([`KernelId::Partials`]), or of updates and sumtables ([`KernelId::Sumtable`]).
+pub(super) fn traversal(
+    device: &Device,
+    id: KernelId,
+    states: usize,
+    jobs: Jobs,
+    steps: Steps,
+) -> Result<()> {
+    let Jobs { genes, jobs, num_jobs, num_items } = jobs;
+    if num_items == 0 {
+        return Ok(());
+    }
+    let mut arguments = device.stream.launch_builder(device.function(id, states));
+    arguments.arg(&genes).arg(&jobs).arg(&num_jobs).arg(&num_items);
+    launch(arguments.arg(&steps.steps).arg(&steps.matrices), num_items)
+}
+
+/// Runs jobs with scores on so many CTAs.
+pub(super) fn likelihood(
+    device: &Device,
+    states: usize,
+    jobs: Jobs,
+    steps: Steps,
+    scores: Scores,
+    num_ctas: u32,
+) -> Result<()> {
+    let Jobs { genes, jobs, num_jobs, num_items } = jobs;
+    if num_items == 0 {
+        return Ok(());
+    }
+    let Scores { scratch, scratch_scalers, strides: [clvs, scalers], results, logs } = scores;
+    let function = device.function(KernelId::Likelihood, states);
+    let mut arguments = device.stream.launch_builder(function);
+    arguments.arg(&genes).arg(&jobs).arg(&num_jobs).arg(&num_items);
+    arguments.arg(&steps.steps).arg(&steps.matrices).arg(&scratch).arg(&scratch_scalers);
+    launch(arguments.arg(&clvs).arg(&scalers).arg(&results).arg(&logs), num_ctas)
+}
+
+/// Evaluates sumtables.
+pub(super) fn derivatives(device: &Device, states: usize, jobs: Jobs, results: u64) -> Result<()> {
+    let Jobs { genes, jobs, num_jobs, num_items } = jobs;
+    if num_items == 0 {
+        return Ok(());
+    }
+    let function = device.function(KernelId::Derivatives, states);
+    let mut arguments = device.stream.launch_builder(function);
+    arguments.arg(&genes).arg(&jobs).arg(&num_jobs).arg(&num_items);
+    launch(arguments.arg(&results), num_items)
+}
+
+/// Compares the sizes of structs with those of the kernels.
+///
+/// # Errors
+/// [`EngineError::Unavailable`] if they differ, which is an error of the build.
+pub(super) fn check_sizes(device: &Device) -> Result<()> {
+    let mut out = super::device::Buffer::<u32>::new("sizes");
+    out.reserve(device, SIZES.len())?;
+    let address = out.address(device);
+    let mut arguments = device.stream.launch_builder(&device.common_sizes);
+    arguments.arg(&address);
+    let grid = LaunchConfig { grid_dim: (1, 1, 1), block_dim: (1, 1, 1), shared_mem_bytes: 0 };
+    // SAFETY: the kernel writes as many numbers as the buffer has.
+    #[allow(unsafe_code)]
+    let result = unsafe { arguments.launch(grid) };
+    result.map_err(lost)?;
+    if out.download(device, 0..SIZES.len())? == SIZES {
+        return Ok(());
+    }
+    let reason = "its kernels do not belong to this version of mlsearch".to_string();
+    Err(EngineError::Unavailable { engine: NAME, reason })
+}

@@ -1,0 +1,244 @@
+//! `mlsearch gpu-selftest`: whether cards give the processor's bits, and how fast they are.
+
+use crate::alignment::Patterns;
+use crate::error::{Error, Result};
+use crate::likelihood::engine::GeneData;
+use crate::likelihood::select::{ENGINE_OF_CARDS, describe_cards, engine_names, make_engine};
+use crate::likelihood::{
+    BranchOptions, BrlenLinkage, EngineOptions, Evaluator, NodeStates, Result as EngineResult,
+};
+use crate::model::Model;
+use crate::output::{Agreement, SelftestReport, TimeRow};
+use crate::parallel::available_cores;
+use crate::rng::{Purpose, Rng, stream};
+use crate::run::plan::{Plan, SelftestPlan};
+use crate::run::work::RunRecord;
+use crate::simulate::{SimModel, simulate_states, yule_tree};
+use crate::tree::{EdgeId, NodeId, Tree};
+use rand::RngExt;
+use std::time::Instant;
+
+/// A gene: model, number of taxa, number of sites.
+type Shape = (&'static str, usize, usize);
+
+/// Sets of genes over so many taxa, on which all numbers are compared: data types, mixtures, corrections, gaps, and trees so
+/// deep that vectors are scaled.
+const AGREE: &[(&str, usize, &[Shape])] = &[
+    (
+        "DNA with gaps",
+        14,
+        &[
+            ("GTR{1.2/3.1/0.7/0.9/4.2/1}+FU{0.3/0.2/0.15/0.35}+G4{0.5}", 14, 700),
+            ("HKY{2.5}+FU{0.1/0.4/0.3/0.2}+I{0.2}+G3{0.8}", 9, 200),
+            ("JC", 4, 20),
+        ],
+    ),
+    (
+        "several data types",
+        9,
+        &[
+            ("LG+G4{0.7}", 8, 150),
+            ("LG4X", 7, 60),
+            ("BIN+FU{0.3/0.7}+G3{0.4}", 7, 90),
+            ("GY{2/0.3}+FE+G2{0.7}", 6, 40),
+        ],
+    ),
+    (
+        "ascertainment bias",
+        8,
+        &[
+            ("GTR{1/2/1/1/2/1}+FU{0.3/0.2/0.2/0.3}+G4{0.5}+ASC_LEWIS", 8, 300),
+            ("JC+G4{0.4}+ASC_STAM{3/1/2/9}", 5, 60),
+        ],
+    ),
+    ("scaling", 1100, &[("HKY{2.5}+FU{0.1/0.4/0.3/0.2}+I{0.2}+G3{0.8}", 1100, 12)]),
+];
+
+/// Alignments whose times are measured. The small one has hardly any arithmetic: it shows what launches and copies take.
+const TIMED: &[(&str, Shape)] = &[
+    ("DNA, 20 taxa x 100", ("GTR{1.2/3.1/0.7/0.9/4.2/1}+FU{0.3/0.2/0.15/0.35}+G4{0.5}", 20, 100)),
+    (
+        "DNA, 50 taxa x 20 000",
+        ("GTR{1.2/3.1/0.7/0.9/4.2/1}+FU{0.3/0.2/0.15/0.35}+G4{0.5}", 50, 20_000),
+    ),
+    (
+        "DNA, 50 taxa x 200 000",
+        ("GTR{1.2/3.1/0.7/0.9/4.2/1}+FU{0.3/0.2/0.15/0.35}+G4{0.5}", 50, 200_000),
+    ),
+    ("protein, 50 taxa x 10 000", ("LG+G4{0.7}", 50, 10_000)),
+    ("codons, 30 taxa x 2 000", ("GY{2/0.3}+FE+G4{0.7}", 30, 2_000)),
+];
+
+/// Least seconds for which a work is repeated, and most repetitions.
+const SECONDS: f64 = 0.2;
+const REPETITIONS: usize = 200;
+
+/// A tree with simulated genes, each over some of the taxa.
+struct Case {
+    tree: Tree,
+    genes: Vec<(GeneData, Vec<usize>, Model)>,
+}
+
+/// Compares and measures the cards, and writes what was found.
+///
+/// # Errors
+/// [`Error::Usage`] if there is no card that can be used; [`Error::Failed`] if its numbers differ.
+pub(crate) fn gpu_selftest(
+    plan: &Plan,
+    asked: &SelftestPlan,
+    record: &mut RunRecord,
+) -> Result<()> {
+    let threads = available_cores();
+    let base = EngineOptions { cards: plan.run.cards, threads, ..EngineOptions::default() };
+    let on_cards = EngineOptions { name: Some(ENGINE_OF_CARDS), ..base };
+    let on_processor = EngineOptions { name: Some(engine_names()[0]), ..base };
+    let mut report = SelftestReport {
+        cards: describe_cards(&on_cards).map_err(|error| Error::Usage(error.to_string()))?,
+        threads,
+        ..SelftestReport::default()
+    };
+    for (number, (name, num_taxa, shapes)) in AGREE.iter().enumerate() {
+        record.progress.stage(&format!("comparing: {name}"), None);
+        let case = Case::new(plan.seed, number as u64, *num_taxa, shapes);
+        let want = numbers_of(&mut case.evaluator(&on_processor)?)?;
+        let got = numbers_of(&mut case.evaluator(&on_cards)?)?;
+        let differing = got.iter().zip(&want).filter(|(a, b)| a.to_bits() != b.to_bits()).count();
+        let differing = differing + got.len().abs_diff(want.len());
+        let genes = name.to_string();
+        report.agreement.push(Agreement { genes, numbers: want.len(), differing });
+    }
+    let timed = if asked.quick { &TIMED[..1] } else { TIMED };
+    for (number, (name, shape)) in timed.iter().enumerate() {
+        record.progress.stage(&format!("measuring: {name}"), None);
+        let case = Case::new(plan.seed, 100 + number as u64, shape.1, &[*shape]);
+        let processor = times_of(&mut case.evaluator(&on_processor)?)?;
+        let cards = times_of(&mut case.evaluator(&on_cards)?)?;
+        for ((work, cpu_seconds), (_, card_seconds)) in processor.into_iter().zip(cards) {
+            let (data, work) = (name.to_string(), work.to_string());
+            report.times.push(TimeRow { data, work, cpu_seconds, card_seconds });
+        }
+    }
+    record.progress.result(&report.tables());
+    let num_differing = report.num_differing();
+    record.report.gpu_selftest = Some(report);
+    if num_differing == 0 {
+        return Ok(());
+    }
+    Err(Error::Failed(format!(
+        "{num_differing} numbers of the card differ from those of the processor: do not use it, and please report this \
+         with the tables above"
+    )))
+}
+
+impl Case {
+    fn new(seed: u64, number: u64, num_taxa: usize, shapes: &[Shape]) -> Self {
+        let mut rng = stream(seed, Purpose::SimulatedSequences, number);
+        let tree = yule_tree(num_taxa, 0.15, &mut rng);
+        let genes = shapes.iter().map(|shape| gene(&tree, *shape, &mut rng)).collect();
+        Case { tree, genes }
+    }
+
+    fn evaluator(&self, options: &EngineOptions) -> EngineResult<Evaluator> {
+        let data: Vec<GeneData> = self.genes.iter().map(|gene| gene.0.clone()).collect();
+        let engine = make_engine(&data, options)?;
+        let genes = self.genes.iter().map(|(data, taxa, model)| (data, &taxa[..], model.clone()));
+        Ok(Evaluator::new(self.tree.clone(), genes.collect(), BrlenLinkage::Linked, engine))
+    }
+}
+
+/// Sequences along the tree, of some of the taxa, with gaps; under a correction of ascertainment bias, two taxa differ
+/// everywhere.
+fn gene(
+    tree: &Tree,
+    (text, num_taxa, num_sites): Shape,
+    rng: &mut Rng,
+) -> (GeneData, Vec<usize>, Model) {
+    let model = Model::parse(text).expect("models of the self-test can be read");
+    let (matrices, cats) = (model.eigen_models(), model.rate_cats());
+    let sim_model = SimModel { matrices: &matrices, cats: &cats };
+    let states = simulate_states(tree, &sim_model, num_sites, rng);
+    let mut taxa: Vec<usize> = (0..tree.num_tips()).collect();
+    while taxa.len() > num_taxa {
+        taxa.remove(rng.random_range(0..taxa.len()));
+    }
+    let (data_type, is_biased) = (model.data_type, model.ascertainment.is_some());
+    let patterns = Patterns::compress(data_type, tree.num_tips(), num_sites, |taxon, row| {
+        for (site, code) in row.iter_mut().enumerate() {
+            let state = match is_biased && taxon == taxa[0] {
+                true => (usize::from(states[taxa[1]][site]) + 1) % model.num_states(),
+                false => usize::from(states[taxon][site]),
+            };
+            let is_gap = !is_biased && (taxon + 3 * site).is_multiple_of(11);
+            *code = match taxa.contains(&taxon) && !is_gap {
+                true => data_type.code_of_state(state),
+                false => data_type.undetermined(),
+            };
+        }
+    });
+    let taxa = patterns.tip_taxa.clone();
+    (GeneData::new(&patterns, &model), taxa, model)
+}
+
+/// A subtree, and edges that it could be put into.
+fn subtree(tree: &Tree) -> ((NodeId, EdgeId), Vec<EdgeId>) {
+    let attach = tree.nodes().nth(tree.num_tips()).expect("a tree of four taxa or more");
+    let (_, pendant) = tree.links(attach).next().expect("an inner node has neighbours");
+    let behind = |(node, edge)| tree.preorder(node, edge).into_iter().skip(1).map(|(_, edge)| edge);
+    ((attach, pendant), tree.other_links(attach, pendant).into_iter().flat_map(behind).collect())
+}
+
+/// What every verb of an engine computes.
+fn numbers_of(evaluator: &mut Evaluator) -> EngineResult<Vec<f64>> {
+    let mut found = evaluator.gene_log_likelihoods()?;
+    for gene in 0..evaluator.num_genes() {
+        found.extend(evaluator.pattern_log_likelihoods(gene)?);
+    }
+    let inner = evaluator.tree().nodes().nth(evaluator.tree().num_tips());
+    for node in inner.into_iter().chain([NodeId(0)]) {
+        let states = NodeStates::new(evaluator).at(node)?;
+        found.extend(states.into_iter().flatten().flatten());
+    }
+    let (place, edges) = subtree(evaluator.tree());
+    let prune = &evaluator.prune(&[place], None)?[0];
+    found.extend(evaluator.score(&[(prune, &edges[..])])?.into_iter().flatten());
+    for edge in edges.iter().take(3) {
+        found.push(evaluator.try_insertions(&[(prune, *edge)], 1e-2, f64::NEG_INFINITY)?[0].lnl);
+    }
+    let options = BranchOptions { max_sweeps: 1, lnl_epsilon: 0.01, gain_tolerance: 1e-6 };
+    found.push(evaluator.optimize_branches(&options)?);
+    found.extend(evaluator.gene_log_likelihoods()?);
+    Ok(found)
+}
+
+/// Seconds of one run of a work, which is repeated.
+fn seconds(mut work: impl FnMut() -> EngineResult<()>) -> EngineResult<f64> {
+    work()?;
+    let (start, mut times) = (Instant::now(), 0);
+    while times < REPETITIONS && (times == 0 || start.elapsed().as_secs_f64() < SECONDS) {
+        work()?;
+        times += 1;
+    }
+    Ok(start.elapsed().as_secs_f64() / times as f64)
+}
+
+/// Seconds of each kind of work.
+fn times_of(evaluator: &mut Evaluator) -> EngineResult<Vec<(&'static str, f64)>> {
+    let (place, edges) = subtree(evaluator.tree());
+    let again = seconds(|| evaluator.pattern_log_likelihoods(0).map(drop))?;
+    let whole = seconds(|| {
+        evaluator.forget();
+        evaluator.log_likelihood().map(drop)
+    })?;
+    let scores = seconds(|| {
+        let prune = &evaluator.prune(&[place], None)?[0];
+        evaluator.score(&[(prune, &edges[..])]).map(drop)
+    })?;
+    let options = BranchOptions { max_sweeps: 1, lnl_epsilon: 0.0, gain_tolerance: 1e-6 };
+    let sweep = seconds(|| evaluator.optimize_branches(&options).map(drop))?;
+    Ok(vec![
+        ("likelihoods of patterns, vectors at hand", again),
+        ("likelihood, all vectors anew", whole),
+        ("scores of all regraft positions of a subtree", scores),
+        ("all branches optimised once", sweep),
+    ])
+}

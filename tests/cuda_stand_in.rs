@@ -1,0 +1,243 @@
+//! The engine for NVIDIA cards without a card: a C++ compiler makes a stand-in for the driver's library from the kernels
+//! and `cuda/emulator/`, through which the unmodified engine runs. Skipped where there is no C++ compiler.
+
+use crate::util::{Ran, Scratch, report, repository, results};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// The kernels' sources, in the order of `cuda/build_ptx.py`.
+const SOURCES: [&str; 7] = [
+    "common.cuh",
+    "operand.cuh",
+    "pmatrix.cu",
+    "partials.cu",
+    "likelihood.cu",
+    "derivatives.cu",
+    "kernels.cu",
+];
+
+#[test]
+fn the_compiled_kernels_are_those_of_the_sources() {
+    let mut sum = crc32fast::Hasher::new();
+    for name in SOURCES {
+        let text = std::fs::read(repository("cuda").join(name)).expect("a source");
+        sum.update(&text);
+    }
+    let expected = format!("CRC-32 {:08x}.", sum.finalize());
+    let ptx = std::fs::read_to_string(repository("cuda/ptx/kernels_75.ptx")).expect("PTX");
+    let head = ptx.lines().next().unwrap_or_default();
+    assert!(
+        head.ends_with(&expected),
+        "run cuda/build_ptx.py: '{head}' does not end with {expected}"
+    );
+    let script = std::fs::read_to_string(repository("cuda/build_ptx.py")).expect("the script");
+    let list = SOURCES.map(|name| format!("\"{name}\"")).join(", ");
+    assert!(script.contains(&list), "build_ptx.py has other sources");
+}
+
+/// The folder of the stand-in, which is made once; `None` without a compiler.
+fn stand_in() -> Option<&'static Path> {
+    static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
+    FOLDER.get_or_init(make_stand_in).as_deref()
+}
+
+fn make_stand_in() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cuda_stand_in");
+    std::fs::create_dir_all(&folder).expect("the folder can be made");
+    // Linked under a name of its own first: another process may be using the old one.
+    let new = folder.join(format!("new.{}", std::process::id()));
+    let compiler = ["c++", "g++", "clang++"]
+        .into_iter()
+        .find(|name| Command::new(name).arg("--version").output().is_ok())?;
+    let mut command = Command::new(compiler);
+    command.args(["-std=c++17", "-O2", "-ffp-contract=off", "-fPIC", "-shared", "-o"]).arg(&new);
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("fma") {
+        command.arg("-mfma");
+    }
+    let sources = ["driver.cpp", "fibers.cpp"].map(|name| repository("cuda/emulator").join(name));
+    let output = command.args(sources).output().expect("the compiler can be started");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    std::fs::rename(&new, folder.join("libcuda.so.1")).expect("the library can be renamed");
+    Some(folder)
+}
+
+/// A test of this binary, run with the stand-in and with these switches of it; it must pass and not be skipped.
+fn run_test(name: &str, switches: &[(&str, &str)]) {
+    let Some(folder) = stand_in() else {
+        println!("skipped: no C++ compiler");
+        return;
+    };
+    let output = Command::new(std::env::current_exe().expect("this binary has a path"))
+        .args(["--exact", name, "--nocapture"])
+        .env("LD_LIBRARY_PATH", folder)
+        .envs(switches.iter().copied())
+        .output()
+        .expect("the program can be started");
+    let said = String::from_utf8_lossy(&output.stdout);
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{switches:?}: {said}{complaint}");
+    assert!(said.contains("1 passed") && !said.contains("skipped:"), "{switches:?}: {said}");
+}
+
+const AGREE: &str = "backends_agree::cards_give_the_bits_of_the_processor";
+
+#[test]
+fn a_card_gives_the_bits_of_the_processor() {
+    run_test(AGREE, &[]);
+}
+
+/// What must not show: the number of CTAs, the order of threads and CTAs, the number of cards.
+#[test]
+fn any_grid_order_and_number_of_cards_gives_the_same_bits() {
+    let (grid, order) = (("STAND_IN_MULTIPROCESSORS", "1"), ("STAND_IN_REVERSED", "1"));
+    run_test(AGREE, &[grid, order, ("STAND_IN_CARDS", "3"), ("MLSEARCH_TEST_CARDS", "7")]);
+}
+
+/// Runs the binary in a scratch folder with the stand-in and these switches; `None` without a compiler.
+fn run(scratch: &Scratch, arguments: &str, switches: &[(&str, &str)]) -> Option<Ran> {
+    let Some(folder) = stand_in() else {
+        println!("skipped: no C++ compiler");
+        return None;
+    };
+    let output = Command::new(env!("CARGO_BIN_EXE_mlsearch"))
+        .args(arguments.split_whitespace())
+        .current_dir(scratch.path())
+        .env("LD_LIBRARY_PATH", folder)
+        .envs(switches.iter().copied())
+        .env_remove("RUST_LOG")
+        .output()
+        .expect("the binary can be started");
+    Some(Ran::new(output))
+}
+
+/// A search on several genes with gaps.
+fn search() -> String {
+    let path = |name: &str| repository(name).display().to_string();
+    let (data, genes) = (path("datasets/gappy.phy"), path("partitions/gappy.part"));
+    format!("-s {data} -q {genes} -m GTR+G --fast -t pars{{1}} -T 1")
+}
+
+#[test]
+fn whole_runs_write_the_same_bytes() {
+    let scratch = Scratch::new();
+    let command = search();
+    scratch.succeed(&format!("{command} -n cpu"));
+    let want = results(&scratch, "cpu");
+    for (backend, switches) in [
+        ("--backend cuda", &[][..]),
+        ("--gpu 0,1", &[("STAND_IN_CARDS", "2")]),
+        // Lost at once, soon, and late: the search goes on where it was, with the processor.
+        ("--backend cuda", &[("STAND_IN_LAUNCHES", "40")]),
+        ("--backend cuda", &[("STAND_IN_LAUNCHES", "5000")]),
+    ] {
+        let Some(ran) = run(&scratch, &format!("{command} -n card --redo {backend}"), switches)
+        else {
+            return;
+        };
+        assert_eq!(ran.code, 0, "{switches:?}: {}", ran.stderr);
+        let found = results(&scratch, "card");
+        let is_lost = switches.iter().any(|(name, _)| *name == "STAND_IN_LAUNCHES");
+        let said =
+            std::fs::read_to_string(scratch.path().join("card.mlsearch.log")).expect("a log");
+        let goes_on = said.contains("the search continues with the cpu engine");
+        assert_eq!(goes_on, is_lost, "{switches:?}: {said}");
+        for (kind, bytes) in &want {
+            // These two tell of the warning.
+            if !(is_lost && ["log", "json"].contains(&kind.as_str())) {
+                assert_eq!(&found[kind], bytes, "{switches:?}: {kind}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_self_test_finds_the_same_bits_and_tells_of_others() {
+    let scratch = Scratch::new();
+    let Some(ran) = run(&scratch, "gpu-selftest --quick -n test", &[]) else { return };
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(ran.stdout.contains("stand-in, compute capability 9.0"), "{}", ran.stdout);
+    let report = report(&scratch, "test");
+    let rows = report["gpu_selftest"]["agreement"].as_array().expect("rows");
+    assert_eq!(rows.len(), 4);
+    for row in rows {
+        assert!(row["numbers"].as_u64() > Some(50) && row["differing"] == 0, "{row}");
+    }
+    assert_eq!(report["gpu_selftest"]["times"].as_array().map(Vec::len), Some(4));
+    let wrong = [("STAND_IN_WRONG", "1")];
+    let Some(ran) = run(&scratch, "gpu-selftest --quick -n wrong", &wrong) else { return };
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    assert!(ran.stderr.contains("differ from those of the processor"), "{}", ran.stderr);
+    scratch.run("gpu-selftest --gpu x").assert_refused(&["--gpu x"]);
+}
+
+#[test]
+fn a_card_is_used_for_large_data_if_it_gives_the_same_bits() {
+    let scratch = Scratch::new();
+    scratch.succeed(
+        "simulate --tree rand{10} --model LG+G4{0.7} --sites 29000 --mean-brlen 1 -n big -p 3",
+    );
+    let command = "-s big.mlsearch.phy -m LG+G4{0.7} --evaluate -t big.mlsearch.trueTree --opt-model off \
+                   --opt-branches off -T 1 --redo";
+    scratch.succeed(&format!("{command} -n cpu --backend cpu"));
+    let want = results(&scratch, "cpu");
+    for (switches, said, backend) in [
+        (&[][..], "computing on a card: the data are 1.0 times", "cuda"),
+        (
+            &[("STAND_IN_WRONG", "1")],
+            "warning: computing on the processor, because the card's",
+            "cpu",
+        ),
+        (&[("STAND_IN_MEMORY", "100000000")], "", "cpu"),
+        (&[("STAND_IN_CARDS", "0")], "", "cpu"),
+    ] {
+        let Some(ran) = run(&scratch, &format!("{command} -n auto"), switches) else { return };
+        assert_eq!(ran.code, 0, "{switches:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains(said), "{switches:?}: {}", ran.stderr);
+        assert!(!said.is_empty() || !ran.stderr.contains("card"), "{switches:?}: {}", ran.stderr);
+        assert_eq!(report(&scratch, "auto")["run"]["backend"], backend, "{switches:?}");
+        let found = results(&scratch, "auto");
+        for kind in ["bestTree", "bestModel", "json"] {
+            assert_eq!(found[kind], want[kind], "{switches:?}: {kind}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_compute_is_refused_with_what_is_missing() {
+    let scratch = Scratch::new();
+    let command = search();
+    for (backend, switches, expected) in [
+        ("--backend cuda", &[("STAND_IN_CARDS", "0")][..], &["found no NVIDIA card"][..]),
+        ("--gpu 7", &[], &["there is no card 7", "only card 0"]),
+        ("--gpu 0,7", &[("STAND_IN_CARDS", "2")], &["there is no card 7", "cards 0 to 1"]),
+        ("--backend cuda", &[("STAND_IN_CAPABILITY", "70")], &["too old", "7.0", "7.5"]),
+    ] {
+        let Some(ran) = run(&scratch, &format!("{command} -n x {backend}"), switches) else {
+            return;
+        };
+        ran.assert_refused(expected);
+        ran.assert_refused(&["--backend cuda", "Leave the option out"]);
+        assert_eq!(scratch.files(), Vec::<String>::new(), "{switches:?}");
+    }
+    let little = [("STAND_IN_MEMORY", "100000")];
+    let Some(ran) = run(&scratch, &format!("{command} -n x --backend cuda"), &little) else {
+        return;
+    };
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    assert!(ran.stderr.contains("not enough memory") && !ran.stderr.contains("panicked"));
+}
+
+#[test]
+fn without_a_driver_a_card_is_refused_and_not_missed() {
+    let scratch = Scratch::new();
+    let command = search();
+    let ran = scratch.run(&format!("{command} -n x --backend cuda"));
+    if ran.code == 0 {
+        println!("skipped: this machine has a card");
+        return;
+    }
+    ran.assert_refused(&["--backend cuda", "Leave the option out"]);
+    scratch.succeed(&format!("{command} -n y --backend auto"));
+}
