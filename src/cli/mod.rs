@@ -10,6 +10,7 @@ mod args;
 mod bootstrap;
 mod data;
 mod files;
+mod mcmc;
 mod messages;
 mod parse;
 mod peers;

@@ -47,7 +47,12 @@ pub fn parse(words: &[String]) -> std::result::Result<Args, Stop> {
             rest.len()
         ))));
     }
-    let typed = typed::read(rest, &command);
+    // A sample is drawn with the options of the other analyses: its name is that of an option.
+    let words_of =
+        |word: &String| if word == "sample" { "--mcmc".to_string() } else { word.clone() };
+    let first = rest.first().map(words_of);
+    let words: Vec<String> = first.into_iter().chain(rest[1..].iter().cloned()).collect();
+    let typed = typed::read(&words, &command);
     // Another mode has options of its own.
     let is_mode = |word: &Typed| word.kind == WordKind::Stray && is_mode(&word.words[0]);
     let verdicts: Vec<Verdict> = match typed.iter().any(is_mode) {

@@ -7,6 +7,7 @@ mod growing;
 mod kinds;
 mod progress;
 mod report;
+mod sampling_report;
 mod status;
 mod tables;
 
@@ -22,5 +23,8 @@ pub(crate) use report::{
     DistanceReport, GeneCounts, MetricReport, PartitionReport, Report, SelectionReport, SiteMeans,
     SupportReport, TerraceReport, TestedTree, TopologyTestsReport, TreeReport, UndeterminedEdge,
     VerdictReport,
+};
+pub(crate) use sampling_report::{
+    AcceptanceReport, CredibleReport, DiagnosisReport, ParameterReport, SamplingReport, SplitReport,
 };
 pub(crate) use tables::{pairs, table};

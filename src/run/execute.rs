@@ -2,7 +2,7 @@
 
 use super::commands::{
     all, bootstrap, bsconverge, bsmsa, check, concordance, consense, evaluate, rfdist, root,
-    search, select_models, simulate, start, support, terrace,
+    sample, search, select_models, simulate, start, support, terrace,
 };
 use super::plan::{Command, Plan};
 use super::work::{RunRecord, Session};
@@ -58,6 +58,7 @@ fn carry_out(plan: &Plan, record: &mut RunRecord) -> Result<()> {
         Command::Concordance(asked) => concordance(plan, asked, record),
         Command::Consense { rule, trees } => consense(plan, *rule, trees, record),
         Command::Root { trees } => root(plan, trees, record),
+        Command::Sample(asked) => sample(asked, select_models(Session::start(plan, record)?)?),
         Command::Simulate(what) => simulate(plan, what, record),
     }
 }

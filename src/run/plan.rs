@@ -8,6 +8,7 @@ use crate::distance::TreeMetric;
 use crate::likelihood::BrlenLinkage;
 use crate::model_selection::Criterion;
 use crate::output::{ANALYSIS_KINDS, OutputKind};
+use crate::sampler::SamplingPlan;
 use crate::search::SearchEffort;
 use crate::topology_tests::TopologyTest;
 use crate::tree::ConsensusRule;
@@ -144,6 +145,8 @@ pub enum Command {
     },
     /// Sequences along a tree.
     Simulate(SimulatePlan),
+    /// Trees and parameters from their posterior distribution.
+    Sample(SamplingPlan),
 }
 
 /// The data and its model, as given.
@@ -392,6 +395,14 @@ impl Plan {
             Command::Simulate(_) => {
                 vec![OutputKind::Alignment, OutputKind::Partitions, OutputKind::TrueTree]
             }
+            Command::Sample(_) => vec![
+                OutputKind::StartTree,
+                OutputKind::PosteriorTree,
+                OutputKind::PosteriorSplits,
+                OutputKind::MapTree,
+                OutputKind::SampledParameters,
+                OutputKind::SampledTrees,
+            ],
         };
         if matches!(self.command, Command::Search | Command::Evaluate | Command::All) {
             kinds.push(OutputKind::BestTreeCollapsed);
@@ -431,7 +442,8 @@ impl Plan {
             | Command::Evaluate
             | Command::Bootstrap
             | Command::All
-            | Command::Start => ANALYSIS_KINDS.to_vec(),
+            | Command::Start
+            | Command::Sample(_) => ANALYSIS_KINDS.to_vec(),
             _ => {
                 let unfinished = [OutputKind::Checkpoint, OutputKind::LastTree];
                 self.output_kinds().into_iter().chain(unfinished).collect()
@@ -497,6 +509,7 @@ impl Plan {
             Command::Consense { .. } => "consensus tree".into(),
             Command::Root { .. } => "rooting of trees".into(),
             Command::Simulate(_) => "simulation of sequences".into(),
+            Command::Sample(asked) => asked.describe(),
         }
     }
 
@@ -504,8 +517,28 @@ impl Plan {
     pub fn is_resumable(&self) -> bool {
         matches!(
             self.command,
-            Command::Search | Command::Evaluate | Command::Bootstrap | Command::All
+            Command::Search
+                | Command::Evaluate
+                | Command::Bootstrap
+                | Command::All
+                | Command::Sample(_)
         )
+    }
+
+    /// Number of files of each kind of which there are several.
+    pub(crate) fn num_numbered(&self) -> usize {
+        match &self.command {
+            Command::Sample(asked) => asked.num_runs,
+            _ => self.bootstrap.replicates,
+        }
+    }
+
+    /// Number of engines in each of the jobs that may run at the same time.
+    pub(crate) fn engines_per_job(&self) -> usize {
+        match &self.command {
+            Command::Sample(asked) => asked.num_chains,
+            _ => 1,
+        }
     }
 
     /// True if, of taxa with identical sequences, all but one are left out of searches.

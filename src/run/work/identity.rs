@@ -3,10 +3,11 @@
 
 use crate::checkpoint::Identity;
 use crate::run::plan::{
-    AnalysisOptions, AncestralOptions, BootstrapOptions, DataOptions, OutputOptions, Plan,
+    AnalysisOptions, AncestralOptions, BootstrapOptions, Command, DataOptions, OutputOptions, Plan,
     RunOptions, SupportOptions, TestOptions, TreeSource,
 };
 use crate::run::prepare::Loaded;
+use crate::sampler::SamplingPlan;
 use std::fmt::Debug;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -73,7 +74,7 @@ fn add_data(identity: &mut Identity, plan: &Plan, loaded: &Loaded) {
 /// Every option is named here, so that a new one is not forgotten. Those of the data are in what was read.
 fn add_options(identity: &mut Identity, plan: &Plan) {
     let Plan {
-        command: _,
+        command,
         data,
         search,
         bootstrap,
@@ -147,6 +148,30 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
     identity.add("--mutmap", changes);
     let RunOptions { threads: _, memory: _, engine, instruction_set: _ } = run;
     identity.add("engine", or_default(engine));
+    if let Command::Sample(asked) = command {
+        let SamplingPlan {
+            generations,
+            sample_every,
+            diagnose_every,
+            num_runs,
+            num_chains,
+            temperature,
+            burnin,
+            stop,
+            prior_only,
+            brlen_prior,
+        } = asked;
+        identity.add("--ngen", generations);
+        identity.add("--samplefreq", sample_every);
+        identity.add("--diagnfreq", diagnose_every);
+        identity.add("--nruns", num_runs);
+        identity.add("--nchains", num_chains);
+        identity.add("--temp", temperature);
+        identity.add("--burninfrac", burnin);
+        identity.add("--stop", text(stop));
+        identity.add("--prior-only", prior_only);
+        identity.add("--brlenspr", brlen_prior.describe());
+    }
     let OutputOptions { prefix: _, redo: _, sitelh, root: _, quiet: _ } = output;
     identity.add("--sitelh", sitelh);
 }
