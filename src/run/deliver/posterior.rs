@@ -20,7 +20,7 @@ const GOOD_ESS: f64 = 200.0;
 /// Above this potential scale reduction factor, runs differ in a parameter.
 const GOOD_PSRF: f64 = 1.02;
 /// Swaps between chains should be accepted this often.
-const GOOD_SWAPS: [f64; 2] = [0.1, 0.7];
+const GOOD_SWAPS: f64 = 0.1;
 /// Most splits that are shown.
 const MAX_SHOWN: usize = 30;
 
@@ -408,19 +408,12 @@ fn warnings(report: &SamplingReport) -> Vec<String> {
             differing.join(", ")
         ));
     }
-    let [least, most] = GOOD_SWAPS;
     let rates: Vec<f64> = report.swap_rates.iter().flatten().flatten().copied().collect();
-    if rates.iter().any(|rate| *rate < least) {
+    if rates.iter().any(|rate| *rate < GOOD_SWAPS) {
         warnings.push(format!(
             "chains of neighbouring temperatures swap in less than {} % of the attempts: a lower --temp or more --nchains \
              would let the heated chains help",
-            100.0 * least
-        ));
-    } else if !rates.is_empty() && rates.iter().all(|rate| *rate > most) {
-        warnings.push(format!(
-            "chains of neighbouring temperatures swap in more than {} % of the attempts: a higher --temp, or fewer --nchains, \
-             would serve better",
-            100.0 * most
+            100.0 * GOOD_SWAPS
         ));
     }
     warnings
