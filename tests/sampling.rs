@@ -74,7 +74,8 @@ fn a_sampled_likelihood_is_that_of_the_sampled_tree() {
         scratch.succeed(&format!("sample {data} --ngen 700 --samplefreq 700 --redo -n x -T 1"));
         let (_, rows) = parameters(&scratch, 1);
         scratch.write("last.nwk", read(&scratch, "run1.trees").lines().last().expect("a tree"));
-        scratch.succeed(&format!("--evaluate {data} -t last.nwk --opt-branches off --redo -n e -T 1"));
+        scratch
+            .succeed(&format!("--evaluate {data} -t last.nwk --opt-branches off --redo -n e -T 1"));
         let evaluated = report(&scratch, "e")["log_likelihood"].as_f64().expect("a number");
         let sampled = rows.last().expect("a row")[1];
         assert!((evaluated - sampled).abs() < 1e-4, "{restricted}: {sampled}, not {evaluated}");
@@ -89,7 +90,8 @@ fn a_sample_does_not_depend_on_threads_and_kernels() {
         repository("datasets/primates.phy").display(),
         repository("partitions/primates.part").display()
     );
-    let kinds = ["run1.p", "run2.p", "run1.trees", "posteriorTree", "posteriorSplits", "mapTree", "json"];
+    let kinds =
+        ["run1.p", "run2.p", "run1.trees", "posteriorTree", "posteriorSplits", "mapTree", "json"];
     let command = format!("sample {data} -m GTR+FO+G {SHORT} --nchains 3");
     assert_same_bytes_on(&["-T 1", "-T 2", "-T 5 --simd scalar"], &scratch, &command, &kinds);
 }
@@ -100,7 +102,10 @@ fn a_rule_ends_the_runs_early_and_priors_need_no_data() {
     let common = format!("sample {} -m JC -n x -T 1 --prior-only --samplefreq 5", primates());
     scratch.succeed(&format!("{common} --ngen 1e6 --diagnfreq 40000 --nchains 1 --stop ess=50"));
     let sampling = report(&scratch, "x")["sampling"].clone();
-    assert_eq!((&sampling["stopped_by_rule"], &sampling["prior_only"]), (&true.into(), &true.into()));
+    assert_eq!(
+        (&sampling["stopped_by_rule"], &sampling["prior_only"]),
+        (&true.into(), &true.into())
+    );
     let generations = sampling["generations"].as_u64().expect("a number");
     assert!((80_000..1_000_000).contains(&generations), "{generations}");
     let (_, rows) = parameters(&scratch, 1);
@@ -133,7 +138,8 @@ fn mrbayes_has_the_same_posterior() {
             found.sort_unstable();
             found == taxa
         };
-        let found = splits.iter().find(is_it).map_or(0.0, |split| split["probability"].as_f64().unwrap());
+        let found =
+            splits.iter().find(is_it).map_or(0.0, |split| split["probability"].as_f64().unwrap());
         assert!((found - expected).abs() < 0.03, "{taxa:?}: {found}, not {expected}");
     }
 }

@@ -6,6 +6,7 @@ use super::priors::BrlenPrior;
 use crate::likelihood::{Evaluator, Result, Snapshot};
 use crate::model::{Model, ModelValues};
 use crate::rng::Rng;
+use crate::tree::EdgeId;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
@@ -23,10 +24,23 @@ pub(super) struct Chain {
     pub(super) evaluator: Evaluator,
     pub(super) models: Vec<Model>,
     pub(super) rng: Rng,
-    /// Log-likelihood; 0 of a chain on the prior alone.
-    pub(super) lnl: f64,
+    /// Log-likelihood of each partition; 0 of a chain on the prior alone.
+    gene_lnls: Vec<f64>,
     /// Natural logarithm of the prior density.
     pub(super) ln_prior: f64,
+    pub(super) block: Block,
+}
+
+/// Proposals of the same kind in a row share computations. Which they are depends on nothing but chance and the topology,
+/// which they do not change, so that the chain has the same distribution as with proposals in random order.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(super) enum Block {
+    /// The next proposal may be of any kind.
+    None,
+    /// So many changes of branches are to follow, each beside the one before; the last was of this branch.
+    Branches(EdgeId, u32),
+    /// So many changes of parameters are to follow.
+    Parameters(u32),
 }
 
 /// The state of a chain between two steps, as a plain value.
@@ -35,8 +49,9 @@ pub(super) struct ChainState {
     snapshot: Snapshot,
     models: Vec<ModelValues>,
     rng: Rng,
-    lnl: f64,
+    gene_lnls: Vec<f64>,
     ln_prior: f64,
+    block: Block,
 }
 
 impl Chain {
@@ -50,9 +65,10 @@ impl Chain {
         rng: Rng,
         target: &Target,
     ) -> Result<Self> {
-        let mut chain = Chain { evaluator, models, rng, lnl: 0.0, ln_prior: 0.0 };
+        let (gene_lnls, block) = (vec![0.0; models.len()], Block::None);
+        let mut chain = Chain { evaluator, models, rng, gene_lnls, ln_prior: 0.0, block };
         chain.ln_prior = chain.calc_ln_prior(target);
-        chain.lnl = chain.calc_lnl(target)?;
+        chain.gene_lnls = chain.calc_gene_lnls(target, None)?;
         Ok(chain)
     }
 
@@ -61,8 +77,8 @@ impl Chain {
         let models: Vec<Model> =
             given.iter().zip(&state.models).map(|(m, v)| m.with_values(v)).collect();
         evaluator.resume(&state.snapshot, &models);
-        let ChainState { rng, lnl, ln_prior, .. } = state;
-        Chain { evaluator, models, rng, lnl, ln_prior }
+        let ChainState { rng, gene_lnls, ln_prior, block, .. } = state;
+        Chain { evaluator, models, rng, gene_lnls, ln_prior, block }
     }
 
     /// Its state.
@@ -71,14 +87,20 @@ impl Chain {
             snapshot: self.evaluator.snapshot(),
             models: self.models.iter().map(Model::values).collect(),
             rng: self.rng.clone(),
-            lnl: self.lnl,
+            gene_lnls: self.gene_lnls.clone(),
             ln_prior: self.ln_prior,
+            block: self.block,
         }
+    }
+
+    /// Log-likelihood.
+    pub(super) fn lnl(&self) -> f64 {
+        self.gene_lnls.iter().sum()
     }
 
     /// Log-likelihood and logarithm of the prior density.
     pub(super) fn ln_posterior(&self) -> f64 {
-        self.lnl + self.ln_prior
+        self.lnl() + self.ln_prior
     }
 
     /// Proposes one change, and accepts it with the probability of Metropolis and Hastings for the posterior to the power of
@@ -98,10 +120,12 @@ impl Chain {
         // Drawn in any case, so that the stream is in the same place after every step of a kind.
         let chance = self.rng.random::<f64>();
         if ln_prior > f64::NEG_INFINITY {
-            let lnl = self.calc_lnl(target)?;
+            let changed = if let Undo::Model(gene, _) = &undo { Some(*gene) } else { None };
+            let gene_lnls = self.calc_gene_lnls(target, changed)?;
+            let lnl: f64 = gene_lnls.iter().sum();
             let ln_ratio = heat * (lnl + ln_prior - self.ln_posterior()) + ln_hastings;
             if libm::log(chance) < ln_ratio {
-                (self.lnl, self.ln_prior) = (lnl, ln_prior);
+                (self.gene_lnls, self.ln_prior) = (gene_lnls, ln_prior);
                 return Ok(true);
             }
         }
@@ -141,8 +165,17 @@ impl Chain {
         target.brlen_prior.ln_density(self.evaluator.tree()) + parameters
     }
 
-    fn calc_lnl(&mut self, target: &Target) -> Result<f64> {
-        if target.prior_only { Ok(0.0) } else { self.evaluator.log_likelihood() }
+    /// Of all partitions, or after a change of one of them.
+    fn calc_gene_lnls(&mut self, target: &Target, changed: Option<usize>) -> Result<Vec<f64>> {
+        match changed {
+            _ if target.prior_only => Ok(self.gene_lnls.clone()),
+            None => self.evaluator.gene_log_likelihoods(),
+            Some(gene) => {
+                let mut lnls = self.gene_lnls.clone();
+                lnls[gene] = self.evaluator.log_likelihoods_of(&[gene])?[0];
+                Ok(lnls)
+            }
+        }
     }
 }
 
@@ -151,6 +184,8 @@ impl ChainState {
     pub(super) fn fits(&self, evaluator: &Evaluator, models: &[Model]) -> bool {
         self.snapshot.fits(evaluator)
             && self.models.len() == models.len()
+            && self.gene_lnls.len() == models.len()
+            && !matches!(self.block, Block::Branches(edge, _) if edge.index() >= evaluator.tree().num_edges())
             && models.iter().zip(&self.models).all(|(model, values)| model.fits(values))
     }
 }

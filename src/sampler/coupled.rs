@@ -1,6 +1,6 @@
 //! Metropolis coupling: several chains, all but one heated, that swap their temperatures.
 
-use super::chain::{Chain, ChainState, Target};
+use super::chain::{Block, Chain, ChainState, Target};
 use super::moves::Move;
 use super::parameters::Parameter;
 use super::priors::BrlenPrior;
@@ -146,7 +146,7 @@ impl<'a> CoupledRun<'a> {
         let written = parameters.flat_map(|one| one.written(&chain.models, &chain.evaluator));
         Sample {
             generation: self.progress.generation,
-            lnl: chain.lnl,
+            lnl: chain.lnl(),
             ln_prior: chain.ln_prior,
             values: std::iter::once(tree.total_length()).chain(written).collect(),
             tree: tree.clone(),
@@ -161,7 +161,7 @@ impl<'a> CoupledRun<'a> {
         let adapts = self.progress.generation < self.options.num_adapting;
         for temperature in 0..self.chains.len() {
             let chain = &mut self.chains[self.progress.chain_of[temperature] as usize];
-            let number = choose(&self.moves, &mut chain.rng);
+            let number = choose(&self.moves, chain);
             let tuned = &mut self.progress.tuning[temperature][number];
             let heat = heat_of(temperature, self.options.temperature);
             let kind = self.moves[number].0;
@@ -252,15 +252,28 @@ fn heat_of(number: usize, temperature: f64) -> f64 {
     1.0 / (1.0 + number as f64 * temperature)
 }
 
-/// The number of a kind of proposal, drawn by their weights.
-fn choose(moves: &[(Move, f64)], rng: &mut Rng) -> usize {
-    let sum: f64 = moves.iter().map(|(_, weight)| weight).sum();
-    let mut at = sum * rng.random::<f64>();
-    for (number, (_, weight)) in moves.iter().enumerate() {
-        at -= weight;
-        if at < 0.0 {
-            return number;
+/// The number of the next kind of proposal, drawn by their weights if no block goes on.
+fn choose(moves: &[(Move, f64)], chain: &mut Chain) -> usize {
+    let is_parameter = |(kind, _): &(Move, f64)| matches!(kind, Move::Parameter(_));
+    match chain.block {
+        Block::Branches(_, 1..) => {
+            return moves.iter().position(|one| one.0 == Move::Branch).expect("one of the kinds");
         }
+        Block::Parameters(left @ 1..) => {
+            chain.block = Block::Parameters(left - 1);
+            let first = moves.iter().position(is_parameter).expect("the block began with one");
+            return chain.rng.random_range(first..moves.len());
+        }
+        _ => {}
     }
-    moves.len() - 1
+    let weight = |(kind, weight): &(Move, f64)| weight / f64::from(kind.in_a_row());
+    let mut at = moves.iter().map(weight).sum::<f64>() * chain.rng.random::<f64>();
+    let found = moves.iter().position(|one| {
+        at -= weight(one);
+        at < 0.0
+    });
+    let number = found.unwrap_or(moves.len() - 1);
+    let left = moves[number].0.in_a_row() - 1;
+    chain.block = if is_parameter(&moves[number]) { Block::Parameters(left) } else { Block::None };
+    number
 }

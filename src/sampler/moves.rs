@@ -1,6 +1,6 @@
 //! The proposals, with the logarithms of their Hastings ratios: the density of the way back by that of the way there.
 
-use super::chain::Chain;
+use super::chain::{Block, Chain};
 use super::parameters::Parameter;
 use super::topology_moves::{Swap, extending_spr, interchange};
 use crate::model::Model;
@@ -45,6 +45,17 @@ impl Move {
         // A change of a model costs as much as many changes of branches.
         moves.extend(parameters.iter().map(|&parameter| (Move::Parameter(parameter), 2.0)));
         moves
+    }
+
+    /// How many proposals of its kind are made in a row.
+    pub(super) fn in_a_row(self) -> u32 {
+        match self {
+            // The vectors between two neighbouring branches are one: from one branch to a random one are many.
+            Move::Branch => 8,
+            // The vectors of the old parameters are not needed before the last proposal was refused.
+            Move::Parameter(_) => 4,
+            _ => 1,
+        }
     }
 
     /// Its name in tables.
@@ -107,8 +118,26 @@ fn ln_factor(rng: &mut Rng, boldness: f64) -> f64 {
     boldness * (rng.random::<f64>() - 0.5)
 }
 
+/// A branch beside the last one, if a block goes on, or any branch, with which one begins.
+fn next_branch(chain: &mut Chain) -> EdgeId {
+    let Chain { evaluator, rng, block, .. } = chain;
+    let tree = evaluator.tree();
+    let (edge, left) = match *block {
+        Block::Branches(last, left @ 1..) => {
+            let beside = tree.edges_within(last, 1);
+            (beside[rng.random_range(0..beside.len())].0, left - 1)
+        }
+        _ => {
+            let any = EdgeId(rng.random_range(0..tree.num_edges() as u32));
+            (any, Move::Branch.in_a_row() - 1)
+        }
+    };
+    *block = Block::Branches(edge, left);
+    edge
+}
+
 fn multiply_branch(chain: &mut Chain, boldness: f64) -> (Undo, f64) {
-    let edge = EdgeId(chain.rng.random_range(0..chain.evaluator.tree().num_edges() as u32));
+    let edge = next_branch(chain);
     let ln_factor = ln_factor(&mut chain.rng, boldness);
     let before = chain.evaluator.tree().brlen(edge);
     // At the virtual root a length changes without any change of vectors.
