@@ -171,6 +171,7 @@ fn what_cannot_be_sampled_is_refused() {
         ("-m GTR+G --temp -1", "--temp -1"),
         ("-m GTR+G --burninfrac 1", "--burninfrac 1: expected"),
         ("-m GTR+G --stop asdsf", "--stop asdsf: expected"),
+        ("-m GTR+G --nruns 1 --stop asdsf=0.01", "give --nruns 2 or more"),
         ("-m GTR+G --brlenspr exp", "--brlenspr exp: expected"),
         ("-m GTR+G --brlenspr gammadir{1/2}", "expected gammadir{SHAPE"),
         ("-m GTR+G --root midpoint", "--root apply only to"),

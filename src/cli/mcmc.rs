@@ -44,19 +44,25 @@ pub(super) fn resolve_mcmc(args: &Args, faults: &mut Faults) -> SamplingPlan {
         },
         None => standard,
     };
+    let num_runs = count("--nruns", &args.nruns, standard.num_runs);
+    let num_chains = count("--nchains", &args.nchains, standard.num_chains);
+    let stop = args.stop.as_deref().map(|text| parse_stop(text, faults)).unwrap_or_default();
+    if stop.asdsf.is_some() && num_runs < 2 {
+        faults.add("--stop asdsf compares several runs: give --nruns 2 or more");
+    }
     SamplingPlan {
         generations: total,
         sample_every,
         diagnose_every,
-        num_runs: count("--nruns", &args.nruns, standard.num_runs),
-        num_chains: count("--nchains", &args.nchains, standard.num_chains),
+        num_runs,
+        num_chains,
         temperature: number(args.temp.as_deref(), "--temp", standard.temperature, faults, |x| {
             x >= 0.0
         }),
         burnin: number(args.burninfrac.as_deref(), "--burninfrac", standard.burnin, faults, |x| {
             (0.0..0.9).contains(&x)
         }),
-        stop: args.stop.as_deref().map_or_else(StopRule::default, |text| parse_stop(text, faults)),
+        stop,
         prior_only: args.prior_only,
         brlen_prior: match args.brlenspr.as_deref() {
             Some(text) => faults.or(parse_brlen_prior(text), standard.brlen_prior),

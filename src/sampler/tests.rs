@@ -200,6 +200,46 @@ fn proposals_of_parameters_leave_their_priors_unchanged() {
     assert_distribution(values, |x| x / 0.99, "pinv");
 }
 
+/// Two partitions of the same number of sites, under scaled lengths: the data change nothing in the prior, and the likelihood
+/// that was kept from step to step is that of the state.
+#[test]
+fn multipliers_have_their_prior_and_the_kept_likelihood_is_that_of_the_state() {
+    let (first, second) = (data(5, "HKY+FO+G"), data(5, "JC+I"));
+    let partitions = [first.0, second.0].concat();
+    let models = [first.1, second.1].concat();
+    let begin = |prior_only, tree: Tree| {
+        let engine = EngineOptions { threads: 1, ..EngineOptions::default() };
+        let linkage = BrlenLinkage::Scaled;
+        let evaluator = make_evaluator(&partitions, &models, tree, linkage, &engine).unwrap();
+        let parameters = list_parameters(&models, true).unwrap();
+        let target = Target { parameters, brlen_prior: EXPONENTIAL, prior_only };
+        let rng = stream(14, Purpose::Test, 1);
+        (Chain::begin(evaluator, models.clone(), rng, &target).unwrap(), target)
+    };
+    let tree = random_tree(5, 0.1, &mut stream(14, Purpose::Test, 0));
+    let mut chain = begin(true, tree.clone());
+    let kinds = [Move::Parameter(Parameter::Multipliers)];
+    let scaler = |chain: &Chain| chain.evaluator.brlen_scaler(0);
+    let values = visit(&mut chain, &kinds, [3000, 60], 0.8, scaler);
+    assert_distribution(values, |x| x / 2.0, "multipliers");
+
+    let mut chain = begin(false, tree);
+    let kinds: Vec<Move> = Move::list(&chain.1.parameters, 5).iter().map(|one| one.0).collect();
+    assert_eq!(kinds.len(), 10);
+    for _ in 0..5 {
+        visit(&mut chain, &kinds, [300, 1], 0.5, |_| ());
+        let (chain, target) = &chain;
+        let mut fresh = begin(false, chain.evaluator.tree().clone()).0;
+        for gene in 0..2 {
+            fresh.evaluator.set_model(gene, &chain.models[gene]);
+            fresh.evaluator.set_brlen_scaler(gene, chain.evaluator.brlen_scaler(gene));
+        }
+        let lnl = fresh.evaluator.log_likelihood().unwrap();
+        assert!((lnl - chain.lnl()).abs() < 1e-8, "{} not {lnl}", chain.lnl());
+        assert!(!target.prior_only);
+    }
+}
+
 fn options(model: &[Model], prior_only: bool, brlen_prior: BrlenPrior) -> SamplerOptions {
     SamplerOptions {
         parameters: list_parameters(model, false).unwrap(),
