@@ -59,7 +59,7 @@
 //! | 3 | `partition` |
 //! | 4 | `parsimony`, `distance`, `tree_distance`, `terrace`, `simulate`, `likelihood` |
 //! | 5 | `optimize` |
-//! | 6 | `search` |
+//! | 6 | `sampler`, `search` |
 //! | 7 | `ancestral`, `bootstrap`, `model_selection`, `topology_tests` |
 //! | 8 | `output` |
 //! | 9 | `run` |
@@ -98,6 +98,7 @@ pub mod tree_distance;
 
 pub mod optimize;
 
+mod sampler;
 pub mod search;
 
 mod ancestral;

@@ -39,6 +39,8 @@ pub enum Purpose {
     SiteConcordance = 23,
     /// Halvings of the replicates in bootstopping.
     Bootstopping = 30,
+    /// The chains of a Bayesian sample, and their swaps.
+    Sampling = 40,
     /// Everything in tests.
     Test = 9,
 }

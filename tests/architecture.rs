@@ -28,6 +28,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("likelihood", 4),
     ("optimize", 5),
     ("search", 6),
+    ("sampler", 6),
     ("bootstrap", 7),
     ("model_selection", 7),
     ("topology_tests", 7),
@@ -61,6 +62,7 @@ const ENGINE_NAMES: &[&str] =
 const WITHOUT_ENGINES: &[&str] = &[
     "optimize",
     "search",
+    "sampler",
     "model_selection",
     "topology_tests",
     "ancestral",

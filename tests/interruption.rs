@@ -11,7 +11,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Kills of each of the five cases; the environment may ask for more.
+/// Kills of each of the seven cases; the environment may ask for more.
 const KILLS: usize = 40;
 /// The most kills of one run before it may end.
 const MOST_IN_A_ROW: usize = 3;
@@ -67,7 +67,7 @@ fn kill(mut child: Child, after: Duration, signal: i32, command: &str) -> bool {
 /// Runs a command without interruption, then kills it again and again.
 fn survives(command: &str, number: u64) {
     let kills = std::env::var("MLSEARCH_KILLS").ok().and_then(|text| text.parse().ok());
-    let kills: usize = kills.map_or(KILLS, |all: usize| all.div_ceil(5));
+    let kills: usize = kills.map_or(KILLS, |all: usize| all.div_ceil(7));
     let seed = std::env::var("MLSEARCH_KILL_SEED").ok().and_then(|text| text.parse().ok());
     let mut rng = stream(seed.unwrap_or(number), Purpose::Test, number);
     let scratch = Scratch::new();
@@ -152,6 +152,12 @@ fn killed_evaluations_and_replicates_end_the_same() {
 #[test]
 fn killed_replicates_of_unknown_number_end_the_same() {
     survives(&format!("{} -m JC --fast --bootstrap --bs-trees autoFC{{100}}", data("primates")), 6);
+}
+
+#[test]
+fn killed_samples_end_the_same() {
+    let options = "--ngen 400 --samplefreq 20 --diagnfreq 100 --nchains 2 --brlen scaled";
+    survives(&format!("{} --mcmc -m GTR+FO+G {options}", data("primates")), 7);
 }
 
 /// A run with a checkpoint, killed in the middle.

@@ -60,6 +60,9 @@ mod invariants;
 // Distances, consensus, internode certainty and concordance factors, beside other programs.
 mod tree_comparisons;
 
+// Samples from posterior distributions: files, likelihoods, bits, another program, refusals.
+mod sampling;
+
 // Searches step by step.
 mod steps;
 

@@ -22,6 +22,8 @@ Examples:
       support values from given trees (RAxML: -f b -t best.nwk -z boots.nwk)
   mlsearch --root midpoint --tree best.nwk
       roots a tree; its labels stay with their branches
+  mlsearch sample -s aln.phy -m GTR+FO+G --ngen 1000000
+      trees, lengths and parameters from their posterior distribution (MrBayes: mcmc ngen=1000000)
   mlsearch --check -s aln.phy -q genes.part -m GTR+G
       describes the data and estimates the time and memory that a run needs
   mlsearch simulate --tree rand{50} --model JC+G4{0.5} --sites 1000 --prefix sim
@@ -31,6 +33,7 @@ Exit codes: 0 success, 1 failure, 2 command line or input refused.";
 
 const DATA: &str = "Data and model";
 const COMMAND: &str = "Analysis (default: --search)";
+const SAMPLING: &str = "Sampling (--mcmc)";
 const TREES: &str = "Trees";
 const OPTIMISE: &str = "Optimisation and search";
 const BOOTSTRAP: &str = "Bootstrap and support";
@@ -228,6 +231,44 @@ pub struct Args {
     /// Write the starting trees only
     #[arg(short = 'y', long, help_heading = COMMAND)]
     pub start: bool,
+
+    /// Sample trees, branch lengths and parameters from their posterior distribution, by Metropolis-coupled Markov chains;
+    /// also: mlsearch sample ...
+    #[arg(long, help_heading = COMMAND)]
+    pub mcmc: bool,
+
+    /// Generations of each run: proposals in each of its chains [default: 1000000]
+    #[arg(long, value_name = "N", help_heading = SAMPLING)]
+    pub ngen: Option<String>,
+    /// Generations between two samples [default: 500]
+    #[arg(long, value_name = "N", help_heading = SAMPLING)]
+    pub samplefreq: Option<String>,
+    /// Generations between two comparisons of the runs [default: a twentieth of --ngen]
+    #[arg(long, value_name = "N", help_heading = SAMPLING)]
+    pub diagnfreq: Option<String>,
+    /// Number of independent runs, which are computed at the same time if there are threads [default: 2]
+    #[arg(long, value_name = "N", help_heading = SAMPLING)]
+    pub nruns: Option<String>,
+    /// Number of coupled chains in each run, all but the first heated [default: 4]
+    #[arg(long, value_name = "N", help_heading = SAMPLING)]
+    pub nchains: Option<String>,
+    /// Heating: the posterior of chain i is raised to the power 1/(1+iX), from chain 0 on [default: 0.1]
+    #[arg(long, value_name = "X", help_heading = SAMPLING)]
+    pub temp: Option<String>,
+    /// Share of the samples of each run, from the first on, that is left aside [default: 0.25]
+    #[arg(long, value_name = "SHARE", help_heading = SAMPLING)]
+    pub burninfrac: Option<String>,
+    /// The runs end when the frequencies of splits and the effective sample sizes are as good: asdsf=0.01, ess=625, or
+    /// both: asdsf=0.01,ess=625 [default: off]
+    #[arg(long, value_name = "RULES", help_heading = SAMPLING)]
+    pub stop: Option<String>,
+    /// Sample from the priors, without the data [default: off]
+    #[arg(long, help_heading = SAMPLING)]
+    pub prior_only: bool,
+    /// Prior of the branch lengths: gammadir{SHAPE/RATE/ALPHA/RATIO} (gamma distribution of the tree length, Dirichlet
+    /// distribution of the shares of the branches in it) or exp{RATE} [default: gammadir{1/0.1/1/1}]
+    #[arg(long, value_name = "PRIOR", help_heading = SAMPLING)]
+    pub brlenspr: Option<String>,
 
     /// Starting trees, or the trees to evaluate: FILE, pars{5} (parsimony), rand{5} (random), nj, bionj, bme
     /// or upgma (of the distances between the sequences), or

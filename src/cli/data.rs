@@ -49,7 +49,8 @@ pub(super) fn resolve_data(
             notes.push(format!("this command reads only trees; not used: {}", unused.join(", ")));
         }
     }
-    let needs_model = matches!(verb, Verb::Search | Verb::Evaluate | Verb::Bootstrap | Verb::All);
+    let needs_model =
+        matches!(verb, Verb::Search | Verb::Evaluate | Verb::Bootstrap | Verb::All | Verb::Sample);
     if needs_model && model.is_none() && partitions.is_none() {
         faults.add(NO_MODEL);
     }

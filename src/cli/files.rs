@@ -2,6 +2,7 @@
 
 use super::args::Args;
 use super::distances::resolve_distances;
+use super::mcmc::resolve_mcmc;
 use super::values::{parse_count, parse_tree_metrics};
 use super::verb::{Faults, Verb};
 use crate::input::{STANDARD_INPUT, name_of};
@@ -33,6 +34,7 @@ pub(super) fn resolve_command(
         Verb::All => Command::All,
         Verb::Start => Command::Start,
         Verb::Check => Command::Check,
+        Verb::Sample => Command::Sample(resolve_mcmc(args, faults)),
         Verb::Support => {
             let boots = args.bs_trees.as_deref().map(PathBuf::from);
             let bs_trees = one_file(boots, "--bs-trees", args.many_trees.clone(), "-z", faults);

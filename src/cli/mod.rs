@@ -12,6 +12,7 @@ mod data;
 mod distances;
 mod files;
 mod gpu_selftest;
+mod mcmc;
 mod messages;
 mod parse;
 mod peers;

@@ -47,10 +47,12 @@ pub fn parse(words: &[String]) -> std::result::Result<Args, Stop> {
             rest.len()
         ))));
     }
-    // `mlsearch distance` is `mlsearch --dist`.
+    // Two names of commands are options, too.
     let mut rest = rest.to_vec();
-    if rest[0] == "distance" {
-        rest[0] = "--dist".into();
+    match rest[0].as_str() {
+        "distance" => rest[0] = "--dist".into(),
+        "sample" => rest[0] = "--mcmc".into(),
+        _ => {}
     }
     let typed = typed::read(&rest, &command);
     // Another mode has options of its own.

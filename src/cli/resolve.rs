@@ -6,6 +6,7 @@ use super::bootstrap::resolve_bootstrap;
 use super::data::{NO_MODEL, resolve_data};
 use super::files::{resolve_command, resolve_prefix};
 use super::gpu_selftest::resolve_gpu_selftest;
+use super::mcmc::{check_mcmc_options, give_each_chain_a_tree};
 use super::rooting::resolve_rooting;
 use super::simulate::resolve_simulate;
 use super::support::resolve_support;
@@ -56,7 +57,11 @@ fn resolve_main(args: &Args, faults: &mut Faults) -> Plan {
     let mut data = resolve_data(args, verb, faults, &mut notes);
     let seed = args.seed.unwrap_or(DEFAULT_SEED);
     let command = resolve_command(args, verb, &mut data, faults);
-    let search = resolve_search(args, verb, &data, faults);
+    check_mcmc_options(args, verb, &data, faults);
+    let mut search = resolve_search(args, verb, &data, faults);
+    if let Command::Sample(asked) = &command {
+        give_each_chain_a_tree(&mut search.trees, asked);
+    }
     let input = match &command {
         Command::Support { tree, .. } => Some(tree),
         Command::Concordance(ConcordancePlan { tree, .. }) => Some(tree),

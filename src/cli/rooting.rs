@@ -32,7 +32,7 @@ pub(super) fn resolve_rooting(args: &Args, verb: Verb, faults: &mut Faults) -> O
         Verb::Consense if midpoint.is_some() => {
             faults.add("a consensus tree has no lengths, and so no middle: give -o TAXA instead of --root midpoint");
         }
-        Verb::Bootstrap | Verb::Start | Verb::RfDist | Verb::Dist if is_asked => {
+        Verb::Bootstrap | Verb::Start | Verb::RfDist | Verb::Dist | Verb::Sample if is_asked => {
             faults.add(
                 "-o (--outgroup) and --root apply only to --search, --evaluate, --all, --support, --consense, and to \
                  trees that are given without an alignment",

@@ -38,6 +38,7 @@ pub(super) enum Verb {
     BsConverge,
     Consense,
     Root,
+    Sample,
 }
 
 impl Verb {
@@ -90,6 +91,7 @@ pub(super) fn find_verb(args: &Args, faults: &mut Faults) -> Verb {
         (args.bsconverge.is_some(), "--bsconverge", Verb::BsConverge),
         (args.raxml_bsconverge.is_some(), "-I", Verb::BsConverge),
         (args.start, "--start (-y)", Verb::Start),
+        (args.mcmc, "--mcmc", Verb::Sample),
     ] {
         if given {
             asked.push((name.to_string(), verb));

@@ -47,6 +47,16 @@ pub enum OutputKind {
     MutationMapTree,
     /// Changes of states along branches.
     MutationMapList,
+    /// The consensus of the sampled trees.
+    PosteriorTree,
+    /// The splits of the sampled trees.
+    PosteriorSplits,
+    /// The sampled tree with the highest posterior density.
+    MapTree,
+    /// Sampled parameters, one file for each run.
+    SampledParameters,
+    /// Sampled trees, one file for each run.
+    SampledTrees,
     /// Log-likelihood of every site.
     SiteLh,
     /// One tree per partition with its own lengths.
@@ -72,7 +82,7 @@ pub enum OutputKind {
 }
 
 /// What analyses of sequences write: `--redo` of one replaces all of them.
-pub(crate) const ANALYSIS_KINDS: [OutputKind; 19] = [
+pub(crate) const ANALYSIS_KINDS: [OutputKind; 24] = [
     OutputKind::BestTree,
     OutputKind::BestTreeCollapsed,
     OutputKind::BestModel,
@@ -86,6 +96,11 @@ pub(crate) const ANALYSIS_KINDS: [OutputKind; 19] = [
     OutputKind::AncestralProbs,
     OutputKind::MutationMapTree,
     OutputKind::MutationMapList,
+    OutputKind::PosteriorTree,
+    OutputKind::PosteriorSplits,
+    OutputKind::MapTree,
+    OutputKind::SampledParameters,
+    OutputKind::SampledTrees,
     OutputKind::SiteLh,
     OutputKind::BestPartitionTrees,
     OutputKind::Log,
@@ -102,7 +117,13 @@ impl OutputKind {
 
     /// True for results of which there are several files, with numbers from 1 in the place of `N`.
     pub(super) fn is_numbered(self) -> bool {
-        matches!(self, OutputKind::BootstrapMsa | OutputKind::BootstrapPartitions)
+        matches!(
+            self,
+            OutputKind::BootstrapMsa
+                | OutputKind::BootstrapPartitions
+                | OutputKind::SampledParameters
+                | OutputKind::SampledTrees
+        )
     }
 
     /// What follows `PREFIX.mlsearch.`.
@@ -130,6 +151,11 @@ impl OutputKind {
             OutputKind::AncestralProbs => "ancestralProbs",
             OutputKind::MutationMapTree => "mutationMapTree",
             OutputKind::MutationMapList => "mutationMapList",
+            OutputKind::PosteriorTree => "posteriorTree",
+            OutputKind::PosteriorSplits => "posteriorSplits",
+            OutputKind::MapTree => "mapTree",
+            OutputKind::SampledParameters => "runN.p",
+            OutputKind::SampledTrees => "runN.trees",
             OutputKind::SiteLh => "siteLH",
             OutputKind::BestPartitionTrees => "bestPartitionTrees",
             OutputKind::Log => "log",
@@ -171,6 +197,13 @@ impl OutputKind {
                 "the best tree with names of its inner nodes and the number of changes of every branch"
             }
             OutputKind::MutationMapList => "the changes of every branch",
+            OutputKind::PosteriorTree => {
+                "the consensus of the sampled trees with posterior probabilities"
+            }
+            OutputKind::PosteriorSplits => "the splits of the sampled trees",
+            OutputKind::MapTree => "the sampled tree with the highest posterior density",
+            OutputKind::SampledParameters => "the samples of run N: log-likelihood and parameters",
+            OutputKind::SampledTrees => "the sampled trees of run N",
             OutputKind::SiteLh => "the log-likelihood of every site",
             OutputKind::BestPartitionTrees => {
                 "the tree of each partition with its own branch lengths"

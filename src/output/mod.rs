@@ -8,6 +8,7 @@ mod kinds;
 mod matrix;
 mod progress;
 mod report;
+mod sampling_report;
 mod selftest_report;
 mod status;
 mod tables;
@@ -26,6 +27,9 @@ pub(crate) use report::{
     DistanceReport, GeneCounts, MetricReport, PartitionReport, Report, SelectionReport, SiteMeans,
     SupportReport, TerraceReport, TestedTree, TopologyTestsReport, TreeReport, UndeterminedEdge,
     VerdictReport,
+};
+pub(crate) use sampling_report::{
+    AcceptanceReport, CredibleReport, DiagnosisReport, ParameterReport, SamplingReport, SplitReport,
 };
 pub(crate) use selftest_report::{Agreement, SelftestReport, TimeRow};
 pub(crate) use tables::{pairs, table};

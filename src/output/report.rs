@@ -4,6 +4,7 @@
 //! Only `command`, `run` and `timings` may differ between two runs of the same computation.
 
 use super::matrix::MatrixReport;
+use super::sampling_report::SamplingReport;
 use super::selftest_report::SelftestReport;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::collections::BTreeMap;
@@ -59,6 +60,9 @@ pub(crate) struct Report {
     /// Ancestral states of the best tree, where they were reconstructed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ancestral: Option<AncestralReport>,
+    /// The sample from the posterior distribution, of the command that draws it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sampling: Option<SamplingReport>,
     /// The consensus tree, of the command that makes one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub consensus_tree: Option<String>,

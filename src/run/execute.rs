@@ -2,7 +2,7 @@
 
 use super::commands::{
     all, bootstrap, bsconverge, bsmsa, check, concordance, consense, distances, evaluate,
-    gpu_selftest, rfdist, root, search, select_models, simulate, start, support, terrace,
+    gpu_selftest, rfdist, root, sample, search, select_models, simulate, start, support, terrace,
 };
 use super::plan::{Command, Plan};
 use super::work::{RunRecord, Session};
@@ -59,6 +59,7 @@ fn carry_out(plan: &Plan, record: &mut RunRecord) -> Result<()> {
         Command::Concordance(asked) => concordance(plan, asked, record),
         Command::Consense { rule, trees } => consense(plan, *rule, trees, record),
         Command::Root { trees } => root(plan, trees, record),
+        Command::Sample(asked) => sample(asked, select_models(Session::start(plan, record)?)?),
         Command::Simulate(what) => simulate(plan, what, record),
         Command::GpuSelftest(asked) => gpu_selftest(plan, asked, record),
     }

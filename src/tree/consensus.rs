@@ -128,6 +128,13 @@ impl ConsensusTree {
         self.lengths = sums.into_iter().map(mean).collect();
     }
 
+    /// Gives the terminal branches these lengths, by tip, and the others those of their splits.
+    pub(crate) fn set_lengths(&mut self, tips: &[f64], of_split: impl Fn(&Split) -> Option<f64>) {
+        let inner = self.splits.iter().map(|(split, _)| of_split(split));
+        let tips = tips.iter().map(|length| Some(*length));
+        self.lengths = tips.chain([None]).chain(inner).collect();
+    }
+
     /// The branches of the splits (in their order) and of the tips: lengths that were set.
     #[cfg(test)]
     fn lengths(&self) -> (&[Option<f64>], &[Option<f64>]) {
@@ -146,9 +153,14 @@ impl ConsensusTree {
 
     /// The tree with the support as labels, and with the lengths that are known.
     pub(crate) fn drawing(&self) -> Drawing {
+        self.drawing_with(support_label)
+    }
+
+    /// The same with other labels, made from the support in percent.
+    pub(crate) fn drawing_with(&self, label: impl Fn(f64) -> String) -> Drawing {
         let label = |node: u32| {
             let split = (node as usize).checked_sub(self.num_tips + 1)?;
-            Some(support_label(self.splits[split].1))
+            Some(label(self.splits[split].1))
         };
         let on = |(node, children): (usize, &Vec<u32>)| -> Vec<Branch> {
             let branch = |&child: &u32| {

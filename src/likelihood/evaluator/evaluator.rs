@@ -359,6 +359,17 @@ impl Evaluator {
         self.genes[gene].lnl = None;
     }
 
+    /// Moves the virtual roots of all genes with data on both sides of an edge there: its length can then be changed
+    /// without any change of CLVs.
+    pub(crate) fn move_virtual_roots(&mut self, edge: EdgeId) {
+        for state in &mut self.genes {
+            let restriction = &self.restrictions[state.set];
+            if restriction.taxa().len() >= 2 && restriction.is_on_path(edge) {
+                state.tree.move_root(restriction.image(edge).edge);
+            }
+        }
+    }
+
     /// Updates distances in the restrictions and, under linked and scaled lengths, the branch lengths of the
     /// restricted trees from those of the global tree.
     pub(super) fn update_restrictions(&mut self) {

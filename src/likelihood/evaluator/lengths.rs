@@ -69,6 +69,15 @@ impl Evaluator {
         self.update_restrictions();
     }
 
+    /// Sets these lengths of the global tree (under linked and scaled lengths).
+    pub(crate) fn set_brlens(&mut self, lengths: &[(EdgeId, f64)]) {
+        for &(edge, length) in lengths {
+            self.tree.set_brlen(edge, length);
+        }
+        self.outdated.mark(lengths.iter().map(|(edge, _)| *edge));
+        self.update_restrictions();
+    }
+
     /// Multiplies a gene's branch lengths by its scaler, within [`BRLEN_BOUNDS`], and sets the scaler to 1.
     ///
     /// # Panics

@@ -6,6 +6,7 @@ use crate::distance::DistanceTree;
 use crate::likelihood::BrlenLinkage;
 use crate::model_selection::Criterion;
 use crate::output::{ANALYSIS_KINDS, OutputKind};
+use crate::sampler::SamplingPlan;
 use crate::search::SearchEffort;
 use crate::topology_tests::TopologyTest;
 use crate::tree::ConsensusRule;
@@ -156,6 +157,8 @@ pub enum Command {
     Simulate(SimulatePlan),
     /// Compares cards with the processor.
     GpuSelftest(SelftestPlan),
+    /// Trees and parameters from their posterior distribution.
+    Sample(SamplingPlan),
 }
 
 /// The data and its model, as given.
@@ -407,6 +410,14 @@ impl Plan {
             Command::Simulate(_) => {
                 vec![OutputKind::Alignment, OutputKind::Partitions, OutputKind::TrueTree]
             }
+            Command::Sample(_) => vec![
+                OutputKind::StartTree,
+                OutputKind::PosteriorTree,
+                OutputKind::PosteriorSplits,
+                OutputKind::MapTree,
+                OutputKind::SampledParameters,
+                OutputKind::SampledTrees,
+            ],
         };
         if matches!(self.command, Command::Search | Command::Evaluate | Command::All) {
             kinds.push(OutputKind::BestTreeCollapsed);
@@ -446,7 +457,8 @@ impl Plan {
             | Command::Evaluate
             | Command::Bootstrap
             | Command::All
-            | Command::Start => ANALYSIS_KINDS.to_vec(),
+            | Command::Start
+            | Command::Sample(_) => ANALYSIS_KINDS.to_vec(),
             _ => {
                 let unfinished = [OutputKind::Checkpoint, OutputKind::LastTree];
                 self.output_kinds().into_iter().chain(unfinished).collect()
@@ -516,6 +528,7 @@ impl Plan {
             Command::Root { .. } => "rooting of trees".into(),
             Command::Simulate(_) => "simulation of sequences".into(),
             Command::GpuSelftest(_) => "self-test of cards".into(),
+            Command::Sample(asked) => asked.describe(),
         }
     }
 
@@ -523,8 +536,28 @@ impl Plan {
     pub fn is_resumable(&self) -> bool {
         matches!(
             self.command,
-            Command::Search | Command::Evaluate | Command::Bootstrap | Command::All
+            Command::Search
+                | Command::Evaluate
+                | Command::Bootstrap
+                | Command::All
+                | Command::Sample(_)
         )
+    }
+
+    /// Number of files of each kind of which there are several.
+    pub(crate) fn num_numbered(&self) -> usize {
+        match &self.command {
+            Command::Sample(asked) => asked.num_runs,
+            _ => self.bootstrap.replicates,
+        }
+    }
+
+    /// Number of engines in each of the jobs that may run at the same time.
+    pub(crate) fn engines_per_job(&self) -> usize {
+        match &self.command {
+            Command::Sample(asked) => asked.num_chains,
+            _ => 1,
+        }
     }
 
     /// True if, of taxa with identical sequences, all but one are left out of searches.

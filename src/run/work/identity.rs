@@ -4,10 +4,11 @@
 use crate::checkpoint::Identity;
 use crate::likelihood::select::gives_default_bits;
 use crate::run::plan::{
-    AnalysisOptions, AncestralOptions, BootstrapOptions, DataOptions, OutputOptions, Plan,
+    AnalysisOptions, AncestralOptions, BootstrapOptions, Command, DataOptions, OutputOptions, Plan,
     RunOptions, SupportOptions, TestOptions, TreeSource,
 };
 use crate::run::prepare::Loaded;
+use crate::sampler::SamplingPlan;
 use std::fmt::Debug;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -74,7 +75,7 @@ fn add_data(identity: &mut Identity, plan: &Plan, loaded: &Loaded) {
 /// Every option is named here, so that a new one is not forgotten. Those of the data are in what was read.
 fn add_options(identity: &mut Identity, plan: &Plan) {
     let Plan {
-        command: _,
+        command,
         data,
         search,
         bootstrap,
@@ -149,6 +150,30 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
     let RunOptions { threads: _, memory: _, engine, cards: _, instruction_set: _ } = run;
     // Engines that give the same bits can go on with each other's runs.
     identity.add("engine", or_default(&engine.filter(|name| !gives_default_bits(name))));
+    if let Command::Sample(asked) = command {
+        let SamplingPlan {
+            generations,
+            sample_every,
+            diagnose_every,
+            num_runs,
+            num_chains,
+            temperature,
+            burnin,
+            stop,
+            prior_only,
+            brlen_prior,
+        } = asked;
+        identity.add("--ngen", generations);
+        identity.add("--samplefreq", sample_every);
+        identity.add("--diagnfreq", diagnose_every);
+        identity.add("--nruns", num_runs);
+        identity.add("--nchains", num_chains);
+        identity.add("--temp", temperature);
+        identity.add("--burninfrac", burnin);
+        identity.add("--stop", text(stop));
+        identity.add("--prior-only", prior_only);
+        identity.add("--brlenspr", brlen_prior.describe());
+    }
     let OutputOptions { prefix: _, redo: _, sitelh, root: _, quiet: _ } = output;
     identity.add("--sitelh", sitelh);
 }

@@ -98,6 +98,14 @@ impl Machine {
         let free = free.saturating_sub(cost.shared_bytes());
         let beside = cost.bytes_beside_engine(plan);
         let jobs_in_memory = (free / (cost.engine_bytes() + beside).max(1)) as usize;
+        let per_job = cost.engine_bytes() * plan.engines_per_job() as u64 + beside;
+        if plan.engines_per_job() > 1 {
+            if per_job > free {
+                let least = used + cost.shared_bytes() + per_job;
+                return Err(too_little(plan.run.memory.filter(|_| is_users_limit), least));
+            }
+            return Ok((Machine { jobs_in_memory: (free / per_job) as usize, ..self }, None));
+        }
         let is_one_search = plan.search.trees == [TreeSource::Auto];
         let wanted = match plan.command {
             Command::Search if is_one_search => 1,

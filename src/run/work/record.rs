@@ -34,7 +34,7 @@ impl RunRecord {
             kinds: plan.output_kinds(),
             redo: plan.output.redo,
             replaced: plan.replaced_kinds(),
-            numbered: plan.bootstrap.replicates,
+            numbered: plan.num_numbered(),
             inputs: plan.input_files().into_iter().map(PathBuf::from).collect(),
             resumable: plan.is_resumable(),
         })?;
@@ -149,6 +149,9 @@ impl RunRecord {
         self.begin()?;
         let mut part = self.files.numbered_part(kind, number)?;
         part.write_all(content.as_bytes()).map_err(|source| part.failed(source))?;
+        if let Some(keeper) = &self.keeper {
+            keeper.begin_file(kind)?;
+        }
         self.files.complete(part)?;
         if !self.written.iter().any(|(written, _)| *written == kind) {
             self.written.push((kind, self.files.path(kind)));

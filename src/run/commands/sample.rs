@@ -1,0 +1,175 @@
+//! `--mcmc`: runs of coupled chains, compared with each other from time to time.
+
+use super::start::{StartLengths, StartTree, make_starts, write_starts};
+use crate::error::{Error, Result};
+use crate::likelihood::Evaluator;
+use crate::model::{FreqsMode, Model};
+use crate::observer::{Advance, Event, Observer};
+use crate::output::OutputKind;
+use crate::run::deliver::{Diagnosis, Sampled, deliver_posterior};
+use crate::run::work::{Desk, Machine, Session, Setup};
+use crate::sampler::{
+    CoupledRun, Parameter, RunState, Sample, SamplerOptions, SamplingPlan, list_parameters,
+};
+use serde::{Deserialize, Serialize};
+
+/// What a run has done between two comparisons.
+#[derive(Clone, Serialize, Deserialize)]
+struct Leg {
+    state: RunState,
+    samples: Vec<Sample>,
+}
+
+/// Draws the sample and writes it.
+///
+/// # Errors
+/// A model that cannot be sampled; an engine that has failed; a file that cannot be written.
+pub(crate) fn sample(asked: &SamplingPlan, mut session: Session) -> Result<()> {
+    let models = session.setup.models();
+    let parameters = find_parameters(&mut session, &models)?;
+    let starts = make_starts(&mut session, StartLengths::FromParsimony)?;
+    let newicks = write_starts(&session, &starts);
+    session.record.write(OutputKind::StartTree, &newicks)?;
+    session.stage("sampling");
+    let mut sampled = Sampled::new(&session.setup, asked, &parameters, &models);
+    let mut states: Vec<Option<RunState>> = vec![None; asked.num_runs];
+    let num_legs = asked.generations.div_ceil(asked.diagnose_every) as usize;
+    for leg in 0..num_legs {
+        let end = ((leg as u64 + 1) * asked.diagnose_every).min(asked.generations);
+        let counts = [leg, 1, num_legs].map(|legs| legs * asked.num_runs);
+        let work = |setup: &Setup, machine, run: usize, desk: &mut Desk| {
+            let options = options_of(setup, asked, &parameters, run);
+            let begin = states[run].as_ref();
+            let runner = Runner { setup, machine, models: &models, starts: &starts };
+            runner.go_on(&options, begin, end, desk)
+        };
+        let legs = session.run_more_jobs("part of a run", counts, work, |_, _, _| {})?;
+        states.clear();
+        for (run, leg) in legs.into_iter().enumerate() {
+            leg.samples.iter().for_each(|sample| sampled.add(&session.setup, run, sample));
+            states.push(Some(leg.state));
+        }
+        let diagnosis = sampled.diagnose();
+        session.record.progress.text(&format!("generation {end}: {}", diagnosis.describe()));
+        if asked.may_stop(end) && is_reached(asked, &diagnosis) {
+            sampled.is_stopped = true;
+            break;
+        }
+    }
+    let states: Vec<RunState> = states.into_iter().flatten().collect();
+    let acceptance = states.iter().enumerate().map(|(run, state)| {
+        let options = options_of(&session.setup, asked, &parameters, run);
+        state.acceptance(&options, session.setup.loaded.taxa.len())
+    });
+    let acceptance = acceptance.collect();
+    let swaps = states.iter().map(|state| state.swaps().to_vec()).collect();
+    deliver_posterior(session.record, &session.setup, &sampled, acceptance, swaps)
+}
+
+/// The parameters that are sampled, with a word on frequencies that are not.
+fn find_parameters(session: &mut Session, models: &[Model]) -> Result<Vec<Parameter>> {
+    if !session.setup.plan.search.opt_model {
+        return Ok(Vec::new());
+    }
+    let counted = models.iter().any(|model| {
+        matches!(
+            model.freqs_mode,
+            FreqsMode::Empirical
+                | FreqsMode::F1x4 { counted: true }
+                | FreqsMode::F3x4 { counted: true }
+        )
+    });
+    if counted {
+        session.event(Event::Note(
+            "frequencies that are counted in the alignment are fixed; +FO samples those of DNA, binary and multi-state models \
+             and proteins"
+                .to_string(),
+        ));
+    }
+    list_parameters(models, session.setup.linkage.has_scalers()).map_err(Error::Usage)
+}
+
+fn options_of(
+    setup: &Setup,
+    asked: &SamplingPlan,
+    parameters: &[Parameter],
+    run: usize,
+) -> SamplerOptions {
+    SamplerOptions {
+        parameters: parameters.to_vec(),
+        brlen_prior: asked.brlen_prior,
+        prior_only: asked.prior_only,
+        num_chains: asked.num_chains,
+        temperature: asked.temperature,
+        sample_every: asked.sample_every,
+        num_adapting: asked.num_adapting(),
+        seed: setup.plan.seed,
+        run: run as u64,
+    }
+}
+
+/// True if the rule to stop says so.
+fn is_reached(asked: &SamplingPlan, diagnosis: &Diagnosis) -> bool {
+    let agree = asked.stop.asdsf.is_none_or(|most| diagnosis.asdsf.is_some_and(|x| x <= most));
+    let enough = asked.stop.ess.is_none_or(|least| diagnosis.ess.is_some_and(|x| x >= least));
+    agree && enough
+}
+
+/// What the runs have in common.
+struct Runner<'a> {
+    setup: &'a Setup<'a>,
+    machine: Machine,
+    models: &'a [Model],
+    starts: &'a [StartTree],
+}
+
+impl Runner<'_> {
+    /// A run from a state, or from its beginning, to a generation.
+    fn go_on(
+        &self,
+        options: &SamplerOptions,
+        begin: Option<&RunState>,
+        end: u64,
+        desk: &mut Desk,
+    ) -> Result<Leg> {
+        let evaluators = self.evaluators(options)?;
+        let kept =
+            desk.begin_steps(|leg: &Leg| leg.state.fits(&evaluators, self.models, options))?;
+        let (mut run, mut samples) = match (kept, begin) {
+            (Some(leg), _) => {
+                (CoupledRun::resume(evaluators, self.models, options, leg.state), leg.samples)
+            }
+            (None, Some(state)) => {
+                let state = state.clone();
+                (CoupledRun::resume(evaluators, self.models, options, state), Vec::new())
+            }
+            (None, None) => {
+                let run = CoupledRun::begin(evaluators, self.models, options)?;
+                let first = run.sample();
+                (run, vec![first])
+            }
+        };
+        let from = begin.map_or(0, RunState::generation);
+        let hundredth = ((end - from) / 100).max(1);
+        while run.generation() < end {
+            desk.keep(false, || (Leg { state: run.state(), samples: samples.clone() }, None))?;
+            samples.extend(run.step()?);
+            if run.generation().is_multiple_of(hundredth) {
+                let share = (run.generation() - from) as f64 / (end - from) as f64;
+                desk.advance(Advance { whole: Some(share), ..Advance::default() });
+            }
+        }
+        Ok(Leg { state: run.state(), samples })
+    }
+
+    /// One evaluator for each chain, with its starting tree.
+    fn evaluators(&self, options: &SamplerOptions) -> Result<Vec<Evaluator>> {
+        let partitions = &self.setup.loaded.partitions;
+        let make = |chain: usize| {
+            let number = options.run as usize * options.num_chains + chain;
+            let tree = self.starts[number % self.starts.len()].tree.clone();
+            self.setup.evaluator(self.machine, partitions, self.models, tree, self.setup.linkage)
+        };
+        (0..options.num_chains).map(make).collect()
+    }
+}

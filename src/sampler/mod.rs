@@ -1,0 +1,38 @@
+//! Bayesian sampling of trees, branch lengths and models: Metropolis-coupled Markov chain Monte Carlo (Geyer 1991;
+//! Altekar et al. 2004, Bioinformatics 20:407).
+//!
+//! | file | content |
+//! |---|---|
+//! | `plan` | [`SamplingPlan`]: what a user asks for |
+//! | `priors` | prior densities of branch lengths and parameters, named like those of MrBayes |
+//! | `parameters` | [`Parameter`]: what is sampled besides the tree, its values and names |
+//! | `chain` | a chain: its state, one step, and its serialised form |
+//! | `moves` | the proposals, with their Hastings ratios: lengths and parameters |
+//! | `topology_moves` | the proposals that change the topology |
+//! | `tuning` | how bold proposals are: adapted during the burn-in, then frozen |
+//! | `coupled` | [`CoupledRun`]: heated chains that swap, and what the cold one visits |
+//! | `series` | effective sample size and potential scale reduction of a series of numbers |
+//! | `posterior` | [`Posterior`]: frequencies of splits and topologies, and how well runs agree |
+//!
+//! A run computes on one thread in a fixed order, with random streams of its own, so that its bits depend on
+//! nothing but data, options and seed.
+
+mod chain;
+mod coupled;
+mod moves;
+mod parameters;
+mod plan;
+mod posterior;
+mod priors;
+mod series;
+#[cfg(test)]
+mod tests;
+mod topology_moves;
+mod tuning;
+
+pub(crate) use coupled::{CoupledRun, RunState, Sample, SamplerOptions};
+pub(crate) use parameters::{Parameter, column_names, list_parameters};
+pub(crate) use plan::{DEFAULT_GENERATIONS, SamplingPlan, StopRule};
+pub(crate) use posterior::{Posterior, SplitSummary};
+pub(crate) use priors::BrlenPrior;
+pub(crate) use series::{effective_sample_size, potential_scale_reduction};

@@ -1,0 +1,234 @@
+//! The proposals, with the logarithms of their Hastings ratios: the density of the way back by that of the way there.
+
+use super::chain::{Block, Chain};
+use super::parameters::Parameter;
+use super::topology_moves::{Swap, extending_spr, interchange};
+use crate::model::Model;
+use crate::model::bounds::PINV_MAX;
+use crate::rng::Rng;
+use crate::tree::{EdgeId, NodeId};
+use rand::RngExt;
+
+/// A kind of proposal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Move {
+    /// A branch length is multiplied.
+    Branch,
+    /// An inner node slides between two of its neighbours, whose distance is multiplied.
+    NodeSlider,
+    /// All branch lengths are multiplied.
+    TreeLength,
+    /// A nearest-neighbour interchange.
+    Nni,
+    /// An extending SPR.
+    Espr,
+    /// A parameter.
+    Parameter(Parameter),
+}
+
+/// What takes a proposal back.
+pub(super) enum Undo {
+    Lengths(Vec<(EdgeId, f64)>),
+    Swaps(Vec<Swap>),
+    Model(usize, Box<Model>),
+    Scalers(Vec<f64>),
+}
+
+impl Move {
+    /// All kinds for these parameters, with their weights: in this proportion they are proposed.
+    pub(super) fn list(parameters: &[Parameter], num_tips: usize) -> Vec<(Move, f64)> {
+        let mut moves =
+            vec![(Move::Branch, 15.0), (Move::NodeSlider, 5.0), (Move::TreeLength, 2.0)];
+        if num_tips > 3 {
+            moves.extend([(Move::Nni, 10.0), (Move::Espr, 10.0)]);
+        }
+        // A change of a model costs as much as many changes of branches.
+        moves.extend(parameters.iter().map(|&parameter| (Move::Parameter(parameter), 2.0)));
+        moves
+    }
+
+    /// How many proposals of its kind are made in a row.
+    pub(super) fn in_a_row(self) -> u32 {
+        match self {
+            // The vectors between two neighbouring branches are one: from one branch to a random one are many.
+            Move::Branch => 8,
+            // The vectors of the old parameters are not needed before the last proposal was refused.
+            Move::Parameter(_) => 4,
+            _ => 1,
+        }
+    }
+
+    /// Its name in tables.
+    pub(super) fn name(self) -> String {
+        match self {
+            Move::Branch => "branch length".to_string(),
+            Move::NodeSlider => "node slider".to_string(),
+            Move::TreeLength => "tree length".to_string(),
+            Move::Nni => "NNI".to_string(),
+            Move::Espr => "extending SPR".to_string(),
+            Move::Parameter(parameter) => {
+                let name = match parameter {
+                    Parameter::Rates(_) => "exchange rates",
+                    Parameter::Freqs(_) => "frequencies",
+                    Parameter::Kappa(_) => "kappa",
+                    Parameter::Omega(_) => "omega",
+                    Parameter::Alpha(_) => "alpha",
+                    Parameter::Pinv(_) => "pinvar",
+                    Parameter::Multipliers => "multipliers",
+                };
+                match parameter.gene() {
+                    Some(gene) => format!("{name} {{{}}}", gene + 1),
+                    None => name.to_string(),
+                }
+            }
+        }
+    }
+
+    /// How bold it begins.
+    pub(super) fn first_boldness(self) -> f64 {
+        match self {
+            Move::Branch | Move::NodeSlider => 1.5,
+            Move::TreeLength | Move::Parameter(Parameter::Alpha(_)) => 0.5,
+            _ => 0.2,
+        }
+    }
+
+    /// Changes the chain's state. Returns what takes it back and the logarithm of the Hastings ratio; `None` if there is
+    /// nothing to propose.
+    pub(super) fn propose(self, chain: &mut Chain, boldness: f64) -> Option<(Undo, f64)> {
+        match self {
+            Move::Branch => Some(multiply_branch(chain, boldness)),
+            Move::NodeSlider => Some(slide_node(chain, boldness)),
+            Move::TreeLength => Some(multiply_tree(chain, boldness)),
+            Move::Nni => {
+                let swaps = interchange(chain);
+                (!swaps.is_empty()).then_some((Undo::Swaps(swaps), 0.0))
+            }
+            Move::Espr => {
+                let (swaps, ln_ratio) = extending_spr(chain);
+                (!swaps.is_empty()).then_some((Undo::Swaps(swaps), ln_ratio))
+            }
+            Move::Parameter(parameter) => Some(change_parameter(chain, parameter, boldness)),
+        }
+    }
+}
+
+/// The logarithm of a factor: uniform in a window around 0. Its Hastings ratio is the factor.
+fn ln_factor(rng: &mut Rng, boldness: f64) -> f64 {
+    boldness * (rng.random::<f64>() - 0.5)
+}
+
+/// A branch beside the last one, if a block goes on, or any branch, with which one begins.
+fn next_branch(chain: &mut Chain) -> EdgeId {
+    let Chain { evaluator, rng, block, .. } = chain;
+    let tree = evaluator.tree();
+    let (edge, left) = match *block {
+        Block::Branches(last, left @ 1..) => {
+            let beside = tree.edges_within(last, 1);
+            (beside[rng.random_range(0..beside.len())].0, left - 1)
+        }
+        _ => {
+            let any = EdgeId(rng.random_range(0..tree.num_edges() as u32));
+            (any, Move::Branch.in_a_row() - 1)
+        }
+    };
+    *block = Block::Branches(edge, left);
+    edge
+}
+
+fn multiply_branch(chain: &mut Chain, boldness: f64) -> (Undo, f64) {
+    let edge = next_branch(chain);
+    let ln_factor = ln_factor(&mut chain.rng, boldness);
+    let before = chain.evaluator.tree().brlen(edge);
+    // At the virtual root a length changes without any change of vectors.
+    chain.evaluator.move_virtual_roots(edge);
+    chain.evaluator.set_brlen(edge, before * libm::exp(ln_factor));
+    (Undo::Lengths(vec![(edge, before)]), ln_factor)
+}
+
+/// With m = a + b, m is multiplied by c and a drawn uniformly from (0, cm): the densities are 1/(wm') and 1/m' on the way
+/// there, 1/(wm) and 1/m on the way back.
+fn slide_node(chain: &mut Chain, boldness: f64) -> (Undo, f64) {
+    let Chain { evaluator, rng, .. } = chain;
+    let tree = evaluator.tree();
+    let num_inner = tree.num_nodes() - tree.num_tips();
+    let node = NodeId((tree.num_tips() + rng.random_range(0..num_inner)) as u32);
+    let edges: Vec<EdgeId> = tree.links(node).map(|link| link.1).collect();
+    let left_out = rng.random_range(0..edges.len());
+    let edges = [edges[(left_out + 1) % 3], edges[(left_out + 2) % 3]];
+    let before = edges.map(|edge| tree.brlen(edge));
+    let ln_factor = ln_factor(rng, boldness);
+    let both = (before[0] + before[1]) * libm::exp(ln_factor);
+    let first = rng.random::<f64>() * both;
+    evaluator.move_virtual_roots(edges[0]);
+    evaluator.set_brlen(edges[0], first);
+    evaluator.set_brlen(edges[1], both - first);
+    let undo = Undo::Lengths(edges.into_iter().zip(before).collect());
+    (undo, 2.0 * ln_factor)
+}
+
+fn multiply_tree(chain: &mut Chain, boldness: f64) -> (Undo, f64) {
+    let ln_factor = ln_factor(&mut chain.rng, boldness);
+    let factor = libm::exp(ln_factor);
+    let tree = chain.evaluator.tree();
+    let before: Vec<(EdgeId, f64)> = tree.edges().map(|edge| (edge, tree.brlen(edge))).collect();
+    let changed: Vec<(EdgeId, f64)> = before.iter().map(|&(edge, b)| (edge, b * factor)).collect();
+    chain.evaluator.set_brlens(&changed);
+    let ln_ratio = ln_factor * before.len() as f64;
+    (Undo::Lengths(before), ln_ratio)
+}
+
+fn change_parameter(chain: &mut Chain, parameter: Parameter, boldness: f64) -> (Undo, f64) {
+    let shares = parameter.shares(&chain.models, &chain.evaluator);
+    let moved = shares.map(|shares| slide_between_two(shares, boldness, &mut chain.rng));
+    let Some(gene) = parameter.gene() else {
+        return (set_multipliers(chain, &moved.expect("multipliers are shares")), 0.0);
+    };
+    let before = chain.models[gene].clone();
+    let mut ln_ratio = 0.0;
+    match moved {
+        Some(shares) => parameter.set_shares(&mut chain.models[gene], &shares),
+        None => {
+            let value = parameter.number(&chain.models).expect("a number");
+            let value = match parameter {
+                Parameter::Alpha(_) => {
+                    ln_ratio = ln_factor(&mut chain.rng, boldness);
+                    value * libm::exp(ln_ratio)
+                }
+                _ => slide(value, PINV_MAX, boldness, &mut chain.rng),
+            };
+            parameter.set_number(&mut chain.models[gene], value);
+        }
+    }
+    chain.show_model(gene);
+    (Undo::Model(gene, Box::new(before)), ln_ratio)
+}
+
+/// Moves part of one share to another; the reverse has the same density.
+fn slide_between_two(mut shares: Vec<f64>, boldness: f64, rng: &mut Rng) -> Vec<f64> {
+    let first = rng.random_range(0..shares.len());
+    let second = (first + rng.random_range(1..shares.len())) % shares.len();
+    let both = shares[first] + shares[second];
+    shares[first] = slide(shares[first], both, boldness, rng);
+    shares[second] = both - shares[first];
+    shares
+}
+
+/// A number in a window of width `boldness`, at most twice the largest number, around another, reflected at 0 and `most`.
+fn slide(from: f64, most: f64, boldness: f64, rng: &mut Rng) -> f64 {
+    let width = boldness.min(2.0 * most);
+    let to = (from + width * (rng.random::<f64>() - 0.5)).abs();
+    if to > most { 2.0 * most - to } else { to }
+}
+
+/// A partition's multiplier is its share in all substitutions by its share in all sites.
+fn set_multipliers(chain: &mut Chain, shares: &[f64]) -> Undo {
+    let evaluator = &mut chain.evaluator;
+    let before = (0..evaluator.num_genes()).map(|gene| evaluator.brlen_scaler(gene)).collect();
+    let sites: f64 = (0..evaluator.num_genes()).map(|gene| evaluator.num_sites_of(gene)).sum();
+    for (gene, share) in shares.iter().enumerate() {
+        let scaler = share * sites / evaluator.num_sites_of(gene);
+        evaluator.set_brlen_scaler(gene, scaler);
+    }
+    Undo::Scalers(before)
+}

@@ -1,0 +1,236 @@
+//! What is sampled besides the tree: parameters of models that are not fixed, as shares or as single numbers.
+
+use super::priors;
+use crate::alphabet::DataType;
+use crate::likelihood::Evaluator;
+use crate::model::{Exchange, FreqsMode, Heterogeneity, Model, ParamMode};
+use serde::{Deserialize, Serialize};
+
+/// A parameter or a group of them, of the partition with this number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Parameter {
+    /// Shares of the classes of exchange rates: Dirichlet(1, 1, ...).
+    Rates(usize),
+    /// Frequencies of the states: Dirichlet(1, 1, ...).
+    Freqs(usize),
+    /// Transitions and transversions of codon models, as shares: Dirichlet(1, 1).
+    Kappa(usize),
+    /// Nonsynonymous and synonymous changes of codon models, as shares: Dirichlet(1, 1).
+    Omega(usize),
+    /// Shape of the gamma distribution: exponential(1).
+    Alpha(usize),
+    /// Proportion of invariant sites: uniform(0, 1).
+    Pinv(usize),
+    /// Shares of the partitions in the tree length, weighted by their sites: Dirichlet(1, 1, ...).
+    Multipliers,
+}
+
+/// The parameters of these models that are not fixed.
+///
+/// # Errors
+/// What cannot be sampled, as a message.
+pub(crate) fn list_parameters(
+    models: &[Model],
+    has_scalers: bool,
+) -> Result<Vec<Parameter>, String> {
+    let mut all = Vec::new();
+    for (gene, model) in models.iter().enumerate() {
+        match &model.exchange {
+            Exchange::Classes(classes) if !classes.free().is_empty() => {
+                all.push(Parameter::Rates(gene));
+            }
+            Exchange::Codon(codon) if codon.mode == ParamMode::Optimized => {
+                all.extend(codon.kappa.map(|_| Parameter::Kappa(gene)));
+                all.push(Parameter::Omega(gene));
+            }
+            _ => {}
+        }
+        if model.freqs_mode == FreqsMode::Optimized {
+            all.push(Parameter::Freqs(gene));
+        }
+        match &model.heterogeneity {
+            Heterogeneity::Gamma(gamma) if gamma.alpha_mode == ParamMode::Optimized => {
+                all.push(Parameter::Alpha(gene));
+            }
+            Heterogeneity::Free(free) if free.mode == ParamMode::Optimized => {
+                return Err(format!(
+                    "free rates over sites, as in {}, cannot be sampled: use +G, or give the rates and weights in braces",
+                    model.short_label()
+                ));
+            }
+            _ => {}
+        }
+        if model.invariant.is_some_and(|invariant| invariant.pinv_mode == ParamMode::Optimized) {
+            all.push(Parameter::Pinv(gene));
+        }
+    }
+    if has_scalers && models.len() > 1 {
+        all.push(Parameter::Multipliers);
+    }
+    Ok(all)
+}
+
+impl Parameter {
+    /// The partition whose model it belongs to, if it is one of a model.
+    pub(super) fn gene(self) -> Option<usize> {
+        match self {
+            Parameter::Rates(gene)
+            | Parameter::Freqs(gene)
+            | Parameter::Kappa(gene)
+            | Parameter::Omega(gene)
+            | Parameter::Alpha(gene)
+            | Parameter::Pinv(gene) => Some(gene),
+            Parameter::Multipliers => None,
+        }
+    }
+
+    /// Its shares, which sum to 1; `None` of a single number.
+    pub(super) fn shares(self, models: &[Model], evaluator: &Evaluator) -> Option<Vec<f64>> {
+        let model = self.gene().map(|gene| &models[gene]);
+        match (self, model.map(|model| &model.exchange)) {
+            (Parameter::Rates(_), Some(Exchange::Classes(classes))) => {
+                let rates = (0..classes.num_classes()).map(|class| classes.value(class));
+                Some(normalised(rates.collect()))
+            }
+            (Parameter::Kappa(_), Some(Exchange::Codon(codon))) => codon.kappa.map(of_ratio),
+            (Parameter::Omega(_), Some(Exchange::Codon(codon))) => Some(of_ratio(codon.omega)),
+            (Parameter::Freqs(gene), _) => Some(models[gene].freqs.clone()),
+            (Parameter::Multipliers, _) => {
+                let share = |gene| evaluator.num_sites_of(gene) * evaluator.brlen_scaler(gene);
+                Some(normalised((0..evaluator.num_genes()).map(share).collect()))
+            }
+            _ => None,
+        }
+    }
+
+    /// Sets the shares in the model of its partition.
+    pub(super) fn set_shares(self, model: &mut Model, shares: &[f64]) {
+        match (self, &mut model.exchange) {
+            (Parameter::Freqs(_), _) => model.set_freqs(shares),
+            (Parameter::Rates(_), Exchange::Classes(classes)) => {
+                let reference = shares[usize::from(classes.reference())];
+                for class in classes.free() {
+                    classes.set_value(class, shares[usize::from(class)] / reference);
+                }
+            }
+            (Parameter::Kappa(_), Exchange::Codon(codon)) => {
+                codon.kappa = Some(shares[0] / shares[1])
+            }
+            (Parameter::Omega(_), Exchange::Codon(codon)) => codon.omega = shares[0] / shares[1],
+            _ => unreachable!("a parameter of this model"),
+        }
+    }
+
+    /// Its value; `None` of shares.
+    pub(super) fn number(self, models: &[Model]) -> Option<f64> {
+        match self {
+            Parameter::Alpha(gene) => match &models[gene].heterogeneity {
+                Heterogeneity::Gamma(gamma) => Some(gamma.alpha),
+                _ => None,
+            },
+            Parameter::Pinv(gene) => models[gene].invariant.map(|invariant| invariant.pinv),
+            _ => None,
+        }
+    }
+
+    /// Sets the value in the model of its partition.
+    pub(super) fn set_number(self, model: &mut Model, value: f64) {
+        match (self, &mut model.heterogeneity, &mut model.invariant) {
+            (Parameter::Alpha(_), Heterogeneity::Gamma(gamma), _) => gamma.alpha = value,
+            (Parameter::Pinv(_), _, Some(invariant)) => invariant.pinv = value,
+            _ => unreachable!("a parameter of this model"),
+        }
+    }
+
+    /// Natural logarithm of its prior density.
+    pub(super) fn ln_prior(self, models: &[Model], evaluator: &Evaluator) -> f64 {
+        match (self.shares(models, evaluator), self.number(models)) {
+            (Some(shares), _) => priors::ln_uniform_shares(&shares),
+            (None, Some(value)) if matches!(self, Parameter::Alpha(_)) => priors::ln_shape(value),
+            (None, Some(value)) => priors::ln_pinv(value),
+            (None, None) => 0.0,
+        }
+    }
+
+    /// What is written of it: shares of rates and frequencies, ratios, or its value.
+    pub(super) fn written(self, models: &[Model], evaluator: &Evaluator) -> Vec<f64> {
+        match self {
+            Parameter::Multipliers => {
+                (0..evaluator.num_genes()).map(|gene| evaluator.brlen_scaler(gene)).collect()
+            }
+            Parameter::Rates(gene) if is_kappa(&models[gene]) => {
+                let shares = self.shares(models, evaluator).expect("rates are shares");
+                vec![shares[1] / shares[0]]
+            }
+            Parameter::Kappa(_) | Parameter::Omega(_) => {
+                let shares = self.shares(models, evaluator).expect("ratios are shares");
+                vec![shares[0] / shares[1]]
+            }
+            _ => match self.shares(models, evaluator) {
+                Some(shares) => shares,
+                None => self.number(models).into_iter().collect(),
+            },
+        }
+    }
+
+    /// The names of [`Parameter::written`], as in MrBayes; the number of the partition, from 1, follows where there are
+    /// several.
+    fn names(self, models: &[Model]) -> Vec<String> {
+        let states = |gene: usize| models[gene].data_type.state_names();
+        let names: Vec<String> = match self {
+            Parameter::Multipliers => {
+                return (1..=models.len()).map(|gene| format!("m{{{gene}}}")).collect();
+            }
+            Parameter::Rates(gene) if is_kappa(&models[gene]) => vec!["kappa".to_string()],
+            Parameter::Rates(gene) => rate_names(&models[gene]),
+            Parameter::Freqs(gene) => {
+                states(gene).iter().map(|name| format!("pi({name})")).collect()
+            }
+            Parameter::Kappa(_) => vec!["kappa".to_string()],
+            Parameter::Omega(_) => vec!["omega".to_string()],
+            Parameter::Alpha(_) => vec!["alpha".to_string()],
+            Parameter::Pinv(_) => vec!["pinvar".to_string()],
+        };
+        match self.gene().filter(|_| models.len() > 1) {
+            None => names,
+            Some(gene) => names.iter().map(|name| format!("{name}{{{}}}", gene + 1)).collect(),
+        }
+    }
+}
+
+/// The names of all numbers that are written of a sample after its log-likelihood and log prior density: the tree length
+/// and the parameters.
+pub(crate) fn column_names(parameters: &[Parameter], models: &[Model]) -> Vec<String> {
+    let names = parameters.iter().flat_map(|parameter| parameter.names(models));
+    std::iter::once("TL".to_string()).chain(names).collect()
+}
+
+/// True for DNA models with one rate of transitions and one of transversions.
+fn is_kappa(model: &Model) -> bool {
+    matches!(&model.exchange, Exchange::Classes(classes) if model.data_type == DataType::Dna
+        && classes.classes == [0, 1, 0, 0, 1, 0])
+}
+
+/// `r(A<->C)` of rates that are all different, else the pairs of every class.
+fn rate_names(model: &Model) -> Vec<String> {
+    let Exchange::Classes(classes) = &model.exchange else { return Vec::new() };
+    let states = model.data_type.state_names();
+    let mut names: Vec<String> = vec![String::new(); usize::from(classes.num_classes())];
+    let pairs = (0..states.len()).flat_map(|a| (a + 1..states.len()).map(move |b| [a, b]));
+    for ([a, b], &class) in pairs.zip(&classes.classes) {
+        let name = &mut names[usize::from(class)];
+        let comma = if name.is_empty() { "" } else { "," };
+        name.push_str(&format!("{comma}{}<->{}", states[a], states[b]));
+    }
+    names.iter().map(|pairs| format!("r({pairs})")).collect()
+}
+
+fn normalised(mut values: Vec<f64>) -> Vec<f64> {
+    let sum: f64 = values.iter().sum();
+    values.iter_mut().for_each(|value| *value /= sum);
+    values
+}
+
+fn of_ratio(ratio: f64) -> Vec<f64> {
+    vec![ratio / (1.0 + ratio), 1.0 / (1.0 + ratio)]
+}

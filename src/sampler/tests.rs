@@ -1,0 +1,377 @@
+//! The sampler against the distributions it must have: priors, and a posterior computed by brute force.
+
+use super::chain::{Chain, Target};
+use super::moves::Move;
+use super::*;
+use crate::alignment::read_alignment_from;
+use crate::likelihood::{BrlenLinkage, EngineOptions, Evaluator, make_evaluator};
+use crate::model::Model;
+use crate::partition::Partition;
+use crate::rng::{Purpose, Rng, stream};
+use crate::tree::{Tree, random_tree, tree_splits};
+use rand::RngExt;
+use std::collections::BTreeMap;
+
+const EXPONENTIAL: BrlenPrior = BrlenPrior::Exponential { rate: 10.0 };
+const SKEWED: BrlenPrior =
+    BrlenPrior::GammaDirichlet { shape: 3.0, rate: 2.0, alpha: 2.0, ratio: 0.5 };
+
+/// A few sites that favour some of the topologies.
+const ROWS: [&str; 6] =
+    ["ACGTACGTAC", "ACGTACGAAC", "ACTTACCAAG", "ACTTGCCATG", "GCTTGCCGTC", "GATTGCAGTA"];
+
+fn data(num_taxa: usize, model: &str) -> (Vec<Partition>, Vec<Model>) {
+    let rows = ROWS[..num_taxa].iter().enumerate();
+    let rows: String = rows.map(|(i, row)| format!("T{i} {row}\n")).collect();
+    let text = format!("{num_taxa} {}\n{rows}", ROWS[0].len());
+    let alignment = read_alignment_from(text.as_bytes(), "test").unwrap();
+    let partitions = vec![Partition::whole(&alignment, model).unwrap()];
+    let models = vec![partitions[0].model.clone()];
+    (partitions, models)
+}
+
+fn evaluator(partitions: &[Partition], models: &[Model], tree: Tree) -> Evaluator {
+    let engine = EngineOptions { threads: 1, ..EngineOptions::default() };
+    make_evaluator(partitions, models, tree, BrlenLinkage::Linked, &engine).unwrap()
+}
+
+/// A chain on the prior alone.
+fn prior_chain(
+    num_taxa: usize,
+    model: &str,
+    brlen_prior: BrlenPrior,
+    seed: u64,
+) -> (Chain, Target) {
+    let (partitions, models) = data(num_taxa, model);
+    let parameters = list_parameters(&models, false).unwrap();
+    let target = Target { parameters, brlen_prior, prior_only: true };
+    let mut rng = stream(seed, Purpose::Test, 0);
+    let tree = random_tree(num_taxa, 0.1, &mut rng);
+    let chain = Chain::begin(evaluator(&partitions, &models, tree), models, rng, &target).unwrap();
+    (chain, target)
+}
+
+/// Values of a chain after every `thin` steps of these kinds in random order.
+fn visit<T>(
+    (chain, target): &mut (Chain, Target),
+    kinds: &[Move],
+    [samples, thin]: [usize; 2],
+    boldness: f64,
+    value: impl Fn(&Chain) -> T,
+) -> Vec<T> {
+    let mut values = Vec::new();
+    for step in 1..=samples * thin {
+        let kind = kinds[chain.rng.random_range(0..kinds.len())];
+        chain.step(kind, boldness, 1.0, target).unwrap();
+        if step % thin == 0 {
+            values.push(value(chain));
+        }
+    }
+    chain.evaluator.assert_integrity();
+    values
+}
+
+/// The largest difference of the empirical distribution from `cdf` is one of a hundred thousand or more at most that chance
+/// makes (Kolmogorov and Smirnov).
+fn assert_distribution(mut values: Vec<f64>, cdf: impl Fn(f64) -> f64, what: &str) {
+    values.sort_by(f64::total_cmp);
+    let n = values.len() as f64;
+    let distance = values.iter().enumerate().map(|(i, &value)| {
+        let expected = cdf(value);
+        (expected - i as f64 / n).abs().max((expected - (i + 1) as f64 / n).abs())
+    });
+    let distance = distance.fold(0.0, f64::max);
+    let limit = 2.5 / n.sqrt();
+    assert!(distance < limit, "{what}: distance {distance} above {limit}");
+}
+
+fn exponential(rate: f64) -> impl Fn(f64) -> f64 {
+    move |x| 1.0 - libm::exp(-rate * x)
+}
+
+/// Of one of k shares that have the distribution Dirichlet(1, ..., 1).
+fn share_of(k: i32) -> impl Fn(f64) -> f64 {
+    move |x| 1.0 - (1..k).map(|_| 1.0 - x).product::<f64>()
+}
+
+fn topology(tree: &Tree) -> Vec<Vec<usize>> {
+    let mut splits: Vec<Vec<usize>> =
+        tree_splits(tree).iter().map(|(_, split)| split.tips().collect()).collect();
+    splits.sort();
+    splits
+}
+
+/// Chi-square of equal frequencies, with a limit that chance exceeds once in ten thousand.
+fn assert_uniform(found: Vec<Vec<Vec<usize>>>, number: usize, limit: f64, what: &str) {
+    let expected = found.len() as f64 / number as f64;
+    let mut counts = BTreeMap::new();
+    for topology in found {
+        *counts.entry(topology).or_insert(0.0) += 1.0;
+    }
+    assert_eq!(counts.len(), number, "{what}");
+    let chi: f64 = counts.values().map(|n: &f64| (n - expected) * (n - expected) / expected).sum();
+    assert!(chi < limit, "{what}: chi-square {chi}");
+}
+
+#[test]
+fn all_topologies_are_equally_probable_under_each_proposal_alone() {
+    for (kinds, what) in [
+        (vec![Move::Nni], "NNI"),
+        (vec![Move::Espr], "eSPR"),
+        (vec![Move::Nni, Move::Espr], "both"),
+    ] {
+        for (num_taxa, number, limit) in [(4, 3, 18.4), (5, 15, 42.6), (6, 105, 167.0)] {
+            let mut chain = prior_chain(num_taxa, "JC", SKEWED, 7);
+            let samples = [200 * number, 60];
+            let found =
+                visit(&mut chain, &kinds, samples, 1.0, |chain| topology(chain.evaluator.tree()));
+            assert_uniform(found, number, limit, &format!("{what}, {num_taxa} taxa"));
+        }
+    }
+}
+
+#[test]
+fn proposals_of_lengths_leave_their_prior_unchanged() {
+    let length = |chain: &Chain| chain.evaluator.tree().brlen(crate::tree::EdgeId(2));
+    let total = |chain: &Chain| chain.evaluator.tree().total_length();
+    for kind in [Move::Branch, Move::NodeSlider] {
+        let name = kind.name();
+        let mut chain = prior_chain(5, "JC", EXPONENTIAL, 1);
+        let values = visit(&mut chain, &[kind], [3000, 300], 4.0, length);
+        assert_distribution(values, exponential(10.0), &name);
+        // The tree length of MrBayes' default has an exponential distribution of mean 10, and each of seven branches a
+        // share of Dirichlet(1, ..., 1) in it.
+        let mut chain = prior_chain(5, "JC", BrlenPrior::default(), 2);
+        let values = visit(&mut chain, &[kind], [3000, 600], 4.0, |chain| {
+            [total(chain), length(chain) / total(chain)]
+        });
+        assert_distribution(values.iter().map(|v| v[0]).collect(), exponential(0.1), &name);
+        assert_distribution(values.iter().map(|v| v[1]).collect(), share_of(7), &name);
+    }
+    let mut chain = prior_chain(5, "JC", BrlenPrior::default(), 3);
+    let values = visit(&mut chain, &[Move::TreeLength], [3000, 60], 2.0, total);
+    assert_distribution(values, exponential(0.1), "tree length");
+}
+
+/// A gamma distribution of shape 3 and rate 2, of which shares with the parameters 2 (terminal) and 1 (inner branches).
+#[test]
+fn a_gamma_dirichlet_prior_has_its_moments() {
+    let kinds = [Move::Branch, Move::NodeSlider, Move::TreeLength, Move::Nni, Move::Espr];
+    let mut chain = prior_chain(5, "JC", SKEWED, 4);
+    let values = visit(&mut chain, &kinds, [6000, 100], 1.5, |chain| {
+        let tree = chain.evaluator.tree();
+        let is_inner = |&edge: &_| tree.ends(edge).iter().all(|&end| !tree.is_tip(end));
+        let inner: f64 = tree.edges().filter(is_inner).map(|edge| tree.brlen(edge)).sum();
+        (tree.total_length(), inner / tree.total_length())
+    });
+    let gamma = |x: f64| 1.0 - libm::exp(-2.0 * x) * (1.0 + 2.0 * x + 2.0 * x * x);
+    assert_distribution(values.iter().map(|v| v.0).collect(), gamma, "tree length");
+    let mean = values.iter().map(|v| v.1).sum::<f64>() / values.len() as f64;
+    // Two inner branches of parameter 1 among five terminal ones of parameter 2.
+    assert!((mean - 2.0 / 12.0).abs() < 0.005, "{mean}");
+}
+
+#[test]
+fn proposals_of_parameters_leave_their_priors_unchanged() {
+    let first = |parameter: Parameter| {
+        move |chain: &Chain| match parameter.shares(&chain.models, &chain.evaluator) {
+            Some(shares) => shares[1],
+            None => parameter.number(&chain.models).unwrap(),
+        }
+    };
+    for (model, parameter, shares) in [
+        ("GTR+FO+I+G", Parameter::Rates(0), 6),
+        ("GTR+FO+I+G", Parameter::Freqs(0), 4),
+        ("HKY+FE+G", Parameter::Rates(0), 2),
+        ("TN93+FE+G", Parameter::Rates(0), 3),
+    ] {
+        let mut chain = prior_chain(5, model, EXPONENTIAL, 5);
+        let kinds = [Move::Parameter(parameter)];
+        let values = visit(&mut chain, &kinds, [3000, 60], 0.8, first(parameter));
+        assert_distribution(values, share_of(shares), &format!("{model}, {parameter:?}"));
+    }
+    let mut chain = prior_chain(5, "GTR+FO+I+G", EXPONENTIAL, 6);
+    let alpha = Parameter::Alpha(0);
+    let values = visit(&mut chain, &[Move::Parameter(alpha)], [3000, 60], 3.0, first(alpha));
+    // From 0.02 on: the likelihood knows no lower shape.
+    assert_distribution(values, |x| 1.0 - libm::exp(0.02 - x), "alpha");
+    let pinv = Parameter::Pinv(0);
+    let values = visit(&mut chain, &[Move::Parameter(pinv)], [3000, 60], 0.8, first(pinv));
+    assert_distribution(values, |x| x / 0.99, "pinv");
+}
+
+/// Two partitions of the same number of sites, under scaled lengths: the data change nothing in the prior, and the likelihood
+/// that was kept from step to step is that of the state.
+#[test]
+fn multipliers_have_their_prior_and_the_kept_likelihood_is_that_of_the_state() {
+    let (first, second) = (data(5, "HKY+FO+G"), data(5, "JC+I"));
+    let partitions = [first.0, second.0].concat();
+    let models = [first.1, second.1].concat();
+    let begin = |prior_only, tree: Tree| {
+        let engine = EngineOptions { threads: 1, ..EngineOptions::default() };
+        let linkage = BrlenLinkage::Scaled;
+        let evaluator = make_evaluator(&partitions, &models, tree, linkage, &engine).unwrap();
+        let parameters = list_parameters(&models, true).unwrap();
+        let target = Target { parameters, brlen_prior: EXPONENTIAL, prior_only };
+        let rng = stream(14, Purpose::Test, 1);
+        (Chain::begin(evaluator, models.clone(), rng, &target).unwrap(), target)
+    };
+    let tree = random_tree(5, 0.1, &mut stream(14, Purpose::Test, 0));
+    let mut chain = begin(true, tree.clone());
+    let kinds = [Move::Parameter(Parameter::Multipliers)];
+    let scaler = |chain: &Chain| chain.evaluator.brlen_scaler(0);
+    let values = visit(&mut chain, &kinds, [3000, 60], 0.8, scaler);
+    assert_distribution(values, |x| x / 2.0, "multipliers");
+
+    let mut chain = begin(false, tree);
+    let kinds: Vec<Move> = Move::list(&chain.1.parameters, 5).iter().map(|one| one.0).collect();
+    assert_eq!(kinds.len(), 10);
+    for _ in 0..5 {
+        visit(&mut chain, &kinds, [300, 1], 0.5, |_| ());
+        let (chain, target) = &chain;
+        let mut fresh = begin(false, chain.evaluator.tree().clone()).0;
+        for gene in 0..2 {
+            fresh.evaluator.set_model(gene, &chain.models[gene]);
+            fresh.evaluator.set_brlen_scaler(gene, chain.evaluator.brlen_scaler(gene));
+        }
+        let lnl = fresh.evaluator.log_likelihood().unwrap();
+        assert!((lnl - chain.lnl()).abs() < 1e-8, "{} not {lnl}", chain.lnl());
+        assert!(!target.prior_only);
+    }
+}
+
+fn options(model: &[Model], prior_only: bool, brlen_prior: BrlenPrior) -> SamplerOptions {
+    SamplerOptions {
+        parameters: list_parameters(model, false).unwrap(),
+        brlen_prior,
+        prior_only,
+        num_chains: 3,
+        temperature: 0.3,
+        sample_every: 20,
+        num_adapting: 3000,
+        seed: 11,
+        run: 0,
+    }
+}
+
+fn begin<'a>(
+    (partitions, models): &(Vec<Partition>, Vec<Model>),
+    options: &'a SamplerOptions,
+    num_taxa: usize,
+) -> CoupledRun<'a> {
+    let mut rng = stream(9, Purpose::Test, 0);
+    let one = |_| evaluator(partitions, models, random_tree(num_taxa, 0.1, &mut rng));
+    CoupledRun::begin((0..options.num_chains).map(one).collect(), models, options).unwrap()
+}
+
+/// All proposals, three coupled chains, adaptation: the cold chain has the prior, of everything at once.
+#[test]
+fn a_coupled_run_on_the_prior_alone_reproduces_all_priors() {
+    let data = data(5, "GTR+FO+I+G");
+    let mut options = options(&data.1, true, BrlenPrior::default());
+    options.sample_every = 400;
+    let mut run = begin(&data, &options, 5);
+    let mut samples = Vec::new();
+    while samples.len() < 3000 {
+        samples.extend(run.step().unwrap().filter(|sample| sample.generation > 4000));
+    }
+    let names = column_names(&options.parameters, &data.1);
+    assert_eq!(names.len(), 13);
+    for (column, name) in names.iter().enumerate() {
+        let values: Vec<f64> = samples.iter().map(|sample| sample.values[column]).collect();
+        match name.as_str() {
+            "TL" => assert_distribution(values, exponential(0.1), name),
+            "alpha" => assert_distribution(values, |x| 1.0 - libm::exp(0.02 - x), name),
+            "pinvar" => assert_distribution(values, |x| x / 0.99, name),
+            rate if rate.starts_with("r(") => assert_distribution(values, share_of(6), name),
+            _ => assert_distribution(values, share_of(4), name),
+        }
+    }
+    let found = samples.iter().map(|sample| topology(&sample.tree)).collect();
+    assert_uniform(found, 15, 42.6, "coupled");
+    let state = run.state();
+    assert!(state.swaps().iter().all(|[tried, accepted]| 0 < *accepted && accepted < tried));
+}
+
+/// Probabilities of topologies and the mean tree length, by the definition: the mean likelihood over draws from the prior.
+fn by_definition(
+    data: &(Vec<Partition>, Vec<Model>),
+    trees: &BTreeMap<Vec<Vec<usize>>, Tree>,
+    rng: &mut Rng,
+) -> (Vec<f64>, f64) {
+    let (mut sums, mut lengths) = (Vec::new(), 0.0);
+    for tree in trees.values() {
+        let mut evaluator = evaluator(&data.0, &data.1, tree.clone());
+        let mut sum = 0.0;
+        for _ in 0..20_000 {
+            let draw: Vec<_> =
+                tree.edges().map(|e| (e, -libm::log(1.0 - rng.random::<f64>()) / 10.0)).collect();
+            evaluator.set_brlens(&draw);
+            let likelihood = libm::exp(evaluator.log_likelihood().unwrap() + 40.0);
+            sum += likelihood;
+            lengths += likelihood * evaluator.tree().total_length();
+        }
+        sums.push(sum);
+    }
+    let all: f64 = sums.iter().sum();
+    (sums.iter().map(|sum| sum / all).collect(), lengths / all)
+}
+
+#[test]
+fn the_posterior_of_fifteen_topologies_is_that_of_brute_force() {
+    let data = data(5, "JC");
+    let mut rng = stream(21, Purpose::Test, 0);
+    let mut trees = BTreeMap::new();
+    while trees.len() < 15 {
+        let tree = random_tree(5, 0.1, &mut rng);
+        trees.insert(topology(&tree), tree);
+    }
+    let (expected, mean_length) = by_definition(&data, &trees, &mut rng);
+    let options = options(&data.1, false, EXPONENTIAL);
+    let mut run = begin(&data, &options, 5);
+    let mut counts: BTreeMap<Vec<Vec<usize>>, f64> = BTreeMap::new();
+    let (mut number, mut length) = (0.0, 0.0);
+    while number < 20_000.0 {
+        if let Some(sample) = run.step().unwrap().filter(|sample| sample.generation > 4000) {
+            *counts.entry(topology(&sample.tree)).or_insert(0.0) += 1.0;
+            number += 1.0;
+            length += sample.values[0];
+        }
+    }
+    assert!(expected.iter().any(|p| *p > 0.2) && expected.iter().any(|p| *p < 0.05));
+    for (topology, expected) in trees.keys().zip(expected) {
+        let found = counts.get(topology).unwrap_or(&0.0) / number;
+        assert!((found - expected).abs() < 0.015, "{topology:?}: {found}, not {expected}");
+    }
+    let found = length / number;
+    assert!((found - mean_length).abs() < 0.02 * mean_length, "{found}, not {mean_length}");
+}
+
+#[test]
+fn a_run_that_is_resumed_from_its_state_goes_on_with_the_same_bits() {
+    let data = data(6, "GTR+FO+I+G");
+    let options = options(&data.1, false, BrlenPrior::default());
+    let mut whole = begin(&data, &options, 6);
+    let mut states = Vec::new();
+    let mut samples = Vec::new();
+    for generation in 0..3000 {
+        if generation % 271 == 5 {
+            states.push((samples.len(), postcard::to_stdvec(&whole.state()).unwrap()));
+        }
+        samples.extend(whole.step().unwrap());
+    }
+    let bits = |samples: &[Sample]| format!("{samples:?}");
+    for (number, state) in states {
+        let state: RunState = postcard::from_bytes(&state).unwrap();
+        let mut rng = stream(8, Purpose::Test, number as u64);
+        let one = |_| evaluator(&data.0, &data.1, random_tree(6, 0.1, &mut rng));
+        let evaluators: Vec<Evaluator> = (0..3).map(one).collect();
+        assert!(state.fits(&evaluators, &data.1, &options));
+        let mut run = CoupledRun::resume(evaluators, &data.1, &options, state);
+        let mut rest = Vec::new();
+        while run.generation() < 3000 {
+            rest.extend(run.step().unwrap());
+        }
+        assert_eq!(bits(&rest), bits(&samples[number..]));
+    }
+}

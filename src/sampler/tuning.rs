@@ -1,0 +1,48 @@
+//! How bold proposals are. During the burn-in every proposal is adapted to be accepted about as often as is best for its
+//! kind; afterwards nothing changes, because a chain that goes on adapting need not have the right distribution.
+
+use serde::{Deserialize, Serialize};
+
+/// Share of accepted proposals that is aimed at, as in MrBayes.
+const TARGET: f64 = 0.25;
+/// Number of proposals after which one is adapted.
+const BATCH: u32 = 50;
+/// Least and largest boldness: the logarithm of the largest factor by which a length changes, or the width of a window.
+const LIMITS: [f64; 2] = [1e-4, 20.0];
+
+/// One kind of proposal in chains of one temperature: its boldness, and how often it was accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(super) struct Tuned {
+    pub(super) boldness: f64,
+    /// Since the last adaptation.
+    tried: u32,
+    accepted: u32,
+    batches: u32,
+    /// Since the end of the adaptation: how many were proposed and accepted.
+    pub(super) counts: [u64; 2],
+}
+
+impl Tuned {
+    pub(super) fn new(boldness: f64) -> Self {
+        Tuned { boldness, tried: 0, accepted: 0, batches: 0, counts: [0, 0] }
+    }
+
+    /// A proposal was made.
+    pub(super) fn count(&mut self, is_accepted: bool, adapts: bool) {
+        if !adapts {
+            self.counts[0] += 1;
+            self.counts[1] += u64::from(is_accepted);
+            return;
+        }
+        self.tried += 1;
+        self.accepted += u32::from(is_accepted);
+        if self.tried == BATCH {
+            self.batches += 1;
+            let rate = f64::from(self.accepted) / f64::from(BATCH);
+            let step = 4.0 / f64::from(self.batches).sqrt() * (rate - TARGET);
+            let [least, most] = LIMITS;
+            self.boldness = (self.boldness * libm::exp(step.clamp(-1.0, 1.0))).clamp(least, most);
+            (self.tried, self.accepted) = (0, 0);
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! `mlsearch sample`: files, numbers, refusals. That the chains have the right distributions is tested in `src/sampler`.
+
+use crate::util::{Scratch, assert_same_bytes_on, report, repository};
+
+const SHORT: &str = "--ngen 600 --samplefreq 20 --diagnfreq 150";
+
+fn primates() -> String {
+    format!("-s {}", repository("datasets/primates.phy").display())
+}
+
+fn read(scratch: &Scratch, kind: &str) -> String {
+    let path = scratch.path().join(format!("x.mlsearch.{kind}"));
+    std::fs::read_to_string(path).expect("a result")
+}
+
+/// Rows of numbers of a file of parameters, and their names.
+fn parameters(scratch: &Scratch, run: usize) -> (Vec<String>, Vec<Vec<f64>>) {
+    let text = read(scratch, &format!("run{run}.p"));
+    let mut lines = text.lines();
+    assert!(lines.next().expect("a line").starts_with("[ID: "));
+    let names = lines.next().expect("a line").split('\t').map(String::from).collect();
+    let row = |line: &str| line.split('\t').map(|value| value.parse().expect("a number")).collect();
+    (names, lines.map(row).collect())
+}
+
+#[test]
+fn a_sample_has_all_its_files() {
+    let scratch = Scratch::new();
+    let ran = scratch.succeed(&format!("sample {} -m HKY+FO+I+G {SHORT} -n x -T 1", primates()));
+    assert!(ran.stderr.contains("the effective sample size is below 200"), "{}", ran.stderr);
+    let (names, rows) = parameters(&scratch, 2);
+    let expected = "Gen LnL LnPr TL kappa pi(A) pi(C) pi(G) pi(T) alpha pinvar";
+    assert_eq!(names.join(" "), expected);
+    assert_eq!(rows.len(), 31);
+    assert_eq!((rows[0][0], rows[30][0]), (0.0, 600.0));
+    assert!(rows.iter().all(|row| (row[5..9].iter().sum::<f64>() - 1.0).abs() < 1e-9));
+    let trees = read(&scratch, "run2.trees");
+    assert_eq!(trees.lines().count(), 31);
+    // What is sampled is read by the other commands.
+    scratch.write("last.nwk", trees.lines().last().expect("a tree"));
+    scratch.succeed("--consense --tree x.mlsearch.run2.trees -n c");
+    let report = report(&scratch, "x");
+    let sampling = &report["sampling"];
+    assert_eq!((&sampling["samples"], &sampling["burnin_samples"]), (&24.into(), &7.into()));
+    assert_eq!(sampling["parameters"].as_array().expect("a list").len(), names.len() - 1);
+    assert_eq!(sampling["acceptance"][0].as_array().expect("a list").len(), 9);
+    assert!(sampling["agreement"]["asdsf"].as_f64().is_some_and(|asdsf| asdsf > 0.0));
+    assert_eq!(sampling["brlen_prior"], "gammadir{1/0.1/1/1}");
+    let consensus = read(&scratch, "posteriorTree");
+    assert!(consensus.contains(")1.0000:") && consensus.contains("Homo_sapiens:0."), "{consensus}");
+    let probabilities = read(&scratch, "posteriorSplits");
+    assert!(probabilities.lines().count() >= 10 && probabilities.contains("1.000000\t1.000000"));
+    assert_eq!(read(&scratch, "mapTree").lines().count(), 1);
+}
+
+/// The likelihood of the last state, which was changed step by step, is that of its tree.
+#[test]
+fn a_sampled_likelihood_is_that_of_the_sampled_tree() {
+    let scratch = Scratch::new();
+    let data = format!(
+        "-s {} -q {} -m GTR{{1/3/1/1/3/1}}+FU{{0.3/0.2/0.2/0.3}}+G{{0.6}} --restricted",
+        repository("datasets/gappy.phy").display(),
+        repository("partitions/gappy.part").display()
+    );
+    let model = scratch.write("model.part", &{
+        let text = std::fs::read_to_string(repository("partitions/gappy.part")).expect("there");
+        let model = "GTR{1/3/1/1/3/1}+FU{0.3/0.2/0.2/0.3}+G{0.6}";
+        let line = |line: &str| line.split_once(',').map(|rest| format!("{model},{}\n", rest.1));
+        text.lines().filter_map(line).collect::<String>()
+    });
+    let data = data.replace(&repository("partitions/gappy.part").display().to_string(), model);
+    for restricted in ["on", "off"] {
+        let data = format!("{data} {restricted}");
+        scratch.succeed(&format!("sample {data} --ngen 700 --samplefreq 700 --redo -n x -T 1"));
+        let (_, rows) = parameters(&scratch, 1);
+        scratch.write("last.nwk", read(&scratch, "run1.trees").lines().last().expect("a tree"));
+        scratch
+            .succeed(&format!("--evaluate {data} -t last.nwk --opt-branches off --redo -n e -T 1"));
+        let evaluated = report(&scratch, "e")["log_likelihood"].as_f64().expect("a number");
+        let sampled = rows.last().expect("a row")[1];
+        assert!((evaluated - sampled).abs() < 1e-4, "{restricted}: {sampled}, not {evaluated}");
+    }
+}
+
+#[test]
+fn a_sample_does_not_depend_on_threads_and_kernels() {
+    let scratch = Scratch::new();
+    let data = format!(
+        "-s {} -q {} --brlen scaled",
+        repository("datasets/primates.phy").display(),
+        repository("partitions/primates.part").display()
+    );
+    let kinds =
+        ["run1.p", "run2.p", "run1.trees", "posteriorTree", "posteriorSplits", "mapTree", "json"];
+    let command = format!("sample {data} -m GTR+FO+G {SHORT} --nchains 3");
+    assert_same_bytes_on(&["-T 1", "-T 2", "-T 5 --simd scalar"], &scratch, &command, &kinds);
+}
+
+#[test]
+fn a_rule_ends_the_runs_early_and_priors_need_no_data() {
+    let scratch = Scratch::new();
+    let common = format!("sample {} -m JC -n x -T 1 --prior-only --samplefreq 5", primates());
+    scratch.succeed(&format!("{common} --ngen 1e6 --diagnfreq 40000 --nchains 1 --stop ess=50"));
+    let sampling = report(&scratch, "x")["sampling"].clone();
+    assert_eq!(
+        (&sampling["stopped_by_rule"], &sampling["prior_only"]),
+        (&true.into(), &true.into())
+    );
+    let generations = sampling["generations"].as_u64().expect("a number");
+    assert!((80_000..1_000_000).contains(&generations), "{generations}");
+    let (_, rows) = parameters(&scratch, 1);
+    assert!(rows.iter().all(|row| row[1] == 0.0), "no likelihood");
+}
+
+/// Means and standard deviations of the first 150 columns of primates.phy. MrBayes 3.2.7a (Debian): lset nst=2 rates=equal;
+/// prset statefreqpr=fixed(equal) brlenspr=unconstrained:exponential(10); mcmc nruns=2 nchains=4 ngen=1000000
+/// samplefreq=100; sump burninfrac=0.25; sumt burninfrac=0.25.
+const MRBAYES: [(&str, f64, f64); 2] = [("TL", 1.428804, 0.105504), ("kappa", 5.391136, 0.934629)];
+
+/// Probabilities of the same sample: of chimpanzee and man, chimpanzee and gorilla, the apes.
+const MRBAYES_SPLITS: [(&[&str], f64); 3] = [
+    (&["Homo_sapiens", "Pan"], 0.7591654),
+    (&["Gorilla", "Pan"], 0.2023730),
+    (&["Gorilla", "Homo_sapiens", "Hylobates", "Pan", "Pongo"], 0.8783496),
+];
+
+#[test]
+fn mrbayes_has_the_same_posterior() {
+    let scratch = Scratch::new();
+    let primates = std::fs::read_to_string(repository("datasets/primates.phy")).expect("there");
+    let rows = primates.lines().skip(1).filter_map(|line| {
+        let (name, sequence) = line.split_once(' ')?;
+        Some(format!("{name} {}\n", &sequence.trim()[..150]))
+    });
+    scratch.write("short.phy", &format!("12 150\n{}", rows.collect::<String>()));
+    let options = "--brlenspr exp{10} --ngen 80000 --samplefreq 20 --nchains 2 -n x -T 2";
+    scratch.succeed(&format!("sample -s short.phy -m K80 {options}"));
+    let sampling = report(&scratch, "x")["sampling"].clone();
+    let parameters = sampling["parameters"].as_array().expect("a list");
+    for (name, expected, sd) in MRBAYES {
+        let found = parameters.iter().find(|one| one["name"] == name).expect("a parameter");
+        let [mean, found_sd] = ["mean", "sd"].map(|field| found[field].as_f64().expect("a number"));
+        assert!((mean - expected).abs() < 0.15 * sd, "{name}: {mean}, not {expected}");
+        assert!((found_sd / sd - 1.0).abs() < 0.15, "{name}: sd {found_sd}, not {sd}");
+    }
+    let splits = sampling["splits"].as_array().expect("a list");
+    for (taxa, expected) in MRBAYES_SPLITS {
+        let is_it = |split: &&serde_json::Value| {
+            let found = split["taxa"].as_array().expect("names");
+            let common = found.iter().filter(|name| taxa.contains(&name.as_str().expect("a name")));
+            match common.count() {
+                0 => found.len() + taxa.len() == 12,
+                common => found.len() == taxa.len() && common == taxa.len(),
+            }
+        };
+        let found = splits.iter().find(is_it).map(|split| split["probability"].as_f64());
+        let found = found.flatten().unwrap_or(0.0);
+        assert!((found - expected).abs() < 0.02, "{taxa:?}: {found}, not {expected}");
+    }
+}
+
+#[test]
+fn what_cannot_be_sampled_is_refused() {
+    let scratch = Scratch::new();
+    for (options, said) in [
+        ("-m GTR+R3", "free rates over sites"),
+        ("-m GTR+G --ngen 0", "--ngen 0: expected a number of generations"),
+        ("-m GTR+G --ngen 100", "no sample would be drawn"),
+        ("-m GTR+G --ngen 1e9 --samplefreq 1", "more than 1000000 samples"),
+        ("-m GTR+G --nruns 0", "--nruns 0: expected a number from 1 to 1000"),
+        ("-m GTR+G --temp -1", "--temp -1"),
+        ("-m GTR+G --burninfrac 1", "--burninfrac 1: expected"),
+        ("-m GTR+G --stop asdsf", "--stop asdsf: expected"),
+        ("-m GTR+G --nruns 1 --stop asdsf=0.01", "give --nruns 2 or more"),
+        ("-m GTR+G --brlenspr exp", "--brlenspr exp: expected"),
+        ("-m GTR+G --brlenspr gammadir{1/2}", "expected gammadir{SHAPE"),
+        ("-m GTR+G --root midpoint", "--root apply only to"),
+        ("-m GTR+G --search", "name different analyses: --search, --mcmc"),
+    ] {
+        let ran = scratch.run(&format!("sample {} {options} -n x", primates()));
+        ran.assert_refused(&[said]);
+    }
+    let part = repository("partitions/primates.part").display().to_string();
+    let ran = scratch.run(&format!("sample {} -m GTR+G -q {part} -M -n x", primates()));
+    ran.assert_refused(&["leave out -M"]);
+    let ran = scratch.run(&format!("--search {} -m GTR+G --ngen 10 -n x", primates()));
+    ran.assert_refused(&["--ngen applies only to --mcmc"]);
+}
