@@ -26,6 +26,7 @@ mod identical;
 mod induced;
 mod newick_chars;
 mod newick_read;
+mod newick_syntax;
 mod newick_tree;
 mod newick_write;
 mod random;
@@ -36,7 +37,8 @@ mod topology;
 mod walk;
 
 pub use consensus::{ConsensusRule, ConsensusTree, consensus};
-pub use newick_read::{NewickNode, NewickTree, read_newick};
+pub use newick_read::{NewickReader, read_newick};
+pub use newick_syntax::{NewickNode, NewickTree};
 pub use newick_write::{EdgeLabels, NewickOptions, write_newick};
 pub use random::random_tree;
 pub use splits::{Split, same_topology, tree_splits};
@@ -44,7 +46,6 @@ pub use topology::{EdgeId, NodeId, Tree};
 
 pub(crate) use identical::put_back_identical;
 pub(crate) use induced::{Image, Restriction};
-pub(crate) use newick_read::NewickReader;
 pub(crate) use newick_tree::{DEFAULT_BRLEN, SubsetTree};
 pub(crate) use newick_write::support_label;
 pub(crate) use regions::{adopt_shared_brlens, regions};

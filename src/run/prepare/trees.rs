@@ -123,7 +123,7 @@ fn read_partition_tree(
     let Some(subset) = collect(newick.to_tree_on_subset(taxa, file, None), faults)? else {
         return Ok(None);
     };
-    let place = Place::file(file).at_line(newick.nodes[0].line as usize).named(&partition.name);
+    let place = Place::file(file).at_line(newick.root().line() as usize).named(&partition.name);
     let expected = &partition.patterns.tip_taxa;
     let names = |taxa_of: &mut dyn Iterator<Item = usize>| {
         list_names(taxa_of.map(|taxon| taxa.name(taxon)))
@@ -196,19 +196,18 @@ pub(crate) fn read_forest(path: &Path) -> Result<(Taxa, Vec<Tree>)> {
 /// # Errors
 /// Tips without a name, and names that occur twice.
 pub(crate) fn own_taxa(newick: &NewickTree, file: &str) -> Result<Taxa> {
-    let tips: Vec<_> = newick.nodes.iter().filter(|node| node.children.is_empty()).collect();
     let mut faults = Vec::new();
     let mut seen = BTreeSet::new();
     let mut names = Vec::new();
-    for tip in tips {
-        let name = tip.name.clone().unwrap_or_default();
-        let place = Place::file(file).at_line(tip.line as usize).at_column(tip.column as usize);
+    for tip in newick.nodes().filter(|node| node.is_tip()) {
+        let name = tip.name().unwrap_or_default();
+        let place = Place::file(file).at_line(tip.line() as usize).at_column(tip.column() as usize);
         if name.is_empty() {
             faults.push(Fault::new(place, "the tip has no name: add one"));
-        } else if !seen.insert(name.clone()) {
+        } else if !seen.insert(name) {
             faults.push(Fault::new(place.named(name), "this taxon is in the tree twice"));
         } else {
-            names.push(name);
+            names.push(name.to_string());
         }
     }
     if faults.is_empty() {
