@@ -11,8 +11,8 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Kills of each of the five cases; the environment may ask for more.
-const KILLS: usize = 40;
+/// Kills of each of the six cases; the environment may ask for more.
+const KILLS: usize = 34;
 /// The most kills of one run before it may end.
 const MOST_IN_A_ROW: usize = 3;
 
@@ -67,7 +67,7 @@ fn kill(mut child: Child, after: Duration, signal: i32, command: &str) -> bool {
 /// Runs a command without interruption, then kills it again and again.
 fn survives(command: &str, number: u64) {
     let kills = std::env::var("MLSEARCH_KILLS").ok().and_then(|text| text.parse().ok());
-    let kills: usize = kills.map_or(KILLS, |all: usize| all.div_ceil(5));
+    let kills: usize = kills.map_or(KILLS, |all: usize| all.div_ceil(6));
     let seed = std::env::var("MLSEARCH_KILL_SEED").ok().and_then(|text| text.parse().ok());
     let mut rng = stream(seed.unwrap_or(number), Purpose::Test, number);
     let scratch = Scratch::new();
@@ -147,6 +147,13 @@ fn a_killed_search_with_own_lengths_ends_the_same() {
 #[test]
 fn killed_evaluations_and_replicates_end_the_same() {
     survives(&format!("{} -m GTR+G -M --evaluate -t pars{{4}},rand{{2}}", data("primates")), 5);
+}
+
+/// One tree, so that every kill is inside of its evaluation.
+#[test]
+fn a_killed_evaluation_ends_the_same() {
+    let primates = repository("datasets/primates.phy").display().to_string();
+    survives(&format!("-s {primates} -m GTR+FO+R3 --evaluate -t pars{{1}}"), 6);
 }
 
 /// A run with a checkpoint, killed in the middle.
