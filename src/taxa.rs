@@ -24,6 +24,13 @@ impl Taxa {
         Ok(Taxa { names, by_name })
     }
 
+    /// The same taxa in the order of their names (as UTF-8 bytes).
+    pub(crate) fn sorted(self) -> Self {
+        let mut names = self.names;
+        names.sort_unstable();
+        Taxa::new(names).expect("the names differ")
+    }
+
     /// Number of taxa.
     pub fn len(&self) -> usize {
         self.names.len()

@@ -35,6 +35,9 @@ mod ascertainment;
 // The same bytes for any threads and kernels, the same likelihood for any order of taxa and sites.
 mod determinism;
 
+// The same bytes for any order of rows and of lines of the partition file.
+mod input_order;
+
 // Data of several types in one run.
 mod mixed_data;
 

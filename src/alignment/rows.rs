@@ -90,7 +90,20 @@ impl Alignment {
         self
     }
 
-    /// The taxa, in the order of the file.
+    /// The same alignment with its rows in the order of the taxon names (as UTF-8 bytes), so that no result depends
+    /// on the order of the file. Every row keeps the lines it stands on.
+    pub(crate) fn sorted_by_name(self) -> Self {
+        let Alignment { taxa, rows, num_sites, file, mut lines } = self;
+        lines.resize_with(rows.len(), RowLines::default);
+        let names = taxa.names().iter().cloned();
+        let mut records: Vec<_> = names.zip(rows.into_iter().zip(lines)).collect();
+        records.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        let (names, (rows, lines)) = records.into_iter().unzip();
+        let taxa = Taxa::new(names).expect("the names differ");
+        Alignment { taxa, rows, num_sites, file, lines }
+    }
+
+    /// The taxa, in the order of the rows.
     pub fn taxa(&self) -> &Taxa {
         &self.taxa
     }
@@ -125,6 +138,21 @@ impl Alignment {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn rows_sorted_by_name_keep_their_characters_and_lines() {
+        let names = ["b", "\u{e4}", "B", "a"].map(String::from).to_vec();
+        let rows = ["AC", "CC", "GC", "TC"].map(|row| row.as_bytes().to_vec()).to_vec();
+        let mut lines = vec![RowLines::default(); 4];
+        lines.iter_mut().enumerate().for_each(|(row, lines)| lines.begin(0, 2 + row));
+        let alignment = Alignment::new(Taxa::new(names).unwrap(), rows);
+        let without_file = alignment.clone().sorted_by_name();
+        let sorted = alignment.read_from("f", lines).sorted_by_name();
+        assert_eq!(sorted.taxa().names(), ["B", "a", "b", "\u{e4}"]);
+        let found: Vec<_> = (0..4).map(|i| (sorted.row(i)[0], sorted.place(i, 1).line)).collect();
+        assert_eq!(found, [(b'G', Some(4)), (b'T', Some(5)), (b'A', Some(2)), (b'C', Some(3))]);
+        assert_eq!((without_file.row(0), without_file.place(0, 0).line), (&b"GC"[..], None));
+    }
 
     proptest! {
         /// However long the lines are, and whatever stands between them.

@@ -155,8 +155,10 @@ impl Survey {
         self.num_amino_acids += amino_acids.map(|&(.., count)| count).sum::<usize>();
     }
 
-    /// The faults; the first one names the likely cause of all of them.
+    /// The faults in the order of the file; the first one names the likely cause of all of them.
     fn into_faults(mut self, data_type: DataType) -> Vec<Fault> {
+        // The rows need not be in the order of the file.
+        self.faults.sort_by_key(|fault| fault.place.line);
         let is_nucleotide = matches!(data_type, DataType::Dna | DataType::Codon(_));
         let share = self.num_amino_acids as f64 / self.num_letters.max(1) as f64;
         if is_nucleotide && share >= LOOKS_LIKE_PROTEIN {

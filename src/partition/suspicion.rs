@@ -4,7 +4,7 @@
 use super::resolved::Partition;
 use crate::alignment::Alignment;
 use crate::alphabet::DataType;
-use crate::error::abridged;
+use crate::error::{Place, abridged};
 
 /// From this share of nucleotides among its letters, a partition looks like DNA. In proteins, a quarter of all
 /// letters are A, C, G, T or N.
@@ -71,22 +71,22 @@ fn warn_of_strangers(alignment: &Alignment, partitions: &[Partition]) -> Option<
     const STRANGERS: [(u8, &str); 3] =
         [(b'U', "selenocysteine"), (b'O', "pyrrolysine"), (b'*', "stop")];
     let mut counts = [0usize; 256];
-    let mut first = None;
+    let mut first: Option<Place> = None;
     let is_stranger =
         |byte: u8| STRANGERS.iter().any(|&(stranger, _)| byte.to_ascii_uppercase() == stranger);
     for partition in partitions.iter().filter(|p| p.model.data_type == DataType::Protein) {
         for taxon in 0..alignment.num_taxa() {
             let row = alignment.row(taxon);
-            for &site in &partition.sites {
-                let byte = row[site as usize];
-                if is_stranger(byte) {
-                    counts[usize::from(byte.to_ascii_uppercase())] += 1;
-                    first.get_or_insert((taxon, site as usize));
-                }
+            let strangers = partition.sites.iter().filter(|&&site| is_stranger(row[site as usize]));
+            for (number, &site) in strangers.enumerate() {
+                counts[usize::from(row[site as usize].to_ascii_uppercase())] += 1;
+                // The rows need not be in the order of the file.
+                let place = (number == 0).then(|| alignment.place(taxon, site as usize));
+                first = [first, place].into_iter().flatten().min_by_key(|place| place.line);
             }
         }
     }
-    let (taxon, site) = first?;
+    let first = first?;
     let found = STRANGERS.iter().filter(|&&(stranger, _)| counts[usize::from(stranger)] > 0);
     let found: Vec<String> = found
         .map(|&(stranger, name)| {
@@ -99,7 +99,7 @@ fn warn_of_strangers(alignment: &Alignment, partitions: &[Partition]) -> Option<
     Some(format!(
         "characters that are not states of protein models are read as undetermined: {}, first in {}",
         found.join(", "),
-        alignment.place(taxon, site)
+        first
     ))
 }
 

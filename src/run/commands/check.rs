@@ -24,9 +24,10 @@ pub(crate) fn check(session: Session) -> Result<()> {
     for note in setup.plan.notes.iter().chain(&loaded.remarks.notes) {
         text.push_str(&format!("note: {note}\n"));
     }
-    for (partition, question) in loaded.partitions.iter().zip(&loaded.questions) {
-        if let Some(question) = question {
-            let (name, criterion) = (&partition.name, setup.plan.data.auto_criterion);
+    for &gene in &loaded.file_order {
+        if let Some(question) = loaded.questions[gene] {
+            let name = &loaded.partitions[gene].name;
+            let criterion = setup.plan.data.auto_criterion;
             text.push_str(&format!(
                 "partition '{name}': a run will select the model by {} among {}\n",
                 criterion.unwrap_or_default().name(),

@@ -108,8 +108,8 @@ fn set_partition_trees(setup: &Setup, evaluator: &mut Evaluator, source: &str) -
         return Ok(());
     };
     let mut faults = Vec::new();
-    for (gene, subset) in trees.iter().enumerate() {
-        let Some(subset) = subset else { continue };
+    for &gene in &setup.loaded.file_order {
+        let Some(subset) = &trees[gene] else { continue };
         if !evaluator.set_gene_brlens(gene, &subset.tree) {
             let name = &setup.loaded.partitions[gene].name;
             let place = Place::file(file.display().to_string()).named(name);

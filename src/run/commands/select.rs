@@ -37,9 +37,11 @@ pub(crate) fn select_models(mut session: Session) -> Result<Session> {
          of a partition count as parameters",
         criterion.name()
     )));
-    let rankings = compare(&mut session, &tree)?;
-    for (gene, ranking) in rankings {
-        adopt(&mut session, gene, &ranking);
+    let mut rankings = compare(&mut session, &tree)?;
+    for gene in session.setup.loaded.file_order.clone() {
+        if let Some(ranking) = rankings[gene].take() {
+            adopt(&mut session, gene, &ranking);
+        }
     }
     // The memory and the useful threads depend on the models.
     let setup = &mut session.setup;
@@ -49,18 +51,18 @@ pub(crate) fn select_models(mut session: Session) -> Result<Session> {
     Ok(session)
 }
 
-/// The ranking of models of every partition without one; empty where there are too few taxa to compare models.
-fn compare(session: &mut Session, tree: &Tree) -> Result<Vec<(usize, Vec<Ranked>)>> {
+/// By partition, the ranking of models if it has none yet; empty where there are too few taxa to compare models.
+fn compare(session: &mut Session, tree: &Tree) -> Result<Vec<Option<Vec<Ranked>>>> {
     let setup = &session.setup;
     let criterion = setup.plan.data.auto_criterion.unwrap_or_default();
     let mut open: Vec<(usize, Choosing)> = Vec::new();
-    let mut rankings: Vec<(usize, Vec<Ranked>)> = Vec::new();
+    let mut rankings = vec![None; setup.loaded.partitions.len()];
     for (gene, question) in setup.loaded.questions.iter().enumerate() {
         let (Some(question), num_taxa) = (question, setup.loaded.presence[gene].len()) else {
             continue;
         };
         if num_taxa < MIN_TAXA {
-            rankings.push((gene, Vec::new()));
+            rankings[gene] = Some(Vec::new());
         } else {
             let num_sites = setup.loaded.partitions[gene].patterns.num_sites;
             open.push((gene, Choosing::new(*question, criterion, num_sites, num_taxa)));
@@ -106,8 +108,9 @@ fn compare(session: &mut Session, tree: &Tree) -> Result<Vec<(usize, Vec<Ranked>
         let phase = "model selection".to_string();
         session.record.progress.event(&Event::Progress { phase, round, lnl });
     }
-    rankings.extend(open.iter().map(|(gene, choosing)| (*gene, choosing.ranking())));
-    rankings.sort_by_key(|(gene, _)| *gene);
+    for (gene, choosing) in &open {
+        rankings[*gene] = Some(choosing.ranking());
+    }
     Ok(rankings)
 }
 

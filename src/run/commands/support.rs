@@ -20,7 +20,7 @@ pub(crate) fn support(
 ) -> Result<()> {
     let file = tree.display().to_string();
     let newick = read_one_tree(tree)?;
-    let taxa = own_taxa(&newick, &file)?;
+    let taxa = own_taxa(&newick, &file)?.sorted();
     let (best, _) = newick.to_tree(&taxa, &file, None)?;
     let replicates = read_topologies(bs_trees, &taxa, &file)?;
     record.progress.text(&format!("{} taxa, {} trees", taxa.len(), replicates.len()));

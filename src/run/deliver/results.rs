@@ -7,7 +7,7 @@ use super::terrace::count_free_edges;
 use crate::error::Result;
 use crate::observer::Event;
 use crate::output::{OutputKind, PartitionReport, TreeReport, UndeterminedEdge};
-use crate::run::prepare::write_models;
+use crate::run::prepare::{Loaded, write_models};
 use crate::run::work::{Session, warn_of_each};
 use crate::tree::{EdgeId, NewickOptions, Tree, write_newick};
 
@@ -39,13 +39,16 @@ pub(crate) fn deliver(session: &mut Session, outcomes: &[Outcome]) -> Result<()>
     let lines =
         |texts: &[String]| -> String { texts.iter().map(|text| format!("{text}\n")).collect() };
     session.record.write(OutputKind::BestTree, &format!("{best_newick}\n"))?;
-    let partitions = &session.setup.loaded.partitions;
-    let models = write_models(session.setup.plan, partitions, &best.models, &best.scalers);
+    let Loaded { partitions, file_order, .. } = &session.setup.loaded;
+    let in_file =
+        file_order.iter().map(|&gene| (&partitions[gene], &best.models[gene], best.scalers[gene]));
+    let models = write_models(session.setup.plan, in_file);
     session.record.write(OutputKind::BestModel, &models)?;
     session.record.write(OutputKind::MlTrees, &lines(&newicks))?;
     if let Some(trees) = &best.gene_trees {
-        let taxa = &session.setup.loaded.taxa;
-        let with_data = trees.iter().filter(|(_, taxa_of)| !taxa_of.is_empty());
+        let Loaded { taxa, file_order, .. } = &session.setup.loaded;
+        let trees = file_order.iter().map(|&gene| &trees[gene]);
+        let with_data = trees.filter(|(_, taxa_of)| !taxa_of.is_empty());
         let newicks: Vec<String> = with_data
             .map(|(tree, taxa_of)| {
                 write_newick(tree, |tip| taxa.name(taxa_of[tip]), &NewickOptions::default())
@@ -60,7 +63,9 @@ pub(crate) fn deliver(session: &mut Session, outcomes: &[Outcome]) -> Result<()>
 }
 
 fn report_best(session: &mut Session, best: &Outcome, newick: &str) {
-    let cases = best.at_bounds.iter().map(|at_bound| {
+    let Loaded { file_order, .. } = &session.setup.loaded;
+    let of_gene = |&gene: &usize| best.at_bounds.iter().filter(move |found| found.gene == gene);
+    let cases = file_order.iter().flat_map(of_gene).map(|at_bound| {
         let name = &session.setup.loaded.partitions[at_bound.gene].name;
         // The bounds have few digits; further ones are rounding errors of logarithms.
         let bound = (at_bound.value * 1e6).round() / 1e6;
@@ -82,9 +87,8 @@ fn report_best(session: &mut Session, best: &Outcome, newick: &str) {
             )));
         }
     }
-    let partition = |gene: usize| {
+    let partition = |&gene: &usize| {
         let partition = &session.setup.loaded.partitions[gene];
-        let at_bound = best.at_bounds.iter().filter(|found| found.gene == gene);
         PartitionReport {
             name: partition.name.clone(),
             model: best.models[gene].to_string(),
@@ -94,18 +98,19 @@ fn report_best(session: &mut Session, best: &Outcome, newick: &str) {
             log_likelihood: Some(best.gene_lnls[gene]),
             brlen_scaler: best.scalers[gene],
             tree_length: best.gene_trees.as_ref().map(|trees| trees[gene].0.total_length()),
-            at_bound: at_bound.map(|found| found.parameter.clone()).collect(),
+            at_bound: of_gene(&gene).map(|found| found.parameter.clone()).collect(),
         }
     };
-    let partitions = (0..best.models.len()).map(partition).collect();
-    let taxa = &session.setup.loaded.taxa;
+    let Loaded { taxa, file_order, .. } = &session.setup.loaded;
+    let partitions = file_order.iter().map(partition).collect();
+    let models = file_order.iter().map(|&gene| best.models[gene].to_string()).collect();
     let edges = best.undetermined.iter().map(|&edge| UndeterminedEdge {
         taxa: smaller_side(&best.tree, edge).into_iter().map(|t| taxa.name(t).into()).collect(),
         brlen: best.tree.brlen(edge),
     });
     session.record.report.undetermined_edges = edges.collect();
     session.record.report.partitions = partitions;
-    session.record.report.model = best.models.iter().map(ToString::to_string).collect();
+    session.record.report.model = models;
     session.record.report.log_likelihood = Some(best.lnl);
     session.record.report.best_tree = Some(newick.to_string());
     session.record.report.run.memory_bytes = best.clv_bytes as u64;

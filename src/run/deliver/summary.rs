@@ -85,12 +85,13 @@ fn partition_table(setup: &Setup, best: &Outcome) -> String {
         header.push("tree length");
     }
     let dash = || "-".to_string();
-    let rows: Vec<Vec<String>> = best
-        .models
+    let rows: Vec<Vec<String>> = setup
+        .loaded
+        .file_order
         .iter()
-        .enumerate()
         .take(MAX_ROWS)
-        .map(|(gene, model)| {
+        .map(|&gene| {
+            let model = &best.models[gene];
             let mut row = vec![
                 setup.loaded.partitions[gene].name.clone(),
                 format!("{:.4}", best.gene_lnls[gene]),

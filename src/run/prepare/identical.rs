@@ -17,7 +17,7 @@ const MIN_TAXA_OF_PARTITION: usize = 3;
 pub(crate) struct Identical {
     /// Numbers of the taxa that a search keeps, ascending.
     kept: Vec<usize>,
-    /// For each of them, all taxa of its group, itself included, in the order of their names.
+    /// For each of them, all taxa of its group, itself included and first, ascending: in the order of their names.
     groups: Vec<Vec<usize>>,
     /// For each taxon, the number of its group.
     group_of: Vec<usize>,
@@ -46,9 +46,6 @@ impl Identical {
             }
             groups[number].push(taxon);
             group_of.push(number);
-        }
-        for group in &mut groups {
-            group.sort_by_key(|&taxon| loaded.taxa.name(taxon));
         }
         let identical = Identical { kept, groups, group_of };
         let has_enough = |partition: &Partition| {

@@ -30,12 +30,15 @@ const MANY_SITES: usize = 1 << 20;
 /// Everything read for one run, and found to be usable.
 #[derive(Debug)]
 pub(crate) struct Loaded {
-    /// The taxa; their numbers are those of the tips of every global tree.
+    /// The taxa in the order of their names; their numbers are those of the tips of every global tree.
     pub taxa: Taxa,
     /// Columns of the alignment.
     pub num_sites: usize,
-    /// The partitions with their data and models.
+    /// The partitions with their data and models, in the order of their names: no result depends on the order of the
+    /// files.
     pub partitions: Vec<Partition>,
+    /// Numbers of the partitions in the order of the partition file, in which they are shown and written.
+    pub file_order: Vec<usize>,
     /// Per partition whose model is to be selected, the models to compare; until then the model of the
     /// partition is the richest of these.
     pub questions: Vec<Option<Question>>,
@@ -76,6 +79,7 @@ pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
     let Some(alignment) = collect(read_alignment(path), &mut faults)? else {
         return Err(Error::Input(faults));
     };
+    let alignment = alignment.sorted_by_name();
     check_size(&alignment, plan, path, &mut faults);
     // Nothing more is worth the time and memory that a long alignment of few taxa takes.
     if !faults.is_empty() && alignment.num_sites() > MANY_SITES {
@@ -123,7 +127,6 @@ pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
     let report = AlignmentSummary::new(&taxa, &views);
     remarks.warnings.extend(suspicions(&alignment, &partitions));
     remark(&taxa, &partitions, &report, &mut remarks);
-    let presence = partitions.iter().map(|p| p.patterns.tip_taxa.clone()).collect();
     if plan.data.auto_criterion.is_some() && questions.iter().all(Option::is_none) {
         remarks
             .notes
@@ -133,21 +136,29 @@ pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
         let warning = count_with_warning(partition);
         // The selected model may not count frequencies.
         remarks.warnings.extend(warning.filter(|_| question.is_none()));
-        if !plan.data.restricted {
-            partition.patterns.add_missing_taxa(taxa.len());
-        }
+    }
+    // From here on, the order of the file shows only where partitions are listed.
+    let mut by_name: Vec<usize> = (0..partitions.len()).collect();
+    by_name.sort_unstable_by(|&a, &b| partitions[a].name.cmp(&partitions[b].name));
+    let mut file_order = vec![0; by_name.len()];
+    by_name.iter().enumerate().for_each(|(number, &in_file)| file_order[in_file] = number);
+    let mut partitions = in_order(partitions, &by_name);
+    let presence = partitions.iter().map(|p| p.patterns.tip_taxa.clone()).collect();
+    if !plan.data.restricted {
+        partitions.iter_mut().for_each(|p| p.patterns.add_missing_taxa(taxa.len()));
     }
     Ok(Loaded {
         num_sites: alignment.num_sites(),
         taxa,
         partitions,
-        questions,
-        brlen_scalers,
+        file_order,
+        questions: in_order(questions, &by_name),
+        brlen_scalers: in_order(brlen_scalers, &by_name),
         presence,
         gappyness,
         report,
         trees,
-        partition_trees,
+        partition_trees: partition_trees.map(|trees| in_order(trees, &by_name)),
         remarks,
     })
 }
@@ -252,6 +263,12 @@ fn read_all_trees(
         }
     }
     Ok(trees)
+}
+
+/// Items in this order of their numbers.
+fn in_order<T>(items: Vec<T>, order: &[usize]) -> Vec<T> {
+    let mut items: Vec<Option<T>> = items.into_iter().map(Some).collect();
+    order.iter().filter_map(|&item| items[item].take()).collect()
 }
 
 /// Counts the frequencies of the model's states, where it needs them; a warning of states that are rare or absent.

@@ -248,16 +248,14 @@ fn split_scaler(text: &str) -> Result<(String, Option<f64>), String> {
     }
 }
 
-/// The best-model file: one line per partition, itself a partition file.
-pub(crate) fn write_models(
+/// The best-model file: one line per partition with its model and scaler, itself a partition file.
+pub(crate) fn write_models<'a>(
     plan: &Plan,
-    partitions: &[Partition],
-    models: &[Model],
-    scalers: &[f64],
+    partitions: impl Iterator<Item = (&'a Partition, &'a Model, f64)>,
 ) -> String {
     let scaled = plan.linkage() == BrlenLinkage::Scaled;
     let mut text = String::new();
-    for ((partition, model), scaler) in partitions.iter().zip(models).zip(scalers) {
+    for (partition, model, scaler) in partitions {
         let scaler = if scaled { format!("+BU{{{scaler}}}") } else { String::new() };
         let ranges = format_ranges(&partition.sites);
         text.push_str(&format!("{model}{scaler}, {} = {ranges}\n", partition.name));

@@ -170,7 +170,8 @@ pub(crate) fn read_one_tree(path: &Path) -> Result<NewickTree> {
     }
 }
 
-/// All trees of a file, and their taxa, which are those of the first. Branch lengths are ignored.
+/// All trees of a file, and their taxa, which are those of the first, in the order of their names. Branch lengths are
+/// ignored.
 ///
 /// # Errors
 /// [`Error::Input`] with every fault of every tree, [`Error::Io`].
@@ -180,7 +181,7 @@ pub(crate) fn read_forest(path: &Path) -> Result<(Taxa, Vec<Tree>)> {
     let mut trees = Vec::new();
     for_each_tree(path, None, |i, newick| {
         if i == 0 {
-            found = Some(own_taxa(&newick, &file)?);
+            found = Some(own_taxa(&newick, &file)?.sorted());
         }
         // Without the taxa of the first tree the others cannot be checked.
         if let Some(taxa) = &found {

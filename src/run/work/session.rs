@@ -267,19 +267,19 @@ pub(crate) fn describe_data(loaded: &Loaded) -> Described {
         ));
     }
     let rows: Vec<Vec<String>> = loaded
-        .partitions
+        .file_order
         .iter()
-        .zip(&loaded.presence)
-        .zip(&loaded.questions)
-        .map(|((partition, presence), question)| {
+        .map(|&gene| {
+            let partition = &loaded.partitions[gene];
             let chosen_later = || format!("auto ({})", partition.model.data_type.name());
             vec![
                 partition.name.clone(),
                 describe_type(partition.model.data_type),
-                question.map_or_else(|| partition.model.short_label(), |_| chosen_later()),
+                loaded.questions[gene]
+                    .map_or_else(|| partition.model.short_label(), |_| chosen_later()),
                 partition.patterns.num_sites.to_string(),
                 partition.patterns.num_patterns().to_string(),
-                presence.len().to_string(),
+                loaded.presence[gene].len().to_string(),
             ]
         })
         .collect();
