@@ -6,7 +6,7 @@
 
 use mlsearch::alignment::read_alignment;
 use mlsearch::likelihood::engine::{
-    Capabilities, EdgeJob, Engine, GeneData, InsertionProgram, Result, SweepProgram,
+    Capabilities, EdgeJob, Engine, GeneData, InsertionProgram, PointJob, Result, SweepProgram,
     TraversalDescriptor, TrialProgram,
 };
 use mlsearch::likelihood::select::make_engine;
@@ -66,6 +66,9 @@ impl Engine for Counting {
     }
     fn pattern_log_likelihoods(&mut self, job: &EdgeJob) -> Result<Vec<f64>> {
         self.engine.pattern_log_likelihoods(job)
+    }
+    fn state_probabilities(&mut self, jobs: &[PointJob]) -> Result<Vec<Vec<f64>>> {
+        self.engine.state_probabilities(jobs)
     }
     fn insertion_scores(&mut self, programs: &[InsertionProgram]) -> Result<Vec<Vec<f64>>> {
         self.engine.insertion_scores(programs)

@@ -6,6 +6,7 @@
 
 use criterion::{BenchmarkId, Criterion, Throughput};
 use mlsearch::alphabet::DataType;
+use mlsearch::likelihood::cpu::body::derivatives::RateRows;
 use mlsearch::likelihood::cpu::body::likelihood::{BlockLikelihoods, PatternData};
 use mlsearch::likelihood::cpu::body::operand::End;
 use mlsearch::likelihood::cpu::{Kernels, all_kernels, select_kernels};
@@ -151,6 +152,7 @@ struct Output {
     numbers: Numbers,
     counts: Vec<u32>,
     sumtable_counts: [u32; BLOCK],
+    rate_rows: RateRows,
     likelihoods: BlockLikelihoods,
     factors: Vec<[f64; 3]>,
     sums: [f64; 3],
@@ -162,6 +164,7 @@ impl Output {
             numbers: Numbers::new(BLOCK * model.dims.row()),
             counts: vec![0; BLOCK * model.dims.scalers()],
             sumtable_counts: [0; BLOCK],
+            rate_rows: [[[0.0; 4]; BLOCK]; 4],
             likelihoods: BlockLikelihoods::default(),
             factors: vec![[0.0; 3]; model.dims.row()],
             sums: [0.0; 3],
@@ -192,8 +195,8 @@ impl Output {
             End::Inner { clv: numbers, scaler: counts, pmatrix }
         };
         let ends = [end(0, &f.model.sumtable_left), end(1, &f.model.sumtable_right)];
-        let (out, counts) = (&mut self.numbers, &mut self.sumtable_counts);
-        kernels.update_sumtable(&f.model, BLOCK, &f.invariant, ends, out, counts);
+        let out = (&mut self.numbers[..], &mut self.sumtable_counts);
+        kernels.update_sumtable(&f.model, BLOCK, &f.invariant, ends, &mut self.rate_rows, out);
     }
 
     /// At length `t` of the edge between the first two CLVs.

@@ -57,10 +57,10 @@
 //! | 1 | `alphabet`, `tree`, `parallel`, `input`, `checkpoint`, `panics` |
 //! | 2 | `alignment`, `model` |
 //! | 3 | `partition` |
-//! | 4 | `parsimony`, `distance`, `simulate`, `likelihood` |
+//! | 4 | `parsimony`, `distance`, `terrace`, `simulate`, `likelihood` |
 //! | 5 | `optimize` |
 //! | 6 | `search` |
-//! | 7 | `bootstrap`, `model_selection`, `topology_tests` |
+//! | 7 | `ancestral`, `bootstrap`, `model_selection`, `topology_tests` |
 //! | 8 | `output` |
 //! | 9 | `run` |
 //! | 10 | `cli` |
@@ -93,11 +93,13 @@ pub mod distance;
 pub mod likelihood;
 pub mod parsimony;
 pub mod simulate;
+mod terrace;
 
 pub mod optimize;
 
 pub mod search;
 
+mod ancestral;
 mod bootstrap;
 mod model_selection;
 mod topology_tests;

@@ -35,6 +35,10 @@ pub enum Purpose {
     BranchTest = 12,
     /// Resampling of sites in tests of topologies.
     TopologyTests = 20,
+    /// Quartets of taxa around a branch.
+    SiteConcordance = 23,
+    /// Halvings of the replicates in bootstopping.
+    Bootstopping = 30,
     /// Everything in tests.
     Test = 9,
 }

@@ -22,6 +22,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("partition", 3),
     ("parsimony", 4),
     ("distance", 4),
+    ("terrace", 4),
     ("simulate", 4),
     ("likelihood", 4),
     ("optimize", 5),
@@ -29,6 +30,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("bootstrap", 7),
     ("model_selection", 7),
     ("topology_tests", 7),
+    ("ancestral", 7),
     ("output", 8),
     ("run", 9),
     ("cli", 10),
@@ -54,8 +56,15 @@ const ENGINE_NAMES: &[&str] =
     &["cpu", "cuda", "scalar", "avx2", "avx512", "CpuEngine", "NaiveEngine", "Kernels"];
 
 /// Rooms that compute with an evaluator and must not know what computes.
-const WITHOUT_ENGINES: &[&str] =
-    &["optimize", "search", "model_selection", "topology_tests", "bootstrap", "output"];
+const WITHOUT_ENGINES: &[&str] = &[
+    "optimize",
+    "search",
+    "model_selection",
+    "topology_tests",
+    "ancestral",
+    "bootstrap",
+    "output",
+];
 
 /// The only places with unsafe code.
 const UNSAFE_ALLOWED: &[&str] = &["parallel/pool.rs", "likelihood/cpu/kernels.rs"];

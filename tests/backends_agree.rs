@@ -5,7 +5,7 @@ use mlsearch::alignment::Patterns;
 use mlsearch::likelihood::cpu::{CpuEngine, select_kernels};
 use mlsearch::likelihood::engine::{Engine, GeneData};
 use mlsearch::likelihood::select::{INSTRUCTION_SETS, choose_engine, make_engine};
-use mlsearch::likelihood::{BranchOptions, BrlenLinkage, EngineOptions, Evaluator};
+use mlsearch::likelihood::{BranchOptions, BrlenLinkage, EngineOptions, Evaluator, NodeStates};
 use mlsearch::model::Model;
 use mlsearch::rng::{Purpose, Rng, stream};
 use mlsearch::simulate::{SimModel, simulate_states, yule_tree};
@@ -173,6 +173,14 @@ fn everything(case: &Case, linkage: BrlenLinkage, make: Constructor) -> Found {
         }
     }
     found.note("likelihood at another root", evaluator.gene_log_likelihoods().expect("an engine"));
+    let inner: Vec<NodeId> = case.tree.nodes().skip(case.tree.num_tips()).collect();
+    for &node in inner.iter().step_by(inner.len().div_ceil(8)) {
+        let states = NodeStates::new(evaluator).at(node).expect("an engine");
+        for (gene, states) in states.iter().enumerate() {
+            let states = states.iter().flatten().copied();
+            found.note(&format!("likelihood of the states of gene {gene} at {node:?}"), states);
+        }
+    }
     regrafts(evaluator, &mut found);
     let options = BranchOptions { max_sweeps: 2, lnl_epsilon: 0.01, gain_tolerance: 1e-6 };
     found.note("optimised", [evaluator.optimize_branches(&options).expect("an engine")]);
@@ -267,13 +275,21 @@ fn the_engine_computes_what_textbook_formulas_give() {
 fn deep_trees_have_the_likelihoods_of_textbook_formulas() {
     for (name, num_taxa, shapes) in CASES.iter().filter(|case| case.1 >= 100) {
         let case = case(name, *num_taxa, shapes);
-        let lnls = |name| {
+        let found = |name| {
             let engine = made(options(name, None, 1));
             let mut evaluator = case.evaluator(BrlenLinkage::Linked, &engine);
-            evaluator.gene_log_likelihoods().expect("an engine")
+            let lnls = evaluator.gene_log_likelihoods().expect("an engine");
+            let states = NodeStates::new(&mut evaluator).at(NodeId(*num_taxa as u32 + 20));
+            let states = states.expect("an engine").into_iter().flatten().flatten();
+            (lnls, states.collect::<Vec<f64>>())
         };
-        for (got, want) in lnls(None).into_iter().zip(lnls(Some("naive"))) {
+        let ((got, got_states), (want, want_states)) = (found(None), found(Some("naive")));
+        for (got, want) in got.into_iter().zip(want) {
             assert!((got / want - 1.0).abs() < 1e-10, "{name}: {got}, not {want}");
+        }
+        assert!(!got_states.is_empty() && got_states.len() == want_states.len());
+        for (got, want) in got_states.into_iter().zip(want_states) {
+            assert!((got - want).abs() < 1e-10, "{name}: {got}, not {want}");
         }
     }
 }

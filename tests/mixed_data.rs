@@ -1,8 +1,9 @@
 //! DNA, proteins, codons, binary and multi-state characters in one run, with missing genes: all
 //! commands in all modes, and what they write read back.
 
-use crate::util::{Scratch, assert_same_bytes, assert_same_bytes_on, log_likelihood, repository};
-use serde_json::Value;
+use crate::util::{
+    Scratch, assert_same_bytes, assert_same_bytes_on, log_likelihood, report, repository,
+};
 
 /// What the data are made with; columns 1-300 and so on.
 const TRUTH: &str = "\
@@ -37,10 +38,6 @@ fn mixed_data() -> Scratch {
 
 fn read(scratch: &Scratch, name: &str) -> String {
     std::fs::read_to_string(scratch.path().join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
-}
-
-fn report(scratch: &Scratch, prefix: &str) -> Value {
-    serde_json::from_str(&read(scratch, &format!("{prefix}.mlsearch.json"))).expect("JSON")
 }
 
 const DATA: &str = "-s sim.mlsearch.phy -q genes.part -m GTR+G --quiet";

@@ -1,12 +1,6 @@
 //! Models that are chosen from the data: what runs say of it, and that they agree with a peer.
 
-use crate::util::{Scratch, repository, results};
-use serde_json::Value;
-
-fn report(scratch: &Scratch, prefix: &str) -> Value {
-    let path = scratch.path().join(format!("{prefix}.mlsearch.json"));
-    serde_json::from_str(&std::fs::read_to_string(path).expect("a report")).expect("JSON")
-}
+use crate::util::{Scratch, report, repository, results};
 
 /// The tree on which IQ-TREE compared models, too.
 const PRIMATES_TREE: &str = "(Tarsius_syrichta:0.4908302149,Lemur_catta:0.33546037215,((((((Homo_sapiens:0.0490767885,Pan:0.0596368538):0.02522828843,Gorilla:0.05843310966):0.07574260177,Pongo:0.13710399263):0.0478767585,Hylobates:0.1689941115):0.11516598763,(((Macaca_fuscata:0.0160323707,M_mulatta:0.0225630002):0.0340511611,M_fascicularis:0.0557531891):0.0427229739,M_sylvanus:0.07128955814):0.24359510693):0.1107631069,Saimiri_sciureus:0.44174369535):0.2577922193);";

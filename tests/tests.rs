@@ -53,6 +53,9 @@ mod stress;
 // Gappy data: restricted trees change the work, never the likelihood.
 mod invariants;
 
+// Distances, consensus, internode certainty and concordance factors, beside other programs.
+mod tree_comparisons;
+
 // Searches step by step.
 mod steps;
 
@@ -62,6 +65,9 @@ mod optimum;
 // Searches that must find a best tree that is known.
 mod search;
 
+// Searches, replicates and starting trees under topological constraints.
+mod constraint;
+
 // Models chosen from the data.
 mod model_selection;
 
@@ -70,6 +76,13 @@ mod reporting;
 
 // Tests of given trees (KH, SH, ELW, AU).
 mod topology_tests;
+
+// Ancestral states: the definition, other programs, what is written.
+mod ancestral;
+// Trees with a root, and with polytomies in place of branches without length.
+mod rooting;
+// Bootstrap replicates: how many are enough, what is drawn for them.
+mod bootstrap;
 
 // Whole runs: what they write, and that it can be read back.
 mod whole_runs;

@@ -1,28 +1,16 @@
 //! Tests of given trees, as a user runs them.
 
-use crate::util::{Scratch, assert_same_bytes, repository};
+use crate::util::{FIVE_TAXA, Scratch, assert_same_bytes, report, repository};
 
-/// Most sites support (a,b) and (d,e).
-const DATA: &str = "5 30\n\
-    a  ACGTACGTACACGTACGTACACGTACGTAC\n\
-    b  ACGTACGTACACGTACGTATACGTACGTAT\n\
-    c  ACGAACGAACACGAACGAACACCTACGGAC\n\
-    d  ATGAACCAATACGATCGAACATCTATGGAC\n\
-    e  ATGAACCAATACGATCGAATATCTATGGGC\n";
 const BEST: &str = "((a,b),c,(d,e));\n";
 const OTHER: &str = "((a,c),b,(d,e));\n";
 const WORST: &str = "((a,d),c,(b,e));\n";
 
 fn scratch(trees: &str) -> Scratch {
     let scratch = Scratch::new();
-    scratch.write("a.phy", DATA);
+    scratch.write("a.phy", FIVE_TAXA);
     scratch.write("t", trees);
     scratch
-}
-
-fn report(scratch: &Scratch, prefix: &str) -> serde_json::Value {
-    let path = scratch.path().join(format!("{prefix}.mlsearch.json"));
-    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
 #[test]

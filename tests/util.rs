@@ -1,9 +1,18 @@
 //! Scratch folders, running the binary, comparing its runs.
 
-use std::collections::BTreeMap;
+use mlsearch::tree::NewickTree;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+
+/// Five taxa; most sites support (a,b) and (d,e), and 50 replicates are enough.
+pub const FIVE_TAXA: &str = "5 30\n\
+    a  ACGTACGTACACGTACGTACACGTACGTAC\n\
+    b  ACGTACGTACACGTACGTATACGTACGTAT\n\
+    c  ACGAACGAACACGAACGAACACCTACGGAC\n\
+    d  ATGAACCAATACGATCGAACATCTATGGAC\n\
+    e  ATGAACCAATACGATCGAATATCTATGGGC\n";
 
 /// A folder of its own for one test, removed at its end, in which the binary is run.
 pub struct Scratch(tempfile::TempDir);
@@ -117,10 +126,30 @@ pub fn data_folder() -> PathBuf {
 
 /// The log-likelihood in the report of a run inside the folder.
 pub fn log_likelihood(scratch: &Scratch, prefix: &str) -> f64 {
+    report(scratch, prefix)["log_likelihood"].as_f64().expect("a log-likelihood")
+}
+
+/// The report of a run inside the folder.
+pub fn report(scratch: &Scratch, prefix: &str) -> serde_json::Value {
     let path = scratch.path().join(format!("{prefix}.mlsearch.json"));
     let text = std::fs::read_to_string(path).expect("a report");
-    let report: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-    report["log_likelihood"].as_f64().expect("a log-likelihood")
+    serde_json::from_str(&text).expect("JSON")
+}
+
+/// Names of the taxa behind each node of a tree; those of the first are all of its taxa.
+pub fn taxa_behind(tree: &NewickTree) -> Vec<BTreeSet<String>> {
+    let mut behind: Vec<BTreeSet<String>> = vec![BTreeSet::new(); tree.num_nodes()];
+    for node in tree.nodes().rev() {
+        let number = node.number() as usize;
+        if node.is_tip() {
+            behind[number].insert(node.name().expect("a taxon").to_string());
+        }
+        for child in node.children() {
+            let of_child = behind[child.number() as usize].clone();
+            behind[number].extend(of_child);
+        }
+    }
+    behind
 }
 
 /// Contents of all files of a run by their suffix, without what may differ between two runs of the same

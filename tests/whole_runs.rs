@@ -1,6 +1,6 @@
 //! Whole runs on small real alignments: what they write, and that it can be read back.
 
-use crate::util::{Scratch, repository};
+use crate::util::{Scratch, report, repository};
 use serde_json::Value;
 use std::path::Path;
 
@@ -14,10 +14,6 @@ fn partitions(name: &str) -> String {
 
 fn read(folder: &Path, name: &str) -> String {
     std::fs::read_to_string(folder.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
-}
-
-fn report(scratch: &Scratch, prefix: &str) -> Value {
-    serde_json::from_str(&read(scratch.path(), &format!("{prefix}.mlsearch.json"))).expect("JSON")
 }
 
 fn lnl(report: &Value) -> f64 {
@@ -237,6 +233,7 @@ fn branches_of_evaluated_trees_are_tested_under_every_linkage() {
         }
         let support = report(&scratch, "tested")["support"].clone();
         assert_eq!(support["label"], serde_json::json!(["sh_alrt", "abayes"]));
+        assert_eq!(support["sh_alrt_replicates"], 200);
         let branches = support["branches"].as_array().unwrap();
         assert_eq!(branches.len(), 29);
         let values = |name: &str| -> Vec<f64> {

@@ -124,7 +124,8 @@ impl Patterns {
         self.tip_taxa = (0..num_taxa).collect();
     }
 
-    /// The same patterns with other weights, one per pattern; patterns of weight zero are dropped (bootstrap).
+    /// The same patterns with other weights, one per pattern; patterns of weight zero are dropped (bootstrap). Without any
+    /// weight, it is a partition without data.
     ///
     /// The taxa stay those of the original data, even one whose remaining cells are all undetermined.
     /// `site_to_pattern` is left empty.
@@ -134,6 +135,16 @@ impl Patterns {
     pub(crate) fn with_weights(&self, weights: &[u32]) -> Patterns {
         assert_eq!(weights.len(), self.num_patterns(), "one weight per pattern");
         let kept: Vec<usize> = (0..weights.len()).filter(|&i| weights[i] > 0).collect();
+        if kept.is_empty() {
+            return Patterns {
+                tip_taxa: Vec::new(),
+                codes: Vec::new(),
+                code_masks: self.code_masks.clone(),
+                weights: vec![self.num_sites as u32],
+                site_to_pattern: Vec::new(),
+                ..*self
+            };
+        }
         let keep = |row: &Vec<Code>| kept.iter().map(|&i| row[i]).collect();
         Patterns {
             data_type: self.data_type,
@@ -251,6 +262,8 @@ mod tests {
         assert_eq!(replicate.weights, [4, 1]);
         assert_eq!(replicate.num_sites, 5);
         assert!(replicate.site_to_pattern.is_empty());
+        let none = original.with_weights(&[0, 0, 0]);
+        assert_eq!((none.num_tips(), none.num_patterns(), none.num_sites), (0, 1, 4));
     }
 
     proptest! {

@@ -13,6 +13,14 @@ pub enum SupportKind {
     Felsenstein,
     /// Transfer bootstrap expectation, from 0 to 1 (Lemoine et al. 2018, Nature 556:452).
     Transfer,
+    /// Internode certainty, from -1 to 1 (Salichos et al. 2014, Mol. Biol. Evol. 31:1261).
+    InternodeCertainty,
+    /// The same with all frequent conflicting splits.
+    InternodeCertaintyAll,
+    /// Gene concordance factor, in percent (Minh et al. 2020, Mol. Biol. Evol. 37:2727).
+    GeneConcordance,
+    /// Site concordance factor, in percent.
+    SiteConcordance,
 }
 
 impl SupportKind {
@@ -23,25 +31,49 @@ impl SupportKind {
             SupportKind::ABayes => "abayes",
             SupportKind::Felsenstein => "fbp",
             SupportKind::Transfer => "tbe",
+            SupportKind::InternodeCertainty => "ic1",
+            SupportKind::InternodeCertaintyAll => "ica",
+            SupportKind::GeneConcordance => "gcf",
+            SupportKind::SiteConcordance => "scf",
         }
     }
 
     /// Its largest value: a percentage has 100, a probability 1.
     pub(crate) fn full(self) -> f64 {
         match self {
-            SupportKind::ShAlrt | SupportKind::Felsenstein => 100.0,
-            SupportKind::ABayes | SupportKind::Transfer => 1.0,
+            SupportKind::ShAlrt
+            | SupportKind::Felsenstein
+            | SupportKind::GeneConcordance
+            | SupportKind::SiteConcordance => 100.0,
+            SupportKind::ABayes
+            | SupportKind::Transfer
+            | SupportKind::InternodeCertainty
+            | SupportKind::InternodeCertaintyAll => 1.0,
         }
     }
 
-    /// A value as it is written at a branch: rounded to a whole percentage (SH-aLRT to one decimal), or to three decimals
-    /// of a number up to 1.
+    /// What is written in a label of several kinds at a branch that has no value of this one; `None` if the branch then
+    /// has no label.
+    pub(crate) fn absent(self) -> Option<&'static str> {
+        let of_concordance =
+            matches!(self, SupportKind::GeneConcordance | SupportKind::SiteConcordance);
+        of_concordance.then_some("NA")
+    }
+
+    /// A value as it is written at a branch: rounded to a whole percentage (SH-aLRT and concordance factors to one
+    /// decimal), or to three decimals of a number up to 1.
     pub(crate) fn label(self, value: f64) -> String {
         match self {
-            SupportKind::ShAlrt => format!("{}", (10.0 * value).round() / 10.0),
+            SupportKind::ShAlrt | SupportKind::GeneConcordance | SupportKind::SiteConcordance => {
+                format!("{}", (10.0 * value).round() / 10.0)
+            }
             SupportKind::Felsenstein => support_label(value),
-            SupportKind::ABayes | SupportKind::Transfer => {
-                format!("{}", (1e3 * value).round() / 1e3)
+            SupportKind::ABayes
+            | SupportKind::Transfer
+            | SupportKind::InternodeCertainty
+            | SupportKind::InternodeCertaintyAll => {
+                // Without the sign of a zero.
+                format!("{}", (1e3 * value).round() / 1e3 + 0.0)
             }
         }
     }

@@ -1,14 +1,26 @@
-//! Bootstrap: resampling of alignment columns, and branch support from replicate trees (`support`, `transfer`) and from
-//! the likelihoods of the tree's neighbours (`branch_tests`).
+//! Bootstrap: resampling of alignment columns, whether there are enough replicates (`bootstop`), and branch support from
+//! replicate trees (`support`, `transfer`, `internode`), from gene trees and sites (`concordance`) and from the
+//! likelihoods of the tree's neighbours (`branch_tests`).
 
+mod bootstop;
 mod branch_tests;
+mod concordance;
+mod internode;
 mod kind;
 mod support;
 mod transfer;
 mod weights;
 
+pub(crate) use bootstop::{
+    Bootstop, BootstopCriterion, BootstopTest, BootstopTrees, DEFAULT_CUTOFF, DEFAULT_HALVINGS,
+    LEAST_CORRELATION, STEP,
+};
 pub(crate) use branch_tests::{BranchTests, Resampling, test_branches};
+pub(crate) use concordance::{
+    GeneConcordance, SiteConcordance, SiteStates, clades_around, gene_concordance, site_concordance,
+};
+pub(crate) use internode::internode_certainty;
 pub(crate) use kind::{Support, SupportKind};
 pub(crate) use support::map_support;
 pub(crate) use transfer::map_transfer;
-pub(crate) use weights::bootstrap_weights;
+pub(crate) use weights::{Sampling, SamplingUnit, replicate_weights};

@@ -35,6 +35,21 @@ pub(crate) fn map_support(best: &Tree, replicates: &[Tree]) -> Vec<Option<f64>> 
     support
 }
 
+/// The distinct splits of trees of the same tips, and how many of the trees have each.
+pub(super) fn count_splits(trees: &[Tree]) -> (SplitTable, Vec<u32>) {
+    let mut table = SplitTable::default();
+    let mut counts = Vec::new();
+    for tree in trees {
+        assert_eq!(tree.num_tips(), trees[0].num_tips(), "all trees must have the same tips");
+        for (_, split) in tree_splits(tree) {
+            let number = table.insert(split) as usize;
+            counts.resize(table.splits().len(), 0);
+            counts[number] += 1;
+        }
+    }
+    (table, counts)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -55,9 +70,12 @@ mod tests {
         );
         let support = map_support(best, &replicates);
         let label = |edge: EdgeId| support[edge.index()].map(support_label);
-        let options =
-            NewickOptions { brlens: false, node_labels: Some(&label), branch_labels: None };
-        assert_eq!(write_newick(best, |i| names[i], &options), "(A,B,(C,(D,(E,F)60)60)60);");
+        let options = NewickOptions {
+            brlens: false,
+            branch_labels: Some(&label),
+            ..NewickOptions::default()
+        };
+        assert_eq!(write_newick(best, |i| names[i], &options), "(A,B,(C,(D,(E,F)[60])[60])[60]);");
         assert_eq!(support.iter().flatten().count(), 3);
         assert!(map_support(best, &[]).iter().all(Option::is_none));
     }

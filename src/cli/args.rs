@@ -12,12 +12,16 @@ Examples:
       many genes, each with its own branch lengths, 4 threads, files run1.mlsearch.*
   mlsearch --all --msa aln.phy --model GTR+G --bs-trees 100 --seed 7
       search, 100 bootstrap replicates, support on the best tree
+  mlsearch --all --msa aln.phy --model GTR+G --bs-trees autoMRE
+      the same, with as many replicates as are needed (RAxML: -f a -x 1 -# autoMRE)
   mlsearch --evaluate -s aln.phy -m HKY+G -t trees.nwk
       log-likelihoods of given trees (RAxML: -f e)
   mlsearch -s aln.phy -m GTR+G -z trees.nwk --tests au,sh
       which of several trees the data reject (IQ-TREE: -z trees.nwk -zb 10000 -au)
   mlsearch --support --tree best.nwk --bs-trees boots.nwk
       support values from given trees (RAxML: -f b -t best.nwk -z boots.nwk)
+  mlsearch --root midpoint --tree best.nwk
+      roots a tree; its labels stay with their branches
   mlsearch --check -s aln.phy -q genes.part -m GTR+G
       describes the data and estimates the time and memory that a run needs
   mlsearch simulate --tree rand{50} --model JC+G4{0.5} --sites 1000 --prefix sim
@@ -101,6 +105,10 @@ pub struct Args {
     /// Partition file in the format of RAxML or RAxML-NG, or NEXUS charsets [default: one partition]
     #[arg(short = 'q', long, value_name = "FILE", help_heading = DATA)]
     pub partitions: Option<PathBuf>,
+    /// File of the weights of the columns: whole numbers separated by white space, one for each column; a column of weight
+    /// 2 counts as two, one of weight 0 is left out [default: all 1]
+    #[arg(short = 'a', long, value_name = "FILE", help_heading = DATA)]
+    pub site_weights: Option<PathBuf>,
     /// How the branch lengths of the partitions are related [default: linked]
     #[arg(long, value_enum, value_name = "HOW", help_heading = DATA)]
     pub brlen: Option<Brlen>,
@@ -131,8 +139,9 @@ pub struct Args {
     #[arg(long, value_name = "KIND", help_heading = DATA)]
     pub asc_corr: Option<String>,
 
-    /// Analysis by RAxML's letter: d search, e evaluate, a all, b support, c check, r Robinson-Foulds
-    /// distances, h SH test, w expected likelihood weights
+    /// Analysis by RAxML's letter: d search, e evaluate, a all, b support, c check, i internode certainty, j bootstrap
+    /// alignments, r and R distances between trees, h SH test, w expected likelihood weights, A ancestral states, I root
+    /// trees (with -o or --root)
     #[arg(short = 'f', value_name = "LETTER", help_heading = COMMAND)]
     pub algorithm: Option<String>,
     /// Search for the best tree
@@ -148,18 +157,45 @@ pub struct Args {
     /// Number of RELL replicates of --tests (of each of the ten sizes for au) [default: 10000]
     #[arg(long, value_name = "N", help_heading = COMMAND)]
     pub rell: Option<String>,
+    /// Most likely states at the inner nodes of the best tree, with their probabilities (marginal reconstruction); with
+    /// --search, --evaluate or --all, and by itself with -t FILE the same as with --evaluate
+    #[arg(long, help_heading = COMMAND)]
+    pub ancestral: bool,
+    /// Changes of the most likely states along the branches of the best tree; otherwise as --ancestral
+    #[arg(long, help_heading = COMMAND)]
+    pub mutmap: bool,
     /// Search, bootstrap replicates [default: 100] and support values on the best tree
     #[arg(long, help_heading = COMMAND)]
     pub all: bool,
     /// Bootstrap replicates only [default: 100]
     #[arg(long, help_heading = COMMAND)]
     pub bootstrap: bool,
+    /// Write the alignments of the bootstrap replicates [default: 100]
+    #[arg(long, help_heading = COMMAND)]
+    pub bsmsa: bool,
     /// Map support values from the trees of --bs-trees FILE onto the tree of --tree FILE
     #[arg(long, help_heading = COMMAND)]
     pub support: bool,
-    /// Robinson-Foulds distances between all pairs of trees of FILE, or of --tree FILE
+    /// Distances between all pairs of trees of FILE, or of --tree FILE; with both, between the trees of --tree and those
+    /// of FILE
     #[arg(long, num_args = 0..=1, value_name = "FILE", help_heading = COMMAND)]
     pub rfdist: Option<Option<PathBuf>>,
+    /// Distances of --rfdist: rf (Robinson-Foulds), wrf (the same weighted by branch lengths), kf (branch score), quartet,
+    /// or several: rf,quartet [default: rf]
+    #[arg(long, value_name = "KINDS", help_heading = COMMAND)]
+    pub rfdist_metric: Option<String>,
+    /// Gene concordance factors of the branches of --tree FILE: how many of the gene trees of this file have them; they
+    /// may lack taxa
+    #[arg(long, value_name = "FILE", help_heading = COMMAND)]
+    pub gcf: Option<PathBuf>,
+    /// Site concordance factors of the branches of --tree FILE: how many sites of the alignment support them, on average
+    /// over this number of quartets of taxa per branch [default: 100]
+    #[arg(long, num_args = 0..=1, value_name = "N", help_heading = COMMAND)]
+    pub scf: Option<Option<String>>,
+    /// Count the trees on the terrace of --tree FILE, which have exactly the same likelihood under -M: they give every
+    /// partition the same tree of its taxa; and write this number of them [default: 100]
+    #[arg(long, num_args = 0..=1, value_name = "N", help_heading = COMMAND)]
+    pub terrace: Option<Option<String>>,
     /// Consensus of the trees of --tree FILE: MR (majority rule), STRICT or MRE (extended majority
     /// rule) [default: MR]
     #[arg(long, num_args = 0..=1, value_name = "RULE", help_heading = COMMAND)]
@@ -167,6 +203,13 @@ pub struct Args {
     /// The same as --consense, in RAxML's form: -J MR -z FILE
     #[arg(short = 'J', value_name = "RULE", help_heading = COMMAND)]
     pub raxml_consense: Option<String>,
+    /// Test if the replicate trees of --bs-trees FILE are enough, by the rule autoMRE, autoMR or autoFC
+    /// [default: autoMRE]
+    #[arg(long, num_args = 0..=1, value_name = "RULE", help_heading = COMMAND)]
+    pub bsconverge: Option<Option<String>>,
+    /// The same as --bsconverge, in RAxML's form: -I autoMRE -z FILE
+    #[arg(short = 'I', value_name = "RULE", help_heading = COMMAND)]
+    pub raxml_bsconverge: Option<String>,
     /// Describe the data and estimate the memory (bytes), time (seconds) and threads that a run needs,
     /// without running it; can be added to any command
     #[arg(long, alias = "parse", help_heading = COMMAND)]
@@ -181,13 +224,17 @@ pub struct Args {
     /// auto]
     #[arg(short = 't', long, value_name = "TREES", help_heading = TREES)]
     pub tree: Option<String>,
-    /// File of several trees, as in RAxML's -f b, -f r, -f h and -J; with --evaluate and --tests, in addition to
+    /// File of several trees, as in RAxML's -f b, -f i, -f r, -f R, -f h, -I and -J; with --evaluate and --tests, in addition to
     /// those of --tree
     #[arg(short = 'z', value_name = "FILE", help_heading = TREES)]
     pub many_trees: Option<PathBuf>,
     /// Start from random trees instead of parsimony trees
     #[arg(short = 'd', help_heading = TREES)]
     pub random_start: bool,
+    /// Constraint tree: searches, starting trees and replicates are restricted to trees that have all its inner branches;
+    /// with multifurcations, and without some of the taxa, which may then be anywhere; also -r [default: none]
+    #[arg(short = 'g', long, short_alias = 'r', value_name = "FILE", help_heading = TREES)]
+    pub tree_constraint: Option<PathBuf>,
     /// Trees with the branch lengths of each partition (a bestPartitionTrees file; substitutions per
     /// site), from which --evaluate -M starts
     #[arg(long, value_name = "FILE", help_heading = TREES)]
@@ -230,14 +277,32 @@ pub struct Args {
     /// The same as -b: rapid replicates are not available; standard ones are made instead
     #[arg(short = 'x', value_name = "SEED", value_parser = parse_seed, conflicts_with = "bootstrap_seed", help_heading = BOOTSTRAP)]
     pub rapid_seed: Option<u64>,
-    /// Number of replicates (with -b, -x or -f a), otherwise of starting trees; also -N
+    /// Number of replicates (with -b, -x or -f a) as in --bs-trees, otherwise of starting trees; also -N
     #[arg(short = '#', short_alias = 'N', value_name = "N", help_heading = BOOTSTRAP)]
     pub runs: Option<String>,
-    /// Number of replicates [default: 100]; with --support, the file of the replicate trees
-    #[arg(long, value_name = "N|FILE", help_heading = BOOTSTRAP)]
+    /// Number of replicates [default: 100], or a rule that stops when there are enough (bootstopping): autoMRE, autoMR
+    /// or autoFC, tested after every 50 replicates, with the largest number in braces: autoMRE{500} [default: 1000];
+    /// with --support and --bsconverge, the file of the replicate trees
+    #[arg(long, value_name = "N|RULE|FILE", help_heading = BOOTSTRAP)]
     pub bs_trees: Option<String>,
+    /// Greatest weighted Robinson-Foulds distance of halves of the replicates that agree, of autoMRE and autoMR
+    /// [default: 0.03]
+    #[arg(short = 'B', long, value_name = "X", help_heading = BOOTSTRAP)]
+    pub bs_cutoff: Option<String>,
+    /// Number of random halvings of the replicates in each test of bootstopping, at least 100 [default: 1000]
+    #[arg(long, value_name = "N", help_heading = BOOTSTRAP)]
+    pub bs_perms: Option<String>,
+    /// What is drawn for a replicate: site (sites within partitions), gene (partitions with all their sites) or genesite
+    /// (partitions, then sites within those drawn) [default: site]
+    #[arg(long, value_name = "WHAT", help_heading = BOOTSTRAP)]
+    pub sampling: Option<String>,
+    /// Jackknife: replicates lack this share of the sites of each partition (of the partitions with --sampling gene, of
+    /// both with genesite) instead of a bootstrap [default: off]
+    #[arg(long, value_name = "SHARE", help_heading = BOOTSTRAP)]
+    pub jackknife: Option<String>,
     /// Support by replicate trees: fbp (Felsenstein's: the percentage of the replicates that have the branch), tbe
-    /// (transfer bootstrap expectation, from 0 to 1), or both: fbp,tbe [default: fbp]
+    /// (transfer bootstrap expectation, from 0 to 1), ic1 and ica (internode certainty, from -1 to 1), or several:
+    /// fbp,tbe [default: fbp]
     #[arg(long, value_name = "KINDS", help_heading = BOOTSTRAP)]
     pub bs_metric: Option<String>,
     /// SH-aLRT support of the branches of the best tree, with this number of resampled alignments; with --search,
@@ -266,6 +331,14 @@ pub struct Args {
     /// Write the log-likelihood of every site (natural logarithm) [default: off]
     #[arg(long, help_heading = OUTPUT)]
     pub sitelh: bool,
+    /// Root the trees that are written beside these taxa, separated by commas (drawing only; the likelihood does not
+    /// change); without an alignment, root the trees of --tree FILE
+    #[arg(short = 'o', long, value_name = "TAXA", help_heading = OUTPUT)]
+    pub outgroup: Option<String>,
+    /// Root the trees that are written in the middle of the longest path between two taxa; without an alignment, root
+    /// the trees of --tree FILE
+    #[arg(long, value_name = "midpoint", help_heading = OUTPUT)]
+    pub root: Option<String>,
     /// Print only warnings and results, no progress [default: off]
     #[arg(long, alias = "silent", help_heading = OUTPUT)]
     pub quiet: bool,

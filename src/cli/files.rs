@@ -1,18 +1,26 @@
 //! Which files a command reads its trees from, and where its results go.
 
 use super::args::Args;
+use super::values::{parse_count, parse_tree_metrics};
 use super::verb::{Faults, Verb};
 use crate::input::{STANDARD_INPUT, name_of};
-use crate::run::{Command, ConsensusRule};
+use crate::run::{
+    Command, ConcordancePlan, ConsensusRule, DEFAULT_QUARTETS, DEFAULT_TERRACE_TREES, DistancePlan,
+    TerracePlan, TreeMetric,
+};
 use std::path::{Path, PathBuf};
 
 /// The command with the files of trees it works on.
 pub(super) fn resolve_command(args: &Args, verb: Verb, faults: &mut Faults) -> Command {
+    if args.rfdist_metric.is_some() && !matches!(verb, Verb::RfDist | Verb::Check) {
+        faults.add("--rfdist-metric applies only to --rfdist");
+    }
     let tree = || args.tree.as_deref().map(PathBuf::from);
     match verb {
         Verb::Search => Command::Search,
         Verb::Evaluate => Command::Evaluate,
         Verb::Bootstrap => Command::Bootstrap,
+        Verb::BsMsa => Command::BsMsa,
         Verb::All => Command::All,
         Verb::Start => Command::Start,
         Verb::Check => Command::Check,
@@ -26,10 +34,55 @@ pub(super) fn resolve_command(args: &Args, verb: Verb, faults: &mut Faults) -> C
             Command::Support { tree, bs_trees }
         }
         Verb::RfDist => {
-            let given = args.rfdist.clone().flatten();
-            let given = one_of(given, "--rfdist FILE", tree(), "--tree", faults);
-            Command::RfDist {
-                trees: one_file(given, "--tree", args.many_trees.clone(), "-z", faults),
+            let (given, many) = (args.rfdist.clone().flatten(), args.many_trees.clone());
+            let given = one_of(given, "--rfdist FILE", many, "-z", faults);
+            // With a file of its own, --tree is what the trees of that file are compared with.
+            let (trees, reference) = match given {
+                Some(trees) => (trees, tree()),
+                None => (one_file(tree(), "--tree", None, "-z", faults), None),
+            };
+            if reference.is_none() && args.algorithm.as_deref() == Some("R") {
+                faults.add(
+                    "-f R compares the trees of -z with that of -t: give both, -t FILE and -z FILE",
+                );
+            }
+            let metrics = args.rfdist_metric.as_deref().map(parse_tree_metrics);
+            let metrics = metrics.map_or_else(Vec::new, |metrics| faults.or(metrics, Vec::new()));
+            let metrics =
+                if metrics.is_empty() { vec![TreeMetric::RobinsonFoulds] } else { metrics };
+            Command::RfDist(DistancePlan { trees, reference, metrics })
+        }
+        Verb::Concordance => {
+            let tree = tree().unwrap_or_else(|| {
+                faults.add("no tree whose branches are looked at: give -t FILE (--tree FILE)");
+                PathBuf::new()
+            });
+            let quartets = args.scf.as_ref().map(|number| match number {
+                Some(text) => faults.or(parse_count("--scf", text), DEFAULT_QUARTETS),
+                None => DEFAULT_QUARTETS,
+            });
+            Command::Concordance(ConcordancePlan { tree, gene_trees: args.gcf.clone(), quartets })
+        }
+        Verb::Terrace => {
+            let tree = tree().unwrap_or_else(|| {
+                faults.add("no tree whose terrace is looked for: give -t FILE (--tree FILE)");
+                PathBuf::new()
+            });
+            let model_is_file =
+                args.model.as_deref().is_some_and(|model| Path::new(model).is_file());
+            if args.partitions.is_none() && !model_is_file {
+                faults.add("--terrace needs partitions that lack taxa: give -q FILE");
+            }
+            let trees = match args.terrace.as_ref() {
+                Some(Some(text)) => faults.or(parse_count("--terrace", text), 1),
+                _ => DEFAULT_TERRACE_TREES,
+            };
+            Command::Terrace(TerracePlan { tree, trees })
+        }
+        Verb::BsConverge => {
+            let boots = args.bs_trees.as_deref().map(PathBuf::from);
+            Command::BsConverge {
+                trees: one_file(boots, "--bs-trees", args.many_trees.clone(), "-z", faults),
             }
         }
         Verb::Consense => {
@@ -46,6 +99,10 @@ pub(super) fn resolve_command(args: &Args, verb: Verb, faults: &mut Faults) -> C
             };
             let trees = one_file(tree(), "--tree", args.many_trees.clone(), "-z", faults);
             Command::Consense { rule, trees }
+        }
+        Verb::Root => {
+            let trees = one_file(tree(), "--tree", args.many_trees.clone(), "-z", faults);
+            Command::Root { trees }
         }
     }
 }

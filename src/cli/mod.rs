@@ -5,12 +5,16 @@
 //! [`args`](Args) holds what was typed; `resolve` turns it into a [`Plan`](crate::run::Plan) or lists what
 //! is wrong.
 
+mod ancestral;
 mod args;
+mod bootstrap;
+mod data;
 mod files;
 mod messages;
 mod parse;
 mod peers;
 mod resolve;
+mod rooting;
 mod simulate;
 mod support;
 mod topologies;

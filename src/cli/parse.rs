@@ -198,12 +198,11 @@ mod tests {
 
     #[test]
     fn all_later_options_are_named_in_one_message() {
-        let stop =
-            typed("mlsearch -s a.phy -g c.tre -o A,B --tree-constraint=c -ancestral").unwrap_err();
+        let stop = typed("mlsearch -s a.phy -A S16 -E x.txt --bnni -ebg").unwrap_err();
         let Stop::Refused(error) = stop else { panic!("{stop:?}") };
         let message = error.to_string();
         assert_eq!(error.exit_code(), 2);
-        for option in ["'-g'", "'-o'", "'--tree-constraint'", "'-ancestral'"] {
+        for option in ["'-A'", "'-E'", "'--bnni'", "'-ebg'"] {
             assert!(message.contains(option), "{message}");
         }
     }

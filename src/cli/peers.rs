@@ -60,10 +60,7 @@ const fn entry(
 
 const LEAVE_OUT: Here = Instead(&[]);
 const PLACEMENT: &str = "placement of sequences on a tree is not available";
-const CONSTRAINT: &str = "topological constraints are not available";
-const BOOTSTOP: &str = "automatic bootstopping is not available; give a number of replicates";
 const STRUCTURE: &str = "models of RNA secondary structure are not available";
-const INTERNODE: &str = "internode certainty is not available";
 const LOCAL_BOOTSTRAP: &str =
     "the local bootstrap is not available; --alrt N and --abayes test single branches";
 const SH_LIKE: &str =
@@ -85,14 +82,6 @@ pub(super) const ALL_REPLICATES: &[&str] = &["--all", "--bs-trees", "{}"];
 
 const TABLE: &[Entry] = &[
     // RAxML 8's letters.
-    entry(&["g", "r"], Always, Not, CONSTRAINT),
-    entry(
-        &["o", "outgroup"],
-        Always,
-        LEAVE_OUT,
-        "outgroups are not available: trees are unrooted; root them in the program that draws them",
-    ),
-    entry(&["a", "site-weights"], Always, Not, "column weights are not available"),
     entry(
         &["c"],
         Always,
@@ -100,8 +89,13 @@ const TABLE: &[Entry] = &[
         "per-site rate categories (GTRCAT) are not available; the number of rates is that of +G4 or +R4 in the model",
     ),
     entry(&["A", "S"], Always, Not, STRUCTURE),
-    entry(&["C"], Never, Not, INTERNODE),
-    entry(&["L"], Always, Not, INTERNODE),
+    entry(&["C"], Never, LEAVE_OUT, "conflicting splits are not written; leave it out"),
+    entry(
+        &["L"],
+        Always,
+        Not,
+        "internode certainty is computed for a given tree: --support --bs-metric ic1,ica --tree FILE --bs-trees FILE",
+    ),
     entry(&["D"], Never, LEAVE_OUT, OWN_SCHEDULE),
     entry(
         &["E"],
@@ -131,8 +125,6 @@ const TABLE: &[Entry] = &[
         "the matrix is named in the model: -m JC+G, K80+G or HKY+F+G",
     ),
     entry(&["G", "W"], Always, Not, PLACEMENT),
-    entry(&["I"], Always, Not, BOOTSTOP),
-    entry(&["bootstop-perms", "bs-cutoff"], Always, LEAVE_OUT, BOOTSTOP),
     entry(
         &["R"],
         Always,
@@ -149,13 +141,13 @@ const TABLE: &[Entry] = &[
     entry(&["j"], Never, LEAVE_OUT, "intermediate trees are not written; leave it out"),
     entry(&["no-bfgs"], Never, Idle, ONE_OPTIMISER),
     entry(&["print-identical-sequences"], Never, Idle, "identical sequences are always reported"),
+    entry(
+        &["bootstop-perms"],
+        Always,
+        Same(&["--bs-perms", "{}"]),
+        "RAxML's number of halvings in each test of bootstopping",
+    ),
     // RAxML-NG.
-    entry(&["tree-constraint"], Always, Not, CONSTRAINT),
-    entry(&["ancestral"], Never, Not, "ancestral states are not available"),
-    entry(&["mutmap"], Never, Not, "mapping of mutations is not available"),
-    entry(&["bsconverge"], Never, Not, BOOTSTOP),
-    entry(&["bsmsa"], Never, Not, "writing bootstrap alignments is not available"),
-    entry(&["terrace"], Never, Not, "counting the trees of a terrace is not available"),
     entry(
         &["loglh"],
         Never,
@@ -184,7 +176,18 @@ const TABLE: &[Entry] = &[
         Not,
         "educated bootstrap guessing is not available; --all makes standard replicates",
     ),
-    entry(&["gcf"], Maybe, Not, "concordance factors are not available"),
+    entry(
+        &["scfl"],
+        Always,
+        Instead(&["--scf", "{}"]),
+        "site concordance factors are computed by parsimony, as with IQ-TREE's --scf",
+    ),
+    entry(
+        &["df-tree", "cf-verbose", "cf-quartet"],
+        Never,
+        LEAVE_OUT,
+        "the file `concordance` has the numbers of every branch; leave it out",
+    ),
     entry(
         &["adaptive", "opt-topology", "stop-rule", "lh-epsilon-triplet"],
         Always,
@@ -278,6 +281,18 @@ const TABLE: &[Entry] = &[
         LEAVE_OUT,
         "the ultrafast bootstrap and its stopping rule are not available; leave it out",
     ),
+    entry(
+        &["jack"],
+        Always,
+        Instead(&["--all", "--jackknife", "0.5", "--bs-trees", "{}"]),
+        "IQ-TREE's ultrafast jackknife is not available; --all --jackknife 0.5 --bs-trees N makes N standard replicates",
+    ),
+    entry(
+        &["jack-prop"],
+        Always,
+        Instead(&["--jackknife", "{}"]),
+        "the share of the sites that replicates lack is --jackknife SHARE here",
+    ),
     entry(&["lbp"], Always, LEAVE_OUT, LOCAL_BOOTSTRAP),
     entry(
         &["zb", "test"],
@@ -306,7 +321,13 @@ const TABLE: &[Entry] = &[
         "IQ-TREE's trees of replicates with branch lengths",
     ),
     entry(&["wsr", "rate", "mlrate", "wspr", "wslr", "wspm", "wslm"], Never, LEAVE_OUT, SITE_RATES),
-    entry(&["asr"], Never, Not, "ancestral states are not available"),
+    entry(&["asr"], Never, Same(&["--ancestral"]), "IQ-TREE's name of ancestral states"),
+    entry(
+        &["asr-min"],
+        Always,
+        LEAVE_OUT,
+        "the most likely state is written whatever its probability; leave it out",
+    ),
     entry(
         &["czb", "polytomy"],
         Never,
@@ -317,9 +338,10 @@ const TABLE: &[Entry] = &[
     entry(
         &["rf_all"],
         Never,
-        Instead(&["--rfdist"]),
-        "distances between all trees of a file are --rfdist --tree FILE here",
+        Same(&["--rfdist"]),
+        "IQ-TREE's distances between all trees of a file",
     ),
+    entry(&["rf"], Always, Same(&["--rfdist", "{}"]), "IQ-TREE's distances from other trees"),
     entry(
         &["runs"],
         Always,
@@ -393,11 +415,7 @@ pub(super) fn find(name: &str) -> Option<&'static Entry> {
 
 /// Whether a value belongs to an option of the table; `None` if it is not in it.
 pub(super) fn takes(name: &str) -> Option<Takes> {
-    match name {
-        // RAxML's threshold of bootstopping, or IQ-TREE's ultrafast bootstrap: see `verdict`.
-        "B" => Some(Always),
-        _ => find(name).map(|entry| entry.takes),
-    }
+    find(name).map(|entry| entry.takes)
 }
 
 /// What RAxML's `-f` letter means, where it is not available under that letter, and the words that do it
@@ -407,7 +425,6 @@ pub(super) fn algorithm(letter: &str) -> Option<(&'static str, Option<&'static [
     const SITELH: &[&str] = &["--evaluate", "--sitelh"];
     const SEARCH: &[&str] = &["--search"];
     Some(match letter {
-        "A" => ("ancestral states are not available", None),
         "B" => (
             "scalers of branch lengths are optimised by --evaluate --brlen scaled",
             Some(&["--evaluate", "--brlen", "scaled"]),
@@ -431,18 +448,12 @@ pub(super) fn algorithm(letter: &str) -> Option<(&'static str, Option<&'static [
         }
         "u" => ("calibration of column weights is not available", None),
         "J" => (SH_LIKE, Some(&["--evaluate", "--alrt"])),
-        "i" | "C" => (INTERNODE, None),
-        "I" => ("rooting of trees is not available", None),
-        "j" => ("writing bootstrap alignments is not available", None),
+        "C" => ("conflicting splits are not written; -f i computes internode certainty", None),
         "k" => ("correction of long branches is not available", None),
         "m" => ("comparison of two sets of splits is not available", None),
         "p" => ("parsimony insertion of taxa into a tree is not available", None),
         "P" | "v" | "V" | "y" | "S" => (PLACEMENT, None),
         "q" => ("quartets are not available", None),
-        "R" => (
-            "distances from one tree to many are not available; --rfdist --tree FILE compares all trees of one file",
-            None,
-        ),
         "s" => (
             "splitting of alignments is not available; -q defines the partitions of one alignment",
             None,

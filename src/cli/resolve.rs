@@ -1,7 +1,11 @@
 //! From the options as typed to a [`Plan`], or to everything that is wrong with the command.
 
-use super::args::{Args, AutoCriterion, Brlen, Mode, Switch};
+use super::ancestral::resolve_ancestral;
+use super::args::{Args, Mode, Switch};
+use super::bootstrap::resolve_bootstrap;
+use super::data::{NO_MODEL, resolve_data};
 use super::files::{resolve_command, resolve_prefix};
+use super::rooting::resolve_rooting;
 use super::simulate::resolve_simulate;
 use super::support::resolve_support;
 use super::topologies::resolve_tests;
@@ -11,13 +15,10 @@ use super::values::{
 use super::verb::{Faults, Verb, find_verb};
 use crate::error::{Error, Result, shorten};
 use crate::run::{
-    AnalysisOptions, BootstrapOptions, BrlenLinkage, Command, Criterion, DEFAULT_REPLICATES,
-    DEFAULT_SEED, DataOptions, OutputOptions, Plan, RunOptions, SearchEffort, Threads, TreeSource,
+    AnalysisOptions, BrlenLinkage, Command, ConcordancePlan, DEFAULT_SEED, DataOptions,
+    DistancePlan, OutputOptions, Plan, RunOptions, SearchEffort, Threads, TreeSource,
 };
-use std::path::{Path, PathBuf};
-
-const NO_MODEL: &str =
-    "no model: give -m MODEL, for example -m GTR+G, or -m auto to have one selected";
+use std::path::PathBuf;
 
 /// Gives a meaning to what was typed.
 ///
@@ -51,12 +52,15 @@ fn resolve_main(args: &Args, faults: &mut Faults) -> Plan {
     }
     let data = resolve_data(args, verb, faults, &mut notes);
     let seed = args.seed.unwrap_or(DEFAULT_SEED);
-    let replicates = resolve_replicates(args, verb, faults);
     let command = resolve_command(args, verb, faults);
     let search = resolve_search(args, verb, &data, faults);
     let input = match &command {
         Command::Support { tree, .. } => Some(tree),
-        Command::RfDist { trees } | Command::Consense { trees, .. } => Some(trees),
+        Command::Concordance(ConcordancePlan { tree, .. }) => Some(tree),
+        Command::RfDist(DistancePlan { trees, .. })
+        | Command::BsConverge { trees }
+        | Command::Consense { trees, .. }
+        | Command::Root { trees } => Some(trees),
         _ => data.msa.as_ref(),
     };
     let names = (args.name.as_deref(), args.prefix.as_deref(), args.out_dir.as_deref());
@@ -65,13 +69,10 @@ fn resolve_main(args: &Args, faults: &mut Faults) -> Plan {
         command,
         data,
         search,
-        bootstrap: BootstrapOptions {
-            replicates,
-            seed: args.replicate_seed().unwrap_or(seed),
-            with_brlens: args.bs_brlens,
-        },
+        bootstrap: resolve_bootstrap(args, verb, faults),
         support: resolve_support(args, verb, faults),
         tests: resolve_tests(args, verb, faults, &mut notes),
+        ancestral: resolve_ancestral(args, verb, faults),
         seed,
         run: RunOptions {
             threads: faults.or(parse_threads(args.threads.as_deref()), Threads::Fixed(1)),
@@ -79,130 +80,16 @@ fn resolve_main(args: &Args, faults: &mut Faults) -> Plan {
             engine: faults.or(parse_engine(args.backend.as_deref()), None),
             instruction_set: faults.or(parse_instruction_set(args.simd.as_deref()), None),
         },
-        output: OutputOptions { prefix, redo: args.redo, sitelh: args.sitelh, quiet: args.quiet },
+        output: OutputOptions {
+            prefix,
+            redo: args.redo,
+            sitelh: args.sitelh,
+            root: resolve_rooting(args, verb, faults),
+            quiet: args.quiet,
+        },
         command_line: args.command_line.clone(),
         resuming_command: args.resuming_command.clone(),
         notes,
-    }
-}
-
-fn resolve_data(
-    args: &Args,
-    verb: Verb,
-    faults: &mut Faults,
-    notes: &mut Vec<String>,
-) -> DataOptions {
-    let on_sequences = !matches!(verb, Verb::Support | Verb::RfDist | Verb::Consense);
-    if on_sequences && args.msa.is_none() {
-        faults.add("no alignment: give -s FILE (--msa FILE)");
-    }
-    // As in RAxML-NG, a model that is a file is a partition file.
-    let model_is_file = args.model.as_deref().is_some_and(|model| Path::new(model).is_file());
-    let (mut model, mut partitions) = (args.model.clone(), args.partitions.clone());
-    if model_is_file {
-        let file = model.take().map(PathBuf::from);
-        if partitions.is_some() {
-            faults.add(
-                "-m names a file, which is read as a partition file, but -q names one as well: give only \
-                 one of them",
-            );
-        } else {
-            partitions = file;
-        }
-    }
-    if !on_sequences {
-        let unused = [
-            (args.msa.is_some(), "-s"),
-            (args.model.is_some(), "-m"),
-            (args.partitions.is_some(), "-q"),
-            (args.protein_matrix.is_some(), "-P"),
-            (args.multistate.is_some(), "-K"),
-            (args.data_type.is_some(), "--data-type"),
-        ];
-        let unused: Vec<&str> = unused.iter().filter(|one| one.0).map(|one| one.1).collect();
-        if !unused.is_empty() {
-            notes.push(format!("this command reads only trees; not used: {}", unused.join(", ")));
-        }
-    }
-    let needs_model = matches!(verb, Verb::Search | Verb::Evaluate | Verb::Bootstrap | Verb::All);
-    if needs_model && model.is_none() && partitions.is_none() {
-        faults.add(NO_MODEL);
-    }
-    if args.protein_matrix.is_some() && model.is_none() && on_sequences {
-        faults.add(
-            "-P gives an amino-acid matrix, but there is no protein model to use it: add one, for example -m LG+G",
-        );
-    }
-    check_asc_corr(args, model.as_deref(), partitions.is_some(), faults);
-    let multistate_equal = args.multistate.as_deref().map(|kind| match kind {
-        _ if kind.eq_ignore_ascii_case("MK") => true,
-        _ if kind.eq_ignore_ascii_case("GTR") => false,
-        _ => {
-            faults.add(format!("-K {kind}: expected MK or GTR (ORDERED is not available)"));
-            true
-        }
-    });
-    let brlen = match (args.brlen, args.unlinked) {
-        (None | Some(Brlen::Unlinked), true) | (Some(Brlen::Unlinked), false) => {
-            BrlenLinkage::Unlinked
-        }
-        (Some(Brlen::Scaled), false) => BrlenLinkage::Scaled,
-        (None | Some(Brlen::Linked), false) => BrlenLinkage::Linked,
-        (Some(_), true) => {
-            faults.add(
-                "-M means --brlen unlinked, but --brlen has another value: give only one of them",
-            );
-            BrlenLinkage::Unlinked
-        }
-    };
-    if brlen != BrlenLinkage::Linked && partitions.is_none() && on_sequences {
-        notes.push(
-            "without a partition file there is only one partition: --brlen (-M) has no effect"
-                .into(),
-        );
-    }
-    DataOptions {
-        msa: args.msa.clone(),
-        partitions,
-        model,
-        data_type: args.data_type.clone().filter(|kind| !kind.eq_ignore_ascii_case("auto")),
-        protein_matrix: args.protein_matrix.clone(),
-        multistate_equal,
-        auto_criterion: args.auto_criterion.map(|criterion| match criterion {
-            AutoCriterion::Bic => Criterion::Bic,
-            AutoCriterion::Aic => Criterion::Aic,
-            AutoCriterion::Aicc => Criterion::Aicc,
-        }),
-        gamma_median: args.gamma_median,
-        brlen,
-        restricted: args.restricted != Some(Switch::Off),
-    }
-}
-
-/// RAxML's `--asc-corr`: the correction that `ASC_` stands for, or how to write the others.
-fn check_asc_corr(args: &Args, model: Option<&str>, has_partitions: bool, faults: &mut Faults) {
-    let Some(kind) = args.asc_corr.as_deref() else {
-        return;
-    };
-    match kind.to_ascii_lowercase().as_str() {
-        "lewis" => {
-            let corrected = |model: &str| model.to_ascii_uppercase().contains("ASC");
-            if !has_partitions && !model.is_some_and(corrected) {
-                faults.add(
-                    "--asc-corr lewis needs a model with ascertainment bias correction: ASC_GTRGAMMA or \
-                     MK+ASC, for example",
-                );
-            }
-        }
-        "felsenstein" => faults.add(
-            "--asc-corr felsenstein is not supported: write the number of invariable sites in the model, \
-             as in GTR+G+ASC_FELS{1000}",
-        ),
-        "stamatakis" => faults.add(
-            "--asc-corr stamatakis is not supported: write the numbers of invariable sites in the model, \
-             as in GTR+G+ASC_STAM{300/200/200/300}",
-        ),
-        _ => faults.add(format!("--asc-corr {kind}: expected lewis")),
     }
 }
 
@@ -223,6 +110,9 @@ fn resolve_search(
     }
     if !searches && verb != Verb::Start && args.keep_identical {
         faults.add("--keep-identical applies only to searches: leave it out");
+    }
+    if !searches && verb != Verb::Start && args.tree_constraint.is_some() {
+        faults.add("--tree-constraint (-g, -r) applies only to searches: leave it out");
     }
     if args.fast && args.thorough {
         faults.add("--fast and --thorough exclude each other: give only one of them");
@@ -268,12 +158,13 @@ fn resolve_search(
         spr_radius: args.spr_radius,
         spr_cutoff,
         keep_identical: args.keep_identical,
+        constraint: args.tree_constraint.clone(),
     }
 }
 
 /// Starting trees, or the trees to evaluate; empty for commands that take files of their own.
 fn resolve_trees(args: &Args, verb: Verb, faults: &mut Faults) -> Vec<TreeSource> {
-    if matches!(verb, Verb::Support | Verb::RfDist | Verb::Consense) {
+    if !verb.takes_trees() {
         return Vec::new();
     }
     let many_trees = args.many_trees.clone().map(TreeSource::File);
@@ -318,46 +209,11 @@ fn resolve_trees(args: &Args, verb: Verb, faults: &mut Faults) -> Vec<TreeSource
     }
 }
 
-/// Number of replicates, with every spelling; 0 where the command makes none.
-fn resolve_replicates(args: &Args, verb: Verb, faults: &mut Faults) -> usize {
-    let makes_replicates = matches!(verb, Verb::Bootstrap | Verb::All);
-    if verb == Verb::Check {
-        return 0;
-    }
-    if args.replicate_seed().is_some() && !makes_replicates {
-        faults.add(
-            "-b SEED (-x SEED) applies only to bootstrap replicates, and this analysis makes none",
-        );
-    }
-    if args.bs_brlens && !makes_replicates {
-        faults.add("-k (--bs-brlens) applies only to bootstrap replicates");
-    }
-    if !makes_replicates {
-        if args.bs_trees.is_some() && verb != Verb::Support {
-            faults.add("--bs-trees applies only to --bootstrap, --all and --support");
-        }
-        if args.runs.is_some() && !matches!(verb, Verb::Search | Verb::Start) {
-            faults.add("-# applies only to searches, starting trees and bootstrap replicates");
-        }
-        return 0;
-    }
-    match (args.runs.as_deref(), args.bs_trees.as_deref()) {
-        (Some(_), Some(_)) => {
-            faults
-                .add("-# and --bs-trees both set the number of replicates: give only one of them");
-            0
-        }
-        (Some(text), None) => faults.or(parse_count("-#", text), 0),
-        (None, Some(text)) => faults.or(parse_count("--bs-trees", text), 0),
-        (None, None) => DEFAULT_REPLICATES,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::parse::{Stop, parse};
     use super::*;
-    use crate::run::ConsensusRule;
+    use crate::run::{ConsensusRule, DEFAULT_REPLICATES, TreeMetric};
 
     fn plan(line: &str) -> Plan {
         try_plan(line).unwrap_or_else(|error| panic!("{line}: {error}"))
@@ -447,9 +303,33 @@ mod tests {
         }
         for line in ["-f r -z t.nwk", "--rfdist --tree t.nwk", "--rfdist t.nwk"] {
             let plan = plan(&format!("mlsearch {line}"));
-            assert_eq!(plan.command, Command::RfDist { trees: "t.nwk".into() });
+            let Command::RfDist(asked) = &plan.command else { panic!("{line}") };
+            let metrics = vec![TreeMetric::RobinsonFoulds];
+            let expected = DistancePlan { trees: "t.nwk".into(), reference: None, metrics };
+            assert_eq!(*asked, expected);
             assert_eq!(plan.output.prefix, PathBuf::from("t.nwk"));
         }
+    }
+
+    #[test]
+    fn trees_are_compared_with_others_by_several_distances() {
+        for line in ["-f R -t r.nwk -z t.nwk", "--rfdist t.nwk --tree r.nwk", "-t r.nwk -rf t.nwk"]
+        {
+            let plan = plan(&format!("mlsearch {line} --rfdist-metric quartet,rf,KF"));
+            let Command::RfDist(asked) = &plan.command else { panic!("{line}") };
+            assert_eq!(asked.reference, Some("r.nwk".into()), "{line}");
+            use TreeMetric::{BranchScore, Quartet, RobinsonFoulds};
+            assert_eq!(asked.metrics, [RobinsonFoulds, BranchScore, Quartet]);
+        }
+        let certainty = plan("mlsearch -f i -t best.nwk -z boots.nwk").support.kinds;
+        assert_eq!(certainty.iter().map(|kind| kind.name()).collect::<Vec<_>>(), ["ic1", "ica"]);
+        let plan = plan("mlsearch -t r.nwk --gcf genes.nwk --scf -s a.phy");
+        let expected = ConcordancePlan {
+            tree: "r.nwk".into(),
+            gene_trees: Some("genes.nwk".into()),
+            quartets: Some(100),
+        };
+        assert_eq!(plan.command, Command::Concordance(expected));
     }
 
     #[test]
@@ -484,8 +364,8 @@ mod tests {
             ("mlsearch -s a -m JC -f x", "'-f x' is not supported: distances"),
             ("mlsearch -s a -m JC -f ?", "-f ? is unknown"),
             ("mlsearch -s a -m JC -b 1", "the number of replicates"),
-            ("mlsearch -s a -m JC -b 1 -# autoMRE", "bootstopping"),
-            ("mlsearch -s a -m JC --all --bs-trees autoMRE", "bootstopping"),
+            ("mlsearch -s a -m JC -b 1 -# autoX", "-# autoX: expected"),
+            ("mlsearch -s a -m JC -# autoMRE", "-# autoMRE: expected a number"),
             ("mlsearch -s a -m JC --bs-trees 10", "--bs-trees applies only to"),
             ("mlsearch -s a -m JC --all -# 5 --bs-trees 10", "give only one of them"),
             ("mlsearch -s a -m JC -# 5 -t pars{2}", "give only one of them"),
@@ -529,6 +409,17 @@ mod tests {
             ("mlsearch -s a -m JC -k", "-k"),
             ("mlsearch --support -z boots", "no tree to map"),
             ("mlsearch --rfdist", "no file of trees"),
+            ("mlsearch --rfdist a -z b", "both name the file of trees"),
+            ("mlsearch --rfdist a --rfdist-metric rf,tbe", "--rfdist-metric tbe: expected"),
+            ("mlsearch --consense -t a --rfdist-metric rf", "only to --rfdist"),
+            ("mlsearch -f R -z a", "-f R compares"),
+            ("mlsearch --gcf a", "no tree whose branches"),
+            ("mlsearch --terrace -s a -q b", "no tree whose terrace"),
+            ("mlsearch --terrace -s a -t b", "needs partitions"),
+            ("mlsearch --terrace 0 -s a -t b -q c", "--terrace 0: expected"),
+            ("mlsearch --scf 100 -t a", "no alignment"),
+            ("mlsearch --scf 0 -t a -s b", "--scf 0: expected"),
+            ("mlsearch --gcf a -t b --support", "name different analyses"),
             ("mlsearch --consense BEST -t x", "consensus rule"),
             ("mlsearch simulate -t pars{3} -m JC --sites 5 -n x", "one file, or rand"),
             ("mlsearch simulate -t rand{9} -m JC -n x", "no number of sites"),

@@ -5,8 +5,9 @@ use super::files::resolve_prefix;
 use super::values::parse_trees;
 use super::verb::Faults;
 use crate::run::{
-    AnalysisOptions, BootstrapOptions, Command, DEFAULT_SEED, DataOptions, OutputOptions, Plan,
-    RunOptions, SearchEffort, SimulatePlan, SupportOptions, TestOptions, Threads, TreeSource,
+    AnalysisOptions, AncestralOptions, BootstrapOptions, Command, DEFAULT_SEED, DataOptions,
+    OutputOptions, Plan, RunOptions, Sampling, SamplingUnit, SearchEffort, SimulatePlan,
+    SupportOptions, TestOptions, Threads, TreeSource,
 };
 
 /// Gives a meaning to the options of `simulate`.
@@ -71,8 +72,16 @@ pub(super) fn resolve_simulate(simulate: &SimulateArgs, args: &Args, faults: &mu
             spr_radius: None,
             spr_cutoff: None,
             keep_identical: false,
+            constraint: None,
         },
-        bootstrap: BootstrapOptions { replicates: 0, seed, with_brlens: false },
+        bootstrap: BootstrapOptions {
+            replicates: 0,
+            bootstop: None,
+            sampling: Sampling { unit: SamplingUnit::Sites, jackknife: None },
+            seed,
+            with_brlens: false,
+        },
+        ancestral: AncestralOptions::default(),
         support: SupportOptions { kinds: Vec::new(), alrt_replicates: 0 },
         tests: TestOptions { kinds: Vec::new(), replicates: 0 },
         seed,
@@ -86,6 +95,7 @@ pub(super) fn resolve_simulate(simulate: &SimulateArgs, args: &Args, faults: &mu
             prefix: resolve_prefix(names, None, faults),
             redo: simulate.redo,
             sitelh: false,
+            root: None,
             quiet: false,
         },
         command_line: args.command_line.clone(),

@@ -34,19 +34,27 @@ pub(super) fn resolve_support(args: &Args, verb: Verb, faults: &mut Faults) -> S
         _ => DEFAULT_ALRT_REPLICATES,
     };
     if has_replicates {
-        kinds.extend(faults.or(parse_metrics(metrics.unwrap_or("fbp")), Vec::new()));
+        let default = if args.algorithm.as_deref() == Some("i") { "ic1,ica" } else { "fbp" };
+        kinds.extend(faults.or(parse_metrics(metrics.unwrap_or(default)), Vec::new()));
     }
     SupportOptions { kinds, alrt_replicates }
 }
 
-/// `fbp`, `tbe`, or both; in the order of a label, whatever the order in which they were typed.
+/// Some of `fbp`, `tbe`, `ic1` and `ica`; in the order of a label, whatever the order in which they were typed.
 fn parse_metrics(text: &str) -> std::result::Result<Vec<SupportKind>, String> {
     let mut kinds = Vec::new();
     for word in text.split(',') {
-        let known = [SupportKind::Felsenstein, SupportKind::Transfer];
+        let known = [
+            SupportKind::Felsenstein,
+            SupportKind::Transfer,
+            SupportKind::InternodeCertainty,
+            SupportKind::InternodeCertaintyAll,
+        ];
         let kind = known.into_iter().find(|kind| word.eq_ignore_ascii_case(kind.name()));
         let Some(kind) = kind else {
-            return Err(format!("--bs-metric {word}: expected fbp, tbe or both (fbp,tbe)"));
+            return Err(format!(
+                "--bs-metric {word}: expected fbp, tbe, ic1, ica or several (fbp,tbe)"
+            ));
         };
         if kinds.contains(&kind) {
             return Err(format!("--bs-metric {text} names {} twice", kind.name()));

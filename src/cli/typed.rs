@@ -205,7 +205,7 @@ mod tests {
             ("-x12345 -#100 -T2", &["own rapid_seed=12345", "own runs=100", "own threads=2"]),
             ("-e -1 -M", &["own lh_epsilon=-1", "own unlinked"]),
             ("-nt 4 -bb 1000", &["peer nt=4", "peer bb=1000"]),
-            ("--nt=4 -g c.tre -B0.1", &["peer nt=4", "peer g=c.tre", "peer B=0.1"]),
+            ("--nt=4 -E x.txt -B0.1", &["peer nt=4", "peer E=x.txt", "own bs_cutoff=0.1"]),
             ("--force --workers 2", &["peer force", "peer workers=2"]),
             ("--bootstap 5 x", &["unknown --bootstap=5", "stray x"]),
             // What RAxML users may mean stays theirs.

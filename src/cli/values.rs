@@ -3,19 +3,14 @@
 //! Every function returns the value, or a message that says why it is refused.
 
 use crate::likelihood::select::{INSTRUCTION_SETS, engine_names};
-use crate::run::{Threads, TreeSource};
+use crate::run::{Threads, TreeMetric, TreeSource};
 use std::path::{Path, PathBuf};
 
 /// More runs, trees or taxa than this are a typing error, which must not exhaust the memory.
 pub(super) const MAX_COUNT: usize = 1_000_000;
 
-/// A positive count; the names of bootstopping rules get an explanation of their own.
+/// A positive count.
 pub(super) fn parse_count(option: &str, text: &str) -> std::result::Result<usize, String> {
-    if text.to_ascii_lowercase().starts_with("auto") {
-        return Err(format!(
-            "{option} {text} is not supported: automatic bootstopping is not available; give a number"
-        ));
-    }
     match text.parse::<usize>() {
         Ok(n) if (1..=MAX_COUNT).contains(&n) => Ok(n),
         _ => Err(format!("{option} {text}: expected a number from 1 to {MAX_COUNT}")),
@@ -118,6 +113,21 @@ fn one_of(
     }
 }
 
+/// Names of distances between trees, separated by commas; in the order in which they are shown, each once.
+pub(super) fn parse_tree_metrics(text: &str) -> Result<Vec<TreeMetric>, String> {
+    let metric = |word: &str| {
+        let known =
+            TreeMetric::ALL.into_iter().find(|known| word.eq_ignore_ascii_case(known.name()));
+        known.ok_or_else(|| {
+            format!("--rfdist-metric {word}: expected some of rf, wrf, kf and quartet, separated by commas")
+        })
+    };
+    let mut metrics = text.split(',').map(metric).collect::<Result<Vec<_>, _>>()?;
+    metrics.sort_unstable();
+    metrics.dedup();
+    Ok(metrics)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -164,7 +174,6 @@ mod tests {
         for text in ["0", "-1", "1000001", "99999999999999999999"] {
             assert!(parse_count("-#", text).is_err(), "{text}");
         }
-        assert!(parse_count("--bs-trees", "autoMRE{500}").unwrap_err().contains("bootstopping"));
         assert_eq!(parse_threads(Some("3")), Ok(Threads::Fixed(3)));
         assert_eq!(parse_threads(Some("AUTO{4}")), Ok(Threads::Auto { max: Some(4) }));
         assert_eq!(parse_threads(None), Ok(Threads::Auto { max: None }));

@@ -26,12 +26,39 @@ pub(super) enum Verb {
     Search,
     Evaluate,
     Bootstrap,
+    BsMsa,
     All,
     Start,
     Check,
     Support,
     RfDist,
+    Concordance,
+    Terrace,
+    BsConverge,
     Consense,
+    Root,
+}
+
+impl Verb {
+    /// True for commands that begin with trees or evaluate some: others take files of trees of their own.
+    pub(super) fn takes_trees(self) -> bool {
+        use Verb::{BsConverge, Concordance, Consense, RfDist, Root, Support, Terrace};
+        !matches!(self, Support | RfDist | BsConverge | Concordance | Terrace | Consense | Root)
+    }
+
+    /// True for commands that read an alignment; site concordance does, gene concordance does not.
+    pub(super) fn is_on_sequences(self, args: &Args) -> bool {
+        match self {
+            Verb::Support | Verb::RfDist | Verb::BsConverge | Verb::Consense | Verb::Root => false,
+            Verb::Concordance => args.scf.is_some(),
+            _ => true,
+        }
+    }
+
+    /// True for commands that make replicates.
+    pub(super) fn makes_replicates(self) -> bool {
+        matches!(self, Verb::Bootstrap | Verb::BsMsa | Verb::All)
+    }
 }
 
 /// The one command among all its spellings.
@@ -46,10 +73,16 @@ pub(super) fn find_verb(args: &Args, faults: &mut Faults) -> Verb {
         (args.evaluate, "--evaluate", Verb::Evaluate),
         (args.all, "--all", Verb::All),
         (args.bootstrap, "--bootstrap", Verb::Bootstrap),
+        (args.bsmsa, "--bsmsa", Verb::BsMsa),
         (args.support, "--support", Verb::Support),
         (args.rfdist.is_some(), "--rfdist", Verb::RfDist),
+        (args.gcf.is_some(), "--gcf", Verb::Concordance),
+        (args.scf.is_some(), "--scf", Verb::Concordance),
+        (args.terrace.is_some(), "--terrace", Verb::Terrace),
         (args.consense.is_some(), "--consense", Verb::Consense),
         (args.raxml_consense.is_some(), "-J", Verb::Consense),
+        (args.bsconverge.is_some(), "--bsconverge", Verb::BsConverge),
+        (args.raxml_bsconverge.is_some(), "-I", Verb::BsConverge),
         (args.start, "--start (-y)", Verb::Start),
     ] {
         if given {
@@ -63,26 +96,34 @@ pub(super) fn find_verb(args: &Args, faults: &mut Faults) -> Verb {
             "d" => Some(Verb::Search),
             "e" => Some(Verb::Evaluate),
             "a" => Some(Verb::All),
-            "b" => Some(Verb::Support),
+            "b" | "i" => Some(Verb::Support),
+            "j" => Some(Verb::BsMsa),
             "c" => Some(Verb::Check),
-            "r" => Some(Verb::RfDist),
-            "h" | "H" | "w" | "W" => Some(Verb::Evaluate),
+            "r" | "R" => Some(Verb::RfDist),
+            "h" | "H" | "w" | "W" | "A" => Some(Verb::Evaluate),
+            "I" => Some(Verb::Root),
             _ => None,
         };
         match verb {
             Some(verb) => asked.push((format!("-f {letter}"), verb)),
             None => faults.add(format!(
                 "-f {letter} is unknown: expected d (search), e (evaluate), a (all), b (support), c (check), \
-                 r (Robinson-Foulds distances), h (SH test) or w (expected likelihood weights)"
+                 i (internode certainty), j (bootstrap alignments), r, R (distances between trees), h (SH test), w (expected \
+                 likelihood weights), A (ancestral states) or I (rooting of trees)"
             )),
         }
     }
+    let gives_root = args.outgroup.is_some() || args.root.is_some();
+    let gives_trees = args.tree.is_some() || args.many_trees.is_some();
     let verb = match asked.first() {
         Some(first) => first.1,
         None if args.replicate_seed().is_some() => Verb::Bootstrap,
         // RAxML-NG's --sitelh is a command on given trees.
         None if args.sitelh && args.tree.is_some() => Verb::Evaluate,
+        // So are --ancestral and --mutmap.
+        None if (args.ancestral || args.mutmap) && args.tree.is_some() => Verb::Evaluate,
         None if !args.tests.is_empty() => Verb::Evaluate,
+        None if args.msa.is_none() && gives_root && gives_trees => Verb::Root,
         None => Verb::Search,
     };
     if asked.iter().any(|other| other.1 != verb) {

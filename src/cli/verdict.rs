@@ -42,14 +42,6 @@ pub(super) fn judge(one: &Typed, all: &[Typed]) -> Verdict {
 
 fn judge_peer(one: &Typed, name: &str, all: &[Typed]) -> Verdict {
     let value = one.value.as_deref();
-    if name == "B" {
-        let threshold = value.is_some_and(|v| v.parse::<f64>().is_ok_and(|v| v < 1.0));
-        if threshold {
-            let says = "this is RAxML's threshold of automatic bootstopping, which is not available; leave it out";
-            return refused(one, says, Some(Vec::new()));
-        }
-        return refused(one, peers::ULTRAFAST, fill(peers::ALL_REPLICATES, value, all));
-    }
     let Some(entry) = peers::find(name) else { return Verdict::Stays };
     let typed = one.as_typed();
     match entry.here {
@@ -91,12 +83,8 @@ fn judge_own(one: &Typed, id: &str, value: &str, all: &[Typed]) -> Verdict {
         {
             without_count(one, value, all)
         }
-        "runs" | "bs_trees" if upper.starts_with("AUTO") && !Path::new(value).is_file() => {
-            refused_as(
-                &format!("{} {value}", one.option()),
-                "automatic bootstopping is not available; give a number of replicates",
-                words(&[one.option(), USUAL_REPLICATES]),
-            )
+        "bs_cutoff" if is_ultrafast(one) => {
+            refused(one, peers::ULTRAFAST, fill(peers::ALL_REPLICATES, Some(value), all))
         }
         "model" if is_selection(&upper) && !Path::new(value).exists() => refused_as(
             &format!("-m {value}"),
@@ -187,6 +175,12 @@ fn counts_replicates(all: &[Typed]) -> bool {
     all.iter().any(|other| other.is("runs") || other.is("bs_trees"))
 }
 
+/// IQ-TREE's `-B 1000`; RAxML's `-B 0.03` is a distance.
+fn is_ultrafast(one: &Typed) -> bool {
+    let number = one.value.as_deref().and_then(|value| value.parse::<f64>().ok());
+    one.is("bs_cutoff") && one.option() == "-B" && number.is_some_and(|number| number >= 1.0)
+}
+
 /// Words of the table with the value in its place, without those that the command already has. `None` if a
 /// value is missing.
 fn fill(words: &[&str], value: Option<&str>, all: &[Typed]) -> Option<Vec<String>> {
@@ -205,7 +199,7 @@ fn fill(words: &[&str], value: Option<&str>, all: &[Typed]) -> Option<Vec<String
 /// True if an option of the command is refused with this word in its place.
 fn corrects_to(all: &[Typed], option: &str) -> bool {
     all.iter().any(|one| match &one.kind {
-        WordKind::Peer(name) if name == "B" => option == "--all",
+        WordKind::Own(_) if is_ultrafast(one) => option == "--all",
         WordKind::Peer(name) => {
             matches!(peers::find(name).map(|e| e.here), Some(Here::Instead(words)) if words.contains(&option))
         }

@@ -19,7 +19,13 @@
 //! ```
 
 mod branches;
+mod comparison;
+mod metric;
+mod quartets;
 mod robinson_foulds;
 
 pub use branches::{BranchDifferences, branch_differences};
-pub use robinson_foulds::{RfDistance, RfMatrix, rf_distance, rf_matrix};
+pub use comparison::Comparison;
+pub use metric::TreeMetric;
+pub use quartets::{QuartetComparison, quartet_distance};
+pub use robinson_foulds::{RfDistance, rf_distance};

@@ -2,7 +2,7 @@
 
 use super::engine::{
     Capabilities, EdgeJob, Engine, EngineError, EngineOptions, Entry, GeneData, InsertionProgram,
-    Result, SweepProgram, TraversalDescriptor, TrialProgram,
+    PointJob, Result, SweepProgram, TraversalDescriptor, TrialProgram,
 };
 use crate::model::Model;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -63,6 +63,10 @@ impl Engine for Failing {
 
     fn pattern_log_likelihoods(&mut self, job: &EdgeJob) -> Result<Vec<f64>> {
         self.engine()?.pattern_log_likelihoods(job)
+    }
+
+    fn state_probabilities(&mut self, jobs: &[PointJob]) -> Result<Vec<Vec<f64>>> {
+        self.engine()?.state_probabilities(jobs)
     }
 
     fn insertion_scores(&mut self, programs: &[InsertionProgram]) -> Result<Vec<Vec<f64>>> {

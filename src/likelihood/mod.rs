@@ -51,7 +51,8 @@ pub mod select;
 
 pub use engine::{EngineError, EngineOptions, Result};
 pub use evaluator::{
-    BranchOptions, BrlenLinkage, Evaluator, Prune, Resolution, Snapshot, SubtreeMove, Trial,
+    BranchOptions, BrlenLinkage, Evaluator, NodeStates, Prune, Resolution, Snapshot, SubtreeMove,
+    Trial,
 };
 pub use partitions::make_evaluator;
 

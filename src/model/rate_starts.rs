@@ -13,6 +13,9 @@ const ALPHAS: [f64; 4] = [0.2, 0.5, 1.2, 4.0];
 const PINVS: [f64; 4] = [0.0, 0.15, 0.35, 0.6];
 /// Rate of nearly invariant sites, relative to the mean of the others.
 const HARDLY: f64 = 1e-3;
+/// Rate of a few very fast sites relative to the fastest of the others, and their share.
+const FAST: f64 = 10.0;
+const FEW: f64 = 0.003;
 /// The parts of a rate that is split differ from it by this share.
 const SPREAD: f64 = 0.5;
 
@@ -33,6 +36,18 @@ impl FreeRates {
         more.weights.iter_mut().for_each(|weight| *weight *= 1.0 - share);
         more.weights.insert(0, share);
         more.rates.insert(0, HARDLY);
+        more.normalise();
+        more
+    }
+
+    /// The same with one more rate, of a few very fast sites. Without this start, +R5 ended 11 log units below +I+R4 on
+    /// a parsimony tree of 32 gall wasps, whose fastest rate is 65 times the mean.
+    fn with_few_fast(&self) -> Self {
+        let mut more = self.clone();
+        let fastest = more.rates.iter().copied().fold(0.0, f64::max);
+        more.weights.iter_mut().for_each(|weight| *weight *= 1.0 - FEW);
+        more.weights.push(FEW);
+        more.rates.push(fastest * FAST);
         more.normalise();
         more
     }
@@ -103,6 +118,7 @@ impl Model {
                 for merged in (0..num_cats - 1).map(|cat| now.merge(cat)) {
                     starts.extend((0..num_cats - 1).map(|cat| merged.split(cat)));
                     starts.push(merged.with_hardly_varying(PINVS[1]));
+                    starts.push(merged.with_few_fast());
                 }
                 let hardly = pinv_is_open.then_some(bounds::PINV_MIN);
                 starts
@@ -145,8 +161,8 @@ mod tests {
     #[test]
     fn every_start_has_as_many_categories_and_a_mean_rate_of_1() {
         for (text, count) in [
-            ("GTR+R4", 28),
-            ("JC+R2+I", 36),
+            ("GTR+R4", 31),
+            ("JC+R2+I", 38),
             ("HKY+I+G4", 16),
             ("GTR+G4", 0),
             ("LG4X", 0),

@@ -17,8 +17,8 @@ use crate::tree::{EdgeId, Tree};
 const STARTS: [[f64; 2]; 2] = [[0.3, 0.3], [2.0, 0.1]];
 
 /// Further start values under unlinked branch lengths: short genes have more local optima, and each gene keeps
-/// the best of its own results.
-const STARTS_OF_GENES: [[f64; 2]; 3] = [[1.0, 1.0], [0.05, 0.05], [2.0, 0.02]];
+/// the best of its own results. Without the last, a gene of 50 taxa and 160 columns ended 0.4 log units lower.
+const STARTS_OF_GENES: [[f64; 2]; 4] = [[1.0, 1.0], [0.05, 0.05], [2.0, 0.02], [1.0, 0.02]];
 
 /// Number of sweeps from each start, and maximum number of further sweeps from the best result: after the former, the
 /// ranking of the starts is almost always the final one. Under unlinked lengths, genes converge independently.

@@ -1,129 +1,16 @@
-//! Names of output files, and writing them so that they are either complete or absent.
+//! Output files: their paths, and writing them so that they are either complete or absent.
 //!
 //! All names start with the prefix of the run: `PREFIX.mlsearch.bestTree` and so on. A run reserves its
 //! names before anything is computed; existing files are refused unless `--redo` was given.
 
 use super::growing::Growing;
+use super::kinds::OutputKind;
 use crate::error::{Error, Result};
 use crate::whole_file;
 use std::fs::{File, TryLockError};
-use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use std::io::{BufWriter, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-
-/// One kind of output file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OutputKind {
-    /// The tree with the highest likelihood.
-    BestTree,
-    /// Its model, usable as `-q` or `-m`.
-    BestModel,
-    /// The final tree of every starting tree, or every evaluated tree.
-    MlTrees,
-    /// The starting trees.
-    StartTree,
-    /// The trees of the bootstrap replicates.
-    Bootstraps,
-    /// The tree with support values.
-    Support,
-    /// The consensus tree.
-    ConsensusTree,
-    /// Robinson-Foulds distances.
-    RfDistances,
-    /// Tests of the evaluated trees.
-    TopologyTests,
-    /// Log-likelihood of every site.
-    SiteLh,
-    /// One tree per partition with its own lengths.
-    BestPartitionTrees,
-    /// The record of the run.
-    Log,
-    /// All results, for programs.
-    Json,
-    /// Simulated sequences.
-    Alignment,
-    /// Partitions of simulated sequences.
-    Partitions,
-    /// The tree of simulated sequences.
-    TrueTree,
-    /// What an interrupted run is resumed from; removed at its end.
-    Checkpoint,
-    /// The best tree of a run in progress; removed at its end.
-    LastTree,
-}
-
-/// What analyses of sequences write: `--redo` of one replaces all of them.
-pub(crate) const ANALYSIS_KINDS: [OutputKind; 13] = [
-    OutputKind::BestTree,
-    OutputKind::BestModel,
-    OutputKind::MlTrees,
-    OutputKind::StartTree,
-    OutputKind::Bootstraps,
-    OutputKind::Support,
-    OutputKind::TopologyTests,
-    OutputKind::SiteLh,
-    OutputKind::BestPartitionTrees,
-    OutputKind::Log,
-    OutputKind::Json,
-    OutputKind::Checkpoint,
-    OutputKind::LastTree,
-];
-
-impl OutputKind {
-    /// The result that has this number as a `u32`, if it may be one of an analysis.
-    pub(crate) fn from_number(number: u32) -> Option<Self> {
-        ANALYSIS_KINDS.into_iter().find(|kind| *kind as u32 == number)
-    }
-
-    /// What follows `PREFIX.mlsearch.`.
-    pub fn suffix(self) -> &'static str {
-        match self {
-            OutputKind::BestTree => "bestTree",
-            OutputKind::BestModel => "bestModel",
-            OutputKind::MlTrees => "mlTrees",
-            OutputKind::StartTree => "startTree",
-            OutputKind::Bootstraps => "bootstraps",
-            OutputKind::Support => "support",
-            OutputKind::ConsensusTree => "consensusTree",
-            OutputKind::RfDistances => "rfDistances",
-            OutputKind::TopologyTests => "topologyTests",
-            OutputKind::SiteLh => "siteLH",
-            OutputKind::BestPartitionTrees => "bestPartitionTrees",
-            OutputKind::Log => "log",
-            OutputKind::Json => "json",
-            OutputKind::Alignment => "phy",
-            OutputKind::Partitions => "part",
-            OutputKind::TrueTree => "trueTree",
-            OutputKind::Checkpoint => "checkpoint",
-            OutputKind::LastTree => "lastTree",
-        }
-    }
-
-    /// Its content, as a user reads it.
-    pub fn content(self) -> &'static str {
-        match self {
-            OutputKind::BestTree => "the tree with the highest likelihood",
-            OutputKind::BestModel => "its model with all parameters; can be given as -q or -m",
-            OutputKind::MlTrees => "the final tree of every search, or every evaluated tree",
-            OutputKind::StartTree => "the starting trees",
-            OutputKind::Bootstraps => "the trees of the bootstrap replicates",
-            OutputKind::Support => "the tree with support values",
-            OutputKind::ConsensusTree => "the consensus tree",
-            OutputKind::RfDistances => "Robinson-Foulds distances between all pairs of trees",
-            OutputKind::TopologyTests => "the tests of the evaluated trees",
-            OutputKind::SiteLh => "the log-likelihood of every site",
-            OutputKind::BestPartitionTrees => {
-                "the tree of each partition with its own branch lengths"
-            }
-            OutputKind::Log => "a detailed record of the run",
-            OutputKind::Json => "all results, for programs",
-            OutputKind::Alignment => "the simulated sequences",
-            OutputKind::Partitions => "their partitions and models",
-            OutputKind::TrueTree => "the tree along which they were simulated",
-            OutputKind::Checkpoint => "what the interrupted run is resumed from",
-            OutputKind::LastTree => "the best tree so far",
-        }
-    }
-}
+use tempfile::NamedTempFile;
 
 /// The files that a run asks for.
 #[derive(Debug, Clone, Default)]
@@ -136,6 +23,8 @@ pub(crate) struct Request {
     pub redo: bool,
     /// Of these kinds, with `redo`.
     pub replaced: Vec<OutputKind>,
+    /// How many files there are of each kind of which there are several.
+    pub numbered: usize,
     /// The inputs of the run; one may be a result that is replaced.
     pub inputs: Vec<PathBuf>,
     /// An unfinished run with this prefix may be resumed.
@@ -197,7 +86,7 @@ impl OutputFiles {
                 folder.display()
             )));
         }
-        let paths: Vec<PathBuf> = kinds.iter().map(|&kind| files.path(kind)).collect();
+        let paths: Vec<PathBuf> = kinds.iter().flat_map(|&kind| files.paths(kind)).collect();
         let folders: Vec<&PathBuf> = paths.iter().filter(|path| path.is_dir()).collect();
         if !folders.is_empty() {
             return Err(Error::Usage(format!(
@@ -271,7 +160,8 @@ impl OutputFiles {
     /// Results that exist must not be there.
     fn refuse_existing(&self) -> Result<()> {
         let others = self.request.kinds.iter().filter(|kind| !self.begun.contains(kind));
-        let paths = others.filter(|kind| **kind != OutputKind::Log).map(|&kind| self.path(kind));
+        let others = others.filter(|kind| **kind != OutputKind::Log);
+        let paths = others.flat_map(|&kind| self.paths(kind));
         let existing: Vec<PathBuf> = paths.filter(|path| exists(path)).collect();
         if existing.is_empty() {
             return Ok(());
@@ -293,7 +183,7 @@ impl OutputFiles {
             kind => self.begun.contains(kind),
         };
         let earlier = self.request.replaced.iter().filter(|kind| !stays(kind));
-        let earlier = earlier.map(|&kind| self.path(kind)).filter(|path| exists(path));
+        let earlier = earlier.flat_map(|&kind| self.paths(kind)).filter(|path| exists(path));
         (self.inputs, self.replaced) = earlier.partition(|path| is_input(path));
     }
 
@@ -354,7 +244,25 @@ impl OutputFiles {
         PathBuf::from(path)
     }
 
-    /// A file that grows while the run goes on, until [`OutputFiles::write`] writes it as a whole.
+    /// Path of one of several files of a kind, numbered from 1.
+    fn numbered_path(&self, kind: OutputKind, number: usize) -> PathBuf {
+        let mut path = self.request.prefix.clone().into_os_string();
+        let suffix = kind.suffix().replace('N', &number.to_string());
+        path.push(format!("{}.{suffix}", whole_file::MARK));
+        PathBuf::from(path)
+    }
+
+    /// Paths of all files of a kind, with those that an earlier run may have left beyond the last number.
+    fn paths(&self, kind: OutputKind) -> Vec<PathBuf> {
+        if !kind.is_numbered() {
+            return vec![self.path(kind)];
+        }
+        let path = |number| self.numbered_path(kind, number);
+        let own = (1..=self.request.numbered).map(path);
+        own.chain((self.request.numbered + 1..).map(path).take_while(|path| exists(path))).collect()
+    }
+
+    /// A file that grows while the run goes on, until it is written as a whole.
     ///
     /// # Errors
     /// [`Error::Io`] (writing) if there is such a file, which is not the run's own.
@@ -370,17 +278,41 @@ impl OutputFiles {
         Ok(Growing::new(path, replaced))
     }
 
-    /// Writes a file as a whole: first under a temporary name, then moved to its place, so that it is never
-    /// incomplete. Before the first one, results of an earlier run are removed. A file that has appeared since
-    /// the start is not overwritten.
+    /// A file that is written part by part under a temporary name, until [`OutputFiles::complete`] moves it to its place.
+    ///
+    /// # Errors
+    /// [`Error::Io`] (writing).
+    pub(crate) fn part(&self, kind: OutputKind) -> Result<Part> {
+        self.part_at(self.path(kind), kind)
+    }
+
+    /// The same for one of several files of a kind, numbered from 1.
+    ///
+    /// # Errors
+    /// [`Error::Io`] (writing).
+    pub(crate) fn numbered_part(&self, kind: OutputKind, number: usize) -> Result<Part> {
+        self.part_at(self.numbered_path(kind, number), kind)
+    }
+
+    fn part_at(&self, path: PathBuf, kind: OutputKind) -> Result<Part> {
+        let open = || {
+            let file = whole_file::temporary(&path)?;
+            let out = BufWriter::new(file.as_file().try_clone()?);
+            Ok((file, out))
+        };
+        let (file, out) = open().map_err(|source| writing(&path, source))?;
+        Ok(Part { kind, path, file, out })
+    }
+
+    /// Moves a file to its place, so that it is never there before it is complete. Before the first one, results of an
+    /// earlier run are removed. A file that has appeared since the start is not overwritten.
     ///
     /// # Errors
     /// [`Error::Io`] (writing) with the path, whose file is then unchanged.
-    pub(crate) fn write(&mut self, kind: OutputKind, content: &[u8]) -> Result<PathBuf> {
-        let path = self.path(kind);
+    pub(crate) fn complete(&mut self, part: Part) -> Result<PathBuf> {
+        let Part { kind, path, file, mut out } = part;
         let failed = |source: std::io::Error| writing(&path, source);
-        let mut file = whole_file::temporary(&path).map_err(failed)?;
-        whole_file::fill(&mut file, content).map_err(failed)?;
+        out.flush().and_then(|()| file.as_file().sync_all()).map_err(failed)?;
         for earlier in std::mem::take(&mut self.replaced) {
             std::fs::remove_file(&earlier).map_err(|source| writing(&earlier, source))?;
         }
@@ -389,6 +321,38 @@ impl OutputFiles {
         let moved = if replaces { file.persist(&path) } else { file.persist_noclobber(&path) };
         moved.map_err(|e| failed(e.error))?;
         Ok(path)
+    }
+}
+
+/// A file that is not complete yet; it disappears unless it is completed.
+#[derive(Debug)]
+pub(crate) struct Part {
+    kind: OutputKind,
+    path: PathBuf,
+    file: NamedTempFile,
+    /// To the same file. What the system says is told without the temporary name, which would be confusing.
+    out: BufWriter<File>,
+}
+
+impl Part {
+    /// What it will be.
+    pub(crate) fn kind(&self) -> OutputKind {
+        self.kind
+    }
+
+    /// The error of a write.
+    pub(crate) fn failed(&self, source: std::io::Error) -> Error {
+        writing(&self.path, source)
+    }
+}
+
+impl Write for Part {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
     }
 }
 
@@ -419,8 +383,8 @@ fn list(paths: &[&PathBuf]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::kinds::ANALYSIS_KINDS;
     use super::*;
-    use std::io::Write;
 
     const KINDS: [OutputKind; 3] = [OutputKind::BestTree, OutputKind::Log, OutputKind::Json];
 
@@ -434,6 +398,7 @@ mod tests {
             kinds: KINDS.to_vec(),
             redo,
             replaced: ANALYSIS_KINDS.to_vec(),
+            numbered: 0,
             inputs: Vec::new(),
             resumable: true,
         }
@@ -447,16 +412,22 @@ mod tests {
         names
     }
 
+    fn write(files: &mut OutputFiles, kind: OutputKind, content: &[u8]) -> Result<PathBuf> {
+        let mut part = files.part(kind)?;
+        part.write_all(content).map_err(|source| part.failed(source))?;
+        files.complete(part)
+    }
+
     #[test]
     fn results_are_written_whole_and_not_overwritten() {
         let dir = tempfile::tempdir().unwrap();
         let prefix = dir.path().join("a.phy");
         let mut files = reserve(&prefix, false).unwrap();
         files.begin().unwrap();
-        let path = files.write(OutputKind::BestTree, b"(a,b,c);\n").unwrap();
+        let path = write(&mut files, OutputKind::BestTree, b"(a,b,c);\n").unwrap();
         assert_eq!(path, dir.path().join("a.phy.mlsearch.bestTree"));
         assert_eq!(std::fs::read(&path).unwrap(), b"(a,b,c);\n");
-        assert_eq!(files.write(OutputKind::BestTree, b"x").unwrap_err().exit_code(), 1);
+        assert_eq!(write(&mut files, OutputKind::BestTree, b"x").unwrap_err().exit_code(), 1);
         assert_eq!(std::fs::read(&path).unwrap(), b"(a,b,c);\n");
         // No temporary file is left, not even by the failed write.
         assert_eq!(names(dir.path()), ["a.phy.mlsearch.bestTree", "a.phy.mlsearch.log"]);
@@ -489,7 +460,7 @@ mod tests {
         assert_eq!(names(dir.path()).len(), 6);
         let mut files = redo();
         files.begin().unwrap().unwrap().0.write_all(b"new").unwrap();
-        files.write(OutputKind::Json, b"new").unwrap();
+        write(&mut files, OutputKind::Json, b"new").unwrap();
         drop(files);
         // A simulated alignment, the run's own input and other prefixes are not the run's to remove.
         let left =

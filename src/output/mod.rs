@@ -4,19 +4,23 @@
 
 mod files;
 mod growing;
+mod kinds;
 mod progress;
 mod report;
 mod status;
 mod tables;
 
-pub use files::OutputKind;
+pub use kinds::OutputKind;
 
-pub(crate) use files::{ANALYSIS_KINDS, OutputFiles, Request};
+pub(crate) use files::{OutputFiles, Part, Request};
 pub(crate) use growing::Growing;
+pub(crate) use kinds::ANALYSIS_KINDS;
 pub(crate) use progress::{Progress, Terminal};
 pub(crate) use report::{
-    AgreementReport, AlignmentReport, BootstrapReport, BranchSupportReport, CandidateReport,
-    PartitionReport, Report, RfReport, SelectionReport, SupportReport, TestedTree,
-    TopologyTestsReport, TreeReport, UndeterminedEdge, VerdictReport,
+    AgreementReport, AlignmentReport, AncestralNodeReport, BootstopTestReport, BootstoppingReport,
+    BootstrapReport, BranchChangesReport, BranchSupportReport, CandidateReport, ConcordanceReport,
+    DistanceReport, GeneCounts, MetricReport, PartitionReport, Report, SelectionReport, SiteMeans,
+    SupportReport, TerraceReport, TestedTree, TopologyTestsReport, TreeReport, UndeterminedEdge,
+    VerdictReport,
 };
 pub(crate) use tables::{pairs, table};

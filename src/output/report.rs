@@ -19,6 +19,9 @@ pub(crate) struct Report {
     pub log_likelihood: Option<f64>,
     /// The best tree in Newick, where there is one.
     pub best_tree: Option<String>,
+    /// The same with polytomies for its inner branches without length, if it has any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub best_tree_collapsed: Option<String>,
     /// Canonical model string of each partition, with its parameters in braces; one plain string
     /// where there is one partition.
     #[serde(serialize_with = "one_or_many")]
@@ -45,12 +48,24 @@ pub(crate) struct Report {
     /// Support of the branches of the best tree, where it was computed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub support: Option<SupportReport>,
+    /// What gene trees and sites have in the place of each branch, of the command that counts it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub concordance: Vec<ConcordanceReport>,
+    /// The terrace of the tree, of the command that counts its trees.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub terrace: Option<TerraceReport>,
+    /// Ancestral states of the best tree, where they were reconstructed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ancestral: Option<AncestralReport>,
     /// The consensus tree, of the command that makes one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub consensus_tree: Option<String>,
+    /// Given trees with a root, of the command that roots them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rooted_trees: Vec<String>,
     /// Distances between trees, of the command that computes them.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub rf_distances: Option<RfReport>,
+    pub rf_distances: Option<DistanceReport>,
     /// Edges of the best tree whose length no partition determines.
     pub undetermined_edges: Vec<UndeterminedEdge>,
     /// What the user should know before relying on the result.
@@ -216,6 +231,41 @@ pub(crate) struct BootstrapReport {
     pub replicates: usize,
     /// Seed of the resampling.
     pub seed: u64,
+    /// What was drawn: site, gene or genesite, where replicates were made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sampling: Option<&'static str>,
+    /// The share that the jackknife deleted, if it was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jackknife: Option<f64>,
+    /// Whether they are enough, where that was tested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bootstopping: Option<BootstoppingReport>,
+}
+
+/// Tests of whether there are enough replicates.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub(crate) struct BootstoppingReport {
+    /// The rule: autoMRE, autoMR or autoFC.
+    pub rule: &'static str,
+    /// Least correlation (autoFC) or greatest distance (as a share) of halves that agree.
+    pub cutoff: f64,
+    /// Number of halvings of each test.
+    pub halvings: usize,
+    /// True if the replicates of the last test are enough.
+    pub converged: bool,
+    /// All tests, in order.
+    pub tests: Vec<BootstopTestReport>,
+}
+
+/// One test of whether there are enough replicates.
+#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
+pub(crate) struct BootstopTestReport {
+    /// Number of replicates.
+    pub replicates: usize,
+    /// Mean correlation or distance of all halvings.
+    pub mean: f64,
+    /// Number of halvings whose halves agree.
+    pub agreeing: usize,
 }
 
 /// Support of the inner branches of a tree.
@@ -225,6 +275,9 @@ pub(crate) struct SupportReport {
     pub tree: String,
     /// The kinds of support in a label, in the order of its values, which are separated by `/`.
     pub label: Vec<&'static str>,
+    /// Number of resampled alignments of SH-aLRT, if it is among these kinds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sh_alrt_replicates: Option<usize>,
     /// The values of each branch, in the order in which the labels stand in the text of the tree.
     pub branches: Vec<BranchSupportReport>,
 }
@@ -244,22 +297,139 @@ pub(crate) struct BranchSupportReport {
     /// Transfer bootstrap expectation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tbe: Option<f64>,
+    /// Internode certainty.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ic1: Option<f64>,
+    /// Internode certainty from all frequent conflicting splits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ica: Option<f64>,
+    /// Gene concordance factor (percent).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gcf: Option<f64>,
+    /// Site concordance factor (percent).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scf: Option<f64>,
     /// Mean transfer distance from the replicates (taxa).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transfer_distance: Option<f64>,
 }
 
-/// Robinson-Foulds distances between all pairs of trees.
+/// Ancestral states of a tree.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
-pub(crate) struct RfReport {
+pub(crate) struct AncestralReport {
+    /// The tree with the names of its inner nodes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tree: Option<String>,
+    /// The inner nodes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<AncestralNodeReport>,
+    /// The branches, each after that above it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub branches: Vec<BranchChangesReport>,
+}
+
+/// An inner node.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub(crate) struct AncestralNodeReport {
+    /// Its name in the tree.
+    pub name: String,
+    /// Mean probability of its most likely states; null if no partition says anything about the node.
+    pub mean_probability: Option<f64>,
+}
+
+/// Changes along a branch.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub(crate) struct BranchChangesReport {
+    /// The inner node at its upper end.
+    pub from: String,
+    /// The inner node or the taxon at its lower end.
+    pub to: String,
+    /// Its length.
+    pub brlen: f64,
+    /// Number of changes.
+    pub changes: usize,
+}
+
+/// The trees that give every partition the same tree as the given one.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub(crate) struct TerraceReport {
+    /// Their number in decimal digits, which may be too many for a number of JSON.
+    pub trees: String,
+    /// False if there may be more.
+    pub is_exact: bool,
+    /// A taxon with data in all partitions, if there is one.
+    pub comprehensive_taxon: Option<String>,
+    /// Number of trees that were written.
+    pub written: usize,
+}
+
+/// What gene trees and sites have in the place of a branch AB|CD, in the order of `support.branches`.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub(crate) struct ConcordanceReport {
+    /// The taxa on the smaller side of the branch.
+    pub taxa: Vec<String>,
+    /// Length of the branch, if the tree has lengths.
+    pub brlen: Option<f64>,
+    /// Numbers of gene trees.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub genes: Option<GeneCounts>,
+    /// Means over quartets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sites: Option<SiteMeans>,
+}
+
+/// Numbers of gene trees with taxa in all four clades around a branch.
+#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
+pub(crate) struct GeneCounts {
+    /// Those that have AB|CD.
+    pub concordant: u32,
+    /// Those that have AC|BD, and those that have AD|BC.
+    pub discordant: [u32; 2],
+    /// Those that have none of these.
+    pub others: u32,
+}
+
+/// Means over the quartets of taxa around a branch.
+#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
+pub(crate) struct SiteMeans {
+    /// Number of quartets that any site resolves.
+    pub quartets: u32,
+    /// Percentages of the sites for AB|CD, AC|BD and AD|BC.
+    pub percents: [f64; 3],
+    /// Numbers of these sites.
+    pub sites: [f64; 3],
+}
+
+/// Distances between pairs of trees.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub(crate) struct DistanceReport {
     /// Number of trees.
     pub trees: usize,
     /// Number of distinct topologies.
     pub topologies: usize,
-    /// Mean distance over all pairs.
-    pub mean_absolute: f64,
+    /// Number of trees of a first file that were compared with those of a second; null if all were compared with all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub references: Option<usize>,
+    /// Mean Robinson-Foulds distance, where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_absolute: Option<f64>,
     /// The same, divided by the largest possible distance.
-    pub mean_relative: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_relative: Option<f64>,
+    /// One entry per distance.
+    pub metrics: Vec<MetricReport>,
+}
+
+/// A distance over all pairs of trees.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub(crate) struct MetricReport {
+    /// Its name.
+    pub metric: &'static str,
+    /// Its mean.
+    pub mean: f64,
+    /// The same, divided by the largest possible distance, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_relative: Option<f64>,
 }
 
 /// An edge that lies on no partition's tree, given by the taxa on its smaller side.

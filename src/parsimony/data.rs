@@ -12,6 +12,7 @@
 
 use crate::alphabet::Code;
 use crate::partition::Partition;
+use crate::tree::Constraint;
 use std::collections::BTreeMap;
 
 /// Words per state in a block.
@@ -71,6 +72,7 @@ pub struct ParsimonyData {
     /// Per taxon the changes on its own branch that every tree needs (uninformative patterns).
     pub(super) tip_changes: Vec<u64>,
     pub(super) parts: Vec<PartSites>,
+    constraint: Option<Constraint>,
 }
 
 impl ParsimonyData {
@@ -137,7 +139,18 @@ impl ParsimonyData {
                 num_sites: part.weights.iter().map(|&w| u64::from(w)).sum(),
             })
             .collect();
-        ParsimonyData { blocks, row_len, tips, active, tip_changes, parts }
+        ParsimonyData { blocks, row_len, tips, active, tip_changes, parts, constraint: None }
+    }
+
+    /// The same data, for trees that satisfy a constraint: all that are made from the data, and those of searches on it.
+    /// Trees that are to be improved must satisfy it.
+    pub fn constrained(self, constraint: Option<Constraint>) -> Self {
+        ParsimonyData { constraint, ..self }
+    }
+
+    /// What trees must satisfy.
+    pub fn constraint(&self) -> Option<&Constraint> {
+        self.constraint.as_ref()
     }
 
     /// Number of taxa.

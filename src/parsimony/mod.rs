@@ -8,6 +8,8 @@
 //! | view | the row of all that lies behind one end of an edge, seen from that edge |
 //! | insertion cost | changes that a subtree adds to the rest of the tree when it is put into an edge |
 //!
+//! Trees satisfy the [constraint](crate::tree::Constraint) of the data, if these have one.
+//!
 //! This room depends neither on likelihoods nor on alignments: its input is codes.
 
 mod brlens;

@@ -7,7 +7,7 @@ use rand::seq::SliceRandom;
 use super::data::ParsimonyData;
 use super::views::ParsimonyViews;
 use crate::rng::Rng;
-use crate::tree::{DEFAULT_BRLEN, EdgeId, NodeId, PrunedSubtree, Tree};
+use crate::tree::{DEFAULT_BRLEN, EdgeId, NodeId, Tree};
 
 /// A tree of all taxa by randomised stepwise addition. Among equally good edges one is drawn.
 ///
@@ -16,6 +16,9 @@ pub(crate) fn stepwise_addition(data: &ParsimonyData, rng: &mut Rng) -> Tree {
     let num_taxa = data.num_taxa();
     let mut order: Vec<u32> = (0..num_taxa as u32).collect();
     order.shuffle(rng);
+    if let Some(constraint) = data.constraint() {
+        constraint.begin_with_origin(&mut order);
+    }
     let mut tree = Tree::unconnected(num_taxa);
     if num_taxa < 3 {
         if num_taxa == 2 {
@@ -29,18 +32,29 @@ pub(crate) fn stepwise_addition(data: &ParsimonyData, rng: &mut Rng) -> Tree {
     }
     let mut views = ParsimonyViews::new(&tree, data);
     for &taxon in &order[3..] {
-        let target = best_edge(&tree, &views, taxon as usize, rng);
+        let places = views.places(&tree, taxon as usize);
+        let target = best_edge(&tree, &views, taxon as usize, places.as_deref(), rng);
         inner = NodeId(inner.0 + 1);
-        let pruned = hang_on_new_node(&mut tree, inner, NodeId(taxon));
+        let pruned = tree.hang_on_new_node(inner, NodeId(taxon), DEFAULT_BRLEN);
         views.add_tip(pruned.pendant, inner, NodeId(taxon));
         views.insert(&mut tree, &pruned, target);
     }
     tree
 }
 
-fn best_edge(tree: &Tree, views: &ParsimonyViews, taxon: usize, rng: &mut Rng) -> EdgeId {
+/// The best edge among the given places, or among all.
+fn best_edge(
+    tree: &Tree,
+    views: &ParsimonyViews,
+    taxon: usize,
+    places: Option<&[bool]>,
+    rng: &mut Rng,
+) -> EdgeId {
     let (mut best, mut best_cost, mut num_ties) = (EdgeId::NONE, u64::MAX, 0u32);
     for edge in tree.edges() {
+        if places.is_some_and(|places| !places[edge.index()]) {
+            continue;
+        }
         let cost = views.tip_cost(edge, taxon, best_cost);
         if cost < best_cost {
             (best, best_cost, num_ties) = (edge, cost, 1);
@@ -53,21 +67,6 @@ fn best_edge(tree: &Tree, views: &ParsimonyViews, taxon: usize, rng: &mut Rng) -
         }
     }
     best
-}
-
-/// A tip on an inner node of its own, not yet in the tree: like a subtree that was pruned.
-fn hang_on_new_node(tree: &mut Tree, inner: NodeId, tip: NodeId) -> PrunedSubtree {
-    let pendant = tree.add_edge(inner, tip, DEFAULT_BRLEN);
-    // A loop, until the regraft gives this edge its ends.
-    let spare = tree.add_edge(inner, inner, 0.0);
-    PrunedSubtree {
-        attach: inner,
-        pendant,
-        merged: EdgeId::NONE,
-        spare,
-        old_neighbours: [NodeId::NONE; 2],
-        old_brlens: [0.0; 2],
-    }
 }
 
 #[cfg(test)]

@@ -6,12 +6,14 @@
 
 use super::data::{ParsimonyData, Row, active_blocks};
 use super::fitch::{combine_block, insertion_cost_block};
-use crate::tree::{EdgeId, NodeId, PrunedSubtree, Tree};
+use crate::tree::{ConstraintView, EdgeId, NodeId, PrunedSubtree, Tree};
 
 /// Views of one tree over the data. The caller keeps tree and views together: after a move that was
 /// neither taken back nor made by [`ParsimonyViews::spr`] in a tree with the same numbers they must be built anew.
 pub(crate) struct ParsimonyViews<'d> {
     data: &'d ParsimonyData,
+    /// The tree as the constraint of the data sees it.
+    constraint: Option<ConstraintView<'d>>,
     /// The two ends of each edge, in any order, and the row of what lies behind them: below
     /// `num_taxa` that of the taxon, else one of the pool.
     row_of: Vec<[(NodeId, u32); 2]>,
@@ -30,6 +32,7 @@ impl<'d> ParsimonyViews<'d> {
         assert_eq!(tree.num_tips(), data.num_taxa(), "one tip per taxon");
         let mut views = ParsimonyViews {
             data,
+            constraint: data.constraint().map(|constraint| ConstraintView::new(constraint, tree)),
             row_of: vec![[(NodeId::NONE, NO_ROW); 2]; (2 * data.num_taxa()).saturating_sub(3)],
             pool: Vec::new(),
             free: Vec::new(),
@@ -130,7 +133,7 @@ impl<'d> ParsimonyViews<'d> {
 
     /// The `count` edges at most `radius` away where the subtree behind `pendant`, hanging at `attach`,
     /// costs least, with the changes it would add; the cheapest first, of equal ones that which the
-    /// walk meets first. Its present place is not among them.
+    /// walk meets first. Its present place is not among them, nor are those that the constraint forbids.
     pub(crate) fn cheapest_insertions(
         &mut self,
         tree: &Tree,
@@ -158,9 +161,9 @@ impl<'d> ParsimonyViews<'d> {
     }
 
     /// The walk behind [`ParsimonyViews::cheapest_insertions`], over the places at most `radius` edges away
-    /// (edges next to the one that a prune would merge are at 1; numbers are those of the pruned tree). `visit` gets the place (`None` for the
-    /// present one, which comes first) and its cost, and says up to which cost the next places
-    /// matter: a cost above that may be too low. `None` ends the walk.
+    /// (edges next to the one that a prune would merge are at 1; numbers are those of the pruned tree) that the
+    /// constraint allows. `visit` gets the place (`None` for the present one, which comes first) and its cost, and says
+    /// up to which cost the next places matter: a cost above that may be too low. `None` ends the walk.
     pub(super) fn scan_insertions(
         &mut self,
         tree: &Tree,
@@ -183,15 +186,25 @@ impl<'d> ParsimonyViews<'d> {
         // the row of what lies behind the edge by which their common node was reached (at distance
         // 1; else that row is `scratch[distance - 1]`, where no other edge has been since).
         let mut stack = Vec::new();
-        let push = |stack: &mut Vec<_>, node: NodeId, by: EdgeId, distance: usize, above: u32| {
-            if distance <= radius && !tree.is_tip(node) {
+        let home = self.constraint.as_ref().and_then(|view| view.home(tree, attach, pendant));
+        let may_pass = |views: &Self, node, by| match (&views.constraint, home) {
+            (Some(view), Some(home)) => view.may_pass(tree, home, node, by),
+            _ => true,
+        };
+        let push = |views: &Self,
+                    stack: &mut Vec<_>,
+                    node: NodeId,
+                    by: EdgeId,
+                    distance: usize,
+                    above: u32| {
+            if distance <= radius && !tree.is_tip(node) && may_pass(views, node, by) {
                 let [first, second] = tree.other_links(node, by);
                 stack.push((second, first, distance, above));
                 stack.push((first, second, distance, above));
             }
         };
-        push(&mut stack, b, edge_b, 1, row_a);
-        push(&mut stack, a, edge_a, 1, row_b);
+        push(self, &mut stack, b, edge_b, 1, row_a);
+        push(self, &mut stack, a, edge_a, 1, row_b);
         while let Some(((far, edge), (beside, beside_edge), distance, above)) = stack.pop() {
             if self.scratch.len() <= distance {
                 self.scratch.resize_with(distance + 1, || self.data.empty_row());
@@ -207,7 +220,7 @@ impl<'d> ParsimonyViews<'d> {
                 Some(next) => limit = next,
                 None => return,
             }
-            push(&mut stack, far, edge, distance + 1, NO_ROW);
+            push(self, &mut stack, far, edge, distance + 1, NO_ROW);
         }
     }
 
@@ -246,6 +259,15 @@ impl<'d> ParsimonyViews<'d> {
             self.spread(tree, pendant, top, self.changed_blocks(before, to_subtree));
             self.free.push(before);
         }
+        if let Some(view) = &mut self.constraint {
+            view.update(tree);
+        }
+    }
+
+    /// For each edge whether the constraint allows to put a taxon into it that is not in the tree; `None` if it may be put
+    /// into any.
+    pub(super) fn places(&self, tree: &Tree, taxon: usize) -> Option<Vec<bool>> {
+        self.constraint.as_ref().and_then(|view| view.places(tree, taxon))
     }
 
     /// Gives a tip that is not in the tree its view, through the edge to the node it will hang on.

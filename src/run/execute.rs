@@ -1,8 +1,8 @@
 //! From a plan to its command.
 
 use super::commands::{
-    all, bootstrap, check, consense, evaluate, rfdist, search, select_models, simulate, start,
-    support,
+    all, bootstrap, bsconverge, bsmsa, check, concordance, consense, evaluate, rfdist, root,
+    search, select_models, simulate, start, support, terrace,
 };
 use super::plan::{Command, Plan};
 use super::work::{RunRecord, Session};
@@ -48,11 +48,16 @@ fn carry_out(plan: &Plan, record: &mut RunRecord) -> Result<()> {
         Command::Evaluate => evaluate(select_models(Session::start(plan, record)?)?),
         Command::Bootstrap => bootstrap(select_models(Session::start(plan, record)?)?),
         Command::All => all(select_models(Session::start(plan, record)?)?),
+        Command::BsMsa => bsmsa(Session::start(plan, record)?),
         Command::Start => start(Session::start(plan, record)?),
         Command::Check => check(Session::start(plan, record)?),
         Command::Support { tree, bs_trees } => support(plan, tree, bs_trees, record),
-        Command::RfDist { trees } => rfdist(plan, trees, record),
-        Command::Consense { rule, trees } => consense(*rule, trees, record),
+        Command::RfDist(asked) => rfdist(plan, asked, record),
+        Command::BsConverge { trees } => bsconverge(plan, trees, record),
+        Command::Terrace(asked) => terrace(asked, Session::start(plan, record)?),
+        Command::Concordance(asked) => concordance(plan, asked, record),
+        Command::Consense { rule, trees } => consense(plan, *rule, trees, record),
+        Command::Root { trees } => root(plan, trees, record),
         Command::Simulate(what) => simulate(plan, what, record),
     }
 }

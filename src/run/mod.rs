@@ -22,14 +22,19 @@ pub use execute::execute;
 pub use plan::Plan;
 pub use work::interrupt::listen as listen_to_signals;
 
-pub(crate) use crate::bootstrap::SupportKind;
+pub(crate) use crate::bootstrap::{
+    Bootstop, BootstopCriterion, DEFAULT_CUTOFF, DEFAULT_HALVINGS, Sampling, SamplingUnit,
+    SupportKind,
+};
+pub(crate) use crate::distance::TreeMetric;
 pub(crate) use crate::likelihood::BrlenLinkage;
 pub(crate) use crate::model_selection::Criterion;
 pub(crate) use crate::search::SearchEffort;
 pub(crate) use crate::topology_tests::{DEFAULT_RELL_REPLICATES, TopologyTest};
 pub(crate) use crate::tree::ConsensusRule;
 pub(crate) use plan::{
-    AnalysisOptions, BootstrapOptions, Command, DEFAULT_ALRT_REPLICATES, DEFAULT_REPLICATES,
-    DEFAULT_SEED, DataOptions, OutputOptions, RunOptions, SimulatePlan, SupportOptions,
-    TestOptions, Threads, TreeSource,
+    AnalysisOptions, AncestralOptions, BootstrapOptions, Command, ConcordancePlan,
+    DEFAULT_ALRT_REPLICATES, DEFAULT_MOST_REPLICATES, DEFAULT_QUARTETS, DEFAULT_REPLICATES,
+    DEFAULT_SEED, DEFAULT_TERRACE_TREES, DataOptions, DistancePlan, OutputOptions, Rooting,
+    RunOptions, SimulatePlan, SupportOptions, TerracePlan, TestOptions, Threads, TreeSource,
 };

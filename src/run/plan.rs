@@ -3,7 +3,8 @@
 //! A [`Plan`] is made by `cli` (or by a program that uses the library) and carried out by the
 //! commands of this room. Nothing here reads a file.
 
-use crate::bootstrap::SupportKind;
+use crate::bootstrap::{Bootstop, Sampling, SamplingUnit, SupportKind};
+use crate::distance::TreeMetric;
 use crate::likelihood::BrlenLinkage;
 use crate::model_selection::Criterion;
 use crate::output::{ANALYSIS_KINDS, OutputKind};
@@ -17,6 +18,9 @@ pub(crate) const DEFAULT_SEED: u64 = 12345;
 
 /// Number of bootstrap replicates if none is given.
 pub(crate) const DEFAULT_REPLICATES: usize = 100;
+
+/// Most bootstrap replicates of a bootstopping rule if no number is given: that of RAxML-NG.
+pub(crate) const DEFAULT_MOST_REPLICATES: usize = 1000;
 
 /// Number of replicates of SH-aLRT if none is given: then the support of a branch has a standard error of at most
 /// 1.6 percent.
@@ -60,6 +64,37 @@ pub struct SimulatePlan {
     pub mean_brlen: f64,
 }
 
+/// Distances between trees.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DistancePlan {
+    /// The file of trees.
+    pub trees: PathBuf,
+    /// The file whose trees are compared with each of the others; without it, all are compared with all.
+    pub reference: Option<PathBuf>,
+    /// Which distances, in the order in which they are shown; at least one.
+    pub metrics: Vec<TreeMetric>,
+}
+
+/// Concordance factors of the branches of a tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConcordancePlan {
+    /// The tree.
+    pub tree: PathBuf,
+    /// Trees of genes, which may lack taxa.
+    pub gene_trees: Option<PathBuf>,
+    /// Number of quartets of taxa per branch, for which sites of the alignment are counted.
+    pub quartets: Option<usize>,
+}
+
+/// The terrace of a tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TerracePlan {
+    /// The tree.
+    pub tree: PathBuf,
+    /// Most trees that are written.
+    pub trees: usize,
+}
+
 /// What the run does.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Command {
@@ -69,6 +104,8 @@ pub enum Command {
     Evaluate,
     /// Bootstrap replicates only.
     Bootstrap,
+    /// The alignments of bootstrap replicates.
+    BsMsa,
     /// Search, replicates, support on the best tree.
     All,
     /// Starting trees only.
@@ -82,8 +119,14 @@ pub enum Command {
         /// The trees that are counted.
         bs_trees: PathBuf,
     },
-    /// Robinson-Foulds distances between all trees of a file.
-    RfDist {
+    /// Distances between the trees of one or two files.
+    RfDist(DistancePlan),
+    /// Concordance of gene trees and sites with the branches of a tree.
+    Concordance(ConcordancePlan),
+    /// The trees on the terrace of a tree.
+    Terrace(TerracePlan),
+    /// Whether the replicate trees of a file are enough.
+    BsConverge {
         /// The file.
         trees: PathBuf,
     },
@@ -91,6 +134,11 @@ pub enum Command {
     Consense {
         /// Which splits it shows.
         rule: ConsensusRule,
+        /// The file.
+        trees: PathBuf,
+    },
+    /// Root all trees of a file.
+    Root {
         /// The file.
         trees: PathBuf,
     },
@@ -105,6 +153,8 @@ pub struct DataOptions {
     pub msa: Option<PathBuf>,
     /// The partition file.
     pub partitions: Option<PathBuf>,
+    /// File of the weights of the columns.
+    pub site_weights: Option<PathBuf>,
     /// Model of the alignment, or of partition lines that only name a data type.
     pub model: Option<String>,
     /// Data type of partitions that name none: `CODON2`, `BIN`.
@@ -129,6 +179,7 @@ impl Default for DataOptions {
         DataOptions {
             msa: None,
             partitions: None,
+            site_weights: None,
             model: None,
             data_type: None,
             protein_matrix: None,
@@ -162,17 +213,43 @@ pub struct AnalysisOptions {
     pub spr_cutoff: Option<Option<f64>>,
     /// Search with all sequences, also where some are identical.
     pub keep_identical: bool,
+    /// The file of the tree whose splits all trees must have.
+    pub constraint: Option<PathBuf>,
 }
 
 /// Bootstrap replicates.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct BootstrapOptions {
-    /// How many.
+    /// How many; at most so many if there is a rule of bootstopping.
     pub replicates: usize,
+    /// When to stop earlier.
+    pub bootstop: Option<Bootstop>,
+    /// How their columns are drawn.
+    pub sampling: Sampling,
     /// Seed of the resampling.
     pub seed: u64,
     /// Keep optimised branch lengths in the replicates' trees.
     pub with_brlens: bool,
+}
+
+impl BootstrapOptions {
+    /// How many, in words.
+    pub(crate) fn describe(&self) -> String {
+        let number = self.replicates;
+        let mut text = match self.bootstop {
+            None => format!("{number} replicates"),
+            Some(rule) => format!("at most {number} replicates ({})", rule.criterion.name()),
+        };
+        match self.sampling.unit {
+            SamplingUnit::Sites => {}
+            SamplingUnit::Partitions => text.push_str(" of whole partitions"),
+            SamplingUnit::PartitionsAndSites => text.push_str(" of partitions and sites"),
+        }
+        if let Some(share) = self.sampling.jackknife {
+            text.push_str(&format!(" (jackknife without {} %)", 100.0 * share));
+        }
+        text
+    }
 }
 
 /// Support of the branches of the best tree.
@@ -193,6 +270,21 @@ pub struct TestOptions {
     pub replicates: usize,
 }
 
+/// Number of trees of a terrace that are written if none is given.
+pub(crate) const DEFAULT_TERRACE_TREES: usize = 100;
+
+/// Number of quartets per branch for site concordance if none is given, as in the publication.
+pub(crate) const DEFAULT_QUARTETS: usize = 100;
+
+/// What is reconstructed on the best tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct AncestralOptions {
+    /// The states at inner nodes.
+    pub states: bool,
+    /// The changes along branches.
+    pub changes: bool,
+}
+
 /// The machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunOptions {
@@ -206,6 +298,15 @@ pub struct RunOptions {
     pub instruction_set: Option<&'static str>,
 }
 
+/// Where trees are rooted when they are written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Rooting {
+    /// In the branch of these taxa, or of the first of them if they are no clade.
+    Outgroup(Vec<String>),
+    /// In the middle of the longest path between two taxa.
+    Midpoint,
+}
+
 /// Files and messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutputOptions {
@@ -215,6 +316,8 @@ pub struct OutputOptions {
     pub redo: bool,
     /// Write per-site log-likelihoods.
     pub sitelh: bool,
+    /// Where the trees are rooted; `None` for unrooted ones.
+    pub root: Option<Rooting>,
     /// Show no progress.
     pub quiet: bool,
 }
@@ -234,6 +337,8 @@ pub struct Plan {
     pub support: SupportOptions,
     /// Tests of the trees, where the command evaluates some.
     pub tests: TestOptions,
+    /// What is reconstructed on the best tree, where there is one.
+    pub ancestral: AncestralOptions,
     /// Seed of everything random but the resampling.
     pub seed: u64,
     /// On how many cores, with which kernels.
@@ -265,6 +370,8 @@ impl Plan {
                 vec![OutputKind::BestTree, OutputKind::BestModel, OutputKind::MlTrees]
             }
             Command::Bootstrap => vec![OutputKind::Bootstraps],
+            Command::BsMsa if self.data.partitions.is_none() => vec![OutputKind::BootstrapMsa],
+            Command::BsMsa => vec![OutputKind::BootstrapMsa, OutputKind::BootstrapPartitions],
             Command::All => vec![
                 OutputKind::StartTree,
                 OutputKind::BestTree,
@@ -276,13 +383,18 @@ impl Plan {
             Command::Start => vec![OutputKind::StartTree],
             Command::Check => return Vec::new(),
             Command::Support { .. } => vec![OutputKind::Support],
-            Command::RfDist { .. } => vec![OutputKind::RfDistances],
+            Command::RfDist(_) => vec![OutputKind::RfDistances],
+            Command::Concordance(_) => vec![OutputKind::Support, OutputKind::Concordance],
+            Command::Terrace(_) => vec![OutputKind::Terrace],
+            Command::BsConverge { .. } => Vec::new(),
             Command::Consense { .. } => vec![OutputKind::ConsensusTree],
+            Command::Root { .. } => vec![OutputKind::RootedTree],
             Command::Simulate(_) => {
                 vec![OutputKind::Alignment, OutputKind::Partitions, OutputKind::TrueTree]
             }
         };
         if matches!(self.command, Command::Search | Command::Evaluate | Command::All) {
+            kinds.push(OutputKind::BestTreeCollapsed);
             if unlinked {
                 kinds.push(OutputKind::BestPartitionTrees);
             }
@@ -294,6 +406,16 @@ impl Plan {
             }
             if !self.tests.kinds.is_empty() {
                 kinds.push(OutputKind::TopologyTests);
+            }
+            if self.ancestral.states {
+                kinds.extend([
+                    OutputKind::AncestralTree,
+                    OutputKind::AncestralStates,
+                    OutputKind::AncestralProbs,
+                ]);
+            }
+            if self.ancestral.changes {
+                kinds.extend([OutputKind::MutationMapTree, OutputKind::MutationMapList]);
             }
         }
         kinds.extend([OutputKind::Log, OutputKind::Json]);
@@ -322,14 +444,27 @@ impl Plan {
         let mut paths: Vec<&Path> = Vec::new();
         paths.extend(self.data.msa.as_deref());
         paths.extend(self.data.partitions.as_deref());
+        paths.extend(self.data.site_weights.as_deref());
         paths.extend(self.data.protein_matrix.as_deref());
         paths.extend(self.search.partition_trees.as_deref());
+        paths.extend(self.search.constraint.as_deref());
         let mut sources: Vec<&TreeSource> = self.search.trees.iter().collect();
         match &self.command {
             Command::Support { tree, bs_trees } => {
                 paths.extend([tree.as_path(), bs_trees.as_path()]);
             }
-            Command::RfDist { trees } | Command::Consense { trees, .. } => paths.push(trees),
+            Command::RfDist(DistancePlan { trees, reference, .. }) => {
+                paths.push(trees);
+                paths.extend(reference.as_deref());
+            }
+            Command::Concordance(ConcordancePlan { tree, gene_trees, .. }) => {
+                paths.push(tree);
+                paths.extend(gene_trees.as_deref());
+            }
+            Command::Terrace(TerracePlan { tree, .. }) => paths.push(tree),
+            Command::BsConverge { trees }
+            | Command::Consense { trees, .. }
+            | Command::Root { trees } => paths.push(trees),
             Command::Simulate(simulate) => sources.push(&simulate.tree),
             _ => {}
         }
@@ -342,20 +477,25 @@ impl Plan {
 
     /// What the run does, in a few words.
     pub fn task(&self) -> String {
-        let replicates = self.bootstrap.replicates;
+        let replicates = self.bootstrap.describe();
         match &self.command {
             Command::Search => "search for the best tree".into(),
             Command::Evaluate if self.tests.kinds.is_empty() => "evaluation of given trees".into(),
             Command::Evaluate => "evaluation and tests of given trees".into(),
-            Command::Bootstrap => format!("{replicates} bootstrap replicates"),
+            Command::Bootstrap => format!("bootstrap, {replicates}"),
+            Command::BsMsa => format!("alignments of {replicates}"),
             Command::All => {
-                format!("search for the best tree, {replicates} bootstrap replicates, support")
+                format!("search for the best tree, bootstrap, {replicates}, support")
             }
             Command::Start => "starting trees".into(),
             Command::Check => "check".into(),
             Command::Support { .. } => "support of a tree".into(),
-            Command::RfDist { .. } => "Robinson-Foulds distances".into(),
+            Command::RfDist(_) => "distances between trees".into(),
+            Command::Concordance(_) => "concordance factors".into(),
+            Command::Terrace(_) => "terrace of a tree".into(),
+            Command::BsConverge { .. } => "number of bootstrap replicates".into(),
             Command::Consense { .. } => "consensus tree".into(),
+            Command::Root { .. } => "rooting of trees".into(),
             Command::Simulate(_) => "simulation of sequences".into(),
         }
     }

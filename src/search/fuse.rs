@@ -2,6 +2,9 @@
 //! Regions are nearly independent of each other, so that the result is mostly better than either tree, and a few trees
 //! suffice where all combinations of their regions would be too many to search.
 //!
+//! If both trees satisfy a constraint, so does any mixture of their regions: a split of the constraint that no common edge
+//! has is a refinement of one node of their strict consensus, so both trees have it in the same region.
+//!
 //! This is the tree fusing of Goloboff 1999 (Cladistics 15:415-428), with likelihoods instead of parsimony.
 
 use super::schedule as at;

@@ -109,7 +109,9 @@ enum Advanced {
 
 /// Searches for the maximum-likelihood tree from the evaluator's tree. Afterwards, the evaluator has the best
 /// tree found; its log-likelihood is returned. `models` must be the current models of the evaluator's genes and
-/// are updated together with it; `data` has the parsimony data of the same genes.
+/// are updated together with it; `data` has the parsimony data of the same genes. If these have a
+/// [constraint](ParsimonyData::constrained), the evaluator's tree and the alternatives among the options must satisfy it;
+/// so does the best tree.
 ///
 /// # Errors
 /// The engine has failed.
@@ -326,7 +328,7 @@ impl<'a> Search<'a> {
             Stage::End => Stage::Resolve,
             Stage::Resolve => {
                 if self.options.resolve {
-                    resolve(self.evaluator)?;
+                    resolve(self.evaluator, self.data.constraint())?;
                 }
                 Stage::Done
             }

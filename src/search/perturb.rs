@@ -9,7 +9,7 @@ use super::spr::{Changed, spr_round};
 use crate::likelihood::{BranchOptions, Evaluator, Result};
 use crate::parsimony::ParsimonyData;
 use crate::rng::Rng;
-use crate::tree::{EdgeId, NodeId, Tree};
+use crate::tree::{Constraint, ConstraintView, EdgeId, NodeId, Tree};
 use rand::RngExt;
 
 /// Perturbs the evaluator's tree, whose log-likelihood is `best`, and climbs from there. Returns the
@@ -28,7 +28,7 @@ pub(super) fn perturb(
 ) -> Result<Option<f64>> {
     let snapshot = evaluator.snapshot();
     let centre = EdgeId(rng.random_range(0..evaluator.tree().num_edges() as u32));
-    let mut near = shake(evaluator, centre, rng);
+    let mut near = shake(evaluator, data.constraint(), centre, rng);
     let mut lnl = settle(evaluator, data, options, centre, &mut near)?;
     if lnl > best - at::NEARLY_AS_GOOD {
         let branches = BranchOptions { max_sweeps: 1, lnl_epsilon: 1.0, gain_tolerance: 1e-2 };
@@ -52,7 +52,12 @@ fn around(tree: &Tree, centre: EdgeId) -> Vec<EdgeId> {
 
 /// Regrafts a few random subtrees near an edge at random positions near them. Returns the subtrees that
 /// have to be scanned.
-fn shake(evaluator: &mut Evaluator, centre: EdgeId, rng: &mut Rng) -> Changed {
+fn shake(
+    evaluator: &mut Evaluator,
+    constraint: Option<&Constraint>,
+    centre: EdgeId,
+    rng: &mut Rng,
+) -> Changed {
     let mut changed = Changed::none(evaluator.tree());
     for _ in 0..at::PERTURBATION_MOVES {
         let tree = evaluator.tree();
@@ -65,7 +70,8 @@ fn shake(evaluator: &mut Evaluator, centre: EdgeId, rng: &mut Rng) -> Changed {
         let attach = near[rng.random_range(0..near.len())];
         let links: Vec<EdgeId> = tree.links(attach).map(|(_, edge)| edge).collect();
         let pendant = links[rng.random_range(0..links.len())];
-        let targets = places_within(tree, attach, pendant, at::SHAKE_RADIUS);
+        let view = constraint.map(|constraint| ConstraintView::new(constraint, tree));
+        let targets = places_within(tree, view.as_ref(), attach, pendant, at::SHAKE_RADIUS);
         if targets.is_empty() {
             continue;
         }
@@ -79,16 +85,27 @@ fn shake(evaluator: &mut Evaluator, centre: EdgeId, rng: &mut Rng) -> Changed {
 }
 
 /// Edges of the rest of the tree within `radius` of a subtree's attachment node, without the two edges that
-/// meet there.
-fn places_within(tree: &Tree, attach: NodeId, pendant: EdgeId, radius: usize) -> Vec<EdgeId> {
+/// meet there and those that the constraint forbids.
+fn places_within(
+    tree: &Tree,
+    view: Option<&ConstraintView>,
+    attach: NodeId,
+    pendant: EdgeId,
+    radius: usize,
+) -> Vec<EdgeId> {
     let mut edges = Vec::new();
+    let home = view.and_then(|view| view.home(tree, attach, pendant));
+    let may_pass = |node, by| match (view, home) {
+        (Some(view), Some(home)) => view.may_pass(tree, home, node, by),
+        _ => true,
+    };
     for (node, edge) in tree.other_links(attach, pendant) {
         let mut stack = vec![(node, edge, 0)];
         while let Some((node, edge, depth)) = stack.pop() {
             if depth > 0 {
                 edges.push(edge);
             }
-            if depth < radius && !tree.is_tip(node) {
+            if depth < radius && !tree.is_tip(node) && may_pass(node, edge) {
                 stack.extend(tree.other_links(node, edge).map(|(n, e)| (n, e, depth + 1)));
             }
         }

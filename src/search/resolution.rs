@@ -7,7 +7,7 @@
 
 use super::schedule as at;
 use crate::likelihood::{BranchOptions, Evaluator, NO_LENGTH, Result};
-use crate::tree::{EdgeId, NodeId, Tree};
+use crate::tree::{Constraint, ConstraintView, EdgeId, NodeId, Tree};
 
 /// The last optimisation of branch lengths.
 const LAST_SWEEPS: BranchOptions = BranchOptions {
@@ -20,17 +20,17 @@ const LAST_SWEEPS: BranchOptions = BranchOptions {
 ///
 /// # Errors
 /// The engine has failed.
-pub(crate) fn settle(evaluator: &mut Evaluator) -> Result<()> {
+pub(crate) fn settle(evaluator: &mut Evaluator, constraint: Option<&Constraint>) -> Result<()> {
     evaluator.optimize_branches(&LAST_SWEEPS)?;
-    resolve(evaluator)
+    resolve(evaluator, constraint)
 }
 
 /// Resolves the polytomies of the evaluator's tree and optimises the branch lengths. The tree before is kept if its
-/// likelihood is higher.
+/// likelihood is higher. A constraint that the tree satisfies is still satisfied afterwards.
 ///
 /// # Errors
 /// The engine has failed.
-pub(super) fn resolve(evaluator: &mut Evaluator) -> Result<()> {
+pub(super) fn resolve(evaluator: &mut Evaluator, constraint: Option<&Constraint>) -> Result<()> {
     let unresolved = evaluator.edges_without_length();
     let edges: Vec<EdgeId> = {
         let tree = evaluator.tree();
@@ -41,9 +41,9 @@ pub(super) fn resolve(evaluator: &mut Evaluator) -> Result<()> {
         return Ok(());
     }
     let (before, snapshot) = (evaluator.log_likelihood()?, evaluator.snapshot());
-    evaluator.resolve_polytomies(&unresolved);
+    evaluator.resolve_polytomies(&unresolved, constraint);
     let mut lnl = evaluator.log_likelihood()?;
-    while let Some(better) = swap_round(evaluator, &edges, lnl)? {
+    while let Some(better) = swap_round(evaluator, &edges, constraint, lnl)? {
         lnl = better;
     }
     let lnl = evaluator.optimize_branches(&LAST_SWEEPS)?;
@@ -55,13 +55,20 @@ pub(super) fn resolve(evaluator: &mut Evaluator) -> Result<()> {
 
 /// Swaps subtrees across each of the edges where this increases the likelihood; the log-likelihood after that, or
 /// `None` if there was no such edge.
-fn swap_round(evaluator: &mut Evaluator, edges: &[EdgeId], lnl: f64) -> Result<Option<f64>> {
+fn swap_round(
+    evaluator: &mut Evaluator,
+    edges: &[EdgeId],
+    constraint: Option<&Constraint>,
+    lnl: f64,
+) -> Result<Option<f64>> {
     let mut best = lnl;
+    let mut view = constraint.map(|constraint| ConstraintView::new(constraint, evaluator.tree()));
     for &edge in edges {
         let tree = evaluator.tree();
         let [left, right] =
             tree.ends(edge).map(|end| tree.other_links(end, edge).map(|link| link.1));
-        if tree.ends(edge).iter().any(|&end| is_one_point(tree, end, edge)) {
+        let is_fixed = view.as_ref().is_some_and(|view| !view.may_interchange(tree, edge));
+        if is_fixed || tree.ends(edge).iter().any(|&end| is_one_point(tree, end, edge)) {
             continue;
         }
         // The better one of the two other resolutions around the edge.
@@ -76,6 +83,9 @@ fn swap_round(evaluator: &mut Evaluator, edges: &[EdgeId], lnl: f64) -> Result<O
         }
         if let Some(second) = swap {
             evaluator.swap_subtrees(edge, left[0], second);
+            if let Some(view) = &mut view {
+                view.update(evaluator.tree());
+            }
         }
     }
     Ok((best > lnl).then_some(best))

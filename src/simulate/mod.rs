@@ -33,5 +33,6 @@ mod yule;
 
 pub use missing::draw_presence;
 pub use sequences::{SimModel, simulate_states};
+pub(crate) use write::write_phylip;
 pub use write::{Gene, to_partition_file, to_phylip};
 pub use yule::{random_names, yule_tree};

@@ -31,24 +31,8 @@ impl Gene {
 /// # Errors
 /// [`Error::Usage`] naming the taxa that PHYLIP cannot hold (white space or nothing in the name).
 pub fn to_phylip(taxa: &Taxa, genes: &[Gene]) -> Result<String> {
-    let unfit: Vec<&str> = taxa
-        .names()
-        .iter()
-        .map(String::as_str)
-        .filter(|name| name.is_empty() || name.contains(char::is_whitespace))
-        .collect();
-    if !unfit.is_empty() {
-        return Err(Error::Usage(format!(
-            "PHYLIP cannot hold taxon names with white space; rename in the tree: '{}'",
-            unfit.join("', '")
-        )));
-    }
-    let num_columns: usize = genes.iter().map(Gene::num_columns).sum();
-    let width = taxa.names().iter().map(|name| name.chars().count()).max().unwrap_or(0);
-    let mut text = format!("{} {num_columns}\n", taxa.len());
-    for (taxon, name) in taxa.names().iter().enumerate() {
-        text.push_str(name);
-        text.push_str(&" ".repeat(width + 2 - name.chars().count()));
+    let num_columns = genes.iter().map(Gene::num_columns).sum();
+    write_phylip(taxa, num_columns, |taxon, text| {
         for gene in genes {
             if gene.present[taxon] {
                 let names = gene.data_type.state_names();
@@ -57,6 +41,36 @@ pub fn to_phylip(taxa: &Taxa, genes: &[Gene]) -> Result<String> {
                 text.extend(std::iter::repeat_n('-', gene.num_columns()));
             }
         }
+    })
+}
+
+/// Rows of `num_columns` characters, which `write_row` appends to a text, in relaxed PHYLIP, one line per taxon.
+///
+/// # Errors
+/// [`Error::Usage`] naming the taxa that PHYLIP cannot hold (white space or nothing in the name).
+pub(crate) fn write_phylip(
+    taxa: &Taxa,
+    num_columns: usize,
+    write_row: impl Fn(usize, &mut String),
+) -> Result<String> {
+    let unfit: Vec<&str> = taxa
+        .names()
+        .iter()
+        .map(String::as_str)
+        .filter(|name| name.is_empty() || name.contains(char::is_whitespace))
+        .collect();
+    if !unfit.is_empty() {
+        return Err(Error::Usage(format!(
+            "PHYLIP cannot hold taxon names with white space; rename these taxa: '{}'",
+            unfit.join("', '")
+        )));
+    }
+    let width = taxa.names().iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    let mut text = format!("{} {num_columns}\n", taxa.len());
+    for (taxon, name) in taxa.names().iter().enumerate() {
+        text.push_str(name);
+        text.push_str(&" ".repeat(width + 2 - name.chars().count()));
+        write_row(taxon, &mut text);
         text.push('\n');
     }
     Ok(text)

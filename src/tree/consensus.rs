@@ -1,7 +1,10 @@
 //! Consensus of many trees over the same taxa: strict, majority rule and extended majority rule.
 
-use super::newick_write::{quote, support_label, write_nested};
+use super::drawing::{Branch, Drawing};
+use super::multifurcating::Multifurcating;
+use super::newick_write::support_label;
 use super::splits::{Split, SplitTable};
+use super::topology::to_length_grid;
 
 /// Which splits a consensus keeps.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,6 +26,8 @@ pub struct ConsensusTree {
     children: Vec<Vec<u32>>,
     /// Kept splits with their support in percent: that of node n+1+i is the i-th.
     splits: Vec<(Split, f64)>,
+    /// By node, the length of the branch above it, where one is known.
+    lengths: Vec<Option<f64>>,
 }
 
 /// The consensus of trees over `num_tips` taxa, each given by its non-trivial splits.
@@ -91,7 +96,42 @@ impl ConsensusTree {
         for list in &mut children {
             list.sort_by_key(|&child| smallest[child as usize]);
         }
-        ConsensusTree { num_tips, children, splits }
+        let lengths = vec![None; children.len()];
+        ConsensusTree { num_tips, children, splits, lengths }
+    }
+
+    /// Gives every branch its mean length over those of the trees that have the branch with a length.
+    ///
+    /// # Panics
+    /// If a tree does not have all taxa.
+    pub fn set_mean_lengths(&mut self, trees: &[Multifurcating]) {
+        let mut table = SplitTable::default();
+        self.splits.iter().for_each(|(split, _)| _ = table.insert(split.clone()));
+        let mut sums = vec![(0.0, 0u32); self.lengths.len()];
+        let mut add = |node: usize, length: Option<f64>| {
+            if let Some(length) = length {
+                sums[node].0 += length;
+                sums[node].1 += 1;
+            }
+        };
+        for tree in trees {
+            assert_eq!(tree.tips().len(), self.num_tips, "every tree has all taxa");
+            let tips = tree.tip_lengths();
+            tips.into_iter().enumerate().for_each(|(tip, length)| add(tip, length));
+            for (node, split) in tree.splits() {
+                if let Some(number) = table.number(&split) {
+                    add(self.num_tips + 1 + number as usize, tree.length(node));
+                }
+            }
+        }
+        let mean = |(sum, count): (f64, u32)| (count > 0).then(|| sum / f64::from(count));
+        self.lengths = sums.into_iter().map(mean).collect();
+    }
+
+    /// The branches of the splits (in their order) and of the tips: lengths that were set.
+    #[cfg(test)]
+    fn lengths(&self) -> (&[Option<f64>], &[Option<f64>]) {
+        (&self.lengths[self.num_tips + 1..], &self.lengths[..self.num_tips])
     }
 
     /// The splits of the tree with their support in percent.
@@ -99,16 +139,26 @@ impl ConsensusTree {
         &self.splits
     }
 
-    /// As Newick text with the support as node labels, without lengths; `names(i)` names taxon i.
+    /// As Newick text with the support as node labels, and with the lengths that are known; `names(i)` names taxon i.
     pub fn to_newick<'n>(&self, names: impl Fn(usize) -> &'n str) -> String {
-        let root = self.num_tips as u32;
-        write_nested(&self.children, root, |node, text| {
-            if node < root {
-                text.push_str(&quote(names(node as usize)));
-            } else if node > root {
-                text.push_str(&support_label(self.splits[(node - root - 1) as usize].1));
-            }
-        })
+        self.drawing().draw(names, None, None).newick
+    }
+
+    /// The tree with the support as labels, and with the lengths that are known.
+    pub(crate) fn drawing(&self) -> Drawing {
+        let label = |node: u32| {
+            let split = (node as usize).checked_sub(self.num_tips + 1)?;
+            Some(support_label(self.splits[split].1))
+        };
+        let on = |(node, children): (usize, &Vec<u32>)| -> Vec<Branch> {
+            let branch = |&child: &u32| {
+                let length = self.lengths[child as usize].map(to_length_grid);
+                Branch { ends: [node as u32, child], length, label: label(child) }
+            };
+            children.iter().map(branch).collect()
+        };
+        let branches = self.children.iter().enumerate().flat_map(on).collect();
+        Drawing { num_tips: self.num_tips, branches }
     }
 }
 
@@ -148,6 +198,33 @@ mod tests {
             "(A,B,C,D);"
         );
         assert_eq!(text_of("(A,B,C);", ConsensusRule::Extended), "(A,B,C);");
+    }
+
+    #[test]
+    fn lengths_are_means_over_the_trees_that_have_the_branch() {
+        let trees = read_newick(
+            "((A:1,B:2):3,C:4,(D:1,E:1):1); ((E:3,D:1):2,(A:3,B:2):4,C:1); ((A:8,C:1):1,B:2,(D,E));",
+            "t",
+        );
+        let taxa = Taxa::new(NAMES[..5].iter().map(|s| s.to_string()).collect()).unwrap();
+        let trees: Vec<Multifurcating> = trees
+            .unwrap()
+            .iter()
+            .map(|tree| tree.to_multifurcating(&taxa, "t", true).unwrap())
+            .collect();
+        let splits: Vec<Vec<Split>> =
+            trees.iter().map(|tree| tree.splits().into_iter().map(|s| s.1).collect()).collect();
+        let rule = ConsensusRule::Majority(0.5);
+        let mut tree = consensus(5, splits.iter().map(Vec::as_slice), rule);
+        assert_eq!(tree.to_newick(|i| NAMES[i]), "(A,B,(C,(D,E)100)67);");
+        tree.set_mean_lengths(&trees);
+        // DE and its tips have no length in the third tree, AB does not exist there.
+        assert_eq!(
+            tree.lengths(),
+            (&[Some(3.5), Some(1.5)][..], &[4.0, 2.0, 2.0, 1.0, 2.0].map(Some)[..])
+        );
+        let text = tree.to_newick(|i| NAMES[i]);
+        assert_eq!(text, "(A:4,B:2,(C:2,(D:1,E:2)100:1.5)67:3.5);");
     }
 
     #[test]

@@ -22,8 +22,15 @@
 
 mod arrays;
 mod consensus;
+mod constraint;
+#[cfg(test)]
+mod constraint_tests;
+mod constraint_view;
+mod drawing;
+mod drawing_read;
 mod identical;
 mod induced;
+mod multifurcating;
 mod newick_chars;
 mod newick_read;
 mod newick_syntax;
@@ -32,22 +39,28 @@ mod newick_write;
 mod random;
 mod regions;
 mod resolution;
+mod rooting;
 mod splits;
 mod topology;
 mod walk;
 
 pub use consensus::{ConsensusRule, ConsensusTree, consensus};
+pub use constraint::Constraint;
+pub use multifurcating::Multifurcating;
 pub use newick_read::{NewickReader, read_newick};
 pub use newick_syntax::{NewickNode, NewickTree};
-pub use newick_write::{EdgeLabels, NewickOptions, write_newick};
+pub use newick_write::{EdgeLabels, NewickOptions, NodeNames, write_newick};
 pub use random::random_tree;
 pub use splits::{Split, same_topology, tree_splits};
 pub use topology::{EdgeId, NodeId, Tree};
 
+pub(crate) use constraint_view::ConstraintView;
+pub(crate) use drawing::{Drawing, Drawn, RootPlace};
+pub(crate) use drawing_read::DrawingRead;
 pub(crate) use identical::put_back_identical;
 pub(crate) use induced::{Image, Restriction};
-pub(crate) use newick_tree::{DEFAULT_BRLEN, SubsetTree};
-pub(crate) use newick_write::support_label;
+pub(crate) use newick_tree::{DEFAULT_BRLEN, SubsetTree, is_usable_brlen};
+pub(crate) use newick_write::{format_brlen, quote, support_label, written_order};
 pub(crate) use regions::{adopt_shared_brlens, regions};
 pub(crate) use resolution::resolve_canonically;
 pub(crate) use splits::{SplitTable, first_of_topology};

@@ -5,8 +5,10 @@
 
 use rand::RngExt;
 
+use super::constraint::Constraint;
 use super::newick_syntax::{NewickNode, NewickTree};
-use super::topology::{NodeId, Tree};
+use super::resolution::resolve_canonically;
+use super::topology::{EdgeId, NodeId, Tree};
 use crate::error::{Error, Fault, Place, Result, short_number};
 use crate::rng::Rng;
 use crate::taxa::Taxa;
@@ -20,6 +22,11 @@ pub(super) const RESOLVED_BRLEN: f64 = 1e-6;
 /// Longest length that is accepted: longer ones are probably not in substitutions per site.
 pub(super) const MAX_READ_BRLEN: f64 = 1e5;
 
+/// True for what can be a length in substitutions per site.
+pub(crate) fn is_usable_brlen(length: f64) -> bool {
+    (0.0..=MAX_READ_BRLEN).contains(&length)
+}
+
 /// A tree over some of the taxa, as [`NewickTree::to_tree_on_subset`] gives it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SubsetTree {
@@ -29,6 +36,8 @@ pub(crate) struct SubsetTree {
     pub tree: Tree,
     /// True if every branch was written with a length.
     pub has_lengths: bool,
+    /// The edges that resolve multifurcations.
+    resolved: Vec<EdgeId>,
 }
 
 /// A child still to be linked: a node of the syntax tree, or one made by resolving.
@@ -54,6 +63,27 @@ impl NewickTree {
     ) -> Result<(Tree, bool)> {
         let subset = self.convert(taxa, file, resolve, true)?;
         Ok((subset.tree, subset.has_lengths))
+    }
+
+    /// Like [`NewickTree::to_tree`]. Multifurcations are resolved so that the tree satisfies the constraint, if it can.
+    ///
+    /// # Errors
+    /// As [`NewickTree::to_tree`].
+    pub(crate) fn to_tree_under(
+        &self,
+        taxa: &Taxa,
+        file: &str,
+        resolve: Option<&mut Rng>,
+        constraint: Option<&Constraint>,
+    ) -> Result<(Tree, bool)> {
+        let SubsetTree { mut tree, has_lengths, resolved, .. } =
+            self.convert(taxa, file, resolve, true)?;
+        if constraint.is_some_and(|constraint| constraint.violated(&tree).is_some()) {
+            let mut unresolved = vec![false; tree.num_edges()];
+            resolved.iter().for_each(|edge| unresolved[edge.index()] = true);
+            tree = resolve_canonically(&tree, &unresolved, RESOLVED_BRLEN, 0.0, constraint);
+        }
+        Ok((tree, has_lengths))
     }
 
     /// Like [`NewickTree::to_tree`], but the tree may lack some of the taxa.
@@ -89,13 +119,13 @@ impl NewickTree {
             tip_of_taxon[taxon] = tip as u32;
         }
         let tip_of = |node: u32| NodeId(tip_of_taxon[taxon_of[node as usize] as usize]);
-        let tree = self.build(present.len(), tip_of, resolve);
+        let (tree, resolved) = self.build(present.len(), tip_of, resolve);
         let has_lengths = self.nodes().skip(1).all(|node| node.length().is_some());
-        Ok(SubsetTree { taxa: present, tree, has_lengths })
+        Ok(SubsetTree { taxa: present, tree, has_lengths, resolved })
     }
 
     /// The taxon of every tip node, and all taxa of the tree in ascending order.
-    fn match_taxa(
+    pub(super) fn match_taxa(
         &self,
         taxa: &Taxa,
         file: &str,
@@ -134,7 +164,7 @@ impl NewickTree {
         (taxon_of, (0..taxa.len()).filter(|&t| first_at[t].is_some()).collect())
     }
 
-    fn check_lengths(&self, file: &str) -> Vec<Fault> {
+    pub(super) fn check_lengths(&self, file: &str) -> Vec<Fault> {
         let mut faults = Vec::new();
         for node in self.nodes() {
             let message = match node.length() {
@@ -173,7 +203,7 @@ impl NewickTree {
     }
 
     /// The root, or below a root with one child the first node that has more (or none).
-    fn first_branching(&self) -> u32 {
+    pub(super) fn first_branching(&self) -> u32 {
         let mut node = self.root();
         while let Some(only) = node.only_child() {
             node = only;
@@ -181,14 +211,9 @@ impl NewickTree {
         node.number()
     }
 
-    fn build(
-        &self,
-        num_tips: usize,
-        tip_of: impl Fn(u32) -> NodeId,
-        mut resolve: Option<&mut Rng>,
-    ) -> Tree {
-        // `below[i]`: the first node at or below i that is not of degree two; `length[i]`: the
-        // length of all branches from there up to the parent of i, as far as they have one.
+    /// For every node the first one at or below it that is not of degree two, and the length of all branches from there
+    /// up to its parent, as far as they have one.
+    pub(super) fn without_degree_two(&self) -> (Vec<u32>, Vec<Option<f64>>) {
         let mut below: Vec<u32> = (0..self.num_nodes() as u32).collect();
         let mut length: Vec<Option<f64>> = self.nodes().map(NewickNode::length).collect();
         for node in self.nodes().rev() {
@@ -198,6 +223,17 @@ impl NewickTree {
                 length[i] = add_lengths(length[i], length[only]);
             }
         }
+        (below, length)
+    }
+
+    /// The tree, and the edges that resolve its multifurcations.
+    fn build(
+        &self,
+        num_tips: usize,
+        tip_of: impl Fn(u32) -> NodeId,
+        mut resolve: Option<&mut Rng>,
+    ) -> (Tree, Vec<EdgeId>) {
+        let (below, length) = self.without_degree_two();
         let is_tip = |node: u32| self.node(node).is_tip();
         let children = |node: u32| -> Vec<(Child, Option<f64>)> {
             let children = self.node(node).children().map(|child| child.number() as usize);
@@ -212,16 +248,17 @@ impl NewickTree {
             let (top, other) = if is_tip(a) { (b, a) } else { (a, b) };
             if is_tip(top) {
                 tree.add_edge(tip_of(a), tip_of(b), normal(across));
-                return tree;
+                return (tree, Vec::new());
             }
             start = top;
             start_children = children(top);
             start_children.push((Child::Syntax(other), across));
         }
         if is_tip(start) {
-            return tree;
+            return (tree, Vec::new());
         }
 
+        let mut resolved = Vec::new();
         let mut next_inner = num_tips as u32;
         let mut new_inner = || {
             next_inner += 1;
@@ -243,17 +280,19 @@ impl NewickTree {
             for (child, length) in list {
                 let length = normal(length);
                 match child {
-                    Child::Made(made) => tree.add_edge(node, made, length),
-                    Child::Syntax(tip) if is_tip(tip) => tree.add_edge(node, tip_of(tip), length),
+                    Child::Made(made) => resolved.push(tree.add_edge(node, made, length)),
+                    Child::Syntax(tip) if is_tip(tip) => {
+                        tree.add_edge(node, tip_of(tip), length);
+                    }
                     Child::Syntax(inner) => {
                         let made = new_inner();
                         stack.push((made, children(inner), 2));
-                        tree.add_edge(node, made, length)
+                        tree.add_edge(node, made, length);
                     }
-                };
+                }
             }
         }
-        tree
+        (tree, resolved)
     }
 }
 
@@ -261,7 +300,7 @@ fn place_of(node: NewickNode, file: &str) -> Place {
     Place::file(file).at_line(node.line() as usize).at_column(node.column() as usize)
 }
 
-fn add_lengths(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+pub(super) fn add_lengths(a: Option<f64>, b: Option<f64>) -> Option<f64> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a + b),
         (a, b) => a.or(b),

@@ -11,13 +11,16 @@ use super::topology::{EdgeId, NodeId, Tree, to_length_grid};
 /// A label for some edges.
 pub type EdgeLabels<'a> = &'a dyn Fn(EdgeId) -> Option<String>;
 
+/// Names of inner nodes.
+pub type NodeNames<'a> = &'a dyn Fn(NodeId) -> String;
+
 /// What is written in addition to names and brackets.
 #[derive(Clone, Copy)]
 pub struct NewickOptions<'a> {
     /// Branch lengths, with as many digits as give back the same length on the grid.
     pub brlens: bool,
-    /// Labels of inner edges, as the label of the node below: `(C,D)95:0.1`.
-    pub node_labels: Option<EdgeLabels<'a>>,
+    /// Names of inner nodes, the root among them: `(C,D)Node3:0.1`.
+    pub inner_names: Option<NodeNames<'a>>,
     /// Labels of edges, as a comment after the branch: `(C,D):0.1[95]`.
     pub branch_labels: Option<EdgeLabels<'a>>,
 }
@@ -25,7 +28,7 @@ pub struct NewickOptions<'a> {
 impl Default for NewickOptions<'_> {
     /// Lengths and no labels.
     fn default() -> Self {
-        NewickOptions { brlens: true, node_labels: None, branch_labels: None }
+        NewickOptions { brlens: true, inner_names: None, branch_labels: None }
     }
 }
 
@@ -37,26 +40,8 @@ pub fn write_newick<'n>(
     names: impl Fn(usize) -> &'n str,
     options: &NewickOptions,
 ) -> String {
-    let mut children = vec![Vec::new(); tree.num_nodes()];
-    let mut edge_above = vec![EdgeId::NONE; tree.num_nodes()];
-    let mut root = NodeId(0);
-    if let Some((inner, edge)) = tree.links(root).next().filter(|_| tree.num_tips() > 2) {
-        root = inner;
-        let order = tree.preorder(inner, edge);
-        let mut smallest: Vec<u32> = (0..tree.num_nodes() as u32).collect();
-        for &(node, edge) in order.iter().rev() {
-            edge_above[node.index()] = edge;
-            if !tree.is_tip(node) {
-                let mut below = tree.other_links(node, edge).map(|(child, _)| child.0);
-                below.sort_by_key(|&child| smallest[child as usize]);
-                smallest[node.index()] = smallest[below[0] as usize];
-                children[node.index()] = below.to_vec();
-            }
-        }
-        children[inner.index()].insert(0, 0);
-        edge_above[0] = edge;
-        edge_above[inner.index()] = EdgeId::NONE;
-    } else if tree.num_tips() == 2 {
+    let Rooted { root, children, edge_above } = Rooted::new(tree);
+    if tree.num_tips() == 2 {
         let length = format_brlen(tree.brlen(EdgeId(0)));
         let (first, second) =
             if options.brlens { (format!(":{length}"), ":0") } else { (String::new(), "") };
@@ -68,21 +53,83 @@ pub fn write_newick<'n>(
         if tree.is_tip(node) {
             text.push_str(&quote(names(node.index())));
         }
+        if let Some(name) = options.inner_names.filter(|_| !tree.is_tip(node)) {
+            text.push_str(&quote(&name(node)));
+        }
         if edge == EdgeId::NONE {
             return;
-        }
-        let label = |labels: Option<EdgeLabels>| labels.and_then(|labels| labels(edge));
-        if let Some(label) = label(options.node_labels).filter(|_| !tree.is_tip(node)) {
-            text.push_str(&quote(&label));
         }
         if options.brlens {
             text.push(':');
             text.push_str(&format_brlen(tree.brlen(edge)));
         }
-        if let Some(label) = label(options.branch_labels) {
+        if let Some(label) = options.branch_labels.and_then(|labels| labels(edge)) {
             write!(text, "[{label}]").expect("writing to a string");
         }
     })
+}
+
+/// A tree as it is written: with a root, and the children of each node in the order of their smallest tip.
+struct Rooted {
+    root: NodeId,
+    children: Vec<Vec<u32>>,
+    /// `NONE` for the root.
+    edge_above: Vec<EdgeId>,
+}
+
+impl Rooted {
+    /// Fewer than three tips have no inner node: tip 0 is the root, without children.
+    fn new(tree: &Tree) -> Self {
+        let mut children = vec![Vec::new(); tree.num_nodes()];
+        let mut edge_above = vec![EdgeId::NONE; tree.num_nodes()];
+        let mut root = NodeId(0);
+        if let Some((inner, edge)) = tree.links(root).next().filter(|_| tree.num_tips() > 2) {
+            root = inner;
+            let order = tree.preorder(inner, edge);
+            for &(node, edge) in &order {
+                edge_above[node.index()] = edge;
+                if !tree.is_tip(node) {
+                    children[node.index()] =
+                        tree.other_links(node, edge).map(|(child, _)| child.0).to_vec();
+                }
+            }
+            children[inner.index()].push(0);
+            sort_children(&mut children, order.iter().map(|(node, _)| node.0));
+            edge_above[0] = edge;
+            edge_above[inner.index()] = EdgeId::NONE;
+        }
+        Rooted { root, children, edge_above }
+    }
+}
+
+/// Puts the children of every node into the order of their smallest tips. Tips have smaller numbers than inner nodes, and
+/// `nodes` are all inner nodes, parents before children; tips among them do not matter.
+pub(super) fn sort_children(
+    children: &mut [Vec<u32>],
+    nodes: impl DoubleEndedIterator<Item = u32>,
+) {
+    let mut smallest: Vec<u32> = (0..children.len() as u32).collect();
+    for node in nodes.rev() {
+        let children = &mut children[node as usize];
+        children.sort_unstable_by_key(|&child| smallest[child as usize]);
+        if let Some(&first) = children.first() {
+            smallest[node as usize] = smallest[first as usize];
+        }
+    }
+}
+
+/// The nodes of a tree of at least three tips in the order in which [`write_newick`] opens them, parents before
+/// children, each with its parent and the edge to it; the first is the root.
+pub(crate) fn written_order(tree: &Tree) -> Vec<(NodeId, Option<(NodeId, EdgeId)>)> {
+    let Rooted { root, children, edge_above } = Rooted::new(tree);
+    let mut order = Vec::with_capacity(tree.num_nodes());
+    let mut open = vec![(root, None)];
+    while let Some((node, above)) = open.pop() {
+        order.push((node, above));
+        let below = children[node.index()].iter().rev().map(|&child| NodeId(child));
+        open.extend(below.map(|child| (child, Some((node, edge_above[child.index()])))));
+    }
+    order
 }
 
 /// Brackets and commas of a rooted tree of any degrees; `describe` adds what follows the brackets.
@@ -115,7 +162,7 @@ pub(super) fn write_nested(
 
 /// A name as written in Newick text: in single quotes if it contains a character with a meaning. A text that
 /// begins with `#` would be another format.
-pub(super) fn quote(name: &str) -> Cow<'_, str> {
+pub(crate) fn quote(name: &str) -> Cow<'_, str> {
     let special = |c: char| c.is_whitespace() || c.is_control() || "()[],:;'\"".contains(c);
     if name.is_empty() || name.starts_with(['#', '\u{feff}']) || name.contains(special) {
         Cow::Owned(format!("'{}'", name.replace('\'', "''")))
@@ -125,7 +172,7 @@ pub(super) fn quote(name: &str) -> Cow<'_, str> {
 }
 
 /// The shortest decimal number that is read back as the same length on the grid.
-pub(super) fn format_brlen(length: f64) -> String {
+pub(crate) fn format_brlen(length: f64) -> String {
     // Eleven decimals tell any two neighbours on a grid of 2^-34 apart.
     for decimals in 0..=11 {
         let text = format!("{length:.decimals$}");
@@ -189,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_stand_at_nodes_or_branches() {
+    fn labels_stand_at_branches() {
         let tree = Tree::from_edges(5, &EDGES);
         let support = |edge: EdgeId| match edge.0 {
             2 => Some(support_label(99.7)),
@@ -197,10 +244,7 @@ mod tests {
             _ => None,
         };
         let names = ["A", "B", "C", "D", "E"];
-        let mut options =
-            NewickOptions { brlens: false, node_labels: Some(&support), branch_labels: None };
-        assert_eq!(write_newick(&tree, |i| names[i], &options), "(A,B,(C,(D,E)67)100);");
-        options = NewickOptions { branch_labels: Some(&support), ..NewickOptions::default() };
+        let options = NewickOptions { branch_labels: Some(&support), ..NewickOptions::default() };
         let text = "(A:0.1,B:0.2,(C:0.4,(D:0.000001,E:0.7):0.5[67]):0.3[100]);";
         assert_eq!(write_newick(&tree, |i| names[i], &options), text);
     }

@@ -11,11 +11,18 @@
 //!   s2 /                         \ s6
 //! ```
 
+//!
+//! A constraint may demand splits within a polytomy. The subtrees of such a clade are a ladder of their own, which is one
+//! subtree of the polytomy. Free subtrees, which have no taxa of the constraint, are in none of these clades.
+
+use super::constraint::{Constraint, ConstraintNode};
+use super::constraint_view::ConstraintView;
 use super::topology::{EdgeId, NodeId, Tree};
+use std::collections::BTreeMap;
 
 /// The tree with the canonical resolution of all polytomies. `unresolved[e]` tells whether edge `e`, if it is an inner
 /// one, belongs to a polytomy; all these edges get the length `brlen`. A tip is at the point of the polytomy if its
-/// branch is not longer than `no_length`.
+/// branch is not longer than `no_length`. If the tree satisfies a constraint, so does the result.
 ///
 /// Nodes and edges keep their numbers; an edge that does not belong to a polytomy keeps its length and its split.
 pub(crate) fn resolve_canonically(
@@ -23,32 +30,30 @@ pub(crate) fn resolve_canonically(
     unresolved: &[bool],
     brlen: f64,
     no_length: f64,
+    constraint: Option<&Constraint>,
 ) -> Tree {
     let mut edges: Vec<_> = tree.edges().map(|edge| (tree.ends(edge), tree.brlen(edge))).collect();
     let below = smallest_tips(tree);
+    let view = constraint.map(|constraint| ConstraintView::new(constraint, tree));
     let mut is_done = vec![false; tree.num_nodes()];
     for node in tree.nodes().filter(|&node| !tree.is_tip(node)) {
         if is_done[node.index()] {
             continue;
         }
-        let mut polytomy = Polytomy::at(tree, node, unresolved);
-        polytomy.subtrees.sort_by_key(|&(near, edge)| {
+        let polytomy = Polytomy::at(tree, node, unresolved);
+        let branches = polytomy.subtrees.iter().map(|&(near, edge)| {
             let far = tree.other_end(edge, near);
             let is_elsewhere = !tree.is_tip(far) || tree.brlen(edge) > no_length;
             // Seen from tip 0, which is in the only subtree that is not below the polytomy.
             let (smallest, above) = below[far.index()];
-            (is_elsewhere, if above == edge { smallest } else { 0 })
+            let smallest = if above == edge { smallest } else { 0 };
+            Branch { rank: (is_elsewhere, smallest), end: End::Subtree(near, edge) }
         });
-        let ladder = &polytomy.nodes;
-        for (place, &(near, edge)) in polytomy.subtrees.iter().enumerate() {
-            let step = place.saturating_sub(1).min(ladder.len() - 1);
-            // The other end may belong to another polytomy.
-            let end = usize::from(tree.ends(edge)[1] == near);
-            edges[edge.index()].0[end] = ladder[step];
-        }
-        for (step, edge) in polytomy.edges.iter().enumerate() {
-            edges[edge.index()] = ([ladder[step], ladder[step + 1]], brlen);
-        }
+        let ladders = match &view {
+            Some(view) if !polytomy.edges.is_empty() => clades(tree, view, branches),
+            _ => vec![branches.collect()],
+        };
+        polytomy.lay_out(tree, ladders, brlen, &mut edges);
         polytomy.nodes.iter().for_each(|node| is_done[node.index()] = true);
     }
     let mut resolved = Tree::unconnected(tree.num_tips());
@@ -56,6 +61,69 @@ pub(crate) fn resolve_canonically(
         resolved.add_edge(a, b, length);
     }
     resolved
+}
+
+/// What meets at a polytomy.
+#[derive(Debug, Clone, Copy)]
+struct Branch {
+    /// Its place in the order of a ladder: whether it is more than a tip at the point of the polytomy, and its smallest
+    /// tip.
+    rank: (bool, u32),
+    end: End,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum End {
+    /// An edge that leads away from the polytomy, with its end in it.
+    Subtree(NodeId, EdgeId),
+    /// A clade within the polytomy, by its number.
+    Clade(usize),
+}
+
+/// The clades that the constraint demands within a polytomy, each as its branches; clades come before those that contain
+/// them. The last one is the polytomy itself.
+fn clades(
+    tree: &Tree,
+    view: &ConstraintView,
+    branches: impl Iterator<Item = Branch>,
+) -> Vec<Vec<Branch>> {
+    let mut outermost = Vec::new();
+    // By node of the constraint: the branches that meet there, and the number of their taxa.
+    let mut meeting: BTreeMap<ConstraintNode, (Vec<Branch>, u32)> = BTreeMap::new();
+    let mut meet = |meeting: &mut BTreeMap<_, (Vec<Branch>, u32)>, branch, place| match place {
+        None => outermost.push(branch),
+        Some((node, count)) => {
+            let (branches, sum) = meeting.entry(node).or_default();
+            branches.push(branch);
+            *sum += count;
+        }
+    };
+    for branch in branches {
+        let End::Subtree(near, edge) = branch.end else { unreachable!("there are no clades yet") };
+        meet(&mut meeting, branch, view.meeting_point(tree, near, edge));
+    }
+    let mut found: Vec<Vec<Branch>> = Vec::new();
+    // Nodes of the constraint have larger numbers than those above them.
+    while let Some((node, (branches, count))) = meeting.pop_last() {
+        match view.above_clade(node, count) {
+            Some(above) => {
+                let smallest = branches.iter().map(|branch| branch.rank.1).min();
+                let smallest = smallest.expect("branches meet here");
+                let clade = Branch { rank: (true, smallest), end: End::Clade(found.len()) };
+                found.push(branches);
+                meet(&mut meeting, clade, Some((above, count)));
+            }
+            // The rest of the clade is outside.
+            None => branches.into_iter().for_each(|branch| meet(&mut meeting, branch, None)),
+        }
+    }
+    if let [_, Branch { end: End::Clade(_), .. }] = outermost[..] {
+        // The other side of this clade is outside, so the edge to it is not one of the polytomy.
+        outermost.pop();
+        outermost.extend(found.pop().expect("it is the last of the clades"));
+    }
+    found.push(outermost);
+    found
 }
 
 /// Per node: the smallest tip on its side of the edge towards tip 0, and that edge.
@@ -102,6 +170,45 @@ impl Polytomy {
         nodes.sort_unstable();
         edges.sort_unstable();
         Polytomy { nodes, edges, subtrees }
+    }
+
+    /// Makes the ladders of its clades, each given as its branches; the last one is that of the polytomy itself. `edges`
+    /// are the ends and lengths of all edges of the tree.
+    fn lay_out(
+        &self,
+        tree: &Tree,
+        ladders: Vec<Vec<Branch>>,
+        brlen: f64,
+        edges: &mut [([NodeId; 2], f64)],
+    ) {
+        let mut free_nodes = self.nodes.iter().copied();
+        let mut free_edges = self.edges.iter().copied();
+        let mut join = |edges: &mut [([NodeId; 2], f64)], ends| {
+            let edge = free_edges.next().expect("an edge for each node but one");
+            edges[edge.index()] = (ends, brlen);
+        };
+        // The last node of each ladder, from which its clade hangs.
+        let mut tops: Vec<NodeId> = Vec::new();
+        let outermost = ladders.len() - 1;
+        for (number, mut ladder) in ladders.into_iter().enumerate() {
+            ladder.sort_unstable_by_key(|branch| branch.rank);
+            // Nothing is above the outermost ladder: its last node has two branches, too.
+            let num_steps = ladder.len() - 1 - usize::from(number == outermost);
+            let steps: Vec<NodeId> = free_nodes.by_ref().take(num_steps).collect();
+            for (place, branch) in ladder.iter().enumerate() {
+                let step = steps[place.saturating_sub(1).min(num_steps - 1)];
+                match branch.end {
+                    // The other end may belong to another polytomy.
+                    End::Subtree(near, edge) => {
+                        let end = usize::from(tree.ends(edge)[1] == near);
+                        edges[edge.index()].0[end] = step;
+                    }
+                    End::Clade(clade) => join(edges, [tops[clade], step]),
+                }
+            }
+            steps.windows(2).for_each(|pair| join(edges, [pair[0], pair[1]]));
+            tops.push(steps[num_steps - 1]);
+        }
     }
 }
 
@@ -176,15 +283,15 @@ mod tests {
         for num_tips in [4, 5, 8, 30, 100] {
             for share in [0.0, 0.2, 0.6, 0.9, 1.0] {
                 let tree = tree_with_polytomies(num_tips, share, &mut rng);
-                let resolved = resolve_canonically(&tree, &marks(&tree), min(), min());
+                let resolved = resolve_canonically(&tree, &marks(&tree), min(), min(), None);
                 resolved.assert_integrity();
                 assert_eq!(long_splits(&resolved), long_splits(&tree));
                 for _ in 0..3 {
                     let other = shuffled(&tree, &mut rng);
-                    let again = resolve_canonically(&other, &marks(&other), min(), min());
+                    let again = resolve_canonically(&other, &marks(&other), min(), min(), None);
                     assert_eq!(text(&again), text(&resolved), "{num_tips} tips, {share}");
                 }
-                let again = resolve_canonically(&resolved, &marks(&resolved), min(), min());
+                let again = resolve_canonically(&resolved, &marks(&resolved), min(), min(), None);
                 assert!(same_topology(&again, &resolved));
             }
         }
@@ -195,7 +302,7 @@ mod tests {
         let mut rng = stream(1, Purpose::Test, 1);
         let tree = tree_with_polytomies(40, 0.5, &mut rng);
         let marks = marks(&tree);
-        let resolved = resolve_canonically(&tree, &marks, min(), min());
+        let resolved = resolve_canonically(&tree, &marks, min(), min(), None);
         let [before, after] = [&tree, &resolved].map(|tree| {
             let mut splits = tree_splits(tree);
             splits.retain(|(edge, _)| !marks[edge.index()]);
@@ -224,7 +331,7 @@ mod tests {
             edge(2, 9, 0.3),
         ];
         let tree = Tree::from_edges(6, &edges);
-        let resolved = resolve_canonically(&tree, &marks(&tree), min(), min());
+        let resolved = resolve_canonically(&tree, &marks(&tree), min(), min(), None);
         let options = NewickOptions { brlens: false, ..NewickOptions::default() };
         let text = write_newick(&resolved, |i| ["a", "b", "c", "d", "e", "f"][i], &options);
         assert_eq!(text, "(a,((b,d),f),(c,e));");

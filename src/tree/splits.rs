@@ -33,6 +33,25 @@ impl Split {
         Split { words: words.into() }
     }
 
+    /// The split whose side without taxon 0 has these bits.
+    pub(super) fn of_words(words: &[u64]) -> Self {
+        debug_assert!(
+            words.first().is_none_or(|word| word & 1 == 0),
+            "taxon 0 is on the other side"
+        );
+        Split { words: words.into() }
+    }
+
+    /// The split, of the taxa that are present, between those of a part and the others: the side without the first taxon
+    /// that is present. Both sets are in bits.
+    pub(crate) fn among(part: &[u64], present: &[u64]) -> Self {
+        let first = present.iter().enumerate().find(|(_, word)| **word != 0);
+        let flip = first.is_some_and(|(at, word)| part[at] >> word.trailing_zeros() & 1 == 1);
+        let side =
+            |(part, present): (&u64, &u64)| if flip { !part & present } else { part & present };
+        Split { words: part.iter().zip(present).map(side).collect() }
+    }
+
     /// True if the tip is on the side without taxon 0.
     pub fn contains(&self, tip: usize) -> bool {
         self.words[tip / 64] >> (tip % 64) & 1 == 1

@@ -239,6 +239,26 @@ impl Tree {
         *link = (neighbour, edge);
     }
 
+    /// Connects a tip with an inner node of its own, for a tree that grows: like a subtree that was pruned.
+    pub(crate) fn hang_on_new_node(
+        &mut self,
+        inner: NodeId,
+        tip: NodeId,
+        brlen: f64,
+    ) -> PrunedSubtree {
+        let pendant = self.add_edge(inner, tip, brlen);
+        // A loop, until the regraft gives this edge its ends.
+        let spare = self.add_edge(inner, inner, 0.0);
+        PrunedSubtree {
+            attach: inner,
+            pendant,
+            merged: EdgeId::NONE,
+            spare,
+            old_neighbours: [NodeId::NONE; 2],
+            old_brlens: [0.0; 2],
+        }
+    }
+
     /// Takes off the subtree on the far side of `pendant` seen from `attach`, together with `attach`.
     /// The other two edges of `attach` become one, whose length is their sum.
     ///

@@ -1,7 +1,8 @@
 //! Derivatives for a sweep: computed by one worker for a whole gene, or by all workers together, who meet once for each
 //! Newton step.
 
-use super::unit::{GeneKernels, Scratch, Unit};
+use super::kernels::GeneKernels;
+use super::unit::{Scratch, Unit};
 use super::workers::{CpuEngine, Region, Shared, lock};
 use crate::likelihood::engine::{
     Derivatives, EdgeJob, EngineError, Operation, Result, SweepJob, SweepProgram, Vector, run_sweep,
@@ -90,7 +91,7 @@ impl CpuEngine {
         work: &mut T,
         run: impl Fn(&mut Together, &mut T) -> Result<()> + Sync,
     ) -> Result<()> {
-        let CpuEngine { pool, shared } = self;
+        let CpuEngine { pool, shared, .. } = self;
         let mut steps = vec![0; shared.num_genes()];
         genes.iter().for_each(|&gene| steps[gene] = 1);
         let loads = shared.region(&steps).loads;

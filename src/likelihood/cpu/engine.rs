@@ -1,14 +1,16 @@
 //! The CPU engine: all operations of the contract, on units that are distributed over workers.
 
 use super::derivatives::{Sweep, WholeGene, finish_job};
+use super::kernels::GeneKernels;
 use super::select::select_kernels;
 use super::temporaries::Places;
-use super::unit::{GeneKernels, Unit};
+use super::unit::Unit;
 use super::workers::{CpuEngine, Shared, loads_of, lock};
 use crate::likelihood::engine::layout::num_clvs;
 use crate::likelihood::engine::{
     Capabilities, EdgeJob, Engine, EngineOptions, Entry, GeneData, GeneModel, InsertionProgram,
-    ModelBlock, Result, SweepProgram, TraversalDescriptor, TrialProgram, run_sweep, run_trial,
+    ModelBlock, PointJob, Result, SweepProgram, TraversalDescriptor, TrialProgram, run_sweep,
+    run_trial,
 };
 use crate::model::Model;
 use crate::parallel::{UnitCost, WholeTask, available_memory, deal, deal_whole};
@@ -64,7 +66,7 @@ impl Engine for CpuEngine {
         let hands = deal(&costs, self.pool.num_workers());
         let mut take = |gene: usize| Mutex::new(std::mem::take(&mut self.shared.models[gene]));
         let blocks: Vec<Mutex<ModelBlock>> = models.iter().map(|(gene, _)| take(*gene)).collect();
-        let CpuEngine { pool, shared: Shared { units, gene_units, .. } } = self;
+        let CpuEngine { pool, shared: Shared { units, gene_units, .. }, .. } = self;
         pool.run(&loads_of(&hands, &costs), &|worker| {
             for &i in &hands[worker] {
                 let (gene, model) = models[i];
@@ -76,7 +78,10 @@ impl Engine for CpuEngine {
             }
         });
         for ((gene, _), block) in models.iter().zip(blocks) {
-            self.shared.models[*gene] = block.into_inner().unwrap_or_else(|e| e.into_inner());
+            let mut block = block.into_inner().unwrap_or_else(|e| e.into_inner());
+            self.num_models_set += 1;
+            block.serial = self.num_models_set;
+            self.shared.models[*gene] = block;
         }
         Ok(())
     }
@@ -134,6 +139,23 @@ impl Engine for CpuEngine {
             }
         }
         Ok(out)
+    }
+
+    fn state_probabilities(&mut self, jobs: &[PointJob]) -> Result<Vec<Vec<f64>>> {
+        let mut of_gene: Vec<Option<&PointJob>> = vec![None; self.shared.models.len()];
+        jobs.iter().for_each(|job| of_gene[job.gene] = Some(job));
+        let steps: Vec<usize> = of_gene.iter().map(|job| job.map_or(0, |_| 1)).collect();
+        let region = self.shared.region(&steps);
+        self.for_units(&region, |with, unit, scratch| {
+            unit.state_probabilities(with, of_gene[unit.gene].expect("an active gene"), scratch)
+        })?;
+        let of_job = |job: &PointJob| {
+            let units = self.shared.gene_units[job.gene].clone();
+            units
+                .flat_map(|unit| std::mem::take(&mut lock(&self.shared.units[unit]).states))
+                .collect()
+        };
+        Ok(jobs.iter().map(of_job).collect())
     }
 
     fn insertion_scores(&mut self, programs: &[InsertionProgram]) -> Result<Vec<Vec<f64>>> {
@@ -273,7 +295,7 @@ impl CpuEngine {
         hands: &[Vec<usize>],
         loads: &[UnitCost],
     ) -> Result<()> {
-        let CpuEngine { pool, shared } = self;
+        let CpuEngine { pool, shared, .. } = self;
         let Shared { kernels, models, units, gene_units, scratch, .. } = &*shared;
         let kernels = kernels.as_ref();
         let sweeps: Vec<Mutex<(&mut Sweep, Result<()>)>> =

@@ -2,8 +2,9 @@
 //! are still in the cache when they are read. Temporaries are stored in the worker's scratch buffers.
 
 use super::body::operand::End;
+use super::kernels::GeneKernels;
 use super::temporaries::Places;
-use super::unit::{Block, Branch, GeneKernels, Scratch, Unit};
+use super::unit::{Block, Branch, Scratch, Unit};
 use crate::likelihood::engine::layout::Dims;
 use crate::likelihood::engine::{InsertionProgram, InsertionStep, Operation, Result, Vector};
 use std::ops::Range;
@@ -51,7 +52,7 @@ fn num_patterns(blocks: &[Block]) -> usize {
 }
 
 impl Scratch {
-    fn reserve(&mut self, dims: Dims, patterns: usize) {
+    pub(super) fn reserve(&mut self, dims: Dims, patterns: usize) {
         let (numbers, counts) = (patterns * dims.row(), patterns * dims.scalers());
         self.vectors.resize(self.vectors.len().max(numbers), 0.0);
         self.scalers.resize(self.scalers.len().max(counts), 0);
@@ -113,7 +114,7 @@ impl Strip<'_> {
                 None => 0..0,
             });
             let ranges = [self.range(block, out), a, b];
-            let Scratch { pmatrix, table, tables, vectors, scalers, .. } = &mut *self.scratch;
+            let Scratch { pmatrices, table, tables, vectors, scalers, .. } = &mut *self.scratch;
             let [out, clvs @ ..] = vectors
                 .get_disjoint_mut(ranges.clone().map(|r| r.start * row..r.end * row))
                 .expect("a temporary is not computed from itself");
@@ -122,10 +123,10 @@ impl Strip<'_> {
                 .expect("a temporary is not computed from itself");
             let end = |i: usize, vector, class_table| match vector {
                 Vector::Temporary(_) => {
-                    End::Inner { clv: &*clvs[i], scaler: &*counts[i], pmatrix: &pmatrix[i] }
+                    End::Inner { clv: &*clvs[i], scaler: &*counts[i], pmatrix: pmatrices.of_end(i) }
                 }
                 stored => {
-                    let branch = Branch { pmatrix: Some(&pmatrix[i]), table: &table[i] };
+                    let branch = Branch { pmatrix: Some(pmatrices.of_end(i)), table: &table[i] };
                     self.unit.end(with, block, stored, branch, class_table, None)
                 }
             };
@@ -173,7 +174,7 @@ impl Strip<'_> {
                 }
                 _ => None,
             };
-            let Scratch { pmatrix, table, tables, vectors, scalers, likelihoods, .. } =
+            let Scratch { pmatrices, table, tables, vectors, scalers, likelihoods, .. } =
                 &mut *self.scratch;
             let at = |range: &Range<usize>| {
                 let numbers = &vectors[range.start * row..range.end * row];
@@ -182,11 +183,11 @@ impl Strip<'_> {
             let end = |i: usize, branch, class_table| match ends[i] {
                 Vector::Temporary(_) => {
                     let (clv, scaler) = at(&ranges[i]);
-                    End::Inner { clv, scaler, pmatrix: &pmatrix[i] }
+                    End::Inner { clv, scaler, pmatrix: pmatrices.of_end(i) }
                 }
                 stored => self.unit.end(with, block, stored, branch, class_table, None),
             };
-            let branch = |i: usize| Branch { pmatrix: Some(&pmatrix[i]), table: &table[i] };
+            let branch = |i: usize| Branch { pmatrix: Some(pmatrices.of_end(i)), table: &table[i] };
             let [first, second] = tables;
             match pendant {
                 Some(pendant) => {

@@ -3,6 +3,7 @@
 //! `for_each_kernel!` lists every kernel once. From the list come the trait [`Kernels`] and, for each
 //! instruction set, its implementation, which compiles the bodies of `body` for that set.
 
+use super::body::derivatives::RateRows;
 use super::body::likelihood::{BlockLikelihoods, PatternData};
 use super::body::operand::End;
 use crate::likelihood::engine::ModelBlock;
@@ -85,8 +86,8 @@ macro_rules! for_each_kernel {
                 num_patterns: usize,
                 invariant: &[f64],
                 ends: [End<'_>; 2],
-                out: &mut [f64],
-                out_scaler: &mut [u32; BLOCK],
+                rows: &mut RateRows,
+                out: (&mut [f64], &mut [u32; BLOCK]),
             );
 
             /// Log-likelihood and its first and second derivative, summed over a block, from a sumtable.
@@ -122,10 +123,18 @@ macro_rules! declare_kernels {
 }
 for_each_kernel!(declare_kernels! {});
 
+/// The kernels and a gene's model.
+#[derive(Clone, Copy)]
+pub struct GeneKernels<'a> {
+    pub kernels: &'a dyn Kernels,
+    pub model: &'a ModelBlock,
+}
+
 /// Implements [`Kernels`] for the type `$set` with `$width` numbers in a register. All bodies are compiled
 /// with `$attribute`, which enables the instructions whose availability a value of the type proves.
 macro_rules! instantiate_kernels {
     ($set:ident, $name:literal, $width:literal, $attribute:meta) => {
+        use crate::likelihood::cpu::body::derivatives::RateRows;
         use crate::likelihood::cpu::body::likelihood::{BlockLikelihoods, PatternData};
         use crate::likelihood::cpu::body::operand::End;
         use crate::likelihood::cpu::kernels::{
@@ -204,6 +213,7 @@ mod tests {
         let states = dims.num_states;
         ModelBlock {
             dims,
+            serial: 0,
             matrix_of_rate: vec![0; dims.num_rates],
             eigenvals: numbers(rng, states).iter().map(|x| -x).collect(),
             eigenvec_columns: numbers(rng, states * states),
@@ -306,7 +316,9 @@ mod tests {
         found.extend(&logs);
         let mut sumtable = vec![0.0; BLOCK * dims.row()];
         let (mut scaler, mut factors) = ([0; BLOCK], vec![[0.0; 3]; dims.row()]);
-        kernels.update_sumtable(&model, PATTERNS, &invariant, ends, &mut sumtable, &mut scaler);
+        let mut rows = [[[0.0; 4]; BLOCK]; 4];
+        let out = (&mut sumtable[..], &mut scaler);
+        kernels.update_sumtable(&model, PATTERNS, &invariant, ends, &mut rows, out);
         kernels.update_derivative_factors(&model, 0.3, &mut factors);
         found.extend(&sumtable);
         found.extend(kernels.derivatives(PATTERNS, data, &sumtable, &scaler, &factors));

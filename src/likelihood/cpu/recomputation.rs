@@ -1,6 +1,7 @@
 //! Limited memory of a unit: vectors that were forgotten (see `vectors`) are computed again before they are read.
 
-use super::unit::{Block, GeneKernels, Scratch, Unit};
+use super::kernels::GeneKernels;
+use super::unit::{Block, Scratch, Unit};
 use crate::likelihood::engine::layout::num_clvs;
 use crate::likelihood::engine::{Result, Vector};
 

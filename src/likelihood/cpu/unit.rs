@@ -5,28 +5,23 @@
 //! cache when it is read.
 
 use super::arena::Arena;
+use super::body::derivatives::RateRows;
 use super::body::likelihood::{BlockLikelihoods, PatternData};
 use super::body::operand::End;
-use super::kernels::Kernels;
+use super::kernels::{GeneKernels, Kernels};
+use super::pmatrices::Pmatrices;
 use super::repeats::{Child, Counter};
 use super::vectors::{Output, Vectors};
 use crate::alphabet::Code;
 use crate::likelihood::engine::ascertainment::Correction;
 use crate::likelihood::engine::constant_patterns::{log_sum, log_sum_derivatives};
 use crate::likelihood::engine::layout::{BLOCK, Dims, block_lens, num_vectors};
-use crate::likelihood::engine::{EdgeJob, GeneData, ModelBlock, Operation, Result, Vector};
+use crate::likelihood::engine::{EdgeJob, GeneData, Operation, Result, Vector};
 use std::ops::Range;
 
 /// Blocks per strip: 16 DNA blocks with 4 rate categories take 256 KiB for a vector with a row per pattern, and most
 /// vectors have far fewer.
 const STRIP: usize = 16;
-
-/// The kernels and a gene's model.
-#[derive(Clone, Copy)]
-pub struct GeneKernels<'a> {
-    pub kernels: &'a dyn Kernels,
-    pub model: &'a ModelBlock,
-}
 
 /// Position of a block within its unit.
 #[derive(Debug, Clone, Copy)]
@@ -53,13 +48,15 @@ pub struct Unit {
     /// Blocks of the gene's patterns; after the gene's last one, the block of constant patterns, if any.
     pub(super) blocks: Vec<Block>,
     /// Range of the gene's patterns in these blocks, without padding and constant patterns.
-    patterns: Range<usize>,
+    pub(super) patterns: Range<usize>,
     /// `[block][tip][pattern]`
     tip_codes: Vec<Code>,
     /// `[block][pattern]`, as are the following two.
     weights: Vec<f64>,
-    shared_states: Vec<u64>,
+    pub(super) shared_states: Vec<u64>,
     invariant: Vec<f64>,
+    /// pinv · frequency of each state, without padding.
+    pub(super) invariant_of_state: Vec<f64>,
     /// Stored CLVs by slot, then places of temporaries.
     pub(super) vectors: Vectors,
     /// `[block][rate][eigen][pattern]`, stride `BLOCK`; allocated when first needed.
@@ -69,12 +66,14 @@ pub struct Unit {
     pub sums: Vec<[f64; 3]>,
     /// `[score][block]` of each of the last insertion programs of the gene.
     pub scores: Vec<Vec<f64>>,
+    /// `[pattern][state]`: probabilities of states at the last point of the gene.
+    pub states: Vec<f64>,
 }
 
 /// Buffers of one worker, shared by all its units.
 #[derive(Debug)]
 pub struct Scratch {
-    pub(super) pmatrix: [Vec<f64>; 2],
+    pub(super) pmatrices: Pmatrices,
     pub(super) table: [Vec<f64>; 2],
     /// Of the two ends of an edge.
     pub(super) tables: [ClassTable; 2],
@@ -83,6 +82,7 @@ pub struct Scratch {
     pub(super) vectors: Vec<f64>,
     pub(super) scalers: Vec<u32>,
     pub(super) likelihoods: BlockLikelihoods,
+    rate_rows: Box<RateRows>,
     factors: Vec<[f64; 3]>,
 }
 
@@ -163,11 +163,13 @@ impl Unit {
             weights,
             shared_states,
             invariant: vec![0.0; offset],
+            invariant_of_state: Vec::new(),
             vectors,
             sumtable: Arena::default(),
             sumtable_scalers: Vec::new(),
             sums: vec![[0.0; 3]; blocks.len()],
             scores: Vec::new(),
+            states: Vec::new(),
             blocks,
         })
     }
@@ -193,6 +195,7 @@ impl Unit {
     /// Sets the invariant part of each pattern's likelihood: `pinv` times the sum of the frequencies of the
     /// states that all tips share.
     pub fn set_model(&mut self, freqs: &[f64], pinv: f64) {
+        self.invariant_of_state = freqs.iter().map(|freq| pinv * freq).collect();
         for (out, &states) in self.invariant.iter_mut().zip(&self.shared_states) {
             let shared: f64 = freqs
                 .iter()
@@ -329,7 +332,7 @@ impl Unit {
         let Vector::Clv(slot) = operation.parent else {
             unreachable!("temporaries are replaced by slots, and tips are not written");
         };
-        let Scratch { pmatrix, table, tables, counter, .. } = scratch;
+        let Scratch { pmatrices, table, tables, counter, .. } = scratch;
         let (num_tips, num_codes, tip_codes) = (self.num_tips, self.num_codes, &self.tip_codes);
         let tip = |tip| Child {
             name: u64::from(tip),
@@ -341,7 +344,7 @@ impl Unit {
         let Output { clv, scaler, num_rows, of_children } = stored.output(self.dims, block.len);
         let [first_table, second_table] = tables;
         let end = |i: usize, class_table| {
-            let branch = Branch { pmatrix: Some(&pmatrix[i]), table: &table[i] };
+            let branch = Branch { pmatrix: Some(pmatrices.of_end(i)), table: &table[i] };
             let codes = of_children.map(|of_children| of_children[i]);
             self.end(with, block, children[i], branch, class_table, codes)
         };
@@ -358,11 +361,11 @@ impl Unit {
         ends: [Vector; 2],
         scratch: &mut Scratch,
     ) {
-        let Scratch { pmatrix, table, tables: [first_table, second_table], likelihoods, .. } =
+        let Scratch { pmatrices, table, tables: [first_table, second_table], likelihoods, .. } =
             scratch;
         let branches = [
             Branch { pmatrix: None, table: &with.model.indicator },
-            Branch { pmatrix: Some(&pmatrix[1]), table: &table[1] },
+            Branch { pmatrix: Some(pmatrices.of_end(1)), table: &table[1] },
         ];
         let ends = [
             self.end(with, block, ends[0], branches[0], first_table, None),
@@ -441,7 +444,8 @@ impl Unit {
                 self.end(with, block, ends[1], branches[1], right, None),
             ];
             let invariant = self.data(block).invariant;
-            with.kernels.update_sumtable(model, block.len, invariant, ends, out, scaler);
+            let rows = &mut scratch.rate_rows;
+            with.kernels.update_sumtable(model, block.len, invariant, ends, rows, (out, scaler));
         }
         self.sumtable = sumtable;
         self.sumtable_scalers = scalers;
@@ -547,29 +551,24 @@ impl Scratch {
         };
         Ok(Scratch {
             tables: [table()?, table()?],
-            pmatrix: Default::default(),
+            pmatrices: Pmatrices::new(),
             table: Default::default(),
             counter: Counter::default(),
             vectors: Vec::new(),
             scalers: Vec::new(),
             likelihoods: BlockLikelihoods::default(),
+            rate_rows: Box::new([[[0.0; 4]; BLOCK]; 4]),
             factors: Vec::new(),
         })
     }
 
     /// Computes P-matrix number `i` for a branch, and its tip table if `vector` is a tip.
-    pub(super) fn prepare(
-        &mut self,
-        GeneKernels { kernels, model }: GeneKernels,
-        i: usize,
-        vector: Vector,
-        brlen: f64,
-    ) {
-        self.pmatrix[i].resize(model.dims.pmatrix(), 0.0);
-        kernels.update_pmatrix(model, brlen, &mut self.pmatrix[i]);
+    pub(super) fn prepare(&mut self, with: GeneKernels, i: usize, vector: Vector, brlen: f64) {
+        self.pmatrices.prepare(with, i, brlen);
         if matches!(vector, Vector::Tip(_)) {
+            let GeneKernels { kernels, model } = with;
             self.table[i].resize(model.dims.tip_table(), 0.0);
-            kernels.update_tip_table(model, &self.pmatrix[i], &mut self.table[i]);
+            kernels.update_tip_table(model, self.pmatrices.of_end(i), &mut self.table[i]);
         }
     }
 }

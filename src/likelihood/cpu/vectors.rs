@@ -3,12 +3,13 @@
 //!
 //! Rows of all patterns are in buffers that vectors lend each other, because few vectors need them at a time: those
 //! that point away from most of the tree. A vector that is turned and turned back meanwhile keeps its buffer of
-//! classes, unless it is large.
+//! classes, unless it is large. Buffers of classes change size so often (in up to a third of the updates of a search of
+//! 52 taxa) that a few of each size are kept for the next vector.
 
 use super::arena::{Arena, zeros};
 use super::repeats::{Child, Counter, Repeats};
 use crate::alphabet::Code;
-use crate::likelihood::engine::layout::Dims;
+use crate::likelihood::engine::layout::{BLOCK, Dims};
 use crate::likelihood::engine::{EngineError, Operation, Result, Vector};
 
 /// Purpose of the memory, for error messages.
@@ -16,6 +17,9 @@ const PURPOSE: &str = "likelihood vectors";
 
 /// The number of rows for which a buffer of classes has space is a multiple of this.
 const GRAIN: usize = 8;
+
+/// Most unused buffers of classes of one size that are kept.
+const MOST_SPARE: usize = 2;
 
 /// Rows that kernels process together: the number of rows is a multiple of this (`operand`, trick 3).
 fn tile(dims: Dims) -> usize {
@@ -92,6 +96,8 @@ pub(super) struct Vectors {
     pub(super) stored: Vec<Option<Box<Stored>>>,
     /// By block: buffers of rows of patterns that no vector needs now.
     pub(super) spare: Vec<Vec<Rows>>,
+    /// By capacity in grains: buffers of rows of classes that no vector needs now. None if memory is limited.
+    spare_of_classes: Vec<Vec<Rows>>,
     /// See [`Repeats::update`].
     last_name: u64,
     /// False to store a row for each pattern of every vector.
@@ -170,7 +176,16 @@ impl Vectors {
     /// No vectors, of blocks of these numbers of patterns. Names of classes follow `last_name`.
     pub(super) fn new(dims: Dims, lens: Vec<usize>, last_name: u64) -> Self {
         let spare = lens.iter().map(|_| Vec::new()).collect();
-        Vectors { dims, lens, stored: Vec::new(), spare, last_name, use_repeats: true, limit: None }
+        Vectors {
+            dims,
+            lens,
+            stored: Vec::new(),
+            spare,
+            spare_of_classes: (0..=BLOCK / GRAIN).map(|_| Vec::new()).collect(),
+            last_name,
+            use_repeats: true,
+            limit: None,
+        }
     }
 
     /// Makes place for at least `num_vectors` vectors; existing ones keep their content.
@@ -196,7 +211,7 @@ impl Vectors {
     pub(super) fn bytes(&self) -> usize {
         let stored = self.stored.iter().flatten();
         let of_stored = |stored: &Stored| stored.bytes() + stored.repeats.bytes();
-        let spare = self.spare.iter().flatten().map(Rows::bytes);
+        let spare = self.spare.iter().chain(&self.spare_of_classes).flatten().map(Rows::bytes);
         stored.map(|stored| of_stored(stored)).chain(spare).sum()
     }
 
@@ -289,10 +304,23 @@ impl Vectors {
         self.spare[block].extend(stored.of_patterns.take());
         let capacity = stored.of_classes.capacity(self.dims);
         if num_rows > capacity || capacity > 2 * num_rows.max(GRAIN) {
-            self.free(std::mem::take(&mut stored.of_classes));
-            stored.of_classes = self.allocate(num_rows.next_multiple_of(GRAIN))?;
+            self.keep_spare(std::mem::take(&mut stored.of_classes));
+            let grains = num_rows.div_ceil(GRAIN);
+            let spare = self.spare_of_classes[grains].pop();
+            stored.of_classes = spare.map_or_else(|| self.allocate(grains * GRAIN), Ok)?;
         }
         Ok(())
+    }
+
+    /// Keeps space of rows of classes for the next vector, unless there is enough or memory is limited.
+    fn keep_spare(&mut self, rows: Rows) {
+        let grains = rows.capacity(self.dims) / GRAIN;
+        let kept = &mut self.spare_of_classes[grains];
+        if self.limit.is_none() && grains > 0 && kept.len() < MOST_SPARE {
+            kept.push(rows);
+        } else {
+            self.free(rows);
+        }
     }
 
     /// Gives a vector space for a row per pattern.
@@ -300,7 +328,7 @@ impl Vectors {
         if stored.of_patterns.is_none() {
             let len = self.lens[block];
             if 2 * stored.of_classes.capacity(self.dims) > len {
-                self.free(std::mem::take(&mut stored.of_classes));
+                self.keep_spare(std::mem::take(&mut stored.of_classes));
             }
             let spare = self.spare[block].pop();
             stored.of_patterns = Some(spare.map_or_else(|| self.allocate(len), Ok)?);

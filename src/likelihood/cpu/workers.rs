@@ -1,8 +1,8 @@
 //! [`CpuEngine`]: distribution of units over worker threads, and sums in block order. The operations on units
 //! are in `engine`.
 
-use super::kernels::Kernels;
-use super::unit::{GeneKernels, Scratch, Unit};
+use super::kernels::{GeneKernels, Kernels};
+use super::unit::{Scratch, Unit};
 use crate::likelihood::engine::layout::{Dims, block_lens};
 use crate::likelihood::engine::{GeneData, ModelBlock, Result};
 use crate::parallel::{Pool, UnitCost, deal};
@@ -14,6 +14,8 @@ use std::sync::{Mutex, MutexGuard};
 pub struct CpuEngine {
     pub(super) pool: Pool,
     pub(super) shared: Shared,
+    /// Number of models that were set so far.
+    pub(super) num_models_set: u64,
 }
 
 /// What the workers share.
@@ -186,7 +188,7 @@ impl CpuEngine {
         let board = Board::new(units.iter().map(|unit| lock(unit).num_blocks()), &gene_units);
         let shared =
             Shared { kernels, models, units, gene_units, step_costs, homes, scratch, board };
-        Ok(CpuEngine { pool, shared })
+        Ok(CpuEngine { pool, shared, num_models_set: 0 })
     }
 
     /// The same engine, which computes a row for each pattern of every vector: to compare with (for tests).
@@ -215,7 +217,7 @@ impl CpuEngine {
         region: &Region,
         work: impl Fn(GeneKernels, &mut Unit, &mut Scratch) -> Result<()> + Sync,
     ) -> Result<()> {
-        let CpuEngine { pool, shared } = self;
+        let CpuEngine { pool, shared, .. } = self;
         let failure = Mutex::new(Ok(()));
         pool.run(&region.loads, &|worker| {
             let work = |with: GeneKernels, unit: &mut Unit, _, scratch: &mut Scratch| {

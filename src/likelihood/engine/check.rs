@@ -7,7 +7,7 @@ use super::contract::{Capabilities, Engine, Result};
 use super::data::GeneData;
 use super::layout::num_clvs;
 use super::program::{
-    EdgeJob, InsertionProgram, InsertionStep, Operation, SweepJob, SweepProgram,
+    EdgeJob, InsertionProgram, InsertionStep, Operation, PointJob, SweepJob, SweepProgram,
     TraversalDescriptor, TrialProgram, Vector,
 };
 use crate::model::Model;
@@ -167,19 +167,18 @@ impl Checked {
             shape.check_ends(job.ends, made[job.member]);
             assert!((job.edge as usize) < member.brlens.len(), "edge {} does not exist", job.edge);
         };
-        for step in &program.steps {
+        // By member, the last step in which it has a job.
+        let mut last_step = vec![usize::MAX; program.genes.len()];
+        for (number, step) in program.steps.iter().enumerate() {
             assert!(!step.jobs.is_empty(), "a step must have at least one job");
             assert!(
                 (step.branch as usize) < program.brlens.len(),
                 "branch {} does not exist",
                 step.branch
             );
-            let mut members = vec![false; program.genes.len()];
             for job in &program.jobs[step.jobs.clone()] {
-                assert!(
-                    !std::mem::replace(&mut members[job.member], true),
-                    "a gene has two jobs in one step"
-                );
+                let last = std::mem::replace(&mut last_step[job.member], number);
+                assert!(last != number, "a gene has two jobs in one step");
                 check_job(job);
             }
         }
@@ -260,6 +259,15 @@ impl Engine for Checked {
     fn pattern_log_likelihoods(&mut self, job: &EdgeJob) -> Result<Vec<f64>> {
         self.check_edge_job(job);
         self.engine.pattern_log_likelihoods(job)
+    }
+
+    fn state_probabilities(&mut self, jobs: &[PointJob]) -> Result<Vec<Vec<f64>>> {
+        check_once(jobs.iter().map(|job| job.gene), "asked for its states");
+        for job in jobs {
+            self.gene(job.gene).check_ends(job.ends, Made::default());
+            check_brlens(&job.brlens);
+        }
+        self.engine.state_probabilities(jobs)
     }
 
     fn insertion_scores(&mut self, programs: &[InsertionProgram]) -> Result<Vec<Vec<f64>>> {

@@ -2,7 +2,9 @@
 //! it or fail.
 
 use super::data::GeneData;
-use super::program::{EdgeJob, InsertionProgram, SweepProgram, TraversalDescriptor, TrialProgram};
+use super::program::{
+    EdgeJob, InsertionProgram, PointJob, SweepProgram, TraversalDescriptor, TrialProgram,
+};
 use crate::error::Error;
 use crate::model::Model;
 use std::fmt;
@@ -159,6 +161,12 @@ pub trait Engine: Send {
     /// Log-likelihood of each pattern (unweighted) of the job's gene; under Lewis's correction it is
     /// conditional on the pattern being variable. The constant patterns of a correction are not included.
     fn pattern_log_likelihoods(&mut self, job: &EdgeJob) -> Result<Vec<f64>>;
+
+    /// Probability of each state at each job's point, given the data of the pattern: `[pattern][state]`, for each job,
+    /// at most one per gene. These are the marginal ancestral states of Yang, Kumar & Nei (1995, Genetics 141:1641):
+    /// the share of the likelihood of the pattern that the state contributes, summed over the rate categories. They do
+    /// not depend on the correction of ascertainment bias.
+    fn state_probabilities(&mut self, jobs: &[PointJob]) -> Result<Vec<Vec<f64>>>;
 
     /// Scores (log-likelihoods) of each program, in the order of its scoring steps. A gene may have any
     /// number of programs. No stored vector is written.

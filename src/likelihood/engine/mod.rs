@@ -21,6 +21,6 @@ pub use data::{GeneData, GeneModel};
 pub use model_block::ModelBlock;
 pub use newton::{Derivatives, TrialPart, run_sweep, run_trial};
 pub use program::{
-    EdgeJob, InsertionProgram, InsertionStep, Operation, SweepGene, SweepJob, SweepOperation,
-    SweepProgram, SweepStep, TraversalDescriptor, TrialProgram, Vector,
+    EdgeJob, InsertionProgram, InsertionStep, Operation, PointJob, SweepGene, SweepJob,
+    SweepOperation, SweepProgram, SweepStep, TraversalDescriptor, TrialProgram, Vector,
 };

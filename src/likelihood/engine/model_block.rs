@@ -8,6 +8,9 @@ use super::layout::Dims;
 pub struct ModelBlock {
     /// Sizes.
     pub dims: Dims,
+    /// Different for all models that the genes of an engine have had: what was computed from it is known by this
+    /// number.
+    pub serial: u64,
     /// Index of each category's rate matrix.
     pub matrix_of_rate: Vec<usize>,
     /// Eigenvalues of the normalised rate matrices, `[matrix][eigen]`.

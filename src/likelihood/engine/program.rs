@@ -63,6 +63,17 @@ pub struct EdgeJob {
     pub brlen: f64,
 }
 
+/// A point on an edge of one gene, at which the probabilities of states are asked for, from tips and stored CLVs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PointJob {
+    /// The gene.
+    pub gene: usize,
+    /// Vectors at the edge's two ends, pointing towards each other.
+    pub ends: [Vector; 2],
+    /// Lengths from the point to them. A node is a point at distance 0 from one of them.
+    pub brlens: [f64; 2],
+}
+
 /// One step of scoring the regraft positions of a pruned subtree.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum InsertionStep {

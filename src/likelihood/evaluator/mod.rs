@@ -3,7 +3,7 @@
 //! `evaluator` has the state and log-likelihoods; the other files add operations: `lengths` (changes of all
 //! branch lengths), `sweep` (optimisation of branch lengths), `moves` (changes of topology), `interchange` (the
 //! other resolutions of a branch), `insertion`
-//! and `trial` (regraft positions, scored and tried without changing the tree).
+//! and `trial` (regraft positions, scored and tried without changing the tree), `node_states` (states at inner nodes).
 
 #[cfg(test)]
 mod ascertainment_tests;
@@ -19,6 +19,7 @@ mod length_sets;
 mod lengths;
 mod linkage;
 mod moves;
+mod node_states;
 mod polytomies;
 mod position;
 mod prune;
@@ -32,5 +33,6 @@ pub use evaluator::{BranchOptions, Evaluator};
 pub use interchange::Resolution;
 pub use linkage::BrlenLinkage;
 pub use moves::{Snapshot, SubtreeMove};
+pub use node_states::NodeStates;
 pub use prune::Prune;
 pub use trial::Trial;

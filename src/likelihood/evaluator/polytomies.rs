@@ -2,7 +2,7 @@
 
 use super::evaluator::Evaluator;
 use crate::likelihood::{BRLEN_BOUNDS, NO_LENGTH};
-use crate::tree::{EdgeId, Restriction, resolve_canonically, to_length_grid};
+use crate::tree::{Constraint, EdgeId, Restriction, resolve_canonically, to_length_grid};
 
 impl Evaluator {
     /// For each edge of the tree: whether it has [no length](NO_LENGTH). Under unlinked lengths, it has none if it has
@@ -14,13 +14,14 @@ impl Evaluator {
     /// Gives the polytomies of the tree their canonical resolution, which depends on the taxa alone. `unresolved` are
     /// the [edges without length](Evaluator::edges_without_length); the inner ones among them get the minimum length,
     /// all others keep their lengths, also in the genes' trees. Under unlinked lengths, the lengths of the global tree
-    /// become averages over genes.
-    pub fn resolve_polytomies(&mut self, unresolved: &[bool]) {
+    /// become averages over genes. A constraint that the tree satisfies is still satisfied afterwards.
+    pub fn resolve_polytomies(&mut self, unresolved: &[bool], constraint: Option<&Constraint>) {
         if self.linkage.has_own_lengths() {
             self.average_brlens();
             self.clamp_brlens();
         }
-        let resolved = resolve_canonically(&self.tree, unresolved, shortest(), NO_LENGTH);
+        let resolved =
+            resolve_canonically(&self.tree, unresolved, shortest(), NO_LENGTH, constraint);
         let own_lengths = match self.linkage.has_own_lengths() {
             true => (0..self.genes.len()).map(|gene| self.lengths_on_paths(gene)).collect(),
             false => Vec::new(),

@@ -456,7 +456,7 @@ fn the_canonical_resolution_keeps_all_other_branches_and_the_likelihood() {
         };
         let lengths_before = lengths(&evaluator);
         assert!(inner_edges(evaluator.tree()).iter().any(|edge| unresolved[edge.index()]));
-        evaluator.resolve_polytomies(&unresolved);
+        evaluator.resolve_polytomies(&unresolved, None);
         evaluator.assert_integrity();
         let once = evaluator.tree().clone();
         let after = evaluator.gene_log_likelihoods().unwrap();
@@ -474,7 +474,7 @@ fn the_canonical_resolution_keeps_all_other_branches_and_the_likelihood() {
             let [first, second] = tree.ends(edge).map(|end| tree.other_links(end, edge)[1].1);
             evaluator.swap_subtrees(edge, first, second);
         }
-        evaluator.resolve_polytomies(&unresolved);
+        evaluator.resolve_polytomies(&unresolved, None);
         assert!(crate::tree::same_topology(evaluator.tree(), &once), "seed {seed}, {linkage:?}");
     }
 }

@@ -1,11 +1,13 @@
 //! [`NaiveEngine`]: all operations of the contract by their defining formulas.
 
-use super::rows::{EdgeFunction, Rows, edge_functions, product, through_branch, tip_rows};
+use super::rows::{
+    EdgeFunction, Rows, edge_functions, product, state_probabilities, through_branch, tip_rows,
+};
 use crate::likelihood::engine::ascertainment::Correction;
 use crate::likelihood::engine::layout::num_clvs;
 use crate::likelihood::engine::{
     Capabilities, Derivatives, EdgeJob, Engine, EngineOptions, Entry, GeneData, GeneModel,
-    InsertionProgram, InsertionStep, Operation, Result, SweepJob, SweepProgram,
+    InsertionProgram, InsertionStep, Operation, PointJob, Result, SweepJob, SweepProgram,
     TraversalDescriptor, TrialProgram, Vector, run_sweep, run_trial,
 };
 use crate::model::Model;
@@ -255,6 +257,17 @@ impl Engine for NaiveEngine {
             _ => 0.0,
         };
         Ok(lnls.map(|lnl| lnl + added).collect())
+    }
+
+    fn state_probabilities(&mut self, jobs: &[PointJob]) -> Result<Vec<Vec<f64>>> {
+        let of_job = |job: &PointJob| {
+            let gene = &self.genes[job.gene];
+            let (model, data) = (gene.model(), &gene.sites.data);
+            let seen =
+                |i: usize| through_branch(&model, job.brlens[i], &gene.sites.rows(job.ends[i]));
+            state_probabilities(&model, data, &product(&seen(0), &seen(1)))
+        };
+        Ok(jobs.iter().map(of_job).collect())
     }
 
     fn insertion_scores(&mut self, programs: &[InsertionProgram]) -> Result<Vec<Vec<f64>>> {

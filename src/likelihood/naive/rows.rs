@@ -91,6 +91,28 @@ pub(super) fn edge_functions(
     a.iter().zip(b).enumerate().map(function).collect()
 }
 
+/// Probability of each state, `[pattern][state]`, at the point where these are the likelihoods of all data given
+/// the state: Σ over the rates r of w_r·π_i·x_ri, plus the invariant part of state i, divided by the sum over all states.
+pub(super) fn state_probabilities(model: &GeneModel, data: &GeneData, rows: &Rows) -> Vec<f64> {
+    let n = model.freqs.len();
+    let of_pattern = |(pattern, row): (usize, &Row)| -> Vec<f64> {
+        let shared = data.shared_states(pattern);
+        let of_state = |i: usize| -> f64 {
+            let of_rate =
+                |(r, w): (usize, &f64)| w * model.matrix(r).freqs[i] * row.values[r * n + i];
+            let sum: f64 = model.rate_weights.iter().enumerate().map(of_rate).sum();
+            match shared >> i & 1 == 1 && model.pinv > 0.0 {
+                true => sum + model.pinv * model.freqs[i] / libm::exp(row.log_scale),
+                false => sum,
+            }
+        };
+        let likelihoods: Vec<f64> = (0..n).map(of_state).collect();
+        let sum: f64 = likelihoods.iter().sum();
+        likelihoods.into_iter().map(|likelihood| likelihood / sum).collect()
+    };
+    rows.iter().enumerate().flat_map(of_pattern).collect()
+}
+
 impl EdgeFunction {
     /// ln L, L′/L and L″/L at length t.
     pub(super) fn at(&self, t: f64) -> [f64; 3] {

@@ -1,17 +1,17 @@
 //! `--bootstrap`: searches on resampled columns.
 
 use super::search::{Begin, Climbed, climb};
-use crate::bootstrap::bootstrap_weights;
+use crate::bootstrap::{STEP, replicate_weights};
 use crate::error::Result;
 use crate::model::Model;
 use crate::observer::{Event, Observer};
 use crate::output::{BootstrapReport, OutputKind};
-use crate::parsimony::ParsimonyData;
 use crate::partition::{Partition, count_freqs};
 use crate::rng::Purpose;
+use crate::run::deliver::Bootstopping;
 use crate::run::work::{Desk, Machine, Session, Setup};
 use crate::search::{SearchEffort, parsimony_start};
-use crate::tree::Tree;
+use crate::tree::{Tree, tree_splits};
 
 /// Replicates only.
 ///
@@ -27,24 +27,43 @@ pub(crate) fn bootstrap(mut session: Session) -> Result<()> {
 pub(super) fn make_replicates(session: &mut Session, models: &[Model]) -> Result<Vec<Tree>> {
     session.stage("bootstrap");
     let plan = session.setup.plan;
-    let count = plan.bootstrap.replicates;
-    let work =
-        |setup: &Setup, machine, i, desk: &mut Desk| replicate(setup, machine, models, i, desk);
+    let most = plan.bootstrap.replicates;
     let growing = session.record.grow(OutputKind::Bootstraps)?;
-    let seen = |setup: &Setup, i, tree: &Tree| {
-        growing.add(i, setup.newick(tree, plan.bootstrap.with_brlens));
-    };
-    let trees = session.run_jobs("replicate", count, work, seen)?;
+    let mut bootstopping = Bootstopping::of_plan(plan, session.setup.loaded.taxa.len());
+    let mut trees: Vec<Tree> = Vec::new();
+    loop {
+        let before = trees.len();
+        // How many are made at a time depends on nothing but the rule: the number of threads does not change the result.
+        let count = if bootstopping.is_some() { STEP.min(most - before) } else { most };
+        let work = |setup: &Setup, machine, i, desk: &mut Desk| {
+            replicate(setup, machine, models, before + i, desk)
+        };
+        let seen = |setup: &Setup, i, tree: &Tree| {
+            growing.add(before + i, setup.newick(tree, plan.bootstrap.with_brlens));
+        };
+        trees.extend(session.run_more_jobs("replicate", [before, count, most], work, seen)?);
+        let splits = |tree| tree_splits(tree).into_iter().map(|(_, split)| split).collect();
+        let new = trees[before..].iter().map(splits);
+        let is_enough = bootstopping.as_mut().is_some_and(|tests| tests.add(new, session.record));
+        if is_enough || trees.len() == most {
+            break;
+        }
+    }
     let newicks = trees.iter();
     let newicks = newicks.map(|tree| session.setup.newick(tree, plan.bootstrap.with_brlens) + "\n");
     let newicks: String = newicks.collect();
     session.record.write(OutputKind::Bootstraps, &newicks)?;
-    session.record.report.bootstrap =
-        Some(BootstrapReport { replicates: trees.len(), seed: plan.bootstrap.seed });
+    session.record.report.bootstrap = Some(BootstrapReport {
+        replicates: trees.len(),
+        seed: plan.bootstrap.seed,
+        sampling: Some(plan.bootstrap.sampling.unit.name()),
+        jackknife: plan.bootstrap.sampling.jackknife,
+        bootstopping: bootstopping.map(|tests| tests.deliver(session.record)),
+    });
     Ok(trees)
 }
 
-/// One replicate: columns resampled within partitions, a parsimony tree of these, a search. Which taxa
+/// One replicate: columns resampled, a parsimony tree of these, a search. Which taxa
 /// have data in a partition is decided by the original columns, even if none of the few determined
 /// characters of a taxon was drawn.
 fn replicate(
@@ -54,9 +73,10 @@ fn replicate(
     number: usize,
     desk: &mut Desk,
 ) -> Result<Tree> {
-    let seed = setup.plan.bootstrap.seed;
+    let (seed, sampling) = (setup.plan.bootstrap.seed, setup.plan.bootstrap.sampling);
     let originals = &setup.loaded.partitions;
-    let weights = bootstrap_weights(seed, number, originals.iter().map(|p| &p.patterns));
+    let patterns: Vec<_> = originals.iter().map(|partition| &partition.patterns).collect();
+    let weights = replicate_weights(sampling, seed, number, &patterns);
     let mut models = models.to_vec();
     let partitions: Vec<Partition> = originals
         .iter()
@@ -64,7 +84,8 @@ fn replicate(
         .zip(&mut models)
         .map(|((original, weights), model)| {
             let patterns = original.patterns.with_weights(weights);
-            if model.wants_counts() {
+            // A partition that was not drawn keeps its frequencies, which nothing depends on.
+            if model.wants_counts() && patterns.num_tips() > 0 {
                 count_freqs(model, &patterns);
             }
             Partition {
@@ -76,7 +97,7 @@ fn replicate(
         })
         .collect();
     let partitions = setup.reduced(&partitions);
-    let data = ParsimonyData::of_partitions(setup.num_reduced_taxa(), &partitions);
+    let data = setup.parsimony_data(&partitions);
     let tree = parsimony_start(&data, seed, Purpose::BootstrapTree, number as u64);
     // The tree of a replicate need not be the very best one: resampling makes support vary more.
     let begin = Begin {

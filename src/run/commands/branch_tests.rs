@@ -4,6 +4,7 @@ use crate::bootstrap::{BranchTests, Resampling, SupportKind, test_branches};
 use crate::error::Result;
 use crate::likelihood::Evaluator;
 use crate::run::deliver::{BranchSupport, Outcome, best_of, deliver_support};
+use crate::run::prepare::Loaded;
 use crate::run::work::{Desk, Machine, Session, Setup, thread_pool};
 use crate::tree::Tree;
 
@@ -17,7 +18,8 @@ pub(super) fn deliver_branch_tests(session: &mut Session, outcomes: &[Outcome]) 
     if support.kinds.is_empty() {
         return Ok(());
     }
-    deliver_support(&best.tree, &support, &session.setup.loaded.taxa, session.record)
+    let Loaded { taxa, root, .. } = &session.setup.loaded;
+    deliver_support(&best.tree, &support, taxa, root.as_ref(), session.record)
 }
 
 /// The support of a tree by the likelihoods of its neighbours, of the kinds that are asked for.
@@ -42,6 +44,7 @@ pub(super) fn support_by_likelihood(
         if sh_alrt {
             let source = format!("{} resampled alignments", plan.support.alrt_replicates);
             support.push(SupportKind::ShAlrt, tests.sh_alrt, source);
+            support.sh_alrt_replicates = Some(plan.support.alrt_replicates);
         }
         if abayes {
             support.push(SupportKind::ABayes, tests.abayes, "the tree and its neighbours".into());
@@ -64,7 +67,10 @@ fn test(setup: &Setup, machine: Machine, best: &Outcome, desk: &mut Desk) -> Res
 }
 
 /// An evaluator with the tree, lengths, scalers and models of an outcome.
-fn evaluator_of(setup: &Setup, machine: Machine, best: &Outcome) -> Result<Evaluator> {
+///
+/// # Errors
+/// There is not enough memory.
+pub(super) fn evaluator_of(setup: &Setup, machine: Machine, best: &Outcome) -> Result<Evaluator> {
     let gene_trees: Vec<&Tree> = best.gene_trees.iter().flatten().map(|(tree, _)| tree).collect();
     let (tree, linkage) = (best.tree.clone(), setup.linkage);
     setup.evaluator_as_it_was(machine, &best.models, tree, linkage, &best.scalers, &gene_trees)

@@ -1,5 +1,6 @@
 //! `--evaluate`: branch lengths and models on given trees.
 
+use super::ancestral::deliver_ancestral;
 use super::branch_tests::deliver_branch_tests;
 use super::start::{StartLengths, StartTree, make_starts};
 use crate::error::{Error, Fault, Place, Result};
@@ -32,6 +33,7 @@ pub(crate) fn evaluate(mut session: Session) -> Result<()> {
         outcomes.into_iter().map(|outcome| outcome.with_models(&session.setup)).collect();
     deliver(&mut session, &outcomes)?;
     deliver_branch_tests(&mut session, &outcomes)?;
+    deliver_ancestral(&mut session, &outcomes)?;
     topologies.map_or(Ok(()), |found| deliver_tests(&mut session, &outcomes, &found))
 }
 

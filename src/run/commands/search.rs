@@ -1,5 +1,6 @@
 //! `--search`: from every starting tree to its best tree, and the best of them.
 
+use super::ancestral::deliver_ancestral;
 use super::branch_tests::deliver_branch_tests;
 use super::start::{StartLengths, StartTree, make_starts, write_starts};
 use crate::error::Result;
@@ -16,13 +17,15 @@ use crate::run::work::{Desk, Machine, Session, Setup};
 use crate::search::{Search, SearchEffort, SearchHistory, SearchOptions, SearchState, settle};
 use crate::tree::Tree;
 
-/// Searches from every starting tree, and tests the branches of the best tree if that is asked for.
+/// Searches from every starting tree; tests the branches of the best tree and reconstructs its ancestral states if that
+/// is asked for.
 ///
 /// # Errors
 /// A column with likelihood 0, or a file that cannot be written.
 pub(crate) fn search(mut session: Session) -> Result<()> {
     let outcomes = search_all(&mut session)?;
-    deliver_branch_tests(&mut session, &outcomes)
+    deliver_branch_tests(&mut session, &outcomes)?;
+    deliver_ancestral(&mut session, &outcomes)
 }
 
 /// Searches from every starting tree, and delivers what was found.
@@ -36,7 +39,7 @@ pub(super) fn search_all(session: &mut Session) -> Result<Vec<Outcome>> {
     let screened = session.setup.plan.search.trees == [TreeSource::Auto];
     let num_searches = if screened { 1 } else { starts.len() };
     let then = match &session.setup.plan.command {
-        Command::All => Some(format!("{} replicates", session.setup.plan.bootstrap.replicates)),
+        Command::All => Some(session.setup.plan.bootstrap.describe()),
         _ => None,
     };
     session.record.progress.stage("search", then.as_deref());
@@ -83,7 +86,7 @@ fn search_from(
     }
     let mut models = setup.models();
     let partitions = setup.reduced(&setup.loaded.partitions);
-    let data = ParsimonyData::of_partitions(setup.num_reduced_taxa(), &partitions);
+    let data = setup.parsimony_data(&partitions);
     let Climbed { mut evaluator, history, machine } =
         climb(setup, machine, &partitions, &data, &mut models, begin, desk)?;
     if let Some(identical) = &setup.identical {
@@ -120,7 +123,7 @@ fn put_back(
     let gene_trees: Vec<&Tree> = gene_trees.iter().collect();
     let mut evaluator =
         setup.evaluator_as_it_was(machine, models, tree, linkage, &scalers, &gene_trees)?;
-    settle(&mut evaluator)?;
+    settle(&mut evaluator, setup.loaded.constraint.as_ref())?;
     Ok(evaluator)
 }
 

@@ -78,7 +78,7 @@ fn compare(session: &mut Session, tree: &Tree) -> Result<Vec<Option<Vec<Ranked>>
             break;
         }
         let (at_once, machine) = setup.machine.share_out(setup.plan, tasks.len());
-        let jobs = Jobs { noun: "model", count: tasks.len(), at_once };
+        let jobs = Jobs::all("model", tasks.len(), at_once);
         let RunRecord { keeper, progress, .. } = &mut *session.record;
         let work = |job: usize, desk: &mut Desk| {
             let (_, gene, task) = &tasks[job];

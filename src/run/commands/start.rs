@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::likelihood::BRLEN_BOUNDS;
 use crate::observer::{Event, Observer};
 use crate::output::OutputKind;
-use crate::parsimony::{ParsimonyData, parsimony_brlens, parsimony_score};
+use crate::parsimony::{parsimony_brlens, parsimony_score};
 use crate::rng::{Purpose, stream};
 use crate::run::plan::TreeSource;
 use crate::run::prepare::GivenTree;
@@ -66,9 +66,8 @@ pub(super) fn make_starts(session: &mut Session, lengths: StartLengths) -> Resul
     }
     session.stage("starting trees");
     let setup = &session.setup;
-    let (num_taxa, partitions) =
-        (setup.num_reduced_taxa(), setup.reduced(&setup.loaded.partitions));
-    let data = ParsimonyData::of_partitions(num_taxa, &partitions);
+    let partitions = setup.reduced(&setup.loaded.partitions);
+    let data = setup.parsimony_data(&partitions);
     drop(partitions);
     let work = |setup: &Setup, _, i: usize, desk: &mut Desk| {
         let seed = setup.plan.seed;
@@ -79,7 +78,10 @@ pub(super) fn make_starts(session: &mut Session, lengths: StartLengths) -> Resul
             }
             Recipe::Random(i) => {
                 let mut rng = stream(seed, Purpose::RandomTree, *i);
-                let tree = random_tree(num_taxa, DEFAULT_BRLEN, &mut rng);
+                let tree = match data.constraint() {
+                    Some(constraint) => constraint.random_tree(DEFAULT_BRLEN, &mut rng),
+                    None => random_tree(data.num_taxa(), DEFAULT_BRLEN, &mut rng),
+                };
                 (format!("rand {}", i + 1), tree, false)
             }
             Recipe::Given(given) => {

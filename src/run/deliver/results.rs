@@ -2,14 +2,16 @@
 
 use super::agreement::{compare, describe};
 use super::outcome::{Outcome, best_of};
+use super::rooting::{draw, warn_of_outgroup};
 use super::summary::describe_outcomes;
 use super::terrace::count_free_edges;
 use crate::error::Result;
+use crate::likelihood::NO_LENGTH;
 use crate::observer::Event;
 use crate::output::{OutputKind, PartitionReport, TreeReport, UndeterminedEdge};
 use crate::run::prepare::{Loaded, write_models};
 use crate::run::work::{Session, warn_of_each};
-use crate::tree::{EdgeId, NewickOptions, Tree, write_newick};
+use crate::tree::{Drawing, EdgeId, NewickOptions, Tree, write_newick};
 
 /// Prints and reports the outcomes, and writes the files that searches and evaluations have in common.
 ///
@@ -18,8 +20,8 @@ use crate::tree::{EdgeId, NewickOptions, Tree, write_newick};
 pub(crate) fn deliver(session: &mut Session, outcomes: &[Outcome]) -> Result<()> {
     let best = &outcomes[best_of(outcomes)];
     let newicks: Vec<String> =
-        outcomes.iter().map(|o| session.setup.newick(&o.tree, true)).collect();
-    let best_newick = session.setup.newick(&best.tree, true);
+        outcomes.iter().map(|o| draw(&session.setup, &o.tree, None)).collect();
+    let best_newick = draw(&session.setup, &best.tree, None);
     report_best(session, best, &best_newick);
     session.record.report.trees = outcomes
         .iter()
@@ -39,6 +41,7 @@ pub(crate) fn deliver(session: &mut Session, outcomes: &[Outcome]) -> Result<()>
     let lines =
         |texts: &[String]| -> String { texts.iter().map(|text| format!("{text}\n")).collect() };
     session.record.write(OutputKind::BestTree, &format!("{best_newick}\n"))?;
+    deliver_collapsed(session, &best.tree)?;
     let Loaded { partitions, file_order, .. } = &session.setup.loaded;
     let in_file =
         file_order.iter().map(|&gene| (&partitions[gene], &best.models[gene], best.scalers[gene]));
@@ -62,7 +65,25 @@ pub(crate) fn deliver(session: &mut Session, outcomes: &[Outcome]) -> Result<()>
     Ok(())
 }
 
+/// Writes the best tree with polytomies for its inner branches without length, if it has any.
+fn deliver_collapsed(session: &mut Session, tree: &Tree) -> Result<()> {
+    let short = Drawing::of_tree(tree, |_| None).count_short(NO_LENGTH);
+    let inner = tree.num_tips() - 3;
+    if short == 0 {
+        return Ok(());
+    }
+    let newick = draw(&session.setup, tree, Some(NO_LENGTH));
+    session.event(Event::Note(format!(
+        "{short} of the {inner} inner branches of the best tree have no length (at most {NO_LENGTH}): they say nothing \
+         about relationships, and bestTreeCollapsed has polytomies in their place"
+    )));
+    session.record.report.best_tree_collapsed = Some(newick.clone());
+    session.record.write(OutputKind::BestTreeCollapsed, &(newick + "\n"))
+}
+
 fn report_best(session: &mut Session, best: &Outcome, newick: &str) {
+    let Loaded { taxa, root, .. } = &session.setup.loaded;
+    warn_of_outgroup(&best.tree, root.as_ref(), taxa, "the best tree", session.record);
     let Loaded { file_order, .. } = &session.setup.loaded;
     let of_gene = |&gene: &usize| best.at_bounds.iter().filter(move |found| found.gene == gene);
     let cases = file_order.iter().flat_map(of_gene).map(|at_bound| {
@@ -83,7 +104,7 @@ fn report_best(session: &mut Session, best: &Outcome, newick: &str) {
             session.event(Event::Warning(format!(
                 "the best tree lies on a terrace: subtrees can be swapped across {free} of its {inner} \
                  inner branches without changing the tree of any partition, so other trees have exactly the \
-                 same likelihood"
+                 same likelihood (--terrace counts them)"
             )));
         }
     }
@@ -117,7 +138,7 @@ fn report_best(session: &mut Session, best: &Outcome, newick: &str) {
 }
 
 /// Taxa on the smaller side of an edge (on a tie the side without taxon 0), ascending.
-fn smaller_side(tree: &Tree, edge: EdgeId) -> Vec<usize> {
+pub(super) fn smaller_side(tree: &Tree, edge: EdgeId) -> Vec<usize> {
     let [a, b] = tree.ends(edge);
     let tips = |node| {
         let nodes = tree.preorder(node, edge).into_iter().map(|(node, _)| node);

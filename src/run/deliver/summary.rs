@@ -57,6 +57,10 @@ pub(super) fn describe_support(Support { kind, values }: &Support, source: &str)
         SupportKind::ABayes => "aBayes",
         SupportKind::Felsenstein => "Support",
         SupportKind::Transfer => "Transfer bootstrap (TBE)",
+        SupportKind::InternodeCertainty => "Internode certainty (IC)",
+        SupportKind::InternodeCertaintyAll => "Internode certainty of all conflicts (ICA)",
+        SupportKind::GeneConcordance => "Gene concordance factor",
+        SupportKind::SiteConcordance => "Site concordance factor",
     };
     if values.is_empty() {
         return format!("{name} by {source}: the tree has no inner branches\n");
@@ -71,6 +75,10 @@ pub(super) fn describe_support(Support { kind, values }: &Support, source: &str)
         (format!("at least {bound}"), number.to_string())
     });
     let mut rows = vec![("mean", mean)];
+    // Tree certainty: TC and TCA.
+    if matches!(kind, SupportKind::InternodeCertainty | SupportKind::InternodeCertaintyAll) {
+        rows.push(("sum", format!("{:.3}", values.iter().sum::<f64>())));
+    }
     rows.extend(bounds.iter().map(|(bound, number)| (bound.as_str(), number.clone())));
     pairs(&format!("{name} of the {} inner branches by {source}", values.len()), &rows)
 }

@@ -1,13 +1,13 @@
 //! Support of the branches of a tree: computed from replicates, printed, reported and written.
 
 use super::summary::describe_support;
-use crate::bootstrap::{Support, SupportKind, map_support, map_transfer};
+use crate::bootstrap::{Support, SupportKind, internode_certainty, map_support, map_transfer};
 use crate::error::Result;
 use crate::output::{BranchSupportReport, OutputKind, SupportReport};
+use crate::run::prepare::Root;
 use crate::run::work::RunRecord;
 use crate::taxa::Taxa;
-use crate::tree::{EdgeId, NewickOptions, Tree, write_newick};
-use std::cell::RefCell;
+use crate::tree::{Drawing, Drawn, EdgeId, Tree};
 
 /// What is known about the support of a tree's branches.
 #[derive(Debug, Clone, Default)]
@@ -16,6 +16,8 @@ pub(crate) struct BranchSupport {
     pub kinds: Vec<(Support, String)>,
     /// Mean transfer distances, by edge, where they were computed.
     pub transfer_distances: Option<Vec<Option<f64>>>,
+    /// Number of resampled alignments of SH-aLRT, if it was computed.
+    pub sh_alrt_replicates: Option<usize>,
 }
 
 impl BranchSupport {
@@ -32,9 +34,24 @@ impl BranchSupport {
         kinds: &[SupportKind],
     ) {
         let source = || format!("{} trees", replicates.len());
+        let is_certainty = |kind: &SupportKind| {
+            matches!(kind, SupportKind::InternodeCertainty | SupportKind::InternodeCertaintyAll)
+        };
+        let certainty =
+            kinds.iter().any(is_certainty).then(|| internode_certainty(tree, replicates));
         for &kind in kinds {
             match kind {
-                SupportKind::ShAlrt | SupportKind::ABayes => {}
+                SupportKind::ShAlrt
+                | SupportKind::ABayes
+                | SupportKind::GeneConcordance
+                | SupportKind::SiteConcordance => {}
+                SupportKind::InternodeCertainty | SupportKind::InternodeCertaintyAll => {
+                    let values = certainty.as_ref().map(|found| match kind {
+                        SupportKind::InternodeCertainty => found.ic.clone(),
+                        _ => found.ica.clone(),
+                    });
+                    self.push(kind, values.unwrap_or_default(), source());
+                }
                 SupportKind::Felsenstein => {
                     self.push(kind, map_support(tree, replicates), source());
                 }
@@ -48,7 +65,7 @@ impl BranchSupport {
     }
 }
 
-/// Prints, reports and writes the support of a tree.
+/// Prints, reports and writes the support of a tree, rooted if that was asked for.
 ///
 /// # Errors
 /// A file that cannot be written.
@@ -56,41 +73,47 @@ pub(crate) fn deliver_support(
     tree: &Tree,
     support: &BranchSupport,
     taxa: &Taxa,
+    root: Option<&Root>,
     record: &mut RunRecord,
 ) -> Result<()> {
-    let (newick, edges) = newick_with_support(tree, support, taxa);
+    let Drawn { newick, labelled } = draw_support(tree, support, taxa, root);
     for (values, source) in &support.kinds {
         record.progress.result(&describe_support(values, source));
     }
     record.report.support = Some(SupportReport {
         tree: newick.clone(),
         label: support.kinds.iter().map(|(values, _)| values.kind.name()).collect(),
-        branches: edges.into_iter().map(|edge| report_branch(support, edge)).collect(),
+        sh_alrt_replicates: support.sh_alrt_replicates,
+        branches: labelled.into_iter().map(|branch| report_branch(support, branch)).collect(),
     });
     record.write(OutputKind::Support, &(newick + "\n"))
 }
 
-/// A tree with its lengths, and at every inner node the support of the branch above it; and the edges in the order of
-/// these labels.
-fn newick_with_support(tree: &Tree, support: &BranchSupport, taxa: &Taxa) -> (String, Vec<EdgeId>) {
-    let edges = RefCell::new(Vec::new());
-    let label = |edge: EdgeId| {
-        let value = |(values, _): &(Support, String)| {
-            values.values[edge.index()].map(|value| values.kind.label(value))
-        };
-        let label: Option<Vec<String>> = support.kinds.iter().map(value).collect();
-        let label = label.filter(|label| !label.is_empty())?;
-        edges.borrow_mut().push(edge);
-        Some(label.join("/"))
-    };
-    let options = NewickOptions { node_labels: Some(&label), ..NewickOptions::default() };
-    let newick = write_newick(tree, |taxon| taxa.name(taxon), &options);
-    (newick, edges.into_inner())
+/// A tree with its lengths and the support of its branches.
+pub(super) fn draw_support(
+    tree: &Tree,
+    support: &BranchSupport,
+    taxa: &Taxa,
+    root: Option<&Root>,
+) -> Drawn {
+    let drawing = Drawing::of_tree(tree, |edge| label(support, edge));
+    let place = root.and_then(|root| root.place(&drawing));
+    drawing.draw(|taxon| taxa.name(taxon), place, None)
 }
 
-fn report_branch(support: &BranchSupport, edge: EdgeId) -> BranchSupportReport {
+/// The label of a branch: all kinds of support, if it has any.
+fn label(support: &BranchSupport, edge: EdgeId) -> Option<String> {
+    let value = |(Support { kind, values }, _): &(Support, String)| {
+        let value = values[edge.index()].map(|value| kind.label(value));
+        value.or_else(|| kind.absent().map(String::from))
+    };
+    let label: Option<Vec<String>> = support.kinds.iter().map(value).collect();
+    label.filter(|label| !label.is_empty()).map(|label| label.join("/"))
+}
+
+fn report_branch(support: &BranchSupport, edge: usize) -> BranchSupportReport {
     let distances = support.transfer_distances.as_ref();
-    let transfer_distance = distances.and_then(|distances| distances[edge.index()]);
+    let transfer_distance = distances.and_then(|distances| distances[edge]);
     let mut report = BranchSupportReport { transfer_distance, ..BranchSupportReport::default() };
     for (Support { kind, values }, _) in &support.kinds {
         let place = match kind {
@@ -98,8 +121,12 @@ fn report_branch(support: &BranchSupport, edge: EdgeId) -> BranchSupportReport {
             SupportKind::ABayes => &mut report.abayes,
             SupportKind::Felsenstein => &mut report.fbp,
             SupportKind::Transfer => &mut report.tbe,
+            SupportKind::InternodeCertainty => &mut report.ic1,
+            SupportKind::InternodeCertaintyAll => &mut report.ica,
+            SupportKind::GeneConcordance => &mut report.gcf,
+            SupportKind::SiteConcordance => &mut report.scf,
         };
-        *place = values[edge.index()];
+        *place = values[edge];
     }
     report
 }

@@ -4,7 +4,7 @@ use super::load::Loaded;
 use crate::alignment::Patterns;
 use crate::likelihood::BRLEN_BOUNDS;
 use crate::partition::Partition;
-use crate::tree::{Restriction, Tree, put_back_identical};
+use crate::tree::{Constraint, Restriction, Tree, put_back_identical};
 use std::collections::HashMap;
 
 /// Fewest taxa of a search.
@@ -17,10 +17,37 @@ const MIN_TAXA_OF_PARTITION: usize = 3;
 pub(crate) struct Identical {
     /// Numbers of the taxa that a search keeps, ascending.
     kept: Vec<usize>,
-    /// For each of them, all taxa of its group, itself included and first, ascending: in the order of their names.
+    /// For each of them, all taxa of its group, itself included, ascending: in the order of their names.
     groups: Vec<Vec<usize>>,
     /// For each taxon, the number of its group.
     group_of: Vec<usize>,
+}
+
+/// Groups of taxa with equal rows. Taxa that are at different places of a constraint are in different groups: it may
+/// demand branches between them. Free ones are in the first of these groups. Taxa of the constraint come first in theirs,
+/// otherwise each group is ascending.
+fn find_groups<R: std::hash::Hash + Eq>(
+    rows: &[R],
+    constraint: Option<&Constraint>,
+) -> Vec<Vec<usize>> {
+    let place = |taxon| constraint.and_then(|constraint| constraint.place(taxon));
+    let (constrained, free): (Vec<usize>, Vec<usize>) =
+        (0..rows.len()).partition(|&taxon| place(taxon).is_some());
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    // By row: the groups, each with its place. Only looked up.
+    let mut numbers: HashMap<&R, Vec<(Option<u32>, usize)>> = HashMap::new();
+    for taxon in constrained.into_iter().chain(free) {
+        let (own, known) = (place(taxon), numbers.entry(&rows[taxon]).or_default());
+        let same = |group: &&(Option<u32>, usize)| own.is_none() || group.0 == own;
+        match known.iter().find(same) {
+            Some(&(_, number)) => groups[number].push(taxon),
+            None => {
+                known.push((own, groups.len()));
+                groups.push(vec![taxon]);
+            }
+        }
+    }
+    groups
 }
 
 impl Identical {
@@ -35,17 +62,14 @@ impl Identical {
                 rows[taxon][number] = Some(codes);
             }
         }
-        let mut numbers: HashMap<&[Option<&[u16]>], usize> = HashMap::new();
-        let (mut kept, mut groups) = (Vec::new(), Vec::<Vec<usize>>::new());
-        let mut group_of = Vec::new();
-        for (taxon, rows) in rows.iter().enumerate() {
-            let number = *numbers.entry(rows).or_insert(groups.len());
-            if number == groups.len() {
-                kept.push(taxon);
-                groups.push(Vec::new());
-            }
-            groups[number].push(taxon);
-            group_of.push(number);
+        let mut groups = find_groups(&rows, loaded.constraint.as_ref());
+        // The first taxon of each group is kept.
+        groups.sort_unstable_by_key(|group| group[0]);
+        let kept = groups.iter().map(|group| group[0]).collect();
+        let mut group_of = vec![0; num_taxa];
+        for (number, group) in groups.iter_mut().enumerate() {
+            group.iter().for_each(|&taxon| group_of[taxon] = number);
+            group.sort_unstable();
         }
         let identical = Identical { kept, groups, group_of };
         let has_enough = |partition: &Partition| {
@@ -57,6 +81,11 @@ impl Identical {
         let is_worth_it = identical.kept.len() < num_taxa;
         let has_enough = loaded.partitions.iter().all(has_enough);
         (is_worth_it && are_enough && has_enough).then_some(identical)
+    }
+
+    /// A constraint on all taxa without those that are left out.
+    pub(crate) fn reduce_constraint(&self, constraint: &Constraint) -> Option<Constraint> {
+        constraint.on_groups(&self.group_of)
     }
 
     fn is_kept(&self, taxon: usize) -> bool {
@@ -120,5 +149,23 @@ impl Identical {
             |&taxon: &usize| self.groups[taxon].iter().map(|&taxon| rank[taxon]).collect();
         let members: Vec<Vec<usize>> = taxa.iter().map(members).collect();
         put_back_identical(tree, &members, BRLEN_BOUNDS[0])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::taxa::Taxa;
+    use crate::tree::read_newick;
+
+    #[test]
+    fn a_constraint_keeps_taxa_of_different_places_apart() {
+        let rows = ["x", "y", "x", "x", "x", "z", "x", "y"];
+        assert_eq!(find_groups(&rows, None), [vec![0, 2, 3, 4, 6], vec![1, 7], vec![5]]);
+        let taxa = Taxa::new((0..8).map(|taxon| taxon.to_string()).collect()).unwrap();
+        let newick = read_newick("((2,5),(3,4),7);", "t").unwrap().remove(0);
+        let constraint = newick.to_constraint(&taxa, "t").unwrap();
+        let groups = find_groups(&rows, Some(&constraint));
+        assert_eq!(groups, [vec![2, 0, 6], vec![3, 4], vec![5], vec![7, 1]]);
     }
 }

@@ -3,12 +3,16 @@
 //! Every fault of every file is collected before the run is refused. Warnings and notes about data that
 //! are accepted are in `remarks`.
 
+use super::constraint::{check_trees, read_constraint};
 use super::invariable::check_all_variable;
 use super::models::{ModelChoice, resolve_model};
 use super::questions::ask;
 use super::remarks::{Remarks, remark};
+use super::rooting::{Root, find_root};
+use super::site_weights::SiteWeights;
 use super::trees::{GivenTree, read_partition_trees, read_trees};
 use crate::alignment::{Alignment, AlignmentSummary, Patterns, read_alignment};
+use crate::bootstrap::SamplingUnit;
 use crate::error::{Error, Fault, Place, Result, abridged, collect};
 use crate::input::{name_of, read_text};
 use crate::model::Model;
@@ -19,7 +23,7 @@ use crate::partition::{
 };
 use crate::run::plan::{Command, Plan, TreeSource};
 use crate::taxa::Taxa;
-use crate::tree::SubsetTree;
+use crate::tree::{Constraint, SubsetTree};
 use std::path::Path;
 
 /// Longest partition file, in bytes: a hundred thousand lines.
@@ -53,8 +57,14 @@ pub(crate) struct Loaded {
     pub report: AlignmentSummary,
     /// The trees of each file among the plan's trees, in order.
     pub trees: Vec<Vec<GivenTree>>,
+    /// What the trees of searches must satisfy.
+    pub constraint: Option<Constraint>,
     /// The trees of `--partition-trees`: one per partition with data, `None` for the others.
     pub partition_trees: Option<Vec<Option<SubsetTree>>>,
+    /// Where trees are rooted when they are written.
+    pub root: Option<Root>,
+    /// The alignment, of the command that writes its columns again.
+    pub alignment: Option<Alignment>,
     /// Warnings and notes.
     pub remarks: Remarks,
 }
@@ -93,7 +103,13 @@ pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
     let defs = read_defs(plan, &alignment, &mut faults)?;
     let (mut partitions, mut brlen_scalers) = (Vec::new(), Vec::new());
     let mut questions = Vec::new();
-    let builder = Builder { plan, alignment: &alignment, choice: &choice };
+    let weights = match &plan.data.site_weights {
+        Some(path) => collect(SiteWeights::read(path, alignment.num_sites()), &mut faults)?,
+        None => None,
+    };
+    remarks.notes.extend(weights.as_ref().map(SiteWeights::describe));
+    let builder =
+        Builder { plan, alignment: &alignment, choice: &choice, weights: weights.as_ref() };
     for def in defs {
         if let Some(built) = builder.build(def, &mut faults, &mut remarks) {
             partitions.push(built.partition);
@@ -106,11 +122,29 @@ pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
         let message = "no taxon has any data: every cell is a gap or undetermined";
         faults.push(Fault::new(place, message));
     }
+    let draws_partitions = plan.bootstrap.sampling.unit != SamplingUnit::Sites;
+    if faults.is_empty() && draws_partitions && partitions.len() < 2 {
+        let place = Place::file(plan.data.partitions.as_deref().map_or("-q".into(), name_of));
+        let message = "--sampling gene and genesite draw partitions, but there is only one";
+        faults.push(Fault::new(place, message));
+    }
     let taxa = alignment.taxa().clone();
+    let root = find_root(plan.output.root.as_ref(), &taxa, "the alignment");
+    let root = root.unwrap_or_else(|fault| {
+        faults.push(fault);
+        None
+    });
 
     // A tree that is evaluated must be the user's own; a starting tree may be resolved by chance.
     let seed = (plan.command != Command::Evaluate).then_some(plan.seed);
-    let trees = read_all_trees(plan, &taxa, seed, &mut faults)?;
+    let constraint = match &plan.search.constraint {
+        Some(path) => read_constraint(path, &taxa, &mut faults, &mut remarks)?,
+        None => None,
+    };
+    let trees = read_all_trees(plan, &taxa, seed, constraint.as_ref(), &mut faults)?;
+    if let (Some(constraint), Some(path)) = (&constraint, &plan.search.constraint) {
+        check_trees(constraint, path, trees.iter().flatten(), &taxa, &mut faults);
+    }
     // Which taxa a partition's tree must have is known only when all partitions are.
     let partition_trees = match &plan.search.partition_trees {
         Some(file) if faults.is_empty() => {
@@ -158,7 +192,10 @@ pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
         gappyness,
         report,
         trees,
+        constraint,
         partition_trees: partition_trees.map(|trees| in_order(trees, &by_name)),
+        root,
+        alignment: (plan.command == Command::BsMsa).then_some(alignment),
         remarks,
     })
 }
@@ -168,6 +205,7 @@ struct Builder<'a> {
     plan: &'a Plan,
     alignment: &'a Alignment,
     choice: &'a ModelChoice,
+    weights: Option<&'a SiteWeights>,
 }
 
 /// A partition with its data.
@@ -187,7 +225,7 @@ impl Builder<'_> {
         faults: &mut Vec<Fault>,
         remarks: &mut Remarks,
     ) -> Option<Built> {
-        let Builder { plan, alignment, choice } = *self;
+        let Builder { plan, alignment, choice, weights } = *self;
         // Without the model the characters cannot be checked.
         if choice.option_is_bad && (def.model.is_empty() || Model::is_type(&def.model)) {
             return None;
@@ -205,6 +243,11 @@ impl Builder<'_> {
                 "'+BU{...}' scales branch lengths: add --brlen scaled, or remove it from the model",
             ));
         }
+        let def = match weights {
+            Some(weights) => weights.apply(def, model.data_type),
+            None => Ok(def),
+        };
+        let def = def.map_err(|fault| faults.push(fault)).ok()?;
         let patterns = build_patterns(alignment, &def, model.data_type);
         let patterns = patterns.map_err(|more| faults.extend(more)).ok()?;
         let PartitionDef { name, sites, .. } = def;
@@ -217,7 +260,7 @@ impl Builder<'_> {
 
 /// Refuses too few taxa. Three have one tree, which a search evaluates; there is nothing to resample for.
 fn check_size(alignment: &Alignment, plan: &Plan, path: &Path, faults: &mut Vec<Fault>) {
-    let resamples = matches!(plan.command, Command::Bootstrap | Command::All);
+    let resamples = matches!(plan.command, Command::Bootstrap | Command::All | Command::BsMsa);
     let n = alignment.num_taxa();
     let message = if n < 3 {
         format!("fewer than 3 taxa: the alignment has {n}, but a tree needs at least 3")
@@ -252,13 +295,14 @@ fn read_all_trees(
     plan: &Plan,
     taxa: &Taxa,
     seed: Option<u64>,
+    constraint: Option<&Constraint>,
     faults: &mut Vec<Fault>,
 ) -> Result<Vec<Vec<GivenTree>>> {
     let mut trees: Vec<Vec<GivenTree>> = Vec::new();
     for source in &plan.search.trees {
         if let TreeSource::File(path) = source {
             let first = trees.iter().map(Vec::len).sum();
-            let more = collect(read_trees(path, taxa, seed, first), faults)?;
+            let more = collect(read_trees(path, taxa, seed, first, constraint), faults)?;
             trees.push(more.unwrap_or_default());
         }
     }

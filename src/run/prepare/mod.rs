@@ -1,9 +1,11 @@
 //! From files to data that can be analysed: every fault of every file is found before a run is refused.
 //!
 //! `load` does it, with `models` (the model of each partition) and `matrix_files`, `questions` (models that are to
-//! be selected), `trees`, `identical` (sequences that a search needs only once), `invariable` (sites that are invalid under an ascertainment correction) and `remarks`
-//! (warnings and notes about data that are accepted).
+//! be selected), `site_weights`, `trees`, `identical` (sequences that a search needs only once), `invariable` (sites that
+//! are invalid under an ascertainment correction), `remarks` (warnings and notes about data that are accepted), and
+//! `rooting` (where trees are to be rooted).
 
+mod constraint;
 mod identical;
 mod invariable;
 mod load;
@@ -11,13 +13,19 @@ mod matrix_files;
 mod models;
 mod questions;
 mod remarks;
+mod rooting;
+mod site_weights;
 mod trees;
 
 pub(super) use identical::Identical;
 pub(super) use load::{Loaded, load};
 pub(super) use remarks::Remarks;
+pub(super) use rooting::{Root, find_root};
 pub(super) use trees::GivenTree;
 
 pub(super) use load::{MAX_PARTITION_FILE, count_with_warning};
 pub(super) use models::{ModelChoice, resolve_model, write_models};
-pub(super) use trees::{own_taxa, read_forest, read_one_tree, read_topologies};
+pub(super) use trees::{
+    Lengths, own_taxa, read_drawings, read_forest, read_gene_trees, read_more, read_one_tree,
+    read_topologies,
+};

@@ -6,7 +6,10 @@ use crate::input::Input;
 use crate::partition::Partition;
 use crate::rng::{Purpose, stream};
 use crate::taxa::Taxa;
-use crate::tree::{NewickReader, NewickTree, SubsetTree, Tree};
+use crate::tree::{
+    Constraint, Drawing, DrawingRead, Multifurcating, NewickReader, NewickTree, SubsetTree, Tree,
+    is_usable_brlen,
+};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -25,7 +28,7 @@ pub(crate) struct GivenTree {
 }
 
 /// All trees of a file. With a `seed`, multifurcations are resolved at random, by tree number
-/// (`first` and on); without one they are refused.
+/// (`first` and on), or as a constraint demands; without one they are refused.
 ///
 /// # Errors
 /// [`Error::Input`] with every fault of every tree, [`Error::Io`].
@@ -34,12 +37,13 @@ pub(super) fn read_trees(
     taxa: &Taxa,
     seed: Option<u64>,
     first: usize,
+    constraint: Option<&Constraint>,
 ) -> Result<Vec<GivenTree>> {
     let file = path.display().to_string();
     let mut trees = Vec::new();
     for_each_tree(path, Some(taxa), |i, newick| {
         let mut rng = seed.map(|seed| stream(seed, Purpose::Multifurcation, (first + i) as u64));
-        let (tree, has_lengths) = newick.to_tree(taxa, &file, rng.as_mut())?;
+        let (tree, has_lengths) = newick.to_tree_under(taxa, &file, rng.as_mut(), constraint)?;
         trees.push(GivenTree { source: format!("{file}, tree {}", i + 1), tree, has_lengths });
         Ok(())
     })?;
@@ -170,12 +174,22 @@ pub(crate) fn read_one_tree(path: &Path) -> Result<NewickTree> {
     }
 }
 
-/// All trees of a file, and their taxa, which are those of the first, in the order of their names. Branch lengths are
-/// ignored.
+/// What becomes of branch lengths in a file of trees that are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lengths {
+    /// They are not read.
+    Ignored,
+    /// They are kept where all that the tree has are lengths of branches, not negative and not of units of time.
+    Usable,
+    /// Every branch must have one.
+    Needed,
+}
+
+/// All trees of a file, of any degrees, and their taxa, which are those of the first, in the order of their names.
 ///
 /// # Errors
 /// [`Error::Input`] with every fault of every tree, [`Error::Io`].
-pub(crate) fn read_forest(path: &Path) -> Result<(Taxa, Vec<Tree>)> {
+pub(crate) fn read_forest(path: &Path, lengths: Lengths) -> Result<(Taxa, Vec<Multifurcating>)> {
     let file = path.display().to_string();
     let mut found: Option<Taxa> = None;
     let mut trees = Vec::new();
@@ -185,11 +199,72 @@ pub(crate) fn read_forest(path: &Path) -> Result<(Taxa, Vec<Tree>)> {
         }
         // Without the taxa of the first tree the others cannot be checked.
         if let Some(taxa) = &found {
-            trees.push(topology(newick, taxa, &file, "the first tree")?);
+            trees.push(multifurcating(newick, taxa, &file, "the first tree", lengths)?);
         }
         Ok(())
     })?;
     Ok((found.expect("a file without a tree was refused"), trees))
+}
+
+/// All trees of a file, of any degrees, over the taxa of `reference`, which names the source of the taxa.
+///
+/// # Errors
+/// [`Error::Input`] with every fault of every tree, [`Error::Io`].
+pub(crate) fn read_more(
+    path: &Path,
+    taxa: &Taxa,
+    reference: &str,
+    lengths: Lengths,
+) -> Result<Vec<Multifurcating>> {
+    let file = path.display().to_string();
+    let mut trees = Vec::new();
+    for_each_tree(path, Some(taxa), |_, newick| {
+        trees.push(multifurcating(newick, taxa, &file, reference, lengths)?);
+        Ok(())
+    })?;
+    Ok(trees)
+}
+
+/// All trees of a file, of any degrees and without lengths, each over some of the taxa of `reference`.
+///
+/// # Errors
+/// [`Error::Input`] with every fault of every tree, [`Error::Io`].
+pub(crate) fn read_gene_trees(
+    path: &Path,
+    taxa: &Taxa,
+    reference: &str,
+) -> Result<Vec<Multifurcating>> {
+    let file = path.display().to_string();
+    let mut trees = Vec::new();
+    for_each_tree(path, Some(taxa), |_, mut newick| {
+        newick.drop_lengths();
+        let tree = newick.to_multifurcating(taxa, &file, false);
+        trees.push(tree.map_err(|error| against(error, reference))?);
+        Ok(())
+    })?;
+    Ok(trees)
+}
+
+fn multifurcating(
+    mut newick: NewickTree,
+    taxa: &Taxa,
+    file: &str,
+    reference: &str,
+    lengths: Lengths,
+) -> Result<Multifurcating> {
+    let usable = || newick.nodes().all(|node| node.length().is_none_or(is_usable_brlen));
+    if lengths == Lengths::Ignored || (lengths == Lengths::Usable && !usable()) {
+        newick.drop_lengths();
+    }
+    let tree = newick.to_multifurcating(taxa, file, true);
+    let tree = tree.map_err(|error| against(error, reference))?;
+    if lengths == Lengths::Needed && !tree.has_lengths() {
+        let place = Place::file(file).at_line(newick.root().line() as usize);
+        let message = "the tree has branches without a length, which these distances compare: --rfdist-metric rf and \
+                       quartet need none";
+        return Err(Error::input(place, message));
+    }
+    Ok(tree)
 }
 
 /// The taxa of a tree, in the order in which it names them: for commands without an alignment.
@@ -216,6 +291,28 @@ pub(crate) fn own_taxa(newick: &NewickTree, file: &str) -> Result<Taxa> {
     } else {
         Err(Error::Input(faults))
     }
+}
+
+/// All trees of a file as they are written, each with its own taxa in the order of their names. Trees may have any
+/// degrees and taxa.
+///
+/// # Errors
+/// [`Error::Input`] with every fault of every tree, among them fewer than three taxa; [`Error::Io`].
+pub(crate) fn read_drawings(path: &Path) -> Result<Vec<(Taxa, DrawingRead)>> {
+    let file = path.display().to_string();
+    let mut drawings = Vec::new();
+    for_each_tree(path, None, |_, newick| {
+        let taxa = own_taxa(&newick, &file)?.sorted();
+        if taxa.len() < 3 {
+            let place = Place::file(&file).at_line(newick.root().line() as usize);
+            let message = format!("the tree has {} taxa: at least 3 are needed", taxa.len());
+            return Err(Error::input(place, message));
+        }
+        let read = Drawing::of_newick(&newick, &taxa);
+        drawings.push((taxa, read));
+        Ok(())
+    })?;
+    Ok(drawings)
 }
 
 /// All trees of a file over the taxa of `reference`, which names the source of the taxa. Branch lengths are

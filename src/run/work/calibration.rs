@@ -93,7 +93,8 @@ pub(crate) fn first_tree(plan: &Plan, loaded: &Loaded) -> (Tree, &'static str) {
             (given.tree.clone(), "the first given tree")
         }
         _ => {
-            let data = ParsimonyData::of_partitions(loaded.taxa.len(), &loaded.partitions);
+            let data = ParsimonyData::of_partitions(loaded.taxa.len(), &loaded.partitions)
+                .constrained(loaded.constraint.clone());
             let tree = parsimony_start(&data, plan.seed, Purpose::ModelSelection, 0);
             (tree, "a parsimony tree")
         }

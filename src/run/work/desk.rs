@@ -189,7 +189,7 @@ mod tests {
     }
 
     fn jobs(at_once: usize) -> Jobs {
-        Jobs { noun: "job", count: 6, at_once }
+        Jobs::all("job", 6, at_once)
     }
 
     /// Counts to ten in steps, and keeps every one.

@@ -3,8 +3,8 @@
 
 use crate::checkpoint::Identity;
 use crate::run::plan::{
-    AnalysisOptions, BootstrapOptions, DataOptions, OutputOptions, Plan, RunOptions,
-    SupportOptions, TestOptions, TreeSource,
+    AnalysisOptions, AncestralOptions, BootstrapOptions, DataOptions, OutputOptions, Plan,
+    RunOptions, SupportOptions, TestOptions, TreeSource,
 };
 use crate::run::prepare::Loaded;
 use std::fmt::Debug;
@@ -58,6 +58,11 @@ fn add_data(identity: &mut Identity, plan: &Plan, loaded: &Loaded) {
         let number = loaded.trees.iter().map(Vec::len).sum::<usize>();
         identity.add("trees", format!("{number}, hash {}", hash.text()));
     }
+    if let Some(constraint) = &loaded.constraint {
+        let mut hash = Hash::new();
+        hash.add(constraint);
+        identity.add("--tree-constraint", format!("hash {}", hash.text()));
+    }
     if let Some(trees) = &loaded.partition_trees {
         let mut hash = Hash::new();
         hash.add(trees);
@@ -74,6 +79,7 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
         bootstrap,
         support,
         tests,
+        ancestral,
         seed,
         run,
         output,
@@ -84,6 +90,7 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
     let DataOptions {
         msa: _,
         partitions: _,
+        site_weights: _,
         model: _,
         data_type: _,
         protein_matrix: _,
@@ -107,6 +114,7 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
         spr_radius,
         spr_cutoff,
         keep_identical,
+        constraint: _,
     } = search;
     identity.add("--tree", trees.iter().map(describe_source).collect::<Vec<_>>().join(","));
     identity.add("--opt-model", opt_model);
@@ -118,7 +126,11 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
 
     identity.add("--keep-identical", keep_identical);
 
-    let BootstrapOptions { replicates: _, seed: bootstrap_seed, with_brlens } = bootstrap;
+    let BootstrapOptions { replicates: _, bootstop, sampling, seed: bootstrap_seed, with_brlens } =
+        bootstrap;
+    identity.add("--sampling", sampling.unit.name());
+    identity.add("--jackknife", or_default(&sampling.jackknife));
+    identity.add("bootstopping", bootstop.map_or("none".to_string(), |rule| text(&rule)));
     identity.add("seed", seed);
     identity.add("seed of the replicates", bootstrap_seed);
     identity.add("--bs-brlens", with_brlens);
@@ -130,9 +142,12 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
     let names: Vec<&str> = kinds.iter().map(|test| test.name()).collect();
     identity.add("--tests", names.join(","));
     identity.add("--rell", replicates);
+    let AncestralOptions { states, changes } = ancestral;
+    identity.add("--ancestral", states);
+    identity.add("--mutmap", changes);
     let RunOptions { threads: _, memory: _, engine, instruction_set: _ } = run;
     identity.add("engine", or_default(engine));
-    let OutputOptions { prefix: _, redo: _, sitelh, quiet: _ } = output;
+    let OutputOptions { prefix: _, redo: _, sitelh, root: _, quiet: _ } = output;
     identity.add("--sitelh", sitelh);
 }
 

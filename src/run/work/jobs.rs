@@ -17,8 +17,12 @@ const SHARE_WORTH_TELLING: f64 = 0.01;
 pub(crate) struct Jobs {
     /// What one is called: "replicate".
     pub noun: &'static str,
+    /// How many of this kind were done before.
+    pub before: usize,
     /// How many there are.
     pub count: usize,
+    /// How many of this kind there are at most with those of before and those that may follow.
+    pub most: usize,
     /// How many run at a time.
     pub at_once: usize,
 }
@@ -26,9 +30,17 @@ pub(crate) struct Jobs {
 impl Jobs {
     /// How far all jobs have come: `done` of them are done, and the shares of all add up to `sum`.
     fn advance(&self, done: usize, phase: Option<f64>, sum: Option<f64>) -> Advance {
-        let whole = sum.map(|sum| sum / self.count as f64);
-        let pieces = (self.count > 1).then_some((self.noun, done, self.count));
+        // It is not known how many will follow.
+        let is_last = self.before + self.count == self.most;
+        let sum = sum.filter(|_| is_last);
+        let whole = sum.map(|sum| (self.before as f64 + sum) / self.most as f64);
+        let pieces = (self.most > 1).then_some((self.noun, self.before + done, self.most));
         Advance { phase, whole, pieces }
+    }
+
+    /// So many jobs, of which `at_once` run at a time, and no others.
+    pub(crate) fn all(noun: &'static str, count: usize, at_once: usize) -> Self {
+        Jobs { noun, before: 0, count, most: count, at_once }
     }
 
     /// Does `work(job, observer)` for every job. After a failure no new job is begun.
@@ -198,7 +210,7 @@ mod tests {
     }
 
     fn jobs(count: usize, at_once: usize) -> Jobs {
-        Jobs { noun: "job", count, at_once }
+        Jobs::all("job", count, at_once)
     }
 
     fn note(job: usize) -> Event {

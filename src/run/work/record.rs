@@ -4,9 +4,10 @@ use super::identity::identify;
 use super::interrupt;
 use super::keeper::Keeper;
 use crate::error::{Error, Result};
-use crate::output::{Growing, OutputFiles, OutputKind, Progress, Report, Request, pairs};
+use crate::output::{Growing, OutputFiles, OutputKind, Part, Progress, Report, Request, pairs};
 use crate::run::plan::{Command, Plan};
 use crate::run::prepare::Loaded;
+use std::io::Write;
 use std::path::PathBuf;
 
 /// Progress, report and files of one run.
@@ -33,6 +34,7 @@ impl RunRecord {
             kinds: plan.output_kinds(),
             redo: plan.output.redo,
             replaced: plan.replaced_kinds(),
+            numbered: plan.bootstrap.replicates,
             inputs: plan.input_files().into_iter().map(PathBuf::from).collect(),
             resumable: plan.is_resumable(),
         })?;
@@ -93,13 +95,64 @@ impl RunRecord {
     /// # Errors
     /// A file that cannot be written.
     pub(crate) fn write(&mut self, kind: OutputKind, content: &str) -> Result<()> {
+        self.write_from(kind, |file| file.write_all(content.as_bytes()))
+    }
+
+    /// The same, for content that is never in memory as a whole: `write` writes it.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub(crate) fn write_from(
+        &mut self,
+        kind: OutputKind,
+        write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+    ) -> Result<()> {
+        let mut part = self.part(kind)?;
+        write(&mut part).map_err(|source| part.failed(source))?;
+        self.complete(part)
+    }
+
+    /// A result file that is written part by part, and is not there before it is complete.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub(crate) fn part(&mut self, kind: OutputKind) -> Result<Part> {
         self.begin()?;
+        self.files.part(kind)
+    }
+
+    /// Such a file is complete.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub(crate) fn complete(&mut self, part: Part) -> Result<()> {
+        let kind = part.kind();
         if let Some(keeper) = &self.keeper {
             keeper.begin_file(kind)?;
         }
-        let path = self.files.write(kind, content.as_bytes())?;
+        let path = self.files.complete(part)?;
         self.progress.detail_about_run(&format!("written: {}", path.display()));
         self.written.push((kind, path));
+        Ok(())
+    }
+
+    /// Writes one of several result files of a kind, numbered from 1.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub(crate) fn write_numbered(
+        &mut self,
+        kind: OutputKind,
+        number: usize,
+        content: &str,
+    ) -> Result<()> {
+        self.begin()?;
+        let mut part = self.files.numbered_part(kind, number)?;
+        part.write_all(content.as_bytes()).map_err(|source| part.failed(source))?;
+        self.files.complete(part)?;
+        if !self.written.iter().any(|(written, _)| *written == kind) {
+            self.written.push((kind, self.files.path(kind)));
+        }
         Ok(())
     }
 

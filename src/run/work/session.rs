@@ -12,10 +12,11 @@ use crate::likelihood::{BrlenLinkage, Evaluator};
 use crate::model::Model;
 use crate::observer::{Event, Observer};
 use crate::output::{AlignmentReport, table};
+use crate::parsimony::ParsimonyData;
 use crate::partition::Partition;
 use crate::run::plan::{Command, Plan};
 use crate::run::prepare::{Identical, Loaded, Remarks, load};
-use crate::tree::{NewickOptions, Tree, write_newick};
+use crate::tree::{Constraint, NewickOptions, Tree, write_newick};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::borrow::Cow;
@@ -36,6 +37,8 @@ pub(crate) struct Setup<'a> {
     pub linkage: BrlenLinkage,
     /// The identical sequences that searches need only once.
     pub identical: Option<Identical>,
+    /// The constraint on the taxa that searches need.
+    reduced_constraint: Option<Constraint>,
 }
 
 /// One run on sequences, from the moment its data are read.
@@ -56,7 +59,11 @@ impl<'a> Session<'a> {
         let loaded = load(plan)?;
         let (machine, warning) = Machine::new(plan, &loaded.partitions)?;
         let (machine, calibration) = match plan.command {
-            Command::Check | Command::Start => (machine, None),
+            Command::Check
+            | Command::Start
+            | Command::BsMsa
+            | Command::Concordance(_)
+            | Command::Terrace(_) => (machine, None),
             _ => machine.within_memory(plan, &loaded)?,
         };
         if plan.is_resumable() {
@@ -104,7 +111,12 @@ impl<'a> Session<'a> {
                 identical.num_left_out()
             )));
         }
-        let setup = Setup { plan, loaded, machine, linkage: plan.linkage(), identical };
+        let reduced_constraint = match (&identical, &loaded.constraint) {
+            (Some(identical), Some(constraint)) => identical.reduce_constraint(constraint),
+            (_, constraint) => constraint.clone(),
+        };
+        let linkage = plan.linkage();
+        let setup = Setup { plan, loaded, machine, linkage, identical, reduced_constraint };
         Ok(Session { setup, record })
     }
 
@@ -132,14 +144,30 @@ impl<'a> Session<'a> {
         work: impl Fn(&Setup, Machine, usize, &mut Desk) -> Result<T> + Sync,
         seen: impl Fn(&Setup, usize, &T) + Sync,
     ) -> Result<Vec<T>> {
+        self.run_more_jobs(noun, [0, count, count], work, seen)
+    }
+
+    /// The same for `count` jobs, `before` of whose kind were done, and of which there will be `most` in all at most.
+    ///
+    /// # Errors
+    /// That of the first job that failed.
+    pub(crate) fn run_more_jobs<T: Send + Serialize + DeserializeOwned>(
+        &mut self,
+        noun: &'static str,
+        [before, count, most]: [usize; 3],
+        work: impl Fn(&Setup, Machine, usize, &mut Desk) -> Result<T> + Sync,
+        seen: impl Fn(&Setup, usize, &T) + Sync,
+    ) -> Result<Vec<T>> {
         let (at_once, machine) = self.setup.machine.share_out(self.setup.plan, count);
         self.record.report.run.threads = at_once.max(machine.threads());
         let (threads, kernels) = (machine.threads(), machine.engine().instruction_set);
-        self.record.progress.detail_about_run(&format!(
-            "computations at the same time: {at_once}, threads in each: {threads}, kernels: {kernels}"
-        ));
+        if before == 0 {
+            self.record.progress.detail_about_run(&format!(
+                "computations at the same time: {at_once}, threads in each: {threads}, kernels: {kernels}"
+            ));
+        }
         let setup = &self.setup;
-        let jobs = Jobs { noun, count, at_once };
+        let jobs = Jobs { noun, before, count, most, at_once };
         let RunRecord { keeper, progress, .. } = &mut *self.record;
         let work = |job, desk: &mut Desk| work(setup, machine, job, desk);
         let seen = |job, result: &T| seen(setup, job, result);
@@ -177,6 +205,12 @@ impl Setup<'_> {
     /// Number of taxa in these partitions.
     pub(crate) fn num_reduced_taxa(&self) -> usize {
         self.identical.as_ref().map_or(self.loaded.taxa.len(), Identical::num_kept)
+    }
+
+    /// The parsimony data of these partitions, or of replicates of them, under the constraint of the run.
+    pub(crate) fn parsimony_data(&self, partitions: &[Partition]) -> ParsimonyData {
+        let data = ParsimonyData::of_partitions(self.num_reduced_taxa(), partitions);
+        data.constrained(self.reduced_constraint.clone())
     }
 
     /// A tree of all taxa with those of these partitions.

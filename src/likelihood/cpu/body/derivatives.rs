@@ -18,8 +18,9 @@
 //!
 //! 1. The sumtable is computed once per edge; each trial length then costs three sums of products.
 //! 2. Patterns are contiguous in it, so that `derivatives` works on registers of patterns.
-//! 3. For four states, the products are first stored as rows and then transposed rate by rate, so that all
-//!    loops consist of whole registers.
+//! 3. For four states, the products are first stored as rows, by rate, and then transposed rate by rate, so that
+//!    all loops consist of whole registers. The caller lends the buffer: filling a new one with zeros took a
+//!    twelfth of the time of the kernel.
 //! 4. `derivatives` processes four registers of patterns at a time, whose twelve sums hide the latency.
 //! 5. Under +I the scaling is undone, because the invariant part is not scaled. This is rarely needed; one test
 //!    without branches determines whether any pattern of the block needs it.
@@ -36,20 +37,24 @@ use crate::likelihood::engine::layout::{BLOCK, Dims, LANES};
 use crate::likelihood::engine::scaling::{LN_FACTOR, NEGLIGIBLE, factor};
 use crate::numeric::elementary::{Lanes, ln};
 
+/// Buffer of `update_sumtable` for products of four states, `[rate of a vector][pattern]` (trick 3).
+pub type RateRows = [[[f64; 4]; BLOCK]; 4];
+
 /// Fills one sumtable block (trick 1), `[rate][eigen][pattern]` with stride [`BLOCK`] (trick 2), and its
 /// scaler counts.
 /// The ends' matrices are the model's `sumtable_left` and `sumtable_right` (or their tip tables).
+/// `rows` is a buffer, see [`RateRows`].
 #[inline(always)]
 pub fn update_sumtable<const S: usize, const W: usize>(
     model: &ModelBlock,
     num_patterns: usize,
     invariant: &[f64],
     ends: [End<'_>; 2],
-    out: &mut [f64],
-    out_scaler: &mut [u32; BLOCK],
+    rows: &mut RateRows,
+    (out, out_scaler): (&mut [f64], &mut [u32; BLOCK]),
 ) {
     let dims = model.dims;
-    with_tiles!(dims, sumtable_of_ends::<S, W>(|dims| dims, num_patterns, ends, out));
+    with_tiles!(dims, sumtable_of_ends::<S, W>(|dims| dims, num_patterns, ends, rows, out));
     let scalers = [ends[0].scaler(), ends[1].scaler()];
     let scalers = ProductScalers::new(dims, num_patterns, &scalers, out_scaler, &mut []);
     if dims.rate_scalers {
@@ -116,12 +121,13 @@ fn sumtable_of_ends<const S: usize, const W: usize, const V: usize, const T: usi
     dims: Dims,
     num_patterns: usize,
     ends: [End<'_>; 2],
+    rows: &mut RateRows,
     out: &mut [f64],
 ) {
     let stride = dims.row() / V;
     if S == 4 {
         with_ends!(S, V, ends, |a, b| {
-            sumtable_of_operands_4::<W, V, T>(stride, num_patterns, a, b, out)
+            sumtable_of_operands_4::<W, V, T>(stride, num_patterns, a, b, rows, out)
         });
     } else {
         with_ends!(S, V, ends, |a, b| {
@@ -160,11 +166,10 @@ fn sumtable_of_operands_4<const W: usize, const V: usize, const T: usize>(
     num_patterns: usize,
     a: impl Operand<V>,
     b: impl Operand<V>,
+    rows: &mut RateRows,
     out: &mut [f64],
 ) {
     let num_patterns = num_patterns.min(BLOCK);
-    let mut products = [[0.0; V]; BLOCK];
-    let mut fours = [[0.0; 4]; BLOCK];
     for at in 0..stride {
         let (at_a, at_b) = (a.at_rates(at), b.at_rates(at));
         let mut first = 0;
@@ -172,24 +177,19 @@ fn sumtable_of_operands_4<const W: usize, const V: usize, const T: usize>(
             let x = a.tile::<W, T>(&at_a, first, [stride, at]);
             let y = b.tile::<W, T>(&at_b, first, [stride, at]);
             for t in 0..T {
-                let product = &mut products[first + t];
-                for i in 0..V {
-                    product[i] = x[t][i] * y[t][i];
+                for rate in 0..V / 4 {
+                    let row = &mut rows[rate][first + t];
+                    for i in 0..4 {
+                        row[i] = x[t][4 * rate + i] * y[t][4 * rate + i];
+                    }
                 }
             }
             end_tile();
             first += T;
         }
-        let columns = &mut out[at * V * BLOCK..][..V * BLOCK];
-        if V == 4 {
-            transpose(&products.as_flattened().as_chunks().0[..num_patterns], columns);
-            continue;
-        }
-        for (rate, columns) in columns.chunks_exact_mut(4 * BLOCK).enumerate() {
-            for (four, product) in fours.iter_mut().zip(&products[..num_patterns]) {
-                *four = product.as_chunks().0[rate];
-            }
-            transpose(&fours[..num_patterns], columns);
+        let columns = out[at * V * BLOCK..][..V * BLOCK].chunks_exact_mut(4 * BLOCK);
+        for (rows, columns) in rows.iter().zip(columns) {
+            transpose(&rows[..num_patterns], columns);
         }
     }
 }

@@ -54,11 +54,21 @@ pub struct BlockLikelihoods {
     pub scaler: [u32; BLOCK],
     /// Scratch buffer of the kernels, `[rate][pattern]`; empty unless counts are kept per rate.
     pub rate_weights: Vec<f64>,
+    /// Scratch buffers of the kernels: for four states, sums over rates, `[pattern][state]` (trick 1); and four sums of
+    /// each pattern. New ones would have to be filled with zeros in each call.
+    sums: Vec<f64>,
+    fours: [[f64; 4]; BLOCK],
 }
 
 impl Default for BlockLikelihoods {
     fn default() -> Self {
-        BlockLikelihoods { likelihood: [1.0; BLOCK], scaler: [0; BLOCK], rate_weights: Vec::new() }
+        BlockLikelihoods {
+            likelihood: [1.0; BLOCK],
+            scaler: [0; BLOCK],
+            rate_weights: Vec::new(),
+            sums: Vec::new(),
+            fours: [[0.0; 4]; BLOCK],
+        }
     }
 }
 
@@ -129,19 +139,20 @@ const fn sum_row(num_states: usize) -> usize {
 /// Calls a function that sums the products over all rates, then sums over the states.
 macro_rules! sum_products {
     ($states:ident, $name:ident :: <$s:ident, $width:ident>
-        ($dims:expr, $z:expr, $ends:expr, $weights:expr), $likelihood:expr) => {
+        ($dims:expr, $z:expr, $ends:expr, $weights:expr), $out:expr) => {{
+        let Sums { likelihood, flat, fours } = $out;
+        let n = $weights.num_patterns;
         if $states == 4 {
-            let mut sums = [[0.0; sum_row(4)]; BLOCK];
-            let flat = sums.as_flattened_mut();
             with_tiles!($dims, $name::<$s, $width>(|dims| dims, $z, $ends, $weights, flat));
-            add_states(&sums[..$weights.num_patterns], $likelihood);
+            add_states::<{ sum_row(4) }>(&flat.as_chunks().0[..n], fours, likelihood);
         } else {
+            // That this buffer is on the stack is worth more than that it need not be cleared.
             let mut sums = [[0.0; $states]; BLOCK];
             let flat = sums.as_flattened_mut();
             with_tiles!($dims, $name::<$s, $width>(|dims| dims, $z, $ends, $weights, flat));
-            add_states(&sums[..$weights.num_patterns], $likelihood);
+            add_states::<$states>(&sums[..n], fours, likelihood);
         }
-    };
+    }};
 }
 
 /// Likelihood of each pattern at the virtual root. No P-matrix is applied to the first end, and that of the whole
@@ -154,9 +165,9 @@ pub fn edge_likelihoods<const S: usize, const W: usize>(
     out: &mut BlockLikelihoods,
 ) {
     let scalers = [ends[0].scaler(), ends[1].scaler()];
-    let (weights, likelihood) = combine_scalers(model.dims, num_patterns, &scalers, out);
+    let (weights, out) = combine_scalers(model.dims, num_patterns, &scalers, out);
     let freqs = &model.weighted_freqs[..];
-    sum_products!(S, add_edge_products::<S, W>(model.dims, freqs, ends, &weights), likelihood);
+    sum_products!(S, add_edge_products::<S, W>(model.dims, freqs, ends, &weights), out);
 }
 
 /// Likelihood of each pattern with a pruned subtree (`pendant`, computed by [`update_pendant`]) inserted between
@@ -170,12 +181,8 @@ pub fn insertion_likelihoods<const S: usize, const W: usize>(
     out: &mut BlockLikelihoods,
 ) {
     let scalers = [Some(pendant_scaler), ends[0].scaler(), ends[1].scaler()];
-    let (weights, likelihood) = combine_scalers(model.dims, num_patterns, &scalers, out);
-    sum_products!(
-        S,
-        add_insertion_products::<S, W>(model.dims, pendant, ends, &weights),
-        likelihood
-    );
+    let (weights, out) = combine_scalers(model.dims, num_patterns, &scalers, out);
+    sum_products!(S, add_insertion_products::<S, W>(model.dims, pendant, ends, &weights), out);
 }
 
 /// Weights of the rates of each pattern (trick 6).
@@ -192,22 +199,39 @@ impl RateWeights<'_> {
     }
 }
 
-/// Writes the scaler count of each pattern; returns the weights of its rates and the output of likelihoods.
+/// Where likelihoods are computed: the output, and buffers.
+struct Sums<'a> {
+    likelihood: &'a mut [f64; BLOCK],
+    /// `[pattern][state]`, for four states.
+    flat: &'a mut [f64],
+    fours: &'a mut [[f64; 4]; BLOCK],
+}
+
+/// Writes the scaler count of each pattern; returns the weights of its rates and what likelihoods are written to.
 #[inline(always)]
 fn combine_scalers<'a>(
     dims: Dims,
     num_patterns: usize,
     of_factors: &[Option<&[u32]>],
     out: &'a mut BlockLikelihoods,
-) -> (RateWeights<'a>, &'a mut [f64; BLOCK]) {
-    let BlockLikelihoods { likelihood, scaler, rate_weights } = out;
+) -> (RateWeights<'a>, Sums<'a>) {
+    let BlockLikelihoods { likelihood, scaler, rate_weights, sums, fours } = out;
+    let num_sums = if dims.num_states == 4 { BLOCK * sum_row(4) } else { 0 };
+    if sums.len() < num_sums {
+        sums.resize(num_sums, 0.0);
+    }
     let len = if dims.rate_scalers { num_patterns * dims.num_rates } else { 0 };
     if rate_weights.len() < len {
         rate_weights.resize(len, 1.0);
     }
     let weights = &mut rate_weights[..len];
     ProductScalers::new(dims, num_patterns, of_factors, scaler, weights);
-    (RateWeights { num_patterns, weights }, likelihood)
+    // The first rates set the sums, but one rate alone only half of them (trick 2).
+    if dims.num_rates == 1 {
+        sums[..num_sums].fill(0.0);
+    }
+    let sums = Sums { likelihood, flat: &mut sums[..num_sums], fours };
+    (RateWeights { num_patterns, weights }, sums)
 }
 
 /// The same vectors for every pattern.
@@ -274,7 +298,7 @@ fn add_insertion_products<const S: usize, const W: usize, const V: usize, const 
     with_ends!(S, V, ends, |a, b| add_products::<S, W, V, T>(dims, z, a, b, weights, sums));
 }
 
-/// Adds the products of all rates to `sums` (trick 1).
+/// Writes the sums of the products of all rates to `sums` (trick 1).
 #[inline(always)]
 fn add_products<const S: usize, const W: usize, const V: usize, const T: usize>(
     dims: Dims,
@@ -302,8 +326,10 @@ fn add_products<const S: usize, const W: usize, const V: usize, const T: usize>(
                     // Trick 2, one rate at a time.
                     let sums: &mut [[f64; V]] = sums.as_chunks_mut().0;
                     let sums = &mut sums[(first + t) * (row / S) + at % (row / S)];
+                    let starts = S == 4 && at < row / S;
                     for i in 0..V {
-                        sums[i] = (z[t][i] * weight * x[t][i]).mul_add(y[t][i], sums[i]);
+                        let before = if starts { 0.0 } else { sums[i] };
+                        sums[i] = (z[t][i] * weight * x[t][i]).mul_add(y[t][i], before);
                     }
                     continue;
                 }
@@ -315,9 +341,11 @@ fn add_products<const S: usize, const W: usize, const V: usize, const T: usize>(
                 }
                 let sums = &mut sums[(first + t) * row..][..row];
                 for part in (0..V).step_by(row) {
+                    let starts = at == 0 && part == 0;
                     for i in 0..row {
                         let zx = z[part + i] * x[t][part + i];
-                        sums[i] = zx.mul_add(y[t][part + i], sums[i]);
+                        let before = if starts { 0.0 } else { sums[i] };
+                        sums[i] = zx.mul_add(y[t][part + i], before);
                     }
                 }
             }
@@ -328,8 +356,11 @@ fn add_products<const S: usize, const W: usize, const V: usize, const T: usize>(
 
 /// Σ over states in four partial sums, state modulo 4, combined as (0+2)+(1+3) (trick 1).
 #[inline(always)]
-fn add_states<const P: usize>(sums: &[[f64; P]], likelihood: &mut [f64; BLOCK]) {
-    let mut fours = [[0.0; 4]; BLOCK];
+fn add_states<const P: usize>(
+    sums: &[[f64; P]],
+    fours: &mut [[f64; 4]; BLOCK],
+    likelihood: &mut [f64; BLOCK],
+) {
     for (four, sum) in fours.iter_mut().zip(sums) {
         let mut of_four = [sum[0], sum[1], sum[2], sum[3]];
         for part in 1..P / 4 {
@@ -339,7 +370,7 @@ fn add_states<const P: usize>(sums: &[[f64; P]], likelihood: &mut [f64; BLOCK]) 
         }
         *four = of_four;
     }
-    for (likelihood, four) in likelihood[..sums.len()].iter_mut().zip(&fours) {
+    for (likelihood, four) in likelihood[..sums.len()].iter_mut().zip(&*fours) {
         *likelihood = (four[0] + four[2]) + (four[1] + four[3]);
     }
 }
