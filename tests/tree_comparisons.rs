@@ -32,6 +32,29 @@ fn side(taxa: impl IntoIterator<Item = String>, all: &BTreeSet<String>) -> Strin
     side.into_iter().collect::<Vec<_>>().join(",")
 }
 
+/// Asserts that the labels of the branches of `x.mlsearch.support` are the values of a golden table, up to the last of three digits.
+fn assert_support(scratch: &Scratch, table: &str) {
+    let newick = read_newick(&read(scratch, "x.mlsearch.support"), "support").unwrap().remove(0);
+    let behind = taxa_behind(&newick);
+    let labels = newick.nodes().zip(&behind).filter(|(node, _)| !node.is_tip());
+    let mut found: Vec<(String, Vec<f64>)> = labels
+        .filter_map(|(node, taxa)| {
+            let values = node.name()?.split('/').map(|word| word.parse().unwrap()).collect();
+            Some((side(taxa.iter().cloned(), &behind[0]), values))
+        })
+        .collect();
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    let golden = golden(table);
+    assert_eq!(found.len(), golden.len());
+    for ((taxa, values), expected) in found.iter().zip(&golden) {
+        assert_eq!(*taxa, expected[0]);
+        for (value, expected) in values.iter().zip(&expected[1..]) {
+            let expected: f64 = expected.parse().unwrap();
+            assert!((value - expected).abs() < 1.001e-3, "{taxa}: {value}, expected {expected}");
+        }
+    }
+}
+
 #[test]
 fn distances_between_trees_are_those_of_other_programs() {
     let scratch = Scratch::new();
@@ -139,28 +162,20 @@ fn internode_certainty_is_that_of_raxml() {
     let ran = scratch.succeed(&format!("-f i -t {tree} -z {set} -n x"));
     // RAxML's TC and TCA.
     assert!(ran.stdout.contains("17.160") && ran.stdout.contains("16.806"), "{}", ran.stdout);
-    let newick = read_newick(&read(&scratch, "x.mlsearch.support"), "support").unwrap().remove(0);
-    let behind = taxa_behind(&newick);
-    let labels = newick.nodes().zip(&behind).filter(|(node, _)| !node.is_tip());
-    let mut found: Vec<(String, Vec<f64>)> = labels
-        .filter_map(|(node, taxa)| {
-            let values = node.name()?.split('/').map(|word| word.parse().unwrap()).collect();
-            Some((side(taxa.iter().cloned(), &behind[0]), values))
-        })
-        .collect();
-    found.sort_by(|a, b| a.0.cmp(&b.0));
-    let golden = golden("gallwasps_certainty.tsv");
-    assert_eq!(found.len(), golden.len());
-    for ((taxa, values), expected) in found.iter().zip(&golden) {
-        assert_eq!(*taxa, expected[0]);
-        for (value, expected) in values.iter().zip(&expected[1..]) {
-            let expected: f64 = expected.parse().unwrap();
-            assert!((value - expected).abs() < 1.001e-3, "{taxa}: {value}, expected {expected}");
-        }
-    }
+    assert_support(&scratch, "gallwasps_certainty.tsv");
     let report = report(&scratch, "x");
     assert_eq!(report["support"]["label"], serde_json::json!(["ic1", "ica"]));
     assert_eq!(report["support"]["branches"].as_array().unwrap().len(), 29);
+}
+
+#[test]
+fn bootstrap_and_transfer_supports_are_those_of_phangorn() {
+    let scratch = Scratch::new();
+    let replicates = read(&scratch, &golden_path("replicates.nwk"));
+    scratch.write("first", replicates.lines().next().expect("a tree"));
+    let all = golden_path("replicates.nwk");
+    scratch.succeed(&format!("--support --tree first --bs-trees {all} --bs-metric fbp,tbe -n x"));
+    assert_support(&scratch, "replicates_support.tsv");
 }
 
 #[test]

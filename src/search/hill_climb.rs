@@ -369,7 +369,7 @@ impl<'a> Search<'a> {
                 self.plan.changed = Changed::none(self.evaluator.tree());
                 self.after_exploring(number)?
             }
-            Stage::Last => Stage::End,
+            Stage::Last => self.after_last()?,
             other => other,
         };
         Ok(())

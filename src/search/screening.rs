@@ -99,13 +99,31 @@ impl Search<'_> {
         Ok(Stage::Fast)
     }
 
-    /// The stage after perturbations have been in vain.
+    /// The stage after perturbations have been in vain. A search that explores further starting trees first does all that
+    /// one with less effort does, so that it never ends lower.
     pub(super) fn after_perturbations(&mut self) -> Result<Stage> {
         if self.plan.explored || !self.explores() {
             self.plan.perturbing = None;
             self.evaluator.log_likelihood()?;
             return Ok(Stage::Unlink);
         }
+        // The last rounds of a search with less effort: with separate branch lengths, they cannot come before exploring.
+        match self.options.unlinked || self.plan.changed.is_empty() {
+            true => self.explore(),
+            false => Ok(Stage::BeforeLast),
+        }
+    }
+
+    /// The stage after the last rounds.
+    pub(super) fn after_last(&mut self) -> Result<Stage> {
+        match self.plan.explored || !self.explores() {
+            true => Ok(Stage::End),
+            false => self.explore(),
+        }
+    }
+
+    /// The first stage of further starting trees.
+    fn explore(&mut self) -> Result<Stage> {
         self.plan.in_vain = 0;
         let changed = self.plan.changed.clone();
         self.plan.best = Some(End::of(self.evaluator, changed)?);
@@ -150,8 +168,8 @@ impl Search<'_> {
         Ok(Stage::Perturb)
     }
 
-    /// Number of unsuccessful perturbations in succession that ends them. A search that explores further starting
-    /// trees first makes as many as one with less effort, so that it never ends lower.
+    /// Number of unsuccessful perturbations in succession that ends them: before further starting trees are explored, that
+    /// of a search with less effort.
     pub(super) fn perturbations_in_vain(&self, num_taxa: usize) -> usize {
         let schedule = match self.explores() && !self.plan.explored {
             true => SearchEffort::Normal.schedule(),
