@@ -126,14 +126,15 @@ fn weakened(
     keep: impl Fn(usize) -> bool,
     taxa: impl Fn(&str) -> bool,
 ) -> String {
-    let mut texts: Vec<Vec<String>> = vec![Vec::new(); tree.nodes.len()];
-    for (i, node) in tree.nodes.iter().enumerate().rev() {
-        if node.children.is_empty() {
-            texts[i].extend(node.name.clone().filter(|name| taxa(name)));
+    let mut texts: Vec<Vec<String>> = vec![Vec::new(); tree.num_nodes()];
+    for node in tree.nodes().rev() {
+        let i = node.number() as usize;
+        if node.is_tip() {
+            texts[i].extend(node.name().filter(|name| taxa(name)).map(String::from));
             continue;
         }
         let parts: Vec<String> =
-            node.children.iter().flat_map(|&c| texts[c as usize].clone()).collect();
+            node.children().flat_map(|child| texts[child.number() as usize].clone()).collect();
         texts[i] = match keep(i) && parts.len() > 1 {
             true => vec![format!("({})", parts.join(","))],
             false => parts,

@@ -1,6 +1,6 @@
 //! What must hold when a reader is given any bytes; see `fuzz.rs`.
 
-use crate::fuzz::Verdict;
+use crate::fuzz::{Verdict, read};
 use flate2::{Compression, write::GzEncoder};
 use mlsearch::alignment::{Alignment, read_alignment_from};
 use mlsearch::checkpoint::{Journal, Key, Kind, Refused};
@@ -10,7 +10,7 @@ use mlsearch::model::{Model, UserMatrix};
 use mlsearch::partition::parse_partitions;
 use mlsearch::rng::{Purpose, stream};
 use mlsearch::taxa::Taxa;
-use mlsearch::tree::{NewickOptions, NewickTree, read_newick, write_newick};
+use mlsearch::tree::{NewickOptions, NewickReader, NewickTree, read_newick, write_newick};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -48,7 +48,7 @@ fn rows(alignment: &Alignment) -> Vec<(&str, &[u8])> {
 
 /// PHYLIP and FASTA.
 pub fn alignment(text: &[u8]) -> Verdict {
-    let alignment = match read_alignment_from(text, "f") {
+    let alignment = match read(text.len(), || read_alignment_from(text, "f"))? {
         Ok(alignment) => alignment,
         Err(error) => return refused(&error),
     };
@@ -86,10 +86,13 @@ pub fn gzipped(text: &[u8]) -> Verdict {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(text).expect("memory");
     let mut packed = encoder.finish().expect("memory");
-    let outcome = |text: &[u8]| match read_alignment_from(text, "f") {
-        Ok(alignment) => Ok(format!("{:?}", rows(&alignment))),
-        Err(error) => refused(&error).map(|()| error.to_string()),
-    };
+    let length = text.len();
+    // Few bytes may stand for many, but here they came from a text, or from one that was damaged.
+    let outcome =
+        |text: &[u8]| match read(length.max(text.len()), || read_alignment_from(text, "f"))? {
+            Ok(alignment) => Ok(format!("{:?}", rows(&alignment))),
+            Err(error) => refused(&error).map(|()| error.to_string()),
+        };
     let plain = outcome(text)?;
     if !text.starts_with(&[0x1f, 0x8b]) {
         same("gzipped text", &plain, &outcome(&packed)?)?;
@@ -111,7 +114,8 @@ pub fn partitions(text: &[u8]) -> Verdict {
     let Ok(text) = std::str::from_utf8(text) else { return Ok(()) };
     let num_sites = text.len() % 61 * 16 + 1;
     for allow_unassigned in [false, true] {
-        let defs = match parse_partitions(text, "q", num_sites, allow_unassigned) {
+        let parse = || parse_partitions(text, "q", num_sites, allow_unassigned);
+        let defs = match read(text.len(), parse)? {
             Ok(defs) => defs,
             Err(error) => {
                 refused(&error)?;
@@ -148,16 +152,25 @@ pub fn partitions(text: &[u8]) -> Verdict {
 /// Trees, each with the taxa that it has.
 pub fn newick(text: &[u8]) -> Verdict {
     let Ok(text) = std::str::from_utf8(text) else { return Ok(()) };
-    let trees = match read_newick(text, "t") {
-        Ok(trees) => trees,
-        Err(error) => return refused(&error),
+    // As the program does, which keeps no tree when it reads the next one.
+    let first_three = || {
+        let (mut reader, mut trees) = (NewickReader::new(text.as_bytes(), "t"), Vec::new());
+        while let Some(tree) = reader.next_tree() {
+            if trees.len() < 3 {
+                trees.push(tree);
+            }
+        }
+        reader.finish().map(|()| trees)
     };
-    trees.iter().take(3).try_for_each(newick_tree)
+    match read(text.len(), first_three)? {
+        Ok(trees) => trees.iter().try_for_each(newick_tree),
+        Err(error) => refused(&error),
+    }
 }
 
 fn newick_tree(syntax: &NewickTree) -> Verdict {
-    let tips = syntax.nodes.iter().filter(|node| node.children.is_empty());
-    let names = tips.map(|tip| tip.name.clone().unwrap_or_default()).collect();
+    let tips = syntax.nodes().filter(|node| node.is_tip());
+    let names = tips.map(|tip| tip.name().unwrap_or_default().to_string()).collect();
     let Ok(taxa) = Taxa::new(names) else { return Ok(()) };
     if let Err(error) = syntax.to_tree(&taxa, "t", None) {
         refused(&error)?;
@@ -170,8 +183,8 @@ fn newick_tree(syntax: &NewickTree) -> Verdict {
     tree.assert_integrity();
     let write = |tree| write_newick(tree, |tip| taxa.name(tip), &NewickOptions::default());
     let written = write(&tree);
-    let read = || read_newick(&written, "t")?[0].to_tree(&taxa, "t", None);
-    let (again, _) = read().map_err(|error| format!("written: {error}: {written}"))?;
+    let again = || read_newick(&written, "t")?[0].to_tree(&taxa, "t", None);
+    let (again, _) = again().map_err(|error| format!("written: {error}: {written}"))?;
     same("tree", &written, &write(&again))
 }
 
@@ -179,7 +192,7 @@ fn newick_tree(syntax: &NewickTree) -> Verdict {
 pub fn model(text: &[u8]) -> Verdict {
     let Ok(text) = std::str::from_utf8(text) else { return Ok(()) };
     for num_states in [None, Some(text.len() % 64 + 1)] {
-        match Model::parse_with_states(text, num_states) {
+        match read(text.len(), || Model::parse_with_states(text, num_states))? {
             Ok(model) => is_sound(&model)?,
             Err(message) if message.starts_with("model '") && message.len() < MAX_MESSAGE => {}
             Err(message) => return Err(format!("a message without a place: {message}")),
@@ -222,7 +235,7 @@ fn is_sound(model: &Model) -> Verdict {
 /// Files of amino-acid matrices.
 pub fn matrix(text: &[u8]) -> Verdict {
     let Ok(text) = std::str::from_utf8(text) else { return Ok(()) };
-    match UserMatrix::read(text, "m") {
+    match read(text.len(), || UserMatrix::read(text, "m"))? {
         Ok(matrix) => {
             let model = Model::parse("JTT+G4{0.5}").expect("a model");
             // Refused are rates that are too far apart.
@@ -246,7 +259,7 @@ fn journal(bytes: &[u8]) -> Verdict {
     let file = tempfile::NamedTempFile::new_in(folder).map_err(|error| error.to_string())?;
     let path = file.path();
     std::fs::write(path, bytes).map_err(|error| error.to_string())?;
-    let open = || match Journal::open(path) {
+    let open = || match read(bytes.len(), || Journal::open(path))? {
         Ok(journal) => Ok(Ok(journal.ok_or("it is there")?)),
         Err(Refused::Damaged(why)) if !why.is_empty() => Ok(Err(why)),
         Err(other) => Err(format!("{other:?}")),
@@ -289,7 +302,7 @@ pub fn command(text: &[u8]) -> Verdict {
     let Ok(text) = std::str::from_utf8(text) else { return Ok(()) };
     let typed = text.lines().map(String::from);
     let words: Vec<String> = std::iter::once("mlsearch".to_string()).chain(typed).collect();
-    let args = match cli::parse(&words) {
+    let args = match read(text.len(), || cli::parse(&words))? {
         Ok(args) => args,
         Err(Stop::Refused(error)) => return refused(&error),
         Err(Stop::Clap(error)) => {
@@ -300,7 +313,7 @@ pub fn command(text: &[u8]) -> Verdict {
             };
         }
     };
-    match cli::resolve(&args) {
+    match read(text.len(), || cli::resolve(&args))? {
         Ok(plan) => {
             // The recorded command, typed again, is the same.
             let again =

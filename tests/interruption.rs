@@ -11,8 +11,10 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Kills of each of the seven cases; the environment may ask for more.
-const KILLS: usize = 40;
+/// Number of the tests that call [`survives`].
+const CASES: usize = 10;
+/// Kills in all of them together; the environment may ask for more.
+const KILLS: usize = 200;
 /// The most kills of one run before it may end.
 const MOST_IN_A_ROW: usize = 3;
 
@@ -67,7 +69,7 @@ fn kill(mut child: Child, after: Duration, signal: i32, command: &str) -> bool {
 /// Runs a command without interruption, then kills it again and again.
 fn survives(command: &str, number: u64) {
     let kills = std::env::var("MLSEARCH_KILLS").ok().and_then(|text| text.parse().ok());
-    let kills: usize = kills.map_or(KILLS, |all: usize| all.div_ceil(7));
+    let kills = kills.unwrap_or(KILLS).div_ceil(CASES);
     let seed = std::env::var("MLSEARCH_KILL_SEED").ok().and_then(|text| text.parse().ok());
     let mut rng = stream(seed.unwrap_or(number), Purpose::Test, number);
     let scratch = Scratch::new();
@@ -149,15 +151,37 @@ fn killed_evaluations_and_replicates_end_the_same() {
     survives(&format!("{} -m GTR+G -M --evaluate -t pars{{4}},rand{{2}}", data("primates")), 5);
 }
 
+/// One tree, so that every kill is inside of its evaluation.
+#[test]
+fn a_killed_evaluation_ends_the_same() {
+    let primates = repository("datasets/primates.phy").display().to_string();
+    survives(&format!("-s {primates} -m GTR+FO+R3 --evaluate -t pars{{1}}"), 7);
+}
+
 #[test]
 fn killed_replicates_of_unknown_number_end_the_same() {
     survives(&format!("{} -m JC --fast --bootstrap --bs-trees autoFC{{100}}", data("primates")), 6);
 }
 
 #[test]
+fn a_killed_search_under_a_constraint_ends_the_same() {
+    let other = Scratch::new();
+    other.write("constraint", "((Homo_sapiens,Macaca_fuscata),(Pan,Gorilla,Pongo),Lemur_catta);");
+    let constraint = other.path().join("constraint");
+    let options = format!("-m GTR+G --search -g {} --ancestral --mutmap", constraint.display());
+    survives(&format!("{} {options}", data("primates")), 8);
+}
+
+#[test]
+fn killed_tests_of_topologies_end_the_same() {
+    let options = "-m HKY+G --evaluate -t pars{3},rand{3} --tests all --abayes --alrt 1000";
+    survives(&format!("{} {options}", data("primates")), 9);
+}
+
+#[test]
 fn killed_samples_end_the_same() {
     let options = "--ngen 400 --samplefreq 20 --diagnfreq 100 --nchains 2 --brlen scaled";
-    survives(&format!("{} --mcmc -m GTR+FO+G {options}", data("primates")), 7);
+    survives(&format!("{} --mcmc -m GTR+FO+G {options}", data("primates")), 10);
 }
 
 /// A run with a checkpoint, killed in the middle.

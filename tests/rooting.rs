@@ -13,20 +13,20 @@ fn branches(text: &str) -> Branches {
     let tree = &read_newick(text, "t").expect("Newick")[0];
     let all = tips_below(tree)[0].clone();
     let mut found = Branches::new();
-    for (tips, node) in tips_below(tree).into_iter().zip(&tree.nodes).skip(1) {
+    for (tips, node) in tips_below(tree).into_iter().zip(tree.nodes()).skip(1) {
         let others: Vec<String> = all.iter().filter(|name| !tips.contains(name)).cloned().collect();
         let side = if tips.contains(&all[0]) { others } else { tips };
         if side.len() < 2 || side.len() + 1 == all.len() {
             continue;
         }
-        let length = node.length.unwrap_or(0.0);
+        let length = node.length().unwrap_or(0.0);
         match found.get_mut(&side) {
             Some((label, sum)) => {
-                assert_eq!(*label, node.name, "{text}");
+                assert_eq!(label.as_deref(), node.name(), "{text}");
                 *sum += length;
             }
             None => {
-                found.insert(side, (node.name.clone(), length));
+                found.insert(side, (node.name().map(String::from), length));
             }
         }
     }
@@ -34,15 +34,15 @@ fn branches(text: &str) -> Branches {
 }
 
 fn tips_below(tree: &NewickTree) -> Vec<Vec<String>> {
-    let mut below: Vec<Vec<String>> = vec![Vec::new(); tree.nodes.len()];
-    for (i, node) in tree.nodes.iter().enumerate().rev() {
-        let of_children = node.children.iter().flat_map(|&child| below[child as usize].clone());
+    let mut below: Vec<Vec<String>> = vec![Vec::new(); tree.num_nodes()];
+    for node in tree.nodes().rev() {
+        let of_children = node.children().flat_map(|child| below[child.number() as usize].clone());
         let mut tips: Vec<String> = of_children.collect();
-        if node.children.is_empty() {
-            tips.extend(node.name.clone());
+        if node.is_tip() {
+            tips.extend(node.name().map(String::from));
         }
         tips.sort();
-        below[i] = tips;
+        below[node.number() as usize] = tips;
     }
     below
 }
@@ -51,8 +51,9 @@ fn tips_below(tree: &NewickTree) -> Vec<Vec<String>> {
 fn sides(text: &str) -> [Vec<String>; 2] {
     let tree = &read_newick(text, "t").expect("Newick")[0];
     let below = tips_below(tree);
-    let [a, b] = tree.nodes[0].children[..] else { panic!("no root in a branch: {text}") };
-    [below[a as usize].clone(), below[b as usize].clone()]
+    let sides: Vec<_> =
+        tree.root().children().map(|side| below[side.number() as usize].clone()).collect();
+    sides.try_into().unwrap_or_else(|_| panic!("no root in a branch: {text}"))
 }
 
 fn assert_same_branches(a: &str, b: &str) {

@@ -1,5 +1,6 @@
 //! What is written is read as the same: trees, simulated alignments with their partition files, models.
 
+use crate::memory::peak_of;
 use mlsearch::alignment::read_alignment_from;
 use mlsearch::alphabet::DataType;
 use mlsearch::model::Model;
@@ -7,8 +8,43 @@ use mlsearch::partition::{build_patterns, parse_partitions};
 use mlsearch::rng::{Purpose, stream};
 use mlsearch::simulate::{Gene, to_partition_file, to_phylip};
 use mlsearch::taxa::Taxa;
-use mlsearch::tree::{NewickOptions, random_tree, read_newick, write_newick};
+use mlsearch::tree::{NewickOptions, NewickReader, random_tree, read_newick, write_newick};
 use proptest::prelude::*;
+
+/// A tree of 2000 taxa, with names and lengths as programs write them, takes at most ten times its text: as it is read, and
+/// with the tree that is made of it. So do the shortest texts that trees can have.
+#[test]
+fn trees_take_little_memory() {
+    let names: Vec<String> = (0..2000).map(|taxon| format!("taxon{taxon}")).collect();
+    let taxa = Taxa::new(names).unwrap();
+    let tree = random_tree(taxa.len(), 0.123_456, &mut stream(1, Purpose::Test, 0));
+    let write = |brlens| {
+        let options = NewickOptions { brlens, ..NewickOptions::default() };
+        write_newick(&tree, |tip| taxa.name(tip), &options)
+    };
+    let (ten_trees, topology) = (write(true).repeat(10), write(false));
+    let converted = |text: &str| {
+        let mut reader = NewickReader::new(text.as_bytes(), "t");
+        while let Some(read) = reader.next_tree() {
+            read.to_tree(&taxa, "t", None).unwrap();
+        }
+        reader.finish().unwrap();
+    };
+    for text in [&ten_trees, &topology] {
+        let ((), memory) = peak_of(|| converted(text));
+        assert!(memory < 10 * text.len(), "{memory} bytes for {}", text.len());
+    }
+    let pairs = format!("{}a{};", "(".repeat(50_000), ",b)".repeat(50_000));
+    for text in [format!("({}a);", "a,".repeat(50_000)), "(a,b);".repeat(17_000), pairs] {
+        let read = || {
+            let mut reader = NewickReader::new(text.as_bytes(), "t");
+            while reader.next_tree().is_some() {}
+            reader.finish().unwrap();
+        };
+        let ((), memory) = peak_of(read);
+        assert!(memory < 10 * text.len(), "{memory} bytes for {}", text.len());
+    }
+}
 
 proptest! {
     /// With any names, and with lengths of any size.

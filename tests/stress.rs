@@ -175,6 +175,20 @@ fn genes_of_one_site_and_genes_without_data() {
     scratch.run("-s gaps.phy -m JC -n none").assert_refused(&["no taxon has any data"]);
 }
 
+/// Constant genes want a scaler of 0. Against their bound, the others and the lengths once crept for 100 rounds.
+#[test]
+fn scalers_of_many_genes_of_one_site_converge_soon() {
+    let scratch = Scratch::new();
+    scratch.write("a.phy", &phylip(&sequences(8, 300, 0.1)));
+    let genes = (1..=300).map(|site| format!("JC, g{site} = {site}\n"));
+    scratch.write("q", &genes.collect::<String>());
+    scratch.write("t", &tree(&["0.1", "0.02"]));
+    evaluate(&scratch, "-s a.phy -q q -t t --brlen scaled");
+    let log = std::fs::read_to_string(scratch.path().join("out.mlsearch.log")).expect("a log");
+    let rounds = log.matches(", round ").count();
+    assert!(rounds <= 12, "{rounds} rounds:\n{log}");
+}
+
 #[test]
 fn two_thousand_partitions_and_five_thousand_taxa() {
     let scratch = Scratch::new();
@@ -182,7 +196,7 @@ fn two_thousand_partitions_and_five_thousand_taxa() {
     let genes = (0..2000).map(|gene| format!("JC, g{gene} = {}-{}\n", 2 * gene + 1, 2 * gene + 2));
     scratch.write("q", &genes.collect::<String>());
     scratch.write("t", &tree(&["0.1", "0.02"]));
-    for linkage in ["linked", "unlinked"] {
+    for linkage in ["linked", "scaled", "unlinked"] {
         evaluate(&scratch, &format!("-s a.phy -q q -t t --brlen {linkage}"));
     }
     scratch.succeed("simulate --tree rand{5000} -m JC --sites 20 -n big");

@@ -36,10 +36,10 @@ fn side(taxa: impl IntoIterator<Item = String>, all: &BTreeSet<String>) -> Strin
 fn assert_support(scratch: &Scratch, table: &str) {
     let newick = read_newick(&read(scratch, "x.mlsearch.support"), "support").unwrap().remove(0);
     let behind = taxa_behind(&newick);
-    let labels = newick.nodes.iter().zip(&behind).filter(|(node, _)| !node.children.is_empty());
+    let labels = newick.nodes().zip(&behind).filter(|(node, _)| !node.is_tip());
     let mut found: Vec<(String, Vec<f64>)> = labels
         .filter_map(|(node, taxa)| {
-            let values = node.name.as_ref()?.split('/').map(|word| word.parse().unwrap()).collect();
+            let values = node.name()?.split('/').map(|word| word.parse().unwrap()).collect();
             Some((side(taxa.iter().cloned(), &behind[0]), values))
         })
         .collect();

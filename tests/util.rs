@@ -138,14 +138,15 @@ pub fn report(scratch: &Scratch, prefix: &str) -> serde_json::Value {
 
 /// Names of the taxa behind each node of a tree; those of the first are all of its taxa.
 pub fn taxa_behind(tree: &NewickTree) -> Vec<BTreeSet<String>> {
-    let mut behind: Vec<BTreeSet<String>> = vec![BTreeSet::new(); tree.nodes.len()];
-    for (i, node) in tree.nodes.iter().enumerate().rev() {
-        if node.children.is_empty() {
-            behind[i].insert(node.name.clone().expect("a taxon"));
+    let mut behind: Vec<BTreeSet<String>> = vec![BTreeSet::new(); tree.num_nodes()];
+    for node in tree.nodes().rev() {
+        let number = node.number() as usize;
+        if node.is_tip() {
+            behind[number].insert(node.name().expect("a taxon").to_string());
         }
-        for &child in &node.children {
-            let of_child = behind[child as usize].clone();
-            behind[i].extend(of_child);
+        for child in node.children() {
+            let of_child = behind[child.number() as usize].clone();
+            behind[number].extend(of_child);
         }
     }
     behind

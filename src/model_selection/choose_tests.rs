@@ -7,6 +7,8 @@ use crate::likelihood::select::make_engine;
 use crate::likelihood::{BrlenLinkage, EngineOptions, Evaluator};
 use crate::model::AutoModel;
 use crate::model_selection::fit::{Fit, Task, fit};
+use crate::observer::Silent;
+use crate::optimize::optimize;
 use crate::rng::{Purpose, stream};
 use crate::simulate::{SimModel, simulate_states, yule_tree};
 use crate::tree::Tree;
@@ -33,7 +35,8 @@ fn carry_out(task: &Task, patterns: &Patterns, tree: &Tree, threads: usize) -> F
     let engine = make_engine(&data, &options).unwrap();
     let gene = (&data[0], patterns.tip_taxa.as_slice(), task.start.clone());
     let unlinked = BrlenLinkage::Unlinked;
-    fit(Evaluator::new(tree.clone(), vec![gene], unlinked, engine), task).unwrap()
+    let evaluator = Evaluator::new(tree.clone(), vec![gene], unlinked, engine);
+    fit(evaluator, task, |e, models, options| optimize(e, models, options, &mut Silent)).unwrap()
 }
 
 fn rank(word: &str, data: &(Patterns, Tree), criterion: Criterion, threads: usize) -> Vec<Ranked> {

@@ -1,9 +1,8 @@
 //! A fit: optimisation of a model's parameters and of branch lengths, from the results of earlier fits.
 
-use crate::likelihood::{Evaluator, Result};
+use crate::likelihood::{EngineError, Evaluator};
 use crate::model::{Exchange, Heterogeneity, Model};
-use crate::observer::Silent;
-use crate::optimize::{OptimizeOptions, optimize};
+use crate::optimize::OptimizeOptions;
 use crate::tree::Tree;
 
 /// Accuracy of a fit.
@@ -60,24 +59,28 @@ pub(crate) struct Fit {
 }
 
 /// Carries out a task. The evaluator must have one gene, the partition, with unlinked branch lengths and the
-/// task's start model.
+/// task's start model. `optimize` optimises both with these options, and returns the log-likelihood.
 ///
 /// # Errors
-/// The engine has failed.
-pub(crate) fn fit(mut evaluator: Evaluator, task: &Task) -> Result<Fit> {
+/// The engine has failed, or `optimize` has.
+pub(crate) fn fit<E: From<EngineError>>(
+    mut evaluator: Evaluator,
+    task: &Task,
+    optimize: impl FnOnce(&mut Evaluator, &mut [Model], &OptimizeOptions) -> Result<f64, E>,
+) -> Result<Fit, E> {
     if let Some(lengths) = &task.lengths {
         evaluator.set_gene_brlens(0, lengths);
     }
     let mut models = [likeliest(&mut evaluator, task)?.clone()];
     evaluator.set_model(0, &models[0]);
-    let lnl = optimize(&mut evaluator, &mut models, &task.effort.options(), &mut Silent)?;
+    let lnl = optimize(&mut evaluator, &mut models, &task.effort.options())?;
     let [model] = models;
     let tree = evaluator.gene_tree(0).0.clone();
     Ok(Fit { candidate: task.candidate.clone(), model, tree, lnl, effort: task.effort })
 }
 
 /// The start of a task with the highest likelihood at its branch lengths.
-fn likeliest<'a>(evaluator: &mut Evaluator, task: &'a Task) -> Result<&'a Model> {
+fn likeliest<'a>(evaluator: &mut Evaluator, task: &'a Task) -> Result<&'a Model, EngineError> {
     let mut best = (&task.start, f64::NEG_INFINITY);
     if task.other_starts.is_empty() {
         return Ok(best.0);

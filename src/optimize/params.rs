@@ -35,8 +35,11 @@ const FAR: f64 = 0.5;
 /// it (log units) is optimised again without the factor.
 const CUT: f64 = 1e-5;
 
-/// Bounds of a gene's branch-length scaler, as in RAxML-NG.
-const SCALER_BOUNDS: [f64; 2] = [0.01, 100.0];
+/// Bounds of a gene's branch-length scaler. That of a gene of constant sites goes to the lower one, and what it still
+/// loses there must be less than an epsilon: otherwise all other scalers and lengths creep up and down against it,
+/// because scalers are divided by their mean after each round (2000 genes of one site: with RAxML-NG's bound of 0.01, 100
+/// rounds that gain 0.03 log units each).
+const SCALER_BOUNDS: [f64; 2] = [1e-4, 100.0];
 
 /// The optimisation of a gene ends also after a step that gains less than this share of all that was gained by the
 /// call: parameters and branch lengths are optimised in turn, and each need not be closer to its optimum than the
@@ -322,13 +325,13 @@ impl Climb {
 }
 
 /// What was learnt of the likelihood's curvature in the parameters of each gene.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Learnt {
     genes: Vec<Option<Curvature>>,
 }
 
 /// Curvature of the log-likelihood at the end of a call, with which the next one begins.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
 struct Curvature {
     /// An approximate Hessian in canonical coordinates; the factor of lengths is the last one, if it is moved.
     hessian: Vec<f64>,
@@ -350,6 +353,15 @@ impl Learnt {
         self.genes[gene] = Some(curvature);
     }
 
+    /// True if it may have been learnt of genes with these models.
+    pub(super) fn fits(&self, models: &[Model]) -> bool {
+        let of_model = |(curvature, model): (&Option<Curvature>, &Model)| match curvature {
+            Some(curvature) => curvature.fits(model.free_parameters().len()),
+            None => true,
+        };
+        self.genes.len() <= models.len() && self.genes.iter().zip(models).all(of_model)
+    }
+
     /// Forgets what was learnt of a gene.
     pub(super) fn forget(&mut self, gene: usize) {
         if let Some(curvature) = self.genes.get_mut(gene) {
@@ -359,6 +371,13 @@ impl Learnt {
 }
 
 impl Curvature {
+    fn fits(&self, num_parameters: usize) -> bool {
+        let sizes = [num_parameters, num_parameters + 1].map(|dims| dims * dims);
+        self.num_parameters == num_parameters
+            && sizes.contains(&self.hessian.len())
+            && self.hessian.iter().all(|h| h.is_finite())
+    }
+
     /// The Hessian in the parameters after the first `num_held`, with or without the factor of lengths.
     fn hessian(&self, num_held: usize, with_factor: bool) -> Option<Vec<f64>> {
         let dims = if self.hessian.len() == self.num_parameters.pow(2) {

@@ -1,9 +1,11 @@
 //! Alternating optimisation of branch lengths and model parameters, in rounds until convergence.
 
+use super::optimisation::{Goal, Optimisation};
 use super::params::{Known, Learnt, Parameters};
 use crate::likelihood::{BranchOptions, Evaluator, Result};
 use crate::model::Model;
 use crate::observer::{Event, Observer};
+use serde::{Deserialize, Serialize};
 
 /// What is optimised, and the stopping criteria.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,11 +46,11 @@ pub fn optimize(
     options: &OptimizeOptions,
     observer: &mut dyn Observer,
 ) -> Result<f64> {
-    optimize_on(evaluator, models, options, Until::SmallGain, &mut Learnt::default(), observer)
+    Optimisation::new(Goal::Nearby, evaluator, models, &[], options).finish(observer)
 }
 
 /// When rounds end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Until {
     /// After one that gains less than the epsilon.
     SmallGain,
@@ -58,57 +60,77 @@ pub(super) enum Until {
     TheEnd,
 }
 
-/// [`optimize`] with what was learnt of the parameters before.
-pub(super) fn optimize_on(
-    evaluator: &mut Evaluator,
-    models: &mut [Model],
-    options: &OptimizeOptions,
+/// The state of rounds between two of them.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Rounds {
     until: Until,
-    learnt: &mut Learnt,
-    observer: &mut dyn Observer,
-) -> Result<f64> {
-    let options = &options.of(models);
-    let mut lnl = evaluator.log_likelihood()?;
-    if !options.model && !options.branches {
-        return Ok(lnl);
+    /// Number of rounds so far.
+    number: usize,
+    /// What the last round gained (log units).
+    gain_before: f64,
+    /// The minimisers of parameters are to begin once more without what was learnt.
+    to_check: bool,
+}
+
+impl Rounds {
+    /// Before the first round.
+    pub(super) fn new(options: &OptimizeOptions, until: Until) -> Self {
+        let to_check = until == Until::TheEnd && options.model;
+        Rounds { until, number: 0, gain_before: f64::INFINITY, to_check }
     }
-    let to_the_end = until == Until::TheEnd;
-    if !options.model && !evaluator.linkage().has_scalers() {
-        lnl = optimize_lengths_alone(evaluator, options, to_the_end)?;
-        tell(observer, 1, lnl);
-        return Ok(lnl);
-    }
-    let model_epsilon = if to_the_end { TIGHTLY } else { 1.0 } * options.lnl_epsilon;
-    let mut gain_before = f64::INFINITY;
-    let mut to_check = to_the_end && options.model;
-    for round in 0..options.max_rounds {
-        let before = lnl;
+
+    /// One round, with what was learnt of the parameters before. Returns true if it was the last.
+    ///
+    /// # Errors
+    /// The engine has failed.
+    pub(super) fn step(
+        &mut self,
+        evaluator: &mut Evaluator,
+        models: &mut [Model],
+        options: &OptimizeOptions,
+        learnt: &mut Learnt,
+        observer: &mut dyn Observer,
+    ) -> Result<bool> {
+        let before = evaluator.log_likelihood()?;
+        if !options.model && !options.branches {
+            return Ok(true);
+        }
+        let to_the_end = self.until == Until::TheEnd;
+        if !options.model && !evaluator.linkage().has_scalers() {
+            let lnl = optimize_lengths_alone(evaluator, options, to_the_end)?;
+            tell(observer, 1, lnl);
+            return Ok(true);
+        }
+        if self.number >= options.max_rounds {
+            return Ok(true);
+        }
         // In the first round, branch lengths need not be more accurate than the parameters on which they depend.
-        let max_sweeps = if round == 0 { 4 } else { 8 };
+        let max_sweeps = if self.number == 0 { 4 } else { 8 };
         // After a small gain, rounds go on only where lengths converge slowly, which takes sweeps in a row.
-        let share = if gain_before < options.lnl_epsilon { PATIENTLY } else { 0.5 };
+        let share = if self.gain_before < options.lnl_epsilon { PATIENTLY } else { 0.5 };
+        let model_epsilon = if to_the_end { TIGHTLY } else { 1.0 } * options.lnl_epsilon;
         let epsilons = Epsilons { branches: share * options.lnl_epsilon, model: model_epsilon };
-        lnl = optimize_in_turn(evaluator, models, options, max_sweeps, &epsilons, learnt)?;
-        tell(observer, round + 1, lnl);
+        let lnl = optimize_in_turn(evaluator, models, options, max_sweeps, &epsilons, learnt)?;
+        self.number += 1;
+        tell(observer, self.number, lnl);
         let gain = lnl - before;
         // In the first round, lengths are set to within their bounds.
-        let is_sound = round == 0 || gain > -LOSS * models.len() as f64;
-        debug_assert!(is_sound, "round {} ends at {lnl}, after {before}", round + 1);
-        let outstanding = gain * gain / (gain_before - gain).max(f64::MIN_POSITIVE);
+        let is_sound = self.number == 1 || gain > -LOSS * models.len() as f64;
+        debug_assert!(is_sound, "round {} ends at {lnl}, after {before}", self.number);
+        let outstanding = gain * gain / (self.gain_before - gain).max(f64::MIN_POSITIVE);
         // Genes with their own lengths or scalers converge one after the other, which looks like slow convergence.
         let is_slow = outstanding >= OUTSTANDING * options.lnl_epsilon;
         let linkage = evaluator.linkage();
         let enough = !to_the_end || !is_slow || linkage.has_own_lengths() || linkage.has_scalers();
-        gain_before = gain;
-        if gain < options.lnl_epsilon && enough {
-            if !std::mem::take(&mut to_check) {
-                break;
-            }
+        self.gain_before = gain;
+        let mut is_over = gain < options.lnl_epsilon && enough;
+        if is_over && std::mem::take(&mut self.to_check) {
             // What was learnt may be wrong, so that minimisers stall: the last rounds begin without it.
             *learnt = Learnt::default();
+            is_over = false;
         }
+        Ok(is_over || self.number >= options.max_rounds)
     }
-    Ok(lnl)
 }
 
 fn tell(observer: &mut dyn Observer, round: usize, lnl: f64) {
@@ -222,7 +244,7 @@ pub(super) fn set_models(evaluator: &mut Evaluator, models: &mut [Model], values
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::likelihood::engine::GeneData;
     use crate::likelihood::select::make_engine;
@@ -233,7 +255,7 @@ mod tests {
     use rand::RngExt;
 
     /// Two genes of random codes on a random tree, the second without two of the taxa.
-    fn case(linkage: BrlenLinkage, models: &[Model]) -> Evaluator {
+    pub(crate) fn case(linkage: BrlenLinkage, models: &[Model]) -> Evaluator {
         let mut rng = stream(3, Purpose::Test, 0);
         let tree = random_tree(7, 0.2, &mut rng);
         let taxa: [Vec<usize>; 2] = [(0..7).collect(), (2..7).collect()];
@@ -266,15 +288,10 @@ mod tests {
         let mut models = free();
         let mut evaluator = case(BrlenLinkage::Linked, &models);
         let mut learnt = Learnt::default();
-        optimize_on(
-            &mut evaluator,
-            &mut models,
-            &options,
-            Until::SmallGain,
-            &mut learnt,
-            &mut Silent,
-        )
-        .unwrap();
+        let mut rounds = Rounds::new(&options, Until::SmallGain);
+        let mut step =
+            || rounds.step(&mut evaluator, &mut models, &options, &mut learnt, &mut Silent);
+        while !step().unwrap() {}
         let good = evaluator.gene_log_likelihoods().unwrap();
         assert!(
             !restart_parameters(&mut evaluator, &mut models, &free(), &options, &mut learnt)

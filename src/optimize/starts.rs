@@ -2,12 +2,12 @@
 //! especially on trees far from the best one, with strong rate variation over sites, and for short genes with
 //! unlinked branch lengths.
 
-use super::params::Learnt;
-use super::rates::{STARTS_EPSILON, try_other_rates};
-use super::rounds::{OptimizeOptions, Until, optimize_on, restart_parameters};
+use super::optimisation::{Goal, Optimisation};
+use super::rates::STARTS_EPSILON;
+use super::rounds::OptimizeOptions;
 use crate::likelihood::{BranchOptions, BrlenLinkage, Evaluator, NO_LENGTH, Result, Snapshot};
 use crate::model::Model;
-use crate::observer::{Event, Observer};
+use crate::observer::Observer;
 use crate::tree::{EdgeId, Tree};
 
 /// Start values of the lengths of terminal and internal branches, in units of the mean branch length, in addition
@@ -46,9 +46,6 @@ const OUT_OF_REACH: f64 = 2.0;
 const CLOSE: f64 = 10.0;
 const ON_ONE_PEAK: f64 = 0.5;
 
-/// Maximum number of restarts of the parameters; one is almost always enough.
-const MAX_RESTARTS: usize = 3;
-
 /// Maximum number of steps by which all branch lengths are changed tenfold at the beginning.
 const MAX_TENFOLD: usize = 8;
 
@@ -64,57 +61,13 @@ pub fn optimize_from_several_starts(
     options: &OptimizeOptions,
     observer: &mut dyn Observer,
 ) -> Result<f64> {
-    let options = &options.of(models);
     let initial = models.to_vec();
-    let learnt = &mut Learnt::default();
-    if options.branches {
-        observer.event(&phase("initial branch lengths and model"));
-        approach_scale(evaluator)?;
-        find_lengths(evaluator, models, options, learnt, observer)?;
-    }
-    observer.event(&phase("final branch lengths and model"));
-    end(evaluator, models, &initial, options, learnt, observer)
-}
-
-/// [`optimize`] at the end of a search, to the likelihood that [`optimize_from_several_starts`] would reach.
-/// Branch lengths and parameters are already close to an optimum, so alternative starts are used only where
-/// several optima are common: for unlinked branch lengths, and for rates over sites. `initial` are the models
-/// with which the search began.
-///
-/// # Errors
-/// The engine has failed.
-pub(crate) fn conclude(
-    evaluator: &mut Evaluator,
-    models: &mut [Model],
-    initial: &[Model],
-    options: &OptimizeOptions,
-    observer: &mut dyn Observer,
-) -> Result<f64> {
-    let learnt = &mut Learnt::default();
-    if options.branches && evaluator.linkage().has_own_lengths() {
-        find_lengths(evaluator, models, options, learnt, observer)?;
-        observer.event(&phase("final branch lengths and model"));
-    }
-    // The optima of free rates differ in all other parameters, too.
-    if models.iter().any(Model::estimates_free_rates) {
-        return end(evaluator, models, initial, options, learnt, observer);
-    }
-    optimize_on(evaluator, models, options, Until::SmallGain, learnt, observer)?;
-    // Alternative starts of +I+G are tried after convergence: before it, further convergence would be mistaken
-    // for a better optimum, of which there is usually none.
-    if options.model && try_other_rates(evaluator, models, options.branches, learnt)? {
-        return end(evaluator, models, initial, options, learnt, observer);
-    }
-    evaluator.log_likelihood()
-}
-
-fn phase(name: &str) -> Event {
-    Event::Phase { name: name.to_string() }
+    Optimisation::new(Goal::Best, evaluator, models, &initial, options).finish(observer)
 }
 
 /// True if hardly any split of a tree with optimised lengths contradicts the data: a branch whose split does has no
 /// length, and lengths around it may have several optima. Saturated branches say nothing of the data.
-fn fits(tree: &Tree) -> bool {
+pub(super) fn fits(tree: &Tree) -> bool {
     if tree.edges().any(|edge| tree.brlen(edge) > SATURATED) {
         return false;
     }
@@ -122,47 +75,6 @@ fn fits(tree: &Tree) -> bool {
     let inner: Vec<EdgeId> = tree.edges().filter(is_inner).collect();
     let without = inner.iter().filter(|&&edge| tree.brlen(edge) <= NO_LENGTH).count();
     without as f64 <= CONTRADICTED * inner.len() as f64
-}
-
-/// Optimises roughly, then tries other start values of branch lengths and keeps the best result.
-fn find_lengths(
-    evaluator: &mut Evaluator,
-    models: &mut [Model],
-    options: &OptimizeOptions,
-    learnt: &mut Learnt,
-    observer: &mut dyn Observer,
-) -> Result<()> {
-    let lnl_epsilon = options.lnl_epsilon.max(STARTS_EPSILON);
-    let options = OptimizeOptions { lnl_epsilon, ..*options };
-    optimize_on(evaluator, models, &options, Until::SmallGain, learnt, observer)?;
-    if !evaluator.linkage().has_own_lengths() && fits(evaluator.tree()) {
-        return Ok(());
-    }
-    observer.event(&phase("branch lengths from other starting values"));
-    try_other_lengths(evaluator)
-}
-
-/// Tries alternative starts of rates over sites, optimises everything to convergence, and restarts the
-/// parameters ([`restart_parameters`]). Returns the log-likelihood.
-fn end(
-    evaluator: &mut Evaluator,
-    models: &mut [Model],
-    initial: &[Model],
-    options: &OptimizeOptions,
-    learnt: &mut Learnt,
-    observer: &mut dyn Observer,
-) -> Result<f64> {
-    if options.model {
-        try_other_rates(evaluator, models, options.branches, learnt)?;
-    }
-    optimize_on(evaluator, models, options, Until::TheEnd, learnt, observer)?;
-    for _ in 0..MAX_RESTARTS {
-        if !(options.model && restart_parameters(evaluator, models, initial, options, learnt)?) {
-            break;
-        }
-        optimize_on(evaluator, models, options, Until::TheEnd, learnt, observer)?;
-    }
-    evaluator.log_likelihood()
 }
 
 /// Scales branch lengths that are all far too long or too short (saturated, or in other units) to a range in
@@ -240,7 +152,7 @@ fn leads_to(evaluator: &mut Evaluator, there: &[Vec<f64>], missing: f64) -> Resu
 
 /// Optimises branch lengths from other start values at the present parameters, and keeps the results if they
 /// are better than the present lengths; under unlinked lengths separately for each gene.
-fn try_other_lengths(evaluator: &mut Evaluator) -> Result<()> {
+pub(super) fn try_other_lengths(evaluator: &mut Evaluator) -> Result<()> {
     let linkage = evaluator.linkage();
     let sweeps = |max_sweeps, gain_tolerance| BranchOptions {
         max_sweeps,

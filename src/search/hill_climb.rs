@@ -11,7 +11,7 @@ use super::state::{Perturbing, Plan, Rounds, SearchState, Stage};
 use crate::likelihood::{BranchOptions, Evaluator, Result};
 use crate::model::Model;
 use crate::observer::{Event, Observer};
-use crate::optimize::{OptimizeOptions, approach_scale, conclude, optimize};
+use crate::optimize::{Goal, Optimisation, OptimizeOptions, approach_scale};
 use crate::parsimony::{ParsimonyData, ParsimonyViews};
 use crate::rng::{Purpose, stream};
 use crate::tree::Tree;
@@ -170,6 +170,7 @@ impl<'a> Search<'a> {
         let plan = Plan {
             stage: Stage::Start,
             rounds: None,
+            optimising: None,
             best: None,
             in_vain: 0,
             changed: Changed::all(evaluator.tree()),
@@ -223,10 +224,11 @@ impl<'a> Search<'a> {
 
     /// True unless the search is in the middle of rounds of a stage.
     pub fn is_between_rounds(&self) -> bool {
-        self.plan.rounds.is_none()
+        self.plan.rounds.is_none() && self.plan.optimising.is_none()
     }
 
-    /// Carries out the next step: some subtrees of a round, a perturbation, or an optimisation.
+    /// Carries out the next step: some subtrees of a round, a perturbation, or a round of an
+    /// optimisation.
     ///
     /// # Errors
     /// The engine has failed. The search can be [resumed](Search::resume) from the state before the step.
@@ -246,14 +248,14 @@ impl<'a> Search<'a> {
     fn begin_stage(&mut self, observer: &mut dyn Observer) -> Result<()> {
         self.plan.stage = match self.plan.stage {
             Stage::Start => {
-                self.phase(
-                    "initial branch lengths and model",
-                    self.share(SearchPhase::Start),
-                    observer,
-                );
-                approach_scale(self.evaluator)?;
-                self.optimize(at::START_EPSILON.max(self.epsilon()), observer)?;
-                if self.can_move() { Stage::Screen(0) } else { Stage::Unlink }
+                if self.plan.optimising.is_none() {
+                    let share = self.share(SearchPhase::Start);
+                    self.phase("initial branch lengths and model", share, observer);
+                    approach_scale(self.evaluator)?;
+                }
+                let epsilon = at::START_EPSILON.max(self.epsilon());
+                let then = if self.can_move() { Stage::Screen(0) } else { Stage::Unlink };
+                self.optimize(Goal::Nearby, epsilon, then, observer)?
             }
             Stage::Screen(number) => {
                 self.begin_screening(number, observer)?;
@@ -264,9 +266,11 @@ impl<'a> Search<'a> {
                 Stage::Fast
             }
             Stage::Model => {
-                self.phase("branch lengths and model", self.share(SearchPhase::Model), observer);
-                self.optimize(self.fast_epsilon(), observer)?;
-                Stage::Wide
+                if self.plan.optimising.is_none() {
+                    let share = self.share(SearchPhase::Model);
+                    self.phase("branch lengths and model", share, observer);
+                }
+                self.optimize(Goal::Nearby, self.fast_epsilon(), Stage::Wide, observer)?
             }
             Stage::Wide => {
                 let options = if self.schedule.thorough { &at::THOROUGH } else { &at::WIDE };
@@ -297,9 +301,10 @@ impl<'a> Search<'a> {
                 if self.can_move() && has_changed { Stage::BeforeLast } else { Stage::End }
             }
             Stage::BeforeLast => {
-                self.phase("branch lengths and model", 0.0, observer);
-                self.optimize(self.fast_epsilon(), observer)?;
-                Stage::Last
+                if self.plan.optimising.is_none() {
+                    self.phase("branch lengths and model", 0.0, observer);
+                }
+                self.optimize(Goal::Nearby, self.fast_epsilon(), Stage::Last, observer)?
             }
             Stage::Last => {
                 let last = if self.schedule.thorough { at::THOROUGH } else { at::FAST };
@@ -311,14 +316,16 @@ impl<'a> Search<'a> {
                 self.plan.rounds = Some(rounds);
                 Stage::Last
             }
-            Stage::End => {
-                if self.options.conclude {
+            Stage::End if self.options.conclude => {
+                if self.plan.optimising.is_none() {
                     let share = self.share(SearchPhase::End);
                     self.phase("final branch lengths and model", share, observer);
-                    self.conclude(observer)?;
                 }
-                Stage::Resolve
+                // To the log-likelihood that an evaluation of the tree reaches, or higher.
+                let epsilon = self.options.lnl_epsilon.unwrap_or(at::LAST_EPSILON);
+                self.optimize(Goal::Conclusion, epsilon, Stage::Resolve, observer)?
             }
+            Stage::End => Stage::Resolve,
             Stage::Resolve => {
                 if self.options.resolve {
                     resolve(self.evaluator, self.data.constraint())?;
@@ -491,24 +498,32 @@ impl<'a> Search<'a> {
         self.evaluator.tree().num_tips() > 3
     }
 
-    fn optimize(&mut self, lnl_epsilon: f64, observer: &mut dyn Observer) -> Result<()> {
-        let options = self.optimize_options(lnl_epsilon);
-        let lnl = optimize(self.evaluator, self.models, &options, observer)?;
-        observer.event(&Event::Optimized { lnl });
-        Ok(())
-    }
-
-    /// The final optimisation, to the log-likelihood that an evaluation of the tree reaches, or higher.
-    fn conclude(&mut self, observer: &mut dyn Observer) -> Result<()> {
-        let options = self.optimize_options(self.options.lnl_epsilon.unwrap_or(at::LAST_EPSILON));
+    /// A step of the present stage's optimisation, which begins if there is none. Returns the present stage, or `then`
+    /// at the end.
+    fn optimize(
+        &mut self,
+        goal: Goal,
+        lnl_epsilon: f64,
+        then: Stage,
+        observer: &mut dyn Observer,
+    ) -> Result<Stage> {
+        let model = self.options.optimize_model;
+        let options = OptimizeOptions { model, ..OptimizeOptions::to(lnl_epsilon) };
         let initial = self.models.iter().zip(&self.plan.initial);
         let initial: Vec<Model> = initial.map(|(m, values)| m.with_values(values)).collect();
-        let lnl = conclude(self.evaluator, self.models, &initial, &options, observer)?;
+        let mut optimisation = match self.plan.optimising.take() {
+            None => Optimisation::new(goal, self.evaluator, self.models, &initial, &options),
+            Some(plan) => {
+                Optimisation::go_on(plan, self.evaluator, self.models, &initial, &options)
+            }
+        };
+        optimisation.step(observer)?;
+        if !optimisation.is_done() {
+            self.plan.optimising = Some(optimisation.into_plan());
+            return Ok(self.plan.stage);
+        }
+        let lnl = optimisation.log_likelihood()?;
         observer.event(&Event::Optimized { lnl });
-        Ok(())
-    }
-
-    fn optimize_options(&self, lnl_epsilon: f64) -> OptimizeOptions {
-        OptimizeOptions { model: self.options.optimize_model, ..OptimizeOptions::to(lnl_epsilon) }
+        Ok(then)
     }
 }

@@ -9,6 +9,7 @@ use super::schedule::RoundOptions;
 use super::spr::{Changed, Round};
 use crate::likelihood::{Evaluator, Result, Snapshot};
 use crate::model::{Model, ModelValues};
+use crate::optimize::OptimizePlan;
 use crate::rng::Rng;
 use crate::tree::Tree;
 use serde::{Deserialize, Serialize};
@@ -40,7 +41,7 @@ impl SearchState {
     /// True if a search of the evaluator's data, under these models, may have been in this state: trees, genes and
     /// parameters are as many. To be asked of a state that was read, before a search is resumed from it.
     pub fn fits(&self, evaluator: &Evaluator, models: &[Model]) -> bool {
-        let Plan { rounds, best, changed, initial, history, .. } = &self.plan;
+        let Plan { rounds, optimising, best, changed, initial, history, .. } = &self.plan;
         let tree = evaluator.tree();
         let fit = |values: &[ModelValues]| {
             values.len() == models.len() && models.iter().zip(values).all(|(m, v)| m.fits(v))
@@ -56,6 +57,7 @@ impl SearchState {
             && fit(initial)
             && fitting(changed)
             && rounds.as_ref().is_none_or(rounds_fit)
+            && optimising.as_ref().is_none_or(|plan| plan.fits(models))
             && best.as_ref().is_none_or(best_fits)
             && met.all(|met| met.num_tips() == tree.num_tips())
     }
@@ -67,6 +69,8 @@ pub(super) struct Plan {
     pub(super) stage: Stage,
     /// The rounds of the stage, until they end.
     pub(super) rounds: Option<Rounds>,
+    /// The stage's optimisation of branch lengths and model, until it ends.
+    pub(super) optimising: Option<OptimizePlan>,
     /// The best tree so far, between stages that begin with it.
     pub(super) best: Option<End>,
     /// Number of starting trees in succession that added nothing to the best tree.

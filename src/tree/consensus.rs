@@ -190,7 +190,7 @@ mod tests {
 
     fn text_of(trees: &str, rule: ConsensusRule) -> String {
         let trees = read_newick(trees, "t").unwrap();
-        let tips = trees[0].nodes.iter().filter(|n| n.children.is_empty()).count();
+        let tips = trees[0].nodes().filter(|node| node.is_tip()).count();
         let taxa = Taxa::new(NAMES[..tips].iter().map(|s| s.to_string()).collect()).unwrap();
         let trees: Vec<Vec<Split>> =
             trees.iter().map(|t| splits_of(&t.to_tree(&taxa, "t", None).unwrap().0)).collect();

@@ -20,7 +20,7 @@
 //!          4 --- D, E
 //! ```
 
-use super::newick_read::NewickTree;
+use super::newick_syntax::NewickTree;
 use super::random::random_tree;
 use super::topology::{NodeId, Tree};
 use crate::error::{Error, Fault, Place, Result};
@@ -281,14 +281,14 @@ impl NewickTree {
         if !faults.is_empty() {
             return Err(Error::Input(faults));
         }
-        let mut adjacent: Vec<Vec<u32>> = vec![Vec::new(); self.nodes.len()];
-        for (node, syntax) in (0..).zip(&self.nodes) {
-            for &child in &syntax.children {
-                adjacent[node as usize].push(child);
-                adjacent[child as usize].push(node);
+        let mut adjacent: Vec<Vec<u32>> = vec![Vec::new(); self.num_nodes()];
+        for node in self.nodes() {
+            for child in node.children() {
+                adjacent[node.number() as usize].push(child.number());
+                adjacent[child.number() as usize].push(node.number());
             }
         }
-        let taxon = |taxon: &usize| Some(*taxon as u32).filter(|_| *taxon != usize::MAX);
+        let taxon = |&taxon: &u32| Some(taxon).filter(|&taxon| taxon != u32::MAX);
         let taxon_of: Vec<Option<u32>> = taxon_of.iter().map(taxon).collect();
         Ok(Constraint::new(taxa.len(), &adjacent, &taxon_of))
     }

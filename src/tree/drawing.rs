@@ -188,15 +188,16 @@ mod tests {
 
     /// Names of the tips below every node of a text.
     fn tips_below(tree: &NewickTree) -> Vec<Vec<String>> {
-        let mut tips: Vec<Vec<String>> = vec![Vec::new(); tree.nodes.len()];
-        for (i, node) in tree.nodes.iter().enumerate().rev() {
+        let mut tips: Vec<Vec<String>> = vec![Vec::new(); tree.num_nodes()];
+        for node in tree.nodes().rev() {
+            let children = node.children();
             let mut below: Vec<String> =
-                node.children.iter().flat_map(|&child| tips[child as usize].clone()).collect();
-            if node.children.is_empty() {
-                below.extend(node.name.clone());
+                children.flat_map(|child| tips[child.number() as usize].clone()).collect();
+            if node.is_tip() {
+                below.extend(node.name().map(String::from));
             }
             below.sort();
-            tips[i] = below;
+            tips[node.number() as usize] = below;
         }
         tips
     }
@@ -230,11 +231,8 @@ mod tests {
                     let read = &read_newick(&drawn.newick, "t").unwrap()[0];
                     let below = tips_below(read);
                     let mut found = 0;
-                    for (node, tips) in read.nodes.iter().zip(&below) {
-                        let Some(label) = node.name.as_ref().filter(|_| !node.children.is_empty())
-                        else {
-                            continue;
-                        };
+                    for (node, tips) in read.nodes().zip(&below) {
+                        let Some(label) = node.name().filter(|_| !node.is_tip()) else { continue };
                         let mut labelled: Vec<String> =
                             label.split(' ').map(String::from).collect();
                         labelled.sort();

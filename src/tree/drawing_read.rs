@@ -1,7 +1,7 @@
 //! From Newick syntax to a [`Drawing`], with the labels of inner nodes at the branches above them.
 
 use super::drawing::{Branch, Drawing};
-use super::newick_read::NewickTree;
+use super::newick_syntax::NewickTree;
 use crate::taxa::Taxa;
 
 /// A drawing from text, and pairs of different labels that the text gives to one branch, which has the first of them.
@@ -21,10 +21,10 @@ impl Drawing {
     /// If a tip is none of the taxa.
     pub(crate) fn of_newick(newick: &NewickTree, taxa: &Taxa) -> DrawingRead {
         let mut next = taxa.len() as u32;
-        let mut numbers = Vec::with_capacity(newick.nodes.len());
-        for node in &newick.nodes {
-            let tip = || taxa.index(node.name.as_deref().unwrap_or_default());
-            numbers.push(match node.children.is_empty() {
+        let mut numbers = Vec::with_capacity(newick.num_nodes());
+        for node in newick.nodes() {
+            let tip = || taxa.index(node.name().unwrap_or_default());
+            numbers.push(match node.is_tip() {
                 true => tip().expect("the tip is a taxon") as u32,
                 false => {
                     next += 1;
@@ -33,12 +33,11 @@ impl Drawing {
             });
         }
         let mut joining = Joining { branches: Vec::new(), at: vec![Vec::new(); next as usize] };
-        for (node, &parent) in newick.nodes.iter().zip(&numbers) {
-            for &child in &node.children {
-                let below = &newick.nodes[child as usize];
-                let ends = [parent, numbers[child as usize]];
-                let label = below.name.clone().filter(|_| !below.children.is_empty());
-                joining.add(Branch { ends, length: below.length, label });
+        for (node, &parent) in newick.nodes().zip(&numbers) {
+            for below in node.children() {
+                let ends = [parent, numbers[below.number() as usize]];
+                let label = below.name().filter(|_| !below.is_tip()).map(String::from);
+                joining.add(Branch { ends, length: below.length(), label });
             }
         }
         let conflicts = joining.suppress(taxa.len() as u32);
@@ -109,7 +108,7 @@ mod tests {
     /// Reads a text of tips A, B, C ... and writes it rooted beside an outgroup; or unrooted.
     fn again(text: &str, outgroup: &[usize]) -> (String, usize) {
         let newick = &read_newick(text, "t").unwrap()[0];
-        let num_tips = newick.nodes.iter().filter(|node| node.children.is_empty()).count();
+        let num_tips = newick.nodes().filter(|node| node.is_tip()).count();
         let names: Vec<String> = ('A'..).take(num_tips).map(String::from).collect();
         let taxa = Taxa::new(names).unwrap();
         let DrawingRead { drawing, conflicts } = Drawing::of_newick(newick, &taxa);

@@ -2,7 +2,7 @@
 //!
 //! Trees on which likelihoods are computed are binary and have all taxa: those are in `topology.rs`.
 
-use super::newick_read::NewickTree;
+use super::newick_syntax::NewickTree;
 use super::newick_tree::add_lengths;
 use super::splits::Split;
 use super::topology::{NodeId, Tree};
@@ -152,18 +152,18 @@ impl NewickTree {
             return Err(Error::Input(faults));
         }
         let (below, lengths) = self.without_degree_two();
-        let is_tip = |node: u32| self.nodes[node as usize].children.is_empty();
+        let is_tip = |node: u32| self.node(node).is_tip();
         let mut links: Links = vec![Vec::new(); present.len()];
-        let mut numbers = vec![NONE; self.nodes.len()];
+        let mut numbers = vec![NONE; self.num_nodes()];
         let mut tip_of_taxon = vec![NONE; taxa.len()];
         for (tip, &taxon) in present.iter().enumerate() {
             tip_of_taxon[taxon] = tip as u32;
         }
-        let root = self.first_branching() as u32;
+        let root = self.first_branching();
         let mut number_of = |node: u32, links: &mut Links| {
             let number = &mut numbers[node as usize];
             if *number == NONE && is_tip(node) {
-                *number = tip_of_taxon[taxon_of[node as usize]];
+                *number = tip_of_taxon[taxon_of[node as usize] as usize];
             } else if *number == NONE {
                 *number = links.len() as u32;
                 links.push(Vec::new());
@@ -177,9 +177,8 @@ impl NewickTree {
         };
         let mut stack = vec![root];
         while let Some(node) = stack.pop() {
-            let children = &self.nodes[node as usize].children;
-            let child = |child: &u32| (below[*child as usize], lengths[*child as usize]);
-            match children.iter().map(child).collect::<Vec<_>>()[..] {
+            let children = self.node(node).children().map(|child| child.number() as usize);
+            match children.map(|child| (below[child], lengths[child])).collect::<Vec<_>>()[..] {
                 [(a, first), (b, second)] if node == root => {
                     link(a, b, add_lengths(first, second));
                     stack.extend([b, a]);

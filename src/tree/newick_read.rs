@@ -9,40 +9,9 @@
 //! and `[&R]` included. Underscores stay underscores.
 
 use super::newick_chars::Characters;
+use super::newick_syntax::{NewickNode, NewickTree};
 use crate::error::{Error, Fault, Place, Result, abridged};
 use std::io::BufRead;
-
-/// One node of a [`NewickTree`].
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct NewickNode {
-    /// Label, without its quotes; of a tip the taxon, of an inner node usually a support value.
-    pub name: Option<String>,
-    /// Length of the branch above the node, as written: any finite number.
-    pub length: Option<f64>,
-    /// Children by their position in [`NewickTree::nodes`], all larger than the node's own.
-    pub children: Vec<u32>,
-    /// Line where the node starts, counted from 1.
-    pub line: u32,
-    /// Column where the node starts, in characters, counted from 1.
-    pub column: u32,
-}
-
-/// The syntax of one tree: nodes in the order in which they open, the root first.
-#[derive(Debug, Clone, PartialEq)]
-pub struct NewickTree {
-    /// Never empty; `nodes[0]` is the root.
-    pub nodes: Vec<NewickNode>,
-}
-
-impl NewickTree {
-    /// Removes all branch lengths, for callers that need only the topology and should accept lengths that are
-    /// not substitutions per site.
-    pub(crate) fn drop_lengths(&mut self) {
-        for node in &mut self.nodes {
-            node.length = None;
-        }
-    }
-}
 
 /// Reads all trees of a text; `file` is the name to show in faults.
 ///
@@ -57,14 +26,14 @@ pub fn read_newick(text: &str, file: &str) -> Result<Vec<NewickTree>> {
 }
 
 /// Reads the trees of a text one after the other.
-pub(crate) struct NewickReader<'a> {
+pub struct NewickReader<'a> {
     parser: Parser<'a>,
     any: bool,
 }
 
 impl<'a> NewickReader<'a> {
     /// A reader of trees of at most 2 million taxa; `file` is the name to show in faults.
-    pub(crate) fn new(reader: impl BufRead + 'a, file: &str) -> Self {
+    pub fn new(reader: impl BufRead + 'a, file: &str) -> Self {
         let lexer = Lexer { chars: Characters::new(reader, file) };
         let mut parser =
             Parser { lexer, faults: Vec::new(), num_taxa: None, max_nodes: 2 * MAX_TIPS };
@@ -80,7 +49,7 @@ impl<'a> NewickReader<'a> {
     }
 
     /// The next tree, as far as it is understood; `None` at the end, or if reading on is pointless.
-    pub(crate) fn next_tree(&mut self) -> Option<NewickTree> {
+    pub fn next_tree(&mut self) -> Option<NewickTree> {
         while let Some(token) = self.parser.next_token() {
             match self.parser.tree(token) {
                 Some(tree) => {
@@ -98,7 +67,7 @@ impl<'a> NewickReader<'a> {
     /// # Errors
     /// Every syntax fault of every tree (after a fault that loses the structure, reading continued after the
     /// next `;`), an input without any tree or that is not text, [`Error::Io`].
-    pub(crate) fn finish(self) -> Result<()> {
+    pub fn finish(self) -> Result<()> {
         let Parser { lexer, mut faults, .. } = self.parser;
         let file = lexer.chars.file.clone();
         match lexer.chars.finish() {
@@ -299,7 +268,7 @@ impl Parser<'_> {
         self.faults.push(fault);
     }
 
-    fn refuse_size(&mut self, start: (u32, u32)) {
+    fn refuse_size(&mut self, root: NewickNode) {
         let limit = self.max_nodes;
         let message = match self.num_taxa {
             Some(taxa) => format!(
@@ -309,7 +278,7 @@ impl Parser<'_> {
                 "the tree that starts here has more than {limit} nodes; check that this is a file of trees"
             ),
         };
-        let fault = self.lexer.give_up(start, message);
+        let fault = self.lexer.give_up((root.line(), root.column()), message);
         self.faults.push(fault);
     }
 
@@ -338,34 +307,37 @@ impl Parser<'_> {
     fn label(
         &mut self,
         at: (u32, u32),
-        text: String,
+        text: &str,
         stage: Stage,
-        node: &mut NewickNode,
+        tree: &mut NewickTree,
+        node: u32,
     ) -> Stage {
         match stage {
             Stage::Children => {
-                node.name = Some(text);
+                if !tree.set_name(node, text) {
+                    self.refuse_size(tree.root());
+                }
                 Stage::Label
             }
             Stage::Colon => {
                 match text.parse::<f64>() {
-                    Ok(length) if length.is_finite() => node.length = Some(length),
+                    Ok(length) if length.is_finite() => tree.set_length(node, length),
                     _ => self.fault(
                         at,
                         format!(
                             "'{}' is not a branch length; expected a number such as 0.1 or 1e-3",
-                            abridged(&text)
+                            abridged(text)
                         ),
                     ),
                 }
                 Stage::Done
             }
             Stage::Label => {
-                self.second_name(at, &text, node);
+                self.second_name(at, text, tree.node(node));
                 Stage::Label
             }
             Stage::Start | Stage::Done => {
-                let text = abridged(&text);
+                let text = abridged(text);
                 let message = format!("'{text}' follows a branch length; expected ',', ')' or ';'");
                 self.fault(at, message);
                 stage
@@ -373,8 +345,8 @@ impl Parser<'_> {
         }
     }
 
-    fn second_name(&mut self, at: (u32, u32), text: &str, node: &NewickNode) {
-        let (text, name) = (abridged(text), abridged(node.name.as_deref().unwrap_or_default()));
+    fn second_name(&mut self, at: (u32, u32), text: &str, node: NewickNode) {
+        let (text, name) = (abridged(text), abridged(node.name().unwrap_or_default()));
         self.fault(
             at,
             format!(
@@ -387,26 +359,24 @@ impl Parser<'_> {
     /// Reads one tree from its first token to its `;`. `None` if its structure is lost before the
     /// `;`; smaller faults are noted and the tree is returned as far as it is understood.
     fn tree(&mut self, first: Token) -> Option<NewickTree> {
-        let mut nodes: Vec<NewickNode> = Vec::new();
-        let mut open: Vec<u32> = Vec::new();
+        let mut tree = NewickTree::default();
+        // The innermost open node, and the one that was read last.
+        let mut open: Option<u32> = None;
         let mut current = 0u32;
         let mut stage = Stage::Start;
         let mut token = first;
         loop {
             let at = (token.line, token.column);
             if stage == Stage::Start {
-                current = nodes.len() as u32;
-                if nodes.len() >= self.max_nodes {
-                    self.refuse_size((nodes[0].line, nodes[0].column));
+                if tree.num_nodes() >= self.max_nodes {
+                    self.refuse_size(tree.root());
                     return None;
                 }
-                nodes.push(NewickNode { line: at.0, column: at.1, ..NewickNode::default() });
-                if let Some(&parent) = open.last() {
-                    nodes[parent as usize].children.push(current);
-                }
+                current = tree.open(open, at);
                 if token.kind == TokenKind::Open {
-                    open.push(current);
+                    open = Some(current);
                 } else {
+                    tree.close(current);
                     stage = Stage::Children;
                     if !matches!(token.kind, TokenKind::Label(_)) {
                         self.fault(at, "a taxon name or '(' was expected here");
@@ -417,11 +387,11 @@ impl Parser<'_> {
                 match (token.kind, stage) {
                     (TokenKind::Label(text), _) => {
                         // A second word outside all brackets: this is no tree.
-                        if stage == Stage::Label && open.is_empty() {
-                            self.second_name(at, &text, &nodes[current as usize]);
+                        if stage == Stage::Label && open.is_none() {
+                            self.second_name(at, &text, tree.node(current));
                             return None;
                         }
-                        stage = self.label(at, text, stage, &mut nodes[current as usize]);
+                        stage = self.label(at, &text, stage, &mut tree, current);
                     }
                     (TokenKind::Colon, Stage::Children | Stage::Label) => stage = Stage::Colon,
                     (kind, Stage::Colon) => {
@@ -433,14 +403,14 @@ impl Parser<'_> {
                     (TokenKind::Colon, _) => {
                         self.fault(at, "this node already has a branch length")
                     }
-                    (TokenKind::Comma, _) if open.is_empty() => {
+                    (TokenKind::Comma, _) if open.is_none() => {
                         self.fault(at, "',' outside all brackets; expected ';' after the tree");
                         return None;
                     }
                     (TokenKind::Comma, _) => stage = Stage::Start,
-                    (TokenKind::Close, _) => match open.pop() {
+                    (TokenKind::Close, _) => match open {
                         Some(node) => {
-                            current = node;
+                            (current, open) = (node, tree.close(node));
                             stage = Stage::Children;
                         }
                         None => {
@@ -452,14 +422,14 @@ impl Parser<'_> {
                         self.fault(at, "'(' follows a complete node; expected ',', ')' or ';'");
                         return None;
                     }
+                    // The tree is over, even if it is incomplete: reading continues after this ';'.
                     (TokenKind::Semicolon, _) => {
-                        let Some(&node) = open.last() else {
-                            return Some(NewickTree { nodes });
-                        };
-                        let NewickNode { line, column, .. } = nodes[node as usize];
-                        self.fault(at, format!("the tree ends here, but the '(' of line {line}, column {column} is not closed"));
-                        // The tree is over: reading continues after this ';'.
-                        return Some(NewickTree { nodes });
+                        if let Some(node) = open {
+                            let node = tree.node(node);
+                            let (line, column) = (node.line(), node.column());
+                            self.fault(at, format!("the tree ends here, but the '(' of line {line}, column {column} is not closed"));
+                        }
+                        return Some(closed(tree, open));
                     }
                 }
             }
@@ -467,16 +437,24 @@ impl Parser<'_> {
                 Some(next) => token = next,
                 None if self.lexer.chars.is_stopped() => return None,
                 None => {
-                    let start = (nodes[0].line, nodes[0].column);
+                    let root = tree.root();
                     self.fault(
-                        start,
+                        (root.line(), root.column()),
                         "the tree that starts here is not ended by ';'; the file may be incomplete",
                     );
-                    return Some(NewickTree { nodes });
+                    return Some(closed(tree, open));
                 }
             }
         }
     }
+}
+
+/// The tree with all nodes closed that are open.
+fn closed(mut tree: NewickTree, mut open: Option<u32>) -> NewickTree {
+    while let Some(node) = open {
+        open = tree.close(node);
+    }
+    tree
 }
 
 #[cfg(test)]
@@ -484,8 +462,8 @@ mod tests {
     use super::*;
 
     fn names(tree: &NewickTree) -> Vec<&str> {
-        let tips = tree.nodes.iter().filter(|n| n.children.is_empty());
-        tips.map(|n| n.name.as_deref().unwrap()).collect()
+        let tips = tree.nodes().filter(|node| node.is_tip());
+        tips.map(|tip| tip.name().unwrap()).collect()
     }
 
     fn faults(text: &str) -> Vec<String> {
@@ -501,13 +479,14 @@ mod tests {
         let trees = read_newick(text, "t").unwrap();
         let tree = &trees[0];
         assert_eq!(names(tree), ["it's", "say \"hi\" (now)", "Ein_Bär", "O'Neil", "🐢"]);
-        let lengths: Vec<_> = tree.nodes.iter().map(|n| n.length).collect();
+        let lengths: Vec<_> = tree.nodes().map(NewickNode::length).collect();
         assert_eq!(lengths, [None, Some(0.01), Some(0.5), Some(20.0), Some(3.0), None, None]);
-        assert_eq!(tree.nodes[0].name.as_deref(), Some("root"));
-        assert_eq!(tree.nodes[0].children, [1, 2, 3, 4]);
-        assert_eq!(tree.nodes[4].name.as_deref(), Some("95"));
-        assert_eq!((tree.nodes[4].line, tree.nodes[4].column), (3, 1));
-        assert_eq!((tree.nodes[6].line, tree.nodes[6].column), (3, 9));
+        assert_eq!(tree.root().name(), Some("root"));
+        let children: Vec<_> = tree.root().children().map(NewickNode::number).collect();
+        assert_eq!(children, [1, 2, 3, 4]);
+        assert_eq!(tree.node(4).name(), Some("95"));
+        assert_eq!((tree.node(4).line(), tree.node(4).column()), (3, 1));
+        assert_eq!((tree.node(6).line(), tree.node(6).column()), (3, 9));
     }
 
     #[test]
@@ -517,7 +496,7 @@ mod tests {
             trees.iter().map(names).collect::<Vec<_>>(),
             [vec!["A", "B"], vec!["C", "D", "E"], vec!["F"]]
         );
-        assert_eq!(trees[2].nodes[0].line, 4);
+        assert_eq!(trees[2].root().line(), 4);
     }
 
     #[test]
@@ -564,7 +543,7 @@ mod tests {
         let n = 100_000;
         let text = format!("{}A{};", "(".repeat(n), ",B)".repeat(n));
         let tree = &read_newick(&text, "t").unwrap()[0];
-        assert_eq!(tree.nodes.len(), 2 * n + 1);
+        assert_eq!(tree.num_nodes(), 2 * n + 1);
     }
 
     fn refusal(text: &str, num_taxa: usize) -> String {

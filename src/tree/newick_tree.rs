@@ -6,7 +6,7 @@
 use rand::RngExt;
 
 use super::constraint::Constraint;
-use super::newick_read::{NewickNode, NewickTree};
+use super::newick_syntax::{NewickNode, NewickTree};
 use super::resolution::resolve_canonically;
 use super::topology::{EdgeId, NodeId, Tree};
 use crate::error::{Error, Fault, Place, Result, short_number};
@@ -118,9 +118,9 @@ impl NewickTree {
         for (tip, &taxon) in present.iter().enumerate() {
             tip_of_taxon[taxon] = tip as u32;
         }
-        let tip_of = |node: u32| NodeId(tip_of_taxon[taxon_of[node as usize]]);
+        let tip_of = |node: u32| NodeId(tip_of_taxon[taxon_of[node as usize] as usize]);
         let (tree, resolved) = self.build(present.len(), tip_of, resolve);
-        let has_lengths = self.nodes[1..].iter().all(|n| n.length.is_some());
+        let has_lengths = self.nodes().skip(1).all(|node| node.length().is_some());
         Ok(SubsetTree { taxa: present, tree, has_lengths, resolved })
     }
 
@@ -131,19 +131,20 @@ impl NewickTree {
         file: &str,
         all_taxa: bool,
         faults: &mut Vec<Fault>,
-    ) -> (Vec<usize>, Vec<usize>) {
-        let mut taxon_of = vec![usize::MAX; self.nodes.len()];
-        let mut first_at: Vec<Option<usize>> = vec![None; taxa.len()];
-        for (i, node) in self.nodes.iter().enumerate().filter(|(_, n)| n.children.is_empty()) {
-            let name = node.name.as_deref().unwrap_or_default();
+    ) -> (Vec<u32>, Vec<usize>) {
+        let mut taxon_of = vec![u32::MAX; self.num_nodes()];
+        let mut first_at: Vec<Option<u32>> = vec![None; taxa.len()];
+        for node in self.nodes().filter(|node| node.is_tip()) {
+            let name = node.name().unwrap_or_default();
             let place = place_of(node, file).named(name);
             let Some(taxon) = taxa.index(name) else {
                 faults.push(Fault::new(place, "this taxon of the tree is not in the alignment"));
                 continue;
             };
-            taxon_of[i] = taxon;
+            taxon_of[node.number() as usize] = taxon as u32;
             if let Some(first) = first_at[taxon] {
-                let NewickNode { line, column, .. } = self.nodes[first];
+                let first = self.node(first);
+                let (line, column) = (first.line(), first.column());
                 faults.push(Fault::new(
                     place,
                     format!(
@@ -151,12 +152,12 @@ impl NewickTree {
                     ),
                 ));
             } else {
-                first_at[taxon] = Some(i);
+                first_at[taxon] = Some(node.number());
             }
         }
         if all_taxa {
             for taxon in (0..taxa.len()).filter(|&t| first_at[t].is_none()) {
-                let place = place_of(&self.nodes[0], file).named(taxa.name(taxon));
+                let place = place_of(self.root(), file).named(taxa.name(taxon));
                 faults.push(Fault::new(place, "this taxon of the alignment is not in the tree"));
             }
         }
@@ -165,8 +166,8 @@ impl NewickTree {
 
     pub(super) fn check_lengths(&self, file: &str) -> Vec<Fault> {
         let mut faults = Vec::new();
-        for node in &self.nodes {
-            let message = match node.length {
+        for node in self.nodes() {
+            let message = match node.length() {
                 Some(length) if length < 0.0 => {
                     format!(
                         "negative branch length {}; lengths must be 0 or more",
@@ -180,7 +181,7 @@ impl NewickTree {
                 _ => continue,
             };
             let mut place = place_of(node, file);
-            place.name = node.name.clone();
+            place.name = node.name().map(String::from);
             faults.push(Fault::new(place, message));
         }
         faults
@@ -188,12 +189,13 @@ impl NewickTree {
 
     fn check_binary(&self, file: &str, faults: &mut Vec<Fault>) {
         let root = self.first_branching();
-        for (i, node) in self.nodes.iter().enumerate() {
-            let allowed = if i == root { 3 } else { 2 };
-            if node.children.len() > allowed {
+        for node in self.nodes() {
+            let is_root = node.number() == root;
+            let num_children = node.children().count();
+            if num_children > if is_root { 3 } else { 2 } {
                 let message = format!(
                     "multifurcation with {} branches; a binary tree is needed here: resolve it",
-                    node.children.len() + usize::from(i != root)
+                    num_children + usize::from(!is_root)
                 );
                 faults.push(Fault::new(place_of(node, file), message));
             }
@@ -201,23 +203,24 @@ impl NewickTree {
     }
 
     /// The root, or below a root with one child the first node that has more (or none).
-    pub(super) fn first_branching(&self) -> usize {
-        let mut node = 0;
-        while let [only] = self.nodes[node].children[..] {
-            node = only as usize;
+    pub(super) fn first_branching(&self) -> u32 {
+        let mut node = self.root();
+        while let Some(only) = node.only_child() {
+            node = only;
         }
-        node
+        node.number()
     }
 
     /// For every node the first one at or below it that is not of degree two, and the length of all branches from there
     /// up to its parent, as far as they have one.
     pub(super) fn without_degree_two(&self) -> (Vec<u32>, Vec<Option<f64>>) {
-        let mut below: Vec<u32> = (0..self.nodes.len() as u32).collect();
-        let mut length: Vec<Option<f64>> = self.nodes.iter().map(|n| n.length).collect();
-        for i in (0..self.nodes.len()).rev() {
-            if let [only] = self.nodes[i].children[..] {
-                below[i] = below[only as usize];
-                length[i] = add_lengths(length[i], length[only as usize]);
+        let mut below: Vec<u32> = (0..self.num_nodes() as u32).collect();
+        let mut length: Vec<Option<f64>> = self.nodes().map(NewickNode::length).collect();
+        for node in self.nodes().rev() {
+            if let Some(only) = node.only_child() {
+                let (i, only) = (node.number() as usize, only.number() as usize);
+                below[i] = below[only];
+                length[i] = add_lengths(length[i], length[only]);
             }
         }
         (below, length)
@@ -231,14 +234,14 @@ impl NewickTree {
         mut resolve: Option<&mut Rng>,
     ) -> (Tree, Vec<EdgeId>) {
         let (below, length) = self.without_degree_two();
-        let is_tip = |node: u32| self.nodes[node as usize].children.is_empty();
+        let is_tip = |node: u32| self.node(node).is_tip();
         let children = |node: u32| -> Vec<(Child, Option<f64>)> {
-            let children = self.nodes[node as usize].children.iter();
-            children.map(|&c| (Child::Syntax(below[c as usize]), length[c as usize])).collect()
+            let children = self.node(node).children().map(|child| child.number() as usize);
+            children.map(|child| (Child::Syntax(below[child]), length[child])).collect()
         };
 
         let mut tree = Tree::unconnected(num_tips);
-        let mut start = self.first_branching() as u32;
+        let mut start = self.first_branching();
         let mut start_children = children(start);
         if let [(Child::Syntax(a), length_a), (Child::Syntax(b), length_b)] = start_children[..] {
             let across = add_lengths(length_a, length_b);
@@ -293,8 +296,8 @@ impl NewickTree {
     }
 }
 
-fn place_of(node: &NewickNode, file: &str) -> Place {
-    Place::file(file).at_line(node.line as usize).at_column(node.column as usize)
+fn place_of(node: NewickNode, file: &str) -> Place {
+    Place::file(file).at_line(node.line() as usize).at_column(node.column() as usize)
 }
 
 pub(super) fn add_lengths(a: Option<f64>, b: Option<f64>) -> Option<f64> {

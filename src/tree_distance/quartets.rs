@@ -311,7 +311,7 @@ mod tests {
     use super::*;
     use crate::rng::{Purpose, Rng, stream};
     use crate::taxa::Taxa;
-    use crate::tree::{NewickNode, NewickTree, Split, random_tree};
+    use crate::tree::{Split, random_tree, read_newick};
     use proptest::prelude::*;
     use rand::RngExt;
 
@@ -321,49 +321,34 @@ mod tests {
         share_of_joins: f64,
         rng: &mut Rng,
     ) -> Multifurcating {
-        let mut nodes = vec![NewickNode::default()];
-        let tip =
-            |taxon: usize| NewickNode { name: Some(format!("t{taxon}")), ..NewickNode::default() };
-        let mut parents = vec![0usize];
+        // By node its taxon, parent and children; the first is the root.
+        let mut nodes: Vec<(Option<usize>, usize, Vec<usize>)> = vec![(None, 0, Vec::new())];
         for taxon in 0..num_tips {
-            let inner: Vec<usize> = (0..nodes.len()).filter(|&n| nodes[n].name.is_none()).collect();
+            let inner: Vec<usize> = (0..nodes.len()).filter(|&n| nodes[n].0.is_none()).collect();
             let mut at = inner[rng.random_range(0..inner.len())];
             if taxon >= 3 && !rng.random_bool(share_of_joins) {
                 // Into the branch above any node but the root.
                 let below = rng.random_range(1..nodes.len());
-                let above = parents[below];
-                let made = nodes.len();
-                nodes.push(NewickNode { children: vec![below as u32], ..NewickNode::default() });
-                parents.push(above);
-                nodes[above].children.retain(|&child| child as usize != below);
-                nodes[above].children.push(made as u32);
-                parents[below] = made;
-                at = made;
+                let above = nodes[below].1;
+                at = nodes.len();
+                nodes.push((None, above, vec![below]));
+                nodes[above].2.retain(|&child| child != below);
+                nodes[above].2.push(at);
+                nodes[below].1 = at;
             }
-            let number = nodes.len() as u32;
-            nodes[at].children.push(number);
-            nodes.push(tip(taxon));
-            parents.push(at);
+            let tip = nodes.len();
+            nodes[at].2.push(tip);
+            nodes.push((Some(taxon), at, Vec::new()));
         }
         let taxa = Taxa::new((0..num_tips).map(|i| format!("t{i}")).collect()).unwrap();
-        in_order(&nodes).to_multifurcating(&taxa, "t", true).unwrap()
+        let text = format!("{};", written(&nodes, 0));
+        read_newick(&text, "t").unwrap()[0].to_multifurcating(&taxa, "t", true).unwrap()
     }
 
-    /// The same syntax with every node before its children.
-    fn in_order(nodes: &[NewickNode]) -> NewickTree {
-        let mut ordered: Vec<NewickNode> = Vec::new();
-        let mut stack = vec![(0u32, None)];
-        while let Some((node, parent)) = stack.pop() {
-            let number = ordered.len() as u32;
-            if let Some(parent) = parent {
-                let parent: &mut NewickNode = &mut ordered[parent as usize];
-                parent.children.push(number);
-            }
-            let node = &nodes[node as usize];
-            ordered.push(NewickNode { children: Vec::new(), ..node.clone() });
-            stack.extend(node.children.iter().map(|&child| (child, Some(number))));
-        }
-        NewickTree { nodes: ordered }
+    fn written(nodes: &[(Option<usize>, usize, Vec<usize>)], node: usize) -> String {
+        let (taxon, _, children) = &nodes[node];
+        let below: Vec<String> = children.iter().map(|&child| written(nodes, child)).collect();
+        taxon.map_or_else(|| format!("({})", below.join(",")), |taxon| format!("t{taxon}"))
     }
 
     /// How a tree resolves four taxa: the partner of the first, if one split separates two of them from the others.

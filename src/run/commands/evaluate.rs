@@ -7,9 +7,9 @@ use crate::error::{Error, Fault, Place, Result};
 use crate::likelihood::Evaluator;
 use crate::model::Model;
 use crate::observer::{Event, Observer};
-use crate::optimize::{OptimizeOptions, optimize_from_several_starts};
+use crate::optimize::{Goal, OptimizeOptions};
 use crate::run::deliver::{Outcome, Topologies, deliver, deliver_tests};
-use crate::run::work::{Desk, Machine, Session, Setup};
+use crate::run::work::{Desk, Machine, Session, Setup, optimize_kept};
 use crate::tree::Tree;
 
 /// Gain (log units) below which an evaluation ends. Other programs stop at 0.1 to 0.01 and so miss up
@@ -73,12 +73,12 @@ fn evaluate_tree(
     setup: &Setup,
     machine: Machine,
     start: &StartTree,
-    observer: &mut dyn Observer,
+    desk: &mut Desk,
 ) -> Result<Outcome> {
     let search = &setup.plan.search;
     let (opt_model, opt_branches) = (search.opt_model, search.opt_branches);
-    if !start.has_lengths && !opt_branches {
-        observer.event(&Event::Warning(format!(
+    if !start.has_lengths && !opt_branches && !desk.is_resumed() {
+        desk.event(&Event::Warning(format!(
             "{}: branches without a length get 0.1 substitutions per site, because branch lengths are not \
              optimised",
             start.source
@@ -97,8 +97,8 @@ fn evaluate_tree(
     let tree = start.tree.clone();
     let mut evaluator = setup.evaluator(machine, partitions, &models, tree, setup.linkage)?;
     set_partition_trees(setup, &mut evaluator, &start.source)?;
-    let lnl = optimize_from_several_starts(&mut evaluator, &mut models, &options, observer)?;
-    observer.event(&Event::Detail(format!("{}: lnL {lnl:.6}", start.source)));
+    let lnl = optimize_kept(Goal::Best, &mut evaluator, &mut models, &options, desk)?;
+    desk.event(&Event::Detail(format!("{}: lnL {lnl:.6}", start.source)));
     Outcome::of(start.source.clone(), evaluator, models, setup)
 }
 

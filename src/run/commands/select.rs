@@ -8,9 +8,12 @@ use crate::likelihood::BrlenLinkage;
 use crate::model::Model;
 use crate::model_selection::{Choosing, Fit, Ranked, fit};
 use crate::observer::{Advance, Event, Observer};
+use crate::optimize::Goal;
 use crate::output::{CandidateReport, SelectionReport, table};
 use crate::run::prepare::count_with_warning;
-use crate::run::work::{Desk, Jobs, Machine, RunRecord, Session, first_tree, run_kept};
+use crate::run::work::{
+    Desk, Jobs, Machine, RunRecord, Session, first_tree, optimize_kept, run_kept,
+};
 use crate::tree::Tree;
 
 /// Fewest taxa whose data say anything about a model.
@@ -78,14 +81,17 @@ fn compare(session: &mut Session, tree: &Tree) -> Result<Vec<Option<Vec<Ranked>>
         let (at_once, machine) = setup.machine.share_out(setup.plan, tasks.len());
         let jobs = Jobs::all("model", tasks.len(), at_once);
         let RunRecord { keeper, progress, .. } = &mut *session.record;
-        let work = |job: usize, _: &mut Desk| {
+        let work = |job: usize, desk: &mut Desk| {
             let (_, gene, task) = &tasks[job];
             let partition = &setup.loaded.partitions[*gene..=*gene];
             let models = std::slice::from_ref(&task.start);
             let own = BrlenLinkage::Unlinked;
             let evaluator = machine.evaluator(partition, models, tree.clone(), own)?;
-            let Fit { model, tree, lnl, .. } = fit(evaluator, task)?;
-            Ok((model.values(), tree, lnl))
+            desk.muffle(true);
+            let fitted = fit(evaluator, task, |evaluator, models, options| {
+                optimize_kept(Goal::Nearby, evaluator, models, options, desk)
+            });
+            fitted.map(|Fit { model, tree, lnl, .. }| (model.values(), tree, lnl))
         };
         let found = run_kept(keeper.as_ref(), jobs, &mut OneRound(progress), work, |_, _| {})?;
         let mut of_gene: Vec<Vec<Fit>> = open.iter().map(|_| Vec::new()).collect();

@@ -127,7 +127,7 @@ fn read_partition_tree(
     let Some(subset) = collect(newick.to_tree_on_subset(taxa, file, None), faults)? else {
         return Ok(None);
     };
-    let place = Place::file(file).at_line(newick.nodes[0].line as usize).named(&partition.name);
+    let place = Place::file(file).at_line(newick.root().line() as usize).named(&partition.name);
     let expected = &partition.patterns.tip_taxa;
     let names = |taxa_of: &mut dyn Iterator<Item = usize>| {
         list_names(taxa_of.map(|taxon| taxa.name(taxon)))
@@ -252,14 +252,14 @@ fn multifurcating(
     reference: &str,
     lengths: Lengths,
 ) -> Result<Multifurcating> {
-    let usable = || newick.nodes.iter().all(|node| node.length.is_none_or(is_usable_brlen));
+    let usable = || newick.nodes().all(|node| node.length().is_none_or(is_usable_brlen));
     if lengths == Lengths::Ignored || (lengths == Lengths::Usable && !usable()) {
         newick.drop_lengths();
     }
     let tree = newick.to_multifurcating(taxa, file, true);
     let tree = tree.map_err(|error| against(error, reference))?;
     if lengths == Lengths::Needed && !tree.has_lengths() {
-        let place = Place::file(file).at_line(newick.nodes[0].line as usize);
+        let place = Place::file(file).at_line(newick.root().line() as usize);
         let message = "the tree has branches without a length, which these distances compare: --rfdist-metric rf and \
                        quartet need none";
         return Err(Error::input(place, message));
@@ -272,19 +272,18 @@ fn multifurcating(
 /// # Errors
 /// Tips without a name, and names that occur twice.
 pub(crate) fn own_taxa(newick: &NewickTree, file: &str) -> Result<Taxa> {
-    let tips: Vec<_> = newick.nodes.iter().filter(|node| node.children.is_empty()).collect();
     let mut faults = Vec::new();
     let mut seen = BTreeSet::new();
     let mut names = Vec::new();
-    for tip in tips {
-        let name = tip.name.clone().unwrap_or_default();
-        let place = Place::file(file).at_line(tip.line as usize).at_column(tip.column as usize);
+    for tip in newick.nodes().filter(|node| node.is_tip()) {
+        let name = tip.name().unwrap_or_default();
+        let place = Place::file(file).at_line(tip.line() as usize).at_column(tip.column() as usize);
         if name.is_empty() {
             faults.push(Fault::new(place, "the tip has no name: add one"));
-        } else if !seen.insert(name.clone()) {
+        } else if !seen.insert(name) {
             faults.push(Fault::new(place.named(name), "this taxon is in the tree twice"));
         } else {
-            names.push(name);
+            names.push(name.to_string());
         }
     }
     if faults.is_empty() {
@@ -305,7 +304,7 @@ pub(crate) fn read_drawings(path: &Path) -> Result<Vec<(Taxa, DrawingRead)>> {
     for_each_tree(path, None, |_, newick| {
         let taxa = own_taxa(&newick, &file)?.sorted();
         if taxa.len() < 3 {
-            let place = Place::file(&file).at_line(newick.nodes[0].line as usize);
+            let place = Place::file(&file).at_line(newick.root().line() as usize);
             let message = format!("the tree has {} taxa: at least 3 are needed", taxa.len());
             return Err(Error::input(place, message));
         }

@@ -1,5 +1,5 @@
 //! What commands work with: threads and kernels (`machine`), a calibration (`calibration`) and estimates of memory and time (`cost`), whether a card computes (`card`), independent
-//! jobs (`jobs`) and what is kept of them in a checkpoint (`desk`, `keeper`, `identity`), signals (`interrupt`), messages and results (`record`), and all of it together with the data (`session`).
+//! jobs (`jobs`) and what is kept of them in a checkpoint (`desk`, `keeper`, `identity`; `optimize` for optimisations), signals (`interrupt`), messages and results (`record`), and all of it together with the data (`session`).
 
 mod calibration;
 mod card;
@@ -10,6 +10,7 @@ pub(crate) mod interrupt;
 mod jobs;
 mod keeper;
 mod machine;
+mod optimize;
 mod record;
 mod session;
 
@@ -18,5 +19,6 @@ pub(super) use cost::{Cost, format_bytes, format_seconds};
 pub(super) use desk::{Desk, run_kept};
 pub(super) use jobs::Jobs;
 pub(super) use machine::{Machine, thread_pool, useful_threads, with_threads};
+pub(super) use optimize::optimize_kept;
 pub(super) use record::RunRecord;
 pub(super) use session::{Session, Setup, describe_data, warn_of_each};

@@ -1,0 +1,372 @@
+//! [`Optimisation`]: an optimisation in steps, between which it can be stopped. Its [`OptimizeState`] is a plain value.
+
+use super::params::Learnt;
+use super::rates::{STARTS_EPSILON, try_other_rates};
+use super::rounds::{OptimizeOptions, Rounds, Until, restart_parameters};
+use super::starts::{approach_scale, fits, try_other_lengths};
+use crate::likelihood::{Evaluator, Result, Snapshot};
+use crate::model::{Model, ModelValues};
+use crate::observer::{Event, Observer};
+use serde::{Deserialize, Serialize};
+
+/// Maximum number of restarts of the parameters; one is almost always enough.
+const MAX_RESTARTS: usize = 3;
+
+/// What an optimisation is to reach, on which its stages depend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Goal {
+    /// The optimum near the present lengths and parameters ([`optimize`](super::optimize)).
+    Nearby,
+    /// The best of several optima, from any lengths
+    /// ([`optimize_from_several_starts`](super::optimize_from_several_starts)).
+    Best,
+    /// The same at the end of a search, whose lengths and parameters are already close to an optimum: alternative
+    /// starts are used only where several optima are common, for unlinked branch lengths and for rates over sites.
+    Conclusion,
+}
+
+/// The stages, in this order; each [`Goal`] has some of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+enum Stage {
+    /// Lengths of the right magnitude.
+    Scale,
+    /// Rough optimisation.
+    Find,
+    /// Other start values of branch lengths.
+    OtherLengths,
+    /// The final stages begin.
+    Final,
+    /// Optimisation until a round gains little.
+    Converge,
+    /// Other rates over sites where there are no free rates: optimisation goes on only if they are better. They are
+    /// tried after convergence: before it, further convergence would be mistaken for a better optimum, of which
+    /// there is usually none.
+    TryOtherRates,
+    /// Other rates over sites.
+    OtherRates,
+    /// Optimisation until further rounds would gain little.
+    End,
+    /// The parameters from their initial values.
+    Restart,
+    Done,
+}
+
+/// The state of an optimisation apart from the tree and the models.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct OptimizePlan {
+    goal: Goal,
+    stage: Stage,
+    /// The rounds of the stage, from the first one on.
+    rounds: Option<Rounds>,
+    learnt: Learnt,
+    /// Number of restarts of the parameters.
+    restarts: usize,
+}
+
+/// The state of an optimisation between two steps. Together with the data and the options it determines all further steps:
+/// an optimisation that is resumed from it, in any evaluator, gives the same bits.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct OptimizeState {
+    snapshot: Snapshot,
+    models: Vec<ModelValues>,
+    plan: OptimizePlan,
+}
+
+/// An optimisation in progress.
+pub(crate) struct Optimisation<'a> {
+    evaluator: &'a mut Evaluator,
+    models: &'a mut [Model],
+    /// The models with which parameters are started again.
+    initial: &'a [Model],
+    options: OptimizeOptions,
+    plan: OptimizePlan,
+}
+
+impl OptimizePlan {
+    /// Of an optimisation before its first step.
+    pub(crate) fn new(
+        goal: Goal,
+        evaluator: &Evaluator,
+        models: &[Model],
+        options: &OptimizeOptions,
+    ) -> Self {
+        let own_lengths = evaluator.linkage().has_own_lengths();
+        let stage = match goal {
+            Goal::Nearby => Stage::Converge,
+            Goal::Best if options.branches => Stage::Scale,
+            Goal::Best => Stage::Final,
+            Goal::Conclusion if options.branches && own_lengths => Stage::Find,
+            Goal::Conclusion => after_lengths(goal, models),
+        };
+        OptimizePlan { goal, stage, rounds: None, learnt: Learnt::default(), restarts: 0 }
+    }
+
+    /// True if an optimisation of these models may have been in this state.
+    pub(crate) fn fits(&self, models: &[Model]) -> bool {
+        self.learnt.fits(models)
+    }
+}
+
+/// The stage after lengths were found.
+fn after_lengths(goal: Goal, models: &[Model]) -> Stage {
+    match goal {
+        Goal::Nearby => Stage::Converge,
+        Goal::Best => Stage::OtherRates,
+        // The optima of free rates differ in all other parameters, too.
+        Goal::Conclusion if models.iter().any(Model::estimates_free_rates) => Stage::OtherRates,
+        Goal::Conclusion => Stage::Converge,
+    }
+}
+
+impl OptimizeState {
+    /// True if an optimisation on the evaluator's data, under these models, may have been in this state.
+    pub(crate) fn fits(&self, evaluator: &Evaluator, models: &[Model]) -> bool {
+        self.snapshot.fits(evaluator)
+            && self.models.len() == models.len()
+            && models.iter().zip(&self.models).all(|(model, values)| model.fits(values))
+            && self.plan.fits(models)
+    }
+}
+
+impl<'a> Optimisation<'a> {
+    /// An optimisation before its first step. `models` must be the current models of the evaluator's genes and are
+    /// updated together with it; `initial` are those with which parameters are started again.
+    pub(crate) fn new(
+        goal: Goal,
+        evaluator: &'a mut Evaluator,
+        models: &'a mut [Model],
+        initial: &'a [Model],
+        options: &OptimizeOptions,
+    ) -> Self {
+        let options = options.of(models);
+        let plan = OptimizePlan::new(goal, evaluator, models, &options);
+        Optimisation { evaluator, models, initial, options, plan }
+    }
+
+    /// Goes on with the same evaluator and models, in which nothing has changed.
+    pub(crate) fn go_on(
+        plan: OptimizePlan,
+        evaluator: &'a mut Evaluator,
+        models: &'a mut [Model],
+        initial: &'a [Model],
+        options: &OptimizeOptions,
+    ) -> Self {
+        let options = options.of(models);
+        Optimisation { evaluator, models, initial, options, plan }
+    }
+
+    /// Goes on from a state that [fits](OptimizeState::fits), in any evaluator of the same data and with any engine.
+    pub(crate) fn resume(
+        state: OptimizeState,
+        evaluator: &'a mut Evaluator,
+        models: &'a mut [Model],
+        initial: &'a [Model],
+        options: &OptimizeOptions,
+    ) -> Self {
+        for (model, values) in models.iter_mut().zip(&state.models) {
+            *model = model.with_values(values);
+        }
+        evaluator.resume(&state.snapshot, models);
+        Optimisation::go_on(state.plan, evaluator, models, initial, options)
+    }
+
+    /// The state of the optimisation, from which it can be [resumed](Optimisation::resume).
+    pub(crate) fn state(&self) -> OptimizeState {
+        OptimizeState {
+            snapshot: self.evaluator.snapshot(),
+            models: self.models.iter().map(Model::values).collect(),
+            plan: self.plan.clone(),
+        }
+    }
+
+    /// Its plan, with which it can [go on](Optimisation::go_on).
+    pub(crate) fn into_plan(self) -> OptimizePlan {
+        self.plan
+    }
+
+    /// True if there is nothing left to do.
+    pub(crate) fn is_done(&self) -> bool {
+        self.plan.stage == Stage::Done
+    }
+
+    /// Makes all further steps. Returns the log-likelihood.
+    ///
+    /// # Errors
+    /// The engine has failed.
+    pub(crate) fn finish(mut self, observer: &mut dyn Observer) -> Result<f64> {
+        while !self.is_done() {
+            self.step(observer)?;
+        }
+        self.log_likelihood()
+    }
+
+    /// The log-likelihood of the tree.
+    ///
+    /// # Errors
+    /// The engine has failed.
+    pub(crate) fn log_likelihood(&mut self) -> Result<f64> {
+        self.evaluator.log_likelihood()
+    }
+
+    /// The next step: a round, or starts from other values.
+    ///
+    /// # Errors
+    /// The engine has failed.
+    pub(crate) fn step(&mut self, observer: &mut dyn Observer) -> Result<()> {
+        let options = self.options;
+        let OptimizeOptions { model, branches, .. } = options;
+        self.plan.stage = match self.plan.stage {
+            Stage::Scale => {
+                observer.event(&phase("initial branch lengths and model"));
+                approach_scale(self.evaluator)?;
+                Stage::Find
+            }
+            Stage::Find => {
+                let lnl_epsilon = options.lnl_epsilon.max(STARTS_EPSILON);
+                let roughly = OptimizeOptions { lnl_epsilon, ..options };
+                match self.round(&roughly, Until::SmallGain, observer)? {
+                    false => Stage::Find,
+                    true if self.has_one_optimum() => Stage::Final,
+                    true => Stage::OtherLengths,
+                }
+            }
+            Stage::OtherLengths => {
+                observer.event(&phase("branch lengths from other starting values"));
+                try_other_lengths(self.evaluator)?;
+                Stage::Final
+            }
+            Stage::Final => {
+                observer.event(&phase("final branch lengths and model"));
+                after_lengths(self.plan.goal, self.models)
+            }
+            Stage::Converge => {
+                let tries_rates = self.plan.goal == Goal::Conclusion && model;
+                match self.round(&options, Until::SmallGain, observer)? {
+                    false => Stage::Converge,
+                    true if tries_rates => Stage::TryOtherRates,
+                    true => Stage::Done,
+                }
+            }
+            Stage::TryOtherRates => {
+                let learnt = &mut self.plan.learnt;
+                let any_better = try_other_rates(self.evaluator, self.models, branches, learnt)?;
+                if any_better { Stage::OtherRates } else { Stage::Done }
+            }
+            Stage::OtherRates => {
+                if model {
+                    let learnt = &mut self.plan.learnt;
+                    try_other_rates(self.evaluator, self.models, branches, learnt)?;
+                }
+                Stage::End
+            }
+            Stage::End => match self.round(&options, Until::TheEnd, observer)? {
+                false => Stage::End,
+                true if model && self.plan.restarts < MAX_RESTARTS => Stage::Restart,
+                true => Stage::Done,
+            },
+            Stage::Restart => {
+                self.plan.restarts += 1;
+                if self.restart()? { Stage::End } else { Stage::Done }
+            }
+            Stage::Done => Stage::Done,
+        };
+        Ok(())
+    }
+
+    /// The next round of the stage; true if it was the last.
+    fn round(
+        &mut self,
+        options: &OptimizeOptions,
+        until: Until,
+        observer: &mut dyn Observer,
+    ) -> Result<bool> {
+        let OptimizePlan { rounds, learnt, .. } = &mut self.plan;
+        let of_stage = rounds.get_or_insert_with(|| Rounds::new(options, until));
+        let is_over = of_stage.step(self.evaluator, self.models, options, learnt, observer)?;
+        if is_over {
+            *rounds = None;
+        }
+        Ok(is_over)
+    }
+
+    fn has_one_optimum(&self) -> bool {
+        !self.evaluator.linkage().has_own_lengths() && fits(self.evaluator.tree())
+    }
+
+    fn restart(&mut self) -> Result<bool> {
+        let learnt = &mut self.plan.learnt;
+        restart_parameters(self.evaluator, self.models, self.initial, &self.options, learnt)
+    }
+}
+
+fn phase(name: &str) -> Event {
+    Event::Phase { name: name.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rounds::tests::case;
+    use super::*;
+    use crate::likelihood::BrlenLinkage;
+    use crate::observer::Silent;
+
+    /// The tree, the models and the log-likelihood, with all digits.
+    fn end(optimisation: &mut Optimisation) -> String {
+        let lnl = optimisation.log_likelihood().unwrap();
+        format!("{lnl:?} {:?} {:?}", optimisation.evaluator.snapshot(), optimisation.models)
+    }
+
+    fn goes_on_from_any_state(goal: Goal, linkage: BrlenLinkage, texts: [&str; 2]) {
+        let initial = texts.map(|text| Model::parse(text).unwrap());
+        let options = OptimizeOptions::to(1e-3);
+        let (mut models, mut evaluator) = (initial.clone(), case(linkage, &initial));
+        let mut optimisation =
+            Optimisation::new(goal, &mut evaluator, &mut models, &initial, &options);
+        let mut states = Vec::new();
+        while !optimisation.is_done() {
+            states.push(postcard::to_stdvec(&optimisation.state()).unwrap());
+            optimisation.step(&mut Silent).unwrap();
+        }
+        let expected = end(&mut optimisation);
+        assert!(states.len() >= 2, "{goal:?}, {linkage:?}: {} steps", states.len());
+        for (number, bytes) in states.iter().enumerate() {
+            let (mut models, mut evaluator) = (initial.clone(), case(linkage, &initial));
+            let state: OptimizeState = postcard::from_bytes(bytes).unwrap();
+            assert!(state.fits(&evaluator, &models));
+            let mut resumed =
+                Optimisation::resume(state, &mut evaluator, &mut models, &initial, &options);
+            while !resumed.is_done() {
+                resumed.step(&mut Silent).unwrap();
+            }
+            let found = end(&mut resumed);
+            assert!(found == expected, "{goal:?}, {linkage:?}, from state {number}");
+        }
+    }
+
+    #[test]
+    fn an_optimisation_goes_on_from_any_of_its_states_with_the_same_bits() {
+        let linkages = [BrlenLinkage::Linked, BrlenLinkage::Scaled, BrlenLinkage::Unlinked];
+        for linkage in linkages {
+            for goal in [Goal::Nearby, Goal::Best, Goal::Conclusion] {
+                goes_on_from_any_state(goal, linkage, ["HKY+FE+G4", "K80+FE+I+G4"]);
+            }
+            goes_on_from_any_state(Goal::Conclusion, linkage, ["JC+R4", "HKY+FE+I+G4"]);
+        }
+    }
+
+    #[test]
+    fn a_state_of_other_models_or_data_does_not_fit() {
+        let texts = ["HKY+FE+G4", "K80+FE+I+G4"];
+        let initial = texts.map(|text| Model::parse(text).unwrap());
+        let mut evaluator = case(BrlenLinkage::Linked, &initial);
+        let (mut models, options) = (initial.clone(), OptimizeOptions::to(1e-3));
+        let mut optimisation =
+            Optimisation::new(Goal::Nearby, &mut evaluator, &mut models, &initial, &options);
+        optimisation.step(&mut Silent).unwrap();
+        let state = optimisation.state();
+        assert!(state.fits(&evaluator, &initial));
+        let other = ["GTR+FE+G4", "K80+FE+I+G4"].map(|text| Model::parse(text).unwrap());
+        assert!(!state.plan.fits(&other) && !state.fits(&evaluator, &other));
+        assert!(!state.fits(&evaluator, &initial[..1]));
+    }
+}
