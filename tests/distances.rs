@@ -185,6 +185,12 @@ fn files_of_distances_that_are_none_are_refused() {
     }
     scratch.write("v.phy", "4 3\na ACG\nb CGT\nc GTA\nd TAC\n");
     scratch.run("--dist -s v.phy -m JC+ASC -n x").assert_refused(&["leave out +ASC"]);
+    scratch.write("mixed.phy", "4 6\na ACGLEK\nb ACTLEK\nc AGTLDK\nd TGTIDK\n");
+    scratch.write("mixed.part", "JC, dna = 1-3\nLG, protein = 4-6\n");
+    scratch
+        .run("--dist -s mixed.phy -q mixed.part -m p -n x")
+        .assert_refused(&["need partitions of one type (DNA), but partition 'protein'"]);
+    scratch.succeed("--dist -s mixed.phy -q mixed.part -n x");
     // A lower triangle with its rows over several lines, and one with a diagonal.
     for text in ["4\na\nb 1\nc 2\n 2\nd 2 2\n1\n", "4\na 0\nb 1 0\nc 2 2 0\nd 2 2 1 0"] {
         scratch.write("d.phy", text);

@@ -143,8 +143,8 @@ pub struct Args {
     pub asc_corr: Option<String>,
 
     /// Analysis by RAxML's letter: d search, e evaluate, a all, b support, c check, i internode certainty, j bootstrap
-    /// alignments, r and R distances between trees, x distances between sequences, h SH test, w expected likelihood weights, A ancestral states, I root
-    /// trees (with -o or --root)
+    /// alignments, r and R distances between trees, x distances between sequences, h SH test, w expected likelihood
+    /// weights, A ancestral states, I root trees (with -o or --root)
     #[arg(short = 'f', value_name = "LETTER", help_heading = COMMAND)]
     pub algorithm: Option<String>,
     /// Search for the best tree
@@ -271,8 +271,7 @@ pub struct Args {
     pub brlenspr: Option<String>,
 
     /// Starting trees, or the trees to evaluate: FILE, pars{5} (parsimony), rand{5} (random), nj, bionj, bme
-    /// or upgma (of the distances between the sequences), or
-    /// several of these separated by commas, with one search from each tree; auto is one search that
+    /// or upgma (of the distances between the sequences), or several of these separated by commas, with one search from each tree; auto is one search that
     /// takes what is best from 3 to 10 parsimony trees (--fast: 1, --thorough: up to 50) [default:
     /// auto]
     #[arg(short = 't', long, value_name = "TREES", help_heading = TREES)]

@@ -1,5 +1,6 @@
 //! `--dist`: distances between the sequences of an alignment, and trees of distances.
 
+use crate::alphabet::DataType;
 use crate::distance::{DistanceMethod, DistanceTree, PairDistances, SquareMatrix, Stored};
 use crate::error::{Error, Result};
 use crate::likelihood::BRLEN_BOUNDS;
@@ -84,6 +85,7 @@ pub(super) fn check_size(trees: &[DistanceTree], num_taxa: usize) -> Result<()> 
 
 /// The formula with its models, and its name.
 fn find_method(asked: &MatrixPlan, session: &mut Session) -> Result<(DistanceMethod, String)> {
+    check_types(asked.formula, &session.setup.loaded.partitions)?;
     let ratio = match asked.formula {
         DistanceFormula::Uncorrected => {
             return Ok((DistanceMethod::Uncorrected, "the share of different sites".into()));
@@ -133,6 +135,28 @@ fn find_method(asked: &MatrixPlan, session: &mut Session) -> Result<(DistanceMet
         several => format!("maximum likelihood, {} models", several.len()),
     };
     Ok((DistanceMethod::Likelihood { models, gamma: asked.gamma }, name))
+}
+
+/// Refuses formulas that count states for partitions with different states, and F84 for others than nucleotides.
+fn check_types(formula: DistanceFormula, partitions: &[Partition]) -> Result<()> {
+    let first = partitions[0].patterns.data_type;
+    let other = partitions.iter().find(|partition| match formula {
+        DistanceFormula::Models => false,
+        DistanceFormula::F84(_) => partition.patterns.data_type != DataType::Dna,
+        DistanceFormula::Uncorrected | DistanceFormula::LogDet => {
+            partition.patterns.data_type != first
+        }
+    });
+    other.map_or(Ok(()), |other| {
+        let needs = match formula {
+            DistanceFormula::F84(_) => "F84 is a model of nucleotides".to_string(),
+            _ => {
+                format!("distances by p and LogDet need partitions of one type ({})", first.name())
+            }
+        };
+        let (name, found) = (&other.name, other.patterns.data_type.name());
+        Err(Error::Usage(format!("{needs}, but partition '{name}' has {found} data")))
+    })
 }
 
 /// Makes a model of nucleotides that of Felsenstein (1984) with this ratio of transitions and transversions.
