@@ -30,7 +30,7 @@ fn cards_of(options: &EngineOptions) -> Vec<usize> {
 /// Bytes that are free on the cards, all together.
 ///
 /// # Errors
-/// [`EngineError::Unavailable`].
+/// [`EngineError::Unavailable`](crate::likelihood::EngineError::Unavailable).
 pub fn free_bytes(options: &EngineOptions) -> Result<u64> {
     let free = |card: usize| Ok(Device::open(card)?.free_bytes().unwrap_or(0));
     cards_of(options).into_iter().map(free).sum()
@@ -39,7 +39,7 @@ pub fn free_bytes(options: &EngineOptions) -> Result<u64> {
 /// Name and compute capability of each card.
 ///
 /// # Errors
-/// [`EngineError::Unavailable`].
+/// [`EngineError::Unavailable`](crate::likelihood::EngineError::Unavailable).
 pub fn describe(options: &EngineOptions) -> Result<Vec<String>> {
     let describe = |card| {
         let Known { name, capability: (major, minor), .. } = look_at(card)?;
