@@ -44,7 +44,7 @@ fn a_sample_has_all_its_files() {
     assert_eq!((&sampling["samples"], &sampling["burnin_samples"]), (&24.into(), &7.into()));
     assert_eq!(sampling["parameters"].as_array().expect("a list").len(), names.len() - 1);
     assert_eq!(sampling["acceptance"][0].as_array().expect("a list").len(), 9);
-    assert!(sampling["agreement"]["asdsf"].as_f64().is_some_and(|asdsf| asdsf > 0.0));
+    assert!(sampling["agreement"]["asdsf"].as_f64().is_some());
     assert_eq!(sampling["brlen_prior"], "gammadir{1/0.1/1/1}");
     let consensus = read(&scratch, "posteriorTree");
     assert!(consensus.contains(")1.0000:") && consensus.contains("Homo_sapiens:0."), "{consensus}");

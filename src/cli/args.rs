@@ -253,7 +253,7 @@ pub struct Args {
     #[arg(long, value_name = "N", help_heading = SAMPLING)]
     pub nchains: Option<String>,
     /// Heating: the posterior of chain i is raised to the power 1/(1+iX), from chain 0 on [default: 0.1]
-    #[arg(long, value_name = "X", help_heading = SAMPLING)]
+    #[arg(long, value_name = "X", allow_negative_numbers = true, help_heading = SAMPLING)]
     pub temp: Option<String>,
     /// Share of the samples of each run, from the first on, that is left aside [default: 0.25]
     #[arg(long, value_name = "SHARE", help_heading = SAMPLING)]

@@ -1,9 +1,10 @@
 //! Metropolis coupling: several chains, all but one heated, that swap their temperatures.
 
-use super::chain::{Block, Chain, ChainState, Target};
+use super::chain::{Block, Chain, ChainState};
 use super::moves::Move;
 use super::parameters::Parameter;
 use super::priors::BrlenPrior;
+use super::step::Target;
 use super::tuning::Tuned;
 use crate::likelihood::{Evaluator, Result};
 use crate::model::Model;

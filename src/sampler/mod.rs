@@ -6,7 +6,8 @@
 //! | `plan` | [`SamplingPlan`]: what a user asks for |
 //! | `priors` | prior densities of branch lengths and parameters, named like those of MrBayes |
 //! | `parameters` | [`Parameter`]: what is sampled besides the tree, its values and names |
-//! | `chain` | a chain: its state, one step, and its serialised form |
+//! | `chain` | a chain: its state, also as a plain value |
+//! | `step` | one step of a chain: a proposal that is accepted or taken back |
 //! | `moves` | the proposals, with their Hastings ratios: lengths and parameters |
 //! | `topology_moves` | the proposals that change the topology |
 //! | `tuning` | how bold proposals are: adapted during the burn-in, then frozen |
@@ -25,6 +26,7 @@ mod plan;
 mod posterior;
 mod priors;
 mod series;
+mod step;
 #[cfg(test)]
 mod tests;
 mod topology_moves;

@@ -1,7 +1,8 @@
 //! The sampler against the distributions it must have: priors, and a posterior computed by brute force.
 
-use super::chain::{Chain, Target};
+use super::chain::Chain;
 use super::moves::Move;
+use super::step::Target;
 use super::*;
 use crate::alignment::read_alignment_from;
 use crate::likelihood::{BrlenLinkage, EngineOptions, Evaluator, make_evaluator};

@@ -1,0 +1,108 @@
+//! Steps of a chain from one state to the next.
+
+use super::chain::{Block, Chain};
+use super::moves::{Move, Undo};
+use super::parameters::Parameter;
+use super::priors::BrlenPrior;
+use crate::likelihood::{Evaluator, Result};
+use crate::model::Model;
+use crate::rng::Rng;
+use rand::RngExt;
+
+/// What all chains have in common.
+#[derive(Debug, Clone)]
+pub(super) struct Target {
+    pub(super) parameters: Vec<Parameter>,
+    pub(super) brlen_prior: BrlenPrior,
+    /// The prior alone: the data count for nothing.
+    pub(super) prior_only: bool,
+}
+
+impl Chain {
+    /// A chain that begins with the evaluator's tree and these models, which are those of the evaluator.
+    ///
+    /// # Errors
+    /// The engine has failed.
+    pub(super) fn begin(
+        evaluator: Evaluator,
+        models: Vec<Model>,
+        rng: Rng,
+        target: &Target,
+    ) -> Result<Self> {
+        let (gene_lnls, block) = (vec![0.0; models.len()], Block::None);
+        let mut chain = Chain { evaluator, models, rng, gene_lnls, ln_prior: 0.0, block };
+        chain.ln_prior = chain.calc_ln_prior(target);
+        chain.gene_lnls = chain.calc_gene_lnls(target, None)?;
+        Ok(chain)
+    }
+
+    /// Proposes one change, and accepts it with the probability of Metropolis and Hastings for the posterior to the power of
+    /// `heat`. Returns whether it was accepted.
+    ///
+    /// # Errors
+    /// The engine has failed.
+    pub(super) fn step(
+        &mut self,
+        kind: Move,
+        boldness: f64,
+        heat: f64,
+        target: &Target,
+    ) -> Result<bool> {
+        let Some((undo, ln_hastings)) = kind.propose(self, boldness) else { return Ok(false) };
+        let ln_prior = self.calc_ln_prior(target);
+        // Drawn in any case, so that the stream is in the same place after every step of a kind.
+        let chance = self.rng.random::<f64>();
+        if ln_prior > f64::NEG_INFINITY {
+            let changed = if let Undo::Model(gene, _) = &undo { Some(*gene) } else { None };
+            let gene_lnls = self.calc_gene_lnls(target, changed)?;
+            let lnl: f64 = gene_lnls.iter().sum();
+            let ln_ratio = heat * (lnl + ln_prior - self.ln_posterior()) + ln_hastings;
+            if libm::log(chance) < ln_ratio {
+                (self.gene_lnls, self.ln_prior) = (gene_lnls, ln_prior);
+                return Ok(true);
+            }
+        }
+        self.take_back(undo);
+        Ok(false)
+    }
+
+    fn take_back(&mut self, undo: Undo) {
+        match undo {
+            Undo::Lengths(before) => self.evaluator.set_brlens(&before),
+            Undo::Swaps(swaps) => {
+                for [edge, first, second] in swaps.into_iter().rev() {
+                    self.evaluator.swap_subtrees(edge, second, first);
+                }
+            }
+            Undo::Model(gene, before) => {
+                self.models[gene] = *before;
+                self.show_model(gene);
+            }
+            Undo::Scalers(before) => {
+                for (gene, scaler) in before.into_iter().enumerate() {
+                    self.evaluator.set_brlen_scaler(gene, scaler);
+                }
+            }
+        }
+    }
+
+    fn calc_ln_prior(&self, target: &Target) -> f64 {
+        let parameters = target.parameters.iter();
+        let parameters: f64 =
+            parameters.map(|one| one.ln_prior(&self.models, &self.evaluator)).sum();
+        target.brlen_prior.ln_density(self.evaluator.tree()) + parameters
+    }
+
+    /// Of all partitions, or after a change of one of them.
+    fn calc_gene_lnls(&mut self, target: &Target, changed: Option<usize>) -> Result<Vec<f64>> {
+        match changed {
+            _ if target.prior_only => Ok(self.gene_lnls.clone()),
+            None => self.evaluator.gene_log_likelihoods(),
+            Some(gene) => {
+                let mut lnls = self.gene_lnls.clone();
+                lnls[gene] = self.evaluator.log_likelihoods_of(&[gene])?[0];
+                Ok(lnls)
+            }
+        }
+    }
+}
