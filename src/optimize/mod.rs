@@ -5,10 +5,12 @@ mod optimisation;
 mod params;
 mod rates;
 mod rounds;
+#[cfg(test)]
+mod rounds_tests;
 mod starts;
 
-pub use rounds::{OptimizeOptions, optimize};
-pub use starts::optimize_from_several_starts;
+pub use optimisation::{optimize, optimize_from_several_starts};
+pub use rounds::OptimizeOptions;
 
 pub(crate) use optimisation::{Goal, Optimisation, OptimizePlan, OptimizeState};
 pub(crate) use params::{ParameterAtBound, parameters_at_bounds};

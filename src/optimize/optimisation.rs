@@ -82,6 +82,37 @@ pub(crate) struct Optimisation<'a> {
     plan: OptimizePlan,
 }
 
+/// Optimises branch lengths and model parameters in turn. `models` must be the current models of the
+/// evaluator's genes and are updated together with it; each round is reported to the observer. Returns the
+/// log-likelihood, which is not lower than before.
+///
+/// # Errors
+/// The engine has failed.
+pub fn optimize(
+    evaluator: &mut Evaluator,
+    models: &mut [Model],
+    options: &OptimizeOptions,
+    observer: &mut dyn Observer,
+) -> Result<f64> {
+    Optimisation::new(Goal::Nearby, evaluator, models, &[], options).finish(observer)
+}
+
+/// [`optimize`] from the given branch lengths and from several other start values, and to
+/// convergence from the best of them. There, parameters are also optimised again from their given values. Returns the
+/// log-likelihood.
+///
+/// # Errors
+/// The engine has failed.
+pub fn optimize_from_several_starts(
+    evaluator: &mut Evaluator,
+    models: &mut [Model],
+    options: &OptimizeOptions,
+    observer: &mut dyn Observer,
+) -> Result<f64> {
+    let initial = models.to_vec();
+    Optimisation::new(Goal::Best, evaluator, models, &initial, options).finish(observer)
+}
+
 impl OptimizePlan {
     /// Of an optimisation before its first step.
     pub(crate) fn new(
@@ -305,7 +336,7 @@ fn phase(name: &str) -> Event {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rounds::tests::case;
+    use super::super::rounds_tests::case;
     use super::*;
     use crate::likelihood::BrlenLinkage;
     use crate::observer::Silent;

@@ -1,6 +1,5 @@
 //! Alternating optimisation of branch lengths and model parameters, in rounds until convergence.
 
-use super::optimisation::{Goal, Optimisation};
 use super::params::{Known, Learnt, Parameters};
 use crate::likelihood::{BranchOptions, Evaluator, Result};
 use crate::model::Model;
@@ -32,21 +31,6 @@ impl OptimizeOptions {
         let has_parameters = |model: &Model| !model.free_parameters().is_empty();
         OptimizeOptions { model: self.model && models.iter().any(has_parameters), ..*self }
     }
-}
-
-/// Optimises branch lengths and model parameters in turn. `models` must be the current models of the
-/// evaluator's genes and are updated together with it; each round is reported to the observer. Returns the
-/// log-likelihood, which is not lower than before.
-///
-/// # Errors
-/// The engine has failed.
-pub fn optimize(
-    evaluator: &mut Evaluator,
-    models: &mut [Model],
-    options: &OptimizeOptions,
-    observer: &mut dyn Observer,
-) -> Result<f64> {
-    Optimisation::new(Goal::Nearby, evaluator, models, &[], options).finish(observer)
 }
 
 /// When rounds end.
@@ -240,75 +224,5 @@ pub(super) fn set_models(evaluator: &mut Evaluator, models: &mut [Model], values
     models.clone_from_slice(values);
     for (gene, model) in models.iter().enumerate() {
         evaluator.set_model(gene, model);
-    }
-}
-
-#[cfg(test)]
-pub(super) mod tests {
-    use super::*;
-    use crate::likelihood::engine::GeneData;
-    use crate::likelihood::select::make_engine;
-    use crate::likelihood::{BrlenLinkage, EngineOptions};
-    use crate::observer::Silent;
-    use crate::rng::{Purpose, Rng, stream};
-    use crate::tree::random_tree;
-    use rand::RngExt;
-
-    /// Two genes of random codes on a random tree, the second without two of the taxa.
-    pub(crate) fn case(linkage: BrlenLinkage, models: &[Model]) -> Evaluator {
-        let mut rng = stream(3, Purpose::Test, 0);
-        let tree = random_tree(7, 0.2, &mut rng);
-        let taxa: [Vec<usize>; 2] = [(0..7).collect(), (2..7).collect()];
-        let row = |rng: &mut Rng| (0..60).map(|_| 1 << rng.random_range(0..4)).collect();
-        let data: Vec<GeneData> = taxa
-            .iter()
-            .map(|taxa| GeneData {
-                tip_codes: taxa.iter().map(|_| row(&mut rng)).collect(),
-                weights: vec![1.0; 60],
-                code_masks: (0..16).collect(),
-                undetermined: 15,
-                num_states: 4,
-                num_rates: 4,
-                ascertainment: None,
-            })
-            .collect();
-        let options = EngineOptions::default();
-        let engine = make_engine(&data, &options).unwrap();
-        let gene = |i: usize| (&data[i], taxa[i].as_slice(), models[i].clone());
-        Evaluator::new(tree, vec![gene(0), gene(1)], linkage, engine)
-    }
-
-    fn free() -> Vec<Model> {
-        vec![Model::parse("GTR+FE+G4").unwrap(); 2]
-    }
-
-    #[test]
-    fn parameters_begin_anew_only_where_that_is_better() {
-        let options = OptimizeOptions { branches: false, ..OptimizeOptions::to(1e-4) };
-        let mut models = free();
-        let mut evaluator = case(BrlenLinkage::Linked, &models);
-        let mut learnt = Learnt::default();
-        let mut rounds = Rounds::new(&options, Until::SmallGain);
-        let mut step =
-            || rounds.step(&mut evaluator, &mut models, &options, &mut learnt, &mut Silent);
-        while !step().unwrap() {}
-        let good = evaluator.gene_log_likelihoods().unwrap();
-        assert!(
-            !restart_parameters(&mut evaluator, &mut models, &free(), &options, &mut learnt)
-                .unwrap()
-        );
-        assert_eq!(evaluator.gene_log_likelihoods().unwrap(), good);
-        // A gene with poor parameters recovers; the other keeps its parameters.
-        let kept = models[1].clone();
-        models[0].set_free_parameters(&[1e-4, 1e5, 1e-4, 1e5, 1e-4, 1.0]);
-        evaluator.set_model(0, &models[0]);
-        assert!(evaluator.gene_log_likelihoods().unwrap()[0] < good[0] - 10.0);
-        assert!(
-            restart_parameters(&mut evaluator, &mut models, &free(), &options, &mut learnt)
-                .unwrap()
-        );
-        assert_eq!(models[1], kept);
-        let found = evaluator.gene_log_likelihoods().unwrap();
-        assert!((found[0] - good[0]).abs() < 0.01 && found[1] == good[1], "{found:?} {good:?}");
     }
 }

@@ -2,12 +2,8 @@
 //! especially on trees far from the best one, with strong rate variation over sites, and for short genes with
 //! unlinked branch lengths.
 
-use super::optimisation::{Goal, Optimisation};
 use super::rates::STARTS_EPSILON;
-use super::rounds::OptimizeOptions;
 use crate::likelihood::{BranchOptions, BrlenLinkage, Evaluator, NO_LENGTH, Result, Snapshot};
-use crate::model::Model;
-use crate::observer::Observer;
 use crate::tree::{EdgeId, Tree};
 
 /// Start values of the lengths of terminal and internal branches, in units of the mean branch length, in addition
@@ -48,22 +44,6 @@ const ON_ONE_PEAK: f64 = 0.5;
 
 /// Maximum number of steps by which all branch lengths are changed tenfold at the beginning.
 const MAX_TENFOLD: usize = 8;
-
-/// [`optimize`](super::optimize) from the given branch lengths and from several other start values, and to
-/// convergence from the best of them. There, parameters are also optimised again from their given values. Returns the
-/// log-likelihood.
-///
-/// # Errors
-/// The engine has failed.
-pub fn optimize_from_several_starts(
-    evaluator: &mut Evaluator,
-    models: &mut [Model],
-    options: &OptimizeOptions,
-    observer: &mut dyn Observer,
-) -> Result<f64> {
-    let initial = models.to_vec();
-    Optimisation::new(Goal::Best, evaluator, models, &initial, options).finish(observer)
-}
 
 /// True if hardly any split of a tree with optimised lengths contradicts the data: a branch whose split does has no
 /// length, and lengths around it may have several optima. Saturated branches say nothing of the data.
