@@ -32,8 +32,8 @@ const NUM_TEXTS: u64 = 100_000;
 const MAX_LENGTH: usize = 1 << 16;
 /// Memory that a reader may take: this many times the text ...
 const MEMORY_PER_BYTE: usize = 10;
-/// ... and this, for buffers and the most faults that are collected: 1000 messages of some hundred bytes.
-const MEMORY_BESIDES: usize = 2 << 20;
+/// ... and this, for buffers and the faults that are collected, one for every short line of a file without sense.
+const MEMORY_BESIDES: usize = 8 << 20;
 /// Time that a reader may take, generous because other tests run at the same time ...
 const TIME_BESIDES: Duration = Duration::from_secs(2);
 /// ... and for every byte.
