@@ -118,8 +118,8 @@ fn resolve_search(
     if !searches && (args.fast || args.thorough) {
         faults.add("--fast and --thorough apply only to searches: leave them out");
     }
-    if !searches && verb != Verb::Start && args.keep_identical {
-        faults.add("--keep-identical applies only to searches: leave it out");
+    if !searches && !matches!(verb, Verb::Start | Verb::Dist) && args.keep_identical {
+        faults.add("--keep-identical applies only to searches and --dist: leave it out");
     }
     if !searches && verb != Verb::Start && args.tree_constraint.is_some() {
         faults.add("--tree-constraint (-g, -r) applies only to searches: leave it out");

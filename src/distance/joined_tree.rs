@@ -69,6 +69,23 @@ impl JoinedTree {
         text
     }
 
+    /// The same tree with all taxa, where each tip stands for one or several taxa with the same sequence: these are joined
+    /// one after the other, in their order, by branches of length 0.
+    pub fn with_copies(&self, taxa_of_tip: &[Vec<usize>]) -> JoinedTree {
+        let mut whole = JoinedTree::new(taxa_of_tip.iter().map(Vec::len).sum());
+        let mut nodes = Vec::with_capacity(2 * self.num_tips);
+        for taxa in taxa_of_tip {
+            let join = |node, &taxon: &usize| whole.join(&[(node, 0.0), (taxon, 0.0)]);
+            nodes.push(taxa[1..].iter().fold(taxa[0], join));
+        }
+        for children in &self.joins {
+            let children: Vec<(usize, f64)> =
+                children.iter().map(|&(child, length)| (nodes[child], length)).collect();
+            nodes.push(whole.join(&children));
+        }
+        whole
+    }
+
     /// The same tree without a root; negative lengths become 0.
     pub fn to_tree(&self) -> Tree {
         let Some((last, others)) = self.joins.split_last() else { return Tree::from_edges(1, &[]) };
@@ -91,5 +108,21 @@ impl JoinedTree {
             }
         }
         Tree::from_edges(self.num_tips, &edges)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_are_joined_in_their_order_by_branches_without_length() {
+        let mut tree = JoinedTree::new(3);
+        tree.join(&[(0, 1.0), (1, 2.0), (2, -3.0)]);
+        let whole = tree.with_copies(&[vec![0, 2, 5], vec![1], vec![3, 4]]);
+        let names = ["a", "b", "c", "d", "e", "f"];
+        let text = whole.newick(|taxon| names[taxon]);
+        assert_eq!(text, "(((a:0,c:0):0,f:0):1,b:2,(d:0,e:0):-3);");
+        assert_eq!(whole.to_tree().num_tips(), 6);
     }
 }

@@ -2,9 +2,12 @@
 
 use super::joined_tree::JoinedTree;
 use super::minimum_evolution::{MOST_TAXA, minimum_evolution};
-use super::neighbor_joining::{bionj, neighbor_joining};
+use super::neighbor_joining::{
+    bionj, join_neighbors, join_neighbors_by_variance, neighbor_joining,
+};
+use super::row_file::RowFile;
 use super::square::{SquareMatrix, Stored};
-use super::upgma::upgma;
+use super::upgma::{link_averages, upgma};
 
 /// A way from distances to a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,14 +41,14 @@ impl DistanceTree {
         }
     }
 
-    /// Most taxa for which there is reason to expect the memory.
-    pub(crate) fn most_taxa(self) -> usize {
-        // 4 bytes for each pair and direction: 1.6 GB, twice that for BIONJ.
-        const MOST: usize = 20_000;
-        match self {
-            DistanceTree::MinimumEvolution => MOST_TAXA,
-            _ => MOST,
-        }
+    /// Most taxa, if there is a limit besides that of the disk.
+    pub(crate) fn most_taxa(self) -> Option<usize> {
+        (self == DistanceTree::MinimumEvolution).then_some(MOST_TAXA)
+    }
+
+    /// Matrices that are needed at the same time.
+    pub(crate) fn num_matrices(self) -> usize {
+        if self == DistanceTree::Bionj { 2 } else { 1 }
     }
 
     /// The tree of these distances.
@@ -55,6 +58,22 @@ impl DistanceTree {
             DistanceTree::Bionj => bionj(matrix),
             DistanceTree::Upgma => upgma(matrix),
             DistanceTree::MinimumEvolution => minimum_evolution(matrix),
+        }
+    }
+
+    /// The same of distances in a file; not for balanced minimum evolution.
+    ///
+    /// # Errors
+    /// A file that cannot be read or written.
+    ///
+    /// # Panics
+    /// If there are fewer than two taxa, or for balanced minimum evolution.
+    pub fn tree_of_file(self, rows: RowFile) -> std::io::Result<JoinedTree> {
+        match self {
+            DistanceTree::NeighborJoining => join_neighbors(rows),
+            DistanceTree::Bionj => join_neighbors_by_variance(rows),
+            DistanceTree::Upgma => link_averages(rows),
+            DistanceTree::MinimumEvolution => panic!("its averages are in memory"),
         }
     }
 }

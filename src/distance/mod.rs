@@ -3,16 +3,19 @@
 //! | file | content |
 //! |---|---|
 //! | `pairs` | [`PairDistances`]: the distance of any pair of sequences, in tiles |
+//! | `taxon_rows` | [`TaxonRows`]: the same for all taxa, where several have the same sequence |
 //! | `pair_model` | the likelihood of a pair as a function of its distance |
 //! | `gene`, `bit_planes` | the sequences of a partition, and the sites of pairs counted by class |
 //! | `solve` | Newton's method for several pairs at a time |
 //! | `closed_form` | shares of different sites, and LogDet |
 //! | `instructions` | the same computation for the instructions of this machine |
-//! | `square` | [`SquareMatrix`]: the distances of all pairs, from which trees are made |
+//! | `square`, `row_file` | [`SquareMatrix`], [`RowFile`]: the distances of all pairs, from which trees are made, in memory and in a file |
+//! | `cluster_rows` | both as what trees are joined from |
 //! | `neighbor_joining`, `minimum_evolution`, `upgma`, `joined_tree`, `kind` | trees from them |
 
 mod bit_planes;
 mod closed_form;
+mod cluster_rows;
 mod gene;
 mod instructions;
 mod joined_tree;
@@ -23,8 +26,10 @@ mod naive_tests;
 mod neighbor_joining;
 mod pair_model;
 mod pairs;
+mod row_file;
 mod solve;
 mod square;
+mod taxon_rows;
 mod upgma;
 
 pub use joined_tree::JoinedTree;
@@ -32,5 +37,7 @@ pub use kind::DistanceTree;
 pub use minimum_evolution::minimum_evolution;
 pub use neighbor_joining::{bionj, neighbor_joining};
 pub use pairs::{DistanceMethod, PairDistances};
+pub use row_file::{RowFile, RowFileWriter, row_file_bytes};
 pub use square::{SquareMatrix, Stored};
+pub use taxon_rows::TaxonRows;
 pub use upgma::upgma;

@@ -75,6 +75,8 @@ struct Tile<'a> {
     distances: &'a PairDistances,
     rows: Range<usize>,
     columns: Range<usize>,
+    /// A sequence and itself are two taxa that have it.
+    are_twins: bool,
 }
 
 impl Work for Tile<'_> {
@@ -132,6 +134,7 @@ impl PairDistances {
                     distances: self,
                     rows: rows.clone(),
                     columns: start..(start + TILE).min(columns.end),
+                    are_twins: false,
                 };
                 let mut out = Vec::with_capacity(tile.rows.len() * tile.columns.len());
                 self.instructions.compute(&tile, &mut out);
@@ -146,6 +149,15 @@ impl PairDistances {
             }
         }
         whole
+    }
+
+    /// The distance of two taxa that both have this sequence.
+    pub(super) fn to_itself(&self, sequence: usize) -> f64 {
+        let one = sequence..sequence + 1;
+        let tile = Tile { distances: self, rows: one.clone(), columns: one, are_twins: true };
+        let mut out = Vec::new();
+        self.instructions.compute(&tile, &mut out);
+        out[0]
     }
 
     #[inline(always)]
@@ -174,9 +186,10 @@ impl PairDistances {
                         let counts = parts.iter().flat_map(|part| part.counts);
                         counts.into_iter().all(|counts| counts[lane] == 0.0)
                     };
-                    let is_nothing = distance == 0.0 && a != b && is_empty();
+                    let is_same = a == b && !tile.are_twins;
+                    let is_nothing = distance == 0.0 && !is_same && is_empty();
                     out.push(match () {
-                        _ if a == b => 0.0,
+                        _ if is_same => 0.0,
                         _ if is_nothing => f64::NAN,
                         _ => distance,
                     });
@@ -195,7 +208,7 @@ impl PairDistances {
         let mut table = Table::default();
         for row in tile.rows.clone() {
             for column in tile.columns.clone() {
-                if row == column {
+                if row == column && !tile.are_twins {
                     out.push(0.0);
                     continue;
                 }

@@ -71,6 +71,15 @@ impl<T: Stored> SquareMatrix<T> {
         &self.values[a * self.size..][..width]
     }
 
+    /// Sets the distances of a taxon from the first ones.
+    pub(super) fn replace(&mut self, a: usize, row: &[T]) {
+        self.values[a * self.size..][..row.len()].copy_from_slice(row);
+        for (other, &distance) in row.iter().enumerate() {
+            self.values[other * self.size + a] = distance;
+        }
+        self.values[a * self.size + a] = T::store(0.0);
+    }
+
     /// Copies the distances of one place from the first `width` to another place, in both halves.
     pub(super) fn copy(&mut self, from: usize, to: usize, width: usize) {
         for other in (0..width).filter(|&other| other != to) {

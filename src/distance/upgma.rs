@@ -1,5 +1,6 @@
 //! UPGMA: average linkage (Sokal & Michener 1958), which assumes a molecular clock, by chains of nearest neighbours.
 
+use super::cluster_rows::{ClusterRows, RowsInMemory};
 use super::joined_tree::JoinedTree;
 use super::square::{SquareMatrix, Stored};
 
@@ -8,25 +9,36 @@ use super::square::{SquareMatrix, Stored};
 ///
 /// # Panics
 /// If there are fewer than two taxa.
-pub fn upgma<T: Stored>(mut matrix: SquareMatrix<T>) -> JoinedTree {
-    let n = matrix.size();
+pub fn upgma<T: Stored>(matrix: SquareMatrix<T>) -> JoinedTree {
+    let Ok(tree) = link_averages(RowsInMemory::new(matrix));
+    tree
+}
+
+/// The same, wherever the distances are.
+///
+/// # Errors
+/// Rows that cannot be read or written.
+pub(super) fn link_averages<R: ClusterRows>(mut rows: R) -> Result<JoinedTree, R::Fault> {
+    let n = rows.len();
     assert!(n >= 2, "a tree of {n} taxa");
-    let mut sizes = vec![1.0; n];
-    let mut is_active = vec![true; n];
+    // Of the clusters at their places: sizes and first taxa.
+    let (mut sizes, mut first) = (vec![1.0; n], (0..n).collect::<Vec<usize>>());
     let mut chain: Vec<usize> = Vec::new();
-    // Places of the first taxa of joined clusters, and half their distance.
+    // First taxa of joined clusters, and half their distance.
     let mut found: Vec<(usize, usize, f64)> = Vec::with_capacity(n - 1);
-    while found.len() + 1 < n {
+    while first.len() > 1 {
         if chain.is_empty() {
-            chain.extend(is_active.iter().position(|active| *active));
+            chain.extend((0..first.len()).min_by_key(|&place| first[place]));
         }
         let last = *chain.last().expect("some clusters are left");
         let before = chain.len().checked_sub(2).map(|at| chain[at]);
+        let row = rows.row(last)?;
         let mut nearest = before;
-        let mut least = before.map_or(f64::INFINITY, |before| matrix.get(last, before));
-        for other in (0..n).filter(|&other| is_active[other] && other != last) {
-            let distance = matrix.get(last, other);
-            if nearest.is_none() || distance < least {
+        let mut least = before.map_or(f64::INFINITY, |before| row[before].load());
+        for other in (0..first.len()).filter(|&other| other != last && before != Some(other)) {
+            let distance = row[other].load();
+            let is_first = || nearest != before && nearest.is_none_or(|n| first[other] < first[n]);
+            if nearest.is_none() || distance < least || (distance == least && is_first()) {
                 (nearest, least) = (Some(other), distance);
             }
         }
@@ -36,16 +48,24 @@ pub fn upgma<T: Stored>(mut matrix: SquareMatrix<T>) -> JoinedTree {
             continue;
         }
         chain.truncate(chain.len() - 2);
-        let (a, b) = (last.min(nearest), last.max(nearest));
-        for other in (0..n).filter(|&other| is_active[other] && other != a && other != b) {
-            let sum = sizes[a] * matrix.get(a, other) + sizes[b] * matrix.get(b, other);
-            matrix.set(a, other, sum / (sizes[a] + sizes[b]));
+        // The sums are made in the order of the first taxa.
+        let ends = if first[last] < first[nearest] { [last, nearest] } else { [nearest, last] };
+        let weights = ends.map(|place| sizes[place]);
+        let mut row = rows.row(ends[0])?.to_vec();
+        for (mean, second) in row.iter_mut().zip(rows.row(ends[1])?) {
+            let sum = weights[0] * mean.load() + weights[1] * second.load();
+            *mean = Stored::store(sum / (weights[0] + weights[1]));
         }
-        sizes[a] += sizes[b];
-        is_active[b] = false;
-        found.push((a, b, 0.5 * least));
+        found.push((first[ends[0]], first[ends[1]], 0.5 * least));
+        let (a, b) = (last.min(nearest), last.max(nearest));
+        (sizes[a], first[a]) = (weights[0] + weights[1], first[ends[0]]);
+        rows.join(a, b, &row)?;
+        sizes.swap_remove(b);
+        first.swap_remove(b);
+        let moved = first.len();
+        chain.iter_mut().filter(|place| **place == moved).for_each(|place| *place = b);
     }
-    in_order_of_height(n, found)
+    Ok(in_order_of_height(n, found))
 }
 
 /// Chains find joins in any order; here they are made in that of their heights.

@@ -1,32 +1,24 @@
 //! `--dist`: distances between the sequences of an alignment, and trees of distances.
 
+use super::distance_tally::Tally;
+use super::distance_trees::{BAND, MOST_EXACT, Store, Trees, check_size, folder_of, set_f84};
 use crate::alphabet::DataType;
-use crate::distance::{DistanceMethod, DistanceTree, PairDistances, SquareMatrix, Stored};
+use crate::distance::{DistanceMethod, JoinedTree, PairDistances, SquareMatrix, TaxonRows};
 use crate::error::{Error, Result};
-use crate::likelihood::BRLEN_BOUNDS;
-use crate::model::{Exchange, Model, f84_rates};
+use crate::model::Model;
 use crate::observer::{Advance, Event, Observer};
 use crate::optimize::{OptimizeOptions, optimize};
 use crate::output::{MatrixReport, MatrixTreeReport, OutputKind};
-use crate::partition::{Partition, count_freqs};
+use crate::partition::Partition;
 use crate::run::plan::{DistanceFormula, MatrixPlan, Plan};
-use crate::run::prepare::read_distances;
-use crate::run::work::{RunRecord, Session, Setup, first_tree, thread_pool, warn_of_each};
+use crate::run::prepare::{Identical, read_distances};
+use crate::run::work::{RunRecord, Session, first_tree, thread_pool};
 use crate::taxa::Taxa;
-use crate::tree::Tree;
 use flate2::{Compression, write::GzEncoder};
 use std::io::Write;
 
-/// Rows that are computed at a time.
-const BAND: usize = 64;
-/// Taxa up to which all distances are in memory with 8 bytes each; those of more are computed as they are written.
-const MOST_IN_MEMORY: usize = 4000;
-/// Pairs without a distance that are named.
-const MOST_NAMED: usize = 10_000;
 /// Gain in log-likelihood below which the estimation of the model ends.
 const MODEL_EPSILON: f64 = 0.1;
-/// Ratio of transitions and transversions of F84 in starting trees: that of PHYLIP.
-const START_RATIO: f64 = 2.0;
 
 /// Computes and writes distances, or reads them, and makes trees of them.
 ///
@@ -37,50 +29,30 @@ pub(crate) fn distances(plan: &Plan, asked: &MatrixPlan, record: &mut RunRecord)
         None => of_alignment(asked, Session::start(plan, record)?),
         Some(file) => {
             let (taxa, matrix) = read_distances(file)?;
-            check_size(&asked.trees, taxa.len())?;
+            check_size(&asked.trees, taxa.len(), &folder_of(plan))?;
             let mut tally = Tally::default();
             for a in 0..taxa.len() {
                 let row: Vec<f64> = (0..a).map(|b| matrix.get(a, b)).collect();
-                tally.add(a, &row, &taxa);
+                tally.add(a, &row, |taxon| taxa.name(taxon));
             }
             let report = tally.report(format!("the file {}", file.display()), taxa.len());
             record.progress.result(&describe(&report));
-            make_trees(asked, matrix, &taxa, report, record)
+            let trees = Some((Store::Exact(matrix), None));
+            finish(asked, trees, &taxa, report, record)
         }
     }
 }
 
 fn of_alignment(asked: &MatrixPlan, mut session: Session) -> Result<()> {
-    let num_taxa = session.setup.loaded.taxa.len();
-    check_size(&asked.trees, num_taxa)?;
+    check_size(&asked.trees, session.setup.num_reduced_taxa(), &folder_of(session.setup.plan))?;
     let (method, name) = find_method(asked, &mut session)?;
     session.stage("distances");
-    let partitions = &session.setup.loaded.partitions;
-    let set = session.setup.plan.run.instruction_set;
-    let pairs = PairDistances::new(num_taxa, partitions, &method, set);
-    match (num_taxa <= MOST_IN_MEMORY, asked.trees.is_empty()) {
-        (true, _) => {
-            let matrix = SquareMatrix::<f64>::zero(num_taxa);
-            write(asked, &pairs, name, Some(matrix), session)
-        }
-        (false, true) => write(asked, &pairs, name, None::<SquareMatrix<f64>>, session),
-        (false, false) => {
-            let matrix = SquareMatrix::<f32>::zero(num_taxa);
-            write(asked, &pairs, name, Some(matrix), session)
-        }
-    }
-}
-
-/// Refuses trees that would take too much memory.
-pub(super) fn check_size(trees: &[DistanceTree], num_taxa: usize) -> Result<()> {
-    match trees.iter().find(|kind| num_taxa > kind.most_taxa()) {
-        None => Ok(()),
-        Some(kind) => Err(Error::Usage(format!(
-            "--tree {}: there are {num_taxa} taxa, but such a tree can be made of at most {}",
-            kind.name(),
-            kind.most_taxa()
-        ))),
-    }
+    let setup = &session.setup;
+    let set = setup.plan.run.instruction_set;
+    let partitions = setup.reduced(&setup.loaded.partitions);
+    let pairs = PairDistances::new(setup.num_reduced_taxa(), &partitions, &method, set);
+    drop(partitions);
+    write(asked, &pairs, name, session)
 }
 
 /// The formula with its models, and its name.
@@ -159,17 +131,6 @@ fn check_types(formula: DistanceFormula, partitions: &[Partition]) -> Result<()>
     })
 }
 
-/// Makes a model of nucleotides that of Felsenstein (1984) with this ratio of transitions and transversions.
-fn set_f84(model: &mut Model, ratio: f64) -> std::result::Result<(), String> {
-    let rates = f84_rates(&model.freqs, ratio).ok_or_else(|| {
-        format!("F84: with these frequencies, the ratio of transitions and transversions cannot be as small as {ratio}")
-    })?;
-    if let Exchange::Classes(classes) = &mut model.exchange {
-        classes.fix(&rates);
-    }
-    Ok(())
-}
-
 /// Estimates the free parameters on a parsimony tree.
 fn estimate(session: &mut Session, models: &mut [Model]) -> Result<()> {
     session.stage("model");
@@ -187,19 +148,20 @@ fn estimate(session: &mut Session, models: &mut [Model]) -> Result<()> {
 }
 
 /// Computes and writes the distances row by row, then makes the trees.
-fn write<T: Stored>(
-    asked: &MatrixPlan,
-    pairs: &PairDistances,
-    name: String,
-    mut matrix: Option<SquareMatrix<T>>,
-    session: Session,
-) -> Result<()> {
+fn write(asked: &MatrixPlan, pairs: &PairDistances, name: String, session: Session) -> Result<()> {
     let Session { setup, record } = session;
-    let (taxa, num_taxa) = (&setup.loaded.taxa, pairs.num_taxa());
+    let (taxa, identical) = (&setup.loaded.taxa, setup.identical.as_ref());
+    let mut rows_of_taxa = TaxonRows::new(pairs, identical.map(|identical| identical.group_of()));
+    let num_taxa = taxa.len();
     let pool = thread_pool(setup.plan);
     let mut tally = Tally::default();
+    let mut store = match asked.trees.is_empty() {
+        true => None,
+        false => Some(Store::new(pairs.num_taxa(), &folder_of(setup.plan))?),
+    };
     // From a matrix of all digits, a square one is written when it is complete; each pair is then computed once.
-    let waits = asked.format.is_square() && num_taxa <= MOST_IN_MEMORY;
+    let waits = asked.format.is_square() && num_taxa <= MOST_EXACT;
+    let mut matrix = SquareMatrix::<f64>::zero(if waits { num_taxa } else { 0 });
     let whole_rows = asked.format.is_square() && !waits;
     let mut part = record.part(asked.output_kinds()[0])?;
     let mut sink: Box<dyn Write + '_> = match asked.gzip {
@@ -207,17 +169,28 @@ fn write<T: Stored>(
         false => Box::new(&mut part),
     };
     let mut written = asked.format.begin(num_taxa, &mut sink);
-    let mut row_of_matrix = Vec::new();
     for start in (0..num_taxa).step_by(BAND) {
         let rows = start..(start + BAND).min(num_taxa);
         let width = if whole_rows { num_taxa } else { rows.end };
-        let found = pool.install(|| pairs.rows(rows.clone(), 0..width));
+        let found = pool.install(|| rows_of_taxa.next(rows.clone(), width));
         for (taxon, row) in rows.clone().zip(found.chunks_exact(width)) {
-            tally.add(taxon, &row[..taxon], taxa);
-            if let Some(matrix) = &mut matrix {
-                row[..taxon].iter().enumerate().for_each(|(other, d)| matrix.set(taxon, other, *d));
+            tally.add(taxon, &row[..taxon], |taxon| taxa.name(taxon));
+            if let Some(store) = &mut store {
+                match identical {
+                    None => store.push(&row[..taxon])?,
+                    Some(identical) => {
+                        let sequence = identical.group_of()[taxon];
+                        if identical.kept()[sequence] == taxon {
+                            let before = identical.kept()[..sequence].iter();
+                            let before: Vec<f64> = before.map(|&other| row[other]).collect();
+                            store.push(&before)?;
+                        }
+                    }
+                }
             }
-            if !waits && written.is_ok() {
+            if waits {
+                row[..taxon].iter().enumerate().for_each(|(other, d)| matrix.set(taxon, other, *d));
+            } else if written.is_ok() {
                 let shown = if whole_rows { row } else { &row[..taxon] };
                 written = asked.format.row(taxon, taxa.names(), shown, &mut sink);
             }
@@ -226,64 +199,45 @@ fn write<T: Stored>(
         let share = if whole_rows { share } else { share * share };
         record.progress.advance(Advance { phase: Some(share), ..Advance::default() });
     }
-    if let (true, Some(matrix)) = (waits, &matrix) {
-        for taxon in 0..num_taxa {
-            row_of_matrix.clear();
-            row_of_matrix.extend((0..num_taxa).map(|other| matrix.get(taxon, other)));
-            if written.is_ok() {
-                written = asked.format.row(taxon, taxa.names(), &row_of_matrix, &mut sink);
-            }
+    let mut row_of_matrix = Vec::new();
+    for taxon in 0..matrix.size() {
+        row_of_matrix.clear();
+        row_of_matrix.extend((0..num_taxa).map(|other| matrix.get(taxon, other)));
+        if written.is_ok() {
+            written = asked.format.row(taxon, taxa.names(), &row_of_matrix, &mut sink);
         }
     }
     let written = written.and_then(|()| sink.flush());
     drop(sink);
     written.map_err(|source| part.failed(source))?;
     record.complete(part)?;
-    let (cases, named) = (std::mem::take(&mut tally.unknown), tally.unnamed());
+    tally.warn("are written as -1", record);
     let report = tally.report(name, num_taxa);
-    if !cases.is_empty() {
-        let more =
-            if named > 0 { format!("; {named} of them are not named") } else { String::new() };
-        let summary = format!(
-            "{} pairs of sequences have no distance and are written as -1{more}",
-            report.saturated + report.without_overlap
-        );
-        warn_of_each(record, &summary, cases);
-    }
     record.progress.result(&describe(&report));
-    match matrix {
-        Some(matrix) => make_trees(asked, matrix, taxa, report, record),
-        None => {
-            record.report.distances = Some(report);
-            Ok(())
-        }
-    }
+    let trees = store.map(|store| (store, identical));
+    finish(asked, trees, taxa, report, record)
 }
 
-/// Makes and writes the trees, and completes the report.
-fn make_trees<T: Stored>(
+/// Makes and writes the trees, if some are asked for, and completes the report.
+fn finish(
     asked: &MatrixPlan,
-    mut matrix: SquareMatrix<T>,
+    of: Option<(Store, Option<&Identical>)>,
     taxa: &Taxa,
     mut report: MatrixReport,
     record: &mut RunRecord,
 ) -> Result<()> {
-    if !asked.trees.is_empty() {
+    if let Some((store, identical)) = of {
         record.progress.stage("trees", None);
-        let (filled, largest) = matrix.fill_unknown();
+        let Trees { trees, filled, largest } = store.trees(&asked.trees)?;
         if filled > 0 {
             let warning = format!(
                 "{filled} pairs have no distance: in the trees, the largest distance, {largest:.6}, takes their place"
             );
             record.progress.event(&Event::Warning(warning));
         }
-        for (number, &kind) in asked.trees.iter().enumerate() {
-            // The last tree uses the matrix up.
-            let own = match number + 1 == asked.trees.len() {
-                true => std::mem::replace(&mut matrix, SquareMatrix::zero(0)),
-                false => matrix.clone(),
-            };
-            let newick = kind.tree(own).newick(|taxon| taxa.name(taxon));
+        for (tree, kind) in trees.into_iter().zip(&asked.trees) {
+            let tree = whole(tree, identical);
+            let newick = tree.newick(|taxon| taxa.name(taxon));
             report.trees.push(MatrixTreeReport { method: kind.name(), newick });
         }
         let lines: String = report.trees.iter().map(|tree| format!("{}\n", tree.newick)).collect();
@@ -293,40 +247,9 @@ fn make_trees<T: Stored>(
     Ok(())
 }
 
-/// The starting tree of the distances of these partitions: by maximum likelihood, of nucleotides under F84, of others
-/// under their models as they are. Pairs without a distance get the largest one.
-pub(super) fn distance_tree(kind: DistanceTree, setup: &Setup, partitions: &[Partition]) -> Tree {
-    let model = |partition: &Partition| {
-        let mut model = partition.model.clone();
-        if model.num_states() == 4
-            && let Ok(mut f84) = Model::parse("TN93+F")
-        {
-            count_freqs(&mut f84, &partition.patterns);
-            // A ratio that is not possible leaves the model as it is.
-            if set_f84(&mut f84, START_RATIO).is_ok() {
-                model = f84;
-            }
-        }
-        model
-    };
-    let models = partitions.iter().map(model).collect();
-    let num_taxa = setup.num_reduced_taxa();
-    let method = DistanceMethod::Likelihood { models, gamma: None };
-    let pairs = PairDistances::new(num_taxa, partitions, &method, setup.plan.run.instruction_set);
-    let mut matrix = SquareMatrix::<f64>::zero(num_taxa);
-    let pool = thread_pool(setup.plan);
-    for start in (0..num_taxa).step_by(BAND) {
-        let rows = start..(start + BAND).min(num_taxa);
-        let found = pool.install(|| pairs.rows(rows.clone(), 0..rows.end));
-        for (taxon, row) in rows.clone().zip(found.chunks_exact(rows.end)) {
-            row[..taxon].iter().enumerate().for_each(|(other, d)| matrix.set(taxon, other, *d));
-        }
-    }
-    matrix.fill_unknown();
-    let mut tree = kind.tree(matrix).to_tree();
-    let [least, most] = BRLEN_BOUNDS;
-    tree.clamp_brlens(least, most);
-    tree
+/// A tree with all taxa.
+fn whole(tree: JoinedTree, identical: Option<&Identical>) -> JoinedTree {
+    identical.map_or_else(|| tree.clone(), |identical| tree.with_copies(identical.groups()))
 }
 
 fn describe(report: &MatrixReport) -> String {
@@ -342,81 +265,4 @@ fn describe(report: &MatrixReport) -> String {
         report.saturated,
         report.without_overlap
     )
-}
-
-/// What is found on the way.
-#[derive(Debug)]
-struct Tally {
-    pairs: u64,
-    saturated: u64,
-    without_overlap: u64,
-    sum: f64,
-    least: f64,
-    largest: f64,
-    /// The first pairs without a distance.
-    unknown: Vec<String>,
-}
-
-impl Default for Tally {
-    fn default() -> Self {
-        let (least, largest) = (f64::INFINITY, 0.0);
-        Tally {
-            pairs: 0,
-            saturated: 0,
-            without_overlap: 0,
-            sum: 0.0,
-            least,
-            largest,
-            unknown: Vec::new(),
-        }
-    }
-}
-
-impl Tally {
-    /// The distances of a taxon from those before it.
-    fn add(&mut self, taxon: usize, row: &[f64], taxa: &Taxa) {
-        for (other, &distance) in row.iter().enumerate() {
-            self.pairs += 1;
-            if distance.is_finite() {
-                self.sum += distance;
-                self.least = self.least.min(distance);
-                self.largest = self.largest.max(distance);
-                continue;
-            }
-            let why = match distance.is_nan() {
-                true => {
-                    self.without_overlap += 1;
-                    "no site at which both have data"
-                }
-                false => {
-                    self.saturated += 1;
-                    "saturated, the likelihood rises up to the largest distance"
-                }
-            };
-            if self.unknown.len() < MOST_NAMED {
-                self.unknown.push(format!("{}, {}: {why}", taxa.name(other), taxa.name(taxon)));
-            }
-        }
-    }
-
-    /// Number of pairs without a distance that are not named.
-    fn unnamed(&self) -> u64 {
-        (self.saturated + self.without_overlap).saturating_sub(MOST_NAMED as u64)
-    }
-
-    fn report(&self, method: String, taxa: usize) -> MatrixReport {
-        let known = self.pairs - self.saturated - self.without_overlap;
-        let if_any = |value: f64| (known > 0).then_some(value);
-        MatrixReport {
-            method,
-            taxa,
-            pairs: self.pairs,
-            saturated: self.saturated,
-            without_overlap: self.without_overlap,
-            least: if_any(self.least),
-            mean: if_any(self.sum / known.max(1) as f64),
-            largest: if_any(self.largest),
-            trees: Vec::new(),
-        }
-    }
 }

@@ -9,6 +9,8 @@ mod bsmsa;
 mod check;
 mod concordance;
 mod consense;
+mod distance_tally;
+mod distance_trees;
 mod distances;
 mod evaluate;
 mod gpu_selftest;

@@ -1,7 +1,7 @@
 //! Starting trees: those of the user, parsimony trees, random trees; and `--start`, which only makes
 //! them.
 
-use super::distances::{check_size, distance_tree};
+use super::distance_trees::{check_size, folder_of, starting_tree};
 use crate::distance::DistanceTree;
 use crate::error::Result;
 use crate::likelihood::BRLEN_BOUNDS;
@@ -74,20 +74,28 @@ pub(super) fn make_starts(session: &mut Session, lengths: StartLengths) -> Resul
             _ => None,
         })
         .collect();
-    check_size(&kinds, session.setup.num_reduced_taxa())?;
+    check_size(&kinds, session.setup.num_reduced_taxa(), &folder_of(session.setup.plan))?;
     session.stage("starting trees");
     let setup = &session.setup;
     let partitions = setup.reduced(&setup.loaded.partitions);
     let data = setup.parsimony_data(&partitions);
     // All threads compute each of them.
-    let of_distances: Vec<Option<Tree>> = recipes
-        .iter()
-        .map(|recipe| match recipe {
-            Recipe::Distances(kind) => Some(distance_tree(*kind, setup, &partitions)),
+    let (mut of_distances, mut tallies) = (Vec::new(), Vec::new());
+    for recipe in &recipes {
+        of_distances.push(match recipe {
+            Recipe::Distances(kind) => {
+                let (tree, tally) = starting_tree(*kind, setup, &partitions)?;
+                tallies.push((*kind, tally));
+                Some(tree)
+            }
             _ => None,
-        })
-        .collect();
+        });
+    }
     drop(partitions);
+    for (kind, mut tally) in tallies {
+        let what = format!("get the largest distance in the starting tree '{}'", kind.name());
+        tally.warn(&what, session.record);
+    }
     let work = |setup: &Setup, _, i: usize, desk: &mut Desk| {
         let seed = setup.plan.seed;
         let (source, mut tree, has_lengths) = match &recipes[i] {

@@ -560,11 +560,15 @@ impl Plan {
         }
     }
 
-    /// True if, of taxa with identical sequences, all but one are left out of searches.
+    /// True if, of taxa with identical sequences, all but one are left out of searches and of distances.
     pub fn leaves_out_identical(&self) -> bool {
         let searches = matches!(
             self.command,
-            Command::Search | Command::All | Command::Bootstrap | Command::Start
+            Command::Search
+                | Command::All
+                | Command::Bootstrap
+                | Command::Start
+                | Command::Distances(_)
         );
         searches && !self.search.keep_identical
     }

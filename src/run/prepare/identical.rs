@@ -97,6 +97,21 @@ impl Identical {
         self.kept.len()
     }
 
+    /// `[reduced taxon]`: the first taxon of its group.
+    pub(crate) fn kept(&self) -> &[usize] {
+        &self.kept
+    }
+
+    /// `[reduced taxon]`: its group, in the order of the taxa.
+    pub(crate) fn groups(&self) -> &[Vec<usize>] {
+        &self.groups
+    }
+
+    /// `[taxon]`: the reduced taxon that stands for it.
+    pub(crate) fn group_of(&self) -> &[usize] {
+        &self.group_of
+    }
+
     /// Number of taxa that are left out.
     pub(crate) fn num_left_out(&self) -> usize {
         self.group_of.len() - self.kept.len()

@@ -116,10 +116,15 @@ impl<'a> Session<'a> {
         }
         let identical = if plan.leaves_out_identical() { Identical::find(&loaded) } else { None };
         if let Some(identical) = &identical {
-            progress.event(&Event::Detail(format!(
-                "{} sequences that are identical to others are left out of the search, and put back into its tree",
-                identical.num_left_out()
-            )));
+            let what = match plan.command {
+                Command::Distances(_) => {
+                    "have the same distances, and are put beside them in trees"
+                }
+                _ => "are left out of the search, and put back into its tree",
+            };
+            let count = identical.num_left_out();
+            let message = format!("{count} sequences that are identical to others {what}");
+            progress.event(&Event::Detail(message));
         }
         let reduced_constraint = match (&identical, &loaded.constraint) {
             (Some(identical), Some(constraint)) => identical.reduce_constraint(constraint),

@@ -1,0 +1,94 @@
+//! [`Tally`]: what is found out about distances as they are computed.
+
+use crate::output::MatrixReport;
+use crate::run::work::{RunRecord, warn_of_each};
+
+/// Pairs without a distance that are named.
+const MOST_NAMED: usize = 10_000;
+
+/// What is found on the way.
+#[derive(Debug)]
+pub(super) struct Tally {
+    pairs: u64,
+    saturated: u64,
+    without_overlap: u64,
+    sum: f64,
+    least: f64,
+    largest: f64,
+    /// The first pairs without a distance.
+    unknown: Vec<String>,
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        let (least, largest) = (f64::INFINITY, 0.0);
+        Tally {
+            pairs: 0,
+            saturated: 0,
+            without_overlap: 0,
+            sum: 0.0,
+            least,
+            largest,
+            unknown: Vec::new(),
+        }
+    }
+}
+
+impl Tally {
+    /// The distances of a taxon from those before it.
+    pub(super) fn add<'n>(&mut self, taxon: usize, row: &[f64], name: impl Fn(usize) -> &'n str) {
+        for (other, &distance) in row.iter().enumerate() {
+            self.pairs += 1;
+            if distance.is_finite() {
+                self.sum += distance;
+                self.least = self.least.min(distance);
+                self.largest = self.largest.max(distance);
+                continue;
+            }
+            let why = match distance.is_nan() {
+                true => {
+                    self.without_overlap += 1;
+                    "no site at which both have data"
+                }
+                false => {
+                    self.saturated += 1;
+                    "saturated, the likelihood rises up to the largest distance"
+                }
+            };
+            if self.unknown.len() < MOST_NAMED {
+                self.unknown.push(format!("{}, {}: {why}", name(other), name(taxon)));
+            }
+        }
+    }
+
+    /// Warns of the pairs without a distance; `what` is done with them.
+    pub(super) fn warn(&mut self, what: &str, record: &mut RunRecord) {
+        let cases = std::mem::take(&mut self.unknown);
+        if cases.is_empty() {
+            return;
+        }
+        let count = self.saturated + self.without_overlap;
+        let more = match count.saturating_sub(MOST_NAMED as u64) {
+            0 => String::new(),
+            unnamed => format!("; {unnamed} of them are not named"),
+        };
+        let summary = format!("{count} pairs of sequences have no distance and {what}{more}");
+        warn_of_each(record, &summary, cases);
+    }
+
+    pub(super) fn report(&self, method: String, taxa: usize) -> MatrixReport {
+        let known = self.pairs - self.saturated - self.without_overlap;
+        let if_any = |value: f64| (known > 0).then_some(value);
+        MatrixReport {
+            method,
+            taxa,
+            pairs: self.pairs,
+            saturated: self.saturated,
+            without_overlap: self.without_overlap,
+            least: if_any(self.least),
+            mean: if_any(self.sum / known.max(1) as f64),
+            largest: if_any(self.largest),
+            trees: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Trees of distances: where the distances are until the trees are made, and the starting trees of searches.
+
+use super::distance_tally::Tally;
+use crate::distance::{
+    DistanceMethod, DistanceTree, JoinedTree, PairDistances, RowFileWriter, SquareMatrix,
+    row_file_bytes,
+};
+use crate::error::{Error, Result};
+use crate::likelihood::BRLEN_BOUNDS;
+use crate::model::{Exchange, Model, f84_rates};
+use crate::partition::{Partition, count_freqs};
+use crate::run::plan::Plan;
+use crate::run::work::{Setup, format_bytes, thread_pool};
+use crate::tree::Tree;
+use crate::whole_file;
+use std::path::{Path, PathBuf};
+
+/// Rows that are computed at a time.
+pub(super) const BAND: usize = 64;
+/// Taxa up to which all distances are in memory with 8 bytes each.
+pub(super) const MOST_EXACT: usize = 4000;
+/// Taxa up to which they are there with 4 bytes each (1.6 GB); those of more are in a file.
+const MOST_IN_MEMORY: usize = 20_000;
+
+/// Ratio of transitions and transversions of F84 in starting trees: that of PHYLIP.
+const START_RATIO: f64 = 2.0;
+
+/// The distances of which trees are made.
+pub(super) enum Store {
+    Exact(SquareMatrix<f64>),
+    Rounded(SquareMatrix<f32>),
+    /// In a temporary file in this folder.
+    File(RowFileWriter, PathBuf),
+}
+
+/// Trees, and what took the place of distances that are not known.
+pub(super) struct Trees {
+    pub trees: Vec<JoinedTree>,
+    /// How many were not known.
+    pub filled: u64,
+    /// The distance that took their place.
+    pub largest: f64,
+}
+
+/// The folder of the results of a run, where its temporary files are.
+pub(super) fn folder_of(plan: &Plan) -> PathBuf {
+    whole_file::folder(&plan.output.prefix)
+}
+
+fn file_failed(folder: &Path, error: std::io::Error) -> Error {
+    Error::Failed(format!(
+        "the temporary file of distances in '{}': {error}; its place is the folder of the results, which --prefix (-n, -w) names",
+        folder.display()
+    ))
+}
+
+impl Store {
+    pub(super) fn new(num_taxa: usize, folder: &Path) -> Result<Self> {
+        Ok(match num_taxa {
+            0..=MOST_EXACT => Store::Exact(SquareMatrix::zero(num_taxa)),
+            0..=MOST_IN_MEMORY => Store::Rounded(SquareMatrix::zero(num_taxa)),
+            _ => {
+                let writer = RowFileWriter::new(folder, num_taxa);
+                let writer = writer.map_err(|error| file_failed(folder, error))?;
+                Store::File(writer, folder.to_path_buf())
+            }
+        })
+    }
+
+    /// The distances of the next taxon from those before it.
+    pub(super) fn push(&mut self, before: &[f64]) -> Result<()> {
+        let (taxon, before) = (before.len(), before.iter().copied().enumerate());
+        match self {
+            Store::Exact(matrix) => before.for_each(|(other, d)| matrix.set(taxon, other, d)),
+            Store::Rounded(matrix) => before.for_each(|(other, d)| matrix.set(taxon, other, d)),
+            Store::File(writer, folder) => {
+                let before: Vec<f64> = before.map(|(_, d)| d).collect();
+                writer.push(&before).map_err(|error| file_failed(folder, error))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The trees; the distances are used up.
+    pub(super) fn trees(self, kinds: &[DistanceTree]) -> Result<Trees> {
+        /// The last tree uses the matrix up.
+        fn of_matrix<T: crate::distance::Stored>(
+            mut matrix: SquareMatrix<T>,
+            kinds: &[DistanceTree],
+        ) -> Trees {
+            let (filled, largest) = matrix.fill_unknown();
+            let mut trees = Vec::new();
+            for (number, kind) in kinds.iter().enumerate() {
+                let own = match number + 1 == kinds.len() {
+                    true => std::mem::replace(&mut matrix, SquareMatrix::zero(0)),
+                    false => matrix.clone(),
+                };
+                trees.push(kind.tree(own));
+            }
+            Trees { trees, filled: filled as u64, largest }
+        }
+        match self {
+            Store::Exact(matrix) => Ok(of_matrix(matrix, kinds)),
+            Store::Rounded(matrix) => Ok(of_matrix(matrix, kinds)),
+            Store::File(writer, folder) => {
+                let make = || {
+                    let (rows, filled, largest) = writer.finish()?;
+                    let (mut rows, mut trees) = (Some(rows), Vec::new());
+                    for (number, kind) in kinds.iter().enumerate() {
+                        let own = match number + 1 == kinds.len() {
+                            true => rows.take().expect("only the last tree takes it"),
+                            false => rows.as_ref().expect("it is there").duplicate()?,
+                        };
+                        trees.push(kind.tree_of_file(own)?);
+                    }
+                    Ok(Trees { trees, filled, largest })
+                };
+                make().map_err(|error| file_failed(&folder, error))
+            }
+        }
+    }
+}
+
+/// Refuses trees that would take too much memory or disk; the file is in this folder.
+pub(super) fn check_size(kinds: &[DistanceTree], num_taxa: usize, folder: &Path) -> Result<()> {
+    let too_many = |kind: &&DistanceTree| kind.most_taxa().is_some_and(|most| num_taxa > most);
+    if let Some(kind) = kinds.iter().find(too_many) {
+        return Err(Error::Usage(format!(
+            "--tree {}: there are {num_taxa} taxa, but such a tree can be made of at most {}",
+            kind.name(),
+            kind.most_taxa().unwrap_or(num_taxa)
+        )));
+    }
+    if num_taxa <= MOST_IN_MEMORY || kinds.is_empty() {
+        return Ok(());
+    }
+    // All but the last tree are made of a copy.
+    let last = kinds.len() - 1;
+    let copies =
+        |(number, kind): (usize, &DistanceTree)| kind.num_matrices() + usize::from(number < last);
+    let most = kinds.iter().enumerate().map(copies).max().unwrap_or(1);
+    let needed = row_file_bytes(num_taxa, most);
+    match free_space(folder) {
+        Some(free) if free < needed => Err(Error::Usage(format!(
+            "--tree: the distances of {num_taxa} taxa take up to {} in a temporary file in '{}', where {} are free: choose \
+             another folder for the results with --prefix (-n, -w)",
+            format_bytes(needed),
+            folder.display(),
+            format_bytes(free)
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Bytes that can be written to a folder, if the system tells.
+#[cfg(unix)]
+fn free_space(folder: &Path) -> Option<u64> {
+    let found = rustix::fs::statvfs(folder).ok()?;
+    Some(found.f_bavail.saturating_mul(found.f_frsize))
+}
+
+#[cfg(not(unix))]
+fn free_space(_: &Path) -> Option<u64> {
+    None
+}
+
+/// Makes a model of nucleotides that of Felsenstein (1984) with this ratio of transitions and transversions.
+pub(super) fn set_f84(model: &mut Model, ratio: f64) -> std::result::Result<(), String> {
+    let rates = f84_rates(&model.freqs, ratio).ok_or_else(|| {
+        format!("F84: with these frequencies, the ratio of transitions and transversions cannot be as small as {ratio}")
+    })?;
+    if let Exchange::Classes(classes) = &mut model.exchange {
+        classes.fix(&rates);
+    }
+    Ok(())
+}
+
+/// A starting tree of the distances of these partitions, and the pairs that have none: by maximum likelihood, of
+/// nucleotides under F84, of others under their models as they are.
+pub(super) fn starting_tree(
+    kind: DistanceTree,
+    setup: &Setup,
+    partitions: &[Partition],
+) -> Result<(Tree, Tally)> {
+    let model = |partition: &Partition| {
+        let mut model = partition.model.clone();
+        if model.num_states() == 4
+            && let Ok(mut f84) = Model::parse("TN93+F")
+        {
+            count_freqs(&mut f84, &partition.patterns);
+            // A ratio that is not possible leaves the model as it is.
+            if set_f84(&mut f84, START_RATIO).is_ok() {
+                model = f84;
+            }
+        }
+        model
+    };
+    let models = partitions.iter().map(model).collect();
+    let num_taxa = setup.num_reduced_taxa();
+    let method = DistanceMethod::Likelihood { models, gamma: None };
+    let pairs = PairDistances::new(num_taxa, partitions, &method, setup.plan.run.instruction_set);
+    let name = |taxon: usize| {
+        let taxon = setup.identical.as_ref().map_or(taxon, |identical| identical.kept()[taxon]);
+        setup.loaded.taxa.name(taxon)
+    };
+    let mut store = Store::new(num_taxa, &folder_of(setup.plan))?;
+    let mut tally = Tally::default();
+    let pool = thread_pool(setup.plan);
+    for start in (0..num_taxa).step_by(BAND) {
+        let rows = start..(start + BAND).min(num_taxa);
+        let found = pool.install(|| pairs.rows(rows.clone(), 0..rows.end));
+        for (taxon, row) in rows.clone().zip(found.chunks_exact(rows.end)) {
+            tally.add(taxon, &row[..taxon], name);
+            store.push(&row[..taxon])?;
+        }
+    }
+    let made = store.trees(&[kind])?;
+    let mut tree = made.trees[0].to_tree();
+    let [least, most] = BRLEN_BOUNDS;
+    tree.clamp_brlens(least, most);
+    Ok((tree, tally))
+}
