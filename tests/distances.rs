@@ -201,3 +201,106 @@ fn files_of_distances_that_are_none_are_refused() {
         );
     }
 }
+
+/// Twelve primates, and three of them again under other names.
+fn with_copies(scratch: &Scratch) -> (String, Vec<String>) {
+    let text = std::fs::read_to_string(dataset("primates.phy")).unwrap();
+    let mut rows: Vec<String> = text.lines().skip(1).map(String::from).collect();
+    let sites = text.lines().next().unwrap().split_whitespace().nth(1).unwrap().to_string();
+    let row = |rows: &[String], at: usize| {
+        rows[at].split_once(char::is_whitespace).map(|x| x.1.to_string())
+    };
+    let copies =
+        [("Aa", 0), ("Zz", 0), ("Mm", 5)].map(|(name, at)| (name, row(&rows, at).unwrap()));
+    rows.extend(copies.map(|(name, sequence)| format!("{name} {sequence}")));
+    scratch.write("copies.phy", &format!("{} {sites}\n{}\n", rows.len(), rows.join("\n")));
+    (scratch.path().join("copies.phy").display().to_string(), rows)
+}
+
+#[test]
+fn identical_sequences_have_the_same_distances_and_are_beside_each_other() {
+    let scratch = Scratch::new();
+    let (file, rows) = with_copies(&scratch);
+    let names: Vec<&str> = rows.iter().map(|row| row.split_whitespace().next().unwrap()).collect();
+    for model in ["F84", "p", "LogDet"] {
+        for format in ["square", "lower", "tsv", "npy"] {
+            let name = if format == "npy" { "distances.npy" } else { "distances" };
+            let found = ["", "--keep-identical"].map(|option| {
+                let options = format!("-m {model} --dist-format {format} {option}");
+                scratch.succeed(&format!("--dist -s {file} {options} -n x --redo"));
+                std::fs::read(scratch.path().join(format!("x.mlsearch.{name}"))).unwrap()
+            });
+            assert!(found[0] == found[1], "{model} {format}");
+        }
+    }
+    for kind in ["nj", "bionj", "bme", "upgma"] {
+        scratch.succeed(&format!("--dist -s {file} --tree {kind} -n x --redo"));
+        let tree = read(&scratch, "x.mlsearch.distanceTrees");
+        let cherry = |a: &str, b: &str| tree.contains(&format!("({a}:0,{b}:0)"));
+        assert!(cherry("Aa", names[0]) || cherry(names[0], "Zz"), "{kind}: {tree}");
+        assert!(cherry("Mm", names[5]) || cherry(names[5], "Mm"), "{kind}: {tree}");
+        // Without them, the tree of the others is the same.
+        let others = dataset("primates.phy");
+        scratch.succeed(&format!("--dist -s {others} --tree {kind} -n y --redo"));
+        assert_eq!(
+            tree.matches(',').count(),
+            read(&scratch, "y.mlsearch.distanceTrees").matches(',').count() + 3
+        );
+    }
+}
+
+#[test]
+fn starting_trees_name_pairs_without_a_distance() {
+    let scratch = Scratch::new();
+    scratch.write("a.phy", "5 8\na ACGTACGT\nb ----ACGA\nc TGCA----\nd ACGTAC--\ne ACGAACGT\n");
+    let ran = scratch.succeed("-s a.phy -m JC --start -t nj -n x");
+    assert!(ran.stderr.contains("b, c: no site at which both have data"), "{}", ran.stderr);
+}
+
+#[test]
+fn trees_of_distances_get_support_from_resampled_columns() {
+    let scratch = Scratch::new();
+    let (file, _) = with_copies(&scratch);
+    let run = |options: &str| {
+        scratch.succeed(&format!("distance -s {file} --bs-trees 20 -n x --redo {options}"));
+        ["distanceTrees", "bootstraps", "support"]
+            .map(|kind| read(&scratch, &format!("x.mlsearch.{kind}")))
+    };
+    for options in ["--tree nj", "--tree bme -m JC+G4{0.5}", "--tree upgma -m p"] {
+        let one = run(&format!("{options} -T 1"));
+        assert!(one == run(&format!("{options} -T 3 --simd scalar")), "{options}");
+        assert!(one[1].lines().count() == 20 && one[2].contains(")100:"), "{options}: {}", one[2]);
+        assert!(one[1] != run(&format!("{options} -b 7"))[1], "another seed, other replicates");
+        // The same as mapped by hand.
+        scratch.write("tree.nwk", &one[0].replace(":-", ":"));
+        scratch.write("replicates.nwk", &one[1]);
+        scratch.succeed("--support -t tree.nwk --bs-trees replicates.nwk -n y --redo");
+        let values = |text: &str| {
+            let labels = text.split(')').skip(1).filter_map(|rest| rest.split(':').next());
+            let mut values: Vec<String> = labels.map(String::from).collect();
+            values.sort();
+            values
+        };
+        assert_eq!(values(&one[2]), values(&read(&scratch, "y.mlsearch.support")));
+    }
+    for options in ["--bs-trees 5", "--tree nj,bme --bs-trees 5"] {
+        scratch
+            .run(&format!("--dist -s {file} {options} -n z"))
+            .assert_refused(&["one of --tree nj"]);
+    }
+}
+
+#[test]
+fn checks_know_the_models_of_distances() {
+    let scratch = Scratch::new();
+    let file = dataset("primates.phy");
+    for model in ["", "-m F84{1.5}+GC{0.5}", "-m p", "-m LogDet"] {
+        for command in ["distance", "-f x"] {
+            scratch.succeed(&format!("{command} -s {file} {model} --tree nj --check"));
+        }
+    }
+    scratch
+        .run(&format!("--dist -s {file} -m F84{{x}} --check"))
+        .assert_refused(&["F84 needs one number"]);
+    scratch.run(&format!("-s {file} -m F84 --check")).assert_refused(&["F84"]);
+}

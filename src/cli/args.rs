@@ -318,7 +318,7 @@ pub struct Args {
     /// current one (log-likelihood units); off: no limit [default: 40]
     #[arg(long, value_name = "X|off", help_heading = OPTIMISE)]
     pub spr_cutoff: Option<String>,
-    /// Search with all sequences; otherwise identical ones are searched once and put back beside each other
+    /// Search with all sequences, or make trees of distances with them; otherwise identical ones take part once and are put back beside each other
     /// [default: off]
     #[arg(long, help_heading = OPTIMISE)]
     pub keep_identical: bool,

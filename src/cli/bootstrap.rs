@@ -39,7 +39,7 @@ pub(super) fn resolve_bootstrap(args: &Args, verb: Verb, faults: &mut Faults) ->
 
 /// What is drawn for a replicate.
 fn resolve_sampling(args: &Args, verb: Verb, faults: &mut Faults) -> Sampling {
-    let makes_replicates = verb.makes_replicates() || verb == Verb::Check;
+    let makes_replicates = verb.makes_replicates(args) || verb == Verb::Check;
     if (args.sampling.is_some() || args.jackknife.is_some()) && !makes_replicates {
         faults.add("--sampling and --jackknife apply only to bootstrap replicates");
     }
@@ -108,7 +108,7 @@ fn resolve_bootstop(
 
 /// Number of replicates, with every spelling; 0 where the command makes none.
 fn resolve_number(args: &Args, verb: Verb, faults: &mut Faults) -> Number {
-    let makes_replicates = verb.makes_replicates();
+    let makes_replicates = verb.makes_replicates(args);
     if verb == Verb::Check {
         return Number::NONE;
     }
@@ -122,7 +122,7 @@ fn resolve_number(args: &Args, verb: Verb, faults: &mut Faults) -> Number {
     }
     if !makes_replicates {
         if args.bs_trees.is_some() && !matches!(verb, Verb::Support | Verb::BsConverge) {
-            faults.add("--bs-trees applies only to --bootstrap, --all, --bsmsa, --support and --bsconverge");
+            faults.add("--bs-trees applies only to --bootstrap, --all, --bsmsa, --dist, --support and --bsconverge");
         }
         if args.runs.is_some() && !matches!(verb, Verb::Search | Verb::Start) {
             faults.add("-# applies only to searches, starting trees and bootstrap replicates");

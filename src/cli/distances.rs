@@ -2,7 +2,7 @@
 
 use super::args::Args;
 use super::values::parse_trees;
-use super::verb::Faults;
+use super::verb::{Faults, Verb};
 use crate::run::{DataOptions, DistanceFormula, MatrixFormat, MatrixPlan, TreeSource};
 
 /// PHYLIP's ratio of transitions and transversions.
@@ -24,6 +24,12 @@ pub(super) fn resolve_distances(
     if file.is_some() && args.dist_format.is_some() {
         faults.add(
             "--dist-format applies only to distances that are computed, not to those of a file",
+        );
+    }
+    if Verb::Dist.makes_replicates(args) && (file.is_some() || trees.len() != 1) {
+        faults.add(
+            "--bs-trees (-#) with --dist makes trees of resampled columns of an alignment: give -s FILE and one of --tree nj, \
+             bionj, bme and upgma",
         );
     }
     let (format, gzip) = resolve_format(args.dist_format.as_deref(), faults);

@@ -33,7 +33,13 @@ pub(super) fn resolve_command(
         Verb::BsMsa => Command::BsMsa,
         Verb::All => Command::All,
         Verb::Start => Command::Start,
-        Verb::Check => Command::Check,
+        Verb::Check => {
+            // The model is in the words of the run that is described.
+            if args.dist.is_some() || args.algorithm.as_deref() == Some("x") {
+                resolve_distances(args, data, faults);
+            }
+            Command::Check
+        }
         Verb::Sample => Command::Sample(resolve_mcmc(args, faults)),
         Verb::Support => {
             let boots = args.bs_trees.as_deref().map(PathBuf::from);

@@ -7,10 +7,11 @@ use crate::run::{DEFAULT_ALRT_REPLICATES, SupportKind, SupportOptions};
 
 /// The kinds of support that are asked for, or that the command has by default.
 pub(super) fn resolve_support(args: &Args, verb: Verb, faults: &mut Faults) -> SupportOptions {
-    let has_replicates = matches!(verb, Verb::All | Verb::Support);
+    let has_replicates = matches!(verb, Verb::All | Verb::Support)
+        || (verb == Verb::Dist && verb.makes_replicates(args));
     let metrics = args.bs_metric.as_deref();
     if metrics.is_some() && !has_replicates && verb != Verb::Check {
-        faults.add("--bs-metric applies only to --all and --support");
+        faults.add("--bs-metric applies only to --all, --support and --dist with --bs-trees");
     }
     let has_likelihoods = matches!(verb, Verb::Search | Verb::Evaluate | Verb::All);
     let mut kinds = Vec::new();

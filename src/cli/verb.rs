@@ -61,9 +61,13 @@ impl Verb {
         }
     }
 
-    /// True for commands that make replicates.
-    pub(super) fn makes_replicates(self) -> bool {
-        matches!(self, Verb::Bootstrap | Verb::BsMsa | Verb::All)
+    /// True for commands that make replicates; those of trees of distances only if their number is given.
+    pub(super) fn makes_replicates(self, args: &Args) -> bool {
+        match self {
+            Verb::Bootstrap | Verb::BsMsa | Verb::All => true,
+            Verb::Dist => args.bs_trees.is_some() || args.runs.is_some(),
+            _ => false,
+        }
     }
 }
 

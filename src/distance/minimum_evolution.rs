@@ -1,15 +1,15 @@
-//! Balanced minimum evolution: the tree whose length, estimated from the distances, is least among those that one exchange
-//! of neighbouring subtrees makes of it.
+//! Balanced minimum evolution: the tree whose length, estimated from the distances, is least among those that an exchange
+//! of neighbouring subtrees or the move of a subtree to another branch makes of it.
 //!
-//! The balanced average distance of two subtrees weights the two halves of a subtree alike. From the averages Δ between the
-//! four subtrees around a branch, AB|CD, an exchange to AC|BD changes the length of the tree by
-//! (Δ_AC + Δ_BD - Δ_AB - Δ_CD) / 4, and the lengths of all branches follow (Pauplin 2000, J. Mol. Evol. 51:41; Desper &
-//! Gascuel 2002, J. Comput. Biol. 9:687).
+//! From the averages Δ between the four subtrees around a branch, AB|CD, an exchange to AC|BD changes the length of the tree
+//! by (Δ_AC + Δ_BD - Δ_AB - Δ_CD) / 4 (Desper & Gascuel 2002, J. Comput. Biol. 9:687). First come exchanges, then moves
+//! (`regraft`), each as long as the tree becomes shorter.
 
+use super::balanced::{Averages, Rooted};
 use super::joined_tree::JoinedTree;
 use super::neighbor_joining::bionj;
+use super::regraft::{apply_apart, regrafts};
 use super::square::{SquareMatrix, Stored};
-use crate::tree::Tree;
 
 /// Most taxa: the averages of all pairs of branches take 32 bytes for each pair of taxa.
 pub(super) const MOST_TAXA: usize = 4000;
@@ -17,7 +17,7 @@ pub(super) const MOST_TAXA: usize = 4000;
 /// A shorter tree is shorter by more than this share, which rounding does not reach.
 const LEAST_GAIN: f64 = 1e-12;
 
-/// The tree of balanced minimum evolution that exchanges lead to from the tree of BIONJ.
+/// The tree of balanced minimum evolution that exchanges and moves lead to from the tree of BIONJ.
 ///
 /// # Panics
 /// If there are fewer than two taxa or more than 4000.
@@ -28,43 +28,64 @@ pub fn minimum_evolution<T: Stored>(matrix: SquareMatrix<T>) -> JoinedTree {
     if n < 3 {
         return start;
     }
-    let mut tree = Rooted::new(&start.to_tree());
-    let mut averages = Averages::new(&matrix, &tree);
-    let mut length = tree.length(&averages);
+    let mut now = Estimate::of(Rooted::new(&start.to_tree()), &matrix);
     loop {
-        let exchanges = tree.exchanges(&averages);
-        let least = LEAST_GAIN * length.abs();
-        let mut useful: Vec<&Exchange> = exchanges.iter().filter(|one| one.gain > least).collect();
+        let exchanges = now.tree.exchanges(&now.averages);
+        let mut useful: Vec<&Exchange> =
+            exchanges.iter().filter(|one| one.gain > now.least_gain()).collect();
         // The branch decides between equal ones.
         useful.sort_by(|a, b| b.gain.total_cmp(&a.gain).then(a.node.cmp(&b.node)));
-        let Some(&best) = useful.first() else { return tree.joined(&averages) };
-        // Exchanges around branches apart from each other at once; if that does not pay, only the best.
-        let mut next = tree.clone();
-        next.apply_apart(&useful);
-        let mut found = Averages::new(&matrix, &next);
-        let mut shorter = next.length(&found);
-        if shorter >= length {
-            next = tree.clone();
-            next.apply(best);
-            found = Averages::new(&matrix, &next);
-            shorter = next.length(&found);
-            if shorter >= length {
-                return tree.joined(&averages);
-            }
+        let after = |number: usize| {
+            let mut next = now.tree.clone();
+            next.apply_apart(&useful[..number]);
+            next
+        };
+        match now.shorter(useful.len(), after, &matrix) {
+            Some(next) => now = next,
+            None => break,
         }
-        (tree, averages, length) = (next, found, shorter);
+    }
+    loop {
+        let mut useful = regrafts(&now.tree, &now.averages, now.least_gain());
+        useful.sort_by(|a, b| b.gain.total_cmp(&a.gain).then(a.order().cmp(&b.order())));
+        let after = |number: usize| apply_apart(&now.tree, &useful[..number]);
+        match now.shorter(useful.len(), after, &matrix) {
+            Some(next) => now = next,
+            None => return now.tree.joined(&now.averages),
+        }
     }
 }
 
-/// A tree that hangs on tip 0; a branch has the number of its lower node.
-#[derive(Debug, Clone)]
-struct Rooted {
-    num_tips: usize,
-    parent: Vec<usize>,
-    /// Of inner nodes.
-    children: Vec<[usize; 2]>,
-    /// The node next to tip 0.
-    top: usize,
+/// A tree with its averages and length.
+struct Estimate {
+    tree: Rooted,
+    averages: Averages,
+    length: f64,
+}
+
+impl Estimate {
+    fn of<T: Stored>(tree: Rooted, matrix: &SquareMatrix<T>) -> Self {
+        let averages = Averages::new(matrix, &tree);
+        let length = tree.length(&averages);
+        Estimate { tree, averages, length }
+    }
+
+    fn least_gain(&self) -> f64 {
+        LEAST_GAIN * self.length.abs()
+    }
+
+    /// The tree after several changes apart from each other or, if that does not pay, only the best; `after` gives the tree
+    /// after those among the first ones that are apart. `None` if neither is shorter.
+    fn shorter<T: Stored>(
+        &self,
+        number: usize,
+        after: impl Fn(usize) -> Rooted,
+        matrix: &SquareMatrix<T>,
+    ) -> Option<Self> {
+        let numbers = [number, 1].into_iter().filter(|_| number > 0);
+        let mut found = numbers.map(|number| Estimate::of(after(number), matrix));
+        found.find(|next| next.length < self.length)
+    }
 }
 
 /// A better neighbour of the tree: a child of a node changes places with the sibling of the node.
@@ -76,44 +97,6 @@ struct Exchange {
 }
 
 impl Rooted {
-    fn new(tree: &Tree) -> Self {
-        let num_nodes = tree.num_nodes();
-        let mut parent = vec![0; num_nodes];
-        let mut children = vec![[usize::MAX; 2]; num_nodes];
-        let root = crate::tree::NodeId(0);
-        let (top, edge) = tree.links(root).next().expect("a tree of several tips");
-        for (node, edge) in tree.preorder(top, edge) {
-            parent[node.index()] = tree.other_end(edge, node).index();
-            if !tree.is_tip(node) {
-                children[node.index()] = tree.other_links(node, edge).map(|link| link.0.index());
-            }
-        }
-        Rooted { num_tips: tree.num_tips(), parent, children, top: top.index() }
-    }
-
-    /// All nodes below tip 0, parents first.
-    fn preorder(&self) -> Vec<usize> {
-        let mut order = Vec::with_capacity(self.parent.len());
-        let mut stack = vec![self.top];
-        while let Some(node) = stack.pop() {
-            order.push(node);
-            if node >= self.num_tips {
-                stack.extend(self.children[node]);
-            }
-        }
-        order
-    }
-
-    fn sibling(&self, node: usize) -> usize {
-        let [a, b] = self.children[self.parent[node]];
-        if a == node { b } else { a }
-    }
-
-    /// Inner branches: their lower nodes.
-    fn inner_branches(&self) -> impl Iterator<Item = usize> + '_ {
-        (self.num_tips..self.parent.len()).filter(|&node| node != self.top)
-    }
-
     /// For each inner branch the better of its two exchanges.
     fn exchanges(&self, averages: &Averages) -> Vec<Exchange> {
         let exchange = |node: usize| {
@@ -151,111 +134,13 @@ impl Rooted {
             }
         }
     }
-
-    /// Length of the branch above a node.
-    fn branch(&self, node: usize, averages: &Averages) -> f64 {
-        let d = |x: usize, y: usize| averages.get(x, y);
-        let is_tip = node < self.num_tips;
-        if node == self.top {
-            let [a, b] = self.children[node];
-            return 0.5 * (d(a, node) + d(b, node) - d(a, b));
-        }
-        let (c, above) = (self.sibling(node), self.parent[node]);
-        if is_tip {
-            return 0.5 * (d(node, c) + d(node, above) - d(c, above));
-        }
-        let [a, b] = self.children[node];
-        0.25 * (d(a, c) + d(a, above) + d(b, c) + d(b, above)) - 0.5 * (d(a, b) + d(c, above))
-    }
-
-    fn length(&self, averages: &Averages) -> f64 {
-        self.preorder().into_iter().map(|node| self.branch(node, averages)).sum()
-    }
-
-    fn joined(&self, averages: &Averages) -> JoinedTree {
-        let mut tree = JoinedTree::new(self.num_tips);
-        let mut joined: Vec<usize> = (0..self.parent.len()).collect();
-        for node in self.preorder().into_iter().rev().filter(|&node| node >= self.num_tips) {
-            let child = |child: usize| (joined[child], self.branch(child, averages));
-            let [a, b] = self.children[node].map(child);
-            joined[node] = match node == self.top {
-                true => tree.join(&[(0, self.branch(node, averages)), a, b]),
-                false => tree.join(&[a, b]),
-            };
-        }
-        tree
-    }
-}
-
-/// Balanced average distances between the subtrees at two branches that face away from each other: below both, or, where
-/// one is above the other, below the lower one and above the upper one.
-#[derive(Debug)]
-struct Averages {
-    num_nodes: usize,
-    /// `[lower node][upper node]` or, of nodes that are not above each other, in both orders.
-    values: Vec<f64>,
-    /// Times of entering and leaving the subtree of a node.
-    times: Vec<[usize; 2]>,
-}
-
-impl Averages {
-    fn new<T: Stored>(matrix: &SquareMatrix<T>, tree: &Rooted) -> Self {
-        let num_nodes = tree.parent.len();
-        let order = tree.preorder();
-        let mut values = vec![0.0; num_nodes * num_nodes];
-        for &node in order.iter().rev() {
-            let start = node * num_nodes;
-            if node >= tree.num_tips {
-                for other in 0..num_nodes {
-                    let [a, b] = tree.children[node].map(|child| values[child * num_nodes + other]);
-                    values[start + other] = 0.5 * (a + b);
-                }
-                continue;
-            }
-            let row = &mut values[start..][..num_nodes];
-            for &other in order.iter().rev() {
-                row[other] = match other < tree.num_tips {
-                    true => matrix.get(node, other),
-                    false => 0.5 * (row[tree.children[other][0]] + row[tree.children[other][1]]),
-                };
-            }
-            // Branches above the tip, from the top to the tip, in the place of what was not meant there.
-            let mut path = vec![node];
-            while *path.last().expect("the path begins at the tip") != tree.top {
-                path.push(tree.parent[*path.last().expect("it has not ended")]);
-            }
-            row[tree.top] = matrix.get(node, 0);
-            for &upper in path.iter().rev().skip(1) {
-                row[upper] = 0.5 * (row[tree.parent[upper]] + row[tree.sibling(upper)]);
-            }
-        }
-        Averages { num_nodes, values, times: times(tree, &order) }
-    }
-
-    fn get(&self, a: usize, b: usize) -> f64 {
-        let is_above = self.times[a][0] <= self.times[b][0] && self.times[b][1] <= self.times[a][1];
-        let (lower, upper) = if is_above { (b, a) } else { (a, b) };
-        self.values[lower * self.num_nodes + upper]
-    }
-}
-
-fn times(tree: &Rooted, preorder: &[usize]) -> Vec<[usize; 2]> {
-    let mut times = vec![[0; 2]; tree.parent.len()];
-    for (time, &node) in preorder.iter().enumerate() {
-        times[node] = [time, time];
-    }
-    for &node in preorder.iter().rev().filter(|&&node| node >= tree.num_tips) {
-        times[node][1] =
-            tree.children[node].map(|child| times[child][1]).into_iter().max().unwrap_or(0);
-    }
-    times
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::rng::{Purpose, stream};
-    use crate::tree::{random_tree, same_topology};
+    use crate::tree::{Tree, random_tree, same_topology};
     use rand::RngExt;
 
     fn random_matrix(n: usize, seed: u64) -> SquareMatrix<f64> {
@@ -304,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn no_exchange_makes_the_tree_shorter() {
+    fn no_exchange_and_no_move_makes_the_tree_shorter() {
         for n in [3, 4, 8, 40] {
             let matrix = random_matrix(n, 7);
             let found = minimum_evolution(matrix.clone());
@@ -315,6 +200,8 @@ mod tests {
             let rooted = Rooted::new(&found.to_tree());
             let exchanges = rooted.exchanges(&Averages::new(&matrix, &rooted));
             assert!(exchanges.iter().all(|one| one.gain < 1e-10), "{n}");
+            let averages = Averages::new(&matrix, &rooted);
+            assert!(regrafts(&rooted, &averages, 1e-10).is_empty(), "{n}");
         }
         assert_eq!(minimum_evolution(random_matrix(2, 1)).num_tips(), 2);
     }

@@ -12,7 +12,9 @@
 //! | `square`, `row_file` | [`SquareMatrix`], [`RowFile`]: the distances of all pairs, from which trees are made, in memory and in a file |
 //! | `cluster_rows` | both as what trees are joined from |
 //! | `neighbor_joining`, `minimum_evolution`, `upgma`, `joined_tree`, `kind` | trees from them |
+//! | `balanced`, `regraft` | for `minimum_evolution`: average distances of subtrees, and moves of subtrees |
 
+mod balanced;
 mod bit_planes;
 mod closed_form;
 mod cluster_rows;
@@ -26,6 +28,7 @@ mod naive_tests;
 mod neighbor_joining;
 mod pair_model;
 mod pairs;
+mod regraft;
 mod row_file;
 mod solve;
 mod square;

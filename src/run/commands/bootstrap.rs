@@ -25,6 +25,16 @@ pub(crate) fn bootstrap(mut session: Session) -> Result<()> {
 
 /// Makes the replicates' trees, starting from these models, and their file and report.
 pub(super) fn make_replicates(session: &mut Session, models: &[Model]) -> Result<Vec<Tree>> {
+    collect_replicates(session, |setup, machine, number, desk| {
+        replicate(setup, machine, models, number, desk)
+    })
+}
+
+/// Makes the trees of replicates, by their number from 0, and their file and report.
+pub(super) fn collect_replicates(
+    session: &mut Session,
+    make: impl Fn(&Setup, Machine, usize, &mut Desk) -> Result<Tree> + Sync,
+) -> Result<Vec<Tree>> {
     session.stage("bootstrap");
     let plan = session.setup.plan;
     let most = plan.bootstrap.replicates;
@@ -35,9 +45,8 @@ pub(super) fn make_replicates(session: &mut Session, models: &[Model]) -> Result
         let before = trees.len();
         // How many are made at a time depends on nothing but the rule: the number of threads does not change the result.
         let count = if bootstopping.is_some() { STEP.min(most - before) } else { most };
-        let work = |setup: &Setup, machine, i, desk: &mut Desk| {
-            replicate(setup, machine, models, before + i, desk)
-        };
+        let work =
+            |setup: &Setup, machine, i, desk: &mut Desk| make(setup, machine, before + i, desk);
         let seen = |setup: &Setup, i, tree: &Tree| {
             growing.add(before + i, setup.newick(tree, plan.bootstrap.with_brlens));
         };
@@ -63,25 +72,17 @@ pub(super) fn make_replicates(session: &mut Session, models: &[Model]) -> Result
     Ok(trees)
 }
 
-/// One replicate: columns resampled, a parsimony tree of these, a search. Which taxa
-/// have data in a partition is decided by the original columns, even if none of the few determined
-/// characters of a taxon was drawn.
-fn replicate(
-    setup: &Setup,
-    machine: Machine,
-    models: &[Model],
-    number: usize,
-    desk: &mut Desk,
-) -> Result<Tree> {
+/// The partitions of a replicate, with its frequencies in those models that count them. Which taxa have data in a partition
+/// is decided by the original columns, even if none of the few determined characters of a taxon was drawn.
+pub(super) fn resample(setup: &Setup, models: &mut [Model], number: usize) -> Vec<Partition> {
     let (seed, sampling) = (setup.plan.bootstrap.seed, setup.plan.bootstrap.sampling);
     let originals = &setup.loaded.partitions;
     let patterns: Vec<_> = originals.iter().map(|partition| &partition.patterns).collect();
     let weights = replicate_weights(sampling, seed, number, &patterns);
-    let mut models = models.to_vec();
-    let partitions: Vec<Partition> = originals
+    originals
         .iter()
         .zip(&weights)
-        .zip(&mut models)
+        .zip(models)
         .map(|((original, weights), model)| {
             let patterns = original.patterns.with_weights(weights);
             // A partition that was not drawn keeps its frequencies, which nothing depends on.
@@ -95,7 +96,20 @@ fn replicate(
                 sites: Vec::new(),
             }
         })
-        .collect();
+        .collect()
+}
+
+/// One replicate: columns resampled, a parsimony tree of these, a search.
+fn replicate(
+    setup: &Setup,
+    machine: Machine,
+    models: &[Model],
+    number: usize,
+    desk: &mut Desk,
+) -> Result<Tree> {
+    let seed = setup.plan.bootstrap.seed;
+    let mut models = models.to_vec();
+    let partitions = resample(setup, &mut models, number);
     let partitions = setup.reduced(&partitions);
     let data = setup.parsimony_data(&partitions);
     let tree = parsimony_start(&data, seed, Purpose::BootstrapTree, number as u64);

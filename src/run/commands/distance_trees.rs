@@ -10,7 +10,7 @@ use crate::likelihood::BRLEN_BOUNDS;
 use crate::model::{Exchange, Model, f84_rates};
 use crate::partition::{Partition, count_freqs};
 use crate::run::plan::Plan;
-use crate::run::work::{Setup, format_bytes, thread_pool};
+use crate::run::work::{Setup, allowed_threads, format_bytes};
 use crate::tree::Tree;
 use crate::whole_file;
 use std::path::{Path, PathBuf};
@@ -203,20 +203,37 @@ pub(super) fn starting_tree(
         let taxon = setup.identical.as_ref().map_or(taxon, |identical| identical.kept()[taxon]);
         setup.loaded.taxa.name(taxon)
     };
-    let mut store = Store::new(num_taxa, &folder_of(setup.plan))?;
     let mut tally = Tally::default();
-    let pool = thread_pool(setup.plan);
+    let see = |taxon: usize, row: &[f64]| tally.add(taxon, row, name);
+    let made = tree_of_pairs(kind, &pairs, allowed_threads(setup.plan), setup, see)?;
+    let mut tree = made.to_tree();
+    let [least, most] = BRLEN_BOUNDS;
+    tree.clamp_brlens(least, most);
+    Ok((tree, tally))
+}
+
+/// The tree of distances as they are computed by so many threads; `see` gets the row of each taxon, its distances from
+/// those before it.
+pub(super) fn tree_of_pairs(
+    kind: DistanceTree,
+    pairs: &PairDistances,
+    threads: usize,
+    setup: &Setup,
+    mut see: impl FnMut(usize, &[f64]),
+) -> Result<JoinedTree> {
+    let num_taxa = pairs.num_taxa();
+    let mut store = Store::new(num_taxa, &folder_of(setup.plan))?;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let pool =
+        pool.map_err(|error| Error::Failed(format!("threads cannot be started: {error}")))?;
     for start in (0..num_taxa).step_by(BAND) {
         let rows = start..(start + BAND).min(num_taxa);
         let found = pool.install(|| pairs.rows(rows.clone(), 0..rows.end));
         for (taxon, row) in rows.clone().zip(found.chunks_exact(rows.end)) {
-            tally.add(taxon, &row[..taxon], name);
+            see(taxon, &row[..taxon]);
             store.push(&row[..taxon])?;
         }
     }
-    let made = store.trees(&[kind])?;
-    let mut tree = made.trees[0].to_tree();
-    let [least, most] = BRLEN_BOUNDS;
-    tree.clamp_brlens(least, most);
-    Ok((tree, tally))
+    let mut made = store.trees(&[kind])?;
+    Ok(made.trees.swap_remove(0))
 }

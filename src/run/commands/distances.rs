@@ -1,7 +1,10 @@
 //! `--dist`: distances between the sequences of an alignment, and trees of distances.
 
+use super::bootstrap::{collect_replicates, resample};
 use super::distance_tally::Tally;
-use super::distance_trees::{BAND, MOST_EXACT, Store, Trees, check_size, folder_of, set_f84};
+use super::distance_trees::{
+    BAND, MOST_EXACT, Store, Trees, check_size, folder_of, set_f84, tree_of_pairs,
+};
 use crate::alphabet::DataType;
 use crate::distance::{DistanceMethod, JoinedTree, PairDistances, SquareMatrix, TaxonRows};
 use crate::error::{Error, Result};
@@ -10,10 +13,12 @@ use crate::observer::{Advance, Event, Observer};
 use crate::optimize::{OptimizeOptions, optimize};
 use crate::output::{MatrixReport, MatrixTreeReport, OutputKind};
 use crate::partition::Partition;
+use crate::run::deliver::{BranchSupport, deliver_support};
 use crate::run::plan::{DistanceFormula, MatrixPlan, Plan};
 use crate::run::prepare::{Identical, read_distances};
-use crate::run::work::{RunRecord, Session, first_tree, thread_pool};
+use crate::run::work::{RunRecord, Session, first_tree, thread_pool, with_threads};
 use crate::taxa::Taxa;
+use crate::tree::Tree;
 use flate2::{Compression, write::GzEncoder};
 use std::io::Write;
 
@@ -38,21 +43,68 @@ pub(crate) fn distances(plan: &Plan, asked: &MatrixPlan, record: &mut RunRecord)
             let report = tally.report(format!("the file {}", file.display()), taxa.len());
             record.progress.result(&describe(&report));
             let trees = Some((Store::Exact(matrix), None));
-            finish(asked, trees, &taxa, report, record)
+            finish(asked, trees, &taxa, report, record).map(drop)
         }
     }
 }
 
 fn of_alignment(asked: &MatrixPlan, mut session: Session) -> Result<()> {
     check_size(&asked.trees, session.setup.num_reduced_taxa(), &folder_of(session.setup.plan))?;
-    let (method, name) = find_method(asked, &mut session)?;
+    let found = find_method(asked, &mut session)?;
+    let (method, name) = (&found.0, found.1.clone());
     session.stage("distances");
     let setup = &session.setup;
     let set = setup.plan.run.instruction_set;
     let partitions = setup.reduced(&setup.loaded.partitions);
-    let pairs = PairDistances::new(setup.num_reduced_taxa(), &partitions, &method, set);
+    let pairs = PairDistances::new(setup.num_reduced_taxa(), &partitions, method, set);
     drop(partitions);
-    write(asked, &pairs, name, session)
+    let trees = write(asked, &pairs, name, &mut session)?;
+    drop(pairs);
+    match &trees[..] {
+        [tree] if session.setup.plan.bootstrap.replicates > 0 => {
+            support(asked, method, &tree.to_tree(), session)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Makes trees of resampled columns in the same way, and counts how often they have the branches of the tree.
+fn support(
+    asked: &MatrixPlan,
+    method: &DistanceMethod,
+    tree: &Tree,
+    mut session: Session,
+) -> Result<()> {
+    let ratio = match asked.formula {
+        DistanceFormula::F84(ratio) => Some(ratio),
+        _ => None,
+    };
+    let trees = collect_replicates(&mut session, |setup, machine, number, _| {
+        let mut method = method.clone();
+        let mut models = match &mut method {
+            DistanceMethod::Likelihood { models, .. } => std::mem::take(models),
+            _ => setup.models(),
+        };
+        let partitions = resample(setup, &mut models, number);
+        if let DistanceMethod::Likelihood { models: of_method, .. } = &mut method {
+            for model in &mut models {
+                // A ratio that is not possible with the frequencies of the replicate remains that of the data.
+                if let Some(ratio) = ratio {
+                    let _ = set_f84(model, ratio);
+                }
+            }
+            *of_method = models;
+        }
+        let partitions = setup.reduced(&partitions);
+        let set = setup.plan.run.instruction_set;
+        let pairs = PairDistances::new(setup.num_reduced_taxa(), &partitions, &method, set);
+        let found = tree_of_pairs(asked.trees[0], &pairs, machine.threads(), setup, |_, _| {})?;
+        Ok(whole(found, setup.identical.as_ref()).to_tree())
+    })?;
+    let mut support = BranchSupport::default();
+    let kinds = &session.setup.plan.support.kinds;
+    with_threads(session.setup.plan, || support.add_replicates(tree, &trees, kinds));
+    deliver_support(tree, &support, &session.setup.loaded.taxa, None, session.record)
 }
 
 /// The formula with its models, and its name.
@@ -148,8 +200,13 @@ fn estimate(session: &mut Session, models: &mut [Model]) -> Result<()> {
 }
 
 /// Computes and writes the distances row by row, then makes the trees.
-fn write(asked: &MatrixPlan, pairs: &PairDistances, name: String, session: Session) -> Result<()> {
-    let Session { setup, record } = session;
+fn write(
+    asked: &MatrixPlan,
+    pairs: &PairDistances,
+    name: String,
+    session: &mut Session,
+) -> Result<Vec<JoinedTree>> {
+    let (setup, record) = (&session.setup, &mut *session.record);
     let (taxa, identical) = (&setup.loaded.taxa, setup.identical.as_ref());
     let mut rows_of_taxa = TaxonRows::new(pairs, identical.map(|identical| identical.group_of()));
     let num_taxa = taxa.len();
@@ -225,7 +282,8 @@ fn finish(
     taxa: &Taxa,
     mut report: MatrixReport,
     record: &mut RunRecord,
-) -> Result<()> {
+) -> Result<Vec<JoinedTree>> {
+    let mut whole_trees = Vec::new();
     if let Some((store, identical)) = of {
         record.progress.stage("trees", None);
         let Trees { trees, filled, largest } = store.trees(&asked.trees)?;
@@ -239,12 +297,13 @@ fn finish(
             let tree = whole(tree, identical);
             let newick = tree.newick(|taxon| taxa.name(taxon));
             report.trees.push(MatrixTreeReport { method: kind.name(), newick });
+            whole_trees.push(tree);
         }
         let lines: String = report.trees.iter().map(|tree| format!("{}\n", tree.newick)).collect();
         record.write(OutputKind::DistanceTrees, &lines)?;
     }
     record.report.distances = Some(report);
-    Ok(())
+    Ok(whole_trees)
 }
 
 /// A tree with all taxa.

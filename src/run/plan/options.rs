@@ -401,6 +401,10 @@ impl Plan {
             Command::Check => return Vec::new(),
             Command::Support { .. } => vec![OutputKind::Support],
             Command::RfDist(_) => vec![OutputKind::RfDistances],
+            Command::Distances(asked) if self.bootstrap.replicates > 0 => {
+                let of_replicates = [OutputKind::Bootstraps, OutputKind::Support];
+                asked.output_kinds().into_iter().chain(of_replicates).collect()
+            }
             Command::Distances(asked) => asked.output_kinds(),
             Command::Concordance(_) => vec![OutputKind::Support, OutputKind::Concordance],
             Command::Terrace(_) => vec![OutputKind::Terrace],
@@ -520,6 +524,9 @@ impl Plan {
             Command::Support { .. } => "support of a tree".into(),
             Command::RfDist(_) => "distances between trees".into(),
             Command::Distances(MatrixPlan { file: Some(_), .. }) => "trees of distances".into(),
+            Command::Distances(_) if self.bootstrap.replicates > 0 => {
+                format!("distances between sequences, bootstrap, {replicates}")
+            }
             Command::Distances(_) => "distances between sequences".into(),
             Command::Concordance(_) => "concordance factors".into(),
             Command::Terrace(_) => "terrace of a tree".into(),

@@ -244,7 +244,8 @@ fn not_enough(error: Error) -> Error {
     ))
 }
 
-fn allowed_threads(plan: &Plan) -> usize {
+/// How many threads the user allows.
+pub(crate) fn allowed_threads(plan: &Plan) -> usize {
     match plan.run.threads {
         Threads::Fixed(threads) => threads,
         Threads::Auto { max } => max.unwrap_or(usize::MAX).min(available_cores()),

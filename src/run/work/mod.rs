@@ -18,7 +18,7 @@ pub(super) use calibration::{Calibration, GAPS, first_tree};
 pub(super) use cost::{Cost, format_bytes, format_seconds};
 pub(super) use desk::{Desk, run_kept};
 pub(super) use jobs::Jobs;
-pub(super) use machine::{Machine, thread_pool, useful_threads, with_threads};
+pub(super) use machine::{Machine, allowed_threads, thread_pool, useful_threads, with_threads};
 pub(super) use optimize::optimize_kept;
 pub(super) use record::RunRecord;
 pub(super) use session::{Session, Setup, describe_data, warn_of_each};
