@@ -254,7 +254,10 @@ fn starting_trees_name_pairs_without_a_distance() {
     let scratch = Scratch::new();
     scratch.write("a.phy", "5 8\na ACGTACGT\nb ----ACGA\nc TGCA----\nd ACGTAC--\ne ACGAACGT\n");
     let ran = scratch.succeed("-s a.phy -m JC --start -t nj -n x");
-    assert!(ran.stderr.contains("b, c: no site at which both have data"), "{}", ran.stderr);
+    let summary = "4 pairs of sequences have no distance and get the largest distance in the starting tree 'nj'";
+    assert!(ran.stderr.contains(summary), "{}", ran.stderr);
+    let log = read(&scratch, "x.mlsearch.log");
+    assert!(log.contains("b, c: no site at which both have data"), "{log}");
 }
 
 #[test]

@@ -325,11 +325,10 @@ mod tests {
     use rand::RngExt;
 
     /// Random distances, some of them unknown, in memory and in a file with little memory.
-    fn both(n: usize, memory: usize) -> (RowsInMemory<f32>, RowFile) {
-        let folder = tempfile::tempdir().unwrap();
+    fn both(folder: &Path, n: usize, memory: usize) -> (RowsInMemory<f32>, RowFile) {
         let mut rng = stream(n as u64, Purpose::Test, 11);
         let mut matrix = SquareMatrix::<f32>::zero(n);
-        let mut writer = RowFileWriter::with_memory(folder.path(), n, memory).unwrap();
+        let mut writer = RowFileWriter::with_memory(folder, n, memory).unwrap();
         for a in 0..n {
             let row: Vec<f64> = (0..a)
                 .map(|_| match rng.random_bool(0.01) {
@@ -349,10 +348,11 @@ mod tests {
 
     #[test]
     fn trees_from_a_file_are_those_from_memory() {
+        let folder = tempfile::tempdir().unwrap();
         for (n, memory) in
             [(2, 100), (3, 8), (4, 1), (50, 1), (50, 1200), (300, 8000), (300, 1 << 20)]
         {
-            let (rows, file) = both(n, memory);
+            let (rows, file) = both(folder.path(), n, memory);
             let (twin, other, third) = (rows.clone(), file.copy().unwrap(), file.copy().unwrap());
             let (Ok(expected), found) = (join_neighbors(rows.clone()), join_neighbors(file));
             assert_eq!(found.unwrap(), expected, "{n}, {memory} bytes");
@@ -365,7 +365,8 @@ mod tests {
 
     #[test]
     fn the_file_shrinks_with_the_clusters() {
-        let (_, mut file) = both(100, 3200);
+        let folder = tempfile::tempdir().unwrap();
+        let (_, mut file) = both(folder.path(), 100, 3200);
         let length = |file: &RowFile| file.file.metadata().unwrap().len();
         let most = row_file_bytes(100, 1);
         let mut longest = length(&file);
