@@ -220,7 +220,7 @@ fn write(
     let waits = asked.format.is_square() && num_taxa <= MOST_EXACT;
     let mut matrix = SquareMatrix::<f64>::zero(if waits { num_taxa } else { 0 });
     let whole_rows = asked.format.is_square() && !waits;
-    let mut part = record.part(asked.output_kinds()[0])?;
+    let mut part = record.part(asked.output_kinds(false)[0])?;
     let mut sink: Box<dyn Write + '_> = match asked.gzip {
         true => Box::new(GzEncoder::new(&mut part, Compression::default())),
         false => Box::new(&mut part),

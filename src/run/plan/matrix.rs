@@ -35,8 +35,8 @@ pub struct MatrixPlan {
 }
 
 impl MatrixPlan {
-    /// The files of distances and of trees.
-    pub(crate) fn output_kinds(&self) -> Vec<OutputKind> {
+    /// The files of distances and of trees, if there are replicates also theirs.
+    pub(crate) fn output_kinds(&self, has_replicates: bool) -> Vec<OutputKind> {
         let matrix = match (self.format, self.gzip) {
             (MatrixFormat::Npy, _) => OutputKind::DistancesNpy,
             (_, true) => OutputKind::DistancesGz,
@@ -44,6 +44,8 @@ impl MatrixPlan {
         };
         let matrix = Some(matrix).filter(|_| self.file.is_none());
         let trees = Some(OutputKind::DistanceTrees).filter(|_| !self.trees.is_empty());
-        matrix.into_iter().chain(trees).collect()
+        let of_replicates = [OutputKind::Bootstraps, OutputKind::Support];
+        let of_replicates = of_replicates.into_iter().filter(|_| has_replicates);
+        matrix.into_iter().chain(trees).chain(of_replicates).collect()
     }
 }

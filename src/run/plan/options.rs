@@ -401,11 +401,7 @@ impl Plan {
             Command::Check => return Vec::new(),
             Command::Support { .. } => vec![OutputKind::Support],
             Command::RfDist(_) => vec![OutputKind::RfDistances],
-            Command::Distances(asked) if self.bootstrap.replicates > 0 => {
-                let of_replicates = [OutputKind::Bootstraps, OutputKind::Support];
-                asked.output_kinds().into_iter().chain(of_replicates).collect()
-            }
-            Command::Distances(asked) => asked.output_kinds(),
+            Command::Distances(asked) => asked.output_kinds(self.bootstrap.replicates > 0),
             Command::Concordance(_) => vec![OutputKind::Support, OutputKind::Concordance],
             Command::Terrace(_) => vec![OutputKind::Terrace],
             Command::BsConverge { .. } | Command::GpuSelftest(_) => Vec::new(),
