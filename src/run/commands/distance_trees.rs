@@ -237,3 +237,27 @@ pub(super) fn tree_of_pairs(
     let mut made = store.trees(&[kind])?;
     Ok(made.trees.swap_remove(0))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use DistanceTree::{Bionj, MinimumEvolution, NeighborJoining};
+
+    #[test]
+    fn trees_that_are_too_large_are_refused_before_anything_is_computed() {
+        let folder = std::env::temp_dir();
+        let check = |kinds: &[DistanceTree], num_taxa| check_size(kinds, num_taxa, &folder);
+        assert!(check(&[NeighborJoining, Bionj], 20_000).is_ok());
+        assert!(check(&[], 100_000_000).is_ok());
+        let message = check(&[Bionj, MinimumEvolution], 4001).unwrap_err().to_string();
+        assert!(message.contains("bme") && message.contains("at most 4000"), "{message}");
+        if cfg!(unix) {
+            // 50 PB.
+            let message = check(&[NeighborJoining], 100_000_000).unwrap_err().to_string();
+            assert!(
+                message.contains("temporary file") && message.contains("--prefix"),
+                "{message}"
+            );
+        }
+    }
+}
