@@ -56,9 +56,9 @@ fn file_failed(folder: &Path, error: std::io::Error) -> Error {
 
 impl Store {
     pub(super) fn new(num_taxa: usize, folder: &Path) -> Result<Self> {
-        Ok(match num_taxa {
-            0..=MOST_EXACT => Store::Exact(SquareMatrix::zero(num_taxa)),
-            0..=MOST_IN_MEMORY => Store::Rounded(SquareMatrix::zero(num_taxa)),
+        Ok(match () {
+            _ if num_taxa <= MOST_EXACT => Store::Exact(SquareMatrix::zero(num_taxa)),
+            _ if num_taxa <= MOST_IN_MEMORY => Store::Rounded(SquareMatrix::zero(num_taxa)),
             _ => {
                 let writer = RowFileWriter::new(folder, num_taxa);
                 let writer = writer.map_err(|error| file_failed(folder, error))?;
