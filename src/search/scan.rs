@@ -18,6 +18,8 @@ pub(super) struct Scan<'a, 'd> {
     pub views: &'a mut ParsimonyViews<'d>,
     pub options: &'a RoundOptions,
     pub result: &'a mut RoundResult,
+    /// Most positions that are tried at a time.
+    pub most_ahead: usize,
 }
 
 /// A move that was made.
@@ -113,20 +115,27 @@ impl Scan<'_, '_> {
         Ok(found.into_iter().zip(prunes).zip(scores).map(subtree).collect())
     }
 
-    /// Tries the position of this rank of all subtrees that have one and have not tried it.
+    /// Tries the next position of the first subtree, which has this rank, and as many further positions as make a batch:
+    /// those of the same rank of the other subtrees, then those of the following ranks.
     fn try_next(&mut self, subtrees: &mut [Subtree], rank: usize) -> Result<()> {
+        let last = subtrees.iter().map(|subtree| subtree.ranking.len()).max().unwrap_or(0);
+        let next: Vec<(usize, usize)> = (rank..last)
+            .flat_map(|rank| (0..subtrees.len()).map(move |number| (number, rank)))
+            .filter(|&(number, rank)| {
+                let Subtree { trials, ranking, .. } = &subtrees[number];
+                (trials.len()..ranking.len()).contains(&rank)
+            })
+            .take(self.most_ahead)
+            .collect();
+        let request = |&(number, rank): &(usize, usize)| {
+            let Subtree { prune, candidates, ranking, .. } = &subtrees[number];
+            (prune, candidates[ranking[rank]])
+        };
+        let requests: Vec<(&Prune, EdgeId)> = next.iter().map(request).collect();
         let floor = self.result.lnl - self.options.floor;
-        let mut waiting: Vec<&mut Subtree> = subtrees
-            .iter_mut()
-            .filter(|subtree| subtree.trials.len() == rank && rank < subtree.ranking.len())
-            .collect();
-        let requests: Vec<(&Prune, EdgeId)> = waiting
-            .iter()
-            .map(|subtree| (&subtree.prune, subtree.candidates[subtree.ranking[rank]]))
-            .collect();
         let trials = self.evaluator.try_insertions(&requests, VERIFY_TOLERANCE, floor)?;
-        for (subtree, trial) in waiting.iter_mut().zip(trials) {
-            subtree.trials.push(trial);
+        for ((number, _), trial) in next.into_iter().zip(trials) {
+            subtrees[number].trials.push(trial);
         }
         Ok(())
     }

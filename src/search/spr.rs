@@ -141,6 +141,19 @@ impl Round {
         most_nodes: usize,
     ) -> Result<()> {
         let most_ahead = evaluator.capabilities().best_batch;
+        self.scan_ahead(evaluator, views, options, changed, most_nodes, most_ahead)
+    }
+
+    /// [`Round::scan_next`] that scores and tries at most so many subtrees and positions at a time.
+    fn scan_ahead(
+        &mut self,
+        evaluator: &mut Evaluator,
+        views: &mut ParsimonyViews<'_>,
+        options: &RoundOptions,
+        changed: &mut Changed,
+        most_nodes: usize,
+        most_ahead: usize,
+    ) -> Result<()> {
         let mut queue: VecDeque<Queued> = VecDeque::new();
         let (mut next, mut nodes_left) = (self.done, most_nodes);
         loop {
@@ -171,7 +184,8 @@ impl Round {
                 .take(self.ahead)
                 .map(|subtree| (subtree.attach, subtree.pendant))
                 .collect();
-            let mut scan = Scan { evaluator, views, options, result: &mut self.result };
+            let result = &mut self.result;
+            let mut scan = Scan { evaluator, views, options, result, most_ahead };
             let moved = scan.first_move(&batch)?;
             let scanned = moved.as_ref().map_or(batch.len(), |moved| moved.number + 1);
             for begun in queue.drain(..scanned).filter_map(|subtree| subtree.begins) {
@@ -230,4 +244,68 @@ fn inner_nodes_depth_first(tree: &Tree) -> Vec<NodeId> {
     let (first, edge) = tree.links(NodeId(0)).next().expect("the tree has edges");
     let order = tree.preorder(first, edge);
     order.into_iter().map(|(node, _)| node).filter(|&node| !tree.is_tip(node)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::schedule::FAST;
+    use super::*;
+    use crate::alignment::read_alignment;
+    use crate::alphabet::DataType;
+    use crate::likelihood::{BranchOptions, BrlenLinkage, EngineOptions, make_evaluator};
+    use crate::model::Model;
+    use crate::partition::{Partition, build_patterns, parse_partitions};
+    use crate::rng::Purpose;
+    use crate::search::parsimony_start;
+    use std::path::Path;
+
+    /// The genes of `datasets/gappy.phy`, under K80, and the number of its taxa.
+    fn gappy_genes() -> (usize, Vec<Partition>) {
+        let alignment = read_alignment(Path::new("datasets/gappy.phy")).unwrap();
+        let text = std::fs::read_to_string("partitions/gappy.part").unwrap();
+        let defs = parse_partitions(&text, "gappy.part", alignment.num_sites(), false).unwrap();
+        let model = Model::parse("K80{4}").unwrap();
+        let gene = |def| {
+            let patterns = build_patterns(&alignment, &def, DataType::Dna).unwrap();
+            Partition { name: def.name, model: model.clone(), patterns, sites: def.sites }
+        };
+        (alignment.num_taxa(), defs.into_iter().map(gene).collect())
+    }
+
+    /// The tree, its lengths and its log-likelihood after a round that looks so many subtrees ahead.
+    fn after_round(linkage: BrlenLinkage, most_ahead: usize) -> (Tree, RoundResult) {
+        let (num_taxa, genes) = gappy_genes();
+        let data = ParsimonyData::of_partitions(num_taxa, &genes);
+        let tree = parsimony_start(&data, 1, Purpose::ParsimonyTree, 0);
+        let models: Vec<Model> = genes.iter().map(|gene| gene.model.clone()).collect();
+        let engine = EngineOptions::default();
+        let mut evaluator = make_evaluator(&genes, &models, tree, linkage, &engine).unwrap();
+        let sweeps = BranchOptions { max_sweeps: 2, lnl_epsilon: 1.0, gain_tolerance: 1e-3 };
+        evaluator.optimize_branches(&sweeps).unwrap();
+        let mut views = ParsimonyViews::new(evaluator.tree(), &data);
+        let mut changed = Changed::all(evaluator.tree());
+        let mut round = Round::begin(&mut evaluator).unwrap();
+        let options = RoundOptions { near_miss: 10.0, ..FAST };
+        while !round.is_over() {
+            let (evaluator, views, changed) = (&mut evaluator, &mut views, &mut changed);
+            round.scan_ahead(evaluator, views, &options, changed, 16, most_ahead).unwrap();
+        }
+        evaluator.assert_integrity();
+        (evaluator.tree().clone(), round.result)
+    }
+
+    #[test]
+    fn looking_ahead_changes_no_bit() {
+        for linkage in [BrlenLinkage::Linked, BrlenLinkage::Unlinked] {
+            let one_at_a_time = after_round(linkage, 1);
+            let RoundResult { accepted, verified, .. } = one_at_a_time.1;
+            assert!(accepted > 0 && verified > accepted, "moves are made, and undone");
+            for most_ahead in [2, 7, 1000] {
+                assert!(
+                    after_round(linkage, most_ahead) == one_at_a_time,
+                    "{linkage:?}, {most_ahead}"
+                );
+            }
+        }
+    }
 }
