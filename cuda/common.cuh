@@ -8,7 +8,8 @@
 // neighbouring numbers:
 //
 //     clvs          [slot][block][rate][state][pattern]       scalers  [slot][block][rate or 1][pattern]
-//     sumtable      [block][rate][eigen][pattern]             tip_codes  [block][tip][pattern]
+//     temporaries   likewise; a sumtable is a temporary, [slot][block][rate][eigen][pattern], with one count per pattern
+//     tip_codes     [block][tip][pattern]
 //     P-matrix      [rate][column][row]                       tip table  [code][rate][state]
 //
 // The structs are mirrored in src/likelihood/cuda/program.rs, field by field; `common_sizes` lets the host compare.
@@ -45,11 +46,9 @@ struct Gene {
     const u64 *code_masks;
     double *clvs;
     u32 *scalers;
-    /// Temporaries of sweeps, in the layout of CLVs.
+    /// Temporaries and sumtables of sweeps, in the layout of CLVs.
     double *temporaries;
     u32 *temporary_scalers;
-    double *sumtable;
-    u32 *sumtable_scalers;
     /// The model, as in engine/model_block.rs.
     const double *eigenvals;
     const double *eigenvec_columns;
@@ -121,12 +120,15 @@ struct MatrixJob {
     u64 table;
 };
 
-/// The sumtable of a gene at one length.
+/// A sumtable at one length.
 struct DerivativeJob {
     u32 gene;
     u32 first_item;
     double brlen;
     u64 results;
+    /// The temporary that the sumtable is.
+    u32 sumtable;
+    u32 padding;
 };
 
 // 2^-256, 2^256, 2^-960, ln(2^256): engine/scaling.rs.

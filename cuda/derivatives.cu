@@ -39,7 +39,8 @@ __device__ void update_sumtable(const Gene &gene, PatternBlock block, const Scra
     const u32 rows = Rows<S>::COUNT;
     bool is_used = threadIdx.x < block.len;
     Operand a, b;
-    double *out = gene.sumtable + (u64)block.offset * gene.num_rates * S + threadIdx.x;
+    Vector<S> sumtable(gene, block, scratch, step.out_place, step.out_index);
+    double *out = sumtable.clv;
     u32 count = 0;
     if (is_used) {
         a = operand<S>(gene, block, scratch, step.ends[0], 0);
@@ -77,7 +78,7 @@ __device__ void update_sumtable(const Gene &gene, PatternBlock block, const Scra
         }
         count = 0;
     }
-    gene.sumtable_scalers[block.offset + threadIdx.x] = count;
+    sumtable.scaler[0] = count;
 }
 
 /// Runs jobs of updates and a sumtable.
@@ -102,17 +103,19 @@ __device__ __forceinline__ void start_edges(const Gene *genes, const Job *jobs, 
 
 /// Value and derivatives of a block at one length. All threads must call it.
 template <int S>
-__device__ void derivatives_of_block(const Gene &gene, PatternBlock block, double brlen, double *result) {
+__device__ void derivatives_of_block(const Gene &gene, PatternBlock block, const DerivativeJob &job, double *result) {
     __shared__ double exponential[GROUP], values[3][BLOCK], lanes[3][LANES];
     __shared__ double factors[3][GROUP];
     __shared__ u32 counts[BLOCK];
     bool is_used = threadIdx.x < block.len, sums_constants = is_summed(gene, block.index);
     const double *weights = gene.weights + block.offset;
-    const double *table = gene.sumtable + (u64)block.offset * gene.num_rates * S + threadIdx.x;
+    Scratch none = {0, 0};
+    Vector<S> sumtable(gene, block, none, TEMPORARY, job.sumtable);
+    const double *table = sumtable.clv;
     double invariant = is_used ? gene.invariant[block.offset + threadIdx.x] : 1.0;
     double l = sums_constants ? 0.0 : invariant, l1 = 0.0, l2 = 0.0;
     for (u32 first = 0; first < gene.num_rates; first += GROUP / S) {
-        exponentials<S>(gene, brlen, first, exponential);
+        exponentials<S>(gene, job.brlen, first, exponential);
         u32 left = gene.num_rates - first;
         u32 num_factors = (left < GROUP / S ? left : GROUP / S) * S;
         if (threadIdx.x < num_factors) {
@@ -142,7 +145,7 @@ __device__ void derivatives_of_block(const Gene &gene, PatternBlock block, doubl
         }
         __syncthreads();
     }
-    u32 count = is_used ? gene.sumtable_scalers[block.offset + threadIdx.x] : 0;
+    u32 count = is_used ? sumtable.scaler[0] : 0;
     if (sums_constants) {
         values[0][threadIdx.x] = l;
         values[1][threadIdx.x] = l1;
@@ -183,7 +186,7 @@ __device__ __forceinline__ void derivatives(const Gene *genes, const DerivativeJ
         const Gene &gene = genes[job.gene];
         u32 block = item - job.first_item;
         double *result = results + (job.results + block) * DERIVATIVE_NUMBERS;
-        derivatives_of_block<S>(gene, pattern_block(gene, block), job.brlen, result);
+        derivatives_of_block<S>(gene, pattern_block(gene, block), job, result);
     }
 }
 

@@ -39,28 +39,60 @@ fn the_compiled_kernels_are_those_of_the_sources() {
 /// The folder of the stand-in, which is made once; `None` without a compiler.
 fn stand_in() -> Option<&'static Path> {
     static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
-    FOLDER.get_or_init(make_stand_in).as_deref()
+    let make = || {
+        let compiler = compiler()?;
+        let folder = make_stand_in(compiler, "cuda_stand_in", "fibers.cpp", &["-O2"]);
+        Some(folder.unwrap_or_else(|complaint| panic!("{complaint}")))
+    };
+    FOLDER.get_or_init(make).as_deref()
 }
 
-fn make_stand_in() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cuda_stand_in");
+fn compiler() -> Option<&'static str> {
+    ["c++", "g++", "clang++"]
+        .into_iter()
+        .find(|name| Command::new(name).arg("--version").output().is_ok())
+}
+
+/// Compiles the stand-in with `threads` for the threads of a CTA, into a folder of this name; what the compiler says if it
+/// does not succeed.
+fn make_stand_in(
+    compiler: &str,
+    name: &str,
+    threads: &str,
+    options: &[&str],
+) -> Result<PathBuf, String> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&folder).expect("the folder can be made");
     // Linked under a name of its own first: another process may be using the old one.
     let new = folder.join(format!("new.{}", std::process::id()));
-    let compiler = ["c++", "g++", "clang++"]
-        .into_iter()
-        .find(|name| Command::new(name).arg("--version").output().is_ok())?;
     let mut command = Command::new(compiler);
-    command.args(["-std=c++17", "-O2", "-ffp-contract=off", "-fPIC", "-shared", "-o"]).arg(&new);
+    command.args(["-std=c++17", "-ffp-contract=off", "-fPIC", "-shared", "-o"]).arg(&new);
+    command.args(options);
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("fma") {
         command.arg("-mfma");
     }
-    let sources = ["driver.cpp", "fibers.cpp"].map(|name| repository("cuda/emulator").join(name));
+    let sources = ["driver.cpp", threads].map(|name| repository("cuda/emulator").join(name));
     let output = command.args(sources).output().expect("the compiler can be started");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+    }
     std::fs::rename(&new, folder.join("libcuda.so.1")).expect("the library can be renamed");
-    Some(folder)
+    Ok(folder)
+}
+
+/// The stand-in with one thread of the system per thread of a CTA, for a thread sanitizer, and the sanitizer's library;
+/// `None` if this machine does not have what it takes.
+fn sanitized() -> Option<(PathBuf, String)> {
+    let compiler = compiler()?;
+    let options = ["-O1", "-g", "-fsanitize=thread", "-DTHREADS_OF_THE_SYSTEM"];
+    let folder = make_stand_in(compiler, "cuda_threads", "threads.cpp", &options).ok()?;
+    let found = Command::new(compiler).arg("-print-file-name=libtsan.so").output().ok()?;
+    let library = String::from_utf8(found.stdout).ok()?.trim().to_string();
+    // A linker script or a bare name cannot be loaded.
+    let library = std::fs::canonicalize(library).ok()?.to_str()?.to_string();
+    let starts = Command::new("true").env("LD_PRELOAD", &library).output().ok()?;
+    (starts.status.success() && starts.stderr.is_empty()).then_some((folder, library))
 }
 
 /// A test of this binary, run with the stand-in and with these switches of it; it must pass and not be skipped.
@@ -149,6 +181,41 @@ fn whole_runs_write_the_same_bytes() {
                 assert_eq!(&found[kind], bytes, "{switches:?}: {kind}");
             }
         }
+    }
+}
+
+/// All kernels for 4, 20 and 64 states, on data of a few patterns: each barrier wakes 128 threads of the system.
+#[test]
+#[ignore = "takes minutes; run by .ci/unsafe"]
+fn no_two_threads_of_a_cta_race_which_may_take_minutes() {
+    let Some((folder, library)) = sanitized() else {
+        println!("skipped: no C++ compiler with a thread sanitizer");
+        return;
+    };
+    let scratch = Scratch::new();
+    let lengths = "--evaluate -t rand{1} --opt-model off";
+    for (model, sites, options) in [
+        ("GTR{1/2/1/1/2/1}+FU{0.3/0.2/0.2/0.3}+G4{0.5}", 10, lengths),
+        ("JC", 10, "--fast -t rand{1}"),
+        ("LG+G2{0.5}", 8, lengths),
+        ("GY{0.5/2}+FE", 3, lengths),
+    ] {
+        scratch.succeed(&format!(
+            "simulate --tree rand{{4}} --model {model} --sites {sites} --mean-brlen 1 -n data -p 3 --redo"
+        ));
+        let output = Command::new(env!("CARGO_BIN_EXE_mlsearch"))
+            .args(format!("-s data.mlsearch.phy -m {model} {options} -T 1").split_whitespace())
+            .args(["--backend", "cuda", "-n", "run", "--redo"])
+            .current_dir(scratch.path())
+            .env("LD_LIBRARY_PATH", &folder)
+            .env("LD_PRELOAD", &library)
+            // The rest of the program is not instrumented, so that it is taken to race.
+            .env("TSAN_OPTIONS", "exitcode=0")
+            .output()
+            .expect("the program can be started");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{model}: {said}");
+        assert!(!said.contains("libcuda.so.1"), "{model}: {said}");
     }
 }
 

@@ -18,7 +18,12 @@
 struct Index {
     unsigned x, y, z;
 };
-extern Index threadIdx, blockIdx, blockDim, gridDim;
+#ifdef THREADS_OF_THE_SYSTEM
+extern thread_local Index threadIdx;
+#else
+extern Index threadIdx;
+#endif
+extern Index blockIdx, blockDim, gridDim;
 
 /// A barrier of all threads of a CTA; true if `value` was true in any. `place` tells barriers apart.
 bool emulated_barrier(int place, bool value);

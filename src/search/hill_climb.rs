@@ -446,14 +446,10 @@ impl<'a> Search<'a> {
             .views
             .take()
             .unwrap_or_else(|| ParsimonyViews::new(self.evaluator.tree(), self.data));
-        for _ in 0..NODES_PER_STEP {
-            let part = part_of_rounds(rounds.number, round.part());
-            observer.advance(self.plan.meter.at(part));
-            round.scan_next(self.evaluator, &mut views, &rounds.options, &mut rounds.changed)?;
-            if round.is_over() {
-                break;
-            }
-        }
+        let part = part_of_rounds(rounds.number, round.part());
+        observer.advance(self.plan.meter.at(part));
+        let (options, changed) = (&rounds.options, &mut rounds.changed);
+        round.scan_next(self.evaluator, &mut views, options, changed, NODES_PER_STEP)?;
         if !round.is_over() {
             (self.views, rounds.round) = (Some(views), Some(round));
             return Ok(Advanced::Rounds(rounds));

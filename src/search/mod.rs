@@ -8,6 +8,7 @@ mod history;
 mod meter;
 mod perturb;
 mod resolution;
+mod scan;
 #[doc(hidden)]
 pub mod schedule;
 mod screening;

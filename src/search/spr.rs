@@ -1,13 +1,12 @@
 //! Rounds of subtree pruning and regrafting (SPR) over the whole tree.
 
-use super::schedule::{
-    ACCEPT_GAIN, CHANGE_RADIUS, MOVED_RADIUS, NEAR_MISS_RADIUS, RoundOptions, SAME,
-    VERIFY_TOLERANCE,
-};
+use super::scan::Scan;
+use super::schedule::{CHANGE_RADIUS, RoundOptions};
 use crate::likelihood::{Evaluator, Result};
 use crate::parsimony::{ParsimonyData, ParsimonyViews};
 use crate::tree::{EdgeId, NodeId, Tree};
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 
 /// Result and statistics of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -70,8 +69,12 @@ impl Changed {
         self.nodes.len() == tree.num_nodes()
     }
 
-    fn take(&mut self, node: NodeId) -> bool {
-        std::mem::replace(&mut self.nodes[node.index()], false)
+    fn contains(&self, node: NodeId) -> bool {
+        self.nodes[node.index()]
+    }
+
+    fn take(&mut self, node: NodeId) {
+        self.nodes[node.index()] = false;
     }
 }
 
@@ -86,6 +89,10 @@ pub(super) struct Round {
     done: usize,
     /// Result so far.
     pub result: RoundResult,
+    /// Number of subtrees that are scored and tried at a time: few where moves are frequent. The result does not depend
+    /// on it.
+    #[serde(skip)]
+    ahead: usize,
 }
 
 impl Round {
@@ -96,7 +103,12 @@ impl Round {
     pub(super) fn begin(evaluator: &mut Evaluator) -> Result<Self> {
         let lnl = evaluator.log_likelihood()?;
         let order = inner_nodes_depth_first(evaluator.tree());
-        Ok(Round { order, done: 0, result: RoundResult { lnl, ..RoundResult::default() } })
+        Ok(Round {
+            order,
+            done: 0,
+            result: RoundResult { lnl, ..RoundResult::default() },
+            ahead: 1,
+        })
     }
 
     /// True if the round is completed.
@@ -115,8 +127,8 @@ impl Round {
         self.done as f64 / self.order.len() as f64
     }
 
-    /// Scans the subtrees at the next changed node, if there is one. `views` must be those of the evaluator's
-    /// current tree and are updated together with it.
+    /// Scans the subtrees at the next changed nodes, at most so many. `views` must be those of the evaluator's current
+    /// tree and are updated together with it.
     ///
     /// # Errors
     /// The engine has failed.
@@ -126,27 +138,87 @@ impl Round {
         views: &mut ParsimonyViews<'_>,
         options: &RoundOptions,
         changed: &mut Changed,
+        most_nodes: usize,
     ) -> Result<()> {
-        let left = &self.order[self.done..];
-        let Some(next) = left.iter().position(|&node| changed.take(node)) else {
-            self.done = self.order.len();
-            return Ok(());
-        };
-        let attach = left[next];
-        self.done += next + 1;
-        let mut scan = Scan { evaluator, views, options, changed, result: &mut self.result };
-        let mut pendants = [EdgeId::NONE; 3];
-        for (slot, (_, edge)) in pendants.iter_mut().zip(scan.evaluator.tree().links(attach)) {
-            *slot = edge;
-        }
-        for pendant in pendants {
-            // An accepted move may have detached this edge from the node.
-            if scan.evaluator.tree().links(attach).any(|(_, edge)| edge == pendant) {
-                scan.prune(attach, pendant)?;
-            }
-        }
-        Ok(())
+        let most_ahead = evaluator.capabilities().best_batch;
+        self.scan_ahead(evaluator, views, options, changed, most_nodes, most_ahead)
     }
+
+    /// [`Round::scan_next`] that scores and tries at most so many subtrees and positions at a time.
+    fn scan_ahead(
+        &mut self,
+        evaluator: &mut Evaluator,
+        views: &mut ParsimonyViews<'_>,
+        options: &RoundOptions,
+        changed: &mut Changed,
+        most_nodes: usize,
+        most_ahead: usize,
+    ) -> Result<()> {
+        let mut queue: VecDeque<Queued> = VecDeque::new();
+        let (mut next, mut nodes_left) = (self.done, most_nodes);
+        loop {
+            self.ahead = self.ahead.clamp(1, most_ahead);
+            while queue.len() < self.ahead && nodes_left > 0 {
+                let left = &self.order[next..];
+                let Some(skipped) = left.iter().position(|&node| changed.contains(node)) else {
+                    next = self.order.len();
+                    break;
+                };
+                let attach = left[skipped];
+                next += skipped + 1;
+                nodes_left -= 1;
+                let links = evaluator.tree().links(attach);
+                let subtree = |(i, (_, pendant))| Queued {
+                    attach,
+                    pendant,
+                    begins: (i == 0).then_some(next),
+                };
+                queue.extend(links.enumerate().map(subtree));
+            }
+            if queue.is_empty() {
+                self.done = next;
+                return Ok(());
+            }
+            let batch: Vec<(NodeId, EdgeId)> = queue
+                .iter()
+                .take(self.ahead)
+                .map(|subtree| (subtree.attach, subtree.pendant))
+                .collect();
+            let result = &mut self.result;
+            let mut scan = Scan { evaluator, views, options, result, most_ahead };
+            let moved = scan.first_move(&batch)?;
+            let scanned = moved.as_ref().map_or(batch.len(), |moved| moved.number + 1);
+            for begun in queue.drain(..scanned).filter_map(|subtree| subtree.begins) {
+                changed.take(self.order[begun - 1]);
+                self.done = begun;
+            }
+            let Some(moved) = moved else {
+                self.ahead *= 2;
+                continue;
+            };
+            scan.adopt(&moved, &batch, changed);
+            // The other subtrees of the node are next; what was found out about those of further nodes is of no use now.
+            self.ahead = scanned;
+            let further = queue.iter().filter(|subtree| subtree.begins.is_some()).count();
+            nodes_left += further;
+            next = self.done;
+            let same_node = queue.iter().position(|subtree| subtree.begins.is_some());
+            queue.truncate(same_node.unwrap_or(queue.len()));
+            let tree = evaluator.tree();
+            // The move may have detached them from the node.
+            queue.retain(|subtree| {
+                tree.links(subtree.attach).any(|(_, edge)| edge == subtree.pendant)
+            });
+        }
+    }
+}
+
+/// A subtree that is to be scanned.
+struct Queued {
+    attach: NodeId,
+    pendant: EdgeId,
+    /// If it is the first of its node: the number of nodes in the order of the round up to this one.
+    begins: Option<usize>,
 }
 
 /// A whole round: each subtree at a changed node is pruned once. `data` has the parsimony data of the evaluator's
@@ -163,77 +235,77 @@ pub fn spr_round(
     let mut round = Round::begin(evaluator)?;
     let mut views = ParsimonyViews::new(evaluator.tree(), data);
     while !round.is_over() {
-        round.scan_next(evaluator, &mut views, options, changed)?;
+        round.scan_next(evaluator, &mut views, options, changed, usize::MAX)?;
     }
     Ok(round.result)
-}
-
-/// The scan of the subtrees at one node.
-struct Scan<'a, 'd> {
-    evaluator: &'a mut Evaluator,
-    views: &'a mut ParsimonyViews<'d>,
-    options: &'a RoundOptions,
-    changed: &'a mut Changed,
-    result: &'a mut RoundResult,
-}
-
-impl Scan<'_, '_> {
-    /// Scores the regraft positions of a subtree with the lowest parsimony cost as one batch, tries the best of
-    /// them by optimising the three branches that meet there, and makes the first move of the ranking that gains
-    /// enough after optimisation of the branches around its old and new position.
-    fn prune(&mut self, attach: NodeId, pendant: EdgeId) -> Result<()> {
-        let options = self.options;
-        let tree = self.evaluator.tree();
-        let cheapest =
-            self.views.cheapest_insertions(tree, attach, pendant, options.radius, options.places);
-        let candidates: Vec<EdgeId> = cheapest.into_iter().map(|(edge, _)| edge).collect();
-        if candidates.is_empty() {
-            return Ok(());
-        }
-        let before = self.result.lnl;
-        let prunes = self.evaluator.prune(&[(attach, pendant)], Some(VERIFY_TOLERANCE))?;
-        let prune = &prunes[0];
-        let scores = self.evaluator.score(&[(prune, &candidates)])?.swap_remove(0);
-        self.result.scored += scores.len();
-        let mut ranking: Vec<usize> =
-            (0..scores.len()).filter(|&i| scores[i] > before - options.within).collect();
-        // Positions with equal scores are equivalent for all genes; one of them suffices.
-        ranking.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
-        ranking.dedup_by(|a, b| scores[*a] == scores[*b]);
-        for best in ranking.into_iter().take(options.tried) {
-            let floor = before - options.floor;
-            let request = [(prune, candidates[best])];
-            let trials = self.evaluator.try_insertions(&request, VERIFY_TOLERANCE, floor)?;
-            let trial = &trials[0];
-            self.result.tried += 1;
-            let gain = trial.lnl - before;
-            if gain <= -options.near_miss || (-SAME..=ACCEPT_GAIN).contains(&gain) {
-                continue;
-            }
-            let mut moved = self.evaluator.insert(prune, trial);
-            let around = if gain > 0.0 { MOVED_RADIUS } else { NEAR_MISS_RADIUS };
-            self.evaluator.optimize_around(&mut moved, around, VERIFY_TOLERANCE)?;
-            let lnl = self.evaluator.log_likelihood()?;
-            self.result.verified += 1;
-            if lnl > before + ACCEPT_GAIN {
-                self.result.lnl = lnl;
-                self.result.accepted += 1;
-                for place in moved.places() {
-                    self.changed.mark_around(self.evaluator.tree(), place);
-                }
-                // Only the views that change by the move are made again.
-                let mut tree = moved.tree_before(self.evaluator.tree());
-                self.views.spr(&mut tree, attach, pendant, candidates[best]);
-                return Ok(());
-            }
-            self.evaluator.undo_move(moved);
-        }
-        Ok(())
-    }
 }
 
 fn inner_nodes_depth_first(tree: &Tree) -> Vec<NodeId> {
     let (first, edge) = tree.links(NodeId(0)).next().expect("the tree has edges");
     let order = tree.preorder(first, edge);
     order.into_iter().map(|(node, _)| node).filter(|&node| !tree.is_tip(node)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::schedule::FAST;
+    use super::*;
+    use crate::alignment::read_alignment;
+    use crate::alphabet::DataType;
+    use crate::likelihood::{BranchOptions, BrlenLinkage, EngineOptions, make_evaluator};
+    use crate::model::Model;
+    use crate::partition::{Partition, build_patterns, parse_partitions};
+    use crate::rng::Purpose;
+    use crate::search::parsimony_start;
+    use std::path::Path;
+
+    /// The genes of `datasets/gappy.phy`, under K80, and the number of its taxa.
+    fn gappy_genes() -> (usize, Vec<Partition>) {
+        let alignment = read_alignment(Path::new("datasets/gappy.phy")).unwrap();
+        let text = std::fs::read_to_string("partitions/gappy.part").unwrap();
+        let defs = parse_partitions(&text, "gappy.part", alignment.num_sites(), false).unwrap();
+        let model = Model::parse("K80{4}").unwrap();
+        let gene = |def| {
+            let patterns = build_patterns(&alignment, &def, DataType::Dna).unwrap();
+            Partition { name: def.name, model: model.clone(), patterns, sites: def.sites }
+        };
+        (alignment.num_taxa(), defs.into_iter().map(gene).collect())
+    }
+
+    /// The tree, its lengths and its log-likelihood after a round that looks so many subtrees ahead.
+    fn after_round(linkage: BrlenLinkage, most_ahead: usize) -> (Tree, RoundResult) {
+        let (num_taxa, genes) = gappy_genes();
+        let data = ParsimonyData::of_partitions(num_taxa, &genes);
+        let tree = parsimony_start(&data, 1, Purpose::ParsimonyTree, 0);
+        let models: Vec<Model> = genes.iter().map(|gene| gene.model.clone()).collect();
+        let engine = EngineOptions::default();
+        let mut evaluator = make_evaluator(&genes, &models, tree, linkage, &engine).unwrap();
+        let sweeps = BranchOptions { max_sweeps: 2, lnl_epsilon: 1.0, gain_tolerance: 1e-3 };
+        evaluator.optimize_branches(&sweeps).unwrap();
+        let mut views = ParsimonyViews::new(evaluator.tree(), &data);
+        let mut changed = Changed::all(evaluator.tree());
+        let mut round = Round::begin(&mut evaluator).unwrap();
+        let options = RoundOptions { near_miss: 10.0, ..FAST };
+        while !round.is_over() {
+            let (evaluator, views, changed) = (&mut evaluator, &mut views, &mut changed);
+            round.scan_ahead(evaluator, views, &options, changed, 16, most_ahead).unwrap();
+        }
+        evaluator.assert_integrity();
+        (evaluator.tree().clone(), round.result)
+    }
+
+    #[test]
+    fn looking_ahead_changes_no_bit() {
+        for linkage in [BrlenLinkage::Linked, BrlenLinkage::Unlinked] {
+            let one_at_a_time = after_round(linkage, 1);
+            let RoundResult { accepted, verified, .. } = one_at_a_time.1;
+            assert!(accepted > 0 && verified > accepted, "moves are made, and undone");
+            for most_ahead in [2, 7, 1000] {
+                assert!(
+                    after_round(linkage, most_ahead) == one_at_a_time,
+                    "{linkage:?}, {most_ahead}"
+                );
+            }
+        }
+    }
 }

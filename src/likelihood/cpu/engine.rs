@@ -9,7 +9,7 @@ use crate::likelihood::engine::layout::num_clvs;
 use crate::likelihood::engine::{
     Capabilities, EdgeJob, Engine, EngineOptions, Entry, GeneData, GeneModel, InsertionProgram,
     ModelBlock, Places, PointJob, Result, SweepProgram, TraversalDescriptor, TrialProgram,
-    run_sweep, run_trial,
+    TrialSweep, run_sweep, run_trials,
 };
 use crate::model::Model;
 use crate::parallel::{UnitCost, WholeTask, available_memory, deal, deal_whole};
@@ -197,18 +197,16 @@ impl Engine for CpuEngine {
             if let ([sweep], [slots]) = (&trial.sweeps[..], &slots[..]) {
                 let genes = genes_of(sweep);
                 self.in_team(&genes, slots, trial, |together, trial| {
-                    run_trial(trial, |sweeps, part| {
-                        let program = &mut sweeps[0];
-                        together.run(program, part.steps(program))
+                    run_trials(std::slice::from_mut(trial), |sweeps| {
+                        let mut sweeps = sweeps.into_iter();
+                        sweeps.try_for_each(|sweep| together.run(sweep.program, sweep.steps))
                     })
                 })?;
                 continue;
             }
-            run_trial(trial, |sweeps, part| {
-                let sweeps = sweeps.iter_mut().zip(&slots).map(|(program, slots)| Sweep {
-                    steps: part.steps(program),
-                    slots,
-                    program,
+            run_trials(std::slice::from_mut(trial), |sweeps| {
+                let sweeps = sweeps.into_iter().map(|TrialSweep { number, program, steps }| {
+                    Sweep { steps, slots: &slots[number], program }
                 });
                 self.run_sweeps(sweeps.collect())
             })?;

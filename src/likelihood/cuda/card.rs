@@ -196,22 +196,22 @@ impl Card {
         Ok(Started { starts, len: num_results, width: SCORE_NUMBERS })
     }
 
-    /// Starts the evaluation of sumtables: genes with so many states, each with the length of its edge.
+    /// Starts the evaluation of sumtables of genes with so many states.
     ///
     /// # Errors
     /// Not enough memory, or the card is lost.
     pub(super) fn start_derivatives(
         &mut self,
         states: usize,
-        genes: &[(usize, f64)],
+        sumtables: &[Sumtable],
     ) -> Result<Started> {
         self.upload_genes()?;
         let device = &self.device;
         let mut first_item = 0;
-        let mut starts = Vec::with_capacity(genes.len());
-        let jobs: Vec<DerivativeJob> = genes
+        let mut starts = Vec::with_capacity(sumtables.len());
+        let jobs: Vec<DerivativeJob> = sumtables
             .iter()
-            .map(|&(gene, brlen)| {
+            .map(|&Sumtable { gene, at, brlen }| {
                 let start = first_item;
                 starts.push(start);
                 first_item += self.genes[gene].num_blocks;
@@ -220,6 +220,8 @@ impl Card {
                     first_item: start as u32,
                     brlen,
                     results: start as u64,
+                    sumtable: at,
+                    ..DerivativeJob::default()
                 }
             })
             .collect();
@@ -251,6 +253,16 @@ impl Card {
     pub(super) fn logs(&self, gene: usize) -> Result<Vec<f64>> {
         self.logs.download(&self.device, 0..self.genes[gene].patterns.len())
     }
+}
+
+/// A sumtable to be evaluated.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sumtable {
+    pub(super) gene: usize,
+    /// The gene's temporary that it is.
+    pub(super) at: u32,
+    /// Length of the edge.
+    pub(super) brlen: f64,
 }
 
 /// What was started on a card.

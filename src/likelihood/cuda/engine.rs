@@ -8,13 +8,14 @@ use super::gene::CardGene;
 use super::launch::check_sizes;
 use super::modules::{KernelId, NAME};
 use super::program::{Place, StepKind};
+use super::sweep::Sweep;
 use crate::likelihood::engine::constant_patterns::log_of_sum;
 use crate::likelihood::engine::layout::{Dims, STATE_COUNTS, block_lens};
 use crate::likelihood::engine::states::InvariantParts;
 use crate::likelihood::engine::{
     Capabilities, EdgeJob, Engine, EngineOptions, Entry, GeneData, GeneModel, InsertionProgram,
     InsertionStep, ModelBlock, Operation, Places, PointJob, Result, SweepProgram,
-    TraversalDescriptor, TrialProgram, Vector, run_trial,
+    TraversalDescriptor, TrialProgram, TrialSweep, Vector, run_trials,
 };
 use crate::model::Model;
 
@@ -187,7 +188,7 @@ impl CudaEngine {
         Ok(places.into_iter().map(|(of_states, job)| sums[of_states][job]).collect())
     }
 
-    /// Makes room for sumtables, and for so many temporaries of sweeps of a gene.
+    /// Makes room for so many temporaries and sumtables of sweeps of a gene.
     pub(super) fn reserve(&mut self, gene: usize, num_temporaries: usize) -> Result<()> {
         for card in &mut self.cards {
             if card.genes[gene].reserve(&card.device, num_temporaries)? {
@@ -388,22 +389,33 @@ impl Engine for CudaEngine {
         Ok(out)
     }
 
-    fn optimize_branches(&mut self, programs: &mut [SweepProgram]) -> Result<()> {
-        programs.iter_mut().try_for_each(|program| {
-            let steps = 0..program.steps.len();
-            self.sweep(program, steps)
-        })
+    fn optimize_branches(&mut self, mut programs: &mut [SweepProgram]) -> Result<()> {
+        while !programs.is_empty() {
+            let (together, places) = self.side_by_side(programs, std::slice::from_ref)?;
+            let (now, later) = programs.split_at_mut(together);
+            let all = now.iter_mut().zip(&places).map(|(program, places)| {
+                let steps = 0..program.steps.len();
+                Sweep::new(program, steps, places)
+            });
+            self.sweep(all.collect())?;
+            programs = later;
+        }
+        Ok(())
     }
 
-    fn try_insertions(&mut self, trials: &mut [TrialProgram]) -> Result<()> {
-        trials.iter_mut().try_for_each(|trial| {
-            run_trial(trial, |sweeps, part| {
-                sweeps.iter_mut().try_for_each(|program| {
-                    let steps = part.steps(program);
-                    self.sweep(program, steps)
-                })
-            })
-        })
+    fn try_insertions(&mut self, mut trials: &mut [TrialProgram]) -> Result<()> {
+        while !trials.is_empty() {
+            let (together, places) = self.side_by_side(trials, |trial| &trial.sweeps)?;
+            let (now, later) = trials.split_at_mut(together);
+            run_trials(now, |sweeps| {
+                let all = sweeps.into_iter().map(|TrialSweep { number, program, steps }| {
+                    Sweep::new(program, steps, &places[number])
+                });
+                self.sweep(all.collect())
+            })?;
+            trials = later;
+        }
+        Ok(())
     }
 
     fn clv(&mut self, gene: usize, slot: u32) -> Result<(Vec<f64>, Vec<u32>)> {

@@ -37,8 +37,6 @@ pub(super) struct CardGene {
     scalers: Buffer<u32>,
     temporaries: Buffer<f64>,
     temporary_scalers: Buffer<u32>,
-    sumtable: Buffer<f64>,
-    sumtable_scalers: Buffer<u32>,
     /// The model's tables, one after the other.
     tables: Buffer<f64>,
     /// Where they begin, in the order of [`tables_of`].
@@ -127,8 +125,6 @@ impl CardGene {
             scalers: Buffer::new("scaler counts on the card"),
             temporaries: Buffer::new("temporary vectors on the card"),
             temporary_scalers: Buffer::new("temporary scaler counts on the card"),
-            sumtable: Buffer::new("sumtables on the card"),
-            sumtable_scalers: Buffer::new("sumtables on the card"),
             tables: Buffer::new("models"),
             table_starts: [0; NUM_TABLES],
             matrix_of_rate: Buffer::new("models"),
@@ -181,18 +177,15 @@ impl CardGene {
         self.weights.upload(device, &self.weights_on_host)
     }
 
-    /// Makes room for a sumtable, and for so many temporaries of sweeps. True if anything has moved.
+    /// Makes room for so many temporaries and sumtables of sweeps. True if anything has moved.
     ///
     /// # Errors
     /// Not enough memory, or the card is lost.
     pub(super) fn reserve(&mut self, device: &Device, num_temporaries: usize) -> Result<bool> {
         let (row, counts) = (self.dims.row(), self.dims.scalers());
         let patterns = num_temporaries * self.num_patterns;
-        let mut moved = self.temporaries.reserve(device, patterns * row)?;
-        moved |= self.temporary_scalers.reserve(device, patterns * counts)?;
-        moved |= self.sumtable.reserve(device, self.num_patterns * row)?;
-        moved |= self.sumtable_scalers.reserve(device, self.num_patterns)?;
-        Ok(moved)
+        let moved = self.temporaries.reserve(device, patterns * row)?;
+        Ok(self.temporary_scalers.reserve(device, patterns * counts)? || moved)
     }
 
     /// The gene as kernels read it.
@@ -210,8 +203,6 @@ impl CardGene {
             scalers: self.scalers.address(device),
             temporaries: self.temporaries.address(device),
             temporary_scalers: self.temporary_scalers.address(device),
-            sumtable: self.sumtable.address(device),
-            sumtable_scalers: self.sumtable_scalers.address(device),
             eigenvals: table(0),
             eigenvec_columns: table(1),
             inv_eigenvec_columns: table(2),
@@ -286,11 +277,17 @@ impl CardGene {
         self.clvs.bytes() + self.scalers.bytes()
     }
 
+    /// Bytes of a temporary.
+    pub(super) fn temporary_bytes(&self) -> usize {
+        let of_pattern =
+            self.dims.row() * size_of::<f64>() + self.dims.scalers() * size_of::<u32>();
+        self.num_patterns * of_pattern
+    }
+
     /// Bytes that everything takes now.
     pub(super) fn bytes(&self) -> u64 {
         let data = self.tip_codes.bytes() + self.weights.bytes() + self.invariant.bytes();
         let temporaries = self.temporaries.bytes() + self.temporary_scalers.bytes();
-        let sumtable = self.sumtable.bytes() + self.sumtable_scalers.bytes();
-        data + self.vector_bytes() + temporaries + sumtable + self.tables.bytes()
+        data + self.vector_bytes() + temporaries + self.tables.bytes()
     }
 }

@@ -13,8 +13,6 @@ pub(super) struct Gene {
     pub(super) scalers: u64,
     pub(super) temporaries: u64,
     pub(super) temporary_scalers: u64,
-    pub(super) sumtable: u64,
-    pub(super) sumtable_scalers: u64,
     pub(super) eigenvals: u64,
     pub(super) eigenvec_columns: u64,
     pub(super) inv_eigenvec_columns: u64,
@@ -46,7 +44,7 @@ pub(super) enum Place {
     Tip = 0,
     /// A stored CLV.
     Stored = 1,
-    /// A temporary of a sweep, of all blocks.
+    /// A temporary or a sumtable of a sweep, of all blocks.
     Temporary = 2,
     /// A temporary of an insertion program, of one block.
     Scratch = 3,
@@ -110,7 +108,7 @@ pub(super) struct MatrixJob {
     pub(super) table: u64,
 }
 
-/// The sumtable of a gene at one length.
+/// A sumtable at one length.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct DerivativeJob {
@@ -118,6 +116,8 @@ pub(super) struct DerivativeJob {
     pub(super) first_item: u32,
     pub(super) brlen: f64,
     pub(super) results: u64,
+    pub(super) sumtable: u32,
+    pub(super) padding: u32,
 }
 
 /// Numbers of the result of a scoring step for a block.

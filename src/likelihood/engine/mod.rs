@@ -21,7 +21,8 @@ pub use check::Checked;
 pub use contract::{Capabilities, Engine, EngineError, EngineOptions, Entry, Make, Result};
 pub use data::{GeneData, GeneModel};
 pub use model_block::ModelBlock;
-pub use newton::{Derivatives, TrialPart, chain_rule, run_sweep, run_trial};
+pub use newton::{Derivatives, TrialSweep, chain_rule, run_sweep, run_trials};
+pub(crate) use newton::{begin_step, end_step};
 pub use program::{
     EdgeJob, InsertionProgram, InsertionStep, Operation, PointJob, SweepGene, SweepJob,
     SweepOperation, SweepProgram, SweepStep, TraversalDescriptor, TrialProgram, Vector,

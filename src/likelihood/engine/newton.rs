@@ -25,29 +25,38 @@ pub fn run_sweep(
     steps: Range<usize>,
     derivatives: &mut impl Derivatives,
 ) -> Result<()> {
-    let [lo, hi] = program.bounds.map(to_length_grid);
-    for i in steps {
-        derivatives.start_step(program, i)?;
-        let branch = program.steps[i].branch as usize;
-        let before = program.brlens[branch];
-        // Half of a short branch may lie below the lower bound, and the sum of two long ones above the upper.
-        let start = before.clamp(lo, hi);
-        let mut newton = Newton::new(start, lo, hi, program.gain_tolerance, to_length_grid);
+    for step in steps {
+        derivatives.start_step(program, step)?;
+        let mut newton = begin_step(program, step);
         while let Some(t) = newton.ask() {
-            let [value, first, second] = derivatives.at(program, i, t)?;
+            let [value, first, second] = derivatives.at(program, step, t)?;
             newton.tell(value, first, second);
         }
-        let (after, lnl) = newton.best();
-        program.lnl = lnl;
-        program.brlens[branch] = after;
-        for job in program.steps[i].jobs.clone() {
-            let job = &program.jobs[job];
-            let brlen = &mut program.genes[job.member].brlens[job.edge as usize];
-            // This is exact because all lengths are multiples of the same grid spacing.
-            *brlen += after - before;
-        }
+        end_step(program, step, &newton);
     }
     Ok(())
+}
+
+/// The optimisation of the branch of a step.
+pub(crate) fn begin_step(program: &SweepProgram, step: usize) -> Newton {
+    let [lo, hi] = program.bounds.map(to_length_grid);
+    let before = program.brlens[program.steps[step].branch as usize];
+    // Half of a short branch may lie below the lower bound, and the sum of two long ones above the upper.
+    Newton::new(before.clamp(lo, hi), lo, hi, program.gain_tolerance, to_length_grid)
+}
+
+/// Takes over the length that was found for the branch of a step.
+pub(crate) fn end_step(program: &mut SweepProgram, step: usize, newton: &Newton) {
+    let branch = program.steps[step].branch as usize;
+    let (after, lnl) = newton.best();
+    let before = std::mem::replace(&mut program.brlens[branch], after);
+    program.lnl = lnl;
+    for job in program.steps[step].jobs.clone() {
+        let job = &program.jobs[job];
+        let brlen = &mut program.genes[job.member].brlens[job.edge as usize];
+        // This is exact because all lengths are multiples of the same grid spacing.
+        *brlen += after - before;
+    }
 }
 
 /// Value and derivatives with respect to t of a function of s·t, from those with respect to s·t.
@@ -55,47 +64,71 @@ pub fn chain_rule([value, first, second]: [f64; 3], s: f64) -> [f64; 3] {
     [value, s * first, s * s * second]
 }
 
-/// The steps of each sweep of a trial that are run at a time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TrialPart {
-    /// So many, from the first on.
-    First(usize),
-    /// All but so many at the beginning.
-    Rest(usize),
+/// A sweep of a trial, of which some steps are to be run.
+#[derive(Debug)]
+pub struct TrialSweep<'a> {
+    /// Its number among the sweeps of all trials that are carried out together.
+    pub number: usize,
+    /// The sweep.
+    pub program: &'a mut SweepProgram,
+    /// The steps.
+    pub steps: Range<usize>,
+}
+
+/// Steps that are run before the log-likelihood is compared with the floor, or those after them.
+#[derive(Debug, Clone, Copy)]
+enum TrialPart {
+    First,
+    Rest,
 }
 
 impl TrialPart {
-    /// The steps of a sweep that belong to this part.
-    pub fn steps(self, sweep: &SweepProgram) -> Range<usize> {
+    /// The steps of a sweep that belong to this part, of a trial with so many first ones.
+    fn steps(self, num_first: usize, sweep: &SweepProgram) -> Range<usize> {
         match self {
-            TrialPart::First(number) => 0..number,
-            TrialPart::Rest(number) => number..sweep.steps.len(),
+            TrialPart::First => 0..num_first,
+            TrialPart::Rest => num_first..sweep.steps.len(),
         }
     }
 }
 
-/// Carries out a trial, with `run` for the sweeps of each of its two parts, and updates its log-likelihoods.
+/// Carries out trials, with `run` for the first steps of all sweeps and then for the other steps of the sweeps of those
+/// trials that have not ended, and updates their log-likelihoods.
 ///
 /// # Errors
 /// Those of `run`.
-pub fn run_trial(
-    trial: &mut TrialProgram,
-    mut run: impl FnMut(&mut [SweepProgram], TrialPart) -> Result<()>,
+pub fn run_trials(
+    trials: &mut [TrialProgram],
+    mut run: impl FnMut(Vec<TrialSweep>) -> Result<()>,
 ) -> Result<()> {
-    for part in [TrialPart::First(trial.num_first), TrialPart::Rest(trial.num_first)] {
-        run(&mut trial.sweeps, part)?;
-        note_lnls(trial, part);
-        if trial.lnl() < trial.floor {
-            break;
+    let mut goes_on = vec![true; trials.len()];
+    for part in [TrialPart::First, TrialPart::Rest] {
+        let mut sweeps = Vec::new();
+        let mut number = 0;
+        for (trial, &goes_on) in trials.iter_mut().zip(&goes_on) {
+            for program in &mut trial.sweeps {
+                if goes_on {
+                    let steps = part.steps(trial.num_first, program);
+                    sweeps.push(TrialSweep { number, program, steps });
+                }
+                number += 1;
+            }
+        }
+        run(sweeps)?;
+        for (trial, goes_on) in trials.iter_mut().zip(&mut goes_on).filter(|(_, goes_on)| **goes_on)
+        {
+            note_lnls(trial, part);
+            *goes_on = !(trial.lnl() < trial.floor);
         }
     }
     Ok(())
 }
 
 /// Updates the log-likelihoods of a trial after one of its parts.
-fn note_lnls(TrialProgram { sweeps, lnls, .. }: &mut TrialProgram, part: TrialPart) {
+fn note_lnls(trial: &mut TrialProgram, part: TrialPart) {
+    let TrialProgram { sweeps, lnls, num_first, .. } = trial;
     for sweep in sweeps {
-        if let Some(last) = sweep.steps[..part.steps(sweep).end].last() {
+        if let Some(last) = sweep.steps[..part.steps(*num_first, sweep).end].last() {
             let mut lnl = sweep.lnl;
             for job in &sweep.jobs[last.jobs.clone()] {
                 lnls[sweep.genes[job.member].gene] = std::mem::take(&mut lnl);

@@ -35,6 +35,8 @@ pub struct SubtreeMove {
     pub(super) genes: Vec<Option<(PrunedSubtree, RegraftUndo)>>,
     /// Branch lengths that were changed after the move, in this order, with their values before the change.
     pub(super) lengths: Vec<ChangedLength>,
+    /// Log-likelihoods of the genes before the move, where they were known.
+    lnls: Vec<Option<f64>>,
 }
 
 /// A branch length before it was changed.
@@ -162,6 +164,7 @@ impl Evaluator {
         target: EdgeId,
     ) -> SubtreeMove {
         self.update_restrictions();
+        let lnls = self.genes.iter().map(|gene| gene.lnl).collect();
         let mut moves = Vec::with_capacity(self.genes.len());
         for state in &mut self.genes {
             let restriction = &self.restrictions[state.set];
@@ -171,18 +174,18 @@ impl Evaluator {
         let halves = halve(self.tree.brlen(target));
         let regraft = self.tree.regraft(&pruned, target, halves);
         self.outdated.mark([pendant, pruned.merged, target, pruned.spare]);
-        SubtreeMove { pruned, regraft, genes: moves, lengths: Vec::new() }
+        SubtreeMove { pruned, regraft, genes: moves, lengths: Vec::new(), lnls }
     }
 
     /// Undoes a move: the topology, the branch lengths that the move changed, and those that were changed after it
-    /// by [`Evaluator::insert`] and [`Evaluator::optimize_around`] are restored bit for bit.
+    /// by [`Evaluator::insert`] and [`Evaluator::optimize_around`] are restored bit for bit, and so
+    /// are the log-likelihoods.
     pub fn undo_move(&mut self, undo: SubtreeMove) {
         self.tree.undo_regraft(&undo.pruned, &undo.regraft);
         self.tree.undo_prune(&undo.pruned);
         for (state, moved) in self.genes.iter_mut().zip(&undo.genes) {
             if let Some((pruned, regraft)) = moved {
                 state.tree.undo_move(pruned, regraft);
-                state.lnl = None;
             }
         }
         let PrunedSubtree { pendant, merged, spare, .. } = undo.pruned;
@@ -198,5 +201,8 @@ impl Evaluator {
             }
         }
         self.update_restrictions();
+        for (state, lnl) in self.genes.iter_mut().zip(undo.lnls) {
+            state.lnl = lnl;
+        }
     }
 }

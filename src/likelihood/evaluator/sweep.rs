@@ -274,10 +274,13 @@ impl Evaluator {
             }
             for (member, edges) in program.genes.iter().zip(edges) {
                 let state = &mut self.genes[member.gene];
+                // The log-likelihood of a gene without any of these edges is still known, as of another virtual root.
+                if !edges.is_empty() {
+                    state.lnl = None;
+                }
                 for (edge, &length) in edges.into_iter().zip(&member.brlens) {
                     state.tree.adopt_brlen(edge, length);
                 }
-                state.lnl = None;
             }
             if set == LengthSet::Shared {
                 for (&edge, &length) in branches.iter().zip(&program.brlens) {

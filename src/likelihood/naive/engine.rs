@@ -8,7 +8,7 @@ use crate::likelihood::engine::layout::num_clvs;
 use crate::likelihood::engine::{
     Capabilities, Derivatives, EdgeJob, Engine, EngineOptions, Entry, GeneData, GeneModel,
     InsertionProgram, InsertionStep, Operation, PointJob, Result, SweepJob, SweepProgram,
-    TraversalDescriptor, TrialProgram, Vector, run_sweep, run_trial,
+    TraversalDescriptor, TrialProgram, Vector, run_sweep, run_trials,
 };
 use crate::model::Model;
 
@@ -311,10 +311,8 @@ impl Engine for NaiveEngine {
     }
 
     fn try_insertions(&mut self, trials: &mut [TrialProgram]) -> Result<()> {
-        trials.iter_mut().try_for_each(|trial| {
-            run_trial(trial, |sweeps, part| {
-                sweeps.iter_mut().try_for_each(|sweep| self.sweep(sweep, part.steps(sweep)))
-            })
+        run_trials(trials, |sweeps| {
+            sweeps.into_iter().try_for_each(|sweep| self.sweep(sweep.program, sweep.steps))
         })
     }
 

@@ -1,0 +1,344 @@
+//! What `--backend cuda` would take on several cards, predicted from counts: bytes, operations, launches and answers.
+//!
+//! `cargo bench --bench cards` prints two tables: whole likelihoods of some shapes, and a round of a search (of simulated
+//! data and, if the environment variable MLSEARCH_DATA names their folder, of published alignments) that looks one and
+//! many subtrees ahead. Nothing here was measured on a card: where `mlsearch gpu-selftest` finds other times on one, it
+//! shows which of the assumptions is wrong. With the constants of a card, a call takes
+//!
+//! ```text
+//!   launches * LAUNCH + answers * ANSWER + max(bytes / bandwidth, operations / peak)
+//! ```
+//!
+//! All vectors are taken to be read from and written to memory once per operation, although those just written may still be
+//! in a cache; a fused multiply-add is two operations.
+
+#[expect(dead_code, reason = "the evaluators of this bench have an engine that counts")]
+mod genes;
+mod published;
+
+use genes::{MODEL, Shape, simulate};
+use mlsearch::likelihood::engine::{
+    Capabilities, EdgeJob, Engine, GeneData, InsertionProgram, InsertionStep, PointJob, Result,
+    SweepProgram, TraversalDescriptor, TrialProgram, Vector,
+};
+use mlsearch::likelihood::select::make_engine;
+use mlsearch::likelihood::{BranchOptions, BrlenLinkage, EngineOptions, Evaluator};
+use mlsearch::model::Model;
+use mlsearch::parsimony::ParsimonyData;
+use mlsearch::partition::Partition;
+use mlsearch::rng::Purpose;
+use mlsearch::search::schedule::{FAST, ROUND_TOLERANCE};
+use mlsearch::search::{Changed, RoundResult, parsimony_start, spr_round};
+use published::{chosen_names, read_genes};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+/// A card: memory bandwidth (GB/s) and operations in double precision (GFLOP/s, without tensor cores), as in NVIDIA's data
+/// sheets: H100 and H200 SXM (2023), A100 SXM 80 GB (2021), Ada whitepaper (2022; a 64th of single precision).
+const CARDS: [(&str, f64, f64); 4] = [
+    ("H200", 4800.0, 34_000.0),
+    ("H100", 3350.0, 34_000.0),
+    ("A100", 2039.0, 9_700.0),
+    ("RTX 4090", 1008.0, 1_290.0),
+];
+
+/// Share of the bandwidth and of the operations that is taken to be reached.
+const REACHED: f64 = 0.8;
+/// Seconds of a launch, and of waiting for a result and copying it to the host: assumed.
+const LAUNCH: f64 = 3e-6;
+const ANSWER: f64 = 10e-6;
+/// Evaluations of a branch length's derivatives: 3 to 6 are usual.
+const EVALUATIONS: usize = 4;
+
+/// Shapes of whole likelihoods: name, taxa, patterns, states, rate categories.
+const SHAPES: [(&str, usize, usize, usize, usize); 4] = [
+    ("62 taxa, 3600 codons", 62, 3600, 64, 1),
+    ("100 taxa, 1 000 000 DNA patterns", 100, 1_000_000, 4, 4),
+    ("140 taxa, 1041 protein patterns", 140, 1041, 20, 4),
+    ("125 taxa, 19 436 DNA patterns", 125, 19_436, 4, 4),
+];
+
+const MEDIUM: Shape = Shape { num_taxa: 100, num_genes: 1, sites_per_gene: 1000, missing: 0.0 };
+const SMALL: Shape = Shape { num_taxa: 12, num_genes: 2, sites_per_gene: 300, missing: 0.2 };
+const PUBLISHED: [&str; 3] = ["d218", "d125_34", "d404_11"];
+
+/// Multiprocessors of an H100 or H200, which are the engine's best batch.
+const MULTIPROCESSORS: usize = 132;
+
+/// Work on a card.
+#[derive(Debug, Clone, Copy, Default)]
+struct Work {
+    launches: usize,
+    /// Those for scores of regraft positions.
+    scoring: usize,
+    answers: usize,
+    bytes: f64,
+    operations: f64,
+}
+
+impl Work {
+    /// Seconds on a card, and the share of launches and answers in them.
+    fn seconds(&self, (_, bandwidth, peak): (&str, f64, f64)) -> (f64, f64) {
+        let waiting = self.launches as f64 * LAUNCH + self.answers as f64 * ANSWER;
+        let computing = (self.bytes / bandwidth).max(self.operations / peak) / (1e9 * REACHED);
+        (waiting + computing, waiting / (waiting + computing))
+    }
+}
+
+/// Sizes of a gene.
+#[derive(Debug, Clone, Copy)]
+struct Dims {
+    patterns: f64,
+    states: f64,
+    rates: f64,
+}
+
+impl Dims {
+    fn vector(self) -> f64 {
+        8.0 * self.patterns * self.states * self.rates
+    }
+
+    /// Reads an end of an edge and, unless it is a tip, multiplies it with a P-matrix.
+    fn end(self, vector: Vector, work: &mut Work) {
+        match vector {
+            Vector::Tip(_) => work.bytes += 2.0 * self.patterns,
+            _ => {
+                work.bytes += self.vector();
+                work.operations +=
+                    self.patterns * self.rates * self.states * (2.0 * self.states - 1.0);
+            }
+        }
+    }
+
+    /// An update, a sumtable, or another vector from two.
+    fn update(self, ends: [Vector; 2], work: &mut Work) {
+        ends.into_iter().for_each(|end| self.end(end, work));
+        work.bytes += self.vector();
+        work.operations += self.vector() / 8.0;
+    }
+
+    /// A log-likelihood from vectors, or derivatives from a sumtable.
+    fn sum(self, operations_per_number: f64, work: &mut Work) {
+        work.operations += self.vector() / 8.0 * operations_per_number + 32.0 * self.patterns;
+    }
+}
+
+/// A likelihood of a whole tree: all updates in one launch and an edge in another, each after one for its P-matrices.
+fn likelihood(taxa: usize, dims: Dims) -> Work {
+    let mut work = Work { launches: 4, answers: 1, ..Work::default() };
+    // As many tips as inner nodes are children, but for three.
+    for i in 0..taxa - 2 {
+        let other = if i < 3 { Vector::Tip(0) } else { Vector::Clv(0) };
+        dims.update([Vector::Tip(0), other], &mut work);
+    }
+    dims.end(Vector::Clv(0), &mut work);
+    dims.sum(3.0, &mut work);
+    work
+}
+
+/// Computes with the processor, and counts what the cards' engine would do.
+struct Counting {
+    engine: Box<dyn Engine>,
+    dims: Vec<Dims>,
+    best_batch: usize,
+    work: Arc<Mutex<Work>>,
+}
+
+impl Counting {
+    fn count(&self, change: impl FnOnce(&mut Work)) {
+        change(&mut self.work.lock().expect("one thread"));
+    }
+
+    /// Sweeps that go on side by side: so many launches as the longest needs.
+    fn sweeps<'a>(&self, sweeps: impl Iterator<Item = &'a SweepProgram>) {
+        self.count(|work| {
+            let mut longest = 0;
+            let mut finishes = false;
+            for sweep in sweeps {
+                longest = longest.max(sweep.steps.len());
+                finishes |= !sweep.finish.is_empty();
+                for job in &sweep.jobs {
+                    let dims = self.dims[sweep.genes[job.member].gene];
+                    for operation in &sweep.operations[job.operations.clone()] {
+                        dims.update(operation.children, work);
+                    }
+                    dims.update(job.ends, work);
+                    work.bytes += EVALUATIONS as f64 * dims.vector();
+                    (0..EVALUATIONS).for_each(|_| dims.sum(6.0, work));
+                }
+            }
+            work.launches += longest * (2 + EVALUATIONS) + 2 * usize::from(finishes);
+            work.answers += longest * EVALUATIONS + usize::from(finishes);
+        });
+    }
+}
+
+impl Engine for Counting {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { best_batch: self.best_batch, ..self.engine.capabilities() }
+    }
+    fn set_models(&mut self, models: &[(usize, &Model)]) -> Result<()> {
+        self.engine.set_models(models)
+    }
+    fn set_pattern_weights(&mut self, gene: usize, weights: &[f64]) -> Result<()> {
+        self.engine.set_pattern_weights(gene, weights)
+    }
+    fn update_partials(&mut self, descriptors: &[TraversalDescriptor]) -> Result<()> {
+        self.count(|work| {
+            work.launches += 2;
+            for TraversalDescriptor { gene, operations } in descriptors {
+                for operation in operations {
+                    self.dims[*gene].update(operation.children, work);
+                }
+            }
+        });
+        self.engine.update_partials(descriptors)
+    }
+    fn log_likelihoods(&mut self, jobs: &[EdgeJob]) -> Result<Vec<f64>> {
+        self.count(|work| {
+            work.launches += 2;
+            work.answers += 1;
+            for job in jobs {
+                job.ends.into_iter().for_each(|end| self.dims[job.gene].end(end, work));
+                self.dims[job.gene].sum(3.0, work);
+            }
+        });
+        self.engine.log_likelihoods(jobs)
+    }
+    fn pattern_log_likelihoods(&mut self, job: &EdgeJob) -> Result<Vec<f64>> {
+        self.engine.pattern_log_likelihoods(job)
+    }
+    fn state_probabilities(&mut self, jobs: &[PointJob]) -> Result<Vec<Vec<f64>>> {
+        self.engine.state_probabilities(jobs)
+    }
+    fn insertion_scores(&mut self, programs: &[InsertionProgram]) -> Result<Vec<Vec<f64>>> {
+        self.count(|work| {
+            work.launches += 2;
+            work.scoring += 2;
+            work.answers += 1;
+            for InsertionProgram { gene, steps } in programs {
+                let dims = self.dims[*gene];
+                for step in steps {
+                    match step {
+                        InsertionStep::Partials(operation) => dims.update(operation.children, work),
+                        InsertionStep::Pendant { source, .. } => dims.update([*source; 2], work),
+                        InsertionStep::Score { ends, .. } | InsertionStep::Edge { ends, .. } => {
+                            ends.iter().for_each(|end| dims.end(*end, work));
+                            work.bytes += dims.vector();
+                            dims.sum(3.0, work);
+                        }
+                    }
+                }
+            }
+        });
+        self.engine.insertion_scores(programs)
+    }
+    fn optimize_branches(&mut self, programs: &mut [SweepProgram]) -> Result<()> {
+        self.sweeps(programs.iter());
+        self.engine.optimize_branches(programs)
+    }
+    fn try_insertions(&mut self, trials: &mut [TrialProgram]) -> Result<()> {
+        // All steps are counted, although some trials end after the first.
+        self.sweeps(trials.iter().flat_map(|trial| &trial.sweeps));
+        self.engine.try_insertions(trials)
+    }
+    fn clv(&mut self, gene: usize, slot: u32) -> Result<(Vec<f64>, Vec<u32>)> {
+        self.engine.clv(gene, slot)
+    }
+}
+
+/// A fast round of a search that looks so far ahead.
+fn round(num_taxa: usize, genes: &[Partition], best_batch: usize) -> (RoundResult, Work) {
+    let data = ParsimonyData::of_partitions(num_taxa, genes);
+    let tree = parsimony_start(&data, 1, Purpose::ParsimonyTree, 0);
+    let gene_data: Vec<GeneData> =
+        genes.iter().map(|gene| GeneData::new(&gene.patterns, &gene.model)).collect();
+    let dims = gene_data.iter().map(|data| Dims {
+        patterns: data.num_patterns() as f64,
+        states: data.num_states as f64,
+        rates: data.num_rates as f64,
+    });
+    let work = Arc::new(Mutex::new(Work::default()));
+    let engine = Box::new(Counting {
+        engine: make_engine(&gene_data, &EngineOptions::default()).expect("an engine"),
+        dims: dims.collect(),
+        best_batch,
+        work: Arc::clone(&work),
+    });
+    let of_genes = gene_data.iter().zip(genes);
+    let of_genes =
+        of_genes.map(|(data, gene)| (data, &gene.patterns.tip_taxa[..], gene.model.clone()));
+    let mut evaluator = Evaluator::new(tree, of_genes.collect(), BrlenLinkage::Linked, engine);
+    let options =
+        BranchOptions { max_sweeps: 4, lnl_epsilon: 1.0, gain_tolerance: ROUND_TOLERANCE };
+    evaluator.optimize_branches(&options).expect("an engine");
+    *work.lock().expect("one thread") = Work::default();
+    let mut changed = Changed::all(evaluator.tree());
+    let result = spr_round(&mut evaluator, &data, &FAST, &mut changed).expect("an engine");
+    let work = *work.lock().expect("one thread");
+    (result, work)
+}
+
+/// Prints what a round takes with one subtree at a time, and with as many as a card takes.
+fn predict_round(name: &str, num_taxa: usize, genes: &[Partition]) {
+    let one = round(num_taxa, genes, 1);
+    let many = round(num_taxa, genes, MULTIPROCESSORS);
+    assert_eq!(one.0, many.0, "looking ahead changes no result");
+    for (ahead, (result, work)) in [("one", one), ("many", many)] {
+        let per_1000 = |launches: usize| 1000.0 * launches as f64 / result.scored as f64;
+        let (scoring, all) = (per_1000(work.scoring), per_1000(work.launches));
+        print!("{name:21} {ahead:5} {:6} {scoring:9.0} {all:12.0}", result.scored);
+        for card in CARDS {
+            let (seconds, waiting) = work.seconds(card);
+            print!(" {:9.1} ms {:3.0} %", 1e3 * seconds, 100.0 * waiting);
+        }
+        println!();
+    }
+}
+
+fn head(columns: &str) {
+    print!("\n{columns:56}");
+    CARDS.iter().for_each(|(name, ..)| print!(" {name:>17}"));
+    println!();
+}
+
+fn main() {
+    if std::env::args().any(|argument| argument == "--list") {
+        return;
+    }
+    let has = |word: &str| std::env::args().any(|argument| argument == word);
+    let is_test = has("--test") || !has("--bench");
+    println!("Predicted, not measured: time, and the share of launches and answers in it.");
+    head("whole likelihood");
+    for (name, taxa, patterns, states, rates) in SHAPES {
+        let dims = Dims { patterns: patterns as f64, states: states as f64, rates: rates as f64 };
+        let work = likelihood(taxa, dims);
+        assert!(work.bytes > 0.0 && work.operations > 0.0);
+        print!("{name:56}");
+        for card in CARDS {
+            let (seconds, waiting) = work.seconds(card);
+            print!(" {:9.3} ms {:3.0} %", 1e3 * seconds, 100.0 * waiting);
+        }
+        println!();
+    }
+    head("round of a fast search  ahead scored  launches per 1000:");
+    println!("{:40}to score, all", "");
+    if is_test {
+        predict_round("simulated", SMALL.num_taxa, &simulate(&SMALL).1);
+        return;
+    }
+    let wanted = chosen_names();
+    let is_wanted =
+        |name: &str| wanted.is_empty() || wanted.iter().any(|word| name.contains(word.as_str()));
+    if is_wanted("100 taxa") {
+        predict_round("100 taxa, 1000 sites", MEDIUM.num_taxa, &simulate(&MEDIUM).1);
+    }
+    let Some(folder) = std::env::var_os("MLSEARCH_DATA") else { return };
+    for name in PUBLISHED.into_iter().filter(|name| is_wanted(name)) {
+        match read_genes(Path::new(&folder), name) {
+            Ok((alignment, genes)) => predict_round(name, alignment.num_taxa(), &genes),
+            Err(why) => println!("{name}: not counted: {why}"),
+        }
+    }
+    println!("All genes under {MODEL}.");
+}
