@@ -78,6 +78,11 @@ pub const FUSE_SWEEPS: usize = 3;
 pub const USUAL_STARTS: usize = 7;
 /// See [`USUAL_STARTS`].
 pub const USUALLY_EXPLORED: usize = 7;
+/// Under a constraint that the data contradict: number of further starting trees in succession that add nothing after
+/// which no further ones are made.
+pub const CONTRADICTED_IN_VAIN: usize = 5;
+/// Maximum number of these.
+pub const CONTRADICTED_STARTS: usize = 40;
 /// Maximum number of sweeps over all branches of a further starting tree.
 pub const FURTHER_START_SWEEPS: usize = 1;
 /// A tried position at most this far (log units) below the present tree is regarded as the same tree up to
@@ -239,6 +244,16 @@ impl SearchEffort {
 }
 
 impl Schedule {
+    /// The schedule for a constraint that the data contradict: with further starting trees, at least this many in
+    /// succession in vain.
+    pub(super) fn under_contradicted_constraint(self) -> Self {
+        Schedule {
+            explored_in_vain: self.explored_in_vain.max(CONTRADICTED_IN_VAIN),
+            explored: self.explored.max(CONTRADICTED_STARTS),
+            ..self
+        }
+    }
+
     /// Number of unsuccessful perturbations in succession that ends the perturbations of a search with `num_taxa`
     /// taxa.
     pub fn perturbations_in_vain(&self, num_taxa: usize) -> usize {

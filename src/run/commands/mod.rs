@@ -9,6 +9,7 @@ mod bsmsa;
 mod check;
 mod concordance;
 mod consense;
+mod contradiction;
 mod distances;
 mod evaluate;
 mod gpu_selftest;
