@@ -3,7 +3,7 @@
 
 use rayon::prelude::*;
 
-use crate::tree::{SplitTable, Tree, tree_splits};
+use crate::tree::{Split, SplitTable, Tree, tree_splits};
 
 /// For each edge of `best`, by edge number, the percentage of replicates with the same split; `None`
 /// for edges to tips, and for all edges if there are no replicates. All trees must have the same tips.

@@ -26,7 +26,10 @@ impl Contradiction {
         let score = |data: &ParsimonyData| {
             parsimony_score(&parsimony_start(data, seed, Purpose::ParsimonyTree, 0), data)
         };
-        Some(Contradiction { constrained: score(data), free: score(&data.clone().constrained(None)) })
+        Some(Contradiction {
+            constrained: score(data),
+            free: score(&data.clone().constrained(None)),
+        })
     }
 
     /// True if the constraint takes so many changes that its best tree is hard to find.

@@ -75,7 +75,11 @@ impl Default for SearchOptions {
 impl SearchOptions {
     fn schedule(&self) -> Schedule {
         let usual = self.effort.schedule();
-        if self.explores_for_the_constraint() { usual.under_contradicted_constraint() } else { usual }
+        if self.explores_for_the_constraint() {
+            usual.under_contradicted_constraint()
+        } else {
+            usual
+        }
     }
 
     fn shares(&self) -> Shares {

@@ -12,13 +12,15 @@ pub(super) fn compare_with_free(session: &mut Session) -> Option<Contradiction> 
     let found = Contradiction::of(&setup.parsimony_data(&partitions), setup.plan.seed)?;
     drop(partitions);
     let Contradiction { constrained, free } = found;
-    let numbers = format!("a parsimony tree has {constrained} changes under it, {free} without it");
+    let numbers = format!(
+        "a parsimony tree has {constrained} changes under the constraint, {free} without it"
+    );
     let progress = &mut session.record.progress;
     match found.is_strong() {
         true => progress.event(&Event::Warning(format!(
-            "the data contradict the constraint: {numbers}; see Constraints in README.md for how to test it"
+            "the data contradict the constraint: {numbers}; to test it, see Constraints in README.md"
         ))),
-        false => progress.text(&format!("the constraint agrees with the data: {numbers}")),
+        false => progress.text(&format!("note: {numbers}")),
     }
     Some(found)
 }
