@@ -219,7 +219,7 @@ impl Search<'_> {
     /// the data contradict, under which parsimony trees are too much alike.
     fn explores_at_random(&self, number: usize) -> bool {
         let explores = matches!(self.plan.stage, Stage::Explore(_));
-        explores && self.options.explores_for_the_constraint() && number % 2 == 0
+        explores && self.options.explores_for_the_constraint() && number.is_multiple_of(2)
     }
 
     /// Recombines the evaluator's tree with the best one so far; the evaluator then has the result, which is the best
