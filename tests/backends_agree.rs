@@ -1,16 +1,14 @@
 //! What every engine must compute: a suite that takes an engine's constructor, goes through every verb on
 //! every type of data, and compares the numbers with those of another engine.
 
-use mlsearch::alignment::Patterns;
 use mlsearch::likelihood::cpu::{CpuEngine, select_kernels};
 use mlsearch::likelihood::engine::{Engine, GeneData};
 use mlsearch::likelihood::select::{INSTRUCTION_SETS, choose_engine, make_engine};
 use mlsearch::likelihood::{BranchOptions, BrlenLinkage, EngineOptions, Evaluator, NodeStates};
 use mlsearch::model::Model;
 use mlsearch::rng::{Purpose, Rng, stream};
-use mlsearch::simulate::{SimModel, simulate_states, yule_tree};
+use mlsearch::simulate::{sample_gene, yule_tree};
 use mlsearch::tree::{EdgeId, NodeId, Tree};
-use rand::RngExt;
 
 /// Makes an engine for the data of some genes.
 type Constructor<'a> = &'a dyn Fn(&[GeneData]) -> Box<dyn Engine>;
@@ -80,39 +78,14 @@ fn case(name: &'static str, num_taxa: usize, shapes: &[Shape]) -> Case {
     Case { name, tree, genes }
 }
 
-/// Sequences along the tree, of some of the taxa, with gaps.
 fn gene(
     tree: &Tree,
     (text, num_taxa, num_sites): Shape,
     rng: &mut Rng,
 ) -> (GeneData, Vec<usize>, Model) {
     let model = Model::parse(text).expect("a model");
-    let (matrices, cats) = (model.eigen_models(), model.rate_cats());
-    let sim_model = SimModel { matrices: &matrices, cats: &cats };
-    let states = simulate_states(tree, &sim_model, num_sites, rng);
-    let mut taxa: Vec<usize> = (0..tree.num_tips()).collect();
-    while taxa.len() > num_taxa {
-        taxa.remove(rng.random_range(0..taxa.len()));
-    }
-    let data_type = model.data_type;
-    let is_biased = model.ascertainment.is_some();
-    let patterns = Patterns::compress(data_type, tree.num_tips(), num_sites, |taxon, row| {
-        for (site, code) in row.iter_mut().enumerate() {
-            // Invariable sites cannot have been seen where the model says so: two taxa differ everywhere.
-            let state = match is_biased && taxon == taxa[0] {
-                true => (usize::from(states[taxa[1]][site]) + 1) % model.num_states(),
-                false => usize::from(states[taxon][site]),
-            };
-            let is_gap = !is_biased && (taxon + 3 * site).is_multiple_of(11);
-            let has_data = taxa.contains(&taxon) && !is_gap;
-            *code = match has_data {
-                true => data_type.code_of_state(state),
-                false => data_type.undetermined(),
-            };
-        }
-    });
-    let taxa = patterns.tip_taxa.clone();
-    (GeneData::new(&patterns, &model), taxa, model)
+    let patterns = sample_gene(tree, &model, num_taxa, num_sites, rng);
+    (GeneData::new(&patterns, &model), patterns.tip_taxa, model)
 }
 
 impl Case {

@@ -165,6 +165,35 @@ fn splits_of_the_best_tree_lead_to_it() {
     assert!(satisfies(&trees(&scratch, "whole.mlsearch.bestTree")[0], &whole));
 }
 
+/// Four inner branches that the data contradict, so that most branches have no length and the others have several optima.
+/// IQ-TREE 2.0.7 (`-m GTR+F+G -g FILE`, any seed) ends at -6247.426; searches that changed one subtree at a time from
+/// parsimony trees alone ended at -6277.77.
+#[test]
+fn the_best_tree_under_a_contradicted_constraint_is_found() {
+    let data = repository("datasets/primates.phy").display().to_string();
+    let scratch = Scratch::new();
+    let constraint = "(Tarsius_syrichta,Gorilla,((M_fascicularis,Pan,Lemur_catta,Pongo),((Macaca_fuscata,M_mulatta),\
+                      Homo_sapiens),M_sylvanus),Saimiri_sciureus);";
+    scratch.write("c", constraint);
+    for seed in 1..=4 {
+        let ran = scratch.succeed(&format!("-s {data} -m GTR+G -g c -p {seed} --redo -n x"));
+        let lnl = log_likelihood(&scratch, "x");
+        assert!(lnl > -6247.427, "seed {seed}: {lnl}");
+        assert_satisfied(&scratch, &["x.mlsearch.bestTree"], constraint);
+        let said = "warning: the data contradict the constraint: a parsimony tree has 1470 changes under the constraint, \
+                    1153 without it";
+        assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    }
+    // One that the data support is not worth further starting trees.
+    scratch.write(
+        "c",
+        "((Macaca_fuscata,M_mulatta,M_fascicularis,M_sylvanus),Homo_sapiens,Pan,Gorilla);",
+    );
+    let ran = scratch.succeed(&format!("-s {data} -m GTR+G -g c -n y"));
+    assert!(ran.stderr.contains("note: a parsimony tree has 1153 changes"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("warning"), "{}", ran.stderr);
+}
+
 #[test]
 fn constraints_that_cannot_be_used_are_refused() {
     let scratch = Scratch::new();

@@ -169,6 +169,30 @@ fn internode_certainty_is_that_of_raxml() {
 }
 
 #[test]
+fn consensus_trees_have_the_internode_certainty_of_raxml() {
+    let scratch = Scratch::new();
+    let set = golden_path("gallwasps_set.nwk");
+    for rule in ["MR", "MRE"] {
+        let ran = scratch.succeed(&format!("-L {rule} -z {set} -n x --redo"));
+        // raxmlHPC 8.2.12 -L MR (MRE) -z TREES -m GTRGAMMA: TC, TCA, and labels of the tree.
+        assert!(ran.stdout.contains("17.160") && ran.stdout.contains("16.806"), "{}", ran.stdout);
+        let tree = read(&scratch, "x.mlsearch.consensusTree");
+        for label in ["Phanacis_2)0.566/0.566", "Gonaspis)0.699/0.699", "Rhodus)0.642/0.642"] {
+            assert!(tree.contains(label), "{label}: {tree}");
+        }
+        let report = report(&scratch, "x");
+        assert_eq!(report["support"]["label"], serde_json::json!(["ic1", "ica"]));
+        assert_eq!(report["support"]["branches"].as_array().unwrap().len(), 29);
+        assert_eq!(report["consensus_tree"], report["support"]["tree"]);
+    }
+    // A rule that only branches of all trees meet.
+    scratch.succeed(&format!("--consense MR100 -t {set} -n all"));
+    scratch.succeed(&format!("--consense STRICT -t {set} -n strict"));
+    let strict = read(&scratch, "strict.mlsearch.consensusTree");
+    assert_eq!(read(&scratch, "all.mlsearch.consensusTree"), strict);
+}
+
+#[test]
 fn bootstrap_and_transfer_supports_are_those_of_phangorn() {
     let scratch = Scratch::new();
     let replicates = read(&scratch, &golden_path("replicates.nwk"));

@@ -1,8 +1,8 @@
 //! Internode certainty: how far a set of trees agrees with a branch, given what else they have in its place (Salichos,
 //! Stamatakis & Rokas 2014, Mol. Biol. Evol. 31:1261; Salichos & Rokas 2013, Nature 497:327).
 
-use super::support::count_splits;
-use crate::tree::{EdgeId, Split, Tree, tree_splits};
+use super::support::{count_listed, count_splits};
+use crate::tree::{Split, SplitTable, Tree, tree_splits};
 use rayon::prelude::*;
 
 /// Share of the trees above which further conflicting splits count for ICA: the 5 % of the publication of 2014, applied as
@@ -29,11 +29,32 @@ pub(crate) fn internode_certainty(best: &Tree, trees: &[Tree]) -> InternodeCerta
     if trees.is_empty() {
         return found;
     }
-    let (table, counts) = count_splits(trees);
+    let splits = tree_splits(best);
+    let wanted: Vec<&Split> = splits.iter().map(|(_, split)| split).collect();
+    let certainties = certainties(&wanted, &count_splits(trees), trees.len());
+    for ((edge, _), [ic, ica]) in splits.iter().zip(certainties) {
+        found.ic[edge.index()] = Some(ic);
+        found.ica[edge.index()] = Some(ica);
+    }
+    found
+}
+
+/// IC and ICA of splits in trees of any degrees, each given by its splits.
+pub(crate) fn certainty_of_splits(splits: &[&Split], trees: &[Vec<Split>]) -> Vec<[f64; 2]> {
+    let counted = count_listed(trees.iter().map(|splits| splits.iter().cloned()));
+    certainties(splits, &counted, trees.len())
+}
+
+/// IC and ICA of splits, with the splits of so many trees and their numbers.
+fn certainties(
+    splits: &[&Split],
+    (table, counts): &(SplitTable, Vec<u32>),
+    num_trees: usize,
+) -> Vec<[f64; 2]> {
     let mut frequent: Vec<(u32, &Split)> = counts.iter().copied().zip(table.splits()).collect();
     frequent.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1)));
-    let is_frequent = |count: u32| f64::from(count) > LEAST_SHARE * trees.len() as f64;
-    let certainty = |(_, split): &(EdgeId, Split)| {
+    let is_frequent = |count: u32| f64::from(count) > LEAST_SHARE * num_trees as f64;
+    let certainty = |split: &&Split| {
         let own = table.number(split).map_or(0, |number| counts[number as usize]);
         // The most frequent conflict counts in any case.
         let mut conflicts: Vec<(u32, &Split)> = Vec::new();
@@ -52,13 +73,7 @@ pub(crate) fn internode_certainty(best: &Tree, trees: &[Tree]) -> InternodeCerta
         let sign = if is_rarer { -1.0 } else { 1.0 };
         [sign * agreement(&all[..all.len().min(2)]), sign * agreement(&all)]
     };
-    let splits = tree_splits(best);
-    let certainties: Vec<[f64; 2]> = splits.par_iter().map(certainty).collect();
-    for ((edge, _), [ic, ica]) in splits.iter().zip(certainties) {
-        found.ic[edge.index()] = Some(ic);
-        found.ica[edge.index()] = Some(ica);
-    }
-    found
+    splits.par_iter().map(certainty).collect()
 }
 
 /// 1 minus the entropy of the shares of these numbers, in units of the largest entropy that so many shares can have.

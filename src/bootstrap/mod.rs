@@ -19,7 +19,7 @@ pub(crate) use branch_tests::{BranchTests, Resampling, test_branches};
 pub(crate) use concordance::{
     GeneConcordance, SiteConcordance, SiteStates, clades_around, gene_concordance, site_concordance,
 };
-pub(crate) use internode::internode_certainty;
+pub(crate) use internode::{certainty_of_splits, internode_certainty};
 pub(crate) use kind::{Support, SupportKind};
 pub(crate) use support::map_support;
 pub(crate) use transfer::map_transfer;

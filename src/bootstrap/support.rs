@@ -3,7 +3,7 @@
 
 use rayon::prelude::*;
 
-use crate::tree::{SplitTable, Tree, tree_splits};
+use crate::tree::{Split, SplitTable, Tree, tree_splits};
 
 /// For each edge of `best`, by edge number, the percentage of replicates with the same split; `None`
 /// for edges to tips, and for all edges if there are no replicates. All trees must have the same tips.
@@ -37,15 +37,22 @@ pub(crate) fn map_support(best: &Tree, replicates: &[Tree]) -> Vec<Option<f64>> 
 
 /// The distinct splits of trees of the same tips, and how many of the trees have each.
 pub(super) fn count_splits(trees: &[Tree]) -> (SplitTable, Vec<u32>) {
+    count_listed(trees.iter().map(|tree| {
+        assert_eq!(tree.num_tips(), trees[0].num_tips(), "all trees must have the same tips");
+        tree_splits(tree).into_iter().map(|(_, split)| split)
+    }))
+}
+
+/// The same for trees given by their splits.
+pub(super) fn count_listed(
+    trees: impl Iterator<Item = impl Iterator<Item = Split>>,
+) -> (SplitTable, Vec<u32>) {
     let mut table = SplitTable::default();
     let mut counts = Vec::new();
-    for tree in trees {
-        assert_eq!(tree.num_tips(), trees[0].num_tips(), "all trees must have the same tips");
-        for (_, split) in tree_splits(tree) {
-            let number = table.insert(split) as usize;
-            counts.resize(table.splits().len(), 0);
-            counts[number] += 1;
-        }
+    for split in trees.flatten() {
+        let number = table.insert(split) as usize;
+        counts.resize(table.splits().len(), 0);
+        counts[number] += 1;
     }
     (table, counts)
 }

@@ -210,13 +210,16 @@ pub struct Args {
     /// partition the same tree of its taxa; and write this number of them [default: 100]
     #[arg(long, num_args = 0..=1, value_name = "N", help_heading = COMMAND)]
     pub terrace: Option<Option<String>>,
-    /// Consensus of the trees of --tree FILE: MR (majority rule), STRICT or MRE (extended majority
-    /// rule) [default: MR]
+    /// Consensus of the trees of --tree FILE: MR (majority rule), STRICT, MRE (extended majority rule), or MR75 (T_75) for
+    /// branches of at least 75 % of the trees [default: MR]
     #[arg(long, num_args = 0..=1, value_name = "RULE", help_heading = COMMAND)]
     pub consense: Option<Option<String>>,
     /// The same as --consense, in RAxML's form: -J MR -z FILE
     #[arg(short = 'J', value_name = "RULE", help_heading = COMMAND)]
     pub raxml_consense: Option<String>,
+    /// The same with the internode certainty of its branches (--bs-metric ic1,ica), in RAxML's form: -L MR -z FILE
+    #[arg(short = 'L', value_name = "RULE", help_heading = COMMAND)]
+    pub raxml_certainty: Option<String>,
     /// Test if the replicate trees of --bs-trees FILE are enough, by the rule autoMRE, autoMR or autoFC
     /// [default: autoMRE]
     #[arg(long, num_args = 0..=1, value_name = "RULE", help_heading = COMMAND)]

@@ -3,7 +3,7 @@
 use super::args::Args;
 use super::distances::resolve_distances;
 use super::mcmc::resolve_mcmc;
-use super::values::{parse_count, parse_tree_metrics};
+use super::values::{parse_consensus_rule, parse_count, parse_tree_metrics};
 use super::verb::{Faults, Verb};
 use crate::input::{STANDARD_INPUT, name_of};
 use crate::run::{
@@ -105,16 +105,9 @@ pub(super) fn resolve_command(
         }
         Verb::Consense => {
             let spelled = args.consense.clone().flatten();
-            let spelled = spelled.or(args.raxml_consense.clone()).unwrap_or_else(|| "MR".into());
-            let rule = match spelled.to_ascii_uppercase().as_str() {
-                "MR" => ConsensusRule::Majority(0.5),
-                "STRICT" => ConsensusRule::Strict,
-                "MRE" => ConsensusRule::Extended,
-                _ => {
-                    faults.add(format!("consensus rule '{spelled}': expected MR, STRICT or MRE"));
-                    ConsensusRule::Majority(0.5)
-                }
-            };
+            let raxml = args.raxml_consense.clone().or(args.raxml_certainty.clone());
+            let spelled = spelled.or(raxml).unwrap_or_else(|| "MR".into());
+            let rule = faults.or(parse_consensus_rule(&spelled), ConsensusRule::Strict);
             let trees = one_file(tree(), "--tree", args.many_trees.clone(), "-z", faults);
             Command::Consense { rule, trees }
         }

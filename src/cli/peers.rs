@@ -90,12 +90,6 @@ const TABLE: &[Entry] = &[
     ),
     entry(&["A", "S"], Always, Not, STRUCTURE),
     entry(&["C"], Never, LEAVE_OUT, "conflicting splits are not written; leave it out"),
-    entry(
-        &["L"],
-        Always,
-        Not,
-        "internode certainty is computed for a given tree: --support --bs-metric ic1,ica --tree FILE --bs-trees FILE",
-    ),
     entry(&["D"], Never, LEAVE_OUT, OWN_SCHEDULE),
     entry(
         &["E"],

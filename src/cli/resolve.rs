@@ -307,7 +307,12 @@ mod tests {
             plan("mlsearch --support --tree best.nwk --bs-trees boots.nwk --prefix x").command,
             expected
         );
-        for line in ["-J MRE -z t.nwk", "--consense MRE --tree t.nwk", "--consense=mre -t t.nwk"] {
+        for line in [
+            "-J MRE -z t.nwk",
+            "-L MRE -z t.nwk",
+            "--consense MRE --tree t.nwk",
+            "--consense=mre -t t.nwk",
+        ] {
             let rule = ConsensusRule::Extended;
             let expected = Command::Consense { rule, trees: "t.nwk".into() };
             assert_eq!(plan(&format!("mlsearch {line}")).command, expected);
@@ -441,6 +446,8 @@ mod tests {
             ("mlsearch --scf 0 -t a -s b", "--scf 0: expected"),
             ("mlsearch --gcf a -t b --support", "name different analyses"),
             ("mlsearch --consense BEST -t x", "consensus rule"),
+            ("mlsearch --consense MR40 -t x", "consensus rule"),
+            ("mlsearch --consense -t x --bs-metric tbe", "does not apply to --consense"),
             ("mlsearch simulate -t pars{3} -m JC --sites 5 -n x", "one file, or rand"),
             ("mlsearch simulate -t rand{9} -m JC -n x", "no number of sites"),
             ("mlsearch simulate -t rand{9} --sites 5 -n x --missing 1", "less than 1"),

@@ -10,8 +10,10 @@ pub(super) fn resolve_support(args: &Args, verb: Verb, faults: &mut Faults) -> S
     let has_replicates = matches!(verb, Verb::All | Verb::Support)
         || (verb == Verb::Dist && verb.makes_replicates(args));
     let metrics = args.bs_metric.as_deref();
-    if metrics.is_some() && !has_replicates && verb != Verb::Check {
-        faults.add("--bs-metric applies only to --all, --support and --dist with --bs-trees");
+    if metrics.is_some() && !has_replicates && !matches!(verb, Verb::Check | Verb::Consense) {
+        faults.add(
+            "--bs-metric applies only to --all, --support, --consense and --dist with --bs-trees",
+        );
     }
     let has_likelihoods = matches!(verb, Verb::Search | Verb::Evaluate | Verb::All);
     let mut kinds = Vec::new();
@@ -37,6 +39,16 @@ pub(super) fn resolve_support(args: &Args, verb: Verb, faults: &mut Faults) -> S
     if has_replicates {
         let default = if args.algorithm.as_deref() == Some("i") { "ic1,ica" } else { "fbp" };
         kinds.extend(faults.or(parse_metrics(metrics.unwrap_or(default)), Vec::new()));
+    }
+    if verb == Verb::Consense {
+        // Without a metric, branches have their percentages.
+        let default = args.raxml_certainty.is_some().then_some("ic1,ica");
+        if let Some(metrics) = metrics.or(default) {
+            kinds.extend(faults.or(parse_metrics(metrics), Vec::new()));
+        }
+        if kinds.contains(&SupportKind::Transfer) {
+            faults.add("--bs-metric tbe does not apply to --consense: expected fbp, ic1 or ica");
+        }
     }
     SupportOptions { kinds, alrt_replicates }
 }

@@ -3,7 +3,7 @@
 //! Every function returns the value, or a message that says why it is refused.
 
 use crate::likelihood::select::{ENGINE_OF_CARDS, INSTRUCTION_SETS, engine_names};
-use crate::run::{DistanceTree, Threads, TreeMetric, TreeSource};
+use crate::run::{ConsensusRule, DistanceTree, Threads, TreeMetric, TreeSource};
 use std::path::{Path, PathBuf};
 
 /// More runs, trees or taxa than this are a typing error, which must not exhaust the memory.
@@ -140,6 +140,22 @@ fn one_of(
     match names.iter().find(|name| **name == text) {
         Some(name) => Ok(Some(name)),
         None => Err(format!("{option} {text}: expected auto, {}", names.join(", "))),
+    }
+}
+
+/// A rule of consensus: `MR`, `STRICT`, `MRE`, or a threshold in percent as in `MR75` and RAxML's `T_75`.
+pub(super) fn parse_consensus_rule(text: &str) -> Result<ConsensusRule, String> {
+    let spelled = text.to_ascii_uppercase();
+    let percent = spelled.strip_prefix("T_").or(spelled.strip_prefix("MR"));
+    let percent = percent.and_then(|digits| digits.parse::<u32>().ok());
+    match (spelled.as_str(), percent) {
+        ("MR", _) => Ok(ConsensusRule::Majority(0.5)),
+        ("STRICT", _) => Ok(ConsensusRule::Strict),
+        ("MRE", _) => Ok(ConsensusRule::Extended),
+        (_, Some(percent @ 50..=100)) => Ok(ConsensusRule::Majority(f64::from(percent) / 100.0)),
+        _ => Err(format!(
+            "consensus rule '{text}': expected MR, STRICT, MRE, or MR50 to MR100 for a percentage of the trees"
+        )),
     }
 }
 

@@ -92,6 +92,7 @@ pub(super) fn find_verb(args: &Args, faults: &mut Faults) -> Verb {
         (args.terrace.is_some(), "--terrace", Verb::Terrace),
         (args.consense.is_some(), "--consense", Verb::Consense),
         (args.raxml_consense.is_some(), "-J", Verb::Consense),
+        (args.raxml_certainty.is_some(), "-L", Verb::Consense),
         (args.bsconverge.is_some(), "--bsconverge", Verb::BsConverge),
         (args.raxml_bsconverge.is_some(), "-I", Verb::BsConverge),
         (args.start, "--start (-y)", Verb::Start),

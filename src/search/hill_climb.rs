@@ -5,7 +5,7 @@ use super::history::SearchHistory;
 use super::meter::{Meter, part_of_rounds};
 use super::perturb::perturb;
 use super::resolution::resolve;
-use super::schedule::{self as at, RoundOptions, Schedule, SearchEffort, SearchPhase};
+use super::schedule::{self as at, RoundOptions, Schedule, SearchEffort, SearchPhase, Shares};
 use super::spr::{Changed, Round};
 use super::state::{Perturbing, Plan, Rounds, SearchState, Stage};
 use crate::likelihood::{BranchOptions, Evaluator, Result};
@@ -38,6 +38,10 @@ pub struct SearchOptions {
     pub more_starts: usize,
     /// Trade-off between computing time and thoroughness.
     pub effort: SearchEffort,
+    /// The data contradict the constraint strongly. The search then goes on to further starting trees, if it makes any
+    /// (`more_starts`): its moves change one subtree at a time, and a tree that the data contradict has many optima of which
+    /// none leads to the next.
+    pub contradicted: bool,
     /// Seed of the perturbations, together with `index`.
     pub seed: u64,
     /// Number of the starting tree or bootstrap replicate.
@@ -59,6 +63,7 @@ impl Default for SearchOptions {
             alternatives: Vec::new(),
             more_starts: 0,
             effort: SearchEffort::Normal,
+            contradicted: false,
             seed: 0,
             index: 0,
             conclude: true,
@@ -68,6 +73,28 @@ impl Default for SearchOptions {
 }
 
 impl SearchOptions {
+    fn schedule(&self) -> Schedule {
+        let usual = self.effort.schedule();
+        if self.explores_for_the_constraint() {
+            usual.under_contradicted_constraint()
+        } else {
+            usual
+        }
+    }
+
+    fn shares(&self) -> Shares {
+        let effort = match self.explores_for_the_constraint() {
+            true => SearchEffort::Thorough,
+            false => self.effort,
+        };
+        effort.shares()
+    }
+
+    /// True if the search explores further starting trees because of a constraint that the data contradict.
+    pub(super) fn explores_for_the_constraint(&self) -> bool {
+        self.contradicted && self.more_starts > 0
+    }
+
     /// The options of a round, with those set by the user.
     fn adapt(&self, round: &RoundOptions) -> RoundOptions {
         RoundOptions {
@@ -178,10 +205,10 @@ impl<'a> Search<'a> {
             screened: 0,
             explored: false,
             initial: models.iter().map(Model::values).collect(),
-            meter: Meter::new(&options.effort.shares()),
+            meter: Meter::new(&options.shares()),
             history: SearchHistory::default(),
         };
-        let schedule = options.effort.schedule();
+        let schedule = options.schedule();
         Search { evaluator, models, data, options, schedule, plan, views: None }
     }
 
@@ -199,7 +226,7 @@ impl<'a> Search<'a> {
             *model = model.with_values(values);
         }
         evaluator.resume(&state.snapshot, models);
-        let (schedule, plan) = (options.effort.schedule(), state.plan);
+        let (schedule, plan) = (options.schedule(), state.plan);
         Search { evaluator, models, data, options, schedule, plan, views: None }
     }
 
@@ -478,7 +505,7 @@ impl<'a> Search<'a> {
     }
 
     pub(super) fn share(&self, phase: SearchPhase) -> f64 {
-        self.options.effort.shares().of(phase)
+        self.options.shares().of(phase)
     }
 
     fn epsilon(&self) -> f64 {

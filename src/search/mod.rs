@@ -2,6 +2,7 @@
 //!
 //! This module neither prints nor writes files, and does not depend on the engine that computes likelihoods.
 
+mod contradiction;
 mod fuse;
 mod hill_climb;
 mod history;
@@ -16,6 +17,7 @@ mod spr;
 mod start;
 mod state;
 
+pub(crate) use contradiction::Contradiction;
 pub use hill_climb::{Search, SearchOptions, search};
 pub use history::SearchHistory;
 pub(crate) use resolution::settle;

@@ -25,6 +25,7 @@
 //! | [`PERTURBATION_MOVES`], [`SHAKE_RADIUS`] | 3, 4 | measured: perturbations bring up to 0.6 log units in the median, for 8 to 30 % of the time |
 //! | [`SHAKEN_RADIUS`] | 2 | measured on 218 and 101 taxa: with 4, a perturbation takes 1.05 to 1.08 times as long |
 //! | [`SETTLE_RADIUS`] | 6 | measured on 218 taxa: with all branches, a perturbation takes 2.3 times as long |
+//! | [`CONTRADICTED_IN_VAIN`], [`CONTRADICTED_PERTURBATIONS`] | 5, 20 | measured on 4 contradicted constraints: 10 in vain find nothing more; 20 perturbations instead of 3 find 1.8 log units in one of two seeds |
 //! | [`FINAL_EPSILON`] | 0.1 | RAxML-NG's final epsilon |
 //! | [`LAST_EPSILON`] | 0.001 | measured: 0.1 leaves 0.08, 0.01 leaves 0.03 log units on the 12 primates |
 
@@ -78,6 +79,13 @@ pub const FUSE_SWEEPS: usize = 3;
 pub const USUAL_STARTS: usize = 7;
 /// See [`USUAL_STARTS`].
 pub const USUALLY_EXPLORED: usize = 7;
+/// Under a constraint that the data contradict: number of further starting trees in succession that add nothing after
+/// which no further ones are made.
+pub const CONTRADICTED_IN_VAIN: usize = 5;
+/// Least number of unsuccessful perturbations in succession that ends them, after these.
+pub const CONTRADICTED_PERTURBATIONS: usize = 20;
+/// Maximum number of these starting trees.
+pub const CONTRADICTED_STARTS: usize = 40;
 /// Maximum number of sweeps over all branches of a further starting tree.
 pub const FURTHER_START_SWEEPS: usize = 1;
 /// A tried position at most this far (log units) below the present tree is regarded as the same tree up to
@@ -239,6 +247,17 @@ impl SearchEffort {
 }
 
 impl Schedule {
+    /// The schedule for a constraint that the data contradict: with further starting trees, at least this many in
+    /// succession in vain.
+    pub(super) fn under_contradicted_constraint(self) -> Self {
+        Schedule {
+            explored_in_vain: self.explored_in_vain.max(CONTRADICTED_IN_VAIN),
+            explored: self.explored.max(CONTRADICTED_STARTS),
+            perturbations: self.perturbations.map(|bound| bound.max(CONTRADICTED_PERTURBATIONS)),
+            ..self
+        }
+    }
+
     /// Number of unsuccessful perturbations in succession that ends the perturbations of a search with `num_taxa`
     /// taxa.
     pub fn perturbations_in_vain(&self, num_taxa: usize) -> usize {

@@ -9,8 +9,9 @@ use super::start::parsimony_start;
 use super::state::{End, Stage};
 use crate::likelihood::{BranchOptions, Result};
 use crate::observer::Observer;
-use crate::rng::Purpose;
-use crate::tree::{Tree, adopt_shared_brlens, same_topology};
+use crate::parsimony::parsimony_brlens;
+use crate::rng::{Purpose, stream};
+use crate::tree::{DEFAULT_BRLEN, Tree, adopt_shared_brlens, same_topology};
 
 /// What a further starting tree has led to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -181,7 +182,9 @@ impl Search<'_> {
     /// Gives the evaluator a further starting tree, with the lengths of the best tree where that has the same splits.
     fn set_start(&mut self, number: usize) -> Result<()> {
         let mut tree = self.start(number);
-        if let Some(best) = &self.plan.best {
+        // Where the data contradict the constraint, the lengths of one tree lead others to the same optimum.
+        let adopts = !self.options.explores_for_the_constraint();
+        if let Some(best) = self.plan.best.as_ref().filter(|_| adopts) {
             adopt_shared_brlens(&mut tree, best.snapshot.tree());
         }
         self.evaluator.set_tree(tree);
@@ -198,10 +201,25 @@ impl Search<'_> {
         if let Some(tree) = self.options.alternatives.get(number - 1) {
             return tree.clone();
         }
-        let stream = self.options.index + number as u64;
-        let tree = parsimony_start(self.data, self.options.seed, Purpose::ParsimonyTree, stream);
+        let index = self.options.index + number as u64;
+        let tree = match self.data.constraint().filter(|_| self.explores_at_random(number)) {
+            Some(constraint) => {
+                let mut rng = stream(self.options.seed, Purpose::RandomTree, index);
+                let mut tree = constraint.random_tree(DEFAULT_BRLEN, &mut rng);
+                parsimony_brlens(&mut tree, self.data);
+                tree
+            }
+            None => parsimony_start(self.data, self.options.seed, Purpose::ParsimonyTree, index),
+        };
         self.plan.history.more_starts.push(tree.clone());
         tree
+    }
+
+    /// True if the starting tree of this number is a random one: every other one that is explored under a constraint that
+    /// the data contradict, under which parsimony trees are too much alike.
+    fn explores_at_random(&self, number: usize) -> bool {
+        let explores = matches!(self.plan.stage, Stage::Explore(_));
+        explores && self.options.explores_for_the_constraint() && number.is_multiple_of(2)
     }
 
     /// Recombines the evaluator's tree with the best one so far; the evaluator then has the result, which is the best

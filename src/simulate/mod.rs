@@ -1,7 +1,7 @@
 //! Sequences simulated along a tree, under any model, optionally with missing genes.
 //!
 //! Makes the larger files of `datasets/`, and data of known origin for tests. A model is given as its matrices
-//! and categories, so this room depends neither on model strings nor on alignments.
+//! and categories; only `sample_gene` depends on model strings and alignments.
 //!
 //! # Examples
 //!
@@ -27,11 +27,14 @@
 //! ```
 
 mod missing;
+mod sample_gene;
 mod sequences;
 mod write;
 mod yule;
 
 pub use missing::draw_presence;
+#[doc(hidden)]
+pub use sample_gene::sample_gene;
 pub use sequences::{SimModel, simulate_states};
 pub(crate) use write::write_phylip;
 pub use write::{Gene, to_partition_file, to_phylip};

@@ -146,6 +146,12 @@ impl ConsensusTree {
         &self.splits
     }
 
+    /// For each branch of its [drawing](ConsensusTree::drawing) the number of its split; `None` for those to tips.
+    pub(crate) fn splits_of_branches(&self) -> Vec<Option<usize>> {
+        let split = |&child: &u32| (child as usize).checked_sub(self.num_tips + 1);
+        self.children.iter().flatten().map(split).collect()
+    }
+
     /// As Newick text with the support as node labels, and with the lengths that are known; `names(i)` names taxon i.
     pub fn to_newick<'n>(&self, names: impl Fn(usize) -> &'n str) -> String {
         self.drawing().draw(names, None, None).newick

@@ -70,6 +70,15 @@ impl Drawing {
         Drawing { num_tips: tree.num_tips(), branches: tree.edges().map(branch).collect() }
     }
 
+    /// The same drawing with other labels of inner branches, by branch.
+    pub(crate) fn relabelled(mut self, label: impl Fn(usize) -> Option<String>) -> Self {
+        for (number, branch) in self.branches.iter_mut().enumerate() {
+            let is_inner = branch.ends.iter().all(|&end| end as usize >= self.num_tips);
+            branch.label = if is_inner { label(number) } else { None };
+        }
+        self
+    }
+
     /// Number of inner branches that are not longer than this.
     pub(crate) fn count_short(&self, length: f64) -> usize {
         (0..self.branches.len()).filter(|&branch| self.is_short(branch, length)).count()

@@ -122,6 +122,7 @@ fn replicate(
             SearchEffort::Thorough => SearchEffort::Normal,
             _ => SearchEffort::Fast,
         },
+        contradicted: false,
         seed,
         index: number as u64,
         conclude: setup.plan.bootstrap.with_brlens,

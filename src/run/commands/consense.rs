@@ -1,16 +1,18 @@
 //! `--consense`: the consensus of all trees of a file.
 
+use crate::bootstrap::{SupportKind, certainty_of_splits};
 use crate::error::{Error, Result};
 use crate::observer::{Event, Observer};
 use crate::output::OutputKind;
+use crate::run::deliver::{BranchSupport, report_support};
 use crate::run::plan::Plan;
 use crate::run::prepare::{Lengths, find_root, read_forest};
-use crate::run::work::RunRecord;
-use crate::tree::{ConsensusRule, Split, consensus};
+use crate::run::work::{RunRecord, with_threads};
+use crate::tree::{ConsensusRule, ConsensusTree, Split, consensus};
 use std::path::Path;
 
-/// Writes the consensus tree, with the percentage of the trees that have each split, and the mean lengths of its
-/// branches in these.
+/// Writes the consensus tree, with the percentage of the trees that have each split or with the support that was asked
+/// for, and the mean lengths of its branches in these trees.
 ///
 /// # Errors
 /// Unreadable trees, trees over other taxa than the first, and an outgroup that they do not have.
@@ -43,8 +45,31 @@ pub(crate) fn consense(
     {
         record.progress.event(&Event::Warning(warning));
     }
-    let place = root.and_then(|root| root.place(&drawing));
-    let newick = drawing.draw(|taxon| taxa.name(taxon), place, None).newick;
+    let newick = if plan.support.kinds.is_empty() {
+        let place = root.and_then(|root| root.place(&drawing));
+        drawing.draw(|taxon| taxa.name(taxon), place, None).newick
+    } else {
+        let support = with_threads(plan, || support_of(&tree, &splits, &plan.support.kinds));
+        report_support(drawing, &support, &taxa, root.as_ref(), record)
+    };
     record.report.consensus_tree = Some(newick.clone());
     record.write(OutputKind::ConsensusTree, &(newick + "\n"))
+}
+
+/// Support of the branches of a consensus tree in the trees, which are given by their splits.
+fn support_of(tree: &ConsensusTree, trees: &[Vec<Split>], kinds: &[SupportKind]) -> BranchSupport {
+    let splits: Vec<&Split> = tree.splits().iter().map(|(split, _)| split).collect();
+    let certainties = certainty_of_splits(&splits, trees);
+    let mut support = BranchSupport::default();
+    for &kind in kinds {
+        let of_split = |split: usize| match kind {
+            SupportKind::InternodeCertainty => certainties[split][0],
+            SupportKind::InternodeCertaintyAll => certainties[split][1],
+            _ => tree.splits()[split].1,
+        };
+        let branches = tree.splits_of_branches().into_iter();
+        let values = branches.map(|split| split.map(of_split)).collect();
+        support.push(kind, values, format!("{} trees", trees.len()));
+    }
+    support
 }

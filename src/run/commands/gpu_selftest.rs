@@ -1,6 +1,5 @@
 //! `mlsearch gpu-selftest`: whether cards give the processor's bits, and how fast they are.
 
-use crate::alignment::Patterns;
 use crate::error::{Error, Result};
 use crate::likelihood::engine::GeneData;
 use crate::likelihood::select::{ENGINE_OF_CARDS, describe_cards, engine_names, make_engine};
@@ -13,9 +12,8 @@ use crate::parallel::available_cores;
 use crate::rng::{Purpose, Rng, stream};
 use crate::run::plan::{Plan, SelftestPlan};
 use crate::run::work::RunRecord;
-use crate::simulate::{SimModel, simulate_states, yule_tree};
+use crate::simulate::{sample_gene, yule_tree};
 use crate::tree::{EdgeId, NodeId, Tree};
-use rand::RngExt;
 use std::time::Instant;
 
 /// A gene: model, number of taxa, number of sites.
@@ -146,37 +144,14 @@ impl Case {
     }
 }
 
-/// Sequences along the tree, of some of the taxa, with gaps; under a correction of ascertainment bias, two taxa differ
-/// everywhere.
 fn gene(
     tree: &Tree,
     (text, num_taxa, num_sites): Shape,
     rng: &mut Rng,
 ) -> (GeneData, Vec<usize>, Model) {
     let model = Model::parse(text).expect("models of the self-test can be read");
-    let (matrices, cats) = (model.eigen_models(), model.rate_cats());
-    let sim_model = SimModel { matrices: &matrices, cats: &cats };
-    let states = simulate_states(tree, &sim_model, num_sites, rng);
-    let mut taxa: Vec<usize> = (0..tree.num_tips()).collect();
-    while taxa.len() > num_taxa {
-        taxa.remove(rng.random_range(0..taxa.len()));
-    }
-    let (data_type, is_biased) = (model.data_type, model.ascertainment.is_some());
-    let patterns = Patterns::compress(data_type, tree.num_tips(), num_sites, |taxon, row| {
-        for (site, code) in row.iter_mut().enumerate() {
-            let state = match is_biased && taxon == taxa[0] {
-                true => (usize::from(states[taxa[1]][site]) + 1) % model.num_states(),
-                false => usize::from(states[taxon][site]),
-            };
-            let is_gap = !is_biased && (taxon + 3 * site).is_multiple_of(11);
-            *code = match taxa.contains(&taxon) && !is_gap {
-                true => data_type.code_of_state(state),
-                false => data_type.undetermined(),
-            };
-        }
-    });
-    let taxa = patterns.tip_taxa.clone();
-    (GeneData::new(&patterns, &model), taxa, model)
+    let patterns = sample_gene(tree, &model, num_taxa, num_sites, rng);
+    (GeneData::new(&patterns, &model), patterns.tip_taxa, model)
 }
 
 /// A subtree, and edges that it could be put into.

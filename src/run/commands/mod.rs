@@ -9,6 +9,7 @@ mod bsmsa;
 mod check;
 mod concordance;
 mod consense;
+mod contradiction;
 mod distance_tally;
 mod distance_trees;
 mod distances;

@@ -2,6 +2,7 @@
 
 use super::ancestral::deliver_ancestral;
 use super::branch_tests::deliver_branch_tests;
+use super::contradiction::compare_with_free;
 use super::start::{StartLengths, StartTree, make_starts, write_starts};
 use crate::error::Result;
 use crate::likelihood::{BrlenLinkage, Evaluator};
@@ -34,6 +35,7 @@ pub(crate) fn search(mut session: Session) -> Result<()> {
 /// A column with likelihood 0, or a file that cannot be written.
 pub(super) fn search_all(session: &mut Session) -> Result<Vec<Outcome>> {
     let starts = make_starts(session, StartLengths::FromParsimony)?;
+    let contradicted = compare_with_free(session).is_some_and(|found| found.is_strong());
     // By default all starting trees serve one search, which continues from the best; if trees were given, a
     // search starts from each of them.
     let screened = session.setup.plan.search.trees == [TreeSource::Auto];
@@ -52,6 +54,7 @@ pub(super) fn search_all(session: &mut Session) -> Result<Vec<Outcome>> {
             },
             more_starts: if screened { setup.plan.search.effort.schedule().more_starts } else { 0 },
             effort: setup.plan.search.effort,
+            contradicted,
             seed: setup.plan.seed,
             index: i as u64,
             conclude: true,
@@ -137,6 +140,8 @@ pub(super) struct Begin {
     pub more_starts: usize,
     /// How much time it may take.
     pub effort: SearchEffort,
+    /// The data contradict the constraint.
+    pub contradicted: bool,
     /// Seed of its random moves, together with `index`.
     pub seed: u64,
     /// Number of the search or replicate.
@@ -188,6 +193,7 @@ pub(super) fn climb(
         alternatives: begin.alternatives,
         more_starts: begin.more_starts,
         effort: begin.effort,
+        contradicted: begin.contradicted,
         seed: begin.seed,
         index: begin.index,
         conclude: begin.conclude,

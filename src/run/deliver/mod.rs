@@ -23,5 +23,5 @@ pub(super) use outcome::{Outcome, best_of};
 pub(super) use posterior::{Diagnosis, Sampled, deliver_posterior};
 pub(super) use results::deliver;
 pub(super) use rooting::warn_of_outgroup;
-pub(super) use support::{BranchSupport, deliver_support};
+pub(super) use support::{BranchSupport, deliver_support, report_support};
 pub(super) use tested_trees::{Topologies, deliver_tests};

@@ -7,12 +7,12 @@ use crate::output::{BranchSupportReport, OutputKind, SupportReport};
 use crate::run::prepare::Root;
 use crate::run::work::RunRecord;
 use crate::taxa::Taxa;
-use crate::tree::{Drawing, Drawn, EdgeId, Tree};
+use crate::tree::{Drawing, Drawn, Tree};
 
 /// What is known about the support of a tree's branches.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct BranchSupport {
-    /// Values with what they were computed from ("100 trees"), in the order of a label.
+    /// Values by branch (edge of the tree), with what they were computed from ("100 trees"), in the order of a label.
     pub kinds: Vec<(Support, String)>,
     /// Mean transfer distances, by edge, where they were computed.
     pub transfer_distances: Option<Vec<Option<f64>>>,
@@ -76,7 +76,19 @@ pub(crate) fn deliver_support(
     root: Option<&Root>,
     record: &mut RunRecord,
 ) -> Result<()> {
-    let Drawn { newick, labelled } = draw_support(tree, support, taxa, root);
+    let newick = report_support(Drawing::of_tree(tree, |_| None), support, taxa, root, record);
+    record.write(OutputKind::Support, &(newick + "\n"))
+}
+
+/// Prints and reports the support of the branches of a drawing. Returns the tree with the support as labels.
+pub(crate) fn report_support(
+    drawing: Drawing,
+    support: &BranchSupport,
+    taxa: &Taxa,
+    root: Option<&Root>,
+    record: &mut RunRecord,
+) -> String {
+    let Drawn { newick, labelled } = draw_labelled(drawing, support, taxa, root);
     for (values, source) in &support.kinds {
         record.progress.result(&describe_support(values, source));
     }
@@ -86,7 +98,7 @@ pub(crate) fn deliver_support(
         sh_alrt_replicates: support.sh_alrt_replicates,
         branches: labelled.into_iter().map(|branch| report_branch(support, branch)).collect(),
     });
-    record.write(OutputKind::Support, &(newick + "\n"))
+    newick
 }
 
 /// A tree with its lengths and the support of its branches.
@@ -96,15 +108,24 @@ pub(super) fn draw_support(
     taxa: &Taxa,
     root: Option<&Root>,
 ) -> Drawn {
-    let drawing = Drawing::of_tree(tree, |edge| label(support, edge));
+    draw_labelled(Drawing::of_tree(tree, |_| None), support, taxa, root)
+}
+
+fn draw_labelled(
+    drawing: Drawing,
+    support: &BranchSupport,
+    taxa: &Taxa,
+    root: Option<&Root>,
+) -> Drawn {
+    let drawing = drawing.relabelled(|branch| label(support, branch));
     let place = root.and_then(|root| root.place(&drawing));
     drawing.draw(|taxon| taxa.name(taxon), place, None)
 }
 
 /// The label of a branch: all kinds of support, if it has any.
-fn label(support: &BranchSupport, edge: EdgeId) -> Option<String> {
+fn label(support: &BranchSupport, branch: usize) -> Option<String> {
     let value = |(Support { kind, values }, _): &(Support, String)| {
-        let value = values[edge.index()].map(|value| kind.label(value));
+        let value = values[branch].map(|value| kind.label(value));
         value.or_else(|| kind.absent().map(String::from))
     };
     let label: Option<Vec<String>> = support.kinds.iter().map(value).collect();
