@@ -72,15 +72,20 @@ impl Move {
         num_tips: usize,
     ) -> Vec<(Move, f64)> {
         let mut moves =
-            vec![(Move::Branch, 15.0), (Move::NodeSlider, 5.0), (Move::TreeLength, 2.0)];
+            vec![(Move::Branch, 20.0), (Move::NodeSlider, 6.0), (Move::TreeLength, 1.0)];
         if num_tips > 3 {
-            moves.extend([(Move::Nni, 10.0), (Move::Espr, 10.0)]);
-            moves.extend([(Move::ParsimonySpr, 10.0), (Move::LikelihoodSpr, 2.0)]);
+            moves.extend([(Move::Nni, 5.0), (Move::Espr, 3.0)]);
+            moves.extend([(Move::ParsimonySpr, 6.0), (Move::LikelihoodSpr, 1.0)]);
         }
         let together = coordinates.iter().enumerate();
-        moves.extend(together.map(|(number, one)| (Move::Together(number, one.gene), 8.0)));
-        // A change of a model costs as much as many changes of branches.
-        moves.extend(parameters.iter().map(|&parameter| (Move::Parameter(parameter), 2.0)));
+        let weight = 1.0 + 9.0 / coordinates.len().max(1) as f64;
+        moves.extend(together.map(|(number, one)| (Move::Together(number, one.gene), weight)));
+        // Alone they serve where the distribution that was learned has too little weight.
+        let weight = |parameter: Parameter| {
+            let is_among = |one: &Coordinates| Some(one.gene) == parameter.gene();
+            if coordinates.iter().any(is_among) { 1.0 } else { 2.0 }
+        };
+        moves.extend(parameters.iter().map(|&one| (Move::Parameter(one), weight(one))));
         moves
     }
 
