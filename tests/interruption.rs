@@ -180,7 +180,7 @@ fn killed_tests_of_topologies_end_the_same() {
 
 #[test]
 fn killed_samples_end_the_same() {
-    let options = "--ngen 400 --samplefreq 20 --diagnfreq 100 --nchains 2 --brlen scaled";
+    let options = "--ngen 400 --samplefreq 20 --diagnfreq 100 --nchains 2 --brlen scaled --ss 3";
     survives(&format!("{} --mcmc -m GTR+FO+G {options}", data("primates")), 10);
 }
 

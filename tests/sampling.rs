@@ -43,7 +43,9 @@ fn a_sample_has_all_its_files() {
     let sampling = &report["sampling"];
     assert_eq!((&sampling["samples"], &sampling["burnin_samples"]), (&24.into(), &7.into()));
     assert_eq!(sampling["parameters"].as_array().expect("a list").len(), names.len() - 1);
-    assert_eq!(sampling["acceptance"][0].as_array().expect("a list").len(), 9);
+    assert_eq!(sampling["acceptance"][0].as_array().expect("a list").len(), 12);
+    let temperature = sampling["temperatures"][1].as_f64().expect("a number");
+    assert!(temperature != 0.1, "it is adapted");
     assert!(sampling["agreement"]["asdsf"].as_f64().is_some());
     assert_eq!(sampling["brlen_prior"], "gammadir{1/0.1/1/1}");
     let consensus = read(&scratch, "posteriorTree");
@@ -110,6 +112,34 @@ fn a_rule_ends_the_runs_early_and_priors_need_no_data() {
     assert!((80_000..1_000_000).contains(&generations), "{generations}");
     let (_, rows) = parameters(&scratch, 1);
     assert!(rows.iter().all(|row| row[1] == 0.0), "no likelihood");
+}
+
+#[test]
+fn samples_under_a_constraint_have_its_branches_and_stones_lead_to_a_likelihood() {
+    let scratch = Scratch::new();
+    // The data say otherwise.
+    let others = "Tarsius_syrichta,Pan,Gorilla,Pongo,Hylobates,Macaca_fuscata,M_mulatta,M_fascicularis,M_sylvanus";
+    scratch.write("c.nwk", &format!("((Homo_sapiens,Lemur_catta),{others},Saimiri_sciureus);"));
+    let options = "-m JC -g c.nwk -n x -T 1 --temp 0.2 --ngen 3000 --samplefreq 50 --ss 4";
+    let ran = scratch.succeed(&format!("sample {} {options}", primates()));
+    assert!(ran.stdout.contains("by 4 stepping stones"), "{}", ran.stdout);
+    let sampling = report(&scratch, "x")["sampling"].clone();
+    assert_eq!(sampling["temperatures"][1], 0.2);
+    let marginal = &sampling["marginal_likelihood"];
+    assert_eq!((&marginal["steps"], &marginal["generations_per_step"]), (&4.into(), &600.into()));
+    let of_runs = marginal["of_runs"].as_array().expect("a list");
+    assert_eq!(of_runs.len(), 2);
+    assert!(
+        of_runs.iter().all(|ln| (-20_000.0..-5000.0).contains(&ln.as_f64().expect("a number")))
+    );
+    let splits = sampling["splits"].as_array().expect("a list");
+    let is_forced = |split: &serde_json::Value| {
+        let taxa = split["taxa"].as_array().expect("names");
+        let both = ["Homo_sapiens", "Lemur_catta"];
+        taxa.len() == 2 && taxa.iter().all(|name| both.contains(&name.as_str().expect("a name")))
+    };
+    let forced = splits.iter().find(|split| is_forced(split)).expect("the constraint");
+    assert_eq!(forced["probability"], 1.0);
 }
 
 /// Means and standard deviations of the first 150 columns of primates.phy. MrBayes 3.2.7a (Debian): lset nst=2 rates=equal;

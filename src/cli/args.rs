@@ -268,6 +268,9 @@ pub struct Args {
     /// Sample from the priors, without the data [default: off]
     #[arg(long, help_heading = SAMPLING)]
     pub prior_only: bool,
+    /// Marginal likelihood by this number of stepping stones, in as many generations again as the sample has [default: 50]
+    #[arg(long, num_args = 0..=1, value_name = "STEPS", help_heading = SAMPLING)]
+    pub ss: Option<Option<String>>,
     /// Prior of the branch lengths: gammadir{SHAPE/RATE/ALPHA/RATIO} (gamma distribution of the tree length, Dirichlet
     /// distribution of the shares of the branches in it) or exp{RATE} [default: gammadir{1/0.1/1/1}]
     #[arg(long, value_name = "PRIOR", help_heading = SAMPLING)]
@@ -286,8 +289,8 @@ pub struct Args {
     /// Start from random trees instead of parsimony trees
     #[arg(short = 'd', help_heading = TREES)]
     pub random_start: bool,
-    /// Constraint tree: searches, starting trees and replicates are restricted to trees that have all its inner branches;
-    /// with multifurcations, and without some of the taxa, which may then be anywhere; also -r [default: none]
+    /// Constraint tree: searches, starting trees, replicates and samples are restricted to trees that have all its inner
+    /// branches; with multifurcations, and without some of the taxa, which may then be anywhere; also -r [default: none]
     #[arg(short = 'g', long, short_alias = 'r', value_name = "FILE", help_heading = TREES)]
     pub tree_constraint: Option<PathBuf>,
     /// Trees with the branch lengths of each partition (a bestPartitionTrees file; substitutions per

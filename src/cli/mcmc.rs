@@ -11,6 +11,8 @@ use crate::run::{
 const MAX_GENERATIONS: u64 = 1_000_000_000_000;
 /// Most samples of a run: all of them are in memory.
 const MAX_SAMPLES: u64 = MAX_COUNT as u64;
+/// Stepping stones if no number is given, as in MrBayes.
+const DEFAULT_STONES: usize = 50;
 /// Most runs, and most chains of a run.
 const MAX_CHAINS: usize = 1000;
 
@@ -50,20 +52,26 @@ pub(super) fn resolve_mcmc(args: &Args, faults: &mut Faults) -> SamplingPlan {
     if stop.asdsf.is_some() && num_runs < 2 {
         faults.add("--stop asdsf compares several runs: give --nruns 2 or more");
     }
+    let stones = args.ss.as_ref().map(|text| resolve_stones(text.as_deref(), total, faults));
+    if stones.is_some() && args.prior_only {
+        faults.add("--ss is the marginal likelihood of the data: leave out --prior-only");
+    }
     SamplingPlan {
         generations: total,
         sample_every,
         diagnose_every,
         num_runs,
         num_chains,
-        temperature: number(args.temp.as_deref(), "--temp", standard.temperature, faults, |x| {
-            x >= 0.0
-        }),
+        temperature: args
+            .temp
+            .as_deref()
+            .map(|text| number(Some(text), "--temp", 0.0, faults, |x| x >= 0.0)),
         burnin: number(args.burninfrac.as_deref(), "--burninfrac", standard.burnin, faults, |x| {
             (0.0..0.9).contains(&x)
         }),
         stop,
         prior_only: args.prior_only,
+        stones,
         brlen_prior: match args.brlenspr.as_deref() {
             Some(text) => faults.or(parse_brlen_prior(text), standard.brlen_prior),
             None => standard.brlen_prior,
@@ -83,6 +91,7 @@ pub(super) fn check_mcmc_options(args: &Args, verb: Verb, data: &DataOptions, fa
         ("--burninfrac", args.burninfrac.is_some()),
         ("--stop", args.stop.is_some()),
         ("--prior-only", args.prior_only),
+        ("--ss", args.ss.is_some()),
         ("--brlenspr", args.brlenspr.is_some()),
     ];
     if !matches!(verb, Verb::Sample | Verb::Check) {
@@ -110,6 +119,19 @@ pub(super) fn give_each_chain_a_tree(trees: &mut Vec<TreeSource>, asked: &Sampli
         [TreeSource::Auto] => *trees = vec![TreeSource::Parsimony(number)],
         _ => {}
     }
+}
+
+/// Number of stepping stones, of which each has at least one generation.
+fn resolve_stones(text: Option<&str>, generations: u64, faults: &mut Faults) -> u64 {
+    let stones = match text {
+        Some(text) => faults.or(parse_count("--ss", text), DEFAULT_STONES),
+        None => DEFAULT_STONES,
+    } as u64;
+    if generations / (stones + 1) == 0 {
+        faults
+            .add(format!("--ss {stones}: more steps than the {generations} generations of --ngen"));
+    }
+    stones
 }
 
 /// A positive number of generations; `1e6` is understood.

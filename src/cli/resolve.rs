@@ -121,8 +121,8 @@ fn resolve_search(
     if !searches && !matches!(verb, Verb::Start | Verb::Dist) && args.keep_identical {
         faults.add("--keep-identical applies only to searches and --dist: leave it out");
     }
-    if !searches && verb != Verb::Start && args.tree_constraint.is_some() {
-        faults.add("--tree-constraint (-g, -r) applies only to searches: leave it out");
+    if !searches && !matches!(verb, Verb::Start | Verb::Sample) && args.tree_constraint.is_some() {
+        faults.add("--tree-constraint (-g, -r) applies only to searches and samples: leave it out");
     }
     if args.fast && args.thorough {
         faults.add("--fast and --thorough exclude each other: give only one of them");

@@ -267,7 +267,18 @@ impl OutputFiles {
     /// # Errors
     /// [`Error::Io`] (writing) if there is such a file, which is not the run's own.
     pub(crate) fn grow(&mut self, kind: OutputKind) -> Result<Growing> {
-        let path = self.path(kind);
+        self.grow_at(self.path(kind), kind)
+    }
+
+    /// The same for one of several files of a kind, numbered from 1. The first line must be that of the first of them.
+    ///
+    /// # Errors
+    /// [`Error::Io`] (writing) if there is such a file, which is not the run's own.
+    pub(crate) fn grow_numbered(&mut self, kind: OutputKind, number: usize) -> Result<Growing> {
+        self.grow_at(self.numbered_path(kind, number), kind)
+    }
+
+    fn grow_at(&mut self, path: PathBuf, kind: OutputKind) -> Result<Growing> {
         if !self.begun.contains(&kind) && !self.replaced.contains(&path) && exists(&path) {
             return Err(writing(&path, ErrorKind::AlreadyExists.into()));
         }

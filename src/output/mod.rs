@@ -29,7 +29,8 @@ pub(crate) use report::{
     VerdictReport,
 };
 pub(crate) use sampling_report::{
-    AcceptanceReport, CredibleReport, DiagnosisReport, ParameterReport, SamplingReport, SplitReport,
+    AcceptanceReport, CredibleReport, DiagnosisReport, MarginalReport, ParameterReport,
+    SamplingReport, SplitReport,
 };
 pub(crate) use selftest_report::{Agreement, SelftestReport, TimeRow};
 pub(crate) use tables::{pairs, table};

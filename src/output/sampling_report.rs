@@ -11,8 +11,8 @@ pub(crate) struct SamplingReport {
     pub runs: usize,
     /// Number of chains of each run.
     pub chains: usize,
-    /// Heating.
-    pub temperature: f64,
+    /// Of each run, its heating.
+    pub temperatures: Vec<f64>,
     /// True if the data counted for nothing.
     pub prior_only: bool,
     /// Prior of the branch lengths, as it is typed.
@@ -36,10 +36,26 @@ pub(crate) struct SamplingReport {
     pub acceptance: Vec<Vec<AcceptanceReport>>,
     /// Of each run, share of accepted swaps between neighbouring temperatures, the coldest first.
     pub swap_rates: Vec<Vec<Option<f64>>>,
+    /// The marginal likelihood, if it was wanted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub marginal_likelihood: Option<MarginalReport>,
     /// The consensus of the samples, with posterior probabilities and mean lengths.
     pub consensus_tree: String,
     /// The sampled tree with the highest posterior density.
     pub map_tree: String,
+}
+
+/// A marginal likelihood by stepping stones.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub(crate) struct MarginalReport {
+    /// Number of stepping stones.
+    pub steps: u64,
+    /// Generations of each.
+    pub generations_per_step: u64,
+    /// Natural logarithm of the marginal likelihood: the mean over runs.
+    pub ln: f64,
+    /// Of each run.
+    pub of_runs: Vec<f64>,
 }
 
 /// How well runs agree.
@@ -51,6 +67,9 @@ pub(crate) struct DiagnosisReport {
     pub least_ess: Option<f64>,
     /// Least effective sample size of the presence of a split with a probability of 0.1 to 0.9.
     pub least_split_ess: Option<f64>,
+    /// Effective sample size of the topologies: of Robinson-Foulds distances to focal trees; absent if there is only one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tree_ess: Option<f64>,
     /// Largest potential scale reduction factor of a parameter, of several runs.
     pub largest_psrf: Option<f64>,
 }

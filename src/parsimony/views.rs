@@ -164,7 +164,7 @@ impl<'d> ParsimonyViews<'d> {
     /// (edges next to the one that a prune would merge are at 1; numbers are those of the pruned tree) that the
     /// constraint allows. `visit` gets the place (`None` for the present one, which comes first) and its cost, and says
     /// up to which cost the next places matter: a cost above that may be too low. `None` ends the walk.
-    pub(super) fn scan_insertions(
+    pub(crate) fn scan_insertions(
         &mut self,
         tree: &Tree,
         attach: NodeId,

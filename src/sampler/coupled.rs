@@ -1,17 +1,24 @@
 //! Metropolis coupling: several chains, all but one heated, that swap their temperatures.
 
 use super::chain::{Block, Chain, ChainState};
-use super::moves::Move;
+use super::moves::{Means, Move};
 use super::parameters::Parameter;
+use super::plan::FIRST_TEMPERATURE;
 use super::priors::BrlenPrior;
+use super::reference::{Coordinates, Learner};
 use super::step::Target;
-use super::tuning::Tuned;
+use super::tuning::{Heating, Tuned};
 use crate::likelihood::{Evaluator, Result};
 use crate::model::Model;
+use crate::parsimony::ParsimonyData;
 use crate::rng::{Purpose, Rng, stream};
-use crate::tree::Tree;
+use crate::tree::{Constraint, Tree};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Number of times per temperature at which states are seen while proposals are adapted.
+const NUM_SEEN: u64 = 1000;
 
 /// How a run samples.
 #[derive(Debug, Clone)]
@@ -24,12 +31,17 @@ pub(crate) struct SamplerOptions {
     pub prior_only: bool,
     /// Number of chains.
     pub num_chains: usize,
-    /// Incremental heating: the posterior of chain i, from 0, is raised to the power 1 / (1 + i * temperature).
-    pub temperature: f64,
+    /// Incremental heating: the posterior of chain i, from 0, is raised to the power 1 / (1 + i * temperature). If `None`, the
+    /// temperature is adapted.
+    pub temperature: Option<f64>,
     /// Generations between two samples.
     pub sample_every: u64,
     /// Generations in which proposals are adapted.
     pub num_adapting: u64,
+    /// The data for moves that are guided by parsimony.
+    pub parsimony: Arc<ParsimonyData>,
+    /// What all trees must satisfy; the trees with which the chains begin do.
+    pub constraint: Option<Constraint>,
     /// Seed of all runs.
     pub seed: u64,
     /// Number of the run, from 0.
@@ -55,6 +67,7 @@ pub(crate) struct Sample {
 pub(crate) struct CoupledRun<'a> {
     options: &'a SamplerOptions,
     target: Target,
+    coordinates: Vec<Coordinates>,
     moves: Vec<(Move, f64)>,
     chains: Vec<Chain>,
     progress: Progress,
@@ -68,6 +81,9 @@ struct Progress {
     chain_of: Vec<u32>,
     /// `[temperature][move]`.
     tuning: Vec<Vec<Tuned>>,
+    heating: Heating,
+    /// Of what is changed together, in the order of [`Coordinates::list`].
+    learners: Vec<Learner>,
     /// Of each pair of neighbouring temperatures, the colder one first: swaps that were proposed and accepted since the end
     /// of the adaptation.
     swaps: Vec<[u64; 2]>,
@@ -102,16 +118,19 @@ impl<'a> CoupledRun<'a> {
             let rng = rng(index as u64 + 1);
             chains.push(Chain::begin(evaluator, models.to_vec(), rng, &target)?);
         }
-        let moves = Move::list(&options.parameters, num_tips);
+        let coordinates = Coordinates::list(&options.parameters, models);
+        let moves = Move::list(&options.parameters, &coordinates, num_tips);
         let tuned = moves.iter().map(|(kind, _)| Tuned::new(kind.first_boldness())).collect();
         let progress = Progress {
             generation: 0,
             chain_of: (0..chains.len() as u32).collect(),
             tuning: vec![tuned; chains.len()],
+            heating: Heating::new(options.temperature.unwrap_or(FIRST_TEMPERATURE)),
+            learners: vec![Learner::default(); coordinates.len()],
             swaps: vec![[0; 2]; chains.len() - 1],
             rng: rng(0),
         };
-        Ok(CoupledRun { options, target, moves, chains, progress })
+        Ok(CoupledRun { options, target, coordinates, moves, chains, progress })
     }
 
     /// The run that was in this state, in evaluators of the same data. `models` are those with which it began.
@@ -121,11 +140,13 @@ impl<'a> CoupledRun<'a> {
         options: &'a SamplerOptions,
         state: RunState,
     ) -> Self {
-        let moves = Move::list(&options.parameters, evaluators[0].tree().num_tips());
+        let num_tips = evaluators[0].tree().num_tips();
+        let coordinates = Coordinates::list(&options.parameters, models);
+        let moves = Move::list(&options.parameters, &coordinates, num_tips);
         let chains = evaluators.into_iter().zip(state.chains);
         let chains = chains.map(|(evaluator, state)| Chain::resume(evaluator, models, state));
         let (chains, target) = (chains.collect(), target_of(options));
-        CoupledRun { options, target, moves, chains, progress: state.progress }
+        CoupledRun { options, target, coordinates, moves, chains, progress: state.progress }
     }
 
     /// Its state.
@@ -162,17 +183,53 @@ impl<'a> CoupledRun<'a> {
         let adapts = self.progress.generation < self.options.num_adapting;
         for temperature in 0..self.chains.len() {
             let chain = &mut self.chains[self.progress.chain_of[temperature] as usize];
-            let number = choose(&self.moves, chain);
+            let number = choose(&self.moves, &self.progress.learners, chain);
             let tuned = &mut self.progress.tuning[temperature][number];
-            let heat = heat_of(temperature, self.options.temperature);
-            let kind = self.moves[number].0;
-            let is_accepted = chain.step(kind, tuned.boldness, heat, &self.target)?;
+            let heat = self.progress.heating.power(temperature);
+            let means = Means {
+                boldness: tuned.boldness,
+                heat,
+                data_heat: heat,
+                coordinates: &self.coordinates,
+                learners: &self.progress.learners,
+                parsimony: Some(&self.options.parsimony),
+                prior_only: self.options.prior_only,
+            };
+            let is_accepted = chain.step(self.moves[number].0, &means, &self.target)?;
             tuned.count(is_accepted, adapts);
+        }
+        if adapts {
+            self.learn();
         }
         self.swap(adapts);
         self.progress.generation += 1;
         let is_time = self.progress.generation.is_multiple_of(self.options.sample_every);
         Ok(is_time.then(|| self.sample()))
+    }
+
+    /// Sees the states of all chains from time to time, and uses what was seen after 1/16, 1/8, 1/4, 1/2 and 3/4 of the
+    /// adaptation. What was seen before the last but one of these times is forgotten: each part of the adaptation mixes
+    /// better than the one before.
+    fn learn(&mut self) {
+        let (all, now) = (self.options.num_adapting, self.progress.generation + 1);
+        if now.is_multiple_of((all / NUM_SEEN).max(1)) {
+            for (coordinates, learner) in self.coordinates.iter().zip(&mut self.progress.learners) {
+                for chain in &self.chains {
+                    if let Some((vector, _)) = coordinates.of(chain) {
+                        learner.see(&vector);
+                    }
+                }
+            }
+        }
+        let parts = [all / 16, all / 8, all / 4, all / 2, all * 3 / 4];
+        if let Some(part) = parts.iter().position(|part| *part == now) {
+            for learner in &mut self.progress.learners {
+                learner.learn();
+                if part != 3 {
+                    learner.forget();
+                }
+            }
+        }
     }
 
     /// Two chains of neighbouring temperatures swap them, or not.
@@ -185,12 +242,16 @@ impl<'a> CoupledRun<'a> {
         let chance = progress.rng.random::<f64>();
         let [colder, hotter] = [cold, cold + 1]
             .map(|temperature| self.chains[progress.chain_of[temperature] as usize].ln_posterior());
-        let [heat, less] = [cold, cold + 1].map(|t| heat_of(t, self.options.temperature));
+        let [heat, less] = [cold, cold + 1].map(|number| progress.heating.power(number));
         let is_accepted = libm::log(chance) < (heat - less) * (hotter - colder);
         if is_accepted {
             progress.chain_of.swap(cold, cold + 1);
         }
-        if !adapts {
+        if adapts {
+            if self.options.temperature.is_none() {
+                progress.heating.count(is_accepted);
+            }
+        } else {
             progress.swaps[cold][0] += 1;
             progress.swaps[cold][1] += u64::from(is_accepted);
         }
@@ -206,8 +267,10 @@ impl RunState {
         options: &SamplerOptions,
     ) -> bool {
         let Some(first) = evaluators.first() else { return false };
-        let num_moves = Move::list(&options.parameters, first.tree().num_tips()).len();
-        let Progress { chain_of, tuning, swaps, .. } = &self.progress;
+        let coordinates = Coordinates::list(&options.parameters, models);
+        let num_tips = first.tree().num_tips();
+        let num_moves = Move::list(&options.parameters, &coordinates, num_tips).len();
+        let Progress { chain_of, tuning, swaps, learners, .. } = &self.progress;
         let mut sorted = chain_of.clone();
         sorted.sort_unstable();
         self.chains.len() == evaluators.len()
@@ -216,6 +279,8 @@ impl RunState {
             && tuning.len() == evaluators.len()
             && tuning.iter().all(|tuned| tuned.len() == num_moves)
             && swaps.len() + 1 == evaluators.len()
+            && learners.len() == coordinates.len()
+            && learners.iter().zip(&coordinates).all(|(learner, of)| learner.fits(of.size(models)))
     }
 
     /// Number of generations so far.
@@ -228,11 +293,18 @@ impl RunState {
     pub(crate) fn acceptance(
         &self,
         options: &SamplerOptions,
+        models: &[Model],
         num_tips: usize,
     ) -> Vec<(String, [u64; 2])> {
-        let moves = Move::list(&options.parameters, num_tips);
+        let coordinates = Coordinates::list(&options.parameters, models);
+        let moves = Move::list(&options.parameters, &coordinates, num_tips);
         let cold = self.progress.tuning[0].iter();
         moves.iter().zip(cold).map(|((kind, _), tuned)| (kind.name(), tuned.counts)).collect()
+    }
+
+    /// The temperature of the heating.
+    pub(crate) fn temperature(&self) -> f64 {
+        self.progress.heating.temperature
     }
 
     /// Of each pair of neighbouring temperatures, the colder one first: swaps that were proposed and accepted since the end
@@ -242,39 +314,46 @@ impl RunState {
     }
 }
 
-fn target_of(options: &SamplerOptions) -> Target {
-    let SamplerOptions { parameters, brlen_prior, prior_only, .. } = options;
-    let (parameters, brlen_prior) = (parameters.clone(), *brlen_prior);
-    Target { parameters, brlen_prior, prior_only: *prior_only }
-}
-
-/// The power to which the posterior of a chain is raised.
-fn heat_of(number: usize, temperature: f64) -> f64 {
-    1.0 / (1.0 + number as f64 * temperature)
+pub(super) fn target_of(options: &SamplerOptions) -> Target {
+    Target {
+        parameters: options.parameters.clone(),
+        brlen_prior: options.brlen_prior,
+        prior_only: options.prior_only,
+        data_power: 1.0,
+        constraint: options.constraint.clone(),
+    }
 }
 
 /// The number of the next kind of proposal, drawn by their weights if no block goes on.
-fn choose(moves: &[(Move, f64)], chain: &mut Chain) -> usize {
-    let is_parameter = |(kind, _): &(Move, f64)| matches!(kind, Move::Parameter(_));
+pub(super) fn choose(moves: &[(Move, f64)], learners: &[Learner], chain: &mut Chain) -> usize {
+    let mut only_parameters = false;
     match chain.block {
         Block::Branches(_, 1..) => {
             return moves.iter().position(|one| one.0 == Move::Branch).expect("one of the kinds");
         }
         Block::Parameters(left @ 1..) => {
             chain.block = Block::Parameters(left - 1);
-            let first = moves.iter().position(is_parameter).expect("the block began with one");
-            return chain.rng.random_range(first..moves.len());
+            only_parameters = true;
         }
         _ => {}
     }
-    let weight = |(kind, weight): &(Move, f64)| weight / f64::from(kind.in_a_row());
+    let weight = |(kind, weight): &(Move, f64)| {
+        let may_be = kind.is_ready(learners) && (!only_parameters || kind.is_of_parameters());
+        if may_be { weight / f64::from(kind.in_a_row()) } else { 0.0 }
+    };
     let mut at = moves.iter().map(weight).sum::<f64>() * chain.rng.random::<f64>();
     let found = moves.iter().position(|one| {
         at -= weight(one);
         at < 0.0
     });
-    let number = found.unwrap_or(moves.len() - 1);
-    let left = moves[number].0.in_a_row() - 1;
-    chain.block = if is_parameter(&moves[number]) { Block::Parameters(left) } else { Block::None };
+    let number = found.unwrap_or_else(|| {
+        let last = moves.iter().rposition(|one| weight(one) > 0.0);
+        last.expect("lengths can always be proposed")
+    });
+    if !only_parameters {
+        let kind = moves[number].0;
+        let left = kind.in_a_row() - 1;
+        chain.block = if kind.is_of_parameters() { Block::Parameters(left) } else { Block::None };
+    }
     number
 }

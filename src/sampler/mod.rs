@@ -10,23 +10,31 @@
 //! | `step` | one step of a chain: a proposal that is accepted or taken back |
 //! | `moves` | the proposals, with their Hastings ratios: lengths and parameters |
 //! | `topology_moves` | the proposals that change the topology |
+//! | `guided_spr` | those of them that look for promising places |
+//! | `reference` | what is learned of the parameters of a model, and the proposal that is made with it |
 //! | `tuning` | how bold proposals are: adapted during the burn-in, then frozen |
 //! | `coupled` | [`CoupledRun`]: heated chains that swap, and what the cold one visits |
+//! | `stones` | [`SteppingStones`]: the marginal likelihood |
 //! | `series` | effective sample size and potential scale reduction of a series of numbers |
 //! | `posterior` | [`Posterior`]: frequencies of splits and topologies, and how well runs agree |
 //!
 //! A run computes on one thread in a fixed order, with random streams of its own, so that its bits depend on
 //! nothing but data, options and seed.
 
+#[cfg(test)]
+mod calibration_tests;
 mod chain;
 mod coupled;
+mod guided_spr;
 mod moves;
 mod parameters;
 mod plan;
 mod posterior;
 mod priors;
+mod reference;
 mod series;
 mod step;
+mod stones;
 #[cfg(test)]
 mod tests;
 mod topology_moves;
@@ -38,3 +46,4 @@ pub(crate) use plan::{DEFAULT_GENERATIONS, SamplingPlan, StopRule};
 pub(crate) use posterior::{Posterior, SplitSummary};
 pub(crate) use priors::BrlenPrior;
 pub(crate) use series::{effective_sample_size, potential_scale_reduction};
+pub(crate) use stones::{SteppingStones, StonesState};

@@ -1,10 +1,14 @@
 //! The proposals, with the logarithms of their Hastings ratios: the density of the way back by that of the way there.
 
 use super::chain::{Block, Chain};
+use super::guided_spr::{Moved, likelihood_spr, parsimony_spr};
 use super::parameters::Parameter;
+use super::reference::{Coordinates, Learner};
 use super::topology_moves::{Swap, extending_spr, interchange};
+use crate::likelihood::Result;
 use crate::model::Model;
 use crate::model::bounds::PINV_MAX;
+use crate::parsimony::ParsimonyData;
 use crate::rng::Rng;
 use crate::tree::{EdgeId, NodeId};
 use rand::RngExt;
@@ -22,28 +26,66 @@ pub(super) enum Move {
     Nni,
     /// An extending SPR.
     Espr,
+    /// An SPR guided by parsimony.
+    ParsimonySpr,
+    /// An SPR guided by the likelihood.
+    LikelihoodSpr,
+    /// All parameters of a model and the tree length, by what was learned of them: those with this number in
+    /// [`Coordinates::list`], which are of the partition with the other number.
+    Together(usize, usize),
     /// A parameter.
     Parameter(Parameter),
+}
+
+/// What proposals are made with.
+#[derive(Clone, Copy)]
+pub(super) struct Means<'a> {
+    pub(super) boldness: f64,
+    /// The power to which the chain's posterior is raised.
+    pub(super) heat: f64,
+    /// The power to which the likelihood is raised in it.
+    pub(super) data_heat: f64,
+    /// What is changed together.
+    pub(super) coordinates: &'a [Coordinates],
+    /// What was learned of it.
+    pub(super) learners: &'a [Learner],
+    /// For moves that are guided by parsimony.
+    pub(super) parsimony: Option<&'a ParsimonyData>,
+    pub(super) prior_only: bool,
 }
 
 /// What takes a proposal back.
 pub(super) enum Undo {
     Lengths(Vec<(EdgeId, f64)>),
     Swaps(Vec<Swap>),
-    Model(usize, Box<Model>),
+    Moved(Moved),
+    /// A model, and the branch lengths if these changed too.
+    Model(usize, Box<Model>, Vec<(EdgeId, f64)>),
     Scalers(Vec<f64>),
 }
 
 impl Move {
     /// All kinds for these parameters, with their weights: in this proportion they are proposed.
-    pub(super) fn list(parameters: &[Parameter], num_tips: usize) -> Vec<(Move, f64)> {
+    pub(super) fn list(
+        parameters: &[Parameter],
+        coordinates: &[Coordinates],
+        num_tips: usize,
+    ) -> Vec<(Move, f64)> {
         let mut moves =
-            vec![(Move::Branch, 15.0), (Move::NodeSlider, 5.0), (Move::TreeLength, 2.0)];
+            vec![(Move::Branch, 20.0), (Move::NodeSlider, 6.0), (Move::TreeLength, 1.0)];
         if num_tips > 3 {
-            moves.extend([(Move::Nni, 10.0), (Move::Espr, 10.0)]);
+            moves.extend([(Move::Nni, 5.0), (Move::Espr, 3.0)]);
+            moves.extend([(Move::ParsimonySpr, 6.0), (Move::LikelihoodSpr, 1.0)]);
         }
-        // A change of a model costs as much as many changes of branches.
-        moves.extend(parameters.iter().map(|&parameter| (Move::Parameter(parameter), 2.0)));
+        let together = coordinates.iter().enumerate();
+        let weight = 1.0 + 9.0 / coordinates.len().max(1) as f64;
+        moves.extend(together.map(|(number, one)| (Move::Together(number, one.gene), weight)));
+        // Alone they serve where the distribution that was learned has too little weight.
+        let weight = |parameter: Parameter| {
+            let is_among = |one: &Coordinates| Some(one.gene) == parameter.gene();
+            if coordinates.iter().any(is_among) { 1.0 } else { 2.0 }
+        };
+        moves.extend(parameters.iter().map(|&one| (Move::Parameter(one), weight(one))));
         moves
     }
 
@@ -53,9 +95,19 @@ impl Move {
             // The vectors between two neighbouring branches are one: from one branch to a random one are many.
             Move::Branch => 8,
             // The vectors of the old parameters are not needed before the last proposal was refused.
-            Move::Parameter(_) => 4,
+            Move::Parameter(_) | Move::Together(..) => 4,
             _ => 1,
         }
+    }
+
+    /// True if it changes parameters of models.
+    pub(super) fn is_of_parameters(self) -> bool {
+        matches!(self, Move::Parameter(_) | Move::Together(..))
+    }
+
+    /// True if it can be made yet.
+    pub(super) fn is_ready(self, learners: &[Learner]) -> bool {
+        !matches!(self, Move::Together(number, _) if learners[number].reference.is_none())
     }
 
     /// Its name in tables.
@@ -66,6 +118,9 @@ impl Move {
             Move::TreeLength => "tree length".to_string(),
             Move::Nni => "NNI".to_string(),
             Move::Espr => "extending SPR".to_string(),
+            Move::ParsimonySpr => "parsimony-guided SPR".to_string(),
+            Move::LikelihoodSpr => "likelihood-guided SPR".to_string(),
+            Move::Together(_, gene) => format!("all parameters {{{}}}", gene + 1),
             Move::Parameter(parameter) => {
                 let name = match parameter {
                     Parameter::Rates(_) => "exchange rates",
@@ -88,28 +143,35 @@ impl Move {
     pub(super) fn first_boldness(self) -> f64 {
         match self {
             Move::Branch | Move::NodeSlider => 1.5,
-            Move::TreeLength | Move::Parameter(Parameter::Alpha(_)) => 0.5,
+            Move::TreeLength | Move::Together(..) | Move::Parameter(Parameter::Alpha(_)) => 0.5,
             _ => 0.2,
         }
     }
 
     /// Changes the chain's state. Returns what takes it back and the logarithm of the Hastings ratio; `None` if there is
     /// nothing to propose.
-    pub(super) fn propose(self, chain: &mut Chain, boldness: f64) -> Option<(Undo, f64)> {
-        match self {
+    ///
+    /// # Errors
+    /// The engine has failed.
+    pub(super) fn propose(self, chain: &mut Chain, means: &Means) -> Result<Option<(Undo, f64)>> {
+        let boldness = means.boldness;
+        let of_swaps = |(swaps, ln_ratio): (Vec<Swap>, f64)| {
+            (!swaps.is_empty()).then_some((Undo::Swaps(swaps), ln_ratio))
+        };
+        Ok(match self {
             Move::Branch => Some(multiply_branch(chain, boldness)),
             Move::NodeSlider => Some(slide_node(chain, boldness)),
             Move::TreeLength => Some(multiply_tree(chain, boldness)),
-            Move::Nni => {
-                let swaps = interchange(chain);
-                (!swaps.is_empty()).then_some((Undo::Swaps(swaps), 0.0))
-            }
-            Move::Espr => {
-                let (swaps, ln_ratio) = extending_spr(chain);
-                (!swaps.is_empty()).then_some((Undo::Swaps(swaps), ln_ratio))
-            }
+            Move::Nni => of_swaps((interchange(chain), 0.0)),
+            Move::Espr => of_swaps(extending_spr(chain)),
+            Move::ParsimonySpr => means
+                .parsimony
+                .and_then(|data| of_swaps(parsimony_spr(chain, data, means.data_heat))),
+            Move::LikelihoodSpr => likelihood_spr(chain, means.prior_only, means.data_heat)?
+                .map(|(moved, ln_ratio)| (Undo::Moved(moved), ln_ratio)),
+            Move::Together(number, _) => change_together(chain, number, means),
             Move::Parameter(parameter) => Some(change_parameter(chain, parameter, boldness)),
-        }
+        })
     }
 }
 
@@ -201,7 +263,30 @@ fn change_parameter(chain: &mut Chain, parameter: Parameter, boldness: f64) -> (
         }
     }
     chain.show_model(gene);
-    (Undo::Model(gene, Box::new(before)), ln_ratio)
+    (Undo::Model(gene, Box::new(before), Vec::new()), ln_ratio)
+}
+
+fn change_together(chain: &mut Chain, number: usize, means: &Means) -> Option<(Undo, f64)> {
+    let coordinates = &means.coordinates[number];
+    let reference = means.learners[number].reference.as_ref()?;
+    let (from, ln_jacobian) = coordinates.of(chain)?;
+    let (to, ln_ratio) = reference.propose(&from, means.boldness, means.heat, &mut chain.rng);
+    let gene = coordinates.gene;
+    let before = chain.models[gene].clone();
+    let mut lengths = Vec::new();
+    if let Some(length) = coordinates.set(&to, &mut chain.models[gene]) {
+        let tree = chain.evaluator.tree();
+        let factor = length / tree.total_length();
+        lengths = tree.edges().map(|edge| (edge, tree.brlen(edge))).collect();
+        let scaled: Vec<(EdgeId, f64)> =
+            lengths.iter().map(|&(edge, before)| (edge, before * factor)).collect();
+        chain.evaluator.set_brlens(&scaled);
+    }
+    chain.show_model(gene);
+    let undo = Undo::Model(gene, Box::new(before), lengths);
+    // What cannot be written as such a vector has no density.
+    let after = coordinates.of(chain).map_or(f64::NEG_INFINITY, |after| after.1);
+    Some((undo, ln_ratio + after - ln_jacobian))
 }
 
 /// Moves part of one share to another; the reverse has the same density.

@@ -103,6 +103,17 @@ impl Parameter {
         }
     }
 
+    /// Number of its free numbers in a model of this kind: all shares but one, or one.
+    pub(super) fn size(self, model: &Model) -> usize {
+        match (self, &model.exchange) {
+            (Parameter::Rates(_), Exchange::Classes(classes)) => {
+                usize::from(classes.num_classes()) - 1
+            }
+            (Parameter::Freqs(_), _) => model.freqs.len() - 1,
+            _ => 1,
+        }
+    }
+
     /// Sets the shares in the model of its partition.
     pub(super) fn set_shares(self, model: &mut Model, shares: &[f64]) {
         match (self, &mut model.exchange) {

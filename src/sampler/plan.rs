@@ -5,6 +5,9 @@ use super::priors::BrlenPrior;
 /// Generations of a run if no number is given, as in MrBayes.
 pub(crate) const DEFAULT_GENERATIONS: u64 = 1_000_000;
 
+/// Temperature with which the adaptation begins, MrBayes' default.
+pub(super) const FIRST_TEMPERATURE: f64 = 0.1;
+
 /// At most so many generations adapt proposals: more bring nothing, and samples of the adaptation do not count.
 const MOST_ADAPTING: u64 = 20_000;
 
@@ -21,14 +24,17 @@ pub struct SamplingPlan {
     pub num_runs: usize,
     /// Number of coupled chains in each run.
     pub num_chains: usize,
-    /// Incremental heating: the posterior of chain i, from 0, is raised to the power 1 / (1 + i * temperature).
-    pub temperature: f64,
+    /// Incremental heating: the posterior of chain i, from 0, is raised to the power 1 / (1 + i * temperature). If `None`, the
+    /// temperature is adapted together with the proposals.
+    pub temperature: Option<f64>,
     /// Share of the samples, from the first on, that is left aside.
     pub burnin: f64,
     /// The runs end before their last generation when all of these are reached.
     pub stop: StopRule,
     /// Sample from the priors, without the data.
     pub prior_only: bool,
+    /// Number of stepping stones on the way to the marginal likelihood, if this is wanted.
+    pub stones: Option<u64>,
     /// Prior of the branch lengths.
     pub(crate) brlen_prior: BrlenPrior,
 }
@@ -51,10 +57,11 @@ impl Default for SamplingPlan {
             diagnose_every: DEFAULT_GENERATIONS / 20,
             num_runs: 2,
             num_chains: 4,
-            temperature: 0.1,
+            temperature: None,
             burnin: 0.25,
             stop: StopRule::default(),
             prior_only: false,
+            stones: None,
             brlen_prior: BrlenPrior::default(),
         }
     }

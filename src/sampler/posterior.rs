@@ -8,6 +8,9 @@ use std::collections::BTreeMap;
 /// Splits of a lower frequency in all runs do not count in their comparison, as in MrBayes.
 const LEAST_FREQUENCY: f64 = 0.1;
 
+/// Number of trees to which all others are compared for the effective sample size of trees.
+const NUM_FOCAL: usize = 20;
+
 /// The trees of all samples, in short.
 #[derive(Default)]
 pub(crate) struct Posterior {
@@ -21,6 +24,17 @@ pub(crate) struct Posterior {
 struct Short {
     splits: Vec<(u32, f64)>,
     tips: Vec<f64>,
+}
+
+impl Short {
+    /// Number of splits that only one of two trees has.
+    fn distance(&self, other: &Short) -> usize {
+        let has = |split: &&(u32, f64)| {
+            other.splits.binary_search_by_key(&split.0, |split| split.0).is_ok()
+        };
+        let shared = self.splits.iter().filter(has).count();
+        self.splits.len() + other.splits.len() - 2 * shared
+    }
 }
 
 /// A split among the samples after the burn-in.
@@ -172,6 +186,25 @@ impl Posterior {
         uncertain.map(|split| split.ess).min_by(f64::total_cmp)
     }
 
+    /// Effective sample size of the topologies: the median, over focal trees that are spread over all samples, of that of the
+    /// Robinson-Foulds distances to the focal tree (Lanfear, Hua & Warren 2016, Genome Biol. Evol. 8:2319). `None` if all
+    /// topologies are the same.
+    pub(crate) fn tree_ess(&self, burnin: usize) -> Option<f64> {
+        let all: Vec<&Short> = self.kept(burnin).flatten().collect();
+        let step = all.len().div_ceil(NUM_FOCAL).max(1);
+        let of_focal = |focal: &&Short| {
+            let distances = |trees: &[Short]| -> Vec<f64> {
+                trees.iter().map(|tree| tree.distance(focal) as f64).collect()
+            };
+            let series: Vec<Vec<f64>> = self.kept(burnin).map(distances).collect();
+            effective_sample_size(&series)
+        };
+        let mut found: Vec<f64> = all.iter().step_by(step).map(of_focal).collect();
+        found.retain(|ess| *ess > 0.0);
+        found.sort_by(f64::total_cmp);
+        found.get(found.len() / 2).copied()
+    }
+
     /// The numbers of samples of each topology after the burn-in, from frequent to rare; each with run and number of the first
     /// of these samples.
     pub(crate) fn topologies(&self, burnin: usize) -> Vec<(usize, [usize; 2])> {
@@ -214,5 +247,34 @@ impl Posterior {
         };
         tree.set_lengths(&tips, mean);
         tree
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::{Purpose, stream};
+    use crate::tree::random_tree;
+
+    /// Trees that are drawn independently count fully; if each is there five times in a row, a fifth of them.
+    #[test]
+    fn the_effective_size_of_independent_trees_is_their_number() {
+        for repeats in [1, 5] {
+            let mut rng = stream(41, Purpose::Test, 0);
+            let mut posterior = Posterior::new(8, 2);
+            let mut trees = [(); 2].map(|()| random_tree(8, 0.1, &mut rng));
+            for number in 0..4000 {
+                if number / 2 % repeats == 0 {
+                    trees[number % 2] = random_tree(8, 0.1, &mut rng);
+                }
+                let (lnl, ln_prior, values) = (0.0, 0.0, Vec::new());
+                let tree = trees[number % 2].clone();
+                let sample = Sample { generation: 0, lnl, ln_prior, values, tree };
+                posterior.add(number % 2, &sample);
+            }
+            let expected = 3800.0 / repeats as f64;
+            let found = posterior.tree_ess(100).unwrap();
+            assert!((found / expected - 1.0).abs() < 0.2, "{found}, not {expected}");
+        }
     }
 }

@@ -1,12 +1,13 @@
 //! Steps of a chain from one state to the next.
 
 use super::chain::{Block, Chain};
-use super::moves::{Move, Undo};
+use super::moves::{Means, Move, Undo};
 use super::parameters::Parameter;
 use super::priors::BrlenPrior;
 use crate::likelihood::{Evaluator, Result};
 use crate::model::Model;
 use crate::rng::Rng;
+use crate::tree::Constraint;
 use rand::RngExt;
 
 /// What all chains have in common.
@@ -16,6 +17,10 @@ pub(super) struct Target {
     pub(super) brlen_prior: BrlenPrior,
     /// The prior alone: the data count for nothing.
     pub(super) prior_only: bool,
+    /// The power to which the likelihood is raised.
+    pub(super) data_power: f64,
+    /// What all trees must satisfy.
+    pub(super) constraint: Option<Constraint>,
 }
 
 impl Chain {
@@ -37,26 +42,23 @@ impl Chain {
     }
 
     /// Proposes one change, and accepts it with the probability of Metropolis and Hastings for the posterior to the power of
-    /// `heat`. Returns whether it was accepted.
+    /// `means.heat`. Returns whether it was accepted.
     ///
     /// # Errors
     /// The engine has failed.
-    pub(super) fn step(
-        &mut self,
-        kind: Move,
-        boldness: f64,
-        heat: f64,
-        target: &Target,
-    ) -> Result<bool> {
-        let Some((undo, ln_hastings)) = kind.propose(self, boldness) else { return Ok(false) };
-        let ln_prior = self.calc_ln_prior(target);
+    pub(super) fn step(&mut self, kind: Move, means: &Means, target: &Target) -> Result<bool> {
+        let Some((undo, ln_hastings)) = kind.propose(self, means)? else { return Ok(false) };
+        let other_tree = matches!(undo, Undo::Swaps(_) | Undo::Moved(_));
+        let is_allowed = !other_tree || self.satisfies(target);
+        let ln_prior = if is_allowed { self.calc_ln_prior(target) } else { f64::NEG_INFINITY };
         // Drawn in any case, so that the stream is in the same place after every step of a kind.
         let chance = self.rng.random::<f64>();
-        if ln_prior > f64::NEG_INFINITY {
-            let changed = if let Undo::Model(gene, _) = &undo { Some(*gene) } else { None };
+        if ln_prior > f64::NEG_INFINITY && ln_hastings > f64::NEG_INFINITY {
+            let changed = if let Undo::Model(gene, ..) = &undo { Some(*gene) } else { None };
             let gene_lnls = self.calc_gene_lnls(target, changed)?;
             let lnl: f64 = gene_lnls.iter().sum();
-            let ln_ratio = heat * (lnl + ln_prior - self.ln_posterior()) + ln_hastings;
+            let gain = target.data_power * (lnl - self.lnl()) + ln_prior - self.ln_prior;
+            let ln_ratio = means.heat * gain + ln_hastings;
             if libm::log(chance) < ln_ratio {
                 (self.gene_lnls, self.ln_prior) = (gene_lnls, ln_prior);
                 return Ok(true);
@@ -74,8 +76,10 @@ impl Chain {
                     self.evaluator.swap_subtrees(edge, second, first);
                 }
             }
-            Undo::Model(gene, before) => {
+            Undo::Moved(moved) => moved.take_back(self),
+            Undo::Model(gene, before, lengths) => {
                 self.models[gene] = *before;
+                self.evaluator.set_brlens(&lengths);
                 self.show_model(gene);
             }
             Undo::Scalers(before) => {
@@ -86,6 +90,11 @@ impl Chain {
         }
     }
 
+    fn satisfies(&self, target: &Target) -> bool {
+        let tree = self.evaluator.tree();
+        target.constraint.as_ref().is_none_or(|constraint| constraint.violated(tree).is_none())
+    }
+
     fn calc_ln_prior(&self, target: &Target) -> f64 {
         let parameters = target.parameters.iter();
         let parameters: f64 =
@@ -94,7 +103,11 @@ impl Chain {
     }
 
     /// Of all partitions, or after a change of one of them.
-    fn calc_gene_lnls(&mut self, target: &Target, changed: Option<usize>) -> Result<Vec<f64>> {
+    pub(super) fn calc_gene_lnls(
+        &mut self,
+        target: &Target,
+        changed: Option<usize>,
+    ) -> Result<Vec<f64>> {
         match changed {
             _ if target.prior_only => Ok(self.gene_lnls.clone()),
             None => self.evaluator.gene_log_likelihoods(),

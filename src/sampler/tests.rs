@@ -1,17 +1,21 @@
 //! The sampler against the distributions it must have: priors, and a posterior computed by brute force.
 
 use super::chain::Chain;
-use super::moves::Move;
+use super::moves::{Means, Move};
+use super::reference::{Coordinates, Learner};
 use super::step::Target;
 use super::*;
 use crate::alignment::read_alignment_from;
 use crate::likelihood::{BrlenLinkage, EngineOptions, Evaluator, make_evaluator};
 use crate::model::Model;
+use crate::parsimony::ParsimonyData;
 use crate::partition::Partition;
 use crate::rng::{Purpose, Rng, stream};
-use crate::tree::{Tree, random_tree, tree_splits};
+use crate::taxa::Taxa;
+use crate::tree::{Tree, random_tree, read_newick, tree_splits};
 use rand::RngExt;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 const EXPONENTIAL: BrlenPrior = BrlenPrior::Exponential { rate: 10.0 };
 const SKEWED: BrlenPrior =
@@ -31,7 +35,7 @@ fn data(num_taxa: usize, model: &str) -> (Vec<Partition>, Vec<Model>) {
     (partitions, models)
 }
 
-fn evaluator(partitions: &[Partition], models: &[Model], tree: Tree) -> Evaluator {
+pub(super) fn evaluator(partitions: &[Partition], models: &[Model], tree: Tree) -> Evaluator {
     let engine = EngineOptions { threads: 1, ..EngineOptions::default() };
     make_evaluator(partitions, models, tree, BrlenLinkage::Linked, &engine).unwrap()
 }
@@ -45,7 +49,8 @@ fn prior_chain(
 ) -> (Chain, Target) {
     let (partitions, models) = data(num_taxa, model);
     let parameters = list_parameters(&models, false).unwrap();
-    let target = Target { parameters, brlen_prior, prior_only: true };
+    let target =
+        Target { parameters, brlen_prior, prior_only: true, data_power: 1.0, constraint: None };
     let mut rng = stream(seed, Purpose::Test, 0);
     let tree = random_tree(num_taxa, 0.1, &mut rng);
     let chain = Chain::begin(evaluator(&partitions, &models, tree), models, rng, &target).unwrap();
@@ -53,7 +58,7 @@ fn prior_chain(
 }
 
 /// Values of a chain after every `thin` steps of these kinds in random order.
-fn visit<T>(
+pub(super) fn visit<T>(
     (chain, target): &mut (Chain, Target),
     kinds: &[Move],
     [samples, thin]: [usize; 2],
@@ -61,9 +66,23 @@ fn visit<T>(
     value: impl Fn(&Chain) -> T,
 ) -> Vec<T> {
     let mut values = Vec::new();
+    let coordinates = Coordinates::list(&target.parameters, &chain.models);
+    let learners: Vec<Learner> = coordinates.iter().map(|one| learned(one, chain)).collect();
+    let num_taxa = chain.evaluator.tree().num_tips();
+    let parsimony = (num_taxa <= ROWS.len())
+        .then(|| ParsimonyData::of_partitions(num_taxa, &data(num_taxa, "JC").0));
+    let means = Means {
+        boldness,
+        heat: 1.0,
+        data_heat: 1.0,
+        coordinates: &coordinates,
+        learners: &learners,
+        parsimony: parsimony.as_ref(),
+        prior_only: target.prior_only,
+    };
     for step in 1..=samples * thin {
         let kind = kinds[chain.rng.random_range(0..kinds.len())];
-        chain.step(kind, boldness, 1.0, target).unwrap();
+        chain.step(kind, &means, target).unwrap();
         if step % thin == 0 {
             values.push(value(chain));
         }
@@ -72,9 +91,23 @@ fn visit<T>(
     values
 }
 
+/// A wide distribution of a chain's parameters, in which these depend on each other.
+fn learned(coordinates: &Coordinates, chain: &Chain) -> Learner {
+    let mut rng = stream(31, Purpose::Test, 0);
+    let mut learner = Learner::default();
+    let size = coordinates.size(&chain.models);
+    for _ in 0..200 {
+        let shared = rng.random_range(-2.0..2.0);
+        let vector: Vec<f64> = (0..size).map(|_| shared + rng.random_range(-3.0..3.0)).collect();
+        learner.see(&vector);
+    }
+    learner.learn();
+    learner
+}
+
 /// The largest difference of the empirical distribution from `cdf` is one of a hundred thousand or more at most that chance
 /// makes (Kolmogorov and Smirnov).
-fn assert_distribution(mut values: Vec<f64>, cdf: impl Fn(f64) -> f64, what: &str) {
+pub(super) fn assert_distribution(mut values: Vec<f64>, cdf: impl Fn(f64) -> f64, what: &str) {
     values.sort_by(f64::total_cmp);
     let n = values.len() as f64;
     let distance = values.iter().enumerate().map(|(i, &value)| {
@@ -86,16 +119,16 @@ fn assert_distribution(mut values: Vec<f64>, cdf: impl Fn(f64) -> f64, what: &st
     assert!(distance < limit, "{what}: distance {distance} above {limit}");
 }
 
-fn exponential(rate: f64) -> impl Fn(f64) -> f64 {
+pub(super) fn exponential(rate: f64) -> impl Fn(f64) -> f64 {
     move |x| 1.0 - libm::exp(-rate * x)
 }
 
 /// Of one of k shares that have the distribution Dirichlet(1, ..., 1).
-fn share_of(k: i32) -> impl Fn(f64) -> f64 {
+pub(super) fn share_of(k: i32) -> impl Fn(f64) -> f64 {
     move |x| 1.0 - (1..k).map(|_| 1.0 - x).product::<f64>()
 }
 
-fn topology(tree: &Tree) -> Vec<Vec<usize>> {
+pub(super) fn topology(tree: &Tree) -> Vec<Vec<usize>> {
     let mut splits: Vec<Vec<usize>> =
         tree_splits(tree).iter().map(|(_, split)| split.tips().collect()).collect();
     splits.sort();
@@ -120,6 +153,7 @@ fn all_topologies_are_equally_probable_under_each_proposal_alone() {
         (vec![Move::Nni], "NNI"),
         (vec![Move::Espr], "eSPR"),
         (vec![Move::Nni, Move::Espr], "both"),
+        (vec![Move::ParsimonySpr], "parsimony-guided SPR"),
     ] {
         for (num_taxa, number, limit) in [(4, 3, 18.4), (5, 15, 42.6), (6, 105, 167.0)] {
             let mut chain = prior_chain(num_taxa, "JC", SKEWED, 7);
@@ -128,6 +162,45 @@ fn all_topologies_are_equally_probable_under_each_proposal_alone() {
                 visit(&mut chain, &kinds, samples, 1.0, |chain| topology(chain.evaluator.tree()));
             assert_uniform(found, number, limit, &format!("{what}, {num_taxa} taxa"));
         }
+    }
+}
+
+/// Of the fifteen trees of five taxa, three have the branch between the first two and the others.
+#[test]
+fn all_topologies_that_satisfy_a_constraint_are_equally_probable() {
+    let names: Vec<String> = (0..5).map(|taxon| format!("T{taxon}")).collect();
+    let taxa = Taxa::new(names).unwrap();
+    let read = read_newick("((T0,T1),T2,T3,T4);", "t").unwrap();
+    let constraint = read[0].to_constraint(&taxa, "t").unwrap();
+    for kind in [Move::Nni, Move::Espr, Move::ParsimonySpr, Move::LikelihoodSpr] {
+        let mut chain = prior_chain(5, "JC", SKEWED, 16);
+        let tree = constraint.random_tree(0.1, &mut stream(16, Purpose::Test, 1));
+        chain.0.evaluator.set_tree(tree);
+        chain.0.ln_prior = f64::NEG_INFINITY;
+        chain.1.constraint = Some(constraint.clone());
+        let kinds = [kind, Move::Branch];
+        let found =
+            visit(&mut chain, &kinds, [600, 100], 2.0, |chain| topology(chain.evaluator.tree()));
+        assert_uniform(found, 3, 18.4, &kind.name());
+    }
+}
+
+/// The branch from which the subtree goes and that to which it comes change their lengths, so that it needs a longer chain; its
+/// weights by likelihoods are tested against a posterior below.
+#[test]
+fn a_likelihood_guided_spr_leaves_the_prior_unchanged() {
+    for (num_taxa, number, limit) in [(4, 3, 18.4), (5, 15, 42.6), (6, 105, 167.0)] {
+        let mut chain = prior_chain(num_taxa, "JC", SKEWED, 8);
+        let kinds = [Move::LikelihoodSpr, Move::Branch];
+        let values = visit(&mut chain, &kinds, [200 * number, 60], 3.0, |chain| {
+            let tree = chain.evaluator.tree();
+            (topology(tree), tree.total_length())
+        });
+        let lengths = values.iter().map(|value| value.1).collect();
+        let gamma = |x: f64| 1.0 - libm::exp(-2.0 * x) * (1.0 + 2.0 * x + 2.0 * x * x);
+        assert_distribution(lengths, gamma, "tree length");
+        let found = values.into_iter().map(|value| value.0).collect();
+        assert_uniform(found, number, limit, &format!("likelihood-guided, {num_taxa} taxa"));
     }
 }
 
@@ -201,6 +274,28 @@ fn proposals_of_parameters_leave_their_priors_unchanged() {
     assert_distribution(values, |x| x / 0.99, "pinv");
 }
 
+#[test]
+fn a_proposal_of_all_parameters_together_leaves_their_priors_unchanged() {
+    let mut chain = prior_chain(5, "GTR+FO+I+G", SKEWED, 15);
+    let values = visit(&mut chain, &[Move::Together(0, 0)], [3000, 200], 0.5, |chain| {
+        let value = |parameter: Parameter| match parameter.shares(&chain.models, &chain.evaluator) {
+            Some(shares) => shares[2],
+            None => parameter.number(&chain.models).unwrap(),
+        };
+        let [rate, freq, alpha, pinv] =
+            [Parameter::Rates(0), Parameter::Freqs(0), Parameter::Alpha(0), Parameter::Pinv(0)]
+                .map(value);
+        [rate, freq, alpha, pinv, chain.evaluator.tree().total_length()]
+    });
+    let column = |number: usize| values.iter().map(|row| row[number]).collect::<Vec<f64>>();
+    assert_distribution(column(0), share_of(6), "rate");
+    assert_distribution(column(1), share_of(4), "frequency");
+    assert_distribution(column(2), |x| 1.0 - libm::exp(0.02 - x), "alpha");
+    assert_distribution(column(3), |x| x / 0.99, "pinv");
+    let gamma = |x: f64| 1.0 - libm::exp(-2.0 * x) * (1.0 + 2.0 * x + 2.0 * x * x);
+    assert_distribution(column(4), gamma, "tree length");
+}
+
 /// Two partitions of the same number of sites, under scaled lengths: the data change nothing in the prior, and the likelihood
 /// that was kept from step to step is that of the state.
 #[test]
@@ -213,7 +308,13 @@ fn multipliers_have_their_prior_and_the_kept_likelihood_is_that_of_the_state() {
         let linkage = BrlenLinkage::Scaled;
         let evaluator = make_evaluator(&partitions, &models, tree, linkage, &engine).unwrap();
         let parameters = list_parameters(&models, true).unwrap();
-        let target = Target { parameters, brlen_prior: EXPONENTIAL, prior_only };
+        let target = Target {
+            parameters,
+            brlen_prior: EXPONENTIAL,
+            prior_only,
+            data_power: 1.0,
+            constraint: None,
+        };
         let rng = stream(14, Purpose::Test, 1);
         (Chain::begin(evaluator, models.clone(), rng, &target).unwrap(), target)
     };
@@ -225,8 +326,10 @@ fn multipliers_have_their_prior_and_the_kept_likelihood_is_that_of_the_state() {
     assert_distribution(values, |x| x / 2.0, "multipliers");
 
     let mut chain = begin(false, tree);
-    let kinds: Vec<Move> = Move::list(&chain.1.parameters, 5).iter().map(|one| one.0).collect();
-    assert_eq!(kinds.len(), 10);
+    let coordinates = Coordinates::list(&chain.1.parameters, &chain.0.models);
+    let kinds = Move::list(&chain.1.parameters, &coordinates, 5);
+    let kinds: Vec<Move> = kinds.iter().map(|one| one.0).collect();
+    assert_eq!(kinds.len(), 13);
     for _ in 0..5 {
         visit(&mut chain, &kinds, [300, 1], 0.5, |_| ());
         let (chain, target) = &chain;
@@ -241,15 +344,22 @@ fn multipliers_have_their_prior_and_the_kept_likelihood_is_that_of_the_state() {
     }
 }
 
-fn options(model: &[Model], prior_only: bool, brlen_prior: BrlenPrior) -> SamplerOptions {
+fn options(
+    (partitions, model): &(Vec<Partition>, Vec<Model>),
+    prior_only: bool,
+    brlen_prior: BrlenPrior,
+) -> SamplerOptions {
+    let num_taxa = partitions[0].patterns.tip_taxa.len();
     SamplerOptions {
         parameters: list_parameters(model, false).unwrap(),
         brlen_prior,
         prior_only,
         num_chains: 3,
-        temperature: 0.3,
+        temperature: Some(0.3),
         sample_every: 20,
         num_adapting: 3000,
+        constraint: None,
+        parsimony: Arc::new(ParsimonyData::of_partitions(num_taxa, partitions)),
         seed: 11,
         run: 0,
     }
@@ -269,7 +379,7 @@ fn begin<'a>(
 #[test]
 fn a_coupled_run_on_the_prior_alone_reproduces_all_priors() {
     let data = data(5, "GTR+FO+I+G");
-    let mut options = options(&data.1, true, BrlenPrior::default());
+    let mut options = options(&data, true, BrlenPrior::default());
     options.sample_every = 400;
     let mut run = begin(&data, &options, 5);
     let mut samples = Vec::new();
@@ -328,7 +438,37 @@ fn the_posterior_of_fifteen_topologies_is_that_of_brute_force() {
         trees.insert(topology(&tree), tree);
     }
     let (expected, mean_length) = by_definition(&data, &trees, &mut rng);
-    let options = options(&data.1, false, EXPONENTIAL);
+    assert!(expected.iter().any(|p| *p > 0.2) && expected.iter().any(|p| *p < 0.05));
+    // Each proposal of topologies alone, with one of lengths.
+    for kind in [Move::Nni, Move::Espr, Move::ParsimonySpr, Move::LikelihoodSpr] {
+        let parameters = Vec::new();
+        let (prior_only, data_power) = (false, 1.0);
+        let target = Target {
+            parameters,
+            brlen_prior: EXPONENTIAL,
+            prior_only,
+            data_power,
+            constraint: None,
+        };
+        let rng = stream(22, Purpose::Test, 0);
+        let tree = random_tree(5, 0.1, &mut stream(22, Purpose::Test, 1));
+        let chain = Chain::begin(evaluator(&data.0, &data.1, tree), data.1.clone(), rng, &target);
+        let kinds = [kind, Move::Branch];
+        let mut chain = (chain.unwrap(), target);
+        let found = visit(&mut chain, &kinds, [20_000, 20], 4.0, |chain| {
+            let tree = chain.evaluator.tree();
+            (topology(tree), tree.total_length())
+        });
+        let number = found.len() as f64;
+        for (topology, expected) in trees.keys().zip(&expected) {
+            let found = found.iter().filter(|one| one.0 == *topology).count() as f64 / number;
+            let what = kind.name();
+            assert!((found - expected).abs() < 0.015, "{what}: {found}, not {expected}");
+        }
+        let length = found.iter().map(|one| one.1).sum::<f64>() / number;
+        assert!((length - mean_length).abs() < 0.02 * mean_length, "{length}, not {mean_length}");
+    }
+    let options = options(&data, false, EXPONENTIAL);
     let mut run = begin(&data, &options, 5);
     let mut counts: BTreeMap<Vec<Vec<usize>>, f64> = BTreeMap::new();
     let (mut number, mut length) = (0.0, 0.0);
@@ -339,7 +479,6 @@ fn the_posterior_of_fifteen_topologies_is_that_of_brute_force() {
             length += sample.values[0];
         }
     }
-    assert!(expected.iter().any(|p| *p > 0.2) && expected.iter().any(|p| *p < 0.05));
     for (topology, expected) in trees.keys().zip(expected) {
         let found = counts.get(topology).unwrap_or(&0.0) / number;
         assert!((found - expected).abs() < 0.015, "{topology:?}: {found}, not {expected}");
@@ -348,10 +487,37 @@ fn the_posterior_of_fifteen_topologies_is_that_of_brute_force() {
     assert!((found - mean_length).abs() < 0.02 * mean_length, "{found}, not {mean_length}");
 }
 
+/// The marginal likelihood of ten sites on four taxa, by stepping stones and as the mean over draws from the prior.
+#[test]
+fn stepping_stones_lead_to_the_marginal_likelihood() {
+    let data = data(4, "JC");
+    let mut rng = stream(23, Purpose::Test, 0);
+    let (mut sum, number) = (0.0, 60_000);
+    let mut draw = evaluator(&data.0, &data.1, random_tree(4, 0.1, &mut rng));
+    for _ in 0..number {
+        let mut tree = random_tree(4, 0.1, &mut rng);
+        for edge in tree.edges() {
+            tree.set_brlen(edge, -libm::log(1.0 - rng.random::<f64>()) / 10.0);
+        }
+        draw.set_tree(tree);
+        sum += libm::exp(draw.log_likelihood().unwrap() + 40.0);
+    }
+    let expected = libm::log(sum / f64::from(number)) - 40.0;
+    let options = options(&data, false, EXPONENTIAL);
+    let tree = random_tree(4, 0.1, &mut rng);
+    let evaluator = evaluator(&data.0, &data.1, tree);
+    let mut run = SteppingStones::begin(evaluator, &data.1, &options).unwrap();
+    while run.steps_done() <= 15 {
+        run.step(15, 40_000).unwrap();
+    }
+    let found = run.ln_marginal();
+    assert!((found - expected).abs() < 0.15, "{found}, not {expected}");
+}
+
 #[test]
 fn a_run_that_is_resumed_from_its_state_goes_on_with_the_same_bits() {
     let data = data(6, "GTR+FO+I+G");
-    let options = options(&data.1, false, BrlenPrior::default());
+    let options = options(&data, false, BrlenPrior::default());
     let mut whole = begin(&data, &options, 6);
     let mut states = Vec::new();
     let mut samples = Vec::new();

@@ -38,9 +38,7 @@ pub(super) fn extending_spr(chain: &mut Chain) -> (Vec<Swap>, f64) {
     if tree.num_tips() < 4 {
         return (Vec::new(), 0.0);
     }
-    let num_inner = tree.num_nodes() - tree.num_tips();
-    let mut attach = NodeId((tree.num_tips() + rng.random_range(0..num_inner)) as u32);
-    let pendant = one_of(tree.links(attach).map(|link| link.1).collect(), rng);
+    let (mut attach, pendant) = random_subtree(tree, rng);
     let [first, second] = tree.other_links(attach, pendant).map(|link| link.1);
     let is_first = rng.random_range(0..2) == 0;
     let (mut path, behind) = if is_first { (first, second) } else { (second, first) };
@@ -63,6 +61,13 @@ pub(super) fn extending_spr(chain: &mut Chain) -> (Vec<Swap>, f64) {
             return (swaps, ln_stop_behind - ln_stop(tree, path));
         }
     }
+}
+
+/// A subtree by the inner node from which it hangs and the branch between, all with the same probability.
+pub(super) fn random_subtree(tree: &Tree, rng: &mut Rng) -> (NodeId, EdgeId) {
+    let num_inner = tree.num_nodes() - tree.num_tips();
+    let attach = NodeId((tree.num_tips() + rng.random_range(0..num_inner)) as u32);
+    (attach, one_of(tree.links(attach).map(|link| link.1).collect(), rng))
 }
 
 fn one_of(edges: Vec<EdgeId>, rng: &mut Rng) -> EdgeId {

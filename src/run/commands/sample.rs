@@ -5,13 +5,16 @@ use crate::error::{Error, Result};
 use crate::likelihood::Evaluator;
 use crate::model::{FreqsMode, Model};
 use crate::observer::{Advance, Event, Observer};
-use crate::output::OutputKind;
-use crate::run::deliver::{Diagnosis, Sampled, deliver_posterior};
+use crate::output::{MarginalReport, OutputKind};
+use crate::parsimony::ParsimonyData;
+use crate::run::deliver::{Diagnosis, Mixing, Sampled, deliver_posterior};
 use crate::run::work::{Desk, Machine, Session, Setup};
 use crate::sampler::{
-    CoupledRun, Parameter, RunState, Sample, SamplerOptions, SamplingPlan, list_parameters,
+    CoupledRun, Parameter, RunState, Sample, SamplerOptions, SamplingPlan, SteppingStones,
+    StonesState, list_parameters,
 };
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// What a run has done between two comparisons.
 #[derive(Clone, Serialize, Deserialize)]
@@ -30,7 +33,16 @@ pub(crate) fn sample(asked: &SamplingPlan, mut session: Session) -> Result<()> {
     let starts = make_starts(&mut session, StartLengths::FromParsimony)?;
     let newicks = write_starts(&session, &starts);
     session.record.write(OutputKind::StartTree, &newicks)?;
+    let mut files = Vec::new();
+    for run in 1..=asked.num_runs {
+        let kinds = [OutputKind::SampledParameters, OutputKind::SampledTrees];
+        let [parameters, trees] = kinds.map(|kind| session.record.grow_numbered(kind, run));
+        files.push([parameters?, trees?]);
+    }
     session.stage("sampling");
+    let loaded = &session.setup.loaded;
+    let parsimony = ParsimonyData::of_partitions(loaded.taxa.len(), &loaded.partitions);
+    let parsimony = Arc::new(parsimony);
     let mut sampled = Sampled::new(&session.setup, asked, &parameters, &models);
     let mut states: Vec<Option<RunState>> = vec![None; asked.num_runs];
     let num_legs = asked.generations.div_ceil(asked.diagnose_every) as usize;
@@ -38,7 +50,7 @@ pub(crate) fn sample(asked: &SamplingPlan, mut session: Session) -> Result<()> {
         let end = ((leg as u64 + 1) * asked.diagnose_every).min(asked.generations);
         let counts = [leg, 1, num_legs].map(|legs| legs * asked.num_runs);
         let work = |setup: &Setup, machine, run: usize, desk: &mut Desk| {
-            let options = options_of(setup, asked, &parameters, run);
+            let options = options_of(setup, asked, &parameters, &parsimony, run);
             let begin = states[run].as_ref();
             let runner = Runner { setup, machine, models: &models, starts: &starts };
             runner.go_on(&options, begin, end, desk)
@@ -49,6 +61,7 @@ pub(crate) fn sample(asked: &SamplingPlan, mut session: Session) -> Result<()> {
             leg.samples.iter().for_each(|sample| sampled.add(&session.setup, run, sample));
             states.push(Some(leg.state));
         }
+        sampled.grow(session.setup.plan.seed, &files);
         let diagnosis = sampled.diagnose();
         session.record.progress.text(&format!("generation {end}: {}", diagnosis.describe()));
         if asked.may_stop(end) && is_reached(asked, &diagnosis) {
@@ -57,13 +70,61 @@ pub(crate) fn sample(asked: &SamplingPlan, mut session: Session) -> Result<()> {
         }
     }
     let states: Vec<RunState> = states.into_iter().flatten().collect();
-    let acceptance = states.iter().enumerate().map(|(run, state)| {
-        let options = options_of(&session.setup, asked, &parameters, run);
-        state.acceptance(&options, session.setup.loaded.taxa.len())
+    let mixing = states.iter().enumerate().map(|(run, state)| {
+        let options = options_of(&session.setup, asked, &parameters, &parsimony, run);
+        let num_tips = session.setup.loaded.taxa.len();
+        Mixing {
+            acceptance: state.acceptance(&options, &models, num_tips),
+            swaps: state.swaps().to_vec(),
+            temperature: state.temperature(),
+        }
     });
-    let acceptance = acceptance.collect();
-    let swaps = states.iter().map(|state| state.swaps().to_vec()).collect();
-    deliver_posterior(session.record, &session.setup, &sampled, acceptance, swaps)
+    let mixing: Vec<Mixing> = mixing.collect();
+    let marginal = match asked.stones {
+        Some(stones) => {
+            Some(step_over(&mut session, asked, stones, &parameters, &parsimony, &starts)?)
+        }
+        None => None,
+    };
+    deliver_posterior(session.record, &session.setup, &sampled, &mixing, marginal)
+}
+
+/// The marginal likelihood, by as many runs as the sample has, with its starting trees.
+fn step_over(
+    session: &mut Session,
+    asked: &SamplingPlan,
+    stones: u64,
+    parameters: &[Parameter],
+    parsimony: &Arc<ParsimonyData>,
+    starts: &[StartTree],
+) -> Result<MarginalReport> {
+    session.stage("stepping stones");
+    let models = session.setup.models();
+    let length = asked.generations / (stones + 1);
+    let work = |setup: &Setup, machine, run: usize, desk: &mut Desk| {
+        let options = SamplerOptions {
+            num_chains: 1,
+            ..options_of(setup, asked, parameters, parsimony, run)
+        };
+        let runner = Runner { setup, machine, models: &models, starts };
+        let evaluator = runner.evaluators(&options)?.swap_remove(0);
+        let kept =
+            desk.begin_steps(|state: &StonesState| state.fits(&evaluator, &models, &options))?;
+        let mut climb = match kept {
+            Some(state) => SteppingStones::resume(evaluator, &models, &options, state),
+            None => SteppingStones::begin(evaluator, &models, &options)?,
+        };
+        while climb.steps_done() <= stones {
+            desk.keep(false, || (climb.state(), None))?;
+            climb.step(stones, length)?;
+            let share = climb.steps_done() as f64 / (stones + 1) as f64;
+            desk.advance(Advance { whole: Some(share), ..Advance::default() });
+        }
+        Ok(climb.ln_marginal())
+    };
+    let of_runs = session.run_jobs("run of stepping stones", asked.num_runs, work, |_, _, _| {})?;
+    let ln = of_runs.iter().sum::<f64>() / of_runs.len() as f64;
+    Ok(MarginalReport { steps: stones, generations_per_step: length, ln, of_runs })
 }
 
 /// The parameters that are sampled, with a word on frequencies that are not.
@@ -93,6 +154,7 @@ fn options_of(
     setup: &Setup,
     asked: &SamplingPlan,
     parameters: &[Parameter],
+    parsimony: &Arc<ParsimonyData>,
     run: usize,
 ) -> SamplerOptions {
     SamplerOptions {
@@ -103,6 +165,8 @@ fn options_of(
         temperature: asked.temperature,
         sample_every: asked.sample_every,
         num_adapting: asked.num_adapting(),
+        parsimony: Arc::clone(parsimony),
+        constraint: setup.loaded.constraint.clone(),
         seed: setup.plan.seed,
         run: run as u64,
     }

@@ -20,7 +20,7 @@ pub(super) use ancestral::{ProbabilityTable, deliver_changes, deliver_states};
 pub(super) use bootstopping::Bootstopping;
 pub(super) use concordance::{Concordance, deliver_concordance};
 pub(super) use outcome::{Outcome, best_of};
-pub(super) use posterior::{Diagnosis, Sampled, deliver_posterior};
+pub(super) use posterior::{Diagnosis, Mixing, Sampled, deliver_posterior};
 pub(super) use results::deliver;
 pub(super) use rooting::warn_of_outgroup;
 pub(super) use support::{BranchSupport, deliver_support, report_support};

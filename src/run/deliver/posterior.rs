@@ -4,8 +4,8 @@ use crate::error::Result;
 use crate::model::Model;
 use crate::observer::{Event, Observer};
 use crate::output::{
-    AcceptanceReport, CredibleReport, DiagnosisReport, OutputKind, ParameterReport, SamplingReport,
-    SplitReport, table,
+    AcceptanceReport, CredibleReport, DiagnosisReport, Growing, MarginalReport, OutputKind,
+    ParameterReport, SamplingReport, SplitReport, table,
 };
 use crate::run::work::{RunRecord, Setup};
 use crate::sampler::{
@@ -21,6 +21,8 @@ const GOOD_ESS: f64 = 200.0;
 const GOOD_PSRF: f64 = 1.02;
 /// Swaps between chains should be accepted this often.
 const GOOD_SWAPS: f64 = 0.1;
+/// Above this difference of the logarithms of marginal likelihoods, runs do not agree on them.
+const GOOD_MARGINALS: f64 = 1.0;
 /// Most splits that are shown.
 const MAX_SHOWN: usize = 30;
 
@@ -35,8 +37,20 @@ pub(crate) struct Sampled<'a> {
     generations: Vec<Vec<u64>>,
     newicks: Vec<Vec<String>>,
     posterior: Posterior,
+    /// Number of samples of each run that are in its files.
+    num_shown: usize,
     /// The rule to stop was reached.
     pub is_stopped: bool,
+}
+
+/// How well the chains of a run moved and swapped, since the end of the adaptation.
+pub(crate) struct Mixing {
+    /// Of each kind of proposal in the cold chain: its name, and how many were proposed and accepted.
+    pub acceptance: Vec<(String, [u64; 2])>,
+    /// Of each pair of neighbouring temperatures, the colder one first: swaps that were proposed and accepted.
+    pub swaps: Vec<[u64; 2]>,
+    /// The temperature of the heating.
+    pub temperature: f64,
 }
 
 /// How well runs agree so far.
@@ -47,6 +61,7 @@ pub(crate) struct Diagnosis {
     /// Least effective sample size of the log-likelihood and the parameters.
     pub ess: Option<f64>,
     split_ess: Option<f64>,
+    tree_ess: Option<f64>,
     psrf: Option<f64>,
 }
 
@@ -58,6 +73,7 @@ impl Diagnosis {
         parts.extend(self.psrf.map(|x| format!("largest PSRF {x:.3}")));
         parts.extend(self.ess.map(|x| format!("least ESS {x:.0}")));
         parts.extend(self.split_ess.map(|x| format!("of splits {x:.0}")));
+        parts.extend(self.tree_ess.map(|x| format!("of trees {x:.0}")));
         if parts.is_empty() { "too few samples to tell".to_string() } else { parts.join(", ") }
     }
 
@@ -66,6 +82,7 @@ impl Diagnosis {
             asdsf: self.asdsf,
             least_ess: self.ess,
             least_split_ess: self.split_ess,
+            tree_ess: self.tree_ess,
             largest_psrf: self.psrf,
         }
     }
@@ -89,6 +106,7 @@ impl<'a> Sampled<'a> {
             generations: vec![Vec::new(); num_runs],
             newicks: vec![Vec::new(); num_runs],
             posterior: Posterior::new(setup.loaded.taxa.len(), num_runs),
+            num_shown: 0,
             is_stopped: false,
         }
     }
@@ -100,6 +118,21 @@ impl<'a> Sampled<'a> {
         self.posterior.add(run, sample);
         let values = [sample.lnl, sample.ln_prior].into_iter().chain(sample.values.iter().copied());
         self.columns[run].iter_mut().zip(values).for_each(|(column, value)| column.push(value));
+    }
+
+    /// Adds the samples that are new to the files of each run, those of parameters and those of trees.
+    pub(crate) fn grow(&mut self, seed: u64, files: &[[Growing; 2]]) {
+        for (run, [parameters, trees]) in files.iter().enumerate() {
+            let known = self.generations[run].len();
+            if self.num_shown == 0 {
+                parameters.add(0, self.head_of(seed, run));
+            }
+            for number in self.num_shown..known {
+                parameters.add(number + 1, self.row_of(run, number));
+                trees.add(number, self.newicks[run][number].clone());
+            }
+        }
+        self.num_shown = self.generations[0].len();
     }
 
     /// Number of samples of each run that are left aside.
@@ -132,19 +165,29 @@ impl<'a> Sampled<'a> {
             asdsf: self.posterior.asdsf(burnin).filter(|_| is_enough),
             ess: ess.filter(|_| is_enough),
             split_ess: self.posterior.least_split_ess(burnin).filter(|_| is_enough),
+            tree_ess: self.posterior.tree_ess(burnin).filter(|_| is_enough),
             psrf: psrf.max_by(f64::total_cmp).filter(|_| is_enough),
         }
     }
 
     /// The file of a run's parameters, as Tracer and MrBayes' sump read it.
     fn table_of(&self, seed: u64, run: usize) -> String {
-        let mut text = format!("[ID: {seed}{:02}]\nGen\t{}\n", run + 1, self.names.join("\t"));
-        for (number, generation) in self.generations[run].iter().enumerate() {
-            text.push_str(&generation.to_string());
-            for column in &self.columns[run] {
-                text.push_str(&format!("\t{:e}", column[number]));
-            }
+        let mut text = self.head_of(seed, run) + "\n";
+        for number in 0..self.generations[run].len() {
+            text.push_str(&self.row_of(run, number));
             text.push('\n');
+        }
+        text
+    }
+
+    fn head_of(&self, seed: u64, run: usize) -> String {
+        format!("[ID: {seed}{:02}]\nGen\t{}", run + 1, self.names.join("\t"))
+    }
+
+    fn row_of(&self, run: usize, number: usize) -> String {
+        let mut text = self.generations[run][number].to_string();
+        for column in &self.columns[run] {
+            text.push_str(&format!("\t{:e}", column[number]));
         }
         text
     }
@@ -206,7 +249,7 @@ fn shortest_interval(values: &[f64], share: f64) -> [f64; 2] {
     shortest.expect("there are values")
 }
 
-/// Writes all files, the report and the summary. `acceptance` and `swaps` are those of each run.
+/// Writes all files, the report and the summary. `mixing` is that of each run.
 ///
 /// # Errors
 /// A file that cannot be written.
@@ -214,8 +257,8 @@ pub(crate) fn deliver_posterior(
     record: &mut RunRecord,
     setup: &Setup,
     sampled: &Sampled,
-    acceptance: Vec<Vec<(String, [u64; 2])>>,
-    swaps: Vec<Vec<[u64; 2]>>,
+    mixing: &[Mixing],
+    marginal: Option<MarginalReport>,
 ) -> Result<()> {
     let burnin = sampled.burnin();
     for run in 0..sampled.generations.len() {
@@ -239,7 +282,7 @@ pub(crate) fn deliver_posterior(
         sample_every: asked.sample_every,
         runs: asked.num_runs,
         chains: asked.num_chains,
-        temperature: asked.temperature,
+        temperatures: mixing.iter().map(|run| run.temperature).collect(),
         prior_only: asked.prior_only,
         brlen_prior: asked.brlen_prior.describe(),
         burnin_samples: burnin,
@@ -250,11 +293,12 @@ pub(crate) fn deliver_posterior(
         parameters: sampled.parameters(),
         splits: splits.iter().map(|split| split_report(setup, split)).collect(),
         credible_sets: [0.5, 0.95].map(|share| sampled.credible(share)).to_vec(),
-        acceptance: acceptance
+        acceptance: mixing
             .iter()
-            .map(|run| run.iter().map(acceptance_report).collect())
+            .map(|run| run.acceptance.iter().map(acceptance_report).collect())
             .collect(),
-        swap_rates: swaps.iter().map(|run| run.iter().map(rate).collect()).collect(),
+        swap_rates: mixing.iter().map(|run| run.swaps.iter().map(rate).collect()).collect(),
+        marginal_likelihood: marginal,
         consensus_tree: consensus,
         map_tree,
     };
@@ -360,6 +404,15 @@ fn summary(report: &SamplingReport) -> String {
         })
         .collect();
     text.push_str(&format!("\n{}\n", sets.join(", ")));
+    if let Some(marginal) = &report.marginal_likelihood {
+        let of_runs: Vec<String> = marginal.of_runs.iter().map(|ln| format!("{ln:.2}")).collect();
+        text.push_str(&format!(
+            "Logarithm of the marginal likelihood, by {} stepping stones: {:.2} (runs: {})\n",
+            marginal.steps,
+            marginal.ln,
+            of_runs.join(", ")
+        ));
+    }
     let percent =
         |rate: &Option<f64>| rate.map_or("-".to_string(), |rate| format!("{:.0}", 100.0 * rate));
     let first = report.acceptance.first().into_iter().flatten();
@@ -407,6 +460,16 @@ fn warnings(report: &SamplingReport) -> Vec<String> {
             "the runs differ in {} (PSRF above {GOOD_PSRF}): more generations are needed (--ngen)",
             differing.join(", ")
         ));
+    }
+    if let Some(marginal) = &report.marginal_likelihood {
+        let most = marginal.of_runs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let least = marginal.of_runs.iter().copied().fold(f64::INFINITY, f64::min);
+        if most - least > GOOD_MARGINALS {
+            warnings.push(format!(
+                "the logarithms of the marginal likelihood differ by {:.1} between runs: more generations are needed (--ngen)",
+                most - least
+            ));
+        }
     }
     let rates: Vec<f64> = report.swap_rates.iter().flatten().flatten().copied().collect();
     if rates.iter().any(|rate| *rate < GOOD_SWAPS) {

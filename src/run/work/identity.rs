@@ -161,6 +161,7 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
             burnin,
             stop,
             prior_only,
+            stones,
             brlen_prior,
         } = asked;
         identity.add("--ngen", generations);
@@ -168,10 +169,11 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
         identity.add("--diagnfreq", diagnose_every);
         identity.add("--nruns", num_runs);
         identity.add("--nchains", num_chains);
-        identity.add("--temp", temperature);
+        identity.add("--temp", or_default(temperature));
         identity.add("--burninfrac", burnin);
         identity.add("--stop", text(stop));
         identity.add("--prior-only", prior_only);
+        identity.add("--ss", text(stones));
         identity.add("--brlenspr", brlen_prior.describe());
     }
     let OutputOptions { prefix: _, redo: _, sitelh, root: _, quiet: _ } = output;

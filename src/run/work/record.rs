@@ -170,6 +170,17 @@ impl RunRecord {
         self.files.grow(kind)
     }
 
+    /// The same for one of several result files of a kind, numbered from 1. The first line must be that of the first of them.
+    ///
+    /// # Errors
+    /// A file that is not the run's own.
+    pub(crate) fn grow_numbered(&mut self, kind: OutputKind, number: usize) -> Result<Growing> {
+        if let Some(keeper) = &self.keeper {
+            keeper.begin_file(kind)?;
+        }
+        self.files.grow_numbered(kind, number)
+    }
+
     /// The run has ended early. A run that was refused leaves nothing; a run that failed leaves the log and
     /// what was written before.
     pub(crate) fn fail(mut self, error: &Error) {
