@@ -188,6 +188,21 @@ fn newick() {
 }
 
 #[test]
+fn weights() {
+    fuzz("weights", &["weights"], targets::weights);
+}
+
+#[test]
+fn constraint() {
+    fuzz("constraint", &["constraint", "newick"], targets::constraint);
+}
+
+#[test]
+fn distances() {
+    fuzz("distances", &["distances"], targets::distances);
+}
+
+#[test]
 fn model() {
     fuzz("model", &["model"], targets::model);
 }

@@ -33,7 +33,7 @@ pub(super) fn resolve_command(
         Verb::BsMsa => Command::BsMsa,
         Verb::All => Command::All,
         Verb::Start => Command::Start,
-        Verb::Check => Command::Check,
+        Verb::Check => Command::Check(args.mcmc.then(|| resolve_mcmc(args, faults))),
         Verb::Sample => Command::Sample(resolve_mcmc(args, faults)),
         Verb::Support => {
             let boots = args.bs_trees.as_deref().map(PathBuf::from);
