@@ -72,7 +72,7 @@ fn a_check_describes_the_sample() {
     assert!(scratch.files().is_empty());
     for (options, said) in [
         ("-m GTR+R4", "free rates"),
-        ("-m GTR -M", "leave out -M"),
+        ("-m GTR --opt-branches off", "leave out --opt-branches off"),
         ("-m GTR --mem 1M", "--mem: 1.0 MiB are not enough"),
     ] {
         let ran = scratch.run(&format!("sample {} {options} --check", primates()));
