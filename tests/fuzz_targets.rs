@@ -1,6 +1,6 @@
 //! What must hold when a reader is given any bytes; see `fuzz.rs`.
 
-use crate::fuzz::{Verdict, read};
+use crate::fuzz::{Verdict, read, read_command};
 use flate2::{Compression, write::GzEncoder};
 use mlsearch::alignment::{Alignment, read_alignment_from};
 use mlsearch::checkpoint::{Journal, Key, Kind, Refused};
@@ -371,7 +371,7 @@ pub fn command(text: &[u8]) -> Verdict {
     let Ok(text) = std::str::from_utf8(text) else { return Ok(()) };
     let typed = text.lines().map(String::from);
     let words: Vec<String> = std::iter::once("mlsearch".to_string()).chain(typed).collect();
-    let args = match read(text.len(), || cli::parse(&words))? {
+    let args = match read_command(text.len(), || cli::parse(&words))? {
         Ok(args) => args,
         Err(Stop::Refused(error)) => return refused(&error),
         Err(Stop::Clap(error)) => {
@@ -382,7 +382,7 @@ pub fn command(text: &[u8]) -> Verdict {
             };
         }
     };
-    match read(text.len(), || cli::resolve(&args))? {
+    match read_command(text.len(), || cli::resolve(&args))? {
         Ok(plan) => {
             // The recorded command, typed again, is the same.
             let again =
