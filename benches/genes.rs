@@ -70,7 +70,7 @@ pub fn build_partitions(alignment: &Alignment, defs: Vec<PartitionDef>) -> Vec<P
     defs.into_iter()
         .map(|def| {
             let patterns = build_patterns(alignment, &def, DataType::Dna)
-                .unwrap_or_else(|faults| panic!("{}: {}", def.name, faults[0]));
+                .unwrap_or_else(|faults| panic!("{}: {}", def.name, faults.kept()[0]));
             Partition { name: def.name, model: model.clone(), patterns, sites: def.sites }
         })
         .collect()

@@ -1,7 +1,8 @@
 //! Faults that a user can correct, each with the place where it was found.
 //!
 //! Here are the error types of the whole program and their exit codes. Readers collect *every* [`Fault`]
-//! that they find before they refuse a file, so that it can be corrected at once. Nothing here prints.
+//! that they find before they refuse a file, so that it can be corrected at once; beyond those that a message shows,
+//! they are counted. Nothing here prints.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -90,12 +91,92 @@ impl fmt::Display for Fault {
     }
 }
 
+/// What is wrong with an input: the first faults that were found, as many as a message shows, and the number of all.
+/// A file without sense may have one in every line; they must not fill the memory.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Faults {
+    kept: Vec<Fault>,
+    num_others: usize,
+}
+
+impl Faults {
+    /// None so far.
+    pub(crate) const fn new() -> Self {
+        Faults { kept: Vec::new(), num_others: 0 }
+    }
+
+    /// The first of them.
+    pub fn kept(&self) -> &[Fault] {
+        &self.kept
+    }
+
+    /// The first of them, to be worded differently.
+    pub(crate) fn kept_mut(&mut self) -> &mut [Fault] {
+        &mut self.kept
+    }
+
+    /// How many were found.
+    pub fn len(&self) -> usize {
+        self.kept.len() + self.num_others
+    }
+
+    /// True if nothing is wrong.
+    pub fn is_empty(&self) -> bool {
+        self.kept.is_empty()
+    }
+
+    /// Adds one.
+    pub(crate) fn push(&mut self, fault: Fault) {
+        if self.kept.len() < MAX_FAULTS_SHOWN {
+            self.kept.push(fault);
+        } else {
+            self.num_others += 1;
+        }
+    }
+
+    /// Adds one that was not found in the order of the lines; the first are those of the first lines.
+    pub(crate) fn push_by_line(&mut self, fault: Fault) {
+        let at = self.kept.partition_point(|earlier| earlier.place.line <= fault.place.line);
+        self.kept.insert(at, fault);
+        if self.kept.len() > MAX_FAULTS_SHOWN {
+            self.kept.pop();
+            self.num_others += 1;
+        }
+    }
+
+    /// Adds those that were found after these.
+    pub(crate) fn append(&mut self, others: Faults) {
+        self.num_others += others.num_others;
+        self.extend(others.kept);
+    }
+}
+
+impl Extend<Fault> for Faults {
+    fn extend<I: IntoIterator<Item = Fault>>(&mut self, faults: I) {
+        faults.into_iter().for_each(|fault| self.push(fault));
+    }
+}
+
+impl From<Fault> for Faults {
+    fn from(fault: Fault) -> Self {
+        Faults { kept: vec![fault], num_others: 0 }
+    }
+}
+
+impl fmt::Display for Faults {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut lines: Vec<String> = self.kept.iter().map(Fault::to_string).collect();
+        note_more(&mut lines, self.len());
+        write!(f, "{}", lines.join("\n"))
+    }
+}
+
 /// Everything that can end a run early.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The input was refused; all faults that were found. Exit code 2.
-    #[error("{}", list_faults(.0))]
-    Input(Vec<Fault>),
+    #[error("{0}")]
+    Input(Faults),
     /// The command line was refused. Exit code 2.
     #[error("{0}")]
     Usage(String),
@@ -128,7 +209,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl Error {
     /// A single fault as an error.
     pub(crate) fn input(place: Place, message: impl Into<String>) -> Self {
-        Error::Input(vec![Fault::new(place, message)])
+        Error::Input(Fault::new(place, message).into())
     }
 
     /// The same; if it is an interruption, or a result that cannot be written now, with the command that resumes the
@@ -199,26 +280,19 @@ fn cut_words(text: String) -> String {
 }
 
 /// The value of a result; the faults of a refusal join the others, any other error is passed on.
-pub(crate) fn collect<T>(result: Result<T>, faults: &mut Vec<Fault>) -> Result<Option<T>> {
+pub(crate) fn collect<T>(result: Result<T>, faults: &mut Faults) -> Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),
         Err(Error::Input(more)) => {
-            faults.extend(more);
+            faults.append(more);
             Ok(None)
         }
         Err(other) => Err(other),
     }
 }
 
-/// Most faults that a message shows, so that it remains readable.
+/// Most faults that a message shows, so that it remains readable, and that are kept.
 const MAX_FAULTS_SHOWN: usize = 50;
-
-fn list_faults(faults: &[Fault]) -> String {
-    let mut lines: Vec<String> =
-        faults.iter().take(MAX_FAULTS_SHOWN).map(Fault::to_string).collect();
-    note_more(&mut lines, faults.len());
-    lines.join("\n")
-}
 
 /// Leaves as many faults of a command as a message shows, and as much of their words.
 pub(crate) fn shorten(faults: &mut Vec<String>) {
@@ -248,6 +322,22 @@ mod tests {
             fault.to_string(),
             "a.phy, line 3, column 7, 'Homo sapiens': unknown character '!'"
         );
+    }
+
+    #[test]
+    fn all_faults_are_counted_and_the_first_kept() {
+        let fault = |line: usize| Fault::new(Place::file("a").at_line(line), "bad");
+        let mut faults = Faults::new();
+        faults.extend((1..=1000).map(fault));
+        let mut more = Faults::from(fault(1001));
+        more.append(faults.clone());
+        assert_eq!((faults.len(), more.len(), more.kept().len()), (1000, 1001, 50));
+        let message = Error::Input(more).to_string();
+        assert!(message.starts_with("a, line 1001: bad\na, line 1: bad\n"), "{message}");
+        assert!(message.ends_with("\na, line 49: bad\n... and 951 more errors"), "{message}");
+        let mut by_line = Faults::new();
+        (1..=1000).rev().for_each(|line| by_line.push_by_line(fault(line)));
+        assert_eq!(by_line, faults);
     }
 
     #[test]

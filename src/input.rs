@@ -173,7 +173,7 @@ pub(crate) fn read_text(path: &Path, limit: usize, what: &str) -> Result<String>
     }
     String::from_utf8(bytes).map_err(|error| {
         let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        Error::Input(vec![not_utf8(input.name(), valid)])
+        Error::Input(not_utf8(input.name(), valid).into())
     })
 }
 

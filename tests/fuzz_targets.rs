@@ -1,14 +1,16 @@
 //! What must hold when a reader is given any bytes; see `fuzz.rs`.
 
-use crate::fuzz::{Verdict, read};
+use crate::fuzz::{Verdict, read, read_command};
 use flate2::{Compression, write::GzEncoder};
 use mlsearch::alignment::{Alignment, read_alignment_from};
 use mlsearch::checkpoint::{Journal, Key, Kind, Refused};
 use mlsearch::cli::{self, Stop};
+use mlsearch::distance::SquareMatrix;
 use mlsearch::error::{Error, Fault};
 use mlsearch::model::{Model, UserMatrix};
 use mlsearch::partition::parse_partitions;
 use mlsearch::rng::{Purpose, stream};
+use mlsearch::run::{SiteWeights, parse_distances};
 use mlsearch::taxa::Taxa;
 use mlsearch::tree::{NewickOptions, NewickReader, NewickTree, read_newick, write_newick};
 use std::io::Write;
@@ -25,7 +27,7 @@ fn refused(error: &Error) -> Verdict {
     }
     let is_placed = |fault: &Fault| fault.place.file.is_some() && !fault.message.is_empty();
     match error {
-        Error::Input(faults) if !faults.is_empty() && faults.iter().all(is_placed) => Ok(()),
+        Error::Input(faults) if !faults.is_empty() && faults.kept().iter().all(is_placed) => Ok(()),
         Error::Io { path, writing: false, .. } if !path.is_empty() => Ok(()),
         Error::Usage(text) if !text.is_empty() => Ok(()),
         other => Err(format!("a message without a place: {other:?}")),
@@ -188,6 +190,73 @@ fn newick_tree(syntax: &NewickTree) -> Verdict {
     same("tree", &written, &write(&again))
 }
 
+/// Files of column weights, for alignments of as many columns as there are words, or one more.
+pub fn weights(text: &[u8]) -> Verdict {
+    let Ok(text) = std::str::from_utf8(text) else { return Ok(()) };
+    let num_columns = text.split_whitespace().count();
+    for num_columns in [num_columns, num_columns + 1] {
+        let parse = |text: &str| SiteWeights::parse(text, "w", num_columns);
+        let found = match read(text.len(), || parse(text))? {
+            Ok(found) => found,
+            Err(error) => {
+                refused(&error)?;
+                continue;
+            }
+        };
+        let written: Vec<String> = found.weights.iter().map(u32::to_string).collect();
+        let again = parse(&written.join("\n")).map_err(|error| format!("written: {error}"))?;
+        same("weights", &found, &again)?;
+    }
+    Ok(())
+}
+
+/// Constraints, on taxa some of which may be in the tree.
+pub fn constraint(text: &[u8]) -> Verdict {
+    let taxa = Taxa::new(["a", "b", "c", "d", "e", "f", "g"].map(String::from).to_vec());
+    let taxa = taxa.expect("the names differ");
+    let constraint = || read_newick_bytes(text)?[0].to_constraint(&taxa, "t");
+    let constraint = match read(text.len(), constraint)? {
+        Ok(constraint) => constraint,
+        Err(error) => return refused(&error),
+    };
+    let tree = constraint.random_tree(0.1, &mut stream(1, Purpose::Test, 0));
+    tree.assert_integrity();
+    match (tree.num_tips() == taxa.len(), constraint.violated(&tree)) {
+        (true, None) => Ok(()),
+        wrong => Err(format!("a tree that was made under the constraint: {wrong:?}")),
+    }
+}
+
+/// All trees of a text, at least one.
+fn read_newick_bytes(text: &[u8]) -> mlsearch::error::Result<Vec<NewickTree>> {
+    let (mut reader, mut trees) = (NewickReader::new(text, "t"), Vec::new());
+    trees.extend(reader.next_tree());
+    while reader.next_tree().is_some() {}
+    reader.finish().map(|()| trees)
+}
+
+/// Files of distances between taxa.
+pub fn distances(text: &[u8]) -> Verdict {
+    let Ok(text) = std::str::from_utf8(text) else { return Ok(()) };
+    let (taxa, matrix) = match read(text.len(), || parse_distances(text, "d"))? {
+        Ok(found) => found,
+        Err(error) => return refused(&error),
+    };
+    let values = |matrix: &SquareMatrix<f64>| -> Vec<Vec<String>> {
+        let row = |i| (0..taxa.len()).map(move |j| matrix.get(i, j).to_string()).collect();
+        (0..taxa.len()).map(row).collect()
+    };
+    let mut written = format!("{}\n", taxa.len());
+    for (i, row) in values(&matrix).iter().enumerate() {
+        written.push_str(&format!("{} {}\n", taxa.name(i), row.join(" ").replace("NaN", "-1")));
+    }
+    let (again, same_matrix) =
+        parse_distances(&written, "d").map_err(|error| format!("written: {error}"))?;
+    let names = |taxa: &Taxa| (0..taxa.len()).map(|i| taxa.name(i).to_string()).collect::<Vec<_>>();
+    same("names", &names(&taxa), &names(&again))?;
+    same("distances", &values(&matrix), &values(&same_matrix))
+}
+
 /// Model strings.
 pub fn model(text: &[u8]) -> Verdict {
     let Ok(text) = std::str::from_utf8(text) else { return Ok(()) };
@@ -302,7 +371,7 @@ pub fn command(text: &[u8]) -> Verdict {
     let Ok(text) = std::str::from_utf8(text) else { return Ok(()) };
     let typed = text.lines().map(String::from);
     let words: Vec<String> = std::iter::once("mlsearch".to_string()).chain(typed).collect();
-    let args = match read(text.len(), || cli::parse(&words))? {
+    let args = match read_command(text.len(), || cli::parse(&words))? {
         Ok(args) => args,
         Err(Stop::Refused(error)) => return refused(&error),
         Err(Stop::Clap(error)) => {
@@ -313,7 +382,7 @@ pub fn command(text: &[u8]) -> Verdict {
             };
         }
     };
-    match read(text.len(), || cli::resolve(&args))? {
+    match read_command(text.len(), || cli::resolve(&args))? {
         Ok(plan) => {
             // The recorded command, typed again, is the same.
             let again =

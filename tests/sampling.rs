@@ -55,6 +55,33 @@ fn a_sample_has_all_its_files() {
     assert_eq!(read(&scratch, "mapTree").lines().count(), 1);
 }
 
+#[test]
+fn a_check_describes_the_sample() {
+    let scratch = Scratch::new();
+    let data = format!("{} -m HKY+FO+G -T 1", primates());
+    let ran = scratch.succeed(&format!("sample {data} --ngen 3000 --nchains 3 --nruns 2 --check"));
+    let row = |name: &str| {
+        let line = ran.stdout.lines().find(|line| line.trim_start().starts_with(name));
+        let line = line.unwrap_or_else(|| panic!("no '{name}' in {}", ran.stdout));
+        line.split(name).nth(1).expect("a value").trim().to_string()
+    };
+    assert!(row("memory").starts_with("about "), "{}", ran.stdout);
+    let per_second: f64 =
+        row("generations of a run in a second")["about ".len()..].parse().unwrap();
+    assert!(per_second > 1.0, "{}", ran.stdout);
+    assert_eq!(row("runs at the same time"), "1");
+    assert!(!ran.stdout.contains("search"), "{}", ran.stdout);
+    assert!(scratch.files().is_empty());
+    for (options, said) in [
+        ("-m GTR+R4", "free rates"),
+        ("-m GTR --opt-branches off", "leave out --opt-branches off"),
+        ("-m GTR --mem 1M", "--mem: 1.0 MiB are not enough"),
+    ] {
+        let ran = scratch.run(&format!("sample {} {options} --check", primates()));
+        assert!(ran.code == 2 && ran.stderr.contains(said), "{options}: {}", ran.stderr);
+    }
+}
+
 /// The likelihood of the last state, which was changed step by step, is that of its tree.
 #[test]
 fn a_sampled_likelihood_is_that_of_the_sampled_tree() {

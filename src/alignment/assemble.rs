@@ -5,11 +5,11 @@
 
 use super::rows::{Alignment, RowLines};
 use crate::alphabet::is_sequence_character;
-use crate::error::{Error, Fault, Place, Result, abridged};
+use crate::error::{Error, Fault, Faults, Place, Result, abridged};
 use crate::taxa::Taxa;
 use std::collections::HashMap;
 
-/// Most faults that are collected.
+/// Faults after which no more characters are checked, which takes long where many are wrong.
 const MAX_FAULTS: usize = 1000;
 /// Most different characters of one sequence that are refused one by one.
 const MAX_CHARACTERS: usize = 100;
@@ -78,7 +78,7 @@ pub(super) fn assemble(
     file: &str,
     records: Vec<Record>,
     header: Option<Header>,
-    mut faults: Vec<Fault>,
+    mut faults: Faults,
 ) -> Result<Alignment> {
     if let Some(header) = header.filter(|header| header.num_taxa != records.len()) {
         faults.push(Fault::new(
@@ -112,13 +112,10 @@ pub(super) fn assemble(
 }
 
 /// Names as text; empty, unreadable and duplicate ones become faults.
-fn check_names(file: &str, records: &[Record], faults: &mut Vec<Fault>) -> Vec<String> {
+fn check_names(file: &str, records: &[Record], faults: &mut Faults) -> Vec<String> {
     let mut first_with: HashMap<&[u8], usize> = HashMap::with_capacity(records.len());
     let mut names = Vec::with_capacity(records.len());
     for record in records {
-        if faults.len() >= MAX_FAULTS {
-            break;
-        }
         match std::str::from_utf8(&record.name) {
             Ok("") => {
                 faults.push(Fault::new(record.place(file), "the taxon has no name: add one"));
@@ -144,10 +141,9 @@ fn check_names(file: &str, records: &[Record], faults: &mut Vec<Fault>) -> Vec<S
 }
 
 /// Missing sequences and unequal lengths.
-fn check_lengths(file: &str, records: &[Record], header: Option<Header>, faults: &mut Vec<Fault>) {
+fn check_lengths(file: &str, records: &[Record], header: Option<Header>, faults: &mut Faults) {
     let mut lengths: Vec<usize> = records.iter().map(|record| record.num_sites).collect();
-    let room = MAX_FAULTS.saturating_sub(faults.len());
-    for record in records.iter().filter(|record| record.num_sites == 0).take(room) {
+    for record in records.iter().filter(|record| record.num_sites == 0) {
         let message = "the taxon has no sequence: add one, or remove the name";
         faults.push(Fault::new(record.place(file), message));
     }
@@ -185,7 +181,7 @@ fn check_lengths(file: &str, records: &[Record], header: Option<Header>, faults:
     }
     let model = by_record.iter().position(|&length| length == expected).expect("one has it");
     for (record, &length) in records.iter().zip(&by_record) {
-        if length != 0 && length != expected && faults.len() < MAX_FAULTS {
+        if length != 0 && length != expected {
             faults.push(Fault::new(
                 record.place(file),
                 format!(
@@ -208,7 +204,7 @@ fn most_common(values: &mut [usize]) -> Option<usize> {
 }
 
 /// Characters that no type of sequence has: one fault per taxon and character.
-fn check_characters(file: &str, record: &Record, faults: &mut Vec<Fault>) {
+fn check_characters(file: &str, record: &Record, faults: &mut Faults) {
     let row = &record.row;
     if row.iter().all(|&byte| is_sequence_character(byte)) {
         return;
@@ -254,7 +250,7 @@ fn check_characters(file: &str, record: &Record, faults: &mut Vec<Fault>) {
 
 /// Dots in sequences other than the first. In some dialects (of PHYLIP, Clustal, NEXUS) they repeat the character
 /// of the first sequence, in others they are gaps. If the first sequence has dots, they can only be gaps.
-fn check_dots(file: &str, records: &[Record], faults: &mut Vec<Fault>) {
+fn check_dots(file: &str, records: &[Record], faults: &mut Faults) {
     let Some((first, others)) = records.split_first() else {
         return;
     };
@@ -301,8 +297,8 @@ mod tests {
     }
 
     fn messages(records: Vec<Record>, header: Option<Header>) -> Vec<String> {
-        match assemble("a", records, header, Vec::new()).unwrap_err() {
-            Error::Input(faults) => faults.iter().map(Fault::to_string).collect(),
+        match assemble("a", records, header, Faults::new()).unwrap_err() {
+            Error::Input(faults) => faults.kept().iter().map(Fault::to_string).collect(),
             other => panic!("{other}"),
         }
     }
@@ -310,7 +306,7 @@ mod tests {
     #[test]
     fn rows_are_joined_and_remember_their_lines() {
         let records = vec![record("x", 1, &[b"AC G", b"", b"T-"]), record("y", 9, &[b"acgun"])];
-        let alignment = assemble("f.phy", records, None, Vec::new()).unwrap();
+        let alignment = assemble("f.phy", records, None, Faults::new()).unwrap();
         assert_eq!(alignment.row(0), b"ACGT-");
         assert_eq!(alignment.row(1), b"acgun");
         assert_eq!(alignment.num_sites(), 5);
@@ -378,11 +374,16 @@ mod tests {
 
     #[test]
     fn no_more_faults_are_collected_than_anybody_reads() {
+        let count = |records| match assemble("a", records, None, Faults::new()) {
+            Err(Error::Input(faults)) => (faults.len(), faults.kept().len()),
+            other => panic!("{other:?}"),
+        };
         let same_name = (1..5000).map(|line| record("x", line, &[b"A"])).collect();
-        assert_eq!(messages(same_name, None).len(), MAX_FAULTS);
+        assert_eq!(count(same_name), (4998, 50));
         let characters: String = ('\u{4e00}'..).take(5000).collect();
-        let one = record("x", 1, &[characters.as_bytes()]);
-        assert_eq!(messages(vec![one], None).len(), MAX_CHARACTERS);
+        let record = |line: usize| record(&line.to_string(), line, &[characters.as_bytes()]);
+        assert_eq!(count(vec![record(1)]), (MAX_CHARACTERS, 50));
+        assert_eq!(count((1..50).map(record).collect()), (MAX_FAULTS, 50));
     }
 
     #[test]
@@ -407,6 +408,6 @@ mod tests {
             "a, line 3, column 3, 'y': '.' occurs 6 times in 2 sequences but not in the first";
         assert!(said[0].starts_with(start), "{said:#?}");
         let gaps = vec![record("x", 1, &[b"ACG."]), record("y", 2, &[b"AC.."])];
-        assert_eq!(assemble("a", gaps, None, Vec::new()).unwrap().row(1), b"AC..");
+        assert_eq!(assemble("a", gaps, None, Faults::new()).unwrap().row(1), b"AC..");
     }
 }

@@ -6,7 +6,7 @@
 
 use super::assemble::{Record, assemble, count_characters};
 use super::rows::Alignment;
-use crate::error::{Fault, Place, Result};
+use crate::error::{Fault, Faults, Place, Result};
 use crate::input::Input;
 use std::io::BufRead;
 
@@ -32,7 +32,7 @@ enum At {
 /// What has been read.
 struct Reader {
     records: Vec<Record>,
-    faults: Vec<Fault>,
+    faults: Faults,
     file: String,
     line: usize,
     at: At,
@@ -44,7 +44,7 @@ struct Reader {
 /// Reads a FASTA text from this line on.
 pub(super) fn read_fasta(input: &mut Input, line: usize) -> Result<Alignment> {
     let file = input.name().to_string();
-    let (records, faults) = (Vec::new(), Vec::new());
+    let (records, faults) = (Vec::new(), Faults::new());
     let mut reader =
         Reader { records, faults, file, line, at: At::LineStart, longest: 0, num_empty: 0 };
     while !reader.is_hopeless() {

@@ -12,7 +12,7 @@
 
 use super::assemble::{Header, Record, assemble, count_characters};
 use super::rows::Alignment;
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Faults, Place, Result};
 use crate::input::Input;
 use std::io::BufRead;
 use std::iter::StepBy;
@@ -167,7 +167,7 @@ fn parse_phylip(text: &[u8], first_line: usize, file: &str) -> Result<Alignment>
     let records = dealt.into_iter().map(|taxon| taxon.into_record(&lines)).collect();
     drop(lines);
     let header = Header { strict_names: style == NameStyle::Strict, ..header };
-    assemble(file, records, Some(header), Vec::new())
+    assemble(file, records, Some(header), Faults::new())
 }
 
 impl<'a> Line<'a> {

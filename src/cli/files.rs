@@ -38,7 +38,7 @@ pub(super) fn resolve_command(
             if args.dist.is_some() || args.algorithm.as_deref() == Some("x") {
                 resolve_distances(args, data, faults);
             }
-            Command::Check
+            Command::Check(args.mcmc.then(|| resolve_mcmc(args, faults)))
         }
         Verb::Sample => Command::Sample(resolve_mcmc(args, faults)),
         Verb::Support => {

@@ -99,7 +99,7 @@ pub(super) fn check_mcmc_options(args: &Args, verb: Verb, data: &DataOptions, fa
             faults.add(format!("{option} applies only to --mcmc"));
         }
     }
-    if verb != Verb::Sample {
+    if verb != Verb::Sample && !(verb == Verb::Check && args.mcmc) {
         return;
     }
     if data.brlen == BrlenLinkage::Unlinked && data.partitions.is_some() {

@@ -44,16 +44,15 @@ fn indent(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::{Fault, Place};
+    use crate::error::{Fault, Faults, Place};
 
     #[test]
     fn several_faults_are_counted_and_indented() {
-        let faults = vec![
-            Fault::new(Place::file("a.phy").at_line(2), "empty name"),
-            Fault::new(Place::file("a.phy").at_line(3), "empty name"),
-        ];
+        let fault = |line| Fault::new(Place::file("a.phy").at_line(line), "empty name");
+        let mut all = Faults::from(fault(2));
+        all.push(fault(3));
         assert_eq!(
-            message(&Error::Input(faults)),
+            message(&Error::Input(all)),
             "mlsearch: the input has 2 errors:\n  a.phy, line 2: empty name\n  \
              a.phy, line 3: empty name"
         );

@@ -365,8 +365,11 @@ mod tests {
     #[test]
     fn check_takes_the_command_line_of_the_run_it_describes() {
         let plan = plan(&format!("{DATA} -f a -b 3 -# 50 -t pars{{5}} --spr-radius 9 --check"));
-        assert_eq!(plan.command, Command::Check);
+        assert_eq!(plan.command, Command::Check(None));
         assert!(plan.output_kinds().is_empty(), "nothing is written");
+        let line = format!("{DATA} --mcmc --ngen 5000 --nchains 2");
+        let Command::Sample(asked) = self::plan(&line).command else { panic!("a sample") };
+        assert_eq!(self::plan(&format!("{line} --check")).command, Command::Check(Some(asked)));
     }
 
     #[test]

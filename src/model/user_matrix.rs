@@ -16,7 +16,7 @@ use super::parameters::Model;
 use super::protein::AMINO_ACIDS;
 use super::words::Parsed;
 use crate::alphabet::DataType;
-use crate::error::{Error, Fault, Place, Result, abridged, short_number};
+use crate::error::{Error, Fault, Faults, Place, Result, abridged, short_number};
 
 const STATES: usize = 20;
 const TRIANGLE: usize = STATES * (STATES - 1) / 2;
@@ -49,7 +49,7 @@ impl UserMatrix {
     /// [`Error::Input`] with every fault: words that are not numbers, negative rates, frequencies that
     /// are not above 0 or do not sum to 1, a full matrix that is not symmetric, too few or too many numbers.
     pub fn read(text: &str, file: &str) -> Result<Self> {
-        let mut faults = Vec::new();
+        let mut faults = Faults::new();
         let entries = read_entries(text, file, &mut faults);
         if !faults.is_empty() {
             return Err(Error::Input(faults));
@@ -121,7 +121,7 @@ impl UserMatrix {
 }
 
 /// The numbers up to the first word that is not a number, which must follow all of them.
-fn read_entries(text: &str, file: &str, faults: &mut Vec<Fault>) -> Vec<Entry> {
+fn read_entries(text: &str, file: &str, faults: &mut Faults) -> Vec<Entry> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut entries = Vec::new();
     for (number, line) in text.lines().enumerate() {

@@ -3,7 +3,7 @@
 use super::definition::PartitionDef;
 use crate::alignment::{Alignment, Patterns};
 use crate::alphabet::{Code, DataType, Encoder, Unreadable, num_multistate_states};
-use crate::error::{Fault, abridged};
+use crate::error::{Fault, Faults, abridged};
 
 /// From this share of letters that are only amino acids, a nucleotide partition looks like protein: in proteins,
 /// E, F, I, L, P and Q are a third of all letters.
@@ -22,10 +22,10 @@ pub fn build_patterns(
     alignment: &Alignment,
     def: &PartitionDef,
     data_type: DataType,
-) -> Result<Patterns, Vec<Fault>> {
+) -> Result<Patterns, Faults> {
     let per_site = data_type.chars_per_site();
     if let Some(fault) = check_frame(def, data_type) {
-        return Err(vec![fault]);
+        return Err(fault.into());
     }
     let mut encoder = Encoder::new(data_type);
     let mut survey = Survey::default();
@@ -85,7 +85,8 @@ pub(crate) fn check_frame(def: &PartitionDef, data_type: DataType) -> Option<Fau
 /// What was found wrong with the rows of a partition.
 #[derive(Default)]
 struct Survey {
-    faults: Vec<Fault>,
+    /// The rows need not be in the order of the file.
+    faults: Faults,
     /// Cells that are not undetermined, and those among them that are letters of amino acids alone.
     num_letters: usize,
     num_amino_acids: usize,
@@ -124,7 +125,7 @@ impl Survey {
         self.count_letters(row, def, &unknown);
         for (byte, column, count) in unknown {
             let times = if count > 1 { format!(", {count} times") } else { String::new() };
-            self.faults.push(Fault::new(
+            self.faults.push_by_line(Fault::new(
                 alignment.place(taxon, column as usize),
                 format!(
                     "unknown character '{}' in {} partition '{}'{times} (allowed: {}): correct it, or change \
@@ -139,7 +140,8 @@ impl Survey {
         if let Some(&first) = stops.first() {
             let columns = &def.sites[first * per_site..(first + 1) * per_site];
             let place = alignment.place(taxon, columns[0] as usize);
-            self.faults.push(Fault::new(place, describe_stops(row, def, data_type, &stops)));
+            self.faults
+                .push_by_line(Fault::new(place, describe_stops(row, def, data_type, &stops)));
         }
     }
 
@@ -156,14 +158,12 @@ impl Survey {
     }
 
     /// The faults in the order of the file; the first one names the likely cause of all of them.
-    fn into_faults(mut self, data_type: DataType) -> Vec<Fault> {
-        // The rows need not be in the order of the file.
-        self.faults.sort_by_key(|fault| fault.place.line);
+    fn into_faults(mut self, data_type: DataType) -> Faults {
         let is_nucleotide = matches!(data_type, DataType::Dna | DataType::Codon(_));
         let share = self.num_amino_acids as f64 / self.num_letters.max(1) as f64;
         if is_nucleotide && share >= LOOKS_LIKE_PROTEIN {
             let hint = "; if these are proteins, give a protein model such as -m LG+G4";
-            self.faults[0].message.push_str(hint);
+            self.faults.kept_mut()[0].message.push_str(hint);
         }
         self.faults
     }
@@ -245,7 +245,7 @@ mod tests {
         let alignment = read_alignment_from(text, "f.phy").unwrap();
         let faults =
             build_patterns(&alignment, &whole_alignment(6, "GTR")[0], DataType::Dna).unwrap_err();
-        let messages: Vec<_> = faults.iter().map(Fault::to_string).collect();
+        let messages: Vec<_> = faults.kept().iter().map(Fault::to_string).collect();
         assert_eq!(messages.len(), 2, "{messages:#?}");
         let first =
             "f.phy, line 3, column 3, 'y': unknown character 'E' in DNA partition 'all', 3 times";
@@ -260,7 +260,7 @@ mod tests {
         let line = format!("CODON, g = {ranges}");
         let def = &parse_partitions(&line, "q", alignment.num_sites(), true).unwrap()[0];
         let built = build_patterns(&alignment, def, DataType::codon(number).unwrap());
-        built.map_err(|faults| faults.iter().map(Fault::to_string).collect())
+        built.map_err(|faults| faults.kept().iter().map(Fault::to_string).collect())
     }
 
     #[test]
@@ -334,7 +334,7 @@ mod tests {
             let alignment = read_alignment_from(text, "f").unwrap();
             let def = &whole_alignment(alignment.num_sites(), "")[0];
             let faults = build_patterns(&alignment, def, DataType::Dna).unwrap_err();
-            faults.iter().map(Fault::to_string).collect::<Vec<_>>()
+            faults.kept().iter().map(Fault::to_string).collect::<Vec<_>>()
         };
         let hint = "if these are proteins, give a protein model such as -m LG+G4";
         let found = messages(b"2 10\nx MKVLITGAGF\ny MKALVTG--F\n");
@@ -364,7 +364,7 @@ mod tests {
         assert_eq!(built[2].codes, [[0, 2], [32, 31]]);
         let few = DataType::multistate(3).unwrap();
         let faults = build_patterns(&alignment, &defs[2], few).unwrap_err();
-        let message = faults[0].to_string();
+        let message = faults.kept()[0].to_string();
         let start = "f, line 3, column 8, 'y': unknown character 'v' in multi-state partition 'c' (allowed: \
                      the first 3 of 0-9 A-Z";
         assert!(faults.len() == 1 && message.starts_with(start), "{message}");

@@ -2,7 +2,7 @@
 
 use super::definition::PartitionDef;
 use super::ranges::format_some_ranges;
-use crate::error::{Fault, Place, abridged};
+use crate::error::{Fault, Faults, Place, abridged};
 use std::collections::BTreeMap;
 
 /// Overlaps, partitions without columns and, with `report_unassigned`, columns in no partition.
@@ -14,37 +14,38 @@ pub(super) fn check_coverage(
     file: &str,
     num_sites: usize,
     report_unassigned: bool,
-    faults: &mut Vec<Fault>,
+    faults: &mut Faults,
 ) {
-    let mut owner: Vec<Option<usize>> = vec![None; num_sites];
-    // (first owner, second owner) -> the columns they share
-    let mut shared: BTreeMap<(usize, usize), Vec<u32>> = BTreeMap::new();
-    for (i, def) in defs.iter().enumerate() {
+    let mut owner: Vec<Option<u32>> = vec![None; num_sites];
+    for (second, def) in defs.iter().enumerate() {
+        // The columns that it shares with each of those before it, or has twice.
+        let mut shared: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for &site in &def.sites {
             match owner[site as usize] {
-                Some(first) => shared.entry((first, i)).or_default().push(site),
-                None => owner[site as usize] = Some(i),
+                Some(first) => shared.entry(first).or_default().push(site),
+                None => owner[site as usize] = Some(second as u32),
             }
         }
-    }
-    for ((first, second), mut sites) in shared {
-        sites.sort_unstable();
-        sites.dedup();
-        let (plural, columns) = (plural(&sites), format_some_ranges(&sites));
-        let message = if first == second {
-            format!(
-                "column{plural} {columns} occur{} in it twice: a column can be used only once",
-                verb(&sites)
-            )
-        } else {
-            let line = defs[first].place.line.unwrap_or(1);
-            format!(
-                "column{plural} {columns} already belong{} to '{}' (line {line}): partitions must not overlap",
-                verb(&sites),
-                abridged(&defs[first].name)
-            )
-        };
-        faults.push(Fault::new(defs[second].place.clone(), message));
+        for (first, mut sites) in shared {
+            sites.sort_unstable();
+            sites.dedup();
+            let (plural, columns) = (plural(&sites), format_some_ranges(&sites));
+            let message = if first as usize == second {
+                format!(
+                    "column{plural} {columns} occur{} in it twice: a column can be used only once",
+                    verb(&sites)
+                )
+            } else {
+                let first = &defs[first as usize];
+                let line = first.place.line.unwrap_or(1);
+                format!(
+                    "column{plural} {columns} already belong{} to '{}' (line {line}): partitions must not overlap",
+                    verb(&sites),
+                    abridged(&first.name)
+                )
+            };
+            faults.push(Fault::new(def.place.clone(), message));
+        }
     }
     for def in defs.iter().filter(|def| def.sites.is_empty()) {
         faults.push(Fault::new(def.place.clone(), "the partition has no columns of the alignment"));

@@ -1,6 +1,6 @@
 //! [`PartitionDef`], one partition as it was defined, and [`ParsedFile`], what a grammar made of a file.
 
-use crate::error::{Fault, Place};
+use crate::error::{Faults, Place};
 
 /// One partition as the user defined it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(super) struct ParsedFile {
     /// Partitions in the order of the file.
     pub defs: Vec<PartitionDef>,
     /// Everything wrong so far.
-    pub faults: Vec<Fault>,
+    pub faults: Faults,
     /// Columns of all of them, also of those that were taken twice.
     pub num_columns: usize,
     /// True if columns were lost with something unreadable, so that it is unknown which are unassigned.
@@ -29,7 +29,7 @@ pub(super) struct ParsedFile {
 }
 
 impl ParsedFile {
-    /// True if there is no point in reading on: there are too many faults to show, or so many more columns than the
+    /// True if there is no point in reading on: it is not a partition file, or there are so many more columns than the
     /// alignment has that they must overlap.
     pub(super) fn is_hopeless(&self, num_sites: usize) -> bool {
         let limit = num_sites.saturating_mul(4).saturating_add(MAX_SURPLUS);
@@ -37,10 +37,10 @@ impl ParsedFile {
     }
 }
 
-/// Most faults that are collected.
+/// Faults after which nothing more is read.
 const MAX_FAULTS: usize = 1000;
 /// Columns beyond four times those of the alignment after which nothing more is read.
-const MAX_SURPLUS: usize = 500_000;
+const MAX_SURPLUS: usize = 100_000;
 
 /// The one partition of a run without a partition file: all columns, under a model.
 pub fn whole_alignment(num_sites: usize, model: &str) -> Vec<PartitionDef> {

@@ -14,13 +14,19 @@ pub(super) struct Glyph {
 }
 
 /// Characters with their places; a carriage return is white space to every grammar.
-pub(super) fn glyphs(text: &str) -> Vec<Glyph> {
+pub(super) fn glyphs(text: &str) -> impl Iterator<Item = Glyph> {
     let lines = text.split_inclusive('\n').enumerate();
-    lines.flat_map(|(i, line)| glyphs_of_line(line, i + 1)).collect()
+    lines.flat_map(|(i, line)| characters(line, i + 1))
 }
 
 /// The characters of one line.
-pub(super) fn glyphs_of_line(line: &str, number: usize) -> impl Iterator<Item = Glyph> {
+pub(super) fn glyphs_of_line(line: &str, number: usize) -> Vec<Glyph> {
+    let mut glyphs = Vec::with_capacity(line.len());
+    glyphs.extend(characters(line, number));
+    glyphs
+}
+
+fn characters(line: &str, number: usize) -> impl Iterator<Item = Glyph> {
     let characters = line.chars().enumerate();
     characters.map(move |(i, character)| Glyph {
         character,

@@ -16,7 +16,7 @@ pub(super) fn parse_lines(text: &str, file: &str, num_sites: usize) -> ParsedFil
             parsed.incomplete = true;
             break;
         }
-        let line: Vec<Glyph> = glyphs_of_line(line, i + 1).collect();
+        let line = glyphs_of_line(line, i + 1);
         let comment = line.iter().position(|glyph| glyph.character == '#').unwrap_or(line.len());
         let line = trim(&line[..comment]);
         if line.is_empty() {
@@ -26,7 +26,7 @@ pub(super) fn parse_lines(text: &str, file: &str, num_sites: usize) -> ParsedFil
             Some([model, name, ranges]) => {
                 let name = spell(name);
                 let ranges = parse_ranges(ranges, Separator::Comma, num_sites, file, &name);
-                parsed.faults.extend(ranges.faults);
+                parsed.faults.append(ranges.faults);
                 parsed.incomplete |= ranges.incomplete;
                 let place = Place::file(file).at_line(line[0].line as usize);
                 let place = if name.is_empty() { place } else { place.named(&name) };

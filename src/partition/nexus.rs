@@ -5,7 +5,7 @@
 //! Without `charpartition` every charset is a partition without a model. Other blocks are skipped.
 
 use super::definition::{ParsedFile, PartitionDef};
-use super::glyphs::{Glyph, place_of, spell, spell_model, trim};
+use super::glyphs::{Glyph, glyphs, place_of, spell, spell_model, trim};
 use super::ranges::{Separator, parse_ranges};
 use crate::error::{Fault, Place, abridged};
 use crate::model::Model;
@@ -16,22 +16,21 @@ pub(super) fn is_nexus(text: &str) -> bool {
 }
 
 /// Reads the `sets` block of a NEXUS text.
-pub(super) fn parse_nexus(text: &[Glyph], file: &str, num_sites: usize) -> ParsedFile {
+pub(super) fn parse_nexus(text: &str, file: &str, num_sites: usize) -> ParsedFile {
     let mut parsed = ParsedFile::default();
-    let body = &trim(text)["#nexus".len()..];
-    let text = remove_comments(body, file, &mut parsed);
-    let mut commands = split_outside(&text, ';');
-    if let Some(rest) = commands.pop().filter(|rest| !rest.is_empty()) {
-        parsed.refuse(
-            rest,
-            file,
-            "the last command does not end with `;`: the file may be incomplete",
-        );
-    }
+    let text = remove_comments(text, file, &mut parsed);
+    let mut commands = split_outside(&text, ';').peekable();
     let mut block = Block::Outside;
     let mut sets: Vec<PartitionDef> = Vec::new();
     let mut chosen: Option<Vec<PartitionDef>> = None;
-    for command in commands {
+    while let Some(command) = commands.next() {
+        if commands.peek().is_none() {
+            if !command.is_empty() {
+                let message = "the last command does not end with `;`: the file may be incomplete";
+                parsed.refuse(command, file, message);
+            }
+            break;
+        }
         if parsed.is_hopeless(num_sites) {
             parsed.incomplete = true;
             break;
@@ -96,8 +95,7 @@ impl ParsedFile {
         file: &str,
         num_sites: usize,
     ) -> Option<PartitionDef> {
-        let sides = split_outside(text, '=');
-        let [name, ranges] = sides[..] else {
+        let Some([name, ranges]) = split_in_two(text, '=') else {
             self.refuse(text, file, "cannot read the charset: expected `charset NAME = RANGES;`");
             return None;
         };
@@ -110,7 +108,7 @@ impl ParsedFile {
         let name = unquote(name);
         let (model, ranges) = split_type(ranges);
         let ranges = parse_ranges(ranges, Separator::CommaOrSpace, num_sites, file, &name);
-        self.faults.extend(ranges.faults);
+        self.faults.append(ranges.faults);
         self.incomplete |= ranges.incomplete;
         self.num_columns += ranges.sites.len();
         let place = Place { column: None, ..place_of(text, file) };
@@ -125,8 +123,7 @@ impl ParsedFile {
         file: &str,
         sets: &[PartitionDef],
     ) -> Vec<PartitionDef> {
-        let sides = split_outside(text, '=');
-        let [_, entries] = sides[..] else {
+        let Some([_, entries]) = split_in_two(text, '=') else {
             let message =
                 "cannot read the charpartition: expected `charpartition NAME = MODEL:SET, ...;`";
             self.refuse(text, file, message);
@@ -134,8 +131,7 @@ impl ParsedFile {
         };
         let mut defs = Vec::new();
         for entry in split_outside(entries, ',') {
-            let parts = split_outside(entry, ':');
-            let [model, set] = parts[..] else {
+            let Some([model, set]) = split_in_two(entry, ':') else {
                 self.refuse(
                     entry,
                     file,
@@ -188,48 +184,54 @@ fn of_type(model: String, data_type: &str) -> String {
     }
 }
 
-/// The text without `[comments]`, which may be nested; quotes protect brackets.
-fn remove_comments(text: &[Glyph], file: &str, parsed: &mut ParsedFile) -> Vec<Glyph> {
+/// The text after its first word, without `[comments]`, which may be nested; quotes protect brackets.
+fn remove_comments(text: &str, file: &str, parsed: &mut ParsedFile) -> Vec<Glyph> {
     let mut kept = Vec::with_capacity(text.len());
-    let mut opened: Vec<usize> = Vec::new();
-    let mut quoted = false;
-    for (i, &glyph) in text.iter().enumerate() {
+    let (mut depth, mut outermost, mut quoted) = (0usize, None, false);
+    let from_the_word = glyphs(text).skip_while(|glyph| glyph.character.is_whitespace());
+    for glyph in from_the_word.skip("#nexus".len()) {
         match glyph.character {
-            '[' if !quoted => opened.push(i),
-            ']' if !quoted && !opened.is_empty() => {
-                opened.pop();
+            '[' if !quoted => {
+                depth += 1;
+                outermost = outermost.or(Some(glyph));
             }
-            character if opened.is_empty() => {
+            ']' if !quoted && depth > 0 => {
+                depth -= 1;
+                outermost = outermost.filter(|_| depth > 0);
+            }
+            character if depth == 0 => {
                 quoted ^= character == '\'';
                 kept.push(glyph);
             }
             _ => {}
         }
     }
-    if let Some(&start) = opened.first() {
-        parsed.refuse(&text[start..], file, "the comment that begins here has no closing `]`");
+    if let Some(start) = outermost {
+        parsed.refuse(&[start], file, "the comment that begins here has no closing `]`");
     }
     kept
 }
 
 /// Splits at a character where it stands outside quotes and braces; the parts are trimmed.
-fn split_outside(text: &[Glyph], separator: char) -> Vec<&[Glyph]> {
-    let mut parts = Vec::new();
-    let (mut start, mut depth, mut quoted) = (0, 0usize, false);
-    for (i, glyph) in text.iter().enumerate() {
+fn split_outside(text: &[Glyph], separator: char) -> impl Iterator<Item = &[Glyph]> {
+    let (mut depth, mut quoted) = (0usize, false);
+    let parts = text.split(move |glyph| {
         match glyph.character {
             '\'' => quoted = !quoted,
             '{' if !quoted => depth += 1,
             '}' if !quoted => depth = depth.saturating_sub(1),
-            character if character == separator && !quoted && depth == 0 => {
-                parts.push(trim(&text[start..i]));
-                start = i + 1;
-            }
-            _ => {}
+            character => return character == separator && !quoted && depth == 0,
         }
-    }
-    parts.push(trim(&text[start..]));
-    parts
+        false
+    });
+    parts.map(trim)
+}
+
+/// The two parts of a text that has one such character outside quotes and braces.
+fn split_in_two(text: &[Glyph], separator: char) -> Option<[&[Glyph]; 2]> {
+    let mut parts = split_outside(text, separator);
+    let both = [parts.next()?, parts.next()?];
+    parts.next().is_none().then_some(both)
 }
 
 /// The first word and what follows it.

@@ -4,9 +4,9 @@
 //! column of the alignment. Columns are counted from 1 in text and from 0 in memory.
 
 use super::glyphs::{Glyph, place_of, spell, trim};
-use crate::error::{Fault, Place, abridged};
+use crate::error::{Fault, Faults, Place, abridged};
 
-/// Most faults that are collected in one partition.
+/// Faults in one partition after which its other ranges are not read.
 const MAX_FAULTS: usize = 100;
 
 /// Columns of a partition, and what is wrong with them.
@@ -14,7 +14,7 @@ const MAX_FAULTS: usize = 100;
 pub(super) struct Ranges {
     /// The columns that could be read and exist, in the order written.
     pub sites: Vec<u32>,
-    pub faults: Vec<Fault>,
+    pub faults: Faults,
     /// True if a range could not be read at all (rather than reaching too far).
     pub incomplete: bool,
 }
@@ -41,7 +41,7 @@ pub(super) fn parse_ranges(
             Fault::new(Place { name: Some(name.to_string()), ..place_of(item, file) }, message)
         };
         let mut written = spell(item);
-        if split_by_space(item).len() == 1 {
+        if split_at_space(item).1.is_none() {
             written.retain(|character| !character.is_whitespace());
         }
         // More columns than the alignment has must repeat some, and so many faults need not be listed.
@@ -70,32 +70,36 @@ pub(super) fn parse_ranges(
 }
 
 /// The ranges, each with its place; an empty one stays, so that it is refused.
-fn split_items(text: &[Glyph], separator: Separator) -> Vec<&[Glyph]> {
+fn split_items(text: &[Glyph], separator: Separator) -> impl Iterator<Item = &[Glyph]> {
     let by_comma = text.split(|glyph| glyph.character == ',').map(trim);
-    if separator == Separator::Comma {
-        return by_comma.collect();
-    }
-    by_comma.flat_map(split_by_space).collect()
+    by_comma.flat_map(move |item| {
+        let splits = separator == Separator::CommaOrSpace;
+        // Not split, it is followed by nothing.
+        let mut rest = Some(item);
+        std::iter::from_fn(move || {
+            let whole = rest?;
+            let (first, others) = if splits { split_at_space(whole) } else { (whole, None) };
+            rest = others;
+            Some(first)
+        })
+    })
 }
 
-/// Splits where white space stands between two ranges, but not where it stands around `-`, `\` or `/`.
-fn split_by_space(text: &[Glyph]) -> Vec<&[Glyph]> {
+/// What stands before the first white space between two ranges, and what follows it. White space around `-`, `\` or `/` is
+/// none. The text has none outside.
+fn split_at_space(text: &[Glyph]) -> (&[Glyph], Option<&[Glyph]>) {
+    let is_space = |glyph: &&Glyph| glyph.character.is_whitespace();
     let joins = |glyph: &Glyph| matches!(glyph.character, '-' | '\\' | '/');
-    let mut items = Vec::new();
-    let mut start = 0;
-    for i in 0..text.len() {
-        if !text[i].character.is_whitespace() {
-            continue;
+    let mut i = 0;
+    while i < text.len() {
+        let length = text[i..].iter().take_while(is_space).count();
+        let (before, after) = (&text[..i], &text[i + length..]);
+        if length > 0 && !joins(&before[before.len() - 1]) && !joins(&after[0]) {
+            return (before, Some(after));
         }
-        let (before, after) = (trim(&text[start..i]), trim(&text[i..]));
-        let inside = before.last().is_some_and(joins) || after.first().is_some_and(joins);
-        if !inside && !before.is_empty() && !after.is_empty() {
-            items.push(before);
-            start = i;
-        }
+        i += length.max(1);
     }
-    items.push(trim(&text[start..]));
-    items
+    (text, None)
 }
 
 /// First column, last column (perhaps too large), stride of a range; white space in it makes it unreadable.
@@ -226,7 +230,7 @@ mod tests {
         let message = |text: &str| {
             let ranges = parse(text, Separator::Comma, 10);
             assert_eq!(ranges.faults.len(), 1, "{text} {:?}", ranges.faults);
-            (ranges.faults[0].to_string(), ranges.incomplete)
+            (ranges.faults.kept()[0].to_string(), ranges.incomplete)
         };
         let (zero, incomplete) = message("3, 0-2");
         assert!(zero.starts_with("q, line 1, column 4, 'g': range '0-2' begins at 0"), "{zero}");

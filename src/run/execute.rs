@@ -6,7 +6,7 @@ use super::commands::{
 };
 use super::plan::{Command, Plan};
 use super::work::{RunRecord, Session};
-use crate::error::{Error, Fault, Place, Result};
+use crate::error::{Error, Fault, Faults, Place, Result};
 use crate::input::STANDARD_INPUT;
 use crate::observer::{Event, Observer};
 use crate::panics::caught;
@@ -50,7 +50,7 @@ fn carry_out(plan: &Plan, record: &mut RunRecord) -> Result<()> {
         Command::All => all(select_models(Session::start(plan, record)?)?),
         Command::BsMsa => bsmsa(Session::start(plan, record)?),
         Command::Start => start(Session::start(plan, record)?),
-        Command::Check => check(Session::start(plan, record)?),
+        Command::Check(sample) => check(sample.as_ref(), Session::start(plan, record)?),
         Command::Support { tree, bs_trees } => support(plan, tree, bs_trees, record),
         Command::RfDist(asked) => rfdist(plan, asked, record),
         Command::Distances(asked) => distances(plan, asked, record),
@@ -67,7 +67,7 @@ fn carry_out(plan: &Plan, record: &mut RunRecord) -> Result<()> {
 
 /// Every named input file must be there and be a file; all that are not are listed at once.
 fn check_input_files(plan: &Plan) -> Result<()> {
-    let mut faults = Vec::new();
+    let mut faults = Faults::new();
     let files = plan.input_files().into_iter();
     for path in files.filter(|path| *path != Path::new(STANDARD_INPUT)) {
         let place = Place::file(path.display().to_string());

@@ -20,6 +20,7 @@ mod execute;
 pub use crate::output::{MatrixFormat, OutputKind};
 pub use execute::execute;
 pub use plan::Plan;
+pub use prepare::{SiteWeights, parse_distances};
 pub use work::interrupt::listen as listen_to_signals;
 
 pub(crate) use crate::bootstrap::{

@@ -10,6 +10,7 @@ use super::parameters::Parameter;
 use crate::model::Model;
 use crate::model::bounds::PINV_MAX;
 use crate::rng::Rng;
+use nalgebra::DMatrix;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
@@ -190,27 +191,18 @@ impl Learner {
         }
         let dependence = self.count / (self.count + PRIOR_STATES);
         let size = self.mean.len();
-        let mut factor: Vec<Vec<f64>> = Vec::with_capacity(size);
-        for i in 0..size {
-            let mut row: Vec<f64> = Vec::with_capacity(i + 1);
-            for j in 0..=i {
-                let shrunk = if i == j { 1.0 } else { dependence };
-                let covariance = WIDENING * shrunk * self.products[i][j] / (self.count - 1.0);
-                let other = if i == j { &row } else { &factor[j] };
-                let known: f64 = row.iter().zip(other).map(|(a, b)| a * b).sum();
-                let left = covariance - known;
-                if i == j {
-                    // What has not moved yet.
-                    if left.is_nan() || left <= 1e-12 {
-                        return;
-                    }
-                    row.push(left.sqrt());
-                } else {
-                    row.push(left / factor[j][j]);
-                }
-            }
-            factor.push(row);
+        let covariance = DMatrix::from_fn(size, size, |i, j| {
+            let shrunk = if i == j { 1.0 } else { dependence };
+            WIDENING * shrunk * self.products[i.max(j)][i.min(j)] / (self.count - 1.0)
+        });
+        let Some(cholesky) = covariance.cholesky() else { return };
+        let lower = cholesky.l();
+        // What has not moved yet.
+        if lower.diagonal().iter().any(|x| x.is_nan() || x * x <= 1e-12) {
+            return;
         }
+        let row = |i: usize| (0..=i).map(|j| lower[(i, j)]).collect();
+        let factor = (0..size).map(row).collect();
         self.reference = Some(Reference { mean: self.mean.clone(), factor });
     }
 

@@ -23,7 +23,7 @@
 use super::newick_syntax::NewickTree;
 use super::random::random_tree;
 use super::topology::{NodeId, Tree};
-use crate::error::{Error, Fault, Place, Result};
+use crate::error::{Error, Fault, Faults, Place, Result};
 use crate::rng::Rng;
 use crate::taxa::Taxa;
 use rand::RngExt;
@@ -220,7 +220,7 @@ impl Constraint {
 
     /// A tree drawn uniformly from all those of all taxa that satisfy the constraint: its multifurcations are resolved
     /// uniformly, then each free taxon is put into an edge drawn uniformly. Every branch has the length `brlen`.
-    pub(crate) fn random_tree(&self, brlen: f64, rng: &mut Rng) -> Tree {
+    pub fn random_tree(&self, brlen: f64, rng: &mut Rng) -> Tree {
         let num_taxa = self.leaves.len() as u32;
         let mut next_inner = num_taxa;
         let mut new_node = || {
@@ -269,7 +269,7 @@ impl NewickTree {
     /// # Errors
     /// All of: taxa that are unknown or twice in the tree; fewer than four taxa.
     pub fn to_constraint(&self, taxa: &Taxa, file: &str) -> Result<Constraint> {
-        let mut faults = Vec::new();
+        let mut faults = Faults::new();
         let (taxon_of, present) = self.match_taxa(taxa, file, false, &mut faults);
         if faults.is_empty() && present.len() < MIN_TAXA {
             let message = format!(

@@ -53,7 +53,7 @@ pub(crate) struct ConstraintView<'c> {
 impl Constraint {
     /// The taxa on the smaller side of a split that the tree lacks, ascending; `None` if the tree satisfies the
     /// constraint.
-    pub(crate) fn violated(&self, tree: &Tree) -> Option<Vec<usize>> {
+    pub fn violated(&self, tree: &Tree) -> Option<Vec<usize>> {
         let view = ConstraintView::new(self, tree);
         let mut has = vec![false; self.num_nodes()];
         for clade in tree.nodes().filter_map(|node| view.whole_clade(node)) {

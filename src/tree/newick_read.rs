@@ -10,7 +10,7 @@
 
 use super::newick_chars::Characters;
 use super::newick_syntax::{NewickNode, NewickTree};
-use crate::error::{Error, Fault, Place, Result, abridged};
+use crate::error::{Error, Fault, Faults, Place, Result, abridged};
 use std::io::BufRead;
 
 /// Reads all trees of a text; `file` is the name to show in faults.
@@ -36,7 +36,7 @@ impl<'a> NewickReader<'a> {
     pub fn new(reader: impl BufRead + 'a, file: &str) -> Self {
         let lexer = Lexer { chars: Characters::new(reader, file) };
         let mut parser =
-            Parser { lexer, faults: Vec::new(), num_taxa: None, max_nodes: 2 * MAX_TIPS };
+            Parser { lexer, faults: Faults::new(), num_taxa: None, max_nodes: 2 * MAX_TIPS };
         parser.refuse_nexus();
         NewickReader { parser, any: false }
     }
@@ -87,7 +87,7 @@ impl<'a> NewickReader<'a> {
 
 /// Most taxa of a tree, where the alignment does not say how many there are.
 const MAX_TIPS: usize = 2_000_000;
-/// Most faults that are collected; a file with more is not a file of trees.
+/// Faults after which a file is not read on: it is not a file of trees.
 const MAX_FAULTS: usize = 1000;
 /// Longest label, in bytes.
 const MAX_LABEL: usize = 1 << 16;
@@ -232,7 +232,7 @@ enum Stage {
 
 struct Parser<'a> {
     lexer: Lexer<'a>,
-    faults: Vec<Fault>,
+    faults: Faults,
     num_taxa: Option<usize>,
     /// Most nodes of a tree.
     max_nodes: usize,
@@ -468,7 +468,7 @@ mod tests {
 
     fn faults(text: &str) -> Vec<String> {
         match read_newick(text, "t.nwk") {
-            Err(Error::Input(faults)) => faults.iter().map(Fault::to_string).collect(),
+            Err(Error::Input(faults)) => faults.kept().iter().map(Fault::to_string).collect(),
             other => panic!("expected faults, got {other:?}"),
         }
     }

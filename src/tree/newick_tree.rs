@@ -9,7 +9,7 @@ use super::constraint::Constraint;
 use super::newick_syntax::{NewickNode, NewickTree};
 use super::resolution::resolve_canonically;
 use super::topology::{EdgeId, NodeId, Tree};
-use crate::error::{Error, Fault, Place, Result, short_number};
+use crate::error::{Error, Fault, Faults, Place, Result, short_number};
 use crate::rng::Rng;
 use crate::taxa::Taxa;
 
@@ -130,7 +130,7 @@ impl NewickTree {
         taxa: &Taxa,
         file: &str,
         all_taxa: bool,
-        faults: &mut Vec<Fault>,
+        faults: &mut Faults,
     ) -> (Vec<u32>, Vec<usize>) {
         let mut taxon_of = vec![u32::MAX; self.num_nodes()];
         let mut first_at: Vec<Option<u32>> = vec![None; taxa.len()];
@@ -164,8 +164,8 @@ impl NewickTree {
         (taxon_of, (0..taxa.len()).filter(|&t| first_at[t].is_some()).collect())
     }
 
-    pub(super) fn check_lengths(&self, file: &str) -> Vec<Fault> {
-        let mut faults = Vec::new();
+    pub(super) fn check_lengths(&self, file: &str) -> Faults {
+        let mut faults = Faults::new();
         for node in self.nodes() {
             let message = match node.length() {
                 Some(length) if length < 0.0 => {
@@ -187,7 +187,7 @@ impl NewickTree {
         faults
     }
 
-    fn check_binary(&self, file: &str, faults: &mut Vec<Fault>) {
+    fn check_binary(&self, file: &str, faults: &mut Faults) {
         let root = self.first_branching();
         for node in self.nodes() {
             let is_root = node.number() == root;
@@ -335,7 +335,7 @@ mod tests {
 
     fn faults(result: Result<(Tree, bool)>) -> Vec<String> {
         match result {
-            Err(Error::Input(faults)) => faults.iter().map(Fault::to_string).collect(),
+            Err(Error::Input(faults)) => faults.kept().iter().map(Fault::to_string).collect(),
             other => panic!("expected faults, got {other:?}"),
         }
     }

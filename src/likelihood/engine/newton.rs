@@ -118,7 +118,9 @@ pub fn run_trials(
         for (trial, goes_on) in trials.iter_mut().zip(&mut goes_on).filter(|(_, goes_on)| **goes_on)
         {
             note_lnls(trial, part);
-            *goes_on = !(trial.lnl() < trial.floor);
+            // A log-likelihood that is not a number does not end a trial.
+            let has_ended = trial.lnl() < trial.floor;
+            *goes_on = !has_ended;
         }
     }
     Ok(())

@@ -1,6 +1,7 @@
 //! `--check`: describes the alignment and estimates the memory and time of a run, from a sweep over the branches of a
-//! parsimony tree. No file is written.
+//! parsimony tree; those of a sample from a chain that goes a short way from there. No file is written.
 
+use super::sample::{ChainCost, measure_chain};
 use crate::error::Result;
 use crate::output::pairs;
 use crate::parallel::{available_memory, used_memory};
@@ -8,6 +9,7 @@ use crate::run::work::{
     Calibration, Cost, GAPS, Session, Setup, describe_data, first_tree, format_bytes,
     format_seconds, useful_threads,
 };
+use crate::sampler::SamplingPlan;
 
 /// Shares of the memory that a run would like to have, for which is said what they cost.
 const SHARES: [f64; 3] = [0.75, 0.5, 0.25];
@@ -15,10 +17,11 @@ const SHARES: [f64; 3] = [0.75, 0.5, 0.25];
 /// Describes data, memory, time and threads on standard output.
 ///
 /// # Errors
-/// A column with likelihood 0.
-pub(crate) fn check(session: Session) -> Result<()> {
-    let Session { setup, record } = session;
+/// A column with likelihood 0; a model that cannot be sampled, or too little memory for a sample.
+pub(crate) fn check(sample: Option<&SamplingPlan>, mut session: Session) -> Result<()> {
     let used = used_memory().unwrap_or(0);
+    let chain = sample.map(|asked| measure_chain(asked, &mut session)).transpose()?;
+    let Session { setup, record } = session;
     let loaded = &setup.loaded;
     let mut text = describe_data(loaded).short;
     for note in setup.plan.notes.iter().chain(&loaded.remarks.notes) {
@@ -35,15 +38,68 @@ pub(crate) fn check(session: Session) -> Result<()> {
             ));
         }
     }
-    let num_taxa = loaded.taxa.len();
-    let present: Vec<usize> = loaded.presence.iter().map(Vec::len).collect();
-    let all = vec![num_taxa; present.len()];
-    let [ours, unrestricted] = [&present, &all].map(|tips| Cost::of(&loaded.partitions, tips));
     let mut rows = vec![
         ("constant sites", loaded.report.invariant_sites.to_string()),
         ("sites without data", loaded.report.gap_columns.len().to_string()),
     ];
-    let calibration = describe_memory(&setup, &ours, used, &mut rows)?;
+    let remark = match sample.zip(chain) {
+        Some((asked, chain)) => describe_sample(asked, chain, &setup, used, &mut rows),
+        None => describe_searches(&setup, used, &mut rows)?,
+    };
+    rows.push(("kernels", setup.machine.engine().instruction_set.to_string()));
+    text.push_str(&pairs("Data and requirements of a run", &rows));
+    text.push_str(remark);
+    record.progress.result(&text);
+    Ok(())
+}
+
+type Rows = Vec<(&'static str, String)>;
+
+/// What a sample takes.
+fn describe_sample(
+    asked: &SamplingPlan,
+    chain: ChainCost,
+    setup: &Setup,
+    used: u64,
+    rows: &mut Rows,
+) -> &'static str {
+    let Setup { plan, loaded, machine, .. } = setup;
+    let cost = Cost::of_data(loaded);
+    let (runs, chains) = (asked.num_runs as u64, asked.num_chains as u64);
+    let (at_once, _) = machine.share_out(plan, asked.num_runs);
+    let most = cost.engine_bytes() + cost.bytes_beside_engine(plan);
+    let samples = runs * (asked.generations / asked.sample_every + 1) * chain.sample_bytes;
+    let run = chains * chain.bytes.unwrap_or(most);
+    let whole = used + cost.shared_bytes() + at_once as u64 * run + samples;
+    rows.push(("memory", format!("about {}", format_bytes(whole))));
+    rows.push(("  for each run at the same time", format_bytes(run)));
+    rows.push(("  for the samples", format_bytes(samples)));
+    let least = used + cost.shared_bytes() + chains * cost.engine_bytes();
+    let least = least + cost.bytes_beside_engine(plan);
+    rows.push(("  at least, with --mem", format!("about {}", format_bytes(least))));
+    if let Some(free) = available_memory() {
+        rows.push(("  free on this machine", format_bytes(free)));
+    }
+    let generation = chain.seconds * chains as f64;
+    rows.push(("generations of a run in a second", format!("about {:.0}", generation.recip())));
+    let all = generation * (runs * asked.generations) as f64;
+    rows.push(("time of all runs", format_seconds(all)));
+    rows.push(("runs at the same time", at_once.to_string()));
+    "Times are rough estimates for one core; a run may take from half to twice as long. Runs are computed at\n\
+     the same time, one on each thread; --stop may end them before the last generation.\n"
+}
+
+/// What a search and an evaluation take.
+///
+/// # Errors
+/// A column with likelihood 0.
+fn describe_searches(setup: &Setup, used: u64, rows: &mut Rows) -> Result<&'static str> {
+    let loaded = &setup.loaded;
+    let num_taxa = loaded.taxa.len();
+    let present: Vec<usize> = loaded.presence.iter().map(Vec::len).collect();
+    let all = vec![num_taxa; present.len()];
+    let [ours, unrestricted] = [&present, &all].map(|tips| Cost::of(&loaded.partitions, tips));
+    let calibration = describe_memory(setup, &ours, used, rows)?;
     if unrestricted.clv_bytes > ours.clv_bytes {
         let saved = unrestricted.clv_bytes as f64 / ours.clv_bytes.max(1) as f64;
         let saved = format!("1/{saved:.1} of those with all taxa in all partitions");
@@ -60,14 +116,10 @@ pub(crate) fn check(session: Session) -> Result<()> {
     rows.push(("time of the evaluation of a tree", time(evaluation)));
     rows.push(("useful threads for one search", useful_threads(&loaded.partitions).to_string()));
     rows.push(("  used on this machine", setup.machine.threads().to_string()));
-    rows.push(("kernels", setup.machine.engine().instruction_set.to_string()));
-    text.push_str(&pairs("Data and requirements of a run", &rows));
-    text.push_str(
+    Ok(
         "Times are rough estimates for one core; a run may take from half to twice as long. Several\n\
-         searches or replicates run at the same time, one on each thread.\n",
-    );
-    record.progress.result(&text);
-    Ok(())
+        searches or replicates run at the same time, one on each thread.\n",
+    )
 }
 
 /// The memory of a run, and what it costs to have less; from a calibration, for which there may be too little memory.
@@ -75,7 +127,7 @@ fn describe_memory(
     setup: &Setup,
     cost: &Cost,
     used: u64,
-    rows: &mut Vec<(&'static str, String)>,
+    rows: &mut Rows,
 ) -> Result<Option<Calibration>> {
     let Setup { plan, loaded, machine, linkage, .. } = setup;
     let beside = used + cost.shared_bytes() + cost.bytes_beside_engine(plan);

@@ -25,7 +25,7 @@ pub(crate) fn consense(
     let file = trees.display().to_string();
     let (taxa, trees) = read_forest(trees, Lengths::Usable)?;
     let root = find_root(plan.output.root.as_ref(), &taxa, &file);
-    let root = root.map_err(|fault| Error::Input(vec![fault]))?;
+    let root = root.map_err(|fault| Error::Input(fault.into()))?;
     let splits: Vec<Vec<Split>> = trees
         .iter()
         .map(|tree| tree.splits().into_iter().map(|(_, split)| split).collect())

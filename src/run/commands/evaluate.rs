@@ -3,7 +3,7 @@
 use super::ancestral::deliver_ancestral;
 use super::branch_tests::deliver_branch_tests;
 use super::start::{StartLengths, StartTree, make_starts};
-use crate::error::{Error, Fault, Place, Result};
+use crate::error::{Error, Fault, Faults, Place, Result};
 use crate::likelihood::Evaluator;
 use crate::model::Model;
 use crate::observer::{Event, Observer};
@@ -109,7 +109,7 @@ fn set_partition_trees(setup: &Setup, evaluator: &mut Evaluator, source: &str) -
     else {
         return Ok(());
     };
-    let mut faults = Vec::new();
+    let mut faults = Faults::new();
     for &gene in &setup.loaded.file_order {
         let Some(subset) = &trees[gene] else { continue };
         if !evaluator.set_gene_brlens(gene, &subset.tree) {

@@ -1,6 +1,6 @@
 //! Roots given trees of any degrees; their labels stay with their branches.
 
-use crate::error::{Error, Fault, Place, Result};
+use crate::error::{Error, Fault, Faults, Place, Result};
 use crate::output::OutputKind;
 use crate::run::plan::Plan;
 use crate::run::prepare::{find_root, read_drawings};
@@ -15,7 +15,7 @@ use std::path::Path;
 pub(crate) fn root(plan: &Plan, trees: &Path, record: &mut RunRecord) -> Result<()> {
     let file = trees.display().to_string();
     let trees = read_drawings(trees)?;
-    let (mut faults, mut rooted) = (Vec::new(), Vec::new());
+    let (mut faults, mut rooted) = (Faults::new(), Vec::new());
     let (mut outgroups, mut labels) = (Vec::new(), Vec::new());
     for (i, (taxa, DrawingRead { drawing, conflicts })) in trees.iter().enumerate() {
         let name = format!("{file}, tree {}", i + 1);

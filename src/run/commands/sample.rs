@@ -6,15 +6,21 @@ use crate::likelihood::Evaluator;
 use crate::model::{FreqsMode, Model};
 use crate::observer::{Advance, Event, Observer};
 use crate::output::{MarginalReport, OutputKind};
+use crate::parallel::used_memory;
 use crate::parsimony::ParsimonyData;
 use crate::run::deliver::{Diagnosis, Mixing, Sampled, deliver_posterior};
-use crate::run::work::{Desk, Machine, Session, Setup};
+use crate::run::work::{Desk, Machine, Session, Setup, first_tree};
 use crate::sampler::{
     CoupledRun, Parameter, RunState, Sample, SamplerOptions, SamplingPlan, SteppingStones,
     StonesState, list_parameters,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use std::time::Instant;
+
+/// Generations with which the speed of a chain is measured, at least, and for how long at most, in seconds.
+const LEAST_GENERATIONS: u64 = 50;
+const MOST_SECONDS: f64 = 1.0;
 
 /// What a run has done between two comparisons.
 #[derive(Clone, Serialize, Deserialize)]
@@ -40,9 +46,7 @@ pub(crate) fn sample(asked: &SamplingPlan, mut session: Session) -> Result<()> {
         files.push([parameters?, trees?]);
     }
     session.stage("sampling");
-    let loaded = &session.setup.loaded;
-    let parsimony = ParsimonyData::of_partitions(loaded.taxa.len(), &loaded.partitions);
-    let parsimony = Arc::new(parsimony);
+    let parsimony = parsimony_of(&session.setup);
     let mut sampled = Sampled::new(&session.setup, asked, &parameters, &models);
     let mut states: Vec<Option<RunState>> = vec![None; asked.num_runs];
     let num_legs = asked.generations.div_ceil(asked.diagnose_every) as usize;
@@ -127,6 +131,47 @@ fn step_over(
     Ok(MarginalReport { steps: stones, generations_per_step: length, ln, of_runs })
 }
 
+/// What one chain takes, of the runs that `--check` describes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ChainCost {
+    /// Processor time of a generation.
+    pub seconds: f64,
+    /// Memory, if the system tells.
+    pub bytes: Option<u64>,
+    /// Bytes of a sample.
+    pub sample_bytes: u64,
+}
+
+/// Lets a chain go a short way from a parsimony tree.
+///
+/// # Errors
+/// A model that cannot be sampled; an engine that has failed; too little memory.
+pub(super) fn measure_chain(asked: &SamplingPlan, session: &mut Session) -> Result<ChainCost> {
+    let models = session.setup.models();
+    let parameters = find_parameters(session, &models)?;
+    let setup = &session.setup;
+    let asked = SamplingPlan { num_chains: 1, ..asked.clone() };
+    let options = options_of(setup, &asked, &parameters, &parsimony_of(setup), 0);
+    let (tree, _) = first_tree(setup.plan, &setup.loaded);
+    let before = used_memory();
+    let (_, machine) = setup.machine.share_out(setup.plan, asked.num_runs);
+    let partitions = &setup.loaded.partitions;
+    let evaluator = setup.evaluator(machine, partitions, &models, tree, setup.linkage)?;
+    let mut run = CoupledRun::begin(vec![evaluator], &models, &options)?;
+    let start = Instant::now();
+    while run.generation() < LEAST_GENERATIONS || start.elapsed().as_secs_f64() < MOST_SECONDS {
+        run.step()?;
+    }
+    let elapsed = start.elapsed().as_secs_f64() * machine.threads() as f64;
+    let sample = run.sample();
+    let newick = setup.newick(&sample.tree, true).len();
+    Ok(ChainCost {
+        seconds: elapsed / run.generation() as f64,
+        bytes: used_memory().zip(before).map(|(after, before)| after.saturating_sub(before)),
+        sample_bytes: (newick + (3 + sample.values.len()) * size_of::<f64>()) as u64,
+    })
+}
+
 /// The parameters that are sampled, with a word on frequencies that are not.
 fn find_parameters(session: &mut Session, models: &[Model]) -> Result<Vec<Parameter>> {
     if !session.setup.plan.search.opt_model {
@@ -148,6 +193,11 @@ fn find_parameters(session: &mut Session, models: &[Model]) -> Result<Vec<Parame
         ));
     }
     list_parameters(models, session.setup.linkage.has_scalers()).map_err(Error::Usage)
+}
+
+/// The data as guided proposals read them.
+fn parsimony_of(Setup { loaded, .. }: &Setup) -> Arc<ParsimonyData> {
+    Arc::new(ParsimonyData::of_partitions(loaded.taxa.len(), &loaded.partitions))
 }
 
 fn options_of(

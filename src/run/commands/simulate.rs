@@ -2,7 +2,7 @@
 
 use crate::alignment::Patterns;
 use crate::alphabet::Code;
-use crate::error::{Error, Fault, Place, Result, collect};
+use crate::error::{Error, Fault, Faults, Place, Result, collect};
 use crate::input::read_text;
 use crate::model::Model;
 use crate::output::{AlignmentReport, OutputKind, PartitionReport};
@@ -29,7 +29,7 @@ const MAX_SITES: usize = 100_000_000;
 /// # Errors
 /// Refused input: models with parameters left open, trees without lengths, unusable partitions.
 pub(crate) fn simulate(plan: &Plan, simulate: &SimulatePlan, record: &mut RunRecord) -> Result<()> {
-    let mut faults = Vec::new();
+    let mut faults = Faults::new();
     let (taxa, tree) = match collect(make_tree(plan, simulate), &mut faults)? {
         Some(found) => found,
         None => return Err(Error::Input(faults)),
@@ -134,11 +134,7 @@ fn last_column(text: &str, path: &Path) -> Result<usize> {
 }
 
 /// The model of every partition and its scaler of branch lengths (1 if it gives none).
-fn resolve_models(
-    plan: &Plan,
-    defs: &[PartitionDef],
-    faults: &mut Vec<Fault>,
-) -> Vec<(Model, f64)> {
+fn resolve_models(plan: &Plan, defs: &[PartitionDef], faults: &mut Faults) -> Vec<(Model, f64)> {
     let choice = ModelChoice::new(&plan.data, faults);
     if choice.option_is_bad {
         return Vec::new();

@@ -22,7 +22,7 @@ pub(crate) fn support(
     let newick = read_one_tree(tree)?;
     let taxa = own_taxa(&newick, &file)?.sorted();
     let root = find_root(plan.output.root.as_ref(), &taxa, &file);
-    let root = root.map_err(|fault| Error::Input(vec![fault]))?;
+    let root = root.map_err(|fault| Error::Input(fault.into()))?;
     let (best, _) = newick.to_tree(&taxa, &file, None)?;
     let replicates = read_topologies(bs_trees, &taxa, &file)?;
     record.progress.text(&format!("{} taxa, {} trees", taxa.len(), replicates.len()));

@@ -119,8 +119,8 @@ pub enum Command {
     All,
     /// Starting trees only.
     Start,
-    /// Describe the alignment and estimate the memory and time of a run.
-    Check,
+    /// Describe the alignment and estimate the memory and time of a run: of a sample, or else of a search or an evaluation.
+    Check(Option<SamplingPlan>),
     /// Map the frequencies of splits among trees onto a tree.
     Support {
         /// The tree that gets the values.
@@ -398,7 +398,7 @@ impl Plan {
                 OutputKind::Support,
             ],
             Command::Start => vec![OutputKind::StartTree],
-            Command::Check => return Vec::new(),
+            Command::Check(_) => return Vec::new(),
             Command::Support { .. } => vec![OutputKind::Support],
             Command::RfDist(_) => vec![OutputKind::RfDistances],
             Command::Distances(asked) => asked.output_kinds(self.bootstrap.replicates > 0),
@@ -516,7 +516,7 @@ impl Plan {
                 format!("search for the best tree, bootstrap, {replicates}, support")
             }
             Command::Start => "starting trees".into(),
-            Command::Check => "check".into(),
+            Command::Check(_) => "check".into(),
             Command::Support { .. } => "support of a tree".into(),
             Command::RfDist(_) => "distances between trees".into(),
             Command::Distances(MatrixPlan { file: Some(_), .. }) => "trees of distances".into(),
@@ -558,7 +558,7 @@ impl Plan {
     /// Number of engines in each of the jobs that may run at the same time.
     pub(crate) fn engines_per_job(&self) -> usize {
         match &self.command {
-            Command::Sample(asked) => asked.num_chains,
+            Command::Sample(asked) | Command::Check(Some(asked)) => asked.num_chains,
             _ => 1,
         }
     }

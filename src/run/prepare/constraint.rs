@@ -2,7 +2,7 @@
 
 use super::remarks::{Remarks, list_names};
 use super::trees::{GivenTree, read_one_tree};
-use crate::error::{Fault, Place, Result, collect};
+use crate::error::{Fault, Faults, Place, Result, collect};
 use crate::taxa::Taxa;
 use crate::tree::Constraint;
 use std::path::Path;
@@ -14,7 +14,7 @@ use std::path::Path;
 pub(super) fn read_constraint(
     path: &Path,
     taxa: &Taxa,
-    faults: &mut Vec<Fault>,
+    faults: &mut Faults,
     remarks: &mut Remarks,
 ) -> Result<Option<Constraint>> {
     let file = path.display().to_string();
@@ -42,7 +42,7 @@ pub(super) fn check_trees<'a>(
     path: &Path,
     trees: impl Iterator<Item = &'a GivenTree>,
     taxa: &Taxa,
-    faults: &mut Vec<Fault>,
+    faults: &mut Faults,
 ) {
     for given in trees {
         if let Some(clade) = constraint.violated(&given.tree) {

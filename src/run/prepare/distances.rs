@@ -1,7 +1,7 @@
 //! A file of distances between taxa, in PHYLIP's formats.
 
 use crate::distance::SquareMatrix;
-use crate::error::{Error, Fault, Place, Result, abridged};
+use crate::error::{Error, Fault, Faults, Place, Result, abridged};
 use crate::input::read_text;
 use crate::taxa::Taxa;
 use std::cmp::Ordering;
@@ -11,8 +11,6 @@ use std::path::Path;
 const MAX_FILE: usize = 1 << 30;
 /// Most taxa in it: its words are all in memory.
 const MAX_TAXA: usize = 5000;
-/// Most faults that are collected of one file.
-const MAX_FAULTS: usize = 1000;
 
 /// The shape of a file, which follows from the number of its words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,15 +42,20 @@ impl Shape {
 /// [`Error::Input`] with every fault, [`Error::Io`].
 pub(crate) fn read_distances(path: &Path) -> Result<(Taxa, SquareMatrix<f64>)> {
     let text = read_text(path, MAX_FILE, "a file of distances")?;
-    let file = path.display().to_string();
-    let place = |line: usize| Place::file(&file).at_line(line + 1);
-    let words: Vec<(usize, &str)> = text
-        .lines()
-        .enumerate()
-        .flat_map(|(line, text)| text.split_whitespace().map(move |word| (line, word)))
-        .collect();
+    parse_distances(&text, &path.display().to_string())
+}
+
+/// The same for the text of a file; `file` is its name in faults.
+///
+/// # Errors
+/// [`Error::Input`] with every fault.
+pub fn parse_distances(text: &str, file: &str) -> Result<(Taxa, SquareMatrix<f64>)> {
+    let place = |line: usize| Place::file(file).at_line(line + 1);
+    let lines = text.lines().enumerate();
+    let mut words =
+        lines.flat_map(|(line, text)| text.split_whitespace().map(move |word| (line, word)));
     let refuse = |line: usize, message: String| Err(Error::input(place(line), message));
-    let Some((&(line, first), rest)) = words.split_first() else {
+    let Some((line, first)) = words.next() else {
         return refuse(0, "the file is empty: distances in PHYLIP's format are expected".into());
     };
     let Some(n) = first.parse::<usize>().ok().filter(|n| *n >= 2) else {
@@ -66,9 +69,9 @@ pub(crate) fn read_distances(path: &Path) -> Result<(Taxa, SquareMatrix<f64>)> {
         );
     }
     let total = |shape: Shape| (0..n).map(|taxon| 1 + shape.row(taxon, n)).sum::<usize>();
-    let Some(shape) = Shape::ALL.into_iter().find(|shape| total(*shape) == rest.len()) else {
+    let found = words.clone().count();
+    let Some(shape) = Shape::ALL.into_iter().find(|shape| total(*shape) == found) else {
         let [square, lower, with_diagonal] = Shape::ALL.map(total);
-        let found = rest.len();
         return refuse(
             line,
             format!(
@@ -77,15 +80,14 @@ pub(crate) fn read_distances(path: &Path) -> Result<(Taxa, SquareMatrix<f64>)> {
             ),
         );
     };
-    let mut faults = Vec::new();
+    let mut faults = Faults::new();
     let mut names = Vec::with_capacity(n);
     let mut matrix = SquareMatrix::zero(n);
-    let mut words = rest.iter();
     for taxon in 0..n {
-        let &(_, name) = words.next().expect("the words were counted");
+        let (_, name) = words.next().expect("the words were counted");
         names.push(name.to_string());
         for other in 0..shape.row(taxon, n) {
-            let &(line, word) = words.next().expect("the words were counted");
+            let (line, word) = words.next().expect("the words were counted");
             let distance = match word.parse::<f64>() {
                 Ok(distance) if distance.is_finite() => distance,
                 _ => {
@@ -107,16 +109,13 @@ pub(crate) fn read_distances(path: &Path) -> Result<(Taxa, SquareMatrix<f64>)> {
                 Ordering::Equal => {}
                 _ => matrix.set(taxon, other, distance),
             }
-            if faults.len() >= MAX_FAULTS {
-                return Err(Error::Input(faults));
-            }
         }
     }
     match Taxa::new(names.clone()) {
         Ok(taxa) if faults.is_empty() => Ok(by_name(taxa, &matrix)),
         Ok(_) => Err(Error::Input(faults)),
         Err((first, _)) => {
-            let place = Place::file(&file).named(&names[first]);
+            let place = Place::file(file).named(&names[first]);
             faults.push(Fault::new(place, "this taxon is there twice"));
             Err(Error::Input(faults))
         }

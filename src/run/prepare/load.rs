@@ -13,7 +13,7 @@ use super::site_weights::SiteWeights;
 use super::trees::{GivenTree, read_partition_trees, read_trees};
 use crate::alignment::{Alignment, AlignmentSummary, Patterns, read_alignment};
 use crate::bootstrap::SamplingUnit;
-use crate::error::{Error, Fault, Place, Result, abridged, collect};
+use crate::error::{Error, Fault, Faults, Place, Result, abridged, collect};
 use crate::input::{name_of, read_text};
 use crate::model::Model;
 use crate::model_selection::Question;
@@ -83,7 +83,7 @@ impl Loaded {
 /// [`Error::Input`] with every fault of the alignment, the model, the partition file, the characters,
 /// the trees; [`Error::Io`] for a file that cannot be read at all.
 pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
-    let mut faults = Vec::new();
+    let mut faults = Faults::new();
     let choice = ModelChoice::new(&plan.data, &mut faults);
     let path = plan.data.msa.as_deref().expect("the command line was checked");
     let Some(alignment) = collect(read_alignment(path), &mut faults)? else {
@@ -222,7 +222,7 @@ impl Builder<'_> {
     fn build(
         &self,
         def: PartitionDef,
-        faults: &mut Vec<Fault>,
+        faults: &mut Faults,
         remarks: &mut Remarks,
     ) -> Option<Built> {
         let Builder { plan, alignment, choice, weights } = *self;
@@ -249,7 +249,7 @@ impl Builder<'_> {
         };
         let def = def.map_err(|fault| faults.push(fault)).ok()?;
         let patterns = build_patterns(alignment, &def, model.data_type);
-        let patterns = patterns.map_err(|more| faults.extend(more)).ok()?;
+        let patterns = patterns.map_err(|more| faults.append(more)).ok()?;
         let PartitionDef { name, sites, .. } = def;
         let partition = Partition { name, model, patterns, sites };
         let path = plan.data.msa.as_deref().expect("the command line was checked");
@@ -259,7 +259,7 @@ impl Builder<'_> {
 }
 
 /// Refuses too few taxa. Three have one tree, which a search evaluates; there is nothing to resample for.
-fn check_size(alignment: &Alignment, plan: &Plan, path: &Path, faults: &mut Vec<Fault>) {
+fn check_size(alignment: &Alignment, plan: &Plan, path: &Path, faults: &mut Faults) {
     let resamples = matches!(plan.command, Command::Bootstrap | Command::All | Command::BsMsa);
     let n = alignment.num_taxa();
     let message = if n < 3 {
@@ -274,11 +274,7 @@ fn check_size(alignment: &Alignment, plan: &Plan, path: &Path, faults: &mut Vec<
     faults.push(Fault::new(Place::file(name_of(path)), message));
 }
 
-fn read_defs(
-    plan: &Plan,
-    alignment: &Alignment,
-    faults: &mut Vec<Fault>,
-) -> Result<Vec<PartitionDef>> {
+fn read_defs(plan: &Plan, alignment: &Alignment, faults: &mut Faults) -> Result<Vec<PartitionDef>> {
     let Some(path) = &plan.data.partitions else {
         return Ok(whole_alignment(alignment.num_sites(), ""));
     };
@@ -296,7 +292,7 @@ fn read_all_trees(
     taxa: &Taxa,
     seed: Option<u64>,
     constraint: Option<&Constraint>,
-    faults: &mut Vec<Fault>,
+    faults: &mut Faults,
 ) -> Result<Vec<Vec<GivenTree>>> {
     let mut trees: Vec<Vec<GivenTree>> = Vec::new();
     for source in &plan.search.trees {

@@ -18,11 +18,13 @@ mod rooting;
 mod site_weights;
 mod trees;
 
+pub use distances::parse_distances;
 pub(super) use distances::read_distances;
 pub(super) use identical::Identical;
 pub(super) use load::{Loaded, load};
 pub(super) use remarks::Remarks;
 pub(super) use rooting::{Root, find_root};
+pub use site_weights::SiteWeights;
 pub(super) use trees::GivenTree;
 
 pub(super) use load::{MAX_PARTITION_FILE, count_with_warning};

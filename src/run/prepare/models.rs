@@ -5,7 +5,7 @@
 
 use super::matrix_files::{parse_model, read_matrix_file};
 use crate::alphabet::DataType;
-use crate::error::{Error, Fault, Place, abridged};
+use crate::error::{Error, Fault, Faults, Place, abridged};
 use crate::likelihood::BrlenLinkage;
 use crate::model::{AutoModel, Heterogeneity, Model, UserMatrix};
 use crate::numeric::GammaMode;
@@ -38,7 +38,7 @@ pub(crate) struct ModelChoice {
 
 impl ModelChoice {
     /// Reads the model of `-m`, with what other options say of it; what is wrong joins the faults.
-    pub(crate) fn new(options: &DataOptions, faults: &mut Vec<Fault>) -> Self {
+    pub(crate) fn new(options: &DataOptions, faults: &mut Faults) -> Self {
         let mut choice = ModelChoice {
             data_type: options.data_type.clone(),
             multistate_equal: options.multistate_equal,
@@ -48,7 +48,7 @@ impl ModelChoice {
         match options.protein_matrix.as_deref().map(read_matrix_file).transpose() {
             Ok(matrix) => choice.matrix = matrix,
             Err(Error::Input(more)) => {
-                faults.extend(more);
+                faults.append(more);
                 choice.option_is_bad = true;
                 return choice;
             }
@@ -277,7 +277,7 @@ mod tests {
     }
 
     fn choose(options: &DataOptions) -> ModelChoice {
-        let mut faults = Vec::new();
+        let mut faults = Faults::new();
         let choice = ModelChoice::new(options, &mut faults);
         assert!(faults.is_empty(), "{faults:?}");
         choice
@@ -369,10 +369,10 @@ mod tests {
             ("GTR", "RNA", "unknown data type 'RNA'"),
             ("GTR", "CODON8", "unknown data type 'CODON8'"),
         ] {
-            let mut faults = Vec::new();
+            let mut faults = Faults::new();
             ModelChoice::new(&typed(Some(model), data_type), &mut faults);
             assert_eq!(faults.len(), 1);
-            assert!(faults[0].message.contains(expected), "{faults:?}");
+            assert!(faults.kept()[0].message.contains(expected), "{faults:?}");
         }
         let wrong = resolve("", &choose(&typed(None, "RNA"))).unwrap_err().message;
         assert!(wrong.contains("unknown data type 'RNA'"), "{wrong}");
@@ -398,9 +398,9 @@ mod tests {
             let found = resolve(line, &choice).unwrap().0.label();
             assert_eq!(found, expected, "{line} {model} {is_equal}");
         }
-        let mut faults = Vec::new();
+        let mut faults = Faults::new();
         ModelChoice::new(&equal("MK+G", false), &mut faults);
-        assert!(faults[0].message.contains("contradicts -K"), "{faults:?}");
+        assert!(faults.kept()[0].message.contains("contradicts -K"), "{faults:?}");
     }
 
     #[test]
@@ -420,9 +420,9 @@ mod tests {
     #[test]
     fn a_file_that_is_not_there_is_told_from_an_unknown_model() {
         let said = |text: &str| {
-            let mut faults = Vec::new();
+            let mut faults = Faults::new();
             ModelChoice::new(&options(Some(text)), &mut faults);
-            faults.remove(0).message
+            faults.kept()[0].message.clone()
         };
         for file in ["typo.part", "genes/part", "genes.nex+G"] {
             assert!(said(file).contains("is neither a model nor an existing file"), "{file}");

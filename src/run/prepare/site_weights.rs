@@ -1,7 +1,7 @@
 //! `--site-weights`: how often each column of the alignment counts.
 
 use crate::alphabet::DataType;
-use crate::error::{Error, Fault, Place, Result, abridged};
+use crate::error::{Error, Fault, Faults, Place, Result, abridged};
 use crate::input::read_text;
 use crate::partition::PartitionDef;
 use std::path::Path;
@@ -10,14 +10,12 @@ use std::path::Path;
 const MAX_FILE: usize = 1 << 30;
 /// Largest sum of all weights: every unit takes memory and time as a column does.
 const MAX_SUM: u64 = 50_000_000;
-/// Most faults that are collected of one file.
-const MAX_FAULTS: usize = 1000;
 
 /// The weights of the columns of an alignment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct SiteWeights {
+pub struct SiteWeights {
     /// `[column]`: how often it counts.
-    weights: Vec<u32>,
+    pub weights: Vec<u32>,
 }
 
 impl SiteWeights {
@@ -31,14 +29,17 @@ impl SiteWeights {
         Self::parse(&text, &path.display().to_string(), num_columns)
     }
 
-    fn parse(text: &str, file: &str, num_columns: usize) -> Result<Self> {
-        let (mut weights, mut faults, mut number) = (Vec::new(), Vec::new(), 0);
+    /// The same for the text of a file; `file` is its name in faults.
+    ///
+    /// # Errors
+    /// As [`SiteWeights::read`], without [`Error::Io`].
+    pub fn parse(text: &str, file: &str, num_columns: usize) -> Result<Self> {
+        let (mut weights, mut faults, mut number) = (Vec::new(), Faults::new(), 0);
         for (line, words) in text.lines().enumerate() {
             for word in words.split_whitespace() {
                 number += 1;
                 match word.parse::<u32>() {
                     Ok(weight) => weights.push(weight),
-                    Err(_) if faults.len() >= MAX_FAULTS => {}
                     Err(_) => faults.push(Fault::new(
                         Place::file(file).at_line(line + 1),
                         format!(

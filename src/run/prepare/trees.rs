@@ -1,7 +1,7 @@
 //! Trees given in files, over the taxa of the run.
 
 use super::remarks::list_names;
-use crate::error::{Error, Fault, Place, Result, collect};
+use crate::error::{Error, Fault, Faults, Place, Result, collect};
 use crate::input::Input;
 use crate::partition::Partition;
 use crate::rng::{Purpose, stream};
@@ -12,9 +12,6 @@ use crate::tree::{
 };
 use std::collections::BTreeSet;
 use std::path::Path;
-
-/// Most faults that are collected of one file.
-const MAX_FAULTS: usize = 1000;
 
 /// A tree and where it came from.
 #[derive(Debug, Clone)]
@@ -66,13 +63,10 @@ fn for_each_tree(
     if let Some(taxa) = taxa {
         reader = reader.expecting(taxa.len());
     }
-    let mut faults = Vec::new();
+    let mut faults = Faults::new();
     let mut number = 0;
     while let Some(newick) = reader.next_tree() {
-        // With so many faults only errors of syntax are still collected.
-        if faults.len() < MAX_FAULTS {
-            collect(take(number, newick), &mut faults)?;
-        }
+        collect(take(number, newick), &mut faults)?;
         number += 1;
     }
     reader.finish()?;
@@ -104,7 +98,7 @@ pub(super) fn read_partition_trees(
         );
         return Err(Error::input(Place::file(file), message));
     }
-    let mut faults = Vec::new();
+    let mut faults = Faults::new();
     let mut newicks = newicks.iter();
     let mut trees = Vec::new();
     for partition in partitions {
@@ -122,7 +116,7 @@ fn read_partition_tree(
     file: &str,
     taxa: &Taxa,
     partition: &Partition,
-    faults: &mut Vec<Fault>,
+    faults: &mut Faults,
 ) -> Result<Option<SubsetTree>> {
     let Some(subset) = collect(newick.to_tree_on_subset(taxa, file, None), faults)? else {
         return Ok(None);
@@ -272,7 +266,7 @@ fn multifurcating(
 /// # Errors
 /// Tips without a name, and names that occur twice.
 pub(crate) fn own_taxa(newick: &NewickTree, file: &str) -> Result<Taxa> {
-    let mut faults = Vec::new();
+    let mut faults = Faults::new();
     let mut seen = BTreeSet::new();
     let mut names = Vec::new();
     for tip in newick.nodes().filter(|node| node.is_tip()) {
@@ -340,7 +334,7 @@ fn topology(mut newick: NewickTree, taxa: &Taxa, file: &str, reference: &str) ->
 fn against(error: Error, reference: &str) -> Error {
     match error {
         Error::Input(mut faults) => {
-            for fault in &mut faults {
+            for fault in faults.kept_mut() {
                 fault.message = fault.message.replace("the alignment", reference);
             }
             Error::Input(faults)

@@ -39,7 +39,7 @@ impl RunRecord {
             resumable: plan.is_resumable(),
         })?;
         // A check prints its result only.
-        let quiet = plan.output.quiet || plan.command == Command::Check;
+        let quiet = plan.output.quiet || matches!(plan.command, Command::Check(_));
         Ok(RunRecord {
             progress: Progress::on_terminal(quiet),
             report: Report::new(&plan.command_line, plan.seed),

@@ -61,7 +61,7 @@ impl<'a> Session<'a> {
         let (machine, warning) = Machine::new(plan, &loaded.partitions)?;
         let mut of_card = None;
         let (machine, calibration) = match plan.command {
-            Command::Check
+            Command::Check(None)
             | Command::Start
             | Command::BsMsa
             | Command::Concordance(_)
