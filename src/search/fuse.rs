@@ -7,8 +7,8 @@
 //!
 //! This is the tree fusing of Goloboff 1999 (Cladistics 15:415-428), with likelihoods instead of parsimony.
 
+use super::changed::Changed;
 use super::schedule as at;
-use super::spr::Changed;
 use crate::likelihood::{Evaluator, Result};
 use crate::tree::{EdgeId, Tree, regions};
 

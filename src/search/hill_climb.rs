@@ -1,12 +1,13 @@
 //! Hill climbing by SPR from starting trees to the best tree: fast rounds, wide rounds, perturbations, thorough
 //! rounds.
 
+use super::changed::Changed;
 use super::history::SearchHistory;
 use super::meter::{Meter, part_of_rounds};
 use super::perturb::perturb;
 use super::resolution::resolve;
 use super::schedule::{self as at, RoundOptions, Schedule, SearchEffort, SearchPhase, Shares};
-use super::spr::{Changed, Round};
+use super::spr::Round;
 use super::state::{Perturbing, Plan, Rounds, SearchState, Stage};
 use crate::likelihood::{BranchOptions, Evaluator, Result};
 use crate::model::Model;

@@ -2,6 +2,7 @@
 //!
 //! This module neither prints nor writes files, and does not depend on the engine that computes likelihoods.
 
+mod changed;
 mod contradiction;
 mod fuse;
 mod hill_climb;
@@ -27,4 +28,8 @@ pub use state::SearchState;
 
 // For benchmarks.
 #[doc(hidden)]
-pub use spr::{Changed, RoundResult, spr_round};
+pub use changed::Changed;
+#[doc(hidden)]
+pub use scan::RoundResult;
+#[doc(hidden)]
+pub use spr::spr_round;

@@ -4,8 +4,9 @@
 //! This is iterated local search, as in IQ-TREE, which makes random NNI moves all over the tree; with moves
 //! close to each other, fewer subtrees have to be scanned again.
 
+use super::changed::Changed;
 use super::schedule::{self as at, RoundOptions};
-use super::spr::{Changed, spr_round};
+use super::spr::spr_round;
 use crate::likelihood::{BranchOptions, Evaluator, Result};
 use crate::parsimony::ParsimonyData;
 use crate::rng::Rng;

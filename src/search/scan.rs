@@ -4,13 +4,29 @@
 //! one subtree after the other. They are *taken* in their order: when one is moved, what was computed for those after it is
 //! thrown away. The result is therefore that of one subtree at a time, in every bit.
 
+use super::changed::Changed;
 use super::schedule::{
     ACCEPT_GAIN, MOVED_RADIUS, NEAR_MISS_RADIUS, RoundOptions, SAME, VERIFY_TOLERANCE,
 };
-use super::spr::{Changed, RoundResult};
 use crate::likelihood::{Evaluator, Prune, Result, SubtreeMove, Trial};
 use crate::parsimony::ParsimonyViews;
 use crate::tree::{EdgeId, NodeId};
+use serde::{Deserialize, Serialize};
+
+/// Result and statistics of a round.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct RoundResult {
+    /// Log-likelihood of the tree.
+    pub lnl: f64,
+    /// Number of accepted moves.
+    pub accepted: usize,
+    /// Number of scored positions.
+    pub scored: usize,
+    /// Number of positions whose three branches were optimised.
+    pub tried: usize,
+    /// Number of positions for which surrounding branches were optimised as well.
+    pub verified: usize,
+}
 
 /// What a scan works with.
 pub(super) struct Scan<'a, 'd> {

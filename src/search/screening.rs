@@ -1,10 +1,10 @@
 //! From several starting trees to one: a fast round from each, and recombination with the best tree so far, until
 //! starting trees add nothing. How many are needed shows how hard the data are.
 
+use super::changed::Changed;
 use super::fuse::fuse;
 use super::hill_climb::Search;
 use super::schedule::{self as at, SearchEffort, SearchPhase};
-use super::spr::Changed;
 use super::start::parsimony_start;
 use super::state::{End, Stage};
 use crate::likelihood::{BranchOptions, Result};

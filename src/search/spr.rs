@@ -1,82 +1,13 @@
 //! Rounds of subtree pruning and regrafting (SPR) over the whole tree.
 
-use super::scan::Scan;
-use super::schedule::{CHANGE_RADIUS, RoundOptions};
+use super::changed::Changed;
+use super::scan::{RoundResult, Scan};
+use super::schedule::RoundOptions;
 use crate::likelihood::{Evaluator, Result};
 use crate::parsimony::{ParsimonyData, ParsimonyViews};
 use crate::tree::{EdgeId, NodeId, Tree};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-
-/// Result and statistics of a round.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub struct RoundResult {
-    /// Log-likelihood of the tree.
-    pub lnl: f64,
-    /// Number of accepted moves.
-    pub accepted: usize,
-    /// Number of scored positions.
-    pub scored: usize,
-    /// Number of positions whose three branches were optimised.
-    pub tried: usize,
-    /// Number of positions for which surrounding branches were optimised as well.
-    pub verified: usize,
-}
-
-/// Inner nodes whose subtrees have to be scanned, because the tree has changed near them since their last scan.
-/// For subtrees far from any change, the present position would be found to be the best again.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Changed {
-    nodes: Vec<bool>,
-}
-
-impl Changed {
-    /// All subtrees have to be scanned.
-    pub fn all(tree: &Tree) -> Self {
-        Changed { nodes: vec![true; tree.num_nodes()] }
-    }
-
-    /// No subtrees have to be scanned.
-    pub fn none(tree: &Tree) -> Self {
-        Changed { nodes: vec![false; tree.num_nodes()] }
-    }
-
-    /// True if no subtree has to be scanned.
-    pub fn is_empty(&self) -> bool {
-        !self.nodes.contains(&true)
-    }
-
-    /// Marks the nodes within [`CHANGE_RADIUS`] edges of the edge `place`.
-    pub fn mark_around(&mut self, tree: &Tree, place: EdgeId) {
-        self.mark_within(tree, place, CHANGE_RADIUS);
-    }
-
-    /// Marks the nodes within `radius` edges of the edge `place`.
-    pub fn mark_within(&mut self, tree: &Tree, place: EdgeId, radius: usize) {
-        for end in tree.ends(place) {
-            let mut stack = vec![(end, place, 0)];
-            while let Some((node, edge, depth)) = stack.pop() {
-                self.nodes[node.index()] = true;
-                if depth < radius && !tree.is_tip(node) {
-                    stack.extend(tree.other_links(node, edge).map(|(n, e)| (n, e, depth + 1)));
-                }
-            }
-        }
-    }
-
-    /// True if there is an entry for each node of the tree.
-    pub(super) fn fits(&self, tree: &Tree) -> bool {
-        self.nodes.len() == tree.num_nodes()
-    }
-
-    fn contains(&self, node: NodeId) -> bool {
-        self.nodes[node.index()]
-    }
-
-    fn take(&mut self, node: NodeId) {
-        self.nodes[node.index()] = false;
-    }
-}
 
 /// A round in progress. Each subtree at a changed node is pruned once (both sides of each edge), and moved if
 /// the likelihood at one of the tried positions is higher; nodes near a move are marked as changed again.

@@ -3,10 +3,11 @@
 //! Together with the data and the [`SearchOptions`](super::SearchOptions) it determines all further steps: a
 //! search that is resumed from it, in any evaluator, gives the same bits.
 
+use super::changed::Changed;
 use super::history::SearchHistory;
 use super::meter::Meter;
 use super::schedule::RoundOptions;
-use super::spr::{Changed, Round};
+use super::spr::Round;
 use crate::likelihood::{Evaluator, Result, Snapshot};
 use crate::model::{Model, ModelValues};
 use crate::optimize::OptimizePlan;

@@ -8,14 +8,13 @@ use super::gene::CardGene;
 use super::launch::check_sizes;
 use super::modules::{KernelId, NAME};
 use super::program::{Place, StepKind};
-use super::sweep::Sweep;
 use crate::likelihood::engine::constant_patterns::log_of_sum;
 use crate::likelihood::engine::layout::{Dims, STATE_COUNTS, block_lens};
 use crate::likelihood::engine::states::InvariantParts;
 use crate::likelihood::engine::{
     Capabilities, EdgeJob, Engine, EngineOptions, Entry, GeneData, GeneModel, InsertionProgram,
     InsertionStep, ModelBlock, Operation, Places, PointJob, Result, SweepProgram,
-    TraversalDescriptor, TrialProgram, TrialSweep, Vector, run_trials,
+    TraversalDescriptor, TrialProgram, Vector,
 };
 use crate::model::Model;
 
@@ -389,33 +388,12 @@ impl Engine for CudaEngine {
         Ok(out)
     }
 
-    fn optimize_branches(&mut self, mut programs: &mut [SweepProgram]) -> Result<()> {
-        while !programs.is_empty() {
-            let (together, places) = self.side_by_side(programs, std::slice::from_ref)?;
-            let (now, later) = programs.split_at_mut(together);
-            let all = now.iter_mut().zip(&places).map(|(program, places)| {
-                let steps = 0..program.steps.len();
-                Sweep::new(program, steps, places)
-            });
-            self.sweep(all.collect())?;
-            programs = later;
-        }
-        Ok(())
+    fn optimize_branches(&mut self, programs: &mut [SweepProgram]) -> Result<()> {
+        self.sweep_all(programs)
     }
 
-    fn try_insertions(&mut self, mut trials: &mut [TrialProgram]) -> Result<()> {
-        while !trials.is_empty() {
-            let (together, places) = self.side_by_side(trials, |trial| &trial.sweeps)?;
-            let (now, later) = trials.split_at_mut(together);
-            run_trials(now, |sweeps| {
-                let all = sweeps.into_iter().map(|TrialSweep { number, program, steps }| {
-                    Sweep::new(program, steps, &places[number])
-                });
-                self.sweep(all.collect())
-            })?;
-            trials = later;
-        }
-        Ok(())
+    fn try_insertions(&mut self, trials: &mut [TrialProgram]) -> Result<()> {
+        self.try_all(trials)
     }
 
     fn clv(&mut self, gene: usize, slot: u32) -> Result<(Vec<f64>, Vec<u32>)> {

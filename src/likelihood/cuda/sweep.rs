@@ -13,7 +13,8 @@ use super::program::{Place, StepKind};
 use crate::likelihood::engine::constant_patterns::derivatives_of_sum;
 use crate::likelihood::engine::layout::STATE_COUNTS;
 use crate::likelihood::engine::{
-    EdgeJob, Places, Result, SweepProgram, Vector, begin_step, chain_rule, end_step,
+    EdgeJob, Places, Result, SweepProgram, TrialProgram, TrialSweep, Vector, begin_step,
+    chain_rule, end_step, run_trials,
 };
 use crate::numeric::Newton;
 use std::ops::Range;
@@ -24,7 +25,7 @@ const MOST_BYTES: usize = 1 << 30;
 /// Where the temporaries of a sweep are, for one of its genes: they begin with the gene's temporary `first` on the cards, and
 /// are followed by the sumtable. They stay there between the parts of a sweep.
 #[derive(Debug)]
-pub(super) struct MemberPlaces {
+struct MemberPlaces {
     places: Places,
     first: u32,
 }
@@ -43,7 +44,7 @@ impl MemberPlaces {
 
 /// Steps of a sweep in progress.
 #[derive(Debug)]
-pub(super) struct Sweep<'a> {
+struct Sweep<'a> {
     program: &'a mut SweepProgram,
     /// Steps that have not begun.
     left: Range<usize>,
@@ -55,11 +56,7 @@ pub(super) struct Sweep<'a> {
 
 impl<'a> Sweep<'a> {
     /// Steps of a program, whose temporaries are at these places.
-    pub(super) fn new(
-        program: &'a mut SweepProgram,
-        steps: Range<usize>,
-        places: &'a [MemberPlaces],
-    ) -> Self {
+    fn new(program: &'a mut SweepProgram, steps: Range<usize>, places: &'a [MemberPlaces]) -> Self {
         Sweep { program, left: steps, places, present: None }
     }
 
@@ -94,11 +91,48 @@ impl<'a> Sweep<'a> {
 }
 
 impl CudaEngine {
+    /// Runs sweeps that do not depend on each other.
+    ///
+    /// # Errors
+    /// Not enough memory, or a card is lost.
+    pub(super) fn sweep_all(&mut self, mut programs: &mut [SweepProgram]) -> Result<()> {
+        while !programs.is_empty() {
+            let (together, places) = self.side_by_side(programs, std::slice::from_ref)?;
+            let (now, later) = programs.split_at_mut(together);
+            let all = now.iter_mut().zip(&places).map(|(program, places)| {
+                let steps = 0..program.steps.len();
+                Sweep::new(program, steps, places)
+            });
+            self.sweep(all.collect())?;
+            programs = later;
+        }
+        Ok(())
+    }
+
+    /// Carries out trials.
+    ///
+    /// # Errors
+    /// Not enough memory, or a card is lost.
+    pub(super) fn try_all(&mut self, mut trials: &mut [TrialProgram]) -> Result<()> {
+        while !trials.is_empty() {
+            let (together, places) = self.side_by_side(trials, |trial| &trial.sweeps)?;
+            let (now, later) = trials.split_at_mut(together);
+            run_trials(now, |sweeps| {
+                let all = sweeps.into_iter().map(|TrialSweep { number, program, steps }| {
+                    Sweep::new(program, steps, &places[number])
+                });
+                self.sweep(all.collect())
+            })?;
+            trials = later;
+        }
+        Ok(())
+    }
+
     /// How many of these jobs, from the first on, go on side by side, and where the temporaries of their sweeps are.
     ///
     /// # Errors
     /// Not enough memory, or a card is lost.
-    pub(super) fn side_by_side<Job>(
+    fn side_by_side<Job>(
         &mut self,
         jobs: &[Job],
         sweeps_of: impl Fn(&Job) -> &[SweepProgram],
@@ -140,7 +174,7 @@ impl CudaEngine {
     ///
     /// # Errors
     /// Not enough memory, or a card is lost.
-    pub(super) fn sweep(&mut self, mut sweeps: Vec<Sweep>) -> Result<()> {
+    fn sweep(&mut self, mut sweeps: Vec<Sweep>) -> Result<()> {
         loop {
             self.begin_steps(&mut sweeps)?;
             let asked: Vec<_> = sweeps.iter().map(Sweep::asked).collect();

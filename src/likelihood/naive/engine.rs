@@ -311,8 +311,11 @@ impl Engine for NaiveEngine {
     }
 
     fn try_insertions(&mut self, trials: &mut [TrialProgram]) -> Result<()> {
-        run_trials(trials, |sweeps| {
-            sweeps.into_iter().try_for_each(|sweep| self.sweep(sweep.program, sweep.steps))
+        // One after the other, because all have their temporaries in the same places.
+        trials.iter_mut().try_for_each(|trial| {
+            run_trials(std::slice::from_mut(trial), |sweeps| {
+                sweeps.into_iter().try_for_each(|sweep| self.sweep(sweep.program, sweep.steps))
+            })
         })
     }
 
