@@ -62,8 +62,8 @@ const MEDIUM: Shape = Shape { num_taxa: 100, num_genes: 1, sites_per_gene: 1000,
 const SMALL: Shape = Shape { num_taxa: 12, num_genes: 2, sites_per_gene: 300, missing: 0.2 };
 const PUBLISHED: [&str; 3] = ["d218", "d125_34", "d404_11"];
 
-/// Multiprocessors of an H100 or H200, which are the engine's best batch.
-const MULTIPROCESSORS: usize = 132;
+/// Subtrees of a step of a search, beyond which it does not look ahead. (An H100 or H200 would take 132 at a time.)
+const SUBTREES_OF_STEP: usize = 48;
 
 /// Work on a card.
 #[derive(Debug, Clone, Copy, Default)]
@@ -282,7 +282,7 @@ fn round(num_taxa: usize, genes: &[Partition], best_batch: usize) -> (RoundResul
 /// Prints what a round takes with one subtree at a time, and with as many as a card takes.
 fn predict_round(name: &str, num_taxa: usize, genes: &[Partition]) {
     let one = round(num_taxa, genes, 1);
-    let many = round(num_taxa, genes, MULTIPROCESSORS);
+    let many = round(num_taxa, genes, SUBTREES_OF_STEP);
     assert_eq!(one.0, many.0, "looking ahead changes no result");
     for (ahead, (result, work)) in [("one", one), ("many", many)] {
         let per_1000 = |launches: usize| 1000.0 * launches as f64 / result.scored as f64;

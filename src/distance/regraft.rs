@@ -66,19 +66,12 @@ pub(super) fn regrafts(tree: &Rooted, averages: &Averages, least: f64) -> Vec<Re
                 // The first two places are where the subtree is.
                 let last =
                     (2..steps.len()).max_by(|a, b| gain(a).total_cmp(&gain(b)).then(b.cmp(a)));
-                let Some(mut at) = last.filter(|at| gain(at) > least) else { continue };
+                let Some(at) = last.filter(|at| gain(at) > least) else { continue };
                 if best.as_ref().is_some_and(|best| best.gain >= gain(&at)) {
                     continue;
                 }
                 let gain = gain(&at);
-                let mut path = vec![steps[at].node];
-                while at > 0 {
-                    at = steps[at].before;
-                    path.push(steps[at].node);
-                }
-                path.push(other);
-                path.reverse();
-                best = Some(Regraft { gain, base, subtree, path });
+                best = Some(Regraft { gain, base, subtree, path: path_to(&steps, at, other) });
             }
             found.extend(best);
         }
@@ -134,6 +127,18 @@ fn walk(
     }
 }
 
+/// The nodes of the path from `other`, the third neighbour of the subtree's place, to the node of a step.
+fn path_to(steps: &[Step], mut at: usize, other: usize) -> Vec<usize> {
+    let mut path = vec![steps[at].node];
+    while at > 0 {
+        at = steps[at].before;
+        path.push(steps[at].node);
+    }
+    path.push(other);
+    path.reverse();
+    path
+}
+
 /// The tree after moves, the best first, on paths that do not touch each other.
 pub(super) fn apply_apart(tree: &Rooted, moves: &[Regraft]) -> Rooted {
     let mut neighbors = tree.neighbors();
@@ -185,14 +190,7 @@ mod tests {
                         let mut steps = Vec::new();
                         walk(&tree, &averages, &neighbors, [base, subtree, other], &mut steps);
                         for last in 2..steps.len() {
-                            let (gain, mut at) = (steps[last].gain, last);
-                            let mut path = vec![steps[last].node];
-                            while at > 0 {
-                                at = steps[at].before;
-                                path.push(steps[at].node);
-                            }
-                            path.push(other);
-                            path.reverse();
+                            let (gain, path) = (steps[last].gain, path_to(&steps, last, other));
                             let moved = Regraft { gain, base, subtree, path };
                             let next = apply_apart(&tree, &[moved]);
                             let found = length - next.length(&Averages::new(&matrix, &next));

@@ -20,6 +20,8 @@ mod execute;
 pub use crate::output::{MatrixFormat, OutputKind};
 pub use execute::execute;
 pub use plan::Plan;
+// For the tests of hostile input.
+#[doc(hidden)]
 pub use prepare::{SiteWeights, parse_distances};
 pub use work::interrupt::listen as listen_to_signals;
 

@@ -88,7 +88,7 @@ impl Round {
         let mut queue: VecDeque<Queued> = VecDeque::new();
         let (mut next, mut nodes_left) = (self.done, most_nodes);
         loop {
-            self.ahead = self.ahead.clamp(1, most_ahead);
+            self.ahead = self.ahead.min(most_ahead).max(1);
             while queue.len() < self.ahead && nodes_left > 0 {
                 let left = &self.order[next..];
                 let Some(skipped) = left.iter().position(|&node| changed.contains(node)) else {
