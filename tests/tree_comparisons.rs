@@ -272,6 +272,7 @@ fn trees_of_a_terrace_have_the_same_likelihood() {
     scratch.write("q", "DNA, one = 1-12\nDNA, two = 13-24\n");
     scratch.write("t", "((A,B),(C,D),(E,F));");
     let ran = scratch.succeed("--terrace -t t -s a.phy -q q -n x");
+    assert!(!ran.stderr.contains("-m"), "no model is needed: {}", ran.stderr);
     let trees = read(&scratch, "x.mlsearch.terrace");
     let terrace = report(&scratch, "x")["terrace"].clone();
     assert_eq!(terrace["is_exact"], true);

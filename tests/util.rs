@@ -188,6 +188,15 @@ const MACHINES: [&str; 7] = [
     "-T 1 --simd avx512",
 ];
 
+/// True if the kernels for AVX2 can run here.
+pub fn has_avx2() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return std::arch::is_x86_feature_detected!("avx2")
+        && std::arch::is_x86_feature_detected!("fma");
+    #[cfg(not(target_arch = "x86_64"))]
+    return false;
+}
+
 /// Runs a command on every machine and compares every file with that of one thread.
 pub fn assert_same_bytes(scratch: &Scratch, command: &str, kinds: &[&str]) {
     assert_same_bytes_on(&MACHINES, scratch, command, kinds);

@@ -93,7 +93,8 @@ fn search_from(
     let Climbed { mut evaluator, history, machine } =
         climb(setup, machine, &partitions, &data, &mut models, begin, desk)?;
     if let Some(identical) = &setup.identical {
-        evaluator = put_back(setup, identical, machine, &models, &evaluator)?;
+        drop((partitions, data));
+        evaluator = put_back(setup, identical, machine, &models, evaluator)?;
     }
     if several {
         let lnl = evaluator.log_likelihood()?;
@@ -104,13 +105,14 @@ fn search_from(
     Ok(outcome)
 }
 
-/// An evaluator of all taxa, for the tree of one of a search that had left out identical sequences.
+/// An evaluator of all taxa, for the tree of one of a search that had left out identical sequences, which is gone before,
+/// so that both are never in memory.
 fn put_back(
     setup: &Setup,
     identical: &Identical,
     machine: Machine,
     models: &[Model],
-    reduced: &Evaluator,
+    reduced: Evaluator,
 ) -> Result<Evaluator> {
     let (tree, linkage) = (identical.put_back(reduced.tree()), reduced.linkage());
     let genes = 0..reduced.num_genes();
@@ -124,6 +126,7 @@ fn put_back(
         false => Vec::new(),
     };
     let gene_trees: Vec<&Tree> = gene_trees.iter().collect();
+    drop(reduced);
     let mut evaluator =
         setup.evaluator_as_it_was(machine, models, tree, linkage, &scalers, &gene_trees)?;
     settle(&mut evaluator, setup.loaded.constraint.as_ref())?;

@@ -563,6 +563,11 @@ impl Plan {
         }
     }
 
+    /// False if the models of the data make no difference to the results.
+    pub(crate) fn computes_with_models(&self) -> bool {
+        !matches!(self.command, Command::Concordance(_) | Command::Terrace(_) | Command::BsMsa)
+    }
+
     /// True if, of taxa with identical sequences, all but one are left out of searches and of distances.
     pub fn leaves_out_identical(&self) -> bool {
         let searches = matches!(

@@ -84,7 +84,8 @@ impl Loaded {
 /// the trees; [`Error::Io`] for a file that cannot be read at all.
 pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
     let mut faults = Faults::new();
-    let choice = ModelChoice::new(&plan.data, &mut faults);
+    let mut choice = ModelChoice::new(&plan.data, &mut faults);
+    choice.is_asked_for = plan.computes_with_models();
     let path = plan.data.msa.as_deref().expect("the command line was checked");
     let Some(alignment) = collect(read_alignment(path), &mut faults)? else {
         return Err(Error::Input(faults));

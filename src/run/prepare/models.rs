@@ -34,6 +34,8 @@ pub(crate) struct ModelChoice {
     multistate_equal: Option<bool>,
     /// Discrete rates are medians.
     gamma_median: bool,
+    /// False if nothing is computed with a model, so that nobody asks for it.
+    pub is_asked_for: bool,
 }
 
 impl ModelChoice {
@@ -43,6 +45,7 @@ impl ModelChoice {
             data_type: options.data_type.clone(),
             multistate_equal: options.multistate_equal,
             gamma_median: options.gamma_median,
+            is_asked_for: true,
             ..ModelChoice::default()
         };
         match options.protein_matrix.as_deref().map(read_matrix_file).transpose() {
@@ -188,7 +191,11 @@ pub(crate) fn resolve_model(
             "no model selection for partitions of type '{text}': they get {}",
             model.label()
         ));
-    } else if takes_option && choice.option.is_none() && !choice.option_is_bad {
+    } else if takes_option
+        && choice.option.is_none()
+        && !choice.option_is_bad
+        && choice.is_asked_for
+    {
         note(format!("partitions without a model get {DEFAULT_MODEL}, because no -m was given"));
     }
     if choice.gamma_median
