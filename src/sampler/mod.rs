@@ -14,12 +14,13 @@
 //! | `reference` | what is learned of the parameters of a model, and the proposal that is made with it |
 //! | `tuning` | how bold proposals are: adapted during the burn-in, then frozen |
 //! | `coupled` | [`CoupledRun`]: heated chains that swap, and what the cold one visits |
+//! | `stretch` | the steps of all chains between two meetings, on several threads |
 //! | `stones` | [`SteppingStones`]: the marginal likelihood |
 //! | `series` | effective sample size and potential scale reduction of a series of numbers |
 //! | `posterior` | [`Posterior`]: frequencies of splits and topologies, and how well runs agree |
 //!
-//! A run computes on one thread in a fixed order, with random streams of its own, so that its bits depend on
-//! nothing but data, options and seed.
+//! Every chain has a random stream of its own, and chains meet at fixed generations, so that the bits of a run depend on nothing
+//! but data, options and seed.
 
 #[cfg(test)]
 mod calibration_tests;
@@ -35,6 +36,7 @@ mod reference;
 mod series;
 mod step;
 mod stones;
+mod stretch;
 #[cfg(test)]
 mod tests;
 mod topology_moves;

@@ -5,10 +5,11 @@
 //! product over all steps of the mean, over the states of the step, of the likelihood to the power b(k) - b(k-1).
 
 use super::chain::{Block, Chain, ChainState};
-use super::coupled::{SamplerOptions, choose, target_of};
+use super::coupled::{SamplerOptions, target_of};
 use super::moves::{Means, Move};
 use super::reference::{Coordinates, Learner};
 use super::step::Target;
+use super::stretch::choose;
 use super::tuning::Tuned;
 use crate::likelihood::{Evaluator, Result};
 use crate::model::Model;

@@ -384,7 +384,7 @@ fn a_coupled_run_on_the_prior_alone_reproduces_all_priors() {
     let mut run = begin(&data, &options, 5);
     let mut samples = Vec::new();
     while samples.len() < 3000 {
-        samples.extend(run.step().unwrap().filter(|sample| sample.generation > 4000));
+        samples.extend(run.go_on(u64::MAX).unwrap().filter(|sample| sample.generation > 4000));
     }
     let names = column_names(&options.parameters, &data.1);
     assert_eq!(names.len(), 13);
@@ -473,7 +473,7 @@ fn the_posterior_of_fifteen_topologies_is_that_of_brute_force() {
     let mut counts: BTreeMap<Vec<Vec<usize>>, f64> = BTreeMap::new();
     let (mut number, mut length) = (0.0, 0.0);
     while number < 20_000.0 {
-        if let Some(sample) = run.step().unwrap().filter(|sample| sample.generation > 4000) {
+        if let Some(sample) = run.go_on(u64::MAX).unwrap().filter(|sample| sample.generation > 4000) {
             *counts.entry(topology(&sample.tree)).or_insert(0.0) += 1.0;
             number += 1.0;
             length += sample.values[0];
@@ -515,29 +515,34 @@ fn stepping_stones_lead_to_the_marginal_likelihood() {
 }
 
 #[test]
-fn a_run_that_is_resumed_from_its_state_goes_on_with_the_same_bits() {
+fn a_run_that_is_resumed_from_its_state_goes_on_with_the_same_bits_on_any_threads() {
     let data = data(6, "GTR+FO+I+G");
     let options = options(&data, false, BrlenPrior::default());
     let mut whole = begin(&data, &options, 6);
     let mut states = Vec::new();
     let mut samples = Vec::new();
-    for generation in 0..3000 {
-        if generation % 271 == 5 {
+    while whole.generation() < 3000 {
+        // Not only where all chains meet.
+        let stop = (whole.generation() / 271 + 1) * 271;
+        if whole.generation().is_multiple_of(271) {
             states.push((samples.len(), postcard::to_stdvec(&whole.state()).unwrap()));
         }
-        samples.extend(whole.step().unwrap());
+        samples.extend(whole.go_on(stop.min(3000)).unwrap());
     }
     let bits = |samples: &[Sample]| format!("{samples:?}");
+    let mut threads = 0;
     for (number, state) in states {
         let state: RunState = postcard::from_bytes(&state).unwrap();
         let mut rng = stream(8, Purpose::Test, number as u64);
         let one = |_| evaluator(&data.0, &data.1, random_tree(6, 0.1, &mut rng));
         let evaluators: Vec<Evaluator> = (0..3).map(one).collect();
         assert!(state.fits(&evaluators, &data.1, &options));
-        let mut run = CoupledRun::resume(evaluators, &data.1, &options, state);
+        threads = threads % 3 + 1;
+        let mut run =
+            CoupledRun::resume(evaluators, &data.1, &options, state).on_threads(threads);
         let mut rest = Vec::new();
         while run.generation() < 3000 {
-            rest.extend(run.step().unwrap());
+            rest.extend(run.go_on(3000).unwrap());
         }
         assert_eq!(bits(&rest), bits(&samples[number..]));
     }

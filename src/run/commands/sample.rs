@@ -49,6 +49,8 @@ pub(crate) fn sample(asked: &SamplingPlan, mut session: Session) -> Result<()> {
     let parsimony = parsimony_of(&session.setup);
     let mut sampled = Sampled::new(&session.setup, asked, &parameters, &models);
     let mut states: Vec<Option<RunState>> = vec![None; asked.num_runs];
+    let Setup { machine, plan, .. } = &session.setup;
+    let shares = machine.share_out_parts(plan, asked.num_runs, asked.num_chains);
     let num_legs = asked.generations.div_ceil(asked.diagnose_every) as usize;
     for leg in 0..num_legs {
         let end = ((leg as u64 + 1) * asked.diagnose_every).min(asked.generations);
@@ -56,10 +58,12 @@ pub(crate) fn sample(asked: &SamplingPlan, mut session: Session) -> Result<()> {
         let work = |setup: &Setup, machine, run: usize, desk: &mut Desk| {
             let options = options_of(setup, asked, &parameters, &parsimony, run);
             let begin = states[run].as_ref();
-            let runner = Runner { setup, machine, models: &models, starts: &starts };
+            let threads = shares.parts;
+            let runner = Runner { setup, machine, threads, models: &models, starts: &starts };
             runner.go_on(&options, begin, end, desk)
         };
-        let legs = session.run_more_jobs("part of a run", counts, work, |_, _, _| {})?;
+        let noun = "part of a run";
+        let legs = session.run_shared_jobs(noun, counts, shares, work, |_, _, _| {})?;
         states.clear();
         for (run, leg) in legs.into_iter().enumerate() {
             leg.samples.iter().for_each(|sample| sampled.add(&session.setup, run, sample));
@@ -110,7 +114,7 @@ fn step_over(
             num_chains: 1,
             ..options_of(setup, asked, parameters, parsimony, run)
         };
-        let runner = Runner { setup, machine, models: &models, starts };
+        let runner = Runner { setup, machine, threads: 1, models: &models, starts };
         let evaluator = runner.evaluators(&options)?.swap_remove(0);
         let kept =
             desk.begin_steps(|state: &StonesState| state.fits(&evaluator, &models, &options))?;
@@ -150,17 +154,18 @@ pub(super) fn measure_chain(asked: &SamplingPlan, session: &mut Session) -> Resu
     let models = session.setup.models();
     let parameters = find_parameters(session, &models)?;
     let setup = &session.setup;
+    let chains = asked.num_chains;
     let asked = SamplingPlan { num_chains: 1, ..asked.clone() };
     let options = options_of(setup, &asked, &parameters, &parsimony_of(setup), 0);
     let (tree, _) = first_tree(setup.plan, &setup.loaded);
     let before = used_memory();
-    let (_, machine) = setup.machine.share_out(setup.plan, asked.num_runs);
+    let machine = setup.machine.share_out_parts(setup.plan, asked.num_runs, chains).machine;
     let partitions = &setup.loaded.partitions;
     let evaluator = setup.evaluator(machine, partitions, &models, tree, setup.linkage)?;
     let mut run = CoupledRun::begin(vec![evaluator], &models, &options)?;
     let start = Instant::now();
     while run.generation() < LEAST_GENERATIONS || start.elapsed().as_secs_f64() < MOST_SECONDS {
-        run.step()?;
+        run.go_on(u64::MAX)?;
     }
     let elapsed = start.elapsed().as_secs_f64() * machine.threads() as f64;
     let sample = run.sample();
@@ -233,6 +238,8 @@ fn is_reached(asked: &SamplingPlan, diagnosis: &Diagnosis) -> bool {
 struct Runner<'a> {
     setup: &'a Setup<'a>,
     machine: Machine,
+    /// For the chains of a run.
+    threads: usize,
     models: &'a [Model],
     starts: &'a [StartTree],
 }
@@ -249,7 +256,7 @@ impl Runner<'_> {
         let evaluators = self.evaluators(options)?;
         let kept =
             desk.begin_steps(|leg: &Leg| leg.state.fits(&evaluators, self.models, options))?;
-        let (mut run, mut samples) = match (kept, begin) {
+        let (run, mut samples) = match (kept, begin) {
             (Some(leg), _) => {
                 (CoupledRun::resume(evaluators, self.models, options, leg.state), leg.samples)
             }
@@ -263,12 +270,15 @@ impl Runner<'_> {
                 (run, vec![first])
             }
         };
+        let mut run = run.on_threads(self.threads);
         let from = begin.map_or(0, RunState::generation);
         let hundredth = ((end - from) / 100).max(1);
+        let mut told = run.generation();
         while run.generation() < end {
             desk.keep(false, || (Leg { state: run.state(), samples: samples.clone() }, None))?;
-            samples.extend(run.step()?);
-            if run.generation().is_multiple_of(hundredth) {
+            samples.extend(run.go_on(end)?);
+            if run.generation() >= told + hundredth {
+                told = run.generation();
                 let share = (run.generation() - from) as f64 / (end - from) as f64;
                 desk.advance(Advance { whole: Some(share), ..Advance::default() });
             }
