@@ -1,22 +1,20 @@
 //! Metropolis coupling: several chains, all but one heated, that swap their temperatures.
 
 use super::chain::{Chain, ChainState};
+use super::lengths::LengthSet;
 use super::moves::Move;
-use super::parameters::Parameter;
+use super::options::SamplerOptions;
 use super::plan::FIRST_TEMPERATURE;
-use super::priors::BrlenPrior;
 use super::reference::{Coordinates, Learner};
 use super::step::Target;
 use super::stretch::{ChainThreads, Stretch, Warm};
 use super::tuning::{Heating, Tuned};
 use crate::likelihood::{Evaluator, Result};
 use crate::model::Model;
-use crate::parsimony::ParsimonyData;
 use crate::rng::{Purpose, Rng, stream};
-use crate::tree::{Constraint, Tree};
+use crate::tree::Tree;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 /// Number of times per temperature at which states are seen while proposals are adapted.
 const NUM_SEEN: u64 = 1000;
@@ -24,34 +22,6 @@ const NUM_SEEN: u64 = 1000;
 /// Generations between two swaps of temperatures. A proposal changes so little that nothing is gained by more, and chains on
 /// several threads wait for each other only then.
 const SWAP_EVERY: u64 = 10;
-
-/// How a run samples.
-#[derive(Debug, Clone)]
-pub(crate) struct SamplerOptions {
-    /// What is sampled besides the tree.
-    pub parameters: Vec<Parameter>,
-    /// Prior of the branch lengths.
-    pub brlen_prior: BrlenPrior,
-    /// Without the data.
-    pub prior_only: bool,
-    /// Number of chains.
-    pub num_chains: usize,
-    /// Incremental heating: the posterior of chain i, from 0, is raised to the power 1 / (1 + i * temperature). If `None`, the
-    /// temperature is adapted.
-    pub temperature: Option<f64>,
-    /// Generations between two samples.
-    pub sample_every: u64,
-    /// Generations in which proposals are adapted.
-    pub num_adapting: u64,
-    /// The data for moves that are guided by parsimony.
-    pub parsimony: Arc<ParsimonyData>,
-    /// What all trees must satisfy; the trees with which the chains begin do.
-    pub constraint: Option<Constraint>,
-    /// Seed of all runs.
-    pub seed: u64,
-    /// Number of the run, from 0.
-    pub run: u64,
-}
 
 /// A visited state of the cold chain.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -62,9 +32,9 @@ pub(crate) struct Sample {
     pub lnl: f64,
     /// Natural logarithm of the prior density.
     pub ln_prior: f64,
-    /// The tree length and the parameters, in the order of [`super::column_names`].
+    /// The tree lengths and the parameters, in the order of [`super::column_names`].
     pub values: Vec<f64>,
-    /// The tree.
+    /// The tree, under unlinked lengths with their averages over partitions.
     pub tree: Tree,
 }
 
@@ -117,15 +87,15 @@ impl<'a> CoupledRun<'a> {
         let rng = |index: u64| {
             stream(options.seed, Purpose::Sampling, options.run * (num_chains + 1) + index)
         };
-        let target = target_of(options);
+        let target = options.target();
         let num_tips = evaluators[0].tree().num_tips();
         let mut chains = Vec::new();
         for (index, evaluator) in evaluators.into_iter().enumerate() {
             let rng = rng(index as u64 + 1);
             chains.push(Chain::begin(evaluator, models.to_vec(), rng, &target)?);
         }
-        let coordinates = Coordinates::list(&options.parameters, models);
-        let moves = Move::list(&options.parameters, &coordinates, num_tips);
+        let coordinates = options.coordinates(models);
+        let moves = options.moves(&coordinates, num_tips);
         let tuned = moves.iter().map(|(kind, _)| Tuned::new(kind.first_boldness())).collect();
         let progress = Progress {
             generation: 0,
@@ -148,11 +118,11 @@ impl<'a> CoupledRun<'a> {
         state: RunState,
     ) -> Self {
         let num_tips = evaluators[0].tree().num_tips();
-        let coordinates = Coordinates::list(&options.parameters, models);
-        let moves = Move::list(&options.parameters, &coordinates, num_tips);
+        let coordinates = options.coordinates(models);
+        let moves = options.moves(&coordinates, num_tips);
         let chains = evaluators.into_iter().zip(state.chains);
         let chains = chains.map(|(evaluator, state)| Chain::resume(evaluator, models, state));
-        let (chains, target): (Vec<Chain>, _) = (chains.collect(), target_of(options));
+        let (chains, target): (Vec<Chain>, _) = (chains.collect(), options.target());
         let (progress, threads) = (state.progress, ChainThreads::new(1, chains.len()));
         CoupledRun { options, target, coordinates, moves, chains, progress, threads }
     }
@@ -176,15 +146,24 @@ impl<'a> CoupledRun<'a> {
     /// The present state of the cold chain.
     pub(crate) fn sample(&self) -> Sample {
         let chain = &self.chains[self.progress.chain_of[0] as usize];
-        let tree = chain.evaluator.tree();
+        let sets: Vec<LengthSet> = match self.options.has_own_lengths {
+            true => (0..chain.models.len())
+                .map(|gene| LengthSet::of_gene(&chain.evaluator, gene))
+                .collect(),
+            false => vec![LengthSet::Shared],
+        };
+        let lengths = sets.iter().map(|set| set.tree(&chain.evaluator).total_length());
         let parameters = self.options.parameters.iter();
         let written = parameters.flat_map(|one| one.written(&chain.models, &chain.evaluator));
         Sample {
             generation: self.progress.generation,
             lnl: chain.lnl(),
             ln_prior: chain.ln_prior,
-            values: std::iter::once(tree.total_length()).chain(written).collect(),
-            tree: tree.clone(),
+            values: lengths.chain(written).collect(),
+            tree: match self.options.has_own_lengths {
+                true => chain.evaluator.averages().0,
+                false => chain.evaluator.tree().clone(),
+            },
         }
     }
 
@@ -305,9 +284,9 @@ impl RunState {
         options: &SamplerOptions,
     ) -> bool {
         let Some(first) = evaluators.first() else { return false };
-        let coordinates = Coordinates::list(&options.parameters, models);
+        let coordinates = options.coordinates(models);
         let num_tips = first.tree().num_tips();
-        let num_moves = Move::list(&options.parameters, &coordinates, num_tips).len();
+        let num_moves = options.moves(&coordinates, num_tips).len();
         let Progress { chain_of, tuning, swaps, learners, .. } = &self.progress;
         let mut sorted = chain_of.clone();
         sorted.sort_unstable();
@@ -334,10 +313,14 @@ impl RunState {
         models: &[Model],
         num_tips: usize,
     ) -> Vec<(String, [u64; 2])> {
-        let coordinates = Coordinates::list(&options.parameters, models);
-        let moves = Move::list(&options.parameters, &coordinates, num_tips);
-        let cold = self.progress.tuning[0].iter();
-        moves.iter().zip(cold).map(|((kind, _), tuned)| (kind.name(), tuned.counts)).collect()
+        let coordinates = options.coordinates(models);
+        let moves = options.moves(&coordinates, num_tips);
+        moves.iter().map(|(kind, _)| kind.name()).zip(self.accepted()).collect()
+    }
+
+    /// The numbers of [`RunState::acceptance`].
+    pub(crate) fn accepted(&self) -> impl Iterator<Item = [u64; 2]> {
+        self.progress.tuning[0].iter().map(|tuned| tuned.counts)
     }
 
     /// The temperature of the heating.
@@ -349,15 +332,5 @@ impl RunState {
     /// of the adaptation.
     pub(crate) fn swaps(&self) -> &[[u64; 2]] {
         &self.progress.swaps
-    }
-}
-
-pub(super) fn target_of(options: &SamplerOptions) -> Target {
-    Target {
-        parameters: options.parameters.clone(),
-        brlen_prior: options.brlen_prior,
-        prior_only: options.prior_only,
-        data_power: 1.0,
-        constraint: options.constraint.clone(),
     }
 }

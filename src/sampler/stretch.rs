@@ -2,8 +2,8 @@
 //! stream of its own, and what they read in common does not change in between: the threads make no difference.
 
 use super::chain::{Block, Chain};
-use super::coupled::SamplerOptions;
 use super::moves::{Means, Move};
+use super::options::SamplerOptions;
 use super::reference::{Coordinates, Learner};
 use super::step::Target;
 use super::tuning::Tuned;
@@ -98,7 +98,7 @@ impl ChainThreads {
 pub(super) fn choose(moves: &[(Move, f64)], learners: &[Learner], chain: &mut Chain) -> usize {
     let mut only_parameters = false;
     match chain.block {
-        Block::Branches(_, 1..) => {
+        Block::Branches(_, _, 1..) => {
             return moves.iter().position(|one| one.0 == Move::Branch).expect("one of the kinds");
         }
         Block::Parameters(left @ 1..) => {

@@ -204,8 +204,9 @@ impl Machine {
         }
         let threads = allowed_threads(plan);
         let most = threads.min(num_jobs).min(self.jobs_in_memory).max(1);
-        share_parts(threads, most, [num_jobs, num_parts], self.useful_threads, |inside| {
-            Machine { engine: EngineOptions { threads: inside, ..self.engine }, ..self }
+        share_parts(threads, most, [num_jobs, num_parts], self.useful_threads, |inside| Machine {
+            engine: EngineOptions { threads: inside, ..self.engine },
+            ..self
         })
     }
 

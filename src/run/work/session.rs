@@ -175,10 +175,10 @@ impl<'a> Session<'a> {
     ) -> Result<Vec<T>> {
         let (jobs, machine) = self.setup.machine.share_out(self.setup.plan, count);
         let shares = Shares { jobs, parts: 1, machine };
-        self.run_shared_jobs(noun, [before, count, most], shares, work, seen)
+        self.run_shared_jobs(noun, [before, count, most], false, shares, work, seen)
     }
 
-    /// The same, with the threads shared out in this way.
+    /// The same, with the threads shared out in this way; `is_most_expected` if as many jobs as possible are likely to follow.
     ///
     /// # Errors
     /// That of the first job that failed.
@@ -186,6 +186,7 @@ impl<'a> Session<'a> {
         &mut self,
         noun: &'static str,
         [before, count, most]: [usize; 3],
+        is_most_expected: bool,
         shares: Shares,
         work: impl Fn(&Setup, Machine, usize, &mut Desk) -> Result<T> + Sync,
         seen: impl Fn(&Setup, usize, &T) + Sync,
@@ -194,14 +195,13 @@ impl<'a> Session<'a> {
         self.record.report.run.threads = jobs * parts * machine.threads();
         let (threads, kernels) = (machine.threads(), machine.engine().instruction_set);
         if before == 0 {
-            let parts =
-                if parts > 1 { format!("parts of each: {parts}, ") } else { String::new() };
+            let parts = if parts > 1 { format!("parts of each: {parts}, ") } else { String::new() };
             self.record.progress.detail_about_run(&format!(
                 "computations at the same time: {jobs}, {parts}threads in each: {threads}, kernels: {kernels}"
             ));
         }
         let setup = &self.setup;
-        let jobs = Jobs { noun, before, count, most, at_once: jobs };
+        let jobs = Jobs { noun, before, count, most, is_most_expected, at_once: jobs };
         let RunRecord { keeper, progress, .. } = &mut *self.record;
         let work = |job, desk: &mut Desk| work(setup, machine, job, desk);
         let seen = |job, result: &T| seen(setup, job, result);
