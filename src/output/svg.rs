@@ -73,7 +73,7 @@ impl Panel {
         }
         ranges.map(|[from, to]| match to - from {
             width if width.is_nan() || width < 0.0 => [0.0, 1.0],
-            width if width == 0.0 => [from - 0.5, from + 0.5],
+            0.0 => [from - 0.5, from + 0.5],
             _ => [from, to],
         })
     }

@@ -57,10 +57,10 @@ pub(crate) fn list_parameters(
             Heterogeneity::Gamma(gamma) if gamma.alpha_mode == ParamMode::Optimized => {
                 all.push(Parameter::Alpha(gene));
             }
-            Heterogeneity::Free(free) if free.mode == ParamMode::Optimized => {
-                if free.rates.len() > 1 {
-                    all.extend([Parameter::FreeRates(gene), Parameter::FreeWeights(gene)]);
-                }
+            Heterogeneity::Free(free)
+                if free.mode == ParamMode::Optimized && free.rates.len() > 1 =>
+            {
+                all.extend([Parameter::FreeRates(gene), Parameter::FreeWeights(gene)]);
             }
             _ => {}
         }

@@ -89,8 +89,8 @@ impl ChainThreads {
                 *result = run.go(chain, warm);
             }
         });
-        let results = dealt.into_iter();
-        results.map(|dealt| dealt.into_inner().unwrap_or_else(PoisonError::into_inner).2).collect()
+        let mut dealt = dealt.into_iter();
+        dealt.try_for_each(|dealt| dealt.into_inner().unwrap_or_else(PoisonError::into_inner).2)
     }
 }
 
