@@ -73,7 +73,7 @@ fn a_check_describes_the_sample() {
     assert!(!ran.stdout.contains("search"), "{}", ran.stdout);
     assert!(scratch.files().is_empty());
     for (options, said) in [
-        ("-m GTR+R4", "free rates"),
+        ("-m GTR+R4 --prset freeratepr=dir{1/2}", "has 4 of them"),
         ("-m GTR --opt-branches off", "leave out --opt-branches off"),
         ("-m GTR --mem 1M", "--mem: 1.0 MiB are not enough"),
     ] {
@@ -123,6 +123,26 @@ fn a_sample_does_not_depend_on_threads_and_kernels() {
         ["run1.p", "run2.p", "run1.trees", "posteriorTree", "posteriorSplits", "mapTree", "json"];
     let command = format!("sample {data} -m GTR+FO+G {SHORT} --nchains 3");
     assert_same_bytes_on(&["-T 1", "-T 2", "-T 5 --simd scalar"], &scratch, &command, &kinds);
+}
+
+#[test]
+fn partitions_may_have_own_lengths_free_rates_and_other_priors() {
+    let scratch = Scratch::new();
+    let data = format!("{} -q {}", primates(), repository("partitions/primates.part").display());
+    let options =
+        "-m HKY+FO+R2 -M --brlenspr uni{0/5} --prset statefreqpr=dir{10},tratiopr=beta{2/1}";
+    let command = format!("sample {data} {options} {SHORT} --nchains 2 --ss 3");
+    let kinds = ["run1.p", "run2.trees", "json"];
+    assert_same_bytes_on(&["-T 1", "-T 3"], &scratch, &command, &kinds);
+    scratch.succeed(&format!("{command} -n x -T 2 --redo"));
+    let names = parameters(&scratch, 1).0.join(" ");
+    assert!(names.starts_with("Gen LnL LnPr TL{1} TL{2} TL{3} kappa{1} pi(A){1}"), "{names}");
+    assert!(names.contains("rate(1){3} rate(2){3} weight(1){3} weight(2){3}"), "{names}");
+    let sampling = report(&scratch, "x")["sampling"].clone();
+    assert_eq!(sampling["priors"]["statefreqpr"], "dir{10}");
+    assert_eq!(sampling["priors"]["brlenspr"], "uni{0/5}");
+    assert_eq!(sampling["priors"]["shapepr"], "exp{1}");
+    assert!(sampling["marginal_likelihood"]["ln"].as_f64().expect("a number") < -5000.0);
 }
 
 #[test]
@@ -220,7 +240,16 @@ fn mrbayes_has_the_same_posterior() {
 fn what_cannot_be_sampled_is_refused() {
     let scratch = Scratch::new();
     for (options, said) in [
-        ("-m GTR+R3", "free rates over sites"),
+        ("-m GTR+FO --prset statefreqpr=dir{1/2}", "GTR+FO has 4 of them"),
+        (
+            "-m GTR+G --prset shapepr=uni{3/2}",
+            "--prset shapepr=uni{3/2}: expected exp{RATE} or uni{FROM/TO}",
+        ),
+        (
+            "-m GTR+G --prset alpha=exp{1}",
+            "expected NAME=PRIOR, with one of the names brlenspr, revmatpr",
+        ),
+        ("-m GTR+G --brlenspr exp{10} --prset brlenspr=exp{1}", "brlenspr is given twice"),
         ("-m GTR+G --ngen 0", "--ngen 0: expected a number of generations"),
         ("-m GTR+G --ngen 100", "no sample would be drawn"),
         ("-m GTR+G --ngen 1e9 --samplefreq 1", "more than 1000000 samples"),
@@ -237,9 +266,6 @@ fn what_cannot_be_sampled_is_refused() {
         let ran = scratch.run(&format!("sample {} {options} -n x", primates()));
         ran.assert_refused(&[said]);
     }
-    let part = repository("partitions/primates.part").display().to_string();
-    let ran = scratch.run(&format!("sample {} -m GTR+G -q {part} -M -n x", primates()));
-    ran.assert_refused(&["leave out -M"]);
     let ran = scratch.run(&format!("--search {} -m GTR+G --ngen 10 -n x", primates()));
     ran.assert_refused(&["--ngen applies only to --mcmc"]);
 }

@@ -272,9 +272,13 @@ pub struct Args {
     #[arg(long, num_args = 0..=1, value_name = "STEPS", help_heading = SAMPLING)]
     pub ss: Option<Option<String>>,
     /// Prior of the branch lengths: gammadir{SHAPE/RATE/ALPHA/RATIO} (gamma distribution of the tree length, Dirichlet
-    /// distribution of the shares of the branches in it) or exp{RATE} [default: gammadir{1/0.1/1/1}]
+    /// distribution of the shares of the branches in it), exp{RATE} or uni{FROM/TO} [default: gammadir{1/0.1/1/1}]
     #[arg(long, value_name = "PRIOR", help_heading = SAMPLING)]
     pub brlenspr: Option<String>,
+    /// Other priors, by MrBayes' names, separated by commas: shapepr=uni{0/50},statefreqpr=dir{10/10/10/10} [default: those
+    /// of MrBayes]
+    #[arg(long, value_name = "NAME=PRIOR,...", help_heading = SAMPLING)]
+    pub prset: Option<String>,
 
     /// Starting trees, or the trees to evaluate: FILE, pars{5} (parsimony), rand{5} (random), nj, bionj, bme
     /// or upgma (of the distances between the sequences), or several of these separated by commas, with one search from each tree; auto is one search that

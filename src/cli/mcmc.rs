@@ -1,11 +1,10 @@
 //! `--mcmc`: a sample from the posterior distribution, in the words of MrBayes.
 
 use super::args::{Args, Switch};
+use super::priors::resolve_priors;
 use super::values::{MAX_COUNT, parse_count};
 use super::verb::{Faults, Verb};
-use crate::run::{
-    BrlenLinkage, BrlenPrior, DEFAULT_GENERATIONS, DataOptions, SamplingPlan, StopRule, TreeSource,
-};
+use crate::run::{DEFAULT_GENERATIONS, SamplingPlan, StopRule, TreeSource};
 
 /// Most generations of a run.
 const MAX_GENERATIONS: u64 = 1_000_000_000_000;
@@ -72,15 +71,12 @@ pub(super) fn resolve_mcmc(args: &Args, faults: &mut Faults) -> SamplingPlan {
         stop,
         prior_only: args.prior_only,
         stones,
-        brlen_prior: match args.brlenspr.as_deref() {
-            Some(text) => faults.or(parse_brlen_prior(text), standard.brlen_prior),
-            None => standard.brlen_prior,
-        },
+        priors: resolve_priors(args.brlenspr.as_deref(), args.prset.as_deref(), faults),
     }
 }
 
 /// Refuses options of samples in other analyses, and what cannot be sampled.
-pub(super) fn check_mcmc_options(args: &Args, verb: Verb, data: &DataOptions, faults: &mut Faults) {
+pub(super) fn check_mcmc_options(args: &Args, verb: Verb, faults: &mut Faults) {
     let given = [
         ("--ngen", args.ngen.is_some()),
         ("--samplefreq", args.samplefreq.is_some()),
@@ -93,6 +89,7 @@ pub(super) fn check_mcmc_options(args: &Args, verb: Verb, data: &DataOptions, fa
         ("--prior-only", args.prior_only),
         ("--ss", args.ss.is_some()),
         ("--brlenspr", args.brlenspr.is_some()),
+        ("--prset", args.prset.is_some()),
     ];
     if !matches!(verb, Verb::Sample | Verb::Check) {
         for (option, _) in given.iter().filter(|(_, is_given)| *is_given) {
@@ -101,10 +98,6 @@ pub(super) fn check_mcmc_options(args: &Args, verb: Verb, data: &DataOptions, fa
     }
     if verb != Verb::Sample && !(verb == Verb::Check && args.mcmc) {
         return;
-    }
-    if data.brlen == BrlenLinkage::Unlinked && data.partitions.is_some() {
-        faults
-            .add("--mcmc samples linked or scaled branch lengths: leave out -M (--brlen unlinked)");
     }
     if args.opt_branches == Some(Switch::Off) {
         faults.add("--mcmc samples branch lengths: leave out --opt-branches off");
@@ -178,26 +171,4 @@ fn parse_stop(text: &str, faults: &mut Faults) -> StopRule {
         }
     }
     rule
-}
-
-/// `gammadir{1/0.1/1/1}` or `exp{10}`.
-fn parse_brlen_prior(text: &str) -> Result<BrlenPrior, String> {
-    let refused = || {
-        format!(
-            "--brlenspr {text}: expected gammadir{{SHAPE/RATE/ALPHA/RATIO}} or exp{{RATE}}, with positive numbers"
-        )
-    };
-    let (name, values) = text.split_once(['{', '[']).ok_or_else(refused)?;
-    let values = values.strip_suffix(['}', ']']).ok_or_else(refused)?;
-    let values: Option<Vec<f64>> = values
-        .split('/')
-        .map(|value| value.trim().parse().ok().filter(|x: &f64| (1e-6..=1e6).contains(x)))
-        .collect();
-    match (name.to_ascii_lowercase().as_str(), values.as_deref()) {
-        ("exp", Some(&[rate])) => Ok(BrlenPrior::Exponential { rate }),
-        ("gammadir", Some(&[shape, rate, alpha, ratio])) => {
-            Ok(BrlenPrior::GammaDirichlet { shape, rate, alpha, ratio })
-        }
-        _ => Err(refused()),
-    }
 }

@@ -16,6 +16,7 @@ mod mcmc;
 mod messages;
 mod parse;
 mod peers;
+mod priors;
 mod resolve;
 mod rooting;
 mod simulate;

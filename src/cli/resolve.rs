@@ -57,7 +57,7 @@ fn resolve_main(args: &Args, faults: &mut Faults) -> Plan {
     let mut data = resolve_data(args, verb, faults, &mut notes);
     let seed = args.seed.unwrap_or(DEFAULT_SEED);
     let command = resolve_command(args, verb, &mut data, faults);
-    check_mcmc_options(args, verb, &data, faults);
+    check_mcmc_options(args, verb, faults);
     let mut search = resolve_search(args, verb, &data, faults);
     if let Command::Sample(asked) = &command {
         give_each_chain_a_tree(&mut search.trees, asked);

@@ -57,6 +57,12 @@ pub enum OutputKind {
     SampledParameters,
     /// Sampled trees, one file for each run.
     SampledTrees,
+    /// Plot of the sampled parameters.
+    TracePlot,
+    /// Plot of the frequencies of splits in different runs.
+    SplitPlot,
+    /// Plot of the agreement of runs.
+    AsdsfPlot,
     /// Log-likelihood of every site.
     SiteLh,
     /// One tree per partition with its own lengths.
@@ -82,7 +88,7 @@ pub enum OutputKind {
 }
 
 /// What analyses of sequences write: `--redo` of one replaces all of them.
-pub(crate) const ANALYSIS_KINDS: [OutputKind; 24] = [
+pub(crate) const ANALYSIS_KINDS: [OutputKind; 27] = [
     OutputKind::BestTree,
     OutputKind::BestTreeCollapsed,
     OutputKind::BestModel,
@@ -101,6 +107,9 @@ pub(crate) const ANALYSIS_KINDS: [OutputKind; 24] = [
     OutputKind::MapTree,
     OutputKind::SampledParameters,
     OutputKind::SampledTrees,
+    OutputKind::TracePlot,
+    OutputKind::SplitPlot,
+    OutputKind::AsdsfPlot,
     OutputKind::SiteLh,
     OutputKind::BestPartitionTrees,
     OutputKind::Log,
@@ -156,6 +165,9 @@ impl OutputKind {
             OutputKind::MapTree => "mapTree",
             OutputKind::SampledParameters => "runN.p",
             OutputKind::SampledTrees => "runN.trees",
+            OutputKind::TracePlot => "trace.svg",
+            OutputKind::SplitPlot => "splits.svg",
+            OutputKind::AsdsfPlot => "asdsf.svg",
             OutputKind::SiteLh => "siteLH",
             OutputKind::BestPartitionTrees => "bestPartitionTrees",
             OutputKind::Log => "log",
@@ -204,6 +216,9 @@ impl OutputKind {
             OutputKind::MapTree => "the sampled tree with the highest posterior density",
             OutputKind::SampledParameters => "the samples of run N: log-likelihood and parameters",
             OutputKind::SampledTrees => "the sampled trees of run N",
+            OutputKind::TracePlot => "the samples of all runs, drawn",
+            OutputKind::SplitPlot => "the frequencies of splits in run 1 and the others, drawn",
+            OutputKind::AsdsfPlot => "the agreement of the runs over the generations, drawn",
             OutputKind::SiteLh => "the log-likelihood of every site",
             OutputKind::BestPartitionTrees => {
                 "the tree of each partition with its own branch lengths"

@@ -11,6 +11,7 @@ mod report;
 mod sampling_report;
 mod selftest_report;
 mod status;
+mod svg;
 mod tables;
 
 pub use kinds::OutputKind;
@@ -33,4 +34,5 @@ pub(crate) use sampling_report::{
     SamplingReport, SplitReport,
 };
 pub(crate) use selftest_report::{Agreement, SelftestReport, TimeRow};
+pub(crate) use svg::{Panel, Series, draw};
 pub(crate) use tables::{pairs, table};

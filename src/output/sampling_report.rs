@@ -17,6 +17,8 @@ pub(crate) struct SamplingReport {
     pub prior_only: bool,
     /// Prior of the branch lengths, as it is typed.
     pub brlen_prior: String,
+    /// All priors, by their names.
+    pub priors: std::collections::BTreeMap<&'static str, String>,
     /// Number of samples of each run that were left aside, from the first on.
     pub burnin_samples: usize,
     /// Number of samples of each run that count.

@@ -32,7 +32,9 @@ pub(crate) use crate::bootstrap::{
 pub(crate) use crate::distance::DistanceTree;
 pub(crate) use crate::likelihood::BrlenLinkage;
 pub(crate) use crate::model_selection::Criterion;
-pub(crate) use crate::sampler::{BrlenPrior, DEFAULT_GENERATIONS, SamplingPlan, StopRule};
+pub(crate) use crate::sampler::{
+    BrlenPrior, DEFAULT_GENERATIONS, NumberPrior, Priors, SamplingPlan, SharesPrior, StopRule,
+};
 pub(crate) use crate::search::SearchEffort;
 pub(crate) use crate::topology_tests::{DEFAULT_RELL_REPLICATES, TopologyTest};
 pub(crate) use crate::tree::ConsensusRule;

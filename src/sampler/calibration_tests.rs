@@ -23,22 +23,22 @@ const NUM_SITES: usize = 12;
 const PRIOR: BrlenPrior = BrlenPrior::Exponential { rate: 5.0 };
 
 /// Every pattern of four taxa once.
-fn all_patterns() -> (Vec<Partition>, Vec<Model>) {
+fn all_patterns(model: &str) -> (Vec<Partition>, Vec<Model>) {
     let row = |taxon: usize| -> String {
         (0..256).map(|pattern| char::from(b"ACGT"[pattern >> (2 * taxon) & 3])).collect()
     };
     let rows: String = (0..NUM_TAXA).map(|taxon| format!("T{taxon} {}\n", row(taxon))).collect();
     let alignment =
         read_alignment_from(format!("{NUM_TAXA} 256\n{rows}").as_bytes(), "all").unwrap();
-    let partitions = vec![Partition::whole(&alignment, "HKY+FO+G").unwrap()];
+    let partitions = vec![Partition::whole(&alignment, model).unwrap()];
     let models = vec![partitions[0].model.clone()];
     (partitions, models)
 }
 
 /// A chain whose tree, lengths and parameters are drawn from the prior.
-fn from_prior(rng: &mut Rng, index: u64) -> (Chain, Target) {
-    let (partitions, mut models) = all_patterns();
-    let parameters = list_parameters(&models, false).unwrap();
+fn from_prior(model: &str, rng: &mut Rng, index: u64) -> (Chain, Target) {
+    let (partitions, mut models) = all_patterns(model);
+    let parameters = list_parameters(&models, false, &Priors::default()).unwrap();
     let exponential = |rate: f64, rng: &mut Rng| -libm::log(1.0 - rng.random::<f64>()) / rate;
     let mut tree = random_tree(NUM_TAXA, 0.1, rng);
     for edge in tree.edges() {
@@ -60,7 +60,7 @@ fn from_prior(rng: &mut Rng, index: u64) -> (Chain, Target) {
     }
     let target = Target {
         parameters,
-        brlen_prior: PRIOR,
+        priors: Priors::with_brlens(PRIOR),
         prior_only: false,
         data_power: 1.0,
         constraint: None,
@@ -97,8 +97,8 @@ fn numbers(chain: &Chain) -> [f64; 4] {
 }
 
 fn all_kinds((chain, target): &(Chain, Target)) -> Vec<Move> {
-    let coordinates = Coordinates::list(&target.parameters, &chain.models);
-    let kinds = Move::list(&target.parameters, &coordinates, NUM_TAXA);
+    let coordinates = Coordinates::list(&target.parameters, &chain.models, false);
+    let kinds = Move::list(&target.parameters, &coordinates, NUM_TAXA, false);
     kinds.into_iter().map(|kind| kind.0).collect()
 }
 
@@ -125,7 +125,7 @@ fn assert_prior(values: &[[f64; 4]], what: &str) {
 /// Geweke (2004, J. Am. Stat. Assoc. 99:799): steps of the chain and other data in turn.
 #[test]
 fn parameters_and_data_drawn_in_turn_have_the_prior() {
-    let mut chain = from_prior(&mut stream(52, Purpose::Test, 0), 0);
+    let mut chain = from_prior("HKY+FO+G", &mut stream(52, Purpose::Test, 0), 0);
     let kinds = all_kinds(&chain);
     let (mut values, mut topologies) = (Vec::new(), Vec::new());
     for cycle in 0..12_000 {
@@ -151,13 +151,13 @@ fn the_true_values_have_uniform_ranks_among_the_samples() {
     let mut counts = [[0.0; DRAWS + 1]; 4];
     let mut topologies_found = 0.0;
     for index in 0..DATA_SETS as u64 {
-        let mut truth = from_prior(&mut rng, 2 * index + 1);
+        let mut truth = from_prior("HKY+FO+G", &mut rng, 2 * index + 1);
         simulate(&mut truth);
         let expected = numbers(&truth.0);
         let true_topology = topology(truth.0.evaluator.tree());
         let kinds = all_kinds(&truth);
         // The chain begins elsewhere: at draws from the prior.
-        let other = from_prior(&mut rng, 2 * index + 2).0;
+        let other = from_prior("HKY+FO+G", &mut rng, 2 * index + 2).0;
         truth.0.evaluator.set_tree(other.evaluator.tree().clone());
         truth.0.models = other.models;
         truth.0.show_model(0);
@@ -183,4 +183,27 @@ fn the_true_values_have_uniform_ranks_among_the_samples() {
         // 19 degrees of freedom: chance exceeds this once in ten thousand.
         assert!(chi < 50.8, "number {number}: chi-square {chi}, {counts:?}");
     }
+}
+
+/// The same with free rates over sites.
+#[test]
+fn free_rates_and_data_drawn_in_turn_have_the_prior() {
+    let mut chain = from_prior("JC+R3", &mut stream(54, Purpose::Test, 0), 0);
+    let kinds = all_kinds(&chain);
+    let mut values = Vec::new();
+    for cycle in 0..12_000 {
+        simulate(&mut chain);
+        visit(&mut chain, &kinds, [1, 25], 1.0, |_| ());
+        if cycle % 10 == 9 {
+            let share = |parameter: Parameter| {
+                parameter.shares(&chain.0.models, &chain.0.evaluator).expect("it has shares")[1]
+            };
+            let length = chain.0.evaluator.tree().total_length();
+            values.push([length, share(Parameter::FreeRates(0)), share(Parameter::FreeWeights(0))]);
+        }
+    }
+    let column = |number: usize| values.iter().map(|row| row[number]).collect::<Vec<f64>>();
+    assert_distribution(column(0), tree_length, "tree length");
+    assert_distribution(column(1), share_of(3), "rate");
+    assert_distribution(column(2), share_of(3), "weight");
 }

@@ -1,5 +1,6 @@
 //! A chain: a tree with its lengths and models, and its state as a plain value.
 
+use super::lengths::LengthSet;
 use crate::likelihood::{Evaluator, Snapshot};
 use crate::model::{Model, ModelValues};
 use crate::rng::Rng;
@@ -25,7 +26,7 @@ pub(super) enum Block {
     /// The next proposal may be of any kind.
     None,
     /// So many changes of branches are to follow, each beside the one before; the last was of this branch.
-    Branches(EdgeId, u32),
+    Branches(LengthSet, EdgeId, u32),
     /// So many changes of parameters are to follow.
     Parameters(u32),
 }
@@ -85,7 +86,7 @@ impl ChainState {
         self.snapshot.fits(evaluator)
             && self.models.len() == models.len()
             && self.gene_lnls.len() == models.len()
-            && !matches!(self.block, Block::Branches(edge, _) if edge.index() >= evaluator.tree().num_edges())
+            && !matches!(self.block, Block::Branches(set, edge, _) if !set.has(evaluator, edge))
             && models.iter().zip(&self.models).all(|(model, values)| model.fits(values))
     }
 }

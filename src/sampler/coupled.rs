@@ -1,52 +1,27 @@
 //! Metropolis coupling: several chains, all but one heated, that swap their temperatures.
 
-use super::chain::{Block, Chain, ChainState};
-use super::moves::{Means, Move};
-use super::parameters::Parameter;
+use super::chain::{Chain, ChainState};
+use super::lengths::LengthSet;
+use super::moves::Move;
+use super::options::SamplerOptions;
 use super::plan::FIRST_TEMPERATURE;
-use super::priors::BrlenPrior;
 use super::reference::{Coordinates, Learner};
 use super::step::Target;
+use super::stretch::{ChainThreads, Stretch, Warm};
 use super::tuning::{Heating, Tuned};
 use crate::likelihood::{Evaluator, Result};
 use crate::model::Model;
-use crate::parsimony::ParsimonyData;
 use crate::rng::{Purpose, Rng, stream};
-use crate::tree::{Constraint, Tree};
+use crate::tree::Tree;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 /// Number of times per temperature at which states are seen while proposals are adapted.
 const NUM_SEEN: u64 = 1000;
 
-/// How a run samples.
-#[derive(Debug, Clone)]
-pub(crate) struct SamplerOptions {
-    /// What is sampled besides the tree.
-    pub parameters: Vec<Parameter>,
-    /// Prior of the branch lengths.
-    pub brlen_prior: BrlenPrior,
-    /// Without the data.
-    pub prior_only: bool,
-    /// Number of chains.
-    pub num_chains: usize,
-    /// Incremental heating: the posterior of chain i, from 0, is raised to the power 1 / (1 + i * temperature). If `None`, the
-    /// temperature is adapted.
-    pub temperature: Option<f64>,
-    /// Generations between two samples.
-    pub sample_every: u64,
-    /// Generations in which proposals are adapted.
-    pub num_adapting: u64,
-    /// The data for moves that are guided by parsimony.
-    pub parsimony: Arc<ParsimonyData>,
-    /// What all trees must satisfy; the trees with which the chains begin do.
-    pub constraint: Option<Constraint>,
-    /// Seed of all runs.
-    pub seed: u64,
-    /// Number of the run, from 0.
-    pub run: u64,
-}
+/// Generations between two swaps of temperatures. A proposal changes so little that nothing is gained by more, and chains on
+/// several threads wait for each other only then.
+const SWAP_EVERY: u64 = 10;
 
 /// A visited state of the cold chain.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -57,9 +32,9 @@ pub(crate) struct Sample {
     pub lnl: f64,
     /// Natural logarithm of the prior density.
     pub ln_prior: f64,
-    /// The tree length and the parameters, in the order of [`super::column_names`].
+    /// The tree lengths and the parameters, in the order of [`super::column_names`].
     pub values: Vec<f64>,
-    /// The tree.
+    /// The tree, under unlinked lengths with their averages over partitions.
     pub tree: Tree,
 }
 
@@ -71,6 +46,7 @@ pub(crate) struct CoupledRun<'a> {
     moves: Vec<(Move, f64)>,
     chains: Vec<Chain>,
     progress: Progress,
+    threads: ChainThreads,
 }
 
 /// What belongs to the run and not to a chain.
@@ -111,15 +87,15 @@ impl<'a> CoupledRun<'a> {
         let rng = |index: u64| {
             stream(options.seed, Purpose::Sampling, options.run * (num_chains + 1) + index)
         };
-        let target = target_of(options);
+        let target = options.target();
         let num_tips = evaluators[0].tree().num_tips();
         let mut chains = Vec::new();
         for (index, evaluator) in evaluators.into_iter().enumerate() {
             let rng = rng(index as u64 + 1);
             chains.push(Chain::begin(evaluator, models.to_vec(), rng, &target)?);
         }
-        let coordinates = Coordinates::list(&options.parameters, models);
-        let moves = Move::list(&options.parameters, &coordinates, num_tips);
+        let coordinates = options.coordinates(models);
+        let moves = options.moves(&coordinates, num_tips);
         let tuned = moves.iter().map(|(kind, _)| Tuned::new(kind.first_boldness())).collect();
         let progress = Progress {
             generation: 0,
@@ -130,7 +106,8 @@ impl<'a> CoupledRun<'a> {
             swaps: vec![[0; 2]; chains.len() - 1],
             rng: rng(0),
         };
-        Ok(CoupledRun { options, target, coordinates, moves, chains, progress })
+        let threads = ChainThreads::new(1, chains.len());
+        Ok(CoupledRun { options, target, coordinates, moves, chains, progress, threads })
     }
 
     /// The run that was in this state, in evaluators of the same data. `models` are those with which it began.
@@ -141,12 +118,18 @@ impl<'a> CoupledRun<'a> {
         state: RunState,
     ) -> Self {
         let num_tips = evaluators[0].tree().num_tips();
-        let coordinates = Coordinates::list(&options.parameters, models);
-        let moves = Move::list(&options.parameters, &coordinates, num_tips);
+        let coordinates = options.coordinates(models);
+        let moves = options.moves(&coordinates, num_tips);
         let chains = evaluators.into_iter().zip(state.chains);
         let chains = chains.map(|(evaluator, state)| Chain::resume(evaluator, models, state));
-        let (chains, target) = (chains.collect(), target_of(options));
-        CoupledRun { options, target, coordinates, moves, chains, progress: state.progress }
+        let (chains, target): (Vec<Chain>, _) = (chains.collect(), options.target());
+        let (progress, threads) = (state.progress, ChainThreads::new(1, chains.len()));
+        CoupledRun { options, target, coordinates, moves, chains, progress, threads }
+    }
+
+    /// The same run on so many threads: nothing but its speed depends on them.
+    pub(crate) fn on_threads(self, number: usize) -> Self {
+        CoupledRun { threads: ChainThreads::new(number, self.chains.len()), ..self }
     }
 
     /// Its state.
@@ -155,7 +138,7 @@ impl<'a> CoupledRun<'a> {
         RunState { chains, progress: self.progress.clone() }
     }
 
-    /// Number of generations so far: each is one proposal in every chain, and one swap.
+    /// Number of generations so far: each is one proposal in every chain.
     pub(crate) fn generation(&self) -> u64 {
         self.progress.generation
     }
@@ -163,56 +146,81 @@ impl<'a> CoupledRun<'a> {
     /// The present state of the cold chain.
     pub(crate) fn sample(&self) -> Sample {
         let chain = &self.chains[self.progress.chain_of[0] as usize];
-        let tree = chain.evaluator.tree();
+        let sets: Vec<LengthSet> = match self.options.has_own_lengths {
+            true => (0..chain.models.len())
+                .map(|gene| LengthSet::of_gene(&chain.evaluator, gene))
+                .collect(),
+            false => vec![LengthSet::Shared],
+        };
+        let lengths = sets.iter().map(|set| set.tree(&chain.evaluator).total_length());
         let parameters = self.options.parameters.iter();
         let written = parameters.flat_map(|one| one.written(&chain.models, &chain.evaluator));
         Sample {
             generation: self.progress.generation,
             lnl: chain.lnl(),
             ln_prior: chain.ln_prior,
-            values: std::iter::once(tree.total_length()).chain(written).collect(),
-            tree: tree.clone(),
+            values: lengths.chain(written).collect(),
+            tree: match self.options.has_own_lengths {
+                true => chain.evaluator.averages().0,
+                false => chain.evaluator.tree().clone(),
+            },
         }
     }
 
-    /// One generation. Returns a sample if it is time for one.
+    /// Goes on until something is to be done with all chains, at most to a generation. Returns a sample if it is time for one.
     ///
     /// # Errors
     /// The engine has failed.
-    pub(crate) fn step(&mut self) -> Result<Option<Sample>> {
-        let adapts = self.progress.generation < self.options.num_adapting;
-        for temperature in 0..self.chains.len() {
-            let chain = &mut self.chains[self.progress.chain_of[temperature] as usize];
-            let number = choose(&self.moves, &self.progress.learners, chain);
-            let tuned = &mut self.progress.tuning[temperature][number];
+    pub(crate) fn go_on(&mut self, end: u64) -> Result<Option<Sample>> {
+        let begin = self.progress.generation;
+        let adapts = begin < self.options.num_adapting;
+        let next = self.next_meeting().min(end);
+        let run = Stretch {
+            options: self.options,
+            target: &self.target,
+            coordinates: &self.coordinates,
+            moves: &self.moves,
+            learners: &self.progress.learners,
+            adapts,
+            steps: next - begin,
+        };
+        let mut by_chain: Vec<Option<Warm>> = self.chains.iter().map(|_| None).collect();
+        let tuning = self.progress.tuning.iter_mut();
+        for (temperature, (tuning, chain)) in tuning.zip(&self.progress.chain_of).enumerate() {
             let heat = self.progress.heating.power(temperature);
-            let means = Means {
-                boldness: tuned.boldness,
-                heat,
-                data_heat: heat,
-                coordinates: &self.coordinates,
-                learners: &self.progress.learners,
-                parsimony: Some(&self.options.parsimony),
-                prior_only: self.options.prior_only,
-            };
-            let is_accepted = chain.step(self.moves[number].0, &means, &self.target)?;
-            tuned.count(is_accepted, adapts);
+            by_chain[*chain as usize] = Some(Warm { heat, tuning });
         }
+        let chains = self.chains.iter_mut().zip(by_chain);
+        let chains = chains.map(|(chain, warm)| (chain, warm.expect("a temperature of its own")));
+        self.threads.go(&run, chains.collect())?;
+        self.progress.generation = next;
         if adapts {
             self.learn();
         }
-        self.swap(adapts);
-        self.progress.generation += 1;
-        let is_time = self.progress.generation.is_multiple_of(self.options.sample_every);
-        Ok(is_time.then(|| self.sample()))
+        if next.is_multiple_of(SWAP_EVERY) {
+            self.swap(adapts);
+        }
+        Ok(next.is_multiple_of(self.options.sample_every).then(|| self.sample()))
     }
 
-    /// Sees the states of all chains from time to time, and uses what was seen after 1/16, 1/8, 1/4, 1/2 and 3/4 of the
-    /// adaptation. What was seen before the last but one of these times is forgotten: each part of the adaptation mixes
-    /// better than the one before.
+    /// The next generation after which something is done with all chains.
+    fn next_meeting(&self) -> u64 {
+        let now = self.progress.generation;
+        let multiple = |step: u64| now / step * step + step;
+        let first = multiple(SWAP_EVERY).min(multiple(self.options.sample_every));
+        let all = self.options.num_adapting;
+        if now >= all {
+            return first;
+        }
+        let parts = learning_times(all).into_iter().chain([all]).filter(|part| *part > now);
+        parts.fold(first.min(multiple(seeing_step(all))), u64::min)
+    }
+
+    /// Sees the states of all chains from time to time, and uses what was seen at [`learning_times`]. What was seen before the
+    /// last but one of these times is forgotten: each part of the adaptation mixes better than the one before.
     fn learn(&mut self) {
-        let (all, now) = (self.options.num_adapting, self.progress.generation + 1);
-        if now.is_multiple_of((all / NUM_SEEN).max(1)) {
+        let (all, now) = (self.options.num_adapting, self.progress.generation);
+        if now.is_multiple_of(seeing_step(all)) {
             for (coordinates, learner) in self.coordinates.iter().zip(&mut self.progress.learners) {
                 for chain in &self.chains {
                     if let Some((vector, _)) = coordinates.of(chain) {
@@ -221,8 +229,7 @@ impl<'a> CoupledRun<'a> {
                 }
             }
         }
-        let parts = [all / 16, all / 8, all / 4, all / 2, all * 3 / 4];
-        if let Some(part) = parts.iter().position(|part| *part == now) {
+        if let Some(part) = learning_times(all).iter().position(|part| *part == now) {
             for learner in &mut self.progress.learners {
                 learner.learn();
                 if part != 3 {
@@ -232,30 +239,40 @@ impl<'a> CoupledRun<'a> {
         }
     }
 
-    /// Two chains of neighbouring temperatures swap them, or not.
+    /// Chains of neighbouring temperatures swap them, or not: in turn those of the temperatures 0 and 1, 2 and 3, ..., and
+    /// those of 1 and 2, 3 and 4, ..., which takes states from end to end in fewer swaps than pairs that are drawn (Syed et
+    /// al. 2022, J. R. Stat. Soc. B 84:321).
     fn swap(&mut self, adapts: bool) {
-        if self.chains.len() < 2 {
-            return;
-        }
+        let num_chains = self.chains.len();
         let progress = &mut self.progress;
-        let cold = progress.rng.random_range(0..self.chains.len() - 1);
-        let chance = progress.rng.random::<f64>();
-        let [colder, hotter] = [cold, cold + 1]
-            .map(|temperature| self.chains[progress.chain_of[temperature] as usize].ln_posterior());
-        let [heat, less] = [cold, cold + 1].map(|number| progress.heating.power(number));
-        let is_accepted = libm::log(chance) < (heat - less) * (hotter - colder);
-        if is_accepted {
-            progress.chain_of.swap(cold, cold + 1);
-        }
-        if adapts {
-            if self.options.temperature.is_none() {
+        let is_odd = num_chains > 2 && (progress.generation / SWAP_EVERY).is_multiple_of(2);
+        for cold in (usize::from(is_odd)..num_chains.saturating_sub(1)).step_by(2) {
+            let chance = progress.rng.random::<f64>();
+            let [colder, hotter] = [cold, cold + 1]
+                .map(|number| self.chains[progress.chain_of[number] as usize].ln_posterior());
+            let [heat, less] = [cold, cold + 1].map(|number| progress.heating.power(number));
+            let is_accepted = libm::log(chance) < (heat - less) * (hotter - colder);
+            if is_accepted {
+                progress.chain_of.swap(cold, cold + 1);
+            }
+            if !adapts {
+                progress.swaps[cold][0] += 1;
+                progress.swaps[cold][1] += u64::from(is_accepted);
+            } else if self.options.temperature.is_none() {
                 progress.heating.count(is_accepted);
             }
-        } else {
-            progress.swaps[cold][0] += 1;
-            progress.swaps[cold][1] += u64::from(is_accepted);
         }
     }
+}
+
+/// While so many generations are adapted, states are seen at multiples of this number.
+fn seeing_step(num_adapting: u64) -> u64 {
+    (num_adapting / NUM_SEEN).max(1)
+}
+
+/// When what was seen is used, in an adaptation of so many generations.
+fn learning_times(all: u64) -> [u64; 5] {
+    [all / 16, all / 8, all / 4, all / 2, all * 3 / 4]
 }
 
 impl RunState {
@@ -267,9 +284,9 @@ impl RunState {
         options: &SamplerOptions,
     ) -> bool {
         let Some(first) = evaluators.first() else { return false };
-        let coordinates = Coordinates::list(&options.parameters, models);
+        let coordinates = options.coordinates(models);
         let num_tips = first.tree().num_tips();
-        let num_moves = Move::list(&options.parameters, &coordinates, num_tips).len();
+        let num_moves = options.moves(&coordinates, num_tips).len();
         let Progress { chain_of, tuning, swaps, learners, .. } = &self.progress;
         let mut sorted = chain_of.clone();
         sorted.sort_unstable();
@@ -296,10 +313,14 @@ impl RunState {
         models: &[Model],
         num_tips: usize,
     ) -> Vec<(String, [u64; 2])> {
-        let coordinates = Coordinates::list(&options.parameters, models);
-        let moves = Move::list(&options.parameters, &coordinates, num_tips);
-        let cold = self.progress.tuning[0].iter();
-        moves.iter().zip(cold).map(|((kind, _), tuned)| (kind.name(), tuned.counts)).collect()
+        let coordinates = options.coordinates(models);
+        let moves = options.moves(&coordinates, num_tips);
+        moves.iter().map(|(kind, _)| kind.name()).zip(self.accepted()).collect()
+    }
+
+    /// The numbers of [`RunState::acceptance`].
+    pub(crate) fn accepted(&self) -> impl Iterator<Item = [u64; 2]> {
+        self.progress.tuning[0].iter().map(|tuned| tuned.counts)
     }
 
     /// The temperature of the heating.
@@ -312,48 +333,4 @@ impl RunState {
     pub(crate) fn swaps(&self) -> &[[u64; 2]] {
         &self.progress.swaps
     }
-}
-
-pub(super) fn target_of(options: &SamplerOptions) -> Target {
-    Target {
-        parameters: options.parameters.clone(),
-        brlen_prior: options.brlen_prior,
-        prior_only: options.prior_only,
-        data_power: 1.0,
-        constraint: options.constraint.clone(),
-    }
-}
-
-/// The number of the next kind of proposal, drawn by their weights if no block goes on.
-pub(super) fn choose(moves: &[(Move, f64)], learners: &[Learner], chain: &mut Chain) -> usize {
-    let mut only_parameters = false;
-    match chain.block {
-        Block::Branches(_, 1..) => {
-            return moves.iter().position(|one| one.0 == Move::Branch).expect("one of the kinds");
-        }
-        Block::Parameters(left @ 1..) => {
-            chain.block = Block::Parameters(left - 1);
-            only_parameters = true;
-        }
-        _ => {}
-    }
-    let weight = |(kind, weight): &(Move, f64)| {
-        let may_be = kind.is_ready(learners) && (!only_parameters || kind.is_of_parameters());
-        if may_be { weight / f64::from(kind.in_a_row()) } else { 0.0 }
-    };
-    let mut at = moves.iter().map(weight).sum::<f64>() * chain.rng.random::<f64>();
-    let found = moves.iter().position(|one| {
-        at -= weight(one);
-        at < 0.0
-    });
-    let number = found.unwrap_or_else(|| {
-        let last = moves.iter().rposition(|one| weight(one) > 0.0);
-        last.expect("lengths can always be proposed")
-    });
-    if !only_parameters {
-        let kind = moves[number].0;
-        let left = kind.in_a_row() - 1;
-        chain.block = if kind.is_of_parameters() { Block::Parameters(left) } else { Block::None };
-    }
-    number
 }

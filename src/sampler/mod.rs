@@ -4,7 +4,10 @@
 //! | file | content |
 //! |---|---|
 //! | `plan` | [`SamplingPlan`]: what a user asks for |
-//! | `priors` | prior densities of branch lengths and parameters, named like those of MrBayes |
+//! | `options` | [`SamplerOptions`]: how a run samples |
+//! | `priors` | [`Priors`]: prior densities, named like those of MrBayes |
+//! | `brlen_prior` | those of branch lengths |
+//! | `lengths` | the sets of branch lengths of a chain |
 //! | `parameters` | [`Parameter`]: what is sampled besides the tree, its values and names |
 //! | `chain` | a chain: its state, also as a plain value |
 //! | `step` | one step of a chain: a proposal that is accepted or taken back |
@@ -14,36 +17,47 @@
 //! | `reference` | what is learned of the parameters of a model, and the proposal that is made with it |
 //! | `tuning` | how bold proposals are: adapted during the burn-in, then frozen |
 //! | `coupled` | [`CoupledRun`]: heated chains that swap, and what the cold one visits |
+//! | `stretch` | the steps of all chains between two meetings, on several threads |
 //! | `stones` | [`SteppingStones`]: the marginal likelihood |
 //! | `series` | effective sample size and potential scale reduction of a series of numbers |
 //! | `posterior` | [`Posterior`]: frequencies of splits and topologies, and how well runs agree |
 //!
-//! A run computes on one thread in a fixed order, with random streams of its own, so that its bits depend on
-//! nothing but data, options and seed.
+//! Every chain has a random stream of its own, and chains meet at fixed generations, so that the bits of a run depend on nothing
+//! but data, options and seed.
 
+mod brlen_prior;
 #[cfg(test)]
 mod calibration_tests;
 mod chain;
 mod coupled;
+#[cfg(test)]
+mod exactness_tests;
 mod guided_spr;
+mod lengths;
 mod moves;
+mod options;
 mod parameters;
 mod plan;
 mod posterior;
+#[cfg(test)]
+mod prior_tests;
 mod priors;
 mod reference;
 mod series;
 mod step;
 mod stones;
+mod stretch;
 #[cfg(test)]
 mod tests;
 mod topology_moves;
 mod tuning;
 
-pub(crate) use coupled::{CoupledRun, RunState, Sample, SamplerOptions};
-pub(crate) use parameters::{Parameter, column_names, list_parameters};
+pub(crate) use brlen_prior::BrlenPrior;
+pub(crate) use coupled::{CoupledRun, RunState, Sample};
+pub(crate) use options::SamplerOptions;
+pub(crate) use parameters::{Parameter, admit_parameters, column_names, list_parameters};
 pub(crate) use plan::{DEFAULT_GENERATIONS, SamplingPlan, StopRule};
 pub(crate) use posterior::{Posterior, SplitSummary};
-pub(crate) use priors::BrlenPrior;
+pub(crate) use priors::{NumberPrior, Priors, SharesPrior};
 pub(crate) use series::{effective_sample_size, potential_scale_reduction};
 pub(crate) use stones::{SteppingStones, StonesState};

@@ -2,6 +2,7 @@
 
 use super::chain::{Block, Chain};
 use super::guided_spr::{Moved, likelihood_spr, parsimony_spr};
+use super::lengths::LengthSet;
 use super::parameters::Parameter;
 use super::reference::{Coordinates, Learner};
 use super::topology_moves::{Swap, extending_spr, interchange};
@@ -56,10 +57,10 @@ pub(super) struct Means<'a> {
 
 /// What takes a proposal back.
 pub(super) enum Undo {
-    Lengths(Vec<(EdgeId, f64)>),
+    Lengths(LengthSet, Vec<(EdgeId, f64)>),
     Swaps(Vec<Swap>),
     Moved(Moved),
-    /// A model, and the branch lengths if these changed too.
+    /// A model, and the branch lengths of its partition if these changed too.
     Model(usize, Box<Model>, Vec<(EdgeId, f64)>),
     Scalers(Vec<f64>),
 }
@@ -70,12 +71,15 @@ impl Move {
         parameters: &[Parameter],
         coordinates: &[Coordinates],
         num_tips: usize,
+        has_own_lengths: bool,
     ) -> Vec<(Move, f64)> {
         let mut moves =
             vec![(Move::Branch, 20.0), (Move::NodeSlider, 6.0), (Move::TreeLength, 1.0)];
         if num_tips > 3 {
             moves.extend([(Move::Nni, 5.0), (Move::Espr, 3.0)]);
-            moves.extend([(Move::ParsimonySpr, 6.0), (Move::LikelihoodSpr, 1.0)]);
+            moves.push((Move::ParsimonySpr, 6.0));
+            // It needs lengths that all partitions share.
+            moves.extend((!has_own_lengths).then_some((Move::LikelihoodSpr, 1.0)));
         }
         let together = coordinates.iter().enumerate();
         let weight = 1.0 + 9.0 / coordinates.len().max(1) as f64;
@@ -110,6 +114,15 @@ impl Move {
         !matches!(self, Move::Together(number, _) if learners[number].reference.is_none())
     }
 
+    /// What it changes, in a word.
+    pub(super) fn group(self) -> &'static str {
+        match self {
+            Move::Branch | Move::NodeSlider | Move::TreeLength => "lengths",
+            Move::Nni | Move::Espr | Move::ParsimonySpr | Move::LikelihoodSpr => "topologies",
+            Move::Together(..) | Move::Parameter(_) => "parameters",
+        }
+    }
+
     /// Its name in tables.
     pub(super) fn name(self) -> String {
         match self {
@@ -129,6 +142,8 @@ impl Move {
                     Parameter::Omega(_) => "omega",
                     Parameter::Alpha(_) => "alpha",
                     Parameter::Pinv(_) => "pinvar",
+                    Parameter::FreeRates(_) => "free rates",
+                    Parameter::FreeWeights(_) => "weights of free rates",
                     Parameter::Multipliers => "multipliers",
                 };
                 match parameter.gene() {
@@ -159,9 +174,9 @@ impl Move {
             (!swaps.is_empty()).then_some((Undo::Swaps(swaps), ln_ratio))
         };
         Ok(match self {
-            Move::Branch => Some(multiply_branch(chain, boldness)),
-            Move::NodeSlider => Some(slide_node(chain, boldness)),
-            Move::TreeLength => Some(multiply_tree(chain, boldness)),
+            Move::Branch => multiply_branch(chain, boldness),
+            Move::NodeSlider => slide_node(chain, boldness),
+            Move::TreeLength => multiply_tree(chain, boldness),
             Move::Nni => of_swaps((interchange(chain), 0.0)),
             Move::Espr => of_swaps(extending_spr(chain)),
             Move::ParsimonySpr => means
@@ -181,38 +196,43 @@ fn ln_factor(rng: &mut Rng, boldness: f64) -> f64 {
 }
 
 /// A branch beside the last one, if a block goes on, or any branch, with which one begins.
-fn next_branch(chain: &mut Chain) -> EdgeId {
-    let Chain { evaluator, rng, block, .. } = chain;
-    let tree = evaluator.tree();
-    let (edge, left) = match *block {
-        Block::Branches(last, left @ 1..) => {
-            let beside = tree.edges_within(last, 1);
-            (beside[rng.random_range(0..beside.len())].0, left - 1)
+fn next_branch(chain: &mut Chain) -> Option<(LengthSet, EdgeId)> {
+    let (set, edge, left) = match chain.block {
+        Block::Branches(set, last, left @ 1..) => {
+            let beside = set.tree(&chain.evaluator).edges_within(last, 1);
+            let edge = match beside.len() {
+                0 => last,
+                number => beside[chain.rng.random_range(0..number)].0,
+            };
+            (set, edge, left - 1)
         }
         _ => {
-            let any = EdgeId(rng.random_range(0..tree.num_edges() as u32));
-            (any, Move::Branch.in_a_row() - 1)
+            let set = LengthSet::draw(&chain.evaluator, 2, &mut chain.rng)?;
+            let number = set.tree(&chain.evaluator).num_edges() as u32;
+            let any = EdgeId(chain.rng.random_range(0..number));
+            (set, any, Move::Branch.in_a_row() - 1)
         }
     };
-    *block = Block::Branches(edge, left);
-    edge
+    chain.block = Block::Branches(set, edge, left);
+    Some((set, edge))
 }
 
-fn multiply_branch(chain: &mut Chain, boldness: f64) -> (Undo, f64) {
-    let edge = next_branch(chain);
+fn multiply_branch(chain: &mut Chain, boldness: f64) -> Option<(Undo, f64)> {
+    let (set, edge) = next_branch(chain)?;
     let ln_factor = ln_factor(&mut chain.rng, boldness);
-    let before = chain.evaluator.tree().brlen(edge);
+    let before = set.tree(&chain.evaluator).brlen(edge);
     // At the virtual root a length changes without any change of vectors.
-    chain.evaluator.move_virtual_roots(edge);
-    chain.evaluator.set_brlen(edge, before * libm::exp(ln_factor));
-    (Undo::Lengths(vec![(edge, before)]), ln_factor)
+    set.move_roots(&mut chain.evaluator, edge);
+    set.set(&mut chain.evaluator, &[(edge, before * libm::exp(ln_factor))]);
+    Some((Undo::Lengths(set, vec![(edge, before)]), ln_factor))
 }
 
 /// With m = a + b, m is multiplied by c and a drawn uniformly from (0, cm): the densities are 1/(wm') and 1/m' on the way
 /// there, 1/(wm) and 1/m on the way back.
-fn slide_node(chain: &mut Chain, boldness: f64) -> (Undo, f64) {
+fn slide_node(chain: &mut Chain, boldness: f64) -> Option<(Undo, f64)> {
+    let set = LengthSet::draw(&chain.evaluator, 3, &mut chain.rng)?;
     let Chain { evaluator, rng, .. } = chain;
-    let tree = evaluator.tree();
+    let tree = set.tree(evaluator);
     let num_inner = tree.num_nodes() - tree.num_tips();
     let node = NodeId((tree.num_tips() + rng.random_range(0..num_inner)) as u32);
     let edges: Vec<EdgeId> = tree.links(node).map(|link| link.1).collect();
@@ -222,22 +242,27 @@ fn slide_node(chain: &mut Chain, boldness: f64) -> (Undo, f64) {
     let ln_factor = ln_factor(rng, boldness);
     let both = (before[0] + before[1]) * libm::exp(ln_factor);
     let first = rng.random::<f64>() * both;
-    evaluator.move_virtual_roots(edges[0]);
-    evaluator.set_brlen(edges[0], first);
-    evaluator.set_brlen(edges[1], both - first);
-    let undo = Undo::Lengths(edges.into_iter().zip(before).collect());
-    (undo, 2.0 * ln_factor)
+    set.move_roots(evaluator, edges[0]);
+    set.set(evaluator, &[(edges[0], first), (edges[1], both - first)]);
+    let undo = Undo::Lengths(set, edges.into_iter().zip(before).collect());
+    Some((undo, 2.0 * ln_factor))
 }
 
-fn multiply_tree(chain: &mut Chain, boldness: f64) -> (Undo, f64) {
+fn multiply_tree(chain: &mut Chain, boldness: f64) -> Option<(Undo, f64)> {
+    let set = LengthSet::draw(&chain.evaluator, 2, &mut chain.rng)?;
     let ln_factor = ln_factor(&mut chain.rng, boldness);
-    let factor = libm::exp(ln_factor);
-    let tree = chain.evaluator.tree();
+    let before = multiply_lengths(set, chain, libm::exp(ln_factor));
+    let ln_ratio = ln_factor * before.len() as f64;
+    Some((Undo::Lengths(set, before), ln_ratio))
+}
+
+/// Multiplies all lengths of a set. Returns those of before.
+fn multiply_lengths(set: LengthSet, chain: &mut Chain, factor: f64) -> Vec<(EdgeId, f64)> {
+    let tree = set.tree(&chain.evaluator);
     let before: Vec<(EdgeId, f64)> = tree.edges().map(|edge| (edge, tree.brlen(edge))).collect();
     let changed: Vec<(EdgeId, f64)> = before.iter().map(|&(edge, b)| (edge, b * factor)).collect();
-    chain.evaluator.set_brlens(&changed);
-    let ln_ratio = ln_factor * before.len() as f64;
-    (Undo::Lengths(before), ln_ratio)
+    set.set(&mut chain.evaluator, &changed);
+    before
 }
 
 fn change_parameter(chain: &mut Chain, parameter: Parameter, boldness: f64) -> (Undo, f64) {
@@ -275,12 +300,9 @@ fn change_together(chain: &mut Chain, number: usize, means: &Means) -> Option<(U
     let before = chain.models[gene].clone();
     let mut lengths = Vec::new();
     if let Some(length) = coordinates.set(&to, &mut chain.models[gene]) {
-        let tree = chain.evaluator.tree();
-        let factor = length / tree.total_length();
-        lengths = tree.edges().map(|edge| (edge, tree.brlen(edge))).collect();
-        let scaled: Vec<(EdgeId, f64)> =
-            lengths.iter().map(|&(edge, before)| (edge, before * factor)).collect();
-        chain.evaluator.set_brlens(&scaled);
+        let set = LengthSet::of_gene(&chain.evaluator, gene);
+        let factor = length / set.tree(&chain.evaluator).total_length();
+        lengths = multiply_lengths(set, chain, factor);
     }
     chain.show_model(gene);
     let undo = Undo::Model(gene, Box::new(before), lengths);

@@ -1,37 +1,42 @@
 //! What is sampled besides the tree: parameters of models that are not fixed, as shares or as single numbers.
 
-use super::priors;
+use super::priors::{Priors, SharesPrior};
 use crate::alphabet::DataType;
 use crate::likelihood::Evaluator;
-use crate::model::{Exchange, FreqsMode, Heterogeneity, Model, ParamMode};
+use crate::model::{Exchange, FreeRates, FreqsMode, Heterogeneity, Model, ParamMode};
 use serde::{Deserialize, Serialize};
 
 /// A parameter or a group of them, of the partition with this number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Parameter {
-    /// Shares of the classes of exchange rates: Dirichlet(1, 1, ...).
+    /// Shares of the classes of exchange rates.
     Rates(usize),
-    /// Frequencies of the states: Dirichlet(1, 1, ...).
+    /// Frequencies of the states.
     Freqs(usize),
-    /// Transitions and transversions of codon models, as shares: Dirichlet(1, 1).
+    /// Transitions and transversions of codon models, as shares.
     Kappa(usize),
-    /// Nonsynonymous and synonymous changes of codon models, as shares: Dirichlet(1, 1).
+    /// Nonsynonymous and synonymous changes of codon models, as shares.
     Omega(usize),
-    /// Shape of the gamma distribution: exponential(1).
+    /// Shape of the gamma distribution.
     Alpha(usize),
-    /// Proportion of invariant sites: uniform(0, 1).
+    /// Proportion of invariant sites.
     Pinv(usize),
-    /// Shares of the partitions in the tree length, weighted by their sites: Dirichlet(1, 1, ...).
+    /// Free rates over sites, as shares in their sum. The rates themselves are these in proportion to their mean by weight.
+    FreeRates(usize),
+    /// Weights of free rates.
+    FreeWeights(usize),
+    /// Shares of the partitions in the tree length, weighted by their sites.
     Multipliers,
 }
 
 /// The parameters of these models that are not fixed.
 ///
 /// # Errors
-/// What cannot be sampled, as a message.
+/// A prior that is of another number of shares, as a message.
 pub(crate) fn list_parameters(
     models: &[Model],
     has_scalers: bool,
+    priors: &Priors,
 ) -> Result<Vec<Parameter>, String> {
     let mut all = Vec::new();
     for (gene, model) in models.iter().enumerate() {
@@ -52,11 +57,10 @@ pub(crate) fn list_parameters(
             Heterogeneity::Gamma(gamma) if gamma.alpha_mode == ParamMode::Optimized => {
                 all.push(Parameter::Alpha(gene));
             }
-            Heterogeneity::Free(free) if free.mode == ParamMode::Optimized => {
-                return Err(format!(
-                    "free rates over sites, as in {}, cannot be sampled: use +G, or give the rates and weights in braces",
-                    model.short_label()
-                ));
+            Heterogeneity::Free(free)
+                if free.mode == ParamMode::Optimized && free.rates.len() > 1 =>
+            {
+                all.extend([Parameter::FreeRates(gene), Parameter::FreeWeights(gene)]);
             }
             _ => {}
         }
@@ -67,7 +71,41 @@ pub(crate) fn list_parameters(
     if has_scalers && models.len() > 1 {
         all.push(Parameter::Multipliers);
     }
+    for parameter in &all {
+        let model = &models[parameter.gene().unwrap_or(0)];
+        let size = match parameter {
+            Parameter::Multipliers => models.len(),
+            _ => parameter.size(model) + 1,
+        };
+        let prior = parameter.shares_prior(models, priors);
+        if let Some((name, of)) = prior.and_then(|(name, prior)| Some((name, prior.size()?)))
+            && of != size
+        {
+            let label = match parameter.gene() {
+                Some(_) => format!("the model {}", model.short_label()),
+                None => "this analysis".to_string(),
+            };
+            return Err(format!(
+                "--prset {name}: a distribution of {of} shares, but {label} has {size} of them; one number is for any number of \
+                 shares"
+            ));
+        }
+    }
     Ok(all)
+}
+
+/// Gives numbers without a prior density values that have one.
+pub(crate) fn admit_parameters(parameters: &[Parameter], priors: &Priors, models: &mut [Model]) {
+    for &parameter in parameters {
+        let Some(value) = parameter.number(models) else { continue };
+        let admitted = match parameter {
+            Parameter::Alpha(_) => priors.admit_shape(value),
+            _ => priors.admit_pinv(value),
+        };
+        if let Some(gene) = parameter.gene() {
+            parameter.set_number(&mut models[gene], admitted);
+        }
+    }
 }
 
 impl Parameter {
@@ -79,7 +117,9 @@ impl Parameter {
             | Parameter::Kappa(gene)
             | Parameter::Omega(gene)
             | Parameter::Alpha(gene)
-            | Parameter::Pinv(gene) => Some(gene),
+            | Parameter::Pinv(gene)
+            | Parameter::FreeRates(gene)
+            | Parameter::FreeWeights(gene) => Some(gene),
             Parameter::Multipliers => None,
         }
     }
@@ -95,6 +135,12 @@ impl Parameter {
             (Parameter::Kappa(_), Some(Exchange::Codon(codon))) => codon.kappa.map(of_ratio),
             (Parameter::Omega(_), Some(Exchange::Codon(codon))) => Some(of_ratio(codon.omega)),
             (Parameter::Freqs(gene), _) => Some(models[gene].freqs.clone()),
+            (Parameter::FreeRates(gene), _) => {
+                free_rates(&models[gene]).map(|free| normalised(free.rates.clone()))
+            }
+            (Parameter::FreeWeights(gene), _) => {
+                free_rates(&models[gene]).map(|free| free.weights.clone())
+            }
             (Parameter::Multipliers, _) => {
                 let share = |gene| evaluator.num_sites_of(gene) * evaluator.brlen_scaler(gene);
                 Some(normalised((0..evaluator.num_genes()).map(share).collect()))
@@ -110,12 +156,27 @@ impl Parameter {
                 usize::from(classes.num_classes()) - 1
             }
             (Parameter::Freqs(_), _) => model.freqs.len() - 1,
+            (Parameter::FreeRates(_) | Parameter::FreeWeights(_), _) => {
+                free_rates(model).map_or(1, |free| free.rates.len() - 1)
+            }
             _ => 1,
         }
     }
 
     /// Sets the shares in the model of its partition.
     pub(super) fn set_shares(self, model: &mut Model, shares: &[f64]) {
+        if let Heterogeneity::Free(free) = &mut model.heterogeneity {
+            match self {
+                Parameter::FreeRates(_) => free.rates = shares.to_vec(),
+                Parameter::FreeWeights(_) => free.weights = shares.to_vec(),
+                _ => {}
+            }
+            if matches!(self, Parameter::FreeRates(_) | Parameter::FreeWeights(_)) {
+                let mean: f64 = free.rates.iter().zip(&free.weights).map(|(r, w)| r * w).sum();
+                free.rates.iter_mut().for_each(|rate| *rate /= mean);
+                return;
+            }
+        }
         match (self, &mut model.exchange) {
             (Parameter::Freqs(_), _) => model.set_freqs(shares),
             (Parameter::Rates(_), Exchange::Classes(classes)) => {
@@ -153,13 +214,40 @@ impl Parameter {
         }
     }
 
+    /// The prior of its shares, by the name with which it is typed; `None` of a single number.
+    fn shares_prior<'a>(
+        self,
+        models: &[Model],
+        priors: &'a Priors,
+    ) -> Option<(&'static str, &'a SharesPrior)> {
+        match self {
+            Parameter::Rates(gene) if is_kappa(&models[gene]) => Some(("tratiopr", &priors.kappa)),
+            Parameter::Rates(_) => Some(("revmatpr", &priors.exchange)),
+            Parameter::Freqs(_) => Some(("statefreqpr", &priors.freqs)),
+            Parameter::Kappa(_) => Some(("tratiopr", &priors.kappa)),
+            Parameter::Omega(_) => Some(("omegapr", &priors.omega)),
+            Parameter::FreeRates(_) => Some(("freeratepr", &priors.free_rates)),
+            Parameter::FreeWeights(_) => Some(("freeweightpr", &priors.free_weights)),
+            Parameter::Multipliers => Some(("ratepr", &priors.multipliers)),
+            Parameter::Alpha(_) | Parameter::Pinv(_) => None,
+        }
+    }
+
     /// Natural logarithm of its prior density.
-    pub(super) fn ln_prior(self, models: &[Model], evaluator: &Evaluator) -> f64 {
-        match (self.shares(models, evaluator), self.number(models)) {
-            (Some(shares), _) => priors::ln_uniform_shares(&shares),
-            (None, Some(value)) if matches!(self, Parameter::Alpha(_)) => priors::ln_shape(value),
-            (None, Some(value)) => priors::ln_pinv(value),
-            (None, None) => 0.0,
+    pub(super) fn ln_prior(self, priors: &Priors, models: &[Model], evaluator: &Evaluator) -> f64 {
+        match (self.shares(models, evaluator), self.shares_prior(models, priors)) {
+            (Some(mut shares), Some((_, prior))) => {
+                // Classes of rates begin with the transversions, the prior with the transitions.
+                if matches!(self, Parameter::Rates(gene) if is_kappa(&models[gene])) {
+                    shares.reverse();
+                }
+                prior.ln_density(&shares)
+            }
+            _ => match (self, self.number(models)) {
+                (Parameter::Alpha(_), Some(value)) => priors.ln_shape(value),
+                (_, Some(value)) => priors.ln_pinv(value),
+                (_, None) => 0.0,
+            },
         }
     }
 
@@ -172,6 +260,19 @@ impl Parameter {
             Parameter::Rates(gene) if is_kappa(&models[gene]) => {
                 let shares = self.shares(models, evaluator).expect("rates are shares");
                 vec![shares[1] / shares[0]]
+            }
+            Parameter::FreeRates(gene) | Parameter::FreeWeights(gene) => {
+                let free = free_rates(&models[gene]).expect("it has free rates");
+                let values = match self {
+                    Parameter::FreeRates(_) => &free.rates,
+                    _ => &free.weights,
+                };
+                // Categories may exchange their places, unless they have matrices of their own.
+                let mut order: Vec<usize> = (0..values.len()).collect();
+                if !matches!(models[gene].exchange, Exchange::Mixture(_)) {
+                    order.sort_by(|&a, &b| free.rates[a].total_cmp(&free.rates[b]));
+                }
+                order.into_iter().map(|category| values[category]).collect()
             }
             Parameter::Kappa(_) | Parameter::Omega(_) => {
                 let shares = self.shares(models, evaluator).expect("ratios are shares");
@@ -201,6 +302,8 @@ impl Parameter {
             Parameter::Omega(_) => vec!["omega".to_string()],
             Parameter::Alpha(_) => vec!["alpha".to_string()],
             Parameter::Pinv(_) => vec!["pinvar".to_string()],
+            Parameter::FreeRates(gene) => numbered("rate", self.size(&models[gene]) + 1),
+            Parameter::FreeWeights(gene) => numbered("weight", self.size(&models[gene]) + 1),
         };
         match self.gene().filter(|_| models.len() > 1) {
             None => names,
@@ -209,11 +312,32 @@ impl Parameter {
     }
 }
 
-/// The names of all numbers that are written of a sample after its log-likelihood and log prior density: the tree length
-/// and the parameters.
-pub(crate) fn column_names(parameters: &[Parameter], models: &[Model]) -> Vec<String> {
+/// The names of all numbers that are written of a sample after its log-likelihood and log prior density: the tree length, or
+/// under unlinked lengths those of all partitions, and the parameters.
+pub(crate) fn column_names(
+    parameters: &[Parameter],
+    models: &[Model],
+    has_own_lengths: bool,
+) -> Vec<String> {
     let names = parameters.iter().flat_map(|parameter| parameter.names(models));
-    std::iter::once("TL".to_string()).chain(names).collect()
+    let lengths = match has_own_lengths {
+        true => (1..=models.len()).map(|gene| format!("TL{{{gene}}}")).collect(),
+        false => vec!["TL".to_string()],
+    };
+    lengths.into_iter().chain(names).collect()
+}
+
+/// The free rates of a model, if it has any.
+fn free_rates(model: &Model) -> Option<&FreeRates> {
+    match &model.heterogeneity {
+        Heterogeneity::Free(free) => Some(free),
+        _ => None,
+    }
+}
+
+/// `rate(1)`, `rate(2)`, ...
+fn numbered(name: &str, count: usize) -> Vec<String> {
+    (1..=count).map(|number| format!("{name}({number})")).collect()
 }
 
 /// True for DNA models with one rate of transitions and one of transversions.

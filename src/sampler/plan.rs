@@ -1,6 +1,6 @@
 //! What a user asks of the sampler, as plain data.
 
-use super::priors::BrlenPrior;
+use super::priors::Priors;
 
 /// Generations of a run if no number is given, as in MrBayes.
 pub(crate) const DEFAULT_GENERATIONS: u64 = 1_000_000;
@@ -35,8 +35,8 @@ pub struct SamplingPlan {
     pub prior_only: bool,
     /// Number of stepping stones on the way to the marginal likelihood, if this is wanted.
     pub stones: Option<u64>,
-    /// Prior of the branch lengths.
-    pub(crate) brlen_prior: BrlenPrior,
+    /// Priors of everything but the topology.
+    pub(crate) priors: Priors,
 }
 
 /// When runs end early; never if all are `None`.
@@ -62,7 +62,7 @@ impl Default for SamplingPlan {
             stop: StopRule::default(),
             prior_only: false,
             stones: None,
-            brlen_prior: BrlenPrior::default(),
+            priors: Priors::default(),
         }
     }
 }

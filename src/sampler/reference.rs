@@ -6,6 +6,7 @@
 //! with the present one (autoregressive proposals: Neal 1999; Cotter et al. 2013, Stat. Sci. 28:424).
 
 use super::chain::Chain;
+use super::lengths::LengthSet;
 use super::parameters::Parameter;
 use crate::model::Model;
 use crate::model::bounds::PINV_MAX;
@@ -23,7 +24,7 @@ const WIDENING: f64 = 1.15;
 /// States that are counted as if they had told that the numbers are independent.
 const PRIOR_STATES: f64 = 20.0;
 
-/// What is sampled of a model, and the tree length if the model is the only one, as one vector.
+/// What is sampled of a model, and the tree length if no other model depends on it, as one vector.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Coordinates {
     pub(super) gene: usize,
@@ -33,13 +34,17 @@ pub(super) struct Coordinates {
 
 impl Coordinates {
     /// Of each model with at least two sampled numbers, and at most [`MOST_DIMENSIONS`].
-    pub(super) fn list(parameters: &[Parameter], models: &[Model]) -> Vec<Coordinates> {
+    pub(super) fn list(
+        parameters: &[Parameter],
+        models: &[Model],
+        has_own_lengths: bool,
+    ) -> Vec<Coordinates> {
         let of_gene = |gene: usize| {
             let own = parameters.iter().filter(|parameter| parameter.gene() == Some(gene));
             let one = Coordinates {
                 gene,
                 parameters: own.copied().collect(),
-                has_length: models.len() == 1,
+                has_length: models.len() == 1 || has_own_lengths,
             };
             let is_worth_it = (2..=MOST_DIMENSIONS).contains(&one.size(models));
             (!one.parameters.is_empty() && is_worth_it).then_some(one)
@@ -76,7 +81,7 @@ impl Coordinates {
             }
         }
         if self.has_length {
-            let tree = chain.evaluator.tree();
+            let tree = LengthSet::of_gene(&chain.evaluator, self.gene).tree(&chain.evaluator);
             let ln_length = libm::log(tree.total_length());
             vector.push(ln_length);
             ln_jacobian += tree.num_edges() as f64 * ln_length;

@@ -1,9 +1,10 @@
 //! Steps of a chain from one state to the next.
 
 use super::chain::{Block, Chain};
+use super::lengths::LengthSet;
 use super::moves::{Means, Move, Undo};
 use super::parameters::Parameter;
-use super::priors::BrlenPrior;
+use super::priors::Priors;
 use crate::likelihood::{Evaluator, Result};
 use crate::model::Model;
 use crate::rng::Rng;
@@ -14,7 +15,7 @@ use rand::RngExt;
 #[derive(Debug, Clone)]
 pub(super) struct Target {
     pub(super) parameters: Vec<Parameter>,
-    pub(super) brlen_prior: BrlenPrior,
+    pub(super) priors: Priors,
     /// The prior alone: the data count for nothing.
     pub(super) prior_only: bool,
     /// The power to which the likelihood is raised.
@@ -54,7 +55,11 @@ impl Chain {
         // Drawn in any case, so that the stream is in the same place after every step of a kind.
         let chance = self.rng.random::<f64>();
         if ln_prior > f64::NEG_INFINITY && ln_hastings > f64::NEG_INFINITY {
-            let changed = if let Undo::Model(gene, ..) = &undo { Some(*gene) } else { None };
+            let changed = match &undo {
+                Undo::Model(gene, ..) => Some(*gene),
+                Undo::Lengths(set, _) => set.gene(),
+                _ => None,
+            };
             let gene_lnls = self.calc_gene_lnls(target, changed)?;
             let lnl: f64 = gene_lnls.iter().sum();
             let gain = target.data_power * (lnl - self.lnl()) + ln_prior - self.ln_prior;
@@ -70,7 +75,7 @@ impl Chain {
 
     fn take_back(&mut self, undo: Undo) {
         match undo {
-            Undo::Lengths(before) => self.evaluator.set_brlens(&before),
+            Undo::Lengths(set, before) => set.set(&mut self.evaluator, &before),
             Undo::Swaps(swaps) => {
                 for [edge, first, second] in swaps.into_iter().rev() {
                     self.evaluator.swap_subtrees(edge, second, first);
@@ -79,7 +84,7 @@ impl Chain {
             Undo::Moved(moved) => moved.take_back(self),
             Undo::Model(gene, before, lengths) => {
                 self.models[gene] = *before;
-                self.evaluator.set_brlens(&lengths);
+                LengthSet::of_gene(&self.evaluator, gene).set(&mut self.evaluator, &lengths);
                 self.show_model(gene);
             }
             Undo::Scalers(before) => {
@@ -98,8 +103,11 @@ impl Chain {
     fn calc_ln_prior(&self, target: &Target) -> f64 {
         let parameters = target.parameters.iter();
         let parameters: f64 =
-            parameters.map(|one| one.ln_prior(&self.models, &self.evaluator)).sum();
-        target.brlen_prior.ln_density(self.evaluator.tree()) + parameters
+            parameters.map(|one| one.ln_prior(&target.priors, &self.models, &self.evaluator)).sum();
+        let sets = LengthSet::all(&self.evaluator).into_iter();
+        let ln_lengths =
+            |set: LengthSet| target.priors.brlens.ln_density(set.tree(&self.evaluator));
+        sets.map(ln_lengths).sum::<f64>() + parameters
     }
 
     /// Of all partitions, or after a change of one of them.

@@ -5,10 +5,11 @@
 //! product over all steps of the mean, over the states of the step, of the likelihood to the power b(k) - b(k-1).
 
 use super::chain::{Block, Chain, ChainState};
-use super::coupled::{SamplerOptions, choose, target_of};
 use super::moves::{Means, Move};
+use super::options::SamplerOptions;
 use super::reference::{Coordinates, Learner};
 use super::step::Target;
+use super::stretch::choose;
 use super::tuning::Tuned;
 use crate::likelihood::{Evaluator, Result};
 use crate::model::Model;
@@ -75,12 +76,12 @@ impl<'a> SteppingStones<'a> {
         models: &[Model],
         options: &'a SamplerOptions,
     ) -> Result<Self> {
-        let target = target_of(options);
+        let target = options.target();
         let rng = stream(options.seed, Purpose::Sampling, FIRST_STREAM + options.run);
         let num_tips = evaluator.tree().num_tips();
         let chain = Chain::begin(evaluator, models.to_vec(), rng, &target)?;
-        let coordinates = Coordinates::list(&options.parameters, models);
-        let moves = Move::list(&options.parameters, &coordinates, num_tips);
+        let coordinates = options.coordinates(models);
+        let moves = options.moves(&coordinates, num_tips);
         let progress = Progress {
             step: 0,
             generation: 0,
@@ -100,10 +101,10 @@ impl<'a> SteppingStones<'a> {
         state: StonesState,
     ) -> Self {
         let num_tips = evaluator.tree().num_tips();
-        let coordinates = Coordinates::list(&options.parameters, models);
-        let moves = Move::list(&options.parameters, &coordinates, num_tips);
+        let coordinates = options.coordinates(models);
+        let moves = options.moves(&coordinates, num_tips);
         let chain = Chain::resume(evaluator, models, state.chain);
-        let (target, progress) = (target_of(options), state.progress);
+        let (target, progress) = (options.target(), state.progress);
         SteppingStones { options, target, coordinates, moves, chain, progress }
     }
 
@@ -211,12 +212,11 @@ impl StonesState {
         models: &[Model],
         options: &SamplerOptions,
     ) -> bool {
-        let coordinates = Coordinates::list(&options.parameters, models);
+        let coordinates = options.coordinates(models);
         let num_tips = evaluator.tree().num_tips();
         let learners = &self.progress.learners;
         self.chain.fits(evaluator, models)
-            && self.progress.tuning.len()
-                == Move::list(&options.parameters, &coordinates, num_tips).len()
+            && self.progress.tuning.len() == options.moves(&coordinates, num_tips).len()
             && learners.len() == coordinates.len()
             && learners.iter().zip(&coordinates).all(|(learner, of)| learner.fits(of.size(models)))
     }

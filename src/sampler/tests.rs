@@ -10,14 +10,14 @@ use crate::likelihood::{BrlenLinkage, EngineOptions, Evaluator, make_evaluator};
 use crate::model::Model;
 use crate::parsimony::ParsimonyData;
 use crate::partition::Partition;
-use crate::rng::{Purpose, Rng, stream};
+use crate::rng::{Purpose, stream};
 use crate::taxa::Taxa;
 use crate::tree::{Tree, random_tree, read_newick, tree_splits};
 use rand::RngExt;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-const EXPONENTIAL: BrlenPrior = BrlenPrior::Exponential { rate: 10.0 };
+pub(super) const EXPONENTIAL: BrlenPrior = BrlenPrior::Exponential { rate: 10.0 };
 const SKEWED: BrlenPrior =
     BrlenPrior::GammaDirichlet { shape: 3.0, rate: 2.0, alpha: 2.0, ratio: 0.5 };
 
@@ -25,7 +25,7 @@ const SKEWED: BrlenPrior =
 const ROWS: [&str; 6] =
     ["ACGTACGTAC", "ACGTACGAAC", "ACTTACCAAG", "ACTTGCCATG", "GCTTGCCGTC", "GATTGCAGTA"];
 
-fn data(num_taxa: usize, model: &str) -> (Vec<Partition>, Vec<Model>) {
+pub(super) fn data(num_taxa: usize, model: &str) -> (Vec<Partition>, Vec<Model>) {
     let rows = ROWS[..num_taxa].iter().enumerate();
     let rows: String = rows.map(|(i, row)| format!("T{i} {row}\n")).collect();
     let text = format!("{num_taxa} {}\n{rows}", ROWS[0].len());
@@ -47,10 +47,15 @@ fn prior_chain(
     brlen_prior: BrlenPrior,
     seed: u64,
 ) -> (Chain, Target) {
-    let (partitions, models) = data(num_taxa, model);
-    let parameters = list_parameters(&models, false).unwrap();
-    let target =
-        Target { parameters, brlen_prior, prior_only: true, data_power: 1.0, constraint: None };
+    chain_on(num_taxa, model, Priors::with_brlens(brlen_prior), seed)
+}
+
+/// A chain on these priors alone.
+pub(super) fn chain_on(num_taxa: usize, model: &str, priors: Priors, seed: u64) -> (Chain, Target) {
+    let (partitions, mut models) = data(num_taxa, model);
+    let parameters = list_parameters(&models, false, &priors).unwrap();
+    admit_parameters(&parameters, &priors, &mut models);
+    let target = Target { parameters, priors, prior_only: true, data_power: 1.0, constraint: None };
     let mut rng = stream(seed, Purpose::Test, 0);
     let tree = random_tree(num_taxa, 0.1, &mut rng);
     let chain = Chain::begin(evaluator(&partitions, &models, tree), models, rng, &target).unwrap();
@@ -66,7 +71,8 @@ pub(super) fn visit<T>(
     value: impl Fn(&Chain) -> T,
 ) -> Vec<T> {
     let mut values = Vec::new();
-    let coordinates = Coordinates::list(&target.parameters, &chain.models);
+    let has_own_lengths = chain.evaluator.linkage().has_own_lengths();
+    let coordinates = Coordinates::list(&target.parameters, &chain.models, has_own_lengths);
     let learners: Vec<Learner> = coordinates.iter().map(|one| learned(one, chain)).collect();
     let num_taxa = chain.evaluator.tree().num_tips();
     let parsimony = (num_taxa <= ROWS.len())
@@ -136,7 +142,7 @@ pub(super) fn topology(tree: &Tree) -> Vec<Vec<usize>> {
 }
 
 /// Chi-square of equal frequencies, with a limit that chance exceeds once in ten thousand.
-fn assert_uniform(found: Vec<Vec<Vec<usize>>>, number: usize, limit: f64, what: &str) {
+pub(super) fn assert_uniform(found: Vec<Vec<Vec<usize>>>, number: usize, limit: f64, what: &str) {
     let expected = found.len() as f64 / number as f64;
     let mut counts = BTreeMap::new();
     for topology in found {
@@ -307,10 +313,10 @@ fn multipliers_have_their_prior_and_the_kept_likelihood_is_that_of_the_state() {
         let engine = EngineOptions { threads: 1, ..EngineOptions::default() };
         let linkage = BrlenLinkage::Scaled;
         let evaluator = make_evaluator(&partitions, &models, tree, linkage, &engine).unwrap();
-        let parameters = list_parameters(&models, true).unwrap();
+        let parameters = list_parameters(&models, true, &Priors::default()).unwrap();
         let target = Target {
             parameters,
-            brlen_prior: EXPONENTIAL,
+            priors: Priors::with_brlens(EXPONENTIAL),
             prior_only,
             data_power: 1.0,
             constraint: None,
@@ -326,8 +332,8 @@ fn multipliers_have_their_prior_and_the_kept_likelihood_is_that_of_the_state() {
     assert_distribution(values, |x| x / 2.0, "multipliers");
 
     let mut chain = begin(false, tree);
-    let coordinates = Coordinates::list(&chain.1.parameters, &chain.0.models);
-    let kinds = Move::list(&chain.1.parameters, &coordinates, 5);
+    let coordinates = Coordinates::list(&chain.1.parameters, &chain.0.models, false);
+    let kinds = Move::list(&chain.1.parameters, &coordinates, 5, false);
     let kinds: Vec<Move> = kinds.iter().map(|one| one.0).collect();
     assert_eq!(kinds.len(), 13);
     for _ in 0..5 {
@@ -344,15 +350,16 @@ fn multipliers_have_their_prior_and_the_kept_likelihood_is_that_of_the_state() {
     }
 }
 
-fn options(
+pub(super) fn options(
     (partitions, model): &(Vec<Partition>, Vec<Model>),
     prior_only: bool,
     brlen_prior: BrlenPrior,
 ) -> SamplerOptions {
     let num_taxa = partitions[0].patterns.tip_taxa.len();
     SamplerOptions {
-        parameters: list_parameters(model, false).unwrap(),
-        brlen_prior,
+        parameters: list_parameters(model, false, &Priors::default()).unwrap(),
+        priors: Priors::with_brlens(brlen_prior),
+        has_own_lengths: false,
         prior_only,
         num_chains: 3,
         temperature: Some(0.3),
@@ -365,7 +372,7 @@ fn options(
     }
 }
 
-fn begin<'a>(
+pub(super) fn begin<'a>(
     (partitions, models): &(Vec<Partition>, Vec<Model>),
     options: &'a SamplerOptions,
     num_taxa: usize,
@@ -384,9 +391,9 @@ fn a_coupled_run_on_the_prior_alone_reproduces_all_priors() {
     let mut run = begin(&data, &options, 5);
     let mut samples = Vec::new();
     while samples.len() < 3000 {
-        samples.extend(run.step().unwrap().filter(|sample| sample.generation > 4000));
+        samples.extend(run.go_on(u64::MAX).unwrap().filter(|sample| sample.generation > 4000));
     }
-    let names = column_names(&options.parameters, &data.1);
+    let names = column_names(&options.parameters, &data.1, false);
     assert_eq!(names.len(), 13);
     for (column, name) in names.iter().enumerate() {
         let values: Vec<f64> = samples.iter().map(|sample| sample.values[column]).collect();
@@ -404,140 +411,34 @@ fn a_coupled_run_on_the_prior_alone_reproduces_all_priors() {
     assert!(state.swaps().iter().all(|[tried, accepted]| 0 < *accepted && accepted < tried));
 }
 
-/// Probabilities of topologies and the mean tree length, by the definition: the mean likelihood over draws from the prior.
-fn by_definition(
-    data: &(Vec<Partition>, Vec<Model>),
-    trees: &BTreeMap<Vec<Vec<usize>>, Tree>,
-    rng: &mut Rng,
-) -> (Vec<f64>, f64) {
-    let (mut sums, mut lengths) = (Vec::new(), 0.0);
-    for tree in trees.values() {
-        let mut evaluator = evaluator(&data.0, &data.1, tree.clone());
-        let mut sum = 0.0;
-        for _ in 0..20_000 {
-            let draw: Vec<_> =
-                tree.edges().map(|e| (e, -libm::log(1.0 - rng.random::<f64>()) / 10.0)).collect();
-            evaluator.set_brlens(&draw);
-            let likelihood = libm::exp(evaluator.log_likelihood().unwrap() + 40.0);
-            sum += likelihood;
-            lengths += likelihood * evaluator.tree().total_length();
-        }
-        sums.push(sum);
-    }
-    let all: f64 = sums.iter().sum();
-    (sums.iter().map(|sum| sum / all).collect(), lengths / all)
-}
-
 #[test]
-fn the_posterior_of_fifteen_topologies_is_that_of_brute_force() {
-    let data = data(5, "JC");
-    let mut rng = stream(21, Purpose::Test, 0);
-    let mut trees = BTreeMap::new();
-    while trees.len() < 15 {
-        let tree = random_tree(5, 0.1, &mut rng);
-        trees.insert(topology(&tree), tree);
-    }
-    let (expected, mean_length) = by_definition(&data, &trees, &mut rng);
-    assert!(expected.iter().any(|p| *p > 0.2) && expected.iter().any(|p| *p < 0.05));
-    // Each proposal of topologies alone, with one of lengths.
-    for kind in [Move::Nni, Move::Espr, Move::ParsimonySpr, Move::LikelihoodSpr] {
-        let parameters = Vec::new();
-        let (prior_only, data_power) = (false, 1.0);
-        let target = Target {
-            parameters,
-            brlen_prior: EXPONENTIAL,
-            prior_only,
-            data_power,
-            constraint: None,
-        };
-        let rng = stream(22, Purpose::Test, 0);
-        let tree = random_tree(5, 0.1, &mut stream(22, Purpose::Test, 1));
-        let chain = Chain::begin(evaluator(&data.0, &data.1, tree), data.1.clone(), rng, &target);
-        let kinds = [kind, Move::Branch];
-        let mut chain = (chain.unwrap(), target);
-        let found = visit(&mut chain, &kinds, [20_000, 20], 4.0, |chain| {
-            let tree = chain.evaluator.tree();
-            (topology(tree), tree.total_length())
-        });
-        let number = found.len() as f64;
-        for (topology, expected) in trees.keys().zip(&expected) {
-            let found = found.iter().filter(|one| one.0 == *topology).count() as f64 / number;
-            let what = kind.name();
-            assert!((found - expected).abs() < 0.015, "{what}: {found}, not {expected}");
-        }
-        let length = found.iter().map(|one| one.1).sum::<f64>() / number;
-        assert!((length - mean_length).abs() < 0.02 * mean_length, "{length}, not {mean_length}");
-    }
-    let options = options(&data, false, EXPONENTIAL);
-    let mut run = begin(&data, &options, 5);
-    let mut counts: BTreeMap<Vec<Vec<usize>>, f64> = BTreeMap::new();
-    let (mut number, mut length) = (0.0, 0.0);
-    while number < 20_000.0 {
-        if let Some(sample) = run.step().unwrap().filter(|sample| sample.generation > 4000) {
-            *counts.entry(topology(&sample.tree)).or_insert(0.0) += 1.0;
-            number += 1.0;
-            length += sample.values[0];
-        }
-    }
-    for (topology, expected) in trees.keys().zip(expected) {
-        let found = counts.get(topology).unwrap_or(&0.0) / number;
-        assert!((found - expected).abs() < 0.015, "{topology:?}: {found}, not {expected}");
-    }
-    let found = length / number;
-    assert!((found - mean_length).abs() < 0.02 * mean_length, "{found}, not {mean_length}");
-}
-
-/// The marginal likelihood of ten sites on four taxa, by stepping stones and as the mean over draws from the prior.
-#[test]
-fn stepping_stones_lead_to_the_marginal_likelihood() {
-    let data = data(4, "JC");
-    let mut rng = stream(23, Purpose::Test, 0);
-    let (mut sum, number) = (0.0, 60_000);
-    let mut draw = evaluator(&data.0, &data.1, random_tree(4, 0.1, &mut rng));
-    for _ in 0..number {
-        let mut tree = random_tree(4, 0.1, &mut rng);
-        for edge in tree.edges() {
-            tree.set_brlen(edge, -libm::log(1.0 - rng.random::<f64>()) / 10.0);
-        }
-        draw.set_tree(tree);
-        sum += libm::exp(draw.log_likelihood().unwrap() + 40.0);
-    }
-    let expected = libm::log(sum / f64::from(number)) - 40.0;
-    let options = options(&data, false, EXPONENTIAL);
-    let tree = random_tree(4, 0.1, &mut rng);
-    let evaluator = evaluator(&data.0, &data.1, tree);
-    let mut run = SteppingStones::begin(evaluator, &data.1, &options).unwrap();
-    while run.steps_done() <= 15 {
-        run.step(15, 40_000).unwrap();
-    }
-    let found = run.ln_marginal();
-    assert!((found - expected).abs() < 0.15, "{found}, not {expected}");
-}
-
-#[test]
-fn a_run_that_is_resumed_from_its_state_goes_on_with_the_same_bits() {
+fn a_run_that_is_resumed_from_its_state_goes_on_with_the_same_bits_on_any_threads() {
     let data = data(6, "GTR+FO+I+G");
     let options = options(&data, false, BrlenPrior::default());
     let mut whole = begin(&data, &options, 6);
     let mut states = Vec::new();
     let mut samples = Vec::new();
-    for generation in 0..3000 {
-        if generation % 271 == 5 {
+    while whole.generation() < 3000 {
+        // Not only where all chains meet.
+        let stop = (whole.generation() / 271 + 1) * 271;
+        if whole.generation().is_multiple_of(271) {
             states.push((samples.len(), postcard::to_stdvec(&whole.state()).unwrap()));
         }
-        samples.extend(whole.step().unwrap());
+        samples.extend(whole.go_on(stop.min(3000)).unwrap());
     }
     let bits = |samples: &[Sample]| format!("{samples:?}");
+    let mut threads = 0;
     for (number, state) in states {
         let state: RunState = postcard::from_bytes(&state).unwrap();
         let mut rng = stream(8, Purpose::Test, number as u64);
         let one = |_| evaluator(&data.0, &data.1, random_tree(6, 0.1, &mut rng));
         let evaluators: Vec<Evaluator> = (0..3).map(one).collect();
         assert!(state.fits(&evaluators, &data.1, &options));
-        let mut run = CoupledRun::resume(evaluators, &data.1, &options, state);
+        threads = threads % 3 + 1;
+        let mut run = CoupledRun::resume(evaluators, &data.1, &options, state).on_threads(threads);
         let mut rest = Vec::new();
         while run.generation() < 3000 {
-            rest.extend(run.step().unwrap());
+            rest.extend(run.go_on(3000).unwrap());
         }
         assert_eq!(bits(&rest), bits(&samples[number..]));
     }

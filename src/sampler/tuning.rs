@@ -13,7 +13,7 @@ const LIMITS: [f64; 2] = [1e-4, 20.0];
 /// Share of accepted swaps that is aimed at.
 const SWAP_TARGET: f64 = 0.4;
 /// Number of swaps after which the temperature is adapted.
-const SWAP_BATCH: u32 = 100;
+const SWAP_BATCH: u32 = 20;
 /// Lowest and highest temperature that is tried.
 const TEMPERATURES: [f64; 2] = [0.001, 2.0];
 
@@ -86,7 +86,7 @@ impl Heating {
         if self.tried == SWAP_BATCH {
             self.batches += 1;
             let rate = f64::from(self.accepted) / f64::from(SWAP_BATCH);
-            let step = 2.0 / f64::from(self.batches).sqrt() * (rate - SWAP_TARGET);
+            let step = 1.0 / f64::from(self.batches).sqrt() * (rate - SWAP_TARGET);
             let [least, most] = TEMPERATURES;
             self.temperature = (self.temperature * libm::exp(step)).clamp(least, most);
             (self.tried, self.accepted) = (0, 0);

@@ -78,6 +78,13 @@ impl Evaluator {
         self.update_restrictions();
     }
 
+    /// Sets these lengths of a gene's tree (under unlinked lengths).
+    pub(crate) fn set_own_brlens(&mut self, gene: usize, lengths: &[(EdgeId, f64)]) {
+        for &(edge, length) in lengths {
+            self.genes[gene].set_brlen(edge, length);
+        }
+    }
+
     /// Multiplies a gene's branch lengths by its scaler, within [`BRLEN_BOUNDS`], and sets the scaler to 1.
     ///
     /// # Panics
@@ -100,7 +107,15 @@ impl Evaluator {
     /// divided by the number of global edges on the path, weighted by the gene's number of sites. Edges on no
     /// gene's path keep their length and are returned.
     pub fn average_brlens(&mut self) -> Vec<EdgeId> {
+        let (tree, undetermined) = self.averages();
+        self.tree = tree;
+        undetermined
+    }
+
+    /// The global tree with these averages, and the edges on no gene's path.
+    pub(crate) fn averages(&self) -> (Tree, Vec<EdgeId>) {
         let mut undetermined = Vec::new();
+        let mut tree = self.tree.clone();
         let mut shares: Vec<Vec<f64>> = Vec::new();
         for state in &self.genes {
             let restriction = &self.restrictions[state.set];
@@ -130,11 +145,11 @@ impl Evaluator {
                 }
             }
             if sites > 0.0 {
-                self.tree.set_brlen(edge, sum / sites);
+                tree.set_brlen(edge, sum / sites);
             } else {
                 undetermined.push(edge);
             }
         }
-        undetermined
+        (tree, undetermined)
     }
 }

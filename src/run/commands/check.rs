@@ -66,11 +66,11 @@ fn describe_sample(
     let Setup { plan, loaded, machine, .. } = setup;
     let cost = Cost::of_data(loaded);
     let (runs, chains) = (asked.num_runs as u64, asked.num_chains as u64);
-    let (at_once, _) = machine.share_out(plan, asked.num_runs);
+    let shares = machine.share_out_parts(plan, asked.num_runs, asked.num_chains);
     let most = cost.engine_bytes() + cost.bytes_beside_engine(plan);
     let samples = runs * (asked.generations / asked.sample_every + 1) * chain.sample_bytes;
     let run = chains * chain.bytes.unwrap_or(most);
-    let whole = used + cost.shared_bytes() + at_once as u64 * run + samples;
+    let whole = used + cost.shared_bytes() + shares.jobs as u64 * run + samples;
     rows.push(("memory", format!("about {}", format_bytes(whole))));
     rows.push(("  for each run at the same time", format_bytes(run)));
     rows.push(("  for the samples", format_bytes(samples)));
@@ -84,9 +84,10 @@ fn describe_sample(
     rows.push(("generations of a run in a second", format!("about {:.0}", generation.recip())));
     let all = generation * (runs * asked.generations) as f64;
     rows.push(("time of all runs", format_seconds(all)));
-    rows.push(("runs at the same time", at_once.to_string()));
+    rows.push(("runs at the same time", shares.jobs.to_string()));
+    rows.push(("  chains of each at the same time", shares.parts.to_string()));
     "Times are rough estimates for one core; a run may take from half to twice as long. Runs are computed at\n\
-     the same time, one on each thread; --stop may end them before the last generation.\n"
+     the same time, then the chains of each; --stop may end them before the last generation.\n"
 }
 
 /// What a search and an evaluation take.

@@ -12,7 +12,7 @@ use crate::run::deliver::{Diagnosis, Mixing, Sampled, deliver_posterior};
 use crate::run::work::{Desk, Machine, Session, Setup, first_tree};
 use crate::sampler::{
     CoupledRun, Parameter, RunState, Sample, SamplerOptions, SamplingPlan, SteppingStones,
-    StonesState, list_parameters,
+    StonesState, admit_parameters, list_parameters,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -34,8 +34,7 @@ struct Leg {
 /// # Errors
 /// A model that cannot be sampled; an engine that has failed; a file that cannot be written.
 pub(crate) fn sample(asked: &SamplingPlan, mut session: Session) -> Result<()> {
-    let models = session.setup.models();
-    let parameters = find_parameters(&mut session, &models)?;
+    let (parameters, models) = find_parameters(asked, &mut session)?;
     let starts = make_starts(&mut session, StartLengths::FromParsimony)?;
     let newicks = write_starts(&session, &starts);
     session.record.write(OutputKind::StartTree, &newicks)?;
@@ -49,6 +48,8 @@ pub(crate) fn sample(asked: &SamplingPlan, mut session: Session) -> Result<()> {
     let parsimony = parsimony_of(&session.setup);
     let mut sampled = Sampled::new(&session.setup, asked, &parameters, &models);
     let mut states: Vec<Option<RunState>> = vec![None; asked.num_runs];
+    let Setup { machine, plan, .. } = &session.setup;
+    let shares = machine.share_out_parts(plan, asked.num_runs, asked.num_chains);
     let num_legs = asked.generations.div_ceil(asked.diagnose_every) as usize;
     for leg in 0..num_legs {
         let end = ((leg as u64 + 1) * asked.diagnose_every).min(asked.generations);
@@ -56,18 +57,24 @@ pub(crate) fn sample(asked: &SamplingPlan, mut session: Session) -> Result<()> {
         let work = |setup: &Setup, machine, run: usize, desk: &mut Desk| {
             let options = options_of(setup, asked, &parameters, &parsimony, run);
             let begin = states[run].as_ref();
-            let runner = Runner { setup, machine, models: &models, starts: &starts };
+            let threads = shares.parts;
+            let runner = Runner { setup, machine, threads, models: &models, starts: &starts };
             runner.go_on(&options, begin, end, desk)
         };
-        let legs = session.run_more_jobs("part of a run", counts, work, |_, _, _| {})?;
+        let noun = "part of a run";
+        let legs = session.run_shared_jobs(noun, counts, true, shares, work, |_, _, _| {})?;
         states.clear();
         for (run, leg) in legs.into_iter().enumerate() {
             leg.samples.iter().for_each(|sample| sampled.add(&session.setup, run, sample));
             states.push(Some(leg.state));
         }
         sampled.grow(session.setup.plan.seed, &files);
-        let diagnosis = sampled.diagnose();
-        session.record.progress.text(&format!("generation {end}: {}", diagnosis.describe()));
+        let diagnosis = sampled.compare(end);
+        let options = options_of(&session.setup, asked, &parameters, &parsimony, 0);
+        let kinds = options.move_groups(&models, session.setup.loaded.taxa.len());
+        let described = [diagnosis.describe()].into_iter().chain(describe_mixing(&kinds, &states));
+        let described = described.collect::<Vec<_>>().join("; ");
+        session.record.progress.text(&format!("generation {end}: {described}"));
         if asked.may_stop(end) && is_reached(asked, &diagnosis) {
             sampled.is_stopped = true;
             break;
@@ -86,11 +93,34 @@ pub(crate) fn sample(asked: &SamplingPlan, mut session: Session) -> Result<()> {
     let mixing: Vec<Mixing> = mixing.collect();
     let marginal = match asked.stones {
         Some(stones) => {
-            Some(step_over(&mut session, asked, stones, &parameters, &parsimony, &starts)?)
+            Some(step_over(&mut session, asked, stones, &parameters, &parsimony, &starts, &models)?)
         }
         None => None,
     };
     deliver_posterior(session.record, &session.setup, &sampled, &mixing, marginal)
+}
+
+/// Shares of accepted proposals and swaps in all runs since the end of the adaptation; `None` before.
+fn describe_mixing(kinds: &[&'static str], states: &[Option<RunState>]) -> Option<String> {
+    let states: Vec<&RunState> = states.iter().flatten().collect();
+    let sums = |counts: &mut dyn Iterator<Item = [u64; 2]>| {
+        counts.fold([0, 0], |sum, one| [sum[0] + one[0], sum[1] + one[1]])
+    };
+    let percent = |name: &str, [tried, accepted]: [u64; 2]| {
+        (tried > 0).then(|| format!("{name} {:.0}", 100.0 * accepted as f64 / tried as f64))
+    };
+    let all = || states.iter().flat_map(|state| kinds.iter().copied().zip(state.accepted()));
+    let kinds = ["lengths", "topologies", "parameters"].map(|name| {
+        let same = all().filter(|(group, _)| *group == name);
+        (name, sums(&mut same.map(|(_, counts)| counts)))
+    });
+    let swaps = sums(&mut states.iter().flat_map(|state| state.swaps()).copied());
+    let shares: Vec<String> = kinds
+        .into_iter()
+        .chain([("swaps", swaps)])
+        .filter_map(|(name, counts)| percent(name, counts))
+        .collect();
+    (!shares.is_empty()).then(|| format!("accepted (%): {}", shares.join(", ")))
 }
 
 /// The marginal likelihood, by as many runs as the sample has, with its starting trees.
@@ -101,22 +131,22 @@ fn step_over(
     parameters: &[Parameter],
     parsimony: &Arc<ParsimonyData>,
     starts: &[StartTree],
+    models: &[Model],
 ) -> Result<MarginalReport> {
     session.stage("stepping stones");
-    let models = session.setup.models();
     let length = asked.generations / (stones + 1);
     let work = |setup: &Setup, machine, run: usize, desk: &mut Desk| {
         let options = SamplerOptions {
             num_chains: 1,
             ..options_of(setup, asked, parameters, parsimony, run)
         };
-        let runner = Runner { setup, machine, models: &models, starts };
+        let runner = Runner { setup, machine, threads: 1, models, starts };
         let evaluator = runner.evaluators(&options)?.swap_remove(0);
         let kept =
-            desk.begin_steps(|state: &StonesState| state.fits(&evaluator, &models, &options))?;
+            desk.begin_steps(|state: &StonesState| state.fits(&evaluator, models, &options))?;
         let mut climb = match kept {
-            Some(state) => SteppingStones::resume(evaluator, &models, &options, state),
-            None => SteppingStones::begin(evaluator, &models, &options)?,
+            Some(state) => SteppingStones::resume(evaluator, models, &options, state),
+            None => SteppingStones::begin(evaluator, models, &options)?,
         };
         while climb.steps_done() <= stones {
             desk.keep(false, || (climb.state(), None))?;
@@ -147,20 +177,20 @@ pub(super) struct ChainCost {
 /// # Errors
 /// A model that cannot be sampled; an engine that has failed; too little memory.
 pub(super) fn measure_chain(asked: &SamplingPlan, session: &mut Session) -> Result<ChainCost> {
-    let models = session.setup.models();
-    let parameters = find_parameters(session, &models)?;
+    let (parameters, models) = find_parameters(asked, session)?;
     let setup = &session.setup;
+    let chains = asked.num_chains;
     let asked = SamplingPlan { num_chains: 1, ..asked.clone() };
     let options = options_of(setup, &asked, &parameters, &parsimony_of(setup), 0);
     let (tree, _) = first_tree(setup.plan, &setup.loaded);
     let before = used_memory();
-    let (_, machine) = setup.machine.share_out(setup.plan, asked.num_runs);
+    let machine = setup.machine.share_out_parts(setup.plan, asked.num_runs, chains).machine;
     let partitions = &setup.loaded.partitions;
     let evaluator = setup.evaluator(machine, partitions, &models, tree, setup.linkage)?;
     let mut run = CoupledRun::begin(vec![evaluator], &models, &options)?;
     let start = Instant::now();
     while run.generation() < LEAST_GENERATIONS || start.elapsed().as_secs_f64() < MOST_SECONDS {
-        run.step()?;
+        run.go_on(u64::MAX)?;
     }
     let elapsed = start.elapsed().as_secs_f64() * machine.threads() as f64;
     let sample = run.sample();
@@ -172,10 +202,14 @@ pub(super) fn measure_chain(asked: &SamplingPlan, session: &mut Session) -> Resu
     })
 }
 
-/// The parameters that are sampled, with a word on frequencies that are not.
-fn find_parameters(session: &mut Session, models: &[Model]) -> Result<Vec<Parameter>> {
+/// The parameters that are sampled, with a word on frequencies that are not, and the models with which chains begin.
+fn find_parameters(
+    asked: &SamplingPlan,
+    session: &mut Session,
+) -> Result<(Vec<Parameter>, Vec<Model>)> {
+    let mut models = session.setup.models();
     if !session.setup.plan.search.opt_model {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), models));
     }
     let counted = models.iter().any(|model| {
         matches!(
@@ -192,7 +226,10 @@ fn find_parameters(session: &mut Session, models: &[Model]) -> Result<Vec<Parame
                 .to_string(),
         ));
     }
-    list_parameters(models, session.setup.linkage.has_scalers()).map_err(Error::Usage)
+    let has_scalers = session.setup.linkage.has_scalers();
+    let parameters = list_parameters(&models, has_scalers, &asked.priors).map_err(Error::Usage)?;
+    admit_parameters(&parameters, &asked.priors, &mut models);
+    Ok((parameters, models))
 }
 
 /// The data as guided proposals read them.
@@ -209,7 +246,8 @@ fn options_of(
 ) -> SamplerOptions {
     SamplerOptions {
         parameters: parameters.to_vec(),
-        brlen_prior: asked.brlen_prior,
+        priors: asked.priors.clone(),
+        has_own_lengths: setup.linkage.has_own_lengths(),
         prior_only: asked.prior_only,
         num_chains: asked.num_chains,
         temperature: asked.temperature,
@@ -233,6 +271,8 @@ fn is_reached(asked: &SamplingPlan, diagnosis: &Diagnosis) -> bool {
 struct Runner<'a> {
     setup: &'a Setup<'a>,
     machine: Machine,
+    /// For the chains of a run.
+    threads: usize,
     models: &'a [Model],
     starts: &'a [StartTree],
 }
@@ -249,7 +289,7 @@ impl Runner<'_> {
         let evaluators = self.evaluators(options)?;
         let kept =
             desk.begin_steps(|leg: &Leg| leg.state.fits(&evaluators, self.models, options))?;
-        let (mut run, mut samples) = match (kept, begin) {
+        let (run, mut samples) = match (kept, begin) {
             (Some(leg), _) => {
                 (CoupledRun::resume(evaluators, self.models, options, leg.state), leg.samples)
             }
@@ -263,12 +303,15 @@ impl Runner<'_> {
                 (run, vec![first])
             }
         };
+        let mut run = run.on_threads(self.threads);
         let from = begin.map_or(0, RunState::generation);
         let hundredth = ((end - from) / 100).max(1);
+        let mut told = run.generation();
         while run.generation() < end {
             desk.keep(false, || (Leg { state: run.state(), samples: samples.clone() }, None))?;
-            samples.extend(run.step()?);
-            if run.generation().is_multiple_of(hundredth) {
+            samples.extend(run.go_on(end)?);
+            if run.generation() >= told + hundredth {
+                told = run.generation();
                 let share = (run.generation() - from) as f64 / (end - from) as f64;
                 desk.advance(Advance { whole: Some(share), ..Advance::default() });
             }
@@ -281,7 +324,8 @@ impl Runner<'_> {
         let partitions = &self.setup.loaded.partitions;
         let make = |chain: usize| {
             let number = options.run as usize * options.num_chains + chain;
-            let tree = self.starts[number % self.starts.len()].tree.clone();
+            let mut tree = self.starts[number % self.starts.len()].tree.clone();
+            options.priors.brlens.admit(&mut tree);
             self.setup.evaluator(self.machine, partitions, self.models, tree, self.setup.linkage)
         };
         (0..options.num_chains).map(make).collect()

@@ -8,6 +8,7 @@ mod ancestral;
 mod bootstopping;
 mod concordance;
 mod outcome;
+mod plots;
 mod posterior;
 mod results;
 mod rooting;

@@ -1,5 +1,6 @@
 //! Samples from a posterior distribution: how well the runs agree, and what they say, as files, report and text.
 
+use super::plots::{draw_asdsf, draw_splits, draw_traces};
 use crate::error::Result;
 use crate::model::Model;
 use crate::observer::{Event, Observer};
@@ -39,6 +40,8 @@ pub(crate) struct Sampled<'a> {
     posterior: Posterior,
     /// Number of samples of each run that are in its files.
     num_shown: usize,
+    /// Generation and average standard deviation of split frequencies, of every comparison.
+    asdsf: Vec<[f64; 2]>,
     /// The rule to stop was reached.
     pub is_stopped: bool,
 }
@@ -97,7 +100,9 @@ impl<'a> Sampled<'a> {
         models: &[Model],
     ) -> Self {
         let names = ["LnL", "LnPr"].map(String::from).into_iter();
-        let names: Vec<String> = names.chain(column_names(parameters, models)).collect();
+        let names: Vec<String> = names
+            .chain(column_names(parameters, models, setup.linkage.has_own_lengths()))
+            .collect();
         let num_runs = asked.num_runs;
         Sampled {
             asked,
@@ -107,6 +112,7 @@ impl<'a> Sampled<'a> {
             newicks: vec![Vec::new(); num_runs],
             posterior: Posterior::new(setup.loaded.taxa.len(), num_runs),
             num_shown: 0,
+            asdsf: Vec::new(),
             is_stopped: false,
         }
     }
@@ -151,8 +157,15 @@ impl<'a> Sampled<'a> {
         column > 0 || !self.asked.prior_only
     }
 
+    /// How well the runs agree after so many generations.
+    pub(crate) fn compare(&mut self, generation: u64) -> Diagnosis {
+        let diagnosis = self.diagnose();
+        self.asdsf.extend(diagnosis.asdsf.map(|asdsf| [generation as f64, asdsf]));
+        diagnosis
+    }
+
     /// How well the runs agree.
-    pub(crate) fn diagnose(&self) -> Diagnosis {
+    fn diagnose(&self) -> Diagnosis {
         let all: Vec<Vec<Vec<f64>>> = (0..self.names.len())
             .filter(|&column| self.counts(column))
             .map(|column| self.series(column))
@@ -269,6 +282,12 @@ pub(crate) fn deliver_posterior(
     }
     let splits = sampled.posterior.splits(burnin);
     record.write(OutputKind::PosteriorSplits, &split_table(setup, &splits))?;
+    let Sampled { names, generations, columns, .. } = sampled;
+    record.write(OutputKind::TracePlot, &draw_traces(names, generations, columns, burnin))?;
+    if sampled.asked.num_runs > 1 {
+        record.write(OutputKind::SplitPlot, &draw_splits(&splits))?;
+        record.write(OutputKind::AsdsfPlot, &draw_asdsf(&sampled.asdsf, GOOD_ASDSF))?;
+    }
     let drawing = sampled.posterior.consensus(burnin).drawing_with(probability_label);
     let taxa = &setup.loaded.taxa;
     let consensus = drawing.draw(|taxon| taxa.name(taxon), None, None).newick;
@@ -284,7 +303,8 @@ pub(crate) fn deliver_posterior(
         chains: asked.num_chains,
         temperatures: mixing.iter().map(|run| run.temperature).collect(),
         prior_only: asked.prior_only,
-        brlen_prior: asked.brlen_prior.describe(),
+        brlen_prior: asked.priors.brlens.describe(),
+        priors: asked.priors.describe().into_iter().collect(),
         burnin_samples: burnin,
         samples: sampled.generations[0].len() - burnin,
         stopped_by_rule: (asked.stop.asdsf.is_some() || asked.stop.ess.is_some())

@@ -162,7 +162,7 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
             stop,
             prior_only,
             stones,
-            brlen_prior,
+            priors,
         } = asked;
         identity.add("--ngen", generations);
         identity.add("--samplefreq", sample_every);
@@ -174,7 +174,7 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
         identity.add("--stop", text(stop));
         identity.add("--prior-only", prior_only);
         identity.add("--ss", text(stones));
-        identity.add("--brlenspr", brlen_prior.describe());
+        identity.add("priors", text(&priors.describe()));
     }
     let OutputOptions { prefix: _, redo: _, sitelh, root: _, quiet: _ } = output;
     identity.add("--sitelh", sitelh);

@@ -23,6 +23,8 @@ pub(crate) struct Jobs {
     pub count: usize,
     /// How many of this kind there are at most with those of before and those that may follow.
     pub most: usize,
+    /// There will be as many, as far as is known.
+    pub is_most_expected: bool,
     /// How many run at a time.
     pub at_once: usize,
 }
@@ -30,9 +32,9 @@ pub(crate) struct Jobs {
 impl Jobs {
     /// How far all jobs have come: `done` of them are done, and the shares of all add up to `sum`.
     fn advance(&self, done: usize, phase: Option<f64>, sum: Option<f64>) -> Advance {
-        // It is not known how many will follow.
-        let is_last = self.before + self.count == self.most;
-        let sum = sum.filter(|_| is_last);
+        // Else it is not known how many will follow.
+        let is_known = self.is_most_expected || self.before + self.count == self.most;
+        let sum = sum.filter(|_| is_known);
         let whole = sum.map(|sum| (self.before as f64 + sum) / self.most as f64);
         let pieces = (self.most > 1).then_some((self.noun, self.before + done, self.most));
         Advance { phase, whole, pieces }
@@ -40,7 +42,7 @@ impl Jobs {
 
     /// So many jobs, of which `at_once` run at a time, and no others.
     pub(crate) fn all(noun: &'static str, count: usize, at_once: usize) -> Self {
-        Jobs { noun, before: 0, count, most: count, at_once }
+        Jobs { noun, before: 0, count, most: count, is_most_expected: true, at_once }
     }
 
     /// Does `work(job, observer)` for every job. After a failure no new job is begun.

@@ -24,7 +24,23 @@ pub(crate) struct Machine {
     engine: EngineOptions,
     /// Jobs at a time for which there is memory.
     jobs_in_memory: usize,
+    /// Most threads inside one likelihood that are worth it.
+    useful_threads: usize,
 }
+
+/// How jobs of several parts share the threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Shares {
+    /// Jobs at the same time.
+    pub jobs: usize,
+    /// Parts of each of them at the same time.
+    pub parts: usize,
+    /// What computes the likelihoods of a part.
+    pub machine: Machine,
+}
+
+/// What a second thread inside one likelihood brings, in proportion to a thread for another likelihood.
+const WORTH_INSIDE: f64 = 0.6;
 
 impl Machine {
     /// Threads and engine for one likelihood over these partitions; a warning if the user wants more threads than there
@@ -48,7 +64,8 @@ impl Machine {
             )),
             other => Error::Usage(format!("--simd: {other}")),
         })?;
-        Ok((Machine { engine, jobs_in_memory: usize::MAX }, warning))
+        let useful_threads = useful_threads(partitions);
+        Ok((Machine { engine, jobs_in_memory: usize::MAX, useful_threads }, warning))
     }
 
     /// Threads inside one likelihood.
@@ -179,6 +196,20 @@ impl Machine {
         }
     }
 
+    /// How `num_jobs` independent computations of `num_parts` parts each, which meet often, share the threads that the user
+    /// allows: jobs at the same time never wait for each other, parts rarely, threads inside a likelihood always.
+    pub(crate) fn share_out_parts(self, plan: &Plan, num_jobs: usize, num_parts: usize) -> Shares {
+        if self.engine.name == Some(ENGINE_OF_CARDS) {
+            return Shares { jobs: 1, parts: 1, machine: self };
+        }
+        let threads = allowed_threads(plan);
+        let most = threads.min(num_jobs).min(self.jobs_in_memory).max(1);
+        share_parts(threads, most, [num_jobs, num_parts], self.useful_threads, |inside| Machine {
+            engine: EngineOptions { threads: inside, ..self.engine },
+            ..self
+        })
+    }
+
     /// An evaluator for a tree; gene g has the data of partition g and the model `models[g]`.
     ///
     /// # Errors
@@ -210,6 +241,29 @@ impl Machine {
     ) -> Result<()> {
         Ok(replace_engine(evaluator, partitions, models, &self.engine)?)
     }
+}
+
+/// The fastest way to share the threads among at most `most` jobs at the same time.
+fn share_parts(
+    threads: usize,
+    most: usize,
+    [num_jobs, num_parts]: [usize; 2],
+    useful: usize,
+    machine: impl Fn(usize) -> Machine,
+) -> Shares {
+    let mut best = (f64::INFINITY, [1, 1, 1]);
+    for jobs in (1..=most).rev() {
+        for parts in 1..=(threads / jobs).clamp(1, num_parts) {
+            let inside = (threads / (jobs * parts)).clamp(1, useful);
+            let rounds = num_jobs.div_ceil(jobs) * num_parts.div_ceil(parts);
+            let time = rounds as f64 / (1.0 + WORTH_INSIDE * (inside - 1) as f64);
+            if time < best.0 {
+                best = (time, [jobs, parts, inside]);
+            }
+        }
+    }
+    let [jobs, parts, inside] = best.1;
+    Shares { jobs, parts, machine: machine(inside) }
 }
 
 /// Runs work that uses rayon on no more threads than the user allows.
@@ -293,6 +347,29 @@ fn choose_threads(wanted: Threads, rows: usize) -> (usize, Option<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn threads_go_to_jobs_first_then_to_their_parts_then_into_likelihoods() {
+        let shared = |threads: usize, jobs: usize, parts: usize, useful: usize| {
+            let engine = |inside| EngineOptions { threads: inside, ..EngineOptions::default() };
+            let machine = |inside| Machine {
+                engine: engine(inside),
+                jobs_in_memory: usize::MAX,
+                useful_threads: useful,
+            };
+            let shares = share_parts(threads, threads.min(jobs), [jobs, parts], useful, machine);
+            [shares.jobs, shares.parts, shares.machine.threads()]
+        };
+        assert_eq!(shared(1, 2, 4, 1), [1, 1, 1]);
+        assert_eq!(shared(2, 2, 4, 9), [2, 1, 1]);
+        assert_eq!(shared(2, 1, 4, 1), [1, 2, 1]);
+        assert_eq!(shared(3, 2, 4, 1), [2, 1, 1]);
+        assert_eq!(shared(4, 2, 4, 9), [2, 2, 1]);
+        assert_eq!(shared(4, 1, 1, 9), [1, 1, 4]);
+        assert_eq!(shared(4, 1, 1, 2), [1, 1, 2]);
+        assert_eq!(shared(16, 2, 4, 9), [2, 4, 2]);
+        assert_eq!(shared(16, 2, 4, 1), [2, 4, 1]);
+    }
 
     #[test]
     fn automatic_threads_follow_the_work_and_explicit_ones_the_user() {

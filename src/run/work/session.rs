@@ -4,7 +4,7 @@ use super::card::choose_card;
 use super::cost::format_bytes;
 use super::desk::{Desk, run_kept};
 use super::jobs::Jobs;
-use super::machine::Machine;
+use super::machine::{Machine, Shares};
 use super::record::RunRecord;
 use crate::alphabet::DataType;
 use crate::error::Result;
@@ -173,16 +173,35 @@ impl<'a> Session<'a> {
         work: impl Fn(&Setup, Machine, usize, &mut Desk) -> Result<T> + Sync,
         seen: impl Fn(&Setup, usize, &T) + Sync,
     ) -> Result<Vec<T>> {
-        let (at_once, machine) = self.setup.machine.share_out(self.setup.plan, count);
-        self.record.report.run.threads = at_once.max(machine.threads());
+        let (jobs, machine) = self.setup.machine.share_out(self.setup.plan, count);
+        let shares = Shares { jobs, parts: 1, machine };
+        self.run_shared_jobs(noun, [before, count, most], false, shares, work, seen)
+    }
+
+    /// The same, with the threads shared out in this way; `is_most_expected` if as many jobs as possible are likely to follow.
+    ///
+    /// # Errors
+    /// That of the first job that failed.
+    pub(crate) fn run_shared_jobs<T: Send + Serialize + DeserializeOwned>(
+        &mut self,
+        noun: &'static str,
+        [before, count, most]: [usize; 3],
+        is_most_expected: bool,
+        shares: Shares,
+        work: impl Fn(&Setup, Machine, usize, &mut Desk) -> Result<T> + Sync,
+        seen: impl Fn(&Setup, usize, &T) + Sync,
+    ) -> Result<Vec<T>> {
+        let Shares { jobs, parts, machine } = shares;
+        self.record.report.run.threads = jobs * parts * machine.threads();
         let (threads, kernels) = (machine.threads(), machine.engine().instruction_set);
         if before == 0 {
+            let parts = if parts > 1 { format!("parts of each: {parts}, ") } else { String::new() };
             self.record.progress.detail_about_run(&format!(
-                "computations at the same time: {at_once}, threads in each: {threads}, kernels: {kernels}"
+                "computations at the same time: {jobs}, {parts}threads in each: {threads}, kernels: {kernels}"
             ));
         }
         let setup = &self.setup;
-        let jobs = Jobs { noun, before, count, most, at_once };
+        let jobs = Jobs { noun, before, count, most, is_most_expected, at_once: jobs };
         let RunRecord { keeper, progress, .. } = &mut *self.record;
         let work = |job, desk: &mut Desk| work(setup, machine, job, desk);
         let seen = |job, result: &T| seen(setup, job, result);

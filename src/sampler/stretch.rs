@@ -1,0 +1,129 @@
+//! Steps of all chains of a run between two moments at which they meet, on one thread or several. Every chain has a random
+//! stream of its own, and what they read in common does not change in between: the threads make no difference.
+
+use super::chain::{Block, Chain};
+use super::moves::{Means, Move};
+use super::options::SamplerOptions;
+use super::reference::{Coordinates, Learner};
+use super::step::Target;
+use super::tuning::Tuned;
+use crate::likelihood::Result;
+use crate::parallel::{Pool, UnitCost, deal};
+use rand::RngExt;
+use std::sync::{Mutex, PoisonError};
+
+/// What chains read in common on their way to their next meeting.
+pub(super) struct Stretch<'a> {
+    pub(super) options: &'a SamplerOptions,
+    pub(super) target: &'a Target,
+    pub(super) coordinates: &'a [Coordinates],
+    pub(super) moves: &'a [(Move, f64)],
+    pub(super) learners: &'a [Learner],
+    /// Proposals are adapted.
+    pub(super) adapts: bool,
+    /// Steps of each chain.
+    pub(super) steps: u64,
+}
+
+/// The temperature of a chain.
+pub(super) struct Warm<'a> {
+    /// The power to which its posterior is raised.
+    pub(super) heat: f64,
+    /// Of each kind of proposal at this temperature.
+    pub(super) tuning: &'a mut [Tuned],
+}
+
+impl Stretch<'_> {
+    /// All steps of a chain.
+    fn go(&self, chain: &mut Chain, warm: &mut Warm) -> Result<()> {
+        for _ in 0..self.steps {
+            let number = choose(self.moves, self.learners, chain);
+            let tuned = &mut warm.tuning[number];
+            let means = Means {
+                boldness: tuned.boldness,
+                heat: warm.heat,
+                data_heat: warm.heat,
+                coordinates: self.coordinates,
+                learners: self.learners,
+                parsimony: Some(&self.options.parsimony),
+                prior_only: self.options.prior_only,
+            };
+            let is_accepted = chain.step(self.moves[number].0, &means, self.target)?;
+            tuned.count(is_accepted, self.adapts);
+        }
+        Ok(())
+    }
+}
+
+/// A chain with its temperature, and whether it came through.
+type Dealt<'a, 'b> = Mutex<(&'a mut Chain, Warm<'b>, Result<()>)>;
+
+/// The threads of a run, with the chains that each of them moves.
+pub(super) struct ChainThreads {
+    pool: Pool,
+    hands: Vec<Vec<usize>>,
+    loads: Vec<UnitCost>,
+}
+
+impl ChainThreads {
+    /// So many threads, but no more than chains.
+    pub(super) fn new(number: usize, num_chains: usize) -> Self {
+        let number = number.clamp(1, num_chains);
+        let hands = deal(&vec![1; num_chains], number);
+        let loads = hands.iter().map(|hand| hand.len() as UnitCost).collect();
+        ChainThreads { pool: Pool::new(number), hands, loads }
+    }
+
+    /// All steps of all chains.
+    ///
+    /// # Errors
+    /// That of the first chain whose engine has failed.
+    pub(super) fn go(&mut self, run: &Stretch, chains: Vec<(&mut Chain, Warm)>) -> Result<()> {
+        let deal = |(chain, warm)| Mutex::new((chain, warm, Ok(())));
+        let dealt: Vec<Dealt> = chains.into_iter().map(deal).collect();
+        let hands = &self.hands;
+        self.pool.run(&self.loads, &|worker| {
+            for &chain in &hands[worker] {
+                let mut dealt = dealt[chain].lock().unwrap_or_else(PoisonError::into_inner);
+                let (chain, warm, result) = &mut *dealt;
+                *result = run.go(chain, warm);
+            }
+        });
+        let mut dealt = dealt.into_iter();
+        dealt.try_for_each(|dealt| dealt.into_inner().unwrap_or_else(PoisonError::into_inner).2)
+    }
+}
+
+/// The number of the next kind of proposal, drawn by their weights if no block goes on.
+pub(super) fn choose(moves: &[(Move, f64)], learners: &[Learner], chain: &mut Chain) -> usize {
+    let mut only_parameters = false;
+    match chain.block {
+        Block::Branches(_, _, 1..) => {
+            return moves.iter().position(|one| one.0 == Move::Branch).expect("one of the kinds");
+        }
+        Block::Parameters(left @ 1..) => {
+            chain.block = Block::Parameters(left - 1);
+            only_parameters = true;
+        }
+        _ => {}
+    }
+    let weight = |(kind, weight): &(Move, f64)| {
+        let may_be = kind.is_ready(learners) && (!only_parameters || kind.is_of_parameters());
+        if may_be { weight / f64::from(kind.in_a_row()) } else { 0.0 }
+    };
+    let mut at = moves.iter().map(weight).sum::<f64>() * chain.rng.random::<f64>();
+    let found = moves.iter().position(|one| {
+        at -= weight(one);
+        at < 0.0
+    });
+    let number = found.unwrap_or_else(|| {
+        let last = moves.iter().rposition(|one| weight(one) > 0.0);
+        last.expect("lengths can always be proposed")
+    });
+    if !only_parameters {
+        let kind = moves[number].0;
+        let left = kind.in_a_row() - 1;
+        chain.block = if kind.is_of_parameters() { Block::Parameters(left) } else { Block::None };
+    }
+    number
+}
