@@ -7,13 +7,16 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 /// The kernels' sources, in the order of `cuda/build_ptx.py`.
-const SOURCES: [&str; 7] = [
+const SOURCES: [&str; 10] = [
     "common.cuh",
     "operand.cuh",
     "pmatrix.cu",
     "partials.cu",
     "likelihood.cu",
     "derivatives.cu",
+    "newton.cuh",
+    "team.cuh",
+    "sweep.cu",
     "kernels.cu",
 ];
 
@@ -33,6 +36,7 @@ fn the_compiled_kernels_are_those_of_the_sources() {
     );
     let script = std::fs::read_to_string(repository("cuda/build_ptx.py")).expect("the script");
     let list = SOURCES.map(|name| format!("\"{name}\"")).join(", ");
+    let script = script.replace("\n          ", "");
     assert!(script.contains(&list), "build_ptx.py has other sources");
 }
 
@@ -120,10 +124,17 @@ fn a_card_gives_the_bits_of_the_processor() {
     run_test(AGREE, &[]);
 }
 
+/// Without cooperative launches, Newton-Raphson is on the host.
+#[test]
+fn a_card_whose_ctas_cannot_wait_for_each_other_gives_the_same_bits() {
+    run_test(AGREE, &[("STAND_IN_COOPERATIVE", "0")]);
+}
+
 /// What must not show: the number of CTAs, the order of threads and CTAs, the number of cards.
 #[test]
 fn any_grid_order_and_number_of_cards_gives_the_same_bits() {
     let (grid, order) = (("STAND_IN_MULTIPROCESSORS", "1"), ("STAND_IN_REVERSED", "1"));
+    run_test(AGREE, &[grid, order]);
     run_test(AGREE, &[grid, order, ("STAND_IN_CARDS", "3"), ("MLSEARCH_TEST_CARDS", "7")]);
 }
 
