@@ -35,7 +35,7 @@ __device__ __forceinline__ void weigh_rates(const Gene &gene, PatternBlock block
 
 /// The sumtable of an edge for one block. All threads must call it.
 template <int S>
-__device__ void update_sumtable(const Gene &gene, PatternBlock block, const Scratch &scratch, const Step &step) {
+__device__ SHARED_CODE void update_sumtable(const Gene &gene, PatternBlock block, const Scratch &scratch, const Step &step) {
     const u32 rows = Rows<S>::COUNT;
     bool is_used = threadIdx.x < block.len;
     Operand a, b;
@@ -83,7 +83,7 @@ __device__ void update_sumtable(const Gene &gene, PatternBlock block, const Scra
 
 /// Updates and a sumtable for one block. All threads must call it.
 template <int S>
-__device__ __forceinline__ void start_edge(const Gene &gene, PatternBlock block, const Step *steps, u32 num_steps,
+__device__ SHARED_CODE void start_edge(const Gene &gene, PatternBlock block, const Step *steps, u32 num_steps,
                                            const double *matrices) {
     Scratch none = {0, 0};
     for (u32 i = 0; i < num_steps; i++) {
@@ -110,7 +110,7 @@ __device__ __forceinline__ void start_edges(const Gene *genes, const Job *jobs, 
 
 /// Value and derivatives of a block at one length, from the sumtable of this number. All threads must call it.
 template <int S>
-__device__ void derivatives_of_block(const Gene &gene, PatternBlock block, u32 number, double brlen, double *result) {
+__device__ SHARED_CODE void derivatives_of_block(const Gene &gene, PatternBlock block, u32 number, double brlen, double *result) {
     SHARED(double, exponential, [GROUP]);
     SHARED(double, values, [3][BLOCK]);
     SHARED(double, lanes, [3][LANES]);

@@ -134,7 +134,7 @@ __device__ __forceinline__ double scaled_sum(const double *weights, const double
 
 /// The result of a step that scores. All threads must call it.
 template <int S>
-__device__ void score(const Gene &gene, PatternBlock block, const Scratch &scratch, const Step &step,
+__device__ SHARED_CODE void score(const Gene &gene, PatternBlock block, const Scratch &scratch, const Step &step,
                       const double *matrices, double *result, double *logs) {
     SHARED(double, values, [1][BLOCK]);
     SHARED(double, lanes, [1][LANES]);

@@ -23,7 +23,7 @@ __device__ __forceinline__ void exponentials(const Gene &gene, double brlen, u32
 /// The matrices of the rates from `first` on, as many as `exponentials` takes at a time, and these rates' part of the tip table
 /// unless that is null. All threads must call it.
 template <int S>
-__device__ void pmatrices_of_rates(const Gene &gene, double brlen, u32 first, double *out, double *table, double *exponential) {
+__device__ SHARED_CODE void pmatrices_of_rates(const Gene &gene, double brlen, u32 first, double *out, double *table, double *exponential) {
     exponentials<S>(gene, brlen, first, exponential);
     u32 left = gene.num_rates - first;
     u32 num_rates = left < GROUP / S ? left : GROUP / S;

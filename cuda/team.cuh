@@ -21,7 +21,7 @@ __device__ __forceinline__ void write_alike(double *to, double value) { *(volati
 __device__ __forceinline__ double read_alike(const double *from) { return *(const volatile double *)from; }
 #endif
 
-/// A team, as a CTA of it knows it.
+/// A team, as a CTA of it knows it. It is in shared memory, and the first thread changes it.
 struct Team {
     u32 rank, size;
     u32 *counter;
@@ -34,8 +34,8 @@ struct Team {
         if (size == 1) {
             return;
         }
-        expected += size;
         if (threadIdx.x == 0) {
+            expected += size;
             note_barrier(counter, expected, place);
             __threadfence();
             atomicAdd(counter, 1u);

@@ -173,7 +173,7 @@ fn whole_runs_write_the_same_bytes() {
         ("--gpu 0,1", &[("STAND_IN_CARDS", "2")]),
         // Lost at once, soon, and late: the search goes on where it was, with the processor.
         ("--backend cuda", &[("STAND_IN_LAUNCHES", "40")]),
-        ("--backend cuda", &[("STAND_IN_LAUNCHES", "5000")]),
+        ("--backend cuda", &[("STAND_IN_LAUNCHES", "600")]),
     ] {
         let Some(ran) = run(&scratch, &format!("{command} -n card --redo {backend}"), switches)
         else {
@@ -195,7 +195,8 @@ fn whole_runs_write_the_same_bytes() {
     }
 }
 
-/// All kernels for 4, 20 and 64 states, on data of a few patterns: each barrier wakes 128 threads of the system.
+/// All kernels for 4, 20 and 64 states, on data of a few patterns: each barrier wakes 128 threads of the system. With 300
+/// sites, a team of two CTAs shares the work of sweeps.
 #[test]
 #[ignore = "takes minutes; run by .ci/unsafe"]
 fn no_two_threads_of_a_cta_race_which_may_take_minutes() {
@@ -208,6 +209,7 @@ fn no_two_threads_of_a_cta_race_which_may_take_minutes() {
     for (model, sites, options) in [
         ("GTR{1/2/1/1/2/1}+FU{0.3/0.2/0.2/0.3}+G4{0.5}", 10, lengths),
         ("JC", 10, "--fast -t rand{1}"),
+        ("JC", 300, lengths),
         ("LG+G2{0.5}", 8, lengths),
         ("GY{0.5/2}+FE", 3, lengths),
     ] {
@@ -220,6 +222,7 @@ fn no_two_threads_of_a_cta_race_which_may_take_minutes() {
             .current_dir(scratch.path())
             .env("LD_LIBRARY_PATH", &folder)
             .env("LD_PRELOAD", &library)
+            .env("STAND_IN_MULTIPROCESSORS", "1")
             // The rest of the program is not instrumented, so that it is taken to race.
             .env("TSAN_OPTIONS", "exitcode=0")
             .output()

@@ -9,15 +9,15 @@
 
 use super::batch::{At, Batch};
 use super::card::{Card, Results, Sumtable};
-use super::engine::{CudaEngine, add_update, resolve};
+use super::engine::{CudaEngine, add_update};
 use super::gene::CardGene;
 use super::modules::KernelId;
 use super::program::{Place, StepKind};
-use super::tape::{Floor, Recorded, Shape, Tape};
+use super::tape::{Floor, MemberPlaces, Recorded, Shape, Tape};
 use crate::likelihood::engine::constant_patterns::derivatives_of_sum;
 use crate::likelihood::engine::layout::{Dims, STATE_COUNTS};
 use crate::likelihood::engine::{
-    EdgeJob, Places, Result, SweepGene, SweepJob, SweepProgram, TrialProgram, TrialSweep, Vector,
+    EdgeJob, Places, Result, SweepGene, SweepJob, SweepProgram, TrialProgram, TrialSweep,
     begin_step, chain_rule, end_step, run_trials,
 };
 use crate::numeric::Newton;
@@ -25,26 +25,6 @@ use std::ops::Range;
 
 /// Most bytes of temporaries and sumtables of the sweeps that go on side by side, beyond the first of them.
 const MOST_BYTES: usize = 1 << 30;
-
-/// Where the temporaries of a sweep are, for one of its genes: they begin with the gene's temporary `first` on the cards, and
-/// are followed by the sumtable. They stay there between the parts of a sweep.
-#[derive(Debug)]
-pub(super) struct MemberPlaces {
-    places: Places,
-    first: u32,
-}
-
-impl MemberPlaces {
-    pub(super) fn at(&self, vector: Vector) -> At {
-        let At { place, index } = resolve(vector, &self.places, Place::Temporary);
-        let first = if place == Place::Temporary { self.first } else { 0 };
-        At { place, index: first + index }
-    }
-
-    pub(super) fn sumtable(&self) -> u32 {
-        self.first + self.places.count() as u32
-    }
-}
 
 /// Steps of a sweep in progress.
 #[derive(Debug)]

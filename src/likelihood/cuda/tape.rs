@@ -10,15 +10,14 @@
 //!         filled by the host ---------------------------------------------------------------------> made by the card ------>
 //! ```
 
-use super::batch::At;
+use super::batch::{At, resolve};
 use super::launch::words_of;
 use super::program::{
     DERIVATIVE_NUMBERS, End, GROUP, Place, SCORE_NUMBERS, Seat, Step, StepKind, TapeHead, TapeJob,
     TapeMatrix, TapeProgram, TapeStep,
 };
-use super::sweep::MemberPlaces;
 use crate::likelihood::engine::layout::Dims;
-use crate::likelihood::engine::{SweepJob, SweepProgram, Vector};
+use crate::likelihood::engine::{Places, SweepJob, SweepProgram, Vector};
 use crate::tree::to_length_grid;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -32,6 +31,26 @@ pub(super) struct Shape {
     pub(super) dims: Dims,
     /// Blocks of patterns.
     pub(super) num_blocks: usize,
+}
+
+/// Where the temporaries of a sweep are, for one of its genes: they begin with the gene's temporary `first` on the cards, and
+/// are followed by the sumtable. They stay there between the parts of a sweep.
+#[derive(Debug)]
+pub(super) struct MemberPlaces {
+    pub(super) places: Places,
+    pub(super) first: u32,
+}
+
+impl MemberPlaces {
+    pub(super) fn at(&self, vector: Vector) -> At {
+        let At { place, index } = resolve(vector, &self.places, Place::Temporary);
+        let first = if place == Place::Temporary { self.first } else { 0 };
+        At { place, index: first + index }
+    }
+
+    pub(super) fn sumtable(&self) -> u32 {
+        self.first + self.places.count() as u32
+    }
 }
 
 /// The log-likelihood below which a program ends after its first steps.
