@@ -1,26 +1,22 @@
 //! `--dist`: distances between the sequences of an alignment, and trees of distances.
 
 use super::bootstrap::{collect_replicates, resample};
+use super::distance_matrix::{Computed, Sequences, describe, make_trees, whole, write_trees};
 use super::distance_tally::Tally;
-use super::distance_trees::{
-    BAND, MOST_EXACT, Store, Trees, check_size, folder_of, set_f84, tree_of_pairs,
-};
+use super::distance_trees::{Store, check_size, folder_of, set_f84, tree_of_pairs};
 use crate::alphabet::DataType;
-use crate::distance::{DistanceMethod, JoinedTree, PairDistances, SquareMatrix, TaxonRows};
+use crate::distance::{DistanceMethod, PairDistances};
 use crate::error::{Error, Result};
 use crate::model::Model;
-use crate::observer::{Advance, Event, Observer};
+use crate::observer::{Event, Observer};
 use crate::optimize::{OptimizeOptions, optimize};
-use crate::output::{MatrixReport, MatrixTreeReport, OutputKind};
+use crate::output::{MatrixReport, PartitionMatrixReport};
 use crate::partition::Partition;
 use crate::run::deliver::{BranchSupport, deliver_support};
 use crate::run::plan::{DistanceFormula, MatrixPlan, Plan};
 use crate::run::prepare::{Identical, read_distances};
-use crate::run::work::{RunRecord, Session, first_tree, thread_pool, with_threads};
-use crate::taxa::Taxa;
+use crate::run::work::{RunRecord, Session, Setup, first_tree, with_threads};
 use crate::tree::Tree;
-use flate2::{Compression, write::GzEncoder};
-use std::io::Write;
 
 /// Gain in log-likelihood below which the estimation of the model ends.
 const MODEL_EPSILON: f64 = 0.1;
@@ -40,32 +36,139 @@ pub(crate) fn distances(plan: &Plan, asked: &MatrixPlan, record: &mut RunRecord)
                 let row: Vec<f64> = (0..a).map(|b| matrix.get(a, b)).collect();
                 tally.add(a, &row, |taxon| taxa.name(taxon));
             }
-            let report = tally.report(format!("the file {}", file.display()), taxa.len());
+            let mut report = tally.report(format!("the file {}", file.display()), taxa.len());
             record.progress.result(&describe(&report));
-            let trees = Some((Store::Exact(matrix), None));
-            finish(asked, trees, &taxa, report, record).map(drop)
+            record.progress.stage("trees", None);
+            let store = Store::Exact(matrix);
+            make_trees(asked, store, taxa.names(), None, &mut report, record)?;
+            write_trees(&report, record)?;
+            record.report.distances = Some(report);
+            Ok(())
         }
     }
 }
 
 fn of_alignment(asked: &MatrixPlan, mut session: Session) -> Result<()> {
-    check_size(&asked.trees, session.setup.num_reduced_taxa(), &folder_of(session.setup.plan))?;
-    let found = find_method(asked, &mut session)?;
-    let (method, name) = (&found.0, found.1.clone());
-    session.stage("distances");
     let setup = &session.setup;
+    let most_taxa = match asked.apart {
+        true => setup.loaded.presence.iter().map(Vec::len).max().unwrap_or(0),
+        false => setup.num_reduced_taxa(),
+    };
+    check_size(&asked.trees, most_taxa, &folder_of(setup.plan))?;
+    let found = find_method(asked, &mut session)?;
+    session.stage("distances");
+    if asked.apart {
+        return of_partitions(asked, &found, session);
+    }
+    let Session { setup, record } = &mut session;
     let set = setup.plan.run.instruction_set;
     let partitions = setup.reduced(&setup.loaded.partitions);
-    let pairs = PairDistances::new(setup.num_reduced_taxa(), &partitions, method, set);
+    let pairs = PairDistances::new(setup.num_reduced_taxa(), &partitions, &found.method, set);
     drop(partitions);
-    let trees = write(asked, &pairs, name, &mut session)?;
+    let sequences = Sequences {
+        names: setup.loaded.taxa.names(),
+        identical: setup.identical.as_ref(),
+        pairs: &pairs,
+        number: None,
+        place: String::new(),
+    };
+    let mut all = Tally::default();
+    let Computed { tally, store } = sequences.write(asked, setup, [0.0, 1.0], &mut all, record)?;
+    let mut report = tally.report(found.name(), sequences.names.len());
+    record.progress.result(&describe(&report));
+    let trees = match store {
+        Some(store) => {
+            record.progress.stage("trees", None);
+            let identical = sequences.identical;
+            make_trees(asked, store, sequences.names, identical, &mut report, record)?
+        }
+        None => Vec::new(),
+    };
     drop(pairs);
+    write_trees(&report, record)?;
+    record.report.distances = Some(report);
     match &trees[..] {
-        [tree] if session.setup.plan.bootstrap.replicates > 0 => {
-            support(asked, method, &tree.to_tree(), session)
+        [tree] if setup.plan.bootstrap.replicates > 0 => {
+            support(asked, &found.method, &tree.to_tree(), session)
         }
         _ => Ok(()),
     }
+}
+
+/// The distances of each partition by itself, between the taxa that have data in it, and their trees.
+fn of_partitions(asked: &MatrixPlan, found: &Found, session: Session) -> Result<()> {
+    let Session { setup, record } = session;
+    let loaded = &setup.loaded;
+    let work = |gene: usize| loaded.presence[gene].len().pow(2) as f64;
+    let total: f64 = loaded.file_order.iter().map(|&gene| work(gene)).sum();
+    let mut all = Tally::default();
+    let (mut reports, mut before) = (Vec::new(), 0.0);
+    for (place, &gene) in loaded.file_order.iter().enumerate() {
+        let after = before + work(gene);
+        let phase = [before / total.max(1.0), after / total.max(1.0)];
+        before = after;
+        let distances =
+            of_partition(asked, found, [place + 1, gene], phase, &setup, &mut all, record)?;
+        let name = loaded.partitions[gene].name.clone();
+        reports.push(PartitionMatrixReport { number: place + 1, name, distances });
+    }
+    let name = format!("each partition by itself, {}", found.name());
+    let mut report = all.report(name, loaded.taxa.len());
+    report.partitions = reports;
+    record.progress.result(&describe(&report));
+    write_trees(&report, record)?;
+    record.report.distances = Some(report);
+    Ok(())
+}
+
+/// Those of the partition that has a number in the names of files and one among the partitions.
+fn of_partition(
+    asked: &MatrixPlan,
+    found: &Found,
+    [number, gene]: [usize; 2],
+    phase: [f64; 2],
+    setup: &Setup,
+    all: &mut Tally,
+    record: &mut RunRecord,
+) -> Result<MatrixReport> {
+    let loaded = &setup.loaded;
+    let mut partition = loaded.partitions[gene].clone();
+    let num_tips = partition.patterns.num_tips();
+    partition.patterns.tip_taxa = (0..num_tips).collect();
+    let taxa = loaded.presence[gene].iter();
+    let names: Vec<String> = taxa.map(|&taxon| loaded.taxa.name(taxon).to_string()).collect();
+    let is_wanted = setup.plan.leaves_out_identical();
+    let identical = Identical::of_tips(&partition.patterns).filter(|_| is_wanted);
+    let mut partitions = vec![partition];
+    if let Some(identical) = &identical {
+        partitions = identical.reduce(&partitions);
+    }
+    let method = found.of_partition(gene);
+    let set = setup.plan.run.instruction_set;
+    let num_sequences = identical.as_ref().map_or(num_tips, Identical::num_kept);
+    let pairs = PairDistances::new(num_sequences, &partitions, &method, set);
+    drop(partitions);
+    let sequences = Sequences {
+        names: &names,
+        identical: identical.as_ref(),
+        pairs: &pairs,
+        number: Some(number),
+        place: format!(" in partition '{}'", loaded.partitions[gene].name),
+    };
+    let Computed { tally, store } = sequences.write(asked, setup, phase, all, record)?;
+    let mut report = tally.report(found.name_of_partition(gene), num_tips);
+    match store {
+        Some(_) if num_tips < 2 => {
+            let place = &sequences.place;
+            let warning = format!("there is no tree of the {num_tips} taxa with data{place}");
+            record.progress.event(&Event::Warning(warning));
+        }
+        Some(store) => {
+            make_trees(asked, store, &names, identical.as_ref(), &mut report, record)?;
+        }
+        None => {}
+    }
+    Ok(report)
 }
 
 /// Makes trees of resampled columns in the same way, and counts how often they have the branches of the tree.
@@ -107,14 +210,56 @@ fn support(
     deliver_support(tree, &support, &session.setup.loaded.taxa, None, session.record)
 }
 
-/// The formula with its models, and its name.
-fn find_method(asked: &MatrixPlan, session: &mut Session) -> Result<(DistanceMethod, String)> {
-    check_types(asked.formula, &session.setup.loaded.partitions)?;
+/// What a distance is, with its names.
+struct Found {
+    method: DistanceMethod,
+    /// `[partition]`: the model.
+    names: Vec<String>,
+}
+
+impl Found {
+    fn new(method: DistanceMethod, name: &str, num_partitions: usize) -> Self {
+        Found { method, names: vec![name.to_string(); num_partitions] }
+    }
+
+    /// What it is in all partitions.
+    fn name(&self) -> String {
+        match self.names.iter().all(|name| *name == self.names[0]) {
+            true => self.name_of_partition(0),
+            false => format!("maximum likelihood, {} models", self.names.len()),
+        }
+    }
+
+    fn name_of_partition(&self, gene: usize) -> String {
+        let by = match self.method {
+            DistanceMethod::Likelihood { .. } => "maximum likelihood, ",
+            _ => "",
+        };
+        format!("{by}{}", self.names[gene])
+    }
+
+    /// The same for one of the partitions.
+    fn of_partition(&self, gene: usize) -> DistanceMethod {
+        match &self.method {
+            DistanceMethod::Likelihood { models, gamma } => {
+                DistanceMethod::Likelihood { models: vec![models[gene].clone()], gamma: *gamma }
+            }
+            other => other.clone(),
+        }
+    }
+}
+
+/// The formula with its models.
+fn find_method(asked: &MatrixPlan, session: &mut Session) -> Result<Found> {
+    let partitions = &session.setup.loaded.partitions;
+    check_types(asked, partitions)?;
+    let count = partitions.len();
     let ratio = match asked.formula {
         DistanceFormula::Uncorrected => {
-            return Ok((DistanceMethod::Uncorrected, "the share of different sites".into()));
+            let name = "the share of different sites";
+            return Ok(Found::new(DistanceMethod::Uncorrected, name, count));
         }
-        DistanceFormula::LogDet => return Ok((DistanceMethod::LogDet, "LogDet".into())),
+        DistanceFormula::LogDet => return Ok(Found::new(DistanceMethod::LogDet, "LogDet", count)),
         DistanceFormula::F84(ratio) => Some(ratio),
         DistanceFormula::Models => None,
     };
@@ -153,22 +298,17 @@ fn find_method(asked: &MatrixPlan, session: &mut Session) -> Result<(DistanceMet
         session.event(Event::Detail(format!("partition '{partition}': {name}")));
         names.push(name);
     }
-    names.dedup();
-    let name = match &names[..] {
-        [one] => format!("maximum likelihood, {one}"),
-        several => format!("maximum likelihood, {} models", several.len()),
-    };
-    Ok((DistanceMethod::Likelihood { models, gamma: asked.gamma }, name))
+    Ok(Found { method: DistanceMethod::Likelihood { models, gamma: asked.gamma }, names })
 }
 
 /// Refuses formulas that count states for partitions with different states, and F84 for others than nucleotides.
-fn check_types(formula: DistanceFormula, partitions: &[Partition]) -> Result<()> {
-    let first = partitions[0].patterns.data_type;
+fn check_types(asked: &MatrixPlan, partitions: &[Partition]) -> Result<()> {
+    let (formula, first) = (asked.formula, partitions[0].patterns.data_type);
     let other = partitions.iter().find(|partition| match formula {
         DistanceFormula::Models => false,
         DistanceFormula::F84(_) => partition.patterns.data_type != DataType::Dna,
         DistanceFormula::Uncorrected | DistanceFormula::LogDet => {
-            partition.patterns.data_type != first
+            !asked.apart && partition.patterns.data_type != first
         }
     });
     other.map_or(Ok(()), |other| {
@@ -197,131 +337,4 @@ fn estimate(session: &mut Session, models: &mut [Model]) -> Result<()> {
     let options = OptimizeOptions::to(MODEL_EPSILON);
     optimize(&mut evaluator, models, &options, &mut session.record.progress)?;
     Ok(())
-}
-
-/// Computes and writes the distances row by row, then makes the trees.
-fn write(
-    asked: &MatrixPlan,
-    pairs: &PairDistances,
-    name: String,
-    session: &mut Session,
-) -> Result<Vec<JoinedTree>> {
-    let (setup, record) = (&session.setup, &mut *session.record);
-    let (taxa, identical) = (&setup.loaded.taxa, setup.identical.as_ref());
-    let mut rows_of_taxa = TaxonRows::new(pairs, identical.map(|identical| identical.group_of()));
-    let num_taxa = taxa.len();
-    let pool = thread_pool(setup.plan);
-    let mut tally = Tally::default();
-    let mut store = match asked.trees.is_empty() {
-        true => None,
-        false => Some(Store::new(pairs.num_taxa(), &folder_of(setup.plan))?),
-    };
-    // From a matrix of all digits, a square one is written when it is complete; each pair is then computed once.
-    let waits = asked.format.is_square() && num_taxa <= MOST_EXACT;
-    let mut matrix = SquareMatrix::<f64>::zero(if waits { num_taxa } else { 0 });
-    let whole_rows = asked.format.is_square() && !waits;
-    let mut part = record.part(asked.output_kinds(false)[0])?;
-    let mut sink: Box<dyn Write + '_> = match asked.gzip {
-        true => Box::new(GzEncoder::new(&mut part, Compression::default())),
-        false => Box::new(&mut part),
-    };
-    let mut written = asked.format.begin(num_taxa, &mut sink);
-    for start in (0..num_taxa).step_by(BAND) {
-        let rows = start..(start + BAND).min(num_taxa);
-        let width = if whole_rows { num_taxa } else { rows.end };
-        let found = pool.install(|| rows_of_taxa.next(rows.clone(), width));
-        for (taxon, row) in rows.clone().zip(found.chunks_exact(width)) {
-            tally.add(taxon, &row[..taxon], |taxon| taxa.name(taxon));
-            if let Some(store) = &mut store {
-                match identical {
-                    None => store.push(&row[..taxon])?,
-                    Some(identical) => {
-                        let sequence = identical.group_of()[taxon];
-                        if identical.kept()[sequence] == taxon {
-                            let before = identical.kept()[..sequence].iter();
-                            let before: Vec<f64> = before.map(|&other| row[other]).collect();
-                            store.push(&before)?;
-                        }
-                    }
-                }
-            }
-            if waits {
-                row[..taxon].iter().enumerate().for_each(|(other, d)| matrix.set(taxon, other, *d));
-            } else if written.is_ok() {
-                let shown = if whole_rows { row } else { &row[..taxon] };
-                written = asked.format.row(taxon, taxa.names(), shown, &mut sink);
-            }
-        }
-        let share = rows.end as f64 / num_taxa as f64;
-        let share = if whole_rows { share } else { share * share };
-        record.progress.advance(Advance { phase: Some(share), ..Advance::default() });
-    }
-    let mut row_of_matrix = Vec::new();
-    for taxon in 0..matrix.size() {
-        row_of_matrix.clear();
-        row_of_matrix.extend((0..num_taxa).map(|other| matrix.get(taxon, other)));
-        if written.is_ok() {
-            written = asked.format.row(taxon, taxa.names(), &row_of_matrix, &mut sink);
-        }
-    }
-    let written = written.and_then(|()| sink.flush());
-    drop(sink);
-    written.map_err(|source| part.failed(source))?;
-    record.complete(part)?;
-    tally.warn("are written as -1", record);
-    let report = tally.report(name, num_taxa);
-    record.progress.result(&describe(&report));
-    let trees = store.map(|store| (store, identical));
-    finish(asked, trees, taxa, report, record)
-}
-
-/// Makes and writes the trees, if some are asked for, and completes the report.
-fn finish(
-    asked: &MatrixPlan,
-    of: Option<(Store, Option<&Identical>)>,
-    taxa: &Taxa,
-    mut report: MatrixReport,
-    record: &mut RunRecord,
-) -> Result<Vec<JoinedTree>> {
-    let mut whole_trees = Vec::new();
-    if let Some((store, identical)) = of {
-        record.progress.stage("trees", None);
-        let Trees { trees, filled, largest } = store.trees(&asked.trees)?;
-        if filled > 0 {
-            let warning = format!(
-                "{filled} pairs have no distance: in the trees, the largest distance, {largest:.6}, takes their place"
-            );
-            record.progress.event(&Event::Warning(warning));
-        }
-        for (tree, kind) in trees.into_iter().zip(&asked.trees) {
-            let tree = whole(tree, identical);
-            let newick = tree.newick(|taxon| taxa.name(taxon));
-            report.trees.push(MatrixTreeReport { method: kind.name(), newick });
-            whole_trees.push(tree);
-        }
-        let lines: String = report.trees.iter().map(|tree| format!("{}\n", tree.newick)).collect();
-        record.write(OutputKind::DistanceTrees, &lines)?;
-    }
-    record.report.distances = Some(report);
-    Ok(whole_trees)
-}
-
-/// A tree with all taxa.
-fn whole(tree: JoinedTree, identical: Option<&Identical>) -> JoinedTree {
-    identical.map_or_else(|| tree.clone(), |identical| tree.with_copies(identical.groups()))
-}
-
-fn describe(report: &MatrixReport) -> String {
-    let number = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.6}"));
-    format!(
-        "{} distances of {} taxa ({}): from {} to {}, mean {}; {} saturated, {} without overlap\n",
-        report.pairs,
-        report.taxa,
-        report.method,
-        number(report.least),
-        number(report.largest),
-        number(report.mean),
-        report.saturated,
-        report.without_overlap
-    )
 }

@@ -10,6 +10,7 @@ mod check;
 mod concordance;
 mod consense;
 mod contradiction;
+mod distance_matrix;
 mod distance_tally;
 mod distance_trees;
 mod distances;

@@ -94,7 +94,7 @@ pub(super) fn make_starts(session: &mut Session, lengths: StartLengths) -> Resul
     drop(partitions);
     for (kind, mut tally) in tallies {
         let what = format!("get the largest distance in the starting tree '{}'", kind.name());
-        tally.warn(&what, session.record);
+        tally.warn("", &what, session.record);
     }
     let work = |setup: &Setup, _, i: usize, desk: &mut Desk| {
         let seed = setup.plan.seed;
