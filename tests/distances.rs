@@ -394,3 +394,45 @@ fn each_partition_has_distances_of_its_own_with_unlinked_lengths() {
         .run(&format!("--dist -s {file} -q genes.part -M --tree nj --bs-trees 5 -n z"))
         .assert_refused(&["leave out -M"]);
 }
+
+/// The bytes after a word in what `--check` prints: the first number before `MiB`, rounded up.
+fn mebibytes(text: &str, what: &str) -> f64 {
+    let line = text.lines().find(|line| line.contains(what)).unwrap_or_else(|| panic!("{text}"));
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let at = words.iter().position(|word| *word == "MiB").unwrap_or_else(|| panic!("{line}"));
+    words[at - 1].parse().expect("a number")
+}
+
+#[test]
+fn checks_say_what_distances_cost_and_memory_can_be_limited() {
+    let scratch = Scratch::new();
+    scratch.succeed("simulate --tree rand{4050} --model JC --sites 60 --mean-brlen 0.3 -n d -p 3");
+    let data = "-s d.mlsearch.phy -m JC";
+    let check = |options: &str| scratch.succeed(&format!("--dist {data} {options} --check")).stdout;
+    let said = check("--dist-format lower --tree nj");
+    for row in ["distances", "8199225", "files of distances", "of writing them", "of trees"] {
+        assert!(said.contains(row), "{said}");
+    }
+    let (usual, least) = (mebibytes(&said, "memory  "), mebibytes(&said, "at least, with --mem"));
+    assert!(least + 40.0 < usual, "{said}");
+    assert!(check("--dist-format square").contains("each computed twice"));
+    let run = |name: &str, options: &str| {
+        let typed = format!("--dist {data} --dist-format lower --tree nj {options}");
+        scratch.run(&format!("{typed} -n {name} --redo"))
+    };
+    assert_eq!(run("x", "").code, 0);
+    // A check takes more itself than a run when it begins.
+    assert_eq!(run("y", &format!("--mem {}M", least.ceil() + 2.0)).code, 0);
+    for kind in ["distances", "distanceTrees"] {
+        let [x, y] = ["x", "y"].map(|name| read(&scratch, &format!("{name}.mlsearch.{kind}")));
+        assert!(x == y, "{kind}");
+    }
+    run("z", "--mem 20M")
+        .assert_refused(&["--mem: 20.0 MiB are not enough for these distances", "at least"]);
+    // Each partition has its own.
+    let (file, genes) = (dataset("gappy.phy"), repository("partitions/gappy.part"));
+    let apart = format!("distance -s {file} -q {} -M --tree bme", genes.display());
+    let said = scratch.succeed(&format!("{apart} --check")).stdout;
+    assert!(said.contains("time of the distances"), "{said}");
+    scratch.run(&format!("{apart} --mem 5M -n z")).assert_refused(&["in partition 'gene"]);
+}

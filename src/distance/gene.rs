@@ -56,6 +56,15 @@ impl Gene {
         }
     }
 
+    /// Bytes that these patterns take when they are prepared.
+    pub(super) fn bytes_of(patterns: &Patterns, num_taxa: usize) -> u64 {
+        let codes = patterns.num_tips() * patterns.num_patterns() * size_of::<Code>();
+        let is_dna = patterns.data_type == DataType::Dna;
+        let planes = if is_dna { BitPlanes::bytes_of(patterns, num_taxa) } else { 0 };
+        // Two lists of a taxon, besides what is in them.
+        (codes + num_taxa * 2 * size_of::<Vec<u32>>()) as u64 + planes
+    }
+
     /// Counts the sites of some pairs by class. Returns the number of classes from the first that have all of them; the
     /// others are not touched.
     #[inline(always)]

@@ -118,6 +118,11 @@ impl PairDistances {
         PairDistances { num_taxa, genes, formula, instructions }
     }
 
+    /// Bytes that the sequences of these partitions take when they are prepared.
+    pub fn bytes_of(num_taxa: usize, partitions: &[Partition]) -> u64 {
+        partitions.iter().map(|partition| Gene::bytes_of(&partition.patterns, num_taxa)).sum()
+    }
+
     /// Number of sequences.
     pub fn num_taxa(&self) -> usize {
         self.num_taxa

@@ -1,7 +1,9 @@
 //! A matrix of distances: computed and written row by row, and what is made of it.
 
+use super::distance_memory::Arrangement;
+use super::distance_sequences::Sequences;
 use super::distance_tally::Tally;
-use super::distance_trees::{BAND, MOST_EXACT, Store, Trees, folder_of};
+use super::distance_trees::{BAND, Store, Trees, folder_of};
 use crate::distance::{JoinedTree, PairDistances, SquareMatrix, TaxonRows};
 use crate::error::Result;
 use crate::observer::{Advance, Event, Observer};
@@ -12,20 +14,6 @@ use crate::run::work::{RunRecord, Setup, thread_pool};
 use flate2::{Compression, write::GzEncoder};
 use std::io::Write;
 
-/// The sequences whose distances a matrix has.
-pub(super) struct Sequences<'a> {
-    /// Names of the taxa.
-    pub names: &'a [String],
-    /// Which of them have the same sequence, if some have.
-    pub identical: Option<&'a Identical>,
-    /// The distances of the sequences.
-    pub pairs: &'a PairDistances,
-    /// The number of the file, where each partition has one.
-    pub number: Option<usize>,
-    /// Where the sequences are, in warnings: nothing, or a text that begins with a space.
-    pub place: String,
-}
-
 /// What is known when the matrix is written.
 pub(super) struct Computed {
     /// What was found on the way.
@@ -35,32 +23,30 @@ pub(super) struct Computed {
 }
 
 impl Sequences<'_> {
-    /// Computes and writes the distances row by row. `all` collects those of several matrices, and `phase` is this one's
+    /// Computes and writes the distances of the prepared sequences row by row. `all` collects those of several matrices, and `phase` is this one's
     /// part of their work.
     pub(super) fn write(
         &self,
+        (pairs, arrangement): (&PairDistances, Arrangement),
         asked: &MatrixPlan,
         setup: &Setup,
         phase: [f64; 2],
         all: &mut Tally,
         record: &mut RunRecord,
     ) -> Result<Computed> {
-        let &Sequences { names, identical, pairs, number, .. } = self;
+        let (names, identical) = (&*self.names, self.identical.as_deref());
         let mut rows_of_taxa = TaxonRows::new(pairs, identical.map(Identical::group_of));
         let num_taxa = names.len();
         let pool = thread_pool(setup.plan);
         let mut tally = Tally::default();
-        let mut store = match asked.trees.is_empty() {
-            true => None,
-            false => Some(Store::new(pairs.num_taxa(), &folder_of(setup.plan))?),
-        };
-        // From a matrix of all digits, a square one is written when it is complete; each pair is then computed once.
-        let waits = asked.format.is_square() && num_taxa <= MOST_EXACT;
+        let Arrangement { waits, place, .. } = arrangement;
+        let store = |place| Store::new(place, pairs.num_taxa(), &folder_of(setup.plan));
+        let mut store = place.map(store).transpose()?;
         let mut matrix = SquareMatrix::<f64>::zero(if waits { num_taxa } else { 0 });
         let whole_rows = asked.format.is_square() && !waits;
-        let mut part = match number {
+        let mut part = match self.partition {
             None => record.part(asked.matrix_kind())?,
-            Some(number) => record.numbered_part(asked.matrix_kind(), number)?,
+            Some([number, _]) => record.numbered_part(asked.matrix_kind(), number)?,
         };
         let mut sink: Box<dyn Write + '_> = match asked.gzip {
             true => Box::new(GzEncoder::new(&mut part, Compression::default())),

@@ -1,11 +1,12 @@
 //! `--dist`: distances between the sequences of an alignment, and trees of distances.
 
 use super::bootstrap::{collect_replicates, resample};
-use super::distance_matrix::{Computed, Sequences, describe, make_trees, whole, write_trees};
+use super::distance_matrix::{Computed, describe, make_trees, whole, write_trees};
+use super::distance_sequences::Sequences;
 use super::distance_tally::Tally;
-use super::distance_trees::{Store, check_size, folder_of, set_f84, tree_of_pairs};
+use super::distance_trees::{Store, check_size, set_f84, tree_of_pairs};
 use crate::alphabet::DataType;
-use crate::distance::{DistanceMethod, PairDistances};
+use crate::distance::{DistanceMethod, JoinedTree, PairDistances};
 use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::observer::{Event, Observer};
@@ -14,7 +15,7 @@ use crate::output::{MatrixReport, PartitionMatrixReport};
 use crate::partition::Partition;
 use crate::run::deliver::{BranchSupport, deliver_support};
 use crate::run::plan::{DistanceFormula, MatrixPlan, Plan};
-use crate::run::prepare::{Identical, read_distances};
+use crate::run::prepare::read_distances;
 use crate::run::work::{RunRecord, Session, Setup, first_tree, with_threads};
 use crate::tree::Tree;
 
@@ -30,7 +31,7 @@ pub(crate) fn distances(plan: &Plan, asked: &MatrixPlan, record: &mut RunRecord)
         None => of_alignment(asked, Session::start(plan, record)?),
         Some(file) => {
             let (taxa, matrix) = read_distances(file)?;
-            check_size(&asked.trees, taxa.len(), &folder_of(plan))?;
+            check_size(&asked.trees, taxa.len())?;
             let mut tally = Tally::default();
             for a in 0..taxa.len() {
                 let row: Vec<f64> = (0..a).map(|b| matrix.get(a, b)).collect();
@@ -49,42 +50,20 @@ pub(crate) fn distances(plan: &Plan, asked: &MatrixPlan, record: &mut RunRecord)
 }
 
 fn of_alignment(asked: &MatrixPlan, mut session: Session) -> Result<()> {
-    let setup = &session.setup;
-    let most_taxa = match asked.apart {
-        true => setup.loaded.presence.iter().map(Vec::len).max().unwrap_or(0),
-        false => setup.num_reduced_taxa(),
-    };
-    check_size(&asked.trees, most_taxa, &folder_of(setup.plan))?;
+    for sequences in Sequences::all(asked, &session.setup) {
+        sequences.arrange(asked, &session.setup)?;
+    }
     let found = find_method(asked, &mut session)?;
     session.stage("distances");
     if asked.apart {
         return of_partitions(asked, &found, session);
     }
     let Session { setup, record } = &mut session;
-    let set = setup.plan.run.instruction_set;
-    let partitions = setup.reduced(&setup.loaded.partitions);
-    let pairs = PairDistances::new(setup.num_reduced_taxa(), &partitions, &found.method, set);
-    drop(partitions);
-    let sequences = Sequences {
-        names: setup.loaded.taxa.names(),
-        identical: setup.identical.as_ref(),
-        pairs: &pairs,
-        number: None,
-        place: String::new(),
-    };
+    let sequences = Sequences::whole(setup);
     let mut all = Tally::default();
-    let Computed { tally, store } = sequences.write(asked, setup, [0.0, 1.0], &mut all, record)?;
-    let mut report = tally.report(found.name(), sequences.names.len());
+    let (report, trees) =
+        matrix_and_trees(asked, &found, sequences, setup, [0.0, 1.0], &mut all, record)?;
     record.progress.result(&describe(&report));
-    let trees = match store {
-        Some(store) => {
-            record.progress.stage("trees", None);
-            let identical = sequences.identical;
-            make_trees(asked, store, sequences.names, identical, &mut report, record)?
-        }
-        None => Vec::new(),
-    };
-    drop(pairs);
     write_trees(&report, record)?;
     record.report.distances = Some(report);
     match &trees[..] {
@@ -99,18 +78,19 @@ fn of_alignment(asked: &MatrixPlan, mut session: Session) -> Result<()> {
 fn of_partitions(asked: &MatrixPlan, found: &Found, session: Session) -> Result<()> {
     let Session { setup, record } = session;
     let loaded = &setup.loaded;
-    let work = |gene: usize| loaded.presence[gene].len().pow(2) as f64;
-    let total: f64 = loaded.file_order.iter().map(|&gene| work(gene)).sum();
+    let work = |taxa: usize| taxa.pow(2) as f64;
+    let total: f64 = loaded.presence.iter().map(|taxa| work(taxa.len())).sum();
     let mut all = Tally::default();
     let (mut reports, mut before) = (Vec::new(), 0.0);
-    for (place, &gene) in loaded.file_order.iter().enumerate() {
-        let after = before + work(gene);
-        let phase = [before / total.max(1.0), after / total.max(1.0)];
+    for sequences in Sequences::all(asked, &setup) {
+        let after = before + work(sequences.names.len());
+        let phase = [before, after].map(|done| done / total.max(1.0));
         before = after;
-        let distances =
-            of_partition(asked, found, [place + 1, gene], phase, &setup, &mut all, record)?;
+        let [number, gene] = sequences.partition.unwrap_or_default();
+        let (distances, _) =
+            matrix_and_trees(asked, found, sequences, &setup, phase, &mut all, record)?;
         let name = loaded.partitions[gene].name.clone();
-        reports.push(PartitionMatrixReport { number: place + 1, name, distances });
+        reports.push(PartitionMatrixReport { number, name, distances });
     }
     let name = format!("each partition by itself, {}", found.name());
     let mut report = all.report(name, loaded.taxa.len());
@@ -121,54 +101,43 @@ fn of_partitions(asked: &MatrixPlan, found: &Found, session: Session) -> Result<
     Ok(())
 }
 
-/// Those of the partition that has a number in the names of files and one among the partitions.
-fn of_partition(
+/// Computes and writes the distances of these sequences, and makes their trees.
+fn matrix_and_trees(
     asked: &MatrixPlan,
     found: &Found,
-    [number, gene]: [usize; 2],
-    phase: [f64; 2],
+    mut sequences: Sequences,
     setup: &Setup,
+    phase: [f64; 2],
     all: &mut Tally,
     record: &mut RunRecord,
-) -> Result<MatrixReport> {
-    let loaded = &setup.loaded;
-    let mut partition = loaded.partitions[gene].clone();
-    let num_tips = partition.patterns.num_tips();
-    partition.patterns.tip_taxa = (0..num_tips).collect();
-    let taxa = loaded.presence[gene].iter();
-    let names: Vec<String> = taxa.map(|&taxon| loaded.taxa.name(taxon).to_string()).collect();
-    let is_wanted = setup.plan.leaves_out_identical();
-    let identical = Identical::of_tips(&partition.patterns).filter(|_| is_wanted);
-    let mut partitions = vec![partition];
-    if let Some(identical) = &identical {
-        partitions = identical.reduce(&partitions);
-    }
-    let method = found.of_partition(gene);
-    let set = setup.plan.run.instruction_set;
-    let num_sequences = identical.as_ref().map_or(num_tips, Identical::num_kept);
-    let pairs = PairDistances::new(num_sequences, &partitions, &method, set);
-    drop(partitions);
-    let sequences = Sequences {
-        names: &names,
-        identical: identical.as_ref(),
-        pairs: &pairs,
-        number: Some(number),
-        place: format!(" in partition '{}'", loaded.partitions[gene].name),
+) -> Result<(MatrixReport, Vec<JoinedTree>)> {
+    let arrangement = sequences.arrange(asked, setup)?;
+    let (method, name) = match sequences.partition {
+        None => (found.method.clone(), found.name()),
+        Some([_, gene]) => (found.of_partition(gene), found.name_of_partition(gene)),
     };
-    let Computed { tally, store } = sequences.write(asked, setup, phase, all, record)?;
-    let mut report = tally.report(found.name_of_partition(gene), num_tips);
-    match store {
-        Some(_) if num_tips < 2 => {
-            let place = &sequences.place;
-            let warning = format!("there is no tree of the {num_tips} taxa with data{place}");
+    let pairs = sequences.prepare(&method, setup);
+    let prepared = (&pairs, arrangement);
+    let Computed { tally, store } = sequences.write(prepared, asked, setup, phase, all, record)?;
+    drop(pairs);
+    let mut report = tally.report(name, sequences.names.len());
+    let trees = match store {
+        Some(_) if sequences.names.len() < 2 => {
+            let (count, place) = (sequences.names.len(), &sequences.place);
+            let warning = format!("there is no tree of the {count} taxa with data{place}");
             record.progress.event(&Event::Warning(warning));
+            Vec::new()
         }
         Some(store) => {
-            make_trees(asked, store, &names, identical.as_ref(), &mut report, record)?;
+            if sequences.partition.is_none() {
+                record.progress.stage("trees", None);
+            }
+            let identical = sequences.identical.as_deref();
+            make_trees(asked, store, &sequences.names, identical, &mut report, record)?
         }
-        None => {}
-    }
-    Ok(report)
+        None => Vec::new(),
+    };
+    Ok((report, trees))
 }
 
 /// Makes trees of resampled columns in the same way, and counts how often they have the branches of the tree.
@@ -211,8 +180,8 @@ fn support(
 }
 
 /// What a distance is, with its names.
-struct Found {
-    method: DistanceMethod,
+pub(super) struct Found {
+    pub method: DistanceMethod,
     /// `[partition]`: the model.
     names: Vec<String>,
 }
@@ -239,7 +208,7 @@ impl Found {
     }
 
     /// The same for one of the partitions.
-    fn of_partition(&self, gene: usize) -> DistanceMethod {
+    pub(super) fn of_partition(&self, gene: usize) -> DistanceMethod {
         match &self.method {
             DistanceMethod::Likelihood { models, gamma } => {
                 DistanceMethod::Likelihood { models: vec![models[gene].clone()], gamma: *gamma }
@@ -249,9 +218,12 @@ impl Found {
     }
 }
 
-/// The formula with its models.
-fn find_method(asked: &MatrixPlan, session: &mut Session) -> Result<Found> {
-    let partitions = &session.setup.loaded.partitions;
+/// The formula with its models as they are before free parameters are estimated.
+///
+/// # Errors
+/// Formulas and models that are not for these data.
+pub(super) fn method_as_read(asked: &MatrixPlan, setup: &Setup) -> Result<Found> {
+    let partitions = &setup.loaded.partitions;
     check_types(asked, partitions)?;
     let count = partitions.len();
     let ratio = match asked.formula {
@@ -263,7 +235,7 @@ fn find_method(asked: &MatrixPlan, session: &mut Session) -> Result<Found> {
         DistanceFormula::F84(ratio) => Some(ratio),
         DistanceFormula::Models => None,
     };
-    let mut models = session.setup.models();
+    let mut models = setup.models();
     for model in &mut models {
         if model.ascertainment.is_some() {
             return Err(Error::Usage(format!(
@@ -281,24 +253,41 @@ fn find_method(asked: &MatrixPlan, session: &mut Session) -> Result<Found> {
             set_f84(model, ratio).map_err(Error::Usage)?;
         }
     }
+    let names = names(asked, &models);
+    Ok(Found { method: DistanceMethod::Likelihood { models, gamma: asked.gamma }, names })
+}
+
+/// The formula with its final models.
+fn find_method(asked: &MatrixPlan, session: &mut Session) -> Result<Found> {
+    let mut found = method_as_read(asked, &session.setup)?;
+    let DistanceMethod::Likelihood { models, .. } = &mut found.method else { return Ok(found) };
     let is_open = |model: &Model| !model.free_parameters().is_empty();
     if session.setup.plan.search.opt_model && models.iter().any(is_open) {
-        estimate(session, &mut models)?;
+        estimate(session, models)?;
+        found.names = names(asked, models);
     }
-    let mut names: Vec<String> = Vec::new();
-    for (number, model) in models.iter().enumerate() {
+    for (partition, name) in session.setup.loaded.partitions.iter().zip(&found.names) {
+        let detail = format!("partition '{}': {name}", partition.name);
+        session.record.progress.event(&Event::Detail(detail));
+    }
+    Ok(found)
+}
+
+/// The names of the models.
+fn names(asked: &MatrixPlan, models: &[Model]) -> Vec<String> {
+    let name = |model: &Model| {
         let mut name = model.to_string();
-        if let (Some(ratio), Some((_, rest))) = (ratio, name.split_once('+')) {
+        if let (DistanceFormula::F84(ratio), Some((_, rest))) =
+            (asked.formula, name.split_once('+'))
+        {
             name = format!("F84{{{ratio}}}+{rest}");
         }
         if let Some(shape) = asked.gamma {
             name.push_str(&format!("+GC{{{shape}}}"));
         }
-        let partition = &session.setup.loaded.partitions[number].name;
-        session.event(Event::Detail(format!("partition '{partition}': {name}")));
-        names.push(name);
-    }
-    Ok(Found { method: DistanceMethod::Likelihood { models, gamma: asked.gamma }, names })
+        name
+    };
+    models.iter().map(name).collect()
 }
 
 /// Refuses formulas that count states for partitions with different states, and F84 for others than nucleotides.
@@ -333,7 +322,8 @@ fn estimate(session: &mut Session, models: &mut [Model]) -> Result<()> {
         .progress
         .event(&Event::Note("the model is estimated on a parsimony tree".into()));
     let partitions = &setup.loaded.partitions;
-    let mut evaluator = setup.evaluator(setup.machine, partitions, models, tree, setup.linkage)?;
+    let (machine, _) = setup.machine.within_memory(setup.plan, &setup.loaded)?;
+    let mut evaluator = setup.evaluator(machine, partitions, models, tree, setup.linkage)?;
     let options = OptimizeOptions::to(MODEL_EPSILON);
     optimize(&mut evaluator, models, &options, &mut session.record.progress)?;
     Ok(())

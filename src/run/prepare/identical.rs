@@ -13,7 +13,7 @@ const MIN_TAXA: usize = 4;
 const MIN_TAXA_OF_PARTITION: usize = 3;
 
 /// Which taxa have identical sequences. A *reduced* tree or partition has only one taxon of each group.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Identical {
     /// Numbers of the taxa that a search keeps, ascending.
     kept: Vec<usize>,
@@ -129,26 +129,12 @@ impl Identical {
 
     /// Partitions of the taxa that are kept, without their places in the alignment.
     pub(crate) fn reduce(&self, partitions: &[Partition]) -> Vec<Partition> {
-        let reduce = |partition: &Partition| {
-            let patterns = &partition.patterns;
-            let tips = patterns.tip_taxa.iter().zip(&patterns.codes);
-            let kept = tips.filter(|&(&taxon, _)| self.is_kept(taxon));
-            let (tip_taxa, codes) =
-                kept.map(|(&taxon, codes)| (self.group_of[taxon], codes.clone())).unzip();
-            Partition {
-                name: partition.name.clone(),
-                model: partition.model.clone(),
-                patterns: Patterns {
-                    data_type: patterns.data_type,
-                    tip_taxa,
-                    codes,
-                    code_masks: patterns.code_masks.clone(),
-                    weights: patterns.weights.clone(),
-                    site_to_pattern: Vec::new(),
-                    num_sites: patterns.num_sites,
-                },
-                sites: Vec::new(),
-            }
+        let number = |taxon| self.is_kept(taxon).then(|| self.group_of[taxon]);
+        let reduce = |partition: &Partition| Partition {
+            name: partition.name.clone(),
+            model: partition.model.clone(),
+            patterns: partition.patterns.of_taxa(number),
+            sites: Vec::new(),
         };
         partitions.iter().map(reduce).collect()
     }
