@@ -92,6 +92,11 @@ impl BitPlanes {
         BitPlanes { chunks, stride, words }
     }
 
+    /// The words of all taxa, and the number of chunks of each level.
+    pub(super) fn tables(&self) -> (Vec<u64>, Vec<u32>) {
+        (self.words.clone(), self.chunks.iter().map(|&chunks| chunks as u32).collect())
+    }
+
     /// The number of sites in each class of determined nucleotides; with `JOINED`, the first of the transversions has
     /// all of them.
     #[inline(always)]

@@ -39,7 +39,7 @@ pub use joined_tree::JoinedTree;
 pub use kind::DistanceTree;
 pub use minimum_evolution::minimum_evolution;
 pub use neighbor_joining::{bionj, neighbor_joining};
-pub use pairs::{DistanceMethod, PairDistances};
+pub use pairs::{DistanceMethod, OtherRows, PairDistances};
 pub use row_file::{ROW_FILE_MEMORY, RowFile, RowFileWriter, row_file_bytes};
 pub use square::{SquareMatrix, Stored};
 pub use taxon_rows::TaxonRows;

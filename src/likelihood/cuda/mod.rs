@@ -21,11 +21,15 @@ mod launch;
 #[cfg(feature = "cuda")]
 mod modules;
 #[cfg(feature = "cuda")]
+mod pair_distances;
+#[cfg(feature = "cuda")]
 mod program;
 #[cfg(feature = "cuda")]
 mod sweep;
 
 #[cfg(not(feature = "cuda"))]
-pub use disabled::{ENTRY, describe, free_bytes};
+pub use disabled::{ENTRY, PairCards, describe, free_bytes};
 #[cfg(feature = "cuda")]
 pub use engine::{ENTRY, describe, free_bytes};
+#[cfg(feature = "cuda")]
+pub use pair_distances::PairCards;

@@ -16,7 +16,7 @@ use crate::partition::Partition;
 use crate::run::deliver::{BranchSupport, deliver_support};
 use crate::run::plan::{DistanceFormula, MatrixPlan, Plan};
 use crate::run::prepare::read_distances;
-use crate::run::work::{RunRecord, Session, Setup, first_tree, with_threads};
+use crate::run::work::{RunRecord, Session, Setup, compute_on_cards, first_tree, with_threads};
 use crate::tree::Tree;
 
 /// Gain in log-likelihood below which the estimation of the model ends.
@@ -116,9 +116,14 @@ fn matrix_and_trees(
         None => (found.method.clone(), found.name()),
         Some([_, gene]) => (found.of_partition(gene), found.name_of_partition(gene)),
     };
-    let pairs = sequences.prepare(&method, setup);
+    let mut pairs = sequences.prepare(&method, setup);
+    let cards = compute_on_cards(&mut pairs, setup, record)?;
     let prepared = (&pairs, arrangement);
     let Computed { tally, store } = sequences.write(prepared, asked, setup, phase, all, record)?;
+    if let Some(reason) = cards.and_then(|cards| cards.loss()) {
+        let warning = format!("{reason}; the distances were computed on the processor from there");
+        record.progress.event(&Event::Warning(warning));
+    }
     drop(pairs);
     let mut report = tally.report(name, sequences.names.len());
     let trees = match store {
