@@ -8,6 +8,8 @@
 #include "words.h"
 
 #include "../kernels.cu"
+
+#include "../distances.cu"
 #include "fibers.h"
 #include <cstdint>
 #include <cstdio>
@@ -54,6 +56,8 @@ std::map<std::string, Binder> &kernels() {
         OF_STATES(derivatives), OF_STATES(sweep), {"sweep_any", binder(sweep_any)}, {"common_sizes", binder(common_sizes)},
     };
 #undef OF_STATES
+    all.insert({{"pair_distances_7", binder(pair_distances_7)}, {"pair_distances_10", binder(pair_distances_10)},
+                {"pair_distances_any", binder(pair_distances_any)}, {"distances_sizes", binder(distances_sizes)}});
     return all;
 }
 

@@ -4,6 +4,9 @@ use super::engine::layout::{STATE_COUNTS, num_vectors};
 use super::engine::{Checked, Engine, EngineError, EngineOptions, Entry, GeneData, Result};
 use super::{cpu, cuda, naive};
 
+/// Distances of pairs of sequences on cards.
+pub use cuda::PairCards;
+
 /// The engine and instruction set that [`make_engine`] would use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Choice {

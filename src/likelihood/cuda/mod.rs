@@ -21,6 +21,8 @@ mod launch;
 #[cfg(feature = "cuda")]
 mod modules;
 #[cfg(feature = "cuda")]
+mod pair_distances;
+#[cfg(feature = "cuda")]
 mod program;
 #[cfg(feature = "cuda")]
 mod sweep;
@@ -28,6 +30,8 @@ mod sweep;
 mod tape;
 
 #[cfg(not(feature = "cuda"))]
-pub use disabled::{ENTRY, describe, free_bytes};
+pub use disabled::{ENTRY, PairCards, describe, free_bytes};
 #[cfg(feature = "cuda")]
 pub use engine::{ENTRY, describe, free_bytes};
+#[cfg(feature = "cuda")]
+pub use pair_distances::PairCards;
