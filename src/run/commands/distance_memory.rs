@@ -30,9 +30,9 @@ pub(super) enum Place {
 impl Place {
     /// Where they are if nothing limits memory.
     pub(super) fn usual(num_sequences: usize) -> Self {
-        match num_sequences {
-            ..=MOST_EXACT => Place::Exact,
-            ..=MOST_IN_MEMORY => Place::Rounded,
+        match () {
+            _ if num_sequences <= MOST_EXACT => Place::Exact,
+            _ if num_sequences <= MOST_IN_MEMORY => Place::Rounded,
             _ => Place::File { memory: ROW_FILE_MEMORY },
         }
     }
