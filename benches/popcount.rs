@@ -4,6 +4,12 @@
 //! nucleotides and, if the environment variable MLSEARCH_DATA names its folder, of a published alignment. The limit is the
 //! time of the population counts alone: seven for each 64 sites of a pair, on words in the nearest cache, with the same
 //! instructions. Times are the shortest of several, so that other work counts as little as possible.
+//!
+//! Then follows what cards would take, **predicted from counts and data sheets, not measured**: with constants of a card,
+//!
+//! ```text
+//!   bands * (LAUNCH + 2 ANSWER) + popcounts / peak + operations / peak + bytes / BUS
+//! ```
 
 #[expect(dead_code, reason = "only the simulation and the building of genes are used")]
 mod genes;
@@ -29,6 +35,33 @@ const PUBLISHED: &str = "d500";
 /// Words that population counts are measured on: 16 kB.
 const WORDS: usize = 2048;
 const ROUNDS: usize = 7;
+
+/// A card: population counts of 32 bits (16 in a cycle on each multiprocessor, CUDA C++ Programming Guide) and operations in
+/// double precision, in 10⁹/s, from NVIDIA's data sheets.
+const CARDS: [(&str, f64, f64); 4] = [
+    ("H200", 132.0 * 16.0 * 1.98, 34_000.0),
+    ("H100", 132.0 * 16.0 * 1.98, 34_000.0),
+    ("A100", 108.0 * 16.0 * 1.41, 9_700.0),
+    ("RTX 4090", 128.0 * 16.0 * 2.52, 1_290.0),
+];
+/// Share of these that is taken to be reached, as in `cards`.
+const REACHED: f64 = 0.8;
+/// Seconds of a launch, and of a copy to or from the card: assumed, as in `cards`.
+const LAUNCH: f64 = 3e-6;
+const ANSWER: f64 = 10e-6;
+/// Bytes in a second that a card copies to the host: assumed (PCI Express 4).
+const BUS: f64 = 20e9;
+/// Rows of a launch.
+const BAND: f64 = 64.0;
+/// Evaluations of derivatives for a pair: 3.4 to 5.1 in the mean of 400 pairs of four alignments of 500 to 1000 sequences.
+const EVALUATIONS: f64 = 5.0;
+/// Operations of one of them with 7 classes and 2 terms, from the text of `cuda/distances.cu`: a term 43, a class 41 with its
+/// division, a step 25. And those of the start.
+const OF_EVALUATION: f64 = 2.0 * 43.0 + 7.0 * 41.0 + 25.0;
+const OF_START: f64 = 100.0;
+/// Sequences and sites: those of the paper (Ying et al. 2011, whose card took 1/12.9 of the time of PHYLIP's dnadist, and two
+/// cards 1/24.8), and large ones.
+const SIZES: [(f64, f64); 3] = [(762.0, 1500.0), (10_000.0, 1000.0), (50_000.0, 1000.0)];
 
 /// Counts the bits of words, eight lanes at a time, many times.
 type Count = fn(&[u64], usize) -> u64;
@@ -116,7 +149,8 @@ fn libm_ln(x: f64) -> f64 {
     x.ln()
 }
 
-fn report(name: &str, partitions: &[Partition]) {
+/// Pairs in a second with the best instructions.
+fn report(name: &str, partitions: &[Partition]) -> f64 {
     let sites: usize = partitions.iter().map(|partition| partition.patterns.num_sites).sum();
     println!("\n{name}, {sites} sites, one core");
     println!(
@@ -127,6 +161,7 @@ fn report(name: &str, partitions: &[Partition]) {
         (0..WORDS as u64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
     let want: u64 = words.iter().map(|word| u64::from(word.count_ones())).sum();
     let mut bits: Option<Vec<u64>> = None;
+    let mut best = 0.0_f64;
     for (set, count) in counts() {
         const TIMES: usize = 2000;
         assert_eq!(count(&words, 3), 3 * want);
@@ -155,6 +190,34 @@ fn report(name: &str, partitions: &[Partition]) {
             rate / 1e9,
             seven / limit
         );
+        best = best.max(seven);
+    }
+    best
+}
+
+/// Seconds on so many cards of a kind.
+fn predicted((taxa, sites): (f64, f64), (_, popcounts, peak): (&str, f64, f64), cards: f64) -> f64 {
+    let pairs = 0.5 * taxa * taxa;
+    // Planes are padded to 512 sites; each 64 sites are two counts of 32 bits for each of seven classes.
+    let counts = pairs * (sites / 512.0).ceil() * 8.0 * 14.0;
+    let operations = pairs * (EVALUATIONS * OF_EVALUATION + OF_START);
+    let computing = (counts / popcounts + operations / peak) / (1e9 * REACHED * cards);
+    (taxa / BAND).ceil() * (LAUNCH + 2.0 * ANSWER) + computing + 8.0 * pairs / BUS
+}
+
+/// `[size][core, card, two cards, ...]`; `rate` is that of pairs of 1398 sites on a core.
+fn predict(rate: f64) {
+    println!("\nPredicted seconds for the distances (not their files), F84");
+    let names = CARDS.map(|card| format!("{:>10} {:>10}", card.0, "two"));
+    println!("{:<28} {:>10} {}", "", "one core", names.join(" "));
+    for (taxa, sites) in SIZES {
+        let core = 0.5 * taxa * taxa / rate;
+        let times = CARDS.map(|card| {
+            let [one, two] = [1.0, 2.0].map(|cards| predicted((taxa, sites), card, cards));
+            assert!(two < one);
+            format!("{one:>10.4} {two:>10.4}")
+        });
+        println!("{:<28} {core:>10.2} {}", format!("{taxa} x {sites}"), times.join(" "));
     }
 }
 
@@ -163,12 +226,13 @@ fn main() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
     pool.install(|| {
         let (_, partitions) = simulate(&SHAPE);
-        report("500 simulated taxa", &partitions);
+        let rate = report("500 simulated taxa", &partitions);
         if let Ok(folder) = std::env::var("MLSEARCH_DATA") {
             match read_genes(Path::new(&folder), PUBLISHED) {
-                Ok((_, partitions)) => report(PUBLISHED, &partitions),
+                Ok((_, partitions)) => _ = report(PUBLISHED, &partitions),
                 Err(reason) => println!("{PUBLISHED}: {reason}"),
             }
         }
+        predict(rate);
     });
 }

@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Pairs times columns from which on a card is used without being asked for: some seconds of a core. Not measured.
-const LEAST_WORK: f64 = 2e10;
+const LEAST_WORK: f64 = 1e10;
 /// Rows and columns of which a card must have the bits of the processor before it is used without being asked for.
 const CHECKED: [usize; 2] = [32, 256];
 
