@@ -203,8 +203,8 @@ fn whole_runs_write_the_same_bytes() {
     }
 }
 
-/// All kernels for 4, 20 and 64 states, on data of a few patterns: each barrier wakes 128 threads of the system. With 300
-/// sites, a team of two CTAs shares the work of sweeps.
+/// All kernels for 4, 20 and 64 states and those of distances, on data of a few patterns: each barrier wakes 128 threads of
+/// the system. With 300 sites, a team of two CTAs shares the work of sweeps.
 #[test]
 #[ignore = "takes minutes; run by .ci/unsafe"]
 fn no_two_threads_of_a_cta_race_which_may_take_minutes() {
@@ -214,13 +214,7 @@ fn no_two_threads_of_a_cta_race_which_may_take_minutes() {
     };
     let scratch = Scratch::new();
     let lengths = "--evaluate -t rand{1} --opt-model off";
-    for (model, sites, options) in [
-        ("GTR{1/2/1/1/2/1}+FU{0.3/0.2/0.2/0.3}+G4{0.5}", 10, lengths),
-        ("JC", 10, "--fast -t rand{1}"),
-        ("JC", 300, lengths),
-        ("LG+G2{0.5}", 8, lengths),
-        ("GY{0.5/2}+FE", 3, lengths),
-    ] {
+    let run = |model: &str, sites: usize, options: &str| {
         scratch.succeed(&format!(
             "simulate --tree rand{{4}} --model {model} --sites {sites} --mean-brlen 1 -n data -p 3 --redo"
         ));
@@ -238,6 +232,17 @@ fn no_two_threads_of_a_cta_race_which_may_take_minutes() {
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{model}: {said}");
         assert!(!said.contains("libcuda.so.1"), "{model}: {said}");
+    };
+    run("GTR{1/2/1/1/2/1}+FU{0.3/0.2/0.2/0.3}+G4{0.5}", 10, lengths);
+    run("JC", 10, "--fast -t rand{1}");
+    run("JC", 300, lengths);
+    run("LG+G2{0.5}", 8, lengths);
+    run("GY{0.5/2}+FE", 3, lengths);
+    // Several chunks of sites.
+    for (model, sites) in
+        [("JC", 1500), ("GTR{1/2/1/1/2/1}+FU{0.3/0.2/0.2/0.3}", 600), ("LG+G2{0.5}", 150)]
+    {
+        run(model, sites, "--dist --opt-model off");
     }
 }
 
@@ -432,4 +437,27 @@ fn distances_have_the_bits_of_the_processor() {
     };
     assert_eq!(ran.code, 1, "{}", ran.stderr);
     assert!(ran.stderr.contains("not enough memory"), "{}", ran.stderr);
+}
+
+#[test]
+fn distances_of_large_data_are_computed_on_a_card_with_the_same_bits() {
+    let scratch = Scratch::new();
+    scratch.succeed("simulate --tree rand{402} --model JC --sites 20 --mean-brlen 0.2 -n d -p 3");
+    scratch.write("weights.txt", &"6300 ".repeat(20));
+    let command =
+        "--dist -s d.mlsearch.phy -a weights.txt --keep-identical --dist-format npy -T 1 --redo";
+    scratch.succeed(&format!("{command} -n cpu --backend cpu"));
+    let want = matrices(&scratch, "cpu");
+    for (switches, said, backend) in [
+        (&[][..], "computing the distances on a card", "cuda"),
+        (&[("STAND_IN_WRONG", "1")], "the card's distances have other bits", "cpu"),
+        (&[("STAND_IN_MEMORY", "20000")], "", "cpu"),
+        (&[("STAND_IN_CARDS", "0")], "", "cpu"),
+    ] {
+        let Some(ran) = run(&scratch, &format!("{command} -n auto"), switches) else { return };
+        assert_eq!(ran.code, 0, "{switches:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains(said), "{switches:?}: {}", ran.stderr);
+        assert_eq!(report(&scratch, "auto")["run"]["backend"], backend, "{switches:?}");
+        assert!(matrices(&scratch, "auto") == want, "{switches:?}");
+    }
 }

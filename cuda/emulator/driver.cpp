@@ -11,6 +11,7 @@
 
 #include "../distances.cu"
 #include "fibers.h"
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -67,7 +68,7 @@ std::map<int, size_t> used;
 thread_local int device;
 int contexts[64];
 long launches, copies;
-bool is_lost;
+std::atomic<bool> is_lost;
 
 /// Ends the process's use of the stand-in with its counts.
 struct Count {

@@ -40,11 +40,11 @@ pub(super) fn resolve_command(
                 _ if is_of_distances => {
                     CheckedRun::Distances(resolve_distances(args, data, faults))
                 }
-                _ if args.mcmc => CheckedRun::Sample(resolve_mcmc(args, faults)),
+                _ if args.mcmc => CheckedRun::Sample(Box::new(resolve_mcmc(args, faults))),
                 _ => CheckedRun::Likelihoods,
             })
         }
-        Verb::Sample => Command::Sample(resolve_mcmc(args, faults)),
+        Verb::Sample => Command::Sample(Box::new(resolve_mcmc(args, faults))),
         Verb::Support => {
             let boots = args.bs_trees.as_deref().map(PathBuf::from);
             let bs_trees = one_file(boots, "--bs-trees", args.many_trees.clone(), "-z", faults);

@@ -199,6 +199,11 @@ impl Gene {
         }
     }
 
+    /// Number of sites.
+    pub(super) fn num_sites(&self) -> u64 {
+        self.weights.iter().map(|&weight| u64::from(weight)).sum()
+    }
+
     /// True if a taxon has no data here.
     pub(super) fn is_missing(&self, taxon: usize) -> bool {
         self.codes[taxon].is_empty()

@@ -149,6 +149,11 @@ impl PairDistances {
         self.num_taxa
     }
 
+    /// Number of sites.
+    pub fn num_sites(&self) -> u64 {
+        self.genes.iter().map(Gene::num_sites).sum()
+    }
+
     /// The distances between these rows and columns, row by row, computed in parallel by rayon's threads (or by another, see
     /// [`PairDistances::compute_with`]). Those of a
     /// sequence from itself are 0.

@@ -42,13 +42,13 @@ pub(super) fn describe_distances(
             None => found.method.clone(),
             Some([_, gene]) => found.of_partition(gene),
         };
+        least = least.max(Arrangement::least(asked, sequences.sizes()));
         let work = work_of(asked, &sequences, &method, arrangement, setup);
         all.computed += work.computed;
         all.written += work.written;
         all.trees += work.trees;
         all.file += work.file;
         most = most.max(arrangement.bytes);
-        least = least.max(Arrangement::least(asked, sequences.sizes()));
         if let Some(Place::File { .. }) = arrangement.place {
             temporary = temporary.max(file_bytes(&asked.trees, sequences.count()));
         }
@@ -105,16 +105,21 @@ fn work_of(
     let numbers: usize = (0..count).map(shown).sum();
     let written = start.elapsed().as_secs_f64() / numbers as f64;
     let mut trees = 0.0;
+    let mut matrix = SquareMatrix::<f64>::zero(count);
+    for a in 0..count {
+        (0..a).for_each(|b| matrix.set(a, b, found[a * count + b]));
+    }
+    matrix.fill_unknown();
     for &kind in &asked.trees {
-        let mut matrix = SquareMatrix::<f64>::zero(count);
-        for a in 0..count {
-            (0..a).for_each(|b| matrix.set(a, b, found[a * count + b]));
-        }
-        matrix.fill_unknown();
-        let start = Instant::now();
-        kind.tree(matrix);
+        let seconds = || {
+            let matrix = matrix.clone();
+            let start = Instant::now();
+            kind.tree(matrix);
+            start.elapsed().as_secs_f64()
+        };
         let growth = libm::pow(sequences.count() as f64 / count as f64, exponent(kind));
-        trees += start.elapsed().as_secs_f64() * growth;
+        // The first may have waited for another program.
+        trees += seconds().min(seconds()) * growth;
     }
     let (taxa, different) = (sequences.names.len() as f64, sequences.count() as f64);
     let half = if computes_twice(asked, arrangement) { 1.0 } else { 0.5 };

@@ -1,9 +1,9 @@
 //! A matrix of distances: computed and written row by row, and what is made of it.
 
-use super::distance_memory::Arrangement;
+use super::distance_memory::{Arrangement, BAND};
 use super::distance_sequences::Sequences;
 use super::distance_tally::Tally;
-use super::distance_trees::{BAND, Store, Trees, folder_of};
+use super::distance_trees::{Store, Trees, folder_of};
 use crate::distance::{JoinedTree, PairDistances, SquareMatrix, TaxonRows};
 use crate::error::Result;
 use crate::observer::{Advance, Event, Observer};

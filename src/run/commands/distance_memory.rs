@@ -3,6 +3,8 @@
 use crate::distance::{DistanceTree, ROW_FILE_MEMORY};
 use crate::run::plan::MatrixPlan;
 
+/// Rows that are computed at a time.
+pub(super) const BAND: usize = 64;
 /// Taxa up to which all distances are in memory with 8 bytes each.
 const MOST_EXACT: usize = 4000;
 /// Taxa up to which they are there with 4 bytes each (1.6 GB); those of more are in a file.
@@ -30,9 +32,9 @@ pub(super) enum Place {
 impl Place {
     /// Where they are if nothing limits memory.
     pub(super) fn usual(num_sequences: usize) -> Self {
-        match num_sequences {
-            ..=MOST_EXACT => Place::Exact,
-            ..=MOST_IN_MEMORY => Place::Rounded,
+        match () {
+            _ if num_sequences <= MOST_EXACT => Place::Exact,
+            _ if num_sequences <= MOST_IN_MEMORY => Place::Rounded,
             _ => Place::File { memory: ROW_FILE_MEMORY },
         }
     }
@@ -90,7 +92,7 @@ pub(super) struct Arrangement {
 impl Arrangement {
     fn new(asked: &MatrixPlan, sizes: Sizes, waits: bool, place: Option<Place>) -> Self {
         // Rows as they are computed and as they are joined, and rows that are kept for taxa to come.
-        let rows = 8 * sizes.taxa as u64 * (2 * super::distance_trees::BAND + 2) as u64;
+        let rows = 8 * sizes.taxa as u64 * (2 * BAND + 2) as u64;
         let kept = (8 * (sizes.shared * sizes.sequences) as u64).min(1 << 28);
         let matrix = if waits { 8 * (sizes.taxa * sizes.taxa) as u64 } else { 0 };
         let of_trees = place.map_or(0, |place| place.bytes(sizes.sequences, &asked.trees));

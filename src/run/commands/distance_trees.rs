@@ -1,6 +1,6 @@
 //! Trees of distances: where the distances are until the trees are made, and the starting trees of searches.
 
-use super::distance_memory::Place;
+use super::distance_memory::{BAND, Place};
 use super::distance_tally::Tally;
 use crate::distance::{
     DistanceMethod, DistanceTree, JoinedTree, PairDistances, RowFileWriter, SquareMatrix,
@@ -15,9 +15,6 @@ use crate::run::work::{Setup, allowed_threads, format_bytes};
 use crate::tree::Tree;
 use crate::whole_file;
 use std::path::{Path, PathBuf};
-
-/// Rows that are computed at a time.
-pub(super) const BAND: usize = 64;
 
 /// Ratio of transitions and transversions of F84 in starting trees: that of PHYLIP.
 const START_RATIO: f64 = 2.0;

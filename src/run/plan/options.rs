@@ -79,7 +79,7 @@ pub enum CheckedRun {
     /// A search or an evaluation.
     Likelihoods,
     /// A sample.
-    Sample(SamplingPlan),
+    Sample(Box<SamplingPlan>),
     /// Distances between the sequences.
     Distances(MatrixPlan),
 }
@@ -138,7 +138,7 @@ pub enum Command {
     /// Compares cards with the processor.
     GpuSelftest(SelftestPlan),
     /// Trees and parameters from their posterior distribution.
-    Sample(SamplingPlan),
+    Sample(Box<SamplingPlan>),
 }
 
 /// The data and its model, as given.

@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Pairs times columns from which on a card is used without being asked for: some seconds of a core. Not measured.
-const LEAST_WORK: f64 = 2e10;
+const LEAST_WORK: f64 = 1e10;
 /// Rows and columns of which a card must have the bits of the processor before it is used without being asked for.
 const CHECKED: [usize; 2] = [32, 256];
 
@@ -67,13 +67,14 @@ pub(crate) fn compute_on_cards(
 ) -> Result<Option<Arc<RowsOnCards>>> {
     let options = setup.machine.options();
     let is_asked = options.name == Some(ENGINE_OF_CARDS);
-    let taxa = pairs.num_taxa() as f64;
-    let is_large = 0.5 * taxa * taxa * setup.loaded.num_sites as f64 >= LEAST_WORK;
-    if !is_asked && !(options.name.is_none() && is_large) {
+    let (taxa, sites) = (pairs.num_taxa() as f64, pairs.num_sites());
+    let is_large = 0.5 * taxa * taxa * sites as f64 >= LEAST_WORK;
+    let is_chosen = options.name.is_none() && is_large;
+    if !is_asked && !is_chosen {
         return Ok(None);
     }
     // Numbers of sites have 32 bits on a card.
-    let tables = pairs.tables().filter(|_| u32::try_from(setup.loaded.num_sites).is_ok());
+    let tables = pairs.tables().filter(|_| u32::try_from(sites).is_ok());
     let Some(tables) = tables else {
         if is_asked {
             record.progress.about_run("these distances are computed on the processor");
