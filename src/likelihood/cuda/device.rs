@@ -30,6 +30,19 @@ fn unavailable(reason: impl Into<String>) -> EngineError {
     EngineError::Unavailable { engine: NAME, reason: reason.into() }
 }
 
+/// A card has too little memory for what is needed.
+pub(super) fn not_enough(needed: &str, free: u64) -> EngineError {
+    unavailable(format!(
+        "there is not enough memory on the card: it takes {needed}, and {} are free",
+        mebibytes(free)
+    ))
+}
+
+/// A number of bytes for messages.
+pub(super) fn mebibytes(bytes: u64) -> String {
+    format!("{} MiB", bytes.div_ceil(1 << 20))
+}
+
 /// What the driver says of an error.
 fn text(error: DriverError) -> String {
     let name = error.error_name().map(|text| text.to_string_lossy().into_owned());
@@ -232,7 +245,7 @@ impl<T: DeviceRepr + Copy> Buffer<T> {
     /// Makes the buffer at least so long; true if it was replaced by another, whose content is undefined.
     ///
     /// # Errors
-    /// [`EngineError::OutOfMemory`], or [`EngineError::Lost`].
+    /// [`EngineError::Unavailable`] if there is not enough memory, or [`EngineError::Lost`].
     pub(super) fn reserve(&mut self, device: &Device, len: usize) -> Result<bool> {
         if self.len() >= len {
             return Ok(false);
@@ -243,10 +256,11 @@ impl<T: DeviceRepr + Copy> Buffer<T> {
         // other kernels read them (the order of a program, which `Checked` has checked).
         #[allow(unsafe_code)]
         let slice = unsafe { device.stream.alloc::<T>(len) };
-        let bytes = (len * size_of::<T>()) as u64;
+        let needed = len * size_of::<T>();
         self.slice = Some(slice.map_err(|error| match error.0 {
             CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
-                EngineError::OutOfMemory { bytes, purpose: self.purpose }
+                let free = device.free_bytes().unwrap_or(0);
+                not_enough(&format!("{} more for {}", mebibytes(needed as u64), self.purpose), free)
             }
             _ => lost(error),
         })?);

@@ -120,7 +120,14 @@ impl std::error::Error for EngineError {}
 
 impl From<EngineError> for Error {
     fn from(error: EngineError) -> Self {
-        Error::Failed(error.to_string())
+        match error {
+            EngineError::Lost { .. } | EngineError::Unavailable { .. } => {
+                Error::Engine(error.to_string())
+            }
+            EngineError::OutOfMemory { .. } | EngineError::Unknown { .. } => {
+                Error::Failed(error.to_string())
+            }
+        }
     }
 }
 
