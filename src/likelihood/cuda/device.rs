@@ -5,8 +5,8 @@ use crate::likelihood::engine::layout::{BLOCK, STATE_COUNTS};
 use crate::likelihood::engine::{EngineError, Result};
 use cudarc::driver::sys::{CUdevice_attribute_enum as Attribute, CUresult};
 use cudarc::driver::{
-    CudaContext, CudaFunction, CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError, result,
-    sys,
+    CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream, DevicePtr, DeviceRepr,
+    DriverError, result, sys,
 };
 use cudarc::nvrtc::Ptx;
 use std::panic::catch_unwind;
@@ -19,6 +19,7 @@ pub(super) struct Device {
     pub(super) stream: Arc<CudaStream>,
     functions: Vec<CudaFunction>,
     sweep_of_any: CudaFunction,
+    module: Arc<CudaModule>,
     pub(super) common_sizes: CudaFunction,
     /// Number of multiprocessors.
     pub(super) num_multiprocessors: usize,
@@ -170,6 +171,7 @@ impl Device {
             common_sizes: module.load_function("common_sizes").map_err(failed)?,
             num_multiprocessors: multiprocessors.max(1) as usize,
             sweep_of_any: module.load_function(SWEEP_OF_ANY).map_err(failed)?,
+            module,
             functions,
             is_cooperative,
             context,
@@ -184,6 +186,14 @@ impl Device {
     /// A kernel for so many states.
     pub(super) fn function(&self, id: KernelId, states: usize) -> &CudaFunction {
         &self.functions[id.number(states)]
+    }
+
+    /// A kernel by its name.
+    ///
+    /// # Errors
+    /// [`EngineError::Lost`].
+    pub(super) fn named(&self, name: &str) -> Result<CudaFunction> {
+        self.module.load_function(name).map_err(lost)
     }
 
     /// The kernel of sweeps over genes with so many states, or with different ones.

@@ -1,6 +1,8 @@
 //! What remains of the engine in a build without the feature `cuda`: a refusal.
 
-use crate::likelihood::engine::{Engine, EngineError, EngineOptions, Entry, GeneData, Result};
+use crate::likelihood::engine::{
+    CardRates, Engine, EngineError, EngineOptions, Entry, GeneData, Result,
+};
 
 /// Entry of this engine for `select`.
 pub const ENTRY: Entry =
@@ -27,6 +29,14 @@ pub fn free_bytes(_options: &EngineOptions) -> Result<u64> {
 /// # Errors
 /// [`EngineError::Unavailable`], always.
 pub fn describe(_options: &EngineOptions) -> Result<Vec<String>> {
+    Err(refusal())
+}
+
+/// What the cards can do at best.
+///
+/// # Errors
+/// [`EngineError::Unavailable`], always.
+pub fn rates(_options: &EngineOptions, _is_quick: bool) -> Result<Vec<CardRates>> {
     Err(refusal())
 }
 

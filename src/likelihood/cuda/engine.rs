@@ -8,13 +8,14 @@ use super::gene::{CardGene, GenePart};
 use super::launch::check_sizes;
 use super::memory::{GeneNeeds, Limits};
 use super::modules::{KernelId, NAME};
+use super::probe;
 use super::program::{Place, StepKind};
 use crate::likelihood::engine::constant_patterns::log_of_sum;
 use crate::likelihood::engine::layout::{Dims, STATE_COUNTS, block_lens};
 use crate::likelihood::engine::states::InvariantParts;
 use crate::likelihood::engine::{
-    Capabilities, EdgeJob, Engine, EngineOptions, Entry, GeneData, GeneModel, InsertionProgram,
-    InsertionStep, ModelBlock, Operation, Places, PointJob, Result, SweepProgram,
+    Capabilities, CardRates, EdgeJob, Engine, EngineOptions, Entry, GeneData, GeneModel,
+    InsertionProgram, InsertionStep, ModelBlock, Operation, Places, PointJob, Result, SweepProgram,
     TraversalDescriptor, TrialProgram, Vector,
 };
 use crate::model::Model;
@@ -35,6 +36,15 @@ fn cards_of(options: &EngineOptions) -> Vec<usize> {
 pub fn free_bytes(options: &EngineOptions) -> Result<u64> {
     let free = |card: usize| Ok(Device::open(card)?.free_bytes().unwrap_or(0));
     cards_of(options).into_iter().map(free).sum()
+}
+
+/// What each card can do at best; `is_quick` for a rough measurement.
+///
+/// # Errors
+/// [`EngineError::Unavailable`](crate::likelihood::EngineError::Unavailable).
+pub fn rates(options: &EngineOptions, is_quick: bool) -> Result<Vec<CardRates>> {
+    let measure = |card: usize| probe::measure(&Device::open(card)?, is_quick);
+    cards_of(options).into_iter().map(measure).collect()
 }
 
 /// Name and compute capability of each card.

@@ -23,6 +23,8 @@ mod memory;
 #[cfg(feature = "cuda")]
 mod modules;
 #[cfg(feature = "cuda")]
+mod probe;
+#[cfg(feature = "cuda")]
 mod program;
 #[cfg(feature = "cuda")]
 mod sweep;
@@ -30,6 +32,6 @@ mod sweep;
 mod tape;
 
 #[cfg(not(feature = "cuda"))]
-pub use disabled::{ENTRY, describe, free_bytes};
+pub use disabled::{ENTRY, describe, free_bytes, rates};
 #[cfg(feature = "cuda")]
-pub use engine::{ENTRY, describe, free_bytes};
+pub use engine::{ENTRY, describe, free_bytes, rates};

@@ -149,6 +149,21 @@ pub struct Capabilities {
     pub best_batch: usize,
 }
 
+/// What a card can do at best.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+pub struct CardRates {
+    /// Seconds of a launch among many.
+    pub launch_seconds: f64,
+    /// Seconds until the result of a launch is on the host.
+    pub answer_seconds: f64,
+    /// Seconds until all that work together in a launch have met, if they can.
+    pub barrier_seconds: Option<f64>,
+    /// Bytes read and written per second by a copy.
+    pub copy_bytes_per_second: f64,
+    /// Operations per second in double precision: a fused multiply-add is two.
+    pub operations_per_second: f64,
+}
+
 /// An implementation of the likelihood computations, with the CLVs and models of all genes.
 ///
 /// A gene's vectors belong to the nodes of its restricted tree: tips have codes, and each inner node has

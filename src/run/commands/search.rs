@@ -280,7 +280,7 @@ mod tests {
         for (command, all_calls) in [
             ("--evaluate -t pars{1} -m GTR+G", [0, 7, 60]),
             ("--evaluate -t pars{1} -m auto", [1, 5, 20]),
-            ("--all --bs-trees 3 --fast -m JC", [2, 50, 500]),
+            ("--all --bs-trees 3 --fast -m JC", [2, 20, 100]),
         ] {
             let data = format!("-s datasets/primates.phy -T 1 {command}");
             CALLS.store(usize::MAX, Ordering::Relaxed);

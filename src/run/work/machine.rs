@@ -358,6 +358,7 @@ mod tests {
         let shared = |threads: usize, jobs: usize, parts: usize, useful: usize| {
             let engine = |inside| EngineOptions { threads: inside, ..EngineOptions::default() };
             let machine = |inside| Machine {
+                wants_card: false,
                 engine: engine(inside),
                 jobs_in_memory: usize::MAX,
                 useful_threads: useful,
