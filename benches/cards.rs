@@ -6,8 +6,10 @@
 //! shows which of the assumptions is wrong. With the constants of a card, a call takes
 //!
 //! ```text
-//!   launches * LAUNCH + answers * ANSWER + max(bytes / bandwidth, operations / peak)
+//!   launches * LAUNCH + answers * ANSWER + barriers * BARRIER + sent / HOST + max(bytes / bandwidth, operations / peak)
 //! ```
+//!
+//! (`barriers` are those of a card's CTAs in a launch for sweeps of Newton-Raphson, and `sent` is what such a launch is told.)
 //!
 //! All vectors are taken to be read from and written to memory once per operation, although those just written may still be
 //! in a cache; a fused multiply-add is two operations.
@@ -47,6 +49,11 @@ const REACHED: f64 = 0.8;
 /// Seconds of a launch, and of waiting for a result and copying it to the host: assumed.
 const LAUNCH: f64 = 3e-6;
 const ANSWER: f64 = 10e-6;
+/// Seconds until the CTAs of a launch have all met, and bytes per second from the host to a card: assumed.
+const BARRIER: f64 = 1.5e-6;
+const HOST: f64 = 10e9;
+/// Bytes of a job, an update or a sumtable, and a matrix on a tape (`cuda/common.cuh`).
+const TAPE: [f64; 3] = [40.0, 48.0, 40.0];
 /// Evaluations of a branch length's derivatives: 3 to 6 are usual.
 const EVALUATIONS: usize = 4;
 
@@ -72,14 +79,17 @@ struct Work {
     /// Those for scores of regraft positions.
     scoring: usize,
     answers: usize,
+    barriers: usize,
+    sent: f64,
     bytes: f64,
     operations: f64,
 }
 
 impl Work {
-    /// Seconds on a card, and the share of launches and answers in them.
+    /// Seconds on a card, and the share of launches, answers and barriers in them.
     fn seconds(&self, (_, bandwidth, peak): (&str, f64, f64)) -> (f64, f64) {
-        let waiting = self.launches as f64 * LAUNCH + self.answers as f64 * ANSWER;
+        let of_launches = self.launches as f64 * LAUNCH + self.answers as f64 * ANSWER;
+        let waiting = of_launches + self.barriers as f64 * BARRIER + self.sent / HOST;
         let computing = (self.bytes / bandwidth).max(self.operations / peak) / (1e9 * REACHED);
         (waiting + computing, waiting / (waiting + computing))
     }
@@ -149,16 +159,19 @@ impl Counting {
         change(&mut self.work.lock().expect("one thread"));
     }
 
-    /// Sweeps that go on side by side: so many launches as the longest needs.
-    fn sweeps<'a>(&self, sweeps: impl Iterator<Item = &'a SweepProgram>) {
+    /// Sweeps that go on side by side, each by its own CTAs, in so many launches.
+    fn sweeps<'a>(&self, launches: usize, sweeps: impl Iterator<Item = &'a SweepProgram>) {
         self.count(|work| {
-            let mut longest = 0;
-            let mut finishes = false;
+            let mut most_barriers = 0;
             for sweep in sweeps {
-                longest = longest.max(sweep.steps.len());
-                finishes |= !sweep.finish.is_empty();
+                let finishes = usize::from(!sweep.finish.is_empty());
+                most_barriers = most_barriers.max(sweep.steps.len() * (1 + EVALUATIONS) + finishes);
                 for job in &sweep.jobs {
                     let dims = self.dims[sweep.genes[job.member].gene];
+                    let updates = job.operations.len() as f64;
+                    let sent = [1.0, 1.0 + updates, 2.0 * updates];
+                    work.sent +=
+                        sent.iter().zip(TAPE).map(|(number, of_one)| number * of_one).sum::<f64>();
                     for operation in &sweep.operations[job.operations.clone()] {
                         dims.update(operation.children, work);
                     }
@@ -167,8 +180,9 @@ impl Counting {
                     (0..EVALUATIONS).for_each(|_| dims.sum(6.0, work));
                 }
             }
-            work.launches += longest * (2 + EVALUATIONS) + 2 * usize::from(finishes);
-            work.answers += longest * EVALUATIONS + usize::from(finishes);
+            work.launches += launches;
+            work.answers += launches;
+            work.barriers += most_barriers;
         });
     }
 }
@@ -234,12 +248,13 @@ impl Engine for Counting {
         self.engine.insertion_scores(programs)
     }
     fn optimize_branches(&mut self, programs: &mut [SweepProgram]) -> Result<()> {
-        self.sweeps(programs.iter());
+        self.sweeps(1, programs.iter());
         self.engine.optimize_branches(programs)
     }
     fn try_insertions(&mut self, trials: &mut [TrialProgram]) -> Result<()> {
         // All steps are counted, although some trials end after the first.
-        self.sweeps(trials.iter().flat_map(|trial| &trial.sweeps));
+        let launches = if trials.iter().all(|trial| trial.sweeps.len() == 1) { 1 } else { 2 };
+        self.sweeps(launches, trials.iter().flat_map(|trial| &trial.sweeps));
         self.engine.try_insertions(trials)
     }
     fn clv(&mut self, gene: usize, slot: u32) -> Result<(Vec<f64>, Vec<u32>)> {
@@ -308,7 +323,9 @@ fn main() {
     }
     let has = |word: &str| std::env::args().any(|argument| argument == word);
     let is_test = has("--test") || !has("--bench");
-    println!("Predicted, not measured: time, and the share of launches and answers in it.");
+    println!(
+        "Predicted, not measured: time, and the share of launches, answers and barriers in it."
+    );
     head("whole likelihood");
     for (name, taxa, patterns, states, rates) in SHAPES {
         let dims = Dims { patterns: patterns as f64, states: states as f64, rates: rates as f64 };

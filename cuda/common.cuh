@@ -27,6 +27,11 @@ typedef unsigned long long u64;
 #define SHARED_CODE inline
 #endif
 
+/// Memory that the threads of a CTA share: SHARED(double, x, [3][4]) declares x. (The emulator has words of its own.)
+#ifndef SHARED
+#define SHARED(type, name, dims) __shared__ type name dims
+#endif
+
 /// Patterns per block, and threads per CTA (engine/layout.rs).
 #define BLOCK 128
 /// Partial sums in a sum over patterns (engine/layout.rs).
@@ -74,7 +79,8 @@ struct Gene {
     u32 num_patterns;
     /// 1 if the constant patterns' correction is a function of the sum of their likelihoods.
     u32 sum_of_constants;
-    u32 padding;
+    /// 4, 20 or 64.
+    u32 num_states;
 };
 
 /// Where the vector of an end of an edge is.
@@ -120,7 +126,7 @@ struct MatrixJob {
     u64 table;
 };
 
-/// A sumtable at one length.
+/// A sumtable at one length, for a launch that evaluates it once.
 struct DerivativeJob {
     u32 gene;
     u32 first_item;
@@ -129,6 +135,80 @@ struct DerivativeJob {
     /// The temporary that the sumtable is.
     u32 sumtable;
     u32 padding;
+};
+
+/// Sweeps as a tape: all that a launch needs, one after the other in an array of 64-bit words. Here is where its lists begin,
+/// in words. (What the sweeps do with it: `sweep.cu`.)
+struct TapeHead {
+    u32 num_programs, num_teams;
+    u32 seats, programs, steps, jobs, updates, matrices;
+    /// Counters of the teams' barriers.
+    u32 counters;
+    /// Branch lengths. Each is written once: a change makes a new one. The first were filled by the host, and the last are
+    /// the outcomes, [length, log-likelihood] at the end of each step.
+    u32 lengths;
+    u32 outcomes;
+    /// Log-likelihoods of genes, for programs with a floor.
+    u32 lnls;
+};
+
+/// A CTA's place in its team.
+struct Seat {
+    u32 team, rank, size, padding;
+    /// Where the team's matrices and the results of its derivatives begin; the latter have `half` numbers, twice.
+    u64 matrices, results, half;
+};
+
+/// A sweep, or a part of one, which one team runs.
+struct TapeProgram {
+    u32 first_step, num_steps;
+    /// Steps after which the floor is looked at; 0 if there is none.
+    u32 num_first;
+    /// Log-likelihoods of all genes, and the one that is replaced by that of the last of the first steps.
+    u32 first_lnl, num_lnls, replaced;
+    /// Edges to be evaluated after the last step, and their matrices.
+    u32 first_finish, num_finish, num_finish_items;
+    u32 first_matrix, num_matrices;
+    u32 padding;
+    double lo, hi, gain_tolerance, floor;
+};
+
+/// One branch to be optimised.
+struct TapeStep {
+    u32 first_job, num_jobs;
+    /// Blocks of all jobs.
+    u32 num_items;
+    u32 first_matrix, num_matrices;
+    /// The length of the branch.
+    u32 branch;
+};
+
+/// One gene's part in a step, in the order of the genes.
+struct TapeJob {
+    u32 gene;
+    /// Updates; the last makes the sumtable, or is the edge to be evaluated.
+    u32 first_step, num_steps;
+    u32 first_item;
+    /// The gene's length before and after the step.
+    u32 edge, edge_after;
+    /// For an edge to be evaluated, where its results go, from the outcomes on.
+    u32 results;
+    u32 padding;
+    /// Factor of the gene's lengths.
+    double scaler;
+};
+
+/// A P-matrix, or the part of one from this rate category on that a CTA makes at once.
+struct TapeMatrix {
+    u32 gene;
+    /// 1 if the tip table is wanted, too.
+    u32 with_table;
+    u32 length;
+    u32 first_rate;
+    double scaler;
+    /// Where the matrix and the table go, among the team's.
+    u64 matrix;
+    u64 table;
 };
 
 // 2^-256, 2^256, 2^-960, ln(2^256): engine/scaling.rs.
@@ -265,4 +345,10 @@ extern "C" __global__ void common_sizes(u32 *out) {
     out[2] = sizeof(Job);
     out[3] = sizeof(MatrixJob);
     out[4] = sizeof(DerivativeJob);
+    out[5] = sizeof(TapeHead);
+    out[6] = sizeof(Seat);
+    out[7] = sizeof(TapeProgram);
+    out[8] = sizeof(TapeStep);
+    out[9] = sizeof(TapeJob);
+    out[10] = sizeof(TapeMatrix);
 }

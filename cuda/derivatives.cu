@@ -35,7 +35,7 @@ __device__ __forceinline__ void weigh_rates(const Gene &gene, PatternBlock block
 
 /// The sumtable of an edge for one block. All threads must call it.
 template <int S>
-__device__ void update_sumtable(const Gene &gene, PatternBlock block, const Scratch &scratch, const Step &step) {
+__device__ SHARED_CODE void update_sumtable(const Gene &gene, PatternBlock block, const Scratch &scratch, const Step &step) {
     const u32 rows = Rows<S>::COUNT;
     bool is_used = threadIdx.x < block.len;
     Operand a, b;
@@ -81,41 +81,50 @@ __device__ void update_sumtable(const Gene &gene, PatternBlock block, const Scra
     sumtable.scaler[0] = count;
 }
 
-/// Runs jobs of updates and a sumtable.
+/// Updates and a sumtable for one block. All threads must call it.
 template <int S>
-__device__ __forceinline__ void start_edges(const Gene *genes, const Job *jobs, u32 num_jobs, u32 num_items,
-                                            const Step *steps, const double *matrices) {
+__device__ SHARED_CODE void start_edge(const Gene &gene, PatternBlock block, const Step *steps, u32 num_steps,
+                                           const double *matrices) {
     Scratch none = {0, 0};
-    for (u32 item = blockIdx.x; item < num_items; item += gridDim.x) {
-        const Job &job = jobs[job_of_item(jobs, num_jobs, item)];
-        const Gene &gene = genes[job.gene];
-        PatternBlock block = pattern_block(gene, item - job.first_item);
-        for (u32 i = 0; i < job.num_steps; i++) {
-            const Step &step = steps[job.first_step + i];
-            if (step.kind == SUMTABLE) {
-                update_sumtable<S>(gene, block, none, step);
-            } else if (threadIdx.x < block.len) {
-                update_partials<S>(gene, block, none, step, matrices);
-            }
+    for (u32 i = 0; i < num_steps; i++) {
+        const Step &step = steps[i];
+        if (step.kind == SUMTABLE) {
+            update_sumtable<S>(gene, block, none, step);
+        } else if (threadIdx.x < block.len) {
+            update_partials<S>(gene, block, none, step, matrices);
         }
     }
 }
 
-/// Value and derivatives of a block at one length. All threads must call it.
+/// Runs jobs of updates and a sumtable.
 template <int S>
-__device__ void derivatives_of_block(const Gene &gene, PatternBlock block, const DerivativeJob &job, double *result) {
-    __shared__ double exponential[GROUP], values[3][BLOCK], lanes[3][LANES];
-    __shared__ double factors[3][GROUP];
-    __shared__ u32 counts[BLOCK];
+__device__ __forceinline__ void start_edges(const Gene *genes, const Job *jobs, u32 num_jobs, u32 num_items,
+                                            const Step *steps, const double *matrices) {
+    for (u32 item = blockIdx.x; item < num_items; item += gridDim.x) {
+        const Job &job = jobs[job_of_item(jobs, num_jobs, item)];
+        const Gene &gene = genes[job.gene];
+        PatternBlock block = pattern_block(gene, item - job.first_item);
+        start_edge<S>(gene, block, steps + job.first_step, job.num_steps, matrices);
+    }
+}
+
+/// Value and derivatives of a block at one length, from the sumtable of this number. All threads must call it.
+template <int S>
+__device__ SHARED_CODE void derivatives_of_block(const Gene &gene, PatternBlock block, u32 number, double brlen, double *result) {
+    SHARED(double, exponential, [GROUP]);
+    SHARED(double, values, [3][BLOCK]);
+    SHARED(double, lanes, [3][LANES]);
+    SHARED(double, factors, [3][GROUP]);
+    SHARED(u32, counts, [BLOCK]);
     bool is_used = threadIdx.x < block.len, sums_constants = is_summed(gene, block.index);
     const double *weights = gene.weights + block.offset;
     Scratch none = {0, 0};
-    Vector<S> sumtable(gene, block, none, TEMPORARY, job.sumtable);
+    Vector<S> sumtable(gene, block, none, TEMPORARY, number);
     const double *table = sumtable.clv;
     double invariant = is_used ? gene.invariant[block.offset + threadIdx.x] : 1.0;
     double l = sums_constants ? 0.0 : invariant, l1 = 0.0, l2 = 0.0;
     for (u32 first = 0; first < gene.num_rates; first += GROUP / S) {
-        exponentials<S>(gene, job.brlen, first, exponential);
+        exponentials<S>(gene, brlen, first, exponential);
         u32 left = gene.num_rates - first;
         u32 num_factors = (left < GROUP / S ? left : GROUP / S) * S;
         if (threadIdx.x < num_factors) {
@@ -186,7 +195,7 @@ __device__ __forceinline__ void derivatives(const Gene *genes, const DerivativeJ
         const Gene &gene = genes[job.gene];
         u32 block = item - job.first_item;
         double *result = results + (job.results + block) * DERIVATIVE_NUMBERS;
-        derivatives_of_block<S>(gene, pattern_block(gene, block), job, result);
+        derivatives_of_block<S>(gene, pattern_block(gene, block), job.sumtable, job.brlen, result);
     }
 }
 

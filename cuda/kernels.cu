@@ -1,3 +1,3 @@
 // All kernels as one unit, which is compiled to PTX (`build_ptx.py`) and, for tests, by a C++ compiler (`emulator/`).
 
-#include "derivatives.cu"
+#include "sweep.cu"

@@ -134,10 +134,11 @@ __device__ __forceinline__ double scaled_sum(const double *weights, const double
 
 /// The result of a step that scores. All threads must call it.
 template <int S>
-__device__ void score(const Gene &gene, PatternBlock block, const Scratch &scratch, const Step &step,
+__device__ SHARED_CODE void score(const Gene &gene, PatternBlock block, const Scratch &scratch, const Step &step,
                       const double *matrices, double *result, double *logs) {
-    __shared__ double values[1][BLOCK], lanes[1][LANES];
-    __shared__ u32 counts[BLOCK];
+    SHARED(double, values, [1][BLOCK]);
+    SHARED(double, lanes, [1][LANES]);
+    SHARED(u32, counts, [BLOCK]);
     const double *weights = gene.weights + block.offset;
     PatternLikelihood found = {0.0, 0};
     double weighted = 0.0;

@@ -20,35 +20,33 @@ __device__ __forceinline__ void exponentials(const Gene &gene, double brlen, u32
     __syncthreads();
 }
 
+/// The matrices of the rates from `first` on, as many as `exponentials` takes at a time, and these rates' part of the tip table
+/// unless that is null. All threads must call it.
 template <int S>
-__device__ void pmatrix_of_job(const Gene &gene, const MatrixJob &job, double *matrices, double *exponential) {
-    double *out = matrices + job.matrix;
-    for (u32 first = 0; first < gene.num_rates; first += GROUP / S) {
-        exponentials<S>(gene, job.brlen, first, exponential);
-        u32 left = gene.num_rates - first;
-        u32 num_elements = (left < GROUP / S ? left : GROUP / S) * (S * S);
-        for (u32 element = threadIdx.x; element < num_elements; element += BLOCK) {
-            u32 in_group = element / (S * S), j = element / S % S, i = element % S;
-            u64 matrix = (u64)gene.matrix_of_rate[first + in_group] * (S * S);
-            const double *left_of = gene.eigenvec_columns + matrix + i;
-            const double *right = gene.inv_eigenvec_columns + matrix + j * S;
-            const double *e = exponential + in_group * S;
-            double sum = (left_of[0] * e[0]) * right[0];
+__device__ SHARED_CODE void pmatrices_of_rates(const Gene &gene, double brlen, u32 first, double *out, double *table, double *exponential) {
+    exponentials<S>(gene, brlen, first, exponential);
+    u32 left = gene.num_rates - first;
+    u32 num_rates = left < GROUP / S ? left : GROUP / S;
+    for (u32 element = threadIdx.x; element < num_rates * (S * S); element += BLOCK) {
+        u32 in_group = element / (S * S), j = element / S % S, i = element % S;
+        u64 matrix = (u64)gene.matrix_of_rate[first + in_group] * (S * S);
+        const double *left_of = gene.eigenvec_columns + matrix + i;
+        const double *right = gene.inv_eigenvec_columns + matrix + j * S;
+        const double *e = exponential + in_group * S;
+        double sum = (left_of[0] * e[0]) * right[0];
 #pragma unroll 2
-            for (u32 k = 1; k < S; k++) {
-                sum = fma(left_of[k * S] * e[k], right[k], sum);
-            }
-            sum = i == j ? sum + 1.0 : sum;
-            out[(u64)first * (S * S) + element] = sum > 0.0 ? sum : 0.0;
+        for (u32 k = 1; k < S; k++) {
+            sum = fma(left_of[k * S] * e[k], right[k], sum);
         }
-        __syncthreads();
+        sum = i == j ? sum + 1.0 : sum;
+        out[(u64)first * (S * S) + element] = sum > 0.0 ? sum : 0.0;
     }
-    if (job.with_table == 0) {
+    __syncthreads();
+    if (!table) {
         return;
     }
-    u32 row = gene.num_rates * S;
-    for (u32 element = threadIdx.x; element < gene.num_codes * row; element += BLOCK) {
-        u32 code = element / row, rate = element % row / S, i = element % S;
+    for (u32 element = threadIdx.x; element < gene.num_codes * num_rates * S; element += BLOCK) {
+        u32 code = element / (num_rates * S), rate = first + element / S % num_rates, i = element % S;
         double sum = 0.0;
         u64 states = gene.code_masks[code];
         for (u32 state = 0; state < S; state++) {
@@ -56,15 +54,20 @@ __device__ void pmatrix_of_job(const Gene &gene, const MatrixJob &job, double *m
                 sum += out[((u64)rate * S + state) * S + i];
             }
         }
-        matrices[job.table + element] = sum;
+        table[((u64)code * gene.num_rates + rate) * S + i] = sum;
     }
 }
 
 template <int S>
 __device__ __forceinline__ void pmatrices(const Gene *genes, const MatrixJob *jobs, u32 num_jobs, double *matrices) {
-    __shared__ double exponential[GROUP];
-    for (u32 job = blockIdx.x; job < num_jobs; job += gridDim.x) {
-        pmatrix_of_job<S>(genes[jobs[job].gene], jobs[job], matrices, exponential);
+    SHARED(double, exponential, [GROUP]);
+    for (u32 number = blockIdx.x; number < num_jobs; number += gridDim.x) {
+        const MatrixJob &job = jobs[number];
+        const Gene &gene = genes[job.gene];
+        double *table = job.with_table ? matrices + job.table : 0;
+        for (u32 first = 0; first < gene.num_rates; first += GROUP / S) {
+            pmatrices_of_rates<S>(gene, job.brlen, first, matrices + job.matrix, table, exponential);
+        }
         __syncthreads();
     }
 }

@@ -8,13 +8,16 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 /// The kernels' sources, in the order of `cuda/build_ptx.py`.
-const SOURCES: [&str; 7] = [
+const SOURCES: [&str; 10] = [
     "common.cuh",
     "operand.cuh",
     "pmatrix.cu",
     "partials.cu",
     "likelihood.cu",
     "derivatives.cu",
+    "newton.cuh",
+    "team.cuh",
+    "sweep.cu",
     "kernels.cu",
 ];
 
@@ -41,6 +44,7 @@ fn the_compiled_kernels_are_those_of_the_sources() {
         );
     }
     let list = SOURCES.map(|name| format!("\"{name}\"")).join(", ");
+    let script = script.replace("\n          ", "");
     assert!(script.contains(&list), "build_ptx.py has other sources");
 }
 
@@ -128,10 +132,17 @@ fn a_card_gives_the_bits_of_the_processor() {
     run_test(AGREE, &[]);
 }
 
+/// Without cooperative launches, Newton-Raphson is on the host.
+#[test]
+fn a_card_whose_ctas_cannot_wait_for_each_other_gives_the_same_bits() {
+    run_test(AGREE, &[("STAND_IN_COOPERATIVE", "0")]);
+}
+
 /// What must not show: the number of CTAs, the order of threads and CTAs, the number of cards.
 #[test]
 fn any_grid_order_and_number_of_cards_gives_the_same_bits() {
     let (grid, order) = (("STAND_IN_MULTIPROCESSORS", "1"), ("STAND_IN_REVERSED", "1"));
+    run_test(AGREE, &[grid, order]);
     run_test(AGREE, &[grid, order, ("STAND_IN_CARDS", "3"), ("MLSEARCH_TEST_CARDS", "7")]);
 }
 
@@ -170,7 +181,7 @@ fn whole_runs_write_the_same_bytes() {
         ("--gpu 0,1", &[("STAND_IN_CARDS", "2")]),
         // Lost at once, soon, and late: the search goes on where it was, with the processor.
         ("--backend cuda", &[("STAND_IN_LAUNCHES", "40")]),
-        ("--backend cuda", &[("STAND_IN_LAUNCHES", "5000")]),
+        ("--backend cuda", &[("STAND_IN_LAUNCHES", "600")]),
     ] {
         let Some(ran) = run(&scratch, &format!("{command} -n card --redo {backend}"), switches)
         else {
@@ -192,7 +203,8 @@ fn whole_runs_write_the_same_bytes() {
     }
 }
 
-/// All kernels for 4, 20 and 64 states and those of distances, on data of a few patterns: each barrier wakes 128 threads of the system.
+/// All kernels for 4, 20 and 64 states and those of distances, on data of a few patterns: each barrier wakes 128 threads or
+/// more of the system. With 300 sites, a team of two CTAs shares the work of sweeps.
 #[test]
 #[ignore = "takes minutes; run by .ci/unsafe"]
 fn no_two_threads_of_a_cta_race_which_may_take_minutes() {
@@ -212,6 +224,7 @@ fn no_two_threads_of_a_cta_race_which_may_take_minutes() {
             .current_dir(scratch.path())
             .env("LD_LIBRARY_PATH", &folder)
             .env("LD_PRELOAD", &library)
+            .env("STAND_IN_MULTIPROCESSORS", "1")
             // The rest of the program is not instrumented, so that it is taken to race.
             .env("TSAN_OPTIONS", "exitcode=0")
             .output()
@@ -222,6 +235,7 @@ fn no_two_threads_of_a_cta_race_which_may_take_minutes() {
     };
     run("GTR{1/2/1/1/2/1}+FU{0.3/0.2/0.2/0.3}+G4{0.5}", 10, lengths);
     run("JC", 10, "--fast -t rand{1}");
+    run("JC", 300, lengths);
     run("LG+G2{0.5}", 8, lengths);
     run("GY{0.5/2}+FE", 3, lengths);
     // Several chunks of sites.

@@ -2,7 +2,7 @@
 //
 // Switches in the environment: STAND_IN_CARDS (1; 0: no card), STAND_IN_CAPABILITY (90, as 10 * major + minor),
 // STAND_IN_MEMORY (bytes per card), STAND_IN_LAUNCHES (launches after which a card is lost), STAND_IN_MULTIPROCESSORS (3),
-// STAND_IN_WRONG (1: one bit of what is copied back is wrong), STAND_IN_REVERSED (1: threads run in the opposite order), STAND_IN_COUNT (a file to which the number of launches and
+// STAND_IN_COOPERATIVE (1; 0: no cooperative launches), STAND_IN_WRONG (1: one bit of what is copied back is wrong), STAND_IN_REVERSED (1: threads run in the opposite order), STAND_IN_COUNT (a file to which the number of launches and
 // copies is written at the end).
 
 #include "words.h"
@@ -27,7 +27,10 @@ using Status = int;
 using Pointer = unsigned long long;
 using Handle = void *;
 
-enum : Status { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, INVALID_DEVICE = 101, NOT_FOUND = 500, LAUNCH_FAILED = 719 };
+enum : Status { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, INVALID_DEVICE = 101, NOT_FOUND = 500, LAUNCH_FAILED = 719, TOO_LARGE = 720 };
+
+/// CTAs that are on a multiprocessor at the same time.
+constexpr int RESIDENT = 2;
 
 long number(const char *name, long otherwise) {
     const char *text = std::getenv(name);
@@ -51,7 +54,7 @@ std::map<std::string, Binder> &kernels() {
 #define OF_STATES(name) {#name "_4", binder(name##_4)}, {#name "_20", binder(name##_20)}, {#name "_64", binder(name##_64)}
     static std::map<std::string, Binder> all = {
         OF_STATES(pmatrix), OF_STATES(partials), OF_STATES(likelihood), OF_STATES(derivatives_sumtable),
-        OF_STATES(derivatives), {"common_sizes", binder(common_sizes)},
+        OF_STATES(derivatives), OF_STATES(sweep), {"sweep_any", binder(sweep_any)}, {"common_sizes", binder(common_sizes)},
     };
 #undef OF_STATES
     all.insert({{"pair_distances_7", binder(pair_distances_7)}, {"pair_distances_10", binder(pair_distances_10)},
@@ -122,6 +125,19 @@ Status copy(void *to, const void *from, size_t bytes) {
 
 Status lost() { return is_lost ? LAUNCH_FAILED : SUCCESS; }
 
+Status launch(Handle function, unsigned ctas, unsigned threads, bool is_cooperative, void **arguments) {
+    std::lock_guard<std::mutex> lock(mutex);
+    long limit = number("STAND_IN_LAUNCHES", -1);
+    is_lost = is_lost || (limit >= 0 && launches >= limit);
+    if (is_lost) {
+        return LAUNCH_FAILED;
+    }
+    launches++;
+    bool is_reversed = number("STAND_IN_REVERSED", 0) != 0;
+    run_grid(ctas, threads, is_cooperative, is_reversed, (*static_cast<Binder *>(function))(arguments));
+    return SUCCESS;
+}
+
 } // namespace
 
 extern "C" {
@@ -147,6 +163,7 @@ Status cuDeviceGetAttribute(int *out, int attribute, int) {
     long capability = number("STAND_IN_CAPABILITY", 90);
     switch (attribute) {
     case 16: *out = static_cast<int>(number("STAND_IN_MULTIPROCESSORS", 3)); break;
+    case 95: *out = static_cast<int>(number("STAND_IN_COOPERATIVE", 1)); break;
     case 75: *out = static_cast<int>(capability / 10); break;
     case 76: *out = static_cast<int>(capability % 10); break;
     default: *out = 0;
@@ -237,17 +254,18 @@ Status cuFuncGetAttribute(int *out, int, Handle) {
     *out = 0;
     return SUCCESS;
 }
+Status cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *out, Handle, int, size_t, unsigned) {
+    *out = RESIDENT;
+    return SUCCESS;
+}
 Status cuLaunchKernel(Handle function, unsigned x, unsigned, unsigned, unsigned threads, unsigned, unsigned, unsigned,
                       Handle, void **arguments, void **) {
-    std::lock_guard<std::mutex> lock(mutex);
-    long limit = number("STAND_IN_LAUNCHES", -1);
-    is_lost = is_lost || (limit >= 0 && launches >= limit);
-    if (is_lost) {
-        return LAUNCH_FAILED;
-    }
-    launches++;
-    run_grid(x, threads, number("STAND_IN_REVERSED", 0) != 0, (*static_cast<Binder *>(function))(arguments));
-    return SUCCESS;
+    return launch(function, x, threads, false, arguments);
+}
+Status cuLaunchCooperativeKernel(Handle function, unsigned x, unsigned, unsigned, unsigned threads, unsigned, unsigned,
+                                 unsigned, Handle, void **arguments) {
+    bool fits = x <= RESIDENT * number("STAND_IN_MULTIPROCESSORS", 3);
+    return fits ? launch(function, x, threads, true, arguments) : TOO_LARGE;
 }
 Status cuGetErrorName(Status, const char **out) {
     *out = "CUDA_ERROR_OF_STAND_IN";

@@ -2,13 +2,15 @@
 //
 // A fiber runs one thread of the CTA after the other, until one of them reaches a barrier; that thread keeps the fiber, and
 // another fiber takes the next thread. A kernel without barriers therefore runs on a single fiber, as a plain loop.
+//
+// The CTAs of a cooperative launch are fibers, too, each with its own fibers for its threads: a thread that waits for other
+// CTAs lets the next CTA run.
 
 #include "fibers.h"
+#include "shared.h"
 #include "words.h"
-#include <cstdio>
-#include <cstdlib>
+#include <memory>
 #include <sys/mman.h>
-#include <vector>
 #ifndef __x86_64__
 #include <ucontext.h>
 #endif
@@ -81,42 +83,66 @@ struct Fiber {
     int place;
 };
 
+/// A CTA that runs.
+struct Cta {
+    Index index;
+    unsigned next_thread;
+    std::vector<Fiber *> fibers;
+    Fiber *current;
+    bool is_waiting, any_now, any_before;
+    std::vector<char> shared;
+    /// Where its threads go when they wait or have ended.
+    Context scheduler;
+    /// In a cooperative launch: its own stack, where it goes on after waiting for others, and whether it has ended.
+    void *stack;
+    Context *goes_on;
+    Index thread_then;
+    bool has_ended;
+};
+
 const std::function<void()> *kernel;
-bool is_reversed;
-unsigned next_thread;
-Context scheduler;
-std::vector<Fiber *> fibers;
-Fiber *current;
-bool is_waiting, any_now, any_before;
+bool is_reversed, is_cooperative;
+Cta *cta;
+/// The CTAs of earlier launches, whose stacks are used again.
+std::vector<std::unique_ptr<Cta>> ctas;
+/// In a cooperative launch: where CTAs go when they wait for others, and whether any has done something since.
+Context grid_scheduler;
+bool has_progressed;
+Barriers barriers;
 
 unsigned position_of(unsigned number) { return is_reversed ? blockDim.x - 1 - number : number; }
 
 /// What a fiber does: threads, until none is left.
 void run_threads() {
     for (;;) {
-        while (next_thread < blockDim.x) {
-            threadIdx.x = position_of(next_thread++);
+        while (cta->next_thread < blockDim.x) {
+            threadIdx.x = position_of(cta->next_thread++);
             (*kernel)();
         }
-        is_waiting = false;
-        current->context.switch_to(scheduler);
+        cta->is_waiting = false;
+        cta->current->context.switch_to(cta->scheduler);
     }
+}
+
+void *new_stack() {
+    void *stack = mmap(nullptr, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (stack == MAP_FAILED) {
+        std::fprintf(stderr, "emulator: no memory for stacks\n");
+        std::abort();
+    }
+    return stack;
 }
 
 Fiber *new_fiber() {
     Fiber *fiber = new Fiber;
-    fiber->stack = mmap(nullptr, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (fiber->stack == MAP_FAILED) {
-        std::fprintf(stderr, "emulator: no memory for stacks\n");
-        std::abort();
-    }
+    fiber->stack = new_stack();
     return fiber;
 }
 
 void resume(Fiber *fiber) {
-    current = fiber;
-    is_waiting = false;
-    scheduler.switch_to(fiber->context);
+    cta->current = fiber;
+    cta->is_waiting = false;
+    cta->scheduler.switch_to(fiber->context);
 }
 
 [[noreturn]] void complain(const char *what) {
@@ -124,19 +150,21 @@ void resume(Fiber *fiber) {
     std::abort();
 }
 
-/// All threads of one CTA.
+/// All threads of the present CTA.
 void run_cta() {
-    next_thread = 0;
+    std::vector<Fiber *> &fibers = cta->fibers;
+    std::fill(cta->shared.begin(), cta->shared.end(), '\xff');
+    cta->next_thread = 0;
     size_t num_waiting = 0;
-    any_now = false;
-    while (next_thread < blockDim.x) {
+    cta->any_now = false;
+    while (cta->next_thread < blockDim.x) {
         if (num_waiting == fibers.size()) {
             fibers.push_back(new_fiber());
         }
         Fiber *fiber = fibers[num_waiting];
         fiber->context.start(fiber->stack, run_threads);
         resume(fiber);
-        num_waiting += is_waiting;
+        num_waiting += cta->is_waiting;
     }
     while (num_waiting > 0) {
         if (num_waiting < blockDim.x) {
@@ -147,37 +175,112 @@ void run_cta() {
                 complain("threads wait at different barriers");
             }
         }
-        any_before = any_now;
-        any_now = false;
+        cta->any_before = cta->any_now;
+        cta->any_now = false;
         size_t still = 0;
         for (size_t i = 0; i < blockDim.x; i++) {
             threadIdx.x = fibers[i]->thread;
             resume(fibers[i]);
-            still += is_waiting;
+            still += cta->is_waiting;
         }
         num_waiting = still;
     }
 }
 
+/// What the fiber of a CTA does in a cooperative launch.
+void run_cta_of_grid() {
+    run_cta();
+    cta->has_ended = true;
+    cta->scheduler.switch_to(grid_scheduler);
+}
+
+void make_ctas(size_t count) {
+    while (ctas.size() < count) {
+        ctas.push_back(std::make_unique<Cta>());
+        ctas.back()->shared = new_shared();
+        ctas.back()->stack = nullptr;
+    }
+}
+
+/// All CTAs, of which each runs until it ends or waits for others.
+void run_together(unsigned num_ctas) {
+    make_ctas(num_ctas);
+    std::vector<Context> starts(num_ctas);
+    for (unsigned i = 0; i < num_ctas; i++) {
+        Cta &own = *ctas[i];
+        own.index = {is_reversed ? num_ctas - 1 - i : i, 0, 0};
+        own.stack = own.stack ? own.stack : new_stack();
+        starts[i].start(own.stack, run_cta_of_grid);
+        own.goes_on = &starts[i];
+        own.thread_then = {0, 0, 0};
+        own.has_ended = false;
+    }
+    for (unsigned num_ended = 0; num_ended < num_ctas;) {
+        has_progressed = false;
+        for (unsigned i = 0; i < num_ctas; i++) {
+            if (ctas[i]->has_ended) {
+                continue;
+            }
+            cta = ctas[i].get();
+            blockIdx = cta->index;
+            threadIdx = cta->thread_then;
+            grid_scheduler.switch_to(*cta->goes_on);
+            num_ended += cta->has_ended;
+            has_progressed = has_progressed || cta->has_ended;
+        }
+        if (!has_progressed) {
+            complain("CTAs of a team wait for others that do not come");
+        }
+    }
+    barriers.clear();
+}
+
 } // namespace
 
 bool emulated_barrier(int place, bool value) {
-    Fiber *own = current;
+    Fiber *own = cta->current;
     own->thread = threadIdx.x;
     own->place = place;
-    any_now = any_now || value;
-    is_waiting = true;
-    own->context.switch_to(scheduler);
-    return any_before;
+    cta->any_now = cta->any_now || value;
+    cta->is_waiting = true;
+    own->context.switch_to(cta->scheduler);
+    return cta->any_before;
 }
 
-void run_grid(unsigned num_ctas, unsigned num_threads, bool reversed, const std::function<void()> &given) {
+void *emulated_shared(int number, size_t bytes) { return cta->shared.data() + place_of_shared(number, bytes); }
+
+void note_barrier(unsigned *counter, unsigned expected, int place) {
+    if (!is_cooperative) {
+        complain("CTAs wait for each other in a launch that is not cooperative");
+    }
+    barriers.note(counter, expected, place);
+    has_progressed = true;
+}
+
+void wait_for_count(unsigned *counter, unsigned value) {
+    while (static_cast<int>(*counter - value) < 0) {
+        Fiber *own = cta->current;
+        cta->goes_on = &own->context;
+        cta->thread_then = threadIdx;
+        own->context.switch_to(grid_scheduler);
+    }
+}
+
+void run_grid(unsigned num_ctas, unsigned num_threads, bool cooperative, bool reversed,
+              const std::function<void()> &given) {
     kernel = &given;
     is_reversed = reversed;
+    is_cooperative = cooperative;
     gridDim = {num_ctas, 1, 1};
     blockDim = {num_threads, 1, 1};
-    for (unsigned cta = 0; cta < num_ctas; cta++) {
-        blockIdx = {reversed ? num_ctas - 1 - cta : cta, 0, 0};
+    if (cooperative) {
+        run_together(num_ctas);
+        return;
+    }
+    make_ctas(1);
+    cta = ctas[0].get();
+    for (unsigned i = 0; i < num_ctas; i++) {
+        blockIdx = {reversed ? num_ctas - 1 - i : i, 0, 0};
         threadIdx = {0, 0, 0};
         run_cta();
     }

@@ -12,18 +12,19 @@
 #define __global__
 #define __forceinline__ inline
 #define __launch_bounds__(threads, ctas)
-// CTAs run one after the other, so one copy is enough.
-#define __shared__ static
 
+/// Memory of the present CTA for the shared variable of this number: NaN at first, and always the same.
+void *emulated_shared(int number, size_t bytes);
+#define SHARED(type, name, dims) type(&name) dims = *static_cast<type(*) dims>(emulated_shared(__COUNTER__, sizeof(type dims)))
 struct Index {
     unsigned x, y, z;
 };
 #ifdef THREADS_OF_THE_SYSTEM
-extern thread_local Index threadIdx;
+extern thread_local Index threadIdx, blockIdx;
 #else
-extern Index threadIdx;
+extern Index threadIdx, blockIdx;
 #endif
-extern Index blockIdx, blockDim, gridDim;
+extern Index blockDim, gridDim;
 
 /// A barrier of all threads of a CTA; true if `value` was true in any. `place` tells barriers apart.
 bool emulated_barrier(int place, bool value);
@@ -31,8 +32,19 @@ bool emulated_barrier(int place, bool value);
 #define __syncthreads() emulated_barrier(__COUNTER__, false)
 #define __syncthreads_or(value) emulated_barrier(__COUNTER__, value)
 
+/// The barrier of a team of CTAs: which one a CTA has come to, and waiting until all have (team.cuh). They end the process if
+/// CTAs wait at different barriers, or for one that will not come.
+void note_barrier(unsigned *counter, unsigned expected, int place);
+void wait_for_count(unsigned *counter, unsigned value);
+#define EMULATED_TEAMS
+inline void __threadfence() {}
+inline void atomicAdd(unsigned *counter, unsigned more) { __atomic_fetch_add(counter, more, __ATOMIC_ACQ_REL); }
+
 using std::fabs;
 using std::fma;
+using std::fmax;
+using std::fmin;
+using std::rint;
 
 inline long long __double_as_longlong(double x) {
     long long bits;
@@ -44,4 +56,12 @@ inline double __longlong_as_double(long long bits) {
     double x;
     std::memcpy(&x, &bits, sizeof x);
     return x;
+}
+
+inline void write_alike(double *to, double value) {
+    __atomic_store_n(reinterpret_cast<long long *>(to), __double_as_longlong(value), __ATOMIC_RELAXED);
+}
+
+inline double read_alike(const double *from) {
+    return __longlong_as_double(__atomic_load_n(reinterpret_cast<const long long *>(from), __ATOMIC_RELAXED));
 }

@@ -3,6 +3,7 @@
 
 use super::program::{End, MatrixJob, Place, Step, StepKind};
 use crate::likelihood::engine::layout::Dims;
+use crate::likelihood::engine::{Places, Vector};
 use std::collections::HashMap;
 
 /// Most numbers of P-matrices and tip tables of one launch: 256 MiB.
@@ -15,6 +16,23 @@ pub(super) struct At {
     pub(super) place: Place,
     /// Tip, slot, or number of the place.
     pub(super) index: u32,
+}
+
+/// Where a vector is that is not a temporary.
+pub(super) fn stored(vector: Vector) -> At {
+    match vector {
+        Vector::Tip(index) => At { place: Place::Tip, index },
+        Vector::Clv(index) => At { place: Place::Stored, index },
+        Vector::Temporary(_) => unreachable!("temporaries have places"),
+    }
+}
+
+/// Where a vector is, if temporary number i is at a place of this kind.
+pub(super) fn resolve(vector: Vector, places: &Places, kind: Place) -> At {
+    match vector {
+        Vector::Temporary(number) => At { place: kind, index: places.of(number) },
+        other => stored(other),
+    }
 }
 
 /// Steps of one gene.

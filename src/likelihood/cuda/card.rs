@@ -8,6 +8,7 @@ use super::modules::KernelId;
 use super::program::{
     DERIVATIVE_NUMBERS, DerivativeJob, Gene, Job, MatrixJob, SCORE_NUMBERS, Step,
 };
+use super::tape::Tape;
 use crate::likelihood::engine::Result;
 use crate::likelihood::engine::layout::{BLOCK, Dims};
 
@@ -38,6 +39,7 @@ pub(super) struct Card {
     scratch_scalers: Buffer<u32>,
     results: Buffer<f64>,
     logs: Buffer<f64>,
+    tape: Buffer<u64>,
 }
 
 /// Results of jobs on one card, in the order of its blocks.
@@ -81,6 +83,7 @@ impl Card {
             scratch_scalers: Buffer::new("temporary scaler counts on the card"),
             results: Buffer::new("results"),
             logs: Buffer::new("results"),
+            tape: Buffer::new("sweeps"),
         }
     }
 
@@ -93,7 +96,8 @@ impl Card {
     pub(super) fn bytes(&self) -> u64 {
         let genes: u64 = self.genes.iter().map(CardGene::bytes).sum();
         let buffers = self.matrices.bytes() + self.scratch.bytes() + self.scratch_scalers.bytes();
-        genes + buffers + self.results.bytes() + self.steps.bytes() + self.jobs.bytes()
+        let lists = self.steps.bytes() + self.jobs.bytes() + self.tape.bytes();
+        genes + buffers + self.results.bytes() + lists
     }
 
     fn upload_genes(&mut self) -> Result<()> {
@@ -235,6 +239,33 @@ impl Card {
         };
         launch::derivatives(device, states, of_card, self.results.address(device))?;
         Ok(Started { starts, len: first_item, width: DERIVATIVE_NUMBERS })
+    }
+
+    /// True if the card can run sweeps on its own.
+    pub(super) fn takes_tapes(&self) -> bool {
+        self.device.most_together(None) > 0
+    }
+
+    /// Runs a tape: the words that it has made, when they are there.
+    ///
+    /// # Errors
+    /// Not enough memory, or the card is lost.
+    pub(super) fn run_tape(&mut self, tape: &Tape) -> Result<Vec<u64>> {
+        self.upload_genes()?;
+        let device = &self.device;
+        let laid = tape.lay(device.most_together(tape.states));
+        self.tape.reserve(device, laid.read.end)?;
+        self.tape.upload(device, &laid.words)?;
+        self.matrices.reserve(device, laid.matrix_numbers)?;
+        self.results.reserve(device, laid.result_numbers)?;
+        let addresses = [
+            self.read_genes.address(device),
+            self.tape.address(device),
+            self.matrices.address(device),
+            self.results.address(device),
+        ];
+        launch::sweep(device, tape.states, addresses, laid.num_ctas as u32)?;
+        self.tape.download(device, laid.read)
     }
 
     /// The results of what was started last, when they are there.

@@ -1,7 +1,7 @@
 //! A card: opening it, its memory, and copies to and from it.
 
-use super::modules::{KernelId, NAME, ptx_for};
-use crate::likelihood::engine::layout::STATE_COUNTS;
+use super::modules::{KernelId, NAME, SWEEP_OF_ANY, ptx_for};
+use crate::likelihood::engine::layout::{BLOCK, STATE_COUNTS};
 use crate::likelihood::engine::{EngineError, Result};
 use cudarc::driver::sys::{CUdevice_attribute_enum as Attribute, CUresult};
 use cudarc::driver::{
@@ -18,9 +18,12 @@ pub(super) struct Device {
     context: Arc<CudaContext>,
     pub(super) stream: Arc<CudaStream>,
     functions: Vec<CudaFunction>,
+    sweep_of_any: CudaFunction,
     pub(super) common_sizes: CudaFunction,
     /// Number of multiprocessors.
     pub(super) num_multiprocessors: usize,
+    /// True if CTAs of a launch may wait for each other.
+    is_cooperative: bool,
 }
 
 fn unavailable(reason: impl Into<String>) -> EngineError {
@@ -146,11 +149,16 @@ impl Device {
         let multiprocessors = context
             .attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
             .map_err(failed)?;
+        let is_cooperative = context
+            .attribute(Attribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH)
+            .is_ok_and(|value| value != 0);
         Ok(Device {
             stream: context.new_stream().map_err(failed)?,
             common_sizes: module.load_function("common_sizes").map_err(failed)?,
             num_multiprocessors: multiprocessors.max(1) as usize,
+            sweep_of_any: module.load_function(SWEEP_OF_ANY).map_err(failed)?,
             functions,
+            is_cooperative,
             context,
         })
     }
@@ -173,6 +181,25 @@ impl Device {
     /// A kernel for so many states.
     pub(super) fn function(&self, id: KernelId, states: usize) -> &CudaFunction {
         &self.functions[id.number(states)]
+    }
+
+    /// The kernel of sweeps over genes with so many states, or with different ones.
+    pub(super) fn sweep(&self, states: Option<usize>) -> &CudaFunction {
+        states.map_or(&self.sweep_of_any, |states| self.function(KernelId::Sweep, states))
+    }
+
+    /// Number of CTAs of this kernel that can wait for each other, because they are on the card at the same time; 0 if
+    /// none can.
+    pub(super) fn most_together(&self, states: Option<usize>) -> usize {
+        if !self.is_cooperative {
+            return 0;
+        }
+        let resident = self.sweep(states).occupancy_max_active_blocks_per_multiprocessor(
+            BLOCK as u32,
+            0,
+            None,
+        );
+        resident.map_or(0, |resident| resident as usize * self.num_multiprocessors)
     }
 
     /// Waits until everything that was asked for is done.

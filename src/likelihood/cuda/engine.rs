@@ -1,7 +1,7 @@
 //! The engine: programs of work become batches, which all cards run on their own blocks. Sums over blocks are made here, in
 //! the order of the blocks, so that they have the same bits for any number of cards.
 
-use super::batch::{At, Batch};
+use super::batch::{At, Batch, resolve, stored};
 use super::card::{Card, Results};
 use super::device::{Device, Known, look_at};
 use super::gene::CardGene;
@@ -67,23 +67,6 @@ pub(super) struct CudaEngine {
     pub(super) dims: Vec<Dims>,
     models: Vec<ModelBlock>,
     invariant: Vec<InvariantParts>,
-}
-
-/// Where a vector is that is not a temporary.
-pub(super) fn stored(vector: Vector) -> At {
-    match vector {
-        Vector::Tip(index) => At { place: Place::Tip, index },
-        Vector::Clv(index) => At { place: Place::Stored, index },
-        Vector::Temporary(_) => unreachable!("temporaries have places"),
-    }
-}
-
-/// Where a vector is, if temporary number i is at a place of this kind.
-pub(super) fn resolve(vector: Vector, places: &Places, kind: Place) -> At {
-    match vector {
-        Vector::Temporary(number) => At { place: kind, index: places.of(number) },
-        other => stored(other),
-    }
 }
 
 impl CudaEngine {

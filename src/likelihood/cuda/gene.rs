@@ -223,7 +223,7 @@ impl CardGene {
             num_blocks: self.num_blocks as u32,
             num_patterns: self.num_patterns as u32,
             sum_of_constants: u32::from(self.correction.is_some()),
-            padding: 0,
+            num_states: self.dims.num_states as u32,
         }
     }
 

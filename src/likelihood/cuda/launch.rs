@@ -2,10 +2,16 @@
 
 use super::device::{Device, lost};
 use super::modules::{KernelId, NAME};
-use super::program::{DerivativeJob, End, Gene, Job, MatrixJob, SIZES, Step};
+use super::program::{
+    DerivativeJob, End, Gene, Job, MatrixJob, SIZES, Seat, Step, TapeHead, TapeJob, TapeMatrix,
+    TapeProgram, TapeStep,
+};
 use crate::likelihood::engine::layout::BLOCK;
 use crate::likelihood::engine::{EngineError, Result};
 use cudarc::driver::{DeviceRepr, LaunchArgs, LaunchConfig, PushKernelArg};
+
+/// Structs that are laid out as in C and consist of whole words of 64 bits.
+pub(super) trait Words: DeviceRepr {}
 
 /// Implements [`DeviceRepr`] for structs of numbers that are laid out as in C.
 macro_rules! laid_out_as_in_c {
@@ -13,9 +19,22 @@ macro_rules! laid_out_as_in_c {
         // SAFETY: the struct is `repr(C)`, has only numbers, and has the size that the kernels' own has (`check_sizes`).
         #[allow(unsafe_code)]
         unsafe impl DeviceRepr for $name {}
+        impl Words for $name {}
     )*};
 }
 laid_out_as_in_c!(Gene, End, Step, Job, MatrixJob, DerivativeJob);
+laid_out_as_in_c!(TapeHead, Seat, TapeProgram, TapeStep, TapeJob, TapeMatrix);
+
+/// A list of structs as words.
+pub(super) fn words_of<T: Words>(list: &[T]) -> &[u64] {
+    const { assert!(size_of::<T>() % size_of::<u64>() == 0 && align_of::<T>() == align_of::<u64>()) };
+    // SAFETY: the structs have the size and alignment of so many words, and have no padding that is not a field: the kernels'
+    // own, which have the same fields, are compared with them in size (`check_sizes`).
+    #[allow(unsafe_code)]
+    unsafe {
+        std::slice::from_raw_parts(list.as_ptr().cast(), size_of_val(list) / size_of::<u64>())
+    }
+}
 
 /// Addresses of a list of jobs on a card, and its length.
 #[derive(Debug, Clone, Copy, Default)]
@@ -127,6 +146,27 @@ pub(super) fn derivatives(device: &Device, states: usize, jobs: Jobs, results: u
     let mut arguments = device.stream.launch_builder(function);
     arguments.arg(&genes).arg(&jobs).arg(&num_jobs).arg(&num_items);
     launch(arguments.arg(&results), num_items)
+}
+
+/// Runs a tape whose genes all have so many states (`None`: different ones) on so many CTAs, which are all on the card at the
+/// same time.
+pub(super) fn sweep(
+    device: &Device,
+    states: Option<usize>,
+    [genes, words, matrices, results]: [u64; 4],
+    num_ctas: u32,
+) -> Result<()> {
+    let mut arguments = device.stream.launch_builder(device.sweep(states));
+    arguments.arg(&genes).arg(&words).arg(&matrices).arg(&results);
+    let grid = LaunchConfig {
+        grid_dim: (num_ctas, 1, 1),
+        block_dim: (BLOCK as u32, 1, 1),
+        shared_mem_bytes: 0,
+    };
+    // SAFETY: as for `launch`; a tape refers to its own lists only (`tape`), and has room for all that is written to it.
+    #[allow(unsafe_code)]
+    let result = unsafe { arguments.launch_cooperative(grid) };
+    result.map(|_| ()).map_err(lost)
 }
 
 /// Compares the sizes of structs with those of the kernels.

@@ -29,16 +29,22 @@ pub(super) enum KernelId {
     Sumtable,
     /// Derivatives from a sumtable.
     Derivatives,
+    /// Sweeps.
+    Sweep,
 }
+
+/// The kernel for sweeps over genes with different numbers of states.
+pub(super) const SWEEP_OF_ANY: &str = "sweep_any";
 
 impl KernelId {
     /// All kernels, in the order of their numbers.
-    pub(super) const ALL: [KernelId; 5] = [
+    pub(super) const ALL: [KernelId; 6] = [
         KernelId::Pmatrix,
         KernelId::Partials,
         KernelId::Likelihood,
         KernelId::Sumtable,
         KernelId::Derivatives,
+        KernelId::Sweep,
     ];
 
     /// The name of the function for one of [`STATE_COUNTS`].
@@ -49,6 +55,7 @@ impl KernelId {
             KernelId::Likelihood => "likelihood",
             KernelId::Sumtable => "derivatives_sumtable",
             KernelId::Derivatives => "derivatives",
+            KernelId::Sweep => "sweep",
         };
         format!("{stem}_{states}")
     }
@@ -75,6 +82,7 @@ mod tests {
                     assert!(text.contains(&entry), "{capability:?} has no {entry}");
                 }
             }
+            assert!(text.contains(&format!(".entry {SWEEP_OF_ANY}(")));
         }
         assert!(PTX.contains(".target sm_75"));
     }
@@ -84,6 +92,6 @@ mod tests {
         let number = |id: KernelId| STATE_COUNTS.map(|states| id.number(states));
         let mut numbers: Vec<usize> = KernelId::ALL.into_iter().flat_map(number).collect();
         numbers.sort_unstable();
-        assert_eq!(numbers, (0..15).collect::<Vec<_>>());
+        assert_eq!(numbers, (0..18).collect::<Vec<_>>());
     }
 }

@@ -33,7 +33,7 @@ pub(super) struct Gene {
     pub(super) num_blocks: u32,
     pub(super) num_patterns: u32,
     pub(super) sum_of_constants: u32,
-    pub(super) padding: u32,
+    pub(super) num_states: u32,
 }
 
 /// Where the vector of an end of an edge is.
@@ -108,7 +108,7 @@ pub(super) struct MatrixJob {
     pub(super) table: u64,
 }
 
-/// A sumtable at one length.
+/// A sumtable at one length, for a launch that evaluates it once.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct DerivativeJob {
@@ -120,6 +120,102 @@ pub(super) struct DerivativeJob {
     pub(super) padding: u32,
 }
 
+/// Where the lists of a tape begin, in words.
+#[repr(C, align(8))]
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct TapeHead {
+    pub(super) num_programs: u32,
+    pub(super) num_teams: u32,
+    pub(super) seats: u32,
+    pub(super) programs: u32,
+    pub(super) steps: u32,
+    pub(super) jobs: u32,
+    pub(super) updates: u32,
+    pub(super) matrices: u32,
+    pub(super) counters: u32,
+    pub(super) lengths: u32,
+    pub(super) outcomes: u32,
+    pub(super) lnls: u32,
+}
+
+/// A CTA's place in its team, and where the team's matrices and the results of its derivatives begin.
+#[repr(C, align(8))]
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Seat {
+    pub(super) team: u32,
+    pub(super) rank: u32,
+    pub(super) size: u32,
+    pub(super) padding: u32,
+    pub(super) matrices: u64,
+    pub(super) results: u64,
+    pub(super) half: u64,
+}
+
+/// A sweep, or a part of one, which one team runs.
+#[repr(C, align(8))]
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct TapeProgram {
+    pub(super) first_step: u32,
+    pub(super) num_steps: u32,
+    pub(super) num_first: u32,
+    pub(super) first_lnl: u32,
+    pub(super) num_lnls: u32,
+    pub(super) replaced: u32,
+    pub(super) first_finish: u32,
+    pub(super) num_finish: u32,
+    pub(super) num_finish_items: u32,
+    pub(super) first_matrix: u32,
+    pub(super) num_matrices: u32,
+    pub(super) padding: u32,
+    pub(super) lo: f64,
+    pub(super) hi: f64,
+    pub(super) gain_tolerance: f64,
+    pub(super) floor: f64,
+}
+
+/// One branch to be optimised.
+#[repr(C, align(8))]
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct TapeStep {
+    pub(super) first_job: u32,
+    pub(super) num_jobs: u32,
+    pub(super) num_items: u32,
+    pub(super) first_matrix: u32,
+    pub(super) num_matrices: u32,
+    pub(super) branch: u32,
+}
+
+/// One gene's part in a step, or an edge that is evaluated at the end.
+#[repr(C, align(8))]
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct TapeJob {
+    pub(super) gene: u32,
+    pub(super) first_step: u32,
+    pub(super) num_steps: u32,
+    pub(super) first_item: u32,
+    pub(super) edge: u32,
+    pub(super) edge_after: u32,
+    pub(super) results: u32,
+    pub(super) padding: u32,
+    pub(super) scaler: f64,
+}
+
+/// A P-matrix, or the part of one that a CTA makes at once.
+#[repr(C, align(8))]
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct TapeMatrix {
+    pub(super) gene: u32,
+    pub(super) with_table: u32,
+    pub(super) length: u32,
+    pub(super) first_rate: u32,
+    pub(super) scaler: f64,
+    pub(super) matrix: u64,
+    pub(super) table: u64,
+}
+
+/// Eigenvalues, of all rate categories together, whose exponentials a CTA computes at a time.
+pub(super) const GROUP: usize = 64;
+
 /// Numbers of the result of a scoring step for a block.
 pub(super) const SCORE_NUMBERS: usize = 2;
 
@@ -127,10 +223,16 @@ pub(super) const SCORE_NUMBERS: usize = 2;
 pub(super) const DERIVATIVE_NUMBERS: usize = 4;
 
 /// Sizes of the structs, as the kernel `common_sizes` reports its own.
-pub(super) const SIZES: [u32; 5] = [
+pub(super) const SIZES: [u32; 11] = [
     size_of::<Gene>() as u32,
     size_of::<Step>() as u32,
     size_of::<Job>() as u32,
     size_of::<MatrixJob>() as u32,
     size_of::<DerivativeJob>() as u32,
+    size_of::<TapeHead>() as u32,
+    size_of::<Seat>() as u32,
+    size_of::<TapeProgram>() as u32,
+    size_of::<TapeStep>() as u32,
+    size_of::<TapeJob>() as u32,
+    size_of::<TapeMatrix>() as u32,
 ];

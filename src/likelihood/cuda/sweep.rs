@@ -1,46 +1,30 @@
-//! Newton-Raphson sweeps: sumtables and their derivatives on the cards, the decisions on the host.
+//! Newton-Raphson sweeps. A card runs all sweeps of a call in one launch (`tape`), and trials, too, unless they have several
+//! sweeps each, whose first steps must be known before the others.
 //!
-//! Sweeps that do not depend on each other go on side by side: each launch computes the next sumtables of all of them that
+//! Where that cannot be, because a card cannot let CTAs wait for each other, or the columns are on several cards, or a
+//! gene's correction of ascertainment bias is a function of a sum, sumtables and their derivatives are computed on the cards,
+//! and decisions are made on the host, with the same bits. Sweeps that do not depend on each other go on side by side: each launch computes the next sumtables of all of them that
 //! begin with a branch, or their derivatives at the length that each asks for. Launches and copies are therefore as many
 //! as the longest of the sweeps needs, however many there are.
 
 use super::batch::{At, Batch};
 use super::card::{Card, Results, Sumtable};
-use super::engine::{CudaEngine, add_update, resolve};
+use super::engine::{CudaEngine, add_update};
 use super::gene::CardGene;
 use super::modules::KernelId;
 use super::program::{Place, StepKind};
+use super::tape::{Floor, MemberPlaces, Recorded, Shape, Tape};
 use crate::likelihood::engine::constant_patterns::derivatives_of_sum;
-use crate::likelihood::engine::layout::STATE_COUNTS;
+use crate::likelihood::engine::layout::{Dims, STATE_COUNTS};
 use crate::likelihood::engine::{
-    EdgeJob, Places, Result, SweepProgram, TrialProgram, TrialSweep, Vector, begin_step,
-    chain_rule, end_step, run_trials,
+    EdgeJob, Places, Result, SweepGene, SweepJob, SweepProgram, TrialProgram, TrialSweep,
+    begin_step, chain_rule, end_step, run_trials,
 };
 use crate::numeric::Newton;
 use std::ops::Range;
 
 /// Most bytes of temporaries and sumtables of the sweeps that go on side by side, beyond the first of them.
 const MOST_BYTES: usize = 1 << 30;
-
-/// Where the temporaries of a sweep are, for one of its genes: they begin with the gene's temporary `first` on the cards, and
-/// are followed by the sumtable. They stay there between the parts of a sweep.
-#[derive(Debug)]
-struct MemberPlaces {
-    places: Places,
-    first: u32,
-}
-
-impl MemberPlaces {
-    fn at(&self, vector: Vector) -> At {
-        let At { place, index } = resolve(vector, &self.places, Place::Temporary);
-        let first = if place == Place::Temporary { self.first } else { 0 };
-        At { place, index: first + index }
-    }
-
-    fn sumtable(&self) -> u32 {
-        self.first + self.places.count() as u32
-    }
-}
 
 /// Steps of a sweep in progress.
 #[derive(Debug)]
@@ -84,10 +68,53 @@ impl<'a> Sweep<'a> {
         let Some((step, newton)) = &mut self.present else { return };
         newton.tell(value, first, second);
         if newton.ask().is_none() {
-            end_step(self.program, *step, newton);
+            end_step(self.program, *step, newton.best());
             self.present = None;
         }
     }
+}
+
+/// A tape that was run.
+struct Made {
+    tape: Tape,
+    words: Vec<u64>,
+    /// By gene of the engine.
+    num_blocks: Vec<usize>,
+}
+
+impl Made {
+    /// Takes over what the tape's program of this number made in these steps, of which the first is number `first` of the
+    /// tape's.
+    fn replay(&self, number: usize, first: usize, program: &mut SweepProgram, steps: Range<usize>) {
+        let (outcomes, mut results) = self.tape.outcome(&self.words, number);
+        for (step, outcome) in steps.clone().zip(outcomes.skip(first)) {
+            end_step(program, step, outcome);
+        }
+        if steps.end == program.steps.len() {
+            let mut sum = |job: &SweepJob| {
+                let num_blocks = self.num_blocks[program.genes[job.member].gene];
+                results.by_ref().take(num_blocks).fold(0.0, |sum, of_block| sum + of_block)
+            };
+            program.finish_lnls = program.finish.iter().map(&mut sum).collect();
+        }
+    }
+}
+
+/// True if a trial is one sweep of which some steps are the first and others follow.
+fn is_one_program(trial: &TrialProgram) -> bool {
+    let [sweep] = &trial.sweeps[..] else { return false };
+    (1..sweep.steps.len()).contains(&trial.num_first)
+}
+
+/// The floor of a trial of one sweep, whose log-likelihood takes the place of those of the genes of its last first step.
+fn floor_of(trial: &TrialProgram) -> Floor {
+    let TrialProgram { sweeps, num_first, lnls, floor } = trial;
+    let sweep = &sweeps[0];
+    let last = &sweep.jobs[sweep.steps[num_first - 1].jobs.clone()];
+    let mut lnls = lnls.clone();
+    last.iter().for_each(|job| lnls[sweep.genes[job.member].gene] = 0.0);
+    let replaced = sweep.genes[last[0].member].gene;
+    Floor { num_first: *num_first, lnls, replaced, floor: *floor }
 }
 
 impl CudaEngine {
@@ -117,6 +144,13 @@ impl CudaEngine {
         while !trials.is_empty() {
             let (together, places) = self.side_by_side(trials, |trial| &trial.sweeps)?;
             let (now, later) = trials.split_at_mut(together);
+            if self.takes_tapes(now.iter().flat_map(|trial| &trial.sweeps))
+                && now.iter().all(is_one_program)
+            {
+                self.try_on_tape(now, &places)?;
+                trials = later;
+                continue;
+            }
             run_trials(now, |sweeps| {
                 let all = sweeps.into_iter().map(|TrialSweep { number, program, steps }| {
                     Sweep::new(program, steps, &places[number])
@@ -175,6 +209,19 @@ impl CudaEngine {
     /// # Errors
     /// Not enough memory, or a card is lost.
     fn sweep(&mut self, mut sweeps: Vec<Sweep>) -> Result<()> {
+        if self.takes_tapes(sweeps.iter().map(|sweep| &*sweep.program)) {
+            let recorded = sweeps.iter().map(|Sweep { program, left, places, .. }| Recorded {
+                program,
+                steps: left.clone(),
+                floor: None,
+                places,
+            });
+            let made = self.run_tape(&recorded.collect::<Vec<_>>())?;
+            for (number, Sweep { program, left, .. }) in sweeps.iter_mut().enumerate() {
+                made.replay(number, 0, program, left.clone());
+            }
+            return Ok(());
+        }
         loop {
             self.begin_steps(&mut sweeps)?;
             let asked: Vec<_> = sweeps.iter().map(Sweep::asked).collect();
@@ -195,6 +242,48 @@ impl CudaEngine {
             }
         }
         self.finish_sweeps(&mut sweeps)
+    }
+
+    /// True if sweeps of these programs can be run by a card on its own.
+    fn takes_tapes<'a>(&self, mut programs: impl Iterator<Item = &'a SweepProgram>) -> bool {
+        let [card] = &self.cards[..] else { return false };
+        let is_plain = |gene: &SweepGene| card.genes[gene.gene].correction.is_none();
+        card.takes_tapes() && programs.all(|program| program.genes.iter().all(is_plain))
+    }
+
+    /// Runs sweeps that do not depend on each other in one launch on the only card.
+    fn run_tape(&mut self, sweeps: &[Recorded]) -> Result<Made> {
+        let card = &mut self.cards[0];
+        let shape = |(gene, &dims): (&CardGene, &Dims)| Shape { dims, num_blocks: gene.num_blocks };
+        let shapes: Vec<Shape> = card.genes.iter().zip(&self.dims).map(shape).collect();
+        let tape = Tape::record(sweeps, &shapes);
+        let words = if sweeps.is_empty() { Vec::new() } else { card.run_tape(&tape)? };
+        let num_blocks = shapes.iter().map(|shape| shape.num_blocks).collect();
+        Ok(Made { tape, words, num_blocks })
+    }
+
+    /// Carries out trials of one sweep each in one launch: the card looks at their floors.
+    fn try_on_tape(
+        &mut self,
+        trials: &mut [TrialProgram],
+        places: &[Vec<MemberPlaces>],
+    ) -> Result<()> {
+        let recorded = trials.iter().zip(places).map(|(trial, places)| {
+            let program = &trial.sweeps[0];
+            Recorded {
+                program,
+                steps: 0..program.steps.len(),
+                floor: Some(floor_of(trial)),
+                places,
+            }
+        });
+        let made = self.run_tape(&recorded.collect::<Vec<_>>())?;
+        run_trials(trials, |sweeps| {
+            for TrialSweep { number, program, steps } in sweeps {
+                made.replay(number, steps.start, program, steps);
+            }
+            Ok(())
+        })
     }
 
     /// Begins the next step of each sweep that is not in the middle of one: makes its sumtables.

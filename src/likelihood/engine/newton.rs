@@ -32,7 +32,7 @@ pub fn run_sweep(
             let [value, first, second] = derivatives.at(program, step, t)?;
             newton.tell(value, first, second);
         }
-        end_step(program, step, &newton);
+        end_step(program, step, newton.best());
     }
     Ok(())
 }
@@ -45,10 +45,9 @@ pub(crate) fn begin_step(program: &SweepProgram, step: usize) -> Newton {
     Newton::new(before.clamp(lo, hi), lo, hi, program.gain_tolerance, to_length_grid)
 }
 
-/// Takes over the length that was found for the branch of a step.
-pub(crate) fn end_step(program: &mut SweepProgram, step: usize, newton: &Newton) {
+/// Takes over the length that was found for the branch of a step, and the log-likelihood there.
+pub(crate) fn end_step(program: &mut SweepProgram, step: usize, (after, lnl): (f64, f64)) {
     let branch = program.steps[step].branch as usize;
-    let (after, lnl) = newton.best();
     let before = std::mem::replace(&mut program.brlens[branch], after);
     program.lnl = lnl;
     for job in program.steps[step].jobs.clone() {

@@ -1,0 +1,450 @@
+//! Sweeps as a tape: everything that a card needs to run them in one launch without asking the host (`cuda/sweep.cu`).
+//!
+//! A sweep changes lengths, and its updates read them. On the tape, every length has a place that is written once: the first
+//! places are those of the lengths at the beginning; each step makes new places for the gene's lengths that it changes; the
+//! last places are the *outcomes* of all steps, [length of the branch, log-likelihood]. CTAs can therefore read and write
+//! lengths without waiting for each other.
+//!
+//! ```text
+//! words:  head | counters | seats | programs | steps | jobs | updates | matrices | lnls | lengths | changed | outcomes | results
+//!         filled by the host ---------------------------------------------------------------------> made by the card ------>
+//! ```
+
+use super::batch::{At, resolve};
+use super::launch::words_of;
+use super::program::{
+    DERIVATIVE_NUMBERS, End, GROUP, Place, SCORE_NUMBERS, Seat, Step, StepKind, TapeHead, TapeJob,
+    TapeMatrix, TapeProgram, TapeStep,
+};
+use crate::likelihood::engine::layout::Dims;
+use crate::likelihood::engine::{Places, SweepJob, SweepProgram, Vector};
+use crate::tree::to_length_grid;
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// Most numbers of P-matrices and tip tables of all teams, if there is more than one: 256 MiB.
+const MOST_MATRIX_NUMBERS: u64 = 1 << 25;
+
+/// A gene, as far as a tape depends on it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shape {
+    pub(super) dims: Dims,
+    /// Blocks of patterns.
+    pub(super) num_blocks: usize,
+}
+
+/// Where the temporaries of a sweep are, for one of its genes: they begin with the gene's temporary `first` on the cards, and
+/// are followed by the sumtable. They stay there between the parts of a sweep.
+#[derive(Debug)]
+pub(super) struct MemberPlaces {
+    pub(super) places: Places,
+    pub(super) first: u32,
+}
+
+impl MemberPlaces {
+    pub(super) fn at(&self, vector: Vector) -> At {
+        let At { place, index } = resolve(vector, &self.places, Place::Temporary);
+        let first = if place == Place::Temporary { self.first } else { 0 };
+        At { place, index: first + index }
+    }
+
+    pub(super) fn sumtable(&self) -> u32 {
+        self.first + self.places.count() as u32
+    }
+}
+
+/// The log-likelihood below which a program ends after its first steps.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Floor {
+    /// Number of first steps, at least 1.
+    pub(super) num_first: usize,
+    /// Log-likelihoods whose sum is compared with the floor, and the number of that which is replaced by the one at the end of
+    /// the first steps.
+    pub(super) lnls: Vec<f64>,
+    pub(super) replaced: usize,
+    pub(super) floor: f64,
+}
+
+/// A sweep, or a part of one, that is to be recorded.
+pub(super) struct Recorded<'a> {
+    pub(super) program: &'a SweepProgram,
+    /// The steps to be run.
+    pub(super) steps: Range<usize>,
+    pub(super) floor: Option<Floor>,
+    /// By gene of the program.
+    pub(super) places: &'a [MemberPlaces],
+}
+
+/// What a program needs of its team.
+#[derive(Debug, Clone, Copy, Default)]
+struct Needs {
+    /// Most blocks of a step.
+    items: usize,
+    /// Numbers of P-matrices and tip tables of a step.
+    matrix_numbers: u64,
+}
+
+/// A tape.
+#[derive(Debug, Default)]
+pub(super) struct Tape {
+    programs: Vec<TapeProgram>,
+    steps: Vec<TapeStep>,
+    jobs: Vec<TapeJob>,
+    updates: Vec<Step>,
+    matrices: Vec<TapeMatrix>,
+    lnls: Vec<f64>,
+    lengths: Vec<f64>,
+    /// Lengths of genes that are made.
+    num_changed: usize,
+    /// By program.
+    needs: Vec<Needs>,
+    /// By program, where the results of its last edges begin, in entries of blocks, and the end.
+    finish_entries: Vec<usize>,
+    /// The number of states of all genes; `None` if they differ.
+    pub(super) states: Option<usize>,
+}
+
+/// A tape for a number of CTAs.
+#[derive(Debug)]
+pub(super) struct Laid {
+    pub(super) words: Vec<u64>,
+    /// The words that the card makes and the host reads, which follow those above at a distance.
+    pub(super) read: Range<usize>,
+    pub(super) num_ctas: usize,
+    /// Numbers of all teams.
+    pub(super) matrix_numbers: usize,
+    pub(super) result_numbers: usize,
+}
+
+/// Lengths of a program, and the P-matrices of its present step.
+struct Recorder<'a> {
+    tape: &'a mut Tape,
+    recorded: &'a Recorded<'a>,
+    shapes: &'a [Shape],
+    /// Places of the present lengths of branches and, by gene of the program, of edges.
+    branches: Vec<u32>,
+    edges: Vec<Vec<u32>>,
+    /// Of the present step, by gene and place of the length: the matrix, and its table if there is one. The order is that in
+    /// which they were asked for.
+    wanted: Vec<(usize, u32, u64, Option<u64>)>,
+    known: HashMap<(usize, u32), usize>,
+    matrix_numbers: u64,
+    needs: Needs,
+}
+
+impl Tape {
+    /// Records sweeps that do not depend on each other. `shapes` are those of all genes of the engine.
+    pub(super) fn record(sweeps: &[Recorded], shapes: &[Shape]) -> Self {
+        let mut tape = Tape { finish_entries: vec![0], ..Tape::default() };
+        let mut states: Vec<usize> = Vec::new();
+        let mut num_changed = 0;
+        for Recorded { program, steps, .. } in sweeps {
+            tape.lengths.extend(&program.brlens);
+            for gene in &program.genes {
+                tape.lengths.extend(&gene.brlens);
+                states.push(shapes[gene.gene].dims.num_states);
+            }
+            num_changed +=
+                program.steps[steps.clone()].iter().map(|step| step.jobs.len()).sum::<usize>();
+        }
+        let same =
+            states.first().copied().filter(|first| states.iter().all(|other| other == first));
+        tape.states = same;
+        // Outcomes follow the lengths that are made.
+        let num_steps = sweeps.iter().map(|sweep| sweep.steps.len()).sum::<usize>();
+        let first_outcome = tape.lengths.len() + num_changed;
+        let mut first_length = 0;
+        for recorded in sweeps {
+            first_length =
+                tape.record_one(recorded, shapes, first_length, first_outcome, 2 * num_steps);
+        }
+        debug_assert_eq!(tape.num_changed, num_changed);
+        tape
+    }
+
+    /// Records a sweep whose lengths begin at `first_length`; returns where those of the next do.
+    fn record_one(
+        &mut self,
+        recorded: &Recorded,
+        shapes: &[Shape],
+        first_length: usize,
+        first_outcome: usize,
+        num_outcomes: usize,
+    ) -> usize {
+        let program = recorded.program;
+        let mut next = first_length as u32;
+        let mut places = |count: usize| {
+            let first = next;
+            next += count as u32;
+            (first..next).collect::<Vec<u32>>()
+        };
+        let branches = places(program.brlens.len());
+        let edges = program.genes.iter().map(|gene| places(gene.brlens.len())).collect();
+        let [lo, hi] = program.bounds.map(to_length_grid);
+        let mut own = TapeProgram {
+            first_step: self.steps.len() as u32,
+            num_steps: recorded.steps.len() as u32,
+            lo,
+            hi,
+            gain_tolerance: program.gain_tolerance,
+            ..TapeProgram::default()
+        };
+        if let Some(Floor { num_first, lnls, replaced, floor }) = &recorded.floor {
+            own.num_first = *num_first as u32;
+            own.first_lnl = self.lnls.len() as u32;
+            own.num_lnls = lnls.len() as u32;
+            own.replaced = *replaced as u32;
+            own.floor = *floor;
+            self.lnls.extend(lnls);
+        }
+        let mut recorder = Recorder {
+            tape: self,
+            recorded,
+            shapes,
+            branches,
+            edges,
+            wanted: Vec::new(),
+            known: HashMap::new(),
+            matrix_numbers: 0,
+            needs: Needs::default(),
+        };
+        for step in recorded.steps.clone() {
+            recorder.step(step, first_outcome);
+        }
+        if recorded.steps.end == program.steps.len() {
+            recorder.finish(&mut own, num_outcomes);
+        }
+        let needs = recorder.needs;
+        self.needs.push(needs);
+        self.programs.push(own);
+        self.finish_entries
+            .push(*self.finish_entries.last().expect("the first") + own.num_finish_items as usize);
+        next as usize
+    }
+
+    /// How many CTAs each team has, if so many are on the card at the same time; the number of teams is theirs.
+    fn teams(&self, most_ctas: usize) -> Vec<usize> {
+        let matrix_numbers = self.needs.iter().map(|needs| needs.matrix_numbers).max().unwrap_or(0);
+        let affordable = (MOST_MATRIX_NUMBERS / matrix_numbers.max(1)).max(1);
+        let items = |needs: &Needs| needs.items.max(1);
+        let num_programs = self.needs.len();
+        let num_teams = num_programs.min(most_ctas).min(affordable as usize);
+        if num_teams < num_programs {
+            let most = self.needs.iter().map(items).max().unwrap_or(1);
+            return vec![(most_ctas / num_teams).min(most); num_teams];
+        }
+        // By their blocks, but at least one for each.
+        let all: usize = self.needs.iter().map(items).sum();
+        let share = |needs| items(needs).min(1 + (most_ctas - num_teams) * items(needs) / all);
+        self.needs.iter().map(share).collect()
+    }
+
+    /// The words for a card on which so many CTAs can be at the same time.
+    pub(super) fn lay(&self, most_ctas: usize) -> Laid {
+        let teams = self.teams(most_ctas);
+        let mut seats = Vec::new();
+        let (mut matrices, mut results) = (0, 0);
+        for (team, &size) in teams.iter().enumerate() {
+            let programs = self.needs.iter().skip(team).step_by(teams.len());
+            let half = programs.clone().map(|needs| needs.items).max().unwrap_or(0);
+            let half = (half * DERIVATIVE_NUMBERS) as u64;
+            for rank in 0..size {
+                let (team, rank, size) = (team as u32, rank as u32, size as u32);
+                seats.push(Seat { team, rank, size, padding: 0, matrices, results, half });
+            }
+            matrices += programs.map(|needs| needs.matrix_numbers).max().unwrap_or(0);
+            results += 2 * half;
+        }
+        let head_words = size_of::<TapeHead>() / size_of::<u64>();
+        let mut words = vec![0; head_words + teams.len().div_ceil(2)];
+        let mut place = |list: &[u64]| {
+            let at = words.len() as u32;
+            words.extend_from_slice(list);
+            at
+        };
+        let bits = |list: &[f64]| list.iter().map(|x| x.to_bits()).collect::<Vec<u64>>();
+        let mut head = TapeHead {
+            num_programs: self.programs.len() as u32,
+            num_teams: teams.len() as u32,
+            counters: head_words as u32,
+            seats: place(words_of(&seats)),
+            programs: place(words_of(&self.programs)),
+            steps: place(words_of(&self.steps)),
+            jobs: place(words_of(&self.jobs)),
+            updates: place(words_of(&self.updates)),
+            matrices: place(words_of(&self.matrices)),
+            lnls: place(&bits(&self.lnls)),
+            lengths: place(&bits(&self.lengths)),
+            outcomes: 0,
+        };
+        let outcomes = words.len() + self.num_changed;
+        head.outcomes = outcomes as u32;
+        words[..head_words].copy_from_slice(words_of(&[head]));
+        let entries = *self.finish_entries.last().expect("the first");
+        let read = outcomes..outcomes + 2 * self.steps.len() + entries * SCORE_NUMBERS;
+        Laid {
+            words,
+            read,
+            num_ctas: seats.len(),
+            matrix_numbers: matrices as usize,
+            result_numbers: results as usize,
+        }
+    }
+
+    /// The length and the log-likelihood at the end of each step of a program, and the results of its last edges, `[edge][block]`,
+    /// from the words that the card has made.
+    pub(super) fn outcome<'a>(
+        &self,
+        made: &'a [u64],
+        program: usize,
+    ) -> (impl Iterator<Item = (f64, f64)> + 'a, impl Iterator<Item = f64> + 'a) {
+        let TapeProgram { first_step, num_steps, .. } = self.programs[program];
+        let (steps, results) = made.split_at(2 * self.steps.len());
+        let steps = &steps[2 * first_step as usize..2 * (first_step + num_steps) as usize];
+        let entries = self.finish_entries[program]..self.finish_entries[program + 1];
+        let results = &results[entries.start * SCORE_NUMBERS..entries.end * SCORE_NUMBERS];
+        let pair = |pair: &[u64]| (f64::from_bits(pair[0]), f64::from_bits(pair[1]));
+        let first = |entry: &[u64]| f64::from_bits(entry[0]);
+        (steps.chunks_exact(2).map(pair), results.chunks_exact(SCORE_NUMBERS).map(first))
+    }
+}
+
+impl Recorder<'_> {
+    fn shape(&self, member: usize) -> (usize, Shape) {
+        let gene = self.recorded.program.genes[member].gene;
+        (gene, self.shapes[gene])
+    }
+
+    /// An end of an edge, to which the matrix of an edge of the gene's is applied if it is given.
+    fn end(&mut self, member: usize, vector: Vector, edge: Option<u32>) -> End {
+        let at = self.recorded.places[member].at(vector);
+        let matrix = edge.map_or(0, |edge| {
+            self.matrix(member, self.edges[member][edge as usize], at.place == Place::Tip)
+        });
+        End { place: at.place as u32, index: at.index, matrix }
+    }
+
+    fn matrix(&mut self, member: usize, length: u32, is_tip: bool) -> u64 {
+        let dims = self.shape(member).1.dims;
+        let next = self.wanted.len();
+        let number = *self.known.entry((member, length)).or_insert(next);
+        if number == next {
+            self.wanted.push((member, length, self.matrix_numbers, None));
+            self.matrix_numbers += dims.pmatrix() as u64;
+        }
+        let (.., matrix, table) = &mut self.wanted[number];
+        if !is_tip {
+            return *matrix;
+        }
+        *table.get_or_insert_with(|| {
+            let at = self.matrix_numbers;
+            self.matrix_numbers += dims.tip_table() as u64;
+            at
+        })
+    }
+
+    /// Puts the matrices of the present step on the tape: the first of them, and their number.
+    fn put_matrices(&mut self) -> (u32, u32) {
+        let first = self.tape.matrices.len();
+        for (member, length, matrix, table) in std::mem::take(&mut self.wanted) {
+            let (gene, Shape { dims, .. }) = self.shape(member);
+            let scaler = self.recorded.program.genes[member].brlen_scaler;
+            for first_rate in (0..dims.num_rates).step_by(GROUP / dims.num_states) {
+                self.tape.matrices.push(TapeMatrix {
+                    gene: gene as u32,
+                    with_table: u32::from(table.is_some()),
+                    length,
+                    first_rate: first_rate as u32,
+                    scaler,
+                    matrix,
+                    table: table.unwrap_or(0),
+                });
+            }
+        }
+        self.known.clear();
+        self.needs.matrix_numbers = self.needs.matrix_numbers.max(self.matrix_numbers);
+        self.matrix_numbers = 0;
+        (first as u32, (self.tape.matrices.len() - first) as u32)
+    }
+
+    /// Begins a gene's job.
+    fn job(&mut self, job: &SweepJob, first_item: usize) -> TapeJob {
+        let member = job.member;
+        TapeJob {
+            gene: self.shape(member).0 as u32,
+            first_step: self.tape.updates.len() as u32,
+            num_steps: job.operations.len() as u32 + 1,
+            first_item: first_item as u32,
+            edge: self.edges[member][job.edge as usize],
+            scaler: self.recorded.program.genes[member].brlen_scaler,
+            ..TapeJob::default()
+        }
+    }
+
+    fn put_update(&mut self, kind: StepKind, out: At, ends: [End; 2]) {
+        let (out_place, out_index) = (out.place as u32, out.index);
+        let kind = kind as u32;
+        self.tape.updates.push(Step { kind, out_place, out_index, padding: 0, ends });
+    }
+
+    /// Records a step: its jobs in the order of the genes, in which the engine of the processor adds them up.
+    fn step(&mut self, number: usize, first_outcome: usize) {
+        let program = self.recorded.program;
+        let step = &program.steps[number];
+        let (first_job, mut num_items) = (self.tape.jobs.len(), 0);
+        let mut jobs: Vec<&SweepJob> = program.jobs[step.jobs.clone()].iter().collect();
+        jobs.sort_by_key(|job| program.genes[job.member].gene);
+        for job in &jobs {
+            let mut of_tape = self.job(job, num_items);
+            for update in &program.operations[job.operations.clone()] {
+                let ends =
+                    [0, 1].map(|i| self.end(job.member, update.children[i], Some(update.edges[i])));
+                let out = self.recorded.places[job.member].at(update.parent);
+                self.put_update(StepKind::Partials, out, ends);
+            }
+            let ends = job.ends.map(|end| self.end(job.member, end, None));
+            let index = self.recorded.places[job.member].sumtable();
+            self.put_update(StepKind::Sumtable, At { place: Place::Temporary, index }, ends);
+            of_tape.edge_after = (self.tape.lengths.len() + self.tape.num_changed) as u32;
+            self.tape.num_changed += 1;
+            num_items += self.shape(job.member).1.num_blocks;
+            self.tape.jobs.push(of_tape);
+        }
+        let (first_matrix, num_matrices) = self.put_matrices();
+        let branch = &mut self.branches[step.branch as usize];
+        let outcome = first_outcome + 2 * self.tape.steps.len();
+        self.tape.steps.push(TapeStep {
+            first_job: first_job as u32,
+            num_jobs: jobs.len() as u32,
+            num_items: num_items as u32,
+            first_matrix,
+            num_matrices,
+            branch: std::mem::replace(branch, outcome as u32),
+        });
+        for (job, of_tape) in jobs.iter().zip(&self.tape.jobs[first_job..]) {
+            self.edges[job.member][job.edge as usize] = of_tape.edge_after;
+        }
+        self.needs.items = self.needs.items.max(num_items);
+    }
+
+    /// Records the edges that are evaluated after the last step.
+    fn finish(&mut self, own: &mut TapeProgram, num_outcomes: usize) {
+        let program = self.recorded.program;
+        own.first_finish = self.tape.jobs.len() as u32;
+        own.num_finish = program.finish.len() as u32;
+        let first_entry = *self.tape.finish_entries.last().expect("the first");
+        let mut num_items = 0;
+        for job in &program.finish {
+            let mut of_tape = self.job(job, num_items);
+            let [a, b] = job.ends;
+            let ends = [self.end(job.member, a, None), self.end(job.member, b, Some(job.edge))];
+            self.put_update(StepKind::Edge, At { place: Place::Tip, index: 0 }, ends);
+            of_tape.results = (num_outcomes + (first_entry + num_items) * SCORE_NUMBERS) as u32;
+            num_items += self.shape(job.member).1.num_blocks;
+            self.tape.jobs.push(of_tape);
+        }
+        (own.first_matrix, own.num_matrices) = self.put_matrices();
+        own.num_finish_items = num_items as u32;
+        self.needs.items = self.needs.items.max(num_items);
+    }
+}
