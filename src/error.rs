@@ -193,6 +193,9 @@ pub enum Error {
     /// The computation failed. Exit code 1.
     #[error("{0}")]
     Failed(String),
+    /// What computes likelihoods has stopped working; another engine may go on. Exit code 1.
+    #[error("{0}")]
+    Engine(String),
     /// A signal ended the run. Exit code 128 and the signal's number.
     #[error("{}", describe_interruption(*.signal, .resume))]
     Interrupted {
@@ -212,13 +215,16 @@ impl Error {
         Error::Input(Fault::new(place, message).into())
     }
 
-    /// The same; if it is an interruption, or a result that cannot be written now, with the command that resumes the
-    /// run.
+    /// The same; if it is an interruption, an engine that has stopped, or a result that cannot be written now, with the
+    /// command that resumes the run.
     pub(crate) fn that_resumes(self, command: String) -> Self {
         match self {
             Error::Interrupted { signal, .. } => {
                 Error::Interrupted { signal, resume: Some(command) }
             }
+            Error::Engine(reason) => Error::Engine(format!(
+                "{reason}; to go on from the checkpoint, also with another --backend, repeat: {command}"
+            )),
             Error::Io { writing: true, .. } => Error::Failed(format!(
                 "{self}; to resume the run when this can be written, repeat: {command}"
             )),
@@ -230,7 +236,7 @@ impl Error {
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Error::Input(_) | Error::Usage(_) | Error::Io { writing: false, .. } => 2,
-            Error::Io { writing: true, .. } | Error::Failed(_) => 1,
+            Error::Io { writing: true, .. } | Error::Failed(_) | Error::Engine(_) => 1,
             Error::Interrupted { signal, .. } => 128 + signal,
         }
     }

@@ -1,7 +1,9 @@
 //! Choice of the engine: apart from the engines' own folders, the only file that contains their names.
 
 use super::engine::layout::{STATE_COUNTS, num_vectors};
-use super::engine::{Checked, Engine, EngineError, EngineOptions, Entry, GeneData, Result};
+use super::engine::{
+    CardRates, Checked, Engine, EngineError, EngineOptions, Entry, GeneData, Result,
+};
 use super::{cpu, cuda, naive};
 
 /// Distances of pairs of sequences on cards.
@@ -53,6 +55,14 @@ pub fn gives_default_bits(name: &str) -> bool {
 /// [`EngineError::Unavailable`].
 pub fn describe_cards(options: &EngineOptions) -> Result<Vec<String>> {
     cuda::describe(options)
+}
+
+/// What these cards can do at best; `is_quick` for a rough measurement.
+///
+/// # Errors
+/// [`EngineError::Unavailable`].
+pub fn rates_of_cards(options: &EngineOptions, is_quick: bool) -> Result<Vec<CardRates>> {
+    cuda::rates(options, is_quick)
 }
 
 /// A gene's sizes, as far as the choice of the engine depends on them.

@@ -1,6 +1,7 @@
 //! What a self-test of cards found, for the JSON file and as tables.
 
 use super::tables::table;
+use crate::likelihood::engine::CardRates;
 
 /// What a self-test of cards found.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
@@ -9,6 +10,10 @@ pub(crate) struct SelftestReport {
     pub cards: Vec<String>,
     /// Threads of the processor beside which they were measured.
     pub threads: usize,
+    /// What each card can do at best.
+    pub rates: Vec<CardRates>,
+    /// By alignment: what updates of vectors reach of that on the first card.
+    pub rooflines: Vec<Roofline>,
     /// By set of genes: how many numbers were compared, and how many have other bits.
     pub agreement: Vec<Agreement>,
     /// By alignment and work: times.
@@ -24,6 +29,17 @@ pub(crate) struct Agreement {
     pub numbers: usize,
     /// How many of them have other bits.
     pub differing: usize,
+}
+
+/// What updates of all vectors of a tree reach.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub(crate) struct Roofline {
+    /// The alignment.
+    pub data: String,
+    /// Bytes read and written per second, if each vector is written once and read once.
+    pub bytes_per_second: f64,
+    /// Operations per second in double precision.
+    pub operations_per_second: f64,
 }
 
 /// Times of one work on one alignment.
@@ -61,6 +77,44 @@ impl SelftestReport {
         let agreement = table(&["genes", "numbers", "other bits"], &agreement.collect::<Vec<_>>());
         let header = ["data", "work", &own, "card [ms]", "ratio"];
         let times = table(&header, &times.collect::<Vec<_>>());
-        format!("Cards: {}\n\n{agreement}\n{times}", self.cards.join("; "))
+        let cards = self.cards.join("; ");
+        format!(
+            "Cards: {cards}\n\n{agreement}\n{}{}{times}",
+            self.rates_table(),
+            self.rooflines_table()
+        )
+    }
+
+    fn rates_table(&self) -> String {
+        let rows = self.rates.iter().enumerate().map(|(card, rates)| {
+            let microseconds = |seconds: f64| format!("{:.2}", 1e6 * seconds);
+            let barrier = rates.barrier_seconds.map_or("none".to_string(), microseconds);
+            vec![
+                card.to_string(),
+                microseconds(rates.launch_seconds),
+                microseconds(rates.answer_seconds),
+                barrier,
+                format!("{:.0}", 1e-9 * rates.copy_bytes_per_second),
+                format!("{:.0}", 1e-9 * rates.operations_per_second),
+            ]
+        });
+        let header =
+            ["card", "launch [us]", "answer [us]", "barrier [us]", "copy [GB/s]", "FMA [GFLOP/s]"];
+        table(&header, &rows.collect::<Vec<_>>()) + "\n"
+    }
+
+    fn rooflines_table(&self) -> String {
+        let Some(rates) = self.rates.first() else { return String::new() };
+        let rows = self.rooflines.iter().map(|row| {
+            let of = |rate: f64, best: f64| {
+                vec![format!("{:.1}", 1e-9 * rate), format!("{:.0}", 100.0 * rate / best)]
+            };
+            let mut cells = vec![row.data.clone()];
+            cells.extend(of(row.bytes_per_second, rates.copy_bytes_per_second));
+            cells.extend(of(row.operations_per_second, rates.operations_per_second));
+            cells
+        });
+        let header = ["updates of vectors", "GB/s", "% of copy", "GFLOP/s", "% of FMA"];
+        table(&header, &rows.collect::<Vec<_>>()) + "\n"
     }
 }

@@ -6,9 +6,6 @@ use crate::likelihood::engine::layout::Dims;
 use crate::likelihood::engine::{Places, Vector};
 use std::collections::HashMap;
 
-/// Most numbers of P-matrices and tip tables of one launch: 256 MiB.
-const MOST_MATRIX_NUMBERS: u64 = 1 << 25;
-
 /// A vector, with temporaries replaced by their places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct At {
@@ -54,21 +51,29 @@ pub(super) struct Batch {
     pub(super) jobs: Vec<BatchJob>,
     pub(super) steps: Vec<Step>,
     pub(super) matrices: Vec<MatrixJob>,
-    /// Length of the buffer of matrices and tables.
+    /// Length of the buffer of matrices and tables, and the most that it should have.
     pub(super) matrix_numbers: u64,
+    most_matrix_numbers: u64,
     /// By gene and bits of the length, the number of the matrix. (It is never iterated over.)
     known: HashMap<(usize, u64), usize>,
 }
 
 impl Batch {
-    /// No work for genes with so many states.
-    pub(super) fn new(states: usize) -> Self {
-        Batch { states, ..Batch::default() }
+    /// No work for genes with so many states, whose matrices and tables should have so many bytes at most.
+    pub(super) fn new(states: usize, matrix_bytes: u64) -> Self {
+        let most_matrix_numbers = matrix_bytes / size_of::<f64>() as u64;
+        Batch { states, most_matrix_numbers, ..Batch::default() }
+    }
+
+    /// The work, which is no longer there then.
+    pub(super) fn take(&mut self) -> Self {
+        let (states, most_matrix_numbers) = (self.states, self.most_matrix_numbers);
+        std::mem::replace(self, Batch { states, most_matrix_numbers, ..Batch::default() })
     }
 
     /// True if it has as many matrices as fit into one launch.
     pub(super) fn is_full(&self) -> bool {
-        self.matrix_numbers >= MOST_MATRIX_NUMBERS
+        self.matrix_numbers >= self.most_matrix_numbers
     }
 
     /// Begins a job. Steps that follow belong to it.
@@ -137,7 +142,7 @@ mod tests {
     #[test]
     fn one_matrix_per_gene_and_length_and_one_table_if_a_tip_needs_it() {
         let dims = Dims { num_states: 4, num_rates: 2, num_codes: 16, rate_scalers: false };
-        let mut batch = Batch::new(4);
+        let mut batch = Batch::new(4, 1 << 20);
         let tip = At { place: Place::Tip, index: 0 };
         let inner = At { place: Place::Stored, index: 0 };
         batch.begin(0, 0);

@@ -4,6 +4,7 @@ use super::batch::Batch;
 use super::device::{Buffer, Device};
 use super::gene::CardGene;
 use super::launch::{self, Jobs, Scores, Steps};
+use super::memory::Limits;
 use super::modules::KernelId;
 use super::program::{
     DERIVATIVE_NUMBERS, DerivativeJob, Gene, Job, MatrixJob, SCORE_NUMBERS, Step,
@@ -15,9 +16,6 @@ use crate::likelihood::engine::layout::{BLOCK, Dims};
 /// CTAs per multiprocessor that run programs with scores: each has buffers for its temporaries.
 const CTAS_PER_MULTIPROCESSOR: usize = 8;
 
-/// Most bytes of these buffers.
-const MOST_SCRATCH_BYTES: usize = 512 << 20;
-
 /// A card, its genes, and buffers for work.
 #[derive(Debug)]
 pub(super) struct Card {
@@ -26,6 +24,7 @@ pub(super) struct Card {
     /// Its part of each gene.
     pub(super) genes: Vec<CardGene>,
     dims: Vec<Dims>,
+    limits: Limits,
     /// The genes as kernels read them.
     read_genes: Buffer<Gene>,
     /// True if that must be copied again.
@@ -66,12 +65,18 @@ impl Results {
 }
 
 impl Card {
-    /// A card with its part of the genes.
-    pub(super) fn new(device: Device, genes: Vec<CardGene>, dims: Vec<Dims>) -> Self {
+    /// A card with its part of the genes, and what may be taken beside them.
+    pub(super) fn new(
+        device: Device,
+        genes: Vec<CardGene>,
+        dims: Vec<Dims>,
+        limits: Limits,
+    ) -> Self {
         Card {
             device,
             genes,
             dims,
+            limits,
             read_genes: Buffer::new("genes"),
             has_moved: true,
             jobs: Buffer::new("jobs"),
@@ -180,7 +185,7 @@ impl Card {
         };
         let (clvs, scalers) = (places(Dims::row), places(Dims::scalers));
         let most = device.num_multiprocessors * CTAS_PER_MULTIPROCESSOR;
-        let affordable = MOST_SCRATCH_BYTES / (clvs * size_of::<f64>()).max(1);
+        let affordable = self.limits.scratch as usize / (clvs * size_of::<f64>()).max(1);
         let num_ctas = (jobs.num_items as usize).min(most).min(affordable.max(1));
         self.scratch.reserve(device, num_ctas * clvs)?;
         self.scratch_scalers.reserve(device, num_ctas * scalers)?;
@@ -253,7 +258,7 @@ impl Card {
     pub(super) fn run_tape(&mut self, tape: &Tape) -> Result<Vec<u64>> {
         self.upload_genes()?;
         let device = &self.device;
-        let laid = tape.lay(device.most_together(tape.states));
+        let laid = tape.lay(device.most_together(tape.states), self.limits.matrices);
         self.tape.reserve(device, laid.read.end)?;
         self.tape.upload(device, &laid.words)?;
         self.matrices.reserve(device, laid.matrix_numbers)?;

@@ -5,8 +5,8 @@ use crate::likelihood::engine::layout::{BLOCK, STATE_COUNTS};
 use crate::likelihood::engine::{EngineError, Result};
 use cudarc::driver::sys::{CUdevice_attribute_enum as Attribute, CUresult};
 use cudarc::driver::{
-    CudaContext, CudaFunction, CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError, result,
-    sys,
+    CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream, DevicePtr, DeviceRepr,
+    DriverError, result, sys,
 };
 use cudarc::nvrtc::Ptx;
 use std::panic::catch_unwind;
@@ -19,6 +19,7 @@ pub(super) struct Device {
     pub(super) stream: Arc<CudaStream>,
     functions: Vec<CudaFunction>,
     sweep_of_any: CudaFunction,
+    module: Arc<CudaModule>,
     pub(super) common_sizes: CudaFunction,
     /// Number of multiprocessors.
     pub(super) num_multiprocessors: usize,
@@ -28,6 +29,19 @@ pub(super) struct Device {
 
 fn unavailable(reason: impl Into<String>) -> EngineError {
     EngineError::Unavailable { engine: NAME, reason: reason.into() }
+}
+
+/// A card has too little memory for what is needed.
+pub(super) fn not_enough(needed: &str, free: u64) -> EngineError {
+    unavailable(format!(
+        "there is not enough memory on the card: it takes {needed}, and {} are free",
+        mebibytes(free)
+    ))
+}
+
+/// A number of bytes for messages.
+pub(super) fn mebibytes(bytes: u64) -> String {
+    format!("{} MiB", bytes.div_ceil(1 << 20))
 }
 
 /// What the driver says of an error.
@@ -157,6 +171,7 @@ impl Device {
             common_sizes: module.load_function("common_sizes").map_err(failed)?,
             num_multiprocessors: multiprocessors.max(1) as usize,
             sweep_of_any: module.load_function(SWEEP_OF_ANY).map_err(failed)?,
+            module,
             functions,
             is_cooperative,
             context,
@@ -181,6 +196,14 @@ impl Device {
     /// A kernel for so many states.
     pub(super) fn function(&self, id: KernelId, states: usize) -> &CudaFunction {
         &self.functions[id.number(states)]
+    }
+
+    /// A kernel by its name.
+    ///
+    /// # Errors
+    /// [`EngineError::Lost`].
+    pub(super) fn named(&self, name: &str) -> Result<CudaFunction> {
+        self.module.load_function(name).map_err(lost)
     }
 
     /// The kernel of sweeps over genes with so many states, or with different ones.
@@ -242,7 +265,7 @@ impl<T: DeviceRepr + Copy> Buffer<T> {
     /// Makes the buffer at least so long; true if it was replaced by another, whose content is undefined.
     ///
     /// # Errors
-    /// [`EngineError::OutOfMemory`], or [`EngineError::Lost`].
+    /// [`EngineError::Unavailable`] if there is not enough memory, or [`EngineError::Lost`].
     pub(super) fn reserve(&mut self, device: &Device, len: usize) -> Result<bool> {
         if self.len() >= len {
             return Ok(false);
@@ -253,10 +276,11 @@ impl<T: DeviceRepr + Copy> Buffer<T> {
         // other kernels read them (the order of a program, which `Checked` has checked).
         #[allow(unsafe_code)]
         let slice = unsafe { device.stream.alloc::<T>(len) };
-        let bytes = (len * size_of::<T>()) as u64;
+        let needed = len * size_of::<T>();
         self.slice = Some(slice.map_err(|error| match error.0 {
             CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
-                EngineError::OutOfMemory { bytes, purpose: self.purpose }
+                let free = device.free_bytes().unwrap_or(0);
+                not_enough(&format!("{} more for {}", mebibytes(needed as u64), self.purpose), free)
             }
             _ => lost(error),
         })?);

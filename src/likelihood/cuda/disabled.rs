@@ -1,6 +1,8 @@
 //! What remains of the engine in a build without the feature `cuda`: a refusal.
 
-use crate::likelihood::engine::{Engine, EngineError, EngineOptions, Entry, GeneData, Result};
+use crate::likelihood::engine::{
+    CardRates, Engine, EngineError, EngineOptions, Entry, GeneData, Result,
+};
 use crate::pair_tables::PairTables;
 use std::ops::Range;
 
@@ -52,6 +54,14 @@ impl PairCards {
     pub fn rows(&mut self, _rows: Range<usize>, _columns: Range<usize>) -> Result<Vec<f64>> {
         match self.0 {}
     }
+}
+
+/// What the cards can do at best.
+///
+/// # Errors
+/// [`EngineError::Unavailable`], always.
+pub fn rates(_options: &EngineOptions, _is_quick: bool) -> Result<Vec<CardRates>> {
+    Err(refusal())
 }
 
 fn make(_data: &[GeneData], _options: &EngineOptions) -> Result<Box<dyn Engine>> {

@@ -4,16 +4,18 @@
 use super::batch::{At, Batch, resolve, stored};
 use super::card::{Card, Results};
 use super::device::{Device, Known, look_at};
-use super::gene::CardGene;
+use super::gene::{CardGene, GenePart};
 use super::launch::check_sizes;
+use super::memory::{GeneNeeds, Limits};
 use super::modules::{KernelId, NAME};
+use super::probe;
 use super::program::{Place, StepKind};
 use crate::likelihood::engine::constant_patterns::log_of_sum;
 use crate::likelihood::engine::layout::{Dims, STATE_COUNTS, block_lens};
 use crate::likelihood::engine::states::InvariantParts;
 use crate::likelihood::engine::{
-    Capabilities, EdgeJob, Engine, EngineOptions, Entry, GeneData, GeneModel, InsertionProgram,
-    InsertionStep, ModelBlock, Operation, Places, PointJob, Result, SweepProgram,
+    Capabilities, CardRates, EdgeJob, Engine, EngineOptions, Entry, GeneData, GeneModel,
+    InsertionProgram, InsertionStep, ModelBlock, Operation, Places, PointJob, Result, SweepProgram,
     TraversalDescriptor, TrialProgram, Vector,
 };
 use crate::model::Model;
@@ -34,6 +36,15 @@ pub(super) fn cards_of(options: &EngineOptions) -> Vec<usize> {
 pub fn free_bytes(options: &EngineOptions) -> Result<u64> {
     let free = |card: usize| Ok(Device::open(card)?.free_bytes().unwrap_or(0));
     cards_of(options).into_iter().map(free).sum()
+}
+
+/// What each card can do at best; `is_quick` for a rough measurement.
+///
+/// # Errors
+/// [`EngineError::Unavailable`](crate::likelihood::EngineError::Unavailable).
+pub fn rates(options: &EngineOptions, is_quick: bool) -> Result<Vec<CardRates>> {
+    let measure = |card: usize| probe::measure(&Device::open(card)?, is_quick);
+    cards_of(options).into_iter().map(measure).collect()
 }
 
 /// Name and compute capability of each card.
@@ -65,6 +76,8 @@ fn make(data: &[GeneData], options: &EngineOptions) -> Result<Box<dyn Engine>> {
 pub(super) struct CudaEngine {
     pub(super) cards: Vec<Card>,
     pub(super) dims: Vec<Dims>,
+    /// What may be taken on each card beside the genes.
+    pub(super) limits: Limits,
     models: Vec<ModelBlock>,
     invariant: Vec<InvariantParts>,
 }
@@ -79,25 +92,40 @@ impl CudaEngine {
         let dims: Vec<Dims> = models.iter().map(|model| model.dims).collect();
         let num_cards = devices.len();
         let mut cards = Vec::with_capacity(num_cards);
+        let mut limits: Option<Limits> = None;
         for (number, device) in devices.into_iter().enumerate() {
             check_sizes(&device)?;
-            let mut genes = Vec::with_capacity(data.len());
-            for (data, &dims) in data.iter().zip(&dims) {
-                let num_blocks = block_lens(data.num_patterns()).len();
-                let blocks = num_blocks * number / num_cards..num_blocks * (number + 1) / num_cards;
-                let is_last = number + 1 == num_cards;
-                let constants = data.constant_patterns().filter(|_| is_last);
-                genes.push(CardGene::new(&device, data, dims, blocks, constants.as_ref())?);
-            }
-            cards.push(Card::new(device, genes, dims.clone()));
+            let parts: Vec<GenePart> = data
+                .iter()
+                .map(|data| {
+                    let num_blocks = block_lens(data.num_patterns()).len();
+                    let blocks =
+                        num_blocks * number / num_cards..num_blocks * (number + 1) / num_cards;
+                    let is_last = number + 1 == num_cards;
+                    GenePart {
+                        data,
+                        blocks,
+                        constants: data.constant_patterns().filter(|_| is_last),
+                    }
+                })
+                .collect();
+            let needs: Vec<GeneNeeds> =
+                parts.iter().zip(&models).map(|(part, model)| part.needs(model)).collect();
+            let own = Limits::of_card(&needs, device.free_bytes().unwrap_or(u64::MAX))?;
+            let genes =
+                parts.iter().zip(&dims).map(|(part, &dims)| CardGene::new(&device, part, dims));
+            let genes = genes.collect::<Result<Vec<_>>>()?;
+            cards.push(Card::new(device, genes, dims.clone(), own));
+            limits = Some(limits.map_or(own, |limits| limits.of_both(own)));
         }
+        let limits = limits.expect("there is a card");
         let invariant = vec![InvariantParts::default(); data.len()];
-        Ok(CudaEngine { cards, dims, models, invariant })
+        Ok(CudaEngine { cards, dims, limits, models, invariant })
     }
 
     /// Runs a batch of updates, or of updates and sumtables, and empties it.
     pub(super) fn run(&mut self, id: KernelId, batch: &mut Batch) -> Result<()> {
-        let batch = std::mem::replace(batch, Batch::new(batch.states));
+        let batch = batch.take();
         self.cards.iter_mut().try_for_each(|card| card.run(id, &batch))
     }
 
@@ -134,8 +162,8 @@ impl CudaEngine {
     }
 
     /// Batches without work for each number of states.
-    pub(super) fn batches() -> [Batch; STATE_COUNTS.len()] {
-        STATE_COUNTS.map(Batch::new)
+    pub(super) fn batches(&self) -> [Batch; STATE_COUNTS.len()] {
+        STATE_COUNTS.map(|states| Batch::new(states, self.limits.matrices))
     }
 
     /// Number of a gene's batch among [`CudaEngine::batches`].
@@ -153,7 +181,7 @@ impl CudaEngine {
         jobs: &[EdgeJob],
         resolve: impl Fn(usize, Vector) -> At,
     ) -> Result<Vec<f64>> {
-        let mut batches = Self::batches();
+        let mut batches = self.batches();
         let mut places = Vec::with_capacity(jobs.len());
         for (number, job) in jobs.iter().enumerate() {
             let of_states = self.batch_of(job.gene);
@@ -187,7 +215,7 @@ impl CudaEngine {
         numbers: &mut Vec<usize>,
         out: &mut [Vec<f64>],
     ) -> Result<()> {
-        let batch = std::mem::replace(batch, Batch::new(batch.states));
+        let batch = batch.take();
         if batch.jobs.is_empty() {
             return Ok(());
         }
@@ -277,7 +305,7 @@ impl Engine for CudaEngine {
     }
 
     fn update_partials(&mut self, descriptors: &[TraversalDescriptor]) -> Result<()> {
-        let mut batches = Self::batches();
+        let mut batches = self.batches();
         for TraversalDescriptor { gene, operations } in descriptors {
             let batch = &mut batches[self.batch_of(*gene)];
             batch.begin(*gene, 0);
@@ -301,7 +329,7 @@ impl Engine for CudaEngine {
     }
 
     fn pattern_log_likelihoods(&mut self, job: &EdgeJob) -> Result<Vec<f64>> {
-        let mut batch = Batch::new(self.dims[job.gene].num_states);
+        let mut batch = Batch::new(self.dims[job.gene].num_states, self.limits.matrices);
         add_edge(&mut batch, self.dims[job.gene], job, stored);
         let results = self.scores(&batch, true)?;
         let mut out = Vec::new();
@@ -320,7 +348,7 @@ impl Engine for CudaEngine {
     }
 
     fn state_probabilities(&mut self, jobs: &[PointJob]) -> Result<Vec<Vec<f64>>> {
-        let mut batches = Self::batches();
+        let mut batches = self.batches();
         for job in jobs {
             self.reserve(job.gene, 1)?;
             let batch = &mut batches[self.batch_of(job.gene)];
@@ -350,7 +378,7 @@ impl Engine for CudaEngine {
 
     fn insertion_scores(&mut self, programs: &[InsertionProgram]) -> Result<Vec<Vec<f64>>> {
         let mut out = vec![Vec::new(); programs.len()];
-        let mut batches = Self::batches();
+        let mut batches = self.batches();
         let mut numbers = vec![Vec::new(); batches.len()];
         for (number, program) in programs.iter().enumerate() {
             let of_states = self.batch_of(program.gene);

@@ -3,6 +3,7 @@
 //! A card has consecutive blocks of each gene; the last card also has the block of constant patterns, if there is one.
 
 use super::device::{Buffer, Device};
+use super::memory::GeneNeeds;
 use super::program::Gene;
 use crate::alphabet::Code;
 use crate::likelihood::engine::ascertainment::Correction;
@@ -62,26 +63,50 @@ fn tables_of(model: &ModelBlock) -> [&[f64]; NUM_TABLES] {
     ]
 }
 
+/// A card's part of a gene's data: some of its blocks, and its constant patterns if the card has them.
+#[derive(Debug)]
+pub(super) struct GenePart<'a> {
+    pub(super) data: &'a GeneData,
+    pub(super) blocks: Range<usize>,
+    pub(super) constants: Option<GeneData>,
+}
+
+impl GenePart<'_> {
+    /// Number of patterns of each block of sites, with padding.
+    fn lens(&self) -> Vec<usize> {
+        block_lens(self.data.num_patterns())[self.blocks.clone()].to_vec()
+    }
+
+    fn lens_of_constants(&self) -> Vec<usize> {
+        self.constants.as_ref().map_or(Vec::new(), |data| block_lens(data.num_patterns()))
+    }
+
+    /// What the part takes on a card.
+    pub(super) fn needs(&self, model: &ModelBlock) -> GeneNeeds {
+        let dims = model.dims;
+        let patterns: usize = self.lens().iter().chain(&self.lens_of_constants()).sum();
+        let num_tips = self.data.num_tips();
+        let of_vector = dims.row() * size_of::<f64>() + dims.scalers() * size_of::<u32>();
+        let of_data = num_tips * size_of::<Code>() + 2 * size_of::<f64>();
+        let tables: usize = tables_of(model).iter().map(|table| size_of_val(*table)).sum();
+        let resident = patterns * (num_clvs(num_tips) * of_vector + of_data) + tables;
+        GeneNeeds { dims, resident: resident as u64, temporary: (patterns * of_vector) as u64 }
+    }
+}
+
 impl CardGene {
-    /// Copies a gene's data to a card: its blocks in `blocks`, and its constant patterns if given.
+    /// Copies a part of a gene's data to a card.
     ///
     /// # Errors
     /// Not enough memory, or the card is lost.
-    pub(super) fn new(
-        device: &Device,
-        data: &GeneData,
-        dims: Dims,
-        blocks: Range<usize>,
-        constants: Option<&GeneData>,
-    ) -> Result<Self> {
-        let lens = &block_lens(data.num_patterns())[blocks.clone()];
+    pub(super) fn new(device: &Device, part: &GenePart, dims: Dims) -> Result<Self> {
+        let (data, blocks, constants) = (part.data, &part.blocks, part.constants.as_ref());
+        let lens = part.lens();
         let num_site_patterns: usize = lens.iter().sum();
         let first = blocks.start * BLOCK;
         let patterns =
             first.min(data.num_patterns())..data.num_patterns().min(first + num_site_patterns);
-        let lens_of_constants =
-            constants.map_or(Vec::new(), |data| block_lens(data.num_patterns()));
-        let lens: Vec<usize> = lens.iter().copied().chain(lens_of_constants).collect();
+        let lens: Vec<usize> = lens.into_iter().chain(part.lens_of_constants()).collect();
         let num_patterns: usize = lens.iter().sum();
         let num_tips = data.num_tips();
         let mut tip_codes = vec![data.undetermined; num_tips * num_patterns];

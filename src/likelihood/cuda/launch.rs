@@ -73,17 +73,28 @@ pub(super) struct Scores {
     pub(super) logs: u64,
 }
 
-fn launch(arguments: &mut LaunchArgs, num_ctas: u32) -> Result<()> {
-    let grid = LaunchConfig {
+fn grid(num_ctas: u32) -> LaunchConfig {
+    LaunchConfig {
         grid_dim: (num_ctas, 1, 1),
         block_dim: (BLOCK as u32, 1, 1),
         shared_mem_bytes: 0,
-    };
+    }
+}
+
+/// Launches CTAs that wait for each other.
+fn launch_together(arguments: &mut LaunchArgs, num_ctas: u32) -> Result<()> {
+    // SAFETY: as for `launch`; a tape refers to its own lists only (`tape`), and has room for all that is written to it.
+    #[allow(unsafe_code)]
+    let result = unsafe { arguments.launch_cooperative(grid(num_ctas)) };
+    result.map(|_| ()).map_err(lost)
+}
+
+fn launch(arguments: &mut LaunchArgs, num_ctas: u32) -> Result<()> {
     // SAFETY: the arguments have the types and the order of the kernel's parameters (each function below beside its
     // kernel), and the addresses are those of buffers with room for all genes, jobs, steps and results: `card` computes
     // their lengths from the same lists that it uploads, and `Checked` has checked that programs refer to what exists.
     #[allow(unsafe_code)]
-    let result = unsafe { arguments.launch(grid) };
+    let result = unsafe { arguments.launch(grid(num_ctas)) };
     result.map(|_| ()).map_err(lost)
 }
 
@@ -158,15 +169,41 @@ pub(super) fn sweep(
 ) -> Result<()> {
     let mut arguments = device.stream.launch_builder(device.sweep(states));
     arguments.arg(&genes).arg(&words).arg(&matrices).arg(&results);
-    let grid = LaunchConfig {
-        grid_dim: (num_ctas, 1, 1),
-        block_dim: (BLOCK as u32, 1, 1),
-        shared_mem_bytes: 0,
+    launch_together(&mut arguments, num_ctas)
+}
+
+/// A measurement of what a card can do (`probe.cu`), with addresses of buffers of doubles.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Probe {
+    /// A launch.
+    Nothing,
+    /// A copy of so many doubles.
+    Copy { from: u64, to: u64, count: u64 },
+    /// So many rounds of fused multiply-adds; each thread writes a double.
+    Fma { out: u64, rounds: u32 },
+    /// So many barriers of all CTAs, counted in a `u32` that is 0.
+    Barriers { counter: u64, rounds: u32 },
+}
+
+/// Starts a measurement on so many CTAs.
+pub(super) fn probe(device: &Device, probe: Probe, num_ctas: usize) -> Result<()> {
+    let name = match probe {
+        Probe::Nothing => "probe_nothing",
+        Probe::Copy { .. } => "probe_copy",
+        Probe::Fma { .. } => "probe_fma",
+        Probe::Barriers { .. } => "probe_barriers",
     };
-    // SAFETY: as for `launch`; a tape refers to its own lists only (`tape`), and has room for all that is written to it.
-    #[allow(unsafe_code)]
-    let result = unsafe { arguments.launch_cooperative(grid) };
-    result.map(|_| ()).map_err(lost)
+    let function = device.named(name)?;
+    let mut arguments = device.stream.launch_builder(&function);
+    let num_ctas = num_ctas as u32;
+    match &probe {
+        Probe::Nothing => launch(&mut arguments, num_ctas),
+        Probe::Copy { from, to, count } => launch(arguments.arg(from).arg(to).arg(count), num_ctas),
+        Probe::Fma { out, rounds } => launch(arguments.arg(out).arg(rounds), num_ctas),
+        Probe::Barriers { counter, rounds } => {
+            launch_together(arguments.arg(counter).arg(rounds), num_ctas)
+        }
+    }
 }
 
 /// Compares the sizes of structs with those of the kernels.

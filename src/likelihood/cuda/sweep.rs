@@ -23,9 +23,6 @@ use crate::likelihood::engine::{
 use crate::numeric::Newton;
 use std::ops::Range;
 
-/// Most bytes of temporaries and sumtables of the sweeps that go on side by side, beyond the first of them.
-const MOST_BYTES: usize = 1 << 30;
-
 /// Steps of a sweep in progress.
 #[derive(Debug)]
 struct Sweep<'a> {
@@ -179,10 +176,11 @@ impl CudaEngine {
             for (sweep, places) in sweeps.iter().zip(&of_job) {
                 for (member, places) in sweep.genes.iter().zip(places) {
                     let of_gene = |card: &Card| card.genes[member.gene].temporary_bytes();
-                    bytes += (places.count() + 1) * self.cards.iter().map(of_gene).sum::<usize>();
+                    bytes +=
+                        (places.count() + 1) * self.cards.iter().map(of_gene).max().unwrap_or(0);
                 }
             }
-            if num_jobs > 0 && bytes > MOST_BYTES {
+            if num_jobs > 0 && bytes as u64 > self.limits.temporaries {
                 break;
             }
             num_jobs += 1;
@@ -288,7 +286,7 @@ impl CudaEngine {
 
     /// Begins the next step of each sweep that is not in the middle of one: makes its sumtables.
     fn begin_steps(&mut self, sweeps: &mut [Sweep]) -> Result<()> {
-        let mut batches = Self::batches();
+        let mut batches = self.batches();
         for Sweep { program, left, places, present } in sweeps {
             if present.is_some() {
                 continue;

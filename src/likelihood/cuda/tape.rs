@@ -22,9 +22,6 @@ use crate::tree::to_length_grid;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Most numbers of P-matrices and tip tables of all teams, if there is more than one: 256 MiB.
-const MOST_MATRIX_NUMBERS: u64 = 1 << 25;
-
 /// A gene, as far as a tape depends on it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape {
@@ -222,10 +219,12 @@ impl Tape {
         next as usize
     }
 
-    /// How many CTAs each team has, if so many are on the card at the same time; the number of teams is theirs.
-    fn teams(&self, most_ctas: usize) -> Vec<usize> {
+    /// How many CTAs each team has, if so many are on the card at the same time; the number of teams is theirs. Several teams
+    /// together take so many bytes of matrices at most.
+    fn teams(&self, most_ctas: usize, matrix_bytes: u64) -> Vec<usize> {
         let matrix_numbers = self.needs.iter().map(|needs| needs.matrix_numbers).max().unwrap_or(0);
-        let affordable = (MOST_MATRIX_NUMBERS / matrix_numbers.max(1)).max(1);
+        let of_team = size_of::<f64>() as u64 * matrix_numbers.max(1);
+        let affordable = (matrix_bytes / of_team).max(1);
         let items = |needs: &Needs| needs.items.max(1);
         let num_programs = self.needs.len();
         let num_teams = num_programs.min(most_ctas).min(affordable as usize);
@@ -239,9 +238,9 @@ impl Tape {
         self.needs.iter().map(share).collect()
     }
 
-    /// The words for a card on which so many CTAs can be at the same time.
-    pub(super) fn lay(&self, most_ctas: usize) -> Laid {
-        let teams = self.teams(most_ctas);
+    /// The words for a card on which so many CTAs can be at the same time, with matrices of so many bytes.
+    pub(super) fn lay(&self, most_ctas: usize, matrix_bytes: u64) -> Laid {
+        let teams = self.teams(most_ctas, matrix_bytes);
         let mut seats = Vec::new();
         let (mut matrices, mut results) = (0, 0);
         for (team, &size) in teams.iter().enumerate() {
@@ -446,5 +445,103 @@ impl Recorder<'_> {
         (own.first_matrix, own.num_matrices) = self.put_matrices();
         own.num_finish_items = num_items as u32;
         self.needs.items = self.needs.items.max(num_items);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::likelihood::engine::{SweepGene, SweepOperation, SweepStep};
+    use Vector::{Clv, Temporary, Tip};
+
+    const SHAPE: Shape = Shape {
+        dims: Dims { num_states: 20, num_rates: 4, num_codes: 23, rate_scalers: false },
+        num_blocks: 3,
+    };
+
+    /// Two steps, of which the second makes a vector over the first one's edge.
+    fn program() -> SweepProgram {
+        let mut program = SweepProgram::new(vec![0.1, 0.2], 1e-3);
+        program.genes.push(SweepGene { gene: 0, brlen_scaler: 2.0, brlens: vec![0.1, 0.2, 0.3] });
+        let made =
+            SweepOperation { parent: Temporary(0), children: [Tip(0), Clv(0)], edges: [0, 2] };
+        program.operations.push(made);
+        let job = |operations, ends, edge| SweepJob { member: 0, operations, ends, edge };
+        program.jobs = vec![job(0..0, [Tip(0), Clv(0)], 0), job(0..1, [Temporary(0), Clv(1)], 1)];
+        program.steps =
+            vec![SweepStep { jobs: 0..1, branch: 0 }, SweepStep { jobs: 1..2, branch: 1 }];
+        program.finish = vec![job(0..0, [Clv(0), Clv(1)], 1)];
+        program
+    }
+
+    fn record(programs: &[SweepProgram]) -> Tape {
+        let places: Vec<Vec<MemberPlaces>> = programs
+            .iter()
+            .map(|program| {
+                let of_genes = Places::of_sweep(program).into_iter();
+                of_genes.map(|places| MemberPlaces { places, first: 7 }).collect()
+            })
+            .collect();
+        let recorded = programs.iter().zip(&places).map(|(program, places)| Recorded {
+            program,
+            steps: 0..2,
+            floor: None,
+            places,
+        });
+        Tape::record(&recorded.collect::<Vec<_>>(), &[SHAPE])
+    }
+
+    #[test]
+    fn lengths_are_read_where_the_step_before_made_them() {
+        let tape = record(&[program()]);
+        // Five lengths at the beginning, two of the gene that are made, then the outcomes of the steps.
+        assert_eq!(tape.lengths, [0.1, 0.2, 0.1, 0.2, 0.3]);
+        let jobs = |job: &TapeJob| [job.edge, job.edge_after, job.num_steps, job.first_item];
+        assert_eq!(
+            tape.jobs.iter().map(jobs).collect::<Vec<_>>(),
+            [[2, 5, 1, 0], [3, 6, 2, 0], [6, 0, 1, 0]]
+        );
+        let branches: Vec<u32> = tape.steps.iter().map(|step| step.branch).collect();
+        assert_eq!(branches, [0, 1]);
+        // Twenty states: three of the four rates at a time. The tip's matrix has a table.
+        let matrices = |m: &TapeMatrix| [m.length, m.first_rate, m.with_table];
+        assert_eq!(
+            tape.matrices.iter().map(matrices).collect::<Vec<_>>(),
+            [[5, 0, 1], [5, 3, 1], [4, 0, 0], [4, 3, 0], [6, 0, 0], [6, 3, 0]]
+        );
+        assert_eq!(tape.states, Some(20));
+        assert_eq!(tape.updates[2].out_index, 7 + 1, "the sumtable follows the temporary");
+    }
+
+    #[test]
+    fn teams_have_the_blocks_that_they_can_use_and_all_ctas_fit() {
+        for num_programs in 1..9 {
+            let tape = record(&vec![program(); num_programs]);
+            for most_ctas in 1..40 {
+                let teams = tape.teams(most_ctas, u64::MAX);
+                assert!(teams.iter().sum::<usize>() <= most_ctas && teams.len() <= num_programs);
+                assert!(teams.iter().all(|size| (1..=3).contains(size)), "{teams:?}");
+                assert_eq!(teams.len(), num_programs.min(most_ctas));
+                let laid = tape.lay(most_ctas, u64::MAX);
+                assert_eq!(laid.num_ctas, teams.iter().sum::<usize>());
+                // Two outcomes of two numbers, and two numbers for each block of the last edge.
+                assert_eq!(laid.read.len(), num_programs * (2 * 2 + 3 * 2));
+                assert!(laid.words.len() <= laid.read.start);
+            }
+        }
+        // Three matrices and a table of 20 states and four rates, for each team.
+        let bytes = (8 * (2 * 1600 + 1840)) as u64;
+        let tape = record(&vec![program(); 8]);
+        assert_eq!(tape.teams(40, 2 * bytes), [3, 3]);
+        assert_eq!(tape.teams(40, 1), [3]);
+    }
+
+    #[test]
+    fn what_the_card_has_made_is_found_again() {
+        let tape = record(&[program(), program()]);
+        let made: Vec<u64> = (0..20).map(|i| f64::from(i).to_bits()).collect();
+        let (steps, results) = tape.outcome(&made, 1);
+        assert_eq!(steps.collect::<Vec<_>>(), [(4.0, 5.0), (6.0, 7.0)]);
+        assert_eq!(results.collect::<Vec<_>>(), [14.0, 16.0, 18.0]);
     }
 }

@@ -120,7 +120,14 @@ impl std::error::Error for EngineError {}
 
 impl From<EngineError> for Error {
     fn from(error: EngineError) -> Self {
-        Error::Failed(error.to_string())
+        match error {
+            EngineError::Lost { .. } | EngineError::Unavailable { .. } => {
+                Error::Engine(error.to_string())
+            }
+            EngineError::OutOfMemory { .. } | EngineError::Unknown { .. } => {
+                Error::Failed(error.to_string())
+            }
+        }
     }
 }
 
@@ -140,6 +147,21 @@ pub struct Capabilities {
     pub free_bytes: Option<u64>,
     /// Number of pruned subtrees or trials per call that is enough to use the hardware fully.
     pub best_batch: usize,
+}
+
+/// What a card can do at best.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+pub struct CardRates {
+    /// Seconds of a launch among many.
+    pub launch_seconds: f64,
+    /// Seconds until the result of a launch is on the host.
+    pub answer_seconds: f64,
+    /// Seconds until all that work together in a launch have met, if they can.
+    pub barrier_seconds: Option<f64>,
+    /// Bytes read and written per second by a copy.
+    pub copy_bytes_per_second: f64,
+    /// Operations per second in double precision: a fused multiply-add is two.
+    pub operations_per_second: f64,
 }
 
 /// An implementation of the likelihood computations, with the CLVs and models of all genes.

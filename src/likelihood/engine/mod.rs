@@ -18,7 +18,9 @@ pub mod states;
 mod temporaries;
 
 pub use check::Checked;
-pub use contract::{Capabilities, Engine, EngineError, EngineOptions, Entry, Make, Result};
+pub use contract::{
+    Capabilities, CardRates, Engine, EngineError, EngineOptions, Entry, Make, Result,
+};
 pub use data::{GeneData, GeneModel};
 pub use model_block::ModelBlock;
 pub use newton::{Derivatives, TrialSweep, chain_rule, run_sweep, run_trials};

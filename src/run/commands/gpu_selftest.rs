@@ -2,18 +2,26 @@
 
 use crate::error::{Error, Result};
 use crate::likelihood::engine::GeneData;
-use crate::likelihood::select::{ENGINE_OF_CARDS, describe_cards, engine_names, make_engine};
+use crate::likelihood::engine::layout::Dims;
+use crate::likelihood::select::{
+    ENGINE_OF_CARDS, describe_cards, engine_names, make_engine, rates_of_cards,
+};
 use crate::likelihood::{
     BranchOptions, BrlenLinkage, EngineOptions, Evaluator, NodeStates, Result as EngineResult,
 };
 use crate::model::Model;
-use crate::output::{Agreement, SelftestReport, TimeRow};
+use crate::observer::Silent;
+use crate::output::{Agreement, Roofline, SelftestReport, TimeRow};
 use crate::parallel::available_cores;
-use crate::rng::{Purpose, Rng, stream};
+use crate::parsimony::ParsimonyData;
+use crate::partition::Partition;
+use crate::rng::{Purpose, stream};
 use crate::run::plan::{Plan, SelftestPlan};
 use crate::run::work::RunRecord;
+use crate::search::{SearchEffort, SearchOptions, parsimony_start, search};
 use crate::simulate::{sample_gene, yule_tree};
 use crate::tree::{EdgeId, NodeId, Tree};
+use rand::RngExt;
 use std::time::Instant;
 
 /// A gene: model, number of taxa, number of sites.
@@ -67,6 +75,18 @@ const TIMED: &[(&str, Shape)] = &[
     ("codons, 30 taxa x 2 000", ("GY{2/0.3}+FE+G4{0.7}", 30, 2_000)),
 ];
 
+/// Alignments on which a search is run, and searches of so many bootstrap replicates.
+const SEARCHED: &[(&str, Shape, usize)] = &[
+    ("DNA, 8 taxa x 200", ("GTR{1.2/3.1/0.7/0.9/4.2/1}+FU{0.3/0.2/0.15/0.35}+G4{0.5}", 8, 200), 1),
+    (
+        "DNA, 40 taxa x 5 000",
+        ("GTR{1.2/3.1/0.7/0.9/4.2/1}+FU{0.3/0.2/0.15/0.35}+G4{0.5}", 40, 5_000),
+        3,
+    ),
+    ("protein, 20 taxa x 2 000", ("LG+G4{0.7}", 20, 2_000), 1),
+    ("codons, 12 taxa x 1 000", ("GY{2/0.3}+FE", 12, 1_000), 1),
+];
+
 /// Least seconds for which a work is repeated, and most repetitions.
 const SECONDS: f64 = 0.2;
 const REPETITIONS: usize = 200;
@@ -75,6 +95,8 @@ const REPETITIONS: usize = 200;
 struct Case {
     tree: Tree,
     genes: Vec<(GeneData, Vec<usize>, Model)>,
+    /// The genes as parsimony reads them.
+    partitions: Vec<Partition>,
 }
 
 /// Compares and measures the cards, and writes what was found.
@@ -111,11 +133,34 @@ pub(crate) fn gpu_selftest(
         let case = Case::new(plan.seed, 100 + number as u64, shape.1, &[*shape]);
         let processor = times_of(&mut case.evaluator(&on_processor)?)?;
         let cards = times_of(&mut case.evaluator(&on_cards)?)?;
+        report.rooflines.push(case.roofline(name, cards[WHOLE].1));
         for ((work, cpu_seconds), (_, card_seconds)) in processor.into_iter().zip(cards) {
             let (data, work) = (name.to_string(), work.to_string());
             report.times.push(TimeRow { data, work, cpu_seconds, card_seconds });
         }
     }
+    let searched = if asked.quick { &SEARCHED[..1] } else { SEARCHED };
+    for (number, (name, shape, replicates)) in searched.iter().enumerate() {
+        record.progress.stage(&format!("searching: {name}"), None);
+        let case = Case::new(plan.seed, 200 + number as u64, shape.1, &[*shape]);
+        let (mut numbers, mut differing) = (0, 0);
+        for replicate in 0..=*replicates {
+            let [own, on_card] = [&on_processor, &on_cards]
+                .map(|options| case.search(plan.seed, replicate as u64, options));
+            let ((own, cpu_seconds), (on_card, card_seconds)) = (own?, on_card?);
+            let work = match replicate {
+                0 => "a fast search".to_string(),
+                number => format!("bootstrap replicate {number}"),
+            };
+            report.times.push(TimeRow { data: name.to_string(), work, cpu_seconds, card_seconds });
+            numbers += 1;
+            differing += usize::from(own.to_bits() != on_card.to_bits());
+        }
+        let genes = format!("searches: {name}");
+        report.agreement.push(Agreement { genes, numbers, differing });
+    }
+    record.progress.stage("rates of the card", None);
+    report.rates = rates_of_cards(&on_cards, asked.quick)?;
     record.progress.result(&report.tables());
     let num_differing = report.num_differing();
     record.report.gpu_selftest = Some(report);
@@ -132,8 +177,61 @@ impl Case {
     fn new(seed: u64, number: u64, num_taxa: usize, shapes: &[Shape]) -> Self {
         let mut rng = stream(seed, Purpose::SimulatedSequences, number);
         let tree = yule_tree(num_taxa, 0.15, &mut rng);
-        let genes = shapes.iter().map(|shape| gene(&tree, *shape, &mut rng)).collect();
-        Case { tree, genes }
+        let (mut genes, mut partitions) = (Vec::new(), Vec::new());
+        for &(text, num_taxa, num_sites) in shapes {
+            let model = Model::parse(text).expect("models of the self-test can be read");
+            let patterns = sample_gene(&tree, &model, num_taxa, num_sites, &mut rng);
+            let data = GeneData::new(&patterns, &model);
+            genes.push((data, patterns.tip_taxa.clone(), model.clone()));
+            partitions.push(Partition {
+                name: text.to_string(),
+                model,
+                patterns,
+                sites: Vec::new(),
+            });
+        }
+        Case { tree, genes, partitions }
+    }
+
+    /// What updates of all vectors of the tree of the only gene reach in so many seconds: each is written, and but for
+    /// those at the root is read by the next and multiplied with a matrix.
+    fn roofline(&self, name: &str, seconds: f64) -> Roofline {
+        let data = &self.genes[0].0;
+        let states = Dims::new(data.num_states, data.num_rates, 1, 2).num_states as f64;
+        let rows = (data.num_patterns() * data.num_rates) as f64;
+        let (written, read) =
+            (self.tree.num_tips() as f64 - 2.0, self.tree.num_tips() as f64 - 4.0);
+        let numbers = rows * states;
+        Roofline {
+            data: name.to_string(),
+            bytes_per_second: size_of::<f64>() as f64 * numbers * (written + read) / seconds,
+            operations_per_second: numbers * ((2.0 * states - 1.0) * read + written) / seconds,
+        }
+    }
+
+    /// A fast search on the genes, or on a bootstrap replicate of their sites if `replicate` is not 0: its log-likelihood,
+    /// and its seconds.
+    fn search(&self, seed: u64, replicate: u64, options: &EngineOptions) -> Result<(f64, f64)> {
+        let data = ParsimonyData::of_partitions(self.tree.num_tips(), &self.partitions);
+        let mut evaluator = self.evaluator(options)?;
+        for (gene, (own, ..)) in self.genes.iter().enumerate().filter(|_| replicate > 0) {
+            let mut rng = stream(seed, Purpose::SimulatedSequences, 1000 + replicate);
+            let mut weights = vec![0.0; own.num_patterns()];
+            for _ in 0..own.weights.iter().sum::<f64>() as usize {
+                weights[rng.random_range(0..own.num_patterns())] += 1.0;
+            }
+            evaluator.set_pattern_weights(gene, &weights)?;
+        }
+        let start = Instant::now();
+        evaluator.set_tree(parsimony_start(&data, seed, Purpose::ParsimonyTree, replicate));
+        let mut models: Vec<Model> = self.genes.iter().map(|(.., model)| model.clone()).collect();
+        let options = SearchOptions {
+            effort: SearchEffort::Fast,
+            optimize_model: false,
+            ..SearchOptions::default()
+        };
+        let lnl = search(&mut evaluator, &mut models, &data, &options, &mut Silent)?;
+        Ok((lnl, start.elapsed().as_secs_f64()))
     }
 
     fn evaluator(&self, options: &EngineOptions) -> EngineResult<Evaluator> {
@@ -142,16 +240,6 @@ impl Case {
         let genes = self.genes.iter().map(|(data, taxa, model)| (data, &taxa[..], model.clone()));
         Ok(Evaluator::new(self.tree.clone(), genes.collect(), BrlenLinkage::Linked, engine))
     }
-}
-
-fn gene(
-    tree: &Tree,
-    (text, num_taxa, num_sites): Shape,
-    rng: &mut Rng,
-) -> (GeneData, Vec<usize>, Model) {
-    let model = Model::parse(text).expect("models of the self-test can be read");
-    let patterns = sample_gene(tree, &model, num_taxa, num_sites, rng);
-    (GeneData::new(&patterns, &model), patterns.tip_taxa, model)
 }
 
 /// A subtree, and edges that it could be put into.
@@ -195,6 +283,9 @@ fn seconds(mut work: impl FnMut() -> EngineResult<()>) -> EngineResult<f64> {
     }
     Ok(start.elapsed().as_secs_f64() / times as f64)
 }
+
+/// The number of the work that updates all vectors among those of `times_of`.
+const WHOLE: usize = 1;
 
 /// Seconds of each kind of work.
 fn times_of(evaluator: &mut Evaluator) -> EngineResult<Vec<(&'static str, f64)>> {

@@ -276,10 +276,21 @@ mod tests {
             let said = "it was pulled out; the search continues with the";
             assert!(found[2].contains(said), "after {calls} calls: {}", found[2]);
         }
-        // An evaluation does not go on.
-        CALLS.store(7, Ordering::Relaxed);
-        let evaluate = format!("{data} --backend failing --evaluate -t pars{{1}}");
-        let error = run(&evaluate.replace(" --fast", ""), folder.path()).unwrap_err();
-        assert!(error.to_string().contains("it was pulled out") && error.exit_code() == 1);
+        // So do all other jobs: with the state at their desk, or from their beginning.
+        for (command, all_calls) in [
+            ("--evaluate -t pars{1} -m GTR+G", [0, 7, 60]),
+            ("--evaluate -t pars{1} -m auto", [1, 5, 20]),
+            ("--all --bs-trees 3 --fast -m JC", [2, 20, 100]),
+        ] {
+            let data = format!("-s datasets/primates.phy -T 1 {command}");
+            CALLS.store(usize::MAX, Ordering::Relaxed);
+            let want = run(&data, folder.path()).unwrap();
+            for calls in all_calls {
+                CALLS.store(calls, Ordering::Relaxed);
+                let found = run(&format!("{data} --backend failing"), folder.path()).unwrap();
+                assert_eq!(found[..2], want[..2], "{command} after {calls} calls");
+                assert!(found[2].contains("it was pulled out"), "{command} after {calls} calls");
+            }
+        }
     }
 }

@@ -17,6 +17,10 @@ pub(crate) struct Desk<'a> {
     observer: &'a mut dyn Observer,
     kept: Option<Kept<'a>>,
     is_muffled: bool,
+    /// Number of events that were passed on.
+    told: usize,
+    /// Events of a job that has begun again, which were passed on before.
+    is_known: usize,
 }
 
 /// What a desk has if there is a checkpoint.
@@ -40,16 +44,41 @@ impl<'a> Desk<'a> {
     /// The desk of a job, with the state that was kept, whose events are told again.
     fn new(observer: &'a mut dyn Observer, keeper: Option<&'a Keeper>, key: Key) -> Result<Self> {
         let Some(keeper) = keeper else {
-            return Ok(Desk { observer, kept: None, is_muffled: false });
+            return Ok(Desk { observer, kept: None, is_muffled: false, told: 0, is_known: 0 });
         };
         let (events, state) = match keeper.find::<InProgress>(Kind::State, key)? {
             None => (Vec::new(), None),
             Some((events, state)) => (events, Some(state)),
         };
         events.iter().for_each(|event| observer.event(event));
+        let told = events.len();
         let (last, cost) = (Instant::now(), Duration::ZERO);
         let kept = Kept { keeper, key, events, state, last, cost, in_steps: None };
-        Ok(Desk { observer, kept: Some(kept), is_muffled: false })
+        Ok(Desk { observer, kept: Some(kept), is_muffled: false, told, is_known: 0 })
+    }
+
+    /// The job begins again, with this warning: from the state that was kept last, if there is one. What it told since then
+    /// is not passed on a second time.
+    ///
+    /// # Errors
+    /// The checkpoint cannot be read.
+    pub(crate) fn begin_again(&mut self, warning: String) -> Result<()> {
+        self.is_muffled = false;
+        let warning = Event::Warning(warning);
+        self.observer.event(&warning);
+        let mut known = 0;
+        if let Some(kept) = &mut self.kept {
+            let found = kept.keeper.find::<InProgress>(Kind::State, kept.key)?;
+            let (events, state) =
+                found.map_or((Vec::new(), None), |(events, state)| (events, Some(state)));
+            known = events.len();
+            (kept.events, kept.state) = (events, state);
+            kept.events.push(warning);
+            kept.in_steps = None;
+        }
+        self.is_known = self.told - known;
+        self.told = known;
+        Ok(())
     }
 
     /// True if the job was interrupted and goes on: what it told at its beginning was told again.
@@ -117,7 +146,11 @@ impl Observer for Desk<'_> {
         if let Some(kept) = &mut self.kept {
             kept.events.push(event.clone());
         }
-        self.observer.event(event);
+        self.told += 1;
+        match self.is_known.checked_sub(1) {
+            Some(left) => self.is_known = left,
+            None => self.observer.event(event),
+        }
     }
 
     fn advance(&mut self, advance: Advance) {

@@ -26,6 +26,8 @@ pub(crate) struct Machine {
     jobs_in_memory: usize,
     /// Most threads inside one likelihood that are worth it.
     useful_threads: usize,
+    /// True if the user has asked for a card, instead of leaving the choice to the program.
+    wants_card: bool,
 }
 
 /// How jobs of several parts share the threads.
@@ -65,7 +67,8 @@ impl Machine {
             other => Error::Usage(format!("--simd: {other}")),
         })?;
         let useful_threads = useful_threads(partitions);
-        Ok((Machine { engine, jobs_in_memory: usize::MAX, useful_threads }, warning))
+        let wants_card = plan.run.engine == Some(ENGINE_OF_CARDS);
+        Ok((Machine { engine, jobs_in_memory: usize::MAX, useful_threads, wants_card }, warning))
     }
 
     /// Threads inside one likelihood.
@@ -224,9 +227,11 @@ impl Machine {
         Ok(make_evaluator(partitions, models, tree, linkage, &self.engine)?)
     }
 
-    /// The machine that a run goes on with when its engine has failed, if there is one.
+    /// The machine that a run goes on with when its engine has failed, if there is one. A card that the user has asked for
+    /// is not replaced: the run ends, and can be resumed.
     pub(crate) fn after_failure(self) -> Option<Self> {
-        after_failure(&self.engine).map(|engine| Machine { engine, ..self })
+        let next = after_failure(&self.engine).filter(|_| !self.wants_card);
+        next.map(|engine| Machine { engine, ..self })
     }
 
     /// Gives an evaluator of these partitions the machine's engine instead of the one it has.
@@ -353,6 +358,7 @@ mod tests {
         let shared = |threads: usize, jobs: usize, parts: usize, useful: usize| {
             let engine = |inside| EngineOptions { threads: inside, ..EngineOptions::default() };
             let machine = |inside| Machine {
+                wants_card: false,
                 engine: engine(inside),
                 jobs_in_memory: usize::MAX,
                 useful_threads: useful,

@@ -3,6 +3,7 @@
 use super::card::choose_card;
 use super::cost::format_bytes;
 use super::desk::{Desk, run_kept};
+use super::fallback::Fallback;
 use super::jobs::Jobs;
 use super::machine::{Machine, Shares};
 use super::record::RunRecord;
@@ -203,9 +204,16 @@ impl<'a> Session<'a> {
         let setup = &self.setup;
         let jobs = Jobs { noun, before, count, most, is_most_expected, at_once: jobs };
         let RunRecord { keeper, progress, .. } = &mut *self.record;
-        let work = |job, desk: &mut Desk| work(setup, machine, job, desk);
+        let fallback = Fallback::new(machine);
+        let work = |job, desk: &mut Desk| {
+            fallback.run(desk, |machine, desk| work(setup, machine, job, desk))
+        };
         let seen = |job, result: &T| seen(setup, job, result);
-        run_kept(keeper.as_ref(), jobs, progress, work, seen)
+        let results = run_kept(keeper.as_ref(), jobs, progress, work, seen)?;
+        if fallback.replaced().is_some() {
+            self.setup.go_on();
+        }
+        Ok(results)
     }
 }
 
@@ -222,6 +230,11 @@ pub(crate) fn warn_of_each(record: &mut RunRecord, summary: &str, cases: Vec<Str
 }
 
 impl Setup<'_> {
+    /// Takes the machine that a run goes on with when an engine has failed.
+    pub(crate) fn go_on(&mut self) {
+        self.machine = self.machine.after_failure().unwrap_or(self.machine);
+    }
+
     /// The models as they were read.
     pub(crate) fn models(&self) -> Vec<Model> {
         let partitions = self.loaded.partitions.iter();
