@@ -28,15 +28,17 @@ CAPABILITY = 75
 CARDS = [75, 80, 86, 89, 90, 100, 120]
 SOURCES = ["common.cuh", "operand.cuh", "pmatrix.cu", "partials.cu", "likelihood.cu", "derivatives.cu", "newton.cuh", "team.cuh", "probe.cu",
            "sweep.cu", "kernels.cu"]
+# The PTX files with the sources of each; the last one includes the others.
+UNITS = {"kernels": SOURCES, "distances": ["common.cuh", "distances.cu"]}
 OPTIONS = ["--std=c++17", "-fmad=false", "--restrict"]
 
 HERE = pathlib.Path(__file__).resolve().parent
 
 
-def checksum():
-    """CRC-32 of all sources, one after the other."""
+def checksum(sources):
+    """CRC-32 of all sources of a unit, one after the other."""
     value = 0
-    for name in SOURCES:
+    for name in sources:
         value = zlib.crc32((HERE / name).read_bytes(), value)
     return f"{value:08x}"
 
@@ -64,11 +66,11 @@ class Nvrtc:
         getattr(self.library, f"nvrtcGet{kind}")(program, buffer)
         return buffer.value.decode()
 
-    def compile(self, capability):
+    def compile(self, name, capability):
         options = [*OPTIONS, f"--gpu-architecture=compute_{capability}", f"--include-path={HERE}"]
         program = ctypes.c_void_p()
-        source = (HERE / "kernels.cu").read_bytes()
-        self.library.nvrtcCreateProgram(ctypes.byref(program), source, b"kernels.cu", 0, None, None)
+        source = (HERE / name).read_bytes()
+        self.library.nvrtcCreateProgram(ctypes.byref(program), source, name.encode(), 0, None, None)
         given = (ctypes.c_char_p * len(options))(*[option.encode() for option in options])
         status = self.library.nvrtcCompileProgram(program, len(options), given)
         if status != 0:
@@ -105,12 +107,13 @@ def main():
         nvrtc = Nvrtc(packages)
         ptxas = packages / "cuda_nvcc" / "bin" / "ptxas"
         print("card\tkernel\tregisters\tspilled bytes\tstack\tshared bytes")
-        path = HERE / "ptx" / f"kernels_{CAPABILITY}.ptx"
-        head = f"// Made by cuda/build_ptx.py with {WHEELS[0]} from sources with the CRC-32 {checksum()}.\n"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(head + without_comments(nvrtc.compile(CAPABILITY)))
-        for card in CARDS:
-            report(ptxas, path, card)
+        for unit, sources in UNITS.items():
+            path = HERE / "ptx" / f"{unit}_{CAPABILITY}.ptx"
+            head = f"// Made by cuda/build_ptx.py with {WHEELS[0]} from sources with the CRC-32 {checksum(sources)}.\n"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(head + without_comments(nvrtc.compile(sources[-1], CAPABILITY)))
+            for card in CARDS:
+                report(ptxas, path, card)
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@
 //!
 //! | floor | rooms |
 //! |---|---|
-//! | 0 | `error`, `observer`, `rng`, `taxa`, `numeric`, `whole_file` |
+//! | 0 | `error`, `observer`, `rng`, `taxa`, `pair_tables`, `numeric`, `whole_file` |
 //! | 1 | `alphabet`, `tree`, `parallel`, `input`, `checkpoint`, `panics` |
 //! | 2 | `alignment`, `model` |
 //! | 3 | `partition` |
@@ -70,6 +70,8 @@
 pub mod error;
 mod numeric;
 pub mod observer;
+#[doc(hidden)]
+pub mod pair_tables;
 pub mod rng;
 pub mod taxa;
 mod whole_file;

@@ -9,6 +9,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("observer", 0),
     ("rng", 0),
     ("taxa", 0),
+    ("pair_tables", 0),
     ("numeric", 0),
     ("whole_file", 0),
     ("panics", 1),
@@ -76,6 +77,7 @@ const UNSAFE_ALLOWED: &[&str] = &[
     "likelihood/cpu/kernels.rs",
     "likelihood/cuda/device.rs",
     "likelihood/cuda/launch.rs",
+    "likelihood/cuda/pair_distances.rs",
     "distance/instructions.rs",
 ];
 

@@ -2,6 +2,7 @@
 //! and `cuda/emulator/`, through which the unmodified engine runs. Skipped where there is no C++ compiler.
 
 use crate::util::{Ran, Scratch, report, repository, results};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -21,21 +22,28 @@ const SOURCES: [&str; 11] = [
     "kernels.cu",
 ];
 
+/// Those of the kernels of distances.
+const SOURCES_OF_DISTANCES: [&str; 2] = ["common.cuh", "distances.cu"];
+
 #[test]
 fn the_compiled_kernels_are_those_of_the_sources() {
-    let mut sum = crc32fast::Hasher::new();
-    for name in SOURCES {
-        let text = std::fs::read(repository("cuda").join(name)).expect("a source");
-        sum.update(&text);
-    }
-    let expected = format!("CRC-32 {:08x}.", sum.finalize());
-    let ptx = std::fs::read_to_string(repository("cuda/ptx/kernels_75.ptx")).expect("PTX");
-    let head = ptx.lines().next().unwrap_or_default();
-    assert!(
-        head.ends_with(&expected),
-        "run cuda/build_ptx.py: '{head}' does not end with {expected}"
-    );
     let script = std::fs::read_to_string(repository("cuda/build_ptx.py")).expect("the script");
+    for (unit, sources) in [("kernels", &SOURCES[..]), ("distances", &SOURCES_OF_DISTANCES)] {
+        let mut sum = crc32fast::Hasher::new();
+        for name in sources {
+            let text = std::fs::read(repository("cuda").join(name)).expect("a source");
+            sum.update(&text);
+            assert!(script.contains(&format!("\"{name}\"")), "build_ptx.py lacks {name}");
+        }
+        let expected = format!("CRC-32 {:08x}.", sum.finalize());
+        let ptx = repository("cuda/ptx").join(format!("{unit}_75.ptx"));
+        let ptx = std::fs::read_to_string(ptx).expect("PTX");
+        let head = ptx.lines().next().unwrap_or_default();
+        assert!(
+            head.ends_with(&expected),
+            "run cuda/build_ptx.py: '{head}' does not end with {expected}"
+        );
+    }
     let list = SOURCES.map(|name| format!("\"{name}\"")).join(", ");
     let script = script.replace("\n          ", "");
     assert!(script.contains(&list), "build_ptx.py has other sources");
@@ -261,8 +269,8 @@ fn a_card_that_nobody_asked_for_is_replaced_when_it_is_lost() {
     }
 }
 
-/// All kernels for 4, 20 and 64 states, on data of a few patterns: each barrier wakes 128 threads of the system. With 300
-/// sites, a team of two CTAs shares the work of sweeps.
+/// All kernels for 4, 20 and 64 states and those of distances, on data of a few patterns: each barrier wakes 128 threads of
+/// the system. With 300 sites, a team of two CTAs shares the work of sweeps.
 #[test]
 #[ignore = "takes minutes; run by .ci/unsafe"]
 fn no_two_threads_of_a_cta_race_which_may_take_minutes() {
@@ -272,13 +280,7 @@ fn no_two_threads_of_a_cta_race_which_may_take_minutes() {
     };
     let scratch = Scratch::new();
     let lengths = "--evaluate -t rand{1} --opt-model off";
-    for (model, sites, options) in [
-        ("GTR{1/2/1/1/2/1}+FU{0.3/0.2/0.2/0.3}+G4{0.5}", 10, lengths),
-        ("JC", 10, "--fast -t rand{1}"),
-        ("JC", 300, lengths),
-        ("LG+G2{0.5}", 8, lengths),
-        ("GY{0.5/2}+FE", 3, lengths),
-    ] {
+    let run = |model: &str, sites: usize, options: &str| {
         scratch.succeed(&format!(
             "simulate --tree rand{{4}} --model {model} --sites {sites} --mean-brlen 1 -n data -p 3 --redo"
         ));
@@ -296,6 +298,17 @@ fn no_two_threads_of_a_cta_race_which_may_take_minutes() {
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{model}: {said}");
         assert!(!said.contains("libcuda.so.1"), "{model}: {said}");
+    };
+    run("GTR{1/2/1/1/2/1}+FU{0.3/0.2/0.2/0.3}+G4{0.5}", 10, lengths);
+    run("JC", 10, "--fast -t rand{1}");
+    run("JC", 300, lengths);
+    run("LG+G2{0.5}", 8, lengths);
+    run("GY{0.5/2}+FE", 3, lengths);
+    // Several chunks of sites.
+    for (model, sites) in
+        [("JC", 1500), ("GTR{1/2/1/1/2/1}+FU{0.3/0.2/0.2/0.3}", 600), ("LG+G2{0.5}", 150)]
+    {
+        run(model, sites, "--dist --opt-model off");
     }
 }
 
@@ -399,4 +412,130 @@ fn without_a_driver_a_card_is_refused_and_not_missed() {
     }
     ran.assert_refused(&["--backend cuda", "Leave the option out"]);
     scratch.succeed(&format!("{command} -n y --backend auto"));
+}
+
+/// The bytes of matrices and trees of a run, by what follows its name.
+fn matrices(scratch: &Scratch, name: &str) -> BTreeMap<String, Vec<u8>> {
+    let files = scratch.files().into_iter().filter_map(|file| {
+        let kind = file.strip_prefix(&format!("{name}.mlsearch."))?.to_string();
+        let bytes = std::fs::read(scratch.path().join(&file)).expect("a result");
+        (!["log", "json"].contains(&kind.as_str())).then_some((kind, bytes))
+    });
+    files.collect()
+}
+
+/// Every kernel of distances: numbers in registers (7 and 10 classes), and lists (ambiguous nucleotides, several partitions,
+/// other characters, many terms). An array of NumPy has all bits.
+#[test]
+fn distances_have_the_bits_of_the_processor() {
+    let scratch = Scratch::new();
+    let path = |name: &str| repository(name).display().to_string();
+    let simulate = |name: &str, model: &str, taxa: usize, sites: usize| {
+        scratch.succeed(&format!(
+            "simulate --tree rand{{{taxa}}} --model {model} --sites {sites} --mean-brlen 0.2 -n {name} -p 5"
+        ));
+    };
+    simulate("dna", "GTR{1/2/1/1/3/1}+FU{0.3/0.2/0.2/0.3}", 150, 700);
+    simulate("protein", "LG+G4{0.7}", 40, 130);
+    simulate("binary", "BIN+FU{0.3/0.7}", 20, 90);
+    // Gaps, and characters that stand for several nucleotides; one pair shares no site, one sequence says nothing.
+    let text = std::fs::read_to_string(scratch.path().join("dna.mlsearch.phy")).unwrap();
+    let mut rows: Vec<(String, Vec<u8>)> = text
+        .lines()
+        .skip(1)
+        .take(37)
+        .map(|line| line.split_once(char::is_whitespace).unwrap())
+        .map(|(name, row)| (name.to_string(), row.trim().as_bytes().to_vec()))
+        .collect();
+    for (number, (_, row)) in rows.iter_mut().enumerate() {
+        for at in (number % 7..row.len()).step_by(11 + number) {
+            row[at] = b"-RYKNMWSBDHV?"[(at + number) % 13];
+        }
+        let half = row.len() / 2;
+        match number {
+            3 => row[..half].fill(b'-'),
+            9 => row[half..].fill(b'-'),
+            _ => {}
+        }
+    }
+    let lines = rows.iter().map(|(name, row)| format!("{name} {}\n", String::from_utf8_lossy(row)));
+    scratch.write("ambiguous.phy", &format!("37 700\n{}", lines.collect::<String>()));
+    let gappy = format!("-s {} -q {}", path("datasets/gappy.phy"), path("partitions/gappy.part"));
+    let dna = "-s dna.mlsearch.phy";
+    let cases = [
+        format!("{dna} -m F84 --tree nj"),
+        format!("{dna} -m JC --keep-identical"),
+        format!("{dna} -m GTR+FC+G4{{0.6}}"),
+        format!("{dna} -m TN93+FC+GC{{0.8}}+I{{0.1}}"),
+        "-s ambiguous.phy -m F84".to_string(),
+        "-s ambiguous.phy -m GTR+FC+I{0.2}".to_string(),
+        format!("{gappy} -M"),
+        format!("{gappy} --tree bionj"),
+        "-s protein.mlsearch.phy -m LG+G4{0.7}".to_string(),
+        "-s protein.mlsearch.phy -m LG4X".to_string(),
+        "-s protein.mlsearch.phy -m WAG+GC{0.5}".to_string(),
+        "-s binary.mlsearch.phy -m BIN".to_string(),
+        format!("{dna} -m LogDet"),
+    ];
+    let (grid, order) = (("STAND_IN_MULTIPROCESSORS", "1"), ("STAND_IN_REVERSED", "1"));
+    for case in cases {
+        let command = format!("--dist {case} --opt-model off --dist-format npy -T 1 --redo");
+        scratch.succeed(&format!("{command} -n cpu --backend cpu"));
+        let want = matrices(&scratch, "cpu");
+        for (backend, switches) in [
+            ("--backend cuda", &[][..]),
+            ("--gpu 0,1", &[("STAND_IN_CARDS", "2"), grid, order]),
+            ("--gpu 0,1,2", &[("STAND_IN_CARDS", "3")]),
+        ] {
+            let Some(ran) = run(&scratch, &format!("{command} -n card {backend}"), switches) else {
+                return;
+            };
+            assert_eq!(ran.code, 0, "{case}: {}", ran.stderr);
+            let found = matrices(&scratch, "card");
+            assert!(!want.is_empty() && found.keys().eq(want.keys()), "{case}");
+            for (kind, bytes) in &want {
+                assert!(found[kind] == *bytes, "{case}, {switches:?}: {kind}");
+            }
+        }
+    }
+    // A card that is lost, and one with too little memory.
+    let command = format!("--dist {dna} -m F84 --dist-format npy -T 1 --redo");
+    scratch.succeed(&format!("{command} -n cpu"));
+    let want = matrices(&scratch, "cpu");
+    let lost = [("STAND_IN_LAUNCHES", "2")];
+    let Some(ran) = run(&scratch, &format!("{command} -n card --backend cuda"), &lost) else {
+        return;
+    };
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(ran.stderr.contains("computed on the processor from there"), "{}", ran.stderr);
+    assert!(matrices(&scratch, "card")["distances.npy"] == want["distances.npy"]);
+    let little = [("STAND_IN_MEMORY", "20000")];
+    let Some(ran) = run(&scratch, &format!("{command} -n x --backend cuda"), &little) else {
+        return;
+    };
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    assert!(ran.stderr.contains("not enough memory"), "{}", ran.stderr);
+}
+
+#[test]
+fn distances_of_large_data_are_computed_on_a_card_with_the_same_bits() {
+    let scratch = Scratch::new();
+    scratch.succeed("simulate --tree rand{402} --model JC --sites 20 --mean-brlen 0.2 -n d -p 3");
+    scratch.write("weights.txt", &"6300 ".repeat(20));
+    let command =
+        "--dist -s d.mlsearch.phy -a weights.txt --keep-identical --dist-format npy -T 1 --redo";
+    scratch.succeed(&format!("{command} -n cpu --backend cpu"));
+    let want = matrices(&scratch, "cpu");
+    for (switches, said, backend) in [
+        (&[][..], "computing the distances on a card", "cuda"),
+        (&[("STAND_IN_WRONG", "1")], "the card's distances have other bits", "cpu"),
+        (&[("STAND_IN_MEMORY", "20000")], "", "cpu"),
+        (&[("STAND_IN_CARDS", "0")], "", "cpu"),
+    ] {
+        let Some(ran) = run(&scratch, &format!("{command} -n auto"), switches) else { return };
+        assert_eq!(ran.code, 0, "{switches:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains(said), "{switches:?}: {}", ran.stderr);
+        assert_eq!(report(&scratch, "auto")["run"]["backend"], backend, "{switches:?}");
+        assert!(matrices(&scratch, "auto") == want, "{switches:?}");
+    }
 }

@@ -307,3 +307,132 @@ fn checks_know_the_models_of_distances() {
         .assert_refused(&["F84 needs one number"]);
     scratch.run(&format!("-s {file} -m F84 --check")).assert_refused(&["F84"]);
 }
+
+/// The columns of a partition, for the taxa that have data in them.
+fn extract(text: &str, columns: std::ops::Range<usize>) -> String {
+    let rows = text.lines().skip(1).filter_map(|line| {
+        let (name, row) = line.split_once(char::is_whitespace)?;
+        let row = &row.trim()[columns.clone()];
+        row.contains(|c| !"-?N".contains(c)).then(|| format!("{name} {row}"))
+    });
+    let rows: Vec<String> = rows.collect();
+    format!("{} {}\n{}\n", rows.len(), columns.len(), rows.join("\n"))
+}
+
+#[test]
+fn each_partition_has_distances_of_its_own_with_unlinked_lengths() {
+    let scratch = Scratch::new();
+    let text = std::fs::read_to_string(dataset("gappy.phy")).unwrap();
+    let file = dataset("gappy.phy");
+    // Not in the order of the columns.
+    let genes = [("b", 480..1180), ("a", 0..480), ("c", 1180..1430), ("d", 1430..3090)];
+    let line = |(name, range): &(&str, std::ops::Range<usize>)| {
+        format!("GTR, {name} = {}-{}\n", range.start + 1, range.end)
+    };
+    scratch.write("genes.part", &genes.iter().map(line).collect::<String>());
+    for (model, own) in
+        [("", "-m GTR --opt-model off"), ("-m p", "-m p"), ("-m LogDet", "-m LogDet")]
+    {
+        for format in ["square", "lower.gz", "npy"] {
+            let ending = match format {
+                "npy" => ".npy",
+                "lower.gz" => ".gz",
+                _ => "",
+            };
+            let options =
+                format!("--opt-model off --dist-format {format} --tree nj,upgma -n x --redo");
+            let model = if model.is_empty() {
+                "-q genes.part".into()
+            } else {
+                format!("-q genes.part {model}")
+            };
+            scratch.succeed(&format!("--dist -s {file} {model} -M {options}"));
+            let whole = report(&scratch, "x");
+            let whole = &whole["distances"];
+            let trees = read(&scratch, "x.mlsearch.distanceTrees");
+            let mut pairs = 0;
+            for (number, (name, range)) in genes.iter().enumerate() {
+                scratch.write("gene.phy", &extract(&text, range.clone()));
+                scratch.succeed(&format!(
+                    "--dist -s gene.phy {own} --dist-format {format} --tree nj,upgma -n y --redo"
+                ));
+                let bytes =
+                    |name: String| std::fs::read(scratch.path().join(name)).expect("a matrix");
+                let found = bytes(format!("x.mlsearch.partition{}.distances{ending}", number + 1));
+                assert!(
+                    found == bytes(format!("y.mlsearch.distances{ending}")),
+                    "{model} {name} {format}"
+                );
+                let own_trees = read(&scratch, "y.mlsearch.distanceTrees");
+                let lines: Vec<&str> = trees.lines().skip(2 * number).take(2).collect();
+                assert_eq!(lines, own_trees.lines().collect::<Vec<_>>(), "{name}");
+                let (found, alone) = (&whole["partitions"][number], report(&scratch, "y"));
+                assert_eq!(found["name"], *name);
+                for field in [
+                    "taxa",
+                    "pairs",
+                    "saturated",
+                    "without_overlap",
+                    "least",
+                    "mean",
+                    "largest",
+                    "trees",
+                ] {
+                    assert_eq!(found[field], alone["distances"][field], "{name} {field}");
+                }
+                pairs += found["pairs"].as_u64().unwrap();
+            }
+            assert_eq!(whole["pairs"], pairs);
+            assert!(!scratch.path().join("x.mlsearch.distances").exists());
+        }
+    }
+    // Results of an earlier run are not overwritten.
+    scratch
+        .run(&format!("--dist -s {file} -q genes.part -M -n x"))
+        .assert_refused(&["partition1.distances", "--redo"]);
+    scratch
+        .run(&format!("--dist -s {file} -q genes.part -M --tree nj --bs-trees 5 -n z"))
+        .assert_refused(&["leave out -M"]);
+}
+
+/// The bytes after a word in what `--check` prints: the first number before `MiB`, rounded up.
+fn mebibytes(text: &str, what: &str) -> f64 {
+    let line = text.lines().find(|line| line.contains(what)).unwrap_or_else(|| panic!("{text}"));
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let at = words.iter().position(|word| *word == "MiB").unwrap_or_else(|| panic!("{line}"));
+    words[at - 1].parse().expect("a number")
+}
+
+#[test]
+fn checks_say_what_distances_cost_and_memory_can_be_limited() {
+    let scratch = Scratch::new();
+    scratch.succeed("simulate --tree rand{4050} --model JC --sites 60 --mean-brlen 0.3 -n d -p 3");
+    let data = "-s d.mlsearch.phy -m JC";
+    let check = |options: &str| scratch.succeed(&format!("--dist {data} {options} --check")).stdout;
+    let said = check("--dist-format lower --tree nj");
+    for row in ["distances", "8199225", "files of distances", "of writing them", "of trees"] {
+        assert!(said.contains(row), "{said}");
+    }
+    let (usual, least) = (mebibytes(&said, "memory  "), mebibytes(&said, "at least, with --mem"));
+    assert!(least + 40.0 < usual, "{said}");
+    assert!(check("--dist-format square").contains("each computed twice"));
+    let run = |name: &str, options: &str| {
+        let typed = format!("--dist {data} --dist-format lower --tree nj {options}");
+        scratch.run(&format!("{typed} -n {name} --redo"))
+    };
+    assert_eq!(run("x", "").code, 0);
+    // A check takes more itself than a run when it begins.
+    assert_eq!(run("y", &format!("--mem {}M", least.ceil() + 2.0)).code, 0);
+    for kind in ["distances", "distanceTrees"] {
+        let [x, y] = ["x", "y"].map(|name| read(&scratch, &format!("{name}.mlsearch.{kind}")));
+        assert!(x == y, "{kind}");
+    }
+    run("z", "--mem 20M")
+        .assert_refused(&["--mem: 20.0 MiB are not enough for these distances", "at least"]);
+    // Each partition has its own.
+    let (file, genes) = (dataset("gappy.phy"), repository("partitions/gappy.part"));
+    let apart = format!("distance -s {file} -q {} -M --tree bme", genes.display());
+    let said = scratch.succeed(&format!("{apart} --check")).stdout;
+    assert!(said.contains("time of the distances"), "{said}");
+    scratch.run(&format!("{apart} --mem 5M -n z")).assert_refused(&["in partition 'gene"]);
+}

@@ -8,7 +8,10 @@
 #include "words.h"
 
 #include "../kernels.cu"
+
+#include "../distances.cu"
 #include "fibers.h"
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -56,6 +59,8 @@ std::map<std::string, Binder> &kernels() {
         {"probe_barriers", binder(probe_barriers)}, {"common_sizes", binder(common_sizes)},
     };
 #undef OF_STATES
+    all.insert({{"pair_distances_7", binder(pair_distances_7)}, {"pair_distances_10", binder(pair_distances_10)},
+                {"pair_distances_any", binder(pair_distances_any)}, {"distances_sizes", binder(distances_sizes)}});
     return all;
 }
 
@@ -65,7 +70,7 @@ std::map<int, size_t> used;
 thread_local int device;
 int contexts[64];
 long launches, copies;
-bool is_lost;
+std::atomic<bool> is_lost;
 
 /// Ends the process's use of the stand-in with its counts.
 struct Count {

@@ -110,6 +110,21 @@ impl Patterns {
         self.codes.iter().map(mask).fold(u64::MAX, |shared, states| shared & states)
     }
 
+    /// The same patterns of some taxa, by their new numbers, which ascend with the old ones. `site_to_pattern` is left empty.
+    pub(crate) fn of_taxa(&self, number: impl Fn(usize) -> Option<usize>) -> Patterns {
+        let tips = self.tip_taxa.iter().zip(&self.codes);
+        let kept = tips.filter_map(|(&taxon, codes)| Some((number(taxon)?, codes.clone())));
+        let (tip_taxa, codes) = kept.unzip();
+        Patterns {
+            tip_taxa,
+            codes,
+            code_masks: self.code_masks.clone(),
+            weights: self.weights.clone(),
+            site_to_pattern: Vec::new(),
+            ..*self
+        }
+    }
+
     /// Makes every taxon present; those without data get undetermined cells.
     #[doc(hidden)]
     pub fn add_missing_taxa(&mut self, num_taxa: usize) {

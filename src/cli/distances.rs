@@ -3,7 +3,9 @@
 use super::args::Args;
 use super::values::parse_trees;
 use super::verb::{Faults, Verb};
-use crate::run::{DataOptions, DistanceFormula, MatrixFormat, MatrixPlan, TreeSource};
+use crate::run::{
+    BrlenLinkage, DataOptions, DistanceFormula, MatrixFormat, MatrixPlan, TreeSource,
+};
 
 /// PHYLIP's ratio of transitions and transversions.
 const DEFAULT_RATIO: f64 = 2.0;
@@ -34,7 +36,14 @@ pub(super) fn resolve_distances(
     }
     let (format, gzip) = resolve_format(args.dist_format.as_deref(), faults);
     let (formula, gamma) = resolve_formula(data, faults);
-    MatrixPlan { file, formula, gamma, format, gzip, trees }
+    let apart = data.partitions.is_some() && data.brlen == BrlenLinkage::Unlinked;
+    if apart && Verb::Dist.makes_replicates(args) {
+        faults.add(
+            "--bs-trees (-#) with --dist makes replicates of one tree: leave out -M (--brlen unlinked), with which each \
+             partition has a tree of its own",
+        );
+    }
+    MatrixPlan { file, formula, gamma, format, gzip, apart, trees }
 }
 
 fn resolve_trees(args: &Args, faults: &mut Faults) -> Vec<crate::run::DistanceTree> {

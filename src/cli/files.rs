@@ -7,8 +7,8 @@ use super::values::{parse_consensus_rule, parse_count, parse_tree_metrics};
 use super::verb::{Faults, Verb};
 use crate::input::{STANDARD_INPUT, name_of};
 use crate::run::{
-    Command, ConcordancePlan, ConsensusRule, DEFAULT_QUARTETS, DEFAULT_TERRACE_TREES, DataOptions,
-    DistancePlan, TerracePlan, TreeMetric,
+    CheckedRun, Command, ConcordancePlan, ConsensusRule, DEFAULT_QUARTETS, DEFAULT_TERRACE_TREES,
+    DataOptions, DistancePlan, TerracePlan, TreeMetric,
 };
 use std::path::{Path, PathBuf};
 
@@ -35,12 +35,16 @@ pub(super) fn resolve_command(
         Verb::Start => Command::Start,
         Verb::Check => {
             // The model is in the words of the run that is described.
-            if args.dist.is_some() || args.algorithm.as_deref() == Some("x") {
-                resolve_distances(args, data, faults);
-            }
-            Command::Check(args.mcmc.then(|| resolve_mcmc(args, faults)))
+            let is_of_distances = args.dist.is_some() || args.algorithm.as_deref() == Some("x");
+            Command::Check(match () {
+                _ if is_of_distances => {
+                    CheckedRun::Distances(resolve_distances(args, data, faults))
+                }
+                _ if args.mcmc => CheckedRun::Sample(Box::new(resolve_mcmc(args, faults))),
+                _ => CheckedRun::Likelihoods,
+            })
         }
-        Verb::Sample => Command::Sample(resolve_mcmc(args, faults)),
+        Verb::Sample => Command::Sample(Box::new(resolve_mcmc(args, faults))),
         Verb::Support => {
             let boots = args.bs_trees.as_deref().map(PathBuf::from);
             let bs_trees = one_file(boots, "--bs-trees", args.many_trees.clone(), "-z", faults);

@@ -223,7 +223,7 @@ fn resolve_trees(args: &Args, verb: Verb, faults: &mut Faults) -> Vec<TreeSource
 mod tests {
     use super::super::parse::{Stop, parse};
     use super::*;
-    use crate::run::{ConsensusRule, DEFAULT_REPLICATES, TreeMetric};
+    use crate::run::{CheckedRun, ConsensusRule, DEFAULT_REPLICATES, TreeMetric};
 
     fn plan(line: &str) -> Plan {
         try_plan(line).unwrap_or_else(|error| panic!("{line}: {error}"))
@@ -365,11 +365,14 @@ mod tests {
     #[test]
     fn check_takes_the_command_line_of_the_run_it_describes() {
         let plan = plan(&format!("{DATA} -f a -b 3 -# 50 -t pars{{5}} --spr-radius 9 --check"));
-        assert_eq!(plan.command, Command::Check(None));
+        assert_eq!(plan.command, Command::Check(CheckedRun::Likelihoods));
         assert!(plan.output_kinds().is_empty(), "nothing is written");
         let line = format!("{DATA} --mcmc --ngen 5000 --nchains 2");
         let Command::Sample(asked) = self::plan(&line).command else { panic!("a sample") };
-        assert_eq!(self::plan(&format!("{line} --check")).command, Command::Check(Some(asked)));
+        assert_eq!(
+            self::plan(&format!("{line} --check")).command,
+            Command::Check(CheckedRun::Sample(asked))
+        );
     }
 
     #[test]

@@ -56,6 +56,13 @@ fn best_places(weights: &[u32]) -> Vec<Vec<u32>> {
 }
 
 impl BitPlanes {
+    /// Bytes that the bits of these patterns take.
+    pub(super) fn bytes_of(patterns: &Patterns, num_taxa: usize) -> u64 {
+        let levels = best_places(&patterns.weights);
+        let chunks: usize = levels.iter().map(|places| places.len().div_ceil(CHUNK_SITES)).sum();
+        (num_taxa * chunks * CHUNK * size_of::<u64>()) as u64
+    }
+
     /// The bits of these patterns for all taxa; those without data have no determined nucleotide.
     pub(super) fn new(patterns: &Patterns, num_taxa: usize) -> Self {
         let levels = best_places(&patterns.weights);
@@ -83,6 +90,11 @@ impl BitPlanes {
             }
         }
         BitPlanes { chunks, stride, words }
+    }
+
+    /// The words of all taxa, and the number of chunks of each level.
+    pub(super) fn tables(&self) -> (Vec<u64>, Vec<u32>) {
+        (self.words.clone(), self.chunks.iter().map(|&chunks| chunks as u32).collect())
     }
 
     /// The number of sites in each class of determined nucleotides; with `JOINED`, the first of the transversions has

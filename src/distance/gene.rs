@@ -7,6 +7,7 @@ use super::solve::LANES;
 use crate::alignment::Patterns;
 use crate::alphabet::{Code, DataType};
 use crate::numeric::elementary::Lanes;
+use crate::pair_tables::GeneTables;
 
 /// One partition. Sites at which a sequence has a gap or an undetermined character contribute a factor of 1 to every
 /// likelihood; they count for nothing.
@@ -54,6 +55,41 @@ impl Gene {
             num_states: patterns.data_type.num_states(),
             states: patterns.code_masks.iter().map(state).collect(),
         }
+    }
+
+    /// Bytes that these patterns take when they are prepared.
+    pub(super) fn bytes_of(patterns: &Patterns, num_taxa: usize) -> u64 {
+        let codes = patterns.num_tips() * patterns.num_patterns() * size_of::<Code>();
+        let is_dna = patterns.data_type == DataType::Dna;
+        let planes = if is_dna { BitPlanes::bytes_of(patterns, num_taxa) } else { 0 };
+        // Two lists of a taxon, besides what is in them.
+        (codes + num_taxa * 2 * size_of::<Vec<u32>>()) as u64 + planes
+    }
+
+    /// The same as plain lists, with a model.
+    pub(super) fn tables(&self, model: &PairModel) -> GeneTables {
+        let (words, chunks) = self.planes.as_ref().map(BitPlanes::tables).unwrap_or_default();
+        let mut tables = GeneTables {
+            words,
+            chunks,
+            weights: self.weights.clone(),
+            of_codes: self.classes.table().to_vec(),
+            num_codes: self.classes.num_codes(),
+            ..model.tables()
+        };
+        for (codes, ambiguous) in self.codes.iter().zip(&self.ambiguous) {
+            tables.is_present.push(u32::from(!codes.is_empty()));
+            tables.first_ambiguous.push(tables.ambiguous.len() as u32);
+            tables.ambiguous.extend(ambiguous);
+        }
+        tables.first_ambiguous.push(tables.ambiguous.len() as u32);
+        if self.planes.is_none() || !tables.ambiguous.is_empty() {
+            for codes in &self.codes {
+                let missing = self.weights.len() - codes.len();
+                tables.codes.extend(codes.iter().copied().chain(std::iter::repeat_n(0, missing)));
+            }
+        }
+        tables
     }
 
     /// Counts the sites of some pairs by class. Returns the number of classes from the first that have all of them; the
@@ -161,6 +197,11 @@ impl Gene {
                 into.counts[usize::from(a) * self.num_states + usize::from(b)] += count as f64;
             }
         }
+    }
+
+    /// Number of sites.
+    pub(super) fn num_sites(&self) -> u64 {
+        self.weights.iter().map(|&weight| u64::from(weight)).sum()
     }
 
     /// True if a taxon has no data here.

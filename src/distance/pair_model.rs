@@ -13,6 +13,7 @@
 
 use crate::alphabet::DataType;
 use crate::model::{EigenModel, Model, RateCats};
+use crate::pair_tables::GeneTables;
 
 /// Relative difference below which eigenvalues are equal, and probabilities proportional.
 const EQUAL: f64 = 1e-12;
@@ -117,6 +118,11 @@ impl Classes {
         self.num_codes
     }
 
+    /// `[code][code]`.
+    pub(super) fn table(&self) -> &[u32] {
+        &self.of_codes
+    }
+
     /// The state sets of a class.
     pub(super) fn masks(&self, class: usize) -> (u64, u64) {
         self.masks[class]
@@ -180,6 +186,30 @@ impl PairModel {
         };
         model.joins_transversions = n == 4 && model.has_proportional_transversions();
         model
+    }
+
+    /// The model as plain lists.
+    pub(super) fn tables(&self) -> GeneTables {
+        let numbers = |term: &Term| -> Vec<[f64; 4]> {
+            let of_cat = |&(rate, weight): &(f64, f64)| {
+                let slope = term.eigenvalue * rate;
+                [slope, weight, weight * slope, weight * slope * slope]
+            };
+            term.cats.iter().map(of_cat).collect()
+        };
+        GeneTables {
+            at_zero: self.at_zero.clone(),
+            coefficients: self.coefficients.clone(),
+            cats: self.terms.iter().flat_map(numbers).collect(),
+            num_terms: self.terms.len(),
+            saturation: self.saturation,
+            gamma: match self.decay {
+                Decay::Exponential => None,
+                Decay::Gamma(shape) => Some(shape),
+            },
+            joins_transversions: self.joins_transversions,
+            ..GeneTables::default()
+        }
     }
 
     /// The coefficients of a class.

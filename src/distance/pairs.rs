@@ -7,9 +7,11 @@ use super::pair_model::PairModel;
 use super::solve::{LANES, Part, Scratch, solve};
 use crate::model::Model;
 use crate::numeric::elementary::Lanes;
+use crate::pair_tables::PairTables;
 use crate::partition::Partition;
 use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Rows and columns of a tile: their bits are in the cache of a core.
 const TILE: usize = 64;
@@ -29,6 +31,12 @@ pub enum DistanceMethod {
     Uncorrected,
     /// LogDet.
     LogDet,
+}
+
+/// What computes the same distances in another way, with the same bits.
+pub trait OtherRows: std::fmt::Debug + Send + Sync {
+    /// What [`PairDistances::rows`] gives; `None` if it cannot any more.
+    fn rows(&self, rows: Range<usize>, columns: Range<usize>) -> Option<Vec<f64>>;
 }
 
 /// The sequences of an alignment, prepared for the computation of their distances.
@@ -60,6 +68,7 @@ pub struct PairDistances {
     genes: Vec<Gene>,
     formula: Formula,
     instructions: Instructions,
+    other: Option<Arc<dyn OtherRows>>,
 }
 
 #[derive(Debug)]
@@ -115,7 +124,24 @@ impl PairDistances {
             DistanceMethod::LogDet => Formula::LogDet,
         };
         let instructions = Instructions::detect(instruction_set).unwrap_or(Instructions::Scalar);
-        PairDistances { num_taxa, genes, formula, instructions }
+        PairDistances { num_taxa, genes, formula, instructions, other: None }
+    }
+
+    /// Leaves the computation to another.
+    pub fn compute_with(&mut self, other: Arc<dyn OtherRows>) {
+        self.other = Some(other);
+    }
+
+    /// The sequences and models as plain lists; `None` for distances that are not by likelihood.
+    pub fn tables(&self) -> Option<PairTables> {
+        let Formula::Likelihood(models) = &self.formula else { return None };
+        let genes = self.genes.iter().zip(models).map(|(gene, model)| gene.tables(model));
+        Some(PairTables { num_taxa: self.num_taxa, genes: genes.collect() })
+    }
+
+    /// Bytes that the sequences of these partitions take when they are prepared.
+    pub fn bytes_of(num_taxa: usize, partitions: &[Partition]) -> u64 {
+        partitions.iter().map(|partition| Gene::bytes_of(&partition.patterns, num_taxa)).sum()
     }
 
     /// Number of sequences.
@@ -123,9 +149,19 @@ impl PairDistances {
         self.num_taxa
     }
 
-    /// The distances between these rows and columns, row by row, computed in parallel by rayon's threads. Those of a
+    /// Number of sites.
+    pub fn num_sites(&self) -> u64 {
+        self.genes.iter().map(Gene::num_sites).sum()
+    }
+
+    /// The distances between these rows and columns, row by row, computed in parallel by rayon's threads (or by another, see
+    /// [`PairDistances::compute_with`]). Those of a
     /// sequence from itself are 0.
     pub fn rows(&self, rows: Range<usize>, columns: Range<usize>) -> Vec<f64> {
+        let other = self.other.as_ref();
+        if let Some(found) = other.and_then(|other| other.rows(rows.clone(), columns.clone())) {
+            return found;
+        }
         let starts: Vec<usize> = columns.clone().step_by(TILE).collect();
         let blocks: Vec<Vec<f64>> = starts
             .into_par_iter()

@@ -20,8 +20,8 @@ use std::fs::File;
 use std::io::{Read, Result, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// Bytes of memory for rows that are filled, and for columns that are collected.
-const MEMORY: usize = 1 << 28;
+/// Bytes of memory that are enough for rows that are filled, and for columns that are collected.
+pub const ROW_FILE_MEMORY: u64 = 1 << 28;
 /// Bytes of a distance.
 const BYTES: u64 = 4;
 
@@ -73,21 +73,19 @@ pub fn row_file_bytes(num_taxa: usize, copies: usize) -> u64 {
 }
 
 impl RowFileWriter {
-    /// A file in this folder for the distances of so many taxa.
+    /// A file in this folder for the distances of so many taxa, with so many bytes of memory for rows that are filled, and
+    /// later for columns that are collected. With less memory the file is written in smaller pieces; the trees are the same.
     ///
     /// # Errors
     /// The system's.
-    pub fn new(folder: &Path, num_taxa: usize) -> Result<Self> {
-        Self::with_memory(folder, num_taxa, MEMORY)
-    }
-
-    fn with_memory(folder: &Path, num_taxa: usize, memory: usize) -> Result<Self> {
+    pub fn new(folder: &Path, num_taxa: usize, memory: u64) -> Result<Self> {
+        let row = BYTES * num_taxa.max(1) as u64;
         Ok(RowFileWriter {
             file: tempfile::tempfile_in(folder)?,
             folder: folder.to_path_buf(),
             size: num_taxa,
             band: Vec::new(),
-            height: (memory / (BYTES as usize * num_taxa.max(1))).max(1),
+            height: (memory / row).max(1) as usize,
             start: 0,
             largest: 0.0,
             unknown: 0,
@@ -325,10 +323,10 @@ mod tests {
     use rand::RngExt;
 
     /// Random distances, some of them unknown, in memory and in a file with little memory.
-    fn both(folder: &Path, n: usize, memory: usize) -> (RowsInMemory<f32>, RowFile) {
+    fn both(folder: &Path, n: usize, memory: u64) -> (RowsInMemory<f32>, RowFile) {
         let mut rng = stream(n as u64, Purpose::Test, 11);
         let mut matrix = SquareMatrix::<f32>::zero(n);
-        let mut writer = RowFileWriter::with_memory(folder, n, memory).unwrap();
+        let mut writer = RowFileWriter::new(folder, n, memory).unwrap();
         for a in 0..n {
             let row: Vec<f64> = (0..a)
                 .map(|_| match rng.random_bool(0.01) {

@@ -33,6 +33,12 @@ pub enum OutputKind {
     DistancesGz,
     /// The same as an array.
     DistancesNpy,
+    /// The same for each partition by itself, one file for each.
+    PartitionDistances,
+    /// The same, compressed.
+    PartitionDistancesGz,
+    /// The same as arrays.
+    PartitionDistancesNpy,
     /// Trees of these distances.
     DistanceTrees,
     /// Tests of the evaluated trees.
@@ -125,13 +131,16 @@ impl OutputKind {
     }
 
     /// True for results of which there are several files, with numbers from 1 in the place of `N`.
-    pub(super) fn is_numbered(self) -> bool {
+    pub(crate) fn is_numbered(self) -> bool {
         matches!(
             self,
             OutputKind::BootstrapMsa
                 | OutputKind::BootstrapPartitions
                 | OutputKind::SampledParameters
                 | OutputKind::SampledTrees
+                | OutputKind::PartitionDistances
+                | OutputKind::PartitionDistancesGz
+                | OutputKind::PartitionDistancesNpy
         )
     }
 
@@ -153,6 +162,9 @@ impl OutputKind {
             OutputKind::Distances => "distances",
             OutputKind::DistancesGz => "distances.gz",
             OutputKind::DistancesNpy => "distances.npy",
+            OutputKind::PartitionDistances => "partitionN.distances",
+            OutputKind::PartitionDistancesGz => "partitionN.distances.gz",
+            OutputKind::PartitionDistancesNpy => "partitionN.distances.npy",
             OutputKind::DistanceTrees => "distanceTrees",
             OutputKind::TopologyTests => "topologyTests",
             OutputKind::AncestralTree => "ancestralTree",
@@ -200,6 +212,13 @@ impl OutputKind {
             OutputKind::Distances => "the distances between the sequences",
             OutputKind::DistancesGz => "the distances between the sequences, compressed",
             OutputKind::DistancesNpy => "the distances between the sequences, for NumPy",
+            OutputKind::PartitionDistances => "the distances between the sequences of partition N",
+            OutputKind::PartitionDistancesGz => {
+                "the distances between the sequences of partition N, compressed"
+            }
+            OutputKind::PartitionDistancesNpy => {
+                "the distances between the sequences of partition N, for NumPy"
+            }
             OutputKind::DistanceTrees => "trees of the distances",
             OutputKind::TopologyTests => "the tests of the evaluated trees",
             OutputKind::AncestralTree => "the best tree with names of its inner nodes",

@@ -140,6 +140,21 @@ pub(crate) struct MatrixReport {
     pub largest: Option<f64>,
     /// The trees of the distances, as Newick text, in the order of `--tree`.
     pub trees: Vec<MatrixTreeReport>,
+    /// Those of the partitions, in the order of their file, where each has distances of its own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub partitions: Vec<PartitionMatrixReport>,
+}
+
+/// The distances of one partition.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub(crate) struct PartitionMatrixReport {
+    /// The number in the name of its file.
+    pub number: usize,
+    /// Its name.
+    pub name: String,
+    /// Its distances.
+    #[serde(flatten)]
+    pub distances: MatrixReport,
 }
 
 /// A tree of distances.

@@ -20,7 +20,7 @@ pub use matrix::MatrixFormat;
 pub(crate) use files::{OutputFiles, Part, Request};
 pub(crate) use growing::Growing;
 pub(crate) use kinds::ANALYSIS_KINDS;
-pub(crate) use matrix::{MatrixReport, MatrixTreeReport};
+pub(crate) use matrix::{MatrixReport, MatrixTreeReport, PartitionMatrixReport};
 pub(crate) use progress::{Progress, Terminal};
 pub(crate) use report::{
     AgreementReport, AlignmentReport, AncestralNodeReport, BootstopTestReport, BootstoppingReport,

@@ -50,7 +50,7 @@ fn carry_out(plan: &Plan, record: &mut RunRecord) -> Result<()> {
         Command::All => all(select_models(Session::start(plan, record)?)?),
         Command::BsMsa => bsmsa(Session::start(plan, record)?),
         Command::Start => start(Session::start(plan, record)?),
-        Command::Check(sample) => check(sample.as_ref(), Session::start(plan, record)?),
+        Command::Check(run) => check(run, Session::start(plan, record)?),
         Command::Support { tree, bs_trees } => support(plan, tree, bs_trees, record),
         Command::RfDist(asked) => rfdist(plan, asked, record),
         Command::Distances(asked) => distances(plan, asked, record),

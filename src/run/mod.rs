@@ -40,7 +40,7 @@ pub(crate) use crate::topology_tests::{DEFAULT_RELL_REPLICATES, TopologyTest};
 pub(crate) use crate::tree::ConsensusRule;
 pub(crate) use crate::tree_distance::TreeMetric;
 pub(crate) use plan::{
-    AnalysisOptions, AncestralOptions, BootstrapOptions, Command, ConcordancePlan,
+    AnalysisOptions, AncestralOptions, BootstrapOptions, CheckedRun, Command, ConcordancePlan,
     DEFAULT_ALRT_REPLICATES, DEFAULT_MOST_REPLICATES, DEFAULT_QUARTETS, DEFAULT_REPLICATES,
     DEFAULT_SEED, DEFAULT_TERRACE_TREES, DataOptions, DistanceFormula, DistancePlan, MatrixPlan,
     OutputOptions, Rooting, RunOptions, SelftestPlan, SimulatePlan, SupportOptions, TerracePlan,

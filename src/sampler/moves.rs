@@ -177,7 +177,7 @@ impl Move {
             Move::Branch => multiply_branch(chain, boldness),
             Move::NodeSlider => slide_node(chain, boldness),
             Move::TreeLength => multiply_tree(chain, boldness),
-            Move::Nni => of_swaps((interchange(chain), 0.0)),
+            Move::Nni => of_swaps((interchange(chain, means.data_heat), 0.0)),
             Move::Espr => of_swaps(extending_spr(chain)),
             Move::ParsimonySpr => means
                 .parsimony

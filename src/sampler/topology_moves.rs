@@ -1,6 +1,7 @@
 //! Proposals of other topologies. All branches keep their lengths, and terminal ones remain terminal.
 
 use super::chain::Chain;
+use crate::likelihood::Evaluator;
 use crate::rng::Rng;
 use crate::tree::{EdgeId, NodeId, Tree};
 use rand::RngExt;
@@ -11,20 +12,36 @@ const EXTENSION: f64 = 0.8;
 /// A swap of two subtrees across an edge, as [`crate::likelihood::Evaluator::swap_subtrees`] needs it.
 pub(super) type Swap = [EdgeId; 3];
 
-/// A nearest-neighbour interchange across a random inner branch. The reverse is as probable. Returns the swap.
-pub(super) fn interchange(chain: &mut Chain) -> Vec<Swap> {
-    let tree = chain.evaluator.tree();
+/// A nearest-neighbour interchange across an inner branch, which is drawn by [`conflict`]: the fewer changes the data are
+/// expected to have on it, the easier it gives way. No length changes, so the way back is as probable. Returns the swap.
+pub(super) fn interchange(chain: &mut Chain, heat: f64) -> Vec<Swap> {
+    let Chain { evaluator, rng, .. } = chain;
+    let tree = evaluator.tree();
     let inner: Vec<EdgeId> =
         tree.edges().filter(|&edge| tree.ends(edge).iter().all(|&end| !tree.is_tip(end))).collect();
-    if inner.is_empty() {
-        return Vec::new();
-    }
-    let edge = inner[chain.rng.random_range(0..inner.len())];
+    let weights: Vec<f64> = inner.iter().map(|&edge| conflict(evaluator, edge, heat)).collect();
+    let mut at = rng.random::<f64>() * weights.iter().sum::<f64>();
+    let drawn = weights.iter().position(|weight| {
+        at -= weight;
+        at < 0.0
+    });
+    let Some(edge) = drawn.map(|at| inner[at]).or(inner.last().copied()) else { return Vec::new() };
     let [a, b] = tree.ends(edge);
-    let second = tree.other_links(b, edge)[chain.rng.random_range(0..2)].1;
+    let second = tree.other_links(b, edge)[rng.random_range(0..2)].1;
     let swap = [edge, tree.other_links(a, edge)[0].1, second];
-    chain.evaluator.swap_subtrees(swap[0], swap[1], swap[2]);
+    evaluator.swap_subtrees(swap[0], swap[1], swap[2]);
     vec![swap]
+}
+
+/// How readily the data give up a branch: 1 / (1 + the expected number of changes on it). Where partitions have lengths of
+/// their own, all branches count the same.
+fn conflict(evaluator: &Evaluator, edge: EdgeId, heat: f64) -> f64 {
+    if evaluator.linkage().has_own_lengths() {
+        return 1.0;
+    }
+    let sites = |gene| evaluator.num_sites_of(gene) * evaluator.brlen_scaler(gene);
+    let sites: f64 = (0..evaluator.num_genes()).map(sites).sum();
+    1.0 / (1.0 + heat * sites * evaluator.tree().brlen(edge))
 }
 
 /// A random subtree moves along a random path, branch after branch, with the branches of the path (Lakner et al. 2008, Syst.

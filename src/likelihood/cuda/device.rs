@@ -183,6 +183,16 @@ impl Device {
         self.context.mem_get_info().ok().map(|(free, _)| free as u64)
     }
 
+    /// A kernel of other code than the engine's.
+    ///
+    /// # Errors
+    /// [`EngineError::Unavailable`] if the driver does not accept it.
+    pub(super) fn load(&self, code: &'static str, name: &str) -> Result<CudaFunction> {
+        let module = self.context.load_module(Ptx::from_src(code));
+        let function = module.and_then(|module| module.load_function(name));
+        function.map_err(|error| unavailable(format!("kernel '{name}': {}", text(error))))
+    }
+
     /// A kernel for so many states.
     pub(super) fn function(&self, id: KernelId, states: usize) -> &CudaFunction {
         &self.functions[id.number(states)]

@@ -3,6 +3,8 @@
 use crate::likelihood::engine::{
     CardRates, Engine, EngineError, EngineOptions, Entry, GeneData, Result,
 };
+use crate::pair_tables::PairTables;
+use std::ops::Range;
 
 /// Entry of this engine for `select`.
 pub const ENTRY: Entry =
@@ -30,6 +32,28 @@ pub fn free_bytes(_options: &EngineOptions) -> Result<u64> {
 /// [`EngineError::Unavailable`], always.
 pub fn describe(_options: &EngineOptions) -> Result<Vec<String>> {
     Err(refusal())
+}
+
+/// Distances on cards, of which there are none.
+#[derive(Debug)]
+pub struct PairCards(std::convert::Infallible);
+
+impl PairCards {
+    /// Refuses.
+    ///
+    /// # Errors
+    /// [`EngineError::Unavailable`], always.
+    pub fn open(_options: &EngineOptions, _tables: &PairTables) -> Result<Self> {
+        Err(refusal())
+    }
+
+    /// Never called.
+    ///
+    /// # Errors
+    /// None.
+    pub fn rows(&mut self, _rows: Range<usize>, _columns: Range<usize>) -> Result<Vec<f64>> {
+        match self.0 {}
+    }
 }
 
 /// What the cards can do at best.

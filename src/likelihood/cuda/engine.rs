@@ -24,7 +24,7 @@ use crate::model::Model;
 pub const ENTRY: Entry = Entry { name: NAME, make, instruction_set, next: Some("cpu") };
 
 /// The cards of [`EngineOptions::cards`], by their numbers; without any, the first one.
-fn cards_of(options: &EngineOptions) -> Vec<usize> {
+pub(super) fn cards_of(options: &EngineOptions) -> Vec<usize> {
     let chosen: Vec<usize> = (0..64).filter(|card| options.cards >> card & 1 == 1).collect();
     if chosen.is_empty() { vec![0] } else { chosen }
 }

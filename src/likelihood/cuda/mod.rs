@@ -23,6 +23,8 @@ mod memory;
 #[cfg(feature = "cuda")]
 mod modules;
 #[cfg(feature = "cuda")]
+mod pair_distances;
+#[cfg(feature = "cuda")]
 mod probe;
 #[cfg(feature = "cuda")]
 mod program;
@@ -32,6 +34,8 @@ mod sweep;
 mod tape;
 
 #[cfg(not(feature = "cuda"))]
-pub use disabled::{ENTRY, describe, free_bytes, rates};
+pub use disabled::{ENTRY, PairCards, describe, free_bytes, rates};
 #[cfg(feature = "cuda")]
 pub use engine::{ENTRY, describe, free_bytes, rates};
+#[cfg(feature = "cuda")]
+pub use pair_distances::PairCards;

@@ -1,10 +1,12 @@
 //! `--check`: describes the alignment and estimates the memory and time of a run, from a sweep over the branches of a
-//! parsimony tree; those of a sample from a chain that goes a short way from there. No file is written.
+//! parsimony tree; those of a sample from a chain that goes a short way from there, those of distances from some of them. No file is written.
 
+use super::distance_check::describe_distances;
 use super::sample::{ChainCost, measure_chain};
 use crate::error::Result;
 use crate::output::pairs;
 use crate::parallel::{available_memory, used_memory};
+use crate::run::plan::CheckedRun;
 use crate::run::work::{
     Calibration, Cost, GAPS, Session, Setup, describe_data, first_tree, format_bytes,
     format_seconds, useful_threads,
@@ -17,10 +19,13 @@ const SHARES: [f64; 3] = [0.75, 0.5, 0.25];
 /// Describes data, memory, time and threads on standard output.
 ///
 /// # Errors
-/// A column with likelihood 0; a model that cannot be sampled, or too little memory for a sample.
-pub(crate) fn check(sample: Option<&SamplingPlan>, mut session: Session) -> Result<()> {
+/// A column with likelihood 0; a model that cannot be sampled, or too little memory for a sample or for distances.
+pub(crate) fn check(run: &CheckedRun, mut session: Session) -> Result<()> {
     let used = used_memory().unwrap_or(0);
-    let chain = sample.map(|asked| measure_chain(asked, &mut session)).transpose()?;
+    let chain = match run {
+        CheckedRun::Sample(asked) => Some((asked, measure_chain(asked, &mut session)?)),
+        _ => None,
+    };
     let Session { setup, record } = session;
     let loaded = &setup.loaded;
     let mut text = describe_data(loaded).short;
@@ -42,9 +47,10 @@ pub(crate) fn check(sample: Option<&SamplingPlan>, mut session: Session) -> Resu
         ("constant sites", loaded.report.invariant_sites.to_string()),
         ("sites without data", loaded.report.gap_columns.len().to_string()),
     ];
-    let remark = match sample.zip(chain) {
-        Some((asked, chain)) => describe_sample(asked, chain, &setup, used, &mut rows),
-        None => describe_searches(&setup, used, &mut rows)?,
+    let remark = match (chain, run) {
+        (Some((asked, chain)), _) => describe_sample(asked, chain, &setup, used, &mut rows),
+        (None, CheckedRun::Distances(asked)) => describe_distances(asked, &setup, &mut rows)?,
+        (None, _) => describe_searches(&setup, used, &mut rows)?,
     };
     rows.push(("kernels", setup.machine.engine().instruction_set.to_string()));
     text.push_str(&pairs("Data and requirements of a run", &rows));

@@ -61,8 +61,8 @@ impl Tally {
         }
     }
 
-    /// Warns of the pairs without a distance; `what` is done with them.
-    pub(super) fn warn(&mut self, what: &str, record: &mut RunRecord) {
+    /// Warns of the pairs without a distance (`place` says where, and begins with a space); `what` is done with them.
+    pub(super) fn warn(&mut self, place: &str, what: &str, record: &mut RunRecord) {
         let cases = std::mem::take(&mut self.unknown);
         if cases.is_empty() {
             return;
@@ -72,7 +72,8 @@ impl Tally {
             0 => String::new(),
             unnamed => format!("; {unnamed} of them are not named"),
         };
-        let summary = format!("{count} pairs of sequences have no distance and {what}{more}");
+        let summary =
+            format!("{count} pairs of sequences have no distance{place} and {what}{more}");
         warn_of_each(record, &summary, cases);
     }
 
@@ -89,6 +90,7 @@ impl Tally {
             mean: if_any(self.sum / known.max(1) as f64),
             largest: if_any(self.largest),
             trees: Vec::new(),
+            partitions: Vec::new(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Trees of distances: where the distances are until the trees are made, and the starting trees of searches.
 
+use super::distance_memory::{BAND, Place};
 use super::distance_tally::Tally;
 use crate::distance::{
     DistanceMethod, DistanceTree, JoinedTree, PairDistances, RowFileWriter, SquareMatrix,
@@ -14,13 +15,6 @@ use crate::run::work::{Setup, allowed_threads, format_bytes};
 use crate::tree::Tree;
 use crate::whole_file;
 use std::path::{Path, PathBuf};
-
-/// Rows that are computed at a time.
-pub(super) const BAND: usize = 64;
-/// Taxa up to which all distances are in memory with 8 bytes each.
-pub(super) const MOST_EXACT: usize = 4000;
-/// Taxa up to which they are there with 4 bytes each (1.6 GB); those of more are in a file.
-const MOST_IN_MEMORY: usize = 20_000;
 
 /// Ratio of transitions and transversions of F84 in starting trees: that of PHYLIP.
 const START_RATIO: f64 = 2.0;
@@ -55,12 +49,12 @@ fn file_failed(folder: &Path, error: std::io::Error) -> Error {
 }
 
 impl Store {
-    pub(super) fn new(num_taxa: usize, folder: &Path) -> Result<Self> {
-        Ok(match () {
-            _ if num_taxa <= MOST_EXACT => Store::Exact(SquareMatrix::zero(num_taxa)),
-            _ if num_taxa <= MOST_IN_MEMORY => Store::Rounded(SquareMatrix::zero(num_taxa)),
-            _ => {
-                let writer = RowFileWriter::new(folder, num_taxa);
+    pub(super) fn new(place: Place, num_taxa: usize, folder: &Path) -> Result<Self> {
+        Ok(match place {
+            Place::Exact => Store::Exact(SquareMatrix::zero(num_taxa)),
+            Place::Rounded => Store::Rounded(SquareMatrix::zero(num_taxa)),
+            Place::File { memory } => {
+                let writer = RowFileWriter::new(folder, num_taxa, memory);
                 let writer = writer.map_err(|error| file_failed(folder, error))?;
                 Store::File(writer, folder.to_path_buf())
             }
@@ -121,25 +115,34 @@ impl Store {
     }
 }
 
-/// Refuses trees that would take too much memory or disk; the file is in this folder.
-pub(super) fn check_size(kinds: &[DistanceTree], num_taxa: usize, folder: &Path) -> Result<()> {
+/// Refuses trees that cannot be made of so many taxa.
+pub(super) fn check_size(kinds: &[DistanceTree], num_taxa: usize) -> Result<()> {
     let too_many = |kind: &&DistanceTree| kind.most_taxa().is_some_and(|most| num_taxa > most);
-    if let Some(kind) = kinds.iter().find(too_many) {
-        return Err(Error::Usage(format!(
+    kinds.iter().find(too_many).map_or(Ok(()), |kind| {
+        Err(Error::Usage(format!(
             "--tree {}: there are {num_taxa} taxa, but such a tree can be made of at most {}",
             kind.name(),
             kind.most_taxa().unwrap_or(num_taxa)
-        )));
+        )))
+    })
+}
+
+/// Refuses trees that cannot be made where distances usually are.
+pub(super) fn check_usual_place(
+    kinds: &[DistanceTree],
+    num_taxa: usize,
+    folder: &Path,
+) -> Result<()> {
+    check_size(kinds, num_taxa)?;
+    match Place::usual(num_taxa) {
+        Place::File { .. } => check_disk(kinds, num_taxa, folder),
+        _ => Ok(()),
     }
-    if num_taxa <= MOST_IN_MEMORY || kinds.is_empty() {
-        return Ok(());
-    }
-    // All but the last tree are made of a copy.
-    let last = kinds.len() - 1;
-    let copies =
-        |(number, kind): (usize, &DistanceTree)| kind.num_matrices() + usize::from(number < last);
-    let most = kinds.iter().enumerate().map(copies).max().unwrap_or(1);
-    let needed = row_file_bytes(num_taxa, most);
+}
+
+/// Refuses a temporary file for which this folder has no room.
+pub(super) fn check_disk(kinds: &[DistanceTree], num_taxa: usize, folder: &Path) -> Result<()> {
+    let needed = file_bytes(kinds, num_taxa);
     match free_space(folder) {
         Some(free) if free < needed => Err(Error::Usage(format!(
             "--tree: the distances of {num_taxa} taxa take up to {} in a temporary file in '{}', where {} are free: choose \
@@ -150,6 +153,16 @@ pub(super) fn check_size(kinds: &[DistanceTree], num_taxa: usize, folder: &Path)
         ))),
         _ => Ok(()),
     }
+}
+
+/// Bytes of the temporary file of these trees at most.
+pub(super) fn file_bytes(kinds: &[DistanceTree], num_taxa: usize) -> u64 {
+    // All but the last tree are made of a copy.
+    let last = kinds.len().saturating_sub(1);
+    let copies =
+        |(number, kind): (usize, &DistanceTree)| kind.num_matrices() + usize::from(number < last);
+    let most = kinds.iter().enumerate().map(copies).max().unwrap_or(0);
+    row_file_bytes(num_taxa, most)
 }
 
 /// Bytes that can be written to a folder, if the system tells.
@@ -222,7 +235,7 @@ pub(super) fn tree_of_pairs(
     mut see: impl FnMut(usize, &[f64]),
 ) -> Result<JoinedTree> {
     let num_taxa = pairs.num_taxa();
-    let mut store = Store::new(num_taxa, &folder_of(setup.plan))?;
+    let mut store = Store::new(Place::usual(num_taxa), num_taxa, &folder_of(setup.plan))?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     let pool =
         pool.map_err(|error| Error::Failed(format!("threads cannot be started: {error}")))?;
@@ -245,15 +258,16 @@ mod tests {
 
     #[test]
     fn trees_that_are_too_large_are_refused_before_anything_is_computed() {
-        let folder = std::env::temp_dir();
-        let check = |kinds: &[DistanceTree], num_taxa| check_size(kinds, num_taxa, &folder);
-        assert!(check(&[NeighborJoining, Bionj], 20_000).is_ok());
-        assert!(check(&[], 100_000_000).is_ok());
-        let message = check(&[Bionj, MinimumEvolution], 4001).unwrap_err().to_string();
+        assert!(check_size(&[NeighborJoining, Bionj], 20_000).is_ok());
+        assert!(check_size(&[], 100_000_000).is_ok());
+        let message = check_size(&[Bionj, MinimumEvolution], 4001).unwrap_err().to_string();
         assert!(message.contains("bme") && message.contains("at most 4000"), "{message}");
+        let folder = std::env::temp_dir();
+        assert!(check_disk(&[], 100_000_000, &folder).is_ok());
         if cfg!(unix) {
             // 50 PB.
-            let message = check(&[NeighborJoining], 100_000_000).unwrap_err().to_string();
+            let refused = check_disk(&[NeighborJoining], 100_000_000, &folder);
+            let message = refused.unwrap_err().to_string();
             assert!(
                 message.contains("temporary file") && message.contains("--prefix"),
                 "{message}"

@@ -1,26 +1,23 @@
 //! `--dist`: distances between the sequences of an alignment, and trees of distances.
 
 use super::bootstrap::{collect_replicates, resample};
+use super::distance_matrix::{Computed, describe, make_trees, whole, write_trees};
+use super::distance_sequences::Sequences;
 use super::distance_tally::Tally;
-use super::distance_trees::{
-    BAND, MOST_EXACT, Store, Trees, check_size, folder_of, set_f84, tree_of_pairs,
-};
+use super::distance_trees::{Store, check_size, set_f84, tree_of_pairs};
 use crate::alphabet::DataType;
-use crate::distance::{DistanceMethod, JoinedTree, PairDistances, SquareMatrix, TaxonRows};
+use crate::distance::{DistanceMethod, JoinedTree, PairDistances};
 use crate::error::{Error, Result};
 use crate::model::Model;
-use crate::observer::{Advance, Event, Observer};
+use crate::observer::{Event, Observer};
 use crate::optimize::{OptimizeOptions, optimize};
-use crate::output::{MatrixReport, MatrixTreeReport, OutputKind};
+use crate::output::{MatrixReport, PartitionMatrixReport};
 use crate::partition::Partition;
 use crate::run::deliver::{BranchSupport, deliver_support};
 use crate::run::plan::{DistanceFormula, MatrixPlan, Plan};
-use crate::run::prepare::{Identical, read_distances};
-use crate::run::work::{RunRecord, Session, first_tree, thread_pool, with_threads};
-use crate::taxa::Taxa;
+use crate::run::prepare::read_distances;
+use crate::run::work::{RunRecord, Session, Setup, compute_on_cards, first_tree, with_threads};
 use crate::tree::Tree;
-use flate2::{Compression, write::GzEncoder};
-use std::io::Write;
 
 /// Gain in log-likelihood below which the estimation of the model ends.
 const MODEL_EPSILON: f64 = 0.1;
@@ -34,38 +31,118 @@ pub(crate) fn distances(plan: &Plan, asked: &MatrixPlan, record: &mut RunRecord)
         None => of_alignment(asked, Session::start(plan, record)?),
         Some(file) => {
             let (taxa, matrix) = read_distances(file)?;
-            check_size(&asked.trees, taxa.len(), &folder_of(plan))?;
+            check_size(&asked.trees, taxa.len())?;
             let mut tally = Tally::default();
             for a in 0..taxa.len() {
                 let row: Vec<f64> = (0..a).map(|b| matrix.get(a, b)).collect();
                 tally.add(a, &row, |taxon| taxa.name(taxon));
             }
-            let report = tally.report(format!("the file {}", file.display()), taxa.len());
+            let mut report = tally.report(format!("the file {}", file.display()), taxa.len());
             record.progress.result(&describe(&report));
-            let trees = Some((Store::Exact(matrix), None));
-            finish(asked, trees, &taxa, report, record).map(drop)
+            record.progress.stage("trees", None);
+            let store = Store::Exact(matrix);
+            make_trees(asked, store, taxa.names(), None, &mut report, record)?;
+            write_trees(&report, record)?;
+            record.report.distances = Some(report);
+            Ok(())
         }
     }
 }
 
 fn of_alignment(asked: &MatrixPlan, mut session: Session) -> Result<()> {
-    check_size(&asked.trees, session.setup.num_reduced_taxa(), &folder_of(session.setup.plan))?;
+    for sequences in Sequences::all(asked, &session.setup) {
+        sequences.arrange(asked, &session.setup)?;
+    }
     let found = find_method(asked, &mut session)?;
-    let (method, name) = (&found.0, found.1.clone());
     session.stage("distances");
-    let setup = &session.setup;
-    let set = setup.plan.run.instruction_set;
-    let partitions = setup.reduced(&setup.loaded.partitions);
-    let pairs = PairDistances::new(setup.num_reduced_taxa(), &partitions, method, set);
-    drop(partitions);
-    let trees = write(asked, &pairs, name, &mut session)?;
-    drop(pairs);
+    if asked.apart {
+        return of_partitions(asked, &found, session);
+    }
+    let Session { setup, record } = &mut session;
+    let sequences = Sequences::whole(setup);
+    let mut all = Tally::default();
+    let (report, trees) =
+        matrix_and_trees(asked, &found, sequences, setup, [0.0, 1.0], &mut all, record)?;
+    record.progress.result(&describe(&report));
+    write_trees(&report, record)?;
+    record.report.distances = Some(report);
     match &trees[..] {
-        [tree] if session.setup.plan.bootstrap.replicates > 0 => {
-            support(asked, method, &tree.to_tree(), session)
+        [tree] if setup.plan.bootstrap.replicates > 0 => {
+            support(asked, &found.method, &tree.to_tree(), session)
         }
         _ => Ok(()),
     }
+}
+
+/// The distances of each partition by itself, between the taxa that have data in it, and their trees.
+fn of_partitions(asked: &MatrixPlan, found: &Found, session: Session) -> Result<()> {
+    let Session { setup, record } = session;
+    let loaded = &setup.loaded;
+    let work = |taxa: usize| taxa.pow(2) as f64;
+    let total: f64 = loaded.presence.iter().map(|taxa| work(taxa.len())).sum();
+    let mut all = Tally::default();
+    let (mut reports, mut before) = (Vec::new(), 0.0);
+    for sequences in Sequences::all(asked, &setup) {
+        let after = before + work(sequences.names.len());
+        let phase = [before, after].map(|done| done / total.max(1.0));
+        before = after;
+        let [number, gene] = sequences.partition.unwrap_or_default();
+        let (distances, _) =
+            matrix_and_trees(asked, found, sequences, &setup, phase, &mut all, record)?;
+        let name = loaded.partitions[gene].name.clone();
+        reports.push(PartitionMatrixReport { number, name, distances });
+    }
+    let name = format!("each partition by itself, {}", found.name());
+    let mut report = all.report(name, loaded.taxa.len());
+    report.partitions = reports;
+    record.progress.result(&describe(&report));
+    write_trees(&report, record)?;
+    record.report.distances = Some(report);
+    Ok(())
+}
+
+/// Computes and writes the distances of these sequences, and makes their trees.
+fn matrix_and_trees(
+    asked: &MatrixPlan,
+    found: &Found,
+    mut sequences: Sequences,
+    setup: &Setup,
+    phase: [f64; 2],
+    all: &mut Tally,
+    record: &mut RunRecord,
+) -> Result<(MatrixReport, Vec<JoinedTree>)> {
+    let arrangement = sequences.arrange(asked, setup)?;
+    let (method, name) = match sequences.partition {
+        None => (found.method.clone(), found.name()),
+        Some([_, gene]) => (found.of_partition(gene), found.name_of_partition(gene)),
+    };
+    let mut pairs = sequences.prepare(&method, setup);
+    let cards = compute_on_cards(&mut pairs, setup, record)?;
+    let prepared = (&pairs, arrangement);
+    let Computed { tally, store } = sequences.write(prepared, asked, setup, phase, all, record)?;
+    if let Some(reason) = cards.and_then(|cards| cards.loss()) {
+        let warning = format!("{reason}; the distances were computed on the processor from there");
+        record.progress.event(&Event::Warning(warning));
+    }
+    drop(pairs);
+    let mut report = tally.report(name, sequences.names.len());
+    let trees = match store {
+        Some(_) if sequences.names.len() < 2 => {
+            let (count, place) = (sequences.names.len(), &sequences.place);
+            let warning = format!("there is no tree of the {count} taxa with data{place}");
+            record.progress.event(&Event::Warning(warning));
+            Vec::new()
+        }
+        Some(store) => {
+            if sequences.partition.is_none() {
+                record.progress.stage("trees", None);
+            }
+            let identical = sequences.identical.as_deref();
+            make_trees(asked, store, &sequences.names, identical, &mut report, record)?
+        }
+        None => Vec::new(),
+    };
+    Ok((report, trees))
 }
 
 /// Makes trees of resampled columns in the same way, and counts how often they have the branches of the tree.
@@ -107,18 +184,63 @@ fn support(
     deliver_support(tree, &support, &session.setup.loaded.taxa, None, session.record)
 }
 
-/// The formula with its models, and its name.
-fn find_method(asked: &MatrixPlan, session: &mut Session) -> Result<(DistanceMethod, String)> {
-    check_types(asked.formula, &session.setup.loaded.partitions)?;
+/// What a distance is, with its names.
+pub(super) struct Found {
+    pub method: DistanceMethod,
+    /// `[partition]`: the model.
+    names: Vec<String>,
+}
+
+impl Found {
+    fn new(method: DistanceMethod, name: &str, num_partitions: usize) -> Self {
+        Found { method, names: vec![name.to_string(); num_partitions] }
+    }
+
+    /// What it is in all partitions.
+    fn name(&self) -> String {
+        match self.names.iter().all(|name| *name == self.names[0]) {
+            true => self.name_of_partition(0),
+            false => format!("maximum likelihood, {} models", self.names.len()),
+        }
+    }
+
+    fn name_of_partition(&self, gene: usize) -> String {
+        let by = match self.method {
+            DistanceMethod::Likelihood { .. } => "maximum likelihood, ",
+            _ => "",
+        };
+        format!("{by}{}", self.names[gene])
+    }
+
+    /// The same for one of the partitions.
+    pub(super) fn of_partition(&self, gene: usize) -> DistanceMethod {
+        match &self.method {
+            DistanceMethod::Likelihood { models, gamma } => {
+                DistanceMethod::Likelihood { models: vec![models[gene].clone()], gamma: *gamma }
+            }
+            other => other.clone(),
+        }
+    }
+}
+
+/// The formula with its models as they are before free parameters are estimated.
+///
+/// # Errors
+/// Formulas and models that are not for these data.
+pub(super) fn method_as_read(asked: &MatrixPlan, setup: &Setup) -> Result<Found> {
+    let partitions = &setup.loaded.partitions;
+    check_types(asked, partitions)?;
+    let count = partitions.len();
     let ratio = match asked.formula {
         DistanceFormula::Uncorrected => {
-            return Ok((DistanceMethod::Uncorrected, "the share of different sites".into()));
+            let name = "the share of different sites";
+            return Ok(Found::new(DistanceMethod::Uncorrected, name, count));
         }
-        DistanceFormula::LogDet => return Ok((DistanceMethod::LogDet, "LogDet".into())),
+        DistanceFormula::LogDet => return Ok(Found::new(DistanceMethod::LogDet, "LogDet", count)),
         DistanceFormula::F84(ratio) => Some(ratio),
         DistanceFormula::Models => None,
     };
-    let mut models = session.setup.models();
+    let mut models = setup.models();
     for model in &mut models {
         if model.ascertainment.is_some() {
             return Err(Error::Usage(format!(
@@ -136,39 +258,51 @@ fn find_method(asked: &MatrixPlan, session: &mut Session) -> Result<(DistanceMet
             set_f84(model, ratio).map_err(Error::Usage)?;
         }
     }
+    let names = names(asked, &models);
+    Ok(Found { method: DistanceMethod::Likelihood { models, gamma: asked.gamma }, names })
+}
+
+/// The formula with its final models.
+fn find_method(asked: &MatrixPlan, session: &mut Session) -> Result<Found> {
+    let mut found = method_as_read(asked, &session.setup)?;
+    let DistanceMethod::Likelihood { models, .. } = &mut found.method else { return Ok(found) };
     let is_open = |model: &Model| !model.free_parameters().is_empty();
     if session.setup.plan.search.opt_model && models.iter().any(is_open) {
-        estimate(session, &mut models)?;
+        estimate(session, models)?;
+        found.names = names(asked, models);
     }
-    let mut names: Vec<String> = Vec::new();
-    for (number, model) in models.iter().enumerate() {
+    for (partition, name) in session.setup.loaded.partitions.iter().zip(&found.names) {
+        let detail = format!("partition '{}': {name}", partition.name);
+        session.record.progress.event(&Event::Detail(detail));
+    }
+    Ok(found)
+}
+
+/// The names of the models.
+fn names(asked: &MatrixPlan, models: &[Model]) -> Vec<String> {
+    let name = |model: &Model| {
         let mut name = model.to_string();
-        if let (Some(ratio), Some((_, rest))) = (ratio, name.split_once('+')) {
+        if let (DistanceFormula::F84(ratio), Some((_, rest))) =
+            (asked.formula, name.split_once('+'))
+        {
             name = format!("F84{{{ratio}}}+{rest}");
         }
         if let Some(shape) = asked.gamma {
             name.push_str(&format!("+GC{{{shape}}}"));
         }
-        let partition = &session.setup.loaded.partitions[number].name;
-        session.event(Event::Detail(format!("partition '{partition}': {name}")));
-        names.push(name);
-    }
-    names.dedup();
-    let name = match &names[..] {
-        [one] => format!("maximum likelihood, {one}"),
-        several => format!("maximum likelihood, {} models", several.len()),
+        name
     };
-    Ok((DistanceMethod::Likelihood { models, gamma: asked.gamma }, name))
+    models.iter().map(name).collect()
 }
 
 /// Refuses formulas that count states for partitions with different states, and F84 for others than nucleotides.
-fn check_types(formula: DistanceFormula, partitions: &[Partition]) -> Result<()> {
-    let first = partitions[0].patterns.data_type;
+fn check_types(asked: &MatrixPlan, partitions: &[Partition]) -> Result<()> {
+    let (formula, first) = (asked.formula, partitions[0].patterns.data_type);
     let other = partitions.iter().find(|partition| match formula {
         DistanceFormula::Models => false,
         DistanceFormula::F84(_) => partition.patterns.data_type != DataType::Dna,
         DistanceFormula::Uncorrected | DistanceFormula::LogDet => {
-            partition.patterns.data_type != first
+            !asked.apart && partition.patterns.data_type != first
         }
     });
     other.map_or(Ok(()), |other| {
@@ -193,135 +327,9 @@ fn estimate(session: &mut Session, models: &mut [Model]) -> Result<()> {
         .progress
         .event(&Event::Note("the model is estimated on a parsimony tree".into()));
     let partitions = &setup.loaded.partitions;
-    let mut evaluator = setup.evaluator(setup.machine, partitions, models, tree, setup.linkage)?;
+    let (machine, _) = setup.machine.within_memory(setup.plan, &setup.loaded)?;
+    let mut evaluator = setup.evaluator(machine, partitions, models, tree, setup.linkage)?;
     let options = OptimizeOptions::to(MODEL_EPSILON);
     optimize(&mut evaluator, models, &options, &mut session.record.progress)?;
     Ok(())
-}
-
-/// Computes and writes the distances row by row, then makes the trees.
-fn write(
-    asked: &MatrixPlan,
-    pairs: &PairDistances,
-    name: String,
-    session: &mut Session,
-) -> Result<Vec<JoinedTree>> {
-    let (setup, record) = (&session.setup, &mut *session.record);
-    let (taxa, identical) = (&setup.loaded.taxa, setup.identical.as_ref());
-    let mut rows_of_taxa = TaxonRows::new(pairs, identical.map(|identical| identical.group_of()));
-    let num_taxa = taxa.len();
-    let pool = thread_pool(setup.plan);
-    let mut tally = Tally::default();
-    let mut store = match asked.trees.is_empty() {
-        true => None,
-        false => Some(Store::new(pairs.num_taxa(), &folder_of(setup.plan))?),
-    };
-    // From a matrix of all digits, a square one is written when it is complete; each pair is then computed once.
-    let waits = asked.format.is_square() && num_taxa <= MOST_EXACT;
-    let mut matrix = SquareMatrix::<f64>::zero(if waits { num_taxa } else { 0 });
-    let whole_rows = asked.format.is_square() && !waits;
-    let mut part = record.part(asked.output_kinds(false)[0])?;
-    let mut sink: Box<dyn Write + '_> = match asked.gzip {
-        true => Box::new(GzEncoder::new(&mut part, Compression::default())),
-        false => Box::new(&mut part),
-    };
-    let mut written = asked.format.begin(num_taxa, &mut sink);
-    for start in (0..num_taxa).step_by(BAND) {
-        let rows = start..(start + BAND).min(num_taxa);
-        let width = if whole_rows { num_taxa } else { rows.end };
-        let found = pool.install(|| rows_of_taxa.next(rows.clone(), width));
-        for (taxon, row) in rows.clone().zip(found.chunks_exact(width)) {
-            tally.add(taxon, &row[..taxon], |taxon| taxa.name(taxon));
-            if let Some(store) = &mut store {
-                match identical {
-                    None => store.push(&row[..taxon])?,
-                    Some(identical) => {
-                        let sequence = identical.group_of()[taxon];
-                        if identical.kept()[sequence] == taxon {
-                            let before = identical.kept()[..sequence].iter();
-                            let before: Vec<f64> = before.map(|&other| row[other]).collect();
-                            store.push(&before)?;
-                        }
-                    }
-                }
-            }
-            if waits {
-                row[..taxon].iter().enumerate().for_each(|(other, d)| matrix.set(taxon, other, *d));
-            } else if written.is_ok() {
-                let shown = if whole_rows { row } else { &row[..taxon] };
-                written = asked.format.row(taxon, taxa.names(), shown, &mut sink);
-            }
-        }
-        let share = rows.end as f64 / num_taxa as f64;
-        let share = if whole_rows { share } else { share * share };
-        record.progress.advance(Advance { phase: Some(share), ..Advance::default() });
-    }
-    let mut row_of_matrix = Vec::new();
-    for taxon in 0..matrix.size() {
-        row_of_matrix.clear();
-        row_of_matrix.extend((0..num_taxa).map(|other| matrix.get(taxon, other)));
-        if written.is_ok() {
-            written = asked.format.row(taxon, taxa.names(), &row_of_matrix, &mut sink);
-        }
-    }
-    let written = written.and_then(|()| sink.flush());
-    drop(sink);
-    written.map_err(|source| part.failed(source))?;
-    record.complete(part)?;
-    tally.warn("are written as -1", record);
-    let report = tally.report(name, num_taxa);
-    record.progress.result(&describe(&report));
-    let trees = store.map(|store| (store, identical));
-    finish(asked, trees, taxa, report, record)
-}
-
-/// Makes and writes the trees, if some are asked for, and completes the report.
-fn finish(
-    asked: &MatrixPlan,
-    of: Option<(Store, Option<&Identical>)>,
-    taxa: &Taxa,
-    mut report: MatrixReport,
-    record: &mut RunRecord,
-) -> Result<Vec<JoinedTree>> {
-    let mut whole_trees = Vec::new();
-    if let Some((store, identical)) = of {
-        record.progress.stage("trees", None);
-        let Trees { trees, filled, largest } = store.trees(&asked.trees)?;
-        if filled > 0 {
-            let warning = format!(
-                "{filled} pairs have no distance: in the trees, the largest distance, {largest:.6}, takes their place"
-            );
-            record.progress.event(&Event::Warning(warning));
-        }
-        for (tree, kind) in trees.into_iter().zip(&asked.trees) {
-            let tree = whole(tree, identical);
-            let newick = tree.newick(|taxon| taxa.name(taxon));
-            report.trees.push(MatrixTreeReport { method: kind.name(), newick });
-            whole_trees.push(tree);
-        }
-        let lines: String = report.trees.iter().map(|tree| format!("{}\n", tree.newick)).collect();
-        record.write(OutputKind::DistanceTrees, &lines)?;
-    }
-    record.report.distances = Some(report);
-    Ok(whole_trees)
-}
-
-/// A tree with all taxa.
-fn whole(tree: JoinedTree, identical: Option<&Identical>) -> JoinedTree {
-    identical.map_or_else(|| tree.clone(), |identical| tree.with_copies(identical.groups()))
-}
-
-fn describe(report: &MatrixReport) -> String {
-    let number = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.6}"));
-    format!(
-        "{} distances of {} taxa ({}): from {} to {}, mean {}; {} saturated, {} without overlap\n",
-        report.pairs,
-        report.taxa,
-        report.method,
-        number(report.least),
-        number(report.largest),
-        number(report.mean),
-        report.saturated,
-        report.without_overlap
-    )
 }

@@ -1,7 +1,7 @@
 //! Starting trees: those of the user, parsimony trees, random trees; and `--start`, which only makes
 //! them.
 
-use super::distance_trees::{check_size, folder_of, starting_tree};
+use super::distance_trees::{check_usual_place, folder_of, starting_tree};
 use crate::distance::DistanceTree;
 use crate::error::Result;
 use crate::likelihood::BRLEN_BOUNDS;
@@ -74,7 +74,7 @@ pub(super) fn make_starts(session: &mut Session, lengths: StartLengths) -> Resul
             _ => None,
         })
         .collect();
-    check_size(&kinds, session.setup.num_reduced_taxa(), &folder_of(session.setup.plan))?;
+    check_usual_place(&kinds, session.setup.num_reduced_taxa(), &folder_of(session.setup.plan))?;
     session.stage("starting trees");
     let setup = &session.setup;
     let partitions = setup.reduced(&setup.loaded.partitions);
@@ -94,7 +94,7 @@ pub(super) fn make_starts(session: &mut Session, lengths: StartLengths) -> Resul
     drop(partitions);
     for (kind, mut tally) in tallies {
         let what = format!("get the largest distance in the starting tree '{}'", kind.name());
-        tally.warn(&what, session.record);
+        tally.warn("", &what, session.record);
     }
     let work = |setup: &Setup, _, i: usize, desk: &mut Desk| {
         let seed = setup.plan.seed;

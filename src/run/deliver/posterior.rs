@@ -8,6 +8,7 @@ use crate::output::{
     AcceptanceReport, CredibleReport, DiagnosisReport, Growing, MarginalReport, OutputKind,
     ParameterReport, SamplingReport, SplitReport, table,
 };
+use crate::run::prepare::list_names;
 use crate::run::work::{RunRecord, Setup};
 use crate::sampler::{
     Parameter, Posterior, Sample, SamplingPlan, SplitSummary, column_names, effective_sample_size,
@@ -463,22 +464,20 @@ fn warnings(report: &SamplingReport) -> Vec<String> {
              above {GOOD_ASDSF}; more generations are needed (--ngen)"
         ));
     }
-    let names = |is_bad: &dyn Fn(&&ParameterReport) -> bool| -> Vec<&str> {
-        report.parameters.iter().filter(is_bad).map(|one| one.name.as_str()).collect()
+    let names = |is_bad: &dyn Fn(&&ParameterReport) -> bool| {
+        list_names(report.parameters.iter().filter(is_bad).map(|one| one.name.as_str()))
     };
     let few = names(&|one| one.ess < GOOD_ESS);
     if !few.is_empty() {
         warnings.push(format!(
-            "the effective sample size is below {GOOD_ESS} for {}: means and intervals are rough; more generations are needed \
-             (--ngen)",
-            few.join(", ")
+            "the effective sample size is below {GOOD_ESS} for {few}: means and intervals are rough; more generations are \
+             needed (--ngen)"
         ));
     }
     let differing = names(&|one| one.psrf.is_some_and(|psrf| psrf > GOOD_PSRF));
     if !differing.is_empty() {
         warnings.push(format!(
-            "the runs differ in {} (PSRF above {GOOD_PSRF}): more generations are needed (--ngen)",
-            differing.join(", ")
+            "the runs differ in {differing} (PSRF above {GOOD_PSRF}): more generations are needed (--ngen)"
         ));
     }
     if let Some(marginal) = &report.marginal_likelihood {

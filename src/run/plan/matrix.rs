@@ -30,19 +30,28 @@ pub struct MatrixPlan {
     pub format: MatrixFormat,
     /// Compressed.
     pub gzip: bool,
+    /// Each partition has distances of its own, instead of one distance in all of them.
+    pub apart: bool,
     /// Trees that are made of them.
     pub trees: Vec<DistanceTree>,
 }
 
 impl MatrixPlan {
+    /// As what distances are written.
+    pub(crate) fn matrix_kind(&self) -> OutputKind {
+        match (self.apart, self.format, self.gzip) {
+            (false, MatrixFormat::Npy, _) => OutputKind::DistancesNpy,
+            (false, _, true) => OutputKind::DistancesGz,
+            (false, _, false) => OutputKind::Distances,
+            (true, MatrixFormat::Npy, _) => OutputKind::PartitionDistancesNpy,
+            (true, _, true) => OutputKind::PartitionDistancesGz,
+            (true, _, false) => OutputKind::PartitionDistances,
+        }
+    }
+
     /// The files of distances and of trees, if there are replicates also theirs.
     pub(crate) fn output_kinds(&self, has_replicates: bool) -> Vec<OutputKind> {
-        let matrix = match (self.format, self.gzip) {
-            (MatrixFormat::Npy, _) => OutputKind::DistancesNpy,
-            (_, true) => OutputKind::DistancesGz,
-            (_, false) => OutputKind::Distances,
-        };
-        let matrix = Some(matrix).filter(|_| self.file.is_none());
+        let matrix = Some(self.matrix_kind()).filter(|_| self.file.is_none());
         let trees = Some(OutputKind::DistanceTrees).filter(|_| !self.trees.is_empty());
         let of_replicates = [OutputKind::Bootstraps, OutputKind::Support];
         let of_replicates = of_replicates.into_iter().filter(|_| has_replicates);

@@ -4,14 +4,15 @@
 //! commands of this room. Nothing here reads a file.
 
 mod matrix;
+mod on_trees;
 mod options;
 
 pub(crate) use matrix::{DistanceFormula, MatrixPlan};
+pub(crate) use on_trees::{ConcordancePlan, DistancePlan, TerracePlan};
 pub use options::Plan;
 pub(crate) use options::{
-    AnalysisOptions, AncestralOptions, BootstrapOptions, Command, ConcordancePlan,
+    AnalysisOptions, AncestralOptions, BootstrapOptions, CheckedRun, Command,
     DEFAULT_ALRT_REPLICATES, DEFAULT_MOST_REPLICATES, DEFAULT_QUARTETS, DEFAULT_REPLICATES,
-    DEFAULT_SEED, DEFAULT_TERRACE_TREES, DataOptions, DistancePlan, OutputOptions, Rooting,
-    RunOptions, SelftestPlan, SimulatePlan, SupportOptions, TerracePlan, TestOptions, Threads,
-    TreeSource,
+    DEFAULT_SEED, DEFAULT_TERRACE_TREES, DataOptions, OutputOptions, Rooting, RunOptions,
+    SelftestPlan, SimulatePlan, SupportOptions, TestOptions, Threads, TreeSource,
 };

@@ -1,6 +1,7 @@
 //! [`Plan`] and its parts.
 
 use super::matrix::MatrixPlan;
+use super::on_trees::{ConcordancePlan, DistancePlan, TerracePlan};
 use crate::bootstrap::{Bootstop, Sampling, SamplingUnit, SupportKind};
 use crate::distance::DistanceTree;
 use crate::likelihood::BrlenLinkage;
@@ -10,7 +11,6 @@ use crate::sampler::SamplingPlan;
 use crate::search::SearchEffort;
 use crate::topology_tests::TopologyTest;
 use crate::tree::ConsensusRule;
-use crate::tree_distance::TreeMetric;
 use std::path::{Path, PathBuf};
 
 /// Seed of a run that was given none: such a run can be repeated, too.
@@ -73,35 +73,15 @@ pub struct SimulatePlan {
     pub mean_brlen: f64,
 }
 
-/// Distances between trees.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DistancePlan {
-    /// The file of trees.
-    pub trees: PathBuf,
-    /// The file whose trees are compared with each of the others; without it, all are compared with all.
-    pub reference: Option<PathBuf>,
-    /// Which distances, in the order in which they are shown; at least one.
-    pub metrics: Vec<TreeMetric>,
-}
-
-/// Concordance factors of the branches of a tree.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ConcordancePlan {
-    /// The tree.
-    pub tree: PathBuf,
-    /// Trees of genes, which may lack taxa.
-    pub gene_trees: Option<PathBuf>,
-    /// Number of quartets of taxa per branch, for which sites of the alignment are counted.
-    pub quartets: Option<usize>,
-}
-
-/// The terrace of a tree.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TerracePlan {
-    /// The tree.
-    pub tree: PathBuf,
-    /// Most trees that are written.
-    pub trees: usize,
+/// The run whose memory and time are estimated.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CheckedRun {
+    /// A search or an evaluation.
+    Likelihoods,
+    /// A sample.
+    Sample(Box<SamplingPlan>),
+    /// Distances between the sequences.
+    Distances(MatrixPlan),
 }
 
 /// What the run does.
@@ -119,8 +99,8 @@ pub enum Command {
     All,
     /// Starting trees only.
     Start,
-    /// Describe the alignment and estimate the memory and time of a run: of a sample, or else of a search or an evaluation.
-    Check(Option<SamplingPlan>),
+    /// Describe the alignment and estimate the memory and time of a run.
+    Check(CheckedRun),
     /// Map the frequencies of splits among trees onto a tree.
     Support {
         /// The tree that gets the values.
@@ -158,7 +138,7 @@ pub enum Command {
     /// Compares cards with the processor.
     GpuSelftest(SelftestPlan),
     /// Trees and parameters from their posterior distribution.
-    Sample(SamplingPlan),
+    Sample(Box<SamplingPlan>),
 }
 
 /// The data and its model, as given.
@@ -558,7 +538,7 @@ impl Plan {
     /// Number of engines in each of the jobs that may run at the same time.
     pub(crate) fn engines_per_job(&self) -> usize {
         match &self.command {
-            Command::Sample(asked) | Command::Check(Some(asked)) => asked.num_chains,
+            Command::Sample(asked) | Command::Check(CheckedRun::Sample(asked)) => asked.num_chains,
             _ => 1,
         }
     }
@@ -577,6 +557,7 @@ impl Plan {
                 | Command::Bootstrap
                 | Command::Start
                 | Command::Distances(_)
+                | Command::Check(CheckedRun::Distances(_))
         );
         searches && !self.search.keep_identical
     }

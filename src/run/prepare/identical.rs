@@ -13,7 +13,7 @@ const MIN_TAXA: usize = 4;
 const MIN_TAXA_OF_PARTITION: usize = 3;
 
 /// Which taxa have identical sequences. A *reduced* tree or partition has only one taxon of each group.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Identical {
     /// Numbers of the taxa that a search keeps, ascending.
     kept: Vec<usize>,
@@ -62,16 +62,7 @@ impl Identical {
                 rows[taxon][number] = Some(codes);
             }
         }
-        let mut groups = find_groups(&rows, loaded.constraint.as_ref());
-        // The first taxon of each group is kept.
-        groups.sort_unstable_by_key(|group| group[0]);
-        let kept = groups.iter().map(|group| group[0]).collect();
-        let mut group_of = vec![0; num_taxa];
-        for (number, group) in groups.iter_mut().enumerate() {
-            group.iter().for_each(|&taxon| group_of[taxon] = number);
-            group.sort_unstable();
-        }
-        let identical = Identical { kept, groups, group_of };
+        let identical = Self::of_groups(find_groups(&rows, loaded.constraint.as_ref()), num_taxa);
         let has_enough = |partition: &Partition| {
             let tips = &partition.patterns.tip_taxa;
             let kept = tips.iter().filter(|&&taxon| identical.is_kept(taxon)).count();
@@ -81,6 +72,25 @@ impl Identical {
         let is_worth_it = identical.kept.len() < num_taxa;
         let has_enough = loaded.partitions.iter().all(has_enough);
         (is_worth_it && are_enough && has_enough).then_some(identical)
+    }
+
+    /// The groups of the tips of one partition, whose taxa are its tips; `None` if no rows are identical, or all.
+    pub(crate) fn of_tips(patterns: &Patterns) -> Option<Self> {
+        let num_tips = patterns.num_tips();
+        let identical = Self::of_groups(find_groups(&patterns.codes, None), num_tips);
+        (2..num_tips).contains(&identical.kept.len()).then_some(identical)
+    }
+
+    fn of_groups(mut groups: Vec<Vec<usize>>, num_taxa: usize) -> Self {
+        // The first taxon of each group is kept.
+        groups.sort_unstable_by_key(|group| group[0]);
+        let kept = groups.iter().map(|group| group[0]).collect();
+        let mut group_of = vec![0; num_taxa];
+        for (number, group) in groups.iter_mut().enumerate() {
+            group.iter().for_each(|&taxon| group_of[taxon] = number);
+            group.sort_unstable();
+        }
+        Identical { kept, groups, group_of }
     }
 
     /// A constraint on all taxa without those that are left out.
@@ -119,26 +129,12 @@ impl Identical {
 
     /// Partitions of the taxa that are kept, without their places in the alignment.
     pub(crate) fn reduce(&self, partitions: &[Partition]) -> Vec<Partition> {
-        let reduce = |partition: &Partition| {
-            let patterns = &partition.patterns;
-            let tips = patterns.tip_taxa.iter().zip(&patterns.codes);
-            let kept = tips.filter(|&(&taxon, _)| self.is_kept(taxon));
-            let (tip_taxa, codes) =
-                kept.map(|(&taxon, codes)| (self.group_of[taxon], codes.clone())).unzip();
-            Partition {
-                name: partition.name.clone(),
-                model: partition.model.clone(),
-                patterns: Patterns {
-                    data_type: patterns.data_type,
-                    tip_taxa,
-                    codes,
-                    code_masks: patterns.code_masks.clone(),
-                    weights: patterns.weights.clone(),
-                    site_to_pattern: Vec::new(),
-                    num_sites: patterns.num_sites,
-                },
-                sites: Vec::new(),
-            }
+        let number = |taxon| self.is_kept(taxon).then(|| self.group_of[taxon]);
+        let reduce = |partition: &Partition| Partition {
+            name: partition.name.clone(),
+            model: partition.model.clone(),
+            patterns: partition.patterns.of_taxa(number),
+            sites: Vec::new(),
         };
         partitions.iter().map(reduce).collect()
     }

@@ -22,7 +22,7 @@ pub use distances::parse_distances;
 pub(super) use distances::read_distances;
 pub(super) use identical::Identical;
 pub(super) use load::{Loaded, load};
-pub(super) use remarks::Remarks;
+pub(super) use remarks::{Remarks, list_names};
 pub(super) use rooting::{Root, find_root};
 pub use site_weights::SiteWeights;
 pub(super) use trees::GivenTree;

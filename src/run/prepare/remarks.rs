@@ -134,7 +134,7 @@ fn names(all: &[String]) -> String {
 }
 
 /// Names as messages list them: the first of many, and abridged.
-pub(super) fn list_names<'a>(names: impl Iterator<Item = &'a str>) -> String {
+pub(in crate::run) fn list_names<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let mut names = names.map(abridged);
     let shown: Vec<_> = names.by_ref().take(MAX_NAMES).collect();
     match names.count() {

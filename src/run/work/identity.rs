@@ -163,7 +163,7 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
             prior_only,
             stones,
             priors,
-        } = asked;
+        } = &**asked;
         identity.add("--ngen", generations);
         identity.add("--samplefreq", sample_every);
         identity.add("--diagnfreq", diagnose_every);

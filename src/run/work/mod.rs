@@ -1,4 +1,4 @@
-//! What commands work with: threads and kernels (`machine`), a calibration (`calibration`) and estimates of memory and time (`cost`), whether a card computes (`card`) and what goes on if it stops (`fallback`), independent
+//! What commands work with: threads and kernels (`machine`), a calibration (`calibration`) and estimates of memory and time (`cost`), whether a card computes (`card`, `pair_cards`) and what goes on if it stops (`fallback`), independent
 //! jobs (`jobs`) and what is kept of them in a checkpoint (`desk`, `keeper`, `identity`; `optimize` for optimisations), signals (`interrupt`), messages and results (`record`), and all of it together with the data (`session`).
 
 mod calibration;
@@ -12,6 +12,7 @@ mod jobs;
 mod keeper;
 mod machine;
 mod optimize;
+mod pair_cards;
 mod record;
 mod session;
 
@@ -22,5 +23,6 @@ pub(super) use fallback::Fallback;
 pub(super) use jobs::Jobs;
 pub(super) use machine::{Machine, allowed_threads, thread_pool, useful_threads, with_threads};
 pub(super) use optimize::optimize_kept;
+pub(super) use pair_cards::compute_on_cards;
 pub(super) use record::RunRecord;
 pub(super) use session::{Session, Setup, describe_data, warn_of_each};

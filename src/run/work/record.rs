@@ -121,6 +121,15 @@ impl RunRecord {
         self.files.part(kind)
     }
 
+    /// The same for one of several result files of a kind, numbered from 1.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub(crate) fn numbered_part(&mut self, kind: OutputKind, number: usize) -> Result<Part> {
+        self.begin()?;
+        self.files.numbered_part(kind, number)
+    }
+
     /// Such a file is complete.
     ///
     /// # Errors
@@ -131,8 +140,12 @@ impl RunRecord {
             keeper.begin_file(kind)?;
         }
         let path = self.files.complete(part)?;
-        self.progress.detail_about_run(&format!("written: {}", path.display()));
-        self.written.push((kind, path));
+        if !kind.is_numbered() {
+            self.progress.detail_about_run(&format!("written: {}", path.display()));
+            self.written.push((kind, path));
+        } else if !self.written.iter().any(|(written, _)| *written == kind) {
+            self.written.push((kind, self.files.path(kind)));
+        }
         Ok(())
     }
 
@@ -146,17 +159,9 @@ impl RunRecord {
         number: usize,
         content: &str,
     ) -> Result<()> {
-        self.begin()?;
-        let mut part = self.files.numbered_part(kind, number)?;
+        let mut part = self.numbered_part(kind, number)?;
         part.write_all(content.as_bytes()).map_err(|source| part.failed(source))?;
-        if let Some(keeper) = &self.keeper {
-            keeper.begin_file(kind)?;
-        }
-        self.files.complete(part)?;
-        if !self.written.iter().any(|(written, _)| *written == kind) {
-            self.written.push((kind, self.files.path(kind)));
-        }
-        Ok(())
+        self.complete(part)
     }
 
     /// A result file that grows while the run goes on.

@@ -16,7 +16,7 @@ use crate::observer::{Event, Observer};
 use crate::output::{AlignmentReport, table};
 use crate::parsimony::ParsimonyData;
 use crate::partition::Partition;
-use crate::run::plan::{Command, Plan};
+use crate::run::plan::{CheckedRun, Command, Plan};
 use crate::run::prepare::{Identical, Loaded, Remarks, load};
 use crate::tree::{Constraint, NewickOptions, Tree, write_newick};
 use serde::Serialize;
@@ -62,7 +62,7 @@ impl<'a> Session<'a> {
         let (machine, warning) = Machine::new(plan, &loaded.partitions)?;
         let mut of_card = None;
         let (machine, calibration) = match plan.command {
-            Command::Check(None)
+            Command::Check(CheckedRun::Likelihoods | CheckedRun::Distances(_))
             | Command::Start
             | Command::BsMsa
             | Command::Concordance(_)
@@ -118,7 +118,7 @@ impl<'a> Session<'a> {
         let identical = if plan.leaves_out_identical() { Identical::find(&loaded) } else { None };
         if let Some(identical) = &identical {
             let what = match plan.command {
-                Command::Distances(_) => {
+                Command::Distances(_) | Command::Check(_) => {
                     "have the same distances, and are put beside them in trees"
                 }
                 _ => "are left out of the search, and put back into its tree",

@@ -1,0 +1,504 @@
+// Maximum-likelihood distances of pairs of sequences: mirrors src/distance (bit_planes.rs, gene.rs, solve.rs), whose bits it
+// gives. A unit of its own, with its own PTX.
+//
+// A CTA computes tiles of 16 x 16 pairs, one pair a thread. The bits of its two strips of sequences are in shared memory, a
+// chunk of 512 sites at a time; AND and population counts give the numbers of sites in each class, from which Newton's method
+// finds the distance. `pair_distances_7` and `pair_distances_10` keep these numbers in registers: one partition of
+// nucleotides without ambiguous ones. `pair_distances_any` keeps lists of those that are not 0 in memory of its CTA: several
+// partitions, other characters, any number of terms.
+//
+// The structs are mirrored in src/likelihood/cuda/pair_distances.rs.
+
+#pragma once
+#include "common.cuh"
+
+#ifndef SHARED
+#define SHARED(type, name, dims) __shared__ type name dims
+#endif
+#ifdef __CUDACC_RTC__
+#define POPULATION(bits) ((u32)__popcll(bits))
+#else
+#define POPULATION(bits) ((u32)__builtin_popcountll(bits))
+#endif
+
+/// Sequences of a strip, and threads of a CTA.
+#define STRIP 16
+#define PAIRS (STRIP * STRIP)
+/// Words per plane in a chunk, and those of its three planes (bit_planes.rs).
+#define PLANE 8
+#define CHUNK (3 * PLANE)
+/// Patterns of other characters in shared memory at a time.
+#define CODES 64
+#define DNA_CLASSES 10
+#define NO_CLASS 0xffffffffu
+/// Terms that are kept in registers.
+#define FEW_TERMS 3
+/// Numbers of a rate category of a term: slope, weight, weight * slope, weight * slope * slope.
+#define CAT_NUMBERS 4
+
+// solve.rs
+#define MAX_DISTANCE 10.0
+#define LAST_STEP 1e-8
+#define MAX_STEPS 100
+#define MAX_GROWTH 8.0
+
+/// The sequences of a partition and its model.
+struct PairGene {
+    /// `[taxon][level][chunk][plane][word]`, of nucleotides.
+    const u64 *words;
+    /// `[level]`: chunks.
+    const u32 *chunks;
+    /// `[taxon][pattern]`, where characters other than determined nucleotides count.
+    const u16 *codes;
+    const u32 *weights;
+    /// `[taxon]`: 1 if it has data.
+    const u32 *is_present;
+    /// `[taxon]` and one more: where its list begins in `ambiguous`, patterns with ambiguous nucleotides.
+    const u32 *first_ambiguous;
+    const u32 *ambiguous;
+    /// `[code][code]`: the class, or NO_CLASS.
+    const u32 *of_codes;
+    /// `[class]`: probability at distance 0.
+    const double *at_zero;
+    /// `[class][term]`.
+    const double *coefficients;
+    /// `[term][category][CAT_NUMBERS]`.
+    const double *cats;
+    double saturation;
+    /// Shape of continuous rates, or 0.
+    double shape;
+    u32 stride;
+    /// 0 for other characters than nucleotides.
+    u32 num_levels;
+    u32 num_patterns;
+    u32 num_codes;
+    u32 num_classes;
+    u32 num_terms;
+    u32 num_cats;
+    /// 1 if all transversions are one class.
+    u32 is_joined;
+    /// 1 if nucleotides are ambiguous somewhere.
+    u32 has_ambiguous;
+    u32 padding;
+};
+
+/// Rows and columns of a launch, and where the distances go: `[row][column]`.
+struct PairTiles {
+    double *out;
+    u32 first_row, num_rows, first_column, num_columns;
+    /// Number of sequences.
+    u32 num_taxa;
+    u32 num_genes;
+    /// Of columns before this one, pairs below the diagonal are enough.
+    u32 mirrored;
+    u32 padding;
+};
+
+/// Memory of `pair_distances_any`: for each CTA `[entry or class][thread]`, `[gene][thread]`, `[term][3][thread]`.
+struct PairScratch {
+    u64 *entries;
+    u32 *num_entries;
+    double *terms;
+    u32 num_classes, num_terms;
+};
+
+/// A tile of a launch. All threads of a CTA work on the same.
+struct Tile {
+    u32 rows, columns, row, column;
+    bool is_used;
+};
+
+/// The tile of this number; true if it is to be computed.
+__device__ __forceinline__ bool find_tile(const PairTiles &tiles, u32 number, Tile &tile) {
+    u32 across = (tiles.num_columns + STRIP - 1) / STRIP;
+    tile.rows = tiles.first_row + number / across * STRIP;
+    tile.columns = tiles.first_column + number % across * STRIP;
+    tile.row = tile.rows + threadIdx.x / STRIP;
+    tile.column = tile.columns + threadIdx.x % STRIP;
+    u32 end_row = tiles.first_row + tiles.num_rows, end_column = tiles.first_column + tiles.num_columns;
+    tile.is_used = tile.row < end_row && tile.column < end_column;
+    u32 last_column = tile.columns + STRIP < end_column ? tile.columns + STRIP : end_column;
+    return tile.columns < tile.rows + STRIP || last_column > tiles.mirrored;
+}
+
+/// Adds the sites of a pair in each class of determined nucleotides; if `JOINED`, the first class of transversions has all of
+/// them. All threads must call it.
+template <bool JOINED>
+__device__ __forceinline__ void count_planes(const PairGene &gene, const Tile &tile, u32 num_taxa, u32 (&counts)[DNA_CLASSES]) {
+    SHARED(u64, strips, [2][STRIP][CHUNK + 1]);
+    const u64 *a = strips[0][threadIdx.x / STRIP], *b = strips[1][threadIdx.x % STRIP];
+#pragma unroll
+    for (int i = 0; i < DNA_CLASSES; i++) {
+        counts[i] = 0;
+    }
+    u32 start = 0;
+    for (u32 level = 0; level < gene.num_levels; level++) {
+        u32 sums[DNA_CLASSES] = {0};
+        for (u32 chunk = 0; chunk < gene.chunks[level]; chunk++, start += CHUNK) {
+            __syncthreads();
+            for (u32 i = threadIdx.x; i < 2 * STRIP * CHUNK; i += PAIRS) {
+                u32 strip = i / (STRIP * CHUNK), sequence = i / CHUNK % STRIP, word = i % CHUNK;
+                u32 taxon = (strip == 0 ? tile.rows : tile.columns) + sequence;
+                strips[strip][sequence][word] = taxon < num_taxa ? gene.words[(u64)taxon * gene.stride + start + word] : 0;
+            }
+            __syncthreads();
+#pragma unroll
+            for (int i = 0; i < PLANE; i++) {
+                u64 kind_a = a[i], kind_b = b[i], which_a = a[i + PLANE], which_b = b[i + PLANE];
+                u64 known = a[i + 2 * PLANE] & b[i + 2 * PLANE];
+                u64 kinds = kind_a ^ kind_b, whiches = which_a ^ which_b;
+                u64 same_kind = known & ~kinds, equal = same_kind & ~whiches, transition = same_kind & whiches;
+                u64 transversion = known & kinds;
+                sums[0] += POPULATION(equal & ~kind_a & ~which_a);
+                sums[1] += POPULATION(equal & kind_a & ~which_a);
+                sums[2] += POPULATION(equal & ~kind_a & which_a);
+                sums[3] += POPULATION(equal & kind_a & which_a);
+                sums[4] += POPULATION(transition & ~kind_a);
+                sums[5] += POPULATION(transition & kind_a);
+                if (JOINED) {
+                    sums[6] += POPULATION(transversion);
+                } else {
+                    u64 purine = (kind_a & which_b) | (~kind_a & which_a);
+                    sums[6] += POPULATION(transversion & ~whiches & ~purine);
+                    sums[7] += POPULATION(transversion & whiches & ~purine);
+                    sums[8] += POPULATION(transversion & whiches & purine);
+                    sums[9] += POPULATION(transversion & ~whiches & purine);
+                }
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < DNA_CLASSES; i++) {
+            counts[i] += sums[i] << level;
+        }
+    }
+}
+
+/// A term at distance t, and its first and second derivatives.
+__device__ __forceinline__ void term_at(const PairGene &gene, u32 term, double t, double (&sums)[3]) {
+    sums[0] = sums[1] = sums[2] = 0.0;
+    for (u32 i = 0; i < gene.num_cats; i++) {
+        const double *cat = gene.cats + ((u64)term * gene.num_cats + i) * CAT_NUMBERS;
+        double x = cat[0] * t, value, first, second;
+        if (gene.shape == 0.0) {
+            value = exp_minus_one(x);
+            first = second = 1.0 + value;
+        } else {
+            double base = 1.0 - x / gene.shape;
+            value = exp_minus_one(-gene.shape * natural_log(base));
+            first = (1.0 + value) / base;
+            second = first / base * (1.0 + 1.0 / gene.shape);
+        }
+        sums[0] += cat[1] * value;
+        sums[1] += cat[2] * first;
+        sums[2] += cat[3] * second;
+    }
+}
+
+/// What the search for a distance begins with.
+struct Start {
+    double differ, all, saturation;
+};
+
+__device__ __forceinline__ void add_to_start(const PairGene &gene, u32 of_class, double count, Start &start) {
+    start.differ += gene.at_zero[of_class] == 0.0 ? count : 0.0;
+    start.all += count;
+    start.saturation += count * gene.saturation;
+}
+
+__device__ __forceinline__ double first_distance(const Start &start) {
+    double saturation = start.saturation, left = 1.0;
+    if (start.all > 0.0) {
+        saturation /= start.all;
+        left = 1.0 - start.differ / start.all / saturation;
+        left = left > 0.05 ? left : 0.05;
+    }
+    return -saturation * natural_log(left);
+}
+
+/// Adds the part of a class to the derivatives of the log-likelihood; p are its probability and their derivatives.
+__device__ __forceinline__ void add_class(double count, const double (&p)[3], double (&derivatives)[2]) {
+    double inverse = 1.0 / p[0], slope = p[1] * inverse, bend = p[2] * inverse;
+    derivatives[0] += count * slope;
+    derivatives[1] += count * (bend - slope * slope);
+}
+
+/// The next distance to try, or the result: then true.
+__device__ __forceinline__ bool step(double &t, double first, double second, double &lo, double &hi) {
+    if (t == 0.0 && first <= 0.0) {
+        t = 0.0;
+        return true;
+    }
+    if (t == MAX_DISTANCE && first >= 0.0) {
+        t = __longlong_as_double(0x7ff0000000000000LL);
+        return true;
+    }
+    if (first > 0.0) {
+        lo = t;
+    } else {
+        hi = t;
+    }
+    double uphill = first > 0.0 ? MAX_GROWTH * (t > 1e-4 ? t : 1e-4) : t / MAX_GROWTH;
+    double next = second < 0.0 ? t - first / second : uphill;
+    double most = MAX_GROWTH * (t > 1e-2 ? t : 1e-2);
+    next = next < most ? next : most;
+    if (next >= (hi < MAX_DISTANCE ? hi : MAX_DISTANCE)) {
+        next = hi > MAX_DISTANCE ? MAX_DISTANCE : 0.5 * (t + hi);
+    }
+    if (next <= lo) {
+        next = 0.5 * (lo + t);
+    }
+    bool is_last = fabs(next - t) <= LAST_STEP * t;
+    t = next;
+    return is_last;
+}
+
+/// Newton's method; `derive` computes both derivatives at a distance.
+template <class Derive>
+__device__ __forceinline__ double solve(double t, const Derive &derive) {
+    double lo = 0.0, hi = __longlong_as_double(0x7ff0000000000000LL);
+    bool is_done = false;
+    for (int i = 0; i < MAX_STEPS && !is_done; i++) {
+        double derivatives[2] = {0.0, 0.0};
+        derive(t, derivatives);
+        is_done = step(t, derivatives[0], derivatives[1], lo, hi);
+    }
+    return t;
+}
+
+/// Writes a distance: 0 of a sequence from itself, not a number without any site.
+__device__ __forceinline__ void write_distance(const PairTiles &tiles, const Tile &tile, double t, double all) {
+    bool is_same = tile.row == tile.column, is_nothing = t == 0.0 && all == 0.0;
+    double distance = is_nothing ? __longlong_as_double(0x7ff8000000000000LL) : t;
+    u64 at = (u64)(tile.row - tiles.first_row) * tiles.num_columns + (tile.column - tiles.first_column);
+    tiles.out[at] = is_same ? 0.0 : distance;
+}
+
+/// Derivatives from numbers of sites in registers.
+template <int CLASSES>
+struct FewClasses {
+    const PairGene &gene;
+    const double (&counts)[CLASSES];
+
+    __device__ __forceinline__ void operator()(double t, double (&derivatives)[2]) const {
+        double terms[FEW_TERMS][3];
+#pragma unroll
+        for (int k = 0; k < FEW_TERMS; k++) {
+            if (k < (int)gene.num_terms) {
+                term_at(gene, k, t, terms[k]);
+            }
+        }
+#pragma unroll
+        for (int c = 0; c < CLASSES; c++) {
+            if (counts[c] > 0.0) {
+                double p[3] = {gene.at_zero[c], 0.0, 0.0};
+#pragma unroll
+                for (int k = 0; k < FEW_TERMS; k++) {
+                    if (k < (int)gene.num_terms) {
+                        double coefficient = gene.coefficients[(u32)c * gene.num_terms + k];
+                        p[0] = fma(terms[k][0], coefficient, p[0]);
+                        p[1] = fma(terms[k][1], coefficient, p[1]);
+                        p[2] = fma(terms[k][2], coefficient, p[2]);
+                    }
+                }
+                add_class(counts[c], p, derivatives);
+            }
+        }
+    }
+};
+
+template <int CLASSES>
+__device__ __forceinline__ void few_classes(const PairGene *genes, const PairTiles &tiles) {
+    const PairGene &gene = genes[0];
+    u32 across = (tiles.num_columns + STRIP - 1) / STRIP, down = (tiles.num_rows + STRIP - 1) / STRIP;
+    for (u32 number = blockIdx.x; number < across * down; number += gridDim.x) {
+        Tile tile;
+        if (!find_tile(tiles, number, tile)) {
+            continue;
+        }
+        u32 sites[DNA_CLASSES];
+        count_planes<CLASSES == DNA_CLASSES - 3>(gene, tile, tiles.num_taxa, sites);
+        if (!tile.is_used) {
+            continue;
+        }
+        double counts[CLASSES];
+        Start start = {0.0, 0.0, 0.0};
+#pragma unroll
+        for (int c = 0; c < CLASSES; c++) {
+            counts[c] = (double)sites[c];
+            add_to_start(gene, c, counts[c], start);
+        }
+        FewClasses<CLASSES> derive = {gene, counts};
+        write_distance(tiles, tile, solve(first_distance(start), derive), start.all);
+    }
+}
+
+/// What a CTA of `pair_distances_any` has in memory, from its thread's first number on.
+struct Lists {
+    u64 *entries;
+    u32 *num_entries;
+    double *terms;
+};
+
+/// Counts the sites of a pair with each pair of other characters. All threads must call it.
+__device__ __forceinline__ void count_codes(const PairGene &gene, const Tile &tile, u32 num_taxa, u64 *classes) {
+    SHARED(u16, strips, [2][STRIP][CODES + 2]);
+    const u16 *a = strips[0][threadIdx.x / STRIP], *b = strips[1][threadIdx.x % STRIP];
+    bool is_counted = tile.is_used && gene.is_present[tile.row] != 0 && gene.is_present[tile.column] != 0;
+    for (u32 first = 0; first < gene.num_patterns; first += CODES) {
+        u32 left = gene.num_patterns - first, len = left < CODES ? left : CODES;
+        __syncthreads();
+        for (u32 i = threadIdx.x; i < 2 * STRIP * CODES; i += PAIRS) {
+            u32 strip = i / (STRIP * CODES), sequence = i / CODES % STRIP, at = i % CODES;
+            u32 taxon = (strip == 0 ? tile.rows : tile.columns) + sequence;
+            bool is_there = taxon < num_taxa && at < len;
+            strips[strip][sequence][at] = is_there ? gene.codes[(u64)taxon * gene.num_patterns + first + at] : 0;
+        }
+        __syncthreads();
+        for (u32 at = 0; is_counted && at < len; at++) {
+            // The first sequence of a pair is the one with the smaller number; classes do not depend on the order.
+            u32 of_class = gene.of_codes[a[at] * gene.num_codes + b[at]];
+            if (of_class != NO_CLASS) {
+                classes[(u64)of_class * PAIRS] += gene.weights[first + at];
+            }
+        }
+    }
+}
+
+/// Adds the sites at which one of both has an ambiguous nucleotide.
+__device__ __forceinline__ void add_ambiguous(const PairGene &gene, u32 a, u32 b, u64 *classes) {
+    u32 left = gene.first_ambiguous[a], right = gene.first_ambiguous[b];
+    u32 left_end = gene.first_ambiguous[a + 1], right_end = gene.first_ambiguous[b + 1];
+    while (left < left_end || right < right_end) {
+        u32 of_left = left < left_end ? gene.ambiguous[left] : NO_CLASS;
+        u32 of_right = right < right_end ? gene.ambiguous[right] : NO_CLASS;
+        u32 pattern = of_left < of_right ? of_left : of_right;
+        left += of_left == pattern;
+        right += of_right == pattern;
+        u32 code_a = gene.codes[(u64)a * gene.num_patterns + pattern], code_b = gene.codes[(u64)b * gene.num_patterns + pattern];
+        u32 of_class = gene.of_codes[code_a * gene.num_codes + code_b];
+        if (of_class != NO_CLASS) {
+            classes[(u64)of_class * PAIRS] += gene.weights[pattern];
+        }
+    }
+}
+
+/// Counts the sites of a pair in one partition, by class; then only the classes with sites remain, with their numbers in the
+/// upper half of an entry. All threads must call it.
+__device__ __forceinline__ void list_classes(const PairGene &gene, const Tile &tile, u32 num_taxa, u64 *entries, u32 *num_entries) {
+    for (u32 c = 0; c < gene.num_classes; c++) {
+        entries[(u64)c * PAIRS] = 0;
+    }
+    if (gene.num_levels > 0) {
+        u32 counts[DNA_CLASSES];
+        if (gene.is_joined) {
+            count_planes<true>(gene, tile, num_taxa, counts);
+        } else {
+            count_planes<false>(gene, tile, num_taxa, counts);
+        }
+#pragma unroll
+        for (int c = 0; c < DNA_CLASSES; c++) {
+            entries[(u64)c * PAIRS] = counts[c];
+        }
+        if (gene.has_ambiguous && tile.is_used && gene.is_present[tile.row] && gene.is_present[tile.column]) {
+            add_ambiguous(gene, tile.row, tile.column, entries);
+        }
+    } else {
+        count_codes(gene, tile, num_taxa, entries);
+    }
+    u32 count = 0;
+    for (u32 c = 0; c < gene.num_classes; c++) {
+        u64 sites = entries[(u64)c * PAIRS];
+        if (sites > 0) {
+            entries[(u64)count * PAIRS] = (u64)c << 32 | sites;
+            count++;
+        }
+    }
+    *num_entries = count;
+}
+
+/// Derivatives from lists of classes.
+struct ManyClasses {
+    const PairGene *genes;
+    u32 num_genes;
+    Lists lists;
+
+    __device__ __forceinline__ void operator()(double t, double (&derivatives)[2]) const {
+        const u64 *entries = lists.entries;
+        for (u32 g = 0; g < num_genes; g++) {
+            const PairGene &gene = genes[g];
+            u32 count = lists.num_entries[(u64)g * PAIRS];
+            for (u32 k = 0; k < (count > 0 ? gene.num_terms : 0); k++) {
+                double sums[3];
+                term_at(gene, k, t, sums);
+#pragma unroll
+                for (int i = 0; i < 3; i++) {
+                    lists.terms[(u64)(3 * k + i) * PAIRS] = sums[i];
+                }
+            }
+            for (u32 i = 0; i < count; i++) {
+                u64 entry = entries[(u64)i * PAIRS];
+                u32 of_class = (u32)(entry >> 32);
+                double p[3] = {gene.at_zero[of_class], 0.0, 0.0};
+                for (u32 k = 0; k < gene.num_terms; k++) {
+                    double coefficient = gene.coefficients[(u64)of_class * gene.num_terms + k];
+                    const double *term = lists.terms + (u64)(3 * k) * PAIRS;
+                    p[0] = fma(term[0], coefficient, p[0]);
+                    p[1] = fma(term[PAIRS], coefficient, p[1]);
+                    p[2] = fma(term[2 * PAIRS], coefficient, p[2]);
+                }
+                add_class((double)(u32)entry, p, derivatives);
+            }
+            entries += (u64)gene.num_classes * PAIRS;
+        }
+    }
+};
+
+extern "C" __global__ void __launch_bounds__(PAIRS, 2) pair_distances_7(const PairGene *genes, const PairTiles *tiles) {
+    few_classes<7>(genes, *tiles);
+}
+
+extern "C" __global__ void __launch_bounds__(PAIRS, 2) pair_distances_10(const PairGene *genes, const PairTiles *tiles) {
+    few_classes<10>(genes, *tiles);
+}
+
+extern "C" __global__ void __launch_bounds__(PAIRS, 1)
+    pair_distances_any(const PairGene *genes, const PairTiles *given, const PairScratch *scratch) {
+    const PairTiles &tiles = *given;
+    u64 cta = blockIdx.x;
+    Lists lists = {scratch->entries + cta * scratch->num_classes * PAIRS + threadIdx.x,
+                   scratch->num_entries + cta * tiles.num_genes * PAIRS + threadIdx.x,
+                   scratch->terms + cta * 3 * scratch->num_terms * PAIRS + threadIdx.x};
+    u32 across = (tiles.num_columns + STRIP - 1) / STRIP, down = (tiles.num_rows + STRIP - 1) / STRIP;
+    for (u32 number = blockIdx.x; number < across * down; number += gridDim.x) {
+        Tile tile;
+        if (!find_tile(tiles, number, tile)) {
+            continue;
+        }
+        u64 *entries = lists.entries;
+        for (u32 g = 0; g < tiles.num_genes; g++) {
+            list_classes(genes[g], tile, tiles.num_taxa, entries, lists.num_entries + (u64)g * PAIRS);
+            entries += (u64)genes[g].num_classes * PAIRS;
+        }
+        if (!tile.is_used) {
+            continue;
+        }
+        Start start = {0.0, 0.0, 0.0};
+        entries = lists.entries;
+        for (u32 g = 0; g < tiles.num_genes; g++) {
+            for (u32 i = 0; i < lists.num_entries[(u64)g * PAIRS]; i++) {
+                u64 entry = entries[(u64)i * PAIRS];
+                add_to_start(genes[g], (u32)(entry >> 32), (double)(u32)entry, start);
+            }
+            entries += (u64)genes[g].num_classes * PAIRS;
+        }
+        ManyClasses derive = {genes, tiles.num_genes, lists};
+        write_distance(tiles, tile, solve(first_distance(start), derive), start.all);
+    }
+}
+
+/// Sizes of the structs, for the host to compare with its own.
+extern "C" __global__ void distances_sizes(u32 *out) {
+    out[0] = sizeof(PairGene);
+    out[1] = sizeof(PairTiles);
+    out[2] = sizeof(PairScratch);
+}

@@ -1,0 +1,397 @@
+//! [`PairCards`]: distances of pairs of sequences on cards, with the bits of `distance`. Each card has all sequences and
+//! computes a strip of the columns.
+
+use super::device::{Buffer, Device, lost};
+use super::modules::NAME;
+use crate::likelihood::engine::{EngineError, EngineOptions, Result};
+use crate::pair_tables::{GeneTables, PairTables};
+use cudarc::driver::{CudaFunction, DeviceRepr, LaunchConfig, PushKernelArg};
+use std::ops::Range;
+
+/// The kernels in NVIDIA's intermediate language.
+const PTX: &str = include_str!("../../../cuda/ptx/distances_75.ptx");
+
+/// Sequences of a side of a tile, and threads of a CTA: a tile of pairs (`cuda/distances.cu`).
+const STRIP: usize = 16;
+const PAIRS: usize = STRIP * STRIP;
+/// Terms of a model that a kernel keeps in registers.
+const FEW_TERMS: usize = 3;
+/// CTAs for each multiprocessor: of these kernels, one has 2 to 8 at the same time.
+const CTAS: usize = 8;
+/// Most memory of the lists of `pair_distances_any`.
+const MOST_SCRATCH: u64 = 1 << 30;
+
+/// A partition, field by field as in `cuda/distances.cu`; pointers are addresses on a card.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+struct PairGene {
+    words: u64,
+    chunks: u64,
+    codes: u64,
+    weights: u64,
+    is_present: u64,
+    first_ambiguous: u64,
+    ambiguous: u64,
+    of_codes: u64,
+    at_zero: u64,
+    coefficients: u64,
+    cats: u64,
+    saturation: f64,
+    shape: f64,
+    stride: u32,
+    num_levels: u32,
+    num_patterns: u32,
+    num_codes: u32,
+    num_classes: u32,
+    num_terms: u32,
+    num_cats: u32,
+    is_joined: u32,
+    has_ambiguous: u32,
+    padding: u32,
+}
+
+/// Rows and columns of a launch.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+struct PairTiles {
+    out: u64,
+    first_row: u32,
+    num_rows: u32,
+    first_column: u32,
+    num_columns: u32,
+    num_taxa: u32,
+    num_genes: u32,
+    mirrored: u32,
+    padding: u32,
+}
+
+/// Memory of the lists of all CTAs.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+struct PairScratch {
+    entries: u64,
+    num_entries: u64,
+    terms: u64,
+    num_classes: u32,
+    num_terms: u32,
+}
+
+/// Sizes of the structs, as the kernel `distances_sizes` reports its own.
+const SIZES: [u32; 3] =
+    [size_of::<PairGene>() as u32, size_of::<PairTiles>() as u32, size_of::<PairScratch>() as u32];
+
+/// Implements [`DeviceRepr`] for structs of numbers that are laid out as in C.
+macro_rules! laid_out_as_in_c {
+    ($($name:ty),*) => {$(
+        // SAFETY: the struct is `repr(C)`, has only numbers, and has the size that the kernels' own has (`check_sizes`).
+        #[allow(unsafe_code)]
+        unsafe impl DeviceRepr for $name {}
+    )*};
+}
+laid_out_as_in_c!(PairGene, PairTiles, PairScratch);
+
+/// The lists of a partition on a card.
+#[derive(Debug)]
+struct GeneBuffers {
+    words: Buffer<u64>,
+    codes: Buffer<u16>,
+    /// `chunks`, `weights`, `is_present`, `first_ambiguous`, `ambiguous`, `of_codes`.
+    numbers: [Buffer<u32>; 6],
+    /// `at_zero`, `coefficients`, `cats`.
+    reals: [Buffer<f64>; 3],
+}
+
+/// Which kernel computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kernel {
+    /// With numbers of sites in registers.
+    Few { classes: usize },
+    /// With lists of this many classes and terms at most.
+    Any { classes: usize, terms: usize },
+}
+
+impl Kernel {
+    fn of(tables: &PairTables) -> Self {
+        match &tables.genes[..] {
+            [one]
+                if !one.words.is_empty()
+                    && one.ambiguous.is_empty()
+                    && one.num_terms <= FEW_TERMS =>
+            {
+                Kernel::Few { classes: if one.joins_transversions { 7 } else { 10 } }
+            }
+            genes => Kernel::Any {
+                classes: genes.iter().map(|gene| gene.at_zero.len()).sum(),
+                terms: genes.iter().map(|gene| gene.num_terms).max().unwrap_or(0),
+            },
+        }
+    }
+
+    fn name(self) -> String {
+        match self {
+            Kernel::Few { classes } => format!("pair_distances_{classes}"),
+            Kernel::Any { .. } => "pair_distances_any".into(),
+        }
+    }
+}
+
+/// Distances on one or more cards.
+#[derive(Debug)]
+pub struct PairCards {
+    cards: Vec<PairCard>,
+}
+
+/// One card.
+#[derive(Debug)]
+struct PairCard {
+    device: Device,
+    kernel: Kernel,
+    function: CudaFunction,
+    num_taxa: usize,
+    /// What the genes point to.
+    lists: Vec<GeneBuffers>,
+    genes: Buffer<PairGene>,
+    tiles: Buffer<PairTiles>,
+    scratch: Buffer<PairScratch>,
+    entries: Buffer<u64>,
+    num_entries: Buffer<u32>,
+    terms: Buffer<f64>,
+    /// CTAs for which there are lists.
+    most_ctas: usize,
+    out: Buffer<f64>,
+}
+
+impl PairCards {
+    /// Opens the cards of these options and gives them the sequences.
+    ///
+    /// # Errors
+    /// [`EngineError::Unavailable`], [`EngineError::OutOfMemory`] or [`EngineError::Lost`].
+    pub fn open(options: &EngineOptions, tables: &PairTables) -> Result<Self> {
+        let open = |&card: &usize| PairCard::open(card, tables);
+        let cards = super::engine::cards_of(options).iter().map(open).collect::<Result<_>>()?;
+        Ok(PairCards { cards })
+    }
+
+    /// The distances between these rows and columns, row by row; 0 of a sequence from itself.
+    ///
+    /// # Errors
+    /// [`EngineError::OutOfMemory`] or [`EngineError::Lost`].
+    pub fn rows(&mut self, rows: Range<usize>, columns: Range<usize>) -> Result<Vec<f64>> {
+        if rows.is_empty() || columns.is_empty() {
+            return Ok(Vec::new());
+        }
+        // Of a pair within the rows, one of both places is enough, if it is there.
+        let mirrored = if columns.start <= rows.start { rows.end } else { 0 };
+        let width = columns.len().div_ceil(self.cards.len()).next_multiple_of(STRIP);
+        let strips = columns.clone().step_by(width);
+        let strips: Vec<Range<usize>> =
+            strips.map(|start| start..(start + width).min(columns.end)).collect();
+        // All cards compute before the first answer is waited for.
+        for (card, strip) in self.cards.iter_mut().zip(&strips) {
+            card.start(rows.clone(), strip.clone(), mirrored)?;
+        }
+        let mut whole = vec![0.0; rows.len() * columns.len()];
+        for (card, strip) in self.cards.iter().zip(&strips) {
+            let found = card.out.download(&card.device, 0..rows.len() * strip.len())?;
+            for (row, found) in found.chunks_exact(strip.len()).enumerate() {
+                let at = row * columns.len() + (strip.start - columns.start);
+                whole[at..at + strip.len()].copy_from_slice(found);
+            }
+        }
+        for row in rows.clone() {
+            for column in row + 1..mirrored.min(columns.end) {
+                let at = |row: usize, column: usize| {
+                    (row - rows.start) * columns.len() + (column - columns.start)
+                };
+                whole[at(row, column)] = whole[at(column, row)];
+            }
+        }
+        Ok(whole)
+    }
+}
+
+impl PairCard {
+    fn open(number: usize, tables: &PairTables) -> Result<Self> {
+        let device = Device::open(number)?;
+        let kernel = Kernel::of(tables);
+        let function = device.load(PTX, &kernel.name())?;
+        let mut card = PairCard {
+            kernel,
+            function,
+            num_taxa: tables.num_taxa,
+            lists: Vec::new(),
+            genes: Buffer::new("partitions of distances"),
+            tiles: Buffer::new("tiles of distances"),
+            scratch: Buffer::new("addresses of lists"),
+            entries: Buffer::new("classes of sites"),
+            num_entries: Buffer::new("numbers of classes"),
+            terms: Buffer::new("terms of models"),
+            most_ctas: CTAS * device.num_multiprocessors,
+            out: Buffer::new("distances"),
+            device,
+        };
+        card.check_sizes()?;
+        let genes =
+            tables.genes.iter().map(|gene| card.upload(gene)).collect::<Result<Vec<_>>>()?;
+        card.genes.upload(&card.device, &genes)?;
+        if let Kernel::Any { classes, terms } = kernel {
+            card.reserve_lists(classes, terms, genes.len())?;
+        }
+        Ok(card)
+    }
+
+    /// Gives the card the lists of a partition.
+    fn upload(&mut self, gene: &GeneTables) -> Result<PairGene> {
+        let device = &self.device;
+        let mut lists = GeneBuffers {
+            words: Buffer::new("bits of sequences"),
+            codes: Buffer::new("characters of sequences"),
+            numbers: std::array::from_fn(|_| Buffer::new("patterns of pairs")),
+            reals: std::array::from_fn(|_| Buffer::new("models of pairs")),
+        };
+        lists.words.upload(device, &gene.words)?;
+        lists.codes.upload(device, &gene.codes)?;
+        let numbers = [
+            &gene.chunks,
+            &gene.weights,
+            &gene.is_present,
+            &gene.first_ambiguous,
+            &gene.ambiguous,
+            &gene.of_codes,
+        ];
+        for (buffer, list) in lists.numbers.iter_mut().zip(numbers) {
+            buffer.upload(device, list)?;
+        }
+        let cats: Vec<f64> = gene.cats.iter().flatten().copied().collect();
+        for (buffer, list) in lists.reals.iter_mut().zip([&gene.at_zero, &gene.coefficients, &cats])
+        {
+            buffer.upload(device, list)?;
+        }
+        let [chunks, weights, is_present, first_ambiguous, ambiguous, of_codes] =
+            [0, 1, 2, 3, 4, 5].map(|list: usize| lists.numbers[list].address(device));
+        let [at_zero, coefficients, cats] =
+            [0, 1, 2].map(|list: usize| lists.reals[list].address(device));
+        let pair_gene = PairGene {
+            words: lists.words.address(device),
+            chunks,
+            codes: lists.codes.address(device),
+            weights,
+            is_present,
+            first_ambiguous,
+            ambiguous,
+            of_codes,
+            at_zero,
+            coefficients,
+            cats,
+            saturation: gene.saturation,
+            shape: gene.gamma.unwrap_or(0.0),
+            stride: (gene.words.len() / self.num_taxa.max(1)) as u32,
+            num_levels: gene.chunks.len() as u32,
+            num_patterns: gene.weights.len() as u32,
+            num_codes: gene.num_codes as u32,
+            num_classes: gene.at_zero.len() as u32,
+            num_terms: gene.num_terms as u32,
+            num_cats: (gene.cats.len() / gene.num_terms.max(1)) as u32,
+            is_joined: u32::from(gene.joins_transversions),
+            has_ambiguous: u32::from(!gene.ambiguous.is_empty()),
+            padding: 0,
+        };
+        self.lists.push(lists);
+        Ok(pair_gene)
+    }
+
+    /// Memory for the lists of as many CTAs as it is enough for.
+    fn reserve_lists(&mut self, classes: usize, terms: usize, num_genes: usize) -> Result<()> {
+        let bytes = ((classes + 3 * terms) * 8 + num_genes * 4) * PAIRS;
+        let allowed = self.device.free_bytes().unwrap_or(MOST_SCRATCH) / 4;
+        let fitting = (allowed.min(MOST_SCRATCH) / bytes.max(1) as u64).max(1) as usize;
+        self.most_ctas = self.most_ctas.min(fitting);
+        let lists = self.most_ctas * PAIRS;
+        self.entries.reserve(&self.device, lists * classes)?;
+        self.num_entries.reserve(&self.device, lists * num_genes)?;
+        self.terms.reserve(&self.device, lists * 3 * terms)?;
+        let scratch = PairScratch {
+            entries: self.entries.address(&self.device),
+            num_entries: self.num_entries.address(&self.device),
+            terms: self.terms.address(&self.device),
+            num_classes: classes as u32,
+            num_terms: terms as u32,
+        };
+        self.scratch.upload(&self.device, &[scratch])
+    }
+
+    /// Starts the computation of these rows and columns.
+    fn start(&mut self, rows: Range<usize>, columns: Range<usize>, mirrored: usize) -> Result<()> {
+        self.out.reserve(&self.device, rows.len() * columns.len())?;
+        let tiles = PairTiles {
+            out: self.out.address(&self.device),
+            first_row: rows.start as u32,
+            num_rows: rows.len() as u32,
+            first_column: columns.start as u32,
+            num_columns: columns.len() as u32,
+            num_taxa: self.num_taxa as u32,
+            num_genes: self.lists.len() as u32,
+            mirrored: mirrored as u32,
+            padding: 0,
+        };
+        self.tiles.upload(&self.device, &[tiles])?;
+        let count = rows.len().div_ceil(STRIP) * columns.len().div_ceil(STRIP);
+        let addresses = [
+            self.genes.address(&self.device),
+            self.tiles.address(&self.device),
+            self.scratch.address(&self.device),
+        ];
+        let used = if matches!(self.kernel, Kernel::Any { .. }) { 3 } else { 2 };
+        self.launch(&self.function, &addresses[..used], count.min(self.most_ctas), PAIRS)
+    }
+
+    /// Compares the sizes of structs with those of the kernels.
+    fn check_sizes(&mut self) -> Result<()> {
+        let function = self.device.load(PTX, "distances_sizes")?;
+        let mut out = Buffer::<u32>::new("sizes");
+        out.reserve(&self.device, SIZES.len())?;
+        self.launch(&function, &[out.address(&self.device)], 1, 1)?;
+        if out.download(&self.device, 0..SIZES.len())? == SIZES {
+            return Ok(());
+        }
+        let reason = "its kernels of distances do not belong to this version of mlsearch".into();
+        Err(EngineError::Unavailable { engine: NAME, reason })
+    }
+
+    /// The only place where kernels of distances are launched.
+    fn launch(
+        &self,
+        function: &CudaFunction,
+        addresses: &[u64],
+        num_ctas: usize,
+        num_threads: usize,
+    ) -> Result<()> {
+        let grid = LaunchConfig {
+            grid_dim: (num_ctas as u32, 1, 1),
+            block_dim: (num_threads as u32, 1, 1),
+            shared_mem_bytes: 0,
+        };
+        let mut arguments = self.device.stream.launch_builder(function);
+        for address in addresses {
+            arguments.arg(address);
+        }
+        // SAFETY: all parameters of these kernels are addresses, as many as are given; the buffers have room for all pairs of
+        // the tiles and for the lists of so many CTAs, and what the genes point to lives as long as the card.
+        #[allow(unsafe_code)]
+        let result = unsafe { arguments.launch(grid) };
+        result.map(|_| ()).map_err(lost)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_code_has_every_kernel() {
+        for name in ["7", "10", "any"] {
+            assert!(PTX.contains(&format!(".entry pair_distances_{name}(")), "{name}");
+        }
+        assert!(PTX.contains(".target sm_75") && PTX.contains(".entry distances_sizes("));
+    }
+}
