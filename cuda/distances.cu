@@ -12,9 +12,6 @@
 #pragma once
 #include "common.cuh"
 
-#ifndef SHARED
-#define SHARED(type, name, dims) __shared__ type name dims
-#endif
 #ifdef __CUDACC_RTC__
 #define POPULATION(bits) ((u32)__popcll(bits))
 #else

@@ -44,9 +44,6 @@ fn the_compiled_kernels_are_those_of_the_sources() {
             "run cuda/build_ptx.py: '{head}' does not end with {expected}"
         );
     }
-    let list = SOURCES.map(|name| format!("\"{name}\"")).join(", ");
-    let script = script.replace("\n          ", "");
-    assert!(script.contains(&list), "build_ptx.py has other sources");
 }
 
 /// The folder of the stand-in, which is made once; `None` without a compiler.
@@ -218,6 +215,31 @@ fn a_run_on_a_card_that_is_lost_is_resumed_with_the_processor() {
         for kind in ["bestTree", "bestModel", "mlTrees", "startTree"] {
             assert_eq!(found[kind], want[kind], "after {launches} launches: {kind}");
         }
+    }
+}
+
+/// Each of two cards has its own replicates, or a part of the columns if it has no room for all.
+#[test]
+fn replicates_on_several_cards_are_those_of_the_processor() {
+    let scratch = Scratch::new();
+    let data = repository("datasets/gappy.phy").display().to_string();
+    let command = format!("--bootstrap --bs-trees 3 --fast -s {data} -m JC -T 1");
+    scratch.succeed(&format!("{command} -n cpu"));
+    let want = results(&scratch, "cpu");
+    for memory in ["4000000000", "5000000"] {
+        let switches = [("STAND_IN_CARDS", "2"), ("STAND_IN_MEMORY", memory)];
+        let Some(ran) = run(&scratch, &format!("{command} -n cards --gpu 0,1 --redo"), &switches)
+        else {
+            return;
+        };
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let found = results(&scratch, "cards");
+        assert_eq!(found["bootstraps"], want["bootstraps"], "{memory} bytes");
+        let said =
+            std::fs::read_to_string(scratch.path().join("cards.mlsearch.log")).expect("a log");
+        let at_once =
+            format!("computations at the same time: {}", if memory.len() > 9 { 2 } else { 1 });
+        assert!(said.contains(&at_once), "{memory} bytes: {said}");
     }
 }
 

@@ -87,9 +87,8 @@ const PATTERNS_FOR_CARD: [(usize, f64); STATE_COUNTS.len()] =
 /// Bytes that a card must have free, relative to those of the vectors.
 const CARD_BYTES: f64 = 1.5;
 
-/// Why a card is used without being asked for: if there is one, it has enough memory, and the data are large enough.
-/// Nothing is asked of the driver if they are not.
-pub fn why_card(options: &EngineOptions, genes: &[GeneSize]) -> Option<String> {
+/// How large the data are relative to those from which on a card is used, and the bytes of their vectors.
+fn share_and_bytes(genes: &[GeneSize]) -> Option<(f64, f64)> {
     let (mut share, mut bytes) = (0.0, 0.0);
     for gene in genes.iter().filter(|gene| gene.num_tips >= 2) {
         let (states, least) =
@@ -98,11 +97,29 @@ pub fn why_card(options: &EngineOptions, genes: &[GeneSize]) -> Option<String> {
         share += rows / 4.0 / least;
         bytes += rows * (states * size_of::<f64>() * num_vectors(gene.num_tips)) as f64;
     }
+    Some((share, bytes))
+}
+
+/// The bits of several cards, if each of them has enough memory for all genes.
+pub fn cards_for_jobs(options: &EngineOptions, genes: &[GeneSize]) -> Option<u64> {
+    let several = Some(options.cards).filter(|cards| cards.count_ones() > 1)?;
+    let (_, bytes) = share_and_bytes(genes)?;
+    let has_room = |cards: u64| {
+        let free = cuda::free_bytes(&EngineOptions { cards, ..*options });
+        free.is_ok_and(|free| free as f64 > CARD_BYTES * bytes)
+    };
+    let mut each = (0..u64::BITS).map(|card| several & 1 << card).filter(|&card| card != 0);
+    each.all(has_room).then_some(several)
+}
+
+/// Why a card is used without being asked for: if there is one, it has enough memory, and the data are large enough.
+/// Nothing is asked of the driver if they are not.
+pub fn why_card(options: &EngineOptions, genes: &[GeneSize]) -> Option<String> {
+    let (share, bytes) = share_and_bytes(genes)?;
     if share < 1.0 {
         return None;
     }
-    let options = EngineOptions { name: Some(ENGINE_OF_CARDS), ..*options };
-    let free = cuda::free_bytes(&options).ok()?;
+    let free = cuda::free_bytes(options).ok()?;
     ((free as f64) > CARD_BYTES * bytes).then(|| {
         format!(
             "the data are {share:.1} times as large as those from which on a card is used (see --backend)"

@@ -27,7 +27,11 @@ laid_out_as_in_c!(TapeHead, Seat, TapeProgram, TapeStep, TapeJob, TapeMatrix);
 
 /// A list of structs as words.
 pub(super) fn words_of<T: Words>(list: &[T]) -> &[u64] {
-    const { assert!(size_of::<T>() % size_of::<u64>() == 0 && align_of::<T>() == align_of::<u64>()) };
+    const {
+        assert!(
+            size_of::<T>().is_multiple_of(size_of::<u64>()) && align_of::<T>() == align_of::<u64>()
+        )
+    };
     // SAFETY: the structs have the size and alignment of so many words, and have no padding that is not a field: the kernels'
     // own, which have the same fields, are compared with them in size (`check_sizes`).
     #[allow(unsafe_code)]

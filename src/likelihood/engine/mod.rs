@@ -24,6 +24,7 @@ pub use contract::{
 pub use data::{GeneData, GeneModel};
 pub use model_block::ModelBlock;
 pub use newton::{Derivatives, TrialSweep, chain_rule, run_sweep, run_trials};
+#[cfg(feature = "cuda")]
 pub(crate) use newton::{begin_step, end_step};
 pub use program::{
     EdgeJob, InsertionProgram, InsertionStep, Operation, PointJob, SweepGene, SweepJob,

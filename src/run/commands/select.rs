@@ -97,7 +97,10 @@ fn compare(session: &mut Session, tree: &Tree) -> Result<Vec<Option<Vec<Ranked>>
             fitted.map(|Fit { model, tree, lnl, .. }| (model.values(), tree, lnl))
         };
         let work = |job: usize, desk: &mut Desk| {
-            fallback.run(desk, |machine, desk| fit_task(machine, job, desk))
+            fallback.run(desk, |machine, desk| {
+                let machine = if at_once > 1 { machine.of_job(job) } else { machine };
+                fit_task(machine, job, desk)
+            })
         };
         let found = run_kept(keeper.as_ref(), jobs, &mut OneRound(progress), work, |_, _| {})?;
         is_replaced |= fallback.replaced().is_some();

@@ -4,7 +4,7 @@
 use super::calibration::first_tree;
 use super::machine::Machine;
 use crate::error::Result;
-use crate::likelihood::select::{GeneSize, why_card};
+use crate::likelihood::select::{GeneSize, cards_for_jobs, why_card};
 use crate::model::Model;
 use crate::partition::Partition;
 use crate::run::plan::Plan;
@@ -17,6 +17,7 @@ pub(super) fn choose_card(
     loaded: &Loaded,
 ) -> (Machine, Option<String>) {
     let sizes: Vec<GeneSize> = loaded.partitions.iter().map(size_of).collect();
+    let machine = machine.dealing(cards_for_jobs(machine.options(), &sizes));
     let why = match plan.run.engine {
         None => why_card(machine.options(), &sizes),
         Some(_) => None,

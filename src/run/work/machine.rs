@@ -28,6 +28,8 @@ pub(crate) struct Machine {
     useful_threads: usize,
     /// True if the user has asked for a card, instead of leaving the choice to the program.
     wants_card: bool,
+    /// The bits of several cards, each of which has room for all data: jobs are dealt to them.
+    dealt_cards: Option<u64>,
 }
 
 /// How jobs of several parts share the threads.
@@ -68,7 +70,14 @@ impl Machine {
         })?;
         let useful_threads = useful_threads(partitions);
         let wants_card = plan.run.engine == Some(ENGINE_OF_CARDS);
-        Ok((Machine { engine, jobs_in_memory: usize::MAX, useful_threads, wants_card }, warning))
+        let machine = Machine {
+            engine,
+            jobs_in_memory: usize::MAX,
+            useful_threads,
+            wants_card,
+            dealt_cards: None,
+        };
+        Ok((machine, warning))
     }
 
     /// Threads inside one likelihood.
@@ -87,10 +96,25 @@ impl Machine {
         Machine { engine, ..self }
     }
 
+    /// The same machine, whose jobs are dealt to these cards.
+    pub(super) fn dealing(self, cards: Option<u64>) -> Self {
+        Machine { dealt_cards: cards, ..self }
+    }
+
+    /// The machine of a job of which others run at the same time: one of the cards, in turn.
+    pub(crate) fn of_job(self, job: usize) -> Self {
+        let is_on_card = self.engine.name == Some(ENGINE_OF_CARDS);
+        let Some(cards) = self.dealt_cards.filter(|_| is_on_card) else { return self };
+        let each = (0..u64::BITS).map(|card| cards & 1 << card).filter(|&card| card != 0);
+        let own = each.cycle().nth(job % cards.count_ones() as usize).unwrap_or(cards);
+        let engine = EngineOptions { cards: own, ..self.engine };
+        Machine { engine, ..self }
+    }
+
     /// The same machine with the engine of another.
     pub(crate) fn with_engine_of(self, other: &Machine) -> Self {
         let engine = EngineOptions { name: other.engine.name, ..self.engine };
-        Machine { engine, ..self }
+        Machine { engine, dealt_cards: other.dealt_cards, ..self }
     }
 
     /// The engine's name, and that of its instruction set.
@@ -187,7 +211,8 @@ impl Machine {
     pub(crate) fn share_out(self, plan: &Plan, num_jobs: usize) -> (usize, Self) {
         // A card works on one likelihood at a time.
         if self.engine.name == Some(ENGINE_OF_CARDS) {
-            return (1, self);
+            let cards = self.dealt_cards.map_or(1, u64::count_ones) as usize;
+            return (cards.min(num_jobs).max(1), self);
         }
         let threads = allowed_threads(plan);
         let at_once = threads.min(num_jobs).min(self.jobs_in_memory).max(1);
@@ -359,6 +384,7 @@ mod tests {
             let engine = |inside| EngineOptions { threads: inside, ..EngineOptions::default() };
             let machine = |inside| Machine {
                 wants_card: false,
+                dealt_cards: None,
                 engine: engine(inside),
                 jobs_in_memory: usize::MAX,
                 useful_threads: useful,

@@ -202,11 +202,15 @@ impl<'a> Session<'a> {
             ));
         }
         let setup = &self.setup;
+        let is_shared = jobs > 1;
         let jobs = Jobs { noun, before, count, most, is_most_expected, at_once: jobs };
         let RunRecord { keeper, progress, .. } = &mut *self.record;
         let fallback = Fallback::new(machine);
         let work = |job, desk: &mut Desk| {
-            fallback.run(desk, |machine, desk| work(setup, machine, job, desk))
+            fallback.run(desk, |machine, desk| {
+                let machine = if is_shared { machine.of_job(job) } else { machine };
+                work(setup, machine, job, desk)
+            })
         };
         let seen = |job, result: &T| seen(setup, job, result);
         let results = run_kept(keeper.as_ref(), jobs, progress, work, seen)?;
