@@ -16,9 +16,10 @@ use super::program::{Place, StepKind};
 use super::tape::{Floor, MemberPlaces, Recorded, Shape, Tape};
 use crate::likelihood::engine::constant_patterns::derivatives_of_sum;
 use crate::likelihood::engine::layout::{Dims, STATE_COUNTS};
+use crate::likelihood::engine::newton::{begin_step, end_step};
 use crate::likelihood::engine::{
     EdgeJob, Places, Result, SweepGene, SweepJob, SweepProgram, TrialProgram, TrialSweep,
-    begin_step, chain_rule, end_step, run_trials,
+    chain_rule, run_trials,
 };
 use crate::numeric::Newton;
 use std::ops::Range;

@@ -11,7 +11,7 @@ mod contract;
 mod data;
 pub mod layout;
 mod model_block;
-mod newton;
+pub mod newton;
 mod program;
 pub mod scaling;
 pub mod states;
@@ -24,8 +24,6 @@ pub use contract::{
 pub use data::{GeneData, GeneModel};
 pub use model_block::ModelBlock;
 pub use newton::{Derivatives, TrialSweep, chain_rule, run_sweep, run_trials};
-#[cfg(feature = "cuda")]
-pub(crate) use newton::{begin_step, end_step};
 pub use program::{
     EdgeJob, InsertionProgram, InsertionStep, Operation, PointJob, SweepGene, SweepJob,
     SweepOperation, SweepProgram, SweepStep, TraversalDescriptor, TrialProgram, Vector,
