@@ -119,7 +119,7 @@ fn many_warnings_of_one_kind_are_one_with_all_cases_in_the_log() {
 #[test]
 fn a_run_that_does_not_fit_into_the_memory_is_refused_before_it_begins() {
     let scratch = Scratch::new();
-    scratch.succeed("simulate --tree rand{200} --model JC --sites 3000 -n sim");
+    scratch.succeed("simulate --tree rand{200} --model JC --sites 10000 -n sim");
     let limited = |arguments: &str| {
         let program = env!("CARGO_BIN_EXE_mlsearch");
         let output = Command::new("sh")

@@ -210,7 +210,7 @@ fn mrbayes_has_the_same_posterior() {
         Some(format!("{name} {}\n", &sequence.trim()[..150]))
     });
     scratch.write("short.phy", &format!("12 150\n{}", rows.collect::<String>()));
-    let options = "--brlenspr exp{10} --ngen 80000 --samplefreq 20 --nchains 2 -n x -T 2";
+    let options = "--brlenspr exp{10} --ngen 400000 --samplefreq 20 --nchains 2 -n x -T 2";
     scratch.succeed(&format!("sample -s short.phy -m K80 {options}"));
     let sampling = report(&scratch, "x")["sampling"].clone();
     let parameters = sampling["parameters"].as_array().expect("a list");
