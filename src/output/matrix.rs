@@ -58,14 +58,8 @@ impl MatrixFormat {
         }
     }
 
-    /// Writes the row of a taxon: its distances from all taxa or, unless the format is square, from those before it.
-    pub(crate) fn row(
-        self,
-        taxon: usize,
-        names: &[String],
-        row: &[f64],
-        sink: &mut dyn Write,
-    ) -> Result<()> {
+    /// The row of a taxon as it is written: its distances from all taxa or, unless the format is square, from those before it.
+    pub(crate) fn row(self, taxon: usize, names: &[String], row: &[f64]) -> Vec<u8> {
         let mut text = Vec::with_capacity(16 + 12 * row.len());
         match self {
             MatrixFormat::Square | MatrixFormat::Lower => {
@@ -87,7 +81,7 @@ impl MatrixFormat {
                 text.extend(row.iter().flat_map(|distance| distance.to_le_bytes()))
             }
         }
-        sink.write_all(&text)
+        text
     }
 }
 
@@ -193,7 +187,7 @@ mod tests {
             format.begin(2, &mut bytes).unwrap();
             for (taxon, row) in rows.iter().enumerate() {
                 let row = if format.is_square() { &row[..] } else { &row[..taxon] };
-                format.row(taxon, &names, row, &mut bytes).unwrap();
+                bytes.extend(format.row(taxon, &names, row));
             }
             bytes
         };

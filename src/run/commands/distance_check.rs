@@ -163,7 +163,8 @@ fn bytes_written<'r>(
     row: impl Fn(usize) -> &'r [f64],
 ) -> u64 {
     let write = |sink: &mut dyn Write| {
-        (0..names.len()).try_for_each(|taxon| asked.format.row(taxon, names, row(taxon), sink))
+        (0..names.len())
+            .try_for_each(|taxon| sink.write_all(&asked.format.row(taxon, names, row(taxon))))
     };
     let mut counted = Counted::default();
     let written = match asked.gzip {

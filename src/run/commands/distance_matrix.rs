@@ -1,6 +1,6 @@
 //! A matrix of distances: computed and written row by row, and what is made of it.
 
-use super::distance_memory::{Arrangement, BAND};
+use super::distance_memory::{Arrangement, BAND, TEXTS};
 use super::distance_sequences::Sequences;
 use super::distance_tally::Tally;
 use super::distance_trees::{Store, Trees, folder_of};
@@ -12,7 +12,10 @@ use crate::run::plan::MatrixPlan;
 use crate::run::prepare::Identical;
 use crate::run::work::{RunRecord, Setup, thread_pool};
 use flate2::{Compression, write::GzEncoder};
+use rayon::ThreadPool;
+use rayon::prelude::*;
 use std::io::Write;
+use std::ops::Range;
 
 /// What is known when the matrix is written.
 pub(super) struct Computed {
@@ -79,31 +82,49 @@ impl Sequences<'_> {
                         .iter()
                         .enumerate()
                         .for_each(|(other, d)| matrix.set(taxon, other, *d));
-                } else if written.is_ok() {
-                    let shown = if whole_rows { row } else { &row[..taxon] };
-                    written = asked.format.row(taxon, names, shown, &mut sink);
                 }
+            }
+            if !waits {
+                let row = |taxon: usize| {
+                    let row = &found[(taxon - start) * width..][..width];
+                    let shown = if whole_rows { row } else { &row[..taxon] };
+                    asked.format.row(taxon, names, shown)
+                };
+                written = written.and_then(|()| write_rows(rows.clone(), &pool, row, &mut sink));
             }
             let share = rows.end as f64 / num_taxa as f64;
             let share = if whole_rows { share } else { share * share };
             let share = phase[0] + (phase[1] - phase[0]) * share;
             record.progress.advance(Advance { phase: Some(share), ..Advance::default() });
         }
-        let mut row_of_matrix = Vec::new();
-        for taxon in 0..matrix.size() {
-            row_of_matrix.clear();
-            row_of_matrix.extend((0..num_taxa).map(|other| matrix.get(taxon, other)));
-            if written.is_ok() {
-                written = asked.format.row(taxon, names, &row_of_matrix, &mut sink);
-            }
-        }
-        let written = written.and_then(|()| sink.flush());
+        let row = |taxon: usize| {
+            let row: Vec<f64> = (0..num_taxa).map(|other| matrix.get(taxon, other)).collect();
+            asked.format.row(taxon, names, &row)
+        };
+        let written = written
+            .and_then(|()| write_rows(0..matrix.size(), &pool, row, &mut sink))
+            .and_then(|()| sink.flush());
         drop(sink);
         written.map_err(|source| part.failed(source))?;
         record.complete(part)?;
         tally.warn(&self.place, "are written as -1", record);
         Ok(Computed { tally, store })
     }
+}
+
+/// Writes rows in their order, as texts that are made by several threads.
+fn write_rows(
+    rows: Range<usize>,
+    pool: &ThreadPool,
+    text_of: impl Fn(usize) -> Vec<u8> + Sync,
+    sink: &mut dyn Write,
+) -> std::io::Result<()> {
+    for start in rows.clone().step_by(TEXTS) {
+        let some = start..(start + TEXTS).min(rows.end);
+        let texts: Vec<Vec<u8>> = pool.install(|| some.into_par_iter().map(&text_of).collect());
+        texts.iter().try_for_each(|text| sink.write_all(text))?;
+    }
+    Ok(())
 }
 
 /// Makes the trees that are asked for, which are also those of the report.
