@@ -1,5 +1,6 @@
 //! `--check`: describes the alignment and estimates the memory and time of a run, from a sweep over the branches of a
-//! parsimony tree; those of a sample from a chain that goes a short way from there, those of distances from some of them. No file is written.
+//! parsimony tree; those of a sample from a chain that goes a short way from there, those of distances from some of them. No
+//! file is written.
 
 use super::distance_check::describe_distances;
 use super::sample::{ChainCost, measure_chain};

@@ -71,7 +71,7 @@ pub(super) fn describe_distances(
     }
     Ok(
         "Times are rough estimates for one core; a run may take from half to twice as long. Distances are computed\n\
-        by all threads, written and made into trees by one; free parameters of the model are estimated before.\n",
+        and become text by all threads, are written and made into trees by one; free parameters of the model are estimated before.\n",
     )
 }
 

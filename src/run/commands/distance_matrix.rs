@@ -26,15 +26,13 @@ pub(super) struct Computed {
 }
 
 impl Sequences<'_> {
-    /// Computes and writes the distances of the prepared sequences row by row. `all` collects those of several matrices, and `phase` is this one's
-    /// part of their work.
+    /// Computes and writes the distances of the prepared sequences row by row. `phase` is this matrix's part of the work of all.
     pub(super) fn write(
         &self,
         (pairs, arrangement): (&PairDistances, Arrangement),
         asked: &MatrixPlan,
         setup: &Setup,
         phase: [f64; 2],
-        all: &mut Tally,
         record: &mut RunRecord,
     ) -> Result<Computed> {
         let (names, identical) = (&*self.names, self.identical.as_deref());
@@ -61,9 +59,7 @@ impl Sequences<'_> {
             let width = if whole_rows { num_taxa } else { rows.end };
             let found = pool.install(|| rows_of_taxa.next(rows.clone(), width));
             for (taxon, row) in rows.clone().zip(found.chunks_exact(width)) {
-                for tally in [&mut tally, &mut *all] {
-                    tally.add(taxon, &row[..taxon], |taxon| &names[taxon]);
-                }
+                tally.add(taxon, &row[..taxon], |taxon| &names[taxon]);
                 if let Some(store) = &mut store {
                     match identical {
                         None => store.push(&row[..taxon])?,

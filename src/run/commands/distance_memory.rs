@@ -6,7 +6,7 @@ use crate::run::plan::MatrixPlan;
 /// Rows that are computed at a time.
 pub(super) const BAND: usize = 64;
 /// Rows of which there are texts at a time.
-pub(super) const TEXTS: usize = 16;
+pub(super) const TEXTS: usize = 8;
 /// Taxa up to which all distances are in memory with 8 bytes each.
 const MOST_EXACT: usize = 4000;
 /// Taxa up to which they are there with 4 bytes each (1.6 GB); those of more are in a file.
@@ -93,9 +93,9 @@ pub(super) struct Arrangement {
 
 impl Arrangement {
     fn new(asked: &MatrixPlan, sizes: Sizes, waits: bool, place: Option<Place>) -> Self {
-        // Rows as they are computed, as they are joined, and as texts of 12 bytes and more for each distance; and rows that are
-        // kept for taxa to come.
-        let rows = 8 * sizes.taxa as u64 * (2 * BAND + 2 * TEXTS) as u64;
+        // Rows as they are computed, as they are joined, and as texts of 12 to some 24 bytes for each distance; and rows that
+        // are kept for taxa to come.
+        let rows = 8 * sizes.taxa as u64 * (2 * BAND + 3 * TEXTS) as u64;
         let kept = (8 * (sizes.shared * sizes.sequences) as u64).min(1 << 28);
         let matrix = if waits { 8 * (sizes.taxa * sizes.taxa) as u64 } else { 0 };
         let of_trees = place.map_or(0, |place| place.bytes(sizes.sequences, &asked.trees));
@@ -175,9 +175,9 @@ mod tests {
         assert_eq!(place(unlimited, 4000), Ok(Some(Place::Exact)));
         assert_eq!(place(unlimited, 4001), Ok(Some(Place::Rounded)));
         assert_eq!(place(unlimited, 20_001), Ok(Some(Place::File { memory: ROW_FILE_MEMORY })));
-        // 400 MB in memory, 13 MB of rows and their texts.
+        // 400 MB in memory, 12 MB of rows and their texts.
         assert_eq!(place(100 * mib, 10_000), Ok(Some(Place::File { memory: 64 * mib })));
-        assert_eq!(place(24 * mib, 10_000), Ok(Some(Place::File { memory: 1 << 23 })));
+        assert_eq!(place(20 * mib, 10_000), Ok(Some(Place::File { memory: 1 << 23 })));
         assert!(place(10 * mib, 10_000).unwrap_err() > 10 * mib);
         assert!(place(100 * mib, 4000).unwrap_err() > 128 << 19);
         // Without trees, nothing is kept; a square matrix may be computed twice.

@@ -61,6 +61,16 @@ impl Tally {
         }
     }
 
+    /// Adds the numbers of other distances; pairs are not named.
+    pub(super) fn join(&mut self, other: &Tally) {
+        self.pairs += other.pairs;
+        self.saturated += other.saturated;
+        self.without_overlap += other.without_overlap;
+        self.sum += other.sum;
+        self.least = self.least.min(other.least);
+        self.largest = self.largest.max(other.largest);
+    }
+
     /// Warns of the pairs without a distance (`place` says where, and begins with a space); `what` is done with them.
     pub(super) fn warn(&mut self, place: &str, what: &str, record: &mut RunRecord) {
         let cases = std::mem::take(&mut self.unknown);

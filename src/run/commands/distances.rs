@@ -60,9 +60,7 @@ fn of_alignment(asked: &MatrixPlan, mut session: Session) -> Result<()> {
     }
     let Session { setup, record } = &mut session;
     let sequences = Sequences::whole(setup);
-    let mut all = Tally::default();
-    let (report, trees) =
-        matrix_and_trees(asked, &found, sequences, setup, [0.0, 1.0], &mut all, record)?;
+    let (_, report, trees) = matrix_and_trees(asked, &found, sequences, setup, [0.0, 1.0], record)?;
     record.progress.result(&describe(&report));
     write_trees(&report, record)?;
     record.report.distances = Some(report);
@@ -87,8 +85,9 @@ fn of_partitions(asked: &MatrixPlan, found: &Found, session: Session) -> Result<
         let phase = [before, after].map(|done| done / total.max(1.0));
         before = after;
         let [number, gene] = sequences.partition.unwrap_or_default();
-        let (distances, _) =
-            matrix_and_trees(asked, found, sequences, &setup, phase, &mut all, record)?;
+        let (tally, distances, _) =
+            matrix_and_trees(asked, found, sequences, &setup, phase, record)?;
+        all.join(&tally);
         let name = loaded.partitions[gene].name.clone();
         reports.push(PartitionMatrixReport { number, name, distances });
     }
@@ -108,9 +107,8 @@ fn matrix_and_trees(
     mut sequences: Sequences,
     setup: &Setup,
     phase: [f64; 2],
-    all: &mut Tally,
     record: &mut RunRecord,
-) -> Result<(MatrixReport, Vec<JoinedTree>)> {
+) -> Result<(Tally, MatrixReport, Vec<JoinedTree>)> {
     let arrangement = sequences.arrange(asked, setup)?;
     let (method, name) = match sequences.partition {
         None => (found.method.clone(), found.name()),
@@ -119,7 +117,7 @@ fn matrix_and_trees(
     let mut pairs = sequences.prepare(&method, setup);
     let cards = compute_on_cards(&mut pairs, setup, record)?;
     let prepared = (&pairs, arrangement);
-    let Computed { tally, store } = sequences.write(prepared, asked, setup, phase, all, record)?;
+    let Computed { tally, store } = sequences.write(prepared, asked, setup, phase, record)?;
     if let Some(reason) = cards.and_then(|cards| cards.loss()) {
         let warning = format!("{reason}; the distances were computed on the processor from there");
         record.progress.event(&Event::Warning(warning));
@@ -142,7 +140,7 @@ fn matrix_and_trees(
         }
         None => Vec::new(),
     };
-    Ok((report, trees))
+    Ok((tally, report, trees))
 }
 
 /// Makes trees of resampled columns in the same way, and counts how often they have the branches of the tree.

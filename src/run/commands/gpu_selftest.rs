@@ -1,5 +1,7 @@
 //! `mlsearch gpu-selftest`: whether cards give the processor's bits, and how fast they are.
 
+use crate::alignment::Patterns;
+use crate::bootstrap::{Sampling, SamplingUnit, replicate_weights};
 use crate::error::{Error, Result};
 use crate::likelihood::engine::GeneData;
 use crate::likelihood::engine::layout::Dims;
@@ -21,7 +23,6 @@ use crate::run::work::RunRecord;
 use crate::search::{SearchEffort, SearchOptions, parsimony_start, search};
 use crate::simulate::{sample_gene, yule_tree};
 use crate::tree::{EdgeId, NodeId, Tree};
-use rand::RngExt;
 use std::time::Instant;
 
 /// A gene: model, number of taxa, number of sites.
@@ -146,7 +147,7 @@ pub(crate) fn gpu_selftest(
         let (mut numbers, mut differing) = (0, 0);
         for replicate in 0..=*replicates {
             let [own, on_card] = [&on_processor, &on_cards]
-                .map(|options| case.search(plan.seed, replicate as u64, options));
+                .map(|options| case.search(plan.seed, replicate, options));
             let ((own, cpu_seconds), (on_card, card_seconds)) = (own?, on_card?);
             let work = match replicate {
                 0 => "a fast search".to_string(),
@@ -211,19 +212,21 @@ impl Case {
 
     /// A fast search on the genes, or on a bootstrap replicate of their sites if `replicate` is not 0: its log-likelihood,
     /// and its seconds.
-    fn search(&self, seed: u64, replicate: u64, options: &EngineOptions) -> Result<(f64, f64)> {
+    fn search(&self, seed: u64, replicate: usize, options: &EngineOptions) -> Result<(f64, f64)> {
         let data = ParsimonyData::of_partitions(self.tree.num_tips(), &self.partitions);
         let mut evaluator = self.evaluator(options)?;
-        for (gene, (own, ..)) in self.genes.iter().enumerate().filter(|_| replicate > 0) {
-            let mut rng = stream(seed, Purpose::SimulatedSequences, 1000 + replicate);
-            let mut weights = vec![0.0; own.num_patterns()];
-            for _ in 0..own.weights.iter().sum::<f64>() as usize {
-                weights[rng.random_range(0..own.num_patterns())] += 1.0;
+        if replicate > 0 {
+            let sampling = Sampling { unit: SamplingUnit::Sites, jackknife: None };
+            let patterns: Vec<&Patterns> =
+                self.partitions.iter().map(|partition| &partition.patterns).collect();
+            let drawn = replicate_weights(sampling, seed, replicate, &patterns);
+            for (gene, weights) in drawn.iter().enumerate() {
+                let weights: Vec<f64> = weights.iter().map(|&weight| f64::from(weight)).collect();
+                evaluator.set_pattern_weights(gene, &weights)?;
             }
-            evaluator.set_pattern_weights(gene, &weights)?;
         }
         let start = Instant::now();
-        evaluator.set_tree(parsimony_start(&data, seed, Purpose::ParsimonyTree, replicate));
+        evaluator.set_tree(parsimony_start(&data, seed, Purpose::ParsimonyTree, replicate as u64));
         let mut models: Vec<Model> = self.genes.iter().map(|(.., model)| model.clone()).collect();
         let options = SearchOptions {
             effort: SearchEffort::Fast,
