@@ -2,7 +2,7 @@
 // gives. A unit of its own, with its own PTX.
 //
 // A CTA computes tiles of 16 x 16 pairs, one pair a thread. The bits of its two strips of sequences are in shared memory, a
-// chunk of 512 sites at a time; AND and population counts give the numbers of sites in each class, from which Newton's method
+// chunk of 512 sites at a time; AND and population counts give the numbers of sites in each class, from which Halley's method
 // finds the distance. `pair_distances_7` and `pair_distances_10` keep these numbers in registers: one partition of
 // nucleotides without ambiguous ones. `pair_distances_any` keeps lists of those that are not 0 in memory of its CTA: several
 // partitions, other characters, any number of terms.
@@ -30,12 +30,15 @@
 #define NO_CLASS 0xffffffffu
 /// Terms that are kept in registers.
 #define FEW_TERMS 3
-/// Numbers of a rate category of a term: slope, weight, weight * slope, weight * slope * slope.
-#define CAT_NUMBERS 4
+/// Numbers of a rate category of a term: slope s, weight w, w s, w s s, w s s s.
+#define CAT_NUMBERS 5
+/// A probability and its derivatives.
+#define DERIVATIVES 4
 
 // solve.rs
 #define MAX_DISTANCE 10.0
-#define LAST_STEP 1e-8
+#define LAST_STEP 1e-4
+#define LAST_SIMPLE_STEP 1e-8
 #define MAX_STEPS 100
 #define MAX_GROWTH 8.0
 
@@ -62,6 +65,8 @@ struct PairGene {
     /// `[term][category][CAT_NUMBERS]`.
     const double *cats;
     double saturation;
+    /// What corrects the first guess.
+    double bends[2];
     /// Shape of continuous rates, or 0.
     double shape;
     u32 stride;
@@ -91,7 +96,7 @@ struct PairTiles {
     u32 padding;
 };
 
-/// Memory of `pair_distances_any`: for each CTA `[entry or class][thread]`, `[gene][thread]`, `[term][3][thread]`.
+/// Memory of `pair_distances_any`: for each CTA `[entry or class][thread]`, `[gene][thread]`, `[term][DERIVATIVES][thread]`.
 struct PairScratch {
     u64 *entries;
     u32 *num_entries;
@@ -170,57 +175,65 @@ __device__ __forceinline__ void count_planes(const PairGene &gene, const Tile &t
     }
 }
 
-/// A term at distance t, and its first and second derivatives.
-__device__ __forceinline__ void term_at(const PairGene &gene, u32 term, double t, double (&sums)[3]) {
-    sums[0] = sums[1] = sums[2] = 0.0;
+/// A term at distance t, and its first three derivatives.
+__device__ __forceinline__ void term_at(const PairGene &gene, u32 term, double t, double (&sums)[DERIVATIVES]) {
+#pragma unroll
+    for (int d = 0; d < DERIVATIVES; d++) {
+        sums[d] = 0.0;
+    }
     for (u32 i = 0; i < gene.num_cats; i++) {
         const double *cat = gene.cats + ((u64)term * gene.num_cats + i) * CAT_NUMBERS;
-        double x = cat[0] * t, value, first, second;
+        double x = cat[0] * t, values[DERIVATIVES];
         if (gene.shape == 0.0) {
-            value = exp_minus_one(x);
-            first = second = 1.0 + value;
+            values[0] = exp_minus_one(x);
+            values[1] = values[2] = values[3] = 1.0 + values[0];
         } else {
-            double base = 1.0 - x / gene.shape;
-            value = exp_minus_one(-gene.shape * natural_log(base));
-            first = (1.0 + value) / base;
-            second = first / base * (1.0 + 1.0 / gene.shape);
+            double inverse = 1.0 / (1.0 - x / gene.shape);
+            values[0] = exp_minus_one(gene.shape * natural_log(inverse));
+            values[1] = (1.0 + values[0]) * inverse;
+            values[2] = values[1] * inverse * (1.0 + 1.0 / gene.shape);
+            values[3] = values[2] * inverse * (1.0 + 2.0 / gene.shape);
         }
-        sums[0] += cat[1] * value;
-        sums[1] += cat[2] * first;
-        sums[2] += cat[3] * second;
+#pragma unroll
+        for (int d = 0; d < DERIVATIVES; d++) {
+            sums[d] = fma(cat[1 + d], values[d], sums[d]);
+        }
     }
 }
 
 /// What the search for a distance begins with.
 struct Start {
-    double differ, all, saturation;
+    double differ, all, saturation, bends[2];
 };
 
 __device__ __forceinline__ void add_to_start(const PairGene &gene, u32 of_class, double count, Start &start) {
     start.differ += gene.at_zero[of_class] == 0.0 ? count : 0.0;
     start.all += count;
     start.saturation += count * gene.saturation;
+    start.bends[0] += count * gene.bends[0];
+    start.bends[1] += count * gene.bends[1];
 }
 
 __device__ __forceinline__ double first_distance(const Start &start) {
-    double saturation = start.saturation, left = 1.0;
-    if (start.all > 0.0) {
-        saturation /= start.all;
-        left = 1.0 - start.differ / start.all / saturation;
-        left = left > 0.05 ? left : 0.05;
-    }
-    return -saturation * natural_log(left);
+    double inverse = 1.0 / (start.all > 0.0 ? start.all : 1.0);
+    double saturation = start.all > 0.0 ? start.saturation * inverse : 1.0;
+    double left = 1.0 - start.differ * inverse / saturation;
+    double simple = -saturation * natural_log(left > 0.05 ? left : 0.05);
+    double factor = fma(simple, fma(simple, start.bends[1] * inverse, start.bends[0] * inverse), 1.0);
+    return simple * (factor > 1.0 ? factor : 1.0);
 }
 
-/// Adds the part of a class to the derivatives of the log-likelihood; p are its probability and their derivatives.
-__device__ __forceinline__ void add_class(double count, const double (&p)[3], double (&derivatives)[2]) {
-    double inverse = 1.0 / p[0], slope = p[1] * inverse, bend = p[2] * inverse;
-    derivatives[0] += count * slope;
-    derivatives[1] += count * (bend - slope * slope);
+/// Adds the part of a class to the first three derivatives of the log-likelihood; p are its probability and their derivatives.
+__device__ __forceinline__ void add_class(double count, const double (&p)[DERIVATIVES], double (&derivatives)[3]) {
+    double inverse = 1.0 / p[0], slope = p[1] * inverse, bend = p[2] * inverse, twist = p[3] * inverse;
+    double square = slope * slope;
+    derivatives[0] = fma(count, slope, derivatives[0]);
+    derivatives[1] = fma(count, bend - square, derivatives[1]);
+    derivatives[2] = fma(count, fma(slope, 2.0 * square - 3.0 * bend, twist), derivatives[2]);
 }
 
 /// The next distance to try, or the result: then true.
-__device__ __forceinline__ bool step(double &t, double first, double second, double &lo, double &hi) {
+__device__ __forceinline__ bool step(double &t, double first, double second, double third, double &lo, double &hi) {
     if (t == 0.0 && first <= 0.0) {
         t = 0.0;
         return true;
@@ -234,8 +247,11 @@ __device__ __forceinline__ bool step(double &t, double first, double second, dou
     } else {
         hi = t;
     }
-    double uphill = first > 0.0 ? MAX_GROWTH * (t > 1e-4 ? t : 1e-4) : t / MAX_GROWTH;
-    double next = second < 0.0 ? t - first / second : uphill;
+    double uphill = first > 0.0 ? MAX_GROWTH * (t > 1e-4 ? t : 1e-4) : t * (1.0 / MAX_GROWTH);
+    double square = 2.0 * second * second, bend = first * third;
+    bool is_halley = fabs(bend) <= 0.5 * square;
+    double steps = t - 2.0 * first * second / (is_halley ? square - bend : square);
+    double next = second < 0.0 ? steps : uphill;
     double most = MAX_GROWTH * (t > 1e-2 ? t : 1e-2);
     next = next < most ? next : most;
     if (next >= (hi < MAX_DISTANCE ? hi : MAX_DISTANCE)) {
@@ -244,20 +260,21 @@ __device__ __forceinline__ bool step(double &t, double first, double second, dou
     if (next <= lo) {
         next = 0.5 * (lo + t);
     }
-    bool is_last = fabs(next - t) <= LAST_STEP * t;
+    double limit = is_halley && next == steps ? LAST_STEP : LAST_SIMPLE_STEP;
+    bool is_last = fabs(next - t) <= limit * t;
     t = next;
     return is_last;
 }
 
-/// Newton's method; `derive` computes both derivatives at a distance.
+/// Halley's method; `derive` computes three derivatives at a distance.
 template <class Derive>
 __device__ __forceinline__ double solve(double t, const Derive &derive) {
     double lo = 0.0, hi = __longlong_as_double(0x7ff0000000000000LL);
     bool is_done = false;
     for (int i = 0; i < MAX_STEPS && !is_done; i++) {
-        double derivatives[2] = {0.0, 0.0};
+        double derivatives[3] = {0.0, 0.0, 0.0};
         derive(t, derivatives);
-        is_done = step(t, derivatives[0], derivatives[1], lo, hi);
+        is_done = step(t, derivatives[0], derivatives[1], derivatives[2], lo, hi);
     }
     return t;
 }
@@ -276,8 +293,8 @@ struct FewClasses {
     const PairGene &gene;
     const double (&counts)[CLASSES];
 
-    __device__ __forceinline__ void operator()(double t, double (&derivatives)[2]) const {
-        double terms[FEW_TERMS][3];
+    __device__ __forceinline__ void operator()(double t, double (&derivatives)[3]) const {
+        double terms[FEW_TERMS][DERIVATIVES];
 #pragma unroll
         for (int k = 0; k < FEW_TERMS; k++) {
             if (k < (int)gene.num_terms) {
@@ -287,14 +304,15 @@ struct FewClasses {
 #pragma unroll
         for (int c = 0; c < CLASSES; c++) {
             if (counts[c] > 0.0) {
-                double p[3] = {gene.at_zero[c], 0.0, 0.0};
+                double p[DERIVATIVES] = {gene.at_zero[c], 0.0, 0.0, 0.0};
 #pragma unroll
                 for (int k = 0; k < FEW_TERMS; k++) {
                     if (k < (int)gene.num_terms) {
                         double coefficient = gene.coefficients[(u32)c * gene.num_terms + k];
-                        p[0] = fma(terms[k][0], coefficient, p[0]);
-                        p[1] = fma(terms[k][1], coefficient, p[1]);
-                        p[2] = fma(terms[k][2], coefficient, p[2]);
+#pragma unroll
+                        for (int d = 0; d < DERIVATIVES; d++) {
+                            p[d] = fma(terms[k][d], coefficient, p[d]);
+                        }
                     }
                 }
                 add_class(counts[c], p, derivatives);
@@ -318,7 +336,7 @@ __device__ __forceinline__ void few_classes(const PairGene *genes, const PairTil
             continue;
         }
         double counts[CLASSES];
-        Start start = {0.0, 0.0, 0.0};
+        Start start = {0.0, 0.0, 0.0, {0.0, 0.0}};
 #pragma unroll
         for (int c = 0; c < CLASSES; c++) {
             counts[c] = (double)sites[c];
@@ -419,29 +437,30 @@ struct ManyClasses {
     u32 num_genes;
     Lists lists;
 
-    __device__ __forceinline__ void operator()(double t, double (&derivatives)[2]) const {
+    __device__ __forceinline__ void operator()(double t, double (&derivatives)[3]) const {
         const u64 *entries = lists.entries;
         for (u32 g = 0; g < num_genes; g++) {
             const PairGene &gene = genes[g];
             u32 count = lists.num_entries[(u64)g * PAIRS];
             for (u32 k = 0; k < (count > 0 ? gene.num_terms : 0); k++) {
-                double sums[3];
+                double sums[DERIVATIVES];
                 term_at(gene, k, t, sums);
 #pragma unroll
-                for (int i = 0; i < 3; i++) {
-                    lists.terms[(u64)(3 * k + i) * PAIRS] = sums[i];
+                for (int d = 0; d < DERIVATIVES; d++) {
+                    lists.terms[(u64)(DERIVATIVES * k + d) * PAIRS] = sums[d];
                 }
             }
             for (u32 i = 0; i < count; i++) {
                 u64 entry = entries[(u64)i * PAIRS];
                 u32 of_class = (u32)(entry >> 32);
-                double p[3] = {gene.at_zero[of_class], 0.0, 0.0};
+                double p[DERIVATIVES] = {gene.at_zero[of_class], 0.0, 0.0, 0.0};
                 for (u32 k = 0; k < gene.num_terms; k++) {
                     double coefficient = gene.coefficients[(u64)of_class * gene.num_terms + k];
-                    const double *term = lists.terms + (u64)(3 * k) * PAIRS;
-                    p[0] = fma(term[0], coefficient, p[0]);
-                    p[1] = fma(term[PAIRS], coefficient, p[1]);
-                    p[2] = fma(term[2 * PAIRS], coefficient, p[2]);
+                    const double *term = lists.terms + (u64)(DERIVATIVES * k) * PAIRS;
+#pragma unroll
+                    for (int d = 0; d < DERIVATIVES; d++) {
+                        p[d] = fma(term[d * PAIRS], coefficient, p[d]);
+                    }
                 }
                 add_class((double)(u32)entry, p, derivatives);
             }
@@ -464,7 +483,7 @@ extern "C" __global__ void __launch_bounds__(PAIRS, 1)
     u64 cta = blockIdx.x;
     Lists lists = {scratch->entries + cta * scratch->num_classes * PAIRS + threadIdx.x,
                    scratch->num_entries + cta * tiles.num_genes * PAIRS + threadIdx.x,
-                   scratch->terms + cta * 3 * scratch->num_terms * PAIRS + threadIdx.x};
+                   scratch->terms + cta * DERIVATIVES * scratch->num_terms * PAIRS + threadIdx.x};
     u32 across = (tiles.num_columns + STRIP - 1) / STRIP, down = (tiles.num_rows + STRIP - 1) / STRIP;
     for (u32 number = blockIdx.x; number < across * down; number += gridDim.x) {
         Tile tile;
@@ -479,7 +498,7 @@ extern "C" __global__ void __launch_bounds__(PAIRS, 1)
         if (!tile.is_used) {
             continue;
         }
-        Start start = {0.0, 0.0, 0.0};
+        Start start = {0.0, 0.0, 0.0, {0.0, 0.0}};
         entries = lists.entries;
         for (u32 g = 0; g < tiles.num_genes; g++) {
             for (u32 i = 0; i < lists.num_entries[(u64)g * PAIRS]; i++) {

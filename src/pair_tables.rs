@@ -34,12 +34,14 @@ pub struct GeneTables {
     pub at_zero: Vec<f64>,
     /// `[class][term]`.
     pub coefficients: Vec<f64>,
-    /// `[term][category]`: slope s, weight w, w s, w s s.
-    pub cats: Vec<[f64; 4]>,
+    /// `[term][category]`: slope s, weight w, w s, w s s, w s s s.
+    pub cats: Vec<[f64; 5]>,
     /// Number of terms.
     pub num_terms: usize,
     /// Share of sites that differ between unrelated sequences.
     pub saturation: f64,
+    /// What corrects the first guess of a distance: (a, b) in u (1 + a u + b u²).
+    pub bends: [f64; 2],
     /// Shape of continuous rates.
     pub gamma: Option<f64>,
     /// All transversions are one class.

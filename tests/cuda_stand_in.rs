@@ -460,7 +460,7 @@ fn distances_have_the_bits_of_the_processor() {
     let gappy = format!("-s {} -q {}", path("datasets/gappy.phy"), path("partitions/gappy.part"));
     let dna = "-s dna.mlsearch.phy";
     let cases = [
-        format!("{dna} -m F84 --tree nj"),
+        format!("{dna} -m F84 --tree nj --bs-trees 3 -b 7"),
         format!("{dna} -m JC --keep-identical"),
         format!("{dna} -m GTR+FC+G4{{0.6}}"),
         format!("{dna} -m TN93+FC+GC{{0.8}}+I{{0.1}}"),
@@ -499,13 +499,15 @@ fn distances_have_the_bits_of_the_processor() {
     let command = format!("--dist {dna} -m F84 --dist-format npy -T 1 --redo");
     scratch.succeed(&format!("{command} -n cpu"));
     let want = matrices(&scratch, "cpu");
-    let lost = [("STAND_IN_LAUNCHES", "2")];
-    let Some(ran) = run(&scratch, &format!("{command} -n card --backend cuda"), &lost) else {
-        return;
-    };
-    assert_eq!(ran.code, 0, "{}", ran.stderr);
-    assert!(ran.stderr.contains("computed on the processor from there"), "{}", ran.stderr);
-    assert!(matrices(&scratch, "card")["distances.npy"] == want["distances.npy"]);
+    // Of the matrix, and of a replicate.
+    for (launches, more) in [("2", ""), ("6", " --tree nj --bs-trees 3 -b 7")] {
+        let lost = [("STAND_IN_LAUNCHES", launches)];
+        let command = format!("{command}{more} -n card --backend cuda");
+        let Some(ran) = run(&scratch, &command, &lost) else { return };
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        assert!(ran.stderr.contains("computed on the processor from there"), "{}", ran.stderr);
+        assert!(matrices(&scratch, "card")["distances.npy"] == want["distances.npy"]);
+    }
     let little = [("STAND_IN_MEMORY", "20000")];
     let Some(ran) = run(&scratch, &format!("{command} -n x --backend cuda"), &little) else {
         return;

@@ -3,10 +3,9 @@
 use super::bit_planes::BitPlanes;
 use super::closed_form::StateCounts;
 use super::pair_model::{Classes, DNA_CLASSES, NO_CLASS, PairModel};
-use super::solve::LANES;
+use super::solve::Part;
 use crate::alignment::Patterns;
 use crate::alphabet::{Code, DataType};
-use crate::numeric::elementary::Lanes;
 use crate::pair_tables::GeneTables;
 
 /// One partition. Sites at which a sequence has a gap or an undetermined character contribute a factor of 1 to every
@@ -92,50 +91,36 @@ impl Gene {
         tables
     }
 
-    /// Counts the sites of some pairs by class. Returns the number of classes from the first that have all of them; the
-    /// others are not touched.
+    /// Counts the sites of some pairs by class, a pair in each lane.
     #[inline(always)]
-    pub(super) fn count(
-        &self,
-        model: &PairModel,
-        pairs: &[(usize, usize)],
-        counts: &mut [Lanes],
-        table: &mut Table,
-    ) -> usize {
+    pub(super) fn count(&self, pairs: &[(usize, usize)], part: &mut Part, table: &mut Table) {
         let Some(planes) = &self.planes else {
-            counts.fill([0.0; LANES]);
+            part.clear(0);
+            let num_codes = self.classes.num_codes();
             for (lane, &(a, b)) in pairs.iter().enumerate() {
                 self.count_codes(a, b, table);
-                let num_codes = self.classes.num_codes();
                 for (at, &count) in
                     table.by_codes.iter().enumerate().filter(|(_, count)| **count > 0)
                 {
                     let class = self.classes.of((at / num_codes) as Code, (at % num_codes) as Code);
                     if class != NO_CLASS {
-                        counts[class as usize][lane] += count as f64;
+                        part.add(class as usize, lane, count as f64);
                     }
                 }
             }
-            return counts.len();
+            return;
         };
-        let joined = model.joins_transversions;
+        let joined = part.model.joins_transversions;
         let simple = if joined { 7 } else { DNA_CLASSES };
-        let has_ambiguous = |&(a, b): &(usize, usize)| {
-            !self.ambiguous[a].is_empty() || !self.ambiguous[b].is_empty()
-        };
-        let used = if pairs.iter().any(has_ambiguous) { self.classes.len() } else { simple };
-        counts[..used].fill([0.0; LANES]);
+        part.clear(simple);
         for (lane, &(a, b)) in pairs.iter().enumerate() {
             let found =
                 if joined { planes.count::<true>(a, b) } else { planes.count::<false>(a, b) };
-            for (counts, found) in counts.iter_mut().zip(&found[..simple]) {
-                counts[lane] = *found as f64;
-            }
-            if used > simple {
-                self.add_ambiguous(a, b, |class, weight| counts[class][lane] += weight);
+            part.set(lane, &found[..simple]);
+            if !self.ambiguous[a].is_empty() || !self.ambiguous[b].is_empty() {
+                self.add_ambiguous(a, b, |class, weight| part.add(class, lane, weight));
             }
         }
-        used
     }
 
     /// The sites at which one of two sequences has an ambiguous nucleotide: their class and weight.

@@ -3,8 +3,8 @@
 
 /// What is computed: a body that is compiled anew for each set of instructions.
 pub(super) trait Work {
-    /// Adds the results; must be `#[inline(always)]`.
-    fn compute(&self, out: &mut Vec<f64>);
+    /// Writes the results, a list for each row; must be `#[inline(always)]`.
+    fn compute(&self, out: &mut [&mut [f64]]);
 }
 
 /// The instructions that a tile is computed with.
@@ -70,7 +70,7 @@ impl Instructions {
 
     /// Does the work with these instructions.
     #[allow(unsafe_code)]
-    pub(super) fn compute(self, work: &impl Work, out: &mut Vec<f64>) {
+    pub(super) fn compute(self, work: &impl Work, out: &mut [&mut [f64]]) {
         match self {
             Instructions::Scalar => work.compute(out),
             // SAFETY: a value of this variant exists only where `all` found these instructions.
@@ -85,12 +85,12 @@ impl Instructions {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,popcnt")]
-fn with_avx2(work: &impl Work, out: &mut Vec<f64>) {
+fn with_avx2(work: &impl Work, out: &mut [&mut [f64]]) {
     work.compute(out);
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512vpopcntdq,avx2,fma,popcnt")]
-fn with_avx512(work: &impl Work, out: &mut Vec<f64>) {
+fn with_avx512(work: &impl Work, out: &mut [&mut [f64]]) {
     work.compute(out);
 }

@@ -117,6 +117,8 @@ fn check(alignment: &Alignment, models: &[&str], gamma: Option<f64>) {
         for b in 0..5 {
             let (found, mirrored) = (matrix[5 * a + b], matrix[5 * b + a]);
             assert_eq!(found.to_bits(), mirrored.to_bits(), "symmetric");
+            let alone = distances.rows(a..a + 1, b..b + 1)[0];
+            assert_eq!(found.to_bits(), alone.to_bits(), "whatever is computed beside it");
             if (a + b) % 3 != 1 || a > b || found.is_nan() {
                 continue;
             }

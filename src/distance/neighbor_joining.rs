@@ -3,7 +3,8 @@
 //! Of r clusters, those two are joined for which D_ij - u_i - u_j is smallest, with u_i = Σ_x D_ix / (r - 2) (Saitou & Nei
 //! 1987, Mol. Biol. Evol. 4:406; Studier & Keppler 1988, Mol. Biol. Evol. 5:729). Of equal ones, as in PHYLIP, the pair
 //! whose later cluster comes first is joined, then that whose earlier one does; a cluster is at the place of its first
-//! taxon. BIONJ weights the distances of the two by their variances (Gascuel 1997, Mol. Biol. Evol. 14:685).
+//! taxon. BIONJ weights the distances of the two by their variances (Gascuel 1997, Mol. Biol. Evol. 14:685). Of four
+//! clusters, the two pairs on both sides of a split are always equal, which rounding must not hide.
 //!
 //! Not all pairs are looked at (Simonsen, Mailund & Pedersen 2008, LNCS 5251:113, do it with sorted rows). Every pair is
 //! known to the row of one of its two clusters, the one whose row was read last. A row keeps the [`NEAR`] pairs with the
@@ -162,7 +163,10 @@ impl<R: ClusterRows> Joining<R> {
     fn run(mut self) -> Result<JoinedTree, R::Fault> {
         while self.clusters.len() > 3 {
             self.update_means();
-            let (a, b) = self.best_pair()?;
+            let (a, b) = match self.clusters.len() {
+                4 => self.best_of_four()?,
+                _ => self.best_pair()?,
+            };
             self.join(a, b)?;
         }
         self.finish()
@@ -207,6 +211,25 @@ impl<R: ClusterRows> Joining<R> {
             if self.bound(self.least_far[row], row) <= best.value {
                 self.read_row(row)?;
                 best.improve(self.best_near(row));
+            }
+        }
+        Ok(best.pair)
+    }
+
+    /// The pair that is joined when four clusters are left.
+    fn best_of_four(&mut self) -> Result<(usize, usize), R::Fault> {
+        let mut best = Candidate::NONE;
+        let mut distances = [[0.0; 4]; 4];
+        for (place, row) in distances.iter_mut().enumerate() {
+            for (distance, found) in row.iter_mut().zip(self.distances.row(place)?) {
+                *distance = found.load();
+            }
+        }
+        for split in [[(0, 1), (2, 3)], [(0, 2), (1, 3)], [(0, 3), (1, 2)]] {
+            let value = split.iter().map(|&(a, b)| distances[a][b]).sum();
+            for pair in split {
+                let [a, b] = [pair.0, pair.1].map(|place: usize| self.clusters[place].first);
+                best.improve(Candidate { value, order: (a.max(b), a.min(b)), pair });
             }
         }
         Ok(best.pair)
@@ -515,6 +538,26 @@ mod tests {
                 let (found, expected) = (neighbor_joining(square(&d)), by_definition(d));
                 assert!(same_topology(&found.to_tree(), &expected.to_tree()), "{n} {noise}");
                 assert!((found.total_length() - expected.total_length()).abs() < 1e-9);
+            }
+        }
+    }
+
+    #[test]
+    fn rounding_does_not_decide_between_equal_pairs() {
+        let mut rng = stream(3, Purpose::Test, 0);
+        for n in [4, 5, 9] {
+            let (_, d) = matrix(n, 0.3, &mut rng);
+            let expected = bionj(square(&d)).to_tree();
+            for _ in 0..50 {
+                let mut other = square(&d);
+                for a in 0..n {
+                    for b in 0..a {
+                        other.set(a, b, d[a][b] * (1.0 + 1e-15 * rng.random_range(-1.0..1.0)));
+                    }
+                }
+                let found = bionj(other).to_tree();
+                assert!(same_topology(&found, &expected));
+                assert!((found.total_length() - expected.total_length()).abs() < 1e-12, "{n}");
             }
         }
     }

@@ -13,6 +13,7 @@
 
 use crate::alphabet::DataType;
 use crate::model::{EigenModel, Model, RateCats};
+use crate::numeric::elementary::{exp_minus_one_of, ln_of};
 use crate::pair_tables::GeneTables;
 
 /// Relative difference below which eigenvalues are equal, and probabilities proportional.
@@ -55,6 +56,9 @@ pub(super) struct PairModel {
     pub(super) coefficients: Vec<f64>,
     /// Share of sites that differ between sequences without any relation: from it, a search for the distance begins.
     pub(super) saturation: f64,
+    /// (a, b): of sequences whose distance would be u after their share of different sites if all changes were of one kind
+    /// (Felsenstein 1981), the distance is about u (1 + a u + b u²).
+    pub(super) bends: [f64; 2],
     /// All transversions are one class.
     pub(super) joins_transversions: bool,
 }
@@ -182,18 +186,21 @@ impl PairModel {
             at_zero,
             coefficients,
             saturation,
+            bends: [0.0; 2],
             joins_transversions: false,
         };
+        model.bends = model.find_bends(classes);
         model.joins_transversions = n == 4 && model.has_proportional_transversions();
         model
     }
 
     /// The model as plain lists.
     pub(super) fn tables(&self) -> GeneTables {
-        let numbers = |term: &Term| -> Vec<[f64; 4]> {
+        let numbers = |term: &Term| -> Vec<[f64; 5]> {
             let of_cat = |&(rate, weight): &(f64, f64)| {
                 let slope = term.eigenvalue * rate;
-                [slope, weight, weight * slope, weight * slope * slope]
+                let bend = weight * slope * slope;
+                [slope, weight, weight * slope, bend, bend * slope]
             };
             term.cats.iter().map(of_cat).collect()
         };
@@ -203,6 +210,7 @@ impl PairModel {
             cats: self.terms.iter().flat_map(numbers).collect(),
             num_terms: self.terms.len(),
             saturation: self.saturation,
+            bends: self.bends,
             gamma: match self.decay {
                 Decay::Exponential => None,
                 Decay::Gamma(shape) => Some(shape),
@@ -216,6 +224,37 @@ impl PairModel {
     #[inline(always)]
     pub(super) fn row(&self, class: usize) -> &[f64] {
         &self.coefficients[class * self.terms.len()..][..self.terms.len()]
+    }
+
+    /// See [`PairModel::bends`]: so that it is right at two distances.
+    fn find_bends(&self, classes: &Classes) -> [f64; 2] {
+        let is_equal = |class: &usize| {
+            let (a, b) = classes.masks(*class);
+            a == b && a.is_power_of_two()
+        };
+        let [(near, bend_near), (far, bend_far)] = [0.1, 0.6].map(|t| {
+            let changes = |term: &Term| -> f64 {
+                let mean = |&(rate, weight): &(f64, f64)| {
+                    let x = term.eigenvalue * rate * t;
+                    let value = match self.decay {
+                        Decay::Exponential => exp_minus_one_of(x),
+                        Decay::Gamma(shape) => exp_minus_one_of(-shape * ln_of(1.0 - x / shape)),
+                    };
+                    weight * value
+                };
+                term.cats.iter().map(mean).sum()
+            };
+            let changes: Vec<f64> = self.terms.iter().map(changes).collect();
+            let of_class = |class: usize| -> f64 {
+                self.row(class).iter().zip(&changes).map(|(x, change)| x * change).sum()
+            };
+            let differ: f64 = (0..self.at_zero.len()).filter(is_equal).map(of_class).sum();
+            let simple = -self.saturation * ln_of(1.0 + differ / self.saturation);
+            (simple, (t / simple - 1.0) / simple)
+        });
+        let slope = (bend_far - bend_near) / (far - near);
+        let bends = [slope.mul_add(-near, bend_near), slope];
+        if bends.iter().all(|bend| bend.is_finite()) { bends } else { [0.0; 2] }
     }
 
     /// True if the probabilities of all transversions have the same ratios at any distance: then only their number counts.

@@ -6,7 +6,6 @@ use super::instructions::{Instructions, Work};
 use super::pair_model::PairModel;
 use super::solve::{LANES, Part, Scratch, solve};
 use crate::model::Model;
-use crate::numeric::elementary::Lanes;
 use crate::pair_tables::PairTables;
 use crate::partition::Partition;
 use rayon::prelude::*;
@@ -90,7 +89,7 @@ struct Tile<'a> {
 
 impl Work for Tile<'_> {
     #[inline(always)]
-    fn compute(&self, out: &mut Vec<f64>) {
+    fn compute(&self, out: &mut [&mut [f64]]) {
         let distances = self.distances;
         match &distances.formula {
             Formula::Likelihood(models) => distances.compute_likelihood(models, self, out),
@@ -162,28 +161,21 @@ impl PairDistances {
         if let Some(found) = other.and_then(|other| other.rows(rows.clone(), columns.clone())) {
             return found;
         }
-        let starts: Vec<usize> = columns.clone().step_by(TILE).collect();
-        let blocks: Vec<Vec<f64>> = starts
-            .into_par_iter()
-            .map(|start| {
-                let tile = Tile {
-                    distances: self,
-                    rows: rows.clone(),
-                    columns: start..(start + TILE).min(columns.end),
-                    are_twins: false,
-                };
-                let mut out = Vec::with_capacity(tile.rows.len() * tile.columns.len());
-                self.instructions.compute(&tile, &mut out);
-                out
-            })
-            .collect();
-        let mut whole = Vec::with_capacity(rows.len() * columns.len());
-        for row in 0..rows.len() {
-            for block in &blocks {
-                let width = block.len() / rows.len().max(1);
-                whole.extend_from_slice(&block[row * width..][..width]);
+        let mut whole = vec![0.0; rows.len() * columns.len()];
+        // Each tile has its part of every row.
+        let mut tiles: Vec<Vec<&mut [f64]>> =
+            columns.clone().step_by(TILE).map(|_| Vec::with_capacity(rows.len())).collect();
+        for row in whole.chunks_exact_mut(columns.len().max(1)) {
+            for (tile, part) in tiles.iter_mut().zip(row.chunks_mut(TILE)) {
+                tile.push(part);
             }
         }
+        tiles.into_par_iter().enumerate().for_each(|(number, mut out)| {
+            let start = columns.start + number * TILE;
+            let columns = start..(start + TILE).min(columns.end);
+            let tile = Tile { distances: self, rows: rows.clone(), columns, are_twins: false };
+            self.instructions.compute(&tile, &mut out);
+        });
         whole
     }
 
@@ -191,44 +183,32 @@ impl PairDistances {
     pub(super) fn to_itself(&self, sequence: usize) -> f64 {
         let one = sequence..sequence + 1;
         let tile = Tile { distances: self, rows: one.clone(), columns: one, are_twins: true };
-        let mut out = Vec::new();
-        self.instructions.compute(&tile, &mut out);
+        let mut out = [0.0];
+        self.instructions.compute(&tile, &mut [&mut out]);
         out[0]
     }
 
     #[inline(always)]
-    fn compute_likelihood(&self, models: &[PairModel], tile: &Tile, out: &mut Vec<f64>) {
-        let mut counts: Vec<Vec<Lanes>> =
-            self.genes.iter().map(|gene| vec![[0.0; LANES]; gene.classes.len()]).collect();
+    fn compute_likelihood(&self, models: &[PairModel], tile: &Tile, out: &mut [&mut [f64]]) {
+        let part = |(gene, model): (&Gene, _)| Part::new(model, gene.classes.len());
+        let mut parts: Vec<Part> = self.genes.iter().zip(models).map(part).collect();
         let (mut scratch, mut table) = (Scratch::default(), Table::default());
-        for row in tile.rows.clone() {
-            for start in tile.columns.clone().step_by(LANES) {
-                let end = (start + LANES).min(tile.columns.end);
+        for (row, out) in tile.rows.clone().zip(out) {
+            for (start, out) in tile.columns.clone().step_by(LANES).zip(out.chunks_mut(LANES)) {
                 let mut pairs = [(row, row); LANES];
-                for (pair, column) in pairs.iter_mut().zip(start..end) {
+                for (pair, column) in pairs.iter_mut().zip(start..tile.columns.end) {
                     // Either order of a pair gives the same sums in the same order.
                     *pair = (row.min(column), row.max(column));
                 }
-                let pairs = &pairs[..end - start];
-                let mut parts = Vec::with_capacity(models.len());
-                for ((gene, model), counts) in self.genes.iter().zip(models).zip(&mut counts) {
-                    let used = gene.count(model, pairs, counts, &mut table);
-                    parts.push(Part { model, counts: &counts[..used] });
+                let pairs = &pairs[..out.len()];
+                for (gene, part) in self.genes.iter().zip(&mut parts) {
+                    gene.count(pairs, part, &mut table);
                 }
-                let found = solve(&parts, &mut scratch);
-                for (lane, &(a, b)) in pairs.iter().enumerate() {
-                    let distance = found[lane];
-                    let is_empty = || {
-                        let counts = parts.iter().flat_map(|part| part.counts);
-                        counts.into_iter().all(|counts| counts[lane] == 0.0)
-                    };
-                    let is_same = a == b && !tile.are_twins;
-                    let is_nothing = distance == 0.0 && !is_same && is_empty();
-                    out.push(match () {
-                        _ if is_same => 0.0,
-                        _ if is_nothing => f64::NAN,
-                        _ => distance,
-                    });
+                solve(&mut parts, &mut scratch, out);
+                for (out, &(a, b)) in out.iter_mut().zip(pairs) {
+                    if a == b && !tile.are_twins {
+                        *out = 0.0;
+                    }
                 }
             }
         }
@@ -239,13 +219,13 @@ impl PairDistances {
         &self,
         formula: impl Fn(&StateCounts) -> f64,
         tile: &Tile,
-        out: &mut Vec<f64>,
+        out: &mut [&mut [f64]],
     ) {
         let mut table = Table::default();
-        for row in tile.rows.clone() {
-            for column in tile.columns.clone() {
+        for (row, out) in tile.rows.clone().zip(out) {
+            for (column, out) in tile.columns.clone().zip(out.iter_mut()) {
                 if row == column && !tile.are_twins {
-                    out.push(0.0);
+                    *out = 0.0;
                     continue;
                 }
                 let mut pair = StateCounts::default();
@@ -254,7 +234,7 @@ impl PairDistances {
                         gene.count_states(row.min(column), row.max(column), &mut table, &mut pair);
                     }
                 }
-                out.push(if pair.counts.is_empty() { f64::NAN } else { formula(&pair) });
+                *out = if pair.counts.is_empty() { f64::NAN } else { formula(&pair) };
             }
         }
     }

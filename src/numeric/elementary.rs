@@ -1,4 +1,4 @@
-//! Natural logarithm and exp(x)-1 on several lanes at once.
+//! Natural logarithm and exp(x)-1, of one number and on several lanes at once.
 //!
 //! Every lane is one fixed sequence of additions, multiplications, divisions and fused
 //! multiply-adds, so the bits are the same in any instruction set, which the platform's own
@@ -17,7 +17,7 @@ const LN2_LO: f64 = 1.908_214_929_270_587_7e-10;
 /// x = 2^k·m with m in [√½, √2), then the odd series of ln((1+s)/(1−s)) in s = (m−1)/(m+1), with the
 /// minimax coefficients of the freely distributable fdlibm (`e_log.c`, Sun Microsystems 1993).
 #[inline(always)]
-pub(crate) fn ln<const N: usize>(x: &[f64; N]) -> [f64; N] {
+pub(crate) fn ln_of(x: f64) -> f64 {
     const SQRT_HALF_BITS: u64 = 0x3fe6_a09e_667f_3bcd;
     const ONE_BITS: u64 = 0x3ff0_0000_0000_0000;
     const MANTISSA: u64 = 0x000f_ffff_ffff_ffff;
@@ -34,34 +34,40 @@ pub(crate) fn ln<const N: usize>(x: &[f64; N]) -> [f64; N] {
         1.531_383_769_920_937_3e-1,
         1.479_819_860_511_658_6e-1,
     ];
+    let shifted = x.to_bits().wrapping_add(ONE_BITS - SQRT_HALF_BITS);
+    let k = f64::from_bits((shifted >> 52) | MAGIC_BITS) - MAGIC_BIASED;
+    let m = f64::from_bits((shifted & MANTISSA) + SQRT_HALF_BITS);
+    let f = m - 1.0;
+    let s = f / (2.0 + f);
+    let z = s * s;
+    let mut r = C[6];
+    for c in C[..6].iter().rev() {
+        r = r.mul_add(z, *c);
+    }
+    let r = r * z;
+    let half_square = 0.5 * f * f;
+    let tail = s.mul_add(half_square + r, k * LN2_LO);
+    let value = k * LN2_HI - ((half_square - tail) - f);
+    if x > 0.0 { value } else { f64::NEG_INFINITY }
+}
+
+/// The same of several numbers.
+#[inline(always)]
+pub(crate) fn ln<const N: usize>(x: &[f64; N]) -> [f64; N] {
     let mut out = [0.0; N];
     for i in 0..N {
-        let shifted = x[i].to_bits().wrapping_add(ONE_BITS - SQRT_HALF_BITS);
-        let k = f64::from_bits((shifted >> 52) | MAGIC_BITS) - MAGIC_BIASED;
-        let m = f64::from_bits((shifted & MANTISSA) + SQRT_HALF_BITS);
-        let f = m - 1.0;
-        let s = f / (2.0 + f);
-        let z = s * s;
-        let mut r = C[6];
-        for c in C[..6].iter().rev() {
-            r = r.mul_add(z, *c);
-        }
-        let r = r * z;
-        let half_square = 0.5 * f * f;
-        let tail = s.mul_add(half_square + r, k * LN2_LO);
-        let value = k * LN2_HI - ((half_square - tail) - f);
-        out[i] = if x[i] > 0.0 { value } else { f64::NEG_INFINITY };
+        out[i] = ln_of(x[i]);
     }
     out
 }
 
-/// exp(x) − 1 of eight numbers, accurate near zero too. Arguments below −708 count as −708; meant
+/// exp(x) − 1, accurate near zero too. Arguments below −708 count as −708; meant
 /// for x ≤ 0 (eigenvalues are not positive) and right up to +700.
 ///
 /// x = k·ln2 + r with |r| ≤ ½ln2, Taylor polynomial of degree 13 for exp(r) − 1 (remainder below
 /// 2^-57), then 2^k·(exp(r) − 1) + (2^k − 1).
 #[inline(always)]
-pub(crate) fn exp_minus_one(x: &Lanes) -> Lanes {
+pub(crate) fn exp_minus_one_of(x: f64) -> f64 {
     const LOG2_E: f64 = std::f64::consts::LOG2_E;
     // 1.5·2^52: adding and subtracting it rounds to the nearest integer, and leaves that integer in
     // the low bits of the sum.
@@ -81,19 +87,25 @@ pub(crate) fn exp_minus_one(x: &Lanes) -> Lanes {
         1.0 / 479_001_600.0,
         1.0 / 6_227_020_800.0,
     ];
+    let x = if x > -708.0 { x } else { -708.0 };
+    let rounded = x.mul_add(LOG2_E, ROUND);
+    let k = rounded - ROUND;
+    let r = (-k).mul_add(LN2_LO, (-k).mul_add(LN2_HI, x));
+    let mut q = INVERSE_FACTORIALS[12];
+    for c in INVERSE_FACTORIALS[..12].iter().rev() {
+        q = q.mul_add(r, *c);
+    }
+    let q = q * r;
+    let power = f64::from_bits(rounded.to_bits().wrapping_add(1023) << 52);
+    power.mul_add(q, power - 1.0)
+}
+
+/// The same of eight numbers.
+#[inline(always)]
+pub(crate) fn exp_minus_one(x: &Lanes) -> Lanes {
     let mut out = [0.0; 8];
     for i in 0..8 {
-        let x = if x[i] > -708.0 { x[i] } else { -708.0 };
-        let rounded = x.mul_add(LOG2_E, ROUND);
-        let k = rounded - ROUND;
-        let r = (-k).mul_add(LN2_LO, (-k).mul_add(LN2_HI, x));
-        let mut q = INVERSE_FACTORIALS[12];
-        for c in INVERSE_FACTORIALS[..12].iter().rev() {
-            q = q.mul_add(r, *c);
-        }
-        let q = q * r;
-        let power = f64::from_bits(rounded.to_bits().wrapping_add(1023) << 52);
-        out[i] = power.mul_add(q, power - 1.0);
+        out[i] = exp_minus_one_of(x[i]);
     }
     out
 }

@@ -16,6 +16,8 @@ const STRIP: usize = 16;
 const PAIRS: usize = STRIP * STRIP;
 /// Terms of a model that a kernel keeps in registers.
 const FEW_TERMS: usize = 3;
+/// A probability and its derivatives.
+const DERIVATIVES: usize = 4;
 /// CTAs for each multiprocessor: of these kernels, one has 2 to 8 at the same time.
 const CTAS: usize = 8;
 /// Most memory of the lists of `pair_distances_any`.
@@ -37,6 +39,7 @@ struct PairGene {
     coefficients: u64,
     cats: u64,
     saturation: f64,
+    bends: [f64; 2],
     shape: f64,
     stride: u32,
     num_levels: u32,
@@ -284,6 +287,7 @@ impl PairCard {
             coefficients,
             cats,
             saturation: gene.saturation,
+            bends: gene.bends,
             shape: gene.gamma.unwrap_or(0.0),
             stride: (gene.words.len() / self.num_taxa.max(1)) as u32,
             num_levels: gene.chunks.len() as u32,
@@ -302,14 +306,14 @@ impl PairCard {
 
     /// Memory for the lists of as many CTAs as it is enough for.
     fn reserve_lists(&mut self, classes: usize, terms: usize, num_genes: usize) -> Result<()> {
-        let bytes = ((classes + 3 * terms) * 8 + num_genes * 4) * PAIRS;
+        let bytes = ((classes + DERIVATIVES * terms) * 8 + num_genes * 4) * PAIRS;
         let allowed = self.device.free_bytes().unwrap_or(MOST_SCRATCH) / 4;
         let fitting = (allowed.min(MOST_SCRATCH) / bytes.max(1) as u64).max(1) as usize;
         self.most_ctas = self.most_ctas.min(fitting);
         let lists = self.most_ctas * PAIRS;
         self.entries.reserve(&self.device, lists * classes)?;
         self.num_entries.reserve(&self.device, lists * num_genes)?;
-        self.terms.reserve(&self.device, lists * 3 * terms)?;
+        self.terms.reserve(&self.device, lists * DERIVATIVES * terms)?;
         let scratch = PairScratch {
             entries: self.entries.address(&self.device),
             num_entries: self.num_entries.address(&self.device),

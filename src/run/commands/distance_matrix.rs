@@ -7,12 +7,11 @@ use super::distance_trees::{Store, Trees, folder_of};
 use crate::distance::{JoinedTree, PairDistances, SquareMatrix, TaxonRows};
 use crate::error::Result;
 use crate::observer::{Advance, Event, Observer};
-use crate::output::{MatrixReport, MatrixTreeReport, OutputKind};
+use crate::output::{MatrixFormat, MatrixReport, MatrixTreeReport, OutputKind};
 use crate::run::plan::MatrixPlan;
 use crate::run::prepare::Identical;
 use crate::run::work::{RunRecord, Setup, thread_pool};
 use flate2::{Compression, write::GzEncoder};
-use rayon::ThreadPool;
 use rayon::prelude::*;
 use std::io::Write;
 use std::ops::Range;
@@ -25,8 +24,86 @@ pub(super) struct Computed {
     pub store: Option<Store>,
 }
 
+/// Where the rows of a matrix go, in their order.
+struct Rows<'a> {
+    format: MatrixFormat,
+    names: &'a [String],
+    /// Where several taxa may have a sequence.
+    identical: Option<&'a Identical>,
+    tally: Tally,
+    store: Option<Store>,
+    /// A matrix that is written when it is complete.
+    waiting: Option<SquareMatrix<f64>>,
+    sink: Box<dyn Write + Send + 'a>,
+    /// What happened to the file.
+    written: std::io::Result<()>,
+}
+
+impl Rows<'_> {
+    /// Takes the next rows.
+    fn take(&mut self, taxa: Range<usize>, found: &[f64]) -> Result<()> {
+        let width = found.len() / taxa.len();
+        for (taxon, row) in taxa.clone().zip(found.chunks_exact(width)) {
+            let names = self.names;
+            self.tally.add(taxon, &row[..taxon], |taxon| &names[taxon]);
+            if let Some(store) = &mut self.store {
+                match self.identical {
+                    None => store.push(&row[..taxon])?,
+                    Some(identical) => {
+                        let sequence = identical.group_of()[taxon];
+                        if identical.kept()[sequence] == taxon {
+                            let before = identical.kept()[..sequence].iter();
+                            let before: Vec<f64> = before.map(|&other| row[other]).collect();
+                            store.push(&before)?;
+                        }
+                    }
+                }
+            }
+            if let Some(matrix) = &mut self.waiting {
+                row[..taxon].iter().enumerate().for_each(|(other, d)| matrix.set(taxon, other, *d));
+            }
+        }
+        if self.waiting.is_none() {
+            let (format, names, start) = (self.format, self.names, taxa.start);
+            self.write(taxa, |taxon| {
+                let row = &found[(taxon - start) * width..][..width];
+                format.row(taxon, names, if format.is_square() { row } else { &row[..taxon] })
+            });
+        }
+        Ok(())
+    }
+
+    /// Writes rows, as texts that are made by several threads.
+    fn write(&mut self, rows: Range<usize>, text_of: impl Fn(usize) -> Vec<u8> + Sync) {
+        for start in rows.clone().step_by(TEXTS) {
+            let some = start..(start + TEXTS).min(rows.end);
+            let texts: Vec<Vec<u8>> = some.into_par_iter().map(&text_of).collect();
+            for text in texts {
+                if self.written.is_ok() {
+                    self.written = self.sink.write_all(&text);
+                }
+            }
+        }
+    }
+
+    /// Writes what waits until the matrix is complete. Returns what was found, and what happened to the file.
+    fn finish(mut self) -> (Computed, std::io::Result<()>) {
+        if let Some(matrix) = self.waiting.take() {
+            let (format, names) = (self.format, self.names);
+            self.write(0..matrix.size(), |taxon| {
+                let row: Vec<f64> =
+                    (0..matrix.size()).map(|other| matrix.get(taxon, other)).collect();
+                format.row(taxon, names, &row)
+            });
+        }
+        let written = self.written.and_then(|()| self.sink.flush());
+        (Computed { tally: self.tally, store: self.store }, written)
+    }
+}
+
 impl Sequences<'_> {
-    /// Computes and writes the distances of the prepared sequences row by row. `phase` is this matrix's part of the work of all.
+    /// Computes and writes the distances of the prepared sequences: while some rows are written, the next ones are computed.
+    /// `phase` is this matrix's part of the work of all.
     pub(super) fn write(
         &self,
         (pairs, arrangement): (&PairDistances, Arrangement),
@@ -38,89 +115,54 @@ impl Sequences<'_> {
         let (names, identical) = (&*self.names, self.identical.as_deref());
         let mut rows_of_taxa = TaxonRows::new(pairs, identical.map(Identical::group_of));
         let num_taxa = names.len();
-        let pool = thread_pool(setup.plan);
-        let mut tally = Tally::default();
         let Arrangement { waits, place, .. } = arrangement;
         let store = |place| Store::new(place, pairs.num_taxa(), &folder_of(setup.plan));
-        let mut store = place.map(store).transpose()?;
-        let mut matrix = SquareMatrix::<f64>::zero(if waits { num_taxa } else { 0 });
+        let store = place.map(store).transpose()?;
         let whole_rows = asked.format.is_square() && !waits;
         let mut part = match self.partition {
             None => record.part(asked.matrix_kind())?,
             Some([number, _]) => record.numbered_part(asked.matrix_kind(), number)?,
         };
-        let mut sink: Box<dyn Write + '_> = match asked.gzip {
+        let mut sink: Box<dyn Write + Send + '_> = match asked.gzip {
             true => Box::new(GzEncoder::new(&mut part, Compression::default())),
             false => Box::new(&mut part),
         };
-        let mut written = asked.format.begin(num_taxa, &mut sink);
-        for start in (0..num_taxa).step_by(BAND) {
-            let rows = start..(start + BAND).min(num_taxa);
-            let width = if whole_rows { num_taxa } else { rows.end };
-            let found = pool.install(|| rows_of_taxa.next(rows.clone(), width));
-            for (taxon, row) in rows.clone().zip(found.chunks_exact(width)) {
-                tally.add(taxon, &row[..taxon], |taxon| &names[taxon]);
-                if let Some(store) = &mut store {
-                    match identical {
-                        None => store.push(&row[..taxon])?,
-                        Some(identical) => {
-                            let sequence = identical.group_of()[taxon];
-                            if identical.kept()[sequence] == taxon {
-                                let before = identical.kept()[..sequence].iter();
-                                let before: Vec<f64> = before.map(|&other| row[other]).collect();
-                                store.push(&before)?;
-                            }
-                        }
-                    }
-                }
-                if waits {
-                    row[..taxon]
-                        .iter()
-                        .enumerate()
-                        .for_each(|(other, d)| matrix.set(taxon, other, *d));
-                }
-            }
-            if !waits {
-                let row = |taxon: usize| {
-                    let row = &found[(taxon - start) * width..][..width];
-                    let shown = if whole_rows { row } else { &row[..taxon] };
-                    asked.format.row(taxon, names, shown)
-                };
-                written = written.and_then(|()| write_rows(rows.clone(), &pool, row, &mut sink));
-            }
-            let share = rows.end as f64 / num_taxa as f64;
+        let written = asked.format.begin(num_taxa, &mut sink);
+        let mut rows = Rows {
+            format: asked.format,
+            names,
+            identical,
+            tally: Tally::default(),
+            store,
+            waiting: waits.then(|| SquareMatrix::zero(num_taxa)),
+            sink,
+            written,
+        };
+        let pool = thread_pool(setup.plan);
+        let mut bands =
+            (0..num_taxa).step_by(BAND).map(|start| start..(start + BAND).min(num_taxa));
+        let mut compute = || {
+            let taxa = bands.next()?;
+            let width = if whole_rows { num_taxa } else { taxa.end };
+            Some((taxa.clone(), rows_of_taxa.next(taxa, width)))
+        };
+        let mut ready = pool.install(&mut compute);
+        while let Some((taxa, found)) = ready {
+            let share = taxa.end as f64 / num_taxa as f64;
             let share = if whole_rows { share } else { share * share };
+            let (next, taken) =
+                pool.install(|| rayon::join(&mut compute, || rows.take(taxa, &found)));
+            taken?;
+            ready = next;
             let share = phase[0] + (phase[1] - phase[0]) * share;
             record.progress.advance(Advance { phase: Some(share), ..Advance::default() });
         }
-        let row = |taxon: usize| {
-            let row: Vec<f64> = (0..num_taxa).map(|other| matrix.get(taxon, other)).collect();
-            asked.format.row(taxon, names, &row)
-        };
-        let written = written
-            .and_then(|()| write_rows(0..matrix.size(), &pool, row, &mut sink))
-            .and_then(|()| sink.flush());
-        drop(sink);
+        let (mut computed, written) = pool.install(|| rows.finish());
         written.map_err(|source| part.failed(source))?;
         record.complete(part)?;
-        tally.warn(&self.place, "are written as -1", record);
-        Ok(Computed { tally, store })
+        computed.tally.warn(&self.place, "are written as -1", record);
+        Ok(computed)
     }
-}
-
-/// Writes rows in their order, as texts that are made by several threads.
-fn write_rows(
-    rows: Range<usize>,
-    pool: &ThreadPool,
-    text_of: impl Fn(usize) -> Vec<u8> + Sync,
-    sink: &mut dyn Write,
-) -> std::io::Result<()> {
-    for start in rows.clone().step_by(TEXTS) {
-        let some = start..(start + TEXTS).min(rows.end);
-        let texts: Vec<Vec<u8>> = pool.install(|| some.into_par_iter().map(&text_of).collect());
-        texts.iter().try_for_each(|text| sink.write_all(text))?;
-    }
-    Ok(())
 }
 
 /// Makes the trees that are asked for, which are also those of the report.

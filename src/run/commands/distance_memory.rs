@@ -93,9 +93,10 @@ pub(super) struct Arrangement {
 
 impl Arrangement {
     fn new(asked: &MatrixPlan, sizes: Sizes, waits: bool, place: Option<Place>) -> Self {
-        // Rows as they are computed, as they are joined, and as texts of 12 to some 24 bytes for each distance; and rows that
-        // are kept for taxa to come.
-        let rows = 8 * sizes.taxa as u64 * (2 * BAND + 3 * TEXTS) as u64;
+        // Rows that are written, those that are computed at the same time (and then copied, where taxa share sequences), and
+        // texts of 12 to some 24 bytes for each distance; and rows that are kept for taxa to come.
+        let bands = if sizes.shared > 0 { 3 } else { 2 };
+        let rows = 8 * sizes.taxa as u64 * (bands * BAND + 3 * TEXTS) as u64;
         let kept = (8 * (sizes.shared * sizes.sequences) as u64).min(1 << 28);
         let matrix = if waits { 8 * (sizes.taxa * sizes.taxa) as u64 } else { 0 };
         let of_trees = place.map_or(0, |place| place.bytes(sizes.sequences, &asked.trees));

@@ -11,7 +11,7 @@ use crate::likelihood::BRLEN_BOUNDS;
 use crate::model::{Exchange, Model, f84_rates};
 use crate::partition::{Partition, count_freqs};
 use crate::run::plan::Plan;
-use crate::run::work::{Setup, allowed_threads, format_bytes};
+use crate::run::work::{Setup, allowed_threads, compute_on_cards, format_bytes};
 use crate::tree::Tree;
 use crate::whole_file;
 use std::path::{Path, PathBuf};
@@ -211,7 +211,10 @@ pub(super) fn starting_tree(
     let models = partitions.iter().map(model).collect();
     let num_taxa = setup.num_reduced_taxa();
     let method = DistanceMethod::Likelihood { models, gamma: None };
-    let pairs = PairDistances::new(num_taxa, partitions, &method, setup.plan.run.instruction_set);
+    let set = setup.plan.run.instruction_set;
+    let mut pairs = PairDistances::new(num_taxa, partitions, &method, set);
+    // A card that is lost here is noticed when it computes likelihoods.
+    compute_on_cards(&mut pairs, setup.machine.options(), &mut |_| {})?;
     let name = |taxon: usize| {
         let taxon = setup.identical.as_ref().map_or(taxon, |identical| identical.kept()[taxon]);
         setup.loaded.taxa.name(taxon)

@@ -8,6 +8,7 @@ use super::distance_trees::{Store, check_size, set_f84, tree_of_pairs};
 use crate::alphabet::DataType;
 use crate::distance::{DistanceMethod, JoinedTree, PairDistances};
 use crate::error::{Error, Result};
+use crate::likelihood::select::ENGINE_OF_CARDS;
 use crate::model::Model;
 use crate::observer::{Event, Observer};
 use crate::optimize::{OptimizeOptions, optimize};
@@ -18,6 +19,7 @@ use crate::run::plan::{DistanceFormula, MatrixPlan, Plan};
 use crate::run::prepare::read_distances;
 use crate::run::work::{RunRecord, Session, Setup, compute_on_cards, first_tree, with_threads};
 use crate::tree::Tree;
+use std::sync::{Mutex, PoisonError};
 
 /// Gain in log-likelihood below which the estimation of the model ends.
 const MODEL_EPSILON: f64 = 0.1;
@@ -115,12 +117,15 @@ fn matrix_and_trees(
         Some([_, gene]) => (found.of_partition(gene), found.name_of_partition(gene)),
     };
     let mut pairs = sequences.prepare(&method, setup);
-    let cards = compute_on_cards(&mut pairs, setup, record)?;
+    let mut tell = |what: &str| record.progress.about_run(what);
+    let cards = compute_on_cards(&mut pairs, setup.machine.options(), &mut tell)?;
+    if cards.is_some() {
+        record.report.run.backend = ENGINE_OF_CARDS.to_string();
+    }
     let prepared = (&pairs, arrangement);
     let Computed { tally, store } = sequences.write(prepared, asked, setup, phase, record)?;
     if let Some(reason) = cards.and_then(|cards| cards.loss()) {
-        let warning = format!("{reason}; the distances were computed on the processor from there");
-        record.progress.event(&Event::Warning(warning));
+        record.progress.event(&Event::Warning(lost_card(&reason)));
     }
     drop(pairs);
     let mut report = tally.report(name, sequences.names.len());
@@ -154,6 +159,7 @@ fn support(
         DistanceFormula::F84(ratio) => Some(ratio),
         _ => None,
     };
+    let lost: Mutex<Option<String>> = Mutex::default();
     let trees = collect_replicates(&mut session, |setup, machine, number, _| {
         let mut method = method.clone();
         let mut models = match &mut method {
@@ -172,14 +178,30 @@ fn support(
         }
         let partitions = setup.reduced(&partitions);
         let set = setup.plan.run.instruction_set;
-        let pairs = PairDistances::new(setup.num_reduced_taxa(), &partitions, &method, set);
+        let mut pairs = PairDistances::new(setup.num_reduced_taxa(), &partitions, &method, set);
+        let cards = compute_on_cards(&mut pairs, machine.options(), &mut |_| {});
         let found = tree_of_pairs(asked.trees[0], &pairs, machine.threads(), setup, |_, _| {})?;
+        // Cards that computed the matrix were there.
+        let reason = match cards {
+            Ok(cards) => cards.and_then(|cards| cards.loss()),
+            Err(error) => Some(error.to_string()),
+        };
+        if let Some(reason) = reason {
+            *lost.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
+        }
         Ok(whole(found, setup.identical.as_ref()).to_tree())
     })?;
+    if let Some(reason) = lost.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        session.record.progress.event(&Event::Warning(lost_card(&reason)));
+    }
     let mut support = BranchSupport::default();
     let kinds = &session.setup.plan.support.kinds;
     with_threads(session.setup.plan, || support.add_replicates(tree, &trees, kinds));
     deliver_support(tree, &support, &session.setup.loaded.taxa, None, session.record)
+}
+
+fn lost_card(reason: &str) -> String {
+    format!("{reason}; the distances were computed on the processor from there")
 }
 
 /// What a distance is, with its names.

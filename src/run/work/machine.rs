@@ -86,7 +86,7 @@ impl Machine {
     }
 
     /// What computes one likelihood.
-    pub(super) fn options(&self) -> &EngineOptions {
+    pub(crate) fn options(&self) -> &EngineOptions {
         &self.engine
     }
 

@@ -1,7 +1,5 @@
 //! Distances between sequences on graphics cards: whether, and what happens when a card is lost.
 
-use super::record::RunRecord;
-use super::session::Setup;
 use crate::distance::{OtherRows, PairDistances};
 use crate::error::Result;
 use crate::likelihood::EngineOptions;
@@ -56,16 +54,15 @@ impl RowsOnCards {
 }
 
 /// Lets cards compute these distances, if the user asks for it or if they are many and there is a card that gives the
-/// processor's bits.
+/// processor's bits. What the user should know of it is told to `tell`.
 ///
 /// # Errors
 /// Cards that the user asks for and that cannot be used.
 pub(crate) fn compute_on_cards(
     pairs: &mut PairDistances,
-    setup: &Setup,
-    record: &mut RunRecord,
+    options: &EngineOptions,
+    tell: &mut dyn FnMut(&str),
 ) -> Result<Option<Arc<RowsOnCards>>> {
-    let options = setup.machine.options();
     let is_asked = options.name == Some(ENGINE_OF_CARDS);
     let (taxa, sites) = (pairs.num_taxa() as f64, pairs.num_sites());
     let is_large = 0.5 * taxa * taxa * sites as f64 >= LEAST_WORK;
@@ -77,7 +74,7 @@ pub(crate) fn compute_on_cards(
     let tables = pairs.tables().filter(|_| u32::try_from(sites).is_ok());
     let Some(tables) = tables else {
         if is_asked {
-            record.progress.about_run("these distances are computed on the processor");
+            tell("these distances are computed on the processor");
         }
         return Ok(None);
     };
@@ -88,17 +85,14 @@ pub(crate) fn compute_on_cards(
         Err(_) => return Ok(None),
     };
     if !is_asked && !agree(&cards, pairs) {
-        record.progress.about_run(
+        tell(
             "warning: computing on the processor, because the card's distances have other bits; please report what \
              'mlsearch gpu-selftest' says",
         );
         return Ok(None);
     }
-    record.report.run.backend = ENGINE_OF_CARDS.to_string();
     if !is_asked {
-        record
-            .progress
-            .about_run("computing the distances on a card, because they are many (see --backend)");
+        tell("computing the distances on a card, because they are many (see --backend)");
     }
     let cards = Arc::new(cards);
     pairs.compute_with(cards.clone());
