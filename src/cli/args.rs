@@ -191,7 +191,7 @@ pub struct Args {
     /// (PHYLIP's dnadist; F84{R} with another ratio of transitions and transversions), any other model, whose free
     /// parameters are estimated on a parsimony tree, p (share of different sites) or LogDet; +GC{alpha}: continuous
     /// gamma rates; with --tree nj, bionj, bme or upgma, also their tree; with -M a matrix for each partition; with FILE,
-    /// only the tree of the distances in this file [default: F84{2}]
+    /// only the tree of the distances in this file [default: -m F84{2}; with -q the models of its file]
     #[arg(long, num_args = 0..=1, value_name = "FILE", help_heading = COMMAND)]
     pub dist: Option<Option<PathBuf>>,
     /// How --dist writes distances: square or lower (PHYLIP's matrix or triangle), tsv (a line for each pair), npy

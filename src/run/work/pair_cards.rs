@@ -7,7 +7,7 @@ use crate::likelihood::select::{ENGINE_OF_CARDS, PairCards};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Pairs times columns from which on a card is used without being asked for: some seconds of a core. Not measured.
+/// Pairs times columns from which on a card is used without being asked for: about a second of a core. Not measured on a card.
 const LEAST_WORK: f64 = 1e10;
 /// Rows and columns of which a card must have the bits of the processor before it is used without being asked for.
 const CHECKED: [usize; 2] = [32, 256];
