@@ -312,7 +312,8 @@ impl Unit {
                     self.update_block(with, block, &operation, scratch)?;
                 }
                 if let Some(slot) = operation.parent.slot() {
-                    self.vectors.note_recipe(slot, operation);
+                    let forgetting = self.vectors.forgetting();
+                    forgetting.into_iter().for_each(|all| all.note_recipe(slot, operation));
                 }
             }
         }

@@ -9,7 +9,7 @@ use crate::alphabet::Code;
 use crate::likelihood::engine::ascertainment::Correction;
 use crate::likelihood::engine::layout::{BLOCK, Dims, block_lens, num_clvs};
 use crate::likelihood::engine::states::invariant_part;
-use crate::likelihood::engine::{GeneData, GeneModel, ModelBlock, Result};
+use crate::likelihood::engine::{GeneData, GeneModel, ModelBlock, Result, least_vectors};
 use std::ops::Range;
 
 /// One gene's blocks on one card.
@@ -89,17 +89,28 @@ impl GenePart<'_> {
         let of_vector = dims.row() * size_of::<f64>() + dims.scalers() * size_of::<u32>();
         let of_data = num_tips * size_of::<Code>() + 2 * size_of::<f64>();
         let tables: usize = tables_of(model).iter().map(|table| size_of_val(*table)).sum();
-        let resident = patterns * (num_clvs(num_tips) * of_vector + of_data) + tables;
-        GeneNeeds { dims, resident: resident as u64, temporary: (patterns * of_vector) as u64 }
+        let num_vectors = num_clvs(num_tips);
+        GeneNeeds {
+            dims,
+            data: (patterns * of_data + tables) as u64,
+            num_vectors,
+            least_vectors: least_vectors(num_tips).min(num_vectors),
+            vector: (patterns * of_vector) as u64,
+        }
     }
 }
 
 impl CardGene {
-    /// Copies a part of a gene's data to a card.
+    /// Copies a part of a gene's data to a card, and makes room for so many stored vectors.
     ///
     /// # Errors
     /// Not enough memory, or the card is lost.
-    pub(super) fn new(device: &Device, part: &GenePart, dims: Dims) -> Result<Self> {
+    pub(super) fn new(
+        device: &Device,
+        part: &GenePart,
+        dims: Dims,
+        num_vectors: usize,
+    ) -> Result<Self> {
         let (data, blocks, constants) = (part.data, &part.blocks, part.constants.as_ref());
         let lens = part.lens();
         let num_site_patterns: usize = lens.iter().sum();
@@ -157,7 +168,7 @@ impl CardGene {
         gene.tip_codes.upload(device, &tip_codes)?;
         gene.code_masks.upload(device, &masks)?;
         gene.weights.upload(device, &gene.weights_on_host)?;
-        let stored = num_clvs(num_tips) * num_patterns;
+        let stored = num_vectors * num_patterns;
         gene.clvs.reserve(device, stored * dims.row())?;
         gene.scalers.reserve(device, stored * dims.scalers())?;
         Ok(gene)

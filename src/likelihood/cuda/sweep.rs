@@ -2,7 +2,7 @@
 //! sweeps each, whose first steps must be known before the others.
 //!
 //! Where that cannot be, because a card cannot let CTAs wait for each other, or the columns are on several cards, or a
-//! gene's correction of ascertainment bias is a function of a sum, sumtables and their derivatives are computed on the cards,
+//! gene's correction of ascertainment bias is a function of a sum, or vectors are forgotten, sumtables and their derivatives are computed on the cards,
 //! and decisions are made on the host, with the same bits. Sweeps that do not depend on each other go on side by side: each launch computes the next sumtables of all of them that
 //! begin with a branch, or their derivatives at the length that each asks for. Launches and copies are therefore as many
 //! as the longest of the sweeps needs, however many there are.
@@ -181,7 +181,8 @@ impl CudaEngine {
                         (places.count() + 1) * self.cards.iter().map(of_gene).max().unwrap_or(0);
                 }
             }
-            if num_jobs > 0 && bytes as u64 > self.limits.temporaries {
+            let is_too_much = bytes as u64 > self.limits.temporaries || self.stored.is_some();
+            if num_jobs > 0 && is_too_much {
                 break;
             }
             num_jobs += 1;
@@ -247,7 +248,9 @@ impl CudaEngine {
     fn takes_tapes<'a>(&self, mut programs: impl Iterator<Item = &'a SweepProgram>) -> bool {
         let [card] = &self.cards[..] else { return false };
         let is_plain = |gene: &SweepGene| card.genes[gene.gene].correction.is_none();
-        card.takes_tapes() && programs.all(|program| program.genes.iter().all(is_plain))
+        self.stored.is_none()
+            && card.takes_tapes()
+            && programs.all(|program| program.genes.iter().all(is_plain))
     }
 
     /// Runs sweeps that do not depend on each other in one launch on the only card.
