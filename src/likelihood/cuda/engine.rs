@@ -11,7 +11,6 @@ use super::modules::{KernelId, NAME};
 use super::probe;
 use super::program::{Place, StepKind};
 use super::recomputation::{StoredVectors, with_places};
-use crate::likelihood::engine::constant_patterns::log_of_sum;
 use crate::likelihood::engine::layout::{Dims, STATE_COUNTS, block_lens, num_clvs};
 use crate::likelihood::engine::states::InvariantParts;
 use crate::likelihood::engine::{
@@ -170,15 +169,10 @@ impl CudaEngine {
         let sum = |score: usize| {
             let mut total = 0.0;
             for (card, results) in self.cards.iter().zip(results) {
-                let CardGene { num_blocks, correction, .. } = card.genes[gene];
-                let entries = results.entries(job, score * num_blocks, num_blocks);
+                let gene = &card.genes[gene];
+                let entries = results.entries(job, score * gene.num_blocks, gene.num_blocks);
                 for (block, entry) in entries.enumerate() {
-                    total += match correction.filter(|_| block + 1 == num_blocks) {
-                        Some(correction) => {
-                            correction.of_sum([log_of_sum(entry[0], entry[1]), 0.0, 0.0])[0]
-                        }
-                        None => entry[0],
-                    };
+                    total += gene.lnl_of_block(block, entry);
                 }
             }
             total
@@ -331,6 +325,7 @@ impl Engine for CudaEngine {
         let num_sites = weights.iter().sum();
         for card in &mut self.cards {
             card.genes[gene].set_weights(&card.device, weights, num_sites)?;
+            card.note_moved();
         }
         Ok(())
     }
@@ -366,11 +361,11 @@ impl Engine for CudaEngine {
         let mut out = Vec::new();
         for (card, results) in self.cards.iter().zip(&results) {
             out.extend(card.logs(job.gene)?);
-            let CardGene { num_blocks, correction, .. } = card.genes[job.gene];
-            let Some(correction) = correction else { continue };
-            let entry = results.entries(0, num_blocks - 1, 1).next().expect("one block");
-            let value = correction.of_sum([log_of_sum(entry[0], entry[1]), 0.0, 0.0])[0];
-            let of_site = correction.of_site(value);
+            let gene = &card.genes[job.gene];
+            let Some(correction) = gene.correction else { continue };
+            let last = gene.num_blocks - 1;
+            let entry = results.entries(0, last, 1).next().expect("one block");
+            let of_site = correction.of_site(gene.lnl_of_block(last, entry));
             if of_site != 0.0 {
                 out.iter_mut().for_each(|lnl| *lnl += of_site);
             }

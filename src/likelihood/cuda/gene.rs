@@ -213,6 +213,14 @@ impl CardGene {
         self.weights.upload(device, &self.weights_on_host)
     }
 
+    /// The log-likelihood of a block of this number, from the card's result of a score.
+    pub(super) fn lnl_of_block(&self, block: usize, entry: &[f64]) -> f64 {
+        match self.correction.filter(|_| block + 1 == self.num_blocks) {
+            Some(correction) => correction.of_sum([entry[0], 0.0, 0.0], entry[1] as u32)[0],
+            None => entry[0],
+        }
+    }
+
     /// Makes room for so many temporaries and sumtables of sweeps. True if anything has moved.
     ///
     /// # Errors
@@ -229,6 +237,11 @@ impl CardGene {
         let table = |number: usize| match self.tables.address(device) {
             0 => 0,
             start => start + (self.table_starts[number] * size_of::<f64>()) as u64,
+        };
+        let (correction, corrected_sites) = match self.correction {
+            None => (0, 0.0),
+            Some(Correction::Lewis { sites }) => (1, sites),
+            Some(Correction::Felsenstein { sites }) => (2, sites),
         };
         Gene {
             tip_codes: self.tip_codes.address(device),
@@ -250,6 +263,7 @@ impl CardGene {
             sumtable_right_tip: table(8),
             indicator: table(9),
             matrix_of_rate: self.matrix_of_rate.address(device),
+            corrected_sites,
             num_rates: self.dims.num_rates as u32,
             num_codes: self.dims.num_codes as u32,
             num_tips: self.num_tips as u32,
@@ -258,7 +272,7 @@ impl CardGene {
             num_site_patterns: self.num_site_patterns as u32,
             num_blocks: self.num_blocks as u32,
             num_patterns: self.num_patterns as u32,
-            sum_of_constants: u32::from(self.correction.is_some()),
+            correction,
             num_states: self.dims.num_states as u32,
         }
     }
