@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 
 /// At least this part of the subtrees that the engine takes at a time is scored and tried together, however frequent moves
 /// are: that takes hardly longer than fewer.
-const LEAST_SHARE: usize = 4;
+const LEAST_SHARE: usize = 16;
 
 /// A round in progress. Each subtree at a changed node is pruned once (both sides of each edge), and moved if
 /// the likelihood at one of the tried positions is higher; nodes near a move are marked as changed again.
