@@ -66,6 +66,8 @@ struct Gene {
     const double *sumtable_right_tip;
     const double *indicator;
     const u32 *matrix_of_rate;
+    /// Number of sites of the correction.
+    double corrected_sites;
     u32 num_rates;
     u32 num_codes;
     u32 num_tips;
@@ -77,11 +79,13 @@ struct Gene {
     /// The same with the block of constant patterns, if there is one.
     u32 num_blocks;
     u32 num_patterns;
-    /// 1 if the constant patterns' correction is a function of the sum of their likelihoods.
-    u32 sum_of_constants;
+    /// The correction, if it is a function of the sum of the constant patterns' likelihoods; otherwise 0.
+    u32 correction;
     /// 4, 20 or 64.
     u32 num_states;
 };
+
+enum Correction { LEWIS = 1, FELSENSTEIN = 2 };
 
 /// Where the vector of an end of an edge is.
 enum Place { TIP = 0, STORED = 1, TEMPORARY = 2, SCRATCH = 3 };
@@ -292,9 +296,9 @@ __device__ __forceinline__ PatternBlock pattern_block(const Gene &gene, u32 inde
     return block;
 }
 
-/// The block for whose constant patterns the host computes a function of the sum of likelihoods.
+/// The block of constant patterns under a correction that is a function of the sum of their likelihoods.
 __device__ __forceinline__ bool is_summed(const Gene &gene, u32 block) {
-    return gene.sum_of_constants != 0 && block >= gene.num_site_blocks;
+    return gene.correction != 0 && block >= gene.num_site_blocks;
 }
 
 /// The job that an item belongs to: the last whose first item is not after it.

@@ -108,6 +108,32 @@ __device__ __forceinline__ void start_edges(const Gene *genes, const Job *jobs, 
     }
 }
 
+/// The correction or one of its derivatives, from the result of the block of constant patterns (engine/ascertainment.rs).
+__device__ SHARED_CODE double correction_of_sum(u32 kind, double sites, const double *result, u32 which) {
+    double sum = result[0], slope = result[1] / sum, curvature = result[2] / sum, count = result[3];
+    if (kind == FELSENSTEIN) {
+        if (sites == 0.0) {
+            return 0.0;
+        }
+        if (which == 0) {
+            return sites * (natural_log(sum) - count * LN_FACTOR);
+        }
+        return which == 1 ? sites * slope : sites * (curvature - slope * slope);
+    }
+    const double epsilon = 0x1p-52;
+    double constant = sum * factor((u32)count), left = 1.0 - constant;
+    double variable = left > epsilon ? left : epsilon;
+    double odds = constant / variable;
+    if (odds == 0.0) {
+        return 0.0;
+    }
+    double change = odds * slope;
+    if (which == 0) {
+        return -sites * natural_log(variable);
+    }
+    return which == 1 ? sites * change : sites * fma(change, change, odds * curvature);
+}
+
 /// Value and derivatives of a block at one length, from the sumtable of this number. All threads must call it.
 template <int S>
 __device__ SHARED_CODE void derivatives_of_block(const Gene &gene, PatternBlock block, u32 number, double brlen, double *result) {

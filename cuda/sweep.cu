@@ -112,12 +112,17 @@ __device__ __forceinline__ void sum_tape_derivatives(const Tape &tape, const dou
         u32 count = left < GENES_AT_ONCE ? left : GENES_AT_ONCE;
         if (number < count) {
             const TapeJob &job = jobs[first + number];
-            u32 num_blocks = tape.genes[job.gene].num_blocks;
+            const Gene &gene = tape.genes[job.gene];
+            u32 num_blocks = gene.correction ? gene.num_site_blocks : gene.num_blocks;
             const double *of_blocks = results + (u64)job.first_item * DERIVATIVE_NUMBERS + which;
             double sum = 0.0;
 #pragma unroll 4
             for (u32 block = 0; block < num_blocks; block++) {
                 sum += of_blocks[(u64)block * DERIVATIVE_NUMBERS];
+            }
+            if (gene.correction) {
+                const double *last = of_blocks - which + (u64)num_blocks * DERIVATIVE_NUMBERS;
+                sum += correction_of_sum(gene.correction, gene.corrected_sites, last, which);
             }
             // The chain rule of the gene's factor.
             double factor = which == 0 ? 1.0 : which == 1 ? job.scaler : job.scaler * job.scaler;

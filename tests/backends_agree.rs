@@ -343,7 +343,9 @@ fn vectors_that_are_forgotten_and_computed_again_have_the_same_bits() {
 fn cards_give_the_bits_of_the_processor() {
     let given = std::env::var("MLSEARCH_TEST_CARDS").ok();
     let cards = given.map_or(0, |bits| bits.parse().expect("bits of cards"));
-    let on_cards = EngineOptions { cards, ..options(Some("cuda"), None, 1) };
+    let vector_bytes = std::env::var("MLSEARCH_TEST_VECTOR_BYTES").ok();
+    let vector_bytes = vector_bytes.map(|bytes| bytes.parse().expect("a number of bytes"));
+    let on_cards = EngineOptions { cards, vector_bytes, ..options(Some("cuda"), None, 1) };
     if let Err(reason) = choose_engine(&on_cards) {
         println!("skipped: {reason}");
         return;

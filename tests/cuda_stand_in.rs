@@ -136,6 +136,13 @@ fn a_card_whose_ctas_cannot_wait_for_each_other_gives_the_same_bits() {
     run_test(AGREE, &[("STAND_IN_COOPERATIVE", "0")]);
 }
 
+/// Vectors that have no place are computed again whenever they are read.
+#[test]
+fn a_card_without_room_for_all_vectors_gives_the_same_bits() {
+    let cards = [("STAND_IN_CARDS", "2"), ("MLSEARCH_TEST_CARDS", "3")];
+    run_test(AGREE, &[("MLSEARCH_TEST_VECTOR_BYTES", "1"), cards[0], cards[1]]);
+}
+
 /// What must not show: the number of CTAs, the order of threads and CTAs, the number of cards.
 #[test]
 fn any_grid_order_and_number_of_cards_gives_the_same_bits() {
@@ -177,8 +184,9 @@ fn whole_runs_write_the_same_bytes() {
     for (backend, switches) in [
         ("--backend cuda", &[][..]),
         ("--gpu 0,1", &[("STAND_IN_CARDS", "2")]),
-        // Little memory: less goes on side by side.
+        // Little memory: less goes on side by side, and vectors are forgotten.
         ("--backend cuda", &[("STAND_IN_MEMORY", LITTLE_MEMORY)]),
+        ("--backend cuda", &[("STAND_IN_MEMORY", FEW_VECTORS)]),
     ] {
         let Some(ran) = run(&scratch, &format!("{command} -n card --redo {backend}"), switches)
         else {
@@ -194,6 +202,8 @@ fn whole_runs_write_the_same_bytes() {
 
 /// Bytes with which a search of `search` runs, but not with all work side by side.
 const LITTLE_MEMORY: &str = "26000000";
+/// Bytes with which it has no room for half of the vectors.
+const FEW_VECTORS: &str = "16000000";
 
 #[test]
 fn a_run_on_a_card_that_is_lost_is_resumed_with_the_processor() {
@@ -385,7 +395,7 @@ fn what_cannot_compute_is_refused_with_what_is_missing() {
         ran.assert_refused(&["--backend cuda", "Leave the option out"]);
         assert_eq!(scratch.files(), Vec::<String>::new(), "{switches:?}");
     }
-    for little in ["100000", "10000000"] {
+    for little in ["100000", "5000000"] {
         let little = [("STAND_IN_MEMORY", little)];
         let Some(ran) = run(&scratch, &format!("{command} -n x --backend cuda --redo"), &little)
         else {

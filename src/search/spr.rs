@@ -9,6 +9,10 @@ use crate::tree::{EdgeId, NodeId, Tree};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
+/// At least this part of the subtrees that the engine takes at a time is scored and tried together, however frequent moves
+/// are: that takes hardly longer than fewer.
+const LEAST_SHARE: usize = 16;
+
 /// A round in progress. Each subtree at a changed node is pruned once (both sides of each edge), and moved if
 /// the likelihood at one of the tried positions is higher; nodes near a move are marked as changed again.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -88,7 +92,7 @@ impl Round {
         let mut queue: VecDeque<Queued> = VecDeque::new();
         let (mut next, mut nodes_left) = (self.done, most_nodes);
         loop {
-            self.ahead = self.ahead.min(most_ahead).max(1);
+            self.ahead = self.ahead.clamp(most_ahead.div_ceil(LEAST_SHARE), most_ahead);
             while queue.len() < self.ahead && nodes_left > 0 {
                 let left = &self.order[next..];
                 let Some(skipped) = left.iter().position(|&node| changed.contains(node)) else {

@@ -88,6 +88,9 @@ pub(crate) struct PrunedSubtree {
     pub old_neighbours: [NodeId; 2],
     /// Lengths of `merged` and `spare` before the prune.
     pub old_brlens: [f64; 2],
+    /// Ends of `merged` and `spare`, and links of `attach`, in their order.
+    pub(super) old_ends: [[NodeId; 2]; 2],
+    pub(super) old_links: [(NodeId, EdgeId); 3],
 }
 
 /// What takes back one [`Tree::regraft`].
@@ -256,6 +259,8 @@ impl Tree {
             spare,
             old_neighbours: [NodeId::NONE; 2],
             old_brlens: [0.0; 2],
+            old_ends: [[NodeId::NONE; 2]; 2],
+            old_links: [NO_LINK; 3],
         }
     }
 
@@ -272,12 +277,24 @@ impl Tree {
         debug_assert!(!self.is_tip(attach));
         let [(a, merged), (b, spare)] = self.other_links(attach, pendant);
         let old_brlens = [self.brlen(merged), self.brlen(spare)];
+        let old_ends = [self.ends(merged), self.ends(spare)];
+        let old_links = self.links[attach.index()];
         self.relink(a, merged, b, merged);
         self.relink(b, spare, a, merged);
         self.ends[merged.index()] = [a, b];
         self.ends[spare.index()] = [NodeId::NONE; 2];
         self.brlens[merged.index()] = old_brlens[0] + old_brlens[1];
-        PrunedSubtree { attach, pendant, merged, spare, old_neighbours: [a, b], old_brlens }
+        let old_neighbours = [a, b];
+        PrunedSubtree {
+            attach,
+            pendant,
+            merged,
+            spare,
+            old_neighbours,
+            old_brlens,
+            old_ends,
+            old_links,
+        }
     }
 
     /// Puts a pruned subtree into `target`, which becomes two edges with the given lengths:
@@ -304,10 +321,13 @@ impl Tree {
         self.brlens[undo.target.index()] = undo.target_brlen;
     }
 
-    /// Takes back a prune: the subtree is where it was, with the lengths it had.
+    /// Takes back a prune: the subtree is where it was, with the lengths it had, and all edges and nodes have their ends and
+    /// links in the order that they had: halves of a length differ by it in the last digit of the grid.
     pub(crate) fn undo_prune(&mut self, pruned: &PrunedSubtree) {
         let PrunedSubtree { merged, spare, old_neighbours, old_brlens, .. } = *pruned;
         self.insert_between(pruned, merged, old_neighbours, [merged, spare], old_brlens);
+        [self.ends[merged.index()], self.ends[spare.index()]] = pruned.old_ends;
+        self.links[pruned.attach.index()] = pruned.old_links;
     }
 
     fn insert_between(
@@ -456,23 +476,26 @@ mod tests {
     fn prune_regraft_and_undo_restore_every_bit() {
         let start = five_tips();
         let mut tree = start.clone();
-        let pendant = tree.links(NodeId(2)).find(|&(node, _)| node == NodeId(6)).unwrap().1;
-        let pruned = tree.prune(NodeId(6), pendant);
-        assert_eq!(tree.brlen(pruned.merged), to_length_grid(0.3) + to_length_grid(0.5));
-        for target in [EdgeId(0), EdgeId(1), EdgeId(5), EdgeId(6)] {
-            let half = tree.brlen(target) / 2.0;
-            let undo = tree.regraft(&pruned, target, [half, half]);
-            tree.assert_integrity();
-            tree.undo_regraft(&pruned, &undo);
-        }
-        tree.undo_prune(&pruned);
-        tree.assert_integrity();
-        for edge in start.edges() {
-            assert_eq!(tree.brlen(edge), start.brlen(edge));
-            let (mut a, mut b) = (tree.ends(edge), start.ends(edge));
-            a.sort();
-            b.sort();
-            assert_eq!(a, b);
+        for attach in [5, 6, 7].map(NodeId) {
+            let pendants: Vec<EdgeId> = start.links(attach).map(|link| link.1).collect();
+            for pendant in pendants {
+                let sum = tree.other_links(attach, pendant).map(|(_, edge)| tree.brlen(edge));
+                let pruned = tree.prune(attach, pendant);
+                assert_eq!(tree.brlen(pruned.merged), sum[0] + sum[1]);
+                let behind = tree.other_end(pendant, attach);
+                let subtree: Vec<EdgeId> =
+                    tree.preorder(behind, pendant).into_iter().map(|(_, edge)| edge).collect();
+                let is_there = |edge: &EdgeId| *edge != pruned.spare && !subtree.contains(edge);
+                for target in start.edges().filter(is_there) {
+                    let half = tree.brlen(target) / 2.0;
+                    let undo = tree.regraft(&pruned, target, [half, half]);
+                    tree.assert_integrity();
+                    tree.undo_regraft(&pruned, &undo);
+                }
+                tree.undo_prune(&pruned);
+                tree.assert_integrity();
+                assert!(tree == start, "{attach:?}, {pendant:?}");
+            }
         }
     }
 

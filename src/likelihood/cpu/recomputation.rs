@@ -25,31 +25,19 @@ impl Unit {
         vectors: [Vector; 2],
         scratch: &mut Scratch,
     ) -> Result<bool> {
-        if !self.vectors.is_limited() {
-            return Ok(false);
-        }
-        self.vectors.unpin_all();
+        let Some(forgetting) = self.vectors.forgetting() else { return Ok(false) };
+        forgetting.unpin_all();
         let mut is_overwritten = false;
         let mut wanted: Vec<u32> = vectors.into_iter().filter_map(Vector::slot).collect();
-        // The next to be computed is the last; what it needs is added behind it.
-        while let Some(&slot) = wanted.last() {
-            if self.vectors.pin(block.index, slot) {
-                wanted.pop();
-                continue;
-            }
-            let recipe = self.vectors.recipe(slot);
-            let children = || recipe.children.into_iter().filter_map(Vector::slot);
-            let missing = children().find(|&child| !self.vectors.pin(block.index, child));
-            if let Some(missing) = missing {
-                wanted.push(missing);
-                continue;
-            }
+        while let Some(forgetting) = self.vectors.forgetting()
+            && let Some(recipe) = forgetting.next_update(block.index, &mut wanted)
+        {
             for i in 0..2 {
                 scratch.prepare(with, i, recipe.children[i], recipe.brlens[i]);
             }
             self.update_block(with, block, &recipe, scratch)?;
-            self.vectors.count_recomputed();
-            children().for_each(|child| self.vectors.unpin(block.index, child));
+            let forgetting = self.vectors.forgetting();
+            forgetting.into_iter().for_each(|all| all.note_recomputed(block.index, &recipe));
             is_overwritten = true;
         }
         Ok(is_overwritten)

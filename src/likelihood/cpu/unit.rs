@@ -14,7 +14,7 @@ use super::repeats::{Child, Counter};
 use super::vectors::{Output, Vectors};
 use crate::alphabet::Code;
 use crate::likelihood::engine::ascertainment::Correction;
-use crate::likelihood::engine::constant_patterns::{log_sum, log_sum_derivatives};
+use crate::likelihood::engine::constant_patterns::{derivative_sums, likelihood_sum};
 use crate::likelihood::engine::layout::{BLOCK, Dims, block_lens, num_vectors};
 use crate::likelihood::engine::states::{InvariantParts, invariant_part};
 use crate::likelihood::engine::{EdgeJob, GeneData, Operation, Result, Vector};
@@ -224,7 +224,8 @@ impl Unit {
             None => kernels.sum_logs(block.len, data, likelihoods, per_pattern),
             Some(correction) => {
                 let BlockLikelihoods { likelihood, scaler, .. } = likelihoods;
-                correction.of_sum([log_sum(data.weights, likelihood, scaler), 0.0, 0.0])[0]
+                let (sum, count) = likelihood_sum(data.weights, likelihood, scaler);
+                correction.of_sum([sum, 0.0, 0.0], count)[0]
             }
         }
     }
@@ -312,7 +313,8 @@ impl Unit {
                     self.update_block(with, block, &operation, scratch)?;
                 }
                 if let Some(slot) = operation.parent.slot() {
-                    self.vectors.note_recipe(slot, operation);
+                    let forgetting = self.vectors.forgetting();
+                    forgetting.into_iter().for_each(|all| all.note_recipe(slot, operation));
                 }
             }
         }
@@ -468,7 +470,8 @@ impl Unit {
             self.sums[i] = match block.correction {
                 None => kernels.derivatives(block.len, data, sumtable, scaler, factors),
                 Some(correction) => {
-                    correction.of_sum(log_sum_derivatives(data.weights, sumtable, scaler, factors))
+                    let (sums, count) = derivative_sums(data.weights, sumtable, scaler, factors);
+                    correction.of_sum(sums, count)
                 }
             };
         }

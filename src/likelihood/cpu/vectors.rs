@@ -10,7 +10,7 @@ use super::arena::{Arena, zeros};
 use super::repeats::{Child, Counter, Repeats};
 use crate::alphabet::Code;
 use crate::likelihood::engine::layout::{BLOCK, Dims};
-use crate::likelihood::engine::{EngineError, Operation, Result, Vector};
+use crate::likelihood::engine::{EngineError, Forgetting, Result, Vector};
 
 /// Purpose of the memory, for error messages.
 const PURPOSE: &str = "likelihood vectors";
@@ -63,14 +63,6 @@ pub(super) struct Stored {
     pub(super) of_patterns: Option<Rows>,
     /// True if a scaler count is not 0.
     is_scaled: bool,
-    /// True if there are rows that were written. Only a unit with limited memory forgets any.
-    pub(super) is_present: bool,
-    /// True if it must not be forgotten now.
-    pub(super) is_pinned: bool,
-    /// When it was last read or written, see [`Limit::now`].
-    pub(super) last_use: u64,
-    /// Work to compute it again, if it was forgotten: the bytes of all rows that must be computed for it.
-    pub(super) work: usize,
 }
 
 /// A block of a vector, to be read.
@@ -113,18 +105,8 @@ pub(super) struct Limit {
     pub(super) bytes: usize,
     /// Bytes of all rows and of the classes of repeated patterns now.
     pub(super) used: usize,
-    /// Numbers of updates of blocks so far: all, and those of blocks that had been forgotten.
-    pub(super) updates: [u64; 2],
-    /// Number of uses so far.
-    pub(super) now: u64,
-    /// By vector: how it was last computed. Others than these are not forgotten.
-    pub(super) recipes: Vec<Option<Operation>>,
-    /// By vector: the vector that was last computed from it.
-    pub(super) readers: Vec<u32>,
-    /// The next vector and block to look at: an index into `stored`.
-    pub(super) hand: usize,
-    /// Indices of what is pinned.
-    pub(super) pinned: Vec<usize>,
+    /// Which blocks of vectors are there.
+    pub(super) forgetting: Forgetting,
 }
 
 /// A block of a vector, to be written.
@@ -274,6 +256,7 @@ impl Vectors {
     ) -> Result<Box<Stored>> {
         let at = self.at(block, slot);
         let mut stored = self.stored[at].take().unwrap_or_default();
+        self.forgetting().into_iter().for_each(|all| all.begin_update(block, slot));
         let mut last_name = self.last_name;
         let child = |vector| match vector {
             Vector::Tip(number) => Some(tip(number)),
@@ -339,19 +322,11 @@ impl Vectors {
     /// Puts back a vector that was written.
     pub(super) fn put(&mut self, block: usize, slot: u32, mut stored: Box<Stored>) {
         let len = stored.num_rows(self.lens[block]) * self.dims.scalers();
-        let was_forgotten = !std::mem::replace(&mut stored.is_present, true);
-        let work = stored.work as isize;
-        if let Some(limit) = &mut self.limit {
-            limit.now += 1;
-            limit.updates[0] += 1;
-            stored.last_use = limit.now;
-        }
         stored.is_scaled = stored.rows().scaler[..len].iter().fold(0, |all, count| all | count) > 0;
+        let bytes = stored.bytes();
+        self.forgetting().into_iter().for_each(|all| all.end_update(block, slot, bytes));
         let at = self.at(block, slot);
         self.stored[at] = Some(stored);
-        if was_forgotten && self.limit.is_some() {
-            self.add_work(at, -work);
-        }
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::program::{End, MatrixJob, Place, Step, StepKind};
 use crate::likelihood::engine::layout::Dims;
-use crate::likelihood::engine::{Places, Vector};
+use crate::likelihood::engine::{Operation, Places, Vector};
 use std::collections::HashMap;
 
 /// A vector, with temporaries replaced by their places.
@@ -13,6 +13,17 @@ pub(super) struct At {
     pub(super) place: Place,
     /// Tip, slot, or number of the place.
     pub(super) index: u32,
+}
+
+impl At {
+    /// The tip or stored vector.
+    pub(super) fn vector(self) -> Vector {
+        match self.place {
+            Place::Tip => Vector::Tip(self.index),
+            Place::Stored => Vector::Clv(self.index),
+            Place::Temporary | Place::Scratch => Vector::Temporary(self.index),
+        }
+    }
 }
 
 /// Where a vector is that is not a temporary.
@@ -41,6 +52,8 @@ pub(super) struct BatchJob {
     pub(super) num_scores: usize,
     /// Places of temporaries that it needs per block.
     pub(super) num_places: usize,
+    /// True if it is run after the job before it, which has the same gene, instead of beside it.
+    pub(super) follows: bool,
 }
 
 /// Work for one launch.
@@ -51,6 +64,8 @@ pub(super) struct Batch {
     pub(super) jobs: Vec<BatchJob>,
     pub(super) steps: Vec<Step>,
     pub(super) matrices: Vec<MatrixJob>,
+    /// Steps that write stored vectors, in their order.
+    pub(super) stored_updates: Vec<Operation>,
     /// Length of the buffer of matrices and tables, and the most that it should have.
     pub(super) matrix_numbers: u64,
     most_matrix_numbers: u64,
@@ -69,6 +84,17 @@ impl Batch {
     pub(super) fn take(&mut self) -> Self {
         let (states, most_matrix_numbers) = (self.states, self.most_matrix_numbers);
         std::mem::replace(self, Batch { states, most_matrix_numbers, ..Batch::default() })
+    }
+
+    /// The same matrices, without any job.
+    pub(super) fn without_jobs(&self) -> Self {
+        Batch {
+            states: self.states,
+            matrices: self.matrices.clone(),
+            matrix_numbers: self.matrix_numbers,
+            known: self.known.clone(),
+            ..Batch::default()
+        }
     }
 
     /// True if it has as many matrices as fit into one launch.
@@ -128,10 +154,16 @@ impl Batch {
             padding: 0,
             ends,
         };
+        self.push_step(step);
+    }
+
+    /// Adds a step of which everything is known to the job.
+    pub(super) fn push_step(&mut self, step: Step) {
         self.steps.push(step);
+        let is_score = [StepKind::Score, StepKind::Edge].map(|kind| kind as u32);
         let job = self.job();
         job.num_steps += 1;
-        job.num_scores += usize::from(matches!(kind, StepKind::Score | StepKind::Edge));
+        job.num_scores += usize::from(is_score.contains(&step.kind));
     }
 }
 

@@ -121,24 +121,26 @@ impl Card {
         let device = &self.device;
         let (mut first_item, mut num_results) = (0, 0);
         let mut starts = Vec::with_capacity(batch.jobs.len());
-        let jobs: Vec<Job> = batch
-            .jobs
-            .iter()
-            .map(|job| {
-                let num_blocks = self.genes[job.gene].num_blocks;
-                let of_card = Job {
-                    gene: job.gene as u32,
-                    first_step: job.first_step as u32,
-                    num_steps: job.num_steps as u32,
-                    first_item: first_item as u32,
-                    results: num_results as u64,
-                };
-                starts.push(num_results);
-                first_item += num_blocks;
-                num_results += num_blocks * job.num_scores;
-                of_card
-            })
-            .collect();
+        let mut jobs: Vec<Job> = Vec::with_capacity(batch.jobs.len());
+        for job in &batch.jobs {
+            let num_blocks = self.genes[job.gene].num_blocks;
+            starts.push(num_results);
+            match jobs.last_mut().filter(|_| job.follows) {
+                // The results of its scores follow, too.
+                Some(before) => before.num_steps += job.num_steps as u32,
+                None => {
+                    jobs.push(Job {
+                        gene: job.gene as u32,
+                        first_step: job.first_step as u32,
+                        num_steps: job.num_steps as u32,
+                        first_item: first_item as u32,
+                        results: num_results as u64,
+                    });
+                    first_item += num_blocks;
+                }
+            }
+            num_results += num_blocks * job.num_scores;
+        }
         self.jobs.upload(device, &jobs)?;
         self.steps.upload(device, &batch.steps)?;
         self.matrix_jobs.upload(device, &batch.matrices)?;
@@ -152,14 +154,14 @@ impl Card {
             num_items: 0,
         };
         launch::pmatrix(device, batch.states, matrix_jobs, matrices)?;
-        let jobs = Jobs {
+        let of_card = Jobs {
             genes,
             jobs: self.jobs.address(device),
-            num_jobs: batch.jobs.len() as u32,
+            num_jobs: jobs.len() as u32,
             num_items: first_item as u32,
         };
         let steps = Steps { steps: self.steps.address(device), matrices };
-        Ok((jobs, steps, starts, num_results))
+        Ok((of_card, steps, starts, num_results))
     }
 
     /// Starts a batch of updates, or of updates and sumtables.

@@ -6,12 +6,12 @@ use super::card::{Card, Results};
 use super::device::{Device, Known, look_at};
 use super::gene::{CardGene, GenePart};
 use super::launch::check_sizes;
-use super::memory::{GeneNeeds, Limits};
+use super::memory::{GeneNeeds, Limits, Plan};
 use super::modules::{KernelId, NAME};
 use super::probe;
 use super::program::{Place, StepKind};
-use crate::likelihood::engine::constant_patterns::log_of_sum;
-use crate::likelihood::engine::layout::{Dims, STATE_COUNTS, block_lens};
+use super::recomputation::{StoredVectors, with_places};
+use crate::likelihood::engine::layout::{Dims, STATE_COUNTS, block_lens, num_clvs};
 use crate::likelihood::engine::states::InvariantParts;
 use crate::likelihood::engine::{
     Capabilities, CardRates, EdgeJob, Engine, EngineOptions, Entry, GeneData, GeneModel,
@@ -69,7 +69,8 @@ fn instruction_set(options: &EngineOptions) -> Result<&'static str> {
 fn make(data: &[GeneData], options: &EngineOptions) -> Result<Box<dyn Engine>> {
     let open = |&card: &usize| Device::open(card);
     let devices = cards_of(options).iter().map(open).collect::<Result<Vec<_>>>()?;
-    Ok(Box::new(CudaEngine::new(data, devices)?))
+    let for_vectors = options.vector_bytes.unwrap_or(u64::MAX);
+    Ok(Box::new(CudaEngine::new(data, devices, for_vectors)?))
 }
 
 /// Likelihoods on one or more cards.
@@ -78,21 +79,24 @@ pub(super) struct CudaEngine {
     pub(super) dims: Vec<Dims>,
     /// What may be taken on each card beside the genes.
     pub(super) limits: Limits,
+    /// By gene, if there is no room for all stored vectors.
+    pub(super) stored: Option<Vec<StoredVectors>>,
     models: Vec<ModelBlock>,
     invariant: Vec<InvariantParts>,
 }
 
 impl CudaEngine {
-    /// An engine on these cards: each has as many blocks of each gene as any other, or one less.
+    /// An engine on these cards: each has as many blocks of each gene as any other, or one less. Stored vectors take no more
+    /// than `for_vectors` bytes on all cards together, as far as that is possible.
     ///
     /// # Errors
     /// Not enough memory, or a card is lost.
-    fn new(data: &[GeneData], devices: Vec<Device>) -> Result<Self> {
+    fn new(data: &[GeneData], devices: Vec<Device>, for_vectors: u64) -> Result<Self> {
         let models: Vec<ModelBlock> = data.iter().map(ModelBlock::new).collect();
         let dims: Vec<Dims> = models.iter().map(|model| model.dims).collect();
         let num_cards = devices.len();
-        let mut cards = Vec::with_capacity(num_cards);
-        let mut limits: Option<Limits> = None;
+        let mut planned = Vec::with_capacity(num_cards);
+        let mut plan: Option<Plan> = None;
         for (number, device) in devices.into_iter().enumerate() {
             check_sizes(&device)?;
             let parts: Vec<GenePart> = data
@@ -111,26 +115,46 @@ impl CudaEngine {
                 .collect();
             let needs: Vec<GeneNeeds> =
                 parts.iter().zip(&models).map(|(part, model)| part.needs(model)).collect();
-            let own = Limits::of_card(&needs, device.free_bytes().unwrap_or(u64::MAX))?;
-            let genes =
-                parts.iter().zip(&dims).map(|(part, &dims)| CardGene::new(&device, part, dims));
+            let free = device.free_bytes().unwrap_or(u64::MAX);
+            let own = Plan::of_card(&needs, free, for_vectors / num_cards as u64)?;
+            plan = Some(plan.map_or(own.clone(), |plan| plan.of_both(&own)));
+            planned.push((device, parts, own.limits));
+        }
+        let Plan { limits, places } = plan.expect("there is a card");
+        let num_vectors: Vec<usize> = data.iter().map(|data| num_clvs(data.num_tips())).collect();
+        let of_gene = places.as_ref().unwrap_or(&num_vectors);
+        let mut cards = Vec::with_capacity(num_cards);
+        for (device, parts, own) in planned {
+            let genes = parts.iter().zip(&dims).zip(of_gene);
+            let genes = genes.map(|((part, &dims), &num)| CardGene::new(&device, part, dims, num));
             let genes = genes.collect::<Result<Vec<_>>>()?;
             cards.push(Card::new(device, genes, dims.clone(), own));
-            limits = Some(limits.map_or(own, |limits| limits.of_both(own)));
         }
-        let limits = limits.expect("there is a card");
+        let stored = places.map(|places| {
+            let of_genes = num_vectors.iter().zip(places);
+            of_genes.map(|(&vectors, places)| StoredVectors::new(vectors, places)).collect()
+        });
         let invariant = vec![InvariantParts::default(); data.len()];
-        Ok(CudaEngine { cards, dims, limits, models, invariant })
+        Ok(CudaEngine { cards, dims, limits, stored, models, invariant })
     }
 
     /// Runs a batch of updates, or of updates and sumtables, and empties it.
     pub(super) fn run(&mut self, id: KernelId, batch: &mut Batch) -> Result<()> {
-        let batch = batch.take();
+        let batch = self.placed(batch.take())?;
         self.cards.iter_mut().try_for_each(|card| card.run(id, &batch))
     }
 
+    /// The batch, with updates of vectors that were forgotten.
+    fn placed(&mut self, batch: Batch) -> Result<Batch> {
+        match &mut self.stored {
+            Some(stored) => with_places(&batch, stored, &self.dims),
+            None => Ok(batch),
+        }
+    }
+
     /// Runs a batch with scores: the results of each card.
-    pub(super) fn scores(&mut self, batch: &Batch, with_logs: bool) -> Result<Vec<Results>> {
+    pub(super) fn scores(&mut self, batch: &mut Batch, with_logs: bool) -> Result<Vec<Results>> {
+        *batch = self.placed(std::mem::take(batch))?;
         let started: Vec<_> = self
             .cards
             .iter_mut()
@@ -145,15 +169,10 @@ impl CudaEngine {
         let sum = |score: usize| {
             let mut total = 0.0;
             for (card, results) in self.cards.iter().zip(results) {
-                let CardGene { num_blocks, correction, .. } = card.genes[gene];
-                let entries = results.entries(job, score * num_blocks, num_blocks);
+                let gene = &card.genes[gene];
+                let entries = results.entries(job, score * gene.num_blocks, gene.num_blocks);
                 for (block, entry) in entries.enumerate() {
-                    total += match correction.filter(|_| block + 1 == num_blocks) {
-                        Some(correction) => {
-                            correction.of_sum([log_of_sum(entry[0], entry[1]), 0.0, 0.0])[0]
-                        }
-                        None => entry[0],
-                    };
+                    total += gene.lnl_of_block(block, entry);
                 }
             }
             total
@@ -189,7 +208,7 @@ impl CudaEngine {
             add_edge(&mut batches[of_states], self.dims[job.gene], job, |end| resolve(number, end));
         }
         let mut sums = Vec::new();
-        for batch in &batches {
+        for batch in &mut batches {
             let results =
                 if batch.jobs.is_empty() { Vec::new() } else { self.scores(batch, false)? };
             let of_job = |job| self.sums(batch, &results, job)[0];
@@ -215,11 +234,11 @@ impl CudaEngine {
         numbers: &mut Vec<usize>,
         out: &mut [Vec<f64>],
     ) -> Result<()> {
-        let batch = batch.take();
+        let mut batch = batch.take();
         if batch.jobs.is_empty() {
             return Ok(());
         }
-        let results = self.scores(&batch, false)?;
+        let results = self.scores(&mut batch, false)?;
         for (job, number) in numbers.drain(..).enumerate() {
             out[number] = self.sums(&batch, &results, job);
         }
@@ -243,6 +262,10 @@ pub(super) fn add_update(
     brlens: [f64; 2],
 ) {
     let ends = [0, 1].map(|i| batch.end(dims, children[i], Some(brlens[i])));
+    if out.place == Place::Stored {
+        let [parent, a, b] = [out, children[0], children[1]].map(At::vector);
+        batch.stored_updates.push(Operation { parent, children: [a, b], brlens });
+    }
     batch.push(StepKind::Partials, out, ends);
 }
 
@@ -272,12 +295,14 @@ impl Engine for CudaEngine {
     fn capabilities(&self) -> Capabilities {
         let genes = self.cards.iter().flat_map(|card| &card.genes);
         let free = self.cards.iter().map(|card| card.device.free_bytes());
+        let updates = self.stored.iter().flatten().map(StoredVectors::updates);
         let multiprocessors = self.cards.iter().map(|card| card.device.num_multiprocessors);
         Capabilities {
             name: NAME,
             vector_bytes: genes.map(CardGene::vector_bytes).sum(),
             used_bytes: self.cards.iter().map(Card::bytes).sum(),
-            updates: [0; 2],
+            updates: updates
+                .fold([0; 2], |[all, again], of_gene| [all + of_gene[0], again + of_gene[1]]),
             free_bytes: free.sum(),
             best_batch: multiprocessors.sum(),
         }
@@ -300,6 +325,7 @@ impl Engine for CudaEngine {
         let num_sites = weights.iter().sum();
         for card in &mut self.cards {
             card.genes[gene].set_weights(&card.device, weights, num_sites)?;
+            card.note_moved();
         }
         Ok(())
     }
@@ -331,15 +357,15 @@ impl Engine for CudaEngine {
     fn pattern_log_likelihoods(&mut self, job: &EdgeJob) -> Result<Vec<f64>> {
         let mut batch = Batch::new(self.dims[job.gene].num_states, self.limits.matrices);
         add_edge(&mut batch, self.dims[job.gene], job, stored);
-        let results = self.scores(&batch, true)?;
+        let results = self.scores(&mut batch, true)?;
         let mut out = Vec::new();
         for (card, results) in self.cards.iter().zip(&results) {
             out.extend(card.logs(job.gene)?);
-            let CardGene { num_blocks, correction, .. } = card.genes[job.gene];
-            let Some(correction) = correction else { continue };
-            let entry = results.entries(0, num_blocks - 1, 1).next().expect("one block");
-            let value = correction.of_sum([log_of_sum(entry[0], entry[1]), 0.0, 0.0])[0];
-            let of_site = correction.of_site(value);
+            let gene = &card.genes[job.gene];
+            let Some(correction) = gene.correction else { continue };
+            let last = gene.num_blocks - 1;
+            let entry = results.entries(0, last, 1).next().expect("one block");
+            let of_site = correction.of_site(gene.lnl_of_block(last, entry));
             if of_site != 0.0 {
                 out.iter_mut().for_each(|lnl| *lnl += of_site);
             }
@@ -380,7 +406,13 @@ impl Engine for CudaEngine {
         let mut out = vec![Vec::new(); programs.len()];
         let mut batches = self.batches();
         let mut numbers = vec![Vec::new(); batches.len()];
-        for (number, program) in programs.iter().enumerate() {
+        let mut order: Vec<usize> = (0..programs.len()).collect();
+        if self.stored.is_some() {
+            // Those of a gene are run one after the other.
+            order.sort_by_key(|&number| programs[number].gene);
+        }
+        for number in order {
+            let program = &programs[number];
             let of_states = self.batch_of(program.gene);
             let (batch, numbers) = (&mut batches[of_states], &mut numbers[of_states]);
             if batch.is_full() {
@@ -408,9 +440,16 @@ impl Engine for CudaEngine {
     }
 
     fn clv(&mut self, gene: usize, slot: u32) -> Result<(Vec<f64>, Vec<u32>)> {
+        let mut place = slot;
+        if let Some(stored) = &mut self.stored {
+            let mut batch = Batch::new(self.dims[gene].num_states, self.limits.matrices);
+            place = stored[gene].updates_to_read(&mut batch, gene, self.dims[gene], slot)?;
+            let id = KernelId::Partials;
+            self.cards.iter_mut().try_for_each(|card| card.run(id, &batch))?;
+        }
         let mut all = (Vec::new(), Vec::new());
         for card in &self.cards {
-            let (numbers, counts) = card.genes[gene].vector(&card.device, slot as usize, false)?;
+            let (numbers, counts) = card.genes[gene].vector(&card.device, place as usize, false)?;
             all.0.extend(numbers);
             all.1.extend(counts);
         }

@@ -9,7 +9,7 @@ use crate::alphabet::Code;
 use crate::likelihood::engine::ascertainment::Correction;
 use crate::likelihood::engine::layout::{BLOCK, Dims, block_lens, num_clvs};
 use crate::likelihood::engine::states::invariant_part;
-use crate::likelihood::engine::{GeneData, GeneModel, ModelBlock, Result};
+use crate::likelihood::engine::{GeneData, GeneModel, ModelBlock, Result, least_vectors};
 use std::ops::Range;
 
 /// One gene's blocks on one card.
@@ -89,17 +89,28 @@ impl GenePart<'_> {
         let of_vector = dims.row() * size_of::<f64>() + dims.scalers() * size_of::<u32>();
         let of_data = num_tips * size_of::<Code>() + 2 * size_of::<f64>();
         let tables: usize = tables_of(model).iter().map(|table| size_of_val(*table)).sum();
-        let resident = patterns * (num_clvs(num_tips) * of_vector + of_data) + tables;
-        GeneNeeds { dims, resident: resident as u64, temporary: (patterns * of_vector) as u64 }
+        let num_vectors = num_clvs(num_tips);
+        GeneNeeds {
+            dims,
+            data: (patterns * of_data + tables) as u64,
+            num_vectors,
+            least_vectors: least_vectors(num_tips).min(num_vectors),
+            vector: (patterns * of_vector) as u64,
+        }
     }
 }
 
 impl CardGene {
-    /// Copies a part of a gene's data to a card.
+    /// Copies a part of a gene's data to a card, and makes room for so many stored vectors.
     ///
     /// # Errors
     /// Not enough memory, or the card is lost.
-    pub(super) fn new(device: &Device, part: &GenePart, dims: Dims) -> Result<Self> {
+    pub(super) fn new(
+        device: &Device,
+        part: &GenePart,
+        dims: Dims,
+        num_vectors: usize,
+    ) -> Result<Self> {
         let (data, blocks, constants) = (part.data, &part.blocks, part.constants.as_ref());
         let lens = part.lens();
         let num_site_patterns: usize = lens.iter().sum();
@@ -157,7 +168,7 @@ impl CardGene {
         gene.tip_codes.upload(device, &tip_codes)?;
         gene.code_masks.upload(device, &masks)?;
         gene.weights.upload(device, &gene.weights_on_host)?;
-        let stored = num_clvs(num_tips) * num_patterns;
+        let stored = num_vectors * num_patterns;
         gene.clvs.reserve(device, stored * dims.row())?;
         gene.scalers.reserve(device, stored * dims.scalers())?;
         Ok(gene)
@@ -202,6 +213,14 @@ impl CardGene {
         self.weights.upload(device, &self.weights_on_host)
     }
 
+    /// The log-likelihood of a block of this number, from the card's result of a score.
+    pub(super) fn lnl_of_block(&self, block: usize, entry: &[f64]) -> f64 {
+        match self.correction.filter(|_| block + 1 == self.num_blocks) {
+            Some(correction) => correction.of_sum([entry[0], 0.0, 0.0], entry[1] as u32)[0],
+            None => entry[0],
+        }
+    }
+
     /// Makes room for so many temporaries and sumtables of sweeps. True if anything has moved.
     ///
     /// # Errors
@@ -218,6 +237,11 @@ impl CardGene {
         let table = |number: usize| match self.tables.address(device) {
             0 => 0,
             start => start + (self.table_starts[number] * size_of::<f64>()) as u64,
+        };
+        let (correction, corrected_sites) = match self.correction {
+            None => (0, 0.0),
+            Some(Correction::Lewis { sites }) => (1, sites),
+            Some(Correction::Felsenstein { sites }) => (2, sites),
         };
         Gene {
             tip_codes: self.tip_codes.address(device),
@@ -239,6 +263,7 @@ impl CardGene {
             sumtable_right_tip: table(8),
             indicator: table(9),
             matrix_of_rate: self.matrix_of_rate.address(device),
+            corrected_sites,
             num_rates: self.dims.num_rates as u32,
             num_codes: self.dims.num_codes as u32,
             num_tips: self.num_tips as u32,
@@ -247,7 +272,7 @@ impl CardGene {
             num_site_patterns: self.num_site_patterns as u32,
             num_blocks: self.num_blocks as u32,
             num_patterns: self.num_patterns as u32,
-            sum_of_constants: u32::from(self.correction.is_some()),
+            correction,
             num_states: self.dims.num_states as u32,
         }
     }

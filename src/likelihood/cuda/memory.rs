@@ -1,5 +1,6 @@
 //! The memory of a card, planned before anything is computed: what must be there at all times, and what sweeps, insertion
-//! programs and P-matrices may take in addition. With less memory, less goes on side by side, with the same results.
+//! programs and P-matrices may take in addition. With less memory, less goes on side by side; if there is no room for all
+//! stored vectors, some are forgotten and computed again (`recomputation`). The results are the same.
 
 use super::device::{mebibytes, not_enough};
 use crate::likelihood::engine::Result;
@@ -22,10 +23,13 @@ const LEAST_PLACES: u64 = 64;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct GeneNeeds {
     pub(super) dims: Dims,
-    /// Bytes that are there at all times: data, stored vectors, models.
-    pub(super) resident: u64,
-    /// Bytes of a temporary.
-    pub(super) temporary: u64,
+    /// Bytes of data and model.
+    pub(super) data: u64,
+    /// Number of stored vectors, and the number of those for which there must be room.
+    pub(super) num_vectors: usize,
+    pub(super) least_vectors: usize,
+    /// Bytes of a vector or a temporary.
+    pub(super) vector: u64,
 }
 
 /// What may be taken beside that, in bytes. Work of which one piece takes more goes on piece by piece.
@@ -36,43 +40,82 @@ pub(super) struct Limits {
     pub(super) matrices: u64,
 }
 
-impl Limits {
-    /// The limits on a card with so many free bytes.
+/// How the memory of cards is used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Plan {
+    pub(super) limits: Limits,
+    /// By gene, how many stored vectors have a place at a time; `None` if all have one.
+    pub(super) places: Option<Vec<usize>>,
+}
+
+impl Plan {
+    /// The plan for a card with so many free bytes, of which stored vectors take no more than `for_vectors` unless they must.
     ///
     /// # Errors
     /// [`EngineError::Unavailable`](crate::likelihood::EngineError::Unavailable) if these are not enough for these genes.
-    pub(super) fn of_card(genes: &[GeneNeeds], free: u64) -> Result<Self> {
-        let resident: u64 = genes.iter().map(|gene| gene.resident).sum();
+    pub(super) fn of_card(genes: &[GeneNeeds], free: u64, for_vectors: u64) -> Result<Self> {
+        let sum = |of_gene: &dyn Fn(&GeneNeeds) -> u64| genes.iter().map(of_gene).sum::<u64>();
+        let data = sum(&|gene| gene.data);
+        let all_vectors = sum(&|gene| gene.num_vectors as u64 * gene.vector);
+        let least_vectors = sum(&|gene| gene.least_vectors as u64 * gene.vector);
         let numbers = |of_gene: fn(&Dims) -> usize| {
             let all = genes.iter().map(|gene| of_gene(&gene.dims));
             (all.max().unwrap_or(0) * size_of::<f64>()) as u64
         };
-        let temporaries: u64 = genes.iter().map(|gene| LEAST_TEMPORARIES * gene.temporary).sum();
-        let scratch = LEAST_PLACES * numbers(|dims| dims.row() * BLOCK);
-        let matrices = LEAST_MATRICES * numbers(|dims| dims.pmatrix() + dims.tip_table());
-        let least = resident + temporaries + scratch + matrices;
-        let Some(spare) = free.checked_sub(least) else {
+        let least = Limits {
+            temporaries: sum(&|gene| LEAST_TEMPORARIES * gene.vector),
+            scratch: LEAST_PLACES * numbers(|dims| dims.row() * BLOCK),
+            matrices: LEAST_MATRICES * numbers(|dims| dims.pmatrix() + dims.tip_table()),
+        };
+        let for_work = least.temporaries + least.scratch + least.matrices;
+        let spare = free.checked_sub(data + all_vectors + for_work);
+        if let Some(spare) = spare.filter(|_| all_vectors <= for_vectors) {
+            return Ok(Plan { limits: least.with(spare), places: None });
+        }
+        let Some(spare) = free.checked_sub(data + least_vectors + for_work) else {
             let needed = format!(
                 "{} at least, of which likelihood vectors and data are {}",
-                mebibytes(least),
-                mebibytes(resident)
+                mebibytes(data + least_vectors + for_work),
+                mebibytes(data + least_vectors)
             );
             return Err(not_enough(&needed, free));
         };
-        // An eighth remains for lists of work and results.
-        Ok(Limits {
+        let for_vectors = (spare / 8 * 7).min(for_vectors.saturating_sub(least_vectors));
+        let places = genes.iter().map(|gene| {
+            let more = (gene.num_vectors - gene.least_vectors) as u64;
+            let share = u128::from(more) * u128::from(for_vectors);
+            let share = share / u128::from((all_vectors - least_vectors).max(1));
+            gene.least_vectors + (share as usize).min(more as usize)
+        });
+        Ok(Plan { limits: least.with(spare - for_vectors), places: Some(places.collect()) })
+    }
+
+    /// A plan for two cards with the same vectors.
+    pub(super) fn of_both(self, other: &Self) -> Self {
+        let places = match (self.places, &other.places) {
+            (Some(own), Some(other)) => {
+                Some(own.into_iter().zip(other).map(|(own, &other)| own.min(other)).collect())
+            }
+            (own, other) => own.or_else(|| other.clone()),
+        };
+        let (own, other) = (self.limits, other.limits);
+        let limits = Limits {
+            temporaries: own.temporaries.min(other.temporaries),
+            scratch: own.scratch.min(other.scratch),
+            matrices: own.matrices.min(other.matrices),
+        };
+        Plan { limits, places }
+    }
+}
+
+impl Limits {
+    /// More than these least, where so many bytes are spare; an eighth of which remains for lists of work and results.
+    fn with(self, spare: u64) -> Self {
+        let Limits { temporaries, scratch, matrices } = self;
+        Limits {
             temporaries: (temporaries + spare / 2).min(MOST_TEMPORARIES.max(temporaries)),
             scratch: (scratch + spare / 8).min(MOST_SCRATCH.max(scratch)),
             matrices: (matrices + spare / 8).min(MOST_MATRICES.max(matrices)),
-        })
-    }
-
-    /// The smaller of two cards' limits.
-    pub(super) fn of_both(self, other: Self) -> Self {
-        Limits {
-            temporaries: self.temporaries.min(other.temporaries),
-            scratch: self.scratch.min(other.scratch),
-            matrices: self.matrices.min(other.matrices),
         }
     }
 }
@@ -82,24 +125,38 @@ mod tests {
     use super::*;
 
     #[test]
-    fn little_memory_leaves_little_for_work_side_by_side_and_too_little_is_refused() {
+    fn little_memory_leaves_little_for_work_side_by_side_then_for_vectors_and_too_little_is_refused()
+     {
         let dims = Dims { num_states: 4, num_rates: 4, num_codes: 16, rate_scalers: false };
-        let gene = GeneNeeds { dims, resident: 100 << 20, temporary: 1 << 20 };
-        let limits = |free: u64| Limits::of_card(&[gene, gene], free << 20);
+        let gene =
+            GeneNeeds { dims, data: 10 << 20, num_vectors: 90, least_vectors: 9, vector: 1 << 20 };
+        let plan = |free: u64| Plan::of_card(&[gene, gene], free << 20, u64::MAX);
         let most = Limits {
             temporaries: MOST_TEMPORARIES,
             scratch: MOST_SCRATCH,
             matrices: MOST_MATRICES,
         };
-        assert_eq!(limits(10_000), Ok(most));
-        let (large, small) = (limits(1000).unwrap(), limits(220).unwrap());
-        assert!(small.temporaries < large.temporaries && small.temporaries >= 8 << 20);
-        for (free, limits) in [(1000, large), (220, small)] {
-            let all = (200 << 20) + limits.temporaries + limits.scratch + limits.matrices;
-            assert!(all <= free << 20, "{limits:?}");
+        assert_eq!(plan(10_000), Ok(Plan { limits: most, places: None }));
+        let [large, small, few, least] = [1000, 220, 120, 50].map(|free| plan(free).unwrap());
+        assert!(small.limits.temporaries < large.limits.temporaries);
+        assert!(large.places.is_none() && small.places.is_none());
+        for (free, Plan { limits, places }) in
+            [(1000, &large), (220, &small), (120, &few), (50, &least)]
+        {
+            let vectors = places.as_ref().map_or(180, |places| places.iter().sum::<usize>());
+            let work = limits.temporaries + limits.scratch + limits.matrices;
+            assert!(((20 + vectors as u64) << 20) + work <= free << 20, "{limits:?} {places:?}");
+            assert!(limits.temporaries >= 8 << 20);
         }
-        assert_eq!(small.of_both(large), small);
-        let said = limits(150).unwrap_err().to_string();
-        assert!(said.contains("not enough memory") && said.contains("150 MiB are free"), "{said}");
+        let places = |plan: &Plan| plan.places.clone().unwrap();
+        assert!(places(&few)[0] > places(&least)[0] && places(&least)[0] >= 9);
+        assert!(places(&few)[0] >= 30 && places(&few)[0] < 90);
+        assert_eq!(large.clone().of_both(&small), small);
+        assert_eq!(large.clone().of_both(&few).places, few.places);
+        assert_eq!(least.clone().of_both(&few).places, least.places);
+        let limited = Plan::of_card(&[gene, gene], 10_000 << 20, 100 << 20).unwrap();
+        assert_eq!(limited, Plan { limits: most, places: Some(vec![50, 50]) });
+        let said = plan(40).unwrap_err().to_string();
+        assert!(said.contains("not enough memory") && said.contains("40 MiB are free"), "{said}");
     }
 }

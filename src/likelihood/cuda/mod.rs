@@ -1,5 +1,5 @@
 //! The engine for NVIDIA cards: it gives the bits of the CPU engine. Its kernels are in `cuda/` at the root of the
-//! repository; this folder plans programs of work for them (`program`, `batch`, `tape`), plans its memory (`memory`), keeps the data of genes on a card (`gene`,
+//! repository; this folder plans programs of work for them (`program`, `batch`, `tape`), plans its memory (`memory`, `recomputation`), keeps the data of genes on a card (`gene`,
 //! `card`) and is the only part of mlsearch that speaks to the driver (`device`, `launch`).
 //!
 //! Without the feature `cuda`, only an entry remains that refuses with a message (`disabled`).
@@ -28,6 +28,8 @@ mod pair_distances;
 mod probe;
 #[cfg(feature = "cuda")]
 mod program;
+#[cfg(feature = "cuda")]
+mod recomputation;
 #[cfg(feature = "cuda")]
 mod sweep;
 #[cfg(feature = "cuda")]

@@ -24,6 +24,7 @@ pub(super) struct Gene {
     pub(super) sumtable_right_tip: u64,
     pub(super) indicator: u64,
     pub(super) matrix_of_rate: u64,
+    pub(super) corrected_sites: f64,
     pub(super) num_rates: u32,
     pub(super) num_codes: u32,
     pub(super) num_tips: u32,
@@ -32,7 +33,7 @@ pub(super) struct Gene {
     pub(super) num_site_patterns: u32,
     pub(super) num_blocks: u32,
     pub(super) num_patterns: u32,
-    pub(super) sum_of_constants: u32,
+    pub(super) correction: u32,
     pub(super) num_states: u32,
 }
 

@@ -1,8 +1,7 @@
 //! Newton-Raphson sweeps. A card runs all sweeps of a call in one launch (`tape`), and trials, too, unless they have several
 //! sweeps each, whose first steps must be known before the others.
 //!
-//! Where that cannot be, because a card cannot let CTAs wait for each other, or the columns are on several cards, or a
-//! gene's correction of ascertainment bias is a function of a sum, sumtables and their derivatives are computed on the cards,
+//! Where that cannot be, because a card cannot let CTAs wait for each other, or the columns are on several cards, or vectors are forgotten, sumtables and their derivatives are computed on the cards,
 //! and decisions are made on the host, with the same bits. Sweeps that do not depend on each other go on side by side: each launch computes the next sumtables of all of them that
 //! begin with a branch, or their derivatives at the length that each asks for. Launches and copies are therefore as many
 //! as the longest of the sweeps needs, however many there are.
@@ -14,12 +13,11 @@ use super::gene::CardGene;
 use super::modules::KernelId;
 use super::program::{Place, StepKind};
 use super::tape::{Floor, MemberPlaces, Recorded, Shape, Tape};
-use crate::likelihood::engine::constant_patterns::derivatives_of_sum;
 use crate::likelihood::engine::layout::{Dims, STATE_COUNTS};
 use crate::likelihood::engine::newton::{begin_step, end_step};
 use crate::likelihood::engine::{
-    EdgeJob, Places, Result, SweepGene, SweepJob, SweepProgram, TrialProgram, TrialSweep,
-    chain_rule, run_trials,
+    EdgeJob, Places, Result, SweepJob, SweepProgram, TrialProgram, TrialSweep, chain_rule,
+    run_trials,
 };
 use crate::numeric::Newton;
 use std::ops::Range;
@@ -76,22 +74,28 @@ impl<'a> Sweep<'a> {
 struct Made {
     tape: Tape,
     words: Vec<u64>,
-    /// By gene of the engine.
-    num_blocks: Vec<usize>,
 }
 
 impl Made {
     /// Takes over what the tape's program of this number made in these steps, of which the first is number `first` of the
     /// tape's.
-    fn replay(&self, number: usize, first: usize, program: &mut SweepProgram, steps: Range<usize>) {
+    fn replay(
+        &self,
+        genes: &[CardGene],
+        number: usize,
+        first: usize,
+        program: &mut SweepProgram,
+        steps: Range<usize>,
+    ) {
         let (outcomes, mut results) = self.tape.outcome(&self.words, number);
         for (step, outcome) in steps.clone().zip(outcomes.skip(first)) {
             end_step(program, step, outcome);
         }
         if steps.end == program.steps.len() {
             let mut sum = |job: &SweepJob| {
-                let num_blocks = self.num_blocks[program.genes[job.member].gene];
-                results.by_ref().take(num_blocks).fold(0.0, |sum, of_block| sum + of_block)
+                let gene = &genes[program.genes[job.member].gene];
+                let of_blocks = results.by_ref().take(gene.num_blocks).enumerate();
+                of_blocks.fold(0.0, |sum, (block, entry)| sum + gene.lnl_of_block(block, &entry))
             };
             program.finish_lnls = program.finish.iter().map(&mut sum).collect();
         }
@@ -142,9 +146,7 @@ impl CudaEngine {
         while !trials.is_empty() {
             let (together, places) = self.side_by_side(trials, |trial| &trial.sweeps)?;
             let (now, later) = trials.split_at_mut(together);
-            if self.takes_tapes(now.iter().flat_map(|trial| &trial.sweeps))
-                && now.iter().all(is_one_program)
-            {
+            if self.takes_tapes() && now.iter().all(is_one_program) {
                 self.try_on_tape(now, &places)?;
                 trials = later;
                 continue;
@@ -181,7 +183,8 @@ impl CudaEngine {
                         (places.count() + 1) * self.cards.iter().map(of_gene).max().unwrap_or(0);
                 }
             }
-            if num_jobs > 0 && bytes as u64 > self.limits.temporaries {
+            let is_too_much = bytes as u64 > self.limits.temporaries || self.stored.is_some();
+            if num_jobs > 0 && is_too_much {
                 break;
             }
             num_jobs += 1;
@@ -208,7 +211,7 @@ impl CudaEngine {
     /// # Errors
     /// Not enough memory, or a card is lost.
     fn sweep(&mut self, mut sweeps: Vec<Sweep>) -> Result<()> {
-        if self.takes_tapes(sweeps.iter().map(|sweep| &*sweep.program)) {
+        if self.takes_tapes() {
             let recorded = sweeps.iter().map(|Sweep { program, left, places, .. }| Recorded {
                 program,
                 steps: left.clone(),
@@ -217,7 +220,7 @@ impl CudaEngine {
             });
             let made = self.run_tape(&recorded.collect::<Vec<_>>())?;
             for (number, Sweep { program, left, .. }) in sweeps.iter_mut().enumerate() {
-                made.replay(number, 0, program, left.clone());
+                made.replay(&self.cards[0].genes, number, 0, program, left.clone());
             }
             return Ok(());
         }
@@ -243,11 +246,10 @@ impl CudaEngine {
         self.finish_sweeps(&mut sweeps)
     }
 
-    /// True if sweeps of these programs can be run by a card on its own.
-    fn takes_tapes<'a>(&self, mut programs: impl Iterator<Item = &'a SweepProgram>) -> bool {
+    /// True if sweeps can be run by a card on its own.
+    fn takes_tapes(&self) -> bool {
         let [card] = &self.cards[..] else { return false };
-        let is_plain = |gene: &SweepGene| card.genes[gene.gene].correction.is_none();
-        card.takes_tapes() && programs.all(|program| program.genes.iter().all(is_plain))
+        self.stored.is_none() && card.takes_tapes()
     }
 
     /// Runs sweeps that do not depend on each other in one launch on the only card.
@@ -257,8 +259,7 @@ impl CudaEngine {
         let shapes: Vec<Shape> = card.genes.iter().zip(&self.dims).map(shape).collect();
         let tape = Tape::record(sweeps, &shapes);
         let words = if sweeps.is_empty() { Vec::new() } else { card.run_tape(&tape)? };
-        let num_blocks = shapes.iter().map(|shape| shape.num_blocks).collect();
-        Ok(Made { tape, words, num_blocks })
+        Ok(Made { tape, words })
     }
 
     /// Carries out trials of one sweep each in one launch: the card looks at their floors.
@@ -277,9 +278,10 @@ impl CudaEngine {
             }
         });
         let made = self.run_tape(&recorded.collect::<Vec<_>>())?;
+        let genes = &self.cards[0].genes;
         run_trials(trials, |sweeps| {
             for TrialSweep { number, program, steps } in sweeps {
-                made.replay(number, steps.start, program, steps);
+                made.replay(genes, number, steps.start, program, steps);
             }
             Ok(())
         })
@@ -345,7 +347,7 @@ impl CudaEngine {
             for (block, entry) in results.entries(number, 0, num_blocks).enumerate() {
                 let own = [entry[0], entry[1], entry[2]];
                 let sums = match correction.filter(|_| block + 1 == num_blocks) {
-                    Some(correction) => correction.of_sum(derivatives_of_sum(own, entry[3])),
+                    Some(correction) => correction.of_sum(own, entry[3] as u32),
                     None => own,
                 };
                 total.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);

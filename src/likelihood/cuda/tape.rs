@@ -296,15 +296,16 @@ impl Tape {
         &self,
         made: &'a [u64],
         program: usize,
-    ) -> (impl Iterator<Item = (f64, f64)> + 'a, impl Iterator<Item = f64> + 'a) {
+    ) -> (impl Iterator<Item = (f64, f64)> + 'a, impl Iterator<Item = [f64; SCORE_NUMBERS]> + 'a)
+    {
         let TapeProgram { first_step, num_steps, .. } = self.programs[program];
         let (steps, results) = made.split_at(2 * self.steps.len());
         let steps = &steps[2 * first_step as usize..2 * (first_step + num_steps) as usize];
         let entries = self.finish_entries[program]..self.finish_entries[program + 1];
         let results = &results[entries.start * SCORE_NUMBERS..entries.end * SCORE_NUMBERS];
         let pair = |pair: &[u64]| (f64::from_bits(pair[0]), f64::from_bits(pair[1]));
-        let first = |entry: &[u64]| f64::from_bits(entry[0]);
-        (steps.chunks_exact(2).map(pair), results.chunks_exact(SCORE_NUMBERS).map(first))
+        let entry = |entry: &[u64]| [entry[0], entry[1]].map(f64::from_bits);
+        (steps.chunks_exact(2).map(pair), results.chunks_exact(SCORE_NUMBERS).map(entry))
     }
 }
 
@@ -542,6 +543,6 @@ mod tests {
         let made: Vec<u64> = (0..20).map(|i| f64::from(i).to_bits()).collect();
         let (steps, results) = tape.outcome(&made, 1);
         assert_eq!(steps.collect::<Vec<_>>(), [(4.0, 5.0), (6.0, 7.0)]);
-        assert_eq!(results.collect::<Vec<_>>(), [14.0, 16.0, 18.0]);
+        assert_eq!(results.collect::<Vec<_>>(), [[14.0, 15.0], [16.0, 17.0], [18.0, 19.0]]);
     }
 }

@@ -12,8 +12,10 @@
 //! The formulas are given at [`crate::model::Ascertainment`].
 
 use super::data::GeneData;
+use super::scaling::{LN_FACTOR, factor};
 use crate::alphabet::Code;
 use crate::model::Ascertainment;
+use crate::numeric::elementary::ln;
 
 /// A correction that is a function of S, the sum of the likelihoods of a gene's constant patterns.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -51,26 +53,31 @@ impl Correction {
         }
     }
 
-    /// The correction and its first and second derivative with respect to a branch length, from ln S, S′/S
-    /// and S″/S.
-    pub fn of_sum(self, [log_sum, first, second]: [f64; 3]) -> [f64; 3] {
+    /// The correction and its first and second derivative with respect to a branch length, from S, S′ and S″, times
+    /// 2^(256·`count`). (Mirrored by `cuda/derivatives.cu`.)
+    pub fn of_sum(self, [sum, first, second]: [f64; 3], count: u32) -> [f64; 3] {
+        let (slope, curvature) = (first / sum, second / sum);
         match self {
             Correction::Felsenstein { sites: 0.0 } => [0.0; 3],
             Correction::Felsenstein { sites } => {
-                [sites * log_sum, sites * first, sites * (second - first * first)]
+                let log_sum = ln(&[sum])[0] - f64::from(count) * LN_FACTOR;
+                [sites * log_sum, sites * slope, sites * (curvature - slope * slope)]
             }
             Correction::Lewis { sites } => {
-                let variable = variable_probability(log_sum);
-                let odds = libm::exp(log_sum) / variable;
+                let constant = sum * factor(count);
+                // At least machine epsilon: if all branches are very short, S may be rounded to 1, and the logarithm must
+                // remain finite.
+                let variable = (1.0 - constant).max(f64::EPSILON);
+                let odds = constant / variable;
                 // S is 0 (at least after rounding), and the derivatives of ln S may be NaN.
                 if odds == 0.0 {
                     return [0.0; 3];
                 }
-                let slope = odds * first;
+                let change = odds * slope;
                 [
-                    -sites * libm::log(variable),
-                    sites * slope,
-                    sites * slope.mul_add(slope, odds * second),
+                    -sites * ln(&[variable])[0],
+                    sites * change,
+                    sites * change.mul_add(change, odds * curvature),
                 ]
             }
         }
@@ -83,12 +90,6 @@ impl Correction {
             Correction::Felsenstein { .. } => 0.0,
         }
     }
-}
-
-/// 1 − S, at least machine epsilon: if all branches are very short, S may be rounded to 1, and the
-/// logarithm must remain finite.
-fn variable_probability(log_sum: f64) -> f64 {
-    (-libm::expm1(log_sum)).max(f64::EPSILON)
 }
 
 impl GeneData {
@@ -126,15 +127,15 @@ mod tests {
 
     #[test]
     fn corrections_and_their_derivatives_are_those_of_the_formulas() {
-        // S(t) = 0.2 + 0.6·e^(−2t), in plain arithmetic and through logarithms.
+        // S(t) = 0.2 + 0.6·e^(−2t).
         let sum = |t: f64| 0.2 + 0.6 * libm::exp(-2.0 * t);
         let t = 0.3;
         let decay = 0.6 * libm::exp(-2.0 * t);
-        let given = [libm::log(sum(t)), -2.0 * decay / sum(t), 4.0 * decay / sum(t)];
+        let given = [sum(t), -2.0 * decay, 4.0 * decay];
         let lewis = |t| -70.0 * libm::log(1.0 - sum(t));
         let felsenstein = |t| 50.0 * libm::log(sum(t));
         let check = |correction: Correction, formula: &dyn Fn(f64) -> f64| {
-            let [value, first, second] = correction.of_sum(given);
+            let [value, first, second] = correction.of_sum(given, 0);
             let h = 1e-4;
             let slope = (formula(t + h) - formula(t - h)) / (2.0 * h);
             let curvature = (formula(t + h) - 2.0 * formula(t) + formula(t - h)) / (h * h);
@@ -148,10 +149,11 @@ mod tests {
     #[test]
     fn sums_out_of_the_range_of_numbers_give_numbers() {
         let lewis = Correction::Lewis { sites: 10.0 };
-        assert_eq!(lewis.of_sum([-20000.0, -3.0, 5.0]), [0.0; 3]);
-        assert_eq!(lewis.of_sum([f64::NEG_INFINITY, f64::NAN, f64::NAN]), [0.0; 3]);
-        assert!(lewis.of_sum([0.0, -1.0, 1.0]).iter().all(|x| x.is_finite()));
+        assert_eq!(lewis.of_sum([0.5, -3.0, 5.0], 80), [0.0; 3]);
+        assert_eq!(lewis.of_sum([0.0, 0.0, 0.0], 0), [0.0; 3]);
+        assert!(lewis.of_sum([1.0, -1.0, 1.0], 0).iter().all(|x| x.is_finite()));
         let felsenstein = Correction::Felsenstein { sites: 10.0 };
-        assert_eq!(felsenstein.of_sum([-20000.0, -3.0, 5.0]), [-200000.0, -30.0, -40.0]);
+        let [value, first, second] = felsenstein.of_sum([1.0, -3.0, 5.0], 80);
+        assert_eq!([value, first, second], [-800.0 * LN_FACTOR, -30.0, -40.0]);
     }
 }

@@ -9,6 +9,7 @@ mod check;
 pub mod constant_patterns;
 mod contract;
 mod data;
+mod forgetting;
 pub mod layout;
 mod model_block;
 pub mod newton;
@@ -22,6 +23,7 @@ pub use contract::{
     Capabilities, CardRates, Engine, EngineError, EngineOptions, Entry, Make, Result,
 };
 pub use data::{GeneData, GeneModel};
+pub use forgetting::{Forgetting, least_vectors};
 pub use model_block::ModelBlock;
 pub use newton::{Derivatives, TrialSweep, chain_rule, run_sweep, run_trials};
 pub use program::{

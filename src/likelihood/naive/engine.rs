@@ -5,6 +5,7 @@ use super::rows::{
 };
 use crate::likelihood::engine::ascertainment::Correction;
 use crate::likelihood::engine::layout::num_clvs;
+use crate::likelihood::engine::scaling::LN_FACTOR;
 use crate::likelihood::engine::{
     Capabilities, Derivatives, EdgeJob, Engine, EngineOptions, Entry, GeneData, GeneModel,
     InsertionProgram, InsertionStep, Operation, PointJob, Result, SweepJob, SweepProgram,
@@ -107,7 +108,10 @@ impl Gene {
             let functions = of_part(constants, &model);
             let added = match self.correction {
                 None => weighted(&functions, &constants.data.weights, t),
-                Some(correction) => correction.of_sum(sum_of(&functions, t)),
+                Some(correction) => {
+                    let (sums, count) = sum_of(&functions, t);
+                    correction.of_sum(sums, count)
+                }
             };
             total.iter_mut().zip(added).for_each(|(total, added)| *total += added);
         }
@@ -131,21 +135,22 @@ fn weighted(functions: &[EdgeFunction], weights: &[f64], t: f64) -> [f64; 3] {
     sums
 }
 
-/// ln S, S′/S and S″/S at length t, where S is the sum of the likelihoods.
-fn sum_of(functions: &[EdgeFunction], t: f64) -> [f64; 3] {
+/// S, S′ and S″ at length t, where S is the sum of the likelihoods: numbers and their scaler count.
+fn sum_of(functions: &[EdgeFunction], t: f64) -> ([f64; 3], u32) {
     let values: Vec<[f64; 3]> = functions.iter().map(|function| function.at(t)).collect();
     let largest = values.iter().map(|value| value[0]).fold(f64::NEG_INFINITY, f64::max);
     if largest == f64::NEG_INFINITY {
-        return [largest, f64::NAN, f64::NAN];
+        return ([0.0; 3], 0);
     }
+    let count = (-largest / LN_FACTOR).max(0.0).floor();
     let mut sums = [0.0; 3];
     for [log, first, second] in values {
-        let value = libm::exp(log - largest);
+        let value = libm::exp(log + count * LN_FACTOR);
         sums[0] += value;
         sums[1] += value * first;
         sums[2] += value * second;
     }
-    [libm::log(sums[0]) + largest, sums[1] / sums[0], sums[2] / sums[0]]
+    (sums, count as u32)
 }
 
 impl NaiveEngine {
@@ -251,8 +256,8 @@ impl Engine for NaiveEngine {
         let lnls = gene.sites.edge(&model, job.ends).into_iter().map(|f| f.at(job.brlen)[0]);
         let added = match (&gene.constants, gene.correction) {
             (Some(constants), Some(correction)) => {
-                let sum = sum_of(&constants.edge(&model, job.ends), job.brlen);
-                correction.of_site(correction.of_sum(sum)[0])
+                let (sums, count) = sum_of(&constants.edge(&model, job.ends), job.brlen);
+                correction.of_site(correction.of_sum(sums, count)[0])
             }
             _ => 0.0,
         };

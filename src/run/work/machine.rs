@@ -249,7 +249,14 @@ impl Machine {
         tree: Tree,
         linkage: BrlenLinkage,
     ) -> Result<Evaluator> {
-        Ok(make_evaluator(partitions, models, tree, linkage, &self.engine)?)
+        Ok(make_evaluator(partitions, models, tree, linkage, &self.options_of_engine())?)
+    }
+
+    /// The limit of memory is that of the processor: a card keeps what it has room for.
+    fn options_of_engine(&self) -> EngineOptions {
+        let is_on_card = self.engine.name == Some(ENGINE_OF_CARDS);
+        let vector_bytes = self.engine.vector_bytes.filter(|_| !is_on_card);
+        EngineOptions { vector_bytes, ..self.engine }
     }
 
     /// The machine that a run goes on with when its engine has failed, if there is one. A card that the user has asked for
@@ -269,7 +276,7 @@ impl Machine {
         partitions: &[Partition],
         models: &[Model],
     ) -> Result<()> {
-        Ok(replace_engine(evaluator, partitions, models, &self.engine)?)
+        Ok(replace_engine(evaluator, partitions, models, &self.options_of_engine())?)
     }
 }
 

@@ -1,0 +1,133 @@
+//! Cards that have no room for all vectors: which vectors have a place, and batches with updates of those that must be
+//! computed again.
+//!
+//! Steps of a batch name vectors by their slots. Before it is run, slots become places, and before each step that reads a
+//! forgotten vector there are the updates that make it, in the same job: a thread runs all steps of a job for its pattern,
+//! in order, so that a place can be written again in the middle of a job. Jobs of the same gene are therefore run one after
+//! the other. Data that do not fit into a card have so many patterns that this leaves nothing idle.
+
+use super::batch::{At, Batch};
+use super::engine::add_update;
+use super::program::{End, Place, Step};
+use crate::likelihood::engine::layout::Dims;
+use crate::likelihood::engine::{EngineError, Forgetting, Operation, Result, Vector};
+
+/// The stored vectors of a gene, of which some have no place on the cards.
+#[derive(Debug)]
+pub(super) struct StoredVectors {
+    forgetting: Forgetting,
+    /// By slot.
+    places: Vec<Option<u32>>,
+    free: Vec<u32>,
+}
+
+impl StoredVectors {
+    /// So many vectors and places, one vector at least for each place.
+    pub(super) fn new(num_vectors: usize, num_places: usize) -> Self {
+        StoredVectors {
+            forgetting: Forgetting::new(num_vectors, 1),
+            places: vec![None; num_vectors],
+            free: (0..num_places as u32).rev().collect(),
+        }
+    }
+
+    /// Numbers of updates so far: all, and those of forgotten vectors.
+    pub(super) fn updates(&self) -> [u64; 2] {
+        self.forgetting.updates()
+    }
+
+    /// Where a vector is, once a batch with a job of updates was run that is made for it.
+    pub(super) fn updates_to_read(
+        &mut self,
+        batch: &mut Batch,
+        gene: usize,
+        dims: Dims,
+        slot: u32,
+    ) -> Result<u32> {
+        batch.begin(gene, 0);
+        self.provide(batch, dims, vec![slot])?;
+        Ok(self.place(slot))
+    }
+
+    /// Where a vector is that is not forgotten.
+    fn place(&self, slot: u32) -> u32 {
+        self.places[slot as usize].expect("a vector is written before it is read")
+    }
+
+    /// A vector's place, to be written; another is forgotten if it has none.
+    fn place_to_write(&mut self, slot: u32) -> Result<u32> {
+        self.forgetting.begin_update(0, slot);
+        let known = self.places[slot as usize].or_else(|| self.free.pop());
+        let of_forgotten = |(forgotten, _): (u32, usize)| self.places[forgotten as usize].take();
+        let place = known.or_else(|| self.forgetting.forget().and_then(of_forgotten));
+        self.places[slot as usize] = place;
+        self.forgetting.end_update(0, slot, 1);
+        let purpose = "likelihood vectors on the card";
+        place.ok_or(EngineError::OutOfMemory { bytes: 0, purpose })
+    }
+
+    /// Adds updates to a batch's last job, so that these vectors can be read.
+    fn provide(&mut self, batch: &mut Batch, dims: Dims, mut wanted: Vec<u32>) -> Result<()> {
+        self.forgetting.unpin_all();
+        while let Some(operation) = self.forgetting.next_update(0, &mut wanted) {
+            let Operation { parent, children, brlens } = operation;
+            let children = children.map(|child| self.at(child));
+            let slot = parent.slot().expect("only stored vectors are forgotten");
+            let out = At { place: Place::Stored, index: self.place_to_write(slot)? };
+            add_update(batch, dims, out, children, brlens);
+            self.forgetting.note_recomputed(0, &operation);
+        }
+        Ok(())
+    }
+
+    fn at(&self, vector: Vector) -> At {
+        match vector {
+            Vector::Tip(index) => At { place: Place::Tip, index },
+            Vector::Clv(slot) => At { place: Place::Stored, index: self.place(slot) },
+            Vector::Temporary(_) => {
+                unreachable!("stored vectors are not computed from temporaries")
+            }
+        }
+    }
+}
+
+/// Whether an end or a result of a step is a stored vector.
+fn is_stored(place: u32) -> bool {
+    place == Place::Stored as u32
+}
+
+/// The batch with places instead of slots, and with updates of forgotten vectors before they are read. After it was run,
+/// the vectors that its last step reads have places.
+///
+/// # Errors
+/// There are fewer places than are necessary at the same time.
+pub(super) fn with_places(
+    batch: &Batch,
+    genes: &mut [StoredVectors],
+    dims: &[Dims],
+) -> Result<Batch> {
+    let mut out = batch.without_jobs();
+    let mut updates = batch.stored_updates.iter();
+    for job in &batch.jobs {
+        let (gene, dims) = (&mut genes[job.gene], dims[job.gene]);
+        out.begin(job.gene, job.num_places);
+        let is_same = out.jobs.len() > 1 && out.jobs[out.jobs.len() - 2].gene == job.gene;
+        out.jobs.last_mut().into_iter().for_each(|new| new.follows = is_same);
+        for step in &batch.steps[job.first_step..job.first_step + job.num_steps] {
+            let stored = step.ends.iter().filter(|end| is_stored(end.place));
+            gene.provide(&mut out, dims, stored.map(|end| end.index).collect())?;
+            let ends = step.ends.map(|end| match is_stored(end.place) {
+                true => End { index: gene.place(end.index), ..end },
+                false => end,
+            });
+            let mut step = Step { ends, ..*step };
+            if is_stored(step.out_place) {
+                let operation = updates.next().expect("it was noted with the step");
+                gene.forgetting.note_recipe(step.out_index, *operation);
+                step.out_index = gene.place_to_write(step.out_index)?;
+            }
+            out.push_step(step);
+        }
+    }
+    Ok(out)
+}
