@@ -1,10 +1,11 @@
 //! A chain: a tree with its lengths and models, and its state as a plain value.
 
 use super::lengths::LengthSet;
+use super::topology_moves::is_terminal;
 use crate::likelihood::{Evaluator, Snapshot};
 use crate::model::{Model, ModelValues};
 use crate::rng::Rng;
-use crate::tree::EdgeId;
+use crate::tree::{EdgeId, NodeId, Tree};
 use serde::{Deserialize, Serialize};
 
 /// A chain.
@@ -19,8 +20,13 @@ pub(super) struct Chain {
     pub(super) block: Block,
 }
 
-/// Proposals of the same kind in a row share computations. Which they are depends on nothing but chance and the topology,
-/// which they do not change, so that the chain has the same distribution as with proposals in random order.
+/// Proposals in a row at one place of the tree share computations. A block is ended at a time that depends on nothing but
+/// chance.
+///
+/// The place of the first two depends on nothing but chance and the topology, which the proposals do not change. That of the
+/// others was drawn by weights that depend on the state x: with the probability p(place | x). Proposals of the block leave
+/// the posterior times p(place | x) unchanged, so that state and place together have this distribution until the block
+/// ends, and the state by itself has the posterior.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) enum Block {
     /// The next proposal may be of any kind.
@@ -29,6 +35,25 @@ pub(super) enum Block {
     Branches(LengthSet, EdgeId, u32),
     /// So many changes of parameters are to follow.
     Parameters(u32),
+    /// So many interchanges across this inner branch, or changes of lengths around it, are to follow.
+    Around(EdgeId, u32),
+    /// So many moves of the subtree that hangs from this node by this branch are to follow.
+    Subtree(NodeId, EdgeId, u32),
+}
+
+impl Block {
+    /// True if it may be one of a chain with this evaluator and tree.
+    fn fits(self, evaluator: &Evaluator, tree: &Tree) -> bool {
+        let has = |edge: EdgeId| edge.index() < tree.num_edges();
+        match self {
+            Block::None | Block::Parameters(_) => true,
+            Block::Branches(set, edge, _) => set.has(evaluator, edge),
+            Block::Around(edge, _) => has(edge) && !is_terminal(tree, edge),
+            Block::Subtree(attach, pendant, _) => {
+                has(pendant) && tree.ends(pendant).contains(&attach) && !tree.is_tip(attach)
+            }
+        }
+    }
 }
 
 /// The state of a chain between two steps, as a plain value.
@@ -86,7 +111,7 @@ impl ChainState {
         self.snapshot.fits(evaluator)
             && self.models.len() == models.len()
             && self.gene_lnls.len() == models.len()
-            && !matches!(self.block, Block::Branches(set, edge, _) if !set.has(evaluator, edge))
+            && self.block.fits(evaluator, self.snapshot.tree())
             && models.iter().zip(&self.models).all(|(model, values)| model.fits(values))
     }
 }

@@ -7,17 +7,32 @@
 //!    ---a----+----b---              e: any other edge of R
 //! ```
 //!
-//! 1. A subtree S is drawn, each with the same probability.
+//! 1. A subtree S is drawn: where a block goes on that of the last move, else with the probability p(S), which is high beside
+//!    branches on which the data have few changes.
 //! 2. An edge c of R at most [`RADIUS`] edges from m is drawn, each with the same probability.
 //! 3. One of the edges at most [`RADIUS`] edges from c, but not m, is drawn by its weight w.
 //!
-//! The way back draws the same S and c among the edges near e, of which there may be more or fewer, and then m. The weights
-//! depend on R alone, so that they are the same on both ways: the Hastings ratio is
-//! `near(m) / near(e) * (w(m) / (W - w(e))) / (w(e) / (W - w(m)))` with the sum W of all weights near c.
+//! 4. The point of e to which S comes is drawn by a density h on its length, see [`ln_split_density`].
+//!
+//! The way back draws the same S and c among the edges near e, of which there may be more or fewer, and then m and the point
+//! between a and b. The weights depend on R alone, so that they are the same on both ways. With the sum W of all weights near
+//! c, S at the distance x from the end of e that is nearer to m, and at the distance a from that of m nearer to e, the
+//! Hastings ratio is
+//!
+//! ```text
+//! p'(S) / p(S) * near(m) / near(e) * (w(m) / (W - w(e))) / (w(e) / (W - w(m))) * h(a; a + b) / h(x; length of e)
+//! ```
+//!
+//! where p' is that of the new tree. The lengths change from a, b, x + y to a + b, x, y: the determinant of this is 1.
+//!
+//! Where partitions have lengths of their own, S takes the branches of its path along, as in other topology moves, and each S
+//! has the same probability.
 
-use super::chain::Chain;
-use super::topology_moves::{Swap, random_subtree};
-use crate::likelihood::{Result, SubtreeMove};
+use super::chain::{Block, Chain};
+use super::moves::Move;
+use super::topology_moves::{Swap, ln_looseness, loose_subtree, num_sites, random_subtree};
+use super::undo::Undo;
+use crate::likelihood::{Evaluator, Result};
 use crate::parsimony::{ParsimonyData, ParsimonyViews};
 use crate::rng::Rng;
 use crate::tree::{EdgeId, NodeId, Tree};
@@ -31,6 +46,9 @@ const LIKELIHOOD_RADIUS: usize = 3;
 
 /// A place weighs exp(-this) as much for every change that it needs more than another.
 const LN_WEIGHT_OF_CHANGE: f64 = 0.5;
+
+/// Expected number of changes between the point to which a subtree comes and the nearer end of the edge, if it is a close one.
+const CLOSE: f64 = 1.5;
 
 /// Places weigh as their likelihoods to this power: the lengths of their branches are not those of the posterior.
 const POWER: f64 = 0.7;
@@ -49,9 +67,13 @@ struct Region {
 }
 
 impl Region {
-    /// Steps 1 and 2. `None` if there is no other place.
-    fn draw(tree: &Tree, radius: usize, rng: &mut Rng) -> Option<Region> {
-        let (attach, pendant) = random_subtree(tree, rng);
+    /// Step 2. `None` if there is no other place.
+    fn draw(
+        tree: &Tree,
+        (attach, pendant): (NodeId, EdgeId),
+        radius: usize,
+        rng: &mut Rng,
+    ) -> Option<Region> {
         let mut rest = tree.clone();
         let present = rest.prune(attach, pendant).merged;
         let near = near(&rest, present, radius);
@@ -95,17 +117,29 @@ fn near(rest: &Tree, edge: EdgeId, radius: usize) -> Vec<EdgeId> {
     std::iter::once(edge).chain(others).collect()
 }
 
-/// A random subtree moves to a place that parsimony likes, along the path to it, with the branches of the path. Returns the
-/// swaps and the logarithm of the Hastings ratio; no swaps if there is no other place.
+/// A subtree moves to a place that parsimony likes. Returns what takes it back and the logarithm of the Hastings ratio; `None`
+/// if there is no other place.
 pub(super) fn parsimony_spr(
     chain: &mut Chain,
     data: &ParsimonyData,
     heat: f64,
-) -> (Vec<Swap>, f64) {
-    let nothing = (Vec::new(), 0.0);
-    let Chain { evaluator, rng, .. } = chain;
+) -> Option<(Undo, f64)> {
+    let Chain { evaluator, rng, block, .. } = chain;
+    let has_own_lengths = evaluator.linkage().has_own_lengths();
+    let subtree = match *block {
+        _ if has_own_lengths => random_subtree(evaluator.tree(), rng),
+        Block::Subtree(attach, pendant, left @ 1..) => {
+            *block = Block::Subtree(attach, pendant, left - 1);
+            (attach, pendant)
+        }
+        _ => {
+            let (attach, pendant) = loose_subtree(evaluator, rng);
+            *block = Block::Subtree(attach, pendant, Move::ParsimonySpr.in_a_row() - 1);
+            (attach, pendant)
+        }
+    };
     let tree = evaluator.tree();
-    let Some(region) = Region::draw(tree, RADIUS, rng) else { return nothing };
+    let region = Region::draw(tree, subtree, RADIUS, rng)?;
     let Region { attach, pendant, .. } = region;
     let mut views = ParsimonyViews::new(tree, data);
     let mut costs = vec![None; tree.num_edges()];
@@ -118,12 +152,16 @@ pub(super) fn parsimony_spr(
         cost.map_or(f64::NEG_INFINITY, |cost| -heat * LN_WEIGHT_OF_CHANGE * cost as f64)
     };
     let ln_weights: Vec<f64> = region.places.iter().map(ln_weight).collect();
-    let Some((place, ln_ratio)) = region.choose(&ln_weights, rng) else { return nothing };
-    let swaps = swaps_to(tree, attach, pendant, place);
-    for &[edge, first, second] in &swaps {
-        evaluator.swap_subtrees(edge, first, second);
+    let (place, ln_ratio) = region.choose(&ln_weights, rng)?;
+    if has_own_lengths {
+        let swaps = swaps_to(tree, attach, pendant, place);
+        for &[edge, first, second] in &swaps {
+            evaluator.swap_subtrees(edge, first, second);
+        }
+        return Some((Undo::Swaps(swaps), ln_ratio));
     }
-    (swaps, ln_ratio)
+    let (undo, ln_lengths) = carry(evaluator, &region, place, rng);
+    Some((undo, ln_ratio + ln_lengths))
 }
 
 /// The swaps that take a subtree to a place: one across each branch of the path between.
@@ -150,33 +188,55 @@ fn swaps_to(tree: &Tree, attach: NodeId, pendant: EdgeId, place: EdgeId) -> Vec<
     path.windows(2).map(|pair| [pair[0], pendant, beside(pair)]).collect()
 }
 
-/// A subtree that was moved, with the lengths of the two branches that were beside it.
-pub(super) struct Moved {
-    moved: SubtreeMove,
-    before: [(EdgeId, f64); 2],
+/// The logarithm of the density of the point to which a subtree comes on an edge of some length, x from the end that is nearer
+/// to where it was: half of them are anywhere, the others close to that end. `rate` is the inverse of the distance of these.
+fn ln_split_density(x: f64, length: f64, rate: f64) -> f64 {
+    let close = rate * libm::exp(-rate * x) / -libm::expm1(-rate * length);
+    libm::log(0.5 / length + 0.5 * close)
 }
 
-impl Moved {
-    /// Takes it back.
-    pub(super) fn take_back(self, chain: &mut Chain) {
-        chain.evaluator.undo_move(self.moved);
-        chain.evaluator.set_brlens(&self.before);
+/// A point with this density.
+fn draw_split(length: f64, rate: f64, rng: &mut Rng) -> f64 {
+    let at: f64 = rng.random();
+    match rng.random_range(0..2) {
+        0 => at * length,
+        _ => -libm::log1p(at * libm::expm1(-rate * length)) / rate,
     }
 }
 
-/// A random subtree moves to a place where the likelihood is high if the subtree hangs from the middle of the branch; then it
-/// slides to a random point of that branch. Returns what takes it back and the logarithm of the Hastings ratio; `None` if
-/// there is no other place.
-///
-/// The point is drawn uniformly from the branch of length t, and that on the way back from the branch of length a + b: their
-/// densities contribute t / (a + b).
+/// Step 4: moves the subtree to a place. Returns what takes it back and the logarithm of those factors of the Hastings ratio
+/// that are of the subtree and of lengths.
+fn carry(evaluator: &mut Evaluator, region: &Region, place: EdgeId, rng: &mut Rng) -> (Undo, f64) {
+    let Region { attach, pendant, present, ref rest, .. } = *region;
+    let ln_before = ln_looseness(evaluator, attach, pendant);
+    let rate = num_sites(evaluator) / CLOSE;
+    let tree = evaluator.tree();
+    let links = tree.other_links(attach, pendant);
+    let before = links.map(|(_, edge)| (edge, tree.brlen(edge)));
+    let back = usize::from(links[1].0 == rest.nearer_end(present, rest.ends(place)[0]));
+    let (back, both) = (before[back].1, before[0].1 + before[1].1);
+    let near = rest.nearer_end(place, rest.ends(present)[0]);
+    let length = tree.brlen(place);
+    let split = draw_split(length, rate, rng);
+    let moved = evaluator.move_subtree(attach, pendant, place);
+    let links = evaluator.tree().other_links(attach, pendant);
+    let near = usize::from(links[1].0 == near);
+    evaluator.set_brlens(&[(links[near].1, split), (links[1 - near].1, length - split)]);
+    let ln_lengths = ln_split_density(back, both, rate) - ln_split_density(split, length, rate);
+    let ln_after = ln_looseness(evaluator, attach, pendant);
+    (Undo::Moved(moved, before), ln_lengths + ln_after - ln_before)
+}
+
+/// A subtree moves to a place where the likelihood is high if the subtree hangs from the middle of the branch. Returns what
+/// takes it back and the logarithm of the Hastings ratio; `None` if there is no other place.
 pub(super) fn likelihood_spr(
     chain: &mut Chain,
     prior_only: bool,
     heat: f64,
-) -> Result<Option<(Moved, f64)>> {
+) -> Result<Option<(Undo, f64)>> {
     let Chain { evaluator, rng, .. } = chain;
-    let region = Region::draw(evaluator.tree(), LIKELIHOOD_RADIUS, rng);
+    let subtree = loose_subtree(evaluator, rng);
+    let region = Region::draw(evaluator.tree(), subtree, LIKELIHOOD_RADIUS, rng);
     let Some(region) = region else { return Ok(None) };
     let Region { attach, pendant, present, .. } = region;
     let tree = evaluator.tree();
@@ -198,13 +258,6 @@ pub(super) fn likelihood_spr(
     };
     let ln_weights: Vec<f64> = lnls.iter().map(|lnl| heat * POWER * lnl).collect();
     let Some((place, ln_ratio)) = region.choose(&ln_weights, rng) else { return Ok(None) };
-    let length = evaluator.tree().brlen(place);
-    let moved = evaluator.move_subtree(attach, pendant, place);
-    let tree = evaluator.tree();
-    let halves = tree.other_links(attach, pendant).map(|(_, edge)| edge);
-    let first = length * rng.random::<f64>();
-    evaluator.set_brlen(halves[0], first);
-    evaluator.set_brlen(halves[1], length - evaluator.tree().brlen(halves[0]));
-    let ln_lengths = libm::log(length / both);
-    Ok(Some((Moved { moved, before }, ln_ratio + ln_lengths)))
+    let (undo, ln_lengths) = carry(evaluator, &region, place, rng);
+    Ok(Some((undo, ln_ratio + ln_lengths)))
 }

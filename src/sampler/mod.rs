@@ -15,6 +15,7 @@
 //! | `topology_moves` | the proposals that change the topology |
 //! | `guided_spr` | those of them that look for promising places |
 //! | `reference` | what is learned of the parameters of a model, and the proposal that is made with it |
+//! | `undo` | what takes a proposal back |
 //! | `tuning` | how bold proposals are: adapted during the burn-in, then frozen |
 //! | `coupled` | [`CoupledRun`]: heated chains that swap, and what the cold one visits |
 //! | `stretch` | the steps of all chains between two meetings, on several threads |
@@ -51,6 +52,7 @@ mod stretch;
 mod tests;
 mod topology_moves;
 mod tuning;
+mod undo;
 
 pub(crate) use brlen_prior::BrlenPrior;
 pub(crate) use coupled::{CoupledRun, RunState, Sample};

@@ -1,17 +1,17 @@
 //! The proposals, with the logarithms of their Hastings ratios: the density of the way back by that of the way there.
 
 use super::chain::{Block, Chain};
-use super::guided_spr::{Moved, likelihood_spr, parsimony_spr};
+use super::guided_spr::{likelihood_spr, parsimony_spr};
 use super::lengths::LengthSet;
 use super::parameters::Parameter;
 use super::reference::{Coordinates, Learner};
-use super::topology_moves::{Swap, extending_spr, interchange};
+use super::topology_moves::{Swap, extending_spr, interchange, ln_weakness};
+use super::undo::Undo;
 use crate::likelihood::Result;
-use crate::model::Model;
 use crate::model::bounds::PINV_MAX;
 use crate::parsimony::ParsimonyData;
 use crate::rng::Rng;
-use crate::tree::{EdgeId, NodeId};
+use crate::tree::{EdgeId, NodeId, Tree};
 use rand::RngExt;
 
 /// A kind of proposal.
@@ -55,16 +55,6 @@ pub(super) struct Means<'a> {
     pub(super) prior_only: bool,
 }
 
-/// What takes a proposal back.
-pub(super) enum Undo {
-    Lengths(LengthSet, Vec<(EdgeId, f64)>),
-    Swaps(Vec<Swap>),
-    Moved(Moved),
-    /// A model, and the branch lengths of its partition if these changed too.
-    Model(usize, Box<Model>, Vec<(EdgeId, f64)>),
-    Scalers(Vec<f64>),
-}
-
 impl Move {
     /// All kinds for these parameters, with their weights: in this proportion they are proposed.
     pub(super) fn list(
@@ -74,20 +64,20 @@ impl Move {
         has_own_lengths: bool,
     ) -> Vec<(Move, f64)> {
         let mut moves =
-            vec![(Move::Branch, 20.0), (Move::NodeSlider, 6.0), (Move::TreeLength, 1.0)];
+            vec![(Move::Branch, 12.0), (Move::NodeSlider, 3.0), (Move::TreeLength, 1.0)];
         if num_tips > 3 {
-            moves.extend([(Move::Nni, 5.0), (Move::Espr, 3.0)]);
-            moves.push((Move::ParsimonySpr, 6.0));
-            // It needs lengths that all partitions share.
-            moves.extend((!has_own_lengths).then_some((Move::LikelihoodSpr, 1.0)));
+            moves.extend([(Move::Nni, 10.0), (Move::Espr, 1.0)]);
+            moves.push((Move::ParsimonySpr, 12.0));
+            // It needs lengths that all partitions share, and as much time as ten others.
+            moves.extend((!has_own_lengths).then_some((Move::LikelihoodSpr, 0.2)));
         }
         let together = coordinates.iter().enumerate();
-        let weight = 1.0 + 9.0 / coordinates.len().max(1) as f64;
+        let weight = 0.5 + 2.5 / coordinates.len().max(1) as f64;
         moves.extend(together.map(|(number, one)| (Move::Together(number, one.gene), weight)));
         // Alone they serve where the distribution that was learned has too little weight.
         let weight = |parameter: Parameter| {
             let is_among = |one: &Coordinates| Some(one.gene) == parameter.gene();
-            if coordinates.iter().any(is_among) { 1.0 } else { 2.0 }
+            if coordinates.iter().any(is_among) { 0.5 } else { 1.0 }
         };
         moves.extend(parameters.iter().map(|&one| (Move::Parameter(one), weight(one))));
         moves
@@ -98,9 +88,24 @@ impl Move {
         match self {
             // The vectors between two neighbouring branches are one: from one branch to a random one are many.
             Move::Branch => 8,
+            // So are those around an interchange.
+            Move::Nni => 6,
+            // The vectors of the tree without the subtree are the same.
+            Move::ParsimonySpr => 3,
             // The vectors of the old parameters are not needed before the last proposal was refused.
             Move::Parameter(_) | Move::Together(..) => 4,
             _ => 1,
+        }
+    }
+
+    /// True if a proposal of this kind is, or may be, the next of a block.
+    pub(super) fn goes_on_with(self, block: Block) -> bool {
+        match block {
+            Block::None => true,
+            Block::Branches(..) => self == Move::Branch,
+            Block::Parameters(_) => self.is_of_parameters(),
+            Block::Around(..) => matches!(self, Move::Nni | Move::Branch),
+            Block::Subtree(..) => self == Move::ParsimonySpr,
         }
     }
 
@@ -177,13 +182,12 @@ impl Move {
             Move::Branch => multiply_branch(chain, boldness),
             Move::NodeSlider => slide_node(chain, boldness),
             Move::TreeLength => multiply_tree(chain, boldness),
-            Move::Nni => of_swaps((interchange(chain, means.data_heat), 0.0)),
+            Move::Nni => of_swaps((interchange(chain), 0.0)),
             Move::Espr => of_swaps(extending_spr(chain)),
-            Move::ParsimonySpr => means
-                .parsimony
-                .and_then(|data| of_swaps(parsimony_spr(chain, data, means.data_heat))),
-            Move::LikelihoodSpr => likelihood_spr(chain, means.prior_only, means.data_heat)?
-                .map(|(moved, ln_ratio)| (Undo::Moved(moved), ln_ratio)),
+            Move::ParsimonySpr => {
+                means.parsimony.and_then(|data| parsimony_spr(chain, data, means.data_heat))
+            }
+            Move::LikelihoodSpr => likelihood_spr(chain, means.prior_only, means.data_heat)?,
             Move::Together(number, _) => change_together(chain, number, means),
             Move::Parameter(parameter) => Some(change_parameter(chain, parameter, boldness)),
         })
@@ -195,36 +199,46 @@ fn ln_factor(rng: &mut Rng, boldness: f64) -> f64 {
     boldness * (rng.random::<f64>() - 0.5)
 }
 
-/// A branch beside the last one, if a block goes on, or any branch, with which one begins.
-fn next_branch(chain: &mut Chain) -> Option<(LengthSet, EdgeId)> {
-    let (set, edge, left) = match chain.block {
+/// The branch whose length is to change: near that of a block of interchanges, which follows, or beside the last one, if a
+/// block goes on, or any branch, with which one begins.
+fn next_branch(chain: &mut Chain) -> Option<(LengthSet, EdgeId, Option<EdgeId>)> {
+    let Chain { evaluator, rng, block, .. } = chain;
+    let mut any_of = |edges: &[EdgeId]| edges[rng.random_range(0..edges.len())];
+    let near = |tree: &Tree, edge: EdgeId| -> Vec<EdgeId> {
+        tree.edges_within(edge, 1).into_iter().map(|(edge, _)| edge).collect()
+    };
+    let (set, edge, left) = match *block {
+        Block::Around(center, left @ 1..) => {
+            *block = Block::Around(center, left - 1);
+            let mut around = near(evaluator.tree(), center);
+            around.push(center);
+            return Some((LengthSet::Shared, any_of(&around), Some(center)));
+        }
         Block::Branches(set, last, left @ 1..) => {
-            let beside = set.tree(&chain.evaluator).edges_within(last, 1);
-            let edge = match beside.len() {
-                0 => last,
-                number => beside[chain.rng.random_range(0..number)].0,
-            };
-            (set, edge, left - 1)
+            let beside = near(set.tree(evaluator), last);
+            (set, if beside.is_empty() { last } else { any_of(&beside) }, left - 1)
         }
         _ => {
-            let set = LengthSet::draw(&chain.evaluator, 2, &mut chain.rng)?;
-            let number = set.tree(&chain.evaluator).num_edges() as u32;
-            let any = EdgeId(chain.rng.random_range(0..number));
-            (set, any, Move::Branch.in_a_row() - 1)
+            let set = LengthSet::draw(evaluator, 2, rng)?;
+            let number = set.tree(evaluator).num_edges() as u32;
+            (set, EdgeId(rng.random_range(0..number)), Move::Branch.in_a_row() - 1)
         }
     };
-    chain.block = Block::Branches(set, edge, left);
-    Some((set, edge))
+    *block = Block::Branches(set, edge, left);
+    Some((set, edge, None))
 }
 
 fn multiply_branch(chain: &mut Chain, boldness: f64) -> Option<(Undo, f64)> {
-    let (set, edge) = next_branch(chain)?;
+    let (set, edge, center) = next_branch(chain)?;
     let ln_factor = ln_factor(&mut chain.rng, boldness);
+    let ln_chance = |chain: &Chain| center.map_or(0.0, |edge| ln_weakness(&chain.evaluator, edge));
     let before = set.tree(&chain.evaluator).brlen(edge);
+    let chance_before = ln_chance(chain);
     // At the virtual root a length changes without any change of vectors.
     set.move_roots(&mut chain.evaluator, edge);
     set.set(&mut chain.evaluator, &[(edge, before * libm::exp(ln_factor))]);
-    Some((Undo::Lengths(set, vec![(edge, before)]), ln_factor))
+    let ln_ratio = ln_factor + ln_chance(chain) - chance_before;
+    Some((Undo::Lengths(set, vec![(edge, before)]), ln_ratio))
 }
 
 /// With m = a + b, m is multiplied by c and a drawn uniformly from (0, cm): the densities are 1/(wm') and 1/m' on the way

@@ -2,9 +2,10 @@
 
 use super::chain::{Block, Chain};
 use super::lengths::LengthSet;
-use super::moves::{Means, Move, Undo};
+use super::moves::{Means, Move};
 use super::parameters::Parameter;
 use super::priors::Priors;
+use super::undo::Undo;
 use crate::likelihood::{Evaluator, Result};
 use crate::model::Model;
 use crate::rng::Rng;
@@ -48,8 +49,11 @@ impl Chain {
     /// # Errors
     /// The engine has failed.
     pub(super) fn step(&mut self, kind: Move, means: &Means, target: &Target) -> Result<bool> {
+        if !kind.goes_on_with(self.block) {
+            self.block = Block::None;
+        }
         let Some((undo, ln_hastings)) = kind.propose(self, means)? else { return Ok(false) };
-        let other_tree = matches!(undo, Undo::Swaps(_) | Undo::Moved(_));
+        let other_tree = matches!(undo, Undo::Swaps(_) | Undo::Moved(..));
         let is_allowed = !other_tree || self.satisfies(target);
         let ln_prior = if is_allowed { self.calc_ln_prior(target) } else { f64::NEG_INFINITY };
         // Drawn in any case, so that the stream is in the same place after every step of a kind.
@@ -71,28 +75,6 @@ impl Chain {
         }
         self.take_back(undo);
         Ok(false)
-    }
-
-    fn take_back(&mut self, undo: Undo) {
-        match undo {
-            Undo::Lengths(set, before) => set.set(&mut self.evaluator, &before),
-            Undo::Swaps(swaps) => {
-                for [edge, first, second] in swaps.into_iter().rev() {
-                    self.evaluator.swap_subtrees(edge, second, first);
-                }
-            }
-            Undo::Moved(moved) => moved.take_back(self),
-            Undo::Model(gene, before, lengths) => {
-                self.models[gene] = *before;
-                LengthSet::of_gene(&self.evaluator, gene).set(&mut self.evaluator, &lengths);
-                self.show_model(gene);
-            }
-            Undo::Scalers(before) => {
-                for (gene, scaler) in before.into_iter().enumerate() {
-                    self.evaluator.set_brlen_scaler(gene, scaler);
-                }
-            }
-        }
     }
 
     fn satisfies(&self, target: &Target) -> bool {

@@ -97,10 +97,14 @@ impl ChainThreads {
 /// The number of the next kind of proposal, drawn by their weights if no block goes on.
 pub(super) fn choose(moves: &[(Move, f64)], learners: &[Learner], chain: &mut Chain) -> usize {
     let mut only_parameters = false;
+    let find = |kind| moves.iter().position(|one| one.0 == kind).expect("one of the kinds");
     match chain.block {
-        Block::Branches(_, _, 1..) => {
-            return moves.iter().position(|one| one.0 == Move::Branch).expect("one of the kinds");
+        Block::Branches(_, _, 1..) => return find(Move::Branch),
+        Block::Around(_, 1..) => {
+            let changes_tree = chain.rng.random_range(0..2) == 0;
+            return find(if changes_tree { Move::Nni } else { Move::Branch });
         }
+        Block::Subtree(_, _, 1..) => return find(Move::ParsimonySpr),
         Block::Parameters(left @ 1..) => {
             chain.block = Block::Parameters(left - 1);
             only_parameters = true;

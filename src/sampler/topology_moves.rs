@@ -1,6 +1,7 @@
 //! Proposals of other topologies. All branches keep their lengths, and terminal ones remain terminal.
 
-use super::chain::Chain;
+use super::chain::{Block, Chain};
+use super::moves::Move;
 use crate::likelihood::Evaluator;
 use crate::rng::Rng;
 use crate::tree::{EdgeId, NodeId, Tree};
@@ -9,23 +10,27 @@ use rand::RngExt;
 /// Probability that an extending SPR goes one branch further, as in MrBayes.
 const EXTENSION: f64 = 0.8;
 
+/// Share of subtrees that are drawn around a weak branch.
+const LOOSE: f64 = 0.9;
+
 /// A swap of two subtrees across an edge, as [`crate::likelihood::Evaluator::swap_subtrees`] needs it.
 pub(super) type Swap = [EdgeId; 3];
 
-/// A nearest-neighbour interchange across an inner branch, which is drawn by [`conflict`]: the fewer changes the data are
-/// expected to have on it, the easier it gives way. No length changes, so the way back is as probable. Returns the swap.
-pub(super) fn interchange(chain: &mut Chain, heat: f64) -> Vec<Swap> {
-    let Chain { evaluator, rng, .. } = chain;
+/// A nearest-neighbour interchange across the inner branch of the block, or else across a [`weak_branch`], with which a block
+/// begins. No length changes, so the way back is as probable. Returns the swap.
+pub(super) fn interchange(chain: &mut Chain) -> Vec<Swap> {
+    let Chain { evaluator, rng, block, .. } = chain;
+    let (edge, left) = match *block {
+        Block::Around(edge, left @ 1..) => (edge, left - 1),
+        _ => {
+            let Some(edge) = weak_branch(evaluator, rng) else { return Vec::new() };
+            // The lengths around the branch are those of the partitions where each has its own.
+            let is_block = !evaluator.linkage().has_own_lengths();
+            (edge, if is_block { Move::Nni.in_a_row() - 1 } else { 0 })
+        }
+    };
+    *block = Block::Around(edge, left);
     let tree = evaluator.tree();
-    let inner: Vec<EdgeId> =
-        tree.edges().filter(|&edge| tree.ends(edge).iter().all(|&end| !tree.is_tip(end))).collect();
-    let weights: Vec<f64> = inner.iter().map(|&edge| conflict(evaluator, edge, heat)).collect();
-    let mut at = rng.random::<f64>() * weights.iter().sum::<f64>();
-    let drawn = weights.iter().position(|weight| {
-        at -= weight;
-        at < 0.0
-    });
-    let Some(edge) = drawn.map(|at| inner[at]).or(inner.last().copied()) else { return Vec::new() };
     let [a, b] = tree.ends(edge);
     let second = tree.other_links(b, edge)[rng.random_range(0..2)].1;
     let swap = [edge, tree.other_links(a, edge)[0].1, second];
@@ -33,15 +38,69 @@ pub(super) fn interchange(chain: &mut Chain, heat: f64) -> Vec<Swap> {
     vec![swap]
 }
 
-/// How readily the data give up a branch: 1 / (1 + the expected number of changes on it). Where partitions have lengths of
-/// their own, all branches count the same.
-fn conflict(evaluator: &Evaluator, edge: EdgeId, heat: f64) -> f64 {
-    if evaluator.linkage().has_own_lengths() {
-        return 1.0;
+/// An inner branch, drawn by its weight among the [`conflicts`]; `None` if there is none.
+fn weak_branch(evaluator: &Evaluator, rng: &mut Rng) -> Option<EdgeId> {
+    let weights = conflicts(evaluator);
+    let mut at = rng.random::<f64>() * weights.iter().map(|one| one.1).sum::<f64>();
+    let drawn = weights.iter().find(|(_, weight)| {
+        at -= weight;
+        at < 0.0
+    });
+    drawn.or(weights.last()).map(|one| one.0)
+}
+
+/// Logarithm of the probability with which [`weak_branch`] draws an inner branch.
+pub(super) fn ln_weakness(evaluator: &Evaluator, edge: EdgeId) -> f64 {
+    libm::log(share_of(&conflicts(evaluator), &[edge]))
+}
+
+/// A subtree by the inner node from which it hangs and the branch between: mostly one of the four around a [`weak_branch`].
+pub(super) fn loose_subtree(evaluator: &Evaluator, rng: &mut Rng) -> (NodeId, EdgeId) {
+    let tree = evaluator.tree();
+    if rng.random::<f64>() < LOOSE
+        && let Some(edge) = weak_branch(evaluator, rng)
+    {
+        let attach = tree.ends(edge)[rng.random_range(0..2)];
+        return (attach, tree.other_links(attach, edge)[rng.random_range(0..2)].1);
     }
+    random_subtree(tree, rng)
+}
+
+/// Logarithm of the probability with which [`loose_subtree`] draws a subtree.
+pub(super) fn ln_looseness(evaluator: &Evaluator, attach: NodeId, pendant: EdgeId) -> f64 {
+    let tree = evaluator.tree();
+    let weights = conflicts(evaluator);
+    let of_all = 1.0 / (3 * (tree.num_nodes() - tree.num_tips())) as f64;
+    if weights.is_empty() {
+        return libm::log(of_all);
+    }
+    let beside = tree.other_links(attach, pendant).map(|link| link.1);
+    libm::log((1.0 - LOOSE) * of_all + LOOSE * 0.25 * share_of(&weights, &beside))
+}
+
+/// The share of some branches in the sum of all weights; 0 of those without one.
+fn share_of(weights: &[(EdgeId, f64)], edges: &[EdgeId]) -> f64 {
+    let (mut own, mut all) = (0.0, 0.0);
+    for (edge, weight) in weights {
+        all += weight;
+        own += if edges.contains(edge) { *weight } else { 0.0 };
+    }
+    own / all
+}
+
+/// How readily the data give up each inner branch: 1 / (1 + the expected number of changes on it). Where partitions have
+/// lengths of their own, all branches count the same.
+fn conflicts(evaluator: &Evaluator) -> Vec<(EdgeId, f64)> {
+    let tree = evaluator.tree();
+    let sites = if evaluator.linkage().has_own_lengths() { 0.0 } else { num_sites(evaluator) };
+    let inner = tree.edges().filter(|&edge| !is_terminal(tree, edge));
+    inner.map(|edge| (edge, 1.0 / (1.0 + sites * tree.brlen(edge)))).collect()
+}
+
+/// Number of sites, those of each partition times its scaler: expected changes for a unit of length.
+pub(super) fn num_sites(evaluator: &Evaluator) -> f64 {
     let sites = |gene| evaluator.num_sites_of(gene) * evaluator.brlen_scaler(gene);
-    let sites: f64 = (0..evaluator.num_genes()).map(sites).sum();
-    1.0 / (1.0 + heat * sites * evaluator.tree().brlen(edge))
+    (0..evaluator.num_genes()).map(sites).sum()
 }
 
 /// A random subtree moves along a random path, branch after branch, with the branches of the path (Lakner et al. 2008, Syst.
@@ -91,7 +150,8 @@ fn one_of(edges: Vec<EdgeId>, rng: &mut Rng) -> EdgeId {
     edges[rng.random_range(0..edges.len())]
 }
 
-fn is_terminal(tree: &Tree, edge: EdgeId) -> bool {
+/// True if it leads to a tip.
+pub(super) fn is_terminal(tree: &Tree, edge: EdgeId) -> bool {
     tree.ends(edge).iter().any(|&end| tree.is_tip(end))
 }
 

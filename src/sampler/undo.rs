@@ -1,0 +1,47 @@
+//! What takes a proposal back.
+
+use super::chain::Chain;
+use super::lengths::LengthSet;
+use super::topology_moves::Swap;
+use crate::likelihood::SubtreeMove;
+use crate::model::Model;
+use crate::tree::EdgeId;
+
+/// What takes a proposal back.
+pub(super) enum Undo {
+    Lengths(LengthSet, Vec<(EdgeId, f64)>),
+    Swaps(Vec<Swap>),
+    /// A subtree that was moved, with the lengths of the two branches that were beside it.
+    Moved(SubtreeMove, [(EdgeId, f64); 2]),
+    /// A model, and the branch lengths of its partition if these changed too.
+    Model(usize, Box<Model>, Vec<(EdgeId, f64)>),
+    Scalers(Vec<f64>),
+}
+
+impl Chain {
+    /// Restores the state before a proposal.
+    pub(super) fn take_back(&mut self, undo: Undo) {
+        match undo {
+            Undo::Lengths(set, before) => set.set(&mut self.evaluator, &before),
+            Undo::Swaps(swaps) => {
+                for [edge, first, second] in swaps.into_iter().rev() {
+                    self.evaluator.swap_subtrees(edge, second, first);
+                }
+            }
+            Undo::Moved(moved, lengths) => {
+                self.evaluator.undo_move(moved);
+                self.evaluator.set_brlens(&lengths);
+            }
+            Undo::Model(gene, before, lengths) => {
+                self.models[gene] = *before;
+                LengthSet::of_gene(&self.evaluator, gene).set(&mut self.evaluator, &lengths);
+                self.show_model(gene);
+            }
+            Undo::Scalers(before) => {
+                for (gene, scaler) in before.into_iter().enumerate() {
+                    self.evaluator.set_brlen_scaler(gene, scaler);
+                }
+            }
+        }
+    }
+}
