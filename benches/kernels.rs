@@ -192,7 +192,7 @@ impl Output {
     fn update_sumtable(&mut self, f: &Fixture, kernels: &dyn Kernels) {
         let end = |clv: usize, pmatrix| {
             let Output { numbers, counts, .. } = &f.clvs[clv];
-            End::Inner { clv: numbers, scaler: counts, pmatrix }
+            End::Inner { clv: numbers, scaler: Some(counts), pmatrix }
         };
         let ends = [end(0, &f.model.sumtable_left), end(1, &f.model.sumtable_right)];
         let out = (&mut self.numbers[..], &mut self.sumtable_counts);
@@ -297,7 +297,7 @@ impl Fixture {
 
     fn inner(&self, clv: usize, brlen: usize) -> End<'_> {
         let Output { numbers, counts, .. } = &self.clvs[clv];
-        End::Inner { clv: numbers, scaler: counts, pmatrix: &self.pmatrices[brlen] }
+        End::Inner { clv: numbers, scaler: Some(counts), pmatrix: &self.pmatrices[brlen] }
     }
 
     fn pattern_data(&self) -> PatternData<'_> {
@@ -362,7 +362,7 @@ impl Fixture {
 impl Output {
     /// A CLV as the first end of an edge, seen through no matrix.
     fn end(&self) -> End<'_> {
-        End::Inner { clv: &self.numbers, scaler: &self.counts, pmatrix: &[] }
+        End::Inner { clv: &self.numbers, scaler: Some(&self.counts), pmatrix: &[] }
     }
 }
 

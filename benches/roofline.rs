@@ -134,7 +134,7 @@ fn update_in_memory(fixture: &Fixture, kernels: &dyn Kernels) -> f64 {
         for (i, parent) in parents.chunks_exact_mut(block).enumerate() {
             let end = |at: usize| End::Inner {
                 clv: &children[at][i * block..(i + 1) * block],
-                scaler: &fixture.clvs[at].counts,
+                scaler: Some(&fixture.clvs[at].counts),
                 pmatrix: &fixture.pmatrices[at],
             };
             kernels.update_partials(&fixture.model, BLOCK, [end(0), end(1)], parent, &mut counts);

@@ -550,9 +550,9 @@ mod tests {
             let expected = bionj(square(&d)).to_tree();
             for _ in 0..50 {
                 let mut other = square(&d);
-                for a in 0..n {
-                    for b in 0..a {
-                        other.set(a, b, d[a][b] * (1.0 + 1e-15 * rng.random_range(-1.0..1.0)));
+                for (a, row) in d.iter().enumerate() {
+                    for (b, distance) in row[..a].iter().enumerate() {
+                        other.set(a, b, distance * (1.0 + 1e-15 * rng.random_range(-1.0..1.0)));
                     }
                 }
                 let found = bionj(other).to_tree();

@@ -124,7 +124,8 @@ impl Strip<'_> {
                 .expect("a temporary is not computed from itself");
             let end = |i: usize, vector, class_table| match vector {
                 Vector::Temporary(_) => {
-                    End::Inner { clv: &*clvs[i], scaler: &*counts[i], pmatrix: pmatrices.of_end(i) }
+                    let (clv, scaler) = (&*clvs[i], Some(&*counts[i]));
+                    End::Inner { clv, scaler, pmatrix: pmatrices.of_end(i) }
                 }
                 stored => {
                     let branch = Branch { pmatrix: Some(pmatrices.of_end(i)), table: &table[i] };
@@ -184,7 +185,7 @@ impl Strip<'_> {
             let end = |i: usize, branch, class_table| match ends[i] {
                 Vector::Temporary(_) => {
                     let (clv, scaler) = at(&ranges[i]);
-                    End::Inner { clv, scaler, pmatrix: pmatrices.of_end(i) }
+                    End::Inner { clv, scaler: Some(scaler), pmatrix: pmatrices.of_end(i) }
                 }
                 stored => self.unit.end(with, block, stored, branch, class_table, None),
             };

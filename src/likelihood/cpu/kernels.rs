@@ -28,14 +28,14 @@ macro_rules! for_each_kernel {
             /// Factors of a sumtable at branch length `t`, for the likelihood and its two derivatives.
             pmatrix::update_derivative_factors<S>(model: &ModelBlock, t: f64, out: &mut [[f64; 3]]);
 
-            /// One CLV block from two children.
+            /// One CLV block from two children; true if some scaler count is not 0.
             partials::update_partials<S>(
                 model: &ModelBlock,
                 num_patterns: usize,
                 ends: [End<'_>; 2],
                 out: &mut [f64],
                 out_scaler: &mut [u32],
-            );
+            ) -> bool;
 
             /// Table of a CLV with classes of repeated patterns, `[class][rate][state]`.
             partials::update_class_table<S>(
@@ -279,8 +279,11 @@ mod tests {
         kernels.update_class_table(&model, 20, &clvs[0], &matrix, &mut class_table);
         let end = |i: usize| match kinds[i] {
             Tip => End::Tip { codes: &codes, table: &table },
-            Inner => End::Inner { clv: &clvs[i], scaler: &counts[i], pmatrix: &matrix },
-            Repeated => End::Inner { clv: &repeated, scaler: &repeated_counts, pmatrix: &matrix },
+            Inner => End::Inner { clv: &clvs[i], scaler: Some(&counts[i]), pmatrix: &matrix },
+            Repeated => {
+                let scaler = Some(&repeated_counts[..]);
+                End::Inner { clv: &repeated, scaler, pmatrix: &matrix }
+            }
             Classes => End::Classes {
                 classes: &classes,
                 table: &class_table,
@@ -300,7 +303,8 @@ mod tests {
         found.extend(&table);
         let mut found_counts = Vec::new();
         let (mut out, mut scaler) = (vec![0.0; row], vec![0; PATTERNS * dims.scalers()]);
-        kernels.update_partials(&model, PATTERNS, ends, &mut out, &mut scaler);
+        let is_scaled = kernels.update_partials(&model, PATTERNS, ends, &mut out, &mut scaler);
+        assert_eq!(is_scaled, scaler.iter().any(|count| *count > 0));
         found.extend(&out);
         found_counts.extend(&scaler);
         kernels.update_pendant(&model, PATTERNS, ends[1], &mut out, &mut scaler);

@@ -263,7 +263,8 @@ impl Unit {
         let rows = self.vectors.rows(block.index, slot);
         let Some(Child { classes, num_classes, .. }) = rows.classes else {
             let pmatrix = pmatrix.unwrap_or(&[]);
-            return End::Inner { clv: rows.clv, scaler: rows.scaler, pmatrix };
+            let scaler = rows.is_scaled.then_some(rows.scaler);
+            return End::Inner { clv: rows.clv, scaler, pmatrix };
         };
         let classes = codes.unwrap_or(classes);
         let ClassTable { rows: out, scaler } = class_table;
@@ -348,8 +349,8 @@ impl Unit {
             self.end(with, block, children[i], branch, class_table, codes)
         };
         let ends = [end(0, first_table), end(1, second_table)];
-        with.kernels.update_partials(with.model, num_rows, ends, clv, scaler);
-        self.vectors.put(block.index, slot, stored);
+        let is_scaled = with.kernels.update_partials(with.model, num_rows, ends, clv, scaler);
+        self.vectors.put(block.index, slot, stored, is_scaled);
         Ok(())
     }
 

@@ -319,12 +319,18 @@ impl Vectors {
         Ok(())
     }
 
-    /// Puts back a vector that was written.
-    pub(super) fn put(&mut self, block: usize, slot: u32, mut stored: Box<Stored>) {
-        let len = stored.num_rows(self.lens[block]) * self.dims.scalers();
-        stored.is_scaled = stored.rows().scaler[..len].iter().fold(0, |all, count| all | count) > 0;
-        let bytes = stored.bytes();
-        self.forgetting().into_iter().for_each(|all| all.end_update(block, slot, bytes));
+    /// Puts back a vector that was written; `is_scaled` if one of its scaler counts is not 0.
+    pub(super) fn put(
+        &mut self,
+        block: usize,
+        slot: u32,
+        mut stored: Box<Stored>,
+        is_scaled: bool,
+    ) {
+        stored.is_scaled = is_scaled;
+        if let Some(forgetting) = self.forgetting() {
+            forgetting.end_update(block, slot, stored.bytes());
+        }
         let at = self.at(block, slot);
         self.stored[at] = Some(stored);
     }
@@ -351,7 +357,7 @@ mod tests {
         let mut counter = Counter::default();
         let mut stored = vectors.take(0, slot, children, tip, &mut counter).unwrap();
         let num_rows = stored.output(DIMS, LEN).num_rows;
-        vectors.put(0, slot, stored);
+        vectors.put(0, slot, stored, false);
         assert_eq!(vectors.rows(0, slot).scaler.len(), num_rows);
         num_rows
     }

@@ -259,8 +259,8 @@ pub enum End<'a> {
     Inner {
         /// CLV block.
         clv: &'a [f64],
-        /// Scaler counts.
-        scaler: &'a [u32],
+        /// Scaler counts; `None` if all are 0.
+        scaler: Option<&'a [u32]>,
         /// P-matrix.
         pmatrix: &'a [f64],
     },
@@ -317,8 +317,7 @@ impl<'a> End<'a> {
     #[inline(always)]
     pub fn scaler(self) -> Option<&'a [u32]> {
         match self {
-            End::Inner { scaler, .. } => Some(scaler),
-            End::Classes { scaler, .. } => scaler,
+            End::Inner { scaler, .. } | End::Classes { scaler, .. } => scaler,
             End::Tip { .. } => None,
         }
     }

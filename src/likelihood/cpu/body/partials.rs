@@ -20,11 +20,11 @@
 //!    numbers, too, and each code is looked up once instead of four times.
 
 use super::operand::{End, Inner, Operand, end_tile, with_ends, with_tiles};
-use super::scalers::{add_scalers, rescale};
+use super::scalers::{add_scalers, any_scaled, rescale};
 use crate::likelihood::engine::ModelBlock;
 use crate::likelihood::engine::layout::Dims;
 
-/// Updates one CLV block of `num_patterns` patterns and its scaler counts from two children.
+/// Updates one CLV block of `num_patterns` patterns and its scaler counts from two children. True if some count is not 0.
 #[inline(always)]
 pub fn update_partials<const S: usize, const W: usize>(
     model: &ModelBlock,
@@ -32,7 +32,7 @@ pub fn update_partials<const S: usize, const W: usize>(
     ends: [End<'_>; 2],
     out: &mut [f64],
     out_scaler: &mut [u32],
-) {
+) -> bool {
     let dims = model.dims;
     let out = &mut out[..num_patterns * dims.row()];
     match ends {
@@ -44,8 +44,10 @@ pub fn update_partials<const S: usize, const W: usize>(
         _ => with_tiles!(dims, partials_of_ends::<S, W>(|dims| dims, num_patterns, ends, out)),
     }
     let counts = &mut out_scaler[..num_patterns * dims.scalers()];
-    add_scalers(ends[0].scaler(), ends[1].scaler(), counts);
-    rescale::<S>(dims, out, counts);
+    let scalers = [ends[0].scaler(), ends[1].scaler()];
+    add_scalers(scalers[0], scalers[1], counts);
+    let may_be_scaled = rescale::<S>(dims, out, counts) || scalers != [None; 2];
+    may_be_scaled && any_scaled(counts)
 }
 
 /// Applies a P-matrix to the first `num_rows` rows of a CLV, once for all patterns of each class. For more than

@@ -30,13 +30,22 @@ pub fn add_scalers(first: Option<&[u32]>, second: Option<&[u32]>, out: &mut [u32
     }
 }
 
-/// Scales the rows of a CLV block whose entries are all below the threshold. Rows of zeros are not changed.
+/// Scales the rows of a CLV block whose entries are all below the threshold. Rows of zeros are not changed. False if there
+/// was certainly none.
 #[inline(always)]
-pub fn rescale<const S: usize>(dims: Dims, out: &mut [f64], scaler: &mut [u32]) {
+pub fn rescale<const S: usize>(dims: Dims, out: &mut [f64], scaler: &mut [u32]) -> bool {
     let rows_per_scaler = if dims.rate_scalers { 1 } else { dims.num_rates };
-    if any_starts_small::<S>(out.as_chunks().0, rows_per_scaler) {
+    let may_be_small = any_starts_small::<S>(out.as_chunks().0, rows_per_scaler);
+    if may_be_small {
         rescale_small::<S>(rows_per_scaler, out.as_chunks_mut().0, scaler);
     }
+    may_be_small
+}
+
+/// True if some count is not 0.
+#[inline(always)]
+pub fn any_scaled(counts: &[u32]) -> bool {
+    counts.iter().fold(0, |all, count| all | count) > 0
 }
 
 /// Trick 1.
