@@ -261,3 +261,27 @@ pub(super) fn likelihood_spr(
     let (undo, ln_lengths) = carry(evaluator, &region, place, rng);
     Ok(Some((undo, ln_ratio + ln_lengths)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::assert_distribution;
+    use super::*;
+    use crate::rng::{Purpose, stream};
+
+    #[test]
+    fn points_have_their_density() {
+        let mut rng = stream(41, Purpose::Test, 0);
+        for (length, rate) in [(0.01, 1500.0), (0.3, 20.0), (1e-6, 1000.0)] {
+            let close = |x: f64| libm::expm1(-rate * x) / libm::expm1(-rate * length);
+            let below = |x: f64| 0.5 * x / length + 0.5 * close(x);
+            let points: Vec<f64> = (0..4000).map(|_| draw_split(length, rate, &mut rng)).collect();
+            for x in &points[..20] {
+                let step = 1e-5 * length;
+                let slope = (below(x + step) - below(x - step)) / (2.0 * step);
+                let density = libm::exp(ln_split_density(*x, length, rate));
+                assert!((density / slope - 1.0).abs() < 1e-4, "{density}, not {slope}");
+            }
+            assert_distribution(points, below, "points");
+        }
+    }
+}

@@ -64,20 +64,20 @@ impl Move {
         has_own_lengths: bool,
     ) -> Vec<(Move, f64)> {
         let mut moves =
-            vec![(Move::Branch, 12.0), (Move::NodeSlider, 3.0), (Move::TreeLength, 1.0)];
+            vec![(Move::Branch, 30.0), (Move::NodeSlider, 3.0), (Move::TreeLength, 1.0)];
         if num_tips > 3 {
-            moves.extend([(Move::Nni, 10.0), (Move::Espr, 1.0)]);
-            moves.push((Move::ParsimonySpr, 12.0));
+            moves.extend([(Move::Nni, 20.0), (Move::Espr, 0.5)]);
+            moves.push((Move::ParsimonySpr, 20.0));
             // It needs lengths that all partitions share, and as much time as ten others.
-            moves.extend((!has_own_lengths).then_some((Move::LikelihoodSpr, 0.2)));
+            moves.extend((!has_own_lengths).then_some((Move::LikelihoodSpr, 0.1)));
         }
         let together = coordinates.iter().enumerate();
-        let weight = 0.5 + 2.5 / coordinates.len().max(1) as f64;
+        let weight = 0.3 + 2.7 / coordinates.len().max(1) as f64;
         moves.extend(together.map(|(number, one)| (Move::Together(number, one.gene), weight)));
         // Alone they serve where the distribution that was learned has too little weight.
         let weight = |parameter: Parameter| {
             let is_among = |one: &Coordinates| Some(one.gene) == parameter.gene();
-            if coordinates.iter().any(is_among) { 0.5 } else { 1.0 }
+            if coordinates.iter().any(is_among) { 0.3 } else { 0.6 }
         };
         moves.extend(parameters.iter().map(|&one| (Move::Parameter(one), weight(one))));
         moves

@@ -159,3 +159,50 @@ pub(super) fn is_terminal(tree: &Tree, edge: EdgeId) -> bool {
 fn ln_stop(tree: &Tree, edge: EdgeId) -> f64 {
     if is_terminal(tree, edge) { 0.0 } else { libm::log(1.0 - EXTENSION) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{data, evaluator};
+    use super::*;
+    use crate::rng::{Purpose, stream};
+    use crate::tree::random_tree;
+
+    /// Branches and subtrees are drawn as often as is said, and nothing else is drawn.
+    #[test]
+    fn weak_branches_and_loose_subtrees_have_their_probabilities() {
+        const DRAWS: usize = 40_000;
+        let data = data(6, "JC");
+        let mut rng = stream(42, Purpose::Test, 0);
+        let mut tree = random_tree(6, 0.1, &mut rng);
+        for edge in tree.edges() {
+            tree.set_brlen(edge, 0.5 * rng.random::<f64>());
+        }
+        let evaluator = evaluator(&data.0, &data.1, tree);
+        let tree = evaluator.tree();
+        let assert_share = |ln_expected: f64, drawn: usize| {
+            let (expected, found) = (libm::exp(ln_expected), drawn as f64 / DRAWS as f64);
+            assert!((found - expected).abs() < 0.012, "{found}, not {expected}");
+        };
+        let drawn: Vec<EdgeId> = (0..DRAWS)
+            .map(|_| weak_branch(&evaluator, &mut rng).expect("there are some"))
+            .collect();
+        for edge in tree.edges() {
+            let number = drawn.iter().filter(|one| **one == edge).count();
+            assert_share(ln_weakness(&evaluator, edge), number);
+        }
+        let drawn: Vec<(NodeId, EdgeId)> =
+            (0..DRAWS).map(|_| loose_subtree(&evaluator, &mut rng)).collect();
+        let mut all = 0.0;
+        for attach in tree.nodes().filter(|&node| !tree.is_tip(node)) {
+            for (_, pendant) in tree.links(attach) {
+                let ln_expected = ln_looseness(&evaluator, attach, pendant);
+                all += libm::exp(ln_expected);
+                assert_share(
+                    ln_expected,
+                    drawn.iter().filter(|one| **one == (attach, pendant)).count(),
+                );
+            }
+        }
+        assert!((all - 1.0).abs() < 1e-12, "{all}");
+    }
+}
