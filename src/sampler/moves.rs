@@ -77,7 +77,7 @@ impl Move {
         // Alone they serve where the distribution that was learned has too little weight.
         let weight = |parameter: Parameter| {
             let is_among = |one: &Coordinates| Some(one.gene) == parameter.gene();
-            if coordinates.iter().any(is_among) { 0.3 } else { 0.6 }
+            if coordinates.iter().any(is_among) { 0.5 } else { 1.0 }
         };
         moves.extend(parameters.iter().map(|&one| (Move::Parameter(one), weight(one))));
         moves

@@ -387,12 +387,12 @@ pub(super) fn begin<'a>(
 fn a_coupled_run_on_the_prior_alone_reproduces_all_priors() {
     let data = data(5, "GTR+FO+I+G");
     let mut options = options(&data, true, BrlenPrior::default());
-    // A parameter is proposed once in a hundred generations, and its samples are to be independent.
-    options.sample_every = 1600;
+    // Few proposals are of parameters: their samples are to be independent.
+    (options.sample_every, options.num_adapting) = (1600, 12_000);
     let mut run = begin(&data, &options, 5);
     let mut samples = Vec::new();
     while samples.len() < 3000 {
-        samples.extend(run.go_on(u64::MAX).unwrap().filter(|sample| sample.generation > 4000));
+        samples.extend(run.go_on(u64::MAX).unwrap().filter(|sample| sample.generation > 16_000));
     }
     let names = column_names(&options.parameters, &data.1, false);
     assert_eq!(names.len(), 13);
