@@ -29,7 +29,6 @@
 //! has the same probability.
 
 use super::chain::{Block, Chain};
-use super::moves::Move;
 use super::topology_moves::{Swap, ln_looseness, loose_subtree, num_sites, random_subtree};
 use super::undo::Undo;
 use crate::likelihood::{Evaluator, Result};
@@ -49,6 +48,9 @@ const LN_WEIGHT_OF_CHANGE: f64 = 0.5;
 
 /// Expected number of changes between the point to which a subtree comes and the nearer end of the edge, if it is a close one.
 const CLOSE: f64 = 1.5;
+
+/// Moves of a subtree that parsimony guides, in a row.
+pub(super) const OF_A_SUBTREE: u32 = 3;
 
 /// Places weigh as their likelihoods to this power: the lengths of their branches are not those of the posterior.
 const POWER: f64 = 0.7;
@@ -134,7 +136,7 @@ pub(super) fn parsimony_spr(
         }
         _ => {
             let (attach, pendant) = loose_subtree(evaluator, rng);
-            *block = Block::Subtree(attach, pendant, Move::ParsimonySpr.in_a_row() - 1);
+            *block = Block::Subtree(attach, pendant, OF_A_SUBTREE - 1);
             (attach, pendant)
         }
     };

@@ -1,11 +1,11 @@
 //! The proposals, with the logarithms of their Hastings ratios: the density of the way back by that of the way there.
 
 use super::chain::{Block, Chain};
-use super::guided_spr::{likelihood_spr, parsimony_spr};
+use super::guided_spr::{OF_A_SUBTREE, likelihood_spr, parsimony_spr};
 use super::lengths::LengthSet;
 use super::parameters::Parameter;
 use super::reference::{Coordinates, Learner};
-use super::topology_moves::{Swap, extending_spr, interchange, ln_weakness};
+use super::topology_moves::{AROUND, Swap, extending_spr, interchange, ln_weakness};
 use super::undo::Undo;
 use crate::likelihood::Result;
 use crate::model::bounds::PINV_MAX;
@@ -89,9 +89,9 @@ impl Move {
             // The vectors between two neighbouring branches are one: from one branch to a random one are many.
             Move::Branch => 8,
             // So are those around an interchange.
-            Move::Nni => 6,
+            Move::Nni => AROUND,
             // The vectors of the tree without the subtree are the same.
-            Move::ParsimonySpr => 3,
+            Move::ParsimonySpr => OF_A_SUBTREE,
             // The vectors of the old parameters are not needed before the last proposal was refused.
             Move::Parameter(_) | Move::Together(..) => 4,
             _ => 1,

@@ -1,7 +1,6 @@
 //! Proposals of other topologies. All branches keep their lengths, and terminal ones remain terminal.
 
-use super::chain::{Block, Chain};
-use super::moves::Move;
+use super::chain::{Block, Chain, is_terminal};
 use crate::likelihood::Evaluator;
 use crate::rng::Rng;
 use crate::tree::{EdgeId, NodeId, Tree};
@@ -9,6 +8,9 @@ use rand::RngExt;
 
 /// Probability that an extending SPR goes one branch further, as in MrBayes.
 const EXTENSION: f64 = 0.8;
+
+/// Proposals of a block of interchanges across a branch and changes of lengths around it.
+pub(super) const AROUND: u32 = 6;
 
 /// Share of subtrees that are drawn around a weak branch.
 const LOOSE: f64 = 0.9;
@@ -26,7 +28,7 @@ pub(super) fn interchange(chain: &mut Chain) -> Vec<Swap> {
             let Some(edge) = weak_branch(evaluator, rng) else { return Vec::new() };
             // The lengths around the branch are those of the partitions where each has its own.
             let is_block = !evaluator.linkage().has_own_lengths();
-            (edge, if is_block { Move::Nni.in_a_row() - 1 } else { 0 })
+            (edge, if is_block { AROUND - 1 } else { 0 })
         }
     };
     *block = Block::Around(edge, left);
@@ -148,11 +150,6 @@ pub(super) fn random_subtree(tree: &Tree, rng: &mut Rng) -> (NodeId, EdgeId) {
 
 fn one_of(edges: Vec<EdgeId>, rng: &mut Rng) -> EdgeId {
     edges[rng.random_range(0..edges.len())]
-}
-
-/// True if it leads to a tip.
-pub(super) fn is_terminal(tree: &Tree, edge: EdgeId) -> bool {
-    tree.ends(edge).iter().any(|&end| tree.is_tip(end))
 }
 
 /// Logarithm of the probability that a path stops before a branch.
