@@ -255,7 +255,8 @@ pub struct Args {
     /// Number of coupled chains in each run, all but the first heated [default: 4]
     #[arg(long, value_name = "N", help_heading = SAMPLING)]
     pub nchains: Option<String>,
-    /// Heating: the posterior of chain i is raised to the power 1/(1+iX), from chain 0 on [default: 0.1]
+    /// Heating: the posterior of chain i is raised to the power 1/(1+iX), from chain 0 on [default:
+    /// adapted until 40 % of the swaps are accepted]
     #[arg(long, value_name = "X", allow_negative_numbers = true, help_heading = SAMPLING)]
     pub temp: Option<String>,
     /// Share of the samples of each run, from the first on, that is left aside [default: 0.25]

@@ -88,12 +88,13 @@ impl BrlenPrior {
             }
             BrlenPrior::GammaDirichlet { shape, rate, alpha, ratio } => {
                 let total = tree.total_length();
+                let ln_gammas = [alpha, alpha * ratio].map(libm::lgamma);
                 let (mut sum, mut ln_shares) = (0.0, 0.0);
                 for edge in tree.edges() {
                     let is_inner = tree.ends(edge).iter().all(|&end| !tree.is_tip(end));
                     let own = if is_inner { alpha * ratio } else { alpha };
                     sum += own;
-                    ln_shares -= libm::lgamma(own);
+                    ln_shares -= ln_gammas[usize::from(is_inner)];
                     if own != 1.0 {
                         ln_shares += (own - 1.0) * libm::log(tree.brlen(edge) / total);
                     }

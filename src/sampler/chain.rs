@@ -1,7 +1,6 @@
 //! A chain: a tree with its lengths and models, and its state as a plain value.
 
 use super::lengths::LengthSet;
-use super::topology_moves::is_terminal;
 use crate::likelihood::{Evaluator, Snapshot};
 use crate::model::{Model, ModelValues};
 use crate::rng::Rng;
@@ -114,4 +113,9 @@ impl ChainState {
             && self.block.fits(evaluator, self.snapshot.tree())
             && models.iter().zip(&self.models).all(|(model, values)| model.fits(values))
     }
+}
+
+/// True if it leads to a tip.
+pub(super) fn is_terminal(tree: &Tree, edge: EdgeId) -> bool {
+    tree.ends(edge).iter().any(|&end| tree.is_tip(end))
 }

@@ -26,7 +26,7 @@ const SWAP_EVERY: u64 = 10;
 /// A visited state of the cold chain.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Sample {
-    /// Number of proposals of each chain so far.
+    /// Number of proposals of the cold chain so far.
     pub generation: u64,
     /// Log-likelihood.
     pub lnl: f64,
@@ -138,7 +138,7 @@ impl<'a> CoupledRun<'a> {
         RunState { chains, progress: self.progress.clone() }
     }
 
-    /// Number of generations so far: each is one proposal in every chain.
+    /// Number of generations so far: each is one proposal in the cold chain.
     pub(crate) fn generation(&self) -> u64 {
         self.progress.generation
     }
@@ -182,13 +182,14 @@ impl<'a> CoupledRun<'a> {
             moves: &self.moves,
             learners: &self.progress.learners,
             adapts,
+            begin,
             steps: next - begin,
         };
         let mut by_chain: Vec<Option<Warm>> = self.chains.iter().map(|_| None).collect();
         let tuning = self.progress.tuning.iter_mut();
         for (temperature, (tuning, chain)) in tuning.zip(&self.progress.chain_of).enumerate() {
             let heat = self.progress.heating.power(temperature);
-            by_chain[*chain as usize] = Some(Warm { heat, tuning });
+            by_chain[*chain as usize] = Some(Warm { is_cold: temperature == 0, heat, tuning });
         }
         let chains = self.chains.iter_mut().zip(by_chain);
         let chains = chains.map(|(chain, warm)| (chain, warm.expect("a temperature of its own")));

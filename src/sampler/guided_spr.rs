@@ -29,7 +29,6 @@
 //! has the same probability.
 
 use super::chain::{Block, Chain};
-use super::moves::Move;
 use super::topology_moves::{Swap, ln_looseness, loose_subtree, num_sites, random_subtree};
 use super::undo::Undo;
 use crate::likelihood::{Evaluator, Result};
@@ -49,6 +48,9 @@ const LN_WEIGHT_OF_CHANGE: f64 = 0.5;
 
 /// Expected number of changes between the point to which a subtree comes and the nearer end of the edge, if it is a close one.
 const CLOSE: f64 = 1.5;
+
+/// Moves of a subtree that parsimony guides, in a row.
+pub(super) const OF_A_SUBTREE: u32 = 3;
 
 /// Places weigh as their likelihoods to this power: the lengths of their branches are not those of the posterior.
 const POWER: f64 = 0.7;
@@ -134,7 +136,7 @@ pub(super) fn parsimony_spr(
         }
         _ => {
             let (attach, pendant) = loose_subtree(evaluator, rng);
-            *block = Block::Subtree(attach, pendant, Move::ParsimonySpr.in_a_row() - 1);
+            *block = Block::Subtree(attach, pendant, OF_A_SUBTREE - 1);
             (attach, pendant)
         }
     };
@@ -260,4 +262,28 @@ pub(super) fn likelihood_spr(
     let Some((place, ln_ratio)) = region.choose(&ln_weights, rng) else { return Ok(None) };
     let (undo, ln_lengths) = carry(evaluator, &region, place, rng);
     Ok(Some((undo, ln_ratio + ln_lengths)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::assert_distribution;
+    use super::*;
+    use crate::rng::{Purpose, stream};
+
+    #[test]
+    fn points_have_their_density() {
+        let mut rng = stream(41, Purpose::Test, 0);
+        for (length, rate) in [(0.01, 1500.0), (0.3, 20.0), (1e-6, 1000.0)] {
+            let close = |x: f64| libm::expm1(-rate * x) / libm::expm1(-rate * length);
+            let below = |x: f64| 0.5 * x / length + 0.5 * close(x);
+            let points: Vec<f64> = (0..4000).map(|_| draw_split(length, rate, &mut rng)).collect();
+            for x in &points[..20] {
+                let step = 1e-5 * length;
+                let slope = (below(x + step) - below(x - step)) / (2.0 * step);
+                let density = libm::exp(ln_split_density(*x, length, rate));
+                assert!((density / slope - 1.0).abs() < 1e-4, "{density}, not {slope}");
+            }
+            assert_distribution(points, below, "points");
+        }
+    }
 }

@@ -1,11 +1,11 @@
 //! The proposals, with the logarithms of their Hastings ratios: the density of the way back by that of the way there.
 
 use super::chain::{Block, Chain};
-use super::guided_spr::{likelihood_spr, parsimony_spr};
+use super::guided_spr::{OF_A_SUBTREE, likelihood_spr, parsimony_spr};
 use super::lengths::LengthSet;
 use super::parameters::Parameter;
 use super::reference::{Coordinates, Learner};
-use super::topology_moves::{Swap, extending_spr, interchange, ln_weakness};
+use super::topology_moves::{AROUND, Swap, extending_spr, interchange, ln_weakness};
 use super::undo::Undo;
 use crate::likelihood::Result;
 use crate::model::bounds::PINV_MAX;
@@ -64,15 +64,15 @@ impl Move {
         has_own_lengths: bool,
     ) -> Vec<(Move, f64)> {
         let mut moves =
-            vec![(Move::Branch, 12.0), (Move::NodeSlider, 3.0), (Move::TreeLength, 1.0)];
+            vec![(Move::Branch, 30.0), (Move::NodeSlider, 3.0), (Move::TreeLength, 1.0)];
         if num_tips > 3 {
-            moves.extend([(Move::Nni, 10.0), (Move::Espr, 1.0)]);
-            moves.push((Move::ParsimonySpr, 12.0));
+            moves.extend([(Move::Nni, 20.0), (Move::Espr, 0.5)]);
+            moves.push((Move::ParsimonySpr, 20.0));
             // It needs lengths that all partitions share, and as much time as ten others.
-            moves.extend((!has_own_lengths).then_some((Move::LikelihoodSpr, 0.2)));
+            moves.extend((!has_own_lengths).then_some((Move::LikelihoodSpr, 0.1)));
         }
         let together = coordinates.iter().enumerate();
-        let weight = 0.5 + 2.5 / coordinates.len().max(1) as f64;
+        let weight = 0.3 + 2.7 / coordinates.len().max(1) as f64;
         moves.extend(together.map(|(number, one)| (Move::Together(number, one.gene), weight)));
         // Alone they serve where the distribution that was learned has too little weight.
         let weight = |parameter: Parameter| {
@@ -89,9 +89,9 @@ impl Move {
             // The vectors between two neighbouring branches are one: from one branch to a random one are many.
             Move::Branch => 8,
             // So are those around an interchange.
-            Move::Nni => 6,
+            Move::Nni => AROUND,
             // The vectors of the tree without the subtree are the same.
-            Move::ParsimonySpr => 3,
+            Move::ParsimonySpr => OF_A_SUBTREE,
             // The vectors of the old parameters are not needed before the last proposal was refused.
             Move::Parameter(_) | Move::Together(..) => 4,
             _ => 1,

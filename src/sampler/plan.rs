@@ -11,10 +11,15 @@ pub(super) const FIRST_TEMPERATURE: f64 = 0.1;
 /// At most so many generations adapt proposals: more bring nothing, and samples of the adaptation do not count.
 const MOST_ADAPTING: u64 = 20_000;
 
+/// Generations for which a heated chain makes one step after the adaptation: it costs time, and its samples do not count. What
+/// it finds reaches the cold chain by swaps all the same.
+pub(super) const HEATED_EVERY: u64 = 4;
+
 /// A sample from the posterior distribution.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SamplingPlan {
-    /// Generations of each run: proposals in each of its chains.
+    /// Generations of each run: proposals in its cold chain. Heated ones make as many while proposals are adapted, and
+    /// fewer afterwards.
     pub generations: u64,
     /// Generations between two samples.
     pub sample_every: u64,
@@ -71,6 +76,13 @@ impl SamplingPlan {
     /// Generations in which proposals are adapted: at most all whose samples are left aside at the end.
     pub(crate) fn num_adapting(&self) -> u64 {
         ((self.generations as f64 * self.burnin) as u64).min(MOST_ADAPTING)
+    }
+
+    /// Steps of the chains of a run in one generation, on average.
+    pub(crate) fn steps_per_generation(&self) -> f64 {
+        let heated = self.num_chains as f64 - 1.0;
+        let adapting = self.num_adapting() as f64 / self.generations as f64;
+        1.0 + heated * (adapting + (1.0 - adapting) / HEATED_EVERY as f64)
     }
 
     /// Number of samples that are left aside among the first `count` ones of a run.

@@ -22,6 +22,9 @@ const BETA_SHAPE: f64 = 0.4;
 /// Share of each step in which proposals are adapted and no state counts.
 const BURNIN: f64 = 0.25;
 
+/// Proposals of parameters and of the tree length weigh so many times as much as in a sample.
+const MORE_OF_PARAMETERS: f64 = 5.0;
+
 /// Number of times per step at which what is changed together is seen.
 const NUM_SEEN: u64 = 500;
 
@@ -81,7 +84,7 @@ impl<'a> SteppingStones<'a> {
         let num_tips = evaluator.tree().num_tips();
         let chain = Chain::begin(evaluator, models.to_vec(), rng, &target)?;
         let coordinates = options.coordinates(models);
-        let moves = options.moves(&coordinates, num_tips);
+        let moves = moves_of_stones(options, &coordinates, num_tips);
         let progress = Progress {
             step: 0,
             generation: 0,
@@ -102,7 +105,7 @@ impl<'a> SteppingStones<'a> {
     ) -> Self {
         let num_tips = evaluator.tree().num_tips();
         let coordinates = options.coordinates(models);
-        let moves = options.moves(&coordinates, num_tips);
+        let moves = moves_of_stones(options, &coordinates, num_tips);
         let chain = Chain::resume(evaluator, models, state.chain);
         let (target, progress) = (options.target(), state.progress);
         SteppingStones { options, target, coordinates, moves, chain, progress }
@@ -172,6 +175,21 @@ impl<'a> SteppingStones<'a> {
         }
         Ok(())
     }
+}
+
+/// The kinds of proposals, with more of parameters and of the tree length: the less the data count, the farther these go.
+fn moves_of_stones(
+    options: &SamplerOptions,
+    coordinates: &[Coordinates],
+    num_tips: usize,
+) -> Vec<(Move, f64)> {
+    let mut moves = options.moves(coordinates, num_tips);
+    for (kind, weight) in &mut moves {
+        if kind.is_of_parameters() || *kind == Move::TreeLength {
+            *weight *= MORE_OF_PARAMETERS;
+        }
+    }
+    moves
 }
 
 /// The power of the likelihood on a step, and that on the step before.

@@ -4,6 +4,7 @@
 use super::chain::{Block, Chain};
 use super::moves::{Means, Move};
 use super::options::SamplerOptions;
+use super::plan::HEATED_EVERY;
 use super::reference::{Coordinates, Learner};
 use super::step::Target;
 use super::tuning::Tuned;
@@ -21,12 +22,16 @@ pub(super) struct Stretch<'a> {
     pub(super) learners: &'a [Learner],
     /// Proposals are adapted.
     pub(super) adapts: bool,
-    /// Steps of each chain.
+    /// Generation before the first step.
+    pub(super) begin: u64,
+    /// Generations.
     pub(super) steps: u64,
 }
 
 /// The temperature of a chain.
 pub(super) struct Warm<'a> {
+    /// Its samples count.
+    pub(super) is_cold: bool,
     /// The power to which its posterior is raised.
     pub(super) heat: f64,
     /// Of each kind of proposal at this temperature.
@@ -34,9 +39,15 @@ pub(super) struct Warm<'a> {
 }
 
 impl Stretch<'_> {
+    /// Number of steps of a chain: one for each generation, or fewer of a heated chain that is no longer adapted.
+    fn num_steps(&self, warm: &Warm) -> u64 {
+        let every = if warm.is_cold || self.adapts { 1 } else { HEATED_EVERY };
+        (self.begin + self.steps) / every - self.begin / every
+    }
+
     /// All steps of a chain.
     fn go(&self, chain: &mut Chain, warm: &mut Warm) -> Result<()> {
-        for _ in 0..self.steps {
+        for _ in 0..self.num_steps(warm) {
             let number = choose(self.moves, self.learners, chain);
             let tuned = &mut warm.tuning[number];
             let means = Means {
@@ -58,20 +69,13 @@ impl Stretch<'_> {
 /// A chain with its temperature, and whether it came through.
 type Dealt<'a, 'b> = Mutex<(&'a mut Chain, Warm<'b>, Result<()>)>;
 
-/// The threads of a run, with the chains that each of them moves.
-pub(super) struct ChainThreads {
-    pool: Pool,
-    hands: Vec<Vec<usize>>,
-    loads: Vec<UnitCost>,
-}
+/// The threads of a run.
+pub(super) struct ChainThreads(Pool);
 
 impl ChainThreads {
     /// So many threads, but no more than chains.
     pub(super) fn new(number: usize, num_chains: usize) -> Self {
-        let number = number.clamp(1, num_chains);
-        let hands = deal(&vec![1; num_chains], number);
-        let loads = hands.iter().map(|hand| hand.len() as UnitCost).collect();
-        ChainThreads { pool: Pool::new(number), hands, loads }
+        ChainThreads(Pool::new(number.clamp(1, num_chains)))
     }
 
     /// All steps of all chains.
@@ -79,10 +83,13 @@ impl ChainThreads {
     /// # Errors
     /// That of the first chain whose engine has failed.
     pub(super) fn go(&mut self, run: &Stretch, chains: Vec<(&mut Chain, Warm)>) -> Result<()> {
-        let deal = |(chain, warm)| Mutex::new((chain, warm, Ok(())));
-        let dealt: Vec<Dealt> = chains.into_iter().map(deal).collect();
-        let hands = &self.hands;
-        self.pool.run(&self.loads, &|worker| {
+        let costs: Vec<UnitCost> = chains.iter().map(|(_, warm)| run.num_steps(warm)).collect();
+        let hands = deal(&costs, self.0.num_workers());
+        let loads: Vec<UnitCost> =
+            hands.iter().map(|hand| hand.iter().map(|&chain| costs[chain]).sum()).collect();
+        let lock = |(chain, warm)| Mutex::new((chain, warm, Ok(())));
+        let dealt: Vec<Dealt> = chains.into_iter().map(lock).collect();
+        self.0.run(&loads, &|worker| {
             for &chain in &hands[worker] {
                 let mut dealt = dealt[chain].lock().unwrap_or_else(PoisonError::into_inner);
                 let (chain, warm, result) = &mut *dealt;

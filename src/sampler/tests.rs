@@ -387,11 +387,12 @@ pub(super) fn begin<'a>(
 fn a_coupled_run_on_the_prior_alone_reproduces_all_priors() {
     let data = data(5, "GTR+FO+I+G");
     let mut options = options(&data, true, BrlenPrior::default());
-    options.sample_every = 400;
+    // Few proposals are of parameters: their samples are to be independent.
+    (options.sample_every, options.num_adapting) = (1600, 12_000);
     let mut run = begin(&data, &options, 5);
     let mut samples = Vec::new();
     while samples.len() < 3000 {
-        samples.extend(run.go_on(u64::MAX).unwrap().filter(|sample| sample.generation > 4000));
+        samples.extend(run.go_on(u64::MAX).unwrap().filter(|sample| sample.generation > 16_000));
     }
     let names = column_names(&options.parameters, &data.1, false);
     assert_eq!(names.len(), 13);
@@ -414,7 +415,9 @@ fn a_coupled_run_on_the_prior_alone_reproduces_all_priors() {
 #[test]
 fn a_run_that_is_resumed_from_its_state_goes_on_with_the_same_bits_on_any_threads() {
     let data = data(6, "GTR+FO+I+G");
-    let options = options(&data, false, BrlenPrior::default());
+    let mut options = options(&data, false, BrlenPrior::default());
+    // Before and after the adaptation.
+    options.num_adapting = 1400;
     let mut whole = begin(&data, &options, 6);
     let mut states = Vec::new();
     let mut samples = Vec::new();

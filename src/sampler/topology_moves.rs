@@ -1,7 +1,6 @@
 //! Proposals of other topologies. All branches keep their lengths, and terminal ones remain terminal.
 
-use super::chain::{Block, Chain};
-use super::moves::Move;
+use super::chain::{Block, Chain, is_terminal};
 use crate::likelihood::Evaluator;
 use crate::rng::Rng;
 use crate::tree::{EdgeId, NodeId, Tree};
@@ -9,6 +8,9 @@ use rand::RngExt;
 
 /// Probability that an extending SPR goes one branch further, as in MrBayes.
 const EXTENSION: f64 = 0.8;
+
+/// Proposals of a block of interchanges across a branch and changes of lengths around it.
+pub(super) const AROUND: u32 = 6;
 
 /// Share of subtrees that are drawn around a weak branch.
 const LOOSE: f64 = 0.9;
@@ -26,7 +28,7 @@ pub(super) fn interchange(chain: &mut Chain) -> Vec<Swap> {
             let Some(edge) = weak_branch(evaluator, rng) else { return Vec::new() };
             // The lengths around the branch are those of the partitions where each has its own.
             let is_block = !evaluator.linkage().has_own_lengths();
-            (edge, if is_block { Move::Nni.in_a_row() - 1 } else { 0 })
+            (edge, if is_block { AROUND - 1 } else { 0 })
         }
     };
     *block = Block::Around(edge, left);
@@ -150,12 +152,54 @@ fn one_of(edges: Vec<EdgeId>, rng: &mut Rng) -> EdgeId {
     edges[rng.random_range(0..edges.len())]
 }
 
-/// True if it leads to a tip.
-pub(super) fn is_terminal(tree: &Tree, edge: EdgeId) -> bool {
-    tree.ends(edge).iter().any(|&end| tree.is_tip(end))
-}
-
 /// Logarithm of the probability that a path stops before a branch.
 fn ln_stop(tree: &Tree, edge: EdgeId) -> f64 {
     if is_terminal(tree, edge) { 0.0 } else { libm::log(1.0 - EXTENSION) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{data, evaluator};
+    use super::*;
+    use crate::rng::{Purpose, stream};
+    use crate::tree::random_tree;
+
+    /// Branches and subtrees are drawn as often as is said, and nothing else is drawn.
+    #[test]
+    fn weak_branches_and_loose_subtrees_have_their_probabilities() {
+        const DRAWS: usize = 40_000;
+        let data = data(6, "JC");
+        let mut rng = stream(42, Purpose::Test, 0);
+        let mut tree = random_tree(6, 0.1, &mut rng);
+        for edge in tree.edges() {
+            tree.set_brlen(edge, 0.5 * rng.random::<f64>());
+        }
+        let evaluator = evaluator(&data.0, &data.1, tree);
+        let tree = evaluator.tree();
+        let assert_share = |ln_expected: f64, drawn: usize| {
+            let (expected, found) = (libm::exp(ln_expected), drawn as f64 / DRAWS as f64);
+            assert!((found - expected).abs() < 0.012, "{found}, not {expected}");
+        };
+        let drawn: Vec<EdgeId> = (0..DRAWS)
+            .map(|_| weak_branch(&evaluator, &mut rng).expect("there are some"))
+            .collect();
+        for edge in tree.edges() {
+            let number = drawn.iter().filter(|one| **one == edge).count();
+            assert_share(ln_weakness(&evaluator, edge), number);
+        }
+        let drawn: Vec<(NodeId, EdgeId)> =
+            (0..DRAWS).map(|_| loose_subtree(&evaluator, &mut rng)).collect();
+        let mut all = 0.0;
+        for attach in tree.nodes().filter(|&node| !tree.is_tip(node)) {
+            for (_, pendant) in tree.links(attach) {
+                let ln_expected = ln_looseness(&evaluator, attach, pendant);
+                all += libm::exp(ln_expected);
+                assert_share(
+                    ln_expected,
+                    drawn.iter().filter(|one| **one == (attach, pendant)).count(),
+                );
+            }
+        }
+        assert!((all - 1.0).abs() < 1e-12, "{all}");
+    }
 }

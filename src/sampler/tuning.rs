@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Share of accepted proposals that is aimed at, as in MrBayes.
 const TARGET: f64 = 0.25;
 /// Number of proposals after which one is adapted.
-const BATCH: u32 = 50;
+const BATCH: u32 = 25;
 /// Least and largest boldness: the logarithm of the largest factor by which a length changes, or the width of a window.
 const LIMITS: [f64; 2] = [1e-4, 20.0];
 

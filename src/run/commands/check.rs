@@ -87,7 +87,7 @@ fn describe_sample(
     if let Some(free) = available_memory() {
         rows.push(("  free on this machine", format_bytes(free)));
     }
-    let generation = chain.seconds * chains as f64;
+    let generation = chain.seconds * asked.steps_per_generation();
     rows.push(("generations of a run in a second", format!("about {:.0}", generation.recip())));
     let all = generation * (runs * asked.generations) as f64;
     rows.push(("time of all runs", format_seconds(all)));
