@@ -276,7 +276,7 @@ mod tests {
                 continue;
             }
             let children = [open[i], open[j]];
-            open = open.into_iter().filter(|vector| !children.contains(vector)).collect();
+            open.retain(|vector| !children.contains(vector));
             let parent = Vector::Clv(made.len() as u32);
             made.push(Operation { parent, children, brlens: [0.1; 2] });
             open.push(parent);
