@@ -133,9 +133,10 @@ impl Dims {
     }
 }
 
-/// A likelihood of a whole tree: all updates in one launch and an edge in another, each after one for its P-matrices.
+/// A likelihood of a whole tree: all updates in one launch after one for their P-matrices, and an edge with its P-matrix
+/// in another.
 fn likelihood(taxa: usize, dims: Dims) -> Work {
-    let mut work = Work { launches: 4, answers: 1, ..Work::default() };
+    let mut work = Work { launches: 3, answers: 1, barriers: 1, ..Work::default() };
     // As many tips as inner nodes are children, but for three.
     for i in 0..taxa - 2 {
         let other = if i < 3 { Vector::Tip(0) } else { Vector::Clv(0) };
@@ -210,8 +211,9 @@ impl Engine for Counting {
     }
     fn log_likelihoods(&mut self, jobs: &[EdgeJob]) -> Result<Vec<f64>> {
         self.count(|work| {
-            work.launches += 2;
+            work.launches += 1;
             work.answers += 1;
+            work.barriers += 1;
             for job in jobs {
                 job.ends.into_iter().for_each(|end| self.dims[job.gene].end(end, work));
                 self.dims[job.gene].sum(3.0, work);
@@ -227,9 +229,10 @@ impl Engine for Counting {
     }
     fn insertion_scores(&mut self, programs: &[InsertionProgram]) -> Result<Vec<Vec<f64>>> {
         self.count(|work| {
-            work.launches += 2;
-            work.scoring += 2;
+            work.launches += 1;
+            work.scoring += 1;
             work.answers += 1;
+            work.barriers += 1;
             for InsertionProgram { gene, steps } in programs {
                 let dims = self.dims[*gene];
                 for step in steps {

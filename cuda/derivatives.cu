@@ -8,7 +8,6 @@
 
 #pragma once
 #include "likelihood.cu"
-#include "pmatrix.cu"
 
 /// Multiplies the sumtable by the weights of the rates, if rates have scaler counts. All threads must call it.
 template <int S>

@@ -6,10 +6,13 @@
 //     of constant patterns under a correction that is a function of their sum: [sum of L, its scaler count]
 //
 // A job is a whole insertion program (or one edge): a CTA runs it for one block after the other. Its temporaries are
-// overwritten for the next block, so that no vector of a program is stored full length.
+// overwritten for the next block, so that no vector of a program is stored full length. If CTAs can wait for each other, they
+// first make the P-matrices.
 
 #pragma once
 #include "partials.cu"
+#include "pmatrix.cu"
+#include "team.cuh"
 
 /// Pendant vector: weighted frequencies * (P-matrix * CLV of a pruned subtree).
 template <int S>
@@ -205,11 +208,28 @@ __device__ __forceinline__ void run_jobs(const Gene *genes, const Job *jobs, u32
     }
 }
 
+/// P-matrices that all CTAs of the launch make, if there are any: they meet by a counter that has this value before.
+template <int S>
+__device__ __forceinline__ void matrices_of_all(const Gene *genes, const MatrixJob *jobs, u32 num_jobs, double *matrices,
+                                                u32 *counter, u32 counted) {
+    SHARED(Team, team, );
+    if (num_jobs == 0) {
+        return;
+    }
+    pmatrices<S>(genes, jobs, num_jobs, matrices);
+    if (threadIdx.x == 0) {
+        team = {blockIdx.x, gridDim.x, counter, counted};
+    }
+    team.wait(__LINE__);
+}
+
 #define LIKELIHOOD_OF(S)                                                                                          \
-    extern "C" __global__ void __launch_bounds__(BLOCK, 1)                                                           \
+    extern "C" __global__ void __launch_bounds__(BLOCK, 1)                                                        \
         likelihood_##S(const Gene *genes, const Job *jobs, u32 num_jobs, u32 num_items, const Step *steps,        \
-                       const double *matrices, double *scratch_clvs, u32 *scratch_scalers, u64 clv_stride,        \
+                       double *matrices, const MatrixJob *matrix_jobs, u32 num_matrices, u32 *counter,            \
+                       u32 counted, double *scratch_clvs, u32 *scratch_scalers, u64 clv_stride,                   \
                        u64 scaler_stride, double *results, double *logs) {                                        \
+        matrices_of_all<S>(genes, matrix_jobs, num_matrices, matrices, counter, counted);                         \
         run_jobs<S>(genes, jobs, num_jobs, num_items, steps, matrices, scratch_clvs, scratch_scalers, clv_stride, \
                     scaler_stride, results, logs);                                                                \
     }

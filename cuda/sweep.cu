@@ -17,7 +17,6 @@
 #pragma once
 #include "derivatives.cu"
 #include "newton.cuh"
-#include "team.cuh"
 
 /// Genes whose sums are made at the same time, each by three threads.
 #define GENES_AT_ONCE 40

@@ -202,8 +202,8 @@ fn whole_runs_write_the_same_bytes() {
 
 /// Bytes with which a search of `search` runs, but not with all work side by side.
 const LITTLE_MEMORY: &str = "26000000";
-/// Bytes with which it has no room for half of the vectors.
-const FEW_VECTORS: &str = "16000000";
+/// Bytes with which it has no room for all vectors.
+const FEW_VECTORS: &str = "8000000";
 
 #[test]
 fn a_run_on_a_card_that_is_lost_is_resumed_with_the_processor() {
@@ -253,26 +253,34 @@ fn replicates_on_several_cards_are_those_of_the_processor() {
     }
 }
 
-/// A run that has chosen a card by itself goes on with the processor, from the state at which the card was lost.
+/// A run that has chosen a card by itself goes on with the processor, from the state at which the card was lost: in the middle
+/// of the first tree, of the comparison of models for a small partition, of a replicate.
 #[test]
 fn a_card_that_nobody_asked_for_is_replaced_when_it_is_lost() {
     let scratch = Scratch::new();
     scratch.succeed(
         "simulate --tree rand{6} --model LG+G4{0.7} --sites 30000 --mean-brlen 1.5 -n big -p 3",
     );
-    let command = "-s big.mlsearch.phy -m LG+G4{0.7} --evaluate -t rand{2} --opt-model off -T 1";
-    scratch.succeed(&format!("{command} -n cpu --backend cpu"));
-    let want = results(&scratch, "cpu");
-    // In the middle of the first tree.
-    let lost = [("STAND_IN_LAUNCHES", "25")];
-    let Some(ran) = run(&scratch, &format!("{command} -n auto"), &lost) else { return };
-    assert_eq!(ran.code, 0, "{}", ran.stderr);
-    assert!(ran.stderr.contains("computing on a card"), "{}", ran.stderr);
-    let said = "the run continues with the cpu engine";
-    assert_eq!(ran.stderr.matches(said).count(), 1, "{}", ran.stderr);
-    let found = results(&scratch, "auto");
-    for kind in ["bestTree", "bestModel", "mlTrees"] {
-        assert_eq!(found[kind], want[kind], "{kind}");
+    scratch.write("genes", "LG+G4{0.7}, a = 1-29900\nauto, b = 29901-30000\n");
+    let trees = ["bestTree", "bestModel", "mlTrees"];
+    for (task, launches, kinds) in [
+        ("-m LG+G4{0.7} --evaluate -t rand{2} --opt-model off", "25", &trees[..]),
+        ("-q genes --evaluate -t rand{1} --opt-branches off", "60", &trees),
+        ("-m LG+G4{0.7} --bootstrap --bs-trees 1 --fast", "20", &["bootstraps"]),
+    ] {
+        let command = format!("-s big.mlsearch.phy {task} -T 1 --redo");
+        scratch.succeed(&format!("{command} -n cpu --backend cpu"));
+        let want = results(&scratch, "cpu");
+        let lost = [("STAND_IN_LAUNCHES", launches)];
+        let Some(ran) = run(&scratch, &format!("{command} -n auto"), &lost) else { return };
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        assert!(ran.stderr.contains("computing on a card"), "{task}: {}", ran.stderr);
+        let said = " continues with the cpu engine";
+        assert_eq!(ran.stderr.matches(said).count(), 1, "{task}: {}", ran.stderr);
+        let found = results(&scratch, "auto");
+        for kind in kinds {
+            assert_eq!(found[*kind], want[*kind], "{task}: {kind}");
+        }
     }
 }
 
@@ -334,6 +342,7 @@ fn the_self_test_finds_the_same_bits_and_tells_of_others() {
         assert!(row["numbers"].as_u64() >= Some(least) && row["differing"] == 0, "{row}");
     }
     assert_eq!(report["gpu_selftest"]["times"].as_array().map(Vec::len), Some(6));
+    assert_eq!(report["gpu_selftest"]["rooflines"].as_array().map(Vec::len), Some(2));
     let rates = &report["gpu_selftest"]["rates"][0];
     for rate in ["launch_seconds", "answer_seconds", "barrier_seconds", "copy_bytes_per_second"] {
         assert!(rates[rate].as_f64() > Some(0.0), "{rates}");
@@ -395,7 +404,7 @@ fn what_cannot_compute_is_refused_with_what_is_missing() {
         ran.assert_refused(&["--backend cuda", "Leave the option out"]);
         assert_eq!(scratch.files(), Vec::<String>::new(), "{switches:?}");
     }
-    for little in ["100000", "5000000"] {
+    for little in ["100000", "3000000"] {
         let little = [("STAND_IN_MEMORY", little)];
         let Some(ran) = run(&scratch, &format!("{command} -n x --backend cuda --redo"), &little)
         else {

@@ -12,7 +12,7 @@ pub(crate) struct SelftestReport {
     pub threads: usize,
     /// What each card can do at best.
     pub rates: Vec<CardRates>,
-    /// By alignment: what updates of vectors reach of that on the first card.
+    /// By alignment: what updates of vectors and scores of regraft positions reach of that on the first card.
     pub rooflines: Vec<Roofline>,
     /// By set of genes: how many numbers were compared, and how many have other bits.
     pub agreement: Vec<Agreement>,
@@ -31,12 +31,14 @@ pub(crate) struct Agreement {
     pub differing: usize,
 }
 
-/// What updates of all vectors of a tree reach.
+/// What a work reaches.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub(crate) struct Roofline {
     /// The alignment.
     pub data: String,
-    /// Bytes read and written per second, if each vector is written once and read once.
+    /// The work.
+    pub work: String,
+    /// Bytes read and written per second, if every vector is read and written as often as it is an operand or a result.
     pub bytes_per_second: f64,
     /// Operations per second in double precision.
     pub operations_per_second: f64,
@@ -109,12 +111,12 @@ impl SelftestReport {
             let of = |rate: f64, best: f64| {
                 vec![format!("{:.1}", 1e-9 * rate), format!("{:.0}", 100.0 * rate / best)]
             };
-            let mut cells = vec![row.data.clone()];
+            let mut cells = vec![row.data.clone(), row.work.clone()];
             cells.extend(of(row.bytes_per_second, rates.copy_bytes_per_second));
             cells.extend(of(row.operations_per_second, rates.operations_per_second));
             cells
         });
-        let header = ["updates of vectors", "GB/s", "% of copy", "GFLOP/s", "% of FMA"];
+        let header = ["data", "work", "GB/s", "% of copy", "GFLOP/s", "% of FMA"];
         table(&header, &rows.collect::<Vec<_>>()) + "\n"
     }
 }

@@ -145,6 +145,16 @@ impl Batch {
         End { place: at.place as u32, index: at.index, matrix }
     }
 
+    /// Adds an update to the job.
+    pub(super) fn update(&mut self, dims: Dims, out: At, children: [At; 2], brlens: [f64; 2]) {
+        let ends = [0, 1].map(|i| self.end(dims, children[i], Some(brlens[i])));
+        if out.place == Place::Stored {
+            let [parent, a, b] = [out, children[0], children[1]].map(At::vector);
+            self.stored_updates.push(Operation { parent, children: [a, b], brlens });
+        }
+        self.push(StepKind::Partials, out, ends);
+    }
+
     /// Adds a step to the job. `out` is the vector that it makes, or the pendant vector of a score.
     pub(super) fn push(&mut self, kind: StepKind, out: At, ends: [End; 2]) {
         let step = Step {

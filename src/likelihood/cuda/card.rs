@@ -3,7 +3,7 @@
 use super::batch::Batch;
 use super::device::{Buffer, Device};
 use super::gene::CardGene;
-use super::launch::{self, Jobs, Scores, Steps};
+use super::launch::{self, Jobs, OwnMatrices, Scores, Steps};
 use super::memory::Limits;
 use super::modules::KernelId;
 use super::program::{
@@ -34,11 +34,25 @@ pub(super) struct Card {
     matrix_jobs: Buffer<MatrixJob>,
     steps: Buffer<Step>,
     matrices: Buffer<f64>,
+    /// Counts the CTAs that have met in launches so far, and how many they were.
+    counter: Buffer<u32>,
+    counted: u32,
     scratch: Buffer<f64>,
     scratch_scalers: Buffer<u32>,
     results: Buffer<f64>,
     logs: Buffer<f64>,
     tape: Buffer<u64>,
+}
+
+/// A batch on a card: what its kernels are told.
+#[derive(Debug)]
+struct Prepared {
+    jobs: Jobs,
+    matrix_jobs: Jobs,
+    steps: Steps,
+    /// By job, where its results begin, and their number.
+    starts: Vec<usize>,
+    num_results: usize,
 }
 
 /// Results of jobs on one card, in the order of its blocks.
@@ -84,6 +98,8 @@ impl Card {
             matrix_jobs: Buffer::new("jobs"),
             steps: Buffer::new("steps"),
             matrices: Buffer::new("P-matrices on the card"),
+            counter: Buffer::new("counters"),
+            counted: 0,
             scratch: Buffer::new("temporary vectors on the card"),
             scratch_scalers: Buffer::new("temporary scaler counts on the card"),
             results: Buffer::new("results"),
@@ -114,9 +130,8 @@ impl Card {
         Ok(())
     }
 
-    /// Copies a batch to the card and computes its matrices. Returns the jobs with the number of their results, and what
-    /// their steps read.
-    fn prepare(&mut self, batch: &Batch) -> Result<(Jobs, Steps, Vec<usize>, usize)> {
+    /// Copies a batch to the card.
+    fn prepare(&mut self, batch: &Batch) -> Result<Prepared> {
         self.upload_genes()?;
         let device = &self.device;
         let (mut first_item, mut num_results) = (0, 0);
@@ -153,7 +168,6 @@ impl Card {
             num_jobs: batch.matrices.len() as u32,
             num_items: 0,
         };
-        launch::pmatrix(device, batch.states, matrix_jobs, matrices)?;
         let of_card = Jobs {
             genes,
             jobs: self.jobs.address(device),
@@ -161,7 +175,7 @@ impl Card {
             num_items: first_item as u32,
         };
         let steps = Steps { steps: self.steps.address(device), matrices };
-        Ok((of_card, steps, starts, num_results))
+        Ok(Prepared { jobs: of_card, matrix_jobs, steps, starts, num_results })
     }
 
     /// Starts a batch of updates, or of updates and sumtables.
@@ -169,7 +183,8 @@ impl Card {
     /// # Errors
     /// Not enough memory, or the card is lost.
     pub(super) fn run(&mut self, id: KernelId, batch: &Batch) -> Result<()> {
-        let (jobs, steps, ..) = self.prepare(batch)?;
+        let Prepared { jobs, matrix_jobs, steps, .. } = self.prepare(batch)?;
+        launch::pmatrix(&self.device, batch.states, matrix_jobs, steps.matrices)?;
         launch::traversal(&self.device, id, batch.states, jobs, steps)
     }
 
@@ -178,7 +193,7 @@ impl Card {
     /// # Errors
     /// Not enough memory, or the card is lost.
     pub(super) fn start_scores(&mut self, batch: &Batch, with_logs: bool) -> Result<Started> {
-        let (jobs, steps, starts, num_results) = self.prepare(batch)?;
+        let Prepared { jobs, matrix_jobs, steps, starts, num_results } = self.prepare(batch)?;
         let device = &self.device;
         let places = |per_pattern: fn(&Dims) -> usize| {
             let of_job =
@@ -186,9 +201,14 @@ impl Card {
             of_job.max().unwrap_or(0) * BLOCK
         };
         let (clvs, scalers) = (places(Dims::row), places(Dims::scalers));
-        let most = device.num_multiprocessors * CTAS_PER_MULTIPROCESSOR;
+        let kernel = device.function(KernelId::Likelihood, batch.states);
+        let together = device.most_together(kernel);
+        let (useful, most) = match together {
+            0 => (jobs.num_items, device.num_multiprocessors * CTAS_PER_MULTIPROCESSOR),
+            _ => (jobs.num_items.max(matrix_jobs.num_jobs), together),
+        };
         let affordable = self.limits.scratch as usize / (clvs * size_of::<f64>()).max(1);
-        let num_ctas = (jobs.num_items as usize).min(most).min(affordable.max(1));
+        let num_ctas = (useful as usize).min(most).min(affordable.max(1));
         self.scratch.reserve(device, num_ctas * clvs)?;
         self.scratch_scalers.reserve(device, num_ctas * scalers)?;
         self.results.reserve(device, num_results * SCORE_NUMBERS)?;
@@ -203,7 +223,17 @@ impl Card {
             results: self.results.address(device),
             logs: if with_logs { self.logs.address(device) } else { 0 },
         };
-        launch::likelihood(device, batch.states, jobs, steps, scores, num_ctas as u32)?;
+        if self.counter.address(device) == 0 {
+            self.counter.upload(device, &[0])?;
+        }
+        let (counter, counted) = (self.counter.address(device), self.counted);
+        let own = (together > 0).then_some(OwnMatrices { jobs: matrix_jobs, counter, counted });
+        if own.is_none() {
+            launch::pmatrix(device, batch.states, matrix_jobs, steps.matrices)?;
+        } else if num_ctas > 1 && jobs.num_items > 0 && matrix_jobs.num_jobs > 0 {
+            self.counted = counted.wrapping_add(num_ctas as u32);
+        }
+        launch::likelihood(device, batch.states, jobs, steps, own, scores, num_ctas as u32)?;
         Ok(Started { starts, len: num_results, width: SCORE_NUMBERS })
     }
 
@@ -250,7 +280,7 @@ impl Card {
 
     /// True if the card can run sweeps on its own.
     pub(super) fn takes_tapes(&self) -> bool {
-        self.device.most_together(None) > 0
+        self.device.most_together(self.device.sweep(None)) > 0
     }
 
     /// Runs a tape: the words that it has made, when they are there.
@@ -260,7 +290,8 @@ impl Card {
     pub(super) fn run_tape(&mut self, tape: &Tape) -> Result<Vec<u64>> {
         self.upload_genes()?;
         let device = &self.device;
-        let laid = tape.lay(device.most_together(tape.states), self.limits.matrices);
+        let most = device.most_together(device.sweep(tape.states));
+        let laid = tape.lay(most, self.limits.matrices);
         self.tape.reserve(device, laid.read.end)?;
         self.tape.upload(device, &laid.words)?;
         self.matrices.reserve(device, laid.matrix_numbers)?;

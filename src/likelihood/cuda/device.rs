@@ -213,15 +213,11 @@ impl Device {
 
     /// Number of CTAs of this kernel that can wait for each other, because they are on the card at the same time; 0 if
     /// none can.
-    pub(super) fn most_together(&self, states: Option<usize>) -> usize {
+    pub(super) fn most_together(&self, kernel: &CudaFunction) -> usize {
         if !self.is_cooperative {
             return 0;
         }
-        let resident = self.sweep(states).occupancy_max_active_blocks_per_multiprocessor(
-            BLOCK as u32,
-            0,
-            None,
-        );
+        let resident = kernel.occupancy_max_active_blocks_per_multiprocessor(BLOCK as u32, 0, None);
         resident.map_or(0, |resident| resident as usize * self.num_multiprocessors)
     }
 

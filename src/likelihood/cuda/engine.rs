@@ -253,28 +253,12 @@ fn add_edge(batch: &mut Batch, dims: Dims, job: &EdgeJob, resolve: impl Fn(Vecto
     batch.push(StepKind::Edge, At { place: Place::Tip, index: 0 }, ends);
 }
 
-/// Adds an update to a batch.
-pub(super) fn add_update(
-    batch: &mut Batch,
-    dims: Dims,
-    out: At,
-    children: [At; 2],
-    brlens: [f64; 2],
-) {
-    let ends = [0, 1].map(|i| batch.end(dims, children[i], Some(brlens[i])));
-    if out.place == Place::Stored {
-        let [parent, a, b] = [out, children[0], children[1]].map(At::vector);
-        batch.stored_updates.push(Operation { parent, children: [a, b], brlens });
-    }
-    batch.push(StepKind::Partials, out, ends);
-}
-
 /// Adds a step of an insertion program to a batch.
 fn add_insertion_step(batch: &mut Batch, dims: Dims, places: &Places, step: &InsertionStep) {
     let at = |vector| resolve(vector, places, Place::Scratch);
     match *step {
         InsertionStep::Partials(Operation { parent, children, brlens }) => {
-            add_update(batch, dims, at(parent), children.map(at), brlens);
+            batch.update(dims, at(parent), children.map(at), brlens);
         }
         InsertionStep::Pendant { out, source, brlen } => {
             let end = batch.end(dims, at(source), Some(brlen));
@@ -341,7 +325,7 @@ impl Engine for CudaEngine {
                     batch.begin(*gene, 0);
                 }
                 let dims = self.dims[*gene];
-                add_update(batch, dims, stored(parent), children.map(stored), brlens);
+                batch.update(dims, stored(parent), children.map(stored), brlens);
             }
         }
         for batch in batches.iter_mut().filter(|batch| !batch.steps.is_empty()) {
@@ -380,7 +364,7 @@ impl Engine for CudaEngine {
             let batch = &mut batches[self.batch_of(job.gene)];
             batch.begin(job.gene, 0);
             let out = At { place: Place::Temporary, index: 0 };
-            add_update(batch, self.dims[job.gene], out, job.ends.map(stored), job.brlens);
+            batch.update(self.dims[job.gene], out, job.ends.map(stored), job.brlens);
         }
         for batch in batches.iter_mut().filter(|batch| !batch.steps.is_empty()) {
             self.run(KernelId::Partials, batch)?;

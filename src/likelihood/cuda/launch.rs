@@ -62,6 +62,16 @@ pub(super) struct Steps {
     pub(super) matrices: u64,
 }
 
+/// P-matrices that the CTAs of a launch make themselves before they go on together.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OwnMatrices {
+    /// Their jobs.
+    pub(super) jobs: Jobs,
+    /// Address of a counter, and what it is before the launch.
+    pub(super) counter: u64,
+    pub(super) counted: u32,
+}
+
 /// Addresses of what the kernel of scores writes.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Scores {
@@ -130,12 +140,13 @@ pub(super) fn traversal(
     launch(arguments.arg(&steps.steps).arg(&steps.matrices), num_items)
 }
 
-/// Runs jobs with scores on so many CTAs.
+/// Runs jobs with scores on so many CTAs. With `own`, all of them must be on the card at the same time.
 pub(super) fn likelihood(
     device: &Device,
     states: usize,
     jobs: Jobs,
     steps: Steps,
+    own: Option<OwnMatrices>,
     scores: Scores,
     num_ctas: u32,
 ) -> Result<()> {
@@ -143,12 +154,21 @@ pub(super) fn likelihood(
     if num_items == 0 {
         return Ok(());
     }
+    let none = OwnMatrices { jobs: Jobs::default(), counter: 0, counted: 0 };
+    let OwnMatrices { jobs: matrix_jobs, counter, counted } = own.unwrap_or(none);
+    let Jobs { jobs: matrix_jobs, num_jobs: num_matrices, .. } = matrix_jobs;
     let Scores { scratch, scratch_scalers, strides: [clvs, scalers], results, logs } = scores;
     let function = device.function(KernelId::Likelihood, states);
     let mut arguments = device.stream.launch_builder(function);
     arguments.arg(&genes).arg(&jobs).arg(&num_jobs).arg(&num_items);
-    arguments.arg(&steps.steps).arg(&steps.matrices).arg(&scratch).arg(&scratch_scalers);
-    launch(arguments.arg(&clvs).arg(&scalers).arg(&results).arg(&logs), num_ctas)
+    arguments.arg(&steps.steps).arg(&steps.matrices);
+    arguments.arg(&matrix_jobs).arg(&num_matrices).arg(&counter).arg(&counted);
+    arguments.arg(&scratch).arg(&scratch_scalers);
+    arguments.arg(&clvs).arg(&scalers).arg(&results).arg(&logs);
+    match own {
+        Some(_) => launch_together(&mut arguments, num_ctas),
+        None => launch(&mut arguments, num_ctas),
+    }
 }
 
 /// Evaluates sumtables.

@@ -69,7 +69,7 @@ pub(super) fn measure(device: &Device, is_quick: bool) -> Result<CardRates> {
 
 /// Seconds of a barrier of as many CTAs as a sweep over genes with four states has at most; `None` if there are none.
 fn barrier_seconds(device: &Device, rounds: u32) -> Result<Option<f64>> {
-    let num_ctas = device.most_together(Some(4));
+    let num_ctas = device.most_together(device.sweep(Some(4)));
     if num_ctas == 0 {
         return Ok(None);
     }

@@ -7,7 +7,6 @@
 //! the other. Data that do not fit into a card have so many patterns that this leaves nothing idle.
 
 use super::batch::{At, Batch};
-use super::engine::add_update;
 use super::program::{End, Place, Step};
 use crate::likelihood::engine::layout::Dims;
 use crate::likelihood::engine::{EngineError, Forgetting, Operation, Result, Vector};
@@ -74,7 +73,7 @@ impl StoredVectors {
             let children = children.map(|child| self.at(child));
             let slot = parent.slot().expect("only stored vectors are forgotten");
             let out = At { place: Place::Stored, index: self.place_to_write(slot)? };
-            add_update(batch, dims, out, children, brlens);
+            batch.update(dims, out, children, brlens);
             self.forgetting.note_recomputed(0, &operation);
         }
         Ok(())

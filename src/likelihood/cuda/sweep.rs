@@ -8,7 +8,7 @@
 
 use super::batch::{At, Batch};
 use super::card::{Card, Results, Sumtable};
-use super::engine::{CudaEngine, add_update};
+use super::engine::CudaEngine;
 use super::gene::CardGene;
 use super::modules::KernelId;
 use super::program::{Place, StepKind};
@@ -306,7 +306,7 @@ impl CudaEngine {
                         batch.begin(gene, 0);
                     }
                     let children = update.children.map(|child| places.at(child));
-                    add_update(batch, dims, places.at(update.parent), children, update.brlens);
+                    batch.update(dims, places.at(update.parent), children, update.brlens);
                 }
                 let ends = job.ends.map(|end| batch.end(dims, places.at(end), None));
                 let out = At { place: Place::Temporary, index: places.sumtable() };

@@ -134,7 +134,12 @@ pub(crate) fn gpu_selftest(
         let case = Case::new(plan.seed, 100 + number as u64, shape.1, &[*shape]);
         let processor = times_of(&mut case.evaluator(&on_processor)?)?;
         let cards = times_of(&mut case.evaluator(&on_cards)?)?;
-        report.rooflines.push(case.roofline(name, cards[WHOLE].1));
+        for (number, counts) in
+            [(WHOLE, case.counts_of_updates()), (SCORES, case.counts_of_scores())]
+        {
+            let (work, seconds) = cards[number];
+            report.rooflines.push(case.roofline((name, work), counts, seconds));
+        }
         for ((work, cpu_seconds), (_, card_seconds)) in processor.into_iter().zip(cards) {
             let (data, work) = (name.to_string(), work.to_string());
             report.times.push(TimeRow { data, work, cpu_seconds, card_seconds });
@@ -194,20 +199,41 @@ impl Case {
         Case { tree, genes, partitions }
     }
 
-    /// What updates of all vectors of the tree of the only gene reach in so many seconds: each is written, and but for
-    /// those at the root is read by the next and multiplied with a matrix.
-    fn roofline(&self, name: &str, seconds: f64) -> Roofline {
+    /// What a work on the only gene reaches, which reads and writes so many vectors, multiplies so many with a matrix, and
+    /// does so many other operations for each number of a vector.
+    fn roofline(
+        &self,
+        (name, work): (&str, &str),
+        [moved, multiplied, others]: [f64; 3],
+        seconds: f64,
+    ) -> Roofline {
         let data = &self.genes[0].0;
         let states = Dims::new(data.num_states, data.num_rates, 1, 2).num_states as f64;
-        let rows = (data.num_patterns() * data.num_rates) as f64;
-        let (written, read) =
-            (self.tree.num_tips() as f64 - 2.0, self.tree.num_tips() as f64 - 4.0);
-        let numbers = rows * states;
+        let numbers = (data.num_patterns() * data.num_rates) as f64 * states;
         Roofline {
             data: name.to_string(),
-            bytes_per_second: size_of::<f64>() as f64 * numbers * (written + read) / seconds,
-            operations_per_second: numbers * ((2.0 * states - 1.0) * read + written) / seconds,
+            work: work.to_string(),
+            bytes_per_second: size_of::<f64>() as f64 * numbers * moved / seconds,
+            operations_per_second: numbers * ((2.0 * states - 1.0) * multiplied + others) / seconds,
         }
+    }
+
+    /// Updates of all vectors: each is written, and but for those at the root is read by the next and multiplied with a
+    /// matrix.
+    fn counts_of_updates(&self) -> [f64; 3] {
+        let num_tips = self.tree.num_tips() as f64;
+        let (written, read) = (num_tips - 2.0, num_tips - 4.0);
+        [written + read, read, written]
+    }
+
+    /// Scores of all regraft positions of a subtree. A position has an up-vector, which is made from that of the next edge and
+    /// the sibling's vector; a score reads it, the pendant vector and the vector behind the edge. Tips are not counted.
+    fn counts_of_scores(&self) -> [f64; 3] {
+        let (_, edges) = subtree(&self.tree);
+        let is_inner =
+            |edge: &&EdgeId| self.tree.ends(**edge).iter().all(|&end| !self.tree.is_tip(end));
+        let (positions, inner) = (edges.len() as f64, edges.iter().filter(is_inner).count() as f64);
+        [4.0 * positions + 2.0 * inner, 2.0 * positions + 2.0 * inner, 4.0 * positions]
     }
 
     /// A fast search on the genes, or on a bootstrap replicate of their sites if `replicate` is not 0: its log-likelihood,
@@ -289,6 +315,8 @@ fn seconds(mut work: impl FnMut() -> EngineResult<()>) -> EngineResult<f64> {
 
 /// The number of the work that updates all vectors among those of `times_of`.
 const WHOLE: usize = 1;
+/// That of the work that scores regraft positions.
+const SCORES: usize = 2;
 
 /// Seconds of each kind of work.
 fn times_of(evaluator: &mut Evaluator) -> EngineResult<Vec<(&'static str, f64)>> {

@@ -140,7 +140,8 @@ impl<'a> Desk<'a> {
 
 impl Observer for Desk<'_> {
     fn event(&mut self, event: &Event) {
-        if self.is_muffled {
+        // A warning is always told: that an engine has stopped working, in the middle of a replicate.
+        if self.is_muffled && !matches!(event, Event::Warning(_)) {
             return;
         }
         if let Some(kept) = &mut self.kept {
