@@ -72,7 +72,7 @@ impl Move {
             moves.extend((!has_own_lengths).then_some((Move::LikelihoodSpr, 0.1)));
         }
         let together = coordinates.iter().enumerate();
-        let weight = 0.3 + 2.7 / coordinates.len().max(1) as f64;
+        let weight = 0.6 + 5.4 / coordinates.len().max(1) as f64;
         moves.extend(together.map(|(number, one)| (Move::Together(number, one.gene), weight)));
         // Alone they serve where the distribution that was learned has too little weight.
         let weight = |parameter: Parameter| {
