@@ -3,7 +3,7 @@
 use super::bit_planes::BitPlanes;
 use super::closed_form::StateCounts;
 use super::pair_model::{Classes, DNA_CLASSES, NO_CLASS, PairModel};
-use super::solve::Part;
+use super::solve::{Lanes, Part};
 use crate::alignment::Patterns;
 use crate::alphabet::{Code, DataType};
 use crate::pair_tables::GeneTables;
@@ -63,6 +63,17 @@ impl Gene {
         let planes = if is_dna { BitPlanes::bytes_of(patterns, num_taxa) } else { 0 };
         // Two lists of a taxon, besides what is in them.
         (codes + num_taxa * 2 * size_of::<Vec<u32>>()) as u64 + planes
+    }
+
+    /// Bytes of the counts of pairs by class at most, of one thread.
+    pub(super) fn bytes_of_counts(patterns: &Patterns) -> u64 {
+        let all = Classes::new(patterns.data_type, &patterns.code_masks).len();
+        let undetermined = patterns.data_type.undetermined();
+        let is_simple = |code: &Code| code.is_power_of_two() || *code == undetermined;
+        let is_dna = patterns.data_type == DataType::Dna;
+        let is_determined = is_dna && patterns.codes.iter().flatten().all(is_simple);
+        let used = if is_determined { DNA_CLASSES } else { all };
+        (used * size_of::<Lanes>()) as u64
     }
 
     /// The same as plain lists, with a model.

@@ -138,9 +138,14 @@ impl PairDistances {
         Some(PairTables { num_taxa: self.num_taxa, genes: genes.collect() })
     }
 
-    /// Bytes that the sequences of these partitions take when they are prepared.
-    pub fn bytes_of(num_taxa: usize, partitions: &[Partition]) -> u64 {
-        partitions.iter().map(|partition| Gene::bytes_of(&partition.patterns, num_taxa)).sum()
+    /// Bytes that the sequences of these partitions take when they are prepared, and what so many threads count at most.
+    pub fn bytes_of(num_taxa: usize, partitions: &[Partition], threads: usize) -> u64 {
+        let working = threads.clamp(1, num_taxa.div_ceil(TILE).max(1)) as u64;
+        let of_gene = |partition: &Partition| {
+            let patterns = &partition.patterns;
+            Gene::bytes_of(patterns, num_taxa) + working * Gene::bytes_of_counts(patterns)
+        };
+        partitions.iter().map(of_gene).sum()
     }
 
     /// Number of sequences.

@@ -133,6 +133,9 @@ pub(super) fn solve(parts: &mut [Part], scratch: &mut Scratch, out: &mut [f64]) 
             break;
         }
     }
+    for (&pair, &t) in search.pairs.iter().zip(&search.t).take(left) {
+        out[pair] = t;
+    }
 }
 
 /// Writes the distances that are found, and moves the last of the other pairs to their lanes. Returns the number of pairs that
@@ -327,5 +330,39 @@ fn add_terms<const IS_GAMMA: bool>(
         first[i] = of_first.mul_add(values[1], first[i]);
         second[i] = of_second.mul_add(values[2], second[i]);
         third[i] = of_third.mul_add(values[3], third[i]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::pair_model::Term;
+    use super::*;
+
+    /// Sites that the model makes impossible at any distance have no likelihood to climb; they leave the other pairs alone.
+    #[test]
+    fn a_search_without_end_gives_its_last_distance() {
+        let model = PairModel {
+            decay: Decay::Exponential,
+            terms: vec![Term { eigenvalue: -4.0 / 3.0, cats: vec![(1.0, 1.0)] }],
+            // Equal, different, impossible.
+            at_zero: vec![1.0, 0.0, 0.0],
+            coefficients: vec![0.75, -0.75, 0.0],
+            saturation: 0.75,
+            bends: [0.0; 2],
+            joins_transversions: false,
+        };
+        let mut parts = [Part::new(&model, 3)];
+        for (lane, sites) in [[90, 10, 0], [80, 0, 20], [70, 30, 0]].into_iter().enumerate() {
+            for (class, count) in sites.into_iter().enumerate().filter(|(_, count)| *count > 0) {
+                parts[0].add(class, lane, f64::from(count));
+            }
+        }
+        let mut out = [-1.0; 3];
+        solve(&mut parts, &mut Scratch::default(), &mut out);
+        for (found, share) in [(out[0], 0.1), (out[2], 0.3)] {
+            let expected = -0.75 * ln_of(1.0 - share / 0.75);
+            assert!((found - expected).abs() < 1e-12, "{found}, not {expected}");
+        }
+        assert!(out[1] > 0.0 && out[1] < 1e-50, "{}", out[1]);
     }
 }

@@ -42,7 +42,7 @@ pub(super) fn describe_distances(
             None => found.method.clone(),
             Some([_, gene]) => found.of_partition(gene),
         };
-        least = least.max(Arrangement::least(asked, sequences.sizes()));
+        least = least.max(Arrangement::least(asked, sequences.sizes(setup)));
         let work = work_of(asked, &sequences, &method, arrangement, setup);
         all.computed += work.computed;
         all.written += work.written;

@@ -8,7 +8,7 @@ use crate::parallel::{available_memory, used_memory};
 use crate::partition::Partition;
 use crate::run::plan::MatrixPlan;
 use crate::run::prepare::Identical;
-use crate::run::work::{Setup, format_bytes};
+use crate::run::work::{Setup, allowed_threads, format_bytes};
 use std::borrow::Cow;
 
 /// The taxa of a matrix and their sequences.
@@ -93,14 +93,18 @@ impl<'a> Sequences<'a> {
     }
 
     /// What decides about the memory, before the sequences are prepared.
-    pub(super) fn sizes(&self) -> Sizes {
+    pub(super) fn sizes(&self, setup: &Setup) -> Sizes {
         let groups = self.identical.as_ref().map_or(&[][..], |identical| identical.groups());
         Sizes {
             taxa: self.names.len(),
             sequences: self.count(),
             shared: groups.iter().filter(|group| group.len() > 1).count(),
             beside: used_memory().unwrap_or(0)
-                + PairDistances::bytes_of(self.count(), &self.partitions),
+                + PairDistances::bytes_of(
+                    self.count(),
+                    &self.partitions,
+                    allowed_threads(setup.plan),
+                ),
         }
     }
 
@@ -116,7 +120,7 @@ impl<'a> Sequences<'a> {
             (Some(free), Some(used)) => free.saturating_add(used),
             _ => u64::MAX,
         };
-        let found = Arrangement::within(allowed.min(free), asked, self.sizes());
+        let found = Arrangement::within(allowed.min(free), asked, self.sizes(setup));
         let arrangement = found.map_err(|least| {
             let (least, place) = (format_bytes(least), &self.place);
             match allowed <= free {
