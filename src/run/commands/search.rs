@@ -226,7 +226,7 @@ pub(super) fn climb(
         let (Some(next), Some(before)) = (next, kept) else { return Err(error.into()) };
         let name = next.engine().engine;
         let message = format!("{error}; the search continues with the {name} engine");
-        desk.event(&Event::Warning(message));
+        desk.tell_replaced(message);
         next.replace_engine(&mut evaluator, partitions, models)?;
         (machine, state) = (next, Some(before));
     };
@@ -253,43 +253,47 @@ mod tests {
     use std::path::Path;
     use std::sync::atomic::Ordering;
 
-    /// Runs a command in a folder of its own. Returns the best tree and model, and the report.
-    fn run(words: &str, folder: &Path) -> Result<[String; 3], Error> {
+    /// Runs a command in a folder of its own. Returns the best tree and model, the trees of replicates, and the report.
+    fn run(words: &str, folder: &Path) -> Result<[String; 4], Error> {
         let prefix = folder.join("x");
         let line = format!("mlsearch {words} --redo --quiet --prefix {}", prefix.display());
         let words: Vec<String> = line.split_whitespace().map(String::from).collect();
         let Ok(args) = parse(&words) else { panic!("{line}") };
         execute(&resolve(&args)?)?;
         let read = |kind: &str| std::fs::read_to_string(folder.join(format!("x.mlsearch.{kind}")));
-        Ok(["bestTree", "bestModel", "json"].map(|kind| read(kind).unwrap()))
+        Ok(["bestTree", "bestModel", "bootstraps", "json"]
+            .map(|kind| read(kind).unwrap_or_default()))
     }
 
     #[test]
     fn a_search_goes_on_with_another_engine_when_one_fails() {
         let folder = tempfile::tempdir().unwrap();
         let data = "-s datasets/gappy.phy -q partitions/gappy.part -m GTR+G -T 1 --fast";
-        let [tree, model, _] = run(data, folder.path()).unwrap();
+        let [tree, model, ..] = run(data, folder.path()).unwrap();
         for calls in [0, 3, 100, 1000] {
             CALLS.store(calls, Ordering::Relaxed);
             let found = run(&format!("{data} --backend failing"), folder.path()).unwrap();
             assert_eq!([&found[0], &found[1]], [&tree, &model], "after {calls} calls");
             let said = "it was pulled out; the search continues with the";
-            assert!(found[2].contains(said), "after {calls} calls: {}", found[2]);
+            assert!(found[3].contains(said), "after {calls} calls: {}", found[3]);
         }
         // So do all other jobs: with the state at their desk, or from their beginning.
         for (command, all_calls) in [
-            ("--evaluate -t pars{1} -m GTR+G", [0, 7, 60]),
-            ("--evaluate -t pars{1} -m auto", [1, 5, 20]),
-            ("--all --bs-trees 3 --fast -m JC", [2, 20, 100]),
+            ("--evaluate -t pars{1} -m GTR+G -T 1", [0, 7, 60]),
+            ("--evaluate -t pars{1} -m auto -T 1", [1, 5, 20]),
+            ("--all --bs-trees 3 --fast -m JC -T 1", [2, 20, 100]),
+            ("--bootstrap --bs-trees 4 --fast -m JC -T 2", [2, 20, 100]),
         ] {
-            let data = format!("-s datasets/primates.phy -T 1 {command}");
+            let data = format!("-s datasets/primates.phy {command}");
             CALLS.store(usize::MAX, Ordering::Relaxed);
             let want = run(&data, folder.path()).unwrap();
             for calls in all_calls {
                 CALLS.store(calls, Ordering::Relaxed);
                 let found = run(&format!("{data} --backend failing"), folder.path()).unwrap();
-                assert_eq!(found[..2], want[..2], "{command} after {calls} calls");
-                assert!(found[2].contains("it was pulled out"), "{command} after {calls} calls");
+                assert_eq!(found[..3], want[..3], "{command} after {calls} calls");
+                // Each of several replicates has an engine that fails; it is told once.
+                let times = found[3].matches("it was pulled out").count();
+                assert_eq!(times, 1, "{command} after {calls} calls");
             }
         }
     }

@@ -10,6 +10,8 @@ use crate::observer::{Advance, Event, Observer};
 use crate::panics::caught;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// The desk of one job.
@@ -17,6 +19,8 @@ pub(crate) struct Desk<'a> {
     observer: &'a mut dyn Observer,
     kept: Option<Kept<'a>>,
     is_muffled: bool,
+    /// Whether the engine of the stage was replaced by the next one, once a job has told it.
+    is_replaced: Arc<AtomicBool>,
     /// Number of events that were passed on.
     told: usize,
     /// Events of a job that has begun again, which were passed on before.
@@ -43,8 +47,17 @@ type InProgress = (Vec<Event>, Vec<u8>);
 impl<'a> Desk<'a> {
     /// The desk of a job, with the state that was kept, whose events are told again.
     fn new(observer: &'a mut dyn Observer, keeper: Option<&'a Keeper>, key: Key) -> Result<Self> {
+        let is_replaced = Arc::default();
+        let is_muffled = false;
         let Some(keeper) = keeper else {
-            return Ok(Desk { observer, kept: None, is_muffled: false, told: 0, is_known: 0 });
+            return Ok(Desk {
+                observer,
+                kept: None,
+                is_muffled,
+                is_replaced,
+                told: 0,
+                is_known: 0,
+            });
         };
         let (events, state) = match keeper.find::<InProgress>(Kind::State, key)? {
             None => (Vec::new(), None),
@@ -54,18 +67,31 @@ impl<'a> Desk<'a> {
         let told = events.len();
         let (last, cost) = (Instant::now(), Duration::ZERO);
         let kept = Kept { keeper, key, events, state, last, cost, in_steps: None };
-        Ok(Desk { observer, kept: Some(kept), is_muffled: false, told, is_known: 0 })
+        Ok(Desk { observer, kept: Some(kept), is_muffled, is_replaced, told, is_known: 0 })
     }
 
-    /// The job begins again, with this warning: from the state that was kept last, if there is one. What it told since then
-    /// is not passed on a second time.
+    /// The jobs of a stage share what they know of its engine.
+    pub(crate) fn share(&mut self, is_replaced: &Arc<AtomicBool>) {
+        self.is_replaced = Arc::clone(is_replaced);
+    }
+
+    /// The engine has stopped working, and the next one goes on: a warning, unless another job of the stage has told it.
+    pub(crate) fn tell_replaced(&mut self, warning: String) {
+        if !self.is_replaced.swap(true, Ordering::Relaxed) {
+            self.event(&Event::Warning(warning));
+        }
+    }
+
+    /// The job begins again, because the engine has stopped working (see [`Desk::tell_replaced`]): from the state that was kept
+    /// last, if there is one. What it told since then is not passed on a second time.
     ///
     /// # Errors
     /// The checkpoint cannot be read.
     pub(crate) fn begin_again(&mut self, warning: String) -> Result<()> {
         self.is_muffled = false;
-        let warning = Event::Warning(warning);
-        self.observer.event(&warning);
+        let is_first = !self.is_replaced.swap(true, Ordering::Relaxed);
+        let warning = is_first.then_some(Event::Warning(warning));
+        warning.iter().for_each(|warning| self.observer.event(warning));
         let mut known = 0;
         if let Some(kept) = &mut self.kept {
             let found = kept.keeper.find::<InProgress>(Kind::State, kept.key)?;
@@ -73,7 +99,7 @@ impl<'a> Desk<'a> {
                 found.map_or((Vec::new(), None), |(events, state)| (events, Some(state)));
             known = events.len();
             (kept.events, kept.state) = (events, state);
-            kept.events.push(warning);
+            kept.events.extend(warning);
             kept.in_steps = None;
         }
         self.is_known = self.told - known;
