@@ -233,7 +233,7 @@ impl Engine for Counting {
             work.scoring += 1;
             work.answers += 1;
             work.barriers += 1;
-            for InsertionProgram { gene, steps } in programs {
+            for InsertionProgram { gene, steps, .. } in programs {
                 let dims = self.dims[*gene];
                 for step in steps {
                     match step {

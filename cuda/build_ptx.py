@@ -26,7 +26,7 @@ WHEELS = ["nvidia-cuda-nvrtc-cu12==12.0.140", "nvidia-cuda-nvcc-cu12==12.9.86"]
 CAPABILITY = 75
 # Machine code of these cards is made from the file, to see registers and spills.
 CARDS = [75, 80, 86, 89, 90, 100, 120]
-SOURCES = ["common.cuh", "operand.cuh", "pmatrix.cu", "partials.cu", "likelihood.cu", "derivatives.cu", "newton.cuh", "team.cuh", "probe.cu",
+SOURCES = ["common.cuh", "precision.cuh", "operand.cuh", "pmatrix.cu", "partials.cu", "likelihood.cu", "derivatives.cu", "newton.cuh", "team.cuh", "probe.cu",
            "sweep.cu", "kernels.cu"]
 # The PTX files with the sources of each; the last one includes the others.
 UNITS = {"kernels": SOURCES, "distances": ["common.cuh", "distances.cu"]}

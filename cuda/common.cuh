@@ -41,6 +41,7 @@ typedef unsigned long long u64;
 /// Numbers of a result of a block: see `likelihood.cu` and `derivatives.cu`.
 #define SCORE_NUMBERS 2
 #define DERIVATIVE_NUMBERS 4
+#define OUTCOME_NUMBERS 3
 
 /// A gene's data, vectors and model on one card.
 struct Gene {
@@ -88,7 +89,8 @@ struct Gene {
 enum Correction { LEWIS = 1, FELSENSTEIN = 2 };
 
 /// Where the vector of an end of an edge is.
-enum Place { TIP = 0, STORED = 1, TEMPORARY = 2, SCRATCH = 3 };
+/// (SINGLE: likewise in the scratch of a CTA, in single precision.)
+enum Place { TIP = 0, STORED = 1, TEMPORARY = 2, SCRATCH = 3, SINGLE = 4 };
 
 /// One end of an edge: a vector, and in `matrices` the P-matrix, or for a tip its table.
 struct End {
@@ -122,8 +124,8 @@ struct Job {
 /// One P-matrix to be computed.
 struct MatrixJob {
     u32 gene;
-    /// 1 if the tip table is wanted, too.
-    u32 with_table;
+    /// 1 if the tip table is wanted, too; 1 if both are wanted in single precision.
+    u16 with_table, is_single;
     double brlen;
     /// Where the matrix and the table go.
     u64 matrix;
@@ -149,7 +151,7 @@ struct TapeHead {
     /// Counters of the teams' barriers.
     u32 counters;
     /// Branch lengths. Each is written once: a change makes a new one. The first were filled by the host, and the last are
-    /// the outcomes, [length, log-likelihood] at the end of each step.
+    /// the outcomes, [length, log-likelihood] at the end of each step, and how often its derivatives were evaluated.
     u32 lengths;
     u32 outcomes;
     /// Log-likelihoods of genes, for programs with a floor.

@@ -11,13 +11,13 @@
 
 /// Multiplies the sumtable by the weights of the rates, if rates have scaler counts. All threads must call it.
 template <int S>
-__device__ __forceinline__ void weigh_rates(const Gene &gene, PatternBlock block, const Operand &a, const Operand &b,
-                                            u32 count, double *out) {
+__device__ __forceinline__ void weigh_rates(const Gene &gene, PatternBlock block, const Operand<double> &a,
+                                            const Operand<double> &b, u32 count, double *out) {
     bool is_used = threadIdx.x < block.len;
     for (u32 rate = 0; rate < gene.num_rates; rate++) {
         double weight = 1.0;
         if (is_used) {
-            weight = factor(count_of(a, rate, block.len) + count_of(b, rate, block.len) - count);
+            weight = factor(count_of<S>(gene, a, rate, block.len) + count_of<S>(gene, b, rate, block.len) - count);
         }
         // The CPU decides for the whole block, so that numbers below the limit may be set to 0 where the weight is 1.
         if (!__syncthreads_or(weight < 1.0) || !is_used) {
@@ -37,17 +37,17 @@ template <int S>
 __device__ SHARED_CODE void update_sumtable(const Gene &gene, PatternBlock block, const Scratch &scratch, const Step &step) {
     const u32 rows = Rows<S>::COUNT;
     bool is_used = threadIdx.x < block.len;
-    Operand a, b;
-    Vector<S> sumtable(gene, block, scratch, step.out_place, step.out_index);
+    Operand<double> a, b;
+    Vector<S, double> sumtable(gene, block, scratch, step.out_place, step.out_index);
     double *out = sumtable.clv;
     u32 count = 0;
     if (is_used) {
-        a = operand<S>(gene, block, scratch, step.ends[0], 0);
-        b = operand<S>(gene, block, scratch, step.ends[1], 0);
+        a = operand<S, double>(gene, block, scratch, step.ends[0], 0, 0);
+        b = operand<S, double>(gene, block, scratch, step.ends[1], 0, 0);
         a.matrix = a.is_tip ? gene.sumtable_left_tip : gene.sumtable_left;
         b.matrix = b.is_tip ? gene.sumtable_right_tip : gene.sumtable_right;
         for (u32 i = 0; i < (gene.rate_scalers ? gene.num_rates : 1); i++) {
-            u32 of_rate = count_of(a, i, block.len) + count_of(b, i, block.len);
+            u32 of_rate = count_of<S>(gene, a, i, block.len) + count_of<S>(gene, b, i, block.len);
             count = i == 0 || of_rate < count ? of_rate : count;
         }
         for (u32 rate = 0; rate < gene.num_rates; rate++) {
@@ -84,13 +84,13 @@ __device__ SHARED_CODE void update_sumtable(const Gene &gene, PatternBlock block
 template <int S>
 __device__ SHARED_CODE void start_edge(const Gene &gene, PatternBlock block, const Step *steps, u32 num_steps,
                                            const double *matrices) {
-    Scratch none = {0, 0};
+    Scratch none = {0, 0, 0};
     for (u32 i = 0; i < num_steps; i++) {
         const Step &step = steps[i];
         if (step.kind == SUMTABLE) {
             update_sumtable<S>(gene, block, none, step);
         } else if (threadIdx.x < block.len) {
-            update_partials<S>(gene, block, none, step, matrices);
+            update_partials<S, double>(gene, block, none, step, matrices);
         }
     }
 }
@@ -143,8 +143,8 @@ __device__ SHARED_CODE void derivatives_of_block(const Gene &gene, PatternBlock 
     SHARED(u32, counts, [BLOCK]);
     bool is_used = threadIdx.x < block.len, sums_constants = is_summed(gene, block.index);
     const double *weights = gene.weights + block.offset;
-    Scratch none = {0, 0};
-    Vector<S> sumtable(gene, block, none, TEMPORARY, number);
+    Scratch none = {0, 0, 0};
+    Vector<S, double> sumtable(gene, block, none, TEMPORARY, number);
     const double *table = sumtable.clv;
     double invariant = is_used ? gene.invariant[block.offset + threadIdx.x] : 1.0;
     double l = sums_constants ? 0.0 : invariant, l1 = 0.0, l2 = 0.0;

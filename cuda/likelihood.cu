@@ -15,75 +15,71 @@
 #include "team.cuh"
 
 /// Pendant vector: weighted frequencies * (P-matrix * CLV of a pruned subtree).
-template <int S>
+template <int S, typename Real>
 __device__ __forceinline__ void update_pendant(const Gene &gene, PatternBlock block, const Scratch &scratch,
                                                const Step &step, const double *matrices) {
     const u32 rows = Rows<S>::COUNT;
-    Operand a = operand<S>(gene, block, scratch, step.ends[0], matrices);
-    Vector<S> out(gene, block, scratch, step.out_place, step.out_index);
+    Operand<Real> a = operand<S, Real>(gene, block, scratch, step.ends[0], matrices, TOP);
+    Vector<S, Real> out(gene, block, scratch, step.out_place, step.out_index);
     for (u32 rate = 0; rate < gene.num_rates; rate++) {
         for (u32 first = 0; first < S; first += rows) {
-            double x[rows];
+            Real x[rows];
             product<S>(gene, block.len, a, rate, first, x);
 #pragma unroll
             for (int i = 0; i < (int)rows; i++) {
                 u64 at = (u64)rate * S + first + i;
-                out.clv[at * block.len] = gene.weighted_freqs[at] * x[i];
+                out.clv[at * block.len] = (Real)gene.weighted_freqs[at] * x[i];
             }
         }
     }
     for (u32 i = 0; i < (gene.rate_scalers ? gene.num_rates : 1); i++) {
-        out.scaler[(u64)i * block.len] = count_of(a, i, block.len);
+        out.scaler[(u64)i * block.len] = count_of<S>(gene, a, i, block.len);
     }
 }
 
-/// Likelihood of a pattern before the logarithm: times 2^(-256 * count) it is the true value.
-struct PatternLikelihood {
-    double value;
-    u32 count;
-};
-
 /// The pattern's likelihood at an edge, or with a subtree inserted into it.
-template <int S>
+template <int S, typename Real>
 __device__ __forceinline__ PatternLikelihood pattern_likelihood(const Gene &gene, PatternBlock block,
-                                                                const Operand &a, const Operand &b,
-                                                                const Operand &pendant, bool is_inserted) {
+                                                                const Operand<Real> &a, const Operand<Real> &b,
+                                                                const Operand<Real> &pendant, bool is_inserted) {
     const u32 rows = Rows<S>::COUNT;
-    PatternLikelihood out = {0.0, 0};
+    typedef typename Precision<Real>::Count Count;
+    Count least = 0;
     u32 counts = gene.rate_scalers ? gene.num_rates : 1;
     for (u32 i = 0; i < counts; i++) {
-        u32 count = count_of(a, i, block.len) + count_of(b, i, block.len);
-        count += is_inserted ? count_of(pendant, i, block.len) : 0;
-        out.count = i == 0 || count < out.count ? count : out.count;
+        Count count = count_of<S>(gene, a, i, block.len) + count_of<S>(gene, b, i, block.len);
+        count += is_inserted ? count_of<S>(gene, pendant, i, block.len) : 0;
+        least = i == 0 || count < least ? count : least;
     }
-    double fours[4];
+    Real fours[4];
     for (u32 first = 0; first < S; first += rows) {
         // Even and odd rates apart for four states, as the CPU does.
-        double sums[rows], odd[rows];
+        Real sums[rows], odd[rows];
 #pragma unroll
         for (int i = 0; i < (int)rows; i++) {
-            sums[i] = 0.0;
-            odd[i] = 0.0;
+            sums[i] = 0;
+            odd[i] = 0;
         }
         for (u32 rate = 0; rate < gene.num_rates; rate++) {
-            double x[rows], y[rows];
+            Real x[rows], y[rows];
             if (is_inserted) {
                 product<S>(gene, block.len, a, rate, first, x);
             } else {
                 plain<S>(gene, block.len, a, rate, first, x);
             }
             product<S>(gene, block.len, b, rate, first, y);
-            double weight = 1.0;
+            Real weight = 1;
             if (gene.rate_scalers) {
-                u32 count = count_of(a, rate, block.len) + count_of(b, rate, block.len);
-                count += is_inserted ? count_of(pendant, rate, block.len) : 0;
-                weight = factor(count - out.count);
+                Count count = count_of<S>(gene, a, rate, block.len) + count_of<S>(gene, b, rate, block.len);
+                count += is_inserted ? count_of<S>(gene, pendant, rate, block.len) : 0;
+                weight = Precision<Real>::weight(count - least);
             }
 #pragma unroll
             for (int i = 0; i < (int)rows; i++) {
                 u64 at = (u64)rate * S + first + i;
-                double z = is_inserted ? pendant.clv[at * block.len] : gene.weighted_freqs[at];
-                double zx = z * weight * x[i];
+                // A pendant vector is a temporary, which needs no factor.
+                Real z = is_inserted ? ((const Real *)pendant.vector.clv)[at * block.len] : (Real)gene.weighted_freqs[at];
+                Real zx = z * weight * x[i];
                 if (S == 4 && rate % 2 == 1) {
                     odd[i] = fma(zx, y[i], odd[i]);
                 } else {
@@ -94,12 +90,11 @@ __device__ __forceinline__ PatternLikelihood pattern_likelihood(const Gene &gene
         // Four partial sums, state modulo 4.
 #pragma unroll
         for (int i = 0; i < (int)rows; i++) {
-            double sum = S == 4 ? sums[i] + odd[i] : sums[i];
+            Real sum = S == 4 ? sums[i] + odd[i] : sums[i];
             fours[i % 4] = first == 0 && i < 4 ? sum : fours[i % 4] + sum;
         }
     }
-    out.value = (fours[0] + fours[2]) + (fours[1] + fours[3]);
-    return out;
+    return Precision<Real>::likelihood((fours[0] + fours[2]) + (fours[1] + fours[3]), least);
 }
 
 /// The logarithm of a pattern's likelihood with its invariant part, which is not scaled.
@@ -136,8 +131,8 @@ __device__ __forceinline__ double scaled_sum(const double *weights, const double
 }
 
 /// The result of a step that scores. All threads must call it.
-template <int S>
-__device__ SHARED_CODE void score(const Gene &gene, PatternBlock block, const Scratch &scratch, const Step &step,
+template <int S, typename Real>
+__device__ SHARED_CODE void score(const Gene &gene, PatternBlock block, Scratch scratch, const Step &step,
                       const double *matrices, double *result, double *logs) {
     SHARED(double, values, [1][BLOCK]);
     SHARED(double, lanes, [1][LANES]);
@@ -146,12 +141,12 @@ __device__ SHARED_CODE void score(const Gene &gene, PatternBlock block, const Sc
     PatternLikelihood found = {0.0, 0};
     double weighted = 0.0;
     if (threadIdx.x < block.len) {
-        Operand a = operand<S>(gene, block, scratch, step.ends[0], matrices);
-        Operand b = operand<S>(gene, block, scratch, step.ends[1], matrices);
+        Operand<Real> a = operand<S, Real>(gene, block, scratch, step.ends[0], matrices, TOP);
+        Operand<Real> b = operand<S, Real>(gene, block, scratch, step.ends[1], matrices, TOP);
         // For an edge, anything that is no tip will do: it is not read.
         End end = {step.kind == SCORE ? step.out_place : SCRATCH, step.out_index, 0};
-        Operand pendant = operand<S>(gene, block, scratch, end, matrices);
-        found = pattern_likelihood<S>(gene, block, a, b, pendant, step.kind == SCORE);
+        Operand<Real> pendant = operand<S, Real>(gene, block, scratch, end, matrices, TOP);
+        found = pattern_likelihood<S, Real>(gene, block, a, b, pendant, step.kind == SCORE);
         double log = pattern_log(found, gene.invariant[block.offset + threadIdx.x]);
         double weight = weights[threadIdx.x];
         weighted = weight > 0.0 ? weight * log : 0.0;
@@ -178,13 +173,17 @@ __device__ SHARED_CODE void score(const Gene &gene, PatternBlock block, const Sc
     }
 }
 
-/// Runs jobs of updates and scores. `logs` is null, or gets the logarithm of each pattern.
-template <int S>
+/// Runs jobs of updates and scores. `logs` is null, or gets the logarithm of each pattern. `Real` is the precision of scores;
+/// that of an update is that of the place to which it goes.
+template <int S, typename Real>
 __device__ __forceinline__ void run_jobs(const Gene *genes, const Job *jobs, u32 num_jobs, u32 num_items,
                                          const Step *steps, const double *matrices, double *scratch_clvs,
                                          u32 *scratch_scalers, u64 clv_stride, u64 scaler_stride, double *results,
                                          double *logs) {
-    Scratch scratch = {scratch_clvs + blockIdx.x * clv_stride, scratch_scalers + blockIdx.x * scaler_stride};
+    double *clvs = scratch_clvs + blockIdx.x * clv_stride;
+    // In single precision, a third is for half as long numbers.
+    float *singles = sizeof(Real) == sizeof(float) ? (float *)(clvs + clv_stride / 3 * 2) : 0;
+    Scratch scratch = {clvs, singles, scratch_scalers + blockIdx.x * scaler_stride};
     for (u32 item = blockIdx.x; item < num_items; item += gridDim.x) {
         const Job &job = jobs[job_of_item(jobs, num_jobs, item)];
         const Gene &gene = genes[job.gene];
@@ -193,13 +192,15 @@ __device__ __forceinline__ void run_jobs(const Gene *genes, const Job *jobs, u32
         for (u32 i = 0; i < job.num_steps; i++) {
             const Step &step = steps[job.first_step + i];
             if (step.kind == SCORE || step.kind == EDGE) {
-                score<S>(gene, block, scratch, step, matrices, results + at * SCORE_NUMBERS, logs);
+                score<S, Real>(gene, block, scratch, step, matrices, results + at * SCORE_NUMBERS, logs);
                 at += gene.num_blocks;
             } else if (threadIdx.x < block.len) {
                 if (step.kind == PENDANT) {
-                    update_pendant<S>(gene, block, scratch, step, matrices);
+                    update_pendant<S, Real>(gene, block, scratch, step, matrices);
+                } else if (sizeof(Real) == sizeof(double) || step.out_place == SINGLE) {
+                    update_partials<S, Real>(gene, block, scratch, step, matrices);
                 } else {
-                    update_partials<S>(gene, block, scratch, step, matrices);
+                    update_partials<S, double>(gene, block, scratch, step, matrices);
                 }
             }
         }
@@ -223,16 +224,19 @@ __device__ __forceinline__ void matrices_of_all(const Gene *genes, const MatrixJ
     team.wait(__LINE__);
 }
 
-#define LIKELIHOOD_OF(S)                                                                                          \
+#define LIKELIHOOD_OF(name, S, Real)                                                                              \
     extern "C" __global__ void __launch_bounds__(BLOCK, 1)                                                        \
-        likelihood_##S(const Gene *genes, const Job *jobs, u32 num_jobs, u32 num_items, const Step *steps,        \
-                       double *matrices, const MatrixJob *matrix_jobs, u32 num_matrices, u32 *counter,            \
-                       u32 counted, double *scratch_clvs, u32 *scratch_scalers, u64 clv_stride,                   \
-                       u64 scaler_stride, double *results, double *logs) {                                        \
+        name##_##S(const Gene *genes, const Job *jobs, u32 num_jobs, u32 num_items, const Step *steps,            \
+                   double *matrices, const MatrixJob *matrix_jobs, u32 num_matrices, u32 *counter, u32 counted,   \
+                   double *scratch_clvs, u32 *scratch_scalers, u64 clv_stride, u64 scaler_stride,                 \
+                   double *results, double *logs) {                                                               \
         matrices_of_all<S>(genes, matrix_jobs, num_matrices, matrices, counter, counted);                         \
-        run_jobs<S>(genes, jobs, num_jobs, num_items, steps, matrices, scratch_clvs, scratch_scalers, clv_stride, \
-                    scaler_stride, results, logs);                                                                \
+        run_jobs<S, Real>(genes, jobs, num_jobs, num_items, steps, matrices, scratch_clvs, scratch_scalers,       \
+                          clv_stride, scaler_stride, results, logs);                                              \
     }
-LIKELIHOOD_OF(4)
-LIKELIHOOD_OF(20)
-LIKELIHOOD_OF(64)
+LIKELIHOOD_OF(likelihood, 4, double)
+LIKELIHOOD_OF(likelihood, 20, double)
+LIKELIHOOD_OF(likelihood, 64, double)
+LIKELIHOOD_OF(likelihood_single, 4, float)
+LIKELIHOOD_OF(likelihood_single, 20, float)
+LIKELIHOOD_OF(likelihood_single, 64, float)

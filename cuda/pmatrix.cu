@@ -22,8 +22,8 @@ __device__ __forceinline__ void exponentials(const Gene &gene, double brlen, u32
 
 /// The matrices of the rates from `first` on, as many as `exponentials` takes at a time, and these rates' part of the tip table
 /// unless that is null. All threads must call it.
-template <int S>
-__device__ SHARED_CODE void pmatrices_of_rates(const Gene &gene, double brlen, u32 first, double *out, double *table, double *exponential) {
+template <int S, typename Real>
+__device__ SHARED_CODE void pmatrices_of_rates(const Gene &gene, double brlen, u32 first, Real *out, Real *table, double *exponential) {
     exponentials<S>(gene, brlen, first, exponential);
     u32 left = gene.num_rates - first;
     u32 num_rates = left < GROUP / S ? left : GROUP / S;
@@ -39,7 +39,7 @@ __device__ SHARED_CODE void pmatrices_of_rates(const Gene &gene, double brlen, u
             sum = fma(left_of[k * S] * e[k], right[k], sum);
         }
         sum = i == j ? sum + 1.0 : sum;
-        out[(u64)first * (S * S) + element] = sum > 0.0 ? sum : 0.0;
+        out[(u64)first * (S * S) + element] = (Real)(sum > 0.0 ? sum : 0.0);
     }
     __syncthreads();
     if (!table) {
@@ -54,7 +54,17 @@ __device__ SHARED_CODE void pmatrices_of_rates(const Gene &gene, double brlen, u
                 sum += out[((u64)rate * S + state) * S + i];
             }
         }
-        table[((u64)code * gene.num_rates + rate) * S + i] = sum;
+        table[((u64)code * gene.num_rates + rate) * S + i] = (Real)sum;
+    }
+}
+
+/// The matrices of a job, and its tip table if one is wanted. All threads must call it.
+template <int S, typename Real>
+__device__ __forceinline__ void pmatrices_of_job(const Gene &gene, const MatrixJob &job, double *matrices,
+                                                 double *exponential) {
+    Real *table = job.with_table ? (Real *)(matrices + job.table) : 0;
+    for (u32 first = 0; first < gene.num_rates; first += GROUP / S) {
+        pmatrices_of_rates<S, Real>(gene, job.brlen, first, (Real *)(matrices + job.matrix), table, exponential);
     }
 }
 
@@ -63,10 +73,10 @@ __device__ __forceinline__ void pmatrices(const Gene *genes, const MatrixJob *jo
     SHARED(double, exponential, [GROUP]);
     for (u32 number = blockIdx.x; number < num_jobs; number += gridDim.x) {
         const MatrixJob &job = jobs[number];
-        const Gene &gene = genes[job.gene];
-        double *table = job.with_table ? matrices + job.table : 0;
-        for (u32 first = 0; first < gene.num_rates; first += GROUP / S) {
-            pmatrices_of_rates<S>(gene, job.brlen, first, matrices + job.matrix, table, exponential);
+        if (job.is_single) {
+            pmatrices_of_job<S, float>(genes[job.gene], job, matrices, exponential);
+        } else {
+            pmatrices_of_job<S, double>(genes[job.gene], job, matrices, exponential);
         }
         __syncthreads();
     }

@@ -15,8 +15,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 1) probe_copy(const double *
 }
 
 /// Each thread makes CHAINS * rounds fused multiply-adds.
-extern "C" __global__ void __launch_bounds__(BLOCK, 1) probe_fma(double *out, u32 rounds) {
-    double x[CHAINS], factor = 1.0 - 1e-9 * threadIdx.x;
+template <typename Real> __device__ __forceinline__ void multiply_adds(double *out, u32 rounds) {
+    Real x[CHAINS], factor = (Real)(1.0 - 1e-6 * threadIdx.x);
 #pragma unroll
     for (int i = 0; i < CHAINS; i++) {
         x[i] = i;
@@ -24,16 +24,23 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 1) probe_fma(double *out, u3
     for (u32 round = 0; round < rounds; round++) {
 #pragma unroll
         for (int i = 0; i < CHAINS; i++) {
-            x[i] = fma(x[i], factor, 1e-3);
+            x[i] = fma(x[i], factor, (Real)1e-3);
         }
     }
-    double sum = 0.0;
+    Real sum = 0;
 #pragma unroll
     for (int i = 0; i < CHAINS; i++) {
         sum += x[i];
     }
     out[(u64)blockIdx.x * BLOCK + threadIdx.x] = sum;
 }
+
+#define PROBE_FMA(name, Real)                                                                                     \
+    extern "C" __global__ void __launch_bounds__(BLOCK, 1) name(double *out, u32 rounds) {                        \
+        multiply_adds<Real>(out, rounds);                                                                         \
+    }
+PROBE_FMA(probe_fma, double)
+PROBE_FMA(probe_fma_single, float)
 
 /// All CTAs of a cooperative launch meet so many times. The counter is 0 at first.
 extern "C" __global__ void __launch_bounds__(BLOCK, 1) probe_barriers(u32 *counter, u32 rounds) {

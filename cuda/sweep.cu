@@ -145,8 +145,8 @@ __device__ __forceinline__ void sum_tape_derivatives(const Tape &tape, const dou
 template <int S>
 __device__ SHARED_CODE void score_edge(const Gene &gene, PatternBlock block, const Step &step, const double *matrices,
                                            double *result) {
-    Scratch none = {0, 0};
-    score<S>(gene, block, none, step, matrices, result, 0);
+    Scratch none = {0, 0, 0};
+    score<S, double>(gene, block, none, step, matrices, result, 0);
 }
 
 /// True if the program ends after its present step, because the log-likelihood of the tree is below the floor then.
@@ -198,9 +198,10 @@ template <int S> __device__ __forceinline__ bool run_step(Tape &tape) {
     __syncthreads();
     if (threadIdx.x == 0) {
         u64 number = (u64)(tape.step - tape.at<TapeStep>(tape.head->steps));
-        double *outcome = tape.at<double>(tape.head->outcomes) + 2 * number;
+        double *outcome = tape.at<double>(tape.head->outcomes) + OUTCOME_NUMBERS * number;
         write_alike(outcome, newton.best);
         write_alike(outcome + 1, newton.best_value);
+        write_alike(outcome + 2, (double)newton.evaluations);
         goes_on = !is_below_floor(tape, newton.best_value);
         tape.step++;
     }

@@ -4,7 +4,9 @@
 use mlsearch::likelihood::cpu::{CpuEngine, select_kernels};
 use mlsearch::likelihood::engine::{Engine, GeneData};
 use mlsearch::likelihood::select::{INSTRUCTION_SETS, choose_engine, make_engine};
-use mlsearch::likelihood::{BranchOptions, BrlenLinkage, EngineOptions, Evaluator, NodeStates};
+use mlsearch::likelihood::{
+    BranchOptions, BrlenLinkage, EngineOptions, Evaluator, NodeStates, ScorePrecision,
+};
 use mlsearch::model::Model;
 use mlsearch::rng::{Purpose, Rng, stream};
 use mlsearch::simulate::{sample_gene, yule_tree};
@@ -214,11 +216,14 @@ fn regrafts(evaluator: &mut Evaluator, found: &mut Found) {
     evaluator.assert_integrity();
 }
 
+/// Most by which a score in single precision may differ for each site (log units).
+const SINGLE_TOLERANCE: f64 = 1e-6;
+
 const LINKAGES: [BrlenLinkage; 3] =
     [BrlenLinkage::Linked, BrlenLinkage::Scaled, BrlenLinkage::Unlinked];
 
 fn options(name: Option<&'static str>, set: Option<&'static str>, threads: usize) -> EngineOptions {
-    EngineOptions { name, instruction_set: set, threads, vector_bytes: None, cards: 0 }
+    EngineOptions { name, instruction_set: set, threads, ..EngineOptions::default() }
 }
 
 fn made(options: EngineOptions) -> impl Fn(&[GeneData]) -> Box<dyn Engine> {
@@ -338,18 +343,25 @@ fn vectors_that_are_forgotten_and_computed_again_have_the_same_bits() {
     }
 }
 
-/// Runs on a card if this machine has one, and under the stand-in of `cuda_stand_in.rs`.
-#[test]
-fn cards_give_the_bits_of_the_processor() {
+/// The cards of this machine or of the stand-in of `cuda_stand_in.rs`; `None` if there are none.
+fn cards() -> Option<EngineOptions> {
     let given = std::env::var("MLSEARCH_TEST_CARDS").ok();
     let cards = given.map_or(0, |bits| bits.parse().expect("bits of cards"));
     let vector_bytes = std::env::var("MLSEARCH_TEST_VECTOR_BYTES").ok();
     let vector_bytes = vector_bytes.map(|bytes| bytes.parse().expect("a number of bytes"));
     let on_cards = EngineOptions { cards, vector_bytes, ..options(Some("cuda"), None, 1) };
-    if let Err(reason) = choose_engine(&on_cards) {
-        println!("skipped: {reason}");
-        return;
+    match choose_engine(&on_cards) {
+        Ok(_) => Some(on_cards),
+        Err(reason) => {
+            println!("skipped: {reason}");
+            None
+        }
     }
+}
+
+#[test]
+fn cards_give_the_bits_of_the_processor() {
+    let Some(on_cards) = cards() else { return };
     for (name, num_taxa, shapes) in CASES {
         let case = case(name, *num_taxa, shapes);
         for &linkage in linkages_of(*num_taxa) {
@@ -357,6 +369,58 @@ fn cards_give_the_bits_of_the_processor() {
             let got = everything(&case, linkage, &made(on_cards)).0;
             assert_same_bits(&got, &want, &format!("{name}, {linkage:?}, cards"));
             println!("{name}, {linkage:?}: {} numbers have the same bits", got.len());
+        }
+    }
+}
+
+/// More genes for scores in single precision: proteins and codons of several blocks.
+const SINGLE_CASES: &[(&str, usize, &[Shape])] = &[
+    ("proteins", 12, &[("LG+G4{0.7}", 12, 300)]),
+    ("codons", 9, &[("GY{2/0.3}+FE+G2{0.7}", 9, 200)]),
+    ("many patterns", 20, &[(GTR, 20, 2000)]),
+];
+
+/// Patterns that are hardly possible: sequences of long branches on short ones.
+fn improbable() -> Case {
+    let mut case = case("improbable", 16, &[(GTR, 16, 150), ("LG", 16, 60), ("JC", 9, 40)]);
+    for edge in case.tree.edges() {
+        case.tree.set_brlen(edge, 1e-6);
+    }
+    case
+}
+
+/// Scores of single precision differ by little from those of double precision, relative to the number of sites; trials and
+/// moves have the same bits. What is printed of the bits must be the same for any grid and number of cards (`cuda_stand_in.rs`).
+#[test]
+fn scores_in_single_precision_are_close_and_nothing_else_changes() {
+    let Some(on_cards) = cards() else { return };
+    let single = EngineOptions { score_precision: ScorePrecision::Single, ..on_cards };
+    let cases = CASES.iter().chain(SINGLE_CASES);
+    let cases = cases.map(|(name, num_taxa, shapes)| case(name, *num_taxa, shapes));
+    for case in cases.chain([improbable()]) {
+        let num_sites: f64 = case.genes.iter().map(|gene| gene.0.weights.iter().sum::<f64>()).sum();
+        for linkage in [BrlenLinkage::Linked, BrlenLinkage::Unlinked] {
+            if linkage == BrlenLinkage::Unlinked && case.genes.len() == 1 {
+                continue;
+            }
+            let [want, got] = [options(None, None, 1), single].map(|options| {
+                let mut found = Found::default();
+                regrafts(&mut case.evaluator(linkage, &made(options)), &mut found);
+                found.0
+            });
+            let (mut largest, mut bits, mut equal) = (0.0_f64, 0_u64, 0);
+            for ((what, got), (_, want)) in got.iter().zip(&want) {
+                let place = format!("{}, {linkage:?}, {what}: {got}, not {want}", case.name);
+                if what != "score" {
+                    assert!(got.to_bits() == want.to_bits(), "{place}");
+                    continue;
+                }
+                largest = largest.max((got - want).abs());
+                assert!((got - want).abs() <= SINGLE_TOLERANCE * num_sites.max(1.0), "{place}");
+                bits = bits.rotate_left(5) ^ got.to_bits();
+                equal += usize::from(got.to_bits() == want.to_bits());
+            }
+            println!("single: {}, {linkage:?}, {equal} equal, {largest:.1e}, {bits:x}", case.name);
         }
     }
 }

@@ -8,8 +8,9 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 /// The kernels' sources, in the order of `cuda/build_ptx.py`.
-const SOURCES: [&str; 11] = [
+const SOURCES: [&str; 12] = [
     "common.cuh",
+    "precision.cuh",
     "operand.cuh",
     "pmatrix.cu",
     "partials.cu",
@@ -105,11 +106,12 @@ fn sanitized() -> Option<(PathBuf, String)> {
     (starts.status.success() && starts.stderr.is_empty()).then_some((folder, library))
 }
 
-/// A test of this binary, run with the stand-in and with these switches of it; it must pass and not be skipped.
-fn run_test(name: &str, switches: &[(&str, &str)]) {
+/// A test of this binary, run with the stand-in and with these switches of it; it must pass and not be skipped. What it
+/// prints; `None` without a compiler.
+fn run_test(name: &str, switches: &[(&str, &str)]) -> Option<String> {
     let Some(folder) = stand_in() else {
         println!("skipped: no C++ compiler");
-        return;
+        return None;
     };
     let output = Command::new(std::env::current_exe().expect("this binary has a path"))
         .args(["--exact", name, "--nocapture"])
@@ -121,6 +123,7 @@ fn run_test(name: &str, switches: &[(&str, &str)]) {
     let complaint = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{switches:?}: {said}{complaint}");
     assert!(said.contains("1 passed") && !said.contains("skipped:"), "{switches:?}: {said}");
+    Some(said.into_owned())
 }
 
 const AGREE: &str = "backends_agree::cards_give_the_bits_of_the_processor";
@@ -151,6 +154,29 @@ fn any_grid_order_and_number_of_cards_gives_the_same_bits() {
     run_test(AGREE, &[grid, order, ("STAND_IN_CARDS", "3"), ("MLSEARCH_TEST_CARDS", "7")]);
 }
 
+/// Nor in scores of single precision, whatever the grid, the order, the number of cards, and the room for vectors.
+#[test]
+fn scores_in_single_precision_are_the_same_on_any_grid_and_number_of_cards() {
+    let test = "backends_agree::scores_in_single_precision_are_close_and_nothing_else_changes";
+    let (grid, order) = (("STAND_IN_MULTIPROCESSORS", "1"), ("STAND_IN_REVERSED", "1"));
+    let two = [("STAND_IN_CARDS", "2"), ("MLSEARCH_TEST_CARDS", "3")];
+    let found = |switches: &[(&str, &str)]| {
+        let said = run_test(test, switches)?;
+        let lines = said.lines().filter(|line| line.starts_with("single: "));
+        Some(lines.map(str::to_string).collect::<Vec<_>>())
+    };
+    let Some(want) = found(&[]) else { return };
+    want.iter().for_each(|line| println!("{line}"));
+    assert!(want.len() > 12, "{want:?}");
+    for switches in [
+        &[grid, order, two[0], two[1]][..],
+        &[("STAND_IN_COOPERATIVE", "0")],
+        &[("MLSEARCH_TEST_VECTOR_BYTES", "1")],
+    ] {
+        assert_eq!(found(switches), Some(want.clone()), "{switches:?}");
+    }
+}
+
 /// Runs the binary in a scratch folder with the stand-in and these switches; `None` without a compiler.
 fn run(scratch: &Scratch, arguments: &str, switches: &[(&str, &str)]) -> Option<Ran> {
     let Some(folder) = stand_in() else {
@@ -173,6 +199,35 @@ fn search() -> String {
     let path = |name: &str| repository(name).display().to_string();
     let (data, genes) = (path("datasets/gappy.phy"), path("partitions/gappy.part"));
     format!("-s {data} -q {genes} -m GTR+G --fast -t pars{{1}} -T 1")
+}
+
+/// Searches whose scores are in single precision end alike on one card and two, and wherever they look ahead. On these data,
+/// they also try and make the moves of the processor.
+#[test]
+fn searches_with_scores_in_single_precision_write_the_same_bytes() {
+    let scratch = Scratch::new();
+    let command = search();
+    scratch.succeed(&format!("{command} -n cpu"));
+    let want = results(&scratch, "cpu");
+    let single = format!("{command} -n card --redo --gpu-precision single");
+    for (backend, switches) in [
+        ("", &[("STAND_IN_MULTIPROCESSORS", "132")][..]),
+        ("--backend cuda", &[("STAND_IN_MULTIPROCESSORS", "1")]),
+        ("--gpu 0,1", &[("STAND_IN_CARDS", "2")]),
+    ] {
+        let Some(ran) = run(&scratch, &format!("{single} {backend}"), switches) else { return };
+        assert_eq!(ran.code, 0, "{switches:?}: {}", ran.stderr);
+        assert_eq!(report(&scratch, "card")["run"]["backend"], "cuda");
+        let found = results(&scratch, "card");
+        for kind in ["bestTree", "bestModel", "mlTrees"] {
+            assert_eq!(found[kind], want[kind], "{switches:?}: {kind}");
+        }
+    }
+    // A run that is resumed must not mix precisions.
+    let lost = [("STAND_IN_LAUNCHES", "300")];
+    let Some(ran) = run(&scratch, &single, &lost) else { return };
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    scratch.run(&format!("{command} -n card")).assert_refused(&["--gpu-precision"]);
 }
 
 #[test]
@@ -266,7 +321,7 @@ fn a_card_that_nobody_asked_for_is_replaced_when_it_is_lost() {
     for (task, launches, kinds) in [
         ("-m LG+G4{0.7} --evaluate -t rand{2} --opt-model off", "25", &trees[..]),
         ("-q genes --evaluate -t rand{1} --opt-branches off", "60", &trees),
-        ("-m LG+G4{0.7} --bootstrap --bs-trees 1 --fast", "20", &["bootstraps"]),
+        ("-m LG+G4{0.7} --bootstrap --bs-trees 2 --fast", "20", &["bootstraps"]),
     ] {
         let command = format!("-s big.mlsearch.phy {task} -T 1 --redo");
         scratch.succeed(&format!("{command} -n cpu --backend cpu"));
@@ -316,6 +371,9 @@ fn no_two_threads_of_a_cta_race_which_may_take_minutes() {
     };
     run("GTR{1/2/1/1/2/1}+FU{0.3/0.2/0.2/0.3}+G4{0.5}", 10, lengths);
     run("JC", 10, "--fast -t rand{1}");
+    for (model, sites) in [("JC+G2{0.5}", 10), ("LG+G2{0.5}", 8), ("GY{0.5/2}+FE", 3)] {
+        run(model, sites, "--fast -t rand{1} --gpu-precision single");
+    }
     run("JC", 300, lengths);
     run("LG+G2{0.5}", 8, lengths);
     run("GY{0.5/2}+FE", 3, lengths);
@@ -341,8 +399,20 @@ fn the_self_test_finds_the_same_bits_and_tells_of_others() {
         let least = if is_search { 2 } else { 50 };
         assert!(row["numbers"].as_u64() >= Some(least) && row["differing"] == 0, "{row}");
     }
-    assert_eq!(report["gpu_selftest"]["times"].as_array().map(Vec::len), Some(6));
-    assert_eq!(report["gpu_selftest"]["rooflines"].as_array().map(Vec::len), Some(2));
+    assert_eq!(report["gpu_selftest"]["times"].as_array().map(Vec::len), Some(7));
+    let rooflines = report["gpu_selftest"]["rooflines"].as_array().expect("rows");
+    assert_eq!(rooflines.len(), 4);
+    for row in rooflines {
+        assert!(row["bytes_per_second"].as_f64() > Some(0.0), "{row}");
+        assert!(row["operations_per_second"].as_f64() > Some(0.0), "{row}");
+    }
+    let single = report["gpu_selftest"]["single"].as_array().expect("rows");
+    assert_eq!(single.len(), 4);
+    for row in single {
+        assert!(row["scores"].as_u64() > Some(0) && row["differing"] == 0, "{row}");
+        let difference = row["largest_difference"].as_f64();
+        assert!(difference > Some(0.0) && difference < Some(1e-6), "{row}");
+    }
     let rates = &report["gpu_selftest"]["rates"][0];
     for rate in ["launch_seconds", "answer_seconds", "barrier_seconds", "copy_bytes_per_second"] {
         assert!(rates[rate].as_f64() > Some(0.0), "{rates}");

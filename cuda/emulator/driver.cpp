@@ -53,9 +53,10 @@ template <class... A> Binder binder(void (*kernel)(A...)) {
 std::map<std::string, Binder> &kernels() {
 #define OF_STATES(name) {#name "_4", binder(name##_4)}, {#name "_20", binder(name##_20)}, {#name "_64", binder(name##_64)}
     static std::map<std::string, Binder> all = {
-        OF_STATES(pmatrix), OF_STATES(partials), OF_STATES(likelihood), OF_STATES(derivatives_sumtable),
+        OF_STATES(pmatrix), OF_STATES(partials), OF_STATES(likelihood), OF_STATES(likelihood_single), OF_STATES(derivatives_sumtable),
         OF_STATES(derivatives), OF_STATES(sweep), {"sweep_any", binder(sweep_any)},
         {"probe_nothing", binder(probe_nothing)}, {"probe_copy", binder(probe_copy)}, {"probe_fma", binder(probe_fma)},
+        {"probe_fma_single", binder(probe_fma_single)},
         {"probe_barriers", binder(probe_barriers)}, {"common_sizes", binder(common_sizes)},
     };
 #undef OF_STATES

@@ -428,6 +428,10 @@ pub struct Args {
     /// Compute on these NVIDIA cards, by their numbers, as 0 or 0,1 [default: 0, if a card is used]
     #[arg(long, value_name = "LIST", help_heading = RUN)]
     pub gpu: Option<String>,
+    /// Precision of the scores of regraft positions on NVIDIA cards: double, or single, which may lead to another tree;
+    /// all that a search decides by is in double [default: double]
+    #[arg(long, value_name = "PRECISION", help_heading = RUN)]
+    pub gpu_precision: Option<String>,
     /// Print version
     #[arg(short = 'v', long, action = clap::ArgAction::Version, help_heading = RUN)]
     pub version: Option<bool>,

@@ -12,11 +12,12 @@ use super::simulate::resolve_simulate;
 use super::support::resolve_support;
 use super::topologies::resolve_tests;
 use super::values::{
-    parse_cards, parse_count, parse_engine, parse_instruction_set, parse_memory, parse_threads,
-    parse_trees,
+    parse_cards, parse_count, parse_engine, parse_instruction_set, parse_memory, parse_precision,
+    parse_threads, parse_trees,
 };
 use super::verb::{Faults, Verb, find_verb};
 use crate::error::{Error, Result, shorten};
+use crate::likelihood::ScorePrecision;
 use crate::run::{
     AnalysisOptions, BrlenLinkage, Command, ConcordancePlan, DEFAULT_SEED, DataOptions,
     DistancePlan, MatrixPlan, OutputOptions, Plan, RunOptions, SearchEffort, Threads, TreeSource,
@@ -72,6 +73,9 @@ fn resolve_main(args: &Args, faults: &mut Faults) -> Plan {
         | Command::Root { trees } => Some(trees),
         _ => data.msa.as_ref(),
     };
+    let engine = faults.or(parse_engine(args.backend.as_deref(), args.gpu.as_deref()), None);
+    let precision = parse_precision(args.gpu_precision.as_deref(), engine, searches(verb));
+    let (engine, score_precision) = faults.or(precision, (engine, ScorePrecision::Double));
     let names = (args.name.as_deref(), args.prefix.as_deref(), args.out_dir.as_deref());
     let prefix = resolve_prefix(names, input.map(PathBuf::as_path), faults);
     Plan {
@@ -86,8 +90,9 @@ fn resolve_main(args: &Args, faults: &mut Faults) -> Plan {
         run: RunOptions {
             threads: faults.or(parse_threads(args.threads.as_deref()), Threads::Fixed(1)),
             memory: faults.or(parse_memory(args.mem.as_deref()), None),
-            engine: faults.or(parse_engine(args.backend.as_deref(), args.gpu.as_deref()), None),
+            engine,
             cards: faults.or(parse_cards(args.gpu.as_deref()), 0),
+            score_precision,
             instruction_set: faults.or(parse_instruction_set(args.simd.as_deref()), None),
         },
         output: OutputOptions {
@@ -103,6 +108,11 @@ fn resolve_main(args: &Args, faults: &mut Faults) -> Plan {
     }
 }
 
+/// True for what searches trees, or checks before a search.
+fn searches(verb: Verb) -> bool {
+    matches!(verb, Verb::Search | Verb::All | Verb::Bootstrap | Verb::Check)
+}
+
 fn resolve_search(
     args: &Args,
     verb: Verb,
@@ -111,7 +121,7 @@ fn resolve_search(
 ) -> AnalysisOptions {
     let (opt_model, opt_branches) =
         (args.opt_model != Some(Switch::Off), args.opt_branches != Some(Switch::Off));
-    let searches = matches!(verb, Verb::Search | Verb::All | Verb::Bootstrap | Verb::Check);
+    let searches = searches(verb);
     if !searches && (args.spr_radius.is_some() || args.spr_cutoff.is_some()) {
         faults.add("--spr-radius (-i) and --spr-cutoff apply only to searches: leave them out");
     }
@@ -267,6 +277,7 @@ mod tests {
                 memory: None,
                 engine: None,
                 cards: 0,
+                score_precision: ScorePrecision::Double,
                 instruction_set: None
             }
         );
@@ -420,6 +431,11 @@ mod tests {
             ("mlsearch -s a -m JC --backend abacus", "--backend abacus"),
             ("mlsearch -s a -m JC --gpu first", "--gpu first"),
             ("mlsearch -s a -m JC --backend cpu --gpu 1", "--gpu 1 chooses"),
+            ("mlsearch -s a -m JC --gpu-precision half", "expected double or single"),
+            ("mlsearch -s a -m JC --backend cpu --gpu-precision single", "not for cpu"),
+            ("mlsearch -s a -m JC --backend cpu --gpu-precision double", "not for cpu"),
+            ("mlsearch -s a -m JC --dist --gpu-precision single", "only to searches"),
+            ("mlsearch -s a -m JC --mcmc --gpu-precision single", "only to searches"),
             ("mlsearch -s a -K ORDERED -m MULTIGAMMA", "-K ORDERED"),
             ("mlsearch -s a -q b -P lg.dat", "no protein model"),
             ("mlsearch -s a -m GTR+G --asc-corr lewis", "ASC_GTRGAMMA"),

@@ -4,6 +4,7 @@ use super::args::{Args, SimulateArgs};
 use super::files::resolve_prefix;
 use super::values::parse_trees;
 use super::verb::Faults;
+use crate::likelihood::ScorePrecision;
 use crate::run::{
     AnalysisOptions, AncestralOptions, BootstrapOptions, Command, DEFAULT_SEED, DataOptions,
     OutputOptions, Plan, RunOptions, Sampling, SamplingUnit, SearchEffort, SimulatePlan,
@@ -113,6 +114,7 @@ pub(super) fn plan_of_mode(
             memory: None,
             engine: None,
             cards: 0,
+            score_precision: ScorePrecision::Double,
             instruction_set: None,
         },
         output: OutputOptions {

@@ -2,6 +2,7 @@
 //!
 //! Every function returns the value, or a message that says why it is refused.
 
+use crate::likelihood::ScorePrecision;
 use crate::likelihood::select::{ENGINE_OF_CARDS, INSTRUCTION_SETS, engine_names};
 use crate::run::{ConsensusRule, DistanceTree, Threads, TreeMetric, TreeSource};
 use std::path::{Path, PathBuf};
@@ -113,6 +114,31 @@ pub(super) fn parse_engine(
             "--gpu {cards} chooses cards for --backend {ENGINE_OF_CARDS}, not for {other}"
         )),
         _ => Ok(engine),
+    }
+}
+
+/// Precision of scores, for runs on cards: the engine that is meant, and the precision.
+pub(super) fn parse_precision(
+    text: Option<&str>,
+    engine: Option<&'static str>,
+    searches: bool,
+) -> std::result::Result<(Option<&'static str>, ScorePrecision), String> {
+    let Some(text) = text else { return Ok((engine, ScorePrecision::Double)) };
+    let precision = match text {
+        "double" => ScorePrecision::Double,
+        "single" => ScorePrecision::Single,
+        _ => return Err(format!("--gpu-precision {text}: expected double or single")),
+    };
+    match engine {
+        Some(other) if other != ENGINE_OF_CARDS => Err(format!(
+            "--gpu-precision {text} is for --backend {ENGINE_OF_CARDS}, not for {other}: leave it out"
+        )),
+        _ if precision == ScorePrecision::Double => Ok((engine, precision)),
+        _ if !searches => {
+            Err("--gpu-precision single applies only to searches: leave it out".to_string())
+        }
+        // What is computed must not depend on whether `auto` finds a card.
+        _ => Ok((Some(ENGINE_OF_CARDS), precision)),
     }
 }
 

@@ -51,7 +51,7 @@ pub mod naive;
 mod partitions;
 pub mod select;
 
-pub use engine::{CardRates, EngineError, EngineOptions, Result};
+pub use engine::{CardRates, EngineError, EngineOptions, Result, ScorePrecision};
 pub use evaluator::{
     BranchOptions, BrlenLinkage, Evaluator, NodeStates, Prune, Resolution, Snapshot, SubtreeMove,
     Trial,

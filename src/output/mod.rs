@@ -33,6 +33,6 @@ pub(crate) use sampling_report::{
     AcceptanceReport, CredibleReport, DiagnosisReport, MarginalReport, ParameterReport,
     SamplingReport, SplitReport,
 };
-pub(crate) use selftest_report::{Agreement, Roofline, SelftestReport, TimeRow};
+pub(crate) use selftest_report::{Agreement, Roofline, SelftestReport, SingleScores, TimeRow};
 pub(crate) use svg::{Panel, Series, draw};
 pub(crate) use tables::{pairs, table};

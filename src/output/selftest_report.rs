@@ -12,10 +12,12 @@ pub(crate) struct SelftestReport {
     pub threads: usize,
     /// What each card can do at best.
     pub rates: Vec<CardRates>,
-    /// By alignment: what updates of vectors and scores of regraft positions reach of that on the first card.
+    /// By alignment: what updates of vectors, scores of regraft positions and sweeps reach of that on the first card.
     pub rooflines: Vec<Roofline>,
     /// By set of genes: how many numbers were compared, and how many have other bits.
     pub agreement: Vec<Agreement>,
+    /// By set of genes: scores in single precision.
+    pub single: Vec<SingleScores>,
     /// By alignment and work: times.
     pub times: Vec<TimeRow>,
 }
@@ -31,6 +33,19 @@ pub(crate) struct Agreement {
     pub differing: usize,
 }
 
+/// Scores of regraft positions in single precision beside those in double.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub(crate) struct SingleScores {
+    /// The genes.
+    pub genes: String,
+    /// How many scores were compared.
+    pub scores: usize,
+    /// How many of them had other bits when they were computed again.
+    pub differing: usize,
+    /// The largest difference to the score in double precision, in log units for each site.
+    pub largest_difference: f64,
+}
+
 /// What a work reaches.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub(crate) struct Roofline {
@@ -40,8 +55,10 @@ pub(crate) struct Roofline {
     pub work: String,
     /// Bytes read and written per second, if every vector is read and written as often as it is an operand or a result.
     pub bytes_per_second: f64,
-    /// Operations per second in double precision.
+    /// Operations per second.
     pub operations_per_second: f64,
+    /// True if they are in single precision.
+    pub is_single: bool,
 }
 
 /// Times of one work on one alignment.
@@ -60,7 +77,8 @@ pub(crate) struct TimeRow {
 impl SelftestReport {
     /// Number of comparisons with other bits.
     pub(crate) fn num_differing(&self) -> usize {
-        self.agreement.iter().map(|row| row.differing).sum()
+        let single = self.single.iter().map(|row| row.differing);
+        self.agreement.iter().map(|row| row.differing).chain(single).sum()
     }
 
     /// The tables that a person reads.
@@ -69,6 +87,10 @@ impl SelftestReport {
             .agreement
             .iter()
             .map(|row| vec![row.genes.clone(), row.numbers.to_string(), row.differing.to_string()]);
+        let single = self.single.iter().map(|row| {
+            let difference = format!("{:.1e}", row.largest_difference);
+            vec![row.genes.clone(), row.scores.to_string(), row.differing.to_string(), difference]
+        });
         let times = self.times.iter().map(|row| {
             let milliseconds = |seconds: f64| format!("{:.3}", 1e3 * seconds);
             let ratio = format!("{:.2}", row.cpu_seconds / row.card_seconds);
@@ -77,11 +99,14 @@ impl SelftestReport {
         });
         let own = format!("processor, {} threads [ms]", self.threads);
         let agreement = table(&["genes", "numbers", "other bits"], &agreement.collect::<Vec<_>>());
+        let header =
+            ["genes", "scores in single precision", "other bits again", "difference for a site"];
+        let single = table(&header, &single.collect::<Vec<_>>());
         let header = ["data", "work", &own, "card [ms]", "ratio"];
         let times = table(&header, &times.collect::<Vec<_>>());
         let cards = self.cards.join("; ");
         format!(
-            "Cards: {cards}\n\n{agreement}\n{}{}{times}",
+            "Cards: {cards}\n\n{agreement}\n{single}\n{}{}{times}",
             self.rates_table(),
             self.rooflines_table()
         )
@@ -98,10 +123,18 @@ impl SelftestReport {
                 barrier,
                 format!("{:.0}", 1e-9 * rates.copy_bytes_per_second),
                 format!("{:.0}", 1e-9 * rates.operations_per_second),
+                format!("{:.0}", 1e-9 * rates.single_operations_per_second),
             ]
         });
-        let header =
-            ["card", "launch [us]", "answer [us]", "barrier [us]", "copy [GB/s]", "FMA [GFLOP/s]"];
+        let header = [
+            "card",
+            "launch [us]",
+            "answer [us]",
+            "barrier [us]",
+            "copy [GB/s]",
+            "FMA [GFLOP/s]",
+            "single FMA [GFLOP/s]",
+        ];
         table(&header, &rows.collect::<Vec<_>>()) + "\n"
     }
 
@@ -113,7 +146,11 @@ impl SelftestReport {
             };
             let mut cells = vec![row.data.clone(), row.work.clone()];
             cells.extend(of(row.bytes_per_second, rates.copy_bytes_per_second));
-            cells.extend(of(row.operations_per_second, rates.operations_per_second));
+            let best = match row.is_single {
+                true => rates.single_operations_per_second,
+                false => rates.operations_per_second,
+            };
+            cells.extend(of(row.operations_per_second, best));
             cells
         });
         let header = ["data", "work", "GB/s", "% of copy", "GFLOP/s", "% of FMA"];

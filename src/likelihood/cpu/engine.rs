@@ -8,8 +8,8 @@ use super::workers::{CpuEngine, Shared, loads_of, lock};
 use crate::likelihood::engine::layout::num_clvs;
 use crate::likelihood::engine::{
     Capabilities, EdgeJob, Engine, EngineOptions, Entry, GeneData, GeneModel, InsertionProgram,
-    ModelBlock, Places, PointJob, Result, SweepProgram, TraversalDescriptor, TrialProgram,
-    TrialSweep, run_sweep, run_trials,
+    ModelBlock, Places, PointJob, Result, SweepProgram, SweepWork, TraversalDescriptor,
+    TrialProgram, TrialSweep, run_sweep, run_trials,
 };
 use crate::model::Model;
 use crate::parallel::{UnitCost, WholeTask, available_memory, deal, deal_whole};
@@ -51,6 +51,7 @@ impl Engine for CpuEngine {
             vector_bytes: sum(&|unit| unit.vector_bytes()),
             used_bytes: sum(&|unit| unit.bytes()),
             updates: [0, 1].map(|i| sum(&|unit| unit.updates()[i])),
+            swept: SweepWork::default(),
             free_bytes: available_memory(),
             best_batch: 1,
         }

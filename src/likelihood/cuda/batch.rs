@@ -3,7 +3,7 @@
 
 use super::program::{End, MatrixJob, Place, Step, StepKind};
 use crate::likelihood::engine::layout::Dims;
-use crate::likelihood::engine::{Operation, Places, Vector};
+use crate::likelihood::engine::{Operation, Places, ScorePrecision, Vector};
 use std::collections::HashMap;
 
 /// A vector, with temporaries replaced by their places.
@@ -16,12 +16,20 @@ pub(super) struct At {
 }
 
 impl At {
+    /// A temporary of an insertion program in single precision; tips and stored vectors remain what they are.
+    pub(super) fn in_single(self) -> Self {
+        match self.place {
+            Place::Scratch => At { place: Place::Single, ..self },
+            _ => self,
+        }
+    }
+
     /// The tip or stored vector.
     pub(super) fn vector(self) -> Vector {
         match self.place {
             Place::Tip => Vector::Tip(self.index),
             Place::Stored => Vector::Clv(self.index),
-            Place::Temporary | Place::Scratch => Vector::Temporary(self.index),
+            Place::Temporary | Place::Scratch | Place::Single => Vector::Temporary(self.index),
         }
     }
 }
@@ -64,13 +72,15 @@ pub(super) struct Batch {
     pub(super) jobs: Vec<BatchJob>,
     pub(super) steps: Vec<Step>,
     pub(super) matrices: Vec<MatrixJob>,
+    /// Precision of scores and their matrices.
+    pub(super) precision: ScorePrecision,
     /// Steps that write stored vectors, in their order.
     pub(super) stored_updates: Vec<Operation>,
     /// Length of the buffer of matrices and tables, and the most that it should have.
     pub(super) matrix_numbers: u64,
     most_matrix_numbers: u64,
-    /// By gene and bits of the length, the number of the matrix. (It is never iterated over.)
-    known: HashMap<(usize, u64), usize>,
+    /// By gene, bits of the length and precision, the number of the matrix. (It is never iterated over.)
+    known: HashMap<(usize, u64, bool), usize>,
 }
 
 impl Batch {
@@ -82,8 +92,11 @@ impl Batch {
 
     /// The work, which is no longer there then.
     pub(super) fn take(&mut self) -> Self {
-        let (states, most_matrix_numbers) = (self.states, self.most_matrix_numbers);
-        std::mem::replace(self, Batch { states, most_matrix_numbers, ..Batch::default() })
+        let &mut Batch { states, most_matrix_numbers, precision, .. } = self;
+        std::mem::replace(
+            self,
+            Batch { states, most_matrix_numbers, precision, ..Batch::default() },
+        )
     }
 
     /// The same matrices, without any job.
@@ -92,6 +105,7 @@ impl Batch {
             states: self.states,
             matrices: self.matrices.clone(),
             matrix_numbers: self.matrix_numbers,
+            precision: self.precision,
             known: self.known.clone(),
             ..Batch::default()
         }
@@ -113,19 +127,23 @@ impl Batch {
     }
 
     /// Where the matrix of a length is, or for a tip its table; they are computed before the steps are run.
-    fn matrix(&mut self, dims: Dims, brlen: f64, is_tip: bool) -> u64 {
+    fn matrix(&mut self, dims: Dims, brlen: f64, is_tip: bool, precision: ScorePrecision) -> u64 {
         let gene = self.job().gene;
         let next = self.matrices.len();
-        let number = *self.known.entry((gene, brlen.to_bits())).or_insert(next);
+        let is_single = precision == ScorePrecision::Single;
+        let number = *self.known.entry((gene, brlen.to_bits(), is_single)).or_insert(next);
+        // In numbers of double precision; both are even.
+        let len = |numbers: usize| if is_single { numbers / 2 } else { numbers } as u64;
         if number == next {
             let job = MatrixJob {
                 gene: gene as u32,
+                is_single: is_single.into(),
                 brlen,
                 matrix: self.matrix_numbers,
                 ..MatrixJob::default()
             };
             self.matrices.push(job);
-            self.matrix_numbers += dims.pmatrix() as u64;
+            self.matrix_numbers += len(dims.pmatrix());
         }
         let job = &mut self.matrices[number];
         if !is_tip {
@@ -134,20 +152,29 @@ impl Batch {
         if job.with_table == 0 {
             job.with_table = 1;
             job.table = self.matrix_numbers;
-            self.matrix_numbers += dims.tip_table() as u64;
+            self.matrix_numbers += len(dims.tip_table());
         }
         job.table
     }
 
     /// An end of an edge of this length; without a length, no matrix is applied.
     pub(super) fn end(&mut self, dims: Dims, at: At, brlen: Option<f64>) -> End {
-        let matrix = brlen.map_or(0, |brlen| self.matrix(dims, brlen, at.place == Place::Tip));
+        self.end_in(self.precision, dims, at, brlen)
+    }
+
+    fn end_in(&mut self, precision: ScorePrecision, dims: Dims, at: At, brlen: Option<f64>) -> End {
+        let is_tip = at.place == Place::Tip;
+        let matrix = brlen.map_or(0, |brlen| self.matrix(dims, brlen, is_tip, precision));
         End { place: at.place as u32, index: at.index, matrix }
     }
 
     /// Adds an update to the job.
     pub(super) fn update(&mut self, dims: Dims, out: At, children: [At; 2], brlens: [f64; 2]) {
-        let ends = [0, 1].map(|i| self.end(dims, children[i], Some(brlens[i])));
+        let precision = match out.place {
+            Place::Single => ScorePrecision::Single,
+            _ => ScorePrecision::Double,
+        };
+        let ends = [0, 1].map(|i| self.end_in(precision, dims, children[i], Some(brlens[i])));
         if out.place == Place::Stored {
             let [parent, a, b] = [out, children[0], children[1]].map(At::vector);
             self.stored_updates.push(Operation { parent, children: [a, b], brlens });
@@ -196,5 +223,13 @@ mod tests {
         assert_eq!(batch.end(dims, inner, Some(0.1)).matrix, 2 * (32 + 128));
         assert_eq!(batch.matrices.len(), 3);
         assert_eq!(batch.matrix_numbers, 2 * (32 + 128) + 32);
+        // Half of the room in single precision, in which stored vectors are not made.
+        let mut batch = Batch { precision: ScorePrecision::Single, ..Batch::new(4, 1 << 20) };
+        batch.begin(0, 0);
+        assert_eq!(batch.end(dims, inner, Some(0.1)).matrix, 0);
+        assert_eq!(batch.end(dims, tip, Some(0.1)).matrix, 16);
+        batch.update(dims, inner, [tip, tip], [0.1, 0.2]);
+        assert_eq!(batch.matrices.iter().map(|job| job.is_single).sum::<u16>(), 1);
+        assert_eq!(batch.matrix_numbers, 16 + 64 + 2 * (32 + 128));
     }
 }

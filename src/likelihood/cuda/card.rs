@@ -10,8 +10,8 @@ use super::program::{
     DERIVATIVE_NUMBERS, DerivativeJob, Gene, Job, MatrixJob, SCORE_NUMBERS, Step,
 };
 use super::tape::Tape;
-use crate::likelihood::engine::Result;
 use crate::likelihood::engine::layout::{BLOCK, Dims};
+use crate::likelihood::engine::{Result, ScorePrecision};
 
 /// CTAs per multiprocessor that run programs with scores: each has buffers for its temporaries.
 const CTAS_PER_MULTIPROCESSOR: usize = 8;
@@ -200,8 +200,16 @@ impl Card {
                 batch.jobs.iter().map(|job| job.num_places * per_pattern(&self.dims[job.gene]));
             of_job.max().unwrap_or(0) * BLOCK
         };
-        let (clvs, scalers) = (places(Dims::row), places(Dims::scalers));
-        let kernel = device.function(KernelId::Likelihood, batch.states);
+        let (mut clvs, scalers) = (places(Dims::row), places(Dims::scalers));
+        let id = match batch.precision {
+            ScorePrecision::Double => KernelId::Likelihood,
+            ScorePrecision::Single => {
+                // Each place has another of half the size for numbers in single precision.
+                clvs += clvs / 2;
+                KernelId::LikelihoodSingle
+            }
+        };
+        let kernel = device.function(id, batch.states);
         let together = device.most_together(kernel);
         let (useful, most) = match together {
             0 => (jobs.num_items, device.num_multiprocessors * CTAS_PER_MULTIPROCESSOR),
@@ -233,7 +241,7 @@ impl Card {
         } else if num_ctas > 1 && jobs.num_items > 0 && matrix_jobs.num_jobs > 0 {
             self.counted = counted.wrapping_add(num_ctas as u32);
         }
-        launch::likelihood(device, batch.states, jobs, steps, own, scores, num_ctas as u32)?;
+        launch::likelihood(device, kernel, jobs, steps, own, scores, num_ctas as u32)?;
         Ok(Started { starts, len: num_results, width: SCORE_NUMBERS })
     }
 

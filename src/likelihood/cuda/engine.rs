@@ -15,8 +15,8 @@ use crate::likelihood::engine::layout::{Dims, STATE_COUNTS, block_lens, num_clvs
 use crate::likelihood::engine::states::InvariantParts;
 use crate::likelihood::engine::{
     Capabilities, CardRates, EdgeJob, Engine, EngineOptions, Entry, GeneData, GeneModel,
-    InsertionProgram, InsertionStep, ModelBlock, Operation, Places, PointJob, Result, SweepProgram,
-    TraversalDescriptor, TrialProgram, Vector,
+    InsertionProgram, InsertionStep, ModelBlock, Operation, Places, PointJob, Result,
+    ScorePrecision, SweepProgram, SweepWork, TraversalDescriptor, TrialProgram, Vector,
 };
 use crate::model::Model;
 
@@ -70,7 +70,8 @@ fn make(data: &[GeneData], options: &EngineOptions) -> Result<Box<dyn Engine>> {
     let open = |&card: &usize| Device::open(card);
     let devices = cards_of(options).iter().map(open).collect::<Result<Vec<_>>>()?;
     let for_vectors = options.vector_bytes.unwrap_or(u64::MAX);
-    Ok(Box::new(CudaEngine::new(data, devices, for_vectors)?))
+    let engine = CudaEngine::new(data, devices, for_vectors)?;
+    Ok(Box::new(CudaEngine { score_precision: options.score_precision, ..engine }))
 }
 
 /// Likelihoods on one or more cards.
@@ -81,6 +82,8 @@ pub(super) struct CudaEngine {
     pub(super) limits: Limits,
     /// By gene, if there is no room for all stored vectors.
     pub(super) stored: Option<Vec<StoredVectors>>,
+    score_precision: ScorePrecision,
+    pub(super) swept: SweepWork,
     models: Vec<ModelBlock>,
     invariant: Vec<InvariantParts>,
 }
@@ -135,7 +138,17 @@ impl CudaEngine {
             of_genes.map(|(&vectors, places)| StoredVectors::new(vectors, places)).collect()
         });
         let invariant = vec![InvariantParts::default(); data.len()];
-        Ok(CudaEngine { cards, dims, limits, stored, models, invariant })
+        let score_precision = ScorePrecision::Double;
+        Ok(CudaEngine {
+            cards,
+            dims,
+            limits,
+            stored,
+            score_precision,
+            swept: SweepWork::default(),
+            models,
+            invariant,
+        })
     }
 
     /// Runs a batch of updates, or of updates and sumtables, and empties it.
@@ -254,8 +267,12 @@ fn add_edge(batch: &mut Batch, dims: Dims, job: &EdgeJob, resolve: impl Fn(Vecto
 }
 
 /// Adds a step of an insertion program to a batch.
-fn add_insertion_step(batch: &mut Batch, dims: Dims, places: &Places, step: &InsertionStep) {
-    let at = |vector| resolve(vector, places, Place::Scratch);
+fn add_insertion_step(
+    batch: &mut Batch,
+    dims: Dims,
+    at: impl Fn(Vector) -> At,
+    step: &InsertionStep,
+) {
     match *step {
         InsertionStep::Partials(Operation { parent, children, brlens }) => {
             batch.update(dims, at(parent), children.map(at), brlens);
@@ -287,6 +304,7 @@ impl Engine for CudaEngine {
             used_bytes: self.cards.iter().map(Card::bytes).sum(),
             updates: updates
                 .fold([0; 2], |[all, again], of_gene| [all + of_gene[0], again + of_gene[1]]),
+            swept: self.swept,
             free_bytes: free.sum(),
             best_batch: multiprocessors.sum(),
         }
@@ -388,7 +406,10 @@ impl Engine for CudaEngine {
 
     fn insertion_scores(&mut self, programs: &[InsertionProgram]) -> Result<Vec<Vec<f64>>> {
         let mut out = vec![Vec::new(); programs.len()];
+        let precision = self.score_precision;
+        let is_single = precision == ScorePrecision::Single;
         let mut batches = self.batches();
+        batches.iter_mut().for_each(|batch| batch.precision = precision);
         let mut numbers = vec![Vec::new(); batches.len()];
         let mut order: Vec<usize> = (0..programs.len()).collect();
         if self.stored.is_some() {
@@ -405,8 +426,12 @@ impl Engine for CudaEngine {
             let places = Places::of_insertions(program);
             batch.begin(program.gene, places.count());
             numbers.push(number);
+            let at = |vector| match resolve(vector, &places, Place::Scratch) {
+                at if is_single && !program.is_turned(vector) => at.in_single(),
+                at => at,
+            };
             for step in &program.steps {
-                add_insertion_step(batch, self.dims[program.gene], &places, step);
+                add_insertion_step(batch, self.dims[program.gene], at, step);
             }
         }
         for (batch, numbers) in batches.iter_mut().zip(&mut numbers) {

@@ -21,7 +21,7 @@ pub(super) struct CardGene {
     pub(super) patterns: Range<usize>,
     /// Patterns of sites with padding, and all patterns.
     num_site_patterns: usize,
-    num_patterns: usize,
+    pub(super) num_patterns: usize,
     num_site_blocks: usize,
     /// Number of blocks, with that of constant patterns.
     pub(super) num_blocks: usize,

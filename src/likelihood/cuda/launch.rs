@@ -7,8 +7,8 @@ use super::program::{
     TapeProgram, TapeStep,
 };
 use crate::likelihood::engine::layout::BLOCK;
-use crate::likelihood::engine::{EngineError, Result};
-use cudarc::driver::{DeviceRepr, LaunchArgs, LaunchConfig, PushKernelArg};
+use crate::likelihood::engine::{EngineError, Result, ScorePrecision};
+use cudarc::driver::{CudaFunction, DeviceRepr, LaunchArgs, LaunchConfig, PushKernelArg};
 
 /// Structs that are laid out as in C and consist of whole words of 64 bits.
 pub(super) trait Words: DeviceRepr {}
@@ -140,10 +140,11 @@ pub(super) fn traversal(
     launch(arguments.arg(&steps.steps).arg(&steps.matrices), num_items)
 }
 
-/// Runs jobs with scores on so many CTAs. With `own`, all of them must be on the card at the same time.
+/// Runs jobs with scores on so many CTAs, by one of the kernels for that. With `own`, all of them must be on the card at the
+/// same time.
 pub(super) fn likelihood(
     device: &Device,
-    states: usize,
+    function: &CudaFunction,
     jobs: Jobs,
     steps: Steps,
     own: Option<OwnMatrices>,
@@ -158,7 +159,6 @@ pub(super) fn likelihood(
     let OwnMatrices { jobs: matrix_jobs, counter, counted } = own.unwrap_or(none);
     let Jobs { jobs: matrix_jobs, num_jobs: num_matrices, .. } = matrix_jobs;
     let Scores { scratch, scratch_scalers, strides: [clvs, scalers], results, logs } = scores;
-    let function = device.function(KernelId::Likelihood, states);
     let mut arguments = device.stream.launch_builder(function);
     arguments.arg(&genes).arg(&jobs).arg(&num_jobs).arg(&num_items);
     arguments.arg(&steps.steps).arg(&steps.matrices);
@@ -204,7 +204,7 @@ pub(super) enum Probe {
     /// A copy of so many doubles.
     Copy { from: u64, to: u64, count: u64 },
     /// So many rounds of fused multiply-adds; each thread writes a double.
-    Fma { out: u64, rounds: u32 },
+    Fma { precision: ScorePrecision, out: u64, rounds: u32 },
     /// So many barriers of all CTAs, counted in a `u32` that is 0.
     Barriers { counter: u64, rounds: u32 },
 }
@@ -214,7 +214,8 @@ pub(super) fn probe(device: &Device, probe: Probe, num_ctas: usize) -> Result<()
     let name = match probe {
         Probe::Nothing => "probe_nothing",
         Probe::Copy { .. } => "probe_copy",
-        Probe::Fma { .. } => "probe_fma",
+        Probe::Fma { precision: ScorePrecision::Double, .. } => "probe_fma",
+        Probe::Fma { precision: ScorePrecision::Single, .. } => "probe_fma_single",
         Probe::Barriers { .. } => "probe_barriers",
     };
     let function = device.named(name)?;
@@ -223,7 +224,7 @@ pub(super) fn probe(device: &Device, probe: Probe, num_ctas: usize) -> Result<()
     match &probe {
         Probe::Nothing => launch(&mut arguments, num_ctas),
         Probe::Copy { from, to, count } => launch(arguments.arg(from).arg(to).arg(count), num_ctas),
-        Probe::Fma { out, rounds } => launch(arguments.arg(out).arg(rounds), num_ctas),
+        Probe::Fma { out, rounds, .. } => launch(arguments.arg(out).arg(rounds), num_ctas),
         Probe::Barriers { counter, rounds } => {
             launch_together(arguments.arg(counter).arg(rounds), num_ctas)
         }

@@ -25,6 +25,8 @@ pub(super) enum KernelId {
     Partials,
     /// Programs with scores.
     Likelihood,
+    /// The same in single precision.
+    LikelihoodSingle,
     /// Updates, then a sumtable.
     Sumtable,
     /// Derivatives from a sumtable.
@@ -38,10 +40,11 @@ pub(super) const SWEEP_OF_ANY: &str = "sweep_any";
 
 impl KernelId {
     /// All kernels, in the order of their numbers.
-    pub(super) const ALL: [KernelId; 6] = [
+    pub(super) const ALL: [KernelId; 7] = [
         KernelId::Pmatrix,
         KernelId::Partials,
         KernelId::Likelihood,
+        KernelId::LikelihoodSingle,
         KernelId::Sumtable,
         KernelId::Derivatives,
         KernelId::Sweep,
@@ -53,6 +56,7 @@ impl KernelId {
             KernelId::Pmatrix => "pmatrix",
             KernelId::Partials => "partials",
             KernelId::Likelihood => "likelihood",
+            KernelId::LikelihoodSingle => "likelihood_single",
             KernelId::Sumtable => "derivatives_sumtable",
             KernelId::Derivatives => "derivatives",
             KernelId::Sweep => "sweep",
@@ -92,6 +96,6 @@ mod tests {
         let number = |id: KernelId| STATE_COUNTS.map(|states| id.number(states));
         let mut numbers: Vec<usize> = KernelId::ALL.into_iter().flat_map(number).collect();
         numbers.sort_unstable();
-        assert_eq!(numbers, (0..18).collect::<Vec<_>>());
+        assert_eq!(numbers, (0..21).collect::<Vec<_>>());
     }
 }

@@ -3,7 +3,7 @@
 use super::device::{Buffer, Device};
 use super::launch::{self, Probe};
 use crate::likelihood::engine::layout::BLOCK;
-use crate::likelihood::engine::{CardRates, Result};
+use crate::likelihood::engine::{CardRates, Result, ScorePrecision};
 use std::time::Instant;
 
 /// Fused multiply-adds of a thread in a round (`CHAINS` in `probe.cu`).
@@ -55,15 +55,19 @@ pub(super) fn measure(device: &Device, is_quick: bool) -> Result<CardRates> {
     let answer_seconds = seconds(device, 10 * repetitions, answer)?;
     let copy = Probe::Copy { from, to: target, count: count as u64 };
     let copied = seconds(device, repetitions, || launch::probe(device, copy, num_ctas))?;
-    let fma = Probe::Fma { out: target, rounds };
-    let computed = seconds(device, repetitions, || launch::probe(device, fma, num_ctas))?;
     let multiply_adds = CHAINS * f64::from(rounds) * (num_ctas * BLOCK) as f64;
+    let operations_per_second = |precision| -> Result<f64> {
+        let fma = Probe::Fma { precision, out: target, rounds };
+        let computed = seconds(device, repetitions, || launch::probe(device, fma, num_ctas))?;
+        Ok(2.0 * multiply_adds / computed)
+    };
     Ok(CardRates {
         launch_seconds,
         answer_seconds,
         barrier_seconds: barrier_seconds(device, 10 * repetitions)?,
         copy_bytes_per_second: 2.0 * (count * size_of::<f64>()) as f64 / copied,
-        operations_per_second: 2.0 * multiply_adds / computed,
+        operations_per_second: operations_per_second(ScorePrecision::Double)?,
+        single_operations_per_second: operations_per_second(ScorePrecision::Single)?,
     })
 }
 

@@ -49,6 +49,8 @@ pub(super) enum Place {
     Temporary = 2,
     /// A temporary of an insertion program, of one block.
     Scratch = 3,
+    /// The same in single precision.
+    Single = 4,
 }
 
 /// One end of an edge.
@@ -103,7 +105,8 @@ pub(super) struct Job {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct MatrixJob {
     pub(super) gene: u32,
-    pub(super) with_table: u32,
+    pub(super) with_table: u16,
+    pub(super) is_single: u16,
     pub(super) brlen: f64,
     pub(super) matrix: u64,
     pub(super) table: u64,
@@ -222,6 +225,9 @@ pub(super) const SCORE_NUMBERS: usize = 2;
 
 /// Numbers of the result of a sumtable for a block.
 pub(super) const DERIVATIVE_NUMBERS: usize = 4;
+
+/// Numbers of the outcome of a step of a tape.
+pub(super) const OUTCOME_NUMBERS: usize = 3;
 
 /// Sizes of the structs, as the kernel `common_sizes` reports its own.
 pub(super) const SIZES: [u32; 11] = [

@@ -17,8 +17,8 @@ use super::tape::{Floor, MemberPlaces, Recorded, Shape, Tape};
 use crate::likelihood::engine::layout::{Dims, STATE_COUNTS};
 use crate::likelihood::engine::newton::{begin_step, end_step};
 use crate::likelihood::engine::{
-    EdgeJob, Places, Result, SweepJob, SweepProgram, TrialProgram, TrialSweep, chain_rule,
-    run_trials,
+    EdgeJob, Places, Result, SweepJob, SweepProgram, SweepWork, TrialProgram, TrialSweep, Vector,
+    chain_rule, run_trials,
 };
 use crate::numeric::Newton;
 use std::ops::Range;
@@ -33,12 +33,14 @@ struct Sweep<'a> {
     places: &'a [MemberPlaces],
     /// The present step and the optimisation of its branch.
     present: Option<(usize, Newton)>,
+    /// How often the derivatives of each step were evaluated so far.
+    evaluations: Vec<u64>,
 }
 
 impl<'a> Sweep<'a> {
     /// Steps of a program, whose temporaries are at these places.
     fn new(program: &'a mut SweepProgram, steps: Range<usize>, places: &'a [MemberPlaces]) -> Self {
-        Sweep { program, left: steps, places, present: None }
+        Sweep { program, left: steps, places, present: None, evaluations: Vec::new() }
     }
 
     /// The sumtables of the present step at the length that is asked for, in the order of the genes' numbers, in which the
@@ -64,6 +66,7 @@ impl<'a> Sweep<'a> {
     fn tell(&mut self, [value, first, second]: [f64; 3]) {
         let Some((step, newton)) = &mut self.present else { return };
         newton.tell(value, first, second);
+        *self.evaluations.last_mut().expect("a step has begun") += 1;
         if newton.ask().is_none() {
             end_step(self.program, *step, newton.best());
             self.present = None;
@@ -79,7 +82,7 @@ struct Made {
 
 impl Made {
     /// Takes over what the tape's program of this number made in these steps, of which the first is number `first` of the
-    /// tape's.
+    /// tape's. How often the derivatives of each step were evaluated.
     fn replay(
         &self,
         genes: &[CardGene],
@@ -87,10 +90,12 @@ impl Made {
         first: usize,
         program: &mut SweepProgram,
         steps: Range<usize>,
-    ) {
+    ) -> Vec<u64> {
+        let mut evaluations = Vec::with_capacity(steps.len());
         let (outcomes, mut results) = self.tape.outcome(&self.words, number);
         for (step, outcome) in steps.clone().zip(outcomes.skip(first)) {
-            end_step(program, step, outcome);
+            end_step(program, step, outcome.best);
+            evaluations.push(outcome.evaluations);
         }
         if steps.end == program.steps.len() {
             let mut sum = |job: &SweepJob| {
@@ -100,7 +105,40 @@ impl Made {
             };
             program.finish_lnls = program.finish.iter().map(&mut sum).collect();
         }
+        evaluations
     }
+}
+
+/// What steps of a program have taken, whose derivatives were evaluated so often.
+fn work_of(
+    cards: &[Card],
+    dims: &[Dims],
+    program: &SweepProgram,
+    steps: Range<usize>,
+    evaluations: &[u64],
+) -> SweepWork {
+    let inner = |ends: &[Vector; 2]| {
+        ends.iter().filter(|end| !matches!(end, Vector::Tip(_))).count() as u64
+    };
+    let mut work = SweepWork::default();
+    for (step, &evaluations) in program.steps[steps].iter().zip(evaluations) {
+        for job in &program.jobs[step.jobs.clone()] {
+            let gene = program.genes[job.member].gene;
+            let patterns: usize = cards.iter().map(|card| card.genes[gene].num_patterns).sum();
+            let numbers = (patterns * dims[gene].row()) as u64;
+            let updates = &program.operations[job.operations.clone()];
+            // Updates and the sumtable multiply what they read with matrices; an evaluation takes three sums.
+            let read = updates.iter().map(|update| inner(&update.children)).sum::<u64>();
+            let (read, made) = (read + inner(&job.ends), updates.len() as u64 + 1);
+            let of_product = 2 * dims[gene].num_states as u64 - 1;
+            work += SweepWork {
+                evaluations,
+                bytes: size_of::<f64>() as u64 * numbers * (read + made + evaluations),
+                operations: numbers * (of_product * read + made + 6 * evaluations),
+            };
+        }
+    }
+    work
 }
 
 /// True if a trial is one sweep of which some steps are the first and others follow.
@@ -221,7 +259,9 @@ impl CudaEngine {
             });
             let made = self.run_tape(&recorded.collect::<Vec<_>>())?;
             for (number, Sweep { program, left, .. }) in sweeps.iter_mut().enumerate() {
-                made.replay(&self.cards[0].genes, number, 0, program, left.clone());
+                let genes = &self.cards[0].genes;
+                let evaluations = made.replay(genes, number, 0, program, left.clone());
+                self.swept += work_of(&self.cards, &self.dims, program, left.clone(), &evaluations);
             }
             return Ok(());
         }
@@ -243,6 +283,10 @@ impl CudaEngine {
                 }
                 sweep.tell(total);
             }
+        }
+        for Sweep { program, left, evaluations, .. } in &sweeps {
+            let steps = left.start - evaluations.len()..left.start;
+            self.swept += work_of(&self.cards, &self.dims, program, steps, evaluations);
         }
         self.finish_sweeps(&mut sweeps)
     }
@@ -279,10 +323,13 @@ impl CudaEngine {
             }
         });
         let made = self.run_tape(&recorded.collect::<Vec<_>>())?;
-        let genes = &self.cards[0].genes;
+        let (cards, dims) = (&self.cards, &self.dims);
+        let swept = &mut self.swept;
         run_trials(trials, |sweeps| {
             for TrialSweep { number, program, steps } in sweeps {
-                made.replay(genes, number, steps.start, program, steps);
+                let genes = &cards[0].genes;
+                let evaluations = made.replay(genes, number, steps.start, program, steps.clone());
+                *swept += work_of(cards, dims, program, steps, &evaluations);
             }
             Ok(())
         })
@@ -291,7 +338,7 @@ impl CudaEngine {
     /// Begins the next step of each sweep that is not in the middle of one: makes its sumtables.
     fn begin_steps(&mut self, sweeps: &mut [Sweep]) -> Result<()> {
         let mut batches = self.batches();
-        for Sweep { program, left, places, present } in sweeps {
+        for Sweep { program, left, places, present, evaluations } in sweeps {
             if present.is_some() {
                 continue;
             }
@@ -314,6 +361,7 @@ impl CudaEngine {
                 batch.push(StepKind::Sumtable, out, ends);
             }
             *present = Some((step, begin_step(program, step)));
+            evaluations.push(0);
         }
         for batch in batches.iter_mut().filter(|batch: &&mut Batch| !batch.steps.is_empty()) {
             self.run(KernelId::Sumtable, batch)?;

@@ -2,8 +2,8 @@
 //!
 //! A sweep changes lengths, and its updates read them. On the tape, every length has a place that is written once: the first
 //! places are those of the lengths at the beginning; each step makes new places for the gene's lengths that it changes; the
-//! last places are the *outcomes* of all steps, [length of the branch, log-likelihood]. CTAs can therefore read and write
-//! lengths without waiting for each other.
+//! last places are the *outcomes* of all steps, [length of the branch, log-likelihood, evaluations of derivatives]. CTAs can
+//! therefore read and write lengths without waiting for each other.
 //!
 //! ```text
 //! words:  head | counters | seats | programs | steps | jobs | updates | matrices | lnls | lengths | changed | outcomes | results
@@ -13,8 +13,8 @@
 use super::batch::{At, resolve};
 use super::launch::words_of;
 use super::program::{
-    DERIVATIVE_NUMBERS, End, GROUP, Place, SCORE_NUMBERS, Seat, Step, StepKind, TapeHead, TapeJob,
-    TapeMatrix, TapeProgram, TapeStep,
+    DERIVATIVE_NUMBERS, End, GROUP, OUTCOME_NUMBERS, Place, SCORE_NUMBERS, Seat, Step, StepKind,
+    TapeHead, TapeJob, TapeMatrix, TapeProgram, TapeStep,
 };
 use crate::likelihood::engine::layout::Dims;
 use crate::likelihood::engine::{Places, SweepJob, SweepProgram, Vector};
@@ -101,6 +101,15 @@ pub(super) struct Tape {
     pub(super) states: Option<usize>,
 }
 
+/// What the card has made of a step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Outcome {
+    /// Length of the branch, and the log-likelihood there.
+    pub(super) best: (f64, f64),
+    /// How often the derivatives were evaluated.
+    pub(super) evaluations: u64,
+}
+
 /// A tape for a number of CTAs.
 #[derive(Debug)]
 pub(super) struct Laid {
@@ -152,8 +161,13 @@ impl Tape {
         let first_outcome = tape.lengths.len() + num_changed;
         let mut first_length = 0;
         for recorded in sweeps {
-            first_length =
-                tape.record_one(recorded, shapes, first_length, first_outcome, 2 * num_steps);
+            first_length = tape.record_one(
+                recorded,
+                shapes,
+                first_length,
+                first_outcome,
+                OUTCOME_NUMBERS * num_steps,
+            );
         }
         debug_assert_eq!(tape.num_changed, num_changed);
         tape
@@ -280,7 +294,8 @@ impl Tape {
         head.outcomes = outcomes as u32;
         words[..head_words].copy_from_slice(words_of(&[head]));
         let entries = *self.finish_entries.last().expect("the first");
-        let read = outcomes..outcomes + 2 * self.steps.len() + entries * SCORE_NUMBERS;
+        let read =
+            outcomes..outcomes + OUTCOME_NUMBERS * self.steps.len() + entries * SCORE_NUMBERS;
         Laid {
             words,
             read,
@@ -290,22 +305,25 @@ impl Tape {
         }
     }
 
-    /// The length and the log-likelihood at the end of each step of a program, and the results of its last edges, `[edge][block]`,
-    /// from the words that the card has made.
+    /// The outcome of each step of a program, and the results of its last edges, `[edge][block]`, from the words that the card has
+    /// made.
     pub(super) fn outcome<'a>(
         &self,
         made: &'a [u64],
         program: usize,
-    ) -> (impl Iterator<Item = (f64, f64)> + 'a, impl Iterator<Item = [f64; SCORE_NUMBERS]> + 'a)
-    {
+    ) -> (impl Iterator<Item = Outcome> + 'a, impl Iterator<Item = [f64; SCORE_NUMBERS]> + 'a) {
         let TapeProgram { first_step, num_steps, .. } = self.programs[program];
-        let (steps, results) = made.split_at(2 * self.steps.len());
-        let steps = &steps[2 * first_step as usize..2 * (first_step + num_steps) as usize];
+        let (steps, results) = made.split_at(OUTCOME_NUMBERS * self.steps.len());
+        let of_program = first_step as usize..(first_step + num_steps) as usize;
+        let steps = &steps.as_chunks::<OUTCOME_NUMBERS>().0[of_program];
         let entries = self.finish_entries[program]..self.finish_entries[program + 1];
         let results = &results[entries.start * SCORE_NUMBERS..entries.end * SCORE_NUMBERS];
-        let pair = |pair: &[u64]| (f64::from_bits(pair[0]), f64::from_bits(pair[1]));
+        let outcome = |numbers: &[u64; OUTCOME_NUMBERS]| {
+            let [length, lnl, evaluations] = numbers.map(f64::from_bits);
+            Outcome { best: (length, lnl), evaluations: evaluations as u64 }
+        };
         let entry = |entry: &[u64]| [entry[0], entry[1]].map(f64::from_bits);
-        (steps.chunks_exact(2).map(pair), results.chunks_exact(SCORE_NUMBERS).map(entry))
+        (steps.iter().map(outcome), results.chunks_exact(SCORE_NUMBERS).map(entry))
     }
 }
 
@@ -412,7 +430,7 @@ impl Recorder<'_> {
         }
         let (first_matrix, num_matrices) = self.put_matrices();
         let branch = &mut self.branches[step.branch as usize];
-        let outcome = first_outcome + 2 * self.tape.steps.len();
+        let outcome = first_outcome + OUTCOME_NUMBERS * self.tape.steps.len();
         self.tape.steps.push(TapeStep {
             first_job: first_job as u32,
             num_jobs: jobs.len() as u32,
@@ -525,8 +543,8 @@ mod tests {
                 assert_eq!(teams.len(), num_programs.min(most_ctas));
                 let laid = tape.lay(most_ctas, u64::MAX);
                 assert_eq!(laid.num_ctas, teams.iter().sum::<usize>());
-                // Two outcomes of two numbers, and two numbers for each block of the last edge.
-                assert_eq!(laid.read.len(), num_programs * (2 * 2 + 3 * 2));
+                // Two outcomes of three numbers, and two numbers for each block of the last edge.
+                assert_eq!(laid.read.len(), num_programs * (2 * 3 + 3 * 2));
                 assert!(laid.words.len() <= laid.read.start);
             }
         }
@@ -540,9 +558,11 @@ mod tests {
     #[test]
     fn what_the_card_has_made_is_found_again() {
         let tape = record(&[program(), program()]);
-        let made: Vec<u64> = (0..20).map(|i| f64::from(i).to_bits()).collect();
+        let made: Vec<u64> = (0..24).map(|i| f64::from(i).to_bits()).collect();
         let (steps, results) = tape.outcome(&made, 1);
-        assert_eq!(steps.collect::<Vec<_>>(), [(4.0, 5.0), (6.0, 7.0)]);
-        assert_eq!(results.collect::<Vec<_>>(), [[14.0, 15.0], [16.0, 17.0], [18.0, 19.0]]);
+        let outcome = |best, evaluations| Outcome { best, evaluations };
+        let want = [outcome((6.0, 7.0), 8), outcome((9.0, 10.0), 11)];
+        assert_eq!(steps.collect::<Vec<_>>(), want);
+        assert_eq!(results.collect::<Vec<_>>(), [[18.0, 19.0], [20.0, 21.0], [22.0, 23.0]]);
     }
 }

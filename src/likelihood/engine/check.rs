@@ -110,6 +110,10 @@ impl Checked {
         let shape = self.gene(program.gene);
         let mut made = Made::default();
         let mut is_pendant: Vec<bool> = Vec::new();
+        for (number, step) in program.steps[..program.num_turned].iter().enumerate() {
+            let turns = matches!(step, InsertionStep::Partials(_));
+            assert!(turns && step.makes() == Some(number as u32), "step {number} turns no vector");
+        }
         for step in &program.steps {
             match *step {
                 InsertionStep::Partials(Operation { parent, children, brlens }) => {
@@ -365,7 +369,7 @@ mod tests {
     #[test]
     fn temporaries_are_made_once_in_order_and_before_they_are_read() {
         let score = |steps: &[InsertionStep]| {
-            let program = InsertionProgram { gene: 0, steps: steps.to_vec() };
+            let program = InsertionProgram { steps: steps.to_vec(), ..InsertionProgram::default() };
             complaint(|engine| drop(engine.insertion_scores(&[program]).unwrap()))
         };
         let up = |out, child| InsertionStep::Partials(operation(Temporary(out), [child, Tip(1)]));

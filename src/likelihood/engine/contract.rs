@@ -12,6 +12,16 @@ use std::fmt;
 /// Result of an operation of an engine.
 pub type Result<T> = std::result::Result<T, EngineError>;
 
+/// Precision in which cards compute scores of regraft positions. Everything that a search decides by is in double precision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ScorePrecision {
+    /// Double: the scores have the bits of the processor's.
+    #[default]
+    Double,
+    /// Single: they are the same in every run, on any number of cards, but differ from those in double precision.
+    Single,
+}
+
 /// A user's choice of the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EngineOptions {
@@ -26,6 +36,8 @@ pub struct EngineOptions {
     pub vector_bytes: Option<u64>,
     /// Graphics cards to use, as bits by their numbers, if the engine needs them; 0 for the first one.
     pub cards: u64,
+    /// Precision of scores of regraft positions on cards.
+    pub score_precision: ScorePrecision,
 }
 
 impl Default for EngineOptions {
@@ -36,6 +48,7 @@ impl Default for EngineOptions {
             threads: 1,
             vector_bytes: None,
             cards: 0,
+            score_precision: ScorePrecision::Double,
         }
     }
 }
@@ -143,10 +156,31 @@ pub struct Capabilities {
     /// If memory is limited, numbers of updates of vectors (or of parts of them) so far: all, and those that were
     /// necessary because a vector had been forgotten.
     pub updates: [u64; 2],
+    /// What sweeps have taken so far, if the engine counts it.
+    pub swept: SweepWork,
     /// Bytes that it could take in addition, where that is known.
     pub free_bytes: Option<u64>,
     /// Number of pruned subtrees or trials per call that is enough to use the hardware fully.
     pub best_batch: usize,
+}
+
+/// What sweeps of Newton-Raphson have taken, all genes together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SweepWork {
+    /// Evaluations of the derivatives of a gene.
+    pub evaluations: u64,
+    /// Bytes, if every vector is read and written as often as it is an operand or a result. (Tips are not counted.)
+    pub bytes: u64,
+    /// Operations in double precision: a fused multiply-add is two.
+    pub operations: u64,
+}
+
+impl std::ops::AddAssign for SweepWork {
+    fn add_assign(&mut self, other: Self) {
+        self.evaluations += other.evaluations;
+        self.bytes += other.bytes;
+        self.operations += other.operations;
+    }
 }
 
 /// What a card can do at best.
@@ -162,6 +196,8 @@ pub struct CardRates {
     pub copy_bytes_per_second: f64,
     /// Operations per second in double precision: a fused multiply-add is two.
     pub operations_per_second: f64,
+    /// The same in single precision.
+    pub single_operations_per_second: f64,
 }
 
 /// An implementation of the likelihood computations, with the CLVs and models of all genes.

@@ -21,6 +21,7 @@ mod temporaries;
 pub use check::Checked;
 pub use contract::{
     Capabilities, CardRates, Engine, EngineError, EngineOptions, Entry, Make, Result,
+    ScorePrecision, SweepWork,
 };
 pub use data::{GeneData, GeneModel};
 pub use forgetting::{Forgetting, least_vectors};

@@ -113,6 +113,9 @@ pub enum InsertionStep {
 pub struct InsertionProgram {
     /// The gene.
     pub gene: usize,
+    /// Number of first steps, which make the first temporaries: vectors that another program may find stored, depending on
+    /// what is computed before and with it. Engines make them as exactly as stored vectors.
+    pub num_turned: usize,
     /// The steps in order.
     pub steps: Vec<InsertionStep>,
 }
@@ -150,6 +153,11 @@ impl InsertionStep {
 }
 
 impl InsertionProgram {
+    /// True for a temporary of the first steps.
+    pub fn is_turned(&self, vector: Vector) -> bool {
+        matches!(vector, Vector::Temporary(number) if (number as usize) < self.num_turned)
+    }
+
     /// Number of scores that the program computes.
     pub fn num_scores(&self) -> usize {
         self.steps.iter().filter(|step| step.is_score()).count()

@@ -281,8 +281,8 @@ fn program(
         true => writer.write_distances(pruned, &positions),
         false => writer.write_insertions(pruned, &positions),
     }
-    let StepWriter { steps, order, .. } = writer;
-    (InsertionProgram { gene, steps }, GeneScores { of_candidate, order })
+    let StepWriter { steps, order, num_turned, .. } = writer;
+    (InsertionProgram { gene, num_turned, steps }, GeneScores { of_candidate, order })
 }
 
 /// A scoring program under construction.
@@ -292,6 +292,7 @@ struct StepWriter {
     /// Length of the pendant branch and pendant vector that were used last.
     pendant: Option<(f64, u32)>,
     num_temporaries: u32,
+    num_turned: usize,
     steps: Vec<InsertionStep>,
     /// Positions in the order of their scores.
     order: Vec<u32>,
@@ -307,6 +308,7 @@ impl StepWriter {
             subtree: pruned.view.vector(pruned.subtree),
             pendant: None,
             num_temporaries: turned.len() as u32,
+            num_turned: turned.len(),
             steps: turned.iter().map(turn).collect(),
             order: Vec::new(),
         }

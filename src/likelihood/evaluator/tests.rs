@@ -80,8 +80,7 @@ impl Case {
         threads: usize,
     ) -> Evaluator {
         let instruction_set = Some(all_kernels()[kernels].name());
-        let options =
-            EngineOptions { name: None, instruction_set, threads, vector_bytes: None, cards: 0 };
+        let options = EngineOptions { instruction_set, threads, ..EngineOptions::default() };
         let engine = make_engine(&self.data, &options).unwrap();
         let genes = self
             .data

@@ -9,7 +9,7 @@ use crate::likelihood::engine::scaling::LN_FACTOR;
 use crate::likelihood::engine::{
     Capabilities, Derivatives, EdgeJob, Engine, EngineOptions, Entry, GeneData, GeneModel,
     InsertionProgram, InsertionStep, Operation, PointJob, Result, SweepJob, SweepProgram,
-    TraversalDescriptor, TrialProgram, Vector, run_sweep, run_trials,
+    SweepWork, TraversalDescriptor, TrialProgram, Vector, run_sweep, run_trials,
 };
 use crate::model::Model;
 
@@ -218,6 +218,7 @@ impl Engine for NaiveEngine {
             vector_bytes,
             used_bytes: vector_bytes,
             updates: [0; 2],
+            swept: SweepWork::default(),
             free_bytes: None,
             best_batch: 1,
         }
@@ -277,7 +278,7 @@ impl Engine for NaiveEngine {
 
     fn insertion_scores(&mut self, programs: &[InsertionProgram]) -> Result<Vec<Vec<f64>>> {
         let mut all = Vec::new();
-        for InsertionProgram { gene, steps } in programs {
+        for InsertionProgram { gene, steps, .. } in programs {
             let gene = &mut self.genes[*gene];
             gene.start_program();
             let model = gene.model();

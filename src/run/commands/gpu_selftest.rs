@@ -10,10 +10,11 @@ use crate::likelihood::select::{
 };
 use crate::likelihood::{
     BranchOptions, BrlenLinkage, EngineOptions, Evaluator, NodeStates, Result as EngineResult,
+    ScorePrecision,
 };
 use crate::model::Model;
 use crate::observer::Silent;
-use crate::output::{Agreement, Roofline, SelftestReport, TimeRow};
+use crate::output::{Agreement, Roofline, SelftestReport, SingleScores, TimeRow};
 use crate::parallel::available_cores;
 use crate::parsimony::ParsimonyData;
 use crate::partition::Partition;
@@ -113,6 +114,7 @@ pub(crate) fn gpu_selftest(
     let base = EngineOptions { cards: plan.run.cards, threads, ..EngineOptions::default() };
     let on_cards = EngineOptions { name: Some(ENGINE_OF_CARDS), ..base };
     let on_processor = EngineOptions { name: Some(engine_names()[0]), ..base };
+    let in_single = EngineOptions { score_precision: ScorePrecision::Single, ..on_cards };
     let mut report = SelftestReport {
         cards: describe_cards(&on_cards).map_err(|error| Error::Usage(error.to_string()))?,
         threads,
@@ -127,6 +129,7 @@ pub(crate) fn gpu_selftest(
         let differing = differing + got.len().abs_diff(want.len());
         let genes = name.to_string();
         report.agreement.push(Agreement { genes, numbers: want.len(), differing });
+        report.single.push(case.single_scores(name, [&on_cards, &in_single, &in_single])?);
     }
     let timed = if asked.quick { &TIMED[..1] } else { TIMED };
     for (number, (name, shape)) in timed.iter().enumerate() {
@@ -134,13 +137,31 @@ pub(crate) fn gpu_selftest(
         let case = Case::new(plan.seed, 100 + number as u64, shape.1, &[*shape]);
         let processor = times_of(&mut case.evaluator(&on_processor)?)?;
         let cards = times_of(&mut case.evaluator(&on_cards)?)?;
-        for (number, counts) in
-            [(WHOLE, case.counts_of_updates()), (SCORES, case.counts_of_scores())]
-        {
-            let (work, seconds) = cards[number];
+        let single_seconds = seconds_of_scores(&mut case.evaluator(&in_single)?)?;
+        for (number, counts) in [
+            (WHOLE, case.counts_of_updates()),
+            (SCORES, case.counts_of_scores(ScorePrecision::Double)),
+        ] {
+            let (work, seconds) = cards.works[number];
             report.rooflines.push(case.roofline((name, work), counts, seconds));
         }
-        for ((work, cpu_seconds), (_, card_seconds)) in processor.into_iter().zip(cards) {
+        let counts = case.counts_of_scores(ScorePrecision::Single);
+        let single = case.roofline((name, SINGLE_SCORES), counts, single_seconds);
+        report.rooflines.push(Roofline { is_single: true, ..single });
+        let (sweep, seconds) = cards.works[SWEEP];
+        report.rooflines.push(Roofline {
+            data: name.to_string(),
+            work: format!("{sweep}, {:.1} evaluations each", cards.evaluations_per_branch),
+            bytes_per_second: cards.bytes_of_sweep / seconds,
+            operations_per_second: cards.operations_of_sweep / seconds,
+            is_single: false,
+        });
+        let of_processor = (SINGLE_SCORES, processor.works[SCORES].1);
+        let of_card = (SINGLE_SCORES, single_seconds);
+        let rows = processor.works.into_iter().chain([of_processor]);
+        for ((work, cpu_seconds), (_, card_seconds)) in
+            rows.zip(cards.works.into_iter().chain([of_card]))
+        {
             let (data, work) = (name.to_string(), work.to_string());
             report.times.push(TimeRow { data, work, cpu_seconds, card_seconds });
         }
@@ -215,6 +236,7 @@ impl Case {
             work: work.to_string(),
             bytes_per_second: size_of::<f64>() as f64 * numbers * moved / seconds,
             operations_per_second: numbers * ((2.0 * states - 1.0) * multiplied + others) / seconds,
+            is_single: false,
         }
     }
 
@@ -227,13 +249,34 @@ impl Case {
     }
 
     /// Scores of all regraft positions of a subtree. A position has an up-vector, which is made from that of the next edge and
-    /// the sibling's vector; a score reads it, the pendant vector and the vector behind the edge. Tips are not counted.
-    fn counts_of_scores(&self) -> [f64; 3] {
+    /// the sibling's vector; a score reads it, the pendant vector and the vector behind the edge. Tips are not counted. In single
+    /// precision, the up-vector and the pendant vector have half the size.
+    fn counts_of_scores(&self, precision: ScorePrecision) -> [f64; 3] {
         let (_, edges) = subtree(&self.tree);
         let is_inner =
             |edge: &&EdgeId| self.tree.ends(**edge).iter().all(|&end| !self.tree.is_tip(end));
         let (positions, inner) = (edges.len() as f64, edges.iter().filter(is_inner).count() as f64);
-        [4.0 * positions + 2.0 * inner, 2.0 * positions + 2.0 * inner, 4.0 * positions]
+        let temporaries = match precision {
+            ScorePrecision::Double => 4.0 * positions,
+            ScorePrecision::Single => 2.0 * positions,
+        };
+        [temporaries + 2.0 * inner, 2.0 * positions + 2.0 * inner, 4.0 * positions]
+    }
+
+    /// Scores in double precision, and twice in single, on engines of these options.
+    fn single_scores(&self, name: &str, options: [&EngineOptions; 3]) -> Result<SingleScores> {
+        let of = |options: &EngineOptions| scores_of(&mut self.evaluator(options)?);
+        let [exact, scores, again] = options.map(of);
+        let (exact, scores, again) = (exact?, scores?, again?);
+        let differing = scores.iter().zip(&again).filter(|(a, b)| a.to_bits() != b.to_bits());
+        let num_sites: f64 = self.genes.iter().flat_map(|gene| &gene.0.weights).sum();
+        let differences = scores.iter().zip(&exact).map(|(a, b)| (a - b).abs() / num_sites);
+        Ok(SingleScores {
+            genes: name.to_string(),
+            scores: scores.len(),
+            differing: differing.count(),
+            largest_difference: differences.fold(0.0, f64::max),
+        })
     }
 
     /// A fast search on the genes, or on a bootstrap replicate of their sites if `replicate` is not 0: its log-likelihood,
@@ -290,9 +333,9 @@ fn numbers_of(evaluator: &mut Evaluator) -> EngineResult<Vec<f64>> {
         let states = NodeStates::new(evaluator).at(node)?;
         found.extend(states.into_iter().flatten().flatten());
     }
+    found.extend(scores_of(evaluator)?);
     let (place, edges) = subtree(evaluator.tree());
     let prune = &evaluator.prune(&[place], None)?[0];
-    found.extend(evaluator.score(&[(prune, &edges[..])])?.into_iter().flatten());
     for edge in edges.iter().take(3) {
         found.push(evaluator.try_insertions(&[(prune, *edge)], 1e-2, f64::NEG_INFINITY)?[0].lnl);
     }
@@ -302,7 +345,14 @@ fn numbers_of(evaluator: &mut Evaluator) -> EngineResult<Vec<f64>> {
     Ok(found)
 }
 
-/// Seconds of one run of a work, which is repeated.
+/// Scores of regraft positions of a subtree.
+fn scores_of(evaluator: &mut Evaluator) -> EngineResult<Vec<f64>> {
+    let (place, edges) = subtree(evaluator.tree());
+    let prune = &evaluator.prune(&[place], None)?[0];
+    Ok(evaluator.score(&[(prune, &edges[..])])?.swap_remove(0))
+}
+
+/// Seconds of one run of a work, which is repeated after a first run.
 fn seconds(mut work: impl FnMut() -> EngineResult<()>) -> EngineResult<f64> {
     work()?;
     let (start, mut times) = (Instant::now(), 0);
@@ -313,29 +363,58 @@ fn seconds(mut work: impl FnMut() -> EngineResult<()>) -> EngineResult<f64> {
     Ok(start.elapsed().as_secs_f64() / times as f64)
 }
 
-/// The number of the work that updates all vectors among those of `times_of`.
+/// The number of the work that updates all vectors among those of `times_of`, of that which scores regraft positions, and of
+/// that which optimises branches.
 const WHOLE: usize = 1;
-/// That of the work that scores regraft positions.
 const SCORES: usize = 2;
+const SWEEP: usize = 3;
 
-/// Seconds of each kind of work.
-fn times_of(evaluator: &mut Evaluator) -> EngineResult<Vec<(&'static str, f64)>> {
-    let (place, edges) = subtree(evaluator.tree());
+const SINGLE_SCORES: &str = "the same positions in single precision";
+
+/// Times of an engine.
+struct Times {
+    /// Each kind of work, with its seconds.
+    works: Vec<(&'static str, f64)>,
+    /// What the work of number [`SWEEP`] takes, if the engine counts it.
+    bytes_of_sweep: f64,
+    operations_of_sweep: f64,
+    evaluations_per_branch: f64,
+}
+
+/// Times each kind of work.
+fn times_of(evaluator: &mut Evaluator) -> EngineResult<Times> {
     let again = seconds(|| evaluator.pattern_log_likelihoods(0).map(drop))?;
     let whole = seconds(|| {
         evaluator.forget();
         evaluator.log_likelihood().map(drop)
     })?;
-    let scores = seconds(|| {
-        let prune = &evaluator.prune(&[place], None)?[0];
-        evaluator.score(&[(prune, &edges[..])]).map(drop)
-    })?;
+    let scores = seconds_of_scores(evaluator)?;
     let options = BranchOptions { max_sweeps: 1, lnl_epsilon: 0.0, gain_tolerance: 1e-6 };
-    let sweep = seconds(|| evaluator.optimize_branches(&options).map(drop))?;
-    Ok(vec![
-        ("likelihoods of patterns, vectors at hand", again),
-        ("likelihood, all vectors anew", whole),
-        ("scores of all regraft positions of a subtree", scores),
-        ("all branches optimised once", sweep),
-    ])
+    // Later sweeps take fewer evaluations than the first.
+    evaluator.optimize_branches(&options)?;
+    let before = evaluator.capabilities().swept;
+    let mut sweeps = 0.0;
+    let sweep = seconds(|| {
+        sweeps += 1.0;
+        evaluator.optimize_branches(&options).map(drop)
+    })?;
+    let after = evaluator.capabilities().swept;
+    let per_sweep = |after: u64, before: u64| (after - before) as f64 / sweeps;
+    let num_branches = evaluator.tree().edges().count() as f64;
+    Ok(Times {
+        works: vec![
+            ("likelihoods of patterns, vectors at hand", again),
+            ("likelihood, all vectors anew", whole),
+            ("scores of all regraft positions of a subtree", scores),
+            ("all branches optimised once", sweep),
+        ],
+        bytes_of_sweep: per_sweep(after.bytes, before.bytes),
+        operations_of_sweep: per_sweep(after.operations, before.operations),
+        evaluations_per_branch: per_sweep(after.evaluations, before.evaluations) / num_branches,
+    })
+}
+
+/// Seconds in which a subtree is pruned and its regraft positions are scored.
+fn seconds_of_scores(evaluator: &mut Evaluator) -> EngineResult<f64> {
+    seconds(|| scores_of(evaluator).map(drop))
 }

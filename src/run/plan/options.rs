@@ -4,7 +4,7 @@ use super::matrix::MatrixPlan;
 use super::on_trees::{ConcordancePlan, DistancePlan, TerracePlan};
 use crate::bootstrap::{Bootstop, Sampling, SamplingUnit, SupportKind};
 use crate::distance::DistanceTree;
-use crate::likelihood::BrlenLinkage;
+use crate::likelihood::{BrlenLinkage, ScorePrecision};
 use crate::model_selection::Criterion;
 use crate::output::{ANALYSIS_KINDS, OutputKind};
 use crate::sampler::SamplingPlan;
@@ -291,6 +291,8 @@ pub struct RunOptions {
     pub engine: Option<&'static str>,
     /// Graphics cards to use, as bits by their numbers; 0 for the first one.
     pub cards: u64,
+    /// Precision of scores of regraft positions on cards.
+    pub score_precision: ScorePrecision,
     /// Instruction set; `None` for the best that this machine has.
     pub instruction_set: Option<&'static str>,
 }

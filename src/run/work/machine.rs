@@ -61,6 +61,7 @@ impl Machine {
             threads,
             vector_bytes: None,
             cards: plan.run.cards,
+            score_precision: plan.run.score_precision,
         };
         choose_engine(&engine).map_err(|error| match error {
             EngineError::Unavailable { engine, reason } => Error::Usage(format!(
