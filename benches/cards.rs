@@ -12,7 +12,9 @@
 //! (`barriers` are those of a card's CTAs in a launch for sweeps of Newton-Raphson, and `sent` is what such a launch is told.)
 //!
 //! All vectors are taken to be read from and written to memory once per operation, although those just written may still be
-//! in a cache; a fused multiply-add is two operations.
+//! in a cache; a fused multiply-add is two operations. Rounds are predicted with scores in double and in single precision, in which
+//! the temporaries of insertion programs have half the bytes, but vectors that are turned to a subtree remain in double; each number
+//! that is read from a vector of double precision takes two operations of that to become single, four times with codons.
 
 #[expect(dead_code, reason = "the evaluators of this bench have an engine that counts")]
 mod genes;
@@ -24,24 +26,26 @@ use mlsearch::likelihood::engine::{
     SweepProgram, TraversalDescriptor, TrialProgram, Vector,
 };
 use mlsearch::likelihood::select::make_engine;
-use mlsearch::likelihood::{BranchOptions, BrlenLinkage, EngineOptions, Evaluator};
+use mlsearch::likelihood::{BranchOptions, BrlenLinkage, EngineOptions, Evaluator, ScorePrecision};
 use mlsearch::model::Model;
 use mlsearch::parsimony::ParsimonyData;
 use mlsearch::partition::Partition;
-use mlsearch::rng::Purpose;
+use mlsearch::rng::{Purpose, stream};
 use mlsearch::search::schedule::{FAST, ROUND_TOLERANCE};
 use mlsearch::search::{Changed, RoundResult, parsimony_start, spr_round};
+use mlsearch::simulate::{sample_gene, yule_tree};
 use published::{chosen_names, read_genes};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// A card: memory bandwidth (GB/s) and operations in double precision (GFLOP/s, without tensor cores), as in NVIDIA's data
-/// sheets: H100 and H200 SXM (2023), A100 SXM 80 GB (2021), Ada whitepaper (2022; a 64th of single precision).
-const CARDS: [(&str, f64, f64); 4] = [
-    ("H200", 4800.0, 34_000.0),
-    ("H100", 3350.0, 34_000.0),
-    ("A100", 2039.0, 9_700.0),
-    ("RTX 4090", 1008.0, 1_290.0),
+/// A card: memory bandwidth (GB/s) and operations in double and in single precision (GFLOP/s, without tensor cores), as in
+/// NVIDIA's data sheets: H100 and H200 SXM (2023), A100 SXM 80 GB (2021), Ada whitepaper (2022; a 64th in double precision).
+type Rates = (&'static str, f64, [f64; 2]);
+const CARDS: [Rates; 4] = [
+    ("H200", 4800.0, [34_000.0, 67_000.0]),
+    ("H100", 3350.0, [34_000.0, 67_000.0]),
+    ("A100", 2039.0, [9_700.0, 19_500.0]),
+    ("RTX 4090", 1008.0, [1_290.0, 82_600.0]),
 ];
 
 /// Share of the bandwidth and of the operations that is taken to be reached.
@@ -67,6 +71,9 @@ const SHAPES: [(&str, usize, usize, usize, usize); 4] = [
 
 const MEDIUM: Shape = Shape { num_taxa: 100, num_genes: 1, sites_per_gene: 1000, missing: 0.0 };
 const SMALL: Shape = Shape { num_taxa: 12, num_genes: 2, sites_per_gene: 300, missing: 0.2 };
+/// Other data types, simulated: name, model, taxa, sites.
+const OTHER_TYPES: [(&str, &str, usize, usize); 2] =
+    [("proteins", "LG+G4{0.7}", 60, 1000), ("codons", "GY{2/0.3}+FE", 30, 1000)];
 const PUBLISHED: [&str; 3] = ["d218", "d125_34", "d404_11"];
 
 /// Subtrees of a step of a search, beyond which it does not look ahead. (An H100 or H200 would take 132 at a time.)
@@ -83,15 +90,33 @@ struct Work {
     sent: f64,
     bytes: f64,
     operations: f64,
+    /// Bytes and operations of scores; of these, in double and in single precision.
+    score_bytes: f64,
+    score_operations: [f64; 2],
 }
 
 impl Work {
     /// Seconds on a card, and the share of launches, answers and barriers in them.
-    fn seconds(&self, (_, bandwidth, peak): (&str, f64, f64)) -> (f64, f64) {
+    fn seconds(&self, card: Rates) -> (f64, f64) {
         let of_launches = self.launches as f64 * LAUNCH + self.answers as f64 * ANSWER;
         let waiting = of_launches + self.barriers as f64 * BARRIER + self.sent / HOST;
-        let computing = (self.bytes / bandwidth).max(self.operations / peak) / (1e9 * REACHED);
+        let (_, bandwidth, [peak, _]) = card;
+        let others = (self.bytes / bandwidth).max(self.operations / peak) / (1e9 * REACHED);
+        let computing = others + self.seconds_of_scores(card);
         (waiting + computing, waiting / (waiting + computing))
+    }
+
+    /// Seconds of scores, without launches.
+    fn seconds_of_scores(&self, (_, bandwidth, peaks): Rates) -> f64 {
+        let of_precision = self.score_operations.iter().zip(peaks);
+        let computing: f64 = of_precision.map(|(operations, peak)| operations / peak).sum();
+        (self.score_bytes / bandwidth).max(computing) / (1e9 * REACHED)
+    }
+
+    /// Counts a part of a program with scores.
+    fn add_scores(&mut self, part: Work, precision: ScorePrecision) {
+        self.score_bytes += part.bytes;
+        self.score_operations[precision as usize] += part.operations;
     }
 }
 
@@ -106,6 +131,51 @@ struct Dims {
 impl Dims {
     fn vector(self) -> f64 {
         8.0 * self.patterns * self.states * self.rates
+    }
+
+    /// What a step of an insertion program takes, and the precision in which it is computed.
+    fn scores(
+        self,
+        program: &InsertionProgram,
+        step: &InsertionStep,
+        wanted: ScorePrecision,
+        work: &mut Work,
+    ) {
+        let is_turned = step.makes().is_some_and(|made| program.is_turned(Vector::Temporary(made)));
+        let precision = if is_turned { ScorePrecision::Double } else { wanted };
+        let mut part = Work::default();
+        let (ends, makes) = match step {
+            InsertionStep::Partials(operation) => (operation.children.to_vec(), true),
+            InsertionStep::Pendant { source, .. } => (vec![*source], true),
+            InsertionStep::Score { ends, .. } | InsertionStep::Edge { ends, .. } => {
+                (ends.to_vec(), false)
+            }
+        };
+        ends.iter().for_each(|end| self.end(*end, &mut part));
+        if makes {
+            part.bytes += self.vector();
+            part.operations += self.vector() / 8.0;
+        } else {
+            // The pendant vector is read.
+            part.bytes += self.vector();
+            self.sum(3.0, &mut part);
+        }
+        if precision == ScorePrecision::Single {
+            let is_double = |end: &&Vector| match **end {
+                Vector::Tip(_) => false,
+                Vector::Clv(_) => true,
+                made => program.is_turned(made),
+            };
+            let is_single =
+                |end: &&Vector| matches!(**end, Vector::Temporary(_)) && !is_double(end);
+            let num_single = ends.iter().filter(is_single).count() as f64;
+            part.bytes -= (num_single + 1.0) * self.vector() / 2.0;
+            let num_double = ends.iter().filter(is_double).count() as f64;
+            let conversions = 2.0 * (self.states / 20.0).ceil();
+            work.score_operations[ScorePrecision::Double as usize] +=
+                num_double * conversions * self.vector() / 8.0;
+        }
+        work.add_scores(part, precision);
     }
 
     /// Reads an end of an edge and, unless it is a tip, multiplies it with a P-matrix.
@@ -152,6 +222,7 @@ struct Counting {
     engine: Box<dyn Engine>,
     dims: Vec<Dims>,
     best_batch: usize,
+    precision: ScorePrecision,
     work: Arc<Mutex<Work>>,
 }
 
@@ -233,18 +304,10 @@ impl Engine for Counting {
             work.scoring += 1;
             work.answers += 1;
             work.barriers += 1;
-            for InsertionProgram { gene, steps, .. } in programs {
-                let dims = self.dims[*gene];
-                for step in steps {
-                    match step {
-                        InsertionStep::Partials(operation) => dims.update(operation.children, work),
-                        InsertionStep::Pendant { source, .. } => dims.update([*source; 2], work),
-                        InsertionStep::Score { ends, .. } | InsertionStep::Edge { ends, .. } => {
-                            ends.iter().for_each(|end| dims.end(*end, work));
-                            work.bytes += dims.vector();
-                            dims.sum(3.0, work);
-                        }
-                    }
+            for program in programs {
+                let dims = self.dims[program.gene];
+                for step in &program.steps {
+                    dims.scores(program, step, self.precision, work);
                 }
             }
         });
@@ -266,7 +329,12 @@ impl Engine for Counting {
 }
 
 /// A fast round of a search that looks so far ahead.
-fn round(num_taxa: usize, genes: &[Partition], best_batch: usize) -> (RoundResult, Work) {
+fn round(
+    num_taxa: usize,
+    genes: &[Partition],
+    best_batch: usize,
+    precision: ScorePrecision,
+) -> (RoundResult, Work) {
     let data = ParsimonyData::of_partitions(num_taxa, genes);
     let tree = parsimony_start(&data, 1, Purpose::ParsimonyTree, 0);
     let gene_data: Vec<GeneData> =
@@ -281,6 +349,7 @@ fn round(num_taxa: usize, genes: &[Partition], best_batch: usize) -> (RoundResul
         engine: make_engine(&gene_data, &EngineOptions::default()).expect("an engine"),
         dims: dims.collect(),
         best_batch,
+        precision,
         work: Arc::clone(&work),
     });
     let of_genes = gene_data.iter().zip(genes);
@@ -299,19 +368,38 @@ fn round(num_taxa: usize, genes: &[Partition], best_batch: usize) -> (RoundResul
 
 /// Prints what a round takes with one subtree at a time, and with as many as a card takes.
 fn predict_round(name: &str, num_taxa: usize, genes: &[Partition]) {
-    let one = round(num_taxa, genes, 1);
-    let many = round(num_taxa, genes, SUBTREES_OF_STEP);
+    let round = |best_batch, precision| round(num_taxa, genes, best_batch, precision);
+    let one = round(1, ScorePrecision::Double);
+    let many = round(SUBTREES_OF_STEP, ScorePrecision::Double);
+    let single = round(SUBTREES_OF_STEP, ScorePrecision::Single);
     assert_eq!(one.0, many.0, "looking ahead changes no result");
-    for (ahead, (result, work)) in [("one", one), ("many", many)] {
+    for (ahead, (result, work)) in [("one", one), ("many", many), ("single", single)] {
         let per_1000 = |launches: usize| 1000.0 * launches as f64 / result.scored as f64;
         let (scoring, all) = (per_1000(work.scoring), per_1000(work.launches));
-        print!("{name:21} {ahead:5} {:6} {scoring:9.0} {all:12.0}", result.scored);
+        print!("{name:20} {ahead:6} {:6} {scoring:9.0} {all:12.0}", result.scored);
         for card in CARDS {
             let (seconds, waiting) = work.seconds(card);
             print!(" {:9.1} ms {:3.0} %", 1e3 * seconds, 100.0 * waiting);
         }
         println!();
+        if ahead != "one" {
+            print!("{:56}", "  of which scores without launches");
+            for card in CARDS {
+                print!(" {:9.3} ms      ", 1e3 * work.seconds_of_scores(card));
+            }
+            println!();
+        }
     }
+}
+
+/// A gene of this model, without gaps, on a random tree.
+fn simulate_gene(text: &str, num_taxa: usize, num_sites: usize) -> Partition {
+    let model = Model::parse(text).expect("the model is well written");
+    let rng = |purpose| stream(1, purpose, 0);
+    let tree = yule_tree(num_taxa, 0.08, &mut rng(Purpose::SimulatedTree));
+    let mut rng = rng(Purpose::SimulatedSequences);
+    let patterns = sample_gene(&tree, &model, num_taxa, num_sites, &mut rng);
+    Partition { name: text.to_string(), model, patterns, sites: Vec::new() }
 }
 
 fn head(columns: &str) {
@@ -353,6 +441,12 @@ fn main() {
     if is_wanted("100 taxa") {
         predict_round("100 taxa, 1000 sites", MEDIUM.num_taxa, &simulate(&MEDIUM).1);
     }
+    for (name, model, num_taxa, num_sites) in OTHER_TYPES {
+        if is_wanted(name) {
+            let name = format!("{name}, {num_taxa} x {num_sites}");
+            predict_round(&name, num_taxa, &[simulate_gene(model, num_taxa, num_sites)]);
+        }
+    }
     let Some(folder) = std::env::var_os("MLSEARCH_DATA") else { return };
     for name in PUBLISHED.into_iter().filter(|name| is_wanted(name)) {
         match read_genes(Path::new(&folder), name) {
@@ -360,5 +454,5 @@ fn main() {
             Err(why) => println!("{name}: not counted: {why}"),
         }
     }
-    println!("All genes under {MODEL}.");
+    println!("All genes of DNA under {MODEL}.");
 }

@@ -463,6 +463,11 @@ fn what_cannot_compute_is_refused_with_what_is_missing() {
     let command = search();
     for (backend, switches, expected) in [
         ("--backend cuda", &[("STAND_IN_CARDS", "0")][..], &["found no NVIDIA card"][..]),
+        (
+            "--gpu-precision single",
+            &[("STAND_IN_CARDS", "0")],
+            &["found no NVIDIA card", "which --gpu-precision single needs"],
+        ),
         ("--gpu 7", &[], &["there is no card 7", "only card 0"]),
         ("--gpu 0,7", &[("STAND_IN_CARDS", "2")], &["there is no card 7", "cards 0 to 1"]),
         ("--backend cuda", &[("STAND_IN_CAPABILITY", "70")], &["too old", "7.0", "7.5"]),

@@ -5,7 +5,8 @@ use super::cost::{Cost, format_bytes};
 use crate::error::{Error, Result};
 use crate::likelihood::select::{Choice, ENGINE_OF_CARDS, after_failure, choose_engine};
 use crate::likelihood::{
-    BrlenLinkage, EngineError, EngineOptions, Evaluator, make_evaluator, replace_engine,
+    BrlenLinkage, EngineError, EngineOptions, Evaluator, ScorePrecision, make_evaluator,
+    replace_engine,
 };
 use crate::model::Model;
 use crate::parallel::{available_cores, available_memory, used_memory};
@@ -64,9 +65,15 @@ impl Machine {
             score_precision: plan.run.score_precision,
         };
         choose_engine(&engine).map_err(|error| match error {
-            EngineError::Unavailable { engine, reason } => Error::Usage(format!(
-                "--backend {engine}: {reason}. Leave the option out to compute on the processor"
-            )),
+            EngineError::Unavailable { engine, reason } => {
+                let why = match plan.run.score_precision {
+                    ScorePrecision::Double => "",
+                    ScorePrecision::Single => " (which --gpu-precision single needs)",
+                };
+                Error::Usage(format!(
+                    "--backend {engine}{why}: {reason}. Leave the option out to compute on the processor"
+                ))
+            }
             other => Error::Usage(format!("--simd: {other}")),
         })?;
         let useful_threads = useful_threads(partitions);
