@@ -360,7 +360,8 @@ fn no_two_threads_of_a_cta_race_which_may_take_minutes() {
             .current_dir(scratch.path())
             .env("LD_LIBRARY_PATH", &folder)
             .env("LD_PRELOAD", &library)
-            .env("STAND_IN_MULTIPROCESSORS", "1")
+            // A search must look ahead for temporaries of both precisions to be in one program.
+            .env("STAND_IN_MULTIPROCESSORS", if options.contains("single") { "3" } else { "1" })
             // The rest of the program is not instrumented, so that it is taken to race.
             .env("TSAN_OPTIONS", "exitcode=0")
             .output()
