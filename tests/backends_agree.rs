@@ -5,7 +5,8 @@ use mlsearch::likelihood::cpu::{CpuEngine, select_kernels};
 use mlsearch::likelihood::engine::{Engine, GeneData};
 use mlsearch::likelihood::select::{INSTRUCTION_SETS, choose_engine, make_engine};
 use mlsearch::likelihood::{
-    BranchOptions, BrlenLinkage, EngineOptions, Evaluator, NodeStates, ScorePrecision,
+    BranchOptions, BrlenLinkage, EngineOptions, Evaluator, Gamma, GammaPrior, NodeStates,
+    ScorePrecision,
 };
 use mlsearch::model::Model;
 use mlsearch::rng::{Purpose, Rng, stream};
@@ -157,6 +158,14 @@ fn everything(case: &Case, linkage: BrlenLinkage, make: Constructor) -> Found {
         }
     }
     regrafts(evaluator, &mut found);
+    let gene = linkage.has_own_lengths().then_some(0);
+    let num_edges = evaluator.gene_tree(0).0.num_edges().min(case.tree.num_edges());
+    for edge in (0..num_edges as u32).step_by(num_edges.div_ceil(6).max(1)) {
+        let prior = GammaPrior { power: 0.9, gamma: Gamma { shape: 1.0, rate: 10.0 } };
+        let density = evaluator.length_density(gene, EdgeId(edge), prior, 0.1).expect("an engine");
+        let Gamma { shape, rate } = density.expect("one with a prior");
+        found.note(&format!("density of the length of edge {edge}"), [shape, rate]);
+    }
     let options = BranchOptions { max_sweeps: 2, lnl_epsilon: 0.01, gain_tolerance: 1e-6 };
     found.note("optimised", [evaluator.optimize_branches(&options).expect("an engine")]);
     found.note("optimised gene", evaluator.gene_log_likelihoods().expect("an engine"));

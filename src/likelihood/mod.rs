@@ -51,6 +51,7 @@ pub mod naive;
 mod partitions;
 pub mod select;
 
+pub use crate::numeric::{Gamma, GammaPrior};
 pub use engine::{CardRates, EngineError, EngineOptions, Result, ScorePrecision};
 pub use evaluator::{
     BranchOptions, BrlenLinkage, Evaluator, NodeStates, Prune, Resolution, Snapshot, SubtreeMove,

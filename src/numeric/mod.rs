@@ -8,10 +8,13 @@ mod bfgs;
 mod eigen;
 pub(crate) mod elementary;
 mod gamma;
+mod gamma_fit;
 mod newton;
 mod normal;
 
 pub use gamma::GammaMode;
+pub(crate) use gamma_fit::GammaFit;
+pub use gamma_fit::{Gamma, GammaPrior};
 
 pub(crate) use bfgs::Bfgs;
 pub(crate) use eigen::symmetric_eigen;

@@ -76,6 +76,42 @@ pub(super) fn insertion_cost_block(a: &[StateBits], b: &[StateBits], subtree: &[
     by_num_states!(insertion_body, a, b, subtree)
 }
 
+#[inline(always)]
+fn quartet_body(a: &[StateBits], b: &[StateBits], c: &[StateBits], d: &[StateBits]) -> [u64; 3] {
+    let [b, c, d] = [&b[..a.len()], &c[..a.len()], &d[..a.len()]];
+    // Of each pairing: columns with a common state within the first pair, within the second, and between the pairs.
+    let mut any = [[[0u64; STATE_WORDS]; 3]; 3];
+    let pairings = |s: usize| {
+        let [a, b, c, d] = [&a[s], &b[s], &c[s], &d[s]];
+        [[a, b, c, d], [c, b, a, d], [d, b, c, a]]
+    };
+    for s in 0..a.len() {
+        for (any, [a, b, c, d]) in any.iter_mut().zip(pairings(s)) {
+            for lane in 0..STATE_WORDS {
+                any[0][lane] |= a[lane] & b[lane];
+                any[1][lane] |= c[lane] & d[lane];
+            }
+        }
+    }
+    for s in 0..a.len() {
+        for (any, [a, b, c, d]) in any.iter_mut().zip(pairings(s)) {
+            for lane in 0..STATE_WORDS {
+                let left = (a[lane] & b[lane]) | (!any[0][lane] & (a[lane] | b[lane]));
+                let right = (c[lane] & d[lane]) | (!any[1][lane] & (c[lane] | d[lane]));
+                any[2][lane] |= left & right;
+            }
+        }
+    }
+    any.map(|any| any.iter().map(count_zeros).sum())
+}
+
+/// Changes that four subtrees need besides their own if the first two are together, or the third takes the place of the first,
+/// or the fourth does.
+#[inline]
+pub(super) fn quartet_costs_block([a, b, c, d]: [&[StateBits]; 4]) -> [u64; 3] {
+    by_num_states!(quartet_body, a, b, c, d)
+}
+
 /// Number of columns whose bit is 0.
 pub(super) fn count_zeros(lanes: &StateBits) -> u64 {
     lanes.iter().map(|w| u64::from(w.count_zeros())).sum()

@@ -4,7 +4,7 @@
 //! the tree only views that change are recomputed, in the blocks in which one of their inputs changed; the
 //! update ends where the result is the same as before.
 
-use super::data::{ParsimonyData, Row, active_blocks};
+use super::data::{ParsimonyData, Row, StateBits, active_blocks};
 use super::fitch::{combine_block, insertion_cost_block};
 use crate::tree::{ConstraintView, EdgeId, NodeId, PrunedSubtree, Tree};
 
@@ -17,8 +17,12 @@ pub(crate) struct ParsimonyViews<'d> {
     /// The two ends of each edge, in any order, and the row of what lies behind them: below
     /// `num_taxa` that of the taxon, else one of the pool.
     row_of: Vec<[(NodeId, u32); 2]>,
-    pool: Vec<Row>,
+    /// Rows one after the other, and how many they are.
+    pool: Vec<StateBits>,
+    num_rows: u32,
     free: Vec<u32>,
+    /// A row that is being made.
+    made: Row,
     /// Rows by depth, for the walk of [`ParsimonyViews::cheapest_insertions`].
     scratch: Vec<Row>,
     every_block: Vec<u32>,
@@ -34,8 +38,10 @@ impl<'d> ParsimonyViews<'d> {
             data,
             constraint: data.constraint().map(|constraint| ConstraintView::new(constraint, tree)),
             row_of: vec![[(NodeId::NONE, NO_ROW); 2]; (2 * data.num_taxa()).saturating_sub(3)],
-            pool: Vec::new(),
+            pool: Vec::with_capacity(3 * data.num_taxa() * data.row_len),
+            num_rows: 0,
             free: Vec::new(),
+            made: data.empty_row(),
             scratch: Vec::new(),
             every_block: (0..data.blocks.len() as u32).collect(),
         };
@@ -81,27 +87,39 @@ impl<'d> ParsimonyViews<'d> {
         if first.0 == end { first.1 = row } else { second.1 = row }
     }
 
-    fn row(&self, number: u32) -> &Row {
-        match (number as usize).checked_sub(self.data.num_taxa()) {
-            None => &self.data.tips[number as usize],
-            Some(i) => &self.pool[i],
+    fn row(&self, number: u32) -> &[StateBits] {
+        match number < self.data.num_taxa() as u32 {
+            true => &self.data.tips[number as usize],
+            false => &self.pool[self.start(number)..][..self.data.row_len],
         }
+    }
+
+    /// Where a row of the pool begins.
+    fn start(&self, number: u32) -> usize {
+        (number as usize - self.data.num_taxa()) * self.data.row_len
     }
 
     /// A row that combines two others.
     fn new_row(&mut self, a: u32, b: u32) -> u32 {
-        let number = self.free.pop().unwrap_or_else(|| {
-            self.pool.push(self.data.empty_row());
-            (self.data.num_taxa() + self.pool.len() - 1) as u32
-        });
-        let at = number as usize - self.data.num_taxa();
-        let mut out = std::mem::take(&mut self.pool[at]);
-        self.combine(self.row(a), self.row(b), &self.every_block, &mut out);
-        self.pool[at] = out;
+        let mut made = std::mem::take(&mut self.made);
+        self.combine(self.row(a), self.row(b), &self.every_block, &mut made);
+        let number = match self.free.pop() {
+            Some(number) => {
+                let start = self.start(number);
+                self.pool[start..start + made.len()].copy_from_slice(&made);
+                number
+            }
+            None => {
+                self.pool.extend_from_slice(&made);
+                self.num_rows += 1;
+                self.data.num_taxa() as u32 + self.num_rows - 1
+            }
+        };
+        self.made = made;
         number
     }
 
-    fn combine(&self, a: &Row, b: &Row, blocks: &[u32], out: &mut Row) {
+    fn combine(&self, a: &[StateBits], b: &[StateBits], blocks: &[u32], out: &mut [StateBits]) {
         for &block in blocks {
             let range = self.data.blocks[block as usize].range();
             combine_block(&a[range.clone()], &b[range.clone()], &mut out[range]);
@@ -109,7 +127,14 @@ impl<'d> ParsimonyViews<'d> {
     }
 
     /// Changes that `subtree` adds between a and b, or some number above `limit` if it is more.
-    fn insertion_cost(&self, a: &Row, b: &Row, subtree: &Row, blocks: &[u32], limit: u64) -> u64 {
+    fn insertion_cost(
+        &self,
+        a: &[StateBits],
+        b: &[StateBits],
+        subtree: &[StateBits],
+        blocks: &[u32],
+        limit: u64,
+    ) -> u64 {
         let mut cost = 0;
         for &block in blocks {
             let range = self.data.blocks[block as usize].range();
@@ -296,8 +321,7 @@ impl<'d> ParsimonyViews<'d> {
             let [first, second] = tree.other_links(into, edge);
             for ((next, next_edge), (beside, beside_edge)) in [(first, second), (second, first)] {
                 let other_input = self.view(beside_edge, beside);
-                let number = self.view(next_edge, into) as usize - self.data.num_taxa();
-                let mut row = std::mem::take(&mut self.pool[number]);
+                let start = self.start(self.view(next_edge, into));
                 let mut changed = Vec::new();
                 let mut set = [[0; super::data::STATE_WORDS]; 64];
                 for &block in &blocks {
@@ -308,12 +332,12 @@ impl<'d> ParsimonyViews<'d> {
                         &self.row(other_input)[range.clone()],
                         set,
                     );
-                    if row[range.clone()] != *set {
-                        row[range].copy_from_slice(set);
+                    let row = &mut self.pool[start + range.start..start + range.end];
+                    if row != set {
+                        row.copy_from_slice(set);
                         changed.push(block);
                     }
                 }
-                self.pool[number] = row;
                 stack.push((next_edge, next, changed));
             }
         }
@@ -338,7 +362,8 @@ mod tests {
                 assert!(views.row(kept) == fresh.row(computed), "view at {end:?} of {edge:?}");
             }
         }
-        assert_eq!(views.pool.len() - views.free.len(), fresh.pool.len(), "no row is lost");
+        let in_use = |views: &ParsimonyViews| views.num_rows as usize - views.free.len();
+        assert_eq!(in_use(views), in_use(&fresh), "no row is lost");
     }
 
     /// What a subtree costs at its place and in every edge within a radius.

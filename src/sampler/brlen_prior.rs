@@ -1,6 +1,8 @@
 //! Prior densities of the branch lengths of an unrooted tree.
 
-use crate::tree::Tree;
+use super::chain::is_terminal;
+use crate::numeric::Gamma;
+use crate::tree::{EdgeId, Tree};
 
 /// Shortest and longest branch length that is sampled (substitutions per site): those of MrBayes.
 const BRLEN_LIMITS: [f64; 2] = [1e-8, 100.0];
@@ -71,6 +73,26 @@ impl BrlenPrior {
             if !(least..=most).contains(&length) {
                 let inside = 0.01 * (most - least);
                 tree.set_brlen(edge, length.clamp(least + inside, most - inside));
+            }
+        }
+    }
+
+    /// Shape and rate of the gamma density nearest to that of the length of one branch, given the others.
+    pub(super) fn of_branch(&self, tree: &Tree, edge: EdgeId) -> Gamma {
+        match *self {
+            // As good as any where the data say nothing: an integral is needed.
+            BrlenPrior::Uniform { to, .. } => Gamma { shape: 1.0, rate: 1.0 / to },
+            BrlenPrior::Exponential { rate } => Gamma { shape: 1.0, rate },
+            BrlenPrior::GammaDirichlet { shape, rate, alpha, ratio } => {
+                let own = |edge| alpha * if is_terminal(tree, edge) { 1.0 } else { ratio };
+                let (mut sum, mut others) = (0.0, 0.0);
+                for one in tree.edges() {
+                    sum += own(one);
+                    others += if one == edge { 0.0 } else { tree.brlen(one) };
+                }
+                // The tree length counts with the power of shape - sum.
+                let of_total = (sum - shape) / others.max(0.1);
+                Gamma { shape: own(edge), rate: rate + of_total }
             }
         }
     }

@@ -1,5 +1,6 @@
 //! A chain: a tree with its lengths and models, and its state as a plain value.
 
+use super::conflicts::KnownConflicts;
 use super::lengths::LengthSet;
 use crate::likelihood::{Evaluator, Snapshot};
 use crate::model::{Model, ModelValues};
@@ -17,6 +18,8 @@ pub(super) struct Chain {
     /// Natural logarithm of the prior density.
     pub(super) ln_prior: f64,
     pub(super) block: Block,
+    /// Of the evaluator's tree.
+    pub(super) conflicts: KnownConflicts,
 }
 
 /// Proposals in a row at one place of the tree share computations. A block is ended at a time that depends on nothing but
@@ -73,7 +76,8 @@ impl Chain {
             given.iter().zip(&state.models).map(|(m, v)| m.with_values(v)).collect();
         evaluator.resume(&state.snapshot, &models);
         let ChainState { rng, gene_lnls, ln_prior, block, .. } = state;
-        Chain { evaluator, models, rng, gene_lnls, ln_prior, block }
+        let conflicts = KnownConflicts::default();
+        Chain { evaluator, models, rng, gene_lnls, ln_prior, block, conflicts }
     }
 
     /// Its state.

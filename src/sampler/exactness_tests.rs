@@ -57,7 +57,7 @@ fn the_posterior_of_fifteen_topologies_is_that_of_brute_force() {
         let rng = stream(22, Purpose::Test, 0);
         let tree = random_tree(5, 0.1, &mut stream(22, Purpose::Test, 1));
         let chain = Chain::begin(evaluator(&data.0, &data.1, tree), data.1.clone(), rng, &target);
-        let kinds = [kind, Move::Branch];
+        let kinds = [kind, Move::Branch, Move::DrawBranch];
         let mut chain = (chain.unwrap(), target);
         let found = visit(&mut chain, &kinds, [20_000, 20], 4.0, |chain| {
             let tree = chain.evaluator.tree();
@@ -204,7 +204,7 @@ fn the_posterior_of_105_topologies_is_that_of_numerical_integration() {
         let tree = random_tree(6, 0.1, &mut stream(25, Purpose::Test, 1));
         let chain = Chain::begin(evaluator(&data.0, &data.1, tree), data.1.clone(), rng, &target);
         let mut chain = (chain.unwrap(), target);
-        let kinds = [kind, Move::Branch];
+        let kinds = [kind, Move::Branch, Move::DrawBranch];
         let found =
             visit(&mut chain, &kinds, [20_000, 20], 4.0, |chain| topology(chain.evaluator.tree()));
         let mut counts: BTreeMap<&Vec<Vec<usize>>, f64> = BTreeMap::new();

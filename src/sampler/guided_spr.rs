@@ -8,7 +8,7 @@
 //! ```
 //!
 //! 1. A subtree S is drawn: where a block goes on that of the last move, else with the probability p(S), which is high beside
-//!    branches on which the data have few changes.
+//!    branches that the data give up readily (`conflicts`).
 //! 2. An edge c of R at most [`RADIUS`] edges from m is drawn, each with the same probability.
 //! 3. One of the edges at most [`RADIUS`] edges from c, but not m, is drawn by its weight w.
 //!
@@ -29,9 +29,10 @@
 //! has the same probability.
 
 use super::chain::{Block, Chain};
-use super::topology_moves::{Swap, ln_looseness, loose_subtree, num_sites, random_subtree};
+use super::conflicts::{Conflicts, Guide, random_subtree};
+use super::topology_moves::{Swap, num_sites};
 use super::undo::Undo;
-use crate::likelihood::{Evaluator, Result};
+use crate::likelihood::Result;
 use crate::parsimony::{ParsimonyData, ParsimonyViews};
 use crate::rng::Rng;
 use crate::tree::{EdgeId, NodeId, Tree};
@@ -125,8 +126,9 @@ pub(super) fn parsimony_spr(
     chain: &mut Chain,
     data: &ParsimonyData,
     heat: f64,
+    guide: &Guide,
 ) -> Option<(Undo, f64)> {
-    let Chain { evaluator, rng, block, .. } = chain;
+    let Chain { evaluator, rng, block, conflicts, .. } = chain;
     let has_own_lengths = evaluator.linkage().has_own_lengths();
     let subtree = match *block {
         _ if has_own_lengths => random_subtree(evaluator.tree(), rng),
@@ -135,7 +137,8 @@ pub(super) fn parsimony_spr(
             (attach, pendant)
         }
         _ => {
-            let (attach, pendant) = loose_subtree(evaluator, rng);
+            let known = conflicts.get(evaluator.tree(), guide);
+            let (attach, pendant) = known.draw_subtree(guide, evaluator.tree(), rng);
             *block = Block::Subtree(attach, pendant, OF_A_SUBTREE - 1);
             (attach, pendant)
         }
@@ -160,9 +163,10 @@ pub(super) fn parsimony_spr(
         for &[edge, first, second] in &swaps {
             evaluator.swap_subtrees(edge, first, second);
         }
+        conflicts.renew();
         return Some((Undo::Swaps(swaps), ln_ratio));
     }
-    let (undo, ln_lengths) = carry(evaluator, &region, place, rng);
+    let (undo, ln_lengths) = carry(chain, guide, &region, place);
     Some((undo, ln_ratio + ln_lengths))
 }
 
@@ -208,9 +212,13 @@ fn draw_split(length: f64, rate: f64, rng: &mut Rng) -> f64 {
 
 /// Step 4: moves the subtree to a place. Returns what takes it back and the logarithm of those factors of the Hastings ratio
 /// that are of the subtree and of lengths.
-fn carry(evaluator: &mut Evaluator, region: &Region, place: EdgeId, rng: &mut Rng) -> (Undo, f64) {
+fn carry(chain: &mut Chain, guide: &Guide, region: &Region, place: EdgeId) -> (Undo, f64) {
+    let Chain { evaluator, rng, conflicts, .. } = chain;
     let Region { attach, pendant, present, ref rest, .. } = *region;
-    let ln_before = ln_looseness(evaluator, attach, pendant);
+    let ln_chance =
+        |known: &Conflicts, tree: &Tree| known.ln_chance_of_subtree(guide, tree, (attach, pendant));
+    let tree = evaluator.tree();
+    let ln_before = ln_chance(conflicts.get(tree, guide), tree);
     let rate = num_sites(evaluator) / CLOSE;
     let tree = evaluator.tree();
     let links = tree.other_links(attach, pendant);
@@ -225,7 +233,9 @@ fn carry(evaluator: &mut Evaluator, region: &Region, place: EdgeId, rng: &mut Rn
     let near = usize::from(links[1].0 == near);
     evaluator.set_brlens(&[(links[near].1, split), (links[1 - near].1, length - split)]);
     let ln_lengths = ln_split_density(back, both, rate) - ln_split_density(split, length, rate);
-    let ln_after = ln_looseness(evaluator, attach, pendant);
+    conflicts.renew();
+    let tree = evaluator.tree();
+    let ln_after = ln_chance(conflicts.get(tree, guide), tree);
     (Undo::Moved(moved, before), ln_lengths + ln_after - ln_before)
 }
 
@@ -235,9 +245,11 @@ pub(super) fn likelihood_spr(
     chain: &mut Chain,
     prior_only: bool,
     heat: f64,
+    guide: &Guide,
 ) -> Result<Option<(Undo, f64)>> {
-    let Chain { evaluator, rng, .. } = chain;
-    let subtree = loose_subtree(evaluator, rng);
+    let Chain { evaluator, rng, conflicts, .. } = chain;
+    let known = conflicts.get(evaluator.tree(), guide);
+    let subtree = known.draw_subtree(guide, evaluator.tree(), rng);
     let region = Region::draw(evaluator.tree(), subtree, LIKELIHOOD_RADIUS, rng);
     let Some(region) = region else { return Ok(None) };
     let Region { attach, pendant, present, .. } = region;
@@ -260,7 +272,7 @@ pub(super) fn likelihood_spr(
     };
     let ln_weights: Vec<f64> = lnls.iter().map(|lnl| heat * POWER * lnl).collect();
     let Some((place, ln_ratio)) = region.choose(&ln_weights, rng) else { return Ok(None) };
-    let (undo, ln_lengths) = carry(evaluator, &region, place, rng);
+    let (undo, ln_lengths) = carry(chain, guide, &region, place);
     Ok(Some((undo, ln_ratio + ln_lengths)))
 }
 

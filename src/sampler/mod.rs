@@ -11,10 +11,13 @@
 //! | `parameters` | [`Parameter`]: what is sampled besides the tree, its values and names |
 //! | `chain` | a chain: its state, also as a plain value |
 //! | `step` | one step of a chain: a proposal that is accepted or taken back |
-//! | `moves` | the proposals, with their Hastings ratios: lengths and parameters |
+//! | `moves` | the kinds of proposals, and those of parameters, with their Hastings ratios |
+//! | `length_moves` | the proposals of branch lengths |
 //! | `topology_moves` | the proposals that change the topology |
+//! | `conflicts` | branches that the data give up readily, at which the latter look first |
 //! | `guided_spr` | those of them that look for promising places |
 //! | `reference` | what is learned of the parameters of a model, and the proposal that is made with it |
+//! | `draws` | random numbers with other than uniform distributions |
 //! | `undo` | what takes a proposal back |
 //! | `tuning` | how bold proposals are: adapted during the burn-in, then frozen |
 //! | `coupled` | [`CoupledRun`]: heated chains that swap, and what the cold one visits |
@@ -30,10 +33,13 @@ mod brlen_prior;
 #[cfg(test)]
 mod calibration_tests;
 mod chain;
+mod conflicts;
 mod coupled;
+mod draws;
 #[cfg(test)]
 mod exactness_tests;
 mod guided_spr;
+mod length_moves;
 mod lengths;
 mod moves;
 mod options;

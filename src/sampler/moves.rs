@@ -1,24 +1,34 @@
-//! The proposals, with the logarithms of their Hastings ratios: the density of the way back by that of the way there.
+//! The kinds of proposals; those of parameters, with the logarithms of their Hastings ratios: the density of the way back by that
+//! of the way there.
 
+use super::brlen_prior::BrlenPrior;
 use super::chain::{Block, Chain};
+use super::conflicts::Guide;
 use super::guided_spr::{OF_A_SUBTREE, likelihood_spr, parsimony_spr};
+use super::length_moves::{
+    draw_branch, ln_factor, multiply_branch, multiply_lengths, multiply_tree, slide_node,
+};
 use super::lengths::LengthSet;
 use super::parameters::Parameter;
 use super::reference::{Coordinates, Learner};
-use super::topology_moves::{AROUND, Swap, extending_spr, interchange, ln_weakness};
+use super::topology_moves::{AROUND, Swap, extending_spr, interchange};
 use super::undo::Undo;
 use crate::likelihood::Result;
 use crate::model::bounds::PINV_MAX;
 use crate::parsimony::ParsimonyData;
 use crate::rng::Rng;
-use crate::tree::{EdgeId, NodeId, Tree};
 use rand::RngExt;
+
+/// Share of the changes of single lengths that are draws by their densities.
+const DRAWN: f64 = 0.8;
 
 /// A kind of proposal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Move {
     /// A branch length is multiplied.
     Branch,
+    /// A branch length is drawn by its density, given all others.
+    DrawBranch,
     /// An inner node slides between two of its neighbours, whose distance is multiplied.
     NodeSlider,
     /// All branch lengths are multiplied.
@@ -53,6 +63,17 @@ pub(super) struct Means<'a> {
     /// For moves that are guided by parsimony.
     pub(super) parsimony: Option<&'a ParsimonyData>,
     pub(super) prior_only: bool,
+    /// Prior of branch lengths.
+    pub(super) brlens: &'a BrlenPrior,
+}
+
+impl Means<'_> {
+    /// What leads proposals of topologies.
+    pub(super) fn guide(&self) -> Guide<'_> {
+        // Without data, all branches are the same.
+        let data = self.parsimony.filter(|_| !self.prior_only);
+        Guide { data, power: self.data_heat / self.heat }
+    }
 }
 
 impl Move {
@@ -63,11 +84,15 @@ impl Move {
         num_tips: usize,
         has_own_lengths: bool,
     ) -> Vec<(Move, f64)> {
-        let mut moves =
-            vec![(Move::Branch, 30.0), (Move::NodeSlider, 3.0), (Move::TreeLength, 1.0)];
+        let mut moves = vec![
+            (Move::Branch, 20.0 * (1.0 - DRAWN)),
+            (Move::DrawBranch, 20.0 * DRAWN),
+            (Move::NodeSlider, 3.0),
+            (Move::TreeLength, 1.0),
+        ];
         if num_tips > 3 {
-            moves.extend([(Move::Nni, 20.0), (Move::Espr, 0.5)]);
-            moves.push((Move::ParsimonySpr, 20.0));
+            moves.extend([(Move::Nni, 10.0), (Move::Espr, 0.5)]);
+            moves.push((Move::ParsimonySpr, 40.0));
             // It needs lengths that all partitions share, and as much time as ten others.
             moves.extend((!has_own_lengths).then_some((Move::LikelihoodSpr, 0.1)));
         }
@@ -87,7 +112,7 @@ impl Move {
     pub(super) fn in_a_row(self) -> u32 {
         match self {
             // The vectors between two neighbouring branches are one: from one branch to a random one are many.
-            Move::Branch => 8,
+            Move::Branch | Move::DrawBranch => 8,
             // So are those around an interchange.
             Move::Nni => AROUND,
             // The vectors of the tree without the subtree are the same.
@@ -98,13 +123,20 @@ impl Move {
         }
     }
 
+    /// A kind of change of a single length.
+    pub(super) fn of_a_length(rng: &mut Rng) -> Move {
+        if rng.random::<f64>() < DRAWN { Move::DrawBranch } else { Move::Branch }
+    }
+
     /// True if a proposal of this kind is, or may be, the next of a block.
     pub(super) fn goes_on_with(self, block: Block) -> bool {
         match block {
             Block::None => true,
-            Block::Branches(..) => self == Move::Branch,
+            Block::Branches(..) => matches!(self, Move::Branch | Move::DrawBranch),
             Block::Parameters(_) => self.is_of_parameters(),
-            Block::Around(..) => matches!(self, Move::Nni | Move::Branch),
+            Block::Around(..) => {
+                matches!(self, Move::Nni | Move::Branch | Move::DrawBranch)
+            }
             Block::Subtree(..) => self == Move::ParsimonySpr,
         }
     }
@@ -122,7 +154,7 @@ impl Move {
     /// What it changes, in a word.
     pub(super) fn group(self) -> &'static str {
         match self {
-            Move::Branch | Move::NodeSlider | Move::TreeLength => "lengths",
+            Move::Branch | Move::DrawBranch | Move::NodeSlider | Move::TreeLength => "lengths",
             Move::Nni | Move::Espr | Move::ParsimonySpr | Move::LikelihoodSpr => "topologies",
             Move::Together(..) | Move::Parameter(_) => "parameters",
         }
@@ -132,6 +164,7 @@ impl Move {
     pub(super) fn name(self) -> String {
         match self {
             Move::Branch => "branch length".to_string(),
+            Move::DrawBranch => "branch length by its density".to_string(),
             Move::NodeSlider => "node slider".to_string(),
             Move::TreeLength => "tree length".to_string(),
             Move::Nni => "NNI".to_string(),
@@ -175,108 +208,25 @@ impl Move {
     /// The engine has failed.
     pub(super) fn propose(self, chain: &mut Chain, means: &Means) -> Result<Option<(Undo, f64)>> {
         let boldness = means.boldness;
+        let guide = &means.guide();
         let of_swaps = |(swaps, ln_ratio): (Vec<Swap>, f64)| {
             (!swaps.is_empty()).then_some((Undo::Swaps(swaps), ln_ratio))
         };
         Ok(match self {
             Move::Branch => multiply_branch(chain, boldness),
+            Move::DrawBranch => draw_branch(chain, means)?,
             Move::NodeSlider => slide_node(chain, boldness),
             Move::TreeLength => multiply_tree(chain, boldness),
-            Move::Nni => of_swaps((interchange(chain), 0.0)),
+            Move::Nni => of_swaps(interchange(chain, guide)),
             Move::Espr => of_swaps(extending_spr(chain)),
             Move::ParsimonySpr => {
-                means.parsimony.and_then(|data| parsimony_spr(chain, data, means.data_heat))
+                means.parsimony.and_then(|data| parsimony_spr(chain, data, means.data_heat, guide))
             }
-            Move::LikelihoodSpr => likelihood_spr(chain, means.prior_only, means.data_heat)?,
+            Move::LikelihoodSpr => likelihood_spr(chain, means.prior_only, means.data_heat, guide)?,
             Move::Together(number, _) => change_together(chain, number, means),
             Move::Parameter(parameter) => Some(change_parameter(chain, parameter, boldness)),
         })
     }
-}
-
-/// The logarithm of a factor: uniform in a window around 0. Its Hastings ratio is the factor.
-fn ln_factor(rng: &mut Rng, boldness: f64) -> f64 {
-    boldness * (rng.random::<f64>() - 0.5)
-}
-
-/// The branch whose length is to change: near that of a block of interchanges, which follows, or beside the last one, if a
-/// block goes on, or any branch, with which one begins.
-fn next_branch(chain: &mut Chain) -> Option<(LengthSet, EdgeId, Option<EdgeId>)> {
-    let Chain { evaluator, rng, block, .. } = chain;
-    let mut any_of = |edges: &[EdgeId]| edges[rng.random_range(0..edges.len())];
-    let near = |tree: &Tree, edge: EdgeId| -> Vec<EdgeId> {
-        tree.edges_within(edge, 1).into_iter().map(|(edge, _)| edge).collect()
-    };
-    let (set, edge, left) = match *block {
-        Block::Around(center, left @ 1..) => {
-            *block = Block::Around(center, left - 1);
-            let mut around = near(evaluator.tree(), center);
-            around.push(center);
-            return Some((LengthSet::Shared, any_of(&around), Some(center)));
-        }
-        Block::Branches(set, last, left @ 1..) => {
-            let beside = near(set.tree(evaluator), last);
-            (set, if beside.is_empty() { last } else { any_of(&beside) }, left - 1)
-        }
-        _ => {
-            let set = LengthSet::draw(evaluator, 2, rng)?;
-            let number = set.tree(evaluator).num_edges() as u32;
-            (set, EdgeId(rng.random_range(0..number)), Move::Branch.in_a_row() - 1)
-        }
-    };
-    *block = Block::Branches(set, edge, left);
-    Some((set, edge, None))
-}
-
-fn multiply_branch(chain: &mut Chain, boldness: f64) -> Option<(Undo, f64)> {
-    let (set, edge, center) = next_branch(chain)?;
-    let ln_factor = ln_factor(&mut chain.rng, boldness);
-    let ln_chance = |chain: &Chain| center.map_or(0.0, |edge| ln_weakness(&chain.evaluator, edge));
-    let before = set.tree(&chain.evaluator).brlen(edge);
-    let chance_before = ln_chance(chain);
-    // At the virtual root a length changes without any change of vectors.
-    set.move_roots(&mut chain.evaluator, edge);
-    set.set(&mut chain.evaluator, &[(edge, before * libm::exp(ln_factor))]);
-    let ln_ratio = ln_factor + ln_chance(chain) - chance_before;
-    Some((Undo::Lengths(set, vec![(edge, before)]), ln_ratio))
-}
-
-/// With m = a + b, m is multiplied by c and a drawn uniformly from (0, cm): the densities are 1/(wm') and 1/m' on the way
-/// there, 1/(wm) and 1/m on the way back.
-fn slide_node(chain: &mut Chain, boldness: f64) -> Option<(Undo, f64)> {
-    let set = LengthSet::draw(&chain.evaluator, 3, &mut chain.rng)?;
-    let Chain { evaluator, rng, .. } = chain;
-    let tree = set.tree(evaluator);
-    let num_inner = tree.num_nodes() - tree.num_tips();
-    let node = NodeId((tree.num_tips() + rng.random_range(0..num_inner)) as u32);
-    let edges: Vec<EdgeId> = tree.links(node).map(|link| link.1).collect();
-    let left_out = rng.random_range(0..edges.len());
-    let edges = [edges[(left_out + 1) % 3], edges[(left_out + 2) % 3]];
-    let before = edges.map(|edge| tree.brlen(edge));
-    let ln_factor = ln_factor(rng, boldness);
-    let both = (before[0] + before[1]) * libm::exp(ln_factor);
-    let first = rng.random::<f64>() * both;
-    set.move_roots(evaluator, edges[0]);
-    set.set(evaluator, &[(edges[0], first), (edges[1], both - first)]);
-    let undo = Undo::Lengths(set, edges.into_iter().zip(before).collect());
-    Some((undo, 2.0 * ln_factor))
-}
-
-fn multiply_tree(chain: &mut Chain, boldness: f64) -> Option<(Undo, f64)> {
-    let set = LengthSet::draw(&chain.evaluator, 2, &mut chain.rng)?;
-    let ln_factor = ln_factor(&mut chain.rng, boldness);
-    let before = multiply_lengths(set, chain, libm::exp(ln_factor));
-    let ln_ratio = ln_factor * before.len() as f64;
-    Some((Undo::Lengths(set, before), ln_ratio))
-}
-
-/// Multiplies all lengths of a set. Returns those of before.
-fn multiply_lengths(set: LengthSet, chain: &mut Chain, factor: f64) -> Vec<(EdgeId, f64)> {
-    let tree = set.tree(&chain.evaluator);
-    let before: Vec<(EdgeId, f64)> = tree.edges().map(|edge| (edge, tree.brlen(edge))).collect();
-    let changed: Vec<(EdgeId, f64)> = before.iter().map(|&(edge, b)| (edge, b * factor)).collect();
-    set.set(&mut chain.evaluator, &changed);
-    before
 }
 
 fn change_parameter(chain: &mut Chain, parameter: Parameter, boldness: f64) -> (Undo, f64) {

@@ -63,7 +63,7 @@ fn other_priors_are_left_unchanged_by_proposals() {
         // The first class are the transversions.
         test("HKY+FE", kind(rates), rates, &beta(2, 3));
     }
-    for kind in [Move::Branch, Move::NodeSlider] {
+    for kind in [Move::Branch, Move::DrawBranch, Move::NodeSlider] {
         let mut chain = chain_on(5, "JC", priors.clone(), 61);
         let length = |chain: &Chain| chain.evaluator.tree().brlen(EdgeId(2));
         let values = visit(&mut chain, &[kind], [3000, 300], 4.0, length);
@@ -163,7 +163,7 @@ fn the_posterior_under_unlinked_lengths_is_that_of_brute_force() {
     let coordinates = Coordinates::list(&chain.1.parameters, &chain.0.models, true);
     let kinds = Move::list(&chain.1.parameters, &coordinates, 5, true);
     let kinds: Vec<Move> = kinds.iter().map(|one| one.0).collect();
-    assert_eq!(kinds.len(), 6);
+    assert_eq!(kinds.len(), 7);
     let found =
         visit(&mut chain, &kinds, [20_000, 20], 2.0, |chain| topology(chain.evaluator.tree()));
     for (topology, expected) in trees.keys().zip(&both) {

@@ -6,13 +6,14 @@
 //! with the present one (autoregressive proposals: Neal 1999; Cotter et al. 2013, Stat. Sci. 28:424).
 
 use super::chain::Chain;
+use super::draws::{draw_gamma, normal};
 use super::lengths::LengthSet;
 use super::parameters::Parameter;
 use crate::model::Model;
 use crate::model::bounds::PINV_MAX;
+use crate::numeric::Gamma;
 use crate::rng::Rng;
 use nalgebra::DMatrix;
-use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
 /// Most numbers in a vector: of more the covariances are not learned within a burn-in.
@@ -20,6 +21,9 @@ pub(super) const MOST_DIMENSIONS: usize = 40;
 
 /// How much wider the learned distribution is made: a proposal that rarely goes as far as the posterior stays there.
 const WIDENING: f64 = 1.15;
+
+/// Degrees of freedom of the distribution of proposals.
+const FREEDOM: f64 = 5.0;
 
 /// States that are counted as if they had told that the numbers are independent.
 const PRIOR_STATES: f64 = 20.0;
@@ -124,8 +128,11 @@ pub(super) struct Reference {
 }
 
 impl Reference {
-    /// A proposal from x: y' = r y + sqrt(1 - r^2) z with standard normal z / sqrt(heat) leaves the normal distribution to the
-    /// power of `heat` as it is. Returns x' and the logarithm of the density of the way back by that of the way there.
+    /// A proposal from x that leaves Student's distribution of sqrt(heat) y with [`FREEDOM`] degrees of freedom as it is: this is a
+    /// normal one whose precision w is drawn by a gamma distribution, so w is drawn given y, and then
+    /// y' = r y + sqrt(1 - r^2) z with standard normal z / sqrt(w heat) (Kamatani 2018, Stat. Sin. 28:2155, for such
+    /// proposals). A normal distribution that is not wide enough would hold on to the chain far from its mean.
+    /// Returns x' and the logarithm of the density of the way back by that of the way there.
     pub(super) fn propose(
         &self,
         x: &[f64],
@@ -134,11 +141,13 @@ impl Reference {
         rng: &mut Rng,
     ) -> (Vec<f64>, f64) {
         let keep = 1.0 - boldness.min(1.0);
-        let noise = ((1.0 - keep * keep) / heat).sqrt();
         let y = self.to_independent(x);
+        let width = |y: &[f64]| FREEDOM + heat * y.iter().map(|y| y * y).sum::<f64>();
+        let shape = 0.5 * (FREEDOM + y.len() as f64);
+        let precision = draw_gamma(Gamma { shape, rate: 0.5 * width(&y) }, rng);
+        let noise = ((1.0 - keep * keep) / (heat * precision)).sqrt();
         let proposed: Vec<f64> = y.iter().map(|y| keep * y + noise * normal(rng)).collect();
-        let squares = |y: &[f64]| y.iter().map(|y| y * y).sum::<f64>();
-        let ln_ratio = 0.5 * heat * (squares(&proposed) - squares(&y));
+        let ln_ratio = shape * libm::log(width(&proposed) / width(&y));
         let row = |(row, mean): (&Vec<f64>, &f64)| {
             mean + row.iter().zip(&proposed).map(|(l, y)| l * y).sum::<f64>()
         };
@@ -223,10 +232,4 @@ impl Learner {
             && self.products.len() == self.mean.len()
             && self.products.iter().enumerate().all(|(i, row)| row.len() == i + 1)
     }
-}
-
-/// A draw from the standard normal distribution (Box & Muller 1958).
-fn normal(rng: &mut Rng) -> f64 {
-    let radius = (-2.0 * libm::log(1.0 - rng.random::<f64>())).sqrt();
-    radius * libm::cos(std::f64::consts::TAU * rng.random::<f64>())
 }

@@ -1,6 +1,7 @@
 //! Steps of a chain from one state to the next.
 
 use super::chain::{Block, Chain};
+use super::conflicts::KnownConflicts;
 use super::lengths::LengthSet;
 use super::moves::{Means, Move};
 use super::parameters::Parameter;
@@ -37,7 +38,8 @@ impl Chain {
         target: &Target,
     ) -> Result<Self> {
         let (gene_lnls, block) = (vec![0.0; models.len()], Block::None);
-        let mut chain = Chain { evaluator, models, rng, gene_lnls, ln_prior: 0.0, block };
+        let (ln_prior, conflicts) = (0.0, KnownConflicts::default());
+        let mut chain = Chain { evaluator, models, rng, gene_lnls, ln_prior, block, conflicts };
         chain.ln_prior = chain.calc_ln_prior(target);
         chain.gene_lnls = chain.calc_gene_lnls(target, None)?;
         Ok(chain)

@@ -144,6 +144,7 @@ impl<'a> SteppingStones<'a> {
             learners,
             parsimony: Some(&self.options.parsimony),
             prior_only: false,
+            brlens: &self.target.priors.brlens,
         };
         let is_accepted = self.chain.step(self.moves[number].0, &means, &self.target)?;
         let adapts = *step == 0 || (*generation as f64) < BURNIN * length as f64;

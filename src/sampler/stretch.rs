@@ -58,6 +58,7 @@ impl Stretch<'_> {
                 learners: self.learners,
                 parsimony: Some(&self.options.parsimony),
                 prior_only: self.options.prior_only,
+                brlens: &self.target.priors.brlens,
             };
             let is_accepted = chain.step(self.moves[number].0, &means, self.target)?;
             tuned.count(is_accepted, self.adapts);
@@ -106,10 +107,13 @@ pub(super) fn choose(moves: &[(Move, f64)], learners: &[Learner], chain: &mut Ch
     let mut only_parameters = false;
     let find = |kind| moves.iter().position(|one| one.0 == kind).expect("one of the kinds");
     match chain.block {
-        Block::Branches(_, _, 1..) => return find(Move::Branch),
+        Block::Branches(_, _, 1..) => return find(Move::of_a_length(&mut chain.rng)),
         Block::Around(_, 1..) => {
             let changes_tree = chain.rng.random_range(0..2) == 0;
-            return find(if changes_tree { Move::Nni } else { Move::Branch });
+            return find(match changes_tree {
+                true => Move::Nni,
+                false => Move::of_a_length(&mut chain.rng),
+            });
         }
         Block::Subtree(_, _, 1..) => return find(Move::ParsimonySpr),
         Block::Parameters(left @ 1..) => {

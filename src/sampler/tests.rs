@@ -80,11 +80,12 @@ pub(super) fn visit<T>(
     let means = Means {
         boldness,
         heat: 1.0,
-        data_heat: 1.0,
+        data_heat: target.data_power,
         coordinates: &coordinates,
         learners: &learners,
         parsimony: parsimony.as_ref(),
         prior_only: target.prior_only,
+        brlens: &target.priors.brlens,
     };
     for step in 1..=samples * thin {
         let kind = kinds[chain.rng.random_range(0..kinds.len())];
@@ -94,6 +95,7 @@ pub(super) fn visit<T>(
         }
     }
     chain.evaluator.assert_integrity();
+    chain.conflicts.assert_those_of(chain.evaluator.tree(), &means.guide());
     values
 }
 
@@ -198,7 +200,7 @@ fn a_likelihood_guided_spr_leaves_the_prior_unchanged() {
     for (num_taxa, number, limit) in [(4, 3, 18.4), (5, 15, 42.6), (6, 105, 167.0)] {
         let mut chain = prior_chain(num_taxa, "JC", SKEWED, 8);
         let kinds = [Move::LikelihoodSpr, Move::Branch];
-        let values = visit(&mut chain, &kinds, [200 * number, 60], 3.0, |chain| {
+        let values = visit(&mut chain, &kinds, [200 * number, 150], 3.0, |chain| {
             let tree = chain.evaluator.tree();
             (topology(tree), tree.total_length())
         });
@@ -214,7 +216,7 @@ fn a_likelihood_guided_spr_leaves_the_prior_unchanged() {
 fn proposals_of_lengths_leave_their_prior_unchanged() {
     let length = |chain: &Chain| chain.evaluator.tree().brlen(crate::tree::EdgeId(2));
     let total = |chain: &Chain| chain.evaluator.tree().total_length();
-    for kind in [Move::Branch, Move::NodeSlider] {
+    for kind in [Move::Branch, Move::DrawBranch, Move::NodeSlider] {
         let name = kind.name();
         let mut chain = prior_chain(5, "JC", EXPONENTIAL, 1);
         let values = visit(&mut chain, &[kind], [3000, 300], 4.0, length);
@@ -335,7 +337,7 @@ fn multipliers_have_their_prior_and_the_kept_likelihood_is_that_of_the_state() {
     let coordinates = Coordinates::list(&chain.1.parameters, &chain.0.models, false);
     let kinds = Move::list(&chain.1.parameters, &coordinates, 5, false);
     let kinds: Vec<Move> = kinds.iter().map(|one| one.0).collect();
-    assert_eq!(kinds.len(), 13);
+    assert_eq!(kinds.len(), 14);
     for _ in 0..5 {
         visit(&mut chain, &kinds, [300, 1], 0.5, |_| ());
         let (chain, target) = &chain;

@@ -24,11 +24,13 @@ impl Chain {
         match undo {
             Undo::Lengths(set, before) => set.set(&mut self.evaluator, &before),
             Undo::Swaps(swaps) => {
+                self.conflicts.take_back();
                 for [edge, first, second] in swaps.into_iter().rev() {
                     self.evaluator.swap_subtrees(edge, second, first);
                 }
             }
             Undo::Moved(moved, lengths) => {
+                self.conflicts.take_back();
                 self.evaluator.undo_move(moved);
                 self.evaluator.set_brlens(&lengths);
             }

@@ -377,7 +377,20 @@ impl Tree {
     /// Nodes on `node`'s side of `edge` in pre-order, each with the edge by which it was reached.
     pub fn preorder(&self, node: NodeId, edge: EdgeId) -> Vec<(NodeId, EdgeId)> {
         let mut order = Vec::new();
-        let mut stack = vec![(node, edge)];
+        self.extend_preorder(&mut order, node, edge);
+        order
+    }
+
+    /// Appends [`Tree::preorder`].
+    pub(super) fn extend_preorder(
+        &self,
+        order: &mut Vec<(NodeId, EdgeId)>,
+        node: NodeId,
+        edge: EdgeId,
+    ) {
+        // The branch of a caterpillar to which the walk returns is one; few trees need more than this.
+        let mut stack = Vec::with_capacity(32);
+        stack.push((node, edge));
         while let Some((node, edge)) = stack.pop() {
             order.push((node, edge));
             if !self.is_tip(node) {
@@ -386,7 +399,6 @@ impl Tree {
                 stack.push(first);
             }
         }
-        order
     }
 
     /// Panics if the arrays do not describe one unrooted binary tree, which would be a bug of the program.

@@ -6,9 +6,11 @@ impl Tree {
     /// Edges at most `radius` edges away from `edge` (its neighbours are at 1), with their distance,
     /// the nearest first; `edge` itself is not among them. Works on a pruned tree too.
     pub(crate) fn edges_within(&self, edge: EdgeId, radius: usize) -> Vec<(EdgeId, usize)> {
-        let mut found: Vec<(EdgeId, usize)> = Vec::new();
+        // At most so many: few calls need space twice.
+        let most = self.num_edges().min(4 << radius.min(usize::BITS as usize / 2));
+        let mut found: Vec<(EdgeId, usize)> = Vec::with_capacity(most);
         // Where each found edge was left: the node farther from the start.
-        let mut fronts: Vec<NodeId> = Vec::new();
+        let mut fronts: Vec<NodeId> = Vec::with_capacity(most);
         let step =
             |from: NodeId, by: EdgeId, distance: usize, found: &mut Vec<_>, fronts: &mut Vec<_>| {
                 if distance <= radius && !self.is_tip(from) {
@@ -52,9 +54,10 @@ impl Tree {
     /// All nodes with the edge towards `root`, children before parents; the two
     /// ends of `root` have `root` itself.
     pub fn postorder(&self, root: EdgeId) -> Vec<(NodeId, EdgeId)> {
-        let [a, b] = self.ends(root);
-        let mut order = self.preorder(a, root);
-        order.extend(self.preorder(b, root));
+        let mut order = Vec::with_capacity(self.num_nodes());
+        for end in self.ends(root) {
+            self.extend_preorder(&mut order, end, root);
+        }
         order.reverse();
         order
     }

@@ -40,6 +40,18 @@ pub(super) struct WholeGene<'a> {
     pub scratch: &'a mut Scratch,
 }
 
+impl Shared {
+    /// A gene for one worker, without temporaries.
+    pub(super) fn whole_gene<'a>(&'a self, gene: usize, scratch: &'a mut Scratch) -> WholeGene<'a> {
+        WholeGene {
+            with: GeneKernels { kernels: self.kernels.as_ref(), model: &self.models[gene] },
+            units: self.units[self.gene_units[gene].clone()].iter().map(lock).collect(),
+            slots: &[],
+            scratch,
+        }
+    }
+}
+
 impl WholeGene<'_> {
     /// The gene's log-likelihood at an edge whose ends are stored vectors.
     ///

@@ -1,6 +1,6 @@
 //! The CPU engine: all operations of the contract, on units that are distributed over workers.
 
-use super::derivatives::{Sweep, WholeGene, finish_job};
+use super::derivatives::{Sweep, finish_job};
 use super::kernels::GeneKernels;
 use super::select::select_kernels;
 use super::unit::Unit;
@@ -113,6 +113,13 @@ impl Engine for CpuEngine {
     }
 
     fn log_likelihoods(&mut self, jobs: &[EdgeJob]) -> Result<Vec<f64>> {
+        if self.pool.num_workers() == 1 {
+            let scratch = &mut lock(&self.shared.scratch[0]);
+            return jobs
+                .iter()
+                .map(|job| self.shared.whole_gene(job.gene, scratch).log_likelihood(job))
+                .collect();
+        }
         let genes: Vec<usize> = jobs.iter().map(|job| job.gene).collect();
         let mut lnls = Vec::new();
         self.in_team(&genes, &[], &mut lnls, |together, lnls| {
@@ -294,19 +301,17 @@ impl CpuEngine {
         loads: &[UnitCost],
     ) -> Result<()> {
         let CpuEngine { pool, shared, .. } = self;
-        let Shared { kernels, models, units, gene_units, scratch, .. } = &*shared;
-        let kernels = kernels.as_ref();
+        let shared = &*shared;
         let sweeps: Vec<Mutex<(&mut Sweep, Result<()>)>> =
             sweeps.iter_mut().map(|sweep| Mutex::new((&mut **sweep, Ok(())))).collect();
         pool.run(loads, &|worker| {
-            let scratch = &mut lock(&scratch[worker]);
+            let scratch = &mut lock(&shared.scratch[worker]);
             for &i in &hands[worker] {
                 let (sweep, result) = &mut *lock(&sweeps[i]);
                 let Sweep { program, steps, slots } = &mut **sweep;
                 let gene = program.genes[0].gene;
-                let units = units[gene_units[gene].clone()].iter().map(lock).collect();
-                let with = GeneKernels { kernels, model: &models[gene] };
-                let mut whole = WholeGene { with, units, slots: &slots[0], scratch };
+                let mut whole = shared.whole_gene(gene, scratch);
+                whole.slots = &slots[0];
                 *result = run_sweep(program, steps.clone(), &mut whole);
                 if steps.end == program.steps.len() {
                     let job = |job| finish_job(program, job, slots);

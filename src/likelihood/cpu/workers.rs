@@ -243,13 +243,16 @@ impl Shared {
     /// than necessary.
     pub(super) fn region(&self, steps_of_gene: &[usize]) -> Region {
         let num_workers = self.scratch.len();
-        let mut units = Vec::new();
-        let mut costs = Vec::new();
+        let mut units = Vec::with_capacity(self.units.len());
+        let mut costs = Vec::with_capacity(self.units.len());
         for (gene, &steps) in steps_of_gene.iter().enumerate().filter(|(_, steps)| **steps > 0) {
             for unit in self.gene_units[gene].clone() {
                 units.push(unit);
                 costs.push(self.step_costs[unit] * steps as u64);
             }
+        }
+        if num_workers == 1 {
+            return Region { hands: vec![units], loads: vec![costs.iter().sum()] };
         }
         let mut hands = vec![Vec::new(); num_workers];
         (0..units.len()).for_each(|i| hands[self.homes[units[i]]].push(i));

@@ -15,12 +15,11 @@ use super::modules::KernelId;
 use super::program::{Place, StepKind};
 use super::tape::{Floor, MemberPlaces, Recorded, Shape, Tape};
 use crate::likelihood::engine::layout::{Dims, STATE_COUNTS};
-use crate::likelihood::engine::newton::{begin_step, end_step};
+use crate::likelihood::engine::newton::{StepSearch, end_step};
 use crate::likelihood::engine::{
-    EdgeJob, Places, Result, SweepJob, SweepProgram, SweepWork, TrialProgram, TrialSweep, Vector,
-    chain_rule, run_trials,
+    EdgeJob, Goal, Places, Result, SweepJob, SweepProgram, SweepWork, TrialProgram, TrialSweep,
+    Vector, chain_rule, run_trials,
 };
-use crate::numeric::Newton;
 use std::ops::Range;
 
 /// Steps of a sweep in progress.
@@ -32,7 +31,7 @@ struct Sweep<'a> {
     /// By gene of the program.
     places: &'a [MemberPlaces],
     /// The present step and the optimisation of its branch.
-    present: Option<(usize, Newton)>,
+    present: Option<(usize, StepSearch)>,
     /// How often the derivatives of each step were evaluated so far.
     evaluations: Vec<u64>,
 }
@@ -46,8 +45,8 @@ impl<'a> Sweep<'a> {
     /// The sumtables of the present step at the length that is asked for, in the order of the genes' numbers, in which the
     /// CPU engine adds them up, and the genes' factors of lengths.
     fn asked(&self) -> Option<Vec<(Sumtable, f64)>> {
-        let (step, newton) = self.present.as_ref()?;
-        let t = newton.ask()?;
+        let (step, search) = self.present.as_ref()?;
+        let t = search.ask()?;
         let step = &self.program.steps[*step];
         let mut asked: Vec<(Sumtable, f64)> = self.program.jobs[step.jobs.clone()]
             .iter()
@@ -63,12 +62,12 @@ impl<'a> Sweep<'a> {
     }
 
     /// Takes the derivatives that were asked for.
-    fn tell(&mut self, [value, first, second]: [f64; 3]) {
-        let Some((step, newton)) = &mut self.present else { return };
-        newton.tell(value, first, second);
+    fn tell(&mut self, derivatives: [f64; 3]) {
+        let Some((step, search)) = &mut self.present else { return };
+        search.tell(derivatives);
         *self.evaluations.last_mut().expect("a step has begun") += 1;
-        if newton.ask().is_none() {
-            end_step(self.program, *step, newton.best());
+        if search.ask().is_none() {
+            search.end(self.program, *step);
             self.present = None;
         }
     }
@@ -250,7 +249,8 @@ impl CudaEngine {
     /// # Errors
     /// Not enough memory, or a card is lost.
     fn sweep(&mut self, mut sweeps: Vec<Sweep>) -> Result<()> {
-        if self.takes_tapes() {
+        let are_maxima = sweeps.iter().all(|sweep| sweep.program.goal == Goal::Maximum);
+        if are_maxima && self.takes_tapes() {
             let recorded = sweeps.iter().map(|Sweep { program, left, places, .. }| Recorded {
                 program,
                 steps: left.clone(),
@@ -360,7 +360,7 @@ impl CudaEngine {
                 let out = At { place: Place::Temporary, index: places.sumtable() };
                 batch.push(StepKind::Sumtable, out, ends);
             }
-            *present = Some((step, begin_step(program, step)));
+            *present = Some((step, StepSearch::begin(program, step)));
             evaluations.push(0);
         }
         for batch in batches.iter_mut().filter(|batch: &&mut Batch| !batch.steps.is_empty()) {

@@ -28,7 +28,7 @@ pub use forgetting::{Forgetting, least_vectors};
 pub use model_block::ModelBlock;
 pub use newton::{Derivatives, TrialSweep, chain_rule, run_sweep, run_trials};
 pub use program::{
-    EdgeJob, InsertionProgram, InsertionStep, Operation, PointJob, SweepGene, SweepJob,
+    EdgeJob, Goal, InsertionProgram, InsertionStep, Operation, PointJob, SweepGene, SweepJob,
     SweepOperation, SweepProgram, SweepStep, TraversalDescriptor, TrialProgram, Vector,
 };
 pub use temporaries::Places;

@@ -1,8 +1,8 @@
-//! Newton-Raphson over the steps of a sweep program, for any source of derivatives.
+//! What the steps of a sweep program find, by Newton-Raphson or its like, for any source of derivatives.
 
 use super::contract::Result;
-use super::program::{SweepProgram, TrialProgram};
-use crate::numeric::Newton;
+use super::program::{Goal, SweepProgram, TrialProgram};
+use crate::numeric::{GammaFit, Newton};
 use crate::tree::to_length_grid;
 use std::ops::Range;
 
@@ -27,22 +27,62 @@ pub fn run_sweep(
 ) -> Result<()> {
     for step in steps {
         derivatives.start_step(program, step)?;
-        let mut newton = begin_step(program, step);
-        while let Some(t) = newton.ask() {
-            let [value, first, second] = derivatives.at(program, step, t)?;
-            newton.tell(value, first, second);
+        let mut search = StepSearch::begin(program, step);
+        while let Some(t) = search.ask() {
+            search.tell(derivatives.at(program, step, t)?);
         }
-        end_step(program, step, newton.best());
+        search.end(program, step);
     }
     Ok(())
 }
 
-/// The optimisation of the branch of a step.
-pub(crate) fn begin_step(program: &SweepProgram, step: usize) -> Newton {
-    let [lo, hi] = program.bounds.map(to_length_grid);
-    let before = program.brlens[program.steps[step].branch as usize];
-    // Half of a short branch may lie below the lower bound, and the sum of two long ones above the upper.
-    Newton::new(before.clamp(lo, hi), lo, hi, program.gain_tolerance, to_length_grid)
+/// The search of a step, for what its program asks of the branch.
+#[derive(Debug)]
+pub(crate) enum StepSearch {
+    Maximum(Newton),
+    Density(GammaFit),
+}
+
+impl StepSearch {
+    pub(crate) fn begin(program: &SweepProgram, step: usize) -> Self {
+        let [lo, hi] = program.bounds.map(to_length_grid);
+        match program.goal {
+            Goal::Maximum => {
+                let before = program.brlens[program.steps[step].branch as usize];
+                // Half of a short branch may lie below the lower bound, and the sum of two long ones above the upper.
+                let start = before.clamp(lo, hi);
+                let tolerance = program.gain_tolerance;
+                StepSearch::Maximum(Newton::new(start, lo, hi, tolerance, to_length_grid))
+            }
+            Goal::Density { prior, start } => {
+                StepSearch::Density(GammaFit::new(prior, start, [lo, hi], to_length_grid))
+            }
+        }
+    }
+
+    /// The next length to evaluate; `None` at the end.
+    pub(crate) fn ask(&self) -> Option<f64> {
+        match self {
+            StepSearch::Maximum(newton) => newton.ask(),
+            StepSearch::Density(fit) => fit.ask(),
+        }
+    }
+
+    /// Takes log-likelihood, first and second derivative at the length last asked.
+    pub(crate) fn tell(&mut self, [value, first, second]: [f64; 3]) {
+        match self {
+            StepSearch::Maximum(newton) => newton.tell(value, first, second),
+            StepSearch::Density(fit) => fit.tell(first, second),
+        }
+    }
+
+    /// Leaves what was found in the program.
+    pub(crate) fn end(&self, program: &mut SweepProgram, step: usize) {
+        match self {
+            StepSearch::Maximum(newton) => end_step(program, step, newton.best()),
+            StepSearch::Density(fit) => program.density = fit.found(),
+        }
+    }
 }
 
 /// Takes over the length that was found for the branch of a step, and the log-likelihood there.

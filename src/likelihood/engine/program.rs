@@ -9,6 +9,7 @@
 //! at the same time, and what may be computed in parallel.
 
 use crate::likelihood::BRLEN_BOUNDS;
+use crate::numeric::{Gamma, GammaPrior};
 use std::ops::Range;
 
 /// Identifies a vector of a gene.
@@ -210,6 +211,21 @@ pub struct SweepGene {
     pub brlens: Vec<f64>,
 }
 
+/// What the steps of a sweep find.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Goal {
+    /// The length with the highest likelihood, which becomes that of the branch.
+    Maximum,
+    /// The gamma distribution that is nearest to the density of the length, by its likelihood and this prior. The branch keeps
+    /// its length; the result depends on this only as far as `start` does.
+    Density {
+        /// Power of the likelihood, and prior density.
+        prior: GammaPrior,
+        /// The length at which the likelihood is evaluated first.
+        start: f64,
+    },
+}
+
 /// Newton-Raphson optimisation of a list of branches, one after the other (Gauss-Seidel). Under linked and
 /// scaled lengths, one program contains all genes, and their derivatives are summed; under unlinked lengths
 /// there is one program per gene.
@@ -225,6 +241,8 @@ pub struct SweepProgram {
     pub steps: Vec<SweepStep>,
     /// Lengths of the branches, by the program's own numbers; updated by the sweep.
     pub brlens: Vec<f64>,
+    /// What is asked of each branch.
+    pub goal: Goal,
     /// Shortest and longest allowed length.
     pub bounds: [f64; 2],
     /// The optimisation of a branch ends when the expected gain of the next Newton step is less than this (log
@@ -235,6 +253,8 @@ pub struct SweepProgram {
     pub finish: Vec<SweepJob>,
     /// Result: the log-likelihood at the end of the last step, summed over the genes of that step.
     pub lnl: f64,
+    /// Result of [`Goal::Density`]: the distribution of the last step's branch. `None` if the density is not like one.
+    pub density: Option<Gamma>,
     /// Result: the log-likelihoods of [`SweepProgram::finish`].
     pub finish_lnls: Vec<f64>,
 }
@@ -248,10 +268,12 @@ impl SweepProgram {
             jobs: Vec::new(),
             steps: Vec::new(),
             brlens,
+            goal: Goal::Maximum,
             bounds: BRLEN_BOUNDS,
             gain_tolerance,
             finish: Vec::new(),
             lnl: 0.0,
+            density: None,
             finish_lnls: Vec::new(),
         }
     }

@@ -4,7 +4,8 @@ use super::evaluator::{BranchOptions, Evaluator};
 use super::gene_state::GeneState;
 use super::length_sets::LengthSet;
 use super::moves::{ChangedLength, SubtreeMove};
-use crate::likelihood::engine::{Result, SweepGene, SweepJob, SweepProgram, SweepStep};
+use crate::likelihood::engine::{Goal, Result, SweepGene, SweepJob, SweepProgram, SweepStep};
+use crate::numeric::{Gamma, GammaPrior};
 use crate::tree::{EdgeId, NodeId, PrunedSubtree, RegraftUndo, Tree};
 
 /// The branches and edges of a sweep, by their numbers in its program.
@@ -186,6 +187,30 @@ impl Evaluator {
             sweeps.push(self.sweep(set, &edges, gain_tolerance));
         }
         self.run_sweeps(sweeps)
+    }
+
+    /// The gamma distribution nearest to the density of the length of an edge of the global tree or, under unlinked lengths,
+    /// of the tree of `gene`: the likelihood to a power times a prior density. It does not depend on the present length.
+    /// `start` is where the likelihood is evaluated first. `None` if the density is not like one. Virtual roots are moved
+    /// to the edge.
+    ///
+    /// # Errors
+    /// The engine has failed.
+    pub fn length_density(
+        &mut self,
+        gene: Option<usize>,
+        edge: EdgeId,
+        prior: GammaPrior,
+        start: f64,
+    ) -> Result<Option<Gamma>> {
+        let (_, mut program) =
+            self.sweep(gene.map_or(LengthSet::Shared, LengthSet::Own), &[edge], 0.0);
+        if program.steps.is_empty() {
+            return Ok(prior.alone());
+        }
+        program.goal = Goal::Density { prior, start };
+        self.compute(|engine| engine.optimize_branches(std::slice::from_mut(&mut program)))?;
+        Ok(program.density)
     }
 
     /// A sweep that optimises the given edges of a set's tree, in their order.

@@ -1,0 +1,279 @@
+//! Which inner branches the data give up most readily, by parsimony: proposals of topologies look there first.
+//!
+//! An inner branch has three resolutions: the present one, and two by an interchange. With the numbers of changes that they
+//! need, each of the other two has the weight exp(-[`LN_WEIGHT_OF_CHANGE`] * changes more than the present one), at most 1, and the
+//! branch the sum of both besides [`LEAST_WEIGHT`]. The weights depend on nothing but the topology.
+
+use super::chain::is_terminal;
+use crate::parsimony::{ParsimonyData, resolution_costs};
+use crate::rng::Rng;
+use crate::tree::{EdgeId, NodeId, Tree};
+use rand::RngExt;
+
+/// A resolution weighs exp(-this) as much for every change that it needs more than the present one.
+const LN_WEIGHT_OF_CHANGE: f64 = 1.0;
+
+/// What a branch weighs whose other resolutions need many changes more.
+const LEAST_WEIGHT: f64 = 0.005;
+
+/// Share of subtrees that are drawn around a branch that was drawn by its weight.
+const LOOSE: f64 = 0.9;
+
+/// What leads proposals of topologies.
+#[derive(Clone, Copy)]
+pub(super) struct Guide<'a> {
+    /// `None` if all branches are to weigh the same.
+    pub(super) data: Option<&'a ParsimonyData>,
+    /// The power to which the likelihood is raised at all temperatures. Temperatures do not count: a place is kept
+    /// while chains swap them.
+    pub(super) power: f64,
+}
+
+impl Guide<'_> {
+    /// The weight of a resolution that needs `cost` changes beside another that needs `present`.
+    fn weight(&self, present: u64, cost: u64) -> f64 {
+        let more = cost.saturating_sub(present);
+        libm::exp(-self.power * LN_WEIGHT_OF_CHANGE * more as f64)
+    }
+}
+
+/// The changes that the resolutions of all inner branches of a tree need.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Conflicts {
+    /// In the order of [`resolution_costs`].
+    costs: Vec<(EdgeId, [u64; 3])>,
+}
+
+impl Conflicts {
+    /// Those of a tree.
+    pub(super) fn of(tree: &Tree, guide: &Guide) -> Self {
+        let costs = match guide.data {
+            None => {
+                let inner = tree.edges().filter(|&edge| !is_terminal(tree, edge));
+                inner.map(|edge| (edge, [0; 3])).collect()
+            }
+            Some(data) => resolution_costs(tree, data),
+        };
+        Conflicts { costs }
+    }
+
+    /// The weight of every inner branch.
+    fn weights(&self, guide: &Guide) -> impl Iterator<Item = (EdgeId, f64)> {
+        self.costs.iter().map(|&(edge, [present, first, second])| {
+            let others = guide.weight(present, first) + guide.weight(present, second);
+            (edge, LEAST_WEIGHT + others)
+        })
+    }
+
+    /// The share of some branches in the sum of all weights.
+    fn share_of(&self, guide: &Guide, edges: &[EdgeId]) -> f64 {
+        let (mut own, mut all) = (0.0, 0.0);
+        for (edge, weight) in self.weights(guide) {
+            all += weight;
+            own += if edges.contains(&edge) { weight } else { 0.0 };
+        }
+        own / all
+    }
+
+    /// An inner branch, drawn by its weight; `None` if there is none.
+    pub(super) fn draw(&self, guide: &Guide, rng: &mut Rng) -> Option<EdgeId> {
+        let all: f64 = self.weights(guide).map(|one| one.1).sum();
+        let mut at = rng.random::<f64>() * all;
+        let drawn = self.weights(guide).find(|(_, weight)| {
+            at -= weight;
+            at < 0.0
+        });
+        drawn.map(|one| one.0).or(self.costs.last().map(|one| one.0))
+    }
+
+    /// Logarithm of the probability with which [`Conflicts::draw`] gives a branch.
+    pub(super) fn ln_chance(&self, guide: &Guide, edge: EdgeId) -> f64 {
+        libm::log(self.share_of(guide, &[edge]))
+    }
+
+    /// One of the other two resolutions of a branch, drawn by its weight: 0 or 1, and the logarithm of the probability of the
+    /// way back by that of the way there.
+    pub(super) fn draw_resolution(
+        &self,
+        guide: &Guide,
+        edge: EdgeId,
+        rng: &mut Rng,
+    ) -> (usize, f64) {
+        let costs = self.costs.iter().find(|one| one.0 == edge);
+        let [present, first, second] = costs.expect("an inner branch").1;
+        let share = |from: u64, to: u64, other: u64| {
+            let to = guide.weight(from, to);
+            to / (to + guide.weight(from, other))
+        };
+        let of_first = share(present, first, second);
+        match rng.random::<f64>() < of_first {
+            true => (0, libm::log(share(first, present, second) / of_first)),
+            false => {
+                let there = share(present, second, first);
+                (1, libm::log(share(second, present, first) / there))
+            }
+        }
+    }
+
+    /// A subtree by the inner node from which it hangs and the branch between: mostly one of the four around a branch that is
+    /// drawn by its weight.
+    pub(super) fn draw_subtree(
+        &self,
+        guide: &Guide,
+        tree: &Tree,
+        rng: &mut Rng,
+    ) -> (NodeId, EdgeId) {
+        if rng.random::<f64>() < LOOSE
+            && let Some(edge) = self.draw(guide, rng)
+        {
+            let attach = tree.ends(edge)[rng.random_range(0..2)];
+            return (attach, tree.other_links(attach, edge)[rng.random_range(0..2)].1);
+        }
+        random_subtree(tree, rng)
+    }
+
+    /// Logarithm of the probability with which [`Conflicts::draw_subtree`] gives a subtree.
+    pub(super) fn ln_chance_of_subtree(
+        &self,
+        guide: &Guide,
+        tree: &Tree,
+        (attach, pendant): (NodeId, EdgeId),
+    ) -> f64 {
+        let of_all = 1.0 / (3 * (tree.num_nodes() - tree.num_tips())) as f64;
+        if self.costs.is_empty() {
+            return libm::log(of_all);
+        }
+        let beside = tree.other_links(attach, pendant).map(|link| link.1);
+        let by_weight = 0.25 * self.share_of(guide, &beside);
+        libm::log((1.0 - LOOSE) * of_all + LOOSE * by_weight)
+    }
+}
+
+/// A subtree by the inner node from which it hangs and the branch between, all with the same probability.
+pub(super) fn random_subtree(tree: &Tree, rng: &mut Rng) -> (NodeId, EdgeId) {
+    let num_inner = tree.num_nodes() - tree.num_tips();
+    let attach = NodeId((tree.num_tips() + rng.random_range(0..num_inner)) as u32);
+    let number = rng.random_range(0..3);
+    (attach, tree.links(attach).nth(number).expect("an inner node has three").1)
+}
+
+/// What is known of the conflicts of a chain's tree: computed once for each topology.
+#[derive(Debug, Clone, Default)]
+pub(super) struct KnownConflicts {
+    now: Option<Conflicts>,
+    /// Those before the last proposal of another topology.
+    before: Option<Conflicts>,
+}
+
+impl KnownConflicts {
+    /// Those of the present tree.
+    pub(super) fn get(&mut self, tree: &Tree, guide: &Guide) -> &Conflicts {
+        self.now.get_or_insert_with(|| Conflicts::of(tree, guide))
+    }
+
+    /// The tree has another topology now. Must be called once by each proposal of one.
+    pub(super) fn renew(&mut self) {
+        self.before = self.now.take();
+    }
+
+    /// The tree has the topology again that it had before [`KnownConflicts::renew`].
+    pub(super) fn take_back(&mut self) {
+        self.now = self.before.take();
+    }
+
+    /// Fails if what is known is not that of this tree.
+    #[cfg(test)]
+    pub(super) fn assert_those_of(&self, tree: &Tree, guide: &Guide) {
+        assert!(self.now.as_ref().is_none_or(|now| *now == Conflicts::of(tree, guide)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::data;
+    use super::*;
+    use crate::rng::{Purpose, stream};
+    use crate::tree::random_tree;
+
+    /// Branches, resolutions and subtrees are drawn as often as is said, and nothing else is drawn.
+    #[test]
+    fn what_is_drawn_has_its_probability() {
+        const DRAWS: usize = 40_000;
+        let data = ParsimonyData::of_partitions(6, &data(6, "JC").0);
+        let mut rng = stream(42, Purpose::Test, 0);
+        let tree = random_tree(6, 0.1, &mut rng);
+        let assert_share = |expected: f64, drawn: usize| {
+            let found = drawn as f64 / DRAWS as f64;
+            assert!((found - expected).abs() < 0.012, "{found}, not {expected}");
+        };
+        for data in [Some(&data), None] {
+            let guide = Guide { data, power: 1.0 };
+            let conflicts = Conflicts::of(&tree, &guide);
+            let drawn: Vec<EdgeId> = (0..DRAWS)
+                .map(|_| conflicts.draw(&guide, &mut rng).expect("there are some"))
+                .collect();
+            let mut least_and_most: [f64; 2] = [1.0, 0.0];
+            for edge in tree.edges() {
+                let expected = libm::exp(conflicts.ln_chance(&guide, edge));
+                assert_share(expected, drawn.iter().filter(|one| **one == edge).count());
+                if expected > 0.0 {
+                    let [least, most] = least_and_most;
+                    least_and_most = [least.min(expected), most.max(expected)];
+                }
+            }
+            assert_eq!(least_and_most[0] < 0.9 * least_and_most[1], data.is_some());
+            let drawn: Vec<(NodeId, EdgeId)> =
+                (0..DRAWS).map(|_| conflicts.draw_subtree(&guide, &tree, &mut rng)).collect();
+            let mut all = 0.0;
+            for attach in tree.nodes().filter(|&node| !tree.is_tip(node)) {
+                for (_, pendant) in tree.links(attach) {
+                    let subtree = (attach, pendant);
+                    let expected =
+                        libm::exp(conflicts.ln_chance_of_subtree(&guide, &tree, subtree));
+                    all += expected;
+                    assert_share(expected, drawn.iter().filter(|one| **one == subtree).count());
+                }
+            }
+            assert!((all - 1.0).abs() < 1e-12, "{all}");
+        }
+    }
+
+    /// The ratio that comes with a resolution is that of the probabilities of both ways, and that of the way back with that
+    /// of the way there is 1.
+    #[test]
+    fn resolutions_are_drawn_by_their_weights() {
+        let data = ParsimonyData::of_partitions(6, &data(6, "JC").0);
+        let guide = Guide { data: Some(&data), power: 1.0 };
+        let mut rng = stream(43, Purpose::Test, 0);
+        let mut tree = random_tree(6, 0.1, &mut rng);
+        let inner: Vec<EdgeId> = tree.edges().filter(|&edge| !is_terminal(&tree, edge)).collect();
+        for edge in inner {
+            let conflicts = Conflicts::of(&tree, &guide);
+            let drawn: Vec<(usize, f64)> =
+                (0..20_000).map(|_| conflicts.draw_resolution(&guide, edge, &mut rng)).collect();
+            for number in 0..2 {
+                let own: Vec<_> = drawn.iter().filter(|one| one.0 == number).collect();
+                let there = own.len() as f64 / drawn.len() as f64;
+                let [a, b] = tree.ends(edge);
+                let swap = [tree.other_links(a, edge)[0].1, tree.other_links(b, edge)[number].1];
+                tree.swap_subtrees(edge, swap[0], swap[1]);
+                // The way back swaps the same branches, whatever their places are.
+                let back = Conflicts::of(&tree, &guide);
+                let [a, b] = tree.ends(edge);
+                let returns = |to: usize| {
+                    let pair = [tree.other_links(a, edge)[0].1, tree.other_links(b, edge)[to].1];
+                    let is_same = |one: EdgeId| swap.contains(&one);
+                    pair.iter().all(|&one| is_same(one)) || !pair.iter().any(|&one| is_same(one))
+                };
+                let number_back = (0..2).find(|&to| returns(to)).expect("one leads back");
+                let drawn: Vec<usize> =
+                    (0..20_000).map(|_| back.draw_resolution(&guide, edge, &mut rng).0).collect();
+                let same = drawn.iter().filter(|one| **one == number_back).count();
+                let back = same as f64 / drawn.len() as f64;
+                let ratio = libm::exp(own[0].1);
+                assert!((ratio * there - back).abs() < 0.02, "{ratio}: {there}, {back}");
+                tree.swap_subtrees(edge, swap[1], swap[0]);
+            }
+        }
+    }
+}
