@@ -43,7 +43,7 @@ fn a_sample_has_all_its_files() {
     let sampling = &report["sampling"];
     assert_eq!((&sampling["samples"], &sampling["burnin_samples"]), (&24.into(), &7.into()));
     assert_eq!(sampling["parameters"].as_array().expect("a list").len(), names.len() - 1);
-    assert_eq!(sampling["acceptance"][0].as_array().expect("a list").len(), 12);
+    assert_eq!(sampling["acceptance"][0].as_array().expect("a list").len(), 13);
     let temperature = sampling["temperatures"][1].as_f64().expect("a number");
     assert!(temperature != 0.1, "it is adapted");
     assert!(sampling["agreement"]["asdsf"].as_f64().is_some());
@@ -143,6 +143,34 @@ fn partitions_may_have_own_lengths_free_rates_and_other_priors() {
     assert_eq!(sampling["priors"]["brlenspr"], "uni{0/5}");
     assert_eq!(sampling["priors"]["shapepr"], "exp{1}");
     assert!(sampling["marginal_likelihood"]["ln"].as_f64().expect("a number") < -5000.0);
+}
+
+/// The numbers in names are those of the partition file, in its order, though partitions are computed in the order of their names.
+#[test]
+fn names_have_the_numbers_of_the_partitions_in_their_file() {
+    let scratch = Scratch::new();
+    let parts =
+        scratch.write("two.part", "JC+I, z = 1-400\nHKY+FO, y = 401-700\nJC+G, a = 701-898\n");
+    let data = format!("{} -q {parts} --brlen scaled", primates());
+    scratch.succeed(&format!("sample {data} {SHORT} -n x -T 1"));
+    let names = parameters(&scratch, 1).0.join(" ");
+    let of_genes = "pinvar{1} kappa{2} pi(A){2} pi(C){2} pi(G){2} pi(T){2} alpha{3}";
+    assert_eq!(names, format!("Gen LnL LnPr TL {of_genes} m{{1}} m{{2}} m{{3}}"));
+    let rows = parameters(&scratch, 1).1;
+    let of_first = |row: &Vec<f64>| 400.0 * row[11] + 300.0 * row[12] + 198.0 * row[13];
+    assert!(rows.iter().all(|row| (of_first(row) / 898.0 - 1.0).abs() < 1e-9));
+    let acceptance = report(&scratch, "x")["sampling"]["acceptance"][0].clone();
+    let kinds: Vec<&str> = acceptance
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|one| one["proposal"].as_str().expect("a name"))
+        .filter(|name| name.contains('{'))
+        .collect();
+    assert_eq!(
+        kinds,
+        ["pinvar {1}", "all parameters {2}", "exchange rates {2}", "frequencies {2}", "alpha {3}"]
+    );
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! Prior densities of the branch lengths of an unrooted tree.
 
-use super::chain::is_terminal;
 use crate::numeric::Gamma;
 use crate::tree::{EdgeId, Tree};
 
@@ -84,7 +83,7 @@ impl BrlenPrior {
             BrlenPrior::Uniform { to, .. } => Gamma { shape: 1.0, rate: 1.0 / to },
             BrlenPrior::Exponential { rate } => Gamma { shape: 1.0, rate },
             BrlenPrior::GammaDirichlet { shape, rate, alpha, ratio } => {
-                let own = |edge| alpha * if is_terminal(tree, edge) { 1.0 } else { ratio };
+                let own = |edge| alpha * if tree.is_terminal(edge) { 1.0 } else { ratio };
                 let (mut sum, mut others) = (0.0, 0.0);
                 for one in tree.edges() {
                     sum += own(one);
@@ -113,7 +112,7 @@ impl BrlenPrior {
                 let ln_gammas = [alpha, alpha * ratio].map(libm::lgamma);
                 let (mut sum, mut ln_shares) = (0.0, 0.0);
                 for edge in tree.edges() {
-                    let is_inner = tree.ends(edge).iter().all(|&end| !tree.is_tip(end));
+                    let is_inner = !tree.is_terminal(edge);
                     let own = if is_inner { alpha * ratio } else { alpha };
                     sum += own;
                     ln_shares -= ln_gammas[usize::from(is_inner)];

@@ -50,7 +50,7 @@ impl Block {
         match self {
             Block::None | Block::Parameters(_) => true,
             Block::Branches(set, edge, _) => set.has(evaluator, edge),
-            Block::Around(edge, _) => has(edge) && !is_terminal(tree, edge),
+            Block::Around(edge, _) => has(edge) && !tree.is_terminal(edge),
             Block::Subtree(attach, pendant, _) => {
                 has(pendant) && tree.ends(pendant).contains(&attach) && !tree.is_tip(attach)
             }
@@ -117,9 +117,4 @@ impl ChainState {
             && self.block.fits(evaluator, self.snapshot.tree())
             && models.iter().zip(&self.models).all(|(model, values)| model.fits(values))
     }
-}
-
-/// True if it leads to a tip.
-pub(super) fn is_terminal(tree: &Tree, edge: EdgeId) -> bool {
-    tree.ends(edge).iter().any(|&end| tree.is_tip(end))
 }

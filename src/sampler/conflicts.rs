@@ -4,7 +4,6 @@
 //! need, each of the other two has the weight exp(-[`LN_WEIGHT_OF_CHANGE`] * changes more than the present one), at most 1, and the
 //! branch the sum of both besides [`LEAST_WEIGHT`]. The weights depend on nothing but the topology.
 
-use super::chain::is_terminal;
 use crate::parsimony::{ParsimonyData, resolution_costs};
 use crate::rng::Rng;
 use crate::tree::{EdgeId, NodeId, Tree};
@@ -49,7 +48,7 @@ impl Conflicts {
     pub(super) fn of(tree: &Tree, guide: &Guide) -> Self {
         let costs = match guide.data {
             None => {
-                let inner = tree.edges().filter(|&edge| !is_terminal(tree, edge));
+                let inner = tree.edges().filter(|&edge| !tree.is_terminal(edge));
                 inner.map(|edge| (edge, [0; 3])).collect()
             }
             Some(data) => resolution_costs(tree, data),
@@ -246,7 +245,7 @@ mod tests {
         let guide = Guide { data: Some(&data), power: 1.0 };
         let mut rng = stream(43, Purpose::Test, 0);
         let mut tree = random_tree(6, 0.1, &mut rng);
-        let inner: Vec<EdgeId> = tree.edges().filter(|&edge| !is_terminal(&tree, edge)).collect();
+        let inner: Vec<EdgeId> = tree.edges().filter(|&edge| !tree.is_terminal(edge)).collect();
         for edge in inner {
             let conflicts = Conflicts::of(&tree, &guide);
             let drawn: Vec<(usize, f64)> =

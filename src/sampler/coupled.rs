@@ -32,7 +32,7 @@ pub(crate) struct Sample {
     pub lnl: f64,
     /// Natural logarithm of the prior density.
     pub ln_prior: f64,
-    /// The tree lengths and the parameters, in the order of [`super::column_names`].
+    /// The tree lengths and the parameters, in the order of [`super::columns`].
     pub values: Vec<f64>,
     /// The tree, under unlinked lengths with their averages over partitions.
     pub tree: Tree,
@@ -316,7 +316,10 @@ impl RunState {
     ) -> Vec<(String, [u64; 2])> {
         let coordinates = options.coordinates(models);
         let moves = options.moves(&coordinates, num_tips);
-        moves.iter().map(|(kind, _)| kind.name()).zip(self.accepted()).collect()
+        let mut all: Vec<(Move, [u64; 2])> =
+            moves.iter().map(|one| one.0).zip(self.accepted()).collect();
+        all.sort_by_key(|(kind, _)| kind.place(&options.numbers));
+        all.into_iter().map(|(kind, counts)| (kind.name(&options.numbers), counts)).collect()
     }
 
     /// The numbers of [`RunState::acceptance`].

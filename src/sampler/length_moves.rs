@@ -3,13 +3,16 @@
 use super::chain::{Block, Chain};
 use super::draws::draw_gamma;
 use super::lengths::LengthSet;
-use super::moves::{Means, Move};
+use super::means::Means;
 use super::undo::Undo;
 use crate::likelihood::{Evaluator, Result};
 use crate::numeric::{Gamma, GammaPrior};
 use crate::rng::Rng;
 use crate::tree::{EdgeId, NodeId, Tree};
 use rand::RngExt;
+
+/// Changes of lengths in a row, each beside the one before.
+pub(super) const BRANCHES: u32 = 8;
 
 /// The logarithm of a factor: uniform in a window around 0. Its Hastings ratio is the factor.
 pub(super) fn ln_factor(rng: &mut Rng, boldness: f64) -> f64 {
@@ -38,7 +41,7 @@ fn next_branch(chain: &mut Chain) -> Option<(LengthSet, EdgeId)> {
         _ => {
             let set = LengthSet::draw(evaluator, 2, rng)?;
             let number = set.tree(evaluator).num_edges() as u32;
-            (set, EdgeId(rng.random_range(0..number)), Move::Branch.in_a_row() - 1)
+            (set, EdgeId(rng.random_range(0..number)), BRANCHES - 1)
         }
     };
     *block = Block::Branches(set, edge, left);

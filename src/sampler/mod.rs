@@ -11,6 +11,7 @@
 //! | `parameters` | [`Parameter`]: what is sampled besides the tree, its values and names |
 //! | `chain` | a chain: its state, also as a plain value |
 //! | `step` | one step of a chain: a proposal that is accepted or taken back |
+//! | `means` | what proposals are made with |
 //! | `moves` | the kinds of proposals, and those of parameters, with their Hastings ratios |
 //! | `length_moves` | the proposals of branch lengths |
 //! | `topology_moves` | the proposals that change the topology |
@@ -41,6 +42,7 @@ mod exactness_tests;
 mod guided_spr;
 mod length_moves;
 mod lengths;
+mod means;
 mod moves;
 mod options;
 mod parameters;
@@ -63,7 +65,7 @@ mod undo;
 pub(crate) use brlen_prior::BrlenPrior;
 pub(crate) use coupled::{CoupledRun, RunState, Sample};
 pub(crate) use options::SamplerOptions;
-pub(crate) use parameters::{Parameter, admit_parameters, column_names, list_parameters};
+pub(crate) use parameters::{Parameter, admit_parameters, columns, list_parameters};
 pub(crate) use plan::{DEFAULT_GENERATIONS, SamplingPlan, StopRule};
 pub(crate) use posterior::{Posterior, SplitSummary};
 pub(crate) use priors::{NumberPrior, Priors, SharesPrior};

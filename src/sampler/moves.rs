@@ -1,21 +1,19 @@
 //! The kinds of proposals; those of parameters, with the logarithms of their Hastings ratios: the density of the way back by that
 //! of the way there.
 
-use super::brlen_prior::BrlenPrior;
 use super::chain::{Block, Chain};
-use super::conflicts::Guide;
 use super::guided_spr::{OF_A_SUBTREE, likelihood_spr, parsimony_spr};
 use super::length_moves::{
-    draw_branch, ln_factor, multiply_branch, multiply_lengths, multiply_tree, slide_node,
+    BRANCHES, draw_branch, ln_factor, multiply_branch, multiply_lengths, multiply_tree, slide_node,
 };
 use super::lengths::LengthSet;
+use super::means::Means;
 use super::parameters::Parameter;
 use super::reference::{Coordinates, Learner};
 use super::topology_moves::{AROUND, Swap, extending_spr, interchange};
 use super::undo::Undo;
 use crate::likelihood::Result;
 use crate::model::bounds::PINV_MAX;
-use crate::parsimony::ParsimonyData;
 use crate::rng::Rng;
 use rand::RngExt;
 
@@ -48,34 +46,6 @@ pub(super) enum Move {
     Parameter(Parameter),
 }
 
-/// What proposals are made with.
-#[derive(Clone, Copy)]
-pub(super) struct Means<'a> {
-    pub(super) boldness: f64,
-    /// The power to which the chain's posterior is raised.
-    pub(super) heat: f64,
-    /// The power to which the likelihood is raised in it.
-    pub(super) data_heat: f64,
-    /// What is changed together.
-    pub(super) coordinates: &'a [Coordinates],
-    /// What was learned of it.
-    pub(super) learners: &'a [Learner],
-    /// For moves that are guided by parsimony.
-    pub(super) parsimony: Option<&'a ParsimonyData>,
-    pub(super) prior_only: bool,
-    /// Prior of branch lengths.
-    pub(super) brlens: &'a BrlenPrior,
-}
-
-impl Means<'_> {
-    /// What leads proposals of topologies.
-    pub(super) fn guide(&self) -> Guide<'_> {
-        // Without data, all branches are the same.
-        let data = self.parsimony.filter(|_| !self.prior_only);
-        Guide { data, power: self.data_heat / self.heat }
-    }
-}
-
 impl Move {
     /// All kinds for these parameters, with their weights: in this proportion they are proposed.
     pub(super) fn list(
@@ -87,7 +57,7 @@ impl Move {
         let mut moves = vec![
             (Move::Branch, 20.0 * (1.0 - DRAWN)),
             (Move::DrawBranch, 20.0 * DRAWN),
-            (Move::NodeSlider, 3.0),
+            (Move::NodeSlider, 1.0),
             (Move::TreeLength, 1.0),
         ];
         if num_tips > 3 {
@@ -102,7 +72,12 @@ impl Move {
         // Alone they serve where the distribution that was learned has too little weight.
         let weight = |parameter: Parameter| {
             let is_among = |one: &Coordinates| Some(one.gene) == parameter.gene();
-            if coordinates.iter().any(is_among) { 0.5 } else { 1.0 }
+            match parameter {
+                // Each proposal changes two of as many as there are partitions.
+                Parameter::Multipliers => 4.0,
+                _ if coordinates.iter().any(is_among) => 0.5,
+                _ => 1.0,
+            }
         };
         moves.extend(parameters.iter().map(|&one| (Move::Parameter(one), weight(one))));
         moves
@@ -112,7 +87,7 @@ impl Move {
     pub(super) fn in_a_row(self) -> u32 {
         match self {
             // The vectors between two neighbouring branches are one: from one branch to a random one are many.
-            Move::Branch | Move::DrawBranch => 8,
+            Move::Branch | Move::DrawBranch => BRANCHES,
             // So are those around an interchange.
             Move::Nni => AROUND,
             // The vectors of the tree without the subtree are the same.
@@ -160,8 +135,8 @@ impl Move {
         }
     }
 
-    /// Its name in tables.
-    pub(super) fn name(self) -> String {
+    /// Its name in tables. `numbers` are those of the partitions in their file, from 1.
+    pub(super) fn name(self, numbers: &[usize]) -> String {
         match self {
             Move::Branch => "branch length".to_string(),
             Move::DrawBranch => "branch length by its density".to_string(),
@@ -171,7 +146,7 @@ impl Move {
             Move::Espr => "extending SPR".to_string(),
             Move::ParsimonySpr => "parsimony-guided SPR".to_string(),
             Move::LikelihoodSpr => "likelihood-guided SPR".to_string(),
-            Move::Together(_, gene) => format!("all parameters {{{}}}", gene + 1),
+            Move::Together(_, gene) => format!("all parameters {{{}}}", numbers[gene]),
             Move::Parameter(parameter) => {
                 let name = match parameter {
                     Parameter::Rates(_) => "exchange rates",
@@ -185,11 +160,21 @@ impl Move {
                     Parameter::Multipliers => "multipliers",
                 };
                 match parameter.gene() {
-                    Some(gene) => format!("{name} {{{}}}", gene + 1),
+                    Some(gene) => format!("{name} {{{}}}", numbers[gene]),
                     None => name.to_string(),
                 }
             }
         }
+    }
+
+    /// Where it stands in tables: proposals of partitions after the others, in the order of these.
+    pub(super) fn place(self, numbers: &[usize]) -> usize {
+        let gene = match self {
+            Move::Together(_, gene) => Some(gene),
+            Move::Parameter(parameter) => parameter.gene(),
+            _ => None,
+        };
+        gene.map_or(0, |gene| numbers[gene])
     }
 
     /// How bold it begins.
@@ -231,9 +216,11 @@ impl Move {
 
 fn change_parameter(chain: &mut Chain, parameter: Parameter, boldness: f64) -> (Undo, f64) {
     let shares = parameter.shares(&chain.models, &chain.evaluator);
+    let before = shares.clone();
     let moved = shares.map(|shares| slide_between_two(shares, boldness, &mut chain.rng));
     let Some(gene) = parameter.gene() else {
-        return (set_multipliers(chain, &moved.expect("multipliers are shares")), 0.0);
+        let [before, after] = [before, moved].map(|shares| shares.expect("multipliers are shares"));
+        return (set_multipliers(chain, &before, &after), 0.0);
     };
     let before = chain.models[gene].clone();
     let mut ln_ratio = 0.0;
@@ -292,14 +279,17 @@ fn slide(from: f64, most: f64, boldness: f64, rng: &mut Rng) -> f64 {
     if to > most { 2.0 * most - to } else { to }
 }
 
-/// A partition's multiplier is its share in all substitutions by its share in all sites.
-fn set_multipliers(chain: &mut Chain, shares: &[f64]) -> Undo {
+/// A partition's multiplier is its share in all substitutions by its share in all sites. Those whose shares are as before keep their
+/// bits, and with them their likelihoods.
+fn set_multipliers(chain: &mut Chain, before: &[f64], shares: &[f64]) -> Undo {
     let evaluator = &mut chain.evaluator;
-    let before = (0..evaluator.num_genes()).map(|gene| evaluator.brlen_scaler(gene)).collect();
+    let scalers = (0..evaluator.num_genes()).map(|gene| evaluator.brlen_scaler(gene)).collect();
     let sites: f64 = (0..evaluator.num_genes()).map(|gene| evaluator.num_sites_of(gene)).sum();
-    for (gene, share) in shares.iter().enumerate() {
+    let changed =
+        shares.iter().zip(before).enumerate().filter(|(_, (share, before))| share != before);
+    for (gene, (share, _)) in changed {
         let scaler = share * sites / evaluator.num_sites_of(gene);
         evaluator.set_brlen_scaler(gene, scaler);
     }
-    Undo::Scalers(before)
+    Undo::Scalers(scalers)
 }

@@ -34,6 +34,8 @@ pub(crate) struct SamplerOptions {
     pub parsimony: Arc<ParsimonyData>,
     /// What all trees must satisfy; the trees with which the chains begin do.
     pub constraint: Option<Constraint>,
+    /// Numbers of the partitions in their file, from 1, by which names tell of them.
+    pub numbers: Vec<usize>,
     /// Seed of all runs.
     pub seed: u64,
     /// Number of the run, from 0.

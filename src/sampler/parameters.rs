@@ -285,14 +285,11 @@ impl Parameter {
         }
     }
 
-    /// The names of [`Parameter::written`], as in MrBayes; the number of the partition, from 1, follows where there are
-    /// several.
-    fn names(self, models: &[Model]) -> Vec<String> {
+    /// The names of [`Parameter::written`], as in MrBayes; the number of the partition follows where there are several.
+    fn names(self, models: &[Model], numbers: &[usize]) -> Vec<Column> {
         let states = |gene: usize| models[gene].data_type.state_names();
         let names: Vec<String> = match self {
-            Parameter::Multipliers => {
-                return (1..=models.len()).map(|gene| format!("m{{{gene}}}")).collect();
-            }
+            Parameter::Multipliers => return of_partitions("m", Place::Last, numbers),
             Parameter::Rates(gene) if is_kappa(&models[gene]) => vec!["kappa".to_string()],
             Parameter::Rates(gene) => rate_names(&models[gene]),
             Parameter::Freqs(gene) => {
@@ -305,26 +302,54 @@ impl Parameter {
             Parameter::FreeRates(gene) => numbered("rate", self.size(&models[gene]) + 1),
             Parameter::FreeWeights(gene) => numbered("weight", self.size(&models[gene]) + 1),
         };
-        match self.gene().filter(|_| models.len() > 1) {
-            None => names,
-            Some(gene) => names.iter().map(|name| format!("{name}{{{}}}", gene + 1)).collect(),
-        }
+        let number = self.gene().map_or(1, |gene| numbers[gene]);
+        let column = |name: String| Column {
+            name: if models.len() > 1 { format!("{name}{{{number}}}") } else { name },
+            place: (Place::Middle, number),
+        };
+        names.into_iter().map(column).collect()
     }
 }
 
-/// The names of all numbers that are written of a sample after its log-likelihood and log prior density: the tree length, or
-/// under unlinked lengths those of all partitions, and the parameters.
-pub(crate) fn column_names(
+/// A number that is written of every sample.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Column {
+    /// Its name.
+    pub name: String,
+    /// By this columns are to be sorted where they are written: with the number of the partition in its file, from 1.
+    pub place: (Place, usize),
+}
+
+/// Where a column stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Place {
+    First,
+    Middle,
+    Last,
+}
+
+/// A column for each partition.
+fn of_partitions(name: &str, place: Place, numbers: &[usize]) -> Vec<Column> {
+    let column =
+        |&number: &usize| Column { name: format!("{name}{{{number}}}"), place: (place, number) };
+    numbers.iter().map(column).collect()
+}
+
+/// All numbers that are written of a sample after its log-likelihood and log prior density, in the order of
+/// [`super::Sample::values`]: the tree length, or under unlinked lengths those of all partitions, and the parameters. `numbers`
+/// are those of the partitions in their file, from 1.
+pub(crate) fn columns(
     parameters: &[Parameter],
     models: &[Model],
     has_own_lengths: bool,
-) -> Vec<String> {
-    let names = parameters.iter().flat_map(|parameter| parameter.names(models));
+    numbers: &[usize],
+) -> Vec<Column> {
+    let own = parameters.iter().flat_map(|parameter| parameter.names(models, numbers));
     let lengths = match has_own_lengths {
-        true => (1..=models.len()).map(|gene| format!("TL{{{gene}}}")).collect(),
-        false => vec!["TL".to_string()],
+        true => of_partitions("TL", Place::First, numbers),
+        false => vec![Column { name: "TL".to_string(), place: (Place::First, 1) }],
     };
-    lengths.into_iter().chain(names).collect()
+    lengths.into_iter().chain(own).collect()
 }
 
 /// The free rates of a model, if it has any.

@@ -52,7 +52,7 @@ fn other_priors_are_left_unchanged_by_proposals() {
         let mut chain = chain_on(5, model, priors.clone(), 60);
         let kinds = [kind, Move::Branch];
         let values = visit(&mut chain, &kinds, [3000, 240], 0.6, first_of(of));
-        assert_distribution(values, cdf, &format!("{}, {of:?}", kind.name()));
+        assert_distribution(values, cdf, &format!("{}, {of:?}", kind.name(&[1, 2])));
     };
     // Few numbers each: all of them together rarely have a density under narrow priors.
     for kind in [|one| Move::Parameter(one), |_| Move::Together(0, 0)] {
@@ -67,7 +67,7 @@ fn other_priors_are_left_unchanged_by_proposals() {
         let mut chain = chain_on(5, "JC", priors.clone(), 61);
         let length = |chain: &Chain| chain.evaluator.tree().brlen(EdgeId(2));
         let values = visit(&mut chain, &[kind], [3000, 300], 4.0, length);
-        assert_distribution(values, |x| x / 2.0, &kind.name());
+        assert_distribution(values, |x| x / 2.0, &kind.name(&[1, 2]));
     }
 }
 
@@ -88,7 +88,7 @@ fn free_rates_and_their_weights_have_their_priors() {
             [first_of(rates)(chain), first_of(weights)(chain)]
         });
         let column = |number: usize| values.iter().map(|row| row[number]).collect::<Vec<f64>>();
-        let name = kinds[0].name();
+        let name = kinds[0].name(&[1, 2]);
         assert_distribution(column(0), share_of(3), &format!("{name}: rates"));
         assert_distribution(column(1), beta(4, 8), &format!("{name}: weights"));
     }
@@ -129,10 +129,14 @@ fn own_lengths_of_partitions_have_their_priors_under_every_proposal_of_topologie
         });
         for gene in 0..2 {
             let lengths = values.iter().map(|value| value.1[gene]).collect();
-            assert_distribution(lengths, exponential(10.0), &format!("{}, {gene}", kind.name()));
+            assert_distribution(
+                lengths,
+                exponential(10.0),
+                &format!("{}, {gene}", kind.name(&[1, 2])),
+            );
         }
         let found = values.into_iter().map(|value| value.0).collect();
-        assert_uniform(found, 15, 42.6, &kind.name());
+        assert_uniform(found, 15, 42.6, &kind.name(&[1, 2]));
     }
 }
 

@@ -3,7 +3,8 @@
 use super::chain::{Block, Chain};
 use super::conflicts::KnownConflicts;
 use super::lengths::LengthSet;
-use super::moves::{Means, Move};
+use super::means::Means;
+use super::moves::Move;
 use super::parameters::Parameter;
 use super::priors::Priors;
 use super::undo::Undo;

@@ -5,7 +5,8 @@
 //! product over all steps of the mean, over the states of the step, of the likelihood to the power b(k) - b(k-1).
 
 use super::chain::{Block, Chain, ChainState};
-use super::moves::{Means, Move};
+use super::means::Means;
+use super::moves::Move;
 use super::options::SamplerOptions;
 use super::reference::{Coordinates, Learner};
 use super::step::Target;

@@ -2,7 +2,8 @@
 //! stream of its own, and what they read in common does not change in between: the threads make no difference.
 
 use super::chain::{Block, Chain};
-use super::moves::{Means, Move};
+use super::means::Means;
+use super::moves::Move;
 use super::options::SamplerOptions;
 use super::plan::HEATED_EVERY;
 use super::reference::{Coordinates, Learner};

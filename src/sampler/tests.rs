@@ -1,7 +1,8 @@
 //! The sampler against the distributions it must have: priors, and a posterior computed by brute force.
 
 use super::chain::Chain;
-use super::moves::{Means, Move};
+use super::means::Means;
+use super::moves::Move;
 use super::reference::{Coordinates, Learner};
 use super::step::Target;
 use super::*;
@@ -189,7 +190,7 @@ fn all_topologies_that_satisfy_a_constraint_are_equally_probable() {
         let kinds = [kind, Move::Branch];
         let found =
             visit(&mut chain, &kinds, [600, 100], 2.0, |chain| topology(chain.evaluator.tree()));
-        assert_uniform(found, 3, 18.4, &kind.name());
+        assert_uniform(found, 3, 18.4, &kind.name(&[1, 2]));
     }
 }
 
@@ -217,7 +218,7 @@ fn proposals_of_lengths_leave_their_prior_unchanged() {
     let length = |chain: &Chain| chain.evaluator.tree().brlen(crate::tree::EdgeId(2));
     let total = |chain: &Chain| chain.evaluator.tree().total_length();
     for kind in [Move::Branch, Move::DrawBranch, Move::NodeSlider] {
-        let name = kind.name();
+        let name = kind.name(&[1, 2]);
         let mut chain = prior_chain(5, "JC", EXPONENTIAL, 1);
         let values = visit(&mut chain, &[kind], [3000, 300], 4.0, length);
         assert_distribution(values, exponential(10.0), &name);
@@ -369,6 +370,7 @@ pub(super) fn options(
         num_adapting: 3000,
         constraint: None,
         parsimony: Arc::new(ParsimonyData::of_partitions(num_taxa, partitions)),
+        numbers: vec![1, 2],
         seed: 11,
         run: 0,
     }
@@ -396,7 +398,8 @@ fn a_coupled_run_on_the_prior_alone_reproduces_all_priors() {
     while samples.len() < 3000 {
         samples.extend(run.go_on(u64::MAX).unwrap().filter(|sample| sample.generation > 16_000));
     }
-    let names = column_names(&options.parameters, &data.1, false);
+    let columns = columns(&options.parameters, &data.1, false, &[1]);
+    let names: Vec<String> = columns.into_iter().map(|column| column.name).collect();
     assert_eq!(names.len(), 13);
     for (column, name) in names.iter().enumerate() {
         let values: Vec<f64> = samples.iter().map(|sample| sample.values[column]).collect();

@@ -1,6 +1,6 @@
 //! Proposals of other topologies. All branches keep their lengths, and terminal ones remain terminal.
 
-use super::chain::{Block, Chain, is_terminal};
+use super::chain::{Block, Chain};
 use super::conflicts::{Guide, random_subtree};
 use crate::likelihood::Evaluator;
 use crate::tree::{EdgeId, Tree};
@@ -64,7 +64,7 @@ pub(super) fn extending_spr(chain: &mut Chain) -> (Vec<Swap>, f64) {
     let is_first = rng.random_range(0..2) == 0;
     let (mut path, behind) = if is_first { (first, second) } else { (second, first) };
     let ln_stop_behind = ln_stop(tree, behind);
-    if is_terminal(tree, path) {
+    if tree.is_terminal(path) {
         return (Vec::new(), 0.0);
     }
     let mut swaps = Vec::new();
@@ -79,7 +79,7 @@ pub(super) fn extending_spr(chain: &mut Chain) -> (Vec<Swap>, f64) {
         swaps.push(swap);
         (attach, path) = (far, ends[forward]);
         let tree = evaluator.tree();
-        if is_terminal(tree, path) || rng.random::<f64>() >= EXTENSION {
+        if tree.is_terminal(path) || rng.random::<f64>() >= EXTENSION {
             return (swaps, ln_stop_behind - ln_stop(tree, path));
         }
     }
@@ -87,5 +87,5 @@ pub(super) fn extending_spr(chain: &mut Chain) -> (Vec<Swap>, f64) {
 
 /// Logarithm of the probability that a path stops before a branch.
 fn ln_stop(tree: &Tree, edge: EdgeId) -> f64 {
-    if is_terminal(tree, edge) { 0.0 } else { libm::log(1.0 - EXTENSION) }
+    if tree.is_terminal(edge) { 0.0 } else { libm::log(1.0 - EXTENSION) }
 }

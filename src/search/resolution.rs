@@ -34,7 +34,7 @@ pub(super) fn resolve(evaluator: &mut Evaluator, constraint: Option<&Constraint>
     let unresolved = evaluator.edges_without_length();
     let edges: Vec<EdgeId> = {
         let tree = evaluator.tree();
-        let is_inner = |&edge: &EdgeId| tree.ends(edge).iter().all(|&end| !tree.is_tip(end));
+        let is_inner = |&edge: &EdgeId| !tree.is_terminal(edge);
         tree.edges().filter(|edge| unresolved[edge.index()]).filter(is_inner).collect()
     };
     if edges.is_empty() {

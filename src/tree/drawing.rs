@@ -60,7 +60,7 @@ impl Drawing {
     /// A binary tree with its lengths, and labels of inner branches. Branch i is edge i of the tree.
     pub(crate) fn of_tree(tree: &Tree, label: impl Fn(EdgeId) -> Option<String>) -> Self {
         let branch = |edge| {
-            let is_inner = tree.ends(edge).iter().all(|&end| !tree.is_tip(end));
+            let is_inner = !tree.is_terminal(edge);
             Branch {
                 ends: tree.ends(edge).map(|end| end.0),
                 length: Some(tree.brlen(edge)),

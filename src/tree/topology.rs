@@ -152,6 +152,11 @@ impl Tree {
         self.ends[edge.index()]
     }
 
+    /// True if an edge leads to a tip.
+    pub fn is_terminal(&self, edge: EdgeId) -> bool {
+        self.ends(edge).iter().any(|&end| self.is_tip(end))
+    }
+
     /// The end of `edge` that is not `node`.
     pub fn other_end(&self, edge: EdgeId, node: NodeId) -> NodeId {
         let [a, b] = self.ends(edge);

@@ -21,10 +21,7 @@ pub(super) fn all_brlens(tree: &Tree) -> Vec<f64> {
 /// branch leads to a tip.
 pub(super) fn changed_brlens(tree: &Tree, length: impl Fn(f64, bool) -> f64) -> Vec<f64> {
     let [min, max] = BRLEN_BOUNDS.map(to_length_grid);
-    let change = |edge| {
-        let is_tip = tree.ends(edge).iter().any(|&end| tree.is_tip(end));
-        length(tree.brlen(edge), is_tip).clamp(min, max)
-    };
+    let change = |edge| length(tree.brlen(edge), tree.is_terminal(edge)).clamp(min, max);
     tree.edges().map(change).collect()
 }
 

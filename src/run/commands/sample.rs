@@ -255,6 +255,7 @@ fn options_of(
         num_adapting: asked.num_adapting(),
         parsimony: Arc::clone(parsimony),
         constraint: setup.loaded.constraint.clone(),
+        numbers: setup.loaded.numbers_in_file(),
         seed: setup.plan.seed,
         run: run as u64,
     }

@@ -11,7 +11,7 @@ use crate::output::{
 use crate::run::prepare::list_names;
 use crate::run::work::{RunRecord, Setup};
 use crate::sampler::{
-    Parameter, Posterior, Sample, SamplingPlan, SplitSummary, column_names, effective_sample_size,
+    Parameter, Posterior, Sample, SamplingPlan, SplitSummary, columns, effective_sample_size,
     potential_scale_reduction,
 };
 
@@ -33,6 +33,8 @@ pub(crate) struct Sampled<'a> {
     asked: &'a SamplingPlan,
     /// Names of all columns after that of the generation.
     names: Vec<String>,
+    /// Of each of them after the log prior density, its place in [`Sample::values`].
+    order: Vec<usize>,
     /// `[run][column][sample]`.
     columns: Vec<Vec<Vec<f64>>>,
     /// `[run][sample]`.
@@ -100,15 +102,19 @@ impl<'a> Sampled<'a> {
         parameters: &[Parameter],
         models: &[Model],
     ) -> Self {
+        let own = setup.linkage.has_own_lengths();
+        let found = columns(parameters, models, own, &setup.loaded.numbers_in_file());
+        let mut order: Vec<usize> = (0..found.len()).collect();
+        order.sort_by_key(|&column| found[column].place);
         let names = ["LnL", "LnPr"].map(String::from).into_iter();
-        let names: Vec<String> = names
-            .chain(column_names(parameters, models, setup.linkage.has_own_lengths()))
-            .collect();
+        let names: Vec<String> =
+            names.chain(order.iter().map(|&column| found[column].name.clone())).collect();
         let num_runs = asked.num_runs;
         Sampled {
             asked,
             columns: vec![vec![Vec::new(); names.len()]; num_runs],
             names,
+            order,
             generations: vec![Vec::new(); num_runs],
             newicks: vec![Vec::new(); num_runs],
             posterior: Posterior::new(setup.loaded.taxa.len(), num_runs),
@@ -123,7 +129,8 @@ impl<'a> Sampled<'a> {
         self.generations[run].push(sample.generation);
         self.newicks[run].push(setup.newick(&sample.tree, true));
         self.posterior.add(run, sample);
-        let values = [sample.lnl, sample.ln_prior].into_iter().chain(sample.values.iter().copied());
+        let written = self.order.iter().map(|&column| sample.values[column]);
+        let values = [sample.lnl, sample.ln_prior].into_iter().chain(written);
         self.columns[run].iter_mut().zip(values).for_each(|(column, value)| column.push(value));
     }
 
