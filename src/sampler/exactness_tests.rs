@@ -5,6 +5,7 @@ use super::moves::Move;
 use super::step::Target;
 use super::tests::{EXPONENTIAL, begin, data, evaluator, options, topology, visit};
 use super::*;
+use crate::alignment::read_alignment_from;
 use crate::model::Model;
 use crate::partition::Partition;
 use crate::rng::{Purpose, Rng, stream};
@@ -90,6 +91,58 @@ fn the_posterior_of_fifteen_topologies_is_that_of_brute_force() {
     }
     let found = length / number;
     assert!((found - mean_length).abs() < 0.02 * mean_length, "{found}, not {mean_length}");
+}
+
+/// Kappa and omega of a codon model, as shares, and the tree length of three taxa: means over draws from the prior, weighted by the
+/// likelihood, and those of a chain.
+#[test]
+fn the_posterior_of_a_codon_model_is_that_of_draws_from_the_prior() {
+    let text = "3 24\nA ATGACTCCAGTACCTGGAGATCTA\nB ATGACCCCAGTGCGTGGAGATCTA\nC ATAACCCCTGTACCTGCAGAACTG\n";
+    let alignment = read_alignment_from(text.as_bytes(), "codons").unwrap();
+    let partitions = vec![Partition::whole(&alignment, "GY+FE").unwrap()];
+    let models = vec![partitions[0].model.clone()];
+    let priors = Priors::with_brlens(EXPONENTIAL);
+    let parameters = list_parameters(&models, false, &priors).unwrap();
+    assert_eq!(parameters, [Parameter::Kappa(0), Parameter::Omega(0)]);
+    let mut rng = stream(26, Purpose::Test, 0);
+    let tree = random_tree(3, 0.1, &mut rng);
+    let begin = || evaluator(&partitions, &models, tree.clone());
+    let (mut draw, mut model) = (begin(), models[0].clone());
+    let (mut sum, mut sums) = (0.0, [0.0; 3]);
+    for _ in 0..15_000 {
+        let shares = [rng.random::<f64>(), rng.random::<f64>()];
+        for (parameter, share) in parameters.iter().zip(shares) {
+            parameter.set_shares(&mut model, &[share, 1.0 - share]);
+        }
+        draw.set_model(0, &model);
+        let lengths: Vec<_> =
+            tree.edges().map(|e| (e, -libm::log(1.0 - rng.random::<f64>()) / 10.0)).collect();
+        draw.set_brlens(&lengths);
+        let likelihood = libm::exp(draw.log_likelihood().unwrap() + 60.0);
+        sum += likelihood;
+        let all = [shares[0], shares[1], draw.tree().total_length()];
+        sums.iter_mut().zip(all).for_each(|(sum, value)| *sum += likelihood * value);
+    }
+    let (prior_only, data_power) = (false, 1.0);
+    let target = Target { parameters, priors, prior_only, data_power, constraint: None };
+    let chain = Chain::begin(begin(), models, stream(27, Purpose::Test, 0), &target);
+    let kinds = [
+        Move::DrawBranch,
+        Move::Parameter(Parameter::Kappa(0)),
+        Move::Parameter(Parameter::Omega(0)),
+    ];
+    let found = visit(&mut (chain.unwrap(), target), &kinds, [4000, 20], 1.0, |chain| {
+        let share = |one: Parameter| one.shares(&chain.models, &chain.evaluator).unwrap()[0];
+        let length = chain.evaluator.tree().total_length();
+        [share(Parameter::Kappa(0)), share(Parameter::Omega(0)), length]
+    });
+    for (number, expected) in sums.iter().map(|one| one / sum).enumerate() {
+        let found = found.iter().map(|row| row[number]).sum::<f64>() / found.len() as f64;
+        assert!(
+            (found - expected).abs() < 0.02 * expected.max(0.5),
+            "{number}: {found}, not {expected}"
+        );
+    }
 }
 
 /// The marginal likelihood of ten sites on four taxa, by stepping stones and as the mean over draws from the prior.

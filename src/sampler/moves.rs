@@ -57,7 +57,7 @@ impl Move {
         let mut moves = vec![
             (Move::Branch, 20.0 * (1.0 - DRAWN)),
             (Move::DrawBranch, 20.0 * DRAWN),
-            (Move::NodeSlider, 1.0),
+            (Move::NodeSlider, 3.0),
             (Move::TreeLength, 1.0),
         ];
         if num_tips > 3 {
