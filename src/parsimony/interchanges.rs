@@ -35,12 +35,9 @@ pub(crate) fn resolution_costs(tree: &Tree, data: &ParsimonyData) -> Vec<(EdgeId
             false => Side::Below(far.index()),
         })
     };
-    let quartet = |edge: EdgeId| {
-        let [a, b] = tree.ends(edge);
-        let is_inner = !tree.is_tip(a) && !tree.is_tip(b);
-        is_inner.then(|| (edge, [sides_at(a, edge), sides_at(b, edge)]))
-    };
-    let quartets: Vec<(EdgeId, [[Side; 2]; 2])> = tree.edges().filter_map(quartet).collect();
+    let inner = tree.edges().filter(|&edge| !tree.is_terminal(edge));
+    let quartets: Vec<(EdgeId, [[Side; 2]; 2])> =
+        inner.map(|edge| (edge, tree.ends(edge).map(|end| sides_at(end, edge)))).collect();
     let mut costs: Vec<(EdgeId, [u64; 3])> = quartets.iter().map(|one| (one.0, [0; 3])).collect();
     let stride = data.blocks.iter().map(|block| block.range().len()).max().unwrap_or(0);
     let mut above = vec![[0; STATE_WORDS]; stride * tree.num_nodes()];

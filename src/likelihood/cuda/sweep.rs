@@ -2,7 +2,7 @@
 //! sweeps each, whose first steps must be known before the others.
 //!
 //! Where that cannot be, because a card cannot let CTAs wait for each other, or the columns are on several cards, or vectors
-//! are forgotten, sumtables and their derivatives are computed on the cards, and decisions are made on the host, with the
+//! are forgotten, or what is asked of a branch is the density of its length, sumtables and their derivatives are computed on the cards, and decisions are made on the host, with the
 //! same bits. Sweeps that do not depend on each other go on side by side: each launch computes the next sumtables of all of
 //! them that begin with a branch, or their derivatives at the length that each asks for. Launches and copies are therefore
 //! as many as the longest of the sweeps needs, however many there are.

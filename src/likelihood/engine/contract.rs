@@ -248,7 +248,7 @@ pub trait Engine: Send {
     /// number of programs. No stored vector is written.
     fn insertion_scores(&mut self, programs: &[InsertionProgram]) -> Result<Vec<Vec<f64>>>;
 
-    /// Optimises branch lengths in place. The programs are independent of each other: if one of them writes
+    /// Optimises branch lengths in place, or finds their densities (see [`Goal`](super::Goal)). The programs are independent of each other: if one of them writes
     /// stored CLVs of a gene, the gene is in no other program.
     fn optimize_branches(&mut self, programs: &mut [SweepProgram]) -> Result<()>;
 

@@ -20,9 +20,7 @@ impl Evaluator {
     pub fn inner_edges(&self) -> Vec<EdgeId> {
         let Some((neighbour, edge)) = self.tree.links(NodeId(0)).next() else { return Vec::new() };
         let edges = self.tree.preorder(neighbour, edge).into_iter().map(|(_, edge)| edge);
-        edges
-            .filter(|&edge| self.tree.ends(edge).iter().all(|&end| !self.tree.is_tip(end)))
-            .collect()
+        edges.filter(|&edge| !self.tree.is_terminal(edge)).collect()
     }
 
     /// The two other resolutions of an inner edge, each with the lengths of the edge and of its four neighbours

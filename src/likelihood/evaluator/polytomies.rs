@@ -78,7 +78,7 @@ impl Evaluator {
     fn keep_lengths(&mut self, gene: usize, before: &[Option<f64>], unresolved: &[bool]) {
         let state = &mut self.genes[gene];
         let mut lengths = vec![shortest(); state.tree.tree().num_edges()];
-        let is_inner = |edge| self.tree.ends(edge).iter().all(|&end| !self.tree.is_tip(end));
+        let is_inner = |edge| !self.tree.is_terminal(edge);
         for edge in self.tree.edges().filter(|&e| !(unresolved[e.index()] && is_inner(e))) {
             // Both trees have the edge, with the same taxa on its sides, so the gene's branches correspond, too.
             let image = image_on_path(&self.restrictions[state.set], edge);

@@ -253,8 +253,7 @@ impl Case {
     /// precision, the up-vector and the pendant vector have half the size.
     fn counts_of_scores(&self, precision: ScorePrecision) -> [f64; 3] {
         let (_, edges) = subtree(&self.tree);
-        let is_inner =
-            |edge: &&EdgeId| self.tree.ends(**edge).iter().all(|&end| !self.tree.is_tip(end));
+        let is_inner = |edge: &&EdgeId| !self.tree.is_terminal(**edge);
         let (positions, inner) = (edges.len() as f64, edges.iter().filter(is_inner).count() as f64);
         let temporaries = match precision {
             ScorePrecision::Double => 4.0 * positions,

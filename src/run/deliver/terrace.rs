@@ -12,7 +12,7 @@ pub(super) fn count_free_edges(tree: &Tree, presence: &[Vec<usize>]) -> (usize, 
     let mut sets: Vec<&Vec<usize>> = presence.iter().filter(|taxa| taxa.len() >= 4).collect();
     sets.sort();
     sets.dedup();
-    let inner = tree.edges().filter(|&edge| tree.ends(edge).iter().all(|&node| !tree.is_tip(node)));
+    let inner = tree.edges().filter(|&edge| !tree.is_terminal(edge));
     let inner: Vec<_> = inner.collect();
     let mut noticed = vec![false; inner.len()];
     for taxa in sets {

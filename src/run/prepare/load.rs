@@ -75,9 +75,7 @@ impl Loaded {
         let patterns = self.partitions.iter().map(|p| p.patterns.num_patterns());
         patterns.sum()
     }
-}
 
-impl Loaded {
     /// The number of each partition in the file, from 1.
     pub(crate) fn numbers_in_file(&self) -> Vec<usize> {
         let mut numbers = vec![0; self.file_order.len()];
