@@ -152,7 +152,8 @@ impl Barrier {
                 self.waited.fetch_add(nanoseconds, Ordering::Relaxed);
             }
         }
-        if self.is_abandoned.load(Ordering::SeqCst) { Err(Abandoned) } else { Ok(()) }
+        // A meeting to which all have come has taken place, even if somebody has left since.
+        if self.arrivals.load(Ordering::SeqCst) >= all { Ok(()) } else { Err(Abandoned) }
     }
 
     /// A thread will not arrive any more.
