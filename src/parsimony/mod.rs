@@ -15,7 +15,7 @@
 mod brlens;
 mod data;
 mod fitch;
-mod interchanges;
+mod known;
 #[cfg(test)]
 mod naive;
 mod spr;
@@ -26,7 +26,7 @@ pub use data::ParsimonyData;
 pub use fitch::parsimony_score;
 
 pub(crate) use brlens::parsimony_brlens;
-pub(crate) use interchanges::resolution_costs;
+pub(crate) use known::KnownRows;
 pub(crate) use spr::parsimony_spr;
 pub(crate) use stepwise::stepwise_addition;
 pub(crate) use views::ParsimonyViews;

@@ -4,7 +4,7 @@
 //! need, each of the other two has the weight exp(-[`LN_WEIGHT_OF_CHANGE`] * changes more than the present one), at most 1, and the
 //! branch the sum of both besides [`LEAST_WEIGHT`]. The weights depend on nothing but the topology.
 
-use crate::parsimony::{ParsimonyData, resolution_costs};
+use crate::parsimony::{KnownRows, ParsimonyData};
 use crate::rng::Rng;
 use crate::tree::{EdgeId, NodeId, Tree};
 use rand::RngExt;
@@ -36,49 +36,52 @@ impl Guide<'_> {
     }
 }
 
-/// The changes that the resolutions of all inner branches of a tree need.
+/// The conflicts of a tree: the changes that the resolutions of all its inner branches need, and what these weigh.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Conflicts {
-    /// In the order of [`resolution_costs`].
+    /// [`Guide::power`] of the weights.
+    power: f64,
+    /// In the order of [`KnownRows::resolution_costs`].
     costs: Vec<(EdgeId, [u64; 3])>,
+    /// The weight of every inner branch, in the same order.
+    weights: Vec<f64>,
+    all_weights: f64,
 }
 
 impl Conflicts {
-    /// Those of a tree.
-    pub(super) fn of(tree: &Tree, guide: &Guide) -> Self {
+    /// Those of a tree. `rows` are those of trees over the same data.
+    pub(super) fn of(tree: &Tree, guide: &Guide, rows: &mut KnownRows) -> Self {
         let costs = match guide.data {
             None => {
                 let inner = tree.edges().filter(|&edge| !tree.is_terminal(edge));
                 inner.map(|edge| (edge, [0; 3])).collect()
             }
-            Some(data) => resolution_costs(tree, data),
+            Some(data) => rows.resolution_costs(tree, data),
         };
-        Conflicts { costs }
+        let weight = |&(_, [present, first, second]): &(EdgeId, [u64; 3])| {
+            let others = guide.weight(present, first) + guide.weight(present, second);
+            LEAST_WEIGHT + others
+        };
+        let weights: Vec<f64> = costs.iter().map(weight).collect();
+        let all_weights = weights.iter().sum();
+        Conflicts { power: guide.power, costs, weights, all_weights }
     }
 
-    /// The weight of every inner branch.
-    fn weights(&self, guide: &Guide) -> impl Iterator<Item = (EdgeId, f64)> {
-        self.costs.iter().map(|&(edge, [present, first, second])| {
-            let others = guide.weight(present, first) + guide.weight(present, second);
-            (edge, LEAST_WEIGHT + others)
-        })
+    /// Every inner branch with its weight.
+    fn weighted(&self) -> impl Iterator<Item = (EdgeId, f64)> {
+        self.costs.iter().map(|one| one.0).zip(self.weights.iter().copied())
     }
 
     /// The share of some branches in the sum of all weights.
-    fn share_of(&self, guide: &Guide, edges: &[EdgeId]) -> f64 {
-        let (mut own, mut all) = (0.0, 0.0);
-        for (edge, weight) in self.weights(guide) {
-            all += weight;
-            own += if edges.contains(&edge) { weight } else { 0.0 };
-        }
-        own / all
+    fn share_of(&self, edges: &[EdgeId]) -> f64 {
+        let own = self.weighted().filter(|(edge, _)| edges.contains(edge));
+        own.map(|one| one.1).sum::<f64>() / self.all_weights
     }
 
     /// An inner branch, drawn by its weight; `None` if there is none.
-    pub(super) fn draw(&self, guide: &Guide, rng: &mut Rng) -> Option<EdgeId> {
-        let all: f64 = self.weights(guide).map(|one| one.1).sum();
-        let mut at = rng.random::<f64>() * all;
-        let drawn = self.weights(guide).find(|(_, weight)| {
+    pub(super) fn draw(&self, rng: &mut Rng) -> Option<EdgeId> {
+        let mut at = rng.random::<f64>() * self.all_weights;
+        let drawn = self.weighted().find(|(_, weight)| {
             at -= weight;
             at < 0.0
         });
@@ -86,8 +89,8 @@ impl Conflicts {
     }
 
     /// Logarithm of the probability with which [`Conflicts::draw`] gives a branch.
-    pub(super) fn ln_chance(&self, guide: &Guide, edge: EdgeId) -> f64 {
-        libm::log(self.share_of(guide, &[edge]))
+    pub(super) fn ln_chance(&self, edge: EdgeId) -> f64 {
+        libm::log(self.share_of(&[edge]))
     }
 
     /// One of the other two resolutions of a branch, drawn by its weight: 0 or 1, and the logarithm of the probability of the
@@ -116,14 +119,9 @@ impl Conflicts {
 
     /// A subtree by the inner node from which it hangs and the branch between: mostly one of the four around a branch that is
     /// drawn by its weight.
-    pub(super) fn draw_subtree(
-        &self,
-        guide: &Guide,
-        tree: &Tree,
-        rng: &mut Rng,
-    ) -> (NodeId, EdgeId) {
+    pub(super) fn draw_subtree(&self, tree: &Tree, rng: &mut Rng) -> (NodeId, EdgeId) {
         if rng.random::<f64>() < LOOSE
-            && let Some(edge) = self.draw(guide, rng)
+            && let Some(edge) = self.draw(rng)
         {
             let attach = tree.ends(edge)[rng.random_range(0..2)];
             return (attach, tree.other_links(attach, edge)[rng.random_range(0..2)].1);
@@ -134,7 +132,6 @@ impl Conflicts {
     /// Logarithm of the probability with which [`Conflicts::draw_subtree`] gives a subtree.
     pub(super) fn ln_chance_of_subtree(
         &self,
-        guide: &Guide,
         tree: &Tree,
         (attach, pendant): (NodeId, EdgeId),
     ) -> f64 {
@@ -143,7 +140,7 @@ impl Conflicts {
             return libm::log(of_all);
         }
         let beside = tree.other_links(attach, pendant).map(|link| link.1);
-        let by_weight = 0.25 * self.share_of(guide, &beside);
+        let by_weight = 0.25 * self.share_of(&beside);
         libm::log((1.0 - LOOSE) * of_all + LOOSE * by_weight)
     }
 }
@@ -162,12 +159,28 @@ pub(super) struct KnownConflicts {
     now: Option<Conflicts>,
     /// Those before the last proposal of another topology.
     before: Option<Conflicts>,
+    rows: KnownRows,
 }
 
 impl KnownConflicts {
     /// Those of the present tree.
     pub(super) fn get(&mut self, tree: &Tree, guide: &Guide) -> &Conflicts {
-        self.now.get_or_insert_with(|| Conflicts::of(tree, guide))
+        let KnownConflicts { now, rows, .. } = self;
+        if now.as_ref().is_some_and(|now| now.power != guide.power) {
+            *now = None;
+        }
+        now.get_or_insert_with(|| Conflicts::of(tree, guide, rows))
+    }
+
+    /// See [`KnownRows::insertion_costs`].
+    pub(super) fn insertion_costs(
+        &mut self,
+        rest: &Tree,
+        subtree: (NodeId, EdgeId),
+        places: &[EdgeId],
+        data: &ParsimonyData,
+    ) -> Vec<u64> {
+        self.rows.insertion_costs(rest, subtree, places, data)
     }
 
     /// The tree has another topology now. Must be called once by each proposal of one.
@@ -183,7 +196,8 @@ impl KnownConflicts {
     /// Fails if what is known is not that of this tree.
     #[cfg(test)]
     pub(super) fn assert_those_of(&self, tree: &Tree, guide: &Guide) {
-        assert!(self.now.as_ref().is_none_or(|now| *now == Conflicts::of(tree, guide)));
+        let fresh = Conflicts::of(tree, guide, &mut KnownRows::default());
+        assert!(self.now.as_ref().is_none_or(|now| *now == fresh));
     }
 }
 
@@ -207,13 +221,12 @@ mod tests {
         };
         for data in [Some(&data), None] {
             let guide = Guide { data, power: 1.0 };
-            let conflicts = Conflicts::of(&tree, &guide);
-            let drawn: Vec<EdgeId> = (0..DRAWS)
-                .map(|_| conflicts.draw(&guide, &mut rng).expect("there are some"))
-                .collect();
+            let conflicts = Conflicts::of(&tree, &guide, &mut KnownRows::default());
+            let drawn: Vec<EdgeId> =
+                (0..DRAWS).map(|_| conflicts.draw(&mut rng).expect("there are some")).collect();
             let mut least_and_most: [f64; 2] = [1.0, 0.0];
             for edge in tree.edges() {
-                let expected = libm::exp(conflicts.ln_chance(&guide, edge));
+                let expected = libm::exp(conflicts.ln_chance(edge));
                 assert_share(expected, drawn.iter().filter(|one| **one == edge).count());
                 if expected > 0.0 {
                     let [least, most] = least_and_most;
@@ -222,13 +235,12 @@ mod tests {
             }
             assert_eq!(least_and_most[0] < 0.9 * least_and_most[1], data.is_some());
             let drawn: Vec<(NodeId, EdgeId)> =
-                (0..DRAWS).map(|_| conflicts.draw_subtree(&guide, &tree, &mut rng)).collect();
+                (0..DRAWS).map(|_| conflicts.draw_subtree(&tree, &mut rng)).collect();
             let mut all = 0.0;
             for attach in tree.nodes().filter(|&node| !tree.is_tip(node)) {
                 for (_, pendant) in tree.links(attach) {
                     let subtree = (attach, pendant);
-                    let expected =
-                        libm::exp(conflicts.ln_chance_of_subtree(&guide, &tree, subtree));
+                    let expected = libm::exp(conflicts.ln_chance_of_subtree(&tree, subtree));
                     all += expected;
                     assert_share(expected, drawn.iter().filter(|one| **one == subtree).count());
                 }
@@ -247,7 +259,7 @@ mod tests {
         let mut tree = random_tree(6, 0.1, &mut rng);
         let inner: Vec<EdgeId> = tree.edges().filter(|&edge| !tree.is_terminal(edge)).collect();
         for edge in inner {
-            let conflicts = Conflicts::of(&tree, &guide);
+            let conflicts = Conflicts::of(&tree, &guide, &mut KnownRows::default());
             let drawn: Vec<(usize, f64)> =
                 (0..20_000).map(|_| conflicts.draw_resolution(&guide, edge, &mut rng)).collect();
             for number in 0..2 {
@@ -257,7 +269,7 @@ mod tests {
                 let swap = [tree.other_links(a, edge)[0].1, tree.other_links(b, edge)[number].1];
                 tree.swap_subtrees(edge, swap[0], swap[1]);
                 // The way back swaps the same branches, whatever their places are.
-                let back = Conflicts::of(&tree, &guide);
+                let back = Conflicts::of(&tree, &guide, &mut KnownRows::default());
                 let [a, b] = tree.ends(edge);
                 let returns = |to: usize| {
                     let pair = [tree.other_links(a, edge)[0].1, tree.other_links(b, edge)[to].1];

@@ -33,7 +33,7 @@ use super::conflicts::{Conflicts, Guide, random_subtree};
 use super::topology_moves::{Swap, num_sites};
 use super::undo::Undo;
 use crate::likelihood::Result;
-use crate::parsimony::{ParsimonyData, ParsimonyViews};
+use crate::parsimony::ParsimonyData;
 use crate::rng::Rng;
 use crate::tree::{EdgeId, NodeId, Tree};
 use rand::RngExt;
@@ -138,25 +138,17 @@ pub(super) fn parsimony_spr(
         }
         _ => {
             let known = conflicts.get(evaluator.tree(), guide);
-            let (attach, pendant) = known.draw_subtree(guide, evaluator.tree(), rng);
+            let (attach, pendant) = known.draw_subtree(evaluator.tree(), rng);
             *block = Block::Subtree(attach, pendant, OF_A_SUBTREE - 1);
             (attach, pendant)
         }
     };
     let tree = evaluator.tree();
     let region = Region::draw(tree, subtree, RADIUS, rng)?;
-    let Region { attach, pendant, .. } = region;
-    let mut views = ParsimonyViews::new(tree, data);
-    let mut costs = vec![None; tree.num_edges()];
-    views.scan_insertions(tree, attach, pendant, 2 * RADIUS, |place, cost| {
-        costs[place.unwrap_or(region.present).index()] = Some(cost);
-        Some(u64::MAX)
-    });
-    let ln_weight = |place: &EdgeId| {
-        let cost = costs[place.index()];
-        cost.map_or(f64::NEG_INFINITY, |cost| -heat * LN_WEIGHT_OF_CHANGE * cost as f64)
-    };
-    let ln_weights: Vec<f64> = region.places.iter().map(ln_weight).collect();
+    let Region { attach, pendant, ref places, ref rest, .. } = region;
+    let costs = conflicts.insertion_costs(rest, subtree, places, data);
+    let ln_weight = |cost: u64| -heat * LN_WEIGHT_OF_CHANGE * cost as f64;
+    let ln_weights: Vec<f64> = costs.into_iter().map(ln_weight).collect();
     let (place, ln_ratio) = region.choose(&ln_weights, rng)?;
     if has_own_lengths {
         let swaps = swaps_to(tree, attach, pendant, place);
@@ -216,7 +208,7 @@ fn carry(chain: &mut Chain, guide: &Guide, region: &Region, place: EdgeId) -> (U
     let Chain { evaluator, rng, conflicts, .. } = chain;
     let Region { attach, pendant, present, ref rest, .. } = *region;
     let ln_chance =
-        |known: &Conflicts, tree: &Tree| known.ln_chance_of_subtree(guide, tree, (attach, pendant));
+        |known: &Conflicts, tree: &Tree| known.ln_chance_of_subtree(tree, (attach, pendant));
     let tree = evaluator.tree();
     let ln_before = ln_chance(conflicts.get(tree, guide), tree);
     let rate = num_sites(evaluator) / CLOSE;
@@ -249,7 +241,7 @@ pub(super) fn likelihood_spr(
 ) -> Result<Option<(Undo, f64)>> {
     let Chain { evaluator, rng, conflicts, .. } = chain;
     let known = conflicts.get(evaluator.tree(), guide);
-    let subtree = known.draw_subtree(guide, evaluator.tree(), rng);
+    let subtree = known.draw_subtree(evaluator.tree(), rng);
     let region = Region::draw(evaluator.tree(), subtree, LIKELIHOOD_RADIUS, rng);
     let Some(region) = region else { return Ok(None) };
     let Region { attach, pendant, present, .. } = region;

@@ -24,7 +24,7 @@ pub(super) fn interchange(chain: &mut Chain, guide: &Guide) -> (Vec<Swap>, f64) 
     let (edge, left) = match *block {
         Block::Around(edge, left @ 1..) => (edge, left - 1),
         _ => {
-            let Some(edge) = known.draw(guide, rng) else { return (Vec::new(), 0.0) };
+            let Some(edge) = known.draw(rng) else { return (Vec::new(), 0.0) };
             // The lengths around the branch are those of the partitions where each has its own.
             let is_block = !evaluator.linkage().has_own_lengths();
             (edge, if is_block { AROUND - 1 } else { 0 })
@@ -32,13 +32,13 @@ pub(super) fn interchange(chain: &mut Chain, guide: &Guide) -> (Vec<Swap>, f64) 
     };
     *block = Block::Around(edge, left);
     let (number, ln_resolution) = known.draw_resolution(guide, edge, rng);
-    let ln_before = known.ln_chance(guide, edge);
+    let ln_before = known.ln_chance(edge);
     let tree = evaluator.tree();
     let [a, b] = tree.ends(edge);
     let swap = [edge, tree.other_links(a, edge)[0].1, tree.other_links(b, edge)[number].1];
     evaluator.swap_subtrees(swap[0], swap[1], swap[2]);
     conflicts.renew();
-    let ln_after = conflicts.get(evaluator.tree(), guide).ln_chance(guide, edge);
+    let ln_after = conflicts.get(evaluator.tree(), guide).ln_chance(edge);
     (vec![swap], ln_resolution + ln_after - ln_before)
 }
 
