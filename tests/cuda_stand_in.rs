@@ -234,6 +234,35 @@ fn whole_runs_write_the_same_bytes() {
     assert_cards_write(&scratch, [&command, &command], &ways, |_| true);
 }
 
+/// Chains on threads of their own share a card, as far as it has room for them.
+#[test]
+fn samples_write_the_same_bytes() {
+    let path = |name: &str| repository(name).display().to_string();
+    let (data, genes) = (path("datasets/gappy.phy"), path("partitions/gappy.part"));
+    let sample = format!(
+        "sample -s {data} -q {genes} -m HKY+G --ngen 150 --samplefreq 50 --diagnfreq 100 --nchains 2"
+    );
+    let scratch = Scratch::new();
+    let ways = [
+        ("--backend cuda -T 1", &[][..], "at the same time: 1, threads"),
+        ("--backend cuda -T 4", &[], "at the same time: 2, parts of each: 2"),
+        ("--gpu 0,1 -T 3", &[("STAND_IN_CARDS", "2")], "at the same time: 1, parts of each: 2"),
+        (
+            "--backend cuda -T 4",
+            &[("STAND_IN_MEMORY", LITTLE_MEMORY)],
+            "at the same time: 1, threads",
+        ),
+    ];
+    for (options, switches, shares) in ways {
+        let on_processor = format!("{sample} -T 1 --redo");
+        assert_cards_write(&scratch, [&on_processor, &sample], &[(options, switches)], |_| true);
+        let Ok(log) = std::fs::read_to_string(scratch.path().join("card.mlsearch.log")) else {
+            return;
+        };
+        assert!(log.contains(shares), "{options}: {log}");
+    }
+}
+
 /// On cards, in all these ways (options and switches of the stand-in), the second command writes what the first one writes on the
 /// processor: the results of these kinds.
 fn assert_cards_write(

@@ -100,6 +100,16 @@ fn share_and_bytes(genes: &[GeneSize]) -> Option<(f64, f64)> {
     Some((share, bytes))
 }
 
+/// Bytes for each of several engines on a card, relative to those of the vectors: with much room, much is computed side by side.
+const BYTES_OF_EACH: f64 = 4.0;
+
+/// For how many engines of these genes, at the same time, there is room on the cards.
+pub fn room_on_cards(options: &EngineOptions, genes: &[GeneSize]) -> usize {
+    let Some((_, bytes)) = share_and_bytes(genes) else { return 1 };
+    let free = cuda::free_bytes(options).unwrap_or(0);
+    (free as f64 / (BYTES_OF_EACH * bytes).max(1.0)) as usize
+}
+
 /// The bits of several cards, if each of them has enough memory for all genes.
 pub fn cards_for_jobs(options: &EngineOptions, genes: &[GeneSize]) -> Option<u64> {
     let several = Some(options.cards).filter(|cards| cards.count_ones() > 1)?;

@@ -180,7 +180,13 @@ impl Device {
 
     /// Bytes of memory that are free, where the driver says.
     pub(super) fn free_bytes(&self) -> Option<u64> {
-        self.context.mem_get_info().ok().map(|(free, _)| free as u64)
+        self.free_bytes_of_one(1)
+    }
+
+    /// The same for one of several engines that are to have the same share of the memory.
+    pub(super) fn free_bytes_of_one(&self, engines: usize) -> Option<u64> {
+        let (free, total) = self.context.mem_get_info().ok()?;
+        Some(free.min(total / engines) as u64)
     }
 
     /// A kernel of other code than the engine's.

@@ -69,9 +69,7 @@ fn instruction_set(options: &EngineOptions) -> Result<&'static str> {
 fn make(data: &[GeneData], options: &EngineOptions) -> Result<Box<dyn Engine>> {
     let open = |&card: &usize| Device::open(card);
     let devices = cards_of(options).iter().map(open).collect::<Result<Vec<_>>>()?;
-    let for_vectors = options.vector_bytes.unwrap_or(u64::MAX);
-    let engine = CudaEngine::new(data, devices, for_vectors)?;
-    Ok(Box::new(CudaEngine { score_precision: options.score_precision, ..engine }))
+    Ok(Box::new(CudaEngine::new(data, devices, options)?))
 }
 
 /// Likelihoods on one or more cards.
@@ -90,11 +88,12 @@ pub(super) struct CudaEngine {
 
 impl CudaEngine {
     /// An engine on these cards: each has as many blocks of each gene as any other, or one less. Stored vectors take no more
-    /// than `for_vectors` bytes on all cards together, as far as that is possible.
+    /// than [`EngineOptions::vector_bytes`] on all cards together, as far as that is possible.
     ///
     /// # Errors
     /// Not enough memory, or a card is lost.
-    fn new(data: &[GeneData], devices: Vec<Device>, for_vectors: u64) -> Result<Self> {
+    fn new(data: &[GeneData], devices: Vec<Device>, options: &EngineOptions) -> Result<Self> {
+        let for_vectors = options.vector_bytes.unwrap_or(u64::MAX);
         let models: Vec<ModelBlock> = data.iter().map(ModelBlock::new).collect();
         let dims: Vec<Dims> = models.iter().map(|model| model.dims).collect();
         let num_cards = devices.len();
@@ -118,7 +117,7 @@ impl CudaEngine {
                 .collect();
             let needs: Vec<GeneNeeds> =
                 parts.iter().zip(&models).map(|(part, model)| part.needs(model)).collect();
-            let free = device.free_bytes().unwrap_or(u64::MAX);
+            let free = device.free_bytes_of_one(options.engines_on_cards).unwrap_or(u64::MAX);
             let own = Plan::of_card(&needs, free, for_vectors / num_cards as u64)?;
             plan = Some(plan.map_or(own.clone(), |plan| plan.of_both(&own)));
             planned.push((device, parts, own.limits));
@@ -138,13 +137,12 @@ impl CudaEngine {
             of_genes.map(|(&vectors, places)| StoredVectors::new(vectors, places)).collect()
         });
         let invariant = vec![InvariantParts::default(); data.len()];
-        let score_precision = ScorePrecision::Double;
         Ok(CudaEngine {
             cards,
             dims,
             limits,
             stored,
-            score_precision,
+            score_precision: options.score_precision,
             swept: SweepWork::default(),
             models,
             invariant,

@@ -36,6 +36,8 @@ pub struct EngineOptions {
     pub vector_bytes: Option<u64>,
     /// Graphics cards to use, as bits by their numbers, if the engine needs them; 0 for the first one.
     pub cards: u64,
+    /// Number of engines at the same time on these cards, this one included: each takes no more than its share of their memory.
+    pub engines_on_cards: usize,
     /// Precision of scores of regraft positions on cards.
     pub score_precision: ScorePrecision,
 }
@@ -48,6 +50,7 @@ impl Default for EngineOptions {
             threads: 1,
             vector_bytes: None,
             cards: 0,
+            engines_on_cards: 1,
             score_precision: ScorePrecision::Double,
         }
     }

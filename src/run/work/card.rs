@@ -4,7 +4,7 @@
 use super::calibration::first_tree;
 use super::machine::Machine;
 use crate::error::Result;
-use crate::likelihood::select::{GeneSize, cards_for_jobs, why_card};
+use crate::likelihood::select::{GeneSize, cards_for_jobs, room_on_cards, why_card};
 use crate::model::Model;
 use crate::partition::Partition;
 use crate::run::plan::Plan;
@@ -22,8 +22,13 @@ pub(super) fn choose_card(
         None => why_card(machine.options(), &sizes),
         Some(_) => None,
     };
+    let with_room =
+        |machine: Machine| machine.with_room_on_cards(room_on_cards(machine.options(), &sizes));
+    if machine.is_on_cards() {
+        return (with_room(machine), None);
+    }
     let Some(why) = why else { return (machine, None) };
-    let on_card = machine.on_card();
+    let on_card = with_room(machine.on_card());
     match agree(&[machine, on_card], plan, loaded) {
         Ok(true) => (on_card, Some(format!("computing on a card: {why}"))),
         Ok(false) => {

@@ -31,6 +31,8 @@ pub(crate) struct Machine {
     wants_card: bool,
     /// The bits of several cards, each of which has room for all data: jobs are dealt to them.
     dealt_cards: Option<u64>,
+    /// For how many engines, at the same time, the cards have room.
+    room_on_cards: usize,
 }
 
 /// How jobs of several parts share the threads.
@@ -62,6 +64,7 @@ impl Machine {
             threads,
             vector_bytes: None,
             cards: plan.run.cards,
+            engines_on_cards: 1,
             score_precision: plan.run.score_precision,
         };
         choose_engine(&engine).map_err(|error| match error {
@@ -84,6 +87,7 @@ impl Machine {
             useful_threads,
             wants_card,
             dealt_cards: None,
+            room_on_cards: 1,
         };
         Ok((machine, warning))
     }
@@ -109,10 +113,19 @@ impl Machine {
         Machine { dealt_cards: cards, ..self }
     }
 
+    /// The same machine, whose cards have room for so many engines at the same time.
+    pub(super) fn with_room_on_cards(self, engines: usize) -> Self {
+        Machine { room_on_cards: engines.max(1), ..self }
+    }
+
+    /// True if it computes on cards.
+    pub(super) fn is_on_cards(&self) -> bool {
+        self.engine.name == Some(ENGINE_OF_CARDS)
+    }
+
     /// The machine of a job of which others run at the same time: one of the cards, in turn.
     pub(crate) fn of_job(self, job: usize) -> Self {
-        let is_on_card = self.engine.name == Some(ENGINE_OF_CARDS);
-        let Some(cards) = self.dealt_cards.filter(|_| is_on_card) else { return self };
+        let Some(cards) = self.dealt_cards.filter(|_| self.is_on_cards()) else { return self };
         let each = (0..u64::BITS).map(|card| cards & 1 << card).filter(|&card| card != 0);
         let own = each.cycle().nth(job % cards.count_ones() as usize).unwrap_or(cards);
         let engine = EngineOptions { cards: own, ..self.engine };
@@ -218,7 +231,7 @@ impl Machine {
     /// them.
     pub(crate) fn share_out(self, plan: &Plan, num_jobs: usize) -> (usize, Self) {
         // A card works on one likelihood at a time.
-        if self.engine.name == Some(ENGINE_OF_CARDS) {
+        if self.is_on_cards() {
             let cards = self.dealt_cards.map_or(1, u64::count_ones) as usize;
             return (cards.min(num_jobs).max(1), self);
         }
@@ -235,10 +248,17 @@ impl Machine {
     /// How `num_jobs` independent computations of `num_parts` parts each, which meet often, share the threads that the user
     /// allows: jobs at the same time never wait for each other, parts rarely, threads inside a likelihood always.
     pub(crate) fn share_out_parts(self, plan: &Plan, num_jobs: usize, num_parts: usize) -> Shares {
-        if self.engine.name == Some(ENGINE_OF_CARDS) {
-            return Shares { jobs: 1, parts: 1, machine: self };
-        }
         let threads = allowed_threads(plan);
+        if self.is_on_cards() {
+            // A small likelihood fills a small part of a card, and parts on threads of their own have streams of their own there.
+            let room = threads.min(self.room_on_cards);
+            let jobs = (room / num_parts).clamp(1, num_jobs);
+            let dealt = self.dealt_cards.map_or(1, u64::count_ones) as usize;
+            let engines_on_cards = (jobs * num_parts).div_ceil(dealt);
+            let engine = EngineOptions { threads: 1, engines_on_cards, ..self.engine };
+            let machine = Machine { engine, ..self };
+            return Shares { jobs, parts: (room / jobs).clamp(1, num_parts), machine };
+        }
         let most = threads.min(num_jobs).min(self.jobs_in_memory).max(1);
         share_parts(threads, most, [num_jobs, num_parts], self.useful_threads, |inside| Machine {
             engine: EngineOptions { threads: inside, ..self.engine },
@@ -262,8 +282,7 @@ impl Machine {
 
     /// The limit of memory is that of the processor: a card keeps what it has room for.
     fn options_of_engine(&self) -> EngineOptions {
-        let is_on_card = self.engine.name == Some(ENGINE_OF_CARDS);
-        let vector_bytes = self.engine.vector_bytes.filter(|_| !is_on_card);
+        let vector_bytes = self.engine.vector_bytes.filter(|_| !self.is_on_cards());
         EngineOptions { vector_bytes, ..self.engine }
     }
 
@@ -400,6 +419,7 @@ mod tests {
             let machine = |inside| Machine {
                 wants_card: false,
                 dealt_cards: None,
+                room_on_cards: 1,
                 engine: engine(inside),
                 jobs_in_memory: usize::MAX,
                 useful_threads: useful,
