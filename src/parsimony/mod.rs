@@ -16,6 +16,7 @@ mod brlens;
 mod data;
 mod fitch;
 mod interchanges;
+mod joins;
 #[cfg(test)]
 mod naive;
 mod spr;
@@ -27,6 +28,7 @@ pub use fitch::parsimony_score;
 
 pub(crate) use brlens::parsimony_brlens;
 pub(crate) use interchanges::resolution_costs;
+pub(crate) use joins::joining_costs;
 pub(crate) use spr::parsimony_spr;
 pub(crate) use stepwise::stepwise_addition;
 pub(crate) use views::ParsimonyViews;

@@ -15,8 +15,8 @@ const LN_WEIGHT_OF_CHANGE: f64 = 1.0;
 /// What a branch weighs whose other resolutions need many changes more.
 const LEAST_WEIGHT: f64 = 0.005;
 
-/// Share of subtrees that are drawn around a branch that was drawn by its weight.
-const LOOSE: f64 = 0.9;
+/// Share of subtrees, and of branches to cut, that are drawn around a branch that was drawn by its weight.
+pub(super) const LOOSE: f64 = 0.9;
 
 /// What leads proposals of topologies.
 #[derive(Clone, Copy)]
@@ -57,7 +57,7 @@ impl Conflicts {
     }
 
     /// The weight of every inner branch.
-    fn weights(&self, guide: &Guide) -> impl Iterator<Item = (EdgeId, f64)> {
+    pub(super) fn weights(&self, guide: &Guide) -> impl Iterator<Item = (EdgeId, f64)> {
         self.costs.iter().map(|&(edge, [present, first, second])| {
             let others = guide.weight(present, first) + guide.weight(present, second);
             (edge, LEAST_WEIGHT + others)
