@@ -69,16 +69,18 @@ impl Move {
         ];
         if num_tips > 3 {
             moves.extend([(Move::Nni, 10.0), (Move::Espr, 0.5)]);
-            moves.push((Move::ParsimonySpr, 40.0));
+            // Both move subtrees; the cut branch of four taxa has no other places.
+            let has_tbr = num_tips > 4 && !has_own_lengths;
+            moves.push((Move::ParsimonySpr, if has_tbr { 20.0 } else { 40.0 }));
+            moves.extend(has_tbr.then_some((Move::ParsimonyTbr, 20.0)));
             if !has_own_lengths {
-                moves.push((Move::Local, 1.0));
+                moves.push((Move::Local, 0.5));
                 // It needs as much time as ten others.
                 moves.push((Move::LikelihoodSpr, 0.1));
             }
         }
         if num_tips > 4 {
             moves.push((Move::Etbr, 0.5));
-            moves.extend((!has_own_lengths).then_some((Move::ParsimonyTbr, 1.0)));
         }
         let together = coordinates.iter().enumerate();
         let weight = 0.6 + 5.4 / coordinates.len().max(1) as f64;
