@@ -30,8 +30,8 @@
 
 use super::chain::{Block, Chain};
 use super::conflicts::{Conflicts, Guide, random_subtree};
-use super::topology_moves::{Swap, num_sites};
-use super::undo::{Moved, Undo};
+use super::topology_moves::num_sites;
+use super::undo::{Moved, Swap, Undo};
 use crate::likelihood::{Evaluator, Result};
 use crate::parsimony::{ParsimonyData, ParsimonyViews};
 use crate::rng::Rng;

@@ -5,7 +5,7 @@ use super::chain::{Block, Chain};
 use super::conflicts::{Guide, KnownConflicts, random_subtree};
 use super::length_moves::ln_factor;
 use super::lengths::LengthSet;
-use super::undo::Undo;
+use super::undo::{Swap, Undo};
 use crate::likelihood::Evaluator;
 use crate::rng::Rng;
 use crate::tree::{EdgeId, NodeId, Tree};
@@ -16,9 +16,6 @@ const EXTENSION: f64 = 0.8;
 
 /// Proposals of a block of interchanges across a branch and changes of lengths around it.
 pub(super) const AROUND: u32 = 6;
-
-/// A swap of two subtrees across an edge, as [`crate::likelihood::Evaluator::swap_subtrees`] needs it.
-pub(super) type Swap = [EdgeId; 3];
 
 /// A nearest-neighbour interchange across the inner branch of the block, or else across one that is drawn by its weight among the
 /// [`Conflicts`](super::conflicts::Conflicts), with which a block begins. No length changes. Returns the swap and the logarithm

@@ -2,10 +2,12 @@
 
 use super::chain::Chain;
 use super::lengths::LengthSet;
-use super::topology_moves::Swap;
 use crate::likelihood::SubtreeMove;
 use crate::model::Model;
 use crate::tree::EdgeId;
+
+/// A swap of two subtrees across an edge, as [`crate::likelihood::Evaluator::swap_subtrees`] needs it.
+pub(super) type Swap = [EdgeId; 3];
 
 /// A subtree that was moved, with the lengths of the two branches that were beside it.
 pub(super) type Moved = (SubtreeMove, [(EdgeId, f64); 2]);
