@@ -40,6 +40,9 @@ const BOOTSTRAP: &str = "Bootstrap and support";
 const OUTPUT: &str = "Output";
 const RUN: &str = "Run";
 
+/// Headings of the options with which samples are described.
+pub(super) const OF_SAMPLES: [&str; 5] = [DATA, SAMPLING, TREES, OUTPUT, RUN];
+
 /// "on" or "off".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Switch {

@@ -1,12 +1,12 @@
 //! From the words of a command line to [`Args`]; options of other programs are understood, or refused with
 //! an answer.
 
-use super::args::Args;
+use super::args::{Args, OF_SAMPLES};
 use super::resolve::resolve;
 use super::typed::{self, Typed, WordKind};
 use super::verdict::{Verdict, judge};
 use crate::error::{Error, shorten};
-use clap::{Command, CommandFactory, FromArgMatches};
+use clap::{Arg, Command, CommandFactory, FromArgMatches};
 
 /// The message for a command line without options.
 const NOTHING: &str = "\
@@ -51,7 +51,10 @@ pub fn parse(words: &[String]) -> std::result::Result<Args, Stop> {
     let mut rest = rest.to_vec();
     match rest[0].as_str() {
         "distance" => rest[0] = "--dist".into(),
-        "sample" => rest[0] = "--mcmc".into(),
+        "sample" => {
+            rest[0] = "--mcmc".into();
+            command = describing_samples(command);
+        }
         _ => {}
     }
     let typed = typed::read(&rest, &command);
@@ -79,6 +82,20 @@ pub fn parse(words: &[String]) -> std::result::Result<Args, Stop> {
     let resuming = typed.iter().filter(|one| !one.is("redo")).flat_map(Typed::words_as_typed);
     args.resuming_command = line(resuming);
     Ok(args)
+}
+
+/// The same options, whose help tells of those of samples alone.
+fn describing_samples(command: Command) -> Command {
+    let is_told =
+        |arg: &Arg| arg.get_help_heading().is_none_or(|heading| OF_SAMPLES.contains(&heading));
+    command
+        .about("Samples trees, branch lengths and parameters from their posterior distribution")
+        .long_about(None::<&str>)
+        .after_help("All other options: mlsearch --help")
+        .after_long_help(None::<&str>)
+        .override_usage("mlsearch sample -s <FILE> -m <MODEL> [OPTIONS]")
+        .mut_args(|arg| if is_told(&arg) { arg } else { arg.hide(true) })
+        .mut_subcommands(|mode| mode.hide(true))
 }
 
 fn parse_words(command: Command, words: &[String]) -> std::result::Result<Args, Stop> {
@@ -238,6 +255,10 @@ mod tests {
             assert!(matches!(typed(line), Err(Stop::Clap(e)) if e.exit_code() == 2), "{line}");
         }
         assert!(matches!(typed("mlsearch --help"), Err(Stop::Clap(e)) if e.exit_code() == 0));
+        let Err(Stop::Clap(help)) = typed("mlsearch sample --help") else { panic!("no help") };
+        let help = help.to_string();
+        assert!(help.contains("--ngen") && help.contains("--msa"), "{help}");
+        assert!(!help.contains("--bs-trees") && !help.contains("gpu-selftest"), "{help}");
     }
 
     #[test]

@@ -112,6 +112,24 @@ pub(super) fn quartet_costs_block([a, b, c, d]: [&[StateBits]; 4]) -> [u64; 3] {
     by_num_states!(quartet_body, a, b, c, d)
 }
 
+#[inline(always)]
+fn join_body(a: &[StateBits], b: &[StateBits]) -> u64 {
+    let b = &b[..a.len()];
+    let mut any = [0u64; STATE_WORDS];
+    for (a, b) in a.iter().zip(b) {
+        for lane in 0..STATE_WORDS {
+            any[lane] |= a[lane] & b[lane];
+        }
+    }
+    count_zeros(&any)
+}
+
+/// Changes between two state sets: columns at which they have no state in common.
+#[inline]
+pub(super) fn join_cost_block(a: &[StateBits], b: &[StateBits]) -> u64 {
+    by_num_states!(join_body, a, b)
+}
+
 /// Number of columns whose bit is 0.
 pub(super) fn count_zeros(lanes: &StateBits) -> u64 {
     lanes.iter().map(|w| u64::from(w.count_zeros())).sum()

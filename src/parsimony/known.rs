@@ -4,8 +4,8 @@
 //! A row has a number, and the row of two others is found by theirs. Equal rows have the same number, so that a change of the
 //! tree is not seen beyond the rows that it changes. What is returned does not depend on what is known.
 
-use super::data::{ParsimonyData, STATE_WORDS, StateBits, active_blocks};
-use super::fitch::{combine_block, insertion_cost_block, quartet_costs_block};
+use super::data::{Block, ParsimonyData, STATE_WORDS, StateBits, active_blocks};
+use super::fitch::{combine_block, insertion_cost_block, join_cost_block, quartet_costs_block};
 use crate::tree::{EdgeId, NodeId, Tree};
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_64;
@@ -64,7 +64,7 @@ impl KnownRows {
             return Vec::new();
         }
         self.forget_if_many(data);
-        let views = self.views(tree, EdgeId(0), data);
+        let views = self.views(tree, EdgeId(0), false, data);
         let inner = tree.edges().filter(|&edge| !tree.is_terminal(edge));
         let costs = inner.map(|edge| {
             let [[a, b], [c, d]] = tree.ends(edge).map(|end| {
@@ -85,7 +85,7 @@ impl KnownRows {
     ) -> Vec<u64> {
         let Some(&root) = places.first() else { return Vec::new() };
         self.forget_if_many(data);
-        let views = self.views(rest, root, data);
+        let views = self.views(rest, root, false, data);
         let mut below = vec![0; rest.num_nodes()];
         let top = rest.other_end(pendant, attach);
         for &(node, edge) in rest.preorder(top, pendant).iter().rev() {
@@ -105,8 +105,39 @@ impl KnownRows {
         places.iter().map(cost).collect()
     }
 
-    /// All views of a tree.
-    fn views(&mut self, tree: &Tree, root: EdgeId, data: &ParsimonyData) -> Views {
+    /// Tree bisection and reconnection: without the inner edge `cut` a tree falls into two, which are joined again by an edge from the
+    /// middle of an edge of one to the middle of an edge of the other. All changes but those on the joining edge are the
+    /// same wherever they are joined. Returns the changes on it, the columns in which the sets of states at both points
+    /// have nothing in common, for each pair of a place on the side of the first end of `cut` (in the order of
+    /// [`Tree::ends`]) and one on that of the second; those of the first place come first. Places are edges of a part, with
+    /// their numbers in [`Tree::prune`] of the other part.
+    pub(crate) fn joining_costs(
+        &mut self,
+        tree: &Tree,
+        cut: EdgeId,
+        places: [&[EdgeId]; 2],
+        data: &ParsimonyData,
+    ) -> Vec<u64> {
+        assert_eq!(tree.num_tips(), data.num_taxa(), "one tip per taxon");
+        self.forget_if_many(data);
+        let views = self.views(tree, cut, true, data);
+        let mut middle = |&place: &EdgeId| {
+            let [a, b] = tree.ends(place);
+            let lower = if views.upper[a.index()] == place { a } else { b }.index();
+            self.combined(views.above[lower], views.below[lower], data)
+        };
+        let middles: [Vec<u32>; 2] = places.map(|places| places.iter().map(&mut middle).collect());
+        let [first, second] =
+            middles.each_ref().map(|one| one.iter().map(|&number| self.row(number, data)));
+        let cost = |(a, b): (&[StateBits], &[StateBits])| {
+            let of_block = |block: &Block| join_cost_block(&a[block.range()], &b[block.range()]);
+            data.blocks.iter().map(of_block).sum()
+        };
+        first.flat_map(|a| second.clone().map(move |b| (a, b))).map(cost).collect()
+    }
+
+    /// All views of a tree, or of the two into which it falls without the root.
+    fn views(&mut self, tree: &Tree, root: EdgeId, is_cut: bool, data: &ParsimonyData) -> Views {
         let order = tree.postorder(root);
         let mut upper = vec![EdgeId::NONE; tree.num_nodes()];
         let (mut below, mut above) = (vec![0; upper.len()], vec![0; upper.len()]);
@@ -118,8 +149,12 @@ impl KnownRows {
         (above[a], above[b]) = (below[b], below[a]);
         for &(node, edge) in order.iter().rev().filter(|(node, _)| !tree.is_tip(*node)) {
             let [a, b] = tree.other_links(node, edge).map(|(child, _)| child.index());
-            above[a] = self.combined(above[node.index()], below[b], data);
-            above[b] = self.combined(above[node.index()], below[a], data);
+            (above[a], above[b]) = match is_cut && edge == root {
+                true => (below[b], below[a]),
+                false => [b, a]
+                    .map(|beside| self.combined(above[node.index()], below[beside], data))
+                    .into(),
+            };
         }
         Views { upper, below, above }
     }
@@ -234,6 +269,48 @@ mod tests {
                     assert_eq!(parsimony_score(&tree, &data) + present, score + cost);
                     tree.swap_subtrees(edge, there, here);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn costs_differ_like_the_scores_of_the_joined_trees() {
+        let mut rng = stream(4, Purpose::Test, 0);
+        for num_taxa in [4, 5, 12] {
+            let sample = Sample::draw(num_taxa, &[4, 20, 2], 120, &mut rng);
+            let data = sample.pack();
+            let mut tree = random_tree(num_taxa, 0.1, &mut rng);
+            let mut known = KnownRows::default();
+            let score = parsimony_score(&tree, &data);
+            let inner: Vec<EdgeId> = tree.edges().filter(|&edge| !tree.is_terminal(edge)).collect();
+            for cut in inner {
+                let ends = tree.ends(cut);
+                // The present place first.
+                let places = ends.map(|end| {
+                    let mut part = tree.clone();
+                    let present = part.prune(end, cut).merged;
+                    let others = part.edges_within(present, 99).into_iter().map(|one| one.0);
+                    std::iter::once(present).chain(others).collect::<Vec<_>>()
+                });
+                let places = [places[0].as_slice(), places[1].as_slice()];
+                let costs = known.joining_costs(&tree, cut, places, &data);
+                let mut costs_left = costs.iter();
+                for &place in places[0] {
+                    let first = tree.prune(ends[0], cut);
+                    let undo_first = tree.regraft(&first, place, [0.0; 2]);
+                    for &place in places[1] {
+                        let second = tree.prune(ends[1], cut);
+                        let undo_second = tree.regraft(&second, place, [0.0; 2]);
+                        let cost = costs_left.next().expect("one for each pair");
+                        assert_eq!(parsimony_score(&tree, &data) + costs[0], score + cost);
+                        assert_eq!(sample.naive_score(&tree) + costs[0], score + cost);
+                        tree.undo_regraft(&second, &undo_second);
+                        tree.undo_prune(&second);
+                    }
+                    tree.undo_regraft(&first, &undo_first);
+                    tree.undo_prune(&first);
+                }
+                assert_eq!(costs_left.next(), None);
             }
         }
     }

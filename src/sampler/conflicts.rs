@@ -15,8 +15,8 @@ const LN_WEIGHT_OF_CHANGE: f64 = 1.0;
 /// What a branch weighs whose other resolutions need many changes more.
 const LEAST_WEIGHT: f64 = 0.005;
 
-/// Share of subtrees that are drawn around a branch that was drawn by its weight.
-const LOOSE: f64 = 0.9;
+/// Share of subtrees, and of branches to cut, that are drawn around a branch that was drawn by its weight.
+pub(super) const LOOSE: f64 = 0.9;
 
 /// What leads proposals of topologies.
 #[derive(Clone, Copy)]
@@ -68,7 +68,7 @@ impl Conflicts {
     }
 
     /// Every inner branch with its weight.
-    fn weighted(&self) -> impl Iterator<Item = (EdgeId, f64)> {
+    pub(super) fn weighted(&self) -> impl Iterator<Item = (EdgeId, f64)> {
         self.costs.iter().map(|one| one.0).zip(self.weights.iter().copied())
     }
 
@@ -181,6 +181,17 @@ impl KnownConflicts {
         data: &ParsimonyData,
     ) -> Vec<u64> {
         self.rows.insertion_costs(rest, subtree, places, data)
+    }
+
+    /// See [`KnownRows::joining_costs`].
+    pub(super) fn joining_costs(
+        &mut self,
+        tree: &Tree,
+        cut: EdgeId,
+        places: [&[EdgeId]; 2],
+        data: &ParsimonyData,
+    ) -> Vec<u64> {
+        self.rows.joining_costs(tree, cut, places, data)
     }
 
     /// The tree has another topology now. Must be called once by each proposal of one.

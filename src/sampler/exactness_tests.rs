@@ -3,7 +3,7 @@
 use super::chain::Chain;
 use super::moves::Move;
 use super::step::Target;
-use super::tests::{EXPONENTIAL, begin, data, evaluator, options, topology, visit};
+use super::tests::{ALONE, EXPONENTIAL, begin, data, evaluator, options, topology, visit};
 use super::*;
 use crate::alignment::read_alignment_from;
 use crate::model::Model;
@@ -45,7 +45,7 @@ fn the_posterior_of_fifteen_topologies_is_that_of_brute_force() {
     let (expected, mean_length) = by_definition(&data, &trees, &mut rng);
     assert!(expected.iter().any(|p| *p > 0.2) && expected.iter().any(|p| *p < 0.05));
     // Each proposal of topologies alone, with one of lengths.
-    for kind in [Move::Nni, Move::Espr, Move::ParsimonySpr, Move::LikelihoodSpr] {
+    for kind in ALONE {
         let parameters = Vec::new();
         let (prior_only, data_power) = (false, 1.0);
         let target = Target {
@@ -249,7 +249,7 @@ fn the_posterior_of_105_topologies_is_that_of_numerical_integration() {
     let most = expected.iter().map(|one| one[0]).fold(0.0, f64::max);
     let error = expected.iter().map(|one| one[1]).fold(0.0, f64::max);
     assert!((0.05..0.5).contains(&most) && error < 0.002, "{most}, {error}");
-    for kind in [Move::Nni, Move::Espr, Move::ParsimonySpr, Move::LikelihoodSpr] {
+    for kind in ALONE {
         let priors = Priors::with_brlens(EXPONENTIAL);
         let (parameters, prior_only) = (Vec::new(), false);
         let target = Target { parameters, priors, prior_only, data_power: POWER, constraint: None };

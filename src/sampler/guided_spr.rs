@@ -30,22 +30,22 @@
 
 use super::chain::{Block, Chain};
 use super::conflicts::{Conflicts, Guide, random_subtree};
-use super::topology_moves::{Swap, num_sites};
-use super::undo::Undo;
-use crate::likelihood::Result;
+use super::topology_moves::num_sites;
+use super::undo::{Moved, Swap, Undo};
+use crate::likelihood::{Evaluator, Result};
 use crate::parsimony::ParsimonyData;
 use crate::rng::Rng;
 use crate::tree::{EdgeId, NodeId, Tree};
 use rand::RngExt;
 
-/// Steps 2 and 3 go so far.
-const RADIUS: usize = 6;
+/// Steps 2 and 3 go so far; in tests of few taxa less far, so that the numbers of near edges differ.
+const RADIUS: usize = if cfg!(test) { 1 } else { 6 };
 
 /// The same where likelihoods are computed, which takes longer.
-const LIKELIHOOD_RADIUS: usize = 3;
+const LIKELIHOOD_RADIUS: usize = if cfg!(test) { 1 } else { 3 };
 
 /// A place weighs exp(-this) as much for every change that it needs more than another.
-const LN_WEIGHT_OF_CHANGE: f64 = 0.5;
+pub(super) const LN_WEIGHT_OF_CHANGE: f64 = 0.5;
 
 /// Expected number of changes between the point to which a subtree comes and the nearer end of the edge, if it is a close one.
 const CLOSE: f64 = 1.5;
@@ -57,61 +57,76 @@ pub(super) const OF_A_SUBTREE: u32 = 3;
 const POWER: f64 = 0.7;
 
 /// The places of a subtree near an edge that was drawn near its own.
-struct Region {
+pub(super) struct Region {
     attach: NodeId,
     pendant: EdgeId,
     /// m, with its number in R.
-    present: EdgeId,
-    /// The places near c, m among them, and how far they are from m at most.
-    places: Vec<EdgeId>,
+    pub(super) present: EdgeId,
+    /// The places at most `radius` edges from c, m among them.
+    pub(super) places: Vec<EdgeId>,
     radius: usize,
     /// R.
     rest: Tree,
 }
 
 impl Region {
-    /// Step 2. `None` if there is no other place.
-    fn draw(
+    /// Step 2.
+    pub(super) fn draw(
         tree: &Tree,
         (attach, pendant): (NodeId, EdgeId),
         radius: usize,
         rng: &mut Rng,
-    ) -> Option<Region> {
+    ) -> Region {
         let mut rest = tree.clone();
         let present = rest.prune(attach, pendant).merged;
         let near = near(&rest, present, radius);
         let places = self::near(&rest, near[rng.random_range(0..near.len())], radius);
-        (places.len() > 1).then_some(Region { attach, pendant, present, places, radius, rest })
+        Region { attach, pendant, present, places, radius, rest }
     }
 
-    /// Step 3: the place that is drawn, and the logarithm of the Hastings ratio. `None` if no place but the present one has
-    /// any weight.
-    fn choose(&self, ln_weights: &[f64], rng: &mut Rng) -> Option<(EdgeId, f64)> {
-        let most = ln_weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let weights: Vec<f64> = ln_weights.iter().map(|ln| libm::exp(ln - most)).collect();
-        let sum_without = |left_out: EdgeId| -> f64 {
-            let others = self.places.iter().zip(&weights).filter(|(place, _)| **place != left_out);
-            others.map(|(_, weight)| weight).sum()
-        };
-        let all_others = sum_without(self.present);
-        let mut at = rng.random::<f64>() * all_others;
-        let others = self.places.iter().enumerate().filter(|(_, place)| **place != self.present);
-        let mut chosen = None;
-        for (number, &place) in others.filter(|(number, _)| weights[*number] > 0.0) {
-            chosen = Some((number, place));
-            at -= weights[number];
-            if at < 0.0 {
-                break;
-            }
-        }
-        let (number, place) = chosen?;
-        let here = self.places.iter().position(|place| *place == self.present)?;
-        let near = |edge| near(&self.rest, edge, self.radius).len() as f64;
-        let ln_ratio = libm::log(near(self.present) / near(place))
-            + (ln_weights[here] - libm::log(sum_without(place)))
-            - (ln_weights[number] - libm::log(all_others));
-        Some((place, ln_ratio))
+    /// Number of edges from which c is drawn if the subtree is at a place.
+    pub(super) fn num_near(&self, place: EdgeId) -> usize {
+        near(&self.rest, place, self.radius).len()
     }
+
+    /// Step 3: the place that is drawn, and the logarithm of those factors of the Hastings ratio that are of places. `None` if
+    /// no place but the present one has any weight.
+    fn choose(&self, ln_weights: &[f64], rng: &mut Rng) -> Option<(EdgeId, f64)> {
+        choose(&self.places, self.present, ln_weights, |place| self.num_near(place), rng)
+    }
+}
+
+/// Step 3, for places of any kind.
+pub(super) fn choose<T: Copy + PartialEq>(
+    places: &[T],
+    present: T,
+    ln_weights: &[f64],
+    num_near: impl Fn(T) -> usize,
+    rng: &mut Rng,
+) -> Option<(T, f64)> {
+    let most = ln_weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let weights: Vec<f64> = ln_weights.iter().map(|ln| libm::exp(ln - most)).collect();
+    let sum_without = |left_out: T| -> f64 {
+        let others = places.iter().zip(&weights).filter(|(place, _)| **place != left_out);
+        others.map(|(_, weight)| weight).sum()
+    };
+    let all_others = sum_without(present);
+    let mut at = rng.random::<f64>() * all_others;
+    let others = places.iter().enumerate().filter(|(_, place)| **place != present);
+    let mut chosen = None;
+    for (number, &place) in others.filter(|(number, _)| weights[*number] > 0.0) {
+        chosen = Some((number, place));
+        at -= weights[number];
+        if at < 0.0 {
+            break;
+        }
+    }
+    let (number, place) = chosen?;
+    let here = places.iter().position(|place| *place == present)?;
+    let ln_ratio = libm::log(num_near(present) as f64 / num_near(place) as f64)
+        + (ln_weights[here] - libm::log(sum_without(place)))
+        - (ln_weights[number] - libm::log(all_others));
+    Some((place, ln_ratio))
 }
 
 /// An edge and those at most `radius` edges away.
@@ -144,7 +159,7 @@ pub(super) fn parsimony_spr(
         }
     };
     let tree = evaluator.tree();
-    let region = Region::draw(tree, subtree, RADIUS, rng)?;
+    let region = Region::draw(tree, subtree, RADIUS, rng);
     let Region { attach, pendant, ref places, ref rest, .. } = region;
     let costs = conflicts.insertion_costs(rest, subtree, places, data);
     let ln_weight = |cost: u64| -heat * LN_WEIGHT_OF_CHANGE * cost as f64;
@@ -156,7 +171,7 @@ pub(super) fn parsimony_spr(
             evaluator.swap_subtrees(edge, first, second);
         }
         conflicts.renew();
-        return Some((Undo::Swaps(swaps), ln_ratio));
+        return Some((Undo::Swaps(swaps, Vec::new()), ln_ratio));
     }
     let (undo, ln_lengths) = carry(chain, guide, &region, place);
     Some((undo, ln_ratio + ln_lengths))
@@ -202,15 +217,29 @@ fn draw_split(length: f64, rate: f64, rng: &mut Rng) -> f64 {
     }
 }
 
-/// Step 4: moves the subtree to a place. Returns what takes it back and the logarithm of those factors of the Hastings ratio
-/// that are of the subtree and of lengths.
+/// Steps 1 and 4: moves the subtree to a place. Returns what takes it back and the logarithm of those factors of the Hastings
+/// ratio that are of the subtree and of lengths.
 fn carry(chain: &mut Chain, guide: &Guide, region: &Region, place: EdgeId) -> (Undo, f64) {
     let Chain { evaluator, rng, conflicts, .. } = chain;
-    let Region { attach, pendant, present, ref rest, .. } = *region;
-    let ln_chance =
-        |known: &Conflicts, tree: &Tree| known.ln_chance_of_subtree(tree, (attach, pendant));
+    let subtree = (region.attach, region.pendant);
+    let ln_chance = |known: &Conflicts, tree: &Tree| known.ln_chance_of_subtree(tree, subtree);
     let tree = evaluator.tree();
     let ln_before = ln_chance(conflicts.get(tree, guide), tree);
+    let (moved, ln_lengths) = move_to(evaluator, region, place, rng);
+    conflicts.renew();
+    let tree = evaluator.tree();
+    let ln_after = ln_chance(conflicts.get(tree, guide), tree);
+    (Undo::Moved(vec![moved]), ln_lengths + ln_after - ln_before)
+}
+
+/// Step 4. Returns what takes it back and the logarithm of those factors of the Hastings ratio that are of lengths.
+pub(super) fn move_to(
+    evaluator: &mut Evaluator,
+    region: &Region,
+    place: EdgeId,
+    rng: &mut Rng,
+) -> (Moved, f64) {
+    let Region { attach, pendant, present, ref rest, .. } = *region;
     let rate = num_sites(evaluator) / CLOSE;
     let tree = evaluator.tree();
     let links = tree.other_links(attach, pendant);
@@ -225,10 +254,7 @@ fn carry(chain: &mut Chain, guide: &Guide, region: &Region, place: EdgeId) -> (U
     let near = usize::from(links[1].0 == near);
     evaluator.set_brlens(&[(links[near].1, split), (links[1 - near].1, length - split)]);
     let ln_lengths = ln_split_density(back, both, rate) - ln_split_density(split, length, rate);
-    conflicts.renew();
-    let tree = evaluator.tree();
-    let ln_after = ln_chance(conflicts.get(tree, guide), tree);
-    (Undo::Moved(moved, before), ln_lengths + ln_after - ln_before)
+    ((moved, before), ln_lengths)
 }
 
 /// A subtree moves to a place where the likelihood is high if the subtree hangs from the middle of the branch. Returns what
@@ -243,7 +269,9 @@ pub(super) fn likelihood_spr(
     let known = conflicts.get(evaluator.tree(), guide);
     let subtree = known.draw_subtree(evaluator.tree(), rng);
     let region = Region::draw(evaluator.tree(), subtree, LIKELIHOOD_RADIUS, rng);
-    let Some(region) = region else { return Ok(None) };
+    if region.places.len() < 2 {
+        return Ok(None);
+    }
     let Region { attach, pendant, present, .. } = region;
     let tree = evaluator.tree();
     let before = tree.other_links(attach, pendant).map(|(_, edge)| (edge, tree.brlen(edge)));

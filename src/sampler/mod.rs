@@ -16,7 +16,8 @@
 //! | `length_moves` | the proposals of branch lengths |
 //! | `topology_moves` | the proposals that change the topology |
 //! | `conflicts` | branches that the data give up readily, at which the latter look first |
-//! | `guided_spr` | those of them that look for promising places |
+//! | `guided_spr` | those of them that look for promising places of a subtree |
+//! | `guided_tbr` | and for promising pairs of places, on both sides of a branch |
 //! | `reference` | what is learned of the parameters of a model, and the proposal that is made with it |
 //! | `draws` | random numbers with other than uniform distributions |
 //! | `undo` | what takes a proposal back |
@@ -40,6 +41,7 @@ mod draws;
 #[cfg(test)]
 mod exactness_tests;
 mod guided_spr;
+mod guided_tbr;
 mod length_moves;
 mod lengths;
 mod means;

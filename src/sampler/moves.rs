@@ -3,6 +3,7 @@
 
 use super::chain::{Block, Chain};
 use super::guided_spr::{OF_A_SUBTREE, likelihood_spr, parsimony_spr};
+use super::guided_tbr::parsimony_tbr;
 use super::length_moves::{
     BRANCHES, draw_branch, ln_factor, multiply_branch, multiply_lengths, multiply_tree, slide_node,
 };
@@ -10,8 +11,8 @@ use super::lengths::LengthSet;
 use super::means::Means;
 use super::parameters::Parameter;
 use super::reference::{Coordinates, Learner};
-use super::topology_moves::{AROUND, Swap, extending_spr, interchange};
-use super::undo::Undo;
+use super::topology_moves::{AROUND, extending_spr, extending_tbr, interchange, local};
+use super::undo::{Swap, Undo};
 use crate::likelihood::Result;
 use crate::model::bounds::PINV_MAX;
 use crate::rng::Rng;
@@ -33,10 +34,16 @@ pub(super) enum Move {
     TreeLength,
     /// A nearest-neighbour interchange.
     Nni,
+    /// LOCAL: three branches on a path are multiplied, and a subtree beside it slides along the path.
+    Local,
     /// An extending SPR.
     Espr,
+    /// An extending TBR.
+    Etbr,
     /// An SPR guided by parsimony.
     ParsimonySpr,
+    /// A TBR guided by parsimony.
+    ParsimonyTbr,
     /// An SPR guided by the likelihood.
     LikelihoodSpr,
     /// All parameters of a model and the tree length, by what was learned of them: those with this number in
@@ -62,9 +69,18 @@ impl Move {
         ];
         if num_tips > 3 {
             moves.extend([(Move::Nni, 10.0), (Move::Espr, 0.5)]);
-            moves.push((Move::ParsimonySpr, 40.0));
-            // It needs lengths that all partitions share, and as much time as ten others.
-            moves.extend((!has_own_lengths).then_some((Move::LikelihoodSpr, 0.1)));
+            // Both move subtrees; the cut branch of four taxa has no other places.
+            let has_tbr = num_tips > 4 && !has_own_lengths;
+            moves.push((Move::ParsimonySpr, if has_tbr { 20.0 } else { 40.0 }));
+            moves.extend(has_tbr.then_some((Move::ParsimonyTbr, 20.0)));
+            if !has_own_lengths {
+                moves.push((Move::Local, 0.5));
+                // It needs as much time as ten others.
+                moves.push((Move::LikelihoodSpr, 0.1));
+            }
+        }
+        if num_tips > 4 {
+            moves.push((Move::Etbr, 0.5));
         }
         let together = coordinates.iter().enumerate();
         let weight = 0.6 + 5.4 / coordinates.len().max(1) as f64;
@@ -130,7 +146,13 @@ impl Move {
     pub(super) fn group(self) -> &'static str {
         match self {
             Move::Branch | Move::DrawBranch | Move::NodeSlider | Move::TreeLength => "lengths",
-            Move::Nni | Move::Espr | Move::ParsimonySpr | Move::LikelihoodSpr => "topologies",
+            Move::Nni
+            | Move::Local
+            | Move::Espr
+            | Move::Etbr
+            | Move::ParsimonySpr
+            | Move::ParsimonyTbr
+            | Move::LikelihoodSpr => "topologies",
             Move::Together(..) | Move::Parameter(_) => "parameters",
         }
     }
@@ -143,8 +165,11 @@ impl Move {
             Move::NodeSlider => "node slider".to_string(),
             Move::TreeLength => "tree length".to_string(),
             Move::Nni => "NNI".to_string(),
+            Move::Local => "LOCAL".to_string(),
             Move::Espr => "extending SPR".to_string(),
+            Move::Etbr => "extending TBR".to_string(),
             Move::ParsimonySpr => "parsimony-guided SPR".to_string(),
+            Move::ParsimonyTbr => "parsimony-guided TBR".to_string(),
             Move::LikelihoodSpr => "likelihood-guided SPR".to_string(),
             Move::Together(_, gene) => format!("all parameters {{{}}}", numbers[gene]),
             Move::Parameter(parameter) => {
@@ -180,7 +205,7 @@ impl Move {
     /// How bold it begins.
     pub(super) fn first_boldness(self) -> f64 {
         match self {
-            Move::Branch | Move::NodeSlider => 1.5,
+            Move::Branch | Move::NodeSlider | Move::Local => 1.5,
             Move::TreeLength | Move::Together(..) | Move::Parameter(Parameter::Alpha(_)) => 0.5,
             _ => 0.2,
         }
@@ -195,7 +220,7 @@ impl Move {
         let boldness = means.boldness;
         let guide = &means.guide();
         let of_swaps = |(swaps, ln_ratio): (Vec<Swap>, f64)| {
-            (!swaps.is_empty()).then_some((Undo::Swaps(swaps), ln_ratio))
+            (!swaps.is_empty()).then_some((Undo::Swaps(swaps, Vec::new()), ln_ratio))
         };
         Ok(match self {
             Move::Branch => multiply_branch(chain, boldness),
@@ -203,9 +228,14 @@ impl Move {
             Move::NodeSlider => slide_node(chain, boldness),
             Move::TreeLength => multiply_tree(chain, boldness),
             Move::Nni => of_swaps(interchange(chain, guide)),
+            Move::Local => local(chain, guide, boldness),
             Move::Espr => of_swaps(extending_spr(chain)),
+            Move::Etbr => of_swaps(extending_tbr(chain)),
             Move::ParsimonySpr => {
                 means.parsimony.and_then(|data| parsimony_spr(chain, data, means.data_heat, guide))
+            }
+            Move::ParsimonyTbr => {
+                means.parsimony.and_then(|data| parsimony_tbr(chain, data, means.data_heat, guide))
             }
             Move::LikelihoodSpr => likelihood_spr(chain, means.prior_only, means.data_heat, guide)?,
             Move::Together(number, _) => change_together(chain, number, means),

@@ -63,7 +63,7 @@ fn other_priors_are_left_unchanged_by_proposals() {
         // The first class are the transversions.
         test("HKY+FE", kind(rates), rates, &beta(2, 3));
     }
-    for kind in [Move::Branch, Move::DrawBranch, Move::NodeSlider] {
+    for kind in [Move::Branch, Move::DrawBranch, Move::NodeSlider, Move::Local] {
         let mut chain = chain_on(5, "JC", priors.clone(), 61);
         let length = |chain: &Chain| chain.evaluator.tree().brlen(EdgeId(2));
         let values = visit(&mut chain, &[kind], [3000, 300], 4.0, length);
@@ -120,7 +120,7 @@ fn unlinked(
 
 #[test]
 fn own_lengths_of_partitions_have_their_priors_under_every_proposal_of_topologies() {
-    for kind in [Move::Nni, Move::Espr, Move::ParsimonySpr] {
+    for kind in [Move::Nni, Move::Espr, Move::Etbr, Move::ParsimonySpr] {
         let mut chain = unlinked(&gappy("JC"), true, 63);
         let kinds = [kind, Move::Branch, Move::NodeSlider, Move::TreeLength];
         let values = visit(&mut chain, &kinds, [3000, 400], 3.0, |chain| {
@@ -167,7 +167,7 @@ fn the_posterior_under_unlinked_lengths_is_that_of_brute_force() {
     let coordinates = Coordinates::list(&chain.1.parameters, &chain.0.models, true);
     let kinds = Move::list(&chain.1.parameters, &coordinates, 5, true);
     let kinds: Vec<Move> = kinds.iter().map(|one| one.0).collect();
-    assert_eq!(kinds.len(), 7);
+    assert_eq!(kinds.len(), 8);
     let found =
         visit(&mut chain, &kinds, [20_000, 20], 2.0, |chain| topology(chain.evaluator.tree()));
     for (topology, expected) in trees.keys().zip(&both) {

@@ -56,7 +56,7 @@ impl Chain {
             self.block = Block::None;
         }
         let Some((undo, ln_hastings)) = kind.propose(self, means)? else { return Ok(false) };
-        let other_tree = matches!(undo, Undo::Swaps(_) | Undo::Moved(..));
+        let other_tree = matches!(undo, Undo::Swaps(..) | Undo::Moved(_));
         let is_allowed = !other_tree || self.satisfies(target);
         let ln_prior = if is_allowed { self.calc_ln_prior(target) } else { f64::NEG_INFINITY };
         // Drawn in any case, so that the stream is in the same place after every step of a kind.

@@ -22,6 +22,17 @@ pub(super) const EXPONENTIAL: BrlenPrior = BrlenPrior::Exponential { rate: 10.0 
 const SKEWED: BrlenPrior =
     BrlenPrior::GammaDirichlet { shape: 3.0, rate: 2.0, alpha: 2.0, ratio: 0.5 };
 
+/// The proposals of topologies, each of which reaches all of them by itself.
+pub(super) const ALONE: [Move; 7] = [
+    Move::Nni,
+    Move::Local,
+    Move::Espr,
+    Move::Etbr,
+    Move::ParsimonySpr,
+    Move::ParsimonyTbr,
+    Move::LikelihoodSpr,
+];
+
 /// A few sites that favour some of the topologies.
 const ROWS: [&str; 6] =
     ["ACGTACGTAC", "ACGTACGAAC", "ACTTACCAAG", "ACTTGCCATG", "GCTTGCCGTC", "GATTGCAGTA"];
@@ -163,8 +174,15 @@ fn all_topologies_are_equally_probable_under_each_proposal_alone() {
         (vec![Move::Espr], "eSPR"),
         (vec![Move::Nni, Move::Espr], "both"),
         (vec![Move::ParsimonySpr], "parsimony-guided SPR"),
+        (vec![Move::Local], "LOCAL"),
+        (vec![Move::Etbr], "eTBR"),
+        (vec![Move::ParsimonyTbr], "parsimony-guided TBR"),
     ] {
-        for (num_taxa, number, limit) in [(4, 3, 18.4), (5, 15, 42.6), (6, 105, 167.0)] {
+        let is_tbr = matches!(kinds[0], Move::Etbr | Move::ParsimonyTbr);
+        // One branch of four taxa has one place on each side.
+        for (num_taxa, number, limit) in
+            [(4, 3, 18.4), (5, 15, 42.6), (6, 105, 167.0)].into_iter().skip(usize::from(is_tbr))
+        {
             let mut chain = prior_chain(num_taxa, "JC", SKEWED, 7);
             let samples = [200 * number, 60];
             let found =
@@ -181,7 +199,7 @@ fn all_topologies_that_satisfy_a_constraint_are_equally_probable() {
     let taxa = Taxa::new(names).unwrap();
     let read = read_newick("((T0,T1),T2,T3,T4);", "t").unwrap();
     let constraint = read[0].to_constraint(&taxa, "t").unwrap();
-    for kind in [Move::Nni, Move::Espr, Move::ParsimonySpr, Move::LikelihoodSpr] {
+    for kind in ALONE {
         let mut chain = prior_chain(5, "JC", SKEWED, 16);
         let tree = constraint.random_tree(0.1, &mut stream(16, Purpose::Test, 1));
         chain.0.evaluator.set_tree(tree);
@@ -194,22 +212,28 @@ fn all_topologies_that_satisfy_a_constraint_are_equally_probable() {
     }
 }
 
-/// The branch from which the subtree goes and that to which it comes change their lengths, so that it needs a longer chain; its
-/// weights by likelihoods are tested against a posterior below.
+/// Branches that subtrees leave and to which they come change their lengths, so that these moves need longer chains; weights by
+/// likelihoods are tested against a posterior below.
 #[test]
-fn a_likelihood_guided_spr_leaves_the_prior_unchanged() {
-    for (num_taxa, number, limit) in [(4, 3, 18.4), (5, 15, 42.6), (6, 105, 167.0)] {
-        let mut chain = prior_chain(num_taxa, "JC", SKEWED, 8);
-        let kinds = [Move::LikelihoodSpr, Move::Branch];
-        let values = visit(&mut chain, &kinds, [200 * number, 150], 3.0, |chain| {
-            let tree = chain.evaluator.tree();
-            (topology(tree), tree.total_length())
-        });
-        let lengths = values.iter().map(|value| value.1).collect();
-        let gamma = |x: f64| 1.0 - libm::exp(-2.0 * x) * (1.0 + 2.0 * x + 2.0 * x * x);
-        assert_distribution(lengths, gamma, "tree length");
-        let found = values.into_iter().map(|value| value.0).collect();
-        assert_uniform(found, number, limit, &format!("likelihood-guided, {num_taxa} taxa"));
+fn moves_of_subtrees_and_lengths_leave_the_prior_of_both_unchanged() {
+    for kind in [Move::LikelihoodSpr, Move::ParsimonyTbr, Move::Local] {
+        for (num_taxa, number, limit) in [(4, 3, 18.4), (5, 15, 42.6), (6, 105, 167.0)] {
+            if kind == Move::ParsimonyTbr && num_taxa == 4 {
+                continue;
+            }
+            let name = format!("{}, {num_taxa} taxa", kind.name(&[1, 2]));
+            let mut chain = prior_chain(num_taxa, "JC", SKEWED, 8);
+            let values =
+                visit(&mut chain, &[kind, Move::Branch], [200 * number, 150], 3.0, |chain| {
+                    let tree = chain.evaluator.tree();
+                    (topology(tree), tree.total_length())
+                });
+            let lengths = values.iter().map(|value| value.1).collect();
+            let gamma = |x: f64| 1.0 - libm::exp(-2.0 * x) * (1.0 + 2.0 * x + 2.0 * x * x);
+            assert_distribution(lengths, gamma, &format!("tree length, {name}"));
+            let found = values.into_iter().map(|value| value.0).collect();
+            assert_uniform(found, number, limit, &name);
+        }
     }
 }
 
@@ -217,7 +241,7 @@ fn a_likelihood_guided_spr_leaves_the_prior_unchanged() {
 fn proposals_of_lengths_leave_their_prior_unchanged() {
     let length = |chain: &Chain| chain.evaluator.tree().brlen(crate::tree::EdgeId(2));
     let total = |chain: &Chain| chain.evaluator.tree().total_length();
-    for kind in [Move::Branch, Move::DrawBranch, Move::NodeSlider] {
+    for kind in [Move::Branch, Move::DrawBranch, Move::NodeSlider, Move::Local] {
         let name = kind.name(&[1, 2]);
         let mut chain = prior_chain(5, "JC", EXPONENTIAL, 1);
         let values = visit(&mut chain, &[kind], [3000, 300], 4.0, length);
@@ -239,7 +263,16 @@ fn proposals_of_lengths_leave_their_prior_unchanged() {
 /// A gamma distribution of shape 3 and rate 2, of which shares with the parameters 2 (terminal) and 1 (inner branches).
 #[test]
 fn a_gamma_dirichlet_prior_has_its_moments() {
-    let kinds = [Move::Branch, Move::NodeSlider, Move::TreeLength, Move::Nni, Move::Espr];
+    let kinds = [
+        Move::Branch,
+        Move::NodeSlider,
+        Move::TreeLength,
+        Move::Nni,
+        Move::Local,
+        Move::Espr,
+        Move::Etbr,
+        Move::ParsimonyTbr,
+    ];
     let mut chain = prior_chain(5, "JC", SKEWED, 4);
     let values = visit(&mut chain, &kinds, [6000, 100], 1.5, |chain| {
         let tree = chain.evaluator.tree();
@@ -338,7 +371,7 @@ fn multipliers_have_their_prior_and_the_kept_likelihood_is_that_of_the_state() {
     let coordinates = Coordinates::list(&chain.1.parameters, &chain.0.models, false);
     let kinds = Move::list(&chain.1.parameters, &coordinates, 5, false);
     let kinds: Vec<Move> = kinds.iter().map(|one| one.0).collect();
-    assert_eq!(kinds.len(), 14);
+    assert_eq!(kinds.len(), 17);
     for _ in 0..5 {
         visit(&mut chain, &kinds, [300, 1], 0.5, |_| ());
         let (chain, target) = &chain;

@@ -2,17 +2,23 @@
 
 use super::chain::Chain;
 use super::lengths::LengthSet;
-use super::topology_moves::Swap;
 use crate::likelihood::SubtreeMove;
 use crate::model::Model;
 use crate::tree::EdgeId;
 
+/// A swap of two subtrees across an edge, as [`crate::likelihood::Evaluator::swap_subtrees`] needs it.
+pub(super) type Swap = [EdgeId; 3];
+
+/// A subtree that was moved, with the lengths of the two branches that were beside it.
+pub(super) type Moved = (SubtreeMove, [(EdgeId, f64); 2]);
+
 /// What takes a proposal back.
 pub(super) enum Undo {
     Lengths(LengthSet, Vec<(EdgeId, f64)>),
-    Swaps(Vec<Swap>),
-    /// A subtree that was moved, with the lengths of the two branches that were beside it.
-    Moved(SubtreeMove, [(EdgeId, f64); 2]),
+    /// Swaps, and branch lengths that were changed with them.
+    Swaps(Vec<Swap>, Vec<(EdgeId, f64)>),
+    /// Subtrees that were moved, in this order.
+    Moved(Vec<Moved>),
     /// A model, and the branch lengths of its partition if these changed too.
     Model(usize, Box<Model>, Vec<(EdgeId, f64)>),
     Scalers(Vec<f64>),
@@ -23,16 +29,21 @@ impl Chain {
     pub(super) fn take_back(&mut self, undo: Undo) {
         match undo {
             Undo::Lengths(set, before) => set.set(&mut self.evaluator, &before),
-            Undo::Swaps(swaps) => {
+            Undo::Swaps(swaps, lengths) => {
                 self.conflicts.take_back();
                 for [edge, first, second] in swaps.into_iter().rev() {
                     self.evaluator.swap_subtrees(edge, second, first);
                 }
+                if !lengths.is_empty() {
+                    self.evaluator.set_brlens(&lengths);
+                }
             }
-            Undo::Moved(moved, lengths) => {
+            Undo::Moved(moved) => {
                 self.conflicts.take_back();
-                self.evaluator.undo_move(moved);
-                self.evaluator.set_brlens(&lengths);
+                for (moved, lengths) in moved.into_iter().rev() {
+                    self.evaluator.undo_move(moved);
+                    self.evaluator.set_brlens(&lengths);
+                }
             }
             Undo::Model(gene, before, lengths) => {
                 self.models[gene] = *before;

@@ -173,14 +173,12 @@ pub(crate) fn quote(name: &str) -> Cow<'_, str> {
 
 /// The shortest decimal number that is read back as the same length on the grid.
 pub(crate) fn format_brlen(length: f64) -> String {
-    // Eleven decimals tell any two neighbours on a grid of 2^-34 apart.
-    for decimals in 0..=11 {
-        let text = format!("{length:.decimals$}");
-        if text.parse().is_ok_and(|read| to_length_grid(read) == length) {
-            return text;
-        }
-    }
-    length.to_string()
+    let write = |decimals: usize| format!("{length:.decimals$}");
+    let is_same = |text: &str| text.parse().is_ok_and(|read: f64| to_length_grid(read) == length);
+    // Eleven decimals tell any two neighbours on a grid of 2^-34 apart, and the more there are the nearer is the number.
+    let all: [usize; 12] = std::array::from_fn(|decimals| decimals);
+    let least = all.partition_point(|&decimals| !is_same(&write(decimals)));
+    all.get(least).map_or_else(|| length.to_string(), |&decimals| write(decimals))
 }
 
 /// A support value in percent as it is written at a branch: rounded to a whole number.
@@ -267,9 +265,15 @@ mod tests {
         let spacing = 1.0 / (1u64 << 34) as f64;
         for steps in
             [0u64, 1, 2, 3, 17, 12_345, 1 << 34, (1 << 34) + 1, (1 << 40) + 12_345, 1_717_986_918]
+                .into_iter()
+                .chain((0..2000).map(|number| number * number * 40_503))
         {
             let length = steps as f64 * spacing;
-            assert_eq!(to_length_grid(format_brlen(length).parse().unwrap()), length);
+            let text = format_brlen(length);
+            let reads = |text: &str| to_length_grid(text.parse().unwrap()) == length;
+            assert!(reads(&text), "{text}");
+            let shortest = (0..=11).map(|decimals| format!("{length:.decimals$}"));
+            assert_eq!(shortest.into_iter().find(|one| reads(one)), Some(text));
         }
         assert_eq!(format_brlen(to_length_grid(0.1)), "0.1");
         assert_eq!(format_brlen(spacing), "0.00000000006");

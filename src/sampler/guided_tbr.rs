@@ -1,0 +1,94 @@
+//! Tree bisection and reconnection guided by parsimony (Zhang, Huelsenbeck & Ronquist 2020, Syst. Biol. 69:1016).
+//!
+//! ```text
+//!    \         /       A: the tree on one side of the branch, with one branch m of the two beside its end
+//!     o--cut--o        B: that on the other side, with n
+//!    /         \       a pair of places: a branch of A and one of B, which are joined in their middles
+//! ```
+//!
+//! 1. An inner branch is drawn, with a high probability beside branches that the data give up readily, and cut.
+//! 2. A branch of A at most [`RADIUS`] branches from m is drawn, and one of B as near to n: c and d.
+//! 3. One of the pairs of a branch as near to c and one as near to d, but not m and n, is drawn by its weight.
+//! 4. On each side where the branch has another place, it joins the two branches that it leaves and splits the one to which it
+//!    comes.
+//!
+//! Weights depend on A and B alone. So the Hastings ratio is that of [`guided_spr`](super::guided_spr), with pairs in the place of
+//! places, the product of the numbers of branches from which c and d are drawn, and that of the densities of both points.
+//!
+//! It needs lengths that all partitions share: of branches that are joined and split there, a partition with lengths of its
+//! own may have none.
+
+use super::chain::Chain;
+use super::conflicts::{Conflicts, Guide, LOOSE};
+use super::guided_spr::{LN_WEIGHT_OF_CHANGE, Region, choose, move_to};
+use super::undo::Undo;
+use crate::parsimony::ParsimonyData;
+use crate::tree::{EdgeId, Tree};
+use rand::RngExt;
+
+/// Steps 2 and 3 go so far; in tests of few taxa less far, so that the numbers of near branches differ.
+const RADIUS: usize = if cfg!(test) { 1 } else { 3 };
+
+/// Step 1: of each inner branch the probability that it is cut. None if there are less than two.
+fn chances(known: &Conflicts, tree: &Tree) -> Vec<(EdgeId, f64)> {
+    let mut weights = vec![0.0; tree.num_edges()];
+    known.weighted().for_each(|(edge, weight)| weights[edge.index()] = weight);
+    let beside = |edge: EdgeId| -> f64 {
+        let links = tree.ends(edge).map(|end| tree.other_links(end, edge));
+        links.as_flattened().iter().map(|(_, edge)| weights[edge.index()]).sum()
+    };
+    let inner = tree.edges().filter(|&edge| !tree.is_terminal(edge));
+    let mut chances: Vec<(EdgeId, f64)> = inner.map(|edge| (edge, beside(edge))).collect();
+    if chances.len() < 2 {
+        return Vec::new();
+    }
+    let all: f64 = chances.iter().map(|one| one.1).sum();
+    let of_all = 1.0 / chances.len() as f64;
+    chances.iter_mut().for_each(|one| one.1 = (1.0 - LOOSE) * of_all + LOOSE * one.1 / all);
+    chances
+}
+
+/// A branch is cut, and both parts are joined where parsimony likes it. Returns what takes it back and the logarithm of the
+/// Hastings ratio; `None` if there is no other pair of places.
+pub(super) fn parsimony_tbr(
+    chain: &mut Chain,
+    data: &ParsimonyData,
+    heat: f64,
+    guide: &Guide,
+) -> Option<(Undo, f64)> {
+    let Chain { evaluator, rng, conflicts, .. } = chain;
+    let tree = evaluator.tree();
+    let all = chances(conflicts.get(tree, guide), tree);
+    let mut at = rng.random::<f64>();
+    let drawn = all.iter().find(|one| {
+        at -= one.1;
+        at < 0.0
+    });
+    let &(cut, before) = drawn.or(all.last())?;
+    let regions = tree.ends(cut).map(|end| Region::draw(tree, (end, cut), RADIUS, rng));
+    let [first, second] = regions.each_ref().map(|region| region.places.as_slice());
+    let pairs: Vec<[EdgeId; 2]> =
+        first.iter().flat_map(|&a| second.iter().map(move |&b| [a, b])).collect();
+    if pairs.len() < 2 {
+        return None;
+    }
+    let costs = conflicts.joining_costs(tree, cut, [first, second], data);
+    let ln_weights: Vec<f64> =
+        costs.iter().map(|&cost| -heat * LN_WEIGHT_OF_CHANGE * cost as f64).collect();
+    let present = regions.each_ref().map(|region| region.present);
+    let num_near = |[a, b]: [EdgeId; 2]| regions[0].num_near(a) * regions[1].num_near(b);
+    let (places, mut ln_ratio) = choose(&pairs, present, &ln_weights, num_near, rng)?;
+    let mut moved = Vec::new();
+    for (region, place) in regions.iter().zip(places) {
+        if place != region.present {
+            let (of_end, ln_lengths) = move_to(evaluator, region, place, rng);
+            moved.push(of_end);
+            ln_ratio += ln_lengths;
+        }
+    }
+    conflicts.renew();
+    let tree = evaluator.tree();
+    let all = chances(conflicts.get(tree, guide), tree);
+    let after = all.iter().find(|one| one.0 == cut).expect("it is an inner branch still").1;
+    Some((Undo::Moved(moved), ln_ratio + libm::log(after / before)))
+}
