@@ -176,10 +176,7 @@ impl KnownRows {
     }
 
     fn row<'a>(&'a self, number: u32, data: &'a ParsimonyData) -> &'a [StateBits] {
-        match (number as usize).checked_sub(data.num_taxa()) {
-            None => &data.tips[number as usize],
-            Some(place) => &self.pool[place * data.row_len..][..data.row_len],
-        }
+        row_in(&self.pool, number, data)
     }
 
     /// The row that combines two others.
@@ -191,10 +188,7 @@ impl KnownRows {
         let start = self.pool.len();
         self.pool.resize(start + data.row_len, [0; STATE_WORDS]);
         let (known, made) = self.pool.split_at_mut(start);
-        let [a, b] = [a, b].map(|number| match (number as usize).checked_sub(data.num_taxa()) {
-            None => &data.tips[number as usize],
-            Some(place) => &known[place * data.row_len..][..data.row_len],
-        });
+        let [a, b] = [a, b].map(|number| row_in(known, number, data));
         for block in &data.blocks {
             let range = block.range();
             combine_block(&a[range.clone()], &b[range.clone()], &mut made[range]);
@@ -232,8 +226,20 @@ impl KnownRows {
         let bytes = size_of::<StateBits>() * data.row_len.max(1);
         let most = (MOST_BYTES / bytes).max(MOST_PER_TAXON * data.num_taxa());
         if self.of_pair.len().max(self.quartets.len()) > most {
-            *self = KnownRows::default();
+            self.pool.clear();
+            self.num_rows = 0;
+            self.of_pair.clear();
+            self.of_content.clear();
+            self.quartets.clear();
         }
+    }
+}
+
+/// The row with a number.
+fn row_in<'a>(pool: &'a [StateBits], number: u32, data: &'a ParsimonyData) -> &'a [StateBits] {
+    match (number as usize).checked_sub(data.num_taxa()) {
+        None => &data.tips[number as usize],
+        Some(place) => &pool[place * data.row_len..][..data.row_len],
     }
 }
 
