@@ -253,8 +253,9 @@ impl Machine {
             // A small likelihood fills a small part of a card, and parts on threads of their own have streams of their own there.
             let room = threads.min(self.room_on_cards);
             let jobs = (room / num_parts).clamp(1, num_jobs);
-            let dealt = self.dealt_cards.map_or(1, u64::count_ones) as usize;
-            let engines_on_cards = (jobs * num_parts).div_ceil(dealt);
+            // A single job is on all cards.
+            let dealt = self.dealt_cards.filter(|_| jobs > 1).map_or(1, u64::count_ones);
+            let engines_on_cards = (jobs * num_parts).div_ceil(dealt as usize);
             let engine = EngineOptions { threads: 1, engines_on_cards, ..self.engine };
             let machine = Machine { engine, ..self };
             return Shares { jobs, parts: (room / jobs).clamp(1, num_parts), machine };
