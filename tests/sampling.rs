@@ -43,7 +43,7 @@ fn a_sample_has_all_its_files() {
     let sampling = &report["sampling"];
     assert_eq!((&sampling["samples"], &sampling["burnin_samples"]), (&24.into(), &7.into()));
     assert_eq!(sampling["parameters"].as_array().expect("a list").len(), names.len() - 1);
-    assert_eq!(sampling["acceptance"][0].as_array().expect("a list").len(), 13);
+    assert_eq!(sampling["acceptance"][0].as_array().expect("a list").len(), 16);
     let temperature = sampling["temperatures"][1].as_f64().expect("a number");
     assert!(temperature != 0.1, "it is adapted");
     assert!(sampling["agreement"]["asdsf"].as_f64().is_some());
