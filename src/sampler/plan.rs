@@ -15,10 +15,13 @@ const MOST_ADAPTING: u64 = 20_000;
 /// it finds reaches the cold chain by swaps all the same.
 pub(super) const HEATED_EVERY: u64 = 4;
 
+/// The same during the adaptation, in which the proposals of heated chains are adapted, too.
+pub(super) const HEATED_EVERY_ADAPTING: u64 = 2;
+
 /// A sample from the posterior distribution.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SamplingPlan {
-    /// Generations of each run: proposals in its cold chain. Heated ones make as many while proposals are adapted, and
+    /// Generations of each run: proposals in its cold chain. Heated ones make half as many while proposals are adapted, and
     /// fewer afterwards.
     pub generations: u64,
     /// Generations between two samples.
@@ -82,7 +85,8 @@ impl SamplingPlan {
     pub(crate) fn steps_per_generation(&self) -> f64 {
         let heated = self.num_chains as f64 - 1.0;
         let adapting = self.num_adapting() as f64 / self.generations as f64;
-        1.0 + heated * (adapting + (1.0 - adapting) / HEATED_EVERY as f64)
+        let later = (1.0 - adapting) / HEATED_EVERY as f64;
+        1.0 + heated * (adapting / HEATED_EVERY_ADAPTING as f64 + later)
     }
 
     /// Number of samples that are left aside among the first `count` ones of a run.

@@ -5,7 +5,7 @@ use super::chain::{Block, Chain};
 use super::means::Means;
 use super::moves::Move;
 use super::options::SamplerOptions;
-use super::plan::HEATED_EVERY;
+use super::plan::{HEATED_EVERY, HEATED_EVERY_ADAPTING};
 use super::reference::{Coordinates, Learner};
 use super::step::Target;
 use super::tuning::Tuned;
@@ -40,9 +40,13 @@ pub(super) struct Warm<'a> {
 }
 
 impl Stretch<'_> {
-    /// Number of steps of a chain: one for each generation, or fewer of a heated chain that is no longer adapted.
+    /// Number of steps of a chain: one for each generation, or fewer of a heated chain.
     fn num_steps(&self, warm: &Warm) -> u64 {
-        let every = if warm.is_cold || self.adapts { 1 } else { HEATED_EVERY };
+        let every = match (warm.is_cold, self.adapts) {
+            (true, _) => 1,
+            (false, true) => HEATED_EVERY_ADAPTING,
+            (false, false) => HEATED_EVERY,
+        };
         (self.begin + self.steps) / every - self.begin / every
     }
 
