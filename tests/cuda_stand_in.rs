@@ -252,6 +252,8 @@ fn samples_write_the_same_bytes() {
             &[("STAND_IN_MEMORY", LITTLE_MEMORY)],
             "at the same time: 1, threads",
         ),
+        // The first engine must leave its share to the second.
+        ("--backend cuda", &[("STAND_IN_MEMORY", TWO_ENGINES)], "at the same time: 1, threads"),
     ];
     for (options, switches, shares) in ways {
         let on_processor = format!("{sample} -T 1 --redo");
@@ -289,6 +291,8 @@ fn assert_cards_write(
 
 /// Bytes with which a search of `search` runs, but not with all work side by side.
 const LITTLE_MEMORY: &str = "26000000";
+/// Bytes with which two engines have room, but not for all vectors of both.
+const TWO_ENGINES: &str = "12000000";
 /// Bytes with which it has no room for all vectors.
 const FEW_VECTORS: &str = "8000000";
 

@@ -159,7 +159,8 @@ pub(super) struct KnownConflicts {
     now: Option<Conflicts>,
     /// Those before the last proposal of another topology.
     before: Option<Conflicts>,
-    rows: KnownRows,
+    /// What is known of all trees so far, for guided proposals, too.
+    pub(super) rows: KnownRows,
 }
 
 impl KnownConflicts {
@@ -170,28 +171,6 @@ impl KnownConflicts {
             *now = None;
         }
         now.get_or_insert_with(|| Conflicts::of(tree, guide, rows))
-    }
-
-    /// See [`KnownRows::insertion_costs`].
-    pub(super) fn insertion_costs(
-        &mut self,
-        rest: &Tree,
-        subtree: (NodeId, EdgeId),
-        places: &[EdgeId],
-        data: &ParsimonyData,
-    ) -> Vec<u64> {
-        self.rows.insertion_costs(rest, subtree, places, data)
-    }
-
-    /// See [`KnownRows::joining_costs`].
-    pub(super) fn joining_costs(
-        &mut self,
-        tree: &Tree,
-        cut: EdgeId,
-        places: [&[EdgeId]; 2],
-        data: &ParsimonyData,
-    ) -> Vec<u64> {
-        self.rows.joining_costs(tree, cut, places, data)
     }
 
     /// The tree has another topology now. Must be called once by each proposal of one.

@@ -161,7 +161,7 @@ pub(super) fn parsimony_spr(
     let tree = evaluator.tree();
     let region = Region::draw(tree, subtree, RADIUS, rng);
     let Region { attach, pendant, ref places, ref rest, .. } = region;
-    let costs = conflicts.insertion_costs(rest, subtree, places, data);
+    let costs = conflicts.rows.insertion_costs(rest, subtree, places, data);
     let ln_weight = |cost: u64| -heat * LN_WEIGHT_OF_CHANGE * cost as f64;
     let ln_weights: Vec<f64> = costs.into_iter().map(ln_weight).collect();
     let (place, ln_ratio) = region.choose(&ln_weights, rng)?;

@@ -72,7 +72,7 @@ pub(super) fn parsimony_tbr(
     if pairs.len() < 2 {
         return None;
     }
-    let costs = conflicts.joining_costs(tree, cut, [first, second], data);
+    let costs = conflicts.rows.joining_costs(tree, cut, [first, second], data);
     let ln_weights: Vec<f64> =
         costs.iter().map(|&cost| -heat * LN_WEIGHT_OF_CHANGE * cost as f64).collect();
     let present = regions.each_ref().map(|region| region.present);

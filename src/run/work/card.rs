@@ -18,15 +18,15 @@ pub(super) fn choose_card(
 ) -> (Machine, Option<String>) {
     let sizes: Vec<GeneSize> = loaded.partitions.iter().map(size_of).collect();
     let machine = machine.dealing(cards_for_jobs(machine.options(), &sizes));
-    let why = match plan.run.engine {
-        None => why_card(machine.options(), &sizes),
-        Some(_) => None,
-    };
     let with_room =
         |machine: Machine| machine.with_room_on_cards(room_on_cards(machine.options(), &sizes));
     if machine.is_on_cards() {
         return (with_room(machine), None);
     }
+    let why = match plan.run.engine {
+        None => why_card(machine.options(), &sizes),
+        Some(_) => None,
+    };
     let Some(why) = why else { return (machine, None) };
     let on_card = with_room(machine.on_card());
     match agree(&[machine, on_card], plan, loaded) {
