@@ -171,14 +171,21 @@ pub(crate) fn quote(name: &str) -> Cow<'_, str> {
     }
 }
 
+/// Most decimals of a length.
+const MOST_DECIMALS: usize = 11;
+
 /// The shortest decimal number that is read back as the same length on the grid.
 pub(crate) fn format_brlen(length: f64) -> String {
-    let write = |decimals: usize| format!("{length:.decimals$}");
-    let is_same = |text: &str| text.parse().is_ok_and(|read: f64| to_length_grid(read) == length);
+    let mut text = String::with_capacity(MOST_DECIMALS + 8);
+    let mut write = |decimals: usize| {
+        text.clear();
+        write!(text, "{length:.decimals$}").expect("texts can be written");
+        text.parse().is_ok_and(|read: f64| to_length_grid(read) == length)
+    };
     // Eleven decimals tell any two neighbours on a grid of 2^-34 apart, and the more there are the nearer is the number.
-    let all: [usize; 12] = std::array::from_fn(|decimals| decimals);
-    let least = all.partition_point(|&decimals| !is_same(&write(decimals)));
-    all.get(least).map_or_else(|| length.to_string(), |&decimals| write(decimals))
+    let all: [usize; MOST_DECIMALS + 1] = std::array::from_fn(|decimals| decimals);
+    let least = all.partition_point(|&decimals| !write(decimals));
+    if least <= MOST_DECIMALS && write(least) { text } else { length.to_string() }
 }
 
 /// A support value in percent as it is written at a branch: rounded to a whole number.

@@ -36,8 +36,8 @@ impl Tree {
     /// the node is close.
     pub(crate) fn nearer_end(&self, edge: EdgeId, node: NodeId) -> NodeId {
         // Nodes to visit, each with the edge by which it is reached and the end behind which it lies.
-        let mut found: Vec<(NodeId, EdgeId, NodeId)> =
-            self.ends(edge).map(|end| (end, edge, end)).to_vec();
+        let mut found: Vec<(NodeId, EdgeId, NodeId)> = Vec::with_capacity(32);
+        found.extend(self.ends(edge).map(|end| (end, edge, end)));
         let mut at = 0;
         loop {
             let (next, by, end) = found[at];

@@ -19,7 +19,7 @@ const PURPOSE: &str = "likelihood vectors";
 const GRAIN: usize = 8;
 
 /// Most unused buffers of classes of one size that are kept.
-const MOST_SPARE: usize = 2;
+const MOST_SPARE: usize = 8;
 
 /// Rows that kernels process together: the number of rows is a multiple of this (`operand`, trick 3).
 fn tile(dims: Dims) -> usize {

@@ -163,7 +163,8 @@ impl GeneTree {
             return;
         }
         let start = operations.len();
-        let mut stack: Vec<NodeId> = self.tree.ends(self.root).to_vec();
+        let mut stack: Vec<NodeId> = Vec::with_capacity(32);
+        stack.extend(self.tree.ends(self.root));
         while let Some(node) = stack.pop() {
             if self.tree.is_tip(node) || self.valid[node.index()] {
                 continue;
