@@ -22,6 +22,11 @@ pub(crate) fn deal(costs: &[UnitCost], num_workers: usize) -> Vec<Vec<usize>> {
     hands
 }
 
+/// What the units of each worker cost together.
+pub(crate) fn loads_of(hands: &[Vec<usize>], costs: &[UnitCost]) -> Vec<UnitCost> {
+    hands.iter().map(|hand| hand.iter().map(|&unit| costs[unit]).sum()).collect()
+}
+
 /// A task that one worker can do alone, or all workers together with repeated synchronisation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WholeTask {
@@ -47,8 +52,7 @@ pub(crate) fn deal_whole(tasks: &[WholeTask], num_workers: usize) -> (Vec<Vec<us
             rest[task] = 0;
         }
         let hands = deal(&rest, num_workers);
-        let longest = hands.iter().map(|hand| hand.iter().map(|&task| rest[task]).sum()).max();
-        let longest: UnitCost = longest.unwrap_or(0);
+        let longest = loads_of(&hands, &rest).into_iter().max().unwrap_or(0);
         if best.as_ref().is_none_or(|(time, ..)| longest + together < *time) {
             best = Some((longest + together, hands, num_split));
         }

@@ -20,6 +20,6 @@ pub use pool::Pool;
 #[doc(hidden)]
 pub use rehearsal::{RehearsalSums, Rehearsed};
 
-pub(crate) use assign::{UnitCost, WholeTask, deal, deal_whole};
+pub(crate) use assign::{UnitCost, WholeTask, deal, deal_whole, loads_of};
 pub(crate) use machine::{available_memory, used_memory};
 pub(crate) use team::{Abandoned, Team};

@@ -13,7 +13,7 @@ const MOST_ADAPTING: u64 = 20_000;
 
 /// Generations for which a heated chain makes one step after the adaptation: it costs time, and its samples do not count. What
 /// it finds reaches the cold chain by swaps all the same.
-pub(super) const HEATED_EVERY: u64 = 4;
+pub(super) const HEATED_EVERY: u64 = 8;
 
 /// The same during the adaptation, in which the proposals of heated chains are adapted, too.
 pub(super) const HEATED_EVERY_ADAPTING: u64 = 2;
@@ -81,12 +81,14 @@ impl SamplingPlan {
         ((self.generations as f64 * self.burnin) as u64).min(MOST_ADAPTING)
     }
 
-    /// Steps of the chains of a run in one generation, on average.
-    pub(crate) fn steps_per_generation(&self) -> f64 {
-        let heated = self.num_chains as f64 - 1.0;
-        let adapting = self.num_adapting() as f64 / self.generations as f64;
-        let later = (1.0 - adapting) / HEATED_EVERY as f64;
-        1.0 + heated * (adapting / HEATED_EVERY_ADAPTING as f64 + later)
+    /// Steps of each chain of a run, that of the cold chain first.
+    pub(crate) fn chain_steps(&self) -> Vec<u64> {
+        let adapting = self.num_adapting();
+        let later = self.generations - adapting;
+        let heated = adapting / HEATED_EVERY_ADAPTING + later / HEATED_EVERY;
+        let mut steps = vec![heated; self.num_chains];
+        steps[0] = self.generations;
+        steps
     }
 
     /// Number of samples that are left aside among the first `count` ones of a run.

@@ -10,7 +10,7 @@ use super::reference::{Coordinates, Learner};
 use super::step::Target;
 use super::tuning::Tuned;
 use crate::likelihood::Result;
-use crate::parallel::{Pool, UnitCost, deal};
+use crate::parallel::{Pool, UnitCost, deal, loads_of};
 use rand::RngExt;
 use std::sync::{Mutex, PoisonError};
 
@@ -91,11 +91,9 @@ impl ChainThreads {
     pub(super) fn go(&mut self, run: &Stretch, chains: Vec<(&mut Chain, Warm)>) -> Result<()> {
         let costs: Vec<UnitCost> = chains.iter().map(|(_, warm)| run.num_steps(warm)).collect();
         let hands = deal(&costs, self.0.num_workers());
-        let loads: Vec<UnitCost> =
-            hands.iter().map(|hand| hand.iter().map(|&chain| costs[chain]).sum()).collect();
         let lock = |(chain, warm)| Mutex::new((chain, warm, Ok(())));
         let dealt: Vec<Dealt> = chains.into_iter().map(lock).collect();
-        self.0.run(&loads, &|worker| {
+        self.0.run(&loads_of(&hands, &costs), &|worker| {
             for &chain in &hands[worker] {
                 let mut dealt = dealt[chain].lock().unwrap_or_else(PoisonError::into_inner);
                 let (chain, warm, result) = &mut *dealt;

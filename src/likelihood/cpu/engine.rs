@@ -4,7 +4,7 @@ use super::derivatives::{Sweep, finish_job};
 use super::kernels::GeneKernels;
 use super::select::select_kernels;
 use super::unit::Unit;
-use super::workers::{CpuEngine, Shared, loads_of, lock};
+use super::workers::{CpuEngine, Shared, lock};
 use crate::likelihood::engine::layout::num_clvs;
 use crate::likelihood::engine::{
     Capabilities, EdgeJob, Engine, EngineOptions, Entry, GeneData, GeneModel, InsertionProgram,
@@ -12,7 +12,7 @@ use crate::likelihood::engine::{
     TrialProgram, TrialSweep, run_sweep, run_trials,
 };
 use crate::model::Model;
-use crate::parallel::{UnitCost, WholeTask, available_memory, deal, deal_whole};
+use crate::parallel::{UnitCost, WholeTask, available_memory, deal, deal_whole, loads_of};
 use std::sync::Mutex;
 
 /// Entry of this engine for `select`.

@@ -5,7 +5,7 @@ use super::kernels::{GeneKernels, Kernels};
 use super::unit::{Scratch, Unit};
 use crate::likelihood::engine::layout::{Dims, block_lens};
 use crate::likelihood::engine::{GeneData, ModelBlock, Result};
-use crate::parallel::{Pool, UnitCost, deal};
+use crate::parallel::{Pool, UnitCost, deal, loads_of};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -283,11 +283,6 @@ impl Shared {
         }
         Ok(())
     }
-}
-
-/// Total cost of the tasks of each worker.
-pub(super) fn loads_of(hands: &[Vec<usize>], costs: &[UnitCost]) -> Vec<UnitCost> {
-    hands.iter().map(|hand| hand.iter().map(|&task| costs[task]).sum()).collect()
 }
 
 /// Locks a mutex that is never contended. Poisoning is ignored because the panic is reported elsewhere.

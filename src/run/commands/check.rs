@@ -3,7 +3,7 @@
 //! file is written.
 
 use super::distance_check::describe_distances;
-use super::sample::{ChainCost, measure_chain};
+use super::sample::{ChainCost, measure_chain, share_out};
 use crate::error::Result;
 use crate::output::pairs;
 use crate::parallel::{available_memory, used_memory};
@@ -70,10 +70,10 @@ fn describe_sample(
     used: u64,
     rows: &mut Rows,
 ) -> &'static str {
-    let Setup { plan, loaded, machine, .. } = setup;
+    let Setup { plan, loaded, .. } = setup;
     let cost = Cost::of_data(loaded);
     let (runs, chains) = (asked.num_runs as u64, asked.num_chains as u64);
-    let shares = machine.share_out_parts(plan, asked.num_runs, asked.num_chains);
+    let shares = share_out(asked, setup);
     let most = cost.engine_bytes() + cost.bytes_beside_engine(plan);
     let samples = runs * (asked.generations / asked.sample_every + 1) * chain.sample_bytes;
     let run = chains * chain.bytes.unwrap_or(most);
@@ -87,14 +87,15 @@ fn describe_sample(
     if let Some(free) = available_memory() {
         rows.push(("  free on this machine", format_bytes(free)));
     }
-    let generation = chain.seconds * asked.steps_per_generation();
-    rows.push(("generations of a run in a second", format!("about {:.0}", generation.recip())));
-    let all = generation * (runs * asked.generations) as f64;
-    rows.push(("time of all runs", format_seconds(all)));
+    let of_run = chain.seconds * asked.chain_steps().iter().sum::<u64>() as f64;
+    let speed = asked.generations as f64 / of_run;
+    rows.push(("generations of a run in a second", format!("about {speed:.0}")));
+    rows.push(("time of all runs", format_seconds(runs as f64 * of_run)));
     rows.push(("runs at the same time", shares.jobs.to_string()));
     rows.push(("  chains of each at the same time", shares.parts.to_string()));
-    "Times are rough estimates for one core; a run may take from half to twice as long. Runs are computed at\n\
-     the same time, then the chains of each; --stop may end them before the last generation.\n"
+    rows.push(("  threads of each chain", shares.machine.threads().to_string()));
+    "Times are rough estimates for one core; a run may take from half to twice as long.\n\
+     --stop may end runs before their last generation.\n"
 }
 
 /// What a search and an evaluation take.

@@ -9,7 +9,7 @@ use crate::output::{MarginalReport, OutputKind};
 use crate::parallel::used_memory;
 use crate::parsimony::ParsimonyData;
 use crate::run::deliver::{Diagnosis, Mixing, Sampled, deliver_posterior};
-use crate::run::work::{Desk, Machine, Session, Setup, first_tree};
+use crate::run::work::{Desk, Machine, Session, Setup, Shares, first_tree};
 use crate::sampler::{
     CoupledRun, Parameter, RunState, Sample, SamplerOptions, SamplingPlan, SteppingStones,
     StonesState, admit_parameters, list_parameters,
@@ -48,8 +48,7 @@ pub(crate) fn sample(asked: &SamplingPlan, mut session: Session) -> Result<()> {
     let parsimony = parsimony_of(&session.setup);
     let mut sampled = Sampled::new(&session.setup, asked, &parameters, &models);
     let mut states: Vec<Option<RunState>> = vec![None; asked.num_runs];
-    let Setup { machine, plan, .. } = &session.setup;
-    let shares = machine.share_out_parts(plan, asked.num_runs, asked.num_chains);
+    let shares = share_out(asked, &session.setup);
     let num_legs = asked.generations.div_ceil(asked.diagnose_every) as usize;
     for leg in 0..num_legs {
         let end = ((leg as u64 + 1) * asked.diagnose_every).min(asked.generations);
@@ -172,6 +171,12 @@ pub(super) struct ChainCost {
     pub sample_bytes: u64,
 }
 
+/// How the runs of a sample and their chains share the threads.
+pub(super) fn share_out(asked: &SamplingPlan, setup: &Setup) -> Shares {
+    let Setup { machine, plan, .. } = setup;
+    machine.share_out_parts(plan, asked.num_runs, &asked.chain_steps())
+}
+
 /// Lets a chain go a short way from a parsimony tree.
 ///
 /// # Errors
@@ -179,12 +184,11 @@ pub(super) struct ChainCost {
 pub(super) fn measure_chain(asked: &SamplingPlan, session: &mut Session) -> Result<ChainCost> {
     let (parameters, models) = find_parameters(asked, session)?;
     let setup = &session.setup;
-    let chains = asked.num_chains;
+    let machine = share_out(asked, setup).machine;
     let asked = SamplingPlan { num_chains: 1, ..asked.clone() };
     let options = options_of(setup, &asked, &parameters, &parsimony_of(setup), 0);
     let (tree, _) = first_tree(setup.plan, &setup.loaded);
     let before = used_memory();
-    let machine = setup.machine.share_out_parts(setup.plan, asked.num_runs, chains).machine;
     let partitions = &setup.loaded.partitions;
     let evaluator = setup.evaluator(machine, partitions, &models, tree, setup.linkage)?;
     let mut run = CoupledRun::begin(vec![evaluator], &models, &options)?;

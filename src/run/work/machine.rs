@@ -9,7 +9,7 @@ use crate::likelihood::{
     replace_engine,
 };
 use crate::model::Model;
-use crate::parallel::{available_cores, available_memory, used_memory};
+use crate::parallel::{UnitCost, available_cores, available_memory, deal, loads_of, used_memory};
 use crate::partition::Partition;
 use crate::run::plan::{Command, Plan, Threads, TreeSource};
 use crate::run::prepare::Loaded;
@@ -48,6 +48,13 @@ pub(crate) struct Shares {
 
 /// What a second thread inside one likelihood brings, in proportion to a thread for another likelihood.
 const WORTH_INSIDE: f64 = 0.6;
+
+/// How much longer than by their shares of the work parts at the same time take, because they wait for each other where they meet.
+const WAITING: f64 = 1.2;
+
+/// Parts that take turns wake the threads inside their likelihoods each time: these are useful where so many times as many
+/// would be without.
+const TURNS: usize = 8;
 
 impl Machine {
     /// Threads and engine for one likelihood over these partitions; a warning if the user wants more threads than there
@@ -245,10 +252,15 @@ impl Machine {
         }
     }
 
-    /// How `num_jobs` independent computations of `num_parts` parts each, which meet often, share the threads that the user
-    /// allows: jobs at the same time never wait for each other, parts rarely, threads inside a likelihood always.
-    pub(crate) fn share_out_parts(self, plan: &Plan, num_jobs: usize, num_parts: usize) -> Shares {
-        let threads = allowed_threads(plan);
+    /// How `num_jobs` independent computations, each of parts with these costs, which meet often, share the threads that the user
+    /// allows: jobs at the same time never wait for each other, parts and threads inside a likelihood do.
+    pub(crate) fn share_out_parts(
+        self,
+        plan: &Plan,
+        num_jobs: usize,
+        parts: &[UnitCost],
+    ) -> Shares {
+        let (threads, num_parts) = (allowed_threads(plan), parts.len());
         if self.is_on_cards() {
             // A small likelihood fills a small part of a card, and parts on threads of their own have streams of their own there.
             let room = threads.min(self.room_on_cards);
@@ -261,10 +273,9 @@ impl Machine {
             return Shares { jobs, parts: (room / jobs).clamp(1, num_parts), machine };
         }
         let most = threads.min(num_jobs).min(self.jobs_in_memory).max(1);
-        share_parts(threads, most, [num_jobs, num_parts], self.useful_threads, |inside| Machine {
-            engine: EngineOptions { threads: inside, ..self.engine },
-            ..self
-        })
+        let machine =
+            |inside| Machine { engine: EngineOptions { threads: inside, ..self.engine }, ..self };
+        share_parts(threads, most, num_jobs, parts, self.useful_threads, machine)
     }
 
     /// An evaluator for a tree; gene g has the data of partition g and the model `models[g]`.
@@ -312,16 +323,21 @@ impl Machine {
 fn share_parts(
     threads: usize,
     most: usize,
-    [num_jobs, num_parts]: [usize; 2],
+    num_jobs: usize,
+    costs: &[UnitCost],
     useful: usize,
     machine: impl Fn(usize) -> Machine,
 ) -> Shares {
+    let useful = if costs.len() > 1 { (useful / TURNS).max(1) } else { useful };
     let mut best = (f64::INFINITY, [1, 1, 1]);
     for jobs in (1..=most).rev() {
-        for parts in 1..=(threads / jobs).clamp(1, num_parts) {
+        for parts in 1..=(threads / jobs).clamp(1, costs.len()) {
             let inside = (threads / (jobs * parts)).clamp(1, useful);
-            let rounds = num_jobs.div_ceil(jobs) * num_parts.div_ceil(parts);
-            let time = rounds as f64 / (1.0 + WORTH_INSIDE * (inside - 1) as f64);
+            let longest =
+                loads_of(&deal(costs, parts), costs).into_iter().max().unwrap_or(0) as f64;
+            let job = if parts > 1 { longest * WAITING } else { longest };
+            let rounds = num_jobs.div_ceil(jobs) as f64;
+            let time = rounds * job / (1.0 + WORTH_INSIDE * (inside - 1) as f64);
             if time < best.0 {
                 best = (time, [jobs, parts, inside]);
             }
@@ -414,8 +430,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn threads_go_to_jobs_first_then_to_their_parts_then_into_likelihoods() {
-        let shared = |threads: usize, jobs: usize, parts: usize, useful: usize| {
+    fn threads_go_to_jobs_first_then_into_large_likelihoods_or_to_the_parts() {
+        let shared = |threads: usize, jobs: usize, parts: &[UnitCost], useful: usize| {
             let engine = |inside| EngineOptions { threads: inside, ..EngineOptions::default() };
             let machine = |inside| Machine {
                 wants_card: false,
@@ -425,18 +441,26 @@ mod tests {
                 jobs_in_memory: usize::MAX,
                 useful_threads: useful,
             };
-            let shares = share_parts(threads, threads.min(jobs), [jobs, parts], useful, machine);
+            let shares = share_parts(threads, threads.min(jobs), jobs, parts, useful, machine);
             [shares.jobs, shares.parts, shares.machine.threads()]
         };
-        assert_eq!(shared(1, 2, 4, 1), [1, 1, 1]);
-        assert_eq!(shared(2, 2, 4, 9), [2, 1, 1]);
-        assert_eq!(shared(2, 1, 4, 1), [1, 2, 1]);
-        assert_eq!(shared(3, 2, 4, 1), [2, 1, 1]);
-        assert_eq!(shared(4, 2, 4, 9), [2, 2, 1]);
-        assert_eq!(shared(4, 1, 1, 9), [1, 1, 4]);
-        assert_eq!(shared(4, 1, 1, 2), [1, 1, 2]);
-        assert_eq!(shared(16, 2, 4, 9), [2, 4, 2]);
-        assert_eq!(shared(16, 2, 4, 1), [2, 4, 1]);
+        let equal = [1; 4];
+        assert_eq!(shared(1, 2, &equal, 1), [1, 1, 1]);
+        assert_eq!(shared(2, 2, &equal, 72), [2, 1, 1]);
+        assert_eq!(shared(2, 1, &equal, 1), [1, 2, 1]);
+        assert_eq!(shared(3, 2, &equal, 1), [2, 1, 1]);
+        assert_eq!(shared(4, 2, &equal, 72), [2, 2, 1]);
+        assert_eq!(shared(4, 1, &equal[..1], 9), [1, 1, 4]);
+        assert_eq!(shared(4, 1, &equal[..1], 2), [1, 1, 2]);
+        assert_eq!(shared(16, 2, &equal, 72), [2, 4, 2]);
+        assert_eq!(shared(16, 2, &equal, 9), [2, 4, 1]);
+        // One part takes longer than all others together: more than two threads bring nothing.
+        let unequal = [80, 10, 10, 10];
+        assert_eq!(shared(2, 1, &unequal, 9), [1, 2, 1]);
+        assert_eq!(shared(8, 2, &unequal, 1), [2, 2, 1]);
+        assert_eq!(shared(2, 1, &unequal, 16), [1, 1, 2]);
+        assert_eq!(shared(4, 1, &unequal, 16), [1, 2, 2]);
+        assert_eq!(shared(8, 2, &unequal, 72), [2, 1, 4]);
     }
 
     #[test]

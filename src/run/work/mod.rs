@@ -21,7 +21,9 @@ pub(super) use cost::{Cost, format_bytes, format_seconds};
 pub(super) use desk::{Desk, run_kept};
 pub(super) use fallback::Fallback;
 pub(super) use jobs::Jobs;
-pub(super) use machine::{Machine, allowed_threads, thread_pool, useful_threads, with_threads};
+pub(super) use machine::{
+    Machine, Shares, allowed_threads, thread_pool, useful_threads, with_threads,
+};
 pub(super) use optimize::optimize_kept;
 pub(super) use pair_cards::compute_on_cards;
 pub(super) use record::RunRecord;
