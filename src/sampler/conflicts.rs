@@ -1,9 +1,12 @@
-//! Which inner branches the data give up most readily, by parsimony: proposals of topologies look there first.
+//! Which inner branches the data give up most readily: proposals of topologies look there first.
 //!
 //! An inner branch has three resolutions: the present one, and two by an interchange. With the numbers of changes that they
-//! need, each of the other two has the weight exp(-[`LN_WEIGHT_OF_CHANGE`] * changes more than the present one), at most 1, and the
-//! branch the sum of both besides [`LEAST_WEIGHT`]. The weights depend on nothing but the topology.
+//! need by parsimony, each of the other two has the weight exp(-[`LN_WEIGHT_OF_CHANGE`] * changes more than the present one), at most 1,
+//! besides [`LEAST_WEIGHT`]. Where splits were seen in the adaptation, this counts [`BESIDE_SEEN`] times, and to it
+//! comes the frequency of the split of the resolution among them: the likelihood may keep branches that parsimony would not.
+//! A branch has the weight of both. The weights depend on nothing but the topology.
 
+use super::seen_splits::SeenSplits;
 use crate::parsimony::{KnownRows, ParsimonyData};
 use crate::rng::Rng;
 use crate::tree::{EdgeId, NodeId, Tree};
@@ -12,8 +15,11 @@ use rand::RngExt;
 /// A resolution weighs exp(-this) as much for every change that it needs more than the present one.
 const LN_WEIGHT_OF_CHANGE: f64 = 1.0;
 
-/// What a branch weighs whose other resolutions need many changes more.
-const LEAST_WEIGHT: f64 = 0.005;
+/// What a resolution weighs that needs many changes more.
+const LEAST_WEIGHT: f64 = 0.0025;
+
+/// What changes count beside the frequency of a split.
+const BESIDE_SEEN: f64 = 0.03;
 
 /// Share of subtrees, and of branches to cut, that are drawn around a branch that was drawn by its weight.
 pub(super) const LOOSE: f64 = 0.9;
@@ -21,19 +27,32 @@ pub(super) const LOOSE: f64 = 0.9;
 /// What leads proposals of topologies.
 #[derive(Clone, Copy)]
 pub(super) struct Guide<'a> {
-    /// `None` if all branches are to weigh the same.
+    /// `None` if parsimony is to say nothing.
     pub(super) data: Option<&'a ParsimonyData>,
+    /// Those that were seen; empty if there were none.
+    pub(super) seen: &'a SeenSplits,
     /// The power to which the likelihood is raised at all temperatures. Temperatures do not count: a place is kept
     /// while chains swap them.
     pub(super) power: f64,
 }
 
 impl Guide<'_> {
-    /// The weight of a resolution that needs `cost` changes beside another that needs `present`.
-    fn weight(&self, present: u64, cost: u64) -> f64 {
-        let more = cost.saturating_sub(present);
-        libm::exp(-self.power * LN_WEIGHT_OF_CHANGE * more as f64)
+    /// The weight of a resolution beside the present one.
+    fn weight(&self, present: Resolution, other: Resolution) -> f64 {
+        let more = other.cost.saturating_sub(present.cost);
+        let by_changes = libm::exp(-self.power * LN_WEIGHT_OF_CHANGE * more as f64);
+        let share = if self.seen.is_empty() { 1.0 } else { BESIDE_SEEN };
+        LEAST_WEIGHT + share * by_changes + other.frequency
     }
+}
+
+/// A resolution of a branch.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Resolution {
+    /// Changes that it needs.
+    cost: u64,
+    /// How often its split was seen.
+    frequency: f64,
 }
 
 /// The conflicts of a tree: the changes that the resolutions of all its inner branches need, and what these weigh.
@@ -41,8 +60,8 @@ impl Guide<'_> {
 pub(super) struct Conflicts {
     /// [`Guide::power`] of the weights.
     power: f64,
-    /// In the order of [`KnownRows::resolution_costs`].
-    costs: Vec<(EdgeId, [u64; 3])>,
+    /// The present resolution of every inner branch, and the others, in the order of [`KnownRows::resolution_costs`].
+    resolutions: Vec<(EdgeId, [Resolution; 3])>,
     /// The weight of every inner branch, in the same order.
     weights: Vec<f64>,
     all_weights: f64,
@@ -58,18 +77,29 @@ impl Conflicts {
             }
             Some(data) => rows.resolution_costs(tree, data),
         };
-        let weight = |&(_, [present, first, second]): &(EdgeId, [u64; 3])| {
-            let others = guide.weight(present, first) + guide.weight(present, second);
-            LEAST_WEIGHT + others
+        let frequencies = guide.seen.of_resolutions(tree, costs.iter().map(|one| one.0));
+        let resolutions: Vec<(EdgeId, [Resolution; 3])> = costs
+            .into_iter()
+            .zip(frequencies)
+            .map(|((edge, costs), frequencies)| {
+                let one = |number: usize| Resolution {
+                    cost: costs[number],
+                    frequency: frequencies[number],
+                };
+                (edge, [one(0), one(1), one(2)])
+            })
+            .collect();
+        let weight = |&(_, [present, first, second]): &(EdgeId, [Resolution; 3])| {
+            guide.weight(present, first) + guide.weight(present, second)
         };
-        let weights: Vec<f64> = costs.iter().map(weight).collect();
+        let weights: Vec<f64> = resolutions.iter().map(weight).collect();
         let all_weights = weights.iter().sum();
-        Conflicts { power: guide.power, costs, weights, all_weights }
+        Conflicts { power: guide.power, resolutions, weights, all_weights }
     }
 
     /// Every inner branch with its weight.
     pub(super) fn weighted(&self) -> impl Iterator<Item = (EdgeId, f64)> {
-        self.costs.iter().map(|one| one.0).zip(self.weights.iter().copied())
+        self.resolutions.iter().map(|one| one.0).zip(self.weights.iter().copied())
     }
 
     /// The share of some branches in the sum of all weights.
@@ -85,7 +115,7 @@ impl Conflicts {
             at -= weight;
             at < 0.0
         });
-        drawn.map(|one| one.0).or(self.costs.last().map(|one| one.0))
+        drawn.map(|one| one.0).or(self.resolutions.last().map(|one| one.0))
     }
 
     /// Logarithm of the probability with which [`Conflicts::draw`] gives a branch.
@@ -101,9 +131,9 @@ impl Conflicts {
         edge: EdgeId,
         rng: &mut Rng,
     ) -> (usize, f64) {
-        let costs = self.costs.iter().find(|one| one.0 == edge);
-        let [present, first, second] = costs.expect("an inner branch").1;
-        let share = |from: u64, to: u64, other: u64| {
+        let resolutions = self.resolutions.iter().find(|one| one.0 == edge);
+        let [present, first, second] = resolutions.expect("an inner branch").1;
+        let share = |from: Resolution, to: Resolution, other: Resolution| {
             let to = guide.weight(from, to);
             to / (to + guide.weight(from, other))
         };
@@ -136,7 +166,7 @@ impl Conflicts {
         (attach, pendant): (NodeId, EdgeId),
     ) -> f64 {
         let of_all = 1.0 / (3 * (tree.num_nodes() - tree.num_tips())) as f64;
-        if self.costs.is_empty() {
+        if self.resolutions.is_empty() {
             return libm::log(of_all);
         }
         let beside = tree.other_links(attach, pendant).map(|link| link.1);
@@ -171,6 +201,11 @@ impl KnownConflicts {
             *now = None;
         }
         now.get_or_insert_with(|| Conflicts::of(tree, guide, rows))
+    }
+
+    /// Forgets all but the rows: other splits were seen.
+    pub(super) fn forget(&mut self) {
+        (self.now, self.before) = (None, None);
     }
 
     /// The tree has another topology now. Must be called once by each proposal of one.
@@ -210,7 +245,7 @@ mod tests {
             assert!((found - expected).abs() < 0.012, "{found}, not {expected}");
         };
         for data in [Some(&data), None] {
-            let guide = Guide { data, power: 1.0 };
+            let guide = Guide { data, seen: &SeenSplits::default(), power: 1.0 };
             let conflicts = Conflicts::of(&tree, &guide, &mut KnownRows::default());
             let drawn: Vec<EdgeId> =
                 (0..DRAWS).map(|_| conflicts.draw(&mut rng).expect("there are some")).collect();
@@ -244,9 +279,11 @@ mod tests {
     #[test]
     fn resolutions_are_drawn_by_their_weights() {
         let data = ParsimonyData::of_partitions(6, &data(6, "JC").0);
-        let guide = Guide { data: Some(&data), power: 1.0 };
         let mut rng = stream(43, Purpose::Test, 0);
         let mut tree = random_tree(6, 0.1, &mut rng);
+        let mut seen = SeenSplits::default();
+        (0..3).for_each(|_| seen.see(&random_tree(6, 0.1, &mut rng)));
+        let guide = Guide { data: Some(&data), seen: &seen, power: 1.0 };
         let inner: Vec<EdgeId> = tree.edges().filter(|&edge| !tree.is_terminal(edge)).collect();
         for edge in inner {
             let conflicts = Conflicts::of(&tree, &guide, &mut KnownRows::default());

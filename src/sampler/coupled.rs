@@ -6,6 +6,7 @@ use super::moves::Move;
 use super::options::SamplerOptions;
 use super::plan::FIRST_TEMPERATURE;
 use super::reference::{Coordinates, Learner};
+use super::seen_splits::SeenSplits;
 use super::step::Target;
 use super::stretch::{ChainThreads, Stretch, Warm};
 use super::tuning::{Heating, Tuned};
@@ -60,6 +61,9 @@ struct Progress {
     heating: Heating,
     /// Of what is changed together, in the order of [`Coordinates::list`].
     learners: Vec<Learner>,
+    /// Splits that the chains have, and those that are used.
+    watched: SeenSplits,
+    seen: SeenSplits,
     /// Of each pair of neighbouring temperatures, the colder one first: swaps that were proposed and accepted since the end
     /// of the adaptation.
     swaps: Vec<[u64; 2]>,
@@ -103,6 +107,8 @@ impl<'a> CoupledRun<'a> {
             tuning: vec![tuned; chains.len()],
             heating: Heating::new(options.temperature.unwrap_or(FIRST_TEMPERATURE)),
             learners: vec![Learner::default(); coordinates.len()],
+            watched: SeenSplits::default(),
+            seen: SeenSplits::default(),
             swaps: vec![[0; 2]; chains.len() - 1],
             rng: rng(0),
         };
@@ -181,6 +187,7 @@ impl<'a> CoupledRun<'a> {
             coordinates: &self.coordinates,
             moves: &self.moves,
             learners: &self.progress.learners,
+            seen: &self.progress.seen,
             adapts,
             begin,
             steps: next - begin,
@@ -222,6 +229,7 @@ impl<'a> CoupledRun<'a> {
     fn learn(&mut self) {
         let (all, now) = (self.options.num_adapting, self.progress.generation);
         if now.is_multiple_of(seeing_step(all)) {
+            self.chains.iter().for_each(|chain| self.progress.watched.see(chain.evaluator.tree()));
             for (coordinates, learner) in self.coordinates.iter().zip(&mut self.progress.learners) {
                 for chain in &self.chains {
                     if let Some((vector, _)) = coordinates.of(chain) {
@@ -231,12 +239,18 @@ impl<'a> CoupledRun<'a> {
             }
         }
         if let Some(part) = learning_times(all).iter().position(|part| *part == now) {
+            let forgets = part != 3;
             for learner in &mut self.progress.learners {
                 learner.learn();
-                if part != 3 {
+                if forgets {
                     learner.forget();
                 }
             }
+            self.progress.seen = self.progress.watched.clone();
+            if forgets {
+                self.progress.watched.forget();
+            }
+            self.chains.iter_mut().for_each(|chain| chain.conflicts.forget());
         }
     }
 

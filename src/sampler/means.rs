@@ -3,6 +3,7 @@
 use super::brlen_prior::BrlenPrior;
 use super::conflicts::Guide;
 use super::reference::{Coordinates, Learner};
+use super::seen_splits::SeenSplits;
 use crate::parsimony::ParsimonyData;
 
 /// What proposals are made with.
@@ -17,6 +18,8 @@ pub(super) struct Means<'a> {
     pub(super) coordinates: &'a [Coordinates],
     /// What was learned of it.
     pub(super) learners: &'a [Learner],
+    /// Splits that were seen in the adaptation.
+    pub(super) seen: &'a SeenSplits,
     /// For moves that are guided by parsimony.
     pub(super) parsimony: Option<&'a ParsimonyData>,
     pub(super) prior_only: bool,
@@ -27,8 +30,8 @@ pub(super) struct Means<'a> {
 impl Means<'_> {
     /// What leads proposals of topologies.
     pub(super) fn guide(&self) -> Guide<'_> {
-        // Without data, all branches are the same.
+        // Without data, parsimony knows nothing of the target.
         let data = self.parsimony.filter(|_| !self.prior_only);
-        Guide { data, power: self.data_heat / self.heat }
+        Guide { data, seen: self.seen, power: self.data_heat / self.heat }
     }
 }

@@ -16,6 +16,7 @@
 //! | `length_moves` | the proposals of branch lengths |
 //! | `topology_moves` | the proposals that change the topology |
 //! | `conflicts` | branches that the data give up readily, at which the latter look first |
+//! | `seen_splits` | splits that were seen in the adaptation, which lead there, too |
 //! | `guided_spr` | those of them that look for promising places of a subtree |
 //! | `guided_tbr` | and for promising pairs of places, on both sides of a branch |
 //! | `reference` | what is learned of the parameters of a model, and the proposal that is made with it |
@@ -54,6 +55,7 @@ mod posterior;
 mod prior_tests;
 mod priors;
 mod reference;
+mod seen_splits;
 mod series;
 mod step;
 mod stones;

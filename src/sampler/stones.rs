@@ -9,6 +9,7 @@ use super::means::Means;
 use super::moves::Move;
 use super::options::SamplerOptions;
 use super::reference::{Coordinates, Learner};
+use super::seen_splits::SeenSplits;
 use super::step::Target;
 use super::stretch::choose;
 use super::tuning::Tuned;
@@ -143,6 +144,7 @@ impl<'a> SteppingStones<'a> {
             data_heat: power,
             coordinates: &self.coordinates,
             learners,
+            seen: &SeenSplits::default(),
             parsimony: Some(&self.options.parsimony),
             prior_only: false,
             brlens: &self.target.priors.brlens,

@@ -7,6 +7,7 @@ use super::moves::Move;
 use super::options::SamplerOptions;
 use super::plan::{HEATED_EVERY, HEATED_EVERY_ADAPTING};
 use super::reference::{Coordinates, Learner};
+use super::seen_splits::SeenSplits;
 use super::step::Target;
 use super::tuning::Tuned;
 use crate::likelihood::Result;
@@ -21,6 +22,7 @@ pub(super) struct Stretch<'a> {
     pub(super) coordinates: &'a [Coordinates],
     pub(super) moves: &'a [(Move, f64)],
     pub(super) learners: &'a [Learner],
+    pub(super) seen: &'a SeenSplits,
     /// Proposals are adapted.
     pub(super) adapts: bool,
     /// Generation before the first step.
@@ -61,6 +63,7 @@ impl Stretch<'_> {
                 data_heat: warm.heat,
                 coordinates: self.coordinates,
                 learners: self.learners,
+                seen: self.seen,
                 parsimony: Some(&self.options.parsimony),
                 prior_only: self.options.prior_only,
                 brlens: &self.target.priors.brlens,

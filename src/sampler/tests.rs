@@ -4,6 +4,7 @@ use super::chain::Chain;
 use super::means::Means;
 use super::moves::Move;
 use super::reference::{Coordinates, Learner};
+use super::seen_splits::SeenSplits;
 use super::step::Target;
 use super::*;
 use crate::alignment::read_alignment_from;
@@ -89,12 +90,16 @@ pub(super) fn visit<T>(
     let num_taxa = chain.evaluator.tree().num_tips();
     let parsimony = (num_taxa <= ROWS.len())
         .then(|| ParsimonyData::of_partitions(num_taxa, &data(num_taxa, "JC").0));
+    let mut seen = SeenSplits::default();
+    let mut rng = stream(45, Purpose::Test, 0);
+    (0..12).for_each(|_| seen.see(&random_tree(num_taxa, 0.1, &mut rng)));
     let means = Means {
         boldness,
         heat: 1.0,
         data_heat: target.data_power,
         coordinates: &coordinates,
         learners: &learners,
+        seen: &seen,
         parsimony: parsimony.as_ref(),
         prior_only: target.prior_only,
         brlens: &target.priors.brlens,
