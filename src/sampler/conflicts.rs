@@ -22,7 +22,18 @@ const LEAST_WEIGHT: f64 = 0.0025;
 const BESIDE_SEEN: f64 = 0.03;
 
 /// Share of subtrees, and of branches to cut, that are drawn around a branch that was drawn by its weight.
-pub(super) const LOOSE: f64 = 0.9;
+const LOOSE: f64 = 0.9;
+
+/// What a proposal of a topology drew by the weights of the tree. The way back has to draw the same by those of the new one.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Drawn {
+    /// See [`Conflicts::draw`].
+    Branch(EdgeId),
+    /// See [`Conflicts::draw_subtree`].
+    Subtree((NodeId, EdgeId)),
+    /// See [`Conflicts::draw_cut`].
+    Cut(EdgeId),
+}
 
 /// What leads proposals of topologies.
 #[derive(Clone, Copy)]
@@ -98,7 +109,7 @@ impl Conflicts {
     }
 
     /// Every inner branch with its weight.
-    pub(super) fn weighted(&self) -> impl Iterator<Item = (EdgeId, f64)> {
+    fn weighted(&self) -> impl Iterator<Item = (EdgeId, f64)> {
         self.resolutions.iter().map(|one| one.0).zip(self.weights.iter().copied())
     }
 
@@ -118,9 +129,16 @@ impl Conflicts {
         drawn.map(|one| one.0).or(self.resolutions.last().map(|one| one.0))
     }
 
-    /// Logarithm of the probability with which [`Conflicts::draw`] gives a branch.
-    pub(super) fn ln_chance(&self, edge: EdgeId) -> f64 {
-        libm::log(self.share_of(&[edge]))
+    /// Logarithm of the probability with which something is drawn. If it is a branch to be cut, there are others.
+    pub(super) fn ln_chance(&self, tree: &Tree, drawn: Drawn) -> f64 {
+        libm::log(match drawn {
+            Drawn::Branch(edge) => self.share_of(&[edge]),
+            Drawn::Subtree(subtree) => self.chance_of_subtree(tree, subtree),
+            Drawn::Cut(cut) => {
+                let chances = self.chances_to_cut(tree);
+                chances.into_iter().find(|one| one.0 == cut).expect("an inner branch").1
+            }
+        })
     }
 
     /// One of the other two resolutions of a branch, drawn by its weight: 0 or 1, and the logarithm of the probability of the
@@ -159,19 +177,45 @@ impl Conflicts {
         random_subtree(tree, rng)
     }
 
-    /// Logarithm of the probability with which [`Conflicts::draw_subtree`] gives a subtree.
-    pub(super) fn ln_chance_of_subtree(
-        &self,
-        tree: &Tree,
-        (attach, pendant): (NodeId, EdgeId),
-    ) -> f64 {
+    fn chance_of_subtree(&self, tree: &Tree, (attach, pendant): (NodeId, EdgeId)) -> f64 {
         let of_all = 1.0 / (3 * (tree.num_nodes() - tree.num_tips())) as f64;
         if self.resolutions.is_empty() {
-            return libm::log(of_all);
+            return of_all;
         }
         let beside = tree.other_links(attach, pendant).map(|link| link.1);
         let by_weight = 0.25 * self.share_of(&beside);
-        libm::log((1.0 - LOOSE) * of_all + LOOSE * by_weight)
+        (1.0 - LOOSE) * of_all + LOOSE * by_weight
+    }
+
+    /// An inner branch that is to be cut: mostly one of those beside a branch that is drawn by its weight. `None` if there are
+    /// less than two.
+    pub(super) fn draw_cut(&self, tree: &Tree, rng: &mut Rng) -> Option<EdgeId> {
+        let chances = self.chances_to_cut(tree);
+        let mut at = rng.random::<f64>();
+        let drawn = chances.iter().find(|one| {
+            at -= one.1;
+            at < 0.0
+        });
+        drawn.or(chances.last()).map(|one| one.0)
+    }
+
+    /// Of each inner branch the probability that it is cut. None if there are less than two.
+    fn chances_to_cut(&self, tree: &Tree) -> Vec<(EdgeId, f64)> {
+        let mut weights = vec![0.0; tree.num_edges()];
+        self.weighted().for_each(|(edge, weight)| weights[edge.index()] = weight);
+        let beside = |edge: EdgeId| -> f64 {
+            let links = tree.ends(edge).map(|end| tree.other_links(end, edge));
+            links.as_flattened().iter().map(|(_, edge)| weights[edge.index()]).sum()
+        };
+        let inner = tree.edges().filter(|&edge| !tree.is_terminal(edge));
+        let mut chances: Vec<(EdgeId, f64)> = inner.map(|edge| (edge, beside(edge))).collect();
+        if chances.len() < 2 {
+            return Vec::new();
+        }
+        let all: f64 = chances.iter().map(|one| one.1).sum();
+        let of_all = 1.0 / chances.len() as f64;
+        chances.iter_mut().for_each(|one| one.1 = (1.0 - LOOSE) * of_all + LOOSE * one.1 / all);
+        chances
     }
 }
 
@@ -206,6 +250,11 @@ impl KnownConflicts {
     /// Forgets all but the rows: other splits were seen.
     pub(super) fn forget(&mut self) {
         (self.now, self.before) = (None, None);
+    }
+
+    /// Logarithm of the probability with which something is drawn in the present tree.
+    pub(super) fn ln_chance(&mut self, tree: &Tree, guide: &Guide, drawn: Drawn) -> f64 {
+        self.get(tree, guide).ln_chance(tree, drawn)
     }
 
     /// The tree has another topology now. Must be called once by each proposal of one.
@@ -251,7 +300,7 @@ mod tests {
                 (0..DRAWS).map(|_| conflicts.draw(&mut rng).expect("there are some")).collect();
             let mut least_and_most: [f64; 2] = [1.0, 0.0];
             for edge in tree.edges() {
-                let expected = libm::exp(conflicts.ln_chance(edge));
+                let expected = libm::exp(conflicts.ln_chance(&tree, Drawn::Branch(edge)));
                 assert_share(expected, drawn.iter().filter(|one| **one == edge).count());
                 if expected > 0.0 {
                     let [least, most] = least_and_most;
@@ -265,7 +314,7 @@ mod tests {
             for attach in tree.nodes().filter(|&node| !tree.is_tip(node)) {
                 for (_, pendant) in tree.links(attach) {
                     let subtree = (attach, pendant);
-                    let expected = libm::exp(conflicts.ln_chance_of_subtree(&tree, subtree));
+                    let expected = libm::exp(conflicts.ln_chance(&tree, Drawn::Subtree(subtree)));
                     all += expected;
                     assert_share(expected, drawn.iter().filter(|one| **one == subtree).count());
                 }

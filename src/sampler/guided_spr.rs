@@ -29,9 +29,9 @@
 //! has the same probability.
 
 use super::chain::{Block, Chain};
-use super::conflicts::{Conflicts, Guide, random_subtree};
+use super::conflicts::{Drawn, Guide, random_subtree};
+use super::proposal::{Moved, Proposal, Swap, Undo};
 use super::topology_moves::num_sites;
-use super::undo::{Moved, Swap, Undo};
 use crate::likelihood::{Evaluator, Result};
 use crate::parsimony::ParsimonyData;
 use crate::rng::Rng;
@@ -135,14 +135,13 @@ fn near(rest: &Tree, edge: EdgeId, radius: usize) -> Vec<EdgeId> {
     std::iter::once(edge).chain(others).collect()
 }
 
-/// A subtree moves to a place that parsimony likes. Returns what takes it back and the logarithm of the Hastings ratio; `None`
-/// if there is no other place.
+/// A subtree moves to a place that parsimony likes. `None` if there is no other place.
 pub(super) fn parsimony_spr(
     chain: &mut Chain,
     data: &ParsimonyData,
     heat: f64,
     guide: &Guide,
-) -> Option<(Undo, f64)> {
+) -> Option<Proposal> {
     let Chain { evaluator, rng, block, conflicts, .. } = chain;
     let has_own_lengths = evaluator.linkage().has_own_lengths();
     let subtree = match *block {
@@ -171,10 +170,9 @@ pub(super) fn parsimony_spr(
             evaluator.swap_subtrees(edge, first, second);
         }
         conflicts.renew();
-        return Some((Undo::Swaps(swaps, Vec::new()), ln_ratio));
+        return Some((Undo::Swaps(swaps, Vec::new()), ln_ratio).into());
     }
-    let (undo, ln_lengths) = carry(chain, guide, &region, place);
-    Some((undo, ln_ratio + ln_lengths))
+    Some(carry(chain, guide, &region, place, ln_ratio))
 }
 
 /// The swaps that take a subtree to a place: one across each branch of the path between.
@@ -217,19 +215,21 @@ fn draw_split(length: f64, rate: f64, rng: &mut Rng) -> f64 {
     }
 }
 
-/// Steps 1 and 4: moves the subtree to a place. Returns what takes it back and the logarithm of those factors of the Hastings
-/// ratio that are of the subtree and of lengths.
-fn carry(chain: &mut Chain, guide: &Guide, region: &Region, place: EdgeId) -> (Undo, f64) {
+/// Steps 1 and 4: moves the subtree to a place. `ln_ratio_of_places` is that of step 3.
+fn carry(
+    chain: &mut Chain,
+    guide: &Guide,
+    region: &Region,
+    place: EdgeId,
+    ln_ratio_of_places: f64,
+) -> Proposal {
     let Chain { evaluator, rng, conflicts, .. } = chain;
-    let subtree = (region.attach, region.pendant);
-    let ln_chance = |known: &Conflicts, tree: &Tree| known.ln_chance_of_subtree(tree, subtree);
-    let tree = evaluator.tree();
-    let ln_before = ln_chance(conflicts.get(tree, guide), tree);
+    let drawn = Drawn::Subtree((region.attach, region.pendant));
+    let ln_before = conflicts.ln_chance(evaluator.tree(), guide, drawn);
     let (moved, ln_lengths) = move_to(evaluator, region, place, rng);
     conflicts.renew();
-    let tree = evaluator.tree();
-    let ln_after = ln_chance(conflicts.get(tree, guide), tree);
-    (Undo::Moved(vec![moved]), ln_lengths + ln_after - ln_before)
+    let ln_ratio = ln_ratio_of_places + ln_lengths - ln_before;
+    Proposal { undo: Undo::Moved(vec![moved]), ln_ratio, drawn: Some(drawn) }
 }
 
 /// Step 4. Returns what takes it back and the logarithm of those factors of the Hastings ratio that are of lengths.
@@ -257,14 +257,14 @@ pub(super) fn move_to(
     ((moved, before), ln_lengths)
 }
 
-/// A subtree moves to a place where the likelihood is high if the subtree hangs from the middle of the branch. Returns what
-/// takes it back and the logarithm of the Hastings ratio; `None` if there is no other place.
+/// A subtree moves to a place where the likelihood is high if the subtree hangs from the middle of the branch. `None` if there
+/// is no other place.
 pub(super) fn likelihood_spr(
     chain: &mut Chain,
     prior_only: bool,
     heat: f64,
     guide: &Guide,
-) -> Result<Option<(Undo, f64)>> {
+) -> Result<Option<Proposal>> {
     let Chain { evaluator, rng, conflicts, .. } = chain;
     let known = conflicts.get(evaluator.tree(), guide);
     let subtree = known.draw_subtree(evaluator.tree(), rng);
@@ -292,8 +292,7 @@ pub(super) fn likelihood_spr(
     };
     let ln_weights: Vec<f64> = lnls.iter().map(|lnl| heat * POWER * lnl).collect();
     let Some((place, ln_ratio)) = region.choose(&ln_weights, rng) else { return Ok(None) };
-    let (undo, ln_lengths) = carry(chain, guide, &region, place);
-    Ok(Some((undo, ln_ratio + ln_lengths)))
+    Ok(Some(carry(chain, guide, &region, place, ln_ratio)))
 }
 
 #[cfg(test)]

@@ -19,52 +19,28 @@
 //! own may have none.
 
 use super::chain::Chain;
-use super::conflicts::{Conflicts, Guide, LOOSE};
+use super::conflicts::{Drawn, Guide};
 use super::guided_spr::{LN_WEIGHT_OF_CHANGE, Region, choose, move_to};
-use super::undo::Undo;
+use super::proposal::{Proposal, Undo};
 use crate::parsimony::ParsimonyData;
-use crate::tree::{EdgeId, Tree};
-use rand::RngExt;
+use crate::tree::EdgeId;
 
 /// Steps 2 and 3 go so far; in tests of few taxa less far, so that the numbers of near branches differ.
 const RADIUS: usize = if cfg!(test) { 1 } else { 3 };
 
-/// Step 1: of each inner branch the probability that it is cut. None if there are less than two.
-fn chances(known: &Conflicts, tree: &Tree) -> Vec<(EdgeId, f64)> {
-    let mut weights = vec![0.0; tree.num_edges()];
-    known.weighted().for_each(|(edge, weight)| weights[edge.index()] = weight);
-    let beside = |edge: EdgeId| -> f64 {
-        let links = tree.ends(edge).map(|end| tree.other_links(end, edge));
-        links.as_flattened().iter().map(|(_, edge)| weights[edge.index()]).sum()
-    };
-    let inner = tree.edges().filter(|&edge| !tree.is_terminal(edge));
-    let mut chances: Vec<(EdgeId, f64)> = inner.map(|edge| (edge, beside(edge))).collect();
-    if chances.len() < 2 {
-        return Vec::new();
-    }
-    let all: f64 = chances.iter().map(|one| one.1).sum();
-    let of_all = 1.0 / chances.len() as f64;
-    chances.iter_mut().for_each(|one| one.1 = (1.0 - LOOSE) * of_all + LOOSE * one.1 / all);
-    chances
-}
-
-/// A branch is cut, and both parts are joined where parsimony likes it. Returns what takes it back and the logarithm of the
-/// Hastings ratio; `None` if there is no other pair of places.
+/// A branch is cut, and both parts are joined where parsimony likes it. `None` if there is no other pair of places.
 pub(super) fn parsimony_tbr(
     chain: &mut Chain,
     data: &ParsimonyData,
     heat: f64,
     guide: &Guide,
-) -> Option<(Undo, f64)> {
+) -> Option<Proposal> {
     let Chain { evaluator, rng, conflicts, .. } = chain;
     let tree = evaluator.tree();
-    let all = chances(conflicts.get(tree, guide), tree);
-    let mut at = rng.random::<f64>();
-    let drawn = all.iter().find(|one| {
-        at -= one.1;
-        at < 0.0
-    });
-    let &(cut, before) = drawn.or(all.last())?;
+    let known = conflicts.get(tree, guide);
+    let cut = known.draw_cut(tree, rng)?;
+    let drawn = Drawn::Cut(cut);
+    let ln_before = known.ln_chance(tree, drawn);
     let regions = tree.ends(cut).map(|end| Region::draw(tree, (end, cut), RADIUS, rng));
     let [first, second] = regions.each_ref().map(|region| region.places.as_slice());
     let pairs: Vec<[EdgeId; 2]> =
@@ -87,8 +63,6 @@ pub(super) fn parsimony_tbr(
         }
     }
     conflicts.renew();
-    let tree = evaluator.tree();
-    let all = chances(conflicts.get(tree, guide), tree);
-    let after = all.iter().find(|one| one.0 == cut).expect("it is an inner branch still").1;
-    Some((Undo::Moved(moved), ln_ratio + libm::log(after / before)))
+    ln_ratio -= ln_before;
+    Some(Proposal { undo: Undo::Moved(moved), ln_ratio, drawn: Some(drawn) })
 }

@@ -4,7 +4,7 @@ use super::chain::{Block, Chain};
 use super::draws::draw_gamma;
 use super::lengths::LengthSet;
 use super::means::Means;
-use super::undo::Undo;
+use super::proposal::Undo;
 use crate::likelihood::{Evaluator, Result};
 use crate::numeric::{Gamma, GammaPrior};
 use crate::rng::Rng;

@@ -21,7 +21,7 @@
 //! | `guided_tbr` | and for promising pairs of places, on both sides of a branch |
 //! | `reference` | what is learned of the parameters of a model, and the proposal that is made with it |
 //! | `draws` | random numbers with other than uniform distributions |
-//! | `undo` | what takes a proposal back |
+//! | `proposal` | what a proposal has changed, and what takes it back |
 //! | `tuning` | how bold proposals are: adapted during the burn-in, then frozen |
 //! | `coupled` | [`CoupledRun`]: heated chains that swap, and what the cold one visits |
 //! | `stretch` | the steps of all chains between two meetings, on several threads |
@@ -54,6 +54,7 @@ mod posterior;
 #[cfg(test)]
 mod prior_tests;
 mod priors;
+mod proposal;
 mod reference;
 mod seen_splits;
 mod series;
@@ -64,7 +65,6 @@ mod stretch;
 mod tests;
 mod topology_moves;
 mod tuning;
-mod undo;
 
 pub(crate) use brlen_prior::BrlenPrior;
 pub(crate) use coupled::{CoupledRun, RunState, Sample};

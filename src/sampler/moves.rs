@@ -10,9 +10,9 @@ use super::length_moves::{
 use super::lengths::LengthSet;
 use super::means::Means;
 use super::parameters::Parameter;
+use super::proposal::{Proposal, Swap, Undo};
 use super::reference::{Coordinates, Learner};
 use super::topology_moves::{AROUND, extending_spr, extending_tbr, interchange, local};
-use super::undo::{Swap, Undo};
 use crate::likelihood::Result;
 use crate::model::bounds::PINV_MAX;
 use crate::rng::Rng;
@@ -211,36 +211,38 @@ impl Move {
         }
     }
 
-    /// Changes the chain's state. Returns what takes it back and the logarithm of the Hastings ratio; `None` if there is
-    /// nothing to propose.
+    /// Changes the chain's state. `None` if there is nothing to propose.
     ///
     /// # Errors
     /// The engine has failed.
-    pub(super) fn propose(self, chain: &mut Chain, means: &Means) -> Result<Option<(Undo, f64)>> {
-        let boldness = means.boldness;
+    pub(super) fn propose(self, chain: &mut Chain, means: &Means) -> Result<Option<Proposal>> {
+        let (boldness, heat) = (means.boldness, means.data_heat);
         let guide = &means.guide();
         let of_swaps = |(swaps, ln_ratio): (Vec<Swap>, f64)| {
             (!swaps.is_empty()).then_some((Undo::Swaps(swaps, Vec::new()), ln_ratio))
         };
-        Ok(match self {
+        let known = match self {
+            Move::Nni => return Ok(interchange(chain, guide)),
+            Move::Local => return Ok(local(chain, guide, boldness)),
+            Move::ParsimonySpr => {
+                let data = means.parsimony;
+                return Ok(data.and_then(|data| parsimony_spr(chain, data, heat, guide)));
+            }
+            Move::ParsimonyTbr => {
+                let data = means.parsimony;
+                return Ok(data.and_then(|data| parsimony_tbr(chain, data, heat, guide)));
+            }
+            Move::LikelihoodSpr => return likelihood_spr(chain, means.prior_only, heat, guide),
             Move::Branch => multiply_branch(chain, boldness),
             Move::DrawBranch => draw_branch(chain, means)?,
             Move::NodeSlider => slide_node(chain, boldness),
             Move::TreeLength => multiply_tree(chain, boldness),
-            Move::Nni => of_swaps(interchange(chain, guide)),
-            Move::Local => local(chain, guide, boldness),
             Move::Espr => of_swaps(extending_spr(chain)),
             Move::Etbr => of_swaps(extending_tbr(chain)),
-            Move::ParsimonySpr => {
-                means.parsimony.and_then(|data| parsimony_spr(chain, data, means.data_heat, guide))
-            }
-            Move::ParsimonyTbr => {
-                means.parsimony.and_then(|data| parsimony_tbr(chain, data, means.data_heat, guide))
-            }
-            Move::LikelihoodSpr => likelihood_spr(chain, means.prior_only, means.data_heat, guide)?,
             Move::Together(number, _) => change_together(chain, number, means),
             Move::Parameter(parameter) => Some(change_parameter(chain, parameter, boldness)),
-        })
+        };
+        Ok(known.map(Proposal::from))
     }
 }
 

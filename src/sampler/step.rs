@@ -1,13 +1,13 @@
 //! Steps of a chain from one state to the next.
 
 use super::chain::{Block, Chain};
-use super::conflicts::KnownConflicts;
+use super::conflicts::{Drawn, KnownConflicts};
 use super::lengths::LengthSet;
 use super::means::Means;
 use super::moves::Move;
 use super::parameters::Parameter;
 use super::priors::Priors;
-use super::undo::Undo;
+use super::proposal::{Proposal, Undo};
 use crate::likelihood::{Evaluator, Result};
 use crate::model::Model;
 use crate::rng::Rng;
@@ -55,13 +55,15 @@ impl Chain {
         if !kind.goes_on_with(self.block) {
             self.block = Block::None;
         }
-        let Some((undo, ln_hastings)) = kind.propose(self, means)? else { return Ok(false) };
+        let Some(Proposal { undo, ln_ratio, drawn }) = kind.propose(self, means)? else {
+            return Ok(false);
+        };
         let other_tree = matches!(undo, Undo::Swaps(..) | Undo::Moved(_));
         let is_allowed = !other_tree || self.satisfies(target);
         let ln_prior = if is_allowed { self.calc_ln_prior(target) } else { f64::NEG_INFINITY };
         // Drawn in any case, so that the stream is in the same place after every step of a kind.
         let chance = self.rng.random::<f64>();
-        if ln_prior > f64::NEG_INFINITY && ln_hastings > f64::NEG_INFINITY {
+        if ln_prior > f64::NEG_INFINITY && ln_ratio > f64::NEG_INFINITY {
             let changed = match &undo {
                 Undo::Model(gene, ..) => Some(*gene),
                 Undo::Lengths(set, _) => set.gene(),
@@ -70,14 +72,22 @@ impl Chain {
             let gene_lnls = self.calc_gene_lnls(target, changed)?;
             let lnl: f64 = gene_lnls.iter().sum();
             let gain = target.data_power * (lnl - self.lnl()) + ln_prior - self.ln_prior;
-            let ln_ratio = means.heat * gain + ln_hastings;
-            if libm::log(chance) < ln_ratio {
+            // If it is refused even where the way back is certain, the weights of the new tree need not be computed.
+            let at_most = means.heat * gain + ln_ratio;
+            let ln_chance = libm::log(chance);
+            if ln_chance < at_most && ln_chance < at_most + self.ln_way_back(drawn, means) {
                 (self.gene_lnls, self.ln_prior) = (gene_lnls, ln_prior);
                 return Ok(true);
             }
         }
         self.take_back(undo);
         Ok(false)
+    }
+
+    /// Logarithm of the probability with which the way back draws what it has to.
+    fn ln_way_back(&mut self, drawn: Option<Drawn>, means: &Means) -> f64 {
+        let Chain { evaluator, conflicts, .. } = self;
+        drawn.map_or(0.0, |drawn| conflicts.ln_chance(evaluator.tree(), &means.guide(), drawn))
     }
 
     fn satisfies(&self, target: &Target) -> bool {

@@ -2,10 +2,10 @@
 //! terminal.
 
 use super::chain::{Block, Chain};
-use super::conflicts::{Guide, KnownConflicts, random_subtree};
+use super::conflicts::{Drawn, Guide, KnownConflicts, random_subtree};
 use super::length_moves::ln_factor;
 use super::lengths::LengthSet;
-use super::undo::{Swap, Undo};
+use super::proposal::{Proposal, Swap, Undo};
 use crate::likelihood::Evaluator;
 use crate::rng::Rng;
 use crate::tree::{EdgeId, NodeId, Tree};
@@ -18,15 +18,15 @@ const EXTENSION: f64 = 0.8;
 pub(super) const AROUND: u32 = 6;
 
 /// A nearest-neighbour interchange across the inner branch of the block, or else across one that is drawn by its weight among the
-/// [`Conflicts`](super::conflicts::Conflicts), with which a block begins. No length changes. Returns the swap and the logarithm
-/// of the Hastings ratio; no swap if there is no inner branch.
-pub(super) fn interchange(chain: &mut Chain, guide: &Guide) -> (Vec<Swap>, f64) {
+/// [`Conflicts`](super::conflicts::Conflicts), with which a block begins. No length changes. `None` if there is no
+/// inner branch.
+pub(super) fn interchange(chain: &mut Chain, guide: &Guide) -> Option<Proposal> {
     let Chain { evaluator, rng, block, conflicts, .. } = chain;
     let known = conflicts.get(evaluator.tree(), guide);
     let (edge, left) = match *block {
         Block::Around(edge, left @ 1..) => (edge, left - 1),
         _ => {
-            let Some(edge) = known.draw(rng) else { return (Vec::new(), 0.0) };
+            let edge = known.draw(rng)?;
             // The lengths around the branch are those of the partitions where each has its own.
             let is_block = !evaluator.linkage().has_own_lengths();
             (edge, if is_block { AROUND - 1 } else { 0 })
@@ -34,14 +34,15 @@ pub(super) fn interchange(chain: &mut Chain, guide: &Guide) -> (Vec<Swap>, f64) 
     };
     *block = Block::Around(edge, left);
     let (number, ln_resolution) = known.draw_resolution(guide, edge, rng);
-    let ln_before = known.ln_chance(edge);
     let tree = evaluator.tree();
+    let drawn = Drawn::Branch(edge);
+    let ln_before = known.ln_chance(tree, drawn);
     let [a, b] = tree.ends(edge);
     let swap = [edge, tree.other_links(a, edge)[0].1, tree.other_links(b, edge)[number].1];
     evaluator.swap_subtrees(swap[0], swap[1], swap[2]);
     conflicts.renew();
-    let ln_after = conflicts.get(evaluator.tree(), guide).ln_chance(edge);
-    (vec![swap], ln_resolution + ln_after - ln_before)
+    let undo = Undo::Swaps(vec![swap], Vec::new());
+    Some(Proposal { undo, ln_ratio: ln_resolution - ln_before, drawn: Some(drawn) })
 }
 
 /// Number of sites, those of each partition times its scaler: expected changes for a unit of length.
@@ -66,12 +67,13 @@ pub(super) fn num_sites(evaluator: &Evaluator) -> f64 {
 /// c^3 (Holder et al. 2005, Syst. Biol. 54:961).
 ///
 /// It needs lengths that all partitions share: the path of a partition of its own need not have three branches.
-pub(super) fn local(chain: &mut Chain, guide: &Guide, boldness: f64) -> Option<(Undo, f64)> {
+pub(super) fn local(chain: &mut Chain, guide: &Guide, boldness: f64) -> Option<Proposal> {
     let Chain { evaluator, rng, conflicts, .. } = chain;
     let known = conflicts.get(evaluator.tree(), guide);
     let edge = known.draw(rng)?;
-    let ln_before = known.ln_chance(edge);
     let tree = evaluator.tree();
+    let drawn = Drawn::Branch(edge);
+    let ln_before = known.ln_chance(tree, drawn);
     let [[first, beside_first], [last, beside_last]] = tree.ends(edge).map(|end| {
         let number = rng.random_range(0..2);
         let links = tree.other_links(end, edge);
@@ -91,15 +93,14 @@ pub(super) fn local(chain: &mut Chain, guide: &Guide, boldness: f64) -> Option<(
         LengthSet::Shared.move_roots(evaluator, edge);
         evaluator.set_brlens(&after);
         let undo = Undo::Lengths(LengthSet::Shared, before.to_vec());
-        return Some((undo, 3.0 * ln_factor));
+        return Some((undo, 3.0 * ln_factor).into());
     }
     let swap = [edge, beside_first, beside_last];
     evaluator.swap_subtrees(swap[0], swap[1], swap[2]);
     evaluator.set_brlens(&after);
     conflicts.renew();
-    let ln_after = conflicts.get(evaluator.tree(), guide).ln_chance(edge);
     let undo = Undo::Swaps(vec![swap], before.to_vec());
-    Some((undo, 3.0 * ln_factor + ln_after - ln_before))
+    Some(Proposal { undo, ln_ratio: 3.0 * ln_factor - ln_before, drawn: Some(drawn) })
 }
 
 /// A random subtree [slides](slide) along a random path (Lakner et al. 2008, Syst. Biol. 57:86). Returns the swaps and the logarithm

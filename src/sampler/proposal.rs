@@ -1,6 +1,7 @@
-//! What takes a proposal back.
+//! What a proposal has changed, and what takes it back.
 
 use super::chain::Chain;
+use super::conflicts::Drawn;
 use super::lengths::LengthSet;
 use crate::likelihood::SubtreeMove;
 use crate::model::Model;
@@ -11,6 +12,23 @@ pub(super) type Swap = [EdgeId; 3];
 
 /// A subtree that was moved, with the lengths of the two branches that were beside it.
 pub(super) type Moved = (SubtreeMove, [(EdgeId, f64); 2]);
+
+/// A change of a chain's state.
+pub(super) struct Proposal {
+    /// What takes it back.
+    pub(super) undo: Undo,
+    /// Logarithm of the Hastings ratio, but for the probability of `drawn` on the way back.
+    pub(super) ln_ratio: f64,
+    /// What the way back has to draw by the weights of the new tree.
+    pub(super) drawn: Option<Drawn>,
+}
+
+/// One whose Hastings ratio is known.
+impl From<(Undo, f64)> for Proposal {
+    fn from((undo, ln_ratio): (Undo, f64)) -> Self {
+        Proposal { undo, ln_ratio, drawn: None }
+    }
+}
 
 /// What takes a proposal back.
 pub(super) enum Undo {
