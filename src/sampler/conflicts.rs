@@ -282,7 +282,7 @@ mod tests {
     use crate::rng::{Purpose, stream};
     use crate::tree::random_tree;
 
-    /// Branches, resolutions and subtrees are drawn as often as is said, and nothing else is drawn.
+    /// Branches, those to be cut and subtrees are drawn as often as is said, and nothing else is drawn.
     #[test]
     fn what_is_drawn_has_its_probability() {
         const DRAWS: usize = 40_000;
@@ -308,6 +308,13 @@ mod tests {
                 }
             }
             assert_eq!(least_and_most[0] < 0.9 * least_and_most[1], data.is_some());
+            let drawn: Vec<EdgeId> = (0..DRAWS)
+                .map(|_| conflicts.draw_cut(&tree, &mut rng).expect("there are several"))
+                .collect();
+            for edge in tree.edges().filter(|&edge| !tree.is_terminal(edge)) {
+                let expected = libm::exp(conflicts.ln_chance(&tree, Drawn::Cut(edge)));
+                assert_share(expected, drawn.iter().filter(|one| **one == edge).count());
+            }
             let drawn: Vec<(NodeId, EdgeId)> =
                 (0..DRAWS).map(|_| conflicts.draw_subtree(&tree, &mut rng)).collect();
             let mut all = 0.0;
