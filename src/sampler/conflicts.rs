@@ -40,7 +40,7 @@ pub(super) enum Drawn {
 pub(super) struct Guide<'a> {
     /// `None` if parsimony is to say nothing.
     pub(super) data: Option<&'a ParsimonyData>,
-    /// Those that were seen; empty if there were none.
+    /// Splits that were seen; none in steps to the marginal likelihood, and before the first were learned.
     pub(super) seen: &'a SeenSplits,
     /// The power to which the likelihood is raised at all temperatures. Temperatures do not count: a place is kept
     /// while chains swap them.
@@ -121,12 +121,7 @@ impl Conflicts {
 
     /// An inner branch, drawn by its weight; `None` if there is none.
     pub(super) fn draw(&self, rng: &mut Rng) -> Option<EdgeId> {
-        let mut at = rng.random::<f64>() * self.all_weights;
-        let drawn = self.weighted().find(|(_, weight)| {
-            at -= weight;
-            at < 0.0
-        });
-        drawn.map(|one| one.0).or(self.resolutions.last().map(|one| one.0))
+        branch_at(rng.random::<f64>() * self.all_weights, self.weighted())
     }
 
     /// Logarithm of the probability with which something is drawn. If it is a branch to be cut, there are others.
@@ -190,13 +185,7 @@ impl Conflicts {
     /// An inner branch that is to be cut: mostly one of those beside a branch that is drawn by its weight. `None` if there are
     /// less than two.
     pub(super) fn draw_cut(&self, tree: &Tree, rng: &mut Rng) -> Option<EdgeId> {
-        let chances = self.chances_to_cut(tree);
-        let mut at = rng.random::<f64>();
-        let drawn = chances.iter().find(|one| {
-            at -= one.1;
-            at < 0.0
-        });
-        drawn.or(chances.last()).map(|one| one.0)
+        branch_at(rng.random(), self.chances_to_cut(tree).into_iter())
     }
 
     /// Of each inner branch the probability that it is cut. None if there are less than two.
@@ -217,6 +206,19 @@ impl Conflicts {
         chances.iter_mut().for_each(|one| one.1 = (1.0 - LOOSE) * of_all + LOOSE * one.1 / all);
         chances
     }
+}
+
+/// The branch at which the sum of weights so far exceeds a number, or else the last one.
+fn branch_at(mut at: f64, weighted: impl Iterator<Item = (EdgeId, f64)>) -> Option<EdgeId> {
+    let mut found = None;
+    for (edge, weight) in weighted {
+        found = Some(edge);
+        at -= weight;
+        if at < 0.0 {
+            break;
+        }
+    }
+    found
 }
 
 /// A subtree by the inner node from which it hangs and the branch between, all with the same probability.

@@ -7,6 +7,7 @@
 use crate::tree::{EdgeId, NodeId, Tree};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// Splits of trees, with the numbers of trees that had them.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -101,12 +102,9 @@ impl Sides {
     }
 }
 
-/// The number of a tip: SplitMix64 (Steele, Lea & Flood 2014), whose outputs look random.
+/// The number of a tip, which looks random.
 fn number_of(tip: NodeId) -> u64 {
-    let mut number = (tip.index() as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    number = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    number = (number ^ (number >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    number ^ (number >> 31)
+    xxh3_64(&tip.0.to_le_bytes())
 }
 
 #[cfg(test)]
