@@ -13,7 +13,7 @@
 //! | `free` | `FreeParameter`: all parameters to be estimated, as one list |
 //! | `matrices` | names of rate matrices, and the models they begin |
 //! | `values` | [`ModelValues`]: the values of all parameters, for checkpoints |
-//! | `rate_starts` | rates over sites from which an optimiser may begin |
+//! | `rate_starts`, `exchange_starts` | rates over sites, and exchange rates, from which an optimiser may begin |
 //! | `parse` | the grammar of model strings, and what is refused |
 //! | `raxml`, `data_types` | RAxML's one-word models; data types in partition lines |
 //! | `user_matrix` | [`UserMatrix`]: an amino-acid matrix from a file |
@@ -35,6 +35,7 @@ mod data_types;
 mod display;
 mod dna;
 mod exchange;
+mod exchange_starts;
 mod free;
 mod matrices;
 mod modes;

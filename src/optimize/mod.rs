@@ -1,9 +1,9 @@
 //! Maximum-likelihood optimisation of model parameters and branch lengths on a fixed topology.
 
+mod alternatives;
 mod coordinates;
 mod optimisation;
 mod params;
-mod rates;
 mod rounds;
 #[cfg(test)]
 mod rounds_tests;

@@ -1,10 +1,10 @@
 //! [`Optimisation`]: an optimisation in steps, between which it can be stopped. Its [`OptimizeState`] is a plain value.
 
+use super::alternatives::{Alternative, STARTS_EPSILON, try_alternatives};
 use super::params::Learnt;
-use super::rates::{STARTS_EPSILON, try_other_rates};
 use super::rounds::{OptimizeOptions, Rounds, Until, restart_parameters};
 use super::starts::{approach_scale, fits, try_other_lengths};
-use crate::likelihood::{Evaluator, Result, Snapshot};
+use crate::likelihood::{BrlenLinkage, Evaluator, Result, Snapshot};
 use crate::model::{Model, ModelValues};
 use crate::observer::{Event, Observer};
 use serde::{Deserialize, Serialize};
@@ -38,6 +38,8 @@ enum Stage {
     Final,
     /// Optimisation until a round gains little.
     Converge,
+    /// Other exchange rates, for genes that share branch lengths: after convergence as below.
+    OtherExchange,
     /// Other rates over sites where there are no free rates: optimisation goes on only if they are better. They are
     /// tried after convergence: before it, further convergence would be mistaken for a better optimum, of which
     /// there is usually none.
@@ -142,7 +144,7 @@ impl OptimizePlan {
 fn after_lengths(goal: Goal, models: &[Model]) -> Stage {
     match goal {
         Goal::Nearby => Stage::Converge,
-        Goal::Best => Stage::OtherRates,
+        Goal::Best => Stage::OtherExchange,
         // The optima of free rates differ in all other parameters, too.
         Goal::Conclusion if models.iter().any(Model::estimates_free_rates) => Stage::OtherRates,
         Goal::Conclusion => Stage::Converge,
@@ -271,22 +273,30 @@ impl<'a> Optimisation<'a> {
                 after_lengths(self.plan.goal, self.models)
             }
             Stage::Converge => {
-                let tries_rates = self.plan.goal == Goal::Conclusion && model;
                 match self.round(&options, Until::SmallGain, observer)? {
                     false => Stage::Converge,
-                    true if tries_rates => Stage::TryOtherRates,
+                    true if model => Stage::OtherExchange,
                     true => Stage::Done,
                 }
             }
+            Stage::OtherExchange => {
+                let any_better = self.try_other_exchange()?;
+                match self.plan.goal {
+                    Goal::Best => Stage::OtherRates,
+                    _ if any_better && self.plan.restarts < MAX_RESTARTS => {
+                        self.plan.restarts += 1;
+                        Stage::Converge
+                    }
+                    Goal::Conclusion => Stage::TryOtherRates,
+                    Goal::Nearby => Stage::Done,
+                }
+            }
             Stage::TryOtherRates => {
-                let learnt = &mut self.plan.learnt;
-                let any_better = try_other_rates(self.evaluator, self.models, branches, learnt)?;
-                if any_better { Stage::OtherRates } else { Stage::Done }
+                if self.try_other_rates(branches)? { Stage::OtherRates } else { Stage::Done }
             }
             Stage::OtherRates => {
                 if model {
-                    let learnt = &mut self.plan.learnt;
-                    try_other_rates(self.evaluator, self.models, branches, learnt)?;
+                    self.try_other_rates(branches)?;
                 }
                 Stage::End
             }
@@ -297,7 +307,8 @@ impl<'a> Optimisation<'a> {
             },
             Stage::Restart => {
                 self.plan.restarts += 1;
-                if self.restart()? { Stage::End } else { Stage::Done }
+                let any_better = self.restart()?;
+                if self.try_other_exchange()? || any_better { Stage::End } else { Stage::Done }
             }
             Stage::Done => Stage::Done,
         };
@@ -322,6 +333,29 @@ impl<'a> Optimisation<'a> {
 
     fn has_one_optimum(&self) -> bool {
         !self.evaluator.linkage().has_own_lengths() && fits(self.evaluator.tree())
+    }
+
+    /// Other exchange rates, whose likelihood has several optima where genes share lengths that are not those of each.
+    fn try_other_exchange(&mut self) -> Result<bool> {
+        let shares_lengths =
+            self.evaluator.linkage() == BrlenLinkage::Linked && self.evaluator.num_genes() > 1;
+        if !self.options.model || !shares_lengths {
+            return Ok(false);
+        }
+        let learnt = &mut self.plan.learnt;
+        try_alternatives(
+            Alternative::ExchangeRates,
+            self.evaluator,
+            self.models,
+            false,
+            learnt,
+        )
+    }
+
+    fn try_other_rates(&mut self, with_lengths: bool) -> Result<bool> {
+        let learnt = &mut self.plan.learnt;
+        let which = Alternative::RatesOverSites;
+        try_alternatives(which, self.evaluator, self.models, with_lengths, learnt)
     }
 
     fn restart(&mut self) -> Result<bool> {

@@ -53,6 +53,7 @@ pub(super) struct Parameters<'a> {
     genes: Vec<usize>,
     with_lengths: bool,
     rates_only: bool,
+    elsewhere: bool,
     known: Option<&'a Known<'a>>,
 }
 
@@ -73,7 +74,15 @@ impl<'a> Parameters<'a> {
                 evaluator.num_taxa_of(gene) >= 2 && !models[gene].free_parameters().is_empty()
             })
             .collect();
-        Parameters { evaluator, models, genes, with_lengths: false, rates_only: false, known: None }
+        Parameters {
+            evaluator,
+            models,
+            genes,
+            with_lengths: false,
+            rates_only: false,
+            elsewhere: false,
+            known: None,
+        }
     }
 
     /// Optimises a factor of all branch lengths together with the parameters, for genes with free rates over
@@ -89,6 +98,14 @@ impl<'a> Parameters<'a> {
     pub(super) fn of_rates_only(mut self, genes: &[usize]) -> Self {
         self.genes.retain(|gene| genes.contains(gene));
         self.rates_only = true;
+        self
+    }
+
+    /// Restricts the optimisation to the given genes, whose parameters are far from where the curvature of the likelihood was
+    /// learnt, so that it says nothing here.
+    pub(super) fn from_elsewhere(mut self, genes: &[usize]) -> Self {
+        self.genes.retain(|gene| genes.contains(gene));
+        self.elsewhere = true;
         self
     }
 
@@ -210,7 +227,7 @@ impl<'a> Parameters<'a> {
         let curvature = learnt.of(gene);
         let hessian = curvature.and_then(|c| c.hessian(self.num_held(gene), factor.is_some()));
         let hessian = hessian.map(|hessian| coordinates.turn_hessian(&hessian));
-        if let (Some(hessian), false) = (&hessian, self.rates_only) {
+        if let (Some(hessian), false) = (&hessian, self.rates_only || self.elsewhere) {
             let far = curvature.is_some_and(|curvature| curvature.far);
             minimiser = minimiser.with_hessian(hessian.clone(), far && self.known.is_none());
         }

@@ -2,7 +2,7 @@
 //! especially on trees far from the best one, with strong rate variation over sites, and for short genes with
 //! unlinked branch lengths.
 
-use super::rates::STARTS_EPSILON;
+use super::alternatives::STARTS_EPSILON;
 use crate::likelihood::{BranchOptions, BrlenLinkage, Evaluator, NO_LENGTH, Result, Snapshot};
 use crate::tree::{EdgeId, Tree};
 

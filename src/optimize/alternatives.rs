@@ -1,15 +1,29 @@
-//! Optimisation of rates over sites from alternative start values. The likelihood of free rates (+R), and of
-//! invariant sites together with gamma-distributed rates (+I+G), has several local optima; in a poor one, its
-//! value can be below that of a nested model.
+//! Optimisation of genes from alternative start values of their parameters, where the likelihood has several optima:
+//! of free rates over sites (+R) and of invariant sites together with gamma-distributed rates (+I+G), where a poor optimum can
+//! be below that of a nested model; and of exchange rates under branch lengths that genes share.
 
 use super::params::{Known, Learnt, Parameters};
 use super::rounds::set_models;
 use crate::likelihood::{Evaluator, Result, Snapshot};
 use crate::model::Model;
 
+/// The parameters that have other values in an alternative start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Alternative {
+    /// Rates over sites; all other parameters are held constant.
+    RatesOverSites,
+    /// Exchange rates; all other parameters are optimised with them.
+    ExchangeRates,
+}
+
 /// Number of alternative starts of a gene that are optimised: those with the highest likelihood at the present
 /// branch lengths and other parameters.
 const TRIED: usize = 2;
+
+/// Alternative exchange rates whose log-likelihood is further below the present one are not optimised: 82 of the 83
+/// partitions on which the starts were measured reach their best optimum from starts that are closer, and the other one from
+/// its second.
+const WITHIN: f64 = 20.0;
 
 /// Maximum number of times that alternative starts are derived from the best values found.
 const MAX_ROUNDS: usize = 3;
@@ -21,13 +35,13 @@ const WORTHWHILE: f64 = 0.01;
 /// result is optimised further: results that differ by less are regarded as the same optimum.
 pub(super) const STARTS_EPSILON: f64 = 0.1;
 
-/// Optimises the rates over sites of each gene from alternative starts, with all other parameters held constant,
-/// and keeps results with a higher likelihood; returns true if there are any. With `with_lengths`, a factor of
-/// all branch lengths is optimised together with the rates.
+/// Optimises the parameters of each gene from alternative starts, and keeps results with a higher likelihood; returns true
+/// if there are any. With `with_lengths`, a factor of all branch lengths is optimised together with rates over sites.
 ///
 /// # Errors
 /// The engine has failed.
-pub(super) fn try_other_rates(
+pub(super) fn try_alternatives(
+    alternative: Alternative,
     evaluator: &mut Evaluator,
     models: &mut [Model],
     with_lengths: bool,
@@ -35,11 +49,11 @@ pub(super) fn try_other_rates(
 ) -> Result<bool> {
     let mut any_better = false;
     for _ in 0..MAX_ROUNDS {
-        let starts = rank_starts(evaluator, models)?;
+        let here = Ends::of(evaluator, models)?;
+        let starts = rank_starts(alternative, evaluator, &here)?;
         if starts.iter().all(Vec::is_empty) {
             break;
         }
-        let here = Ends::of(evaluator, models)?;
         let mut best = here.clone();
         for rank in 0..TRIED {
             let genes: Vec<usize> =
@@ -53,9 +67,13 @@ pub(super) fn try_other_rates(
                 evaluator.set_model(gene, &models[gene]);
             }
             let known = Known { models: &here.models, lnls: here.lnls.clone() };
-            let parameters = Parameters::new(evaluator, models).of_rates_only(&genes).until(&known);
+            let parameters = Parameters::new(evaluator, models).until(&known);
+            let parameters = match alternative {
+                Alternative::RatesOverSites => parameters.of_rates_only(&genes),
+                Alternative::ExchangeRates => parameters.from_elsewhere(&genes),
+            };
             let parameters = if with_lengths { parameters.with_lengths() } else { parameters };
-            parameters.optimize(STARTS_EPSILON, learnt)?;
+            parameters.optimize(STARTS_EPSILON, &mut learnt.clone())?;
             best.improve(&Ends::of(evaluator, models)?);
         }
         best.restore(evaluator, models);
@@ -72,10 +90,16 @@ pub(super) fn try_other_rates(
 }
 
 /// The [`TRIED`] alternative starts of each gene with the highest likelihood, in descending order.
-fn rank_starts(evaluator: &mut Evaluator, models: &[Model]) -> Result<Vec<Vec<Model>>> {
-    let wanted = |(gene, model): (usize, &Model)| match evaluator.num_taxa_of(gene) {
-        0..2 => Vec::new(),
-        _ => model.other_rates_over_sites(),
+fn rank_starts(
+    alternative: Alternative,
+    evaluator: &mut Evaluator,
+    here: &Ends,
+) -> Result<Vec<Vec<Model>>> {
+    let models = &here.models;
+    let wanted = |(gene, model): (usize, &Model)| match (evaluator.num_taxa_of(gene), alternative) {
+        (0..2, _) => Vec::new(),
+        (_, Alternative::RatesOverSites) => model.other_rates_over_sites(),
+        (_, Alternative::ExchangeRates) => model.other_exchange_rates(),
     };
     let starts: Vec<Vec<Model>> = models.iter().enumerate().map(wanted).collect();
     let mut ranked: Vec<Vec<(f64, usize)>> = vec![Vec::new(); starts.len()];
@@ -88,15 +112,19 @@ fn rank_starts(evaluator: &mut Evaluator, models: &[Model]) -> Result<Vec<Vec<Mo
             ranked[gene].push((lnl, i));
         }
     }
-    for (gene, starts) in starts.iter().enumerate().filter(|(_, starts)| !starts.is_empty()) {
+    let mut best = Vec::new();
+    for (gene, starts) in starts.iter().enumerate() {
         debug_assert_eq!(starts.len(), ranked[gene].len());
-        evaluator.set_model(gene, &models[gene]);
+        if !starts.is_empty() {
+            evaluator.set_model(gene, &models[gene]);
+        }
+        if alternative == Alternative::ExchangeRates {
+            ranked[gene].retain(|&(lnl, _)| lnl > here.lnls[gene] - WITHIN);
+        }
         ranked[gene].sort_by(|a, b| b.0.total_cmp(&a.0));
+        best.push(ranked[gene].iter().take(TRIED).map(|&(_, i)| starts[i].clone()).collect());
     }
-    let best = |(starts, ranked): (&Vec<Model>, &Vec<(f64, usize)>)| {
-        ranked.iter().take(TRIED).map(|&(_, i)| starts[i].clone()).collect()
-    };
-    Ok(starts.iter().zip(&ranked).map(best).collect())
+    Ok(best)
 }
 
 /// Branch lengths, models and log-likelihoods at the end of an optimisation.
