@@ -7,6 +7,7 @@ mod params;
 mod rounds;
 #[cfg(test)]
 mod rounds_tests;
+mod shifts;
 mod starts;
 
 pub use optimisation::{optimize, optimize_from_several_starts};

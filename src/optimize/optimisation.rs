@@ -3,6 +3,7 @@
 use super::alternatives::{Alternative, STARTS_EPSILON, try_alternatives};
 use super::params::Learnt;
 use super::rounds::{OptimizeOptions, Rounds, Until, restart_parameters};
+use super::shifts::shift_changes;
 use super::starts::{approach_scale, fits, try_other_lengths};
 use crate::likelihood::{BrlenLinkage, Evaluator, Result, Snapshot};
 use crate::model::{Model, ModelValues};
@@ -20,8 +21,8 @@ pub(crate) enum Goal {
     /// The best of several optima, from any lengths
     /// ([`optimize_from_several_starts`](super::optimize_from_several_starts)).
     Best,
-    /// The same at the end of a search, whose lengths and parameters are already close to an optimum: alternative
-    /// starts are used only where several optima are common, for unlinked branch lengths and for rates over sites.
+    /// The same at the end of a search, whose lengths and parameters are already close to an optimum: where there is
+    /// usually one, it ends after convergence.
     Conclusion,
 }
 
@@ -38,12 +39,8 @@ enum Stage {
     Final,
     /// Optimisation until a round gains little.
     Converge,
-    /// Other exchange rates, for genes that share branch lengths: after convergence as below.
+    /// Other exchange rates, for genes that share branch lengths.
     OtherExchange,
-    /// Other rates over sites where there are no free rates: optimisation goes on only if they are better. They are
-    /// tried after convergence: before it, further convergence would be mistaken for a better optimum, of which
-    /// there is usually none.
-    TryOtherRates,
     /// Other rates over sites.
     OtherRates,
     /// Optimisation until further rounds would gain little.
@@ -117,19 +114,12 @@ pub fn optimize_from_several_starts(
 
 impl OptimizePlan {
     /// Of an optimisation before its first step.
-    pub(crate) fn new(
-        goal: Goal,
-        evaluator: &Evaluator,
-        models: &[Model],
-        options: &OptimizeOptions,
-    ) -> Self {
-        let own_lengths = evaluator.linkage().has_own_lengths();
+    pub(crate) fn new(goal: Goal, options: &OptimizeOptions) -> Self {
         let stage = match goal {
             Goal::Nearby => Stage::Converge,
             Goal::Best if options.branches => Stage::Scale,
-            Goal::Best => Stage::Final,
-            Goal::Conclusion if options.branches && own_lengths => Stage::Find,
-            Goal::Conclusion => after_lengths(goal, models),
+            Goal::Conclusion if options.branches => Stage::Find,
+            Goal::Best | Goal::Conclusion => Stage::Final,
         };
         OptimizePlan { goal, stage, rounds: None, learnt: Learnt::default(), restarts: 0 }
     }
@@ -137,17 +127,6 @@ impl OptimizePlan {
     /// True if an optimisation of these models may have been in this state.
     pub(crate) fn fits(&self, models: &[Model]) -> bool {
         self.learnt.fits(models)
-    }
-}
-
-/// The stage after lengths were found.
-fn after_lengths(goal: Goal, models: &[Model]) -> Stage {
-    match goal {
-        Goal::Nearby => Stage::Converge,
-        Goal::Best => Stage::OtherExchange,
-        // The optima of free rates differ in all other parameters, too.
-        Goal::Conclusion if models.iter().any(Model::estimates_free_rates) => Stage::OtherRates,
-        Goal::Conclusion => Stage::Converge,
     }
 }
 
@@ -172,7 +151,7 @@ impl<'a> Optimisation<'a> {
         options: &OptimizeOptions,
     ) -> Self {
         let options = options.of(models);
-        let plan = OptimizePlan::new(goal, evaluator, models, &options);
+        let plan = OptimizePlan::new(goal, &options);
         Optimisation { evaluator, models, initial, options, plan }
     }
 
@@ -259,44 +238,40 @@ impl<'a> Optimisation<'a> {
                 let roughly = OptimizeOptions { lnl_epsilon, ..options };
                 match self.round(&roughly, Until::SmallGain, observer)? {
                     false => Stage::Find,
-                    true if self.has_one_optimum() => Stage::Final,
                     true => Stage::OtherLengths,
                 }
             }
             Stage::OtherLengths => {
-                observer.event(&phase("branch lengths from other starting values"));
-                try_other_lengths(self.evaluator)?;
+                if !self.has_one_optimum() {
+                    observer.event(&phase("branch lengths from other starting values"));
+                }
+                self.try_other_lengths()?;
                 Stage::Final
             }
             Stage::Final => {
                 observer.event(&phase("final branch lengths and model"));
-                after_lengths(self.plan.goal, self.models)
+                Stage::OtherExchange
             }
-            Stage::Converge => {
-                match self.round(&options, Until::SmallGain, observer)? {
-                    false => Stage::Converge,
-                    true if model => Stage::OtherExchange,
-                    true => Stage::Done,
-                }
-            }
+            Stage::Converge => match self.round(&options, Until::SmallGain, observer)? {
+                false => Stage::Converge,
+                true if model => Stage::OtherExchange,
+                true => Stage::Done,
+            },
             Stage::OtherExchange => {
                 let any_better = self.try_other_exchange()?;
                 match self.plan.goal {
-                    Goal::Best => Stage::OtherRates,
-                    _ if any_better && self.plan.restarts < MAX_RESTARTS => {
+                    Goal::Best | Goal::Conclusion => Stage::OtherRates,
+                    Goal::Nearby if any_better && self.plan.restarts < MAX_RESTARTS => {
                         self.plan.restarts += 1;
                         Stage::Converge
                     }
-                    Goal::Conclusion => Stage::TryOtherRates,
                     Goal::Nearby => Stage::Done,
                 }
             }
-            Stage::TryOtherRates => {
-                if self.try_other_rates(branches)? { Stage::OtherRates } else { Stage::Done }
-            }
             Stage::OtherRates => {
-                if model {
-                    self.try_other_rates(branches)?;
+                if model && self.try_other_rates(branches)? && branches {
+                    // Under other rates, other lengths may be better.
+                    self.try_other_lengths()?;
                 }
                 Stage::End
             }
@@ -335,21 +310,29 @@ impl<'a> Optimisation<'a> {
         !self.evaluator.linkage().has_own_lengths() && fits(self.evaluator.tree())
     }
 
-    /// Other exchange rates, whose likelihood has several optima where genes share lengths that are not those of each.
+    /// Other branch lengths: from other starting values where there may be several optima, and by shifts of single changes.
+    fn try_other_lengths(&mut self) -> Result<()> {
+        if !self.has_one_optimum() {
+            try_other_lengths(self.evaluator)?;
+        }
+        if !self.evaluator.linkage().has_own_lengths() {
+            shift_changes(self.evaluator)?;
+        }
+        Ok(())
+    }
+
+    /// True if genes have branch lengths that are not the best of each, under which exchange rates have several optima.
+    fn shares_lengths(&self) -> bool {
+        self.evaluator.linkage() == BrlenLinkage::Linked && self.evaluator.num_genes() > 1
+    }
+
+    /// Other exchange rates, if genes share lengths.
     fn try_other_exchange(&mut self) -> Result<bool> {
-        let shares_lengths =
-            self.evaluator.linkage() == BrlenLinkage::Linked && self.evaluator.num_genes() > 1;
-        if !self.options.model || !shares_lengths {
+        if !self.options.model || !self.shares_lengths() {
             return Ok(false);
         }
         let learnt = &mut self.plan.learnt;
-        try_alternatives(
-            Alternative::ExchangeRates,
-            self.evaluator,
-            self.models,
-            false,
-            learnt,
-        )
+        try_alternatives(Alternative::ExchangeRates, self.evaluator, self.models, false, learnt)
     }
 
     fn try_other_rates(&mut self, with_lengths: bool) -> Result<bool> {

@@ -3,6 +3,7 @@
 //! unlinked branch lengths.
 
 use super::alternatives::STARTS_EPSILON;
+use super::shifts::take_regions;
 use crate::likelihood::{BranchOptions, BrlenLinkage, Evaluator, NO_LENGTH, Result, Snapshot};
 use crate::tree::{EdgeId, Tree};
 
@@ -149,6 +150,7 @@ pub(super) fn try_other_lengths(evaluator: &mut Evaluator) -> Result<()> {
     let moderate: Vec<Vec<f64>> =
         here.iter().map(|set| set.iter().map(moderate).collect()).collect();
     let mut others: Option<Lengths> = None;
+    let mut found = Vec::new();
     let further = STARTS_OF_GENES.into_iter().filter(|_| linkage.has_own_lengths());
     for [tip, inner] in STARTS.into_iter().chain(further) {
         evaluator.restore(&best.snapshot);
@@ -158,6 +160,7 @@ pub(super) fn try_other_lengths(evaluator: &mut Evaluator) -> Result<()> {
         evaluator.start_brlens(tip, inner);
         evaluator.optimize_branches(&sweeps(first_sweeps, 1e-2))?;
         let other = Lengths::of(evaluator)?;
+        found.push(evaluator.brlen_sets());
         match &mut others {
             None => others = Some(other),
             Some(others) => others.improve(other, linkage, 0.0),
@@ -183,5 +186,10 @@ pub(super) fn try_other_lengths(evaluator: &mut Evaluator) -> Result<()> {
     }
     best.improve(Lengths::of(evaluator)?, linkage, STARTS_EPSILON);
     evaluator.restore(&best.snapshot);
+    if !linkage.has_own_lengths() {
+        for lengths in &found {
+            take_regions(evaluator, &lengths[0])?;
+        }
+    }
     Ok(())
 }

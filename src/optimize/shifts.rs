@@ -1,0 +1,230 @@
+//! Shifts of changes between neighbouring branches.
+//!
+//! Where a site has changed several times, its changes can often be explained by other branches just as well: parsimony
+//! has several reconstructions. In branch lengths, each can be an optimum of its own, in which some branches have about the
+//! length of one change and their neighbours have none. No optimisation of one branch after the other leads from one to the
+//! other, since several lengths must change at once.
+
+use crate::likelihood::{Evaluator, Result};
+use crate::tree::{EdgeId, NodeId, Tree};
+
+/// A branch shorter than this share of one change has hardly any length.
+const NONE: f64 = 0.1;
+/// A branch of at least this share of one change may give it to a neighbour that has hardly any length.
+const ONE: f64 = 0.4;
+/// A branch with more changes than this gives all, or one of them.
+const FEW: f64 = 1.5;
+/// A branch with more changes than this gives none: the gains were from branches of 0.7 to 3.2 changes.
+const MANY: f64 = 6.0;
+/// Lengths that differ by less than this share of one change are regarded as the same.
+const SAME: f64 = 0.25;
+
+/// A shift is given up if the log-likelihood is lower by more than this (log units) before other lengths have adapted to it.
+/// Those that gained anything began 0.4 to 2.6 below.
+const FLOOR: f64 = 3.0;
+
+/// It is given up, too, if the adaptation of the branches around recovers less than this share of the loss: a tenth at most
+/// where a shift led back to the present optimum, a half and more where it led to a better one.
+const RECOVERED: f64 = 0.2;
+
+/// Maximum number of sweeps of the branches around until the shifted ones are optimised, too.
+const ADAPTING: usize = 4;
+/// Number of sweeps after that.
+const SETTLING: usize = 2;
+
+/// Number of edges up to which branches around a shift adapt. Measured: 3 and 4 find nothing else.
+const RADIUS: usize = 2;
+
+/// Minimum gain (log units) of a shift or a region.
+const GAIN: f64 = 1e-3;
+
+/// Newton tolerance (log units per branch).
+const TOLERANCE: f64 = 1e-4;
+
+/// Maximum number of passes over the tree.
+const MAX_PASSES: usize = 3;
+
+/// Length of a branch on which one site of all genes has changed.
+fn one_change(evaluator: &Evaluator) -> f64 {
+    let sites: f64 = (0..evaluator.num_genes()).map(|gene| evaluator.num_sites_of(gene)).sum();
+    1.0 / sites.max(1.0)
+}
+
+/// Gives each branch that has hardly any length a change of each neighbour that has few, and keeps the result if the
+/// log-likelihood is higher once the branches around have adapted to it; in passes over the tree until one is in vain. For
+/// linked and scaled branch lengths.
+///
+/// # Errors
+/// The engine has failed.
+pub(super) fn shift_changes(evaluator: &mut Evaluator) -> Result<()> {
+    let change = one_change(evaluator);
+    let mut lnl = evaluator.log_likelihood()?;
+    for _ in 0..MAX_PASSES {
+        let before = lnl;
+        for to in depth_first(evaluator.tree()) {
+            for from in neighbours(evaluator.tree(), to) {
+                let [taking, giving] = [to, from].map(|edge| evaluator.tree().brlen(edge));
+                if taking < NONE * change && (ONE * change..MANY * change).contains(&giving) {
+                    let before = lnl;
+                    lnl = try_shift(evaluator, [(to, giving), (from, taking)], lnl)?;
+                    if lnl <= before && giving > FEW * change {
+                        let rest = giving - change;
+                        lnl = try_shift(evaluator, [(to, change), (from, rest)], lnl)?;
+                    }
+                }
+            }
+        }
+        if lnl <= before {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Sets the lengths of two branches, lets those around adapt, and keeps the result if the log-likelihood is higher than
+/// `lnl`. Returns the log-likelihood.
+fn try_shift(evaluator: &mut Evaluator, lengths: [(EdgeId, f64); 2], lnl: f64) -> Result<f64> {
+    let tree = evaluator.tree();
+    let shifted = lengths.map(|(edge, _)| edge);
+    let around = within(tree, shifted[0], RADIUS);
+    let before: Vec<(EdgeId, f64)> = around.iter().map(|&edge| (edge, tree.brlen(edge))).collect();
+    let others: Vec<EdgeId> =
+        around.iter().copied().filter(|edge| !shifted.contains(edge)).collect();
+    evaluator.set_brlens(&lengths);
+    let mut now = evaluator.log_likelihood()?;
+    let mut number = 0;
+    let mut recovers = now >= lnl - FLOOR;
+    while recovers && now < lnl && number < ADAPTING {
+        let last = now;
+        evaluator.optimize_edges(&others, TOLERANCE)?;
+        now = evaluator.log_likelihood()?;
+        number += 1;
+        recovers = now - last > RECOVERED * (lnl - last);
+    }
+    if recovers || number > 1 {
+        now = settle(evaluator, &around)?;
+    }
+    keep_if_better(evaluator, &before, lnl, now)
+}
+
+/// Where branch lengths from other starting values, after some sweeps, differ from the present ones by changes on other
+/// branches: takes those of each such region of the tree if the log-likelihood is higher then. Regions have nothing to do
+/// with each other, so that one start may be better in some, and another one in others. For linked and scaled branch
+/// lengths.
+///
+/// # Errors
+/// The engine has failed.
+pub(super) fn take_regions(evaluator: &mut Evaluator, there: &[f64]) -> Result<()> {
+    let change = one_change(evaluator);
+    let mut lnl = evaluator.log_likelihood()?;
+    for region in regions(evaluator.tree(), there, change) {
+        let tree = evaluator.tree();
+        let around = with_neighbours(tree, &region);
+        let before: Vec<(EdgeId, f64)> =
+            around.iter().map(|&edge| (edge, tree.brlen(edge))).collect();
+        let lengths: Vec<(EdgeId, f64)> =
+            region.iter().map(|&edge| (edge, there[edge.index()])).collect();
+        evaluator.set_brlens(&lengths);
+        let mut now = evaluator.log_likelihood()?;
+        if now >= lnl - FLOOR {
+            now = settle(evaluator, &around)?;
+        }
+        lnl = keep_if_better(evaluator, &before, lnl, now)?;
+    }
+    Ok(())
+}
+
+/// Connected groups of branches whose lengths differ from those `there`, in which one has hardly any length here but has it
+/// there.
+fn regions(tree: &Tree, there: &[f64], change: f64) -> Vec<Vec<EdgeId>> {
+    let differs = |edge: &EdgeId| (tree.brlen(*edge) - there[edge.index()]).abs() > SAME * change;
+    let takes =
+        |edge: &EdgeId| tree.brlen(*edge) < NONE * change && there[edge.index()] >= ONE * change;
+    let mut seen = vec![false; tree.num_edges()];
+    let mut regions = Vec::new();
+    for first in tree.edges().filter(differs) {
+        if std::mem::replace(&mut seen[first.index()], true) {
+            continue;
+        }
+        let mut region = vec![first];
+        let mut next = 0;
+        while next < region.len() {
+            for near in neighbours(tree, region[next]).into_iter().filter(differs) {
+                if !std::mem::replace(&mut seen[near.index()], true) {
+                    region.push(near);
+                }
+            }
+            next += 1;
+        }
+        if region.iter().any(takes) {
+            regions.push(region);
+        }
+    }
+    regions
+}
+
+/// Optimises these branches. Returns the log-likelihood.
+fn settle(evaluator: &mut Evaluator, edges: &[EdgeId]) -> Result<f64> {
+    for _ in 0..SETTLING {
+        evaluator.optimize_edges(edges, TOLERANCE)?;
+    }
+    evaluator.log_likelihood()
+}
+
+/// Restores the lengths `before` unless the log-likelihood `now` is higher than `lnl`. Returns the higher one.
+fn keep_if_better(
+    evaluator: &mut Evaluator,
+    before: &[(EdgeId, f64)],
+    lnl: f64,
+    now: f64,
+) -> Result<f64> {
+    if now > lnl + GAIN {
+        return Ok(now);
+    }
+    evaluator.set_brlens(before);
+    Ok(lnl)
+}
+
+/// All edges, each after one that is near to it.
+fn depth_first(tree: &Tree) -> Vec<EdgeId> {
+    let first = tree.links(NodeId(0)).next();
+    let (node, edge) = first.expect("every tip has an edge");
+    tree.preorder(node, edge).into_iter().map(|(_, edge)| edge).collect()
+}
+
+/// The edges that share a node with this one.
+fn neighbours(tree: &Tree, edge: EdgeId) -> Vec<EdgeId> {
+    let ends = tree.ends(edge).into_iter().filter(|&end| !tree.is_tip(end));
+    ends.flat_map(|end| tree.other_links(end, edge).map(|link| link.1)).collect()
+}
+
+/// The edges up to so many edges from this one, the nearest first.
+fn within(tree: &Tree, edge: EdgeId, radius: usize) -> Vec<EdgeId> {
+    let mut found = vec![edge];
+    let mut begin = 0;
+    for _ in 0..radius {
+        let end = found.len();
+        for i in begin..end {
+            for near in neighbours(tree, found[i]) {
+                if !found.contains(&near) {
+                    found.push(near);
+                }
+            }
+        }
+        begin = end;
+    }
+    found
+}
+
+/// These edges and their neighbours.
+fn with_neighbours(tree: &Tree, edges: &[EdgeId]) -> Vec<EdgeId> {
+    let mut found = edges.to_vec();
+    for &edge in edges {
+        for near in neighbours(tree, edge) {
+            if !found.contains(&near) {
+                found.push(near);
+            }
+        }
+    }
+    found
+}
