@@ -6,7 +6,7 @@
 use super::constraint::{check_trees, read_constraint};
 use super::invariable::check_all_variable;
 use super::models::{ModelChoice, resolve_model};
-use super::questions::ask;
+use super::questions::{ask, explain_characters};
 use super::remarks::{Remarks, remark};
 use super::rooting::{Root, find_root};
 use super::site_weights::SiteWeights;
@@ -242,6 +242,7 @@ impl Builder<'_> {
         }
         let num_states = || Some(num_states_seen(alignment, &def));
         let asked = ask(&def, choice, alignment, plan);
+        let asked = asked.map_err(|fault| faults.push(fault)).ok()?;
         let resolved = match &asked {
             Some((question, scaler)) => Ok((question.placeholder(), *scaler)),
             None => resolve_model(&def, choice, num_states, &mut remarks.notes),
@@ -259,7 +260,11 @@ impl Builder<'_> {
         };
         let def = def.map_err(|fault| faults.push(fault)).ok()?;
         let patterns = build_patterns(alignment, &def, model.data_type);
-        let patterns = patterns.map_err(|more| faults.append(more)).ok()?;
+        let explain = |more| match asked {
+            Some(_) => explain_characters(more, &def, model.data_type, choice, alignment),
+            None => more,
+        };
+        let patterns = patterns.map_err(|more| faults.append(explain(more))).ok()?;
         let PartitionDef { name, sites, .. } = def;
         let partition = Partition { name, model, patterns, sites };
         let path = plan.data.msa.as_deref().expect("the command line was checked");
