@@ -36,6 +36,8 @@ const MANY_SITES: usize = 1 << 20;
 pub(crate) struct Loaded {
     /// The taxa in the order of their names; their numbers are those of the tips of every global tree.
     pub taxa: Taxa,
+    /// The taxa in the order of the rows of the alignment, in which distances between sequences are written.
+    pub row_order: Vec<usize>,
     /// Columns of the alignment.
     pub num_sites: usize,
     /// The partitions with their data and models, in the order of their names: no result depends on the order of the
@@ -99,6 +101,7 @@ pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
     let Some(alignment) = collect(read_alignment(path), &mut faults)? else {
         return Err(Error::Input(faults));
     };
+    let names_of_rows = alignment.taxa().names().to_vec();
     let alignment = alignment.sorted_by_name();
     check_size(&alignment, plan, path, &mut faults);
     // Nothing more is worth the time and memory that a long alignment of few taxa takes.
@@ -139,6 +142,7 @@ pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
         faults.push(Fault::new(place, message));
     }
     let taxa = alignment.taxa().clone();
+    let row_order = names_of_rows.iter().filter_map(|name| taxa.index(name)).collect();
     let root = find_root(plan.output.root.as_ref(), &taxa, "the alignment");
     let root = root.unwrap_or_else(|fault| {
         faults.push(fault);
@@ -194,6 +198,7 @@ pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
     Ok(Loaded {
         num_sites: alignment.num_sites(),
         taxa,
+        row_order,
         partitions,
         file_order,
         questions: in_order(questions, &by_name),
