@@ -251,6 +251,93 @@ fn identical_sequences_have_the_same_distances_and_are_beside_each_other() {
     }
 }
 
+/// The first word of each line.
+fn firsts<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    lines.filter_map(|line| line.split_whitespace().next()).collect()
+}
+
+/// A matrix of NumPy, row by row.
+fn numbers_of_npy(path: &std::path::Path) -> Vec<u64> {
+    let bytes = std::fs::read(path).expect("a matrix");
+    let numbers = bytes[128..].as_chunks::<8>().0;
+    numbers.iter().map(|number| u64::from_le_bytes(*number)).collect()
+}
+
+#[test]
+fn matrices_are_in_the_order_of_the_alignment_and_trees_in_none() {
+    let scratch = Scratch::new();
+    let (_, rows) = with_copies(&scratch);
+    let sites = rows[0].split_whitespace().nth(1).unwrap().len();
+    let mut sorted = rows.clone();
+    sorted.sort();
+    // Every seventh row; copies come before and after the rows that they repeat.
+    let mixed: Vec<String> = (0..rows.len()).map(|at| rows[at * 7 % rows.len()].clone()).collect();
+    for (name, rows) in [("sorted.phy", &sorted), ("mixed.phy", &mixed)] {
+        scratch.write(name, &format!("{} {sites}\n{}\n", rows.len(), rows.join("\n")));
+    }
+    scratch.write("genes.part", &format!("HKY{{4}}, a = 1-400\nJC, b = 401-{sites}\n"));
+    let names = firsts(mixed.iter().map(String::as_str));
+    let by_name = firsts(sorted.iter().map(String::as_str));
+    let place: Vec<usize> =
+        names.iter().map(|name| by_name.iter().position(|other| other == name).unwrap()).collect();
+    let n = names.len();
+    let matrices = |options: &str, kinds: [&str; 2]| {
+        for data in ["sorted", "mixed"] {
+            let typed = format!("--dist -s {data}.phy {options} -n {data} --redo");
+            scratch.succeed(&format!("{typed} --dist-format npy --tree nj,bionj,bme,upgma"));
+            scratch.succeed(&format!("{typed} --dist-format lower.gz"));
+            scratch.succeed(&format!("{typed} --dist-format tsv"));
+            for kind in kinds.iter().filter(|kind| !kind.is_empty()) {
+                let path = scratch.path().join(format!("{data}.mlsearch.{kind}"));
+                std::fs::rename(&path, path.with_extension("tsv")).unwrap();
+            }
+            scratch.succeed(&format!("{typed} --dist-format square"));
+        }
+        let [expected, found] =
+            ["sorted", "mixed"].map(|data| report(&scratch, data)["distances"].clone());
+        assert_eq!(expected, found, "{options}");
+        for kind in kinds.iter().filter(|kind| !kind.is_empty()) {
+            let [expected, found] = ["sorted", "mixed"].map(|data| {
+                numbers_of_npy(&scratch.path().join(format!("{data}.mlsearch.{kind}.npy")))
+            });
+            for (at, number) in found.iter().enumerate() {
+                let same = expected[place[at / n] * n + place[at % n]];
+                assert_eq!(*number, same, "{options} {kind}: {} {}", names[at / n], names[at % n]);
+            }
+            let square = read(&scratch, &format!("mixed.mlsearch.{kind}"));
+            assert_eq!(firsts(square.lines().skip(1)), names, "{options}");
+            let cell = |a: usize, b: usize| {
+                square.lines().nth(a + 1).unwrap().split_whitespace().nth(b + 1).unwrap()
+            };
+            let pairs = || (0..n).flat_map(|a| (0..a).map(move |b| (a, b)));
+            let tsv =
+                read(&scratch, &format!("mixed.mlsearch.{}", kind.replace("distances", "tsv")));
+            let expected =
+                pairs().map(|(a, b)| format!("{}\t{}\t{}", names[a], names[b], cell(a, b)));
+            assert_eq!(tsv.lines().skip(1).collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+            let mut lower = String::new();
+            let packed = scratch.path().join(format!("mixed.mlsearch.{kind}.gz"));
+            let mut packed = flate2::read::GzDecoder::new(std::fs::File::open(packed).unwrap());
+            std::io::Read::read_to_string(&mut packed, &mut lower).unwrap();
+            let words = lower.split_whitespace().skip(1);
+            let expected = (0..n).flat_map(|a| {
+                let row = (0..a).map(move |b| cell(a, b));
+                std::iter::once(names[a]).chain(row).collect::<Vec<_>>()
+            });
+            assert_eq!(words.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+        }
+    };
+    for options in ["", "-m LogDet", "--keep-identical -m p", "-q genes.part"] {
+        matrices(options, ["distances", ""]);
+    }
+    matrices("-q genes.part -M -T 2", ["partition1.distances", "partition2.distances"]);
+    scratch.succeed("--dist -s mixed.phy --tree nj,bionj,bme,upgma -n mixed --redo");
+    scratch.succeed("--dist -s sorted.phy --tree nj,bionj,bme,upgma -n sorted --redo");
+    let [expected, found] =
+        ["sorted", "mixed"].map(|data| read(&scratch, &format!("{data}.mlsearch.distanceTrees")));
+    assert_eq!(expected, found);
+}
+
 #[test]
 fn starting_trees_name_pairs_without_a_distance() {
     let scratch = Scratch::new();
@@ -429,6 +516,16 @@ fn checks_say_what_distances_cost_and_memory_can_be_limited() {
         let [x, y] = ["x", "y"].map(|name| read(&scratch, &format!("{name}.mlsearch.{kind}")));
         assert!(x == y, "{kind}");
     }
+    // From a temporary file, too, the tree does not depend on the order of the rows; the file of distances is in this order.
+    let text = read(&scratch, "d.mlsearch.phy");
+    let lines: Vec<&str> = text.lines().collect();
+    let backwards: Vec<&str> = lines[1..].iter().rev().copied().collect();
+    scratch.write("d.mlsearch.phy", &format!("{}\n{}\n", lines[0], backwards.join("\n")));
+    assert_eq!(run("w", &format!("--mem {}M", least.ceil() + 2.0)).code, 0);
+    let [x, w] = ["x", "w"].map(|name| read(&scratch, &format!("{name}.mlsearch.distanceTrees")));
+    assert!(x == w);
+    let matrix = read(&scratch, "w.mlsearch.distances");
+    assert_eq!(firsts(matrix.lines().skip(1)), firsts(backwards.iter().copied()));
     run("z", "--mem 20M")
         .assert_refused(&["--mem: 20.0 MiB are not enough for these distances", "at least"]);
     // Each partition has its own.

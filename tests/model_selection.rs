@@ -92,3 +92,52 @@ fn codons_are_not_chosen_for_and_that_is_said() {
     );
     assert!(ran.stdout.contains("partition 'b': a run will select"), "{}", ran.stdout);
 }
+
+#[test]
+fn models_are_selected_for_the_data_type_of_the_command_line() {
+    let scratch = Scratch::new();
+    scratch.write("bits", "4 8\na 01010101\nb 01010110\nc 11010100\nd 10100101\n");
+    // Of letters that proteins, nucleotides and multi-state data have.
+    scratch.write("letters", "4 8\na ACGTACGT\nb ACGTACTT\nc ACCTACGA\nd AAGTACGT\n");
+    for (data, typed, chosen, matrices) in [
+        ("bits", "MULTI", "multi-state", "2 multi-state matrices"),
+        ("bits", "BIN", "binary", "2 binary matrices"),
+        ("letters", "auto", "DNA", "22 DNA matrices"),
+        ("letters", "AA", "protein", "66 protein matrices"),
+        ("letters", "MORPH", "multi-state", "2 multi-state matrices"),
+    ] {
+        let command = format!("-s {data} -m auto --data-type {typed} --check");
+        let said = scratch.succeed(&command).stdout;
+        assert!(said.contains(&format!("auto ({chosen})")), "{command}: {said}");
+        assert!(said.contains(&format!("by BIC among {matrices}")), "{command}: {said}");
+    }
+    // Lines with `auto` take the type, too; lines with a type keep theirs.
+    scratch.write("q", "auto, a = 1-4\nDNA, b = 5-8\n");
+    let said = scratch.succeed("-s letters -q q -m auto --data-type AA --check").stdout;
+    let sorts = ["partition 'a': a run will select the model by BIC among 66 protein", "22 DNA"];
+    assert!(sorts.iter().all(|sort| said.contains(sort)), "{said}");
+}
+
+#[test]
+fn data_types_for_which_no_model_can_be_selected_are_refused() {
+    let scratch = Scratch::new();
+    let proteins = repository("datasets/ovomucoids.phy").display().to_string();
+    scratch.write("letters", "4 9\na ACGTACGTA\nb ACGTACTTA\nc ACCTACGAA\nd AAGTACGTA\n");
+    for (command, expected) in [
+        ("-s letters -m auto --data-type CODON2", "-m GY+F3X4 --data-type CODON2"),
+        ("-s letters -m MFP -st CODON", "only for DNA, AA, BIN and MULTI"),
+        ("-s letters -m auto --data-type RNA", "unknown data type 'RNA'"),
+        ("-s letters -m PROTGAMMAAUTO --data-type DNA", "-m auto --data-type DNA"),
+        ("-s letters -m auto --data-type BIN", "letters, line 2, column 1, 'a': --data-type BIN"),
+        ("-s PROTEINS -m auto --data-type DNA", "which are protein data"),
+    ] {
+        let ran = scratch.run(&format!("{} -n x", command.replace("PROTEINS", &proteins)));
+        ran.assert_refused(&[expected]);
+        // One message, not one for each character.
+        assert!(!ran.stderr.contains("errors:"), "{command}: {}", ran.stderr);
+    }
+    scratch.write("q", "auto, a = 1-9\n");
+    scratch
+        .run("-s letters -q q --data-type CODON -n x")
+        .assert_refused(&["q, line 1, 'a': auto --data-type CODON", "-m GY+F3X4"]);
+}

@@ -1,6 +1,6 @@
 //! The tables of README.md are those of the program: options, models, output files.
 
-use crate::util::repository;
+use crate::util::{Scratch, report, repository};
 use clap::{Arg, Command, CommandFactory};
 use mlsearch::cli::Args;
 use mlsearch::model::{Model, NAMED_DNA_MODELS, PROTEIN_MATRICES, PROTEIN_MIXTURES};
@@ -251,4 +251,27 @@ fn tables_and_options_are_found_in_text() {
     assert_eq!(rows, [["`-a`, `--bc N|M`", "x"]]);
     let named: Vec<String> = code_spans(&rows[0][0]).flat_map(options_in).collect();
     assert_eq!(named, ["-a", "--bc"]);
+}
+
+/// `iqtree2 -s gappy.phy -m GTR+F+G4 -te gappy.tree -keep-ident`, IQ-TREE 2.0.7: lnL, and pi(A) to pi(T) as it prints them.
+const IQTREE: (f64, &str) = (-42772.8016, "0.2756/0.2197/0.2252/0.2794");
+
+#[test]
+fn counted_frequencies_are_compared_as_is_said() {
+    let differences = section(&readme(), "## Differences from other programs");
+    let (lnl, frequencies) = IQTREE;
+    let model = code_spans(&differences).find(|code| code.contains(frequencies));
+    let model = model.expect("a model with the frequencies of IQ-TREE");
+    let scratch = Scratch::new();
+    let [msa, tree] = ["datasets/gappy.phy", "datasets/gappy.tree"].map(repository);
+    let found = |model: &str| {
+        let data = format!("-s {} -t {}", msa.display(), tree.display());
+        scratch.succeed(&format!("--evaluate {data} -m {model} --quiet -n x --redo"));
+        report(&scratch, "x")["log_likelihood"].as_f64().expect("a log-likelihood")
+    };
+    for (model, above) in [("GTR+F+G", 0.16), (model, -0.005)] {
+        assert!((lnl - found(model) - above).abs() < 0.005, "{model}: {}", found(model));
+        let said = format!("{:.3}", f64::abs(above));
+        assert!(differences.contains(said.trim_end_matches('0')), "{said}");
+    }
 }

@@ -1,6 +1,6 @@
 //! Commands on trees: distances, consensus, internode certainty and concordance factors, beside other programs.
 
-use crate::util::{Scratch, report, repository, taxa_behind};
+use crate::util::{FIVE_TAXA, Scratch, report, repository, taxa_behind};
 use mlsearch::tree::read_newick;
 use std::collections::BTreeSet;
 
@@ -137,6 +137,31 @@ fn trees_that_cannot_be_compared_are_refused() {
     scratch.write("first", "(A,B,(C,D));");
     scratch.run("--rfdist trees -t first -n x").assert_refused(&["trees, line 3", "'E'", "first"]);
     assert_eq!(scratch.files(), ["first", "trees"]);
+}
+
+#[test]
+fn trees_without_lengths_are_one_fault_of_weighted_distances() {
+    let scratch = Scratch::new();
+    // Replicates without lengths are one fault, which says how to write them with lengths.
+    scratch.write("a.phy", FIVE_TAXA);
+    let replicates = "--bootstrap -s a.phy -m JC --bs-trees 4 --quiet";
+    scratch.succeed(&format!("{replicates} -n plain"));
+    scratch.succeed(&format!("{replicates} -k -n long"));
+    for (command, said) in [
+        ("--rfdist plain.mlsearch.bootstraps", "4 of 4 trees"),
+        ("--rfdist plain.mlsearch.bootstraps -t long.mlsearch.bootstraps", "4 of 4 trees"),
+        ("--rfdist long.mlsearch.bootstraps -t plain.mlsearch.bootstraps", "4 of 4 trees"),
+    ] {
+        let ran = scratch.run(&format!("{command} --rfdist-metric kf -n x"));
+        let place = "plain.mlsearch.bootstraps, line 1: ";
+        ran.assert_refused(&[place, said, "the first is tree 1", "-k (--bs-brlens)"]);
+        assert!(!ran.stderr.contains("errors"), "{}", ran.stderr);
+    }
+    scratch.succeed("--rfdist long.mlsearch.bootstraps --rfdist-metric wrf,kf -n y");
+    scratch.write("some", "(A:1,B:1,(C:1,D:1):1);\n(A:1,B:1,(C:1,D));\n(A,B,(C,D));\n");
+    scratch
+        .run("--rfdist some --rfdist-metric rf,wrf -n x")
+        .assert_refused(&["some, line 2: 2 of 3 trees", "the first is tree 2"]);
 }
 
 #[test]

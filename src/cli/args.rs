@@ -129,7 +129,8 @@ pub struct Args {
     #[arg(long, value_enum, value_name = "on|off", hide_possible_values = true, help_heading = DATA)]
     pub restricted: Option<Switch>,
     /// Data type of partitions that name none: DNA, AA, BIN, MULTI, CODON, CODON2 (NCBI genetic
-    /// code 2) ... [default: that of the model]; also -st
+    /// code 2) ...; with -m auto, models of this type are compared, but not of codons [default:
+    /// that of the model; with auto that of the characters]; also -st
     #[arg(long, visible_aliases = ["seqtype", "st"], value_name = "TYPE", help_heading = DATA)]
     pub data_type: Option<String>,
     /// Amino-acid matrix in the format of PAML or RAxML, used instead of the matrix of the model;

@@ -21,7 +21,7 @@ pub(super) struct BitPlanes {
     chunks: Vec<usize>,
     /// Words of a sequence.
     stride: usize,
-    /// `[taxon][level][chunk][plane][word]`.
+    /// `[sequence][level][chunk][plane][word]`.
     words: Vec<u64>,
 }
 
@@ -63,15 +63,16 @@ impl BitPlanes {
         (num_taxa * chunks * CHUNK * size_of::<u64>()) as u64
     }
 
-    /// The bits of these patterns for all taxa; those without data have no determined nucleotide.
-    pub(super) fn new(patterns: &Patterns, num_taxa: usize) -> Self {
+    /// The bits of these patterns for all taxa, whose places among the sequences these are; taxa without data have no
+    /// determined nucleotide.
+    pub(super) fn new(patterns: &Patterns, rows: &[usize]) -> Self {
         let levels = best_places(&patterns.weights);
         let chunks: Vec<usize> =
             levels.iter().map(|places| places.len().div_ceil(CHUNK_SITES)).collect();
         let stride = chunks.iter().sum::<usize>() * CHUNK;
-        let mut words = vec![0; num_taxa * stride];
+        let mut words = vec![0; rows.len() * stride];
         for (&taxon, codes) in patterns.tip_taxa.iter().zip(&patterns.codes) {
-            let mut start = taxon * stride;
+            let mut start = rows[taxon] * stride;
             for (places, chunks) in levels.iter().zip(&chunks) {
                 for (place, &pattern) in places.iter().enumerate() {
                     // The code of a nucleotide is one bit: A, C, G, T.

@@ -32,11 +32,12 @@ pub(super) struct Table {
 }
 
 impl Gene {
-    pub(super) fn new(patterns: &Patterns, num_taxa: usize) -> Self {
+    /// `places` has the place of each taxon among the sequences.
+    pub(super) fn new(patterns: &Patterns, places: &[usize]) -> Self {
         let is_dna = patterns.data_type == DataType::Dna;
-        let mut codes = vec![Vec::new(); num_taxa];
+        let mut codes = vec![Vec::new(); places.len()];
         for (&taxon, row) in patterns.tip_taxa.iter().zip(&patterns.codes) {
-            codes[taxon].clone_from(row);
+            codes[places[taxon]].clone_from(row);
         }
         let undetermined = patterns.data_type.undetermined();
         let is_ambiguous = |code: Code| !code.is_power_of_two() && code != undetermined;
@@ -47,7 +48,7 @@ impl Gene {
         let state = |mask: &u64| mask.is_power_of_two().then(|| mask.trailing_zeros() as u8);
         Gene {
             classes: Classes::new(patterns.data_type, &patterns.code_masks),
-            planes: is_dna.then(|| BitPlanes::new(patterns, num_taxa)),
+            planes: is_dna.then(|| BitPlanes::new(patterns, places)),
             ambiguous: codes.iter().map(ambiguous).collect(),
             codes,
             weights: patterns.weights.clone(),

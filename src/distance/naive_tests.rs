@@ -144,6 +144,26 @@ fn check(alignment: &Alignment, models: &[&str], gamma: Option<f64>) {
         let bits = |all: &[f64]| all.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
         assert_eq!(bits(&matrix), bits(&other), "{name}");
     }
+    let is_same =
+        |partition: &Partition| partition.patterns.data_type == partitions[0].patterns.data_type;
+    check_orders(&partitions, &method);
+    if partitions.iter().all(is_same) {
+        check_orders(&partitions, &DistanceMethod::Uncorrected);
+        check_orders(&partitions, &DistanceMethod::LogDet);
+    }
+}
+
+/// The order of the sequences changes no bit.
+fn check_orders(partitions: &[Partition], method: &DistanceMethod) {
+    let matrix = PairDistances::new(5, partitions, method, None).rows(0..5, 0..5);
+    for taxa in [[4, 3, 2, 1, 0], [2, 0, 4, 1, 3]] {
+        let other = PairDistances::in_order(taxa.to_vec(), partitions, method, None);
+        let found = other.rows(0..5, 0..5);
+        for (place, pair) in found.iter().enumerate() {
+            let expected = matrix[5 * taxa[place / 5] + taxa[place % 5]];
+            assert_eq!(pair.to_bits(), expected.to_bits(), "{method:?} {taxa:?}");
+        }
+    }
 }
 
 const DNA: &[u8] = b"ACGTRYSWKMBDHVN-";

@@ -63,7 +63,8 @@ pub trait OtherRows: std::fmt::Debug + Send + Sync {
 /// ```
 #[derive(Debug)]
 pub struct PairDistances {
-    num_taxa: usize,
+    /// `[sequence]`: its taxon in the partitions.
+    taxa: Vec<usize>,
     genes: Vec<Gene>,
     formula: Formula,
     instructions: Instructions,
@@ -110,8 +111,25 @@ impl PairDistances {
         method: &DistanceMethod,
         instruction_set: Option<&str>,
     ) -> Self {
+        Self::in_order((0..num_taxa).collect(), partitions, method, instruction_set)
+    }
+
+    /// The same with the sequences in another order, that of `taxa`, which are all taxa of the partitions. The distance of two
+    /// sequences has the same bits in any order.
+    ///
+    /// # Panics
+    /// If there is not one model for each partition, or not each taxon once.
+    pub fn in_order(
+        taxa: Vec<usize>,
+        partitions: &[Partition],
+        method: &DistanceMethod,
+        instruction_set: Option<&str>,
+    ) -> Self {
+        let mut places = vec![usize::MAX; taxa.len()];
+        taxa.iter().enumerate().for_each(|(place, &taxon)| places[taxon] = place);
+        assert!(!places.contains(&usize::MAX), "each taxon once");
         let genes: Vec<Gene> =
-            partitions.iter().map(|partition| Gene::new(&partition.patterns, num_taxa)).collect();
+            partitions.iter().map(|partition| Gene::new(&partition.patterns, &places)).collect();
         let formula = match method {
             DistanceMethod::Likelihood { models, gamma } => {
                 assert_eq!(models.len(), genes.len(), "one model for each partition");
@@ -123,7 +141,7 @@ impl PairDistances {
             DistanceMethod::LogDet => Formula::LogDet,
         };
         let instructions = Instructions::detect(instruction_set).unwrap_or(Instructions::Scalar);
-        PairDistances { num_taxa, genes, formula, instructions, other: None }
+        PairDistances { taxa, genes, formula, instructions, other: None }
     }
 
     /// Leaves the computation to another.
@@ -135,7 +153,7 @@ impl PairDistances {
     pub fn tables(&self) -> Option<PairTables> {
         let Formula::Likelihood(models) = &self.formula else { return None };
         let genes = self.genes.iter().zip(models).map(|(gene, model)| gene.tables(model));
-        Some(PairTables { num_taxa: self.num_taxa, genes: genes.collect() })
+        Some(PairTables { num_taxa: self.num_taxa(), genes: genes.collect() })
     }
 
     /// Bytes that the sequences of these partitions take when they are prepared, and what so many threads count at most.
@@ -150,7 +168,7 @@ impl PairDistances {
 
     /// Number of sequences.
     pub fn num_taxa(&self) -> usize {
-        self.num_taxa
+        self.taxa.len()
     }
 
     /// Number of sites.
@@ -202,7 +220,7 @@ impl PairDistances {
             for (start, out) in tile.columns.clone().step_by(LANES).zip(out.chunks_mut(LANES)) {
                 let mut pairs = [(row, row); LANES];
                 for (pair, column) in pairs.iter_mut().zip(start..tile.columns.end) {
-                    // Either order of a pair gives the same sums in the same order.
+                    // Classes of sites are of unordered pairs: either order gives the same counts.
                     *pair = (row.min(column), row.max(column));
                 }
                 let pairs = &pairs[..out.len()];
@@ -236,7 +254,12 @@ impl PairDistances {
                 let mut pair = StateCounts::default();
                 for gene in &self.genes {
                     if !gene.is_missing(row) && !gene.is_missing(column) {
-                        gene.count_states(row.min(column), row.max(column), &mut table, &mut pair);
+                        // A determinant and that of the transposed matrix may differ in the last digits.
+                        let [a, b] = match self.taxa[row] < self.taxa[column] {
+                            true => [row, column],
+                            false => [column, row],
+                        };
+                        gene.count_states(a, b, &mut table, &mut pair);
                     }
                 }
                 *out = if pair.counts.is_empty() { f64::NAN } else { formula(&pair) };

@@ -130,18 +130,22 @@ impl RowFileWriter {
     }
 
     /// The file, when all rows are there; the largest known distance takes the place of each that is not known. Also how
-    /// many these are, and that distance.
+    /// many these are, and that distance. `taxa`, if given, has the number that each taxon has in the file, in the order in
+    /// which they came.
     ///
     /// # Errors
     /// The system's.
     ///
     /// # Panics
-    /// If rows are missing.
-    pub fn finish(mut self) -> Result<(RowFile, u64, f64)> {
+    /// If rows are missing, or a number is too large.
+    pub fn finish(mut self, taxa: Option<&[usize]>) -> Result<(RowFile, u64, f64)> {
         self.write_band()?;
         assert_eq!(self.start, self.size, "a row for each taxon");
         let n = self.size;
-        let places: Vec<u32> = (0..n as u32).collect();
+        let mut places: Vec<u32> = (0..n as u32).collect();
+        for (row, &taxon) in taxa.into_iter().flatten().enumerate() {
+            places[taxon] = row as u32;
+        }
         let file = RowFile {
             file: self.file,
             folder: self.folder,
@@ -322,7 +326,8 @@ mod tests {
     use crate::rng::{Purpose, stream};
     use rand::RngExt;
 
-    /// Random distances, some of them unknown, in memory and in a file with little memory.
+    /// Random distances, some of them unknown, in memory and in a file with little memory, into which they come in the order
+    /// of the taxa or in another one.
     fn both(folder: &Path, n: usize, memory: u64) -> (RowsInMemory<f32>, RowFile) {
         let mut rng = stream(n as u64, Purpose::Test, 11);
         let mut matrix = SquareMatrix::<f32>::zero(n);
@@ -336,10 +341,18 @@ mod tests {
                 })
                 .collect();
             row.iter().enumerate().for_each(|(b, &distance)| matrix.set(a, b, distance));
-            writer.push(&row).unwrap();
+        }
+        let mut taxa: Vec<usize> = (0..n).collect();
+        if n.is_multiple_of(4) {
+            (1..n).for_each(|last| taxa.swap(last, rng.random_range(0..last + 1)));
+        }
+        for (row, &taxon) in taxa.iter().enumerate() {
+            let before = taxa[..row].iter().map(|&other| matrix.get(taxon, other));
+            writer.push(&before.collect::<Vec<f64>>()).unwrap();
         }
         let (count, largest) = matrix.fill_unknown();
-        let (file, unknown, most) = writer.finish().unwrap();
+        let (file, unknown, most) =
+            writer.finish(n.is_multiple_of(4).then_some(&taxa[..])).unwrap();
         assert_eq!((count as u64, largest), (unknown, most));
         (RowsInMemory::new(matrix), file)
     }

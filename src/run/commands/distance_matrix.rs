@@ -1,6 +1,7 @@
 //! A matrix of distances: computed and written row by row, and what is made of it.
 
 use super::distance_memory::{Arrangement, BAND, TEXTS};
+use super::distance_order::RowOrder;
 use super::distance_sequences::Sequences;
 use super::distance_tally::Tally;
 use super::distance_trees::{Store, Trees, folder_of};
@@ -27,9 +28,9 @@ pub(super) struct Computed {
 /// Where the rows of a matrix go, in their order.
 struct Rows<'a> {
     format: MatrixFormat,
+    /// `[row]`: the name of its taxon.
     names: &'a [String],
-    /// Where several taxa may have a sequence.
-    identical: Option<&'a Identical>,
+    order: &'a RowOrder,
     tally: Tally,
     store: Option<Store>,
     /// A matrix that is written when it is complete.
@@ -41,33 +42,30 @@ struct Rows<'a> {
 
 impl Rows<'_> {
     /// Takes the next rows.
-    fn take(&mut self, taxa: Range<usize>, found: &[f64]) -> Result<()> {
-        let width = found.len() / taxa.len();
-        for (taxon, row) in taxa.clone().zip(found.chunks_exact(width)) {
+    fn take(&mut self, rows: Range<usize>, found: &[f64]) -> Result<()> {
+        let width = found.len() / rows.len();
+        for (at, row) in rows.clone().zip(found.chunks_exact(width)) {
             let names = self.names;
-            self.tally.add(taxon, &row[..taxon], |taxon| &names[taxon]);
-            if let Some(store) = &mut self.store {
-                match self.identical {
-                    None => store.push(&row[..taxon])?,
-                    Some(identical) => {
-                        let sequence = identical.group_of()[taxon];
-                        if identical.kept()[sequence] == taxon {
-                            let before = identical.kept()[..sequence].iter();
-                            let before: Vec<f64> = before.map(|&other| row[other]).collect();
-                            store.push(&before)?;
-                        }
+            self.tally.add(at, &row[..at], |row| &names[row]);
+            if let (Some(store), Some(before)) = (&mut self.store, self.order.sequences_before(at))
+            {
+                match before.len() == at {
+                    true => store.push(&row[..at])?,
+                    false => {
+                        let before: Vec<f64> = before.iter().map(|&other| row[other]).collect();
+                        store.push(&before)?;
                     }
                 }
             }
             if let Some(matrix) = &mut self.waiting {
-                row[..taxon].iter().enumerate().for_each(|(other, d)| matrix.set(taxon, other, *d));
+                row[..at].iter().enumerate().for_each(|(other, d)| matrix.set(at, other, *d));
             }
         }
         if self.waiting.is_none() {
-            let (format, names, start) = (self.format, self.names, taxa.start);
-            self.write(taxa, |taxon| {
-                let row = &found[(taxon - start) * width..][..width];
-                format.row(taxon, names, if format.is_square() { row } else { &row[..taxon] })
+            let (format, names, start) = (self.format, self.names, rows.start);
+            self.write(rows, |at| {
+                let row = &found[(at - start) * width..][..width];
+                format.row(at, names, if format.is_square() { row } else { &row[..at] })
             });
         }
         Ok(())
@@ -90,10 +88,9 @@ impl Rows<'_> {
     fn finish(mut self) -> (Computed, std::io::Result<()>) {
         if let Some(matrix) = self.waiting.take() {
             let (format, names) = (self.format, self.names);
-            self.write(0..matrix.size(), |taxon| {
-                let row: Vec<f64> =
-                    (0..matrix.size()).map(|other| matrix.get(taxon, other)).collect();
-                format.row(taxon, names, &row)
+            self.write(0..matrix.size(), |at| {
+                let row: Vec<f64> = (0..matrix.size()).map(|other| matrix.get(at, other)).collect();
+                format.row(at, names, &row)
             });
         }
         let written = self.written.and_then(|()| self.sink.flush());
@@ -112,11 +109,16 @@ impl Sequences<'_> {
         phase: [f64; 2],
         record: &mut RunRecord,
     ) -> Result<Computed> {
-        let (names, identical) = (&*self.names, self.identical.as_deref());
-        let mut rows_of_taxa = TaxonRows::new(pairs, identical.map(Identical::group_of));
+        let order = &self.rows;
+        let names: Vec<String> =
+            order.taxa.iter().map(|&taxon| self.names[taxon].clone()).collect();
+        let mut rows_of_taxa = TaxonRows::new(pairs, order.sequence_of_row());
         let num_taxa = names.len();
         let Arrangement { waits, place, .. } = arrangement;
-        let store = |place| Store::new(place, pairs.num_taxa(), &folder_of(setup.plan));
+        let store = |place| {
+            let sequences = Some(order.sequences.clone());
+            Store::new(place, pairs.num_taxa(), sequences, &folder_of(setup.plan))
+        };
         let store = place.map(store).transpose()?;
         let whole_rows = asked.format.is_square() && !waits;
         let mut part = match self.partition {
@@ -130,8 +132,8 @@ impl Sequences<'_> {
         let written = asked.format.begin(num_taxa, &mut sink);
         let mut rows = Rows {
             format: asked.format,
-            names,
-            identical,
+            names: &names,
+            order,
             tally: Tally::default(),
             store,
             waiting: waits.then(|| SquareMatrix::zero(num_taxa)),
@@ -142,16 +144,16 @@ impl Sequences<'_> {
         let mut bands =
             (0..num_taxa).step_by(BAND).map(|start| start..(start + BAND).min(num_taxa));
         let mut compute = || {
-            let taxa = bands.next()?;
-            let width = if whole_rows { num_taxa } else { taxa.end };
-            Some((taxa.clone(), rows_of_taxa.next(taxa, width)))
+            let band = bands.next()?;
+            let width = if whole_rows { num_taxa } else { band.end };
+            Some((band.clone(), rows_of_taxa.next(band, width)))
         };
         let mut ready = pool.install(&mut compute);
-        while let Some((taxa, found)) = ready {
-            let share = taxa.end as f64 / num_taxa as f64;
+        while let Some((band, found)) = ready {
+            let share = band.end as f64 / num_taxa as f64;
             let share = if whole_rows { share } else { share * share };
             let (next, taken) =
-                pool.install(|| rayon::join(&mut compute, || rows.take(taxa, &found)));
+                pool.install(|| rayon::join(&mut compute, || rows.take(band, &found)));
             taken?;
             ready = next;
             let share = phase[0] + (phase[1] - phase[0]) * share;
@@ -165,7 +167,7 @@ impl Sequences<'_> {
     }
 }
 
-/// Makes the trees that are asked for, which are also those of the report.
+/// Makes the trees that are asked for, which are also those of the report, of taxa with these names.
 pub(super) fn make_trees(
     asked: &MatrixPlan,
     store: Store,

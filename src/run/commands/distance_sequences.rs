@@ -1,6 +1,7 @@
 //! [`Sequences`]: what a matrix of distances is of, all partitions or one, and what it takes.
 
 use super::distance_memory::{Arrangement, Place, Sizes};
+use super::distance_order::RowOrder;
 use super::distance_trees::{check_disk, check_size, folder_of};
 use crate::distance::{DistanceMethod, PairDistances};
 use crate::error::{Error, Result};
@@ -13,10 +14,12 @@ use std::borrow::Cow;
 
 /// The taxa of a matrix and their sequences.
 pub(super) struct Sequences<'a> {
-    /// Names of the taxa.
+    /// Names of the taxa, sorted.
     pub names: Cow<'a, [String]>,
     /// Which of them have the same sequence, if some have.
     pub identical: Option<Cow<'a, Identical>>,
+    /// The rows of the matrix.
+    pub rows: RowOrder,
     /// The partitions, of each sequence once.
     partitions: Cow<'a, [Partition]>,
     /// The number of the file and of the partition, where each partition has a matrix.
@@ -28,9 +31,11 @@ pub(super) struct Sequences<'a> {
 impl<'a> Sequences<'a> {
     /// Those of all partitions.
     pub(super) fn whole(setup: &'a Setup) -> Self {
+        let identical = setup.identical.as_ref();
         Sequences {
             names: Cow::Borrowed(setup.loaded.taxa.names()),
-            identical: setup.identical.as_ref().map(Cow::Borrowed),
+            identical: identical.map(Cow::Borrowed),
+            rows: RowOrder::new(setup.loaded.row_order.clone(), identical),
             partitions: setup.reduced(&setup.loaded.partitions),
             partition: None,
             place: String::new(),
@@ -50,6 +55,8 @@ impl<'a> Sequences<'a> {
         };
         let is_wanted = setup.plan.leaves_out_identical();
         let identical = Identical::of_tips(&own.patterns).filter(|_| is_wanted);
+        let rows = loaded.row_order.iter().filter_map(|taxon| taxa.binary_search(taxon).ok());
+        let rows = RowOrder::new(rows.collect(), identical.as_ref());
         let mut partitions = vec![own];
         if let Some(identical) = &identical {
             partitions = identical.reduce(&partitions);
@@ -57,6 +64,7 @@ impl<'a> Sequences<'a> {
         Sequences {
             names: taxa.iter().map(|&taxon| loaded.taxa.name(taxon).to_string()).collect(),
             identical: identical.map(Cow::Owned),
+            rows,
             partitions: Cow::Owned(partitions),
             partition: Some([number, gene]),
             place: format!(" in partition '{}'", partition.name),
@@ -140,9 +148,10 @@ impl<'a> Sequences<'a> {
         Ok(arrangement)
     }
 
-    /// Prepares the sequences; what is no longer needed for it is given back.
+    /// Prepares the sequences, in the order of their first rows; what is no longer needed for it is given back.
     pub(super) fn prepare(&mut self, method: &DistanceMethod, setup: &Setup) -> PairDistances {
         let partitions = std::mem::take(&mut self.partitions);
-        PairDistances::new(self.count(), &partitions, method, setup.plan.run.instruction_set)
+        let sequences = self.rows.sequences.clone();
+        PairDistances::in_order(sequences, &partitions, method, setup.plan.run.instruction_set)
     }
 }

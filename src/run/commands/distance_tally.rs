@@ -5,6 +5,10 @@ use crate::run::work::{RunRecord, warn_of_each};
 
 /// Pairs without a distance that are named.
 const MOST_NAMED: usize = 10_000;
+/// Parts of a unit in which distances are added up exactly, so that the mean does not depend on their order.
+const PARTS: f64 = (1_u64 << 48) as f64;
+/// Distances up to which that is done: in parts, they have 63 bits. Those between sequences are smaller.
+const MOST_IN_PARTS: f64 = (1_u64 << 15) as f64;
 
 /// What is found on the way.
 #[derive(Debug)]
@@ -12,7 +16,10 @@ pub(super) struct Tally {
     pairs: u64,
     saturated: u64,
     without_overlap: u64,
-    sum: f64,
+    /// Sum of the known distances, in parts.
+    sum: u128,
+    /// Sum of those that are too large for parts.
+    rest: f64,
     least: f64,
     largest: f64,
     /// The first pairs without a distance.
@@ -26,7 +33,8 @@ impl Default for Tally {
             pairs: 0,
             saturated: 0,
             without_overlap: 0,
-            sum: 0.0,
+            sum: 0,
+            rest: 0.0,
             least,
             largest,
             unknown: Vec::new(),
@@ -40,7 +48,10 @@ impl Tally {
         for (other, &distance) in row.iter().enumerate() {
             self.pairs += 1;
             if distance.is_finite() {
-                self.sum += distance;
+                match distance < MOST_IN_PARTS {
+                    true => self.sum += u128::from((distance * PARTS + 0.5) as u64),
+                    false => self.rest += distance,
+                }
                 self.least = self.least.min(distance);
                 self.largest = self.largest.max(distance);
                 continue;
@@ -67,6 +78,7 @@ impl Tally {
         self.saturated += other.saturated;
         self.without_overlap += other.without_overlap;
         self.sum += other.sum;
+        self.rest += other.rest;
         self.least = self.least.min(other.least);
         self.largest = self.largest.max(other.largest);
     }
@@ -97,7 +109,7 @@ impl Tally {
             saturated: self.saturated,
             without_overlap: self.without_overlap,
             least: if_any(self.least),
-            mean: if_any(self.sum / known.max(1) as f64),
+            mean: if_any((self.sum as f64 / PARTS + self.rest) / known.max(1) as f64),
             largest: if_any(self.largest),
             trees: Vec::new(),
             partitions: Vec::new(),

@@ -19,8 +19,15 @@ use std::path::{Path, PathBuf};
 /// Ratio of transitions and transversions of F84 in starting trees: that of PHYLIP.
 const START_RATIO: f64 = 2.0;
 
-/// The distances of which trees are made.
-pub(super) enum Store {
+/// The distances of which trees are made, and which have come so far.
+pub(super) struct Store {
+    kept: Kept,
+    /// The taxa in the order in which they come; `None` if that is the order of their numbers.
+    taxa: Option<Vec<usize>>,
+}
+
+/// Where the distances are.
+enum Kept {
     Exact(SquareMatrix<f64>),
     Rounded(SquareMatrix<f32>),
     /// In a temporary file in this folder.
@@ -49,27 +56,42 @@ fn file_failed(folder: &Path, error: std::io::Error) -> Error {
 }
 
 impl Store {
-    pub(super) fn new(place: Place, num_taxa: usize, folder: &Path) -> Result<Self> {
-        Ok(match place {
-            Place::Exact => Store::Exact(SquareMatrix::zero(num_taxa)),
-            Place::Rounded => Store::Rounded(SquareMatrix::zero(num_taxa)),
+    /// Room for the distances of so many taxa, which come in the order of `taxa` or, without these, in that of their numbers.
+    pub(super) fn new(
+        place: Place,
+        num_taxa: usize,
+        taxa: Option<Vec<usize>>,
+        folder: &Path,
+    ) -> Result<Self> {
+        let kept = match place {
+            Place::Exact => Kept::Exact(SquareMatrix::zero(num_taxa)),
+            Place::Rounded => Kept::Rounded(SquareMatrix::zero(num_taxa)),
             Place::File { memory } => {
                 let writer = RowFileWriter::new(folder, num_taxa, memory);
                 let writer = writer.map_err(|error| file_failed(folder, error))?;
-                Store::File(writer, folder.to_path_buf())
+                Kept::File(writer, folder.to_path_buf())
             }
-        })
+        };
+        Ok(Store { kept, taxa })
     }
 
-    /// The distances of the next taxon from those before it.
+    /// A matrix with all distances.
+    pub(super) fn of_matrix(matrix: SquareMatrix<f64>) -> Self {
+        Store { kept: Kept::Exact(matrix), taxa: None }
+    }
+
+    /// The distances of the next taxon from those that came before it.
     pub(super) fn push(&mut self, before: &[f64]) -> Result<()> {
-        let (taxon, before) = (before.len(), before.iter().copied().enumerate());
-        match self {
-            Store::Exact(matrix) => before.for_each(|(other, d)| matrix.set(taxon, other, d)),
-            Store::Rounded(matrix) => before.for_each(|(other, d)| matrix.set(taxon, other, d)),
-            Store::File(writer, folder) => {
-                let before: Vec<f64> = before.map(|(_, d)| d).collect();
-                writer.push(&before).map_err(|error| file_failed(folder, error))?;
+        let taxa = self.taxa.as_deref();
+        let number = |came: usize| taxa.map_or(came, |taxa| taxa[came]);
+        let taxon = number(before.len());
+        let distances =
+            before.iter().enumerate().map(|(other, &distance)| (number(other), distance));
+        match &mut self.kept {
+            Kept::Exact(matrix) => distances.for_each(|(other, d)| matrix.set(taxon, other, d)),
+            Kept::Rounded(matrix) => distances.for_each(|(other, d)| matrix.set(taxon, other, d)),
+            Kept::File(writer, folder) => {
+                writer.push(before).map_err(|error| file_failed(folder, error))?;
             }
         }
         Ok(())
@@ -93,12 +115,12 @@ impl Store {
             }
             Trees { trees, filled: filled as u64, largest }
         }
-        match self {
-            Store::Exact(matrix) => Ok(of_matrix(matrix, kinds)),
-            Store::Rounded(matrix) => Ok(of_matrix(matrix, kinds)),
-            Store::File(writer, folder) => {
+        match self.kept {
+            Kept::Exact(matrix) => Ok(of_matrix(matrix, kinds)),
+            Kept::Rounded(matrix) => Ok(of_matrix(matrix, kinds)),
+            Kept::File(writer, folder) => {
                 let make = || {
-                    let (rows, filled, largest) = writer.finish()?;
+                    let (rows, filled, largest) = writer.finish(self.taxa.as_deref())?;
                     let (mut rows, mut trees) = (Some(rows), Vec::new());
                     for (number, kind) in kinds.iter().enumerate() {
                         let own = match number + 1 == kinds.len() {
@@ -238,7 +260,7 @@ pub(super) fn tree_of_pairs(
     mut see: impl FnMut(usize, &[f64]),
 ) -> Result<JoinedTree> {
     let num_taxa = pairs.num_taxa();
-    let mut store = Store::new(Place::usual(num_taxa), num_taxa, &folder_of(setup.plan))?;
+    let mut store = Store::new(Place::usual(num_taxa), num_taxa, None, &folder_of(setup.plan))?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     let pool =
         pool.map_err(|error| Error::Failed(format!("threads cannot be started: {error}")))?;

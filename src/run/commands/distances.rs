@@ -42,7 +42,7 @@ pub(crate) fn distances(plan: &Plan, asked: &MatrixPlan, record: &mut RunRecord)
             let mut report = tally.report(format!("the file {}", file.display()), taxa.len());
             record.progress.result(&describe(&report));
             record.progress.stage("trees", None);
-            let store = Store::Exact(matrix);
+            let store = Store::of_matrix(matrix);
             make_trees(asked, store, taxa.names(), None, &mut report, record)?;
             write_trees(&report, record)?;
             record.report.distances = Some(report);

@@ -13,6 +13,7 @@ mod contradiction;
 mod distance_check;
 mod distance_matrix;
 mod distance_memory;
+mod distance_order;
 mod distance_sequences;
 mod distance_tally;
 mod distance_trees;

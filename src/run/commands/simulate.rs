@@ -141,7 +141,7 @@ fn resolve_models(plan: &Plan, defs: &[PartitionDef], faults: &mut Faults) -> Ve
     }
     let mut models = Vec::new();
     for def in defs {
-        if choice.to_be_chosen(def).is_some() {
+        if !matches!(choice.to_be_chosen(def), Ok(None)) {
             let message = "a simulation has no data for model selection: name a model";
             faults.push(Fault::new(def.place.clone(), message));
             continue;

@@ -6,7 +6,7 @@
 use super::constraint::{check_trees, read_constraint};
 use super::invariable::check_all_variable;
 use super::models::{ModelChoice, resolve_model};
-use super::questions::ask;
+use super::questions::{ask, explain_characters};
 use super::remarks::{Remarks, remark};
 use super::rooting::{Root, find_root};
 use super::site_weights::SiteWeights;
@@ -36,6 +36,8 @@ const MANY_SITES: usize = 1 << 20;
 pub(crate) struct Loaded {
     /// The taxa in the order of their names; their numbers are those of the tips of every global tree.
     pub taxa: Taxa,
+    /// The taxa in the order of the rows of the alignment, in which distances between sequences are written.
+    pub row_order: Vec<usize>,
     /// Columns of the alignment.
     pub num_sites: usize,
     /// The partitions with their data and models, in the order of their names: no result depends on the order of the
@@ -99,6 +101,7 @@ pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
     let Some(alignment) = collect(read_alignment(path), &mut faults)? else {
         return Err(Error::Input(faults));
     };
+    let names_of_rows = alignment.taxa().names().to_vec();
     let alignment = alignment.sorted_by_name();
     check_size(&alignment, plan, path, &mut faults);
     // Nothing more is worth the time and memory that a long alignment of few taxa takes.
@@ -139,6 +142,7 @@ pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
         faults.push(Fault::new(place, message));
     }
     let taxa = alignment.taxa().clone();
+    let row_order = names_of_rows.iter().filter_map(|name| taxa.index(name)).collect();
     let root = find_root(plan.output.root.as_ref(), &taxa, "the alignment");
     let root = root.unwrap_or_else(|fault| {
         faults.push(fault);
@@ -194,6 +198,7 @@ pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
     Ok(Loaded {
         num_sites: alignment.num_sites(),
         taxa,
+        row_order,
         partitions,
         file_order,
         questions: in_order(questions, &by_name),
@@ -242,6 +247,7 @@ impl Builder<'_> {
         }
         let num_states = || Some(num_states_seen(alignment, &def));
         let asked = ask(&def, choice, alignment, plan);
+        let asked = asked.map_err(|fault| faults.push(fault)).ok()?;
         let resolved = match &asked {
             Some((question, scaler)) => Ok((question.placeholder(), *scaler)),
             None => resolve_model(&def, choice, num_states, &mut remarks.notes),
@@ -259,7 +265,11 @@ impl Builder<'_> {
         };
         let def = def.map_err(|fault| faults.push(fault)).ok()?;
         let patterns = build_patterns(alignment, &def, model.data_type);
-        let patterns = patterns.map_err(|more| faults.append(more)).ok()?;
+        let explain = |more| match asked {
+            Some(_) => explain_characters(more, &def, model.data_type, choice, alignment),
+            None => more,
+        };
+        let patterns = patterns.map_err(|more| faults.append(explain(more))).ok()?;
         let PartitionDef { name, sites, .. } = def;
         let partition = Partition { name, model, patterns, sites };
         let path = plan.data.msa.as_deref().expect("the command line was checked");

@@ -3,11 +3,12 @@
 //! A partition's model may end in `+BU{s}`: the scaler of the shared branch lengths that a scaled run
 //! found (RAxML-NG writes `+B{s}`, which is read, too). It is not part of the model.
 
+use super::auto_type::auto_of_type;
 use super::matrix_files::{parse_model, read_matrix_file};
 use crate::alphabet::DataType;
 use crate::error::{Error, Fault, Faults, Place, abridged};
 use crate::likelihood::BrlenLinkage;
-use crate::model::{AutoModel, Heterogeneity, Model, UserMatrix};
+use crate::model::{AutoData, AutoModel, Heterogeneity, Model, UserMatrix};
 use crate::numeric::GammaMode;
 use crate::partition::{Partition, PartitionDef, format_ranges};
 use crate::run::plan::{DataOptions, Plan};
@@ -64,8 +65,15 @@ impl ModelChoice {
         let Some(text) = options.model.as_deref() else {
             return choice;
         };
-        choice.auto = AutoModel::read(text);
-        if let Some(auto) = choice.auto {
+        if let Some(auto) = AutoModel::read(text) {
+            let typed = choice.data_type.as_deref();
+            match typed.map_or(Ok(auto), |data_type| auto_of_type(auto, text, data_type)) {
+                Ok(auto) => choice.auto = Some(auto),
+                Err(message) => {
+                    faults.push(Fault::new(Place::default(), format!("-m {message}")));
+                    choice.option_is_bad = true;
+                }
+            }
             let rates = auto.rates.map(|rates| Model::parse(&format!("LG{rates}")));
             choice.option = rates.and_then(Result::ok);
             return choice;
@@ -118,10 +126,33 @@ impl ModelChoice {
     }
 
     /// The models to compare for a partition, and the scaler its line gives; `None` if its model is given or
-    /// its line is faulty.
-    pub(crate) fn to_be_chosen(&self, def: &PartitionDef) -> Option<(AutoModel, Option<f64>)> {
-        let (text, scaler) = split_scaler(&def.model).ok()?;
-        AutoModel::of_line(&text, self.auto).map(|auto| (auto, scaler))
+    /// its scaler is faulty.
+    ///
+    /// # Errors
+    /// `auto` in the line, if there is no selection for the type of `--data-type`.
+    pub(crate) fn to_be_chosen(
+        &self,
+        def: &PartitionDef,
+    ) -> Result<Option<(AutoModel, Option<f64>)>, Fault> {
+        let Ok((text, scaler)) = split_scaler(&def.model) else { return Ok(None) };
+        let Some(auto) = AutoModel::of_line(&text, self.auto) else { return Ok(None) };
+        let auto = match &self.data_type {
+            // That of the command line has its type already.
+            Some(data_type) if auto.data == AutoData::Detected => {
+                auto_of_type(auto, &text, data_type)
+                    .map_err(|message| Fault::new(def.place.clone(), message))?
+            }
+            _ => auto,
+        };
+        Ok(Some((auto, scaler)))
+    }
+
+    /// The type of `--data-type`, if the line of a partition names none and has no model.
+    pub(crate) fn type_from_option(&self, def: &PartitionDef) -> Option<&str> {
+        let (text, _) = split_scaler(&def.model).ok()?;
+        let selects = AutoModel::of_line(&text, None).map(|auto| auto.data);
+        let names_none = text.is_empty() || selects == Some(AutoData::Detected);
+        self.data_type.as_deref().filter(|_| names_none)
     }
 
     /// The model of partitions without one of their own.
@@ -381,6 +412,34 @@ mod tests {
             assert_eq!(faults.len(), 1);
             assert!(faults.kept()[0].message.contains(expected), "{faults:?}");
         }
+        for (line, model, data_type, expected) in [
+            ("", "auto", "AA", Some(AutoData::Protein)),
+            ("", "MFP", "dna", Some(AutoData::Dna)),
+            ("auto", "auto", "BIN", Some(AutoData::Binary)),
+            ("", "TEST", "MORPH", Some(AutoData::Multistate)),
+            ("", "PROTGAMMAAUTO", "AA", Some(AutoData::Protein)),
+            ("auto", "LG", "AA", Some(AutoData::Protein)),
+            // What lines say comes first.
+            ("DNA", "auto", "AA", Some(AutoData::Dna)),
+            ("LG", "auto", "AA", None),
+        ] {
+            let chosen = choose(&typed(Some(model), data_type)).to_be_chosen(&def(line)).unwrap();
+            assert_eq!(chosen.map(|(auto, _)| auto.data), expected, "{line} {model} {data_type}");
+        }
+        for (model, data_type, expected) in [
+            ("auto", "CODON2", "give a codon model, for example -m GY+F3X4 --data-type CODON2"),
+            ("auto", "RNA", "unknown data type 'RNA'"),
+            ("auto", "DNAX", "unknown data type 'DNAX'"),
+            ("PROTGAMMAAUTO", "DNA", "or give -m auto --data-type DNA"),
+            ("AA", "BIN", "selects among models of proteins"),
+        ] {
+            let mut faults = Faults::new();
+            ModelChoice::new(&typed(Some(model), data_type), &mut faults);
+            assert_eq!(faults.len(), 1);
+            assert!(faults.kept()[0].message.contains(expected), "{faults:?}");
+        }
+        let codons = choose(&typed(Some("GY"), "CODON")).to_be_chosen(&def("auto")).unwrap_err();
+        assert!(codons.to_string().starts_with("q, line 2, 'g': auto --data-type"), "{codons}");
         let wrong = resolve("", &choose(&typed(None, "RNA"))).unwrap_err().message;
         assert!(wrong.contains("unknown data type 'RNA'"), "{wrong}");
     }

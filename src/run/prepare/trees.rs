@@ -186,17 +186,21 @@ pub(crate) enum Lengths {
 pub(crate) fn read_forest(path: &Path, lengths: Lengths) -> Result<(Taxa, Vec<Multifurcating>)> {
     let file = path.display().to_string();
     let mut found: Option<Taxa> = None;
-    let mut trees = Vec::new();
-    for_each_tree(path, None, |i, newick| {
+    let (mut trees, mut lacking) = (Vec::new(), Lacking::new(lengths));
+    let read = for_each_tree(path, None, |i, newick| {
         if i == 0 {
             found = Some(own_taxa(&newick, &file)?.sorted());
         }
         // Without the taxa of the first tree the others cannot be checked.
         if let Some(taxa) = &found {
-            trees.push(multifurcating(newick, taxa, &file, "the first tree", lengths)?);
+            let line = newick.root().line();
+            let tree = multifurcating(newick, taxa, &file, "the first tree", lengths)?;
+            lacking.see(i, line as usize, &tree);
+            trees.push(tree);
         }
         Ok(())
-    })?;
+    });
+    lacking.join(read, &file)?;
     Ok((found.expect("a file without a tree was refused"), trees))
 }
 
@@ -211,12 +215,58 @@ pub(crate) fn read_more(
     lengths: Lengths,
 ) -> Result<Vec<Multifurcating>> {
     let file = path.display().to_string();
-    let mut trees = Vec::new();
-    for_each_tree(path, Some(taxa), |_, newick| {
-        trees.push(multifurcating(newick, taxa, &file, reference, lengths)?);
+    let (mut trees, mut lacking) = (Vec::new(), Lacking::new(lengths));
+    let read = for_each_tree(path, Some(taxa), |i, newick| {
+        let line = newick.root().line();
+        let tree = multifurcating(newick, taxa, &file, reference, lengths)?;
+        lacking.see(i, line as usize, &tree);
+        trees.push(tree);
         Ok(())
-    })?;
+    });
+    lacking.join(read, &file)?;
     Ok(trees)
+}
+
+/// The trees of a file that lack lengths which are needed: one fault for all of them.
+struct Lacking {
+    are_needed: bool,
+    /// Number of trees so far.
+    seen: usize,
+    /// Number of those without lengths.
+    count: usize,
+    /// The number, from 0, and the line of the first of these.
+    first: Option<(usize, usize)>,
+}
+
+impl Lacking {
+    fn new(lengths: Lengths) -> Self {
+        Lacking { are_needed: lengths == Lengths::Needed, seen: 0, count: 0, first: None }
+    }
+
+    fn see(&mut self, number: usize, line: usize, tree: &Multifurcating) {
+        self.seen += 1;
+        if self.are_needed && !tree.has_lengths() {
+            self.count += 1;
+            self.first.get_or_insert((number, line));
+        }
+    }
+
+    /// What reading the file gave, with this fault after the others.
+    fn join(self, read: Result<()>, file: &str) -> Result<()> {
+        let mut faults = Faults::new();
+        collect(read, &mut faults)?;
+        if let Some((number, line)) = self.first {
+            let message = format!(
+                "{} of {} trees have branches without a length (the first is tree {}), but wrf and kf compare lengths: -k \
+                 (--bs-brlens) writes the trees of bootstrap replicates with lengths; --rfdist-metric rf and quartet need none",
+                self.count,
+                self.seen,
+                number + 1
+            );
+            faults.push(Fault::new(Place::file(file).at_line(line), message));
+        }
+        if faults.is_empty() { Ok(()) } else { Err(Error::Input(faults)) }
+    }
 }
 
 /// All trees of a file, of any degrees and without lengths, each over some of the taxa of `reference`.
@@ -251,14 +301,7 @@ fn multifurcating(
         newick.drop_lengths();
     }
     let tree = newick.to_multifurcating(taxa, file, true);
-    let tree = tree.map_err(|error| against(error, reference))?;
-    if lengths == Lengths::Needed && !tree.has_lengths() {
-        let place = Place::file(file).at_line(newick.root().line() as usize);
-        let message = "the tree has branches without a length, which these distances compare: --rfdist-metric rf and \
-                       quartet need none";
-        return Err(Error::input(place, message));
-    }
-    Ok(tree)
+    tree.map_err(|error| against(error, reference))
 }
 
 /// The taxa of a tree, in the order in which it names them: for commands without an alignment.
