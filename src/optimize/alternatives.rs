@@ -29,7 +29,7 @@ const WITHIN: f64 = 20.0;
 const MAX_ROUNDS: usize = 3;
 
 /// Minimum gain (log units) of a round of starts for another round.
-const WORTHWHILE: f64 = 0.01;
+pub(super) const WORTHWHILE: f64 = 0.01;
 
 /// Epsilon (log units) of the optimisation from alternative starts of rates and of branch lengths. Only the best
 /// result is optimised further: results that differ by less are regarded as the same optimum.

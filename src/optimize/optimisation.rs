@@ -1,6 +1,6 @@
 //! [`Optimisation`]: an optimisation in steps, between which it can be stopped. Its [`OptimizeState`] is a plain value.
 
-use super::alternatives::{Alternative, STARTS_EPSILON, try_alternatives};
+use super::alternatives::{Alternative, STARTS_EPSILON, WORTHWHILE, try_alternatives};
 use super::params::Learnt;
 use super::rounds::{OptimizeOptions, Rounds, Until, restart_parameters};
 use super::shifts::shift_changes;
@@ -13,6 +13,9 @@ use serde::{Deserialize, Serialize};
 /// Maximum number of restarts of the parameters; one is almost always enough.
 const MAX_RESTARTS: usize = 3;
 
+/// Maximum number of times that other branch lengths are tried.
+const MAX_LENGTHS: usize = 3;
+
 /// What an optimisation is to reach, on which its stages depend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Goal {
@@ -21,9 +24,11 @@ pub(crate) enum Goal {
     /// The best of several optima, from any lengths
     /// ([`optimize_from_several_starts`](super::optimize_from_several_starts)).
     Best,
-    /// The same at the end of a search, whose lengths and parameters are already close to an optimum: where there is
-    /// usually one, it ends after convergence.
+    /// The same at the end of a search, whose lengths and parameters are already close to an optimum. Other lengths are
+    /// left to [`Goal::Settled`].
     Conclusion,
+    /// Other lengths after that, when polytomies have their resolution; the optimum near them if they are better.
+    Settled,
 }
 
 /// The stages, in this order; each [`Goal`] has some of them.
@@ -118,7 +123,7 @@ impl OptimizePlan {
         let stage = match goal {
             Goal::Nearby => Stage::Converge,
             Goal::Best if options.branches => Stage::Scale,
-            Goal::Conclusion if options.branches => Stage::Find,
+            Goal::Settled => Stage::OtherLengths,
             Goal::Best | Goal::Conclusion => Stage::Final,
         };
         OptimizePlan { goal, stage, rounds: None, learnt: Learnt::default(), restarts: 0 }
@@ -245,8 +250,12 @@ impl<'a> Optimisation<'a> {
                 if !self.has_one_optimum() {
                     observer.event(&phase("branch lengths from other starting values"));
                 }
-                self.try_other_lengths()?;
-                Stage::Final
+                let any_better = self.try_other_lengths()?;
+                match self.plan.goal {
+                    Goal::Settled if any_better => Stage::End,
+                    Goal::Settled => Stage::Done,
+                    Goal::Nearby | Goal::Best | Goal::Conclusion => Stage::Final,
+                }
             }
             Stage::Final => {
                 observer.event(&phase("final branch lengths and model"));
@@ -260,7 +269,7 @@ impl<'a> Optimisation<'a> {
             Stage::OtherExchange => {
                 let any_better = self.try_other_exchange()?;
                 match self.plan.goal {
-                    Goal::Best | Goal::Conclusion => Stage::OtherRates,
+                    Goal::Best | Goal::Conclusion | Goal::Settled => Stage::OtherRates,
                     Goal::Nearby if any_better && self.plan.restarts < MAX_RESTARTS => {
                         self.plan.restarts += 1;
                         Stage::Converge
@@ -269,17 +278,23 @@ impl<'a> Optimisation<'a> {
                 }
             }
             Stage::OtherRates => {
-                if model && self.try_other_rates(branches)? && branches {
+                let others = model && self.try_other_rates(branches)?;
+                if others && branches && self.plan.goal == Goal::Best {
                     // Under other rates, other lengths may be better.
                     self.try_other_lengths()?;
                 }
                 Stage::End
             }
-            Stage::End => match self.round(&options, Until::TheEnd, observer)? {
-                false => Stage::End,
-                true if model && self.plan.restarts < MAX_RESTARTS => Stage::Restart,
-                true => Stage::Done,
-            },
+            Stage::End => {
+                let until = if self.is_easy() { Until::NothingOutstanding } else { Until::TheEnd };
+                match self.round(&options, until, observer)? {
+                    false => Stage::End,
+                    true if model && self.plan.restarts < MAX_RESTARTS && !self.is_easy() => {
+                        Stage::Restart
+                    }
+                    true => Stage::Done,
+                }
+            }
             Stage::Restart => {
                 self.plan.restarts += 1;
                 let any_better = self.restart()?;
@@ -311,14 +326,36 @@ impl<'a> Optimisation<'a> {
     }
 
     /// Other branch lengths: from other starting values where there may be several optima, and by shifts of single changes.
-    fn try_other_lengths(&mut self) -> Result<()> {
-        if !self.has_one_optimum() {
-            try_other_lengths(self.evaluator)?;
-        }
-        if !self.evaluator.linkage().has_own_lengths() {
+    /// What is found in one region of the tree may make others possible. True if the log-likelihood is higher.
+    fn try_other_lengths(&mut self) -> Result<bool> {
+        let first = self.log_likelihood()?;
+        let own_lengths = self.evaluator.linkage().has_own_lengths();
+        let as_a_whole = self.plan.goal == Goal::Best;
+        for number in 0..MAX_LENGTHS {
+            let before = self.log_likelihood()?;
+            if !self.has_one_optimum() {
+                try_other_lengths(self.evaluator, as_a_whole && number == 0)?;
+            }
+            if own_lengths {
+                break;
+            }
             shift_changes(self.evaluator)?;
+            if self.log_likelihood()? - before < WORTHWHILE {
+                break;
+            }
         }
-        Ok(())
+        Ok(self.log_likelihood()? - first >= WORTHWHILE)
+    }
+
+    /// True at the end of a search if its parameters have usually one optimum, in which they already are.
+    fn is_easy(&self) -> bool {
+        let has_one =
+            !self.shares_lengths() && !self.models.iter().any(Model::estimates_free_rates);
+        match self.plan.goal {
+            Goal::Settled => true,
+            Goal::Conclusion => has_one,
+            Goal::Nearby | Goal::Best => false,
+        }
     }
 
     /// True if genes have branch lengths that are not the best of each, under which exchange rates have several optima.

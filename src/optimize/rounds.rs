@@ -38,9 +38,12 @@ impl OptimizeOptions {
 pub(super) enum Until {
     /// After one that gains less than the epsilon.
     SmallGain,
-    /// Parameters have a smaller epsilon, and so does what further rounds would gain if gains decreased as they did in
-    /// the last two rounds. The minimiser of a gene may stall far from the optimum, so a single round with a small gain
-    /// does not show convergence (primates in six partitions, GTR+I+G4: 0.1 log units were missing).
+    /// After one that gains less than the epsilon, if further rounds would gain less than a tenth of it, were gains to
+    /// decrease as they did in the last two rounds.
+    NothingOutstanding,
+    /// The same, where parameters have a smaller epsilon, and their minimisers begin once more without what was learnt. The
+    /// minimiser of a gene may stall far from the optimum, so a single round with a small gain does not show convergence
+    /// (primates in six partitions, GTR+I+G4: 0.1 log units were missing).
     TheEnd,
 }
 
@@ -79,7 +82,7 @@ impl Rounds {
         if !options.model && !options.branches {
             return Ok(true);
         }
-        let to_the_end = self.until == Until::TheEnd;
+        let to_the_end = self.until != Until::SmallGain;
         if !options.model && !evaluator.linkage().has_scalers() {
             let lnl = optimize_lengths_alone(evaluator, options, to_the_end)?;
             tell(observer, 1, lnl);
@@ -92,7 +95,8 @@ impl Rounds {
         let max_sweeps = if self.number == 0 { 4 } else { 8 };
         // After a small gain, rounds go on only where lengths converge slowly, which takes sweeps in a row.
         let share = if self.gain_before < options.lnl_epsilon { PATIENTLY } else { 0.5 };
-        let model_epsilon = if to_the_end { TIGHTLY } else { 1.0 } * options.lnl_epsilon;
+        let is_tight = self.until == Until::TheEnd;
+        let model_epsilon = if is_tight { TIGHTLY } else { 1.0 } * options.lnl_epsilon;
         let epsilons = Epsilons { branches: share * options.lnl_epsilon, model: model_epsilon };
         let lnl = optimize_in_turn(evaluator, models, options, max_sweeps, &epsilons, learnt)?;
         self.number += 1;

@@ -44,10 +44,9 @@ const TOLERANCE: f64 = 1e-4;
 /// Maximum number of passes over the tree.
 const MAX_PASSES: usize = 3;
 
-/// Length of a branch on which one site of all genes has changed.
-fn one_change(evaluator: &Evaluator) -> f64 {
-    let sites: f64 = (0..evaluator.num_genes()).map(|gene| evaluator.num_sites_of(gene)).sum();
-    1.0 / sites.max(1.0)
+/// For each edge: the length of a branch there on which one site has changed. Infinite where no gene has data on both sides.
+fn changes(evaluator: &Evaluator) -> Vec<f64> {
+    evaluator.tree().edges().map(|edge| 1.0 / evaluator.num_sites_on(edge)).collect()
 }
 
 /// Gives each branch that has hardly any length a change of each neighbour that has few, and keeps the result if the
@@ -57,13 +56,14 @@ fn one_change(evaluator: &Evaluator) -> f64 {
 /// # Errors
 /// The engine has failed.
 pub(super) fn shift_changes(evaluator: &mut Evaluator) -> Result<()> {
-    let change = one_change(evaluator);
+    let changes = changes(evaluator);
     let mut lnl = evaluator.log_likelihood()?;
     for _ in 0..MAX_PASSES {
         let before = lnl;
         for to in depth_first(evaluator.tree()) {
             for from in neighbours(evaluator.tree(), to) {
                 let [taking, giving] = [to, from].map(|edge| evaluator.tree().brlen(edge));
+                let change = changes[from.index()];
                 if taking < NONE * change && (ONE * change..MANY * change).contains(&giving) {
                     let before = lnl;
                     lnl = try_shift(evaluator, [(to, giving), (from, taking)], lnl)?;
@@ -115,9 +115,9 @@ fn try_shift(evaluator: &mut Evaluator, lengths: [(EdgeId, f64); 2], lnl: f64) -
 /// # Errors
 /// The engine has failed.
 pub(super) fn take_regions(evaluator: &mut Evaluator, there: &[f64]) -> Result<()> {
-    let change = one_change(evaluator);
+    let changes = changes(evaluator);
     let mut lnl = evaluator.log_likelihood()?;
-    for region in regions(evaluator.tree(), there, change) {
+    for region in regions(evaluator.tree(), there, &changes) {
         let tree = evaluator.tree();
         let around = with_neighbours(tree, &region);
         let before: Vec<(EdgeId, f64)> =
@@ -136,10 +136,16 @@ pub(super) fn take_regions(evaluator: &mut Evaluator, there: &[f64]) -> Result<(
 
 /// Connected groups of branches whose lengths differ from those `there`, in which one has hardly any length here but has it
 /// there.
-fn regions(tree: &Tree, there: &[f64], change: f64) -> Vec<Vec<EdgeId>> {
-    let differs = |edge: &EdgeId| (tree.brlen(*edge) - there[edge.index()]).abs() > SAME * change;
-    let takes =
-        |edge: &EdgeId| tree.brlen(*edge) < NONE * change && there[edge.index()] >= ONE * change;
+fn regions(tree: &Tree, there: &[f64], changes: &[f64]) -> Vec<Vec<EdgeId>> {
+    let both = |edge: &EdgeId| [tree.brlen(*edge), there[edge.index()]];
+    let differs = |edge: &EdgeId| {
+        let [here, there] = both(edge);
+        (here - there).abs() > SAME * changes[edge.index()]
+    };
+    let takes = |edge: &EdgeId| {
+        let ([here, there], change) = (both(edge), changes[edge.index()]);
+        here < NONE * change && there >= ONE * change
+    };
     let mut seen = vec![false; tree.num_edges()];
     let mut regions = Vec::new();
     for first in tree.edges().filter(differs) {

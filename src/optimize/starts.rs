@@ -131,42 +131,65 @@ fn leads_to(evaluator: &mut Evaluator, there: &[Vec<f64>], missing: f64) -> Resu
     Ok(gain > ON_ONE_PEAK * missing)
 }
 
-/// Optimises branch lengths from other start values at the present parameters, and keeps the results if they
-/// are better than the present lengths; under unlinked lengths separately for each gene.
-pub(super) fn try_other_lengths(evaluator: &mut Evaluator) -> Result<()> {
+/// Optimises branch lengths from other start values at the present parameters, and keeps the results if they are better than
+/// the present lengths: under unlinked lengths separately for each gene, otherwise in regions of the tree and, if `as_a_whole`,
+/// of the whole tree. Where the present lengths are those of a search, no others are better as a whole.
+pub(super) fn try_other_lengths(evaluator: &mut Evaluator, as_a_whole: bool) -> Result<()> {
     let linkage = evaluator.linkage();
-    let sweeps = |max_sweeps, gain_tolerance| BranchOptions {
-        max_sweeps,
-        lnl_epsilon: STARTS_EPSILON,
-        gain_tolerance,
-    };
-    let [first_sweeps, max_further] =
-        if linkage.has_own_lengths() { SWEEPS_OF_GENES } else { SWEEPS };
+    let own_lengths = linkage.has_own_lengths();
+    let [first_sweeps, max_further] = if own_lengths { SWEEPS_OF_GENES } else { SWEEPS };
     let mut best = Lengths::of(evaluator)?;
     let here = evaluator.brlen_sets();
     // Saturated branches of short genes are a result of the data, whose start values were measured with them.
-    let is_saturated = |&length: &f64| length > SATURATED && !linkage.has_own_lengths();
+    let is_saturated = |&length: &f64| length > SATURATED && !own_lengths;
     let moderate = |length: &f64| if is_saturated(length) { MODERATE } else { *length };
     let moderate: Vec<Vec<f64>> =
         here.iter().map(|set| set.iter().map(moderate).collect()).collect();
     let mut others: Option<Lengths> = None;
     let mut found = Vec::new();
-    let further = STARTS_OF_GENES.into_iter().filter(|_| linkage.has_own_lengths());
-    for [tip, inner] in STARTS.into_iter().chain(further) {
+    let further = STARTS_OF_GENES.into_iter().filter(|_| own_lengths);
+    let starts = STARTS.into_iter().chain(further).map(Some);
+    for start in starts.chain(own_lengths.then_some(None)) {
         evaluator.restore(&best.snapshot);
         if moderate != here {
             evaluator.set_brlen_sets(&moderate);
         }
-        evaluator.start_brlens(tip, inner);
+        match start {
+            Some([tip, inner]) => evaluator.start_brlens(tip, inner),
+            None => evaluator.start_from_averages(),
+        }
         evaluator.optimize_branches(&sweeps(first_sweeps, 1e-2))?;
         let other = Lengths::of(evaluator)?;
-        found.push(evaluator.brlen_sets());
+        found.extend(evaluator.brlen_sets().into_iter().take(1));
         match &mut others {
             None => others = Some(other),
             Some(others) => others.improve(other, linkage, 0.0),
         }
     }
-    evaluator.restore(&others.expect("there is at least one start").snapshot);
+    if own_lengths || as_a_whole {
+        evaluator.restore(&others.expect("there is at least one start").snapshot);
+        go_on(evaluator, max_further, &best, &here)?;
+        let margin = if own_lengths { 0.0 } else { STARTS_EPSILON };
+        best.improve(Lengths::of(evaluator)?, linkage, margin);
+    }
+    evaluator.restore(&best.snapshot);
+    if !own_lengths {
+        for lengths in &found {
+            take_regions(evaluator, lengths)?;
+        }
+    }
+    Ok(())
+}
+
+/// Further sweeps from the best of several starts, as long as the result may be better than the best one before, with these
+/// lengths.
+fn go_on(
+    evaluator: &mut Evaluator,
+    max_further: usize,
+    best: &Lengths,
+    here: &[Vec<f64>],
+) -> Result<()> {
+    let own_lengths = evaluator.linkage().has_own_lengths();
     let (wanted, mut lnl) = (best.lnls.iter().sum::<f64>(), evaluator.log_likelihood()?);
     for _ in 0..max_further {
         let before = lnl;
@@ -174,22 +197,16 @@ pub(super) fn try_other_lengths(evaluator: &mut Evaluator) -> Result<()> {
         // The same optimum as the present one, or one that will remain lower. (Single genes may differ.)
         let missing = wanted - lnl;
         let is_known = missing.abs() < STARTS_EPSILON || missing > OUT_OF_REACH * (lnl - before);
-        if lnl - before < STARTS_EPSILON || (is_known && !linkage.has_own_lengths()) {
+        if lnl - before < STARTS_EPSILON || (is_known && !own_lengths) {
             break;
         }
-        if !linkage.has_own_lengths()
-            && (0.0..CLOSE).contains(&missing)
-            && leads_to(evaluator, &here, missing)?
-        {
+        if !own_lengths && (0.0..CLOSE).contains(&missing) && leads_to(evaluator, here, missing)? {
             break;
-        }
-    }
-    best.improve(Lengths::of(evaluator)?, linkage, STARTS_EPSILON);
-    evaluator.restore(&best.snapshot);
-    if !linkage.has_own_lengths() {
-        for lengths in &found {
-            take_regions(evaluator, &lengths[0])?;
         }
     }
     Ok(())
+}
+
+fn sweeps(max_sweeps: usize, gain_tolerance: f64) -> BranchOptions {
+    BranchOptions { max_sweeps, lnl_epsilon: STARTS_EPSILON, gain_tolerance }
 }

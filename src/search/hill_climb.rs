@@ -5,7 +5,7 @@ use super::changed::Changed;
 use super::history::SearchHistory;
 use super::meter::{Meter, part_of_rounds};
 use super::perturb::perturb;
-use super::resolution::resolve;
+use super::resolution::{resolve, settle};
 use super::schedule::{self as at, RoundOptions, Schedule, SearchEffort, SearchPhase, Shares};
 use super::spr::Round;
 use super::state::{Perturbing, Plan, Rounds, SearchState, Stage};
@@ -350,13 +350,19 @@ impl<'a> Search<'a> {
                     self.phase("final branch lengths and model", share, observer);
                 }
                 // To the log-likelihood that an evaluation of the tree reaches, or higher.
-                let epsilon = self.options.lnl_epsilon.unwrap_or(at::LAST_EPSILON);
+                let epsilon = self.last_epsilon();
                 self.optimize(Goal::Conclusion, epsilon, Stage::Resolve, observer)?
             }
             Stage::End => Stage::Resolve,
             Stage::Resolve => {
-                if self.options.resolve {
-                    resolve(self.evaluator, self.data.constraint())?;
+                let constraint = self.data.constraint();
+                match self.options {
+                    SearchOptions { resolve: false, .. } => {}
+                    SearchOptions { conclude: false, .. } => resolve(self.evaluator, constraint)?,
+                    _ => {
+                        let options = self.optimize_options(self.last_epsilon());
+                        settle(self.evaluator, self.models, &options, constraint, observer)?;
+                    }
                 }
                 Stage::Done
             }
@@ -513,6 +519,15 @@ impl<'a> Search<'a> {
         self.options.lnl_epsilon.unwrap_or(at::FINAL_EPSILON)
     }
 
+    fn last_epsilon(&self) -> f64 {
+        self.options.lnl_epsilon.unwrap_or(at::LAST_EPSILON)
+    }
+
+    fn optimize_options(&self, lnl_epsilon: f64) -> OptimizeOptions {
+        let model = self.options.optimize_model;
+        OptimizeOptions { model, ..OptimizeOptions::to(lnl_epsilon) }
+    }
+
     pub(super) fn fast_epsilon(&self) -> f64 {
         at::FAST_EPSILON.max(self.epsilon())
     }
@@ -531,8 +546,7 @@ impl<'a> Search<'a> {
         then: Stage,
         observer: &mut dyn Observer,
     ) -> Result<Stage> {
-        let model = self.options.optimize_model;
-        let options = OptimizeOptions { model, ..OptimizeOptions::to(lnl_epsilon) };
+        let options = self.optimize_options(lnl_epsilon);
         let initial = self.models.iter().zip(&self.plan.initial);
         let initial: Vec<Model> = initial.map(|(m, values)| m.with_values(values)).collect();
         let mut optimisation = match self.plan.optimising.take() {

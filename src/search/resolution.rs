@@ -7,6 +7,9 @@
 
 use super::schedule as at;
 use crate::likelihood::{BranchOptions, Evaluator, NO_LENGTH, Result};
+use crate::model::Model;
+use crate::observer::Observer;
+use crate::optimize::{Goal, Optimisation, OptimizeOptions};
 use crate::tree::{Constraint, ConstraintView, EdgeId, NodeId, Tree};
 
 /// The last optimisation of branch lengths.
@@ -16,13 +19,26 @@ const LAST_SWEEPS: BranchOptions = BranchOptions {
     gain_tolerance: at::LAST_TOLERANCE,
 };
 
-/// Optimises the branch lengths of a tree to which tips with identical sequences were added, and resolves its polytomies.
+/// Resolves the polytomies of a tree at the end of a search, and gives it other branch lengths where these are better: to a
+/// search, the lengths of other resolutions were known. `options` say what is optimised, and `models` are those of the
+/// evaluator's genes.
 ///
 /// # Errors
 /// The engine has failed.
-pub(crate) fn settle(evaluator: &mut Evaluator, constraint: Option<&Constraint>) -> Result<()> {
-    evaluator.optimize_branches(&LAST_SWEEPS)?;
-    resolve(evaluator, constraint)
+pub(crate) fn settle(
+    evaluator: &mut Evaluator,
+    models: &mut [Model],
+    options: &OptimizeOptions,
+    constraint: Option<&Constraint>,
+    observer: &mut dyn Observer,
+) -> Result<()> {
+    resolve(evaluator, constraint)?;
+    let before = evaluator.log_likelihood()?;
+    let optimisation = Optimisation::new(Goal::Settled, evaluator, models, &[], options);
+    if optimisation.finish(observer)? > before + at::SAME {
+        resolve(evaluator, constraint)?;
+    }
+    Ok(())
 }
 
 /// Resolves the polytomies of the evaluator's tree and optimises the branch lengths. The tree before is kept if its

@@ -155,6 +155,12 @@ impl Evaluator {
         self.genes[gene].num_sites
     }
 
+    /// Number of sites, with multiplicity, of the genes whose trees have this edge of the global tree on a path.
+    pub(crate) fn num_sites_on(&self, edge: EdgeId) -> f64 {
+        let has_edge = |&gene: &usize| self.restrictions[self.genes[gene].set].is_on_path(edge);
+        (0..self.genes.len()).filter(has_edge).map(|gene| self.num_sites_of(gene)).sum()
+    }
+
     /// A gene's restricted tree, and the taxon (tip of the global tree) of each of its tips. Branch lengths
     /// are not multiplied by the gene's scaler.
     pub fn gene_tree(&self, gene: usize) -> (&Tree, &[usize]) {

@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::likelihood::{BrlenLinkage, Evaluator};
 use crate::model::Model;
 use crate::observer::{Event, Observer};
+use crate::optimize::OptimizeOptions;
 use crate::output::OutputKind;
 use crate::parsimony::ParsimonyData;
 use crate::partition::Partition;
@@ -15,6 +16,7 @@ use crate::run::deliver::{Outcome, deliver};
 use crate::run::plan::{Command, TreeSource};
 use crate::run::prepare::Identical;
 use crate::run::work::{Desk, Machine, Session, Setup};
+use crate::search::schedule::LAST_EPSILON;
 use crate::search::{Search, SearchEffort, SearchHistory, SearchOptions, SearchState, settle};
 use crate::tree::Tree;
 
@@ -94,7 +96,7 @@ fn search_from(
         climb(setup, machine, &partitions, &data, &mut models, begin, desk)?;
     if let Some(identical) = &setup.identical {
         drop((partitions, data));
-        evaluator = put_back(setup, identical, machine, &models, evaluator)?;
+        evaluator = put_back(setup, identical, machine, &mut models, evaluator, desk)?;
     }
     if several {
         let lnl = evaluator.log_likelihood()?;
@@ -111,8 +113,9 @@ fn put_back(
     setup: &Setup,
     identical: &Identical,
     machine: Machine,
-    models: &[Model],
+    models: &mut [Model],
     reduced: Evaluator,
+    desk: &mut Desk,
 ) -> Result<Evaluator> {
     let (tree, linkage) = (identical.put_back(reduced.tree()), reduced.linkage());
     let genes = 0..reduced.num_genes();
@@ -129,7 +132,12 @@ fn put_back(
     drop(reduced);
     let mut evaluator =
         setup.evaluator_as_it_was(machine, models, tree, linkage, &scalers, &gene_trees)?;
-    settle(&mut evaluator, setup.loaded.constraint.as_ref())?;
+    let plan = &setup.plan.search;
+    let options = OptimizeOptions {
+        model: plan.opt_model,
+        ..OptimizeOptions::to(plan.lh_epsilon.unwrap_or(LAST_EPSILON))
+    };
+    settle(&mut evaluator, models, &options, setup.loaded.constraint.as_ref(), desk)?;
     Ok(evaluator)
 }
 
