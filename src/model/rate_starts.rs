@@ -53,6 +53,15 @@ impl FreeRates {
         more
     }
 
+    /// The same with a category that is that of a few very fast sites.
+    fn fast(&self, cat: usize, factor: f64) -> Self {
+        let mut more = self.clone();
+        more.rates[cat] = factor * more.rates.iter().copied().fold(0.0, f64::max);
+        more.weights[cat] = FEW;
+        more.normalise();
+        more
+    }
+
     /// The same with two neighbouring rates (in order of the categories) as one.
     fn merge(&self, cat: usize) -> Self {
         let mut merged = self.clone();
@@ -154,10 +163,13 @@ impl Model {
                     .map(|(free, pinv)| with(Heterogeneity::Free(free), pinv))
                     .collect()
             }
-            // Which of the matrices has which rate and weight.
+            // Which of the matrices has which rate and weight, or is that of a few very fast sites.
             Heterogeneity::Free(free) if is_open(free.mode) => {
-                let others = permutations(free.rates.len()).into_iter().skip(1);
-                others.map(|order| with(Heterogeneity::Free(free.permuted(&order)), None)).collect()
+                let num_cats = free.rates.len();
+                let others = permutations(num_cats).into_iter().skip(1);
+                let permuted = others.map(|order| free.permuted(&order));
+                let fast = (0..num_cats).flat_map(|cat| FAST.map(|factor| free.fast(cat, factor)));
+                permuted.chain(fast).map(|free| with(Heterogeneity::Free(free), None)).collect()
             }
             _ => Vec::new(),
         }
@@ -193,7 +205,7 @@ mod tests {
             ("JC+R2+I", 40),
             ("HKY+I+G4", 16),
             ("GTR+G4", 0),
-            ("LG4X", 23),
+            ("LG4X", 31),
             ("JC+R4{1/2/3/4}{.1/.2/.3/.4}", 0),
         ] {
             let model = Model::parse(text).unwrap();
