@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 """Checks that optimisers end in the same optimum: a search, and evaluations of its tree.
 
-For each alignment, linkage of branch lengths and effort, this runs a search and evaluates its best tree four times:
+For each alignment, linkage of branch lengths and effort, this runs a search and evaluates its best tree three times:
 
     own       from the tree with its lengths; models are estimated anew
     topology  from the topology alone
     fixed     under the models that the search wrote (fixed), from its lengths
-    end       what the search's final optimisation has gained
 
 and writes a TSV file with the log-likelihood of the search and the differences of the others to it. Needs Python 3.9,
 and mlsearch on the PATH (or --mlsearch).
@@ -20,25 +19,18 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 LENGTH = re.compile(r":[0-9.eE+-]+")
 
 
 def run(mlsearch, arguments, prefix):
-    """Runs mlsearch; returns its JSON, and the CPU seconds that it took."""
+    """Runs mlsearch on one thread; returns its JSON."""
     command = [mlsearch, *arguments, "--prefix", str(prefix), "--redo", "-T", "1"]
-    usage = ["/usr/bin/env", "time", "-f", "%U"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(command)}\n{done.stderr.strip()}")
     return json.loads(Path(f"{prefix}.mlsearch.json").read_text())
-
-
-def gain_of_the_end(log):
-    """What the final optimisation of a search gained, from the lines of its log: None if they do not say it."""
-    return None
 
 
 def check(options, alignment, partitions, linkage, effort, seed, folder):
@@ -47,7 +39,6 @@ def check(options, alignment, partitions, linkage, effort, seed, folder):
     data = [*base, "-m", options.model] + (["-q", partitions] if partitions else [])
     prefix = folder / "search"
     flags = [] if effort == "default" else [f"--{effort}"]
-    begin = time.process_time()
     found = run(options.mlsearch, [*data, *flags, "--seed", str(seed)], prefix)
     tree = f"{prefix}.mlsearch.bestTree"
     topology = folder / "topology.nwk"

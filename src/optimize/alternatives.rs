@@ -164,3 +164,39 @@ impl Ends {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::rounds_tests::case;
+    use super::*;
+    use crate::likelihood::BrlenLinkage;
+    use crate::observer::Silent;
+    use crate::optimize::{OptimizeOptions, optimize};
+
+    #[test]
+    fn a_gene_leaves_a_poor_optimum_of_exchange_rates_and_others_keep_theirs() {
+        let mut models = vec![Model::parse("GTR+FE+G4").unwrap(); 2];
+        let mut evaluator = case(BrlenLinkage::Linked, &models);
+        // At lengths that are far too long for the data, rates have several optima.
+        evaluator.scale_brlens(20.0);
+        let options = OptimizeOptions { branches: false, ..OptimizeOptions::to(1e-4) };
+        let mut fit = |models: &mut Vec<Model>, start: [f64; 6]| {
+            models[0].set_free_parameters(&start);
+            evaluator.set_model(0, &models[0]);
+            optimize(&mut evaluator, models, &options, &mut Silent).unwrap();
+            let which = Alternative::ExchangeRates;
+            let learnt = &mut Learnt::default();
+            let before = evaluator.gene_log_likelihoods().unwrap();
+            let kept = models[1].clone();
+            let any = try_alternatives(which, &mut evaluator, models, false, learnt).unwrap();
+            let after = evaluator.gene_log_likelihoods().unwrap();
+            assert!(after[0] >= before[0] && after[1] >= before[1]);
+            assert!(after[1] > before[1] || models[1] == kept);
+            assert_eq!(any, after.iter().sum::<f64>() - before.iter().sum::<f64>() >= WORTHWHILE);
+            after[0]
+        };
+        let found = [[1.0, 3.0, 1.0, 1.0, 3.0, 1.0], [1e3, 1.0, 1.0, 1.0, 1.0, 0.1]]
+            .map(|start| fit(&mut models, start));
+        assert!((found[0] - found[1]).abs() < 0.2, "{found:?}");
+    }
+}

@@ -234,3 +234,58 @@ fn with_neighbours(tree: &Tree, edges: &[EdgeId]) -> Vec<EdgeId> {
     }
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::rounds_tests::case;
+    use super::*;
+    use crate::likelihood::{BranchOptions, BrlenLinkage};
+    use crate::model::Model;
+
+    fn optimised() -> Evaluator {
+        let models = ["HKY+FE+G4", "K80+FE+I+G4"].map(|text| Model::parse(text).unwrap());
+        let mut evaluator = case(BrlenLinkage::Linked, &models);
+        let options = BranchOptions { max_sweeps: 50, lnl_epsilon: 1e-6, gain_tolerance: 1e-8 };
+        evaluator.optimize_branches(&options).unwrap();
+        evaluator
+    }
+
+    #[test]
+    fn lengths_that_are_not_better_are_given_back_with_the_same_bits() {
+        let mut evaluator = optimised();
+        let (lnl, here) = (evaluator.log_likelihood().unwrap(), evaluator.brlen_sets());
+        let edge = EdgeId(2);
+        let near = neighbours(evaluator.tree(), edge)[0];
+        let there = [(edge, here[0][near.index()] + 3.0), (near, 1e-6)];
+        assert_eq!(try_shift(&mut evaluator, there, lnl).unwrap(), lnl);
+        assert_eq!(evaluator.brlen_sets(), here);
+        assert_eq!(evaluator.log_likelihood().unwrap().to_bits(), lnl.to_bits());
+    }
+
+    #[test]
+    fn a_region_takes_the_lengths_of_another_optimum() {
+        let mut evaluator = optimised();
+        let (best, there) = (evaluator.log_likelihood().unwrap(), evaluator.brlen_sets());
+        let change = changes(&evaluator)[0];
+        // The longest branch loses its length to a neighbour.
+        let tree = evaluator.tree();
+        let edge = tree.edges().max_by(|a, b| tree.brlen(*a).total_cmp(&tree.brlen(*b))).unwrap();
+        let near = neighbours(tree, edge)[0];
+        let both = tree.brlen(edge) + tree.brlen(near);
+        evaluator.set_brlens(&[(edge, 1e-6), (near, both)]);
+        let worse = evaluator.log_likelihood().unwrap();
+        let found = regions(evaluator.tree(), &there[0], &vec![change; there[0].len()]);
+        assert!(found.len() == 1 && found[0].contains(&edge), "{found:?}");
+        take_regions(&mut evaluator, &there[0]).unwrap();
+        let now = evaluator.log_likelihood().unwrap();
+        assert!(worse < best - 1.0 && now > best - 0.01, "{worse} {now} {best}");
+    }
+
+    #[test]
+    fn shifts_never_lower_the_likelihood() {
+        let mut evaluator = optimised();
+        let lnl = evaluator.log_likelihood().unwrap();
+        shift_changes(&mut evaluator).unwrap();
+        assert!(evaluator.log_likelihood().unwrap() >= lnl);
+    }
+}
