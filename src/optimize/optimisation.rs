@@ -24,8 +24,8 @@ pub(crate) enum Goal {
     /// The best of several optima, from any lengths
     /// ([`optimize_from_several_starts`](super::optimize_from_several_starts)).
     Best,
-    /// The same at the end of a search, whose lengths and parameters are already close to an optimum. Other lengths are
-    /// left to [`Goal::Settled`].
+    /// The same at the end of a search, whose lengths and parameters are already close to an optimum. Other lengths that genes
+    /// share are left to [`Goal::Settled`].
     Conclusion,
     /// Other lengths after that, when polytomies have their resolution; the optimum near them if they are better.
     Settled,
@@ -119,10 +119,13 @@ pub fn optimize_from_several_starts(
 
 impl OptimizePlan {
     /// Of an optimisation before its first step.
-    pub(crate) fn new(goal: Goal, options: &OptimizeOptions) -> Self {
+    pub(crate) fn new(goal: Goal, linkage: BrlenLinkage, options: &OptimizeOptions) -> Self {
         let stage = match goal {
             Goal::Nearby => Stage::Converge,
             Goal::Best if options.branches => Stage::Scale,
+            // The optima of a gene's own lengths differ in its parameters, too, and so come first.
+            Goal::Conclusion if options.branches && linkage.has_own_lengths() => Stage::Find,
+            Goal::Settled if linkage.has_own_lengths() => Stage::Done,
             Goal::Settled => Stage::OtherLengths,
             Goal::Best | Goal::Conclusion => Stage::Final,
         };
@@ -156,7 +159,7 @@ impl<'a> Optimisation<'a> {
         options: &OptimizeOptions,
     ) -> Self {
         let options = options.of(models);
-        let plan = OptimizePlan::new(goal, &options);
+        let plan = OptimizePlan::new(goal, evaluator.linkage(), &options);
         Optimisation { evaluator, models, initial, options, plan }
     }
 
@@ -349,8 +352,9 @@ impl<'a> Optimisation<'a> {
 
     /// True at the end of a search if its parameters have usually one optimum, in which they already are.
     fn is_easy(&self) -> bool {
-        let has_one =
-            !self.shares_lengths() && !self.models.iter().any(Model::estimates_free_rates);
+        let has_one = !self.shares_lengths()
+            && !self.evaluator.linkage().has_own_lengths()
+            && !self.models.iter().any(Model::estimates_free_rates);
         match self.plan.goal {
             Goal::Settled => true,
             Goal::Conclusion => has_one,

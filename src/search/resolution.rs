@@ -32,6 +32,7 @@ pub(crate) fn settle(
     constraint: Option<&Constraint>,
     observer: &mut dyn Observer,
 ) -> Result<()> {
+    evaluator.optimize_branches(&LAST_SWEEPS)?;
     resolve(evaluator, constraint)?;
     let before = evaluator.log_likelihood()?;
     let optimisation = Optimisation::new(Goal::Settled, evaluator, models, &[], options);
