@@ -14,7 +14,9 @@ const PINVS: [f64; 4] = [0.0, 0.15, 0.35, 0.6];
 /// Rate of nearly invariant sites, relative to the mean of the others.
 const HARDLY: f64 = 1e-3;
 /// Rate of a few very fast sites relative to the fastest of the others, and their share.
-const FAST: [f64; 2] = [3.0, 10.0];
+const FAST: f64 = 10.0;
+/// The same for a matrix of a mixture: LG4X's best optimum on 19 taxa has one with 1.5 times the fastest of the others.
+const FAST_OF_MIXTURE: [f64; 2] = [3.0, 10.0];
 const FEW: f64 = 0.003;
 /// The parts of a rate that is split differ from it by this share.
 const SPREAD: f64 = 0.5;
@@ -41,14 +43,13 @@ impl FreeRates {
     }
 
     /// The same with one more rate, of a few very fast sites. Without this start, +R5 ended 11 log units below +I+R4 on
-    /// a parsimony tree of 32 gall wasps, whose fastest rate is 65 times the mean; with the larger factor alone, +R4 ended 0.1
-    /// below its best optimum on 123 toads.
-    fn with_few_fast(&self, factor: f64) -> Self {
+    /// a parsimony tree of 32 gall wasps, whose fastest rate is 65 times the mean.
+    fn with_few_fast(&self) -> Self {
         let mut more = self.clone();
         let fastest = more.rates.iter().copied().fold(0.0, f64::max);
         more.weights.iter_mut().for_each(|weight| *weight *= 1.0 - FEW);
         more.weights.push(FEW);
-        more.rates.push(fastest * factor);
+        more.rates.push(fastest * FAST);
         more.normalise();
         more
     }
@@ -150,7 +151,7 @@ impl Model {
                 for merged in (0..num_cats - 1).map(|cat| now.merge(cat)) {
                     starts.extend((0..num_cats - 1).map(|cat| merged.split(cat)));
                     starts.push(merged.with_hardly_varying(PINVS[1]));
-                    starts.extend(FAST.map(|factor| merged.with_few_fast(factor)));
+                    starts.push(merged.with_few_fast());
                 }
                 let hardly = pinv_is_open.then_some(bounds::PINV_MIN);
                 starts
@@ -168,7 +169,8 @@ impl Model {
                 let num_cats = free.rates.len();
                 let others = permutations(num_cats).into_iter().skip(1);
                 let permuted = others.map(|order| free.permuted(&order));
-                let fast = (0..num_cats).flat_map(|cat| FAST.map(|factor| free.fast(cat, factor)));
+                let fast = (0..num_cats)
+                    .flat_map(|cat| FAST_OF_MIXTURE.map(|factor| free.fast(cat, factor)));
                 permuted.chain(fast).map(|free| with(Heterogeneity::Free(free), None)).collect()
             }
             _ => Vec::new(),
@@ -201,8 +203,8 @@ mod tests {
     #[test]
     fn every_start_has_as_many_categories_and_a_mean_rate_of_1() {
         for (text, count) in [
-            ("GTR+R4", 34),
-            ("JC+R2+I", 40),
+            ("GTR+R4", 31),
+            ("JC+R2+I", 38),
             ("HKY+I+G4", 16),
             ("GTR+G4", 0),
             ("LG4X", 31),

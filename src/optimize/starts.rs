@@ -150,16 +150,12 @@ pub(super) fn try_other_lengths(evaluator: &mut Evaluator, as_a_whole: bool) -> 
     let mut found = Vec::new();
     let further = STARTS_OF_GENES.into_iter().filter(|_| own_lengths);
     let num_starts = if own_lengths || as_a_whole { STARTS.len() } else { 1 };
-    let starts = STARTS.into_iter().take(num_starts).chain(further).map(Some);
-    for start in starts.chain(own_lengths.then_some(None)) {
+    for [tip, inner] in STARTS.into_iter().take(num_starts).chain(further) {
         evaluator.restore(&best.snapshot);
         if moderate != here {
             evaluator.set_brlen_sets(&moderate);
         }
-        match start {
-            Some([tip, inner]) => evaluator.start_brlens(tip, inner),
-            None => evaluator.start_from_averages(),
-        }
+        evaluator.start_brlens(tip, inner);
         evaluator.optimize_branches(&sweeps(first_sweeps, 1e-2))?;
         let other = Lengths::of(evaluator)?;
         found.extend(evaluator.brlen_sets().into_iter().take(1));
@@ -171,8 +167,7 @@ pub(super) fn try_other_lengths(evaluator: &mut Evaluator, as_a_whole: bool) -> 
     if own_lengths || as_a_whole {
         evaluator.restore(&others.expect("there is at least one start").snapshot);
         go_on(evaluator, max_further, &best, &here)?;
-        let margin = if own_lengths { 0.0 } else { STARTS_EPSILON };
-        best.improve(Lengths::of(evaluator)?, linkage, margin);
+        best.improve(Lengths::of(evaluator)?, linkage, STARTS_EPSILON);
     }
     evaluator.restore(&best.snapshot);
     if !own_lengths {

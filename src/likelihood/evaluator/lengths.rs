@@ -112,24 +112,6 @@ impl Evaluator {
         undetermined
     }
 
-    /// Under unlinked lengths: gives each gene's branches the sums of these averages on their paths, as if the tree had been
-    /// read with them.
-    pub(crate) fn start_from_averages(&mut self) {
-        let (tree, _) = self.averages();
-        for gene in 0..self.genes.len() {
-            let restriction = &self.restrictions[self.genes[gene].set];
-            let mut lengths = vec![0.0; self.genes[gene].tree.tree().num_edges()];
-            if restriction.taxa().len() >= 2 {
-                for edge in tree.edges().filter(|&edge| restriction.is_on_path(edge)) {
-                    lengths[restriction.image(edge).edge.index()] += tree.brlen(edge);
-                }
-            }
-            let [min, max] = BRLEN_BOUNDS.map(to_length_grid);
-            lengths.iter_mut().for_each(|length| *length = length.clamp(min, max));
-            self.set_lengths(LengthSet::Own(gene), &lengths);
-        }
-    }
-
     /// The global tree with these averages, and the edges on no gene's path.
     pub(crate) fn averages(&self) -> (Tree, Vec<EdgeId>) {
         let mut undetermined = Vec::new();
