@@ -20,9 +20,8 @@ pub(super) enum Alternative {
 /// branch lengths and other parameters.
 const TRIED: usize = 2;
 
-/// Alternative exchange rates whose log-likelihood is further below the present one are not optimised: 82 of the 83
-/// partitions on which the starts were measured reach their best optimum from starts that are closer, and the other one from
-/// its second.
+/// Alternative exchange rates whose log-likelihood is further below the present one are not optimised: those
+/// that led to a better optimum began at most 18.2 below (but for a gain of 0.08).
 const WITHIN: f64 = 20.0;
 
 /// Maximum number of times that alternative starts are derived from the best values found.
