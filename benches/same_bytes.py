@@ -40,7 +40,7 @@ VARIES = [
     r"^  card  launch \[us\](.|\n)*?^(?=(# run: )?Files)",
 ]
 THREADS = ["1", "2", "3"]
-KERNELS = ["avx512", "avx2", "scalar"]
+KERNELS = ["scalar", "avx2", "avx512"]
 
 # One line is one case: commands in a folder of its own with all data. The threads and the kernels are added to them.
 CASES = r"""
@@ -50,12 +50,11 @@ mlsearch -s primates.phy -q primates.part -m GTR+I+G --brlen scaled
 mlsearch -s primates.phy -q primates.part -m GTR+FO+R3 -M
 mlsearch -s anolis.phy -m HKY+FO+R3
 mkdir folder; mlsearch -s anolis.phy -m DNA010020+F+I --fast -p 7 -u -w folder
-mlsearch -s gallwasps.phy -q gallwasps.part -m GTRGAMMA
-mlsearch -s gallwasps.phy -q gallwasps.part -m GTRGAMMA -M --sitelh
+mlsearch -s gallwasps.phy -q gallwasps.part -m GTRGAMMA --fast
+mlsearch -s gallwasps.phy -q gallwasps.part -m GTRGAMMA -M --fast --sitelh
 mlsearch -s gappy.phy -q gappy.part -m GTR+G --fast
 mlsearch -s gappy.phy -q gappy.part -m HKY+G --fast --brlen scaled --restricted off
-mlsearch -s gappy.phy -q gappy.part -m GTR+G -M
-mlsearch -s gappy.phy -q gappy.part -m GTR+G --brlen scaled
+mlsearch -s gappy.phy -q gappy.part -m HKY+G -M --fast
 mlsearch -s primates.phy -m HKY+G --thorough
 mlsearch -s primates.phy -m HKY+G -t pars{2},rand{2} --fast
 mlsearch -s primates.phy -m HKY+G -t nj,bionj,bme,upgma -o Gorilla,Pan
