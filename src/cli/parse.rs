@@ -15,6 +15,32 @@ no alignment (-s FILE) and no model (-m MODEL) were given. For example:
   mlsearch -s aln.phy -m auto --all --bs-trees 100   model selection, the best tree, support
   mlsearch -s aln.phy -m GTR+G --check               a description of the data, the time and memory of a run";
 
+/// Words for analyses that may stand first, and the options that mean the same; where the other options tell the
+/// analysis, nothing.
+const WORDS: [(&str, &str); 21] = [
+    ("search", "--search"),
+    ("all", "--all"),
+    ("evaluate", "--evaluate"),
+    ("bootstrap", "--bootstrap"),
+    ("support", "--support"),
+    ("distance", "--dist"),
+    ("sample", "--mcmc"),
+    ("consensus", "--consense"),
+    ("consense", "--consense"),
+    ("compare", "--rfdist"),
+    ("rfdist", "--rfdist"),
+    ("terrace", "--terrace"),
+    ("start", "--start"),
+    ("check", "--check"),
+    ("parse", "--check"),
+    ("ancestral", "--ancestral"),
+    ("bsmsa", "--bsmsa"),
+    ("bsconverge", "--bsconverge"),
+    ("converge", "--bsconverge"),
+    ("concordance", ""),
+    ("root", ""),
+];
+
 /// Most words of a command line: each takes the option parser half a kilobyte.
 const MAX_WORDS: usize = 10_000;
 
@@ -47,15 +73,21 @@ pub fn parse(words: &[String]) -> std::result::Result<Args, Stop> {
             rest.len()
         ))));
     }
-    // Two names of commands are options, too.
     let mut rest = rest.to_vec();
-    match rest[0].as_str() {
-        "distance" => rest[0] = "--dist".into(),
-        "sample" => {
-            rest[0] = "--mcmc".into();
-            command = describing_samples(command);
-        }
-        _ => {}
+    // The help on a word that is an option.
+    if let [help, word] = rest.as_slice()
+        && help == "help"
+        && WORDS.iter().any(|known| known.0 == word)
+    {
+        rest = vec![word.clone(), "--help".to_string()];
+    }
+    if rest[0] == "sample" {
+        command = describing_samples(command);
+    }
+    match WORDS.iter().find(|word| word.0 == rest[0]) {
+        Some((_, "")) => drop(rest.remove(0)),
+        Some((_, option)) => rest[0] = option.to_string(),
+        None => {}
     }
     let typed = typed::read(&rest, &command);
     // Another mode has options of its own.

@@ -26,7 +26,7 @@ impl Takes {
     }
 }
 
-/// What becomes of an option here; `{}` stands for its value.
+/// What becomes of an option here; `{}` stands for its value, and is left out where a value that may be there is not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Here {
     /// Accepted: these words mean the same.
@@ -59,11 +59,16 @@ const fn entry(
 }
 
 const LEAVE_OUT: Here = Instead(&[]);
+const DATING: &str = "dating of trees is not available; the branch lengths of bestTree are substitutions per site, which \
+     programs for dating (LSD2, treePL) read";
+const LIKELIHOOD_MAPPING: &str = "likelihood mapping of quartets is not available; --scf N counts quartets at the branches \
+     of a tree";
+const SYMMETRY: &str = "tests of symmetry are not available; every model here assumes stationary and reversible substitutions";
 const PLACEMENT: &str = "placement of sequences on a tree is not available";
 const STRUCTURE: &str = "models of RNA secondary structure are not available";
 const LOCAL_BOOTSTRAP: &str =
     "the local bootstrap is not available; --alrt N and --abayes test single branches";
-const SH_LIKE: &str =
+pub(super) const SH_LIKE: &str =
     "SH-like support of the branches is --alrt N, with --search, --evaluate or --all";
 const SELECTION: &str =
     "model selection is not a command of its own; -m auto adds it to any command";
@@ -88,7 +93,14 @@ const TABLE: &[Entry] = &[
         LEAVE_OUT,
         "per-site rate categories (GTRCAT) are not available; the number of rates is that of +G4 or +R4 in the model",
     ),
-    entry(&["A", "S"], Always, Not, STRUCTURE),
+    entry(&["A"], Always, Not, STRUCTURE),
+    entry(
+        &["S"],
+        Always,
+        Not,
+        "models of RNA secondary structure (RAxML) and a tree of each locus in one run (IQ-TREE) are not available; \
+         each locus is a run of its own: -s FILE -m MODEL",
+    ),
     entry(&["C"], Never, LEAVE_OUT, "conflicting splits are not written; leave it out"),
     entry(&["D"], Never, LEAVE_OUT, OWN_SCHEDULE),
     entry(
@@ -134,6 +146,14 @@ const TABLE: &[Entry] = &[
     entry(&["Y"], Always, Not, "quartets are not available"),
     entry(&["j"], Never, LEAVE_OUT, "intermediate trees are not written; leave it out"),
     entry(&["no-bfgs"], Never, Idle, ONE_OPTIMISER),
+    entry(&["flag-check"], Never, Idle, "all options are checked before every run"),
+    entry(&["set-thread-affinity"], Never, Idle, BY_ITSELF),
+    entry(
+        &["mesquite"],
+        Never,
+        LEAVE_OUT,
+        "files for Mesquite are not written, which reads bestTree; leave it out",
+    ),
     entry(&["print-identical-sequences"], Never, Idle, "identical sequences are always reported"),
     entry(
         &["bootstop-perms"],
@@ -162,7 +182,7 @@ const TABLE: &[Entry] = &[
     ),
     entry(&["moose", "modeltest"], Never, Instead(&["-m", "auto"]), SELECTION),
     entry(&["pythia", "pt"], Never, Not, "prediction of difficulty (Pythia) is not available"),
-    entry(&["sh"], Maybe, Instead(&["--alrt"]), SH_LIKE),
+    entry(&["sh"], Maybe, Instead(&["--alrt", "{}"]), SH_LIKE),
     entry(&["sh-reps"], Always, Instead(&["--alrt", "{}"]), SH_LIKE),
     entry(
         &["ebg"],
@@ -220,10 +240,17 @@ const TABLE: &[Entry] = &[
     entry(
         &["ntmax", "threads-max"],
         Always,
-        Not,
+        Instead(&["-T", "auto{{}}"]),
         "a limit for automatic threads is written -T auto{N}",
     ),
     entry(&["te"], Always, Same(&["--evaluate", "-t", "{}"]), "IQ-TREE's tree of fixed topology"),
+    entry(&["tree-fix"], Never, Same(&["--evaluate"]), "IQ-TREE's way to keep the topology"),
+    entry(
+        &["me", "epsilon"],
+        Always,
+        Same(&["--lh-epsilon", "{}"]),
+        "IQ-TREE's improvement that ends an optimisation",
+    ),
     entry(&["pre"], Always, Same(&["--prefix", "{}"]), "IQ-TREE's name of output files"),
     entry(&["wsl"], Never, Same(&["--sitelh"]), "IQ-TREE's log-likelihoods of sites"),
     entry(
@@ -307,6 +334,13 @@ const TABLE: &[Entry] = &[
         "IQ-TREE's approximately unbiased test of topologies",
     ),
     entry(&["trees"], Always, Same(&["-z", "{}"]), "IQ-TREE's file of trees to be compared"),
+    entry(
+        &["bsam", "bspec"],
+        Always,
+        Same(&["--sampling", "{}"]),
+        "IQ-TREE's choice of what is drawn for a replicate",
+    ),
+    entry(&["tbe"], Never, Same(&["--bs-metric", "tbe"]), "IQ-TREE's transfer support"),
     entry(&["wbt"], Never, Idle, "the trees of replicates are always written"),
     entry(
         &["wbtl"],
@@ -328,14 +362,43 @@ const TABLE: &[Entry] = &[
         LEAVE_OUT,
         "branches of length zero are not collapsed; leave it out",
     ),
-    entry(&["con"], Never, Same(&["--consense"]), "IQ-TREE's consensus of trees"),
     entry(
-        &["rf_all"],
-        Never,
-        Same(&["--rfdist"]),
+        &["con", "con-tree"],
+        Maybe,
+        Same(&["--consense", "MRE"]),
+        "IQ-TREE's consensus of trees",
+    ),
+    entry(&["minsup"], Always, LEAVE_OUT, "it is about consensus trees (-con); leave it out"),
+    entry(
+        &["net", "con-net"],
+        Maybe,
+        Not,
+        "networks of conflicting splits are not available; --consense --tree FILE makes a consensus tree",
+    ),
+    entry(
+        &["sup"],
+        Always,
+        Instead(&["--support", "--tree", "{}"]),
+        "support from given trees is --support --tree FILE --bs-trees FILE here",
+    ),
+    entry(
+        &["rf_all", "tree-dist-all"],
+        Maybe,
+        Same(&["--rfdist", "{}"]),
         "IQ-TREE's distances between all trees of a file",
     ),
-    entry(&["rf"], Always, Same(&["--rfdist", "{}"]), "IQ-TREE's distances from other trees"),
+    entry(
+        &["rf_adj"],
+        Maybe,
+        Instead(&["--rfdist", "{}"]),
+        "distances between trees that follow each other are not written by themselves; --rfdist FILE has those between all",
+    ),
+    entry(
+        &["rf", "tree-dist"],
+        Maybe,
+        Same(&["--rfdist", "{}"]),
+        "distances between trees (RAxML-NG), and from other trees (IQ-TREE)",
+    ),
     entry(
         &["runs"],
         Always,
@@ -367,6 +430,7 @@ const TABLE: &[Entry] = &[
         LEAVE_OUT,
         OWN_SCHEDULE,
     ),
+    entry(&["allnni", "pathogen"], Never, LEAVE_OUT, OWN_SCHEDULE),
     entry(
         &["merit"],
         Always,
@@ -390,10 +454,30 @@ const TABLE: &[Entry] = &[
         LEAVE_OUT,
         CANDIDATES,
     ),
+    entry(&["date"], Always, Not, DATING),
     entry(
-        &["blfix"],
+        &["date-tip", "date-root", "date-ci", "date-options"],
+        Always,
+        Not,
+        "it is about the dating of trees, which is not available",
+    ),
+    entry(&["lmap", "lmclust"], Always, Not, LIKELIHOOD_MAPPING),
+    entry(
+        &["symtest", "symtest-only", "symtest-remove-bad", "symtest-remove-good"],
         Never,
-        Instead(&["--opt-branches", "off"]),
+        Not,
+        SYMMETRY,
+    ),
+    entry(
+        &["alisim"],
+        Always,
+        Not,
+        "alignments are simulated by mlsearch simulate --tree FILE --model MODEL --sites N --prefix NAME",
+    ),
+    entry(
+        &["blfix", "fixbr"],
+        Never,
+        Instead(&["--evaluate", "--opt-branches", "off"]),
         "branch lengths are kept with --evaluate --opt-branches off",
     ),
 ];
@@ -476,7 +560,7 @@ mod tests {
             assert!(!entry.says.starts_with("not available"), "{}", entry.says);
             let (Same(words) | Instead(words)) = entry.here else { continue };
             let uses_value = words.iter().any(|word| word.contains("{}"));
-            assert!(!uses_value || entry.takes.always(), "{:?} has no value to use", entry.names);
+            assert!(!uses_value || entry.takes.ever(), "{:?} has no value to use", entry.names);
         }
         for letter in "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".chars() {
             if let Some((says, _)) = algorithm(&letter.to_string()) {

@@ -7,7 +7,7 @@ use super::data::{NO_MODEL, resolve_data};
 use super::files::{resolve_command, resolve_prefix};
 use super::gpu_selftest::resolve_gpu_selftest;
 use super::mcmc::{check_mcmc_options, give_each_chain_a_tree};
-use super::rooting::resolve_rooting;
+use super::rooting::{NO_ROOT, resolve_rooting};
 use super::simulate::resolve_simulate;
 use super::support::resolve_support;
 use super::topologies::resolve_tests;
@@ -41,7 +41,13 @@ pub fn resolve(args: &Args) -> Result<Plan> {
     shorten(&mut faults.0);
     // The plainest command of all: users who name no model may want one selected, as in IQ-TREE.
     if faults.0 == [NO_MODEL] {
-        faults.add(format!("Try: {} -m auto", args.command_line));
+        // None can be selected for codons.
+        let data_type = args.data_type.as_deref().unwrap_or_default().to_ascii_uppercase();
+        let model = if data_type.starts_with("CODON") { "GY+F3X4" } else { "auto" };
+        faults.add(format!("Try: {} -m {model}", args.command_line));
+    }
+    if faults.0 == [NO_ROOT] {
+        faults.add(format!("Try: {} --root midpoint", args.command_line));
     }
     Err(Error::Usage(faults.0.join("\n")))
 }

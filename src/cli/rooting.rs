@@ -4,6 +4,9 @@ use super::args::Args;
 use super::verb::{Faults, Verb};
 use crate::run::Rooting;
 
+/// The fault of a command that roots trees without saying where.
+pub(super) const NO_ROOT: &str = "where is the root? Give -o TAXA (--outgroup) or --root midpoint";
+
 /// The root that is asked for.
 pub(super) fn resolve_rooting(args: &Args, verb: Verb, faults: &mut Faults) -> Option<Rooting> {
     let outgroup = args.outgroup.as_deref().map(|text| {
@@ -27,7 +30,7 @@ pub(super) fn resolve_rooting(args: &Args, verb: Verb, faults: &mut Faults) -> O
     let is_asked = outgroup.is_some() || midpoint.is_some();
     match verb {
         Verb::Root if !is_asked => {
-            faults.add("where is the root? Give -o TAXA (--outgroup) or --root midpoint");
+            faults.add(NO_ROOT);
         }
         Verb::Consense if midpoint.is_some() => {
             faults.add("a consensus tree has no lengths, and so no middle: give -o TAXA instead of --root midpoint");

@@ -13,6 +13,25 @@ use std::path::Path;
 /// Number of replicates proposed where none is given.
 const USUAL_REPLICATES: &str = "100";
 
+/// Why a share of trees is refused.
+const NO_SUCH_RULE: &str = "the rules of --consense are MRE, the extended majority rule (IQ-TREE's 0), and MR50 to MR100, a percentage \
+     of the trees (0.5 to 1)";
+
+/// Options of analyses of trees.
+const ON_TREES: [&str; 7] = [
+    "support",
+    "rfdist",
+    "consense",
+    "raxml_consense",
+    "raxml_certainty",
+    "bsconverge",
+    "raxml_bsconverge",
+];
+
+/// IQ-TREE's names that no user of RAxML types, by which its `-n` is told.
+const OF_IQTREE: [&str; 12] =
+    ["nt", "te", "zb", "zw", "au", "test", "ninit", "ntop", "lmap", "bb", "bo", "pre"];
+
 /// What becomes of an option.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Verdict {
@@ -36,6 +55,12 @@ pub(super) fn judge(one: &Typed, all: &[Typed]) -> Verdict {
         (WordKind::Own(id), None) if id == "search" && corrects_to(all, "--all") => {
             Verdict::Adapted(Vec::new())
         }
+        // RAxML's -v alone; IQ-TREE's says more.
+        (WordKind::Own(id), None) if id == "version" && has_own(all, &["msa"]) => {
+            let note =
+                format!("{} has no effect here: the log file is always complete", one.option());
+            Verdict::Taken(Vec::new(), note)
+        }
         _ => Verdict::Stays,
     }
 }
@@ -44,8 +69,26 @@ fn judge_peer(one: &Typed, name: &str, all: &[Typed]) -> Verdict {
     let value = one.value.as_deref();
     let Some(entry) = peers::find(name) else { return Verdict::Stays };
     let typed = one.as_typed();
+    let has = |names: &[&str]| names.iter().any(|name| has_peer(all, name));
+    match (name, value) {
+        ("con" | "con-tree", _) => return consensus(one, all),
+        ("minsup", Some(value)) if has(&["con", "con-tree"]) => {
+            return match consensus_rule(value) {
+                Some(_) => Verdict::Taken(Vec::new(), format!("{typed} is the rule of --consense")),
+                None => refused(one, NO_SUCH_RULE, Some(Vec::new())),
+            };
+        }
+        // Concordance factors are an analysis by itself.
+        ("te", Some(value)) if has(&["scfl"]) || has_own(all, &["gcf", "scf"]) => {
+            let note =
+                format!("{typed} is read as --tree {value}: IQ-TREE's tree of fixed topology");
+            return Verdict::Taken(vec!["--tree".into(), value.into()], note);
+        }
+        ("nt", _) if has(&["ntmax", "threads-max"]) => return Verdict::Adapted(Vec::new()),
+        _ => {}
+    }
     match entry.here {
-        Here::Same(words) => match fill(words, value, all) {
+        Here::Same(words) => match fill(&with_value(entry, words, value), value, all) {
             Some(words) => {
                 let note = format!("{typed} is read as {}: {}", words.join(" "), entry.says);
                 Verdict::Taken(words, note)
@@ -55,9 +98,62 @@ fn judge_peer(one: &Typed, name: &str, all: &[Typed]) -> Verdict {
         Here::Idle => {
             Verdict::Taken(Vec::new(), format!("{typed} has no effect here: {}", entry.says))
         }
-        Here::Instead(words) => refused(one, entry.says, fill(words, value, all)),
+        Here::Instead(words) => {
+            refused(one, entry.says, fill(&with_value(entry, words, value), value, all))
+        }
         Here::Not => refused(one, entry.says, None),
     }
+}
+
+/// What RAxML-NG names as kinds of support beside those of trees.
+fn judge_metrics(one: &Typed, value: &str) -> Verdict {
+    let mut kinds: Vec<&str> = value.split(',').collect();
+    let is_of_likelihoods = |kind: &&str| kind.eq_ignore_ascii_case("sh");
+    if kinds.iter().any(|kind| kind.eq_ignore_ascii_case("gcf")) {
+        let says = "gene concordance factors are an analysis of their own: --gcf FILE --tree FILE";
+        return refused_as(&format!("--bs-metric {value}"), says, None);
+    }
+    if !kinds.iter().any(is_of_likelihoods) {
+        return Verdict::Stays;
+    }
+    kinds.retain(|kind| !is_of_likelihoods(kind));
+    let mut words = vec!["--alrt".to_string()];
+    if !kinds.is_empty() {
+        words.extend([one.option().to_string(), kinds.join(",")]);
+    }
+    refused_as(&format!("--bs-metric {value}"), peers::SH_LIKE, Some(words))
+}
+
+fn is_of_iqtree(all: &[Typed]) -> bool {
+    OF_IQTREE.iter().any(|name| has_peer(all, name))
+}
+
+/// Why a mixture of IQ-TREE's is not available, and the words for the nearest model, if there is one.
+fn unavailable_mixture(upper: &str) -> Option<(&'static str, Option<&'static [&'static str]>)> {
+    let is_profile = |part: &str| {
+        let number = part.strip_prefix('C').and_then(|rest| rest.parse::<u8>().ok());
+        number.is_some_and(|number| (10..=60).contains(&number) && number.is_multiple_of(10))
+    };
+    if upper.split('+').any(is_profile) {
+        return Some((
+            "profile mixtures (C10 to C60) are not available; the mixtures for proteins are LG4X and LG4M",
+            Some(&["-m", "LG4X"]),
+        ));
+    }
+    if upper.starts_with("MIX{") || upper.contains("+MIX{") {
+        return Some((
+            "mixtures of several matrices are not available, but for LG4X and LG4M",
+            None,
+        ));
+    }
+    let is_heterotachy = upper
+        .split(['+', '*'])
+        .any(|part| part.strip_prefix('H').is_some_and(|rest| rest.parse::<u8>().is_ok()));
+    is_heterotachy.then_some((
+        "mixtures of branch lengths (heterotachy, +H4) are not available; partitions may have lengths of their own (-q FILE \
+         -M)",
+        None,
+    ))
 }
 
 fn judge_own(one: &Typed, id: &str, value: &str, all: &[Typed]) -> Verdict {
@@ -83,6 +179,39 @@ fn judge_own(one: &Typed, id: &str, value: &str, all: &[Typed]) -> Verdict {
         {
             without_count(one, value, all)
         }
+        "seed" if one.option() == "-p" && Path::new(value).is_dir() => refused_as(
+            &format!("-p {value}"),
+            "-p is a seed here, as in RAxML; IQ-TREE's folder of alignments has to be joined into one alignment (-s FILE), \
+             and the columns of each named in a partition file (-q FILE)",
+            None,
+        ),
+        "name" if value.parse::<u32>().is_ok() && is_of_iqtree(all) => Verdict::Taken(
+            one.words.clone(),
+            format!(
+                "-n {value} is the name of the output files here, as in RAxML; IQ-TREE's number of iterations cannot be set, \
+                 because the search has a stopping rule of its own"
+            ),
+        ),
+        "tree_constraint" if one.option() == "-r" && value.parse::<u32>().is_ok() => refused_as(
+            &format!("-r {value}"),
+            "-r is a constraint tree here, as in RAxML; IQ-TREE's random trees are made by mlsearch simulate --tree \
+             'rand{N}', which also simulates sequences",
+            None,
+        ),
+        "data_type" if upper.starts_with("NT2AA") => refused_as(
+            &format!("{} {value}", one.option()),
+            "translation is not available; give the translated alignment, or codons (--data-type CODON -m GY+F3X4)",
+            None,
+        ),
+        "raxml_consense" if upper.ends_with("_DROP") => refused_as(
+            &format!("-J {value}"),
+            "taxa cannot be dropped from a consensus tree",
+            words(&["-J", value.split('_').next().unwrap_or_default()]),
+        ),
+        "bs_metric" => judge_metrics(one, value),
+        "threads" if ["ntmax", "threads-max"].iter().any(|name| has_peer(all, name)) => {
+            Verdict::Adapted(Vec::new())
+        }
         "bs_cutoff" if is_ultrafast(one) => {
             refused(one, peers::ULTRAFAST, fill(peers::ALL_REPLICATES, Some(value), all))
         }
@@ -92,6 +221,14 @@ fn judge_own(one: &Typed, id: &str, value: &str, all: &[Typed]) -> Verdict {
              are not merged",
             words(&["-m", "auto"]),
         ),
+        "model" if corrects_to(all, "auto") => Verdict::Adapted(match upper.as_str() {
+            "DNA" | "AA" | "BIN" => vec!["--data-type".to_string(), value.to_string()],
+            _ => Vec::new(),
+        }),
+        "model" if unavailable_mixture(&upper).is_some() => {
+            let (says, instead) = unavailable_mixture(&upper).unwrap_or_default();
+            refused_as(&format!("-m {value}"), says, instead.and_then(words))
+        }
         "model" => match adapted_model(value, all) {
             Some(model) => Verdict::Adapted(vec![one.option().to_string(), model]),
             None => Verdict::Stays,
@@ -127,6 +264,8 @@ fn judge_own(one: &Typed, id: &str, value: &str, all: &[Typed]) -> Verdict {
             ),
             _ => Verdict::Stays,
         },
+        // IQ-TREE's -sup names the tree, its -t those that support it.
+        "tree" if has_peer(all, "sup") => Verdict::Adapted(vec!["--bs-trees".into(), value.into()]),
         // RAxML's -f n and -f g read their trees from -z; here -t names them.
         "many_trees" if corrects_to(all, "--evaluate") => {
             Verdict::Adapted(vec!["-t".to_string(), value.to_string()])
@@ -135,11 +274,55 @@ fn judge_own(one: &Typed, id: &str, value: &str, all: &[Typed]) -> Verdict {
     }
 }
 
+/// The words of the table, without the place of a value that may be there and is not.
+fn with_value<'a>(entry: &peers::Entry, words: &[&'a str], value: Option<&str>) -> Vec<&'a str> {
+    let is_missing = value.is_none() && !entry.takes.always();
+    words.iter().copied().filter(|word| !is_missing || *word != "{}").collect()
+}
+
+/// IQ-TREE's `-con`, with or without a file, and `-minsup`.
+fn consensus(one: &Typed, all: &[Typed]) -> Verdict {
+    let least = all.iter().find(|other| other.kind == WordKind::Peer("minsup".into()));
+    let rule = least.and_then(|least| consensus_rule(least.value.as_deref()?));
+    let mut words = vec!["--consense".to_string(), rule.unwrap_or_else(|| "MRE".into())];
+    if let Some(file) = &one.value {
+        words.extend(["--tree".into(), file.clone()]);
+    }
+    let note =
+        format!("{} is read as {}: IQ-TREE's consensus of trees", one.as_typed(), words.join(" "));
+    Verdict::Taken(words, note)
+}
+
+/// The rule that keeps branches of at least this share of the trees: the extended majority rule from 0 on, else a
+/// percentage.
+fn consensus_rule(least: &str) -> Option<String> {
+    match least.parse::<f64>().ok()? {
+        0.0 => Some("MRE".into()),
+        share @ 0.5..=1.0 => Some(format!("MR{:.0}", share * 100.0)),
+        _ => None,
+    }
+}
+
+fn has_own(all: &[Typed], ids: &[&str]) -> bool {
+    all.iter().any(|one| ids.iter().any(|id| one.is(id)))
+}
+
+fn has_peer(all: &[Typed], name: &str) -> bool {
+    all.iter().any(|one| matches!(&one.kind, WordKind::Peer(peer) if peer == name))
+}
+
 /// A word that belongs to no option: most likely the alignment, typed without `-s`.
 fn judge_stray(word: &str, all: &[Typed]) -> Verdict {
     let strays = all.iter().filter(|other| other.kind == WordKind::Stray).count();
-    let has = |id: &str| all.iter().any(|other| other.is(id));
-    let alignment = strays == 1 && !has("msa") && !has("support") && !has("rfdist");
+    let has = |id: &str| has_own(all, &[id]);
+    // IQ-TREE's -rf has two files.
+    if strays == 1 && !has("tree") && ["rf", "tree-dist"].iter().any(|name| has_peer(all, name)) {
+        let says = format!("'{word}' belongs to no option: the other file of trees is --tree FILE");
+        return Verdict::Refused(says, Some(vec!["--tree".into(), word.into()]));
+    }
+    let is_on_trees = has_own(all, &ON_TREES)
+        || ["con", "net", "sup", "rf_all", "rf_adj"].iter().any(|name| has_peer(all, name));
+    let alignment = strays == 1 && !has("msa") && !is_on_trees;
     let mut words = vec!["-s".to_string(), word.to_string()];
     if !has("model") && !has("partitions") {
         words.extend(["-m".to_string(), "GTR+G".to_string()]);
@@ -188,7 +371,14 @@ fn is_ultrafast(one: &Typed) -> bool {
 fn fill(words: &[&str], value: Option<&str>, all: &[Typed]) -> Option<Vec<String>> {
     let is_all =
         |one: &Typed| one.is("all") || one.is("algorithm") && one.value.as_deref() == Some("a");
-    let is_there = |word: &str| word == "--all" && all.iter().any(is_all);
+    // IQ-TREE's -te says so, too.
+    let is_evaluated =
+        || has_own(all, &["evaluate"]) || has_peer(all, "te") && !words.contains(&"-t");
+    let is_there = |word: &str| match word {
+        "--all" => all.iter().any(is_all),
+        "--evaluate" => is_evaluated(),
+        _ => false,
+    };
     let words = words.iter().filter(|word| !is_there(word));
     words
         .map(|word| match value {
