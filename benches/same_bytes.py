@@ -81,13 +81,13 @@ mlsearch -s primates.phy -q primates.part -m auto --fast --auto-criterion aicc -
 mlsearch -s short.phy -m auto --evaluate -t pars{1}
 mlsearch -s mixed.phy -q mixed.part -m auto --brlen scaled --fast --auto-criterion aic
 # other data
-mlsearch -s ovomucoids.phy -m LG+G --fast
+mlsearch -s ovomucoids.phy -m LG --evaluate -t nj; mlsearch -s short.phy -m LG+I+G --fast
 mlsearch -s short.phy -m LG4X --fast
 mlsearch -s short.phy -m PROTGAMMAWAGF --fast --ancestral
-mlsearch -s short.phy -m PROTGTR --evaluate -t pars{1} -e 5
+mlsearch -s short.phy -m PROTGTR --evaluate -t pars{1} -e 50
 mlsearch -s short.phy -m LG+G -P matrix.txt --fast
 mlsearch -s lysozyme.phy -m GY+F3X4
-mlsearch -s lysozyme.phy -m MG+G --data-type CODON --all --bs-trees 3 --ancestral --mutmap --fast
+mlsearch -s lysozyme.phy -m MG --data-type CODON --all --bs-trees 2 --ancestral --mutmap --fast
 mlsearch -s hominoids.phy -m MGK+F1X4 --data-type CODON2 --evaluate -t pars{1}
 mlsearch -s hominoids.phy -q hominoids.part -m GTR+G --brlen scaled
 mlsearch -s binary.phy -m BINGAMMA --all --bs-trees 3 --fast
@@ -151,8 +151,8 @@ mlsearch sample -s primates.phy -m HKY+FO+G --ngen 3000 --samplefreq 50
 mlsearch sample -s primates.phy -q primates.part -m GTR+FO+I+G --brlen scaled --ngen 2000 --samplefreq 20 --nruns 3 --nchains 2 --temp 0.1
 mlsearch sample -s gappy.phy -q gappy.part -m HKY+G -M --ngen 300 --samplefreq 30 --nchains 2
 mlsearch --mcmc -s primates.phy -m GTR+FO+R3 --ngen 3000 --samplefreq 20 --nruns 1 --brlenspr exp{10} --burninfrac 0.5 -d
-mlsearch sample -s lysozyme.phy -m GY+F3X4 --ngen 600 --samplefreq 20 -t rand{3} --prset omegapr=dir{2/1}
-mlsearch sample -s ovomucoids.phy -m LG+G --ngen 500 --samplefreq 10 --nchains 1 --prset shapepr=uni{0/50}
+mlsearch sample -s lysozyme.phy -m GY+F3X4 --ngen 300 --samplefreq 20 -t rand{3} --prset omegapr=dir{2/1}
+mlsearch sample -s short.phy -m LG+G --ngen 500 --samplefreq 10 --nchains 1 --prset shapepr=uni{0/50}
 mlsearch sample -s primates.phy -m HKY+G --prior-only --ngen 5000 --samplefreq 20 -g constraint.nwk --stop asdsf=0.2,ess=20 --diagnfreq 500
 mlsearch sample -s primates.phy -m HKY+G --ss 5 --ngen 1500 --samplefreq 20 --nchains 1 -n ss
 mlsearch sample -s mixed.phy -q mixed.part -m GTR+G --brlen scaled --ngen 800 --samplefreq 20 --prset ratepr=dir{2}

@@ -298,6 +298,7 @@ fn consensus(one: &Typed, all: &[Typed]) -> Verdict {
 fn consensus_rule(least: &str) -> Option<String> {
     match least.parse::<f64>().ok()? {
         0.0 => Some("MRE".into()),
+        0.5 => Some("MR".into()),
         share @ 0.5..=1.0 => Some(format!("MR{:.0}", share * 100.0)),
         _ => None,
     }
