@@ -36,6 +36,7 @@ VARIES = [
     r"[\d.]+ (?=times as (long|many))",
     r"(?<=  )(about [\d.]+( s| min| h| days)?|less than a second)$",
     # What gpu-selftest measures.
+    r"[\d.]+ (?=evaluations each)",
     r'^ +"\w+_(seconds|per_second)": .*\n',
     r"^  card  launch \[us\](.|\n)*?^(?=(# run: )?Files)",
 ]
