@@ -32,6 +32,7 @@ VARIES = [
     # Progress of runs of more than 30 seconds.
     r"^\[\d\d:\d\d\] .*\n",
     # The memory that a process takes by itself, which counts for --mem, and speeds, which --check measures.
+    r"^ +with --mem  .*\n",
     r"[\d.]+ [KMG]iB",
     r"[\d.]+ (?=times as (long|many))",
     r"(?<=  )(about [\d.]+( s| min| h| days)?|less than a second)$",
