@@ -340,7 +340,12 @@ const TABLE: &[Entry] = &[
         Same(&["--sampling", "{}"]),
         "IQ-TREE's choice of what is drawn for a replicate",
     ),
-    entry(&["tbe"], Never, Same(&["--bs-metric", "tbe"]), "IQ-TREE's support by transfer distances"),
+    entry(
+        &["tbe"],
+        Never,
+        Same(&["--bs-metric", "tbe"]),
+        "IQ-TREE's support by transfer distances",
+    ),
     entry(&["wbt"], Never, Idle, "the trees of replicates are always written"),
     entry(
         &["wbtl"],
