@@ -76,7 +76,7 @@ pub(super) fn try_alternatives(
             best.improve(&Ends::of(evaluator, models)?);
         }
         best.restore(evaluator, models);
-        let gain = best.lnls.iter().sum::<f64>() - here.lnls.iter().sum::<f64>();
+        let gain = best.log_likelihood() - here.log_likelihood();
         if gain < WORTHWHILE {
             break;
         }
@@ -128,26 +128,30 @@ fn rank_starts(
 
 /// Branch lengths, models and log-likelihoods at the end of an optimisation.
 #[derive(Clone)]
-struct Ends {
+pub(super) struct Ends {
     snapshot: Snapshot,
     models: Vec<Model>,
     lnls: Vec<f64>,
 }
 
 impl Ends {
-    fn of(evaluator: &mut Evaluator, models: &[Model]) -> Result<Self> {
+    pub(super) fn of(evaluator: &mut Evaluator, models: &[Model]) -> Result<Self> {
         let lnls = evaluator.gene_log_likelihoods()?;
         Ok(Ends { snapshot: evaluator.snapshot(), models: models.to_vec(), lnls })
     }
 
-    fn restore(&self, evaluator: &mut Evaluator, models: &mut [Model]) {
+    pub(super) fn restore(&self, evaluator: &mut Evaluator, models: &mut [Model]) {
         evaluator.restore(&self.snapshot);
         set_models(evaluator, models, &self.models);
     }
 
+    pub(super) fn log_likelihood(&self) -> f64 {
+        self.lnls.iter().sum()
+    }
+
     /// Adopts each gene whose log-likelihood is higher in `other`. (Only branch lengths that genes do not share
     /// differ between the two.)
-    fn improve(&mut self, other: &Ends) {
+    pub(super) fn improve(&mut self, other: &Ends) {
         if self.lnls.len() == 1 {
             if other.lnls[0] > self.lnls[0] {
                 self.clone_from(other);

@@ -13,6 +13,6 @@ mod starts;
 pub use optimisation::{optimize, optimize_from_several_starts};
 pub use rounds::OptimizeOptions;
 
-pub(crate) use optimisation::{Goal, Optimisation, OptimizePlan, OptimizeState};
+pub(crate) use optimisation::{Goal, Optimisation, OptimizePlan, OptimizeState, evaluate_anew};
 pub(crate) use params::{ParameterAtBound, parameters_at_bounds};
 pub(crate) use starts::approach_scale;

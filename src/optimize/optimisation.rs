@@ -1,8 +1,8 @@
 //! [`Optimisation`]: an optimisation in steps, between which it can be stopped. Its [`OptimizeState`] is a plain value.
 
-use super::alternatives::{Alternative, STARTS_EPSILON, WORTHWHILE, try_alternatives};
+use super::alternatives::{Alternative, Ends, STARTS_EPSILON, WORTHWHILE, try_alternatives};
 use super::params::Learnt;
-use super::rounds::{OptimizeOptions, Rounds, Until, restart_parameters};
+use super::rounds::{OptimizeOptions, Rounds, Until, restart_parameters, set_models};
 use super::shifts::shift_changes;
 use super::starts::{approach_scale, fits, try_other_lengths};
 use crate::likelihood::{BrlenLinkage, Evaluator, Result, Snapshot};
@@ -15,6 +15,9 @@ const MAX_RESTARTS: usize = 3;
 
 /// Maximum number of times that other branch lengths are tried.
 const MAX_LENGTHS: usize = 3;
+
+/// Maximum number of evaluations anew.
+const MAX_ANEW: usize = 4;
 
 /// What an optimisation is to reach, on which its stages depend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -117,15 +120,52 @@ pub fn optimize_from_several_starts(
     Optimisation::new(Goal::Best, evaluator, models, &initial, options).finish(observer)
 }
 
+/// The optimum that an evaluation of the tree finds, from `initial` models, if it is better than the present one; under
+/// unlinked lengths that of each gene. No short way leads to it: lengths, exchange rates and rates over sites of a short gene
+/// differ together.
+///
+/// # Errors
+/// The engine has failed.
+pub(crate) fn evaluate_anew(
+    evaluator: &mut Evaluator,
+    models: &mut [Model],
+    initial: &[Model],
+    options: &OptimizeOptions,
+    observer: &mut dyn Observer,
+) -> Result<()> {
+    let mut best = Ends::of(evaluator, models)?;
+    for _ in 0..MAX_ANEW {
+        let before = best.log_likelihood();
+        let own_lengths = evaluator.linkage().has_own_lengths();
+        if own_lengths {
+            evaluator.average_brlens();
+            evaluator.clamp_brlens();
+            evaluator.set_tree(evaluator.tree().clone());
+        }
+        (0..models.len()).for_each(|gene| evaluator.set_brlen_scaler(gene, 1.0));
+        set_models(evaluator, models, initial);
+        Optimisation::new(Goal::Best, evaluator, models, initial, options).finish(observer)?;
+        let found = Ends::of(evaluator, models)?;
+        if own_lengths {
+            best.improve(&found);
+        } else if found.log_likelihood() > before {
+            best = found;
+        }
+        best.restore(evaluator, models);
+        // The next evaluation begins with these lengths, or with averages over genes, which are others now.
+        if best.log_likelihood() - before < WORTHWHILE {
+            break;
+        }
+    }
+    Ok(())
+}
+
 impl OptimizePlan {
     /// Of an optimisation before its first step.
-    pub(crate) fn new(goal: Goal, linkage: BrlenLinkage, options: &OptimizeOptions) -> Self {
+    pub(crate) fn new(goal: Goal, options: &OptimizeOptions) -> Self {
         let stage = match goal {
             Goal::Nearby => Stage::Converge,
             Goal::Best if options.branches => Stage::Scale,
-            // The optima of a gene's own lengths differ in its parameters, too, and so come first.
-            Goal::Conclusion if options.branches && linkage.has_own_lengths() => Stage::Find,
-            Goal::Settled if linkage.has_own_lengths() => Stage::Done,
             Goal::Settled => Stage::OtherLengths,
             Goal::Best | Goal::Conclusion => Stage::Final,
         };
@@ -159,7 +199,7 @@ impl<'a> Optimisation<'a> {
         options: &OptimizeOptions,
     ) -> Self {
         let options = options.of(models);
-        let plan = OptimizePlan::new(goal, evaluator.linkage(), &options);
+        let plan = OptimizePlan::new(goal, &options);
         Optimisation { evaluator, models, initial, options, plan }
     }
 

@@ -5,7 +5,7 @@ use super::changed::Changed;
 use super::history::SearchHistory;
 use super::meter::{Meter, part_of_rounds};
 use super::perturb::perturb;
-use super::resolution::{resolve, settle};
+use super::resolution::resolve;
 use super::schedule::{self as at, RoundOptions, Schedule, SearchEffort, SearchPhase, Shares};
 use super::spr::Round;
 use super::state::{Perturbing, Plan, Rounds, SearchState, Stage};
@@ -356,13 +356,8 @@ impl<'a> Search<'a> {
             Stage::End => Stage::Resolve,
             Stage::Resolve => {
                 let constraint = self.data.constraint();
-                match self.options {
-                    SearchOptions { resolve: false, .. } => {}
-                    SearchOptions { conclude: false, .. } => resolve(self.evaluator, constraint)?,
-                    _ => {
-                        let options = self.optimize_options(self.last_epsilon());
-                        settle(self.evaluator, self.models, &options, constraint, observer)?;
-                    }
+                if self.options.resolve {
+                    resolve(self.evaluator, constraint)?;
                 }
                 Stage::Done
             }

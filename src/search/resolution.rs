@@ -9,7 +9,7 @@ use super::schedule as at;
 use crate::likelihood::{BranchOptions, Evaluator, NO_LENGTH, Result};
 use crate::model::Model;
 use crate::observer::Observer;
-use crate::optimize::{Goal, Optimisation, OptimizeOptions};
+use crate::optimize::{Goal, Optimisation, OptimizeOptions, evaluate_anew};
 use crate::tree::{Constraint, ConstraintView, EdgeId, NodeId, Tree};
 
 /// The last optimisation of branch lengths.
@@ -19,25 +19,39 @@ const LAST_SWEEPS: BranchOptions = BranchOptions {
     gain_tolerance: at::LAST_TOLERANCE,
 };
 
+/// With so few codes (patterns times taxa, over all genes), an evaluation of the tree takes hundredths of a second and may find a
+/// better optimum: +I+G4 on 41 taxa and 92 patterns, 0.12 log units. With more, on 60 alignments under four models, those of
+/// searches were as good.
+const FEW_CODES: usize = 20_000;
+
 /// Resolves the polytomies of a tree at the end of a search, and gives it other branch lengths where these are better: to a
-/// search, the lengths of other resolutions were known. `options` say what is optimised, and `models` are those of the
-/// evaluator's genes.
+/// search, the lengths of other resolutions were known. `models` are those of the evaluator's genes, `initial` those with
+/// which an evaluation of the tree begins, and `options` say what is optimised.
 ///
 /// # Errors
 /// The engine has failed.
 pub(crate) fn settle(
     evaluator: &mut Evaluator,
     models: &mut [Model],
+    initial: &[Model],
     options: &OptimizeOptions,
     constraint: Option<&Constraint>,
     observer: &mut dyn Observer,
 ) -> Result<()> {
     evaluator.optimize_branches(&LAST_SWEEPS)?;
     resolve(evaluator, constraint)?;
-    let before = evaluator.log_likelihood()?;
-    let optimisation = Optimisation::new(Goal::Settled, evaluator, models, &[], options);
-    if optimisation.finish(observer)? > before + at::SAME {
-        resolve(evaluator, constraint)?;
+    evaluator.number_as_read();
+    let own_lengths = evaluator.linkage().has_own_lengths();
+    if !own_lengths {
+        let before = evaluator.log_likelihood()?;
+        let optimisation = Optimisation::new(Goal::Settled, evaluator, models, &[], options);
+        if optimisation.finish(observer)? > before + at::SAME {
+            resolve(evaluator, constraint)?;
+            evaluator.number_as_read();
+        }
+    }
+    if own_lengths || evaluator.num_codes() <= FEW_CODES {
+        evaluate_anew(evaluator, models, initial, options, observer)?;
     }
     Ok(())
 }

@@ -60,7 +60,9 @@ pub(crate) use drawing_read::DrawingRead;
 pub(crate) use identical::put_back_identical;
 pub(crate) use induced::{Image, Restriction};
 pub(crate) use newick_tree::{DEFAULT_BRLEN, SubsetTree, is_usable_brlen};
-pub(crate) use newick_write::{format_brlen, quote, support_label, written_order};
+pub(crate) use newick_write::{
+    format_brlen, numbered_as_read, quote, support_label, written_order,
+};
 pub(crate) use regions::{adopt_shared_brlens, regions};
 pub(crate) use resolution::resolve_canonically;
 pub(crate) use splits::{SplitTable, first_of_topology};

@@ -132,6 +132,29 @@ pub(crate) fn written_order(tree: &Tree) -> Vec<(NodeId, Option<(NodeId, EdgeId)
     order
 }
 
+/// The same tree with the numbers of inner nodes and edges that it has when its Newick text is read ([`write_newick`],
+/// [`NewickTree::to_tree`](super::NewickTree::to_tree)), which do not depend on its history.
+pub(crate) fn numbered_as_read(tree: &Tree) -> Tree {
+    if tree.num_tips() < 3 {
+        return tree.clone();
+    }
+    let Rooted { root, children, edge_above } = Rooted::new(tree);
+    let mut numbered = Tree::unconnected(tree.num_tips());
+    let mut inner = (tree.num_tips() as u32..).map(NodeId);
+    let mut open: Vec<(NodeId, NodeId)> = vec![root].into_iter().zip(inner.by_ref()).collect();
+    while let Some((node, number)) = open.pop() {
+        for &child in &children[node.index()] {
+            let (child, mut number_of_child) = (NodeId(child), NodeId(child));
+            if !tree.is_tip(child) {
+                number_of_child = inner.next().expect("numbers do not end");
+                open.push((child, number_of_child));
+            }
+            numbered.add_edge(number, number_of_child, tree.brlen(edge_above[child.index()]));
+        }
+    }
+    numbered
+}
+
 /// Brackets and commas of a rooted tree of any degrees; `describe` adds what follows the brackets.
 pub(super) fn write_nested(
     children: &[Vec<u32>],
@@ -196,6 +219,25 @@ pub(crate) fn support_label(percent: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rng::{Purpose, stream};
+    use crate::taxa::Taxa;
+    use crate::tree::{random_tree, read_newick};
+
+    #[test]
+    fn a_tree_numbered_as_read_is_what_the_reader_makes_of_its_text() {
+        let names: Vec<String> = (0..40).map(|taxon| format!("t{taxon}")).collect();
+        let taxa = Taxa::new(names.clone()).unwrap();
+        for num_tips in [2, 3, 4, 5, 40] {
+            let mut rng = stream(7, Purpose::Test, num_tips as u64);
+            let tree = random_tree(num_tips, 0.1, &mut rng);
+            let text = write_newick(&tree, |tip| &names[tip], &NewickOptions::default());
+            let syntax = read_newick(&text, "text").unwrap();
+            let read = syntax[0].to_tree_on_subset(&taxa, "text", None).unwrap().tree;
+            let numbered = numbered_as_read(&tree);
+            assert!(numbered == read, "{text}");
+            assert!(numbered_as_read(&numbered) == numbered);
+        }
+    }
 
     const NAMES: [&str; 5] = ["A_1", "it's", "C D", "Bär", "(x)"];
 

@@ -9,7 +9,7 @@ use super::gene_tree::GeneTree;
 use super::linkage::BrlenLinkage;
 use crate::likelihood::engine::{Capabilities, Engine, GeneData, Result, TraversalDescriptor};
 use crate::model::Model;
-use crate::tree::{EdgeId, NodeId, Restriction, Tree};
+use crate::tree::{EdgeId, NodeId, Restriction, Tree, numbered_as_read};
 
 /// Stopping criteria of the optimisation of branch lengths.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -155,6 +155,12 @@ impl Evaluator {
         self.genes[gene].num_sites
     }
 
+    /// Number of codes of all genes: patterns times taxa, on which the time of a computation depends.
+    pub(crate) fn num_codes(&self) -> usize {
+        let of_gene = |gene: usize| self.genes[gene].num_patterns * self.num_taxa_of(gene);
+        (0..self.genes.len()).map(of_gene).sum()
+    }
+
     /// Number of sites, with multiplicity, of the genes whose trees have this edge of the global tree on a path.
     pub(crate) fn num_sites_on(&self, edge: EdgeId) -> f64 {
         let has_edge = |&gene: &usize| self.restrictions[self.genes[gene].set].is_on_path(edge);
@@ -227,6 +233,19 @@ impl Evaluator {
             }
         }
         self.outdated = Outdated::default();
+    }
+
+    /// Gives inner nodes and edges of the tree the numbers that they have when it is written and read, so that all
+    /// further computations are those for the tree that was read.
+    pub(crate) fn number_as_read(&mut self) {
+        let own: Vec<Tree> = self.genes.iter().map(|gene| gene.tree.tree().clone()).collect();
+        self.set_tree(numbered_as_read(&self.tree));
+        if self.linkage.has_own_lengths() {
+            for (gene, tree) in own.iter().enumerate() {
+                let fits = self.set_gene_brlens(gene, tree);
+                debug_assert!(fits, "the topology is the same");
+            }
+        }
     }
 
     /// Changes to unlinked lengths. Each gene's own lengths start from its present ones, multiplied by the

@@ -18,6 +18,7 @@ pub(super) struct GeneState {
     /// Factor of all branch lengths.
     pub(super) brlen_scaler: f64,
     pub(super) num_sites: f64,
+    pub(super) num_patterns: usize,
     /// For a gene with a single taxon: compatible states and weight of each pattern. (No correction of
     /// ascertainment bias: a single sequence has no variable sites.)
     single: Option<Vec<(u64, f64)>>,
@@ -39,6 +40,7 @@ impl GeneState {
             model,
             brlen_scaler: 1.0,
             num_sites: data.weights.iter().sum(),
+            num_patterns: data.weights.len(),
             single,
             lnl: None,
             numbers: EdgeNumbers::default(),

@@ -60,7 +60,7 @@ pub(super) fn search_all(session: &mut Session) -> Result<Vec<Outcome>> {
             seed: setup.plan.seed,
             index: i as u64,
             conclude: true,
-            resolve: true,
+            resolve: false,
             is_shown: true,
         };
         search_from(setup, machine, &starts[i], begin, num_searches > 1, desk)
@@ -96,8 +96,15 @@ fn search_from(
         climb(setup, machine, &partitions, &data, &mut models, begin, desk)?;
     if let Some(identical) = &setup.identical {
         drop((partitions, data));
-        evaluator = put_back(setup, identical, machine, &mut models, evaluator, desk)?;
+        evaluator = put_back(setup, identical, machine, &models, evaluator)?;
     }
+    let plan = &setup.plan.search;
+    let options = OptimizeOptions {
+        model: plan.opt_model,
+        ..OptimizeOptions::to(plan.lh_epsilon.unwrap_or(LAST_EPSILON))
+    };
+    let constraint = setup.loaded.constraint.as_ref();
+    settle(&mut evaluator, &mut models, &setup.models(), &options, constraint, desk)?;
     if several {
         let lnl = evaluator.log_likelihood()?;
         desk.event(&Event::Detail(format!("{}: lnL {lnl:.6}", start.source)));
@@ -113,9 +120,8 @@ fn put_back(
     setup: &Setup,
     identical: &Identical,
     machine: Machine,
-    models: &mut [Model],
+    models: &[Model],
     reduced: Evaluator,
-    desk: &mut Desk,
 ) -> Result<Evaluator> {
     let (tree, linkage) = (identical.put_back(reduced.tree()), reduced.linkage());
     let genes = 0..reduced.num_genes();
@@ -130,15 +136,7 @@ fn put_back(
     };
     let gene_trees: Vec<&Tree> = gene_trees.iter().collect();
     drop(reduced);
-    let mut evaluator =
-        setup.evaluator_as_it_was(machine, models, tree, linkage, &scalers, &gene_trees)?;
-    let plan = &setup.plan.search;
-    let options = OptimizeOptions {
-        model: plan.opt_model,
-        ..OptimizeOptions::to(plan.lh_epsilon.unwrap_or(LAST_EPSILON))
-    };
-    settle(&mut evaluator, models, &options, setup.loaded.constraint.as_ref(), desk)?;
-    Ok(evaluator)
+    setup.evaluator_as_it_was(machine, models, tree, linkage, &scalers, &gene_trees)
 }
 
 /// Where one search begins, and what is random in it.
