@@ -25,7 +25,7 @@ use mlsearch::likelihood::engine::GeneData;
 use mlsearch::likelihood::{BrlenLinkage, Evaluator};
 use mlsearch::model::Model;
 use mlsearch::observer::Silent;
-use mlsearch::parallel::{Pool, RehearsalSums, Rehearsed, available_cores};
+use mlsearch::parallel::{Pool, Rehearsal, available_cores};
 use mlsearch::parsimony::ParsimonyData;
 use mlsearch::partition::Partition;
 use mlsearch::rng::Purpose;
@@ -33,7 +33,7 @@ use mlsearch::search::{SearchEffort, SearchOptions, parsimony_start, search};
 use mlsearch::tree::Tree;
 use published::{chosen_names, read_genes};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
 /// Published alignments, and whether each gene has its own branch lengths.
@@ -83,6 +83,54 @@ fn main() {
     }
 }
 
+/// Sums over all regions of a rehearsal; times are in seconds.
+#[derive(Debug, Clone, Default)]
+struct Sums {
+    /// Number of regions in which more than one worker has work, and of meetings of teams.
+    regions: usize,
+    /// Time of the longest share of each region.
+    longest: f64,
+    /// Time of all shares.
+    shares: f64,
+    /// The part of the run's time here that workers would share.
+    here: f64,
+    /// Time of each worker's share of the present region.
+    region: Vec<f64>,
+}
+
+/// Times the shares of workers.
+#[derive(Default)]
+struct Timed(Mutex<Sums>);
+
+impl Timed {
+    fn sums(&self) -> MutexGuard<'_, Sums> {
+        self.0.lock().expect("one thread")
+    }
+}
+
+impl Rehearsal for Timed {
+    fn begin(&self, num_workers: usize) {
+        self.sums().region = vec![0.0; num_workers];
+    }
+
+    fn share(&self, worker: usize, part: &mut dyn FnMut()) {
+        let started = Instant::now();
+        part();
+        let seconds = started.elapsed().as_secs_f64();
+        let mut sums = self.sums();
+        sums.region[worker] += seconds;
+        sums.here += seconds;
+    }
+
+    fn meet(&self) {
+        let mut sums = self.sums();
+        sums.regions += 1;
+        sums.longest += sums.region.iter().copied().fold(0.0, f64::max);
+        sums.shares += sums.region.iter().sum::<f64>();
+        sums.region.fill(0.0);
+    }
+}
+
 /// One search on a data set.
 struct Task<'a> {
     partitions: &'a [Partition],
@@ -106,11 +154,11 @@ impl Task<'_> {
     }
 
     /// With all shares on one core, and megabytes of likelihood vectors.
-    fn rehearse(&self, workers: usize) -> (f64, u64, Rehearsed, f64) {
+    fn rehearse(&self, workers: usize) -> (f64, u64, Sums, f64) {
         let data: Vec<GeneData> =
             self.partitions.iter().map(|p| GeneData::new(&p.patterns, &p.model)).collect();
-        let sums = RehearsalSums::default();
-        let pool = Pool::rehearsing(workers, Arc::clone(&sums));
+        let timed = Arc::new(Timed::default());
+        let pool = Pool::rehearsing(workers, Arc::clone(&timed) as Arc<dyn Rehearsal>);
         let kernels = select_kernels(None).expect("every machine has kernels");
         let engine = CpuEngine::with_pool(&data, kernels, pool).expect("memory");
         let gene =
@@ -121,10 +169,9 @@ impl Task<'_> {
         let evaluator =
             Evaluator::new(self.tree.clone(), genes.collect(), linked, Box::new(engine));
         let megabytes = evaluator.capabilities().vector_bytes as f64 / 1e6;
-        *sums.lock().expect("one thread") = Rehearsed::default();
+        *timed.sums() = Sums::default();
         let (seconds, bits) = self.run(evaluator);
-        let sums = *sums.lock().expect("one thread");
-        (seconds, bits, sums, megabytes)
+        (seconds, bits, timed.sums().clone(), megabytes)
     }
 }
 

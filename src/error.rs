@@ -193,7 +193,7 @@ pub enum Error {
     /// The computation failed. Exit code 1.
     #[error("{0}")]
     Failed(String),
-    /// What computes likelihoods has stopped working; another engine may go on. Exit code 1.
+    /// What computes likelihoods or distances has stopped working. Exit code 1.
     #[error("{0}")]
     Engine(String),
     /// A signal ended the run. Exit code 128 and the signal's number.
@@ -215,19 +215,25 @@ impl Error {
         Error::Input(Fault::new(place, message).into())
     }
 
-    /// The same; if it is an interruption, an engine that has stopped, or a result that cannot be written now, with the
-    /// command that resumes the run.
+    /// The same; if it is an interruption, or a result that cannot be written now, with the command that resumes the run.
     pub(crate) fn that_resumes(self, command: String) -> Self {
         match self {
             Error::Interrupted { signal, .. } => {
                 Error::Interrupted { signal, resume: Some(command) }
             }
-            Error::Engine(reason) => Error::Engine(format!(
-                "{reason}; to go on from the checkpoint, also with another --backend, repeat: {command}"
-            )),
             Error::Io { writing: true, .. } => Error::Failed(format!(
                 "{self}; to resume the run when this can be written, repeat: {command}"
             )),
+            other => other,
+        }
+    }
+
+    /// The same; if an engine has stopped, with this command, if there is one, which does `what`.
+    pub(crate) fn that_goes_on(self, what: &str, command: &str) -> Self {
+        match self {
+            Error::Engine(reason) if !command.is_empty() => {
+                Error::Engine(format!("{reason}; {what}, repeat: {command}"))
+            }
             other => other,
         }
     }

@@ -296,6 +296,17 @@ const TWO_ENGINES: &str = "12000000";
 /// Bytes with which it has no room for all vectors.
 const FEW_VECTORS: &str = "8000000";
 
+/// The words of the command that the message of a lost card names for this purpose.
+fn after_loss(ran: &Ran, purpose: &str) -> String {
+    let lost = "the cuda engine stopped working: unspecified launch failure";
+    assert!(ran.stderr.contains(lost), "{}", ran.stderr);
+    let said = format!("; {purpose}, repeat: mlsearch ");
+    let command = ran.stderr.split_once(&said).unwrap_or_else(|| panic!("{}", ran.stderr)).1;
+    let words = command.lines().next().unwrap_or_default();
+    assert!(!words.contains("cuda"), "{words}");
+    words.replace('\'', "")
+}
+
 #[test]
 fn a_run_on_a_card_that_is_lost_is_resumed_with_the_processor() {
     let scratch = Scratch::new();
@@ -308,10 +319,8 @@ fn a_run_on_a_card_that_is_lost_is_resumed_with_the_processor() {
         let asked = format!("{command} -n card --redo --backend cuda");
         let Some(ran) = run(&scratch, &asked, &lost) else { return };
         assert_eq!(ran.code, 1, "after {launches} launches: {}", ran.stderr);
-        let said = "the cuda engine stopped working: unspecified launch failure";
-        assert!(ran.stderr.contains(said), "{}", ran.stderr);
-        assert!(ran.stderr.contains("to go on from the checkpoint"), "{}", ran.stderr);
-        scratch.succeed(&format!("{command} -n card"));
+        let resuming = after_loss(&ran, "to go on from the checkpoint on the processor");
+        scratch.succeed(&resuming);
         let found = results(&scratch, "card");
         for kind in ["bestTree", "bestModel", "mlTrees", "startTree"] {
             assert_eq!(found[kind], want[kind], "after {launches} launches: {kind}");
@@ -341,37 +350,6 @@ fn replicates_on_several_cards_are_those_of_the_processor() {
         let at_once =
             format!("computations at the same time: {}", if memory.len() > 9 { 2 } else { 1 });
         assert!(said.contains(&at_once), "{memory} bytes: {said}");
-    }
-}
-
-/// A run that has chosen a card by itself goes on with the processor, from the state at which the card was lost: in the middle
-/// of the first tree, of the comparison of models for a small partition, of a replicate.
-#[test]
-fn a_card_that_nobody_asked_for_is_replaced_when_it_is_lost() {
-    let scratch = Scratch::new();
-    scratch.succeed(
-        "simulate --tree rand{6} --model LG+G4{0.7} --sites 30000 --mean-brlen 1.5 -n big -p 3",
-    );
-    scratch.write("genes", "LG+G4{0.7}, a = 1-29900\nauto, b = 29901-30000\n");
-    let trees = ["bestTree", "bestModel", "mlTrees"];
-    for (task, launches, kinds) in [
-        ("-m LG+G4{0.7} --evaluate -t rand{2} --opt-model off", "25", &trees[..]),
-        ("-q genes --evaluate -t rand{1} --opt-branches off", "60", &trees),
-        ("-m LG+G4{0.7} --bootstrap --bs-trees 2 --fast", "20", &["bootstraps"]),
-    ] {
-        let command = format!("-s big.mlsearch.phy {task} -T 1 --redo");
-        scratch.succeed(&format!("{command} -n cpu --backend cpu"));
-        let want = results(&scratch, "cpu");
-        let lost = [("STAND_IN_LAUNCHES", launches)];
-        let Some(ran) = run(&scratch, &format!("{command} -n auto"), &lost) else { return };
-        assert_eq!(ran.code, 0, "{}", ran.stderr);
-        assert!(ran.stderr.contains("computing on a card"), "{task}: {}", ran.stderr);
-        let said = " continues with the cpu engine";
-        assert_eq!(ran.stderr.matches(said).count(), 1, "{task}: {}", ran.stderr);
-        let found = results(&scratch, "auto");
-        for kind in kinds {
-            assert_eq!(found[*kind], want[*kind], "{task}: {kind}");
-        }
     }
 }
 
@@ -462,35 +440,15 @@ fn the_self_test_finds_the_same_bits_and_tells_of_others() {
     scratch.run("gpu-selftest --gpu x").assert_refused(&["--gpu x"]);
 }
 
+/// Nothing is known of the speed of cards.
 #[test]
-fn a_card_is_used_for_large_data_if_it_gives_the_same_bits() {
+fn a_card_is_used_only_if_it_is_asked_for() {
     let scratch = Scratch::new();
-    scratch.succeed(
-        "simulate --tree rand{10} --model LG+G4{0.7} --sites 29000 --mean-brlen 1 -n big -p 3",
-    );
-    let command = "-s big.mlsearch.phy -m LG+G4{0.7} --evaluate -t big.mlsearch.trueTree --opt-model off \
-                   --opt-branches off -T 1 --redo";
-    scratch.succeed(&format!("{command} -n cpu --backend cpu"));
-    let want = results(&scratch, "cpu");
-    for (switches, said, backend) in [
-        (&[][..], "computing on a card: the data are 1.0 times", "cuda"),
-        (
-            &[("STAND_IN_WRONG", "1")],
-            "warning: computing on the processor, because the card's",
-            "cpu",
-        ),
-        (&[("STAND_IN_MEMORY", "100000000")], "", "cpu"),
-        (&[("STAND_IN_CARDS", "0")], "", "cpu"),
-    ] {
-        let Some(ran) = run(&scratch, &format!("{command} -n auto"), switches) else { return };
-        assert_eq!(ran.code, 0, "{switches:?}: {}", ran.stderr);
-        assert!(ran.stderr.contains(said), "{switches:?}: {}", ran.stderr);
-        assert!(!said.is_empty() || !ran.stderr.contains("card"), "{switches:?}: {}", ran.stderr);
-        assert_eq!(report(&scratch, "auto")["run"]["backend"], backend, "{switches:?}");
-        let found = results(&scratch, "auto");
-        for kind in ["bestTree", "bestModel", "json"] {
-            assert_eq!(found[kind], want[kind], "{switches:?}: {kind}");
-        }
+    for backend in ["", "--backend auto"] {
+        let command = format!("{} -n auto --redo {backend}", search());
+        let Some(ran) = run(&scratch, &command, &[]) else { return };
+        assert_eq!(ran.code, 0, "{backend}: {}", ran.stderr);
+        assert_eq!(report(&scratch, "auto")["run"]["backend"], "cpu", "{backend}");
     }
 }
 
@@ -635,8 +593,8 @@ fn distances_have_the_bits_of_the_processor() {
         let lost = [("STAND_IN_LAUNCHES", launches)];
         let command = format!("{command}{more} -n card --backend cuda");
         let Some(ran) = run(&scratch, &command, &lost) else { return };
-        assert_eq!(ran.code, 0, "{}", ran.stderr);
-        assert!(ran.stderr.contains("computed on the processor from there"), "{}", ran.stderr);
+        assert_eq!(ran.code, 1, "{}", ran.stderr);
+        scratch.succeed(&format!("{} --redo", after_loss(&ran, "to begin again on the processor")));
         assert!(matrices(&scratch, "card")["distances.npy"] == want["distances.npy"]);
     }
     let little = [("STAND_IN_MEMORY", "20000")];
@@ -645,27 +603,4 @@ fn distances_have_the_bits_of_the_processor() {
     };
     assert_eq!(ran.code, 1, "{}", ran.stderr);
     assert!(ran.stderr.contains("not enough memory"), "{}", ran.stderr);
-}
-
-#[test]
-fn distances_of_large_data_are_computed_on_a_card_with_the_same_bits() {
-    let scratch = Scratch::new();
-    scratch.succeed("simulate --tree rand{402} --model JC --sites 20 --mean-brlen 0.2 -n d -p 3");
-    scratch.write("weights.txt", &"6300 ".repeat(20));
-    let command =
-        "--dist -s d.mlsearch.phy -a weights.txt --keep-identical --dist-format npy -T 1 --redo";
-    scratch.succeed(&format!("{command} -n cpu --backend cpu"));
-    let want = matrices(&scratch, "cpu");
-    for (switches, said, backend) in [
-        (&[][..], "computing the distances on a card", "cuda"),
-        (&[("STAND_IN_WRONG", "1")], "the card's distances have other bits", "cpu"),
-        (&[("STAND_IN_MEMORY", "20000")], "", "cpu"),
-        (&[("STAND_IN_CARDS", "0")], "", "cpu"),
-    ] {
-        let Some(ran) = run(&scratch, &format!("{command} -n auto"), switches) else { return };
-        assert_eq!(ran.code, 0, "{switches:?}: {}", ran.stderr);
-        assert!(ran.stderr.contains(said), "{switches:?}: {}", ran.stderr);
-        assert_eq!(report(&scratch, "auto")["run"]["backend"], backend, "{switches:?}");
-        assert!(matrices(&scratch, "auto") == want, "{switches:?}");
-    }
 }

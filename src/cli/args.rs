@@ -425,11 +425,11 @@ pub struct Args {
     #[allow(missing_docs)]
     #[arg(long, value_name = "SET", help_heading = RUN, help = INSTRUCTION_SET_HELP)]
     pub simd: Option<String>,
-    /// What computes likelihoods: cpu, cuda (NVIDIA cards), or auto: a card if there is one and the data are large; the
+    /// What computes likelihoods: cpu, cuda (NVIDIA cards), or auto, which is cpu as long as no card has been measured; the
     /// result is the same with any [default: auto]
     #[arg(long, value_name = "ENGINE", help_heading = RUN)]
     pub backend: Option<String>,
-    /// Compute on these NVIDIA cards, by their numbers, as 0 or 0,1 [default: 0, if a card is used]
+    /// Compute on these NVIDIA cards, by their numbers, as 0 or 0,1 [default: 0 with --backend cuda]
     #[arg(long, value_name = "LIST", help_heading = RUN)]
     pub gpu: Option<String>,
     /// Precision of the scores of regraft positions on NVIDIA cards: double, or single, which may lead to another tree;
@@ -446,6 +446,9 @@ pub struct Args {
     /// The same without what begins an interrupted run anew.
     #[arg(skip)]
     pub resuming_command: String,
+    /// The same without what chooses cards, where the results do not depend on them.
+    #[arg(skip)]
+    pub processor_command: String,
     /// What the user should know about options that were read as others.
     #[arg(skip)]
     pub notes: Vec<String>,

@@ -41,6 +41,9 @@ const WORDS: [(&str, &str); 21] = [
     ("root", ""),
 ];
 
+/// Options that choose cards.
+const OF_CARDS: [&str; 3] = ["backend", "gpu", "gpu_precision"];
+
 /// Most words of a command line: each takes the option parser half a kilobyte.
 const MAX_WORDS: usize = 10_000;
 
@@ -111,8 +114,13 @@ pub fn parse(words: &[String]) -> std::result::Result<Args, Stop> {
     let mut args = parse_words(command, &understood)?;
     args.notes = notes;
     args.command_line = line(&rest);
-    let resuming = typed.iter().filter(|one| !one.is("redo")).flat_map(Typed::words_as_typed);
-    args.resuming_command = line(resuming);
+    let resuming = || typed.iter().filter(|one| !one.is("redo"));
+    args.resuming_command = line(resuming().flat_map(Typed::words_as_typed));
+    // Scores in single precision are those of cards.
+    let needs_cards = args.gpu_precision.as_deref() == Some("single");
+    let chooses = |one: &Typed| OF_CARDS.iter().any(|name| one.is(name));
+    let on_processor = resuming().filter(|one| needs_cards || !chooses(one));
+    args.processor_command = line(on_processor.flat_map(Typed::words_as_typed));
     Ok(args)
 }
 
@@ -311,5 +319,15 @@ mod tests {
         }
         let words = ["mlsearch", "-s", "a", "--", "--redo"].map(String::from);
         assert!(parse(&words).is_err());
+        for (cards, expected) in [
+            ("--backend cuda", "mlsearch -s a"),
+            ("--gpu=0,1 -backend=cuda", "mlsearch -s a"),
+            ("--gpu 1 --gpu-p double", "mlsearch -s a"),
+            ("--gpu 1 --gpu-precision single", "mlsearch --gpu 1 --gpu-precision single -s a"),
+        ] {
+            let line = format!("mlsearch {cards} -s a --redo");
+            let words: Vec<String> = line.split_whitespace().map(String::from).collect();
+            assert_eq!(parse(&words).unwrap().processor_command, expected, "{line}");
+        }
     }
 }

@@ -110,6 +110,7 @@ fn resolve_main(args: &Args, faults: &mut Faults) -> Plan {
         },
         command_line: args.command_line.clone(),
         resuming_command: args.resuming_command.clone(),
+        processor_command: args.processor_command.clone(),
         notes,
     }
 }
@@ -288,7 +289,7 @@ mod tests {
             }
         );
         assert_eq!(plan.output.prefix, PathBuf::from("d/a.phy"));
-        assert_eq!(plan.num_made_trees(), SearchEffort::Normal.schedule().starts);
+        assert_eq!(plan.search.trees, [TreeSource::Auto]);
     }
 
     #[test]
@@ -314,6 +315,7 @@ mod tests {
             let (mut a, b) = (plan(&format!("{DATA} {raxml}")), plan(&format!("{DATA} {ng}")));
             a.command_line.clone_from(&b.command_line);
             a.resuming_command.clone_from(&b.resuming_command);
+            a.processor_command.clone_from(&b.processor_command);
             assert_eq!(a, b, "{raxml} against {ng}");
         }
         let support = plan("mlsearch -f b -t best.nwk -z boots.nwk -m GTRCAT -n x");
@@ -375,7 +377,7 @@ mod tests {
         assert_eq!(plan(&format!("{DATA} --sitelh -t a.nwk")).command, Command::Evaluate);
         assert_eq!(plan(&format!("{DATA} --spr-cutoff off")).search.spr_cutoff, Some(None));
         assert_eq!(plan(DATA).search.effort, SearchEffort::Normal);
-        assert_eq!(plan(&format!("{DATA} --fast")).num_made_trees(), 1);
+        assert_eq!(plan(&format!("{DATA} --fast")).search.effort, SearchEffort::Fast);
         assert_eq!(plan(&format!("{DATA} --thorough")).search.effort, SearchEffort::Thorough);
     }
 

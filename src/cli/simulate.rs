@@ -126,6 +126,7 @@ pub(super) fn plan_of_mode(
         },
         command_line: args.command_line.clone(),
         resuming_command: args.resuming_command.clone(),
+        processor_command: String::new(),
         notes: Vec::new(),
     }
 }

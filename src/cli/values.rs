@@ -137,7 +137,7 @@ pub(super) fn parse_precision(
         _ if !searches => {
             Err("--gpu-precision single applies only to searches: leave it out".to_string())
         }
-        // What is computed must not depend on whether `auto` finds a card.
+        // Only cards have it.
         _ => Ok((Some(ENGINE_OF_CARDS), precision)),
     }
 }

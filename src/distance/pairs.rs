@@ -5,6 +5,7 @@ use super::gene::{Gene, Table};
 use super::instructions::{Instructions, Work};
 use super::pair_model::PairModel;
 use super::solve::{LANES, Part, Scratch, solve};
+use crate::error::Result;
 use crate::model::Model;
 use crate::pair_tables::PairTables;
 use crate::partition::Partition;
@@ -34,8 +35,11 @@ pub enum DistanceMethod {
 
 /// What computes the same distances in another way, with the same bits.
 pub trait OtherRows: std::fmt::Debug + Send + Sync {
-    /// What [`PairDistances::rows`] gives; `None` if it cannot any more.
-    fn rows(&self, rows: Range<usize>, columns: Range<usize>) -> Option<Vec<f64>>;
+    /// What [`PairDistances::rows`] gives.
+    ///
+    /// # Errors
+    /// It cannot any more.
+    fn rows(&self, rows: Range<usize>, columns: Range<usize>) -> Result<Vec<f64>>;
 }
 
 /// The sequences of an alignment, prepared for the computation of their distances.
@@ -57,7 +61,7 @@ pub trait OtherRows: std::fmt::Debug + Send + Sync {
 /// let distances = PairDistances::new(3, &partitions, &method, None);
 /// // -3/4 ln(1 - 4/3 · 1/8), 1/4, and none.
 /// let expected = [0.13674, 0.30410, 0.0];
-/// let found = [distances.rows(0..1, 1..3), distances.rows(1..2, 2..3)].concat();
+/// let found = [distances.rows(0..1, 1..3)?, distances.rows(1..2, 2..3)?].concat();
 /// assert!(found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-5));
 /// # Ok::<(), mlsearch::error::Error>(())
 /// ```
@@ -179,10 +183,12 @@ impl PairDistances {
     /// The distances between these rows and columns, row by row, computed in parallel by rayon's threads (or by another, see
     /// [`PairDistances::compute_with`]). Those of a
     /// sequence from itself are 0.
-    pub fn rows(&self, rows: Range<usize>, columns: Range<usize>) -> Vec<f64> {
-        let other = self.other.as_ref();
-        if let Some(found) = other.and_then(|other| other.rows(rows.clone(), columns.clone())) {
-            return found;
+    ///
+    /// # Errors
+    /// Those of the other.
+    pub fn rows(&self, rows: Range<usize>, columns: Range<usize>) -> Result<Vec<f64>> {
+        if let Some(other) = &self.other {
+            return other.rows(rows, columns);
         }
         let mut whole = vec![0.0; rows.len() * columns.len()];
         // Each tile has its part of every row.
@@ -199,7 +205,7 @@ impl PairDistances {
             let tile = Tile { distances: self, rows: rows.clone(), columns, are_twins: false };
             self.instructions.compute(&tile, &mut out);
         });
-        whole
+        Ok(whole)
     }
 
     /// The distance of two taxa that both have this sequence.

@@ -1,7 +1,9 @@
 //! [`TaxonRows`]: the distances of all taxa, where each sequence is computed with once, however many taxa have it.
 
 use super::pairs::PairDistances;
+use crate::error::Result;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::ops::Range;
 
 /// Numbers that are kept for taxa to come: 256 MB.
@@ -42,12 +44,15 @@ impl<'p> TaxonRows<'p> {
 
     /// The distances of the next taxa from the first `width`, row by row; 0 for a taxon and itself. Each call begins
     /// where the one before it ended; `width` is the end of these taxa or, in all calls, the number of taxa.
-    pub fn next(&mut self, taxa: Range<usize>, width: usize) -> Vec<f64> {
+    ///
+    /// # Errors
+    /// Those of [`PairDistances::rows`].
+    pub fn next(&mut self, taxa: Range<usize>, width: usize) -> Result<Vec<f64>> {
         let Some(sequences) = self.sequences else { return self.pairs.rows(taxa, 0..width) };
         let after = |taxa: &[usize]| taxa.iter().max().map_or(0, |last| last + 1);
         let columns = after(&sequences[..width]);
         let new = after(&sequences[..taxa.start])..after(&sequences[..taxa.end]);
-        let found = self.pairs.rows(new.clone(), 0..columns);
+        let found = self.pairs.rows(new.clone(), 0..columns)?;
         let row_of_new = |sequence: usize| &found[(sequence - new.start) * columns..][..columns];
         for (&sequence, row) in &mut self.kept {
             // Of whole rows nothing is missing.
@@ -64,9 +69,11 @@ impl<'p> TaxonRows<'p> {
         }
         let mut again: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
         for &sequence in &sequences[taxa.clone()] {
-            if sequence < new.start && !self.kept.contains_key(&sequence) {
-                let row = || self.pairs.rows(sequence..sequence + 1, 0..columns);
-                again.entry(sequence).or_insert_with(row);
+            if sequence < new.start
+                && !self.kept.contains_key(&sequence)
+                && let Entry::Vacant(vacant) = again.entry(sequence)
+            {
+                vacant.insert(self.pairs.rows(sequence..sequence + 1, 0..columns)?);
             }
         }
         let mut out = Vec::with_capacity(taxa.len() * width);
@@ -83,6 +90,6 @@ impl<'p> TaxonRows<'p> {
             }));
         }
         self.kept.retain(|&sequence, _| self.to_come[sequence] > 0);
-        out
+        Ok(out)
     }
 }

@@ -59,8 +59,6 @@ pub use evaluator::{
 };
 pub use partitions::make_evaluator;
 
-pub(crate) use partitions::replace_engine;
-
 /// Shortest and longest optimised branch length, in expected substitutions per site; 1e-6 and 100 are also
 /// the defaults of RAxML-NG. They apply to the global tree or, under unlinked lengths, to each gene's tree.
 /// Lengths that have not been optimised may lie outside: those of an input tree, and the halves of a branch

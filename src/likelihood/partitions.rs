@@ -7,11 +7,6 @@ use crate::model::Model;
 use crate::partition::Partition;
 use crate::tree::Tree;
 
-fn data_of(partitions: &[Partition], models: &[Model]) -> Vec<GeneData> {
-    let pairs = partitions.iter().zip(models);
-    pairs.map(|(partition, model)| GeneData::new(&partition.patterns, model)).collect()
-}
-
 /// An evaluator for a tree over all taxa; gene g has the data of partition g and the model `models[g]`.
 ///
 /// # Errors
@@ -23,7 +18,9 @@ pub fn make_evaluator(
     linkage: BrlenLinkage,
     options: &EngineOptions,
 ) -> Result<Evaluator> {
-    let data = data_of(partitions, models);
+    let pairs = partitions.iter().zip(models);
+    let data: Vec<GeneData> =
+        pairs.map(|(partition, model)| GeneData::new(&partition.patterns, model)).collect();
     let engine = make_engine(&data, options)?;
     let genes = data
         .iter()
@@ -34,18 +31,4 @@ pub fn make_evaluator(
         })
         .collect();
     Ok(Evaluator::new(tree, genes, linkage, engine))
-}
-
-/// Gives an evaluator of these partitions another engine: all vectors will be computed anew.
-///
-/// # Errors
-/// An engine that this machine does not have, or too little memory.
-pub(crate) fn replace_engine(
-    evaluator: &mut Evaluator,
-    partitions: &[Partition],
-    models: &[Model],
-    options: &EngineOptions,
-) -> Result<()> {
-    evaluator.set_engine(make_engine(&data_of(partitions, models), options)?);
-    Ok(())
 }

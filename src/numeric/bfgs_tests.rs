@@ -133,3 +133,46 @@ fn a_share_of_the_gain_ends_a_minimisation_early() {
         (run(minimiser(0.5), rosenbrock), run(minimiser(0.0), rosenbrock));
     assert!(few < many && fine < rough, "{few} {many} {fine} {rough}");
 }
+
+/// Argmin's simplex, which knows no derivatives either, from the same start.
+#[test]
+fn argmin_ends_where_this_does() {
+    use argmin::core::{CostFunction, Error, Executor};
+    use argmin::solver::neldermead::NelderMead;
+    struct Problem(fn(&[f64]) -> f64);
+    impl CostFunction for Problem {
+        type Param = Vec<f64>;
+        type Output = f64;
+        fn cost(&self, x: &Vec<f64>) -> std::result::Result<f64, Error> {
+            Ok((self.0)(x))
+        }
+    }
+    let convex = |x: &[f64]| {
+        let sides = x.iter().map(|x| libm::exp(x - 0.3) + libm::exp(-2.0 * x)).sum::<f64>();
+        sides + 0.5 * square(x.iter().sum::<f64>() - 1.0)
+    };
+    for (f, start) in [
+        (rosenbrock as fn(&[f64]) -> f64, vec![-1.2, 1.0]),
+        (convex, vec![2.0, -1.0]),
+        (convex, vec![0.5, 1.0, -2.0]),
+    ] {
+        let size = start.len();
+        let corner = |axis: usize| {
+            let mut corner = start.clone();
+            if let Some(x) = corner.get_mut(axis) {
+                *x += 0.5;
+            }
+            corner
+        };
+        let solver = NelderMead::new((0..=size).map(corner).collect()).with_sd_tolerance(1e-14);
+        let found = Executor::new(Problem(f), solver.unwrap())
+            .configure(|state| state.max_iters(2000))
+            .timer(false)
+            .run()
+            .unwrap();
+        let want = found.state.best_cost;
+        let bfgs = Bfgs::new(start.clone(), vec![-10.0; size], vec![10.0; size], 1e-13, 500);
+        let (x, value, _) = run(bfgs, f);
+        assert!((value - want).abs() < 1e-6, "from {start:?}: {value} at {x:?}, argmin {want}");
+    }
+}

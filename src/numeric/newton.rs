@@ -172,4 +172,32 @@ mod tests {
             assert!(f(got).0 >= f(start).0);
         }
     }
+
+    /// Argmin's Brent, which knows no derivatives.
+    #[test]
+    fn argmin_ends_where_this_does() {
+        use argmin::core::{CostFunction, Error, Executor};
+        use argmin::solver::brent::BrentOpt;
+        struct Descent(f64, f64);
+        impl CostFunction for Descent {
+            type Param = f64;
+            type Output = f64;
+            fn cost(&self, &t: &f64) -> std::result::Result<f64, Error> {
+                Ok(-jukes_cantor(self.0, self.1)(t).0)
+            }
+        }
+        // Beyond, the likelihood is flat.
+        const MOST: f64 = 3.0;
+        for (a, n) in [(1.0, 1000.0), (120.0, 1000.0), (300.0, 1000.0), (6.0, 9.0)] {
+            let found = Executor::new(Descent(a, n), BrentOpt::new(1e-6, MOST))
+                .configure(|state| state.max_iters(200))
+                .timer(false)
+                .run()
+                .unwrap();
+            let (want, got) = (-found.state.best_cost, maximise(0.1, jukes_cantor(a, n)).0);
+            let gained = jukes_cantor(a, n)(got).0 - want;
+            // Brent's last steps may cost this much.
+            assert!((-1e-9..1e-5).contains(&gained), "{a} of {n}: {gained} above argmin's {want}");
+        }
+    }
 }

@@ -219,6 +219,7 @@ impl Observer for Progress {
             }
             Event::Detail(message) => message.clone(),
         };
+        log::debug!("{line}");
         self.log.lines("", &line);
     }
 

@@ -17,9 +17,9 @@ pub(crate) fn available_memory() -> Option<u64> {
         Some(limit.saturating_sub(number("/sys/fs/cgroup/memory.current")?))
     };
     let address_space = || {
-        let limit = address_space_limit(&read("/proc/self/limits")?)?;
+        let limit = address_space_limit()?;
         let pages: u64 = read("/proc/self/statm")?.split_whitespace().next()?.parse().ok()?;
-        Some(limit.saturating_sub(pages * PAGE))
+        Some(limit.saturating_sub(pages * page_size()))
     };
     [free, group(), address_space()].into_iter().flatten().min()
 }
@@ -28,23 +28,35 @@ pub(crate) fn available_memory() -> Option<u64> {
 pub(crate) fn used_memory() -> Option<u64> {
     let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = statm.split_whitespace().nth(1)?.parse().ok()?;
-    Some(pages * PAGE)
+    Some(pages * page_size())
 }
 
-/// Bytes of a page, in which the system counts; larger on few machines, where the address space is then
-/// taken for less full than it is.
-const PAGE: u64 = 4096;
+/// Bytes of a page, in which the system counts.
+#[cfg(unix)]
+fn page_size() -> u64 {
+    rustix::param::page_size() as u64
+}
+
+/// Most bytes of the address space (`ulimit -v`).
+#[cfg(unix)]
+fn address_space_limit() -> Option<u64> {
+    rustix::process::getrlimit(rustix::process::Resource::As).current
+}
+
+#[cfg(not(unix))]
+fn page_size() -> u64 {
+    4096
+}
+
+#[cfg(not(unix))]
+fn address_space_limit() -> Option<u64> {
+    None
+}
 
 /// `MemAvailable:   12345 kB`
 fn free_memory(meminfo: &str) -> Option<u64> {
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
-}
-
-/// `Max address space         8589934592           unlimited            bytes`
-fn address_space_limit(limits: &str) -> Option<u64> {
-    let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
-    line.split_whitespace().next()?.parse().ok()
 }
 
 #[cfg(test)]
@@ -56,9 +68,6 @@ mod tests {
         let meminfo = "MemTotal:       24000000 kB\nMemFree:  1 kB\nMemAvailable:   22000000 kB\n";
         assert_eq!(free_memory(meminfo), Some(22_000_000 * 1024));
         assert_eq!(free_memory("MemTotal: 5 kB\n"), None);
-        let limits = "Limit  Soft Limit  Hard Limit  Units\nMax address space  8589934592  unlimited  bytes\n";
-        assert_eq!(address_space_limit(limits), Some(8 << 30));
-        assert_eq!(address_space_limit("Max address space  unlimited  unlimited  bytes"), None);
         if cfg!(target_os = "linux") {
             assert!(available_memory().unwrap() > 1 << 20);
         }

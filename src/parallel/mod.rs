@@ -9,7 +9,6 @@ mod pace;
 mod pace_tests;
 mod pin;
 mod pool;
-mod rehearsal;
 #[cfg(all(test, shuttle))]
 mod schedule_tests;
 mod sync;
@@ -18,7 +17,7 @@ mod team;
 pub use machine::available_cores;
 pub use pool::Pool;
 #[doc(hidden)]
-pub use rehearsal::{RehearsalSums, Rehearsed};
+pub use team::Rehearsal;
 
 pub(crate) use assign::{UnitCost, WholeTask, deal, deal_whole, loads_of};
 pub(crate) use machine::{available_memory, used_memory};

@@ -9,9 +9,8 @@
 use super::assign::UnitCost;
 use super::pace::{CLOCK_INTERVAL, Pace, Timed, Turn};
 use super::pin::Claim;
-use super::rehearsal::{Rehearsal, RehearsalSums, rehearse};
 use super::sync::{AtomicBool, AtomicUsize, Builder, JoinHandle, Ordering, Parker, Unparker};
-use super::team::{Barrier, Team, spin_until};
+use super::team::{Barrier, Rehearsal, Team, spin_until};
 use crossbeam::utils::CachePadded;
 use std::cell::UnsafeCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -48,8 +47,8 @@ pub struct Pool {
     parker: Parker,
     pace: Pace,
     num_workers: usize,
-    /// The calling thread runs all shares and adds their times to these sums.
-    rehearsal: Option<RehearsalSums>,
+    /// Runs all shares on the calling thread.
+    rehearsal: Option<Arc<dyn Rehearsal>>,
     born: Instant,
     /// Keeps other pools from pinning their workers to the same cores.
     _claim: Option<Claim>,
@@ -106,10 +105,10 @@ impl Pool {
         }
     }
 
-    /// A pool without any thread: the caller runs the shares of all workers and adds their times to the sums.
-    pub fn rehearsing(num_workers: usize, sums: RehearsalSums) -> Self {
+    /// A pool without any thread.
+    pub fn rehearsing(num_workers: usize, rehearsal: Arc<dyn Rehearsal>) -> Self {
         let mut pool = Pool::new(1);
-        (pool.num_workers, pool.rehearsal) = (num_workers.max(1), Some(sums));
+        (pool.num_workers, pool.rehearsal) = (num_workers.max(1), Some(rehearsal));
         pool
     }
 
@@ -126,8 +125,10 @@ impl Pool {
             (0..loads.len()).for_each(job);
             return;
         }
-        if let Some(sums) = &self.rehearsal {
-            rehearse(sums, loads, job);
+        if let Some(rehearsal) = &self.rehearsal {
+            rehearsal.begin(loads.len());
+            (0..loads.len()).for_each(|worker| rehearsal.share(worker, &mut || job(worker)));
+            rehearsal.meet();
             return;
         }
         let turn = self.pace.turn();
@@ -163,8 +164,9 @@ impl Pool {
             job(&mut Team::alone(size));
             return;
         }
-        if let Some(sums) = &self.rehearsal {
-            job(&mut Team::rehearsed(size, Rehearsal::new(sums, size)));
+        if let Some(rehearsal) = &self.rehearsal {
+            rehearsal.begin(size);
+            job(&mut Team::rehearsed(size, &**rehearsal));
             return;
         }
         let started = Instant::now();

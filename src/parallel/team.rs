@@ -5,7 +5,6 @@
 //! is one barrier, whereas a region of its own for each part would also have to start the workers. A thread may stand
 //! for several members, whose shares it computes one after the other.
 
-use super::rehearsal::Rehearsal;
 use super::sync::{AtomicBool, AtomicU64, AtomicUsize, Condvar, Mutex, Ordering};
 use crossbeam::utils::CachePadded;
 use std::ops::Range;
@@ -14,6 +13,17 @@ use std::time::{Duration, Instant};
 /// A member has left the team, because it failed or panicked: there will be no further meeting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Abandoned;
+
+/// What runs the shares of workers that are no threads, one after the other: a measurement of them
+/// (`benches/threads.rs`).
+pub trait Rehearsal: Send + Sync {
+    /// A region with so many workers begins.
+    fn begin(&self, num_workers: usize);
+    /// Runs a part of a worker's share.
+    fn share(&self, worker: usize, part: &mut dyn FnMut());
+    /// All workers would meet here.
+    fn meet(&self);
+}
 
 /// The part of a thread in a team.
 pub(crate) struct Team<'a> {
@@ -25,8 +35,8 @@ pub(crate) struct Team<'a> {
 enum Meetings<'a> {
     /// One thread stands for all members.
     Alone,
-    /// As before, but the shares are timed.
-    Rehearsed(Rehearsal<'a>),
+    /// As before, and this runs the shares.
+    Rehearsed(&'a dyn Rehearsal),
     /// The members are threads.
     Barrier(&'a Barrier),
 }
@@ -37,8 +47,8 @@ impl<'a> Team<'a> {
         Team { members: 0..size, meetings: Meetings::Alone }
     }
 
-    /// A thread that stands for all members and times their shares.
-    pub(super) fn rehearsed(size: usize, rehearsal: Rehearsal<'a>) -> Self {
+    /// A thread that stands for all members, whose shares this runs.
+    pub(super) fn rehearsed(size: usize, rehearsal: &'a dyn Rehearsal) -> Self {
         Team { members: 0..size, meetings: Meetings::Rehearsed(rehearsal) }
     }
 
@@ -61,8 +71,12 @@ impl<'a> Team<'a> {
         mut work: impl FnMut(usize) -> Result<(), E>,
     ) -> Result<(), E> {
         for member in self.members.clone() {
-            match &mut self.meetings {
-                Meetings::Rehearsed(rehearsal) => rehearsal.time(member, || work(member))?,
+            match self.meetings {
+                Meetings::Rehearsed(rehearsal) => {
+                    let mut result = Ok(());
+                    rehearsal.share(member, &mut || result = work(member));
+                    result?;
+                }
                 _ => work(member)?,
             }
         }
@@ -74,7 +88,7 @@ impl<'a> Team<'a> {
         match &mut self.meetings {
             Meetings::Alone => Ok(()),
             Meetings::Rehearsed(rehearsal) => {
-                rehearsal.end_region();
+                rehearsal.meet();
                 Ok(())
             }
             Meetings::Barrier(barrier) => barrier.wait(self.members.start == 0),
@@ -205,7 +219,7 @@ pub(super) fn spin_until(done: impl Fn() -> bool, limit: Duration) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Pool, RehearsalSums};
+    use super::super::Pool;
     use super::*;
     use std::sync::Arc;
 
@@ -236,7 +250,7 @@ mod tests {
     #[test]
     fn all_threads_have_the_numbers_of_all_members_after_a_meeting() {
         for size in [1, 2, 3, 5] {
-            let expected = add_up(&mut Pool::rehearsing(size, RehearsalSums::default()), size);
+            let expected = add_up(&mut Pool::rehearsing(size, Arc::new(Told::default())), size);
             assert_eq!(expected.len(), 1);
             let mut pool = Pool::new(size);
             for _ in 0..if cfg!(miri) { 2 } else { 20 } {
@@ -289,22 +303,37 @@ mod tests {
         });
     }
 
+    /// What a rehearsal was told.
+    #[derive(Default)]
+    struct Told(std::sync::Mutex<String>);
+
+    impl Rehearsal for Told {
+        fn begin(&self, num_workers: usize) {
+            *self.0.lock().unwrap() += &format!("[{num_workers}]");
+        }
+        fn share(&self, worker: usize, part: &mut dyn FnMut()) {
+            part();
+            *self.0.lock().unwrap() += &format!("{worker}");
+        }
+        fn meet(&self) {
+            *self.0.lock().unwrap() += "|";
+        }
+    }
+
     #[test]
-    fn the_shares_between_two_meetings_are_a_region() {
-        let sums = RehearsalSums::default();
-        Pool::rehearsing(3, Arc::clone(&sums)).run_team(&[1, 1, 1], &|team| {
+    fn a_rehearsal_runs_all_shares_in_order() {
+        let told = Arc::new(Told::default());
+        let mut pool = Pool::rehearsing(3, Arc::clone(&told) as Arc<dyn Rehearsal>);
+        assert_eq!(pool.num_workers(), 3);
+        pool.run_team(&[1, 1, 1], &|team| {
             for _ in 0..2 {
-                let wait = |member| -> Result<(), Abandoned> {
-                    std::thread::sleep(Duration::from_millis([1, 3, 1][member]));
-                    Ok(())
-                };
-                team.share(wait).unwrap();
-                team.share(wait).unwrap();
+                team.share(|_| Ok::<(), Abandoned>(())).unwrap();
                 team.meet().unwrap();
             }
         });
-        let sums = *sums.lock().unwrap();
-        assert!(sums.regions == 2 && sums.longest >= 0.012 && sums.shares >= 0.020, "{sums:?}");
-        assert!(sums.longest < 0.8 * sums.shares, "{sums:?}");
+        pool.run(&[1, 0, 3], &|_| ());
+        // With work for one worker only there is no region.
+        pool.run(&[0, 0, 3], &|_| ());
+        assert_eq!(*told.0.lock().unwrap(), "[3]012|012|[3]012|");
     }
 }

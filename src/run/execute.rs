@@ -23,8 +23,10 @@ pub fn execute(plan: &Plan) -> Result<()> {
     let ended = caught(|| carry_out(plan, &mut record));
     let is_kept = record.keeper.is_some();
     let that_resumes = |error: Error| match is_kept {
-        true => error.that_resumes(plan.resuming_command.clone()),
-        false => error,
+        true => error
+            .that_goes_on("to go on from the checkpoint on the processor", &plan.processor_command)
+            .that_resumes(plan.resuming_command.clone()),
+        false => error.that_goes_on("to begin again on the processor", &plan.processor_command),
     };
     match ended {
         Ok(()) => record.close(plan).map_err(that_resumes),

@@ -9,7 +9,7 @@ use super::chain::Chain;
 use super::moves::Move;
 use super::reference::Coordinates;
 use super::step::Target;
-use super::tests::{assert_distribution, evaluator, exponential, share_of, topology, visit};
+use super::tests::{assert_distribution, evaluator, exponential, gamma, share_of, topology, visit};
 use super::*;
 use crate::alignment::read_alignment_from;
 use crate::model::Model;
@@ -104,13 +104,7 @@ fn all_kinds((chain, target): &(Chain, Target)) -> Vec<Move> {
 
 /// The distribution of the sum of five branches.
 fn tree_length(x: f64) -> f64 {
-    let mut term = libm::exp(-5.0 * x);
-    let mut above = 0.0;
-    for k in 0..5 {
-        above += term;
-        term *= 5.0 * x / f64::from(k + 1);
-    }
-    1.0 - above
+    gamma(5.0, 5.0)(x)
 }
 
 fn assert_prior(values: &[[f64; 4]], what: &str) {

@@ -4,11 +4,14 @@
 //! 1 − Φ(d·√r + c/√r): d is the signed distance of the data from the boundary of the region where it is the best, c the
 //! curvature of this boundary. The p-value is 1 − Φ(d − c).
 //!
-//! d and c are estimated by maximum likelihood from the counts at all scales. The logarithm of their binomial
-//! likelihood is concave, so Fisher's scoring with shorter steps where one overshoots finds the only maximum; counts
-//! of none or all are no exception, as they would be in a regression on z-values.
+//! d and c are estimated by maximum likelihood from the counts at all scales: argmin's trust region minimises the
+//! deviance, with Fisher's information in place of the Hessian. The binomial likelihood is log-concave, so its maximum is the
+//! only one; counts of none or all are no exception, as they would be in a regression on z-values.
 
 use crate::numeric::{normal_density, normal_tail};
+use argmin::core::{CostFunction, Error, Executor, Gradient, Hessian};
+use argmin::solver::trustregion::{Steihaug, TrustRegion};
+use argmin_math::{ArgminAdd, ArgminDot, ArgminL2Norm, ArgminMul, ArgminZeroLike};
 
 /// Resampled sites over sites of the data: those of the publication.
 pub(super) const SCALES: [f64; 10] = [0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4];
@@ -19,8 +22,11 @@ pub(super) const WHOLE: usize = 5;
 /// Beyond this z-value, tails are 0 in double precision.
 const MAX_Z: f64 = 37.0;
 
-/// Scoring takes 5 to 10 steps.
-const MAX_STEPS: usize = 100;
+/// Steps of the trust region: 20 end within 5e-6 standard errors of the maximum.
+const STEPS: u64 = 30;
+
+/// Most steps of a quadratic problem, which is solved after two, one for each coefficient.
+const STEPS_OF_QUADRATIC: u64 = 4;
 
 /// Resamples of one size.
 #[derive(Debug, Clone, Copy)]
@@ -50,27 +56,8 @@ pub(super) fn fit(scales: &[Scale]) -> Fit {
             scales.iter().fold((0, 0), |sum, s| (sum.0 + s.best, sum.1 + s.replicates));
         return Fit { p: if 2 * best < all { 0.0 } else { 1.0 }, standard_error: 0.0 };
     }
-    let mut at = [0.0; 2];
-    let mut height = log_likelihood(scales, at);
-    for _ in 0..MAX_STEPS {
-        let (gradient, information) = derivatives(scales, at);
-        let Some(step) = solve(information, gradient) else { break };
-        let gain = step[0] * gradient[0] + step[1] * gradient[1];
-        let mut length = 1.0;
-        let mut improved = None;
-        while length > 1e-6 && improved.is_none() {
-            let tried = [at[0] + length * step[0], at[1] + length * step[1]];
-            improved = Some((tried, log_likelihood(scales, tried))).filter(|new| new.1 > height);
-            length *= 0.5;
-        }
-        let Some(better) = improved else { break };
-        (at, height) = better;
-        if gain < 1e-12 {
-            break;
-        }
-    }
-    let [d, c] = at;
-    let (_, information) = derivatives(scales, at);
+    let Pair([d, c]) = maximum(scales);
+    let (_, information) = derivatives(scales, [d, c]);
     // The variance of d − c.
     let variance = solve(information, [1.0, -1.0]).map_or(0.0, |row| row[0] - row[1]);
     let standard_error = normal_density(d - c) * variance.max(0.0).sqrt();
@@ -82,16 +69,106 @@ fn z_value(scale: &Scale, [d, c]: [f64; 2]) -> f64 {
     (d * root + c / root).clamp(-MAX_Z, MAX_Z)
 }
 
-fn log_likelihood(scales: &[Scale], at: [f64; 2]) -> f64 {
-    let term = |count: u64, z: f64| match count {
+/// How far the logarithm of the likelihood is below that of the shares themselves. (In a difference of two small numbers
+/// less is lost to rounding.)
+fn deviance(scales: &[Scale], at: [f64; 2]) -> f64 {
+    let term = |count: u64, all: u64, z: f64| match count {
         0 => 0.0,
-        _ => count as f64 * libm::log(normal_tail(z)),
+        _ => count as f64 * libm::log(count as f64 / (all as f64 * normal_tail(z))),
     };
-    let of_scale = |scale: &Scale| {
-        let z = z_value(scale, at);
-        term(scale.best, z) + term(scale.replicates - scale.best, -z)
+    let of_scale = |&scale: &Scale| {
+        let Scale { replicates, best, .. } = scale;
+        let z = z_value(&scale, at);
+        term(best, replicates, z) + term(replicates - best, replicates, -z)
     };
     scales.iter().map(of_scale).sum()
+}
+
+/// d and c of the highest likelihood.
+fn maximum(scales: &[Scale]) -> Pair {
+    let solver = TrustRegion::new(Steihaug::new().with_max_iters(STEPS_OF_QUADRATIC));
+    let fitted = Executor::new(Counts(scales), solver)
+        .configure(|state| state.param(Pair([0.0; 2])).max_iters(STEPS))
+        .timer(false)
+        .run();
+    let best = fitted.ok().and_then(|mut fitted| fitted.state.take_best_param());
+    best.expect("the trust region has a start, and its derivatives do not fail")
+}
+
+/// The counts as a problem of argmin's.
+#[derive(Clone, Copy)]
+struct Counts<'a>(&'a [Scale]);
+
+impl CostFunction for Counts<'_> {
+    type Param = Pair;
+    type Output = f64;
+
+    fn cost(&self, &Pair(at): &Pair) -> Result<f64, Error> {
+        Ok(deviance(self.0, at))
+    }
+}
+
+impl Gradient for Counts<'_> {
+    type Param = Pair;
+    type Gradient = Pair;
+
+    fn gradient(&self, &Pair(at): &Pair) -> Result<Pair, Error> {
+        Ok(Pair(derivatives(self.0, at).0.map(|slope| -slope)))
+    }
+}
+
+impl Hessian for Counts<'_> {
+    type Param = Pair;
+    type Hessian = Information;
+
+    fn hessian(&self, &Pair(at): &Pair) -> Result<Information, Error> {
+        Ok(Information(derivatives(self.0, at).1))
+    }
+}
+
+/// Two numbers for d and c. (argmin has vectors, too, but with them come random numbers.)
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Pair([f64; 2]);
+
+impl ArgminAdd<Pair, Pair> for Pair {
+    fn add(&self, other: &Pair) -> Pair {
+        Pair([self.0[0] + other.0[0], self.0[1] + other.0[1]])
+    }
+}
+
+impl ArgminMul<f64, Pair> for Pair {
+    fn mul(&self, factor: &f64) -> Pair {
+        Pair(self.0.map(|x| x * factor))
+    }
+}
+
+impl ArgminDot<Pair, f64> for Pair {
+    fn dot(&self, other: &Pair) -> f64 {
+        self.0[0] * other.0[0] + self.0[1] * other.0[1]
+    }
+}
+
+impl ArgminL2Norm<f64> for Pair {
+    fn l2_norm(&self) -> f64 {
+        self.dot(self).sqrt()
+    }
+}
+
+impl ArgminZeroLike for Pair {
+    fn zero_like(&self) -> Pair {
+        Pair([0.0; 2])
+    }
+}
+
+/// A symmetric matrix, as its elements dd, dc, cc.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Information([f64; 3]);
+
+impl ArgminDot<Pair, Pair> for Information {
+    fn dot(&self, &Pair([d, c]): &Pair) -> Pair {
+        let Information([dd, dc, cc]) = *self;
+        Pair([dd * d + dc * c, dc * d + cc * c])
+    }
 }
 
 /// The gradient in (d, c), and Fisher's information as its elements dd, dc, cc.
@@ -152,13 +229,13 @@ mod tests {
             .collect();
         let fitted = fit(&scales);
         assert!(fitted.p > 0.005 && fitted.p < 0.2 && fitted.standard_error > 0.0, "{fitted:?}");
-        // On a grid nothing is higher than the maximum, which has the p-value.
-        let (mut best, mut p) = (f64::NEG_INFINITY, 0.0);
+        // On a grid nothing is better than the maximum, which has the p-value.
+        let (mut best, mut p) = (f64::INFINITY, 0.0);
         for d in 0..300 {
             for c in -100..100 {
                 let at = [f64::from(d) * 0.01, f64::from(c) * 0.01];
-                if log_likelihood(&scales, at) > best {
-                    (best, p) = (log_likelihood(&scales, at), normal_tail(at[0] - at[1]));
+                if deviance(&scales, at) < best {
+                    (best, p) = (deviance(&scales, at), normal_tail(at[0] - at[1]));
                 }
             }
         }

@@ -16,7 +16,7 @@ use crate::parallel::{UnitCost, WholeTask, available_memory, deal, deal_whole, l
 use std::sync::Mutex;
 
 /// Entry of this engine for `select`.
-pub const ENTRY: Entry = Entry { name: "cpu", make, instruction_set, next: None };
+pub const ENTRY: Entry = Entry { name: "cpu", make, instruction_set, gives_default_bits: true };
 
 /// The instruction set that [`make`] would use.
 fn instruction_set(options: &EngineOptions) -> Result<&'static str> {

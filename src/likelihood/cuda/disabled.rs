@@ -8,7 +8,7 @@ use std::ops::Range;
 
 /// Entry of this engine for `select`.
 pub const ENTRY: Entry =
-    Entry { name: "cuda", make, instruction_set: |_| Err(refusal()), next: Some("cpu") };
+    Entry { name: "cuda", make, instruction_set: |_| Err(refusal()), gives_default_bits: true };
 
 fn refusal() -> EngineError {
     EngineError::Unavailable {

@@ -21,7 +21,7 @@ use crate::likelihood::engine::{
 use crate::model::Model;
 
 /// Entry of this engine for `select`.
-pub const ENTRY: Entry = Entry { name: NAME, make, instruction_set, next: Some("cpu") };
+pub const ENTRY: Entry = Entry { name: NAME, make, instruction_set, gives_default_bits: true };
 
 /// The cards of [`EngineOptions::cards`], by their numbers; without any, the first one.
 pub(super) fn cards_of(options: &EngineOptions) -> Vec<usize> {

@@ -68,8 +68,8 @@ pub struct Entry {
     pub make: Make,
     /// The instruction set that it would use, or an error if this machine lacks the requested one.
     pub instruction_set: fn(&EngineOptions) -> Result<&'static str>,
-    /// Name of the engine with which a run continues when this one has failed.
-    pub next: Option<&'static str>,
+    /// True if it gives the bits of the default engine: a run that was interrupted can be resumed with any of these.
+    pub gives_default_bits: bool,
 }
 
 /// Why an engine cannot compute.

@@ -90,12 +90,6 @@ impl Evaluator {
         Evaluator { tree, linkage, genes, restrictions, outdated, engine, new_models }
     }
 
-    /// Replaces the engine by another that was made for the same data. All CLVs become stale.
-    pub fn set_engine(&mut self, engine: Box<dyn Engine>) {
-        self.engine = engine;
-        self.lose_vectors();
-    }
-
     /// Marks all that the engine has computed as lost.
     fn lose_vectors(&mut self) {
         self.new_models = (0..self.genes.len()).collect();
@@ -293,7 +287,7 @@ impl Evaluator {
     ///
     /// # Errors
     /// The engine has failed. As in all methods that compute, tree, branch lengths and models remain
-    /// consistent, and computation can continue with [another engine](Evaluator::set_engine).
+    /// consistent.
     pub fn log_likelihood(&mut self) -> Result<f64> {
         Ok(self.gene_log_likelihoods()?.iter().sum())
     }

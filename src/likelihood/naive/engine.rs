@@ -14,7 +14,8 @@ use crate::likelihood::engine::{
 use crate::model::Model;
 
 /// Entry of this engine for `select`.
-pub const ENTRY: Entry = Entry { name: "naive", make, instruction_set: |_| Ok("none"), next: None };
+pub const ENTRY: Entry =
+    Entry { name: "naive", make, instruction_set: |_| Ok("none"), gives_default_bits: false };
 
 fn make(data: &[GeneData], _options: &EngineOptions) -> Result<Box<dyn Engine>> {
     Ok(Box::new(NaiveEngine::new(data)))

@@ -43,7 +43,7 @@ pub(super) fn describe_distances(
             Some([_, gene]) => found.of_partition(gene),
         };
         least = least.max(Arrangement::least(asked, sequences.sizes(setup)));
-        let work = work_of(asked, &sequences, &method, arrangement, setup);
+        let work = work_of(asked, &sequences, &method, arrangement, setup)?;
         all.computed += work.computed;
         all.written += work.written;
         all.trees += work.trees;
@@ -87,16 +87,16 @@ fn work_of(
     method: &DistanceMethod,
     arrangement: Arrangement,
     setup: &Setup,
-) -> Work {
+) -> Result<Work> {
     let (count, partitions) = sequences.sample(SAMPLE);
     if count < 2 {
-        return Work::default();
+        return Ok(Work::default());
     }
     let pairs = PairDistances::new(count, &partitions, method, setup.plan.run.instruction_set);
     let start = Instant::now();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
     let compute = || pairs.rows(0..count, 0..count);
-    let found = pool.map_or_else(|_| compute(), |pool| pool.install(compute));
+    let found = pool.map_or_else(|_| compute(), |pool| pool.install(compute))?;
     let computed = start.elapsed().as_secs_f64() / (count * count) as f64;
     let start = Instant::now();
     let shown = |taxon: usize| if asked.format.is_square() { count } else { taxon };
@@ -124,12 +124,12 @@ fn work_of(
     let (taxa, different) = (sequences.names.len() as f64, sequences.count() as f64);
     let half = if computes_twice(asked, arrangement) { 1.0 } else { 0.5 };
     let share = if asked.format.is_square() { 1.0 } else { 0.5 };
-    Work {
+    Ok(Work {
         computed: computed * different * different * half,
         written: written * taxa * taxa * share,
         trees,
         file: bytes as f64 / numbers as f64 * taxa * taxa * share,
-    }
+    })
 }
 
 /// How the time of a tree grows with the number of sequences: measured from 1000 to 8000, of balanced minimum evolution

@@ -101,6 +101,9 @@ impl Rows<'_> {
 impl Sequences<'_> {
     /// Computes and writes the distances of the prepared sequences: while some rows are written, the next ones are computed.
     /// `phase` is this matrix's part of the work of all.
+    ///
+    /// # Errors
+    /// What computes or keeps them has failed, or they cannot be written.
     pub(super) fn write(
         &self,
         (pairs, arrangement): (&PairDistances, Arrangement),
@@ -146,16 +149,16 @@ impl Sequences<'_> {
         let mut compute = || {
             let band = bands.next()?;
             let width = if whole_rows { num_taxa } else { band.end };
-            Some((band.clone(), rows_of_taxa.next(band, width)))
+            Some(rows_of_taxa.next(band.clone(), width).map(|found| (band, found)))
         };
-        let mut ready = pool.install(&mut compute);
+        let mut ready = pool.install(&mut compute).transpose()?;
         while let Some((band, found)) = ready {
             let share = band.end as f64 / num_taxa as f64;
             let share = if whole_rows { share } else { share * share };
             let (next, taken) =
                 pool.install(|| rayon::join(&mut compute, || rows.take(band, &found)));
             taken?;
-            ready = next;
+            ready = next.transpose()?;
             let share = phase[0] + (phase[1] - phase[0]) * share;
             record.progress.advance(Advance { phase: Some(share), ..Advance::default() });
         }

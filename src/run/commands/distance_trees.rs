@@ -235,7 +235,6 @@ pub(super) fn starting_tree(
     let method = DistanceMethod::Likelihood { models, gamma: None };
     let set = setup.plan.run.instruction_set;
     let mut pairs = PairDistances::new(num_taxa, partitions, &method, set);
-    // A card that is lost here is noticed when it computes likelihoods.
     compute_on_cards(&mut pairs, setup.machine.options(), &mut |_| {})?;
     let name = |taxon: usize| {
         let taxon = setup.identical.as_ref().map_or(taxon, |identical| identical.kept()[taxon]);
@@ -266,7 +265,7 @@ pub(super) fn tree_of_pairs(
         pool.map_err(|error| Error::Failed(format!("threads cannot be started: {error}")))?;
     for start in (0..num_taxa).step_by(BAND) {
         let rows = start..(start + BAND).min(num_taxa);
-        let found = pool.install(|| pairs.rows(rows.clone(), 0..rows.end));
+        let found = pool.install(|| pairs.rows(rows.clone(), 0..rows.end))?;
         for (taxon, row) in rows.clone().zip(found.chunks_exact(rows.end)) {
             see(taxon, &row[..taxon]);
             store.push(&row[..taxon])?;

@@ -19,7 +19,6 @@ use crate::run::plan::{DistanceFormula, MatrixPlan, Plan};
 use crate::run::prepare::read_distances;
 use crate::run::work::{RunRecord, Session, Setup, compute_on_cards, first_tree, with_threads};
 use crate::tree::Tree;
-use std::sync::{Mutex, PoisonError};
 
 /// Gain in log-likelihood below which the estimation of the model ends.
 const MODEL_EPSILON: f64 = 0.1;
@@ -118,15 +117,11 @@ fn matrix_and_trees(
     };
     let mut pairs = sequences.prepare(&method, setup);
     let mut tell = |what: &str| record.progress.about_run(what);
-    let cards = compute_on_cards(&mut pairs, setup.machine.options(), &mut tell)?;
-    if cards.is_some() {
+    if compute_on_cards(&mut pairs, setup.machine.options(), &mut tell)? {
         record.report.run.backend = ENGINE_OF_CARDS.to_string();
     }
     let prepared = (&pairs, arrangement);
     let Computed { tally, store } = sequences.write(prepared, asked, setup, phase, record)?;
-    if let Some(reason) = cards.and_then(|cards| cards.loss()) {
-        record.progress.event(&Event::Warning(lost_card(&reason)));
-    }
     drop(pairs);
     let mut report = tally.report(name, sequences.names.len());
     let trees = match store {
@@ -159,7 +154,6 @@ fn support(
         DistanceFormula::F84(ratio) => Some(ratio),
         _ => None,
     };
-    let lost: Mutex<Option<String>> = Mutex::default();
     let trees = collect_replicates(&mut session, |setup, machine, number, _| {
         let mut method = method.clone();
         let mut models = match &mut method {
@@ -179,29 +173,14 @@ fn support(
         let partitions = setup.reduced(&partitions);
         let set = setup.plan.run.instruction_set;
         let mut pairs = PairDistances::new(setup.num_reduced_taxa(), &partitions, &method, set);
-        let cards = compute_on_cards(&mut pairs, machine.options(), &mut |_| {});
+        compute_on_cards(&mut pairs, machine.options(), &mut |_| {})?;
         let found = tree_of_pairs(asked.trees[0], &pairs, machine.threads(), setup, |_, _| {})?;
-        // Cards that computed the matrix were there.
-        let reason = match cards {
-            Ok(cards) => cards.and_then(|cards| cards.loss()),
-            Err(error) => Some(error.to_string()),
-        };
-        if let Some(reason) = reason {
-            *lost.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
-        }
         Ok(whole(found, setup.identical.as_ref()).to_tree())
     })?;
-    if let Some(reason) = lost.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        session.record.progress.event(&Event::Warning(lost_card(&reason)));
-    }
     let mut support = BranchSupport::default();
     let kinds = &session.setup.plan.support.kinds;
     with_threads(session.setup.plan, || support.add_replicates(tree, &trees, kinds));
     deliver_support(tree, &support, &session.setup.loaded.taxa, None, session.record)
-}
-
-fn lost_card(reason: &str) -> String {
-    format!("{reason}; the distances were computed on the processor from there")
 }
 
 /// What a distance is, with its names.

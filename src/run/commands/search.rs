@@ -92,7 +92,7 @@ fn search_from(
     let mut models = setup.models();
     let partitions = setup.reduced(&setup.loaded.partitions);
     let data = setup.parsimony_data(&partitions);
-    let Climbed { mut evaluator, history, machine } =
+    let Climbed { mut evaluator, history } =
         climb(setup, machine, &partitions, &data, &mut models, begin, desk)?;
     if let Some(identical) = &setup.identical {
         drop((partitions, data));
@@ -169,19 +169,16 @@ pub(super) struct Climbed {
     pub evaluator: Evaluator,
     /// What the search met on its way.
     pub history: SearchHistory,
-    /// The machine on which it ended.
-    pub machine: Machine,
 }
 
-/// One search from one tree, on the data as read or on a replicate of them; the models follow it. If the engine
-/// fails and the machine has another, the search goes on with that from where it was. An interrupted search goes on
-/// from the state at its desk.
+/// One search from one tree, on the data as read or on a replicate of them; the models follow it. An interrupted
+/// search goes on from the state at its desk.
 ///
 /// # Errors
 /// There is not enough memory, the engine has failed, or the run is to end.
 pub(super) fn climb(
     setup: &Setup,
-    mut machine: Machine,
+    machine: Machine,
     partitions: &[Partition],
     data: &ParsimonyData,
     models: &mut [Model],
@@ -208,35 +205,17 @@ pub(super) fn climb(
         conclude: begin.conclude,
         resolve: begin.resolve,
     };
-    let mut state = desk.begin_steps(|state: &SearchState| state.fits(&evaluator, models))?;
-    let history = loop {
-        let mut search = match state.take() {
-            None => Search::new(&mut evaluator, models, data, &options),
-            Some(state) => Search::resume(&mut evaluator, models, data, &options, state),
-        };
-        let next = machine.after_failure();
-        let mut kept = None;
-        let failure = loop {
-            if search.is_done() {
-                break None;
-            }
-            keep(&search, setup, begin.is_shown, desk)?;
-            if next.is_some() {
-                kept = Some(search.state());
-            }
-            if let Err(error) = search.step(desk) {
-                break Some(error);
-            }
-        };
-        let Some(error) = failure else { break search.history().clone() };
-        let (Some(next), Some(before)) = (next, kept) else { return Err(error.into()) };
-        let name = next.engine().engine;
-        let message = format!("{error}; the search continues with the {name} engine");
-        desk.tell_replaced(message);
-        next.replace_engine(&mut evaluator, partitions, models)?;
-        (machine, state) = (next, Some(before));
+    let state = desk.begin_steps(|state: &SearchState| state.fits(&evaluator, models))?;
+    let mut search = match state {
+        None => Search::new(&mut evaluator, models, data, &options),
+        Some(state) => Search::resume(&mut evaluator, models, data, &options, state),
     };
-    Ok(Climbed { evaluator, history, machine })
+    while !search.is_done() {
+        keep(&search, setup, begin.is_shown, desk)?;
+        search.step(desk)?;
+    }
+    let history = search.history().clone();
+    Ok(Climbed { evaluator, history })
 }
 
 /// Leaves the state of the search at its desk, with the best tree so far if it `is_shown`.
@@ -262,8 +241,13 @@ mod tests {
     /// Runs a command in a folder of its own. Returns the best tree and model, the trees of replicates, and the report.
     fn run(words: &str, folder: &Path) -> Result<[String; 4], Error> {
         let prefix = folder.join("x");
-        let line = format!("mlsearch {words} --redo --quiet --prefix {}", prefix.display());
-        let words: Vec<String> = line.split_whitespace().map(String::from).collect();
+        execute_line(&format!("{words} --quiet --prefix {}", prefix.display()), folder)
+    }
+
+    /// Runs a command as it is.
+    fn execute_line(line: &str, folder: &Path) -> Result<[String; 4], Error> {
+        let unquoted = format!("mlsearch {line}").replace('\'', "");
+        let words: Vec<String> = unquoted.split_whitespace().map(String::from).collect();
         let Ok(args) = parse(&words) else { panic!("{line}") };
         execute(&resolve(&args)?)?;
         let read = |kind: &str| std::fs::read_to_string(folder.join(format!("x.mlsearch.{kind}")));
@@ -271,35 +255,31 @@ mod tests {
             .map(|kind| read(kind).unwrap_or_default()))
     }
 
+    /// Such a run ends in the middle of a search, of the fit of a model, of a replicate.
     #[test]
-    fn a_search_goes_on_with_another_engine_when_one_fails() {
+    fn a_lost_engine_ends_the_run_with_the_command_that_resumes_it_on_the_processor() {
         let folder = tempfile::tempdir().unwrap();
-        let data = "-s datasets/gappy.phy -q partitions/gappy.part -m GTR+G -T 1 --fast";
-        let [tree, model, ..] = run(data, folder.path()).unwrap();
-        for calls in [0, 3, 100, 1000] {
-            CALLS.store(calls, Ordering::Relaxed);
-            let found = run(&format!("{data} --backend failing"), folder.path()).unwrap();
-            assert_eq!([&found[0], &found[1]], [&tree, &model], "after {calls} calls");
-            let said = "it was pulled out; the search continues with the";
-            assert!(found[3].contains(said), "after {calls} calls: {}", found[3]);
-        }
-        // So do all other jobs: with the state at their desk, or from their beginning.
+        let genes = "-s datasets/gappy.phy -q partitions/gappy.part -m GTR+G -T 1 --fast";
+        let one = "-s datasets/primates.phy";
         for (command, all_calls) in [
-            ("--evaluate -t pars{1} -m GTR+G -T 1", [0, 7, 60]),
-            ("--evaluate -t pars{1} -m auto -T 1", [1, 5, 20]),
-            ("--all --bs-trees 3 --fast -m JC -T 1", [2, 20, 100]),
-            ("--bootstrap --bs-trees 4 --fast -m JC -T 2", [2, 20, 100]),
+            (genes.to_string(), [0, 3, 1000]),
+            (format!("{one} --evaluate -t pars{{1}} -m GTR+G -T 1"), [0, 7, 60]),
+            (format!("{one} --evaluate -t pars{{1}} -m auto -T 1"), [1, 5, 20]),
+            (format!("{one} --all --bs-trees 3 --fast -m JC -T 1"), [2, 20, 100]),
+            (format!("{one} --bootstrap --bs-trees 4 --fast -m JC -T 2"), [2, 20, 100]),
         ] {
-            let data = format!("-s datasets/primates.phy {command}");
             CALLS.store(usize::MAX, Ordering::Relaxed);
-            let want = run(&data, folder.path()).unwrap();
+            let want = run(&format!("{command} --redo"), folder.path()).unwrap();
             for calls in all_calls {
                 CALLS.store(calls, Ordering::Relaxed);
-                let found = run(&format!("{data} --backend failing"), folder.path()).unwrap();
+                let lost = run(&format!("{command} --redo --backend failing"), folder.path());
+                let message = lost.unwrap_err().to_string();
+                let (reason, resuming) = message.split_once(": mlsearch ").expect("a command");
+                let said = "the failing engine stopped working: it was pulled out; to go on from \
+                            the checkpoint on the processor, repeat";
+                assert_eq!(reason, said, "{command} after {calls} calls");
+                let found = execute_line(resuming, folder.path()).unwrap();
                 assert_eq!(found[..3], want[..3], "{command} after {calls} calls");
-                // Each of several replicates has an engine that fails; it is told once.
-                let times = found[3].matches("it was pulled out").count();
-                assert_eq!(times, 1, "{command} after {calls} calls");
             }
         }
     }

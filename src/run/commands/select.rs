@@ -12,7 +12,7 @@ use crate::optimize::Goal;
 use crate::output::{CandidateReport, SelectionReport, table};
 use crate::run::prepare::count_with_warning;
 use crate::run::work::{
-    Desk, Fallback, Jobs, Machine, RunRecord, Session, first_tree, optimize_kept, run_kept,
+    Desk, Jobs, Machine, RunRecord, Session, first_tree, optimize_kept, run_kept,
 };
 use crate::tree::Tree;
 
@@ -46,8 +46,8 @@ pub(crate) fn select_models(mut session: Session) -> Result<Session> {
     // The memory and the useful threads depend on the models.
     let setup = &mut session.setup;
     let machine = Machine::new(setup.plan, &setup.loaded.partitions)?.0;
-    let machine = machine.with_engine_of(&setup.machine);
-    (setup.machine, _) = machine.within_memory(setup.plan, &setup.loaded)?;
+    let (machine, _) = machine.within_memory(setup.plan, &setup.loaded)?;
+    setup.machine = machine.with_room_on_cards(&setup.loaded.partitions);
     session.record.report.run.threads = setup.machine.threads();
     Ok(session)
 }
@@ -69,7 +69,6 @@ fn compare(session: &mut Session, tree: &Tree) -> Result<Vec<Option<Vec<Ranked>>
             open.push((gene, Choosing::new(*question, criterion, num_sites, num_taxa)));
         }
     }
-    let mut is_replaced = false;
     for round in 1.. {
         let mut tasks = Vec::new();
         for (i, (gene, choosing)) in open.iter_mut().enumerate() {
@@ -80,11 +79,10 @@ fn compare(session: &mut Session, tree: &Tree) -> Result<Vec<Option<Vec<Ranked>>
             break;
         }
         let (at_once, machine) = setup.machine.share_out(setup.plan, tasks.len());
-        let machine = machine.after_failure().filter(|_| is_replaced).unwrap_or(machine);
         let jobs = Jobs::all("model", tasks.len(), at_once);
         let RunRecord { keeper, progress, .. } = &mut *session.record;
-        let fallback = Fallback::new(machine);
-        let fit_task = |machine: Machine, job: usize, desk: &mut Desk| {
+        let work = |job: usize, desk: &mut Desk| {
+            let machine = if at_once > 1 { machine.of_job(job) } else { machine };
             let (_, gene, task) = &tasks[job];
             let partition = &setup.loaded.partitions[*gene..=*gene];
             let models = std::slice::from_ref(&task.start);
@@ -96,14 +94,7 @@ fn compare(session: &mut Session, tree: &Tree) -> Result<Vec<Option<Vec<Ranked>>
             });
             fitted.map(|Fit { model, tree, lnl, .. }| (model.values(), tree, lnl))
         };
-        let work = |job: usize, desk: &mut Desk| {
-            fallback.run(desk, |machine, desk| {
-                let machine = if at_once > 1 { machine.of_job(job) } else { machine };
-                fit_task(machine, job, desk)
-            })
-        };
         let found = run_kept(keeper.as_ref(), jobs, &mut OneRound(progress), work, |_, _| {})?;
-        is_replaced |= fallback.replaced().is_some();
         let mut of_gene: Vec<Vec<Fit>> = open.iter().map(|_| Vec::new()).collect();
         for ((i, _, task), (values, tree, lnl)) in tasks.iter().zip(found) {
             let model = task.start.with_values(&values);
@@ -118,9 +109,6 @@ fn compare(session: &mut Session, tree: &Tree) -> Result<Vec<Option<Vec<Ranked>>
         let lnl = open.iter().filter_map(|(_, choosing)| choosing.best_lnl()).sum();
         let phase = "model selection".to_string();
         session.record.progress.event(&Event::Progress { phase, round, lnl });
-    }
-    if is_replaced {
-        session.setup.go_on();
     }
     for (gene, choosing) in &open {
         rankings[*gene] = Some(choosing.ranking());

@@ -348,6 +348,8 @@ pub struct Plan {
     pub command_line: String,
     /// The same without what begins an interrupted run anew.
     pub resuming_command: String,
+    /// The same without what chooses cards, where the results do not depend on them.
+    pub processor_command: String,
     /// Remarks on the options, to be shown and recorded.
     pub notes: Vec<String>,
 }
@@ -570,16 +572,5 @@ impl Plan {
             Some(_) => self.data.brlen,
             None => BrlenLinkage::Linked,
         }
-    }
-
-    /// Number of starting trees that are made (files not counted).
-    pub fn num_made_trees(&self) -> usize {
-        let made = self.search.trees.iter().map(|source| match source {
-            TreeSource::Parsimony(n) | TreeSource::Random(n) => *n,
-            TreeSource::Auto => self.search.effort.schedule().starts,
-            TreeSource::Distances(_) => 1,
-            TreeSource::File(_) => 0,
-        });
-        made.sum()
     }
 }

@@ -10,8 +10,6 @@ use crate::observer::{Advance, Event, Observer};
 use crate::panics::caught;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// The desk of one job.
@@ -19,12 +17,6 @@ pub(crate) struct Desk<'a> {
     observer: &'a mut dyn Observer,
     kept: Option<Kept<'a>>,
     is_muffled: bool,
-    /// Whether the engine of the stage was replaced by the next one, once a job has told it.
-    is_replaced: Arc<AtomicBool>,
-    /// Number of events that were passed on.
-    told: usize,
-    /// Events of a job that has begun again, which were passed on before.
-    is_known: usize,
 }
 
 /// What a desk has if there is a checkpoint.
@@ -47,64 +39,18 @@ type InProgress = (Vec<Event>, Vec<u8>);
 impl<'a> Desk<'a> {
     /// The desk of a job, with the state that was kept, whose events are told again.
     fn new(observer: &'a mut dyn Observer, keeper: Option<&'a Keeper>, key: Key) -> Result<Self> {
-        let is_replaced = Arc::default();
         let is_muffled = false;
         let Some(keeper) = keeper else {
-            return Ok(Desk {
-                observer,
-                kept: None,
-                is_muffled,
-                is_replaced,
-                told: 0,
-                is_known: 0,
-            });
+            return Ok(Desk { observer, kept: None, is_muffled });
         };
         let (events, state) = match keeper.find::<InProgress>(Kind::State, key)? {
             None => (Vec::new(), None),
             Some((events, state)) => (events, Some(state)),
         };
         events.iter().for_each(|event| observer.event(event));
-        let told = events.len();
         let (last, cost) = (Instant::now(), Duration::ZERO);
         let kept = Kept { keeper, key, events, state, last, cost, in_steps: None };
-        Ok(Desk { observer, kept: Some(kept), is_muffled, is_replaced, told, is_known: 0 })
-    }
-
-    /// The jobs of a stage share what they know of its engine.
-    pub(crate) fn share(&mut self, is_replaced: &Arc<AtomicBool>) {
-        self.is_replaced = Arc::clone(is_replaced);
-    }
-
-    /// The engine has stopped working, and the next one goes on: a warning, unless another job of the stage has told it.
-    pub(crate) fn tell_replaced(&mut self, warning: String) {
-        if !self.is_replaced.swap(true, Ordering::Relaxed) {
-            self.event(&Event::Warning(warning));
-        }
-    }
-
-    /// The job begins again, because the engine has stopped working (see [`Desk::tell_replaced`]): from the state that was kept
-    /// last, if there is one. What it told since then is not passed on a second time.
-    ///
-    /// # Errors
-    /// The checkpoint cannot be read.
-    pub(crate) fn begin_again(&mut self, warning: String) -> Result<()> {
-        self.is_muffled = false;
-        let is_first = !self.is_replaced.swap(true, Ordering::Relaxed);
-        let warning = is_first.then_some(Event::Warning(warning));
-        warning.iter().for_each(|warning| self.observer.event(warning));
-        let mut known = 0;
-        if let Some(kept) = &mut self.kept {
-            let found = kept.keeper.find::<InProgress>(Kind::State, kept.key)?;
-            let (events, state) =
-                found.map_or((Vec::new(), None), |(events, state)| (events, Some(state)));
-            known = events.len();
-            (kept.events, kept.state) = (events, state);
-            kept.events.extend(warning);
-            kept.in_steps = None;
-        }
-        self.is_known = self.told - known;
-        self.told = known;
-        Ok(())
+        Ok(Desk { observer, kept: Some(kept), is_muffled })
     }
 
     /// True if the job was interrupted and goes on: what it told at its beginning was told again.
@@ -166,18 +112,14 @@ impl<'a> Desk<'a> {
 
 impl Observer for Desk<'_> {
     fn event(&mut self, event: &Event) {
-        // A warning is always told: that an engine has stopped working, in the middle of a replicate.
+        // A warning is always told.
         if self.is_muffled && !matches!(event, Event::Warning(_)) {
             return;
         }
         if let Some(kept) = &mut self.kept {
             kept.events.push(event.clone());
         }
-        self.told += 1;
-        match self.is_known.checked_sub(1) {
-            Some(left) => self.is_known = left,
-            None => self.observer.event(event),
-        }
+        self.observer.event(event);
     }
 
     fn advance(&mut self, advance: Advance) {

@@ -87,6 +87,7 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
         output,
         command_line: _,
         resuming_command: _,
+        processor_command: _,
         notes: _,
     } = plan;
     let DataOptions {

@@ -3,10 +3,11 @@
 use super::calibration::{Calibration, GAPS, calibrate, first_tree};
 use super::cost::{Cost, format_bytes};
 use crate::error::{Error, Result};
-use crate::likelihood::select::{Choice, ENGINE_OF_CARDS, after_failure, choose_engine};
+use crate::likelihood::select::{
+    Choice, ENGINE_OF_CARDS, GeneSize, cards_for_jobs, choose_engine, room_on_cards,
+};
 use crate::likelihood::{
     BrlenLinkage, EngineError, EngineOptions, Evaluator, ScorePrecision, make_evaluator,
-    replace_engine,
 };
 use crate::model::Model;
 use crate::parallel::{UnitCost, available_cores, available_memory, deal, loads_of, used_memory};
@@ -27,8 +28,6 @@ pub(crate) struct Machine {
     jobs_in_memory: usize,
     /// Most threads inside one likelihood that are worth it.
     useful_threads: usize,
-    /// True if the user has asked for a card, instead of leaving the choice to the program.
-    wants_card: bool,
     /// The bits of several cards, each of which has room for all data: jobs are dealt to them.
     dealt_cards: Option<u64>,
     /// For how many engines, at the same time, the cards have room.
@@ -87,12 +86,10 @@ impl Machine {
             other => Error::Usage(format!("--simd: {other}")),
         })?;
         let useful_threads = useful_threads(partitions);
-        let wants_card = plan.run.engine == Some(ENGINE_OF_CARDS);
         let machine = Machine {
             engine,
             jobs_in_memory: usize::MAX,
             useful_threads,
-            wants_card,
             dealt_cards: None,
             room_on_cards: 1,
         };
@@ -109,24 +106,28 @@ impl Machine {
         &self.engine
     }
 
-    /// The same machine, computing on a card.
-    pub(super) fn on_card(self) -> Self {
-        let engine = EngineOptions { name: Some(ENGINE_OF_CARDS), ..self.engine };
-        Machine { engine, ..self }
-    }
-
-    /// The same machine, whose jobs are dealt to these cards.
-    pub(super) fn dealing(self, cards: Option<u64>) -> Self {
-        Machine { dealt_cards: cards, ..self }
-    }
-
-    /// The same machine, whose cards have room for so many engines at the same time.
-    pub(super) fn with_room_on_cards(self, engines: usize) -> Self {
-        Machine { room_on_cards: engines.max(1), ..self }
+    /// The same machine; if it computes on cards, with what these have room for: each of several all data, and how many
+    /// engines at the same time.
+    pub(crate) fn with_room_on_cards(self, partitions: &[Partition]) -> Self {
+        if !self.is_on_cards() {
+            return self;
+        }
+        let size_of = |partition: &Partition| GeneSize {
+            num_tips: partition.patterns.num_tips(),
+            num_patterns: partition.patterns.num_patterns(),
+            num_states: partition.model.num_states(),
+            num_rates: partition.model.rate_cats().rates.len(),
+        };
+        let sizes: Vec<GeneSize> = partitions.iter().map(size_of).collect();
+        Machine {
+            dealt_cards: cards_for_jobs(&self.engine, &sizes),
+            room_on_cards: room_on_cards(&self.engine, &sizes).max(1),
+            ..self
+        }
     }
 
     /// True if it computes on cards.
-    pub(super) fn is_on_cards(&self) -> bool {
+    fn is_on_cards(&self) -> bool {
         self.engine.name == Some(ENGINE_OF_CARDS)
     }
 
@@ -137,12 +138,6 @@ impl Machine {
         let own = each.cycle().nth(job % cards.count_ones() as usize).unwrap_or(cards);
         let engine = EngineOptions { cards: own, ..self.engine };
         Machine { engine, ..self }
-    }
-
-    /// The same machine with the engine of another.
-    pub(crate) fn with_engine_of(self, other: &Machine) -> Self {
-        let engine = EngineOptions { name: other.engine.name, ..self.engine };
-        Machine { engine, dealt_cards: other.dealt_cards, ..self }
     }
 
     /// The engine's name, and that of its instruction set.
@@ -297,26 +292,6 @@ impl Machine {
         let vector_bytes = self.engine.vector_bytes.filter(|_| !self.is_on_cards());
         EngineOptions { vector_bytes, ..self.engine }
     }
-
-    /// The machine that a run goes on with when its engine has failed, if there is one. A card that the user has asked for
-    /// is not replaced: the run ends, and can be resumed.
-    pub(crate) fn after_failure(self) -> Option<Self> {
-        let next = after_failure(&self.engine).filter(|_| !self.wants_card);
-        next.map(|engine| Machine { engine, ..self })
-    }
-
-    /// Gives an evaluator of these partitions the machine's engine instead of the one it has.
-    ///
-    /// # Errors
-    /// There is not enough memory.
-    pub(crate) fn replace_engine(
-        &self,
-        evaluator: &mut Evaluator,
-        partitions: &[Partition],
-        models: &[Model],
-    ) -> Result<()> {
-        Ok(replace_engine(evaluator, partitions, models, &self.options_of_engine())?)
-    }
 }
 
 /// The fastest way to share the threads among at most `most` jobs at the same time.
@@ -434,7 +409,6 @@ mod tests {
         let shared = |threads: usize, jobs: usize, parts: &[UnitCost], useful: usize| {
             let engine = |inside| EngineOptions { threads: inside, ..EngineOptions::default() };
             let machine = |inside| Machine {
-                wants_card: false,
                 dealt_cards: None,
                 room_on_cards: 1,
                 engine: engine(inside),

@@ -1,11 +1,9 @@
-//! What commands work with: threads and kernels (`machine`), a calibration (`calibration`) and estimates of memory and time (`cost`), whether a card computes (`card`, `pair_cards`) and what goes on if it stops (`fallback`), independent
+//! What commands work with: threads and kernels (`machine`), a calibration (`calibration`) and estimates of memory and time (`cost`), distances on cards (`pair_cards`), independent
 //! jobs (`jobs`) and what is kept of them in a checkpoint (`desk`, `keeper`, `identity`; `optimize` for optimisations), signals (`interrupt`), messages and results (`record`), and all of it together with the data (`session`).
 
 mod calibration;
-mod card;
 mod cost;
 mod desk;
-mod fallback;
 mod identity;
 pub(crate) mod interrupt;
 mod jobs;
@@ -19,7 +17,6 @@ mod session;
 pub(super) use calibration::{Calibration, GAPS, first_tree};
 pub(super) use cost::{Cost, format_bytes, format_seconds};
 pub(super) use desk::{Desk, run_kept};
-pub(super) use fallback::Fallback;
 pub(super) use jobs::Jobs;
 pub(super) use machine::{
     Machine, Shares, allowed_threads, thread_pool, useful_threads, with_threads,

@@ -1,9 +1,7 @@
 //! What the commands that compute likelihoods have in common: data, machine, and the record of the run.
 
-use super::card::choose_card;
 use super::cost::format_bytes;
 use super::desk::{Desk, run_kept};
-use super::fallback::Fallback;
 use super::jobs::Jobs;
 use super::machine::{Machine, Shares};
 use super::record::RunRecord;
@@ -60,7 +58,6 @@ impl<'a> Session<'a> {
         record.progress.stage("reading", None);
         let loaded = load(plan)?;
         let (machine, warning) = Machine::new(plan, &loaded.partitions)?;
-        let mut of_card = None;
         let (machine, calibration) = match plan.command {
             Command::Check(CheckedRun::Likelihoods | CheckedRun::Distances(_))
             | Command::Start
@@ -69,10 +66,8 @@ impl<'a> Session<'a> {
             | Command::Distances(_)
             | Command::Terrace(_) => (machine, None),
             _ => {
-                let machine = machine.within_memory(plan, &loaded)?;
-                let (chosen, remark) = choose_card(machine.0, plan, &loaded);
-                of_card = remark;
-                (chosen, machine.1)
+                let (machine, calibration) = machine.within_memory(plan, &loaded)?;
+                (machine.with_room_on_cards(&loaded.partitions), calibration)
             }
         };
         if plan.is_resumable() {
@@ -112,7 +107,7 @@ impl<'a> Session<'a> {
         // Not among the warnings of the report, which must not depend on the number of threads and the kernels.
         let warnings = warning.into_iter().chain(why_slow(&engine).map(String::from));
         let warnings = warnings.map(|warning| format!("warning: {warning}"));
-        for remark in warnings.chain(of_card) {
+        for remark in warnings {
             progress.about_run(&remark);
         }
         let identical = if plan.leaves_out_identical() { Identical::find(&loaded) } else { None };
@@ -205,19 +200,12 @@ impl<'a> Session<'a> {
         let is_shared = jobs > 1;
         let jobs = Jobs { noun, before, count, most, is_most_expected, at_once: jobs };
         let RunRecord { keeper, progress, .. } = &mut *self.record;
-        let fallback = Fallback::new(machine);
         let work = |job, desk: &mut Desk| {
-            fallback.run(desk, |machine, desk| {
-                let machine = if is_shared { machine.of_job(job) } else { machine };
-                work(setup, machine, job, desk)
-            })
+            let machine = if is_shared { machine.of_job(job) } else { machine };
+            work(setup, machine, job, desk)
         };
         let seen = |job, result: &T| seen(setup, job, result);
-        let results = run_kept(keeper.as_ref(), jobs, progress, work, seen)?;
-        if fallback.replaced().is_some() {
-            self.setup.go_on();
-        }
-        Ok(results)
+        run_kept(keeper.as_ref(), jobs, progress, work, seen)
     }
 }
 
@@ -234,11 +222,6 @@ pub(crate) fn warn_of_each(record: &mut RunRecord, summary: &str, cases: Vec<Str
 }
 
 impl Setup<'_> {
-    /// Takes the machine that a run goes on with when an engine has failed.
-    pub(crate) fn go_on(&mut self) {
-        self.machine = self.machine.after_failure().unwrap_or(self.machine);
-    }
-
     /// The models as they were read.
     pub(crate) fn models(&self) -> Vec<Model> {
         let partitions = self.loaded.partitions.iter();
