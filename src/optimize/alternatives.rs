@@ -77,7 +77,12 @@ pub(super) fn try_alternatives(
         }
         best.restore(evaluator, models);
         let gain = best.log_likelihood() - here.log_likelihood();
-        if gain < WORTHWHILE {
+        // Exchange rates are not yet at their optimum, so that a small gain is not that of another one.
+        let least = match alternative {
+            Alternative::RatesOverSites => WORTHWHILE,
+            Alternative::ExchangeRates => STARTS_EPSILON,
+        };
+        if gain < least {
             break;
         }
         any_better = true;

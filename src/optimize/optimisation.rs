@@ -134,6 +134,7 @@ pub(crate) fn evaluate_anew(
     observer: &mut dyn Observer,
 ) -> Result<()> {
     let mut best = Ends::of(evaluator, models)?;
+    let mut is_at_end = false;
     for _ in 0..MAX_ANEW {
         let before = best.log_likelihood();
         let own_lengths = evaluator.linkage().has_own_lengths();
@@ -148,14 +149,21 @@ pub(crate) fn evaluate_anew(
         let found = Ends::of(evaluator, models)?;
         if own_lengths {
             best.improve(&found);
+            is_at_end = best.log_likelihood() - found.log_likelihood() < WORTHWHILE;
         } else if found.log_likelihood() > before {
             best = found;
         }
         best.restore(evaluator, models);
-        // The next evaluation begins with these lengths, or with averages over genes, which are others now.
-        if best.log_likelihood() - before < WORTHWHILE {
+        // The next evaluation would begin with these lengths.
+        if own_lengths || best.log_likelihood() - before < WORTHWHILE {
             break;
         }
+    }
+    if evaluator.linkage().has_own_lengths() && !is_at_end {
+        let options = options.of(models);
+        let mut rounds = Rounds::new(&options, Until::NothingOutstanding);
+        let mut learnt = Learnt::default();
+        while !rounds.step(evaluator, models, &options, &mut learnt, observer)? {}
     }
     Ok(())
 }
@@ -302,7 +310,11 @@ impl<'a> Optimisation<'a> {
             }
             Stage::Final => {
                 observer.event(&phase("final branch lengths and model"));
-                Stage::OtherExchange
+                // Other exchange rates are compared with the best near the present ones.
+                match self.plan.goal == Goal::Conclusion && self.shares_lengths() {
+                    true => Stage::Converge,
+                    false => Stage::OtherExchange,
+                }
             }
             Stage::Converge => match self.round(&options, Until::SmallGain, observer)? {
                 false => Stage::Converge,
@@ -332,9 +344,7 @@ impl<'a> Optimisation<'a> {
                 let until = if self.is_easy() { Until::NothingOutstanding } else { Until::TheEnd };
                 match self.round(&options, until, observer)? {
                     false => Stage::End,
-                    true if model && self.plan.restarts < MAX_RESTARTS && !self.is_easy() => {
-                        Stage::Restart
-                    }
+                    true if model && self.plan.restarts < self.max_restarts() => Stage::Restart,
                     true => Stage::Done,
                 }
             }
@@ -388,6 +398,12 @@ impl<'a> Optimisation<'a> {
             }
         }
         Ok(self.log_likelihood()? - first >= WORTHWHILE)
+    }
+
+    /// At the end of a search, parameters begin anew only where other exchange rates were not tried.
+    fn max_restarts(&self) -> usize {
+        let is_enough = self.plan.goal == Goal::Conclusion && self.shares_lengths();
+        if is_enough || self.is_easy() { 0 } else { MAX_RESTARTS }
     }
 
     /// True at the end of a search if its parameters have usually one optimum, in which they already are.

@@ -351,7 +351,9 @@ impl<'a> Search<'a> {
                 }
                 // To the log-likelihood that an evaluation of the tree reaches, or higher.
                 let epsilon = self.last_epsilon();
-                self.optimize(Goal::Conclusion, epsilon, Stage::Resolve, observer)?
+                // Genes with their own lengths reach it when the tree is evaluated anew.
+                let goal = if self.options.unlinked { Goal::Nearby } else { Goal::Conclusion };
+                self.optimize(goal, epsilon, Stage::Resolve, observer)?
             }
             Stage::End => Stage::Resolve,
             Stage::Resolve => {

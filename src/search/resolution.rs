@@ -19,10 +19,10 @@ const LAST_SWEEPS: BranchOptions = BranchOptions {
     gain_tolerance: at::LAST_TOLERANCE,
 };
 
-/// With so few codes (patterns times taxa, over all genes), an evaluation of the tree takes hundredths of a second and may find a
-/// better optimum: +I+G4 on 41 taxa and 92 patterns, 0.12 log units. With more, on 60 alignments under four models, those of
-/// searches were as good.
-const FEW_CODES: usize = 20_000;
+/// Where patterns times taxa times states, summed over genes, are not more than this, an evaluation of the tree takes
+/// hundredths of a second and may find a better optimum: 0.12 log units on 41 taxa with 92 patterns under +I+G4, 0.1 on 52
+/// with 201 under +R4. Where they are more, those of searches were as good (60 alignments, four models).
+const FEW_VALUES: usize = 60_000;
 
 /// Resolves the polytomies of a tree at the end of a search, and gives it other branch lengths where these are better: to a
 /// search, the lengths of other resolutions were known. `models` are those of the evaluator's genes, `initial` those with
@@ -50,7 +50,7 @@ pub(crate) fn settle(
             evaluator.number_as_read();
         }
     }
-    if own_lengths || evaluator.num_codes() <= FEW_CODES {
+    if own_lengths || evaluator.num_values() <= FEW_VALUES {
         evaluate_anew(evaluator, models, initial, options, observer)?;
     }
     Ok(())

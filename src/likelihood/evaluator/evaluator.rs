@@ -149,10 +149,9 @@ impl Evaluator {
         self.genes[gene].num_sites
     }
 
-    /// Number of codes of all genes: patterns times taxa, on which the time of a computation depends.
-    pub(crate) fn num_codes(&self) -> usize {
-        let of_gene = |gene: usize| self.genes[gene].num_patterns * self.num_taxa_of(gene);
-        (0..self.genes.len()).map(of_gene).sum()
+    /// Patterns times taxa times states, summed over all genes: the time of a likelihood is proportional to it.
+    pub(crate) fn num_values(&self) -> usize {
+        self.genes.iter().map(|gene| gene.num_values).sum()
     }
 
     /// Number of sites, with multiplicity, of the genes whose trees have this edge of the global tree on a path.

@@ -18,7 +18,8 @@ pub(super) struct GeneState {
     /// Factor of all branch lengths.
     pub(super) brlen_scaler: f64,
     pub(super) num_sites: f64,
-    pub(super) num_patterns: usize,
+    /// Patterns times taxa times states.
+    pub(super) num_values: usize,
     /// For a gene with a single taxon: compatible states and weight of each pattern. (No correction of
     /// ascertainment bias: a single sequence has no variable sites.)
     single: Option<Vec<(u64, f64)>>,
@@ -40,7 +41,7 @@ impl GeneState {
             model,
             brlen_scaler: 1.0,
             num_sites: data.weights.iter().sum(),
-            num_patterns: data.weights.len(),
+            num_values: data.weights.len() * data.num_tips() * data.num_states,
             single,
             lnl: None,
             numbers: EdgeNumbers::default(),
