@@ -62,8 +62,13 @@
 //! | 6 | `sampler`, `search` |
 //! | 7 | `ancestral`, `bootstrap`, `model_selection`, `topology_tests` |
 //! | 8 | `output` |
-//! | 9 | `run` |
-//! | 10 | `cli` |
+//! | 9 | `plan` |
+//! | 10 | `dataset` |
+//! | 11 | `runtime` |
+//! | 12 | `steps` |
+//! | 13 | `commands` |
+//! | 14 | `run` |
+//! | 15 | `cli` |
 
 #![warn(unreachable_pub)]
 
@@ -77,8 +82,6 @@ pub mod taxa;
 mod whole_file;
 
 pub mod alphabet;
-#[doc(hidden)]
-pub mod checkpoint;
 mod input;
 #[doc(hidden)]
 pub mod panics;
@@ -109,6 +112,17 @@ mod model_selection;
 mod topology_tests;
 
 mod output;
+
+mod plan;
+
+mod dataset;
+
+#[doc(hidden)]
+pub mod runtime;
+
+mod steps;
+
+mod commands;
 
 #[doc(hidden)]
 pub mod run;

@@ -13,7 +13,6 @@ const FLOORS: &[(&str, u8)] = &[
     ("numeric", 0),
     ("whole_file", 0),
     ("panics", 1),
-    ("checkpoint", 1),
     ("input", 1),
     ("alphabet", 1),
     ("tree", 1),
@@ -35,12 +34,14 @@ const FLOORS: &[(&str, u8)] = &[
     ("topology_tests", 7),
     ("ancestral", 7),
     ("output", 8),
-    ("run", 9),
-    ("cli", 10),
+    ("plan", 9),
+    ("dataset", 10),
+    ("runtime", 11),
+    ("steps", 12),
+    ("commands", 13),
+    ("run", 14),
+    ("cli", 15),
 ];
-
-/// The rooms inside `run/`, from the ground up: `crate::run::ROOM` is imported downhill only.
-const RUN_FLOORS: &[&str] = &["plan", "prepare", "work", "deliver", "commands", "execute"];
 
 /// The rooms inside `likelihood/`, with their floors, as above: an engine knows the contract and no other
 /// engine, and only `select` knows engines.
@@ -251,23 +252,18 @@ fn rooms_import_lower_floors_only() {
 }
 
 #[test]
-fn inside_run_imports_go_downhill_too() {
-    let floor_of = |room: &str| RUN_FLOORS.iter().position(|name| *name == room);
+fn no_analysis_imports_another_but_for_the_check_of_all() {
     let mut complaints = Vec::new();
-    for source in sources().iter().filter(|source| source.room() == "run") {
-        let inside = source.path.trim_start_matches("run/");
-        let room = inside.split(['/', '.']).next().unwrap_or_default();
-        if room == "mod" {
-            continue;
-        }
-        let own = floor_of(room);
+    for source in sources().iter().filter(|source| source.room() == "commands") {
+        let inside = source.path.trim_start_matches("commands/");
+        let own = inside.split(['/', '.']).next().unwrap_or_default();
         let code = source.code();
-        for (at, mark) in code.match_indices("crate::run::") {
+        for (at, mark) in code.match_indices("crate::commands::") {
             let rest = &code[at + mark.len()..];
             let used: String =
                 rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-            if own.is_none() || floor_of(&used) >= own {
-                complaints.push(format!("{}: run/{room} imports run::{used}", source.path));
+            if own != used && own != "check" {
+                complaints.push(format!("{}: {own} imports {used}", source.path));
             }
         }
     }

@@ -3,7 +3,6 @@
 use crate::fuzz::{Verdict, read, read_command};
 use flate2::{Compression, write::GzEncoder};
 use mlsearch::alignment::{Alignment, read_alignment_from};
-use mlsearch::checkpoint::{Journal, Key, Kind, Refused};
 use mlsearch::cli::{self, Stop};
 use mlsearch::distance::SquareMatrix;
 use mlsearch::error::{Error, Fault};
@@ -11,6 +10,7 @@ use mlsearch::model::{Model, UserMatrix};
 use mlsearch::partition::parse_partitions;
 use mlsearch::rng::{Purpose, stream};
 use mlsearch::run::{SiteWeights, parse_distances};
+use mlsearch::runtime::checkpoint::{Journal, Key, Kind, Refused};
 use mlsearch::taxa::Taxa;
 use mlsearch::tree::{NewickOptions, NewickReader, NewickTree, read_newick, write_newick};
 use std::io::Write;

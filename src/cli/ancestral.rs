@@ -2,7 +2,7 @@
 
 use super::args::Args;
 use super::verb::{Faults, Verb};
-use crate::run::AncestralOptions;
+use crate::plan::AncestralOptions;
 
 /// What is asked for, by its names or by RAxML's letter.
 pub(super) fn resolve_ancestral(args: &Args, verb: Verb, faults: &mut Faults) -> AncestralOptions {

@@ -3,7 +3,7 @@
 use super::args::Args;
 use super::values::{MAX_COUNT, parse_count};
 use super::verb::{Faults, Verb};
-use crate::run::{
+use crate::plan::{
     Bootstop, BootstopCriterion, BootstrapOptions, DEFAULT_CUTOFF, DEFAULT_HALVINGS,
     DEFAULT_MOST_REPLICATES, DEFAULT_REPLICATES, DEFAULT_SEED, Sampling, SamplingUnit,
 };

@@ -2,7 +2,7 @@
 
 use super::args::{Args, AutoCriterion, Brlen, Switch};
 use super::verb::{Faults, Verb};
-use crate::run::{BrlenLinkage, Criterion, DataOptions};
+use crate::plan::{BrlenLinkage, Criterion, DataOptions};
 use std::path::{Path, PathBuf};
 
 /// The fault of a command without a model.

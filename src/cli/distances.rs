@@ -3,7 +3,7 @@
 use super::args::Args;
 use super::values::parse_trees;
 use super::verb::{Faults, Verb};
-use crate::run::{
+use crate::plan::{
     BrlenLinkage, DataOptions, DistanceFormula, MatrixFormat, MatrixPlan, TreeSource,
 };
 
@@ -46,7 +46,7 @@ pub(super) fn resolve_distances(
     MatrixPlan { file, formula, gamma, format, gzip, apart, trees }
 }
 
-fn resolve_trees(args: &Args, faults: &mut Faults) -> Vec<crate::run::DistanceTree> {
+fn resolve_trees(args: &Args, faults: &mut Faults) -> Vec<crate::plan::DistanceTree> {
     let Some(text) = args.tree.as_deref() else { return Vec::new() };
     let sources = faults.or(parse_trees(text), Vec::new());
     let kinds = sources.iter().map(|source| match source {

@@ -6,7 +6,7 @@ use super::mcmc::resolve_mcmc;
 use super::values::{parse_consensus_rule, parse_count, parse_tree_metrics};
 use super::verb::{Faults, Verb};
 use crate::input::{STANDARD_INPUT, name_of};
-use crate::run::{
+use crate::plan::{
     CheckedRun, Command, ConcordancePlan, ConsensusRule, DEFAULT_QUARTETS, DEFAULT_TERRACE_TREES,
     DataOptions, DistancePlan, TerracePlan, TreeMetric,
 };

@@ -5,7 +5,7 @@ use super::files::resolve_prefix;
 use super::simulate::{ModeOutput, plan_of_mode};
 use super::values::parse_cards;
 use super::verb::Faults;
-use crate::run::{Command, DEFAULT_SEED, DataOptions, Plan, SelftestPlan};
+use crate::plan::{Command, DEFAULT_SEED, DataOptions, Plan, SelftestPlan};
 
 /// Gives a meaning to the options of `gpu-selftest`.
 pub(super) fn resolve_gpu_selftest(

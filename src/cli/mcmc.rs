@@ -4,7 +4,7 @@ use super::args::{Args, Switch};
 use super::priors::resolve_priors;
 use super::values::{MAX_COUNT, parse_count};
 use super::verb::{Faults, Verb};
-use crate::run::{DEFAULT_GENERATIONS, SamplingPlan, StopRule, TreeSource};
+use crate::plan::{DEFAULT_GENERATIONS, SamplingPlan, StopRule, TreeSource};
 
 /// Most generations of a run.
 const MAX_GENERATIONS: u64 = 1_000_000_000_000;

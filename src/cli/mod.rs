@@ -2,7 +2,7 @@
 //!
 //! RAxML's letters and RAxML-NG's long names are both accepted. `parse` goes through the words as
 //! typed, where options of other programs are recognised (`typed`, `verdict`, and their table `peers`);
-//! [`args`](Args) holds what was typed; `resolve` turns it into a [`Plan`](crate::run::Plan) or lists what
+//! [`args`](Args) holds what was typed; `resolve` turns it into a [`Plan`](crate::plan::Plan) or lists what
 //! is wrong.
 
 mod ancestral;

@@ -1,7 +1,7 @@
 //! Priors of a sample, as they are typed: `--brlenspr exp{10}`, `--prset shapepr=uni{0/50},statefreqpr=dir{10}`.
 
 use super::verb::Faults;
-use crate::run::{BrlenPrior, NumberPrior, Priors, SharesPrior};
+use crate::plan::{BrlenPrior, NumberPrior, Priors, SharesPrior};
 
 /// All priors; of those that are not given, the defaults.
 pub(super) fn resolve_priors(

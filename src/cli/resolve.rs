@@ -18,7 +18,7 @@ use super::values::{
 use super::verb::{Faults, Verb, find_verb};
 use crate::error::{Error, Result, shorten};
 use crate::likelihood::ScorePrecision;
-use crate::run::{
+use crate::plan::{
     AnalysisOptions, BrlenLinkage, Command, ConcordancePlan, DEFAULT_SEED, DataOptions,
     DistancePlan, MatrixPlan, OutputOptions, Plan, RunOptions, SearchEffort, Threads, TreeSource,
 };
@@ -240,7 +240,7 @@ fn resolve_trees(args: &Args, verb: Verb, faults: &mut Faults) -> Vec<TreeSource
 mod tests {
     use super::super::parse::{Stop, parse};
     use super::*;
-    use crate::run::{CheckedRun, ConsensusRule, DEFAULT_REPLICATES, TreeMetric};
+    use crate::plan::{CheckedRun, ConsensusRule, DEFAULT_REPLICATES, TreeMetric};
 
     fn plan(line: &str) -> Plan {
         try_plan(line).unwrap_or_else(|error| panic!("{line}: {error}"))

@@ -2,7 +2,7 @@
 
 use super::args::Args;
 use super::verb::{Faults, Verb};
-use crate::run::Rooting;
+use crate::plan::Rooting;
 
 /// The fault of a command that roots trees without saying where.
 pub(super) const NO_ROOT: &str = "where is the root? Give -o TAXA (--outgroup) or --root midpoint";

@@ -5,7 +5,7 @@ use super::files::resolve_prefix;
 use super::values::parse_trees;
 use super::verb::Faults;
 use crate::likelihood::ScorePrecision;
-use crate::run::{
+use crate::plan::{
     AnalysisOptions, AncestralOptions, BootstrapOptions, Command, DEFAULT_SEED, DataOptions,
     OutputOptions, Plan, RunOptions, Sampling, SamplingUnit, SearchEffort, SimulatePlan,
     SupportOptions, TestOptions, Threads, TreeSource,

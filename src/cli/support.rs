@@ -3,7 +3,7 @@
 use super::args::{Args, Switch};
 use super::values::parse_count;
 use super::verb::{Faults, Verb};
-use crate::run::{DEFAULT_ALRT_REPLICATES, SupportKind, SupportOptions};
+use crate::plan::{DEFAULT_ALRT_REPLICATES, SupportKind, SupportOptions};
 
 /// The kinds of support that are asked for, or that the command has by default.
 pub(super) fn resolve_support(args: &Args, verb: Verb, faults: &mut Faults) -> SupportOptions {

@@ -3,7 +3,7 @@
 use super::args::Args;
 use super::values::parse_count;
 use super::verb::{Faults, Verb};
-use crate::run::{DEFAULT_RELL_REPLICATES, TestOptions, TopologyTest};
+use crate::plan::{DEFAULT_RELL_REPLICATES, TestOptions, TopologyTest};
 
 /// The tests that were asked for, in the order in which they are shown, and the number of their replicates.
 pub(super) fn resolve_tests(

@@ -4,7 +4,7 @@
 
 use crate::likelihood::ScorePrecision;
 use crate::likelihood::select::{ENGINE_OF_CARDS, INSTRUCTION_SETS, engine_names};
-use crate::run::{ConsensusRule, DistanceTree, Threads, TreeMetric, TreeSource};
+use crate::plan::{ConsensusRule, DistanceTree, Threads, TreeMetric, TreeSource};
 use std::path::{Path, PathBuf};
 
 /// More runs, trees or taxa than this are a typing error, which must not exhaust the memory.

@@ -1,0 +1,174 @@
+//! `--check`: describes the alignment and estimates the memory and time of a run, from a sweep over the branches of a
+//! parsimony tree; those of a sample from a chain that goes a short way from there, those of distances from some of them. No
+//! file is written.
+
+use crate::commands::distance::check::describe_distances;
+use crate::commands::sample::{ChainCost, measure_chain, share_out};
+use crate::error::Result;
+use crate::output::pairs;
+use crate::parallel::{available_memory, used_memory};
+use crate::plan::CheckedRun;
+use crate::runtime::{
+    Calibration, Cost, GAPS, Session, Setup, describe_data, first_tree, format_bytes,
+    format_seconds, useful_threads,
+};
+use crate::sampler::SamplingPlan;
+
+/// Shares of the memory that a run would like to have, for which is said what they cost.
+const SHARES: [f64; 3] = [0.75, 0.5, 0.25];
+
+/// Describes data, memory, time and threads on standard output.
+///
+/// # Errors
+/// A column with likelihood 0; a model that cannot be sampled, or too little memory for a sample or for distances.
+pub(crate) fn check(run: &CheckedRun, mut session: Session) -> Result<()> {
+    let used = used_memory().unwrap_or(0);
+    let chain = match run {
+        CheckedRun::Sample(asked) => Some((asked, measure_chain(asked, &mut session)?)),
+        _ => None,
+    };
+    let Session { setup, record } = session;
+    let loaded = &setup.loaded;
+    let mut text = describe_data(loaded).short;
+    for note in setup.plan.notes.iter().chain(&loaded.remarks.notes) {
+        text.push_str(&format!("note: {note}\n"));
+    }
+    for &gene in &loaded.file_order {
+        if let Some(question) = loaded.questions[gene] {
+            let name = &loaded.partitions[gene].name;
+            let criterion = setup.plan.data.auto_criterion;
+            text.push_str(&format!(
+                "partition '{name}': a run will select the model by {} among {}\n",
+                criterion.unwrap_or_default().name(),
+                question.describe()
+            ));
+        }
+    }
+    let mut rows = vec![
+        ("constant sites", loaded.report.invariant_sites.to_string()),
+        ("sites without data", loaded.report.gap_columns.len().to_string()),
+    ];
+    let remark = match (chain, run) {
+        (Some((asked, chain)), _) => describe_sample(asked, chain, &setup, used, &mut rows),
+        (None, CheckedRun::Distances(asked)) => describe_distances(asked, &setup, &mut rows)?,
+        (None, _) => describe_searches(&setup, used, &mut rows)?,
+    };
+    rows.push(("kernels", setup.machine.engine().instruction_set.to_string()));
+    text.push_str(&pairs("Data and requirements of a run", &rows));
+    text.push_str(remark);
+    record.progress.result(&text);
+    Ok(())
+}
+
+type Rows = Vec<(&'static str, String)>;
+
+/// What a sample takes.
+fn describe_sample(
+    asked: &SamplingPlan,
+    chain: ChainCost,
+    setup: &Setup,
+    used: u64,
+    rows: &mut Rows,
+) -> &'static str {
+    let Setup { plan, loaded, .. } = setup;
+    let cost = Cost::of_data(loaded);
+    let (runs, chains) = (asked.num_runs as u64, asked.num_chains as u64);
+    let shares = share_out(asked, setup);
+    let most = cost.engine_bytes() + cost.bytes_beside_engine(plan);
+    let samples = runs * (asked.generations / asked.sample_every + 1) * chain.sample_bytes;
+    let run = chains * chain.bytes.unwrap_or(most);
+    let whole = used + cost.shared_bytes() + shares.jobs as u64 * run + samples;
+    rows.push(("memory", format!("about {}", format_bytes(whole))));
+    rows.push(("  for each run at the same time", format_bytes(run)));
+    rows.push(("  for the samples", format_bytes(samples)));
+    let least = used + cost.shared_bytes() + chains * cost.engine_bytes();
+    let least = least + cost.bytes_beside_engine(plan);
+    rows.push(("  at least, with --mem", format!("about {}", format_bytes(least))));
+    if let Some(free) = available_memory() {
+        rows.push(("  free on this machine", format_bytes(free)));
+    }
+    let of_run = chain.seconds * asked.chain_steps().iter().sum::<u64>() as f64;
+    let speed = asked.generations as f64 / of_run;
+    rows.push(("generations of a run in a second", format!("about {speed:.0}")));
+    rows.push(("time of all runs", format_seconds(runs as f64 * of_run)));
+    rows.push(("runs at the same time", shares.jobs.to_string()));
+    rows.push(("  chains of each at the same time", shares.parts.to_string()));
+    rows.push(("  threads of each chain", shares.machine.threads().to_string()));
+    "Times are rough estimates for one core; a run may take from half to twice as long.\n\
+     --stop may end runs before their last generation.\n"
+}
+
+/// What a search and an evaluation take.
+///
+/// # Errors
+/// A column with likelihood 0.
+fn describe_searches(setup: &Setup, used: u64, rows: &mut Rows) -> Result<&'static str> {
+    let loaded = &setup.loaded;
+    let num_taxa = loaded.taxa.len();
+    let present: Vec<usize> = loaded.presence.iter().map(Vec::len).collect();
+    let all = vec![num_taxa; present.len()];
+    let [ours, unrestricted] = [&present, &all].map(|tips| Cost::of(&loaded.partitions, tips));
+    let calibration = describe_memory(setup, &ours, used, rows)?;
+    if unrestricted.clv_bytes > ours.clv_bytes {
+        let saved = unrestricted.clv_bytes as f64 / ours.clv_bytes.max(1) as f64;
+        let saved = format!("1/{saved:.1} of those with all taxa in all partitions");
+        rows.push(("  likelihood vectors", saved));
+    }
+    if let Some(free) = available_memory() {
+        rows.push(("  free on this machine", format_bytes(free)));
+    }
+    let time = |seconds: Option<f64>| seconds.map_or("unknown".into(), format_seconds);
+    let effort = setup.plan.search.effort;
+    let search = calibration.map(|known| known.search_seconds(effort, num_taxa));
+    rows.push(("time of a search", time(search)));
+    let evaluation = calibration.map(|known| known.evaluation_seconds());
+    rows.push(("time of the evaluation of a tree", time(evaluation)));
+    rows.push(("useful threads for one search", useful_threads(&loaded.partitions).to_string()));
+    rows.push(("  used on this machine", setup.machine.threads().to_string()));
+    Ok(
+        "Times are rough estimates for one core; a run may take from half to twice as long. Several\n\
+        searches or replicates run at the same time, one on each thread.\n",
+    )
+}
+
+/// The memory of a run, and what it costs to have less; from a calibration, for which there may be too little memory.
+fn describe_memory(
+    setup: &Setup,
+    cost: &Cost,
+    used: u64,
+    rows: &mut Rows,
+) -> Result<Option<Calibration>> {
+    let Setup { plan, loaded, machine, linkage, .. } = setup;
+    let beside = used + cost.shared_bytes() + cost.bytes_beside_engine(plan);
+    let least = used + cost.shared_bytes() + cost.least_job_bytes(plan);
+    let free = available_memory().map_or(u64::MAX, |free| used.saturating_add(free));
+    let mut calibration = None;
+    if free > least {
+        let (tree, _) = first_tree(plan, loaded);
+        let within = |bytes: u64| {
+            let machine = machine.limited_to(((bytes - beside) as f64 / GAPS) as u64);
+            machine.calibrate(loaded, &tree, *linkage)
+        };
+        let whole = match beside + cost.engine_bytes() <= free {
+            true => machine.calibrate(loaded, &tree, *linkage)?,
+            false => within(free)?,
+        };
+        calibration = Some(whole);
+        let most = beside + whole.most_engine_bytes(plan);
+        let more = if whole.is_complete() { "about" } else { "more than" };
+        rows.push(("memory", format!("{more} {}", format_bytes(most))));
+        rows.push((
+            "  for each further search or replicate at the same time",
+            format_bytes(most - used - cost.shared_bytes()),
+        ));
+        for share in SHARES {
+            let limit = (most as f64 * share) as u64;
+            if limit > least {
+                let times = format!("{:.1} times as long", within(limit)?.slowdown());
+                rows.push(("  with --mem", format!("{}: {times}", format_bytes(limit))));
+            }
+        }
+    }
+    rows.push(("  at least, with --mem", format!("about {}", format_bytes(least))));
+    Ok(calibration)
+}

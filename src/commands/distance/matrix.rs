@@ -1,0 +1,229 @@
+//! A matrix of distances: computed and written row by row, and what is made of it.
+
+use super::order::RowOrder;
+use super::sequences::Sequences;
+use crate::dataset::Identical;
+use crate::distance::{JoinedTree, PairDistances, SquareMatrix, TaxonRows};
+use crate::error::Result;
+use crate::observer::{Advance, Event, Observer};
+use crate::output::{MatrixFormat, MatrixReport, MatrixTreeReport, OutputKind};
+use crate::plan::MatrixPlan;
+use crate::runtime::{RunRecord, Setup, thread_pool};
+use crate::steps::distance_memory::{Arrangement, BAND, TEXTS};
+use crate::steps::distance_tally::Tally;
+use crate::steps::distance_trees::{Store, Trees, folder_of};
+use flate2::{Compression, write::GzEncoder};
+use rayon::prelude::*;
+use std::io::Write;
+use std::ops::Range;
+
+/// What is known when the matrix is written.
+pub(crate) struct Computed {
+    /// What was found on the way.
+    pub tally: Tally,
+    /// The distances, where trees are made of them.
+    pub store: Option<Store>,
+}
+
+/// Where the rows of a matrix go, in their order.
+struct Rows<'a> {
+    format: MatrixFormat,
+    /// `[row]`: the name of its taxon.
+    names: &'a [String],
+    order: &'a RowOrder,
+    tally: Tally,
+    store: Option<Store>,
+    /// A matrix that is written when it is complete.
+    waiting: Option<SquareMatrix<f64>>,
+    sink: Box<dyn Write + Send + 'a>,
+    /// What happened to the file.
+    written: std::io::Result<()>,
+}
+
+impl Rows<'_> {
+    /// Takes the next rows.
+    fn take(&mut self, rows: Range<usize>, found: &[f64]) -> Result<()> {
+        let width = found.len() / rows.len();
+        for (at, row) in rows.clone().zip(found.chunks_exact(width)) {
+            let names = self.names;
+            self.tally.add(at, &row[..at], |row| &names[row]);
+            if let (Some(store), Some(before)) = (&mut self.store, self.order.sequences_before(at))
+            {
+                match before.len() == at {
+                    true => store.push(&row[..at])?,
+                    false => {
+                        let before: Vec<f64> = before.iter().map(|&other| row[other]).collect();
+                        store.push(&before)?;
+                    }
+                }
+            }
+            if let Some(matrix) = &mut self.waiting {
+                row[..at].iter().enumerate().for_each(|(other, d)| matrix.set(at, other, *d));
+            }
+        }
+        if self.waiting.is_none() {
+            let (format, names, start) = (self.format, self.names, rows.start);
+            self.write(rows, |at| {
+                let row = &found[(at - start) * width..][..width];
+                format.row(at, names, if format.is_square() { row } else { &row[..at] })
+            });
+        }
+        Ok(())
+    }
+
+    /// Writes rows, as texts that are made by several threads.
+    fn write(&mut self, rows: Range<usize>, text_of: impl Fn(usize) -> Vec<u8> + Sync) {
+        for start in rows.clone().step_by(TEXTS) {
+            let some = start..(start + TEXTS).min(rows.end);
+            let texts: Vec<Vec<u8>> = some.into_par_iter().map(&text_of).collect();
+            for text in texts {
+                if self.written.is_ok() {
+                    self.written = self.sink.write_all(&text);
+                }
+            }
+        }
+    }
+
+    /// Writes what waits until the matrix is complete. Returns what was found, and what happened to the file.
+    fn finish(mut self) -> (Computed, std::io::Result<()>) {
+        if let Some(matrix) = self.waiting.take() {
+            let (format, names) = (self.format, self.names);
+            self.write(0..matrix.size(), |at| {
+                let row: Vec<f64> = (0..matrix.size()).map(|other| matrix.get(at, other)).collect();
+                format.row(at, names, &row)
+            });
+        }
+        let written = self.written.and_then(|()| self.sink.flush());
+        (Computed { tally: self.tally, store: self.store }, written)
+    }
+}
+
+impl Sequences<'_> {
+    /// Computes and writes the distances of the prepared sequences: while some rows are written, the next ones are computed.
+    /// `phase` is this matrix's part of the work of all.
+    ///
+    /// # Errors
+    /// What computes or keeps them has failed, or they cannot be written.
+    pub(crate) fn write(
+        &self,
+        (pairs, arrangement): (&PairDistances, Arrangement),
+        asked: &MatrixPlan,
+        setup: &Setup,
+        phase: [f64; 2],
+        record: &mut RunRecord,
+    ) -> Result<Computed> {
+        let order = &self.rows;
+        let names: Vec<String> =
+            order.taxa.iter().map(|&taxon| self.names[taxon].clone()).collect();
+        let mut rows_of_taxa = TaxonRows::new(pairs, order.sequence_of_row());
+        let num_taxa = names.len();
+        let Arrangement { waits, place, .. } = arrangement;
+        let store = |place| {
+            let sequences = Some(order.sequences.clone());
+            Store::new(place, pairs.num_taxa(), sequences, &folder_of(setup.plan))
+        };
+        let store = place.map(store).transpose()?;
+        let whole_rows = asked.format.is_square() && !waits;
+        let mut part = match self.partition {
+            None => record.part(asked.matrix_kind())?,
+            Some([number, _]) => record.numbered_part(asked.matrix_kind(), number)?,
+        };
+        let mut sink: Box<dyn Write + Send + '_> = match asked.gzip {
+            true => Box::new(GzEncoder::new(&mut part, Compression::default())),
+            false => Box::new(&mut part),
+        };
+        let written = asked.format.begin(num_taxa, &mut sink);
+        let mut rows = Rows {
+            format: asked.format,
+            names: &names,
+            order,
+            tally: Tally::default(),
+            store,
+            waiting: waits.then(|| SquareMatrix::zero(num_taxa)),
+            sink,
+            written,
+        };
+        let pool = thread_pool(setup.plan);
+        let mut bands =
+            (0..num_taxa).step_by(BAND).map(|start| start..(start + BAND).min(num_taxa));
+        let mut compute = || {
+            let band = bands.next()?;
+            let width = if whole_rows { num_taxa } else { band.end };
+            Some(rows_of_taxa.next(band.clone(), width).map(|found| (band, found)))
+        };
+        let mut ready = pool.install(&mut compute).transpose()?;
+        while let Some((band, found)) = ready {
+            let share = band.end as f64 / num_taxa as f64;
+            let share = if whole_rows { share } else { share * share };
+            let (next, taken) =
+                pool.install(|| rayon::join(&mut compute, || rows.take(band, &found)));
+            taken?;
+            ready = next.transpose()?;
+            let share = phase[0] + (phase[1] - phase[0]) * share;
+            record.progress.advance(Advance { phase: Some(share), ..Advance::default() });
+        }
+        let (mut computed, written) = pool.install(|| rows.finish());
+        written.map_err(|source| part.failed(source))?;
+        record.complete(part)?;
+        computed.tally.warn(&self.place, "are written as -1", record);
+        Ok(computed)
+    }
+}
+
+/// Makes the trees that are asked for, which are also those of the report, of taxa with these names.
+pub(crate) fn make_trees(
+    asked: &MatrixPlan,
+    store: Store,
+    names: &[String],
+    identical: Option<&Identical>,
+    report: &mut MatrixReport,
+    record: &mut RunRecord,
+) -> Result<Vec<JoinedTree>> {
+    let Trees { trees, filled, largest } = store.trees(&asked.trees)?;
+    if filled > 0 {
+        let warning = format!(
+            "{filled} pairs have no distance: in the trees, the largest distance, {largest:.6}, takes their place"
+        );
+        record.progress.event(&Event::Warning(warning));
+    }
+    let mut whole_trees = Vec::new();
+    for (tree, kind) in trees.into_iter().zip(&asked.trees) {
+        let tree = whole(tree, identical);
+        let newick = tree.newick(|taxon| &names[taxon]);
+        report.trees.push(MatrixTreeReport { method: kind.name(), newick });
+        whole_trees.push(tree);
+    }
+    Ok(whole_trees)
+}
+
+/// Writes the trees of a report, if it has some: those of each partition in the order of the partitions.
+pub(crate) fn write_trees(report: &MatrixReport, record: &mut RunRecord) -> Result<()> {
+    let of_partitions = report.partitions.iter().flat_map(|partition| &partition.distances.trees);
+    let trees = report.trees.iter().chain(of_partitions);
+    let lines: String = trees.map(|tree| format!("{}\n", tree.newick)).collect();
+    match lines.is_empty() {
+        true => Ok(()),
+        false => record.write(OutputKind::DistanceTrees, &lines),
+    }
+}
+
+/// A tree with all taxa.
+pub(crate) fn whole(tree: JoinedTree, identical: Option<&Identical>) -> JoinedTree {
+    identical.map_or_else(|| tree.clone(), |identical| tree.with_copies(identical.groups()))
+}
+
+/// The numbers of a report, as a line.
+pub(crate) fn describe(report: &MatrixReport) -> String {
+    let number = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.6}"));
+    format!(
+        "{} distances of {} taxa ({}): from {} to {}, mean {}; {} saturated, {} without overlap\n",
+        report.pairs,
+        report.taxa,
+        report.method,
+        number(report.least),
+        number(report.largest),
+        number(report.mean),
+        report.saturated,
+        report.without_overlap
+    )
+}

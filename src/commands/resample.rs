@@ -1,0 +1,80 @@
+//! `--bsmsa`: the alignments of bootstrap replicates.
+
+use crate::alignment::Alignment;
+use crate::bootstrap::replicate_weights;
+use crate::error::Result;
+use crate::output::{BootstrapReport, OutputKind};
+use crate::partition::Partition;
+use crate::runtime::Session;
+use crate::simulate::write_phylip;
+
+/// Writes the alignment of every replicate, and its partitions if the run has some. The columns are those that
+/// `--bootstrap` with the same seed draws, sorted by partition and pattern.
+///
+/// # Errors
+/// Names that PHYLIP cannot hold, or a file that cannot be written.
+pub(crate) fn bsmsa(session: Session) -> Result<()> {
+    let (setup, record) = (&session.setup, session.record);
+    let (loaded, bootstrap) = (&setup.loaded, &setup.plan.bootstrap);
+    let alignment = loaded.alignment.as_ref().expect("the command keeps it");
+    let patterns: Vec<_> = loaded.partitions.iter().map(|partition| &partition.patterns).collect();
+    for replicate in 0..bootstrap.replicates {
+        let weights = replicate_weights(bootstrap.sampling, bootstrap.seed, replicate, &patterns);
+        let columns = |&number: &usize| {
+            let partition = &loaded.partitions[number];
+            (partition, columns(partition, &weights[number]))
+        };
+        let columns: Vec<(&Partition, Vec<u32>)> = loaded.file_order.iter().map(columns).collect();
+        let text = to_phylip(alignment, &columns)?;
+        record.write_numbered(OutputKind::BootstrapMsa, replicate + 1, &text)?;
+        if setup.plan.data.partitions.is_some() {
+            let text = to_partition_file(&columns);
+            record.write_numbered(OutputKind::BootstrapPartitions, replicate + 1, &text)?;
+        }
+    }
+    record.report.bootstrap = Some(BootstrapReport {
+        replicates: bootstrap.replicates,
+        seed: bootstrap.seed,
+        sampling: Some(bootstrap.sampling.unit.name()),
+        jackknife: bootstrap.sampling.jackknife,
+        bootstopping: None,
+    });
+    Ok(())
+}
+
+/// The columns of the alignment that have these patterns, each as often as its weight says.
+fn columns(partition: &Partition, weights: &[u32]) -> Vec<u32> {
+    let mut left = weights.to_vec();
+    let mut columns = Vec::new();
+    let sites = partition.columns_of_sites().zip(&partition.patterns.site_to_pattern);
+    for (site, &pattern) in sites {
+        // All of them where the pattern is first seen.
+        let times = std::mem::take(&mut left[pattern as usize]);
+        (0..times).for_each(|_| columns.extend_from_slice(site));
+    }
+    columns
+}
+
+fn to_phylip(alignment: &Alignment, columns: &[(&Partition, Vec<u32>)]) -> Result<String> {
+    let num_columns = columns.iter().map(|(_, columns)| columns.len()).sum();
+    write_phylip(alignment.taxa(), num_columns, |taxon, text| {
+        let row = alignment.row(taxon);
+        let columns = columns.iter().flat_map(|(_, columns)| columns);
+        text.extend(columns.map(|&column| char::from(row[column as usize])));
+    })
+}
+
+/// A line per partition that has columns.
+fn to_partition_file(partitions: &[(&Partition, Vec<u32>)]) -> String {
+    let (mut text, mut before) = (String::new(), 0);
+    for (partition, columns) in partitions.iter().filter(|(_, columns)| !columns.is_empty()) {
+        let (first, last) = (before + 1, before + columns.len());
+        text.push_str(&format!(
+            "{}, {} = {first}-{last}\n",
+            partition.model.label(),
+            partition.name
+        ));
+        before = last;
+    }
+    text
+}

@@ -1,0 +1,346 @@
+//! From files to [`Loaded`] data: alignment, partitions with their models, given trees.
+//!
+//! Every fault of every file is collected before the run is refused. Warnings and notes about data that
+//! are accepted are in `remarks`.
+
+use super::constraint::{check_trees, read_constraint};
+use super::invariable::check_all_variable;
+use super::models::{ModelChoice, resolve_model};
+use super::questions::{ask, explain_characters};
+use super::remarks::{Remarks, remark};
+use super::rooting::{Root, find_root};
+use super::site_weights::SiteWeights;
+use super::trees::{GivenTree, read_partition_trees, read_trees};
+use crate::alignment::{Alignment, AlignmentSummary, Patterns, read_alignment};
+use crate::bootstrap::SamplingUnit;
+use crate::error::{Error, Fault, Faults, Place, Result, abridged, collect};
+use crate::input::{name_of, read_text};
+use crate::model::Model;
+use crate::model_selection::Question;
+use crate::partition::{
+    Partition, PartitionDef, build_patterns, count_freqs, gappyness, num_states_seen,
+    parse_partitions, suspicions, whole_alignment,
+};
+use crate::plan::{Command, Plan, TreeSource};
+use crate::taxa::Taxa;
+use crate::tree::{Constraint, SubsetTree};
+use std::path::Path;
+
+/// Longest partition file, in bytes: a hundred thousand lines.
+pub(crate) const MAX_PARTITION_FILE: usize = 16 << 20;
+/// Number of sites from which an alignment that is refused is not checked any further.
+const MANY_SITES: usize = 1 << 20;
+
+/// Everything read for one run, and found to be usable.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    /// The taxa in the order of their names; their numbers are those of the tips of every global tree.
+    pub taxa: Taxa,
+    /// The taxa in the order of the rows of the alignment, in which distances between sequences are written.
+    pub row_order: Vec<usize>,
+    /// Columns of the alignment.
+    pub num_sites: usize,
+    /// The partitions with their data and models, in the order of their names: no result depends on the order of the
+    /// files.
+    pub partitions: Vec<Partition>,
+    /// Numbers of the partitions in the order of the partition file, in which they are shown and written.
+    pub file_order: Vec<usize>,
+    /// Per partition whose model is to be selected, the models to compare; until then the model of the
+    /// partition is the richest of these.
+    pub questions: Vec<Option<Question>>,
+    /// Per partition the scaler of the shared lengths that its line gives (`+BU{0.8}`).
+    pub brlen_scalers: Vec<Option<f64>>,
+    /// Per partition, numbers of the taxa that have data in it, ascending: also where the analysis
+    /// keeps all taxa in every partition.
+    pub presence: Vec<Vec<usize>>,
+    /// Share of (taxon x partition) cells without data.
+    pub gappyness: f64,
+    /// What the alignment is like.
+    pub report: AlignmentSummary,
+    /// The trees of each file among the plan's trees, in order.
+    pub trees: Vec<Vec<GivenTree>>,
+    /// What the trees of searches must satisfy.
+    pub constraint: Option<Constraint>,
+    /// The trees of `--partition-trees`: one per partition with data, `None` for the others.
+    pub partition_trees: Option<Vec<Option<SubsetTree>>>,
+    /// Where trees are rooted when they are written.
+    pub root: Option<Root>,
+    /// The alignment, of the command that writes its columns again.
+    pub alignment: Option<Alignment>,
+    /// Warnings and notes.
+    pub remarks: Remarks,
+}
+
+impl Loaded {
+    /// Number of patterns of all partitions.
+    pub(crate) fn num_patterns(&self) -> usize {
+        let patterns = self.partitions.iter().map(|p| p.patterns.num_patterns());
+        patterns.sum()
+    }
+
+    /// The number of each partition in the file, from 1.
+    pub(crate) fn numbers_in_file(&self) -> Vec<usize> {
+        let mut numbers = vec![0; self.file_order.len()];
+        for (number, &gene) in self.file_order.iter().enumerate() {
+            numbers[gene] = number + 1;
+        }
+        numbers
+    }
+}
+
+/// Reads and checks everything a command on sequences needs.
+///
+/// # Errors
+/// [`Error::Input`] with every fault of the alignment, the model, the partition file, the characters,
+/// the trees; [`Error::Io`] for a file that cannot be read at all.
+pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
+    let mut faults = Faults::new();
+    let mut choice = ModelChoice::new(&plan.data, &mut faults);
+    choice.is_asked_for = plan.computes_with_models();
+    let path = plan.data.msa.as_deref().expect("the command line was checked");
+    let Some(alignment) = collect(read_alignment(path), &mut faults)? else {
+        return Err(Error::Input(faults));
+    };
+    let names_of_rows = alignment.taxa().names().to_vec();
+    let alignment = alignment.sorted_by_name();
+    check_size(&alignment, plan, path, &mut faults);
+    // Nothing more is worth the time and memory that a long alignment of few taxa takes.
+    if !faults.is_empty() && alignment.num_sites() > MANY_SITES {
+        return Err(Error::Input(faults));
+    }
+    let mut remarks = Remarks::default();
+    if alignment.num_taxa() == 3 && plan.command == Command::Search {
+        let note = "3 taxa have only one tree, which is evaluated without a search";
+        remarks.notes.push(note.into());
+    }
+    let defs = read_defs(plan, &alignment, &mut faults)?;
+    let (mut partitions, mut brlen_scalers) = (Vec::new(), Vec::new());
+    let mut questions = Vec::new();
+    let weights = match &plan.data.site_weights {
+        Some(path) => collect(SiteWeights::read(path, alignment.num_sites()), &mut faults)?,
+        None => None,
+    };
+    remarks.notes.extend(weights.as_ref().map(SiteWeights::describe));
+    let builder =
+        Builder { plan, alignment: &alignment, choice: &choice, weights: weights.as_ref() };
+    for def in defs {
+        if let Some(built) = builder.build(def, &mut faults, &mut remarks) {
+            partitions.push(built.partition);
+            brlen_scalers.push(built.brlen_scaler);
+            questions.push(built.question);
+        }
+    }
+    if faults.is_empty() && partitions.iter().all(|p| p.patterns.num_tips() == 0) {
+        let place = Place::file(name_of(path));
+        let message = "no taxon has any data: every cell is a gap or undetermined";
+        faults.push(Fault::new(place, message));
+    }
+    let draws_partitions = plan.bootstrap.sampling.unit != SamplingUnit::Sites;
+    if faults.is_empty() && draws_partitions && partitions.len() < 2 {
+        let place = Place::file(plan.data.partitions.as_deref().map_or("-q".into(), name_of));
+        let message = "--sampling gene and genesite draw partitions, but there is only one";
+        faults.push(Fault::new(place, message));
+    }
+    let taxa = alignment.taxa().clone();
+    let row_order = names_of_rows.iter().filter_map(|name| taxa.index(name)).collect();
+    let root = find_root(plan.output.root.as_ref(), &taxa, "the alignment");
+    let root = root.unwrap_or_else(|fault| {
+        faults.push(fault);
+        None
+    });
+
+    // A tree that is evaluated must be the user's own; a starting tree may be resolved by chance.
+    let seed = (plan.command != Command::Evaluate).then_some(plan.seed);
+    let constraint = match &plan.search.constraint {
+        Some(path) => read_constraint(path, &taxa, &mut faults, &mut remarks)?,
+        None => None,
+    };
+    let trees = read_all_trees(plan, &taxa, seed, constraint.as_ref(), &mut faults)?;
+    if let (Some(constraint), Some(path)) = (&constraint, &plan.search.constraint) {
+        check_trees(constraint, path, trees.iter().flatten(), &taxa, &mut faults);
+    }
+    // Which taxa a partition's tree must have is known only when all partitions are.
+    let partition_trees = match &plan.search.partition_trees {
+        Some(file) if faults.is_empty() => {
+            collect(read_partition_trees(file, &taxa, &partitions), &mut faults)?
+        }
+        _ => None,
+    };
+    if !faults.is_empty() {
+        return Err(Error::Input(faults));
+    }
+    let gappyness = gappyness(partitions.iter().map(|p| &p.patterns), taxa.len());
+    let views: Vec<(&Patterns, &[u32])> =
+        partitions.iter().map(|p| (&p.patterns, p.sites.as_slice())).collect();
+    let report = AlignmentSummary::new(&taxa, &views);
+    remarks.warnings.extend(suspicions(&alignment, &partitions));
+    remark(&taxa, &partitions, &report, &mut remarks);
+    if plan.data.auto_criterion.is_some() && questions.iter().all(Option::is_none) {
+        remarks
+            .notes
+            .push("every partition has a given model: --auto-criterion has no effect".into());
+    }
+    for (partition, question) in partitions.iter_mut().zip(&questions) {
+        let warning = count_with_warning(partition);
+        // The selected model may not count frequencies.
+        remarks.warnings.extend(warning.filter(|_| question.is_none()));
+    }
+    // From here on, the order of the file shows only where partitions are listed.
+    let mut by_name: Vec<usize> = (0..partitions.len()).collect();
+    by_name.sort_unstable_by(|&a, &b| partitions[a].name.cmp(&partitions[b].name));
+    let mut file_order = vec![0; by_name.len()];
+    by_name.iter().enumerate().for_each(|(number, &in_file)| file_order[in_file] = number);
+    let mut partitions = in_order(partitions, &by_name);
+    let presence = partitions.iter().map(|p| p.patterns.tip_taxa.clone()).collect();
+    if !plan.data.restricted {
+        partitions.iter_mut().for_each(|p| p.patterns.add_missing_taxa(taxa.len()));
+    }
+    Ok(Loaded {
+        num_sites: alignment.num_sites(),
+        taxa,
+        row_order,
+        partitions,
+        file_order,
+        questions: in_order(questions, &by_name),
+        brlen_scalers: in_order(brlen_scalers, &by_name),
+        presence,
+        gappyness,
+        report,
+        trees,
+        constraint,
+        partition_trees: partition_trees.map(|trees| in_order(trees, &by_name)),
+        root,
+        alignment: (plan.command == Command::BsMsa).then_some(alignment),
+        remarks,
+    })
+}
+
+/// What a partition is built from, besides its definition.
+struct Builder<'a> {
+    plan: &'a Plan,
+    alignment: &'a Alignment,
+    choice: &'a ModelChoice,
+    weights: Option<&'a SiteWeights>,
+}
+
+/// A partition with its data.
+struct Built {
+    partition: Partition,
+    /// As given in its model.
+    brlen_scaler: Option<f64>,
+    /// Its model is still to be selected.
+    question: Option<Question>,
+}
+
+impl Builder<'_> {
+    /// Model and patterns of a partition, or the faults of its definition.
+    fn build(
+        &self,
+        def: PartitionDef,
+        faults: &mut Faults,
+        remarks: &mut Remarks,
+    ) -> Option<Built> {
+        let Builder { plan, alignment, choice, weights } = *self;
+        // Without the model the characters cannot be checked.
+        if choice.option_is_bad && (def.model.is_empty() || Model::is_type(&def.model)) {
+            return None;
+        }
+        let num_states = || Some(num_states_seen(alignment, &def));
+        let asked = ask(&def, choice, alignment, plan);
+        let asked = asked.map_err(|fault| faults.push(fault)).ok()?;
+        let resolved = match &asked {
+            Some((question, scaler)) => Ok((question.placeholder(), *scaler)),
+            None => resolve_model(&def, choice, num_states, &mut remarks.notes),
+        };
+        let (model, brlen_scaler) = resolved.map_err(|fault| faults.push(fault)).ok()?;
+        if brlen_scaler.is_some() && !plan.linkage().has_scalers() {
+            faults.push(Fault::new(
+                def.place.clone(),
+                "'+BU{...}' scales branch lengths: add --brlen scaled, or remove it from the model",
+            ));
+        }
+        let def = match weights {
+            Some(weights) => weights.apply(def, model.data_type),
+            None => Ok(def),
+        };
+        let def = def.map_err(|fault| faults.push(fault)).ok()?;
+        let patterns = build_patterns(alignment, &def, model.data_type);
+        let explain = |more| match asked {
+            Some(_) => explain_characters(more, &def, model.data_type, choice, alignment),
+            None => more,
+        };
+        let patterns = patterns.map_err(|more| faults.append(explain(more))).ok()?;
+        let PartitionDef { name, sites, .. } = def;
+        let partition = Partition { name, model, patterns, sites };
+        let path = plan.data.msa.as_deref().expect("the command line was checked");
+        faults.extend(check_all_variable(&partition, &name_of(path)));
+        Some(Built { partition, brlen_scaler, question: asked.map(|(question, _)| question) })
+    }
+}
+
+/// Refuses too few taxa. Three have one tree, which a search evaluates; there is nothing to resample for.
+fn check_size(alignment: &Alignment, plan: &Plan, path: &Path, faults: &mut Faults) {
+    let resamples = matches!(plan.command, Command::Bootstrap | Command::All | Command::BsMsa);
+    let n = alignment.num_taxa();
+    let message = if n < 3 {
+        format!("fewer than 3 taxa: the alignment has {n}, but a tree needs at least 3")
+    } else if n < 4 && resamples {
+        "fewer than 4 taxa: 3 taxa have only one tree, so replicates cannot differ; --search evaluates this \
+         tree"
+            .to_string()
+    } else {
+        return;
+    };
+    faults.push(Fault::new(Place::file(name_of(path)), message));
+}
+
+fn read_defs(plan: &Plan, alignment: &Alignment, faults: &mut Faults) -> Result<Vec<PartitionDef>> {
+    let Some(path) = &plan.data.partitions else {
+        return Ok(whole_alignment(alignment.num_sites(), ""));
+    };
+    let Some(text) = collect(read_text(path, MAX_PARTITION_FILE, "a partition file"), faults)?
+    else {
+        return Ok(Vec::new());
+    };
+    let name = path.display().to_string();
+    let defs = parse_partitions(&text, &name, alignment.num_sites(), false);
+    Ok(collect(defs, faults)?.unwrap_or_default())
+}
+
+fn read_all_trees(
+    plan: &Plan,
+    taxa: &Taxa,
+    seed: Option<u64>,
+    constraint: Option<&Constraint>,
+    faults: &mut Faults,
+) -> Result<Vec<Vec<GivenTree>>> {
+    let mut trees: Vec<Vec<GivenTree>> = Vec::new();
+    for source in &plan.search.trees {
+        if let TreeSource::File(path) = source {
+            let first = trees.iter().map(Vec::len).sum();
+            let more = collect(read_trees(path, taxa, seed, first, constraint), faults)?;
+            trees.push(more.unwrap_or_default());
+        }
+    }
+    Ok(trees)
+}
+
+/// Items in this order of their numbers.
+fn in_order<T>(items: Vec<T>, order: &[usize]) -> Vec<T> {
+    let mut items: Vec<Option<T>> = items.into_iter().map(Some).collect();
+    order.iter().filter_map(|&item| items[item].take()).collect()
+}
+
+/// Counts the frequencies of the model's states, where it needs them; a warning of states that are rare or absent.
+pub(crate) fn count_with_warning(partition: &mut Partition) -> Option<String> {
+    let raised = count_freqs(&mut partition.model, &partition.patterns);
+    let names = partition.model.data_type.state_names();
+    let states: Vec<&str> = raised.iter().map(|&state| names[state]).collect();
+    (!raised.is_empty()).then(|| {
+        format!(
+            "partition '{}' has few or no characters {}: their counted frequencies were raised to 0.0001",
+            abridged(&partition.name),
+            states.join(", ")
+        )
+    })
+}

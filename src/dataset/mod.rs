@@ -1,0 +1,36 @@
+//! From files to data that can be analysed: every fault of every file is found before a run is refused.
+//!
+//! `load` does it, with `models` (the model of each partition) and `matrix_files`, `questions` and `auto_type`
+//! (models that are to be selected), `site_weights`, `trees`, `identical` (sequences that a search needs only once), `invariable` (sites that
+//! are invalid under an ascertainment correction), `remarks` (warnings and notes about data that are accepted), and
+//! `rooting` (where trees are to be rooted).
+
+mod auto_type;
+mod constraint;
+mod distances;
+mod identical;
+mod invariable;
+mod load;
+mod matrix_files;
+mod models;
+mod questions;
+mod remarks;
+mod rooting;
+mod site_weights;
+mod trees;
+
+pub use distances::parse_distances;
+pub(crate) use distances::read_distances;
+pub(crate) use identical::Identical;
+pub(crate) use load::{Loaded, load};
+pub(crate) use remarks::{Remarks, list_names};
+pub(crate) use rooting::{Root, find_root};
+pub use site_weights::SiteWeights;
+pub(crate) use trees::GivenTree;
+
+pub(crate) use load::{MAX_PARTITION_FILE, count_with_warning};
+pub(crate) use models::{ModelChoice, resolve_model, write_models};
+pub(crate) use trees::{
+    Lengths, own_taxa, read_drawings, read_forest, read_gene_trees, read_more, read_one_tree,
+    read_topologies,
+};

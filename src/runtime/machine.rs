@@ -1,0 +1,453 @@
+//! The number of threads, the engine, and evaluators made with them.
+
+use super::calibration::{Calibration, GAPS, calibrate, first_tree};
+use super::cost::{Cost, format_bytes};
+use crate::dataset::Loaded;
+use crate::error::{Error, Result};
+use crate::likelihood::select::{
+    Choice, ENGINE_OF_CARDS, GeneSize, cards_for_jobs, choose_engine, room_on_cards,
+};
+use crate::likelihood::{
+    BrlenLinkage, EngineError, EngineOptions, Evaluator, ScorePrecision, make_evaluator,
+};
+use crate::model::Model;
+use crate::parallel::{UnitCost, available_cores, available_memory, deal, loads_of, used_memory};
+use crate::partition::Partition;
+use crate::plan::{Command, Plan, Threads, TreeSource};
+use crate::tree::Tree;
+
+/// Pattern rows (as [`count_rows`] counts them) below which another thread costs more than it saves.
+const MIN_ROWS_PER_THREAD: usize = 500;
+
+/// Threads and engine of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Machine {
+    /// What computes one likelihood.
+    engine: EngineOptions,
+    /// Jobs at a time for which there is memory.
+    jobs_in_memory: usize,
+    /// Most threads inside one likelihood that are worth it.
+    useful_threads: usize,
+    /// The bits of several cards, each of which has room for all data: jobs are dealt to them.
+    dealt_cards: Option<u64>,
+    /// For how many engines, at the same time, the cards have room.
+    room_on_cards: usize,
+}
+
+/// How jobs of several parts share the threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Shares {
+    /// Jobs at the same time.
+    pub jobs: usize,
+    /// Parts of each of them at the same time.
+    pub parts: usize,
+    /// What computes the likelihoods of a part.
+    pub machine: Machine,
+}
+
+/// What a second thread inside one likelihood brings, in proportion to a thread for another likelihood.
+const WORTH_INSIDE: f64 = 0.6;
+
+/// How much longer than by their shares of the work parts at the same time take, because they wait for each other where they meet.
+const WAITING: f64 = 1.2;
+
+/// Parts that take turns wake the threads inside their likelihoods each time: these are useful where so many times as many
+/// would be without.
+const TURNS: usize = 8;
+
+impl Machine {
+    /// Threads and engine for one likelihood over these partitions; a warning if the user wants more threads than there
+    /// are cores.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if this machine does not have the requested instruction set or engine.
+    pub(crate) fn new(plan: &Plan, partitions: &[Partition]) -> Result<(Self, Option<String>)> {
+        let (threads, warning) = choose_threads(plan.run.threads, count_rows(partitions));
+        let instruction_set = plan.run.instruction_set;
+        let engine = EngineOptions {
+            name: plan.run.engine,
+            instruction_set,
+            threads,
+            vector_bytes: None,
+            cards: plan.run.cards,
+            engines_on_cards: 1,
+            score_precision: plan.run.score_precision,
+        };
+        choose_engine(&engine).map_err(|error| match error {
+            EngineError::Unavailable { engine, reason } => {
+                let why = match plan.run.score_precision {
+                    ScorePrecision::Double => "",
+                    ScorePrecision::Single => " (which --gpu-precision single needs)",
+                };
+                Error::Usage(format!(
+                    "--backend {engine}{why}: {reason}. Leave the option out to compute on the processor"
+                ))
+            }
+            other => Error::Usage(format!("--simd: {other}")),
+        })?;
+        let useful_threads = useful_threads(partitions);
+        let machine = Machine {
+            engine,
+            jobs_in_memory: usize::MAX,
+            useful_threads,
+            dealt_cards: None,
+            room_on_cards: 1,
+        };
+        Ok((machine, warning))
+    }
+
+    /// Threads inside one likelihood.
+    pub(crate) fn threads(&self) -> usize {
+        self.engine.threads
+    }
+
+    /// What computes one likelihood.
+    pub(crate) fn options(&self) -> &EngineOptions {
+        &self.engine
+    }
+
+    /// The same machine; if it computes on cards, with what these have room for: each of several all data, and how many
+    /// engines at the same time.
+    pub(crate) fn with_room_on_cards(self, partitions: &[Partition]) -> Self {
+        if !self.is_on_cards() {
+            return self;
+        }
+        let size_of = |partition: &Partition| GeneSize {
+            num_tips: partition.patterns.num_tips(),
+            num_patterns: partition.patterns.num_patterns(),
+            num_states: partition.model.num_states(),
+            num_rates: partition.model.rate_cats().rates.len(),
+        };
+        let sizes: Vec<GeneSize> = partitions.iter().map(size_of).collect();
+        Machine {
+            dealt_cards: cards_for_jobs(&self.engine, &sizes),
+            room_on_cards: room_on_cards(&self.engine, &sizes).max(1),
+            ..self
+        }
+    }
+
+    /// True if it computes on cards.
+    fn is_on_cards(&self) -> bool {
+        self.engine.name == Some(ENGINE_OF_CARDS)
+    }
+
+    /// The machine of a job of which others run at the same time: one of the cards, in turn.
+    pub(crate) fn of_job(self, job: usize) -> Self {
+        let Some(cards) = self.dealt_cards.filter(|_| self.is_on_cards()) else { return self };
+        let each = (0..u64::BITS).map(|card| cards & 1 << card).filter(|&card| card != 0);
+        let own = each.cycle().nth(job % cards.count_ones() as usize).unwrap_or(cards);
+        let engine = EngineOptions { cards: own, ..self.engine };
+        Machine { engine, ..self }
+    }
+
+    /// The engine's name, and that of its instruction set.
+    pub(crate) fn engine(&self) -> Choice {
+        choose_engine(&self.engine).expect("the engine was found when the machine was made")
+    }
+
+    /// The same machine, with no more jobs at a time than fit into its memory, or into what the user allows, as a short
+    /// calibration says if there is not plenty. If not even one does, its likelihood vectors get what there is.
+    ///
+    /// # Errors
+    /// If that is not enough: [`Error::Usage`] if the user allows too little, else [`Error::Failed`].
+    pub(crate) fn within_memory(
+        self,
+        plan: &Plan,
+        loaded: &Loaded,
+    ) -> Result<(Self, Option<Calibration>)> {
+        let cost = Cost::of_data(loaded);
+        let used = used_memory().unwrap_or(0);
+        let allowed = plan.run.memory.map(|allowed| allowed.saturating_sub(used));
+        let Some(free) = available_memory().into_iter().chain(allowed).min() else {
+            return Ok((self, None));
+        };
+        let is_users_limit = allowed == Some(free);
+        let free = free.saturating_sub(cost.shared_bytes());
+        let beside = cost.bytes_beside_engine(plan);
+        let jobs_in_memory = (free / (cost.engine_bytes() + beside).max(1)) as usize;
+        let per_job = cost.engine_bytes() * plan.engines_per_job() as u64 + beside;
+        if plan.engines_per_job() > 1 {
+            if per_job > free {
+                let least = used + cost.shared_bytes() + per_job;
+                return Err(too_little(plan.run.memory.filter(|_| is_users_limit), least));
+            }
+            return Ok((Machine { jobs_in_memory: (free / per_job) as usize, ..self }, None));
+        }
+        let is_one_search = plan.search.trees == [TreeSource::Auto];
+        let wanted = match plan.command {
+            Command::Search if is_one_search => 1,
+            _ => allowed_threads(plan),
+        };
+        if jobs_in_memory >= wanted {
+            return Ok((Machine { jobs_in_memory, ..self }, None));
+        }
+        if free < cost.least_job_bytes(plan) {
+            let least = used + cost.shared_bytes() + cost.least_job_bytes(plan);
+            return Err(too_little(plan.run.memory.filter(|_| is_users_limit), least));
+        }
+        let (tree, _) = first_tree(plan, loaded);
+        // What the parsimony tree has left behind is used again, or not.
+        let left = used_memory().map_or(0, |now| now.saturating_sub(used));
+        let free = free.saturating_sub(left).max(cost.least_job_bytes(plan));
+        let machine = self.limited_to(((free - beside) as f64 / GAPS) as u64);
+        let calibration = machine.calibrate(loaded, &tree, plan.linkage()).map_err(not_enough)?;
+        let jobs_in_memory = match calibration.is_complete() {
+            true => (free / (calibration.most_engine_bytes(plan) + beside)).max(1) as usize,
+            false => 1,
+        };
+        // The limit stays even if all vectors fit, in case that a search takes more than was expected.
+        let machine = self.limited_to(calibration.within(free / jobs_in_memory as u64 - beside));
+        Ok((Machine { jobs_in_memory, ..machine }, Some(calibration)))
+    }
+
+    /// What a sweep over the branches of a tree takes on this machine.
+    ///
+    /// # Errors
+    /// There is not enough memory.
+    pub(crate) fn calibrate(
+        &self,
+        loaded: &Loaded,
+        tree: &Tree,
+        linkage: BrlenLinkage,
+    ) -> Result<Calibration> {
+        let partitions = &loaded.partitions;
+        let models: Vec<Model> = partitions.iter().map(|p| p.model.clone()).collect();
+        let make = || self.evaluator(partitions, &models, tree.clone(), linkage);
+        calibrate(make, self.threads())
+    }
+
+    /// The same machine with engines of so many bytes.
+    pub(crate) fn limited_to(self, bytes: u64) -> Self {
+        let engine = EngineOptions { vector_bytes: Some(bytes), ..self.engine };
+        Machine { engine, ..self }
+    }
+
+    /// Most bytes of likelihood vectors, if there is not enough memory for all of them.
+    pub(crate) fn vector_bytes(&self) -> Option<u64> {
+        self.engine.vector_bytes
+    }
+
+    /// How `num_jobs` independent computations share the threads that the user allows: how many run at a
+    /// time, and the machine for each. One thread for each job is fastest, because it never waits; with
+    /// fewer jobs than threads, many threads in one job at a time are faster if there is enough work for
+    /// them.
+    pub(crate) fn share_out(self, plan: &Plan, num_jobs: usize) -> (usize, Self) {
+        // A card works on one likelihood at a time.
+        if self.is_on_cards() {
+            let cards = self.dealt_cards.map_or(1, u64::count_ones) as usize;
+            return (cards.min(num_jobs).max(1), self);
+        }
+        let threads = allowed_threads(plan);
+        let at_once = threads.min(num_jobs).min(self.jobs_in_memory).max(1);
+        if at_once < threads && self.threads() > at_once {
+            (1, self)
+        } else {
+            let engine = EngineOptions { threads: 1, ..self.engine };
+            (at_once, Machine { engine, ..self })
+        }
+    }
+
+    /// How `num_jobs` independent computations, each of parts with these costs, which meet often, share the threads that the user
+    /// allows: jobs at the same time never wait for each other, parts and threads inside a likelihood do.
+    pub(crate) fn share_out_parts(
+        self,
+        plan: &Plan,
+        num_jobs: usize,
+        parts: &[UnitCost],
+    ) -> Shares {
+        let (threads, num_parts) = (allowed_threads(plan), parts.len());
+        if self.is_on_cards() {
+            // A small likelihood fills a small part of a card, and parts on threads of their own have streams of their own there.
+            let room = threads.min(self.room_on_cards);
+            let jobs = (room / num_parts).clamp(1, num_jobs);
+            // A single job is on all cards.
+            let dealt = self.dealt_cards.filter(|_| jobs > 1).map_or(1, u64::count_ones);
+            let engines_on_cards = (jobs * num_parts).div_ceil(dealt as usize);
+            let engine = EngineOptions { threads: 1, engines_on_cards, ..self.engine };
+            let machine = Machine { engine, ..self };
+            return Shares { jobs, parts: (room / jobs).clamp(1, num_parts), machine };
+        }
+        let most = threads.min(num_jobs).min(self.jobs_in_memory).max(1);
+        let machine =
+            |inside| Machine { engine: EngineOptions { threads: inside, ..self.engine }, ..self };
+        share_parts(threads, most, num_jobs, parts, self.useful_threads, machine)
+    }
+
+    /// An evaluator for a tree; gene g has the data of partition g and the model `models[g]`.
+    ///
+    /// # Errors
+    /// There is not enough memory.
+    pub(crate) fn evaluator(
+        &self,
+        partitions: &[Partition],
+        models: &[Model],
+        tree: Tree,
+        linkage: BrlenLinkage,
+    ) -> Result<Evaluator> {
+        Ok(make_evaluator(partitions, models, tree, linkage, &self.options_of_engine())?)
+    }
+
+    /// The limit of memory is that of the processor: a card keeps what it has room for.
+    fn options_of_engine(&self) -> EngineOptions {
+        let vector_bytes = self.engine.vector_bytes.filter(|_| !self.is_on_cards());
+        EngineOptions { vector_bytes, ..self.engine }
+    }
+}
+
+/// The fastest way to share the threads among at most `most` jobs at the same time.
+fn share_parts(
+    threads: usize,
+    most: usize,
+    num_jobs: usize,
+    costs: &[UnitCost],
+    useful: usize,
+    machine: impl Fn(usize) -> Machine,
+) -> Shares {
+    let useful = if costs.len() > 1 { (useful / TURNS).max(1) } else { useful };
+    let mut best = (f64::INFINITY, [1, 1, 1]);
+    for jobs in (1..=most).rev() {
+        for parts in 1..=(threads / jobs).clamp(1, costs.len()) {
+            let inside = (threads / (jobs * parts)).clamp(1, useful);
+            let longest =
+                loads_of(&deal(costs, parts), costs).into_iter().max().unwrap_or(0) as f64;
+            let job = if parts > 1 { longest * WAITING } else { longest };
+            let rounds = num_jobs.div_ceil(jobs) as f64;
+            let time = rounds * job / (1.0 + WORTH_INSIDE * (inside - 1) as f64);
+            if time < best.0 {
+                best = (time, [jobs, parts, inside]);
+            }
+        }
+    }
+    let [jobs, parts, inside] = best.1;
+    Shares { jobs, parts, machine: machine(inside) }
+}
+
+/// Runs work that uses rayon on no more threads than the user allows.
+pub(crate) fn with_threads<T: Send>(plan: &Plan, work: impl FnOnce() -> T + Send) -> T {
+    thread_pool(plan).install(work)
+}
+
+/// As many threads as the user allows, for work that is divided by `rayon`.
+pub(crate) fn thread_pool(plan: &Plan) -> rayon::ThreadPool {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(allowed_threads(plan));
+    pool.build().expect("the system can start threads")
+}
+
+fn too_little(allowed: Option<u64>, least: u64) -> Error {
+    let least = format_bytes(least);
+    match allowed {
+        Some(allowed) => Error::Usage(format!(
+            "--mem: {} are not enough for this run, which needs {least} at least; nothing was computed",
+            format_bytes(allowed),
+        )),
+        None => not_enough(Error::Failed(format!("this run needs {least} of memory at least"))),
+    }
+}
+
+/// A failure for lack of memory, with what can be done.
+fn not_enough(error: Error) -> Error {
+    let Error::Failed(what) = error else { return error };
+    Error::Failed(format!(
+        "{what}, but only {} are free; nothing was computed. Likelihood vectors take taxa x patterns x rate categories x \
+         states x 8 bytes: use fewer rate categories (+G4), fewer taxa or columns, or a machine with more memory",
+        format_bytes(available_memory().unwrap_or(0))
+    ))
+}
+
+/// How many threads the user allows.
+pub(crate) fn allowed_threads(plan: &Plan) -> usize {
+    match plan.run.threads {
+        Threads::Fixed(threads) => threads,
+        Threads::Auto { max } => max.unwrap_or(usize::MAX).min(available_cores()),
+    }
+}
+
+/// Pattern rows (four rate categories of a pattern) of all partitions with a tree. A row of more states
+/// than DNA's four counts as many times as it takes longer: by the square of their number.
+fn count_rows(partitions: &[Partition]) -> usize {
+    let informative = partitions.iter().filter(|p| p.patterns.num_tips() >= 2);
+    let rows = informative.map(|partition| {
+        let states = partition.model.num_states().max(4);
+        let cats = partition.model.rate_cats().rates.len();
+        partition.patterns.num_patterns() * cats * states * states / 16
+    });
+    rows.sum::<usize>() / 4
+}
+
+/// Threads that a likelihood over these partitions can keep busy.
+pub(crate) fn useful_threads(partitions: &[Partition]) -> usize {
+    useful_for(count_rows(partitions))
+}
+
+fn useful_for(rows: usize) -> usize {
+    (rows / MIN_ROWS_PER_THREAD).max(1)
+}
+
+fn choose_threads(wanted: Threads, rows: usize) -> (usize, Option<String>) {
+    let cores = available_cores();
+    match wanted {
+        Threads::Fixed(threads) => {
+            let warning = (threads > cores).then(|| {
+                format!(
+                    "{threads} threads on {cores} cores: more threads than cores slow the run down"
+                )
+            });
+            (threads, warning)
+        }
+        Threads::Auto { max } => {
+            (useful_for(rows).min(cores).min(max.unwrap_or(cores)).max(1), None)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_go_to_jobs_first_then_into_large_likelihoods_or_to_the_parts() {
+        let shared = |threads: usize, jobs: usize, parts: &[UnitCost], useful: usize| {
+            let engine = |inside| EngineOptions { threads: inside, ..EngineOptions::default() };
+            let machine = |inside| Machine {
+                dealt_cards: None,
+                room_on_cards: 1,
+                engine: engine(inside),
+                jobs_in_memory: usize::MAX,
+                useful_threads: useful,
+            };
+            let shares = share_parts(threads, threads.min(jobs), jobs, parts, useful, machine);
+            [shares.jobs, shares.parts, shares.machine.threads()]
+        };
+        let equal = [1; 4];
+        assert_eq!(shared(1, 2, &equal, 1), [1, 1, 1]);
+        assert_eq!(shared(2, 2, &equal, 72), [2, 1, 1]);
+        assert_eq!(shared(2, 1, &equal, 1), [1, 2, 1]);
+        assert_eq!(shared(3, 2, &equal, 1), [2, 1, 1]);
+        assert_eq!(shared(4, 2, &equal, 72), [2, 2, 1]);
+        assert_eq!(shared(4, 1, &equal[..1], 9), [1, 1, 4]);
+        assert_eq!(shared(4, 1, &equal[..1], 2), [1, 1, 2]);
+        assert_eq!(shared(16, 2, &equal, 72), [2, 4, 2]);
+        assert_eq!(shared(16, 2, &equal, 9), [2, 4, 1]);
+        // One part takes longer than all others together: more than two threads bring nothing.
+        let unequal = [80, 10, 10, 10];
+        assert_eq!(shared(2, 1, &unequal, 9), [1, 2, 1]);
+        assert_eq!(shared(8, 2, &unequal, 1), [2, 2, 1]);
+        assert_eq!(shared(2, 1, &unequal, 16), [1, 1, 2]);
+        assert_eq!(shared(4, 1, &unequal, 16), [1, 2, 2]);
+        assert_eq!(shared(8, 2, &unequal, 72), [2, 1, 4]);
+    }
+
+    #[test]
+    fn automatic_threads_follow_the_work_and_explicit_ones_the_user() {
+        let cores = available_cores();
+        let auto = |max, rows| choose_threads(Threads::Auto { max }, rows).0;
+        assert_eq!(auto(None, 0), 1);
+        assert_eq!(auto(None, 999), 1);
+        assert_eq!(auto(None, 1_000_000_000), cores);
+        assert_eq!(auto(Some(1), 1_000_000_000), 1);
+        let (threads, warning) = choose_threads(Threads::Fixed(cores + 1), 0);
+        assert_eq!(threads, cores + 1);
+        assert!(warning.unwrap().contains("slow"));
+        assert_eq!(choose_threads(Threads::Fixed(1), 0), (1, None));
+    }
+}

@@ -1,0 +1,245 @@
+//! [`RunRecord`]: the messages and results of a run, from its first line to its last file.
+
+use super::checkpoint::fingerprint::identify;
+use super::checkpoint::keeper::Keeper;
+use super::interrupt;
+use crate::dataset::Loaded;
+use crate::error::{Error, Result};
+use crate::output::{Growing, OutputFiles, OutputKind, Part, Progress, Report, Request, pairs};
+use crate::plan::{Command, Plan};
+use std::io::Write;
+use std::path::PathBuf;
+
+/// Progress, report and files of one run.
+pub(crate) struct RunRecord {
+    /// The terminal, standard output and the log.
+    pub progress: Progress,
+    /// What goes into the JSON file.
+    pub report: Report,
+    /// The checkpoint, of a run that can be resumed.
+    pub keeper: Option<Keeper>,
+    files: OutputFiles,
+    written: Vec<(OutputKind, PathBuf)>,
+    begun: bool,
+}
+
+impl RunRecord {
+    /// Reserves the files of the run.
+    ///
+    /// # Errors
+    /// Those of [`OutputFiles::reserve`].
+    pub(crate) fn open(plan: &Plan) -> Result<Self> {
+        let files = OutputFiles::reserve(Request {
+            prefix: plan.output.prefix.clone(),
+            kinds: plan.output_kinds(),
+            redo: plan.output.redo,
+            replaced: plan.replaced_kinds(),
+            numbered: plan.num_numbered(),
+            inputs: plan.input_files().into_iter().map(PathBuf::from).collect(),
+            resumable: plan.is_resumable(),
+        })?;
+        // A check prints its result only.
+        let quiet = plan.output.quiet || matches!(plan.command, Command::Check(_));
+        Ok(RunRecord {
+            progress: Progress::on_terminal(quiet),
+            report: Report::new(&plan.command_line, plan.seed),
+            keeper: None,
+            files,
+            written: Vec::new(),
+            begun: false,
+        })
+    }
+
+    /// Opens the checkpoint of a run on these data, which resumes an unfinished one if it is the same.
+    ///
+    /// # Errors
+    /// The checkpoint of another run, or a damaged one; results that are not its own.
+    pub(crate) fn keep(&mut self, plan: &Plan, loaded: &Loaded) -> Result<()> {
+        let paths =
+            [OutputKind::Checkpoint, OutputKind::LastTree].map(|kind| self.files.path(kind));
+        let (keeper, begun) = Keeper::open(
+            paths,
+            identify(plan, loaded),
+            self.files.is_unfinished(),
+            self.files.replaces(),
+            self.progress.terminal(),
+        )?;
+        if let Some(begun) = begun {
+            self.files.resume(begun.kinds, begun.replaces)?;
+            let path = self.files.path(OutputKind::Checkpoint);
+            self.progress.about_run(&format!("resuming the run of '{}'", path.display()));
+        }
+        self.keeper = Some(keeper);
+        let (terminal, command) = (self.progress.terminal(), plan.resuming_command.clone());
+        interrupt::prepare_last_words(move |error| {
+            terminal.insist(&format!("mlsearch: {}", error.that_resumes(command)));
+        });
+        Ok(())
+    }
+
+    /// The input was accepted: the log grows from now on.
+    ///
+    /// # Errors
+    /// A log that cannot be written.
+    pub(crate) fn begin(&mut self) -> Result<()> {
+        if !std::mem::replace(&mut self.begun, true)
+            && let Some((log, already)) = self.files.begin()?
+        {
+            self.progress.log_to(Box::new(log), &already);
+        }
+        Ok(())
+    }
+
+    /// Writes a result file as a whole.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub(crate) fn write(&mut self, kind: OutputKind, content: &str) -> Result<()> {
+        self.write_from(kind, |file| file.write_all(content.as_bytes()))
+    }
+
+    /// The same, for content that is never in memory as a whole: `write` writes it.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub(crate) fn write_from(
+        &mut self,
+        kind: OutputKind,
+        write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+    ) -> Result<()> {
+        let mut part = self.part(kind)?;
+        write(&mut part).map_err(|source| part.failed(source))?;
+        self.complete(part)
+    }
+
+    /// A result file that is written part by part, and is not there before it is complete.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub(crate) fn part(&mut self, kind: OutputKind) -> Result<Part> {
+        self.begin()?;
+        self.files.part(kind)
+    }
+
+    /// The same for one of several result files of a kind, numbered from 1.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub(crate) fn numbered_part(&mut self, kind: OutputKind, number: usize) -> Result<Part> {
+        self.begin()?;
+        self.files.numbered_part(kind, number)
+    }
+
+    /// Such a file is complete.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub(crate) fn complete(&mut self, part: Part) -> Result<()> {
+        let kind = part.kind();
+        if let Some(keeper) = &self.keeper {
+            keeper.begin_file(kind)?;
+        }
+        let path = self.files.complete(part)?;
+        if !kind.is_numbered() {
+            self.progress.detail_about_run(&format!("written: {}", path.display()));
+            self.written.push((kind, path));
+        } else if !self.written.iter().any(|(written, _)| *written == kind) {
+            self.written.push((kind, self.files.path(kind)));
+        }
+        Ok(())
+    }
+
+    /// Writes one of several result files of a kind, numbered from 1.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub(crate) fn write_numbered(
+        &mut self,
+        kind: OutputKind,
+        number: usize,
+        content: &str,
+    ) -> Result<()> {
+        let mut part = self.numbered_part(kind, number)?;
+        part.write_all(content.as_bytes()).map_err(|source| part.failed(source))?;
+        self.complete(part)
+    }
+
+    /// A result file that grows while the run goes on.
+    ///
+    /// # Errors
+    /// A file that is not the run's own.
+    pub(crate) fn grow(&mut self, kind: OutputKind) -> Result<Growing> {
+        if let Some(keeper) = &self.keeper {
+            keeper.begin_file(kind)?;
+        }
+        self.files.grow(kind)
+    }
+
+    /// The same for one of several result files of a kind, numbered from 1. The first line must be that of the first of them.
+    ///
+    /// # Errors
+    /// A file that is not the run's own.
+    pub(crate) fn grow_numbered(&mut self, kind: OutputKind, number: usize) -> Result<Growing> {
+        if let Some(keeper) = &self.keeper {
+            keeper.begin_file(kind)?;
+        }
+        self.files.grow_numbered(kind, number)
+    }
+
+    /// The run has ended early. A run that was refused leaves nothing; a run that failed leaves the log and
+    /// what was written before.
+    pub(crate) fn fail(mut self, error: &Error) {
+        interrupt::run_is_ending();
+        match error {
+            Error::Interrupted { .. } => self.progress.detail_about_run(&error.to_string()),
+            _ => self.progress.detail_about_run(&format!("failed: {error}")),
+        }
+        if error.exit_code() == 2 {
+            if let Some(keeper) = self.keeper.take().filter(Keeper::is_new) {
+                // That it cannot be removed is less important than the refusal.
+                let _ = keeper.remove();
+            }
+            self.files.refuse();
+        }
+    }
+
+    /// Writes the report, lists the files that were written, and ends the log.
+    ///
+    /// # Errors
+    /// A file that cannot be written, the log among them.
+    pub(crate) fn close(mut self, plan: &Plan) -> Result<()> {
+        interrupt::run_is_ending();
+        let kinds = plan.output_kinds();
+        self.report.warnings = self.progress.warnings().to_vec();
+        for (stage, seconds) in self.progress.timings().to_vec() {
+            self.report.timings.add(&stage, seconds);
+        }
+        let elapsed = self.progress.elapsed().as_secs_f64();
+        self.report.timings.add("total", elapsed);
+        if kinds.contains(&OutputKind::Json) {
+            let report = self.report.to_json();
+            self.write(OutputKind::Json, &report)?;
+        }
+        if kinds.contains(&OutputKind::Log) {
+            self.written.push((OutputKind::Log, self.files.path(OutputKind::Log)));
+        }
+        // The most important ones come first.
+        self.written.sort_by_key(|(kind, _)| *kind as u8);
+        let names: Vec<String> =
+            self.written.iter().map(|(_, path)| path.display().to_string()).collect();
+        let rows: Vec<(&str, String)> = names
+            .iter()
+            .zip(&self.written)
+            .map(|(name, (kind, _))| (name.as_str(), kind.content().to_string()))
+            .collect();
+        if !rows.is_empty() {
+            self.progress.result_about_run(&pairs("Files", &rows));
+            self.progress.about_run(&format!("Time: {elapsed:.1} s"));
+        }
+        if let Some(source) = self.progress.log_error() {
+            let path = self.files.path(OutputKind::Log).display().to_string();
+            return Err(Error::Io { path, source, writing: true });
+        }
+        self.keeper.take().map_or(Ok(()), Keeper::remove)
+    }
+}

@@ -1,0 +1,377 @@
+//! What the commands that compute likelihoods have in common: data, machine, and the record of the run.
+
+use super::cost::format_bytes;
+use super::desk::{Desk, run_kept};
+use super::jobs::Jobs;
+use super::machine::{Machine, Shares};
+use super::record::RunRecord;
+use crate::alphabet::DataType;
+use crate::dataset::{Identical, Loaded, Remarks, load};
+use crate::error::Result;
+use crate::likelihood::select::why_slow;
+use crate::likelihood::{BrlenLinkage, Evaluator};
+use crate::model::Model;
+use crate::observer::{Event, Observer};
+use crate::output::{AlignmentReport, table};
+use crate::parsimony::ParsimonyData;
+use crate::partition::Partition;
+use crate::plan::{CheckedRun, Command, Plan};
+use crate::tree::{Constraint, NewickOptions, Tree, write_newick};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::borrow::Cow;
+
+/// Most rows of a table that a terminal shows.
+const MAX_ROWS: usize = 30;
+
+/// What does not change while a run computes; shared by all its threads.
+#[derive(Debug)]
+pub(crate) struct Setup<'a> {
+    /// The plan of the run.
+    pub plan: &'a Plan,
+    /// The data.
+    pub loaded: Loaded,
+    /// Threads and kernels.
+    pub machine: Machine,
+    /// How branch lengths are linked.
+    pub linkage: BrlenLinkage,
+    /// The identical sequences that searches need only once.
+    pub identical: Option<Identical>,
+    /// The constraint on the taxa that searches need.
+    reduced_constraint: Option<Constraint>,
+}
+
+/// One run on sequences, from the moment its data are read.
+pub(crate) struct Session<'a> {
+    /// Data and machine.
+    pub setup: Setup<'a>,
+    /// The record of the run: messages and results.
+    pub record: &'a mut RunRecord,
+}
+
+impl<'a> Session<'a> {
+    /// Reads the data and describes them.
+    ///
+    /// # Errors
+    /// Refused input, or kernels that this machine lacks.
+    pub(crate) fn start(plan: &'a Plan, record: &'a mut RunRecord) -> Result<Self> {
+        record.progress.stage("reading", None);
+        let loaded = load(plan)?;
+        let (machine, warning) = Machine::new(plan, &loaded.partitions)?;
+        let (machine, calibration) = match plan.command {
+            Command::Check(CheckedRun::Likelihoods | CheckedRun::Distances(_))
+            | Command::Start
+            | Command::BsMsa
+            | Command::Concordance(_)
+            | Command::Distances(_)
+            | Command::Terrace(_) => (machine, None),
+            _ => {
+                let (machine, calibration) = machine.within_memory(plan, &loaded)?;
+                (machine.with_room_on_cards(&loaded.partitions), calibration)
+            }
+        };
+        if plan.is_resumable() {
+            record.keep(plan, &loaded)?;
+        }
+        record.begin()?;
+        let (progress, report) = (&mut record.progress, &mut record.report);
+        report.alignment = Some(AlignmentReport {
+            taxa: loaded.taxa.len(),
+            sites: loaded.num_sites,
+            patterns: loaded.num_patterns(),
+            gappyness: loaded.gappyness,
+        });
+        let engine = machine.engine();
+        report.run.threads = machine.threads();
+        report.run.simd = engine.instruction_set.to_string();
+        report.run.backend = engine.engine.to_string();
+        let data = describe_data(&loaded);
+        progress.abridged(&data.short, &data.full);
+        for note in &loaded.remarks.notes {
+            progress.event(&Event::Note(note.clone()));
+        }
+        for warning in &loaded.remarks.warnings {
+            progress.event(&Event::Warning(warning.clone()));
+        }
+        for detail in &loaded.remarks.details {
+            progress.event(&Event::Detail(detail.clone()));
+        }
+        let slowdown = calibration.map_or(1.0, |calibration| calibration.slowdown());
+        if let Some(bytes) = machine.vector_bytes().filter(|_| slowdown > 1.0) {
+            progress.about_run(&format!(
+                "likelihood vectors are kept in {}; others are computed again when they are needed, {slowdown:.1} times \
+                 as many in all",
+                format_bytes(bytes)
+            ));
+        }
+        // Not among the warnings of the report, which must not depend on the number of threads and the kernels.
+        let warnings = warning.into_iter().chain(why_slow(&engine).map(String::from));
+        let warnings = warnings.map(|warning| format!("warning: {warning}"));
+        for remark in warnings {
+            progress.about_run(&remark);
+        }
+        let identical = if plan.leaves_out_identical() { Identical::find(&loaded) } else { None };
+        if let Some(identical) = &identical {
+            let what = match plan.command {
+                Command::Distances(_) | Command::Check(_) => {
+                    "have the same distances, and are put beside them in trees"
+                }
+                _ => "are left out of the search, and put back into its tree",
+            };
+            let count = identical.num_left_out();
+            let message = format!("{count} sequences that are identical to others {what}");
+            progress.event(&Event::Detail(message));
+        }
+        let reduced_constraint = match (&identical, &loaded.constraint) {
+            (Some(identical), Some(constraint)) => identical.reduce_constraint(constraint),
+            (_, constraint) => constraint.clone(),
+        };
+        let linkage = plan.linkage();
+        let setup = Setup { plan, loaded, machine, linkage, identical, reduced_constraint };
+        Ok(Session { setup, record })
+    }
+
+    /// Begins a stage of the run.
+    pub(crate) fn stage(&mut self, name: &str) {
+        self.record.progress.stage(name, None);
+    }
+
+    /// Reports an event.
+    pub(crate) fn event(&mut self, event: Event) {
+        self.record.progress.event(&event);
+    }
+
+    /// Does independent jobs with their results and events in order, on as many threads as the user
+    /// allows: one thread for each job, unless there are few jobs with much work in each. `noun` is
+    /// what one is called. Results are kept in the checkpoint, if there is one; `seen` gets each as soon as it is
+    /// known, in any order.
+    ///
+    /// # Errors
+    /// That of the first job that failed.
+    pub(crate) fn run_jobs<T: Send + Serialize + DeserializeOwned>(
+        &mut self,
+        noun: &'static str,
+        count: usize,
+        work: impl Fn(&Setup, Machine, usize, &mut Desk) -> Result<T> + Sync,
+        seen: impl Fn(&Setup, usize, &T) + Sync,
+    ) -> Result<Vec<T>> {
+        self.run_more_jobs(noun, [0, count, count], work, seen)
+    }
+
+    /// The same for `count` jobs, `before` of whose kind were done, and of which there will be `most` in all at most.
+    ///
+    /// # Errors
+    /// That of the first job that failed.
+    pub(crate) fn run_more_jobs<T: Send + Serialize + DeserializeOwned>(
+        &mut self,
+        noun: &'static str,
+        [before, count, most]: [usize; 3],
+        work: impl Fn(&Setup, Machine, usize, &mut Desk) -> Result<T> + Sync,
+        seen: impl Fn(&Setup, usize, &T) + Sync,
+    ) -> Result<Vec<T>> {
+        let (jobs, machine) = self.setup.machine.share_out(self.setup.plan, count);
+        let shares = Shares { jobs, parts: 1, machine };
+        self.run_shared_jobs(noun, [before, count, most], false, shares, work, seen)
+    }
+
+    /// The same, with the threads shared out in this way; `is_most_expected` if as many jobs as possible are likely to follow.
+    ///
+    /// # Errors
+    /// That of the first job that failed.
+    pub(crate) fn run_shared_jobs<T: Send + Serialize + DeserializeOwned>(
+        &mut self,
+        noun: &'static str,
+        [before, count, most]: [usize; 3],
+        is_most_expected: bool,
+        shares: Shares,
+        work: impl Fn(&Setup, Machine, usize, &mut Desk) -> Result<T> + Sync,
+        seen: impl Fn(&Setup, usize, &T) + Sync,
+    ) -> Result<Vec<T>> {
+        let Shares { jobs, parts, machine } = shares;
+        self.record.report.run.threads = jobs * parts * machine.threads();
+        let (threads, kernels) = (machine.threads(), machine.engine().instruction_set);
+        if before == 0 {
+            let parts = if parts > 1 { format!("parts of each: {parts}, ") } else { String::new() };
+            self.record.progress.detail_about_run(&format!(
+                "computations at the same time: {jobs}, {parts}threads in each: {threads}, kernels: {kernels}"
+            ));
+        }
+        let setup = &self.setup;
+        let is_shared = jobs > 1;
+        let jobs = Jobs { noun, before, count, most, is_most_expected, at_once: jobs };
+        let RunRecord { keeper, progress, .. } = &mut *self.record;
+        let work = |job, desk: &mut Desk| {
+            let machine = if is_shared { machine.of_job(job) } else { machine };
+            work(setup, machine, job, desk)
+        };
+        let seen = |job, result: &T| seen(setup, job, result);
+        run_kept(keeper.as_ref(), jobs, progress, work, seen)
+    }
+}
+
+/// Warns of each of several cases of one kind, or of all of them in one line if they are many.
+pub(crate) fn warn_of_each(record: &mut RunRecord, summary: &str, cases: Vec<String>) {
+    let mut remarks = Remarks::default();
+    remarks.warn_of_each(summary, cases);
+    for warning in remarks.warnings {
+        record.progress.event(&Event::Warning(warning));
+    }
+    for detail in remarks.details {
+        record.progress.event(&Event::Detail(detail));
+    }
+}
+
+impl Setup<'_> {
+    /// The models as they were read.
+    pub(crate) fn models(&self) -> Vec<Model> {
+        let partitions = self.loaded.partitions.iter();
+        partitions.map(|partition| partition.model.clone()).collect()
+    }
+
+    /// The partitions as searches use them: of taxa with identical sequences only one.
+    pub(crate) fn reduced<'p>(&self, partitions: &'p [Partition]) -> Cow<'p, [Partition]> {
+        match &self.identical {
+            Some(identical) => Cow::Owned(identical.reduce(partitions)),
+            None => Cow::Borrowed(partitions),
+        }
+    }
+
+    /// Number of taxa in these partitions.
+    pub(crate) fn num_reduced_taxa(&self) -> usize {
+        self.identical.as_ref().map_or(self.loaded.taxa.len(), Identical::num_kept)
+    }
+
+    /// The parsimony data of these partitions, or of replicates of them, under the constraint of the run.
+    pub(crate) fn parsimony_data(&self, partitions: &[Partition]) -> ParsimonyData {
+        let data = ParsimonyData::of_partitions(self.num_reduced_taxa(), partitions);
+        data.constrained(self.reduced_constraint.clone())
+    }
+
+    /// A tree of all taxa with those of these partitions.
+    pub(crate) fn reduced_tree(&self, tree: &Tree) -> Tree {
+        self.identical.as_ref().map_or_else(|| tree.clone(), |one| one.reduce_tree(tree))
+    }
+
+    /// A tree of the taxa of these partitions with all taxa.
+    pub(crate) fn whole_tree(&self, tree: &Tree) -> Tree {
+        self.identical.as_ref().map_or_else(|| tree.clone(), |one| one.put_back(tree))
+    }
+
+    /// An evaluator for a tree, with the scalers that the partition file gives. The partitions are
+    /// those that were read, or replicates of them.
+    ///
+    /// # Errors
+    /// There is not enough memory.
+    pub(crate) fn evaluator(
+        &self,
+        machine: Machine,
+        partitions: &[Partition],
+        models: &[Model],
+        tree: Tree,
+        linkage: BrlenLinkage,
+    ) -> Result<Evaluator> {
+        let mut evaluator = machine.evaluator(partitions, models, tree, linkage)?;
+        for (gene, scaler) in self.loaded.brlen_scalers.iter().enumerate() {
+            if let Some(scaler) = scaler {
+                evaluator.set_brlen_scaler(gene, *scaler);
+            }
+        }
+        Ok(evaluator)
+    }
+
+    /// An evaluator of the data as they were read for a tree, with the scalers of all partitions and, under unlinked
+    /// lengths, each partition's own tree with its lengths.
+    ///
+    /// # Errors
+    /// There is not enough memory.
+    pub(crate) fn evaluator_as_it_was(
+        &self,
+        machine: Machine,
+        models: &[Model],
+        tree: Tree,
+        linkage: BrlenLinkage,
+        scalers: &[f64],
+        gene_trees: &[&Tree],
+    ) -> Result<Evaluator> {
+        let mut evaluator = machine.evaluator(&self.loaded.partitions, models, tree, linkage)?;
+        for (gene, &scaler) in scalers.iter().enumerate() {
+            evaluator.set_brlen_scaler(gene, scaler);
+        }
+        for (gene, tree) in gene_trees.iter().enumerate() {
+            evaluator.set_gene_brlens(gene, tree);
+        }
+        Ok(evaluator)
+    }
+
+    /// A tree over all taxa as Newick text, with or without lengths.
+    pub(crate) fn newick(&self, tree: &Tree, brlens: bool) -> String {
+        let options = NewickOptions { brlens, ..NewickOptions::default() };
+        write_newick(tree, |taxon| self.loaded.taxa.name(taxon), &options)
+    }
+}
+
+/// A text for the terminal, and a longer one for the log.
+pub(crate) struct Described {
+    /// With long tables cut.
+    pub short: String,
+    /// All of it.
+    pub full: String,
+}
+
+/// The alignment and its partitions, as they are shown before anything is computed.
+pub(crate) fn describe_data(loaded: &Loaded) -> Described {
+    let (taxa, sites) = (loaded.taxa.len(), loaded.num_sites);
+    let patterns = loaded.num_patterns();
+    let mut text = format!("{taxa} taxa, {sites} sites, {patterns} patterns (distinct columns)");
+    text.push_str(&format!(
+        ", {:.1} % of the characters undetermined\n",
+        100.0 * loaded.report.undetermined_fraction
+    ));
+    if loaded.partitions.len() > 1 {
+        text.push_str(&format!(
+            "{} partitions, gappyness {:.1} % (taxon x partition cells without data)\n",
+            loaded.partitions.len(),
+            100.0 * loaded.gappyness
+        ));
+    }
+    let rows: Vec<Vec<String>> = loaded
+        .file_order
+        .iter()
+        .map(|&gene| {
+            let partition = &loaded.partitions[gene];
+            let chosen_later = || format!("auto ({})", partition.model.data_type.name());
+            vec![
+                partition.name.clone(),
+                describe_type(partition.model.data_type),
+                loaded.questions[gene]
+                    .map_or_else(|| partition.model.short_label(), |_| chosen_later()),
+                partition.patterns.num_sites.to_string(),
+                partition.patterns.num_patterns().to_string(),
+                loaded.presence[gene].len().to_string(),
+            ]
+        })
+        .collect();
+    let header = ["partition", "type", "model", "sites", "patterns", "taxa"];
+    let is_codon = |p: &Partition| matches!(p.model.data_type, DataType::Codon(_));
+    let codons = match loaded.partitions.iter().any(is_codon) {
+        true => {
+            "In codon partitions, a site is a codon, and branch lengths are substitutions per codon.\n"
+        }
+        false => "",
+    };
+    let full = format!("{text}{}{codons}", table(&header, &rows));
+    let shown = &rows[..rows.len().min(MAX_ROWS)];
+    let more = match rows.len() - shown.len() {
+        0 => String::new(),
+        more => format!("  ... and {more} more partitions, listed in the log\n"),
+    };
+    Described { short: format!("{text}{}{more}{codons}", table(&header, shown)), full }
+}
+
+/// The type of data, with the number of a genetic code.
+fn describe_type(data_type: DataType) -> String {
+    match data_type {
+        DataType::Codon(code) => format!("{} {}", data_type.name(), code.number()),
+        _ => data_type.name().to_string(),
+    }
+}

@@ -1,0 +1,273 @@
+//! From every starting tree to its best tree, and the best of them.
+
+use super::contradiction::compare_with_free;
+use super::starts::{StartLengths, StartTree, make_starts, write_starts};
+use super::{Outcome, deliver};
+use crate::dataset::Identical;
+use crate::error::Result;
+use crate::likelihood::{BrlenLinkage, Evaluator};
+use crate::model::Model;
+use crate::observer::{Event, Observer};
+use crate::optimize::OptimizeOptions;
+use crate::output::OutputKind;
+use crate::parsimony::ParsimonyData;
+use crate::partition::Partition;
+use crate::plan::{Command, TreeSource};
+use crate::runtime::{Desk, Machine, Session, Setup};
+use crate::search::schedule::LAST_EPSILON;
+use crate::search::{Search, SearchEffort, SearchHistory, SearchOptions, SearchState, settle};
+use crate::tree::Tree;
+
+/// Searches from every starting tree, and delivers what was found.
+///
+/// # Errors
+/// A column with likelihood 0, or a file that cannot be written.
+pub(crate) fn search_all(session: &mut Session) -> Result<Vec<Outcome>> {
+    let starts = make_starts(session, StartLengths::FromParsimony)?;
+    let contradicted = compare_with_free(session).is_some_and(|found| found.is_strong());
+    // By default all starting trees serve one search, which continues from the best; if trees were given, a
+    // search starts from each of them.
+    let screened = session.setup.plan.search.trees == [TreeSource::Auto];
+    let num_searches = if screened { 1 } else { starts.len() };
+    let then = match &session.setup.plan.command {
+        Command::All => Some(session.setup.plan.bootstrap.describe()),
+        _ => None,
+    };
+    session.record.progress.stage("search", then.as_deref());
+    let work = |setup: &Setup, machine, i: usize, desk: &mut Desk| {
+        let begin = Begin {
+            tree: setup.reduced_tree(&starts[i].tree),
+            alternatives: match screened {
+                true => starts[1..].iter().map(|start| setup.reduced_tree(&start.tree)).collect(),
+                false => Vec::new(),
+            },
+            more_starts: if screened { setup.plan.search.effort.schedule().more_starts } else { 0 },
+            effort: setup.plan.search.effort,
+            contradicted,
+            seed: setup.plan.seed,
+            index: i as u64,
+            conclude: true,
+            resolve: false,
+            is_shown: true,
+        };
+        search_from(setup, machine, &starts[i], begin, num_searches > 1, desk)
+    };
+    let outcomes = session.run_jobs("search", num_searches, work, |_, _, _| {})?;
+    let outcomes: Vec<Outcome> =
+        outcomes.into_iter().map(|outcome| outcome.with_models(&session.setup)).collect();
+    let histories = outcomes.iter().filter_map(|outcome| outcome.history.as_ref());
+    let more = histories.flat_map(|history| &history.more_starts);
+    let setup = &session.setup;
+    let more = more.map(|tree| setup.newick(&setup.whole_tree(tree), true) + "\n");
+    let newicks: String = std::iter::once(write_starts(session, &starts)).chain(more).collect();
+    session.record.write(OutputKind::StartTree, &newicks)?;
+    deliver(session, &outcomes)?;
+    Ok(outcomes)
+}
+
+fn search_from(
+    setup: &Setup,
+    machine: Machine,
+    start: &StartTree,
+    begin: Begin,
+    several: bool,
+    desk: &mut Desk,
+) -> Result<Outcome> {
+    if several && !desk.is_resumed() {
+        desk.event(&Event::Detail(format!("search from {}", start.source)));
+    }
+    let mut models = setup.models();
+    let partitions = setup.reduced(&setup.loaded.partitions);
+    let data = setup.parsimony_data(&partitions);
+    let Climbed { mut evaluator, history } =
+        climb(setup, machine, &partitions, &data, &mut models, begin, desk)?;
+    if let Some(identical) = &setup.identical {
+        drop((partitions, data));
+        evaluator = put_back(setup, identical, machine, &models, evaluator)?;
+    }
+    let plan = &setup.plan.search;
+    let options = OptimizeOptions {
+        model: plan.opt_model,
+        ..OptimizeOptions::to(plan.lh_epsilon.unwrap_or(LAST_EPSILON))
+    };
+    let constraint = setup.loaded.constraint.as_ref();
+    settle(&mut evaluator, &mut models, &setup.models(), &options, constraint, desk)?;
+    if several {
+        let lnl = evaluator.log_likelihood()?;
+        desk.event(&Event::Detail(format!("{}: lnL {lnl:.6}", start.source)));
+    }
+    let mut outcome = Outcome::of(start.source.clone(), evaluator, models, setup)?;
+    outcome.history = Some(history);
+    Ok(outcome)
+}
+
+/// An evaluator of all taxa, for the tree of one of a search that had left out identical sequences, which is gone before,
+/// so that both are never in memory.
+fn put_back(
+    setup: &Setup,
+    identical: &Identical,
+    machine: Machine,
+    models: &[Model],
+    reduced: Evaluator,
+) -> Result<Evaluator> {
+    let (tree, linkage) = (identical.put_back(reduced.tree()), reduced.linkage());
+    let genes = 0..reduced.num_genes();
+    let scalers: Vec<f64> = genes.clone().map(|gene| reduced.brlen_scaler(gene)).collect();
+    let gene_tree = |gene| match reduced.gene_tree(gene) {
+        (tree, taxa) if taxa.len() >= 2 => identical.put_back_in_partition(tree, taxa),
+        (tree, _) => tree.clone(),
+    };
+    let gene_trees: Vec<Tree> = match linkage.has_own_lengths() {
+        true => genes.map(gene_tree).collect(),
+        false => Vec::new(),
+    };
+    let gene_trees: Vec<&Tree> = gene_trees.iter().collect();
+    drop(reduced);
+    setup.evaluator_as_it_was(machine, models, tree, linkage, &scalers, &gene_trees)
+}
+
+/// Where one search begins, and what is random in it.
+pub(crate) struct Begin {
+    /// The tree it begins with.
+    pub tree: Tree,
+    /// Further trees: after the fast rounds the search continues from the best of all.
+    pub alternatives: Vec<Tree>,
+    /// Maximum number of further starting trees that the search makes itself.
+    pub more_starts: usize,
+    /// How much time it may take.
+    pub effort: SearchEffort,
+    /// The data contradict the constraint.
+    pub contradicted: bool,
+    /// Seed of its random moves, together with `index`.
+    pub seed: u64,
+    /// Number of the search or replicate.
+    pub index: u64,
+    /// Branch lengths and model are needed, too, not only the topology.
+    pub conclude: bool,
+    /// Polytomies get their canonical resolution.
+    pub resolve: bool,
+    /// The best tree so far is shown while the search goes on.
+    pub is_shown: bool,
+}
+
+/// Where a search ended.
+pub(crate) struct Climbed {
+    /// Has the best tree.
+    pub evaluator: Evaluator,
+    /// What the search met on its way.
+    pub history: SearchHistory,
+}
+
+/// One search from one tree, on the data as read or on a replicate of them; the models follow it. An interrupted
+/// search goes on from the state at its desk.
+///
+/// # Errors
+/// There is not enough memory, the engine has failed, or the run is to end.
+pub(crate) fn climb(
+    setup: &Setup,
+    machine: Machine,
+    partitions: &[Partition],
+    data: &ParsimonyData,
+    models: &mut [Model],
+    begin: Begin,
+    desk: &mut Desk,
+) -> Result<Climbed> {
+    // The search itself unlinks the lengths, when the tree is good enough for this to be worthwhile.
+    let unlinked = setup.linkage.has_own_lengths();
+    let linkage = if unlinked { BrlenLinkage::Linked } else { setup.linkage };
+    let mut evaluator = setup.evaluator(machine, partitions, models, begin.tree, linkage)?;
+    let plan = &setup.plan.search;
+    let options = SearchOptions {
+        spr_radius: plan.spr_radius,
+        spr_cutoff: plan.spr_cutoff,
+        lnl_epsilon: plan.lh_epsilon,
+        optimize_model: plan.opt_model,
+        unlinked,
+        alternatives: begin.alternatives,
+        more_starts: begin.more_starts,
+        effort: begin.effort,
+        contradicted: begin.contradicted,
+        seed: begin.seed,
+        index: begin.index,
+        conclude: begin.conclude,
+        resolve: begin.resolve,
+    };
+    let state = desk.begin_steps(|state: &SearchState| state.fits(&evaluator, models))?;
+    let mut search = match state {
+        None => Search::new(&mut evaluator, models, data, &options),
+        Some(state) => Search::resume(&mut evaluator, models, data, &options, state),
+    };
+    while !search.is_done() {
+        keep(&search, setup, begin.is_shown, desk)?;
+        search.step(desk)?;
+    }
+    let history = search.history().clone();
+    Ok(Climbed { evaluator, history })
+}
+
+/// Leaves the state of the search at its desk, with the best tree so far if it `is_shown`.
+fn keep(search: &Search, setup: &Setup, is_shown: bool, desk: &mut Desk) -> Result<()> {
+    desk.keep(search.is_between_rounds(), || {
+        let state = search.state();
+        let (tree, lnl) = state.best();
+        let newick = || setup.newick(&setup.whole_tree(tree), true);
+        let best = lnl.filter(|_| is_shown).map(|lnl| (lnl, newick()));
+        (state, best)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cli::{parse, resolve};
+    use crate::error::Error;
+    use crate::likelihood::failing::CALLS;
+    use crate::run::execute;
+    use std::path::Path;
+    use std::sync::atomic::Ordering;
+
+    /// Runs a command in a folder of its own. Returns the best tree and model, the trees of replicates, and the report.
+    fn run(words: &str, folder: &Path) -> Result<[String; 4], Error> {
+        let prefix = folder.join("x");
+        execute_line(&format!("{words} --quiet --prefix {}", prefix.display()), folder)
+    }
+
+    /// Runs a command as it is.
+    fn execute_line(line: &str, folder: &Path) -> Result<[String; 4], Error> {
+        let unquoted = format!("mlsearch {line}").replace('\'', "");
+        let words: Vec<String> = unquoted.split_whitespace().map(String::from).collect();
+        let Ok(args) = parse(&words) else { panic!("{line}") };
+        execute(&resolve(&args)?)?;
+        let read = |kind: &str| std::fs::read_to_string(folder.join(format!("x.mlsearch.{kind}")));
+        Ok(["bestTree", "bestModel", "bootstraps", "json"]
+            .map(|kind| read(kind).unwrap_or_default()))
+    }
+
+    /// Such a run ends in the middle of a search, of the fit of a model, of a replicate.
+    #[test]
+    fn a_lost_engine_ends_the_run_with_the_command_that_resumes_it_on_the_processor() {
+        let folder = tempfile::tempdir().unwrap();
+        let genes = "-s datasets/gappy.phy -q partitions/gappy.part -m GTR+G -T 1 --fast";
+        let one = "-s datasets/primates.phy";
+        for (command, all_calls) in [
+            (genes.to_string(), [0, 3, 1000]),
+            (format!("{one} --evaluate -t pars{{1}} -m GTR+G -T 1"), [0, 7, 60]),
+            (format!("{one} --evaluate -t pars{{1}} -m auto -T 1"), [1, 5, 20]),
+            (format!("{one} --all --bs-trees 3 --fast -m JC -T 1"), [2, 20, 100]),
+            (format!("{one} --bootstrap --bs-trees 4 --fast -m JC -T 2"), [2, 20, 100]),
+        ] {
+            CALLS.store(usize::MAX, Ordering::Relaxed);
+            let want = run(&format!("{command} --redo"), folder.path()).unwrap();
+            for calls in all_calls {
+                CALLS.store(calls, Ordering::Relaxed);
+                let lost = run(&format!("{command} --redo --backend failing"), folder.path());
+                let message = lost.unwrap_err().to_string();
+                let (reason, resuming) = message.split_once(": mlsearch ").expect("a command");
+                let said = "the failing engine stopped working: it was pulled out; to go on from \
+                            the checkpoint on the processor, repeat";
+                assert_eq!(reason, said, "{command} after {calls} calls");
+                let found = execute_line(resuming, folder.path()).unwrap();
+                assert_eq!(found[..3], want[..3], "{command} after {calls} calls");
+            }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! What several analyses do: starting trees (`starts`, `distance_trees`), model selection (`select`), searches (`climb`), replicates
+//! (`replicates`, `bootstopping`), and what is delivered of them: results, recomputed from scratch and checked (`outcome`), as
+//! files and report (`results`) and as text (`summary`), with the support of branches (`support`, `branch_tests`), the agreement of
+//! searches (`agreement`), free branches (`terrace`), what a constraint costs (`contradiction`), the tests of evaluated trees
+//! (`tested_trees`), and ancestral states (`ancestral`, `ancestral_tables`).
+
+mod agreement;
+pub(crate) mod ancestral;
+mod ancestral_tables;
+mod bootstopping;
+pub(crate) mod branch_tests;
+pub(crate) mod climb;
+mod contradiction;
+pub(crate) mod distance_memory;
+pub(crate) mod distance_tally;
+pub(crate) mod distance_trees;
+mod outcome;
+mod outgroup;
+pub(crate) mod replicates;
+pub(crate) mod results;
+pub(crate) mod select;
+pub(crate) mod starts;
+mod summary;
+pub(crate) mod support;
+mod terrace;
+mod tested_trees;
+
+pub(crate) use ancestral_tables::{ProbabilityTable, deliver_changes, deliver_states};
+pub(crate) use bootstopping::Bootstopping;
+pub(crate) use outcome::{Outcome, best_of};
+pub(crate) use outgroup::warn_of_outgroup;
+pub(crate) use results::deliver;
+pub(crate) use support::{BranchSupport, deliver_support, report_support};
+pub(crate) use tested_trees::{Topologies, deliver_tests};

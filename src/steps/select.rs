@@ -1,0 +1,213 @@
+//! Model selection, before the command itself begins.
+//!
+//! Models are selected on one parsimony tree, or on the first of the trees that are to be evaluated.
+//! Afterwards the run is as if the selected models had been given.
+
+use crate::dataset::count_with_warning;
+use crate::error::Result;
+use crate::likelihood::BrlenLinkage;
+use crate::model::Model;
+use crate::model_selection::{Choosing, Fit, Ranked, fit};
+use crate::observer::{Advance, Event, Observer};
+use crate::optimize::Goal;
+use crate::output::{CandidateReport, SelectionReport, table};
+use crate::runtime::{
+    Desk, Jobs, Machine, RunRecord, Session, first_tree, optimize_kept, run_kept,
+};
+use crate::tree::Tree;
+
+/// Fewest taxa whose data say anything about a model.
+const MIN_TAXA: usize = 3;
+/// Models of a partition that are shown; all of them are in the report.
+const MAX_SHOWN: usize = 10;
+
+/// Chooses the models that are open, says and reports it. Does nothing if there are none.
+///
+/// # Errors
+/// [`crate::error::Error::Usage`] as of making the machine anew.
+pub(crate) fn select_models(mut session: Session) -> Result<Session> {
+    if session.setup.loaded.questions.iter().all(Option::is_none) {
+        return Ok(session);
+    }
+    session.stage("model selection");
+    let (tree, which) = first_tree(session.setup.plan, &session.setup.loaded);
+    let criterion = session.setup.plan.data.auto_criterion.unwrap_or_default();
+    session.event(Event::Note(format!(
+        "models are selected by {} on {which}; the sample size is the number of sites, and the branch lengths \
+         of a partition count as parameters",
+        criterion.name()
+    )));
+    let mut rankings = compare(&mut session, &tree)?;
+    for gene in session.setup.loaded.file_order.clone() {
+        if let Some(ranking) = rankings[gene].take() {
+            adopt(&mut session, gene, &ranking);
+        }
+    }
+    // The memory and the useful threads depend on the models.
+    let setup = &mut session.setup;
+    let machine = Machine::new(setup.plan, &setup.loaded.partitions)?.0;
+    let (machine, _) = machine.within_memory(setup.plan, &setup.loaded)?;
+    setup.machine = machine.with_room_on_cards(&setup.loaded.partitions);
+    session.record.report.run.threads = setup.machine.threads();
+    Ok(session)
+}
+
+/// By partition, the ranking of models if it has none yet; empty where there are too few taxa to compare models.
+fn compare(session: &mut Session, tree: &Tree) -> Result<Vec<Option<Vec<Ranked>>>> {
+    let setup = &session.setup;
+    let criterion = setup.plan.data.auto_criterion.unwrap_or_default();
+    let mut open: Vec<(usize, Choosing)> = Vec::new();
+    let mut rankings = vec![None; setup.loaded.partitions.len()];
+    for (gene, question) in setup.loaded.questions.iter().enumerate() {
+        let (Some(question), num_taxa) = (question, setup.loaded.presence[gene].len()) else {
+            continue;
+        };
+        if num_taxa < MIN_TAXA {
+            rankings[gene] = Some(Vec::new());
+        } else {
+            let num_sites = setup.loaded.partitions[gene].patterns.num_sites;
+            open.push((gene, Choosing::new(*question, criterion, num_sites, num_taxa)));
+        }
+    }
+    for round in 1.. {
+        let mut tasks = Vec::new();
+        for (i, (gene, choosing)) in open.iter_mut().enumerate() {
+            let patterns = &setup.loaded.partitions[*gene].patterns;
+            tasks.extend(choosing.ask(patterns).into_iter().map(|task| (i, *gene, task)));
+        }
+        if tasks.is_empty() {
+            break;
+        }
+        let (at_once, machine) = setup.machine.share_out(setup.plan, tasks.len());
+        let jobs = Jobs::all("model", tasks.len(), at_once);
+        let RunRecord { keeper, progress, .. } = &mut *session.record;
+        let work = |job: usize, desk: &mut Desk| {
+            let machine = if at_once > 1 { machine.of_job(job) } else { machine };
+            let (_, gene, task) = &tasks[job];
+            let partition = &setup.loaded.partitions[*gene..=*gene];
+            let models = std::slice::from_ref(&task.start);
+            let own = BrlenLinkage::Unlinked;
+            let evaluator = machine.evaluator(partition, models, tree.clone(), own)?;
+            desk.muffle(true);
+            let fitted = fit(evaluator, task, |evaluator, models, options| {
+                optimize_kept(Goal::Nearby, evaluator, models, options, desk)
+            });
+            fitted.map(|Fit { model, tree, lnl, .. }| (model.values(), tree, lnl))
+        };
+        let found = run_kept(keeper.as_ref(), jobs, &mut OneRound(progress), work, |_, _| {})?;
+        let mut of_gene: Vec<Vec<Fit>> = open.iter().map(|_| Vec::new()).collect();
+        for ((i, _, task), (values, tree, lnl)) in tasks.iter().zip(found) {
+            let model = task.start.with_values(&values);
+            let (candidate, effort) = (task.candidate.clone(), task.effort);
+            of_gene[*i].push(Fit { candidate, model, tree, lnl, effort });
+        }
+        for ((_, choosing), fits) in open.iter_mut().zip(of_gene) {
+            if !fits.is_empty() {
+                choosing.tell(fits);
+            }
+        }
+        let lnl = open.iter().filter_map(|(_, choosing)| choosing.best_lnl()).sum();
+        let phase = "model selection".to_string();
+        session.record.progress.event(&Event::Progress { phase, round, lnl });
+    }
+    for (gene, choosing) in &open {
+        rankings[*gene] = Some(choosing.ranking());
+    }
+    Ok(rankings)
+}
+
+/// The jobs of one round of comparisons: the number of further rounds is unknown, so the share of the whole
+/// that is done is not passed on.
+struct OneRound<'a>(&'a mut dyn Observer);
+
+impl Observer for OneRound<'_> {
+    fn event(&mut self, event: &Event) {
+        self.0.event(event);
+    }
+
+    fn advance(&mut self, advance: Advance) {
+        self.0.advance(Advance { whole: None, ..advance });
+    }
+}
+
+/// Gives a partition the best model, and reports it.
+fn adopt(session: &mut Session, gene: usize, ranking: &[Ranked]) {
+    let setup = &mut session.setup;
+    let question = setup.loaded.questions[gene].take().expect("the partition's model was open");
+    let num_taxa = setup.loaded.presence[gene].len();
+    let partition = &mut setup.loaded.partitions[gene];
+    let criterion = setup.plan.data.auto_criterion.unwrap_or_default();
+    partition.model = match ranking.first() {
+        None => question.fallback(),
+        // Its parameters are those of another tree: the run begins with them only if it must keep them.
+        Some(best) if !setup.plan.search.opt_model => best.model.clone(),
+        Some(best) => as_given(&best.model),
+    };
+    let warning = count_with_warning(partition);
+    let (name, chosen) = (partition.name.clone(), partition.model.label());
+    match ranking.first() {
+        None => session.event(Event::Warning(format!(
+            "partition '{name}' has data for {num_taxa} taxa, too few to compare models: it gets {chosen}"
+        ))),
+        Some(best) => {
+            session.record.progress.text(&format!(
+                "partition '{name}': {}; {} models compared, selected by {} with weight {:.3}: {chosen}",
+                question.data_type.name(),
+                ranking.len(),
+                criterion.name(),
+                best.weight
+            ));
+            session.record.progress.text(&best_table(ranking));
+        }
+    }
+    if let Some(warning) = warning {
+        session.event(Event::Warning(warning));
+    }
+    session.record.report.model_selection.push(SelectionReport {
+        partition: name,
+        data_type: question.data_type.name().to_string(),
+        criterion: criterion.name().to_string(),
+        sites: session.setup.loaded.partitions[gene].patterns.num_sites,
+        taxa: num_taxa,
+        chosen,
+        candidates: ranking.iter().map(report).collect(),
+    });
+}
+
+/// The model as if it had been given: parameters at their start values.
+fn as_given(model: &Model) -> Model {
+    Model::parse(&model.label()).expect("a label is a model string")
+}
+
+fn report(ranked: &Ranked) -> CandidateReport {
+    CandidateReport {
+        model: ranked.model.label(),
+        log_likelihood: ranked.lnl,
+        parameters: ranked.num_parameters,
+        aic: ranked.scores.aic,
+        aicc: Some(ranked.scores.aicc).filter(|value| value.is_finite()),
+        bic: ranked.scores.bic,
+        weight: ranked.weight,
+        optimised: ranked.fine,
+    }
+}
+
+fn best_table(ranking: &[Ranked]) -> String {
+    let number = |value: f64| if value.is_finite() { format!("{value:.3}") } else { "-".into() };
+    let rows: Vec<Vec<String>> = ranking
+        .iter()
+        .take(MAX_SHOWN)
+        .map(|ranked| {
+            vec![
+                ranked.model.label(),
+                number(ranked.lnl),
+                ranked.num_parameters.to_string(),
+                number(ranked.scores.aic),
+                number(ranked.scores.aicc),
+                number(ranked.scores.bic),
+                format!("{:.4}", ranked.weight),
+            ]
+        })
+        .collect();
+    table(&["model", "lnL", "parameters", "AIC", "AICc", "BIC", "weight"], &rows)
+}
