@@ -21,6 +21,7 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(Stop::Clap(error)) => return cli::print_clap(&error),
         Err(Stop::Refused(error)) => return cli::print_error(&error),
+        Err(Stop::Guide(text)) => return cli::print_guide(text),
     };
     match cli::resolve(&args).and_then(|plan| run::execute(&plan)) {
         Ok(()) => ExitCode::SUCCESS,

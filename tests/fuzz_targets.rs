@@ -374,6 +374,7 @@ pub fn command(text: &[u8]) -> Verdict {
     let args = match read_command(text.len(), || cli::parse(&words))? {
         Ok(args) => args,
         Err(Stop::Refused(error)) => return refused(&error),
+        Err(Stop::Guide(_)) => return Ok(()),
         Err(Stop::Clap(error)) => {
             return if error.to_string().is_empty() {
                 Err("no message".to_string())

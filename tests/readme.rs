@@ -1,41 +1,64 @@
-//! The tables of README.md are those of the program: options, models, output files.
+//! README.md and the guides: tables of options, models, output files and JSON fields are those of the program; every
+//! command runs; every link leads to a file and a heading.
 
 use crate::util::{Scratch, report, repository};
 use clap::{Arg, Command, CommandFactory};
-use mlsearch::cli::Args;
+use mlsearch::cli::{Args, GUIDES};
 use mlsearch::model::{Model, NAMED_DNA_MODELS, PROTEIN_MATRICES, PROTEIN_MIXTURES};
 use mlsearch::run::OutputKind;
 use std::collections::BTreeSet;
 
-fn readme() -> String {
-    std::fs::read_to_string(repository("README.md")).expect("README.md can be read")
+const DIFFERENCES: &str = "src/cli/differences.md";
+
+fn read(path: &str) -> String {
+    let text = std::fs::read_to_string(repository(path));
+    text.unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// README.md and all guides: their paths and texts.
+fn pages() -> Vec<(&'static str, String)> {
+    let guides = GUIDES.iter().map(|guide| guide.path);
+    ["README.md"].into_iter().chain(guides).map(|path| (path, read(path))).collect()
 }
 
 /// What stands between a heading and the next one of the same or a higher rank.
-fn section(readme: &str, heading: &str) -> String {
+fn section(page: &str, heading: &str) -> String {
     let rank = heading.split(' ').next().expect("a rank").len();
     let is_end = |line: &str| {
         let marks = line.chars().take_while(|c| *c == '#').count();
         (1..=rank).contains(&marks) && line[marks..].starts_with(' ')
     };
-    let mut lines = readme.lines().skip_while(|line| *line != heading);
-    assert!(lines.next().is_some(), "README.md has no heading '{heading}'");
+    let mut lines = page.lines().skip_while(|line| *line != heading);
+    assert!(lines.next().is_some(), "there is no heading '{heading}'");
     lines.take_while(|line| !is_end(line)).collect::<Vec<_>>().join("\n")
 }
 
-/// The cells of a section's tables, row by row, without the heads.
-fn rows(section: &str) -> Vec<Vec<String>> {
+/// The cells of a text's tables with this word in the first cell of their heads, row by row, without the heads; those
+/// of all tables if it is empty.
+fn rows_of(text: &str, word: &str) -> Vec<Vec<String>> {
     let cells = |line: &str| -> Vec<String> {
         // A bar that belongs to a cell is written `\|`.
         let line = line.trim().trim_matches('|').replace("\\|", "\u{1}");
         line.split('|').map(|cell| cell.trim().replace('\u{1}', "|")).collect()
     };
-    let lines: Vec<&str> = section.lines().filter(|line| line.starts_with('|')).collect();
-    let is_rule = |line: &&str| line.starts_with("|-");
-    let heads: Vec<&str> =
-        lines.windows(2).filter(|pair| is_rule(&pair[1])).map(|pair| pair[0]).collect();
-    let body = lines.into_iter().filter(|line| !is_rule(line) && !heads.contains(line));
-    body.map(cells).collect()
+    let lines: Vec<&str> = text.lines().collect();
+    let mut rows = Vec::new();
+    let mut is_wanted = false;
+    for (i, line) in lines.iter().enumerate() {
+        let is_row = line.starts_with('|') && !line.starts_with("|-");
+        if is_row && lines.get(i + 1).is_some_and(|next| next.starts_with("|-")) {
+            is_wanted = word.is_empty() || cells(line)[0] == word;
+        } else if is_row && is_wanted {
+            rows.push(cells(line));
+        }
+    }
+    rows
+}
+
+/// What stands between backquotes in the first cells of tables with this word in their heads.
+fn named_in(text: &str, word: &str) -> Vec<String> {
+    let rows = rows_of(text, word);
+    rows.iter().flat_map(|row| code_spans(&row[0]).map(String::from).collect::<Vec<_>>()).collect()
 }
 
 /// What stands between backquotes.
@@ -92,7 +115,7 @@ fn mode(name: &str) -> Command {
     program().find_subcommand(name).expect("a subcommand").clone()
 }
 
-/// All that the program shows is in README.md, and all that README.md names is known to the program.
+/// All that the program shows is in the pages, and all that they name is known to the program.
 fn assert_same(
     what: &str,
     named: &BTreeSet<String>,
@@ -100,62 +123,84 @@ fn assert_same(
     known: &BTreeSet<String>,
 ) {
     let missing: Vec<&String> = shown.difference(named).collect();
-    assert!(missing.is_empty(), "README.md lacks these {what}: {missing:?}");
+    assert!(missing.is_empty(), "the guides lack these {what}: {missing:?}");
     let unknown: Vec<&String> = named.difference(known).collect();
-    assert!(unknown.is_empty(), "README.md names {what} that do not exist: {unknown:?}");
+    assert!(unknown.is_empty(), "the guides name {what} that do not exist: {unknown:?}");
+}
+
+/// All names, each of which is explained in one place only.
+fn once(names: Vec<String>) -> BTreeSet<String> {
+    let mut seen = BTreeSet::new();
+    for name in names {
+        assert!(seen.insert(name.clone()), "{name} is explained twice");
+    }
+    seen
 }
 
 #[test]
 fn the_tables_of_options_are_those_of_the_help() {
-    let readme = readme();
-    let all = section(&readme, "## Options");
-    let of_modes = MODES.map(|name| section(&readme, &format!("### Options of `mlsearch {name}`")));
-    let of_runs = of_modes.iter().fold(all, |all, of_mode| all.replace(of_mode, ""));
-    let modes = of_modes.into_iter().zip(MODES.map(mode));
-    for (text, command) in [(of_runs, program())].into_iter().chain(modes) {
-        let named: BTreeSet<String> = rows(&text)
+    let mut of_runs = Vec::new();
+    for (path, text) in pages() {
+        let named: Vec<String> = named_in(&text, "option")
             .iter()
-            .flat_map(|row| code_spans(&row[0]).flat_map(options_in).collect::<Vec<_>>())
+            .flat_map(|span| options_in(span).collect::<Vec<_>>())
             .collect();
-        assert_same("options", &named, &shown(&command), &understood(&command));
+        let guide = GUIDES.iter().find(|guide| guide.path == path);
+        match guide.and_then(|guide| MODES.iter().find(|mode| guide.words.contains(mode))) {
+            Some(name) => {
+                let command = mode(name);
+                assert_same("options", &once(named), &shown(&command), &understood(&command));
+            }
+            None => of_runs.extend(named),
+        }
     }
+    let program = program();
+    assert_same("options", &once(of_runs), &shown(&program), &understood(&program));
 }
 
 #[test]
 fn every_option_in_an_example_or_explanation_exists() {
-    let readme = readme();
     let commands = MODES.map(mode).into_iter().chain([program()]);
-    let understood: BTreeSet<String> = commands.flat_map(|command| understood(&command)).collect();
-    // The other programs' options stand in a table of their own.
-    let others = section(&readme, "## Differences from other programs");
-    let text = readme.replace(&others, "");
-    let (mut prose, mut named) = (String::new(), Vec::new());
-    for (i, part) in text.split("```").enumerate() {
-        if i % 2 == 0 {
-            prose.push_str(part);
-            continue;
+    let mut understood: BTreeSet<String> =
+        commands.flat_map(|command| understood(&command)).collect();
+    understood.insert("--guide".to_string());
+    let mut named: Vec<(&str, String)> = Vec::new();
+    for (path, text) in pages() {
+        // The other programs' options stand in tables of their own.
+        let others = match path {
+            "README.md" => section(&text, "## Coming from RAxML, RAxML-NG or IQ-TREE"),
+            DIFFERENCES => section(&text, "# Differences from RAxML, RAxML-NG and IQ-TREE"),
+            _ => String::new(),
+        };
+        let text = text.replace(&others, "");
+        let mut prose = String::new();
+        for (i, part) in text.split("```").enumerate() {
+            if i % 2 == 0 {
+                prose.push_str(part);
+                continue;
+            }
+            let commands = part.lines().filter(|line| line.starts_with("mlsearch "));
+            for line in commands {
+                let command = line.split(" #").next().unwrap_or(line);
+                named.extend(options_in(command).map(|option| (path, option)));
+            }
         }
-        let commands = part.lines().filter(|line| line.starts_with("mlsearch "));
-        named.extend(commands.flat_map(|line| {
-            let command = line.split(" #").next().unwrap_or(line);
-            options_in(command).collect::<Vec<_>>()
-        }));
+        let spans = code_spans(&prose).filter(|span| !span.starts_with("cargo "));
+        let spans = spans.filter(|span| span.starts_with('-') || span.starts_with("mlsearch "));
+        named.extend(spans.flat_map(options_in).map(|option| (path, option)));
     }
-    let spans = code_spans(&prose).filter(|span| !span.starts_with("cargo "));
-    let spans = spans.filter(|span| span.starts_with('-') || span.starts_with("mlsearch "));
-    named.extend(spans.flat_map(options_in));
-    assert!(named.len() > 100, "{} options are named", named.len());
+    assert!(named.len() > 300, "{} options are named", named.len());
     // One dash before a long name is accepted, too (`-st`), and so is RAxML's `-#` with its value.
     let exists =
         |name: &String| understood.contains(name) || understood.contains(&format!("-{name}"));
-    let unknown: Vec<&String> = named.iter().filter(|name| !exists(name)).collect();
-    assert!(unknown.is_empty(), "README.md names options that do not exist: {unknown:?}");
+    named.retain(|(_, name)| !exists(name));
+    assert!(named.is_empty(), "options that do not exist: {named:?}");
 }
 
 #[test]
 fn the_table_of_models_is_that_of_the_program() {
-    let models = section(&readme(), "## Models");
-    let named: BTreeSet<String> = rows(&models)
+    let models = section(&read("src/cli/data.md"), "## Models");
+    let named: BTreeSet<String> = rows_of(&models, "")
         .iter()
         .flat_map(|row| code_spans(&row[1]).map(str::to_string).collect::<Vec<_>>())
         .filter(|span| !span.starts_with(['+', '-']))
@@ -163,7 +208,7 @@ fn the_table_of_models_is_that_of_the_program() {
         .collect();
     for name in &named {
         let understood = Model::parse_with_states(name, Some(4));
-        assert!(understood.is_ok(), "README.md names a model that does not exist: {understood:?}");
+        assert!(understood.is_ok(), "the guide names a model that does not exist: {understood:?}");
     }
     let constants = NAMED_DNA_MODELS.iter().map(|model| model.name);
     let constants = constants.chain(PROTEIN_MATRICES.iter().map(|matrix| matrix.name));
@@ -178,7 +223,7 @@ fn the_table_of_models_is_that_of_the_program() {
         .chain(listed)
         .filter(|name| !named.contains(*name) && !spans.contains(name))
         .collect();
-    assert!(missing.is_empty(), "README.md lacks these models: {missing:?}");
+    assert!(missing.is_empty(), "the guide lacks these models: {missing:?}");
 }
 
 /// Every kind of output file; a new one does not compile until it is here.
@@ -232,14 +277,42 @@ fn kinds() -> impl Iterator<Item = OutputKind> {
 }
 
 #[test]
-fn the_table_of_output_files_is_that_of_the_program() {
-    let files = section(&readme(), "## Output files");
-    let named: BTreeSet<String> = rows(&files)
-        .iter()
-        .flat_map(|row| code_spans(&row[0]).map(str::to_string).collect::<Vec<_>>())
-        .collect();
+fn the_tables_of_output_files_are_those_of_the_program() {
+    let named = pages().iter().flat_map(|(_, text)| named_in(text, "file")).collect();
     let suffixes = kinds().map(|kind| kind.suffix().to_string()).collect();
-    assert_same("output files", &named, &suffixes, &suffixes);
+    assert_same("output files", &once(named), &suffixes, &suffixes);
+}
+
+/// The sources of the JSON report: every public field of a structure in them is one of the report.
+const REPORTS: [&str; 4] = ["report", "sampling_report", "selftest_report", "matrix"];
+
+#[test]
+fn the_tables_of_json_fields_are_those_of_the_report() {
+    // `topology_tests.trees[].tests{}` names three fields.
+    let fields = |span: &str| -> Vec<String> {
+        let parts = span.split('.');
+        parts.map(|part| part.trim_end_matches(['[', ']', '{', '}']).to_string()).collect()
+    };
+    let (mut named, mut spans) = (BTreeSet::new(), BTreeSet::new());
+    for (_, text) in pages() {
+        named.extend(named_in(&text, "field").iter().flat_map(|span| fields(span)));
+        for row in rows_of(&text, "field") {
+            spans.extend(row.iter().flat_map(|cell| code_spans(cell)).flat_map(fields));
+        }
+    }
+    let mut known = BTreeSet::new();
+    for source in REPORTS {
+        for line in read(&format!("src/output/{source}.rs")).lines() {
+            let field = line.strip_prefix("    pub ").and_then(|field| field.split_once(": "));
+            known
+                .extend(field.map(|(name, _)| name.to_string()).filter(|name| !name.contains(' ')));
+        }
+    }
+    assert!(known.len() > 100, "{known:?}");
+    let missing: Vec<&String> = known.difference(&spans).collect();
+    assert!(missing.is_empty(), "the guides lack these JSON fields: {missing:?}");
+    let unknown: Vec<&String> = named.difference(&known).collect();
+    assert!(unknown.is_empty(), "the guides name JSON fields that do not exist: {unknown:?}");
 }
 
 #[test]
@@ -247,10 +320,154 @@ fn tables_and_options_are_found_in_text() {
     let text = "# A\n## B\n| h | i |\n|---|---|\n| `-a`, `--bc N\\|M` | x |\n### C\ny\n## D\nz\n";
     assert_eq!(section(text, "### C"), "y");
     assert!(section(text, "## B").ends_with("### C\ny"));
-    let rows = rows(&section(text, "## B"));
-    assert_eq!(rows, [["`-a`, `--bc N|M`", "x"]]);
-    let named: Vec<String> = code_spans(&rows[0][0]).flat_map(options_in).collect();
+    assert_eq!(rows_of(&section(text, "## B"), "h"), [["`-a`, `--bc N|M`", "x"]]);
+    assert!(rows_of(text, "i").is_empty());
+    let named: Vec<String> =
+        named_in(text, "").iter().flat_map(|span| options_in(span).collect::<Vec<_>>()).collect();
     assert_eq!(named, ["-a", "--bc"]);
+}
+
+/// The name that a link gives to a heading.
+fn anchor(heading: &str) -> String {
+    let heading = heading.trim_start_matches('#').trim().to_lowercase();
+    let kept = heading.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+#[test]
+fn every_link_leads_to_a_file_and_a_heading() {
+    let others = ["CONTRIBUTING.md", "benches/README.md", "cuda/README.md", "datasets/README.md"];
+    let others = others.into_iter().chain(["partitions/README.md"]).map(|path| (path, read(path)));
+    let mut found = 0;
+    for (path, text) in pages().into_iter().chain(others) {
+        let links = text.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
+        for (link, _) in links.filter(|(link, _)| !link.starts_with("http")) {
+            let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+            let folder = repository(path).parent().expect("a folder").to_path_buf();
+            let target = if file.is_empty() { repository(path) } else { folder.join(file) };
+            assert!(target.exists(), "{path}: {link} leads to no file");
+            if !heading.is_empty() {
+                let linked = std::fs::read_to_string(&target).expect("a page");
+                let mut headings = linked.lines().filter(|line| line.starts_with('#'));
+                assert!(headings.any(|line| anchor(line) == heading), "{path}: {link}");
+            }
+            found += 1;
+        }
+    }
+    assert!(found > 45, "{found} links");
+    let readme = read("README.md");
+    for guide in GUIDES {
+        assert!(readme.contains(&format!("({})", guide.path)), "README.md: no {}", guide.path);
+    }
+    assert!(readme.lines().count() <= 200, "README.md is too long");
+}
+
+#[test]
+fn guides_are_printed_and_named_by_the_help() {
+    let scratch = Scratch::new();
+    let help = scratch.succeed("help").stdout;
+    let (_, named) = help.split_once("Guides (mlsearch help WORD --guide):").expect("the guides");
+    let named: Vec<&str> = named.split("\n\n").next().expect("a list").split_whitespace().collect();
+    let named: Vec<&str> = named.iter().map(|word| word.trim_end_matches(',')).collect();
+    let words: Vec<&str> = GUIDES.iter().map(|guide| guide.words[0]).collect();
+    assert_eq!(named, words);
+    for guide in GUIDES {
+        let printed = scratch.succeed(&format!("help {} --guide", guide.words[0]));
+        assert_eq!((printed.stdout, printed.stderr), (read(guide.path), String::new()));
+    }
+    scratch.run("help nothing --guide").assert_refused(&["none of 'nothing'", "search, select"]);
+}
+
+/// The commands of a page, in their order: lines of its examples, and those in its text that have options.
+fn commands(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for (i, part) in text.split("```").enumerate() {
+        if i % 2 == 1 {
+            let lines = part.lines().filter(|line| line.starts_with("mlsearch "));
+            found.extend(lines.map(|line| line.split(" #").next().unwrap_or(line).trim()));
+            continue;
+        }
+        let spans = code_spans(part).filter(|span| span.starts_with("mlsearch "));
+        // What is no whole command.
+        let is_whole =
+            |span: &&str| !span.contains("...") && !span.contains("WORD") && span.contains(" -");
+        found.extend(spans.filter(is_whole));
+    }
+    found.iter().map(|command| command.replace('\'', "").replace("\\|", "|")).collect()
+}
+
+/// A folder with the files that the examples name, of a few taxa and columns.
+fn files_of_examples() -> Scratch {
+    let scratch = Scratch::new();
+    for folder in ["datasets", "partitions"] {
+        std::fs::create_dir(scratch.path().join(folder)).expect("a folder");
+        for entry in std::fs::read_dir(repository(folder)).expect("a folder of the repository") {
+            let path = entry.expect("an entry").path();
+            let name = path.file_name().expect("a name");
+            std::fs::copy(&path, scratch.path().join(folder).join(name)).expect("a copy");
+        }
+    }
+    let primates = read("datasets/primates.phy");
+    let rows = primates.lines().skip(1).take(8).map(|line| {
+        let (name, characters) = line.split_once(' ').expect("a name");
+        format!("{name} {}\n", &characters.trim()[..300])
+    });
+    scratch.write("aln.phy", &format!("8 300\n{}", rows.collect::<String>()));
+    scratch.write("genes.part", "DNA, first = 1-150\nDNA, second = 151-300\n");
+    scratch.write("constraint.nwk", "((Gorilla,Pan),Tarsius_syrichta,Lemur_catta);\n");
+    scratch.succeed("--start -s aln.phy -m GTR+G -t rand{20},pars{40} -n made");
+    let path = scratch.path().join("made.mlsearch.startTree");
+    let trees = std::fs::read_to_string(path).expect("starting trees");
+    let first =
+        |n: usize| trees.lines().take(n).map(|tree| format!("{tree}\n")).collect::<String>();
+    for (name, n) in [("boots.nwk", 60), ("genes.nwk", 10), ("trees.nwk", 5), ("best.nwk", 1)] {
+        scratch.write(name, &first(n));
+    }
+    scratch.succeed("--support --tree best.nwk --bs-trees boots.nwk -n labelled");
+    let labelled = scratch.path().join("labelled.mlsearch.support");
+    std::fs::copy(labelled, scratch.path().join("support.nwk")).expect("a copy");
+    scratch
+}
+
+/// Runs the commands of these pages and returns their number. Samples, and the guides' examples with whole data sets, are
+/// checked only (`--check`).
+fn assert_commands_run(is_wanted: impl Fn(&str) -> bool) -> usize {
+    let scratch = files_of_examples();
+    let (mut seen, mut faults) = (BTreeSet::new(), Vec::new());
+    for (path, text) in pages().into_iter().filter(|(path, _)| is_wanted(path)) {
+        for command in commands(&text) {
+            let words = command.trim_start_matches("mlsearch ");
+            if !seen.insert(words.to_string()) {
+                continue;
+            }
+            let is_long =
+                words.starts_with("sample ") || words.contains("datasets/") && path != "README.md";
+            let added = match words {
+                _ if words.starts_with("gpu-selftest") => " --help",
+                _ if words.starts_with("help") || words.contains("check") => "",
+                _ if is_long => " --check",
+                _ => " --redo",
+            };
+            let ran = scratch.run(&format!("{words}{added}"));
+            if ran.code != 0 {
+                faults.push(format!("{path}: mlsearch {words}\n{}", ran.stderr));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    seen.len()
+}
+
+#[test]
+fn every_command_of_the_readme_runs() {
+    let number = assert_commands_run(|path| path == "README.md");
+    assert!(number > 20, "{number} commands");
+}
+
+#[test]
+fn every_command_of_the_guides_runs() {
+    let number = assert_commands_run(|path| path != "README.md");
+    assert!(number > 40, "{number} commands");
 }
 
 /// `iqtree2 -s gappy.phy -m GTR+F+G4 -te gappy.tree -keep-ident`, IQ-TREE 2.0.7: lnL, and pi(A) to pi(T) as it prints them.
@@ -258,7 +475,7 @@ const IQTREE: (f64, &str) = (-42772.8016, "0.2756/0.2197/0.2252/0.2794");
 
 #[test]
 fn counted_frequencies_are_compared_as_is_said() {
-    let differences = section(&readme(), "## Differences from other programs");
+    let differences = section(&read(DIFFERENCES), "## Counted frequencies");
     let (lnl, frequencies) = IQTREE;
     let model = code_spans(&differences).find(|code| code.contains(frequencies));
     let model = model.expect("a model with the frequencies of IQ-TREE");

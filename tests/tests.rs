@@ -104,7 +104,8 @@ mod interruption;
 #[cfg(unix)]
 mod faults;
 
-// README.md: its tables of options, models and output files are those of the program.
+// README.md and the guides: their tables of options, models, output files and JSON fields are those of the program, their commands
+// run, and their links lead somewhere.
 mod readme;
 
 // The script that compares this program with others.

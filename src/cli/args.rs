@@ -29,6 +29,10 @@ Examples:
   mlsearch simulate --tree rand{50} --model JC+G4{0.5} --sites 1000 --prefix sim
       sequences simulated along a random tree
 
+Guides (mlsearch help WORD --guide): search, select, start, distance,
+  sample, bootstrap, support, concordance, terrace, evaluate, compare,
+  consensus, root, simulate, gpu-selftest, data, run, differences
+
 Exit codes: 0 success, 1 failure, 2 command line or input refused.";
 
 const DATA: &str = "Data and model";

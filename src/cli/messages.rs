@@ -1,6 +1,7 @@
 //! Refusals and failures on standard error, and the exit codes that go with them.
 
 use crate::error::Error;
+use std::io::Write;
 use std::process::ExitCode;
 
 /// Prints an error; 2 for refused usage or input, 1 for everything else.
@@ -15,6 +16,13 @@ pub fn print_clap(error: &clap::Error) -> ExitCode {
     // If the message cannot be written, the exit code still tells.
     let _ = error.print();
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+/// Prints a guide on standard output.
+pub fn print_guide(text: &str) -> ExitCode {
+    // A reader that has seen enough closes the pipe.
+    let _ = std::io::stdout().lock().write_all(text.as_bytes());
+    ExitCode::SUCCESS
 }
 
 fn message(error: &Error) -> String {

@@ -2,6 +2,7 @@
 //! an answer.
 
 use super::args::{Args, OF_SAMPLES};
+use super::guides;
 use super::resolve::resolve;
 use super::typed::{self, Typed, WordKind};
 use super::verdict::{Verdict, judge};
@@ -54,6 +55,8 @@ pub enum Stop {
     Clap(clap::Error),
     /// Our refusal.
     Refused(Error),
+    /// A guide that is to be printed.
+    Guide(&'static str),
 }
 
 /// Parses a command line, `words[0]` being the program.
@@ -75,6 +78,9 @@ pub fn parse(words: &[String]) -> std::result::Result<Args, Stop> {
              names (*) without quotation marks?",
             rest.len()
         ))));
+    }
+    if let Some(guide) = guides::wanted(rest).map_err(Stop::Refused)? {
+        return Err(Stop::Guide(guide));
     }
     let mut rest = rest.to_vec();
     // The help on a word that is an option.
@@ -131,7 +137,7 @@ fn describing_samples(command: Command) -> Command {
     command
         .about("Samples trees, branch lengths and parameters from their posterior distribution")
         .long_about(None::<&str>)
-        .after_help("All other options: mlsearch --help")
+        .after_help("All other options: mlsearch --help\nThe guide: mlsearch help sample --guide")
         .after_long_help(None::<&str>)
         .override_usage("mlsearch sample -s <FILE> -m <MODEL> [OPTIONS]")
         .mut_args(|arg| if is_told(&arg) { arg } else { arg.hide(true) })
@@ -197,7 +203,7 @@ fn faults_of(words: &[String]) -> Option<Vec<String>> {
     match parse(&words).and_then(|args| resolve(&args).map_err(Stop::Refused)) {
         Ok(_) => Some(Vec::new()),
         Err(Stop::Refused(error)) => Some(error.to_string().lines().map(String::from).collect()),
-        Err(Stop::Clap(_)) => None,
+        Err(Stop::Clap(_) | Stop::Guide(_)) => None,
     }
 }
 

@@ -252,6 +252,7 @@ mod tests {
             Ok(args) => resolve(&args),
             Err(Stop::Refused(error)) => Err(error),
             Err(Stop::Clap(error)) => panic!("{line}: {error}"),
+            Err(Stop::Guide(_)) => panic!("{line} is no command"),
         }
     }
 

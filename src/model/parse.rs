@@ -36,7 +36,7 @@ use crate::error::{abridged, short_number};
 use crate::numeric::GammaMode;
 
 impl Model {
-    /// Reads a model string; the grammar is at the top of this file, and in the README.
+    /// Reads a model string; the grammar is at the top of this file, and in src/cli/data.md.
     ///
     /// # Errors
     ///

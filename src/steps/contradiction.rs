@@ -18,7 +18,7 @@ pub(crate) fn compare_with_free(session: &mut Session) -> Option<Contradiction> 
     let progress = &mut session.record.progress;
     match found.is_strong() {
         true => progress.event(&Event::Warning(format!(
-            "the data contradict the constraint: {numbers}; to test it, see Constraints in README.md"
+            "the data contradict the constraint: {numbers}; to test it, see mlsearch help search --guide"
         ))),
         false => progress.text(&format!("note: {numbers}")),
     }
