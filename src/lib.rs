@@ -54,7 +54,7 @@
 //! | floor | rooms |
 //! |---|---|
 //! | 0 | `error`, `observer`, `rng`, `taxa`, `pair_tables`, `numeric`, `whole_file` |
-//! | 1 | `alphabet`, `tree`, `parallel`, `input`, `checkpoint`, `panics` |
+//! | 1 | `alphabet`, `tree`, `parallel`, `input`, `panics` |
 //! | 2 | `alignment`, `model` |
 //! | 3 | `partition` |
 //! | 4 | `parsimony`, `distance`, `tree_distance`, `terrace`, `simulate`, `likelihood` |
