@@ -1,15 +1,5 @@
 //! `--bootstrap`: searches on resampled columns.
 
-use crate::error::Result;
-use crate::runtime::Session;
-use crate::steps::replicates::make_replicates;
+mod run;
 
-/// Replicates only.
-///
-/// # Errors
-/// A file that cannot be written.
-pub(crate) fn bootstrap(mut session: Session) -> Result<()> {
-    let models = session.setup.models();
-    make_replicates(&mut session, &models)?;
-    Ok(())
-}
+pub(crate) use run::bootstrap;

@@ -1,6 +1,6 @@
 //! `--check` of distances: the time and memory that a matrix and its trees take, from a sample of the sequences.
 
-use super::method_as_read;
+use super::run::method_as_read;
 use super::sequences::Sequences;
 use crate::distance::{DistanceMethod, DistanceTree, PairDistances, SquareMatrix};
 use crate::error::Result;

@@ -1,0 +1,62 @@
+//! `--gcf`, `--scf`: how many gene trees, and how many sites, agree with the branches of a tree.
+
+use super::tables::{Concordance, deliver_concordance};
+use crate::bootstrap::{
+    SiteStates, SupportKind, clades_around, gene_concordance, site_concordance,
+};
+use crate::dataset::{Loaded, own_taxa, read_gene_trees, read_one_tree};
+use crate::error::Result;
+use crate::plan::{ConcordancePlan, Plan};
+use crate::runtime::{RunRecord, Session, with_threads};
+use crate::steps::BranchSupport;
+use crate::taxa::Taxa;
+
+/// Writes the tree with the factors, and the numbers from which they come.
+///
+/// # Errors
+/// Refused input: trees over other taxa, an alignment of other taxa than the tree.
+pub(crate) fn concordance(
+    plan: &Plan,
+    asked: &ConcordancePlan,
+    record: &mut RunRecord,
+) -> Result<()> {
+    let file = asked.tree.display().to_string();
+    let loaded: Option<Loaded> = match asked.quartets {
+        Some(_) => Some(Session::start(plan, record)?.setup.loaded),
+        None => None,
+    };
+    let newick = read_one_tree(&asked.tree)?;
+    let taxa: Taxa = match &loaded {
+        Some(loaded) => loaded.taxa.clone(),
+        None => own_taxa(&newick, &file)?.sorted(),
+    };
+    let (tree, has_lengths) = newick.to_tree(&taxa, &file, None)?;
+    let branches = clades_around(&tree);
+    let mut support = BranchSupport::default();
+    let mut found = Concordance { has_lengths, genes: None, sites: None };
+    let by_edge = |factors: Vec<Option<f64>>| {
+        let mut values = vec![None; tree.num_edges()];
+        for (branch, factor) in branches.iter().zip(factors) {
+            values[branch.edge.index()] = factor;
+        }
+        values
+    };
+    if let Some(path) = &asked.gene_trees {
+        let genes = read_gene_trees(path, &taxa, &file)?;
+        let counts = with_threads(plan, || gene_concordance(&branches, &genes));
+        let factors = counts.iter().map(|count| count.factor()).collect();
+        let source = format!("{} gene trees", genes.len());
+        support.push(SupportKind::GeneConcordance, by_edge(factors), source);
+        found.genes = Some(branches.iter().map(|branch| branch.edge).zip(counts).collect());
+    }
+    if let (Some(quartets), Some(loaded)) = (asked.quartets, &loaded) {
+        let patterns = loaded.partitions.iter().map(|partition| &partition.patterns);
+        let sites = SiteStates::new(taxa.len(), patterns);
+        let means = with_threads(plan, || site_concordance(&branches, &sites, quartets, plan.seed));
+        let factors = means.iter().map(|mean| mean.factor()).collect();
+        let source = format!("the sites of {quartets} quartets of each");
+        support.push(SupportKind::SiteConcordance, by_edge(factors), source);
+        found.sites = Some(branches.iter().map(|branch| branch.edge).zip(means).collect());
+    }
+    deliver_concordance(&tree, &support, &found, &taxa, record)
+}

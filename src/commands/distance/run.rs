@@ -1,0 +1,334 @@
+//! `--dist`: distances between the sequences of an alignment, and trees of distances.
+
+use super::matrix::{Computed, describe, make_trees, whole, write_trees};
+use super::sequences::Sequences;
+use crate::alphabet::DataType;
+use crate::dataset::read_distances;
+use crate::distance::{DistanceMethod, JoinedTree, PairDistances};
+use crate::error::{Error, Result};
+use crate::likelihood::select::ENGINE_OF_CARDS;
+use crate::model::Model;
+use crate::observer::{Event, Observer};
+use crate::optimize::{OptimizeOptions, optimize};
+use crate::output::{MatrixReport, PartitionMatrixReport};
+use crate::partition::Partition;
+use crate::plan::{DistanceFormula, MatrixPlan, Plan};
+use crate::runtime::{RunRecord, Session, Setup, compute_on_cards, first_tree, with_threads};
+use crate::steps::distance_tally::Tally;
+use crate::steps::distance_trees::{Store, check_size, set_f84, tree_of_pairs};
+use crate::steps::replicates::{collect_replicates, resample};
+use crate::steps::{BranchSupport, deliver_support};
+use crate::tree::Tree;
+
+/// Gain in log-likelihood below which the estimation of the model ends.
+const MODEL_EPSILON: f64 = 0.1;
+
+/// Computes and writes distances, or reads them, and makes trees of them.
+///
+/// # Errors
+/// Refused input; a file that cannot be written.
+pub(crate) fn distances(plan: &Plan, asked: &MatrixPlan, record: &mut RunRecord) -> Result<()> {
+    match &asked.file {
+        None => of_alignment(asked, Session::start(plan, record)?),
+        Some(file) => {
+            let (taxa, matrix) = read_distances(file)?;
+            check_size(&asked.trees, taxa.len())?;
+            let mut tally = Tally::default();
+            for a in 0..taxa.len() {
+                let row: Vec<f64> = (0..a).map(|b| matrix.get(a, b)).collect();
+                tally.add(a, &row, |taxon| taxa.name(taxon));
+            }
+            let mut report = tally.report(format!("the file {}", file.display()), taxa.len());
+            record.progress.result(&describe(&report));
+            record.progress.stage("trees", None);
+            let store = Store::of_matrix(matrix);
+            make_trees(asked, store, taxa.names(), None, &mut report, record)?;
+            write_trees(&report, record)?;
+            record.report.distances = Some(report);
+            Ok(())
+        }
+    }
+}
+
+fn of_alignment(asked: &MatrixPlan, mut session: Session) -> Result<()> {
+    for sequences in Sequences::all(asked, &session.setup) {
+        sequences.arrange(asked, &session.setup)?;
+    }
+    let found = find_method(asked, &mut session)?;
+    session.stage("distances");
+    if asked.apart {
+        return of_partitions(asked, &found, session);
+    }
+    let Session { setup, record } = &mut session;
+    let sequences = Sequences::whole(setup);
+    let (_, report, trees) = matrix_and_trees(asked, &found, sequences, setup, [0.0, 1.0], record)?;
+    record.progress.result(&describe(&report));
+    write_trees(&report, record)?;
+    record.report.distances = Some(report);
+    match &trees[..] {
+        [tree] if setup.plan.bootstrap.replicates > 0 => {
+            support(asked, &found.method, &tree.to_tree(), session)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The distances of each partition by itself, between the taxa that have data in it, and their trees.
+fn of_partitions(asked: &MatrixPlan, found: &Found, session: Session) -> Result<()> {
+    let Session { setup, record } = session;
+    let loaded = &setup.loaded;
+    let work = |taxa: usize| taxa.pow(2) as f64;
+    let total: f64 = loaded.presence.iter().map(|taxa| work(taxa.len())).sum();
+    let mut all = Tally::default();
+    let (mut reports, mut before) = (Vec::new(), 0.0);
+    for sequences in Sequences::all(asked, &setup) {
+        let after = before + work(sequences.names.len());
+        let phase = [before, after].map(|done| done / total.max(1.0));
+        before = after;
+        let [number, gene] = sequences.partition.unwrap_or_default();
+        let (tally, distances, _) =
+            matrix_and_trees(asked, found, sequences, &setup, phase, record)?;
+        all.join(&tally);
+        let name = loaded.partitions[gene].name.clone();
+        reports.push(PartitionMatrixReport { number, name, distances });
+    }
+    let name = format!("each partition by itself, {}", found.name());
+    let mut report = all.report(name, loaded.taxa.len());
+    report.partitions = reports;
+    record.progress.result(&describe(&report));
+    write_trees(&report, record)?;
+    record.report.distances = Some(report);
+    Ok(())
+}
+
+/// Computes and writes the distances of these sequences, and makes their trees.
+fn matrix_and_trees(
+    asked: &MatrixPlan,
+    found: &Found,
+    mut sequences: Sequences,
+    setup: &Setup,
+    phase: [f64; 2],
+    record: &mut RunRecord,
+) -> Result<(Tally, MatrixReport, Vec<JoinedTree>)> {
+    let arrangement = sequences.arrange(asked, setup)?;
+    let (method, name) = match sequences.partition {
+        None => (found.method.clone(), found.name()),
+        Some([_, gene]) => (found.of_partition(gene), found.name_of_partition(gene)),
+    };
+    let mut pairs = sequences.prepare(&method, setup);
+    let mut tell = |what: &str| record.progress.about_run(what);
+    if compute_on_cards(&mut pairs, setup.machine.options(), &mut tell)? {
+        record.report.run.backend = ENGINE_OF_CARDS.to_string();
+    }
+    let prepared = (&pairs, arrangement);
+    let Computed { tally, store } = sequences.write(prepared, asked, setup, phase, record)?;
+    drop(pairs);
+    let mut report = tally.report(name, sequences.names.len());
+    let trees = match store {
+        Some(_) if sequences.names.len() < 2 => {
+            let (count, place) = (sequences.names.len(), &sequences.place);
+            let warning = format!("there is no tree of the {count} taxa with data{place}");
+            record.progress.event(&Event::Warning(warning));
+            Vec::new()
+        }
+        Some(store) => {
+            if sequences.partition.is_none() {
+                record.progress.stage("trees", None);
+            }
+            let identical = sequences.identical.as_deref();
+            make_trees(asked, store, &sequences.names, identical, &mut report, record)?
+        }
+        None => Vec::new(),
+    };
+    Ok((tally, report, trees))
+}
+
+/// Makes trees of resampled columns in the same way, and counts how often they have the branches of the tree.
+fn support(
+    asked: &MatrixPlan,
+    method: &DistanceMethod,
+    tree: &Tree,
+    mut session: Session,
+) -> Result<()> {
+    let ratio = match asked.formula {
+        DistanceFormula::F84(ratio) => Some(ratio),
+        _ => None,
+    };
+    let trees = collect_replicates(&mut session, |setup, machine, number, _| {
+        let mut method = method.clone();
+        let mut models = match &mut method {
+            DistanceMethod::Likelihood { models, .. } => std::mem::take(models),
+            _ => setup.models(),
+        };
+        let partitions = resample(setup, &mut models, number);
+        if let DistanceMethod::Likelihood { models: of_method, .. } = &mut method {
+            for model in &mut models {
+                // A ratio that is not possible with the frequencies of the replicate remains that of the data.
+                if let Some(ratio) = ratio {
+                    let _ = set_f84(model, ratio);
+                }
+            }
+            *of_method = models;
+        }
+        let partitions = setup.reduced(&partitions);
+        let set = setup.plan.run.instruction_set;
+        let mut pairs = PairDistances::new(setup.num_reduced_taxa(), &partitions, &method, set);
+        compute_on_cards(&mut pairs, machine.options(), &mut |_| {})?;
+        let found = tree_of_pairs(asked.trees[0], &pairs, machine.threads(), setup, |_, _| {})?;
+        Ok(whole(found, setup.identical.as_ref()).to_tree())
+    })?;
+    let mut support = BranchSupport::default();
+    let kinds = &session.setup.plan.support.kinds;
+    with_threads(session.setup.plan, || support.add_replicates(tree, &trees, kinds));
+    deliver_support(tree, &support, &session.setup.loaded.taxa, None, session.record)
+}
+
+/// What a distance is, with its names.
+pub(crate) struct Found {
+    pub method: DistanceMethod,
+    /// `[partition]`: the model.
+    names: Vec<String>,
+}
+
+impl Found {
+    fn new(method: DistanceMethod, name: &str, num_partitions: usize) -> Self {
+        Found { method, names: vec![name.to_string(); num_partitions] }
+    }
+
+    /// What it is in all partitions.
+    fn name(&self) -> String {
+        match self.names.iter().all(|name| *name == self.names[0]) {
+            true => self.name_of_partition(0),
+            false => format!("maximum likelihood, {} models", self.names.len()),
+        }
+    }
+
+    fn name_of_partition(&self, gene: usize) -> String {
+        let by = match self.method {
+            DistanceMethod::Likelihood { .. } => "maximum likelihood, ",
+            _ => "",
+        };
+        format!("{by}{}", self.names[gene])
+    }
+
+    /// The same for one of the partitions.
+    pub(crate) fn of_partition(&self, gene: usize) -> DistanceMethod {
+        match &self.method {
+            DistanceMethod::Likelihood { models, gamma } => {
+                DistanceMethod::Likelihood { models: vec![models[gene].clone()], gamma: *gamma }
+            }
+            other => other.clone(),
+        }
+    }
+}
+
+/// The formula with its models as they are before free parameters are estimated.
+///
+/// # Errors
+/// Formulas and models that are not for these data.
+pub(crate) fn method_as_read(asked: &MatrixPlan, setup: &Setup) -> Result<Found> {
+    let partitions = &setup.loaded.partitions;
+    check_types(asked, partitions)?;
+    let count = partitions.len();
+    let ratio = match asked.formula {
+        DistanceFormula::Uncorrected => {
+            let name = "the share of different sites";
+            return Ok(Found::new(DistanceMethod::Uncorrected, name, count));
+        }
+        DistanceFormula::LogDet => return Ok(Found::new(DistanceMethod::LogDet, "LogDet", count)),
+        DistanceFormula::F84(ratio) => Some(ratio),
+        DistanceFormula::Models => None,
+    };
+    let mut models = setup.models();
+    for model in &mut models {
+        if model.ascertainment.is_some() {
+            return Err(Error::Usage(format!(
+                "model {}: distances have no correction for ascertainment bias: leave out +ASC",
+                model.label()
+            )));
+        }
+        if asked.gamma.is_some() && model.rate_cats().rates.len() > 1 {
+            return Err(Error::Usage(format!(
+                "model {}: +GC and other rates over sites exclude each other: give only one of them",
+                model.label()
+            )));
+        }
+        if let Some(ratio) = ratio {
+            set_f84(model, ratio).map_err(Error::Usage)?;
+        }
+    }
+    let names = names(asked, &models);
+    Ok(Found { method: DistanceMethod::Likelihood { models, gamma: asked.gamma }, names })
+}
+
+/// The formula with its final models.
+fn find_method(asked: &MatrixPlan, session: &mut Session) -> Result<Found> {
+    let mut found = method_as_read(asked, &session.setup)?;
+    let DistanceMethod::Likelihood { models, .. } = &mut found.method else { return Ok(found) };
+    let is_open = |model: &Model| !model.free_parameters().is_empty();
+    if session.setup.plan.search.opt_model && models.iter().any(is_open) {
+        estimate(session, models)?;
+        found.names = names(asked, models);
+    }
+    for (partition, name) in session.setup.loaded.partitions.iter().zip(&found.names) {
+        let detail = format!("partition '{}': {name}", partition.name);
+        session.record.progress.event(&Event::Detail(detail));
+    }
+    Ok(found)
+}
+
+/// The names of the models.
+fn names(asked: &MatrixPlan, models: &[Model]) -> Vec<String> {
+    let name = |model: &Model| {
+        let mut name = model.to_string();
+        if let (DistanceFormula::F84(ratio), Some((_, rest))) =
+            (asked.formula, name.split_once('+'))
+        {
+            name = format!("F84{{{ratio}}}+{rest}");
+        }
+        if let Some(shape) = asked.gamma {
+            name.push_str(&format!("+GC{{{shape}}}"));
+        }
+        name
+    };
+    models.iter().map(name).collect()
+}
+
+/// Refuses formulas that count states for partitions with different states, and F84 for others than nucleotides.
+fn check_types(asked: &MatrixPlan, partitions: &[Partition]) -> Result<()> {
+    let (formula, first) = (asked.formula, partitions[0].patterns.data_type);
+    let other = partitions.iter().find(|partition| match formula {
+        DistanceFormula::Models => false,
+        DistanceFormula::F84(_) => partition.patterns.data_type != DataType::Dna,
+        DistanceFormula::Uncorrected | DistanceFormula::LogDet => {
+            !asked.apart && partition.patterns.data_type != first
+        }
+    });
+    other.map_or(Ok(()), |other| {
+        let needs = match formula {
+            DistanceFormula::F84(_) => "F84 is a model of nucleotides".to_string(),
+            _ => {
+                format!("distances by p and LogDet need partitions of one type ({})", first.name())
+            }
+        };
+        let (name, found) = (&other.name, other.patterns.data_type.name());
+        Err(Error::Usage(format!("{needs}, but partition '{name}' has {found} data")))
+    })
+}
+
+/// Estimates the free parameters on a parsimony tree.
+fn estimate(session: &mut Session, models: &mut [Model]) -> Result<()> {
+    session.stage("model");
+    let setup = &session.setup;
+    let (tree, _) = first_tree(setup.plan, &setup.loaded);
+    session
+        .record
+        .progress
+        .event(&Event::Note("the model is estimated on a parsimony tree".into()));
+    let partitions = &setup.loaded.partitions;
+    let (machine, _) = setup.machine.within_memory(setup.plan, &setup.loaded)?;
+    let mut evaluator = setup.evaluator(machine, partitions, models, tree, setup.linkage)?;
+    let options = OptimizeOptions::to(MODEL_EPSILON);
+    optimize(&mut evaluator, models, &options, &mut session.record.progress)?;
+    Ok(())
+}

@@ -1,0 +1,338 @@
+//! `--mcmc`: runs of coupled chains, compared with each other from time to time.
+
+use super::posterior::{Diagnosis, Mixing, Sampled, deliver_posterior};
+use crate::error::{Error, Result};
+use crate::likelihood::Evaluator;
+use crate::model::{FreqsMode, Model};
+use crate::observer::{Advance, Event, Observer};
+use crate::output::{MarginalReport, OutputKind};
+use crate::parallel::used_memory;
+use crate::parsimony::ParsimonyData;
+use crate::runtime::{Desk, Machine, Session, Setup, Shares, first_tree};
+use crate::sampler::{
+    CoupledRun, Parameter, RunState, Sample, SamplerOptions, SamplingPlan, SteppingStones,
+    StonesState, admit_parameters, list_parameters,
+};
+use crate::steps::starts::{StartLengths, StartTree, make_starts, write_starts};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Generations with which the speed of a chain is measured, at least, and for how long at most, in seconds.
+const LEAST_GENERATIONS: u64 = 50;
+const MOST_SECONDS: f64 = 1.0;
+
+/// What a run has done between two comparisons.
+#[derive(Clone, Serialize, Deserialize)]
+struct Leg {
+    state: RunState,
+    samples: Vec<Sample>,
+}
+
+/// Draws the sample and writes it.
+///
+/// # Errors
+/// A model that cannot be sampled; an engine that has failed; a file that cannot be written.
+pub(crate) fn sample(asked: &SamplingPlan, mut session: Session) -> Result<()> {
+    let (parameters, models) = find_parameters(asked, &mut session)?;
+    let starts = make_starts(&mut session, StartLengths::FromParsimony)?;
+    let newicks = write_starts(&session, &starts);
+    session.record.write(OutputKind::StartTree, &newicks)?;
+    let mut files = Vec::new();
+    for run in 1..=asked.num_runs {
+        let kinds = [OutputKind::SampledParameters, OutputKind::SampledTrees];
+        let [parameters, trees] = kinds.map(|kind| session.record.grow_numbered(kind, run));
+        files.push([parameters?, trees?]);
+    }
+    session.stage("sampling");
+    let parsimony = parsimony_of(&session.setup);
+    let mut sampled = Sampled::new(&session.setup, asked, &parameters, &models);
+    let mut states: Vec<Option<RunState>> = vec![None; asked.num_runs];
+    let shares = share_out(asked, &session.setup);
+    let num_legs = asked.generations.div_ceil(asked.diagnose_every) as usize;
+    for leg in 0..num_legs {
+        let end = ((leg as u64 + 1) * asked.diagnose_every).min(asked.generations);
+        let counts = [leg, 1, num_legs].map(|legs| legs * asked.num_runs);
+        let work = |setup: &Setup, machine, run: usize, desk: &mut Desk| {
+            let options = options_of(setup, asked, &parameters, &parsimony, run);
+            let begin = states[run].as_ref();
+            let threads = shares.parts;
+            let runner = Runner { setup, machine, threads, models: &models, starts: &starts };
+            runner.go_on(&options, begin, end, desk)
+        };
+        let noun = "part of a run";
+        let legs = session.run_shared_jobs(noun, counts, true, shares, work, |_, _, _| {})?;
+        states.clear();
+        for (run, leg) in legs.into_iter().enumerate() {
+            leg.samples.iter().for_each(|sample| sampled.add(&session.setup, run, sample));
+            states.push(Some(leg.state));
+        }
+        sampled.grow(session.setup.plan.seed, &files);
+        let diagnosis = sampled.compare(end);
+        let options = options_of(&session.setup, asked, &parameters, &parsimony, 0);
+        let kinds = options.move_groups(&models, session.setup.loaded.taxa.len());
+        let described = [diagnosis.describe()].into_iter().chain(describe_mixing(&kinds, &states));
+        let described = described.collect::<Vec<_>>().join("; ");
+        session.record.progress.text(&format!("generation {end}: {described}"));
+        if asked.may_stop(end) && is_reached(asked, &diagnosis) {
+            sampled.is_stopped = true;
+            break;
+        }
+    }
+    let states: Vec<RunState> = states.into_iter().flatten().collect();
+    let mixing = states.iter().enumerate().map(|(run, state)| {
+        let options = options_of(&session.setup, asked, &parameters, &parsimony, run);
+        let num_tips = session.setup.loaded.taxa.len();
+        Mixing {
+            acceptance: state.acceptance(&options, &models, num_tips),
+            swaps: state.swaps().to_vec(),
+            temperature: state.temperature(),
+        }
+    });
+    let mixing: Vec<Mixing> = mixing.collect();
+    let marginal = match asked.stones {
+        Some(stones) => {
+            Some(step_over(&mut session, asked, stones, &parameters, &parsimony, &starts, &models)?)
+        }
+        None => None,
+    };
+    deliver_posterior(session.record, &session.setup, &sampled, &mixing, marginal)
+}
+
+/// Shares of accepted proposals and swaps in all runs since the end of the adaptation; `None` before.
+fn describe_mixing(kinds: &[&'static str], states: &[Option<RunState>]) -> Option<String> {
+    let states: Vec<&RunState> = states.iter().flatten().collect();
+    let sums = |counts: &mut dyn Iterator<Item = [u64; 2]>| {
+        counts.fold([0, 0], |sum, one| [sum[0] + one[0], sum[1] + one[1]])
+    };
+    let percent = |name: &str, [tried, accepted]: [u64; 2]| {
+        (tried > 0).then(|| format!("{name} {:.0}", 100.0 * accepted as f64 / tried as f64))
+    };
+    let all = || states.iter().flat_map(|state| kinds.iter().copied().zip(state.accepted()));
+    let kinds = ["lengths", "topologies", "parameters"].map(|name| {
+        let same = all().filter(|(group, _)| *group == name);
+        (name, sums(&mut same.map(|(_, counts)| counts)))
+    });
+    let swaps = sums(&mut states.iter().flat_map(|state| state.swaps()).copied());
+    let shares: Vec<String> = kinds
+        .into_iter()
+        .chain([("swaps", swaps)])
+        .filter_map(|(name, counts)| percent(name, counts))
+        .collect();
+    (!shares.is_empty()).then(|| format!("accepted (%): {}", shares.join(", ")))
+}
+
+/// The marginal likelihood, by as many runs as the sample has, with its starting trees.
+fn step_over(
+    session: &mut Session,
+    asked: &SamplingPlan,
+    stones: u64,
+    parameters: &[Parameter],
+    parsimony: &Arc<ParsimonyData>,
+    starts: &[StartTree],
+    models: &[Model],
+) -> Result<MarginalReport> {
+    session.stage("stepping stones");
+    let length = asked.generations / (stones + 1);
+    let work = |setup: &Setup, machine, run: usize, desk: &mut Desk| {
+        let options = SamplerOptions {
+            num_chains: 1,
+            ..options_of(setup, asked, parameters, parsimony, run)
+        };
+        let runner = Runner { setup, machine, threads: 1, models, starts };
+        let evaluator = runner.evaluators(&options)?.swap_remove(0);
+        let kept =
+            desk.begin_steps(|state: &StonesState| state.fits(&evaluator, models, &options))?;
+        let mut climb = match kept {
+            Some(state) => SteppingStones::resume(evaluator, models, &options, state),
+            None => SteppingStones::begin(evaluator, models, &options)?,
+        };
+        while climb.steps_done() <= stones {
+            desk.keep(false, || (climb.state(), None))?;
+            climb.step(stones, length)?;
+            let share = climb.steps_done() as f64 / (stones + 1) as f64;
+            desk.advance(Advance { whole: Some(share), ..Advance::default() });
+        }
+        Ok(climb.ln_marginal())
+    };
+    let of_runs = session.run_jobs("run of stepping stones", asked.num_runs, work, |_, _, _| {})?;
+    let ln = of_runs.iter().sum::<f64>() / of_runs.len() as f64;
+    Ok(MarginalReport { steps: stones, generations_per_step: length, ln, of_runs })
+}
+
+/// What one chain takes, of the runs that `--check` describes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ChainCost {
+    /// Processor time of a generation.
+    pub seconds: f64,
+    /// Memory, if the system tells.
+    pub bytes: Option<u64>,
+    /// Bytes of a sample.
+    pub sample_bytes: u64,
+}
+
+/// How the runs of a sample and their chains share the threads.
+pub(crate) fn share_out(asked: &SamplingPlan, setup: &Setup) -> Shares {
+    let Setup { machine, plan, .. } = setup;
+    machine.share_out_parts(plan, asked.num_runs, &asked.chain_steps())
+}
+
+/// Lets a chain go a short way from a parsimony tree.
+///
+/// # Errors
+/// A model that cannot be sampled; an engine that has failed; too little memory.
+pub(crate) fn measure_chain(asked: &SamplingPlan, session: &mut Session) -> Result<ChainCost> {
+    let (parameters, models) = find_parameters(asked, session)?;
+    let setup = &session.setup;
+    let machine = share_out(asked, setup).machine;
+    let asked = SamplingPlan { num_chains: 1, ..asked.clone() };
+    let options = options_of(setup, &asked, &parameters, &parsimony_of(setup), 0);
+    let (tree, _) = first_tree(setup.plan, &setup.loaded);
+    let before = used_memory();
+    let partitions = &setup.loaded.partitions;
+    let evaluator = setup.evaluator(machine, partitions, &models, tree, setup.linkage)?;
+    let mut run = CoupledRun::begin(vec![evaluator], &models, &options)?;
+    let start = Instant::now();
+    while run.generation() < LEAST_GENERATIONS || start.elapsed().as_secs_f64() < MOST_SECONDS {
+        run.go_on(u64::MAX)?;
+    }
+    let elapsed = start.elapsed().as_secs_f64() * machine.threads() as f64;
+    let sample = run.sample();
+    let newick = setup.newick(&sample.tree, true).len();
+    Ok(ChainCost {
+        seconds: elapsed / run.generation() as f64,
+        bytes: used_memory().zip(before).map(|(after, before)| after.saturating_sub(before)),
+        sample_bytes: (newick + (3 + sample.values.len()) * size_of::<f64>()) as u64,
+    })
+}
+
+/// The parameters that are sampled, with a word on frequencies that are not, and the models with which chains begin.
+fn find_parameters(
+    asked: &SamplingPlan,
+    session: &mut Session,
+) -> Result<(Vec<Parameter>, Vec<Model>)> {
+    let mut models = session.setup.models();
+    if !session.setup.plan.search.opt_model {
+        return Ok((Vec::new(), models));
+    }
+    let counted = models.iter().any(|model| {
+        matches!(
+            model.freqs_mode,
+            FreqsMode::Empirical
+                | FreqsMode::F1x4 { counted: true }
+                | FreqsMode::F3x4 { counted: true }
+        )
+    });
+    if counted {
+        session.event(Event::Note(
+            "frequencies that are counted in the alignment are fixed; +FO samples those of DNA, binary and multi-state models \
+             and proteins"
+                .to_string(),
+        ));
+    }
+    let has_scalers = session.setup.linkage.has_scalers();
+    let parameters = list_parameters(&models, has_scalers, &asked.priors).map_err(Error::Usage)?;
+    admit_parameters(&parameters, &asked.priors, &mut models);
+    Ok((parameters, models))
+}
+
+/// The data as guided proposals read them.
+fn parsimony_of(Setup { loaded, .. }: &Setup) -> Arc<ParsimonyData> {
+    Arc::new(ParsimonyData::of_partitions(loaded.taxa.len(), &loaded.partitions))
+}
+
+fn options_of(
+    setup: &Setup,
+    asked: &SamplingPlan,
+    parameters: &[Parameter],
+    parsimony: &Arc<ParsimonyData>,
+    run: usize,
+) -> SamplerOptions {
+    SamplerOptions {
+        parameters: parameters.to_vec(),
+        priors: asked.priors.clone(),
+        has_own_lengths: setup.linkage.has_own_lengths(),
+        prior_only: asked.prior_only,
+        num_chains: asked.num_chains,
+        temperature: asked.temperature,
+        sample_every: asked.sample_every,
+        num_adapting: asked.num_adapting(),
+        parsimony: Arc::clone(parsimony),
+        constraint: setup.loaded.constraint.clone(),
+        numbers: setup.loaded.numbers_in_file(),
+        seed: setup.plan.seed,
+        run: run as u64,
+    }
+}
+
+/// True if the rule to stop says so.
+fn is_reached(asked: &SamplingPlan, diagnosis: &Diagnosis) -> bool {
+    let agree = asked.stop.asdsf.is_none_or(|most| diagnosis.asdsf.is_some_and(|x| x <= most));
+    let enough = asked.stop.ess.is_none_or(|least| diagnosis.ess.is_some_and(|x| x >= least));
+    agree && enough
+}
+
+/// What the runs have in common.
+struct Runner<'a> {
+    setup: &'a Setup<'a>,
+    machine: Machine,
+    /// For the chains of a run.
+    threads: usize,
+    models: &'a [Model],
+    starts: &'a [StartTree],
+}
+
+impl Runner<'_> {
+    /// A run from a state, or from its beginning, to a generation.
+    fn go_on(
+        &self,
+        options: &SamplerOptions,
+        begin: Option<&RunState>,
+        end: u64,
+        desk: &mut Desk,
+    ) -> Result<Leg> {
+        let evaluators = self.evaluators(options)?;
+        let kept =
+            desk.begin_steps(|leg: &Leg| leg.state.fits(&evaluators, self.models, options))?;
+        let (run, mut samples) = match (kept, begin) {
+            (Some(leg), _) => {
+                (CoupledRun::resume(evaluators, self.models, options, leg.state), leg.samples)
+            }
+            (None, Some(state)) => {
+                let state = state.clone();
+                (CoupledRun::resume(evaluators, self.models, options, state), Vec::new())
+            }
+            (None, None) => {
+                let run = CoupledRun::begin(evaluators, self.models, options)?;
+                let first = run.sample();
+                (run, vec![first])
+            }
+        };
+        let mut run = run.on_threads(self.threads);
+        let from = begin.map_or(0, RunState::generation);
+        let hundredth = ((end - from) / 100).max(1);
+        let mut told = run.generation();
+        while run.generation() < end {
+            desk.keep(false, || (Leg { state: run.state(), samples: samples.clone() }, None))?;
+            samples.extend(run.go_on(end)?);
+            if run.generation() >= told + hundredth {
+                told = run.generation();
+                let share = (run.generation() - from) as f64 / (end - from) as f64;
+                desk.advance(Advance { whole: Some(share), ..Advance::default() });
+            }
+        }
+        Ok(Leg { state: run.state(), samples })
+    }
+
+    /// One evaluator for each chain, with its starting tree.
+    fn evaluators(&self, options: &SamplerOptions) -> Result<Vec<Evaluator>> {
+        let partitions = &self.setup.loaded.partitions;
+        let make = |chain: usize| {
+            let number = options.run as usize * options.num_chains + chain;
+            let mut tree = self.starts[number % self.starts.len()].tree.clone();
+            options.priors.brlens.admit(&mut tree);
+            self.setup.evaluator(self.machine, partitions, self.models, tree, self.setup.linkage)
+        };
+        (0..options.num_chains).map(make).collect()
+    }
+}

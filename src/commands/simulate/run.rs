@@ -1,0 +1,234 @@
+//! `simulate`: sequences along a tree, optionally with missing genes.
+
+use crate::alignment::Patterns;
+use crate::alphabet::Code;
+use crate::dataset::{MAX_PARTITION_FILE, ModelChoice, own_taxa, read_one_tree, resolve_model};
+use crate::error::{Error, Fault, Faults, Place, Result, collect};
+use crate::input::read_text;
+use crate::model::Model;
+use crate::output::{AlignmentReport, OutputKind, PartitionReport};
+use crate::partition::{PartitionDef, check_frame, parse_partitions, whole_alignment};
+use crate::plan::{Plan, SimulatePlan, TreeSource};
+use crate::rng::{Purpose, stream};
+use crate::runtime::RunRecord;
+use crate::simulate::{
+    Gene, SimModel, draw_presence, random_names, simulate_states, to_partition_file, to_phylip,
+    yule_tree,
+};
+use crate::taxa::Taxa;
+use crate::tree::{NewickOptions, Tree, write_newick};
+use std::path::Path;
+
+/// Most columns of a simulated alignment: a typing error must not exhaust the memory.
+const MAX_SITES: usize = 100_000_000;
+
+/// Simulates sequences; the files are an alignment, its partitions with their models, and the tree.
+///
+/// # Errors
+/// Refused input: models with parameters left open, trees without lengths, unusable partitions.
+pub(crate) fn simulate(plan: &Plan, simulate: &SimulatePlan, record: &mut RunRecord) -> Result<()> {
+    let mut faults = Faults::new();
+    let (taxa, tree) = match collect(make_tree(plan, simulate), &mut faults)? {
+        Some(found) => found,
+        None => return Err(Error::Input(faults)),
+    };
+    let defs = collect(read_defs(plan, simulate), &mut faults)?.unwrap_or_default();
+    let models = resolve_models(plan, &defs, &mut faults);
+    if !faults.is_empty() {
+        return Err(Error::Input(faults));
+    }
+    let mut rng = stream(plan.seed, Purpose::SimulatedGaps, 0);
+    let presence = draw_presence(&tree, defs.len(), simulate.missing, &mut rng)?;
+    let mut genes = Vec::new();
+    for (i, ((def, (model, scaler)), present)) in defs.iter().zip(&models).zip(presence).enumerate()
+    {
+        let mut scaled = tree.clone();
+        for edge in tree.edges() {
+            scaled.set_brlen(edge, tree.brlen(edge) * scaler);
+        }
+        let mut rng = stream(plan.seed, Purpose::SimulatedSequences, i as u64);
+        let num_sites = def.sites.len() / model.data_type.chars_per_site();
+        let states = simulate_gene(&scaled, model, num_sites, &mut rng);
+        let scaler_text = if *scaler == 1.0 { String::new() } else { format!("+BU{{{scaler}}}") };
+        genes.push(Gene {
+            name: def.name.clone(),
+            model: format!("{model}{scaler_text}"),
+            data_type: model.data_type,
+            states,
+            present,
+        });
+    }
+    describe(&taxa, &defs, &genes, record);
+    let newick = write_newick(&tree, |i| taxa.name(i), &NewickOptions::default());
+    record.write(OutputKind::Alignment, &to_phylip(&taxa, &genes)?)?;
+    record.write(OutputKind::Partitions, &to_partition_file(&genes))?;
+    record.write(OutputKind::TrueTree, &(newick + "\n"))
+}
+
+fn make_tree(plan: &Plan, simulate: &SimulatePlan) -> Result<(Taxa, Tree)> {
+    match &simulate.tree {
+        TreeSource::File(path) => {
+            let newick = read_one_tree(path)?;
+            let file = path.display().to_string();
+            let taxa = own_taxa(&newick, &file)?;
+            if taxa.len() < 3 {
+                let message = format!("the tree has {} taxa: at least 3 are needed", taxa.len());
+                return Err(Error::input(Place::file(file), message));
+            }
+            let mut rng = stream(plan.seed, Purpose::Multifurcation, 0);
+            let (tree, has_lengths) = newick.to_tree(&taxa, &file, Some(&mut rng))?;
+            if !has_lengths {
+                let message =
+                    "the tree has branches without a length: a simulation needs all of them";
+                return Err(Error::input(Place::file(file), message));
+            }
+            Ok((taxa, tree))
+        }
+        TreeSource::Auto | TreeSource::Distances(_) => {
+            Err(Error::Usage("simulate needs a tree: --tree FILE or --tree rand{50}".into()))
+        }
+        TreeSource::Random(n) | TreeSource::Parsimony(n) => {
+            let mut rng = stream(plan.seed, Purpose::SimulatedTree, 0);
+            let tree = yule_tree(*n, simulate.mean_brlen, &mut rng);
+            let taxa = Taxa::new(random_names(*n)).expect("made names differ");
+            Ok((taxa, tree))
+        }
+    }
+}
+
+fn read_defs(plan: &Plan, simulate: &SimulatePlan) -> Result<Vec<PartitionDef>> {
+    let Some(path) = &plan.data.partitions else {
+        let num_sites = simulate.num_sites.unwrap_or(0);
+        if num_sites > MAX_SITES {
+            return Err(Error::Usage(format!("--sites must be at most {MAX_SITES}")));
+        }
+        return Ok(whole_alignment(num_sites, ""));
+    };
+    let text = read_text(path, MAX_PARTITION_FILE, "a partition file")?;
+    let file = path.display().to_string();
+    let num_sites = last_column(&text, path)?;
+    let defs = parse_partitions(&text, &file, num_sites, true)?;
+    // What the file leaves out below its last column is a mistake here, too.
+    let last = defs.iter().flat_map(|def| &def.sites).max().map_or(0, |&site| site as usize + 1);
+    parse_partitions(&text, &file, last, false)
+}
+
+/// The largest number behind the first `=` of a line: no column lies beyond.
+fn last_column(text: &str, path: &Path) -> Result<usize> {
+    let ranges = text.lines().filter_map(|line| line.split_once('=').map(|(_, ranges)| ranges));
+    let numbers = ranges.flat_map(|ranges| ranges.split(|c: char| !c.is_ascii_digit()));
+    let largest = numbers
+        .filter(|digits| !digits.is_empty())
+        .map(|digits| digits.parse().unwrap_or(usize::MAX))
+        .max()
+        .unwrap_or(0);
+    if largest > MAX_SITES {
+        let place = Place::file(path.display().to_string());
+        let message =
+            format!("the partitions have columns beyond {MAX_SITES}, the limit of a simulation");
+        return Err(Error::input(place, message));
+    }
+    Ok(largest)
+}
+
+/// The model of every partition and its scaler of branch lengths (1 if it gives none).
+fn resolve_models(plan: &Plan, defs: &[PartitionDef], faults: &mut Faults) -> Vec<(Model, f64)> {
+    let choice = ModelChoice::new(&plan.data, faults);
+    if choice.option_is_bad {
+        return Vec::new();
+    }
+    let mut models = Vec::new();
+    for def in defs {
+        if !matches!(choice.to_be_chosen(def), Ok(None)) {
+            let message = "a simulation has no data for model selection: name a model";
+            faults.push(Fault::new(def.place.clone(), message));
+            continue;
+        }
+        match resolve_model(def, &choice, || None, &mut Vec::new()) {
+            Ok((model, scaler)) => {
+                let open = open_parameters(&model);
+                if !open.is_empty() {
+                    let message = format!(
+                        "model {}: a simulation needs values in braces for {}",
+                        model.label(),
+                        open.join(", ")
+                    );
+                    faults.push(Fault::new(def.place.clone(), message));
+                }
+                faults.extend(check_frame(def, model.data_type));
+                models.push((model, scaler.unwrap_or(1.0)));
+            }
+            Err(fault) => faults.push(fault),
+        }
+    }
+    models
+}
+
+/// Parameters without a value, as users know them.
+fn open_parameters(model: &Model) -> Vec<String> {
+    let free = model.free_parameters().into_iter().map(|parameter| parameter.name);
+    let counted = model.wants_counts().then(|| "frequencies".to_string());
+    free.chain(counted).collect()
+}
+
+fn simulate_gene(
+    tree: &Tree,
+    model: &Model,
+    num_sites: usize,
+    rng: &mut crate::rng::Rng,
+) -> Vec<Vec<u8>> {
+    let (matrices, cats) = (model.eigen_models(), model.rate_cats());
+    let sim_model = SimModel { matrices: &matrices, cats: &cats };
+    simulate_states(tree, &sim_model, num_sites, rng)
+}
+
+/// Distinct columns of a gene.
+fn count_patterns(gene: &Gene) -> usize {
+    let data_type = gene.data_type;
+    let num_sites = gene.states.first().map_or(0, Vec::len);
+    let encode = |taxon: usize, row: &mut [Code]| {
+        for (out, &state) in row.iter_mut().zip(&gene.states[taxon]) {
+            *out = match gene.present[taxon] {
+                true => data_type.code_of_state(usize::from(state)),
+                false => data_type.undetermined(),
+            };
+        }
+    };
+    Patterns::compress(data_type, gene.states.len(), num_sites, encode).num_patterns()
+}
+
+fn describe(taxa: &Taxa, defs: &[PartitionDef], genes: &[Gene], record: &mut RunRecord) {
+    let report = &mut record.report;
+    let num_sites: usize = defs.iter().map(|def| def.sites.len()).sum();
+    let (mut cells, mut missing, mut num_patterns) = (0, 0, 0);
+    for (def, gene) in defs.iter().zip(genes) {
+        let absent = gene.present.iter().filter(|&&present| !present).count();
+        cells += taxa.len() * def.sites.len();
+        missing += absent * def.sites.len();
+        let patterns = count_patterns(gene);
+        num_patterns += patterns;
+        report.model.push(gene.model.clone());
+        report.partitions.push(PartitionReport {
+            name: gene.name.clone(),
+            model: gene.model.clone(),
+            sites: def.sites.len() / gene.data_type.chars_per_site(),
+            patterns,
+            taxa: taxa.len() - absent,
+            brlen_scaler: 1.0,
+            ..PartitionReport::default()
+        });
+    }
+    let gappyness = missing as f64 / cells.max(1) as f64;
+    report.alignment = Some(AlignmentReport {
+        taxa: taxa.len(),
+        sites: num_sites,
+        patterns: num_patterns,
+        gappyness,
+    });
+    record.progress.result(&format!(
+        "{} taxa, {num_sites} sites, {} partitions, gappyness {:.1} %\n",
+        taxa.len(),
+        genes.len(),
+        100.0 * gappyness
+    ));
+}

@@ -1,0 +1,38 @@
+//! `--support`: how often the splits of a tree occur among other trees.
+
+use crate::dataset::{find_root, own_taxa, read_one_tree, read_topologies};
+use crate::error::{Error, Result};
+use crate::output::BootstrapReport;
+use crate::plan::Plan;
+use crate::runtime::{RunRecord, with_threads};
+use crate::steps::{BranchSupport, deliver_support, warn_of_outgroup};
+use std::path::Path;
+
+/// Maps the trees of one file onto the tree of another.
+///
+/// # Errors
+/// Unreadable trees, trees over other taxa, and an outgroup that they do not have.
+pub(crate) fn support(
+    plan: &Plan,
+    tree: &Path,
+    bs_trees: &Path,
+    record: &mut RunRecord,
+) -> Result<()> {
+    let file = tree.display().to_string();
+    let newick = read_one_tree(tree)?;
+    let taxa = own_taxa(&newick, &file)?.sorted();
+    let root = find_root(plan.output.root.as_ref(), &taxa, &file);
+    let root = root.map_err(|fault| Error::Input(fault.into()))?;
+    let (best, _) = newick.to_tree(&taxa, &file, None)?;
+    let replicates = read_topologies(bs_trees, &taxa, &file)?;
+    record.progress.text(&format!("{} taxa, {} trees", taxa.len(), replicates.len()));
+    record.report.bootstrap = Some(BootstrapReport {
+        replicates: replicates.len(),
+        seed: plan.bootstrap.seed,
+        ..BootstrapReport::default()
+    });
+    let mut support = BranchSupport::default();
+    with_threads(plan, || support.add_replicates(&best, &replicates, &plan.support.kinds));
+    warn_of_outgroup(&best, root.as_ref(), &taxa, "the tree", record);
+    deliver_support(&best, &support, &taxa, root.as_ref(), record)
+}

@@ -1,0 +1,59 @@
+//! `--terrace`: the trees that give every partition the same tree as the given one.
+
+use crate::dataset::read_one_tree;
+use crate::error::Result;
+use crate::output::{OutputKind, TerraceReport};
+use crate::plan::TerracePlan;
+use crate::runtime::Session;
+use crate::terrace::{Counted, comprehensive_taxon, count_terrace, list_terrace};
+
+/// Divisions of sets of taxa after which counting ends: some seconds.
+const MOST_STEPS: u64 = 1_000_000;
+
+/// Trees that are looked for, and counted one by one, if no taxon has data in all partitions: some seconds for a
+/// hundred taxa. More if more are to be written.
+const MOST_FOUND: usize = 10_000;
+
+/// Counts the trees and writes some of them, without branch lengths.
+///
+/// # Errors
+/// A tree that is not one of the alignment's taxa; a file that cannot be written.
+pub(crate) fn terrace(asked: &TerracePlan, session: Session) -> Result<()> {
+    let Session { setup, record } = session;
+    let (taxa, presence) = (&setup.loaded.taxa, &setup.loaded.presence);
+    let newick = read_one_tree(&asked.tree)?;
+    let (tree, _) = newick.to_tree(taxa, &asked.tree.display().to_string(), None)?;
+    record.progress.stage("terrace", None);
+    let comprehensive = comprehensive_taxon(taxa.len(), presence);
+    let most_found = match comprehensive {
+        Some(_) => asked.trees,
+        None => asked.trees.max(MOST_FOUND),
+    };
+    let listed = list_terrace(&tree, presence, asked.trees, most_found);
+    let is_all = listed.is_complete;
+    let counted = match comprehensive {
+        Some(taxon) if !is_all => count_terrace(&tree, presence, taxon, MOST_STEPS),
+        _ => Counted { trees: listed.number as u128, is_exact: is_all },
+    };
+    let trees = counted.trees.to_string();
+    let number = match (counted.is_exact, trees.as_str()) {
+        (true, "1") => "only the given tree".to_string(),
+        (true, _) => format!("{trees} trees"),
+        (false, _) => format!("at least {trees} trees"),
+    };
+    let root = match comprehensive {
+        Some(taxon) => format!("Taxon {} has data in all partitions.", taxa.name(taxon)),
+        None => "No taxon has data in all partitions, so trees are counted one by one.".to_string(),
+    };
+    record.progress.result(&format!(
+        "Terrace of the tree: {number}, with exactly the same likelihood under unlinked branch lengths (-M)\n{root}\n"
+    ));
+    let lines: String = listed.trees.iter().map(|tree| setup.newick(tree, false) + "\n").collect();
+    record.report.terrace = Some(TerraceReport {
+        trees,
+        is_exact: counted.is_exact,
+        comprehensive_taxon: comprehensive.map(|taxon| taxa.name(taxon).to_string()),
+        written: listed.trees.len(),
+    });
+    record.write(OutputKind::Terrace, &lines)
+}
