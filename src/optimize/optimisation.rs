@@ -7,7 +7,7 @@ use super::shifts::shift_changes;
 use super::starts::{approach_scale, fits, try_other_lengths};
 use crate::likelihood::{BrlenLinkage, Evaluator, Result, Snapshot};
 use crate::model::{Model, ModelValues};
-use crate::observer::{Event, Observer};
+use crate::observer::{Event, Observer, Silent};
 use serde::{Deserialize, Serialize};
 
 /// Maximum number of restarts of the parameters; one is almost always enough.
@@ -145,7 +145,9 @@ pub(crate) fn evaluate_anew(
         }
         (0..models.len()).for_each(|gene| evaluator.set_brlen_scaler(gene, 1.0));
         set_models(evaluator, models, initial);
-        Optimisation::new(Goal::Best, evaluator, models, initial, options).finish(observer)?;
+        // Its rounds begin far below what the search has found, which would look like a loss.
+        observer.event(&phase("evaluation of the tree"));
+        Optimisation::new(Goal::Best, evaluator, models, initial, options).finish(&mut Silent)?;
         let found = Ends::of(evaluator, models)?;
         if own_lengths {
             best.improve(&found);
@@ -453,7 +455,6 @@ mod tests {
     use super::super::rounds_tests::case;
     use super::*;
     use crate::likelihood::BrlenLinkage;
-    use crate::observer::Silent;
 
     /// The tree, the models and the log-likelihood, with all digits.
     fn end(optimisation: &mut Optimisation) -> String {
