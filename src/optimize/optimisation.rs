@@ -27,8 +27,8 @@ pub(crate) enum Goal {
     /// The best of several optima, from any lengths
     /// ([`optimize_from_several_starts`](super::optimize_from_several_starts)).
     Best,
-    /// The same at the end of a search, whose lengths and parameters are already close to an optimum. Other lengths that genes
-    /// share are left to [`Goal::Settled`].
+    /// The same at the end of a search, whose lengths and parameters are already close to an optimum. Other lengths are
+    /// left to [`Goal::Settled`].
     Conclusion,
     /// Other lengths after that, when polytomies have their resolution; the optimum near them if they are better.
     Settled,
@@ -498,6 +498,38 @@ mod tests {
             }
             goes_on_from_any_state(Goal::Conclusion, linkage, ["JC+R4", "HKY+FE+I+G4"]);
         }
+    }
+
+    /// Spoils the parameters of the first gene at an optimum, evaluates anew, and returns the log-likelihoods of both genes at the
+    /// optimum, spoilt, and in the end.
+    fn spoilt_and_evaluated(linkage: BrlenLinkage) -> [Vec<f64>; 3] {
+        let initial = ["GTR+FE+G4", "HKY+FE+G4"].map(|text| Model::parse(text).unwrap());
+        let options = OptimizeOptions::to(1e-3);
+        let (mut models, mut evaluator) = (initial.clone(), case(linkage, &initial));
+        optimize_from_several_starts(&mut evaluator, &mut models, &options, &mut Silent).unwrap();
+        let good = evaluator.gene_log_likelihoods().unwrap();
+        models[0].set_free_parameters(&[1e-4, 1e5, 1e-4, 1e5, 1e-4, 1.0]);
+        evaluator.set_model(0, &models[0]);
+        let spoilt = evaluator.gene_log_likelihoods().unwrap();
+        evaluate_anew(&mut evaluator, &mut models, &initial, &options, &mut Silent).unwrap();
+        let end = evaluator.gene_log_likelihoods().unwrap();
+        (0..2).for_each(|gene| evaluator.set_model(gene, &models[gene]));
+        assert_eq!(
+            evaluator.gene_log_likelihoods().unwrap(),
+            end,
+            "the models are those of the end"
+        );
+        [good, spoilt, end]
+    }
+
+    #[test]
+    fn an_evaluation_anew_finds_the_optimum_and_loses_nothing() {
+        let [good, spoilt, end] = spoilt_and_evaluated(BrlenLinkage::Unlinked);
+        assert!(spoilt[0] < good[0] - 10.0 && end[0] > good[0] - 0.05, "{good:?} {end:?}");
+        assert!(end[1] >= good[1] - 1e-6, "{good:?} {end:?}");
+        let [good, _, end] =
+            spoilt_and_evaluated(BrlenLinkage::Linked).map(|lnls| lnls.iter().sum::<f64>());
+        assert!(end > good - 0.05, "{good} {end}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::changed::Changed;
 use super::history::SearchHistory;
 use super::meter::{Meter, part_of_rounds};
 use super::perturb::perturb;
-use super::resolution::resolve;
+use super::resolution::{resolve, settle};
 use super::schedule::{self as at, RoundOptions, Schedule, SearchEffort, SearchPhase, Shares};
 use super::spr::Round;
 use super::state::{Perturbing, Plan, Rounds, SearchState, Stage};
@@ -358,8 +358,15 @@ impl<'a> Search<'a> {
             Stage::End => Stage::Resolve,
             Stage::Resolve => {
                 let constraint = self.data.constraint();
-                if self.options.resolve {
-                    resolve(self.evaluator, constraint)?;
+                match self.options {
+                    SearchOptions { resolve: false, .. } => {}
+                    SearchOptions { conclude: false, .. } => resolve(self.evaluator, constraint)?,
+                    _ => {
+                        let options = self.optimize_options(self.last_epsilon());
+                        let initial = self.initial_models();
+                        let (evaluator, models) = (&mut *self.evaluator, &mut *self.models);
+                        settle(evaluator, models, &initial, &options, constraint, observer)?;
+                    }
                 }
                 Stage::Done
             }
@@ -534,6 +541,12 @@ impl<'a> Search<'a> {
         self.evaluator.tree().num_tips() > 3
     }
 
+    /// The models with which the search began.
+    fn initial_models(&self) -> Vec<Model> {
+        let initial = self.models.iter().zip(&self.plan.initial);
+        initial.map(|(model, values)| model.with_values(values)).collect()
+    }
+
     /// A step of the present stage's optimisation, which begins if there is none. Returns the present stage, or `then`
     /// at the end.
     fn optimize(
@@ -544,8 +557,7 @@ impl<'a> Search<'a> {
         observer: &mut dyn Observer,
     ) -> Result<Stage> {
         let options = self.optimize_options(lnl_epsilon);
-        let initial = self.models.iter().zip(&self.plan.initial);
-        let initial: Vec<Model> = initial.map(|(m, values)| m.with_values(values)).collect();
+        let initial = self.initial_models();
         let mut optimisation = match self.plan.optimising.take() {
             None => Optimisation::new(goal, self.evaluator, self.models, &initial, &options),
             Some(plan) => {

@@ -15,7 +15,7 @@ use crate::partition::Partition;
 use crate::plan::{Command, TreeSource};
 use crate::runtime::{Desk, Machine, Session, Setup};
 use crate::search::schedule::LAST_EPSILON;
-use crate::search::{Search, SearchEffort, SearchHistory, SearchOptions, SearchState, settle};
+use crate::search::{Search, SearchHistory, SearchOptions, SearchState, settle};
 use crate::tree::Tree;
 
 /// Searches from every starting tree, and delivers what was found.
@@ -37,17 +37,23 @@ pub(crate) fn search_all(session: &mut Session) -> Result<Vec<Outcome>> {
     let work = |setup: &Setup, machine, i: usize, desk: &mut Desk| {
         let begin = Begin {
             tree: setup.reduced_tree(&starts[i].tree),
-            alternatives: match screened {
-                true => starts[1..].iter().map(|start| setup.reduced_tree(&start.tree)).collect(),
-                false => Vec::new(),
+            options: SearchOptions {
+                alternatives: match screened {
+                    true => starts[1..].iter().map(|s| setup.reduced_tree(&s.tree)).collect(),
+                    false => Vec::new(),
+                },
+                more_starts: match screened {
+                    true => setup.plan.search.effort.schedule().more_starts,
+                    false => 0,
+                },
+                effort: setup.plan.search.effort,
+                contradicted,
+                seed: setup.plan.seed,
+                index: i as u64,
+                // Where sequences were left out, polytomies are resolved when these are back.
+                resolve: setup.identical.is_none(),
+                ..SearchOptions::default()
             },
-            more_starts: if screened { setup.plan.search.effort.schedule().more_starts } else { 0 },
-            effort: setup.plan.search.effort,
-            contradicted,
-            seed: setup.plan.seed,
-            index: i as u64,
-            conclude: true,
-            resolve: false,
             is_shown: true,
         };
         search_from(setup, machine, &starts[i], begin, num_searches > 1, desk)
@@ -84,14 +90,14 @@ fn search_from(
     if let Some(identical) = &setup.identical {
         drop((partitions, data));
         evaluator = put_back(setup, identical, machine, &models, evaluator)?;
+        let plan = &setup.plan.search;
+        let options = OptimizeOptions {
+            model: plan.opt_model,
+            ..OptimizeOptions::to(plan.lh_epsilon.unwrap_or(LAST_EPSILON))
+        };
+        let constraint = setup.loaded.constraint.as_ref();
+        settle(&mut evaluator, &mut models, &setup.models(), &options, constraint, desk)?;
     }
-    let plan = &setup.plan.search;
-    let options = OptimizeOptions {
-        model: plan.opt_model,
-        ..OptimizeOptions::to(plan.lh_epsilon.unwrap_or(LAST_EPSILON))
-    };
-    let constraint = setup.loaded.constraint.as_ref();
-    settle(&mut evaluator, &mut models, &setup.models(), &options, constraint, desk)?;
     if several {
         let lnl = evaluator.log_likelihood()?;
         desk.event(&Event::Detail(format!("{}: lnL {lnl:.6}", start.source)));
@@ -126,26 +132,12 @@ fn put_back(
     setup.evaluator_as_it_was(machine, models, tree, linkage, &scalers, &gene_trees)
 }
 
-/// Where one search begins, and what is random in it.
+/// Where one search begins.
 pub(crate) struct Begin {
     /// The tree it begins with.
     pub tree: Tree,
-    /// Further trees: after the fast rounds the search continues from the best of all.
-    pub alternatives: Vec<Tree>,
-    /// Maximum number of further starting trees that the search makes itself.
-    pub more_starts: usize,
-    /// How much time it may take.
-    pub effort: SearchEffort,
-    /// The data contradict the constraint.
-    pub contradicted: bool,
-    /// Seed of its random moves, together with `index`.
-    pub seed: u64,
-    /// Number of the search or replicate.
-    pub index: u64,
-    /// Branch lengths and model are needed, too, not only the topology.
-    pub conclude: bool,
-    /// Polytomies get their canonical resolution.
-    pub resolve: bool,
+    /// What is special to this search; [`climb`] adds what the plan says of all.
+    pub options: SearchOptions,
     /// The best tree so far is shown while the search goes on.
     pub is_shown: bool,
 }
@@ -183,14 +175,7 @@ pub(crate) fn climb(
         lnl_epsilon: plan.lh_epsilon,
         optimize_model: plan.opt_model,
         unlinked,
-        alternatives: begin.alternatives,
-        more_starts: begin.more_starts,
-        effort: begin.effort,
-        contradicted: begin.contradicted,
-        seed: begin.seed,
-        index: begin.index,
-        conclude: begin.conclude,
-        resolve: begin.resolve,
+        ..begin.options
     };
     let state = desk.begin_steps(|state: &SearchState| state.fits(&evaluator, models))?;
     let mut search = match state {

@@ -10,7 +10,7 @@ use crate::output::{BootstrapReport, OutputKind};
 use crate::partition::{Partition, count_freqs};
 use crate::rng::Purpose;
 use crate::runtime::{Desk, Machine, Session, Setup};
-use crate::search::{SearchEffort, parsimony_start};
+use crate::search::{SearchEffort, SearchOptions, parsimony_start};
 use crate::tree::{Tree, tree_splits};
 
 /// Makes the replicates' trees, starting from these models, and their file and report.
@@ -106,18 +106,18 @@ fn replicate(
     // The tree of a replicate need not be the very best one: resampling makes support vary more.
     let begin = Begin {
         tree,
-        alternatives: Vec::new(),
-        more_starts: 0,
-        effort: match setup.plan.search.effort {
-            SearchEffort::Thorough => SearchEffort::Normal,
-            _ => SearchEffort::Fast,
+        options: SearchOptions {
+            effort: match setup.plan.search.effort {
+                SearchEffort::Thorough => SearchEffort::Normal,
+                _ => SearchEffort::Fast,
+            },
+            seed,
+            index: number as u64,
+            conclude: setup.plan.bootstrap.with_brlens,
+            // Branches without length would otherwise be supported by all replicates.
+            resolve: false,
+            ..SearchOptions::default()
         },
-        contradicted: false,
-        seed,
-        index: number as u64,
-        conclude: setup.plan.bootstrap.with_brlens,
-        // Branches without length would otherwise be supported by all replicates.
-        resolve: false,
         is_shown: false,
     };
     desk.muffle(true);
