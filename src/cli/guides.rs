@@ -77,7 +77,7 @@ pub(super) fn wanted(words: &[String]) -> Result<Option<&'static str>, Error> {
         let known: Vec<&str> = GUIDES.iter().map(|guide| guide.words[0]).collect();
         let given = match named.as_slice() {
             [] => "of which word?".to_string(),
-            _ => format!("there is none of '{}'", named.join(" ")),
+            _ => format!("there is none of '{}'.", named.join(" ")),
         };
         Error::Usage(format!("--guide: {given} There are guides of {}", known.join(", ")))
     })
