@@ -17,13 +17,14 @@ fn main() -> ExitCode {
             return cli::print_error(&mlsearch::error::Error::Usage(message));
         }
     };
-    let args = match cli::parse(&words) {
-        Ok(args) => args,
+    let analysis = match cli::parse(&words) {
+        Ok(analysis) => analysis,
         Err(Stop::Clap(error)) => return cli::print_clap(&error),
         Err(Stop::Refused(error)) => return cli::print_error(&error),
-        Err(Stop::Guide(text)) => return cli::print_guide(text),
+        Err(Stop::Text(text)) => return cli::print_text(&text),
+        Err(Stop::NoCommand(text)) => return cli::print_no_command(&text),
     };
-    match cli::resolve(&args).and_then(|plan| run::execute(&plan)) {
+    match run::execute(&analysis) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => cli::print_error(&error),
     }

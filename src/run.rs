@@ -1,6 +1,5 @@
 //! One run, from the analysis that is asked for to the last output file.
 
-use crate::commands::Analysis;
 use crate::error::{Error, Fault, Faults, Place, Result};
 use crate::input::STANDARD_INPUT;
 use crate::observer::{Event, Observer};
@@ -10,6 +9,7 @@ use crate::runtime::RunRecord;
 use std::path::Path;
 
 // For programs that use the library, and for tests of hostile input.
+pub use crate::commands::Analysis;
 pub use crate::dataset::{SiteWeights, parse_distances};
 pub use crate::output::{MatrixFormat, OutputKind};
 pub use crate::runtime::interrupt::listen as listen_to_signals;

@@ -42,7 +42,7 @@ fn every_refusal_of_a_command_is_said_at_once() {
     let scratch = Scratch::new();
     scratch.write("a.phy", ALIGNMENT);
     for (arguments, expected) in [
-        ("", &["no alignment", "no model", "--help"][..]),
+        ("", &["mlsearch WORD", "search", "bootstrap", "--guide"][..]),
         ("--nonsense", &["--nonsense"]),
         ("-s", &["value"]),
         ("-s a.phy", &["no model"]),
@@ -52,7 +52,7 @@ fn every_refusal_of_a_command_is_said_at_once() {
         ("-s a.phy -m GTR+G -o A --root midpoint", &["give only one of them"]),
         ("-s a.phy -m GTR+G --root A", &["--root A: expected midpoint"]),
         ("--consense -t x.nwk --root midpoint", &["no middle"]),
-        ("--bootstrap -s a.phy -m GTR+G -o A", &["apply only to"]),
+        ("--bootstrap -s a.phy -m GTR+G -o A", &["'-o' is no option of bootstrap; search,"]),
         ("-f I -t x.nwk", &["where is the root?"]),
         ("-s a.phy -m GTR+G -b 1 -# autoMRE_IGN", &["-# autoMRE_IGN", "autoMRE, autoMR, autoFC"]),
         ("-s a.phy -m GTR+G --all --bs-trees autoMRE{0}", &["autoMRE{0}", "autoMRE{1000}"]),

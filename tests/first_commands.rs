@@ -246,6 +246,20 @@ const WORDS: Commands = &[
     ("root --root midpoint --tree boots.nwk --prefix W4", WorksOnTrees),
     ("check -s a.phy -m GTR+G", WorksOnTrees),
     ("support --help", WorksOnTrees),
+    ("select -s a.phy", Works),
+    ("test -s a.phy -m JC -z boots.nwk", Works),
+    ("ancestral -s a.phy -m JC -t t.nwk", Works),
+    ("resample -s a.phy --bs-trees 2", Works),
+    ("converge autoMRE --bs-trees boots.nwk --prefix W5", WorksOnTrees),
+    ("compare boots.nwk --prefix W6", WorksOnTrees),
+    ("terrace 5 -s a.phy -q p.txt --tree t.nwk --prefix W7", WorksOnTrees),
+    ("concordance --gcf boots.nwk --tree t.nwk --prefix W8", WorksOnTrees),
+    ("support --tree t.nwk --bs-trees boots.nwk --check", WorksOnTrees),
+    ("sample -s a.phy -m JC --ngen 100", Works),
+    ("all -s a.phy -m JC --bs-trees 2", Works),
+    ("search -s a.phy -m JC --bs-trees 2 --bs-metric tbe", Works),
+    ("check --mcmc -s a.phy -m JC --ngen 100", WorksOnTrees),
+    ("help compare --guide", WorksOnTrees),
     ("help sample", WorksOnTrees),
 ];
 
@@ -321,6 +335,41 @@ fn commands_of_iqtree_are_answered() {
 #[test]
 fn words_for_analyses_are_understood() {
     assert_answers(WORDS);
+}
+
+#[test]
+fn options_of_other_analyses_are_named_with_the_words_that_have_them() {
+    let scratch = scratch();
+    let ran =
+        scratch.run("bootstrap -s a.phy -m JC --alrt 5 -z boots.nwk --ngen 10 --sites 5 --abayes");
+    ran.assert_refused(&[
+        "'--alrt' is no option of bootstrap; search and evaluate have it",
+        "'--abayes' is no option of bootstrap; search and evaluate have it",
+        "'-z' is no option of bootstrap; support, converge, evaluate, compare, consensus and root have it",
+        "'--ngen' is no option of bootstrap; sample has it",
+        "'--sites' is no option of bootstrap; simulate has it",
+    ]);
+    // In the spelling of the user, who may be one of another program.
+    scratch
+        .run("-b 5 -# 2 -s a.phy -m JC -i 3 -o Pan")
+        .assert_refused(&["'-o' is no option of bootstrap"]);
+    scratch
+        .run("-con boots.nwk --sitelh")
+        .assert_refused(&["'--sitelh' is no option of consensus"]);
+    // What other programs are always given is a remark.
+    let ran = scratch.succeed("support -m GTR+G -s a.phy -t t.nwk -z boots.nwk -e 0.1 --prefix x");
+    for note in ["this command reads only trees; not used: -m, -s", "'-e' has no effect on support"]
+    {
+        assert!(ran.stderr.contains(note), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn the_command_is_recorded_as_it_was_typed() {
+    let scratch = scratch();
+    scratch.succeed("compare boots.nwk --prefix x");
+    let json = std::fs::read_to_string(scratch.path().join("x.mlsearch.json")).unwrap();
+    assert!(json.contains("\"command\": \"mlsearch compare boots.nwk --prefix x\""), "{json}");
 }
 
 #[test]

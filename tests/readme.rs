@@ -2,8 +2,8 @@
 //! command runs; every link leads to a file and a heading.
 
 use crate::util::{Scratch, report, repository};
-use clap::{Arg, Command, CommandFactory};
-use mlsearch::cli::{Args, GUIDES};
+use clap::{Arg, Command};
+use mlsearch::cli::{self, WORDS, guides};
 use mlsearch::model::{Model, NAMED_DNA_MODELS, PROTEIN_MATRICES, PROTEIN_MIXTURES};
 use mlsearch::run::OutputKind;
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ fn read(path: &str) -> String {
 
 /// README.md and all guides: their paths and texts.
 fn pages() -> Vec<(&'static str, String)> {
-    let guides = GUIDES.iter().map(|guide| guide.path);
+    let guides = guides().into_iter().map(|guide| guide.path);
     ["README.md"].into_iter().chain(guides).map(|path| (path, read(path))).collect()
 }
 
@@ -103,16 +103,17 @@ fn understood(command: &Command) -> BTreeSet<String> {
 }
 
 fn program() -> Command {
-    let mut command = Args::command();
-    command.build();
-    command
+    cli::flat().clone()
 }
 
-/// The modes with options of their own.
+/// The words with options of their own.
 const MODES: [&str; 2] = ["simulate", "gpu-selftest"];
 
 fn mode(name: &str) -> Command {
-    program().find_subcommand(name).expect("a subcommand").clone()
+    let word = WORDS.iter().find(|word| word.name == name).expect("a word");
+    let mut command = word.command();
+    command.build();
+    command
 }
 
 /// All that the program shows is in the pages, and all that they name is known to the program.
@@ -145,8 +146,8 @@ fn the_tables_of_options_are_those_of_the_help() {
             .iter()
             .flat_map(|span| options_in(span).collect::<Vec<_>>())
             .collect();
-        let guide = GUIDES.iter().find(|guide| guide.path == path);
-        match guide.and_then(|guide| MODES.iter().find(|mode| guide.words.contains(mode))) {
+        let words = WORDS.iter().filter(|word| word.guide.path == path);
+        match words.map(|word| word.name).find(|name| MODES.contains(name)) {
             Some(name) => {
                 let command = mode(name);
                 assert_same("options", &once(named), &shown(&command), &understood(&command));
@@ -270,7 +271,9 @@ fn kinds() -> impl Iterator<Item = OutputKind> {
         OutputKind::Partitions => Some(OutputKind::TrueTree),
         OutputKind::TrueTree => Some(OutputKind::BootstrapMsa),
         OutputKind::BootstrapMsa => Some(OutputKind::BootstrapPartitions),
-        OutputKind::BootstrapPartitions => Some(OutputKind::Checkpoint),
+        OutputKind::BootstrapPartitions => Some(OutputKind::SelectedModels),
+        OutputKind::SelectedModels => Some(OutputKind::Criteria),
+        OutputKind::Criteria => Some(OutputKind::Checkpoint),
         OutputKind::Checkpoint => Some(OutputKind::LastTree),
         OutputKind::LastTree => None,
     })
@@ -356,7 +359,7 @@ fn every_link_leads_to_a_file_and_a_heading() {
     }
     assert!(found > 45, "{found} links");
     let readme = read("README.md");
-    for guide in GUIDES {
+    for guide in guides() {
         assert!(readme.contains(&format!("({})", guide.path)), "README.md: no {}", guide.path);
     }
     assert!(readme.lines().count() <= 200, "README.md is too long");
@@ -366,14 +369,13 @@ fn every_link_leads_to_a_file_and_a_heading() {
 fn guides_are_printed_and_named_by_the_help() {
     let scratch = Scratch::new();
     let help = scratch.succeed("help").stdout;
-    let (_, named) = help.split_once("Guides (mlsearch help WORD --guide):").expect("the guides");
-    let named: Vec<&str> = named.split("\n\n").next().expect("a list").split_whitespace().collect();
-    let named: Vec<&str> = named.iter().map(|word| word.trim_end_matches(',')).collect();
-    let words: Vec<&str> = GUIDES.iter().map(|guide| guide.words[0]).collect();
-    assert_eq!(named, words);
-    for guide in GUIDES {
-        let printed = scratch.succeed(&format!("help {} --guide", guide.words[0]));
-        assert_eq!((printed.stdout, printed.stderr), (read(guide.path), String::new()));
+    for word in WORDS {
+        assert!(help.lines().any(|line| line.contains(&format!(" {} ", word.name))), "{help}");
+        let printed = scratch.succeed(&format!("help {} --guide", word.name));
+        assert_eq!((printed.stdout, printed.stderr), (read(word.guide.path), String::new()));
+    }
+    for guide in guides() {
+        assert!(read(guide.path) == guide.text, "{}", guide.path);
     }
     scratch.run("help nothing --guide").assert_refused(&["none of 'nothing'", "search, select"]);
 }

@@ -18,11 +18,17 @@ pub fn print_clap(error: &clap::Error) -> ExitCode {
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
-/// Prints a guide on standard output.
-pub fn print_guide(text: &str) -> ExitCode {
+/// Prints help or a guide on standard output.
+pub fn print_text(text: &str) -> ExitCode {
     // A reader that has seen enough closes the pipe.
     let _ = std::io::stdout().lock().write_all(text.as_bytes());
     ExitCode::SUCCESS
+}
+
+/// Prints what there is, for a command line without a command; 2, because nothing was done.
+pub fn print_no_command(text: &str) -> ExitCode {
+    eprint!("{text}");
+    ExitCode::from(2)
 }
 
 fn message(error: &Error) -> String {

@@ -7,7 +7,6 @@ use crate::runtime::RunRecord;
 use crate::steps::dry_run::describe_files;
 use std::any::Any;
 use std::fmt::Debug;
-use std::path::Path;
 
 /// One analysis, with the options that only it knows.
 ///
@@ -16,11 +15,6 @@ use std::path::Path;
 pub(crate) trait Command: Any + Debug {
     /// What is known before any file is read.
     fn facts(&self, plan: &Plan) -> Facts;
-
-    /// The file after which results are named, if it is not the alignment.
-    fn named_after(&self) -> Option<&Path> {
-        None
-    }
 
     /// Computes and writes the results.
     ///

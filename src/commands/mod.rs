@@ -1,23 +1,32 @@
-//! One room per analysis: which steps it takes, in which order, and what it says of them. All of them are a [`Command`]. Analyses
-//! do not import each other.
+//! One room per analysis: which steps it takes, in which order, and what it says of them. All of them are a [`Command`], which a
+//! user calls by a [`Word`]; [`WORDS`] has them all. An analysis has its `options`, `run` (which steps, in which order), and its
+//! guide. Analyses do not import each other.
 
-pub(crate) mod bootstrap;
+mod bootstrap;
 mod command;
-pub(crate) mod compare;
-pub(crate) mod concordance;
-pub(crate) mod consensus;
-pub(crate) mod converge;
-pub(crate) mod distance;
-pub(crate) mod evaluate;
-pub(crate) mod gpu_selftest;
-pub(crate) mod resample;
-pub(crate) mod root;
-pub(crate) mod sample;
-pub(crate) mod search;
-pub(crate) mod simulate;
-pub(crate) mod start;
-pub(crate) mod support;
-pub(crate) mod terrace;
+mod compare;
+mod concordance;
+mod consensus;
+mod converge;
+mod distance;
+mod evaluate;
+mod gpu_selftest;
+mod resample;
+mod root;
+mod sample;
+mod search;
+mod select;
+mod simulate;
+mod start;
+mod support;
+mod terrace;
+mod word;
+mod words;
 
-pub(crate) use command::Analysis;
+pub use command::Analysis;
 pub(crate) use command::Command;
+pub(crate) use word::Group;
+pub(crate) use word::guide;
+pub use word::{Guide, Word};
+pub use words::WORDS;
+pub(crate) use words::find_word;

@@ -87,6 +87,10 @@ pub enum OutputKind {
     BootstrapMsa,
     /// Their partitions.
     BootstrapPartitions,
+    /// A partition file with the models that were selected.
+    SelectedModels,
+    /// How the models compare.
+    Criteria,
     /// What an interrupted run is resumed from; removed at its end.
     Checkpoint,
     /// The best tree of a run in progress; removed at its end.
@@ -189,6 +193,8 @@ impl OutputKind {
             OutputKind::TrueTree => "trueTree",
             OutputKind::BootstrapMsa => "bootstrapMSA.N.phy",
             OutputKind::BootstrapPartitions => "bootstrapMSA.N.part",
+            OutputKind::SelectedModels => "selectedModels",
+            OutputKind::Criteria => "criteria",
             OutputKind::Checkpoint => "checkpoint",
             OutputKind::LastTree => "lastTree",
         }
@@ -249,6 +255,8 @@ impl OutputKind {
             OutputKind::TrueTree => "the tree along which they were simulated",
             OutputKind::BootstrapMsa => "the alignments of the replicates N",
             OutputKind::BootstrapPartitions => "their partitions and models",
+            OutputKind::SelectedModels => "the selected models; can be given as -q",
+            OutputKind::Criteria => "the criteria of all models that were compared",
             OutputKind::Checkpoint => "what the interrupted run is resumed from",
             OutputKind::LastTree => "the best tree so far",
         }

@@ -1,36 +1,35 @@
-//! What the user wants of one run, validated, as plain data: the groups of options that analyses share (`options`), what an
-//! analysis says of itself (`facts`), and distances between sequences (`matrix`).
+//! What the user wants of one run, validated, as plain data: the options that analyses share (`options`), what an analysis says of
+//! itself (`facts`), and distances between sequences (`matrix`). The groups of options that every analysis has are read here, too:
+//! `data`, `files` and `machine`, with the small languages of their `values`; `reading` is a command line on its way to a [`Plan`].
 //!
-//! A [`Plan`] is made by `cli` and carried out by the rooms above. Nothing here reads a file. What only one analysis knows is
+//! Nothing here reads an input file. What only one analysis knows is
 //! in its room in `commands`.
 
+mod data;
 mod facts;
+mod files;
+mod machine;
 mod matrix;
 mod options;
+mod reading;
+mod refusals;
+mod values;
 
+pub(crate) use data::{DataArgs, ModelIs, NO_MODEL, Switch, not_used};
 pub(crate) use facts::{
     Facts, IdenticalSequences, LEAST_TAXA_OF_REPLICATES, MemoryPlan, Needs, Replaces, Workload,
 };
+pub(crate) use files::{OutputArgs, one_file};
+pub(crate) use machine::RunArgs;
 pub(crate) use matrix::{DistanceFormula, MatrixPlan};
 pub(crate) use options::{
     AnalysisOptions, AncestralOptions, BootstrapOptions, DEFAULT_ALRT_REPLICATES,
-    DEFAULT_MOST_REPLICATES, DEFAULT_REPLICATES, DEFAULT_SEED, DataOptions, OutputOptions, Plan,
-    Rooting, RunOptions, SupportOptions, TestOptions, Threads, TreeSource,
+    DEFAULT_MOST_REPLICATES, DEFAULT_REPLICATES, DataOptions, OutputOptions, Plan, Rooting,
+    RunOptions, SupportOptions, TestOptions, Threads, TreeSource,
 };
-
-// What a plan says in the words of rooms below.
-pub(crate) use crate::bootstrap::{
-    Bootstop, BootstopCriterion, DEFAULT_CUTOFF, DEFAULT_HALVINGS, Sampling, SamplingUnit,
-    SupportKind,
+pub(crate) use reading::{Reading, Said};
+pub(crate) use refusals::Refusals;
+pub(crate) use values::{
+    MAX_COUNT, parse_cards, parse_consensus_rule, parse_count, parse_seed, parse_tree_metrics,
+    parse_trees,
 };
-pub(crate) use crate::distance::DistanceTree;
-pub(crate) use crate::likelihood::BrlenLinkage;
-pub(crate) use crate::model_selection::Criterion;
-pub(crate) use crate::output::MatrixFormat;
-pub(crate) use crate::sampler::{
-    BrlenPrior, DEFAULT_GENERATIONS, NumberPrior, Priors, SamplingPlan, SharesPrior, StopRule,
-};
-pub(crate) use crate::search::SearchEffort;
-pub(crate) use crate::topology_tests::{DEFAULT_RELL_REPLICATES, TopologyTest};
-pub(crate) use crate::tree::ConsensusRule;
-pub(crate) use crate::tree_distance::TreeMetric;

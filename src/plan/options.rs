@@ -130,6 +130,23 @@ pub(crate) struct AnalysisOptions {
     pub constraint: Option<PathBuf>,
 }
 
+impl Default for AnalysisOptions {
+    fn default() -> Self {
+        AnalysisOptions {
+            trees: Vec::new(),
+            partition_trees: None,
+            opt_model: true,
+            opt_branches: true,
+            lh_epsilon: None,
+            effort: SearchEffort::Normal,
+            spr_radius: None,
+            spr_cutoff: None,
+            keep_identical: false,
+            constraint: None,
+        }
+    }
+}
+
 /// Bootstrap replicates.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct BootstrapOptions {
@@ -146,6 +163,17 @@ pub(crate) struct BootstrapOptions {
 }
 
 impl BootstrapOptions {
+    /// Those of a run without replicates.
+    pub(crate) fn none(seed: u64) -> Self {
+        BootstrapOptions {
+            replicates: 0,
+            bootstop: None,
+            sampling: Sampling { unit: SamplingUnit::Sites, jackknife: None },
+            seed,
+            with_brlens: false,
+        }
+    }
+
     /// How many, in words.
     pub(crate) fn describe(&self) -> String {
         let number = self.replicates;
@@ -166,7 +194,7 @@ impl BootstrapOptions {
 }
 
 /// Support of the branches of the best tree.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct SupportOptions {
     /// The kinds, in the order of a label; none for commands without support.
     pub kinds: Vec<SupportKind>,
@@ -175,7 +203,7 @@ pub(crate) struct SupportOptions {
 }
 
 /// Tests of evaluated trees.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct TestOptions {
     /// Which, in the order in which they are shown; none if empty.
     pub(crate) kinds: Vec<TopologyTest>,

@@ -199,7 +199,7 @@ fn keep(search: &Search, setup: &Setup, is_shown: bool, desk: &mut Desk) -> Resu
 
 #[cfg(test)]
 mod tests {
-    use crate::cli::{parse, resolve};
+    use crate::cli::parse;
     use crate::error::Error;
     use crate::likelihood::failing::CALLS;
     use crate::run::execute;
@@ -216,8 +216,8 @@ mod tests {
     fn execute_line(line: &str, folder: &Path) -> Result<[String; 4], Error> {
         let unquoted = format!("mlsearch {line}").replace('\'', "");
         let words: Vec<String> = unquoted.split_whitespace().map(String::from).collect();
-        let Ok(args) = parse(&words) else { panic!("{line}") };
-        execute(&resolve(&args)?)?;
+        let Ok(analysis) = parse(&words) else { panic!("{line}") };
+        execute(&analysis)?;
         let read = |kind: &str| std::fs::read_to_string(folder.join(format!("x.mlsearch.{kind}")));
         Ok(["bestTree", "bestModel", "bootstraps", "json"]
             .map(|kind| read(kind).unwrap_or_default()))

@@ -16,6 +16,7 @@ pub(crate) mod distance_memory;
 pub(crate) mod distance_tally;
 pub(crate) mod distance_trees;
 pub(crate) mod dry_run;
+pub(crate) mod options;
 mod outcome;
 mod outgroup;
 pub(crate) mod replicates;

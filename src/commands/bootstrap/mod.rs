@@ -1,5 +1,6 @@
 //! `--bootstrap`: searches on resampled columns.
 
+mod options;
 mod run;
 
-pub(crate) use run::Bootstrap;
+pub(crate) use options::WORD;

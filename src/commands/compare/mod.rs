@@ -1,5 +1,6 @@
 //! `--rfdist`: distances between all trees of a file, or between those of two files.
 
+mod options;
 mod run;
 
-pub(crate) use run::Compare;
+pub(crate) use options::WORD;

@@ -10,7 +10,7 @@ use crate::tree::Multifurcating;
 use crate::tree_distance::{Comparison, TreeMetric};
 use rayon::ThreadPool;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Number of trees whose distances from the others are in memory at the same time.
 const TREES_AT_ONCE: usize = 64;
@@ -34,10 +34,6 @@ impl Command for Compare {
             outputs: vec![OutputKind::RfDistances],
             ..Facts::default()
         }
-    }
-
-    fn named_after(&self) -> Option<&Path> {
-        Some(&self.trees)
     }
 
     fn run(&self, plan: &Plan, record: &mut RunRecord) -> Result<()> {

@@ -1,6 +1,7 @@
 //! `--gcf`, `--scf`: how many gene trees, and how many sites, agree with the branches of a tree.
 
+mod options;
 mod run;
 mod tables;
 
-pub(crate) use run::{Concordance, DEFAULT_QUARTETS};
+pub(crate) use options::WORD;

@@ -13,10 +13,7 @@ use crate::runtime::{RunRecord, Session, with_threads};
 use crate::steps::BranchSupport;
 use crate::steps::dry_run::{describe_data_alone, describe_files};
 use crate::taxa::Taxa;
-use std::path::{Path, PathBuf};
-
-/// Number of quartets per branch for site concordance if none is given, as in the publication.
-pub(crate) const DEFAULT_QUARTETS: usize = 100;
+use std::path::PathBuf;
 
 /// Concordance of gene trees and sites with the branches of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,10 +35,6 @@ impl Command for Concordance {
             needs: Needs { models: false, ..Needs::default() },
             ..Facts::default()
         }
-    }
-
-    fn named_after(&self) -> Option<&Path> {
-        Some(&self.tree)
     }
 
     fn run(&self, plan: &Plan, record: &mut RunRecord) -> Result<()> {

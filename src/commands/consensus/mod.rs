@@ -1,5 +1,6 @@
 //! `--consense`: the consensus of all trees of a file.
 
+mod options;
 mod run;
 
-pub(crate) use run::Consensus;
+pub(crate) use options::WORD;

@@ -31,10 +31,6 @@ impl Command for Consensus {
         }
     }
 
-    fn named_after(&self) -> Option<&Path> {
-        Some(&self.trees)
-    }
-
     fn run(&self, plan: &Plan, record: &mut RunRecord) -> Result<()> {
         find_consensus(plan, self.rule, &self.trees, record)
     }

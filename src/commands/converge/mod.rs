@@ -1,5 +1,6 @@
 //! `--bsconverge`: whether the replicate trees of a file are enough.
 
+mod options;
 mod run;
 
-pub(crate) use run::Converge;
+pub(crate) use options::WORD;

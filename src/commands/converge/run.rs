@@ -27,10 +27,6 @@ impl Command for Converge {
         }
     }
 
-    fn named_after(&self) -> Option<&Path> {
-        Some(&self.trees)
-    }
-
     fn run(&self, plan: &Plan, record: &mut RunRecord) -> Result<()> {
         converge(plan, &self.trees, record)
     }

@@ -7,7 +7,6 @@ use crate::error::Result;
 use crate::plan::{Facts, IdenticalSequences, MatrixPlan, Plan, Workload};
 use crate::runtime::{RunRecord, Session};
 use crate::steps::dry_run::{describe_files, describe_run};
-use std::path::Path;
 
 /// Distances between sequences, or trees of given distances.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,10 +32,6 @@ impl Command for Distance {
             workload: Workload { identical, ..Workload::default() },
             ..Facts::default()
         }
-    }
-
-    fn named_after(&self) -> Option<&Path> {
-        self.0.file.as_deref()
     }
 
     fn run(&self, plan: &Plan, record: &mut RunRecord) -> Result<()> {

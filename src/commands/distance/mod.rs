@@ -3,8 +3,9 @@
 mod check;
 mod command;
 mod matrix;
+mod options;
 mod order;
 mod run;
 mod sequences;
 
-pub(crate) use command::Distance;
+pub(crate) use options::WORD;

@@ -1,5 +1,6 @@
 //! `--evaluate`: branch lengths and models on given trees.
 
+mod options;
 mod run;
 
-pub(crate) use run::Evaluate;
+pub(crate) use options::{ANCESTRAL, TEST, WORD};

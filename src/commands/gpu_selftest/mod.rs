@@ -1,5 +1,6 @@
 //! `mlsearch gpu-selftest`: whether cards give the processor's bits, and how fast they are.
 
+mod options;
 mod run;
 
-pub(crate) use run::GpuSelftest;
+pub(crate) use options::WORD;

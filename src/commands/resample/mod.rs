@@ -1,5 +1,6 @@
 //! `--bsmsa`: the alignments of bootstrap replicates.
 
+mod options;
 mod run;
 
-pub(crate) use run::Resample;
+pub(crate) use options::WORD;

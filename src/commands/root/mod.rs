@@ -1,5 +1,6 @@
 //! Roots given trees of any degrees; their labels stay with their branches.
 
+mod options;
 mod run;
 
-pub(crate) use run::Root;
+pub(crate) use options::WORD;

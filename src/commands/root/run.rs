@@ -26,10 +26,6 @@ impl Command for Root {
         }
     }
 
-    fn named_after(&self) -> Option<&Path> {
-        Some(&self.trees)
-    }
-
     fn run(&self, plan: &Plan, record: &mut RunRecord) -> Result<()> {
         root(plan, &self.trees, record)
     }

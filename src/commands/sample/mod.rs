@@ -2,8 +2,10 @@
 
 mod check;
 mod command;
+mod options;
 mod plots;
 mod posterior;
+mod priors;
 mod run;
 
-pub(crate) use command::Sample;
+pub(crate) use options::WORD;

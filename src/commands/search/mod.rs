@@ -1,6 +1,7 @@
 //! `--search`: from every starting tree to its best tree, and the best of them; `--all`: this, replicates, and their support on
 //! the best tree.
 
+mod options;
 mod run;
 
-pub(crate) use run::Search;
+pub(crate) use options::{CHECK, WORD};

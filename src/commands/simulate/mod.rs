@@ -1,5 +1,6 @@
 //! `simulate`: sequences along a tree, optionally with missing genes.
 
+mod options;
 mod run;
 
-pub(crate) use run::Simulate;
+pub(crate) use options::WORD;

@@ -1,5 +1,6 @@
 //! `--start`: starting trees alone.
 
+mod options;
 mod run;
 
-pub(crate) use run::Start;
+pub(crate) use options::WORD;

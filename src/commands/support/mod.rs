@@ -1,5 +1,6 @@
 //! `--support`: how often the splits of a tree occur among other trees.
 
+mod options;
 mod run;
 
-pub(crate) use run::Support;
+pub(crate) use options::WORD;

@@ -28,10 +28,6 @@ impl Command for Support {
         }
     }
 
-    fn named_after(&self) -> Option<&Path> {
-        Some(&self.tree)
-    }
-
     fn run(&self, plan: &Plan, record: &mut RunRecord) -> Result<()> {
         support(plan, &self.tree, &self.bs_trees, record)
     }

@@ -1,5 +1,6 @@
 //! `--terrace`: the trees that give every partition the same tree as the given one.
 
+mod options;
 mod run;
 
-pub(crate) use run::{DEFAULT_TREES, Terrace};
+pub(crate) use options::WORD;

@@ -17,9 +17,6 @@ const MOST_STEPS: u64 = 1_000_000;
 /// hundred taxa. More if more are to be written.
 const MOST_FOUND: usize = 10_000;
 
-/// Number of trees that are written if none is given.
-pub(crate) const DEFAULT_TREES: usize = 100;
-
 /// The terrace of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Terrace {

@@ -333,7 +333,6 @@ const TABLE: &[Entry] = &[
         Same(&["--tests", "au"]),
         "IQ-TREE's approximately unbiased test of topologies",
     ),
-    entry(&["trees"], Always, Same(&["-z", "{}"]), "IQ-TREE's file of trees to be compared"),
     entry(
         &["bsam", "bspec"],
         Always,
@@ -409,6 +408,12 @@ const TABLE: &[Entry] = &[
         Always,
         Instead(&["--tree", "pars{{}}"]),
         "several searches start from several starting trees: --tree pars{N}, or rand{N}",
+    ),
+    entry(
+        &["starttree"],
+        Always,
+        LEAVE_OUT,
+        "IQ-TREE's choice of starting trees is --tree here, as in --tree pars{5} or rand{5}; by default a search chooses; leave it out",
     ),
     entry(&["safe"], Never, Idle, "likelihoods are always scaled against underflow"),
     entry(

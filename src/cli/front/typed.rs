@@ -3,11 +3,12 @@
 //! The option parser reads `-nt 4` as `-n t` and a stray `4`. Here such words remain whole, so that options
 //! of other programs can be recognised.
 
+use super::flat::{Vocabulary, option_of, vocabulary};
 use super::peers;
-use clap::Command;
+use crate::commands::find_word;
 
 /// One option with its value, or one word that belongs to no option.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(super) struct Typed {
     /// What it is.
     pub(super) kind: WordKind,
@@ -15,13 +16,15 @@ pub(super) struct Typed {
     pub(super) value: Option<String>,
     /// The words for the option parser; long names with one dash have got their second.
     pub(super) words: Vec<String>,
-    /// The first of them as it was typed.
-    first: String,
+    /// The words as they were typed.
+    pub(super) typed: Vec<String>,
 }
 
 /// What a word is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum WordKind {
+    /// The word for an analysis, with which the command begins: its name, and the option that means the same.
+    Analysis(&'static str, &'static str),
     /// One of our options, by its identifier.
     Own(String),
     /// An option of another program, by its name without dashes.
@@ -33,83 +36,61 @@ pub(super) enum WordKind {
 }
 
 impl Typed {
-    /// True for our option of this identifier.
+    /// True for our option of this identifier, or the word that means the same.
     pub(super) fn is(&self, id: &str) -> bool {
-        matches!(&self.kind, WordKind::Own(own) if own == id)
+        match &self.kind {
+            WordKind::Own(own) => own == id,
+            WordKind::Analysis(_, flat) => *flat == id,
+            _ => false,
+        }
     }
 
     /// The option as it was typed, without its value.
     pub(super) fn option(&self) -> &str {
-        let first = self.first.as_str();
+        let first = self.typed[0].as_str();
         match &self.value {
-            Some(value) if self.words.len() == 1 => {
+            Some(value) if self.typed.len() == 1 => {
                 first.strip_suffix(value.as_str()).unwrap_or(first).trim_end_matches('=')
             }
             _ => first,
         }
     }
 
-    /// The words as they were typed: the option and its value, if that is a word of its own.
-    pub(super) fn words_as_typed(&self) -> impl Iterator<Item = &String> {
-        std::iter::once(&self.first).chain(&self.words[1..])
-    }
-
     /// The option as it was typed, with its value.
     pub(super) fn as_typed(&self) -> String {
-        self.words_as_typed().map(String::as_str).collect::<Vec<_>>().join(" ")
+        self.typed.join(" ")
     }
 }
 
-/// The options of this program: every spelling, the identifier, and whether a value follows.
-struct Vocabulary(Vec<(String, String, bool)>);
-
-impl Vocabulary {
-    fn of(command: &Command) -> Self {
-        let mut spellings = Vec::new();
-        for arg in command.get_arguments() {
-            let takes_value = arg.get_action().takes_values();
-            let long = arg.get_long().into_iter().chain(arg.get_all_aliases().unwrap_or_default());
-            let short =
-                arg.get_short().into_iter().chain(arg.get_all_short_aliases().unwrap_or_default());
-            let names = long.map(String::from).chain(short.map(String::from));
-            spellings.extend(names.map(|name| (name, arg.get_id().to_string(), takes_value)));
-        }
-        Vocabulary(spellings)
-    }
-
-    fn exact(&self, name: &str) -> Option<(&str, bool)> {
-        let found = self.0.iter().find(|spelling| spelling.0 == name);
-        found.map(|(_, id, takes_value)| (id.as_str(), *takes_value))
-    }
-
-    /// Long names may be cut where one option is left.
-    fn by_prefix(&self, name: &str) -> Option<(&str, bool)> {
-        let mut found = self.0.iter().filter(|spelling| {
-            spelling.0.len() > 1 && name.len() > 1 && spelling.0.starts_with(name)
-        });
-        let first = found.next()?;
-        found.all(|other| other.1 == first.1).then_some((first.1.as_str(), first.2))
-    }
-}
-
-/// Splits the words after the name of the program; `command` has the options of this program.
-pub(super) fn read(words: &[String], command: &Command) -> Vec<Typed> {
-    let own = Vocabulary::of(command);
+/// Splits the words after the name of the program.
+pub(super) fn lex(words: &[String]) -> Vec<Typed> {
     let mut read = Vec::new();
     let mut rest = words;
+    // A word without a dash in front is a value: no option of ours takes more than one. A dash alone is standard input.
+    let is_value =
+        |word: &String| !word.starts_with('-') || word == "-" || word.parse::<f64>().is_ok();
+    if let Some(word) = words.first().and_then(|first| find_word(first)) {
+        rest = &words[1..];
+        let typed = vec![words[0].clone()];
+        let kind = WordKind::Analysis(word.name, word.flat);
+        read.push(Typed { kind, value: None, words: typed.clone(), typed });
+        if let (Some(id), Some(value)) = (word.value, rest.first().filter(|next| is_value(next))) {
+            let words = vec![option_of(word, id), value.clone()];
+            let (kind, typed) = (WordKind::Own(id.to_string()), vec![value.clone()]);
+            read.push(Typed { kind, value: Some(value.clone()), words, typed });
+            rest = &rest[1..];
+        }
+    }
     while let Some((word, after)) = rest.split_first() {
-        // A word without a dash in front is a value: no option of ours takes more than one. A dash alone
-        // is standard input.
-        let is_value =
-            |word: &String| !word.starts_with('-') || word == "-" || word.parse::<f64>().is_ok();
         let next = after.first().filter(|next| is_value(next));
-        let first = word.clone();
-        let (kind, value, takes_value, word) = classify(word, next.is_some(), &own);
-        let mut typed = Typed { kind, value, words: vec![word], first };
+        let first = vec![word.clone()];
+        let (kind, value, takes_value, word) = classify(word, next.is_some(), vocabulary());
+        let mut typed = Typed { kind, value, words: vec![word], typed: first };
         rest = after;
         if let (true, None, Some(next)) = (takes_value, &typed.value, next) {
             typed.value = Some(next.clone());
             typed.words.push(next.clone());
+            typed.typed.push(next.clone());
             rest = &after[1..];
         }
         read.push(typed);
@@ -176,14 +157,13 @@ fn classify(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::Args;
-    use clap::CommandFactory;
 
     /// Every option with its value, as `kind name=value`.
     fn split(line: &str) -> Vec<String> {
         let words: Vec<String> = line.split_whitespace().map(String::from).collect();
         let show = |one: &Typed| {
             let name = match &one.kind {
+                WordKind::Analysis(word, _) => format!("word {word}"),
                 WordKind::Own(id) => format!("own {id}"),
                 WordKind::Peer(name) => format!("peer {name}"),
                 WordKind::Unknown => format!("unknown {}", one.words[0]),
@@ -191,7 +171,7 @@ mod tests {
             };
             one.value.as_ref().map_or(name.clone(), |value| format!("{name}={value}"))
         };
-        read(&words, &Args::command()).iter().map(show).collect()
+        lex(&words).iter().map(show).collect()
     }
 
     #[test]
@@ -210,6 +190,8 @@ mod tests {
             ("--bootstap 5 x", &["unknown --bootstap=5", "stray x"]),
             // What RAxML users may mean stays theirs.
             ("-nt", &["own name=t"]),
+            ("compare a.nwk -T 2", &["word compare", "own many_trees=a.nwk", "own threads=2"]),
+            ("bsmsa -s a", &["word resample", "own msa=a"]),
             ("-te -s a", &["own tree=e", "own msa=a"]),
             ("--boot --all", &["own bootstrap", "own all"]),
         ] {

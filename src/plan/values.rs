@@ -2,16 +2,24 @@
 //!
 //! Every function returns the value, or a message that says why it is refused.
 
+use super::options::{Threads, TreeSource};
+use crate::distance::DistanceTree;
 use crate::likelihood::ScorePrecision;
 use crate::likelihood::select::{ENGINE_OF_CARDS, INSTRUCTION_SETS, engine_names};
-use crate::plan::{ConsensusRule, DistanceTree, Threads, TreeMetric, TreeSource};
+use crate::tree::ConsensusRule;
+use crate::tree_distance::TreeMetric;
 use std::path::{Path, PathBuf};
 
+/// The seed of all random numbers, or of the resampling.
+pub(crate) fn parse_seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| "a seed is a whole number".to_string())
+}
+
 /// More runs, trees or taxa than this are a typing error, which must not exhaust the memory.
-pub(super) const MAX_COUNT: usize = 1_000_000;
+pub(crate) const MAX_COUNT: usize = 1_000_000;
 
 /// A positive count.
-pub(super) fn parse_count(option: &str, text: &str) -> std::result::Result<usize, String> {
+pub(crate) fn parse_count(option: &str, text: &str) -> std::result::Result<usize, String> {
     match text.parse::<usize>() {
         Ok(n) if (1..=MAX_COUNT).contains(&n) => Ok(n),
         _ => Err(format!("{option} {text}: expected a number from 1 to {MAX_COUNT}")),
@@ -19,7 +27,7 @@ pub(super) fn parse_count(option: &str, text: &str) -> std::result::Result<usize
 }
 
 /// `pars{5},rand{5},FILE`; braces may be brackets; without a number it is one.
-pub(super) fn parse_trees(text: &str) -> std::result::Result<Vec<TreeSource>, String> {
+pub(crate) fn parse_trees(text: &str) -> std::result::Result<Vec<TreeSource>, String> {
     // The name of an existing file may contain commas.
     if Path::new(text).is_file() {
         return Ok(vec![TreeSource::File(PathBuf::from(text))]);
@@ -43,7 +51,7 @@ pub(super) fn parse_trees(text: &str) -> std::result::Result<Vec<TreeSource>, St
 }
 
 /// The tree of distances with this name.
-pub(super) fn distance_tree(name: &str) -> Option<DistanceTree> {
+pub(crate) fn distance_tree(name: &str) -> Option<DistanceTree> {
     DistanceTree::ALL.into_iter().find(|kind| kind.name() == name)
 }
 
@@ -55,7 +63,7 @@ fn brace_count(whole: &str, rest: &str) -> std::result::Result<usize, String> {
 }
 
 /// `4`, `auto`, `auto{4}`.
-pub(super) fn parse_threads(text: Option<&str>) -> std::result::Result<Threads, String> {
+pub(crate) fn parse_threads(text: Option<&str>) -> std::result::Result<Threads, String> {
     let Some(text) = text else {
         return Ok(Threads::Auto { max: None });
     };
@@ -75,7 +83,7 @@ pub(super) fn parse_threads(text: Option<&str>) -> std::result::Result<Threads, 
 }
 
 /// `500M`, `8G`, `1.5gb`: bytes.
-pub(super) fn parse_memory(text: Option<&str>) -> std::result::Result<Option<u64>, String> {
+pub(crate) fn parse_memory(text: Option<&str>) -> std::result::Result<Option<u64>, String> {
     let Some(text) = text else { return Ok(None) };
     let lower = text.to_ascii_lowercase();
     let number = lower.trim_end_matches("ib").trim_end_matches('b');
@@ -92,7 +100,7 @@ pub(super) fn parse_memory(text: Option<&str>) -> std::result::Result<Option<u64
 }
 
 /// Name of an instruction set; RAxML-NG's `none` is the first, which every machine has.
-pub(super) fn parse_instruction_set(
+pub(crate) fn parse_instruction_set(
     text: Option<&str>,
 ) -> std::result::Result<Option<&'static str>, String> {
     let text = text.map(|text| match text.to_ascii_lowercase().as_str() {
@@ -103,7 +111,7 @@ pub(super) fn parse_instruction_set(
 }
 
 /// Name of an engine; cards are chosen for the engine that has them.
-pub(super) fn parse_engine(
+pub(crate) fn parse_engine(
     text: Option<&str>,
     cards: Option<&str>,
 ) -> std::result::Result<Option<&'static str>, String> {
@@ -118,7 +126,7 @@ pub(super) fn parse_engine(
 }
 
 /// Precision of scores, for runs on cards: the engine that is meant, and the precision.
-pub(super) fn parse_precision(
+pub(crate) fn parse_precision(
     text: Option<&str>,
     engine: Option<&'static str>,
     searches: bool,
@@ -143,7 +151,7 @@ pub(super) fn parse_precision(
 }
 
 /// Numbers of cards, `0` or `0,1`, as bits.
-pub(super) fn parse_cards(text: Option<&str>) -> std::result::Result<u64, String> {
+pub(crate) fn parse_cards(text: Option<&str>) -> std::result::Result<u64, String> {
     let mut cards = 0;
     for word in text.into_iter().flat_map(|text| text.split(',')) {
         let number = word.trim().parse::<u32>().ok().filter(|&number| number < u64::BITS);
@@ -170,7 +178,7 @@ fn one_of(
 }
 
 /// A rule of consensus: `MR`, `STRICT`, `MRE`, or a threshold in percent as in `MR75` and RAxML's `T_75`.
-pub(super) fn parse_consensus_rule(text: &str) -> Result<ConsensusRule, String> {
+pub(crate) fn parse_consensus_rule(text: &str) -> Result<ConsensusRule, String> {
     let spelled = text.to_ascii_uppercase();
     let percent = spelled.strip_prefix("T_").or(spelled.strip_prefix("MR"));
     let percent = percent.and_then(|digits| digits.parse::<u32>().ok());
@@ -186,7 +194,7 @@ pub(super) fn parse_consensus_rule(text: &str) -> Result<ConsensusRule, String> 
 }
 
 /// Names of distances between trees, separated by commas; in the order in which they are shown, each once.
-pub(super) fn parse_tree_metrics(text: &str) -> Result<Vec<TreeMetric>, String> {
+pub(crate) fn parse_tree_metrics(text: &str) -> Result<Vec<TreeMetric>, String> {
     let metric = |word: &str| {
         let known =
             TreeMetric::ALL.into_iter().find(|known| word.eq_ignore_ascii_case(known.name()));

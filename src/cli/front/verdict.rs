@@ -52,7 +52,9 @@ pub(super) fn judge(one: &Typed, all: &[Typed]) -> Verdict {
         (WordKind::Peer(name), _) => judge_peer(one, name, all),
         (WordKind::Stray, _) => judge_stray(&one.words[0], all),
         (WordKind::Own(id), Some(value)) => judge_own(one, id, value, all),
-        (WordKind::Own(id), None) if id == "search" && corrects_to(all, "--all") => {
+        (WordKind::Own(_) | WordKind::Analysis(..), None)
+            if one.is("search") && corrects_to(all, "--all") =>
+        {
             Verdict::Adapted(Vec::new())
         }
         // RAxML's -v alone; IQ-TREE's says more.

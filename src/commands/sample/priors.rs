@@ -1,25 +1,25 @@
 //! Priors of a sample, as they are typed: `--brlenspr exp{10}`, `--prset shapepr=uni{0/50},statefreqpr=dir{10}`.
 
-use super::verb::Faults;
-use crate::plan::{BrlenPrior, NumberPrior, Priors, SharesPrior};
+use crate::plan::Refusals;
+use crate::sampler::{BrlenPrior, NumberPrior, Priors, SharesPrior};
 
-/// All priors; of those that are not given, the defaults.
-pub(super) fn resolve_priors(
+/// All priors; of those that are not given, the derefusals.
+pub(super) fn read_priors(
     brlens: Option<&str>,
     others: Option<&str>,
-    faults: &mut Faults,
+    refusals: &mut Refusals,
 ) -> Priors {
     let mut priors = Priors::default();
     if let Some(text) = brlens {
-        priors.brlens = faults.or(parse_brlens("--brlenspr", text), priors.brlens);
+        priors.brlens = refusals.or(parse_brlens("--brlenspr", text), priors.brlens);
     }
     let mut seen = Vec::new();
     for part in others.into_iter().flat_map(|text| text.split(',')) {
         let name = part.split('=').next().unwrap_or_default().to_ascii_lowercase();
         if seen.contains(&name) || (name == "brlenspr" && brlens.is_some()) {
-            faults.add(format!("--prset {part}: {name} is given twice"));
+            refusals.add(format!("--prset {part}: {name} is given twice"));
         } else if let Err(fault) = set(&mut priors, part) {
-            faults.add(fault);
+            refusals.add(fault);
         }
         seen.push(name);
     }
@@ -126,23 +126,23 @@ mod tests {
 
     #[test]
     fn priors_are_read_as_they_are_described() {
-        let mut faults = Faults::default();
+        let mut refusals = Refusals::default();
         let text = "shapepr=uni{0/50},statefreqpr=dir{10/5/5/10},tratiopr=beta{3/1},ratepr=dir{2},brlenspr=uni{0/5}";
-        let priors = resolve_priors(None, Some(text), &mut faults);
-        assert!(faults.0.is_empty());
+        let priors = read_priors(None, Some(text), &mut refusals);
+        assert!(refusals.0.is_empty());
         let described: Vec<String> =
             priors.describe().into_iter().map(|(name, prior)| format!("{name}={prior}")).collect();
         for part in text.split(',') {
             assert!(described.iter().any(|one| one == part), "{part}: {described:?}");
         }
-        let again = resolve_priors(None, Some(&described.join(",")), &mut faults);
+        let again = read_priors(None, Some(&described.join(",")), &mut refusals);
         assert_eq!(again, priors);
         for bad in
             ["shape=exp{1}", "shapepr", "shapepr=exp{0}", "shapepr=uni{3/2}", "pinvarpr=dir{1}"]
         {
-            let mut faults = Faults::default();
-            resolve_priors(None, Some(bad), &mut faults);
-            assert!(!faults.0.is_empty(), "{bad}");
+            let mut refusals = Refusals::default();
+            read_priors(None, Some(bad), &mut refusals);
+            assert!(!refusals.0.is_empty(), "{bad}");
         }
     }
 }

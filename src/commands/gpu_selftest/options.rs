@@ -1,0 +1,52 @@
+//! The options of `gpu-selftest`.
+
+use super::run::GpuSelftest;
+use crate::commands::{Analysis, Group, Word, guide};
+use crate::plan::{DataOptions, OutputArgs, Reading, RunArgs, parse_cards};
+use clap::{ArgMatches, Args, FromArgMatches};
+use std::path::PathBuf;
+
+/// The word.
+pub(crate) const WORD: Word = Word {
+    name: "gpu-selftest",
+    group: Group::Tools,
+    about: "compares GPUs with the CPU, and measures both",
+    guide: guide!("gpu_selftest"),
+    has_own_options: true,
+    args: GpuSelftestArgs::augment_args,
+    read,
+    ..Word::BLANK
+};
+
+/// The options of `gpu-selftest`.
+#[derive(Debug, Clone, Args)]
+struct GpuSelftestArgs {
+    /// Numbers of the cards, as 0 or 0,1 [default: 0]
+    #[arg(long, value_name = "LIST")]
+    gpu: Option<String>,
+    /// Measure the smallest alignment only
+    #[arg(long)]
+    quick: bool,
+    /// Output files are NAME.mlsearch.* [default: gpu-selftest]
+    #[arg(short = 'n', value_name = "NAME")]
+    name: Option<String>,
+    /// Output files are PATH.mlsearch.*
+    #[arg(long, value_name = "PATH")]
+    prefix: Option<PathBuf>,
+    /// Replace the results of an earlier self-test
+    #[arg(long)]
+    redo: bool,
+}
+
+fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Analysis> {
+    let args = GpuSelftestArgs::from_arg_matches(matches)?;
+    let name = match (&args.name, &args.prefix) {
+        (None, None) => Some("gpu-selftest".to_string()),
+        _ => args.name,
+    };
+    let output = OutputArgs { name, prefix: args.prefix, redo: args.redo, ..OutputArgs::default() };
+    let run = RunArgs { threads: Some("1".into()), ..RunArgs::default() };
+    let mut plan = reading.plan(DataOptions::default(), &run, &output, None);
+    plan.run.cards = reading.refusals.or(parse_cards(args.gpu.as_deref()), 0);
+    Ok(Analysis::new(plan, Box::new(GpuSelftest { quick: args.quick })))
+}

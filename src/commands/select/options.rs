@@ -1,0 +1,53 @@
+//! The options of `select`.
+
+use super::run::Select;
+use crate::commands::{Analysis, Group, Word, guide};
+use crate::plan::{
+    AnalysisOptions, DataArgs, ModelIs, OutputArgs, Plan, Reading, RunArgs, TreeSource, parse_trees,
+};
+use clap::{ArgMatches, Args, FromArgMatches};
+
+/// The word.
+pub(crate) const WORD: Word = Word {
+    name: "select",
+    group: Group::FromAlignments,
+    about: "the model of each partition, by BIC, AIC or AICc",
+    usage: "-s <FILE>",
+    guide: guide!("select"),
+    args: SelectArgs::augment_args,
+    read,
+    ..Word::BLANK
+};
+
+/// What a user may type.
+#[derive(Debug, Clone, Args)]
+struct SelectArgs {
+    #[command(flatten)]
+    data: DataArgs,
+    /// The tree on which models are compared [default: a parsimony tree]
+    #[arg(short = 't', long, value_name = "FILE", help_heading = "Trees")]
+    tree: Option<String>,
+    #[command(flatten)]
+    output: OutputArgs,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Analysis> {
+    let args = SelectArgs::from_arg_matches(matches)?;
+    let mut data = args.data.read(ModelIs::Optional, reading);
+    if data.model.is_none() {
+        data.model = Some("auto".into());
+    }
+    let plan = reading.plan(data, &args.run, &args.output, None);
+    let refusals = &mut reading.refusals;
+    let trees = args.tree.as_deref().map(|text| refusals.or(parse_trees(text), Vec::new()));
+    let trees = trees.unwrap_or_default();
+    if trees.iter().any(|tree| !matches!(tree, TreeSource::File(_))) {
+        refusals.add(
+            "--tree: models are compared on the tree of a file, or without it on a parsimony tree",
+        );
+    }
+    let search = AnalysisOptions { trees, ..AnalysisOptions::default() };
+    Ok(Analysis::new(Plan { search, ..plan }, Box::new(Select)))
+}

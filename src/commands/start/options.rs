@@ -1,0 +1,55 @@
+//! The options of `start`.
+
+use super::run::Start;
+use crate::commands::{Analysis, Group, Word, guide};
+use crate::plan::{DataArgs, ModelIs, OutputArgs, Plan, Reading, RunArgs, TreeSource, parse_count};
+use crate::steps::options::{ConstraintArgs, FitArgs, IdenticalArgs, StartArgs};
+use clap::{ArgMatches, Args, FromArgMatches};
+
+/// The word.
+pub(crate) const WORD: Word = Word {
+    name: "start",
+    group: Group::FromAlignments,
+    about: "starting trees alone: parsimony, random, by distances",
+    usage: "-s <FILE> -t <TREES>",
+    guide: guide!("start"),
+    flat: "start",
+    args: StartingArgs::augment_args,
+    read,
+    ..Word::BLANK
+};
+
+/// What a user may type.
+#[derive(Debug, Clone, Args)]
+struct StartingArgs {
+    #[command(flatten)]
+    data: DataArgs,
+    #[command(flatten)]
+    start: StartArgs,
+    /// Number of trees; also -N [default: 1]
+    #[arg(short = '#', short_alias = 'N', value_name = "N", help_heading = "Trees")]
+    runs: Option<String>,
+    #[command(flatten)]
+    constraint: ConstraintArgs,
+    #[command(flatten)]
+    identical: IdenticalArgs,
+    #[command(flatten)]
+    fit: FitArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Analysis> {
+    let args = StartingArgs::from_arg_matches(matches)?;
+    let data = args.data.read(ModelIs::Optional, reading);
+    let plan = reading.plan(data, &args.run, &args.output, None);
+    let refusals = &mut reading.refusals;
+    let runs = args.runs.as_deref().map(|text| refusals.or(parse_count("-#", text), 1));
+    let mut search = args.fit.read(refusals);
+    search.trees = args.start.read(runs, TreeSource::Parsimony(1), refusals);
+    search.keep_identical = args.identical.keep_identical;
+    search.constraint = args.constraint.tree_constraint;
+    Ok(Analysis::new(Plan { search, ..plan }, Box::new(Start)))
+}
