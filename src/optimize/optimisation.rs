@@ -3,7 +3,7 @@
 use super::alternatives::{Alternative, Ends, STARTS_EPSILON, WORTHWHILE, try_alternatives};
 use super::params::Learnt;
 use super::rounds::{OptimizeOptions, Rounds, Until, restart_parameters, set_models};
-use super::shifts::shift_changes;
+use super::shifts::{InVain, shift_changes};
 use super::starts::{approach_scale, fits, try_other_lengths};
 use crate::likelihood::{BrlenLinkage, Evaluator, Result, Snapshot};
 use crate::model::{Model, ModelValues};
@@ -24,6 +24,9 @@ const MAX_ANEW: usize = 4;
 pub(crate) enum Goal {
     /// The optimum near the present lengths and parameters ([`optimize`](super::optimize)).
     Nearby,
+    /// The same again, on a tree that has changed since: other exchange rates, which are almost never better once they were
+    /// tried, are left to [`Goal::Conclusion`].
+    NearbyAgain,
     /// The best of several optima, from any lengths
     /// ([`optimize_from_several_starts`](super::optimize_from_several_starts)).
     Best,
@@ -174,7 +177,7 @@ impl OptimizePlan {
     /// Of an optimisation before its first step.
     pub(crate) fn new(goal: Goal, options: &OptimizeOptions) -> Self {
         let stage = match goal {
-            Goal::Nearby => Stage::Converge,
+            Goal::Nearby | Goal::NearbyAgain => Stage::Converge,
             Goal::Best if options.branches => Stage::Scale,
             Goal::Settled => Stage::OtherLengths,
             Goal::Best | Goal::Conclusion => Stage::Final,
@@ -307,7 +310,7 @@ impl<'a> Optimisation<'a> {
                 match self.plan.goal {
                     Goal::Settled if any_better => Stage::End,
                     Goal::Settled => Stage::Done,
-                    Goal::Nearby | Goal::Best | Goal::Conclusion => Stage::Final,
+                    _ => Stage::Final,
                 }
             }
             Stage::Final => {
@@ -320,8 +323,8 @@ impl<'a> Optimisation<'a> {
             }
             Stage::Converge => match self.round(&options, Until::SmallGain, observer)? {
                 false => Stage::Converge,
-                true if model => Stage::OtherExchange,
-                true => Stage::Done,
+                true if !model || self.plan.goal == Goal::NearbyAgain => Stage::Done,
+                true => Stage::OtherExchange,
             },
             Stage::OtherExchange => {
                 let any_better = self.try_other_exchange()?;
@@ -331,7 +334,7 @@ impl<'a> Optimisation<'a> {
                         self.plan.restarts += 1;
                         Stage::Converge
                     }
-                    Goal::Nearby => Stage::Done,
+                    Goal::Nearby | Goal::NearbyAgain => Stage::Done,
                 }
             }
             Stage::OtherRates => {
@@ -386,6 +389,7 @@ impl<'a> Optimisation<'a> {
         let first = self.log_likelihood()?;
         let own_lengths = self.evaluator.linkage().has_own_lengths();
         let as_a_whole = self.plan.goal == Goal::Best;
+        let mut in_vain = InVain::new();
         for number in 0..MAX_LENGTHS {
             let before = self.log_likelihood()?;
             if !self.has_one_optimum() {
@@ -394,7 +398,7 @@ impl<'a> Optimisation<'a> {
             if own_lengths {
                 break;
             }
-            shift_changes(self.evaluator)?;
+            shift_changes(self.evaluator, &mut in_vain)?;
             if self.log_likelihood()? - before < WORTHWHILE {
                 break;
             }
@@ -416,7 +420,7 @@ impl<'a> Optimisation<'a> {
         match self.plan.goal {
             Goal::Settled => true,
             Goal::Conclusion => has_one,
-            Goal::Nearby | Goal::Best => false,
+            Goal::Nearby | Goal::NearbyAgain | Goal::Best => false,
         }
     }
 
@@ -493,7 +497,7 @@ mod tests {
     fn an_optimisation_goes_on_from_any_of_its_states_with_the_same_bits() {
         let linkages = [BrlenLinkage::Linked, BrlenLinkage::Scaled, BrlenLinkage::Unlinked];
         for linkage in linkages {
-            for goal in [Goal::Nearby, Goal::Best, Goal::Conclusion] {
+            for goal in [Goal::Nearby, Goal::NearbyAgain, Goal::Best, Goal::Conclusion] {
                 goes_on_from_any_state(goal, linkage, ["HKY+FE+G4", "K80+FE+I+G4"]);
             }
             goes_on_from_any_state(Goal::Conclusion, linkage, ["JC+R4", "HKY+FE+I+G4"]);

@@ -7,6 +7,7 @@
 
 use crate::likelihood::{Evaluator, Result};
 use crate::tree::{EdgeId, NodeId, Tree};
+use std::collections::HashMap;
 
 /// A branch shorter than this share of one change has hardly any length.
 const NONE: f64 = 0.1;
@@ -36,6 +37,9 @@ const SETTLING: usize = 2;
 const FLAT: f64 = 0.05;
 const MORE_WHERE_FLAT: usize = 8;
 
+/// A shift that was in vain is tried again if a length around it has changed by more than this share of one change.
+const CHANGED: f64 = 0.05;
+
 /// Number of edges up to which branches around a shift adapt. Measured on four alignments: 3 and 4 find nothing else.
 const RADIUS: usize = 2;
 
@@ -53,13 +57,16 @@ fn changes(evaluator: &Evaluator) -> Vec<f64> {
     evaluator.tree().edges().map(|edge| 1.0 / evaluator.num_sites_on(edge)).collect()
 }
 
+/// Shifts that were in vain: to which branch and from which one, with the lengths around at that time.
+pub(super) type InVain = HashMap<(EdgeId, EdgeId), Vec<f64>>;
+
 /// Gives each branch that has hardly any length a change of each neighbour that has few, and keeps the result if the
-/// log-likelihood is higher once the branches around have adapted to it; in passes over the tree until one is in vain. For
-/// linked and scaled branch lengths.
+/// log-likelihood is higher once the branches around have adapted to it; in passes over the tree until one is in vain. Those
+/// `in_vain` are left out as long as lengths around are the same. For linked and scaled branch lengths.
 ///
 /// # Errors
 /// The engine has failed.
-pub(super) fn shift_changes(evaluator: &mut Evaluator) -> Result<()> {
+pub(super) fn shift_changes(evaluator: &mut Evaluator, in_vain: &mut InVain) -> Result<()> {
     let changes = changes(evaluator);
     let mut lnl = evaluator.log_likelihood()?;
     for _ in 0..MAX_PASSES {
@@ -68,13 +75,23 @@ pub(super) fn shift_changes(evaluator: &mut Evaluator) -> Result<()> {
             for from in neighbours(evaluator.tree(), to) {
                 let [taking, giving] = [to, from].map(|edge| evaluator.tree().brlen(edge));
                 let change = changes[from.index()];
-                if taking < NONE * change && (ONE * change..MANY * change).contains(&giving) {
-                    let before = lnl;
-                    lnl = try_shift(evaluator, [(to, giving), (from, taking)], lnl)?;
-                    if lnl <= before && giving > FEW * change {
-                        let rest = giving - change;
-                        lnl = try_shift(evaluator, [(to, change), (from, rest)], lnl)?;
-                    }
+                if taking >= NONE * change || !(ONE * change..MANY * change).contains(&giving) {
+                    continue;
+                }
+                let around = lengths_within(evaluator.tree(), to, RADIUS);
+                let is_same = |(a, b): (&f64, &f64)| (a - b).abs() <= CHANGED * change;
+                let known = in_vain.get(&(to, from));
+                if known.is_some_and(|then| around.iter().zip(then).all(is_same)) {
+                    continue;
+                }
+                let before = lnl;
+                lnl = try_shift(evaluator, [(to, giving), (from, taking)], lnl)?;
+                if lnl <= before && giving > FEW * change {
+                    let rest = giving - change;
+                    lnl = try_shift(evaluator, [(to, change), (from, rest)], lnl)?;
+                }
+                if lnl <= before {
+                    in_vain.insert((to, from), around);
                 }
             }
         }
@@ -233,6 +250,11 @@ fn within(tree: &Tree, edge: EdgeId, radius: usize) -> Vec<EdgeId> {
     found
 }
 
+/// The lengths of the edges up to so many edges from this one.
+fn lengths_within(tree: &Tree, edge: EdgeId, radius: usize) -> Vec<f64> {
+    within(tree, edge, radius).into_iter().map(|near| tree.brlen(near)).collect()
+}
+
 /// These edges and their neighbours.
 fn with_neighbours(tree: &Tree, edges: &[EdgeId]) -> Vec<EdgeId> {
     let mut found = edges.to_vec();
@@ -296,7 +318,7 @@ mod tests {
     fn shifts_find_the_better_place_of_a_change_and_never_lower_the_likelihood() {
         let mut evaluator = optimised();
         let mut lnl = evaluator.log_likelihood().unwrap();
-        shift_changes(&mut evaluator).unwrap();
+        shift_changes(&mut evaluator, &mut InVain::new()).unwrap();
         let mut num_found = 0;
         let best = evaluator.brlen_sets();
         assert!(evaluator.log_likelihood().unwrap() >= lnl);
@@ -315,5 +337,36 @@ mod tests {
             }
         }
         assert!(num_found > 0);
+    }
+
+    #[test]
+    fn a_shift_in_vain_is_tried_again_only_after_lengths_around_have_changed() {
+        let mut evaluator = optimised();
+        let mut in_vain = InVain::new();
+        shift_changes(&mut evaluator, &mut in_vain).unwrap();
+        let (best, known) = (evaluator.brlen_sets(), in_vain.clone());
+        shift_changes(&mut evaluator, &mut in_vain).unwrap();
+        assert_eq!((evaluator.brlen_sets(), &in_vain), (best.clone(), &known));
+        // A branch that gives nothing in vain, as its neighbour already has it all.
+        let change = changes(&evaluator)[0];
+        let tree = evaluator.tree();
+        let longest = tree.edges().max_by(|a, b| tree.brlen(*a).total_cmp(&tree.brlen(*b)));
+        let to = longest.unwrap();
+        let from = neighbours(tree, to)[0];
+        let shifted = [(to, 1e-6), (from, 3.0 * change)];
+        evaluator.set_brlens(&shifted);
+        let damaged = evaluator.log_likelihood().unwrap();
+        let around = lengths_within(evaluator.tree(), to, RADIUS);
+        for (to, from) in evaluator.tree().edges().map(|edge| (to, edge)) {
+            in_vain.insert((to, from), around.clone());
+        }
+        shift_changes(&mut evaluator, &mut in_vain.clone()).unwrap();
+        let held = evaluator.log_likelihood().unwrap();
+        evaluator.set_brlen_sets(&best);
+        evaluator.set_brlens(&shifted);
+        in_vain.values_mut().for_each(|around| around[0] += change);
+        shift_changes(&mut evaluator, &mut in_vain).unwrap();
+        let found = evaluator.log_likelihood().unwrap();
+        assert!(held >= damaged && found > held + 1.0, "{damaged} {held} {found}");
     }
 }

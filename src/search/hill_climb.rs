@@ -298,7 +298,7 @@ impl<'a> Search<'a> {
                     let share = self.share(SearchPhase::Model);
                     self.phase("branch lengths and model", share, observer);
                 }
-                self.optimize(Goal::Nearby, self.fast_epsilon(), Stage::Wide, observer)?
+                self.optimize(Goal::NearbyAgain, self.fast_epsilon(), Stage::Wide, observer)?
             }
             Stage::Wide => {
                 let options = if self.schedule.thorough { &at::THOROUGH } else { &at::WIDE };
@@ -332,7 +332,7 @@ impl<'a> Search<'a> {
                 if self.plan.optimising.is_none() {
                     self.phase("branch lengths and model", 0.0, observer);
                 }
-                self.optimize(Goal::Nearby, self.fast_epsilon(), Stage::Last, observer)?
+                self.optimize(Goal::NearbyAgain, self.fast_epsilon(), Stage::Last, observer)?
             }
             Stage::Last => {
                 let last = if self.schedule.thorough { at::THOROUGH } else { at::FAST };
