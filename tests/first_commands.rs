@@ -255,10 +255,10 @@ const WORDS: Commands = &[
     ("terrace 5 -s a.phy -q p.txt --tree t.nwk --prefix W7", WorksOnTrees),
     ("concordance --gcf boots.nwk --tree t.nwk --prefix W8", WorksOnTrees),
     ("support --tree t.nwk --bs-trees boots.nwk --check", WorksOnTrees),
-    ("sample -s a.phy -m JC --ngen 100", Works),
+    ("sample -s a.phy -m JC --ngen 1000", Works),
     ("all -s a.phy -m JC --bs-trees 2", Works),
     ("search -s a.phy -m JC --bs-trees 2 --bs-metric tbe", Works),
-    ("check --mcmc -s a.phy -m JC --ngen 100", WorksOnTrees),
+    ("check --mcmc -s a.phy -m JC --ngen 1000", WorksOnTrees),
     ("help compare --guide", WorksOnTrees),
     ("help sample", WorksOnTrees),
 ];
