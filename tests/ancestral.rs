@@ -316,7 +316,7 @@ fn ties_and_ambiguous_characters() {
     assert!(list.contains("Node1\ta\t0.1\t2\tC1T,A4{C/T}\n"), "{list}");
     assert!(list.contains("Node1\tc\t0.1\t0\t\n"), "{list}");
     let ran = scratch.run("-s a.phy -m JC --bootstrap --ancestral -n y");
-    ran.assert_refused(&["--ancestral applies only to"]);
+    ran.assert_refused(&["'--ancestral' is no option of bootstrap; search and evaluate have it"]);
 }
 
 #[test]

@@ -124,7 +124,7 @@ fn genes_and_their_sites_are_drawn_and_deleted() {
     refused("--bootstrap --sampling gene", "give a partition file");
     refused("--bootstrap --sampling codon", "expected site, gene or genesite");
     refused("--bootstrap --jackknife 1", "above 0 and below 1");
-    refused("--search --jackknife 0.5", "apply only to bootstrap replicates");
+    refused("--search --jackknife 0.5", "--jackknife applies only to bootstrap replicates");
     scratch.write("one", "DNA, all = 1-898\n");
     refused("-q one --bootstrap --sampling genesite", "there is only one");
 }

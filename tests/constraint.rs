@@ -241,7 +241,7 @@ fn constraints_that_cannot_be_used_are_refused() {
     ]);
     scratch
         .run(&format!("{command} -g c.tre --evaluate -t given.tre"))
-        .assert_refused(&["--tree-constraint", "only to searches"]);
+        .assert_refused(&["'-g' is no option of evaluate; search, start, sample and bootstrap have it"]);
     // A check has the same faults, and says what the constraint demands.
     scratch.run(&format!("{command} --check -g c.tre -t given.tre")).assert_refused(&["violates"]);
     let ran = scratch.succeed(&format!("{command} --check -g c.tre"));
