@@ -239,9 +239,9 @@ fn constraints_that_cannot_be_used_are_refused() {
         "violates the constraint of c.tre",
         "no branch separates",
     ]);
-    scratch
-        .run(&format!("{command} -g c.tre --evaluate -t given.tre"))
-        .assert_refused(&["'-g' is no option of evaluate; search, start, sample and bootstrap have it"]);
+    scratch.run(&format!("{command} -g c.tre --evaluate -t given.tre")).assert_refused(&[
+        "'-g' is no option of evaluate; search, start, sample and bootstrap have it",
+    ]);
     // A check has the same faults, and says what the constraint demands.
     scratch.run(&format!("{command} --check -g c.tre -t given.tre")).assert_refused(&["violates"]);
     let ran = scratch.succeed(&format!("{command} --check -g c.tre"));

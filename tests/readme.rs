@@ -3,9 +3,8 @@
 
 use crate::util::{Scratch, report, repository};
 use clap::{Arg, Command};
-use mlsearch::cli::{self, WORDS, guides};
+use mlsearch::cli::{self, WORDS, guides, output_kinds};
 use mlsearch::model::{Model, NAMED_DNA_MODELS, PROTEIN_MATRICES, PROTEIN_MIXTURES};
-use mlsearch::run::OutputKind;
 use std::collections::BTreeSet;
 
 const DIFFERENCES: &str = "src/cli/differences.md";
@@ -103,7 +102,7 @@ fn understood(command: &Command) -> BTreeSet<String> {
 }
 
 fn program() -> Command {
-    cli::flat().clone()
+    cli::flat()
 }
 
 /// The words with options of their own.
@@ -227,62 +226,10 @@ fn the_table_of_models_is_that_of_the_program() {
     assert!(missing.is_empty(), "the guide lacks these models: {missing:?}");
 }
 
-/// Every kind of output file; a new one does not compile until it is here.
-fn kinds() -> impl Iterator<Item = OutputKind> {
-    std::iter::successors(Some(OutputKind::BestTree), |kind| match kind {
-        OutputKind::BestTree => Some(OutputKind::BestTreeCollapsed),
-        OutputKind::BestTreeCollapsed => Some(OutputKind::BestModel),
-        OutputKind::BestModel => Some(OutputKind::MlTrees),
-        OutputKind::MlTrees => Some(OutputKind::StartTree),
-        OutputKind::StartTree => Some(OutputKind::Bootstraps),
-        OutputKind::Bootstraps => Some(OutputKind::Support),
-        OutputKind::Support => Some(OutputKind::Concordance),
-        OutputKind::Concordance => Some(OutputKind::Terrace),
-        OutputKind::Terrace => Some(OutputKind::ConsensusTree),
-        OutputKind::ConsensusTree => Some(OutputKind::RootedTree),
-        OutputKind::RootedTree => Some(OutputKind::RfDistances),
-        OutputKind::RfDistances => Some(OutputKind::Distances),
-        OutputKind::Distances => Some(OutputKind::DistancesGz),
-        OutputKind::DistancesGz => Some(OutputKind::DistancesNpy),
-        OutputKind::DistancesNpy => Some(OutputKind::PartitionDistances),
-        OutputKind::PartitionDistances => Some(OutputKind::PartitionDistancesGz),
-        OutputKind::PartitionDistancesGz => Some(OutputKind::PartitionDistancesNpy),
-        OutputKind::PartitionDistancesNpy => Some(OutputKind::DistanceTrees),
-        OutputKind::DistanceTrees => Some(OutputKind::TopologyTests),
-        OutputKind::TopologyTests => Some(OutputKind::AncestralTree),
-        OutputKind::AncestralTree => Some(OutputKind::AncestralStates),
-        OutputKind::AncestralStates => Some(OutputKind::AncestralProbs),
-        OutputKind::AncestralProbs => Some(OutputKind::MutationMapTree),
-        OutputKind::MutationMapTree => Some(OutputKind::MutationMapList),
-        OutputKind::MutationMapList => Some(OutputKind::PosteriorTree),
-        OutputKind::PosteriorTree => Some(OutputKind::PosteriorSplits),
-        OutputKind::PosteriorSplits => Some(OutputKind::MapTree),
-        OutputKind::MapTree => Some(OutputKind::SampledParameters),
-        OutputKind::SampledParameters => Some(OutputKind::SampledTrees),
-        OutputKind::SampledTrees => Some(OutputKind::TracePlot),
-        OutputKind::TracePlot => Some(OutputKind::SplitPlot),
-        OutputKind::SplitPlot => Some(OutputKind::AsdsfPlot),
-        OutputKind::AsdsfPlot => Some(OutputKind::SiteLh),
-        OutputKind::SiteLh => Some(OutputKind::BestPartitionTrees),
-        OutputKind::BestPartitionTrees => Some(OutputKind::Log),
-        OutputKind::Log => Some(OutputKind::Json),
-        OutputKind::Json => Some(OutputKind::Alignment),
-        OutputKind::Alignment => Some(OutputKind::Partitions),
-        OutputKind::Partitions => Some(OutputKind::TrueTree),
-        OutputKind::TrueTree => Some(OutputKind::BootstrapMsa),
-        OutputKind::BootstrapMsa => Some(OutputKind::BootstrapPartitions),
-        OutputKind::BootstrapPartitions => Some(OutputKind::SelectedModels),
-        OutputKind::SelectedModels => Some(OutputKind::Criteria),
-        OutputKind::Criteria => Some(OutputKind::Checkpoint),
-        OutputKind::Checkpoint => Some(OutputKind::LastTree),
-        OutputKind::LastTree => None,
-    })
-}
-
 #[test]
 fn the_tables_of_output_files_are_those_of_the_program() {
     let named = pages().iter().flat_map(|(_, text)| named_in(text, "file")).collect();
-    let suffixes = kinds().map(|kind| kind.suffix().to_string()).collect();
+    let suffixes = output_kinds().iter().map(|kind| kind.suffix().to_string()).collect();
     assert_same("output files", &once(named), &suffixes, &suffixes);
 }
 

@@ -74,7 +74,7 @@ fn a_check_describes_the_sample() {
     assert!(scratch.files().is_empty());
     for (options, said) in [
         ("-m GTR+R4 --prset freeratepr=dir{1/2}", "has 4 of them"),
-        ("-m GTR --opt-branches off", "leave out --opt-branches off"),
+        ("-m GTR --opt-branches off", "'--opt-branches' is no option of sample"),
         ("-m GTR --mem 1M", "--mem: 1.0 MiB are not enough"),
     ] {
         let ran = scratch.run(&format!("sample {} {options} --check", primates()));

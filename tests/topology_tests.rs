@@ -85,7 +85,11 @@ fn trees_that_cannot_be_tested_are_refused() {
         (format!("{BEST}((a,b),c,(d,x));\n"), "--tests au", "'x'"),
         (format!("{BEST}{OTHER}"), "--tests foo", "--tests foo: expected some of bp, kh, sh"),
         (format!("{BEST}{OTHER}"), "--tests au --rell many", "--rell many"),
-        (format!("{BEST}{OTHER}"), "--search --tests au", "'--tests' is no option of search; evaluate has it"),
+        (
+            format!("{BEST}{OTHER}"),
+            "--search --tests au",
+            "'--tests' is no option of search; evaluate has it",
+        ),
     ] {
         let scratch = scratch(&trees);
         let ran = scratch.run(&format!("-s a.phy -m JC -z t {options} -n x"));

@@ -43,12 +43,12 @@ pub fn guides() -> Vec<Guide> {
 /// Columns of a page.
 const WIDTH: usize = 80;
 /// Columns of an option and its value, with the margin before its text.
-const OPTION_WIDTH: usize = 30;
+const OPTION_WIDTH: usize = 29;
 
 /// The words, a line for each, in groups.
 pub(super) fn words() -> String {
     let mut text = String::from(
-        "mlsearch WORD [OPTIONS]   help WORD: its options; help WORD --guide: all about it\n",
+        "mlsearch WORD [OPTIONS]   help WORD: its options; help WORD --guide: its guide\n",
     );
     let mut line = |heading: &str, word: &str, about: &str| {
         text.push_str(&format!("{heading:<11}{word:<14}{about}\n"));
@@ -68,7 +68,7 @@ pub(super) fn words() -> String {
 pub(super) fn page(word: Option<&Word>, is_long: bool) -> String {
     match (word, is_long) {
         (None, false) => words(),
-        (None, true) => flat().clone().render_long_help().to_string(),
+        (None, true) => flat().render_long_help().to_string(),
         (Some(word), true) => {
             let guide = format!("The guide: mlsearch help {} --guide", word.name);
             word.command().after_help(guide).render_long_help().to_string()
@@ -98,13 +98,12 @@ fn short_page(word: &Word) -> String {
             let spec = spec(arg);
             let help = arg.get_help().map(|help| help.to_string()).unwrap_or_default();
             let room = WIDTH - OPTION_WIDTH.max(spec.len() + 1);
-            text.push_str(&format!("{spec:<OPTION_WIDTH$} {}\n", first_words(&help, room - 1)));
+            let line = format!("{spec:<OPTION_WIDTH$} {}", first_words(&help, room - 1));
+            text.push_str(&format!("{}\n", line.trim_end()));
         }
     }
     let name = word.name;
-    text.push_str(&format!(
-        "All options: mlsearch {name} --help; the guide: mlsearch help {name} --guide\n"
-    ));
+    text.push_str(&format!("More: mlsearch {name} --help; guide: mlsearch help {name} --guide\n"));
     text
 }
 
@@ -125,8 +124,11 @@ fn spec(arg: &Arg) -> String {
     format!("{indent}{}{value}", names.join(", "))
 }
 
-/// The first clause of a text, and if it has no room what there is room for; the default is left out.
+/// A text, or if it has no room its first clause, or what there is room for.
 fn first_words(help: &str, room: usize) -> String {
+    if help.chars().count() <= room {
+        return help.to_string();
+    }
     let whole = help.split(" [default").next().unwrap_or(help);
     if whole.chars().count() <= room {
         return whole.to_string();
@@ -239,6 +241,7 @@ mod tests {
     #[test]
     fn texts_are_cut_at_clauses() {
         assert_eq!(first_words("One, two; three [default: x]", 20), "One, two; three");
+        assert_eq!(first_words("One [default: x]", 20), "One [default: x]");
         assert_eq!(first_words("One and two; three and four", 15), "One and two");
         assert_eq!(first_words("Several words without a comma", 15), "Several words");
     }

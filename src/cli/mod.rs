@@ -6,8 +6,10 @@
 mod front;
 mod help;
 mod messages;
+#[cfg(test)]
+mod toy_tests;
 
-pub use crate::commands::{Guide, WORDS, Word};
+pub use crate::commands::{Guide, WORDS, Word, output_kinds};
 pub use front::{Stop, flat, parse};
 pub use help::guides;
 pub use messages::{print_clap, print_error, print_no_command, print_text};

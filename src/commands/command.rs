@@ -1,8 +1,10 @@
 //! [`Command`]: what every analysis does, and [`Analysis`]: one of them with the options of its run.
 
+use super::Word;
+use super::words::kinds_of_analyses;
 use crate::error::Result;
-use crate::output::OutputKind;
-use crate::plan::{Facts, Plan};
+use crate::output::{CHECKPOINT, JSON, LAST_TREE, LOG};
+use crate::plan::{Facts, Plan, Replaces};
 use crate::runtime::RunRecord;
 use crate::steps::dry_run::describe_files;
 use std::any::Any;
@@ -43,9 +45,17 @@ pub struct Analysis {
 
 impl Analysis {
     /// The plan, once it knows the facts of the analysis.
-    pub(crate) fn new(plan: Plan, command: Box<dyn Command>) -> Self {
+    pub(crate) fn new(word: &Word, plan: Plan, command: Box<dyn Command>) -> Self {
         let mut facts = command.facts(&plan);
-        facts.outputs.extend([OutputKind::Log, OutputKind::Json]);
+        debug_assert!(facts.outputs.iter().all(|kind| word.outputs.contains(kind)));
+        facts.outputs.extend([LOG, JSON]);
+        facts.replaced = match word.replaces {
+            Replaces::Own => {
+                let unfinished = [CHECKPOINT, LAST_TREE];
+                facts.outputs.iter().copied().chain(unfinished).collect()
+            }
+            Replaces::AllOfAnalyses => kinds_of_analyses(),
+        };
         let facts = if plan.is_check { facts.of_check() } else { facts };
         Analysis { plan: Plan { facts, ..plan }, command }
     }

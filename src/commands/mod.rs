@@ -28,5 +28,5 @@ pub(crate) use command::Command;
 pub(crate) use word::Group;
 pub(crate) use word::guide;
 pub use word::{Guide, Word};
-pub use words::WORDS;
 pub(crate) use words::find_word;
+pub use words::{WORDS, output_kinds};

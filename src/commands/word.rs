@@ -1,7 +1,8 @@
 //! [`Word`]: an analysis as a user calls it.
 
 use super::Analysis;
-use crate::plan::Reading;
+use crate::output::OutputKind;
+use crate::plan::{Reading, Replaces};
 use clap::{ArgMatches, Command};
 
 /// Under which heading a word stands in the help.
@@ -79,6 +80,10 @@ pub struct Word {
     pub value: Option<&'static str>,
     /// What another word does if this option, by its identifier, is there; otherwise these words are added.
     pub preset: Option<(&'static str, &'static [&'static str])>,
+    /// Every kind of file that it may write, besides those of every run.
+    pub(crate) outputs: &'static [OutputKind],
+    /// What `--redo` removes.
+    pub(crate) replaces: Replaces,
     /// It shares no options with other words.
     pub has_own_options: bool,
     /// Adds its options.
@@ -99,6 +104,8 @@ impl Word {
         flat: "",
         value: None,
         preset: None,
+        outputs: &[],
+        replaces: Replaces::Own,
         has_own_options: false,
         args: |command| command,
         read: |_, _| Err(clap::Error::new(clap::error::ErrorKind::InvalidSubcommand)),
@@ -117,6 +124,7 @@ impl Word {
             .override_usage(format!("mlsearch {} {} [OPTIONS]", self.name, self.usage))
             .infer_long_args(true)
             .max_term_width(110);
-        (self.args)(command)
+        // The description of a group of options is none of the word.
+        (self.args)(command).about(self.about).long_about(self.about)
     }
 }

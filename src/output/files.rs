@@ -5,6 +5,7 @@
 
 use super::growing::Growing;
 use super::kinds::OutputKind;
+use super::kinds::{CHECKPOINT, LOG};
 use crate::error::{Error, Result};
 use crate::whole_file;
 use std::fs::{File, TryLockError};
@@ -105,12 +106,12 @@ impl OutputFiles {
                 "results cannot be written to '{prefix}.*': {error}; choose another folder with --prefix (-n, -w)"
             ))
         };
-        let log = files.path(OutputKind::Log);
+        let log = files.path(LOG);
         if let Some(error) = impossible.or_else(|| whole_file::temporary(&log).err()) {
             return Err(failed(error));
         }
         // The lock is taken before existing files are checked: of two runs that start at once, one gets it.
-        if kinds.contains(&OutputKind::Log) {
+        if kinds.contains(&LOG) {
             files.lock_log().map_err(failed)?.ok_or_else(|| {
                 Error::Usage(format!(
                     "another run is writing to '{}.mlsearch.*': wait until it ends, or choose another \
@@ -120,7 +121,7 @@ impl OutputFiles {
             })?;
         }
         whole_file::remove_leftovers(&log);
-        let checkpoint = files.path(OutputKind::Checkpoint);
+        let checkpoint = files.path(CHECKPOINT);
         if *redo {
             files.replace_earlier();
         } else if !exists(&checkpoint) {
@@ -160,7 +161,7 @@ impl OutputFiles {
     /// Results that exist must not be there.
     fn refuse_existing(&self) -> Result<()> {
         let others = self.request.kinds.iter().filter(|kind| !self.begun.contains(kind));
-        let others = others.filter(|kind| **kind != OutputKind::Log);
+        let others = others.filter(|kind| **kind != LOG);
         let paths = others.flat_map(|&kind| self.paths(kind));
         let existing: Vec<PathBuf> = paths.filter(|path| exists(path)).collect();
         if existing.is_empty() {
@@ -177,10 +178,10 @@ impl OutputFiles {
     fn replace_earlier(&mut self) {
         let is_input = |path: &Path| self.request.inputs.iter().any(|input| same_file(path, input));
         // A run that can be resumed replaces the checkpoint itself, as soon as its input is accepted.
-        let stays = |kind: &OutputKind| match kind {
-            OutputKind::Log => true,
-            OutputKind::Checkpoint => self.request.resumable,
-            kind => self.begun.contains(kind),
+        let stays = |kind: &OutputKind| match *kind {
+            kind if kind == LOG => true,
+            kind if kind == CHECKPOINT => self.request.resumable,
+            kind => self.begun.contains(&kind),
         };
         let earlier = self.request.replaced.iter().filter(|kind| !stays(kind));
         let earlier = earlier.flat_map(|&kind| self.paths(kind)).filter(|path| exists(path));
@@ -194,7 +195,7 @@ impl OutputFiles {
 
     /// Opens and locks the log; `None` if another run has it.
     fn lock_log(&mut self) -> std::io::Result<Option<()>> {
-        let path = self.path(OutputKind::Log);
+        let path = self.path(LOG);
         let is_new = !path.exists();
         let file =
             File::options().create(true).truncate(false).read(true).write(true).open(path)?;
@@ -214,7 +215,7 @@ impl OutputFiles {
     /// [`Error::Io`] (writing).
     pub(crate) fn begin(&mut self) -> Result<Option<(File, String)>> {
         self.keeps_log = true;
-        let path = self.path(OutputKind::Log);
+        let path = self.path(LOG);
         let resumed = self.is_unfinished;
         let open = |log: &File| {
             let (mut log, mut text) = (log.try_clone()?, Vec::new());
@@ -371,7 +372,7 @@ impl Drop for OutputFiles {
     /// A run that was refused before it began leaves no log.
     fn drop(&mut self) {
         if self.log_is_new && !self.keeps_log {
-            let _ = std::fs::remove_file(self.path(OutputKind::Log));
+            let _ = std::fs::remove_file(self.path(LOG));
         }
     }
 }
@@ -394,10 +395,11 @@ fn list(paths: &[&PathBuf]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::kinds::ANALYSIS_KINDS;
+    use super::super::kinds::{JSON, OF_EVERY_RUN};
     use super::*;
 
-    const KINDS: [OutputKind; 3] = [OutputKind::BestTree, OutputKind::Log, OutputKind::Json];
+    const TREE: OutputKind = OutputKind::new(0, "bestTree", "a tree");
+    const KINDS: [OutputKind; 3] = [TREE, LOG, JSON];
 
     fn reserve(prefix: &Path, redo: bool) -> Result<OutputFiles> {
         OutputFiles::reserve(request(prefix, redo))
@@ -408,7 +410,7 @@ mod tests {
             prefix: prefix.to_path_buf(),
             kinds: KINDS.to_vec(),
             redo,
-            replaced: ANALYSIS_KINDS.to_vec(),
+            replaced: [&[TREE][..], &OF_EVERY_RUN].concat(),
             numbered: 0,
             inputs: Vec::new(),
             resumable: true,
@@ -435,10 +437,10 @@ mod tests {
         let prefix = dir.path().join("a.phy");
         let mut files = reserve(&prefix, false).unwrap();
         files.begin().unwrap();
-        let path = write(&mut files, OutputKind::BestTree, b"(a,b,c);\n").unwrap();
+        let path = write(&mut files, TREE, b"(a,b,c);\n").unwrap();
         assert_eq!(path, dir.path().join("a.phy.mlsearch.bestTree"));
         assert_eq!(std::fs::read(&path).unwrap(), b"(a,b,c);\n");
-        assert_eq!(write(&mut files, OutputKind::BestTree, b"x").unwrap_err().exit_code(), 1);
+        assert_eq!(write(&mut files, TREE, b"x").unwrap_err().exit_code(), 1);
         assert_eq!(std::fs::read(&path).unwrap(), b"(a,b,c);\n");
         // No temporary file is left, not even by the failed write.
         assert_eq!(names(dir.path()), ["a.phy.mlsearch.bestTree", "a.phy.mlsearch.log"]);
@@ -459,7 +461,7 @@ mod tests {
         assert!(message.contains("run.mlsearch.bestTree") && message.contains("run.mlsearch.json"));
         assert!(message.contains("--redo"));
         let input = file("bestTree");
-        let kinds = vec![OutputKind::MlTrees, OutputKind::Log, OutputKind::Json];
+        let kinds = vec![OutputKind::new(1, "mlTrees", "trees"), LOG, JSON];
         let wanted = Request { kinds, inputs: vec![input], ..request(&prefix, true) };
         let redo = || OutputFiles::reserve(wanted.clone()).unwrap();
         // A run that is refused before it begins changes nothing.
@@ -471,7 +473,7 @@ mod tests {
         assert_eq!(names(dir.path()).len(), 6);
         let mut files = redo();
         files.begin().unwrap().unwrap().0.write_all(b"new").unwrap();
-        write(&mut files, OutputKind::Json, b"new").unwrap();
+        write(&mut files, JSON, b"new").unwrap();
         drop(files);
         // A simulated alignment, the run's own input and other prefixes are not the run's to remove.
         let left =

@@ -3,9 +3,6 @@
 //! Fields are in a fixed order, and numbers are written so that reading them gives the same bits.
 //! Only `command`, `run` and `timings` may differ between two runs of the same computation.
 
-use super::matrix::MatrixReport;
-use super::sampling_report::SamplingReport;
-use super::selftest_report::SelftestReport;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::collections::BTreeMap;
 
@@ -51,33 +48,12 @@ pub(crate) struct Report {
     /// Support of the branches of the best tree, where it was computed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub support: Option<SupportReport>,
-    /// What gene trees and sites have in the place of each branch, of the command that counts it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub concordance: Vec<ConcordanceReport>,
-    /// The terrace of the tree, of the command that counts its trees.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub terrace: Option<TerraceReport>,
     /// Ancestral states of the best tree, where they were reconstructed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ancestral: Option<AncestralReport>,
-    /// The sample from the posterior distribution, of the command that draws it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sampling: Option<SamplingReport>,
-    /// The consensus tree, of the command that makes one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub consensus_tree: Option<String>,
-    /// Given trees with a root, of the command that roots them.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub rooted_trees: Vec<String>,
-    /// Distances between trees, of the command that computes them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rf_distances: Option<DistanceReport>,
-    /// Distances between sequences, of the command that computes them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub distances: Option<MatrixReport>,
-    /// What a self-test of cards found.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub gpu_selftest: Option<SelftestReport>,
+    /// What only one analysis reports: its name, and its value as indented JSON.
+    #[serde(skip)]
+    section: Option<(&'static str, String)>,
     /// Edges of the best tree whose length no partition determines.
     pub undetermined_edges: Vec<UndeterminedEdge>,
     /// What the user should know before relying on the result.
@@ -362,88 +338,6 @@ pub(crate) struct BranchChangesReport {
     pub changes: usize,
 }
 
-/// The trees that give every partition the same tree as the given one.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
-pub(crate) struct TerraceReport {
-    /// Their number in decimal digits, which may be too many for a number of JSON.
-    pub trees: String,
-    /// False if there may be more.
-    pub is_exact: bool,
-    /// A taxon with data in all partitions, if there is one.
-    pub comprehensive_taxon: Option<String>,
-    /// Number of trees that were written.
-    pub written: usize,
-}
-
-/// What gene trees and sites have in the place of a branch AB|CD, in the order of `support.branches`.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
-pub(crate) struct ConcordanceReport {
-    /// The taxa on the smaller side of the branch.
-    pub taxa: Vec<String>,
-    /// Length of the branch, if the tree has lengths.
-    pub brlen: Option<f64>,
-    /// Numbers of gene trees.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub genes: Option<GeneCounts>,
-    /// Means over quartets.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sites: Option<SiteMeans>,
-}
-
-/// Numbers of gene trees with taxa in all four clades around a branch.
-#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
-pub(crate) struct GeneCounts {
-    /// Those that have AB|CD.
-    pub concordant: u32,
-    /// Those that have AC|BD, and those that have AD|BC.
-    pub discordant: [u32; 2],
-    /// Those that have none of these.
-    pub others: u32,
-}
-
-/// Means over the quartets of taxa around a branch.
-#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
-pub(crate) struct SiteMeans {
-    /// Number of quartets that any site resolves.
-    pub quartets: u32,
-    /// Percentages of the sites for AB|CD, AC|BD and AD|BC.
-    pub percents: [f64; 3],
-    /// Numbers of these sites.
-    pub sites: [f64; 3],
-}
-
-/// Distances between pairs of trees.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
-pub(crate) struct DistanceReport {
-    /// Number of trees.
-    pub trees: usize,
-    /// Number of distinct topologies.
-    pub topologies: usize,
-    /// Number of trees of a first file that were compared with those of a second; null if all were compared with all.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub references: Option<usize>,
-    /// Mean Robinson-Foulds distance, where it was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mean_absolute: Option<f64>,
-    /// The same, divided by the largest possible distance.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mean_relative: Option<f64>,
-    /// One entry per distance.
-    pub metrics: Vec<MetricReport>,
-}
-
-/// A distance over all pairs of trees.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
-pub(crate) struct MetricReport {
-    /// Its name.
-    pub metric: &'static str,
-    /// Its mean.
-    pub mean: f64,
-    /// The same, divided by the largest possible distance, where there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mean_relative: Option<f64>,
-}
-
 /// An edge that lies on no partition's tree, given by the taxa on its smaller side.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub(crate) struct UndeterminedEdge {
@@ -490,6 +384,14 @@ impl Serialize for Timings {
     }
 }
 
+/// What follows the section of an analysis.
+const AFTER_SECTION: &str = "\n  \"undetermined_edges\":";
+
+/// Indented JSON.
+fn pretty(value: &impl Serialize) -> String {
+    serde_json::to_string_pretty(value).expect("plain data has a JSON form")
+}
+
 fn one_or_many<S: Serializer>(models: &[String], serializer: S) -> Result<S::Ok, S::Error> {
     match models {
         [one] => one.serialize(serializer),
@@ -508,9 +410,20 @@ impl Report {
         }
     }
 
+    /// Adds the section of an analysis, which has only one.
+    pub(crate) fn set_section(&mut self, name: &'static str, value: &impl Serialize) {
+        self.section = Some((name, pretty(value)));
+    }
+
     /// The report as indented JSON, with a final newline.
     pub(crate) fn to_json(&self) -> String {
-        let mut text = serde_json::to_string_pretty(self).expect("plain data has a JSON form");
+        let mut text = pretty(self);
+        if let Some((name, value)) = &self.section {
+            // Line breaks inside texts are escaped: all others are of the indentation.
+            let value = value.replace('\n', "\n  ");
+            let at = text.find(AFTER_SECTION).unwrap_or(text.len());
+            text.insert_str(at, &format!("\n  \"{name}\": {value},"));
+        }
         text.push('\n');
         text
     }
@@ -558,6 +471,16 @@ mod tests {
         assert!(places.is_sorted(), "{places:?}");
         assert!(text.find("search\"").unwrap() < text.find("reading\"").unwrap());
         assert!(value.get("trees").is_none());
+    }
+
+    #[test]
+    fn the_section_of_an_analysis_is_indented_like_a_field() {
+        let mut report = Report::new("", 1);
+        report.set_section("toy", &BTreeMap::from([("text", "a\n\"b\""), ("other", "c")]));
+        let text = report.to_json();
+        let lines = "\n  \"toy\": {\n    \"other\": \"c\",\n    \"text\": \"a\\n\\\"b\\\"\"\n  },\n  \"undetermined_edges\": []";
+        assert!(text.contains(lines), "{text}");
+        assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok());
     }
 
     #[test]

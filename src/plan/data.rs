@@ -48,24 +48,32 @@ pub(crate) enum Brlen {
 /// The options on data and model.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct DataArgs {
-    /// Alignment in PHYLIP or FASTA format, gzipped or not; - reads standard input
+    /// Alignment in PHYLIP or FASTA format
+    ///
+    /// Gzipped or not; - reads standard input.
     #[arg(short = 's', long = "msa", value_name = "FILE", help_heading = DATA)]
     pub msa: Option<PathBuf>,
-    /// Model: GTR+G, HKY+I+G, LG+F+G, GY+F3X4, BIN, MK, GTRGAMMA, PROTGAMMALG ...; auto selects one
-    /// for each partition; a file is read as with -q
+    /// GTR+G, HKY+I, LG+F+G, BIN, MK ...; or auto
+    ///
+    /// Also GY+F3X4, GTRGAMMA, PROTGAMMALG and others; auto selects one for each partition; a file is read as with
+    /// -q.
     #[arg(short = 'm', long, value_name = "MODEL", help_heading = DATA)]
     pub model: Option<String>,
     /// Criterion for model selection with auto [default: bic]
     #[arg(long, alias = "auto-prot", value_enum, ignore_case = true, value_name = "bic|aic|aicc", hide_possible_values = true, help_heading = DATA, hide_short_help = true)]
     pub auto_criterion: Option<AutoCriterion>,
-    /// Partition file in the format of RAxML or RAxML-NG, or NEXUS charsets [default: one partition]
+    /// Partition file: RAxML, RAxML-NG, NEXUS charsets
+    ///
+    /// [default: one partition]
     #[arg(short = 'q', long, value_name = "FILE", help_heading = DATA)]
     pub partitions: Option<PathBuf>,
     /// File of the weights of the columns: whole numbers separated by white space, one for each column; a column of weight
     /// 2 counts as two, one of weight 0 is left out [default: all 1]
     #[arg(short = 'a', long, value_name = "FILE", help_heading = DATA, hide_short_help = true)]
     pub site_weights: Option<PathBuf>,
-    /// How the branch lengths of the partitions are related [default: linked]
+    /// Branch lengths of partitions [default: linked]
+    ///
+    /// The same in all partitions, the same up to one factor per partition, or separate for each.
     #[arg(long, value_enum, value_name = "HOW", help_heading = DATA)]
     pub brlen: Option<Brlen>,
     /// The same as --brlen unlinked

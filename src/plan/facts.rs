@@ -1,6 +1,6 @@
 //! [`Facts`]: what an analysis says of itself before any file is read. Lower floors know an analysis by them only.
 
-use crate::output::{ANALYSIS_KINDS, OutputKind};
+use crate::output::OutputKind;
 use std::path::PathBuf;
 
 /// What an analysis says of itself.
@@ -14,8 +14,8 @@ pub(crate) struct Facts {
     pub(crate) outputs: Vec<OutputKind>,
     /// Number of files of each kind of which there are several.
     pub(crate) numbered: usize,
-    /// What `--redo` removes.
-    pub(crate) replaces: Replaces,
+    /// The kinds of files that `--redo` removes.
+    pub(crate) replaced: Vec<OutputKind>,
     /// An interrupted run can be resumed.
     pub(crate) resumes: bool,
     /// What it needs of the alignment.
@@ -127,16 +127,5 @@ impl Facts {
             ..Workload::default()
         };
         Facts { task: "check".into(), outputs: Vec::new(), resumes: false, workload, ..self }
-    }
-
-    /// What `--redo` removes.
-    pub(crate) fn replaced(&self) -> Vec<OutputKind> {
-        match self.replaces {
-            Replaces::AllOfAnalyses => ANALYSIS_KINDS.to_vec(),
-            Replaces::Own => {
-                let unfinished = [OutputKind::Checkpoint, OutputKind::LastTree];
-                self.outputs.iter().copied().chain(unfinished).collect()
-            }
-        }
     }
 }

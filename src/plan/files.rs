@@ -11,19 +11,29 @@ const OUTPUT: &str = "Output";
 /// The options on output files that every analysis has.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct OutputArgs {
-    /// Output files are NAME.mlsearch.* [default: path of the alignment, or of the trees]
+    /// Output files are NAME.mlsearch.*
+    ///
+    /// [default: path of the alignment, or of the trees]
     #[arg(short = 'n', value_name = "NAME", help_heading = OUTPUT)]
     pub name: Option<String>,
-    /// Output files are PATH.mlsearch.* [default: path of the alignment, or of the trees]
+    /// The same with a folder: PATH.mlsearch.*
+    ///
+    /// [default: path of the alignment, or of the trees]
     #[arg(long, value_name = "PATH", help_heading = OUTPUT)]
     pub prefix: Option<PathBuf>,
-    /// Folder of the output files [default: that of the alignment; with -n the current folder]
+    /// Folder of the output files
+    ///
+    /// [default: that of the alignment; with -n the current folder]
     #[arg(short = 'w', long, value_name = "DIR", help_heading = OUTPUT)]
     pub out_dir: Option<PathBuf>,
-    /// Replace all results of an earlier run, and begin an interrupted one anew [default: refuse; resume]
+    /// Replace the results of an earlier run
+    ///
+    /// And begin an interrupted one anew [default: refuse; resume].
     #[arg(long, help_heading = OUTPUT)]
     pub redo: bool,
-    /// Print only warnings and results, no progress [default: off]
+    /// Print only warnings and results
+    ///
+    /// No progress [default: off].
     #[arg(long, alias = "silent", help_heading = OUTPUT)]
     pub quiet: bool,
 }

@@ -15,15 +15,20 @@ const RUN: &str = "Run";
 /// The options that every analysis has.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct RunArgs {
-    /// Seed of all random numbers; the same seed gives the same result [default: 12345]
+    /// Seed of all random numbers [default: 12345]
+    ///
+    /// The same seed gives the same result.
     #[arg(short = 'p', long, value_name = "N", value_parser = parse_seed, help_heading = RUN)]
     pub seed: Option<u64>,
-    /// Number of threads; auto: as many as are useful, auto{N}: at most N; the result is the same with
-    /// any number [default: auto]
+    /// Number of threads, auto or auto{N}
+    ///
+    /// As many as are useful, at most N; the result is the same with any number [default: auto].
     #[arg(short = 'T', long, value_name = "N", help_heading = RUN)]
     pub threads: Option<String>,
-    /// Most memory to use, as 500M or 8G: fewer computations at the same time, then likelihood vectors that are
-    /// computed again when they are needed; the result is the same [default: what is free]
+    /// Most memory to use, as 500M or 8G
+    ///
+    /// Fewer computations at the same time, then likelihood vectors that are computed again when they are needed; the
+    /// result is the same [default: what is free].
     #[arg(long, value_name = "SIZE", help_heading = RUN)]
     pub mem: Option<String>,
     // Its help names the instruction sets, which only the engines know.
@@ -41,8 +46,9 @@ pub(crate) struct RunArgs {
     /// all that a search decides by is in double [default: double]
     #[arg(long, value_name = "PRECISION", help_heading = RUN, hide_short_help = true)]
     pub gpu_precision: Option<String>,
-    /// Describe the data and estimate the memory (bytes), time (seconds) and threads that a run needs,
-    /// without running it; can be added to any command
+    /// Only describe the data, memory and time of a run
+    ///
+    /// The memory (bytes), time (seconds) and threads that it needs; can be added to any command.
     #[arg(long, alias = "parse", help_heading = RUN)]
     pub check: bool,
     /// True for analyses that search trees.

@@ -1,7 +1,7 @@
 //! What is asked of distances between sequences.
 
 use crate::distance::DistanceTree;
-use crate::output::{MatrixFormat, OutputKind};
+use crate::output::MatrixFormat;
 use std::path::PathBuf;
 
 /// What a distance between sequences is.
@@ -34,27 +34,4 @@ pub(crate) struct MatrixPlan {
     pub apart: bool,
     /// Trees that are made of them.
     pub trees: Vec<DistanceTree>,
-}
-
-impl MatrixPlan {
-    /// As what distances are written.
-    pub(crate) fn matrix_kind(&self) -> OutputKind {
-        match (self.apart, self.format, self.gzip) {
-            (false, MatrixFormat::Npy, _) => OutputKind::DistancesNpy,
-            (false, _, true) => OutputKind::DistancesGz,
-            (false, _, false) => OutputKind::Distances,
-            (true, MatrixFormat::Npy, _) => OutputKind::PartitionDistancesNpy,
-            (true, _, true) => OutputKind::PartitionDistancesGz,
-            (true, _, false) => OutputKind::PartitionDistances,
-        }
-    }
-
-    /// The files of distances and of trees, if there are replicates also theirs.
-    pub(crate) fn output_kinds(&self, has_replicates: bool) -> Vec<OutputKind> {
-        let matrix = Some(self.matrix_kind()).filter(|_| self.file.is_none());
-        let trees = Some(OutputKind::DistanceTrees).filter(|_| !self.trees.is_empty());
-        let of_replicates = [OutputKind::Bootstraps, OutputKind::Support];
-        let of_replicates = of_replicates.into_iter().filter(|_| has_replicates);
-        matrix.into_iter().chain(trees).chain(of_replicates).collect()
-    }
 }

@@ -5,6 +5,7 @@ use super::checkpoint::keeper::Keeper;
 use super::interrupt;
 use crate::dataset::Loaded;
 use crate::error::{Error, Result};
+use crate::output::{CHECKPOINT, JSON, LAST_TREE, LOG};
 use crate::output::{Growing, OutputFiles, OutputKind, Part, Progress, Report, Request, pairs};
 use crate::plan::Plan;
 use std::io::Write;
@@ -33,7 +34,7 @@ impl RunRecord {
             prefix: plan.output.prefix.clone(),
             kinds: plan.facts.outputs.clone(),
             redo: plan.output.redo,
-            replaced: plan.facts.replaced(),
+            replaced: plan.facts.replaced.clone(),
             numbered: plan.facts.numbered,
             inputs: plan.input_files().into_iter().map(PathBuf::from).collect(),
             resumable: plan.facts.resumes,
@@ -55,8 +56,7 @@ impl RunRecord {
     /// # Errors
     /// The checkpoint of another run, or a damaged one; results that are not its own.
     pub(crate) fn keep(&mut self, plan: &Plan, loaded: &Loaded) -> Result<()> {
-        let paths =
-            [OutputKind::Checkpoint, OutputKind::LastTree].map(|kind| self.files.path(kind));
+        let paths = [CHECKPOINT, LAST_TREE].map(|kind| self.files.path(kind));
         let (keeper, begun) = Keeper::open(
             paths,
             identify(plan, loaded),
@@ -65,8 +65,10 @@ impl RunRecord {
             self.progress.terminal(),
         )?;
         if let Some(begun) = begun {
-            self.files.resume(begun.kinds, begun.replaces)?;
-            let path = self.files.path(OutputKind::Checkpoint);
+            let is_begun = |kind: &&OutputKind| begun.kinds.contains(&u32::from(kind.rank()));
+            let kinds = plan.facts.replaced.iter().filter(is_begun).copied().collect();
+            self.files.resume(kinds, begun.replaces)?;
+            let path = self.files.path(CHECKPOINT);
             self.progress.about_run(&format!("resuming the run of '{}'", path.display()));
         }
         self.keeper = Some(keeper);
@@ -216,15 +218,15 @@ impl RunRecord {
         }
         let elapsed = self.progress.elapsed().as_secs_f64();
         self.report.timings.add("total", elapsed);
-        if kinds.contains(&OutputKind::Json) {
+        if kinds.contains(&JSON) {
             let report = self.report.to_json();
-            self.write(OutputKind::Json, &report)?;
+            self.write(JSON, &report)?;
         }
-        if kinds.contains(&OutputKind::Log) {
-            self.written.push((OutputKind::Log, self.files.path(OutputKind::Log)));
+        if kinds.contains(&LOG) {
+            self.written.push((LOG, self.files.path(LOG)));
         }
         // The most important ones come first.
-        self.written.sort_by_key(|(kind, _)| *kind as u8);
+        self.written.sort_by_key(|(kind, _)| kind.rank());
         let names: Vec<String> =
             self.written.iter().map(|(_, path)| path.display().to_string()).collect();
         let rows: Vec<(&str, String)> = names
@@ -237,7 +239,7 @@ impl RunRecord {
             self.progress.about_run(&format!("Time: {elapsed:.1} s"));
         }
         if let Some(source) = self.progress.log_error() {
-            let path = self.files.path(OutputKind::Log).display().to_string();
+            let path = self.files.path(LOG).display().to_string();
             return Err(Error::Io { path, source, writing: true });
         }
         self.keeper.take().map_or(Ok(()), Keeper::remove)

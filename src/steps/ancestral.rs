@@ -1,6 +1,9 @@
 //! `--ancestral` and `--mutmap`: states at the inner nodes of the best tree of a search or an evaluation, and changes
 //! along its branches.
 
+use super::ancestral_tables::{
+    ANCESTRAL_PROBS, ANCESTRAL_STATES, ANCESTRAL_TREE, MUTATION_MAP_LIST, MUTATION_MAP_TREE,
+};
 use super::branch_tests::evaluator_of;
 use super::{Outcome, ProbabilityTable, best_of, deliver_changes, deliver_states};
 use crate::ancestral::{AncestralStates, InnerNodes, changes_of_branches, reconstruct};
@@ -13,9 +16,8 @@ use std::ops::ControlFlow;
 
 /// The files of ancestral states and of changes.
 pub(crate) fn outputs(plan: &Plan) -> Vec<OutputKind> {
-    let states =
-        [OutputKind::AncestralTree, OutputKind::AncestralStates, OutputKind::AncestralProbs];
-    let changes = [OutputKind::MutationMapTree, OutputKind::MutationMapList];
+    let states = [ANCESTRAL_TREE, ANCESTRAL_STATES, ANCESTRAL_PROBS];
+    let changes = [MUTATION_MAP_TREE, MUTATION_MAP_LIST];
     let states = states.into_iter().filter(|_| plan.ancestral.states);
     states.chain(changes.into_iter().filter(|_| plan.ancestral.changes)).collect()
 }
@@ -58,7 +60,7 @@ fn reconstruct_all(
     let weights: Vec<&[u32]> = partitions.iter().map(|p| &p.patterns.weights[..]).collect();
     let mut table = match setup.plan.ancestral.states {
         true => {
-            let part = record.part(OutputKind::AncestralProbs)?;
+            let part = record.part(ANCESTRAL_PROBS)?;
             Some(ProbabilityTable::begin(part, &setup.loaded)?)
         }
         false => None,

@@ -12,6 +12,29 @@ use crate::tree::{EdgeId, NewickOptions, NodeId, Tree, format_brlen, write_newic
 use std::fmt::Write as _;
 use std::io::Write;
 
+/// The tree with names of its inner nodes.
+pub(crate) const ANCESTRAL_TREE: OutputKind =
+    OutputKind::new(20, "ancestralTree", "the best tree with names of its inner nodes");
+
+/// The most likely states at inner nodes.
+pub(crate) const ANCESTRAL_STATES: OutputKind =
+    OutputKind::new(21, "ancestralStates", "the most likely states at these nodes, as sequences");
+
+/// The probabilities of all states at inner nodes.
+pub(crate) const ANCESTRAL_PROBS: OutputKind =
+    OutputKind::new(22, "ancestralProbs", "the probabilities of all states at these nodes");
+
+/// The tree with numbers of changes.
+pub(crate) const MUTATION_MAP_TREE: OutputKind = OutputKind::new(
+    23,
+    "mutationMapTree",
+    "the best tree with names of its inner nodes and the number of changes of every branch",
+);
+
+/// Changes of states along branches.
+pub(crate) const MUTATION_MAP_LIST: OutputKind =
+    OutputKind::new(24, "mutationMapList", "the changes of every branch");
+
 /// The table of the probabilities of all states, which is written while they are computed: a line for each inner node,
 /// partition and site.
 pub(crate) struct ProbabilityTable {
@@ -97,8 +120,8 @@ pub(crate) fn deliver_states(
 ) -> Result<()> {
     let Session { setup, record } = session;
     let newick = newick_with_names(&best.tree, nodes, |tip| setup.loaded.taxa.name(tip), None);
-    record.write(OutputKind::AncestralTree, &format!("{newick}\n"))?;
-    let mut part = record.part(OutputKind::AncestralStates)?;
+    record.write(ANCESTRAL_TREE, &format!("{newick}\n"))?;
+    let mut part = record.part(ANCESTRAL_STATES)?;
     let (partitions, num_columns) = (&setup.loaded.partitions, setup.loaded.num_sites);
     let written = write_states(&mut part, nodes, found, partitions, num_columns);
     written.map_err(|source| part.failed(source))?;
@@ -197,10 +220,10 @@ pub(crate) fn deliver_changes(
         let _ = writeln!(text, "{from}\t{to}\t{length}\t{changes}\t{list}");
         branches.push(report);
     }
-    record.write(OutputKind::MutationMapList, &text)?;
+    record.write(MUTATION_MAP_LIST, &text)?;
     let label = |edge: EdgeId| Some(counts[edge.index()].to_string());
     let newick = newick_with_names(&best.tree, nodes, |tip| taxa.name(tip), Some(&label));
-    record.write(OutputKind::MutationMapTree, &format!("{newick}\n"))?;
+    record.write(MUTATION_MAP_TREE, &format!("{newick}\n"))?;
     record.progress.result(&summary_of_changes(&branches));
     record.report.ancestral.get_or_insert_default().branches = branches;
     Ok(())

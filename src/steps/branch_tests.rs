@@ -1,5 +1,6 @@
 //! SH-aLRT and aBayes of the best tree of a search or an evaluation.
 
+use super::support::SUPPORT;
 use super::{BranchSupport, Outcome, best_of, deliver_support};
 use crate::bootstrap::{BranchTests, Resampling, SupportKind, test_branches};
 use crate::dataset::Loaded;
@@ -12,7 +13,7 @@ use crate::tree::Tree;
 
 /// The file of these tests.
 pub(crate) fn outputs(plan: &Plan) -> Option<OutputKind> {
-    (!plan.support.kinds.is_empty()).then_some(OutputKind::Support)
+    (!plan.support.kinds.is_empty()).then_some(SUPPORT)
 }
 
 /// Tests the branches of the best tree, if that is asked for, and delivers what was found.

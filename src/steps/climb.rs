@@ -1,6 +1,7 @@
 //! From every starting tree to its best tree, and the best of them.
 
 use super::contradiction::compare_with_free;
+use super::starts::START_TREE;
 use super::starts::{StartLengths, StartTree, make_starts, write_starts};
 use super::{Outcome, deliver};
 use crate::dataset::Identical;
@@ -9,7 +10,6 @@ use crate::likelihood::{BrlenLinkage, Evaluator};
 use crate::model::Model;
 use crate::observer::{Event, Observer};
 use crate::optimize::OptimizeOptions;
-use crate::output::OutputKind;
 use crate::parsimony::ParsimonyData;
 use crate::partition::Partition;
 use crate::plan::TreeSource;
@@ -62,7 +62,7 @@ pub(crate) fn search_all(session: &mut Session, then: Option<&str>) -> Result<Ve
     let setup = &session.setup;
     let more = more.map(|tree| setup.newick(&setup.whole_tree(tree), true) + "\n");
     let newicks: String = std::iter::once(write_starts(session, &starts)).chain(more).collect();
-    session.record.write(OutputKind::StartTree, &newicks)?;
+    session.record.write(START_TREE, &newicks)?;
     deliver(session, &outcomes)?;
     Ok(outcomes)
 }

@@ -7,7 +7,7 @@
 
 mod agreement;
 pub(crate) mod ancestral;
-mod ancestral_tables;
+pub(crate) mod ancestral_tables;
 mod bootstopping;
 pub(crate) mod branch_tests;
 pub(crate) mod climb;

@@ -13,6 +13,10 @@ use crate::runtime::{Desk, Machine, Session, Setup};
 use crate::search::{SearchEffort, SearchOptions, parsimony_start};
 use crate::tree::{Tree, tree_splits};
 
+/// The trees of the bootstrap replicates.
+pub(crate) const BOOTSTRAPS: OutputKind =
+    OutputKind::new(5, "bootstraps", "the trees of the bootstrap replicates");
+
 /// Makes the replicates' trees, starting from these models, and their file and report.
 pub(crate) fn make_replicates(session: &mut Session, models: &[Model]) -> Result<Vec<Tree>> {
     collect_replicates(session, |setup, machine, number, desk| {
@@ -28,7 +32,7 @@ pub(crate) fn collect_replicates(
     session.stage("bootstrap");
     let plan = session.setup.plan;
     let most = plan.bootstrap.replicates;
-    let growing = session.record.grow(OutputKind::Bootstraps)?;
+    let growing = session.record.grow(BOOTSTRAPS)?;
     let mut bootstopping = Bootstopping::of_plan(plan, session.setup.loaded.taxa.len());
     let mut trees: Vec<Tree> = Vec::new();
     loop {
@@ -51,7 +55,7 @@ pub(crate) fn collect_replicates(
     let newicks = trees.iter();
     let newicks = newicks.map(|tree| session.setup.newick(tree, plan.bootstrap.with_brlens) + "\n");
     let newicks: String = newicks.collect();
-    session.record.write(OutputKind::Bootstraps, &newicks)?;
+    session.record.write(BOOTSTRAPS, &newicks)?;
     session.record.report.bootstrap = Some(BootstrapReport {
         replicates: trees.len(),
         seed: plan.bootstrap.seed,

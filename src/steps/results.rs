@@ -14,12 +14,39 @@ use crate::plan::Plan;
 use crate::runtime::{Session, warn_of_each};
 use crate::tree::{Drawing, EdgeId, NewickOptions, Tree, write_newick};
 
+/// The tree with the highest likelihood.
+pub(crate) const BEST_TREE: OutputKind =
+    OutputKind::new(0, "bestTree", "the tree with the highest likelihood");
+
+/// The same without branches of no length, if it has any.
+pub(crate) const BEST_TREE_COLLAPSED: OutputKind =
+    OutputKind::new(1, "bestTreeCollapsed", "the same with polytomies for branches without length");
+
+/// Its model, usable as `-q` or `-m`.
+pub(crate) const BEST_MODEL: OutputKind =
+    OutputKind::new(2, "bestModel", "its model with all parameters; can be given as -q or -m");
+
+/// The final tree of every starting tree, or every evaluated tree.
+pub(crate) const ML_TREES: OutputKind =
+    OutputKind::new(3, "mlTrees", "the final tree of every search, or every evaluated tree");
+
+/// Log-likelihood of every site.
+pub(crate) const SITE_LH: OutputKind =
+    OutputKind::new(33, "siteLH", "the log-likelihood of every site");
+
+/// One tree per partition with its own lengths.
+pub(crate) const BEST_PARTITION_TREES: OutputKind = OutputKind::new(
+    34,
+    "bestPartitionTrees",
+    "the tree of each partition with its own branch lengths",
+);
+
 /// The files of the best tree beyond those of every search and evaluation.
 pub(crate) fn outputs(plan: &Plan) -> Vec<OutputKind> {
     let unlinked = plan.linkage() == BrlenLinkage::Unlinked;
-    let of_partitions = unlinked.then_some(OutputKind::BestPartitionTrees);
-    let of_sites = plan.output.sitelh.then_some(OutputKind::SiteLh);
-    let collapsed = [OutputKind::BestTreeCollapsed].into_iter();
+    let of_partitions = unlinked.then_some(BEST_PARTITION_TREES);
+    let of_sites = plan.output.sitelh.then_some(SITE_LH);
+    let collapsed = [BEST_TREE_COLLAPSED].into_iter();
     collapsed.chain(of_partitions).chain(of_sites).collect()
 }
 
@@ -50,14 +77,14 @@ pub(crate) fn deliver(session: &mut Session, outcomes: &[Outcome]) -> Result<()>
     }
     let lines =
         |texts: &[String]| -> String { texts.iter().map(|text| format!("{text}\n")).collect() };
-    session.record.write(OutputKind::BestTree, &format!("{best_newick}\n"))?;
+    session.record.write(BEST_TREE, &format!("{best_newick}\n"))?;
     deliver_collapsed(session, &best.tree)?;
     let Loaded { partitions, file_order, .. } = &session.setup.loaded;
     let in_file =
         file_order.iter().map(|&gene| (&partitions[gene], &best.models[gene], best.scalers[gene]));
     let models = write_models(session.setup.plan, in_file);
-    session.record.write(OutputKind::BestModel, &models)?;
-    session.record.write(OutputKind::MlTrees, &lines(&newicks))?;
+    session.record.write(BEST_MODEL, &models)?;
+    session.record.write(ML_TREES, &lines(&newicks))?;
     if let Some(trees) = &best.gene_trees {
         let Loaded { taxa, file_order, .. } = &session.setup.loaded;
         let trees = file_order.iter().map(|&gene| &trees[gene]);
@@ -67,10 +94,10 @@ pub(crate) fn deliver(session: &mut Session, outcomes: &[Outcome]) -> Result<()>
                 write_newick(tree, |tip| taxa.name(taxa_of[tip]), &NewickOptions::default())
             })
             .collect();
-        session.record.write(OutputKind::BestPartitionTrees, &lines(&newicks))?;
+        session.record.write(BEST_PARTITION_TREES, &lines(&newicks))?;
     }
     if session.setup.plan.output.sitelh {
-        session.record.write(OutputKind::SiteLh, &write_site_lnls(outcomes))?;
+        session.record.write(SITE_LH, &write_site_lnls(outcomes))?;
     }
     Ok(())
 }
@@ -88,7 +115,7 @@ fn deliver_collapsed(session: &mut Session, tree: &Tree) -> Result<()> {
          about relationships, and bestTreeCollapsed has polytomies in their place"
     )));
     session.record.report.best_tree_collapsed = Some(newick.clone());
-    session.record.write(OutputKind::BestTreeCollapsed, &(newick + "\n"))
+    session.record.write(BEST_TREE_COLLAPSED, &(newick + "\n"))
 }
 
 fn report_best(session: &mut Session, best: &Outcome, newick: &str) {

@@ -6,6 +6,7 @@ use crate::distance::DistanceTree;
 use crate::error::Result;
 use crate::likelihood::BRLEN_BOUNDS;
 use crate::observer::{Event, Observer};
+use crate::output::OutputKind;
 use crate::parsimony::{parsimony_brlens, parsimony_score};
 use crate::plan::TreeSource;
 use crate::rng::{Purpose, stream};
@@ -13,6 +14,9 @@ use crate::runtime::{Desk, Session, Setup, warn_of_each};
 use crate::search::parsimony_start;
 use crate::tree::{DEFAULT_BRLEN, Tree, random_tree};
 use serde::{Deserialize, Serialize};
+
+/// The starting trees.
+pub(crate) const START_TREE: OutputKind = OutputKind::new(4, "startTree", "the starting trees");
 
 /// A tree to begin with, and where it came from.
 #[derive(Debug, Clone, Serialize, Deserialize)]

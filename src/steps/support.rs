@@ -9,6 +9,10 @@ use crate::runtime::RunRecord;
 use crate::taxa::Taxa;
 use crate::tree::{Drawing, Drawn, Tree};
 
+/// The tree with support values.
+pub(crate) const SUPPORT: OutputKind =
+    OutputKind::new(6, "support", "the tree with support values");
+
 /// What is known about the support of a tree's branches.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct BranchSupport {
@@ -77,7 +81,7 @@ pub(crate) fn deliver_support(
     record: &mut RunRecord,
 ) -> Result<()> {
     let newick = report_support(Drawing::of_tree(tree, |_| None), support, taxa, root, record);
-    record.write(OutputKind::Support, &(newick + "\n"))
+    record.write(SUPPORT, &(newick + "\n"))
 }
 
 /// Prints and reports the support of the branches of a drawing. Returns the tree with the support as labels.

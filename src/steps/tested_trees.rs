@@ -9,12 +9,16 @@ use crate::runtime::{Session, with_threads};
 use crate::topology_tests::{SiteLikelihoods, TopologyTest, Verdict, test_topologies};
 use crate::tree::{Tree, first_of_topology};
 
+/// Tests of the evaluated trees.
+pub(crate) const TOPOLOGY_TESTS: OutputKind =
+    OutputKind::new(19, "topologyTests", "the tests of the evaluated trees");
+
 /// Most trees that the terminal shows.
 const MAX_ROWS: usize = 30;
 
 /// The file of the tests.
 pub(crate) fn outputs(plan: &Plan) -> Option<OutputKind> {
-    (!plan.tests.kinds.is_empty()).then_some(OutputKind::TopologyTests)
+    (!plan.tests.kinds.is_empty()).then_some(TOPOLOGY_TESTS)
 }
 
 /// Which of several trees have the same topology, and are tested as one.
@@ -104,7 +108,7 @@ pub(crate) fn deliver_tests(
         trees: rows.iter().map(|row| row.report(tests)).collect(),
     });
     session.record.progress.result(&text);
-    session.record.write(OutputKind::TopologyTests, &file)
+    session.record.write(TOPOLOGY_TESTS, &file)
 }
 
 /// One tree and what the tests say of it; trees are counted from 0.

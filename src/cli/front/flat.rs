@@ -40,7 +40,14 @@ Guides (mlsearch help WORD --guide): search, select, start, distance,
 
 Exit codes: 0 success, 1 failure, 2 command line or input refused.";
 
-/// Options that name an analysis.
+const ABOUT: &str = "\
+Finds maximum-likelihood phylogenetic trees from alignments of one or many genes with missing data.
+
+All options of all analyses. mlsearch alone lists the words for analyses, and mlsearch help WORD has the options of one. The option \
+letters of RAxML and the long option names of RAxML-NG keep their meaning. An option that is not supported is refused, with the \
+corrected command where there is one.";
+
+// Options that name an analysis. (What is said of a structure would be said in the help, too.)
 #[derive(Debug, Clone, Args)]
 struct FlatArgs {
     /// Analysis by RAxML's letter: d search, e evaluate, a all, b support, c check, i internode certainty, j bootstrap
@@ -129,29 +136,27 @@ pub(super) const WORDS_OF_OPTIONS: [(&str, &str); 18] = [
     ("mcmc", "sample"),
 ];
 
-/// The options of a word, ready for the option parser, with their identifiers.
+/// The options of a word. Option parsers take much memory, and are made when they are needed.
 pub(super) struct OfWord {
     /// The word.
     pub word: &'static Word,
-    /// Its options.
-    pub command: Command,
+    /// Identifiers and long names.
+    options: Vec<(String, Option<String>)>,
 }
 
 impl OfWord {
+    fn new(word: &'static Word) -> Self {
+        let option = |arg: &Arg| (arg.get_id().to_string(), arg.get_long().map(String::from));
+        OfWord { word, options: word.command().get_arguments().map(option).collect() }
+    }
+
     /// True if the word has this option.
     pub(super) fn has(&self, id: &str) -> bool {
-        self.command.get_arguments().any(|arg| arg.get_id() == id)
+        self.options.iter().any(|option| option.0 == id)
     }
 }
 
-static OF_WORDS: LazyLock<Vec<OfWord>> = LazyLock::new(|| {
-    let of_word = |word: &'static Word| {
-        let mut command = word.command();
-        command.build();
-        OfWord { word, command }
-    };
-    WORDS.iter().map(of_word).collect()
-});
+static OF_WORDS: LazyLock<Vec<OfWord>> = LazyLock::new(|| WORDS.iter().map(OfWord::new).collect());
 
 /// The options of a word.
 pub(super) fn of_word(word: &Word) -> &'static OfWord {
@@ -167,59 +172,51 @@ pub(super) fn words_with(id: &str) -> Vec<&'static str> {
 
 /// The option of a word with this identifier, as it is typed.
 pub(super) fn option_of(word: &Word, id: &str) -> String {
-    let arg = of_word(word).command.get_arguments().find(|arg| arg.get_id() == id);
-    arg.and_then(Arg::get_long).map_or_else(String::new, |long| format!("--{long}"))
+    let option = of_word(word).options.iter().find(|option| option.0 == id);
+    let long = option.and_then(|option| option.1.as_deref());
+    long.map_or_else(String::new, |long| format!("--{long}"))
 }
 
-static FLAT: LazyLock<Command> = LazyLock::new(|| {
+/// All options but those of tools, for command lines without a word.
+pub fn flat() -> Command {
     let command = Command::new("mlsearch")
         .version(env!("CARGO_PKG_VERSION"))
         .about("Finds maximum-likelihood phylogenetic trees from alignments of one or many genes with missing data")
-        .long_about(
-            "Finds maximum-likelihood phylogenetic trees from alignments of one or many genes with missing data.\n\n\
-             All options of all analyses; mlsearch alone lists the words for analyses, and mlsearch help WORD has the options of \
-             one. The option letters of RAxML and the long option names of RAxML-NG keep their meaning. An option that is not \
-             supported is refused, with the corrected command where there is one.",
-        )
+        .long_about(ABOUT)
         .override_usage("mlsearch [WORD] [OPTIONS]")
         .disable_version_flag(true)
         .after_help(EXAMPLES)
         .infer_long_args(true)
         .max_term_width(110);
     let mut command = FlatArgs::augment_args(command);
-    for of in OF_WORDS.iter().filter(|of| of.word.preset.is_none() && !of.word.has_own_options) {
-        for arg in of.command.get_arguments() {
-            if !command.get_arguments().any(|known| known.get_id() == arg.get_id())
-                && arg.get_id() != "help"
-            {
+    for word in WORDS.iter().filter(|word| word.preset.is_none() && !word.has_own_options) {
+        for arg in word.command().get_arguments() {
+            if !command.get_arguments().any(|known| known.get_id() == arg.get_id()) {
                 command = command.arg(arg.clone());
             }
         }
     }
     command.build();
     command
-});
-
-/// All options but those of tools, for command lines without a word.
-pub fn flat() -> &'static Command {
-    &FLAT
 }
 
 /// The options of this program: every spelling, the identifier, and whether a value follows.
 pub(super) struct Vocabulary(Vec<(String, String, bool)>);
 
 static VOCABULARY: LazyLock<Vocabulary> = LazyLock::new(|| {
-    let own = OF_WORDS.iter().filter(|of| of.word.has_own_options);
-    let commands = std::iter::once(flat()).chain(own.map(|of| &of.command));
+    // Options of tools come last: a name that is cut short means another one.
+    let tools = WORDS.iter().filter(|word| word.has_own_options).map(Word::command);
     let mut spellings: Vec<(String, String, bool)> = Vec::new();
-    for arg in commands.flat_map(Command::get_arguments) {
-        let takes_value = arg.get_action().takes_values();
-        let long = arg.get_long().into_iter().chain(arg.get_all_aliases().unwrap_or_default());
-        let short =
-            arg.get_short().into_iter().chain(arg.get_all_short_aliases().unwrap_or_default());
-        for name in long.map(String::from).chain(short.map(String::from)) {
-            if !spellings.iter().any(|known| known.0 == name) {
-                spellings.push((name, arg.get_id().to_string(), takes_value));
+    for command in std::iter::once(flat()).chain(tools) {
+        for arg in command.get_arguments() {
+            let takes_value = arg.get_action().takes_values();
+            let long = arg.get_long().into_iter().chain(arg.get_all_aliases().unwrap_or_default());
+            let short =
+                arg.get_short().into_iter().chain(arg.get_all_short_aliases().unwrap_or_default());
+            for name in long.map(String::from).chain(short.map(String::from)) {
+                if !spellings.iter().any(|known| known.0 == name) {
+                    spellings.push((name, arg.get_id().to_string(), takes_value));
+                }
             }
         }
     }
@@ -266,9 +263,10 @@ mod tests {
             assert!(of.word.value.is_none_or(|id| of.has(id)), "{}", of.word.name);
             assert!(of.word.about.len() <= 54, "{} is described at length", of.word.name);
         }
-        flat().clone().debug_assert();
+        flat().debug_assert();
         assert!(WORDS_OF_OPTIONS.iter().all(|(id, _)| vocabulary().0.iter().any(|s| s.1 == *id)));
-        for argument in flat().get_arguments() {
+        let command = flat();
+        for argument in command.get_arguments() {
             for name in argument.get_short_and_visible_aliases().unwrap_or_default() {
                 assert!(
                     peers::takes(&name.to_string()).is_none(),
@@ -283,9 +281,10 @@ mod tests {
 
     #[test]
     fn an_option_of_several_words_has_the_same_spelling_in_all() {
+        let flat = flat();
         for of in OF_WORDS.iter().filter(|of| !of.word.has_own_options) {
-            for arg in of.command.get_arguments().filter(|arg| arg.get_id() != "help") {
-                let known = flat().get_arguments().find(|known| known.get_id() == arg.get_id());
+            for arg in of.word.command().get_arguments() {
+                let known = flat.get_arguments().find(|known| known.get_id() == arg.get_id());
                 let known = known.unwrap_or_else(|| panic!("{arg}: no option without a word"));
                 assert_eq!(known.get_long(), arg.get_long(), "{}", of.word.name);
                 assert_eq!(known.get_short(), arg.get_short(), "{}", of.word.name);

@@ -84,12 +84,12 @@ fn read(typed: &[Typed], mut reading: Reading) -> Result<Analysis, Stop> {
     let version = typed.iter().find(|one| one.is("version"));
     if let Some(one) = version.or(unknown) {
         let words = ["mlsearch".to_string(), one.words[0].clone()];
-        if let Err(error) = flat().clone().try_get_matches_from(words) {
+        if let Err(error) = flat().try_get_matches_from(words) {
             return Err(Stop::Clap(error));
         }
     }
     let words = std::iter::once(of.word.name.to_string()).chain(words);
-    let matches = of.command.clone().try_get_matches_from(words).map_err(Stop::Clap)?;
+    let matches = of.word.command().try_get_matches_from(words).map_err(Stop::Clap)?;
     let analysis = (of.word.read)(&matches, &mut reading).map_err(Stop::Clap)?;
     let mut refusals = reading.refusals.0;
     if refusals.is_empty() {

@@ -81,6 +81,14 @@ pub(super) fn lex(words: &[String]) -> Vec<Typed> {
             rest = &rest[1..];
         }
     }
+    // A search with replicates is a search with an option.
+    if let Some((word, after)) = words.split_first()
+        && word == "all"
+    {
+        rest = after;
+        let (kind, typed) = (WordKind::Own("all".into()), vec![word.clone()]);
+        read.push(Typed { kind, value: None, words: vec!["--all".into()], typed });
+    }
     while let Some((word, after)) = rest.split_first() {
         let next = after.first().filter(|next| is_value(next));
         let first = vec![word.clone()];

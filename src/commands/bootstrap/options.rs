@@ -2,8 +2,9 @@
 
 use super::run::Bootstrap;
 use crate::commands::{Analysis, Group, Word, guide};
-use crate::plan::{DataArgs, ModelIs, OutputArgs, Plan, Reading, RunArgs};
+use crate::plan::{DataArgs, ModelIs, OutputArgs, Plan, Reading, Replaces, RunArgs};
 use crate::steps::options::{ClimbArgs, ConstraintArgs, FitArgs, IdenticalArgs, ReplicateArgs};
+use crate::steps::replicates::BOOTSTRAPS;
 use clap::{ArgMatches, Args, FromArgMatches};
 
 /// The word.
@@ -14,6 +15,8 @@ pub(crate) const WORD: Word = Word {
     usage: "-s <FILE> -m <MODEL>",
     guide: guide!("bootstrap"),
     flat: "bootstrap",
+    outputs: &[BOOTSTRAPS],
+    replaces: Replaces::AllOfAnalyses,
     args: BootstrapArgs::augment_args,
     read,
     ..Word::BLANK
@@ -51,5 +54,5 @@ fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Anal
     search.keep_identical = args.identical.keep_identical;
     search.constraint = args.constraint.tree_constraint;
     let bootstrap = args.replicates.read(plan.seed, args.data.has_partitions(), refusals);
-    Ok(Analysis::new(Plan { search, bootstrap, ..plan }, Box::new(Bootstrap)))
+    Ok(Analysis::new(&WORD, Plan { search, bootstrap, ..plan }, Box::new(Bootstrap)))
 }

@@ -2,13 +2,12 @@
 
 use crate::commands::Command;
 use crate::error::Result;
-use crate::output::OutputKind;
 use crate::plan::{
-    Facts, IdenticalSequences, LEAST_TAXA_OF_REPLICATES, MemoryPlan, Needs, Plan, Replaces,
-    Workload,
+    Facts, IdenticalSequences, LEAST_TAXA_OF_REPLICATES, MemoryPlan, Needs, Plan, Workload,
 };
 use crate::runtime::{RunRecord, Session};
 use crate::steps::dry_run::describe_searches;
+use crate::steps::replicates::BOOTSTRAPS;
 use crate::steps::replicates::make_replicates;
 use crate::steps::select::select_models;
 
@@ -20,8 +19,7 @@ impl Command for Bootstrap {
     fn facts(&self, plan: &Plan) -> Facts {
         Facts {
             task: format!("bootstrap, {}", plan.bootstrap.describe()),
-            outputs: vec![OutputKind::Bootstraps],
-            replaces: Replaces::AllOfAnalyses,
+            outputs: vec![BOOTSTRAPS],
             resumes: true,
             needs: Needs { least_taxa: LEAST_TAXA_OF_REPLICATES, ..Needs::default() },
             workload: Workload {

@@ -1,6 +1,7 @@
 //! The options of `compare`.
 
 use super::run::Compare;
+use super::run::RF_DISTANCES;
 use crate::commands::{Analysis, Group, Word, guide};
 use crate::plan::{DataOptions, OutputArgs, Reading, RunArgs, one_file, parse_tree_metrics};
 use crate::tree_distance::TreeMetric;
@@ -17,6 +18,7 @@ pub(crate) const WORD: Word = Word {
     guide: guide!("compare"),
     flat: "rfdist",
     value: Some("many_trees"),
+    outputs: &[RF_DISTANCES],
     args: CompareArgs::augment_args,
     read,
     ..Word::BLANK
@@ -25,14 +27,19 @@ pub(crate) const WORD: Word = Word {
 /// What a user may type.
 #[derive(Debug, Clone, Args)]
 struct CompareArgs {
-    /// The trees, whose distances from each other are computed; also right after the word
+    /// The trees that are compared
+    ///
+    /// With each other; also right after the word.
     #[arg(short = 'z', long = "trees", value_name = "FILE", help_heading = "Trees")]
     many_trees: Option<PathBuf>,
-    /// With -z, trees from which those of -z are compared; by itself, the same as -z
+    /// Trees from which those of -z are compared
+    ///
+    /// By itself, the same as -z.
     #[arg(short = 't', long, value_name = "FILE", help_heading = "Trees")]
     tree: Option<PathBuf>,
-    /// Distances: rf (Robinson-Foulds), wrf (the same weighted by branch lengths), kf (branch score), quartet,
-    /// or several: rf,quartet [default: rf]
+    /// rf, wrf, kf, quartet [default: rf]
+    ///
+    /// Robinson-Foulds, the same weighted by branch lengths, branch score, quartets; or several: rf,quartet.
     #[arg(long, value_name = "KINDS", help_heading = "Trees")]
     rfdist_metric: Option<String>,
     #[command(flatten)]
@@ -53,5 +60,5 @@ fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Anal
     let metrics = metrics.map_or_else(Vec::new, |metrics| refusals.or(metrics, Vec::new()));
     let metrics = if metrics.is_empty() { vec![TreeMetric::RobinsonFoulds] } else { metrics };
     let plan = reading.plan(DataOptions::default(), &args.run, &args.output, Some(&trees));
-    Ok(Analysis::new(plan, Box::new(Compare { trees, reference, metrics })))
+    Ok(Analysis::new(&WORD, plan, Box::new(Compare { trees, reference, metrics })))
 }

@@ -1,9 +1,10 @@
 //! `--rfdist`: distances between all trees of a file, or between those of two files.
 
+use super::report::{DistanceReport, MetricReport};
 use crate::commands::Command;
 use crate::dataset::{Lengths, read_forest, read_more};
 use crate::error::{Error, Place, Result};
-use crate::output::{DistanceReport, MetricReport, OutputKind};
+use crate::output::OutputKind;
 use crate::plan::{Facts, Plan};
 use crate::runtime::{RunRecord, thread_pool};
 use crate::tree::Multifurcating;
@@ -11,6 +12,10 @@ use crate::tree_distance::{Comparison, TreeMetric};
 use rayon::ThreadPool;
 use std::io::Write;
 use std::path::PathBuf;
+
+/// Distances between trees.
+pub(crate) const RF_DISTANCES: OutputKind =
+    OutputKind::new(11, "rfDistances", "distances between pairs of trees");
 
 /// Number of trees whose distances from the others are in memory at the same time.
 const TREES_AT_ONCE: usize = 64;
@@ -31,7 +36,7 @@ impl Command for Compare {
         Facts {
             task: "distances between trees".into(),
             inputs: [&self.trees].into_iter().chain(&self.reference).cloned().collect(),
-            outputs: vec![OutputKind::RfDistances],
+            outputs: vec![RF_DISTANCES],
             ..Facts::default()
         }
     }
@@ -71,7 +76,7 @@ fn compare(plan: &Plan, asked: &Compare, record: &mut RunRecord) -> Result<()> {
     let pairs = Pairs { comparison: &comparison, num_references };
     let pool = thread_pool(plan);
     let mut tally = Tally::new(&asked.metrics);
-    record.write_from(OutputKind::RfDistances, |file| {
+    record.write_from(RF_DISTANCES, |file| {
         if asked.metrics != [TreeMetric::RobinsonFoulds] {
             writeln!(file, "{}", heading(&asked.metrics))?;
         }
@@ -97,7 +102,7 @@ fn compare(plan: &Plan, asked: &Compare, record: &mut RunRecord) -> Result<()> {
         text.push_str(&format!("{}\n", relative.unwrap_or_default()));
     }
     record.progress.result(&text);
-    record.report.rf_distances = Some(found);
+    record.report.set_section("rf_distances", &found);
     Ok(())
 }
 

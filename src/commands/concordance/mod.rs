@@ -1,6 +1,7 @@
 //! `--gcf`, `--scf`: how many gene trees, and how many sites, agree with the branches of a tree.
 
 mod options;
+mod report;
 mod run;
 mod tables;
 

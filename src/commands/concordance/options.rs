@@ -1,8 +1,10 @@
 //! The options of `concordance`.
 
 use super::run::Concordance;
+use super::tables::CONCORDANCE;
 use crate::commands::{Analysis, Group, Word, guide};
 use crate::plan::{DataArgs, DataOptions, ModelIs, OutputArgs, Reading, RunArgs, parse_count};
+use crate::steps::support::SUPPORT;
 use clap::{ArgMatches, Args, FromArgMatches};
 use std::path::PathBuf;
 
@@ -16,6 +18,7 @@ pub(crate) const WORD: Word = Word {
     about: "gene trees and sites that agree with a tree",
     usage: "--tree <FILE> --gcf <FILE>",
     guide: guide!("concordance"),
+    outputs: &[SUPPORT, CONCORDANCE],
     args: ConcordanceArgs::augment_args,
     read,
     ..Word::BLANK
@@ -27,12 +30,15 @@ struct ConcordanceArgs {
     /// The tree
     #[arg(short = 't', long, value_name = "FILE", help_heading = "Trees")]
     tree: Option<PathBuf>,
-    /// Gene concordance factors of the branches of the tree: how many of the gene trees of this file have them; they
-    /// may lack taxa
+    /// Gene trees: gene concordance factors
+    ///
+    /// How many of the gene trees of this file have the branches of the tree; they may lack taxa.
     #[arg(long, value_name = "FILE", help_heading = "Trees")]
     gcf: Option<PathBuf>,
-    /// Site concordance factors of the branches of the tree: how many sites of the alignment support them, on average
-    /// over this number of quartets of taxa per branch [default: 100]
+    /// Site concordance factors
+    ///
+    /// How many sites of the alignment support the branches of the tree, on average over this number of quartets of
+    /// taxa per branch [default: 100].
     #[arg(long, num_args = 0..=1, value_name = "N", help_heading = "Trees")]
     scf: Option<Option<String>>,
     #[command(flatten)]
@@ -66,5 +72,5 @@ fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Anal
         None => DEFAULT_QUARTETS,
     });
     let plan = reading.plan(data, &args.run, &args.output, Some(&tree));
-    Ok(Analysis::new(plan, Box::new(Concordance { tree, gene_trees: args.gcf, quartets })))
+    Ok(Analysis::new(&WORD, plan, Box::new(Concordance { tree, gene_trees: args.gcf, quartets })))
 }

@@ -1,5 +1,6 @@
 //! `--gcf`, `--scf`: how many gene trees, and how many sites, agree with the branches of a tree.
 
+use super::tables::CONCORDANCE;
 use super::tables::{Found, deliver_concordance};
 use crate::bootstrap::{
     SiteStates, SupportKind, clades_around, gene_concordance, site_concordance,
@@ -7,11 +8,11 @@ use crate::bootstrap::{
 use crate::commands::Command;
 use crate::dataset::{Loaded, own_taxa, read_gene_trees, read_one_tree};
 use crate::error::Result;
-use crate::output::OutputKind;
 use crate::plan::{Facts, Needs, Plan};
 use crate::runtime::{RunRecord, Session, with_threads};
 use crate::steps::BranchSupport;
 use crate::steps::dry_run::{describe_data_alone, describe_files};
+use crate::steps::support::SUPPORT;
 use crate::taxa::Taxa;
 use std::path::PathBuf;
 
@@ -31,7 +32,7 @@ impl Command for Concordance {
         Facts {
             task: "concordance factors".into(),
             inputs: [&self.tree].into_iter().chain(&self.gene_trees).cloned().collect(),
-            outputs: vec![OutputKind::Support, OutputKind::Concordance],
+            outputs: vec![SUPPORT, CONCORDANCE],
             needs: Needs { models: false, ..Needs::default() },
             ..Facts::default()
         }

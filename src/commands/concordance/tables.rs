@@ -1,15 +1,20 @@
 //! Concordance of gene trees and sites with the branches of a tree: as a table, in the report, and in the labels of
 //! the tree.
 
+use super::report::{ConcordanceReport, GeneCounts, SiteMeans};
 use crate::bootstrap::{GeneConcordance, SiteConcordance};
 use crate::error::Result;
-use crate::output::{ConcordanceReport, GeneCounts, OutputKind, SiteMeans};
+use crate::output::OutputKind;
 use crate::runtime::RunRecord;
 use crate::steps::results::smaller_side;
 use crate::steps::support::{BranchSupport, deliver_support, draw_support};
 use crate::taxa::Taxa;
 use crate::tree::{Drawn, EdgeId, Tree, format_brlen, quote};
 use std::collections::BTreeMap;
+
+/// Numbers of gene trees and sites that agree with the branches of a tree.
+pub(crate) const CONCORDANCE: OutputKind =
+    OutputKind::new(7, "concordance", "the gene trees and sites that agree with each branch");
 
 /// What gene trees and sites have in the place of the branches.
 #[derive(Debug, Default)]
@@ -35,7 +40,7 @@ pub(crate) fn deliver_concordance(
 ) -> Result<()> {
     deliver_support(tree, support, taxa, None, record)?;
     let Drawn { labelled, .. } = draw_support(tree, support, taxa, None);
-    let mut text = found.heading();
+    let (mut text, mut reports) = (found.heading(), Vec::new());
     for (number, branch) in labelled.into_iter().enumerate() {
         let edge = EdgeId(branch as u32);
         let side = smaller_side(tree, edge);
@@ -59,9 +64,12 @@ pub(crate) fn deliver_concordance(
                 SiteMeans { quartets, percents, sites }
             }),
         };
-        record.report.concordance.push(report);
+        reports.push(report);
     }
-    record.write(OutputKind::Concordance, &text)
+    if !reports.is_empty() {
+        record.report.set_section("concordance", &reports);
+    }
+    record.write(CONCORDANCE, &text)
 }
 
 impl Found {

@@ -1,5 +1,6 @@
 //! The options of `consensus`.
 
+use super::run::CONSENSUS_TREE;
 use super::run::Consensus;
 use crate::bootstrap::SupportKind;
 use crate::commands::{Analysis, Group, Word, guide};
@@ -21,6 +22,7 @@ pub(crate) const WORD: Word = Word {
     guide: guide!("consensus"),
     flat: "consense",
     value: Some("rule"),
+    outputs: &[CONSENSUS_TREE],
     args: ConsensusArgs::augment_args,
     read,
     ..Word::BLANK
@@ -29,8 +31,10 @@ pub(crate) const WORD: Word = Word {
 /// What a user may type.
 #[derive(Debug, Clone, Args)]
 struct ConsensusArgs {
-    /// MR (majority rule), STRICT, MRE (extended majority rule), or MR75 (T_75) for branches of at least 75 % of the trees;
-    /// also right after the word [default: MR]
+    /// MR, STRICT, MRE or MR75 [default: MR]
+    ///
+    /// Majority rule, strict, extended majority rule, or branches of at least 75 % of the trees (also T_75); also
+    /// right after the word.
     #[arg(long, value_name = "RULE", help_heading = "Trees")]
     rule: Option<String>,
     /// The trees
@@ -70,5 +74,5 @@ fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Anal
     let mut plan = reading.plan(DataOptions::default(), &args.run, &args.output, Some(&trees));
     plan.support.kinds = kinds;
     plan.output.root = root;
-    Ok(Analysis::new(plan, Box::new(Consensus { rule, trees })))
+    Ok(Analysis::new(&WORD, plan, Box::new(Consensus { rule, trees })))
 }

@@ -12,6 +12,10 @@ use crate::steps::{BranchSupport, report_support};
 use crate::tree::{ConsensusRule, ConsensusTree, Split, consensus};
 use std::path::{Path, PathBuf};
 
+/// The consensus tree.
+pub(crate) const CONSENSUS_TREE: OutputKind =
+    OutputKind::new(9, "consensusTree", "the consensus tree");
+
 /// The consensus of the trees of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Consensus {
@@ -26,7 +30,7 @@ impl Command for Consensus {
         Facts {
             task: "consensus tree".into(),
             inputs: vec![self.trees.clone()],
-            outputs: vec![OutputKind::ConsensusTree],
+            outputs: vec![CONSENSUS_TREE],
             ..Facts::default()
         }
     }
@@ -77,8 +81,8 @@ fn find_consensus(
         let support = with_threads(plan, || support_of(&tree, &splits, &plan.support.kinds));
         report_support(drawing, &support, &taxa, root.as_ref(), record)
     };
-    record.report.consensus_tree = Some(newick.clone());
-    record.write(OutputKind::ConsensusTree, &(newick + "\n"))
+    record.report.set_section("consensus_tree", &newick);
+    record.write(CONSENSUS_TREE, &(newick + "\n"))
 }
 
 /// Support of the branches of a consensus tree in the trees, which are given by their splits.

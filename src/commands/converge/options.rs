@@ -26,7 +26,9 @@ pub(crate) const WORD: Word = Word {
 /// What a user may type.
 #[derive(Debug, Clone, Args)]
 struct ConvergeArgs {
-    /// The rule: autoMRE, autoMR or autoFC; also right after the word [default: autoMRE]
+    /// autoMRE, autoMR or autoFC [default: autoMRE]
+    ///
+    /// Also right after the word.
     #[arg(long, value_name = "RULE", help_heading = "Bootstrap and support")]
     bs_rule: Option<String>,
     /// The replicate trees
@@ -53,5 +55,5 @@ fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Anal
     let bootstop = args.stop.read(Some(rule), refusals);
     let mut plan = reading.plan(DataOptions::default(), &args.run, &args.output, Some(&trees));
     plan.bootstrap.bootstop = bootstop;
-    Ok(Analysis::new(plan, Box::new(Converge { trees })))
+    Ok(Analysis::new(&WORD, plan, Box::new(Converge { trees })))
 }

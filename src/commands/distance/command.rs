@@ -1,6 +1,7 @@
 //! [`Distance`]: what is known of distances before they are computed.
 
 use super::check::describe_distances;
+use super::matrix::outputs;
 use super::run::distances;
 use crate::commands::Command;
 use crate::error::Result;
@@ -27,7 +28,7 @@ impl Command for Distance {
         Facts {
             task,
             inputs: asked.file.iter().cloned().collect(),
-            outputs: asked.output_kinds(has_replicates),
+            outputs: outputs(asked, has_replicates),
             numbered: plan.bootstrap.replicates,
             workload: Workload { identical, ..Workload::default() },
             ..Facts::default()

@@ -12,10 +12,52 @@ use crate::runtime::{RunRecord, Setup, thread_pool};
 use crate::steps::distance_memory::{Arrangement, BAND, TEXTS};
 use crate::steps::distance_tally::Tally;
 use crate::steps::distance_trees::{Store, Trees, folder_of};
+use crate::steps::replicates::BOOTSTRAPS;
+use crate::steps::support::SUPPORT;
 use flate2::{Compression, write::GzEncoder};
 use rayon::prelude::*;
 use std::io::Write;
 use std::ops::Range;
+
+/// Distances between sequences.
+pub(crate) const DISTANCES: OutputKind =
+    OutputKind::new(12, "distances", "the distances between the sequences");
+
+/// The same, compressed.
+pub(crate) const DISTANCES_GZ: OutputKind =
+    OutputKind::new(13, "distances.gz", "the distances between the sequences, compressed");
+
+/// The same as an array.
+pub(crate) const DISTANCES_NPY: OutputKind =
+    OutputKind::new(14, "distances.npy", "the distances between the sequences, for NumPy");
+
+/// The same for each partition by itself, one file for each.
+pub(crate) const PARTITION_DISTANCES: OutputKind = OutputKind::new(
+    15,
+    "partitionN.distances",
+    "the distances between the sequences of partition N",
+)
+.numbered();
+
+/// The same, compressed.
+pub(crate) const PARTITION_DISTANCES_GZ: OutputKind = OutputKind::new(
+    16,
+    "partitionN.distances.gz",
+    "the distances between the sequences of partition N, compressed",
+)
+.numbered();
+
+/// The same as arrays.
+pub(crate) const PARTITION_DISTANCES_NPY: OutputKind = OutputKind::new(
+    17,
+    "partitionN.distances.npy",
+    "the distances between the sequences of partition N, for NumPy",
+)
+.numbered();
+
+/// Trees of these distances.
+pub(crate) const DISTANCE_TREES: OutputKind =
+    OutputKind::new(18, "distanceTrees", "trees of the distances");
 
 /// What is known when the matrix is written.
 pub(crate) struct Computed {
@@ -125,8 +167,8 @@ impl Sequences<'_> {
         let store = place.map(store).transpose()?;
         let whole_rows = asked.format.is_square() && !waits;
         let mut part = match self.partition {
-            None => record.part(asked.matrix_kind())?,
-            Some([number, _]) => record.numbered_part(asked.matrix_kind(), number)?,
+            None => record.part(matrix_kind(asked))?,
+            Some([number, _]) => record.numbered_part(matrix_kind(asked), number)?,
         };
         let mut sink: Box<dyn Write + Send + '_> = match asked.gzip {
             true => Box::new(GzEncoder::new(&mut part, Compression::default())),
@@ -203,7 +245,7 @@ pub(crate) fn write_trees(report: &MatrixReport, record: &mut RunRecord) -> Resu
     let lines: String = trees.map(|tree| format!("{}\n", tree.newick)).collect();
     match lines.is_empty() {
         true => Ok(()),
-        false => record.write(OutputKind::DistanceTrees, &lines),
+        false => record.write(DISTANCE_TREES, &lines),
     }
 }
 
@@ -226,4 +268,25 @@ pub(crate) fn describe(report: &MatrixReport) -> String {
         report.saturated,
         report.without_overlap
     )
+}
+
+/// As what distances are written.
+fn matrix_kind(asked: &MatrixPlan) -> OutputKind {
+    match (asked.apart, asked.format, asked.gzip) {
+        (false, MatrixFormat::Npy, _) => DISTANCES_NPY,
+        (false, _, true) => DISTANCES_GZ,
+        (false, _, false) => DISTANCES,
+        (true, MatrixFormat::Npy, _) => PARTITION_DISTANCES_NPY,
+        (true, _, true) => PARTITION_DISTANCES_GZ,
+        (true, _, false) => PARTITION_DISTANCES,
+    }
+}
+
+/// The files of distances and of trees, if there are replicates also theirs.
+pub(crate) fn outputs(asked: &MatrixPlan, has_replicates: bool) -> Vec<OutputKind> {
+    let matrix = Some(matrix_kind(asked)).filter(|_| asked.file.is_none());
+    let trees = Some(DISTANCE_TREES).filter(|_| !asked.trees.is_empty());
+    let of_replicates = [BOOTSTRAPS, SUPPORT];
+    let of_replicates = of_replicates.into_iter().filter(|_| has_replicates);
+    matrix.into_iter().chain(trees).chain(of_replicates).collect()
 }

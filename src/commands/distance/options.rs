@@ -1,6 +1,10 @@
 //! The options of `distance`: the formula of its model, the format, the trees.
 
 use super::command::Distance;
+use super::matrix::{
+    DISTANCE_TREES, DISTANCES, DISTANCES_GZ, DISTANCES_NPY, PARTITION_DISTANCES,
+    PARTITION_DISTANCES_GZ, PARTITION_DISTANCES_NPY,
+};
 use crate::commands::{Analysis, Group, Word, guide};
 use crate::distance::DistanceTree;
 use crate::likelihood::BrlenLinkage;
@@ -10,6 +14,8 @@ use crate::plan::{
     Reading, Refusals, RunArgs, Switch, TreeSource, parse_trees,
 };
 use crate::steps::options::{IdenticalArgs, MetricArgs, ReplicateArgs};
+use crate::steps::replicates::BOOTSTRAPS;
+use crate::steps::support::SUPPORT;
 use clap::{ArgMatches, Args, FromArgMatches};
 use std::path::PathBuf;
 
@@ -25,6 +31,17 @@ pub(crate) const WORD: Word = Word {
     guide: guide!("distance"),
     flat: "dist",
     value: Some("matrix"),
+    outputs: &[
+        DISTANCES,
+        DISTANCES_GZ,
+        DISTANCES_NPY,
+        PARTITION_DISTANCES,
+        PARTITION_DISTANCES_GZ,
+        PARTITION_DISTANCES_NPY,
+        DISTANCE_TREES,
+        BOOTSTRAPS,
+        SUPPORT,
+    ],
     args: DistanceArgs::augment_args,
     read,
     ..Word::BLANK
@@ -37,14 +54,20 @@ pub(crate) const WORD: Word = Word {
 struct DistanceArgs {
     #[command(flatten)]
     data: DataArgs,
-    /// Only the tree of the distances in this file; also right after the word
+    /// Only the tree of the distances in this file
+    ///
+    /// Also right after the word.
     #[arg(long, value_name = "FILE", help_heading = "Distances")]
     matrix: Option<PathBuf>,
-    /// Trees of the distances: nj, bionj, bme, upgma, or several separated by commas
+    /// Trees of the distances: nj,bionj,bme,upgma
+    ///
+    /// One of them, or several separated by commas.
     #[arg(short = 't', long, value_name = "TREES", help_heading = "Distances")]
     tree: Option<String>,
-    /// How distances are written: square or lower (PHYLIP's matrix or triangle), tsv (a line for each pair), npy
-    /// (NumPy); square.gz, lower.gz or tsv.gz: compressed [default: square]
+    /// square, lower, tsv or npy [default: square]
+    ///
+    /// square or lower (PHYLIP's matrix or triangle), tsv (a line for each pair), npy (NumPy); square.gz, lower.gz or
+    /// tsv.gz: compressed.
     #[arg(long, value_name = "FORMAT", help_heading = "Distances")]
     dist_format: Option<String>,
     /// Estimate the free parameters of the model on a parsimony tree [default: on]
@@ -105,7 +128,7 @@ fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Anal
             refusals.add(format!("{option} applies only to bootstrap replicates: {HOW}"));
         }
     }
-    Ok(Analysis::new(plan, Box::new(Distance(asked))))
+    Ok(Analysis::new(&WORD, plan, Box::new(Distance(asked))))
 }
 
 /// What is asked; `data` gets the model with which the alignment is read.

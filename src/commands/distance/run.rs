@@ -44,7 +44,7 @@ pub(crate) fn distances(plan: &Plan, asked: &MatrixPlan, record: &mut RunRecord)
             let store = Store::of_matrix(matrix);
             make_trees(asked, store, taxa.names(), None, &mut report, record)?;
             write_trees(&report, record)?;
-            record.report.distances = Some(report);
+            record.report.set_section("distances", &report);
             Ok(())
         }
     }
@@ -64,7 +64,7 @@ fn of_alignment(asked: &MatrixPlan, mut session: Session) -> Result<()> {
     let (_, report, trees) = matrix_and_trees(asked, &found, sequences, setup, [0.0, 1.0], record)?;
     record.progress.result(&describe(&report));
     write_trees(&report, record)?;
-    record.report.distances = Some(report);
+    record.report.set_section("distances", &report);
     match &trees[..] {
         [tree] if setup.plan.bootstrap.replicates > 0 => {
             support(asked, &found.method, &tree.to_tree(), session)
@@ -97,7 +97,7 @@ fn of_partitions(asked: &MatrixPlan, found: &Found, session: Session) -> Result<
     report.partitions = reports;
     record.progress.result(&describe(&report));
     write_trees(&report, record)?;
-    record.report.distances = Some(report);
+    record.report.set_section("distances", &report);
     Ok(())
 }
 

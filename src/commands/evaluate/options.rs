@@ -4,9 +4,18 @@ use super::run::Evaluate;
 use crate::commands::{Analysis, Group, Word, guide};
 use crate::likelihood::BrlenLinkage;
 use crate::plan::{
-    DataArgs, ModelIs, OutputArgs, Plan, Reading, RunArgs, Switch, TreeSource, parse_trees,
+    DataArgs, ModelIs, OutputArgs, Plan, Reading, Replaces, RunArgs, Switch, TreeSource,
+    parse_trees,
+};
+use crate::steps::ancestral_tables::{
+    ANCESTRAL_PROBS, ANCESTRAL_STATES, ANCESTRAL_TREE, MUTATION_MAP_LIST, MUTATION_MAP_TREE,
 };
 use crate::steps::options::{BestTreeArgs, FitArgs, RootArgs, TestArgs};
+use crate::steps::results::{
+    BEST_MODEL, BEST_PARTITION_TREES, BEST_TREE, BEST_TREE_COLLAPSED, ML_TREES, SITE_LH,
+};
+use crate::steps::support::SUPPORT;
+use crate::steps::tested_trees::TOPOLOGY_TESTS;
 use clap::{ArgMatches, Args, FromArgMatches};
 use std::path::PathBuf;
 
@@ -18,6 +27,22 @@ pub(crate) const WORD: Word = Word {
     usage: "-s <FILE> -m <MODEL> -t <TREES>",
     guide: guide!("evaluate"),
     flat: "evaluate",
+    outputs: &[
+        BEST_TREE,
+        BEST_TREE_COLLAPSED,
+        BEST_MODEL,
+        ML_TREES,
+        SITE_LH,
+        BEST_PARTITION_TREES,
+        SUPPORT,
+        TOPOLOGY_TESTS,
+        ANCESTRAL_TREE,
+        ANCESTRAL_STATES,
+        ANCESTRAL_PROBS,
+        MUTATION_MAP_TREE,
+        MUTATION_MAP_LIST,
+    ],
+    replaces: Replaces::AllOfAnalyses,
     args: EvaluateArgs::augment_args,
     read,
     ..Word::BLANK
@@ -47,7 +72,9 @@ pub(crate) const ANCESTRAL: Word = Word {
 struct EvaluateArgs {
     #[command(flatten)]
     data: DataArgs,
-    /// The trees to evaluate: FILE, or made as for a search: pars{5}, rand{5}, nj ..., or several of these separated by commas
+    /// The trees: FILE, or made: pars{5}, rand{5}, nj
+    ///
+    /// Or several of these separated by commas.
     #[arg(short = 't', long, value_name = "TREES", help_heading = "Trees")]
     tree: Option<String>,
     /// File of further trees, as in RAxML's -f h
@@ -100,5 +127,5 @@ fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Anal
     let mut plan = Plan { search, tests: args.tests.read(refusals), ..plan };
     plan.output.root = args.root.read(refusals);
     args.best_tree.read(&mut plan, refusals);
-    Ok(Analysis::new(plan, Box::new(Evaluate)))
+    Ok(Analysis::new(&WORD, plan, Box::new(Evaluate)))
 }

@@ -6,12 +6,12 @@ use crate::likelihood::Evaluator;
 use crate::model::Model;
 use crate::observer::{Event, Observer};
 use crate::optimize::{Goal, OptimizeOptions};
-use crate::output::OutputKind;
-use crate::plan::{Facts, MemoryPlan, Needs, Plan, Replaces, Workload};
+use crate::plan::{Facts, MemoryPlan, Needs, Plan, Workload};
 use crate::runtime::{Desk, Machine, RunRecord, Session, Setup, optimize_kept};
 use crate::steps::ancestral::{self, deliver_ancestral};
 use crate::steps::branch_tests::{self, deliver_branch_tests};
 use crate::steps::dry_run::describe_searches;
+use crate::steps::results::{BEST_MODEL, BEST_TREE, ML_TREES};
 use crate::steps::select::select_models;
 use crate::steps::starts::{StartLengths, StartTree, make_starts};
 use crate::steps::{Outcome, Topologies, deliver, deliver_tests, results, tested_trees};
@@ -27,7 +27,7 @@ pub(crate) struct Evaluate;
 
 impl Command for Evaluate {
     fn facts(&self, plan: &Plan) -> Facts {
-        let mut outputs = vec![OutputKind::BestTree, OutputKind::BestModel, OutputKind::MlTrees];
+        let mut outputs = vec![BEST_TREE, BEST_MODEL, ML_TREES];
         outputs.extend(results::outputs(plan));
         outputs.extend(branch_tests::outputs(plan));
         outputs.extend(tested_trees::outputs(plan));
@@ -36,7 +36,6 @@ impl Command for Evaluate {
         Facts {
             task: format!("evaluation{tests} of given trees"),
             outputs,
-            replaces: Replaces::AllOfAnalyses,
             resumes: true,
             needs: Needs { own_trees: true, ..Needs::default() },
             workload: Workload {

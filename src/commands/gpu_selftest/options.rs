@@ -48,5 +48,5 @@ fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Anal
     let run = RunArgs { threads: Some("1".into()), ..RunArgs::default() };
     let mut plan = reading.plan(DataOptions::default(), &run, &output, None);
     plan.run.cards = reading.refusals.or(parse_cards(args.gpu.as_deref()), 0);
-    Ok(Analysis::new(plan, Box::new(GpuSelftest { quick: args.quick })))
+    Ok(Analysis::new(&WORD, plan, Box::new(GpuSelftest { quick: args.quick })))
 }

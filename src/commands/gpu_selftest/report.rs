@@ -1,7 +1,7 @@
 //! What a self-test of cards found, for the JSON file and as tables.
 
-use super::tables::table;
 use crate::likelihood::CardRates;
+use crate::output::table;
 
 /// What a self-test of cards found.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]

@@ -1,5 +1,6 @@
 //! `mlsearch gpu-selftest`: whether cards give the processor's bits, and how fast they are.
 
+use super::report::{Agreement, Roofline, SelftestReport, SingleScores, TimeRow};
 use crate::alignment::Patterns;
 use crate::bootstrap::{Sampling, SamplingUnit, replicate_weights};
 use crate::commands::Command;
@@ -15,7 +16,6 @@ use crate::likelihood::{
 };
 use crate::model::Model;
 use crate::observer::Silent;
-use crate::output::{Agreement, Roofline, SelftestReport, SingleScores, TimeRow};
 use crate::parallel::available_cores;
 use crate::parsimony::ParsimonyData;
 use crate::partition::Partition;
@@ -204,7 +204,7 @@ fn gpu_selftest(plan: &Plan, asked: &GpuSelftest, record: &mut RunRecord) -> Res
     report.rates = rates_of_cards(&on_cards, asked.quick)?;
     record.progress.result(&report.tables());
     let num_differing = report.num_differing();
-    record.report.gpu_selftest = Some(report);
+    record.report.set_section("gpu_selftest", &report);
     if num_differing == 0 {
         return Ok(());
     }

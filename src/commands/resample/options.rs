@@ -1,6 +1,7 @@
 //! The options of `resample`.
 
 use super::run::Resample;
+use super::run::{BOOTSTRAP_MSA, BOOTSTRAP_PARTITIONS};
 use crate::commands::{Analysis, Group, Word, guide};
 use crate::plan::{DataArgs, ModelIs, OutputArgs, Plan, Reading, RunArgs};
 use crate::steps::options::DrawArgs;
@@ -15,6 +16,7 @@ pub(crate) const WORD: Word = Word {
     usage: "-s <FILE>",
     guide: guide!("bootstrap"),
     flat: "bsmsa",
+    outputs: &[BOOTSTRAP_MSA, BOOTSTRAP_PARTITIONS],
     args: ResampleArgs::augment_args,
     read,
     ..Word::BLANK
@@ -44,5 +46,5 @@ fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Anal
         refusals
             .add("--bsmsa makes no trees: give a number of replicates, no rule of bootstopping");
     }
-    Ok(Analysis::new(Plan { bootstrap, ..plan }, Box::new(Resample)))
+    Ok(Analysis::new(&WORD, Plan { bootstrap, ..plan }, Box::new(Resample)))
 }

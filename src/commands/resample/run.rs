@@ -11,16 +11,24 @@ use crate::runtime::{RunRecord, Session};
 use crate::simulate::write_phylip;
 use crate::steps::dry_run::describe_data_alone;
 
+/// The alignments of bootstrap replicates, one file for each.
+pub(crate) const BOOTSTRAP_MSA: OutputKind =
+    OutputKind::new(40, "bootstrapMSA.N.phy", "the alignments of the replicates N").numbered();
+
+/// Their partitions.
+pub(crate) const BOOTSTRAP_PARTITIONS: OutputKind =
+    OutputKind::new(41, "bootstrapMSA.N.part", "their partitions and models").numbered();
+
 /// The alignments of bootstrap replicates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Resample;
 
 impl Command for Resample {
     fn facts(&self, plan: &Plan) -> Facts {
-        let partitions = plan.data.partitions.as_ref().map(|_| OutputKind::BootstrapPartitions);
+        let partitions = plan.data.partitions.as_ref().map(|_| BOOTSTRAP_PARTITIONS);
         Facts {
             task: format!("alignments of {}", plan.bootstrap.describe()),
-            outputs: [OutputKind::BootstrapMsa].into_iter().chain(partitions).collect(),
+            outputs: [BOOTSTRAP_MSA].into_iter().chain(partitions).collect(),
             numbered: plan.bootstrap.replicates,
             needs: Needs {
                 models: false,
@@ -59,10 +67,10 @@ fn resample(session: Session) -> Result<()> {
         };
         let columns: Vec<(&Partition, Vec<u32>)> = loaded.file_order.iter().map(columns).collect();
         let text = to_phylip(alignment, &columns)?;
-        record.write_numbered(OutputKind::BootstrapMsa, replicate + 1, &text)?;
+        record.write_numbered(BOOTSTRAP_MSA, replicate + 1, &text)?;
         if setup.plan.data.partitions.is_some() {
             let text = to_partition_file(&columns);
-            record.write_numbered(OutputKind::BootstrapPartitions, replicate + 1, &text)?;
+            record.write_numbered(BOOTSTRAP_PARTITIONS, replicate + 1, &text)?;
         }
     }
     record.report.bootstrap = Some(BootstrapReport {

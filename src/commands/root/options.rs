@@ -1,5 +1,6 @@
 //! The options of `root`.
 
+use super::run::ROOTED_TREE;
 use super::run::Root;
 use crate::commands::{Analysis, Group, Word, guide};
 use crate::plan::{DataOptions, OutputArgs, Reading, RunArgs, one_file};
@@ -14,6 +15,7 @@ pub(crate) const WORD: Word = Word {
     about: "roots of trees, by an outgroup or at the midpoint",
     usage: "--tree <FILE> -o <TAXA>",
     guide: guide!("root"),
+    outputs: &[ROOTED_TREE],
     args: RootingArgs::augment_args,
     read,
     ..Word::BLANK
@@ -46,5 +48,5 @@ fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Anal
     }
     let mut plan = reading.plan(DataOptions::default(), &args.run, &args.output, Some(&trees));
     plan.output.root = root;
-    Ok(Analysis::new(plan, Box::new(Root { trees })))
+    Ok(Analysis::new(&WORD, plan, Box::new(Root { trees })))
 }

@@ -9,6 +9,10 @@ use crate::runtime::{RunRecord, warn_of_each};
 use crate::tree::DrawingRead;
 use std::path::{Path, PathBuf};
 
+/// Given trees with a root.
+pub(crate) const ROOTED_TREE: OutputKind =
+    OutputKind::new(10, "rootedTree", "the given trees with a root");
+
 /// Roots for given trees.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Root {
@@ -21,7 +25,7 @@ impl Command for Root {
         Facts {
             task: "rooting of trees".into(),
             inputs: vec![self.trees.clone()],
-            outputs: vec![OutputKind::RootedTree],
+            outputs: vec![ROOTED_TREE],
             ..Facts::default()
         }
     }
@@ -72,6 +76,6 @@ fn root(plan: &Plan, trees: &Path, record: &mut RunRecord) -> Result<()> {
     warn_of_each(record, &summary, labels);
     record.progress.result(&format!("trees with a root: {}\n", trees.len()));
     let text: String = rooted.iter().map(|newick| format!("{newick}\n")).collect();
-    record.report.rooted_trees = rooted;
-    record.write(OutputKind::RootedTree, &text)
+    record.report.set_section("rooted_trees", &rooted);
+    record.write(ROOTED_TREE, &text)
 }

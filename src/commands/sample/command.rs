@@ -1,16 +1,19 @@
 //! [`Sample`]: what is known of a sample before it is drawn.
 
 use super::check::describe_sample;
+use super::posterior::{
+    MAP_TREE, POSTERIOR_SPLITS, POSTERIOR_TREE, SAMPLED_PARAMETERS, SAMPLED_TREES,
+};
 use super::run::{measure_chain, sample};
 use crate::commands::Command;
 use crate::error::Result;
-use crate::output::OutputKind;
 use crate::parallel::used_memory;
-use crate::plan::{Facts, MemoryPlan, Plan, Replaces, Workload};
+use crate::plan::{Facts, MemoryPlan, Plan, Workload};
 use crate::runtime::{RunRecord, Session};
 use crate::sampler::SamplingPlan;
 use crate::steps::dry_run::describe_run;
 use crate::steps::select::select_models;
+use crate::steps::starts::START_TREE;
 use std::fmt::Debug;
 
 /// Trees and parameters from their posterior distribution.
@@ -23,15 +26,14 @@ impl Command for Sample {
         Facts {
             task: asked.describe(),
             outputs: vec![
-                OutputKind::StartTree,
-                OutputKind::PosteriorTree,
-                OutputKind::PosteriorSplits,
-                OutputKind::MapTree,
-                OutputKind::SampledParameters,
-                OutputKind::SampledTrees,
+                START_TREE,
+                POSTERIOR_TREE,
+                POSTERIOR_SPLITS,
+                MAP_TREE,
+                SAMPLED_PARAMETERS,
+                SAMPLED_TREES,
             ],
             numbered: asked.num_runs,
-            replaces: Replaces::AllOfAnalyses,
             resumes: true,
             workload: Workload {
                 memory: MemoryPlan::Chains(asked.num_chains),

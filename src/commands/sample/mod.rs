@@ -6,6 +6,7 @@ mod options;
 mod plots;
 mod posterior;
 mod priors;
+mod report;
 mod run;
 
 pub(crate) use options::WORD;

@@ -1,14 +1,19 @@
 //! The options of `sample`, in the words of MrBayes.
 
 use super::command::Sample;
+use super::posterior::{
+    ASDSF_PLOT, MAP_TREE, POSTERIOR_SPLITS, POSTERIOR_TREE, SAMPLED_PARAMETERS, SAMPLED_TREES,
+    SPLIT_PLOT, TRACE_PLOT,
+};
 use super::priors::read_priors;
 use crate::commands::{Analysis, Group, Word, guide};
 use crate::plan::{
-    AnalysisOptions, DataArgs, MAX_COUNT, ModelIs, OutputArgs, Plan, Reading, Refusals, RunArgs,
-    Switch, TreeSource, parse_count,
+    AnalysisOptions, DataArgs, MAX_COUNT, ModelIs, OutputArgs, Plan, Reading, Refusals, Replaces,
+    RunArgs, Switch, TreeSource, parse_count,
 };
 use crate::sampler::{DEFAULT_GENERATIONS, SamplingPlan, StopRule};
 use crate::steps::options::{ConstraintArgs, StartArgs};
+use crate::steps::starts::START_TREE;
 use clap::{ArgMatches, Args, FromArgMatches};
 
 const SAMPLING: &str = "Sampling";
@@ -21,6 +26,18 @@ pub(crate) const WORD: Word = Word {
     usage: "-s <FILE> -m <MODEL>",
     guide: guide!("sample"),
     flat: "mcmc",
+    outputs: &[
+        START_TREE,
+        POSTERIOR_TREE,
+        POSTERIOR_SPLITS,
+        MAP_TREE,
+        SAMPLED_PARAMETERS,
+        SAMPLED_TREES,
+        TRACE_PLOT,
+        SPLIT_PLOT,
+        ASDSF_PLOT,
+    ],
+    replaces: Replaces::AllOfAnalyses,
     args: SampleArgs::augment_args,
     read,
     ..Word::BLANK
@@ -49,19 +66,25 @@ struct SampleArgs {
 /// Chains and priors.
 #[derive(Debug, Clone, Args)]
 struct ChainArgs {
-    /// Generations of each run: proposals in each of its chains [default: 1000000]
+    /// Generations of each run [default: 1000000]
+    ///
+    /// Proposals in each of its chains.
     #[arg(long, value_name = "N", help_heading = SAMPLING)]
     pub ngen: Option<String>,
-    /// Generations between two samples [default: 500]
+    /// Generations between samples [default: 500]
     #[arg(long, value_name = "N", help_heading = SAMPLING)]
     pub samplefreq: Option<String>,
     /// Generations between two comparisons of the runs [default: a twentieth of --ngen]
     #[arg(long, value_name = "N", help_heading = SAMPLING, hide_short_help = true)]
     pub diagnfreq: Option<String>,
-    /// Number of independent runs, which are computed at the same time if there are threads [default: 2]
+    /// Number of independent runs [default: 2]
+    ///
+    /// They are computed at the same time if there are threads.
     #[arg(long, value_name = "N", help_heading = SAMPLING)]
     pub nruns: Option<String>,
-    /// Number of coupled chains in each run, all but the first heated [default: 4]
+    /// Coupled chains in each run [default: 4]
+    ///
+    /// All but the first are heated.
     #[arg(long, value_name = "N", help_heading = SAMPLING)]
     pub nchains: Option<String>,
     /// Heating: the posterior of chain i is raised to the power 1/(1+iX), from chain 0 on [default:
@@ -71,22 +94,29 @@ struct ChainArgs {
     /// Share of the samples of each run, from the first on, that is left aside [default: 0.25]
     #[arg(long, value_name = "SHARE", help_heading = SAMPLING, hide_short_help = true)]
     pub burninfrac: Option<String>,
-    /// The runs end when the frequencies of splits and the effective sample sizes are as good: asdsf=0.01, ess=625, or
-    /// both: asdsf=0.01,ess=625 [default: off]
+    /// End early: asdsf=0.01, ess=625, or both
+    ///
+    /// The runs end when the frequencies of splits and the effective sample sizes are as good: asdsf=0.01,ess=625
+    /// [default: off].
     #[arg(long, value_name = "RULES", help_heading = SAMPLING)]
     pub stop: Option<String>,
     /// Sample from the priors, without the data [default: off]
     #[arg(long, help_heading = SAMPLING, hide_short_help = true)]
     pub prior_only: bool,
-    /// Marginal likelihood by this number of stepping stones, in as many generations again as the sample has [default: 50]
+    /// Marginal likelihood by stepping stones
+    ///
+    /// By this number of steps, in as many generations again as the sample has [default: 50].
     #[arg(long, num_args = 0..=1, value_name = "STEPS", help_heading = SAMPLING)]
     pub ss: Option<Option<String>>,
-    /// Prior of the branch lengths: gammadir{SHAPE/RATE/ALPHA/RATIO} (gamma distribution of the tree length, Dirichlet
-    /// distribution of the shares of the branches in it), exp{RATE} or uni{FROM/TO} [default: gammadir{1/0.1/1/1}]
+    /// Prior of branch lengths: gammadir, exp, uni
+    ///
+    /// gammadir{SHAPE/RATE/ALPHA/RATIO} (gamma distribution of the tree length, Dirichlet distribution of the shares
+    /// of the branches in it), exp{RATE} or uni{FROM/TO} [default: gammadir{1/0.1/1/1}].
     #[arg(long, value_name = "PRIOR", help_heading = SAMPLING)]
     pub brlenspr: Option<String>,
-    /// Other priors, by MrBayes' names, separated by commas: shapepr=uni{0/50},statefreqpr=dir{10/10/10/10} [default: those
-    /// of MrBayes]
+    /// Other priors, by MrBayes' names
+    ///
+    /// Separated by commas: shapepr=uni{0/50},statefreqpr=dir{10/10/10/10} [default: those of MrBayes].
     #[arg(long, value_name = "NAME=PRIOR,...", help_heading = SAMPLING)]
     pub prset: Option<String>,
 }
@@ -105,7 +135,7 @@ fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Anal
         constraint: args.constraint.tree_constraint,
         ..AnalysisOptions::default()
     };
-    Ok(Analysis::new(Plan { search, ..plan }, Box::new(Sample(asked))))
+    Ok(Analysis::new(&WORD, Plan { search, ..plan }, Box::new(Sample(asked))))
 }
 
 /// Most generations of a run.

@@ -1,19 +1,55 @@
 //! Samples from a posterior distribution: how well the runs agree, and what they say, as files, report and text.
 
 use super::plots::{draw_asdsf, draw_splits, draw_traces};
+use super::report::{
+    AcceptanceReport, CredibleReport, DiagnosisReport, MarginalReport, ParameterReport,
+    SamplingReport, SplitReport,
+};
 use crate::dataset::list_names;
 use crate::error::Result;
 use crate::model::Model;
 use crate::observer::{Event, Observer};
-use crate::output::{
-    AcceptanceReport, CredibleReport, DiagnosisReport, Growing, MarginalReport, OutputKind,
-    ParameterReport, SamplingReport, SplitReport, table,
-};
+use crate::output::{Growing, OutputKind, table};
 use crate::runtime::{RunRecord, Setup};
 use crate::sampler::{
     Parameter, Posterior, Sample, SamplingPlan, SplitSummary, columns, effective_sample_size,
     potential_scale_reduction,
 };
+
+/// The consensus of the sampled trees.
+pub(crate) const POSTERIOR_TREE: OutputKind = OutputKind::new(
+    25,
+    "posteriorTree",
+    "the consensus of the sampled trees with posterior probabilities",
+);
+
+/// The splits of the sampled trees.
+pub(crate) const POSTERIOR_SPLITS: OutputKind =
+    OutputKind::new(26, "posteriorSplits", "the splits of the sampled trees");
+
+/// The sampled tree with the highest posterior density.
+pub(crate) const MAP_TREE: OutputKind =
+    OutputKind::new(27, "mapTree", "the sampled tree with the highest posterior density");
+
+/// Sampled parameters, one file for each run.
+pub(crate) const SAMPLED_PARAMETERS: OutputKind =
+    OutputKind::new(28, "runN.p", "the samples of run N: log-likelihood and parameters").numbered();
+
+/// Sampled trees, one file for each run.
+pub(crate) const SAMPLED_TREES: OutputKind =
+    OutputKind::new(29, "runN.trees", "the sampled trees of run N").numbered();
+
+/// Plot of the sampled parameters.
+pub(crate) const TRACE_PLOT: OutputKind =
+    OutputKind::new(30, "trace.svg", "the samples of all runs, drawn");
+
+/// Plot of the frequencies of splits in different runs.
+pub(crate) const SPLIT_PLOT: OutputKind =
+    OutputKind::new(31, "splits.svg", "the frequencies of splits in run 1 and the others, drawn");
+
+/// Plot of the agreement of runs.
+pub(crate) const ASDSF_PLOT: OutputKind =
+    OutputKind::new(32, "asdsf.svg", "the agreement of the runs over the generations, drawn");
 
 /// Above this average standard deviation of split frequencies, runs have not converged (MrBayes' manual).
 const GOOD_ASDSF: f64 = 0.01;
@@ -284,25 +320,25 @@ pub(crate) fn deliver_posterior(
     let burnin = sampled.burnin();
     for run in 0..sampled.generations.len() {
         let table = sampled.table_of(setup.plan.seed, run);
-        record.write_numbered(OutputKind::SampledParameters, run + 1, &table)?;
+        record.write_numbered(SAMPLED_PARAMETERS, run + 1, &table)?;
         let trees = sampled.newicks[run].join("\n") + "\n";
-        record.write_numbered(OutputKind::SampledTrees, run + 1, &trees)?;
+        record.write_numbered(SAMPLED_TREES, run + 1, &trees)?;
     }
     let splits = sampled.posterior.splits(burnin);
-    record.write(OutputKind::PosteriorSplits, &split_table(setup, &splits))?;
+    record.write(POSTERIOR_SPLITS, &split_table(setup, &splits))?;
     let Sampled { names, generations, columns, .. } = sampled;
-    record.write(OutputKind::TracePlot, &draw_traces(names, generations, columns, burnin))?;
+    record.write(TRACE_PLOT, &draw_traces(names, generations, columns, burnin))?;
     if sampled.asked.num_runs > 1 {
-        record.write(OutputKind::SplitPlot, &draw_splits(&splits))?;
-        record.write(OutputKind::AsdsfPlot, &draw_asdsf(&sampled.asdsf, GOOD_ASDSF))?;
+        record.write(SPLIT_PLOT, &draw_splits(&splits))?;
+        record.write(ASDSF_PLOT, &draw_asdsf(&sampled.asdsf, GOOD_ASDSF))?;
     }
     let drawing = sampled.posterior.consensus(burnin).drawing_with(probability_label);
     let taxa = &setup.loaded.taxa;
     let consensus = drawing.draw(|taxon| taxa.name(taxon), None, None).newick;
-    record.write(OutputKind::PosteriorTree, &format!("{consensus}\n"))?;
+    record.write(POSTERIOR_TREE, &format!("{consensus}\n"))?;
     let [run, number] = sampled.best();
     let map_tree = sampled.newicks[run][number].clone();
-    record.write(OutputKind::MapTree, &format!("{map_tree}\n"))?;
+    record.write(MAP_TREE, &format!("{map_tree}\n"))?;
     let asked = sampled.asked;
     let report = SamplingReport {
         generations: sampled.generations[0].last().copied().unwrap_or(0),
@@ -334,7 +370,7 @@ pub(crate) fn deliver_posterior(
     for warning in warnings(&report) {
         record.progress.event(&Event::Warning(warning));
     }
-    record.report.sampling = Some(report);
+    record.report.set_section("sampling", &report);
     Ok(())
 }
 

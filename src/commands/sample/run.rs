@@ -1,11 +1,12 @@
 //! `--mcmc`: runs of coupled chains, compared with each other from time to time.
 
 use super::posterior::{Diagnosis, Mixing, Sampled, deliver_posterior};
+use super::posterior::{SAMPLED_PARAMETERS, SAMPLED_TREES};
+use super::report::MarginalReport;
 use crate::error::{Error, Result};
 use crate::likelihood::Evaluator;
 use crate::model::{FreqsMode, Model};
 use crate::observer::{Advance, Event, Observer};
-use crate::output::{MarginalReport, OutputKind};
 use crate::parallel::used_memory;
 use crate::parsimony::ParsimonyData;
 use crate::runtime::{Desk, Machine, Session, Setup, Shares, first_tree};
@@ -13,6 +14,7 @@ use crate::sampler::{
     CoupledRun, Parameter, RunState, Sample, SamplerOptions, SamplingPlan, SteppingStones,
     StonesState, admit_parameters, list_parameters,
 };
+use crate::steps::starts::START_TREE;
 use crate::steps::starts::{StartLengths, StartTree, make_starts, write_starts};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -37,10 +39,10 @@ pub(crate) fn sample(asked: &SamplingPlan, mut session: Session) -> Result<()> {
     let (parameters, models) = find_parameters(asked, &mut session)?;
     let starts = make_starts(&mut session, StartLengths::FromParsimony)?;
     let newicks = write_starts(&session, &starts);
-    session.record.write(OutputKind::StartTree, &newicks)?;
+    session.record.write(START_TREE, &newicks)?;
     let mut files = Vec::new();
     for run in 1..=asked.num_runs {
-        let kinds = [OutputKind::SampledParameters, OutputKind::SampledTrees];
+        let kinds = [SAMPLED_PARAMETERS, SAMPLED_TREES];
         let [parameters, trees] = kinds.map(|kind| session.record.grow_numbered(kind, run));
         files.push([parameters?, trees?]);
     }

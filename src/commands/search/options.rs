@@ -2,11 +2,22 @@
 
 use super::run::Search;
 use crate::commands::{Analysis, Group, Guide, Word, guide};
-use crate::plan::{DataArgs, ModelIs, OutputArgs, Plan, Reading, RunArgs, TreeSource, parse_count};
+use crate::plan::{
+    DataArgs, ModelIs, OutputArgs, Plan, Reading, Replaces, RunArgs, TreeSource, parse_count,
+};
+use crate::steps::ancestral_tables::{
+    ANCESTRAL_PROBS, ANCESTRAL_STATES, ANCESTRAL_TREE, MUTATION_MAP_LIST, MUTATION_MAP_TREE,
+};
 use crate::steps::options::{
     BestTreeArgs, ClimbArgs, ConstraintArgs, FitArgs, IdenticalArgs, MetricArgs, ReplicateArgs,
     RootArgs, StartArgs,
 };
+use crate::steps::replicates::BOOTSTRAPS;
+use crate::steps::results::{
+    BEST_MODEL, BEST_PARTITION_TREES, BEST_TREE, BEST_TREE_COLLAPSED, ML_TREES, SITE_LH,
+};
+use crate::steps::starts::START_TREE;
+use crate::steps::support::SUPPORT;
 use clap::{ArgMatches, Args, FromArgMatches};
 
 /// The word.
@@ -17,6 +28,23 @@ pub(crate) const WORD: Word = Word {
     usage: "-s <FILE> -m <MODEL>",
     guide: guide!("search"),
     flat: "search",
+    outputs: &[
+        START_TREE,
+        BEST_TREE,
+        BEST_TREE_COLLAPSED,
+        BEST_MODEL,
+        ML_TREES,
+        SITE_LH,
+        BEST_PARTITION_TREES,
+        BOOTSTRAPS,
+        SUPPORT,
+        ANCESTRAL_TREE,
+        ANCESTRAL_STATES,
+        ANCESTRAL_PROBS,
+        MUTATION_MAP_TREE,
+        MUTATION_MAP_LIST,
+    ],
+    replaces: Replaces::AllOfAnalyses,
     args: SearchArgs::augment_args,
     read,
     ..Word::BLANK
@@ -45,7 +73,9 @@ const HOW: &str = "--all or --bs-trees N adds some to a search";
 struct SearchArgs {
     #[command(flatten)]
     data: DataArgs,
-    /// Search, bootstrap replicates [default: 100] and support values on the best tree
+    /// Add replicates, and their support of the tree
+    ///
+    /// Search, bootstrap replicates [default: 100] and support values on the best tree.
     #[arg(long, help_heading = "Bootstrap and support")]
     all: bool,
     #[command(flatten)]
@@ -98,5 +128,5 @@ fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Anal
             refusals.add(format!("--bs-metric applies only to bootstrap replicates: {HOW}"));
         }
     }
-    Ok(Analysis::new(plan, Box::new(Search { replicates })))
+    Ok(Analysis::new(&WORD, plan, Box::new(Search { replicates })))
 }

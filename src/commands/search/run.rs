@@ -4,18 +4,20 @@
 use crate::commands::Command;
 use crate::dataset::Loaded;
 use crate::error::Result;
-use crate::output::OutputKind;
 use crate::plan::{
-    Facts, IdenticalSequences, LEAST_TAXA_OF_REPLICATES, MemoryPlan, Needs, Plan, Replaces,
-    Workload,
+    Facts, IdenticalSequences, LEAST_TAXA_OF_REPLICATES, MemoryPlan, Needs, Plan, Workload,
 };
 use crate::runtime::{RunRecord, Session, with_threads};
 use crate::steps::ancestral::{self, deliver_ancestral};
 use crate::steps::branch_tests::{self, deliver_branch_tests, support_by_likelihood};
 use crate::steps::climb::search_all;
 use crate::steps::dry_run::describe_searches;
+use crate::steps::replicates::BOOTSTRAPS;
 use crate::steps::replicates::make_replicates;
+use crate::steps::results::{BEST_MODEL, BEST_TREE, ML_TREES};
 use crate::steps::select::select_models;
+use crate::steps::starts::START_TREE;
+use crate::steps::support::SUPPORT;
 use crate::steps::{best_of, deliver_support, results, tested_trees};
 
 /// A search for the best tree.
@@ -27,15 +29,10 @@ pub(crate) struct Search {
 
 impl Command for Search {
     fn facts(&self, plan: &Plan) -> Facts {
-        let mut outputs = vec![
-            OutputKind::StartTree,
-            OutputKind::BestTree,
-            OutputKind::BestModel,
-            OutputKind::MlTrees,
-        ];
+        let mut outputs = vec![START_TREE, BEST_TREE, BEST_MODEL, ML_TREES];
         let (mut task, mut needs) = ("search for the best tree".to_string(), Needs::default());
         if self.replicates {
-            outputs.extend([OutputKind::Bootstraps, OutputKind::Support]);
+            outputs.extend([BOOTSTRAPS, SUPPORT]);
             task.push_str(&format!(", bootstrap, {}, support", plan.bootstrap.describe()));
             needs.least_taxa = LEAST_TAXA_OF_REPLICATES;
         } else {
@@ -50,7 +47,6 @@ impl Command for Search {
         Facts {
             task,
             outputs,
-            replaces: Replaces::AllOfAnalyses,
             resumes: true,
             needs,
             workload: Workload {

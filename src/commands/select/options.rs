@@ -1,6 +1,7 @@
 //! The options of `select`.
 
 use super::run::Select;
+use super::run::{CRITERIA, SELECTED_MODELS};
 use crate::commands::{Analysis, Group, Word, guide};
 use crate::plan::{
     AnalysisOptions, DataArgs, ModelIs, OutputArgs, Plan, Reading, RunArgs, TreeSource, parse_trees,
@@ -14,6 +15,7 @@ pub(crate) const WORD: Word = Word {
     about: "the model of each partition, by BIC, AIC or AICc",
     usage: "-s <FILE>",
     guide: guide!("select"),
+    outputs: &[SELECTED_MODELS, CRITERIA],
     args: SelectArgs::augment_args,
     read,
     ..Word::BLANK
@@ -49,5 +51,5 @@ fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Anal
         );
     }
     let search = AnalysisOptions { trees, ..AnalysisOptions::default() };
-    Ok(Analysis::new(Plan { search, ..plan }, Box::new(Select)))
+    Ok(Analysis::new(&WORD, Plan { search, ..plan }, Box::new(Select)))
 }

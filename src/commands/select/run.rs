@@ -4,10 +4,18 @@ use crate::commands::Command;
 use crate::error::Result;
 use crate::output::{CandidateReport, OutputKind, SelectionReport};
 use crate::partition::format_ranges;
-use crate::plan::{Facts, MemoryPlan, Needs, Plan, Replaces, Workload};
+use crate::plan::{Facts, MemoryPlan, Needs, Plan, Workload};
 use crate::runtime::{RunRecord, Session};
 use crate::steps::dry_run::describe_data_alone;
 use crate::steps::select::select_models;
+
+/// A partition file with the models that were selected.
+pub(crate) const SELECTED_MODELS: OutputKind =
+    OutputKind::new(42, "selectedModels", "the selected models; can be given as -q");
+
+/// How the models compare.
+pub(crate) const CRITERIA: OutputKind =
+    OutputKind::new(43, "criteria", "the criteria of all models that were compared");
 
 /// The model of each partition.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,8 +26,7 @@ impl Command for Select {
         let has_tree = !plan.search.trees.is_empty();
         Facts {
             task: "model selection".into(),
-            outputs: vec![OutputKind::SelectedModels, OutputKind::Criteria],
-            replaces: Replaces::Own,
+            outputs: vec![SELECTED_MODELS, CRITERIA],
             resumes: true,
             needs: Needs { own_trees: has_tree, ..Needs::default() },
             workload: Workload {
@@ -41,9 +48,9 @@ impl Command for Select {
             format!("{model}, {name} = {}\n", format_ranges(&partition.sites))
         });
         let partitions: String = lines.collect();
-        session.record.write(OutputKind::SelectedModels, &partitions)?;
+        session.record.write(SELECTED_MODELS, &partitions)?;
         let table = table_of(&session.record.report.model_selection);
-        session.record.write(OutputKind::Criteria, &table)
+        session.record.write(CRITERIA, &table)
     }
 
     fn check(&self, plan: &Plan, record: &mut RunRecord) -> Result<()> {

@@ -1,6 +1,7 @@
 //! The options of `simulate`.
 
 use super::run::Simulate;
+use super::run::{ALIGNMENT, PARTITIONS, TRUE_TREE};
 use crate::commands::{Analysis, Group, Word, guide};
 use crate::plan::{DataOptions, OutputArgs, Reading, RunArgs, TreeSource, parse_seed, parse_trees};
 use clap::{ArgMatches, Args, FromArgMatches};
@@ -11,9 +12,10 @@ pub(crate) const WORD: Word = Word {
     name: "simulate",
     group: Group::Tools,
     about: "sequences along a tree, with missing genes",
-    usage: "--tree <TREE> --model <MODEL> --sites <N> --prefix <PATH>",
+    usage: "-t <TREE> -m <MODEL> --sites <N> -n <NAME>",
     guide: guide!("simulate"),
     has_own_options: true,
+    outputs: &[ALIGNMENT, PARTITIONS, TRUE_TREE],
     args: SimulateArgs::augment_args,
     read,
     ..Word::BLANK
@@ -22,25 +24,37 @@ pub(crate) const WORD: Word = Word {
 /// The options of `simulate`.
 #[derive(Debug, Clone, Args)]
 struct SimulateArgs {
-    /// The tree: FILE (with branch lengths), or rand{N} for a random tree of N taxa
+    /// The tree: FILE, or rand{N} of N taxa
+    ///
+    /// A file has one tree with branch lengths.
     #[arg(short = 't', long, value_name = "TREE")]
     tree: Option<String>,
-    /// Model with the values of its parameters: GTR{1/2/1/1/2/1}+FU{.3/.2/.2/.3}+G4{0.5}
+    /// Model with its values: GTR{1/2/1/1/2/1}+G4{0.5}
+    ///
+    /// With +FU{.3/.2/.2/.3} for frequencies.
     #[arg(short = 'm', long, value_name = "MODEL")]
     model: Option<String>,
-    /// Number of alignment columns (three for a codon), if there is no partition file
+    /// Number of columns (three for a codon)
+    ///
+    /// If there is no partition file.
     #[arg(long, value_name = "N")]
     sites: Option<usize>,
-    /// Partition file: names, models and columns of the partitions
+    /// Partition file: names, models, columns
     #[arg(short = 'q', long, value_name = "FILE")]
     partitions: Option<PathBuf>,
-    /// Share of (taxon x partition) cells without data, from 0 to below 1
+    /// Share of (taxon x partition) cells without data
+    ///
+    /// From 0 to below 1.
     #[arg(long, value_name = "SHARE", default_value_t = 0.0, allow_negative_numbers = true)]
     missing: f64,
-    /// Mean branch length of a random tree (substitutions per site)
+    /// Mean branch length of a random tree
+    ///
+    /// In substitutions per site.
     #[arg(long, value_name = "LENGTH", default_value_t = 0.05, allow_negative_numbers = true)]
     mean_brlen: f64,
-    /// Seed; the same seed gives the same sequences [default: 12345]
+    /// Seed [default: 12345]
+    ///
+    /// The same seed gives the same sequences.
     #[arg(short = 'p', long, value_name = "N", value_parser = parse_seed)]
     seed: Option<u64>,
     /// Output files are NAME.mlsearch.*
@@ -49,10 +63,14 @@ struct SimulateArgs {
     /// Output files are PATH.mlsearch.*
     #[arg(long, value_name = "PATH")]
     prefix: Option<PathBuf>,
-    /// Folder of the output files [default: the current folder]
+    /// Folder of the output files
+    ///
+    /// [default: the current folder]
     #[arg(short = 'w', long, value_name = "DIR")]
     out_dir: Option<PathBuf>,
-    /// Replace the results of an earlier run [default: refuse]
+    /// Replace the results of an earlier run
+    ///
+    /// [default: refuse]
     #[arg(long)]
     redo: bool,
 }
@@ -116,5 +134,5 @@ fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Anal
         missing: args.missing,
         mean_brlen: args.mean_brlen,
     };
-    Ok(Analysis::new(plan, Box::new(simulate)))
+    Ok(Analysis::new(&WORD, plan, Box::new(simulate)))
 }

@@ -20,6 +20,17 @@ use crate::taxa::Taxa;
 use crate::tree::{NewickOptions, Tree, write_newick};
 use std::path::{Path, PathBuf};
 
+/// Simulated sequences.
+pub(crate) const ALIGNMENT: OutputKind = OutputKind::new(37, "phy", "the simulated sequences");
+
+/// Partitions of simulated sequences.
+pub(crate) const PARTITIONS: OutputKind =
+    OutputKind::new(38, "part", "their partitions and models");
+
+/// The tree of simulated sequences.
+pub(crate) const TRUE_TREE: OutputKind =
+    OutputKind::new(39, "trueTree", "the tree along which they were simulated");
+
 /// Most columns of a simulated alignment: a typing error must not exhaust the memory.
 const MAX_SITES: usize = 100_000_000;
 
@@ -41,7 +52,7 @@ impl Command for Simulate {
         Facts {
             task: "simulation of sequences".into(),
             inputs: self.tree.file().map(PathBuf::from).into_iter().collect(),
-            outputs: vec![OutputKind::Alignment, OutputKind::Partitions, OutputKind::TrueTree],
+            outputs: vec![ALIGNMENT, PARTITIONS, TRUE_TREE],
             ..Facts::default()
         }
     }
@@ -89,9 +100,9 @@ fn simulate(plan: &Plan, simulate: &Simulate, record: &mut RunRecord) -> Result<
     }
     describe(&taxa, &defs, &genes, record);
     let newick = write_newick(&tree, |i| taxa.name(i), &NewickOptions::default());
-    record.write(OutputKind::Alignment, &to_phylip(&taxa, &genes)?)?;
-    record.write(OutputKind::Partitions, &to_partition_file(&genes))?;
-    record.write(OutputKind::TrueTree, &(newick + "\n"))
+    record.write(ALIGNMENT, &to_phylip(&taxa, &genes)?)?;
+    record.write(PARTITIONS, &to_partition_file(&genes))?;
+    record.write(TRUE_TREE, &(newick + "\n"))
 }
 
 fn make_tree(plan: &Plan, simulate: &Simulate) -> Result<(Taxa, Tree)> {

@@ -2,8 +2,11 @@
 
 use super::run::Start;
 use crate::commands::{Analysis, Group, Word, guide};
-use crate::plan::{DataArgs, ModelIs, OutputArgs, Plan, Reading, RunArgs, TreeSource, parse_count};
+use crate::plan::{
+    DataArgs, ModelIs, OutputArgs, Plan, Reading, Replaces, RunArgs, TreeSource, parse_count,
+};
 use crate::steps::options::{ConstraintArgs, FitArgs, IdenticalArgs, StartArgs};
+use crate::steps::starts::START_TREE;
 use clap::{ArgMatches, Args, FromArgMatches};
 
 /// The word.
@@ -14,6 +17,8 @@ pub(crate) const WORD: Word = Word {
     usage: "-s <FILE> -t <TREES>",
     guide: guide!("start"),
     flat: "start",
+    outputs: &[START_TREE],
+    replaces: Replaces::AllOfAnalyses,
     args: StartingArgs::augment_args,
     read,
     ..Word::BLANK
@@ -51,5 +56,5 @@ fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Anal
     search.trees = args.start.read(runs, TreeSource::Parsimony(1), refusals);
     search.keep_identical = args.identical.keep_identical;
     search.constraint = args.constraint.tree_constraint;
-    Ok(Analysis::new(Plan { search, ..plan }, Box::new(Start)))
+    Ok(Analysis::new(&WORD, Plan { search, ..plan }, Box::new(Start)))
 }

@@ -2,10 +2,10 @@
 
 use crate::commands::Command;
 use crate::error::Result;
-use crate::output::OutputKind;
-use crate::plan::{Facts, IdenticalSequences, Plan, Replaces, Workload};
+use crate::plan::{Facts, IdenticalSequences, Plan, Workload};
 use crate::runtime::{RunRecord, Session};
 use crate::steps::dry_run::describe_searches;
+use crate::steps::starts::START_TREE;
 use crate::steps::starts::{StartLengths, make_starts, write_starts};
 
 /// Starting trees alone.
@@ -17,8 +17,7 @@ impl Command for Start {
         let identical = IdenticalSequences::OneInSearches;
         Facts {
             task: "starting trees".into(),
-            outputs: vec![OutputKind::StartTree],
-            replaces: Replaces::AllOfAnalyses,
+            outputs: vec![START_TREE],
             workload: Workload { identical, ..Workload::default() },
             ..Facts::default()
         }
@@ -28,7 +27,7 @@ impl Command for Start {
         let mut session = Session::start(plan, record)?;
         let starts = make_starts(&mut session, StartLengths::FromParsimony)?;
         let newicks = write_starts(&session, &starts);
-        session.record.write(OutputKind::StartTree, &newicks)
+        session.record.write(START_TREE, &newicks)
     }
 
     fn check(&self, plan: &Plan, record: &mut RunRecord) -> Result<()> {

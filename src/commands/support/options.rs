@@ -4,6 +4,7 @@ use super::run::Support;
 use crate::commands::{Analysis, Group, Word, guide};
 use crate::plan::{DataOptions, OutputArgs, Reading, RunArgs, one_file};
 use crate::steps::options::{MetricArgs, RootArgs};
+use crate::steps::support::SUPPORT;
 use clap::{ArgMatches, Args, FromArgMatches};
 use std::path::PathBuf;
 
@@ -15,6 +16,7 @@ pub(crate) const WORD: Word = Word {
     usage: "--tree <FILE> --bs-trees <FILE>",
     guide: guide!("support"),
     flat: "support",
+    outputs: &[SUPPORT],
     args: SupportArgs::augment_args,
     read,
     ..Word::BLANK
@@ -53,5 +55,5 @@ fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Anal
     let mut plan = reading.plan(DataOptions::default(), &args.run, &args.output, Some(&tree));
     plan.support.kinds = args.metric.read("fbp", &mut reading.refusals);
     plan.output.root = args.root.read(&mut reading.refusals);
-    Ok(Analysis::new(plan, Box::new(Support { tree, bs_trees })))
+    Ok(Analysis::new(&WORD, plan, Box::new(Support { tree, bs_trees })))
 }

@@ -3,9 +3,10 @@
 use crate::commands::Command;
 use crate::dataset::{find_root, own_taxa, read_one_tree, read_topologies};
 use crate::error::{Error, Result};
-use crate::output::{BootstrapReport, OutputKind};
+use crate::output::BootstrapReport;
 use crate::plan::{Facts, Plan};
 use crate::runtime::{RunRecord, with_threads};
+use crate::steps::support::SUPPORT;
 use crate::steps::{BranchSupport, deliver_support, warn_of_outgroup};
 use std::path::{Path, PathBuf};
 
@@ -23,7 +24,7 @@ impl Command for Support {
         Facts {
             task: "support of a tree".into(),
             inputs: vec![self.tree.clone(), self.bs_trees.clone()],
-            outputs: vec![OutputKind::Support],
+            outputs: vec![SUPPORT],
             ..Facts::default()
         }
     }

@@ -1,5 +1,6 @@
 //! The options of `terrace`.
 
+use super::run::TERRACE;
 use super::run::Terrace;
 use crate::commands::{Analysis, Group, Word, guide};
 use crate::plan::{DataArgs, ModelIs, OutputArgs, Reading, RunArgs, parse_count};
@@ -18,6 +19,7 @@ pub(crate) const WORD: Word = Word {
     guide: guide!("terrace"),
     flat: "terrace",
     value: Some("write"),
+    outputs: &[TERRACE],
     args: TerraceArgs::augment_args,
     read,
     ..Word::BLANK
@@ -26,10 +28,14 @@ pub(crate) const WORD: Word = Word {
 /// What a user may type.
 #[derive(Debug, Clone, Args)]
 struct TerraceArgs {
-    /// The tree, whose terrace has all trees that give every partition the same tree of its taxa
+    /// The tree whose terrace is counted
+    ///
+    /// All trees that give every partition the same tree of its taxa.
     #[arg(short = 't', long, value_name = "FILE", help_heading = "Trees")]
     tree: Option<PathBuf>,
-    /// Write at most this number of trees of the terrace; also right after the word [default: 100]
+    /// Most trees that are written [default: 100]
+    ///
+    /// Also right after the word.
     #[arg(long, value_name = "N", help_heading = "Trees")]
     write: Option<String>,
     #[command(flatten)]
@@ -54,5 +60,5 @@ fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Anal
     let trees = args.write.as_deref().map(|text| parse_count("--terrace", text));
     let trees = trees.map_or(DEFAULT_TREES, |trees| refusals.or(trees, 1));
     let plan = reading.plan(data, &args.run, &args.output, None);
-    Ok(Analysis::new(plan, Box::new(Terrace { tree, trees })))
+    Ok(Analysis::new(&WORD, plan, Box::new(Terrace { tree, trees })))
 }

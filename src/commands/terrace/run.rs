@@ -1,14 +1,19 @@
 //! `--terrace`: the trees that give every partition the same tree as the given one.
 
+use super::report::TerraceReport;
 use crate::commands::Command;
 use crate::dataset::read_one_tree;
 use crate::error::Result;
-use crate::output::{OutputKind, TerraceReport};
+use crate::output::OutputKind;
 use crate::plan::{Facts, Needs, Plan};
 use crate::runtime::{RunRecord, Session};
 use crate::steps::dry_run::describe_data_alone;
 use crate::terrace::{Counted, comprehensive_taxon, count_terrace, list_terrace};
 use std::path::PathBuf;
+
+/// Trees of the terrace.
+pub(crate) const TERRACE: OutputKind =
+    OutputKind::new(8, "terrace", "trees on the terrace of the given one");
 
 /// Divisions of sets of taxa after which counting ends: some seconds.
 const MOST_STEPS: u64 = 1_000_000;
@@ -31,7 +36,7 @@ impl Command for Terrace {
         Facts {
             task: "terrace of a tree".into(),
             inputs: vec![self.tree.clone()],
-            outputs: vec![OutputKind::Terrace],
+            outputs: vec![TERRACE],
             needs: Needs { models: false, ..Needs::default() },
             ..Facts::default()
         }
@@ -81,11 +86,12 @@ fn terrace(asked: &Terrace, session: Session) -> Result<()> {
         "Terrace of the tree: {number}, with exactly the same likelihood under unlinked branch lengths (-M)\n{root}\n"
     ));
     let lines: String = listed.trees.iter().map(|tree| setup.newick(tree, false) + "\n").collect();
-    record.report.terrace = Some(TerraceReport {
+    let report = TerraceReport {
         trees,
         is_exact: counted.is_exact,
         comprehensive_taxon: comprehensive.map(|taxon| taxa.name(taxon).to_string()),
         written: listed.trees.len(),
-    });
-    record.write(OutputKind::Terrace, &lines)
+    };
+    record.report.set_section("terrace", &report);
+    record.write(TERRACE, &lines)
 }

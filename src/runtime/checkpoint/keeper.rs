@@ -53,8 +53,8 @@ struct LastTree {
 /// What the state of an unfinished run says about its files.
 #[derive(Debug, Default)]
 pub(crate) struct Begun {
-    /// Those it may have written.
-    pub kinds: Vec<OutputKind>,
+    /// The ranks of those it may have written.
+    pub kinds: Vec<u32>,
     /// It replaces earlier results.
     pub replaces: bool,
 }
@@ -80,8 +80,7 @@ impl Keeper {
         let (journal, begun) = match found {
             Some(journal) => {
                 compare(&path, journal.identity(), &identity)?;
-                let kinds: Vec<u32> = journal.jobs(Kind::Remark, BEGUN).collect();
-                let kinds = kinds.into_iter().filter_map(OutputKind::from_number).collect();
+                let kinds = journal.jobs(Kind::Remark, BEGUN).collect();
                 let replaces = journal.jobs(Kind::Remark, REPLACES).next().is_some();
                 (journal, Some(Begun { kinds, replaces }))
             }
@@ -192,7 +191,7 @@ impl Keeper {
     /// # Errors
     /// The system's.
     pub(crate) fn begin_file(&self, kind: OutputKind) -> Result<()> {
-        let key = Key { stage: BEGUN, job: kind as u32 };
+        let key = Key { stage: BEGUN, job: u32::from(kind.rank()) };
         let written = self.journal().append(Kind::Remark, key, &[]);
         written.map_err(|source| writing(&self.path, source))
     }

@@ -10,19 +10,27 @@ const BEST_TREE: &str = "Best tree";
 /// Tests of branches, ancestral states, and log-likelihoods of sites.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct BestTreeArgs {
-    /// SH-aLRT support of the branches of the best tree, with this number of resampled alignments [default: 1000]
+    /// SH-aLRT support of the best tree
+    ///
+    /// With this number of resampled alignments [default: 1000].
     #[arg(long, num_args = 0..=1, value_name = "N", help_heading = BOOTSTRAP)]
     pub alrt: Option<Option<String>>,
-    /// aBayes support of the branches of the best tree [default: off]
+    /// aBayes support of the best tree [default: off]
     #[arg(long, help_heading = BOOTSTRAP)]
     pub abayes: bool,
-    /// Most likely states at the inner nodes of the best tree, with their probabilities (marginal reconstruction)
+    /// States at inner nodes of the best tree
+    ///
+    /// The most likely ones, with their probabilities (marginal reconstruction).
     #[arg(long, help_heading = BEST_TREE)]
     pub ancestral: bool,
-    /// Changes of the most likely states along the branches of the best tree
+    /// Changes along the branches of the best tree
+    ///
+    /// Of the most likely states.
     #[arg(long, help_heading = BEST_TREE)]
     pub mutmap: bool,
-    /// Write the log-likelihood of every site (natural logarithm) [default: off]
+    /// Log-likelihood of every site [default: off]
+    ///
+    /// Natural logarithms.
     #[arg(long, help_heading = BEST_TREE)]
     pub sitelh: bool,
 }

@@ -38,11 +38,14 @@ impl FitArgs {
 /// How a search goes about.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct ClimbArgs {
-    /// One starting tree and no perturbations: about a third of the time; up to 68 log-likelihood
-    /// units lower in our measurements
+    /// A third of the time, and less thorough
+    ///
+    /// One starting tree and no perturbations; up to 68 log-likelihood units lower in our measurements.
     #[arg(long, help_heading = OPTIMISE)]
     pub fast: bool,
-    /// More starting trees and perturbations: three to four times the time
+    /// Three to four times the time
+    ///
+    /// More starting trees and perturbations.
     #[arg(long, help_heading = OPTIMISE)]
     pub thorough: bool,
     /// Maximum distance over which a pruned subtree is regrafted (branches) [default: 5 to 20,
@@ -93,8 +96,10 @@ pub(crate) struct IdenticalArgs {
 /// What all trees must satisfy.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct ConstraintArgs {
-    /// Constraint tree: searches, starting trees, replicates and samples are restricted to trees that have all its inner
-    /// branches; with multifurcations, and without some of the taxa, which may then be anywhere; also -r [default: none]
+    /// Constraint tree; also -r [default: none]
+    ///
+    /// Searches, starting trees, replicates and samples are restricted to trees that have all its inner branches;
+    /// with multifurcations, and without some of the taxa, which may then be anywhere.
     #[arg(short = 'g', long, short_alias = 'r', value_name = "FILE", help_heading = TREES)]
     pub tree_constraint: Option<PathBuf>,
 }

@@ -29,21 +29,28 @@ impl Number {
 /// How many replicates, and how they are drawn.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct DrawArgs {
-    /// Number of replicates [default: 100], or a rule that stops when there are enough (bootstopping): autoMRE, autoMR
-    /// or autoFC, tested after every 50 replicates, with the largest number in braces: autoMRE{500} [default: 1000]
+    /// Number of replicates, or autoMRE [default: 100]
+    ///
+    /// With a rule, replicates are made until there are enough (bootstopping): autoMRE, autoMR or autoFC, tested
+    /// after every 50 replicates, with the largest number in braces: autoMRE{500} [default: 1000].
     #[arg(long, value_name = "N|RULE", help_heading = BOOTSTRAP)]
     pub bs_trees: Option<String>,
-    /// Number of replicates as in --bs-trees; in a search without --all, -b and -x the number of starting trees; also -N
+    /// Number of replicates as in --bs-trees; also -N
+    ///
+    /// In a search without --all, -b and -x it is the number of starting trees.
     #[arg(short = '#', short_alias = 'N', value_name = "N", help_heading = BOOTSTRAP)]
     pub runs: Option<String>,
-    /// Seed of the resampling; needs -# N or --bs-trees N [default: that of -p]
+    /// Seed of the resampling [default: that of -p]
+    ///
+    /// With -# N or --bs-trees N; without a word, replicates alone are made, as in RAxML.
     #[arg(short = 'b', value_name = "SEED", value_parser = parse_seed, help_heading = BOOTSTRAP)]
     pub bootstrap_seed: Option<u64>,
     /// The same as -b: rapid replicates are not available; standard ones are made instead
     #[arg(short = 'x', value_name = "SEED", value_parser = parse_seed, conflicts_with = "bootstrap_seed", help_heading = BOOTSTRAP, hide_short_help = true)]
     pub rapid_seed: Option<u64>,
-    /// What is drawn for a replicate: site (sites within partitions), gene (partitions with all their sites) or genesite
-    /// (partitions, then sites within those drawn) [default: site]
+    /// Draw site, gene or genesite [default: site]
+    ///
+    /// Sites within partitions; partitions with all their sites; or partitions, then sites within those drawn.
     #[arg(long, value_name = "WHAT", help_heading = BOOTSTRAP)]
     pub sampling: Option<String>,
     /// Jackknife: replicates lack this share of the sites of each partition (of the partitions with --sampling gene, of

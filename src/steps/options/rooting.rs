@@ -11,11 +11,14 @@ pub(crate) const NO_ROOT: &str = "where is the root? Give -o TAXA (--outgroup) o
 /// Where the root is.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct RootArgs {
-    /// Root the trees that are written beside these taxa, separated by commas (drawing only; the likelihood does not
-    /// change)
+    /// Root the trees beside these taxa: A,B
+    ///
+    /// Drawing only; the likelihood does not change.
     #[arg(short = 'o', long, value_name = "TAXA", help_heading = OUTPUT)]
     pub outgroup: Option<String>,
-    /// Root the trees that are written in the middle of the longest path between two taxa
+    /// Root the trees at their midpoint
+    ///
+    /// In the middle of the longest path between two taxa.
     #[arg(long, value_name = "midpoint", help_heading = OUTPUT)]
     pub root: Option<String>,
 }

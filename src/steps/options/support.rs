@@ -9,9 +9,10 @@ const BOOTSTRAP: &str = "Bootstrap and support";
 /// Support by replicate trees.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct MetricArgs {
-    /// Support by replicate trees: fbp (Felsenstein's: the percentage of the replicates that have the branch), tbe
-    /// (transfer bootstrap expectation, from 0 to 1), ic1 and ica (internode certainty, from -1 to 1), or several:
-    /// fbp,tbe [default: fbp]
+    /// Support by replicates: fbp, tbe, ic1, ica
+    ///
+    /// fbp: Felsenstein's, the percentage of the replicates that have the branch; tbe: transfer bootstrap
+    /// expectation, from 0 to 1; ic1 and ica: internode certainty, from -1 to 1; or several: fbp,tbe [default: fbp].
     #[arg(long, value_name = "KINDS", help_heading = BOOTSTRAP)]
     pub bs_metric: Option<String>,
 }

@@ -9,10 +9,14 @@ const TESTS: &str = "Tests of trees";
 /// Tests of the topologies of the trees that are evaluated.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct TestArgs {
-    /// Tests of the topologies of the given trees: au, sh, kh, wsh, wkh, elw, bp, separated by commas, or all
+    /// Tests of topologies: au,sh,kh,elw ... or all
+    ///
+    /// au, sh, kh, wsh, wkh, elw, bp, separated by commas.
     #[arg(long, value_name = "TESTS", value_delimiter = ',', help_heading = TESTS)]
     pub tests: Vec<String>,
-    /// Number of RELL replicates of --tests (of each of the ten sizes for au) [default: 10000]
+    /// Number of RELL replicates [default: 10000]
+    ///
+    /// Of each of the ten sizes for au.
     #[arg(long, value_name = "N", help_heading = TESTS)]
     pub rell: Option<String>,
 }

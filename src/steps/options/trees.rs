@@ -8,13 +8,14 @@ const TREES: &str = "Trees";
 /// Starting trees.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct StartArgs {
-    /// Starting trees, or the trees to evaluate: FILE, pars{5} (parsimony), rand{5} (random), nj, bionj, bme
-    /// or upgma (of the distances between the sequences), or several of these separated by commas, with one search from each tree; auto is one search that
-    /// takes what is best from 3 to 10 parsimony trees (--fast: 1, --thorough: up to 50) [default:
-    /// auto]
+    /// Starting trees: FILE, pars{5}, rand{5}, nj ...
+    ///
+    /// Parsimony, random, or of the distances between the sequences (nj, bionj, bme, upgma), or several of these
+    /// separated by commas, with one search from each tree; auto is one search that takes what is best from 3 to 10
+    /// parsimony trees (--fast: 1, --thorough: up to 50) [default: auto].
     #[arg(short = 't', long, value_name = "TREES", help_heading = TREES)]
     pub tree: Option<String>,
-    /// Start from random trees instead of parsimony trees
+    /// Start from random trees [default: parsimony]
     #[arg(short = 'd', help_heading = TREES)]
     pub random_start: bool,
 }
