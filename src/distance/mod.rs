@@ -18,7 +18,6 @@ mod balanced;
 mod bit_planes;
 mod closed_form;
 mod cluster_rows;
-mod gene;
 mod instructions;
 mod joined_tree;
 mod kind;
@@ -26,6 +25,7 @@ mod minimum_evolution;
 #[cfg(test)]
 mod naive_tests;
 mod neighbor_joining;
+mod pair_data;
 mod pair_model;
 mod pairs;
 mod regraft;

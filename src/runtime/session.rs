@@ -337,17 +337,17 @@ pub(crate) fn describe_data(loaded: &Loaded) -> Described {
     let rows: Vec<Vec<String>> = loaded
         .file_order
         .iter()
-        .map(|&gene| {
-            let partition = &loaded.partitions[gene];
+        .map(|&index| {
+            let partition = &loaded.partitions[index];
             let chosen_later = || format!("auto ({})", partition.model.data_type.name());
             vec![
                 partition.name.clone(),
                 describe_type(partition.model.data_type),
-                loaded.questions[gene]
+                loaded.questions[index]
                     .map_or_else(|| partition.model.short_label(), |_| chosen_later()),
                 partition.patterns.num_sites.to_string(),
                 partition.patterns.num_patterns().to_string(),
-                loaded.presence[gene].len().to_string(),
+                loaded.presence[index].len().to_string(),
             ]
         })
         .collect();

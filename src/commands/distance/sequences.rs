@@ -43,10 +43,10 @@ impl<'a> Sequences<'a> {
     }
 
     /// Those of a partition, with the number of its file: of the taxa that have data in it.
-    pub(crate) fn of_partition(setup: &'a Setup, number: usize, gene: usize) -> Self {
+    pub(crate) fn of_partition(setup: &'a Setup, number: usize, index: usize) -> Self {
         let loaded = &setup.loaded;
-        let partition = &loaded.partitions[gene];
-        let taxa = &loaded.presence[gene];
+        let partition = &loaded.partitions[index];
+        let taxa = &loaded.presence[index];
         let own = Partition {
             name: partition.name.clone(),
             model: partition.model.clone(),
@@ -66,7 +66,7 @@ impl<'a> Sequences<'a> {
             identical: identical.map(Cow::Owned),
             rows,
             partitions: Cow::Owned(partitions),
-            partition: Some([number, gene]),
+            partition: Some([number, index]),
             place: format!(" in partition '{}'", partition.name),
         }
     }
