@@ -116,8 +116,8 @@ mod tests {
     fn genes_stand_side_by_side_with_gaps_where_missing() {
         let text = to_phylip(&taxa(&["x", "Käfer"]), &genes()).unwrap();
         assert_eq!(text, "2 12\nx      ACGRR------!\nKäfer  TTT--ATGATG9\n");
-        let partitions = "M, a = 1-3\nM, b = 4-5\nM, c = 6-11\nM, d = 12-12\n";
-        assert_eq!(to_partition_file(&genes()), partitions);
+        let expected = "M, a = 1-3\nM, b = 4-5\nM, c = 6-11\nM, d = 12-12\n";
+        assert_eq!(to_partition_file(&genes()), expected);
     }
 
     #[test]

@@ -131,11 +131,11 @@ impl Observer for OneRound<'_> {
 }
 
 /// Gives a partition the best model, and reports it.
-fn adopt(session: &mut Session, gene: usize, ranking: &[Ranked]) {
+fn adopt(session: &mut Session, index: usize, ranking: &[Ranked]) {
     let setup = &mut session.setup;
-    let question = setup.loaded.questions[gene].take().expect("the partition's model was open");
-    let num_taxa = setup.loaded.presence[gene].len();
-    let partition = &mut setup.loaded.partitions[gene];
+    let question = setup.loaded.questions[index].take().expect("the partition's model was open");
+    let num_taxa = setup.loaded.presence[index].len();
+    let partition = &mut setup.loaded.partitions[index];
     let criterion = setup.plan.data.auto_criterion.unwrap_or_default();
     partition.model = match ranking.first() {
         None => question.fallback(),
@@ -167,7 +167,7 @@ fn adopt(session: &mut Session, gene: usize, ranking: &[Ranked]) {
         partition: name,
         data_type: question.data_type.name().to_string(),
         criterion: criterion.name().to_string(),
-        sites: session.setup.loaded.partitions[gene].patterns.num_sites,
+        sites: session.setup.loaded.partitions[index].patterns.num_sites,
         taxa: num_taxa,
         chosen,
         candidates: ranking.iter().map(report).collect(),
