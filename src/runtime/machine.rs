@@ -45,6 +45,22 @@ pub(crate) struct Shares {
     pub machine: Machine,
 }
 
+impl Shares {
+    /// What computes the likelihoods of a job.
+    pub(crate) fn machine_of(&self, job: usize) -> Machine {
+        if self.jobs > 1 { self.machine.of_job(job) } else { self.machine }
+    }
+
+    /// True if there is memory for the engines of all of so many jobs at the same time, also of those that do not run.
+    pub(crate) fn have_room_for(&self, num_jobs: usize) -> bool {
+        let room = match self.machine.is_on_cards() {
+            true => self.jobs,
+            false => self.machine.jobs_in_memory,
+        };
+        num_jobs <= room
+    }
+}
+
 /// What a second thread inside one likelihood brings, in proportion to a thread for another likelihood.
 const WORTH_INSIDE: f64 = 0.6;
 
@@ -56,6 +72,18 @@ const WAITING: f64 = 1.2;
 const TURNS: usize = 8;
 
 impl Machine {
+    /// One thread, with memory for any number of jobs.
+    #[cfg(test)]
+    pub(super) fn with_one_thread() -> Self {
+        Machine {
+            engine: EngineOptions { threads: 1, ..EngineOptions::default() },
+            jobs_in_memory: usize::MAX,
+            useful_threads: 1,
+            dealt_cards: None,
+            room_on_cards: 1,
+        }
+    }
+
     /// Threads and engine for one likelihood over these partitions; a warning if the user wants more threads than there
     /// are cores.
     ///
@@ -132,7 +160,7 @@ impl Machine {
     }
 
     /// The machine of a job of which others run at the same time: one of the cards, in turn.
-    pub(crate) fn of_job(self, job: usize) -> Self {
+    fn of_job(self, job: usize) -> Self {
         let Some(cards) = self.dealt_cards.filter(|_| self.is_on_cards()) else { return self };
         let each = (0..u64::BITS).map(|card| cards & 1 << card).filter(|&card| card != 0);
         let own = each.cycle().nth(job % cards.count_ones() as usize).unwrap_or(cards);
@@ -227,23 +255,22 @@ impl Machine {
         self.engine.vector_bytes
     }
 
-    /// How `num_jobs` independent computations share the threads that the user allows: how many run at a
-    /// time, and the machine for each. One thread for each job is fastest, because it never waits; with
+    /// How `num_jobs` independent computations share the threads that the user allows. One thread for each job is fastest, because it never waits; with
     /// fewer jobs than threads, many threads in one job at a time are faster if there is enough work for
     /// them.
-    pub(crate) fn share_out(self, plan: &Plan, num_jobs: usize) -> (usize, Self) {
+    pub(crate) fn share_out(self, plan: &Plan, num_jobs: usize) -> Shares {
         // A card works on one likelihood at a time.
         if self.is_on_cards() {
             let cards = self.dealt_cards.map_or(1, u64::count_ones) as usize;
-            return (cards.min(num_jobs).max(1), self);
+            return Shares { jobs: cards.min(num_jobs).max(1), parts: 1, machine: self };
         }
         let threads = allowed_threads(plan);
         let at_once = threads.min(num_jobs).min(self.jobs_in_memory).max(1);
         if at_once < threads && self.threads() > at_once {
-            (1, self)
+            Shares { jobs: 1, parts: 1, machine: self }
         } else {
             let engine = EngineOptions { threads: 1, ..self.engine };
-            (at_once, Machine { engine, ..self })
+            Shares { jobs: at_once, parts: 1, machine: Machine { engine, ..self } }
         }
     }
 
@@ -407,13 +434,10 @@ mod tests {
     #[test]
     fn threads_go_to_jobs_first_then_into_large_likelihoods_or_to_the_parts() {
         let shared = |threads: usize, jobs: usize, parts: &[UnitCost], useful: usize| {
-            let engine = |inside| EngineOptions { threads: inside, ..EngineOptions::default() };
             let machine = |inside| Machine {
-                dealt_cards: None,
-                room_on_cards: 1,
-                engine: engine(inside),
-                jobs_in_memory: usize::MAX,
+                engine: EngineOptions { threads: inside, ..EngineOptions::default() },
                 useful_threads: useful,
+                ..Machine::with_one_thread()
             };
             let shares = share_parts(threads, threads.min(jobs), jobs, parts, useful, machine);
             [shares.jobs, shares.parts, shares.machine.threads()]

@@ -1,9 +1,8 @@
 //! What the commands that compute likelihoods have in common: data, machine, and the record of the run.
 
 use super::cost::format_bytes;
-use super::desk::{Desk, run_kept};
 use super::jobs::Jobs;
-use super::machine::{Machine, Shares};
+use super::machine::Machine;
 use super::record::RunRecord;
 use crate::alphabet::DataType;
 use crate::dataset::{Identical, Loaded, Remarks, load};
@@ -71,7 +70,7 @@ impl<'a> Session<'a> {
             }
         };
         if plan.is_resumable() {
-            record.keep(plan, &loaded)?;
+            record.open_checkpoint(plan, &loaded)?;
         }
         record.begin()?;
         let (progress, report) = (&mut record.progress, &mut record.report);
@@ -140,73 +139,6 @@ impl<'a> Session<'a> {
     pub(crate) fn event(&mut self, event: Event) {
         self.record.progress.event(&event);
     }
-
-    /// Does independent jobs with their results and events in order, on as many threads as the user
-    /// allows: one thread for each job, unless there are few jobs with much work in each. `noun` is
-    /// what one is called. Results are kept in the checkpoint, if there is one; `seen` gets each as soon as it is
-    /// known, in any order.
-    ///
-    /// # Errors
-    /// That of the first job that failed.
-    pub(crate) fn run_jobs<T: Send + Serialize + DeserializeOwned>(
-        &mut self,
-        noun: &'static str,
-        count: usize,
-        work: impl Fn(&Setup, Machine, usize, &mut Desk) -> Result<T> + Sync,
-        seen: impl Fn(&Setup, usize, &T) + Sync,
-    ) -> Result<Vec<T>> {
-        self.run_more_jobs(noun, [0, count, count], work, seen)
-    }
-
-    /// The same for `count` jobs, `before` of whose kind were done, and of which there will be `most` in all at most.
-    ///
-    /// # Errors
-    /// That of the first job that failed.
-    pub(crate) fn run_more_jobs<T: Send + Serialize + DeserializeOwned>(
-        &mut self,
-        noun: &'static str,
-        [before, count, most]: [usize; 3],
-        work: impl Fn(&Setup, Machine, usize, &mut Desk) -> Result<T> + Sync,
-        seen: impl Fn(&Setup, usize, &T) + Sync,
-    ) -> Result<Vec<T>> {
-        let (jobs, machine) = self.setup.machine.share_out(self.setup.plan, count);
-        let shares = Shares { jobs, parts: 1, machine };
-        self.run_shared_jobs(noun, [before, count, most], false, shares, work, seen)
-    }
-
-    /// The same, with the threads shared out in this way; `is_most_expected` if as many jobs as possible are likely to follow.
-    ///
-    /// # Errors
-    /// That of the first job that failed.
-    pub(crate) fn run_shared_jobs<T: Send + Serialize + DeserializeOwned>(
-        &mut self,
-        noun: &'static str,
-        [before, count, most]: [usize; 3],
-        is_most_expected: bool,
-        shares: Shares,
-        work: impl Fn(&Setup, Machine, usize, &mut Desk) -> Result<T> + Sync,
-        seen: impl Fn(&Setup, usize, &T) + Sync,
-    ) -> Result<Vec<T>> {
-        let Shares { jobs, parts, machine } = shares;
-        self.record.report.run.threads = jobs * parts * machine.threads();
-        let (threads, kernels) = (machine.threads(), machine.engine().instruction_set);
-        if before == 0 {
-            let parts = if parts > 1 { format!("parts of each: {parts}, ") } else { String::new() };
-            self.record.progress.detail_about_run(&format!(
-                "computations at the same time: {jobs}, {parts}threads in each: {threads}, kernels: {kernels}"
-            ));
-        }
-        let setup = &self.setup;
-        let is_shared = jobs > 1;
-        let jobs = Jobs { noun, before, count, most, is_most_expected, at_once: jobs };
-        let RunRecord { keeper, progress, .. } = &mut *self.record;
-        let work = |job, desk: &mut Desk| {
-            let machine = if is_shared { machine.of_job(job) } else { machine };
-            work(setup, machine, job, desk)
-        };
-        let seen = |job, result: &T| seen(setup, job, result);
-        run_kept(keeper.as_ref(), jobs, progress, work, seen)
-    }
 }
 
 /// Warns of each of several cases of one kind, or of all of them in one line if they are many.
@@ -222,6 +154,15 @@ pub(crate) fn warn_of_each(record: &mut RunRecord, summary: &str, cases: Vec<Str
 }
 
 impl Setup<'_> {
+    /// So many jobs, which share the threads that the user allows.
+    pub(crate) fn jobs<T: Send + Serialize + DeserializeOwned>(
+        &self,
+        noun: &'static str,
+        count: usize,
+    ) -> Jobs<'static, T> {
+        Jobs::new(noun, count, self.machine.share_out(self.plan, count))
+    }
+
     /// The models as they were read.
     pub(crate) fn models(&self) -> Vec<Model> {
         let partitions = self.loaded.partitions.iter();

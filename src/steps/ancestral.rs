@@ -43,7 +43,7 @@ fn reconstruct_all(
 ) -> Result<AncestralStates> {
     let Session { setup, record } = session;
     let partitions = &setup.loaded.partitions;
-    let (_, machine) = setup.machine.share_out(setup.plan, 1);
+    let machine = setup.machine.share_out(setup.plan, 1).machine;
     let mut evaluator = evaluator_of(setup, machine, best)?;
     let weights: Vec<&[u32]> = partitions.iter().map(|p| &p.patterns.weights[..]).collect();
     let mut table = match setup.plan.ancestral.states {

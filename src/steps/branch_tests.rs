@@ -5,7 +5,7 @@ use crate::bootstrap::{BranchTests, Resampling, SupportKind, test_branches};
 use crate::dataset::Loaded;
 use crate::error::Result;
 use crate::likelihood::Evaluator;
-use crate::runtime::{Desk, Machine, Session, Setup, thread_pool};
+use crate::runtime::{JobContext, Machine, Session, Setup, thread_pool};
 use crate::tree::Tree;
 
 /// Tests the branches of the best tree, if that is asked for, and delivers what was found.
@@ -38,9 +38,9 @@ pub(crate) fn support_by_likelihood(
         return Ok(support);
     }
     session.stage("tests of branches");
-    let work = |setup: &Setup, machine, _, desk: &mut Desk| test(setup, machine, best, desk);
-    let tests: Vec<BranchTests> = session.run_jobs("test of branches", 1, work, |_, _, _| {})?;
-    for tests in tests {
+    let setup = &session.setup;
+    let jobs = setup.jobs("test of branches", 1);
+    for tests in session.record.run_jobs(&jobs, |job| test(setup, best, job))? {
         if sh_alrt {
             let source = format!("{} resampled alignments", plan.support.alrt_replicates);
             support.push(SupportKind::ShAlrt, tests.sh_alrt, source);
@@ -53,9 +53,9 @@ pub(crate) fn support_by_likelihood(
     Ok(support)
 }
 
-fn test(setup: &Setup, machine: Machine, best: &Outcome, desk: &mut Desk) -> Result<BranchTests> {
+fn test(setup: &Setup, best: &Outcome, job: &mut JobContext) -> Result<BranchTests> {
     let plan = setup.plan;
-    let mut evaluator = evaluator_of(setup, machine, best)?;
+    let mut evaluator = evaluator_of(setup, job.machine, best)?;
     let pool = thread_pool(plan);
     let patterns: Vec<_> = setup.loaded.partitions.iter().map(|p| &p.patterns).collect();
     let replicates = match plan.support.kinds.contains(&SupportKind::ShAlrt) {
@@ -63,7 +63,7 @@ fn test(setup: &Setup, machine: Machine, best: &Outcome, desk: &mut Desk) -> Res
         false => 0,
     };
     let resampling = Resampling { patterns: &patterns, replicates, seed: plan.seed, pool: &pool };
-    Ok(test_branches(&mut evaluator, resampling, desk)?)
+    Ok(test_branches(&mut evaluator, resampling, job)?)
 }
 
 /// An evaluator with the tree, lengths, scalers and models of an outcome.

@@ -3,17 +3,16 @@
 //! Models are selected on one parsimony tree, or on the first of the trees that are to be evaluated.
 //! Afterwards the run is as if the selected models had been given.
 
+use super::optimize::optimize_in_steps;
 use crate::dataset::count_with_warning;
 use crate::error::Result;
 use crate::likelihood::BrlenLinkage;
 use crate::model::Model;
 use crate::model_selection::{Choosing, Fit, Ranked, fit};
-use crate::observer::{Advance, Event, Observer};
+use crate::observer::{Event, Observer};
 use crate::optimize::Goal;
 use crate::output::{CandidateReport, SelectionReport, table};
-use crate::runtime::{
-    Desk, Jobs, Machine, RunRecord, Session, first_tree, optimize_kept, run_kept,
-};
+use crate::runtime::{Jobs, Machine, RunRecord, Session, first_tree};
 use crate::tree::Tree;
 
 /// Fewest taxa whose data say anything about a model.
@@ -78,23 +77,21 @@ fn compare(session: &mut Session, tree: &Tree) -> Result<Vec<Option<Vec<Ranked>>
         if tasks.is_empty() {
             break;
         }
-        let (at_once, machine) = setup.machine.share_out(setup.plan, tasks.len());
-        let jobs = Jobs::all("model", tasks.len(), at_once);
-        let RunRecord { keeper, progress, .. } = &mut *session.record;
-        let work = |job: usize, desk: &mut Desk| {
-            let machine = if at_once > 1 { machine.of_job(job) } else { machine };
-            let (_, gene, task) = &tasks[job];
+        // The number of further rounds is unknown, and with it the share of the whole.
+        let jobs = Jobs { is_most_expected: false, ..setup.jobs("model", tasks.len()) };
+        let RunRecord { checkpoint, progress, .. } = &mut *session.record;
+        let found = jobs.run(checkpoint.as_ref(), progress, |job| {
+            let (_, gene, task) = &tasks[job.number];
             let partition = &setup.loaded.partitions[*gene..=*gene];
             let models = std::slice::from_ref(&task.start);
             let own = BrlenLinkage::Unlinked;
-            let evaluator = machine.evaluator(partition, models, tree.clone(), own)?;
-            desk.muffle(true);
+            let evaluator = job.machine.evaluator(partition, models, tree.clone(), own)?;
+            job.mute(true);
             let fitted = fit(evaluator, task, |evaluator, models, options| {
-                optimize_kept(Goal::Nearby, evaluator, models, options, desk)
+                optimize_in_steps(Goal::Nearby, evaluator, models, options, job)
             });
             fitted.map(|Fit { model, tree, lnl, .. }| (model.values(), tree, lnl))
-        };
-        let found = run_kept(keeper.as_ref(), jobs, &mut OneRound(progress), work, |_, _| {})?;
+        })?;
         let mut of_gene: Vec<Vec<Fit>> = open.iter().map(|_| Vec::new()).collect();
         for ((i, _, task), (values, tree, lnl)) in tasks.iter().zip(found) {
             let model = task.start.with_values(&values);
@@ -114,20 +111,6 @@ fn compare(session: &mut Session, tree: &Tree) -> Result<Vec<Option<Vec<Ranked>>
         rankings[*gene] = Some(choosing.ranking());
     }
     Ok(rankings)
-}
-
-/// The jobs of one round of comparisons: the number of further rounds is unknown, so the share of the whole
-/// that is done is not passed on.
-struct OneRound<'a>(&'a mut dyn Observer);
-
-impl Observer for OneRound<'_> {
-    fn event(&mut self, event: &Event) {
-        self.0.event(event);
-    }
-
-    fn advance(&mut self, advance: Advance) {
-        self.0.advance(Advance { whole: None, ..advance });
-    }
 }
 
 /// Gives a partition the best model, and reports it.

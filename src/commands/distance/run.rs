@@ -154,7 +154,7 @@ fn support(
         DistanceFormula::F84(ratio) => Some(ratio),
         _ => None,
     };
-    let trees = collect_replicates(&mut session, |setup, machine, number, _| {
+    let trees = collect_replicates(&mut session, |setup, number, job| {
         let mut method = method.clone();
         let mut models = match &mut method {
             DistanceMethod::Likelihood { models, .. } => std::mem::take(models),
@@ -173,8 +173,8 @@ fn support(
         let partitions = setup.reduced(&partitions);
         let set = setup.plan.run.instruction_set;
         let mut pairs = PairDistances::new(setup.num_reduced_taxa(), &partitions, &method, set);
-        compute_on_cards(&mut pairs, machine.options(), &mut |_| {})?;
-        let found = tree_of_pairs(asked.trees[0], &pairs, machine.threads(), setup, |_, _| {})?;
+        compute_on_cards(&mut pairs, job.machine.options(), &mut |_| {})?;
+        let found = tree_of_pairs(asked.trees[0], &pairs, job.machine.threads(), setup, |_, _| {})?;
         Ok(whole(found, setup.identical.as_ref()).to_tree())
     })?;
     let mut support = BranchSupport::default();

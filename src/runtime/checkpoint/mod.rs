@@ -10,13 +10,13 @@
 //! run that is killed while it writes leaves at most an incomplete record at the end, which is cut off. A later state
 //! of a job replaces the earlier one; when most of the file is out of date, it is written anew under a temporary name.
 //!
-//! The journal knows nothing of what the payloads mean; `keeper` writes them, and `fingerprint` is what a run must have in common
+//! The journal knows nothing of what the payloads mean; `file` writes them, and `fingerprint` is what a run must have in common
 //! with the one that it resumes.
 
+pub(crate) mod file;
 pub(crate) mod fingerprint;
 mod identity;
 mod journal;
-pub(crate) mod keeper;
 mod record;
 
 pub use identity::Identity;
