@@ -4,7 +4,7 @@ use super::checkpoint::file::{Checkpoint, since};
 use super::checkpoint::{Key, Kind};
 use super::interrupt::{InSteps, interrupted};
 use super::jobs_progress::JobsProgress;
-use super::machine::Machine;
+use super::resources::Resources;
 use crate::error::Result;
 use crate::observer::{Advance, Event, Observer};
 use serde::Serialize;
@@ -17,7 +17,7 @@ pub(crate) struct JobContext<'a> {
     /// Its number among the jobs of its kind, from 0.
     pub number: usize,
     /// Its threads and engine.
-    pub machine: Machine,
+    pub resources: Resources,
     progress: &'a Mutex<JobsProgress<'a>>,
     checkpoint: Option<JobCheckpoint<'a>>,
     /// All events of the job so far: a resumed run tells them again.
@@ -41,7 +41,7 @@ impl<'a> JobContext<'a> {
     /// A job begins, which reports to `progress` and whose results and states are in the checkpoint under this key.
     pub(super) fn begin(
         number: usize,
-        machine: Machine,
+        resources: Resources,
         progress: &'a Mutex<JobsProgress<'a>>,
         checkpoint: Option<(&'a Checkpoint, Key)>,
     ) -> Self {
@@ -50,7 +50,7 @@ impl<'a> JobContext<'a> {
             |(file, key)| JobCheckpoint { file, key, state: None, last, cost, in_steps: None };
         let (events, is_muted) = (Vec::new(), false);
         let checkpoint = checkpoint.map(of_job);
-        let job = JobContext { number, machine, progress, checkpoint, events, is_muted };
+        let job = JobContext { number, resources, progress, checkpoint, events, is_muted };
         job.progress().begin(number);
         job
     }

@@ -7,7 +7,7 @@ use super::checkpoint::Key;
 use super::checkpoint::file::Checkpoint;
 use super::job_context::JobContext;
 use super::jobs_progress::{JobCounts, JobsProgress};
-use super::machine::Shares;
+use super::resources::Shares;
 use crate::error::{Error, Result};
 use crate::observer::Observer;
 use crate::panics::caught;
@@ -102,8 +102,8 @@ impl<T: Send + Serialize + DeserializeOwned> Jobs<'_, T> {
     ) -> Result<T> {
         let key = |stage| Key { stage, job: number as u32 };
         let checkpoint = checkpoint.map(|(file, stage)| (file, key(stage)));
-        let machine = self.shares.machine_of(number);
-        let mut job = JobContext::begin(number, machine, progress, checkpoint);
+        let resources = self.shares.resources_of(number);
+        let mut job = JobContext::begin(number, resources, progress, checkpoint);
         let result = match job.load() {
             Ok(None) => {
                 let mut has_panicked = true;
@@ -137,7 +137,7 @@ mod tests {
     use crate::observer::{Advance, Event, Silent};
     use crate::output::Progress;
     use crate::runtime::checkpoint::{Identity, Kind};
-    use crate::runtime::machine::Machine;
+    use crate::runtime::resources::Resources;
     use std::path::Path;
 
     #[derive(Default)]
@@ -159,8 +159,8 @@ mod tests {
         count: usize,
         at_once: usize,
     ) -> Jobs<'static, T> {
-        let machine = Machine::with_one_thread();
-        Jobs::new("job", count, Shares { jobs: at_once, parts: 1, machine })
+        let resources = Resources::with_one_thread();
+        Jobs::new("job", count, Shares { jobs: at_once, parts: 1, resources })
     }
 
     fn note(job: usize) -> Event {

@@ -5,7 +5,7 @@ use super::checkpoint::fingerprint::identify;
 use super::interrupt;
 use super::job_context::JobContext;
 use super::jobs::Jobs;
-use super::machine::Shares;
+use super::resources::Shares;
 use crate::dataset::Loaded;
 use crate::error::{Error, Result};
 use crate::output::{Growing, OutputFiles, OutputKind, Part, Progress, Report, Request, pairs};
@@ -91,8 +91,8 @@ impl RunRecord {
         jobs: &Jobs<T>,
         work: impl Fn(&mut JobContext) -> Result<T> + Sync,
     ) -> Result<Vec<T>> {
-        let Shares { jobs: at_once, parts, machine } = jobs.shares;
-        let (threads, kernels) = (machine.threads(), machine.engine().instruction_set);
+        let Shares { jobs: at_once, parts, resources } = jobs.shares;
+        let (threads, kernels) = (resources.threads(), resources.engine().instruction_set);
         self.report.run.threads = at_once * parts * threads;
         if jobs.before == 0 {
             let parts = if parts > 1 { format!("parts of each: {parts}, ") } else { String::new() };

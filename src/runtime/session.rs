@@ -1,9 +1,9 @@
-//! What the commands that compute likelihoods have in common: data, machine, and the record of the run.
+//! What the commands that compute likelihoods have in common: data, resources, and the record of the run.
 
 use super::cost::format_bytes;
 use super::jobs::Jobs;
-use super::machine::Machine;
 use super::record::RunRecord;
+use super::resources::Resources;
 use crate::alphabet::DataType;
 use crate::dataset::{Identical, Loaded, Remarks, load};
 use crate::error::Result;
@@ -31,7 +31,7 @@ pub(crate) struct Setup<'a> {
     /// The data.
     pub loaded: Loaded,
     /// Threads and kernels.
-    pub machine: Machine,
+    pub resources: Resources,
     /// How branch lengths are linked.
     pub linkage: BrlenLinkage,
     /// The identical sequences that searches need only once.
@@ -42,7 +42,7 @@ pub(crate) struct Setup<'a> {
 
 /// One run on sequences, from the moment its data are read.
 pub(crate) struct Session<'a> {
-    /// Data and machine.
+    /// Data and resources.
     pub setup: Setup<'a>,
     /// The record of the run: messages and results.
     pub record: &'a mut RunRecord,
@@ -56,17 +56,17 @@ impl<'a> Session<'a> {
     pub(crate) fn start(plan: &'a Plan, record: &'a mut RunRecord) -> Result<Self> {
         record.progress.stage("reading", None);
         let loaded = load(plan)?;
-        let (machine, warning) = Machine::new(plan, &loaded.partitions)?;
-        let (machine, calibration) = match plan.command {
+        let (resources, warning) = Resources::new(plan, &loaded.partitions)?;
+        let (resources, calibration) = match plan.command {
             Command::Check(CheckedRun::Likelihoods | CheckedRun::Distances(_))
             | Command::Start
             | Command::BsMsa
             | Command::Concordance(_)
             | Command::Distances(_)
-            | Command::Terrace(_) => (machine, None),
+            | Command::Terrace(_) => (resources, None),
             _ => {
-                let (machine, calibration) = machine.within_memory(plan, &loaded)?;
-                (machine.with_room_on_cards(&loaded.partitions), calibration)
+                let (resources, calibration) = resources.within_memory(plan, &loaded)?;
+                (resources.with_room_on_cards(&loaded.partitions), calibration)
             }
         };
         if plan.is_resumable() {
@@ -80,8 +80,8 @@ impl<'a> Session<'a> {
             patterns: loaded.num_patterns(),
             gappyness: loaded.gappyness,
         });
-        let engine = machine.engine();
-        report.run.threads = machine.threads();
+        let engine = resources.engine();
+        report.run.threads = resources.threads();
         report.run.simd = engine.instruction_set.to_string();
         report.run.backend = engine.engine.to_string();
         let data = describe_data(&loaded);
@@ -96,7 +96,7 @@ impl<'a> Session<'a> {
             progress.event(&Event::Detail(detail.clone()));
         }
         let slowdown = calibration.map_or(1.0, |calibration| calibration.slowdown());
-        if let Some(bytes) = machine.vector_bytes().filter(|_| slowdown > 1.0) {
+        if let Some(bytes) = resources.vector_bytes().filter(|_| slowdown > 1.0) {
             progress.about_run(&format!(
                 "likelihood vectors are kept in {}; others are computed again when they are needed, {slowdown:.1} times \
                  as many in all",
@@ -126,7 +126,7 @@ impl<'a> Session<'a> {
             (_, constraint) => constraint.clone(),
         };
         let linkage = plan.linkage();
-        let setup = Setup { plan, loaded, machine, linkage, identical, reduced_constraint };
+        let setup = Setup { plan, loaded, resources, linkage, identical, reduced_constraint };
         Ok(Session { setup, record })
     }
 
@@ -160,7 +160,7 @@ impl Setup<'_> {
         noun: &'static str,
         count: usize,
     ) -> Jobs<'static, T> {
-        Jobs::new(noun, count, self.machine.share_out(self.plan, count))
+        Jobs::new(noun, count, self.resources.share_out(self.plan, count))
     }
 
     /// The models as they were read.
@@ -205,13 +205,13 @@ impl Setup<'_> {
     /// There is not enough memory.
     pub(crate) fn evaluator(
         &self,
-        machine: Machine,
+        resources: Resources,
         partitions: &[Partition],
         models: &[Model],
         tree: Tree,
         linkage: BrlenLinkage,
     ) -> Result<Evaluator> {
-        let mut evaluator = machine.evaluator(partitions, models, tree, linkage)?;
+        let mut evaluator = resources.evaluator(partitions, models, tree, linkage)?;
         for (gene, scaler) in self.loaded.brlen_scalers.iter().enumerate() {
             if let Some(scaler) = scaler {
                 evaluator.set_brlen_scaler(gene, *scaler);
@@ -227,14 +227,14 @@ impl Setup<'_> {
     /// There is not enough memory.
     pub(crate) fn evaluator_as_it_was(
         &self,
-        machine: Machine,
+        resources: Resources,
         models: &[Model],
         tree: Tree,
         linkage: BrlenLinkage,
         scalers: &[f64],
         gene_trees: &[&Tree],
     ) -> Result<Evaluator> {
-        let mut evaluator = machine.evaluator(&self.loaded.partitions, models, tree, linkage)?;
+        let mut evaluator = resources.evaluator(&self.loaded.partitions, models, tree, linkage)?;
         for (gene, &scaler) in scalers.iter().enumerate() {
             evaluator.set_brlen_scaler(gene, scaler);
         }
@@ -284,7 +284,7 @@ pub(crate) fn describe_data(loaded: &Loaded) -> Described {
             vec![
                 partition.name.clone(),
                 describe_type(partition.model.data_type),
-                loaded.questions[gene]
+                loaded.candidates[gene]
                     .map_or_else(|| partition.model.short_label(), |_| chosen_later()),
                 partition.patterns.num_sites.to_string(),
                 partition.patterns.num_patterns().to_string(),

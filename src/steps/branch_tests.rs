@@ -5,7 +5,7 @@ use crate::bootstrap::{BranchTests, Resampling, SupportKind, test_branches};
 use crate::dataset::Loaded;
 use crate::error::Result;
 use crate::likelihood::Evaluator;
-use crate::runtime::{JobContext, Machine, Session, Setup, thread_pool};
+use crate::runtime::{JobContext, Resources, Session, Setup, thread_pool};
 use crate::tree::Tree;
 
 /// Tests the branches of the best tree, if that is asked for, and delivers what was found.
@@ -55,7 +55,7 @@ pub(crate) fn support_by_likelihood(
 
 fn test(setup: &Setup, best: &Outcome, job: &mut JobContext) -> Result<BranchTests> {
     let plan = setup.plan;
-    let mut evaluator = evaluator_of(setup, job.machine, best)?;
+    let mut evaluator = evaluator_of(setup, job.resources, best)?;
     let pool = thread_pool(plan);
     let patterns: Vec<_> = setup.loaded.partitions.iter().map(|p| &p.patterns).collect();
     let replicates = match plan.support.kinds.contains(&SupportKind::ShAlrt) {
@@ -70,8 +70,12 @@ fn test(setup: &Setup, best: &Outcome, job: &mut JobContext) -> Result<BranchTes
 ///
 /// # Errors
 /// There is not enough memory.
-pub(crate) fn evaluator_of(setup: &Setup, machine: Machine, best: &Outcome) -> Result<Evaluator> {
+pub(crate) fn evaluator_of(
+    setup: &Setup,
+    resources: Resources,
+    best: &Outcome,
+) -> Result<Evaluator> {
     let gene_trees: Vec<&Tree> = best.gene_trees.iter().flatten().map(|(tree, _)| tree).collect();
     let (tree, linkage) = (best.tree.clone(), setup.linkage);
-    setup.evaluator_as_it_was(machine, &best.models, tree, linkage, &best.scalers, &gene_trees)
+    setup.evaluator_as_it_was(resources, &best.models, tree, linkage, &best.scalers, &gene_trees)
 }

@@ -13,7 +13,7 @@ use crate::output::OutputKind;
 use crate::parsimony::ParsimonyData;
 use crate::partition::Partition;
 use crate::plan::{Command, TreeSource};
-use crate::runtime::{JobContext, Machine, Session, Setup};
+use crate::runtime::{JobContext, Resources, Session, Setup};
 use crate::search::schedule::LAST_EPSILON;
 use crate::search::{Search, SearchHistory, SearchOptions, SearchState, settle};
 use crate::tree::Tree;
@@ -90,7 +90,7 @@ fn search_from(
         climb(setup, &partitions, &data, &mut models, begin, job)?;
     if let Some(identical) = &setup.identical {
         drop((partitions, data));
-        evaluator = put_back(setup, identical, job.machine, &models, evaluator)?;
+        evaluator = put_back(setup, identical, job.resources, &models, evaluator)?;
         let plan = &setup.plan.search;
         let options = OptimizeOptions {
             model: plan.opt_model,
@@ -113,7 +113,7 @@ fn search_from(
 fn put_back(
     setup: &Setup,
     identical: &Identical,
-    machine: Machine,
+    resources: Resources,
     models: &[Model],
     reduced: Evaluator,
 ) -> Result<Evaluator> {
@@ -130,7 +130,7 @@ fn put_back(
     };
     let gene_trees: Vec<&Tree> = gene_trees.iter().collect();
     drop(reduced);
-    setup.evaluator_as_it_was(machine, models, tree, linkage, &scalers, &gene_trees)
+    setup.evaluator_as_it_was(resources, models, tree, linkage, &scalers, &gene_trees)
 }
 
 /// Where one search begins.
@@ -167,7 +167,7 @@ pub(crate) fn climb(
     // The search itself unlinks the lengths, when the tree is good enough for this to be worthwhile.
     let unlinked = setup.linkage.has_own_lengths();
     let linkage = if unlinked { BrlenLinkage::Linked } else { setup.linkage };
-    let mut evaluator = setup.evaluator(job.machine, partitions, models, begin.tree, linkage)?;
+    let mut evaluator = setup.evaluator(job.resources, partitions, models, begin.tree, linkage)?;
     let plan = &setup.plan.search;
     let options = SearchOptions {
         spr_radius: plan.spr_radius,

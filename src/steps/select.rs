@@ -12,7 +12,7 @@ use crate::model_selection::{Choosing, Fit, Ranked, fit};
 use crate::observer::{Event, Observer};
 use crate::optimize::Goal;
 use crate::output::{CandidateReport, SelectionReport, table};
-use crate::runtime::{Jobs, Machine, RunRecord, Session, first_tree};
+use crate::runtime::{Jobs, Resources, RunRecord, Session, first_tree};
 use crate::tree::Tree;
 
 /// Fewest taxa whose data say anything about a model.
@@ -23,9 +23,9 @@ const MAX_SHOWN: usize = 10;
 /// Chooses the models that are open, says and reports it. Does nothing if there are none.
 ///
 /// # Errors
-/// [`crate::error::Error::Usage`] as of making the machine anew.
+/// [`crate::error::Error::Usage`] as of sharing out the resources anew.
 pub(crate) fn select_models(mut session: Session) -> Result<Session> {
-    if session.setup.loaded.questions.iter().all(Option::is_none) {
+    if session.setup.loaded.candidates.iter().all(Option::is_none) {
         return Ok(session);
     }
     session.stage("model selection");
@@ -44,10 +44,10 @@ pub(crate) fn select_models(mut session: Session) -> Result<Session> {
     }
     // The memory and the useful threads depend on the models.
     let setup = &mut session.setup;
-    let machine = Machine::new(setup.plan, &setup.loaded.partitions)?.0;
-    let (machine, _) = machine.within_memory(setup.plan, &setup.loaded)?;
-    setup.machine = machine.with_room_on_cards(&setup.loaded.partitions);
-    session.record.report.run.threads = setup.machine.threads();
+    let resources = Resources::new(setup.plan, &setup.loaded.partitions)?.0;
+    let (resources, _) = resources.within_memory(setup.plan, &setup.loaded)?;
+    setup.resources = resources.with_room_on_cards(&setup.loaded.partitions);
+    session.record.report.run.threads = setup.resources.threads();
     Ok(session)
 }
 
@@ -57,15 +57,15 @@ fn compare(session: &mut Session, tree: &Tree) -> Result<Vec<Option<Vec<Ranked>>
     let criterion = setup.plan.data.auto_criterion.unwrap_or_default();
     let mut open: Vec<(usize, Choosing)> = Vec::new();
     let mut rankings = vec![None; setup.loaded.partitions.len()];
-    for (gene, question) in setup.loaded.questions.iter().enumerate() {
-        let (Some(question), num_taxa) = (question, setup.loaded.presence[gene].len()) else {
+    for (gene, candidates) in setup.loaded.candidates.iter().enumerate() {
+        let (Some(candidates), num_taxa) = (candidates, setup.loaded.presence[gene].len()) else {
             continue;
         };
         if num_taxa < MIN_TAXA {
             rankings[gene] = Some(Vec::new());
         } else {
             let num_sites = setup.loaded.partitions[gene].patterns.num_sites;
-            open.push((gene, Choosing::new(*question, criterion, num_sites, num_taxa)));
+            open.push((gene, Choosing::new(*candidates, criterion, num_sites, num_taxa)));
         }
     }
     for round in 1.. {
@@ -85,7 +85,7 @@ fn compare(session: &mut Session, tree: &Tree) -> Result<Vec<Option<Vec<Ranked>>
             let partition = &setup.loaded.partitions[*gene..=*gene];
             let models = std::slice::from_ref(&task.start);
             let own = BrlenLinkage::Unlinked;
-            let evaluator = job.machine.evaluator(partition, models, tree.clone(), own)?;
+            let evaluator = job.resources.evaluator(partition, models, tree.clone(), own)?;
             job.mute(true);
             let fitted = fit(evaluator, task, |evaluator, models, options| {
                 optimize_in_steps(Goal::Nearby, evaluator, models, options, job)
@@ -116,12 +116,13 @@ fn compare(session: &mut Session, tree: &Tree) -> Result<Vec<Option<Vec<Ranked>>
 /// Gives a partition the best model, and reports it.
 fn adopt(session: &mut Session, gene: usize, ranking: &[Ranked]) {
     let setup = &mut session.setup;
-    let question = setup.loaded.questions[gene].take().expect("the partition's model was open");
+    let candidates =
+        setup.loaded.candidates[gene].take().expect("the partition's model is to be selected");
     let num_taxa = setup.loaded.presence[gene].len();
     let partition = &mut setup.loaded.partitions[gene];
     let criterion = setup.plan.data.auto_criterion.unwrap_or_default();
     partition.model = match ranking.first() {
-        None => question.fallback(),
+        None => candidates.fallback(),
         // Its parameters are those of another tree: the run begins with them only if it must keep them.
         Some(best) if !setup.plan.search.opt_model => best.model.clone(),
         Some(best) => as_given(&best.model),
@@ -135,7 +136,7 @@ fn adopt(session: &mut Session, gene: usize, ranking: &[Ranked]) {
         Some(best) => {
             session.record.progress.text(&format!(
                 "partition '{name}': {}; {} models compared, selected by {} with weight {:.3}: {chosen}",
-                question.data_type.name(),
+                candidates.data_type.name(),
                 ranking.len(),
                 criterion.name(),
                 best.weight
@@ -148,7 +149,7 @@ fn adopt(session: &mut Session, gene: usize, ranking: &[Ranked]) {
     }
     session.record.report.model_selection.push(SelectionReport {
         partition: name,
-        data_type: question.data_type.name().to_string(),
+        data_type: candidates.data_type.name().to_string(),
         criterion: criterion.name().to_string(),
         sites: session.setup.loaded.partitions[gene].patterns.num_sites,
         taxa: num_taxa,

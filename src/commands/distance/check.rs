@@ -6,7 +6,7 @@ use crate::distance::{DistanceMethod, DistanceTree, PairDistances, SquareMatrix}
 use crate::error::Result;
 use crate::plan::MatrixPlan;
 use crate::runtime::{Setup, format_bytes, format_seconds};
-use crate::steps::distance_memory::{Arrangement, Place};
+use crate::steps::distance_memory::{Arrangement, DistanceStorage};
 use crate::steps::distance_trees::file_bytes;
 use flate2::{Compression, write::GzEncoder};
 use std::io::Write;
@@ -49,7 +49,7 @@ pub(crate) fn describe_distances(
         all.trees += work.trees;
         all.file += work.file;
         most = most.max(arrangement.bytes);
-        if let Some(Place::File { .. }) = arrangement.place {
+        if let Some(DistanceStorage::File { .. }) = arrangement.storage {
             temporary = temporary.max(file_bytes(&asked.trees, sequences.count()));
         }
         let taxa = sequences.names.len() as u64;

@@ -117,12 +117,12 @@ impl Sequences<'_> {
             order.taxa.iter().map(|&taxon| self.names[taxon].clone()).collect();
         let mut rows_of_taxa = TaxonRows::new(pairs, order.sequence_of_row());
         let num_taxa = names.len();
-        let Arrangement { waits, place, .. } = arrangement;
-        let store = |place| {
+        let Arrangement { waits, storage, .. } = arrangement;
+        let store = |storage| {
             let sequences = Some(order.sequences.clone());
-            Store::new(place, pairs.num_taxa(), sequences, &folder_of(setup.plan))
+            Store::new(storage, pairs.num_taxa(), sequences, &folder_of(setup.plan))
         };
-        let store = place.map(store).transpose()?;
+        let store = storage.map(store).transpose()?;
         let whole_rows = asked.format.is_square() && !waits;
         let mut part = match self.partition {
             None => record.part(asked.matrix_kind())?,

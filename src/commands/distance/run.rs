@@ -117,7 +117,7 @@ fn matrix_and_trees(
     };
     let mut pairs = sequences.prepare(&method, setup);
     let mut tell = |what: &str| record.progress.about_run(what);
-    if compute_on_cards(&mut pairs, setup.machine.options(), &mut tell)? {
+    if compute_on_cards(&mut pairs, setup.resources.options(), &mut tell)? {
         record.report.run.backend = ENGINE_OF_CARDS.to_string();
     }
     let prepared = (&pairs, arrangement);
@@ -173,8 +173,9 @@ fn support(
         let partitions = setup.reduced(&partitions);
         let set = setup.plan.run.instruction_set;
         let mut pairs = PairDistances::new(setup.num_reduced_taxa(), &partitions, &method, set);
-        compute_on_cards(&mut pairs, job.machine.options(), &mut |_| {})?;
-        let found = tree_of_pairs(asked.trees[0], &pairs, job.machine.threads(), setup, |_, _| {})?;
+        compute_on_cards(&mut pairs, job.resources.options(), &mut |_| {})?;
+        let found =
+            tree_of_pairs(asked.trees[0], &pairs, job.resources.threads(), setup, |_, _| {})?;
         Ok(whole(found, setup.identical.as_ref()).to_tree())
     })?;
     let mut support = BranchSupport::default();
@@ -326,8 +327,8 @@ fn estimate(session: &mut Session, models: &mut [Model]) -> Result<()> {
         .progress
         .event(&Event::Note("the model is estimated on a parsimony tree".into()));
     let partitions = &setup.loaded.partitions;
-    let (machine, _) = setup.machine.within_memory(setup.plan, &setup.loaded)?;
-    let mut evaluator = setup.evaluator(machine, partitions, models, tree, setup.linkage)?;
+    let (resources, _) = setup.resources.within_memory(setup.plan, &setup.loaded)?;
+    let mut evaluator = setup.evaluator(resources, partitions, models, tree, setup.linkage)?;
     let options = OptimizeOptions::to(MODEL_EPSILON);
     optimize(&mut evaluator, models, &options, &mut session.record.progress)?;
     Ok(())

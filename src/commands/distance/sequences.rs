@@ -8,7 +8,7 @@ use crate::parallel::{available_memory, used_memory};
 use crate::partition::Partition;
 use crate::plan::MatrixPlan;
 use crate::runtime::{Setup, allowed_threads, format_bytes};
-use crate::steps::distance_memory::{Arrangement, Place, Sizes};
+use crate::steps::distance_memory::{Arrangement, DistanceStorage, Sizes};
 use crate::steps::distance_trees::{check_disk, check_size, folder_of};
 use std::borrow::Cow;
 
@@ -142,7 +142,7 @@ impl<'a> Sequences<'a> {
                 )),
             }
         })?;
-        if let Some(Place::File { .. }) = arrangement.place {
+        if let Some(DistanceStorage::File { .. }) = arrangement.storage {
             check_disk(&asked.trees, self.count(), &folder_of(setup.plan))?;
         }
         Ok(arrangement)

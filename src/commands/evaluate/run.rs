@@ -91,7 +91,7 @@ fn evaluate_tree(setup: &Setup, start: &StartTree, job: &mut JobContext) -> Resu
     // branches (59 taxa, 8 genes: -51124.95 instead of -51124.51).
     let partitions = &setup.loaded.partitions;
     let tree = start.tree.clone();
-    let mut evaluator = setup.evaluator(job.machine, partitions, &models, tree, setup.linkage)?;
+    let mut evaluator = setup.evaluator(job.resources, partitions, &models, tree, setup.linkage)?;
     set_partition_trees(setup, &mut evaluator, &start.source)?;
     let lnl = optimize_in_steps(Goal::Best, &mut evaluator, &mut models, &options, job)?;
     job.event(&Event::Detail(format!("{}: lnL {lnl:.6}", start.source)));

@@ -8,7 +8,7 @@ use crate::observer::{Advance, Event, Observer};
 use crate::output::{MarginalReport, OutputKind};
 use crate::parallel::used_memory;
 use crate::parsimony::ParsimonyData;
-use crate::runtime::{JobContext, Jobs, Machine, Session, Setup, Shares, first_tree};
+use crate::runtime::{JobContext, Jobs, Resources, Session, Setup, Shares, first_tree};
 use crate::sampler::{
     CoupledRun, Parameter, RunState, Sample, SamplerOptions, SamplingPlan, SteppingStones,
     StonesState, admit_parameters, list_parameters,
@@ -139,7 +139,7 @@ fn step_over(
             num_chains: 1,
             ..options_of(setup, asked, parameters, parsimony, job.number)
         };
-        let evaluator = evaluators(setup, job.machine, models, starts, &options)?.swap_remove(0);
+        let evaluator = evaluators(setup, job.resources, models, starts, &options)?.swap_remove(0);
         let saved =
             job.resume_state(|state: &StonesState| state.fits(&evaluator, models, &options))?;
         let mut climb = match saved {
@@ -171,8 +171,8 @@ pub(crate) struct ChainCost {
 
 /// How the runs of a sample and their chains share the threads.
 pub(crate) fn share_out(asked: &SamplingPlan, setup: &Setup) -> Shares {
-    let Setup { machine, plan, .. } = setup;
-    machine.share_out_parts(plan, asked.num_runs, &asked.chain_steps())
+    let Setup { resources, plan, .. } = setup;
+    resources.share_out_parts(plan, asked.num_runs, &asked.chain_steps())
 }
 
 /// Lets a chain go a short way from a parsimony tree.
@@ -182,19 +182,19 @@ pub(crate) fn share_out(asked: &SamplingPlan, setup: &Setup) -> Shares {
 pub(crate) fn measure_chain(asked: &SamplingPlan, session: &mut Session) -> Result<ChainCost> {
     let (parameters, models) = find_parameters(asked, session)?;
     let setup = &session.setup;
-    let machine = share_out(asked, setup).machine;
+    let resources = share_out(asked, setup).resources;
     let asked = SamplingPlan { num_chains: 1, ..asked.clone() };
     let options = options_of(setup, &asked, &parameters, &parsimony_of(setup), 0);
     let (tree, _) = first_tree(setup.plan, &setup.loaded);
     let before = used_memory();
     let partitions = &setup.loaded.partitions;
-    let evaluator = setup.evaluator(machine, partitions, &models, tree, setup.linkage)?;
+    let evaluator = setup.evaluator(resources, partitions, &models, tree, setup.linkage)?;
     let mut run = CoupledRun::begin(vec![evaluator], &models, &options)?;
     let start = Instant::now();
     while run.generation() < LEAST_GENERATIONS || start.elapsed().as_secs_f64() < MOST_SECONDS {
         run.go_on(u64::MAX)?;
     }
-    let elapsed = start.elapsed().as_secs_f64() * machine.threads() as f64;
+    let elapsed = start.elapsed().as_secs_f64() * resources.threads() as f64;
     let sample = run.sample();
     let newick = setup.newick(&sample.tree, true).len();
     Ok(ChainCost {
@@ -331,7 +331,7 @@ impl<'a> Runs<'a> {
             job.resume_state(|_: &Leg| true)?;
             return Ok((run, Vec::new()));
         }
-        let evaluators = evaluators(self.setup, job.machine, models, self.starts, options)?;
+        let evaluators = evaluators(self.setup, job.resources, models, self.starts, options)?;
         let saved = job.resume_state(|leg: &Leg| leg.state.fits(&evaluators, models, options))?;
         let (run, samples) = match (saved, begin) {
             (Some(leg), _) => {
@@ -357,7 +357,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// One evaluator for each chain of a run, with its starting tree.
 fn evaluators(
     setup: &Setup,
-    machine: Machine,
+    resources: Resources,
     models: &[Model],
     starts: &[StartTree],
     options: &SamplerOptions,
@@ -366,7 +366,7 @@ fn evaluators(
         let number = options.run as usize * options.num_chains + chain;
         let mut tree = starts[number % starts.len()].tree.clone();
         options.priors.brlens.admit(&mut tree);
-        setup.evaluator(machine, &setup.loaded.partitions, models, tree, setup.linkage)
+        setup.evaluator(resources, &setup.loaded.partitions, models, tree, setup.linkage)
     };
     (0..options.num_chains).map(make).collect()
 }

@@ -9,7 +9,7 @@ use super::launch::check_sizes;
 use super::memory::{GeneNeeds, Limits, Plan};
 use super::modules::{KernelId, NAME};
 use super::probe;
-use super::program::{Place, StepKind};
+use super::program::{ClvLocation, StepKind};
 use super::recomputation::{StoredVectors, with_places};
 use crate::likelihood::engine::layout::{Dims, STATE_COUNTS, block_lens, num_clvs};
 use crate::likelihood::engine::states::InvariantParts;
@@ -261,7 +261,7 @@ fn add_edge(batch: &mut Batch, dims: Dims, job: &EdgeJob, resolve: impl Fn(Vecto
     batch.begin(job.gene, 0);
     let [a, b] = job.ends.map(resolve);
     let ends = [batch.end(dims, a, None), batch.end(dims, b, Some(job.brlen))];
-    batch.push(StepKind::Edge, At { place: Place::Tip, index: 0 }, ends);
+    batch.push(StepKind::Edge, At { place: ClvLocation::Tip, index: 0 }, ends);
 }
 
 /// Adds a step of an insertion program to a batch.
@@ -285,7 +285,7 @@ fn add_insertion_step(
         }
         InsertionStep::Edge { ends: [a, b], brlen } => {
             let ends = [batch.end(dims, at(a), None), batch.end(dims, at(b), Some(brlen))];
-            batch.push(StepKind::Edge, At { place: Place::Tip, index: 0 }, ends);
+            batch.push(StepKind::Edge, At { place: ClvLocation::Tip, index: 0 }, ends);
         }
     }
 }
@@ -379,7 +379,7 @@ impl Engine for CudaEngine {
             self.reserve(job.gene, 1)?;
             let batch = &mut batches[self.batch_of(job.gene)];
             batch.begin(job.gene, 0);
-            let out = At { place: Place::Temporary, index: 0 };
+            let out = At { place: ClvLocation::Temporary, index: 0 };
             batch.update(self.dims[job.gene], out, job.ends.map(stored), job.brlens);
         }
         for batch in batches.iter_mut().filter(|batch| !batch.steps.is_empty()) {
@@ -424,7 +424,7 @@ impl Engine for CudaEngine {
             let places = Places::of_insertions(program);
             batch.begin(program.gene, places.count());
             numbers.push(number);
-            let at = |vector| match resolve(vector, &places, Place::Scratch) {
+            let at = |vector| match resolve(vector, &places, ClvLocation::Scratch) {
                 at if is_single && !program.is_turned(vector) => at.in_single(),
                 at => at,
             };

@@ -12,7 +12,7 @@ use super::card::{Card, Results, Sumtable};
 use super::engine::CudaEngine;
 use super::gene::CardGene;
 use super::modules::KernelId;
-use super::program::{Place, StepKind};
+use super::program::{ClvLocation, StepKind};
 use super::tape::{Floor, MemberPlaces, Recorded, Shape, Tape};
 use crate::likelihood::engine::layout::{Dims, STATE_COUNTS};
 use crate::likelihood::engine::newton::{StepSearch, end_step};
@@ -357,7 +357,7 @@ impl CudaEngine {
                     batch.update(dims, places.at(update.parent), children, update.brlens);
                 }
                 let ends = job.ends.map(|end| batch.end(dims, places.at(end), None));
-                let out = At { place: Place::Temporary, index: places.sumtable() };
+                let out = At { place: ClvLocation::Temporary, index: places.sumtable() };
                 batch.push(StepKind::Sumtable, out, ends);
             }
             *present = Some((step, StepSearch::begin(program, step)));
