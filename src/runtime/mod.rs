@@ -1,5 +1,5 @@
 //! What analyses stand on while they run: threads and engine (`resources`), a calibration (`calibration`) and estimates of memory and
-//! time (`cost`), distances on GPUs (`pair_cards`), independent jobs (`jobs`), what each of them works with (`job_context`) and their
+//! time (`cost`), independent jobs (`jobs`), what each of them works with (`job_context`) and their
 //! progress (`jobs_progress`), the file that an interrupted run resumes from (`checkpoint`), signals (`interrupt`), messages and results
 //! (`record`), and all of it together with the data (`session`).
 
@@ -11,7 +11,6 @@ pub(crate) mod interrupt;
 mod job_context;
 mod jobs;
 mod jobs_progress;
-mod pair_cards;
 mod record;
 mod resources;
 mod session;
@@ -20,7 +19,6 @@ pub(crate) use calibration::{Calibration, GAPS, first_tree};
 pub(crate) use cost::{Cost, format_bytes, format_seconds};
 pub(crate) use job_context::JobContext;
 pub(crate) use jobs::Jobs;
-pub(crate) use pair_cards::compute_on_cards;
 pub(crate) use record::RunRecord;
 pub(crate) use resources::{
     Resources, Shares, allowed_threads, thread_pool, useful_threads, with_threads,

@@ -129,11 +129,6 @@ impl Resources {
         self.engine.threads
     }
 
-    /// What computes one likelihood.
-    pub(crate) fn options(&self) -> &EngineOptions {
-        &self.engine
-    }
-
     /// These, and if they are cards, what these have room for: each of several all data, and how many engines at the same
     /// time.
     pub(crate) fn with_room_on_cards(self, partitions: &[Partition]) -> Self {
@@ -152,6 +147,11 @@ impl Resources {
             room_on_cards: room_on_cards(&self.engine, &sizes).max(1),
             ..self
         }
+    }
+
+    /// The GPUs that compute, by the bits of their numbers; `None` if the processor does.
+    pub(crate) fn gpus(&self) -> Option<u64> {
+        self.is_on_cards().then_some(self.engine.cards)
     }
 
     /// True if it computes on cards.

@@ -11,7 +11,7 @@ use crate::likelihood::BRLEN_BOUNDS;
 use crate::model::{Exchange, Model, f84_rates};
 use crate::partition::{Partition, count_freqs};
 use crate::plan::Plan;
-use crate::runtime::{Setup, allowed_threads, compute_on_cards, format_bytes};
+use crate::runtime::{Setup, allowed_threads, format_bytes};
 use crate::tree::Tree;
 use crate::whole_file;
 use std::path::{Path, PathBuf};
@@ -235,7 +235,9 @@ pub(crate) fn starting_tree(
     let method = DistanceMethod::Likelihood { models, gamma: None };
     let set = setup.plan.run.instruction_set;
     let mut pairs = PairDistances::new(num_taxa, partitions, &method, set);
-    compute_on_cards(&mut pairs, setup.resources.options(), &mut |_| {})?;
+    if let Some(gpus) = setup.resources.gpus() {
+        pairs.compute_on_gpus(gpus)?;
+    }
     let name = |taxon: usize| {
         let taxon = setup.identical.as_ref().map_or(taxon, |identical| identical.kept()[taxon]);
         setup.loaded.taxa.name(taxon)

@@ -13,7 +13,7 @@ use crate::optimize::{OptimizeOptions, optimize};
 use crate::output::{MatrixReport, PartitionMatrixReport};
 use crate::partition::Partition;
 use crate::plan::{DistanceFormula, MatrixPlan, Plan};
-use crate::runtime::{RunRecord, Session, Setup, compute_on_cards, first_tree, with_threads};
+use crate::runtime::{RunRecord, Session, Setup, first_tree, with_threads};
 use crate::steps::distance_tally::Tally;
 use crate::steps::distance_trees::{Store, check_size, set_f84, tree_of_pairs};
 use crate::steps::replicates::{collect_replicates, resample};
@@ -116,9 +116,11 @@ fn matrix_and_trees(
         Some([_, gene]) => (found.of_partition(gene), found.name_of_partition(gene)),
     };
     let mut pairs = sequences.prepare(&method, setup);
-    let mut tell = |what: &str| record.progress.about_run(what);
-    if compute_on_cards(&mut pairs, setup.resources.options(), &mut tell)? {
-        record.report.run.backend = ENGINE_OF_CARDS.to_string();
+    if let Some(gpus) = setup.resources.gpus() {
+        match pairs.compute_on_gpus(gpus)? {
+            true => record.report.run.backend = ENGINE_OF_CARDS.to_string(),
+            false => record.progress.about_run("these distances are computed on the processor"),
+        }
     }
     let prepared = (&pairs, arrangement);
     let Computed { tally, store } = sequences.write(prepared, asked, setup, phase, record)?;
@@ -173,7 +175,9 @@ fn support(
         let partitions = setup.reduced(&partitions);
         let set = setup.plan.run.instruction_set;
         let mut pairs = PairDistances::new(setup.num_reduced_taxa(), &partitions, &method, set);
-        compute_on_cards(&mut pairs, job.resources.options(), &mut |_| {})?;
+        if let Some(gpus) = job.resources.gpus() {
+            pairs.compute_on_gpus(gpus)?;
+        }
         let found =
             tree_of_pairs(asked.trees[0], &pairs, job.resources.threads(), setup, |_, _| {})?;
         Ok(whole(found, setup.identical.as_ref()).to_tree())

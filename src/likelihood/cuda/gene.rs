@@ -2,14 +2,14 @@
 //!
 //! A card has consecutive blocks of each gene; the last card also has the block of constant patterns, if there is one.
 
-use super::device::{Buffer, Device};
 use super::memory::GeneNeeds;
 use super::program::Gene;
 use crate::alphabet::Code;
+use crate::gpu::{Buffer, Device, Result};
 use crate::likelihood::engine::ascertainment::Correction;
 use crate::likelihood::engine::layout::{BLOCK, Dims, block_lens, num_clvs};
 use crate::likelihood::engine::states::invariant_part;
-use crate::likelihood::engine::{GeneData, GeneModel, ModelBlock, Result, min_clvs};
+use crate::likelihood::engine::{GeneData, GeneModel, ModelBlock, min_clvs};
 use std::ops::Range;
 
 /// One gene's blocks on one card.

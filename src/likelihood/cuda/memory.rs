@@ -2,7 +2,7 @@
 //! programs and P-matrices may take in addition. With less memory, less goes on side by side; if there is no room for all
 //! stored vectors, some are forgotten and computed again (`recomputation`). The results are the same.
 
-use super::device::{mebibytes, not_enough};
+use crate::gpu::{mebibytes, not_enough};
 use crate::likelihood::engine::Result;
 use crate::likelihood::engine::layout::{BLOCK, Dims};
 
@@ -78,7 +78,7 @@ impl Plan {
                 mebibytes(data + min_clvs + for_work),
                 mebibytes(data + min_clvs)
             );
-            return Err(not_enough(&needed, free));
+            return Err(not_enough(&needed, free).into());
         };
         let for_vectors = (spare / 8 * 7).min(for_vectors.saturating_sub(min_clvs));
         let places = genes.iter().map(|gene| {
