@@ -14,7 +14,7 @@ use crate::observer::{Event, Observer};
 use crate::output::{AlignmentReport, table};
 use crate::parsimony::ParsimonyData;
 use crate::partition::Partition;
-use crate::plan::{CheckedRun, Command, Plan};
+use crate::plan::{IdenticalSequences, MemoryPlan, Plan, Workload};
 use crate::tree::{Constraint, NewickOptions, Tree, write_newick};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -57,19 +57,15 @@ impl<'a> Session<'a> {
         record.progress.stage("reading", None);
         let loaded = load(plan)?;
         let (resources, warning) = Resources::new(plan, &loaded.partitions)?;
-        let (resources, calibration) = match plan.command {
-            Command::Check(CheckedRun::Likelihoods | CheckedRun::Distances(_))
-            | Command::Start
-            | Command::BsMsa
-            | Command::Concordance(_)
-            | Command::Distances(_)
-            | Command::Terrace(_) => (resources, None),
-            _ => {
+        let Workload { memory, identical, .. } = plan.facts.workload;
+        let (resources, calibration) = match memory {
+            MemoryPlan::Own => (resources, None),
+            MemoryPlan::Jobs | MemoryPlan::Chains(_) => {
                 let (resources, calibration) = resources.within_memory(plan, &loaded)?;
                 (resources.with_room_on_cards(&loaded.partitions), calibration)
             }
         };
-        if plan.is_resumable() {
+        if plan.facts.resumes {
             record.open_checkpoint(plan, &loaded)?;
         }
         record.begin()?;
@@ -109,14 +105,18 @@ impl<'a> Session<'a> {
         for remark in warnings {
             progress.about_run(&remark);
         }
-        let identical = if plan.leaves_out_identical() { Identical::find(&loaded) } else { None };
-        if let Some(identical) = &identical {
-            let what = match plan.command {
-                Command::Distances(_) | Command::Check(_) => {
-                    "have the same distances, and are put beside them in trees"
-                }
-                _ => "are left out of the search, and put back into its tree",
-            };
+        let what = match identical {
+            _ if plan.search.keep_identical => None,
+            IdenticalSequences::AllTakePart => None,
+            IdenticalSequences::OneInSearches => {
+                Some("are left out of the search, and put back into its tree")
+            }
+            IdenticalSequences::OneInDistances => {
+                Some("have the same distances, and are put beside them in trees")
+            }
+        };
+        let identical = what.and_then(|_| Identical::find(&loaded));
+        if let (Some(identical), Some(what)) = (&identical, what) {
             let count = identical.num_left_out();
             let message = format!("{count} sequences that are identical to others {what}");
             progress.event(&Event::Detail(message));
