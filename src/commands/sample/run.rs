@@ -33,35 +33,35 @@ struct Leg {
 ///
 /// # Errors
 /// A model that cannot be sampled; an engine that has failed; a file that cannot be written.
-pub(crate) fn sample(asked: &SamplingPlan, mut session: Session) -> Result<()> {
-    let (parameters, models) = find_parameters(asked, &mut session)?;
+pub(crate) fn sample(sampling: &SamplingPlan, mut session: Session) -> Result<()> {
+    let (parameters, models) = find_parameters(sampling, &mut session)?;
     let starts = make_starts(&mut session, StartLengths::FromParsimony)?;
     let newicks = write_starts(&session, &starts);
     session.record.write(OutputKind::StartTree, &newicks)?;
     let mut files = Vec::new();
-    for run in 1..=asked.num_runs {
+    for run in 1..=sampling.num_runs {
         let kinds = [OutputKind::SampledParameters, OutputKind::SampledTrees];
         let [parameters, trees] = kinds.map(|kind| session.record.grow_numbered(kind, run));
         files.push([parameters?, trees?]);
     }
     session.stage("sampling");
     let parsimony = parsimony_of(&session.setup);
-    let mut sampled = Sampled::new(&session.setup, asked, &parameters, &models);
-    let options: Vec<SamplerOptions> = (0..asked.num_runs)
-        .map(|run| options_of(&session.setup, asked, &parameters, &parsimony, run))
+    let mut sampled = Sampled::new(&session.setup, sampling, &parameters, &models);
+    let options: Vec<SamplerOptions> = (0..sampling.num_runs)
+        .map(|run| options_of(&session.setup, sampling, &parameters, &parsimony, run))
         .collect();
     let num_tips = session.setup.loaded.taxa.len();
     let kinds = options[0].move_groups(&models, num_tips);
-    let mut states: Vec<Option<RunState>> = vec![None; asked.num_runs];
-    let shares = share_out(asked, &session.setup);
+    let mut states: Vec<Option<RunState>> = vec![None; sampling.num_runs];
+    let shares = share_out(sampling, &session.setup);
     let runs = Runs::new(&session.setup, &models, &starts, &options, shares);
-    let num_legs = asked.generations.div_ceil(asked.diagnose_every) as usize;
+    let num_legs = sampling.generations.div_ceil(sampling.diagnose_every) as usize;
     for leg in 0..num_legs {
-        let end = ((leg as u64 + 1) * asked.diagnose_every).min(asked.generations);
+        let end = ((leg as u64 + 1) * sampling.diagnose_every).min(sampling.generations);
         let jobs = Jobs {
-            before: leg * asked.num_runs,
-            most: num_legs * asked.num_runs,
-            ..Jobs::new("part of a run", asked.num_runs, shares)
+            before: leg * sampling.num_runs,
+            most: num_legs * sampling.num_runs,
+            ..Jobs::new("part of a run", sampling.num_runs, shares)
         };
         let legs = session
             .record
@@ -76,7 +76,7 @@ pub(crate) fn sample(asked: &SamplingPlan, mut session: Session) -> Result<()> {
         let described = [diagnosis.describe()].into_iter().chain(describe_mixing(&kinds, &states));
         let described = described.collect::<Vec<_>>().join("; ");
         session.record.progress.text(&format!("generation {end}: {described}"));
-        if asked.may_stop(end) && is_reached(asked, &diagnosis) {
+        if sampling.may_stop(end) && is_reached(sampling, &diagnosis) {
             sampled.is_stopped = true;
             break;
         }
@@ -88,10 +88,16 @@ pub(crate) fn sample(asked: &SamplingPlan, mut session: Session) -> Result<()> {
         temperature: state.temperature(),
     });
     let mixing: Vec<Mixing> = mixing.collect();
-    let marginal = match asked.stones {
-        Some(stones) => {
-            Some(step_over(&mut session, asked, stones, &parameters, &parsimony, &starts, &models)?)
-        }
+    let marginal = match sampling.stones {
+        Some(stones) => Some(step_over(
+            &mut session,
+            sampling,
+            stones,
+            &parameters,
+            &parsimony,
+            &starts,
+            &models,
+        )?),
         None => None,
     };
     deliver_posterior(session.record, &session.setup, &sampled, &mixing, marginal)
@@ -123,7 +129,7 @@ fn describe_mixing(kinds: &[&'static str], states: &[Option<RunState>]) -> Optio
 /// The marginal likelihood, by as many runs as the sample has, with its starting trees.
 fn step_over(
     session: &mut Session,
-    asked: &SamplingPlan,
+    sampling: &SamplingPlan,
     stones: u64,
     parameters: &[Parameter],
     parsimony: &Arc<ParsimonyData>,
@@ -131,13 +137,13 @@ fn step_over(
     models: &[Model],
 ) -> Result<MarginalReport> {
     session.stage("stepping stones");
-    let length = asked.generations / (stones + 1);
+    let length = sampling.generations / (stones + 1);
     let setup = &session.setup;
-    let jobs = setup.jobs("run of stepping stones", asked.num_runs);
+    let jobs = setup.jobs("run of stepping stones", sampling.num_runs);
     let of_runs = session.record.run_jobs(&jobs, |job| {
         let options = SamplerOptions {
             num_chains: 1,
-            ..options_of(setup, asked, parameters, parsimony, job.number)
+            ..options_of(setup, sampling, parameters, parsimony, job.number)
         };
         let evaluator = evaluators(setup, job.resources, models, starts, &options)?.swap_remove(0);
         let saved =
@@ -170,21 +176,21 @@ pub(crate) struct ChainCost {
 }
 
 /// How the runs of a sample and their chains share the threads.
-pub(crate) fn share_out(asked: &SamplingPlan, setup: &Setup) -> Shares {
+pub(crate) fn share_out(sampling: &SamplingPlan, setup: &Setup) -> Shares {
     let Setup { resources, plan, .. } = setup;
-    resources.share_out_parts(plan, asked.num_runs, &asked.chain_steps())
+    resources.share_out_parts(plan, sampling.num_runs, &sampling.chain_steps())
 }
 
 /// Lets a chain go a short way from a parsimony tree.
 ///
 /// # Errors
 /// A model that cannot be sampled; an engine that has failed; too little memory.
-pub(crate) fn measure_chain(asked: &SamplingPlan, session: &mut Session) -> Result<ChainCost> {
-    let (parameters, models) = find_parameters(asked, session)?;
+pub(crate) fn measure_chain(sampling: &SamplingPlan, session: &mut Session) -> Result<ChainCost> {
+    let (parameters, models) = find_parameters(sampling, session)?;
     let setup = &session.setup;
-    let resources = share_out(asked, setup).resources;
-    let asked = SamplingPlan { num_chains: 1, ..asked.clone() };
-    let options = options_of(setup, &asked, &parameters, &parsimony_of(setup), 0);
+    let resources = share_out(sampling, setup).resources;
+    let sampling = SamplingPlan { num_chains: 1, ..sampling.clone() };
+    let options = options_of(setup, &sampling, &parameters, &parsimony_of(setup), 0);
     let (tree, _) = first_tree(setup.plan, &setup.loaded);
     let before = used_memory();
     let partitions = &setup.loaded.partitions;
@@ -206,7 +212,7 @@ pub(crate) fn measure_chain(asked: &SamplingPlan, session: &mut Session) -> Resu
 
 /// The parameters that are sampled, with a word on frequencies that are not, and the models with which chains begin.
 fn find_parameters(
-    asked: &SamplingPlan,
+    sampling: &SamplingPlan,
     session: &mut Session,
 ) -> Result<(Vec<Parameter>, Vec<Model>)> {
     let mut models = session.setup.models();
@@ -229,8 +235,9 @@ fn find_parameters(
         ));
     }
     let has_scalers = session.setup.linkage.has_scalers();
-    let parameters = list_parameters(&models, has_scalers, &asked.priors).map_err(Error::Usage)?;
-    admit_parameters(&parameters, &asked.priors, &mut models);
+    let parameters =
+        list_parameters(&models, has_scalers, &sampling.priors).map_err(Error::Usage)?;
+    admit_parameters(&parameters, &sampling.priors, &mut models);
     Ok((parameters, models))
 }
 
@@ -241,20 +248,20 @@ fn parsimony_of(Setup { loaded, .. }: &Setup) -> Arc<ParsimonyData> {
 
 fn options_of(
     setup: &Setup,
-    asked: &SamplingPlan,
+    sampling: &SamplingPlan,
     parameters: &[Parameter],
     parsimony: &Arc<ParsimonyData>,
     run: usize,
 ) -> SamplerOptions {
     SamplerOptions {
         parameters: parameters.to_vec(),
-        priors: asked.priors.clone(),
+        priors: sampling.priors.clone(),
         has_own_lengths: setup.linkage.has_own_lengths(),
-        prior_only: asked.prior_only,
-        num_chains: asked.num_chains,
-        temperature: asked.temperature,
-        sample_every: asked.sample_every,
-        num_adapting: asked.num_adapting(),
+        prior_only: sampling.prior_only,
+        num_chains: sampling.num_chains,
+        temperature: sampling.temperature,
+        sample_every: sampling.sample_every,
+        num_adapting: sampling.num_adapting(),
         parsimony: Arc::clone(parsimony),
         constraint: setup.loaded.constraint.clone(),
         numbers: setup.loaded.numbers_in_file(),
@@ -264,9 +271,9 @@ fn options_of(
 }
 
 /// True if the rule to stop says so.
-fn is_reached(asked: &SamplingPlan, diagnosis: &Diagnosis) -> bool {
-    let agree = asked.stop.asdsf.is_none_or(|most| diagnosis.asdsf.is_some_and(|x| x <= most));
-    let enough = asked.stop.ess.is_none_or(|least| diagnosis.ess.is_some_and(|x| x >= least));
+fn is_reached(sampling: &SamplingPlan, diagnosis: &Diagnosis) -> bool {
+    let agree = sampling.stop.asdsf.is_none_or(|most| diagnosis.asdsf.is_some_and(|x| x <= most));
+    let enough = sampling.stop.ess.is_none_or(|least| diagnosis.ess.is_some_and(|x| x >= least));
     agree && enough
 }
 
