@@ -53,8 +53,8 @@
 //!
 //! | floor | rooms |
 //! |---|---|
-//! | 0 | `error`, `observer`, `rng`, `taxa`, `pair_tables`, `numeric`, `whole_file` |
-//! | 1 | `alphabet`, `tree`, `parallel`, `input`, `panics` |
+//! | 0 | `error`, `observer`, `rng`, `taxa`, `numeric`, `whole_file` |
+//! | 1 | `alphabet`, `tree`, `parallel`, `gpu`, `input`, `panics` |
 //! | 2 | `alignment`, `model` |
 //! | 3 | `partition` |
 //! | 4 | `parsimony`, `distance`, `tree_distance`, `terrace`, `simulate`, `likelihood` |
@@ -75,13 +75,13 @@
 pub mod error;
 mod numeric;
 pub mod observer;
-#[doc(hidden)]
-pub mod pair_tables;
 pub mod rng;
 pub mod taxa;
 mod whole_file;
 
 pub mod alphabet;
+#[doc(hidden)]
+pub mod gpu;
 mod input;
 #[doc(hidden)]
 pub mod panics;

@@ -3,10 +3,10 @@
 use super::bit_planes::BitPlanes;
 use super::closed_form::StateCounts;
 use super::pair_model::{Classes, DNA_CLASSES, NO_CLASS, PairModel};
+use super::pair_tables::GeneTables;
 use super::solve::{Lanes, Part};
 use crate::alignment::Patterns;
 use crate::alphabet::{Code, DataType};
-use crate::pair_tables::GeneTables;
 
 /// One partition. Sites at which a sequence has a gap or an undetermined character contribute a factor of 1 to every
 /// likelihood; they count for nothing.

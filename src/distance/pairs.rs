@@ -1,17 +1,18 @@
 //! [`PairDistances`]: the distance of any pair of sequences, computed in tiles.
 
 use super::closed_form::{StateCounts, log_det, p_distance};
+use super::cuda::PairGpus;
 use super::instructions::{Instructions, Work};
 use super::pair_data::{PairData, Table};
 use super::pair_model::PairModel;
+use super::pair_tables::PairTables;
 use super::solve::{LANES, Part, Scratch, solve};
 use crate::error::Result;
 use crate::model::Model;
-use crate::pair_tables::PairTables;
 use crate::partition::Partition;
 use rayon::prelude::*;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Mutex, PoisonError};
 
 /// Rows and columns of a tile: their bits are in the cache of a core.
 const TILE: usize = 64;
@@ -31,15 +32,6 @@ pub enum DistanceMethod {
     Uncorrected,
     /// LogDet.
     LogDet,
-}
-
-/// What computes the same distances in another way, with the same bits.
-pub trait OtherRows: std::fmt::Debug + Send + Sync {
-    /// What [`PairDistances::rows`] gives.
-    ///
-    /// # Errors
-    /// It cannot any more.
-    fn rows(&self, rows: Range<usize>, columns: Range<usize>) -> Result<Vec<f64>>;
 }
 
 /// The sequences of an alignment, prepared for the computation of their distances.
@@ -72,7 +64,8 @@ pub struct PairDistances {
     data: Vec<PairData>,
     formula: Formula,
     instructions: Instructions,
-    other: Option<Arc<dyn OtherRows>>,
+    /// What computes instead of the processor.
+    gpus: Option<Mutex<PairGpus>>,
 }
 
 #[derive(Debug)]
@@ -148,16 +141,24 @@ impl PairDistances {
             DistanceMethod::LogDet => Formula::LogDet,
         };
         let instructions = Instructions::detect(instruction_set).unwrap_or(Instructions::Scalar);
-        PairDistances { taxa, data, formula, instructions, other: None }
+        PairDistances { taxa, data, formula, instructions, gpus: None }
     }
 
-    /// Leaves the computation to another.
-    pub fn compute_with(&mut self, other: Arc<dyn OtherRows>) {
-        self.other = Some(other);
+    /// Lets GPUs compute, whose numbers are given as bits (none: the first one). False if such distances are computed on the
+    /// processor only.
+    ///
+    /// # Errors
+    /// GPUs that cannot be used.
+    pub fn compute_on_gpus(&mut self, gpus: u64) -> Result<bool> {
+        // Numbers of sites have 32 bits on a GPU.
+        let is_small = u32::try_from(self.num_sites()).is_ok();
+        let Some(tables) = self.tables().filter(|_| is_small) else { return Ok(false) };
+        self.gpus = Some(Mutex::new(PairGpus::open(gpus, &tables)?));
+        Ok(true)
     }
 
     /// The sequences and models as plain lists; `None` for distances that are not by likelihood.
-    pub fn tables(&self) -> Option<PairTables> {
+    fn tables(&self) -> Option<PairTables> {
         let Formula::Likelihood(models) = &self.formula else { return None };
         let genes = self.data.iter().zip(models).map(|(gene, model)| gene.tables(model));
         Some(PairTables { num_taxa: self.num_taxa(), genes: genes.collect() })
@@ -183,15 +184,15 @@ impl PairDistances {
         self.data.iter().map(PairData::num_sites).sum()
     }
 
-    /// The distances between these rows and columns, row by row, computed in parallel by rayon's threads (or by another, see
-    /// [`PairDistances::compute_with`]). Those of a
-    /// sequence from itself are 0.
+    /// The distances between these rows and columns, row by row, computed in parallel by rayon's threads, or on GPUs
+    /// ([`PairDistances::compute_on_gpus`]). Those of a sequence from itself are 0.
     ///
     /// # Errors
-    /// Those of the other.
+    /// A GPU was lost.
     pub fn rows(&self, rows: Range<usize>, columns: Range<usize>) -> Result<Vec<f64>> {
-        if let Some(other) = &self.other {
-            return other.rows(rows, columns);
+        if let Some(gpus) = &self.gpus {
+            let mut gpus = gpus.lock().unwrap_or_else(PoisonError::into_inner);
+            return Ok(gpus.rows(rows, columns)?);
         }
         let mut whole = vec![0.0; rows.len() * columns.len()];
         // Each tile has its part of every row.

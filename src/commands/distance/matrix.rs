@@ -107,7 +107,7 @@ impl Sequences<'_> {
     pub(crate) fn write(
         &self,
         (pairs, arrangement): (&PairDistances, Arrangement),
-        asked: &MatrixPlan,
+        options: &MatrixPlan,
         setup: &Setup,
         phase: [f64; 2],
         record: &mut RunRecord,
@@ -117,24 +117,24 @@ impl Sequences<'_> {
             order.taxa.iter().map(|&taxon| self.names[taxon].clone()).collect();
         let mut rows_of_taxa = TaxonRows::new(pairs, order.sequence_of_row());
         let num_taxa = names.len();
-        let Arrangement { waits, place, .. } = arrangement;
-        let store = |place| {
+        let Arrangement { waits, storage, .. } = arrangement;
+        let store = |storage| {
             let sequences = Some(order.sequences.clone());
-            Store::new(place, pairs.num_taxa(), sequences, &folder_of(setup.plan))
+            Store::new(storage, pairs.num_taxa(), sequences, &folder_of(setup.plan))
         };
-        let store = place.map(store).transpose()?;
-        let whole_rows = asked.format.is_square() && !waits;
+        let store = storage.map(store).transpose()?;
+        let whole_rows = options.format.is_square() && !waits;
         let mut part = match self.partition {
-            None => record.part(asked.matrix_kind())?,
-            Some([number, _]) => record.numbered_part(asked.matrix_kind(), number)?,
+            None => record.part(options.matrix_kind())?,
+            Some([number, _]) => record.numbered_part(options.matrix_kind(), number)?,
         };
-        let mut sink: Box<dyn Write + Send + '_> = match asked.gzip {
+        let mut sink: Box<dyn Write + Send + '_> = match options.gzip {
             true => Box::new(GzEncoder::new(&mut part, Compression::default())),
             false => Box::new(&mut part),
         };
-        let written = asked.format.begin(num_taxa, &mut sink);
+        let written = options.format.begin(num_taxa, &mut sink);
         let mut rows = Rows {
-            format: asked.format,
+            format: options.format,
             names: &names,
             order,
             tally: Tally::default(),
@@ -172,14 +172,14 @@ impl Sequences<'_> {
 
 /// Makes the trees that are asked for, which are also those of the report, of taxa with these names.
 pub(crate) fn make_trees(
-    asked: &MatrixPlan,
+    options: &MatrixPlan,
     store: Store,
     names: &[String],
     identical: Option<&Identical>,
     report: &mut MatrixReport,
     record: &mut RunRecord,
 ) -> Result<Vec<JoinedTree>> {
-    let Trees { trees, filled, largest } = store.trees(&asked.trees)?;
+    let Trees { trees, filled, largest } = store.trees(&options.trees)?;
     if filled > 0 {
         let warning = format!(
             "{filled} pairs have no distance: in the trees, the largest distance, {largest:.6}, takes their place"
@@ -187,7 +187,7 @@ pub(crate) fn make_trees(
         record.progress.event(&Event::Warning(warning));
     }
     let mut whole_trees = Vec::new();
-    for (tree, kind) in trees.into_iter().zip(&asked.trees) {
+    for (tree, kind) in trees.into_iter().zip(&options.trees) {
         let tree = whole(tree, identical);
         let newick = tree.newick(|taxon| &names[taxon]);
         report.trees.push(MatrixTreeReport { method: kind.name(), newick });

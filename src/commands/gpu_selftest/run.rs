@@ -123,7 +123,7 @@ impl Command for GpuSelftest {
 ///
 /// # Errors
 /// [`Error::Usage`] if there is no card that can be used; [`Error::Failed`] if its numbers differ.
-fn gpu_selftest(plan: &Plan, asked: &GpuSelftest, record: &mut RunRecord) -> Result<()> {
+fn gpu_selftest(plan: &Plan, options: &GpuSelftest, record: &mut RunRecord) -> Result<()> {
     let threads = available_cores();
     let base = EngineOptions { cards: plan.run.cards, threads, ..EngineOptions::default() };
     let on_cards = EngineOptions { name: Some(ENGINE_OF_CARDS), ..base };
@@ -145,7 +145,7 @@ fn gpu_selftest(plan: &Plan, asked: &GpuSelftest, record: &mut RunRecord) -> Res
         report.agreement.push(Agreement { genes, numbers: want.len(), differing });
         report.single.push(case.single_scores(name, [&on_cards, &in_single, &in_single])?);
     }
-    let timed = if asked.quick { &TIMED[..1] } else { TIMED };
+    let timed = if options.quick { &TIMED[..1] } else { TIMED };
     for (number, (name, shape)) in timed.iter().enumerate() {
         record.progress.stage(&format!("measuring: {name}"), None);
         let case = Case::new(plan.seed, 100 + number as u64, shape.1, &[*shape]);
@@ -180,7 +180,7 @@ fn gpu_selftest(plan: &Plan, asked: &GpuSelftest, record: &mut RunRecord) -> Res
             report.times.push(TimeRow { data, work, cpu_seconds, card_seconds });
         }
     }
-    let searched = if asked.quick { &SEARCHED[..1] } else { SEARCHED };
+    let searched = if options.quick { &SEARCHED[..1] } else { SEARCHED };
     for (number, (name, shape, replicates)) in searched.iter().enumerate() {
         record.progress.stage(&format!("searching: {name}"), None);
         let case = Case::new(plan.seed, 200 + number as u64, shape.1, &[*shape]);
@@ -201,7 +201,7 @@ fn gpu_selftest(plan: &Plan, asked: &GpuSelftest, record: &mut RunRecord) -> Res
         report.agreement.push(Agreement { genes, numbers, differing });
     }
     record.progress.stage("rates of the card", None);
-    report.rates = rates_of_cards(&on_cards, asked.quick)?;
+    report.rates = rates_of_cards(&on_cards, options.quick)?;
     record.progress.result(&report.tables());
     let num_differing = report.num_differing();
     record.report.gpu_selftest = Some(report);
