@@ -1,46 +1,30 @@
-//! One run, from the validated plan to the last output file.
+//! One run, from the analysis that is asked for to the last output file.
 
-use crate::commands::bootstrap::bootstrap;
-use crate::commands::check::check;
-use crate::commands::compare::rfdist;
-use crate::commands::concordance::concordance;
-use crate::commands::consensus::consense;
-use crate::commands::converge::bsconverge;
-use crate::commands::distance::distances;
-use crate::commands::evaluate::evaluate;
-use crate::commands::gpu_selftest::gpu_selftest;
-use crate::commands::resample::bsmsa;
-use crate::commands::root::root;
-use crate::commands::sample::sample;
-use crate::commands::search::{all, search};
-use crate::commands::simulate::simulate;
-use crate::commands::start::start;
-use crate::commands::support::support;
-use crate::commands::terrace::terrace;
+use crate::commands::Analysis;
 use crate::error::{Error, Fault, Faults, Place, Result};
 use crate::input::STANDARD_INPUT;
 use crate::observer::{Event, Observer};
 use crate::panics::caught;
-use crate::plan::Command;
-use crate::runtime::{RunRecord, Session};
-use crate::steps::select::select_models;
+use crate::plan::Plan;
+use crate::runtime::RunRecord;
 use std::path::Path;
 
 // For programs that use the library, and for tests of hostile input.
 pub use crate::dataset::{SiteWeights, parse_distances};
 pub use crate::output::{MatrixFormat, OutputKind};
-pub use crate::plan::Plan;
 pub use crate::runtime::interrupt::listen as listen_to_signals;
 
-/// Carries out a plan. A file is written as a whole as soon as its content is final, and remains if the
+/// Carries out an analysis. A file is written as a whole as soon as its content is final, and remains if the
 /// run fails later.
 ///
 /// # Errors
 /// Refused input or output names (exit code 2) before anything is computed; failures later (1).
-pub fn execute(plan: &Plan) -> Result<()> {
+pub fn execute(analysis: &Analysis) -> Result<()> {
+    let plan = &analysis.plan;
     check_input_files(plan)?;
     let mut record = RunRecord::open(plan)?;
-    let ended = caught(|| carry_out(plan, &mut record));
+    introduce(plan, &mut record);
+    let ended = caught(|| analysis.carry_out(&mut record));
     let is_kept = record.keeper.is_some();
     let that_resumes = |error: Error| match is_kept {
         true => error
@@ -58,32 +42,14 @@ pub fn execute(plan: &Plan) -> Result<()> {
     }
 }
 
-fn carry_out(plan: &Plan, record: &mut RunRecord) -> Result<()> {
-    let head = format!("mlsearch {}: {}, seed {}", record.report.version, plan.task(), plan.seed);
+/// The first lines of a run.
+fn introduce(plan: &Plan, record: &mut RunRecord) {
+    let (version, task, seed) = (&record.report.version, &plan.facts.task, plan.seed);
+    let head = format!("mlsearch {version}: {task}, seed {seed}");
     record.progress.text(&head);
     record.progress.detail_about_run(&format!("command: {}", plan.command_line));
     for note in &plan.notes {
         record.progress.event(&Event::Note(note.clone()));
-    }
-    match &plan.command {
-        Command::Search => search(select_models(Session::start(plan, record)?)?),
-        Command::Evaluate => evaluate(select_models(Session::start(plan, record)?)?),
-        Command::Bootstrap => bootstrap(select_models(Session::start(plan, record)?)?),
-        Command::All => all(select_models(Session::start(plan, record)?)?),
-        Command::BsMsa => bsmsa(Session::start(plan, record)?),
-        Command::Start => start(Session::start(plan, record)?),
-        Command::Check(run) => check(run, Session::start(plan, record)?),
-        Command::Support { tree, bs_trees } => support(plan, tree, bs_trees, record),
-        Command::RfDist(asked) => rfdist(plan, asked, record),
-        Command::Distances(asked) => distances(plan, asked, record),
-        Command::BsConverge { trees } => bsconverge(plan, trees, record),
-        Command::Terrace(asked) => terrace(asked, Session::start(plan, record)?),
-        Command::Concordance(asked) => concordance(plan, asked, record),
-        Command::Consense { rule, trees } => consense(plan, *rule, trees, record),
-        Command::Root { trees } => root(plan, trees, record),
-        Command::Sample(asked) => sample(asked, select_models(Session::start(plan, record)?)?),
-        Command::Simulate(what) => simulate(plan, what, record),
-        Command::GpuSelftest(asked) => gpu_selftest(plan, asked, record),
     }
 }
 

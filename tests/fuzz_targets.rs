@@ -384,12 +384,12 @@ pub fn command(text: &[u8]) -> Verdict {
         }
     };
     match read_command(text.len(), || cli::resolve(&args))? {
-        Ok(plan) => {
+        Ok(analysis) => {
             // The recorded command, typed again, is the same.
-            let again =
-                cli::parse(&shell_words(&plan.command_line)).map_err(|stop| format!("{stop:?}"))?;
+            let again = cli::parse(&shell_words(analysis.command_line()));
+            let again = again.map_err(|stop| format!("{stop:?}"))?;
             let again = cli::resolve(&again).map_err(|error| format!("written: {error}"))?;
-            same("plan", &format!("{plan:?}"), &format!("{again:?}"))
+            same("analysis", &format!("{analysis:?}"), &format!("{again:?}"))
         }
         Err(error) => refused(&error),
     }

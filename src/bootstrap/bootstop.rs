@@ -22,7 +22,7 @@ pub(crate) const DEFAULT_HALVINGS: usize = 1000;
 
 /// What is compared between the halves of the replicates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BootstopCriterion {
+pub(crate) enum BootstopCriterion {
     /// Pearson's correlation between the frequencies of all splits (`autoFC`).
     Frequencies,
     /// Weighted Robinson-Foulds distance between the majority-rule consensus trees (`autoMR`).
@@ -36,7 +36,7 @@ impl BootstopCriterion {
     pub(crate) const ALL: [Self; 3] = [Self::ExtendedMajority, Self::Majority, Self::Frequencies];
 
     /// Its name in options and in the report.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             BootstopCriterion::Frequencies => "autoFC",
             BootstopCriterion::Majority => "autoMR",
@@ -47,7 +47,7 @@ impl BootstopCriterion {
 
 /// When to stop making replicates.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Bootstop {
+pub(crate) struct Bootstop {
     /// What is compared.
     pub criterion: BootstopCriterion,
     /// Greatest weighted Robinson-Foulds distance between halves that agree, in (0, 1); unused by `autoFC`.

@@ -4,7 +4,7 @@ use crate::tree::support_label;
 
 /// A kind of branch support. The order is that of the values in the label of a branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum SupportKind {
+pub(crate) enum SupportKind {
     /// SH-aLRT, in percent (Guindon et al. 2010, Syst. Biol. 59:307).
     ShAlrt,
     /// aBayes, a probability (Anisimova et al. 2011, Syst. Biol. 60:685).
@@ -25,7 +25,7 @@ pub enum SupportKind {
 
 impl SupportKind {
     /// Its name in options and in the report.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             SupportKind::ShAlrt => "sh_alrt",
             SupportKind::ABayes => "abayes",

@@ -11,7 +11,7 @@ use rand::seq::SliceRandom;
 
 /// What is drawn for a replicate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SamplingUnit {
+pub(crate) enum SamplingUnit {
     /// Sites, within partitions.
     Sites,
     /// Partitions, with all their sites.
@@ -25,7 +25,7 @@ impl SamplingUnit {
     pub(crate) const ALL: [Self; 3] = [Self::Sites, Self::Partitions, Self::PartitionsAndSites];
 
     /// Its name in options and in the report: IQ-TREE's, in small letters.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             SamplingUnit::Sites => "site",
             SamplingUnit::Partitions => "gene",
@@ -36,7 +36,7 @@ impl SamplingUnit {
 
 /// How the columns of a replicate are drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Sampling {
+pub(crate) struct Sampling {
     /// What is drawn.
     pub unit: SamplingUnit,
     /// Share of the units that the jackknife deletes, in (0, 1); `None` for the bootstrap, which draws as many as there

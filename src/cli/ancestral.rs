@@ -6,7 +6,7 @@ use crate::plan::AncestralOptions;
 
 /// What is asked for, by its names or by RAxML's letter.
 pub(super) fn resolve_ancestral(args: &Args, verb: Verb, faults: &mut Faults) -> AncestralOptions {
-    let has_best_tree = matches!(verb, Verb::Search | Verb::Evaluate | Verb::All | Verb::Check);
+    let has_best_tree = matches!(verb, Verb::Search | Verb::Evaluate | Verb::All);
     for (given, option) in [(args.ancestral, "--ancestral"), (args.mutmap, "--mutmap")] {
         if given && !has_best_tree {
             faults.add(format!("{option} applies only to --search, --evaluate and --all"));

@@ -30,7 +30,7 @@ pub(super) fn resolve_bootstrap(args: &Args, verb: Verb, faults: &mut Faults) ->
     let seed = args.seed.unwrap_or(DEFAULT_SEED);
     BootstrapOptions {
         replicates: number.replicates,
-        bootstop: resolve_bootstop(args, number.criterion, verb, faults),
+        bootstop: resolve_bootstop(args, number.criterion, faults),
         sampling: resolve_sampling(args, verb, faults),
         seed: args.replicate_seed().unwrap_or(seed),
         with_brlens: args.bs_brlens,
@@ -39,7 +39,7 @@ pub(super) fn resolve_bootstrap(args: &Args, verb: Verb, faults: &mut Faults) ->
 
 /// What is drawn for a replicate.
 fn resolve_sampling(args: &Args, verb: Verb, faults: &mut Faults) -> Sampling {
-    let makes_replicates = verb.makes_replicates(args) || verb == Verb::Check;
+    let makes_replicates = verb.makes_replicates(args);
     if (args.sampling.is_some() || args.jackknife.is_some()) && !makes_replicates {
         faults.add("--sampling and --jackknife apply only to bootstrap replicates");
     }
@@ -73,14 +73,13 @@ fn resolve_sampling(args: &Args, verb: Verb, faults: &mut Faults) -> Sampling {
 fn resolve_bootstop(
     args: &Args,
     criterion: Option<BootstopCriterion>,
-    verb: Verb,
     faults: &mut Faults,
 ) -> Option<Bootstop> {
     let by_trees = criterion.is_some_and(|criterion| criterion != BootstopCriterion::Frequencies);
-    if args.bs_cutoff.is_some() && !by_trees && verb != Verb::Check {
+    if args.bs_cutoff.is_some() && !by_trees {
         faults.add("--bs-cutoff (-B) applies only to the bootstopping rules autoMRE and autoMR");
     }
-    if args.bs_perms.is_some() && criterion.is_none() && verb != Verb::Check {
+    if args.bs_perms.is_some() && criterion.is_none() {
         faults.add("--bs-perms applies only to bootstopping (autoMRE, autoMR, autoFC)");
     }
     let cutoff = match args.bs_cutoff.as_deref() {
@@ -109,9 +108,6 @@ fn resolve_bootstop(
 /// Number of replicates, with every spelling; 0 where the command makes none.
 fn resolve_number(args: &Args, verb: Verb, faults: &mut Faults) -> Number {
     let makes_replicates = verb.makes_replicates(args);
-    if verb == Verb::Check {
-        return Number::NONE;
-    }
     if args.replicate_seed().is_some() && !makes_replicates {
         faults.add(
             "-b SEED (-x SEED) applies only to bootstrap replicates, and this analysis makes none",

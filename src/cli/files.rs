@@ -5,11 +5,23 @@ use super::distances::resolve_distances;
 use super::mcmc::resolve_mcmc;
 use super::values::{parse_consensus_rule, parse_count, parse_tree_metrics};
 use super::verb::{Faults, Verb};
+use crate::commands::Command;
+use crate::commands::bootstrap::Bootstrap;
+use crate::commands::compare::Compare;
+use crate::commands::concordance::{Concordance, DEFAULT_QUARTETS};
+use crate::commands::consensus::Consensus;
+use crate::commands::converge::Converge;
+use crate::commands::distance::Distance;
+use crate::commands::evaluate::Evaluate;
+use crate::commands::resample::Resample;
+use crate::commands::root::Root;
+use crate::commands::sample::Sample;
+use crate::commands::search::Search;
+use crate::commands::start::Start;
+use crate::commands::support::Support;
+use crate::commands::terrace::{DEFAULT_TREES, Terrace};
 use crate::input::{STANDARD_INPUT, name_of};
-use crate::plan::{
-    CheckedRun, Command, ConcordancePlan, ConsensusRule, DEFAULT_QUARTETS, DEFAULT_TERRACE_TREES,
-    DataOptions, DistancePlan, TerracePlan, TreeMetric,
-};
+use crate::plan::{ConsensusRule, DataOptions, TreeMetric};
 use std::path::{Path, PathBuf};
 
 /// The command with the files of trees it works on.
@@ -18,33 +30,22 @@ pub(super) fn resolve_command(
     verb: Verb,
     data: &mut DataOptions,
     faults: &mut Faults,
-) -> Command {
-    if args.dist_format.is_some() && !matches!(verb, Verb::Dist | Verb::Check) {
+) -> Box<dyn Command> {
+    if args.dist_format.is_some() && verb != Verb::Dist {
         faults.add("--dist-format applies only to --dist (-f x)");
     }
-    if args.rfdist_metric.is_some() && !matches!(verb, Verb::RfDist | Verb::Check) {
+    if args.rfdist_metric.is_some() && verb != Verb::RfDist {
         faults.add("--rfdist-metric applies only to --rfdist");
     }
     let tree = || args.tree.as_deref().map(PathBuf::from);
     match verb {
-        Verb::Search => Command::Search,
-        Verb::Evaluate => Command::Evaluate,
-        Verb::Bootstrap => Command::Bootstrap,
-        Verb::BsMsa => Command::BsMsa,
-        Verb::All => Command::All,
-        Verb::Start => Command::Start,
-        Verb::Check => {
-            // The model is in the words of the run that is described.
-            let is_of_distances = args.dist.is_some() || args.algorithm.as_deref() == Some("x");
-            Command::Check(match () {
-                _ if is_of_distances => {
-                    CheckedRun::Distances(resolve_distances(args, data, faults))
-                }
-                _ if args.mcmc => CheckedRun::Sample(Box::new(resolve_mcmc(args, faults))),
-                _ => CheckedRun::Likelihoods,
-            })
-        }
-        Verb::Sample => Command::Sample(Box::new(resolve_mcmc(args, faults))),
+        Verb::Search => Box::new(Search { replicates: false }),
+        Verb::All => Box::new(Search { replicates: true }),
+        Verb::Evaluate => Box::new(Evaluate),
+        Verb::Bootstrap => Box::new(Bootstrap),
+        Verb::BsMsa => Box::new(Resample),
+        Verb::Start => Box::new(Start),
+        Verb::Sample => Box::new(Sample(resolve_mcmc(args, faults))),
         Verb::Support => {
             let boots = args.bs_trees.as_deref().map(PathBuf::from);
             let bs_trees = one_file(boots, "--bs-trees", args.many_trees.clone(), "-z", faults);
@@ -52,7 +53,7 @@ pub(super) fn resolve_command(
                 faults.add("no tree to map the support values onto: give -t FILE (--tree FILE)");
                 PathBuf::new()
             });
-            Command::Support { tree, bs_trees }
+            Box::new(Support { tree, bs_trees })
         }
         Verb::RfDist => {
             let (given, many) = (args.rfdist.clone().flatten(), args.many_trees.clone());
@@ -71,9 +72,9 @@ pub(super) fn resolve_command(
             let metrics = metrics.map_or_else(Vec::new, |metrics| faults.or(metrics, Vec::new()));
             let metrics =
                 if metrics.is_empty() { vec![TreeMetric::RobinsonFoulds] } else { metrics };
-            Command::RfDist(DistancePlan { trees, reference, metrics })
+            Box::new(Compare { trees, reference, metrics })
         }
-        Verb::Dist => Command::Distances(resolve_distances(args, data, faults)),
+        Verb::Dist => Box::new(Distance(resolve_distances(args, data, faults))),
         Verb::Concordance => {
             let tree = tree().unwrap_or_else(|| {
                 faults.add("no tree whose branches are looked at: give -t FILE (--tree FILE)");
@@ -83,7 +84,7 @@ pub(super) fn resolve_command(
                 Some(text) => faults.or(parse_count("--scf", text), DEFAULT_QUARTETS),
                 None => DEFAULT_QUARTETS,
             });
-            Command::Concordance(ConcordancePlan { tree, gene_trees: args.gcf.clone(), quartets })
+            Box::new(Concordance { tree, gene_trees: args.gcf.clone(), quartets })
         }
         Verb::Terrace => {
             let tree = tree().unwrap_or_else(|| {
@@ -97,15 +98,15 @@ pub(super) fn resolve_command(
             }
             let trees = match args.terrace.as_ref() {
                 Some(Some(text)) => faults.or(parse_count("--terrace", text), 1),
-                _ => DEFAULT_TERRACE_TREES,
+                _ => DEFAULT_TREES,
             };
-            Command::Terrace(TerracePlan { tree, trees })
+            Box::new(Terrace { tree, trees })
         }
         Verb::BsConverge => {
             let boots = args.bs_trees.as_deref().map(PathBuf::from);
-            Command::BsConverge {
+            Box::new(Converge {
                 trees: one_file(boots, "--bs-trees", args.many_trees.clone(), "-z", faults),
-            }
+            })
         }
         Verb::Consense => {
             let spelled = args.consense.clone().flatten();
@@ -113,11 +114,11 @@ pub(super) fn resolve_command(
             let spelled = spelled.or(raxml).unwrap_or_else(|| "MR".into());
             let rule = faults.or(parse_consensus_rule(&spelled), ConsensusRule::Strict);
             let trees = one_file(tree(), "--tree", args.many_trees.clone(), "-z", faults);
-            Command::Consense { rule, trees }
+            Box::new(Consensus { rule, trees })
         }
         Verb::Root => {
             let trees = one_file(tree(), "--tree", args.many_trees.clone(), "-z", faults);
-            Command::Root { trees }
+            Box::new(Root { trees })
         }
     }
 }

@@ -91,15 +91,12 @@ pub(super) fn check_mcmc_options(args: &Args, verb: Verb, faults: &mut Faults) {
         ("--brlenspr", args.brlenspr.is_some()),
         ("--prset", args.prset.is_some()),
     ];
-    if !matches!(verb, Verb::Sample | Verb::Check) {
+    if verb != Verb::Sample {
         for (option, _) in given.iter().filter(|(_, is_given)| *is_given) {
             faults.add(format!("{option} applies only to --mcmc"));
         }
     }
-    if verb != Verb::Sample && !(verb == Verb::Check && args.mcmc) {
-        return;
-    }
-    if args.opt_branches == Some(Switch::Off) {
+    if verb == Verb::Sample && args.opt_branches == Some(Switch::Off) {
         faults.add("--mcmc samples branch lengths: leave out --opt-branches off");
     }
 }

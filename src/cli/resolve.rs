@@ -1,4 +1,4 @@
-//! From the options as typed to a [`Plan`], or to everything that is wrong with the command.
+//! From the options as typed to an [`Analysis`], or to everything that is wrong with the command.
 
 use super::ancestral::resolve_ancestral;
 use super::args::{Args, Mode, Switch};
@@ -16,27 +16,30 @@ use super::values::{
     parse_threads, parse_trees,
 };
 use super::verb::{Faults, Verb, find_verb};
+use crate::commands::Analysis;
+use crate::commands::sample::Sample;
 use crate::error::{Error, Result, shorten};
 use crate::likelihood::ScorePrecision;
 use crate::plan::{
-    AnalysisOptions, BrlenLinkage, Command, ConcordancePlan, DEFAULT_SEED, DataOptions,
-    DistancePlan, MatrixPlan, OutputOptions, Plan, RunOptions, SearchEffort, Threads, TreeSource,
+    AnalysisOptions, BrlenLinkage, DEFAULT_SEED, DataOptions, Facts, OutputOptions, Plan,
+    RunOptions, SearchEffort, Threads, TreeSource,
 };
+use std::any::Any;
 use std::path::PathBuf;
 
 /// Gives a meaning to what was typed.
 ///
 /// # Errors
 /// [`Error::Usage`] with every contradiction, missing option and unusable value.
-pub fn resolve(args: &Args) -> Result<Plan> {
+pub fn resolve(args: &Args) -> Result<Analysis> {
     let mut faults = Faults::default();
-    let plan = match &args.mode {
+    let analysis = match &args.mode {
         Some(Mode::Simulate(simulate)) => resolve_simulate(simulate, args, &mut faults),
         Some(Mode::GpuSelftest(selftest)) => resolve_gpu_selftest(selftest, args, &mut faults),
         None => resolve_main(args, &mut faults),
     };
     if faults.0.is_empty() {
-        return Ok(plan);
+        return Ok(analysis);
     }
     shorten(&mut faults.0);
     // The plainest command of all: users who name no model may want one selected, as in IQ-TREE.
@@ -52,7 +55,7 @@ pub fn resolve(args: &Args) -> Result<Plan> {
     Err(Error::Usage(faults.0.join("\n")))
 }
 
-fn resolve_main(args: &Args, faults: &mut Faults) -> Plan {
+fn resolve_main(args: &Args, faults: &mut Faults) -> Analysis {
     let verb = find_verb(args, faults);
     let mut notes = args.notes.clone();
     if args.rapid_seed.is_some() {
@@ -63,29 +66,22 @@ fn resolve_main(args: &Args, faults: &mut Faults) -> Plan {
     }
     let mut data = resolve_data(args, verb, faults, &mut notes);
     let seed = args.seed.unwrap_or(DEFAULT_SEED);
-    let command = resolve_command(args, verb, &mut data, faults);
+    let analysis = resolve_command(args, verb, &mut data, faults);
     check_mcmc_options(args, verb, faults);
     let mut search = resolve_search(args, verb, &data, faults);
-    if let Command::Sample(asked) = &command {
+    let command: &dyn Any = analysis.as_ref();
+    if let Some(Sample(asked)) = command.downcast_ref() {
         give_each_chain_a_tree(&mut search.trees, asked);
     }
-    let input = match &command {
-        Command::Support { tree, .. } => Some(tree),
-        Command::Concordance(ConcordancePlan { tree, .. }) => Some(tree),
-        Command::Distances(MatrixPlan { file: Some(file), .. }) => Some(file),
-        Command::RfDist(DistancePlan { trees, .. })
-        | Command::BsConverge { trees }
-        | Command::Consense { trees, .. }
-        | Command::Root { trees } => Some(trees),
-        _ => data.msa.as_ref(),
-    };
+    let input = analysis.named_after().or(data.msa.as_deref()).map(PathBuf::from);
     let engine = faults.or(parse_engine(args.backend.as_deref(), args.gpu.as_deref()), None);
     let precision = parse_precision(args.gpu_precision.as_deref(), engine, searches(verb));
     let (engine, score_precision) = faults.or(precision, (engine, ScorePrecision::Double));
     let names = (args.name.as_deref(), args.prefix.as_deref(), args.out_dir.as_deref());
-    let prefix = resolve_prefix(names, input.map(PathBuf::as_path), faults);
-    Plan {
-        command,
+    let prefix = resolve_prefix(names, input.as_deref(), faults);
+    let plan = Plan {
+        facts: Facts::default(),
+        is_check: args.check || args.algorithm.as_deref() == Some("c"),
         data,
         search,
         bootstrap: resolve_bootstrap(args, verb, faults),
@@ -112,12 +108,13 @@ fn resolve_main(args: &Args, faults: &mut Faults) -> Plan {
         resuming_command: args.resuming_command.clone(),
         processor_command: args.processor_command.clone(),
         notes,
-    }
+    };
+    Analysis::new(plan, analysis)
 }
 
-/// True for what searches trees, or checks before a search.
+/// True for what searches trees.
 fn searches(verb: Verb) -> bool {
-    matches!(verb, Verb::Search | Verb::All | Verb::Bootstrap | Verb::Check)
+    matches!(verb, Verb::Search | Verb::All | Verb::Bootstrap)
 }
 
 fn resolve_search(
@@ -149,16 +146,15 @@ fn resolve_search(
         (_, true) => SearchEffort::Thorough,
         _ => SearchEffort::Normal,
     };
-    if !opt_branches && !matches!(verb, Verb::Evaluate | Verb::Check) {
+    if !opt_branches && verb != Verb::Evaluate {
         faults.add("--opt-branches off applies only to --evaluate");
     }
     if args.partition_trees.is_some()
-        && verb != Verb::Check
         && (verb != Verb::Evaluate || data.brlen != BrlenLinkage::Unlinked)
     {
         faults.add("--partition-trees applies only to --evaluate -M");
     }
-    if args.sitelh && !matches!(verb, Verb::Search | Verb::Evaluate | Verb::All | Verb::Check) {
+    if args.sitelh && !matches!(verb, Verb::Search | Verb::Evaluate | Verb::All) {
         faults.add("--sitelh applies only to --search, --evaluate and --all");
     }
     if args.lh_epsilon.is_some_and(|e| !(e > 0.0 && e.is_finite())) {
@@ -195,7 +191,7 @@ fn resolve_trees(args: &Args, verb: Verb, faults: &mut Faults) -> Vec<TreeSource
         return Vec::new();
     }
     let many_trees = args.many_trees.clone().map(TreeSource::File);
-    if many_trees.is_some() && !matches!(verb, Verb::Evaluate | Verb::Check) {
+    if many_trees.is_some() && verb != Verb::Evaluate {
         faults.add("-z applies only to --evaluate, --tests, -f b, -f r and -J: give trees with -t");
     }
     if args.random_start && args.tree.is_some() {
@@ -240,13 +236,32 @@ fn resolve_trees(args: &Args, verb: Verb, faults: &mut Faults) -> Vec<TreeSource
 mod tests {
     use super::super::parse::{Stop, parse};
     use super::*;
-    use crate::plan::{CheckedRun, ConsensusRule, DEFAULT_REPLICATES, TreeMetric};
+    use crate::commands::Command;
+    use crate::commands::compare::Compare;
+    use crate::commands::concordance::Concordance;
+    use crate::commands::consensus::Consensus;
+    use crate::commands::evaluate::Evaluate;
+    use crate::commands::search::Search;
+    use crate::commands::simulate::Simulate;
+    use crate::commands::support::Support;
+    use crate::plan::{ConsensusRule, DEFAULT_REPLICATES, TreeMetric};
 
-    fn plan(line: &str) -> Plan {
+    fn analysis(line: &str) -> Analysis {
         try_plan(line).unwrap_or_else(|error| panic!("{line}: {error}"))
     }
 
-    fn try_plan(line: &str) -> Result<Plan> {
+    fn plan(line: &str) -> Plan {
+        analysis(line).plan
+    }
+
+    /// The analysis of a line, which must be of this kind.
+    fn command<T: Command + Clone>(line: &str) -> T {
+        let analysis = analysis(line);
+        let command: &dyn Any = analysis.command.as_ref();
+        command.downcast_ref::<T>().unwrap_or_else(|| panic!("{line}: {analysis:?}")).clone()
+    }
+
+    fn try_plan(line: &str) -> Result<Analysis> {
         let words: Vec<String> = line.split_whitespace().map(String::from).collect();
         match parse(&words) {
             Ok(args) => resolve(&args),
@@ -274,7 +289,7 @@ mod tests {
     #[test]
     fn a_plain_search_has_the_documented_defaults() {
         let plan = plan(DATA);
-        assert_eq!(plan.command, Command::Search);
+        assert_eq!(command::<Search>(DATA), Search { replicates: false });
         assert_eq!(plan.search.trees, [TreeSource::Auto]);
         assert_eq!((plan.seed, plan.data.brlen), (DEFAULT_SEED, BrlenLinkage::Linked));
         assert!(plan.data.restricted && plan.search.opt_model && plan.search.opt_branches);
@@ -313,20 +328,21 @@ mod tests {
             ("--seqtype BIN", "--st BIN"),
             ("--data-type auto", ""),
         ] {
-            let (mut a, b) = (plan(&format!("{DATA} {raxml}")), plan(&format!("{DATA} {ng}")));
+            let [mut a, b] = [raxml, ng].map(|words| analysis(&format!("{DATA} {words}")));
+            assert_eq!(format!("{:?}", a.command), format!("{:?}", b.command), "{raxml}");
+            let (a, b) = (&mut a.plan, &b.plan);
             a.command_line.clone_from(&b.command_line);
             a.resuming_command.clone_from(&b.resuming_command);
             a.processor_command.clone_from(&b.processor_command);
-            assert_eq!(a, b, "{raxml} against {ng}");
+            assert_eq!(*a, *b, "{raxml} against {ng}");
         }
-        let support = plan("mlsearch -f b -t best.nwk -z boots.nwk -m GTRCAT -n x");
-        let expected = Command::Support { tree: "best.nwk".into(), bs_trees: "boots.nwk".into() };
-        assert_eq!(support.command, expected);
+        let raxml = "mlsearch -f b -t best.nwk -z boots.nwk -m GTRCAT -n x";
+        let support = plan(raxml);
+        let expected = Support { tree: "best.nwk".into(), bs_trees: "boots.nwk".into() };
+        assert_eq!(command::<Support>(raxml), expected);
         assert_eq!(support.notes.len(), 1, "-m is said to be unused");
-        assert_eq!(
-            plan("mlsearch --support --tree best.nwk --bs-trees boots.nwk --prefix x").command,
-            expected
-        );
+        let ng = "mlsearch --support --tree best.nwk --bs-trees boots.nwk --prefix x";
+        assert_eq!(command::<Support>(ng), expected);
         for line in [
             "-J MRE -z t.nwk",
             "-L MRE -z t.nwk",
@@ -334,16 +350,15 @@ mod tests {
             "--consense=mre -t t.nwk",
         ] {
             let rule = ConsensusRule::Extended;
-            let expected = Command::Consense { rule, trees: "t.nwk".into() };
-            assert_eq!(plan(&format!("mlsearch {line}")).command, expected);
+            let expected = Consensus { rule, trees: "t.nwk".into() };
+            assert_eq!(command::<Consensus>(&format!("mlsearch {line}")), expected);
         }
         for line in ["-f r -z t.nwk", "--rfdist --tree t.nwk", "--rfdist t.nwk"] {
-            let plan = plan(&format!("mlsearch {line}"));
-            let Command::RfDist(asked) = &plan.command else { panic!("{line}") };
+            let line = format!("mlsearch {line}");
             let metrics = vec![TreeMetric::RobinsonFoulds];
-            let expected = DistancePlan { trees: "t.nwk".into(), reference: None, metrics };
-            assert_eq!(*asked, expected);
-            assert_eq!(plan.output.prefix, PathBuf::from("t.nwk"));
+            let expected = Compare { trees: "t.nwk".into(), reference: None, metrics };
+            assert_eq!(command::<Compare>(&line), expected);
+            assert_eq!(plan(&line).output.prefix, PathBuf::from("t.nwk"));
         }
     }
 
@@ -351,21 +366,20 @@ mod tests {
     fn trees_are_compared_with_others_by_several_distances() {
         for line in ["-f R -t r.nwk -z t.nwk", "--rfdist t.nwk --tree r.nwk", "-t r.nwk -rf t.nwk"]
         {
-            let plan = plan(&format!("mlsearch {line} --rfdist-metric quartet,rf,KF"));
-            let Command::RfDist(asked) = &plan.command else { panic!("{line}") };
+            let asked: Compare = command(&format!("mlsearch {line} --rfdist-metric quartet,rf,KF"));
             assert_eq!(asked.reference, Some("r.nwk".into()), "{line}");
             use TreeMetric::{BranchScore, Quartet, RobinsonFoulds};
             assert_eq!(asked.metrics, [RobinsonFoulds, BranchScore, Quartet]);
         }
         let certainty = plan("mlsearch -f i -t best.nwk -z boots.nwk").support.kinds;
         assert_eq!(certainty.iter().map(|kind| kind.name()).collect::<Vec<_>>(), ["ic1", "ica"]);
-        let plan = plan("mlsearch -t r.nwk --gcf genes.nwk --scf -s a.phy");
-        let expected = ConcordancePlan {
+        let expected = Concordance {
             tree: "r.nwk".into(),
             gene_trees: Some("genes.nwk".into()),
             quartets: Some(100),
         };
-        assert_eq!(plan.command, Command::Concordance(expected));
+        let line = "mlsearch -t r.nwk --gcf genes.nwk --scf -s a.phy";
+        assert_eq!(command::<Concordance>(line), expected);
     }
 
     #[test]
@@ -375,7 +389,7 @@ mod tests {
         assert_eq!((all.seed, all.bootstrap.seed, all.bootstrap.with_brlens), (3, 3, true));
         assert_eq!(plan(&format!("{DATA} -w out")).output.prefix, PathBuf::from("out/a.phy"));
         assert_eq!(plan(&format!("{DATA} --prefix /x/y")).output.prefix, PathBuf::from("/x/y"));
-        assert_eq!(plan(&format!("{DATA} --sitelh -t a.nwk")).command, Command::Evaluate);
+        assert_eq!(command::<Evaluate>(&format!("{DATA} --sitelh -t a.nwk")), Evaluate);
         assert_eq!(plan(&format!("{DATA} --spr-cutoff off")).search.spr_cutoff, Some(None));
         assert_eq!(plan(DATA).search.effort, SearchEffort::Normal);
         assert_eq!(plan(&format!("{DATA} --fast")).search.effort, SearchEffort::Fast);
@@ -384,15 +398,23 @@ mod tests {
 
     #[test]
     fn check_takes_the_command_line_of_the_run_it_describes() {
-        let plan = plan(&format!("{DATA} -f a -b 3 -# 50 -t pars{{5}} --spr-radius 9 --check"));
-        assert_eq!(plan.command, Command::Check(CheckedRun::Likelihoods));
-        assert!(plan.output_kinds().is_empty(), "nothing is written");
-        let line = format!("{DATA} --mcmc --ngen 5000 --nchains 2");
-        let Command::Sample(asked) = self::plan(&line).command else { panic!("a sample") };
-        assert_eq!(
-            self::plan(&format!("{line} --check")).command,
-            Command::Check(CheckedRun::Sample(asked))
-        );
+        for words in [
+            "-f a -b 3 -# 50 -t pars{5} --spr-radius 9",
+            "--mcmc --ngen 5000 --nchains 2",
+            "--dist --tree nj",
+            "--support -t a.nwk --bs-trees b.nwk",
+        ] {
+            let line = format!("{DATA} {words}");
+            let [run, check] =
+                [line.clone(), format!("{line} --check")].map(|line| analysis(&line));
+            assert_eq!(format!("{:?}", run.command), format!("{:?}", check.command));
+            assert!(check.plan.is_check && !run.plan.is_check);
+            assert!(check.plan.facts.outputs.is_empty(), "nothing is written");
+        }
+        // What a run refuses is refused.
+        for words in ["-s a.phy", "-s a.phy -m JC -k", "-s a.phy -m JC --all --bs-trees x"] {
+            try_plan(&format!("mlsearch {words} --check")).unwrap_err();
+        }
     }
 
     #[test]
@@ -497,10 +519,8 @@ mod tests {
 
     #[test]
     fn a_simulation_needs_a_tree_a_model_sites_and_a_name() {
-        let plan = plan(
-            "mlsearch simulate --tree rand{50} --model GTR+G --sites 100 --missing 0.4 --prefix sim -p 9",
-        );
-        let Command::Simulate(simulate) = &plan.command else { panic!() };
+        let line = "mlsearch simulate --tree rand{50} --model GTR+G --sites 100 --missing 0.4 --prefix sim -p 9";
+        let (simulate, plan): (Simulate, _) = (command(line), plan(line));
         assert_eq!((&simulate.tree, simulate.num_sites), (&TreeSource::Random(50), Some(100)));
         assert_eq!((simulate.missing, plan.seed), (0.4, 9));
         assert_eq!(plan.output.prefix, PathBuf::from("sim"));

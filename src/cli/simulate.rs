@@ -4,16 +4,22 @@ use super::args::{Args, SimulateArgs};
 use super::files::resolve_prefix;
 use super::values::parse_trees;
 use super::verb::Faults;
+use crate::commands::simulate::Simulate;
+use crate::commands::{Analysis, Command};
 use crate::likelihood::ScorePrecision;
 use crate::plan::{
-    AnalysisOptions, AncestralOptions, BootstrapOptions, Command, DEFAULT_SEED, DataOptions,
-    OutputOptions, Plan, RunOptions, Sampling, SamplingUnit, SearchEffort, SimulatePlan,
-    SupportOptions, TestOptions, Threads, TreeSource,
+    AnalysisOptions, AncestralOptions, BootstrapOptions, DEFAULT_SEED, DataOptions, Facts,
+    OutputOptions, Plan, RunOptions, Sampling, SamplingUnit, SearchEffort, SupportOptions,
+    TestOptions, Threads, TreeSource,
 };
 use std::path::PathBuf;
 
 /// Gives a meaning to the options of `simulate`.
-pub(super) fn resolve_simulate(simulate: &SimulateArgs, args: &Args, faults: &mut Faults) -> Plan {
+pub(super) fn resolve_simulate(
+    simulate: &SimulateArgs,
+    args: &Args,
+    faults: &mut Faults,
+) -> Analysis {
     let seed = simulate.seed.unwrap_or(DEFAULT_SEED);
     let sources = simulate.tree.as_deref().map(|text| faults.or(parse_trees(text), Vec::new()));
     let tree = match sources.as_deref() {
@@ -52,7 +58,7 @@ pub(super) fn resolve_simulate(simulate: &SimulateArgs, args: &Args, faults: &mu
     }
     let names = (simulate.name.as_deref(), simulate.prefix.as_deref(), simulate.out_dir.as_deref());
     let output = ModeOutput { prefix: resolve_prefix(names, None, faults), redo: simulate.redo };
-    let command = Command::Simulate(SimulatePlan {
+    let command = Box::new(Simulate {
         tree,
         num_sites: simulate.sites,
         missing: simulate.missing,
@@ -64,8 +70,18 @@ pub(super) fn resolve_simulate(simulate: &SimulateArgs, args: &Args, faults: &mu
         restricted: true,
         ..DataOptions::default()
     };
-    plan_of_mode(command, data, seed, output, args)
+    plan_of_mode(command, data, seed, &RUN_OF_MODE, output, args)
 }
+
+/// The machine of a mode.
+pub(super) const RUN_OF_MODE: RunOptions = RunOptions {
+    threads: Threads::Fixed(1),
+    memory: None,
+    engine: None,
+    cards: 0,
+    score_precision: ScorePrecision::Double,
+    instruction_set: None,
+};
 
 /// Output files of a mode.
 pub(super) struct ModeOutput {
@@ -77,14 +93,16 @@ pub(super) struct ModeOutput {
 
 /// The plan of a mode that is no analysis of an alignment.
 pub(super) fn plan_of_mode(
-    command: Command,
+    command: Box<dyn Command>,
     data: DataOptions,
     seed: u64,
+    run: &RunOptions,
     output: ModeOutput,
     args: &Args,
-) -> Plan {
-    Plan {
-        command,
+) -> Analysis {
+    let plan = Plan {
+        facts: Facts::default(),
+        is_check: false,
         data,
         search: AnalysisOptions {
             effort: SearchEffort::default(),
@@ -109,14 +127,7 @@ pub(super) fn plan_of_mode(
         support: SupportOptions { kinds: Vec::new(), alrt_replicates: 0 },
         tests: TestOptions { kinds: Vec::new(), replicates: 0 },
         seed,
-        run: RunOptions {
-            threads: Threads::Fixed(1),
-            memory: None,
-            engine: None,
-            cards: 0,
-            score_precision: ScorePrecision::Double,
-            instruction_set: None,
-        },
+        run: run.clone(),
         output: OutputOptions {
             prefix: output.prefix,
             redo: output.redo,
@@ -128,5 +139,6 @@ pub(super) fn plan_of_mode(
         resuming_command: args.resuming_command.clone(),
         processor_command: String::new(),
         notes: Vec::new(),
-    }
+    };
+    Analysis::new(plan, command)
 }

@@ -10,7 +10,7 @@ pub(super) fn resolve_support(args: &Args, verb: Verb, faults: &mut Faults) -> S
     let has_replicates = matches!(verb, Verb::All | Verb::Support)
         || (verb == Verb::Dist && verb.makes_replicates(args));
     let metrics = args.bs_metric.as_deref();
-    if metrics.is_some() && !has_replicates && !matches!(verb, Verb::Check | Verb::Consense) {
+    if metrics.is_some() && !has_replicates && verb != Verb::Consense {
         faults.add(
             "--bs-metric applies only to --all, --support, --consense and --dist with --bs-trees",
         );
@@ -23,7 +23,7 @@ pub(super) fn resolve_support(args: &Args, verb: Verb, faults: &mut Faults) -> S
     ] {
         if given && has_likelihoods {
             kinds.push(kind);
-        } else if given && verb != Verb::Check {
+        } else if given {
             faults.add(format!("{option} applies only to --search, --evaluate and --all"));
         }
         if given && args.opt_branches == Some(Switch::Off) {

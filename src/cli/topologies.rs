@@ -30,7 +30,7 @@ pub(super) fn resolve_tests(
     }
     kinds.sort_unstable();
     kinds.dedup();
-    if !args.tests.is_empty() && !matches!(verb, Verb::Evaluate | Verb::Check) {
+    if !args.tests.is_empty() && verb != Verb::Evaluate {
         faults
             .add("--tests applies only to given trees (--evaluate): leave the other analysis out");
     }

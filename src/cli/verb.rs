@@ -29,7 +29,6 @@ pub(super) enum Verb {
     BsMsa,
     All,
     Start,
-    Check,
     Support,
     RfDist,
     Dist,
@@ -73,10 +72,6 @@ impl Verb {
 
 /// The one command among all its spellings.
 pub(super) fn find_verb(args: &Args, faults: &mut Faults) -> Verb {
-    // Any command line with --check added describes the run it would have been.
-    if args.check {
-        return Verb::Check;
-    }
     let mut asked: Vec<(String, Verb)> = Vec::new();
     for (given, name, verb) in [
         (args.search, "--search", Verb::Search),
@@ -111,7 +106,8 @@ pub(super) fn find_verb(args: &Args, faults: &mut Faults) -> Verb {
             "a" => Some(Verb::All),
             "b" | "i" => Some(Verb::Support),
             "j" => Some(Verb::BsMsa),
-            "c" => Some(Verb::Check),
+            // The search is only described.
+            "c" => Some(Verb::Search),
             "r" | "R" => Some(Verb::RfDist),
             "x" => Some(Verb::Dist),
             "h" | "H" | "w" | "W" | "A" => Some(Verb::Evaluate),

@@ -1,8 +1,8 @@
-//! One room per analysis: which steps it takes, in which order, and what it says of them. Commands do not import each other,
-//! but for `check`, which describes what others would do.
+//! One room per analysis: which steps it takes, in which order, and what it says of them. All of them are a [`Command`]. Analyses
+//! do not import each other.
 
 pub(crate) mod bootstrap;
-pub(crate) mod check;
+mod command;
 pub(crate) mod compare;
 pub(crate) mod concordance;
 pub(crate) mod consensus;
@@ -18,3 +18,6 @@ pub(crate) mod simulate;
 pub(crate) mod start;
 pub(crate) mod support;
 pub(crate) mod terrace;
+
+pub(crate) use command::Analysis;
+pub(crate) use command::Command;

@@ -21,7 +21,7 @@ use crate::partition::{
     Partition, PartitionDef, build_patterns, count_freqs, gappyness, num_states_seen,
     parse_partitions, suspicions, whole_alignment,
 };
-use crate::plan::{Command, Plan, TreeSource};
+use crate::plan::{Plan, TreeSource};
 use crate::taxa::Taxa;
 use crate::tree::{Constraint, SubsetTree};
 use std::path::Path;
@@ -96,7 +96,7 @@ impl Loaded {
 pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
     let mut faults = Faults::new();
     let mut choice = ModelChoice::new(&plan.data, &mut faults);
-    choice.is_asked_for = plan.computes_with_models();
+    choice.is_asked_for = plan.facts.needs.models;
     let path = plan.data.msa.as_deref().expect("the command line was checked");
     let Some(alignment) = collect(read_alignment(path), &mut faults)? else {
         return Err(Error::Input(faults));
@@ -109,7 +109,7 @@ pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
         return Err(Error::Input(faults));
     }
     let mut remarks = Remarks::default();
-    if alignment.num_taxa() == 3 && plan.command == Command::Search {
+    if alignment.num_taxa() == 3 && plan.facts.needs.note_of_one_tree {
         let note = "3 taxa have only one tree, which is evaluated without a search";
         remarks.notes.push(note.into());
     }
@@ -150,7 +150,7 @@ pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
     });
 
     // A tree that is evaluated must be the user's own; a starting tree may be resolved by chance.
-    let seed = (plan.command != Command::Evaluate).then_some(plan.seed);
+    let seed = (!plan.facts.needs.own_trees).then_some(plan.seed);
     let constraint = match &plan.search.constraint {
         Some(path) => read_constraint(path, &taxa, &mut faults, &mut remarks)?,
         None => None,
@@ -210,7 +210,7 @@ pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
         constraint,
         partition_trees: partition_trees.map(|trees| in_order(trees, &by_name)),
         root,
-        alignment: (plan.command == Command::BsMsa).then_some(alignment),
+        alignment: plan.facts.needs.alignment.then_some(alignment),
         remarks,
     })
 }
@@ -280,11 +280,10 @@ impl Builder<'_> {
 
 /// Refuses too few taxa. Three have one tree, which a search evaluates; there is nothing to resample for.
 fn check_size(alignment: &Alignment, plan: &Plan, path: &Path, faults: &mut Faults) {
-    let resamples = matches!(plan.command, Command::Bootstrap | Command::All | Command::BsMsa);
     let n = alignment.num_taxa();
     let message = if n < 3 {
         format!("fewer than 3 taxa: the alignment has {n}, but a tree needs at least 3")
-    } else if n < 4 && resamples {
+    } else if n < plan.facts.needs.least_taxa {
         "fewer than 4 taxa: 3 taxa have only one tree, so replicates cannot differ; --search evaluates this \
          tree"
             .to_string()

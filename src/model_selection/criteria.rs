@@ -13,7 +13,7 @@
 
 /// The criterion by which a model is selected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Criterion {
+pub(crate) enum Criterion {
     /// The Bayesian information criterion.
     #[default]
     Bic,
@@ -25,7 +25,7 @@ pub enum Criterion {
 
 impl Criterion {
     /// Its usual abbreviation.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Criterion::Bic => "BIC",
             Criterion::Aic => "AIC",

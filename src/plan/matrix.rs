@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 /// What a distance between sequences is.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum DistanceFormula {
+pub(crate) enum DistanceFormula {
     /// By maximum likelihood under the models of the partitions.
     Models,
     /// The same under the model F84 with this ratio of transitions and transversions.
@@ -19,7 +19,7 @@ pub enum DistanceFormula {
 
 /// Distances between sequences.
 #[derive(Debug, Clone, PartialEq)]
-pub struct MatrixPlan {
+pub(crate) struct MatrixPlan {
     /// A file of distances, of which only trees are made; otherwise those of the alignment are computed.
     pub file: Option<PathBuf>,
     /// What a distance is.

@@ -1,20 +1,21 @@
-//! The plan of one run: what the user wants, validated, as plain data.
+//! What the user wants of one run, validated, as plain data: the groups of options that analyses share (`options`), what an
+//! analysis says of itself (`facts`), and distances between sequences (`matrix`).
 //!
-//! A [`Plan`] is made by `cli` (or by a program that uses the library) and carried out by the
-//! rooms above. Nothing here reads a file.
+//! A [`Plan`] is made by `cli` and carried out by the rooms above. Nothing here reads a file. What only one analysis knows is
+//! in its room in `commands`.
 
+mod facts;
 mod matrix;
-mod on_trees;
 mod options;
 
+pub(crate) use facts::{
+    Facts, IdenticalSequences, LEAST_TAXA_OF_REPLICATES, MemoryPlan, Needs, Replaces, Workload,
+};
 pub(crate) use matrix::{DistanceFormula, MatrixPlan};
-pub(crate) use on_trees::{ConcordancePlan, DistancePlan, TerracePlan};
-pub use options::Plan;
 pub(crate) use options::{
-    AnalysisOptions, AncestralOptions, BootstrapOptions, CheckedRun, Command,
-    DEFAULT_ALRT_REPLICATES, DEFAULT_MOST_REPLICATES, DEFAULT_QUARTETS, DEFAULT_REPLICATES,
-    DEFAULT_SEED, DEFAULT_TERRACE_TREES, DataOptions, OutputOptions, Rooting, RunOptions,
-    SelftestPlan, SimulatePlan, SupportOptions, TestOptions, Threads, TreeSource,
+    AnalysisOptions, AncestralOptions, BootstrapOptions, DEFAULT_ALRT_REPLICATES,
+    DEFAULT_MOST_REPLICATES, DEFAULT_REPLICATES, DEFAULT_SEED, DataOptions, OutputOptions, Plan,
+    Rooting, RunOptions, SupportOptions, TestOptions, Threads, TreeSource,
 };
 
 // What a plan says in the words of rooms below.

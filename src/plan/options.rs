@@ -1,16 +1,12 @@
 //! [`Plan`] and its parts.
 
-use super::matrix::MatrixPlan;
-use super::on_trees::{ConcordancePlan, DistancePlan, TerracePlan};
+use super::facts::Facts;
 use crate::bootstrap::{Bootstop, Sampling, SamplingUnit, SupportKind};
 use crate::distance::DistanceTree;
 use crate::likelihood::{BrlenLinkage, ScorePrecision};
 use crate::model_selection::Criterion;
-use crate::output::{ANALYSIS_KINDS, OutputKind};
-use crate::sampler::SamplingPlan;
 use crate::search::SearchEffort;
 use crate::topology_tests::TopologyTest;
-use crate::tree::ConsensusRule;
 use std::path::{Path, PathBuf};
 
 /// Seed of a run that was given none: such a run can be repeated, too.
@@ -28,7 +24,7 @@ pub(crate) const DEFAULT_ALRT_REPLICATES: usize = 1000;
 
 /// Where trees come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TreeSource {
+pub(crate) enum TreeSource {
     /// As many parsimony trees as the effort of the search needs; the search continues with the best.
     Auto,
     /// This number of randomised stepwise-addition parsimony trees.
@@ -41,9 +37,19 @@ pub enum TreeSource {
     File(PathBuf),
 }
 
+impl TreeSource {
+    /// The file, if it is one.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        match self {
+            TreeSource::File(path) => Some(path),
+            _ => None,
+        }
+    }
+}
+
 /// Number of threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Threads {
+pub(crate) enum Threads {
     /// As many as the cores and the amount of work justify, but no more than this.
     Auto {
         /// Upper limit, if the user set one.
@@ -53,97 +59,9 @@ pub enum Threads {
     Fixed(usize),
 }
 
-/// A self-test of cards.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SelftestPlan {
-    /// Only what takes seconds.
-    pub quick: bool,
-}
-
-/// A simulated data set.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SimulatePlan {
-    /// The tree: `File` (its first tree), or `Random(number of taxa)`.
-    pub tree: TreeSource,
-    /// Number of sites, unless there is a partition file.
-    pub num_sites: Option<usize>,
-    /// Share of (taxon x partition) cells to leave without data, in [0, 1).
-    pub missing: f64,
-    /// Mean branch length of a random tree, in substitutions per site.
-    pub mean_brlen: f64,
-}
-
-/// The run whose memory and time are estimated.
-#[derive(Debug, Clone, PartialEq)]
-pub enum CheckedRun {
-    /// A search or an evaluation.
-    Likelihoods,
-    /// A sample.
-    Sample(Box<SamplingPlan>),
-    /// Distances between the sequences.
-    Distances(MatrixPlan),
-}
-
-/// What the run does.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Command {
-    /// Search for the best tree.
-    Search,
-    /// Branch lengths and model on given trees.
-    Evaluate,
-    /// Bootstrap replicates only.
-    Bootstrap,
-    /// The alignments of bootstrap replicates.
-    BsMsa,
-    /// Search, replicates, support on the best tree.
-    All,
-    /// Starting trees only.
-    Start,
-    /// Describe the alignment and estimate the memory and time of a run.
-    Check(CheckedRun),
-    /// Map the frequencies of splits among trees onto a tree.
-    Support {
-        /// The tree that gets the values.
-        tree: PathBuf,
-        /// The trees that are counted.
-        bs_trees: PathBuf,
-    },
-    /// Distances between the trees of one or two files.
-    RfDist(DistancePlan),
-    /// Distances between the sequences, or trees of given distances.
-    Distances(MatrixPlan),
-    /// Concordance of gene trees and sites with the branches of a tree.
-    Concordance(ConcordancePlan),
-    /// The trees on the terrace of a tree.
-    Terrace(TerracePlan),
-    /// Whether the replicate trees of a file are enough.
-    BsConverge {
-        /// The file.
-        trees: PathBuf,
-    },
-    /// Consensus of all trees of a file.
-    Consense {
-        /// Which splits it shows.
-        rule: ConsensusRule,
-        /// The file.
-        trees: PathBuf,
-    },
-    /// Root all trees of a file.
-    Root {
-        /// The file.
-        trees: PathBuf,
-    },
-    /// Sequences along a tree.
-    Simulate(SimulatePlan),
-    /// Compares cards with the processor.
-    GpuSelftest(SelftestPlan),
-    /// Trees and parameters from their posterior distribution.
-    Sample(Box<SamplingPlan>),
-}
-
 /// The data and its model, as given.
 #[derive(Debug, Clone, PartialEq)]
-pub struct DataOptions {
+pub(crate) struct DataOptions {
     /// The alignment; present for every command that computes on sequences.
     pub msa: Option<PathBuf>,
     /// The partition file.
@@ -189,7 +107,7 @@ impl Default for DataOptions {
 
 /// Numerical optimisation and search.
 #[derive(Debug, Clone, PartialEq)]
-pub struct AnalysisOptions {
+pub(crate) struct AnalysisOptions {
     /// Starting trees, or the trees to evaluate.
     pub trees: Vec<TreeSource>,
     /// Per-partition trees whose own lengths start an unlinked evaluation.
@@ -214,7 +132,7 @@ pub struct AnalysisOptions {
 
 /// Bootstrap replicates.
 #[derive(Debug, Clone, PartialEq)]
-pub struct BootstrapOptions {
+pub(crate) struct BootstrapOptions {
     /// How many; at most so many if there is a rule of bootstopping.
     pub replicates: usize,
     /// When to stop earlier.
@@ -249,7 +167,7 @@ impl BootstrapOptions {
 
 /// Support of the branches of the best tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SupportOptions {
+pub(crate) struct SupportOptions {
     /// The kinds, in the order of a label; none for commands without support.
     pub kinds: Vec<SupportKind>,
     /// Number of replicates of SH-aLRT.
@@ -258,22 +176,16 @@ pub struct SupportOptions {
 
 /// Tests of evaluated trees.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TestOptions {
+pub(crate) struct TestOptions {
     /// Which, in the order in which they are shown; none if empty.
     pub(crate) kinds: Vec<TopologyTest>,
     /// Number of RELL replicates.
     pub replicates: usize,
 }
 
-/// Number of trees of a terrace that are written if none is given.
-pub(crate) const DEFAULT_TERRACE_TREES: usize = 100;
-
-/// Number of quartets per branch for site concordance if none is given, as in the publication.
-pub(crate) const DEFAULT_QUARTETS: usize = 100;
-
 /// What is reconstructed on the best tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct AncestralOptions {
+pub(crate) struct AncestralOptions {
     /// The states at inner nodes.
     pub states: bool,
     /// The changes along branches.
@@ -282,7 +194,7 @@ pub struct AncestralOptions {
 
 /// The machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunOptions {
+pub(crate) struct RunOptions {
     /// Threads.
     pub threads: Threads,
     /// Most bytes of memory that the run may use, besides what the machine has.
@@ -299,7 +211,7 @@ pub struct RunOptions {
 
 /// Where trees are rooted when they are written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Rooting {
+pub(crate) enum Rooting {
     /// In the branch of these taxa, or of the first of them if they are no clade.
     Outgroup(Vec<String>),
     /// In the middle of the longest path between two taxa.
@@ -308,7 +220,7 @@ pub enum Rooting {
 
 /// Files and messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OutputOptions {
+pub(crate) struct OutputOptions {
     /// Start of every output file's path.
     pub prefix: PathBuf,
     /// Existing results may be replaced.
@@ -321,11 +233,13 @@ pub struct OutputOptions {
     pub quiet: bool,
 }
 
-/// One run, ready to be carried out.
+/// What all analyses share of a run: its options, and the facts of the analysis.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Plan {
-    /// What to do.
-    pub command: Command,
+pub(crate) struct Plan {
+    /// What the analysis says of itself.
+    pub facts: Facts,
+    /// The run is only described (`--check`).
+    pub is_check: bool,
     /// On which data, with which model.
     pub data: DataOptions,
     /// How to optimise and search.
@@ -355,103 +269,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Every file this run will write: what has to be free before anything is computed.
-    pub fn output_kinds(&self) -> Vec<OutputKind> {
-        let unlinked = self.linkage() == BrlenLinkage::Unlinked;
-        let mut kinds = match &self.command {
-            Command::Search => {
-                vec![
-                    OutputKind::StartTree,
-                    OutputKind::BestTree,
-                    OutputKind::BestModel,
-                    OutputKind::MlTrees,
-                ]
-            }
-            Command::Evaluate => {
-                vec![OutputKind::BestTree, OutputKind::BestModel, OutputKind::MlTrees]
-            }
-            Command::Bootstrap => vec![OutputKind::Bootstraps],
-            Command::BsMsa if self.data.partitions.is_none() => vec![OutputKind::BootstrapMsa],
-            Command::BsMsa => vec![OutputKind::BootstrapMsa, OutputKind::BootstrapPartitions],
-            Command::All => vec![
-                OutputKind::StartTree,
-                OutputKind::BestTree,
-                OutputKind::BestModel,
-                OutputKind::MlTrees,
-                OutputKind::Bootstraps,
-                OutputKind::Support,
-            ],
-            Command::Start => vec![OutputKind::StartTree],
-            Command::Check(_) => return Vec::new(),
-            Command::Support { .. } => vec![OutputKind::Support],
-            Command::RfDist(_) => vec![OutputKind::RfDistances],
-            Command::Distances(asked) => asked.output_kinds(self.bootstrap.replicates > 0),
-            Command::Concordance(_) => vec![OutputKind::Support, OutputKind::Concordance],
-            Command::Terrace(_) => vec![OutputKind::Terrace],
-            Command::BsConverge { .. } | Command::GpuSelftest(_) => Vec::new(),
-            Command::Consense { .. } => vec![OutputKind::ConsensusTree],
-            Command::Root { .. } => vec![OutputKind::RootedTree],
-            Command::Simulate(_) => {
-                vec![OutputKind::Alignment, OutputKind::Partitions, OutputKind::TrueTree]
-            }
-            Command::Sample(_) => vec![
-                OutputKind::StartTree,
-                OutputKind::PosteriorTree,
-                OutputKind::PosteriorSplits,
-                OutputKind::MapTree,
-                OutputKind::SampledParameters,
-                OutputKind::SampledTrees,
-            ],
-        };
-        if matches!(self.command, Command::Search | Command::Evaluate | Command::All) {
-            kinds.push(OutputKind::BestTreeCollapsed);
-            if unlinked {
-                kinds.push(OutputKind::BestPartitionTrees);
-            }
-            if self.output.sitelh {
-                kinds.push(OutputKind::SiteLh);
-            }
-            if !self.support.kinds.is_empty() && self.command != Command::All {
-                kinds.push(OutputKind::Support);
-            }
-            if !self.tests.kinds.is_empty() {
-                kinds.push(OutputKind::TopologyTests);
-            }
-            if self.ancestral.states {
-                kinds.extend([
-                    OutputKind::AncestralTree,
-                    OutputKind::AncestralStates,
-                    OutputKind::AncestralProbs,
-                ]);
-            }
-            if self.ancestral.changes {
-                kinds.extend([OutputKind::MutationMapTree, OutputKind::MutationMapList]);
-            }
-        }
-        kinds.extend([OutputKind::Log, OutputKind::Json]);
-        kinds
-    }
-
-    /// What `--redo` removes before the first result: all files that an analysis of sequences may have left
-    /// under the prefix, so that the results are those of one run. Commands on trees follow such an analysis
-    /// and replace only their own files.
-    pub fn replaced_kinds(&self) -> Vec<OutputKind> {
-        match &self.command {
-            Command::Search
-            | Command::Evaluate
-            | Command::Bootstrap
-            | Command::All
-            | Command::Start
-            | Command::Sample(_) => ANALYSIS_KINDS.to_vec(),
-            _ => {
-                let unfinished = [OutputKind::Checkpoint, OutputKind::LastTree];
-                self.output_kinds().into_iter().chain(unfinished).collect()
-            }
-        }
-    }
-
     /// Every file that is read.
-    pub fn input_files(&self) -> Vec<&Path> {
+    pub(crate) fn input_files(&self) -> Vec<&Path> {
         let mut paths: Vec<&Path> = Vec::new();
         paths.extend(self.data.msa.as_deref());
         paths.extend(self.data.partitions.as_deref());
@@ -459,115 +278,13 @@ impl Plan {
         paths.extend(self.data.protein_matrix.as_deref());
         paths.extend(self.search.partition_trees.as_deref());
         paths.extend(self.search.constraint.as_deref());
-        let mut sources: Vec<&TreeSource> = self.search.trees.iter().collect();
-        match &self.command {
-            Command::Support { tree, bs_trees } => {
-                paths.extend([tree.as_path(), bs_trees.as_path()]);
-            }
-            Command::RfDist(DistancePlan { trees, reference, .. }) => {
-                paths.push(trees);
-                paths.extend(reference.as_deref());
-            }
-            Command::Distances(asked) => paths.extend(asked.file.as_deref()),
-            Command::Concordance(ConcordancePlan { tree, gene_trees, .. }) => {
-                paths.push(tree);
-                paths.extend(gene_trees.as_deref());
-            }
-            Command::Terrace(TerracePlan { tree, .. }) => paths.push(tree),
-            Command::BsConverge { trees }
-            | Command::Consense { trees, .. }
-            | Command::Root { trees } => paths.push(trees),
-            Command::Simulate(simulate) => sources.push(&simulate.tree),
-            _ => {}
-        }
-        paths.extend(sources.into_iter().filter_map(|source| match source {
-            TreeSource::File(path) => Some(path.as_path()),
-            _ => None,
-        }));
+        paths.extend(self.facts.inputs.iter().map(PathBuf::as_path));
+        paths.extend(self.search.trees.iter().filter_map(TreeSource::file));
         paths
     }
 
-    /// What the run does, in a few words.
-    pub fn task(&self) -> String {
-        let replicates = self.bootstrap.describe();
-        match &self.command {
-            Command::Search => "search for the best tree".into(),
-            Command::Evaluate if self.tests.kinds.is_empty() => "evaluation of given trees".into(),
-            Command::Evaluate => "evaluation and tests of given trees".into(),
-            Command::Bootstrap => format!("bootstrap, {replicates}"),
-            Command::BsMsa => format!("alignments of {replicates}"),
-            Command::All => {
-                format!("search for the best tree, bootstrap, {replicates}, support")
-            }
-            Command::Start => "starting trees".into(),
-            Command::Check(_) => "check".into(),
-            Command::Support { .. } => "support of a tree".into(),
-            Command::RfDist(_) => "distances between trees".into(),
-            Command::Distances(MatrixPlan { file: Some(_), .. }) => "trees of distances".into(),
-            Command::Distances(_) if self.bootstrap.replicates > 0 => {
-                format!("distances between sequences, bootstrap, {replicates}")
-            }
-            Command::Distances(_) => "distances between sequences".into(),
-            Command::Concordance(_) => "concordance factors".into(),
-            Command::Terrace(_) => "terrace of a tree".into(),
-            Command::BsConverge { .. } => "number of bootstrap replicates".into(),
-            Command::Consense { .. } => "consensus tree".into(),
-            Command::Root { .. } => "rooting of trees".into(),
-            Command::Simulate(_) => "simulation of sequences".into(),
-            Command::GpuSelftest(_) => "self-test of cards".into(),
-            Command::Sample(asked) => asked.describe(),
-        }
-    }
-
-    /// True if an interrupted run of this kind can be resumed: those that compute for long.
-    pub fn is_resumable(&self) -> bool {
-        matches!(
-            self.command,
-            Command::Search
-                | Command::Evaluate
-                | Command::Bootstrap
-                | Command::All
-                | Command::Sample(_)
-        )
-    }
-
-    /// Number of files of each kind of which there are several.
-    pub(crate) fn num_numbered(&self) -> usize {
-        match &self.command {
-            Command::Sample(asked) => asked.num_runs,
-            _ => self.bootstrap.replicates,
-        }
-    }
-
-    /// Number of engines in each of the jobs that may run at the same time.
-    pub(crate) fn engines_per_job(&self) -> usize {
-        match &self.command {
-            Command::Sample(asked) | Command::Check(CheckedRun::Sample(asked)) => asked.num_chains,
-            _ => 1,
-        }
-    }
-
-    /// False if the models of the data make no difference to the results.
-    pub(crate) fn computes_with_models(&self) -> bool {
-        !matches!(self.command, Command::Concordance(_) | Command::Terrace(_) | Command::BsMsa)
-    }
-
-    /// True if, of taxa with identical sequences, all but one are left out of searches and of distances.
-    pub fn leaves_out_identical(&self) -> bool {
-        let searches = matches!(
-            self.command,
-            Command::Search
-                | Command::All
-                | Command::Bootstrap
-                | Command::Start
-                | Command::Distances(_)
-                | Command::Check(CheckedRun::Distances(_))
-        );
-        searches && !self.search.keep_identical
-    }
-
     /// How branch lengths are linked; without a partition file there is nothing to link.
-    pub fn linkage(&self) -> BrlenLinkage {
+    pub(crate) fn linkage(&self) -> BrlenLinkage {
         match self.data.partitions {
             Some(_) => self.data.brlen,
             None => BrlenLinkage::Linked,

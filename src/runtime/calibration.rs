@@ -7,7 +7,7 @@ use crate::likelihood::engine::Capabilities;
 use crate::likelihood::{BranchOptions, Evaluator};
 use crate::parallel::used_memory;
 use crate::parsimony::ParsimonyData;
-use crate::plan::{Command, Plan};
+use crate::plan::Plan;
 use crate::rng::Purpose;
 use crate::search::parsimony_start;
 use crate::tree::Tree;
@@ -92,7 +92,7 @@ pub(crate) fn calibrate(
 pub(crate) fn first_tree(plan: &Plan, loaded: &Loaded) -> (Tree, &'static str) {
     let given = loaded.trees.first().and_then(|trees| trees.first());
     match given {
-        Some(given) if plan.command == Command::Evaluate => {
+        Some(given) if plan.facts.workload.only_evaluates => {
             (given.tree.clone(), "the first given tree")
         }
         _ => {

@@ -6,7 +6,7 @@ use crate::alphabet::Code;
 use crate::dataset::Loaded;
 use crate::likelihood::engine::layout::{BLOCK, Dims, block_lens, num_vectors};
 use crate::partition::Partition;
-use crate::plan::{Command, Plan};
+use crate::plan::Plan;
 use crate::search::SearchEffort;
 
 /// Bytes of the program that a run takes beyond those before it begins: threads, buffers, texts.
@@ -88,9 +88,9 @@ impl Cost {
 
     /// Bytes that each job (a search, a replicate, a tree) at a time takes besides its engine.
     pub(crate) fn bytes_beside_engine(&self, plan: &Plan) -> u64 {
-        match plan.command {
-            Command::Evaluate => 0,
-            _ => self.parsimony_bytes,
+        match plan.facts.workload.only_evaluates {
+            true => 0,
+            false => self.parsimony_bytes,
         }
     }
 
@@ -104,9 +104,9 @@ impl Calibration {
     /// Most bytes of an engine during a run.
     pub(crate) fn most_engine_bytes(&self, plan: &Plan) -> u64 {
         let bytes = self.engine_bytes as f64 * self.gaps();
-        match plan.command {
-            Command::Evaluate => bytes as u64,
-            _ => (bytes * GROWTH) as u64,
+        match plan.facts.workload.only_evaluates {
+            true => bytes as u64,
+            false => (bytes * GROWTH) as u64,
         }
     }
 

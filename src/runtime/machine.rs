@@ -13,7 +13,7 @@ use crate::likelihood::{
 use crate::model::Model;
 use crate::parallel::{UnitCost, available_cores, available_memory, deal, loads_of, used_memory};
 use crate::partition::Partition;
-use crate::plan::{Command, Plan, Threads, TreeSource};
+use crate::plan::{Plan, Threads, TreeSource};
 use crate::tree::Tree;
 
 /// Pattern rows (as [`count_rows`] counts them) below which another thread costs more than it saves.
@@ -165,19 +165,18 @@ impl Machine {
         let free = free.saturating_sub(cost.shared_bytes());
         let beside = cost.bytes_beside_engine(plan);
         let jobs_in_memory = (free / (cost.engine_bytes() + beside).max(1)) as usize;
-        let per_job = cost.engine_bytes() * plan.engines_per_job() as u64 + beside;
-        if plan.engines_per_job() > 1 {
+        let engines = plan.facts.workload.memory.engines_per_job();
+        let per_job = cost.engine_bytes() * engines as u64 + beside;
+        if engines > 1 {
             if per_job > free {
                 let least = used + cost.shared_bytes() + per_job;
                 return Err(too_little(plan.run.memory.filter(|_| is_users_limit), least));
             }
             return Ok((Machine { jobs_in_memory: (free / per_job) as usize, ..self }, None));
         }
-        let is_one_search = plan.search.trees == [TreeSource::Auto];
-        let wanted = match plan.command {
-            Command::Search if is_one_search => 1,
-            _ => allowed_threads(plan),
-        };
+        let is_one_search =
+            plan.facts.workload.is_one_search && plan.search.trees == [TreeSource::Auto];
+        let wanted = if is_one_search { 1 } else { allowed_threads(plan) };
         if jobs_in_memory >= wanted {
             return Ok((Machine { jobs_in_memory, ..self }, None));
         }

@@ -6,7 +6,7 @@ use super::interrupt;
 use crate::dataset::Loaded;
 use crate::error::{Error, Result};
 use crate::output::{Growing, OutputFiles, OutputKind, Part, Progress, Report, Request, pairs};
-use crate::plan::{Command, Plan};
+use crate::plan::Plan;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -31,15 +31,15 @@ impl RunRecord {
     pub(crate) fn open(plan: &Plan) -> Result<Self> {
         let files = OutputFiles::reserve(Request {
             prefix: plan.output.prefix.clone(),
-            kinds: plan.output_kinds(),
+            kinds: plan.facts.outputs.clone(),
             redo: plan.output.redo,
-            replaced: plan.replaced_kinds(),
-            numbered: plan.num_numbered(),
+            replaced: plan.facts.replaced(),
+            numbered: plan.facts.numbered,
             inputs: plan.input_files().into_iter().map(PathBuf::from).collect(),
-            resumable: plan.is_resumable(),
+            resumable: plan.facts.resumes,
         })?;
         // A check prints its result only.
-        let quiet = plan.output.quiet || matches!(plan.command, Command::Check(_));
+        let quiet = plan.output.quiet || plan.is_check;
         Ok(RunRecord {
             progress: Progress::on_terminal(quiet),
             report: Report::new(&plan.command_line, plan.seed),
@@ -209,7 +209,7 @@ impl RunRecord {
     /// A file that cannot be written, the log among them.
     pub(crate) fn close(mut self, plan: &Plan) -> Result<()> {
         interrupt::run_is_ending();
-        let kinds = plan.output_kinds();
+        let kinds = &plan.facts.outputs;
         self.report.warnings = self.progress.warnings().to_vec();
         for (stage, seconds) in self.progress.timings().to_vec() {
             self.report.timings.add(&stage, seconds);

@@ -15,7 +15,7 @@ use crate::observer::{Event, Observer};
 use crate::output::{AlignmentReport, table};
 use crate::parsimony::ParsimonyData;
 use crate::partition::Partition;
-use crate::plan::{CheckedRun, Command, Plan};
+use crate::plan::{IdenticalSequences, MemoryPlan, Plan, Workload};
 use crate::tree::{Constraint, NewickOptions, Tree, write_newick};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -58,19 +58,15 @@ impl<'a> Session<'a> {
         record.progress.stage("reading", None);
         let loaded = load(plan)?;
         let (machine, warning) = Machine::new(plan, &loaded.partitions)?;
-        let (machine, calibration) = match plan.command {
-            Command::Check(CheckedRun::Likelihoods | CheckedRun::Distances(_))
-            | Command::Start
-            | Command::BsMsa
-            | Command::Concordance(_)
-            | Command::Distances(_)
-            | Command::Terrace(_) => (machine, None),
-            _ => {
+        let Workload { memory, identical, .. } = plan.facts.workload;
+        let (machine, calibration) = match memory {
+            MemoryPlan::Own => (machine, None),
+            MemoryPlan::Jobs | MemoryPlan::Chains(_) => {
                 let (machine, calibration) = machine.within_memory(plan, &loaded)?;
                 (machine.with_room_on_cards(&loaded.partitions), calibration)
             }
         };
-        if plan.is_resumable() {
+        if plan.facts.resumes {
             record.keep(plan, &loaded)?;
         }
         record.begin()?;
@@ -110,14 +106,18 @@ impl<'a> Session<'a> {
         for remark in warnings {
             progress.about_run(&remark);
         }
-        let identical = if plan.leaves_out_identical() { Identical::find(&loaded) } else { None };
-        if let Some(identical) = &identical {
-            let what = match plan.command {
-                Command::Distances(_) | Command::Check(_) => {
-                    "have the same distances, and are put beside them in trees"
-                }
-                _ => "are left out of the search, and put back into its tree",
-            };
+        let what = match identical {
+            _ if plan.search.keep_identical => None,
+            IdenticalSequences::AllTakePart => None,
+            IdenticalSequences::OneInSearches => {
+                Some("are left out of the search, and put back into its tree")
+            }
+            IdenticalSequences::OneInDistances => {
+                Some("have the same distances, and are put beside them in trees")
+            }
+        };
+        let identical = what.and_then(|_| Identical::find(&loaded));
+        if let (Some(identical), Some(what)) = (&identical, what) {
             let count = identical.num_left_out();
             let message = format!("{count} sequences that are identical to others {what}");
             progress.event(&Event::Detail(message));

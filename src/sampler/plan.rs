@@ -20,7 +20,7 @@ pub(super) const HEATED_EVERY_ADAPTING: u64 = 2;
 
 /// A sample from the posterior distribution.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SamplingPlan {
+pub(crate) struct SamplingPlan {
     /// Generations of each run: proposals in its cold chain. Heated ones make half as many while proposals are adapted, and
     /// fewer afterwards.
     pub generations: u64,
@@ -49,7 +49,7 @@ pub struct SamplingPlan {
 
 /// When runs end early; never if all are `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct StopRule {
+pub(crate) struct StopRule {
     /// Average standard deviation of the frequencies of splits between runs, at most.
     pub asdsf: Option<f64>,
     /// Effective sample size of every parameter, at least.

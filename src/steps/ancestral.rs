@@ -7,8 +7,18 @@ use crate::ancestral::{AncestralStates, InnerNodes, changes_of_branches, reconst
 use crate::error::Result;
 use crate::observer::{Advance, Observer};
 use crate::output::OutputKind;
+use crate::plan::Plan;
 use crate::runtime::Session;
 use std::ops::ControlFlow;
+
+/// The files of ancestral states and of changes.
+pub(crate) fn outputs(plan: &Plan) -> Vec<OutputKind> {
+    let states =
+        [OutputKind::AncestralTree, OutputKind::AncestralStates, OutputKind::AncestralProbs];
+    let changes = [OutputKind::MutationMapTree, OutputKind::MutationMapList];
+    let states = states.into_iter().filter(|_| plan.ancestral.states);
+    states.chain(changes.into_iter().filter(|_| plan.ancestral.changes)).collect()
+}
 
 /// Reconstructs the states of the best tree, if that is asked for, and delivers what was found. This takes about as long
 /// as a few evaluations of the likelihood, so an interrupted run begins it anew.

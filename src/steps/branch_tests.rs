@@ -5,8 +5,15 @@ use crate::bootstrap::{BranchTests, Resampling, SupportKind, test_branches};
 use crate::dataset::Loaded;
 use crate::error::Result;
 use crate::likelihood::Evaluator;
+use crate::output::OutputKind;
+use crate::plan::Plan;
 use crate::runtime::{Desk, Machine, Session, Setup, thread_pool};
 use crate::tree::Tree;
+
+/// The file of these tests.
+pub(crate) fn outputs(plan: &Plan) -> Option<OutputKind> {
+    (!plan.support.kinds.is_empty()).then_some(OutputKind::Support)
+}
 
 /// Tests the branches of the best tree, if that is asked for, and delivers what was found.
 ///

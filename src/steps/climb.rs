@@ -12,28 +12,24 @@ use crate::optimize::OptimizeOptions;
 use crate::output::OutputKind;
 use crate::parsimony::ParsimonyData;
 use crate::partition::Partition;
-use crate::plan::{Command, TreeSource};
+use crate::plan::TreeSource;
 use crate::runtime::{Desk, Machine, Session, Setup};
 use crate::search::schedule::LAST_EPSILON;
 use crate::search::{Search, SearchHistory, SearchOptions, SearchState, settle};
 use crate::tree::Tree;
 
-/// Searches from every starting tree, and delivers what was found.
+/// Searches from every starting tree, and delivers what was found; `then` is what comes after it, if that takes long.
 ///
 /// # Errors
 /// A column with likelihood 0, or a file that cannot be written.
-pub(crate) fn search_all(session: &mut Session) -> Result<Vec<Outcome>> {
+pub(crate) fn search_all(session: &mut Session, then: Option<&str>) -> Result<Vec<Outcome>> {
     let starts = make_starts(session, StartLengths::FromParsimony)?;
     let contradicted = compare_with_free(session).is_some_and(|found| found.is_strong());
     // By default all starting trees serve one search, which continues from the best; if trees were given, a
     // search starts from each of them.
     let screened = session.setup.plan.search.trees == [TreeSource::Auto];
     let num_searches = if screened { 1 } else { starts.len() };
-    let then = match &session.setup.plan.command {
-        Command::All => Some(session.setup.plan.bootstrap.describe()),
-        _ => None,
-    };
-    session.record.progress.stage("search", then.as_deref());
+    session.record.progress.stage("search", then);
     let work = |setup: &Setup, machine, i: usize, desk: &mut Desk| {
         let begin = Begin {
             tree: setup.reduced_tree(&starts[i].tree),

@@ -2,7 +2,8 @@
 //! (`replicates`, `bootstopping`), and what is delivered of them: results, recomputed from scratch and checked (`outcome`), as
 //! files and report (`results`) and as text (`summary`), with the support of branches (`support`, `branch_tests`), the agreement of
 //! searches (`agreement`), free branches (`terrace`), what a constraint costs (`contradiction`), the tests of evaluated trees
-//! (`tested_trees`), and ancestral states (`ancestral`, `ancestral_tables`).
+//! (`tested_trees`), and ancestral states (`ancestral`, `ancestral_tables`). What a run would take is described by
+//! `dry_run`.
 
 mod agreement;
 pub(crate) mod ancestral;
@@ -14,6 +15,7 @@ mod contradiction;
 pub(crate) mod distance_memory;
 pub(crate) mod distance_tally;
 pub(crate) mod distance_trees;
+pub(crate) mod dry_run;
 mod outcome;
 mod outgroup;
 pub(crate) mod replicates;
@@ -23,7 +25,7 @@ pub(crate) mod starts;
 mod summary;
 pub(crate) mod support;
 mod terrace;
-mod tested_trees;
+pub(crate) mod tested_trees;
 
 pub(crate) use ancestral_tables::{ProbabilityTable, deliver_changes, deliver_states};
 pub(crate) use bootstopping::Bootstopping;

@@ -7,11 +7,21 @@ use super::summary::describe_outcomes;
 use super::terrace::count_free_edges;
 use crate::dataset::{Loaded, write_models};
 use crate::error::Result;
-use crate::likelihood::NO_LENGTH;
+use crate::likelihood::{BrlenLinkage, NO_LENGTH};
 use crate::observer::Event;
 use crate::output::{OutputKind, PartitionReport, TreeReport, UndeterminedEdge};
+use crate::plan::Plan;
 use crate::runtime::{Session, warn_of_each};
 use crate::tree::{Drawing, EdgeId, NewickOptions, Tree, write_newick};
+
+/// The files of the best tree beyond those of every search and evaluation.
+pub(crate) fn outputs(plan: &Plan) -> Vec<OutputKind> {
+    let unlinked = plan.linkage() == BrlenLinkage::Unlinked;
+    let of_partitions = unlinked.then_some(OutputKind::BestPartitionTrees);
+    let of_sites = plan.output.sitelh.then_some(OutputKind::SiteLh);
+    let collapsed = [OutputKind::BestTreeCollapsed].into_iter();
+    collapsed.chain(of_partitions).chain(of_sites).collect()
+}
 
 /// Prints and reports the outcomes, and writes the files that searches and evaluations have in common.
 ///

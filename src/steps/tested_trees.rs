@@ -4,12 +4,18 @@ use super::outcome::{Outcome, best_of};
 use crate::alignment::Patterns;
 use crate::error::Result;
 use crate::output::{OutputKind, TestedTree, TopologyTestsReport, VerdictReport, table};
+use crate::plan::Plan;
 use crate::runtime::{Session, with_threads};
 use crate::topology_tests::{SiteLikelihoods, TopologyTest, Verdict, test_topologies};
 use crate::tree::{Tree, first_of_topology};
 
 /// Most trees that the terminal shows.
 const MAX_ROWS: usize = 30;
+
+/// The file of the tests.
+pub(crate) fn outputs(plan: &Plan) -> Option<OutputKind> {
+    (!plan.tests.kinds.is_empty()).then_some(OutputKind::TopologyTests)
+}
 
 /// Which of several trees have the same topology, and are tested as one.
 #[derive(Debug)]

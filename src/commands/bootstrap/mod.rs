@@ -2,4 +2,4 @@
 
 mod run;
 
-pub(crate) use run::bootstrap;
+pub(crate) use run::Bootstrap;

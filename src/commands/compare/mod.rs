@@ -2,4 +2,4 @@
 
 mod run;
 
-pub(crate) use run::rfdist;
+pub(crate) use run::Compare;

@@ -1,24 +1,56 @@
 //! `--rfdist`: distances between all trees of a file, or between those of two files.
 
+use crate::commands::Command;
 use crate::dataset::{Lengths, read_forest, read_more};
 use crate::error::{Error, Place, Result};
 use crate::output::{DistanceReport, MetricReport, OutputKind};
-use crate::plan::{DistancePlan, Plan};
+use crate::plan::{Facts, Plan};
 use crate::runtime::{RunRecord, thread_pool};
 use crate::tree::Multifurcating;
 use crate::tree_distance::{Comparison, TreeMetric};
 use rayon::ThreadPool;
 use std::io::Write;
+use std::path::{Path, PathBuf};
 
 /// Number of trees whose distances from the others are in memory at the same time.
 const TREES_AT_ONCE: usize = 64;
+
+/// Distances between trees.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Compare {
+    /// The file of trees.
+    pub trees: PathBuf,
+    /// The file whose trees are compared with each of the others; without it, all are compared with all.
+    pub reference: Option<PathBuf>,
+    /// Which distances, in the order in which they are shown; at least one.
+    pub metrics: Vec<TreeMetric>,
+}
+
+impl Command for Compare {
+    fn facts(&self, _: &Plan) -> Facts {
+        Facts {
+            task: "distances between trees".into(),
+            inputs: [&self.trees].into_iter().chain(&self.reference).cloned().collect(),
+            outputs: vec![OutputKind::RfDistances],
+            ..Facts::default()
+        }
+    }
+
+    fn named_after(&self) -> Option<&Path> {
+        Some(&self.trees)
+    }
+
+    fn run(&self, plan: &Plan, record: &mut RunRecord) -> Result<()> {
+        compare(plan, self, record)
+    }
+}
 
 /// Writes a line per pair of trees, counted from 0 as RAxML-NG does: the numbers of the two, then the distances,
 /// with the relative ones of those that have a largest value.
 ///
 /// # Errors
 /// Unreadable trees, trees over other taxa than the first, and trees without the lengths that a distance needs.
-pub(crate) fn rfdist(plan: &Plan, asked: &DistancePlan, record: &mut RunRecord) -> Result<()> {
+fn compare(plan: &Plan, asked: &Compare, record: &mut RunRecord) -> Result<()> {
     let needed = asked.metrics.iter().any(|metric| metric.needs_lengths());
     let lengths = if needed { Lengths::Needed } else { Lengths::Ignored };
     let (taxa, trees, num_references) = match &asked.reference {
@@ -74,7 +106,7 @@ pub(crate) fn rfdist(plan: &Plan, asked: &DistancePlan, record: &mut RunRecord) 
 }
 
 /// Refuses quartets of more taxa than can be counted.
-fn check_size(asked: &DistancePlan, trees: &[Multifurcating]) -> Result<()> {
+fn check_size(asked: &Compare, trees: &[Multifurcating]) -> Result<()> {
     const MOST: usize = 30_000;
     let num_taxa = trees.first().map_or(0, |tree| tree.tips().len());
     if asked.metrics.contains(&TreeMetric::Quartet) && num_taxa > MOST {

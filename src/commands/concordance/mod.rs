@@ -3,4 +3,4 @@
 mod run;
 mod tables;
 
-pub(crate) use run::concordance;
+pub(crate) use run::{Concordance, DEFAULT_QUARTETS};

@@ -1,25 +1,69 @@
 //! `--gcf`, `--scf`: how many gene trees, and how many sites, agree with the branches of a tree.
 
-use super::tables::{Concordance, deliver_concordance};
+use super::tables::{Found, deliver_concordance};
 use crate::bootstrap::{
     SiteStates, SupportKind, clades_around, gene_concordance, site_concordance,
 };
+use crate::commands::Command;
 use crate::dataset::{Loaded, own_taxa, read_gene_trees, read_one_tree};
 use crate::error::Result;
-use crate::plan::{ConcordancePlan, Plan};
+use crate::output::OutputKind;
+use crate::plan::{Facts, Needs, Plan};
 use crate::runtime::{RunRecord, Session, with_threads};
 use crate::steps::BranchSupport;
+use crate::steps::dry_run::{describe_data_alone, describe_files};
 use crate::taxa::Taxa;
+use std::path::{Path, PathBuf};
+
+/// Number of quartets per branch for site concordance if none is given, as in the publication.
+pub(crate) const DEFAULT_QUARTETS: usize = 100;
+
+/// Concordance of gene trees and sites with the branches of a tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Concordance {
+    /// The tree.
+    pub tree: PathBuf,
+    /// Trees of genes, which may lack taxa.
+    pub gene_trees: Option<PathBuf>,
+    /// Number of quartets of taxa per branch, for which sites of the alignment are counted.
+    pub quartets: Option<usize>,
+}
+
+impl Command for Concordance {
+    fn facts(&self, _: &Plan) -> Facts {
+        Facts {
+            task: "concordance factors".into(),
+            inputs: [&self.tree].into_iter().chain(&self.gene_trees).cloned().collect(),
+            outputs: vec![OutputKind::Support, OutputKind::Concordance],
+            needs: Needs { models: false, ..Needs::default() },
+            ..Facts::default()
+        }
+    }
+
+    fn named_after(&self) -> Option<&Path> {
+        Some(&self.tree)
+    }
+
+    fn run(&self, plan: &Plan, record: &mut RunRecord) -> Result<()> {
+        concordance(plan, self, record)
+    }
+
+    fn check(&self, plan: &Plan, record: &mut RunRecord) -> Result<()> {
+        match self.quartets {
+            Some(_) => describe_data_alone(Session::start(plan, record)?),
+            None => {
+                describe_files(plan, record);
+                Ok(())
+            }
+        }
+    }
+}
 
 /// Writes the tree with the factors, and the numbers from which they come.
 ///
 /// # Errors
 /// Refused input: trees over other taxa, an alignment of other taxa than the tree.
-pub(crate) fn concordance(
-    plan: &Plan,
-    asked: &ConcordancePlan,
-    record: &mut RunRecord,
-) -> Result<()> {
+fn concordance(plan: &Plan, asked: &Concordance, record: &mut RunRecord) -> Result<()> {
     let file = asked.tree.display().to_string();
     let loaded: Option<Loaded> = match asked.quartets {
         Some(_) => Some(Session::start(plan, record)?.setup.loaded),
@@ -33,7 +77,7 @@ pub(crate) fn concordance(
     let (tree, has_lengths) = newick.to_tree(&taxa, &file, None)?;
     let branches = clades_around(&tree);
     let mut support = BranchSupport::default();
-    let mut found = Concordance { has_lengths, genes: None, sites: None };
+    let mut found = Found { has_lengths, genes: None, sites: None };
     let by_edge = |factors: Vec<Option<f64>>| {
         let mut values = vec![None; tree.num_edges()];
         for (branch, factor) in branches.iter().zip(factors) {

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 /// What gene trees and sites have in the place of the branches.
 #[derive(Debug, Default)]
-pub(crate) struct Concordance {
+pub(crate) struct Found {
     /// The tree was written with lengths.
     pub has_lengths: bool,
     /// Numbers of gene trees.
@@ -29,7 +29,7 @@ pub(crate) struct Concordance {
 pub(crate) fn deliver_concordance(
     tree: &Tree,
     support: &BranchSupport,
-    found: &Concordance,
+    found: &Found,
     taxa: &Taxa,
     record: &mut RunRecord,
 ) -> Result<()> {
@@ -64,7 +64,7 @@ pub(crate) fn deliver_concordance(
     record.write(OutputKind::Concordance, &text)
 }
 
-impl Concordance {
+impl Found {
     /// The names of the columns, as in IQ-TREE where they mean the same.
     fn heading(&self) -> String {
         let mut names = vec!["branch"];

@@ -2,4 +2,4 @@
 
 mod run;
 
-pub(crate) use run::consense;
+pub(crate) use run::Consensus;

@@ -1,22 +1,51 @@
 //! `--consense`: the consensus of all trees of a file.
 
 use crate::bootstrap::{SupportKind, certainty_of_splits};
+use crate::commands::Command;
 use crate::dataset::{Lengths, find_root, read_forest};
 use crate::error::{Error, Result};
 use crate::observer::{Event, Observer};
 use crate::output::OutputKind;
-use crate::plan::Plan;
+use crate::plan::{Facts, Plan};
 use crate::runtime::{RunRecord, with_threads};
 use crate::steps::{BranchSupport, report_support};
 use crate::tree::{ConsensusRule, ConsensusTree, Split, consensus};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// The consensus of the trees of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Consensus {
+    /// Which splits it shows.
+    pub rule: ConsensusRule,
+    /// The file.
+    pub trees: PathBuf,
+}
+
+impl Command for Consensus {
+    fn facts(&self, _: &Plan) -> Facts {
+        Facts {
+            task: "consensus tree".into(),
+            inputs: vec![self.trees.clone()],
+            outputs: vec![OutputKind::ConsensusTree],
+            ..Facts::default()
+        }
+    }
+
+    fn named_after(&self) -> Option<&Path> {
+        Some(&self.trees)
+    }
+
+    fn run(&self, plan: &Plan, record: &mut RunRecord) -> Result<()> {
+        find_consensus(plan, self.rule, &self.trees, record)
+    }
+}
 
 /// Writes the consensus tree, with the percentage of the trees that have each split or with the support that was asked
 /// for, and the mean lengths of its branches in these trees.
 ///
 /// # Errors
 /// Unreadable trees, trees over other taxa than the first, and an outgroup that they do not have.
-pub(crate) fn consense(
+fn find_consensus(
     plan: &Plan,
     rule: ConsensusRule,
     trees: &Path,

@@ -1,9 +1,10 @@
 //! `--dist`: distances between the sequences of an alignment, and trees of distances.
 
-pub(crate) mod check;
+mod check;
+mod command;
 mod matrix;
 mod order;
 mod run;
 mod sequences;
 
-pub(crate) use run::distances;
+pub(crate) use command::Distance;

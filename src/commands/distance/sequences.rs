@@ -53,7 +53,7 @@ impl<'a> Sequences<'a> {
             patterns: partition.patterns.of_taxa(|taxon| taxa.binary_search(&taxon).ok()),
             sites: Vec::new(),
         };
-        let is_wanted = setup.plan.leaves_out_identical();
+        let is_wanted = !setup.plan.search.keep_identical;
         let identical = Identical::of_tips(&own.patterns).filter(|_| is_wanted);
         let rows = loaded.row_order.iter().filter_map(|taxon| taxa.binary_search(taxon).ok());
         let rows = RowOrder::new(rows.collect(), identical.as_ref());

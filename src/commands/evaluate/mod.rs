@@ -2,4 +2,4 @@
 
 mod run;
 
-pub(crate) use run::evaluate;
+pub(crate) use run::Evaluate;

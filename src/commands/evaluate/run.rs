@@ -1,26 +1,67 @@
 //! `--evaluate`: branch lengths and models on given trees.
 
+use crate::commands::Command;
 use crate::error::{Error, Fault, Faults, Place, Result};
 use crate::likelihood::Evaluator;
 use crate::model::Model;
 use crate::observer::{Event, Observer};
 use crate::optimize::{Goal, OptimizeOptions};
-use crate::runtime::{Desk, Machine, Session, Setup, optimize_kept};
-use crate::steps::ancestral::deliver_ancestral;
-use crate::steps::branch_tests::deliver_branch_tests;
+use crate::output::OutputKind;
+use crate::plan::{Facts, MemoryPlan, Needs, Plan, Replaces, Workload};
+use crate::runtime::{Desk, Machine, RunRecord, Session, Setup, optimize_kept};
+use crate::steps::ancestral::{self, deliver_ancestral};
+use crate::steps::branch_tests::{self, deliver_branch_tests};
+use crate::steps::dry_run::describe_searches;
+use crate::steps::select::select_models;
 use crate::steps::starts::{StartLengths, StartTree, make_starts};
-use crate::steps::{Outcome, Topologies, deliver, deliver_tests};
+use crate::steps::{Outcome, Topologies, deliver, deliver_tests, results, tested_trees};
 use crate::tree::Tree;
 
 /// Gain (log units) below which an evaluation ends. Other programs stop at 0.1 to 0.01 and so miss up
 /// to that much.
 const EVALUATE_EPSILON: f64 = 1e-3;
 
+/// Branch lengths and models on given trees.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Evaluate;
+
+impl Command for Evaluate {
+    fn facts(&self, plan: &Plan) -> Facts {
+        let mut outputs = vec![OutputKind::BestTree, OutputKind::BestModel, OutputKind::MlTrees];
+        outputs.extend(results::outputs(plan));
+        outputs.extend(branch_tests::outputs(plan));
+        outputs.extend(tested_trees::outputs(plan));
+        outputs.extend(ancestral::outputs(plan));
+        let tests = if plan.tests.kinds.is_empty() { "" } else { " and tests" };
+        Facts {
+            task: format!("evaluation{tests} of given trees"),
+            outputs,
+            replaces: Replaces::AllOfAnalyses,
+            resumes: true,
+            needs: Needs { own_trees: true, ..Needs::default() },
+            workload: Workload {
+                memory: MemoryPlan::Jobs,
+                only_evaluates: true,
+                ..Workload::default()
+            },
+            ..Facts::default()
+        }
+    }
+
+    fn run(&self, plan: &Plan, record: &mut RunRecord) -> Result<()> {
+        evaluate(select_models(Session::start(plan, record)?)?)
+    }
+
+    fn check(&self, plan: &Plan, record: &mut RunRecord) -> Result<()> {
+        describe_searches(Session::start(plan, record)?)
+    }
+}
+
 /// Evaluates every given tree; each starts from the models as they were read.
 ///
 /// # Errors
 /// Partition trees that do not fit a tree, or a column with likelihood 0.
-pub(crate) fn evaluate(mut session: Session) -> Result<()> {
+fn evaluate(mut session: Session) -> Result<()> {
     let trees = make_starts(&mut session, StartLengths::AsGiven)?;
     let is_tested = !session.setup.plan.tests.kinds.is_empty();
     let topologies = if is_tested { Some(find_topologies(&mut session, &trees)?) } else { None };

@@ -2,4 +2,4 @@
 
 mod run;
 
-pub(crate) use run::gpu_selftest;
+pub(crate) use run::GpuSelftest;

@@ -2,6 +2,7 @@
 
 use crate::alignment::Patterns;
 use crate::bootstrap::{Sampling, SamplingUnit, replicate_weights};
+use crate::commands::Command;
 use crate::error::{Error, Result};
 use crate::likelihood::engine::GeneData;
 use crate::likelihood::engine::layout::Dims;
@@ -18,7 +19,7 @@ use crate::output::{Agreement, Roofline, SelftestReport, SingleScores, TimeRow};
 use crate::parallel::available_cores;
 use crate::parsimony::ParsimonyData;
 use crate::partition::Partition;
-use crate::plan::{Plan, SelftestPlan};
+use crate::plan::{Facts, Plan};
 use crate::rng::{Purpose, stream};
 use crate::runtime::RunRecord;
 use crate::search::{SearchEffort, SearchOptions, parsimony_start, search};
@@ -101,15 +102,28 @@ struct Case {
     partitions: Vec<Partition>,
 }
 
+/// A self-test of GPUs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct GpuSelftest {
+    /// Only what takes seconds.
+    pub quick: bool,
+}
+
+impl Command for GpuSelftest {
+    fn facts(&self, _: &Plan) -> Facts {
+        Facts { task: "self-test of cards".into(), ..Facts::default() }
+    }
+
+    fn run(&self, plan: &Plan, record: &mut RunRecord) -> Result<()> {
+        gpu_selftest(plan, self, record)
+    }
+}
+
 /// Compares and measures the cards, and writes what was found.
 ///
 /// # Errors
 /// [`Error::Usage`] if there is no card that can be used; [`Error::Failed`] if its numbers differ.
-pub(crate) fn gpu_selftest(
-    plan: &Plan,
-    asked: &SelftestPlan,
-    record: &mut RunRecord,
-) -> Result<()> {
+fn gpu_selftest(plan: &Plan, asked: &GpuSelftest, record: &mut RunRecord) -> Result<()> {
     let threads = available_cores();
     let base = EngineOptions { cards: plan.run.cards, threads, ..EngineOptions::default() };
     let on_cards = EngineOptions { name: Some(ENGINE_OF_CARDS), ..base };

@@ -2,4 +2,4 @@
 
 mod run;
 
-pub(crate) use run::root;
+pub(crate) use run::Root;

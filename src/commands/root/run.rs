@@ -1,18 +1,45 @@
 //! Roots given trees of any degrees; their labels stay with their branches.
 
+use crate::commands::Command;
 use crate::dataset::{find_root, read_drawings};
 use crate::error::{Error, Fault, Faults, Place, Result};
 use crate::output::OutputKind;
-use crate::plan::Plan;
+use crate::plan::{Facts, Plan};
 use crate::runtime::{RunRecord, warn_of_each};
 use crate::tree::DrawingRead;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// Roots for given trees.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Root {
+    /// The file of the trees.
+    pub trees: PathBuf,
+}
+
+impl Command for Root {
+    fn facts(&self, _: &Plan) -> Facts {
+        Facts {
+            task: "rooting of trees".into(),
+            inputs: vec![self.trees.clone()],
+            outputs: vec![OutputKind::RootedTree],
+            ..Facts::default()
+        }
+    }
+
+    fn named_after(&self) -> Option<&Path> {
+        Some(&self.trees)
+    }
+
+    fn run(&self, plan: &Plan, record: &mut RunRecord) -> Result<()> {
+        root(plan, &self.trees, record)
+    }
+}
 
 /// Writes all trees of a file with the root that the plan asks for.
 ///
 /// # Errors
 /// Unreadable trees; trees that lack a taxon of the outgroup or, for a midpoint, a length.
-pub(crate) fn root(plan: &Plan, trees: &Path, record: &mut RunRecord) -> Result<()> {
+fn root(plan: &Plan, trees: &Path, record: &mut RunRecord) -> Result<()> {
     let file = trees.display().to_string();
     let trees = read_drawings(trees)?;
     let (mut faults, mut rooted) = (Faults::new(), Vec::new());

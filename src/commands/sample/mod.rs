@@ -1,7 +1,9 @@
 //! `--mcmc`: runs of coupled chains, compared with each other from time to time.
 
+mod check;
+mod command;
 mod plots;
 mod posterior;
 mod run;
 
-pub(crate) use run::{ChainCost, measure_chain, sample, share_out};
+pub(crate) use command::Sample;

@@ -3,4 +3,4 @@
 
 mod run;
 
-pub(crate) use run::{all, search};
+pub(crate) use run::Search;

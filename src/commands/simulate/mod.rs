@@ -2,4 +2,4 @@
 
 mod run;
 
-pub(crate) use run::simulate;
+pub(crate) use run::Simulate;

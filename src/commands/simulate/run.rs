@@ -2,13 +2,14 @@
 
 use crate::alignment::Patterns;
 use crate::alphabet::Code;
+use crate::commands::Command;
 use crate::dataset::{MAX_PARTITION_FILE, ModelChoice, own_taxa, read_one_tree, resolve_model};
 use crate::error::{Error, Fault, Faults, Place, Result, collect};
 use crate::input::read_text;
 use crate::model::Model;
 use crate::output::{AlignmentReport, OutputKind, PartitionReport};
 use crate::partition::{PartitionDef, check_frame, parse_partitions, whole_alignment};
-use crate::plan::{Plan, SimulatePlan, TreeSource};
+use crate::plan::{Facts, Plan, TreeSource};
 use crate::rng::{Purpose, stream};
 use crate::runtime::RunRecord;
 use crate::simulate::{
@@ -17,16 +18,44 @@ use crate::simulate::{
 };
 use crate::taxa::Taxa;
 use crate::tree::{NewickOptions, Tree, write_newick};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Most columns of a simulated alignment: a typing error must not exhaust the memory.
 const MAX_SITES: usize = 100_000_000;
+
+/// A simulated data set.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Simulate {
+    /// The tree: `File` (its first tree), or `Random(number of taxa)`.
+    pub tree: TreeSource,
+    /// Number of sites, unless there is a partition file.
+    pub num_sites: Option<usize>,
+    /// Share of (taxon x partition) cells to leave without data, in [0, 1).
+    pub missing: f64,
+    /// Mean branch length of a random tree, in substitutions per site.
+    pub mean_brlen: f64,
+}
+
+impl Command for Simulate {
+    fn facts(&self, _: &Plan) -> Facts {
+        Facts {
+            task: "simulation of sequences".into(),
+            inputs: self.tree.file().map(PathBuf::from).into_iter().collect(),
+            outputs: vec![OutputKind::Alignment, OutputKind::Partitions, OutputKind::TrueTree],
+            ..Facts::default()
+        }
+    }
+
+    fn run(&self, plan: &Plan, record: &mut RunRecord) -> Result<()> {
+        simulate(plan, self, record)
+    }
+}
 
 /// Simulates sequences; the files are an alignment, its partitions with their models, and the tree.
 ///
 /// # Errors
 /// Refused input: models with parameters left open, trees without lengths, unusable partitions.
-pub(crate) fn simulate(plan: &Plan, simulate: &SimulatePlan, record: &mut RunRecord) -> Result<()> {
+fn simulate(plan: &Plan, simulate: &Simulate, record: &mut RunRecord) -> Result<()> {
     let mut faults = Faults::new();
     let (taxa, tree) = match collect(make_tree(plan, simulate), &mut faults)? {
         Some(found) => found,
@@ -65,7 +94,7 @@ pub(crate) fn simulate(plan: &Plan, simulate: &SimulatePlan, record: &mut RunRec
     record.write(OutputKind::TrueTree, &(newick + "\n"))
 }
 
-fn make_tree(plan: &Plan, simulate: &SimulatePlan) -> Result<(Taxa, Tree)> {
+fn make_tree(plan: &Plan, simulate: &Simulate) -> Result<(Taxa, Tree)> {
     match &simulate.tree {
         TreeSource::File(path) => {
             let newick = read_one_tree(path)?;
@@ -96,7 +125,7 @@ fn make_tree(plan: &Plan, simulate: &SimulatePlan) -> Result<(Taxa, Tree)> {
     }
 }
 
-fn read_defs(plan: &Plan, simulate: &SimulatePlan) -> Result<Vec<PartitionDef>> {
+fn read_defs(plan: &Plan, simulate: &Simulate) -> Result<Vec<PartitionDef>> {
     let Some(path) = &plan.data.partitions else {
         let num_sites = simulate.num_sites.unwrap_or(0);
         if num_sites > MAX_SITES {

@@ -2,4 +2,4 @@
 
 mod run;
 
-pub(crate) use run::start;
+pub(crate) use run::Start;

@@ -1,16 +1,37 @@
 //! `--start`: starting trees alone.
 
+use crate::commands::Command;
 use crate::error::Result;
 use crate::output::OutputKind;
-use crate::runtime::Session;
+use crate::plan::{Facts, IdenticalSequences, Plan, Replaces, Workload};
+use crate::runtime::{RunRecord, Session};
+use crate::steps::dry_run::describe_searches;
 use crate::steps::starts::{StartLengths, make_starts, write_starts};
 
-/// Makes starting trees and nothing else.
-///
-/// # Errors
-/// As [`make_starts`].
-pub(crate) fn start(mut session: Session) -> Result<()> {
-    let starts = make_starts(&mut session, StartLengths::FromParsimony)?;
-    let newicks = write_starts(&session, &starts);
-    session.record.write(OutputKind::StartTree, &newicks)
+/// Starting trees alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Start;
+
+impl Command for Start {
+    fn facts(&self, _: &Plan) -> Facts {
+        let identical = IdenticalSequences::OneInSearches;
+        Facts {
+            task: "starting trees".into(),
+            outputs: vec![OutputKind::StartTree],
+            replaces: Replaces::AllOfAnalyses,
+            workload: Workload { identical, ..Workload::default() },
+            ..Facts::default()
+        }
+    }
+
+    fn run(&self, plan: &Plan, record: &mut RunRecord) -> Result<()> {
+        let mut session = Session::start(plan, record)?;
+        let starts = make_starts(&mut session, StartLengths::FromParsimony)?;
+        let newicks = write_starts(&session, &starts);
+        session.record.write(OutputKind::StartTree, &newicks)
+    }
+
+    fn check(&self, plan: &Plan, record: &mut RunRecord) -> Result<()> {
+        describe_searches(Session::start(plan, record)?)
+    }
 }

@@ -2,4 +2,4 @@
 
 mod run;
 
-pub(crate) use run::support;
+pub(crate) use run::Support;

@@ -1,23 +1,47 @@
 //! `--support`: how often the splits of a tree occur among other trees.
 
+use crate::commands::Command;
 use crate::dataset::{find_root, own_taxa, read_one_tree, read_topologies};
 use crate::error::{Error, Result};
-use crate::output::BootstrapReport;
-use crate::plan::Plan;
+use crate::output::{BootstrapReport, OutputKind};
+use crate::plan::{Facts, Plan};
 use crate::runtime::{RunRecord, with_threads};
 use crate::steps::{BranchSupport, deliver_support, warn_of_outgroup};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// The frequencies of the branches of a tree among other trees.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Support {
+    /// The tree that gets the values.
+    pub tree: PathBuf,
+    /// The trees that are counted.
+    pub bs_trees: PathBuf,
+}
+
+impl Command for Support {
+    fn facts(&self, _: &Plan) -> Facts {
+        Facts {
+            task: "support of a tree".into(),
+            inputs: vec![self.tree.clone(), self.bs_trees.clone()],
+            outputs: vec![OutputKind::Support],
+            ..Facts::default()
+        }
+    }
+
+    fn named_after(&self) -> Option<&Path> {
+        Some(&self.tree)
+    }
+
+    fn run(&self, plan: &Plan, record: &mut RunRecord) -> Result<()> {
+        support(plan, &self.tree, &self.bs_trees, record)
+    }
+}
 
 /// Maps the trees of one file onto the tree of another.
 ///
 /// # Errors
 /// Unreadable trees, trees over other taxa, and an outgroup that they do not have.
-pub(crate) fn support(
-    plan: &Plan,
-    tree: &Path,
-    bs_trees: &Path,
-    record: &mut RunRecord,
-) -> Result<()> {
+fn support(plan: &Plan, tree: &Path, bs_trees: &Path, record: &mut RunRecord) -> Result<()> {
     let file = tree.display().to_string();
     let newick = read_one_tree(tree)?;
     let taxa = own_taxa(&newick, &file)?.sorted();

@@ -2,4 +2,4 @@
 
 mod run;
 
-pub(crate) use run::terrace;
+pub(crate) use run::{DEFAULT_TREES, Terrace};

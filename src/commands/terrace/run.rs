@@ -1,11 +1,14 @@
 //! `--terrace`: the trees that give every partition the same tree as the given one.
 
+use crate::commands::Command;
 use crate::dataset::read_one_tree;
 use crate::error::Result;
 use crate::output::{OutputKind, TerraceReport};
-use crate::plan::TerracePlan;
-use crate::runtime::Session;
+use crate::plan::{Facts, Needs, Plan};
+use crate::runtime::{RunRecord, Session};
+use crate::steps::dry_run::describe_data_alone;
 use crate::terrace::{Counted, comprehensive_taxon, count_terrace, list_terrace};
+use std::path::PathBuf;
 
 /// Divisions of sets of taxa after which counting ends: some seconds.
 const MOST_STEPS: u64 = 1_000_000;
@@ -14,11 +17,43 @@ const MOST_STEPS: u64 = 1_000_000;
 /// hundred taxa. More if more are to be written.
 const MOST_FOUND: usize = 10_000;
 
+/// Number of trees that are written if none is given.
+pub(crate) const DEFAULT_TREES: usize = 100;
+
+/// The terrace of a tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Terrace {
+    /// The tree.
+    pub tree: PathBuf,
+    /// Most trees that are written.
+    pub trees: usize,
+}
+
+impl Command for Terrace {
+    fn facts(&self, _: &Plan) -> Facts {
+        Facts {
+            task: "terrace of a tree".into(),
+            inputs: vec![self.tree.clone()],
+            outputs: vec![OutputKind::Terrace],
+            needs: Needs { models: false, ..Needs::default() },
+            ..Facts::default()
+        }
+    }
+
+    fn run(&self, plan: &Plan, record: &mut RunRecord) -> Result<()> {
+        terrace(self, Session::start(plan, record)?)
+    }
+
+    fn check(&self, plan: &Plan, record: &mut RunRecord) -> Result<()> {
+        describe_data_alone(Session::start(plan, record)?)
+    }
+}
+
 /// Counts the trees and writes some of them, without branch lengths.
 ///
 /// # Errors
 /// A tree that is not one of the alignment's taxa; a file that cannot be written.
-pub(crate) fn terrace(asked: &TerracePlan, session: Session) -> Result<()> {
+fn terrace(asked: &Terrace, session: Session) -> Result<()> {
     let Session { setup, record } = session;
     let (taxa, presence) = (&setup.loaded.taxa, &setup.loaded.presence);
     let newick = read_one_tree(&asked.tree)?;

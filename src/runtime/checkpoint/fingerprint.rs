@@ -5,10 +5,9 @@ use super::Identity;
 use crate::dataset::Loaded;
 use crate::likelihood::select::gives_default_bits;
 use crate::plan::{
-    AnalysisOptions, AncestralOptions, BootstrapOptions, Command, DataOptions, OutputOptions, Plan,
+    AnalysisOptions, AncestralOptions, BootstrapOptions, DataOptions, OutputOptions, Plan,
     RunOptions, SupportOptions, TestOptions, TreeSource,
 };
-use crate::sampler::SamplingPlan;
 use std::fmt::Debug;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -16,7 +15,7 @@ use xxhash_rust::xxh3::Xxh3;
 pub(crate) fn identify(plan: &Plan, loaded: &Loaded) -> Identity {
     let mut identity = Identity { command: plan.resuming_command.clone(), ..Identity::default() };
     identity.add("version", env!("CARGO_PKG_VERSION"));
-    identity.add("task", plan.task());
+    identity.add("task", &plan.facts.task);
     add_data(&mut identity, plan, loaded);
     add_options(&mut identity, plan);
     identity
@@ -75,7 +74,8 @@ fn add_data(identity: &mut Identity, plan: &Plan, loaded: &Loaded) {
 /// Every option is named here, so that a new one is not forgotten. Those of the data are in what was read.
 fn add_options(identity: &mut Identity, plan: &Plan) {
     let Plan {
-        command,
+        facts,
+        is_check: _,
         data,
         search,
         bootstrap,
@@ -153,32 +153,7 @@ fn add_options(identity: &mut Identity, plan: &Plan) {
     // Engines that give the same bits can go on with each other's runs.
     identity.add("engine", or_default(&engine.filter(|name| !gives_default_bits(name))));
     identity.add("--gpu-precision", text(score_precision).to_lowercase());
-    if let Command::Sample(asked) = command {
-        let SamplingPlan {
-            generations,
-            sample_every,
-            diagnose_every,
-            num_runs,
-            num_chains,
-            temperature,
-            burnin,
-            stop,
-            prior_only,
-            stones,
-            priors,
-        } = &**asked;
-        identity.add("--ngen", generations);
-        identity.add("--samplefreq", sample_every);
-        identity.add("--diagnfreq", diagnose_every);
-        identity.add("--nruns", num_runs);
-        identity.add("--nchains", num_chains);
-        identity.add("--temp", or_default(temperature));
-        identity.add("--burninfrac", burnin);
-        identity.add("--stop", text(stop));
-        identity.add("--prior-only", prior_only);
-        identity.add("--ss", text(stones));
-        identity.add("priors", text(&priors.describe()));
-    }
+    facts.identity.iter().for_each(|(name, value)| identity.add(name, value));
     let OutputOptions { prefix: _, redo: _, sitelh, root: _, quiet: _ } = output;
     identity.add("--sitelh", sitelh);
 }

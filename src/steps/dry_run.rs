@@ -1,32 +1,29 @@
-//! `--check`: describes the alignment and estimates the memory and time of a run, from a sweep over the branches of a
-//! parsimony tree; those of a sample from a chain that goes a short way from there, those of distances from some of them. No
-//! file is written.
+//! `--check`: describes the data of a run and estimates its memory and time; those of searches from a sweep over the branches of
+//! a parsimony tree. No file is written.
 
-use crate::commands::distance::check::describe_distances;
-use crate::commands::sample::{ChainCost, measure_chain, share_out};
 use crate::error::Result;
 use crate::output::pairs;
 use crate::parallel::{available_memory, used_memory};
-use crate::plan::CheckedRun;
+use crate::plan::Plan;
 use crate::runtime::{
-    Calibration, Cost, GAPS, Session, Setup, describe_data, first_tree, format_bytes,
+    Calibration, Cost, GAPS, RunRecord, Session, Setup, describe_data, first_tree, format_bytes,
     format_seconds, useful_threads,
 };
-use crate::sampler::SamplingPlan;
 
 /// Shares of the memory that a run would like to have, for which is said what they cost.
 const SHARES: [f64; 3] = [0.75, 0.5, 0.25];
 
-/// Describes data, memory, time and threads on standard output.
+/// Names and values that are shown.
+pub(crate) type Rows = Vec<(&'static str, String)>;
+
+/// Describes the data of a run, and what it requires; `requirements` adds this to the rows, and returns a remark on it.
 ///
 /// # Errors
-/// A column with likelihood 0; a model that cannot be sampled, or too little memory for a sample or for distances.
-pub(crate) fn check(run: &CheckedRun, mut session: Session) -> Result<()> {
-    let used = used_memory().unwrap_or(0);
-    let chain = match run {
-        CheckedRun::Sample(asked) => Some((asked, measure_chain(asked, &mut session)?)),
-        _ => None,
-    };
+/// Those of `requirements`.
+pub(crate) fn describe_run(
+    session: Session,
+    requirements: impl FnOnce(&Setup, &mut Rows) -> Result<&'static str>,
+) -> Result<()> {
     let Session { setup, record } = session;
     let loaded = &setup.loaded;
     let mut text = describe_data(loaded).short;
@@ -48,11 +45,7 @@ pub(crate) fn check(run: &CheckedRun, mut session: Session) -> Result<()> {
         ("constant sites", loaded.report.invariant_sites.to_string()),
         ("sites without data", loaded.report.gap_columns.len().to_string()),
     ];
-    let remark = match (chain, run) {
-        (Some((asked, chain)), _) => describe_sample(asked, chain, &setup, used, &mut rows),
-        (None, CheckedRun::Distances(asked)) => describe_distances(asked, &setup, &mut rows)?,
-        (None, _) => describe_searches(&setup, used, &mut rows)?,
-    };
+    let remark = requirements(&setup, &mut rows)?;
     rows.push(("kernels", setup.machine.engine().instruction_set.to_string()));
     text.push_str(&pairs("Data and requirements of a run", &rows));
     text.push_str(remark);
@@ -60,49 +53,37 @@ pub(crate) fn check(run: &CheckedRun, mut session: Session) -> Result<()> {
     Ok(())
 }
 
-type Rows = Vec<(&'static str, String)>;
+/// Describes searches and evaluations on the data of a run.
+///
+/// # Errors
+/// A column with likelihood 0.
+pub(crate) fn describe_searches(session: Session) -> Result<()> {
+    let used = used_memory().unwrap_or(0);
+    describe_run(session, |setup, rows| require_for_searches(setup, used, rows))
+}
 
-/// What a sample takes.
-fn describe_sample(
-    asked: &SamplingPlan,
-    chain: ChainCost,
-    setup: &Setup,
-    used: u64,
-    rows: &mut Rows,
-) -> &'static str {
-    let Setup { plan, loaded, .. } = setup;
-    let cost = Cost::of_data(loaded);
-    let (runs, chains) = (asked.num_runs as u64, asked.num_chains as u64);
-    let shares = share_out(asked, setup);
-    let most = cost.engine_bytes() + cost.bytes_beside_engine(plan);
-    let samples = runs * (asked.generations / asked.sample_every + 1) * chain.sample_bytes;
-    let run = chains * chain.bytes.unwrap_or(most);
-    let whole = used + cost.shared_bytes() + shares.jobs as u64 * run + samples;
-    rows.push(("memory", format!("about {}", format_bytes(whole))));
-    rows.push(("  for each run at the same time", format_bytes(run)));
-    rows.push(("  for the samples", format_bytes(samples)));
-    let least = used + cost.shared_bytes() + chains * cost.engine_bytes();
-    let least = least + cost.bytes_beside_engine(plan);
-    rows.push(("  at least, with --mem", format!("about {}", format_bytes(least))));
-    if let Some(free) = available_memory() {
-        rows.push(("  free on this machine", format_bytes(free)));
-    }
-    let of_run = chain.seconds * asked.chain_steps().iter().sum::<u64>() as f64;
-    let speed = asked.generations as f64 / of_run;
-    rows.push(("generations of a run in a second", format!("about {speed:.0}")));
-    rows.push(("time of all runs", format_seconds(runs as f64 * of_run)));
-    rows.push(("runs at the same time", shares.jobs.to_string()));
-    rows.push(("  chains of each at the same time", shares.parts.to_string()));
-    rows.push(("  threads of each chain", shares.machine.threads().to_string()));
-    "Times are rough estimates for one core; a run may take from half to twice as long.\n\
-     --stop may end runs before their last generation.\n"
+/// Describes the data of a run that computes no likelihoods.
+///
+/// # Errors
+/// None.
+pub(crate) fn describe_data_alone(session: Session) -> Result<()> {
+    describe_run(session, |_, _| Ok("The time and memory of this analysis are not estimated.\n"))
+}
+
+/// Names the files that a run reads, which are there.
+pub(crate) fn describe_files(plan: &Plan, record: &mut RunRecord) {
+    let mut text: String = plan.notes.iter().map(|note| format!("note: {note}\n")).collect();
+    let names = plan.input_files().into_iter().map(|path| path.display().to_string());
+    text.push_str(&pairs("Files of a run", &names.map(|name| ("input", name)).collect::<Vec<_>>()));
+    text.push_str("The time and memory of this analysis are not estimated.\n");
+    record.progress.result(&text);
 }
 
 /// What a search and an evaluation take.
 ///
 /// # Errors
 /// A column with likelihood 0.
-fn describe_searches(setup: &Setup, used: u64, rows: &mut Rows) -> Result<&'static str> {
+fn require_for_searches(setup: &Setup, used: u64, rows: &mut Rows) -> Result<&'static str> {
     let loaded = &setup.loaded;
     let num_taxa = loaded.taxa.len();
     let present: Vec<usize> = loaded.presence.iter().map(Vec::len).collect();

@@ -2,18 +2,51 @@
 
 use crate::alignment::Alignment;
 use crate::bootstrap::replicate_weights;
+use crate::commands::Command;
 use crate::error::Result;
 use crate::output::{BootstrapReport, OutputKind};
 use crate::partition::Partition;
-use crate::runtime::Session;
+use crate::plan::{Facts, LEAST_TAXA_OF_REPLICATES, Needs, Plan};
+use crate::runtime::{RunRecord, Session};
 use crate::simulate::write_phylip;
+use crate::steps::dry_run::describe_data_alone;
+
+/// The alignments of bootstrap replicates.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Resample;
+
+impl Command for Resample {
+    fn facts(&self, plan: &Plan) -> Facts {
+        let partitions = plan.data.partitions.as_ref().map(|_| OutputKind::BootstrapPartitions);
+        Facts {
+            task: format!("alignments of {}", plan.bootstrap.describe()),
+            outputs: [OutputKind::BootstrapMsa].into_iter().chain(partitions).collect(),
+            numbered: plan.bootstrap.replicates,
+            needs: Needs {
+                models: false,
+                alignment: true,
+                least_taxa: LEAST_TAXA_OF_REPLICATES,
+                ..Needs::default()
+            },
+            ..Facts::default()
+        }
+    }
+
+    fn run(&self, plan: &Plan, record: &mut RunRecord) -> Result<()> {
+        resample(Session::start(plan, record)?)
+    }
+
+    fn check(&self, plan: &Plan, record: &mut RunRecord) -> Result<()> {
+        describe_data_alone(Session::start(plan, record)?)
+    }
+}
 
 /// Writes the alignment of every replicate, and its partitions if the run has some. The columns are those that
 /// `--bootstrap` with the same seed draws, sorted by partition and pattern.
 ///
 /// # Errors
 /// Names that PHYLIP cannot hold, or a file that cannot be written.
-pub(crate) fn bsmsa(session: Session) -> Result<()> {
+fn resample(session: Session) -> Result<()> {
     let (setup, record) = (&session.setup, session.record);
     let (loaded, bootstrap) = (&setup.loaded, &setup.plan.bootstrap);
     let alignment = loaded.alignment.as_ref().expect("the command keeps it");

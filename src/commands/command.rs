@@ -1,0 +1,74 @@
+//! [`Command`]: what every analysis does, and [`Analysis`]: one of them with the options of its run.
+
+use crate::error::Result;
+use crate::output::OutputKind;
+use crate::plan::{Facts, Plan};
+use crate::runtime::RunRecord;
+use crate::steps::dry_run::describe_files;
+use std::any::Any;
+use std::fmt::Debug;
+use std::path::Path;
+
+/// One analysis, with the options that only it knows.
+///
+/// The order of a run is a contract: its inputs exist; its files are reserved and locked; the data are read, threads and memory
+/// planned, the checkpoint opened; the log begins; results are computed and written. A run that is refused leaves nothing.
+pub(crate) trait Command: Any + Debug {
+    /// What is known before any file is read.
+    fn facts(&self, plan: &Plan) -> Facts;
+
+    /// The file after which results are named, if it is not the alignment.
+    fn named_after(&self) -> Option<&Path> {
+        None
+    }
+
+    /// Computes and writes the results.
+    ///
+    /// # Errors
+    /// Refused input, and what fails.
+    fn run(&self, plan: &Plan, record: &mut RunRecord) -> Result<()>;
+
+    /// Describes a run on standard output, without one (`--check`). An analysis of given trees has only files to describe.
+    ///
+    /// # Errors
+    /// Input that a run would refuse.
+    fn check(&self, plan: &Plan, record: &mut RunRecord) -> Result<()> {
+        describe_files(plan, record);
+        Ok(())
+    }
+}
+
+/// An analysis and the options of its run.
+#[derive(Debug)]
+pub struct Analysis {
+    /// What analyses share.
+    pub(crate) plan: Plan,
+    /// The analysis itself.
+    pub(crate) command: Box<dyn Command>,
+}
+
+impl Analysis {
+    /// The plan, once it knows the facts of the analysis.
+    pub(crate) fn new(plan: Plan, command: Box<dyn Command>) -> Self {
+        let mut facts = command.facts(&plan);
+        facts.outputs.extend([OutputKind::Log, OutputKind::Json]);
+        let facts = if plan.is_check { facts.of_check() } else { facts };
+        Analysis { plan: Plan { facts, ..plan }, command }
+    }
+
+    /// The command as typed.
+    pub fn command_line(&self) -> &str {
+        &self.plan.command_line
+    }
+
+    /// Carries the analysis out, or describes it.
+    ///
+    /// # Errors
+    /// Those of the analysis.
+    pub(crate) fn carry_out(&self, record: &mut RunRecord) -> Result<()> {
+        match self.plan.is_check {
+            true => self.command.check(&self.plan, record),
+            false => self.command.run(&self.plan, record),
+        }
+    }
+}

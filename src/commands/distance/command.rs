@@ -1,0 +1,54 @@
+//! [`Distance`]: what is known of distances before they are computed.
+
+use super::check::describe_distances;
+use super::run::distances;
+use crate::commands::Command;
+use crate::error::Result;
+use crate::plan::{Facts, IdenticalSequences, MatrixPlan, Plan, Workload};
+use crate::runtime::{RunRecord, Session};
+use crate::steps::dry_run::{describe_files, describe_run};
+use std::path::Path;
+
+/// Distances between sequences, or trees of given distances.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Distance(pub MatrixPlan);
+
+impl Command for Distance {
+    fn facts(&self, plan: &Plan) -> Facts {
+        let Distance(asked) = self;
+        let has_replicates = plan.bootstrap.replicates > 0;
+        let task = match asked.file {
+            Some(_) => "trees of distances".into(),
+            None if has_replicates => {
+                format!("distances between sequences, bootstrap, {}", plan.bootstrap.describe())
+            }
+            None => "distances between sequences".into(),
+        };
+        let identical = IdenticalSequences::OneInDistances;
+        Facts {
+            task,
+            inputs: asked.file.iter().cloned().collect(),
+            outputs: asked.output_kinds(has_replicates),
+            numbered: plan.bootstrap.replicates,
+            workload: Workload { identical, ..Workload::default() },
+            ..Facts::default()
+        }
+    }
+
+    fn named_after(&self) -> Option<&Path> {
+        self.0.file.as_deref()
+    }
+
+    fn run(&self, plan: &Plan, record: &mut RunRecord) -> Result<()> {
+        distances(plan, &self.0, record)
+    }
+
+    fn check(&self, plan: &Plan, record: &mut RunRecord) -> Result<()> {
+        if self.0.file.is_some() {
+            describe_files(plan, record);
+            return Ok(());
+        }
+        let session = Session::start(plan, record)?;
+        describe_run(session, |setup, rows| describe_distances(&self.0, setup, rows))
+    }
+}

@@ -1,0 +1,89 @@
+//! [`Sample`]: what is known of a sample before it is drawn.
+
+use super::check::describe_sample;
+use super::run::{measure_chain, sample};
+use crate::commands::Command;
+use crate::error::Result;
+use crate::output::OutputKind;
+use crate::parallel::used_memory;
+use crate::plan::{Facts, MemoryPlan, Plan, Replaces, Workload};
+use crate::runtime::{RunRecord, Session};
+use crate::sampler::SamplingPlan;
+use crate::steps::dry_run::describe_run;
+use crate::steps::select::select_models;
+use std::fmt::Debug;
+
+/// Trees and parameters from their posterior distribution.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Sample(pub SamplingPlan);
+
+impl Command for Sample {
+    fn facts(&self, _: &Plan) -> Facts {
+        let Sample(asked) = self;
+        Facts {
+            task: asked.describe(),
+            outputs: vec![
+                OutputKind::StartTree,
+                OutputKind::PosteriorTree,
+                OutputKind::PosteriorSplits,
+                OutputKind::MapTree,
+                OutputKind::SampledParameters,
+                OutputKind::SampledTrees,
+            ],
+            numbered: asked.num_runs,
+            replaces: Replaces::AllOfAnalyses,
+            resumes: true,
+            workload: Workload {
+                memory: MemoryPlan::Chains(asked.num_chains),
+                ..Workload::default()
+            },
+            identity: identity(asked),
+            ..Facts::default()
+        }
+    }
+
+    fn run(&self, plan: &Plan, record: &mut RunRecord) -> Result<()> {
+        sample(&self.0, select_models(Session::start(plan, record)?)?)
+    }
+
+    fn check(&self, plan: &Plan, record: &mut RunRecord) -> Result<()> {
+        let mut session = Session::start(plan, record)?;
+        let used = used_memory().unwrap_or(0);
+        let chain = measure_chain(&self.0, &mut session)?;
+        describe_run(session, |setup, rows| Ok(describe_sample(&self.0, chain, setup, used, rows)))
+    }
+}
+
+/// Every option is named here, so that a new one is not forgotten.
+fn identity(asked: &SamplingPlan) -> Vec<(&'static str, String)> {
+    let SamplingPlan {
+        generations,
+        sample_every,
+        diagnose_every,
+        num_runs,
+        num_chains,
+        temperature,
+        burnin,
+        stop,
+        prior_only,
+        stones,
+        priors,
+    } = asked;
+    vec![
+        ("--ngen", generations.to_string()),
+        ("--samplefreq", sample_every.to_string()),
+        ("--diagnfreq", diagnose_every.to_string()),
+        ("--nruns", num_runs.to_string()),
+        ("--nchains", num_chains.to_string()),
+        ("--temp", temperature.map_or("default".to_string(), |value| value.to_string())),
+        ("--burninfrac", burnin.to_string()),
+        ("--stop", text(stop)),
+        ("--prior-only", prior_only.to_string()),
+        ("--ss", text(stones)),
+        ("priors", text(&priors.describe())),
+    ]
+}
+
+fn text(value: &impl Debug) -> String {
+    format!("{value:?}")
+}
