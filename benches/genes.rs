@@ -8,8 +8,8 @@ use mlsearch::model::Model;
 use mlsearch::partition::{Partition, PartitionDef, build_patterns, parse_partitions};
 use mlsearch::rng::{Purpose, stream};
 use mlsearch::simulate::{
-    Gene, SimModel, draw_presence, random_names, simulate_states, to_partition_file, to_phylip,
-    yule_tree,
+    SimModel, SimPartition, draw_presence, random_names, simulate_states, to_partition_file,
+    to_phylip, yule_tree,
 };
 use mlsearch::taxa::Taxa;
 use mlsearch::tree::Tree;
@@ -37,13 +37,13 @@ pub fn simulate(shape: &Shape) -> (Tree, Vec<Partition>) {
     let model = Model::parse(MODEL).expect("the model is well written");
     let (matrices, cats) = (model.eigen_models(), model.rate_cats());
     let model = SimModel { matrices: &matrices, cats: &cats };
-    let genes: Vec<Gene> = presence
+    let genes: Vec<SimPartition> = presence
         .into_iter()
         .enumerate()
         .map(|(i, present)| {
             let mut rng = rng(Purpose::SimulatedSequences, i as u64);
             let states = simulate_states(&tree, &model, shape.sites_per_gene, &mut rng);
-            Gene {
+            SimPartition {
                 name: format!("gene{i}"),
                 model: MODEL.into(),
                 data_type: DataType::Dna,

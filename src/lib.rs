@@ -13,6 +13,9 @@
 //! | simulate sequences | [`simulate`] |
 //! | draw random numbers, follow a long computation, understand what was refused | [`rng`], [`observer`], [`error`] |
 //!
+//! These are the library without the feature `cli` (`default-features = false`); with it, which is the default, come
+//! the program and the rooms that only the program uses.
+//!
 //! # Examples
 //!
 //! The log-likelihood of a parsimony tree with optimised branch lengths and model parameters:
@@ -53,8 +56,8 @@
 //!
 //! | floor | rooms |
 //! |---|---|
-//! | 0 | `error`, `observer`, `rng`, `taxa`, `pair_tables`, `numeric`, `whole_file` |
-//! | 1 | `alphabet`, `tree`, `parallel`, `input`, `panics` |
+//! | 0 | `error`, `observer`, `rng`, `taxa`, `numeric`, `whole_file` |
+//! | 1 | `alphabet`, `tree`, `parallel`, `gpu`, `input`, `panics` |
 //! | 2 | `alignment`, `model` |
 //! | 3 | `partition` |
 //! | 4 | `parsimony`, `distance`, `tree_distance`, `terrace`, `simulate`, `likelihood` |
@@ -71,17 +74,19 @@
 //! | 15 | `cli` |
 
 #![warn(unreachable_pub)]
+// Without the program, what only the program uses is unused.
+#![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
 
 pub mod error;
 mod numeric;
 pub mod observer;
-#[doc(hidden)]
-pub mod pair_tables;
 pub mod rng;
 pub mod taxa;
 mod whole_file;
 
 pub mod alphabet;
+#[doc(hidden)]
+pub mod gpu;
 mod input;
 #[doc(hidden)]
 pub mod panics;
@@ -98,34 +103,48 @@ pub mod distance;
 pub mod likelihood;
 pub mod parsimony;
 pub mod simulate;
+#[cfg(feature = "cli")]
 mod terrace;
 pub mod tree_distance;
 
 pub mod optimize;
 
+#[cfg(feature = "cli")]
 mod sampler;
 pub mod search;
 
+#[cfg(feature = "cli")]
 mod ancestral;
+#[cfg(feature = "cli")]
 mod bootstrap;
+#[cfg(feature = "cli")]
 mod model_selection;
+#[cfg(feature = "cli")]
 mod topology_tests;
 
+#[cfg(feature = "cli")]
 mod output;
 
+#[cfg(feature = "cli")]
 mod plan;
 
+#[cfg(feature = "cli")]
 mod dataset;
 
+#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod runtime;
 
+#[cfg(feature = "cli")]
 mod steps;
 
+#[cfg(feature = "cli")]
 mod commands;
 
+#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod run;
 
+#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;

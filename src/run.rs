@@ -25,8 +25,8 @@ pub fn execute(analysis: &Analysis) -> Result<()> {
     let mut record = RunRecord::open(plan)?;
     introduce(plan, &mut record);
     let ended = caught(|| analysis.carry_out(&mut record));
-    let is_kept = record.keeper.is_some();
-    let that_resumes = |error: Error| match is_kept {
+    let has_checkpoint = record.checkpoint.is_some();
+    let that_resumes = |error: Error| match has_checkpoint {
         true => error
             .that_goes_on("to go on from the checkpoint on the processor", &plan.processor_command)
             .that_resumes(plan.resuming_command.clone()),

@@ -9,7 +9,6 @@ const FLOORS: &[(&str, u8)] = &[
     ("observer", 0),
     ("rng", 0),
     ("taxa", 0),
-    ("pair_tables", 0),
     ("numeric", 0),
     ("whole_file", 0),
     ("panics", 1),
@@ -17,6 +16,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("alphabet", 1),
     ("tree", 1),
     ("parallel", 1),
+    ("gpu", 1),
     ("alignment", 2),
     ("model", 2),
     ("partition", 3),
@@ -76,9 +76,12 @@ const WITHOUT_ENGINES: &[&str] = &[
 const UNSAFE_ALLOWED: &[&str] = &[
     "parallel/pool.rs",
     "likelihood/cpu/kernels.rs",
-    "likelihood/cuda/device.rs",
+    "gpu/buffer.rs",
+    "gpu/device.rs",
+    "gpu/launch.rs",
+    "gpu/module.rs",
     "likelihood/cuda/launch.rs",
-    "likelihood/cuda/pair_distances.rs",
+    "distance/cuda/pairs.rs",
     "distance/instructions.rs",
 ];
 

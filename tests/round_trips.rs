@@ -6,7 +6,7 @@ use mlsearch::alphabet::DataType;
 use mlsearch::model::Model;
 use mlsearch::partition::{build_patterns, parse_partitions};
 use mlsearch::rng::{Purpose, stream};
-use mlsearch::simulate::{Gene, to_partition_file, to_phylip};
+use mlsearch::simulate::{SimPartition, to_partition_file, to_phylip};
 use mlsearch::taxa::Taxa;
 use mlsearch::tree::{NewickOptions, NewickReader, random_tree, read_newick, write_newick};
 use proptest::prelude::*;
@@ -74,11 +74,11 @@ proptest! {
     ) {
         let types = [DataType::Dna, DataType::Protein, DataType::codon(1).unwrap(), DataType::multistate(5).unwrap()];
         let models = ["JC", "LG", "GY+CODE{1}", "MULTI5_MK"];
-        let genes: Vec<Gene> = genes.into_iter().enumerate().map(|(number, (which, sites, present))| {
+        let genes: Vec<SimPartition> = genes.into_iter().enumerate().map(|(number, (which, sites, present))| {
             let data_type = types[which];
             let states = (0..3).map(|taxon| sites.iter().map(|site| site[taxon] % data_type.num_states() as u8).collect());
             let (name, model) = (format!("gene {number}"), models[which].to_string());
-            Gene { name, model, data_type, states: states.collect(), present: present.to_vec() }
+            SimPartition { name, model, data_type, states: states.collect(), present: present.to_vec() }
         }).collect();
         let taxa = Taxa::new(names.into_iter().collect()).unwrap();
         let text = to_phylip(&taxa, &genes).unwrap();

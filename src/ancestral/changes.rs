@@ -39,9 +39,9 @@ pub(crate) fn changes_of_branches(
     let mut all = Vec::with_capacity(nodes.branches().len());
     for branch in nodes.branches() {
         let mut changes = Vec::new();
-        for (gene, partition) in partitions.iter().enumerate() {
-            let Some(above) = &found.states[branch.from][gene] else { continue };
-            let below = Below::new(tree, nodes, found, branch.to, gene, partition);
+        for (index, partition) in partitions.iter().enumerate() {
+            let Some(above) = &found.states[branch.from][index] else { continue };
+            let below = Below::new(tree, nodes, found, branch.to, index, partition);
             // Which patterns change is found once for all their sites.
             let to: Vec<Option<ChangedTo>> = above
                 .iter()
@@ -55,7 +55,7 @@ pub(crate) fn changes_of_branches(
             changes.extend(sites.filter_map(|(columns, &pattern)| {
                 let to = to[pattern as usize]?;
                 let from = above[pattern as usize];
-                Some(Change { column: columns[0] + 1, partition: gene, from, to })
+                Some(Change { column: columns[0] + 1, partition: index, from, to })
             }));
         }
         changes.sort_by_key(|change| change.column);
@@ -77,13 +77,13 @@ impl<'a> Below<'a> {
         nodes: &InnerNodes,
         found: &'a AncestralStates,
         node: NodeId,
-        gene: usize,
+        index: usize,
         partition: &'a Partition,
     ) -> Self {
         let patterns = &partition.patterns;
         if !tree.is_tip(node) {
             let number = nodes.number(node).expect("an inner node has a number");
-            return found.states[number][gene].as_deref().map_or(Below::Nothing, Below::Inner);
+            return found.states[number][index].as_deref().map_or(Below::Nothing, Below::Inner);
         }
         match patterns.tip_taxa.binary_search(&node.index()) {
             Ok(tip) => Below::Tip { codes: &patterns.codes[tip], masks: &patterns.code_masks },

@@ -8,7 +8,7 @@ use crate::model::{AutoData, AutoModel, Model};
 /// # Errors
 /// A message for an unknown type, for one without a selection, and for one that contradicts the selection.
 pub(crate) fn auto_of_type(
-    asked: AutoModel,
+    auto: AutoModel,
     text: &str,
     data_type: &str,
 ) -> Result<AutoModel, String> {
@@ -24,11 +24,11 @@ pub(crate) fn auto_of_type(
             data_type.trim()
         )),
         None => Err(format!("{says}: {unknown}")),
-        Some(typed) if [AutoData::Detected, typed.data].contains(&asked.data) => {
-            Ok(AutoModel { data: typed.data, ..asked })
+        Some(typed) if [AutoData::Detected, typed.data].contains(&auto.data) => {
+            Ok(AutoModel { data: typed.data, ..auto })
         }
         Some(_) => {
-            let models = match asked.data {
+            let models = match auto.data {
                 AutoData::Dna => "DNA",
                 AutoData::Protein => "proteins",
                 AutoData::Binary => "binary data",

@@ -3,10 +3,10 @@
 //! Every fault of every file is collected before the run is refused. Warnings and notes about data that
 //! are accepted are in `remarks`.
 
+use super::candidates::{candidates_of, explain_characters};
 use super::constraint::{check_trees, read_constraint};
 use super::invariable::check_all_variable;
 use super::models::{ModelChoice, resolve_model};
-use super::questions::{ask, explain_characters};
 use super::remarks::{Remarks, remark};
 use super::rooting::{Root, find_root};
 use super::site_weights::SiteWeights;
@@ -16,7 +16,7 @@ use crate::bootstrap::SamplingUnit;
 use crate::error::{Error, Fault, Faults, Place, Result, abridged, collect};
 use crate::input::{name_of, read_text};
 use crate::model::Model;
-use crate::model_selection::Question;
+use crate::model_selection::CandidateSet;
 use crate::partition::{
     Partition, PartitionDef, build_patterns, count_freqs, gappyness, num_states_seen,
     parse_partitions, suspicions, whole_alignment,
@@ -47,7 +47,7 @@ pub(crate) struct Loaded {
     pub file_order: Vec<usize>,
     /// Per partition whose model is to be selected, the models to compare; until then the model of the
     /// partition is the richest of these.
-    pub questions: Vec<Option<Question>>,
+    pub candidates: Vec<Option<CandidateSet>>,
     /// Per partition the scaler of the shared lengths that its line gives (`+BU{0.8}`).
     pub brlen_scalers: Vec<Option<f64>>,
     /// Per partition, numbers of the taxa that have data in it, ascending: also where the analysis
@@ -115,7 +115,7 @@ pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
     }
     let defs = read_defs(plan, &alignment, &mut faults)?;
     let (mut partitions, mut brlen_scalers) = (Vec::new(), Vec::new());
-    let mut questions = Vec::new();
+    let mut candidates = Vec::new();
     let weights = match &plan.data.site_weights {
         Some(path) => collect(SiteWeights::read(path, alignment.num_sites()), &mut faults)?,
         None => None,
@@ -127,7 +127,7 @@ pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
         if let Some(built) = builder.build(def, &mut faults, &mut remarks) {
             partitions.push(built.partition);
             brlen_scalers.push(built.brlen_scaler);
-            questions.push(built.question);
+            candidates.push(built.candidates);
         }
     }
     if faults.is_empty() && partitions.iter().all(|p| p.patterns.num_tips() == 0) {
@@ -175,15 +175,15 @@ pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
     let report = AlignmentSummary::new(&taxa, &views);
     remarks.warnings.extend(suspicions(&alignment, &partitions));
     remark(&taxa, &partitions, &report, &mut remarks);
-    if plan.data.auto_criterion.is_some() && questions.iter().all(Option::is_none) {
+    if plan.data.auto_criterion.is_some() && candidates.iter().all(Option::is_none) {
         remarks
             .notes
             .push("every partition has a given model: --auto-criterion has no effect".into());
     }
-    for (partition, question) in partitions.iter_mut().zip(&questions) {
+    for (partition, candidates) in partitions.iter_mut().zip(&candidates) {
         let warning = count_with_warning(partition);
         // The selected model may not count frequencies.
-        remarks.warnings.extend(warning.filter(|_| question.is_none()));
+        remarks.warnings.extend(warning.filter(|_| candidates.is_none()));
     }
     // From here on, the order of the file shows only where partitions are listed.
     let mut by_name: Vec<usize> = (0..partitions.len()).collect();
@@ -201,7 +201,7 @@ pub(crate) fn load(plan: &Plan) -> Result<Loaded> {
         row_order,
         partitions,
         file_order,
-        questions: in_order(questions, &by_name),
+        candidates: in_order(candidates, &by_name),
         brlen_scalers: in_order(brlen_scalers, &by_name),
         presence,
         gappyness,
@@ -229,7 +229,7 @@ struct Built {
     /// As given in its model.
     brlen_scaler: Option<f64>,
     /// Its model is still to be selected.
-    question: Option<Question>,
+    candidates: Option<CandidateSet>,
 }
 
 impl Builder<'_> {
@@ -246,10 +246,10 @@ impl Builder<'_> {
             return None;
         }
         let num_states = || Some(num_states_seen(alignment, &def));
-        let asked = ask(&def, choice, alignment, plan);
-        let asked = asked.map_err(|fault| faults.push(fault)).ok()?;
-        let resolved = match &asked {
-            Some((question, scaler)) => Ok((question.placeholder(), *scaler)),
+        let auto = candidates_of(&def, choice, alignment, plan);
+        let auto = auto.map_err(|fault| faults.push(fault)).ok()?;
+        let resolved = match &auto {
+            Some((candidates, scaler)) => Ok((candidates.placeholder(), *scaler)),
             None => resolve_model(&def, choice, num_states, &mut remarks.notes),
         };
         let (model, brlen_scaler) = resolved.map_err(|fault| faults.push(fault)).ok()?;
@@ -265,7 +265,7 @@ impl Builder<'_> {
         };
         let def = def.map_err(|fault| faults.push(fault)).ok()?;
         let patterns = build_patterns(alignment, &def, model.data_type);
-        let explain = |more| match asked {
+        let explain = |more| match auto {
             Some(_) => explain_characters(more, &def, model.data_type, choice, alignment),
             None => more,
         };
@@ -274,7 +274,7 @@ impl Builder<'_> {
         let partition = Partition { name, model, patterns, sites };
         let path = plan.data.msa.as_deref().expect("the command line was checked");
         faults.extend(check_all_variable(&partition, &name_of(path)));
-        Some(Built { partition, brlen_scaler, question: asked.map(|(question, _)| question) })
+        Some(Built { partition, brlen_scaler, candidates: auto.map(|(candidates, _)| candidates) })
     }
 }
 

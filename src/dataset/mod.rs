@@ -1,11 +1,12 @@
 //! From files to data that can be analysed: every fault of every file is found before a run is refused.
 //!
-//! `load` does it, with `models` (the model of each partition) and `matrix_files`, `questions` and `auto_type`
+//! `load` does it, with `models` (the model of each partition) and `matrix_files`, `candidates` and `auto_type`
 //! (models that are to be selected), `site_weights`, `trees`, `identical` (sequences that a search needs only once), `invariable` (sites that
 //! are invalid under an ascertainment correction), `remarks` (warnings and notes about data that are accepted), and
 //! `rooting` (where trees are to be rooted).
 
 mod auto_type;
+mod candidates;
 mod constraint;
 mod distances;
 mod identical;
@@ -13,7 +14,6 @@ mod invariable;
 mod load;
 mod matrix_files;
 mod models;
-mod questions;
 mod remarks;
 mod rooting;
 mod site_weights;

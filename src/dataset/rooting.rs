@@ -20,11 +20,11 @@ pub(crate) enum Root {
 /// # Errors
 /// Names that are not there, or an outgroup of all taxa.
 pub(crate) fn find_root(
-    asked: Option<&Rooting>,
+    wanted: Option<&Rooting>,
     taxa: &Taxa,
     source: &str,
 ) -> Result<Option<Root>, Fault> {
-    let names = match asked {
+    let names = match wanted {
         None => return Ok(None),
         Some(Rooting::Midpoint) => return Ok(Some(Root::Midpoint)),
         Some(Rooting::Outgroup(names)) => names,

@@ -9,6 +9,7 @@
 //! | `solve` | Newton's method for several pairs at a time |
 //! | `closed_form` | shares of different sites, and LogDet |
 //! | `instructions` | the same computation for the instructions of this machine |
+//! | `pair_tables`, `cuda` | the sequences as plain lists, and the same computation on GPUs |
 //! | `square`, `row_file` | [`SquareMatrix`], [`RowFile`]: the distances of all pairs, from which trees are made, in memory and in a file |
 //! | `cluster_rows` | both as what trees are joined from |
 //! | `neighbor_joining`, `minimum_evolution`, `upgma`, `joined_tree`, `kind` | trees from them |
@@ -18,7 +19,7 @@ mod balanced;
 mod bit_planes;
 mod closed_form;
 mod cluster_rows;
-mod gene;
+mod cuda;
 mod instructions;
 mod joined_tree;
 mod kind;
@@ -26,7 +27,11 @@ mod minimum_evolution;
 #[cfg(test)]
 mod naive_tests;
 mod neighbor_joining;
+mod pair_data;
 mod pair_model;
+// Only GPUs read them.
+#[cfg_attr(not(feature = "cuda"), expect(dead_code))]
+mod pair_tables;
 mod pairs;
 mod regraft;
 mod row_file;
@@ -39,7 +44,7 @@ pub use joined_tree::JoinedTree;
 pub use kind::DistanceTree;
 pub use minimum_evolution::minimum_evolution;
 pub use neighbor_joining::{bionj, neighbor_joining};
-pub use pairs::{DistanceMethod, OtherRows, PairDistances};
+pub use pairs::{DistanceMethod, PairDistances};
 pub use row_file::{ROW_FILE_MEMORY, RowFile, RowFileWriter, row_file_bytes};
 pub use square::{SquareMatrix, Stored};
 pub use taxon_rows::TaxonRows;

@@ -11,10 +11,10 @@
 //! stand for (Felsenstein 1981, J. Mol. Evol. 17:368). Under continuous gamma rates of shape a, exp(λt) is replaced by its
 //! mean (1 - λt/a)^-a. Equal eigenvalues are one term, so F84 has two and Jukes-Cantor one.
 
+use super::pair_tables::GeneTables;
 use crate::alphabet::DataType;
 use crate::model::{EigenModel, Model, RateCats};
 use crate::numeric::elementary::{exp_minus_one_of, ln_of};
-use crate::pair_tables::GeneTables;
 
 /// Relative difference below which eigenvalues are equal, and probabilities proportional.
 const EQUAL: f64 = 1e-12;

@@ -1,17 +1,18 @@
 //! [`PairDistances`]: the distance of any pair of sequences, computed in tiles.
 
 use super::closed_form::{StateCounts, log_det, p_distance};
-use super::gene::{Gene, Table};
+use super::cuda::PairGpus;
 use super::instructions::{Instructions, Work};
+use super::pair_data::{PairData, Table};
 use super::pair_model::PairModel;
+use super::pair_tables::PairTables;
 use super::solve::{LANES, Part, Scratch, solve};
 use crate::error::Result;
 use crate::model::Model;
-use crate::pair_tables::PairTables;
 use crate::partition::Partition;
 use rayon::prelude::*;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Mutex, PoisonError};
 
 /// Rows and columns of a tile: their bits are in the cache of a core.
 const TILE: usize = 64;
@@ -31,15 +32,6 @@ pub enum DistanceMethod {
     Uncorrected,
     /// LogDet.
     LogDet,
-}
-
-/// What computes the same distances in another way, with the same bits.
-pub trait OtherRows: std::fmt::Debug + Send + Sync {
-    /// What [`PairDistances::rows`] gives.
-    ///
-    /// # Errors
-    /// It cannot any more.
-    fn rows(&self, rows: Range<usize>, columns: Range<usize>) -> Result<Vec<f64>>;
 }
 
 /// The sequences of an alignment, prepared for the computation of their distances.
@@ -69,10 +61,11 @@ pub trait OtherRows: std::fmt::Debug + Send + Sync {
 pub struct PairDistances {
     /// `[sequence]`: its taxon in the partitions.
     taxa: Vec<usize>,
-    genes: Vec<Gene>,
+    data: Vec<PairData>,
     formula: Formula,
     instructions: Instructions,
-    other: Option<Arc<dyn OtherRows>>,
+    /// What computes instead of the processor.
+    gpus: Option<Mutex<PairGpus>>,
 }
 
 #[derive(Debug)]
@@ -132,31 +125,42 @@ impl PairDistances {
         let mut places = vec![usize::MAX; taxa.len()];
         taxa.iter().enumerate().for_each(|(place, &taxon)| places[taxon] = place);
         assert!(!places.contains(&usize::MAX), "each taxon once");
-        let genes: Vec<Gene> =
-            partitions.iter().map(|partition| Gene::new(&partition.patterns, &places)).collect();
+        let data: Vec<PairData> = partitions
+            .iter()
+            .map(|partition| PairData::new(&partition.patterns, &places))
+            .collect();
         let formula = match method {
             DistanceMethod::Likelihood { models, gamma } => {
-                assert_eq!(models.len(), genes.len(), "one model for each partition");
-                let model =
-                    |(model, gene): (&Model, &Gene)| PairModel::new(model, *gamma, &gene.classes);
-                Formula::Likelihood(models.iter().zip(&genes).map(model).collect())
+                assert_eq!(models.len(), data.len(), "one model for each partition");
+                let model = |(model, data): (&Model, &PairData)| {
+                    PairModel::new(model, *gamma, &data.classes)
+                };
+                Formula::Likelihood(models.iter().zip(&data).map(model).collect())
             }
             DistanceMethod::Uncorrected => Formula::Uncorrected,
             DistanceMethod::LogDet => Formula::LogDet,
         };
         let instructions = Instructions::detect(instruction_set).unwrap_or(Instructions::Scalar);
-        PairDistances { taxa, genes, formula, instructions, other: None }
+        PairDistances { taxa, data, formula, instructions, gpus: None }
     }
 
-    /// Leaves the computation to another.
-    pub fn compute_with(&mut self, other: Arc<dyn OtherRows>) {
-        self.other = Some(other);
+    /// Lets GPUs compute, whose numbers are given as bits (none: the first one). False if such distances are computed on the
+    /// processor only.
+    ///
+    /// # Errors
+    /// GPUs that cannot be used.
+    pub fn compute_on_gpus(&mut self, gpus: u64) -> Result<bool> {
+        // Numbers of sites have 32 bits on a GPU.
+        let is_small = u32::try_from(self.num_sites()).is_ok();
+        let Some(tables) = self.tables().filter(|_| is_small) else { return Ok(false) };
+        self.gpus = Some(Mutex::new(PairGpus::open(gpus, &tables)?));
+        Ok(true)
     }
 
     /// The sequences and models as plain lists; `None` for distances that are not by likelihood.
-    pub fn tables(&self) -> Option<PairTables> {
+    fn tables(&self) -> Option<PairTables> {
         let Formula::Likelihood(models) = &self.formula else { return None };
-        let genes = self.genes.iter().zip(models).map(|(gene, model)| gene.tables(model));
+        let genes = self.data.iter().zip(models).map(|(gene, model)| gene.tables(model));
         Some(PairTables { num_taxa: self.num_taxa(), genes: genes.collect() })
     }
 
@@ -165,7 +169,7 @@ impl PairDistances {
         let working = threads.clamp(1, num_taxa.div_ceil(TILE).max(1)) as u64;
         let of_gene = |partition: &Partition| {
             let patterns = &partition.patterns;
-            Gene::bytes_of(patterns, num_taxa) + working * Gene::bytes_of_counts(patterns)
+            PairData::bytes_of(patterns, num_taxa) + working * PairData::bytes_of_counts(patterns)
         };
         partitions.iter().map(of_gene).sum()
     }
@@ -177,18 +181,18 @@ impl PairDistances {
 
     /// Number of sites.
     pub fn num_sites(&self) -> u64 {
-        self.genes.iter().map(Gene::num_sites).sum()
+        self.data.iter().map(PairData::num_sites).sum()
     }
 
-    /// The distances between these rows and columns, row by row, computed in parallel by rayon's threads (or by another, see
-    /// [`PairDistances::compute_with`]). Those of a
-    /// sequence from itself are 0.
+    /// The distances between these rows and columns, row by row, computed in parallel by rayon's threads, or on GPUs
+    /// ([`PairDistances::compute_on_gpus`]). Those of a sequence from itself are 0.
     ///
     /// # Errors
-    /// Those of the other.
+    /// A GPU was lost.
     pub fn rows(&self, rows: Range<usize>, columns: Range<usize>) -> Result<Vec<f64>> {
-        if let Some(other) = &self.other {
-            return other.rows(rows, columns);
+        if let Some(gpus) = &self.gpus {
+            let mut gpus = gpus.lock().unwrap_or_else(PoisonError::into_inner);
+            return Ok(gpus.rows(rows, columns)?);
         }
         let mut whole = vec![0.0; rows.len() * columns.len()];
         // Each tile has its part of every row.
@@ -219,8 +223,8 @@ impl PairDistances {
 
     #[inline(always)]
     fn compute_likelihood(&self, models: &[PairModel], tile: &Tile, out: &mut [&mut [f64]]) {
-        let part = |(gene, model): (&Gene, _)| Part::new(model, gene.classes.len());
-        let mut parts: Vec<Part> = self.genes.iter().zip(models).map(part).collect();
+        let part = |(gene, model): (&PairData, _)| Part::new(model, gene.classes.len());
+        let mut parts: Vec<Part> = self.data.iter().zip(models).map(part).collect();
         let (mut scratch, mut table) = (Scratch::default(), Table::default());
         for (row, out) in tile.rows.clone().zip(out) {
             for (start, out) in tile.columns.clone().step_by(LANES).zip(out.chunks_mut(LANES)) {
@@ -230,7 +234,7 @@ impl PairDistances {
                     *pair = (row.min(column), row.max(column));
                 }
                 let pairs = &pairs[..out.len()];
-                for (gene, part) in self.genes.iter().zip(&mut parts) {
+                for (gene, part) in self.data.iter().zip(&mut parts) {
                     gene.count(pairs, part, &mut table);
                 }
                 solve(&mut parts, &mut scratch, out);
@@ -258,7 +262,7 @@ impl PairDistances {
                     continue;
                 }
                 let mut pair = StateCounts::default();
-                for gene in &self.genes {
+                for gene in &self.data {
                     if !gene.is_missing(row) && !gene.is_missing(column) {
                         // A determinant and that of the transposed matrix may differ in the last digits.
                         let [a, b] = match self.taxa[row] < self.taxa[column] {

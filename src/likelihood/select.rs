@@ -6,9 +6,6 @@ use super::engine::{
 };
 use super::{cpu, cuda, naive};
 
-/// Distances of pairs of sequences on cards.
-pub use cuda::PairCards;
-
 /// The engine and instruction set that [`make_engine`] would use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Choice {

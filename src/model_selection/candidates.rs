@@ -18,7 +18,7 @@ const FIRST_RATES: &str = "+G4";
 
 /// The candidate models of a partition.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Question {
+pub(crate) struct CandidateSet {
     /// The data type of the partition.
     pub data_type: DataType,
     /// The rates over sites, if only the matrix is to be selected.
@@ -36,17 +36,17 @@ pub(crate) struct Candidate {
     pub rates: &'static str,
 }
 
-impl Question {
+impl CandidateSet {
     /// The candidates that a user has requested, for data of which the type was detected.
-    pub(crate) fn new(asked: AutoModel, detected: DataType, gamma_median: bool) -> Self {
-        let data_type = match (asked.data, detected) {
+    pub(crate) fn new(auto: AutoModel, detected: DataType, gamma_median: bool) -> Self {
+        let data_type = match (auto.data, detected) {
             (AutoData::Dna, _) => DataType::Dna,
             (AutoData::Protein, _) => DataType::Protein,
             (AutoData::Binary, _) => DataType::Binary,
             (AutoData::Multistate, DataType::Binary) => DataType::Multistate(2),
             (AutoData::Detected | AutoData::Multistate, detected) => detected,
         };
-        Question { data_type, rates: asked.rates, gamma_median }
+        CandidateSet { data_type, rates: auto.rates, gamma_median }
     }
 
     /// All rates over sites that are tried with the reference matrix.
@@ -115,7 +115,7 @@ impl Question {
     /// A candidate's model with default start values, without empirical frequencies.
     ///
     /// # Panics
-    /// If the candidate is not a valid model string, unlike all candidates made by a question.
+    /// If the candidate is not a valid model string, unlike all candidates made by a [`CandidateSet`].
     pub(crate) fn model(&self, candidate: &Candidate) -> Model {
         let text = format!("{}{}", candidate.matrix, candidate.rates);
         let mut model = Model::parse(&text).expect("candidates are valid model strings");
@@ -164,24 +164,27 @@ impl Question {
 mod tests {
     use super::*;
 
-    fn question(word: &str, data_type: DataType) -> Question {
-        Question::new(AutoModel::read(word).unwrap(), data_type, false)
+    fn candidates(word: &str, data_type: DataType) -> CandidateSet {
+        CandidateSet::new(AutoModel::read(word).unwrap(), data_type, false)
     }
 
     #[test]
     fn every_candidate_is_a_model_of_its_type_and_no_two_are_one() {
         let multistate = DataType::multistate(5).unwrap();
         for data_type in [DataType::Dna, DataType::Protein, DataType::Binary, multistate] {
-            let question = question("auto", data_type);
-            assert_eq!(question.placeholder().data_type, data_type);
-            let rates: Vec<_> =
-                question.rates().into_iter().chain(question.free_rates().iter().copied()).collect();
-            let all = question.matrices().into_iter().flat_map(|matrix| {
+            let candidates = candidates("auto", data_type);
+            assert_eq!(candidates.placeholder().data_type, data_type);
+            let rates: Vec<_> = candidates
+                .rates()
+                .into_iter()
+                .chain(candidates.free_rates().iter().copied())
+                .collect();
+            let all = candidates.matrices().into_iter().flat_map(|matrix| {
                 rates.iter().map(move |rates| Candidate { matrix: matrix.clone(), rates })
             });
             let mut labels: Vec<String> = Vec::new();
-            for candidate in all.chain(question.mixtures()) {
-                let model = question.model(&candidate);
+            for candidate in all.chain(candidates.mixtures()) {
+                let model = candidates.model(&candidate);
                 assert_eq!(model.data_type, data_type, "{candidate:?}");
                 labels.push(model.label());
             }
@@ -194,16 +197,16 @@ mod tests {
 
     #[test]
     fn raxml_s_word_fixes_the_rates() {
-        let asked = question("PROTGAMMAIAUTO", DataType::Protein);
-        assert_eq!((asked.rates(), asked.mixtures()), (vec!["+I+G4"], vec![]));
-        assert_eq!(asked.placeholder().label(), "LG+IO+G4m");
+        let auto = candidates("PROTGAMMAIAUTO", DataType::Protein);
+        assert_eq!((auto.rates(), auto.mixtures()), (vec!["+I+G4"], vec![]));
+        assert_eq!(auto.placeholder().label(), "LG+IO+G4m");
         assert_eq!(
-            asked.describe(),
+            auto.describe(),
             "66 protein matrices with frequencies; rates over sites: +I+G4"
         );
         // The user's choice takes precedence over the detected type.
-        assert_eq!(question("AA", DataType::Dna).data_type, DataType::Protein);
-        let median = Question::new(AutoModel::read("auto").unwrap(), DataType::Dna, true);
+        assert_eq!(candidates("AA", DataType::Dna).data_type, DataType::Protein);
+        let median = CandidateSet::new(AutoModel::read("auto").unwrap(), DataType::Dna, true);
         assert_eq!(median.placeholder().label(), "GTR+FC+G4a");
     }
 }

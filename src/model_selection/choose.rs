@@ -19,7 +19,7 @@
 //! branch lengths, all of which count as parameters (2n - 3 for n taxa), whether or not partitions share branch
 //! lengths in the run. Their number is the same for all models and does not affect differences of AIC or BIC.
 
-use super::candidates::{Candidate, Question};
+use super::candidates::{Candidate, CandidateSet};
 use super::criteria::{Criterion, Scores, criterion_weights};
 use super::fit::{Effort, Fit, Task, start_from};
 use crate::alignment::Patterns;
@@ -43,14 +43,14 @@ const SLOW_SHARES: [f64; 2] = [0.1, 0.4];
 
 /// The stages of a model selection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum SelectionStage {
     First,
     Rates,
     RatesRefined,
     Matrices,
     MatricesRefined,
     Crossed,
-    /// The index of the free rates in the question's list.
+    /// The index of the free rates in the list of candidates.
     Free(usize),
     FreeRefined,
     Done,
@@ -59,11 +59,11 @@ enum Stage {
 /// Selection of one partition's model, in progress.
 #[derive(Debug)]
 pub(crate) struct Choosing {
-    question: Question,
+    candidates: CandidateSet,
     criterion: Criterion,
     num_sites: usize,
     num_lengths: usize,
-    stage: Stage,
+    stage: SelectionStage,
     /// The fit whose branch lengths are the start values of others.
     first: Option<Fit>,
     /// The best fit of each candidate, in the order of their first fits.
@@ -90,17 +90,17 @@ pub(crate) struct Ranked {
 impl Choosing {
     /// Begins a selection for a partition with `num_sites` sites and `num_taxa` taxa with data, at least three.
     pub(crate) fn new(
-        question: Question,
+        candidates: CandidateSet,
         criterion: Criterion,
         num_sites: usize,
         num_taxa: usize,
     ) -> Self {
         Choosing {
-            question,
+            candidates,
             criterion,
             num_sites,
             num_lengths: (2 * num_taxa).saturating_sub(3),
-            stage: Stage::First,
+            stage: SelectionStage::First,
             first: None,
             fits: Vec::new(),
         }
@@ -110,21 +110,23 @@ impl Choosing {
     pub(crate) fn ask(&mut self, patterns: &Patterns) -> Vec<Task> {
         loop {
             let tasks = match self.stage {
-                Stage::First => vec![self.rich_task(self.question.first_rates(), patterns)],
-                Stage::Rates => self.rates_tasks(patterns),
-                Stage::RatesRefined => self.refining_tasks(NOT_FAR),
-                Stage::Matrices => self.matrix_tasks(patterns),
-                Stage::MatricesRefined => {
+                SelectionStage::First => {
+                    vec![self.rich_task(self.candidates.first_rates(), patterns)]
+                }
+                SelectionStage::Rates => self.rates_tasks(patterns),
+                SelectionStage::RatesRefined => self.refining_tasks(NOT_FAR),
+                SelectionStage::Matrices => self.matrix_tasks(patterns),
+                SelectionStage::MatricesRefined => {
                     self.refining_tasks(NOT_FAR + NOT_FAR_PER_LENGTH * self.num_lengths as f64)
                 }
-                Stage::Crossed => self.crossing_tasks(patterns),
-                Stage::Free(i) => self.free_rates_task(i, patterns).into_iter().collect(),
-                Stage::FreeRefined => {
+                SelectionStage::Crossed => self.crossing_tasks(patterns),
+                SelectionStage::Free(i) => self.free_rates_task(i, patterns).into_iter().collect(),
+                SelectionStage::FreeRefined => {
                     let mut tasks = self.refining_tasks(CLOSE);
                     tasks.retain(|task| self.is_free(&task.candidate));
                     tasks
                 }
-                Stage::Done => return Vec::new(),
+                SelectionStage::Done => return Vec::new(),
             };
             if !tasks.is_empty() {
                 return tasks;
@@ -135,7 +137,7 @@ impl Choosing {
 
     /// Receives the fits of the tasks that were requested last.
     pub(crate) fn tell(&mut self, fits: Vec<Fit>) {
-        if self.stage == Stage::First {
+        if self.stage == SelectionStage::First {
             self.first = fits.into_iter().next();
         } else {
             for fit in fits {
@@ -184,15 +186,15 @@ impl Choosing {
 
     fn advance(&mut self) {
         self.stage = match self.stage {
-            Stage::First => Stage::Rates,
-            Stage::Rates => Stage::RatesRefined,
-            Stage::RatesRefined => Stage::Matrices,
-            Stage::Matrices => Stage::MatricesRefined,
-            Stage::MatricesRefined => Stage::Crossed,
-            Stage::Crossed => Stage::Free(0),
-            Stage::Free(i) if self.goes_on_from(i) => Stage::Free(i + 1),
-            Stage::Free(_) => Stage::FreeRefined,
-            Stage::FreeRefined | Stage::Done => Stage::Done,
+            SelectionStage::First => SelectionStage::Rates,
+            SelectionStage::Rates => SelectionStage::RatesRefined,
+            SelectionStage::RatesRefined => SelectionStage::Matrices,
+            SelectionStage::Matrices => SelectionStage::MatricesRefined,
+            SelectionStage::MatricesRefined => SelectionStage::Crossed,
+            SelectionStage::Crossed => SelectionStage::Free(0),
+            SelectionStage::Free(i) if self.goes_on_from(i) => SelectionStage::Free(i + 1),
+            SelectionStage::Free(_) => SelectionStage::FreeRefined,
+            SelectionStage::FreeRefined | SelectionStage::Done => SelectionStage::Done,
         };
     }
 
@@ -224,13 +226,13 @@ impl Choosing {
 
     /// A candidate's model with its default start values and empirical frequencies.
     fn model(&self, candidate: &Candidate, patterns: &Patterns) -> Model {
-        let mut model = self.question.model(candidate);
+        let mut model = self.candidates.model(candidate);
         count_freqs(&mut model, patterns);
         model
     }
 
     fn rich_task(&self, rates: &'static str, patterns: &Patterns) -> Task {
-        let candidate = Candidate { matrix: self.question.rich_matrix(), rates };
+        let candidate = Candidate { matrix: self.candidates.rich_matrix(), rates };
         let mut start = self.model(&candidate, patterns);
         if let Some(first) = &self.first {
             start_from(&mut start, &first.model);
@@ -241,7 +243,7 @@ impl Choosing {
 
     fn rates_tasks(&self, patterns: &Patterns) -> Vec<Task> {
         let mut tasks = Vec::new();
-        for rates in self.question.rates() {
+        for rates in self.candidates.rates() {
             let task = self.rich_task(rates, patterns);
             let mut second = task.clone();
             tasks.push(task);
@@ -258,17 +260,17 @@ impl Choosing {
 
     /// The best fit with the reference matrix.
     fn best_rates(&self) -> &Fit {
-        let rich = self.question.rich_matrix();
+        let rich = self.candidates.rich_matrix();
         self.within(0.0, |c| c.matrix == rich).first().expect("rates over sites were fitted")
     }
 
     fn is_free(&self, candidate: &Candidate) -> bool {
-        self.question.free_rates().contains(&candidate.rates)
+        self.candidates.free_rates().contains(&candidate.rates)
     }
 
     /// The best fit except those with free rates and mixtures.
     fn best_without_free_rates(&self) -> &Fit {
-        let mixtures = self.question.mixtures();
+        let mixtures = self.candidates.mixtures();
         let is_wanted = |c: &Candidate| !self.is_free(c) && !mixtures.contains(c);
         self.within(0.0, is_wanted).first().expect("matrices were fitted")
     }
@@ -277,14 +279,14 @@ impl Choosing {
     /// are the rates with one category fewer, with one of them split in two.
     fn free_rates_task(&self, number: usize, patterns: &Patterns) -> Option<Task> {
         let best = self.best_without_free_rates();
-        let rates = self.question.free_rates().get(number)?;
+        let rates = self.candidates.free_rates().get(number)?;
         if best.model.heterogeneity == Heterogeneity::Uniform {
             return None;
         }
         let matrix = best.candidate.matrix.clone();
         let fewer = match number {
             0 => best,
-            _ => self.find(&matrix, self.question.free_rates()[number - 1])?,
+            _ => self.find(&matrix, self.candidates.free_rates()[number - 1])?,
         };
         let candidate = Candidate { matrix, rates };
         let mut start = self.model(&candidate, patterns);
@@ -310,7 +312,7 @@ impl Choosing {
     fn goes_on_from(&self, number: usize) -> bool {
         let matrix = &self.best_without_free_rates().candidate.matrix;
         let value = |number: usize| {
-            let rates = self.question.free_rates().get(number)?;
+            let rates = self.candidates.free_rates().get(number)?;
             self.find(matrix, rates).map(|fit| self.value(fit))
         };
         match number {
@@ -322,10 +324,10 @@ impl Choosing {
     fn matrix_tasks(&self, patterns: &Patterns) -> Vec<Task> {
         let rich = self.best_rates();
         let rates = rich.candidate.rates;
-        let matrices = self.question.matrices().into_iter();
+        let matrices = self.candidates.matrices().into_iter();
         let candidates = matrices.map(|matrix| Candidate { matrix, rates });
         candidates
-            .chain(self.question.mixtures())
+            .chain(self.candidates.mixtures())
             .filter(|candidate| self.find(&candidate.matrix, candidate.rates).is_none())
             .map(|candidate| {
                 let mut start = self.model(&candidate, patterns);
@@ -357,10 +359,10 @@ impl Choosing {
 
     fn crossing_tasks(&self, patterns: &Patterns) -> Vec<Task> {
         let best_rates = self.best_rates().candidate.rates;
-        let rich = self.question.rich_matrix();
+        let rich = self.candidates.rich_matrix();
         let rates = self.within(CLOSE, |candidate| candidate.matrix == rich);
         let matrices = self.within(CLOSE, |candidate| candidate.rates == best_rates);
-        let mixtures = self.question.mixtures();
+        let mixtures = self.candidates.mixtures();
         let mut tasks = Vec::new();
         for matrix in matrices.iter().filter(|fit| !mixtures.contains(&fit.candidate)) {
             for with_rates in &rates {

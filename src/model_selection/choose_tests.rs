@@ -41,8 +41,8 @@ fn carry_out(task: &Task, patterns: &Patterns, tree: &Tree, threads: usize) -> F
 
 fn rank(word: &str, data: &(Patterns, Tree), criterion: Criterion, threads: usize) -> Vec<Ranked> {
     let (patterns, tree) = data;
-    let question = Question::new(AutoModel::read(word).unwrap(), patterns.data_type, false);
-    let mut choosing = Choosing::new(question, criterion, patterns.num_sites, NUM_TAXA);
+    let candidates = CandidateSet::new(AutoModel::read(word).unwrap(), patterns.data_type, false);
+    let mut choosing = Choosing::new(candidates, criterion, patterns.num_sites, NUM_TAXA);
     loop {
         let tasks = choosing.ask(patterns);
         if tasks.is_empty() {

@@ -1,6 +1,6 @@
 //! Model selection for a partition by an information criterion on a fixed tree topology.
 //!
-//! A [`Question`] defines the candidate models; [`Choosing`] requests fits stage by stage, receives their results
+//! A [`CandidateSet`] defines the candidate models; [`Choosing`] requests fits stage by stage, receives their results
 //! and ranks the models; [`fit`] carries out one fit.
 //!
 //! This module makes neither trees nor evaluators, uses no threads, and does not print.
@@ -10,7 +10,7 @@ mod choose;
 mod criteria;
 mod fit;
 
-pub(crate) use candidates::{Candidate, Question};
+pub(crate) use candidates::{Candidate, CandidateSet};
 pub(crate) use choose::{Choosing, Ranked};
 pub(crate) use criteria::Criterion;
 pub(crate) use fit::{Fit, fit};

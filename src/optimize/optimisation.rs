@@ -39,7 +39,7 @@ pub(crate) enum Goal {
 
 /// The stages, in this order; each [`Goal`] has some of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-enum Stage {
+enum OptimisationStage {
     /// Lengths of the right magnitude.
     Scale,
     /// Rough optimisation.
@@ -65,7 +65,7 @@ enum Stage {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct OptimizePlan {
     goal: Goal,
-    stage: Stage,
+    stage: OptimisationStage,
     /// The rounds of the stage, from the first one on.
     rounds: Option<Rounds>,
     learnt: Learnt,
@@ -177,10 +177,10 @@ impl OptimizePlan {
     /// Of an optimisation before its first step.
     pub(crate) fn new(goal: Goal, options: &OptimizeOptions) -> Self {
         let stage = match goal {
-            Goal::Nearby | Goal::NearbyAgain => Stage::Converge,
-            Goal::Best if options.branches => Stage::Scale,
-            Goal::Settled => Stage::OtherLengths,
-            Goal::Best | Goal::Conclusion => Stage::Final,
+            Goal::Nearby | Goal::NearbyAgain => OptimisationStage::Converge,
+            Goal::Best if options.branches => OptimisationStage::Scale,
+            Goal::Settled => OptimisationStage::OtherLengths,
+            Goal::Best | Goal::Conclusion => OptimisationStage::Final,
         };
         OptimizePlan { goal, stage, rounds: None, learnt: Learnt::default(), restarts: 0 }
     }
@@ -259,7 +259,7 @@ impl<'a> Optimisation<'a> {
 
     /// True if there is nothing left to do.
     pub(crate) fn is_done(&self) -> bool {
-        self.plan.stage == Stage::Done
+        self.plan.stage == OptimisationStage::Done
     }
 
     /// Makes all further steps. Returns the log-likelihood.
@@ -289,76 +289,86 @@ impl<'a> Optimisation<'a> {
         let options = self.options;
         let OptimizeOptions { model, branches, .. } = options;
         self.plan.stage = match self.plan.stage {
-            Stage::Scale => {
+            OptimisationStage::Scale => {
                 observer.event(&phase("initial branch lengths and model"));
                 approach_scale(self.evaluator)?;
-                Stage::Find
+                OptimisationStage::Find
             }
-            Stage::Find => {
+            OptimisationStage::Find => {
                 let lnl_epsilon = options.lnl_epsilon.max(STARTS_EPSILON);
                 let roughly = OptimizeOptions { lnl_epsilon, ..options };
                 match self.round(&roughly, Until::SmallGain, observer)? {
-                    false => Stage::Find,
-                    true => Stage::OtherLengths,
+                    false => OptimisationStage::Find,
+                    true => OptimisationStage::OtherLengths,
                 }
             }
-            Stage::OtherLengths => {
+            OptimisationStage::OtherLengths => {
                 if !self.has_one_optimum() {
                     observer.event(&phase("branch lengths from other starting values"));
                 }
                 let any_better = self.try_other_lengths()?;
                 match self.plan.goal {
-                    Goal::Settled if any_better => Stage::End,
-                    Goal::Settled => Stage::Done,
-                    _ => Stage::Final,
+                    Goal::Settled if any_better => OptimisationStage::End,
+                    Goal::Settled => OptimisationStage::Done,
+                    _ => OptimisationStage::Final,
                 }
             }
-            Stage::Final => {
+            OptimisationStage::Final => {
                 observer.event(&phase("final branch lengths and model"));
                 // Other exchange rates are compared with the best near the present ones.
                 match self.plan.goal == Goal::Conclusion && self.shares_lengths() {
-                    true => Stage::Converge,
-                    false => Stage::OtherExchange,
+                    true => OptimisationStage::Converge,
+                    false => OptimisationStage::OtherExchange,
                 }
             }
-            Stage::Converge => match self.round(&options, Until::SmallGain, observer)? {
-                false => Stage::Converge,
-                true if !model || self.plan.goal == Goal::NearbyAgain => Stage::Done,
-                true => Stage::OtherExchange,
-            },
-            Stage::OtherExchange => {
+            OptimisationStage::Converge => {
+                match self.round(&options, Until::SmallGain, observer)? {
+                    false => OptimisationStage::Converge,
+                    true if !model || self.plan.goal == Goal::NearbyAgain => {
+                        OptimisationStage::Done
+                    }
+                    true => OptimisationStage::OtherExchange,
+                }
+            }
+            OptimisationStage::OtherExchange => {
                 let any_better = self.try_other_exchange()?;
                 match self.plan.goal {
-                    Goal::Best | Goal::Conclusion | Goal::Settled => Stage::OtherRates,
+                    Goal::Best | Goal::Conclusion | Goal::Settled => OptimisationStage::OtherRates,
                     Goal::Nearby if any_better && self.plan.restarts < MAX_RESTARTS => {
                         self.plan.restarts += 1;
-                        Stage::Converge
+                        OptimisationStage::Converge
                     }
-                    Goal::Nearby | Goal::NearbyAgain => Stage::Done,
+                    Goal::Nearby | Goal::NearbyAgain => OptimisationStage::Done,
                 }
             }
-            Stage::OtherRates => {
+            OptimisationStage::OtherRates => {
                 let others = model && self.try_other_rates(branches)?;
                 if others && branches && self.plan.goal == Goal::Best {
                     // Under other rates, other lengths may be better.
                     self.try_other_lengths()?;
                 }
-                Stage::End
+                OptimisationStage::End
             }
-            Stage::End => {
+            OptimisationStage::End => {
                 let until = if self.is_easy() { Until::NothingOutstanding } else { Until::TheEnd };
                 match self.round(&options, until, observer)? {
-                    false => Stage::End,
-                    true if model && self.plan.restarts < self.max_restarts() => Stage::Restart,
-                    true => Stage::Done,
+                    false => OptimisationStage::End,
+                    true if model && self.plan.restarts < self.max_restarts() => {
+                        OptimisationStage::Restart
+                    }
+                    true => OptimisationStage::Done,
                 }
             }
-            Stage::Restart => {
+            OptimisationStage::Restart => {
                 self.plan.restarts += 1;
                 let any_better = self.restart()?;
-                if self.try_other_exchange()? || any_better { Stage::End } else { Stage::Done }
+                if self.try_other_exchange()? || any_better {
+                    OptimisationStage::End
+                } else {
+                    OptimisationStage::Done
+                }
             }
-            Stage::Done => Stage::Done,
+            OptimisationStage::Done => OptimisationStage::Done,
         };
         Ok(())
     }

@@ -298,6 +298,9 @@ impl Screen {
         }
     }
 
+    /// Draws the status line. Not a bar of the crate indicatif: it shows nothing in a pipe or a file, where this
+    /// writes a line from time to time, and results on standard output would still have to clear the line first. It
+    /// would bring four crates for the few lines below.
     fn show_status(&mut self, now: Instant) {
         if self.quiet || self.ended {
             return;

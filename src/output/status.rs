@@ -15,14 +15,14 @@ const MIN_ELAPSED: Duration = Duration::from_secs(3);
 /// The state of a run.
 #[derive(Debug, Default)]
 pub(super) struct Status {
-    stage: Option<Stage>,
+    stage: Option<RunStage>,
     phase: Option<String>,
     advance: Advance,
     best_lnl: Option<f64>,
 }
 
 #[derive(Debug)]
-struct Stage {
+struct RunStage {
     name: String,
     since: Instant,
     then: Option<String>,
@@ -33,7 +33,7 @@ impl Status {
     pub(super) fn begin_stage(&mut self, name: &str, then: Option<&str>, now: Instant) {
         let then = then.map(String::from);
         *self = Status {
-            stage: Some(Stage { name: name.to_string(), since: now, then }),
+            stage: Some(RunStage { name: name.to_string(), since: now, then }),
             ..Status::default()
         };
     }
@@ -81,7 +81,7 @@ impl Status {
     }
 
     /// Time that the rest of the stage will take, at the speed of the part that is done.
-    fn time_left(&self, stage: &Stage, now: Instant) -> Option<Duration> {
+    fn time_left(&self, stage: &RunStage, now: Instant) -> Option<Duration> {
         let share = self.advance.whole.filter(|share| (MIN_SHARE..1.0).contains(share))?;
         let elapsed = now.saturating_duration_since(stage.since);
         (elapsed >= MIN_ELAPSED).then(|| elapsed.mul_f64((1.0 - share) / share))

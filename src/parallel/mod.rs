@@ -3,7 +3,7 @@
 //! Results do not depend on which worker computes a block: sums are combined elsewhere, in block order.
 
 mod assign;
-mod machine;
+mod available;
 mod pace;
 #[cfg(test)]
 mod pace_tests;
@@ -14,11 +14,11 @@ mod schedule_tests;
 mod sync;
 mod team;
 
-pub use machine::available_cores;
+pub use available::available_cores;
 pub use pool::Pool;
 #[doc(hidden)]
 pub use team::Rehearsal;
 
 pub(crate) use assign::{UnitCost, WholeTask, deal, deal_whole, loads_of};
-pub(crate) use machine::{available_memory, used_memory};
+pub(crate) use available::{available_memory, used_memory};
 pub(crate) use team::{Abandoned, Team};

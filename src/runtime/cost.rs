@@ -20,7 +20,7 @@ const GROWTH: f64 = 1.5;
 /// Number of vectors with a row for each pattern without which a likelihood takes many times as long: those that are
 /// alive at a time in a traversal of a balanced tree with so many taxa. With about so few, a sweep takes 2 to 6
 /// times as many updates (140, 218 and 404 taxa); with half of them it took up to a hundred times as long.
-fn least_vectors(num_tips: usize) -> f64 {
+fn workable_clvs(num_tips: usize) -> f64 {
     (num_vectors(num_tips) as f64).min(f64::from(num_tips.max(1).ilog2()))
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Cost {
     /// Bytes of likelihood vectors and their scalers, if no patterns are repeated in a part of the tree.
     pub clv_bytes: u64,
     /// Bytes of the few vectors with which a likelihood can be computed in reasonable time.
-    pub least_vectors: u64,
+    pub workable_clv_bytes: u64,
     /// Bytes of an engine besides vectors: tip codes, numbers for each pattern, sumtables; and the numbers of repeated
     /// patterns.
     pub engine_data_bytes: u64,
@@ -55,7 +55,7 @@ impl Cost {
             let rows: usize = lens.iter().sum();
             let vector_bytes = rows * (dims.row() * 8 + dims.scalers() * 4);
             cost.clv_bytes += (num_vectors(tips) * vector_bytes) as u64;
-            cost.least_vectors += (least_vectors(tips) * vector_bytes as f64) as u64;
+            cost.workable_clv_bytes += (workable_clvs(tips) * vector_bytes as f64) as u64;
             // Of each tip and each vector the class or code of every pattern, and three numbers for each pattern.
             let classes = (tips + num_vectors(tips)) * rows * size_of::<Code>();
             let sumtables = lens.len() * BLOCK * (dims.row() * 8 + 4);
@@ -78,7 +78,7 @@ impl Cost {
 
     /// Least bytes of an engine, as it counts them.
     fn least_engine_bytes(&self) -> u64 {
-        self.engine_data_bytes + self.least_vectors
+        self.engine_data_bytes + self.workable_clv_bytes
     }
 
     /// Least bytes of a job.

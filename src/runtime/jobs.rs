@@ -1,20 +1,23 @@
-//! Independent jobs on several threads, with results and events in the order of the jobs.
+//! [`Jobs`]: independent jobs on several threads, with results and events in the order of the jobs, kept in the checkpoint.
 //!
 //! Replicates and starting trees are independent, so one thread for each is faster than many threads
-//! inside one likelihood. The log must not depend on which of them finishes first.
+//! inside one likelihood.
 
+use super::checkpoint::Key;
+use super::checkpoint::file::Checkpoint;
+use super::job_context::JobContext;
+use super::jobs_progress::{JobCounts, JobsProgress};
+use super::resources::Shares;
 use crate::error::{Error, Result};
-use crate::observer::{Advance, Event, Observer};
-use std::collections::BTreeMap;
+use crate::observer::Observer;
+use crate::panics::caught;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard};
-
-/// A job reports its share only when it has grown by this much, because the others wait for the report.
-const SHARE_WORTH_TELLING: f64 = 0.01;
 
 /// Independent jobs of one kind.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Jobs {
+pub(crate) struct Jobs<'a, T> {
     /// What one is called: "replicate".
     pub noun: &'static str,
     /// How many of this kind were done before.
@@ -23,73 +26,62 @@ pub(crate) struct Jobs {
     pub count: usize,
     /// How many of this kind there are at most with those of before and those that may follow.
     pub most: usize,
-    /// There will be as many, as far as is known.
+    /// As many are expected, so that the share of all that is done is known.
     pub is_most_expected: bool,
-    /// How many run at a time.
-    pub at_once: usize,
+    /// How they share the threads.
+    pub shares: Shares,
+    /// Gets each result as soon as it is known, in any order.
+    pub on_result: &'a (dyn Fn(usize, &T) + Sync),
 }
 
-impl Jobs {
-    /// How far all jobs have come: `done` of them are done, and the shares of all add up to `sum`.
-    fn advance(&self, done: usize, phase: Option<f64>, sum: Option<f64>) -> Advance {
-        // Else it is not known how many will follow.
-        let is_known = self.is_most_expected || self.before + self.count == self.most;
-        let sum = sum.filter(|_| is_known);
-        let whole = sum.map(|sum| (self.before as f64 + sum) / self.most as f64);
-        let pieces = (self.most > 1).then_some((self.noun, self.before + done, self.most));
-        Advance { phase, whole, pieces }
+impl<T: Send + Serialize + DeserializeOwned> Jobs<'_, T> {
+    /// So many jobs and no others, with one thread for each unless there are few jobs with much work in each.
+    pub(crate) fn new(noun: &'static str, count: usize, shares: Shares) -> Self {
+        let on_result = &|_: usize, _: &T| {};
+        Jobs { noun, before: 0, count, most: count, is_most_expected: true, shares, on_result }
     }
 
-    /// So many jobs, of which `at_once` run at a time, and no others.
-    pub(crate) fn all(noun: &'static str, count: usize, at_once: usize) -> Self {
-        Jobs { noun, before: 0, count, most: count, is_most_expected: true, at_once }
-    }
-
-    /// Does `work(job, observer)` for every job. After a failure no new job is begun.
+    /// Does `work` for every job of the next stage of the checkpoint that is not finished. After a failure no new job is begun.
     ///
     /// # Errors
-    /// That of the first job that failed.
-    pub(crate) fn run<T: Send>(
-        self,
+    /// That of the first job that failed; a panic is one.
+    pub(crate) fn run(
+        &self,
+        checkpoint: Option<&Checkpoint>,
         observer: &mut dyn Observer,
-        work: impl Fn(usize, &mut dyn Observer) -> Result<T> + Sync,
+        work: impl Fn(&mut JobContext) -> Result<T> + Sync,
     ) -> Result<Vec<T>> {
-        if self.at_once <= 1 || self.count <= 1 {
-            return self.run_in_turn(observer, work);
+        let Jobs { noun, before, count, most, is_most_expected, .. } = *self;
+        let counts = JobCounts { noun, before, count, most, is_most_expected };
+        let at_once = self.shares.jobs.min(count);
+        let progress = Mutex::new(JobsProgress::new(observer, counts, at_once > 1));
+        let checkpoint = checkpoint.map(|file| (file, file.next_stage()));
+        if at_once <= 1 {
+            let mut results = Vec::with_capacity(count);
+            for job in 0..count {
+                results.push(self.run_one(job, &progress, checkpoint, &work)?);
+            }
+            return Ok(results);
         }
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(self.at_once.min(self.count))
-            .build()
-            .expect("the system can start threads");
-        let in_order = Mutex::new(InOrder {
-            observer,
-            next: 0,
-            waiting: BTreeMap::new(),
-            shares: vec![0.0; self.count],
-        });
-        let results: Vec<Mutex<Option<Result<T>>>> =
-            (0..self.count).map(|_| Mutex::new(None)).collect();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(at_once).build();
+        let pool = pool.expect("the system can start threads");
+        let results: Vec<Mutex<Option<Result<T>>>> = (0..count).map(|_| Mutex::new(None)).collect();
         let next_job = AtomicUsize::new(0);
         // Jobs are taken one by one in their order, so that events need not wait for long.
         pool.broadcast(|_| {
             loop {
                 let job = next_job.fetch_add(1, Ordering::Relaxed);
-                let Some(place) = results.get(job) else { break };
-                let mut recorder =
-                    Recorder { jobs: self, job, events: Vec::new(), share: 0.0, all: &in_order };
-                let result = work(job, &mut recorder);
+                let Some(slot) = results.get(job) else { break };
+                let result = self.run_one(job, &progress, checkpoint, &work);
                 if result.is_err() {
-                    next_job.store(self.count, Ordering::Relaxed);
+                    next_job.store(count, Ordering::Relaxed);
                 }
-                // When the run is resumed, what a stopped job has told is told again, before what later jobs tell.
-                if !matches!(result, Err(Error::Interrupted { .. })) {
-                    recorder.finish();
-                }
-                *place.lock().unwrap_or_else(|e| e.into_inner()) = Some(result);
+                *slot.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(result);
             }
         });
-        let results =
-            results.into_iter().map(|place| place.into_inner().unwrap_or_else(|e| e.into_inner()));
+        let results = results
+            .into_iter()
+            .map(|slot| slot.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()));
         // Jobs that were not begun come after the one that failed, and those that it stopped are no failures.
         let (stopped, done): (Vec<_>, Vec<_>) =
             results.flatten().partition(|result| matches!(result, Err(Error::Interrupted { .. })));
@@ -100,101 +92,53 @@ impl Jobs {
         }
     }
 
-    fn run_in_turn<T>(
-        self,
-        observer: &mut dyn Observer,
-        work: impl Fn(usize, &mut dyn Observer) -> Result<T>,
-    ) -> Result<Vec<T>> {
-        let mut in_turn = InTurn { observer, jobs: self, job: 0 };
-        let job = |job| {
-            in_turn.job = job;
-            in_turn.advance(Advance { whole: (job > 0).then_some(0.0), ..Advance::default() });
-            work(job, &mut in_turn)
+    /// Does one job, or takes its result from the checkpoint.
+    fn run_one<'p>(
+        &self,
+        number: usize,
+        progress: &'p Mutex<JobsProgress<'p>>,
+        checkpoint: Option<(&'p Checkpoint, u32)>,
+        work: &(impl Fn(&mut JobContext) -> Result<T> + Sync),
+    ) -> Result<T> {
+        let key = |stage| Key { stage, job: number as u32 };
+        let checkpoint = checkpoint.map(|(file, stage)| (file, key(stage)));
+        let resources = self.shares.resources_of(number);
+        let mut job = JobContext::begin(number, resources, progress, checkpoint);
+        let result = match job.load() {
+            Ok(None) => {
+                let mut has_panicked = true;
+                let result = caught(|| {
+                    let result = work(&mut job);
+                    has_panicked = false;
+                    result
+                });
+                if has_panicked {
+                    job.stop_others();
+                }
+                result.inspect(|result| job.save_result(result))
+            }
+            Ok(Some(result)) => Ok(result),
+            Err(error) => Err(error),
         };
-        (0..self.count).map(job).collect()
-    }
-}
-
-/// One job after another on one thread: events pass, the job's share becomes one of all.
-struct InTurn<'a> {
-    observer: &'a mut dyn Observer,
-    jobs: Jobs,
-    job: usize,
-}
-
-impl Observer for InTurn<'_> {
-    fn event(&mut self, event: &Event) {
-        self.observer.event(event);
-    }
-
-    fn advance(&mut self, Advance { phase, whole, .. }: Advance) {
-        let sum = whole.map(|share| self.job as f64 + share);
-        self.observer.advance(self.jobs.advance(self.job, phase, sum));
-    }
-}
-
-/// Events of finished jobs, passed on in the order of the jobs.
-struct InOrder<'a> {
-    observer: &'a mut dyn Observer,
-    next: usize,
-    waiting: BTreeMap<usize, Vec<Event>>,
-    /// How far each job is.
-    shares: Vec<f64>,
-}
-
-/// One of several jobs at a time: keeps its events until it is done.
-struct Recorder<'a, 'b> {
-    jobs: Jobs,
-    job: usize,
-    events: Vec<Event>,
-    share: f64,
-    all: &'a Mutex<InOrder<'b>>,
-}
-
-impl<'b> Recorder<'_, 'b> {
-    fn finish(mut self) {
-        let events = std::mem::take(&mut self.events);
-        let mut all = self.tell(1.0);
-        all.waiting.insert(self.job, events);
-        loop {
-            let next = all.next;
-            let Some(events) = all.waiting.remove(&next) else { break };
-            events.iter().for_each(|event| all.observer.event(event));
-            all.next += 1;
+        if let Ok(result) = &result {
+            (self.on_result)(number, result);
         }
-    }
-
-    fn tell(&self, share: f64) -> MutexGuard<'_, InOrder<'b>> {
-        let mut all = self.all.lock().unwrap_or_else(|e| e.into_inner());
-        all.shares[self.job] = share;
-        let done = all.shares.iter().filter(|&&share| share == 1.0).count();
-        let advance = self.jobs.advance(done, None, Some(all.shares.iter().sum()));
-        all.observer.advance(advance);
-        all
-    }
-}
-
-impl Observer for Recorder<'_, '_> {
-    fn event(&mut self, event: &Event) {
-        self.events.push(match event {
-            // The phase is over when the event is passed on.
-            Event::Phase { name } => Event::Detail(name.clone()),
-            other => other.clone(),
-        });
-    }
-
-    fn advance(&mut self, Advance { whole, .. }: Advance) {
-        let share = whole.unwrap_or(0.0).min(1.0 - SHARE_WORTH_TELLING);
-        if share >= self.share + SHARE_WORTH_TELLING {
-            self.share = share;
-            drop(self.tell(share));
+        // When the run is resumed, what a stopped job has told is told again, before what later jobs tell.
+        if !matches!(result, Err(Error::Interrupted { .. })) {
+            job.finish();
         }
+        result
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::observer::{Advance, Event, Silent};
+    use crate::output::Progress;
+    use crate::runtime::checkpoint::{Identity, Kind};
+    use crate::runtime::resources::Resources;
+    use std::path::Path;
 
     #[derive(Default)]
     struct Heard {
@@ -211,8 +155,12 @@ mod tests {
         }
     }
 
-    fn jobs(count: usize, at_once: usize) -> Jobs {
-        Jobs::all("job", count, at_once)
+    fn jobs<T: Send + Serialize + DeserializeOwned>(
+        count: usize,
+        at_once: usize,
+    ) -> Jobs<'static, T> {
+        let resources = Resources::with_one_thread();
+        Jobs::new("job", count, Shares { jobs: at_once, parts: 1, resources })
     }
 
     fn note(job: usize) -> Event {
@@ -223,11 +171,11 @@ mod tests {
     fn results_and_events_come_in_the_order_of_the_jobs() {
         for threads in [1, 2, 5] {
             let mut heard = Heard::default();
-            let results = jobs(20, threads).run(&mut heard, |job, observer| {
+            let results = jobs(20, threads).run(None, &mut heard, |job| {
                 // Earlier jobs take longer.
-                std::thread::sleep(std::time::Duration::from_millis(20 - job as u64));
-                observer.event(&note(job));
-                Ok(job)
+                std::thread::sleep(std::time::Duration::from_millis(20 - job.number as u64));
+                job.event(&note(job.number));
+                Ok(job.number)
             });
             assert_eq!(results.unwrap(), (0..20).collect::<Vec<_>>());
             assert_eq!(heard.events, (0..20).map(note).collect::<Vec<_>>());
@@ -238,11 +186,11 @@ mod tests {
     fn how_far_all_jobs_are_is_told_on_any_number_of_threads() {
         for threads in [1, 3] {
             let mut heard = Heard::default();
-            let work = |job, observer: &mut dyn Observer| {
-                observer.advance(Advance { whole: Some(0.5), phase: Some(0.2), pieces: None });
-                Ok(job)
+            let work = |job: &mut JobContext| {
+                job.advance(Advance { whole: Some(0.5), phase: Some(0.2), pieces: None });
+                Ok(job.number)
             };
-            jobs(4, threads).run(&mut heard, work).unwrap();
+            jobs(4, threads).run(None, &mut heard, work).unwrap();
             let shares: Vec<f64> = heard.advances.iter().filter_map(|a| a.whole).collect();
             assert!(shares.is_sorted() && shares[shares.len() - 1] >= 0.875, "{shares:?}");
             assert!(shares.contains(&0.125));
@@ -250,22 +198,22 @@ mod tests {
         }
         let mut heard = Heard::default();
         let half = Advance { whole: Some(0.5), phase: Some(0.2), pieces: None };
-        let work = |_, observer: &mut dyn Observer| {
-            observer.advance(half);
+        let work = |job: &mut JobContext| {
+            job.advance(half);
             Ok(())
         };
-        jobs(1, 4).run(&mut heard, work).unwrap();
+        jobs(1, 4).run(None, &mut heard, work).unwrap();
         assert_eq!(heard.advances, [Advance::default(), half], "a single job is the whole");
     }
 
     #[test]
     fn what_later_jobs_tell_is_not_told_after_a_job_that_was_stopped() {
         let mut heard = Heard::default();
-        let stopped = jobs(4, 3).run(&mut heard, |job, observer| {
-            observer.event(&note(job));
-            match job {
+        let stopped = jobs(4, 3).run(None, &mut heard, |job| {
+            job.event(&note(job.number));
+            match job.number {
                 1 => Err(Error::Interrupted { signal: 15, resume: None }),
-                _ => Ok(job),
+                number => Ok(number),
             }
         });
         assert_eq!(stopped.unwrap_err().exit_code(), 143);
@@ -275,12 +223,77 @@ mod tests {
     #[test]
     fn the_first_failure_is_the_one_that_is_told() {
         for threads in [1, 3] {
-            let fail = |job: usize, _: &mut dyn Observer| match job {
-                0..4 => Ok(job),
-                _ => Err(Error::Failed(job.to_string())),
+            let fail = |job: &mut JobContext| match job.number {
+                number @ 0..4 => Ok(number),
+                number => Err(Error::Failed(number.to_string())),
             };
-            let error = jobs(50, threads).run(&mut Heard::default(), fail).unwrap_err();
+            let error = jobs(50, threads).run(None, &mut Heard::default(), fail).unwrap_err();
             assert_eq!(error.to_string(), "4");
         }
+    }
+
+    fn checkpoint(folder: &Path, resumes: bool) -> Checkpoint {
+        let paths = ["x.mlsearch.checkpoint", "x.mlsearch.lastTree"].map(|name| folder.join(name));
+        let terminal = Progress::on_terminal(true).terminal();
+        Checkpoint::open(paths, Identity::default(), resumes, false, terminal)
+            .unwrap()
+            .0
+            .of_every_step()
+    }
+
+    /// Counts to ten in steps, and saves every one.
+    fn count(job: &mut JobContext, fails: impl Fn(u32) -> bool) -> Result<u32> {
+        let mut number = job.resume_state(|number: &u32| *number <= 10)?.unwrap_or(0);
+        while number < 10 {
+            job.save_state(false, || (number, None))?;
+            assert!(!fails(number), "the bug");
+            job.event(&Event::Detail(number.to_string()));
+            number += 1;
+        }
+        Ok(number)
+    }
+
+    #[test]
+    fn a_panic_ends_the_run_with_one_message_and_what_was_saved_remains() {
+        let mut expected = Heard::default();
+        jobs(6, 1).run(None, &mut expected, |job| count(job, |_| false)).unwrap();
+        for at_once in [1, 3] {
+            let folder = tempfile::tempdir().unwrap();
+            let begun = checkpoint(folder.path(), false);
+            let work = |job: &mut JobContext| {
+                let number = job.number;
+                count(job, |step| number == 2 && step == 7)
+            };
+            let result = jobs(6, at_once).run(Some(&begun), &mut Silent, work);
+            let Err(Error::Failed(message)) = result else { panic!("it failed") };
+            assert!(
+                message.contains("this is an error of mlsearch") && message.contains("the bug")
+            );
+            drop(begun);
+            // The same run without the bug: nothing is done twice.
+            let resumed = checkpoint(folder.path(), true);
+            let (done, mut heard) = (Mutex::new(Vec::new()), Heard::default());
+            let work = |job: &mut JobContext| {
+                done.lock().unwrap().push((job.number, job.is_resumed()));
+                count(job, |_| false)
+            };
+            let results = jobs(6, at_once).run(Some(&resumed), &mut heard, work);
+            assert_eq!(results.unwrap(), [10; 6]);
+            assert_eq!(heard.events, expected.events, "all events, in order");
+            let done = done.into_inner().unwrap();
+            assert!(done.contains(&(2, true)));
+            // Others at the same time may have been stopped.
+            assert!(at_once > 1 || !done.iter().any(|job| job.0 < 2));
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_the_data_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let begun = checkpoint(folder.path(), false);
+        begun.write(Kind::State, Key::default(), &(Vec::<Event>::new(), vec![99_u8]), true);
+        let work = |job: &mut JobContext| count(job, |_| false);
+        let error = jobs(6, 1).run(Some(&begun), &mut Silent, work).unwrap_err();
+        assert!(error.to_string().contains("do not fit the data") && error.exit_code() == 2);
     }
 }

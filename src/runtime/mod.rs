@@ -1,28 +1,26 @@
-//! What analyses stand on while they run: threads and kernels (`machine`), a calibration (`calibration`) and estimates of memory and
-//! time (`cost`), distances on GPUs (`pair_cards`), independent jobs (`jobs`) and what is kept of them (`desk`, `optimize`; the file in
-//! `checkpoint`), signals (`interrupt`), messages and results (`record`), and all of it together with the data (`session`).
+//! What analyses stand on while they run: threads and engine (`resources`), a calibration (`calibration`) and estimates of memory and
+//! time (`cost`), independent jobs (`jobs`), what each of them works with (`job_context`) and their
+//! progress (`jobs_progress`), the file that an interrupted run resumes from (`checkpoint`), signals (`interrupt`), messages and results
+//! (`record`), and all of it together with the data (`session`).
 
 mod calibration;
 #[doc(hidden)]
 pub mod checkpoint;
 mod cost;
-mod desk;
 pub(crate) mod interrupt;
+mod job_context;
 mod jobs;
-mod machine;
-mod optimize;
-mod pair_cards;
+mod jobs_progress;
 mod record;
+mod resources;
 mod session;
 
 pub(crate) use calibration::{Calibration, GAPS, first_tree};
 pub(crate) use cost::{Cost, format_bytes, format_seconds};
-pub(crate) use desk::{Desk, run_kept};
+pub(crate) use job_context::JobContext;
 pub(crate) use jobs::Jobs;
-pub(crate) use machine::{
-    Machine, Shares, allowed_threads, thread_pool, useful_threads, with_threads,
-};
-pub(crate) use optimize::optimize_kept;
-pub(crate) use pair_cards::compute_on_cards;
 pub(crate) use record::RunRecord;
+pub(crate) use resources::{
+    Resources, Shares, allowed_threads, thread_pool, useful_threads, with_threads,
+};
 pub(crate) use session::{Session, Setup, describe_data, warn_of_each};

@@ -1,13 +1,18 @@
 //! [`RunRecord`]: the messages and results of a run, from its first line to its last file.
 
+use super::checkpoint::file::Checkpoint;
 use super::checkpoint::fingerprint::identify;
-use super::checkpoint::keeper::Keeper;
 use super::interrupt;
+use super::job_context::JobContext;
+use super::jobs::Jobs;
+use super::resources::Shares;
 use crate::dataset::Loaded;
 use crate::error::{Error, Result};
 use crate::output::{CHECKPOINT, JSON, LAST_TREE, LOG};
 use crate::output::{Growing, OutputFiles, OutputKind, Part, Progress, Report, Request, pairs};
 use crate::plan::Plan;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -18,7 +23,7 @@ pub(crate) struct RunRecord {
     /// What goes into the JSON file.
     pub report: Report,
     /// The checkpoint, of a run that can be resumed.
-    pub keeper: Option<Keeper>,
+    pub checkpoint: Option<Checkpoint>,
     files: OutputFiles,
     written: Vec<(OutputKind, PathBuf)>,
     begun: bool,
@@ -44,7 +49,7 @@ impl RunRecord {
         Ok(RunRecord {
             progress: Progress::on_terminal(quiet),
             report: Report::new(&plan.command_line, plan.seed),
-            keeper: None,
+            checkpoint: None,
             files,
             written: Vec::new(),
             begun: false,
@@ -55,9 +60,9 @@ impl RunRecord {
     ///
     /// # Errors
     /// The checkpoint of another run, or a damaged one; results that are not its own.
-    pub(crate) fn keep(&mut self, plan: &Plan, loaded: &Loaded) -> Result<()> {
+    pub(crate) fn open_checkpoint(&mut self, plan: &Plan, loaded: &Loaded) -> Result<()> {
         let paths = [CHECKPOINT, LAST_TREE].map(|kind| self.files.path(kind));
-        let (keeper, begun) = Keeper::open(
+        let (checkpoint, begun) = Checkpoint::open(
             paths,
             identify(plan, loaded),
             self.files.is_unfinished(),
@@ -71,12 +76,33 @@ impl RunRecord {
             let path = self.files.path(CHECKPOINT);
             self.progress.about_run(&format!("resuming the run of '{}'", path.display()));
         }
-        self.keeper = Some(keeper);
+        self.checkpoint = Some(checkpoint);
         let (terminal, command) = (self.progress.terminal(), plan.resuming_command.clone());
         interrupt::prepare_last_words(move |error| {
             terminal.insist(&format!("mlsearch: {}", error.that_resumes(command)));
         });
         Ok(())
+    }
+
+    /// Does jobs that the checkpoint keeps, and says how they share the threads.
+    ///
+    /// # Errors
+    /// That of the first job that failed.
+    pub(crate) fn run_jobs<T: Send + Serialize + DeserializeOwned>(
+        &mut self,
+        jobs: &Jobs<T>,
+        work: impl Fn(&mut JobContext) -> Result<T> + Sync,
+    ) -> Result<Vec<T>> {
+        let Shares { jobs: at_once, parts, resources } = jobs.shares;
+        let (threads, kernels) = (resources.threads(), resources.engine().instruction_set);
+        self.report.run.threads = at_once * parts * threads;
+        if jobs.before == 0 {
+            let parts = if parts > 1 { format!("parts of each: {parts}, ") } else { String::new() };
+            self.progress.detail_about_run(&format!(
+                "computations at the same time: {at_once}, {parts}threads in each: {threads}, kernels: {kernels}"
+            ));
+        }
+        jobs.run(self.checkpoint.as_ref(), &mut self.progress, work)
     }
 
     /// The input was accepted: the log grows from now on.
@@ -138,8 +164,8 @@ impl RunRecord {
     /// A file that cannot be written.
     pub(crate) fn complete(&mut self, part: Part) -> Result<()> {
         let kind = part.kind();
-        if let Some(keeper) = &self.keeper {
-            keeper.begin_file(kind)?;
+        if let Some(checkpoint) = &self.checkpoint {
+            checkpoint.begin_file(kind)?;
         }
         let path = self.files.complete(part)?;
         if !kind.is_numbered() {
@@ -171,8 +197,8 @@ impl RunRecord {
     /// # Errors
     /// A file that is not the run's own.
     pub(crate) fn grow(&mut self, kind: OutputKind) -> Result<Growing> {
-        if let Some(keeper) = &self.keeper {
-            keeper.begin_file(kind)?;
+        if let Some(checkpoint) = &self.checkpoint {
+            checkpoint.begin_file(kind)?;
         }
         self.files.grow(kind)
     }
@@ -182,8 +208,8 @@ impl RunRecord {
     /// # Errors
     /// A file that is not the run's own.
     pub(crate) fn grow_numbered(&mut self, kind: OutputKind, number: usize) -> Result<Growing> {
-        if let Some(keeper) = &self.keeper {
-            keeper.begin_file(kind)?;
+        if let Some(checkpoint) = &self.checkpoint {
+            checkpoint.begin_file(kind)?;
         }
         self.files.grow_numbered(kind, number)
     }
@@ -197,9 +223,9 @@ impl RunRecord {
             _ => self.progress.detail_about_run(&format!("failed: {error}")),
         }
         if error.exit_code() == 2 {
-            if let Some(keeper) = self.keeper.take().filter(Keeper::is_new) {
+            if let Some(checkpoint) = self.checkpoint.take().filter(Checkpoint::is_new) {
                 // That it cannot be removed is less important than the refusal.
-                let _ = keeper.remove();
+                let _ = checkpoint.remove();
             }
             self.files.refuse();
         }
@@ -242,6 +268,6 @@ impl RunRecord {
             let path = self.files.path(LOG).display().to_string();
             return Err(Error::Io { path, source, writing: true });
         }
-        self.keeper.take().map_or(Ok(()), Keeper::remove)
+        self.checkpoint.take().map_or(Ok(()), Checkpoint::remove)
     }
 }

@@ -1,10 +1,9 @@
-//! What the commands that compute likelihoods have in common: data, machine, and the record of the run.
+//! What the commands that compute likelihoods have in common: data, resources, and the record of the run.
 
 use super::cost::format_bytes;
-use super::desk::{Desk, run_kept};
 use super::jobs::Jobs;
-use super::machine::{Machine, Shares};
 use super::record::RunRecord;
+use super::resources::Resources;
 use crate::alphabet::DataType;
 use crate::dataset::{Identical, Loaded, Remarks, load};
 use crate::error::Result;
@@ -32,7 +31,7 @@ pub(crate) struct Setup<'a> {
     /// The data.
     pub loaded: Loaded,
     /// Threads and kernels.
-    pub machine: Machine,
+    pub resources: Resources,
     /// How branch lengths are linked.
     pub linkage: BrlenLinkage,
     /// The identical sequences that searches need only once.
@@ -43,7 +42,7 @@ pub(crate) struct Setup<'a> {
 
 /// One run on sequences, from the moment its data are read.
 pub(crate) struct Session<'a> {
-    /// Data and machine.
+    /// Data and resources.
     pub setup: Setup<'a>,
     /// The record of the run: messages and results.
     pub record: &'a mut RunRecord,
@@ -57,17 +56,17 @@ impl<'a> Session<'a> {
     pub(crate) fn start(plan: &'a Plan, record: &'a mut RunRecord) -> Result<Self> {
         record.progress.stage("reading", None);
         let loaded = load(plan)?;
-        let (machine, warning) = Machine::new(plan, &loaded.partitions)?;
+        let (resources, warning) = Resources::new(plan, &loaded.partitions)?;
         let Workload { memory, identical, .. } = plan.facts.workload;
-        let (machine, calibration) = match memory {
-            MemoryPlan::Own => (machine, None),
+        let (resources, calibration) = match memory {
+            MemoryPlan::Own => (resources, None),
             MemoryPlan::Jobs | MemoryPlan::Chains(_) => {
-                let (machine, calibration) = machine.within_memory(plan, &loaded)?;
-                (machine.with_room_on_cards(&loaded.partitions), calibration)
+                let (resources, calibration) = resources.within_memory(plan, &loaded)?;
+                (resources.with_room_on_cards(&loaded.partitions), calibration)
             }
         };
         if plan.facts.resumes {
-            record.keep(plan, &loaded)?;
+            record.open_checkpoint(plan, &loaded)?;
         }
         record.begin()?;
         let (progress, report) = (&mut record.progress, &mut record.report);
@@ -77,8 +76,8 @@ impl<'a> Session<'a> {
             patterns: loaded.num_patterns(),
             gappyness: loaded.gappyness,
         });
-        let engine = machine.engine();
-        report.run.threads = machine.threads();
+        let engine = resources.engine();
+        report.run.threads = resources.threads();
         report.run.simd = engine.instruction_set.to_string();
         report.run.backend = engine.engine.to_string();
         let data = describe_data(&loaded);
@@ -93,7 +92,7 @@ impl<'a> Session<'a> {
             progress.event(&Event::Detail(detail.clone()));
         }
         let slowdown = calibration.map_or(1.0, |calibration| calibration.slowdown());
-        if let Some(bytes) = machine.vector_bytes().filter(|_| slowdown > 1.0) {
+        if let Some(bytes) = resources.vector_bytes().filter(|_| slowdown > 1.0) {
             progress.about_run(&format!(
                 "likelihood vectors are kept in {}; others are computed again when they are needed, {slowdown:.1} times \
                  as many in all",
@@ -127,7 +126,7 @@ impl<'a> Session<'a> {
             (_, constraint) => constraint.clone(),
         };
         let linkage = plan.linkage();
-        let setup = Setup { plan, loaded, machine, linkage, identical, reduced_constraint };
+        let setup = Setup { plan, loaded, resources, linkage, identical, reduced_constraint };
         Ok(Session { setup, record })
     }
 
@@ -139,73 +138,6 @@ impl<'a> Session<'a> {
     /// Reports an event.
     pub(crate) fn event(&mut self, event: Event) {
         self.record.progress.event(&event);
-    }
-
-    /// Does independent jobs with their results and events in order, on as many threads as the user
-    /// allows: one thread for each job, unless there are few jobs with much work in each. `noun` is
-    /// what one is called. Results are kept in the checkpoint, if there is one; `seen` gets each as soon as it is
-    /// known, in any order.
-    ///
-    /// # Errors
-    /// That of the first job that failed.
-    pub(crate) fn run_jobs<T: Send + Serialize + DeserializeOwned>(
-        &mut self,
-        noun: &'static str,
-        count: usize,
-        work: impl Fn(&Setup, Machine, usize, &mut Desk) -> Result<T> + Sync,
-        seen: impl Fn(&Setup, usize, &T) + Sync,
-    ) -> Result<Vec<T>> {
-        self.run_more_jobs(noun, [0, count, count], work, seen)
-    }
-
-    /// The same for `count` jobs, `before` of whose kind were done, and of which there will be `most` in all at most.
-    ///
-    /// # Errors
-    /// That of the first job that failed.
-    pub(crate) fn run_more_jobs<T: Send + Serialize + DeserializeOwned>(
-        &mut self,
-        noun: &'static str,
-        [before, count, most]: [usize; 3],
-        work: impl Fn(&Setup, Machine, usize, &mut Desk) -> Result<T> + Sync,
-        seen: impl Fn(&Setup, usize, &T) + Sync,
-    ) -> Result<Vec<T>> {
-        let (jobs, machine) = self.setup.machine.share_out(self.setup.plan, count);
-        let shares = Shares { jobs, parts: 1, machine };
-        self.run_shared_jobs(noun, [before, count, most], false, shares, work, seen)
-    }
-
-    /// The same, with the threads shared out in this way; `is_most_expected` if as many jobs as possible are likely to follow.
-    ///
-    /// # Errors
-    /// That of the first job that failed.
-    pub(crate) fn run_shared_jobs<T: Send + Serialize + DeserializeOwned>(
-        &mut self,
-        noun: &'static str,
-        [before, count, most]: [usize; 3],
-        is_most_expected: bool,
-        shares: Shares,
-        work: impl Fn(&Setup, Machine, usize, &mut Desk) -> Result<T> + Sync,
-        seen: impl Fn(&Setup, usize, &T) + Sync,
-    ) -> Result<Vec<T>> {
-        let Shares { jobs, parts, machine } = shares;
-        self.record.report.run.threads = jobs * parts * machine.threads();
-        let (threads, kernels) = (machine.threads(), machine.engine().instruction_set);
-        if before == 0 {
-            let parts = if parts > 1 { format!("parts of each: {parts}, ") } else { String::new() };
-            self.record.progress.detail_about_run(&format!(
-                "computations at the same time: {jobs}, {parts}threads in each: {threads}, kernels: {kernels}"
-            ));
-        }
-        let setup = &self.setup;
-        let is_shared = jobs > 1;
-        let jobs = Jobs { noun, before, count, most, is_most_expected, at_once: jobs };
-        let RunRecord { keeper, progress, .. } = &mut *self.record;
-        let work = |job, desk: &mut Desk| {
-            let machine = if is_shared { machine.of_job(job) } else { machine };
-            work(setup, machine, job, desk)
-        };
-        let seen = |job, result: &T| seen(setup, job, result);
-        run_kept(keeper.as_ref(), jobs, progress, work, seen)
     }
 }
 
@@ -222,6 +154,15 @@ pub(crate) fn warn_of_each(record: &mut RunRecord, summary: &str, cases: Vec<Str
 }
 
 impl Setup<'_> {
+    /// So many jobs, which share the threads that the user allows.
+    pub(crate) fn jobs<T: Send + Serialize + DeserializeOwned>(
+        &self,
+        noun: &'static str,
+        count: usize,
+    ) -> Jobs<'static, T> {
+        Jobs::new(noun, count, self.resources.share_out(self.plan, count))
+    }
+
     /// The models as they were read.
     pub(crate) fn models(&self) -> Vec<Model> {
         let partitions = self.loaded.partitions.iter();
@@ -264,13 +205,13 @@ impl Setup<'_> {
     /// There is not enough memory.
     pub(crate) fn evaluator(
         &self,
-        machine: Machine,
+        resources: Resources,
         partitions: &[Partition],
         models: &[Model],
         tree: Tree,
         linkage: BrlenLinkage,
     ) -> Result<Evaluator> {
-        let mut evaluator = machine.evaluator(partitions, models, tree, linkage)?;
+        let mut evaluator = resources.evaluator(partitions, models, tree, linkage)?;
         for (gene, scaler) in self.loaded.brlen_scalers.iter().enumerate() {
             if let Some(scaler) = scaler {
                 evaluator.set_brlen_scaler(gene, *scaler);
@@ -286,14 +227,14 @@ impl Setup<'_> {
     /// There is not enough memory.
     pub(crate) fn evaluator_as_it_was(
         &self,
-        machine: Machine,
+        resources: Resources,
         models: &[Model],
         tree: Tree,
         linkage: BrlenLinkage,
         scalers: &[f64],
         gene_trees: &[&Tree],
     ) -> Result<Evaluator> {
-        let mut evaluator = machine.evaluator(&self.loaded.partitions, models, tree, linkage)?;
+        let mut evaluator = resources.evaluator(&self.loaded.partitions, models, tree, linkage)?;
         for (gene, &scaler) in scalers.iter().enumerate() {
             evaluator.set_brlen_scaler(gene, scaler);
         }
@@ -337,17 +278,17 @@ pub(crate) fn describe_data(loaded: &Loaded) -> Described {
     let rows: Vec<Vec<String>> = loaded
         .file_order
         .iter()
-        .map(|&gene| {
-            let partition = &loaded.partitions[gene];
+        .map(|&index| {
+            let partition = &loaded.partitions[index];
             let chosen_later = || format!("auto ({})", partition.model.data_type.name());
             vec![
                 partition.name.clone(),
                 describe_type(partition.model.data_type),
-                loaded.questions[gene]
+                loaded.candidates[index]
                     .map_or_else(|| partition.model.short_label(), |_| chosen_later()),
                 partition.patterns.num_sites.to_string(),
                 partition.patterns.num_patterns().to_string(),
-                loaded.presence[gene].len().to_string(),
+                loaded.presence[index].len().to_string(),
             ]
         })
         .collect();

@@ -1,6 +1,7 @@
 //! Metropolis coupling: several chains, all but one heated, that swap their temperatures.
 
 use super::chain::{Chain, ChainState};
+use super::chain_threads::{ChainSteps, ChainThreads, Tempered};
 use super::lengths::LengthSet;
 use super::moves::Move;
 use super::options::SamplerOptions;
@@ -8,7 +9,6 @@ use super::plan::FIRST_TEMPERATURE;
 use super::reference::{Coordinates, Learner};
 use super::seen_splits::SeenSplits;
 use super::step::Target;
-use super::stretch::{ChainThreads, Stretch, Warm};
 use super::tuning::{Heating, Tuned};
 use crate::likelihood::{Evaluator, Result};
 use crate::model::Model;
@@ -100,7 +100,7 @@ impl<'a> CoupledRun<'a> {
         }
         let coordinates = options.coordinates(models);
         let moves = options.moves(&coordinates, num_tips);
-        let tuned = moves.iter().map(|(kind, _)| Tuned::new(kind.first_boldness())).collect();
+        let tuned = moves.iter().map(|(kind, _)| Tuned::new(kind.first_step_size())).collect();
         let progress = Progress {
             generation: 0,
             chain_of: (0..chains.len() as u32).collect(),
@@ -180,8 +180,8 @@ impl<'a> CoupledRun<'a> {
     pub(crate) fn go_on(&mut self, end: u64) -> Result<Option<Sample>> {
         let begin = self.progress.generation;
         let adapts = begin < self.options.num_adapting;
-        let next = self.next_meeting().min(end);
-        let run = Stretch {
+        let next = self.next_barrier().min(end);
+        let run = ChainSteps {
             options: self.options,
             target: &self.target,
             coordinates: &self.coordinates,
@@ -192,14 +192,15 @@ impl<'a> CoupledRun<'a> {
             begin,
             steps: next - begin,
         };
-        let mut by_chain: Vec<Option<Warm>> = self.chains.iter().map(|_| None).collect();
+        let mut by_chain: Vec<Option<Tempered>> = self.chains.iter().map(|_| None).collect();
         let tuning = self.progress.tuning.iter_mut();
         for (temperature, (tuning, chain)) in tuning.zip(&self.progress.chain_of).enumerate() {
             let heat = self.progress.heating.power(temperature);
-            by_chain[*chain as usize] = Some(Warm { is_cold: temperature == 0, heat, tuning });
+            by_chain[*chain as usize] = Some(Tempered { is_cold: temperature == 0, heat, tuning });
         }
         let chains = self.chains.iter_mut().zip(by_chain);
-        let chains = chains.map(|(chain, warm)| (chain, warm.expect("a temperature of its own")));
+        let chains =
+            chains.map(|(chain, tempered)| (chain, tempered.expect("a temperature of its own")));
         self.threads.go(&run, chains.collect())?;
         self.progress.generation = next;
         if adapts {
@@ -212,7 +213,7 @@ impl<'a> CoupledRun<'a> {
     }
 
     /// The next generation after which something is done with all chains.
-    fn next_meeting(&self) -> u64 {
+    fn next_barrier(&self) -> u64 {
         let now = self.progress.generation;
         let multiple = |step: u64| now / step * step + step;
         let first = multiple(SWAP_EVERY).min(multiple(self.options.sample_every));

@@ -3,8 +3,8 @@
 use super::chain::{Block, Chain};
 use super::draws::draw_gamma;
 use super::lengths::LengthSet;
-use super::means::Means;
 use super::proposal::Undo;
+use super::proposal_context::ProposalContext;
 use crate::likelihood::{Evaluator, Result};
 use crate::numeric::{Gamma, GammaPrior};
 use crate::rng::Rng;
@@ -15,8 +15,8 @@ use rand::RngExt;
 pub(super) const BRANCHES: u32 = 8;
 
 /// The logarithm of a factor: uniform in a window around 0. Its Hastings ratio is the factor.
-pub(super) fn ln_factor(rng: &mut Rng, boldness: f64) -> f64 {
-    boldness * (rng.random::<f64>() - 0.5)
+pub(super) fn ln_factor(rng: &mut Rng, step_size: f64) -> f64 {
+    step_size * (rng.random::<f64>() - 0.5)
 }
 
 /// The branch whose length is to change: near that of a block of interchanges, or beside the last one, if a block goes on, or any
@@ -48,9 +48,9 @@ fn next_branch(chain: &mut Chain) -> Option<(LengthSet, EdgeId)> {
     Some((set, edge))
 }
 
-pub(super) fn multiply_branch(chain: &mut Chain, boldness: f64) -> Option<(Undo, f64)> {
+pub(super) fn multiply_branch(chain: &mut Chain, step_size: f64) -> Option<(Undo, f64)> {
     let (set, edge) = next_branch(chain)?;
-    let ln_factor = ln_factor(&mut chain.rng, boldness);
+    let ln_factor = ln_factor(&mut chain.rng, step_size);
     let before = set.tree(&chain.evaluator).brlen(edge);
     // At the virtual root a length changes without any change of vectors.
     set.move_roots(&mut chain.evaluator, edge);
@@ -60,10 +60,13 @@ pub(super) fn multiply_branch(chain: &mut Chain, boldness: f64) -> Option<(Undo,
 
 /// The length is drawn from the gamma distribution nearest to its density given all others, which has nothing to do with the
 /// present one (Aberer, Stamatakis & Ronquist 2016, Syst. Biol. 65:161).
-pub(super) fn draw_branch(chain: &mut Chain, means: &Means) -> Result<Option<(Undo, f64)>> {
+pub(super) fn draw_branch(
+    chain: &mut Chain,
+    context: &ProposalContext,
+) -> Result<Option<(Undo, f64)>> {
     let Some((set, edge)) = next_branch(chain) else { return Ok(None) };
     let before = set.tree(&chain.evaluator).brlen(edge);
-    let density = density_of(&mut chain.evaluator, set, edge, means)?;
+    let density = density_of(&mut chain.evaluator, set, edge, context)?;
     let Some(density) = density else { return Ok(None) };
     let Gamma { shape, rate } = density;
     let drawn = draw_gamma(density, &mut chain.rng);
@@ -78,16 +81,16 @@ fn density_of(
     evaluator: &mut Evaluator,
     set: LengthSet,
     edge: EdgeId,
-    means: &Means,
+    context: &ProposalContext,
 ) -> Result<Option<Gamma>> {
     let tree = set.tree(evaluator);
-    let of_branch = means.brlens.of_branch(tree, edge);
+    let of_branch = context.brlens.of_branch(tree, edge);
     let gamma = Gamma {
-        shape: 1.0 + means.heat * (of_branch.shape - 1.0),
-        rate: means.heat * of_branch.rate,
+        shape: 1.0 + context.heat * (of_branch.shape - 1.0),
+        rate: context.heat * of_branch.rate,
     };
-    let prior = GammaPrior { power: means.data_heat, gamma };
-    if means.prior_only {
+    let prior = GammaPrior { power: context.data_heat, gamma };
+    if context.prior_only {
         return Ok(prior.alone());
     }
     let others = tree.edges().filter(|one| *one != edge);
@@ -98,7 +101,7 @@ fn density_of(
 
 /// With m = a + b, m is multiplied by c and a drawn uniformly from (0, cm): the densities are 1/(wm') and 1/m' on the way
 /// there, 1/(wm) and 1/m on the way back.
-pub(super) fn slide_node(chain: &mut Chain, boldness: f64) -> Option<(Undo, f64)> {
+pub(super) fn slide_node(chain: &mut Chain, step_size: f64) -> Option<(Undo, f64)> {
     let set = LengthSet::draw(&chain.evaluator, 3, &mut chain.rng)?;
     let Chain { evaluator, rng, .. } = chain;
     let tree = set.tree(evaluator);
@@ -108,7 +111,7 @@ pub(super) fn slide_node(chain: &mut Chain, boldness: f64) -> Option<(Undo, f64)
     let left_out = rng.random_range(0..edges.len());
     let edges = [edges[(left_out + 1) % 3], edges[(left_out + 2) % 3]];
     let before = edges.map(|edge| tree.brlen(edge));
-    let ln_factor = ln_factor(rng, boldness);
+    let ln_factor = ln_factor(rng, step_size);
     let both = (before[0] + before[1]) * libm::exp(ln_factor);
     let first = rng.random::<f64>() * both;
     set.move_roots(evaluator, edges[0]);
@@ -117,9 +120,9 @@ pub(super) fn slide_node(chain: &mut Chain, boldness: f64) -> Option<(Undo, f64)
     Some((undo, 2.0 * ln_factor))
 }
 
-pub(super) fn multiply_tree(chain: &mut Chain, boldness: f64) -> Option<(Undo, f64)> {
+pub(super) fn multiply_tree(chain: &mut Chain, step_size: f64) -> Option<(Undo, f64)> {
     let set = LengthSet::draw(&chain.evaluator, 2, &mut chain.rng)?;
-    let ln_factor = ln_factor(&mut chain.rng, boldness);
+    let ln_factor = ln_factor(&mut chain.rng, step_size);
     let before = multiply_lengths(set, chain, libm::exp(ln_factor));
     let ln_ratio = ln_factor * before.len() as f64;
     Some((Undo::Lengths(set, before), ln_ratio))

@@ -11,7 +11,7 @@
 //! | `parameters` | [`Parameter`]: what is sampled besides the tree, its values and names |
 //! | `chain` | a chain: its state, also as a plain value |
 //! | `step` | one step of a chain: a proposal that is accepted or taken back |
-//! | `means` | what proposals are made with |
+//! | `proposal_context` | what proposals are made with |
 //! | `moves` | the kinds of proposals, and those of parameters, with their Hastings ratios |
 //! | `length_moves` | the proposals of branch lengths |
 //! | `topology_moves` | the proposals that change the topology |
@@ -22,20 +22,21 @@
 //! | `reference` | what is learned of the parameters of a model, and the proposal that is made with it |
 //! | `draws` | random numbers with other than uniform distributions |
 //! | `proposal` | what a proposal has changed, and what takes it back |
-//! | `tuning` | how bold proposals are: adapted during the burn-in, then frozen |
+//! | `tuning` | adaptive tuning of proposals and temperatures during the burn-in |
 //! | `coupled` | [`CoupledRun`]: heated chains that swap, and what the cold one visits |
-//! | `stretch` | the steps of all chains between two meetings, on several threads |
+//! | `chain_threads` | the steps of all chains between two barriers, on several threads |
 //! | `stones` | [`SteppingStones`]: the marginal likelihood |
 //! | `series` | effective sample size and potential scale reduction of a series of numbers |
 //! | `posterior` | [`Posterior`]: frequencies of splits and topologies, and how well runs agree |
 //!
-//! Every chain has a random stream of its own, and chains meet at fixed generations, so that the bits of a run depend on nothing
+//! Every chain has a random stream of its own, and barriers are at fixed generations, so that the bits of a run depend on nothing
 //! but data, options and seed.
 
 mod brlen_prior;
 #[cfg(test)]
 mod calibration_tests;
 mod chain;
+mod chain_threads;
 mod conflicts;
 mod coupled;
 mod draws;
@@ -45,7 +46,6 @@ mod guided_spr;
 mod guided_tbr;
 mod length_moves;
 mod lengths;
-mod means;
 mod moves;
 mod options;
 mod parameters;
@@ -55,12 +55,12 @@ mod posterior;
 mod prior_tests;
 mod priors;
 mod proposal;
+mod proposal_context;
 mod reference;
 mod seen_splits;
 mod series;
 mod step;
 mod stones;
-mod stretch;
 #[cfg(test)]
 mod tests;
 mod topology_moves;

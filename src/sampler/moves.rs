@@ -8,9 +8,9 @@ use super::length_moves::{
     BRANCHES, draw_branch, ln_factor, multiply_branch, multiply_lengths, multiply_tree, slide_node,
 };
 use super::lengths::LengthSet;
-use super::means::Means;
 use super::parameters::Parameter;
 use super::proposal::{Proposal, Swap, Undo};
+use super::proposal_context::ProposalContext;
 use super::reference::{Coordinates, Learner};
 use super::topology_moves::{AROUND, extending_spr, extending_tbr, interchange, local};
 use crate::likelihood::Result;
@@ -203,7 +203,7 @@ impl Move {
     }
 
     /// How bold it begins.
-    pub(super) fn first_boldness(self) -> f64 {
+    pub(super) fn first_step_size(self) -> f64 {
         match self {
             Move::Branch | Move::NodeSlider | Move::Local => 1.5,
             Move::TreeLength | Move::Together(..) | Move::Parameter(Parameter::Alpha(_)) => 0.5,
@@ -215,41 +215,45 @@ impl Move {
     ///
     /// # Errors
     /// The engine has failed.
-    pub(super) fn propose(self, chain: &mut Chain, means: &Means) -> Result<Option<Proposal>> {
-        let (boldness, heat) = (means.boldness, means.data_heat);
-        let guide = &means.guide();
+    pub(super) fn propose(
+        self,
+        chain: &mut Chain,
+        context: &ProposalContext,
+    ) -> Result<Option<Proposal>> {
+        let (step_size, heat) = (context.step_size, context.data_heat);
+        let guide = &context.guide();
         let of_swaps = |(swaps, ln_ratio): (Vec<Swap>, f64)| {
             (!swaps.is_empty()).then_some((Undo::Swaps(swaps, Vec::new()), ln_ratio))
         };
         let known = match self {
             Move::Nni => return Ok(interchange(chain, guide)),
-            Move::Local => return Ok(local(chain, guide, boldness)),
+            Move::Local => return Ok(local(chain, guide, step_size)),
             Move::ParsimonySpr => {
-                let data = means.parsimony;
+                let data = context.parsimony;
                 return Ok(data.and_then(|data| parsimony_spr(chain, data, heat, guide)));
             }
             Move::ParsimonyTbr => {
-                let data = means.parsimony;
+                let data = context.parsimony;
                 return Ok(data.and_then(|data| parsimony_tbr(chain, data, heat, guide)));
             }
-            Move::LikelihoodSpr => return likelihood_spr(chain, means.prior_only, heat, guide),
-            Move::Branch => multiply_branch(chain, boldness),
-            Move::DrawBranch => draw_branch(chain, means)?,
-            Move::NodeSlider => slide_node(chain, boldness),
-            Move::TreeLength => multiply_tree(chain, boldness),
+            Move::LikelihoodSpr => return likelihood_spr(chain, context.prior_only, heat, guide),
+            Move::Branch => multiply_branch(chain, step_size),
+            Move::DrawBranch => draw_branch(chain, context)?,
+            Move::NodeSlider => slide_node(chain, step_size),
+            Move::TreeLength => multiply_tree(chain, step_size),
             Move::Espr => of_swaps(extending_spr(chain)),
             Move::Etbr => of_swaps(extending_tbr(chain)),
-            Move::Together(number, _) => change_together(chain, number, means),
-            Move::Parameter(parameter) => Some(change_parameter(chain, parameter, boldness)),
+            Move::Together(number, _) => change_together(chain, number, context),
+            Move::Parameter(parameter) => Some(change_parameter(chain, parameter, step_size)),
         };
         Ok(known.map(Proposal::from))
     }
 }
 
-fn change_parameter(chain: &mut Chain, parameter: Parameter, boldness: f64) -> (Undo, f64) {
+fn change_parameter(chain: &mut Chain, parameter: Parameter, step_size: f64) -> (Undo, f64) {
     let shares = parameter.shares(&chain.models, &chain.evaluator);
     let before = shares.clone();
-    let moved = shares.map(|shares| slide_between_two(shares, boldness, &mut chain.rng));
+    let moved = shares.map(|shares| slide_between_two(shares, step_size, &mut chain.rng));
     let Some(gene) = parameter.gene() else {
         let [before, after] = [before, moved].map(|shares| shares.expect("multipliers are shares"));
         return (set_multipliers(chain, &before, &after), 0.0);
@@ -262,10 +266,10 @@ fn change_parameter(chain: &mut Chain, parameter: Parameter, boldness: f64) -> (
             let value = parameter.number(&chain.models).expect("a number");
             let value = match parameter {
                 Parameter::Alpha(_) => {
-                    ln_ratio = ln_factor(&mut chain.rng, boldness);
+                    ln_ratio = ln_factor(&mut chain.rng, step_size);
                     value * libm::exp(ln_ratio)
                 }
-                _ => slide(value, PINV_MAX, boldness, &mut chain.rng),
+                _ => slide(value, PINV_MAX, step_size, &mut chain.rng),
             };
             parameter.set_number(&mut chain.models[gene], value);
         }
@@ -274,11 +278,15 @@ fn change_parameter(chain: &mut Chain, parameter: Parameter, boldness: f64) -> (
     (Undo::Model(gene, Box::new(before), Vec::new()), ln_ratio)
 }
 
-fn change_together(chain: &mut Chain, number: usize, means: &Means) -> Option<(Undo, f64)> {
-    let coordinates = &means.coordinates[number];
-    let reference = means.learners[number].reference.as_ref()?;
+fn change_together(
+    chain: &mut Chain,
+    number: usize,
+    context: &ProposalContext,
+) -> Option<(Undo, f64)> {
+    let coordinates = &context.coordinates[number];
+    let reference = context.learners[number].reference.as_ref()?;
     let (from, ln_jacobian) = coordinates.of(chain)?;
-    let (to, ln_ratio) = reference.propose(&from, means.boldness, means.heat, &mut chain.rng);
+    let (to, ln_ratio) = reference.propose(&from, context.step_size, context.heat, &mut chain.rng);
     let gene = coordinates.gene;
     let before = chain.models[gene].clone();
     let mut lengths = Vec::new();
@@ -295,18 +303,18 @@ fn change_together(chain: &mut Chain, number: usize, means: &Means) -> Option<(U
 }
 
 /// Moves part of one share to another; the reverse has the same density.
-fn slide_between_two(mut shares: Vec<f64>, boldness: f64, rng: &mut Rng) -> Vec<f64> {
+fn slide_between_two(mut shares: Vec<f64>, step_size: f64, rng: &mut Rng) -> Vec<f64> {
     let first = rng.random_range(0..shares.len());
     let second = (first + rng.random_range(1..shares.len())) % shares.len();
     let both = shares[first] + shares[second];
-    shares[first] = slide(shares[first], both, boldness, rng);
+    shares[first] = slide(shares[first], both, step_size, rng);
     shares[second] = both - shares[first];
     shares
 }
 
 /// A number in a window of width `boldness`, at most twice the largest number, around another, reflected at 0 and `most`.
-fn slide(from: f64, most: f64, boldness: f64, rng: &mut Rng) -> f64 {
-    let width = boldness.min(2.0 * most);
+fn slide(from: f64, most: f64, step_size: f64, rng: &mut Rng) -> f64 {
+    let width = step_size.min(2.0 * most);
     let to = (from + width * (rng.random::<f64>() - 0.5)).abs();
     if to > most { 2.0 * most - to } else { to }
 }

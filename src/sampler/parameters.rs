@@ -289,7 +289,7 @@ impl Parameter {
     fn names(self, models: &[Model], numbers: &[usize]) -> Vec<Column> {
         let states = |gene: usize| models[gene].data_type.state_names();
         let names: Vec<String> = match self {
-            Parameter::Multipliers => return of_partitions("m", Place::Last, numbers),
+            Parameter::Multipliers => return of_partitions("m", ColumnOrder::Last, numbers),
             Parameter::Rates(gene) if is_kappa(&models[gene]) => vec!["kappa".to_string()],
             Parameter::Rates(gene) => rate_names(&models[gene]),
             Parameter::Freqs(gene) => {
@@ -305,7 +305,7 @@ impl Parameter {
         let number = self.gene().map_or(1, |gene| numbers[gene]);
         let column = |name: String| Column {
             name: if models.len() > 1 { format!("{name}{{{number}}}") } else { name },
-            place: (Place::Middle, number),
+            place: (ColumnOrder::Middle, number),
         };
         names.into_iter().map(column).collect()
     }
@@ -317,19 +317,19 @@ pub(crate) struct Column {
     /// Its name.
     pub name: String,
     /// By this columns are to be sorted where they are written: with the number of the partition in its file, from 1.
-    pub place: (Place, usize),
+    pub place: (ColumnOrder, usize),
 }
 
 /// Where a column stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Place {
+pub(crate) enum ColumnOrder {
     First,
     Middle,
     Last,
 }
 
 /// A column for each partition.
-fn of_partitions(name: &str, place: Place, numbers: &[usize]) -> Vec<Column> {
+fn of_partitions(name: &str, place: ColumnOrder, numbers: &[usize]) -> Vec<Column> {
     let column =
         |&number: &usize| Column { name: format!("{name}{{{number}}}"), place: (place, number) };
     numbers.iter().map(column).collect()
@@ -346,8 +346,8 @@ pub(crate) fn columns(
 ) -> Vec<Column> {
     let own = parameters.iter().flat_map(|parameter| parameter.names(models, numbers));
     let lengths = match has_own_lengths {
-        true => of_partitions("TL", Place::First, numbers),
-        false => vec![Column { name: "TL".to_string(), place: (Place::First, 1) }],
+        true => of_partitions("TL", ColumnOrder::First, numbers),
+        false => vec![Column { name: "TL".to_string(), place: (ColumnOrder::First, 1) }],
     };
     lengths.into_iter().chain(own).collect()
 }

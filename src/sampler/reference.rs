@@ -136,11 +136,11 @@ impl Reference {
     pub(super) fn propose(
         &self,
         x: &[f64],
-        boldness: f64,
+        step_size: f64,
         heat: f64,
         rng: &mut Rng,
     ) -> (Vec<f64>, f64) {
-        let keep = 1.0 - boldness.min(1.0);
+        let keep = 1.0 - step_size.min(1.0);
         let y = self.to_independent(x);
         let width = |y: &[f64]| FREEDOM + heat * y.iter().map(|y| y * y).sum::<f64>();
         let shape = 0.5 * (FREEDOM + y.len() as f64);

@@ -37,10 +37,11 @@ pub(crate) fn potential_scale_reduction(series: &[Vec<f64>]) -> Option<f64> {
     if m < 2.0 || n < 2.0 {
         return None;
     }
-    let means: Vec<f64> = series.iter().map(|one| one.iter().sum::<f64>() / n).collect();
-    let mean = means.iter().sum::<f64>() / m;
-    let within = series.iter().zip(&means).map(|(one, mean)| variance(one, *mean)).sum::<f64>() / m;
-    let between = variance(&means, mean);
+    let context: Vec<f64> = series.iter().map(|one| one.iter().sum::<f64>() / n).collect();
+    let mean = context.iter().sum::<f64>() / m;
+    let within =
+        series.iter().zip(&context).map(|(one, mean)| variance(one, *mean)).sum::<f64>() / m;
+    let between = variance(&context, mean);
     let ratio = (n - 1.0) / n + (m + 1.0) / m * between / within;
     ratio.is_finite().then(|| ratio.sqrt())
 }

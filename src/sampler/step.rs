@@ -3,11 +3,11 @@
 use super::chain::{Block, Chain};
 use super::conflicts::{Drawn, KnownConflicts};
 use super::lengths::LengthSet;
-use super::means::Means;
 use super::moves::Move;
 use super::parameters::Parameter;
 use super::priors::Priors;
 use super::proposal::{Proposal, Undo};
+use super::proposal_context::ProposalContext;
 use crate::likelihood::{Evaluator, Result};
 use crate::model::Model;
 use crate::rng::Rng;
@@ -47,15 +47,20 @@ impl Chain {
     }
 
     /// Proposes one change, and accepts it with the probability of Metropolis and Hastings for the posterior to the power of
-    /// `means.heat`. Returns whether it was accepted.
+    /// `context.heat`. Returns whether it was accepted.
     ///
     /// # Errors
     /// The engine has failed.
-    pub(super) fn step(&mut self, kind: Move, means: &Means, target: &Target) -> Result<bool> {
+    pub(super) fn step(
+        &mut self,
+        kind: Move,
+        context: &ProposalContext,
+        target: &Target,
+    ) -> Result<bool> {
         if !kind.goes_on_with(self.block) {
             self.block = Block::None;
         }
-        let Some(Proposal { undo, ln_ratio, drawn }) = kind.propose(self, means)? else {
+        let Some(Proposal { undo, ln_ratio, drawn }) = kind.propose(self, context)? else {
             return Ok(false);
         };
         let other_tree = matches!(undo, Undo::Swaps(..) | Undo::Moved(_));
@@ -73,9 +78,9 @@ impl Chain {
             let lnl: f64 = gene_lnls.iter().sum();
             let gain = target.data_power * (lnl - self.lnl()) + ln_prior - self.ln_prior;
             // If it is refused even where the way back is certain, the weights of the new tree need not be computed.
-            let at_most = means.heat * gain + ln_ratio;
+            let at_most = context.heat * gain + ln_ratio;
             let ln_chance = libm::log(chance);
-            if ln_chance < at_most && ln_chance < at_most + self.ln_way_back(drawn, means) {
+            if ln_chance < at_most && ln_chance < at_most + self.ln_way_back(drawn, context) {
                 (self.gene_lnls, self.ln_prior) = (gene_lnls, ln_prior);
                 return Ok(true);
             }
@@ -85,9 +90,9 @@ impl Chain {
     }
 
     /// Logarithm of the probability with which the way back draws what it has to.
-    fn ln_way_back(&mut self, drawn: Option<Drawn>, means: &Means) -> f64 {
+    fn ln_way_back(&mut self, drawn: Option<Drawn>, context: &ProposalContext) -> f64 {
         let Chain { evaluator, conflicts, .. } = self;
-        drawn.map_or(0.0, |drawn| conflicts.ln_chance(evaluator.tree(), &means.guide(), drawn))
+        drawn.map_or(0.0, |drawn| conflicts.ln_chance(evaluator.tree(), &context.guide(), drawn))
     }
 
     fn satisfies(&self, target: &Target) -> bool {

@@ -5,13 +5,13 @@
 //! product over all steps of the mean, over the states of the step, of the likelihood to the power b(k) - b(k-1).
 
 use super::chain::{Block, Chain, ChainState};
-use super::means::Means;
+use super::chain_threads::choose;
 use super::moves::Move;
 use super::options::SamplerOptions;
+use super::proposal_context::ProposalContext;
 use super::reference::{Coordinates, Learner};
 use super::seen_splits::SeenSplits;
 use super::step::Target;
-use super::stretch::choose;
 use super::tuning::Tuned;
 use crate::likelihood::{Evaluator, Result};
 use crate::model::Model;
@@ -90,7 +90,7 @@ impl<'a> SteppingStones<'a> {
         let progress = Progress {
             step: 0,
             generation: 0,
-            tuning: moves.iter().map(|(kind, _)| Tuned::new(kind.first_boldness())).collect(),
+            tuning: moves.iter().map(|(kind, _)| Tuned::new(kind.first_step_size())).collect(),
             learners: vec![Learner::default(); coordinates.len()],
             mean: LnMean::default(),
             ln_factors: Vec::new(),
@@ -138,8 +138,8 @@ impl<'a> SteppingStones<'a> {
         self.target.data_power = power;
         let number = choose(&self.moves, learners, &mut self.chain);
         let tuned = &mut tuning[number];
-        let means = Means {
-            boldness: tuned.boldness,
+        let context = ProposalContext {
+            step_size: tuned.step_size,
             heat: 1.0,
             data_heat: power,
             coordinates: &self.coordinates,
@@ -149,7 +149,7 @@ impl<'a> SteppingStones<'a> {
             prior_only: false,
             brlens: &self.target.priors.brlens,
         };
-        let is_accepted = self.chain.step(self.moves[number].0, &means, &self.target)?;
+        let is_accepted = self.chain.step(self.moves[number].0, &context, &self.target)?;
         let adapts = *step == 0 || (*generation as f64) < BURNIN * length as f64;
         tuned.count(is_accepted, adapts);
         if !adapts {

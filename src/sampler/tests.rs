@@ -1,8 +1,8 @@
 //! The sampler against the distributions it must have: priors, and a posterior computed by brute force.
 
 use super::chain::Chain;
-use super::means::Means;
 use super::moves::Move;
+use super::proposal_context::ProposalContext;
 use super::reference::{Coordinates, Learner};
 use super::seen_splits::SeenSplits;
 use super::step::Target;
@@ -81,7 +81,7 @@ pub(super) fn visit<T>(
     (chain, target): &mut (Chain, Target),
     kinds: &[Move],
     [samples, thin]: [usize; 2],
-    boldness: f64,
+    step_size: f64,
     value: impl Fn(&Chain) -> T,
 ) -> Vec<T> {
     let mut values = Vec::new();
@@ -94,8 +94,8 @@ pub(super) fn visit<T>(
     let mut seen = SeenSplits::default();
     let mut rng = stream(45, Purpose::Test, 0);
     (0..12).for_each(|_| seen.see(&random_tree(num_taxa, 0.1, &mut rng)));
-    let means = Means {
-        boldness,
+    let context = ProposalContext {
+        step_size,
         heat: 1.0,
         data_heat: target.data_power,
         coordinates: &coordinates,
@@ -107,13 +107,13 @@ pub(super) fn visit<T>(
     };
     for step in 1..=samples * thin {
         let kind = kinds[chain.rng.random_range(0..kinds.len())];
-        chain.step(kind, &means, target).unwrap();
+        chain.step(kind, &context, target).unwrap();
         if step % thin == 0 {
             values.push(value(chain));
         }
     }
     chain.evaluator.assert_integrity();
-    chain.conflicts.assert_those_of(chain.evaluator.tree(), &means.guide());
+    chain.conflicts.assert_those_of(chain.evaluator.tree(), &context.guide());
     values
 }
 

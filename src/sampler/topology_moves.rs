@@ -67,7 +67,7 @@ pub(super) fn num_sites(evaluator: &Evaluator) -> f64 {
 /// c^3 (Holder et al. 2005, Syst. Biol. 54:961).
 ///
 /// It needs lengths that all partitions share: the path of a partition of its own need not have three branches.
-pub(super) fn local(chain: &mut Chain, guide: &Guide, boldness: f64) -> Option<Proposal> {
+pub(super) fn local(chain: &mut Chain, guide: &Guide, step_size: f64) -> Option<Proposal> {
     let Chain { evaluator, rng, conflicts, .. } = chain;
     let known = conflicts.get(evaluator.tree(), guide);
     let edge = known.draw(rng)?;
@@ -80,7 +80,7 @@ pub(super) fn local(chain: &mut Chain, guide: &Guide, boldness: f64) -> Option<P
         [links[number].1, links[1 - number].1]
     });
     let before = [first, edge, last].map(|edge| (edge, tree.brlen(edge)));
-    let ln_factor = ln_factor(rng, boldness);
+    let ln_factor = ln_factor(rng, step_size);
     let [x, y, z] = before.map(|(_, length)| libm::exp(ln_factor) * length);
     let whole = x + y + z;
     let mut points = [x, x + y];

@@ -20,7 +20,7 @@ const TEMPERATURES: [f64; 2] = [0.001, 2.0];
 /// One kind of proposal in chains of one temperature: its boldness, and how often it was accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Tuned {
-    pub(super) boldness: f64,
+    pub(super) step_size: f64,
     /// Since the last adaptation.
     tried: u32,
     accepted: u32,
@@ -30,8 +30,8 @@ pub(super) struct Tuned {
 }
 
 impl Tuned {
-    pub(super) fn new(boldness: f64) -> Self {
-        Tuned { boldness, tried: 0, accepted: 0, batches: 0, counts: [0, 0] }
+    pub(super) fn new(step_size: f64) -> Self {
+        Tuned { step_size, tried: 0, accepted: 0, batches: 0, counts: [0, 0] }
     }
 
     /// The chain has another distribution from now on.
@@ -53,7 +53,7 @@ impl Tuned {
             let rate = f64::from(self.accepted) / f64::from(BATCH);
             let step = 4.0 / f64::from(self.batches).sqrt() * (rate - TARGET);
             let [least, most] = LIMITS;
-            self.boldness = (self.boldness * libm::exp(step.clamp(-1.0, 1.0))).clamp(least, most);
+            self.step_size = (self.step_size * libm::exp(step.clamp(-1.0, 1.0))).clamp(least, most);
             (self.tried, self.accepted) = (0, 0);
         }
     }

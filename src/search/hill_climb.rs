@@ -8,7 +8,7 @@ use super::perturb::perturb;
 use super::resolution::{resolve, settle};
 use super::schedule::{self as at, RoundOptions, Schedule, SearchEffort, SearchPhase, Shares};
 use super::spr::Round;
-use super::state::{Perturbing, Plan, Rounds, SearchState, Stage};
+use super::state::{Perturbing, Plan, Rounds, SearchStage, SearchState};
 use crate::likelihood::{BranchOptions, Evaluator, Result};
 use crate::model::Model;
 use crate::observer::{Event, Observer};
@@ -196,7 +196,7 @@ impl<'a> Search<'a> {
         options: &'a SearchOptions,
     ) -> Self {
         let plan = Plan {
-            stage: Stage::Start,
+            stage: SearchStage::Start,
             rounds: None,
             optimising: None,
             best: None,
@@ -247,7 +247,7 @@ impl<'a> Search<'a> {
 
     /// True if the search has ended; the evaluator then has the best tree.
     pub fn is_done(&self) -> bool {
-        self.plan.stage == Stage::Done
+        self.plan.stage == SearchStage::Done
     }
 
     /// True unless the search is in the middle of rounds of a stage.
@@ -275,49 +275,50 @@ impl<'a> Search<'a> {
 
     fn begin_stage(&mut self, observer: &mut dyn Observer) -> Result<()> {
         self.plan.stage = match self.plan.stage {
-            Stage::Start => {
+            SearchStage::Start => {
                 if self.plan.optimising.is_none() {
                     let share = self.share(SearchPhase::Start);
                     self.phase("initial branch lengths and model", share, observer);
                     approach_scale(self.evaluator)?;
                 }
                 let epsilon = at::START_EPSILON.max(self.epsilon());
-                let then = if self.can_move() { Stage::Screen(0) } else { Stage::Unlink };
+                let then =
+                    if self.can_move() { SearchStage::Screen(0) } else { SearchStage::Unlink };
                 self.optimize(Goal::Nearby, epsilon, then, observer)?
             }
-            Stage::Screen(number) => {
+            SearchStage::Screen(number) => {
                 self.begin_screening(number, observer)?;
-                Stage::Screen(number)
+                SearchStage::Screen(number)
             }
-            Stage::Fast => {
+            SearchStage::Fast => {
                 self.begin_rounds("more fast SPR", Some(SearchPhase::Fast), &at::FAST, observer);
-                Stage::Fast
+                SearchStage::Fast
             }
-            Stage::Model => {
+            SearchStage::Model => {
                 if self.plan.optimising.is_none() {
                     let share = self.share(SearchPhase::Model);
                     self.phase("branch lengths and model", share, observer);
                 }
-                self.optimize(Goal::NearbyAgain, self.fast_epsilon(), Stage::Wide, observer)?
+                self.optimize(Goal::NearbyAgain, self.fast_epsilon(), SearchStage::Wide, observer)?
             }
-            Stage::Wide => {
+            SearchStage::Wide => {
                 let options = if self.schedule.thorough { &at::THOROUGH } else { &at::WIDE };
                 self.begin_rounds("wide SPR", Some(SearchPhase::Wide), options, observer);
-                Stage::Wide
+                SearchStage::Wide
             }
-            Stage::Perturb => match self.perturb(observer)? {
-                true => Stage::Perturb,
+            SearchStage::Perturb => match self.perturb(observer)? {
+                true => SearchStage::Perturb,
                 false => self.after_perturbations()?,
             },
-            Stage::Explore(number) => {
+            SearchStage::Explore(number) => {
                 self.begin_exploring(number, observer)?;
-                Stage::Explore(number)
+                SearchStage::Explore(number)
             }
-            Stage::Renew(number) => {
+            SearchStage::Renew(number) => {
                 self.begin_rounds("wide SPR", None, &at::THOROUGH, observer);
-                Stage::Renew(number)
+                SearchStage::Renew(number)
             }
-            Stage::Unlink => {
+            SearchStage::Unlink => {
                 if self.options.unlinked {
                     self.phase("separate branch lengths per partition", 0.0, observer);
                     self.evaluator.unlink();
@@ -326,15 +327,19 @@ impl<'a> Search<'a> {
                     true => true,
                     false => self.schedule.thorough && !self.plan.changed.is_empty(),
                 };
-                if self.can_move() && has_changed { Stage::BeforeLast } else { Stage::End }
+                if self.can_move() && has_changed {
+                    SearchStage::BeforeLast
+                } else {
+                    SearchStage::End
+                }
             }
-            Stage::BeforeLast => {
+            SearchStage::BeforeLast => {
                 if self.plan.optimising.is_none() {
                     self.phase("branch lengths and model", 0.0, observer);
                 }
-                self.optimize(Goal::NearbyAgain, self.fast_epsilon(), Stage::Last, observer)?
+                self.optimize(Goal::NearbyAgain, self.fast_epsilon(), SearchStage::Last, observer)?
             }
-            Stage::Last => {
+            SearchStage::Last => {
                 let last = if self.schedule.thorough { at::THOROUGH } else { at::FAST };
                 self.phase("final SPR", self.share(SearchPhase::Last), observer);
                 let mut rounds = self.rounds("final SPR".to_string(), &last, self.epsilon());
@@ -342,9 +347,9 @@ impl<'a> Search<'a> {
                     rounds.changed = self.plan.changed.clone();
                 }
                 self.plan.rounds = Some(rounds);
-                Stage::Last
+                SearchStage::Last
             }
-            Stage::End if self.options.conclude => {
+            SearchStage::End if self.options.conclude => {
                 if self.plan.optimising.is_none() {
                     let share = self.share(SearchPhase::End);
                     self.phase("final branch lengths and model", share, observer);
@@ -353,10 +358,10 @@ impl<'a> Search<'a> {
                 let epsilon = self.last_epsilon();
                 // Genes with their own lengths reach it when the tree is evaluated anew.
                 let goal = if self.options.unlinked { Goal::Nearby } else { Goal::Conclusion };
-                self.optimize(goal, epsilon, Stage::Resolve, observer)?
+                self.optimize(goal, epsilon, SearchStage::Resolve, observer)?
             }
-            Stage::End => Stage::Resolve,
-            Stage::Resolve => {
+            SearchStage::End => SearchStage::Resolve,
+            SearchStage::Resolve => {
                 let constraint = self.data.constraint();
                 match self.options {
                     SearchOptions { resolve: false, .. } => {}
@@ -368,9 +373,9 @@ impl<'a> Search<'a> {
                         settle(evaluator, models, &initial, &options, constraint, observer)?;
                     }
                 }
-                Stage::Done
+                SearchStage::Done
             }
-            Stage::Done => Stage::Done,
+            SearchStage::Done => SearchStage::Done,
         };
         Ok(())
     }
@@ -393,21 +398,21 @@ impl<'a> Search<'a> {
     fn end_rounds(&mut self, changed: Changed) -> Result<()> {
         self.plan.changed = changed;
         self.plan.stage = match self.plan.stage {
-            Stage::Screen(number) => self.end_screening(number)?,
-            Stage::Fast => {
+            SearchStage::Screen(number) => self.end_screening(number)?,
+            SearchStage::Fast => {
                 self.plan.changed = Changed::all(self.evaluator.tree());
-                Stage::Model
+                SearchStage::Model
             }
-            Stage::Wide => {
+            SearchStage::Wide => {
                 self.plan.changed = Changed::none(self.evaluator.tree());
-                Stage::Perturb
+                SearchStage::Perturb
             }
-            Stage::Explore(number) => self.end_exploring(number)?,
-            Stage::Renew(number) => {
+            SearchStage::Explore(number) => self.end_exploring(number)?,
+            SearchStage::Renew(number) => {
                 self.plan.changed = Changed::none(self.evaluator.tree());
                 self.after_exploring(number)?
             }
-            Stage::Last => self.after_last()?,
+            SearchStage::Last => self.after_last()?,
             other => other,
         };
         Ok(())
@@ -553,9 +558,9 @@ impl<'a> Search<'a> {
         &mut self,
         goal: Goal,
         lnl_epsilon: f64,
-        then: Stage,
+        then: SearchStage,
         observer: &mut dyn Observer,
-    ) -> Result<Stage> {
+    ) -> Result<SearchStage> {
         let options = self.optimize_options(lnl_epsilon);
         let initial = self.initial_models();
         let mut optimisation = match self.plan.optimising.take() {

@@ -6,7 +6,7 @@ use super::fuse::fuse;
 use super::hill_climb::Search;
 use super::schedule::{self as at, SearchEffort, SearchPhase};
 use super::start::parsimony_start;
-use super::state::{End, Stage};
+use super::state::{End, SearchStage};
 use crate::likelihood::{BranchOptions, Result};
 use crate::observer::Observer;
 use crate::parsimony::parsimony_brlens;
@@ -81,7 +81,7 @@ impl Search<'_> {
         1 + self.options.alternatives.len() + self.options.more_starts
     }
 
-    pub(super) fn end_screening(&mut self, number: usize) -> Result<Stage> {
+    pub(super) fn end_screening(&mut self, number: usize) -> Result<SearchStage> {
         let reached = (self.evaluator.log_likelihood()?, self.evaluator.tree().clone());
         self.plan.history.reached.push(reached);
         let found = self.recombine()?;
@@ -94,42 +94,42 @@ impl Search<'_> {
         };
         let is_over = self.plan.in_vain >= self.schedule.starts_in_vain;
         if !is_over && number + 1 < self.num_starts() {
-            return Ok(Stage::Screen(number + 1));
+            return Ok(SearchStage::Screen(number + 1));
         }
         self.plan.best = None;
-        Ok(Stage::Fast)
+        Ok(SearchStage::Fast)
     }
 
     /// The stage after perturbations have been in vain. A search that explores further starting trees first does all that
     /// one with less effort does, so that it never ends lower.
-    pub(super) fn after_perturbations(&mut self) -> Result<Stage> {
+    pub(super) fn after_perturbations(&mut self) -> Result<SearchStage> {
         if self.plan.explored || !self.explores() {
             self.plan.perturbing = None;
             self.evaluator.log_likelihood()?;
-            return Ok(Stage::Unlink);
+            return Ok(SearchStage::Unlink);
         }
         // The last rounds of a search with less effort: with separate branch lengths, they cannot come before exploring.
         match self.options.unlinked || self.plan.changed.is_empty() {
             true => self.explore(),
-            false => Ok(Stage::BeforeLast),
+            false => Ok(SearchStage::BeforeLast),
         }
     }
 
     /// The stage after the last rounds.
-    pub(super) fn after_last(&mut self) -> Result<Stage> {
+    pub(super) fn after_last(&mut self) -> Result<SearchStage> {
         match self.plan.explored || !self.explores() {
-            true => Ok(Stage::End),
+            true => Ok(SearchStage::End),
             false => self.explore(),
         }
     }
 
     /// The first stage of further starting trees.
-    fn explore(&mut self) -> Result<Stage> {
+    fn explore(&mut self) -> Result<SearchStage> {
         self.plan.in_vain = 0;
         let changed = self.plan.changed.clone();
         self.plan.best = Some(End::of(self.evaluator, changed)?);
         self.plan.screened = self.plan.history.more_starts.len();
-        Ok(Stage::Explore(1 + self.options.alternatives.len() + self.plan.screened))
+        Ok(SearchStage::Explore(1 + self.options.alternatives.len() + self.plan.screened))
     }
 
     /// True if the search goes on to further starting trees after the first perturbations. A search from a given
@@ -138,11 +138,11 @@ impl Search<'_> {
         self.schedule.explored > 0 && self.options.more_starts > 0
     }
 
-    pub(super) fn end_exploring(&mut self, number: usize) -> Result<Stage> {
+    pub(super) fn end_exploring(&mut self, number: usize) -> Result<SearchStage> {
         match self.recombine()? {
             Found::Better => {
                 self.plan.in_vain = 0;
-                Ok(Stage::Renew(number))
+                Ok(SearchStage::Renew(number))
             }
             Found::TheSame | Found::Nothing => {
                 self.plan.in_vain += 1;
@@ -152,13 +152,13 @@ impl Search<'_> {
     }
 
     /// The stage after a further starting tree has been explored.
-    pub(super) fn after_exploring(&mut self, number: usize) -> Result<Stage> {
+    pub(super) fn after_exploring(&mut self, number: usize) -> Result<SearchStage> {
         let changed = self.plan.changed.clone();
         self.plan.best = Some(End::of(self.evaluator, changed)?);
         let explored = self.plan.history.more_starts.len() - self.plan.screened;
         let in_vain = self.plan.in_vain == self.schedule.explored_in_vain;
         if !in_vain && explored < self.schedule.explored {
-            return Ok(Stage::Explore(number + 1));
+            return Ok(SearchStage::Explore(number + 1));
         }
         self.plan.explored = true;
         self.plan.best = None;
@@ -166,7 +166,7 @@ impl Search<'_> {
             perturbing.best = self.evaluator.log_likelihood()?;
             perturbing.is_announced = false;
         }
-        Ok(Stage::Perturb)
+        Ok(SearchStage::Perturb)
     }
 
     /// Number of unsuccessful perturbations in succession that ends them: before further starting trees are explored, that
@@ -218,7 +218,7 @@ impl Search<'_> {
     /// True if the starting tree of this number is a random one: every other one that is explored under a constraint that
     /// the data contradict, under which parsimony trees are too much alike.
     fn explores_at_random(&self, number: usize) -> bool {
-        let explores = matches!(self.plan.stage, Stage::Explore(_));
+        let explores = matches!(self.plan.stage, SearchStage::Explore(_));
         explores && self.options.explores_for_the_constraint() && number.is_multiple_of(2)
     }
 

@@ -67,7 +67,7 @@ impl SearchState {
 /// The state of a search apart from the present tree and models.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Plan {
-    pub(super) stage: Stage,
+    pub(super) stage: SearchStage,
     /// The rounds of the stage, until they end.
     pub(super) rounds: Option<Rounds>,
     /// The stage's optimisation of branch lengths and model, until it ends.
@@ -91,7 +91,7 @@ pub(super) struct Plan {
 
 /// The stages of a search, in this order. Their numbers are those of the starting trees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Stage {
+pub(super) enum SearchStage {
     /// Initial optimisation of branch lengths and model.
     Start,
     /// One fast round from a starting tree, and recombination with the best one so far.

@@ -37,5 +37,5 @@ pub use missing::draw_presence;
 pub use sample_gene::sample_gene;
 pub use sequences::{SimModel, simulate_states};
 pub(crate) use write::write_phylip;
-pub use write::{Gene, to_partition_file, to_phylip};
+pub use write::{SimPartition, to_partition_file, to_phylip};
 pub use yule::{random_names, yule_tree};

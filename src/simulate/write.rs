@@ -6,7 +6,7 @@ use crate::taxa::Taxa;
 
 /// One simulated gene.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Gene {
+pub struct SimPartition {
     /// Its name in the partition file.
     pub name: String,
     /// Its model in the partition file.
@@ -19,7 +19,7 @@ pub struct Gene {
     pub present: Vec<bool>,
 }
 
-impl Gene {
+impl SimPartition {
     fn num_columns(&self) -> usize {
         self.states.first().map_or(0, Vec::len) * self.data_type.chars_per_site()
     }
@@ -30,8 +30,8 @@ impl Gene {
 ///
 /// # Errors
 /// [`Error::Usage`] naming the taxa that PHYLIP cannot hold (white space or nothing in the name).
-pub fn to_phylip(taxa: &Taxa, genes: &[Gene]) -> Result<String> {
-    let num_columns = genes.iter().map(Gene::num_columns).sum();
+pub fn to_phylip(taxa: &Taxa, genes: &[SimPartition]) -> Result<String> {
+    let num_columns = genes.iter().map(SimPartition::num_columns).sum();
     write_phylip(taxa, num_columns, |taxon, text| {
         for gene in genes {
             if gene.present[taxon] {
@@ -77,7 +77,7 @@ pub(crate) fn write_phylip(
 }
 
 /// The genes' ranges, one line `MODEL, NAME = FIRST-LAST` each.
-pub fn to_partition_file(genes: &[Gene]) -> String {
+pub fn to_partition_file(genes: &[SimPartition]) -> String {
     let mut first = 1;
     let mut text = String::new();
     for gene in genes {
@@ -96,8 +96,8 @@ mod tests {
         Taxa::new(names.iter().map(|name| (*name).to_string()).collect()).unwrap()
     }
 
-    fn genes() -> Vec<Gene> {
-        let gene = |name: &str, data_type, states: [&[u8]; 2], present| Gene {
+    fn genes() -> Vec<SimPartition> {
+        let gene = |name: &str, data_type, states: [&[u8]; 2], present| SimPartition {
             name: name.into(),
             model: "M".into(),
             data_type,
@@ -116,8 +116,8 @@ mod tests {
     fn genes_stand_side_by_side_with_gaps_where_missing() {
         let text = to_phylip(&taxa(&["x", "Käfer"]), &genes()).unwrap();
         assert_eq!(text, "2 12\nx      ACGRR------!\nKäfer  TTT--ATGATG9\n");
-        let partitions = "M, a = 1-3\nM, b = 4-5\nM, c = 6-11\nM, d = 12-12\n";
-        assert_eq!(to_partition_file(&genes()), partitions);
+        let expected = "M, a = 1-3\nM, b = 4-5\nM, c = 6-11\nM, d = 12-12\n";
+        assert_eq!(to_partition_file(&genes()), expected);
     }
 
     #[test]

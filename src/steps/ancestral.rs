@@ -55,8 +55,8 @@ fn reconstruct_all(
 ) -> Result<AncestralStates> {
     let Session { setup, record } = session;
     let partitions = &setup.loaded.partitions;
-    let (_, machine) = setup.machine.share_out(setup.plan, 1);
-    let mut evaluator = evaluator_of(setup, machine, best)?;
+    let resources = setup.resources.share_out(setup.plan, 1).resources;
+    let mut evaluator = evaluator_of(setup, resources, best)?;
     let weights: Vec<&[u32]> = partitions.iter().map(|p| &p.patterns.weights[..]).collect();
     let mut table = match setup.plan.ancestral.states {
         true => {

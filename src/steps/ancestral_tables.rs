@@ -76,9 +76,9 @@ impl ProbabilityTable {
         probabilities: &[Option<Vec<f64>>],
         loaded: &Loaded,
     ) -> Result<()> {
-        for &gene in &loaded.file_order {
-            let partition = &loaded.partitions[gene];
-            let Some(probabilities) = &probabilities[gene] else { continue };
+        for &index in &loaded.file_order {
+            let partition = &loaded.partitions[index];
+            let Some(probabilities) = &probabilities[index] else { continue };
             let names = partition.patterns.data_type.state_names();
             // Each pattern is written once for all its sites.
             let patterns = probabilities.chunks_exact(names.len());

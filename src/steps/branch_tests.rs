@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::likelihood::Evaluator;
 use crate::output::OutputKind;
 use crate::plan::Plan;
-use crate::runtime::{Desk, Machine, Session, Setup, thread_pool};
+use crate::runtime::{JobContext, Resources, Session, Setup, thread_pool};
 use crate::tree::Tree;
 
 /// The file of these tests.
@@ -46,9 +46,9 @@ pub(crate) fn support_by_likelihood(
         return Ok(support);
     }
     session.stage("tests of branches");
-    let work = |setup: &Setup, machine, _, desk: &mut Desk| test(setup, machine, best, desk);
-    let tests: Vec<BranchTests> = session.run_jobs("test of branches", 1, work, |_, _, _| {})?;
-    for tests in tests {
+    let setup = &session.setup;
+    let jobs = setup.jobs("test of branches", 1);
+    for tests in session.record.run_jobs(&jobs, |job| test(setup, best, job))? {
         if sh_alrt {
             let source = format!("{} resampled alignments", plan.support.alrt_replicates);
             support.push(SupportKind::ShAlrt, tests.sh_alrt, source);
@@ -61,9 +61,9 @@ pub(crate) fn support_by_likelihood(
     Ok(support)
 }
 
-fn test(setup: &Setup, machine: Machine, best: &Outcome, desk: &mut Desk) -> Result<BranchTests> {
+fn test(setup: &Setup, best: &Outcome, job: &mut JobContext) -> Result<BranchTests> {
     let plan = setup.plan;
-    let mut evaluator = evaluator_of(setup, machine, best)?;
+    let mut evaluator = evaluator_of(setup, job.resources, best)?;
     let pool = thread_pool(plan);
     let patterns: Vec<_> = setup.loaded.partitions.iter().map(|p| &p.patterns).collect();
     let replicates = match plan.support.kinds.contains(&SupportKind::ShAlrt) {
@@ -71,15 +71,19 @@ fn test(setup: &Setup, machine: Machine, best: &Outcome, desk: &mut Desk) -> Res
         false => 0,
     };
     let resampling = Resampling { patterns: &patterns, replicates, seed: plan.seed, pool: &pool };
-    Ok(test_branches(&mut evaluator, resampling, desk)?)
+    Ok(test_branches(&mut evaluator, resampling, job)?)
 }
 
 /// An evaluator with the tree, lengths, scalers and models of an outcome.
 ///
 /// # Errors
 /// There is not enough memory.
-pub(crate) fn evaluator_of(setup: &Setup, machine: Machine, best: &Outcome) -> Result<Evaluator> {
+pub(crate) fn evaluator_of(
+    setup: &Setup,
+    resources: Resources,
+    best: &Outcome,
+) -> Result<Evaluator> {
     let gene_trees: Vec<&Tree> = best.gene_trees.iter().flatten().map(|(tree, _)| tree).collect();
     let (tree, linkage) = (best.tree.clone(), setup.linkage);
-    setup.evaluator_as_it_was(machine, &best.models, tree, linkage, &best.scalers, &gene_trees)
+    setup.evaluator_as_it_was(resources, &best.models, tree, linkage, &best.scalers, &gene_trees)
 }

@@ -13,7 +13,7 @@ use crate::optimize::OptimizeOptions;
 use crate::parsimony::ParsimonyData;
 use crate::partition::Partition;
 use crate::plan::TreeSource;
-use crate::runtime::{Desk, Machine, Session, Setup};
+use crate::runtime::{JobContext, Resources, Session, Setup};
 use crate::search::schedule::LAST_EPSILON;
 use crate::search::{Search, SearchHistory, SearchOptions, SearchState, settle};
 use crate::tree::Tree;
@@ -30,7 +30,10 @@ pub(crate) fn search_all(session: &mut Session, then: Option<&str>) -> Result<Ve
     let screened = session.setup.plan.search.trees == [TreeSource::Auto];
     let num_searches = if screened { 1 } else { starts.len() };
     session.record.progress.stage("search", then);
-    let work = |setup: &Setup, machine, i: usize, desk: &mut Desk| {
+    let setup = &session.setup;
+    let searches = setup.jobs("search", num_searches);
+    let outcomes = session.record.run_jobs(&searches, |job| {
+        let i = job.number;
         let begin = Begin {
             tree: setup.reduced_tree(&starts[i].tree),
             options: SearchOptions {
@@ -52,9 +55,8 @@ pub(crate) fn search_all(session: &mut Session, then: Option<&str>) -> Result<Ve
             },
             is_shown: true,
         };
-        search_from(setup, machine, &starts[i], begin, num_searches > 1, desk)
-    };
-    let outcomes = session.run_jobs("search", num_searches, work, |_, _, _| {})?;
+        search_from(setup, &starts[i], begin, num_searches > 1, job)
+    })?;
     let outcomes: Vec<Outcome> =
         outcomes.into_iter().map(|outcome| outcome.with_models(&session.setup)).collect();
     let histories = outcomes.iter().filter_map(|outcome| outcome.history.as_ref());
@@ -69,34 +71,33 @@ pub(crate) fn search_all(session: &mut Session, then: Option<&str>) -> Result<Ve
 
 fn search_from(
     setup: &Setup,
-    machine: Machine,
     start: &StartTree,
     begin: Begin,
     several: bool,
-    desk: &mut Desk,
+    job: &mut JobContext,
 ) -> Result<Outcome> {
-    if several && !desk.is_resumed() {
-        desk.event(&Event::Detail(format!("search from {}", start.source)));
+    if several && !job.is_resumed() {
+        job.event(&Event::Detail(format!("search from {}", start.source)));
     }
     let mut models = setup.models();
     let partitions = setup.reduced(&setup.loaded.partitions);
     let data = setup.parsimony_data(&partitions);
     let Climbed { mut evaluator, history } =
-        climb(setup, machine, &partitions, &data, &mut models, begin, desk)?;
+        climb(setup, &partitions, &data, &mut models, begin, job)?;
     if let Some(identical) = &setup.identical {
         drop((partitions, data));
-        evaluator = put_back(setup, identical, machine, &models, evaluator)?;
+        evaluator = put_back(setup, identical, job.resources, &models, evaluator)?;
         let plan = &setup.plan.search;
         let options = OptimizeOptions {
             model: plan.opt_model,
             ..OptimizeOptions::to(plan.lh_epsilon.unwrap_or(LAST_EPSILON))
         };
         let constraint = setup.loaded.constraint.as_ref();
-        settle(&mut evaluator, &mut models, &setup.models(), &options, constraint, desk)?;
+        settle(&mut evaluator, &mut models, &setup.models(), &options, constraint, job)?;
     }
     if several {
         let lnl = evaluator.log_likelihood()?;
-        desk.event(&Event::Detail(format!("{}: lnL {lnl:.6}", start.source)));
+        job.event(&Event::Detail(format!("{}: lnL {lnl:.6}", start.source)));
     }
     let mut outcome = Outcome::of(start.source.clone(), evaluator, models, setup)?;
     outcome.history = Some(history);
@@ -108,7 +109,7 @@ fn search_from(
 fn put_back(
     setup: &Setup,
     identical: &Identical,
-    machine: Machine,
+    resources: Resources,
     models: &[Model],
     reduced: Evaluator,
 ) -> Result<Evaluator> {
@@ -125,7 +126,7 @@ fn put_back(
     };
     let gene_trees: Vec<&Tree> = gene_trees.iter().collect();
     drop(reduced);
-    setup.evaluator_as_it_was(machine, models, tree, linkage, &scalers, &gene_trees)
+    setup.evaluator_as_it_was(resources, models, tree, linkage, &scalers, &gene_trees)
 }
 
 /// Where one search begins.
@@ -147,23 +148,22 @@ pub(crate) struct Climbed {
 }
 
 /// One search from one tree, on the data as read or on a replicate of them; the models follow it. An interrupted
-/// search goes on from the state at its desk.
+/// search goes on from its state in the checkpoint.
 ///
 /// # Errors
 /// There is not enough memory, the engine has failed, or the run is to end.
 pub(crate) fn climb(
     setup: &Setup,
-    machine: Machine,
     partitions: &[Partition],
     data: &ParsimonyData,
     models: &mut [Model],
     begin: Begin,
-    desk: &mut Desk,
+    job: &mut JobContext,
 ) -> Result<Climbed> {
     // The search itself unlinks the lengths, when the tree is good enough for this to be worthwhile.
     let unlinked = setup.linkage.has_own_lengths();
     let linkage = if unlinked { BrlenLinkage::Linked } else { setup.linkage };
-    let mut evaluator = setup.evaluator(machine, partitions, models, begin.tree, linkage)?;
+    let mut evaluator = setup.evaluator(job.resources, partitions, models, begin.tree, linkage)?;
     let plan = &setup.plan.search;
     let options = SearchOptions {
         spr_radius: plan.spr_radius,
@@ -173,22 +173,22 @@ pub(crate) fn climb(
         unlinked,
         ..begin.options
     };
-    let state = desk.begin_steps(|state: &SearchState| state.fits(&evaluator, models))?;
+    let state = job.resume_state(|state: &SearchState| state.fits(&evaluator, models))?;
     let mut search = match state {
         None => Search::new(&mut evaluator, models, data, &options),
         Some(state) => Search::resume(&mut evaluator, models, data, &options, state),
     };
     while !search.is_done() {
-        keep(&search, setup, begin.is_shown, desk)?;
-        search.step(desk)?;
+        save(&search, setup, begin.is_shown, job)?;
+        search.step(job)?;
     }
     let history = search.history().clone();
     Ok(Climbed { evaluator, history })
 }
 
-/// Leaves the state of the search at its desk, with the best tree so far if it `is_shown`.
-fn keep(search: &Search, setup: &Setup, is_shown: bool, desk: &mut Desk) -> Result<()> {
-    desk.keep(search.is_between_rounds(), || {
+/// Saves the state of the search if it is time for it, with the best tree so far if that `is_shown`.
+fn save(search: &Search, setup: &Setup, is_shown: bool, job: &mut JobContext) -> Result<()> {
+    job.save_state(search.is_between_rounds(), || {
         let state = search.state();
         let (tree, lnl) = state.best();
         let newick = || setup.newick(&setup.whole_tree(tree), true);

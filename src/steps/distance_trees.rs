@@ -1,6 +1,6 @@
 //! Trees of distances: where the distances are until the trees are made, and the starting trees of searches.
 
-use super::distance_memory::{BAND, Place};
+use super::distance_memory::{BAND, DistanceStorage};
 use super::distance_tally::Tally;
 use crate::distance::{
     DistanceMethod, DistanceTree, JoinedTree, PairDistances, RowFileWriter, SquareMatrix,
@@ -11,7 +11,7 @@ use crate::likelihood::BRLEN_BOUNDS;
 use crate::model::{Exchange, Model, f84_rates};
 use crate::partition::{Partition, count_freqs};
 use crate::plan::Plan;
-use crate::runtime::{Setup, allowed_threads, compute_on_cards, format_bytes};
+use crate::runtime::{Setup, allowed_threads, format_bytes};
 use crate::tree::Tree;
 use crate::whole_file;
 use std::path::{Path, PathBuf};
@@ -58,15 +58,15 @@ fn file_failed(folder: &Path, error: std::io::Error) -> Error {
 impl Store {
     /// Room for the distances of so many taxa, which come in the order of `taxa` or, without these, in that of their numbers.
     pub(crate) fn new(
-        place: Place,
+        storage: DistanceStorage,
         num_taxa: usize,
         taxa: Option<Vec<usize>>,
         folder: &Path,
     ) -> Result<Self> {
-        let kept = match place {
-            Place::Exact => Kept::Exact(SquareMatrix::zero(num_taxa)),
-            Place::Rounded => Kept::Rounded(SquareMatrix::zero(num_taxa)),
-            Place::File { memory } => {
+        let kept = match storage {
+            DistanceStorage::Exact => Kept::Exact(SquareMatrix::zero(num_taxa)),
+            DistanceStorage::Rounded => Kept::Rounded(SquareMatrix::zero(num_taxa)),
+            DistanceStorage::File { memory } => {
                 let writer = RowFileWriter::new(folder, num_taxa, memory);
                 let writer = writer.map_err(|error| file_failed(folder, error))?;
                 Kept::File(writer, folder.to_path_buf())
@@ -156,8 +156,8 @@ pub(crate) fn check_usual_place(
     folder: &Path,
 ) -> Result<()> {
     check_size(kinds, num_taxa)?;
-    match Place::usual(num_taxa) {
-        Place::File { .. } => check_disk(kinds, num_taxa, folder),
+    match DistanceStorage::usual(num_taxa) {
+        DistanceStorage::File { .. } => check_disk(kinds, num_taxa, folder),
         _ => Ok(()),
     }
 }
@@ -235,7 +235,9 @@ pub(crate) fn starting_tree(
     let method = DistanceMethod::Likelihood { models, gamma: None };
     let set = setup.plan.run.instruction_set;
     let mut pairs = PairDistances::new(num_taxa, partitions, &method, set);
-    compute_on_cards(&mut pairs, setup.machine.options(), &mut |_| {})?;
+    if let Some(gpus) = setup.resources.gpus() {
+        pairs.compute_on_gpus(gpus)?;
+    }
     let name = |taxon: usize| {
         let taxon = setup.identical.as_ref().map_or(taxon, |identical| identical.kept()[taxon]);
         setup.loaded.taxa.name(taxon)
@@ -259,7 +261,8 @@ pub(crate) fn tree_of_pairs(
     mut see: impl FnMut(usize, &[f64]),
 ) -> Result<JoinedTree> {
     let num_taxa = pairs.num_taxa();
-    let mut store = Store::new(Place::usual(num_taxa), num_taxa, None, &folder_of(setup.plan))?;
+    let mut store =
+        Store::new(DistanceStorage::usual(num_taxa), num_taxa, None, &folder_of(setup.plan))?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     let pool =
         pool.map_err(|error| Error::Failed(format!("threads cannot be started: {error}")))?;

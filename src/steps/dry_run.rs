@@ -31,13 +31,13 @@ pub(crate) fn describe_run(
         text.push_str(&format!("note: {note}\n"));
     }
     for &gene in &loaded.file_order {
-        if let Some(question) = loaded.questions[gene] {
+        if let Some(candidates) = loaded.candidates[gene] {
             let name = &loaded.partitions[gene].name;
             let criterion = setup.plan.data.auto_criterion;
             text.push_str(&format!(
                 "partition '{name}': a run will select the model by {} among {}\n",
                 criterion.unwrap_or_default().name(),
-                question.describe()
+                candidates.describe()
             ));
         }
     }
@@ -46,7 +46,7 @@ pub(crate) fn describe_run(
         ("sites without data", loaded.report.gap_columns.len().to_string()),
     ];
     let remark = requirements(&setup, &mut rows)?;
-    rows.push(("kernels", setup.machine.engine().instruction_set.to_string()));
+    rows.push(("kernels", setup.resources.engine().instruction_set.to_string()));
     text.push_str(&pairs("Data and requirements of a run", &rows));
     text.push_str(remark);
     record.progress.result(&text);
@@ -105,7 +105,7 @@ fn require_for_searches(setup: &Setup, used: u64, rows: &mut Rows) -> Result<&'s
     let evaluation = calibration.map(|known| known.evaluation_seconds());
     rows.push(("time of the evaluation of a tree", time(evaluation)));
     rows.push(("useful threads for one search", useful_threads(&loaded.partitions).to_string()));
-    rows.push(("  used on this machine", setup.machine.threads().to_string()));
+    rows.push(("  used on this machine", setup.resources.threads().to_string()));
     Ok(
         "Times are rough estimates for one core; a run may take from half to twice as long. Several\n\
         searches or replicates run at the same time, one on each thread.\n",
@@ -119,7 +119,7 @@ fn describe_memory(
     used: u64,
     rows: &mut Rows,
 ) -> Result<Option<Calibration>> {
-    let Setup { plan, loaded, machine, linkage, .. } = setup;
+    let Setup { plan, loaded, resources, linkage, .. } = setup;
     let beside = used + cost.shared_bytes() + cost.bytes_beside_engine(plan);
     let least = used + cost.shared_bytes() + cost.least_job_bytes(plan);
     let free = available_memory().map_or(u64::MAX, |free| used.saturating_add(free));
@@ -127,11 +127,11 @@ fn describe_memory(
     if free > least {
         let (tree, _) = first_tree(plan, loaded);
         let within = |bytes: u64| {
-            let machine = machine.limited_to(((bytes - beside) as f64 / GAPS) as u64);
-            machine.calibrate(loaded, &tree, *linkage)
+            let resources = resources.limited_to(((bytes - beside) as f64 / GAPS) as u64);
+            resources.calibrate(loaded, &tree, *linkage)
         };
         let whole = match beside + cost.engine_bytes() <= free {
-            true => machine.calibrate(loaded, &tree, *linkage)?,
+            true => resources.calibrate(loaded, &tree, *linkage)?,
             false => within(free)?,
         };
         calibration = Some(whole);

@@ -1,5 +1,5 @@
-//! What several analyses do: starting trees (`starts`, `distance_trees`), model selection (`select`), searches (`climb`), replicates
-//! (`replicates`, `bootstopping`), and what is delivered of them: results, recomputed from scratch and checked (`outcome`), as
+//! What several analyses do: starting trees (`starts`, `distance_trees`), model selection (`select`), searches (`climb`), optimisations
+//! (`optimize`), replicates (`replicates`, `bootstopping`), and what is delivered of them: results, recomputed from scratch and checked (`outcome`), as
 //! files and report (`results`) and as text (`summary`), with the support of branches (`support`, `branch_tests`), the agreement of
 //! searches (`agreement`), free branches (`terrace`), what a constraint costs (`contradiction`), the tests of evaluated trees
 //! (`tested_trees`), and ancestral states (`ancestral`, `ancestral_tables`). What a run would take is described by
@@ -16,6 +16,7 @@ pub(crate) mod distance_memory;
 pub(crate) mod distance_tally;
 pub(crate) mod distance_trees;
 pub(crate) mod dry_run;
+pub(crate) mod optimize;
 pub(crate) mod options;
 mod outcome;
 mod outgroup;

@@ -129,11 +129,11 @@ fn check_finite(
     gene_lnls: &[f64],
     partitions: &[Partition],
 ) -> Result<()> {
-    for (gene, partition) in partitions.iter().enumerate() {
-        if gene_lnls[gene].is_finite() {
+    for (index, partition) in partitions.iter().enumerate() {
+        if gene_lnls[index].is_finite() {
             continue;
         }
-        let patterns = evaluator.pattern_log_likelihoods(gene)?;
+        let patterns = evaluator.pattern_log_likelihoods(index)?;
         let bad = patterns.iter().position(|lnl| !lnl.is_finite());
         let column = match bad.and_then(|pattern| partition.first_column_of(pattern)) {
             Some(column) => format!("column {column}"),

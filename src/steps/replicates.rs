@@ -9,7 +9,7 @@ use crate::observer::{Event, Observer};
 use crate::output::{BootstrapReport, OutputKind};
 use crate::partition::{Partition, count_freqs};
 use crate::rng::Purpose;
-use crate::runtime::{Desk, Machine, Session, Setup};
+use crate::runtime::{JobContext, Jobs, Session, Setup};
 use crate::search::{SearchEffort, SearchOptions, parsimony_start};
 use crate::tree::{Tree, tree_splits};
 
@@ -19,15 +19,13 @@ pub(crate) const BOOTSTRAPS: OutputKind =
 
 /// Makes the replicates' trees, starting from these models, and their file and report.
 pub(crate) fn make_replicates(session: &mut Session, models: &[Model]) -> Result<Vec<Tree>> {
-    collect_replicates(session, |setup, machine, number, desk| {
-        replicate(setup, machine, models, number, desk)
-    })
+    collect_replicates(session, |setup, number, job| replicate(setup, models, number, job))
 }
 
 /// Makes the trees of replicates, by their number from 0, and their file and report.
 pub(crate) fn collect_replicates(
     session: &mut Session,
-    make: impl Fn(&Setup, Machine, usize, &mut Desk) -> Result<Tree> + Sync,
+    make: impl Fn(&Setup, usize, &mut JobContext) -> Result<Tree> + Sync,
 ) -> Result<Vec<Tree>> {
     session.stage("bootstrap");
     let plan = session.setup.plan;
@@ -39,12 +37,17 @@ pub(crate) fn collect_replicates(
         let before = trees.len();
         // How many are made at a time depends on nothing but the rule: the number of threads does not change the result.
         let count = if bootstopping.is_some() { STEP.min(most - before) } else { most };
-        let work =
-            |setup: &Setup, machine, i, desk: &mut Desk| make(setup, machine, before + i, desk);
-        let seen = |setup: &Setup, i, tree: &Tree| {
-            growing.add(before + i, setup.newick(tree, plan.bootstrap.with_brlens));
+        let setup = &session.setup;
+        let jobs = Jobs {
+            before,
+            most,
+            is_most_expected: before + count == most,
+            on_result: &|job, tree| {
+                growing.add(before + job, setup.newick(tree, plan.bootstrap.with_brlens));
+            },
+            ..setup.jobs("replicate", count)
         };
-        trees.extend(session.run_more_jobs("replicate", [before, count, most], work, seen)?);
+        trees.extend(session.record.run_jobs(&jobs, |job| make(setup, before + job.number, job))?);
         let splits = |tree| tree_splits(tree).into_iter().map(|(_, split)| split).collect();
         let new = trees[before..].iter().map(splits);
         let is_enough = bootstopping.as_mut().is_some_and(|tests| tests.add(new, session.record));
@@ -94,13 +97,7 @@ pub(crate) fn resample(setup: &Setup, models: &mut [Model], number: usize) -> Ve
 }
 
 /// One replicate: columns resampled, a parsimony tree of these, a search.
-fn replicate(
-    setup: &Setup,
-    machine: Machine,
-    models: &[Model],
-    number: usize,
-    desk: &mut Desk,
-) -> Result<Tree> {
+fn replicate(setup: &Setup, models: &[Model], number: usize, job: &mut JobContext) -> Result<Tree> {
     let seed = setup.plan.bootstrap.seed;
     let mut models = models.to_vec();
     let partitions = resample(setup, &mut models, number);
@@ -124,14 +121,13 @@ fn replicate(
         },
         is_shown: false,
     };
-    desk.muffle(true);
-    let Climbed { mut evaluator, .. } =
-        climb(setup, machine, &partitions, &data, &mut models, begin, desk)?;
-    desk.muffle(false);
+    job.mute(true);
+    let Climbed { mut evaluator, .. } = climb(setup, &partitions, &data, &mut models, begin, job)?;
+    job.mute(false);
     let lnl = evaluator.log_likelihood()?;
     let (number, count) = (number + 1, setup.plan.bootstrap.replicates);
     let message = format!("replicate {number} of {count}: lnL {lnl:.4} on its resampled columns");
-    desk.event(&Event::Detail(message));
+    job.event(&Event::Detail(message));
     if evaluator.linkage().has_own_lengths() {
         evaluator.average_brlens();
         evaluator.clamp_brlens();

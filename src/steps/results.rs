@@ -145,23 +145,23 @@ fn report_best(session: &mut Session, best: &Outcome, newick: &str) {
             )));
         }
     }
-    let partition = |&gene: &usize| {
-        let partition = &session.setup.loaded.partitions[gene];
+    let partition = |&index: &usize| {
+        let partition = &session.setup.loaded.partitions[index];
         PartitionReport {
             name: partition.name.clone(),
-            model: best.models[gene].to_string(),
+            model: best.models[index].to_string(),
             sites: partition.patterns.num_sites,
             patterns: partition.patterns.num_patterns(),
-            taxa: session.setup.loaded.presence[gene].len(),
-            log_likelihood: Some(best.gene_lnls[gene]),
-            brlen_scaler: best.scalers[gene],
-            tree_length: best.gene_trees.as_ref().map(|trees| trees[gene].0.total_length()),
-            at_bound: of_gene(&gene).map(|found| found.parameter.clone()).collect(),
+            taxa: session.setup.loaded.presence[index].len(),
+            log_likelihood: Some(best.gene_lnls[index]),
+            brlen_scaler: best.scalers[index],
+            tree_length: best.gene_trees.as_ref().map(|trees| trees[index].0.total_length()),
+            at_bound: of_gene(&index).map(|found| found.parameter.clone()).collect(),
         }
     };
     let Loaded { taxa, file_order, .. } = &session.setup.loaded;
     let partitions = file_order.iter().map(partition).collect();
-    let models = file_order.iter().map(|&gene| best.models[gene].to_string()).collect();
+    let models = file_order.iter().map(|&index| best.models[index].to_string()).collect();
     let edges = best.undetermined.iter().map(|&edge| UndeterminedEdge {
         taxa: smaller_side(&best.tree, edge).into_iter().map(|t| taxa.name(t).into()).collect(),
         brlen: best.tree.brlen(edge),

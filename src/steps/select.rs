@@ -3,17 +3,16 @@
 //! Models are selected on one parsimony tree, or on the first of the trees that are to be evaluated.
 //! Afterwards the run is as if the selected models had been given.
 
+use super::optimize::optimize_in_steps;
 use crate::dataset::count_with_warning;
 use crate::error::Result;
 use crate::likelihood::BrlenLinkage;
 use crate::model::Model;
 use crate::model_selection::{Choosing, Fit, Ranked, fit};
-use crate::observer::{Advance, Event, Observer};
+use crate::observer::{Event, Observer};
 use crate::optimize::Goal;
 use crate::output::{CandidateReport, SelectionReport, table};
-use crate::runtime::{
-    Desk, Jobs, Machine, RunRecord, Session, first_tree, optimize_kept, run_kept,
-};
+use crate::runtime::{Jobs, Resources, RunRecord, Session, first_tree};
 use crate::tree::Tree;
 
 /// Fewest taxa whose data say anything about a model.
@@ -24,9 +23,9 @@ const MAX_SHOWN: usize = 10;
 /// Chooses the models that are open, says and reports it. Does nothing if there are none.
 ///
 /// # Errors
-/// [`crate::error::Error::Usage`] as of making the machine anew.
+/// [`crate::error::Error::Usage`] as of sharing out the resources anew.
 pub(crate) fn select_models(mut session: Session) -> Result<Session> {
-    if session.setup.loaded.questions.iter().all(Option::is_none) {
+    if session.setup.loaded.candidates.iter().all(Option::is_none) {
         return Ok(session);
     }
     session.stage("model selection");
@@ -45,10 +44,10 @@ pub(crate) fn select_models(mut session: Session) -> Result<Session> {
     }
     // The memory and the useful threads depend on the models.
     let setup = &mut session.setup;
-    let machine = Machine::new(setup.plan, &setup.loaded.partitions)?.0;
-    let (machine, _) = machine.within_memory(setup.plan, &setup.loaded)?;
-    setup.machine = machine.with_room_on_cards(&setup.loaded.partitions);
-    session.record.report.run.threads = setup.machine.threads();
+    let resources = Resources::new(setup.plan, &setup.loaded.partitions)?.0;
+    let (resources, _) = resources.within_memory(setup.plan, &setup.loaded)?;
+    setup.resources = resources.with_room_on_cards(&setup.loaded.partitions);
+    session.record.report.run.threads = setup.resources.threads();
     Ok(session)
 }
 
@@ -58,15 +57,15 @@ fn compare(session: &mut Session, tree: &Tree) -> Result<Vec<Option<Vec<Ranked>>
     let criterion = setup.plan.data.auto_criterion.unwrap_or_default();
     let mut open: Vec<(usize, Choosing)> = Vec::new();
     let mut rankings = vec![None; setup.loaded.partitions.len()];
-    for (gene, question) in setup.loaded.questions.iter().enumerate() {
-        let (Some(question), num_taxa) = (question, setup.loaded.presence[gene].len()) else {
+    for (gene, candidates) in setup.loaded.candidates.iter().enumerate() {
+        let (Some(candidates), num_taxa) = (candidates, setup.loaded.presence[gene].len()) else {
             continue;
         };
         if num_taxa < MIN_TAXA {
             rankings[gene] = Some(Vec::new());
         } else {
             let num_sites = setup.loaded.partitions[gene].patterns.num_sites;
-            open.push((gene, Choosing::new(*question, criterion, num_sites, num_taxa)));
+            open.push((gene, Choosing::new(*candidates, criterion, num_sites, num_taxa)));
         }
     }
     for round in 1.. {
@@ -78,23 +77,21 @@ fn compare(session: &mut Session, tree: &Tree) -> Result<Vec<Option<Vec<Ranked>>
         if tasks.is_empty() {
             break;
         }
-        let (at_once, machine) = setup.machine.share_out(setup.plan, tasks.len());
-        let jobs = Jobs::all("model", tasks.len(), at_once);
-        let RunRecord { keeper, progress, .. } = &mut *session.record;
-        let work = |job: usize, desk: &mut Desk| {
-            let machine = if at_once > 1 { machine.of_job(job) } else { machine };
-            let (_, gene, task) = &tasks[job];
+        // The number of further rounds is unknown, and with it the share of the whole.
+        let jobs = Jobs { is_most_expected: false, ..setup.jobs("model", tasks.len()) };
+        let RunRecord { checkpoint, progress, .. } = &mut *session.record;
+        let found = jobs.run(checkpoint.as_ref(), progress, |job| {
+            let (_, gene, task) = &tasks[job.number];
             let partition = &setup.loaded.partitions[*gene..=*gene];
             let models = std::slice::from_ref(&task.start);
             let own = BrlenLinkage::Unlinked;
-            let evaluator = machine.evaluator(partition, models, tree.clone(), own)?;
-            desk.muffle(true);
+            let evaluator = job.resources.evaluator(partition, models, tree.clone(), own)?;
+            job.mute(true);
             let fitted = fit(evaluator, task, |evaluator, models, options| {
-                optimize_kept(Goal::Nearby, evaluator, models, options, desk)
+                optimize_in_steps(Goal::Nearby, evaluator, models, options, job)
             });
             fitted.map(|Fit { model, tree, lnl, .. }| (model.values(), tree, lnl))
-        };
-        let found = run_kept(keeper.as_ref(), jobs, &mut OneRound(progress), work, |_, _| {})?;
+        })?;
         let mut of_gene: Vec<Vec<Fit>> = open.iter().map(|_| Vec::new()).collect();
         for ((i, _, task), (values, tree, lnl)) in tasks.iter().zip(found) {
             let model = task.start.with_values(&values);
@@ -116,29 +113,16 @@ fn compare(session: &mut Session, tree: &Tree) -> Result<Vec<Option<Vec<Ranked>>
     Ok(rankings)
 }
 
-/// The jobs of one round of comparisons: the number of further rounds is unknown, so the share of the whole
-/// that is done is not passed on.
-struct OneRound<'a>(&'a mut dyn Observer);
-
-impl Observer for OneRound<'_> {
-    fn event(&mut self, event: &Event) {
-        self.0.event(event);
-    }
-
-    fn advance(&mut self, advance: Advance) {
-        self.0.advance(Advance { whole: None, ..advance });
-    }
-}
-
 /// Gives a partition the best model, and reports it.
-fn adopt(session: &mut Session, gene: usize, ranking: &[Ranked]) {
+fn adopt(session: &mut Session, index: usize, ranking: &[Ranked]) {
     let setup = &mut session.setup;
-    let question = setup.loaded.questions[gene].take().expect("the partition's model was open");
-    let num_taxa = setup.loaded.presence[gene].len();
-    let partition = &mut setup.loaded.partitions[gene];
+    let candidates =
+        setup.loaded.candidates[index].take().expect("the partition's model is to be selected");
+    let num_taxa = setup.loaded.presence[index].len();
+    let partition = &mut setup.loaded.partitions[index];
     let criterion = setup.plan.data.auto_criterion.unwrap_or_default();
     partition.model = match ranking.first() {
-        None => question.fallback(),
+        None => candidates.fallback(),
         // Its parameters are those of another tree: the run begins with them only if it must keep them.
         Some(best) if !setup.plan.search.opt_model => best.model.clone(),
         Some(best) => as_given(&best.model),
@@ -152,7 +136,7 @@ fn adopt(session: &mut Session, gene: usize, ranking: &[Ranked]) {
         Some(best) => {
             session.record.progress.text(&format!(
                 "partition '{name}': {}; {} models compared, selected by {} with weight {:.3}: {chosen}",
-                question.data_type.name(),
+                candidates.data_type.name(),
                 ranking.len(),
                 criterion.name(),
                 best.weight
@@ -165,9 +149,9 @@ fn adopt(session: &mut Session, gene: usize, ranking: &[Ranked]) {
     }
     session.record.report.model_selection.push(SelectionReport {
         partition: name,
-        data_type: question.data_type.name().to_string(),
+        data_type: candidates.data_type.name().to_string(),
         criterion: criterion.name().to_string(),
-        sites: session.setup.loaded.partitions[gene].patterns.num_sites,
+        sites: session.setup.loaded.partitions[index].patterns.num_sites,
         taxa: num_taxa,
         chosen,
         candidates: ranking.iter().map(report).collect(),

@@ -10,7 +10,7 @@ use crate::output::OutputKind;
 use crate::parsimony::{parsimony_brlens, parsimony_score};
 use crate::plan::TreeSource;
 use crate::rng::{Purpose, stream};
-use crate::runtime::{Desk, Session, Setup, warn_of_each};
+use crate::runtime::{Session, warn_of_each};
 use crate::search::parsimony_start;
 use crate::tree::{DEFAULT_BRLEN, Tree, random_tree};
 use serde::{Deserialize, Serialize};
@@ -98,9 +98,11 @@ pub(crate) fn make_starts(session: &mut Session, lengths: StartLengths) -> Resul
         let what = format!("get the largest distance in the starting tree '{}'", kind.name());
         tally.warn("", &what, session.record);
     }
-    let work = |setup: &Setup, _, i: usize, desk: &mut Desk| {
+    let setup = &session.setup;
+    let jobs = setup.jobs("starting tree", recipes.len());
+    let starts = session.record.run_jobs(&jobs, |job| {
         let seed = setup.plan.seed;
-        let (source, mut tree, has_lengths) = match &recipes[i] {
+        let (source, mut tree, has_lengths) = match &recipes[job.number] {
             Recipe::Parsimony(i) => {
                 let tree = parsimony_start(&data, seed, Purpose::ParsimonyTree, *i);
                 (format!("pars {}", i + 1), tree, true)
@@ -114,7 +116,7 @@ pub(crate) fn make_starts(session: &mut Session, lengths: StartLengths) -> Resul
                 (format!("rand {}", i + 1), tree, false)
             }
             Recipe::Distances(kind) => {
-                let tree = of_distances[i].clone().expect("it was made");
+                let tree = of_distances[job.number].clone().expect("it was made");
                 (kind.name().to_string(), tree, true)
             }
             Recipe::Given(given) => {
@@ -125,11 +127,10 @@ pub(crate) fn make_starts(session: &mut Session, lengths: StartLengths) -> Resul
             parsimony_brlens(&mut tree, &data);
         }
         let score = parsimony_score(&tree, &data);
-        desk.event(&Event::Detail(format!("{source}: parsimony score {score}")));
+        job.event(&Event::Detail(format!("{source}: parsimony score {score}")));
         let tree = setup.whole_tree(&tree);
         Ok((StartTree { source, tree, has_lengths }, score))
-    };
-    let starts = session.run_jobs("starting tree", recipes.len(), work, |_, _, _| {})?;
+    })?;
     let scores = || starts.iter().map(|start| start.1);
     if let (Some(least), Some(most)) = (scores().min(), scores().max()) {
         let scores = if least == most { least.to_string() } else { format!("{least} to {most}") };

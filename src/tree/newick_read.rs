@@ -217,7 +217,7 @@ const TOO_LONG: &str =
 
 /// What has been read of the current node.
 #[derive(Clone, Copy, PartialEq)]
-enum Stage {
+enum ParseState {
     /// A subtree must start here.
     Start,
     /// The children are closed (or it is a tip): a label may follow.
@@ -308,18 +308,18 @@ impl Parser<'_> {
         &mut self,
         at: (u32, u32),
         text: &str,
-        stage: Stage,
+        stage: ParseState,
         tree: &mut NewickTree,
         node: u32,
-    ) -> Stage {
+    ) -> ParseState {
         match stage {
-            Stage::Children => {
+            ParseState::Children => {
                 if !tree.set_name(node, text) {
                     self.refuse_size(tree.root());
                 }
-                Stage::Label
+                ParseState::Label
             }
-            Stage::Colon => {
+            ParseState::Colon => {
                 match text.parse::<f64>() {
                     Ok(length) if length.is_finite() => tree.set_length(node, length),
                     _ => self.fault(
@@ -330,13 +330,13 @@ impl Parser<'_> {
                         ),
                     ),
                 }
-                Stage::Done
+                ParseState::Done
             }
-            Stage::Label => {
+            ParseState::Label => {
                 self.second_name(at, text, tree.node(node));
-                Stage::Label
+                ParseState::Label
             }
-            Stage::Start | Stage::Done => {
+            ParseState::Start | ParseState::Done => {
                 let text = abridged(text);
                 let message = format!("'{text}' follows a branch length; expected ',', ')' or ';'");
                 self.fault(at, message);
@@ -363,11 +363,11 @@ impl Parser<'_> {
         // The innermost open node, and the one that was read last.
         let mut open: Option<u32> = None;
         let mut current = 0u32;
-        let mut stage = Stage::Start;
+        let mut stage = ParseState::Start;
         let mut token = first;
         loop {
             let at = (token.line, token.column);
-            if stage == Stage::Start {
+            if stage == ParseState::Start {
                 if tree.num_nodes() >= self.max_nodes {
                     self.refuse_size(tree.root());
                     return None;
@@ -377,7 +377,7 @@ impl Parser<'_> {
                     open = Some(current);
                 } else {
                     tree.close(current);
-                    stage = Stage::Children;
+                    stage = ParseState::Children;
                     if !matches!(token.kind, TokenKind::Label(_)) {
                         self.fault(at, "a taxon name or '(' was expected here");
                     }
@@ -387,16 +387,18 @@ impl Parser<'_> {
                 match (token.kind, stage) {
                     (TokenKind::Label(text), _) => {
                         // A second word outside all brackets: this is no tree.
-                        if stage == Stage::Label && open.is_none() {
+                        if stage == ParseState::Label && open.is_none() {
                             self.second_name(at, &text, tree.node(current));
                             return None;
                         }
                         stage = self.label(at, &text, stage, &mut tree, current);
                     }
-                    (TokenKind::Colon, Stage::Children | Stage::Label) => stage = Stage::Colon,
-                    (kind, Stage::Colon) => {
+                    (TokenKind::Colon, ParseState::Children | ParseState::Label) => {
+                        stage = ParseState::Colon
+                    }
+                    (kind, ParseState::Colon) => {
                         self.fault(at, "a branch length was expected after ':'");
-                        stage = Stage::Done;
+                        stage = ParseState::Done;
                         token = Token { kind, line: at.0, column: at.1 };
                         continue;
                     }
@@ -407,11 +409,11 @@ impl Parser<'_> {
                         self.fault(at, "',' outside all brackets; expected ';' after the tree");
                         return None;
                     }
-                    (TokenKind::Comma, _) => stage = Stage::Start,
+                    (TokenKind::Comma, _) => stage = ParseState::Start,
                     (TokenKind::Close, _) => match open {
                         Some(node) => {
                             (current, open) = (node, tree.close(node));
-                            stage = Stage::Children;
+                            stage = ParseState::Children;
                         }
                         None => {
                             self.fault(at, "')' without a '(' before it");

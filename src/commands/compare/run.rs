@@ -51,15 +51,15 @@ impl Command for Compare {
 ///
 /// # Errors
 /// Unreadable trees, trees over other taxa than the first, and trees without the lengths that a distance needs.
-fn compare(plan: &Plan, asked: &Compare, record: &mut RunRecord) -> Result<()> {
-    let needed = asked.metrics.iter().any(|metric| metric.needs_lengths());
+fn compare(plan: &Plan, options: &Compare, record: &mut RunRecord) -> Result<()> {
+    let needed = options.metrics.iter().any(|metric| metric.needs_lengths());
     let lengths = if needed { Lengths::Needed } else { Lengths::Ignored };
-    let (taxa, trees, num_references) = match &asked.reference {
+    let (taxa, trees, num_references) = match &options.reference {
         Some(reference) => {
             let (taxa, mut trees) = read_forest(reference, lengths)?;
             let num_references = trees.len();
             trees.extend(read_more(
-                &asked.trees,
+                &options.trees,
                 &taxa,
                 &reference.display().to_string(),
                 lengths,
@@ -67,20 +67,20 @@ fn compare(plan: &Plan, asked: &Compare, record: &mut RunRecord) -> Result<()> {
             (taxa, trees, Some(num_references))
         }
         None => {
-            let (taxa, trees) = read_forest(&asked.trees, lengths)?;
+            let (taxa, trees) = read_forest(&options.trees, lengths)?;
             (taxa, trees, None)
         }
     };
-    check_size(asked, &trees)?;
+    check_size(options, &trees)?;
     let comparison = Comparison::new(&trees);
     let pairs = Pairs { comparison: &comparison, num_references };
     let pool = thread_pool(plan);
-    let mut tally = Tally::new(&asked.metrics);
+    let mut tally = Tally::new(&options.metrics);
     record.write_from(RF_DISTANCES, |file| {
-        if asked.metrics != [TreeMetric::RobinsonFoulds] {
-            writeln!(file, "{}", heading(&asked.metrics))?;
+        if options.metrics != [TreeMetric::RobinsonFoulds] {
+            writeln!(file, "{}", heading(&options.metrics))?;
         }
-        pairs.write(&pool, &asked.metrics, &mut tally, file)
+        pairs.write(&pool, &options.metrics, &mut tally, file)
     })?;
     let found = tally.report(&comparison, num_references);
     let mut text = match num_references {
@@ -96,7 +96,7 @@ fn compare(plan: &Plan, asked: &Compare, record: &mut RunRecord) -> Result<()> {
             found.trees - references
         ),
     };
-    for (metric, one) in asked.metrics.iter().zip(&found.metrics) {
+    for (metric, one) in options.metrics.iter().zip(&found.metrics) {
         text.push_str(&format!("mean {} {:.4}", metric.description(), one.mean));
         let relative = one.mean_relative.map(|mean| format!(", relative {mean:.6}"));
         text.push_str(&format!("{}\n", relative.unwrap_or_default()));
@@ -107,11 +107,11 @@ fn compare(plan: &Plan, asked: &Compare, record: &mut RunRecord) -> Result<()> {
 }
 
 /// Refuses quartets of more taxa than can be counted.
-fn check_size(asked: &Compare, trees: &[Multifurcating]) -> Result<()> {
+fn check_size(options: &Compare, trees: &[Multifurcating]) -> Result<()> {
     const MOST: usize = 30_000;
     let num_taxa = trees.first().map_or(0, |tree| tree.tips().len());
-    if asked.metrics.contains(&TreeMetric::Quartet) && num_taxa > MOST {
-        let place = Place::file(asked.trees.display().to_string());
+    if options.metrics.contains(&TreeMetric::Quartet) && num_taxa > MOST {
+        let place = Place::file(options.trees.display().to_string());
         let message =
             format!("the trees have {num_taxa} taxa: quartets can be counted for at most {MOST}");
         return Err(Error::input(place, message));

@@ -57,13 +57,13 @@ impl Command for Concordance {
 ///
 /// # Errors
 /// Refused input: trees over other taxa, an alignment of other taxa than the tree.
-fn concordance(plan: &Plan, asked: &Concordance, record: &mut RunRecord) -> Result<()> {
-    let file = asked.tree.display().to_string();
-    let loaded: Option<Loaded> = match asked.quartets {
+fn concordance(plan: &Plan, options: &Concordance, record: &mut RunRecord) -> Result<()> {
+    let file = options.tree.display().to_string();
+    let loaded: Option<Loaded> = match options.quartets {
         Some(_) => Some(Session::start(plan, record)?.setup.loaded),
         None => None,
     };
-    let newick = read_one_tree(&asked.tree)?;
+    let newick = read_one_tree(&options.tree)?;
     let taxa: Taxa = match &loaded {
         Some(loaded) => loaded.taxa.clone(),
         None => own_taxa(&newick, &file)?.sorted(),
@@ -79,7 +79,7 @@ fn concordance(plan: &Plan, asked: &Concordance, record: &mut RunRecord) -> Resu
         }
         values
     };
-    if let Some(path) = &asked.gene_trees {
+    if let Some(path) = &options.gene_trees {
         let genes = read_gene_trees(path, &taxa, &file)?;
         let counts = with_threads(plan, || gene_concordance(&branches, &genes));
         let factors = counts.iter().map(|count| count.factor()).collect();
@@ -87,7 +87,7 @@ fn concordance(plan: &Plan, asked: &Concordance, record: &mut RunRecord) -> Resu
         support.push(SupportKind::GeneConcordance, by_edge(factors), source);
         found.genes = Some(branches.iter().map(|branch| branch.edge).zip(counts).collect());
     }
-    if let (Some(quartets), Some(loaded)) = (asked.quartets, &loaded) {
+    if let (Some(quartets), Some(loaded)) = (options.quartets, &loaded) {
         let patterns = loaded.partitions.iter().map(|partition| &partition.patterns);
         let sites = SiteStates::new(taxa.len(), patterns);
         let means = with_threads(plan, || site_concordance(&branches, &sites, quartets, plan.seed));

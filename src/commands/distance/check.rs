@@ -6,7 +6,7 @@ use crate::distance::{DistanceMethod, DistanceTree, PairDistances, SquareMatrix}
 use crate::error::Result;
 use crate::plan::MatrixPlan;
 use crate::runtime::{Setup, format_bytes, format_seconds};
-use crate::steps::distance_memory::{Arrangement, Place};
+use crate::steps::distance_memory::{Arrangement, DistanceStorage};
 use crate::steps::distance_trees::file_bytes;
 use flate2::{Compression, write::GzEncoder};
 use std::io::Write;
@@ -29,32 +29,32 @@ struct Work {
 /// # Errors
 /// Refused models, and what does not fit into memory or on the disk.
 pub(crate) fn describe_distances(
-    asked: &MatrixPlan,
+    options: &MatrixPlan,
     setup: &Setup,
     rows: &mut Vec<(&'static str, String)>,
 ) -> Result<&'static str> {
-    let found = method_as_read(asked, setup)?;
+    let found = method_as_read(options, setup)?;
     let mut all = Work::default();
     let (mut most, mut least, mut temporary, mut pairs, mut again) = (0, 0, 0, 0, false);
-    for sequences in Sequences::all(asked, setup) {
-        let arrangement = sequences.arrange(asked, setup)?;
+    for sequences in Sequences::all(options, setup) {
+        let arrangement = sequences.arrange(options, setup)?;
         let method = match sequences.partition {
             None => found.method.clone(),
             Some([_, gene]) => found.of_partition(gene),
         };
-        least = least.max(Arrangement::least(asked, sequences.sizes(setup)));
-        let work = work_of(asked, &sequences, &method, arrangement, setup)?;
+        least = least.max(Arrangement::least(options, sequences.sizes(setup)));
+        let work = work_of(options, &sequences, &method, arrangement, setup)?;
         all.computed += work.computed;
         all.written += work.written;
         all.trees += work.trees;
         all.file += work.file;
         most = most.max(arrangement.bytes);
-        if let Some(Place::File { .. }) = arrangement.place {
-            temporary = temporary.max(file_bytes(&asked.trees, sequences.count()));
+        if let Some(DistanceStorage::File { .. }) = arrangement.storage {
+            temporary = temporary.max(file_bytes(&options.trees, sequences.count()));
         }
         let taxa = sequences.names.len() as u64;
         pairs += taxa * taxa.saturating_sub(1) / 2;
-        again |= computes_twice(asked, arrangement);
+        again |= computes_twice(options, arrangement);
     }
     let twice = if again { ", each computed twice" } else { "" };
     rows.push(("distances", format!("{pairs}{twice}")));
@@ -66,7 +66,7 @@ pub(crate) fn describe_distances(
     }
     rows.push(("time of the distances", format_seconds(all.computed)));
     rows.push(("  of writing them", format_seconds(all.written)));
-    if !asked.trees.is_empty() {
+    if !options.trees.is_empty() {
         rows.push(("  of trees", format_seconds(all.trees)));
     }
     Ok(
@@ -76,13 +76,13 @@ pub(crate) fn describe_distances(
 }
 
 /// A square matrix that is not kept is computed row by row.
-fn computes_twice(asked: &MatrixPlan, arrangement: Arrangement) -> bool {
-    asked.format.is_square() && !arrangement.waits
+fn computes_twice(options: &MatrixPlan, arrangement: Arrangement) -> bool {
+    options.format.is_square() && !arrangement.waits
 }
 
 /// The work of these sequences, from a sample of them.
 fn work_of(
-    asked: &MatrixPlan,
+    options: &MatrixPlan,
     sequences: &Sequences,
     method: &DistanceMethod,
     arrangement: Arrangement,
@@ -99,9 +99,9 @@ fn work_of(
     let found = pool.map_or_else(|_| compute(), |pool| pool.install(compute))?;
     let computed = start.elapsed().as_secs_f64() / (count * count) as f64;
     let start = Instant::now();
-    let shown = |taxon: usize| if asked.format.is_square() { count } else { taxon };
+    let shown = |taxon: usize| if options.format.is_square() { count } else { taxon };
     let row = |taxon: usize| &found[taxon * count..][..shown(taxon)];
-    let bytes = bytes_written(asked, &sequences.names[..count], row);
+    let bytes = bytes_written(options, &sequences.names[..count], row);
     let numbers: usize = (0..count).map(shown).sum();
     let written = start.elapsed().as_secs_f64() / numbers as f64;
     let mut trees = 0.0;
@@ -110,7 +110,7 @@ fn work_of(
         (0..a).for_each(|b| matrix.set(a, b, found[a * count + b]));
     }
     matrix.fill_unknown();
-    for &kind in &asked.trees {
+    for &kind in &options.trees {
         let seconds = || {
             let matrix = matrix.clone();
             let start = Instant::now();
@@ -122,8 +122,8 @@ fn work_of(
         trees += seconds().min(seconds()) * growth;
     }
     let (taxa, different) = (sequences.names.len() as f64, sequences.count() as f64);
-    let half = if computes_twice(asked, arrangement) { 1.0 } else { 0.5 };
-    let share = if asked.format.is_square() { 1.0 } else { 0.5 };
+    let half = if computes_twice(options, arrangement) { 1.0 } else { 0.5 };
+    let share = if options.format.is_square() { 1.0 } else { 0.5 };
     Ok(Work {
         computed: computed * different * different * half,
         written: written * taxa * taxa * share,
@@ -158,16 +158,16 @@ impl Write for Counted {
 
 /// Bytes of a matrix of these taxa.
 fn bytes_written<'r>(
-    asked: &MatrixPlan,
+    options: &MatrixPlan,
     names: &[String],
     row: impl Fn(usize) -> &'r [f64],
 ) -> u64 {
     let write = |sink: &mut dyn Write| {
         (0..names.len())
-            .try_for_each(|taxon| sink.write_all(&asked.format.row(taxon, names, row(taxon))))
+            .try_for_each(|taxon| sink.write_all(&options.format.row(taxon, names, row(taxon))))
     };
     let mut counted = Counted::default();
-    let written = match asked.gzip {
+    let written = match options.gzip {
         true => {
             let mut packed = GzEncoder::new(&mut counted, Compression::default());
             write(&mut packed).and_then(|()| packed.finish().map(drop))

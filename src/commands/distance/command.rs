@@ -15,9 +15,9 @@ pub(crate) struct Distance(pub MatrixPlan);
 
 impl Command for Distance {
     fn facts(&self, plan: &Plan) -> Facts {
-        let Distance(asked) = self;
+        let Distance(options) = self;
         let has_replicates = plan.bootstrap.replicates > 0;
-        let task = match asked.file {
+        let task = match options.file {
             Some(_) => "trees of distances".into(),
             None if has_replicates => {
                 format!("distances between sequences, bootstrap, {}", plan.bootstrap.describe())
@@ -27,8 +27,8 @@ impl Command for Distance {
         let identical = IdenticalSequences::OneInDistances;
         Facts {
             task,
-            inputs: asked.file.iter().cloned().collect(),
-            outputs: outputs(asked, has_replicates),
+            inputs: options.file.iter().cloned().collect(),
+            outputs: outputs(options, has_replicates),
             numbered: plan.bootstrap.replicates,
             workload: Workload { identical, ..Workload::default() },
             ..Facts::default()

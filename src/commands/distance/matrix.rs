@@ -149,7 +149,7 @@ impl Sequences<'_> {
     pub(crate) fn write(
         &self,
         (pairs, arrangement): (&PairDistances, Arrangement),
-        asked: &MatrixPlan,
+        options: &MatrixPlan,
         setup: &Setup,
         phase: [f64; 2],
         record: &mut RunRecord,
@@ -159,24 +159,24 @@ impl Sequences<'_> {
             order.taxa.iter().map(|&taxon| self.names[taxon].clone()).collect();
         let mut rows_of_taxa = TaxonRows::new(pairs, order.sequence_of_row());
         let num_taxa = names.len();
-        let Arrangement { waits, place, .. } = arrangement;
-        let store = |place| {
+        let Arrangement { waits, storage, .. } = arrangement;
+        let store = |storage| {
             let sequences = Some(order.sequences.clone());
-            Store::new(place, pairs.num_taxa(), sequences, &folder_of(setup.plan))
+            Store::new(storage, pairs.num_taxa(), sequences, &folder_of(setup.plan))
         };
-        let store = place.map(store).transpose()?;
-        let whole_rows = asked.format.is_square() && !waits;
+        let store = storage.map(store).transpose()?;
+        let whole_rows = options.format.is_square() && !waits;
         let mut part = match self.partition {
-            None => record.part(matrix_kind(asked))?,
-            Some([number, _]) => record.numbered_part(matrix_kind(asked), number)?,
+            None => record.part(matrix_kind(options))?,
+            Some([number, _]) => record.numbered_part(matrix_kind(options), number)?,
         };
-        let mut sink: Box<dyn Write + Send + '_> = match asked.gzip {
+        let mut sink: Box<dyn Write + Send + '_> = match options.gzip {
             true => Box::new(GzEncoder::new(&mut part, Compression::default())),
             false => Box::new(&mut part),
         };
-        let written = asked.format.begin(num_taxa, &mut sink);
+        let written = options.format.begin(num_taxa, &mut sink);
         let mut rows = Rows {
-            format: asked.format,
+            format: options.format,
             names: &names,
             order,
             tally: Tally::default(),
@@ -214,14 +214,14 @@ impl Sequences<'_> {
 
 /// Makes the trees that are asked for, which are also those of the report, of taxa with these names.
 pub(crate) fn make_trees(
-    asked: &MatrixPlan,
+    options: &MatrixPlan,
     store: Store,
     names: &[String],
     identical: Option<&Identical>,
     report: &mut MatrixReport,
     record: &mut RunRecord,
 ) -> Result<Vec<JoinedTree>> {
-    let Trees { trees, filled, largest } = store.trees(&asked.trees)?;
+    let Trees { trees, filled, largest } = store.trees(&options.trees)?;
     if filled > 0 {
         let warning = format!(
             "{filled} pairs have no distance: in the trees, the largest distance, {largest:.6}, takes their place"
@@ -229,7 +229,7 @@ pub(crate) fn make_trees(
         record.progress.event(&Event::Warning(warning));
     }
     let mut whole_trees = Vec::new();
-    for (tree, kind) in trees.into_iter().zip(&asked.trees) {
+    for (tree, kind) in trees.into_iter().zip(&options.trees) {
         let tree = whole(tree, identical);
         let newick = tree.newick(|taxon| &names[taxon]);
         report.trees.push(MatrixTreeReport { method: kind.name(), newick });
@@ -271,8 +271,8 @@ pub(crate) fn describe(report: &MatrixReport) -> String {
 }
 
 /// As what distances are written.
-fn matrix_kind(asked: &MatrixPlan) -> OutputKind {
-    match (asked.apart, asked.format, asked.gzip) {
+fn matrix_kind(options: &MatrixPlan) -> OutputKind {
+    match (options.apart, options.format, options.gzip) {
         (false, MatrixFormat::Npy, _) => DISTANCES_NPY,
         (false, _, true) => DISTANCES_GZ,
         (false, _, false) => DISTANCES,
@@ -283,9 +283,9 @@ fn matrix_kind(asked: &MatrixPlan) -> OutputKind {
 }
 
 /// The files of distances and of trees, if there are replicates also theirs.
-pub(crate) fn outputs(asked: &MatrixPlan, has_replicates: bool) -> Vec<OutputKind> {
-    let matrix = Some(matrix_kind(asked)).filter(|_| asked.file.is_none());
-    let trees = Some(DISTANCE_TREES).filter(|_| !asked.trees.is_empty());
+pub(crate) fn outputs(options: &MatrixPlan, has_replicates: bool) -> Vec<OutputKind> {
+    let matrix = Some(matrix_kind(options)).filter(|_| options.file.is_none());
+    let trees = Some(DISTANCE_TREES).filter(|_| !options.trees.is_empty());
     let of_replicates = [BOOTSTRAPS, SUPPORT];
     let of_replicates = of_replicates.into_iter().filter(|_| has_replicates);
     matrix.into_iter().chain(trees).chain(of_replicates).collect()

@@ -104,8 +104,8 @@ fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Anal
     let draw = &args.replicates.draw;
     let has_replicates = draw.bs_trees.is_some() || draw.runs.is_some();
     draw.note_rapid(&mut reading.notes);
-    let asked = read_matrix(&args, has_replicates, &mut data, &mut reading.refusals);
-    let plan = reading.plan(data, &args.run, &args.output, asked.file.as_deref());
+    let options = read_matrix(&args, has_replicates, &mut data, &mut reading.refusals);
+    let plan = reading.plan(data, &args.run, &args.output, options.file.as_deref());
     let refusals = &mut reading.refusals;
     let search = AnalysisOptions {
         opt_model: args.opt_model != Some(Switch::Off),
@@ -128,7 +128,7 @@ fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Anal
             refusals.add(format!("{option} applies only to bootstrap replicates: {HOW}"));
         }
     }
-    Ok(Analysis::new(&WORD, plan, Box::new(Distance(asked))))
+    Ok(Analysis::new(&WORD, plan, Box::new(Distance(options))))
 }
 
 /// What is asked; `data` gets the model with which the alignment is read.

@@ -13,7 +13,7 @@ use crate::optimize::{OptimizeOptions, optimize};
 use crate::output::{MatrixReport, PartitionMatrixReport};
 use crate::partition::Partition;
 use crate::plan::{DistanceFormula, MatrixPlan, Plan};
-use crate::runtime::{RunRecord, Session, Setup, compute_on_cards, first_tree, with_threads};
+use crate::runtime::{RunRecord, Session, Setup, first_tree, with_threads};
 use crate::steps::distance_tally::Tally;
 use crate::steps::distance_trees::{Store, check_size, set_f84, tree_of_pairs};
 use crate::steps::replicates::{collect_replicates, resample};
@@ -27,12 +27,12 @@ const MODEL_EPSILON: f64 = 0.1;
 ///
 /// # Errors
 /// Refused input; a file that cannot be written.
-pub(crate) fn distances(plan: &Plan, asked: &MatrixPlan, record: &mut RunRecord) -> Result<()> {
-    match &asked.file {
-        None => of_alignment(asked, Session::start(plan, record)?),
+pub(crate) fn distances(plan: &Plan, options: &MatrixPlan, record: &mut RunRecord) -> Result<()> {
+    match &options.file {
+        None => of_alignment(options, Session::start(plan, record)?),
         Some(file) => {
             let (taxa, matrix) = read_distances(file)?;
-            check_size(&asked.trees, taxa.len())?;
+            check_size(&options.trees, taxa.len())?;
             let mut tally = Tally::default();
             for a in 0..taxa.len() {
                 let row: Vec<f64> = (0..a).map(|b| matrix.get(a, b)).collect();
@@ -42,7 +42,7 @@ pub(crate) fn distances(plan: &Plan, asked: &MatrixPlan, record: &mut RunRecord)
             record.progress.result(&describe(&report));
             record.progress.stage("trees", None);
             let store = Store::of_matrix(matrix);
-            make_trees(asked, store, taxa.names(), None, &mut report, record)?;
+            make_trees(options, store, taxa.names(), None, &mut report, record)?;
             write_trees(&report, record)?;
             record.report.set_section("distances", &report);
             Ok(())
@@ -50,44 +50,45 @@ pub(crate) fn distances(plan: &Plan, asked: &MatrixPlan, record: &mut RunRecord)
     }
 }
 
-fn of_alignment(asked: &MatrixPlan, mut session: Session) -> Result<()> {
-    for sequences in Sequences::all(asked, &session.setup) {
-        sequences.arrange(asked, &session.setup)?;
+fn of_alignment(options: &MatrixPlan, mut session: Session) -> Result<()> {
+    for sequences in Sequences::all(options, &session.setup) {
+        sequences.arrange(options, &session.setup)?;
     }
-    let found = find_method(asked, &mut session)?;
+    let found = find_method(options, &mut session)?;
     session.stage("distances");
-    if asked.apart {
-        return of_partitions(asked, &found, session);
+    if options.apart {
+        return of_partitions(options, &found, session);
     }
     let Session { setup, record } = &mut session;
     let sequences = Sequences::whole(setup);
-    let (_, report, trees) = matrix_and_trees(asked, &found, sequences, setup, [0.0, 1.0], record)?;
+    let (_, report, trees) =
+        matrix_and_trees(options, &found, sequences, setup, [0.0, 1.0], record)?;
     record.progress.result(&describe(&report));
     write_trees(&report, record)?;
     record.report.set_section("distances", &report);
     match &trees[..] {
         [tree] if setup.plan.bootstrap.replicates > 0 => {
-            support(asked, &found.method, &tree.to_tree(), session)
+            support(options, &found.method, &tree.to_tree(), session)
         }
         _ => Ok(()),
     }
 }
 
 /// The distances of each partition by itself, between the taxa that have data in it, and their trees.
-fn of_partitions(asked: &MatrixPlan, found: &Found, session: Session) -> Result<()> {
+fn of_partitions(options: &MatrixPlan, found: &Found, session: Session) -> Result<()> {
     let Session { setup, record } = session;
     let loaded = &setup.loaded;
     let work = |taxa: usize| taxa.pow(2) as f64;
     let total: f64 = loaded.presence.iter().map(|taxa| work(taxa.len())).sum();
     let mut all = Tally::default();
     let (mut reports, mut before) = (Vec::new(), 0.0);
-    for sequences in Sequences::all(asked, &setup) {
+    for sequences in Sequences::all(options, &setup) {
         let after = before + work(sequences.names.len());
         let phase = [before, after].map(|done| done / total.max(1.0));
         before = after;
         let [number, gene] = sequences.partition.unwrap_or_default();
         let (tally, distances, _) =
-            matrix_and_trees(asked, found, sequences, &setup, phase, record)?;
+            matrix_and_trees(options, found, sequences, &setup, phase, record)?;
         all.join(&tally);
         let name = loaded.partitions[gene].name.clone();
         reports.push(PartitionMatrixReport { number, name, distances });
@@ -103,25 +104,27 @@ fn of_partitions(asked: &MatrixPlan, found: &Found, session: Session) -> Result<
 
 /// Computes and writes the distances of these sequences, and makes their trees.
 fn matrix_and_trees(
-    asked: &MatrixPlan,
+    options: &MatrixPlan,
     found: &Found,
     mut sequences: Sequences,
     setup: &Setup,
     phase: [f64; 2],
     record: &mut RunRecord,
 ) -> Result<(Tally, MatrixReport, Vec<JoinedTree>)> {
-    let arrangement = sequences.arrange(asked, setup)?;
+    let arrangement = sequences.arrange(options, setup)?;
     let (method, name) = match sequences.partition {
         None => (found.method.clone(), found.name()),
         Some([_, gene]) => (found.of_partition(gene), found.name_of_partition(gene)),
     };
     let mut pairs = sequences.prepare(&method, setup);
-    let mut tell = |what: &str| record.progress.about_run(what);
-    if compute_on_cards(&mut pairs, setup.machine.options(), &mut tell)? {
-        record.report.run.backend = ENGINE_OF_CARDS.to_string();
+    if let Some(gpus) = setup.resources.gpus() {
+        match pairs.compute_on_gpus(gpus)? {
+            true => record.report.run.backend = ENGINE_OF_CARDS.to_string(),
+            false => record.progress.about_run("these distances are computed on the processor"),
+        }
     }
     let prepared = (&pairs, arrangement);
-    let Computed { tally, store } = sequences.write(prepared, asked, setup, phase, record)?;
+    let Computed { tally, store } = sequences.write(prepared, options, setup, phase, record)?;
     drop(pairs);
     let mut report = tally.report(name, sequences.names.len());
     let trees = match store {
@@ -136,7 +139,7 @@ fn matrix_and_trees(
                 record.progress.stage("trees", None);
             }
             let identical = sequences.identical.as_deref();
-            make_trees(asked, store, &sequences.names, identical, &mut report, record)?
+            make_trees(options, store, &sequences.names, identical, &mut report, record)?
         }
         None => Vec::new(),
     };
@@ -145,16 +148,16 @@ fn matrix_and_trees(
 
 /// Makes trees of resampled columns in the same way, and counts how often they have the branches of the tree.
 fn support(
-    asked: &MatrixPlan,
+    options: &MatrixPlan,
     method: &DistanceMethod,
     tree: &Tree,
     mut session: Session,
 ) -> Result<()> {
-    let ratio = match asked.formula {
+    let ratio = match options.formula {
         DistanceFormula::F84(ratio) => Some(ratio),
         _ => None,
     };
-    let trees = collect_replicates(&mut session, |setup, machine, number, _| {
+    let trees = collect_replicates(&mut session, |setup, number, job| {
         let mut method = method.clone();
         let mut models = match &mut method {
             DistanceMethod::Likelihood { models, .. } => std::mem::take(models),
@@ -173,8 +176,11 @@ fn support(
         let partitions = setup.reduced(&partitions);
         let set = setup.plan.run.instruction_set;
         let mut pairs = PairDistances::new(setup.num_reduced_taxa(), &partitions, &method, set);
-        compute_on_cards(&mut pairs, machine.options(), &mut |_| {})?;
-        let found = tree_of_pairs(asked.trees[0], &pairs, machine.threads(), setup, |_, _| {})?;
+        if let Some(gpus) = job.resources.gpus() {
+            pairs.compute_on_gpus(gpus)?;
+        }
+        let found =
+            tree_of_pairs(options.trees[0], &pairs, job.resources.threads(), setup, |_, _| {})?;
         Ok(whole(found, setup.identical.as_ref()).to_tree())
     })?;
     let mut support = BranchSupport::default();
@@ -226,11 +232,11 @@ impl Found {
 ///
 /// # Errors
 /// Formulas and models that are not for these data.
-pub(crate) fn method_as_read(asked: &MatrixPlan, setup: &Setup) -> Result<Found> {
+pub(crate) fn method_as_read(options: &MatrixPlan, setup: &Setup) -> Result<Found> {
     let partitions = &setup.loaded.partitions;
-    check_types(asked, partitions)?;
+    check_types(options, partitions)?;
     let count = partitions.len();
-    let ratio = match asked.formula {
+    let ratio = match options.formula {
         DistanceFormula::Uncorrected => {
             let name = "the share of different sites";
             return Ok(Found::new(DistanceMethod::Uncorrected, name, count));
@@ -247,7 +253,7 @@ pub(crate) fn method_as_read(asked: &MatrixPlan, setup: &Setup) -> Result<Found>
                 model.label()
             )));
         }
-        if asked.gamma.is_some() && model.rate_cats().rates.len() > 1 {
+        if options.gamma.is_some() && model.rate_cats().rates.len() > 1 {
             return Err(Error::Usage(format!(
                 "model {}: +GC and other rates over sites exclude each other: give only one of them",
                 model.label()
@@ -257,18 +263,18 @@ pub(crate) fn method_as_read(asked: &MatrixPlan, setup: &Setup) -> Result<Found>
             set_f84(model, ratio).map_err(Error::Usage)?;
         }
     }
-    let names = names(asked, &models);
-    Ok(Found { method: DistanceMethod::Likelihood { models, gamma: asked.gamma }, names })
+    let names = names(options, &models);
+    Ok(Found { method: DistanceMethod::Likelihood { models, gamma: options.gamma }, names })
 }
 
 /// The formula with its final models.
-fn find_method(asked: &MatrixPlan, session: &mut Session) -> Result<Found> {
-    let mut found = method_as_read(asked, &session.setup)?;
+fn find_method(options: &MatrixPlan, session: &mut Session) -> Result<Found> {
+    let mut found = method_as_read(options, &session.setup)?;
     let DistanceMethod::Likelihood { models, .. } = &mut found.method else { return Ok(found) };
     let is_open = |model: &Model| !model.free_parameters().is_empty();
     if session.setup.plan.search.opt_model && models.iter().any(is_open) {
         estimate(session, models)?;
-        found.names = names(asked, models);
+        found.names = names(options, models);
     }
     for (partition, name) in session.setup.loaded.partitions.iter().zip(&found.names) {
         let detail = format!("partition '{}': {name}", partition.name);
@@ -278,15 +284,15 @@ fn find_method(asked: &MatrixPlan, session: &mut Session) -> Result<Found> {
 }
 
 /// The names of the models.
-fn names(asked: &MatrixPlan, models: &[Model]) -> Vec<String> {
+fn names(options: &MatrixPlan, models: &[Model]) -> Vec<String> {
     let name = |model: &Model| {
         let mut name = model.to_string();
         if let (DistanceFormula::F84(ratio), Some((_, rest))) =
-            (asked.formula, name.split_once('+'))
+            (options.formula, name.split_once('+'))
         {
             name = format!("F84{{{ratio}}}+{rest}");
         }
-        if let Some(shape) = asked.gamma {
+        if let Some(shape) = options.gamma {
             name.push_str(&format!("+GC{{{shape}}}"));
         }
         name
@@ -295,13 +301,13 @@ fn names(asked: &MatrixPlan, models: &[Model]) -> Vec<String> {
 }
 
 /// Refuses formulas that count states for partitions with different states, and F84 for others than nucleotides.
-fn check_types(asked: &MatrixPlan, partitions: &[Partition]) -> Result<()> {
-    let (formula, first) = (asked.formula, partitions[0].patterns.data_type);
+fn check_types(options: &MatrixPlan, partitions: &[Partition]) -> Result<()> {
+    let (formula, first) = (options.formula, partitions[0].patterns.data_type);
     let other = partitions.iter().find(|partition| match formula {
         DistanceFormula::Models => false,
         DistanceFormula::F84(_) => partition.patterns.data_type != DataType::Dna,
         DistanceFormula::Uncorrected | DistanceFormula::LogDet => {
-            !asked.apart && partition.patterns.data_type != first
+            !options.apart && partition.patterns.data_type != first
         }
     });
     other.map_or(Ok(()), |other| {
@@ -326,8 +332,8 @@ fn estimate(session: &mut Session, models: &mut [Model]) -> Result<()> {
         .progress
         .event(&Event::Note("the model is estimated on a parsimony tree".into()));
     let partitions = &setup.loaded.partitions;
-    let (machine, _) = setup.machine.within_memory(setup.plan, &setup.loaded)?;
-    let mut evaluator = setup.evaluator(machine, partitions, models, tree, setup.linkage)?;
+    let (resources, _) = setup.resources.within_memory(setup.plan, &setup.loaded)?;
+    let mut evaluator = setup.evaluator(resources, partitions, models, tree, setup.linkage)?;
     let options = OptimizeOptions::to(MODEL_EPSILON);
     optimize(&mut evaluator, models, &options, &mut session.record.progress)?;
     Ok(())

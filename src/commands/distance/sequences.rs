@@ -8,7 +8,7 @@ use crate::parallel::{available_memory, used_memory};
 use crate::partition::Partition;
 use crate::plan::MatrixPlan;
 use crate::runtime::{Setup, allowed_threads, format_bytes};
-use crate::steps::distance_memory::{Arrangement, Place, Sizes};
+use crate::steps::distance_memory::{Arrangement, DistanceStorage, Sizes};
 use crate::steps::distance_trees::{check_disk, check_size, folder_of};
 use std::borrow::Cow;
 
@@ -43,10 +43,10 @@ impl<'a> Sequences<'a> {
     }
 
     /// Those of a partition, with the number of its file: of the taxa that have data in it.
-    pub(crate) fn of_partition(setup: &'a Setup, number: usize, gene: usize) -> Self {
+    pub(crate) fn of_partition(setup: &'a Setup, number: usize, index: usize) -> Self {
         let loaded = &setup.loaded;
-        let partition = &loaded.partitions[gene];
-        let taxa = &loaded.presence[gene];
+        let partition = &loaded.partitions[index];
+        let taxa = &loaded.presence[index];
         let own = Partition {
             name: partition.name.clone(),
             model: partition.model.clone(),
@@ -66,15 +66,15 @@ impl<'a> Sequences<'a> {
             identical: identical.map(Cow::Owned),
             rows,
             partitions: Cow::Owned(partitions),
-            partition: Some([number, gene]),
+            partition: Some([number, index]),
             place: format!(" in partition '{}'", partition.name),
         }
     }
 
     /// Those of each matrix that is asked for.
-    pub(crate) fn all(asked: &MatrixPlan, setup: &'a Setup) -> impl Iterator<Item = Self> {
-        let genes = if asked.apart { &setup.loaded.file_order[..] } else { &[] };
-        let whole = (!asked.apart).then(|| Self::whole(setup));
+    pub(crate) fn all(options: &MatrixPlan, setup: &'a Setup) -> impl Iterator<Item = Self> {
+        let genes = if options.apart { &setup.loaded.file_order[..] } else { &[] };
+        let whole = (!options.apart).then(|| Self::whole(setup));
         let number = |(place, &gene): (usize, &usize)| Self::of_partition(setup, place + 1, gene);
         whole.into_iter().chain(genes.iter().enumerate().map(number))
     }
@@ -121,14 +121,14 @@ impl<'a> Sequences<'a> {
     /// # Errors
     /// [`Error::Usage`] if the user allows too little, or if the trees cannot be made of so many taxa or their temporary
     /// file has no room; [`Error::Failed`] if too little memory is free.
-    pub(crate) fn arrange(&self, asked: &MatrixPlan, setup: &Setup) -> Result<Arrangement> {
-        check_size(&asked.trees, self.count())?;
+    pub(crate) fn arrange(&self, options: &MatrixPlan, setup: &Setup) -> Result<Arrangement> {
+        check_size(&options.trees, self.count())?;
         let allowed = setup.plan.run.memory.unwrap_or(u64::MAX);
         let free = match (available_memory(), used_memory()) {
             (Some(free), Some(used)) => free.saturating_add(used),
             _ => u64::MAX,
         };
-        let found = Arrangement::within(allowed.min(free), asked, self.sizes(setup));
+        let found = Arrangement::within(allowed.min(free), options, self.sizes(setup));
         let arrangement = found.map_err(|least| {
             let (least, place) = (format_bytes(least), &self.place);
             match allowed <= free {
@@ -142,8 +142,8 @@ impl<'a> Sequences<'a> {
                 )),
             }
         })?;
-        if let Some(Place::File { .. }) = arrangement.place {
-            check_disk(&asked.trees, self.count(), &folder_of(setup.plan))?;
+        if let Some(DistanceStorage::File { .. }) = arrangement.storage {
+            check_disk(&options.trees, self.count(), &folder_of(setup.plan))?;
         }
         Ok(arrangement)
     }

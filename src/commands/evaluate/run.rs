@@ -7,10 +7,11 @@ use crate::model::Model;
 use crate::observer::{Event, Observer};
 use crate::optimize::{Goal, OptimizeOptions};
 use crate::plan::{Facts, MemoryPlan, Needs, Plan, Workload};
-use crate::runtime::{Desk, Machine, RunRecord, Session, Setup, optimize_kept};
+use crate::runtime::{JobContext, RunRecord, Session, Setup};
 use crate::steps::ancestral::{self, deliver_ancestral};
 use crate::steps::branch_tests::{self, deliver_branch_tests};
 use crate::steps::dry_run::describe_searches;
+use crate::steps::optimize::optimize_in_steps;
 use crate::steps::results::{BEST_MODEL, BEST_TREE, ML_TREES};
 use crate::steps::select::select_models;
 use crate::steps::starts::{StartLengths, StartTree, make_starts};
@@ -65,10 +66,10 @@ fn evaluate(mut session: Session) -> Result<()> {
     let is_tested = !session.setup.plan.tests.kinds.is_empty();
     let topologies = if is_tested { Some(find_topologies(&mut session, &trees)?) } else { None };
     session.stage("branch lengths and model");
-    let work = |setup: &Setup, machine, i: usize, desk: &mut Desk| {
-        evaluate_tree(setup, machine, &trees[i], desk)
-    };
-    let outcomes = session.run_jobs("tree", trees.len(), work, |_, _, _| {})?;
+    let setup = &session.setup;
+    let jobs = setup.jobs("tree", trees.len());
+    let outcomes =
+        session.record.run_jobs(&jobs, |job| evaluate_tree(setup, &trees[job.number], job))?;
     let outcomes: Vec<Outcome> =
         outcomes.into_iter().map(|outcome| outcome.with_models(&session.setup)).collect();
     deliver(&mut session, &outcomes)?;
@@ -109,16 +110,11 @@ fn find_topologies(session: &mut Session, trees: &[StartTree]) -> Result<Topolog
     Ok(topologies)
 }
 
-fn evaluate_tree(
-    setup: &Setup,
-    machine: Machine,
-    start: &StartTree,
-    desk: &mut Desk,
-) -> Result<Outcome> {
+fn evaluate_tree(setup: &Setup, start: &StartTree, job: &mut JobContext) -> Result<Outcome> {
     let search = &setup.plan.search;
     let (opt_model, opt_branches) = (search.opt_model, search.opt_branches);
-    if !start.has_lengths && !opt_branches && !desk.is_resumed() {
-        desk.event(&Event::Warning(format!(
+    if !start.has_lengths && !opt_branches && !job.is_resumed() {
+        job.event(&Event::Warning(format!(
             "{}: branches without a length get 0.1 substitutions per site, because branch lengths are not \
              optimised",
             start.source
@@ -135,10 +131,10 @@ fn evaluate_tree(
     // branches (59 taxa, 8 genes: -51124.95 instead of -51124.51).
     let partitions = &setup.loaded.partitions;
     let tree = start.tree.clone();
-    let mut evaluator = setup.evaluator(machine, partitions, &models, tree, setup.linkage)?;
+    let mut evaluator = setup.evaluator(job.resources, partitions, &models, tree, setup.linkage)?;
     set_partition_trees(setup, &mut evaluator, &start.source)?;
-    let lnl = optimize_kept(Goal::Best, &mut evaluator, &mut models, &options, desk)?;
-    desk.event(&Event::Detail(format!("{}: lnL {lnl:.6}", start.source)));
+    let lnl = optimize_in_steps(Goal::Best, &mut evaluator, &mut models, &options, job)?;
+    job.event(&Event::Detail(format!("{}: lnL {lnl:.6}", start.source)));
     Outcome::of(start.source.clone(), evaluator, models, setup)
 }
 

@@ -97,7 +97,7 @@ const REPETITIONS: usize = 200;
 /// A tree with simulated genes, each over some of the taxa.
 struct Case {
     tree: Tree,
-    genes: Vec<(GeneData, Vec<usize>, Model)>,
+    data: Vec<(GeneData, Vec<usize>, Model)>,
     /// The genes as parsimony reads them.
     partitions: Vec<Partition>,
 }
@@ -123,7 +123,7 @@ impl Command for GpuSelftest {
 ///
 /// # Errors
 /// [`Error::Usage`] if there is no card that can be used; [`Error::Failed`] if its numbers differ.
-fn gpu_selftest(plan: &Plan, asked: &GpuSelftest, record: &mut RunRecord) -> Result<()> {
+fn gpu_selftest(plan: &Plan, options: &GpuSelftest, record: &mut RunRecord) -> Result<()> {
     let threads = available_cores();
     let base = EngineOptions { cards: plan.run.cards, threads, ..EngineOptions::default() };
     let on_cards = EngineOptions { name: Some(ENGINE_OF_CARDS), ..base };
@@ -145,7 +145,7 @@ fn gpu_selftest(plan: &Plan, asked: &GpuSelftest, record: &mut RunRecord) -> Res
         report.agreement.push(Agreement { genes, numbers: want.len(), differing });
         report.single.push(case.single_scores(name, [&on_cards, &in_single, &in_single])?);
     }
-    let timed = if asked.quick { &TIMED[..1] } else { TIMED };
+    let timed = if options.quick { &TIMED[..1] } else { TIMED };
     for (number, (name, shape)) in timed.iter().enumerate() {
         record.progress.stage(&format!("measuring: {name}"), None);
         let case = Case::new(plan.seed, 100 + number as u64, shape.1, &[*shape]);
@@ -180,7 +180,7 @@ fn gpu_selftest(plan: &Plan, asked: &GpuSelftest, record: &mut RunRecord) -> Res
             report.times.push(TimeRow { data, work, cpu_seconds, card_seconds });
         }
     }
-    let searched = if asked.quick { &SEARCHED[..1] } else { SEARCHED };
+    let searched = if options.quick { &SEARCHED[..1] } else { SEARCHED };
     for (number, (name, shape, replicates)) in searched.iter().enumerate() {
         record.progress.stage(&format!("searching: {name}"), None);
         let case = Case::new(plan.seed, 200 + number as u64, shape.1, &[*shape]);
@@ -201,7 +201,7 @@ fn gpu_selftest(plan: &Plan, asked: &GpuSelftest, record: &mut RunRecord) -> Res
         report.agreement.push(Agreement { genes, numbers, differing });
     }
     record.progress.stage("rates of the card", None);
-    report.rates = rates_of_cards(&on_cards, asked.quick)?;
+    report.rates = rates_of_cards(&on_cards, options.quick)?;
     record.progress.result(&report.tables());
     let num_differing = report.num_differing();
     record.report.set_section("gpu_selftest", &report);
@@ -218,12 +218,12 @@ impl Case {
     fn new(seed: u64, number: u64, num_taxa: usize, shapes: &[Shape]) -> Self {
         let mut rng = stream(seed, Purpose::SimulatedSequences, number);
         let tree = yule_tree(num_taxa, 0.15, &mut rng);
-        let (mut genes, mut partitions) = (Vec::new(), Vec::new());
+        let (mut all, mut partitions) = (Vec::new(), Vec::new());
         for &(text, num_taxa, num_sites) in shapes {
             let model = Model::parse(text).expect("models of the self-test can be read");
             let patterns = sample_gene(&tree, &model, num_taxa, num_sites, &mut rng);
             let data = GeneData::new(&patterns, &model);
-            genes.push((data, patterns.tip_taxa.clone(), model.clone()));
+            all.push((data, patterns.tip_taxa.clone(), model.clone()));
             partitions.push(Partition {
                 name: text.to_string(),
                 model,
@@ -231,7 +231,7 @@ impl Case {
                 sites: Vec::new(),
             });
         }
-        Case { tree, genes, partitions }
+        Case { tree, data: all, partitions }
     }
 
     /// What a work on the only gene reaches, which reads and writes so many vectors, multiplies so many with a matrix, and
@@ -242,7 +242,7 @@ impl Case {
         [moved, multiplied, others]: [f64; 3],
         seconds: f64,
     ) -> Roofline {
-        let data = &self.genes[0].0;
+        let data = &self.data[0].0;
         let states = Dims::new(data.num_states, data.num_rates, 1, 2).num_states as f64;
         let numbers = (data.num_patterns() * data.num_rates) as f64 * states;
         Roofline {
@@ -282,7 +282,7 @@ impl Case {
         let [exact, scores, again] = options.map(of);
         let (exact, scores, again) = (exact?, scores?, again?);
         let differing = scores.iter().zip(&again).filter(|(a, b)| a.to_bits() != b.to_bits());
-        let num_sites: f64 = self.genes.iter().flat_map(|gene| &gene.0.weights).sum();
+        let num_sites: f64 = self.data.iter().flat_map(|gene| &gene.0.weights).sum();
         let differences = scores.iter().zip(&exact).map(|(a, b)| (a - b).abs() / num_sites);
         Ok(SingleScores {
             genes: name.to_string(),
@@ -309,7 +309,7 @@ impl Case {
         }
         let start = Instant::now();
         evaluator.set_tree(parsimony_start(&data, seed, Purpose::ParsimonyTree, replicate as u64));
-        let mut models: Vec<Model> = self.genes.iter().map(|(.., model)| model.clone()).collect();
+        let mut models: Vec<Model> = self.data.iter().map(|(.., model)| model.clone()).collect();
         let options = SearchOptions {
             effort: SearchEffort::Fast,
             optimize_model: false,
@@ -320,9 +320,9 @@ impl Case {
     }
 
     fn evaluator(&self, options: &EngineOptions) -> EngineResult<Evaluator> {
-        let data: Vec<GeneData> = self.genes.iter().map(|gene| gene.0.clone()).collect();
+        let data: Vec<GeneData> = self.data.iter().map(|gene| gene.0.clone()).collect();
         let engine = make_engine(&data, options)?;
-        let genes = self.genes.iter().map(|(data, taxa, model)| (data, &taxa[..], model.clone()));
+        let genes = self.data.iter().map(|(data, taxa, model)| (data, &taxa[..], model.clone()));
         Ok(Evaluator::new(self.tree.clone(), genes.collect(), BrlenLinkage::Linked, engine))
     }
 }

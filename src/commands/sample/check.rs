@@ -8,7 +8,7 @@ use crate::steps::dry_run::Rows;
 
 /// What a sample takes.
 pub(crate) fn describe_sample(
-    asked: &SamplingPlan,
+    sampling: &SamplingPlan,
     chain: ChainCost,
     setup: &Setup,
     used: u64,
@@ -16,12 +16,14 @@ pub(crate) fn describe_sample(
 ) -> &'static str {
     let Setup { plan, loaded, .. } = setup;
     let cost = Cost::of_data(loaded);
-    let (runs, chains) = (asked.num_runs as u64, asked.num_chains as u64);
-    let shares = share_out(asked, setup);
+    let (runs, chains) = (sampling.num_runs as u64, sampling.num_chains as u64);
+    let shares = share_out(sampling, setup);
     let most = cost.engine_bytes() + cost.bytes_beside_engine(plan);
-    let samples = runs * (asked.generations / asked.sample_every + 1) * chain.sample_bytes;
+    let samples = runs * (sampling.generations / sampling.sample_every + 1) * chain.sample_bytes;
     let run = chains * chain.bytes.unwrap_or(most);
-    let whole = used + cost.shared_bytes() + shares.jobs as u64 * run + samples;
+    // Where there is room, runs stay in memory while others go on.
+    let in_memory = if shares.have_room_for(sampling.num_runs) { runs } else { shares.jobs as u64 };
+    let whole = used + cost.shared_bytes() + in_memory * run + samples;
     rows.push(("memory", format!("about {}", format_bytes(whole))));
     rows.push(("  for each run at the same time", format_bytes(run)));
     rows.push(("  for the samples", format_bytes(samples)));
@@ -31,13 +33,13 @@ pub(crate) fn describe_sample(
     if let Some(free) = available_memory() {
         rows.push(("  free on this machine", format_bytes(free)));
     }
-    let of_run = chain.seconds * asked.chain_steps().iter().sum::<u64>() as f64;
-    let speed = asked.generations as f64 / of_run;
+    let of_run = chain.seconds * sampling.chain_steps().iter().sum::<u64>() as f64;
+    let speed = sampling.generations as f64 / of_run;
     rows.push(("generations of a run in a second", format!("about {speed:.0}")));
     rows.push(("time of all runs", format_seconds(runs as f64 * of_run)));
     rows.push(("runs at the same time", shares.jobs.to_string()));
     rows.push(("  chains of each at the same time", shares.parts.to_string()));
-    rows.push(("  threads of each chain", shares.machine.threads().to_string()));
+    rows.push(("  threads of each chain", shares.resources.threads().to_string()));
     "Times are rough estimates for one core; a run may take from half to twice as long.\n\
      --stop may end runs before their last generation.\n"
 }

@@ -22,9 +22,9 @@ pub(crate) struct Sample(pub SamplingPlan);
 
 impl Command for Sample {
     fn facts(&self, _: &Plan) -> Facts {
-        let Sample(asked) = self;
+        let Sample(sampling) = self;
         Facts {
-            task: asked.describe(),
+            task: sampling.describe(),
             outputs: vec![
                 START_TREE,
                 POSTERIOR_TREE,
@@ -33,13 +33,13 @@ impl Command for Sample {
                 SAMPLED_PARAMETERS,
                 SAMPLED_TREES,
             ],
-            numbered: asked.num_runs,
+            numbered: sampling.num_runs,
             resumes: true,
             workload: Workload {
-                memory: MemoryPlan::Chains(asked.num_chains),
+                memory: MemoryPlan::Chains(sampling.num_chains),
                 ..Workload::default()
             },
-            identity: identity(asked),
+            identity: identity(sampling),
             ..Facts::default()
         }
     }
@@ -57,7 +57,7 @@ impl Command for Sample {
 }
 
 /// Every option is named here, so that a new one is not forgotten.
-fn identity(asked: &SamplingPlan) -> Vec<(&'static str, String)> {
+fn identity(sampling: &SamplingPlan) -> Vec<(&'static str, String)> {
     let SamplingPlan {
         generations,
         sample_every,
@@ -70,7 +70,7 @@ fn identity(asked: &SamplingPlan) -> Vec<(&'static str, String)> {
         prior_only,
         stones,
         priors,
-    } = asked;
+    } = sampling;
     vec![
         ("--ngen", generations.to_string()),
         ("--samplefreq", sample_every.to_string()),

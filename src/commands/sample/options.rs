@@ -126,16 +126,16 @@ fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Anal
     let data = args.data.read(ModelIs::Needed, reading);
     let plan = reading.plan(data, &args.run, &args.output, None);
     let refusals = &mut reading.refusals;
-    let asked = read_chains(&args.chains, refusals);
+    let sampling = read_chains(&args.chains, refusals);
     let mut trees = args.start.read(None, TreeSource::Parsimony(1), refusals);
-    give_each_chain_a_tree(&mut trees, &asked);
+    give_each_chain_a_tree(&mut trees, &sampling);
     let search = AnalysisOptions {
         trees,
         opt_model: args.opt_model != Some(Switch::Off),
         constraint: args.constraint.tree_constraint,
         ..AnalysisOptions::default()
     };
-    Ok(Analysis::new(&WORD, Plan { search, ..plan }, Box::new(Sample(asked))))
+    Ok(Analysis::new(&WORD, Plan { search, ..plan }, Box::new(Sample(sampling))))
 }
 
 /// Most generations of a run.
@@ -147,7 +147,7 @@ const DEFAULT_STONES: usize = 50;
 /// Most runs, and most chains of a run.
 const MAX_CHAINS: usize = 1000;
 
-/// What is asked for.
+/// What is sampling for.
 fn read_chains(args: &ChainArgs, refusals: &mut Refusals) -> SamplingPlan {
     let standard = SamplingPlan::default();
     let mut generations = |option: &str, text: &Option<String>, standard: u64| match text {
@@ -212,8 +212,8 @@ fn read_chains(args: &ChainArgs, refusals: &mut Refusals) -> SamplingPlan {
 }
 
 /// Trees that are made, one for each chain; trees that are given are dealt to the chains in turn.
-fn give_each_chain_a_tree(trees: &mut Vec<TreeSource>, asked: &SamplingPlan) {
-    let number = asked.num_runs * asked.num_chains;
+fn give_each_chain_a_tree(trees: &mut Vec<TreeSource>, sampling: &SamplingPlan) {
+    let number = sampling.num_runs * sampling.num_chains;
     match trees.as_mut_slice() {
         [TreeSource::Parsimony(made) | TreeSource::Random(made)] if *made == 1 => *made = number,
         [TreeSource::Auto] => *trees = vec![TreeSource::Parsimony(number)],

@@ -66,7 +66,7 @@ const MAX_SHOWN: usize = 30;
 
 /// All samples so far.
 pub(crate) struct Sampled<'a> {
-    asked: &'a SamplingPlan,
+    sampling: &'a SamplingPlan,
     /// Names of all columns after that of the generation.
     names: Vec<String>,
     /// Of each of them after the log prior density, its place in [`Sample::values`].
@@ -134,7 +134,7 @@ impl<'a> Sampled<'a> {
     /// No samples yet.
     pub(crate) fn new(
         setup: &Setup,
-        asked: &'a SamplingPlan,
+        sampling: &'a SamplingPlan,
         parameters: &[Parameter],
         models: &[Model],
     ) -> Self {
@@ -145,9 +145,9 @@ impl<'a> Sampled<'a> {
         let names = ["LnL", "LnPr"].map(String::from).into_iter();
         let names: Vec<String> =
             names.chain(order.iter().map(|&column| found[column].name.clone())).collect();
-        let num_runs = asked.num_runs;
+        let num_runs = sampling.num_runs;
         Sampled {
-            asked,
+            sampling,
             columns: vec![vec![Vec::new(); names.len()]; num_runs],
             names,
             order,
@@ -187,7 +187,7 @@ impl<'a> Sampled<'a> {
 
     /// Number of samples of each run that are left aside.
     fn burnin(&self) -> usize {
-        self.asked.num_burnin(self.generations[0].len())
+        self.sampling.num_burnin(self.generations[0].len())
     }
 
     /// The samples of a column that count, of each run.
@@ -198,7 +198,7 @@ impl<'a> Sampled<'a> {
 
     /// True for columns that say something about the posterior: without data there is no likelihood.
     fn counts(&self, column: usize) -> bool {
-        column > 0 || !self.asked.prior_only
+        column > 0 || !self.sampling.prior_only
     }
 
     /// How well the runs agree after so many generations.
@@ -328,7 +328,7 @@ pub(crate) fn deliver_posterior(
     record.write(POSTERIOR_SPLITS, &split_table(setup, &splits))?;
     let Sampled { names, generations, columns, .. } = sampled;
     record.write(TRACE_PLOT, &draw_traces(names, generations, columns, burnin))?;
-    if sampled.asked.num_runs > 1 {
+    if sampled.sampling.num_runs > 1 {
         record.write(SPLIT_PLOT, &draw_splits(&splits))?;
         record.write(ASDSF_PLOT, &draw_asdsf(&sampled.asdsf, GOOD_ASDSF))?;
     }
@@ -339,19 +339,19 @@ pub(crate) fn deliver_posterior(
     let [run, number] = sampled.best();
     let map_tree = sampled.newicks[run][number].clone();
     record.write(MAP_TREE, &format!("{map_tree}\n"))?;
-    let asked = sampled.asked;
+    let sampling = sampled.sampling;
     let report = SamplingReport {
         generations: sampled.generations[0].last().copied().unwrap_or(0),
-        sample_every: asked.sample_every,
-        runs: asked.num_runs,
-        chains: asked.num_chains,
+        sample_every: sampling.sample_every,
+        runs: sampling.num_runs,
+        chains: sampling.num_chains,
         temperatures: mixing.iter().map(|run| run.temperature).collect(),
-        prior_only: asked.prior_only,
-        brlen_prior: asked.priors.brlens.describe(),
-        priors: asked.priors.describe().into_iter().collect(),
+        prior_only: sampling.prior_only,
+        brlen_prior: sampling.priors.brlens.describe(),
+        priors: sampling.priors.describe().into_iter().collect(),
         burnin_samples: burnin,
         samples: sampled.generations[0].len() - burnin,
-        stopped_by_rule: (asked.stop.asdsf.is_some() || asked.stop.ess.is_some())
+        stopped_by_rule: (sampling.stop.asdsf.is_some() || sampling.stop.ess.is_some())
             .then_some(sampled.is_stopped),
         agreement: sampled.diagnose().report(),
         parameters: sampled.parameters(),

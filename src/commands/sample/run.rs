@@ -9,7 +9,7 @@ use crate::model::{FreqsMode, Model};
 use crate::observer::{Advance, Event, Observer};
 use crate::parallel::used_memory;
 use crate::parsimony::ParsimonyData;
-use crate::runtime::{Desk, Machine, Session, Setup, Shares, first_tree};
+use crate::runtime::{JobContext, Jobs, Resources, Session, Setup, Shares, first_tree};
 use crate::sampler::{
     CoupledRun, Parameter, RunState, Sample, SamplerOptions, SamplingPlan, SteppingStones,
     StonesState, admit_parameters, list_parameters,
@@ -17,7 +17,7 @@ use crate::sampler::{
 use crate::steps::starts::START_TREE;
 use crate::steps::starts::{StartLengths, StartTree, make_starts, write_starts};
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
 /// Generations with which the speed of a chain is measured, at least, and for how long at most, in seconds.
@@ -35,35 +35,39 @@ struct Leg {
 ///
 /// # Errors
 /// A model that cannot be sampled; an engine that has failed; a file that cannot be written.
-pub(crate) fn sample(asked: &SamplingPlan, mut session: Session) -> Result<()> {
-    let (parameters, models) = find_parameters(asked, &mut session)?;
+pub(crate) fn sample(sampling: &SamplingPlan, mut session: Session) -> Result<()> {
+    let (parameters, models) = find_parameters(sampling, &mut session)?;
     let starts = make_starts(&mut session, StartLengths::FromParsimony)?;
     let newicks = write_starts(&session, &starts);
     session.record.write(START_TREE, &newicks)?;
     let mut files = Vec::new();
-    for run in 1..=asked.num_runs {
+    for run in 1..=sampling.num_runs {
         let kinds = [SAMPLED_PARAMETERS, SAMPLED_TREES];
         let [parameters, trees] = kinds.map(|kind| session.record.grow_numbered(kind, run));
         files.push([parameters?, trees?]);
     }
     session.stage("sampling");
     let parsimony = parsimony_of(&session.setup);
-    let mut sampled = Sampled::new(&session.setup, asked, &parameters, &models);
-    let mut states: Vec<Option<RunState>> = vec![None; asked.num_runs];
-    let shares = share_out(asked, &session.setup);
-    let num_legs = asked.generations.div_ceil(asked.diagnose_every) as usize;
+    let mut sampled = Sampled::new(&session.setup, sampling, &parameters, &models);
+    let options: Vec<SamplerOptions> = (0..sampling.num_runs)
+        .map(|run| options_of(&session.setup, sampling, &parameters, &parsimony, run))
+        .collect();
+    let num_tips = session.setup.loaded.taxa.len();
+    let kinds = options[0].move_groups(&models, num_tips);
+    let mut states: Vec<Option<RunState>> = vec![None; sampling.num_runs];
+    let shares = share_out(sampling, &session.setup);
+    let runs = Runs::new(&session.setup, &models, &starts, &options, shares);
+    let num_legs = sampling.generations.div_ceil(sampling.diagnose_every) as usize;
     for leg in 0..num_legs {
-        let end = ((leg as u64 + 1) * asked.diagnose_every).min(asked.generations);
-        let counts = [leg, 1, num_legs].map(|legs| legs * asked.num_runs);
-        let work = |setup: &Setup, machine, run: usize, desk: &mut Desk| {
-            let options = options_of(setup, asked, &parameters, &parsimony, run);
-            let begin = states[run].as_ref();
-            let threads = shares.parts;
-            let runner = Runner { setup, machine, threads, models: &models, starts: &starts };
-            runner.go_on(&options, begin, end, desk)
+        let end = ((leg as u64 + 1) * sampling.diagnose_every).min(sampling.generations);
+        let jobs = Jobs {
+            before: leg * sampling.num_runs,
+            most: num_legs * sampling.num_runs,
+            ..Jobs::new("part of a run", sampling.num_runs, shares)
         };
-        let noun = "part of a run";
-        let legs = session.run_shared_jobs(noun, counts, true, shares, work, |_, _, _| {})?;
+        let legs = session
+            .record
+            .run_jobs(&jobs, |job| runs.go_on(states[job.number].as_ref(), end, job))?;
         states.clear();
         for (run, leg) in legs.into_iter().enumerate() {
             leg.samples.iter().for_each(|sample| sampled.add(&session.setup, run, sample));
@@ -71,31 +75,31 @@ pub(crate) fn sample(asked: &SamplingPlan, mut session: Session) -> Result<()> {
         }
         sampled.grow(session.setup.plan.seed, &files);
         let diagnosis = sampled.compare(end);
-        let options = options_of(&session.setup, asked, &parameters, &parsimony, 0);
-        let kinds = options.move_groups(&models, session.setup.loaded.taxa.len());
         let described = [diagnosis.describe()].into_iter().chain(describe_mixing(&kinds, &states));
         let described = described.collect::<Vec<_>>().join("; ");
         session.record.progress.text(&format!("generation {end}: {described}"));
-        if asked.may_stop(end) && is_reached(asked, &diagnosis) {
+        if sampling.may_stop(end) && is_reached(sampling, &diagnosis) {
             sampled.is_stopped = true;
             break;
         }
     }
-    let states: Vec<RunState> = states.into_iter().flatten().collect();
-    let mixing = states.iter().enumerate().map(|(run, state)| {
-        let options = options_of(&session.setup, asked, &parameters, &parsimony, run);
-        let num_tips = session.setup.loaded.taxa.len();
-        Mixing {
-            acceptance: state.acceptance(&options, &models, num_tips),
-            swaps: state.swaps().to_vec(),
-            temperature: state.temperature(),
-        }
+    drop(runs);
+    let mixing = states.iter().flatten().zip(&options).map(|(state, options)| Mixing {
+        acceptance: state.acceptance(options, &models, num_tips),
+        swaps: state.swaps().to_vec(),
+        temperature: state.temperature(),
     });
     let mixing: Vec<Mixing> = mixing.collect();
-    let marginal = match asked.stones {
-        Some(stones) => {
-            Some(step_over(&mut session, asked, stones, &parameters, &parsimony, &starts, &models)?)
-        }
+    let marginal = match sampling.stones {
+        Some(stones) => Some(step_over(
+            &mut session,
+            sampling,
+            stones,
+            &parameters,
+            &parsimony,
+            &starts,
+            &models,
+        )?),
         None => None,
     };
     deliver_posterior(session.record, &session.setup, &sampled, &mixing, marginal)
@@ -127,7 +131,7 @@ fn describe_mixing(kinds: &[&'static str], states: &[Option<RunState>]) -> Optio
 /// The marginal likelihood, by as many runs as the sample has, with its starting trees.
 fn step_over(
     session: &mut Session,
-    asked: &SamplingPlan,
+    sampling: &SamplingPlan,
     stones: u64,
     parameters: &[Parameter],
     parsimony: &Arc<ParsimonyData>,
@@ -135,29 +139,29 @@ fn step_over(
     models: &[Model],
 ) -> Result<MarginalReport> {
     session.stage("stepping stones");
-    let length = asked.generations / (stones + 1);
-    let work = |setup: &Setup, machine, run: usize, desk: &mut Desk| {
+    let length = sampling.generations / (stones + 1);
+    let setup = &session.setup;
+    let jobs = setup.jobs("run of stepping stones", sampling.num_runs);
+    let of_runs = session.record.run_jobs(&jobs, |job| {
         let options = SamplerOptions {
             num_chains: 1,
-            ..options_of(setup, asked, parameters, parsimony, run)
+            ..options_of(setup, sampling, parameters, parsimony, job.number)
         };
-        let runner = Runner { setup, machine, threads: 1, models, starts };
-        let evaluator = runner.evaluators(&options)?.swap_remove(0);
-        let kept =
-            desk.begin_steps(|state: &StonesState| state.fits(&evaluator, models, &options))?;
-        let mut climb = match kept {
+        let evaluator = evaluators(setup, job.resources, models, starts, &options)?.swap_remove(0);
+        let saved =
+            job.resume_state(|state: &StonesState| state.fits(&evaluator, models, &options))?;
+        let mut climb = match saved {
             Some(state) => SteppingStones::resume(evaluator, models, &options, state),
             None => SteppingStones::begin(evaluator, models, &options)?,
         };
         while climb.steps_done() <= stones {
-            desk.keep(false, || (climb.state(), None))?;
+            job.save_state(false, || (climb.state(), None))?;
             climb.step(stones, length)?;
             let share = climb.steps_done() as f64 / (stones + 1) as f64;
-            desk.advance(Advance { whole: Some(share), ..Advance::default() });
+            job.advance(Advance { whole: Some(share), ..Advance::default() });
         }
         Ok(climb.ln_marginal())
-    };
-    let of_runs = session.run_jobs("run of stepping stones", asked.num_runs, work, |_, _, _| {})?;
+    })?;
     let ln = of_runs.iter().sum::<f64>() / of_runs.len() as f64;
     Ok(MarginalReport { steps: stones, generations_per_step: length, ln, of_runs })
 }
@@ -174,31 +178,31 @@ pub(crate) struct ChainCost {
 }
 
 /// How the runs of a sample and their chains share the threads.
-pub(crate) fn share_out(asked: &SamplingPlan, setup: &Setup) -> Shares {
-    let Setup { machine, plan, .. } = setup;
-    machine.share_out_parts(plan, asked.num_runs, &asked.chain_steps())
+pub(crate) fn share_out(sampling: &SamplingPlan, setup: &Setup) -> Shares {
+    let Setup { resources, plan, .. } = setup;
+    resources.share_out_parts(plan, sampling.num_runs, &sampling.chain_steps())
 }
 
 /// Lets a chain go a short way from a parsimony tree.
 ///
 /// # Errors
 /// A model that cannot be sampled; an engine that has failed; too little memory.
-pub(crate) fn measure_chain(asked: &SamplingPlan, session: &mut Session) -> Result<ChainCost> {
-    let (parameters, models) = find_parameters(asked, session)?;
+pub(crate) fn measure_chain(sampling: &SamplingPlan, session: &mut Session) -> Result<ChainCost> {
+    let (parameters, models) = find_parameters(sampling, session)?;
     let setup = &session.setup;
-    let machine = share_out(asked, setup).machine;
-    let asked = SamplingPlan { num_chains: 1, ..asked.clone() };
-    let options = options_of(setup, &asked, &parameters, &parsimony_of(setup), 0);
+    let resources = share_out(sampling, setup).resources;
+    let sampling = SamplingPlan { num_chains: 1, ..sampling.clone() };
+    let options = options_of(setup, &sampling, &parameters, &parsimony_of(setup), 0);
     let (tree, _) = first_tree(setup.plan, &setup.loaded);
     let before = used_memory();
     let partitions = &setup.loaded.partitions;
-    let evaluator = setup.evaluator(machine, partitions, &models, tree, setup.linkage)?;
+    let evaluator = setup.evaluator(resources, partitions, &models, tree, setup.linkage)?;
     let mut run = CoupledRun::begin(vec![evaluator], &models, &options)?;
     let start = Instant::now();
     while run.generation() < LEAST_GENERATIONS || start.elapsed().as_secs_f64() < MOST_SECONDS {
         run.go_on(u64::MAX)?;
     }
-    let elapsed = start.elapsed().as_secs_f64() * machine.threads() as f64;
+    let elapsed = start.elapsed().as_secs_f64() * resources.threads() as f64;
     let sample = run.sample();
     let newick = setup.newick(&sample.tree, true).len();
     Ok(ChainCost {
@@ -210,7 +214,7 @@ pub(crate) fn measure_chain(asked: &SamplingPlan, session: &mut Session) -> Resu
 
 /// The parameters that are sampled, with a word on frequencies that are not, and the models with which chains begin.
 fn find_parameters(
-    asked: &SamplingPlan,
+    sampling: &SamplingPlan,
     session: &mut Session,
 ) -> Result<(Vec<Parameter>, Vec<Model>)> {
     let mut models = session.setup.models();
@@ -233,8 +237,9 @@ fn find_parameters(
         ));
     }
     let has_scalers = session.setup.linkage.has_scalers();
-    let parameters = list_parameters(&models, has_scalers, &asked.priors).map_err(Error::Usage)?;
-    admit_parameters(&parameters, &asked.priors, &mut models);
+    let parameters =
+        list_parameters(&models, has_scalers, &sampling.priors).map_err(Error::Usage)?;
+    admit_parameters(&parameters, &sampling.priors, &mut models);
     Ok((parameters, models))
 }
 
@@ -245,20 +250,20 @@ fn parsimony_of(Setup { loaded, .. }: &Setup) -> Arc<ParsimonyData> {
 
 fn options_of(
     setup: &Setup,
-    asked: &SamplingPlan,
+    sampling: &SamplingPlan,
     parameters: &[Parameter],
     parsimony: &Arc<ParsimonyData>,
     run: usize,
 ) -> SamplerOptions {
     SamplerOptions {
         parameters: parameters.to_vec(),
-        priors: asked.priors.clone(),
+        priors: sampling.priors.clone(),
         has_own_lengths: setup.linkage.has_own_lengths(),
-        prior_only: asked.prior_only,
-        num_chains: asked.num_chains,
-        temperature: asked.temperature,
-        sample_every: asked.sample_every,
-        num_adapting: asked.num_adapting(),
+        prior_only: sampling.prior_only,
+        num_chains: sampling.num_chains,
+        temperature: sampling.temperature,
+        sample_every: sampling.sample_every,
+        num_adapting: sampling.num_adapting(),
         parsimony: Arc::clone(parsimony),
         constraint: setup.loaded.constraint.clone(),
         numbers: setup.loaded.numbers_in_file(),
@@ -268,73 +273,109 @@ fn options_of(
 }
 
 /// True if the rule to stop says so.
-fn is_reached(asked: &SamplingPlan, diagnosis: &Diagnosis) -> bool {
-    let agree = asked.stop.asdsf.is_none_or(|most| diagnosis.asdsf.is_some_and(|x| x <= most));
-    let enough = asked.stop.ess.is_none_or(|least| diagnosis.ess.is_some_and(|x| x >= least));
+fn is_reached(sampling: &SamplingPlan, diagnosis: &Diagnosis) -> bool {
+    let agree = sampling.stop.asdsf.is_none_or(|most| diagnosis.asdsf.is_some_and(|x| x <= most));
+    let enough = sampling.stop.ess.is_none_or(|least| diagnosis.ess.is_some_and(|x| x >= least));
     agree && enough
 }
 
-/// What the runs have in common.
-struct Runner<'a> {
+/// The runs of a sample. Where there is memory for the chains of all, they stay alive from one comparison to the next.
+struct Runs<'a> {
     setup: &'a Setup<'a>,
-    machine: Machine,
-    /// For the chains of a run.
-    threads: usize,
     models: &'a [Model],
     starts: &'a [StartTree],
+    /// Of each run.
+    options: &'a [SamplerOptions],
+    /// For the chains of a run.
+    threads: usize,
+    /// Each run that waits for a comparison, if it stays alive.
+    waiting: Option<Vec<Mutex<Option<CoupledRun<'a>>>>>,
 }
 
-impl Runner<'_> {
+impl<'a> Runs<'a> {
+    fn new(
+        setup: &'a Setup<'a>,
+        models: &'a [Model],
+        starts: &'a [StartTree],
+        options: &'a [SamplerOptions],
+        shares: Shares,
+    ) -> Self {
+        let stay_alive = shares.have_room_for(options.len());
+        let waiting = stay_alive.then(|| options.iter().map(|_| Mutex::default()).collect());
+        Runs { setup, models, starts, options, threads: shares.parts, waiting }
+    }
+
     /// A run from a state, or from its beginning, to a generation.
-    fn go_on(
-        &self,
-        options: &SamplerOptions,
-        begin: Option<&RunState>,
-        end: u64,
-        desk: &mut Desk,
-    ) -> Result<Leg> {
-        let evaluators = self.evaluators(options)?;
-        let kept =
-            desk.begin_steps(|leg: &Leg| leg.state.fits(&evaluators, self.models, options))?;
-        let (run, mut samples) = match (kept, begin) {
-            (Some(leg), _) => {
-                (CoupledRun::resume(evaluators, self.models, options, leg.state), leg.samples)
-            }
-            (None, Some(state)) => {
-                let state = state.clone();
-                (CoupledRun::resume(evaluators, self.models, options, state), Vec::new())
-            }
-            (None, None) => {
-                let run = CoupledRun::begin(evaluators, self.models, options)?;
-                let first = run.sample();
-                (run, vec![first])
-            }
-        };
-        let mut run = run.on_threads(self.threads);
+    fn go_on(&self, begin: Option<&RunState>, end: u64, job: &mut JobContext) -> Result<Leg> {
+        let (mut run, mut samples) = self.begin_leg(begin, job)?;
         let from = begin.map_or(0, RunState::generation);
         let hundredth = ((end - from) / 100).max(1);
         let mut told = run.generation();
         while run.generation() < end {
-            desk.keep(false, || (Leg { state: run.state(), samples: samples.clone() }, None))?;
+            job.save_state(false, || (Leg { state: run.state(), samples: samples.clone() }, None))?;
             samples.extend(run.go_on(end)?);
             if run.generation() >= told + hundredth {
                 told = run.generation();
                 let share = (run.generation() - from) as f64 / (end - from) as f64;
-                desk.advance(Advance { whole: Some(share), ..Advance::default() });
+                job.advance(Advance { whole: Some(share), ..Advance::default() });
             }
         }
-        Ok(Leg { state: run.state(), samples })
+        let state = run.state();
+        if let Some(waiting) = &self.waiting {
+            *lock(&waiting[job.number]) = Some(run);
+        }
+        Ok(Leg { state, samples })
     }
 
-    /// One evaluator for each chain, with its starting tree.
-    fn evaluators(&self, options: &SamplerOptions) -> Result<Vec<Evaluator>> {
-        let partitions = &self.setup.loaded.partitions;
-        let make = |chain: usize| {
-            let number = options.run as usize * options.num_chains + chain;
-            let mut tree = self.starts[number % self.starts.len()].tree.clone();
-            options.priors.brlens.admit(&mut tree);
-            self.setup.evaluator(self.machine, partitions, self.models, tree, self.setup.linkage)
+    /// The run of a job, and what it has sampled since the last comparison.
+    fn begin_leg(
+        &self,
+        begin: Option<&RunState>,
+        job: &mut JobContext,
+    ) -> Result<(CoupledRun<'a>, Vec<Sample>)> {
+        let (models, options) = (self.models, &self.options[job.number]);
+        let waiting = self.waiting.as_ref().and_then(|all| lock(&all[job.number]).take());
+        if let Some(run) = waiting {
+            // A state would be one of those that it is about to go through.
+            job.resume_state(|_: &Leg| true)?;
+            return Ok((run, Vec::new()));
+        }
+        let evaluators = evaluators(self.setup, job.resources, models, self.starts, options)?;
+        let saved = job.resume_state(|leg: &Leg| leg.state.fits(&evaluators, models, options))?;
+        let (run, samples) = match (saved, begin) {
+            (Some(leg), _) => {
+                (CoupledRun::resume(evaluators, models, options, leg.state), leg.samples)
+            }
+            (None, Some(state)) => {
+                (CoupledRun::resume(evaluators, models, options, state.clone()), Vec::new())
+            }
+            (None, None) => {
+                let run = CoupledRun::begin(evaluators, models, options)?;
+                let first = run.sample();
+                (run, vec![first])
+            }
         };
-        (0..options.num_chains).map(make).collect()
+        Ok((run.on_threads(self.threads), samples))
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// One evaluator for each chain of a run, with its starting tree.
+fn evaluators(
+    setup: &Setup,
+    resources: Resources,
+    models: &[Model],
+    starts: &[StartTree],
+    options: &SamplerOptions,
+) -> Result<Vec<Evaluator>> {
+    let make = |chain: usize| {
+        let number = options.run as usize * options.num_chains + chain;
+        let mut tree = starts[number % starts.len()].tree.clone();
+        options.priors.brlens.admit(&mut tree);
+        setup.evaluator(resources, &setup.loaded.partitions, models, tree, setup.linkage)
+    };
+    (0..options.num_chains).map(make).collect()
 }

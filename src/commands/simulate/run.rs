@@ -13,8 +13,8 @@ use crate::plan::{Facts, Plan, TreeSource};
 use crate::rng::{Purpose, stream};
 use crate::runtime::RunRecord;
 use crate::simulate::{
-    Gene, SimModel, draw_presence, random_names, simulate_states, to_partition_file, to_phylip,
-    yule_tree,
+    SimModel, SimPartition, draw_presence, random_names, simulate_states, to_partition_file,
+    to_phylip, yule_tree,
 };
 use crate::taxa::Taxa;
 use crate::tree::{NewickOptions, Tree, write_newick};
@@ -90,7 +90,7 @@ fn simulate(plan: &Plan, simulate: &Simulate, record: &mut RunRecord) -> Result<
         let num_sites = def.sites.len() / model.data_type.chars_per_site();
         let states = simulate_gene(&scaled, model, num_sites, &mut rng);
         let scaler_text = if *scaler == 1.0 { String::new() } else { format!("+BU{{{scaler}}}") };
-        genes.push(Gene {
+        genes.push(SimPartition {
             name: def.name.clone(),
             model: format!("{model}{scaler_text}"),
             data_type: model.data_type,
@@ -223,7 +223,7 @@ fn simulate_gene(
 }
 
 /// Distinct columns of a gene.
-fn count_patterns(gene: &Gene) -> usize {
+fn count_patterns(gene: &SimPartition) -> usize {
     let data_type = gene.data_type;
     let num_sites = gene.states.first().map_or(0, Vec::len);
     let encode = |taxon: usize, row: &mut [Code]| {
@@ -237,7 +237,7 @@ fn count_patterns(gene: &Gene) -> usize {
     Patterns::compress(data_type, gene.states.len(), num_sites, encode).num_patterns()
 }
 
-fn describe(taxa: &Taxa, defs: &[PartitionDef], genes: &[Gene], record: &mut RunRecord) {
+fn describe(taxa: &Taxa, defs: &[PartitionDef], genes: &[SimPartition], record: &mut RunRecord) {
     let report = &mut record.report;
     let num_sites: usize = defs.iter().map(|def| def.sites.len()).sum();
     let (mut cells, mut missing, mut num_patterns) = (0, 0, 0);

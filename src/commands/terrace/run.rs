@@ -55,18 +55,18 @@ impl Command for Terrace {
 ///
 /// # Errors
 /// A tree that is not one of the alignment's taxa; a file that cannot be written.
-fn terrace(asked: &Terrace, session: Session) -> Result<()> {
+fn terrace(options: &Terrace, session: Session) -> Result<()> {
     let Session { setup, record } = session;
     let (taxa, presence) = (&setup.loaded.taxa, &setup.loaded.presence);
-    let newick = read_one_tree(&asked.tree)?;
-    let (tree, _) = newick.to_tree(taxa, &asked.tree.display().to_string(), None)?;
+    let newick = read_one_tree(&options.tree)?;
+    let (tree, _) = newick.to_tree(taxa, &options.tree.display().to_string(), None)?;
     record.progress.stage("terrace", None);
     let comprehensive = comprehensive_taxon(taxa.len(), presence);
     let most_found = match comprehensive {
-        Some(_) => asked.trees,
-        None => asked.trees.max(MOST_FOUND),
+        Some(_) => options.trees,
+        None => options.trees.max(MOST_FOUND),
     };
-    let listed = list_terrace(&tree, presence, asked.trees, most_found);
+    let listed = list_terrace(&tree, presence, options.trees, most_found);
     let is_all = listed.is_complete;
     let counted = match comprehensive {
         Some(taxon) if !is_all => count_terrace(&tree, presence, taxon, MOST_STEPS),

@@ -1,7 +1,7 @@
 //! Work for one launch, planned without a card: jobs of steps for genes with the same number of states, and the
 //! P-matrices that the steps read.
 
-use super::program::{End, MatrixJob, Place, Step, StepKind};
+use super::program::{ClvLocation, End, MatrixJob, Step, StepKind};
 use crate::likelihood::engine::layout::Dims;
 use crate::likelihood::engine::{Operation, Places, ScorePrecision, Vector};
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct At {
     /// What kind of vector.
-    pub(super) place: Place,
+    pub(super) place: ClvLocation,
     /// Tip, slot, or number of the place.
     pub(super) index: u32,
 }
@@ -19,7 +19,7 @@ impl At {
     /// A temporary of an insertion program in single precision; tips and stored vectors remain what they are.
     pub(super) fn in_single(self) -> Self {
         match self.place {
-            Place::Scratch => At { place: Place::Single, ..self },
+            ClvLocation::Scratch => At { place: ClvLocation::Single, ..self },
             _ => self,
         }
     }
@@ -27,9 +27,11 @@ impl At {
     /// The tip or stored vector.
     pub(super) fn vector(self) -> Vector {
         match self.place {
-            Place::Tip => Vector::Tip(self.index),
-            Place::Stored => Vector::Clv(self.index),
-            Place::Temporary | Place::Scratch | Place::Single => Vector::Temporary(self.index),
+            ClvLocation::Tip => Vector::Tip(self.index),
+            ClvLocation::Stored => Vector::Clv(self.index),
+            ClvLocation::Temporary | ClvLocation::Scratch | ClvLocation::Single => {
+                Vector::Temporary(self.index)
+            }
         }
     }
 }
@@ -37,14 +39,14 @@ impl At {
 /// Where a vector is that is not a temporary.
 pub(super) fn stored(vector: Vector) -> At {
     match vector {
-        Vector::Tip(index) => At { place: Place::Tip, index },
-        Vector::Clv(index) => At { place: Place::Stored, index },
+        Vector::Tip(index) => At { place: ClvLocation::Tip, index },
+        Vector::Clv(index) => At { place: ClvLocation::Stored, index },
         Vector::Temporary(_) => unreachable!("temporaries have places"),
     }
 }
 
 /// Where a vector is, if temporary number i is at a place of this kind.
-pub(super) fn resolve(vector: Vector, places: &Places, kind: Place) -> At {
+pub(super) fn resolve(vector: Vector, places: &Places, kind: ClvLocation) -> At {
     match vector {
         Vector::Temporary(number) => At { place: kind, index: places.of(number) },
         other => stored(other),
@@ -163,7 +165,7 @@ impl Batch {
     }
 
     fn end_in(&mut self, precision: ScorePrecision, dims: Dims, at: At, brlen: Option<f64>) -> End {
-        let is_tip = at.place == Place::Tip;
+        let is_tip = at.place == ClvLocation::Tip;
         let matrix = brlen.map_or(0, |brlen| self.matrix(dims, brlen, is_tip, precision));
         End { place: at.place as u32, index: at.index, matrix }
     }
@@ -171,11 +173,11 @@ impl Batch {
     /// Adds an update to the job.
     pub(super) fn update(&mut self, dims: Dims, out: At, children: [At; 2], brlens: [f64; 2]) {
         let precision = match out.place {
-            Place::Single => ScorePrecision::Single,
+            ClvLocation::Single => ScorePrecision::Single,
             _ => ScorePrecision::Double,
         };
         let ends = [0, 1].map(|i| self.end_in(precision, dims, children[i], Some(brlens[i])));
-        if out.place == Place::Stored {
+        if out.place == ClvLocation::Stored {
             let [parent, a, b] = [out, children[0], children[1]].map(At::vector);
             self.stored_updates.push(Operation { parent, children: [a, b], brlens });
         }
@@ -212,8 +214,8 @@ mod tests {
     fn one_matrix_per_gene_and_length_and_one_table_if_a_tip_needs_it() {
         let dims = Dims { num_states: 4, num_rates: 2, num_codes: 16, rate_scalers: false };
         let mut batch = Batch::new(4, 1 << 20);
-        let tip = At { place: Place::Tip, index: 0 };
-        let inner = At { place: Place::Stored, index: 0 };
+        let tip = At { place: ClvLocation::Tip, index: 0 };
+        let inner = At { place: ClvLocation::Stored, index: 0 };
         batch.begin(0, 0);
         assert_eq!(batch.end(dims, inner, Some(0.1)).matrix, 0);
         assert_eq!(batch.end(dims, inner, Some(0.1)).matrix, 0);

@@ -1,17 +1,17 @@
 //! One card with its part of all genes: runs batches on it.
 
 use super::batch::Batch;
-use super::device::{Buffer, Device};
 use super::gene::CardGene;
+use super::kernels::{KernelId, Kernels, most_together};
 use super::launch::{self, Jobs, OwnMatrices, Scores, Steps};
 use super::memory::Limits;
-use super::modules::KernelId;
 use super::program::{
     DERIVATIVE_NUMBERS, DerivativeJob, Gene, Job, MatrixJob, SCORE_NUMBERS, Step,
 };
 use super::tape::Tape;
+use crate::gpu::{Buffer, Device, Result};
+use crate::likelihood::engine::ScorePrecision;
 use crate::likelihood::engine::layout::{BLOCK, Dims};
-use crate::likelihood::engine::{Result, ScorePrecision};
 
 /// CTAs per multiprocessor that run programs with scores: each has buffers for its temporaries.
 const CTAS_PER_MULTIPROCESSOR: usize = 8;
@@ -21,6 +21,7 @@ const CTAS_PER_MULTIPROCESSOR: usize = 8;
 pub(super) struct Card {
     /// The card.
     pub(super) device: Device,
+    kernels: Kernels,
     /// Its part of each gene.
     pub(super) genes: Vec<CardGene>,
     dims: Vec<Dims>,
@@ -81,13 +82,14 @@ impl Results {
 impl Card {
     /// A card with its part of the genes, and what may be taken beside them.
     pub(super) fn new(
-        device: Device,
+        (device, kernels): (Device, Kernels),
         genes: Vec<CardGene>,
         dims: Vec<Dims>,
         limits: Limits,
     ) -> Self {
         Card {
             device,
+            kernels,
             genes,
             dims,
             limits,
@@ -184,8 +186,8 @@ impl Card {
     /// Not enough memory, or the card is lost.
     pub(super) fn run(&mut self, id: KernelId, batch: &Batch) -> Result<()> {
         let Prepared { jobs, matrix_jobs, steps, .. } = self.prepare(batch)?;
-        launch::pmatrix(&self.device, batch.states, matrix_jobs, steps.matrices)?;
-        launch::traversal(&self.device, id, batch.states, jobs, steps)
+        launch::pmatrix(&self.kernels, batch.states, matrix_jobs, steps.matrices)?;
+        launch::traversal(&self.kernels, id, batch.states, jobs, steps)
     }
 
     /// Starts a batch with scores; the logarithms of all patterns of its only gene are kept if wanted.
@@ -209,8 +211,8 @@ impl Card {
                 KernelId::LikelihoodSingle
             }
         };
-        let kernel = device.function(id, batch.states);
-        let together = device.most_together(kernel);
+        let kernel = self.kernels.function(id, batch.states);
+        let together = most_together(device, kernel);
         let (useful, most) = match together {
             0 => (jobs.num_items, device.num_multiprocessors * CTAS_PER_MULTIPROCESSOR),
             _ => (jobs.num_items.max(matrix_jobs.num_jobs), together),
@@ -237,11 +239,11 @@ impl Card {
         let (counter, counted) = (self.counter.address(device), self.counted);
         let own = (together > 0).then_some(OwnMatrices { jobs: matrix_jobs, counter, counted });
         if own.is_none() {
-            launch::pmatrix(device, batch.states, matrix_jobs, steps.matrices)?;
+            launch::pmatrix(&self.kernels, batch.states, matrix_jobs, steps.matrices)?;
         } else if num_ctas > 1 && jobs.num_items > 0 && matrix_jobs.num_jobs > 0 {
             self.counted = counted.wrapping_add(num_ctas as u32);
         }
-        launch::likelihood(device, kernel, jobs, steps, own, scores, num_ctas as u32)?;
+        launch::likelihood(&self.kernels, kernel, jobs, steps, own, scores, num_ctas as u32)?;
         Ok(Started { starts, len: num_results, width: SCORE_NUMBERS })
     }
 
@@ -282,13 +284,13 @@ impl Card {
             num_jobs: jobs.len() as u32,
             num_items: first_item as u32,
         };
-        launch::derivatives(device, states, of_card, self.results.address(device))?;
+        launch::derivatives(&self.kernels, states, of_card, self.results.address(device))?;
         Ok(Started { starts, len: first_item, width: DERIVATIVE_NUMBERS })
     }
 
     /// True if the card can run sweeps on its own.
     pub(super) fn takes_tapes(&self) -> bool {
-        self.device.most_together(self.device.sweep(None)) > 0
+        most_together(&self.device, self.kernels.sweep(None)) > 0
     }
 
     /// Runs a tape: the words that it has made, when they are there.
@@ -298,7 +300,7 @@ impl Card {
     pub(super) fn run_tape(&mut self, tape: &Tape) -> Result<Vec<u64>> {
         self.upload_genes()?;
         let device = &self.device;
-        let most = device.most_together(device.sweep(tape.states));
+        let most = most_together(device, self.kernels.sweep(tape.states));
         let laid = tape.lay(most, self.limits.matrices);
         self.tape.reserve(device, laid.read.end)?;
         self.tape.upload(device, &laid.words)?;
@@ -310,7 +312,7 @@ impl Card {
             self.matrices.address(device),
             self.results.address(device),
         ];
-        launch::sweep(device, tape.states, addresses, laid.num_ctas as u32)?;
+        launch::sweep(&self.kernels, tape.states, addresses, laid.num_ctas as u32)?;
         self.tape.download(device, laid.read)
     }
 

@@ -3,14 +3,13 @@
 
 use super::batch::{At, Batch, resolve, stored};
 use super::card::{Card, Results};
-use super::device::{Device, Known, look_at};
 use super::gene::{CardGene, GenePart};
-use super::launch::check_sizes;
+use super::kernels::{KernelId, Kernels};
 use super::memory::{GeneNeeds, Limits, Plan};
-use super::modules::{KernelId, NAME};
-use super::probe;
-use super::program::{Place, StepKind};
+use super::program::{ClvLocation, StepKind};
+use super::rates::measure;
 use super::recomputation::{StoredVectors, with_places};
+use crate::gpu::{self, Device, Known, NAME, look_at};
 use crate::likelihood::engine::layout::{Dims, STATE_COUNTS, block_lens, num_clvs};
 use crate::likelihood::engine::states::InvariantParts;
 use crate::likelihood::engine::{
@@ -23,10 +22,9 @@ use crate::model::Model;
 /// Entry of this engine for `select`.
 pub const ENTRY: Entry = Entry { name: NAME, make, instruction_set, gives_default_bits: true };
 
-/// The cards of [`EngineOptions::cards`], by their numbers; without any, the first one.
-pub(super) fn cards_of(options: &EngineOptions) -> Vec<usize> {
-    let chosen: Vec<usize> = (0..64).filter(|card| options.cards >> card & 1 == 1).collect();
-    if chosen.is_empty() { vec![0] } else { chosen }
+/// The GPUs of [`EngineOptions::cards`], by their numbers.
+fn cards_of(options: &EngineOptions) -> Vec<usize> {
+    gpu::numbers(options.cards)
 }
 
 /// Bytes that are free on the cards, all together.
@@ -43,8 +41,8 @@ pub fn free_bytes(options: &EngineOptions) -> Result<u64> {
 /// # Errors
 /// [`EngineError::Unavailable`](crate::likelihood::EngineError::Unavailable).
 pub fn rates(options: &EngineOptions, is_quick: bool) -> Result<Vec<CardRates>> {
-    let measure = |card: usize| probe::measure(&Device::open(card)?, is_quick);
-    cards_of(options).into_iter().map(measure).collect()
+    let of_card = |card: usize| Ok(measure(&Device::open(card)?, is_quick)?);
+    cards_of(options).into_iter().map(of_card).collect()
 }
 
 /// Name and compute capability of each card.
@@ -67,7 +65,11 @@ fn instruction_set(options: &EngineOptions) -> Result<&'static str> {
 }
 
 fn make(data: &[GeneData], options: &EngineOptions) -> Result<Box<dyn Engine>> {
-    let open = |&card: &usize| Device::open(card);
+    let open = |&card: &usize| {
+        let device = Device::open(card)?;
+        let kernels = Kernels::load(&device)?;
+        Ok((device, kernels))
+    };
     let devices = cards_of(options).iter().map(open).collect::<Result<Vec<_>>>()?;
     Ok(Box::new(CudaEngine::new(data, devices, options)?))
 }
@@ -92,15 +94,18 @@ impl CudaEngine {
     ///
     /// # Errors
     /// Not enough memory, or a card is lost.
-    fn new(data: &[GeneData], devices: Vec<Device>, options: &EngineOptions) -> Result<Self> {
+    fn new(
+        data: &[GeneData],
+        devices: Vec<(Device, Kernels)>,
+        options: &EngineOptions,
+    ) -> Result<Self> {
         let for_vectors = options.vector_bytes.unwrap_or(u64::MAX);
         let models: Vec<ModelBlock> = data.iter().map(ModelBlock::new).collect();
         let dims: Vec<Dims> = models.iter().map(|model| model.dims).collect();
         let num_cards = devices.len();
         let mut planned = Vec::with_capacity(num_cards);
         let mut plan: Option<Plan> = None;
-        for (number, device) in devices.into_iter().enumerate() {
-            check_sizes(&device)?;
+        for (number, (device, kernels)) in devices.into_iter().enumerate() {
             let parts: Vec<GenePart> = data
                 .iter()
                 .map(|data| {
@@ -120,17 +125,17 @@ impl CudaEngine {
             let free = device.free_bytes_of_one(options.engines_on_cards).unwrap_or(u64::MAX);
             let own = Plan::of_card(&needs, free, for_vectors / num_cards as u64)?;
             plan = Some(plan.map_or(own.clone(), |plan| plan.of_both(&own)));
-            planned.push((device, parts, own.limits));
+            planned.push((device, kernels, parts, own.limits));
         }
         let Plan { limits, places } = plan.expect("there is a card");
         let num_vectors: Vec<usize> = data.iter().map(|data| num_clvs(data.num_tips())).collect();
         let of_gene = places.as_ref().unwrap_or(&num_vectors);
         let mut cards = Vec::with_capacity(num_cards);
-        for (device, parts, own) in planned {
+        for (device, kernels, parts, own) in planned {
             let genes = parts.iter().zip(&dims).zip(of_gene);
             let genes = genes.map(|((part, &dims), &num)| CardGene::new(&device, part, dims, num));
-            let genes = genes.collect::<Result<Vec<_>>>()?;
-            cards.push(Card::new(device, genes, dims.clone(), own));
+            let genes = genes.collect::<gpu::Result<Vec<_>>>()?;
+            cards.push(Card::new((device, kernels), genes, dims.clone(), own));
         }
         let stored = places.map(|places| {
             let of_genes = num_vectors.iter().zip(places);
@@ -152,7 +157,7 @@ impl CudaEngine {
     /// Runs a batch of updates, or of updates and sumtables, and empties it.
     pub(super) fn run(&mut self, id: KernelId, batch: &mut Batch) -> Result<()> {
         let batch = self.placed(batch.take())?;
-        self.cards.iter_mut().try_for_each(|card| card.run(id, &batch))
+        self.cards.iter_mut().try_for_each(|card| Ok(card.run(id, &batch)?))
     }
 
     /// The batch, with updates of vectors that were forgotten.
@@ -170,8 +175,9 @@ impl CudaEngine {
             .cards
             .iter_mut()
             .map(|card| card.start_scores(batch, with_logs))
-            .collect::<Result<_>>()?;
-        self.cards.iter().zip(started).map(|(card, started)| card.finish(started)).collect()
+            .collect::<gpu::Result<_>>()?;
+        let started = self.cards.iter().zip(started);
+        started.map(|(card, started)| Ok(card.finish(started)?)).collect()
     }
 
     /// The scores of a job: sums over all blocks of all cards.
@@ -261,7 +267,7 @@ fn add_edge(batch: &mut Batch, dims: Dims, job: &EdgeJob, resolve: impl Fn(Vecto
     batch.begin(job.gene, 0);
     let [a, b] = job.ends.map(resolve);
     let ends = [batch.end(dims, a, None), batch.end(dims, b, Some(job.brlen))];
-    batch.push(StepKind::Edge, At { place: Place::Tip, index: 0 }, ends);
+    batch.push(StepKind::Edge, At { place: ClvLocation::Tip, index: 0 }, ends);
 }
 
 /// Adds a step of an insertion program to a batch.
@@ -285,7 +291,7 @@ fn add_insertion_step(
         }
         InsertionStep::Edge { ends: [a, b], brlen } => {
             let ends = [batch.end(dims, at(a), None), batch.end(dims, at(b), Some(brlen))];
-            batch.push(StepKind::Edge, At { place: Place::Tip, index: 0 }, ends);
+            batch.push(StepKind::Edge, At { place: ClvLocation::Tip, index: 0 }, ends);
         }
     }
 }
@@ -379,7 +385,7 @@ impl Engine for CudaEngine {
             self.reserve(job.gene, 1)?;
             let batch = &mut batches[self.batch_of(job.gene)];
             batch.begin(job.gene, 0);
-            let out = At { place: Place::Temporary, index: 0 };
+            let out = At { place: ClvLocation::Temporary, index: 0 };
             batch.update(self.dims[job.gene], out, job.ends.map(stored), job.brlens);
         }
         for batch in batches.iter_mut().filter(|batch| !batch.steps.is_empty()) {
@@ -424,7 +430,7 @@ impl Engine for CudaEngine {
             let places = Places::of_insertions(program);
             batch.begin(program.gene, places.count());
             numbers.push(number);
-            let at = |vector| match resolve(vector, &places, Place::Scratch) {
+            let at = |vector| match resolve(vector, &places, ClvLocation::Scratch) {
                 at if is_single && !program.is_turned(vector) => at.in_single(),
                 at => at,
             };

@@ -2,14 +2,14 @@
 //!
 //! A card has consecutive blocks of each gene; the last card also has the block of constant patterns, if there is one.
 
-use super::device::{Buffer, Device};
 use super::memory::GeneNeeds;
 use super::program::Gene;
 use crate::alphabet::Code;
+use crate::gpu::{Buffer, Device, Result};
 use crate::likelihood::engine::ascertainment::Correction;
 use crate::likelihood::engine::layout::{BLOCK, Dims, block_lens, num_clvs};
 use crate::likelihood::engine::states::invariant_part;
-use crate::likelihood::engine::{GeneData, GeneModel, ModelBlock, Result, least_vectors};
+use crate::likelihood::engine::{GeneData, GeneModel, ModelBlock, min_clvs};
 use std::ops::Range;
 
 /// One gene's blocks on one card.
@@ -94,7 +94,7 @@ impl GenePart<'_> {
             dims,
             data: (patterns * of_data + tables) as u64,
             num_vectors,
-            least_vectors: least_vectors(num_tips).min(num_vectors),
+            min_clvs: min_clvs(num_tips).min(num_vectors),
             vector: (patterns * of_vector) as u64,
         }
     }

@@ -1,14 +1,14 @@
-//! One function per kernel: the only place where kernels are launched.
+//! One function per kernel: the only place where kernels of the engine are launched.
 
-use super::device::{Device, lost};
-use super::modules::{KernelId, NAME};
+use super::kernels::{KernelId, Kernels};
 use super::program::{
-    DerivativeJob, End, Gene, Job, MatrixJob, SIZES, Seat, Step, TapeHead, TapeJob, TapeMatrix,
+    DerivativeJob, End, Gene, Job, MatrixJob, Seat, Step, TapeHead, TapeJob, TapeMatrix,
     TapeProgram, TapeStep,
 };
+use crate::gpu::{self, Grid, Result};
+use crate::likelihood::engine::ScorePrecision;
 use crate::likelihood::engine::layout::BLOCK;
-use crate::likelihood::engine::{EngineError, Result, ScorePrecision};
-use cudarc::driver::{CudaFunction, DeviceRepr, LaunchArgs, LaunchConfig, PushKernelArg};
+use cudarc::driver::{CudaFunction, DeviceRepr, LaunchArgs, PushKernelArg};
 
 /// Structs that are laid out as in C and consist of whole words of 64 bits.
 pub(super) trait Words: DeviceRepr {}
@@ -16,7 +16,7 @@ pub(super) trait Words: DeviceRepr {}
 /// Implements [`DeviceRepr`] for structs of numbers that are laid out as in C.
 macro_rules! laid_out_as_in_c {
     ($($name:ty),*) => {$(
-        // SAFETY: the struct is `repr(C)`, has only numbers, and has the size that the kernels' own has (`check_sizes`).
+        // SAFETY: the struct is `repr(C)`, has only numbers, and has the size that the kernels' own has (`Module::load`).
         #[allow(unsafe_code)]
         unsafe impl DeviceRepr for $name {}
         impl Words for $name {}
@@ -33,7 +33,7 @@ pub(super) fn words_of<T: Words>(list: &[T]) -> &[u64] {
         )
     };
     // SAFETY: the structs have the size and alignment of so many words, and have no padding that is not a field: the kernels'
-    // own, which have the same fields, are compared with them in size (`check_sizes`).
+    // own, which have the same fields, are compared with them in size (`Module::load`).
     #[allow(unsafe_code)]
     unsafe {
         std::slice::from_raw_parts(list.as_ptr().cast(), size_of_val(list) / size_of::<u64>())
@@ -87,20 +87,17 @@ pub(super) struct Scores {
     pub(super) logs: u64,
 }
 
-fn grid(num_ctas: u32) -> LaunchConfig {
-    LaunchConfig {
-        grid_dim: (num_ctas, 1, 1),
-        block_dim: (BLOCK as u32, 1, 1),
-        shared_mem_bytes: 0,
-    }
+fn grid(ctas: u32) -> Grid {
+    Grid { ctas, threads: BLOCK as u32 }
 }
 
 /// Launches CTAs that wait for each other.
 fn launch_together(arguments: &mut LaunchArgs, num_ctas: u32) -> Result<()> {
     // SAFETY: as for `launch`; a tape refers to its own lists only (`tape`), and has room for all that is written to it.
     #[allow(unsafe_code)]
-    let result = unsafe { arguments.launch_cooperative(grid(num_ctas)) };
-    result.map(|_| ()).map_err(lost)
+    unsafe {
+        gpu::launch_together(arguments, grid(num_ctas))
+    }
 }
 
 fn launch(arguments: &mut LaunchArgs, num_ctas: u32) -> Result<()> {
@@ -108,24 +105,25 @@ fn launch(arguments: &mut LaunchArgs, num_ctas: u32) -> Result<()> {
     // kernel), and the addresses are those of buffers with room for all genes, jobs, steps and results: `card` computes
     // their lengths from the same lists that it uploads, and `Checked` has checked that programs refer to what exists.
     #[allow(unsafe_code)]
-    let result = unsafe { arguments.launch(grid(num_ctas)) };
-    result.map(|_| ()).map_err(lost)
+    unsafe {
+        gpu::launch(arguments, grid(num_ctas))
+    }
 }
 
 /// Computes P-matrices, one CTA for each.
-pub(super) fn pmatrix(device: &Device, states: usize, jobs: Jobs, matrices: u64) -> Result<()> {
+pub(super) fn pmatrix(kernels: &Kernels, states: usize, jobs: Jobs, matrices: u64) -> Result<()> {
     let Jobs { genes, jobs, num_jobs, .. } = jobs;
     if num_jobs == 0 {
         return Ok(());
     }
-    let function = device.function(KernelId::Pmatrix, states);
-    let mut arguments = device.stream.launch_builder(function);
+    let function = kernels.function(KernelId::Pmatrix, states);
+    let mut arguments = kernels.launcher(function);
     launch(arguments.arg(&genes).arg(&jobs).arg(&num_jobs).arg(&matrices), num_jobs)
 }
 
 /// Runs jobs of updates ([`KernelId::Partials`]), or of updates and sumtables ([`KernelId::Sumtable`]).
 pub(super) fn traversal(
-    device: &Device,
+    kernels: &Kernels,
     id: KernelId,
     states: usize,
     jobs: Jobs,
@@ -135,7 +133,7 @@ pub(super) fn traversal(
     if num_items == 0 {
         return Ok(());
     }
-    let mut arguments = device.stream.launch_builder(device.function(id, states));
+    let mut arguments = kernels.launcher(kernels.function(id, states));
     arguments.arg(&genes).arg(&jobs).arg(&num_jobs).arg(&num_items);
     launch(arguments.arg(&steps.steps).arg(&steps.matrices), num_items)
 }
@@ -143,7 +141,7 @@ pub(super) fn traversal(
 /// Runs jobs with scores on so many CTAs, by one of the kernels for that. With `own`, all of them must be on the card at the
 /// same time.
 pub(super) fn likelihood(
-    device: &Device,
+    kernels: &Kernels,
     function: &CudaFunction,
     jobs: Jobs,
     steps: Steps,
@@ -159,7 +157,7 @@ pub(super) fn likelihood(
     let OwnMatrices { jobs: matrix_jobs, counter, counted } = own.unwrap_or(none);
     let Jobs { jobs: matrix_jobs, num_jobs: num_matrices, .. } = matrix_jobs;
     let Scores { scratch, scratch_scalers, strides: [clvs, scalers], results, logs } = scores;
-    let mut arguments = device.stream.launch_builder(function);
+    let mut arguments = kernels.launcher(function);
     arguments.arg(&genes).arg(&jobs).arg(&num_jobs).arg(&num_items);
     arguments.arg(&steps.steps).arg(&steps.matrices);
     arguments.arg(&matrix_jobs).arg(&num_matrices).arg(&counter).arg(&counted);
@@ -172,13 +170,18 @@ pub(super) fn likelihood(
 }
 
 /// Evaluates sumtables.
-pub(super) fn derivatives(device: &Device, states: usize, jobs: Jobs, results: u64) -> Result<()> {
+pub(super) fn derivatives(
+    kernels: &Kernels,
+    states: usize,
+    jobs: Jobs,
+    results: u64,
+) -> Result<()> {
     let Jobs { genes, jobs, num_jobs, num_items } = jobs;
     if num_items == 0 {
         return Ok(());
     }
-    let function = device.function(KernelId::Derivatives, states);
-    let mut arguments = device.stream.launch_builder(function);
+    let function = kernels.function(KernelId::Derivatives, states);
+    let mut arguments = kernels.launcher(function);
     arguments.arg(&genes).arg(&jobs).arg(&num_jobs).arg(&num_items);
     launch(arguments.arg(&results), num_items)
 }
@@ -186,12 +189,12 @@ pub(super) fn derivatives(device: &Device, states: usize, jobs: Jobs, results: u
 /// Runs a tape whose genes all have so many states (`None`: different ones) on so many CTAs, which are all on the card at the
 /// same time.
 pub(super) fn sweep(
-    device: &Device,
+    kernels: &Kernels,
     states: Option<usize>,
     [genes, words, matrices, results]: [u64; 4],
     num_ctas: u32,
 ) -> Result<()> {
-    let mut arguments = device.stream.launch_builder(device.sweep(states));
+    let mut arguments = kernels.launcher(kernels.sweep(states));
     arguments.arg(&genes).arg(&words).arg(&matrices).arg(&results);
     launch_together(&mut arguments, num_ctas)
 }
@@ -210,7 +213,7 @@ pub(super) enum Probe {
 }
 
 /// Starts a measurement on so many CTAs.
-pub(super) fn probe(device: &Device, probe: Probe, num_ctas: usize) -> Result<()> {
+pub(super) fn probe(kernels: &Kernels, probe: Probe, num_ctas: usize) -> Result<()> {
     let name = match probe {
         Probe::Nothing => "probe_nothing",
         Probe::Copy { .. } => "probe_copy",
@@ -218,8 +221,8 @@ pub(super) fn probe(device: &Device, probe: Probe, num_ctas: usize) -> Result<()
         Probe::Fma { precision: ScorePrecision::Single, .. } => "probe_fma_single",
         Probe::Barriers { .. } => "probe_barriers",
     };
-    let function = device.named(name)?;
-    let mut arguments = device.stream.launch_builder(&function);
+    let function = kernels.named(name)?;
+    let mut arguments = kernels.launcher(&function);
     let num_ctas = num_ctas as u32;
     match &probe {
         Probe::Nothing => launch(&mut arguments, num_ctas),
@@ -229,26 +232,4 @@ pub(super) fn probe(device: &Device, probe: Probe, num_ctas: usize) -> Result<()
             launch_together(arguments.arg(counter).arg(rounds), num_ctas)
         }
     }
-}
-
-/// Compares the sizes of structs with those of the kernels.
-///
-/// # Errors
-/// [`EngineError::Unavailable`] if they differ, which is an error of the build.
-pub(super) fn check_sizes(device: &Device) -> Result<()> {
-    let mut out = super::device::Buffer::<u32>::new("sizes");
-    out.reserve(device, SIZES.len())?;
-    let address = out.address(device);
-    let mut arguments = device.stream.launch_builder(&device.common_sizes);
-    arguments.arg(&address);
-    let grid = LaunchConfig { grid_dim: (1, 1, 1), block_dim: (1, 1, 1), shared_mem_bytes: 0 };
-    // SAFETY: the kernel writes as many numbers as the buffer has.
-    #[allow(unsafe_code)]
-    let result = unsafe { arguments.launch(grid) };
-    result.map_err(lost)?;
-    if out.download(device, 0..SIZES.len())? == SIZES {
-        return Ok(());
-    }
-    let reason = "its kernels do not belong to this version of mlsearch".to_string();
-    Err(EngineError::Unavailable { engine: NAME, reason })
 }

@@ -2,7 +2,7 @@
 //! programs and P-matrices may take in addition. With less memory, less goes on side by side; if there is no room for all
 //! stored vectors, some are forgotten and computed again (`recomputation`). The results are the same.
 
-use super::device::{mebibytes, not_enough};
+use crate::gpu::{mebibytes, not_enough};
 use crate::likelihood::engine::Result;
 use crate::likelihood::engine::layout::{BLOCK, Dims};
 
@@ -27,7 +27,7 @@ pub(super) struct GeneNeeds {
     pub(super) data: u64,
     /// Number of stored vectors, and the number of those for which there must be room.
     pub(super) num_vectors: usize,
-    pub(super) least_vectors: usize,
+    pub(super) min_clvs: usize,
     /// Bytes of a vector or a temporary.
     pub(super) vector: u64,
 }
@@ -57,7 +57,7 @@ impl Plan {
         let sum = |of_gene: &dyn Fn(&GeneNeeds) -> u64| genes.iter().map(of_gene).sum::<u64>();
         let data = sum(&|gene| gene.data);
         let all_vectors = sum(&|gene| gene.num_vectors as u64 * gene.vector);
-        let least_vectors = sum(&|gene| gene.least_vectors as u64 * gene.vector);
+        let min_clvs = sum(&|gene| gene.min_clvs as u64 * gene.vector);
         let numbers = |of_gene: fn(&Dims) -> usize| {
             let all = genes.iter().map(|gene| of_gene(&gene.dims));
             (all.max().unwrap_or(0) * size_of::<f64>()) as u64
@@ -72,20 +72,20 @@ impl Plan {
         if let Some(spare) = spare.filter(|_| all_vectors <= for_vectors) {
             return Ok(Plan { limits: least.with(spare), places: None });
         }
-        let Some(spare) = free.checked_sub(data + least_vectors + for_work) else {
+        let Some(spare) = free.checked_sub(data + min_clvs + for_work) else {
             let needed = format!(
                 "{} at least, of which likelihood vectors and data are {}",
-                mebibytes(data + least_vectors + for_work),
-                mebibytes(data + least_vectors)
+                mebibytes(data + min_clvs + for_work),
+                mebibytes(data + min_clvs)
             );
-            return Err(not_enough(&needed, free));
+            return Err(not_enough(&needed, free).into());
         };
-        let for_vectors = (spare / 8 * 7).min(for_vectors.saturating_sub(least_vectors));
+        let for_vectors = (spare / 8 * 7).min(for_vectors.saturating_sub(min_clvs));
         let places = genes.iter().map(|gene| {
-            let more = (gene.num_vectors - gene.least_vectors) as u64;
+            let more = (gene.num_vectors - gene.min_clvs) as u64;
             let share = u128::from(more) * u128::from(for_vectors);
-            let share = share / u128::from((all_vectors - least_vectors).max(1));
-            gene.least_vectors + (share as usize).min(more as usize)
+            let share = share / u128::from((all_vectors - min_clvs).max(1));
+            gene.min_clvs + (share as usize).min(more as usize)
         });
         Ok(Plan { limits: least.with(spare - for_vectors), places: Some(places.collect()) })
     }
@@ -129,7 +129,7 @@ mod tests {
      {
         let dims = Dims { num_states: 4, num_rates: 4, num_codes: 16, rate_scalers: false };
         let gene =
-            GeneNeeds { dims, data: 10 << 20, num_vectors: 90, least_vectors: 9, vector: 1 << 20 };
+            GeneNeeds { dims, data: 10 << 20, num_vectors: 90, min_clvs: 9, vector: 1 << 20 };
         let plan = |free: u64| Plan::of_card(&[gene, gene], free << 20, u64::MAX);
         let most = Limits {
             temporaries: MOST_TEMPORARIES,

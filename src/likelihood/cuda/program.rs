@@ -40,7 +40,7 @@ pub(super) struct Gene {
 /// Where the vector of an end of an edge is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
-pub(super) enum Place {
+pub(super) enum ClvLocation {
     /// A tip.
     Tip = 0,
     /// A stored CLV.

@@ -7,7 +7,7 @@
 //! the other. Data that do not fit into a card have so many patterns that this leaves nothing idle.
 
 use super::batch::{At, Batch};
-use super::program::{End, Place, Step};
+use super::program::{ClvLocation, End, Step};
 use crate::likelihood::engine::layout::Dims;
 use crate::likelihood::engine::{EngineError, Forgetting, Operation, Result, Vector};
 
@@ -72,7 +72,7 @@ impl StoredVectors {
             let Operation { parent, children, brlens } = operation;
             let children = children.map(|child| self.at(child));
             let slot = parent.slot().expect("only stored vectors are forgotten");
-            let out = At { place: Place::Stored, index: self.place_to_write(slot)? };
+            let out = At { place: ClvLocation::Stored, index: self.place_to_write(slot)? };
             batch.update(dims, out, children, brlens);
             self.forgetting.note_recomputed(0, &operation);
         }
@@ -81,8 +81,8 @@ impl StoredVectors {
 
     fn at(&self, vector: Vector) -> At {
         match vector {
-            Vector::Tip(index) => At { place: Place::Tip, index },
-            Vector::Clv(slot) => At { place: Place::Stored, index: self.place(slot) },
+            Vector::Tip(index) => At { place: ClvLocation::Tip, index },
+            Vector::Clv(slot) => At { place: ClvLocation::Stored, index: self.place(slot) },
             Vector::Temporary(_) => {
                 unreachable!("stored vectors are not computed from temporaries")
             }
@@ -92,7 +92,7 @@ impl StoredVectors {
 
 /// Whether an end or a result of a step is a stored vector.
 fn is_stored(place: u32) -> bool {
-    place == Place::Stored as u32
+    place == ClvLocation::Stored as u32
 }
 
 /// The batch with places instead of slots, and with updates of forgotten vectors before they are read. After it was run,

@@ -11,9 +11,10 @@ use super::batch::{At, Batch};
 use super::card::{Card, Results, Sumtable};
 use super::engine::CudaEngine;
 use super::gene::CardGene;
-use super::modules::KernelId;
-use super::program::{Place, StepKind};
+use super::kernels::KernelId;
+use super::program::{ClvLocation, StepKind};
 use super::tape::{Floor, MemberPlaces, Recorded, Shape, Tape};
+use crate::gpu;
 use crate::likelihood::engine::layout::{Dims, STATE_COUNTS};
 use crate::likelihood::engine::newton::{StepSearch, end_step};
 use crate::likelihood::engine::{
@@ -357,7 +358,7 @@ impl CudaEngine {
                     batch.update(dims, places.at(update.parent), children, update.brlens);
                 }
                 let ends = job.ends.map(|end| batch.end(dims, places.at(end), None));
-                let out = At { place: Place::Temporary, index: places.sumtable() };
+                let out = At { place: ClvLocation::Temporary, index: places.sumtable() };
                 batch.push(StepKind::Sumtable, out, ends);
             }
             *present = Some((step, StepSearch::begin(program, step)));
@@ -419,10 +420,10 @@ impl CudaEngine {
                 .cards
                 .iter_mut()
                 .map(|card| card.start_derivatives(states, &chosen))
-                .collect::<Result<_>>()?;
+                .collect::<gpu::Result<_>>()?;
             let cards = self.cards.iter().zip(started);
             let results: Vec<_> =
-                cards.map(|(card, started)| card.finish(started)).collect::<Result<_>>()?;
+                cards.map(|(card, started)| card.finish(started)).collect::<gpu::Result<_>>()?;
             for (at, number) in numbers.into_iter().enumerate() {
                 out[number] = self.derivative_sums(&results, at, sumtables[number].gene);
             }

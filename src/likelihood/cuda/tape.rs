@@ -13,8 +13,8 @@
 use super::batch::{At, resolve};
 use super::launch::words_of;
 use super::program::{
-    DERIVATIVE_NUMBERS, End, GROUP, OUTCOME_NUMBERS, Place, SCORE_NUMBERS, Seat, Step, StepKind,
-    TapeHead, TapeJob, TapeMatrix, TapeProgram, TapeStep,
+    ClvLocation, DERIVATIVE_NUMBERS, End, GROUP, OUTCOME_NUMBERS, SCORE_NUMBERS, Seat, Step,
+    StepKind, TapeHead, TapeJob, TapeMatrix, TapeProgram, TapeStep,
 };
 use crate::likelihood::engine::layout::Dims;
 use crate::likelihood::engine::{Places, SweepJob, SweepProgram, Vector};
@@ -40,8 +40,8 @@ pub(super) struct MemberPlaces {
 
 impl MemberPlaces {
     pub(super) fn at(&self, vector: Vector) -> At {
-        let At { place, index } = resolve(vector, &self.places, Place::Temporary);
-        let first = if place == Place::Temporary { self.first } else { 0 };
+        let At { place, index } = resolve(vector, &self.places, ClvLocation::Temporary);
+        let first = if place == ClvLocation::Temporary { self.first } else { 0 };
         At { place, index: first + index }
     }
 
@@ -337,7 +337,7 @@ impl Recorder<'_> {
     fn end(&mut self, member: usize, vector: Vector, edge: Option<u32>) -> End {
         let at = self.recorded.places[member].at(vector);
         let matrix = edge.map_or(0, |edge| {
-            self.matrix(member, self.edges[member][edge as usize], at.place == Place::Tip)
+            self.matrix(member, self.edges[member][edge as usize], at.place == ClvLocation::Tip)
         });
         End { place: at.place as u32, index: at.index, matrix }
     }
@@ -422,7 +422,7 @@ impl Recorder<'_> {
             }
             let ends = job.ends.map(|end| self.end(job.member, end, None));
             let index = self.recorded.places[job.member].sumtable();
-            self.put_update(StepKind::Sumtable, At { place: Place::Temporary, index }, ends);
+            self.put_update(StepKind::Sumtable, At { place: ClvLocation::Temporary, index }, ends);
             of_tape.edge_after = (self.tape.lengths.len() + self.tape.num_changed) as u32;
             self.tape.num_changed += 1;
             num_items += self.shape(job.member).1.num_blocks;
@@ -456,7 +456,7 @@ impl Recorder<'_> {
             let mut of_tape = self.job(job, num_items);
             let [a, b] = job.ends;
             let ends = [self.end(job.member, a, None), self.end(job.member, b, Some(job.edge))];
-            self.put_update(StepKind::Edge, At { place: Place::Tip, index: 0 }, ends);
+            self.put_update(StepKind::Edge, At { place: ClvLocation::Tip, index: 0 }, ends);
             of_tape.results = (num_outcomes + (first_entry + num_items) * SCORE_NUMBERS) as u32;
             num_items += self.shape(job.member).1.num_blocks;
             self.tape.jobs.push(of_tape);

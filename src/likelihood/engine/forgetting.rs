@@ -6,7 +6,7 @@
 //! forgotten as well are kept.
 //!
 //! Of two children, the one above more vectors is computed first and kept while the other is computed, so that no more than
-//! [`least_vectors`] are needed at a time, as in the numbering of Sethi & Ullman (1970, J ACM 17:715).
+//! [`min_clvs`] are needed at a time, as in the numbering of Sethi & Ullman (1970, J ACM 17:715).
 
 use super::program::{Operation, Vector};
 
@@ -18,7 +18,7 @@ const CANDIDATES: usize = 8;
 
 /// Number of vectors with which everything can be computed that reads two vectors at a time, for a gene of so many tips:
 /// one for each halving of a subtree, and those that are read and written.
-pub fn least_vectors(num_tips: usize) -> usize {
+pub fn min_clvs(num_tips: usize) -> usize {
     num_tips.max(1).ilog2() as usize + 4
 }
 
@@ -350,7 +350,7 @@ mod tests {
                     (values, few.forgetting.updates())
                 };
                 let (want, [_, none]) = read(usize::MAX);
-                let (found, [_, again]) = read(least_vectors(num_tips));
+                let (found, [_, again]) = read(min_clvs(num_tips));
                 assert_eq!(found, want, "{num_tips} taxa, {shape}");
                 assert_eq!(none, 0);
                 assert!(again > 0 || num_tips < 64);

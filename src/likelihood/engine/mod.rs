@@ -24,7 +24,7 @@ pub use contract::{
     ScorePrecision, SweepWork,
 };
 pub use data::{GeneData, GeneModel};
-pub use forgetting::{Forgetting, least_vectors};
+pub use forgetting::{Forgetting, min_clvs};
 pub use model_block::ModelBlock;
 pub use newton::{Derivatives, TrialSweep, chain_rule, run_sweep, run_trials};
 pub use program::{

@@ -45,12 +45,12 @@ fn add_data(identity: &mut Identity, plan: &Plan, loaded: &Loaded) {
     identity.add("partitions", format!("{}, hash {}", loaded.partitions.len(), hash.text()));
 
     let mut hash = Hash::new();
-    let partitions = loaded.partitions.iter().zip(&loaded.questions).zip(&loaded.brlen_scalers);
-    for ((partition, question), scaler) in partitions {
-        hash.add(&(&partition.model, question, scaler));
+    let partitions = loaded.partitions.iter().zip(&loaded.candidates).zip(&loaded.brlen_scalers);
+    for ((partition, candidates), scaler) in partitions {
+        hash.add(&(&partition.model, candidates, scaler));
     }
     let first = loaded.partitions.iter().map(|partition| partition.model.label()).next();
-    let first = if loaded.questions.iter().any(Option::is_some) { None } else { first };
+    let first = if loaded.candidates.iter().any(Option::is_some) { None } else { first };
     identity.add("model", format!("{}, hash {}", first.as_deref().unwrap_or("auto"), hash.text()));
 
     if plan.search.trees.iter().any(|tree| matches!(tree, TreeSource::File(_))) {

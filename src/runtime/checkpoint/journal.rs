@@ -1,7 +1,7 @@
 //! [`Journal`]: the file of a checkpoint.
 
+use super::entry::{HEAD, Head, Key, Kind};
 use super::identity::Identity;
-use super::record::{HEAD, Head, Key, Kind};
 use crate::whole_file::temporary;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -21,7 +21,7 @@ pub struct Journal {
     path: PathBuf,
     file: File,
     identity: Identity,
-    /// Where the last whole record ends.
+    /// Where the last whole entry ends.
     end: u64,
     /// Where the payloads are that count, and their lengths.
     places: BTreeMap<(Kind, Key), (u64, u32)>,
@@ -61,7 +61,7 @@ impl Journal {
     /// The one that is there, if any. Nothing is changed before the first [`Journal::append`].
     ///
     /// # Errors
-    /// A file that cannot be read and written, or that is no whole journal. An incomplete record at the end is
+    /// A file that cannot be read and written, or that is no whole journal. An incomplete entry at the end is
     /// none of these: a run that was killed may leave one.
     pub fn open(path: &Path) -> Result<Option<Self>, Refused> {
         let file = match File::options().read(true).write(true).open(path) {
@@ -155,10 +155,10 @@ impl Journal {
         self.places.range(ends[0]..=ends[1]).map(|((_, key), _)| key.job)
     }
 
-    /// Adds a record.
+    /// Adds an entry.
     ///
     /// # Errors
-    /// The system's; all earlier records remain.
+    /// The system's; all earlier entries remain.
     pub fn append(&mut self, kind: Kind, key: Key, payload: &[u8]) -> io::Result<()> {
         if self.is_mostly_outdated() || !self.path.exists() {
             self.compact()?;
@@ -245,7 +245,7 @@ impl Journal {
     }
 }
 
-/// After an incomplete record there is nothing, or zeros where the power failed.
+/// After an incomplete entry there is nothing, or zeros where the power failed.
 fn is_torn(mut rest: impl Read) -> Result<(), Refused> {
     let mut bytes = [0; 1 << 12];
     loop {
@@ -350,7 +350,7 @@ mod tests {
             bad[at] ^= 0x40;
             std::fs::write(path(&dir), bad).unwrap();
             match Journal::open(&path(&dir)) {
-                // The last record counts as incomplete.
+                // The last entry counts as incomplete.
                 Ok(Some(mut journal)) => {
                     let found = contents(&mut journal);
                     assert!(found[0] == expected[0] && found[1] == Some(b"begun".to_vec()));

@@ -2,23 +2,23 @@
 //!
 //! ```text
 //! mlsearch checkpoint 1\n
-//! record*                 record = head, payload                     all numbers little-endian
+//! entry*                  entry = head, payload                     all numbers little-endian
 //!   head = payload length u32, kind u8, stage u32, job u32, CRC-32 of the payload u32, CRC-32 of the head u32
 //! ```
 //!
-//! The first record has the [`Identity`] of the run. The others are appended: nothing that was written changes, so that a
-//! run that is killed while it writes leaves at most an incomplete record at the end, which is cut off. A later state
+//! The first entry has the [`Identity`] of the run. The others are appended: nothing that was written changes, so that a
+//! run that is killed while it writes leaves at most an incomplete entry at the end, which is cut off. A later state
 //! of a job replaces the earlier one; when most of the file is out of date, it is written anew under a temporary name.
 //!
-//! The journal knows nothing of what the payloads mean; `keeper` writes them, and `fingerprint` is what a run must have in common
+//! The journal knows nothing of what the payloads mean; `file` writes them, and `fingerprint` is what a run must have in common
 //! with the one that it resumes.
 
+mod entry;
+pub(crate) mod file;
 pub(crate) mod fingerprint;
 mod identity;
 mod journal;
-pub(crate) mod keeper;
-mod record;
 
+pub use entry::{Key, Kind};
 pub use identity::Identity;
 pub use journal::{Journal, Refused};
-pub use record::{Key, Kind};

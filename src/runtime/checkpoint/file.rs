@@ -1,4 +1,4 @@
-//! [`Keeper`]: keeps what a run has computed in its checkpoint.
+//! [`Checkpoint`]: the checkpoint of a run in progress, which all its threads write.
 
 use super::{Identity, Journal, Key, Kind, Refused};
 use crate::error::{Error, Result};
@@ -26,12 +26,12 @@ const MAX_SHARE: f64 = 0.005;
 const BEGUN: u32 = 0;
 const REPLACES: u32 = 1;
 
-/// The checkpoint of a run in progress, shared by all its threads.
-pub(crate) struct Keeper {
+/// The checkpoint of a run in progress.
+pub(crate) struct Checkpoint {
     path: PathBuf,
     is_new: bool,
     journal: Mutex<Journal>,
-    /// When the file was last made safe from a failure of the power.
+    /// Time of the last fsync.
     synced: Mutex<Instant>,
     interval: Duration,
     /// Stages so far.
@@ -59,7 +59,7 @@ pub(crate) struct Begun {
     pub replaces: bool,
 }
 
-impl Keeper {
+impl Checkpoint {
     /// Opens the checkpoint of an unfinished run, if `resumes`, or begins one that replaces any other. Returns what
     /// the resumed run has written.
     ///
@@ -94,7 +94,7 @@ impl Keeper {
             }
         };
         let last_tree = LastTree { path: last_tree, lnl: f64::NEG_INFINITY };
-        let keeper = Keeper {
+        let checkpoint = Checkpoint {
             path,
             is_new: begun.is_none(),
             journal: Mutex::new(journal),
@@ -106,13 +106,13 @@ impl Keeper {
             complained: Mutex::default(),
             has_failed: AtomicBool::new(false),
         };
-        Ok((keeper, begun))
+        Ok((checkpoint, begun))
     }
 
     /// The same, with a state of every step.
     #[cfg(test)]
     pub(crate) fn of_every_step(self) -> Self {
-        Keeper { interval: Duration::ZERO, ..self }
+        Checkpoint { interval: Duration::ZERO, ..self }
     }
 
     fn journal(&self) -> MutexGuard<'_, Journal> {
@@ -124,7 +124,7 @@ impl Keeper {
         self.stages.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// What was kept of a job, if anything was.
+    /// What was written of a job, if anything was.
     ///
     /// # Errors
     /// A checkpoint that cannot be read, or has something else.
@@ -134,7 +134,7 @@ impl Keeper {
         payload.map(|payload| self.decode(&payload)).transpose()
     }
 
-    /// A value that was kept.
+    /// A value that was written.
     ///
     /// # Errors
     /// [`Error::Usage`] if it is something else.
@@ -147,10 +147,10 @@ impl Keeper {
         refuse(&self.path, Refused::Damaged(format!("its contents do not fit the data: {why}")))
     }
 
-    /// Keeps what is known of a job. A failure is told once and does not end the run: what was kept before remains,
+    /// Writes what is known of a job. A failure is told once and does not end the run: what was written before remains,
     /// and results can perhaps be written later.
-    pub(crate) fn keep(&self, kind: Kind, key: Key, value: &impl Serialize, sync: bool) {
-        let kept = postcard::to_stdvec(value).map_err(std::io::Error::other).and_then(|bytes| {
+    pub(crate) fn write(&self, kind: Kind, key: Key, value: &impl Serialize, sync: bool) {
+        let written = postcard::to_stdvec(value).map_err(std::io::Error::other).and_then(|bytes| {
             let mut journal = self.journal();
             journal.append(kind, key, &bytes)?;
             let mut synced = self.synced.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -160,7 +160,7 @@ impl Keeper {
             }
             Ok(())
         });
-        self.complain(kept, &self.path);
+        self.complain(written, &self.path);
     }
 
     fn complain(&self, result: std::io::Result<()>, path: &Path) {

@@ -1,11 +1,11 @@
-//! Steps of all chains of a run between two moments at which they meet, on one thread or several. Every chain has a random
+//! Steps of all chains of a run between two barriers, on one thread or several. Every chain has a random
 //! stream of its own, and what they read in common does not change in between: the threads make no difference.
 
 use super::chain::{Block, Chain};
-use super::means::Means;
 use super::moves::Move;
 use super::options::SamplerOptions;
 use super::plan::{HEATED_EVERY, HEATED_EVERY_ADAPTING};
+use super::proposal_context::ProposalContext;
 use super::reference::{Coordinates, Learner};
 use super::seen_splits::SeenSplits;
 use super::step::Target;
@@ -15,8 +15,8 @@ use crate::parallel::{Pool, UnitCost, deal, loads_of};
 use rand::RngExt;
 use std::sync::{Mutex, PoisonError};
 
-/// What chains read in common on their way to their next meeting.
-pub(super) struct Stretch<'a> {
+/// What chains read in common on their way to the next barrier.
+pub(super) struct ChainSteps<'a> {
     pub(super) options: &'a SamplerOptions,
     pub(super) target: &'a Target,
     pub(super) coordinates: &'a [Coordinates],
@@ -32,7 +32,7 @@ pub(super) struct Stretch<'a> {
 }
 
 /// The temperature of a chain.
-pub(super) struct Warm<'a> {
+pub(super) struct Tempered<'a> {
     /// Its samples count.
     pub(super) is_cold: bool,
     /// The power to which its posterior is raised.
@@ -41,10 +41,10 @@ pub(super) struct Warm<'a> {
     pub(super) tuning: &'a mut [Tuned],
 }
 
-impl Stretch<'_> {
+impl ChainSteps<'_> {
     /// Number of steps of a chain: one for each generation, or fewer of a heated chain.
-    fn num_steps(&self, warm: &Warm) -> u64 {
-        let every = match (warm.is_cold, self.adapts) {
+    fn num_steps(&self, tempered: &Tempered) -> u64 {
+        let every = match (tempered.is_cold, self.adapts) {
             (true, _) => 1,
             (false, true) => HEATED_EVERY_ADAPTING,
             (false, false) => HEATED_EVERY,
@@ -53,14 +53,14 @@ impl Stretch<'_> {
     }
 
     /// All steps of a chain.
-    fn go(&self, chain: &mut Chain, warm: &mut Warm) -> Result<()> {
-        for _ in 0..self.num_steps(warm) {
+    fn go(&self, chain: &mut Chain, tempered: &mut Tempered) -> Result<()> {
+        for _ in 0..self.num_steps(tempered) {
             let number = choose(self.moves, self.learners, chain);
-            let tuned = &mut warm.tuning[number];
-            let means = Means {
-                boldness: tuned.boldness,
-                heat: warm.heat,
-                data_heat: warm.heat,
+            let tuned = &mut tempered.tuning[number];
+            let context = ProposalContext {
+                step_size: tuned.step_size,
+                heat: tempered.heat,
+                data_heat: tempered.heat,
                 coordinates: self.coordinates,
                 learners: self.learners,
                 seen: self.seen,
@@ -68,7 +68,7 @@ impl Stretch<'_> {
                 prior_only: self.options.prior_only,
                 brlens: &self.target.priors.brlens,
             };
-            let is_accepted = chain.step(self.moves[number].0, &means, self.target)?;
+            let is_accepted = chain.step(self.moves[number].0, &context, self.target)?;
             tuned.count(is_accepted, self.adapts);
         }
         Ok(())
@@ -76,7 +76,7 @@ impl Stretch<'_> {
 }
 
 /// A chain with its temperature, and whether it came through.
-type Dealt<'a, 'b> = Mutex<(&'a mut Chain, Warm<'b>, Result<()>)>;
+type Dealt<'a, 'b> = Mutex<(&'a mut Chain, Tempered<'b>, Result<()>)>;
 
 /// The threads of a run.
 pub(super) struct ChainThreads(Pool);
@@ -91,16 +91,21 @@ impl ChainThreads {
     ///
     /// # Errors
     /// That of the first chain whose engine has failed.
-    pub(super) fn go(&mut self, run: &Stretch, chains: Vec<(&mut Chain, Warm)>) -> Result<()> {
-        let costs: Vec<UnitCost> = chains.iter().map(|(_, warm)| run.num_steps(warm)).collect();
+    pub(super) fn go(
+        &mut self,
+        run: &ChainSteps,
+        chains: Vec<(&mut Chain, Tempered)>,
+    ) -> Result<()> {
+        let costs: Vec<UnitCost> =
+            chains.iter().map(|(_, tempered)| run.num_steps(tempered)).collect();
         let hands = deal(&costs, self.0.num_workers());
-        let lock = |(chain, warm)| Mutex::new((chain, warm, Ok(())));
+        let lock = |(chain, tempered)| Mutex::new((chain, tempered, Ok(())));
         let dealt: Vec<Dealt> = chains.into_iter().map(lock).collect();
         self.0.run(&loads_of(&hands, &costs), &|worker| {
             for &chain in &hands[worker] {
                 let mut dealt = dealt[chain].lock().unwrap_or_else(PoisonError::into_inner);
-                let (chain, warm, result) = &mut *dealt;
-                *result = run.go(chain, warm);
+                let (chain, tempered, result) = &mut *dealt;
+                *result = run.go(chain, tempered);
             }
         });
         let mut dealt = dealt.into_iter();

@@ -1,4 +1,4 @@
-//! The number of threads, the engine, and evaluators made with them.
+//! [`Resources`]: threads, engine and memory of a run, and how jobs share them ([`Shares`]).
 
 use super::calibration::{Calibration, GAPS, calibrate, first_tree};
 use super::cost::{Cost, format_bytes};
@@ -21,7 +21,7 @@ const MIN_ROWS_PER_THREAD: usize = 500;
 
 /// Threads and engine of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Machine {
+pub(crate) struct Resources {
     /// What computes one likelihood.
     engine: EngineOptions,
     /// Jobs at a time for which there is memory.
@@ -42,7 +42,23 @@ pub(crate) struct Shares {
     /// Parts of each of them at the same time.
     pub parts: usize,
     /// What computes the likelihoods of a part.
-    pub machine: Machine,
+    pub resources: Resources,
+}
+
+impl Shares {
+    /// What computes the likelihoods of a job.
+    pub(crate) fn resources_of(&self, job: usize) -> Resources {
+        if self.jobs > 1 { self.resources.of_job(job) } else { self.resources }
+    }
+
+    /// True if there is memory for the engines of all of so many jobs at the same time, also of those that do not run.
+    pub(crate) fn have_room_for(&self, num_jobs: usize) -> bool {
+        let room = match self.resources.is_on_cards() {
+            true => self.jobs,
+            false => self.resources.jobs_in_memory,
+        };
+        num_jobs <= room
+    }
 }
 
 /// What a second thread inside one likelihood brings, in proportion to a thread for another likelihood.
@@ -55,7 +71,19 @@ const WAITING: f64 = 1.2;
 /// would be without.
 const TURNS: usize = 8;
 
-impl Machine {
+impl Resources {
+    /// One thread, with memory for any number of jobs.
+    #[cfg(test)]
+    pub(super) fn with_one_thread() -> Self {
+        Resources {
+            engine: EngineOptions { threads: 1, ..EngineOptions::default() },
+            jobs_in_memory: usize::MAX,
+            useful_threads: 1,
+            dealt_cards: None,
+            room_on_cards: 1,
+        }
+    }
+
     /// Threads and engine for one likelihood over these partitions; a warning if the user wants more threads than there
     /// are cores.
     ///
@@ -86,14 +114,14 @@ impl Machine {
             other => Error::Usage(format!("--simd: {other}")),
         })?;
         let useful_threads = useful_threads(partitions);
-        let machine = Machine {
+        let resources = Resources {
             engine,
             jobs_in_memory: usize::MAX,
             useful_threads,
             dealt_cards: None,
             room_on_cards: 1,
         };
-        Ok((machine, warning))
+        Ok((resources, warning))
     }
 
     /// Threads inside one likelihood.
@@ -101,13 +129,8 @@ impl Machine {
         self.engine.threads
     }
 
-    /// What computes one likelihood.
-    pub(crate) fn options(&self) -> &EngineOptions {
-        &self.engine
-    }
-
-    /// The same machine; if it computes on cards, with what these have room for: each of several all data, and how many
-    /// engines at the same time.
+    /// These, and if they are cards, what these have room for: each of several all data, and how many engines at the same
+    /// time.
     pub(crate) fn with_room_on_cards(self, partitions: &[Partition]) -> Self {
         if !self.is_on_cards() {
             return self;
@@ -119,11 +142,16 @@ impl Machine {
             num_rates: partition.model.rate_cats().rates.len(),
         };
         let sizes: Vec<GeneSize> = partitions.iter().map(size_of).collect();
-        Machine {
+        Resources {
             dealt_cards: cards_for_jobs(&self.engine, &sizes),
             room_on_cards: room_on_cards(&self.engine, &sizes).max(1),
             ..self
         }
+    }
+
+    /// The GPUs that compute, by the bits of their numbers; `None` if the processor does.
+    pub(crate) fn gpus(&self) -> Option<u64> {
+        self.is_on_cards().then_some(self.engine.cards)
     }
 
     /// True if it computes on cards.
@@ -131,21 +159,21 @@ impl Machine {
         self.engine.name == Some(ENGINE_OF_CARDS)
     }
 
-    /// The machine of a job of which others run at the same time: one of the cards, in turn.
-    pub(crate) fn of_job(self, job: usize) -> Self {
+    /// Those of a job of which others run at the same time: one of the cards, in turn.
+    fn of_job(self, job: usize) -> Self {
         let Some(cards) = self.dealt_cards.filter(|_| self.is_on_cards()) else { return self };
         let each = (0..u64::BITS).map(|card| cards & 1 << card).filter(|&card| card != 0);
         let own = each.cycle().nth(job % cards.count_ones() as usize).unwrap_or(cards);
         let engine = EngineOptions { cards: own, ..self.engine };
-        Machine { engine, ..self }
+        Resources { engine, ..self }
     }
 
     /// The engine's name, and that of its instruction set.
     pub(crate) fn engine(&self) -> Choice {
-        choose_engine(&self.engine).expect("the engine was found when the machine was made")
+        choose_engine(&self.engine).expect("the engine was found when the run began")
     }
 
-    /// The same machine, with no more jobs at a time than fit into its memory, or into what the user allows, as a short
+    /// These, with no more jobs at a time than fit into memory, or into what the user allows, as a short
     /// calibration says if there is not plenty. If not even one does, its likelihood vectors get what there is.
     ///
     /// # Errors
@@ -172,13 +200,13 @@ impl Machine {
                 let least = used + cost.shared_bytes() + per_job;
                 return Err(too_little(plan.run.memory.filter(|_| is_users_limit), least));
             }
-            return Ok((Machine { jobs_in_memory: (free / per_job) as usize, ..self }, None));
+            return Ok((Resources { jobs_in_memory: (free / per_job) as usize, ..self }, None));
         }
         let is_one_search =
             plan.facts.workload.is_one_search && plan.search.trees == [TreeSource::Auto];
         let wanted = if is_one_search { 1 } else { allowed_threads(plan) };
         if jobs_in_memory >= wanted {
-            return Ok((Machine { jobs_in_memory, ..self }, None));
+            return Ok((Resources { jobs_in_memory, ..self }, None));
         }
         if free < cost.least_job_bytes(plan) {
             let least = used + cost.shared_bytes() + cost.least_job_bytes(plan);
@@ -188,18 +216,18 @@ impl Machine {
         // What the parsimony tree has left behind is used again, or not.
         let left = used_memory().map_or(0, |now| now.saturating_sub(used));
         let free = free.saturating_sub(left).max(cost.least_job_bytes(plan));
-        let machine = self.limited_to(((free - beside) as f64 / GAPS) as u64);
-        let calibration = machine.calibrate(loaded, &tree, plan.linkage()).map_err(not_enough)?;
+        let resources = self.limited_to(((free - beside) as f64 / GAPS) as u64);
+        let calibration = resources.calibrate(loaded, &tree, plan.linkage()).map_err(not_enough)?;
         let jobs_in_memory = match calibration.is_complete() {
             true => (free / (calibration.most_engine_bytes(plan) + beside)).max(1) as usize,
             false => 1,
         };
         // The limit stays even if all vectors fit, in case that a search takes more than was expected.
-        let machine = self.limited_to(calibration.within(free / jobs_in_memory as u64 - beside));
-        Ok((Machine { jobs_in_memory, ..machine }, Some(calibration)))
+        let resources = self.limited_to(calibration.within(free / jobs_in_memory as u64 - beside));
+        Ok((Resources { jobs_in_memory, ..resources }, Some(calibration)))
     }
 
-    /// What a sweep over the branches of a tree takes on this machine.
+    /// What a sweep over the branches of a tree takes with them.
     ///
     /// # Errors
     /// There is not enough memory.
@@ -215,10 +243,10 @@ impl Machine {
         calibrate(make, self.threads())
     }
 
-    /// The same machine with engines of so many bytes.
+    /// These, with engines of so many bytes.
     pub(crate) fn limited_to(self, bytes: u64) -> Self {
         let engine = EngineOptions { vector_bytes: Some(bytes), ..self.engine };
-        Machine { engine, ..self }
+        Resources { engine, ..self }
     }
 
     /// Most bytes of likelihood vectors, if there is not enough memory for all of them.
@@ -226,23 +254,22 @@ impl Machine {
         self.engine.vector_bytes
     }
 
-    /// How `num_jobs` independent computations share the threads that the user allows: how many run at a
-    /// time, and the machine for each. One thread for each job is fastest, because it never waits; with
+    /// How `num_jobs` independent computations share the threads that the user allows. One thread for each job is fastest, because it never waits; with
     /// fewer jobs than threads, many threads in one job at a time are faster if there is enough work for
     /// them.
-    pub(crate) fn share_out(self, plan: &Plan, num_jobs: usize) -> (usize, Self) {
+    pub(crate) fn share_out(self, plan: &Plan, num_jobs: usize) -> Shares {
         // A card works on one likelihood at a time.
         if self.is_on_cards() {
             let cards = self.dealt_cards.map_or(1, u64::count_ones) as usize;
-            return (cards.min(num_jobs).max(1), self);
+            return Shares { jobs: cards.min(num_jobs).max(1), parts: 1, resources: self };
         }
         let threads = allowed_threads(plan);
         let at_once = threads.min(num_jobs).min(self.jobs_in_memory).max(1);
         if at_once < threads && self.threads() > at_once {
-            (1, self)
+            Shares { jobs: 1, parts: 1, resources: self }
         } else {
             let engine = EngineOptions { threads: 1, ..self.engine };
-            (at_once, Machine { engine, ..self })
+            Shares { jobs: at_once, parts: 1, resources: Resources { engine, ..self } }
         }
     }
 
@@ -263,13 +290,13 @@ impl Machine {
             let dealt = self.dealt_cards.filter(|_| jobs > 1).map_or(1, u64::count_ones);
             let engines_on_cards = (jobs * num_parts).div_ceil(dealt as usize);
             let engine = EngineOptions { threads: 1, engines_on_cards, ..self.engine };
-            let machine = Machine { engine, ..self };
-            return Shares { jobs, parts: (room / jobs).clamp(1, num_parts), machine };
+            let resources = Resources { engine, ..self };
+            return Shares { jobs, parts: (room / jobs).clamp(1, num_parts), resources };
         }
         let most = threads.min(num_jobs).min(self.jobs_in_memory).max(1);
-        let machine =
-            |inside| Machine { engine: EngineOptions { threads: inside, ..self.engine }, ..self };
-        share_parts(threads, most, num_jobs, parts, self.useful_threads, machine)
+        let resources =
+            |inside| Resources { engine: EngineOptions { threads: inside, ..self.engine }, ..self };
+        share_parts(threads, most, num_jobs, parts, self.useful_threads, resources)
     }
 
     /// An evaluator for a tree; gene g has the data of partition g and the model `models[g]`.
@@ -300,7 +327,7 @@ fn share_parts(
     num_jobs: usize,
     costs: &[UnitCost],
     useful: usize,
-    machine: impl Fn(usize) -> Machine,
+    resources: impl Fn(usize) -> Resources,
 ) -> Shares {
     let useful = if costs.len() > 1 { (useful / TURNS).max(1) } else { useful };
     let mut best = (f64::INFINITY, [1, 1, 1]);
@@ -318,7 +345,7 @@ fn share_parts(
         }
     }
     let [jobs, parts, inside] = best.1;
-    Shares { jobs, parts, machine: machine(inside) }
+    Shares { jobs, parts, resources: resources(inside) }
 }
 
 /// Runs work that uses rayon on no more threads than the user allows.
@@ -348,7 +375,7 @@ fn not_enough(error: Error) -> Error {
     let Error::Failed(what) = error else { return error };
     Error::Failed(format!(
         "{what}, but only {} are free; nothing was computed. Likelihood vectors take taxa x patterns x rate categories x \
-         states x 8 bytes: use fewer rate categories (+G4), fewer taxa or columns, or a machine with more memory",
+         states x 8 bytes: use fewer rate categories (+G4), fewer taxa or columns, or a resources with more memory",
         format_bytes(available_memory().unwrap_or(0))
     ))
 }
@@ -406,16 +433,13 @@ mod tests {
     #[test]
     fn threads_go_to_jobs_first_then_into_large_likelihoods_or_to_the_parts() {
         let shared = |threads: usize, jobs: usize, parts: &[UnitCost], useful: usize| {
-            let engine = |inside| EngineOptions { threads: inside, ..EngineOptions::default() };
-            let machine = |inside| Machine {
-                dealt_cards: None,
-                room_on_cards: 1,
-                engine: engine(inside),
-                jobs_in_memory: usize::MAX,
+            let resources = |inside| Resources {
+                engine: EngineOptions { threads: inside, ..EngineOptions::default() },
                 useful_threads: useful,
+                ..Resources::with_one_thread()
             };
-            let shares = share_parts(threads, threads.min(jobs), jobs, parts, useful, machine);
-            [shares.jobs, shares.parts, shares.machine.threads()]
+            let shares = share_parts(threads, threads.min(jobs), jobs, parts, useful, resources);
+            [shares.jobs, shares.parts, shares.resources.threads()]
         };
         let equal = [1; 4];
         assert_eq!(shared(1, 2, &equal, 1), [1, 1, 1]);

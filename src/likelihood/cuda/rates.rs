@@ -1,9 +1,10 @@
 //! What a card can do at best: rates of copying and of fused multiply-adds, and what launches, answers and barriers take.
 
-use super::device::{Buffer, Device};
+use super::kernels::{Kernels, most_together};
 use super::launch::{self, Probe};
+use crate::gpu::{Buffer, Device, Result};
 use crate::likelihood::engine::layout::BLOCK;
-use crate::likelihood::engine::{CardRates, Result, ScorePrecision};
+use crate::likelihood::engine::{CardRates, ScorePrecision};
 use std::time::Instant;
 
 /// Fused multiply-adds of a thread in a round (`CHAINS` in `probe.cu`).
@@ -38,6 +39,7 @@ fn seconds(device: &Device, times: u32, mut work: impl FnMut() -> Result<()>) ->
 /// # Errors
 /// Not enough memory, or the card is lost.
 pub(super) fn measure(device: &Device, is_quick: bool) -> Result<CardRates> {
+    let kernels = Kernels::load(device)?;
     let Size { copied_numbers, rounds, repetitions } = if is_quick { QUICK } else { FULL };
     let free = device.free_bytes().unwrap_or(u64::MAX) as usize / size_of::<f64>();
     let count = copied_numbers.min(free / 4);
@@ -47,24 +49,24 @@ pub(super) fn measure(device: &Device, is_quick: bool) -> Result<CardRates> {
     to.reserve(device, count.max(num_ctas * BLOCK))?;
     let (from, target) = (from.address(device), to.address(device));
     let launch_seconds =
-        seconds(device, 50 * repetitions, || launch::probe(device, Probe::Nothing, 1))?;
+        seconds(device, 50 * repetitions, || launch::probe(&kernels, Probe::Nothing, 1))?;
     let answer = || {
-        launch::probe(device, Probe::Nothing, 1)?;
+        launch::probe(&kernels, Probe::Nothing, 1)?;
         to.download(device, 0..1).map(drop)
     };
     let answer_seconds = seconds(device, 10 * repetitions, answer)?;
     let copy = Probe::Copy { from, to: target, count: count as u64 };
-    let copied = seconds(device, repetitions, || launch::probe(device, copy, num_ctas))?;
+    let copied = seconds(device, repetitions, || launch::probe(&kernels, copy, num_ctas))?;
     let multiply_adds = CHAINS * f64::from(rounds) * (num_ctas * BLOCK) as f64;
     let operations_per_second = |precision| -> Result<f64> {
         let fma = Probe::Fma { precision, out: target, rounds };
-        let computed = seconds(device, repetitions, || launch::probe(device, fma, num_ctas))?;
+        let computed = seconds(device, repetitions, || launch::probe(&kernels, fma, num_ctas))?;
         Ok(2.0 * multiply_adds / computed)
     };
     Ok(CardRates {
         launch_seconds,
         answer_seconds,
-        barrier_seconds: barrier_seconds(device, 10 * repetitions)?,
+        barrier_seconds: barrier_seconds(device, &kernels, 10 * repetitions)?,
         copy_bytes_per_second: 2.0 * (count * size_of::<f64>()) as f64 / copied,
         operations_per_second: operations_per_second(ScorePrecision::Double)?,
         single_operations_per_second: operations_per_second(ScorePrecision::Single)?,
@@ -72,8 +74,8 @@ pub(super) fn measure(device: &Device, is_quick: bool) -> Result<CardRates> {
 }
 
 /// Seconds of a barrier of as many CTAs as a sweep over genes with four states has at most; `None` if there are none.
-fn barrier_seconds(device: &Device, rounds: u32) -> Result<Option<f64>> {
-    let num_ctas = device.most_together(device.sweep(Some(4)));
+fn barrier_seconds(device: &Device, kernels: &Kernels, rounds: u32) -> Result<Option<f64>> {
+    let num_ctas = most_together(device, kernels.sweep(Some(4)));
     if num_ctas == 0 {
         return Ok(None);
     }
@@ -83,7 +85,7 @@ fn barrier_seconds(device: &Device, rounds: u32) -> Result<Option<f64>> {
         let counter = counter.address(device);
         device.wait()?;
         let start = Instant::now();
-        launch::probe(device, Probe::Barriers { counter, rounds }, num_ctas)?;
+        launch::probe(kernels, Probe::Barriers { counter, rounds }, num_ctas)?;
         device.wait()?;
         Ok(start.elapsed().as_secs_f64())
     };

@@ -1,17 +1,17 @@
-//! [`Gene`]: the sequences of one partition, prepared for counting the sites of pairs by class.
+//! [`PairData`]: the sequences of one partition, prepared for counting the sites of pairs by class.
 
 use super::bit_planes::BitPlanes;
 use super::closed_form::StateCounts;
 use super::pair_model::{Classes, DNA_CLASSES, NO_CLASS, PairModel};
+use super::pair_tables::GeneTables;
 use super::solve::{Lanes, Part};
 use crate::alignment::Patterns;
 use crate::alphabet::{Code, DataType};
-use crate::pair_tables::GeneTables;
 
 /// One partition. Sites at which a sequence has a gap or an undetermined character contribute a factor of 1 to every
 /// likelihood; they count for nothing.
 #[derive(Debug)]
-pub(super) struct Gene {
+pub(super) struct PairData {
     pub(super) classes: Classes,
     /// Of nucleotides: the determined ones.
     planes: Option<BitPlanes>,
@@ -31,7 +31,7 @@ pub(super) struct Table {
     by_codes: Vec<u64>,
 }
 
-impl Gene {
+impl PairData {
     /// `places` has the place of each taxon among the sequences.
     pub(super) fn new(patterns: &Patterns, places: &[usize]) -> Self {
         let is_dna = patterns.data_type == DataType::Dna;
@@ -46,7 +46,7 @@ impl Gene {
             patterns.map(|pattern| pattern as u32).collect()
         };
         let state = |mask: &u64| mask.is_power_of_two().then(|| mask.trailing_zeros() as u8);
-        Gene {
+        PairData {
             classes: Classes::new(patterns.data_type, &patterns.code_masks),
             planes: is_dna.then(|| BitPlanes::new(patterns, places)),
             ambiguous: codes.iter().map(ambiguous).collect(),

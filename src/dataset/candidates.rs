@@ -5,7 +5,7 @@ use crate::alignment::Alignment;
 use crate::alphabet::DataType;
 use crate::error::{Fault, Faults, abridged};
 use crate::model::AutoData;
-use crate::model_selection::Question;
+use crate::model_selection::CandidateSet;
 use crate::partition::{PartitionDef, detect_data_type, num_states_seen};
 use crate::plan::Plan;
 
@@ -13,20 +13,20 @@ use crate::plan::Plan;
 ///
 /// # Errors
 /// A partition for whose data type no models can be compared.
-pub(crate) fn ask(
+pub(crate) fn candidates_of(
     def: &PartitionDef,
     choice: &ModelChoice,
     alignment: &Alignment,
     plan: &Plan,
-) -> Result<Option<(Question, Option<f64>)>, Fault> {
-    let Some((asked, scaler)) = choice.to_be_chosen(def)? else { return Ok(None) };
+) -> Result<Option<(CandidateSet, Option<f64>)>, Fault> {
+    let Some((auto, scaler)) = choice.to_be_chosen(def)? else { return Ok(None) };
     let mut detected = detect_data_type(alignment, def);
     // The letters of multi-state data may be those of nucleotides or amino acids.
-    if asked.data == AutoData::Multistate && matches!(detected, DataType::Dna | DataType::Protein) {
+    if auto.data == AutoData::Multistate && matches!(detected, DataType::Dna | DataType::Protein) {
         let states = DataType::multistate(num_states_seen(alignment, def));
         detected = states.unwrap_or(DataType::Binary);
     }
-    Ok(Some((Question::new(asked, detected, plan.data.gamma_median), scaler)))
+    Ok(Some((CandidateSet::new(auto, detected, plan.data.gamma_median), scaler)))
 }
 
 /// The faults of characters that cannot be read as a partition's data type; only one if `--data-type` demands this type and

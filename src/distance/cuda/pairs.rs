@@ -1,11 +1,8 @@
-//! [`PairCards`]: distances of pairs of sequences on cards, with the bits of `distance`. Each card has all sequences and
-//! computes a strip of the columns.
+//! [`PairGpus`]: distances of pairs of sequences on GPUs. Each GPU has all sequences and computes a strip of the columns.
 
-use super::device::{Buffer, Device, lost};
-use super::modules::NAME;
-use crate::likelihood::engine::{EngineError, EngineOptions, Result};
-use crate::pair_tables::{GeneTables, PairTables};
-use cudarc::driver::{CudaFunction, DeviceRepr, LaunchConfig, PushKernelArg};
+use crate::distance::pair_tables::{GeneTables, PairTables};
+use crate::gpu::{self, Buffer, Device, Grid, Module, Result};
+use cudarc::driver::{CudaFunction, DeviceRepr, PushKernelArg};
 use std::ops::Range;
 
 /// The kernels in NVIDIA's intermediate language.
@@ -23,7 +20,7 @@ const CTAS: usize = 8;
 /// Most memory of the lists of `pair_distances_any`.
 const MOST_SCRATCH: u64 = 1 << 30;
 
-/// A partition, field by field as in `cuda/distances.cu`; pointers are addresses on a card.
+/// A partition, field by field as in `cuda/distances.cu`; pointers are addresses on a GPU.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 struct PairGene {
@@ -86,14 +83,14 @@ const SIZES: [u32; 3] =
 /// Implements [`DeviceRepr`] for structs of numbers that are laid out as in C.
 macro_rules! laid_out_as_in_c {
     ($($name:ty),*) => {$(
-        // SAFETY: the struct is `repr(C)`, has only numbers, and has the size that the kernels' own has (`check_sizes`).
+        // SAFETY: the struct is `repr(C)`, has only numbers, and has the size that the kernels' own has (`Module::load`).
         #[allow(unsafe_code)]
         unsafe impl DeviceRepr for $name {}
     )*};
 }
 laid_out_as_in_c!(PairGene, PairTiles, PairScratch);
 
-/// The lists of a partition on a card.
+/// The lists of a partition on a GPU.
 #[derive(Debug)]
 struct GeneBuffers {
     words: Buffer<u64>,
@@ -138,15 +135,15 @@ impl Kernel {
     }
 }
 
-/// Distances on one or more cards.
+/// Distances on one or more GPUs.
 #[derive(Debug)]
-pub struct PairCards {
-    cards: Vec<PairCard>,
+pub(in crate::distance) struct PairGpus {
+    gpus: Vec<PairGpu>,
 }
 
-/// One card.
+/// One GPU.
 #[derive(Debug)]
-struct PairCard {
+struct PairGpu {
     device: Device,
     kernel: Kernel,
     function: CudaFunction,
@@ -164,38 +161,42 @@ struct PairCard {
     out: Buffer<f64>,
 }
 
-impl PairCards {
-    /// Opens the cards of these options and gives them the sequences.
+impl PairGpus {
+    /// Opens the GPUs whose numbers are given as bits, and gives them the sequences.
     ///
     /// # Errors
-    /// [`EngineError::Unavailable`], [`EngineError::OutOfMemory`] or [`EngineError::Lost`].
-    pub fn open(options: &EngineOptions, tables: &PairTables) -> Result<Self> {
-        let open = |&card: &usize| PairCard::open(card, tables);
-        let cards = super::engine::cards_of(options).iter().map(open).collect::<Result<_>>()?;
-        Ok(PairCards { cards })
+    /// [`gpu::GpuError::Unavailable`] or [`gpu::GpuError::Lost`].
+    pub(in crate::distance) fn open(gpus: u64, tables: &PairTables) -> Result<Self> {
+        let open = |number: usize| PairGpu::open(number, tables);
+        let gpus = gpu::numbers(gpus).into_iter().map(open).collect::<Result<_>>()?;
+        Ok(PairGpus { gpus })
     }
 
     /// The distances between these rows and columns, row by row; 0 of a sequence from itself.
     ///
     /// # Errors
-    /// [`EngineError::OutOfMemory`] or [`EngineError::Lost`].
-    pub fn rows(&mut self, rows: Range<usize>, columns: Range<usize>) -> Result<Vec<f64>> {
+    /// [`gpu::GpuError::Unavailable`] (not enough memory) or [`gpu::GpuError::Lost`].
+    pub(in crate::distance) fn rows(
+        &mut self,
+        rows: Range<usize>,
+        columns: Range<usize>,
+    ) -> Result<Vec<f64>> {
         if rows.is_empty() || columns.is_empty() {
             return Ok(Vec::new());
         }
         // Of a pair within the rows, one of both places is enough, if it is there.
         let mirrored = if columns.start <= rows.start { rows.end } else { 0 };
-        let width = columns.len().div_ceil(self.cards.len()).next_multiple_of(STRIP);
+        let width = columns.len().div_ceil(self.gpus.len()).next_multiple_of(STRIP);
         let strips = columns.clone().step_by(width);
         let strips: Vec<Range<usize>> =
             strips.map(|start| start..(start + width).min(columns.end)).collect();
-        // All cards compute before the first answer is waited for.
-        for (card, strip) in self.cards.iter_mut().zip(&strips) {
-            card.start(rows.clone(), strip.clone(), mirrored)?;
+        // All GPUs compute before the first answer is waited for.
+        for (gpu, strip) in self.gpus.iter_mut().zip(&strips) {
+            gpu.start(rows.clone(), strip.clone(), mirrored)?;
         }
         let mut whole = vec![0.0; rows.len() * columns.len()];
-        for (card, strip) in self.cards.iter().zip(&strips) {
-            let found = card.out.download(&card.device, 0..rows.len() * strip.len())?;
+        for (gpu, strip) in self.gpus.iter().zip(&strips) {
+            let found = gpu.out.download(&gpu.device, 0..rows.len() * strip.len())?;
             for (row, found) in found.chunks_exact(strip.len()).enumerate() {
                 let at = row * columns.len() + (strip.start - columns.start);
                 whole[at..at + strip.len()].copy_from_slice(found);
@@ -213,12 +214,13 @@ impl PairCards {
     }
 }
 
-impl PairCard {
+impl PairGpu {
     fn open(number: usize, tables: &PairTables) -> Result<Self> {
         let device = Device::open(number)?;
         let kernel = Kernel::of(tables);
-        let function = device.load(PTX, &kernel.name())?;
-        let mut card = PairCard {
+        let module = Module::load(&device, PTX, "distances_sizes", &SIZES)?;
+        let function = module.function(&kernel.name())?;
+        let mut gpu = PairGpu {
             kernel,
             function,
             num_taxa: tables.num_taxa,
@@ -233,17 +235,15 @@ impl PairCard {
             out: Buffer::new("distances"),
             device,
         };
-        card.check_sizes()?;
-        let genes =
-            tables.genes.iter().map(|gene| card.upload(gene)).collect::<Result<Vec<_>>>()?;
-        card.genes.upload(&card.device, &genes)?;
+        let genes = tables.genes.iter().map(|gene| gpu.upload(gene)).collect::<Result<Vec<_>>>()?;
+        gpu.genes.upload(&gpu.device, &genes)?;
         if let Kernel::Any { classes, terms } = kernel {
-            card.reserve_lists(classes, terms, genes.len())?;
+            gpu.reserve_lists(classes, terms, genes.len())?;
         }
-        Ok(card)
+        Ok(gpu)
     }
 
-    /// Gives the card the lists of a partition.
+    /// Gives the GPU the lists of a partition.
     fn upload(&mut self, gene: &GeneTables) -> Result<PairGene> {
         let device = &self.device;
         let mut lists = GeneBuffers {
@@ -346,44 +346,21 @@ impl PairCard {
             self.scratch.address(&self.device),
         ];
         let used = if matches!(self.kernel, Kernel::Any { .. }) { 3 } else { 2 };
-        self.launch(&self.function, &addresses[..used], count.min(self.most_ctas), PAIRS)
-    }
-
-    /// Compares the sizes of structs with those of the kernels.
-    fn check_sizes(&mut self) -> Result<()> {
-        let function = self.device.load(PTX, "distances_sizes")?;
-        let mut out = Buffer::<u32>::new("sizes");
-        out.reserve(&self.device, SIZES.len())?;
-        self.launch(&function, &[out.address(&self.device)], 1, 1)?;
-        if out.download(&self.device, 0..SIZES.len())? == SIZES {
-            return Ok(());
-        }
-        let reason = "its kernels of distances do not belong to this version of mlsearch".into();
-        Err(EngineError::Unavailable { engine: NAME, reason })
+        self.launch(&addresses[..used], count.min(self.most_ctas))
     }
 
     /// The only place where kernels of distances are launched.
-    fn launch(
-        &self,
-        function: &CudaFunction,
-        addresses: &[u64],
-        num_ctas: usize,
-        num_threads: usize,
-    ) -> Result<()> {
-        let grid = LaunchConfig {
-            grid_dim: (num_ctas as u32, 1, 1),
-            block_dim: (num_threads as u32, 1, 1),
-            shared_mem_bytes: 0,
-        };
-        let mut arguments = self.device.stream.launch_builder(function);
+    fn launch(&self, addresses: &[u64], num_ctas: usize) -> Result<()> {
+        let mut arguments = self.device.stream.launch_builder(&self.function);
         for address in addresses {
             arguments.arg(address);
         }
         // SAFETY: all parameters of these kernels are addresses, as many as are given; the buffers have room for all pairs of
-        // the tiles and for the lists of so many CTAs, and what the genes point to lives as long as the card.
+        // the tiles and for the lists of so many CTAs, and what the genes point to lives as long as they do.
         #[allow(unsafe_code)]
-        let result = unsafe { arguments.launch(grid) };
-        result.map(|_| ()).map_err(lost)
+        unsafe {
+            gpu::launch(&mut arguments, Grid { ctas: num_ctas as u32, threads: PAIRS as u32 })
+        }
     }
 }
 

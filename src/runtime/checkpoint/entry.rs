@@ -1,10 +1,10 @@
-//! The records of a journal, as bytes.
+//! The entries of a journal, as bytes.
 
-/// What a record holds.
+/// What an entry holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Kind {
-    /// What the checkpoint is of; the first record.
+    /// What the checkpoint is of; the first entry.
     Identity = 1,
     /// The result of a job.
     Finished = 2,
@@ -14,7 +14,7 @@ pub enum Kind {
     Remark = 4,
 }
 
-/// Which job of which stage of the run a record belongs to, both numbered from 0.
+/// Which job of which stage of the run an entry belongs to, both numbered from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Key {
     /// Stages that do independent jobs, in the order of the run.
@@ -23,7 +23,7 @@ pub struct Key {
     pub job: u32,
 }
 
-/// The beginning of a record.
+/// The beginning of an entry.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Head {
     pub kind: Kind,

@@ -8,8 +8,8 @@ use crate::parsimony::ParsimonyData;
 
 /// What proposals are made with.
 #[derive(Clone, Copy)]
-pub(super) struct Means<'a> {
-    pub(super) boldness: f64,
+pub(super) struct ProposalContext<'a> {
+    pub(super) step_size: f64,
     /// The power to which the chain's posterior is raised.
     pub(super) heat: f64,
     /// The power to which the likelihood is raised in it.
@@ -27,7 +27,7 @@ pub(super) struct Means<'a> {
     pub(super) brlens: &'a BrlenPrior,
 }
 
-impl Means<'_> {
+impl ProposalContext<'_> {
     /// What leads proposals of topologies.
     pub(super) fn guide(&self) -> Guide<'_> {
         // Without data, parsimony knows nothing of the target.

@@ -1,0 +1,177 @@
+//! [`JobContext`]: what a job is given, and where it reports progress, events and its state.
+
+use super::checkpoint::file::{Checkpoint, since};
+use super::checkpoint::{Key, Kind};
+use super::interrupt::{InSteps, interrupted};
+use super::jobs_progress::JobsProgress;
+use super::resources::Resources;
+use crate::error::Result;
+use crate::observer::{Advance, Event, Observer};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::sync::{Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+/// What one of several independent jobs works with.
+pub(crate) struct JobContext<'a> {
+    /// Its number among the jobs of its kind, from 0.
+    pub number: usize,
+    /// Its threads and engine.
+    pub resources: Resources,
+    progress: &'a Mutex<JobsProgress<'a>>,
+    checkpoint: Option<JobCheckpoint<'a>>,
+    /// All events of the job so far: a resumed run tells them again.
+    events: Vec<Event>,
+    is_muted: bool,
+}
+
+/// The job in the checkpoint of the run.
+struct JobCheckpoint<'a> {
+    file: &'a Checkpoint,
+    key: Key,
+    /// The state with which the job goes on.
+    state: Option<Vec<u8>>,
+    /// When the last state was saved, and how long that took.
+    last: Instant,
+    cost: Duration,
+    in_steps: Option<InSteps>,
+}
+
+impl<'a> JobContext<'a> {
+    /// A job begins, which reports to `progress` and whose results and states are in the checkpoint under this key.
+    pub(super) fn begin(
+        number: usize,
+        resources: Resources,
+        progress: &'a Mutex<JobsProgress<'a>>,
+        checkpoint: Option<(&'a Checkpoint, Key)>,
+    ) -> Self {
+        let (last, cost) = (Instant::now(), Duration::ZERO);
+        let of_job =
+            |(file, key)| JobCheckpoint { file, key, state: None, last, cost, in_steps: None };
+        let (events, is_muted) = (Vec::new(), false);
+        let checkpoint = checkpoint.map(of_job);
+        let job = JobContext { number, resources, progress, checkpoint, events, is_muted };
+        job.progress().begin(number);
+        job
+    }
+
+    fn progress(&self) -> MutexGuard<'a, JobsProgress<'a>> {
+        self.progress.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// The result of the job, if it was finished before the run was interrupted; else its state is loaded, if it has one. In both
+    /// cases its events are told again.
+    ///
+    /// # Errors
+    /// A checkpoint that cannot be read or has something else; the run is to end.
+    pub(super) fn load<T: DeserializeOwned>(&mut self) -> Result<Option<T>> {
+        let Some(JobCheckpoint { file, key, state, .. }) = &mut self.checkpoint else {
+            return Ok(None);
+        };
+        let (events, result) = match file.find::<(Vec<Event>, T)>(Kind::Finished, *key)? {
+            Some((events, result)) => (events, Some(result)),
+            None if file.must_stop() => return Err(interrupted()),
+            None => match file.find::<(Vec<Event>, Vec<u8>)>(Kind::State, *key)? {
+                Some((events, bytes)) => {
+                    *state = Some(bytes);
+                    (events, None)
+                }
+                None => (Vec::new(), None),
+            },
+        };
+        let mut progress = self.progress();
+        events.iter().for_each(|event| progress.event(event));
+        self.events = events;
+        Ok(result)
+    }
+
+    /// The result of the job is known.
+    pub(super) fn save_result<T: Serialize>(&self, result: &T) {
+        if let Some(JobCheckpoint { file, key, .. }) = &self.checkpoint {
+            file.write(Kind::Finished, *key, &(&self.events, result), false);
+        }
+    }
+
+    /// The job has panicked: the others stop.
+    pub(super) fn stop_others(&self) {
+        if let Some(checkpoint) = &self.checkpoint {
+            checkpoint.file.stop();
+        }
+    }
+
+    /// Nothing more will be told.
+    pub(super) fn finish(self) {
+        self.progress().finish(self.number, self.events);
+    }
+
+    /// True if the job was interrupted and goes on: what it told at its beginning was told again.
+    pub(crate) fn is_resumed(&self) -> bool {
+        self.checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.state.is_some())
+    }
+
+    /// Events other than warnings are no longer passed on until this is taken back; progress is.
+    pub(crate) fn mute(&mut self, is_muted: bool) {
+        self.is_muted = is_muted;
+    }
+
+    /// The state with which the job goes on, if it was interrupted; `fits` tells if it belongs to the job's data. From
+    /// now on the job answers signals between its steps, by [`JobContext::save_state`].
+    ///
+    /// # Errors
+    /// A checkpoint that has something else.
+    pub(crate) fn resume_state<S: DeserializeOwned>(
+        &mut self,
+        fits: impl FnOnce(&S) -> bool,
+    ) -> Result<Option<S>> {
+        let Some(checkpoint) = &mut self.checkpoint else { return Ok(None) };
+        checkpoint.in_steps = Some(InSteps::begin());
+        let Some(bytes) = checkpoint.state.take() else { return Ok(None) };
+        let state: S = checkpoint.file.decode(&bytes)?;
+        match fits(&state) {
+            true => Ok(Some(state)),
+            false => Err(checkpoint.file.unusable("the state of a job")),
+        }
+    }
+
+    /// Between two steps: saves the state if it is time for it. With the state comes the best tree so far (its
+    /// log-likelihood and Newick text), if it is to be shown.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Interrupted`] if the run is to end; the state was saved.
+    pub(crate) fn save_state<S: Serialize>(
+        &mut self,
+        at_phase_end: bool,
+        state: impl FnOnce() -> (S, Option<(f64, String)>),
+    ) -> Result<()> {
+        let Some(checkpoint) = &mut self.checkpoint else { return Ok(()) };
+        let file = checkpoint.file;
+        let must_stop = file.must_stop();
+        let (elapsed, begin) = since(checkpoint.last);
+        if !must_stop && elapsed < file.pause(checkpoint.cost, at_phase_end) {
+            return Ok(());
+        }
+        let (state, best) = state();
+        if let Some((lnl, newick)) = best {
+            file.show_tree(lnl, &newick);
+        }
+        if let Ok(bytes) = postcard::to_stdvec(&state) {
+            file.write(Kind::State, checkpoint.key, &(&self.events, bytes), true);
+        }
+        (checkpoint.cost, checkpoint.last) = since(begin);
+        if must_stop { Err(interrupted()) } else { Ok(()) }
+    }
+}
+
+impl Observer for JobContext<'_> {
+    fn event(&mut self, event: &Event) {
+        if self.is_muted && !matches!(event, Event::Warning(_)) {
+            return;
+        }
+        self.events.push(event.clone());
+        self.progress().event(event);
+    }
+
+    fn advance(&mut self, advance: Advance) {
+        self.progress().advance(self.number, advance);
+    }
+}
