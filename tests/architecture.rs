@@ -308,8 +308,10 @@ fn engines_are_known_by_name_in_one_place_only() {
     let is_allowed = |path: &str| {
         let own = ["cpu/", "cuda/", "naive/", "select.rs", "failing.rs", "mod.rs"];
         let is_own = |own: &&str| path.starts_with(&format!("likelihood/{own}"));
-        // Instruction sets have the same names where distances are computed.
-        path.ends_with("tests.rs") || path == "distance/instructions.rs" || own.iter().any(is_own)
+        // Instruction sets and the kernels for GPUs have the same names where distances are computed.
+        let is_of_distances =
+            path == "distance/instructions.rs" || path.starts_with("distance/cuda/");
+        path.ends_with("tests.rs") || is_of_distances || own.iter().any(is_own)
     };
     let mut complaints = Vec::new();
     for source in sources().iter().filter(|source| !is_allowed(&source.path)) {
