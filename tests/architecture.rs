@@ -308,9 +308,10 @@ fn engines_are_known_by_name_in_one_place_only() {
     let is_allowed = |path: &str| {
         let own = ["cpu/", "cuda/", "naive/", "select.rs", "failing.rs", "mod.rs"];
         let is_own = |own: &&str| path.starts_with(&format!("likelihood/{own}"));
-        // Instruction sets and the kernels for GPUs have the same names where distances are computed.
-        let is_of_distances =
-            path == "distance/instructions.rs" || path.starts_with("distance/cuda/");
+        // Distances choose among instruction sets and GPUs themselves, with devices that are below both.
+        let of_distances = ["instructions.rs", "mod.rs", "pairs.rs", "cuda/"];
+        let is_of_distances = path.starts_with("gpu/")
+            || of_distances.iter().any(|file| path.starts_with(&format!("distance/{file}")));
         path.ends_with("tests.rs") || is_of_distances || own.iter().any(is_own)
     };
     let mut complaints = Vec::new();
