@@ -260,6 +260,7 @@ const WORDS: Commands = &[
     ("search -s a.phy -m JC --bs-trees 2 --bs-metric tbe", Works),
     ("check --mcmc -s a.phy -m JC --ngen 1000", WorksOnTrees),
     ("help compare --guide", WorksOnTrees),
+    ("completions bash", WorksOnTrees),
     ("help sample", WorksOnTrees),
 ];
 

@@ -1,5 +1,6 @@
 //! Help: the words, the options of a word, and the guides (`mlsearch help WORD --guide`).
 
+use super::pages::{completions, write_manual};
 use crate::cli::flat;
 use crate::commands::{Group, Guide, WORDS, Word, find_word};
 use crate::error::Error;
@@ -61,6 +62,7 @@ pub(super) fn words() -> String {
         }
     }
     line("", "help", "of a word; data, run, differences: what words share");
+    line("", "completions", "for bash, zsh, fish and others (help --man DIR: manual)");
     text
 }
 
@@ -141,15 +143,20 @@ fn first_words(help: &str, room: usize) -> String {
     whole[..end].to_string()
 }
 
-/// What `help` with these words asks for; `None` if the command is no `help`.
+/// What `help` or `completions` with these words asks for; `None` if the command is no `help`.
 ///
 /// # Errors
 /// A word that does not exist, or has no guide.
 pub(super) fn wanted(words: &[String]) -> Result<Option<String>, Error> {
     let Some(("help", rest)) = words.split_first().map(|(first, rest)| (first.as_str(), rest))
     else {
-        return Ok(None);
+        return completions(words);
     };
+    if let [option, folder] = rest
+        && matches!(option.as_str(), "--man" | "-man")
+    {
+        return write_manual(folder).map(Some);
+    }
     let is_guide = |word: &&String| matches!(word.as_str(), "--guide" | "-guide");
     let named: Vec<&str> = rest.iter().filter(|word| !is_guide(word)).map(String::as_str).collect();
     let wants_guide = rest.iter().any(|word| is_guide(&word));

@@ -5,6 +5,7 @@ use super::typed::{Typed, WordKind};
 use crate::commands::{Word, find_word};
 use crate::plan::{DataArgs, Reading, not_used};
 use clap::{Args, Command};
+use std::sync::LazyLock;
 
 /// Options that other analyses take without any effect: RAxML's users give them always.
 const WITHOUT_EFFECT: [&str; 5] = ["lh_epsilon", "opt_model", "tree", "random_start", "brlen"];
@@ -56,7 +57,7 @@ fn misplaced<'a>(
     reading: &mut Reading,
 ) {
     let reads_trees_only = !of.has("msa") && !of.word.has_own_options;
-    if reads_trees_only && is_of_data(id) {
+    if reads_trees_only && OF_DATA.iter().any(|of_data| of_data == id) {
         unused.push(one.option());
         return;
     }
@@ -76,9 +77,11 @@ fn misplaced<'a>(
     reading.refusals.add(message);
 }
 
-fn is_of_data(id: &str) -> bool {
-    DataArgs::augment_args(Command::new("")).get_arguments().any(|arg| arg.get_id() == id)
-}
+/// Identifiers of the options on data and model.
+static OF_DATA: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let command = DataArgs::augment_args(Command::new(""));
+    command.get_arguments().map(|arg| arg.get_id().to_string()).collect()
+});
 
 /// Turns options that name an analysis into its word and its own options.
 struct Rewriter<'a> {

@@ -196,7 +196,6 @@ pub fn flat() -> Command {
             }
         }
     }
-    command.build();
     command
 }
 
@@ -207,7 +206,9 @@ static VOCABULARY: LazyLock<Vocabulary> = LazyLock::new(|| {
     // Options of tools come last: a name that is cut short means another one.
     let tools = WORDS.iter().filter(|word| word.has_own_options).map(Word::command);
     let mut spellings: Vec<(String, String, bool)> = Vec::new();
-    for command in std::iter::once(flat()).chain(tools) {
+    for mut command in std::iter::once(flat()).chain(tools) {
+        // Help is an option, too.
+        command.build();
         for arg in command.get_arguments() {
             let takes_value = arg.get_action().takes_values();
             let long = arg.get_long().into_iter().chain(arg.get_all_aliases().unwrap_or_default());
