@@ -1,10 +1,10 @@
-//! Restricted against unrestricted computation of the same genes with their own (unlinked) lengths.
+//! Restricted against unrestricted computation of the same partitions with their own (unlinked) lengths.
 //!
-//! *Restricted*: a gene's tree has only the taxa that have data in it. *Unrestricted*: every gene's
+//! *Restricted*: a partition's tree has only the taxa that have data in it. *Unrestricted*: every partition's
 //! tree has all taxa, undetermined where there are no data. Both go through the same code on one
 //! thread, in the same run, taking turns.
 
-use crate::genes::evaluator;
+use crate::partitions::evaluator;
 use mlsearch::alignment::Patterns;
 use mlsearch::likelihood::engine::layout::{Dims, block_lens, num_vectors};
 use mlsearch::likelihood::{BranchOptions, BrlenLinkage, Evaluator, Snapshot};
@@ -38,7 +38,7 @@ pub fn is_test_run() -> bool {
     has("--test") || !has("--bench")
 }
 
-/// Genes with all taxa in each.
+/// Partitions with all taxa in each.
 pub fn unrestricted(partitions: &[Partition], num_taxa: usize) -> Vec<Partition> {
     let mut partitions = partitions.to_vec();
     partitions.iter_mut().for_each(|partition| partition.patterns.add_missing_taxa(num_taxa));
@@ -259,7 +259,7 @@ struct Costs {
 }
 
 impl Costs {
-    /// `taxa`: the number of taxa in every gene, if not just those with data.
+    /// `taxa`: the number of taxa in every partition, if not just those with data.
     fn of(partitions: &[Partition], taxa: Option<usize>) -> Self {
         let mut costs = Costs { operations: 0, bytes: 0 };
         for partition in partitions {

@@ -6,7 +6,7 @@
 
 use mlsearch::alignment::read_alignment;
 use mlsearch::likelihood::engine::{
-    Capabilities, EdgeJob, Engine, GeneData, InsertionProgram, PointJob, Result, SweepProgram,
+    Capabilities, EdgeJob, Engine, InsertionProgram, PartitionData, PointJob, Result, SweepProgram,
     TraversalDescriptor, TrialProgram,
 };
 use mlsearch::likelihood::select::make_engine;
@@ -52,8 +52,8 @@ impl Engine for Counting {
         self.count(|counts| counts.models += models.len());
         self.engine.set_models(models)
     }
-    fn set_pattern_weights(&mut self, gene: usize, weights: &[f64]) -> Result<()> {
-        self.engine.set_pattern_weights(gene, weights)
+    fn set_pattern_weights(&mut self, partition: usize, weights: &[f64]) -> Result<()> {
+        self.engine.set_pattern_weights(partition, weights)
     }
     fn update_partials(&mut self, descriptors: &[TraversalDescriptor]) -> Result<()> {
         let updates: usize = descriptors.iter().map(|d| d.operations.len()).sum();
@@ -83,8 +83,8 @@ impl Engine for Counting {
     fn try_insertions(&mut self, trials: &mut [TrialProgram]) -> Result<()> {
         self.engine.try_insertions(trials)
     }
-    fn clv(&mut self, gene: usize, slot: u32) -> Result<(Vec<f64>, Vec<u32>)> {
-        self.engine.clv(gene, slot)
+    fn clv(&mut self, partition: usize, slot: u32) -> Result<(Vec<f64>, Vec<u32>)> {
+        self.engine.clv(partition, slot)
     }
 }
 
@@ -135,14 +135,14 @@ fn main() {
     let model = partitions[0].model.clone();
     let data = ParsimonyData::of_partitions(alignment.num_taxa(), &partitions);
     let tree = parsimony_start(&data, 1, Purpose::ParsimonyTree, 0);
-    let gene_data = [GeneData::new(&partitions[0].patterns, &model)];
+    let partition_data = [PartitionData::new(&partitions[0].patterns, &model)];
     let options = EngineOptions::default();
     let counts = Arc::new(Mutex::new(Counts::default()));
-    let engine = make_engine(&gene_data, &options).expect("an engine");
+    let engine = make_engine(&partition_data, &options).expect("an engine");
     let engine = Box::new(Counting { engine, counts: Arc::clone(&counts) });
-    let gene = (&gene_data[0], &partitions[0].patterns.tip_taxa[..], model.clone());
+    let partition = (&partition_data[0], &partitions[0].patterns.tip_taxa[..], model.clone());
     let num_updates = alignment.num_taxa() - 2;
-    let mut evaluator = Evaluator::new(tree, vec![gene], BrlenLinkage::Linked, engine);
+    let mut evaluator = Evaluator::new(tree, vec![partition], BrlenLinkage::Linked, engine);
     let started = Instant::now();
     let mut table = Table { counts, num_updates, started, phase: String::new() };
     println!(

@@ -11,7 +11,7 @@ use mlsearch::likelihood::cpu::body::likelihood::{BlockLikelihoods, PatternData}
 use mlsearch::likelihood::cpu::body::operand::End;
 use mlsearch::likelihood::cpu::{Kernels, all_kernels, select_kernels};
 use mlsearch::likelihood::engine::layout::BLOCK;
-use mlsearch::likelihood::engine::{GeneData, GeneModel, ModelBlock};
+use mlsearch::likelihood::engine::{ModelBlock, PartitionData, PartitionModel};
 use mlsearch::likelihood::naive::naive_log_likelihood;
 use mlsearch::model::{EigenModel, Model, RateCats};
 use mlsearch::rng::{Purpose, stream};
@@ -210,8 +210,8 @@ impl Output {
 
 /// Six tips in three cherries (0, 1), (2, 3), (4, 5), and what kernels need of them.
 struct Fixture {
-    data: GeneData,
-    gene_model: GeneModel,
+    data: PartitionData,
+    partition_model: PartitionModel,
     model: ModelBlock,
     weights: Vec<f64>,
     invariant: Vec<f64>,
@@ -241,12 +241,12 @@ fn quartet(t: f64) -> Tree {
 
 impl Fixture {
     fn new(num_states: usize, rate_scalers: bool) -> Self {
-        let gene_model = gene_model(num_states);
-        let data = simulate(&gene_model);
+        let partition_model = partition_model(num_states);
+        let data = simulate(&partition_model);
         let mut model = ModelBlock::new(&data);
         model.dims.rate_scalers = rate_scalers;
         let kernels = scalar();
-        model.set(&gene_model);
+        model.set(&partition_model);
         let pmatrices = BRLENS.map(|t| {
             let mut pmatrix = vec![0.0; model.dims.pmatrix()];
             kernels.update_pmatrix(&model, t, &mut pmatrix);
@@ -260,7 +260,7 @@ impl Fixture {
         let (pendant, sumtable) = (Output::new(&model), Output::new(&model));
         let mut fixture = Fixture {
             data,
-            gene_model,
+            partition_model,
             model,
             weights: vec![1.0; BLOCK],
             invariant: vec![0.0; BLOCK],
@@ -306,18 +306,18 @@ impl Fixture {
 
     fn truth(&self, tree: &Tree, tips: &[usize]) -> f64 {
         let tip_codes = tips.iter().map(|&tip| self.data.tip_codes[tip].clone()).collect();
-        let data = GeneData { tip_codes, ..self.data.clone() };
-        naive_log_likelihood(tree, &data, &self.gene_model, 1.0)
+        let data = PartitionData { tip_codes, ..self.data.clone() };
+        naive_log_likelihood(tree, &data, &self.partition_model, 1.0)
     }
 
     /// The scalar set computes what the formulas of a textbook say.
     fn assert_truth(&self) {
         let kernels = scalar();
         let kernels = kernels.as_ref();
-        let eigen = &self.gene_model.matrices[0];
+        let eigen = &self.partition_model.matrices[0];
         let (n, padded) = (eigen.num_states, self.model.dims.num_states);
         for (t, pmatrix) in BRLENS.into_iter().zip(&self.pmatrices) {
-            for (r, rate) in self.gene_model.rates.iter().enumerate() {
+            for (r, rate) in self.partition_model.rates.iter().enumerate() {
                 let truth = eigen.transition_probabilities(rate * t);
                 for (i, j) in (0..n * n).map(|at| (at / n, at % n)) {
                     assert_near(
@@ -373,18 +373,18 @@ fn assert_near(what: &str, value: f64, truth: f64, tolerance: f64) {
 }
 
 /// A general reversible model with uneven rates and frequencies, and four rate categories.
-fn gene_model(num_states: usize) -> GeneModel {
+fn partition_model(num_states: usize) -> PartitionModel {
     let uneven = |i: usize| 0.5 + (i * 7 % 11) as f64 / 4.0;
     let subst_rates: Vec<f64> = (0..num_states * (num_states - 1) / 2).map(uneven).collect();
     let freqs: Vec<f64> = (0..num_states).map(uneven).collect();
     let eigen = EigenModel::new(&subst_rates, &freqs);
     let cats = Model::parse("JC+G4{0.5}").expect("the model is well written").rate_cats();
-    GeneModel::from_parts(vec![eigen], cats)
+    PartitionModel::from_parts(vec![eigen], cats)
 }
 
 /// One block of simulated tips of [`sextet`], with the codes of DNA for four states, and one code per
 /// state and one for "any" for other alphabets.
-fn simulate(model: &GeneModel) -> GeneData {
+fn simulate(model: &PartitionModel) -> PartitionData {
     let num_states = model.freqs.len();
     let cats = RateCats {
         rates: model.rates.clone(),
@@ -405,7 +405,7 @@ fn simulate(model: &GeneModel) -> GeneData {
         code.expect("every state has a code") as u16
     };
     let tip_codes = states.iter().map(|tip| tip.iter().map(code_of).collect()).collect();
-    GeneData {
+    PartitionData {
         tip_codes,
         weights: vec![1.0; BLOCK],
         undetermined: code_masks.len() as u16 - 1,

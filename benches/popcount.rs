@@ -1,26 +1,26 @@
 //! Distances of pairs of sequences beside what population counts allow: `cargo bench --bench popcount`.
 //!
-//! Distances with seven numbers of sites (F84 where purines are as frequent as pyrimidines, which is HKY then) on one core, of simulated
-//! nucleotides and, if the environment variable MLSEARCH_DATA names its folder, of a published alignment. The limit is the
-//! time of the population counts alone: seven for each 64 sites of a pair, on words in the nearest cache, with the same
+//! Distances with seven numbers of sites (F84 where purines are as frequent as pyrimidines, which is HKY then) on one core, of
+//! simulated nucleotides and, if the environment variable MLSEARCH_DATA names its folder, of a published alignment. The limit
+//! is the time of the population counts alone: seven for each 64 sites of a pair, on words in the nearest cache, with the same
 //! instructions. Times are the shortest of several, so that other work counts as little as possible.
 //!
-//! Then follows what cards would take, **predicted from counts and data sheets, not measured**: with constants of a card,
+//! Then follows what GPUs would take, **predicted from counts and data sheets, not measured**: with constants of a GPU,
 //!
 //! ```text
 //!   bands * (LAUNCH + 2 ANSWER) + popcounts / peak + operations / peak + bytes / BUS
 //! ```
 
-#[expect(dead_code, reason = "only the simulation and the building of genes are used")]
-mod genes;
-#[expect(dead_code, reason = "only the reading of genes is used")]
+#[expect(dead_code, reason = "only the simulation and the building of partitions are used")]
+mod partitions;
+#[expect(dead_code, reason = "only the reading of partitions is used")]
 mod published;
 
-use genes::{Shape, simulate};
 use mlsearch::distance::{DistanceMethod, PairDistances};
 use mlsearch::model::Model;
 use mlsearch::partition::Partition;
-use published::read_genes;
+use partitions::{Shape, simulate};
+use published::read_partitions;
 use std::hint::black_box;
 use std::path::Path;
 use std::time::Instant;
@@ -30,27 +30,29 @@ const SEVEN: &str = "HKY{4}+FU{0.3/0.2/0.2/0.3}";
 /// Ten numbers of sites, three terms.
 const TEN: &str = "GTR{1.2/3.1/0.7/0.9/4.2/1}+FU{0.3/0.2/0.15/0.35}";
 /// About the size of the published alignment.
-const SHAPE: Shape = Shape { num_taxa: 500, num_genes: 1, sites_per_gene: 1398, missing: 0.0 };
-const SMALL: Shape = Shape { num_taxa: 20, num_genes: 1, sites_per_gene: 600, missing: 0.0 };
+const SHAPE: Shape =
+    Shape { num_taxa: 500, num_partitions: 1, sites_per_partition: 1398, missing: 0.0 };
+const SMALL: Shape =
+    Shape { num_taxa: 20, num_partitions: 1, sites_per_partition: 600, missing: 0.0 };
 const PUBLISHED: &str = "d500";
 /// Words that population counts are measured on: 16 kB.
 const WORDS: usize = 2048;
 const ROUNDS: usize = 7;
 
-/// A card: population counts of 32 bits (16 in a cycle on each multiprocessor, CUDA C++ Programming Guide) and operations in
+/// A GPU: population counts of 32 bits (16 in a cycle on each multiprocessor, CUDA C++ Programming Guide) and operations in
 /// double precision, in 10⁹/s, from NVIDIA's data sheets.
-const CARDS: [(&str, f64, f64); 4] = [
+const GPUS: [(&str, f64, f64); 4] = [
     ("H200", 132.0 * 16.0 * 1.98, 34_000.0),
     ("H100", 132.0 * 16.0 * 1.98, 34_000.0),
     ("A100", 108.0 * 16.0 * 1.41, 9_700.0),
     ("RTX 4090", 128.0 * 16.0 * 2.52, 1_290.0),
 ];
-/// Share of these that is taken to be reached, as in `cards`.
+/// Share of these that is taken to be reached, as in `gpus`.
 const REACHED: f64 = 0.8;
-/// Seconds of a launch, and of a copy to or from the card: assumed, as in `cards`.
+/// Seconds of a launch, and of a copy to or from the GPU: assumed, as in `gpus`.
 const LAUNCH: f64 = 3e-6;
 const ANSWER: f64 = 10e-6;
-/// Bytes in a second that a card copies to the host: assumed (PCI Express 4).
+/// Bytes in a second that a GPU copies to the host: assumed (PCI Express 4).
 const BUS: f64 = 20e9;
 /// Rows of a launch.
 const BAND: f64 = 64.0;
@@ -60,8 +62,8 @@ const EVALUATIONS: f64 = 3.0;
 /// division, a step 33. And those of the start.
 const OF_EVALUATION: f64 = 2.0 * 45.0 + 7.0 * 53.0 + 33.0;
 const OF_START: f64 = 100.0;
-/// Sequences and sites: those of the paper (Ying et al. 2011, whose card took 1/12.9 of the time of PHYLIP's dnadist, and two
-/// cards 1/24.8), and large ones.
+/// Sequences and sites: those of the paper (Ying et al. 2011, whose GPU took 1/12.9 of the time of PHYLIP's dnadist, and two
+/// GPUs 1/24.8), and large ones.
 const SIZES: [(f64, f64); 3] = [(762.0, 1500.0), (10_000.0, 1000.0), (50_000.0, 1000.0)];
 
 /// Counts the bits of words, eight lanes at a time, many times.
@@ -202,25 +204,25 @@ fn report(name: &str, partitions: &[Partition], is_simulated: bool) -> f64 {
     best
 }
 
-/// Seconds on so many cards of a kind.
-fn predicted((taxa, sites): (f64, f64), (_, popcounts, peak): (&str, f64, f64), cards: f64) -> f64 {
+/// Seconds on so many GPUs of a kind.
+fn predicted((taxa, sites): (f64, f64), (_, popcounts, peak): (&str, f64, f64), gpus: f64) -> f64 {
     let pairs = 0.5 * taxa * taxa;
     // Planes are padded to 512 sites; each 64 sites are two counts of 32 bits for each of seven classes.
     let counts = pairs * (sites / 512.0).ceil() * 8.0 * 14.0;
     let operations = pairs * (EVALUATIONS * OF_EVALUATION + OF_START);
-    let computing = (counts / popcounts + operations / peak) / (1e9 * REACHED * cards);
+    let computing = (counts / popcounts + operations / peak) / (1e9 * REACHED * gpus);
     (taxa / BAND).ceil() * (LAUNCH + 2.0 * ANSWER) + computing + 8.0 * pairs / BUS
 }
 
-/// `[size][core, card, two cards, ...]`; `rate` is that of pairs of 1398 sites on a core.
+/// `[size][core, GPU, two GPUs, ...]`; `rate` is that of pairs of 1398 sites on a core.
 fn predict(rate: f64) {
     println!("\nPredicted seconds for the distances (not their files), F84");
-    let names = CARDS.map(|card| format!("{:>10} {:>10}", card.0, "two"));
+    let names = GPUS.map(|gpu| format!("{:>10} {:>10}", gpu.0, "two"));
     println!("{:<28} {:>10} {}", "", "one core", names.join(" "));
     for (taxa, sites) in SIZES {
         let core = 0.5 * taxa * taxa / rate;
-        let times = CARDS.map(|card| {
-            let [one, two] = [1.0, 2.0].map(|cards| predicted((taxa, sites), card, cards));
+        let times = GPUS.map(|gpu| {
+            let [one, two] = [1.0, 2.0].map(|gpus| predicted((taxa, sites), gpu, gpus));
             assert!(two < one);
             format!("{one:>10.4} {two:>10.4}")
         });
@@ -242,7 +244,7 @@ fn main() {
         if let Ok(folder) = std::env::var("MLSEARCH_DATA")
             && !is_test
         {
-            match read_genes(Path::new(&folder), PUBLISHED) {
+            match read_partitions(Path::new(&folder), PUBLISHED) {
                 Ok((_, partitions)) => _ = report(PUBLISHED, &partitions, false),
                 Err(reason) => println!("{PUBLISHED}: {reason}"),
             }

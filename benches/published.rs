@@ -1,7 +1,7 @@
 //! Published alignments to measure on, from the folder that the environment variable MLSEARCH_DATA names, and the words
 //! that choose among them. Nothing is measured here.
 
-use crate::genes::build_partitions;
+use crate::partitions::build_partitions;
 use mlsearch::alignment::{Alignment, read_alignment, read_alignment_from};
 use mlsearch::partition::{Partition, parse_partitions, whole_alignment};
 use std::path::Path;
@@ -18,9 +18,9 @@ pub fn chosen_names() -> Vec<String> {
     words.map(|pair| pair[1].clone()).collect()
 }
 
-/// An alignment (`NAME.phy` or `NAME.phy.xz`) and its genes: those of `NAME.part`, or a single one if there is no such
+/// An alignment (`NAME.phy` or `NAME.phy.xz`) and its partitions: those of `NAME.part`, or a single one if there is no such
 /// file. Or why there are none.
-pub fn read_genes(folder: &Path, name: &str) -> Result<(Alignment, Vec<Partition>), String> {
+pub fn read_partitions(folder: &Path, name: &str) -> Result<(Alignment, Vec<Partition>), String> {
     let alignment = read_phylip(folder, name)?;
     let file = format!("{name}.part");
     let defs = match folder.join(&file).is_file() {

@@ -6,24 +6,26 @@
 //! published ratios are those of Stamatakis & Ott (2008, Phil. Trans. R. Soc. B 363:3977).
 
 mod comparison;
-mod genes;
+mod partitions;
 mod published;
 
 use comparison::{compare, is_test_run, print_head};
-use genes::{Shape, simulate};
 use mlsearch::partition::Partition;
 use mlsearch::rng::{Purpose, stream};
 use mlsearch::tree::{Tree, read_newick};
-use published::{chosen_names, read_genes};
+use partitions::{Shape, simulate};
+use published::{chosen_names, read_partitions};
 use std::path::Path;
 
 /// Data sets and the published ratios of traversal and branch-length optimisation. The last stands
-/// in for one of the same shape (2177 taxa, 68 genes, 91 % gappy).
+/// in for one of the same shape (2177 taxa, 68 partitions, 91 % gappy).
 const PUBLISHED: [(&str, [f64; 2]); 3] =
     [("d59_8", [1.57, 4.67]), ("d404_11", [4.58, 33.69]), ("s2177_68", [10.98, 45.11])];
 
-const SMALL: Shape = Shape { num_taxa: 60, num_genes: 8, sites_per_gene: 200, missing: 0.6 };
-const LARGE: Shape = Shape { num_taxa: 300, num_genes: 12, sites_per_gene: 600, missing: 0.75 };
+const SMALL: Shape =
+    Shape { num_taxa: 60, num_partitions: 8, sites_per_partition: 200, missing: 0.6 };
+const LARGE: Shape =
+    Shape { num_taxa: 300, num_partitions: 12, sites_per_partition: 600, missing: 0.75 };
 
 /// Length of all branches of a tree that comes without.
 const BRLEN: f64 = 0.05;
@@ -56,9 +58,9 @@ fn main() {
     }
 }
 
-/// Tree and genes of a data set, or why there are none.
+/// Tree and partitions of a data set, or why there are none.
 fn read(folder: &Path, name: &str) -> Result<(Tree, Vec<Partition>), String> {
-    let (alignment, partitions) = read_genes(folder, name)?;
+    let (alignment, partitions) = read_partitions(folder, name)?;
     let trees =
         [format!("{name}.tree"), format!("ref/{name}.balanced.tree"), format!("{name}.true.tree")];
     let file = trees

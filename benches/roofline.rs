@@ -120,7 +120,7 @@ fn copy_bandwidth(bytes: usize) -> f64 {
     bytes as f64 / time / 1e9
 }
 
-/// Seconds per block of CLV updates that go through all blocks of a large gene once.
+/// Seconds per block of CLV updates that go through all blocks of a large partition once.
 fn update_in_memory(fixture: &Fixture, kernels: &dyn Kernels) -> f64 {
     let block = fixture.model.dims.row() * BLOCK;
     let num_blocks = MEMORY_BYTES / 24 / block;

@@ -39,7 +39,7 @@ VARIES = [
     # What gpu-selftest measures.
     r"[\d.]+ (?=evaluations each)",
     r'^ +"\w+_(seconds|per_second)": .*\n',
-    r"^  card  launch \[us\](.|\n)*?^(?=(# run: )?Files)",
+    r"^  GPU  launch \[us\](.|\n)*?^(?=(# run: )?Files)",
 ]
 THREADS = ["1", "2", "3"]
 KERNELS = ["scalar", "avx2", "avx512"]
@@ -179,7 +179,7 @@ mlsearch -s primates.phy -m JC --evaluate; mlsearch -s primates.phy -m JC -t ran
 mlsearch simulate; mlsearch simulate --tree none.nwk -m JC --sites 5 -n s; mlsearch -s primates.phy -m JC --backend cuda -n g; mlsearch gpu-selftest --gpu x
 # help
 mlsearch --version; mlsearch -v; mlsearch --help; mlsearch -h; mlsearch sample --help; mlsearch simulate --help; mlsearch gpu-selftest -h
-# cards
+# GPUs
 mlsearch -s primates.phy -m HKY+G -t pars{1} --fast --backend cuda
 mlsearch gpu-selftest --quick
 mlsearch -s three.phy -m JC+G --gpu 0 --gpu-precision single; mlsearch distance -s primates.phy --tree nj --backend cuda
@@ -322,7 +322,7 @@ def compare(binaries, case, machine, inputs, varies, libraries):
 
 
 def build_stand_in(folder):
-    """The stand-in for the driver of NVIDIA cards (cuda/emulator); `None` without a C++ compiler."""
+    """The stand-in for the driver of NVIDIA GPUs (cuda/emulator); `None` without a C++ compiler."""
     compiler = next(filter(shutil.which, ["c++", "g++", "clang++"]), None)
     if compiler is None:
         return None

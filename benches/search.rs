@@ -1,9 +1,8 @@
 //! One round of subtree pruning and regrafting from a parsimony tree.
 
-mod genes;
+mod partitions;
 
 use criterion::Criterion;
-use genes::{Shape, build_partitions, evaluator, simulate};
 use mlsearch::alignment::read_alignment;
 use mlsearch::likelihood::{BranchOptions, BrlenLinkage};
 use mlsearch::parsimony::ParsimonyData;
@@ -11,10 +10,12 @@ use mlsearch::partition::{Partition, whole_alignment};
 use mlsearch::rng::Purpose;
 use mlsearch::search::schedule::{FAST, ROUND_TOLERANCE};
 use mlsearch::search::{Changed, RoundResult, parsimony_start, spr_round};
+use partitions::{Shape, build_partitions, evaluator, simulate};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-const MEDIUM: Shape = Shape { num_taxa: 100, num_genes: 1, sites_per_gene: 1000, missing: 0.0 };
+const MEDIUM: Shape =
+    Shape { num_taxa: 100, num_partitions: 1, sites_per_partition: 1000, missing: 0.0 };
 
 fn main() {
     let mut criterion = Criterion::default()

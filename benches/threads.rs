@@ -16,12 +16,11 @@
 //! Not foreseen are the memory bandwidth that the cores share (its demand is printed) and faster caches, because each core
 //! has only its own share of the vectors.
 
-mod genes;
+mod partitions;
 mod published;
 
-use genes::{Shape, evaluator, simulate};
 use mlsearch::likelihood::cpu::{CpuEngine, select_kernels};
-use mlsearch::likelihood::engine::GeneData;
+use mlsearch::likelihood::engine::PartitionData;
 use mlsearch::likelihood::{BrlenLinkage, Evaluator};
 use mlsearch::model::Model;
 use mlsearch::observer::Silent;
@@ -31,19 +30,22 @@ use mlsearch::partition::Partition;
 use mlsearch::rng::Purpose;
 use mlsearch::search::{SearchEffort, SearchOptions, parsimony_start, search};
 use mlsearch::tree::Tree;
-use published::{chosen_names, read_genes};
+use partitions::{Shape, evaluator, simulate};
+use published::{chosen_names, read_partitions};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
-/// Published alignments, and whether each gene has its own branch lengths.
+/// Published alignments, and whether each partition has its own branch lengths.
 const PUBLISHED: [(&str, bool); 4] =
     [("d59_8", false), ("d218", false), ("d500", false), ("d404_11", true)];
-/// Many small genes, as from genomes.
-const GENES: Shape = Shape { num_taxa: 30, num_genes: 400, sites_per_gene: 300, missing: 0.3 };
-const SMALL: Shape = Shape { num_taxa: 12, num_genes: 3, sites_per_gene: 1500, missing: 0.2 };
+/// Many small partitions, as from genomes.
+const PARTITIONS: Shape =
+    Shape { num_taxa: 30, num_partitions: 400, sites_per_partition: 300, missing: 0.3 };
+const SMALL: Shape =
+    Shape { num_taxa: 12, num_partitions: 3, sites_per_partition: 1500, missing: 0.2 };
 
-/// The model of every gene: frequencies are given, all else is estimated.
+/// The model of every partition: frequencies are given, all else is estimated.
 const MODEL: &str = "GTR+FU{0.3/0.2/0.15/0.35}+G4";
 
 const WORKERS: [usize; 7] = [1, 2, 8, 16, 32, 64, 128];
@@ -70,7 +72,7 @@ fn main() {
     let folder = std::env::var_os("MLSEARCH_DATA");
     for (name, own_lengths) in PUBLISHED.into_iter().filter(|(name, _)| is_wanted(name)) {
         let Some(folder) = &folder else { continue };
-        match read_genes(Path::new(folder), name) {
+        match read_partitions(Path::new(folder), name) {
             Ok((alignment, partitions)) => {
                 let num_taxa = alignment.num_taxa();
                 predict(name, num_taxa, &partitions, own_lengths, &WORKERS);
@@ -79,7 +81,7 @@ fn main() {
         }
     }
     if is_wanted("400 genes") {
-        predict("400 genes", GENES.num_taxa, &simulate(&GENES).1, false, &WORKERS);
+        predict("400 genes", PARTITIONS.num_taxa, &simulate(&PARTITIONS).1, false, &WORKERS);
     }
 }
 
@@ -155,19 +157,20 @@ impl Task<'_> {
 
     /// With all shares on one core, and megabytes of likelihood vectors.
     fn rehearse(&self, workers: usize) -> (f64, u64, Sums, f64) {
-        let data: Vec<GeneData> =
-            self.partitions.iter().map(|p| GeneData::new(&p.patterns, &p.model)).collect();
+        let data: Vec<PartitionData> =
+            self.partitions.iter().map(|p| PartitionData::new(&p.patterns, &p.model)).collect();
         let timed = Arc::new(Timed::default());
         let pool = Pool::rehearsing(workers, Arc::clone(&timed) as Arc<dyn Rehearsal>);
         let kernels = select_kernels(None).expect("every machine has kernels");
         let engine = CpuEngine::with_pool(&data, kernels, pool).expect("memory");
-        let gene =
+        let partition =
             |(data, p): (_, &'_ Partition)| (data, p.patterns.tip_taxa.clone(), p.model.clone());
-        let genes: Vec<_> = data.iter().zip(self.partitions).map(gene).collect();
-        let genes = genes.iter().map(|(data, taxa, model)| (*data, &taxa[..], model.clone()));
+        let partitions: Vec<_> = data.iter().zip(self.partitions).map(partition).collect();
+        let partitions =
+            partitions.iter().map(|(data, taxa, model)| (*data, &taxa[..], model.clone()));
         let linked = BrlenLinkage::Linked;
         let evaluator =
-            Evaluator::new(self.tree.clone(), genes.collect(), linked, Box::new(engine));
+            Evaluator::new(self.tree.clone(), partitions.collect(), linked, Box::new(engine));
         let megabytes = evaluator.capabilities().vector_bytes as f64 / 1e6;
         *timed.sums() = Sums::default();
         let (seconds, bits) = self.run(evaluator);

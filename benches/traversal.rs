@@ -2,17 +2,19 @@
 //! restricted against unrestricted on a gappy one.
 
 mod comparison;
-mod genes;
+mod partitions;
 
 use comparison::{FIXED_SWEEPS, assert_close, compare, is_test_run, print_head, unrestricted};
 use criterion::{BenchmarkGroup, Criterion, Throughput, measurement::WallTime};
-use genes::{Shape, evaluator, simulate};
 use mlsearch::likelihood::{BrlenLinkage, Evaluator};
 use mlsearch::parallel::available_cores;
+use partitions::{Shape, evaluator, simulate};
 use std::time::{Duration, Instant};
 
-const FULL: Shape = Shape { num_taxa: 80, num_genes: 1, sites_per_gene: 6000, missing: 0.0 };
-const GAPPY: Shape = Shape { num_taxa: 150, num_genes: 10, sites_per_gene: 300, missing: 0.7 };
+const FULL: Shape =
+    Shape { num_taxa: 80, num_partitions: 1, sites_per_partition: 6000, missing: 0.0 };
+const GAPPY: Shape =
+    Shape { num_taxa: 150, num_partitions: 10, sites_per_partition: 300, missing: 0.7 };
 
 fn main() {
     let mut criterion = Criterion::default()

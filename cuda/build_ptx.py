@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Compiles the kernels to the PTX files that are part of the repository, and prints what each kernel takes on a card.
+"""Compiles the kernels to the PTX files that are part of the repository, and prints what each kernel takes on a GPU.
 
     cuda/build_ptx.py [--venv FOLDER]
 
 NVIDIA's compilers come as wheels from PyPI, of the versions below, into a virtual environment: FOLDER, which is made if it is
-not there, or one that is removed at the end. No card and no driver are needed. NVRTC 12.0 is used although newer ones
+not there, or one that is removed at the end. No GPU and no driver are needed. NVRTC 12.0 is used although newer ones
 exist: the PTX that it writes (ISA 8.0) is accepted by drivers from version 525 on.
 
 `tests/cuda_stand_in.rs` compares the checksum of the sources with that in the PTX files: run this after each change of a
@@ -22,9 +22,9 @@ import venv
 import zlib
 
 WHEELS = ["nvidia-cuda-nvrtc-cu12==12.0.140", "nvidia-cuda-nvcc-cu12==12.9.86"]
-# The oldest capability that can run the file: Turing. (What newer cards could do in addition is not used so far.)
+# The oldest capability that can run the file: Turing. (What newer GPUs could do in addition is not used so far.)
 CAPABILITY = 75
-# Machine code of these cards is made from the file, to see registers and spills.
+# Machine code of these GPUs is made from the file, to see registers and spills.
 CARDS = [75, 80, 86, 89, 90, 100, 120]
 SOURCES = ["common.cuh", "precision.cuh", "operand.cuh", "pmatrix.cu", "partials.cu", "likelihood.cu", "derivatives.cu", "newton.cuh", "team.cuh", "probe.cu",
            "sweep.cu", "kernels.cu"]
@@ -84,9 +84,9 @@ def without_comments(ptx):
     return "\n".join(line for line in lines if line) + "\n"
 
 
-def report(ptxas, path, card):
-    """Lines of registers, spills and shared memory of all kernels on one kind of card."""
-    command = [ptxas, f"-arch=sm_{card}", "-v", "-o", "/dev/null", path]
+def report(ptxas, path, GPU):
+    """Lines of registers, spills and shared memory of all kernels on one kind of GPU."""
+    command = [ptxas, f"-arch=sm_{GPU}", "-v", "-o", "/dev/null", path]
     said = subprocess.run(command, check=True, capture_output=True, text=True).stderr
     # By kernel: what is said of it follows its name.
     for part in said.split("Compiling entry function '")[1:]:
@@ -95,7 +95,7 @@ def report(ptxas, path, card):
         stack = max(int(number) for number in re.findall(r"(\d+) bytes stack frame", part))
         registers = re.findall(r"Used (\d+) registers", part)
         shared = re.findall(r"(\d+) bytes smem", part)
-        print(f"sm_{card}\t{name}\t{registers[0]}\t{spilled}\t{stack}\t{shared[0] if shared else 0}")
+        print(f"sm_{GPU}\t{name}\t{registers[0]}\t{spilled}\t{stack}\t{shared[0] if shared else 0}")
 
 
 def main():
@@ -112,8 +112,8 @@ def main():
             head = f"// Made by cuda/build_ptx.py with {WHEELS[0]} from sources with the CRC-32 {checksum(sources)}.\n"
             path.parent.mkdir(exist_ok=True)
             path.write_text(head + without_comments(nvrtc.compile(sources[-1], CAPABILITY)))
-            for card in CARDS:
-                report(ptxas, path, card)
+            for GPU in CARDS:
+                report(ptxas, path, GPU)
 
 
 if __name__ == "__main__":

@@ -43,8 +43,8 @@ typedef unsigned long long u64;
 #define DERIVATIVE_NUMBERS 4
 #define OUTCOME_NUMBERS 3
 
-/// A gene's data, vectors and model on one card.
-struct Gene {
+/// A partition's data, vectors and model on one GPU.
+struct Partition {
     const u16 *tip_codes;
     const double *weights;
     const double *invariant;
@@ -110,9 +110,9 @@ struct Step {
     End ends[2];
 };
 
-/// Steps that are run in order for each block of one gene.
+/// Steps that are run in order for each block of one partition.
 struct Job {
-    u32 gene;
+    u32 partition;
     u32 first_step;
     u32 num_steps;
     /// Number of the job's first item; an item is one block of one job.
@@ -123,7 +123,7 @@ struct Job {
 
 /// One P-matrix to be computed.
 struct MatrixJob {
-    u32 gene;
+    u32 partition;
     /// 1 if the tip table is wanted, too; 1 if both are wanted in single precision.
     u16 with_table, is_single;
     double brlen;
@@ -134,7 +134,7 @@ struct MatrixJob {
 
 /// A sumtable at one length, for a launch that evaluates it once.
 struct DerivativeJob {
-    u32 gene;
+    u32 partition;
     u32 first_item;
     double brlen;
     u64 results;
@@ -154,7 +154,7 @@ struct TapeHead {
     /// the outcomes, [length, log-likelihood] at the end of each step, and how often its derivatives were evaluated.
     u32 lengths;
     u32 outcomes;
-    /// Log-likelihoods of genes, for programs with a floor.
+    /// Log-likelihoods of partitions, for programs with a floor.
     u32 lnls;
 };
 
@@ -170,7 +170,7 @@ struct TapeProgram {
     u32 first_step, num_steps;
     /// Steps after which the floor is looked at; 0 if there is none.
     u32 num_first;
-    /// Log-likelihoods of all genes, and the one that is replaced by that of the last of the first steps.
+    /// Log-likelihoods of all partitions, and the one that is replaced by that of the last of the first steps.
     u32 first_lnl, num_lnls, replaced;
     /// Edges to be evaluated after the last step, and their matrices.
     u32 first_finish, num_finish, num_finish_items;
@@ -189,24 +189,24 @@ struct TapeStep {
     u32 branch;
 };
 
-/// One gene's part in a step, in the order of the genes.
+/// One partition's part in a step, in the order of the partitions.
 struct TapeJob {
-    u32 gene;
+    u32 partition;
     /// Updates; the last makes the sumtable, or is the edge to be evaluated.
     u32 first_step, num_steps;
     u32 first_item;
-    /// The gene's length before and after the step.
+    /// The partition's length before and after the step.
     u32 edge, edge_after;
     /// For an edge to be evaluated, where its results go, from the outcomes on.
     u32 results;
     u32 padding;
-    /// Factor of the gene's lengths.
+    /// Factor of the partition's lengths.
     double scaler;
 };
 
 /// A P-matrix, or the part of one from this rate category on that a CTA makes at once.
 struct TapeMatrix {
-    u32 gene;
+    u32 partition;
     /// 1 if the tip table is wanted, too.
     u32 with_table;
     u32 length;
@@ -283,24 +283,24 @@ __device__ __forceinline__ double exp_minus_one(double given) {
     return fma(power, q, power - 1.0);
 }
 
-/// A block of patterns of a gene: its first pattern, and its number of patterns with padding (a multiple of 8).
+/// A block of patterns of a partition: its first pattern, and its number of patterns with padding (a multiple of 8).
 struct PatternBlock {
     u32 index, offset, len;
 };
 
-__device__ __forceinline__ PatternBlock pattern_block(const Gene &gene, u32 index) {
+__device__ __forceinline__ PatternBlock pattern_block(const Partition &partition, u32 index) {
     PatternBlock block;
-    bool constant = index >= gene.num_site_blocks;
+    bool constant = index >= partition.num_site_blocks;
     block.index = index;
-    block.offset = constant ? gene.num_site_patterns : index * BLOCK;
-    u32 left = (constant ? gene.num_patterns : gene.num_site_patterns) - block.offset;
+    block.offset = constant ? partition.num_site_patterns : index * BLOCK;
+    u32 left = (constant ? partition.num_patterns : partition.num_site_patterns) - block.offset;
     block.len = left < BLOCK ? left : BLOCK;
     return block;
 }
 
 /// The block of constant patterns under a correction that is a function of the sum of their likelihoods.
-__device__ __forceinline__ bool is_summed(const Gene &gene, u32 block) {
-    return gene.correction != 0 && block >= gene.num_site_blocks;
+__device__ __forceinline__ bool is_summed(const Partition &partition, u32 block) {
+    return partition.correction != 0 && block >= partition.num_site_blocks;
 }
 
 /// The job that an item belongs to: the last whose first item is not after it.
@@ -346,7 +346,7 @@ __device__ __forceinline__ void sums_of_block(const double (&own)[COUNT], double
 
 /// Sizes of the structs, for the host to compare with its own.
 extern "C" __global__ void common_sizes(u32 *out) {
-    out[0] = sizeof(Gene);
+    out[0] = sizeof(Partition);
     out[1] = sizeof(Step);
     out[2] = sizeof(Job);
     out[3] = sizeof(MatrixJob);

@@ -11,13 +11,13 @@
 
 /// Multiplies the sumtable by the weights of the rates, if rates have scaler counts. All threads must call it.
 template <int S>
-__device__ __forceinline__ void weigh_rates(const Gene &gene, PatternBlock block, const Operand<double> &a,
+__device__ __forceinline__ void weigh_rates(const Partition &partition, PatternBlock block, const Operand<double> &a,
                                             const Operand<double> &b, u32 count, double *out) {
     bool is_used = threadIdx.x < block.len;
-    for (u32 rate = 0; rate < gene.num_rates; rate++) {
+    for (u32 rate = 0; rate < partition.num_rates; rate++) {
         double weight = 1.0;
         if (is_used) {
-            weight = factor(count_of<S>(gene, a, rate, block.len) + count_of<S>(gene, b, rate, block.len) - count);
+            weight = factor(count_of<S>(partition, a, rate, block.len) + count_of<S>(partition, b, rate, block.len) - count);
         }
         // The CPU decides for the whole block, so that numbers below the limit may be set to 0 where the weight is 1.
         if (!__syncthreads_or(weight < 1.0) || !is_used) {
@@ -34,27 +34,27 @@ __device__ __forceinline__ void weigh_rates(const Gene &gene, PatternBlock block
 
 /// The sumtable of an edge for one block. All threads must call it.
 template <int S>
-__device__ SHARED_CODE void update_sumtable(const Gene &gene, PatternBlock block, const Scratch &scratch, const Step &step) {
+__device__ SHARED_CODE void update_sumtable(const Partition &partition, PatternBlock block, const Scratch &scratch, const Step &step) {
     const u32 rows = Rows<S>::COUNT;
     bool is_used = threadIdx.x < block.len;
     Operand<double> a, b;
-    Vector<S, double> sumtable(gene, block, scratch, step.out_place, step.out_index);
+    Vector<S, double> sumtable(partition, block, scratch, step.out_place, step.out_index);
     double *out = sumtable.clv;
     u32 count = 0;
     if (is_used) {
-        a = operand<S, double>(gene, block, scratch, step.ends[0], 0, 0);
-        b = operand<S, double>(gene, block, scratch, step.ends[1], 0, 0);
-        a.matrix = a.is_tip ? gene.sumtable_left_tip : gene.sumtable_left;
-        b.matrix = b.is_tip ? gene.sumtable_right_tip : gene.sumtable_right;
-        for (u32 i = 0; i < (gene.rate_scalers ? gene.num_rates : 1); i++) {
-            u32 of_rate = count_of<S>(gene, a, i, block.len) + count_of<S>(gene, b, i, block.len);
+        a = operand<S, double>(partition, block, scratch, step.ends[0], 0, 0);
+        b = operand<S, double>(partition, block, scratch, step.ends[1], 0, 0);
+        a.matrix = a.is_tip ? partition.sumtable_left_tip : partition.sumtable_left;
+        b.matrix = b.is_tip ? partition.sumtable_right_tip : partition.sumtable_right;
+        for (u32 i = 0; i < (partition.rate_scalers ? partition.num_rates : 1); i++) {
+            u32 of_rate = count_of<S>(partition, a, i, block.len) + count_of<S>(partition, b, i, block.len);
             count = i == 0 || of_rate < count ? of_rate : count;
         }
-        for (u32 rate = 0; rate < gene.num_rates; rate++) {
+        for (u32 rate = 0; rate < partition.num_rates; rate++) {
             for (u32 first = 0; first < S; first += rows) {
                 double x[rows], y[rows];
-                product<S>(gene, block.len, a, rate, first, x);
-                product<S>(gene, block.len, b, rate, first, y);
+                product<S>(partition, block.len, a, rate, first, x);
+                product<S>(partition, block.len, b, rate, first, y);
                 double *to = out + ((u64)rate * S + first) * block.len;
 #pragma unroll
                 for (int i = 0; i < (int)rows; i++) {
@@ -63,16 +63,16 @@ __device__ SHARED_CODE void update_sumtable(const Gene &gene, PatternBlock block
             }
         }
     }
-    if (gene.rate_scalers) {
-        weigh_rates<S>(gene, block, a, b, count, out);
+    if (partition.rate_scalers) {
+        weigh_rates<S>(partition, block, a, b, count, out);
     }
     if (!is_used) {
         return;
     }
     // The invariant part is not scaled, so the scaling of the rest is undone.
-    if (count > 0 && gene.invariant[block.offset + threadIdx.x] > 0.0) {
+    if (count > 0 && partition.invariant[block.offset + threadIdx.x] > 0.0) {
         double f = factor(count);
-        for (u32 k = 0; k < gene.num_rates * S; k++) {
+        for (u32 k = 0; k < partition.num_rates * S; k++) {
             out[(u64)k * block.len] *= f;
         }
         count = 0;
@@ -82,28 +82,28 @@ __device__ SHARED_CODE void update_sumtable(const Gene &gene, PatternBlock block
 
 /// Updates and a sumtable for one block. All threads must call it.
 template <int S>
-__device__ SHARED_CODE void start_edge(const Gene &gene, PatternBlock block, const Step *steps, u32 num_steps,
+__device__ SHARED_CODE void start_edge(const Partition &partition, PatternBlock block, const Step *steps, u32 num_steps,
                                            const double *matrices) {
     Scratch none = {0, 0, 0};
     for (u32 i = 0; i < num_steps; i++) {
         const Step &step = steps[i];
         if (step.kind == SUMTABLE) {
-            update_sumtable<S>(gene, block, none, step);
+            update_sumtable<S>(partition, block, none, step);
         } else if (threadIdx.x < block.len) {
-            update_partials<S, double>(gene, block, none, step, matrices);
+            update_partials<S, double>(partition, block, none, step, matrices);
         }
     }
 }
 
 /// Runs jobs of updates and a sumtable.
 template <int S>
-__device__ __forceinline__ void start_edges(const Gene *genes, const Job *jobs, u32 num_jobs, u32 num_items,
+__device__ __forceinline__ void start_edges(const Partition *partitions, const Job *jobs, u32 num_jobs, u32 num_items,
                                             const Step *steps, const double *matrices) {
     for (u32 item = blockIdx.x; item < num_items; item += gridDim.x) {
         const Job &job = jobs[job_of_item(jobs, num_jobs, item)];
-        const Gene &gene = genes[job.gene];
-        PatternBlock block = pattern_block(gene, item - job.first_item);
-        start_edge<S>(gene, block, steps + job.first_step, job.num_steps, matrices);
+        const Partition &partition = partitions[job.partition];
+        PatternBlock block = pattern_block(partition, item - job.first_item);
+        start_edge<S>(partition, block, steps + job.first_step, job.num_steps, matrices);
     }
 }
 
@@ -135,26 +135,26 @@ __device__ SHARED_CODE double correction_of_sum(u32 kind, double sites, const do
 
 /// Value and derivatives of a block at one length, from the sumtable of this number. All threads must call it.
 template <int S>
-__device__ SHARED_CODE void derivatives_of_block(const Gene &gene, PatternBlock block, u32 number, double brlen, double *result) {
+__device__ SHARED_CODE void derivatives_of_block(const Partition &partition, PatternBlock block, u32 number, double brlen, double *result) {
     SHARED(double, exponential, [GROUP]);
     SHARED(double, values, [3][BLOCK]);
     SHARED(double, lanes, [3][LANES]);
     SHARED(double, factors, [3][GROUP]);
     SHARED(u32, counts, [BLOCK]);
-    bool is_used = threadIdx.x < block.len, sums_constants = is_summed(gene, block.index);
-    const double *weights = gene.weights + block.offset;
+    bool is_used = threadIdx.x < block.len, sums_constants = is_summed(partition, block.index);
+    const double *weights = partition.weights + block.offset;
     Scratch none = {0, 0, 0};
-    Vector<S, double> sumtable(gene, block, none, TEMPORARY, number);
+    Vector<S, double> sumtable(partition, block, none, TEMPORARY, number);
     const double *table = sumtable.clv;
-    double invariant = is_used ? gene.invariant[block.offset + threadIdx.x] : 1.0;
+    double invariant = is_used ? partition.invariant[block.offset + threadIdx.x] : 1.0;
     double l = sums_constants ? 0.0 : invariant, l1 = 0.0, l2 = 0.0;
-    for (u32 first = 0; first < gene.num_rates; first += GROUP / S) {
-        exponentials<S>(gene, brlen, first, exponential);
-        u32 left = gene.num_rates - first;
+    for (u32 first = 0; first < partition.num_rates; first += GROUP / S) {
+        exponentials<S>(partition, brlen, first, exponential);
+        u32 left = partition.num_rates - first;
         u32 num_factors = (left < GROUP / S ? left : GROUP / S) * S;
         if (threadIdx.x < num_factors) {
             u32 rate = first + threadIdx.x / S, k = threadIdx.x % S;
-            double lambda = gene.eigenvals[gene.matrix_of_rate[rate] * S + k] * gene.rates[rate];
+            double lambda = partition.eigenvals[partition.matrix_of_rate[rate] * S + k] * partition.rates[rate];
             double value = exponential[threadIdx.x] + 1.0;
             factors[0][threadIdx.x] = value;
             factors[1][threadIdx.x] = lambda * value;
@@ -213,27 +213,27 @@ __device__ SHARED_CODE void derivatives_of_block(const Gene &gene, PatternBlock 
 }
 
 template <int S>
-__device__ __forceinline__ void derivatives(const Gene *genes, const DerivativeJob *jobs, u32 num_jobs, u32 num_items,
+__device__ __forceinline__ void derivatives(const Partition *partitions, const DerivativeJob *jobs, u32 num_jobs, u32 num_items,
                                             double *results) {
     for (u32 item = blockIdx.x; item < num_items; item += gridDim.x) {
         const DerivativeJob &job = jobs[job_of_item(jobs, num_jobs, item)];
-        const Gene &gene = genes[job.gene];
+        const Partition &partition = partitions[job.partition];
         u32 block = item - job.first_item;
         double *result = results + (job.results + block) * DERIVATIVE_NUMBERS;
-        derivatives_of_block<S>(gene, pattern_block(gene, block), job.sumtable, job.brlen, result);
+        derivatives_of_block<S>(partition, pattern_block(partition, block), job.sumtable, job.brlen, result);
     }
 }
 
 #define DERIVATIVES_OF(S)                                                                                         \
     extern "C" __global__ void __launch_bounds__(BLOCK, 1)                                                           \
-        derivatives_sumtable_##S(const Gene *genes, const Job *jobs, u32 num_jobs, u32 num_items,                 \
+        derivatives_sumtable_##S(const Partition *partitions, const Job *jobs, u32 num_jobs, u32 num_items,                 \
                                  const Step *steps, const double *matrices) {                                     \
-        start_edges<S>(genes, jobs, num_jobs, num_items, steps, matrices);                                        \
+        start_edges<S>(partitions, jobs, num_jobs, num_items, steps, matrices);                                        \
     }                                                                                                             \
     extern "C" __global__ void __launch_bounds__(BLOCK, 1)                                                           \
-        derivatives_##S(const Gene *genes, const DerivativeJob *jobs, u32 num_jobs, u32 num_items,                \
+        derivatives_##S(const Partition *partitions, const DerivativeJob *jobs, u32 num_jobs, u32 num_items,                \
                         double *results) {                                                                        \
-        derivatives<S>(genes, jobs, num_jobs, num_items, results);                                                \
+        derivatives<S>(partitions, jobs, num_jobs, num_items, results);                                                \
     }
 DERIVATIVES_OF(4)
 DERIVATIVES_OF(20)

@@ -1,4 +1,4 @@
-// Maximum-likelihood distances of pairs of sequences: mirrors src/distance (bit_planes.rs, gene.rs, solve.rs), whose bits it
+// Maximum-likelihood distances of pairs of sequences: mirrors src/distance (bit_planes.rs, partition.rs, solve.rs), whose bits it
 // gives. A unit of its own, with its own PTX.
 //
 // A CTA computes tiles of 16 x 16 pairs, one pair a thread. The bits of its two strips of sequences are in shared memory, a
@@ -43,7 +43,7 @@
 #define MAX_GROWTH 8.0
 
 /// The sequences of a partition and its model.
-struct PairGene {
+struct PairPartition {
     /// `[taxon][level][chunk][plane][word]`, of nucleotides.
     const u64 *words;
     /// `[level]`: chunks.
@@ -90,13 +90,13 @@ struct PairTiles {
     u32 first_row, num_rows, first_column, num_columns;
     /// Number of sequences.
     u32 num_taxa;
-    u32 num_genes;
+    u32 num_partitions;
     /// Of columns before this one, pairs below the diagonal are enough.
     u32 mirrored;
     u32 padding;
 };
 
-/// Memory of `pair_distances_any`: for each CTA `[entry or class][thread]`, `[gene][thread]`, `[term][DERIVATIVES][thread]`.
+/// Memory of `pair_distances_any`: for each CTA `[entry or class][thread]`, `[partition][thread]`, `[term][DERIVATIVES][thread]`.
 struct PairScratch {
     u64 *entries;
     u32 *num_entries;
@@ -126,7 +126,7 @@ __device__ __forceinline__ bool find_tile(const PairTiles &tiles, u32 number, Ti
 /// Adds the sites of a pair in each class of determined nucleotides; if `JOINED`, the first class of transversions has all of
 /// them. All threads must call it.
 template <bool JOINED>
-__device__ __forceinline__ void count_planes(const PairGene &gene, const Tile &tile, u32 num_taxa, u32 (&counts)[DNA_CLASSES]) {
+__device__ __forceinline__ void count_planes(const PairPartition &partition, const Tile &tile, u32 num_taxa, u32 (&counts)[DNA_CLASSES]) {
     SHARED(u64, strips, [2][STRIP][CHUNK + 1]);
     const u64 *a = strips[0][threadIdx.x / STRIP], *b = strips[1][threadIdx.x % STRIP];
 #pragma unroll
@@ -134,14 +134,14 @@ __device__ __forceinline__ void count_planes(const PairGene &gene, const Tile &t
         counts[i] = 0;
     }
     u32 start = 0;
-    for (u32 level = 0; level < gene.num_levels; level++) {
+    for (u32 level = 0; level < partition.num_levels; level++) {
         u32 sums[DNA_CLASSES] = {0};
-        for (u32 chunk = 0; chunk < gene.chunks[level]; chunk++, start += CHUNK) {
+        for (u32 chunk = 0; chunk < partition.chunks[level]; chunk++, start += CHUNK) {
             __syncthreads();
             for (u32 i = threadIdx.x; i < 2 * STRIP * CHUNK; i += PAIRS) {
                 u32 strip = i / (STRIP * CHUNK), sequence = i / CHUNK % STRIP, word = i % CHUNK;
                 u32 taxon = (strip == 0 ? tile.rows : tile.columns) + sequence;
-                strips[strip][sequence][word] = taxon < num_taxa ? gene.words[(u64)taxon * gene.stride + start + word] : 0;
+                strips[strip][sequence][word] = taxon < num_taxa ? partition.words[(u64)taxon * partition.stride + start + word] : 0;
             }
             __syncthreads();
 #pragma unroll
@@ -176,23 +176,23 @@ __device__ __forceinline__ void count_planes(const PairGene &gene, const Tile &t
 }
 
 /// A term at distance t, and its first three derivatives.
-__device__ __forceinline__ void term_at(const PairGene &gene, u32 term, double t, double (&sums)[DERIVATIVES]) {
+__device__ __forceinline__ void term_at(const PairPartition &partition, u32 term, double t, double (&sums)[DERIVATIVES]) {
 #pragma unroll
     for (int d = 0; d < DERIVATIVES; d++) {
         sums[d] = 0.0;
     }
-    for (u32 i = 0; i < gene.num_cats; i++) {
-        const double *cat = gene.cats + ((u64)term * gene.num_cats + i) * CAT_NUMBERS;
+    for (u32 i = 0; i < partition.num_cats; i++) {
+        const double *cat = partition.cats + ((u64)term * partition.num_cats + i) * CAT_NUMBERS;
         double x = cat[0] * t, values[DERIVATIVES];
-        if (gene.shape == 0.0) {
+        if (partition.shape == 0.0) {
             values[0] = exp_minus_one(x);
             values[1] = values[2] = values[3] = 1.0 + values[0];
         } else {
-            double inverse = 1.0 / (1.0 - x / gene.shape);
-            values[0] = exp_minus_one(gene.shape * natural_log(inverse));
+            double inverse = 1.0 / (1.0 - x / partition.shape);
+            values[0] = exp_minus_one(partition.shape * natural_log(inverse));
             values[1] = (1.0 + values[0]) * inverse;
-            values[2] = values[1] * inverse * (1.0 + 1.0 / gene.shape);
-            values[3] = values[2] * inverse * (1.0 + 2.0 / gene.shape);
+            values[2] = values[1] * inverse * (1.0 + 1.0 / partition.shape);
+            values[3] = values[2] * inverse * (1.0 + 2.0 / partition.shape);
         }
 #pragma unroll
         for (int d = 0; d < DERIVATIVES; d++) {
@@ -206,12 +206,12 @@ struct Start {
     double differ, all, saturation, bends[2];
 };
 
-__device__ __forceinline__ void add_to_start(const PairGene &gene, u32 of_class, double count, Start &start) {
-    start.differ += gene.at_zero[of_class] == 0.0 ? count : 0.0;
+__device__ __forceinline__ void add_to_start(const PairPartition &partition, u32 of_class, double count, Start &start) {
+    start.differ += partition.at_zero[of_class] == 0.0 ? count : 0.0;
     start.all += count;
-    start.saturation += count * gene.saturation;
-    start.bends[0] += count * gene.bends[0];
-    start.bends[1] += count * gene.bends[1];
+    start.saturation += count * partition.saturation;
+    start.bends[0] += count * partition.bends[0];
+    start.bends[1] += count * partition.bends[1];
 }
 
 __device__ __forceinline__ double first_distance(const Start &start) {
@@ -290,25 +290,25 @@ __device__ __forceinline__ void write_distance(const PairTiles &tiles, const Til
 /// Derivatives from numbers of sites in registers.
 template <int CLASSES>
 struct FewClasses {
-    const PairGene &gene;
+    const PairPartition &partition;
     const double (&counts)[CLASSES];
 
     __device__ __forceinline__ void operator()(double t, double (&derivatives)[3]) const {
         double terms[FEW_TERMS][DERIVATIVES];
 #pragma unroll
         for (int k = 0; k < FEW_TERMS; k++) {
-            if (k < (int)gene.num_terms) {
-                term_at(gene, k, t, terms[k]);
+            if (k < (int)partition.num_terms) {
+                term_at(partition, k, t, terms[k]);
             }
         }
 #pragma unroll
         for (int c = 0; c < CLASSES; c++) {
             if (counts[c] > 0.0) {
-                double p[DERIVATIVES] = {gene.at_zero[c], 0.0, 0.0, 0.0};
+                double p[DERIVATIVES] = {partition.at_zero[c], 0.0, 0.0, 0.0};
 #pragma unroll
                 for (int k = 0; k < FEW_TERMS; k++) {
-                    if (k < (int)gene.num_terms) {
-                        double coefficient = gene.coefficients[(u32)c * gene.num_terms + k];
+                    if (k < (int)partition.num_terms) {
+                        double coefficient = partition.coefficients[(u32)c * partition.num_terms + k];
 #pragma unroll
                         for (int d = 0; d < DERIVATIVES; d++) {
                             p[d] = fma(terms[k][d], coefficient, p[d]);
@@ -322,8 +322,8 @@ struct FewClasses {
 };
 
 template <int CLASSES>
-__device__ __forceinline__ void few_classes(const PairGene *genes, const PairTiles &tiles) {
-    const PairGene &gene = genes[0];
+__device__ __forceinline__ void few_classes(const PairPartition *partitions, const PairTiles &tiles) {
+    const PairPartition &partition = partitions[0];
     u32 across = (tiles.num_columns + STRIP - 1) / STRIP, down = (tiles.num_rows + STRIP - 1) / STRIP;
     for (u32 number = blockIdx.x; number < across * down; number += gridDim.x) {
         Tile tile;
@@ -331,7 +331,7 @@ __device__ __forceinline__ void few_classes(const PairGene *genes, const PairTil
             continue;
         }
         u32 sites[DNA_CLASSES];
-        count_planes<CLASSES == DNA_CLASSES - 3>(gene, tile, tiles.num_taxa, sites);
+        count_planes<CLASSES == DNA_CLASSES - 3>(partition, tile, tiles.num_taxa, sites);
         if (!tile.is_used) {
             continue;
         }
@@ -340,9 +340,9 @@ __device__ __forceinline__ void few_classes(const PairGene *genes, const PairTil
 #pragma unroll
         for (int c = 0; c < CLASSES; c++) {
             counts[c] = (double)sites[c];
-            add_to_start(gene, c, counts[c], start);
+            add_to_start(partition, c, counts[c], start);
         }
-        FewClasses<CLASSES> derive = {gene, counts};
+        FewClasses<CLASSES> derive = {partition, counts};
         write_distance(tiles, tile, solve(first_distance(start), derive), start.all);
     }
 }
@@ -355,73 +355,73 @@ struct Lists {
 };
 
 /// Counts the sites of a pair with each pair of other characters. All threads must call it.
-__device__ __forceinline__ void count_codes(const PairGene &gene, const Tile &tile, u32 num_taxa, u64 *classes) {
+__device__ __forceinline__ void count_codes(const PairPartition &partition, const Tile &tile, u32 num_taxa, u64 *classes) {
     SHARED(u16, strips, [2][STRIP][CODES + 2]);
     const u16 *a = strips[0][threadIdx.x / STRIP], *b = strips[1][threadIdx.x % STRIP];
-    bool is_counted = tile.is_used && gene.is_present[tile.row] != 0 && gene.is_present[tile.column] != 0;
-    for (u32 first = 0; first < gene.num_patterns; first += CODES) {
-        u32 left = gene.num_patterns - first, len = left < CODES ? left : CODES;
+    bool is_counted = tile.is_used && partition.is_present[tile.row] != 0 && partition.is_present[tile.column] != 0;
+    for (u32 first = 0; first < partition.num_patterns; first += CODES) {
+        u32 left = partition.num_patterns - first, len = left < CODES ? left : CODES;
         __syncthreads();
         for (u32 i = threadIdx.x; i < 2 * STRIP * CODES; i += PAIRS) {
             u32 strip = i / (STRIP * CODES), sequence = i / CODES % STRIP, at = i % CODES;
             u32 taxon = (strip == 0 ? tile.rows : tile.columns) + sequence;
             bool is_there = taxon < num_taxa && at < len;
-            strips[strip][sequence][at] = is_there ? gene.codes[(u64)taxon * gene.num_patterns + first + at] : 0;
+            strips[strip][sequence][at] = is_there ? partition.codes[(u64)taxon * partition.num_patterns + first + at] : 0;
         }
         __syncthreads();
         for (u32 at = 0; is_counted && at < len; at++) {
             // The first sequence of a pair is the one with the smaller number; classes do not depend on the order.
-            u32 of_class = gene.of_codes[a[at] * gene.num_codes + b[at]];
+            u32 of_class = partition.of_codes[a[at] * partition.num_codes + b[at]];
             if (of_class != NO_CLASS) {
-                classes[(u64)of_class * PAIRS] += gene.weights[first + at];
+                classes[(u64)of_class * PAIRS] += partition.weights[first + at];
             }
         }
     }
 }
 
 /// Adds the sites at which one of both has an ambiguous nucleotide.
-__device__ __forceinline__ void add_ambiguous(const PairGene &gene, u32 a, u32 b, u64 *classes) {
-    u32 left = gene.first_ambiguous[a], right = gene.first_ambiguous[b];
-    u32 left_end = gene.first_ambiguous[a + 1], right_end = gene.first_ambiguous[b + 1];
+__device__ __forceinline__ void add_ambiguous(const PairPartition &partition, u32 a, u32 b, u64 *classes) {
+    u32 left = partition.first_ambiguous[a], right = partition.first_ambiguous[b];
+    u32 left_end = partition.first_ambiguous[a + 1], right_end = partition.first_ambiguous[b + 1];
     while (left < left_end || right < right_end) {
-        u32 of_left = left < left_end ? gene.ambiguous[left] : NO_CLASS;
-        u32 of_right = right < right_end ? gene.ambiguous[right] : NO_CLASS;
+        u32 of_left = left < left_end ? partition.ambiguous[left] : NO_CLASS;
+        u32 of_right = right < right_end ? partition.ambiguous[right] : NO_CLASS;
         u32 pattern = of_left < of_right ? of_left : of_right;
         left += of_left == pattern;
         right += of_right == pattern;
-        u32 code_a = gene.codes[(u64)a * gene.num_patterns + pattern], code_b = gene.codes[(u64)b * gene.num_patterns + pattern];
-        u32 of_class = gene.of_codes[code_a * gene.num_codes + code_b];
+        u32 code_a = partition.codes[(u64)a * partition.num_patterns + pattern], code_b = partition.codes[(u64)b * partition.num_patterns + pattern];
+        u32 of_class = partition.of_codes[code_a * partition.num_codes + code_b];
         if (of_class != NO_CLASS) {
-            classes[(u64)of_class * PAIRS] += gene.weights[pattern];
+            classes[(u64)of_class * PAIRS] += partition.weights[pattern];
         }
     }
 }
 
 /// Counts the sites of a pair in one partition, by class; then only the classes with sites remain, with their numbers in the
 /// upper half of an entry. All threads must call it.
-__device__ __forceinline__ void list_classes(const PairGene &gene, const Tile &tile, u32 num_taxa, u64 *entries, u32 *num_entries) {
-    for (u32 c = 0; c < gene.num_classes; c++) {
+__device__ __forceinline__ void list_classes(const PairPartition &partition, const Tile &tile, u32 num_taxa, u64 *entries, u32 *num_entries) {
+    for (u32 c = 0; c < partition.num_classes; c++) {
         entries[(u64)c * PAIRS] = 0;
     }
-    if (gene.num_levels > 0) {
+    if (partition.num_levels > 0) {
         u32 counts[DNA_CLASSES];
-        if (gene.is_joined) {
-            count_planes<true>(gene, tile, num_taxa, counts);
+        if (partition.is_joined) {
+            count_planes<true>(partition, tile, num_taxa, counts);
         } else {
-            count_planes<false>(gene, tile, num_taxa, counts);
+            count_planes<false>(partition, tile, num_taxa, counts);
         }
 #pragma unroll
         for (int c = 0; c < DNA_CLASSES; c++) {
             entries[(u64)c * PAIRS] = counts[c];
         }
-        if (gene.has_ambiguous && tile.is_used && gene.is_present[tile.row] && gene.is_present[tile.column]) {
-            add_ambiguous(gene, tile.row, tile.column, entries);
+        if (partition.has_ambiguous && tile.is_used && partition.is_present[tile.row] && partition.is_present[tile.column]) {
+            add_ambiguous(partition, tile.row, tile.column, entries);
         }
     } else {
-        count_codes(gene, tile, num_taxa, entries);
+        count_codes(partition, tile, num_taxa, entries);
     }
     u32 count = 0;
-    for (u32 c = 0; c < gene.num_classes; c++) {
+    for (u32 c = 0; c < partition.num_classes; c++) {
         u64 sites = entries[(u64)c * PAIRS];
         if (sites > 0) {
             entries[(u64)count * PAIRS] = (u64)c << 32 | sites;
@@ -433,18 +433,18 @@ __device__ __forceinline__ void list_classes(const PairGene &gene, const Tile &t
 
 /// Derivatives from lists of classes.
 struct ManyClasses {
-    const PairGene *genes;
-    u32 num_genes;
+    const PairPartition *partitions;
+    u32 num_partitions;
     Lists lists;
 
     __device__ __forceinline__ void operator()(double t, double (&derivatives)[3]) const {
         const u64 *entries = lists.entries;
-        for (u32 g = 0; g < num_genes; g++) {
-            const PairGene &gene = genes[g];
+        for (u32 g = 0; g < num_partitions; g++) {
+            const PairPartition &partition = partitions[g];
             u32 count = lists.num_entries[(u64)g * PAIRS];
-            for (u32 k = 0; k < (count > 0 ? gene.num_terms : 0); k++) {
+            for (u32 k = 0; k < (count > 0 ? partition.num_terms : 0); k++) {
                 double sums[DERIVATIVES];
-                term_at(gene, k, t, sums);
+                term_at(partition, k, t, sums);
 #pragma unroll
                 for (int d = 0; d < DERIVATIVES; d++) {
                     lists.terms[(u64)(DERIVATIVES * k + d) * PAIRS] = sums[d];
@@ -453,9 +453,9 @@ struct ManyClasses {
             for (u32 i = 0; i < count; i++) {
                 u64 entry = entries[(u64)i * PAIRS];
                 u32 of_class = (u32)(entry >> 32);
-                double p[DERIVATIVES] = {gene.at_zero[of_class], 0.0, 0.0, 0.0};
-                for (u32 k = 0; k < gene.num_terms; k++) {
-                    double coefficient = gene.coefficients[(u64)of_class * gene.num_terms + k];
+                double p[DERIVATIVES] = {partition.at_zero[of_class], 0.0, 0.0, 0.0};
+                for (u32 k = 0; k < partition.num_terms; k++) {
+                    double coefficient = partition.coefficients[(u64)of_class * partition.num_terms + k];
                     const double *term = lists.terms + (u64)(DERIVATIVES * k) * PAIRS;
 #pragma unroll
                     for (int d = 0; d < DERIVATIVES; d++) {
@@ -464,25 +464,25 @@ struct ManyClasses {
                 }
                 add_class((double)(u32)entry, p, derivatives);
             }
-            entries += (u64)gene.num_classes * PAIRS;
+            entries += (u64)partition.num_classes * PAIRS;
         }
     }
 };
 
-extern "C" __global__ void __launch_bounds__(PAIRS, 2) pair_distances_7(const PairGene *genes, const PairTiles *tiles) {
-    few_classes<7>(genes, *tiles);
+extern "C" __global__ void __launch_bounds__(PAIRS, 2) pair_distances_7(const PairPartition *partitions, const PairTiles *tiles) {
+    few_classes<7>(partitions, *tiles);
 }
 
-extern "C" __global__ void __launch_bounds__(PAIRS, 2) pair_distances_10(const PairGene *genes, const PairTiles *tiles) {
-    few_classes<10>(genes, *tiles);
+extern "C" __global__ void __launch_bounds__(PAIRS, 2) pair_distances_10(const PairPartition *partitions, const PairTiles *tiles) {
+    few_classes<10>(partitions, *tiles);
 }
 
 extern "C" __global__ void __launch_bounds__(PAIRS, 1)
-    pair_distances_any(const PairGene *genes, const PairTiles *given, const PairScratch *scratch) {
+    pair_distances_any(const PairPartition *partitions, const PairTiles *given, const PairScratch *scratch) {
     const PairTiles &tiles = *given;
     u64 cta = blockIdx.x;
     Lists lists = {scratch->entries + cta * scratch->num_classes * PAIRS + threadIdx.x,
-                   scratch->num_entries + cta * tiles.num_genes * PAIRS + threadIdx.x,
+                   scratch->num_entries + cta * tiles.num_partitions * PAIRS + threadIdx.x,
                    scratch->terms + cta * DERIVATIVES * scratch->num_terms * PAIRS + threadIdx.x};
     u32 across = (tiles.num_columns + STRIP - 1) / STRIP, down = (tiles.num_rows + STRIP - 1) / STRIP;
     for (u32 number = blockIdx.x; number < across * down; number += gridDim.x) {
@@ -491,30 +491,30 @@ extern "C" __global__ void __launch_bounds__(PAIRS, 1)
             continue;
         }
         u64 *entries = lists.entries;
-        for (u32 g = 0; g < tiles.num_genes; g++) {
-            list_classes(genes[g], tile, tiles.num_taxa, entries, lists.num_entries + (u64)g * PAIRS);
-            entries += (u64)genes[g].num_classes * PAIRS;
+        for (u32 g = 0; g < tiles.num_partitions; g++) {
+            list_classes(partitions[g], tile, tiles.num_taxa, entries, lists.num_entries + (u64)g * PAIRS);
+            entries += (u64)partitions[g].num_classes * PAIRS;
         }
         if (!tile.is_used) {
             continue;
         }
         Start start = {0.0, 0.0, 0.0, {0.0, 0.0}};
         entries = lists.entries;
-        for (u32 g = 0; g < tiles.num_genes; g++) {
+        for (u32 g = 0; g < tiles.num_partitions; g++) {
             for (u32 i = 0; i < lists.num_entries[(u64)g * PAIRS]; i++) {
                 u64 entry = entries[(u64)i * PAIRS];
-                add_to_start(genes[g], (u32)(entry >> 32), (double)(u32)entry, start);
+                add_to_start(partitions[g], (u32)(entry >> 32), (double)(u32)entry, start);
             }
-            entries += (u64)genes[g].num_classes * PAIRS;
+            entries += (u64)partitions[g].num_classes * PAIRS;
         }
-        ManyClasses derive = {genes, tiles.num_genes, lists};
+        ManyClasses derive = {partitions, tiles.num_partitions, lists};
         write_distance(tiles, tile, solve(first_distance(start), derive), start.all);
     }
 }
 
 /// Sizes of the structs, for the host to compare with its own.
 extern "C" __global__ void distances_sizes(u32 *out) {
-    out[0] = sizeof(PairGene);
+    out[0] = sizeof(PairPartition);
     out[1] = sizeof(PairTiles);
     out[2] = sizeof(PairScratch);
 }

@@ -16,39 +16,39 @@
 
 /// Pendant vector: weighted frequencies * (P-matrix * CLV of a pruned subtree).
 template <int S, typename Real>
-__device__ __forceinline__ void update_pendant(const Gene &gene, PatternBlock block, const Scratch &scratch,
+__device__ __forceinline__ void update_pendant(const Partition &partition, PatternBlock block, const Scratch &scratch,
                                                const Step &step, const double *matrices) {
     const u32 rows = Rows<S>::COUNT;
-    Operand<Real> a = operand<S, Real>(gene, block, scratch, step.ends[0], matrices, TOP);
-    Vector<S, Real> out(gene, block, scratch, step.out_place, step.out_index);
-    for (u32 rate = 0; rate < gene.num_rates; rate++) {
+    Operand<Real> a = operand<S, Real>(partition, block, scratch, step.ends[0], matrices, TOP);
+    Vector<S, Real> out(partition, block, scratch, step.out_place, step.out_index);
+    for (u32 rate = 0; rate < partition.num_rates; rate++) {
         for (u32 first = 0; first < S; first += rows) {
             Real x[rows];
-            product<S>(gene, block.len, a, rate, first, x);
+            product<S>(partition, block.len, a, rate, first, x);
 #pragma unroll
             for (int i = 0; i < (int)rows; i++) {
                 u64 at = (u64)rate * S + first + i;
-                out.clv[at * block.len] = (Real)gene.weighted_freqs[at] * x[i];
+                out.clv[at * block.len] = (Real)partition.weighted_freqs[at] * x[i];
             }
         }
     }
-    for (u32 i = 0; i < (gene.rate_scalers ? gene.num_rates : 1); i++) {
-        out.scaler[(u64)i * block.len] = count_of<S>(gene, a, i, block.len);
+    for (u32 i = 0; i < (partition.rate_scalers ? partition.num_rates : 1); i++) {
+        out.scaler[(u64)i * block.len] = count_of<S>(partition, a, i, block.len);
     }
 }
 
 /// The pattern's likelihood at an edge, or with a subtree inserted into it.
 template <int S, typename Real>
-__device__ __forceinline__ PatternLikelihood pattern_likelihood(const Gene &gene, PatternBlock block,
+__device__ __forceinline__ PatternLikelihood pattern_likelihood(const Partition &partition, PatternBlock block,
                                                                 const Operand<Real> &a, const Operand<Real> &b,
                                                                 const Operand<Real> &pendant, bool is_inserted) {
     const u32 rows = Rows<S>::COUNT;
     typedef typename Precision<Real>::Count Count;
     Count least = 0;
-    u32 counts = gene.rate_scalers ? gene.num_rates : 1;
+    u32 counts = partition.rate_scalers ? partition.num_rates : 1;
     for (u32 i = 0; i < counts; i++) {
-        Count count = count_of<S>(gene, a, i, block.len) + count_of<S>(gene, b, i, block.len);
-        count += is_inserted ? count_of<S>(gene, pendant, i, block.len) : 0;
+        Count count = count_of<S>(partition, a, i, block.len) + count_of<S>(partition, b, i, block.len);
+        count += is_inserted ? count_of<S>(partition, pendant, i, block.len) : 0;
         least = i == 0 || count < least ? count : least;
     }
     Real fours[4];
@@ -60,25 +60,25 @@ __device__ __forceinline__ PatternLikelihood pattern_likelihood(const Gene &gene
             sums[i] = 0;
             odd[i] = 0;
         }
-        for (u32 rate = 0; rate < gene.num_rates; rate++) {
+        for (u32 rate = 0; rate < partition.num_rates; rate++) {
             Real x[rows], y[rows];
             if (is_inserted) {
-                product<S>(gene, block.len, a, rate, first, x);
+                product<S>(partition, block.len, a, rate, first, x);
             } else {
-                plain<S>(gene, block.len, a, rate, first, x);
+                plain<S>(partition, block.len, a, rate, first, x);
             }
-            product<S>(gene, block.len, b, rate, first, y);
+            product<S>(partition, block.len, b, rate, first, y);
             Real weight = 1;
-            if (gene.rate_scalers) {
-                Count count = count_of<S>(gene, a, rate, block.len) + count_of<S>(gene, b, rate, block.len);
-                count += is_inserted ? count_of<S>(gene, pendant, rate, block.len) : 0;
+            if (partition.rate_scalers) {
+                Count count = count_of<S>(partition, a, rate, block.len) + count_of<S>(partition, b, rate, block.len);
+                count += is_inserted ? count_of<S>(partition, pendant, rate, block.len) : 0;
                 weight = Precision<Real>::weight(count - least);
             }
 #pragma unroll
             for (int i = 0; i < (int)rows; i++) {
                 u64 at = (u64)rate * S + first + i;
                 // A pendant vector is a temporary, which needs no factor.
-                Real z = is_inserted ? ((const Real *)pendant.vector.clv)[at * block.len] : (Real)gene.weighted_freqs[at];
+                Real z = is_inserted ? ((const Real *)pendant.vector.clv)[at * block.len] : (Real)partition.weighted_freqs[at];
                 Real zx = z * weight * x[i];
                 if (S == 4 && rate % 2 == 1) {
                     odd[i] = fma(zx, y[i], odd[i]);
@@ -132,29 +132,29 @@ __device__ __forceinline__ double scaled_sum(const double *weights, const double
 
 /// The result of a step that scores. All threads must call it.
 template <int S, typename Real>
-__device__ SHARED_CODE void score(const Gene &gene, PatternBlock block, Scratch scratch, const Step &step,
+__device__ SHARED_CODE void score(const Partition &partition, PatternBlock block, Scratch scratch, const Step &step,
                       const double *matrices, double *result, double *logs) {
     SHARED(double, values, [1][BLOCK]);
     SHARED(double, lanes, [1][LANES]);
     SHARED(u32, counts, [BLOCK]);
-    const double *weights = gene.weights + block.offset;
+    const double *weights = partition.weights + block.offset;
     PatternLikelihood found = {0.0, 0};
     double weighted = 0.0;
     if (threadIdx.x < block.len) {
-        Operand<Real> a = operand<S, Real>(gene, block, scratch, step.ends[0], matrices, TOP);
-        Operand<Real> b = operand<S, Real>(gene, block, scratch, step.ends[1], matrices, TOP);
+        Operand<Real> a = operand<S, Real>(partition, block, scratch, step.ends[0], matrices, TOP);
+        Operand<Real> b = operand<S, Real>(partition, block, scratch, step.ends[1], matrices, TOP);
         // For an edge, anything that is no tip will do: it is not read.
         End end = {step.kind == SCORE ? step.out_place : SCRATCH, step.out_index, 0};
-        Operand<Real> pendant = operand<S, Real>(gene, block, scratch, end, matrices, TOP);
-        found = pattern_likelihood<S, Real>(gene, block, a, b, pendant, step.kind == SCORE);
-        double log = pattern_log(found, gene.invariant[block.offset + threadIdx.x]);
+        Operand<Real> pendant = operand<S, Real>(partition, block, scratch, end, matrices, TOP);
+        found = pattern_likelihood<S, Real>(partition, block, a, b, pendant, step.kind == SCORE);
+        double log = pattern_log(found, partition.invariant[block.offset + threadIdx.x]);
         double weight = weights[threadIdx.x];
         weighted = weight > 0.0 ? weight * log : 0.0;
         if (logs) {
             logs[block.offset + threadIdx.x] = log;
         }
     }
-    if (is_summed(gene, block.index)) {
+    if (is_summed(partition, block.index)) {
         values[0][threadIdx.x] = found.value;
         counts[threadIdx.x] = found.count;
         __syncthreads();
@@ -176,7 +176,7 @@ __device__ SHARED_CODE void score(const Gene &gene, PatternBlock block, Scratch 
 /// Runs jobs of updates and scores. `logs` is null, or gets the logarithm of each pattern. `Real` is the precision of scores;
 /// that of an update is that of the place to which it goes.
 template <int S, typename Real>
-__device__ __forceinline__ void run_jobs(const Gene *genes, const Job *jobs, u32 num_jobs, u32 num_items,
+__device__ __forceinline__ void run_jobs(const Partition *partitions, const Job *jobs, u32 num_jobs, u32 num_items,
                                          const Step *steps, const double *matrices, double *scratch_clvs,
                                          u32 *scratch_scalers, u64 clv_stride, u64 scaler_stride, double *results,
                                          double *logs) {
@@ -186,21 +186,21 @@ __device__ __forceinline__ void run_jobs(const Gene *genes, const Job *jobs, u32
     Scratch scratch = {clvs, singles, scratch_scalers + blockIdx.x * scaler_stride};
     for (u32 item = blockIdx.x; item < num_items; item += gridDim.x) {
         const Job &job = jobs[job_of_item(jobs, num_jobs, item)];
-        const Gene &gene = genes[job.gene];
-        PatternBlock block = pattern_block(gene, item - job.first_item);
+        const Partition &partition = partitions[job.partition];
+        PatternBlock block = pattern_block(partition, item - job.first_item);
         u64 at = job.results + block.index;
         for (u32 i = 0; i < job.num_steps; i++) {
             const Step &step = steps[job.first_step + i];
             if (step.kind == SCORE || step.kind == EDGE) {
-                score<S, Real>(gene, block, scratch, step, matrices, results + at * SCORE_NUMBERS, logs);
-                at += gene.num_blocks;
+                score<S, Real>(partition, block, scratch, step, matrices, results + at * SCORE_NUMBERS, logs);
+                at += partition.num_blocks;
             } else if (threadIdx.x < block.len) {
                 if (step.kind == PENDANT) {
-                    update_pendant<S, Real>(gene, block, scratch, step, matrices);
+                    update_pendant<S, Real>(partition, block, scratch, step, matrices);
                 } else if (sizeof(Real) == sizeof(double) || step.out_place == SINGLE) {
-                    update_partials<S, Real>(gene, block, scratch, step, matrices);
+                    update_partials<S, Real>(partition, block, scratch, step, matrices);
                 } else {
-                    update_partials<S, double>(gene, block, scratch, step, matrices);
+                    update_partials<S, double>(partition, block, scratch, step, matrices);
                 }
             }
         }
@@ -211,13 +211,13 @@ __device__ __forceinline__ void run_jobs(const Gene *genes, const Job *jobs, u32
 
 /// P-matrices that all CTAs of the launch make, if there are any: they meet by a counter that has this value before.
 template <int S>
-__device__ __forceinline__ void matrices_of_all(const Gene *genes, const MatrixJob *jobs, u32 num_jobs, double *matrices,
+__device__ __forceinline__ void matrices_of_all(const Partition *partitions, const MatrixJob *jobs, u32 num_jobs, double *matrices,
                                                 u32 *counter, u32 counted) {
     SHARED(Team, team, );
     if (num_jobs == 0) {
         return;
     }
-    pmatrices<S>(genes, jobs, num_jobs, matrices);
+    pmatrices<S>(partitions, jobs, num_jobs, matrices);
     if (threadIdx.x == 0) {
         team = {blockIdx.x, gridDim.x, counter, counted};
     }
@@ -226,12 +226,12 @@ __device__ __forceinline__ void matrices_of_all(const Gene *genes, const MatrixJ
 
 #define LIKELIHOOD_OF(name, S, Real)                                                                              \
     extern "C" __global__ void __launch_bounds__(BLOCK, 1)                                                        \
-        name##_##S(const Gene *genes, const Job *jobs, u32 num_jobs, u32 num_items, const Step *steps,            \
+        name##_##S(const Partition *partitions, const Job *jobs, u32 num_jobs, u32 num_items, const Step *steps,            \
                    double *matrices, const MatrixJob *matrix_jobs, u32 num_matrices, u32 *counter, u32 counted,   \
                    double *scratch_clvs, u32 *scratch_scalers, u64 clv_stride, u64 scaler_stride,                 \
                    double *results, double *logs) {                                                               \
-        matrices_of_all<S>(genes, matrix_jobs, num_matrices, matrices, counter, counted);                         \
-        run_jobs<S, Real>(genes, jobs, num_jobs, num_items, steps, matrices, scratch_clvs, scratch_scalers,       \
+        matrices_of_all<S>(partitions, matrix_jobs, num_matrices, matrices, counter, counted);                         \
+        run_jobs<S, Real>(partitions, jobs, num_jobs, num_items, steps, matrices, scratch_clvs, scratch_scalers,       \
                           clv_stride, scaler_stride, results, logs);                                              \
     }
 LIKELIHOOD_OF(likelihood, 4, double)

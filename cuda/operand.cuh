@@ -38,40 +38,40 @@ template <int S, typename Real> struct Vector {
     Real *clv;
     u32 *scaler;
 
-    __device__ __forceinline__ Vector(const Gene &gene, PatternBlock block, const Scratch &scratch, u32 place, u32 index) {
-        u64 row = (u64)gene.num_rates * S, counts = gene.rate_scalers ? gene.num_rates : 1;
+    __device__ __forceinline__ Vector(const Partition &partition, PatternBlock block, const Scratch &scratch, u32 place, u32 index) {
+        u64 row = (u64)partition.num_rates * S, counts = partition.rate_scalers ? partition.num_rates : 1;
         if (place >= SCRATCH) {
             Real *first = sizeof(Real) == sizeof(float) ? (Real *)scratch.singles : (Real *)scratch.clvs;
             clv = first + index * (row * BLOCK) + threadIdx.x;
             scaler = scratch.scalers + index * (counts * BLOCK) + threadIdx.x;
         } else {
-            u64 first = (u64)index * gene.num_patterns + block.offset;
-            clv = (Real *)(place == STORED ? gene.clvs : gene.temporaries) + first * row + threadIdx.x;
-            scaler = (place == STORED ? gene.scalers : gene.temporary_scalers) + first * counts + threadIdx.x;
+            u64 first = (u64)index * partition.num_patterns + block.offset;
+            clv = (Real *)(place == STORED ? partition.clvs : partition.temporaries) + first * row + threadIdx.x;
+            scaler = (place == STORED ? partition.scalers : partition.temporary_scalers) + first * counts + threadIdx.x;
         }
     }
 };
 
 /// An end of an edge; `top` is for vectors of double precision that are read as single (precision.cuh).
 template <int S, typename Real>
-__device__ __forceinline__ Operand<Real> operand(const Gene &gene, PatternBlock block, const Scratch &scratch,
+__device__ __forceinline__ Operand<Real> operand(const Partition &partition, PatternBlock block, const Scratch &scratch,
                                                  const End &end, const double *matrices, int top) {
     Operand<Real> out;
     out.is_tip = end.place == TIP;
     out.matrix = (const Real *)(matrices + end.matrix);
     if (out.is_tip) {
-        u64 at = (u64)block.offset * gene.num_tips + (u64)end.index * block.len + threadIdx.x;
-        out.code = gene.tip_codes[at];
+        u64 at = (u64)block.offset * partition.num_tips + (u64)end.index * block.len + threadIdx.x;
+        out.code = partition.tip_codes[at];
         out.vector = Source<Real>();
     } else {
         out.code = 0;
         bool is_single = sizeof(Real) == sizeof(float) && end.place == SINGLE;
         if (is_single) {
-            Vector<S, float> vector(gene, block, scratch, end.place, end.index);
-            out.vector.template set<S>(gene, block.len, vector.clv, vector.scaler, true, top);
+            Vector<S, float> vector(partition, block, scratch, end.place, end.index);
+            out.vector.template set<S>(partition, block.len, vector.clv, vector.scaler, true, top);
         } else {
-            Vector<S, double> vector(gene, block, scratch, end.place, end.index);
-            out.vector.template set<S>(gene, block.len, vector.clv, vector.scaler, false, top);
+            Vector<S, double> vector(partition, block, scratch, end.place, end.index);
+            out.vector.template set<S>(partition, block.len, vector.clv, vector.scaler, false, top);
         }
     }
     return out;
@@ -79,11 +79,11 @@ __device__ __forceinline__ Operand<Real> operand(const Gene &gene, PatternBlock 
 
 /// Numbers `first` and following of the operand with its matrix applied, for one rate.
 template <int S, typename Real>
-__device__ __forceinline__ void product(const Gene &gene, u32 len, const Operand<Real> &end, u32 rate, u32 first,
+__device__ __forceinline__ void product(const Partition &partition, u32 len, const Operand<Real> &end, u32 rate, u32 first,
                                         Real (&out)[Rows<S>::COUNT]) {
     const int rows = Rows<S>::COUNT;
     if (end.is_tip) {
-        const Real *row = end.matrix + ((u64)end.code * gene.num_rates + rate) * S + first;
+        const Real *row = end.matrix + ((u64)end.code * partition.num_rates + rate) * S + first;
 #pragma unroll
         for (int i = 0; i < rows; i++) {
             out[i] = row[i];
@@ -91,7 +91,7 @@ __device__ __forceinline__ void product(const Gene &gene, u32 len, const Operand
         return;
     }
     const Real *columns = end.matrix + (u64)rate * (S * S) + first;
-    const typename Source<Real>::Numbers x = end.vector.template from<S>(gene, len, rate, rate * S);
+    const typename Source<Real>::Numbers x = end.vector.template from<S>(partition, len, rate, rate * S);
     Real x0 = x[0];
 #pragma unroll
     for (int i = 0; i < rows; i++) {
@@ -109,18 +109,18 @@ __device__ __forceinline__ void product(const Gene &gene, u32 len, const Operand
 
 /// The same without the matrix; a tip has 1 for each of its states and 0 for the others.
 template <int S, typename Real>
-__device__ __forceinline__ void plain(const Gene &gene, u32 len, const Operand<Real> &end, u32 rate, u32 first,
+__device__ __forceinline__ void plain(const Partition &partition, u32 len, const Operand<Real> &end, u32 rate, u32 first,
                                       Real (&out)[Rows<S>::COUNT]) {
     const int rows = Rows<S>::COUNT;
     if (end.is_tip) {
-        const double *row = gene.indicator + ((u64)end.code * gene.num_rates + rate) * S + first;
+        const double *row = partition.indicator + ((u64)end.code * partition.num_rates + rate) * S + first;
 #pragma unroll
         for (int i = 0; i < rows; i++) {
             out[i] = (Real)row[i];
         }
         return;
     }
-    const typename Source<Real>::Numbers x = end.vector.template from<S>(gene, len, rate, rate * S + first);
+    const typename Source<Real>::Numbers x = end.vector.template from<S>(partition, len, rate, rate * S + first);
 #pragma unroll
     for (int i = 0; i < rows; i++) {
         out[i] = x[(u64)i * len];
@@ -129,7 +129,7 @@ __device__ __forceinline__ void plain(const Gene &gene, u32 len, const Operand<R
 
 /// Scaler count of an operand for one rate (or for all, if there is one count for all); a tip has none.
 template <int S, typename Real>
-__device__ __forceinline__ typename Precision<Real>::Count count_of(const Gene &gene, const Operand<Real> &end, u32 rate,
+__device__ __forceinline__ typename Precision<Real>::Count count_of(const Partition &partition, const Operand<Real> &end, u32 rate,
                                                                     u32 len) {
-    return end.is_tip ? 0 : end.vector.template count<S>(gene, len, rate);
+    return end.is_tip ? 0 : end.vector.template count<S>(partition, len, rate);
 }

@@ -11,11 +11,11 @@
 
 /// exp(L r t) - 1 for the rates from `first` on, as many as are at once in GROUP numbers. All threads must call it.
 template <int S>
-__device__ __forceinline__ void exponentials(const Gene &gene, double brlen, u32 first, double *out) {
+__device__ __forceinline__ void exponentials(const Partition &partition, double brlen, u32 first, double *out) {
     u32 rate = first + threadIdx.x / S;
-    if (threadIdx.x < (GROUP / S) * S && rate < gene.num_rates) {
-        double eigenval = gene.eigenvals[gene.matrix_of_rate[rate] * S + threadIdx.x % S];
-        out[threadIdx.x] = exp_minus_one(eigenval * (gene.rates[rate] * brlen));
+    if (threadIdx.x < (GROUP / S) * S && rate < partition.num_rates) {
+        double eigenval = partition.eigenvals[partition.matrix_of_rate[rate] * S + threadIdx.x % S];
+        out[threadIdx.x] = exp_minus_one(eigenval * (partition.rates[rate] * brlen));
     }
     __syncthreads();
 }
@@ -23,15 +23,15 @@ __device__ __forceinline__ void exponentials(const Gene &gene, double brlen, u32
 /// The matrices of the rates from `first` on, as many as `exponentials` takes at a time, and these rates' part of the tip table
 /// unless that is null. All threads must call it.
 template <int S, typename Real>
-__device__ SHARED_CODE void pmatrices_of_rates(const Gene &gene, double brlen, u32 first, Real *out, Real *table, double *exponential) {
-    exponentials<S>(gene, brlen, first, exponential);
-    u32 left = gene.num_rates - first;
+__device__ SHARED_CODE void pmatrices_of_rates(const Partition &partition, double brlen, u32 first, Real *out, Real *table, double *exponential) {
+    exponentials<S>(partition, brlen, first, exponential);
+    u32 left = partition.num_rates - first;
     u32 num_rates = left < GROUP / S ? left : GROUP / S;
     for (u32 element = threadIdx.x; element < num_rates * (S * S); element += BLOCK) {
         u32 in_group = element / (S * S), j = element / S % S, i = element % S;
-        u64 matrix = (u64)gene.matrix_of_rate[first + in_group] * (S * S);
-        const double *left_of = gene.eigenvec_columns + matrix + i;
-        const double *right = gene.inv_eigenvec_columns + matrix + j * S;
+        u64 matrix = (u64)partition.matrix_of_rate[first + in_group] * (S * S);
+        const double *left_of = partition.eigenvec_columns + matrix + i;
+        const double *right = partition.inv_eigenvec_columns + matrix + j * S;
         const double *e = exponential + in_group * S;
         double sum = (left_of[0] * e[0]) * right[0];
 #pragma unroll 2
@@ -45,38 +45,38 @@ __device__ SHARED_CODE void pmatrices_of_rates(const Gene &gene, double brlen, u
     if (!table) {
         return;
     }
-    for (u32 element = threadIdx.x; element < gene.num_codes * num_rates * S; element += BLOCK) {
+    for (u32 element = threadIdx.x; element < partition.num_codes * num_rates * S; element += BLOCK) {
         u32 code = element / (num_rates * S), rate = first + element / S % num_rates, i = element % S;
         double sum = 0.0;
-        u64 states = gene.code_masks[code];
+        u64 states = partition.code_masks[code];
         for (u32 state = 0; state < S; state++) {
             if (states >> state & 1) {
                 sum += out[((u64)rate * S + state) * S + i];
             }
         }
-        table[((u64)code * gene.num_rates + rate) * S + i] = (Real)sum;
+        table[((u64)code * partition.num_rates + rate) * S + i] = (Real)sum;
     }
 }
 
 /// The matrices of a job, and its tip table if one is wanted. All threads must call it.
 template <int S, typename Real>
-__device__ __forceinline__ void pmatrices_of_job(const Gene &gene, const MatrixJob &job, double *matrices,
+__device__ __forceinline__ void pmatrices_of_job(const Partition &partition, const MatrixJob &job, double *matrices,
                                                  double *exponential) {
     Real *table = job.with_table ? (Real *)(matrices + job.table) : 0;
-    for (u32 first = 0; first < gene.num_rates; first += GROUP / S) {
-        pmatrices_of_rates<S, Real>(gene, job.brlen, first, (Real *)(matrices + job.matrix), table, exponential);
+    for (u32 first = 0; first < partition.num_rates; first += GROUP / S) {
+        pmatrices_of_rates<S, Real>(partition, job.brlen, first, (Real *)(matrices + job.matrix), table, exponential);
     }
 }
 
 template <int S>
-__device__ __forceinline__ void pmatrices(const Gene *genes, const MatrixJob *jobs, u32 num_jobs, double *matrices) {
+__device__ __forceinline__ void pmatrices(const Partition *partitions, const MatrixJob *jobs, u32 num_jobs, double *matrices) {
     SHARED(double, exponential, [GROUP]);
     for (u32 number = blockIdx.x; number < num_jobs; number += gridDim.x) {
         const MatrixJob &job = jobs[number];
         if (job.is_single) {
-            pmatrices_of_job<S, float>(genes[job.gene], job, matrices, exponential);
+            pmatrices_of_job<S, float>(partitions[job.partition], job, matrices, exponential);
         } else {
-            pmatrices_of_job<S, double>(genes[job.gene], job, matrices, exponential);
+            pmatrices_of_job<S, double>(partitions[job.partition], job, matrices, exponential);
         }
         __syncthreads();
     }
@@ -84,8 +84,8 @@ __device__ __forceinline__ void pmatrices(const Gene *genes, const MatrixJob *jo
 
 #define PMATRIX(S)                                                                                                \
     extern "C" __global__ void __launch_bounds__(BLOCK, 1)                                                           \
-        pmatrix_##S(const Gene *genes, const MatrixJob *jobs, u32 num_jobs, double *matrices) {                   \
-        pmatrices<S>(genes, jobs, num_jobs, matrices);                                                            \
+        pmatrix_##S(const Partition *partitions, const MatrixJob *jobs, u32 num_jobs, double *matrices) {                   \
+        pmatrices<S>(partitions, jobs, num_jobs, matrices);                                                            \
     }
 PMATRIX(4)
 PMATRIX(20)

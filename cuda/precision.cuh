@@ -105,16 +105,16 @@ template <> struct Source<double> {
     const double *clv;
     const u32 *scaler;
 
-    template <int S> __device__ __forceinline__ void set(const Gene &, u32, const void *numbers, const u32 *counts, bool, int) {
+    template <int S> __device__ __forceinline__ void set(const Partition &, u32, const void *numbers, const u32 *counts, bool, int) {
         clv = (const double *)numbers;
         scaler = counts;
     }
     /// The numbers from `first` on, which is one of this rate.
-    template <int S> __device__ __forceinline__ Numbers from(const Gene &, u32 len, u32, u32 first) const {
+    template <int S> __device__ __forceinline__ Numbers from(const Partition &, u32 len, u32, u32 first) const {
         return clv + (u64)first * len;
     }
     /// Scaler count for one rate (or for all, if there is one count for all).
-    template <int S> __device__ __forceinline__ u32 count(const Gene &, u32 len, u32 rate) const {
+    template <int S> __device__ __forceinline__ u32 count(const Partition &, u32 len, u32 rate) const {
         return scaler[(u64)rate * len];
     }
 };
@@ -137,13 +137,13 @@ template <> struct Source<float> {
     int top, change_of_all;
 
     template <int S>
-    __device__ __forceinline__ void set(const Gene &gene, u32 len, const void *numbers, const u32 *counts, bool is_temporary,
+    __device__ __forceinline__ void set(const Partition &partition, u32 len, const void *numbers, const u32 *counts, bool is_temporary,
                                         int wanted) {
         clv = numbers;
         scaler = counts;
         is_single = is_temporary;
         top = wanted;
-        change_of_all = is_single || gene.rate_scalers ? 0 : change(len, 0, gene.num_rates * S);
+        change_of_all = is_single || partition.rate_scalers ? 0 : change(len, 0, partition.num_rates * S);
     }
     /// Exponent of the factor that brings the largest of some numbers to `top`.
     __device__ __forceinline__ int change(u32 len, u32 first, u32 count) const {
@@ -155,18 +155,18 @@ template <> struct Source<float> {
         }
         return largest == 0 ? 0 : top - exponent_of(__longlong_as_double(largest));
     }
-    template <int S> __device__ __forceinline__ int change_of(const Gene &gene, u32 len, u32 rate) const {
-        return gene.rate_scalers && !is_single ? change(len, rate * S, S) : change_of_all;
+    template <int S> __device__ __forceinline__ int change_of(const Partition &partition, u32 len, u32 rate) const {
+        return partition.rate_scalers && !is_single ? change(len, rate * S, S) : change_of_all;
     }
-    template <int S> __device__ __forceinline__ Numbers from(const Gene &gene, u32 len, u32 rate, u32 first) const {
+    template <int S> __device__ __forceinline__ Numbers from(const Partition &partition, u32 len, u32 rate, u32 first) const {
         u64 at = (u64)first * len;
         if (is_single) {
             return {(const float *)clv + at, true, 1.0};
         }
-        return {(const double *)clv + at, false, power_of_two(change_of<S>(gene, len, rate))};
+        return {(const double *)clv + at, false, power_of_two(change_of<S>(partition, len, rate))};
     }
-    template <int S> __device__ __forceinline__ int count(const Gene &gene, u32 len, u32 rate) const {
+    template <int S> __device__ __forceinline__ int count(const Partition &partition, u32 len, u32 rate) const {
         int given = (int)scaler[(u64)rate * len];
-        return is_single ? given : 256 * given + change_of<S>(gene, len, rate);
+        return is_single ? given : 256 * given + change_of<S>(partition, len, rate);
     }
 };

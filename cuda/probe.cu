@@ -1,4 +1,4 @@
-// What a card can do at best, for `mlsearch gpu-selftest`: copying, fused multiply-adds, launches, barriers.
+// What a GPU can do at best, for `mlsearch gpu-selftest`: copying, fused multiply-adds, launches, barriers.
 
 #pragma once
 #include "team.cuh"

@@ -1,7 +1,7 @@
 // Sweeps of Newton-Raphson in one launch: mirrors src/likelihood/engine/newton.rs (`run_sweep`, `run_trials`).
 //
 // The host records the sweeps of a call on a tape (`TapeHead` in common.cuh; src/likelihood/cuda/tape.rs). Each sweep is run
-// by a team of CTAs, which share the blocks of a step's genes:
+// by a team of CTAs, which share the blocks of a step's partitions:
 //
 //     for each step:
 //         P-matrices of the updates, at the present lengths                              barrier
@@ -18,14 +18,14 @@
 #include "derivatives.cu"
 #include "newton.cuh"
 
-/// Genes whose sums are made at the same time, each by three threads.
-#define GENES_AT_ONCE 40
+/// Partitions whose sums are made at the same time, each by three threads.
+#define PARTITIONS_AT_ONCE 40
 
-/// Calls a function for the number of states of a gene: S, or any if S is 0.
-#define WITH_STATES(S, gene, function, ...)                                                                       \
-    if (S == 4 || (S == 0 && (gene).num_states == 4)) {                                                           \
+/// Calls a function for the number of states of a partition: S, or any if S is 0.
+#define WITH_STATES(S, partition, function, ...)                                                                       \
+    if (S == 4 || (S == 0 && (partition).num_states == 4)) {                                                           \
         function<4>(__VA_ARGS__);                                                                                 \
-    } else if (S == 20 || (S == 0 && (gene).num_states == 20)) {                                                  \
+    } else if (S == 20 || (S == 0 && (partition).num_states == 20)) {                                                  \
         function<20>(__VA_ARGS__);                                                                                \
     } else {                                                                                                      \
         function<64>(__VA_ARGS__);                                                                                \
@@ -33,7 +33,7 @@
 
 /// A tape, as a CTA reads it, with the CTA's team. It is in shared memory, because registers are few.
 struct Tape {
-    const Gene *genes;
+    const Partition *partitions;
     u64 *words;
     const TapeHead *head;
     /// The team's P-matrices.
@@ -59,10 +59,10 @@ __device__ __forceinline__ void tape_matrices(const Tape &tape, u32 first, u32 c
     const TapeMatrix *all = tape.at<TapeMatrix>(tape.head->matrices);
     for (u32 i = tape.team.rank; i < count; i += tape.team.size) {
         const TapeMatrix &job = all[first + i];
-        const Gene &gene = tape.genes[job.gene];
+        const Partition &partition = tape.partitions[job.partition];
         double brlen = job.scaler * tape.length(job.length);
         double *table = job.with_table ? tape.matrices + job.table : 0;
-        WITH_STATES(S, gene, pmatrices_of_rates, gene, brlen, job.first_rate, tape.matrices + job.matrix, table, exponential)
+        WITH_STATES(S, partition, pmatrices_of_rates, partition, brlen, job.first_rate, tape.matrices + job.matrix, table, exponential)
         __syncthreads();
     }
 }
@@ -74,10 +74,10 @@ __device__ __forceinline__ void start_tape_step(const Tape &tape) {
     const TapeJob *jobs = tape.at<TapeJob>(tape.head->jobs) + step.first_job;
     for (u32 item = tape.team.rank; item < step.num_items; item += tape.team.size) {
         const TapeJob &job = jobs[job_of_item(jobs, step.num_jobs, item)];
-        const Gene &gene = tape.genes[job.gene];
-        PatternBlock block = pattern_block(gene, item - job.first_item);
+        const Partition &partition = tape.partitions[job.partition];
+        PatternBlock block = pattern_block(partition, item - job.first_item);
         const Step *updates = tape.at<Step>(tape.head->updates) + job.first_step;
-        WITH_STATES(S, gene, start_edge, gene, block, updates, job.num_steps, tape.matrices)
+        WITH_STATES(S, partition, start_edge, partition, block, updates, job.num_steps, tape.matrices)
     }
 }
 
@@ -88,49 +88,49 @@ __device__ __forceinline__ void tape_derivatives(const Tape &tape, const double 
     const TapeJob *jobs = tape.at<TapeJob>(tape.head->jobs) + step.first_job;
     for (u32 item = tape.team.rank; item < step.num_items; item += tape.team.size) {
         const TapeJob &job = jobs[job_of_item(jobs, step.num_jobs, item)];
-        const Gene &gene = tape.genes[job.gene];
-        PatternBlock block = pattern_block(gene, item - job.first_item);
+        const Partition &partition = tape.partitions[job.partition];
+        PatternBlock block = pattern_block(partition, item - job.first_item);
         u32 last = job.first_step + job.num_steps - 1;
         u32 sumtable = tape.at<Step>(tape.head->updates)[last].out_index;
         double rest = tape.length(job.edge) - tape.length(step.branch);
         double brlen = job.scaler * (rest + t);
         double *result = results + (u64)item * DERIVATIVE_NUMBERS;
-        WITH_STATES(S, gene, derivatives_of_block, gene, block, sumtable, brlen, result)
+        WITH_STATES(S, partition, derivatives_of_block, partition, block, sumtable, brlen, result)
     }
 }
 
-/// Sums over the blocks of each gene, then over genes, in the order of the host. All threads must call it.
+/// Sums over the blocks of each partition, then over partitions, in the order of the host. All threads must call it.
 __device__ __forceinline__ void sum_tape_derivatives(const Tape &tape, const double *results, double (&total)[3]) {
     const TapeStep &step = *tape.step;
-    SHARED(double, of_gene, [GENES_AT_ONCE][3]);
+    SHARED(double, of_partition, [PARTITIONS_AT_ONCE][3]);
     const TapeJob *jobs = tape.at<TapeJob>(tape.head->jobs) + step.first_job;
     u32 number = threadIdx.x / 3, which = threadIdx.x % 3;
     double all = 0.0;
-    for (u32 first = 0; first < step.num_jobs; first += GENES_AT_ONCE) {
+    for (u32 first = 0; first < step.num_jobs; first += PARTITIONS_AT_ONCE) {
         u32 left = step.num_jobs - first;
-        u32 count = left < GENES_AT_ONCE ? left : GENES_AT_ONCE;
+        u32 count = left < PARTITIONS_AT_ONCE ? left : PARTITIONS_AT_ONCE;
         if (number < count) {
             const TapeJob &job = jobs[first + number];
-            const Gene &gene = tape.genes[job.gene];
-            u32 num_blocks = gene.correction ? gene.num_site_blocks : gene.num_blocks;
+            const Partition &partition = tape.partitions[job.partition];
+            u32 num_blocks = partition.correction ? partition.num_site_blocks : partition.num_blocks;
             const double *of_blocks = results + (u64)job.first_item * DERIVATIVE_NUMBERS + which;
             double sum = 0.0;
 #pragma unroll 4
             for (u32 block = 0; block < num_blocks; block++) {
                 sum += of_blocks[(u64)block * DERIVATIVE_NUMBERS];
             }
-            if (gene.correction) {
+            if (partition.correction) {
                 const double *last = of_blocks - which + (u64)num_blocks * DERIVATIVE_NUMBERS;
-                sum += correction_of_sum(gene.correction, gene.corrected_sites, last, which);
+                sum += correction_of_sum(partition.correction, partition.corrected_sites, last, which);
             }
-            // The chain rule of the gene's factor.
+            // The chain rule of the partition's factor.
             double factor = which == 0 ? 1.0 : which == 1 ? job.scaler : job.scaler * job.scaler;
-            of_gene[number][which] = which == 0 ? sum : factor * sum;
+            of_partition[number][which] = which == 0 ? sum : factor * sum;
         }
         __syncthreads();
         if (threadIdx.x < 3) {
             for (u32 i = 0; i < count; i++) {
-                all += of_gene[i][threadIdx.x];
+                all += of_partition[i][threadIdx.x];
             }
         }
         __syncthreads();
@@ -143,10 +143,10 @@ __device__ __forceinline__ void sum_tape_derivatives(const Tape &tape, const dou
 
 /// The likelihoods of the blocks of one of the last edges.
 template <int S>
-__device__ SHARED_CODE void score_edge(const Gene &gene, PatternBlock block, const Step &step, const double *matrices,
+__device__ SHARED_CODE void score_edge(const Partition &partition, PatternBlock block, const Step &step, const double *matrices,
                                            double *result) {
     Scratch none = {0, 0, 0};
-    score<S, double>(gene, block, none, step, matrices, result, 0);
+    score<S, double>(partition, block, none, step, matrices, result, 0);
 }
 
 /// True if the program ends after its present step, because the log-likelihood of the tree is below the floor then.
@@ -192,8 +192,8 @@ template <int S> __device__ __forceinline__ bool run_step(Tape &tape) {
     const TapeStep &step = *tape.step;
     double change = newton.best - tape.length(step.branch);
     for (u32 job = threadIdx.x; job < step.num_jobs; job += BLOCK) {
-        const TapeJob &of_gene = tape.at<TapeJob>(tape.head->jobs)[step.first_job + job];
-        write_alike(tape.at<double>(tape.head->lengths) + of_gene.edge_after, tape.length(of_gene.edge) + change);
+        const TapeJob &of_partition = tape.at<TapeJob>(tape.head->jobs)[step.first_job + job];
+        write_alike(tape.at<double>(tape.head->lengths) + of_partition.edge_after, tape.length(of_partition.edge) + change);
     }
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -216,26 +216,26 @@ template <int S> __device__ SHARED_CODE void finish_program(Tape &tape) {
     for (u32 item = tape.team.rank; item < tape.program->num_finish_items; item += tape.team.size) {
         const TapeJob *jobs = tape.at<TapeJob>(tape.head->jobs) + tape.program->first_finish;
         const TapeJob &job = jobs[job_of_item(jobs, tape.program->num_finish, item)];
-        const Gene &gene = tape.genes[job.gene];
+        const Partition &partition = tape.partitions[job.partition];
         u32 number = item - job.first_item;
         const Step &edge = tape.at<Step>(tape.head->updates)[job.first_step];
         double *result = tape.at<double>(tape.head->outcomes) + job.results + (u64)number * SCORE_NUMBERS;
-        WITH_STATES(S, gene, score_edge, gene, pattern_block(gene, number), edge, tape.matrices, result)
+        WITH_STATES(S, partition, score_edge, partition, pattern_block(partition, number), edge, tape.matrices, result)
     }
 }
 
-/// The same as a function, for genes with different numbers of states: all their code in one is too much for the registers.
+/// The same as a function, for partitions with different numbers of states: all their code in one is too much for the registers.
 template <int S> __device__ SHARED_CODE bool run_step_called(Tape &tape) { return run_step<S>(tape); }
 
 /// All programs of a tape, by teams.
 template <int S>
-__device__ __forceinline__ void run_tape(const Gene *genes, u64 *words, double *matrices, double *results) {
+__device__ __forceinline__ void run_tape(const Partition *partitions, u64 *words, double *matrices, double *results) {
     SHARED(Tape, tape, );
     if (threadIdx.x == 0) {
         const TapeHead *head = (const TapeHead *)words;
         const Seat &seat = ((const Seat *)(words + head->seats))[blockIdx.x];
         u32 *counter = (u32 *)(words + head->counters) + seat.team;
-        tape.genes = genes;
+        tape.partitions = partitions;
         tape.words = words;
         tape.head = head;
         tape.matrices = matrices + seat.matrices;
@@ -266,8 +266,8 @@ __device__ __forceinline__ void run_tape(const Gene *genes, u64 *words, double *
 
 #define SWEEP_OF(name, S)                                                                                         \
     extern "C" __global__ void __launch_bounds__(BLOCK, 1)                                                        \
-        sweep_##name(const Gene *genes, u64 *words, double *matrices, double *results) {                          \
-        run_tape<S>(genes, words, matrices, results);                                                             \
+        sweep_##name(const Partition *partitions, u64 *words, double *matrices, double *results) {                          \
+        run_tape<S>(partitions, words, matrices, results);                                                             \
     }
 SWEEP_OF(4, 4)
 SWEEP_OF(20, 20)

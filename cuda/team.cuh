@@ -1,4 +1,4 @@
-// Teams of CTAs that work together in a cooperative launch, in which all CTAs are on the card at the same time.
+// Teams of CTAs that work together in a cooperative launch, in which all CTAs are on the GPU at the same time.
 //
 // The CTAs of a team meet at barriers. What a CTA wrote before one, all of them read after it. Teams do not know of each
 // other. Only whole numbers are counted by atomics.

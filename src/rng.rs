@@ -25,7 +25,7 @@ pub enum Purpose {
     SimulatedTree = 6,
     /// Simulated sequences.
     SimulatedSequences = 7,
-    /// Which genes are missing in which taxa, in simulated data.
+    /// Which partitions are missing in which taxa, in simulated data.
     SimulatedGaps = 8,
     /// Where and how a local optimum is perturbed.
     Perturbation = 10,

@@ -2,7 +2,7 @@
 
 use crate::util::{Scratch, assert_same_bytes, repository};
 use mlsearch::alignment::Patterns;
-use mlsearch::likelihood::engine::{GeneData, GeneModel};
+use mlsearch::likelihood::engine::{PartitionData, PartitionModel};
 use mlsearch::likelihood::naive::naive_pattern_log_likelihoods;
 use mlsearch::likelihood::{BrlenLinkage, EngineOptions, Evaluator, NodeStates, select};
 use mlsearch::model::Model;
@@ -38,7 +38,7 @@ fn with_witness(tree: &Tree, node: NodeId) -> Tree {
 fn by_definition(
     tree: &Tree,
     node: NodeId,
-    (data, taxa): (&GeneData, &[usize]),
+    (data, taxa): (&PartitionData, &[usize]),
     model: &Model,
     scaler: f64,
 ) -> Vec<f64> {
@@ -52,8 +52,8 @@ fn by_definition(
             let code = model.data_type.code_of_state(state);
             *tip_codes.last_mut().unwrap() = vec![code; num_patterns];
             let data =
-                GeneData { tip_codes: tip_codes.clone(), ascertainment: None, ..data.clone() };
-            naive_pattern_log_likelihoods(&tree, &data, &GeneModel::new(model), scaler)
+                PartitionData { tip_codes: tip_codes.clone(), ascertainment: None, ..data.clone() };
+            naive_pattern_log_likelihoods(&tree, &data, &PartitionModel::new(model), scaler)
         })
         .collect();
     let mut all = Vec::new();
@@ -82,7 +82,7 @@ const MODELS: &[(&str, usize, usize)] = &[
 fn probabilities_are_those_of_a_taxon_at_the_node() {
     let mut rng = stream(5, Purpose::Test, 0);
     let tree = yule_tree(8, 0.2, &mut rng);
-    let mut genes = Vec::new();
+    let mut partitions = Vec::new();
     for &(text, num_taxa, num_sites) in MODELS {
         let model = Model::parse(text).unwrap();
         let (matrices, cats) = (model.eigen_models(), model.rate_cats());
@@ -102,39 +102,43 @@ fn probabilities_are_those_of_a_taxon_at_the_node() {
                 };
             }
         });
-        genes.push((GeneData::new(&patterns, &model), patterns.tip_taxa.clone(), model));
+        partitions.push((PartitionData::new(&patterns, &model), patterns.tip_taxa.clone(), model));
     }
-    let data: Vec<GeneData> = genes.iter().map(|gene| gene.0.clone()).collect();
+    let data: Vec<PartitionData> = partitions.iter().map(|partition| partition.0.clone()).collect();
     for linkage in [BrlenLinkage::Linked, BrlenLinkage::Scaled] {
         let engine = select::make_engine(&data, &EngineOptions::default()).unwrap();
-        let of_gene = |(data, taxa, model): &(GeneData, Vec<usize>, Model)| {
+        let of_partition = |(data, taxa, model): &(PartitionData, Vec<usize>, Model)| {
             (data.clone(), taxa.clone(), model.clone())
         };
-        let owned: Vec<_> = genes.iter().map(of_gene).collect();
+        let owned: Vec<_> = partitions.iter().map(of_partition).collect();
         let given = owned.iter().map(|(data, taxa, model)| (data, &taxa[..], model.clone()));
         let mut evaluator = Evaluator::new(tree.clone(), given.collect(), linkage, engine);
-        let scaler = |gene: usize| match linkage {
-            BrlenLinkage::Scaled => 0.6 + 0.2 * gene as f64,
+        let scaler = |partition: usize| match linkage {
+            BrlenLinkage::Scaled => 0.6 + 0.2 * partition as f64,
             _ => 1.0,
         };
-        (0..genes.len()).for_each(|gene| evaluator.set_brlen_scaler(gene, scaler(gene)));
+        (0..partitions.len())
+            .for_each(|partition| evaluator.set_brlen_scaler(partition, scaler(partition)));
         let (mut compared, mut without) = (0, 0);
         for node in tree.nodes().filter(|&node| !tree.is_tip(node)) {
             let found = NodeStates::new(&mut evaluator).at(node).unwrap();
-            for (gene, found) in found.iter().enumerate() {
-                let (data, taxa, model) = &genes[gene];
+            for (partition, found) in found.iter().enumerate() {
+                let (data, taxa, model) = &partitions[partition];
                 let Some(found) = found else {
                     // No taxa on two sides of the node.
                     let sides =
                         tree.links(node).filter(|(next, edge)| has_taxa(&tree, *next, *edge, taxa));
-                    assert!(taxa.len() < 2 || sides.count() < 2, "gene {gene}, {node:?}");
+                    assert!(taxa.len() < 2 || sides.count() < 2, "partition {partition}, {node:?}");
                     without += 1;
                     continue;
                 };
-                let want = by_definition(&tree, node, (data, taxa), model, scaler(gene));
+                let want = by_definition(&tree, node, (data, taxa), model, scaler(partition));
                 assert_eq!(found.len(), want.len());
                 for (found, want) in found.iter().zip(want) {
-                    assert!((found - want).abs() < 1e-10, "gene {gene}, {node:?}: {found}, {want}");
+                    assert!(
+                        (found - want).abs() < 1e-10,
+                        "partition {partition}, {node:?}: {found}, {want}"
+                    );
                     compared += 1;
                 }
             }

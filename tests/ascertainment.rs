@@ -51,7 +51,7 @@ const RAXML: [(&str, &str, f64, &str, &str); 3] = [
 const RAXML_FREQS: &str = "+FU{0.307766/0.371337/0.068215/0.252682}";
 
 /// Optimised likelihoods that ours must reach: model, data, options, log-likelihood, source. IQ-TREE as above
-/// with `-me 0.0001` and without -blfix; RAxML as above, for two genes with `ASC_DNA, p1 = 1-260` and `ASC_DNA,
+/// with `-me 0.0001` and without -blfix; RAxML as above, for two partitions with `ASC_DNA, p1 = 1-260` and `ASC_DNA,
 /// p2 = 261-521`, [-M].
 const OPTIMISED: [(&str, &str, &str, f64, &str); 7] = [
     ("GTR+F+ASC+G4", "dna", "", -4611.3307, "IQ-TREE GTR+F+ASC+G4; RAxML -4611.743391"),
@@ -65,7 +65,7 @@ const OPTIMISED: [(&str, &str, &str, f64, &str); 7] = [
 ];
 
 /// A folder with the three alignments, `dna` (521 columns), `multi` (444) and `binary` (264), all columns
-/// variable, the tree, and a partition file of two genes.
+/// variable, the tree, and a partition file of two partitions.
 fn data() -> Scratch {
     let text = std::fs::read_to_string(repository("datasets/primates.phy")).expect("data");
     let rows: Vec<(&str, &str)> = text
@@ -173,9 +173,9 @@ fn site_likelihoods_leave_out_sites_that_were_left_out() {
 #[test]
 fn searches_and_replicates_write_the_same_bytes_on_every_machine() {
     let scratch = data();
-    let genes = "GTR+G+ASC, p1 = 1-130\nHKY+I, p2 = 131-260\nGTR+ASC_FELS{90}, p3 = 261-390\n\
+    let partitions = "GTR+G+ASC, p1 = 1-130\nHKY+I, p2 = 131-260\nGTR+ASC_FELS{90}, p3 = 261-390\n\
         K80+G+ASC_STAM{30/20/10/20}, p4 = 391-521\n";
-    scratch.write("mixed.part", genes);
+    scratch.write("mixed.part", partitions);
     for mode in ["linked", "unlinked"] {
         let command =
             format!("--all --bs-trees 2 -s dna -q mixed.part --brlen {mode} --sitelh --quiet");

@@ -2,7 +2,7 @@
 //! every type of data, and compares the numbers with those of another engine.
 
 use mlsearch::likelihood::cpu::{CpuEngine, select_kernels};
-use mlsearch::likelihood::engine::{Engine, GeneData};
+use mlsearch::likelihood::engine::{Engine, PartitionData};
 use mlsearch::likelihood::select::{INSTRUCTION_SETS, choose_engine, make_engine};
 use mlsearch::likelihood::{
     BranchOptions, BrlenLinkage, EngineOptions, Evaluator, Gamma, GammaPrior, NodeStates,
@@ -10,26 +10,26 @@ use mlsearch::likelihood::{
 };
 use mlsearch::model::Model;
 use mlsearch::rng::{Purpose, Rng, stream};
-use mlsearch::simulate::{sample_gene, yule_tree};
+use mlsearch::simulate::{sample_partition, yule_tree};
 use mlsearch::tree::{EdgeId, NodeId, Tree};
 
-/// Makes an engine for the data of some genes.
-type Constructor<'a> = &'a dyn Fn(&[GeneData]) -> Box<dyn Engine>;
+/// Makes an engine for the data of some partitions.
+type Constructor<'a> = &'a dyn Fn(&[PartitionData]) -> Box<dyn Engine>;
 
-/// A tree with genes, each over some of the taxa.
+/// A tree with partitions, each over some of the taxa.
 struct Case {
     name: &'static str,
     tree: Tree,
-    genes: Vec<(GeneData, Vec<usize>, Model)>,
+    partitions: Vec<(PartitionData, Vec<usize>, Model)>,
 }
 
-/// A gene: model, number of taxa, number of sites.
+/// A partition: model, number of taxa, number of sites.
 type Shape = (&'static str, usize, usize);
 
 const GTR: &str = "GTR{1.2/3.1/0.7/0.9/4.2/1}+FU{0.3/0.2/0.15/0.35}+G4{0.5}";
 const HKY_I: &str = "HKY{2.5}+FU{0.1/0.4/0.3/0.2}+I{0.2}+G3{0.8}";
 
-/// Data types, mixtures, corrections of ascertainment bias, genes of every size, several blocks of
+/// Data types, mixtures, corrections of ascertainment bias, partitions of every size, several blocks of
 /// patterns, and trees so deep that vectors are scaled (above 1 000 taxa per rate category).
 const CASES: &[(&str, usize, &[Shape])] = &[
     ("DNA, one gene", 9, &[(GTR, 9, 300)]),
@@ -77,29 +77,31 @@ const CASES: &[(&str, usize, &[Shape])] = &[
 fn case(name: &'static str, num_taxa: usize, shapes: &[Shape]) -> Case {
     let mut rng = stream(11, Purpose::Test, num_taxa as u64);
     let tree = yule_tree(num_taxa, 0.15, &mut rng);
-    let genes = shapes.iter().map(|shape| gene(&tree, *shape, &mut rng)).collect();
-    Case { name, tree, genes }
+    let partitions = shapes.iter().map(|shape| partition(&tree, *shape, &mut rng)).collect();
+    Case { name, tree, partitions }
 }
 
-fn gene(
+fn partition(
     tree: &Tree,
     (text, num_taxa, num_sites): Shape,
     rng: &mut Rng,
-) -> (GeneData, Vec<usize>, Model) {
+) -> (PartitionData, Vec<usize>, Model) {
     let model = Model::parse(text).expect("a model");
-    let patterns = sample_gene(tree, &model, num_taxa, num_sites, rng);
-    (GeneData::new(&patterns, &model), patterns.tip_taxa, model)
+    let patterns = sample_partition(tree, &model, num_taxa, num_sites, rng);
+    (PartitionData::new(&patterns, &model), patterns.tip_taxa, model)
 }
 
 impl Case {
     fn evaluator(&self, linkage: BrlenLinkage, make: Constructor) -> Evaluator {
-        let data: Vec<GeneData> = self.genes.iter().map(|gene| gene.0.clone()).collect();
-        let genes = self.genes.iter().map(|(data, taxa, model)| (data, &taxa[..], model.clone()));
+        let data: Vec<PartitionData> =
+            self.partitions.iter().map(|partition| partition.0.clone()).collect();
+        let partitions =
+            self.partitions.iter().map(|(data, taxa, model)| (data, &taxa[..], model.clone()));
         let mut evaluator =
-            Evaluator::new(self.tree.clone(), genes.collect(), linkage, make(&data));
+            Evaluator::new(self.tree.clone(), partitions.collect(), linkage, make(&data));
         if linkage == BrlenLinkage::Scaled {
-            for gene in 0..self.genes.len() {
-                evaluator.set_brlen_scaler(gene, 0.7 + 0.1 * gene as f64);
+            for partition in 0..self.partitions.len() {
+                evaluator.set_brlen_scaler(partition, 0.7 + 0.1 * partition as f64);
             }
         }
         evaluator
@@ -140,49 +142,59 @@ fn everything(case: &Case, linkage: BrlenLinkage, make: Constructor) -> Found {
     let mut found = Found::default();
     let mut evaluator = case.evaluator(linkage, make);
     let evaluator = &mut evaluator;
-    found.note("likelihood", evaluator.gene_log_likelihoods().expect("an engine"));
-    for gene in 0..evaluator.num_genes() {
-        let lnls = evaluator.pattern_log_likelihoods(gene).expect("an engine");
+    found.note("likelihood", evaluator.partition_log_likelihoods().expect("an engine"));
+    for partition in 0..evaluator.num_partitions() {
+        let lnls = evaluator.pattern_log_likelihoods(partition).expect("an engine");
         found.note("likelihood of a pattern", lnls);
-        if evaluator.num_taxa_of(gene) >= 2 {
-            evaluator.set_virtual_root(gene, EdgeId(1.min(evaluator.num_taxa_of(gene) as u32 - 2)));
+        if evaluator.num_taxa_of(partition) >= 2 {
+            evaluator.set_virtual_root(
+                partition,
+                EdgeId(1.min(evaluator.num_taxa_of(partition) as u32 - 2)),
+            );
         }
     }
-    found.note("likelihood at another root", evaluator.gene_log_likelihoods().expect("an engine"));
+    found.note(
+        "likelihood at another root",
+        evaluator.partition_log_likelihoods().expect("an engine"),
+    );
     let inner: Vec<NodeId> = case.tree.nodes().skip(case.tree.num_tips()).collect();
     for &node in inner.iter().step_by(inner.len().div_ceil(8)) {
         let states = NodeStates::new(evaluator).at(node).expect("an engine");
-        for (gene, states) in states.iter().enumerate() {
+        for (partition, states) in states.iter().enumerate() {
             let states = states.iter().flatten().copied();
-            found.note(&format!("likelihood of the states of gene {gene} at {node:?}"), states);
+            found.note(
+                &format!("likelihood of the states of partition {partition} at {node:?}"),
+                states,
+            );
         }
     }
     regrafts(evaluator, &mut found);
-    let gene = linkage.has_own_lengths().then_some(0);
-    let num_edges = evaluator.gene_tree(0).0.num_edges().min(case.tree.num_edges());
+    let partition = linkage.has_own_lengths().then_some(0);
+    let num_edges = evaluator.partition_tree(0).0.num_edges().min(case.tree.num_edges());
     for edge in (0..num_edges as u32).step_by(num_edges.div_ceil(6).max(1)) {
         let prior = GammaPrior { power: 0.9, gamma: Gamma { shape: 1.0, rate: 10.0 } };
-        let density = evaluator.length_density(gene, EdgeId(edge), prior, 0.1).expect("an engine");
+        let density =
+            evaluator.length_density(partition, EdgeId(edge), prior, 0.1).expect("an engine");
         let Gamma { shape, rate } = density.expect("one with a prior");
         found.note(&format!("density of the length of edge {edge}"), [shape, rate]);
     }
     let options = BranchOptions { max_sweeps: 2, lnl_epsilon: 0.01, gain_tolerance: 1e-6 };
     found.note("optimised", [evaluator.optimize_branches(&options).expect("an engine")]);
-    found.note("optimised gene", evaluator.gene_log_likelihoods().expect("an engine"));
+    found.note("optimised gene", evaluator.partition_log_likelihoods().expect("an engine"));
     // A replicate of the same sites, and another model.
-    for (gene, (data, ..)) in case.genes.iter().enumerate() {
+    for (partition, (data, ..)) in case.partitions.iter().enumerate() {
         let weights: Vec<f64> = (0..data.weights.len()).map(|i| (i % 3) as f64).collect();
-        evaluator.set_pattern_weights(gene, &weights).expect("an engine");
+        evaluator.set_pattern_weights(partition, &weights).expect("an engine");
     }
-    found.note("other weights", evaluator.gene_log_likelihoods().expect("an engine"));
-    for (gene, (.., model)) in case.genes.iter().enumerate() {
+    found.note("other weights", evaluator.partition_log_likelihoods().expect("an engine"));
+    for (partition, (.., model)) in case.partitions.iter().enumerate() {
         let mut model = model.clone();
         let values = model.free_parameters().into_iter().map(|p| (p.value * 1.1).clamp(p.lo, p.hi));
         let values: Vec<f64> = values.collect();
         model.set_free_parameters(&values);
-        evaluator.set_model(gene, &model);
+        evaluator.set_model(partition, &model);
     }
-    found.note("other model", evaluator.gene_log_likelihoods().expect("an engine"));
+    found.note("other model", evaluator.partition_log_likelihoods().expect("an engine"));
     found.note("optimised again", [evaluator.optimize_branches(&options).expect("an engine")]);
     found
 }
@@ -235,7 +247,7 @@ fn options(name: Option<&'static str>, set: Option<&'static str>, threads: usize
     EngineOptions { name, instruction_set: set, threads, ..EngineOptions::default() }
 }
 
-fn made(options: EngineOptions) -> impl Fn(&[GeneData]) -> Box<dyn Engine> {
+fn made(options: EngineOptions) -> impl Fn(&[PartitionData]) -> Box<dyn Engine> {
     move |data| make_engine(data, &options).expect("an engine")
 }
 
@@ -265,7 +277,7 @@ fn deep_trees_have_the_likelihoods_of_textbook_formulas() {
         let found = |name| {
             let engine = made(options(name, None, 1));
             let mut evaluator = case.evaluator(BrlenLinkage::Linked, &engine);
-            let lnls = evaluator.gene_log_likelihoods().expect("an engine");
+            let lnls = evaluator.partition_log_likelihoods().expect("an engine");
             let states = NodeStates::new(&mut evaluator).at(NodeId(*num_taxa as u32 + 20));
             let states = states.expect("an engine").into_iter().flatten().flatten();
             (lnls, states.collect::<Vec<f64>>())
@@ -315,7 +327,7 @@ fn every_instruction_set_and_number_of_threads_gives_the_same_bits() {
 }
 
 /// The engine of the CPU with a row for each pattern.
-fn without_repeats(data: &[GeneData]) -> Box<dyn Engine> {
+fn without_repeats(data: &[PartitionData]) -> Box<dyn Engine> {
     let kernels = select_kernels(None).expect("an instruction set");
     Box::new(CpuEngine::new(data, kernels, 1).expect("an engine").without_repeats())
 }
@@ -352,15 +364,15 @@ fn vectors_that_are_forgotten_and_computed_again_have_the_same_bits() {
     }
 }
 
-/// The cards of this machine or of the stand-in of `cuda_stand_in.rs`; `None` if there are none.
-fn cards() -> Option<EngineOptions> {
+/// The GPUs of this machine or of the stand-in of `cuda_stand_in.rs`; `None` if there are none.
+fn gpus() -> Option<EngineOptions> {
     let given = std::env::var("MLSEARCH_TEST_CARDS").ok();
-    let cards = given.map_or(0, |bits| bits.parse().expect("bits of cards"));
+    let gpus = given.map_or(0, |bits| bits.parse().expect("bits of GPUs"));
     let vector_bytes = std::env::var("MLSEARCH_TEST_VECTOR_BYTES").ok();
     let vector_bytes = vector_bytes.map(|bytes| bytes.parse().expect("a number of bytes"));
-    let on_cards = EngineOptions { cards, vector_bytes, ..options(Some("cuda"), None, 1) };
-    match choose_engine(&on_cards) {
-        Ok(_) => Some(on_cards),
+    let on_gpus = EngineOptions { gpus, vector_bytes, ..options(Some("cuda"), None, 1) };
+    match choose_engine(&on_gpus) {
+        Ok(_) => Some(on_gpus),
         Err(reason) => {
             println!("skipped: {reason}");
             None
@@ -369,20 +381,20 @@ fn cards() -> Option<EngineOptions> {
 }
 
 #[test]
-fn cards_give_the_bits_of_the_processor() {
-    let Some(on_cards) = cards() else { return };
+fn gpus_give_the_bits_of_the_processor() {
+    let Some(on_gpus) = gpus() else { return };
     for (name, num_taxa, shapes) in CASES {
         let case = case(name, *num_taxa, shapes);
         for &linkage in linkages_of(*num_taxa) {
             let want = everything(&case, linkage, &made(options(None, None, 1))).0;
-            let got = everything(&case, linkage, &made(on_cards)).0;
-            assert_same_bits(&got, &want, &format!("{name}, {linkage:?}, cards"));
+            let got = everything(&case, linkage, &made(on_gpus)).0;
+            assert_same_bits(&got, &want, &format!("{name}, {linkage:?}, GPUs"));
             println!("{name}, {linkage:?}: {} numbers have the same bits", got.len());
         }
     }
 }
 
-/// More genes for scores in single precision: proteins and codons of several blocks.
+/// More partitions for scores in single precision: proteins and codons of several blocks.
 const SINGLE_CASES: &[(&str, usize, &[Shape])] = &[
     ("proteins", 12, &[("LG+G4{0.7}", 12, 300)]),
     ("codons", 9, &[("GY{2/0.3}+FE+G2{0.7}", 9, 200)]),
@@ -399,17 +411,18 @@ fn improbable() -> Case {
 }
 
 /// Scores of single precision differ by little from those of double precision, relative to the number of sites; trials and
-/// moves have the same bits. What is printed of the bits must be the same for any grid and number of cards (`cuda_stand_in.rs`).
+/// moves have the same bits. What is printed of the bits must be the same for any grid and number of GPUs (`cuda_stand_in.rs`).
 #[test]
 fn scores_in_single_precision_are_close_and_nothing_else_changes() {
-    let Some(on_cards) = cards() else { return };
-    let single = EngineOptions { score_precision: ScorePrecision::Single, ..on_cards };
+    let Some(on_gpus) = gpus() else { return };
+    let single = EngineOptions { score_precision: ScorePrecision::Single, ..on_gpus };
     let cases = CASES.iter().chain(SINGLE_CASES);
     let cases = cases.map(|(name, num_taxa, shapes)| case(name, *num_taxa, shapes));
     for case in cases.chain([improbable()]) {
-        let num_sites: f64 = case.genes.iter().map(|gene| gene.0.weights.iter().sum::<f64>()).sum();
+        let num_sites: f64 =
+            case.partitions.iter().map(|partition| partition.0.weights.iter().sum::<f64>()).sum();
         for linkage in [BrlenLinkage::Linked, BrlenLinkage::Unlinked] {
-            if linkage == BrlenLinkage::Unlinked && case.genes.len() == 1 {
+            if linkage == BrlenLinkage::Unlinked && case.partitions.len() == 1 {
                 continue;
             }
             let [want, got] = [options(None, None, 1), single].map(|options| {

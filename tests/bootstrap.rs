@@ -88,7 +88,7 @@ fn too_few_replicates_are_said_to_be_so() {
 
 /// Partitions that are not drawn, and taxa whose only data are in them.
 #[test]
-fn genes_and_their_sites_are_drawn_and_deleted() {
+fn partitions_and_their_sites_are_drawn_and_deleted() {
     let data = format!(
         "-s {} -q {}",
         repository("datasets/gappy.phy").display(),

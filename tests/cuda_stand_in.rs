@@ -1,4 +1,4 @@
-//! The engine for NVIDIA cards without a card: a C++ compiler makes a stand-in for the driver's library from the kernels
+//! The engine for NVIDIA GPUs without a GPU: a C++ compiler makes a stand-in for the driver's library from the kernels
 //! and `cuda/emulator/`, through which the unmodified engine runs. Skipped where there is no C++ compiler.
 
 use crate::util::{Ran, Scratch, report, repository, results};
@@ -129,37 +129,37 @@ fn run_test(name: &str, switches: &[(&str, &str)]) -> Option<String> {
 const AGREE: &str = "backends_agree::cards_give_the_bits_of_the_processor";
 
 #[test]
-fn a_card_gives_the_bits_of_the_processor() {
+fn a_gpu_gives_the_bits_of_the_processor() {
     run_test(AGREE, &[]);
 }
 
 /// Without cooperative launches, Newton-Raphson is on the host.
 #[test]
-fn a_card_whose_ctas_cannot_wait_for_each_other_gives_the_same_bits() {
+fn a_gpu_whose_ctas_cannot_wait_for_each_other_gives_the_same_bits() {
     run_test(AGREE, &[("STAND_IN_COOPERATIVE", "0")]);
 }
 
 /// Vectors that have no place are computed again whenever they are read.
 #[test]
-fn a_card_without_room_for_all_vectors_gives_the_same_bits() {
-    let cards = [("STAND_IN_CARDS", "2"), ("MLSEARCH_TEST_CARDS", "3")];
-    run_test(AGREE, &[("MLSEARCH_TEST_VECTOR_BYTES", "1"), cards[0], cards[1]]);
+fn a_gpu_without_room_for_all_vectors_gives_the_same_bits() {
+    let gpus = [("STAND_IN_GPUS", "2"), ("MLSEARCH_TEST_CARDS", "3")];
+    run_test(AGREE, &[("MLSEARCH_TEST_VECTOR_BYTES", "1"), gpus[0], gpus[1]]);
 }
 
-/// What must not show: the number of CTAs, the order of threads and CTAs, the number of cards.
+/// What must not show: the number of CTAs, the order of threads and CTAs, the number of GPUs.
 #[test]
-fn any_grid_order_and_number_of_cards_gives_the_same_bits() {
+fn any_grid_order_and_number_of_gpus_gives_the_same_bits() {
     let (grid, order) = (("STAND_IN_MULTIPROCESSORS", "1"), ("STAND_IN_REVERSED", "1"));
     run_test(AGREE, &[grid, order]);
-    run_test(AGREE, &[grid, order, ("STAND_IN_CARDS", "3"), ("MLSEARCH_TEST_CARDS", "7")]);
+    run_test(AGREE, &[grid, order, ("STAND_IN_GPUS", "3"), ("MLSEARCH_TEST_CARDS", "7")]);
 }
 
-/// Nor in scores of single precision, whatever the grid, the order, the number of cards, and the room for vectors.
+/// Nor in scores of single precision, whatever the grid, the order, the number of GPUs, and the room for vectors.
 #[test]
-fn scores_in_single_precision_are_the_same_on_any_grid_and_number_of_cards() {
+fn scores_in_single_precision_are_the_same_on_any_grid_and_number_of_gpus() {
     let test = "backends_agree::scores_in_single_precision_are_close_and_nothing_else_changes";
     let (grid, order) = (("STAND_IN_MULTIPROCESSORS", "1"), ("STAND_IN_REVERSED", "1"));
-    let two = [("STAND_IN_CARDS", "2"), ("MLSEARCH_TEST_CARDS", "3")];
+    let two = [("STAND_IN_GPUS", "2"), ("MLSEARCH_TEST_CARDS", "3")];
     let found = |switches: &[(&str, &str)]| {
         let said = run_test(test, switches)?;
         let lines = said.lines().filter(|line| line.starts_with("single: "));
@@ -194,14 +194,14 @@ fn run(scratch: &Scratch, arguments: &str, switches: &[(&str, &str)]) -> Option<
     Some(Ran::new(output))
 }
 
-/// A search on several genes with gaps.
+/// A search on several partitions with gaps.
 fn search() -> String {
     let path = |name: &str| repository(name).display().to_string();
-    let (data, genes) = (path("datasets/gappy.phy"), path("partitions/gappy.part"));
-    format!("-s {data} -q {genes} -m GTR+G --fast -t pars{{1}} -T 1")
+    let (data, partitions) = (path("datasets/gappy.phy"), path("partitions/gappy.part"));
+    format!("-s {data} -q {partitions} -m GTR+G --fast -t pars{{1}} -T 1")
 }
 
-/// Searches whose scores are in single precision end alike on one card and two, and wherever they look ahead. On these data,
+/// Searches whose scores are in single precision end alike on one GPU and two, and wherever they look ahead. On these data,
 /// they also try and make the moves of the processor.
 #[test]
 fn searches_with_scores_in_single_precision_write_the_same_bytes() {
@@ -210,15 +210,15 @@ fn searches_with_scores_in_single_precision_write_the_same_bytes() {
     let ways = [
         ("", &[("STAND_IN_MULTIPROCESSORS", "132")][..]),
         ("--backend cuda", &[("STAND_IN_MULTIPROCESSORS", "1")]),
-        ("--gpu 0,1", &[("STAND_IN_CARDS", "2")]),
+        ("--gpu 0,1", &[("STAND_IN_GPUS", "2")]),
     ];
     let kinds = ["bestTree", "bestModel", "mlTrees"];
-    assert_cards_write(&scratch, [&command, &single], &ways, |kind| kinds.contains(&kind));
+    assert_gpus_write(&scratch, [&command, &single], &ways, |kind| kinds.contains(&kind));
     // A run that is resumed must not mix precisions.
     let lost = [("STAND_IN_LAUNCHES", "300")];
-    let Some(ran) = run(&scratch, &format!("{single} -n card --redo"), &lost) else { return };
+    let Some(ran) = run(&scratch, &format!("{single} -n GPU --redo"), &lost) else { return };
     assert_eq!(ran.code, 1, "{}", ran.stderr);
-    scratch.run(&format!("{command} -n card")).assert_refused(&["--gpu-precision"]);
+    scratch.run(&format!("{command} -n GPU")).assert_refused(&["--gpu-precision"]);
 }
 
 #[test]
@@ -226,27 +226,27 @@ fn whole_runs_write_the_same_bytes() {
     let (scratch, command) = (Scratch::new(), search());
     let ways = [
         ("--backend cuda", &[][..]),
-        ("--gpu 0,1", &[("STAND_IN_CARDS", "2")]),
+        ("--gpu 0,1", &[("STAND_IN_GPUS", "2")]),
         // Little memory: less goes on side by side, and vectors are forgotten.
         ("--backend cuda", &[("STAND_IN_MEMORY", LITTLE_MEMORY)]),
         ("--backend cuda", &[("STAND_IN_MEMORY", FEW_VECTORS)]),
     ];
-    assert_cards_write(&scratch, [&command, &command], &ways, |_| true);
+    assert_gpus_write(&scratch, [&command, &command], &ways, |_| true);
 }
 
-/// Chains on threads of their own share a card, as far as it has room for them.
+/// Chains on threads of their own share a GPU, as far as it has room for them.
 #[test]
 fn samples_write_the_same_bytes() {
     let path = |name: &str| repository(name).display().to_string();
-    let (data, genes) = (path("datasets/gappy.phy"), path("partitions/gappy.part"));
+    let (data, partitions) = (path("datasets/gappy.phy"), path("partitions/gappy.part"));
     let sample = format!(
-        "sample -s {data} -q {genes} -m HKY+G --ngen 150 --samplefreq 50 --diagnfreq 100 --nchains 2"
+        "sample -s {data} -q {partitions} -m HKY+G --ngen 150 --samplefreq 50 --diagnfreq 100 --nchains 2"
     );
     let scratch = Scratch::new();
     let ways = [
         ("--backend cuda -T 1", &[][..], "at the same time: 1, threads"),
         ("--backend cuda -T 4", &[], "at the same time: 2, parts of each: 2"),
-        ("--gpu 0,1 -T 3", &[("STAND_IN_CARDS", "2")], "at the same time: 1, parts of each: 2"),
+        ("--gpu 0,1 -T 3", &[("STAND_IN_GPUS", "2")], "at the same time: 1, parts of each: 2"),
         (
             "--backend cuda -T 4",
             &[("STAND_IN_MEMORY", LITTLE_MEMORY)],
@@ -257,7 +257,7 @@ fn samples_write_the_same_bytes() {
     ];
     for (options, switches, shares) in ways {
         let on_processor = format!("{sample} -T 1 --redo");
-        assert_cards_write(&scratch, [&on_processor, &sample], &[(options, switches)], |_| true);
+        assert_gpus_write(&scratch, [&on_processor, &sample], &[(options, switches)], |_| true);
         let Ok(log) = std::fs::read_to_string(scratch.path().join("card.mlsearch.log")) else {
             return;
         };
@@ -265,11 +265,11 @@ fn samples_write_the_same_bytes() {
     }
 }
 
-/// On cards, in all these ways (options and switches of the stand-in), the second command writes what the first one writes on the
-/// processor: the results of these kinds.
-fn assert_cards_write(
+/// On GPUs, in all these ways (options and switches of the stand-in), the second command writes what the first one writes on
+/// the processor: the results of these kinds.
+fn assert_gpus_write(
     scratch: &Scratch,
-    [on_processor, on_cards]: [&str; 2],
+    [on_processor, on_gpus]: [&str; 2],
     ways: &[(&str, &[(&str, &str)])],
     is_compared: impl Fn(&str) -> bool,
 ) {
@@ -278,11 +278,11 @@ fn assert_cards_write(
     want.retain(|kind, _| is_compared(kind));
     assert!(!want.is_empty());
     for (options, switches) in ways {
-        let words = format!("{on_cards} -n card --redo {options}");
+        let words = format!("{on_gpus} -n GPU --redo {options}");
         let Some(ran) = run(scratch, &words, switches) else { return };
         assert_eq!(ran.code, 0, "{switches:?}: {}", ran.stderr);
-        assert_eq!(report(scratch, "card")["run"]["backend"], "cuda");
-        let found = results(scratch, "card");
+        assert_eq!(report(scratch, "GPU")["run"]["backend"], "cuda");
+        let found = results(scratch, "GPU");
         for (kind, bytes) in &want {
             assert_eq!(&found[kind], bytes, "{switches:?}: {kind}");
         }
@@ -296,7 +296,7 @@ const TWO_ENGINES: &str = "12000000";
 /// Bytes with which it has no room for all vectors.
 const FEW_VECTORS: &str = "8000000";
 
-/// The words of the command that the message of a lost card names for this purpose.
+/// The words of the command that the message of a lost GPU names for this purpose.
 fn after_loss(ran: &Ran, purpose: &str) -> String {
     let lost = "the cuda engine stopped working: unspecified launch failure";
     assert!(ran.stderr.contains(lost), "{}", ran.stderr);
@@ -308,7 +308,7 @@ fn after_loss(ran: &Ran, purpose: &str) -> String {
 }
 
 #[test]
-fn a_run_on_a_card_that_is_lost_is_resumed_with_the_processor() {
+fn a_run_on_a_gpu_that_is_lost_is_resumed_with_the_processor() {
     let scratch = Scratch::new();
     let command = search();
     scratch.succeed(&format!("{command} -n cpu"));
@@ -316,34 +316,34 @@ fn a_run_on_a_card_that_is_lost_is_resumed_with_the_processor() {
     // Lost at once, and late.
     for launches in ["40", "600"] {
         let lost = [("STAND_IN_LAUNCHES", launches)];
-        let asked = format!("{command} -n card --redo --backend cuda");
+        let asked = format!("{command} -n GPU --redo --backend cuda");
         let Some(ran) = run(&scratch, &asked, &lost) else { return };
         assert_eq!(ran.code, 1, "after {launches} launches: {}", ran.stderr);
         let resuming = after_loss(&ran, "to go on from the checkpoint on the processor");
         scratch.succeed(&resuming);
-        let found = results(&scratch, "card");
+        let found = results(&scratch, "GPU");
         for kind in ["bestTree", "bestModel", "mlTrees", "startTree"] {
             assert_eq!(found[kind], want[kind], "after {launches} launches: {kind}");
         }
     }
 }
 
-/// Each of two cards has its own replicates, or a part of the columns if it has no room for all.
+/// Each of two GPUs has its own replicates, or a part of the columns if it has no room for all.
 #[test]
-fn replicates_on_several_cards_are_those_of_the_processor() {
+fn replicates_on_several_gpus_are_those_of_the_processor() {
     let scratch = Scratch::new();
     let data = repository("datasets/gappy.phy").display().to_string();
     let command = format!("--bootstrap --bs-trees 3 --fast -s {data} -m JC -T 1");
     scratch.succeed(&format!("{command} -n cpu"));
     let want = results(&scratch, "cpu");
     for memory in ["4000000000", "5000000"] {
-        let switches = [("STAND_IN_CARDS", "2"), ("STAND_IN_MEMORY", memory)];
-        let Some(ran) = run(&scratch, &format!("{command} -n cards --gpu 0,1 --redo"), &switches)
+        let switches = [("STAND_IN_GPUS", "2"), ("STAND_IN_MEMORY", memory)];
+        let Some(ran) = run(&scratch, &format!("{command} -n GPUs --gpu 0,1 --redo"), &switches)
         else {
             return;
         };
         assert_eq!(ran.code, 0, "{}", ran.stderr);
-        let found = results(&scratch, "cards");
+        let found = results(&scratch, "GPUs");
         assert_eq!(found["bootstraps"], want["bootstraps"], "{memory} bytes");
         let said =
             std::fs::read_to_string(scratch.path().join("cards.mlsearch.log")).expect("a log");
@@ -410,7 +410,8 @@ fn the_self_test_finds_the_same_bits_and_tells_of_others() {
     let rows = report["gpu_selftest"]["agreement"].as_array().expect("rows");
     assert_eq!(rows.len(), 5);
     for row in rows {
-        let is_search = row["genes"].as_str().is_some_and(|genes| genes.starts_with("searches"));
+        let is_search =
+            row["partitions"].as_str().is_some_and(|partitions| partitions.starts_with("searches"));
         let least = if is_search { 2 } else { 50 };
         assert!(row["numbers"].as_u64() >= Some(least) && row["differing"] == 0, "{row}");
     }
@@ -440,9 +441,9 @@ fn the_self_test_finds_the_same_bits_and_tells_of_others() {
     scratch.run("gpu-selftest --gpu x").assert_refused(&["--gpu x"]);
 }
 
-/// Nothing is known of the speed of cards.
+/// Nothing is known of the speed of GPUs.
 #[test]
-fn a_card_is_used_only_if_it_is_asked_for() {
+fn a_gpu_is_used_only_if_it_is_asked_for() {
     let scratch = Scratch::new();
     for backend in ["", "--backend auto"] {
         let command = format!("{} -n auto --redo {backend}", search());
@@ -457,14 +458,14 @@ fn what_cannot_compute_is_refused_with_what_is_missing() {
     let scratch = Scratch::new();
     let command = search();
     for (backend, switches, expected) in [
-        ("--backend cuda", &[("STAND_IN_CARDS", "0")][..], &["found no NVIDIA card"][..]),
+        ("--backend cuda", &[("STAND_IN_GPUS", "0")][..], &["found no NVIDIA GPU"][..]),
         (
             "--gpu-precision single",
-            &[("STAND_IN_CARDS", "0")],
-            &["found no NVIDIA card", "which --gpu-precision single needs"],
+            &[("STAND_IN_GPUS", "0")],
+            &["found no NVIDIA GPU", "which --gpu-precision single needs"],
         ),
-        ("--gpu 7", &[], &["there is no card 7", "only card 0"]),
-        ("--gpu 0,7", &[("STAND_IN_CARDS", "2")], &["there is no card 7", "cards 0 to 1"]),
+        ("--gpu 7", &[], &["there is no GPU 7", "only GPU 0"]),
+        ("--gpu 0,7", &[("STAND_IN_GPUS", "2")], &["there is no GPU 7", "GPUs 0 to 1"]),
         ("--backend cuda", &[("STAND_IN_CAPABILITY", "70")], &["too old", "7.0", "7.5"]),
     ] {
         let Some(ran) = run(&scratch, &format!("{command} -n x {backend}"), switches) else {
@@ -481,19 +482,19 @@ fn what_cannot_compute_is_refused_with_what_is_missing() {
             return;
         };
         assert_eq!(ran.code, 1, "{}", ran.stderr);
-        let said = "not enough memory on the card: it takes ";
+        let said = "not enough memory on the GPU: it takes ";
         assert!(ran.stderr.contains(said) && ran.stderr.contains(" are free"), "{}", ran.stderr);
         assert!(!ran.stderr.contains("panicked"), "{}", ran.stderr);
     }
 }
 
 #[test]
-fn without_a_driver_a_card_is_refused_and_not_missed() {
+fn without_a_driver_a_gpu_is_refused_and_not_missed() {
     let scratch = Scratch::new();
     let command = search();
     let ran = scratch.run(&format!("{command} -n x --backend cuda"));
     if ran.code == 0 {
-        println!("skipped: this machine has a card");
+        println!("skipped: this machine has a GPU");
         return;
     }
     ran.assert_refused(&["--backend cuda", "Leave the option out"]);
@@ -570,32 +571,32 @@ fn distances_have_the_bits_of_the_processor() {
         let want = matrices(&scratch, "cpu");
         for (backend, switches) in [
             ("--backend cuda", &[][..]),
-            ("--gpu 0,1", &[("STAND_IN_CARDS", "2"), grid, order]),
-            ("--gpu 0,1,2", &[("STAND_IN_CARDS", "3")]),
+            ("--gpu 0,1", &[("STAND_IN_GPUS", "2"), grid, order]),
+            ("--gpu 0,1,2", &[("STAND_IN_GPUS", "3")]),
         ] {
-            let Some(ran) = run(&scratch, &format!("{command} -n card {backend}"), switches) else {
+            let Some(ran) = run(&scratch, &format!("{command} -n GPU {backend}"), switches) else {
                 return;
             };
             assert_eq!(ran.code, 0, "{case}: {}", ran.stderr);
-            let found = matrices(&scratch, "card");
+            let found = matrices(&scratch, "GPU");
             assert!(!want.is_empty() && found.keys().eq(want.keys()), "{case}");
             for (kind, bytes) in &want {
                 assert!(found[kind] == *bytes, "{case}, {switches:?}: {kind}");
             }
         }
     }
-    // A card that is lost, and one with too little memory.
+    // A GPU that is lost, and one with too little memory.
     let command = format!("--dist {dna} -m F84 --dist-format npy -T 1 --redo");
     scratch.succeed(&format!("{command} -n cpu"));
     let want = matrices(&scratch, "cpu");
     // Of the matrix, and of a replicate.
     for (launches, more) in [("2", ""), ("6", " --tree nj --bs-trees 3 -b 7")] {
         let lost = [("STAND_IN_LAUNCHES", launches)];
-        let command = format!("{command}{more} -n card --backend cuda");
+        let command = format!("{command}{more} -n GPU --backend cuda");
         let Some(ran) = run(&scratch, &command, &lost) else { return };
         assert_eq!(ran.code, 1, "{}", ran.stderr);
         scratch.succeed(&format!("{} --redo", after_loss(&ran, "to begin again on the processor")));
-        assert!(matrices(&scratch, "card")["distances.npy"] == want["distances.npy"]);
+        assert!(matrices(&scratch, "GPU")["distances.npy"] == want["distances.npy"]);
     }
     let little = [("STAND_IN_MEMORY", "20000")];
     let Some(ran) = run(&scratch, &format!("{command} -n x --backend cuda"), &little) else {

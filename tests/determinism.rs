@@ -56,14 +56,14 @@ fn an_evaluation_with_own_lengths_writes_the_same_bytes_on_every_machine() {
     );
 }
 
-/// Small genes that are dealt to workers whole, and one so large that all work on it together.
+/// Small partitions that are dealt to workers whole, and one so large that all work on it together.
 #[test]
-fn many_genes_with_own_lengths_give_the_same_bytes_on_any_number_of_threads() {
+fn many_partitions_with_own_lengths_give_the_same_bytes_on_any_number_of_threads() {
     let scratch = Scratch::new();
     let (mut part, mut next) = (String::new(), 1);
-    for gene in 1..=40 {
-        let sites = if gene == 7 { 6000 } else { 300 };
-        part.push_str(&format!("JC+G4{{0.5}}, g{gene} = {next}-{}\n", next + sites - 1));
+    for partition in 1..=40 {
+        let sites = if partition == 7 { 6000 } else { 300 };
+        part.push_str(&format!("JC+G4{{0.5}}, g{partition} = {next}-{}\n", next + sites - 1));
         next += sites;
     }
     scratch.write("genes.part", &part);
@@ -131,14 +131,18 @@ fn the_order_of_taxa_and_sites_does_not_matter() {
         .map(|(name, row)| (name, row.trim().bytes().collect()))
         .collect();
     let num_sites = rows[0].1.len();
-    // Genes of interleaved columns: with the sites, their numbers in the partition file move.
-    let gene_of = |site: usize| site % 3;
+    // Partitions of interleaved columns: with the sites, their numbers in the partition file move.
+    let partition_of = |site: usize| site % 3;
     let part_of = |order: &[usize]| -> String {
-        let sites = |gene: usize| {
-            let of_gene = (0..order.len()).filter(|&at| gene_of(order[at]) == gene);
-            of_gene.map(|at| (at + 1).to_string()).collect::<Vec<_>>().join(", ")
+        let sites = |partition: usize| {
+            let of_partition = (0..order.len()).filter(|&at| partition_of(order[at]) == partition);
+            of_partition.map(|at| (at + 1).to_string()).collect::<Vec<_>>().join(", ")
         };
-        (0..3).map(|gene| format!("{}, g{gene} = {}\n", MODELS[gene], sites(gene))).collect()
+        (0..3)
+            .map(|partition| {
+                format!("{}, g{partition} = {}\n", MODELS[partition], sites(partition))
+            })
+            .collect()
     };
     let as_it_is: Vec<usize> = (0..num_sites).collect();
     let scratch = Scratch::new();

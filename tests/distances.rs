@@ -69,8 +69,8 @@ fn distances_of_proteins_are_those_of_phylip_and_iqtree() {
     }
 }
 
-/// Of the last four clusters, two pairs are equally good for BIONJ; which of them IQ-TREE 2.0.7 joins depends on the order of the
-/// rows. The golden tree is from the rows of the file beginning with Pan, whose pair is that of mlsearch's rule.
+/// Of the last four clusters, two pairs are equally good for BIONJ; which of them IQ-TREE 2.0.7 joins depends on the order of
+/// the rows. The golden tree is from the rows of the file beginning with Pan, whose pair is that of mlsearch's rule.
 #[test]
 fn trees_are_those_of_phylip_and_iqtree() {
     let scratch = Scratch::new();
@@ -414,11 +414,11 @@ fn each_partition_has_distances_of_its_own_with_unlinked_lengths() {
     let text = std::fs::read_to_string(dataset("gappy.phy")).unwrap();
     let file = dataset("gappy.phy");
     // Not in the order of the columns.
-    let genes = [("b", 480..1180), ("a", 0..480), ("c", 1180..1430), ("d", 1430..3090)];
+    let partitions = [("b", 480..1180), ("a", 0..480), ("c", 1180..1430), ("d", 1430..3090)];
     let line = |(name, range): &(&str, std::ops::Range<usize>)| {
         format!("GTR, {name} = {}-{}\n", range.start + 1, range.end)
     };
-    scratch.write("genes.part", &genes.iter().map(line).collect::<String>());
+    scratch.write("genes.part", &partitions.iter().map(line).collect::<String>());
     for (model, own) in
         [("", "-m GTR --opt-model off"), ("-m p", "-m p"), ("-m LogDet", "-m LogDet")]
     {
@@ -440,7 +440,7 @@ fn each_partition_has_distances_of_its_own_with_unlinked_lengths() {
             let whole = &whole["distances"];
             let trees = read(&scratch, "x.mlsearch.distanceTrees");
             let mut pairs = 0;
-            for (number, (name, range)) in genes.iter().enumerate() {
+            for (number, (name, range)) in partitions.iter().enumerate() {
                 scratch.write("gene.phy", &extract(&text, range.clone()));
                 scratch.succeed(&format!(
                     "--dist -s gene.phy {own} --dist-format {format} --tree nj,upgma -n y --redo"
@@ -529,8 +529,8 @@ fn checks_say_what_distances_cost_and_memory_can_be_limited() {
     run("z", "--mem 20M")
         .assert_refused(&["--mem: 20.0 MiB are not enough for these distances", "at least"]);
     // Each partition has its own.
-    let (file, genes) = (dataset("gappy.phy"), repository("partitions/gappy.part"));
-    let apart = format!("distance -s {file} -q {} -M --tree bme", genes.display());
+    let (file, partitions) = (dataset("gappy.phy"), repository("partitions/gappy.part"));
+    let apart = format!("distance -s {file} -q {} -M --tree bme", partitions.display());
     let said = scratch.succeed(&format!("{apart} --check")).stdout;
     assert!(said.contains("time of the distances"), "{said}");
     scratch.run(&format!("{apart} --mem 5M -n z")).assert_refused(&["in partition 'gene"]);

@@ -81,10 +81,14 @@ fn data(path: &str) -> String {
 
 #[test]
 fn searches_and_replicates_do_not_depend_on_the_order_of_rows_and_partitions() {
-    let (primates, genes) = (data("datasets/primates.phy"), data("partitions/primates.part"));
+    let (primates, partitions) = (data("datasets/primates.phy"), data("partitions/primates.part"));
     let all = "-m GTR+G --all --bs-trees 3 -k --alrt 50 --sitelh --bs-metric fbp,tbe";
-    assert_order_does_not_matter(&primates, Some(&genes), &format!("{all} --brlen scaled"));
-    assert_order_does_not_matter(&primates, Some(&genes), &format!("{all} -t rand{{1}},pars{{1}}"));
+    assert_order_does_not_matter(&primates, Some(&partitions), &format!("{all} --brlen scaled"));
+    assert_order_does_not_matter(
+        &primates,
+        Some(&partitions),
+        &format!("{all} -t rand{{1}},pars{{1}}"),
+    );
     let birds = data("datasets/ovomucoids.phy");
     assert_order_does_not_matter(&birds, None, "-m LG+G --all --bs-trees 2 --fast");
     let wasps = (data("datasets/gallwasps.phy"), data("partitions/gallwasps.part"));
@@ -92,10 +96,10 @@ fn searches_and_replicates_do_not_depend_on_the_order_of_rows_and_partitions() {
 }
 
 #[test]
-fn missing_genes_with_own_lengths_do_not_depend_on_the_order() {
-    let (gappy, genes) = (data("datasets/gappy.phy"), data("partitions/gappy.part"));
+fn missing_partitions_with_own_lengths_do_not_depend_on_the_order() {
+    let (gappy, partitions) = (data("datasets/gappy.phy"), data("partitions/gappy.part"));
     let options = "-m GTR+G -M --all --bs-trees 1 --fast";
-    assert_order_does_not_matter(&gappy, Some(&genes), options);
+    assert_order_does_not_matter(&gappy, Some(&partitions), options);
 }
 
 #[test]
@@ -110,15 +114,15 @@ fn identical_sequences_do_not_depend_on_the_order() {
             text.push_str(&format!("{copy}{i} {row}\n"));
         }
     }
-    let genes = data("partitions/primates.part");
-    assert_order_does_not_matter(&text, Some(&genes), "-m GTR+G --all --bs-trees 3");
-    assert_order_does_not_matter(&text, Some(&genes), "-m GTR+G -M --fast --keep-identical");
+    let partitions = data("partitions/primates.part");
+    assert_order_does_not_matter(&text, Some(&partitions), "-m GTR+G --all --bs-trees 3");
+    assert_order_does_not_matter(&text, Some(&partitions), "-m GTR+G -M --fast --keep-identical");
 }
 
 #[test]
 fn selected_models_do_not_depend_on_the_order() {
-    let (primates, genes) = (data("datasets/primates.phy"), data("partitions/primates.part"));
-    assert_order_does_not_matter(&primates, Some(&genes), "-m auto --fast");
+    let (primates, partitions) = (data("datasets/primates.phy"), data("partitions/primates.part"));
+    assert_order_does_not_matter(&primates, Some(&partitions), "-m auto --fast");
     let mut codons = "7 300\n".to_string();
     for line in data("datasets/hominoids.phy").lines().skip(1) {
         let (name, row) = line.split_once(' ').expect("a name");

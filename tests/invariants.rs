@@ -1,4 +1,4 @@
-//! What must hold on gappy data: missing genes change the work, never the likelihood.
+//! What must hold on gappy data: missing partitions change the work, never the likelihood.
 
 use crate::util::{Scratch, log_likelihood, repository};
 use std::fs::read_to_string;

@@ -1,4 +1,4 @@
-//! DNA, proteins, codons, binary and multi-state characters in one run, with missing genes: all
+//! DNA, proteins, codons, binary and multi-state characters in one run, with missing partitions: all
 //! commands in all modes, and what they write read back.
 
 use crate::util::{
@@ -25,7 +25,7 @@ MULTI4_MK, morphology = 521-550
 
 const MODES: [&str; 3] = ["linked", "scaled", "unlinked"];
 
-/// Eight taxa, a quarter of the cells missing, and two partition files: `true.part` and `genes.part`.
+/// Eight taxa, a quarter of the cells missing, and two partition files: `true.part` and `partitions.part`.
 fn mixed_data() -> Scratch {
     let scratch = Scratch::new();
     scratch.write("true.part", TRUTH);
@@ -94,9 +94,9 @@ fn the_best_model_of_mixed_data_gives_the_same_likelihood_again() {
     }
 }
 
-/// Every gene alone, with its columns of those taxa that have it, has the likelihood it has in the whole.
+/// Every partition alone, with its columns of those taxa that have it, has the likelihood it has in the whole.
 #[test]
-fn genes_of_every_type_evaluated_alone_add_up_to_the_whole() {
+fn partitions_of_every_type_evaluated_alone_add_up_to_the_whole() {
     let scratch = mixed_data();
     scratch.succeed(&format!("--evaluate {DATA} -M -t sim.mlsearch.trueTree -e 0.5 -n whole"));
     let whole = report(&scratch, "whole");
@@ -110,14 +110,14 @@ fn genes_of_every_type_evaluated_alone_add_up_to_the_whole() {
     let models = read(&scratch, "whole.mlsearch.bestModel");
     let trees = read(&scratch, "whole.mlsearch.bestPartitionTrees");
     let mut sum = 0.0;
-    for (gene, (line, tree)) in models.lines().zip(trees.lines()).enumerate() {
+    for (partition, (line, tree)) in models.lines().zip(trees.lines()).enumerate() {
         let (model, rest) = line.rsplit_once(", ").expect("a line");
         let (_, range) = rest.split_once(" = ").expect("a range");
         let (first, last) = range.split_once('-').expect("one range");
         let columns = first.parse::<usize>().unwrap() - 1..last.parse::<usize>().unwrap();
         let present: Vec<_> =
             rows.iter().filter(|row| row.1[columns.clone()].contains(|c| c != '-')).collect();
-        assert!(present.len() < rows.len() || gene > 0, "a gene lacks taxa");
+        assert!(present.len() < rows.len() || partition > 0, "a gene lacks taxa");
         let mut text = format!("{} {}\n", present.len(), columns.len());
         for (name, row) in present {
             text.push_str(&format!("{name}  {}\n", &row[columns.clone()]));
@@ -126,12 +126,12 @@ fn genes_of_every_type_evaluated_alone_add_up_to_the_whole() {
         scratch.write("gene.tree", tree);
         scratch.write("gene.part", &format!("{model}, g = 1-{}\n", columns.len()));
         scratch.succeed(
-            "--evaluate -s gene.phy -q gene.part -t gene.tree --opt-model off --opt-branches off -n gene \
+            "--evaluate -s partition.phy -q partition.part -t partition.tree --opt-model off --opt-branches off -n partition \
              --redo --quiet",
         );
         let alone = log_likelihood(&scratch, "gene");
-        let part = whole["partitions"][gene]["log_likelihood"].as_f64().expect("a number");
-        assert!((alone - part).abs() < 1e-7, "gene {gene}: {alone} {part}");
+        let part = whole["partitions"][partition]["log_likelihood"].as_f64().expect("a number");
+        assert!((alone - part).abs() < 1e-7, "partition {partition}: {alone} {part}");
         sum += alone;
     }
     assert!((sum - log_likelihood(&scratch, "whole")).abs() < 1e-6);

@@ -41,7 +41,7 @@ fn the_choice_for_primates_is_iqtree_s() {
     assert!(log.contains("selected by BIC with weight") && log.contains("auto (DNA)"), "{log}");
 }
 
-/// Four genes, the second with a model of its own.
+/// Four partitions, the second with a model of its own.
 fn mixed(scratch: &Scratch) -> String {
     scratch
         .write("q", "auto, a = 1-200\nHKY+G, b = 201-400\nDNA, c = 401-600\nauto, d = 601-898\n");

@@ -1,4 +1,4 @@
-//! Optimisation on given trees: the end does not depend on where it began, nor on which gene is done first.
+//! Optimisation on given trees: the end does not depend on where it began, nor on which partition is done first.
 
 use crate::util::{Scratch, log_likelihood, repository};
 use std::fs::read_to_string;
@@ -7,7 +7,7 @@ use std::fs::read_to_string;
 const SAME: f64 = 0.01;
 
 /// Codon positions, tRNA and ND5 of the primates.
-const FOUR_GENES: &str =
+const FOUR_PARTITIONS: &str =
     "DNA, p12 = 1-504\\3, 2-504\\3\nDNA, p3 = 3-504\\3\nDNA, tRNA = 505-656\nDNA, ND5 = 657-898\n";
 
 /// A parsimony tree of the primates.
@@ -53,7 +53,7 @@ fn evaluate(scratch: &Scratch, tree: &str, options: &str) -> f64 {
 }
 
 #[test]
-fn a_tiny_gene_does_not_end_the_optimisation_of_all() {
+fn a_tiny_partition_does_not_end_the_optimisation_of_all() {
     let scratch = Scratch::new();
     scratch.write("q", "DNA, a = 1-41\nDNA, b = 42-395\nDNA, tiny = 396-417\nDNA, c = 418-430\nDNA, d = 431-776\nDNA, e = 777-898\n");
     let options = format!("-s {} -q q -m GTR+I+G4 --brlen scaled", primates());
@@ -66,7 +66,7 @@ fn a_tiny_gene_does_not_end_the_optimisation_of_all() {
 fn a_search_ends_where_an_evaluation_of_its_tree_does() {
     for options in ["--brlen scaled", "--brlen linked --fast", "-M --fast"] {
         let scratch = Scratch::new();
-        scratch.write("q", FOUR_GENES);
+        scratch.write("q", FOUR_PARTITIONS);
         let data = format!("-s {} -q q -m GTR+FO+R4", primates());
         scratch.succeed(&format!("{data} {options} -n found --quiet -T 1"));
         let found = log_likelihood(&scratch, "found");
@@ -101,17 +101,17 @@ fn the_end_on_a_poor_tree_does_not_depend_on_the_given_lengths() {
     }
 }
 
-/// Sixty genes of 72 sites with lengths of their own: one of them was caught where path sums led it.
+/// Sixty partitions of 72 sites with lengths of their own: one of them was caught where path sums led it.
 #[test]
-fn own_lengths_of_a_gene_do_not_stay_where_path_sums_led_them() {
+fn own_lengths_of_a_partition_do_not_stay_where_path_sums_led_them() {
     let scratch = Scratch::new();
     let model = "GTR{1.2/5/0.8/1.1/6/1}+FU{.3/.2/.2/.3}";
-    let genes = |model: &str| -> String {
+    let partitions = |model: &str| -> String {
         let line = |i| format!("{model}, g{i} = {}-{}\n", 72 * i + 1, 72 * i + 72);
         (0..60).map(line).collect()
     };
-    scratch.write("true", &genes(model));
-    scratch.write("q", &genes("DNA"));
+    scratch.write("true", &partitions(model));
+    scratch.write("q", &partitions("DNA"));
     scratch.succeed(
         "simulate --tree rand{11} -q true --missing 0.2 --mean-brlen 0.05 --seed 11 -n sim",
     );

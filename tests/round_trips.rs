@@ -11,8 +11,8 @@ use mlsearch::taxa::Taxa;
 use mlsearch::tree::{NewickOptions, NewickReader, random_tree, read_newick, write_newick};
 use proptest::prelude::*;
 
-/// Trees of 2000 taxa, with names and lengths as programs write them, take at most ten times their text, with the trees that are
-/// made of them. As they are read, so do a tree without lengths and the shortest texts that trees can have.
+/// Trees of 2000 taxa, with names and lengths as programs write them, take at most ten times their text, with the trees that
+/// are made of them. As they are read, so do a tree without lengths and the shortest texts that trees can have.
 #[test]
 fn trees_take_little_memory() {
     let names: Vec<String> = (0..2000).map(|taxon| format!("taxon{taxon}")).collect();
@@ -66,30 +66,30 @@ proptest! {
         prop_assert_eq!(&text, &write(&again));
     }
 
-    /// Genes of several data types, some without data in some taxa.
+    /// Partitions of several data types, some without data in some taxa.
     #[test]
     fn simulated_data(
-        genes in prop::collection::vec((0usize..4, prop::collection::vec(any::<[u8; 3]>(), 1..20), any::<[bool; 3]>()), 1..6),
+        partitions in prop::collection::vec((0usize..4, prop::collection::vec(any::<[u8; 3]>(), 1..20), any::<[bool; 3]>()), 1..6),
         names in prop::collection::btree_set("[^\\s\\pC]{1,12}", 3),
     ) {
         let types = [DataType::Dna, DataType::Protein, DataType::codon(1).unwrap(), DataType::multistate(5).unwrap()];
         let models = ["JC", "LG", "GY+CODE{1}", "MULTI5_MK"];
-        let genes: Vec<SimPartition> = genes.into_iter().enumerate().map(|(number, (which, sites, present))| {
+        let partitions: Vec<SimPartition> = partitions.into_iter().enumerate().map(|(number, (which, sites, present))| {
             let data_type = types[which];
             let states = (0..3).map(|taxon| sites.iter().map(|site| site[taxon] % data_type.num_states() as u8).collect());
             let (name, model) = (format!("gene {number}"), models[which].to_string());
             SimPartition { name, model, data_type, states: states.collect(), present: present.to_vec() }
         }).collect();
         let taxa = Taxa::new(names.into_iter().collect()).unwrap();
-        let text = to_phylip(&taxa, &genes).unwrap();
+        let text = to_phylip(&taxa, &partitions).unwrap();
         let alignment = read_alignment_from(text.as_bytes(), "a").unwrap();
         prop_assert_eq!(alignment.taxa(), &taxa);
-        let defs = parse_partitions(&to_partition_file(&genes), "q", alignment.num_sites(), false).unwrap();
-        prop_assert_eq!(defs.len(), genes.len());
-        for (def, gene) in defs.iter().zip(&genes) {
-            prop_assert_eq!((&def.name, &def.model), (&gene.name, &gene.model));
-            let patterns = build_patterns(&alignment, def, gene.data_type).unwrap();
-            prop_assert_eq!(patterns.num_sites, gene.states[0].len());
+        let defs = parse_partitions(&to_partition_file(&partitions), "q", alignment.num_sites(), false).unwrap();
+        prop_assert_eq!(defs.len(), partitions.len());
+        for (def, partition) in defs.iter().zip(&partitions) {
+            prop_assert_eq!((&def.name, &def.model), (&partition.name, &partition.model));
+            let patterns = build_patterns(&alignment, def, partition.data_type).unwrap();
+            prop_assert_eq!(patterns.num_sites, partition.states[0].len());
         }
     }
 

@@ -145,7 +145,8 @@ fn partitions_may_have_own_lengths_free_rates_and_other_priors() {
     assert!(sampling["marginal_likelihood"]["ln"].as_f64().expect("a number") < -5000.0);
 }
 
-/// The numbers in names are those of the partition file, in its order, though partitions are computed in the order of their names.
+/// The numbers in names are those of the partition file, in its order, though partitions are computed in the order of their
+/// names.
 #[test]
 fn names_have_the_numbers_of_the_partitions_in_their_file() {
     let scratch = Scratch::new();
@@ -154,8 +155,8 @@ fn names_have_the_numbers_of_the_partitions_in_their_file() {
     let data = format!("{} -q {parts} --brlen scaled", primates());
     scratch.succeed(&format!("sample {data} {SHORT} -n x -T 1"));
     let names = parameters(&scratch, 1).0.join(" ");
-    let of_genes = "pinvar{1} kappa{2} pi(A){2} pi(C){2} pi(G){2} pi(T){2} alpha{3}";
-    assert_eq!(names, format!("Gen LnL LnPr TL {of_genes} m{{1}} m{{2}} m{{3}}"));
+    let of_partitions = "pinvar{1} kappa{2} pi(A){2} pi(C){2} pi(G){2} pi(T){2} alpha{3}";
+    assert_eq!(names, format!("Gen LnL LnPr TL {of_partitions} m{{1}} m{{2}} m{{3}}"));
     let rows = parameters(&scratch, 1).1;
     let of_first = |row: &Vec<f64>| 400.0 * row[11] + 300.0 * row[12] + 198.0 * row[13];
     assert!(rows.iter().all(|row| (of_first(row) / 898.0 - 1.0).abs() < 1e-9));

@@ -99,7 +99,7 @@ fn simulated_data_reach_at_least_the_likelihood_of_their_true_tree() {
 }
 
 #[test]
-fn gappy_genes_reach_at_least_the_likelihood_of_their_true_tree() {
+fn gappy_partitions_reach_at_least_the_likelihood_of_their_true_tree() {
     let scratch = Scratch::new();
     let [msa, tree, part] = ["datasets/gappy.phy", "datasets/gappy.tree", "partitions/gappy.part"]
         .map(|path| repository(path).display().to_string());

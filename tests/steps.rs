@@ -15,10 +15,10 @@ use mlsearch::tree::Tree;
 
 const NUM_TAXA: usize = 14;
 
-/// Three genes, each without some of the taxa.
+/// Three partitions, each without some of the taxa.
 fn partitions() -> Vec<Partition> {
     let tree = yule_tree(NUM_TAXA, 0.2, &mut stream(3, Purpose::Test, 0));
-    let genes =
+    let partitions =
         [("GTR{1/4/1/1/5/1}+FC+G4{0.4}", 300), ("HKY{3}+FC+I{.2}+G4{.8}", 150), ("JC+R2", 90)];
     let partition = |(number, (text, num_sites)): (usize, (&str, usize))| {
         let truth = Model::parse(text).expect("a model");
@@ -38,7 +38,7 @@ fn partitions() -> Vec<Partition> {
         let model = Model::parse(["GTR+FE+G4", "HKY+FE+I+G4", "JC+R2"][number]).expect("a model");
         Partition { name: format!("g{number}"), model, patterns, sites: Vec::new() }
     };
-    genes.into_iter().enumerate().map(partition).collect()
+    partitions.into_iter().enumerate().map(partition).collect()
 }
 
 /// What a search ends with, to the last bit.
@@ -49,8 +49,8 @@ fn bits(evaluator: &mut Evaluator, models: &[Model]) -> (u64, Vec<u64>, String) 
         edges.flat_map(|([a, b], t)| [u64::from(a.0), u64::from(b.0), t.to_bits()]).collect()
     };
     let mut all = lengths(evaluator.tree());
-    for gene in 0..evaluator.num_genes() {
-        all.extend(lengths(evaluator.gene_tree(gene).0));
+    for partition in 0..evaluator.num_partitions() {
+        all.extend(lengths(evaluator.partition_tree(partition).0));
     }
     (lnl, all, models.iter().map(|model| format!("{model} ")).collect())
 }

@@ -150,7 +150,7 @@ fn models_at_the_ends_of_their_parameters() {
 }
 
 #[test]
-fn genes_of_one_site_and_genes_without_data() {
+fn partitions_of_one_site_and_partitions_without_data() {
     let scratch = Scratch::new();
     let rows = sequences(8, 40, 0.2);
     let without = |row: &String| "-".repeat(20) + &row[20..];
@@ -166,7 +166,7 @@ fn genes_of_one_site_and_genes_without_data() {
         sound(&scratch, &format!("--fast -s g.phy -q halves {options}"));
         evaluate(&scratch, &format!("-t t -s g.phy -q halves {options}"));
     }
-    // A gene's own lengths or scaler can only add to the likelihood.
+    // A partition's own lengths or scaler can only add to the likelihood.
     let of_linkage =
         |linkage| evaluate(&scratch, &format!("-t t -s a.phy -q sites -m GTR+G --brlen {linkage}"));
     let [linked, scaled, unlinked] = ["linked", "scaled", "unlinked"].map(of_linkage);
@@ -175,13 +175,13 @@ fn genes_of_one_site_and_genes_without_data() {
     scratch.run("-s gaps.phy -m JC -n none").assert_refused(&["no taxon has any data"]);
 }
 
-/// Constant genes want a scaler of 0. Against their bound, the others and the lengths once crept for 100 rounds.
+/// Constant partitions want a scaler of 0. Against their bound, the others and the lengths once crept for 100 rounds.
 #[test]
-fn scalers_of_many_genes_of_one_site_converge_soon() {
+fn scalers_of_many_partitions_of_one_site_converge_soon() {
     let scratch = Scratch::new();
     scratch.write("a.phy", &phylip(&sequences(8, 300, 0.1)));
-    let genes = (1..=300).map(|site| format!("JC, g{site} = {site}\n"));
-    scratch.write("q", &genes.collect::<String>());
+    let partitions = (1..=300).map(|site| format!("JC, g{site} = {site}\n"));
+    scratch.write("q", &partitions.collect::<String>());
     scratch.write("t", &tree(&["0.1", "0.02"]));
     evaluate(&scratch, "-s a.phy -q q -t t --brlen scaled");
     let log = std::fs::read_to_string(scratch.path().join("out.mlsearch.log")).expect("a log");
@@ -193,8 +193,10 @@ fn scalers_of_many_genes_of_one_site_converge_soon() {
 fn two_thousand_partitions_and_five_thousand_taxa() {
     let scratch = Scratch::new();
     scratch.write("a.phy", &phylip(&sequences(8, 4000, 0.1)));
-    let genes = (0..2000).map(|gene| format!("JC, g{gene} = {}-{}\n", 2 * gene + 1, 2 * gene + 2));
-    scratch.write("q", &genes.collect::<String>());
+    let partitions = (0..2000).map(|partition| {
+        format!("JC, g{partition} = {}-{}\n", 2 * partition + 1, 2 * partition + 2)
+    });
+    scratch.write("q", &partitions.collect::<String>());
     scratch.write("t", &tree(&["0.1", "0.02"]));
     for linkage in ["linked", "scaled", "unlinked"] {
         evaluate(&scratch, &format!("-s a.phy -q q -t t --brlen {linkage}"));

@@ -44,7 +44,7 @@ mod mixed_data;
 // Every engine computes the same numbers, or the same bits, by every verb of the contract.
 mod backends_agree;
 
-// The engine for cards without a card: its kernels and its driver are emulated.
+// The engine for GPUs without a GPU: its kernels and its driver are emulated.
 #[cfg(all(unix, feature = "cuda"))]
 mod cuda_stand_in;
 
@@ -104,8 +104,8 @@ mod interruption;
 #[cfg(unix)]
 mod faults;
 
-// README.md and the guides: their tables of options, models, output files and JSON fields are those of the program, their commands
-// run, and their links lead somewhere.
+// README.md and the guides: their tables of options, models, output files and JSON fields are those of the program, their
+// commands run, and their links lead somewhere.
 mod readme;
 
 // The script that compares this program with others.

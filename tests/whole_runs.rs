@@ -49,8 +49,8 @@ fn best_model_and_best_trees_give_the_same_likelihood_again() {
         let (one, two) = (report(&scratch, "one"), report(&scratch, "two"));
         // The same, except that CLVs point elsewhere: node numbers of a tree read back may differ.
         assert!((lnl(&one) - lnl(&two)).abs() < 1e-7, "{mode}: {} {}", lnl(&one), lnl(&two));
-        for gene in 0..4 {
-            let scaler = |report: &Value| report["partitions"][gene]["brlen_scaler"].clone();
+        for partition in 0..4 {
+            let scaler = |report: &Value| report["partitions"][partition]["brlen_scaler"].clone();
             assert_eq!(scaler(&one), scaler(&two), "{mode}");
         }
         let models = |prefix: &str| read(scratch.path(), &format!("{prefix}.mlsearch.bestModel"));
@@ -82,7 +82,7 @@ fn partitions_evaluated_alone_add_up_to_the_whole() {
             _ => String::new(),
         };
         let mut sum = 0.0;
-        for (gene, line) in models.lines().enumerate() {
+        for (partition, line) in models.lines().enumerate() {
             let (model, rest) = line.split_once(',').expect("a line");
             let (first, last) = rest
                 .split_once('=')
@@ -111,18 +111,22 @@ fn partitions_evaluated_alone_add_up_to_the_whole() {
             run(
                 &scratch,
                 &format!(
-                    "--evaluate -s gene.phy -q gene.part -t gene.tree --brlen {brlen} --opt-model off \
-                     --opt-branches off -n gene --redo"
+                    "--evaluate -s partition.phy -q partition.part -t partition.tree --brlen {brlen} --opt-model off \
+                     --opt-branches off -n partition --redo"
                 ),
             );
             let alone = lnl(&report(&scratch, "gene"));
-            let part = whole["partitions"][gene]["log_likelihood"].as_f64().unwrap();
-            assert!((alone - part).abs() < 1e-7, "{mode}, gene {gene}: {alone} {part}");
+            let part = whole["partitions"][partition]["log_likelihood"].as_f64().unwrap();
+            assert!((alone - part).abs() < 1e-7, "{mode}, partition {partition}: {alone} {part}");
             sum += alone;
         }
         assert!((sum - lnl(&whole)).abs() < 1e-6, "{mode}");
-        let scalers = |gene: usize| whole["partitions"][gene]["brlen_scaler"].as_f64().unwrap();
-        assert_eq!((0..4).any(|gene| (scalers(gene) - 1.0).abs() > 0.05), mode == "scaled");
+        let scalers =
+            |partition: usize| whole["partitions"][partition]["brlen_scaler"].as_f64().unwrap();
+        assert_eq!(
+            (0..4).any(|partition| (scalers(partition) - 1.0).abs() > 0.05),
+            mode == "scaled"
+        );
     }
 }
 

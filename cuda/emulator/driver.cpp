@@ -1,7 +1,7 @@
 // A stand-in for libcuda.so.1 in tests: the calls of NVIDIA's driver that mlsearch makes, with the emulated kernels.
 //
-// Switches in the environment: STAND_IN_CARDS (1; 0: no card), STAND_IN_CAPABILITY (90, as 10 * major + minor),
-// STAND_IN_MEMORY (bytes per card), STAND_IN_LAUNCHES (launches after which a card is lost), STAND_IN_MULTIPROCESSORS (3),
+// Switches in the environment: STAND_IN_GPUS (1; 0: no GPU), STAND_IN_CAPABILITY (90, as 10 * major + minor),
+// STAND_IN_MEMORY (bytes per GPU), STAND_IN_LAUNCHES (launches after which a GPU is lost), STAND_IN_MULTIPROCESSORS (3),
 // STAND_IN_COOPERATIVE (1; 0: no cooperative launches), STAND_IN_WRONG (1: one bit of what is copied back is wrong), STAND_IN_REVERSED (1: threads run in the opposite order), STAND_IN_COUNT (a file to which the number of launches and
 // copies is written at the end).
 
@@ -145,18 +145,18 @@ Status launch(Handle function, unsigned ctas, unsigned threads, bool is_cooperat
 
 extern "C" {
 
-Status cuInit(unsigned) { return number("STAND_IN_CARDS", 1) == 0 ? NO_DEVICE : SUCCESS; }
+Status cuInit(unsigned) { return number("STAND_IN_GPUS", 1) == 0 ? NO_DEVICE : SUCCESS; }
 Status cuDriverGetVersion(int *version) {
     *version = 12000;
     return SUCCESS;
 }
 Status cuDeviceGetCount(int *count) {
-    *count = static_cast<int>(number("STAND_IN_CARDS", 1));
+    *count = static_cast<int>(number("STAND_IN_GPUS", 1));
     return SUCCESS;
 }
 Status cuDeviceGet(int *out, int ordinal) {
     *out = ordinal;
-    return ordinal < number("STAND_IN_CARDS", 1) ? SUCCESS : INVALID_DEVICE;
+    return ordinal < number("STAND_IN_GPUS", 1) ? SUCCESS : INVALID_DEVICE;
 }
 Status cuDeviceGetName(char *out, int length, int) {
     std::snprintf(out, static_cast<size_t>(length), "stand-in");

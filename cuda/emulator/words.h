@@ -1,4 +1,4 @@
-// CUDA's words for a C++ compiler: the kernels of this folder as ordinary functions, for tests without a card.
+// CUDA's words for a C++ compiler: the kernels of this folder as ordinary functions, for tests without a GPU.
 //
 // The threads of a CTA run one after the other, each until it ends or reaches a barrier (fibers.cpp). What this shows:
 // wrong arithmetic, wrong indices, missing initialisation (memory is filled with NaN), barriers that not all threads reach,

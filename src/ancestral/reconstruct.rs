@@ -29,25 +29,26 @@ pub(crate) fn reconstruct(
     weights: &[&[u32]],
     mut seen: impl FnMut(usize, &[Option<Vec<f64>>]) -> ControlFlow<()>,
 ) -> likelihood::Result<AncestralStates> {
-    let num_states: Vec<usize> =
-        (0..evaluator.num_genes()).map(|gene| evaluator.model(gene).num_states()).collect();
+    let num_states: Vec<usize> = (0..evaluator.num_partitions())
+        .map(|partition| evaluator.model(partition).num_states())
+        .collect();
     let mut at_nodes = NodeStates::new(evaluator);
     let mut found = AncestralStates::default();
     for (number, &node) in nodes.nodes().iter().enumerate() {
         let probabilities = at_nodes.at(node)?;
         let (mut sum, mut sites) = (0.0, 0.0);
-        let mut of_gene = |(gene, of_gene): (usize, &Option<Vec<f64>>)| {
-            let of_gene = of_gene.as_ref()?;
-            let patterns = of_gene.chunks_exact(num_states[gene]);
+        let mut of_partition = |(partition, of_partition): (usize, &Option<Vec<f64>>)| {
+            let of_partition = of_partition.as_ref()?;
+            let patterns = of_partition.chunks_exact(num_states[partition]);
             let best: Vec<u8> =
                 patterns.clone().map(|pattern| most_likely(pattern) as u8).collect();
-            for ((pattern, &state), &weight) in patterns.zip(&best).zip(weights[gene]) {
+            for ((pattern, &state), &weight) in patterns.zip(&best).zip(weights[partition]) {
                 sum += f64::from(weight) * pattern[usize::from(state)];
                 sites += f64::from(weight);
             }
             Some(best)
         };
-        found.states.push(probabilities.iter().enumerate().map(&mut of_gene).collect());
+        found.states.push(probabilities.iter().enumerate().map(&mut of_partition).collect());
         found.mean_probabilities.push((sites > 0.0).then(|| sum / sites));
         if seen(number, &probabilities).is_break() {
             break;

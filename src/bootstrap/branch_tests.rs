@@ -39,7 +39,7 @@ pub(crate) struct BranchTests {
 /// Resampling of columns.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Resampling<'a> {
-    /// The patterns of each gene.
+    /// The patterns of each partition.
     pub patterns: &'a [&'a Patterns],
     /// Number of replicates.
     pub replicates: usize,
@@ -62,8 +62,8 @@ pub(crate) fn test_branches(
     let none = vec![None; evaluator.tree().num_edges()];
     let mut tests = BranchTests { sh_alrt: none.clone(), abayes: none };
     let lnl = evaluator.log_likelihood()?;
-    let pattern_lnls: Vec<Vec<f64>> = (0..evaluator.num_genes())
-        .map(|gene| evaluator.pattern_log_likelihoods(gene))
+    let pattern_lnls: Vec<Vec<f64>> = (0..evaluator.num_partitions())
+        .map(|partition| evaluator.pattern_log_likelihoods(partition))
         .collect::<Result<_>>()?;
     let edges = evaluator.inner_edges();
     for (number, batch) in edges.chunks(LANES).enumerate() {
@@ -100,20 +100,20 @@ fn posterior(lnls: [f64; 3]) -> f64 {
 
 /// For both other resolutions of up to [`LANES`] branches: log-likelihoods of patterns minus those of the tree.
 struct Differences {
-    /// `[gene][pattern]`; a branch has one column for each of the two.
-    genes: Vec<Vec<[f64; 2 * LANES]>>,
+    /// `[partition][pattern]`; a branch has one column for each of the two.
+    partitions: Vec<Vec<[f64; 2 * LANES]>>,
 }
 
 impl Differences {
     fn new(pattern_lnls: &[Vec<f64>]) -> Self {
-        let of_gene = |lnls: &Vec<f64>| vec![[0.0; 2 * LANES]; lnls.len()];
-        Differences { genes: pattern_lnls.iter().map(of_gene).collect() }
+        let of_partition = |lnls: &Vec<f64>| vec![[0.0; 2 * LANES]; lnls.len()];
+        Differences { partitions: pattern_lnls.iter().map(of_partition).collect() }
     }
 
     fn set(&mut self, lane: usize, others: &[Resolution; 2], pattern_lnls: &[Vec<f64>]) {
         for (which, other) in others.iter().enumerate() {
-            let genes = self.genes.iter_mut().zip(&other.pattern_lnls).zip(pattern_lnls);
-            for ((rows, other), tree) in genes {
+            let partitions = self.partitions.iter_mut().zip(&other.pattern_lnls).zip(pattern_lnls);
+            for ((rows, other), tree) in partitions {
                 for ((row, other), tree) in rows.iter_mut().zip(other).zip(tree) {
                     row[2 * lane + which] = other - tree;
                 }
@@ -121,9 +121,11 @@ impl Differences {
         }
     }
 
-    /// Sums over the sites of all genes, with these numbers of sites per pattern added to `sums`.
-    fn add(&self, gene: usize, weights: &[u32], sums: &mut [f64; 2 * LANES]) {
-        for (row, &weight) in self.genes[gene].iter().zip(weights).filter(|(_, w)| **w > 0) {
+    /// Sums over the sites of all partitions, with these numbers of sites per pattern added to `sums`.
+    fn add(&self, partition: usize, weights: &[u32], sums: &mut [f64; 2 * LANES]) {
+        for (row, &weight) in
+            self.partitions[partition].iter().zip(weights).filter(|(_, w)| **w > 0)
+        {
             let weight = f64::from(weight);
             sums.iter_mut().zip(row).for_each(|(sum, difference)| *sum += weight * difference);
         }
@@ -133,14 +135,14 @@ impl Differences {
     fn count(&self, advantages: &[f64], resampling: Resampling) -> [u32; LANES] {
         let Resampling { patterns, replicates, seed, .. } = resampling;
         let mut means = [0.0; 2 * LANES];
-        for (gene, patterns) in patterns.iter().enumerate() {
-            self.add(gene, &patterns.weights, &mut means);
+        for (partition, patterns) in patterns.iter().enumerate() {
+            self.add(partition, &patterns.weights, &mut means);
         }
         let replicate = |number: usize| {
             let mut rng = stream(seed, Purpose::BranchTest, number as u64);
             let mut sums = [0.0; 2 * LANES];
-            for (gene, patterns) in patterns.iter().enumerate() {
-                self.add(gene, &resample(patterns, &mut rng), &mut sums);
+            for (partition, patterns) in patterns.iter().enumerate() {
+                self.add(partition, &resample(patterns, &mut rng), &mut sums);
             }
             let mut counts = [0; LANES];
             for (lane, &advantage) in advantages.iter().enumerate() {

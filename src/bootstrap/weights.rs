@@ -122,7 +122,7 @@ mod tests {
         })
     }
 
-    fn genes() -> [Patterns; 3] {
+    fn partitions() -> [Patterns; 3] {
         [
             patterns(&["ACGTACGTAC", "AAAAAAAAAC"]),
             patterns(&["AAG", "CCT"]),
@@ -131,9 +131,9 @@ mod tests {
     }
 
     fn weights(unit: SamplingUnit, jackknife: Option<f64>, replicate: usize) -> Vec<Vec<u32>> {
-        let genes = genes();
-        let genes: Vec<&Patterns> = genes.iter().collect();
-        replicate_weights(Sampling { unit, jackknife }, 1, replicate, &genes)
+        let partitions = partitions();
+        let partitions: Vec<&Patterns> = partitions.iter().collect();
+        replicate_weights(Sampling { unit, jackknife }, 1, replicate, &partitions)
     }
 
     fn sum(weights: &[u32]) -> u32 {
@@ -143,40 +143,41 @@ mod tests {
     #[test]
     fn every_partition_keeps_its_number_of_sites_and_replicates_differ() {
         let first = weights(SamplingUnit::Sites, None, 0);
-        for (weights, gene) in first.iter().zip(genes()) {
-            assert_eq!(weights.len(), gene.num_patterns());
-            assert_eq!(sum(weights) as usize, gene.num_sites);
+        for (weights, partition) in first.iter().zip(partitions()) {
+            assert_eq!(weights.len(), partition.num_patterns());
+            assert_eq!(sum(weights) as usize, partition.num_sites);
         }
         assert_eq!(first, weights(SamplingUnit::Sites, None, 0));
         assert_ne!(first, weights(SamplingUnit::Sites, None, 1));
-        let genes = genes();
+        let partitions = partitions();
         let sampling = Sampling { unit: SamplingUnit::Sites, jackknife: None };
-        assert_ne!(first, replicate_weights(sampling, 2, 0, &genes.each_ref()));
+        assert_ne!(first, replicate_weights(sampling, 2, 0, &partitions.each_ref()));
     }
 
     #[test]
     fn a_pattern_is_drawn_in_proportion_to_its_weight() {
-        let gene = patterns(&["AAACAAACAC", "AAACAAACAC"]);
+        let partition = patterns(&["AAACAAACAC", "AAACAAACAC"]);
         let sampling = Sampling { unit: SamplingUnit::Sites, jackknife: None };
-        let total: u32 = (0..2000).map(|i| replicate_weights(sampling, 7, i, &[&gene])[0][0]).sum();
+        let total: u32 =
+            (0..2000).map(|i| replicate_weights(sampling, 7, i, &[&partition])[0][0]).sum();
         // Mean 7 of 10, standard deviation of the mean of 2000 is 0.032.
         assert!((f64::from(total) / 2000.0 - 7.0).abs() < 0.15, "{total}");
     }
 
     #[test]
     fn the_jackknife_deletes_its_share_of_every_partition_and_no_site_is_there_twice() {
-        let mut times_kept = vec![0; genes()[0].num_patterns()];
+        let mut times_kept = vec![0; partitions()[0].num_patterns()];
         for replicate in 0..600 {
             let found = weights(SamplingUnit::Sites, Some(0.4), replicate);
             // 4 of 10, 1 of 3 and 2 of 6 sites.
             assert_eq!(found.iter().map(|w| sum(w)).collect::<Vec<_>>(), [6, 2, 4]);
-            for (weights, gene) in found.iter().zip(genes()) {
-                assert!(weights.iter().zip(&gene.weights).all(|(new, old)| new <= old));
+            for (weights, partition) in found.iter().zip(partitions()) {
+                assert!(weights.iter().zip(&partition.weights).all(|(new, old)| new <= old));
             }
             times_kept.iter_mut().zip(&found[0]).for_each(|(sum, weight)| *sum += weight);
         }
         // Every site is kept in 0.6 of the replicates; six standard deviations.
-        for (&kept, &weight) in times_kept.iter().zip(&genes()[0].weights) {
+        for (&kept, &weight) in times_kept.iter().zip(&partitions()[0].weights) {
             let expected = 0.6 * 600.0 * f64::from(weight);
             assert!((f64::from(kept) - expected).abs() < 6.0 * (0.4 * expected).sqrt(), "{kept}");
         }
@@ -186,18 +187,20 @@ mod tests {
     #[test]
     fn partitions_are_drawn_whole() {
         for replicate in 0..50 {
-            let times = |weights: &[u32], gene: &Patterns| {
-                let times = weights[0] / gene.weights[0];
-                let whole: Vec<u32> = gene.weights.iter().map(|weight| weight * times).collect();
+            let times = |weights: &[u32], partition: &Patterns| {
+                let times = weights[0] / partition.weights[0];
+                let whole: Vec<u32> =
+                    partition.weights.iter().map(|weight| weight * times).collect();
                 assert_eq!(weights, whole);
                 times
             };
             let found = weights(SamplingUnit::Partitions, None, replicate);
-            let drawn: u32 = found.iter().zip(&genes()).map(|(w, gene)| times(w, gene)).sum();
+            let drawn: u32 =
+                found.iter().zip(&partitions()).map(|(w, partition)| times(w, partition)).sum();
             assert_eq!(drawn, 3);
             let found = weights(SamplingUnit::Partitions, Some(0.5), replicate);
             let drawn: Vec<u32> =
-                found.iter().zip(&genes()).map(|(w, gene)| times(w, gene)).collect();
+                found.iter().zip(&partitions()).map(|(w, partition)| times(w, partition)).collect();
             assert_eq!((drawn.iter().sum::<u32>(), drawn.iter().max()), (1, Some(&1)));
         }
     }
@@ -206,9 +209,9 @@ mod tests {
     fn sites_of_drawn_partitions_are_drawn() {
         for replicate in 0..50 {
             let found = weights(SamplingUnit::PartitionsAndSites, None, replicate);
-            let drawn = found.iter().zip(genes()).map(|(weights, gene)| {
-                assert_eq!(sum(weights) as usize % gene.num_sites, 0);
-                sum(weights) as usize / gene.num_sites
+            let drawn = found.iter().zip(partitions()).map(|(weights, partition)| {
+                assert_eq!(sum(weights) as usize % partition.num_sites, 0);
+                sum(weights) as usize / partition.num_sites
             });
             assert_eq!(drawn.sum::<usize>(), 3);
             let found = weights(SamplingUnit::PartitionsAndSites, Some(0.3), replicate);

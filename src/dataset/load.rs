@@ -81,8 +81,8 @@ impl Loaded {
     /// The number of each partition in the file, from 1.
     pub(crate) fn numbers_in_file(&self) -> Vec<usize> {
         let mut numbers = vec![0; self.file_order.len()];
-        for (number, &gene) in self.file_order.iter().enumerate() {
-            numbers[gene] = number + 1;
+        for (number, &partition) in self.file_order.iter().enumerate() {
+            numbers[partition] = number + 1;
         }
         numbers
     }

@@ -238,7 +238,7 @@ pub(crate) fn resolve_model(
     Ok((model, scaler))
 }
 
-/// True for a word with folders or an extension, as in `genes.part`, that does not begin like a model: probably
+/// True for a word with folders or an extension, as in `partitions.part`, that does not begin like a model: probably
 /// a misspelt file name, if the word is not a model.
 fn looks_like_file(text: &str) -> bool {
     let head = text.split(['+', '{', '[']).next().unwrap_or_default();

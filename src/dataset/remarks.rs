@@ -103,16 +103,16 @@ fn strangers(taxa: &Taxa, partitions: &[Partition]) -> Vec<String> {
     if partitions.len() < 2 {
         return warnings;
     }
-    let mut num_genes = vec![0usize; taxa.len()];
+    let mut num_partitions = vec![0usize; taxa.len()];
     for partition in partitions {
-        partition.patterns.tip_taxa.iter().for_each(|&taxon| num_genes[taxon] += 1);
+        partition.patterns.tip_taxa.iter().for_each(|&taxon| num_partitions[taxon] += 1);
     }
     for partition in partitions.iter().filter(|p| p.patterns.num_tips() >= 2) {
         let shared: Vec<&str> = partition
             .patterns
             .tip_taxa
             .iter()
-            .filter(|&&taxon| num_genes[taxon] > 1)
+            .filter(|&&taxon| num_partitions[taxon] > 1)
             .map(|&taxon| taxa.name(taxon))
             .collect();
         if shared.len() < 2 {

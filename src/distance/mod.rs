@@ -5,7 +5,7 @@
 //! | `pairs` | [`PairDistances`]: the distance of any pair of sequences, in tiles |
 //! | `taxon_rows` | [`TaxonRows`]: the same for all taxa, where several have the same sequence |
 //! | `pair_model` | the likelihood of a pair as a function of its distance |
-//! | `gene`, `bit_planes` | the sequences of a partition, and the sites of pairs counted by class |
+//! | `partition`, `bit_planes` | the sequences of a partition, and the sites of pairs counted by class |
 //! | `solve` | Newton's method for several pairs at a time |
 //! | `closed_form` | shares of different sites, and LogDet |
 //! | `instructions` | the same computation for the instructions of this machine |

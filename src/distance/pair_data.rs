@@ -3,7 +3,7 @@
 use super::bit_planes::BitPlanes;
 use super::closed_form::StateCounts;
 use super::pair_model::{Classes, DNA_CLASSES, NO_CLASS, PairModel};
-use super::pair_tables::GeneTables;
+use super::pair_tables::PartitionTables;
 use super::solve::{Lanes, Part};
 use crate::alignment::Patterns;
 use crate::alphabet::{Code, DataType};
@@ -78,9 +78,9 @@ impl PairData {
     }
 
     /// The same as plain lists, with a model.
-    pub(super) fn tables(&self, model: &PairModel) -> GeneTables {
+    pub(super) fn tables(&self, model: &PairModel) -> PartitionTables {
         let (words, chunks) = self.planes.as_ref().map(BitPlanes::tables).unwrap_or_default();
-        let mut tables = GeneTables {
+        let mut tables = PartitionTables {
             words,
             chunks,
             weights: self.weights.clone(),

@@ -11,7 +11,7 @@
 //! stand for (Felsenstein 1981, J. Mol. Evol. 17:368). Under continuous gamma rates of shape a, exp(λt) is replaced by its
 //! mean (1 - λt/a)^-a. Equal eigenvalues are one term, so F84 has two and Jukes-Cantor one.
 
-use super::pair_tables::GeneTables;
+use super::pair_tables::PartitionTables;
 use crate::alphabet::DataType;
 use crate::model::{EigenModel, Model, RateCats};
 use crate::numeric::elementary::{exp_minus_one_of, ln_of};
@@ -195,7 +195,7 @@ impl PairModel {
     }
 
     /// The model as plain lists.
-    pub(super) fn tables(&self) -> GeneTables {
+    pub(super) fn tables(&self) -> PartitionTables {
         let numbers = |term: &Term| -> Vec<[f64; 5]> {
             let of_cat = |&(rate, weight): &(f64, f64)| {
                 let slope = term.eigenvalue * rate;
@@ -204,7 +204,7 @@ impl PairModel {
             };
             term.cats.iter().map(of_cat).collect()
         };
-        GeneTables {
+        PartitionTables {
             at_zero: self.at_zero.clone(),
             coefficients: self.coefficients.clone(),
             cats: self.terms.iter().flat_map(numbers).collect(),
@@ -216,7 +216,7 @@ impl PairModel {
                 Decay::Gamma(shape) => Some(shape),
             },
             joins_transversions: self.joins_transversions,
-            ..GeneTables::default()
+            ..PartitionTables::default()
         }
     }
 

@@ -6,12 +6,12 @@ pub(super) struct PairTables {
     /// Number of sequences.
     pub(super) num_taxa: usize,
     /// One for each partition.
-    pub(super) genes: Vec<GeneTables>,
+    pub(super) partitions: Vec<PartitionTables>,
 }
 
-/// The sequences of a partition (`gene`) and its model (`pair_model`).
+/// The sequences of a partition (`partition`) and its model (`pair_model`).
 #[derive(Debug, Clone, Default)]
-pub(super) struct GeneTables {
+pub(super) struct PartitionTables {
     /// Bits of nucleotides: `[taxon][level][chunk][plane][word]`; empty for other characters.
     pub(super) words: Vec<u64>,
     /// `[level]`: number of chunks.

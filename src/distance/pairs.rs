@@ -70,7 +70,7 @@ pub struct PairDistances {
 
 #[derive(Debug)]
 enum Formula {
-    /// One model per gene.
+    /// One model per partition.
     Likelihood(Vec<PairModel>),
     Uncorrected,
     LogDet,
@@ -160,18 +160,19 @@ impl PairDistances {
     /// The sequences and models as plain lists; `None` for distances that are not by likelihood.
     fn tables(&self) -> Option<PairTables> {
         let Formula::Likelihood(models) = &self.formula else { return None };
-        let genes = self.data.iter().zip(models).map(|(gene, model)| gene.tables(model));
-        Some(PairTables { num_taxa: self.num_taxa(), genes: genes.collect() })
+        let partitions =
+            self.data.iter().zip(models).map(|(partition, model)| partition.tables(model));
+        Some(PairTables { num_taxa: self.num_taxa(), partitions: partitions.collect() })
     }
 
     /// Bytes that the sequences of these partitions take when they are prepared, and what so many threads count at most.
     pub fn bytes_of(num_taxa: usize, partitions: &[Partition], threads: usize) -> u64 {
         let working = threads.clamp(1, num_taxa.div_ceil(TILE).max(1)) as u64;
-        let of_gene = |partition: &Partition| {
+        let of_partition = |partition: &Partition| {
             let patterns = &partition.patterns;
             PairData::bytes_of(patterns, num_taxa) + working * PairData::bytes_of_counts(patterns)
         };
-        partitions.iter().map(of_gene).sum()
+        partitions.iter().map(of_partition).sum()
     }
 
     /// Number of sequences.
@@ -223,7 +224,7 @@ impl PairDistances {
 
     #[inline(always)]
     fn compute_likelihood(&self, models: &[PairModel], tile: &Tile, out: &mut [&mut [f64]]) {
-        let part = |(gene, model): (&PairData, _)| Part::new(model, gene.classes.len());
+        let part = |(partition, model): (&PairData, _)| Part::new(model, partition.classes.len());
         let mut parts: Vec<Part> = self.data.iter().zip(models).map(part).collect();
         let (mut scratch, mut table) = (Scratch::default(), Table::default());
         for (row, out) in tile.rows.clone().zip(out) {
@@ -234,8 +235,8 @@ impl PairDistances {
                     *pair = (row.min(column), row.max(column));
                 }
                 let pairs = &pairs[..out.len()];
-                for (gene, part) in self.data.iter().zip(&mut parts) {
-                    gene.count(pairs, part, &mut table);
+                for (partition, part) in self.data.iter().zip(&mut parts) {
+                    partition.count(pairs, part, &mut table);
                 }
                 solve(&mut parts, &mut scratch, out);
                 for (out, &(a, b)) in out.iter_mut().zip(pairs) {
@@ -262,14 +263,14 @@ impl PairDistances {
                     continue;
                 }
                 let mut pair = StateCounts::default();
-                for gene in &self.data {
-                    if !gene.is_missing(row) && !gene.is_missing(column) {
+                for partition in &self.data {
+                    if !partition.is_missing(row) && !partition.is_missing(column) {
                         // A determinant and that of the transposed matrix may differ in the last digits.
                         let [a, b] = match self.taxa[row] < self.taxa[column] {
                             true => [row, column],
                             false => [column, row],
                         };
-                        gene.count_states(a, b, &mut table, &mut pair);
+                        partition.count_states(a, b, &mut table, &mut pair);
                     }
                 }
                 *out = if pair.counts.is_empty() { f64::NAN } else { formula(&pair) };

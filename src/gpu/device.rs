@@ -31,7 +31,7 @@ pub(super) fn unavailable(reason: impl Into<String>) -> GpuError {
 /// A GPU has too little memory for what is needed.
 pub(crate) fn not_enough(needed: &str, free: u64) -> GpuError {
     unavailable(format!(
-        "there is not enough memory on the card: it takes {needed}, and {} are free",
+        "there is not enough memory on the GPU: it takes {needed}, and {} are free",
         mebibytes(free)
     ))
 }
@@ -59,17 +59,17 @@ pub(super) fn lost(error: DriverError) -> GpuError {
 /// Number of GPUs of this machine.
 ///
 /// # Errors
-/// [`GpuError::Unavailable`] if there is no driver or no card.
+/// [`GpuError::Unavailable`] if there is no driver or no GPU.
 fn count() -> Result<usize> {
     // SAFETY: the call loads the driver's library, whose initialisation is the system's own and has no requirements.
     #[allow(unsafe_code)]
     let is_present = unsafe { sys::is_culib_present() };
     if !is_present {
-        return Err(unavailable("this machine has no driver for NVIDIA cards (libcuda.so.1)"));
+        return Err(unavailable("this machine has no driver for NVIDIA GPUs (libcuda.so.1)"));
     }
     // A driver that is too old lacks functions, which cudarc reports by a panic.
     let count = catch_unwind(|| result::init().and_then(|()| CudaContext::device_count()));
-    let none = || unavailable("the driver found no NVIDIA card");
+    let none = || unavailable("the driver found no NVIDIA GPU");
     match count {
         Ok(Ok(count)) if count > 0 => Ok(count as usize),
         Ok(Ok(_)) => Err(none()),
@@ -97,21 +97,21 @@ pub(crate) struct Known {
 /// # Errors
 /// [`GpuError::Unavailable`], with the reason.
 pub(crate) fn look_at(number: usize) -> Result<Known> {
-    let cards = count()?;
-    if number >= cards {
-        let known = match cards {
-            1 => "only card 0".to_string(),
-            _ => format!("cards 0 to {}", cards - 1),
+    let gpus = count()?;
+    if number >= gpus {
+        let known = match gpus {
+            1 => "only GPU 0".to_string(),
+            _ => format!("GPUs 0 to {}", gpus - 1),
         };
-        return Err(unavailable(format!("there is no card {number}; this machine has {known}")));
+        return Err(unavailable(format!("there is no GPU {number}; this machine has {known}")));
     }
-    let failed = |error| unavailable(format!("card {number} cannot be used: {}", text(error)));
-    let card = result::device::get(number as i32).map_err(failed)?;
-    let name = result::device::get_name(card).map_err(failed)?;
+    let failed = |error| unavailable(format!("GPU {number} cannot be used: {}", text(error)));
+    let gpu = result::device::get(number as i32).map_err(failed)?;
+    let name = result::device::get_name(gpu).map_err(failed)?;
     let attribute = |attribute| {
-        // SAFETY: the card's handle comes from the driver.
+        // SAFETY: the GPU's handle comes from the driver.
         #[allow(unsafe_code)]
-        let value = unsafe { result::device::get_attribute(card, attribute) };
+        let value = unsafe { result::device::get_attribute(gpu, attribute) };
         value.map_err(failed)
     };
     let capability = (
@@ -121,7 +121,7 @@ pub(crate) fn look_at(number: usize) -> Result<Known> {
     if capability < OLDEST {
         let ((own_major, own_minor), (major, minor)) = (capability, OLDEST);
         return Err(unavailable(format!(
-            "card {number} ({name}) is too old: it has compute capability {own_major}.{own_minor}, and at least \
+            "gpu {number} ({name}) is too old: it has compute capability {own_major}.{own_minor}, and at least \
              {major}.{minor} is needed"
         )));
     }
@@ -141,7 +141,7 @@ impl Device {
     /// [`GpuError::Unavailable`], with the reason.
     pub(crate) fn open(number: usize) -> Result<Self> {
         let Known { name, .. } = look_at(number)?;
-        let failed = |error| unavailable(format!("card {number} cannot be used: {}", text(error)));
+        let failed = |error| unavailable(format!("GPU {number} cannot be used: {}", text(error)));
         let context = CudaContext::new(number).map_err(failed)?;
         // SAFETY: events order work on several streams; everything of this context is on one stream.
         #[allow(unsafe_code)]
@@ -166,7 +166,7 @@ impl Device {
 
     /// Its number and name, for messages.
     pub(super) fn described(&self) -> String {
-        format!("card {} ({})", self.number, self.name)
+        format!("GPU {} ({})", self.number, self.name)
     }
 
     /// Bytes of memory that are free, where the driver says.

@@ -1,8 +1,8 @@
 //! An engine for tests of failure: it delegates to the CPU engine and fails after a given number of calls.
 
 use super::engine::{
-    Capabilities, EdgeJob, Engine, EngineError, EngineOptions, Entry, GeneData, InsertionProgram,
-    PointJob, Result, SweepProgram, TraversalDescriptor, TrialProgram,
+    Capabilities, EdgeJob, Engine, EngineError, EngineOptions, Entry, InsertionProgram,
+    PartitionData, PointJob, Result, SweepProgram, TraversalDescriptor, TrialProgram,
 };
 use crate::model::Model;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,7 +17,7 @@ pub(super) const ENTRY: Entry =
 /// Number of successful calls of the next engine that is made.
 pub(crate) static CALLS: AtomicUsize = AtomicUsize::new(0);
 
-fn make(data: &[GeneData], options: &EngineOptions) -> Result<Box<dyn Engine>> {
+fn make(data: &[PartitionData], options: &EngineOptions) -> Result<Box<dyn Engine>> {
     let engine = (super::cpu::ENTRY.make)(data, options)?;
     Ok(Box::new(Failing { engine, calls_left: CALLS.load(Ordering::Relaxed) }))
 }
@@ -49,8 +49,8 @@ impl Engine for Failing {
         self.engine()?.set_models(models)
     }
 
-    fn set_pattern_weights(&mut self, gene: usize, weights: &[f64]) -> Result<()> {
-        self.engine()?.set_pattern_weights(gene, weights)
+    fn set_pattern_weights(&mut self, partition: usize, weights: &[f64]) -> Result<()> {
+        self.engine()?.set_pattern_weights(partition, weights)
     }
 
     fn update_partials(&mut self, descriptors: &[TraversalDescriptor]) -> Result<()> {
@@ -81,7 +81,7 @@ impl Engine for Failing {
         self.engine()?.try_insertions(trials)
     }
 
-    fn clv(&mut self, gene: usize, slot: u32) -> Result<(Vec<f64>, Vec<u32>)> {
-        self.engine()?.clv(gene, slot)
+    fn clv(&mut self, partition: usize, slot: u32) -> Result<(Vec<f64>, Vec<u32>)> {
+        self.engine()?.clv(partition, slot)
     }
 }

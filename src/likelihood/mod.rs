@@ -4,8 +4,8 @@
 //!
 //! Glossary. *CLV*: conditional likelihood vector, the probability of the data behind a node given
 //! each state at the node, per pattern and rate category. *Virtual root*: the edge towards which all
-//! CLVs of a gene point. *Gene*: a partition, identified by its number. *T|g*: the tree restricted to the
-//! taxa that have data in gene g. *Slot*: number of the one CLV that an inner node of T|g owns; the edge
+//! CLVs of a partition point. *Partition*: a partition, identified by its number. *T|g*: the tree restricted to the
+//! taxa that have data in partition g. *Slot*: number of the one CLV that an inner node of T|g owns; the edge
 //! towards which the CLV points may change, its slot does not. *Temporary*: a vector that exists only while
 //! a program of work runs. *Sumtable*: the factors of an edge's likelihood that do not depend on its
 //! length, per pattern, rate category and eigenvalue. *Repeats*: patterns of a block that agree in all tips behind a
@@ -52,7 +52,7 @@ mod partitions;
 pub mod select;
 
 pub use crate::numeric::{Gamma, GammaPrior};
-pub use engine::{CardRates, EngineError, EngineOptions, Result, ScorePrecision};
+pub use engine::{EngineError, EngineOptions, GpuRates, Result, ScorePrecision};
 pub use evaluator::{
     BranchOptions, BrlenLinkage, Evaluator, NodeStates, Prune, Resolution, Snapshot, SubtreeMove,
     Trial,
@@ -60,7 +60,7 @@ pub use evaluator::{
 pub use partitions::make_evaluator;
 
 /// Shortest and longest optimised branch length, in expected substitutions per site; 1e-6 and 100 are also
-/// the defaults of RAxML-NG. They apply to the global tree or, under unlinked lengths, to each gene's tree.
+/// the defaults of RAxML-NG. They apply to the global tree or, under unlinked lengths, to each partition's tree.
 /// Lengths that have not been optimised may lie outside: those of an input tree, and the halves of a branch
 /// that a regraft has split.
 pub const BRLEN_BOUNDS: [f64; 2] = [1e-6, 100.0];

@@ -2,7 +2,7 @@
 
 use super::engine::layout::{STATE_COUNTS, num_vectors};
 use super::engine::{
-    CardRates, Checked, Engine, EngineError, EngineOptions, Entry, GeneData, Result,
+    Checked, Engine, EngineError, EngineOptions, Entry, GpuRates, PartitionData, Result,
 };
 use super::{cpu, cuda, naive};
 
@@ -38,33 +38,33 @@ fn entry(options: &EngineOptions) -> Result<&'static Entry> {
         .ok_or_else(|| EngineError::Unknown { name: name.to_string(), known: engine_names() })
 }
 
-/// Name of the engine that computes on cards.
-pub const ENGINE_OF_CARDS: &str = cuda::ENTRY.name;
+/// Name of the engine that computes on GPUs.
+pub const ENGINE_OF_GPUS: &str = cuda::ENTRY.name;
 
 /// True if an engine gives the bits of the default one.
 pub fn gives_default_bits(name: &str) -> bool {
     ENGINES.iter().any(|entry| entry.name == name && entry.gives_default_bits)
 }
 
-/// The cards of these options: name and compute capability.
+/// The GPUs of these options: name and compute capability.
 ///
 /// # Errors
 /// [`EngineError::Unavailable`].
-pub fn describe_cards(options: &EngineOptions) -> Result<Vec<String>> {
+pub fn describe_gpus(options: &EngineOptions) -> Result<Vec<String>> {
     cuda::describe(options)
 }
 
-/// What these cards can do at best; `is_quick` for a rough measurement.
+/// What these GPUs can do at best; `is_quick` for a rough measurement.
 ///
 /// # Errors
 /// [`EngineError::Unavailable`].
-pub fn rates_of_cards(options: &EngineOptions, is_quick: bool) -> Result<Vec<CardRates>> {
+pub fn rates_of_gpus(options: &EngineOptions, is_quick: bool) -> Result<Vec<GpuRates>> {
     cuda::rates(options, is_quick)
 }
 
-/// A gene's sizes, as far as the room on a card depends on them.
+/// A partition's sizes, as far as the room on a GPU depends on them.
 #[derive(Debug, Clone, Copy)]
-pub struct GeneSize {
+pub struct PartitionSize {
     /// Number of taxa with data.
     pub num_tips: usize,
     /// Number of patterns.
@@ -75,39 +75,39 @@ pub struct GeneSize {
     pub num_rates: usize,
 }
 
-/// Bytes that a card must have free, relative to those of the vectors.
-const CARD_BYTES: f64 = 1.5;
+/// Bytes that a GPU must have free, relative to those of the vectors.
+const GPU_BYTES: f64 = 1.5;
 
-/// Bytes of the vectors of these genes; `None` if one has more states than kernels know.
-fn bytes_of_vectors(genes: &[GeneSize]) -> Option<f64> {
+/// Bytes of the vectors of these partitions; `None` if one has more states than kernels know.
+fn bytes_of_vectors(partitions: &[PartitionSize]) -> Option<f64> {
     let mut bytes = 0.0;
-    for gene in genes.iter().filter(|gene| gene.num_tips >= 2) {
-        let states = STATE_COUNTS.into_iter().find(|&states| states >= gene.num_states)?;
-        let rows = (gene.num_patterns * gene.num_rates) as f64;
-        bytes += rows * (states * size_of::<f64>() * num_vectors(gene.num_tips)) as f64;
+    for partition in partitions.iter().filter(|partition| partition.num_tips >= 2) {
+        let states = STATE_COUNTS.into_iter().find(|&states| states >= partition.num_states)?;
+        let rows = (partition.num_patterns * partition.num_rates) as f64;
+        bytes += rows * (states * size_of::<f64>() * num_vectors(partition.num_tips)) as f64;
     }
     Some(bytes)
 }
 
-/// Bytes for each of several engines on a card, relative to those of the vectors: with much room, much is computed side by side.
+/// Bytes for each of several engines on a GPU, relative to those of the vectors: with much room, much is computed side by side.
 const BYTES_OF_EACH: f64 = 4.0;
 
-/// For how many engines of these genes, at the same time, there is room on the cards.
-pub fn room_on_cards(options: &EngineOptions, genes: &[GeneSize]) -> usize {
-    let Some(bytes) = bytes_of_vectors(genes) else { return 1 };
+/// For how many engines of these partitions, at the same time, there is room on the GPUs.
+pub fn room_on_gpus(options: &EngineOptions, partitions: &[PartitionSize]) -> usize {
+    let Some(bytes) = bytes_of_vectors(partitions) else { return 1 };
     let free = cuda::free_bytes(options).unwrap_or(0);
     (free as f64 / (BYTES_OF_EACH * bytes).max(1.0)) as usize
 }
 
-/// The bits of several cards, if each of them has enough memory for all genes.
-pub fn cards_for_jobs(options: &EngineOptions, genes: &[GeneSize]) -> Option<u64> {
-    let several = Some(options.cards).filter(|cards| cards.count_ones() > 1)?;
-    let bytes = bytes_of_vectors(genes)?;
-    let has_room = |cards: u64| {
-        let free = cuda::free_bytes(&EngineOptions { cards, ..*options });
-        free.is_ok_and(|free| free as f64 > CARD_BYTES * bytes)
+/// The bits of several GPUs, if each of them has enough memory for all partitions.
+pub fn gpus_for_jobs(options: &EngineOptions, partitions: &[PartitionSize]) -> Option<u64> {
+    let several = Some(options.gpus).filter(|gpus| gpus.count_ones() > 1)?;
+    let bytes = bytes_of_vectors(partitions)?;
+    let has_room = |gpus: u64| {
+        let free = cuda::free_bytes(&EngineOptions { gpus, ..*options });
+        free.is_ok_and(|free| free as f64 > GPU_BYTES * bytes)
     };
-    let mut each = (0..u64::BITS).map(|card| several & 1 << card).filter(|&card| card != 0);
+    let mut each = (0..u64::BITS).map(|gpu| several & 1 << gpu).filter(|&gpu| gpu != 0);
     each.all(has_room).then_some(several)
 }
 
@@ -130,12 +130,12 @@ pub fn why_slow(choice: &Choice) -> Option<&'static str> {
     cpu::why_slow(choice.instruction_set)
 }
 
-/// Makes an engine for these genes. Its programs of work are checked ([`Checked`]).
+/// Makes an engine for these partitions. Its programs of work are checked ([`Checked`]).
 ///
 /// # Errors
 /// [`EngineError::Unknown`] if this machine lacks the requested engine or instruction set, and
 /// [`EngineError::OutOfMemory`].
-pub fn make_engine(data: &[GeneData], options: &EngineOptions) -> Result<Box<dyn Engine>> {
+pub fn make_engine(data: &[PartitionData], options: &EngineOptions) -> Result<Box<dyn Engine>> {
     let engine = (entry(options)?.make)(data, options)?;
     Ok(Box::new(Checked::new(engine, data)))
 }

@@ -40,7 +40,7 @@ impl RateClasses {
     }
 
     /// Of DNA, in the order AC AG AT CG CT GT. Transitions that are estimated apart from transversions begin with
-    /// a higher rate, as they have in almost all genes: from equal rates, an optimiser may find a lower optimum.
+    /// a higher rate, as they have in almost all partitions: from equal rates, an optimiser may find a lower optimum.
     pub(super) fn of_dna(classes: Vec<u16>) -> Self {
         let mut rates = Self::new(classes);
         for transition in [1, 4].map(|i| rates.classes[i]) {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::alphabet::DataType;
-use crate::likelihood::engine::GeneData;
+use crate::likelihood::engine::PartitionData;
 use crate::likelihood::select::make_engine;
 use crate::likelihood::{BrlenLinkage, EngineOptions, Evaluator};
 use crate::model::AutoModel;
@@ -30,12 +30,12 @@ fn simulate(model: &str, num_sites: usize) -> (Patterns, Tree) {
 }
 
 fn carry_out(task: &Task, patterns: &Patterns, tree: &Tree, threads: usize) -> Fit {
-    let data = [GeneData::new(patterns, &task.start)];
+    let data = [PartitionData::new(patterns, &task.start)];
     let options = EngineOptions { threads, ..EngineOptions::default() };
     let engine = make_engine(&data, &options).unwrap();
-    let gene = (&data[0], patterns.tip_taxa.as_slice(), task.start.clone());
+    let partition = (&data[0], patterns.tip_taxa.as_slice(), task.start.clone());
     let unlinked = BrlenLinkage::Unlinked;
-    let evaluator = Evaluator::new(tree.clone(), vec![gene], unlinked, engine);
+    let evaluator = Evaluator::new(tree.clone(), vec![partition], unlinked, engine);
     fit(evaluator, task, |e, models, options| optimize(e, models, options, &mut Silent)).unwrap()
 }
 

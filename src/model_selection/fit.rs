@@ -58,7 +58,7 @@ pub(crate) struct Fit {
     pub effort: Effort,
 }
 
-/// Carries out a task. The evaluator must have one gene, the partition, with unlinked branch lengths and the
+/// Carries out a task. The evaluator must have one partition, the partition, with unlinked branch lengths and the
 /// task's start model. `optimize` optimises both with these options, and returns the log-likelihood.
 ///
 /// # Errors
@@ -69,13 +69,13 @@ pub(crate) fn fit<E: From<EngineError>>(
     optimize: impl FnOnce(&mut Evaluator, &mut [Model], &OptimizeOptions) -> Result<f64, E>,
 ) -> Result<Fit, E> {
     if let Some(lengths) = &task.lengths {
-        evaluator.set_gene_brlens(0, lengths);
+        evaluator.set_partition_brlens(0, lengths);
     }
     let mut models = [likeliest(&mut evaluator, task)?.clone()];
     evaluator.set_model(0, &models[0]);
     let lnl = optimize(&mut evaluator, &mut models, &task.effort.options())?;
     let [model] = models;
-    let tree = evaluator.gene_tree(0).0.clone();
+    let tree = evaluator.partition_tree(0).0.clone();
     Ok(Fit { candidate: task.candidate.clone(), model, tree, lnl, effort: task.effort })
 }
 

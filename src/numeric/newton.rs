@@ -1,7 +1,7 @@
 //! Bracketed Newton-Raphson for one branch length, as an ask/tell machine.
 //!
 //! The derivative of the log-likelihood is requested point by point, because one point may need a sum over
-//! all genes and all threads. The result is the best point that was *evaluated*: it is never worse than the
+//! all partitions and all threads. The result is the best point that was *evaluated*: it is never worse than the
 //! start.
 
 /// The state of one maximisation.

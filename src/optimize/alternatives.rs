@@ -1,6 +1,6 @@
-//! Optimisation of genes from alternative start values of their parameters, where the likelihood has several optima:
+//! Optimisation of partitions from alternative start values of their parameters, where the likelihood has several optima:
 //! of free rates over sites (+R) and of invariant sites together with gamma-distributed rates (+I+G), where a poor optimum can
-//! be below that of a nested model; and of exchange rates under branch lengths that genes share.
+//! be below that of a nested model; and of exchange rates under branch lengths that partitions share.
 
 use super::params::{Known, Learnt, Parameters};
 use super::rounds::set_models;
@@ -16,7 +16,7 @@ pub(super) enum Alternative {
     ExchangeRates,
 }
 
-/// Number of alternative starts of a gene that are optimised: those with the highest likelihood at the present
+/// Number of alternative starts of a partition that are optimised: those with the highest likelihood at the present
 /// branch lengths and other parameters.
 const TRIED: usize = 2;
 
@@ -34,7 +34,7 @@ pub(super) const WORTHWHILE: f64 = 0.01;
 /// result is optimised further: results that differ by less are regarded as the same optimum.
 pub(super) const STARTS_EPSILON: f64 = 0.1;
 
-/// Optimises the parameters of each gene from alternative starts, and keeps results with a higher likelihood; returns true
+/// Optimises the parameters of each partition from alternative starts, and keeps results with a higher likelihood; returns true
 /// if there are any. With `with_lengths`, a factor of all branch lengths is optimised together with rates over sites.
 ///
 /// # Errors
@@ -55,21 +55,21 @@ pub(super) fn try_alternatives(
         }
         let mut best = here.clone();
         for rank in 0..TRIED {
-            let genes: Vec<usize> =
-                (0..models.len()).filter(|&gene| starts[gene].len() > rank).collect();
-            if genes.is_empty() {
+            let partitions: Vec<usize> =
+                (0..models.len()).filter(|&partition| starts[partition].len() > rank).collect();
+            if partitions.is_empty() {
                 break;
             }
             here.restore(evaluator, models);
-            for &gene in &genes {
-                models[gene].clone_from(&starts[gene][rank]);
-                evaluator.set_model(gene, &models[gene]);
+            for &partition in &partitions {
+                models[partition].clone_from(&starts[partition][rank]);
+                evaluator.set_model(partition, &models[partition]);
             }
             let known = Known { models: &here.models, lnls: here.lnls.clone() };
             let parameters = Parameters::new(evaluator, models).until(&known);
             let parameters = match alternative {
-                Alternative::RatesOverSites => parameters.of_rates_only(&genes),
-                Alternative::ExchangeRates => parameters.begun_elsewhere(&genes),
+                Alternative::RatesOverSites => parameters.of_rates_only(&partitions),
+                Alternative::ExchangeRates => parameters.begun_elsewhere(&partitions),
             };
             let parameters = if with_lengths { parameters.with_lengths() } else { parameters };
             parameters.optimize(STARTS_EPSILON, &mut learnt.clone())?;
@@ -86,47 +86,52 @@ pub(super) fn try_alternatives(
             break;
         }
         any_better = true;
-        for gene in (0..models.len()).filter(|&gene| best.lnls[gene] > here.lnls[gene]) {
-            learnt.forget(gene);
+        for partition in
+            (0..models.len()).filter(|&partition| best.lnls[partition] > here.lnls[partition])
+        {
+            learnt.forget(partition);
         }
     }
     Ok(any_better)
 }
 
-/// The [`TRIED`] alternative starts of each gene with the highest likelihood, in descending order.
+/// The [`TRIED`] alternative starts of each partition with the highest likelihood, in descending order.
 fn rank_starts(
     alternative: Alternative,
     evaluator: &mut Evaluator,
     here: &Ends,
 ) -> Result<Vec<Vec<Model>>> {
     let models = &here.models;
-    let wanted = |(gene, model): (usize, &Model)| match (evaluator.num_taxa_of(gene), alternative) {
-        (0..2, _) => Vec::new(),
-        (_, Alternative::RatesOverSites) => model.other_rates_over_sites(),
-        (_, Alternative::ExchangeRates) => model.other_exchange_rates(),
-    };
+    let wanted =
+        |(partition, model): (usize, &Model)| match (evaluator.num_taxa_of(partition), alternative)
+        {
+            (0..2, _) => Vec::new(),
+            (_, Alternative::RatesOverSites) => model.other_rates_over_sites(),
+            (_, Alternative::ExchangeRates) => model.other_exchange_rates(),
+        };
     let starts: Vec<Vec<Model>> = models.iter().enumerate().map(wanted).collect();
     let mut ranked: Vec<Vec<(f64, usize)>> = vec![Vec::new(); starts.len()];
     for i in 0..starts.iter().map(Vec::len).max().unwrap_or(0) {
-        let genes: Vec<usize> = (0..starts.len()).filter(|&gene| starts[gene].len() > i).collect();
-        for &gene in &genes {
-            evaluator.set_model(gene, &starts[gene][i]);
+        let partitions: Vec<usize> =
+            (0..starts.len()).filter(|&partition| starts[partition].len() > i).collect();
+        for &partition in &partitions {
+            evaluator.set_model(partition, &starts[partition][i]);
         }
-        for (&gene, lnl) in genes.iter().zip(evaluator.log_likelihoods_of(&genes)?) {
-            ranked[gene].push((lnl, i));
+        for (&partition, lnl) in partitions.iter().zip(evaluator.log_likelihoods_of(&partitions)?) {
+            ranked[partition].push((lnl, i));
         }
     }
     let mut best = Vec::new();
-    for (gene, starts) in starts.iter().enumerate() {
-        debug_assert_eq!(starts.len(), ranked[gene].len());
+    for (partition, starts) in starts.iter().enumerate() {
+        debug_assert_eq!(starts.len(), ranked[partition].len());
         if !starts.is_empty() {
-            evaluator.set_model(gene, &models[gene]);
+            evaluator.set_model(partition, &models[partition]);
         }
         if alternative == Alternative::ExchangeRates {
-            ranked[gene].retain(|&(lnl, _)| lnl > here.lnls[gene] - WITHIN);
+            ranked[partition].retain(|&(lnl, _)| lnl > here.lnls[partition] - WITHIN);
         }
-        ranked[gene].sort_by(|a, b| b.0.total_cmp(&a.0));
-        best.push(ranked[gene].iter().take(TRIED).map(|&(_, i)| starts[i].clone()).collect());
+        ranked[partition].sort_by(|a, b| b.0.total_cmp(&a.0));
+        best.push(ranked[partition].iter().take(TRIED).map(|&(_, i)| starts[i].clone()).collect());
     }
     Ok(best)
 }
@@ -141,7 +146,7 @@ pub(super) struct Ends {
 
 impl Ends {
     pub(super) fn of(evaluator: &mut Evaluator, models: &[Model]) -> Result<Self> {
-        let lnls = evaluator.gene_log_likelihoods()?;
+        let lnls = evaluator.partition_log_likelihoods()?;
         Ok(Ends { snapshot: evaluator.snapshot(), models: models.to_vec(), lnls })
     }
 
@@ -154,7 +159,7 @@ impl Ends {
         self.lnls.iter().sum()
     }
 
-    /// Adopts each gene whose log-likelihood is higher in `other`. (Only branch lengths that genes do not share
+    /// Adopts each partition whose log-likelihood is higher in `other`. (Only branch lengths that partitions do not share
     /// differ between the two.)
     pub(super) fn improve(&mut self, other: &Ends) {
         if self.lnls.len() == 1 {
@@ -163,11 +168,11 @@ impl Ends {
             }
             return;
         }
-        for gene in 0..self.lnls.len() {
-            if other.lnls[gene] > self.lnls[gene] {
-                self.snapshot.take_gene(gene, &other.snapshot);
-                self.models[gene].clone_from(&other.models[gene]);
-                self.lnls[gene] = other.lnls[gene];
+        for partition in 0..self.lnls.len() {
+            if other.lnls[partition] > self.lnls[partition] {
+                self.snapshot.take_partition(partition, &other.snapshot);
+                self.models[partition].clone_from(&other.models[partition]);
+                self.lnls[partition] = other.lnls[partition];
             }
         }
     }
@@ -182,7 +187,7 @@ mod tests {
     use crate::optimize::{OptimizeOptions, optimize};
 
     #[test]
-    fn a_gene_leaves_a_poor_optimum_of_exchange_rates_and_others_keep_theirs() {
+    fn a_partition_leaves_a_poor_optimum_of_exchange_rates_and_others_keep_theirs() {
         let mut models = vec![Model::parse("GTR+FE+G4").unwrap(); 2];
         let mut evaluator = case(BrlenLinkage::Linked, &models);
         // At lengths that are far too long for the data, rates have several optima.
@@ -194,10 +199,10 @@ mod tests {
             optimize(&mut evaluator, models, &options, &mut Silent).unwrap();
             let which = Alternative::ExchangeRates;
             let learnt = &mut Learnt::default();
-            let before = evaluator.gene_log_likelihoods().unwrap();
+            let before = evaluator.partition_log_likelihoods().unwrap();
             let kept = models[1].clone();
             let any = try_alternatives(which, &mut evaluator, models, false, learnt).unwrap();
-            let after = evaluator.gene_log_likelihoods().unwrap();
+            let after = evaluator.partition_log_likelihoods().unwrap();
             assert!(after[0] >= before[0] && after[1] >= before[1]);
             assert!(after[1] > before[1] || models[1] == kept);
             assert_eq!(any, after.iter().sum::<f64>() - before.iter().sum::<f64>() >= WORTHWHILE);

@@ -1,4 +1,4 @@
-//! Coordinates in which a gene's free parameters are optimised: logarithms, and of ratios with a reference that is
+//! Coordinates in which a partition's free parameters are optimised: logarithms, and of ratios with a reference that is
 //! well determined.
 
 use crate::model::{FreeParameter, Model, Ratios};
@@ -7,7 +7,7 @@ use std::ops::Range;
 /// Bounds of the factor of all branch lengths that is optimised together with the parameters.
 const LENGTHS_FACTOR: [f64; 2] = [0.1, 10.0];
 
-/// The coordinates of a gene's free parameters, and of a factor of its branch lengths if that is moved, too.
+/// The coordinates of a partition's free parameters, and of a factor of its branch lengths if that is moved, too.
 ///
 /// The model has ratios to the *last* of several values (exchange rates to that of G-T). If that one is small and
 /// poorly determined, all ratios depend on it strongly, and a minimiser that begins with the axes needs many steps.

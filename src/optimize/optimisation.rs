@@ -50,7 +50,7 @@ enum OptimisationStage {
     Final,
     /// Optimisation until a round gains little.
     Converge,
-    /// Other exchange rates, for genes that share branch lengths.
+    /// Other exchange rates, for partitions that share branch lengths.
     OtherExchange,
     /// Other rates over sites.
     OtherRates,
@@ -93,7 +93,7 @@ pub(crate) struct Optimisation<'a> {
 }
 
 /// Optimises branch lengths and model parameters in turn. `models` must be the current models of the
-/// evaluator's genes and are updated together with it; each round is reported to the observer. Returns the
+/// evaluator's partitions and are updated together with it; each round is reported to the observer. Returns the
 /// log-likelihood, which is not lower than before.
 ///
 /// # Errors
@@ -124,8 +124,8 @@ pub fn optimize_from_several_starts(
 }
 
 /// The optimum that an evaluation of the tree finds, from `initial` models, if it is better than the present one; under
-/// unlinked lengths that of each gene. No short way leads to it: lengths, exchange rates and rates over sites of a short gene
-/// differ together.
+/// unlinked lengths that of each partition. No short way leads to it: lengths, exchange rates and rates over sites of a short
+/// partition differ together.
 ///
 /// # Errors
 /// The engine has failed.
@@ -146,7 +146,7 @@ pub(crate) fn evaluate_anew(
             evaluator.clamp_brlens();
             evaluator.set_tree(evaluator.tree().clone());
         }
-        (0..models.len()).for_each(|gene| evaluator.set_brlen_scaler(gene, 1.0));
+        (0..models.len()).for_each(|partition| evaluator.set_brlen_scaler(partition, 1.0));
         set_models(evaluator, models, initial);
         // Its rounds begin far below what the search has found, which would look like a loss.
         observer.event(&phase("evaluation of the tree"));
@@ -202,7 +202,7 @@ impl OptimizeState {
 }
 
 impl<'a> Optimisation<'a> {
-    /// An optimisation before its first step. `models` must be the current models of the evaluator's genes and are
+    /// An optimisation before its first step. `models` must be the current models of the evaluator's partitions and are
     /// updated together with it; `initial` are those with which parameters are started again.
     pub(crate) fn new(
         goal: Goal,
@@ -434,12 +434,12 @@ impl<'a> Optimisation<'a> {
         }
     }
 
-    /// True if genes have branch lengths that are not the best of each, under which exchange rates have several optima.
+    /// True if partitions have branch lengths that are not the best of each, under which exchange rates have several optima.
     fn shares_lengths(&self) -> bool {
-        self.evaluator.linkage() == BrlenLinkage::Linked && self.evaluator.num_genes() > 1
+        self.evaluator.linkage() == BrlenLinkage::Linked && self.evaluator.num_partitions() > 1
     }
 
-    /// Other exchange rates, if genes share lengths.
+    /// Other exchange rates, if partitions share lengths.
     fn try_other_exchange(&mut self) -> Result<bool> {
         if !self.options.model || !self.shares_lengths() {
             return Ok(false);
@@ -514,22 +514,22 @@ mod tests {
         }
     }
 
-    /// Spoils the parameters of the first gene at an optimum, evaluates anew, and returns the log-likelihoods of both genes at the
-    /// optimum, spoilt, and in the end.
+    /// Spoils the parameters of the first partition at an optimum, evaluates anew, and returns the log-likelihoods of both
+    /// partitions at the optimum, spoilt, and in the end.
     fn spoilt_and_evaluated(linkage: BrlenLinkage) -> [Vec<f64>; 3] {
         let initial = ["GTR+FE+G4", "HKY+FE+G4"].map(|text| Model::parse(text).unwrap());
         let options = OptimizeOptions::to(1e-3);
         let (mut models, mut evaluator) = (initial.clone(), case(linkage, &initial));
         optimize_from_several_starts(&mut evaluator, &mut models, &options, &mut Silent).unwrap();
-        let good = evaluator.gene_log_likelihoods().unwrap();
+        let good = evaluator.partition_log_likelihoods().unwrap();
         models[0].set_free_parameters(&[1e-4, 1e5, 1e-4, 1e5, 1e-4, 1.0]);
         evaluator.set_model(0, &models[0]);
-        let spoilt = evaluator.gene_log_likelihoods().unwrap();
+        let spoilt = evaluator.partition_log_likelihoods().unwrap();
         evaluate_anew(&mut evaluator, &mut models, &initial, &options, &mut Silent).unwrap();
-        let end = evaluator.gene_log_likelihoods().unwrap();
-        (0..2).for_each(|gene| evaluator.set_model(gene, &models[gene]));
+        let end = evaluator.partition_log_likelihoods().unwrap();
+        (0..2).for_each(|partition| evaluator.set_model(partition, &models[partition]));
         assert_eq!(
-            evaluator.gene_log_likelihoods().unwrap(),
+            evaluator.partition_log_likelihoods().unwrap(),
             end,
             "the models are those of the end"
         );

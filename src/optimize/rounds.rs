@@ -42,7 +42,7 @@ pub(super) enum Until {
     /// decrease as they did in the last two rounds.
     NothingOutstanding,
     /// The same, where parameters have a smaller epsilon, and their minimisers begin once more without what was learnt. The
-    /// minimiser of a gene may stall far from the optimum, so a single round with a small gain does not show convergence
+    /// minimiser of a partition may stall far from the optimum, so a single round with a small gain does not show convergence
     /// (primates in six partitions, GTR+I+G4: 0.1 log units were missing).
     TheEnd,
 }
@@ -106,7 +106,7 @@ impl Rounds {
         let is_sound = self.number == 1 || gain > -LOSS * models.len() as f64;
         debug_assert!(is_sound, "round {} ends at {lnl}, after {before}", self.number);
         let outstanding = gain * gain / (self.gain_before - gain).max(f64::MIN_POSITIVE);
-        // Genes with their own lengths or scalers converge one after the other, which looks like slow convergence.
+        // Partitions with their own lengths or scalers converge one after the other, which looks like slow convergence.
         let is_slow = outstanding >= OUTSTANDING * options.lnl_epsilon;
         let linkage = evaluator.linkage();
         let enough = !to_the_end || !is_slow || linkage.has_own_lengths() || linkage.has_scalers();
@@ -176,7 +176,7 @@ fn gain_tolerance(options: &OptimizeOptions) -> f64 {
     (options.lnl_epsilon * 1e-3).clamp(1e-8, 1e-3)
 }
 
-/// What a round may lose of each gene's log-likelihood by rounding, and by lengths that are cut at their bounds.
+/// What a round may lose of each partition's log-likelihood by rounding, and by lengths that are cut at their bounds.
 const LOSS: f64 = 1e-3;
 
 /// A round's sweeps of branch lengths end after one that gains less than this share of what all of them gained.
@@ -191,8 +191,8 @@ const TIGHTLY: f64 = 0.02;
 const PATIENTLY: f64 = 0.002;
 const OUTSTANDING: f64 = 0.1;
 
-/// Optimises the parameters of all genes from `initial` values at the present branch lengths, and keeps the
-/// results of genes that gain more than the epsilon; returns true if there are any. Parameters that were first
+/// Optimises the parameters of all partitions from `initial` values at the present branch lengths, and keeps the
+/// results of partitions that gain more than the epsilon; returns true if there are any. Parameters that were first
 /// optimised at poor branch lengths may be in a local optimum (62 carnivores, 3 codon positions: a rate of A-G
 /// 1426 times that of G-T, and a log-likelihood 128 units too low).
 ///
@@ -205,20 +205,20 @@ pub(super) fn restart_parameters(
     options: &OptimizeOptions,
     learnt: &mut Learnt,
 ) -> Result<bool> {
-    let before = (evaluator.gene_log_likelihoods()?, models.to_vec());
+    let before = (evaluator.partition_log_likelihoods()?, models.to_vec());
     set_models(evaluator, models, initial);
     let known = Known { models: &before.1, lnls: before.0.clone() };
     let parameters = Parameters::new(evaluator, models).until(&known);
     parameters.optimize(options.lnl_epsilon, &mut learnt.clone())?;
-    let after = evaluator.gene_log_likelihoods()?;
+    let after = evaluator.partition_log_likelihoods()?;
     let mut any_better = false;
-    for (gene, model) in models.iter_mut().enumerate() {
-        if after[gene] - before.0[gene] > options.lnl_epsilon {
+    for (partition, model) in models.iter_mut().enumerate() {
+        if after[partition] - before.0[partition] > options.lnl_epsilon {
             any_better = true;
-            learnt.forget(gene);
+            learnt.forget(partition);
         } else {
-            model.clone_from(&before.1[gene]);
-            evaluator.set_model(gene, model);
+            model.clone_from(&before.1[partition]);
+            evaluator.set_model(partition, model);
         }
     }
     Ok(any_better)
@@ -226,7 +226,7 @@ pub(super) fn restart_parameters(
 
 pub(super) fn set_models(evaluator: &mut Evaluator, models: &mut [Model], values: &[Model]) {
     models.clone_from_slice(values);
-    for (gene, model) in models.iter().enumerate() {
-        evaluator.set_model(gene, model);
+    for (partition, model) in models.iter().enumerate() {
+        evaluator.set_model(partition, model);
     }
 }

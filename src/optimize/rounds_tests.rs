@@ -3,7 +3,7 @@
 use super::params::Learnt;
 use super::rounds::*;
 use crate::likelihood::Evaluator;
-use crate::likelihood::engine::GeneData;
+use crate::likelihood::engine::PartitionData;
 use crate::likelihood::select::make_engine;
 use crate::likelihood::{BrlenLinkage, EngineOptions};
 use crate::model::Model;
@@ -12,15 +12,15 @@ use crate::rng::{Purpose, Rng, stream};
 use crate::tree::random_tree;
 use rand::RngExt;
 
-/// Two genes of random codes on a random tree, the second without two of the taxa.
+/// Two partitions of random codes on a random tree, the second without two of the taxa.
 pub(super) fn case(linkage: BrlenLinkage, models: &[Model]) -> Evaluator {
     let mut rng = stream(3, Purpose::Test, 0);
     let tree = random_tree(7, 0.2, &mut rng);
     let taxa: [Vec<usize>; 2] = [(0..7).collect(), (2..7).collect()];
     let row = |rng: &mut Rng| (0..60).map(|_| 1 << rng.random_range(0..4)).collect();
-    let data: Vec<GeneData> = taxa
+    let data: Vec<PartitionData> = taxa
         .iter()
-        .map(|taxa| GeneData {
+        .map(|taxa| PartitionData {
             tip_codes: taxa.iter().map(|_| row(&mut rng)).collect(),
             weights: vec![1.0; 60],
             code_masks: (0..16).collect(),
@@ -32,8 +32,8 @@ pub(super) fn case(linkage: BrlenLinkage, models: &[Model]) -> Evaluator {
         .collect();
     let options = EngineOptions::default();
     let engine = make_engine(&data, &options).unwrap();
-    let gene = |i: usize| (&data[i], taxa[i].as_slice(), models[i].clone());
-    Evaluator::new(tree, vec![gene(0), gene(1)], linkage, engine)
+    let partition = |i: usize| (&data[i], taxa[i].as_slice(), models[i].clone());
+    Evaluator::new(tree, vec![partition(0), partition(1)], linkage, engine)
 }
 
 fn free() -> Vec<Model> {
@@ -49,20 +49,20 @@ fn parameters_begin_anew_only_where_that_is_better() {
     let mut rounds = Rounds::new(&options, Until::SmallGain);
     let mut step = || rounds.step(&mut evaluator, &mut models, &options, &mut learnt, &mut Silent);
     while !step().unwrap() {}
-    let good = evaluator.gene_log_likelihoods().unwrap();
+    let good = evaluator.partition_log_likelihoods().unwrap();
     assert!(
         !restart_parameters(&mut evaluator, &mut models, &free(), &options, &mut learnt).unwrap()
     );
-    assert_eq!(evaluator.gene_log_likelihoods().unwrap(), good);
-    // A gene with poor parameters recovers; the other keeps its parameters.
+    assert_eq!(evaluator.partition_log_likelihoods().unwrap(), good);
+    // A partition with poor parameters recovers; the other keeps its parameters.
     let kept = models[1].clone();
     models[0].set_free_parameters(&[1e-4, 1e5, 1e-4, 1e5, 1e-4, 1.0]);
     evaluator.set_model(0, &models[0]);
-    assert!(evaluator.gene_log_likelihoods().unwrap()[0] < good[0] - 10.0);
+    assert!(evaluator.partition_log_likelihoods().unwrap()[0] < good[0] - 10.0);
     assert!(
         restart_parameters(&mut evaluator, &mut models, &free(), &options, &mut learnt).unwrap()
     );
     assert_eq!(models[1], kept);
-    let found = evaluator.gene_log_likelihoods().unwrap();
+    let found = evaluator.partition_log_likelihoods().unwrap();
     assert!((found[0] - good[0]).abs() < 0.01 && found[1] == good[1], "{found:?} {good:?}");
 }

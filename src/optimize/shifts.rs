@@ -52,7 +52,8 @@ const TOLERANCE: f64 = 1e-4;
 /// Maximum number of passes over the tree.
 const MAX_PASSES: usize = 3;
 
-/// For each edge: the length of a branch there on which one site has changed. Infinite where no gene has data on both sides.
+/// For each edge: the length of a branch there on which one site has changed. Infinite where no partition has data on both
+/// sides.
 fn changes(evaluator: &Evaluator) -> Vec<f64> {
     evaluator.tree().edges().map(|edge| 1.0 / evaluator.num_sites_on(edge)).collect()
 }

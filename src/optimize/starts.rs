@@ -1,5 +1,5 @@
 //! Optimisation from several starts. The likelihood has many local optima with respect to branch lengths,
-//! especially on trees far from the best one, with strong rate variation over sites, and for short genes with
+//! especially on trees far from the best one, with strong rate variation over sites, and for short partitions with
 //! unlinked branch lengths.
 
 use super::alternatives::STARTS_EPSILON;
@@ -13,14 +13,14 @@ use crate::tree::{EdgeId, Tree};
 /// the best start (by 35 to 70 log units on random trees of 33 and 54 taxa).
 const STARTS: [[f64; 2]; 2] = [[0.3, 0.3], [2.0, 0.1]];
 
-/// Further start values under unlinked branch lengths: short genes have more local optima, and each gene keeps
-/// the best of its own results. Without the last, a gene of 50 taxa and 160 columns ended 0.4 log units lower.
-const STARTS_OF_GENES: [[f64; 2]; 4] = [[1.0, 1.0], [0.05, 0.05], [2.0, 0.02], [1.0, 0.02]];
+/// Further start values under unlinked branch lengths: short partitions have more local optima, and each partition keeps
+/// the best of its own results. Without the last, a partition of 50 taxa and 160 columns ended 0.4 log units lower.
+const STARTS_OF_PARTITIONS: [[f64; 2]; 4] = [[1.0, 1.0], [0.05, 0.05], [2.0, 0.02], [1.0, 0.02]];
 
 /// Number of sweeps from each start, and maximum number of further sweeps from the best result: after the former, the
-/// ranking of the starts is almost always the final one. Under unlinked lengths, genes converge independently.
+/// ranking of the starts is almost always the final one. Under unlinked lengths, partitions converge independently.
 const SWEEPS: [usize; 2] = [2, 16];
-const SWEEPS_OF_GENES: [usize; 2] = [4, 16];
+const SWEEPS_OF_PARTITIONS: [usize; 2] = [4, 16];
 
 /// Other start values are tried only if more than this share of the inner branches has no length, except under
 /// unlinked lengths. Measured on 18 alignments with 12 to 714 taxa, and on 15 of them with +G4: on random trees, the
@@ -85,7 +85,7 @@ pub(crate) fn approach_scale(evaluator: &mut Evaluator) -> Result<()> {
     Ok(())
 }
 
-/// Branch lengths, and the log-likelihoods of the genes with them.
+/// Branch lengths, and the log-likelihoods of the partitions with them.
 struct Lengths {
     snapshot: Snapshot,
     lnls: Vec<f64>,
@@ -93,11 +93,11 @@ struct Lengths {
 
 impl Lengths {
     fn of(evaluator: &mut Evaluator) -> Result<Self> {
-        Ok(Lengths { lnls: evaluator.gene_log_likelihoods()?, snapshot: evaluator.snapshot() })
+        Ok(Lengths { lnls: evaluator.partition_log_likelihoods()?, snapshot: evaluator.snapshot() })
     }
 
     /// Adopts the branch lengths of `other` if their log-likelihood is higher by more than `margin`: those of each
-    /// gene under unlinked lengths, otherwise all.
+    /// partition under unlinked lengths, otherwise all.
     fn improve(&mut self, other: Lengths, linkage: BrlenLinkage, margin: f64) {
         if !linkage.has_own_lengths() {
             if other.lnls.iter().sum::<f64>() > self.lnls.iter().sum::<f64>() + margin {
@@ -105,10 +105,10 @@ impl Lengths {
             }
             return;
         }
-        for gene in 0..self.lnls.len() {
-            if other.lnls[gene] > self.lnls[gene] + margin {
-                self.snapshot.take_gene(gene, &other.snapshot);
-                self.lnls[gene] = other.lnls[gene];
+        for partition in 0..self.lnls.len() {
+            if other.lnls[partition] > self.lnls[partition] + margin {
+                self.snapshot.take_partition(partition, &other.snapshot);
+                self.lnls[partition] = other.lnls[partition];
             }
         }
     }
@@ -132,23 +132,24 @@ fn leads_to(evaluator: &mut Evaluator, there: &[Vec<f64>], missing: f64) -> Resu
 }
 
 /// Optimises branch lengths from other start values at the present parameters, and keeps the results if they are better than
-/// the present lengths: under unlinked lengths separately for each gene, otherwise in regions of the tree and, if `as_a_whole`,
-/// of the whole tree. Where the present lengths are those of a search, no others are better as a whole, and those of regions
-/// come from the first start (measured on five alignments: of seven gains in regions, another start made one, of 0.008).
+/// the present lengths: under unlinked lengths separately for each partition, otherwise in regions of the tree and, if
+/// `as_a_whole`, of the whole tree. Where the present lengths are those of a search, no others are better as a whole, and those
+/// of regions come from the first start (measured on five alignments: of seven gains in regions, another start made one, of
+/// 0.008).
 pub(super) fn try_other_lengths(evaluator: &mut Evaluator, as_a_whole: bool) -> Result<()> {
     let linkage = evaluator.linkage();
     let own_lengths = linkage.has_own_lengths();
-    let [first_sweeps, max_further] = if own_lengths { SWEEPS_OF_GENES } else { SWEEPS };
+    let [first_sweeps, max_further] = if own_lengths { SWEEPS_OF_PARTITIONS } else { SWEEPS };
     let mut best = Lengths::of(evaluator)?;
     let here = evaluator.brlen_sets();
-    // Saturated branches of short genes are a result of the data, whose start values were measured with them.
+    // Saturated branches of short partitions are a result of the data, whose start values were measured with them.
     let is_saturated = |&length: &f64| length > SATURATED && !own_lengths;
     let moderate = |length: &f64| if is_saturated(length) { MODERATE } else { *length };
     let moderate: Vec<Vec<f64>> =
         here.iter().map(|set| set.iter().map(moderate).collect()).collect();
     let mut others: Option<Lengths> = None;
     let mut found = Vec::new();
-    let further = STARTS_OF_GENES.into_iter().filter(|_| own_lengths);
+    let further = STARTS_OF_PARTITIONS.into_iter().filter(|_| own_lengths);
     let num_starts = if own_lengths || as_a_whole { STARTS.len() } else { 1 };
     for [tip, inner] in STARTS.into_iter().take(num_starts).chain(further) {
         evaluator.restore(&best.snapshot);
@@ -191,7 +192,7 @@ fn go_on(
     for _ in 0..max_further {
         let before = lnl;
         lnl = evaluator.optimize_branches(&sweeps(1, 1e-3))?;
-        // The same optimum as the present one, or one that will remain lower. (Single genes may differ.)
+        // The same optimum as the present one, or one that will remain lower. (Single partitions may differ.)
         let missing = wanted - lnl;
         let is_known = missing.abs() < STARTS_EPSILON || missing > OUT_OF_REACH * (lnl - before);
         if lnl - before < STARTS_EPSILON || (is_known && !own_lengths) {

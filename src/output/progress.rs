@@ -426,7 +426,7 @@ mod tests {
         progress.event(&Event::Warning("gene cox1 has 2 taxa".into()));
         progress.abridged("2 genes", "2 genes: cox1, cox2");
         progress.result("lnL  -10.5\n");
-        assert_eq!(progress.warnings(), ["gene cox1 has 2 taxa"]);
+        assert_eq!(progress.warnings(), ["partition cox1 has 2 taxa"]);
         let timed: Vec<String> = progress.timings().iter().map(|one| one.0.clone()).collect();
         assert_eq!(timed, ["fast SPR", "search"]);
         drop(progress);
@@ -439,8 +439,8 @@ mod tests {
         assert_eq!(
             log,
             "# run: command: mlsearch -T 2\nsearch\nfast SPR\nfast SPR, round 1: lnL -10.5000\n\
-             fast SPR, round 2: lnL -10.5000\nwarning: gene cox1 has 2 taxa\n\
-             2 genes: cox1, cox2\nlnL  -10.5\n"
+             fast SPR, round 2: lnL -10.5000\nwarning: partition cox1 has 2 taxa\n\
+             2 partitions: cox1, cox2\nlnL  -10.5\n"
         );
         assert_eq!(log, shown(true, true).2);
     }
@@ -448,13 +448,16 @@ mod tests {
     #[test]
     fn a_pipe_gets_plain_lines_a_terminal_the_status_in_place_and_quiet_only_warnings() {
         let (plain, results, _) = shown(false, false);
-        assert_eq!(plain, "command: mlsearch -T 2\nwarning: gene cox1 has 2 taxa\n2 genes\n");
+        assert_eq!(
+            plain,
+            "command: mlsearch -T 2\nwarning: partition cox1 has 2 taxa\n2 partitions\n"
+        );
         assert_eq!(results, "lnL  -10.5\n");
         let (live, ..) = shown(true, false);
         assert!(live.contains("\r\x1b[K[00:00] fast SPR · best lnL -10.5"), "{live}");
-        assert!(live.contains("\r\x1b[Kwarning: gene"), "{live}");
+        assert!(live.contains("\r\x1b[Kwarning: partition"), "{live}");
         let (quiet, results, _) = shown(true, true);
-        assert_eq!(quiet, "warning: gene cox1 has 2 taxa\n");
+        assert_eq!(quiet, "warning: partition cox1 has 2 taxa\n");
         assert_eq!(results, "lnL  -10.5\n");
     }
 

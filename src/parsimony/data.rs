@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Columns of partitions with equal numbers of states share blocks, in partition order, so that a
-//! gene that a taxon lacks leaves whole blocks of ones in its row: these are skipped everywhere.
+//! partition that a taxon lacks leaves whole blocks of ones in its row: these are skipped everywhere.
 //! A column of weight w takes w bits; columns that fit every tree equally well take none.
 
 use crate::alphabet::Code;

@@ -1,4 +1,4 @@
-//! Partitions: which columns of the alignment form a gene, and the data of each gene.
+//! Partitions: which columns of the alignment form a partition, and the data of each partition.
 //!
 //! [`parse_partitions`] reads the three grammars of partition files (see `partitions/README.md`). [`PartitionDef`]
 //! is one partition as defined there, [`build_patterns`] encodes and compresses its columns, and [`Partition`] has
@@ -13,9 +13,9 @@
 //! use mlsearch::alphabet::DataType;
 //! use mlsearch::partition::{build_patterns, parse_partitions};
 //!
-//! let alignment = read_alignment_from(&b"2 6\nx ACGATG\ny ACTAGG\n"[..], "genes.phy")?;
+//! let alignment = read_alignment_from(&b"2 6\nx ACGATG\ny ACTAGG\n"[..], "partitions.phy")?;
 //! let text = "GTR+G, first = 1-6\\3\nJC, others = 2-6\\3, 3-6\\3";
-//! let partitions = parse_partitions(text, "genes.part", alignment.num_sites(), false)?;
+//! let partitions = parse_partitions(text, "partitions.part", alignment.num_sites(), false)?;
 //! assert_eq!((partitions[0].name.as_str(), partitions[0].model.as_str()), ("first", "GTR+G"));
 //! assert_eq!(partitions[0].sites, [0, 3]);
 //!

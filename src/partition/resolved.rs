@@ -1,4 +1,4 @@
-//! [`Partition`]: a gene as the analysis sees it, columns and model together.
+//! [`Partition`]: a partition as the analysis sees it, columns and model together.
 
 use crate::alignment::Patterns;
 use crate::model::Model;

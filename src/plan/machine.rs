@@ -3,7 +3,7 @@
 use super::options::{DEFAULT_SEED, RunOptions, Threads};
 use super::refusals::Refusals;
 use super::values::{
-    parse_cards, parse_engine, parse_instruction_set, parse_memory, parse_precision, parse_seed,
+    parse_engine, parse_gpus, parse_instruction_set, parse_memory, parse_precision, parse_seed,
     parse_threads,
 };
 use crate::likelihood::ScorePrecision;
@@ -35,14 +35,14 @@ pub(crate) struct RunArgs {
     #[allow(missing_docs)]
     #[arg(long, value_name = "SET", help_heading = RUN, help = INSTRUCTION_SET_HELP, hide_short_help = true)]
     pub simd: Option<String>,
-    /// What computes likelihoods: cpu, cuda (NVIDIA cards), or auto, which is cpu as long as no card has been measured; the
+    /// What computes likelihoods: cpu, cuda (NVIDIA GPUs), or auto, which is cpu as long as no GPU has been measured; the
     /// result is the same with any [default: auto]
     #[arg(long, value_name = "ENGINE", help_heading = RUN, hide_short_help = true)]
     pub backend: Option<String>,
-    /// Compute on these NVIDIA cards, by their numbers, as 0 or 0,1 [default: 0 with --backend cuda]
+    /// Compute on these NVIDIA GPUs, by their numbers, as 0 or 0,1 [default: 0 with --backend cuda]
     #[arg(long, value_name = "LIST", help_heading = RUN, hide_short_help = true)]
     pub gpu: Option<String>,
-    /// Precision of the scores of regraft positions on NVIDIA cards: double, or single, which may lead to another tree;
+    /// Precision of the scores of regraft positions on NVIDIA GPUs: double, or single, which may lead to another tree;
     /// all that a search decides by is in double [default: double]
     #[arg(long, value_name = "PRECISION", help_heading = RUN, hide_short_help = true)]
     pub gpu_precision: Option<String>,
@@ -77,7 +77,7 @@ impl RunArgs {
             threads: refusals.or(parse_threads(self.threads.as_deref()), Threads::Fixed(1)),
             memory: refusals.or(parse_memory(self.mem.as_deref()), None),
             engine,
-            cards: refusals.or(parse_cards(self.gpu.as_deref()), 0),
+            gpus: refusals.or(parse_gpus(self.gpu.as_deref()), 0),
             score_precision,
             instruction_set: refusals.or(parse_instruction_set(self.simd.as_deref()), None),
         }

@@ -1,6 +1,7 @@
-//! What the user wants of one run, validated, as plain data: the options that analyses share (`options`), what an analysis says of
-//! itself (`facts`), and distances between sequences (`matrix`). The groups of options that every analysis has are read here, too:
-//! `data`, `files` and `machine`, with the small languages of their `values`; `reading` is a command line on its way to a [`Plan`].
+//! What the user wants of one run, validated, as plain data: the options that analyses share (`options`), what an analysis says
+//! of itself (`facts`), and distances between sequences (`matrix`). The groups of options that every analysis has are read
+//! here, too: `data`, `files` and `machine`, with the small languages of their `values`; `reading` is a command line on its way
+//! to a [`Plan`].
 //!
 //! Nothing here reads an input file. What only one analysis knows is
 //! in its room in `commands`.
@@ -30,6 +31,6 @@ pub(crate) use options::{
 pub(crate) use reading::{Reading, Said};
 pub(crate) use refusals::Refusals;
 pub(crate) use values::{
-    MAX_COUNT, parse_cards, parse_consensus_rule, parse_count, parse_seed, parse_tree_metrics,
+    MAX_COUNT, parse_consensus_rule, parse_count, parse_gpus, parse_seed, parse_tree_metrics,
     parse_trees,
 };

@@ -229,9 +229,9 @@ pub(crate) struct RunOptions {
     pub memory: Option<u64>,
     /// Name of the engine; `None` for what suits the data and the machine.
     pub engine: Option<&'static str>,
-    /// Graphics cards to use, as bits by their numbers; 0 for the first one.
-    pub cards: u64,
-    /// Precision of scores of regraft positions on cards.
+    /// GPUs to use, as bits by their numbers; 0 for the first one.
+    pub gpus: u64,
+    /// Precision of scores of regraft positions on GPUs.
     pub score_precision: ScorePrecision,
     /// Instruction set; `None` for the best that this machine has.
     pub instruction_set: Option<&'static str>,
@@ -290,7 +290,7 @@ pub(crate) struct Plan {
     pub command_line: String,
     /// The same without what begins an interrupted run anew.
     pub resuming_command: String,
-    /// The same without what chooses cards, where the results do not depend on them.
+    /// The same without what chooses GPUs, where the results do not depend on them.
     pub processor_command: String,
     /// Remarks on the options, to be shown and recorded.
     pub notes: Vec<String>,

@@ -5,7 +5,7 @@
 use super::options::{Threads, TreeSource};
 use crate::distance::DistanceTree;
 use crate::likelihood::ScorePrecision;
-use crate::likelihood::select::{ENGINE_OF_CARDS, INSTRUCTION_SETS, engine_names};
+use crate::likelihood::select::{ENGINE_OF_GPUS, INSTRUCTION_SETS, engine_names};
 use crate::tree::ConsensusRule;
 use crate::tree_distance::TreeMetric;
 use std::path::{Path, PathBuf};
@@ -110,22 +110,22 @@ pub(crate) fn parse_instruction_set(
     one_of("--simd", text.as_deref(), INSTRUCTION_SETS)
 }
 
-/// Name of an engine; cards are chosen for the engine that has them.
+/// Name of an engine; GPUs are chosen for the engine that has them.
 pub(crate) fn parse_engine(
     text: Option<&str>,
-    cards: Option<&str>,
+    gpus: Option<&str>,
 ) -> std::result::Result<Option<&'static str>, String> {
     let engine = one_of("--backend", text, &engine_names())?;
-    match (engine, cards) {
-        (None, Some(_)) => Ok(Some(ENGINE_OF_CARDS)),
-        (Some(other), Some(cards)) if other != ENGINE_OF_CARDS => Err(format!(
-            "--gpu {cards} chooses cards for --backend {ENGINE_OF_CARDS}, not for {other}"
+    match (engine, gpus) {
+        (None, Some(_)) => Ok(Some(ENGINE_OF_GPUS)),
+        (Some(other), Some(gpus)) if other != ENGINE_OF_GPUS => Err(format!(
+            "--gpu {gpus} chooses GPUs for --backend {ENGINE_OF_GPUS}, not for {other}"
         )),
         _ => Ok(engine),
     }
 }
 
-/// Precision of scores, for runs on cards: the engine that is meant, and the precision.
+/// Precision of scores, for runs on GPUs: the engine that is meant, and the precision.
 pub(crate) fn parse_precision(
     text: Option<&str>,
     engine: Option<&'static str>,
@@ -138,30 +138,30 @@ pub(crate) fn parse_precision(
         _ => return Err(format!("--gpu-precision {text}: expected double or single")),
     };
     match engine {
-        Some(other) if other != ENGINE_OF_CARDS => Err(format!(
-            "--gpu-precision {text} is for --backend {ENGINE_OF_CARDS}, not for {other}: leave it out"
+        Some(other) if other != ENGINE_OF_GPUS => Err(format!(
+            "--gpu-precision {text} is for --backend {ENGINE_OF_GPUS}, not for {other}: leave it out"
         )),
         _ if precision == ScorePrecision::Double => Ok((engine, precision)),
         _ if !searches => {
             Err("--gpu-precision single applies only to searches: leave it out".to_string())
         }
-        // Only cards have it.
-        _ => Ok((Some(ENGINE_OF_CARDS), precision)),
+        // Only GPUs have it.
+        _ => Ok((Some(ENGINE_OF_GPUS), precision)),
     }
 }
 
-/// Numbers of cards, `0` or `0,1`, as bits.
-pub(crate) fn parse_cards(text: Option<&str>) -> std::result::Result<u64, String> {
-    let mut cards = 0;
+/// Numbers of GPUs, `0` or `0,1`, as bits.
+pub(crate) fn parse_gpus(text: Option<&str>) -> std::result::Result<u64, String> {
+    let mut gpus = 0;
     for word in text.into_iter().flat_map(|text| text.split(',')) {
         let number = word.trim().parse::<u32>().ok().filter(|&number| number < u64::BITS);
         let number = number.ok_or_else(|| {
             let text = text.unwrap_or_default();
-            format!("--gpu {text}: expected numbers of cards, the first of which is 0, as 0 or 0,1")
+            format!("--gpu {text}: expected numbers of GPUs, the first of which is 0, as 0 or 0,1")
         })?;
-        cards |= 1 << number;
+        gpus |= 1 << number;
     }
-    Ok(cards)
+    Ok(gpus)
 }
 
 /// One of some names, or none for `auto`.
@@ -266,10 +266,10 @@ mod tests {
         assert_eq!(parse_instruction_set(typed.as_deref()), Ok(last));
         assert!(parse_instruction_set(Some("sse3")).is_err());
         assert_eq!(parse_engine(Some("auto"), None), Ok(None));
-        assert_eq!(parse_engine(Some("auto"), Some("1")), Ok(Some(ENGINE_OF_CARDS)));
+        assert_eq!(parse_engine(Some("auto"), Some("1")), Ok(Some(ENGINE_OF_GPUS)));
         assert!(parse_engine(Some("abacus"), None).is_err());
-        assert_eq!(parse_cards(None), Ok(0));
-        assert_eq!(parse_cards(Some("0, 3")), Ok(0b1001));
-        assert!(parse_cards(Some("64")).is_err() && parse_cards(Some("0,")).is_err());
+        assert_eq!(parse_gpus(None), Ok(0));
+        assert_eq!(parse_gpus(Some("0, 3")), Ok(0b1001));
+        assert!(parse_gpus(Some("64")).is_err() && parse_gpus(Some("0,")).is_err());
     }
 }

@@ -5,7 +5,7 @@ use super::cost::{Cost, format_bytes};
 use crate::dataset::Loaded;
 use crate::error::{Error, Result};
 use crate::likelihood::select::{
-    Choice, ENGINE_OF_CARDS, GeneSize, cards_for_jobs, choose_engine, room_on_cards,
+    Choice, ENGINE_OF_GPUS, PartitionSize, choose_engine, gpus_for_jobs, room_on_gpus,
 };
 use crate::likelihood::{
     BrlenLinkage, EngineError, EngineOptions, Evaluator, ScorePrecision, make_evaluator,
@@ -28,10 +28,10 @@ pub(crate) struct Resources {
     jobs_in_memory: usize,
     /// Most threads inside one likelihood that are worth it.
     useful_threads: usize,
-    /// The bits of several cards, each of which has room for all data: jobs are dealt to them.
-    dealt_cards: Option<u64>,
-    /// For how many engines, at the same time, the cards have room.
-    room_on_cards: usize,
+    /// The bits of several GPUs, each of which has room for all data: jobs are dealt to them.
+    dealt_gpus: Option<u64>,
+    /// For how many engines, at the same time, the GPUs have room.
+    room_on_gpus: usize,
 }
 
 /// How jobs of several parts share the threads.
@@ -53,7 +53,7 @@ impl Shares {
 
     /// True if there is memory for the engines of all of so many jobs at the same time, also of those that do not run.
     pub(crate) fn have_room_for(&self, num_jobs: usize) -> bool {
-        let room = match self.resources.is_on_cards() {
+        let room = match self.resources.is_on_gpus() {
             true => self.jobs,
             false => self.resources.jobs_in_memory,
         };
@@ -64,7 +64,8 @@ impl Shares {
 /// What a second thread inside one likelihood brings, in proportion to a thread for another likelihood.
 const WORTH_INSIDE: f64 = 0.6;
 
-/// How much longer than by their shares of the work parts at the same time take, because they wait for each other where they meet.
+/// How much longer than by their shares of the work parts at the same time take, because they wait for each other where they
+/// meet.
 const WAITING: f64 = 1.2;
 
 /// Parts that take turns wake the threads inside their likelihoods each time: these are useful where so many times as many
@@ -79,8 +80,8 @@ impl Resources {
             engine: EngineOptions { threads: 1, ..EngineOptions::default() },
             jobs_in_memory: usize::MAX,
             useful_threads: 1,
-            dealt_cards: None,
-            room_on_cards: 1,
+            dealt_gpus: None,
+            room_on_gpus: 1,
         }
     }
 
@@ -97,8 +98,8 @@ impl Resources {
             instruction_set,
             threads,
             vector_bytes: None,
-            cards: plan.run.cards,
-            engines_on_cards: 1,
+            gpus: plan.run.gpus,
+            engines_on_gpus: 1,
             score_precision: plan.run.score_precision,
         };
         choose_engine(&engine).map_err(|error| match error {
@@ -118,8 +119,8 @@ impl Resources {
             engine,
             jobs_in_memory: usize::MAX,
             useful_threads,
-            dealt_cards: None,
-            room_on_cards: 1,
+            dealt_gpus: None,
+            room_on_gpus: 1,
         };
         Ok((resources, warning))
     }
@@ -129,42 +130,42 @@ impl Resources {
         self.engine.threads
     }
 
-    /// These, and if they are cards, what these have room for: each of several all data, and how many engines at the same
+    /// These, and if they are GPUs, what these have room for: each of several all data, and how many engines at the same
     /// time.
-    pub(crate) fn with_room_on_cards(self, partitions: &[Partition]) -> Self {
-        if !self.is_on_cards() {
+    pub(crate) fn with_room_on_gpus(self, partitions: &[Partition]) -> Self {
+        if !self.is_on_gpus() {
             return self;
         }
-        let size_of = |partition: &Partition| GeneSize {
+        let size_of = |partition: &Partition| PartitionSize {
             num_tips: partition.patterns.num_tips(),
             num_patterns: partition.patterns.num_patterns(),
             num_states: partition.model.num_states(),
             num_rates: partition.model.rate_cats().rates.len(),
         };
-        let sizes: Vec<GeneSize> = partitions.iter().map(size_of).collect();
+        let sizes: Vec<PartitionSize> = partitions.iter().map(size_of).collect();
         Resources {
-            dealt_cards: cards_for_jobs(&self.engine, &sizes),
-            room_on_cards: room_on_cards(&self.engine, &sizes).max(1),
+            dealt_gpus: gpus_for_jobs(&self.engine, &sizes),
+            room_on_gpus: room_on_gpus(&self.engine, &sizes).max(1),
             ..self
         }
     }
 
     /// The GPUs that compute, by the bits of their numbers; `None` if the processor does.
     pub(crate) fn gpus(&self) -> Option<u64> {
-        self.is_on_cards().then_some(self.engine.cards)
+        self.is_on_gpus().then_some(self.engine.gpus)
     }
 
-    /// True if it computes on cards.
-    fn is_on_cards(&self) -> bool {
-        self.engine.name == Some(ENGINE_OF_CARDS)
+    /// True if it computes on GPUs.
+    fn is_on_gpus(&self) -> bool {
+        self.engine.name == Some(ENGINE_OF_GPUS)
     }
 
-    /// Those of a job of which others run at the same time: one of the cards, in turn.
+    /// Those of a job of which others run at the same time: one of the GPUs, in turn.
     fn of_job(self, job: usize) -> Self {
-        let Some(cards) = self.dealt_cards.filter(|_| self.is_on_cards()) else { return self };
-        let each = (0..u64::BITS).map(|card| cards & 1 << card).filter(|&card| card != 0);
-        let own = each.cycle().nth(job % cards.count_ones() as usize).unwrap_or(cards);
-        let engine = EngineOptions { cards: own, ..self.engine };
+        let Some(gpus) = self.dealt_gpus.filter(|_| self.is_on_gpus()) else { return self };
+        let each = (0..u64::BITS).map(|gpu| gpus & 1 << gpu).filter(|&gpu| gpu != 0);
+        let own = each.cycle().nth(job % gpus.count_ones() as usize).unwrap_or(gpus);
+        let engine = EngineOptions { gpus: own, ..self.engine };
         Resources { engine, ..self }
     }
 
@@ -254,14 +255,14 @@ impl Resources {
         self.engine.vector_bytes
     }
 
-    /// How `num_jobs` independent computations share the threads that the user allows. One thread for each job is fastest, because it never waits; with
-    /// fewer jobs than threads, many threads in one job at a time are faster if there is enough work for
-    /// them.
+    /// How `num_jobs` independent computations share the threads that the user allows. One thread for each job is fastest,
+    /// because it never waits; with fewer jobs than threads, many threads in one job at a time are faster if there is enough
+    /// work for them.
     pub(crate) fn share_out(self, plan: &Plan, num_jobs: usize) -> Shares {
-        // A card works on one likelihood at a time.
-        if self.is_on_cards() {
-            let cards = self.dealt_cards.map_or(1, u64::count_ones) as usize;
-            return Shares { jobs: cards.min(num_jobs).max(1), parts: 1, resources: self };
+        // A GPU works on one likelihood at a time.
+        if self.is_on_gpus() {
+            let gpus = self.dealt_gpus.map_or(1, u64::count_ones) as usize;
+            return Shares { jobs: gpus.min(num_jobs).max(1), parts: 1, resources: self };
         }
         let threads = allowed_threads(plan);
         let at_once = threads.min(num_jobs).min(self.jobs_in_memory).max(1);
@@ -273,8 +274,8 @@ impl Resources {
         }
     }
 
-    /// How `num_jobs` independent computations, each of parts with these costs, which meet often, share the threads that the user
-    /// allows: jobs at the same time never wait for each other, parts and threads inside a likelihood do.
+    /// How `num_jobs` independent computations, each of parts with these costs, which meet often, share the threads that the
+    /// user allows: jobs at the same time never wait for each other, parts and threads inside a likelihood do.
     pub(crate) fn share_out_parts(
         self,
         plan: &Plan,
@@ -282,14 +283,15 @@ impl Resources {
         parts: &[UnitCost],
     ) -> Shares {
         let (threads, num_parts) = (allowed_threads(plan), parts.len());
-        if self.is_on_cards() {
-            // A small likelihood fills a small part of a card, and parts on threads of their own have streams of their own there.
-            let room = threads.min(self.room_on_cards);
+        if self.is_on_gpus() {
+            // A small likelihood fills a small part of a GPU, and parts on threads of their own have streams of their own
+            // there.
+            let room = threads.min(self.room_on_gpus);
             let jobs = (room / num_parts).clamp(1, num_jobs);
-            // A single job is on all cards.
-            let dealt = self.dealt_cards.filter(|_| jobs > 1).map_or(1, u64::count_ones);
-            let engines_on_cards = (jobs * num_parts).div_ceil(dealt as usize);
-            let engine = EngineOptions { threads: 1, engines_on_cards, ..self.engine };
+            // A single job is on all GPUs.
+            let dealt = self.dealt_gpus.filter(|_| jobs > 1).map_or(1, u64::count_ones);
+            let engines_on_gpus = (jobs * num_parts).div_ceil(dealt as usize);
+            let engine = EngineOptions { threads: 1, engines_on_gpus, ..self.engine };
             let resources = Resources { engine, ..self };
             return Shares { jobs, parts: (room / jobs).clamp(1, num_parts), resources };
         }
@@ -299,7 +301,7 @@ impl Resources {
         share_parts(threads, most, num_jobs, parts, self.useful_threads, resources)
     }
 
-    /// An evaluator for a tree; gene g has the data of partition g and the model `models[g]`.
+    /// An evaluator for a tree; partition g has the data of partition g and the model `models[g]`.
     ///
     /// # Errors
     /// There is not enough memory.
@@ -313,9 +315,9 @@ impl Resources {
         Ok(make_evaluator(partitions, models, tree, linkage, &self.options_of_engine())?)
     }
 
-    /// The limit of memory is that of the processor: a card keeps what it has room for.
+    /// The limit of memory is that of the processor: a GPU keeps what it has room for.
     fn options_of_engine(&self) -> EngineOptions {
-        let vector_bytes = self.engine.vector_bytes.filter(|_| !self.is_on_cards());
+        let vector_bytes = self.engine.vector_bytes.filter(|_| !self.is_on_gpus());
         EngineOptions { vector_bytes, ..self.engine }
     }
 }

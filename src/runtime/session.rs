@@ -62,7 +62,7 @@ impl<'a> Session<'a> {
             MemoryPlan::Own => (resources, None),
             MemoryPlan::Jobs | MemoryPlan::Chains(_) => {
                 let (resources, calibration) = resources.within_memory(plan, &loaded)?;
-                (resources.with_room_on_cards(&loaded.partitions), calibration)
+                (resources.with_room_on_gpus(&loaded.partitions), calibration)
             }
         };
         if plan.facts.resumes {
@@ -212,9 +212,9 @@ impl Setup<'_> {
         linkage: BrlenLinkage,
     ) -> Result<Evaluator> {
         let mut evaluator = resources.evaluator(partitions, models, tree, linkage)?;
-        for (gene, scaler) in self.loaded.brlen_scalers.iter().enumerate() {
+        for (partition, scaler) in self.loaded.brlen_scalers.iter().enumerate() {
             if let Some(scaler) = scaler {
-                evaluator.set_brlen_scaler(gene, *scaler);
+                evaluator.set_brlen_scaler(partition, *scaler);
             }
         }
         Ok(evaluator)
@@ -232,14 +232,14 @@ impl Setup<'_> {
         tree: Tree,
         linkage: BrlenLinkage,
         scalers: &[f64],
-        gene_trees: &[&Tree],
+        partition_trees: &[&Tree],
     ) -> Result<Evaluator> {
         let mut evaluator = resources.evaluator(&self.loaded.partitions, models, tree, linkage)?;
-        for (gene, &scaler) in scalers.iter().enumerate() {
-            evaluator.set_brlen_scaler(gene, scaler);
+        for (partition, &scaler) in scalers.iter().enumerate() {
+            evaluator.set_brlen_scaler(partition, scaler);
         }
-        for (gene, tree) in gene_trees.iter().enumerate() {
-            evaluator.set_gene_brlens(gene, tree);
+        for (partition, tree) in partition_trees.iter().enumerate() {
+            evaluator.set_partition_brlens(partition, tree);
         }
         Ok(evaluator)
     }

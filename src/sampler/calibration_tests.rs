@@ -83,7 +83,7 @@ fn simulate((chain, target): &mut (Chain, Target)) {
         weights[drawn.unwrap_or(0)] += 1.0;
     }
     chain.evaluator.set_pattern_weights(0, &weights).unwrap();
-    chain.gene_lnls = chain.calc_gene_lnls(target, None).unwrap();
+    chain.partition_lnls = chain.calc_partition_lnls(target, None).unwrap();
 }
 
 /// Tree length, a share of the rates, a frequency and the shape.
@@ -156,7 +156,7 @@ fn the_true_values_have_uniform_ranks_among_the_samples() {
         truth.0.models = other.models;
         truth.0.show_model(0);
         truth.0.ln_prior = other.ln_prior;
-        truth.0.gene_lnls = truth.0.calc_gene_lnls(&truth.1, None).unwrap();
+        truth.0.partition_lnls = truth.0.calc_partition_lnls(&truth.1, None).unwrap();
         visit(&mut truth, &kinds, [1, 1500], 2.0, |_| ());
         let draws = visit(&mut truth, &kinds, [DRAWS, 150], 2.0, |chain| {
             (numbers(chain), topology(chain.evaluator.tree()))

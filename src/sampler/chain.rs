@@ -14,7 +14,7 @@ pub(super) struct Chain {
     pub(super) models: Vec<Model>,
     pub(super) rng: Rng,
     /// Log-likelihood of each partition; 0 of a chain on the prior alone.
-    pub(super) gene_lnls: Vec<f64>,
+    pub(super) partition_lnls: Vec<f64>,
     /// Natural logarithm of the prior density.
     pub(super) ln_prior: f64,
     pub(super) block: Block,
@@ -64,7 +64,7 @@ pub(super) struct ChainState {
     snapshot: Snapshot,
     models: Vec<ModelValues>,
     rng: Rng,
-    gene_lnls: Vec<f64>,
+    partition_lnls: Vec<f64>,
     ln_prior: f64,
     block: Block,
 }
@@ -75,9 +75,9 @@ impl Chain {
         let models: Vec<Model> =
             given.iter().zip(&state.models).map(|(m, v)| m.with_values(v)).collect();
         evaluator.resume(&state.snapshot, &models);
-        let ChainState { rng, gene_lnls, ln_prior, block, .. } = state;
+        let ChainState { rng, partition_lnls, ln_prior, block, .. } = state;
         let conflicts = KnownConflicts::default();
-        Chain { evaluator, models, rng, gene_lnls, ln_prior, block, conflicts }
+        Chain { evaluator, models, rng, partition_lnls, ln_prior, block, conflicts }
     }
 
     /// Its state.
@@ -86,7 +86,7 @@ impl Chain {
             snapshot: self.evaluator.snapshot(),
             models: self.models.iter().map(Model::values).collect(),
             rng: self.rng.clone(),
-            gene_lnls: self.gene_lnls.clone(),
+            partition_lnls: self.partition_lnls.clone(),
             ln_prior: self.ln_prior,
             block: self.block,
         }
@@ -94,7 +94,7 @@ impl Chain {
 
     /// Log-likelihood.
     pub(super) fn lnl(&self) -> f64 {
-        self.gene_lnls.iter().sum()
+        self.partition_lnls.iter().sum()
     }
 
     /// Log-likelihood and logarithm of the prior density.
@@ -103,8 +103,8 @@ impl Chain {
     }
 
     /// A partition's model has changed.
-    pub(super) fn show_model(&mut self, gene: usize) {
-        self.evaluator.set_model(gene, &self.models[gene]);
+    pub(super) fn show_model(&mut self, partition: usize) {
+        self.evaluator.set_model(partition, &self.models[partition]);
     }
 }
 
@@ -113,7 +113,7 @@ impl ChainState {
     pub(super) fn fits(&self, evaluator: &Evaluator, models: &[Model]) -> bool {
         self.snapshot.fits(evaluator)
             && self.models.len() == models.len()
-            && self.gene_lnls.len() == models.len()
+            && self.partition_lnls.len() == models.len()
             && self.block.fits(evaluator, self.snapshot.tree())
             && models.iter().zip(&self.models).all(|(model, values)| model.fits(values))
     }

@@ -154,7 +154,7 @@ impl<'a> CoupledRun<'a> {
         let chain = &self.chains[self.progress.chain_of[0] as usize];
         let sets: Vec<LengthSet> = match self.options.has_own_lengths {
             true => (0..chain.models.len())
-                .map(|gene| LengthSet::of_gene(&chain.evaluator, gene))
+                .map(|partition| LengthSet::of_partition(&chain.evaluator, partition))
                 .collect(),
             false => vec![LengthSet::Shared],
         };

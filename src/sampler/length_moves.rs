@@ -19,8 +19,8 @@ pub(super) fn ln_factor(rng: &mut Rng, step_size: f64) -> f64 {
     step_size * (rng.random::<f64>() - 0.5)
 }
 
-/// The branch whose length is to change: near that of a block of interchanges, or beside the last one, if a block goes on, or any
-/// branch, with which one begins.
+/// The branch whose length is to change: near that of a block of interchanges, or beside the last one, if a block goes on, or
+/// any branch, with which one begins.
 fn next_branch(chain: &mut Chain) -> Option<(LengthSet, EdgeId)> {
     let Chain { evaluator, rng, block, .. } = chain;
     let mut any_of = |edges: &[EdgeId]| edges[rng.random_range(0..edges.len())];
@@ -96,7 +96,7 @@ fn density_of(
     let others = tree.edges().filter(|one| *one != edge);
     let sum: f64 = others.map(|one| tree.brlen(one)).sum();
     let start = sum / tree.num_edges() as f64;
-    evaluator.length_density(set.gene(), edge, prior, start)
+    evaluator.length_density(set.partition(), edge, prior, start)
 }
 
 /// With m = a + b, m is multiplied by c and a drawn uniformly from (0, cm): the densities are 1/(wm') and 1/m' on the way

@@ -16,9 +16,9 @@ pub(super) enum LengthSet {
 
 impl LengthSet {
     /// Of the partition with this number.
-    pub(super) fn of_gene(evaluator: &Evaluator, gene: usize) -> Self {
+    pub(super) fn of_partition(evaluator: &Evaluator, partition: usize) -> Self {
         match evaluator.linkage().has_own_lengths() {
-            true => LengthSet::Own(gene as u32),
+            true => LengthSet::Own(partition as u32),
             false => LengthSet::Shared,
         }
     }
@@ -26,9 +26,9 @@ impl LengthSet {
     /// All sets with branches.
     pub(super) fn all(evaluator: &Evaluator) -> Vec<LengthSet> {
         match evaluator.linkage().has_own_lengths() {
-            true => (0..evaluator.num_genes())
-                .filter(|&gene| evaluator.num_taxa_of(gene) >= 2)
-                .map(|gene| LengthSet::Own(gene as u32))
+            true => (0..evaluator.num_partitions())
+                .filter(|&partition| evaluator.num_taxa_of(partition) >= 2)
+                .map(|partition| LengthSet::Own(partition as u32))
                 .collect(),
             false => vec![LengthSet::Shared],
         }
@@ -38,15 +38,15 @@ impl LengthSet {
     pub(super) fn tree(self, evaluator: &Evaluator) -> &Tree {
         match self {
             LengthSet::Shared => evaluator.tree(),
-            LengthSet::Own(gene) => evaluator.gene_tree(gene as usize).0,
+            LengthSet::Own(partition) => evaluator.partition_tree(partition as usize).0,
         }
     }
 
     /// The partition whose likelihood alone depends on it.
-    pub(super) fn gene(self) -> Option<usize> {
+    pub(super) fn partition(self) -> Option<usize> {
         match self {
             LengthSet::Shared => None,
-            LengthSet::Own(gene) => Some(gene as usize),
+            LengthSet::Own(partition) => Some(partition as usize),
         }
     }
 
@@ -54,7 +54,7 @@ impl LengthSet {
     pub(super) fn set(self, evaluator: &mut Evaluator, lengths: &[(EdgeId, f64)]) {
         match self {
             LengthSet::Shared => evaluator.set_brlens(lengths),
-            LengthSet::Own(gene) => evaluator.set_own_brlens(gene as usize, lengths),
+            LengthSet::Own(partition) => evaluator.set_own_brlens(partition as usize, lengths),
         }
     }
 
@@ -62,13 +62,13 @@ impl LengthSet {
     pub(super) fn move_roots(self, evaluator: &mut Evaluator, edge: EdgeId) {
         match self {
             LengthSet::Shared => evaluator.move_virtual_roots(edge),
-            LengthSet::Own(gene) => evaluator.set_virtual_root(gene as usize, edge),
+            LengthSet::Own(partition) => evaluator.set_virtual_root(partition as usize, edge),
         }
     }
 
     /// True if its tree has this branch.
     pub(super) fn has(self, evaluator: &Evaluator, edge: EdgeId) -> bool {
-        self.gene().is_none_or(|gene| gene < evaluator.num_genes())
+        self.partition().is_none_or(|partition| partition < evaluator.num_partitions())
             && edge.index() < self.tree(evaluator).num_edges()
     }
 

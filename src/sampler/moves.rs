@@ -1,5 +1,5 @@
-//! The kinds of proposals; those of parameters, with the logarithms of their Hastings ratios: the density of the way back by that
-//! of the way there.
+//! The kinds of proposals; those of parameters, with the logarithms of their Hastings ratios: the density of the way back by
+//! that of the way there.
 
 use super::chain::{Block, Chain};
 use super::guided_spr::{OF_A_SUBTREE, likelihood_spr, parsimony_spr};
@@ -84,10 +84,10 @@ impl Move {
         }
         let together = coordinates.iter().enumerate();
         let weight = 0.6 + 5.4 / coordinates.len().max(1) as f64;
-        moves.extend(together.map(|(number, one)| (Move::Together(number, one.gene), weight)));
+        moves.extend(together.map(|(number, one)| (Move::Together(number, one.partition), weight)));
         // Alone they serve where the distribution that was learned has too little weight.
         let weight = |parameter: Parameter| {
-            let is_among = |one: &Coordinates| Some(one.gene) == parameter.gene();
+            let is_among = |one: &Coordinates| Some(one.partition) == parameter.partition();
             match parameter {
                 // Each proposal changes two of as many as there are partitions.
                 Parameter::Multipliers => 4.0,
@@ -171,7 +171,7 @@ impl Move {
             Move::ParsimonySpr => "parsimony-guided SPR".to_string(),
             Move::ParsimonyTbr => "parsimony-guided TBR".to_string(),
             Move::LikelihoodSpr => "likelihood-guided SPR".to_string(),
-            Move::Together(_, gene) => format!("all parameters {{{}}}", numbers[gene]),
+            Move::Together(_, partition) => format!("all parameters {{{}}}", numbers[partition]),
             Move::Parameter(parameter) => {
                 let name = match parameter {
                     Parameter::Rates(_) => "exchange rates",
@@ -184,8 +184,8 @@ impl Move {
                     Parameter::FreeWeights(_) => "weights of free rates",
                     Parameter::Multipliers => "multipliers",
                 };
-                match parameter.gene() {
-                    Some(gene) => format!("{name} {{{}}}", numbers[gene]),
+                match parameter.partition() {
+                    Some(partition) => format!("{name} {{{}}}", numbers[partition]),
                     None => name.to_string(),
                 }
             }
@@ -194,12 +194,12 @@ impl Move {
 
     /// Where it stands in tables: proposals of partitions after the others, in the order of these.
     pub(super) fn place(self, numbers: &[usize]) -> usize {
-        let gene = match self {
-            Move::Together(_, gene) => Some(gene),
-            Move::Parameter(parameter) => parameter.gene(),
+        let partition = match self {
+            Move::Together(_, partition) => Some(partition),
+            Move::Parameter(parameter) => parameter.partition(),
             _ => None,
         };
-        gene.map_or(0, |gene| numbers[gene])
+        partition.map_or(0, |partition| numbers[partition])
     }
 
     /// How bold it begins.
@@ -254,14 +254,14 @@ fn change_parameter(chain: &mut Chain, parameter: Parameter, step_size: f64) -> 
     let shares = parameter.shares(&chain.models, &chain.evaluator);
     let before = shares.clone();
     let moved = shares.map(|shares| slide_between_two(shares, step_size, &mut chain.rng));
-    let Some(gene) = parameter.gene() else {
+    let Some(partition) = parameter.partition() else {
         let [before, after] = [before, moved].map(|shares| shares.expect("multipliers are shares"));
         return (set_multipliers(chain, &before, &after), 0.0);
     };
-    let before = chain.models[gene].clone();
+    let before = chain.models[partition].clone();
     let mut ln_ratio = 0.0;
     match moved {
-        Some(shares) => parameter.set_shares(&mut chain.models[gene], &shares),
+        Some(shares) => parameter.set_shares(&mut chain.models[partition], &shares),
         None => {
             let value = parameter.number(&chain.models).expect("a number");
             let value = match parameter {
@@ -271,11 +271,11 @@ fn change_parameter(chain: &mut Chain, parameter: Parameter, step_size: f64) -> 
                 }
                 _ => slide(value, PINV_MAX, step_size, &mut chain.rng),
             };
-            parameter.set_number(&mut chain.models[gene], value);
+            parameter.set_number(&mut chain.models[partition], value);
         }
     }
-    chain.show_model(gene);
-    (Undo::Model(gene, Box::new(before), Vec::new()), ln_ratio)
+    chain.show_model(partition);
+    (Undo::Model(partition, Box::new(before), Vec::new()), ln_ratio)
 }
 
 fn change_together(
@@ -287,16 +287,16 @@ fn change_together(
     let reference = context.learners[number].reference.as_ref()?;
     let (from, ln_jacobian) = coordinates.of(chain)?;
     let (to, ln_ratio) = reference.propose(&from, context.step_size, context.heat, &mut chain.rng);
-    let gene = coordinates.gene;
-    let before = chain.models[gene].clone();
+    let partition = coordinates.partition;
+    let before = chain.models[partition].clone();
     let mut lengths = Vec::new();
-    if let Some(length) = coordinates.set(&to, &mut chain.models[gene]) {
-        let set = LengthSet::of_gene(&chain.evaluator, gene);
+    if let Some(length) = coordinates.set(&to, &mut chain.models[partition]) {
+        let set = LengthSet::of_partition(&chain.evaluator, partition);
         let factor = length / set.tree(&chain.evaluator).total_length();
         lengths = multiply_lengths(set, chain, factor);
     }
-    chain.show_model(gene);
-    let undo = Undo::Model(gene, Box::new(before), lengths);
+    chain.show_model(partition);
+    let undo = Undo::Model(partition, Box::new(before), lengths);
     // What cannot be written as such a vector has no density.
     let after = coordinates.of(chain).map_or(f64::NEG_INFINITY, |after| after.1);
     Some((undo, ln_ratio + after - ln_jacobian))
@@ -319,17 +319,20 @@ fn slide(from: f64, most: f64, step_size: f64, rng: &mut Rng) -> f64 {
     if to > most { 2.0 * most - to } else { to }
 }
 
-/// A partition's multiplier is its share in all substitutions by its share in all sites. Those whose shares are as before keep their
-/// bits, and with them their likelihoods.
+/// A partition's multiplier is its share in all substitutions by its share in all sites. Those whose shares are as before keep
+/// their bits, and with them their likelihoods.
 fn set_multipliers(chain: &mut Chain, before: &[f64], shares: &[f64]) -> Undo {
     let evaluator = &mut chain.evaluator;
-    let scalers = (0..evaluator.num_genes()).map(|gene| evaluator.brlen_scaler(gene)).collect();
-    let sites: f64 = (0..evaluator.num_genes()).map(|gene| evaluator.num_sites_of(gene)).sum();
+    let scalers = (0..evaluator.num_partitions())
+        .map(|partition| evaluator.brlen_scaler(partition))
+        .collect();
+    let sites: f64 =
+        (0..evaluator.num_partitions()).map(|partition| evaluator.num_sites_of(partition)).sum();
     let changed =
         shares.iter().zip(before).enumerate().filter(|(_, (share, before))| share != before);
-    for (gene, (share, _)) in changed {
-        let scaler = share * sites / evaluator.num_sites_of(gene);
-        evaluator.set_brlen_scaler(gene, scaler);
+    for (partition, (share, _)) in changed {
+        let scaler = share * sites / evaluator.num_sites_of(partition);
+        evaluator.set_brlen_scaler(partition, scaler);
     }
     Undo::Scalers(scalers)
 }

@@ -39,40 +39,40 @@ pub(crate) fn list_parameters(
     priors: &Priors,
 ) -> Result<Vec<Parameter>, String> {
     let mut all = Vec::new();
-    for (gene, model) in models.iter().enumerate() {
+    for (partition, model) in models.iter().enumerate() {
         match &model.exchange {
             Exchange::Classes(classes) if !classes.free().is_empty() => {
-                all.push(Parameter::Rates(gene));
+                all.push(Parameter::Rates(partition));
             }
             Exchange::Codon(codon) if codon.mode == ParamMode::Optimized => {
-                all.extend(codon.kappa.map(|_| Parameter::Kappa(gene)));
-                all.push(Parameter::Omega(gene));
+                all.extend(codon.kappa.map(|_| Parameter::Kappa(partition)));
+                all.push(Parameter::Omega(partition));
             }
             _ => {}
         }
         if model.freqs_mode == FreqsMode::Optimized {
-            all.push(Parameter::Freqs(gene));
+            all.push(Parameter::Freqs(partition));
         }
         match &model.heterogeneity {
             Heterogeneity::Gamma(gamma) if gamma.alpha_mode == ParamMode::Optimized => {
-                all.push(Parameter::Alpha(gene));
+                all.push(Parameter::Alpha(partition));
             }
             Heterogeneity::Free(free)
                 if free.mode == ParamMode::Optimized && free.rates.len() > 1 =>
             {
-                all.extend([Parameter::FreeRates(gene), Parameter::FreeWeights(gene)]);
+                all.extend([Parameter::FreeRates(partition), Parameter::FreeWeights(partition)]);
             }
             _ => {}
         }
         if model.invariant.is_some_and(|invariant| invariant.pinv_mode == ParamMode::Optimized) {
-            all.push(Parameter::Pinv(gene));
+            all.push(Parameter::Pinv(partition));
         }
     }
     if has_scalers && models.len() > 1 {
         all.push(Parameter::Multipliers);
     }
     for parameter in &all {
-        let model = &models[parameter.gene().unwrap_or(0)];
+        let model = &models[parameter.partition().unwrap_or(0)];
         let size = match parameter {
             Parameter::Multipliers => models.len(),
             _ => parameter.size(model) + 1,
@@ -81,7 +81,7 @@ pub(crate) fn list_parameters(
         if let Some((name, of)) = prior.and_then(|(name, prior)| Some((name, prior.size()?)))
             && of != size
         {
-            let label = match parameter.gene() {
+            let label = match parameter.partition() {
                 Some(_) => format!("the model {}", model.short_label()),
                 None => "this analysis".to_string(),
             };
@@ -102,31 +102,31 @@ pub(crate) fn admit_parameters(parameters: &[Parameter], priors: &Priors, models
             Parameter::Alpha(_) => priors.admit_shape(value),
             _ => priors.admit_pinv(value),
         };
-        if let Some(gene) = parameter.gene() {
-            parameter.set_number(&mut models[gene], admitted);
+        if let Some(partition) = parameter.partition() {
+            parameter.set_number(&mut models[partition], admitted);
         }
     }
 }
 
 impl Parameter {
     /// The partition whose model it belongs to, if it is one of a model.
-    pub(super) fn gene(self) -> Option<usize> {
+    pub(super) fn partition(self) -> Option<usize> {
         match self {
-            Parameter::Rates(gene)
-            | Parameter::Freqs(gene)
-            | Parameter::Kappa(gene)
-            | Parameter::Omega(gene)
-            | Parameter::Alpha(gene)
-            | Parameter::Pinv(gene)
-            | Parameter::FreeRates(gene)
-            | Parameter::FreeWeights(gene) => Some(gene),
+            Parameter::Rates(partition)
+            | Parameter::Freqs(partition)
+            | Parameter::Kappa(partition)
+            | Parameter::Omega(partition)
+            | Parameter::Alpha(partition)
+            | Parameter::Pinv(partition)
+            | Parameter::FreeRates(partition)
+            | Parameter::FreeWeights(partition) => Some(partition),
             Parameter::Multipliers => None,
         }
     }
 
     /// Its shares, which sum to 1; `None` of a single number.
     pub(super) fn shares(self, models: &[Model], evaluator: &Evaluator) -> Option<Vec<f64>> {
-        let model = self.gene().map(|gene| &models[gene]);
+        let model = self.partition().map(|partition| &models[partition]);
         match (self, model.map(|model| &model.exchange)) {
             (Parameter::Rates(_), Some(Exchange::Classes(classes))) => {
                 let rates = (0..classes.num_classes()).map(|class| classes.value(class));
@@ -134,16 +134,18 @@ impl Parameter {
             }
             (Parameter::Kappa(_), Some(Exchange::Codon(codon))) => codon.kappa.map(of_ratio),
             (Parameter::Omega(_), Some(Exchange::Codon(codon))) => Some(of_ratio(codon.omega)),
-            (Parameter::Freqs(gene), _) => Some(models[gene].freqs.clone()),
-            (Parameter::FreeRates(gene), _) => {
-                free_rates(&models[gene]).map(|free| normalised(free.rates.clone()))
+            (Parameter::Freqs(partition), _) => Some(models[partition].freqs.clone()),
+            (Parameter::FreeRates(partition), _) => {
+                free_rates(&models[partition]).map(|free| normalised(free.rates.clone()))
             }
-            (Parameter::FreeWeights(gene), _) => {
-                free_rates(&models[gene]).map(|free| free.weights.clone())
+            (Parameter::FreeWeights(partition), _) => {
+                free_rates(&models[partition]).map(|free| free.weights.clone())
             }
             (Parameter::Multipliers, _) => {
-                let share = |gene| evaluator.num_sites_of(gene) * evaluator.brlen_scaler(gene);
-                Some(normalised((0..evaluator.num_genes()).map(share).collect()))
+                let share = |partition| {
+                    evaluator.num_sites_of(partition) * evaluator.brlen_scaler(partition)
+                };
+                Some(normalised((0..evaluator.num_partitions()).map(share).collect()))
             }
             _ => None,
         }
@@ -196,11 +198,13 @@ impl Parameter {
     /// Its value; `None` of shares.
     pub(super) fn number(self, models: &[Model]) -> Option<f64> {
         match self {
-            Parameter::Alpha(gene) => match &models[gene].heterogeneity {
+            Parameter::Alpha(partition) => match &models[partition].heterogeneity {
                 Heterogeneity::Gamma(gamma) => Some(gamma.alpha),
                 _ => None,
             },
-            Parameter::Pinv(gene) => models[gene].invariant.map(|invariant| invariant.pinv),
+            Parameter::Pinv(partition) => {
+                models[partition].invariant.map(|invariant| invariant.pinv)
+            }
             _ => None,
         }
     }
@@ -221,7 +225,9 @@ impl Parameter {
         priors: &'a Priors,
     ) -> Option<(&'static str, &'a SharesPrior)> {
         match self {
-            Parameter::Rates(gene) if is_kappa(&models[gene]) => Some(("tratiopr", &priors.kappa)),
+            Parameter::Rates(partition) if is_kappa(&models[partition]) => {
+                Some(("tratiopr", &priors.kappa))
+            }
             Parameter::Rates(_) => Some(("revmatpr", &priors.exchange)),
             Parameter::Freqs(_) => Some(("statefreqpr", &priors.freqs)),
             Parameter::Kappa(_) => Some(("tratiopr", &priors.kappa)),
@@ -238,7 +244,7 @@ impl Parameter {
         match (self.shares(models, evaluator), self.shares_prior(models, priors)) {
             (Some(mut shares), Some((_, prior))) => {
                 // Classes of rates begin with the transversions, the prior with the transitions.
-                if matches!(self, Parameter::Rates(gene) if is_kappa(&models[gene])) {
+                if matches!(self, Parameter::Rates(partition) if is_kappa(&models[partition])) {
                     shares.reverse();
                 }
                 prior.ln_density(&shares)
@@ -254,22 +260,22 @@ impl Parameter {
     /// What is written of it: shares of rates and frequencies, ratios, or its value.
     pub(super) fn written(self, models: &[Model], evaluator: &Evaluator) -> Vec<f64> {
         match self {
-            Parameter::Multipliers => {
-                (0..evaluator.num_genes()).map(|gene| evaluator.brlen_scaler(gene)).collect()
-            }
-            Parameter::Rates(gene) if is_kappa(&models[gene]) => {
+            Parameter::Multipliers => (0..evaluator.num_partitions())
+                .map(|partition| evaluator.brlen_scaler(partition))
+                .collect(),
+            Parameter::Rates(partition) if is_kappa(&models[partition]) => {
                 let shares = self.shares(models, evaluator).expect("rates are shares");
                 vec![shares[1] / shares[0]]
             }
-            Parameter::FreeRates(gene) | Parameter::FreeWeights(gene) => {
-                let free = free_rates(&models[gene]).expect("it has free rates");
+            Parameter::FreeRates(partition) | Parameter::FreeWeights(partition) => {
+                let free = free_rates(&models[partition]).expect("it has free rates");
                 let values = match self {
                     Parameter::FreeRates(_) => &free.rates,
                     _ => &free.weights,
                 };
                 // Categories may exchange their places, unless they have matrices of their own.
                 let mut order: Vec<usize> = (0..values.len()).collect();
-                if !matches!(models[gene].exchange, Exchange::Mixture(_)) {
+                if !matches!(models[partition].exchange, Exchange::Mixture(_)) {
                     order.sort_by(|&a, &b| free.rates[a].total_cmp(&free.rates[b]));
                 }
                 order.into_iter().map(|category| values[category]).collect()
@@ -287,22 +293,26 @@ impl Parameter {
 
     /// The names of [`Parameter::written`], as in MrBayes; the number of the partition follows where there are several.
     fn names(self, models: &[Model], numbers: &[usize]) -> Vec<Column> {
-        let states = |gene: usize| models[gene].data_type.state_names();
+        let states = |partition: usize| models[partition].data_type.state_names();
         let names: Vec<String> = match self {
             Parameter::Multipliers => return of_partitions("m", ColumnOrder::Last, numbers),
-            Parameter::Rates(gene) if is_kappa(&models[gene]) => vec!["kappa".to_string()],
-            Parameter::Rates(gene) => rate_names(&models[gene]),
-            Parameter::Freqs(gene) => {
-                states(gene).iter().map(|name| format!("pi({name})")).collect()
+            Parameter::Rates(partition) if is_kappa(&models[partition]) => {
+                vec!["kappa".to_string()]
+            }
+            Parameter::Rates(partition) => rate_names(&models[partition]),
+            Parameter::Freqs(partition) => {
+                states(partition).iter().map(|name| format!("pi({name})")).collect()
             }
             Parameter::Kappa(_) => vec!["kappa".to_string()],
             Parameter::Omega(_) => vec!["omega".to_string()],
             Parameter::Alpha(_) => vec!["alpha".to_string()],
             Parameter::Pinv(_) => vec!["pinvar".to_string()],
-            Parameter::FreeRates(gene) => numbered("rate", self.size(&models[gene]) + 1),
-            Parameter::FreeWeights(gene) => numbered("weight", self.size(&models[gene]) + 1),
+            Parameter::FreeRates(partition) => numbered("rate", self.size(&models[partition]) + 1),
+            Parameter::FreeWeights(partition) => {
+                numbered("weight", self.size(&models[partition]) + 1)
+            }
         };
-        let number = self.gene().map_or(1, |gene| numbers[gene]);
+        let number = self.partition().map_or(1, |partition| numbers[partition]);
         let column = |name: String| Column {
             name: if models.len() > 1 { format!("{name}{{{number}}}") } else { name },
             place: (ColumnOrder::Middle, number),

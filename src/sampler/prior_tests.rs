@@ -113,15 +113,16 @@ fn own_lengths_of_partitions_have_their_priors_under_every_proposal_of_topologie
         let mut chain = unlinked(&gappy("JC"), true, 63);
         let kinds = [kind, Move::Branch, Move::NodeSlider, Move::TreeLength];
         let values = visit(&mut chain, &kinds, [3000, 400], 3.0, |chain| {
-            let first = |gene: usize| chain.evaluator.gene_tree(gene).0.brlen(EdgeId(1));
+            let first =
+                |partition: usize| chain.evaluator.partition_tree(partition).0.brlen(EdgeId(1));
             (topology(chain.evaluator.tree()), [first(0), first(1)])
         });
-        for gene in 0..2 {
-            let lengths = values.iter().map(|value| value.1[gene]).collect();
+        for partition in 0..2 {
+            let lengths = values.iter().map(|value| value.1[partition]).collect();
             assert_distribution(
                 lengths,
                 exponential(10.0),
-                &format!("{}, {gene}", kind.name(&[1, 2])),
+                &format!("{}, {partition}", kind.name(&[1, 2])),
             );
         }
         let found = values.into_iter().map(|value| value.0).collect();
@@ -173,7 +174,7 @@ fn unlinked_tree(
 ) -> crate::tree::Tree {
     let mut chain = unlinked(parts, true, 66).0;
     chain.evaluator.set_tree(tree.clone());
-    chain.evaluator.gene_tree(1).0.clone()
+    chain.evaluator.partition_tree(1).0.clone()
 }
 
 #[test]

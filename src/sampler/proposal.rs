@@ -63,14 +63,15 @@ impl Chain {
                     self.evaluator.set_brlens(&lengths);
                 }
             }
-            Undo::Model(gene, before, lengths) => {
-                self.models[gene] = *before;
-                LengthSet::of_gene(&self.evaluator, gene).set(&mut self.evaluator, &lengths);
-                self.show_model(gene);
+            Undo::Model(partition, before, lengths) => {
+                self.models[partition] = *before;
+                LengthSet::of_partition(&self.evaluator, partition)
+                    .set(&mut self.evaluator, &lengths);
+                self.show_model(partition);
             }
             Undo::Scalers(before) => {
-                for (gene, scaler) in before.into_iter().enumerate() {
-                    self.evaluator.set_brlen_scaler(gene, scaler);
+                for (partition, scaler) in before.into_iter().enumerate() {
+                    self.evaluator.set_brlen_scaler(partition, scaler);
                 }
             }
         }

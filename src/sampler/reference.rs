@@ -31,7 +31,7 @@ const PRIOR_STATES: f64 = 20.0;
 /// What is sampled of a model, and the tree length if no other model depends on it, as one vector.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Coordinates {
-    pub(super) gene: usize,
+    pub(super) partition: usize,
     parameters: Vec<Parameter>,
     has_length: bool,
 }
@@ -43,22 +43,23 @@ impl Coordinates {
         models: &[Model],
         has_own_lengths: bool,
     ) -> Vec<Coordinates> {
-        let of_gene = |gene: usize| {
-            let own = parameters.iter().filter(|parameter| parameter.gene() == Some(gene));
+        let of_partition = |partition: usize| {
+            let own =
+                parameters.iter().filter(|parameter| parameter.partition() == Some(partition));
             let one = Coordinates {
-                gene,
+                partition,
                 parameters: own.copied().collect(),
                 has_length: models.len() == 1 || has_own_lengths,
             };
             let is_worth_it = (2..=MOST_DIMENSIONS).contains(&one.size(models));
             (!one.parameters.is_empty() && is_worth_it).then_some(one)
         };
-        (0..models.len()).filter_map(of_gene).collect()
+        (0..models.len()).filter_map(of_partition).collect()
     }
 
     /// Size of the vector.
     pub(super) fn size(&self, models: &[Model]) -> usize {
-        let own = self.parameters.iter().map(|parameter| parameter.size(&models[self.gene]));
+        let own = self.parameters.iter().map(|parameter| parameter.size(&models[self.partition]));
         own.sum::<usize>() + usize::from(self.has_length)
     }
 
@@ -85,7 +86,8 @@ impl Coordinates {
             }
         }
         if self.has_length {
-            let tree = LengthSet::of_gene(&chain.evaluator, self.gene).tree(&chain.evaluator);
+            let tree =
+                LengthSet::of_partition(&chain.evaluator, self.partition).tree(&chain.evaluator);
             let ln_length = libm::log(tree.total_length());
             vector.push(ln_length);
             ln_jacobian += tree.num_edges() as f64 * ln_length;
@@ -128,11 +130,11 @@ pub(super) struct Reference {
 }
 
 impl Reference {
-    /// A proposal from x that leaves Student's distribution of sqrt(heat) y with [`FREEDOM`] degrees of freedom as it is: this is a
-    /// normal one whose precision w is drawn by a gamma distribution, so w is drawn given y, and then
-    /// y' = r y + sqrt(1 - r^2) z with standard normal z / sqrt(w heat) (Kamatani 2018, Stat. Sin. 28:2155, for such
-    /// proposals). A normal distribution that is not wide enough would hold on to the chain far from its mean.
-    /// Returns x' and the logarithm of the density of the way back by that of the way there.
+    /// A proposal from x that leaves Student's distribution of sqrt(heat) y with [`FREEDOM`] degrees of freedom as it is: this
+    /// is a normal one whose precision w is drawn by a gamma distribution, so w is drawn given y, and then y' = r y + sqrt(1 -
+    /// r^2) z with standard normal z / sqrt(w heat) (Kamatani 2018, Stat. Sin. 28:2155, for such proposals). A normal
+    /// distribution that is not wide enough would hold on to the chain far from its mean. Returns x' and the logarithm of the
+    /// density of the way back by that of the way there.
     pub(super) fn propose(
         &self,
         x: &[f64],

@@ -38,11 +38,12 @@ impl Chain {
         rng: Rng,
         target: &Target,
     ) -> Result<Self> {
-        let (gene_lnls, block) = (vec![0.0; models.len()], Block::None);
+        let (partition_lnls, block) = (vec![0.0; models.len()], Block::None);
         let (ln_prior, conflicts) = (0.0, KnownConflicts::default());
-        let mut chain = Chain { evaluator, models, rng, gene_lnls, ln_prior, block, conflicts };
+        let mut chain =
+            Chain { evaluator, models, rng, partition_lnls, ln_prior, block, conflicts };
         chain.ln_prior = chain.calc_ln_prior(target);
-        chain.gene_lnls = chain.calc_gene_lnls(target, None)?;
+        chain.partition_lnls = chain.calc_partition_lnls(target, None)?;
         Ok(chain)
     }
 
@@ -70,18 +71,18 @@ impl Chain {
         let chance = self.rng.random::<f64>();
         if ln_prior > f64::NEG_INFINITY && ln_ratio > f64::NEG_INFINITY {
             let changed = match &undo {
-                Undo::Model(gene, ..) => Some(*gene),
-                Undo::Lengths(set, _) => set.gene(),
+                Undo::Model(partition, ..) => Some(*partition),
+                Undo::Lengths(set, _) => set.partition(),
                 _ => None,
             };
-            let gene_lnls = self.calc_gene_lnls(target, changed)?;
-            let lnl: f64 = gene_lnls.iter().sum();
+            let partition_lnls = self.calc_partition_lnls(target, changed)?;
+            let lnl: f64 = partition_lnls.iter().sum();
             let gain = target.data_power * (lnl - self.lnl()) + ln_prior - self.ln_prior;
             // If it is refused even where the way back is certain, the weights of the new tree need not be computed.
             let at_most = context.heat * gain + ln_ratio;
             let ln_chance = libm::log(chance);
             if ln_chance < at_most && ln_chance < at_most + self.ln_way_back(drawn, context) {
-                (self.gene_lnls, self.ln_prior) = (gene_lnls, ln_prior);
+                (self.partition_lnls, self.ln_prior) = (partition_lnls, ln_prior);
                 return Ok(true);
             }
         }
@@ -111,17 +112,17 @@ impl Chain {
     }
 
     /// Of all partitions, or after a change of one of them.
-    pub(super) fn calc_gene_lnls(
+    pub(super) fn calc_partition_lnls(
         &mut self,
         target: &Target,
         changed: Option<usize>,
     ) -> Result<Vec<f64>> {
         match changed {
-            _ if target.prior_only => Ok(self.gene_lnls.clone()),
-            None => self.evaluator.gene_log_likelihoods(),
-            Some(gene) => {
-                let mut lnls = self.gene_lnls.clone();
-                lnls[gene] = self.evaluator.log_likelihoods_of(&[gene])?[0];
+            _ if target.prior_only => Ok(self.partition_lnls.clone()),
+            None => self.evaluator.partition_log_likelihoods(),
+            Some(partition) => {
+                let mut lnls = self.partition_lnls.clone();
+                lnls[partition] = self.evaluator.log_likelihoods_of(&[partition])?[0];
                 Ok(lnls)
             }
         }

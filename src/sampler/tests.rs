@@ -393,9 +393,9 @@ fn multipliers_have_their_prior_and_the_kept_likelihood_is_that_of_the_state() {
         visit(&mut chain, &kinds, [300, 1], 0.5, |_| ());
         let (chain, target) = &chain;
         let mut fresh = begin(false, chain.evaluator.tree().clone()).0;
-        for gene in 0..2 {
-            fresh.evaluator.set_model(gene, &chain.models[gene]);
-            fresh.evaluator.set_brlen_scaler(gene, chain.evaluator.brlen_scaler(gene));
+        for partition in 0..2 {
+            fresh.evaluator.set_model(partition, &chain.models[partition]);
+            fresh.evaluator.set_brlen_scaler(partition, chain.evaluator.brlen_scaler(partition));
         }
         let lnl = fresh.evaluator.log_likelihood().unwrap();
         assert!((lnl - chain.lnl()).abs() < 1e-8, "{} not {lnl}", chain.lnl());

@@ -17,9 +17,9 @@ const EXTENSION: f64 = 0.8;
 /// Proposals of a block of interchanges across a branch and changes of lengths around it.
 pub(super) const AROUND: u32 = 6;
 
-/// A nearest-neighbour interchange across the inner branch of the block, or else across one that is drawn by its weight among the
-/// [`Conflicts`](super::conflicts::Conflicts), with which a block begins. No length changes. `None` if there is no
-/// inner branch.
+/// A nearest-neighbour interchange across the inner branch of the block, or else across one that is drawn by its weight among
+/// the [`Conflicts`](super::conflicts::Conflicts), with which a block begins. No length changes. `None` if there is no inner
+/// branch.
 pub(super) fn interchange(chain: &mut Chain, guide: &Guide) -> Option<Proposal> {
     let Chain { evaluator, rng, block, conflicts, .. } = chain;
     let known = conflicts.get(evaluator.tree(), guide);
@@ -47,8 +47,8 @@ pub(super) fn interchange(chain: &mut Chain, guide: &Guide) -> Option<Proposal> 
 
 /// Number of sites, those of each partition times its scaler: expected changes for a unit of length.
 pub(super) fn num_sites(evaluator: &Evaluator) -> f64 {
-    let sites = |gene| evaluator.num_sites_of(gene) * evaluator.brlen_scaler(gene);
-    (0..evaluator.num_genes()).map(sites).sum()
+    let sites = |partition| evaluator.num_sites_of(partition) * evaluator.brlen_scaler(partition);
+    (0..evaluator.num_partitions()).map(sites).sum()
 }
 
 /// LOCAL, for trees without a clock (Larget & Simon 1999, Mol. Biol. Evol. 16:750): the lengths of three branches on a path are
@@ -62,9 +62,9 @@ pub(super) fn num_sites(evaluator: &Evaluator) -> f64 {
 ///         m                           c * m
 /// ```
 ///
-/// Where b comes to another point and d keeps its share of the path, the determinant of the change of the point of d and of m is
-/// c * c, and the densities of the point of b are 1 / (c * m) on the way there and 1 / m on the way back: the Hastings ratio is
-/// c^3 (Holder et al. 2005, Syst. Biol. 54:961).
+/// Where b comes to another point and d keeps its share of the path, the determinant of the change of the point of d and of m
+/// is c * c, and the densities of the point of b are 1 / (c * m) on the way there and 1 / m on the way back: the Hastings ratio
+/// is c^3 (Holder et al. 2005, Syst. Biol. 54:961).
 ///
 /// It needs lengths that all partitions share: the path of a partition of its own need not have three branches.
 pub(super) fn local(chain: &mut Chain, guide: &Guide, step_size: f64) -> Option<Proposal> {
@@ -103,8 +103,8 @@ pub(super) fn local(chain: &mut Chain, guide: &Guide, step_size: f64) -> Option<
     Some(Proposal { undo, ln_ratio: 3.0 * ln_factor - ln_before, drawn: Some(drawn) })
 }
 
-/// A random subtree [slides](slide) along a random path (Lakner et al. 2008, Syst. Biol. 57:86). Returns the swaps and the logarithm
-/// of the Hastings ratio; no swaps if there is no way.
+/// A random subtree [slides](slide) along a random path (Lakner et al. 2008, Syst. Biol. 57:86). Returns the swaps and the
+/// logarithm of the Hastings ratio; no swaps if there is no way.
 pub(super) fn extending_spr(chain: &mut Chain) -> (Vec<Swap>, f64) {
     let Chain { evaluator, rng, conflicts, .. } = chain;
     let tree = evaluator.tree();
@@ -117,8 +117,8 @@ pub(super) fn extending_spr(chain: &mut Chain) -> (Vec<Swap>, f64) {
     moved
 }
 
-/// Both ends of a random inner branch [slide](slide) along random paths, or one of them if there is no way for the other (Lakner et al.
-/// 2008). Returns the swaps and the logarithm of the Hastings ratio; no swaps if neither has a way.
+/// Both ends of a random inner branch [slide](slide) along random paths, or one of them if there is no way for the other
+/// (Lakner et al. 2008). Returns the swaps and the logarithm of the Hastings ratio; no swaps if neither has a way.
 ///
 /// What is on one side of the branch decides alone how its end slides, and whether it does: the probability that it stays
 /// is the same on the way back. So the ratio is the product of those of both sides.

@@ -30,7 +30,7 @@ pub struct SearchOptions {
     pub lnl_epsilon: Option<f64>,
     /// Optimise model parameters in addition to branch lengths.
     pub optimize_model: bool,
-    /// Unlink branch lengths before the last rounds, so that each gene has its own.
+    /// Unlink branch lengths before the last rounds, so that each partition has its own.
     pub unlinked: bool,
     /// Further starting trees: each is improved by one fast round and recombined with the best tree so far.
     pub alternatives: Vec<Tree>,
@@ -116,9 +116,9 @@ const NODES_PER_STEP: usize = 16;
 /// [`SearchState`], the data and the options.
 pub struct Search<'a> {
     pub(super) evaluator: &'a mut Evaluator,
-    /// The models of the evaluator's genes.
+    /// The models of the evaluator's partitions.
     models: &'a mut [Model],
-    /// The parsimony data of the same genes.
+    /// The parsimony data of the same partitions.
     pub(super) data: &'a ParsimonyData,
     pub(super) options: &'a SearchOptions,
     pub(super) schedule: Schedule,
@@ -136,8 +136,8 @@ enum Advanced {
 }
 
 /// Searches for the maximum-likelihood tree from the evaluator's tree. Afterwards, the evaluator has the best
-/// tree found; its log-likelihood is returned. `models` must be the current models of the evaluator's genes and
-/// are updated together with it; `data` has the parsimony data of the same genes. If these have a
+/// tree found; its log-likelihood is returned. `models` must be the current models of the evaluator's partitions and
+/// are updated together with it; `data` has the parsimony data of the same partitions. If these have a
 /// [constraint](ParsimonyData::constrained), the evaluator's tree and the alternatives among the options must satisfy it;
 /// so does the best tree.
 ///
@@ -356,7 +356,7 @@ impl<'a> Search<'a> {
                 }
                 // To the log-likelihood that an evaluation of the tree reaches, or higher.
                 let epsilon = self.last_epsilon();
-                // Genes with their own lengths reach it when the tree is evaluated anew.
+                // Partitions with their own lengths reach it when the tree is evaluated anew.
                 let goal = if self.options.unlinked { Goal::Nearby } else { Goal::Conclusion };
                 self.optimize(goal, epsilon, SearchStage::Resolve, observer)?
             }

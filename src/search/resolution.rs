@@ -19,13 +19,13 @@ const LAST_SWEEPS: BranchOptions = BranchOptions {
     gain_tolerance: at::LAST_TOLERANCE,
 };
 
-/// Where patterns times taxa times states, summed over genes, are not more than this, an evaluation of the tree takes
+/// Where patterns times taxa times states, summed over partitions, are not more than this, an evaluation of the tree takes
 /// hundredths of a second and may find a better optimum: 0.12 log units on 41 taxa with 92 patterns under +I+G4, 0.1 on 52
 /// with 201 under +R4. Where they are more, no search of benches/README.md ("Optima") was lower.
 const FEW_VALUES: usize = 60_000;
 
 /// Resolves the polytomies of a tree at the end of a search, and gives it other branch lengths where these are better: to a
-/// search, the lengths of other resolutions were known. `models` are those of the evaluator's genes, `initial` those with
+/// search, the lengths of other resolutions were known. `models` are those of the evaluator's partitions, `initial` those with
 /// which an evaluation of the tree begins, and `options` say what is optimised.
 ///
 /// # Errors

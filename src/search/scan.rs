@@ -1,6 +1,6 @@
 //! The scan of subtrees: whether one of the best regraft positions of a subtree leads to a higher likelihood.
 //!
-//! Several subtrees are scanned at a time, all on the present tree, because batches use many threads and cards better than
+//! Several subtrees are scanned at a time, all on the present tree, because batches use many threads and GPUs better than
 //! one subtree after the other. They are *taken* in their order: when one is moved, what was computed for those after it is
 //! thrown away. The result is therefore that of one subtree at a time, in every bit.
 
@@ -122,7 +122,7 @@ impl Scan<'_, '_> {
             let mut ranking: Vec<usize> =
                 (0..scores.len()).filter(|&i| scores[i] > floor).collect();
             ranking.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
-            // Positions with equal scores are equivalent for all genes; one of them suffices.
+            // Positions with equal scores are equivalent for all partitions; one of them suffices.
             ranking.dedup_by(|a, b| scores[*a] == scores[*b]);
             ranking.truncate(tried);
             let scored = scores.len();

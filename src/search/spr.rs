@@ -157,7 +157,7 @@ struct Queued {
 }
 
 /// A whole round: each subtree at a changed node is pruned once. `data` has the parsimony data of the evaluator's
-/// genes.
+/// partitions.
 ///
 /// # Errors
 /// The engine has failed.
@@ -194,27 +194,28 @@ mod tests {
     use crate::search::parsimony_start;
     use std::path::Path;
 
-    /// The genes of `datasets/gappy.phy`, under K80, and the number of its taxa.
-    fn gappy_genes() -> (usize, Vec<Partition>) {
+    /// The partitions of `datasets/gappy.phy`, under K80, and the number of its taxa.
+    fn gappy_partitions() -> (usize, Vec<Partition>) {
         let alignment = read_alignment(Path::new("datasets/gappy.phy")).unwrap();
         let text = std::fs::read_to_string("partitions/gappy.part").unwrap();
         let defs = parse_partitions(&text, "gappy.part", alignment.num_sites(), false).unwrap();
         let model = Model::parse("K80{4}").unwrap();
-        let gene = |def| {
+        let partition = |def| {
             let patterns = build_patterns(&alignment, &def, DataType::Dna).unwrap();
             Partition { name: def.name, model: model.clone(), patterns, sites: def.sites }
         };
-        (alignment.num_taxa(), defs.into_iter().map(gene).collect())
+        (alignment.num_taxa(), defs.into_iter().map(partition).collect())
     }
 
     /// The tree, its lengths and its log-likelihood after a round that looks so many subtrees ahead.
     fn after_round(linkage: BrlenLinkage, most_ahead: usize) -> (Tree, RoundResult) {
-        let (num_taxa, genes) = gappy_genes();
-        let data = ParsimonyData::of_partitions(num_taxa, &genes);
+        let (num_taxa, partitions) = gappy_partitions();
+        let data = ParsimonyData::of_partitions(num_taxa, &partitions);
         let tree = parsimony_start(&data, 1, Purpose::ParsimonyTree, 0);
-        let models: Vec<Model> = genes.iter().map(|gene| gene.model.clone()).collect();
+        let models: Vec<Model> =
+            partitions.iter().map(|partition| partition.model.clone()).collect();
         let engine = EngineOptions::default();
-        let mut evaluator = make_evaluator(&genes, &models, tree, linkage, &engine).unwrap();
+        let mut evaluator = make_evaluator(&partitions, &models, tree, linkage, &engine).unwrap();
         let sweeps = BranchOptions { max_sweeps: 2, lnl_epsilon: 1.0, gain_tolerance: 1e-3 };
         evaluator.optimize_branches(&sweeps).unwrap();
         let mut views = ParsimonyViews::new(evaluator.tree(), &data);

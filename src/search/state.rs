@@ -39,7 +39,7 @@ impl SearchState {
         }
     }
 
-    /// True if a search of the evaluator's data, under these models, may have been in this state: trees, genes and
+    /// True if a search of the evaluator's data, under these models, may have been in this state: trees, partitions and
     /// parameters are as many. To be asked of a state that was read, before a search is resumed from it.
     pub fn fits(&self, evaluator: &Evaluator, models: &[Model]) -> bool {
         let Plan { rounds, optimising, best, changed, initial, history, .. } = &self.plan;

@@ -1,7 +1,7 @@
-//! Sequences simulated along a tree, under any model, optionally with missing genes.
+//! Sequences simulated along a tree, under any model, optionally with missing partitions.
 //!
 //! Makes the larger files of `datasets/`, and data of known origin for tests. A model is given as its matrices
-//! and categories; only `sample_gene` depends on model strings and alignments.
+//! and categories; only `sample_partition` depends on model strings and alignments.
 //!
 //! # Examples
 //!
@@ -27,14 +27,14 @@
 //! ```
 
 mod missing;
-mod sample_gene;
+mod sample_partition;
 mod sequences;
 mod write;
 mod yule;
 
 pub use missing::draw_presence;
 #[doc(hidden)]
-pub use sample_gene::sample_gene;
+pub use sample_partition::sample_partition;
 pub use sequences::{SimModel, simulate_states};
 pub(crate) use write::write_phylip;
 pub use write::{SimPartition, to_partition_file, to_phylip};

@@ -4,7 +4,7 @@ use crate::alphabet::DataType;
 use crate::error::{Error, Result};
 use crate::taxa::Taxa;
 
-/// One simulated gene.
+/// One simulated partition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SimPartition {
     /// Its name in the partition file.
@@ -25,20 +25,20 @@ impl SimPartition {
     }
 }
 
-/// All genes side by side in relaxed PHYLIP, one line per taxon; a state is written with the characters of its
-/// name (three for a codon), a missing gene as gaps.
+/// All partitions side by side in relaxed PHYLIP, one line per taxon; a state is written with the characters of its
+/// name (three for a codon), a missing partition as gaps.
 ///
 /// # Errors
 /// [`Error::Usage`] naming the taxa that PHYLIP cannot hold (white space or nothing in the name).
-pub fn to_phylip(taxa: &Taxa, genes: &[SimPartition]) -> Result<String> {
-    let num_columns = genes.iter().map(SimPartition::num_columns).sum();
+pub fn to_phylip(taxa: &Taxa, partitions: &[SimPartition]) -> Result<String> {
+    let num_columns = partitions.iter().map(SimPartition::num_columns).sum();
     write_phylip(taxa, num_columns, |taxon, text| {
-        for gene in genes {
-            if gene.present[taxon] {
-                let names = gene.data_type.state_names();
-                text.extend(gene.states[taxon].iter().map(|&state| names[usize::from(state)]));
+        for partition in partitions {
+            if partition.present[taxon] {
+                let names = partition.data_type.state_names();
+                text.extend(partition.states[taxon].iter().map(|&state| names[usize::from(state)]));
             } else {
-                text.extend(std::iter::repeat_n('-', gene.num_columns()));
+                text.extend(std::iter::repeat_n('-', partition.num_columns()));
             }
         }
     })
@@ -76,13 +76,13 @@ pub(crate) fn write_phylip(
     Ok(text)
 }
 
-/// The genes' ranges, one line `MODEL, NAME = FIRST-LAST` each.
-pub fn to_partition_file(genes: &[SimPartition]) -> String {
+/// The partitions' ranges, one line `MODEL, NAME = FIRST-LAST` each.
+pub fn to_partition_file(partitions: &[SimPartition]) -> String {
     let mut first = 1;
     let mut text = String::new();
-    for gene in genes {
-        let last = first + gene.num_columns() - 1;
-        text.push_str(&format!("{}, {} = {first}-{last}\n", gene.model, gene.name));
+    for partition in partitions {
+        let last = first + partition.num_columns() - 1;
+        text.push_str(&format!("{}, {} = {first}-{last}\n", partition.model, partition.name));
         first = last + 1;
     }
     text
@@ -96,8 +96,8 @@ mod tests {
         Taxa::new(names.iter().map(|name| (*name).to_string()).collect()).unwrap()
     }
 
-    fn genes() -> Vec<SimPartition> {
-        let gene = |name: &str, data_type, states: [&[u8]; 2], present| SimPartition {
+    fn partitions() -> Vec<SimPartition> {
+        let partition = |name: &str, data_type, states: [&[u8]; 2], present| SimPartition {
             name: name.into(),
             model: "M".into(),
             data_type,
@@ -105,24 +105,24 @@ mod tests {
             present,
         };
         vec![
-            gene("a", DataType::Dna, [&[0, 1, 2], &[3, 3, 3]], vec![true, true]),
-            gene("b", DataType::Protein, [&[1, 1], &[2, 2]], vec![true, false]),
-            gene("c", DataType::codon(1).unwrap(), [&[0, 60], &[14, 14]], vec![false, true]),
-            gene("d", DataType::multistate(37).unwrap(), [&[36], &[9]], vec![true, true]),
+            partition("a", DataType::Dna, [&[0, 1, 2], &[3, 3, 3]], vec![true, true]),
+            partition("b", DataType::Protein, [&[1, 1], &[2, 2]], vec![true, false]),
+            partition("c", DataType::codon(1).unwrap(), [&[0, 60], &[14, 14]], vec![false, true]),
+            partition("d", DataType::multistate(37).unwrap(), [&[36], &[9]], vec![true, true]),
         ]
     }
 
     #[test]
-    fn genes_stand_side_by_side_with_gaps_where_missing() {
-        let text = to_phylip(&taxa(&["x", "Käfer"]), &genes()).unwrap();
+    fn partitions_stand_side_by_side_with_gaps_where_missing() {
+        let text = to_phylip(&taxa(&["x", "Käfer"]), &partitions()).unwrap();
         assert_eq!(text, "2 12\nx      ACGRR------!\nKäfer  TTT--ATGATG9\n");
         let expected = "M, a = 1-3\nM, b = 4-5\nM, c = 6-11\nM, d = 12-12\n";
-        assert_eq!(to_partition_file(&genes()), expected);
+        assert_eq!(to_partition_file(&partitions()), expected);
     }
 
     #[test]
     fn names_that_phylip_cannot_hold_are_refused_by_name() {
-        let error = to_phylip(&taxa(&["Homo sapiens", "x"]), &genes()).unwrap_err();
+        let error = to_phylip(&taxa(&["Homo sapiens", "x"]), &partitions()).unwrap_err();
         assert!(error.to_string().contains("'Homo sapiens'"));
     }
 }

@@ -83,7 +83,15 @@ pub(crate) fn evaluator_of(
     resources: Resources,
     best: &Outcome,
 ) -> Result<Evaluator> {
-    let gene_trees: Vec<&Tree> = best.gene_trees.iter().flatten().map(|(tree, _)| tree).collect();
+    let partition_trees: Vec<&Tree> =
+        best.partition_trees.iter().flatten().map(|(tree, _)| tree).collect();
     let (tree, linkage) = (best.tree.clone(), setup.linkage);
-    setup.evaluator_as_it_was(resources, &best.models, tree, linkage, &best.scalers, &gene_trees)
+    setup.evaluator_as_it_was(
+        resources,
+        &best.models,
+        tree,
+        linkage,
+        &best.scalers,
+        &partition_trees,
+    )
 }

@@ -114,19 +114,20 @@ fn put_back(
     reduced: Evaluator,
 ) -> Result<Evaluator> {
     let (tree, linkage) = (identical.put_back(reduced.tree()), reduced.linkage());
-    let genes = 0..reduced.num_genes();
-    let scalers: Vec<f64> = genes.clone().map(|gene| reduced.brlen_scaler(gene)).collect();
-    let gene_tree = |gene| match reduced.gene_tree(gene) {
+    let partitions = 0..reduced.num_partitions();
+    let scalers: Vec<f64> =
+        partitions.clone().map(|partition| reduced.brlen_scaler(partition)).collect();
+    let partition_tree = |partition| match reduced.partition_tree(partition) {
         (tree, taxa) if taxa.len() >= 2 => identical.put_back_in_partition(tree, taxa),
         (tree, _) => tree.clone(),
     };
-    let gene_trees: Vec<Tree> = match linkage.has_own_lengths() {
-        true => genes.map(gene_tree).collect(),
+    let partition_trees: Vec<Tree> = match linkage.has_own_lengths() {
+        true => partitions.map(partition_tree).collect(),
         false => Vec::new(),
     };
-    let gene_trees: Vec<&Tree> = gene_trees.iter().collect();
+    let partition_trees: Vec<&Tree> = partition_trees.iter().collect();
     drop(reduced);
-    setup.evaluator_as_it_was(resources, models, tree, linkage, &scalers, &gene_trees)
+    setup.evaluator_as_it_was(resources, models, tree, linkage, &scalers, &partition_trees)
 }
 
 /// Where one search begins.
@@ -227,10 +228,10 @@ mod tests {
     #[test]
     fn a_lost_engine_ends_the_run_with_the_command_that_resumes_it_on_the_processor() {
         let folder = tempfile::tempdir().unwrap();
-        let genes = "-s datasets/gappy.phy -q partitions/gappy.part -m GTR+G -T 1 --fast";
+        let partitions = "-s datasets/gappy.phy -q partitions/gappy.part -m GTR+G -T 1 --fast";
         let one = "-s datasets/primates.phy";
         for (command, all_calls) in [
-            (genes.to_string(), [0, 3, 1000]),
+            (partitions.to_string(), [0, 3, 1000]),
             (format!("{one} --evaluate -t pars{{1}} -m GTR+G -T 1"), [0, 7, 60]),
             (format!("{one} --evaluate -t pars{{1}} -m auto -T 1"), [1, 5, 20]),
             (format!("{one} --all --bs-trees 3 --fast -m JC -T 1"), [2, 20, 100]),

@@ -1,5 +1,5 @@
-//! `--check`: describes the data of a run and estimates its memory and time; those of searches from a sweep over the branches of
-//! a parsimony tree. No file is written.
+//! `--check`: describes the data of a run and estimates its memory and time; those of searches from a sweep over the branches
+//! of a parsimony tree. No file is written.
 
 use crate::error::Result;
 use crate::output::pairs;
@@ -30,9 +30,9 @@ pub(crate) fn describe_run(
     for note in setup.plan.notes.iter().chain(&loaded.remarks.notes) {
         text.push_str(&format!("note: {note}\n"));
     }
-    for &gene in &loaded.file_order {
-        if let Some(candidates) = loaded.candidates[gene] {
-            let name = &loaded.partitions[gene].name;
+    for &partition in &loaded.file_order {
+        if let Some(candidates) = loaded.candidates[partition] {
+            let name = &loaded.partitions[partition].name;
             let criterion = setup.plan.data.auto_criterion;
             text.push_str(&format!(
                 "partition '{name}': a run will select the model by {} among {}\n",

@@ -7,7 +7,7 @@ use crate::optimize::{Goal, Optimisation, OptimizeOptions, OptimizeState};
 use crate::runtime::JobContext;
 
 /// Optimises branch lengths and models, from the state in the checkpoint if the job was interrupted. `models` must be the
-/// current models of the evaluator's genes and are updated together with it. Returns the log-likelihood.
+/// current models of the evaluator's partitions and are updated together with it. Returns the log-likelihood.
 ///
 /// # Errors
 /// The engine has failed, or the run is to end.

@@ -30,9 +30,9 @@ pub(crate) struct Outcome {
     /// Scalers of the shared lengths.
     pub scalers: Vec<f64>,
     /// Log-likelihood per partition.
-    pub gene_lnls: Vec<f64>,
+    pub partition_lnls: Vec<f64>,
     /// Each partition's own tree and the taxa of its tips, under unlinked lengths.
-    pub gene_trees: Option<Vec<(Tree, Vec<usize>)>>,
+    pub partition_trees: Option<Vec<(Tree, Vec<usize>)>>,
     /// Edges that are on the tree of no partition.
     pub undetermined: Vec<EdgeId>,
     /// Parameters that ended at a bound.
@@ -62,9 +62,9 @@ impl Outcome {
         let partitions = &setup.loaded.partitions;
         let before = evaluator.log_likelihood()?;
         evaluator.forget();
-        let gene_lnls = evaluator.gene_log_likelihoods()?;
-        check_finite(&mut evaluator, &gene_lnls, partitions)?;
-        let lnl: f64 = gene_lnls.iter().sum();
+        let partition_lnls = evaluator.partition_log_likelihoods()?;
+        check_finite(&mut evaluator, &partition_lnls, partitions)?;
+        let lnl: f64 = partition_lnls.iter().sum();
         if (lnl - before).abs() > LNL_TOLERANCE * lnl.abs().max(1.0) {
             return Err(Error::Failed(format!(
                 "the final log-likelihood {before} is {lnl} when it is recomputed: this is an error of \
@@ -74,26 +74,26 @@ impl Outcome {
         let (mut site_lnls, mut pattern_lnls) = (None, None);
         let is_tested = !setup.plan.tests.kinds.is_empty();
         if setup.plan.output.sitelh || is_tested {
-            let of_gene = |gene| evaluator.pattern_log_likelihoods(gene);
+            let of_partition = |partition| evaluator.pattern_log_likelihoods(partition);
             let lnls: Vec<_> =
-                (0..partitions.len()).map(of_gene).collect::<likelihood::Result<_>>()?;
+                (0..partitions.len()).map(of_partition).collect::<likelihood::Result<_>>()?;
             site_lnls = (setup.plan.output.sitelh)
                 .then(|| site_log_likelihoods(&lnls, partitions, setup.loaded.num_sites));
             pattern_lnls = is_tested.then_some(lnls);
         }
-        let genes = 0..partitions.len();
-        let (gene_trees, undetermined) = match evaluator.linkage() {
+        let partitions = 0..partitions.len();
+        let (partition_trees, undetermined) = match evaluator.linkage() {
             BrlenLinkage::Unlinked => {
                 let undetermined = evaluator.average_brlens();
                 if setup.plan.search.opt_branches {
-                    // A gene's short branch may be the share of several of the tree's.
+                    // A partition's short branch may be the share of several of the tree's.
                     evaluator.clamp_brlens();
                 }
-                let tree = |gene| {
-                    let (tree, taxa) = evaluator.gene_tree(gene);
+                let tree = |partition| {
+                    let (tree, taxa) = evaluator.partition_tree(partition);
                     (tree.clone(), taxa.to_vec())
                 };
-                (Some(genes.clone().map(tree).collect()), undetermined)
+                (Some(partitions.clone().map(tree).collect()), undetermined)
             }
             _ => (None, evaluator.undetermined_edges()),
         };
@@ -104,9 +104,9 @@ impl Outcome {
             at_bounds: parameters_at_bounds(&evaluator, &models),
             values: models.iter().map(Model::values).collect(),
             models,
-            scalers: genes.map(|gene| evaluator.brlen_scaler(gene)).collect(),
-            gene_lnls,
-            gene_trees,
+            scalers: partitions.map(|partition| evaluator.brlen_scaler(partition)).collect(),
+            partition_lnls,
+            partition_trees,
             undetermined,
             site_lnls,
             pattern_lnls,
@@ -126,11 +126,11 @@ impl Outcome {
 /// A column that is impossible under the model is reported: the logarithm of its likelihood is not finite.
 fn check_finite(
     evaluator: &mut Evaluator,
-    gene_lnls: &[f64],
+    partition_lnls: &[f64],
     partitions: &[Partition],
 ) -> Result<()> {
     for (index, partition) in partitions.iter().enumerate() {
-        if gene_lnls[index].is_finite() {
+        if partition_lnls[index].is_finite() {
             continue;
         }
         let patterns = evaluator.pattern_log_likelihoods(index)?;
@@ -150,7 +150,7 @@ fn check_finite(
 }
 
 /// Per site, in the order of the alignment's columns; a codon is at its first column. Columns in no partition
-/// have 0. `pattern_lnls[gene]` are the log-likelihoods of a partition's patterns, empty if it has no data: then
+/// have 0. `pattern_lnls[partition]` are the log-likelihoods of a partition's patterns, empty if it has no data: then
 /// all its sites have likelihood 1.
 fn site_log_likelihoods(
     pattern_lnls: &[Vec<f64>],

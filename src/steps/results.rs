@@ -80,14 +80,15 @@ pub(crate) fn deliver(session: &mut Session, outcomes: &[Outcome]) -> Result<()>
     session.record.write(BEST_TREE, &format!("{best_newick}\n"))?;
     deliver_collapsed(session, &best.tree)?;
     let Loaded { partitions, file_order, .. } = &session.setup.loaded;
-    let in_file =
-        file_order.iter().map(|&gene| (&partitions[gene], &best.models[gene], best.scalers[gene]));
+    let in_file = file_order.iter().map(|&partition| {
+        (&partitions[partition], &best.models[partition], best.scalers[partition])
+    });
     let models = write_models(session.setup.plan, in_file);
     session.record.write(BEST_MODEL, &models)?;
     session.record.write(ML_TREES, &lines(&newicks))?;
-    if let Some(trees) = &best.gene_trees {
+    if let Some(trees) = &best.partition_trees {
         let Loaded { taxa, file_order, .. } = &session.setup.loaded;
-        let trees = file_order.iter().map(|&gene| &trees[gene]);
+        let trees = file_order.iter().map(|&partition| &trees[partition]);
         let with_data = trees.filter(|(_, taxa_of)| !taxa_of.is_empty());
         let newicks: Vec<String> = with_data
             .map(|(tree, taxa_of)| {
@@ -122,9 +123,11 @@ fn report_best(session: &mut Session, best: &Outcome, newick: &str) {
     let Loaded { taxa, root, .. } = &session.setup.loaded;
     warn_of_outgroup(&best.tree, root.as_ref(), taxa, "the best tree", session.record);
     let Loaded { file_order, .. } = &session.setup.loaded;
-    let of_gene = |&gene: &usize| best.at_bounds.iter().filter(move |found| found.gene == gene);
-    let cases = file_order.iter().flat_map(of_gene).map(|at_bound| {
-        let name = &session.setup.loaded.partitions[at_bound.gene].name;
+    let of_partition = |&partition: &usize| {
+        best.at_bounds.iter().filter(move |found| found.partition == partition)
+    };
+    let cases = file_order.iter().flat_map(of_partition).map(|at_bound| {
+        let name = &session.setup.loaded.partitions[at_bound.partition].name;
         // The bounds have few digits; further ones are rounding errors of logarithms.
         let bound = (at_bound.value * 1e6).round() / 1e6;
         format!(
@@ -135,7 +138,7 @@ fn report_best(session: &mut Session, best: &Outcome, newick: &str) {
     let cases: Vec<String> = cases.collect();
     let summary = format!("{} parameter estimates are at a bound", cases.len());
     warn_of_each(session.record, &summary, cases);
-    if best.gene_trees.is_some() {
+    if best.partition_trees.is_some() {
         let (free, inner) = count_free_edges(&best.tree, &session.setup.loaded.presence);
         if free > 0 {
             session.event(Event::Warning(format!(
@@ -153,10 +156,10 @@ fn report_best(session: &mut Session, best: &Outcome, newick: &str) {
             sites: partition.patterns.num_sites,
             patterns: partition.patterns.num_patterns(),
             taxa: session.setup.loaded.presence[index].len(),
-            log_likelihood: Some(best.gene_lnls[index]),
+            log_likelihood: Some(best.partition_lnls[index]),
             brlen_scaler: best.scalers[index],
-            tree_length: best.gene_trees.as_ref().map(|trees| trees[index].0.total_length()),
-            at_bound: of_gene(&index).map(|found| found.parameter.clone()).collect(),
+            tree_length: best.partition_trees.as_ref().map(|trees| trees[index].0.total_length()),
+            at_bound: of_partition(&index).map(|found| found.parameter.clone()).collect(),
         }
     };
     let Loaded { taxa, file_order, .. } = &session.setup.loaded;

@@ -37,16 +37,16 @@ pub(crate) fn select_models(mut session: Session) -> Result<Session> {
         criterion.name()
     )));
     let mut rankings = compare(&mut session, &tree)?;
-    for gene in session.setup.loaded.file_order.clone() {
-        if let Some(ranking) = rankings[gene].take() {
-            adopt(&mut session, gene, &ranking);
+    for partition in session.setup.loaded.file_order.clone() {
+        if let Some(ranking) = rankings[partition].take() {
+            adopt(&mut session, partition, &ranking);
         }
     }
     // The memory and the useful threads depend on the models.
     let setup = &mut session.setup;
     let resources = Resources::new(setup.plan, &setup.loaded.partitions)?.0;
     let (resources, _) = resources.within_memory(setup.plan, &setup.loaded)?;
-    setup.resources = resources.with_room_on_cards(&setup.loaded.partitions);
+    setup.resources = resources.with_room_on_gpus(&setup.loaded.partitions);
     session.record.report.run.threads = setup.resources.threads();
     Ok(session)
 }
@@ -57,22 +57,23 @@ fn compare(session: &mut Session, tree: &Tree) -> Result<Vec<Option<Vec<Ranked>>
     let criterion = setup.plan.data.auto_criterion.unwrap_or_default();
     let mut open: Vec<(usize, Choosing)> = Vec::new();
     let mut rankings = vec![None; setup.loaded.partitions.len()];
-    for (gene, candidates) in setup.loaded.candidates.iter().enumerate() {
-        let (Some(candidates), num_taxa) = (candidates, setup.loaded.presence[gene].len()) else {
+    for (partition, candidates) in setup.loaded.candidates.iter().enumerate() {
+        let (Some(candidates), num_taxa) = (candidates, setup.loaded.presence[partition].len())
+        else {
             continue;
         };
         if num_taxa < MIN_TAXA {
-            rankings[gene] = Some(Vec::new());
+            rankings[partition] = Some(Vec::new());
         } else {
-            let num_sites = setup.loaded.partitions[gene].patterns.num_sites;
-            open.push((gene, Choosing::new(*candidates, criterion, num_sites, num_taxa)));
+            let num_sites = setup.loaded.partitions[partition].patterns.num_sites;
+            open.push((partition, Choosing::new(*candidates, criterion, num_sites, num_taxa)));
         }
     }
     for round in 1.. {
         let mut tasks = Vec::new();
-        for (i, (gene, choosing)) in open.iter_mut().enumerate() {
-            let patterns = &setup.loaded.partitions[*gene].patterns;
-            tasks.extend(choosing.ask(patterns).into_iter().map(|task| (i, *gene, task)));
+        for (i, (partition, choosing)) in open.iter_mut().enumerate() {
+            let patterns = &setup.loaded.partitions[*partition].patterns;
+            tasks.extend(choosing.ask(patterns).into_iter().map(|task| (i, *partition, task)));
         }
         if tasks.is_empty() {
             break;
@@ -81,8 +82,8 @@ fn compare(session: &mut Session, tree: &Tree) -> Result<Vec<Option<Vec<Ranked>>
         let jobs = Jobs { is_most_expected: false, ..setup.jobs("model", tasks.len()) };
         let RunRecord { checkpoint, progress, .. } = &mut *session.record;
         let found = jobs.run(checkpoint.as_ref(), progress, |job| {
-            let (_, gene, task) = &tasks[job.number];
-            let partition = &setup.loaded.partitions[*gene..=*gene];
+            let (_, partition, task) = &tasks[job.number];
+            let partition = &setup.loaded.partitions[*partition..=*partition];
             let models = std::slice::from_ref(&task.start);
             let own = BrlenLinkage::Unlinked;
             let evaluator = job.resources.evaluator(partition, models, tree.clone(), own)?;
@@ -92,13 +93,13 @@ fn compare(session: &mut Session, tree: &Tree) -> Result<Vec<Option<Vec<Ranked>>
             });
             fitted.map(|Fit { model, tree, lnl, .. }| (model.values(), tree, lnl))
         })?;
-        let mut of_gene: Vec<Vec<Fit>> = open.iter().map(|_| Vec::new()).collect();
+        let mut of_partition: Vec<Vec<Fit>> = open.iter().map(|_| Vec::new()).collect();
         for ((i, _, task), (values, tree, lnl)) in tasks.iter().zip(found) {
             let model = task.start.with_values(&values);
             let (candidate, effort) = (task.candidate.clone(), task.effort);
-            of_gene[*i].push(Fit { candidate, model, tree, lnl, effort });
+            of_partition[*i].push(Fit { candidate, model, tree, lnl, effort });
         }
-        for ((_, choosing), fits) in open.iter_mut().zip(of_gene) {
+        for ((_, choosing), fits) in open.iter_mut().zip(of_partition) {
             if !fits.is_empty() {
                 choosing.tell(fits);
             }
@@ -107,8 +108,8 @@ fn compare(session: &mut Session, tree: &Tree) -> Result<Vec<Option<Vec<Ranked>>
         let phase = "model selection".to_string();
         session.record.progress.event(&Event::Progress { phase, round, lnl });
     }
-    for (gene, choosing) in &open {
-        rankings[*gene] = Some(choosing.ranking());
+    for (partition, choosing) in &open {
+        rankings[*partition] = Some(choosing.ranking());
     }
     Ok(rankings)
 }

@@ -89,7 +89,7 @@ fn partition_table(setup: &Setup, best: &Outcome) -> String {
     if scaled {
         header.push("scaler");
     }
-    if best.gene_trees.is_some() {
+    if best.partition_trees.is_some() {
         header.push("tree length");
     }
     let dash = || "-".to_string();
@@ -98,11 +98,11 @@ fn partition_table(setup: &Setup, best: &Outcome) -> String {
         .file_order
         .iter()
         .take(MAX_ROWS)
-        .map(|&gene| {
-            let model = &best.models[gene];
+        .map(|&partition| {
+            let model = &best.models[partition];
             let mut row = vec![
-                setup.loaded.partitions[gene].name.clone(),
-                format!("{:.4}", best.gene_lnls[gene]),
+                setup.loaded.partitions[partition].name.clone(),
+                format!("{:.4}", best.partition_lnls[partition]),
                 model.short_label(),
                 match &model.heterogeneity {
                     Heterogeneity::Gamma(gamma) => short(gamma.alpha),
@@ -111,10 +111,10 @@ fn partition_table(setup: &Setup, best: &Outcome) -> String {
                 model.invariant.map_or_else(dash, |invariant| short(invariant.pinv)),
             ];
             if scaled {
-                row.push(short(best.scalers[gene]));
+                row.push(short(best.scalers[partition]));
             }
-            if let Some(trees) = &best.gene_trees {
-                row.push(short(trees[gene].0.total_length()));
+            if let Some(trees) = &best.partition_trees {
+                row.push(short(trees[partition].0.total_length()));
             }
             row
         })

@@ -51,13 +51,18 @@ fn sides_of(tree: &Tree) -> Vec<BTreeSet<usize>> {
     tree_splits(tree).iter().map(|(_, split)| split.tips().collect()).collect()
 }
 
-fn presence(num_taxa: usize, genes: usize, comprehensive: bool, rng: &mut Rng) -> Vec<Vec<usize>> {
-    let gene = |_| {
+fn presence(
+    num_taxa: usize,
+    partitions: usize,
+    comprehensive: bool,
+    rng: &mut Rng,
+) -> Vec<Vec<usize>> {
+    let partition = |_| {
         let present = (0..num_taxa)
             .filter(|&taxon| (comprehensive && taxon == num_taxa / 2) || rng.random_bool(0.6));
         present.collect()
     };
-    (0..genes).map(gene).collect()
+    (0..partitions).map(partition).collect()
 }
 
 fn sorted_splits(tree: &Tree) -> Vec<Split> {
@@ -75,11 +80,11 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
     #[test]
     fn terraces_are_those_of_the_definition(
-        num_taxa in 4..8_usize, genes in 0..5_usize, comprehensive: bool, seed in 0..u64::MAX
+        num_taxa in 4..8_usize, partitions in 0..5_usize, comprehensive: bool, seed in 0..u64::MAX
     ) {
         let mut rng = stream(seed, Purpose::Test, 0);
         let tree = random_tree(num_taxa, 0.1, &mut rng);
-        let presence = presence(num_taxa, genes, comprehensive, &mut rng);
+        let presence = presence(num_taxa, partitions, comprehensive, &mut rng);
         let own = sides_of(&tree);
         let on_terrace = all_trees(num_taxa).into_iter().filter(|sides| {
             presence.iter().filter(|taxa| taxa.len() >= 4).all(|taxa| {
@@ -120,12 +125,12 @@ proptest! {
 fn large_terraces_are_counted_without_making_their_trees() {
     let mut rng = stream(1, Purpose::Test, 0);
     let tree = random_tree(60, 0.1, &mut rng);
-    // Two genes that share only taxon 0.
-    let genes = [(0..30).collect::<Vec<_>>(), [0].into_iter().chain(30..60).collect()];
-    let taxon = comprehensive_taxon(60, &genes).unwrap();
-    let counted = count_terrace(&tree, &genes, taxon, 1_000_000);
+    // Two partitions that share only taxon 0.
+    let partitions = [(0..30).collect::<Vec<_>>(), [0].into_iter().chain(30..60).collect()];
+    let taxon = comprehensive_taxon(60, &partitions).unwrap();
+    let counted = count_terrace(&tree, &partitions, taxon, 1_000_000);
     assert!(counted.trees > 1_000_000, "{counted:?}");
-    let listed = list_terrace(&tree, &genes, 50, 50);
+    let listed = list_terrace(&tree, &partitions, 50, 50);
     assert_eq!((listed.trees.len(), listed.is_complete), (50, false));
     assert!(listed.trees.iter().map(sorted_splits).collect::<BTreeSet<_>>().len() == 50);
     assert_eq!(comprehensive_taxon(60, &[vec![0, 1, 2, 3], vec![4, 5, 6, 7]]), None);

@@ -1,4 +1,4 @@
-//! T|g: a tree restricted to the taxa that have data in gene g, and where every edge of the whole
+//! T|g: a tree restricted to the taxa that have data in partition g, and where every edge of the whole
 //! ("global") tree lies on it.
 //!
 //! ```text

@@ -13,8 +13,8 @@ const EXAMPLES: &str = "\
 Examples:
   mlsearch -s primates.phy -m GTR+G
       the maximum-likelihood tree of an alignment
-  mlsearch -s aln.phy -q genes.part -m GTRGAMMA -M -T 4 -n run1
-      many genes, each with its own branch lengths, 4 threads, files run1.mlsearch.*
+  mlsearch -s aln.phy -q partitions.part -m GTRGAMMA -M -T 4 -n run1
+      many partitions, each with its own branch lengths, 4 threads, files run1.mlsearch.*
   mlsearch --all --msa aln.phy --model GTR+G --bs-trees 100 --seed 7
       search, 100 bootstrap replicates, support on the best tree
   mlsearch --all --msa aln.phy --model GTR+G --bs-trees autoMRE
@@ -29,7 +29,7 @@ Examples:
       roots a tree; its labels stay with their branches
   mlsearch sample -s aln.phy -m GTR+FO+G --ngen 1000000
       trees, lengths and parameters from their posterior distribution (MrBayes: mcmc ngen=1000000)
-  mlsearch --check -s aln.phy -q genes.part -m GTR+G
+  mlsearch --check -s aln.phy -q partitions.part -m GTR+G
       describes the data and estimates the time and memory that a run needs
   mlsearch simulate --tree rand{50} --model JC+G4{0.5} --sites 1000 --prefix sim
       sequences simulated along a random tree

@@ -59,7 +59,7 @@ fn a_plain_search_has_the_documented_defaults() {
             threads: Threads::Auto { max: None },
             memory: None,
             engine: None,
-            cards: 0,
+            gpus: 0,
             score_precision: ScorePrecision::Double,
             instruction_set: None
         }

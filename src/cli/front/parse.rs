@@ -33,8 +33,8 @@ pub enum Stop {
 ///
 /// # Errors
 /// Options that are known but not supported (all of them named in one message, with the corrected command
-/// where there is one), every contradiction, missing option and unusable value, everything the option parser refuses, and help and
-/// version, which also end the run.
+/// where there is one), every contradiction, missing option and unusable value, everything the option parser refuses, and help
+/// and version, which also end the run.
 pub fn parse(words: &[String]) -> Result<Analysis, Stop> {
     let rest = words.get(1..).unwrap_or_default();
     if rest.is_empty() {
@@ -310,7 +310,7 @@ mod tests {
         }
         let words = ["mlsearch", "-s", "a", "--", "--redo"].map(String::from);
         assert!(parse(&words).is_err());
-        for (cards, expected) in [
+        for (gpus, expected) in [
             ("--backend cuda", "mlsearch -s a -m JC"),
             ("--gpu=0,1 -backend=cuda", "mlsearch -s a -m JC"),
             ("--gpu 1 --gpu-p double", "mlsearch -s a -m JC"),
@@ -319,7 +319,7 @@ mod tests {
                 "mlsearch --gpu 1 --gpu-precision single -s a -m JC",
             ),
         ] {
-            let line = format!("mlsearch {cards} -s a -m JC --redo");
+            let line = format!("mlsearch {gpus} -s a -m JC --redo");
             let words: Vec<String> = line.split_whitespace().map(String::from).collect();
             assert_eq!(parse(&words).unwrap().plan.processor_command, expected, "{line}");
         }

@@ -40,7 +40,7 @@ pub(crate) fn describe_distances(
         let arrangement = sequences.arrange(options, setup)?;
         let method = match sequences.partition {
             None => found.method.clone(),
-            Some([_, gene]) => found.of_partition(gene),
+            Some([_, partition]) => found.of_partition(partition),
         };
         least = least.max(Arrangement::least(options, sequences.sizes(setup)));
         let work = work_of(options, &sequences, &method, arrangement, setup)?;

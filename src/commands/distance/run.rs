@@ -6,7 +6,7 @@ use crate::alphabet::DataType;
 use crate::dataset::read_distances;
 use crate::distance::{DistanceMethod, JoinedTree, PairDistances};
 use crate::error::{Error, Result};
-use crate::likelihood::select::ENGINE_OF_CARDS;
+use crate::likelihood::select::ENGINE_OF_GPUS;
 use crate::model::Model;
 use crate::observer::{Event, Observer};
 use crate::optimize::{OptimizeOptions, optimize};
@@ -86,11 +86,11 @@ fn of_partitions(options: &MatrixPlan, found: &Found, session: Session) -> Resul
         let after = before + work(sequences.names.len());
         let phase = [before, after].map(|done| done / total.max(1.0));
         before = after;
-        let [number, gene] = sequences.partition.unwrap_or_default();
+        let [number, partition] = sequences.partition.unwrap_or_default();
         let (tally, distances, _) =
             matrix_and_trees(options, found, sequences, &setup, phase, record)?;
         all.join(&tally);
-        let name = loaded.partitions[gene].name.clone();
+        let name = loaded.partitions[partition].name.clone();
         reports.push(PartitionMatrixReport { number, name, distances });
     }
     let name = format!("each partition by itself, {}", found.name());
@@ -114,12 +114,12 @@ fn matrix_and_trees(
     let arrangement = sequences.arrange(options, setup)?;
     let (method, name) = match sequences.partition {
         None => (found.method.clone(), found.name()),
-        Some([_, gene]) => (found.of_partition(gene), found.name_of_partition(gene)),
+        Some([_, partition]) => (found.of_partition(partition), found.name_of_partition(partition)),
     };
     let mut pairs = sequences.prepare(&method, setup);
     if let Some(gpus) = setup.resources.gpus() {
         match pairs.compute_on_gpus(gpus)? {
-            true => record.report.run.backend = ENGINE_OF_CARDS.to_string(),
+            true => record.report.run.backend = ENGINE_OF_GPUS.to_string(),
             false => record.progress.about_run("these distances are computed on the processor"),
         }
     }
@@ -209,20 +209,21 @@ impl Found {
         }
     }
 
-    fn name_of_partition(&self, gene: usize) -> String {
+    fn name_of_partition(&self, partition: usize) -> String {
         let by = match self.method {
             DistanceMethod::Likelihood { .. } => "maximum likelihood, ",
             _ => "",
         };
-        format!("{by}{}", self.names[gene])
+        format!("{by}{}", self.names[partition])
     }
 
     /// The same for one of the partitions.
-    pub(crate) fn of_partition(&self, gene: usize) -> DistanceMethod {
+    pub(crate) fn of_partition(&self, partition: usize) -> DistanceMethod {
         match &self.method {
-            DistanceMethod::Likelihood { models, gamma } => {
-                DistanceMethod::Likelihood { models: vec![models[gene].clone()], gamma: *gamma }
-            }
+            DistanceMethod::Likelihood { models, gamma } => DistanceMethod::Likelihood {
+                models: vec![models[partition].clone()],
+                gamma: *gamma,
+            },
             other => other.clone(),
         }
     }

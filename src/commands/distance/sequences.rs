@@ -73,10 +73,11 @@ impl<'a> Sequences<'a> {
 
     /// Those of each matrix that is asked for.
     pub(crate) fn all(options: &MatrixPlan, setup: &'a Setup) -> impl Iterator<Item = Self> {
-        let genes = if options.apart { &setup.loaded.file_order[..] } else { &[] };
+        let partitions = if options.apart { &setup.loaded.file_order[..] } else { &[] };
         let whole = (!options.apart).then(|| Self::whole(setup));
-        let number = |(place, &gene): (usize, &usize)| Self::of_partition(setup, place + 1, gene);
-        whole.into_iter().chain(genes.iter().enumerate().map(number))
+        let number =
+            |(place, &partition): (usize, &usize)| Self::of_partition(setup, place + 1, partition);
+        whole.into_iter().chain(partitions.iter().enumerate().map(number))
     }
 
     /// Number of different sequences.

@@ -127,8 +127,8 @@ fn evaluate_tree(setup: &Setup, start: &StartTree, job: &mut JobContext) -> Resu
     };
     let mut models: Vec<Model> = setup.models();
     // Unlinked lengths start as the path sums of the tree's lengths. To start from the linked optimum, as a
-    // search does, is slower here and ends lower, because genes with few sites do not leave its very short
-    // branches (59 taxa, 8 genes: -51124.95 instead of -51124.51).
+    // search does, is slower here and ends lower, because partitions with few sites do not leave its very short
+    // branches (59 taxa, 8 partitions: -51124.95 instead of -51124.51).
     let partitions = &setup.loaded.partitions;
     let tree = start.tree.clone();
     let mut evaluator = setup.evaluator(job.resources, partitions, &models, tree, setup.linkage)?;
@@ -146,10 +146,10 @@ fn set_partition_trees(setup: &Setup, evaluator: &mut Evaluator, source: &str) -
         return Ok(());
     };
     let mut faults = Faults::new();
-    for &gene in &setup.loaded.file_order {
-        let Some(subset) = &trees[gene] else { continue };
-        if !evaluator.set_gene_brlens(gene, &subset.tree) {
-            let name = &setup.loaded.partitions[gene].name;
+    for &partition in &setup.loaded.file_order {
+        let Some(subset) = &trees[partition] else { continue };
+        if !evaluator.set_partition_brlens(partition, &subset.tree) {
+            let name = &setup.loaded.partitions[partition].name;
             let place = Place::file(file.display().to_string()).named(name);
             let message =
                 format!("the topology of the partition's tree differs from that of {source}");

@@ -1,4 +1,4 @@
-//! `mlsearch gpu-selftest`: whether cards give the processor's bits, and how fast they are.
+//! `mlsearch gpu-selftest`: whether GPUs give the processor's bits, and how fast they are.
 
 mod options;
 mod report;

@@ -2,7 +2,7 @@
 
 use super::run::GpuSelftest;
 use crate::commands::{Analysis, Group, Word, guide};
-use crate::plan::{DataOptions, OutputArgs, Reading, RunArgs, parse_cards};
+use crate::plan::{DataOptions, OutputArgs, Reading, RunArgs, parse_gpus};
 use clap::{ArgMatches, Args, FromArgMatches};
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ pub(crate) const WORD: Word = Word {
 /// The options of `gpu-selftest`.
 #[derive(Debug, Clone, Args)]
 struct GpuSelftestArgs {
-    /// Numbers of the cards, as 0 or 0,1 [default: 0]
+    /// Numbers of the GPUs, as 0 or 0,1 [default: 0]
     #[arg(long, value_name = "LIST")]
     gpu: Option<String>,
     /// Measure the smallest alignment only
@@ -47,6 +47,6 @@ fn read(matches: &ArgMatches, reading: &mut Reading) -> clap::error::Result<Anal
     let output = OutputArgs { name, prefix: args.prefix, redo: args.redo, ..OutputArgs::default() };
     let run = RunArgs { threads: Some("1".into()), ..RunArgs::default() };
     let mut plan = reading.plan(DataOptions::default(), &run, &output, None);
-    plan.run.cards = reading.refusals.or(parse_cards(args.gpu.as_deref()), 0);
+    plan.run.gpus = reading.refusals.or(parse_gpus(args.gpu.as_deref()), 0);
     Ok(Analysis::new(&WORD, plan, Box::new(GpuSelftest { quick: args.quick })))
 }

@@ -1,22 +1,22 @@
-//! What a self-test of cards found, for the JSON file and as tables.
+//! What a self-test of GPUs found, for the JSON file and as tables.
 
-use crate::likelihood::CardRates;
+use crate::likelihood::GpuRates;
 use crate::output::table;
 
-/// What a self-test of cards found.
+/// What a self-test of GPUs found.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub(crate) struct SelftestReport {
-    /// The cards: name and compute capability.
-    pub cards: Vec<String>,
+    /// The GPUs: name and compute capability.
+    pub gpus: Vec<String>,
     /// Threads of the processor beside which they were measured.
     pub threads: usize,
-    /// What each card can do at best.
-    pub rates: Vec<CardRates>,
-    /// By alignment: what updates of vectors, scores of regraft positions and sweeps reach of that on the first card.
+    /// What each GPU can do at best.
+    pub rates: Vec<GpuRates>,
+    /// By alignment: what updates of vectors, scores of regraft positions and sweeps reach of that on the first GPU.
     pub rooflines: Vec<Roofline>,
-    /// By set of genes: how many numbers were compared, and how many have other bits.
+    /// By set of partitions: how many numbers were compared, and how many have other bits.
     pub agreement: Vec<Agreement>,
-    /// By set of genes: scores in single precision.
+    /// By set of partitions: scores in single precision.
     pub single: Vec<SingleScores>,
     /// By alignment and work: times.
     pub times: Vec<TimeRow>,
@@ -25,8 +25,8 @@ pub(crate) struct SelftestReport {
 /// Numbers that both engines have computed.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub(crate) struct Agreement {
-    /// The genes.
-    pub genes: String,
+    /// The partitions.
+    pub partitions: String,
     /// How many numbers were compared.
     pub numbers: usize,
     /// How many of them have other bits.
@@ -36,8 +36,8 @@ pub(crate) struct Agreement {
 /// Scores of regraft positions in single precision beside those in double.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub(crate) struct SingleScores {
-    /// The genes.
-    pub genes: String,
+    /// The partitions.
+    pub partitions: String,
     /// How many scores were compared.
     pub scores: usize,
     /// How many of them had other bits when they were computed again.
@@ -70,8 +70,8 @@ pub(crate) struct TimeRow {
     pub work: String,
     /// Seconds on the processor.
     pub cpu_seconds: f64,
-    /// Seconds on the cards.
-    pub card_seconds: f64,
+    /// Seconds on the GPUs.
+    pub gpu_seconds: f64,
 }
 
 impl SelftestReport {
@@ -83,41 +83,50 @@ impl SelftestReport {
 
     /// The tables that a person reads.
     pub(crate) fn tables(&self) -> String {
-        let agreement = self
-            .agreement
-            .iter()
-            .map(|row| vec![row.genes.clone(), row.numbers.to_string(), row.differing.to_string()]);
+        let agreement = self.agreement.iter().map(|row| {
+            vec![row.partitions.clone(), row.numbers.to_string(), row.differing.to_string()]
+        });
         let single = self.single.iter().map(|row| {
             let difference = format!("{:.1e}", row.largest_difference);
-            vec![row.genes.clone(), row.scores.to_string(), row.differing.to_string(), difference]
+            vec![
+                row.partitions.clone(),
+                row.scores.to_string(),
+                row.differing.to_string(),
+                difference,
+            ]
         });
         let times = self.times.iter().map(|row| {
             let milliseconds = |seconds: f64| format!("{:.3}", 1e3 * seconds);
-            let ratio = format!("{:.2}", row.cpu_seconds / row.card_seconds);
-            let [own, card] = [row.cpu_seconds, row.card_seconds].map(milliseconds);
-            vec![row.data.clone(), row.work.clone(), own, card, ratio]
+            let ratio = format!("{:.2}", row.cpu_seconds / row.gpu_seconds);
+            let [own, gpu] = [row.cpu_seconds, row.gpu_seconds].map(milliseconds);
+            vec![row.data.clone(), row.work.clone(), own, gpu, ratio]
         });
         let own = format!("processor, {} threads [ms]", self.threads);
-        let agreement = table(&["genes", "numbers", "other bits"], &agreement.collect::<Vec<_>>());
-        let header =
-            ["genes", "scores in single precision", "other bits again", "difference for a site"];
+        let agreement =
+            table(&["partitions", "numbers", "other bits"], &agreement.collect::<Vec<_>>());
+        let header = [
+            "partitions",
+            "scores in single precision",
+            "other bits again",
+            "difference for a site",
+        ];
         let single = table(&header, &single.collect::<Vec<_>>());
-        let header = ["data", "work", &own, "card [ms]", "ratio"];
+        let header = ["data", "work", &own, "GPU [ms]", "ratio"];
         let times = table(&header, &times.collect::<Vec<_>>());
-        let cards = self.cards.join("; ");
+        let gpus = self.gpus.join("; ");
         format!(
-            "Cards: {cards}\n\n{agreement}\n{single}\n{}{}{times}",
+            "GPUs: {gpus}\n\n{agreement}\n{single}\n{}{}{times}",
             self.rates_table(),
             self.rooflines_table()
         )
     }
 
     fn rates_table(&self) -> String {
-        let rows = self.rates.iter().enumerate().map(|(card, rates)| {
+        let rows = self.rates.iter().enumerate().map(|(gpu, rates)| {
             let microseconds = |seconds: f64| format!("{:.2}", 1e6 * seconds);
             let barrier = rates.barrier_seconds.map_or("none".to_string(), microseconds);
             vec![
-                card.to_string(),
+                gpu.to_string(),
                 microseconds(rates.launch_seconds),
                 microseconds(rates.answer_seconds),
                 barrier,
@@ -127,7 +136,7 @@ impl SelftestReport {
             ]
         });
         let header = [
-            "card",
+            "GPU",
             "launch [us]",
             "answer [us]",
             "barrier [us]",

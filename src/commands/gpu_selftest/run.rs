@@ -1,14 +1,14 @@
-//! `mlsearch gpu-selftest`: whether cards give the processor's bits, and how fast they are.
+//! `mlsearch gpu-selftest`: whether GPUs give the processor's bits, and how fast they are.
 
 use super::report::{Agreement, Roofline, SelftestReport, SingleScores, TimeRow};
 use crate::alignment::Patterns;
 use crate::bootstrap::{Sampling, SamplingUnit, replicate_weights};
 use crate::commands::Command;
 use crate::error::{Error, Result};
-use crate::likelihood::engine::GeneData;
+use crate::likelihood::engine::PartitionData;
 use crate::likelihood::engine::layout::Dims;
 use crate::likelihood::select::{
-    ENGINE_OF_CARDS, describe_cards, engine_names, make_engine, rates_of_cards,
+    ENGINE_OF_GPUS, describe_gpus, engine_names, make_engine, rates_of_gpus,
 };
 use crate::likelihood::{
     BranchOptions, BrlenLinkage, EngineOptions, Evaluator, NodeStates, Result as EngineResult,
@@ -23,15 +23,15 @@ use crate::plan::{Facts, Plan};
 use crate::rng::{Purpose, stream};
 use crate::runtime::RunRecord;
 use crate::search::{SearchEffort, SearchOptions, parsimony_start, search};
-use crate::simulate::{sample_gene, yule_tree};
+use crate::simulate::{sample_partition, yule_tree};
 use crate::tree::{EdgeId, NodeId, Tree};
 use std::time::Instant;
 
-/// A gene: model, number of taxa, number of sites.
+/// A partition: model, number of taxa, number of sites.
 type Shape = (&'static str, usize, usize);
 
-/// Sets of genes over so many taxa, on which all numbers are compared: data types, mixtures, corrections, gaps, and trees so
-/// deep that vectors are scaled.
+/// Sets of partitions over so many taxa, on which all numbers are compared: data types, mixtures, corrections, gaps, and trees
+/// so deep that vectors are scaled.
 const AGREE: &[(&str, usize, &[Shape])] = &[
     (
         "DNA with gaps",
@@ -94,11 +94,11 @@ const SEARCHED: &[(&str, Shape, usize)] = &[
 const SECONDS: f64 = 0.2;
 const REPETITIONS: usize = 200;
 
-/// A tree with simulated genes, each over some of the taxa.
+/// A tree with simulated partitions, each over some of the taxa.
 struct Case {
     tree: Tree,
-    data: Vec<(GeneData, Vec<usize>, Model)>,
-    /// The genes as parsimony reads them.
+    data: Vec<(PartitionData, Vec<usize>, Model)>,
+    /// The partitions as parsimony reads them.
     partitions: Vec<Partition>,
 }
 
@@ -111,7 +111,7 @@ pub(crate) struct GpuSelftest {
 
 impl Command for GpuSelftest {
     fn facts(&self, _: &Plan) -> Facts {
-        Facts { task: "self-test of cards".into(), ..Facts::default() }
+        Facts { task: "self-test of GPUs".into(), ..Facts::default() }
     }
 
     fn run(&self, plan: &Plan, record: &mut RunRecord) -> Result<()> {
@@ -119,18 +119,18 @@ impl Command for GpuSelftest {
     }
 }
 
-/// Compares and measures the cards, and writes what was found.
+/// Compares and measures the GPUs, and writes what was found.
 ///
 /// # Errors
-/// [`Error::Usage`] if there is no card that can be used; [`Error::Failed`] if its numbers differ.
+/// [`Error::Usage`] if there is no GPU that can be used; [`Error::Failed`] if its numbers differ.
 fn gpu_selftest(plan: &Plan, options: &GpuSelftest, record: &mut RunRecord) -> Result<()> {
     let threads = available_cores();
-    let base = EngineOptions { cards: plan.run.cards, threads, ..EngineOptions::default() };
-    let on_cards = EngineOptions { name: Some(ENGINE_OF_CARDS), ..base };
+    let base = EngineOptions { gpus: plan.run.gpus, threads, ..EngineOptions::default() };
+    let on_gpus = EngineOptions { name: Some(ENGINE_OF_GPUS), ..base };
     let on_processor = EngineOptions { name: Some(engine_names()[0]), ..base };
-    let in_single = EngineOptions { score_precision: ScorePrecision::Single, ..on_cards };
+    let in_single = EngineOptions { score_precision: ScorePrecision::Single, ..on_gpus };
     let mut report = SelftestReport {
-        cards: describe_cards(&on_cards).map_err(|error| Error::Usage(error.to_string()))?,
+        gpus: describe_gpus(&on_gpus).map_err(|error| Error::Usage(error.to_string()))?,
         threads,
         ..SelftestReport::default()
     };
@@ -138,46 +138,46 @@ fn gpu_selftest(plan: &Plan, options: &GpuSelftest, record: &mut RunRecord) -> R
         record.progress.stage(&format!("comparing: {name}"), None);
         let case = Case::new(plan.seed, number as u64, *num_taxa, shapes);
         let want = numbers_of(&mut case.evaluator(&on_processor)?)?;
-        let got = numbers_of(&mut case.evaluator(&on_cards)?)?;
+        let got = numbers_of(&mut case.evaluator(&on_gpus)?)?;
         let differing = got.iter().zip(&want).filter(|(a, b)| a.to_bits() != b.to_bits()).count();
         let differing = differing + got.len().abs_diff(want.len());
-        let genes = name.to_string();
-        report.agreement.push(Agreement { genes, numbers: want.len(), differing });
-        report.single.push(case.single_scores(name, [&on_cards, &in_single, &in_single])?);
+        let partitions = name.to_string();
+        report.agreement.push(Agreement { partitions, numbers: want.len(), differing });
+        report.single.push(case.single_scores(name, [&on_gpus, &in_single, &in_single])?);
     }
     let timed = if options.quick { &TIMED[..1] } else { TIMED };
     for (number, (name, shape)) in timed.iter().enumerate() {
         record.progress.stage(&format!("measuring: {name}"), None);
         let case = Case::new(plan.seed, 100 + number as u64, shape.1, &[*shape]);
         let processor = times_of(&mut case.evaluator(&on_processor)?)?;
-        let cards = times_of(&mut case.evaluator(&on_cards)?)?;
+        let gpus = times_of(&mut case.evaluator(&on_gpus)?)?;
         let single_seconds = seconds_of_scores(&mut case.evaluator(&in_single)?)?;
         for (number, counts) in [
             (WHOLE, case.counts_of_updates()),
             (SCORES, case.counts_of_scores(ScorePrecision::Double)),
         ] {
-            let (work, seconds) = cards.works[number];
+            let (work, seconds) = gpus.works[number];
             report.rooflines.push(case.roofline((name, work), counts, seconds));
         }
         let counts = case.counts_of_scores(ScorePrecision::Single);
         let single = case.roofline((name, SINGLE_SCORES), counts, single_seconds);
         report.rooflines.push(Roofline { is_single: true, ..single });
-        let (sweep, seconds) = cards.works[SWEEP];
+        let (sweep, seconds) = gpus.works[SWEEP];
         report.rooflines.push(Roofline {
             data: name.to_string(),
-            work: format!("{sweep}, {:.1} evaluations each", cards.evaluations_per_branch),
-            bytes_per_second: cards.bytes_of_sweep / seconds,
-            operations_per_second: cards.operations_of_sweep / seconds,
+            work: format!("{sweep}, {:.1} evaluations each", gpus.evaluations_per_branch),
+            bytes_per_second: gpus.bytes_of_sweep / seconds,
+            operations_per_second: gpus.operations_of_sweep / seconds,
             is_single: false,
         });
         let of_processor = (SINGLE_SCORES, processor.works[SCORES].1);
-        let of_card = (SINGLE_SCORES, single_seconds);
+        let of_gpu = (SINGLE_SCORES, single_seconds);
         let rows = processor.works.into_iter().chain([of_processor]);
-        for ((work, cpu_seconds), (_, card_seconds)) in
-            rows.zip(cards.works.into_iter().chain([of_card]))
+        for ((work, cpu_seconds), (_, gpu_seconds)) in
+            rows.zip(gpus.works.into_iter().chain([of_gpu]))
         {
             let (data, work) = (name.to_string(), work.to_string());
-            report.times.push(TimeRow { data, work, cpu_seconds, card_seconds });
+            report.times.push(TimeRow { data, work, cpu_seconds, gpu_seconds });
         }
     }
     let searched = if options.quick { &SEARCHED[..1] } else { SEARCHED };
@@ -186,22 +186,22 @@ fn gpu_selftest(plan: &Plan, options: &GpuSelftest, record: &mut RunRecord) -> R
         let case = Case::new(plan.seed, 200 + number as u64, shape.1, &[*shape]);
         let (mut numbers, mut differing) = (0, 0);
         for replicate in 0..=*replicates {
-            let [own, on_card] = [&on_processor, &on_cards]
-                .map(|options| case.search(plan.seed, replicate, options));
-            let ((own, cpu_seconds), (on_card, card_seconds)) = (own?, on_card?);
+            let [own, on_gpu] =
+                [&on_processor, &on_gpus].map(|options| case.search(plan.seed, replicate, options));
+            let ((own, cpu_seconds), (on_gpu, gpu_seconds)) = (own?, on_gpu?);
             let work = match replicate {
                 0 => "a fast search".to_string(),
                 number => format!("bootstrap replicate {number}"),
             };
-            report.times.push(TimeRow { data: name.to_string(), work, cpu_seconds, card_seconds });
+            report.times.push(TimeRow { data: name.to_string(), work, cpu_seconds, gpu_seconds });
             numbers += 1;
-            differing += usize::from(own.to_bits() != on_card.to_bits());
+            differing += usize::from(own.to_bits() != on_gpu.to_bits());
         }
-        let genes = format!("searches: {name}");
-        report.agreement.push(Agreement { genes, numbers, differing });
+        let partitions = format!("searches: {name}");
+        report.agreement.push(Agreement { partitions, numbers, differing });
     }
-    record.progress.stage("rates of the card", None);
-    report.rates = rates_of_cards(&on_cards, options.quick)?;
+    record.progress.stage("rates of the GPU", None);
+    report.rates = rates_of_gpus(&on_gpus, options.quick)?;
     record.progress.result(&report.tables());
     let num_differing = report.num_differing();
     record.report.set_section("gpu_selftest", &report);
@@ -209,7 +209,7 @@ fn gpu_selftest(plan: &Plan, options: &GpuSelftest, record: &mut RunRecord) -> R
         return Ok(());
     }
     Err(Error::Failed(format!(
-        "{num_differing} numbers of the card differ from those of the processor: do not use it, and please report this \
+        "{num_differing} numbers of the GPU differ from those of the processor: do not use it, and please report this \
          with the tables above"
     )))
 }
@@ -221,8 +221,8 @@ impl Case {
         let (mut all, mut partitions) = (Vec::new(), Vec::new());
         for &(text, num_taxa, num_sites) in shapes {
             let model = Model::parse(text).expect("models of the self-test can be read");
-            let patterns = sample_gene(&tree, &model, num_taxa, num_sites, &mut rng);
-            let data = GeneData::new(&patterns, &model);
+            let patterns = sample_partition(&tree, &model, num_taxa, num_sites, &mut rng);
+            let data = PartitionData::new(&patterns, &model);
             all.push((data, patterns.tip_taxa.clone(), model.clone()));
             partitions.push(Partition {
                 name: text.to_string(),
@@ -234,7 +234,7 @@ impl Case {
         Case { tree, data: all, partitions }
     }
 
-    /// What a work on the only gene reaches, which reads and writes so many vectors, multiplies so many with a matrix, and
+    /// What a work on the only partition reaches, which reads and writes so many vectors, multiplies so many with a matrix, and
     /// does so many other operations for each number of a vector.
     fn roofline(
         &self,
@@ -263,8 +263,8 @@ impl Case {
     }
 
     /// Scores of all regraft positions of a subtree. A position has an up-vector, which is made from that of the next edge and
-    /// the sibling's vector; a score reads it, the pendant vector and the vector behind the edge. Tips are not counted. In single
-    /// precision, the up-vector and the pendant vector have half the size.
+    /// the sibling's vector; a score reads it, the pendant vector and the vector behind the edge. Tips are not counted. In
+    /// single precision, the up-vector and the pendant vector have half the size.
     fn counts_of_scores(&self, precision: ScorePrecision) -> [f64; 3] {
         let (_, edges) = subtree(&self.tree);
         let is_inner = |edge: &&EdgeId| !self.tree.is_terminal(**edge);
@@ -282,17 +282,17 @@ impl Case {
         let [exact, scores, again] = options.map(of);
         let (exact, scores, again) = (exact?, scores?, again?);
         let differing = scores.iter().zip(&again).filter(|(a, b)| a.to_bits() != b.to_bits());
-        let num_sites: f64 = self.data.iter().flat_map(|gene| &gene.0.weights).sum();
+        let num_sites: f64 = self.data.iter().flat_map(|partition| &partition.0.weights).sum();
         let differences = scores.iter().zip(&exact).map(|(a, b)| (a - b).abs() / num_sites);
         Ok(SingleScores {
-            genes: name.to_string(),
+            partitions: name.to_string(),
             scores: scores.len(),
             differing: differing.count(),
             largest_difference: differences.fold(0.0, f64::max),
         })
     }
 
-    /// A fast search on the genes, or on a bootstrap replicate of their sites if `replicate` is not 0: its log-likelihood,
+    /// A fast search on the partitions, or on a bootstrap replicate of their sites if `replicate` is not 0: its log-likelihood,
     /// and its seconds.
     fn search(&self, seed: u64, replicate: usize, options: &EngineOptions) -> Result<(f64, f64)> {
         let data = ParsimonyData::of_partitions(self.tree.num_tips(), &self.partitions);
@@ -302,9 +302,9 @@ impl Case {
             let patterns: Vec<&Patterns> =
                 self.partitions.iter().map(|partition| &partition.patterns).collect();
             let drawn = replicate_weights(sampling, seed, replicate, &patterns);
-            for (gene, weights) in drawn.iter().enumerate() {
+            for (partition, weights) in drawn.iter().enumerate() {
                 let weights: Vec<f64> = weights.iter().map(|&weight| f64::from(weight)).collect();
-                evaluator.set_pattern_weights(gene, &weights)?;
+                evaluator.set_pattern_weights(partition, &weights)?;
             }
         }
         let start = Instant::now();
@@ -320,10 +320,12 @@ impl Case {
     }
 
     fn evaluator(&self, options: &EngineOptions) -> EngineResult<Evaluator> {
-        let data: Vec<GeneData> = self.data.iter().map(|gene| gene.0.clone()).collect();
+        let data: Vec<PartitionData> =
+            self.data.iter().map(|partition| partition.0.clone()).collect();
         let engine = make_engine(&data, options)?;
-        let genes = self.data.iter().map(|(data, taxa, model)| (data, &taxa[..], model.clone()));
-        Ok(Evaluator::new(self.tree.clone(), genes.collect(), BrlenLinkage::Linked, engine))
+        let partitions =
+            self.data.iter().map(|(data, taxa, model)| (data, &taxa[..], model.clone()));
+        Ok(Evaluator::new(self.tree.clone(), partitions.collect(), BrlenLinkage::Linked, engine))
     }
 }
 
@@ -337,9 +339,9 @@ fn subtree(tree: &Tree) -> ((NodeId, EdgeId), Vec<EdgeId>) {
 
 /// What every verb of an engine computes.
 fn numbers_of(evaluator: &mut Evaluator) -> EngineResult<Vec<f64>> {
-    let mut found = evaluator.gene_log_likelihoods()?;
-    for gene in 0..evaluator.num_genes() {
-        found.extend(evaluator.pattern_log_likelihoods(gene)?);
+    let mut found = evaluator.partition_log_likelihoods()?;
+    for partition in 0..evaluator.num_partitions() {
+        found.extend(evaluator.pattern_log_likelihoods(partition)?);
     }
     let inner = evaluator.tree().nodes().nth(evaluator.tree().num_tips());
     for node in inner.into_iter().chain([NodeId(0)]) {
@@ -354,7 +356,7 @@ fn numbers_of(evaluator: &mut Evaluator) -> EngineResult<Vec<f64>> {
     }
     let options = BranchOptions { max_sweeps: 1, lnl_epsilon: 0.01, gain_tolerance: 1e-6 };
     found.push(evaluator.optimize_branches(&options)?);
-    found.extend(evaluator.gene_log_likelihoods()?);
+    found.extend(evaluator.partition_log_likelihoods()?);
     Ok(found)
 }
 

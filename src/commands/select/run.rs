@@ -41,7 +41,7 @@ impl Command for Select {
     fn run(&self, plan: &Plan, record: &mut RunRecord) -> Result<()> {
         let session = select_models(Session::start(plan, record)?)?;
         let loaded = &session.setup.loaded;
-        let in_file = || loaded.file_order.iter().map(|&gene| &loaded.partitions[gene]);
+        let in_file = || loaded.file_order.iter().map(|&partition| &loaded.partitions[partition]);
         session.record.report.model = in_file().map(|partition| partition.model.label()).collect();
         let lines = in_file().map(|partition| {
             let (model, name) = (partition.model.label(), &partition.name);

@@ -1,4 +1,4 @@
-//! `simulate`: sequences along a tree, optionally with missing genes.
+//! `simulate`: sequences along a tree, optionally with missing partitions.
 
 mod options;
 mod run;

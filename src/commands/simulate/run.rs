@@ -1,4 +1,4 @@
-//! `simulate`: sequences along a tree, optionally with missing genes.
+//! `simulate`: sequences along a tree, optionally with missing partitions.
 
 use crate::alignment::Patterns;
 use crate::alphabet::Code;
@@ -79,7 +79,7 @@ fn simulate(plan: &Plan, simulate: &Simulate, record: &mut RunRecord) -> Result<
     }
     let mut rng = stream(plan.seed, Purpose::SimulatedGaps, 0);
     let presence = draw_presence(&tree, defs.len(), simulate.missing, &mut rng)?;
-    let mut genes = Vec::new();
+    let mut partitions = Vec::new();
     for (i, ((def, (model, scaler)), present)) in defs.iter().zip(&models).zip(presence).enumerate()
     {
         let mut scaled = tree.clone();
@@ -88,9 +88,9 @@ fn simulate(plan: &Plan, simulate: &Simulate, record: &mut RunRecord) -> Result<
         }
         let mut rng = stream(plan.seed, Purpose::SimulatedSequences, i as u64);
         let num_sites = def.sites.len() / model.data_type.chars_per_site();
-        let states = simulate_gene(&scaled, model, num_sites, &mut rng);
+        let states = simulate_partition(&scaled, model, num_sites, &mut rng);
         let scaler_text = if *scaler == 1.0 { String::new() } else { format!("+BU{{{scaler}}}") };
-        genes.push(SimPartition {
+        partitions.push(SimPartition {
             name: def.name.clone(),
             model: format!("{model}{scaler_text}"),
             data_type: model.data_type,
@@ -98,10 +98,10 @@ fn simulate(plan: &Plan, simulate: &Simulate, record: &mut RunRecord) -> Result<
             present,
         });
     }
-    describe(&taxa, &defs, &genes, record);
+    describe(&taxa, &defs, &partitions, record);
     let newick = write_newick(&tree, |i| taxa.name(i), &NewickOptions::default());
-    record.write(ALIGNMENT, &to_phylip(&taxa, &genes)?)?;
-    record.write(PARTITIONS, &to_partition_file(&genes))?;
+    record.write(ALIGNMENT, &to_phylip(&taxa, &partitions)?)?;
+    record.write(PARTITIONS, &to_partition_file(&partitions))?;
     record.write(TRUE_TREE, &(newick + "\n"))
 }
 
@@ -211,7 +211,7 @@ fn open_parameters(model: &Model) -> Vec<String> {
     free.chain(counted).collect()
 }
 
-fn simulate_gene(
+fn simulate_partition(
     tree: &Tree,
     model: &Model,
     num_sites: usize,
@@ -222,36 +222,41 @@ fn simulate_gene(
     simulate_states(tree, &sim_model, num_sites, rng)
 }
 
-/// Distinct columns of a gene.
-fn count_patterns(gene: &SimPartition) -> usize {
-    let data_type = gene.data_type;
-    let num_sites = gene.states.first().map_or(0, Vec::len);
+/// Distinct columns of a partition.
+fn count_patterns(partition: &SimPartition) -> usize {
+    let data_type = partition.data_type;
+    let num_sites = partition.states.first().map_or(0, Vec::len);
     let encode = |taxon: usize, row: &mut [Code]| {
-        for (out, &state) in row.iter_mut().zip(&gene.states[taxon]) {
-            *out = match gene.present[taxon] {
+        for (out, &state) in row.iter_mut().zip(&partition.states[taxon]) {
+            *out = match partition.present[taxon] {
                 true => data_type.code_of_state(usize::from(state)),
                 false => data_type.undetermined(),
             };
         }
     };
-    Patterns::compress(data_type, gene.states.len(), num_sites, encode).num_patterns()
+    Patterns::compress(data_type, partition.states.len(), num_sites, encode).num_patterns()
 }
 
-fn describe(taxa: &Taxa, defs: &[PartitionDef], genes: &[SimPartition], record: &mut RunRecord) {
+fn describe(
+    taxa: &Taxa,
+    defs: &[PartitionDef],
+    partitions: &[SimPartition],
+    record: &mut RunRecord,
+) {
     let report = &mut record.report;
     let num_sites: usize = defs.iter().map(|def| def.sites.len()).sum();
     let (mut cells, mut missing, mut num_patterns) = (0, 0, 0);
-    for (def, gene) in defs.iter().zip(genes) {
-        let absent = gene.present.iter().filter(|&&present| !present).count();
+    for (def, partition) in defs.iter().zip(partitions) {
+        let absent = partition.present.iter().filter(|&&present| !present).count();
         cells += taxa.len() * def.sites.len();
         missing += absent * def.sites.len();
-        let patterns = count_patterns(gene);
+        let patterns = count_patterns(partition);
         num_patterns += patterns;
-        report.model.push(gene.model.clone());
+        report.model.push(partition.model.clone());
         report.partitions.push(PartitionReport {
-            name: gene.name.clone(),
-            model: gene.model.clone(),
-            sites: def.sites.len() / gene.data_type.chars_per_site(),
+            name: partition.name.clone(),
+            model: partition.model.clone(),
+            sites: def.sites.len() / partition.data_type.chars_per_site(),
             patterns,
             taxa: taxa.len() - absent,
             brlen_scaler: 1.0,
@@ -268,7 +273,7 @@ fn describe(taxa: &Taxa, defs: &[PartitionDef], genes: &[SimPartition], record: 
     record.progress.result(&format!(
         "{} taxa, {num_sites} sites, {} partitions, gappyness {:.1} %\n",
         taxa.len(),
-        genes.len(),
+        partitions.len(),
         100.0 * gappyness
     ));
 }

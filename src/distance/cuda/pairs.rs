@@ -1,6 +1,6 @@
 //! [`PairGpus`]: distances of pairs of sequences on GPUs. Each GPU has all sequences and computes a strip of the columns.
 
-use crate::distance::pair_tables::{GeneTables, PairTables};
+use crate::distance::pair_tables::{PairTables, PartitionTables};
 use crate::gpu::{self, Buffer, Device, Grid, Module, Result};
 use cudarc::driver::{CudaFunction, DeviceRepr, PushKernelArg};
 use std::ops::Range;
@@ -23,7 +23,7 @@ const MOST_SCRATCH: u64 = 1 << 30;
 /// A partition, field by field as in `cuda/distances.cu`; pointers are addresses on a GPU.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
-struct PairGene {
+struct PairPartition {
     words: u64,
     chunks: u64,
     codes: u64,
@@ -60,7 +60,7 @@ struct PairTiles {
     first_column: u32,
     num_columns: u32,
     num_taxa: u32,
-    num_genes: u32,
+    num_partitions: u32,
     mirrored: u32,
     padding: u32,
 }
@@ -77,8 +77,11 @@ struct PairScratch {
 }
 
 /// Sizes of the structs, as the kernel `distances_sizes` reports its own.
-const SIZES: [u32; 3] =
-    [size_of::<PairGene>() as u32, size_of::<PairTiles>() as u32, size_of::<PairScratch>() as u32];
+const SIZES: [u32; 3] = [
+    size_of::<PairPartition>() as u32,
+    size_of::<PairTiles>() as u32,
+    size_of::<PairScratch>() as u32,
+];
 
 /// Implements [`DeviceRepr`] for structs of numbers that are laid out as in C.
 macro_rules! laid_out_as_in_c {
@@ -88,11 +91,11 @@ macro_rules! laid_out_as_in_c {
         unsafe impl DeviceRepr for $name {}
     )*};
 }
-laid_out_as_in_c!(PairGene, PairTiles, PairScratch);
+laid_out_as_in_c!(PairPartition, PairTiles, PairScratch);
 
 /// The lists of a partition on a GPU.
 #[derive(Debug)]
-struct GeneBuffers {
+struct PartitionBuffers {
     words: Buffer<u64>,
     codes: Buffer<u16>,
     /// `chunks`, `weights`, `is_present`, `first_ambiguous`, `ambiguous`, `of_codes`.
@@ -112,7 +115,7 @@ enum Kernel {
 
 impl Kernel {
     fn of(tables: &PairTables) -> Self {
-        match &tables.genes[..] {
+        match &tables.partitions[..] {
             [one]
                 if !one.words.is_empty()
                     && one.ambiguous.is_empty()
@@ -120,9 +123,9 @@ impl Kernel {
             {
                 Kernel::Few { classes: if one.joins_transversions { 7 } else { 10 } }
             }
-            genes => Kernel::Any {
-                classes: genes.iter().map(|gene| gene.at_zero.len()).sum(),
-                terms: genes.iter().map(|gene| gene.num_terms).max().unwrap_or(0),
+            partitions => Kernel::Any {
+                classes: partitions.iter().map(|partition| partition.at_zero.len()).sum(),
+                terms: partitions.iter().map(|partition| partition.num_terms).max().unwrap_or(0),
             },
         }
     }
@@ -148,9 +151,9 @@ struct PairGpu {
     kernel: Kernel,
     function: CudaFunction,
     num_taxa: usize,
-    /// What the genes point to.
-    lists: Vec<GeneBuffers>,
-    genes: Buffer<PairGene>,
+    /// What the partitions point to.
+    lists: Vec<PartitionBuffers>,
+    partitions: Buffer<PairPartition>,
     tiles: Buffer<PairTiles>,
     scratch: Buffer<PairScratch>,
     entries: Buffer<u64>,
@@ -225,7 +228,7 @@ impl PairGpu {
             function,
             num_taxa: tables.num_taxa,
             lists: Vec::new(),
-            genes: Buffer::new("partitions of distances"),
+            partitions: Buffer::new("partitions of distances"),
             tiles: Buffer::new("tiles of distances"),
             scratch: Buffer::new("addresses of lists"),
             entries: Buffer::new("classes of sites"),
@@ -235,38 +238,43 @@ impl PairGpu {
             out: Buffer::new("distances"),
             device,
         };
-        let genes = tables.genes.iter().map(|gene| gpu.upload(gene)).collect::<Result<Vec<_>>>()?;
-        gpu.genes.upload(&gpu.device, &genes)?;
+        let partitions = tables
+            .partitions
+            .iter()
+            .map(|partition| gpu.upload(partition))
+            .collect::<Result<Vec<_>>>()?;
+        gpu.partitions.upload(&gpu.device, &partitions)?;
         if let Kernel::Any { classes, terms } = kernel {
-            gpu.reserve_lists(classes, terms, genes.len())?;
+            gpu.reserve_lists(classes, terms, partitions.len())?;
         }
         Ok(gpu)
     }
 
     /// Gives the GPU the lists of a partition.
-    fn upload(&mut self, gene: &GeneTables) -> Result<PairGene> {
+    fn upload(&mut self, partition: &PartitionTables) -> Result<PairPartition> {
         let device = &self.device;
-        let mut lists = GeneBuffers {
+        let mut lists = PartitionBuffers {
             words: Buffer::new("bits of sequences"),
             codes: Buffer::new("characters of sequences"),
             numbers: std::array::from_fn(|_| Buffer::new("patterns of pairs")),
             reals: std::array::from_fn(|_| Buffer::new("models of pairs")),
         };
-        lists.words.upload(device, &gene.words)?;
-        lists.codes.upload(device, &gene.codes)?;
+        lists.words.upload(device, &partition.words)?;
+        lists.codes.upload(device, &partition.codes)?;
         let numbers = [
-            &gene.chunks,
-            &gene.weights,
-            &gene.is_present,
-            &gene.first_ambiguous,
-            &gene.ambiguous,
-            &gene.of_codes,
+            &partition.chunks,
+            &partition.weights,
+            &partition.is_present,
+            &partition.first_ambiguous,
+            &partition.ambiguous,
+            &partition.of_codes,
         ];
         for (buffer, list) in lists.numbers.iter_mut().zip(numbers) {
             buffer.upload(device, list)?;
         }
-        let cats: Vec<f64> = gene.cats.iter().flatten().copied().collect();
-        for (buffer, list) in lists.reals.iter_mut().zip([&gene.at_zero, &gene.coefficients, &cats])
+        let cats: Vec<f64> = partition.cats.iter().flatten().copied().collect();
+        for (buffer, list) in
+            lists.reals.iter_mut().zip([&partition.at_zero, &partition.coefficients, &cats])
         {
             buffer.upload(device, list)?;
         }
@@ -274,7 +282,7 @@ impl PairGpu {
             [0, 1, 2, 3, 4, 5].map(|list: usize| lists.numbers[list].address(device));
         let [at_zero, coefficients, cats] =
             [0, 1, 2].map(|list: usize| lists.reals[list].address(device));
-        let pair_gene = PairGene {
+        let pair_partition = PairPartition {
             words: lists.words.address(device),
             chunks,
             codes: lists.codes.address(device),
@@ -286,33 +294,33 @@ impl PairGpu {
             at_zero,
             coefficients,
             cats,
-            saturation: gene.saturation,
-            bends: gene.bends,
-            shape: gene.gamma.unwrap_or(0.0),
-            stride: (gene.words.len() / self.num_taxa.max(1)) as u32,
-            num_levels: gene.chunks.len() as u32,
-            num_patterns: gene.weights.len() as u32,
-            num_codes: gene.num_codes as u32,
-            num_classes: gene.at_zero.len() as u32,
-            num_terms: gene.num_terms as u32,
-            num_cats: (gene.cats.len() / gene.num_terms.max(1)) as u32,
-            is_joined: u32::from(gene.joins_transversions),
-            has_ambiguous: u32::from(!gene.ambiguous.is_empty()),
+            saturation: partition.saturation,
+            bends: partition.bends,
+            shape: partition.gamma.unwrap_or(0.0),
+            stride: (partition.words.len() / self.num_taxa.max(1)) as u32,
+            num_levels: partition.chunks.len() as u32,
+            num_patterns: partition.weights.len() as u32,
+            num_codes: partition.num_codes as u32,
+            num_classes: partition.at_zero.len() as u32,
+            num_terms: partition.num_terms as u32,
+            num_cats: (partition.cats.len() / partition.num_terms.max(1)) as u32,
+            is_joined: u32::from(partition.joins_transversions),
+            has_ambiguous: u32::from(!partition.ambiguous.is_empty()),
             padding: 0,
         };
         self.lists.push(lists);
-        Ok(pair_gene)
+        Ok(pair_partition)
     }
 
     /// Memory for the lists of as many CTAs as it is enough for.
-    fn reserve_lists(&mut self, classes: usize, terms: usize, num_genes: usize) -> Result<()> {
-        let bytes = ((classes + DERIVATIVES * terms) * 8 + num_genes * 4) * PAIRS;
+    fn reserve_lists(&mut self, classes: usize, terms: usize, num_partitions: usize) -> Result<()> {
+        let bytes = ((classes + DERIVATIVES * terms) * 8 + num_partitions * 4) * PAIRS;
         let allowed = self.device.free_bytes().unwrap_or(MOST_SCRATCH) / 4;
         let fitting = (allowed.min(MOST_SCRATCH) / bytes.max(1) as u64).max(1) as usize;
         self.most_ctas = self.most_ctas.min(fitting);
         let lists = self.most_ctas * PAIRS;
         self.entries.reserve(&self.device, lists * classes)?;
-        self.num_entries.reserve(&self.device, lists * num_genes)?;
+        self.num_entries.reserve(&self.device, lists * num_partitions)?;
         self.terms.reserve(&self.device, lists * DERIVATIVES * terms)?;
         let scratch = PairScratch {
             entries: self.entries.address(&self.device),
@@ -334,14 +342,14 @@ impl PairGpu {
             first_column: columns.start as u32,
             num_columns: columns.len() as u32,
             num_taxa: self.num_taxa as u32,
-            num_genes: self.lists.len() as u32,
+            num_partitions: self.lists.len() as u32,
             mirrored: mirrored as u32,
             padding: 0,
         };
         self.tiles.upload(&self.device, &[tiles])?;
         let count = rows.len().div_ceil(STRIP) * columns.len().div_ceil(STRIP);
         let addresses = [
-            self.genes.address(&self.device),
+            self.partitions.address(&self.device),
             self.tiles.address(&self.device),
             self.scratch.address(&self.device),
         ];
@@ -356,7 +364,7 @@ impl PairGpu {
             arguments.arg(address);
         }
         // SAFETY: all parameters of these kernels are addresses, as many as are given; the buffers have room for all pairs of
-        // the tiles and for the lists of so many CTAs, and what the genes point to lives as long as they do.
+        // the tiles and for the lists of so many CTAs, and what the partitions point to lives as long as they do.
         #[allow(unsafe_code)]
         unsafe {
             gpu::launch(&mut arguments, Grid { ctas: num_ctas as u32, threads: PAIRS as u32 })

@@ -1,7 +1,7 @@
-//! Derivatives for a sweep: computed by one worker for a whole gene, or by all workers together, who meet once for each
+//! Derivatives for a sweep: computed by one worker for a whole partition, or by all workers together, who meet once for each
 //! Newton step.
 
-use super::kernels::GeneKernels;
+use super::kernels::PartitionKernels;
 use super::unit::{Scratch, Unit};
 use super::workers::{CpuEngine, Region, Shared, lock};
 use crate::likelihood::engine::{
@@ -18,7 +18,7 @@ pub(super) struct Sweep<'a> {
     pub program: &'a mut SweepProgram,
     /// The steps to be run.
     pub steps: Range<usize>,
-    /// Slot of each temporary, by gene of the program.
+    /// Slot of each temporary, by partition of the program.
     pub slots: &'a [Vec<u32>],
 }
 
@@ -30,30 +30,37 @@ pub(super) fn resolve(vector: Vector, slots: &[u32]) -> Vector {
     }
 }
 
-/// Computation of all steps of a gene by one worker.
-pub(super) struct WholeGene<'a> {
-    pub with: GeneKernels<'a>,
-    /// All units of the gene, in block order.
+/// Computation of all steps of a partition by one worker.
+pub(super) struct WholePartition<'a> {
+    pub with: PartitionKernels<'a>,
+    /// All units of the partition, in block order.
     pub units: Vec<MutexGuard<'a, Unit>>,
-    /// Slots of the gene's temporaries.
+    /// Slots of the partition's temporaries.
     pub slots: &'a [u32],
     pub scratch: &'a mut Scratch,
 }
 
 impl Shared {
-    /// A gene for one worker, without temporaries.
-    pub(super) fn whole_gene<'a>(&'a self, gene: usize, scratch: &'a mut Scratch) -> WholeGene<'a> {
-        WholeGene {
-            with: GeneKernels { kernels: self.kernels.as_ref(), model: &self.models[gene] },
-            units: self.units[self.gene_units[gene].clone()].iter().map(lock).collect(),
+    /// A partition for one worker, without temporaries.
+    pub(super) fn whole_partition<'a>(
+        &'a self,
+        partition: usize,
+        scratch: &'a mut Scratch,
+    ) -> WholePartition<'a> {
+        WholePartition {
+            with: PartitionKernels {
+                kernels: self.kernels.as_ref(),
+                model: &self.models[partition],
+            },
+            units: self.units[self.partition_units[partition].clone()].iter().map(lock).collect(),
             slots: &[],
             scratch,
         }
     }
 }
 
-impl WholeGene<'_> {
-    /// The gene's log-likelihood at an edge whose ends are stored vectors.
+impl WholePartition<'_> {
+    /// The partition's log-likelihood at an edge whose ends are stored vectors.
     ///
     /// # Errors
     /// There is not enough memory.
@@ -67,7 +74,7 @@ impl WholeGene<'_> {
     }
 }
 
-impl Derivatives for WholeGene<'_> {
+impl Derivatives for WholePartition<'_> {
     fn start_step(&mut self, program: &SweepProgram, step: usize) -> Result<()> {
         for job in &program.jobs[program.steps[step].jobs.clone()] {
             for unit in &mut self.units {
@@ -87,26 +94,26 @@ impl Derivatives for WholeGene<'_> {
                 total.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
             }
         }
-        Ok(chain_rule(total, program.genes[0].brlen_scaler))
+        Ok(chain_rule(total, program.partitions[0].brlen_scaler))
     }
 }
 
 impl CpuEngine {
-    /// Lets all workers carry out work on these genes together, by threads that meet: each goes through all of it, on
+    /// Lets all workers carry out work on these partitions together, by threads that meet: each goes through all of it, on
     /// `work` itself or on a copy.
     ///
     /// # Errors
     /// Those of `run`.
     pub(super) fn in_team<T: Clone + Send + Sync>(
         &mut self,
-        genes: &[usize],
+        partitions: &[usize],
         slots: &[Vec<u32>],
         work: &mut T,
         run: impl Fn(&mut Together, &mut T) -> Result<()> + Sync,
     ) -> Result<()> {
         let CpuEngine { pool, shared, .. } = self;
-        let mut steps = vec![0; shared.num_genes()];
-        genes.iter().for_each(|&gene| steps[gene] = 1);
+        let mut steps = vec![0; shared.num_partitions()];
+        partitions.iter().for_each(|&partition| steps[partition] = 1);
         let loads = shared.region(&steps).loads;
         let copy = pool.has_company(&loads).then(|| work.clone());
         let (original, failure) = (Mutex::new(work), Mutex::new(None));
@@ -128,7 +135,7 @@ impl CpuEngine {
     }
 }
 
-/// A thread's part in what all workers compute together: sweeps of several genes, or of a gene that is too large for
+/// A thread's part in what all workers compute together: sweeps of several partitions, or of a partition that is too large for
 /// one worker. Every thread of the team goes through the whole program; each computes its units only, and they meet to
 /// add up the sums of all.
 pub(super) struct Together<'a, 'b> {
@@ -136,10 +143,10 @@ pub(super) struct Together<'a, 'b> {
     team: &'a mut Team<'b>,
     /// Why a thread has left the team.
     failure: &'a Mutex<Option<EngineError>>,
-    /// Slots of the temporaries of each gene of the program.
+    /// Slots of the temporaries of each partition of the program.
     slots: &'a [Vec<u32>],
-    /// Index of the step's job, by gene; `None` for genes without a job.
-    job_of_gene: Vec<Option<usize>>,
+    /// Index of the step's job, by partition; `None` for partitions without a job.
+    job_of_partition: Vec<Option<usize>>,
     region: Region,
     /// Number of meetings so far.
     meetings: usize,
@@ -152,8 +159,8 @@ impl<'a, 'b> Together<'a, 'b> {
         failure: &'a Mutex<Option<EngineError>>,
         slots: &'a [Vec<u32>],
     ) -> Self {
-        let (job_of_gene, region) = (vec![None; shared.num_genes()], Region::default());
-        Together { shared, team, failure, slots, job_of_gene, region, meetings: 0 }
+        let (job_of_partition, region) = (vec![None; shared.num_partitions()], Region::default());
+        Together { shared, team, failure, slots, job_of_partition, region, meetings: 0 }
     }
 
     /// Runs some steps of a program, and evaluates the edges of [`SweepProgram::finish`] after the last.
@@ -169,23 +176,23 @@ impl<'a, 'b> Together<'a, 'b> {
         Ok(())
     }
 
-    /// Log-likelihoods at edges whose ends are stored vectors, at most one per gene.
+    /// Log-likelihoods at edges whose ends are stored vectors, at most one per partition.
     pub(super) fn log_likelihoods(&mut self, jobs: &[EdgeJob]) -> Result<Vec<f64>> {
-        let mut of_gene = vec![None; self.shared.num_genes()];
-        jobs.iter().for_each(|job| of_gene[job.gene] = Some(job));
-        let steps: Vec<usize> = of_gene.iter().map(|job| usize::from(job.is_some())).collect();
+        let mut of_partition = vec![None; self.shared.num_partitions()];
+        jobs.iter().for_each(|job| of_partition[job.partition] = Some(job));
+        let steps: Vec<usize> = of_partition.iter().map(|job| usize::from(job.is_some())).collect();
         self.region = self.shared.region(&steps);
         let sums = self.share_sums(|with, unit, scratch| {
-            let job = of_gene[unit.gene].expect("only active genes are run");
+            let job = of_partition[unit.partition].expect("only active partitions are run");
             unit.log_likelihoods(with, job, None, scratch)
         })?;
-        Ok(jobs.iter().map(|job| self.shared.board.sum(sums, job.gene)[0]).collect())
+        Ok(jobs.iter().map(|job| self.shared.board.sum(sums, job.partition)[0]).collect())
     }
 
     /// Does work on this thread's units of the region, which have these numbers.
     fn share(
         &mut self,
-        work: impl Fn(GeneKernels, &mut Unit, usize, &mut Scratch) -> Result<()>,
+        work: impl Fn(PartitionKernels, &mut Unit, usize, &mut Scratch) -> Result<()>,
     ) -> Result<()> {
         let Together { shared, region, .. } = self;
         let result = self.team.share(|member| shared.run_hand(region, member, &work));
@@ -200,7 +207,7 @@ impl<'a, 'b> Together<'a, 'b> {
     /// of all units.
     fn share_sums(
         &mut self,
-        work: impl Fn(GeneKernels, &mut Unit, &mut Scratch) -> Result<()>,
+        work: impl Fn(PartitionKernels, &mut Unit, &mut Scratch) -> Result<()>,
     ) -> Result<usize> {
         let (meeting, board) = (self.meetings, &self.shared.board);
         self.share(|with, unit, number, scratch| {
@@ -219,45 +226,48 @@ impl<'a, 'b> Together<'a, 'b> {
 
 impl Derivatives for Together<'_, '_> {
     fn start_step(&mut self, program: &SweepProgram, step: usize) -> Result<()> {
-        self.job_of_gene.fill(None);
+        self.job_of_partition.fill(None);
         for job in program.steps[step].jobs.clone() {
-            self.job_of_gene[program.genes[program.jobs[job].member].gene] = Some(job);
+            self.job_of_partition[program.partitions[program.jobs[job].member].partition] =
+                Some(job);
         }
-        if program.genes.len() > 1 || self.region.is_empty() {
+        if program.partitions.len() > 1 || self.region.is_empty() {
             // The sumtable counts as a further step.
             let steps =
                 |job: &Option<usize>| job.map_or(0, |job| program.jobs[job].operations.len() + 1);
-            let steps: Vec<usize> = self.job_of_gene.iter().map(steps).collect();
+            let steps: Vec<usize> = self.job_of_partition.iter().map(steps).collect();
             self.region = self.shared.region(&steps);
         }
-        let job_of_gene = std::mem::take(&mut self.job_of_gene);
+        let job_of_partition = std::mem::take(&mut self.job_of_partition);
         let slots = self.slots;
         self.share(|with, unit, _, scratch| {
-            let job = job_of_gene[unit.gene].expect("only genes of the step are run");
+            let job =
+                job_of_partition[unit.partition].expect("only partitions of the step are run");
             let job = &program.jobs[job];
             start_job(with, unit, scratch, program, job, &slots[job.member])
         })?;
-        self.job_of_gene = job_of_gene;
+        self.job_of_partition = job_of_partition;
         Ok(())
     }
 
     fn at(&mut self, program: &SweepProgram, step: usize, t: f64) -> Result<[f64; 3]> {
-        let job_of_gene = std::mem::take(&mut self.job_of_gene);
+        let job_of_partition = std::mem::take(&mut self.job_of_partition);
         let step = &program.steps[step];
         let sums = self.share_sums(|with, unit, scratch| {
-            let job = job_of_gene[unit.gene].expect("only genes of the step are run");
+            let job =
+                job_of_partition[unit.partition].expect("only partitions of the step are run");
             unit.derivatives(with, program.job_length(&program.jobs[job], step, t), scratch);
             Ok(())
         })?;
         let mut total = [0.0; 3];
-        for (gene, job) in job_of_gene.iter().enumerate() {
+        for (partition, job) in job_of_partition.iter().enumerate() {
             if let Some(job) = job {
-                let scaler = program.genes[program.jobs[*job].member].brlen_scaler;
-                let sums = chain_rule(self.shared.board.sum(sums, gene), scaler);
+                let scaler = program.partitions[program.jobs[*job].member].brlen_scaler;
+                let sums = chain_rule(self.shared.board.sum(sums, partition), scaler);
                 total.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
             }
         }
-        self.job_of_gene = job_of_gene;
+        self.job_of_partition = job_of_partition;
         Ok(total)
     }
 }
@@ -269,7 +279,7 @@ pub(super) fn finish_job(program: &SweepProgram, job: &SweepJob, slots: &[Vec<u3
 }
 
 fn start_job(
-    with: GeneKernels,
+    with: PartitionKernels,
     unit: &mut Unit,
     scratch: &mut Scratch,
     program: &SweepProgram,

@@ -1,15 +1,15 @@
 //! The CPU engine: all operations of the contract, on units that are distributed over workers.
 
 use super::derivatives::{Sweep, finish_job};
-use super::kernels::GeneKernels;
+use super::kernels::PartitionKernels;
 use super::select::select_kernels;
 use super::unit::Unit;
 use super::workers::{CpuEngine, Shared, lock};
 use crate::likelihood::engine::layout::num_clvs;
 use crate::likelihood::engine::{
-    Capabilities, EdgeJob, Engine, EngineOptions, Entry, GeneData, GeneModel, InsertionProgram,
-    ModelBlock, Places, PointJob, Result, SweepProgram, SweepWork, TraversalDescriptor,
-    TrialProgram, TrialSweep, run_sweep, run_trials,
+    Capabilities, EdgeJob, Engine, EngineOptions, Entry, InsertionProgram, ModelBlock,
+    PartitionData, PartitionModel, Places, PointJob, Result, SweepProgram, SweepWork,
+    TraversalDescriptor, TrialProgram, TrialSweep, run_sweep, run_trials,
 };
 use crate::model::Model;
 use crate::parallel::{UnitCost, WholeTask, available_memory, deal, deal_whole, loads_of};
@@ -23,7 +23,7 @@ fn instruction_set(options: &EngineOptions) -> Result<&'static str> {
     Ok(select_kernels(options.instruction_set)?.name())
 }
 
-fn make(data: &[GeneData], options: &EngineOptions) -> Result<Box<dyn Engine>> {
+fn make(data: &[PartitionData], options: &EngineOptions) -> Result<Box<dyn Engine>> {
     let kernels = select_kernels(options.instruction_set)?;
     let mut engine = CpuEngine::new(data, kernels, options.threads)?;
     options.vector_bytes.iter().for_each(|&bytes| engine.limit_memory(bytes));
@@ -58,56 +58,60 @@ impl Engine for CpuEngine {
     }
 
     fn set_models(&mut self, models: &[(usize, &Model)]) -> Result<()> {
-        let cost = |(gene, _): &(usize, &Model)| {
-            let states = self.shared.models[*gene].dims.num_states as UnitCost;
+        let cost = |(partition, _): &(usize, &Model)| {
+            let states = self.shared.models[*partition].dims.num_states as UnitCost;
             COST_OF_MODEL * states.pow(3)
         };
         let costs: Vec<UnitCost> = models.iter().map(cost).collect();
         let hands = deal(&costs, self.pool.num_workers());
-        let mut take = |gene: usize| Mutex::new(std::mem::take(&mut self.shared.models[gene]));
-        let blocks: Vec<Mutex<ModelBlock>> = models.iter().map(|(gene, _)| take(*gene)).collect();
-        let CpuEngine { pool, shared: Shared { units, gene_units, .. }, .. } = self;
+        let mut take =
+            |partition: usize| Mutex::new(std::mem::take(&mut self.shared.models[partition]));
+        let blocks: Vec<Mutex<ModelBlock>> =
+            models.iter().map(|(partition, _)| take(*partition)).collect();
+        let CpuEngine { pool, shared: Shared { units, partition_units, .. }, .. } = self;
         pool.run(&loads_of(&hands, &costs), &|worker| {
             for &i in &hands[worker] {
-                let (gene, model) = models[i];
-                let model = GeneModel::new(model);
+                let (partition, model) = models[i];
+                let model = PartitionModel::new(model);
                 lock(&blocks[i]).set(&model);
-                for unit in &units[gene_units[gene].clone()] {
+                for unit in &units[partition_units[partition].clone()] {
                     lock(unit).set_model(&model.freqs, model.pinv);
                 }
             }
         });
-        for ((gene, _), block) in models.iter().zip(blocks) {
+        for ((partition, _), block) in models.iter().zip(blocks) {
             let mut block = block.into_inner().unwrap_or_else(|e| e.into_inner());
             self.num_models_set += 1;
             block.serial = self.num_models_set;
-            self.shared.models[*gene] = block;
+            self.shared.models[*partition] = block;
         }
         Ok(())
     }
 
-    fn set_pattern_weights(&mut self, gene: usize, weights: &[f64]) -> Result<()> {
+    fn set_pattern_weights(&mut self, partition: usize, weights: &[f64]) -> Result<()> {
         let num_sites = weights.iter().sum();
-        for unit in self.shared.gene_units[gene].clone() {
+        for unit in self.shared.partition_units[partition].clone() {
             lock(&self.shared.units[unit]).set_pattern_weights(weights, num_sites);
         }
         Ok(())
     }
 
     fn update_partials(&mut self, descriptors: &[TraversalDescriptor]) -> Result<()> {
-        let mut of_gene: Vec<Option<&TraversalDescriptor>> = vec![None; self.shared.models.len()];
+        let mut of_partition: Vec<Option<&TraversalDescriptor>> =
+            vec![None; self.shared.models.len()];
         for descriptor in descriptors.iter().filter(|d| !d.operations.is_empty()) {
-            of_gene[descriptor.gene] = Some(descriptor);
+            of_partition[descriptor.partition] = Some(descriptor);
         }
-        if of_gene.iter().all(Option::is_none) {
+        if of_partition.iter().all(Option::is_none) {
             return Ok(());
         }
         let steps = |descriptor: &Option<&TraversalDescriptor>| {
             descriptor.map_or(0, |descriptor| descriptor.operations.len())
         };
-        let region = self.shared.region(&of_gene.iter().map(steps).collect::<Vec<_>>());
+        let region = self.shared.region(&of_partition.iter().map(steps).collect::<Vec<_>>());
         self.for_units(&region, |with, unit, scratch| {
-            let operations = &of_gene[unit.gene].expect("only active genes are run").operations;
+            let operations =
+                &of_partition[unit.partition].expect("only active partitions are run").operations;
             unit.update_partials(with, operations.iter().copied(), scratch)
         })
     }
@@ -117,12 +121,12 @@ impl Engine for CpuEngine {
             let scratch = &mut lock(&self.shared.scratch[0]);
             return jobs
                 .iter()
-                .map(|job| self.shared.whole_gene(job.gene, scratch).log_likelihood(job))
+                .map(|job| self.shared.whole_partition(job.partition, scratch).log_likelihood(job))
                 .collect();
         }
-        let genes: Vec<usize> = jobs.iter().map(|job| job.gene).collect();
+        let partitions: Vec<usize> = jobs.iter().map(|job| job.partition).collect();
         let mut lnls = Vec::new();
-        self.in_team(&genes, &[], &mut lnls, |together, lnls| {
+        self.in_team(&partitions, &[], &mut lnls, |together, lnls| {
             *lnls = together.log_likelihoods(jobs)?;
             Ok(())
         })?;
@@ -132,14 +136,14 @@ impl Engine for CpuEngine {
     fn pattern_log_likelihoods(&mut self, job: &EdgeJob) -> Result<Vec<f64>> {
         let mut out = Vec::new();
         let mut scratch = lock(&self.shared.scratch[0]);
-        let with = GeneKernels {
+        let with = PartitionKernels {
             kernels: self.shared.kernels.as_ref(),
-            model: &self.shared.models[job.gene],
+            model: &self.shared.models[job.partition],
         };
-        for unit in self.shared.gene_units[job.gene].clone() {
+        for unit in self.shared.partition_units[job.partition].clone() {
             let mut unit = lock(&self.shared.units[unit]);
             unit.log_likelihoods(with, job, Some(&mut out), &mut scratch)?;
-            // Not 0 for the gene's last unit only; it applies to all patterns of the gene.
+            // Not 0 for the partition's last unit only; it applies to all patterns of the partition.
             let correction = unit.correction_of_site();
             if correction != 0.0 {
                 out.iter_mut().for_each(|lnl| *lnl += correction);
@@ -149,15 +153,19 @@ impl Engine for CpuEngine {
     }
 
     fn state_probabilities(&mut self, jobs: &[PointJob]) -> Result<Vec<Vec<f64>>> {
-        let mut of_gene: Vec<Option<&PointJob>> = vec![None; self.shared.models.len()];
-        jobs.iter().for_each(|job| of_gene[job.gene] = Some(job));
-        let steps: Vec<usize> = of_gene.iter().map(|job| job.map_or(0, |_| 1)).collect();
+        let mut of_partition: Vec<Option<&PointJob>> = vec![None; self.shared.models.len()];
+        jobs.iter().for_each(|job| of_partition[job.partition] = Some(job));
+        let steps: Vec<usize> = of_partition.iter().map(|job| job.map_or(0, |_| 1)).collect();
         let region = self.shared.region(&steps);
         self.for_units(&region, |with, unit, scratch| {
-            unit.state_probabilities(with, of_gene[unit.gene].expect("an active gene"), scratch)
+            unit.state_probabilities(
+                with,
+                of_partition[unit.partition].expect("an active partition"),
+                scratch,
+            )
         })?;
         let of_job = |job: &PointJob| {
-            let units = self.shared.gene_units[job.gene].clone();
+            let units = self.shared.partition_units[job.partition].clone();
             units
                 .flat_map(|unit| std::mem::take(&mut lock(&self.shared.units[unit]).states))
                 .collect()
@@ -166,22 +174,22 @@ impl Engine for CpuEngine {
     }
 
     fn insertion_scores(&mut self, programs: &[InsertionProgram]) -> Result<Vec<Vec<f64>>> {
-        let mut of_gene: Vec<Vec<usize>> = vec![Vec::new(); self.shared.models.len()];
+        let mut of_partition: Vec<Vec<usize>> = vec![Vec::new(); self.shared.models.len()];
         for (i, program) in programs.iter().enumerate() {
-            of_gene[program.gene].push(i);
+            of_partition[program.partition].push(i);
         }
         let places: Vec<Places> = programs.iter().map(Places::of_insertions).collect();
         let steps = |own: &Vec<usize>| own.iter().map(|&i| programs[i].steps.len()).sum();
-        let region = self.shared.region(&of_gene.iter().map(steps).collect::<Vec<_>>());
+        let region = self.shared.region(&of_partition.iter().map(steps).collect::<Vec<_>>());
         self.for_units(&region, |with, unit, scratch| {
-            let own = &of_gene[unit.gene];
+            let own = &of_partition[unit.partition];
             let scores =
                 |&i: &usize| unit.insertion_scores(with, &programs[i], &places[i], scratch);
             unit.scores = own.iter().map(scores).collect::<Result<_>>()?;
             Ok(())
         })?;
         let mut sums = vec![Vec::new(); programs.len()];
-        for own in &of_gene {
+        for own in &of_partition {
             for (number, &i) in own.iter().enumerate() {
                 sums[i] = self.program_scores(&programs[i], number);
             }
@@ -203,8 +211,8 @@ impl Engine for CpuEngine {
         for trial in trials {
             let slots = self.slots_of_all(&trial.sweeps)?;
             if let ([sweep], [slots]) = (&trial.sweeps[..], &slots[..]) {
-                let genes = genes_of(sweep);
-                self.in_team(&genes, slots, trial, |together, trial| {
+                let partitions = partitions_of(sweep);
+                self.in_team(&partitions, slots, trial, |together, trial| {
                     run_trials(std::slice::from_mut(trial), |sweeps| {
                         let mut sweeps = sweeps.into_iter();
                         sweeps.try_for_each(|sweep| together.run(sweep.program, sweep.steps))
@@ -222,11 +230,11 @@ impl Engine for CpuEngine {
         Ok(())
     }
 
-    fn clv(&mut self, gene: usize, slot: u32) -> Result<(Vec<f64>, Vec<u32>)> {
+    fn clv(&mut self, partition: usize, slot: u32) -> Result<(Vec<f64>, Vec<u32>)> {
         let mut all = (Vec::new(), Vec::new());
         let kernels = self.shared.kernels.as_ref();
-        let with = GeneKernels { kernels, model: &self.shared.models[gene] };
-        for unit in self.shared.gene_units[gene].clone() {
+        let with = PartitionKernels { kernels, model: &self.shared.models[partition] };
+        for unit in self.shared.partition_units[partition].clone() {
             let (numbers, counts) = lock(&self.shared.units[unit]).clv(
                 with,
                 slot,
@@ -244,11 +252,11 @@ impl CpuEngine {
         programs.iter().map(|program| self.slots(program)).collect()
     }
 
-    /// Slots of the temporaries of each gene of a sweep, after those of the stored CLVs; allocates them.
+    /// Slots of the temporaries of each partition of a sweep, after those of the stored CLVs; allocates them.
     fn slots(&self, program: &SweepProgram) -> Result<Vec<Vec<u32>>> {
-        let mut slots = Vec::with_capacity(program.genes.len());
-        for (member, places) in program.genes.iter().zip(Places::of_sweep(program)) {
-            let units = &self.shared.units[self.shared.gene_units[member.gene].clone()];
+        let mut slots = Vec::with_capacity(program.partitions.len());
+        for (member, places) in program.partitions.iter().zip(Places::of_sweep(program)) {
+            let units = &self.shared.units[self.shared.partition_units[member.partition].clone()];
             let num_clvs = units.first().map_or(0, |unit| num_clvs(lock(unit).num_tips()));
             for unit in units {
                 lock(unit).reserve_vectors(num_clvs + places.count())?;
@@ -260,29 +268,29 @@ impl CpuEngine {
 
     /// Runs sweeps, and evaluates the edges of [`SweepProgram::finish`] after the last step of each.
     fn run_sweeps(&mut self, mut sweeps: Vec<Sweep>) -> Result<()> {
-        // A program of a single gene is run by one worker, unless the gene is so large that the other workers
+        // A program of a single partition is run by one worker, unless the partition is so large that the other workers
         // would wait for it.
         let (mut alone, mut together): (Vec<_>, Vec<_>) =
-            sweeps.iter_mut().partition(|sweep| sweep.program.genes.len() == 1);
+            sweeps.iter_mut().partition(|sweep| sweep.program.partitions.len() == 1);
         let tasks: Vec<WholeTask> = alone.iter().map(|sweep| self.sweep_cost(sweep)).collect();
         let (hands, split) = deal_whole(&tasks, self.pool.num_workers());
         let costs: Vec<UnitCost> = tasks.iter().map(|task| task.whole).collect();
         let loads = loads_of(&hands, &costs);
-        self.sweep_whole_genes(&mut alone, &hands, &loads)?;
+        self.sweep_whole_partitions(&mut alone, &hands, &loads)?;
         let alone = alone.into_iter().enumerate();
         together.extend(alone.filter(|(i, _)| split.contains(i)).map(|(_, sweep)| sweep));
         for Sweep { program, steps, slots } in together {
-            let genes = genes_of(program);
-            self.in_team(&genes, slots, *program, |together, program| {
+            let partitions = partitions_of(program);
+            self.in_team(&partitions, slots, *program, |together, program| {
                 together.run(program, steps.clone())
             })?;
         }
         Ok(())
     }
 
-    /// Cost of the sweep of a single gene if run by one worker, and if run by all together.
+    /// Cost of the sweep of a single partition if run by one worker, and if run by all together.
     fn sweep_cost(&self, Sweep { program, steps, .. }: &Sweep) -> WholeTask {
-        let units = self.shared.gene_units[program.genes[0].gene].clone();
+        let units = self.shared.partition_units[program.partitions[0].partition].clone();
         // Besides CLV updates, each branch needs a sumtable and a few Newton steps.
         let jobs = program.steps[steps.clone()].iter().flat_map(|step| step.jobs.clone());
         let operations: usize = jobs.map(|job| program.jobs[job].operations.len()).sum();
@@ -293,8 +301,8 @@ impl CpuEngine {
         WholeTask { whole: units.map(cost).sum(), split: longest + meetings * MEETING }
     }
 
-    /// Runs sweeps of one gene each; every sweep is run completely by one worker.
-    fn sweep_whole_genes(
+    /// Runs sweeps of one partition each; every sweep is run completely by one worker.
+    fn sweep_whole_partitions(
         &mut self,
         sweeps: &mut [&mut Sweep],
         hands: &[Vec<usize>],
@@ -309,8 +317,8 @@ impl CpuEngine {
             for &i in &hands[worker] {
                 let (sweep, result) = &mut *lock(&sweeps[i]);
                 let Sweep { program, steps, slots } = &mut **sweep;
-                let gene = program.genes[0].gene;
-                let mut whole = shared.whole_gene(gene, scratch);
+                let partition = program.partitions[0].partition;
+                let mut whole = shared.whole_partition(partition, scratch);
                 whole.slots = &slots[0];
                 *result = run_sweep(program, steps.clone(), &mut whole);
                 if steps.end == program.steps.len() {
@@ -330,14 +338,14 @@ impl CpuEngine {
         })
     }
 
-    /// Scores of a program, summed over blocks. `number` is its index among the programs of its gene.
+    /// Scores of a program, summed over blocks. `number` is its index among the programs of its partition.
     fn program_scores(&self, program: &InsertionProgram, number: usize) -> Vec<f64> {
         let mut scores = vec![0.0; program.num_scores()];
         if scores.is_empty() {
-            // Genes without any step are not run.
+            // Partitions without any step are not run.
             return scores;
         }
-        for unit in self.shared.gene_units[program.gene].clone() {
+        for unit in self.shared.partition_units[program.partition].clone() {
             let unit = lock(&self.shared.units[unit]);
             for (total, blocks) in
                 scores.iter_mut().zip(unit.scores[number].chunks_exact(unit.num_blocks()))
@@ -349,6 +357,6 @@ impl CpuEngine {
     }
 }
 
-fn genes_of(program: &SweepProgram) -> Vec<usize> {
-    program.genes.iter().map(|member| member.gene).collect()
+fn partitions_of(program: &SweepProgram) -> Vec<usize> {
+    program.partitions.iter().map(|member| member.partition).collect()
 }

@@ -2,7 +2,7 @@
 //! are still in the cache when they are read. Temporaries are stored in the worker's scratch buffers.
 
 use super::body::operand::End;
-use super::kernels::GeneKernels;
+use super::kernels::PartitionKernels;
 use super::unit::{Block, Branch, Scratch, Unit};
 use crate::likelihood::engine::layout::Dims;
 use crate::likelihood::engine::{
@@ -20,7 +20,7 @@ impl Unit {
     /// There is not enough memory.
     pub fn insertion_scores(
         &mut self,
-        with: GeneKernels,
+        with: PartitionKernels,
         program: &InsertionProgram,
         places: &Places,
         scratch: &mut Scratch,
@@ -63,7 +63,7 @@ impl Scratch {
 /// A few consecutive blocks on which a program is run.
 struct Strip<'a> {
     unit: &'a mut Unit,
-    with: GeneKernels<'a>,
+    with: PartitionKernels<'a>,
     places: &'a Places,
     blocks: &'a [Block],
     /// Number of patterns of the unit's longest strip: the stride between temporaries.
@@ -132,7 +132,7 @@ impl Strip<'_> {
                     self.unit.end(with, block, stored, branch, class_table, None)
                 }
             };
-            let GeneKernels { kernels, model } = with;
+            let PartitionKernels { kernels, model } = with;
             let [first, second] = tables;
             match sources {
                 [Some((a, _)), Some((b, _))] => {
@@ -152,7 +152,7 @@ impl Strip<'_> {
     /// Runs a step that computes a score: one number per block.
     fn score(&mut self, step: &InsertionStep, out: &mut [f64]) -> Result<()> {
         let with = self.with;
-        let GeneKernels { kernels, model } = with;
+        let PartitionKernels { kernels, model } = with;
         let (ends, brlens) = match *step {
             InsertionStep::Score { ends, brlens, .. } => (ends, brlens.map(Some)),
             InsertionStep::Edge { ends, brlen } => (ends, [None, Some(brlen)]),

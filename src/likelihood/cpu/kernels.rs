@@ -123,9 +123,9 @@ macro_rules! declare_kernels {
 }
 for_each_kernel!(declare_kernels! {});
 
-/// The kernels and a gene's model.
+/// The kernels and a partition's model.
 #[derive(Clone, Copy)]
-pub struct GeneKernels<'a> {
+pub struct PartitionKernels<'a> {
     pub kernels: &'a dyn Kernels,
     pub model: &'a ModelBlock,
 }

@@ -3,7 +3,7 @@
 //!
 //! Only the length and the model decide about a P-matrix, so one that is found here has the bits of a new one.
 
-use super::kernels::GeneKernels;
+use super::kernels::PartitionKernels;
 
 /// Number of matrices that are kept, a power of two: with 16, searches of 31 and 55 proteins take 1.03 and 1.05 times as long.
 const KEPT: usize = 64;
@@ -32,7 +32,7 @@ impl Pmatrices {
     /// Makes `P(brlen)` the matrix of an end.
     pub(super) fn prepare(
         &mut self,
-        GeneKernels { kernels, model }: GeneKernels,
+        PartitionKernels { kernels, model }: PartitionKernels,
         end: usize,
         brlen: f64,
     ) {
@@ -67,11 +67,11 @@ fn place((serial, brlen): (u64, u64)) -> usize {
 mod tests {
     use super::super::select::all_kernels;
     use super::*;
-    use crate::likelihood::engine::{GeneData, GeneModel, ModelBlock};
+    use crate::likelihood::engine::{ModelBlock, PartitionData, PartitionModel};
     use crate::model::Model;
 
     fn block(model: &str, serial: u64) -> ModelBlock {
-        let data = GeneData {
+        let data = PartitionData {
             tip_codes: vec![vec![1, 2, 4]; 4],
             weights: vec![1.0; 3],
             code_masks: (0..16).collect(),
@@ -81,7 +81,7 @@ mod tests {
             ascertainment: None,
         };
         let mut block = ModelBlock::new(&data);
-        block.set(&GeneModel::new(&Model::parse(model).unwrap()));
+        block.set(&PartitionModel::new(&Model::parse(model).unwrap()));
         block.serial = serial;
         block
     }
@@ -94,7 +94,7 @@ mod tests {
         let mut kept = Pmatrices::new();
         for i in 0..4000 {
             let model = &models[i / 5 % 2];
-            let with = GeneKernels { kernels: kernels.as_ref(), model };
+            let with = PartitionKernels { kernels: kernels.as_ref(), model };
             let brlens = [i * i % 151, i * 7 % 113].map(|number| 1e-3 * (number + 1) as f64);
             for (end, brlen) in brlens.into_iter().enumerate() {
                 kept.prepare(with, end, brlen);

@@ -1,6 +1,6 @@
 //! Limited memory of a unit: vectors that were forgotten (see `vectors`) are computed again before they are read.
 
-use super::kernels::GeneKernels;
+use super::kernels::PartitionKernels;
 use super::unit::{Block, Scratch, Unit};
 use crate::likelihood::engine::layout::num_clvs;
 use crate::likelihood::engine::{Result, Vector};
@@ -20,7 +20,7 @@ impl Unit {
     /// There is not enough memory.
     pub(super) fn provide(
         &mut self,
-        with: GeneKernels,
+        with: PartitionKernels,
         block: Block,
         vectors: [Vector; 2],
         scratch: &mut Scratch,

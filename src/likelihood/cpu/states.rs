@@ -3,7 +3,7 @@
 //! The CLV of the point, from the vectors at both ends of the edge, is made by the kernel of CLV updates; the rest is in
 //! `engine/states.rs`.
 
-use super::kernels::GeneKernels;
+use super::kernels::PartitionKernels;
 use super::unit::{Branch, Scratch, Unit};
 use crate::likelihood::engine::layout::BLOCK;
 use crate::likelihood::engine::{PointJob, Result};
@@ -16,7 +16,7 @@ impl Unit {
     /// There is not enough memory.
     pub fn state_probabilities(
         &mut self,
-        with: GeneKernels,
+        with: PartitionKernels,
         job: &PointJob,
         scratch: &mut Scratch,
     ) -> Result<()> {

@@ -1,4 +1,4 @@
-//! A unit: consecutive blocks of one gene, with their data, vectors and sums.
+//! A unit: consecutive blocks of one partition, with their data, vectors and sums.
 //!
 //! Units are distributed over the workers. A unit is processed strip by strip, where a strip is a few blocks
 //! that fit into the cache together: the whole program is run for each strip, so that a CLV is still in the
@@ -8,7 +8,7 @@ use super::arena::Arena;
 use super::body::derivatives::RateRows;
 use super::body::likelihood::{BlockLikelihoods, PatternData};
 use super::body::operand::End;
-use super::kernels::{GeneKernels, Kernels};
+use super::kernels::{Kernels, PartitionKernels};
 use super::pmatrices::Pmatrices;
 use super::repeats::{Child, Counter};
 use super::vectors::{Output, Vectors};
@@ -17,7 +17,7 @@ use crate::likelihood::engine::ascertainment::Correction;
 use crate::likelihood::engine::constant_patterns::{derivative_sums, likelihood_sum};
 use crate::likelihood::engine::layout::{BLOCK, Dims, block_lens, num_vectors};
 use crate::likelihood::engine::states::{InvariantParts, invariant_part};
-use crate::likelihood::engine::{EdgeJob, GeneData, Operation, Result, Vector};
+use crate::likelihood::engine::{EdgeJob, Operation, PartitionData, Result, Vector};
 use std::ops::Range;
 
 /// Blocks per strip: 16 DNA blocks with 4 rate categories take 256 KiB for a vector with a row per pattern, and most
@@ -38,17 +38,17 @@ pub(super) struct Block {
     correction: Option<Correction>,
 }
 
-/// Data, CLVs and sums of some blocks of one gene.
+/// Data, CLVs and sums of some blocks of one partition.
 #[derive(Debug)]
 pub struct Unit {
-    /// The gene.
-    pub gene: usize,
+    /// The partition.
+    pub partition: usize,
     pub(super) dims: Dims,
     pub(super) num_tips: usize,
     num_codes: usize,
-    /// Blocks of the gene's patterns; after the gene's last one, the block of constant patterns, if any.
+    /// Blocks of the partition's patterns; after the partition's last one, the block of constant patterns, if any.
     pub(super) blocks: Vec<Block>,
-    /// Range of the gene's patterns in these blocks, without padding and constant patterns.
+    /// Range of the partition's patterns in these blocks, without padding and constant patterns.
     pub(super) patterns: Range<usize>,
     /// `[block][tip][pattern]`
     tip_codes: Vec<Code>,
@@ -64,9 +64,9 @@ pub struct Unit {
     sumtable_scalers: Vec<[u32; BLOCK]>,
     /// Per block: sums of the last computation.
     pub sums: Vec<[f64; 3]>,
-    /// `[score][block]` of each of the last insertion programs of the gene.
+    /// `[score][block]` of each of the last insertion programs of the partition.
     pub scores: Vec<Vec<f64>>,
-    /// `[pattern][state]`: probabilities of states at the last point of the gene.
+    /// `[pattern][state]`: probabilities of states at the last point of the partition.
     pub states: Vec<f64>,
 }
 
@@ -105,17 +105,17 @@ pub(super) struct Branch<'a> {
 
 impl Unit {
     /// A unit of the blocks from number `first_block` on (with lengths `lens`, from `layout::block_lens`),
-    /// and of the gene's constant patterns, if given.
+    /// and of the partition's constant patterns, if given.
     ///
     /// # Errors
     /// There is not enough memory.
     pub fn new(
-        gene: usize,
-        data: &GeneData,
+        partition: usize,
+        data: &PartitionData,
         dims: Dims,
         lens: &[usize],
         first_block: usize,
-        constants: Option<&GeneData>,
+        constants: Option<&PartitionData>,
     ) -> Result<Self> {
         let num_tips = data.num_tips();
         let first = first_block * BLOCK;
@@ -154,7 +154,7 @@ impl Unit {
         let mut vectors = Vectors::new(dims, lens, num_tips as u64);
         vectors.reserve(num_vectors(num_tips))?;
         Ok(Unit {
-            gene,
+            partition,
             dims,
             num_tips,
             num_codes: data.code_masks.len(),
@@ -201,7 +201,7 @@ impl Unit {
         }
     }
 
-    /// Sets the weights of the unit's patterns from those of all patterns of the gene, and the gene's number of
+    /// Sets the weights of the unit's patterns from those of all patterns of the partition, and the partition's number of
     /// sites.
     pub fn set_pattern_weights(&mut self, weights: &[f64], num_sites: f64) {
         let own = &weights[self.patterns.clone()];
@@ -211,7 +211,7 @@ impl Unit {
         }
     }
 
-    /// Contribution of a block to the gene's log-likelihood, from the likelihoods of its patterns.
+    /// Contribution of a block to the partition's log-likelihood, from the likelihoods of its patterns.
     pub(super) fn block_sum(
         &self,
         kernels: &dyn Kernels,
@@ -246,7 +246,7 @@ impl Unit {
     /// all patterns, or for `codes`: these codes of a tip, or classes of a vector that has classes.
     pub(super) fn end<'a>(
         &'a self,
-        GeneKernels { kernels, model }: GeneKernels,
+        PartitionKernels { kernels, model }: PartitionKernels,
         block: Block,
         vector: Vector,
         Branch { pmatrix, table }: Branch<'a>,
@@ -293,7 +293,7 @@ impl Unit {
     /// There is not enough memory.
     pub fn update_partials(
         &mut self,
-        with: GeneKernels,
+        with: PartitionKernels,
         operations: impl Iterator<Item = Operation> + Clone,
         scratch: &mut Scratch,
     ) -> Result<()> {
@@ -324,7 +324,7 @@ impl Unit {
 
     pub(super) fn update_block(
         &mut self,
-        with: GeneKernels,
+        with: PartitionKernels,
         block: Block,
         operation: &Operation,
         scratch: &mut Scratch,
@@ -356,7 +356,7 @@ impl Unit {
 
     fn edge_block(
         &self,
-        with: GeneKernels,
+        with: PartitionKernels,
         block: Block,
         ends: [Vector; 2],
         scratch: &mut Scratch,
@@ -381,7 +381,7 @@ impl Unit {
     /// There is not enough memory.
     pub fn log_likelihoods(
         &mut self,
-        with: GeneKernels,
+        with: PartitionKernels,
         job: &EdgeJob,
         mut per_pattern: Option<&mut Vec<f64>>,
         scratch: &mut Scratch,
@@ -404,8 +404,8 @@ impl Unit {
         Ok(())
     }
 
-    /// The share of each site in the gene's correction of ascertainment bias, after
-    /// [`Unit::log_likelihoods`]; 0 for all units but the gene's last and for genes without correction.
+    /// The share of each site in the partition's correction of ascertainment bias, after
+    /// [`Unit::log_likelihoods`]; 0 for all units but the partition's last and for partitions without correction.
     pub fn correction_of_site(&self) -> f64 {
         let correction = self.blocks.last().and_then(|block| block.correction);
         correction.map_or(0.0, |correction| correction.of_site(self.sums[self.sums.len() - 1][0]))
@@ -417,7 +417,7 @@ impl Unit {
     /// There is not enough memory.
     pub fn update_sumtable(
         &mut self,
-        with: GeneKernels,
+        with: PartitionKernels,
         ends: [Vector; 2],
         scratch: &mut Scratch,
     ) -> Result<()> {
@@ -456,7 +456,7 @@ impl Unit {
     /// `sums`.
     pub fn derivatives(
         &mut self,
-        GeneKernels { kernels, model }: GeneKernels,
+        PartitionKernels { kernels, model }: PartitionKernels,
         t: f64,
         scratch: &mut Scratch,
     ) {
@@ -484,7 +484,7 @@ impl Unit {
     /// There is not enough memory.
     pub fn clv(
         &mut self,
-        with: GeneKernels,
+        with: PartitionKernels,
         slot: u32,
         scratch: &mut Scratch,
     ) -> Result<(Vec<f64>, Vec<u32>)> {
@@ -529,7 +529,7 @@ impl Unit {
         self.vectors.updates()
     }
 
-    /// Number of taxa of the gene.
+    /// Number of taxa of the partition.
     pub fn num_tips(&self) -> usize {
         self.num_tips
     }
@@ -564,10 +564,10 @@ impl Scratch {
     }
 
     /// Computes P-matrix number `i` for a branch, and its tip table if `vector` is a tip.
-    pub(super) fn prepare(&mut self, with: GeneKernels, i: usize, vector: Vector, brlen: f64) {
+    pub(super) fn prepare(&mut self, with: PartitionKernels, i: usize, vector: Vector, brlen: f64) {
         self.pmatrices.prepare(with, i, brlen);
         if matches!(vector, Vector::Tip(_)) {
-            let GeneKernels { kernels, model } = with;
+            let PartitionKernels { kernels, model } = with;
             self.table[i].resize(model.dims.tip_table(), 0.0);
             kernels.update_tip_table(model, self.pmatrices.of_end(i), &mut self.table[i]);
         }

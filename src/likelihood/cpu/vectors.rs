@@ -343,7 +343,7 @@ mod tests {
     const DIMS: Dims = Dims { num_states: 4, num_rates: 1, num_codes: 64, rate_scalers: false };
     const LEN: usize = 64;
 
-    /// Writes a vector of a gene with three tips, of which the last differs in all patterns; returns its number
+    /// Writes a vector of a partition with three tips, of which the last differs in all patterns; returns its number
     /// of rows.
     fn write(vectors: &mut Vectors, slot: u32, children: [Vector; 2]) -> usize {
         let tips = [2, 3, LEN].map(|period| -> Vec<Code> {

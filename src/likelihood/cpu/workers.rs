@@ -1,10 +1,10 @@
 //! [`CpuEngine`]: distribution of units over worker threads, and sums in block order. The operations on units
 //! are in `engine`.
 
-use super::kernels::{GeneKernels, Kernels};
+use super::kernels::{Kernels, PartitionKernels};
 use super::unit::{Scratch, Unit};
 use crate::likelihood::engine::layout::{Dims, block_lens};
-use crate::likelihood::engine::{GeneData, ModelBlock, Result};
+use crate::likelihood::engine::{ModelBlock, PartitionData, Result};
 use crate::parallel::{Pool, UnitCost, deal, loads_of};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,11 +22,11 @@ pub struct CpuEngine {
 pub(super) struct Shared {
     pub(super) kernels: Box<dyn Kernels>,
     pub(super) models: Vec<ModelBlock>,
-    /// Units of all genes, in gene and block order. The locks are never contended: between two meetings each unit
+    /// Units of all partitions, in partition and block order. The locks are never contended: between two meetings each unit
     /// is assigned to one worker, and the caller locks units only between regions.
     pub(super) units: Vec<Mutex<Unit>>,
-    /// Range of each gene's units.
-    pub(super) gene_units: Vec<Range<usize>>,
+    /// Range of each partition's units.
+    pub(super) partition_units: Vec<Range<usize>>,
     /// Cost of one step (such as a CLV update) in each unit.
     pub(super) step_costs: Vec<UnitCost>,
     /// The worker that allocated each unit and, unless the work would be unbalanced, processes it.
@@ -35,16 +35,16 @@ pub(super) struct Shared {
     pub(super) board: Board,
 }
 
-/// Minimum number of blocks per unit of a gene that is split: with fewer, the P-matrices that each unit computes
+/// Minimum number of blocks per unit of a partition that is split: with fewer, the P-matrices that each unit computes
 /// separately cost more than the split saves.
 const MIN_BLOCKS_PER_UNIT: usize = 2;
 
 /// Numbers in a cache line, which no two workers should write.
 const WORDS_PER_LINE: usize = 8;
 
-/// A gene is not split if its cost is below an equal share of a worker divided by this: so many genes are
+/// A partition is not split if its cost is below an equal share of a worker divided by this: so many partitions are
 /// distributed evenly enough without splitting, even if only some of them are active.
-const WHOLE_GENES_PER_WORKER: usize = 16;
+const WHOLE_PARTITIONS_PER_WORKER: usize = 16;
 
 /// Distribution of units over workers for one parallel region.
 #[derive(Default)]
@@ -67,12 +67,12 @@ pub(super) struct Board {
     sets: [Vec<AtomicU64>; 2],
     /// Where the sums of each unit are.
     units: Vec<Range<usize>>,
-    gene_units: Vec<Range<usize>>,
+    partition_units: Vec<Range<usize>>,
 }
 
 impl Board {
     /// For units with these numbers of blocks.
-    fn new(num_blocks: impl Iterator<Item = usize>, gene_units: &[Range<usize>]) -> Self {
+    fn new(num_blocks: impl Iterator<Item = usize>, partition_units: &[Range<usize>]) -> Self {
         let mut end = 0;
         let places = num_blocks.map(|num_blocks| {
             let start = usize::next_multiple_of(end, WORDS_PER_LINE);
@@ -81,7 +81,7 @@ impl Board {
         });
         let units = places.collect();
         let set = || (0..end).map(|_| AtomicU64::new(0)).collect();
-        Board { sets: [set(), set()], units, gene_units: gene_units.to_vec() }
+        Board { sets: [set(), set()], units, partition_units: partition_units.to_vec() }
     }
 
     /// Writes the sums of a unit's blocks, to be read after the next meeting, which has this number.
@@ -92,10 +92,10 @@ impl Board {
         }
     }
 
-    /// Sums over the blocks of a gene, in block order.
-    pub(super) fn sum(&self, meeting: usize, gene: usize) -> [f64; 3] {
+    /// Sums over the blocks of a partition, in block order.
+    pub(super) fn sum(&self, meeting: usize, partition: usize) -> [f64; 3] {
         let mut total = [0.0; 3];
-        for unit in self.gene_units[gene].clone() {
+        for unit in self.partition_units[partition].clone() {
             for sums in self.sets[meeting % 2][self.units[unit].clone()].chunks_exact(3) {
                 for (total, sum) in total.iter_mut().zip(sums) {
                     *total += f64::from_bits(sum.load(Ordering::Relaxed));
@@ -107,51 +107,62 @@ impl Board {
 }
 
 impl CpuEngine {
-    /// An engine for these genes with `num_workers` threads.
+    /// An engine for these partitions with `num_workers` threads.
     ///
     /// # Errors
     /// [`EngineError::OutOfMemory`](crate::likelihood::engine::EngineError).
-    pub fn new(data: &[GeneData], kernels: Box<dyn Kernels>, num_workers: usize) -> Result<Self> {
+    pub fn new(
+        data: &[PartitionData],
+        kernels: Box<dyn Kernels>,
+        num_workers: usize,
+    ) -> Result<Self> {
         CpuEngine::with_pool(data, kernels, Pool::new(num_workers))
     }
 
-    /// An engine for these genes with the workers of a pool.
+    /// An engine for these partitions with the workers of a pool.
     ///
     /// # Errors
     /// [`EngineError::OutOfMemory`](crate::likelihood::engine::EngineError).
-    pub fn with_pool(data: &[GeneData], kernels: Box<dyn Kernels>, mut pool: Pool) -> Result<Self> {
+    pub fn with_pool(
+        data: &[PartitionData],
+        kernels: Box<dyn Kernels>,
+        mut pool: Pool,
+    ) -> Result<Self> {
         let num_workers = pool.num_workers();
         let models: Vec<ModelBlock> = data.iter().map(ModelBlock::new).collect();
-        let gene_cost = |gene: usize, data: &GeneData| {
-            let Dims { num_states, .. } = models[gene].dims;
-            (data.num_patterns() * data.num_tips() * models[gene].dims.row() * num_states) as u64
+        let partition_cost = |partition: usize, data: &PartitionData| {
+            let Dims { num_states, .. } = models[partition].dims;
+            (data.num_patterns() * data.num_tips() * models[partition].dims.row() * num_states)
+                as u64
         };
-        let all: u64 = data.iter().enumerate().map(|(gene, data)| gene_cost(gene, data)).sum();
-        // Blocks of each unit, as (gene, first block, lengths, constant patterns).
-        let mut plans: Vec<(usize, usize, Vec<usize>, Option<GeneData>)> = Vec::new();
-        let mut gene_units = Vec::new();
-        for (gene, data) in data.iter().enumerate() {
+        let all: u64 =
+            data.iter().enumerate().map(|(partition, data)| partition_cost(partition, data)).sum();
+        // Blocks of each unit, as (partition, first block, lengths, constant patterns).
+        let mut plans: Vec<(usize, usize, Vec<usize>, Option<PartitionData>)> = Vec::new();
+        let mut partition_units = Vec::new();
+        for (partition, data) in data.iter().enumerate() {
             let first = plans.len();
             if data.num_tips() > 0 {
                 let lens = block_lens(data.num_patterns());
-                let is_small =
-                    gene_cost(gene, data) * (num_workers * WHOLE_GENES_PER_WORKER) as u64 <= all;
+                let is_small = partition_cost(partition, data)
+                    * (num_workers * WHOLE_PARTITIONS_PER_WORKER) as u64
+                    <= all;
                 let most = if is_small { 1 } else { num_workers };
                 let parts = (lens.len() / MIN_BLOCKS_PER_UNIT).clamp(1, most);
                 for part in 0..parts {
                     let range = lens.len() * part / parts..lens.len() * (part + 1) / parts;
                     let is_last = part + 1 == parts;
                     let constants = is_last.then(|| data.constant_patterns()).flatten();
-                    plans.push((gene, range.start, lens[range].to_vec(), constants));
+                    plans.push((partition, range.start, lens[range].to_vec(), constants));
                 }
             }
-            gene_units.push(first..plans.len());
+            partition_units.push(first..plans.len());
         }
         let step_costs: Vec<UnitCost> = plans
             .iter()
-            .map(|(gene, _, lens, constants)| {
-                let row = models[*gene].dims.row() * models[*gene].dims.num_states;
-                let constants = constants.as_ref().map_or(0, GeneData::num_patterns);
+            .map(|(partition, _, lens, constants)| {
+                let row = models[*partition].dims.row() * models[*partition].dims.num_states;
+                let constants = constants.as_ref().map_or(0, PartitionData::num_patterns);
                 ((lens.iter().sum::<usize>() + constants) * row) as u64
             })
             .collect();
@@ -168,9 +179,10 @@ impl CpuEngine {
         // Each worker allocates its own units, so that their memory is on its NUMA node.
         pool.run(&vec![1; num_workers], &|worker| {
             for &unit in &hands[worker] {
-                let (gene, first_block, lens, constants) = &plans[unit];
-                let (data, dims) = (&data[*gene], models[*gene].dims);
-                let made = Unit::new(*gene, data, dims, lens, *first_block, constants.as_ref());
+                let (partition, first_block, lens, constants) = &plans[unit];
+                let (data, dims) = (&data[*partition], models[*partition].dims);
+                let made =
+                    Unit::new(*partition, data, dims, lens, *first_block, constants.as_ref());
                 *lock(&slots[unit]) = Some(made);
             }
         });
@@ -185,9 +197,9 @@ impl CpuEngine {
         let scratch = (0..num_workers)
             .map(|_| Ok(Mutex::new(Scratch::new(longest_row)?)))
             .collect::<Result<_>>()?;
-        let board = Board::new(units.iter().map(|unit| lock(unit).num_blocks()), &gene_units);
+        let board = Board::new(units.iter().map(|unit| lock(unit).num_blocks()), &partition_units);
         let shared =
-            Shared { kernels, models, units, gene_units, step_costs, homes, scratch, board };
+            Shared { kernels, models, units, partition_units, step_costs, homes, scratch, board };
         Ok(CpuEngine { pool, shared, num_models_set: 0 })
     }
 
@@ -215,12 +227,12 @@ impl CpuEngine {
     pub fn for_units(
         &mut self,
         region: &Region,
-        work: impl Fn(GeneKernels, &mut Unit, &mut Scratch) -> Result<()> + Sync,
+        work: impl Fn(PartitionKernels, &mut Unit, &mut Scratch) -> Result<()> + Sync,
     ) -> Result<()> {
         let CpuEngine { pool, shared, .. } = self;
         let failure = Mutex::new(Ok(()));
         pool.run(&region.loads, &|worker| {
-            let work = |with: GeneKernels, unit: &mut Unit, _, scratch: &mut Scratch| {
+            let work = |with: PartitionKernels, unit: &mut Unit, _, scratch: &mut Scratch| {
                 work(with, unit, scratch)
             };
             let result = shared.run_hand(region, worker, work);
@@ -233,20 +245,22 @@ impl CpuEngine {
 }
 
 impl Shared {
-    /// Number of genes, including those without data.
-    pub(super) fn num_genes(&self) -> usize {
+    /// Number of partitions, including those without data.
+    pub(super) fn num_partitions(&self) -> usize {
         self.models.len()
     }
 
-    /// Distributes the units of all active genes, given the number of steps of each gene (0 for inactive ones).
+    /// Distributes the units of all active partitions, given the number of steps of each partition (0 for inactive ones).
     /// Units are processed by the workers that allocated them unless this would make the region much longer
     /// than necessary.
-    pub(super) fn region(&self, steps_of_gene: &[usize]) -> Region {
+    pub(super) fn region(&self, steps_of_partition: &[usize]) -> Region {
         let num_workers = self.scratch.len();
         let mut units = Vec::with_capacity(self.units.len());
         let mut costs = Vec::with_capacity(self.units.len());
-        for (gene, &steps) in steps_of_gene.iter().enumerate().filter(|(_, steps)| **steps > 0) {
-            for unit in self.gene_units[gene].clone() {
+        for (partition, &steps) in
+            steps_of_partition.iter().enumerate().filter(|(_, steps)| **steps > 0)
+        {
+            for unit in self.partition_units[partition].clone() {
                 units.push(unit);
                 costs.push(self.step_costs[unit] * steps as u64);
             }
@@ -272,13 +286,15 @@ impl Shared {
         &self,
         region: &Region,
         worker: usize,
-        work: impl Fn(GeneKernels, &mut Unit, usize, &mut Scratch) -> Result<()>,
+        work: impl Fn(PartitionKernels, &mut Unit, usize, &mut Scratch) -> Result<()>,
     ) -> Result<()> {
         let mut scratch = lock(&self.scratch[worker]);
         for &number in &region.hands[worker] {
             let mut unit = lock(&self.units[number]);
-            let with =
-                GeneKernels { kernels: self.kernels.as_ref(), model: &self.models[unit.gene] };
+            let with = PartitionKernels {
+                kernels: self.kernels.as_ref(),
+                model: &self.models[unit.partition],
+            };
             work(with, &mut unit, number, &mut scratch)?;
         }
         Ok(())

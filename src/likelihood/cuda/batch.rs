@@ -1,4 +1,4 @@
-//! Work for one launch, planned without a card: jobs of steps for genes with the same number of states, and the
+//! Work for one launch, planned without a GPU: jobs of steps for partitions with the same number of states, and the
 //! P-matrices that the steps read.
 
 use super::program::{ClvLocation, End, MatrixJob, Step, StepKind};
@@ -53,23 +53,23 @@ pub(super) fn resolve(vector: Vector, places: &Places, kind: ClvLocation) -> At 
     }
 }
 
-/// Steps of one gene.
+/// Steps of one partition.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct BatchJob {
-    pub(super) gene: usize,
+    pub(super) partition: usize,
     pub(super) first_step: usize,
     pub(super) num_steps: usize,
     pub(super) num_scores: usize,
     /// Places of temporaries that it needs per block.
     pub(super) num_places: usize,
-    /// True if it is run after the job before it, which has the same gene, instead of beside it.
+    /// True if it is run after the job before it, which has the same partition, instead of beside it.
     pub(super) follows: bool,
 }
 
 /// Work for one launch.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
-    /// Number of states of all genes: one of `layout::STATE_COUNTS`.
+    /// Number of states of all partitions: one of `layout::STATE_COUNTS`.
     pub(super) states: usize,
     pub(super) jobs: Vec<BatchJob>,
     pub(super) steps: Vec<Step>,
@@ -81,12 +81,12 @@ pub(super) struct Batch {
     /// Length of the buffer of matrices and tables, and the most that it should have.
     pub(super) matrix_numbers: u64,
     most_matrix_numbers: u64,
-    /// By gene, bits of the length and precision, the number of the matrix. (It is never iterated over.)
+    /// By partition, bits of the length and precision, the number of the matrix. (It is never iterated over.)
     known: HashMap<(usize, u64, bool), usize>,
 }
 
 impl Batch {
-    /// No work for genes with so many states, whose matrices and tables should have so many bytes at most.
+    /// No work for partitions with so many states, whose matrices and tables should have so many bytes at most.
     pub(super) fn new(states: usize, matrix_bytes: u64) -> Self {
         let most_matrix_numbers = matrix_bytes / size_of::<f64>() as u64;
         Batch { states, most_matrix_numbers, ..Batch::default() }
@@ -119,9 +119,9 @@ impl Batch {
     }
 
     /// Begins a job. Steps that follow belong to it.
-    pub(super) fn begin(&mut self, gene: usize, num_places: usize) {
+    pub(super) fn begin(&mut self, partition: usize, num_places: usize) {
         let first_step = self.steps.len();
-        self.jobs.push(BatchJob { gene, first_step, num_places, ..BatchJob::default() });
+        self.jobs.push(BatchJob { partition, first_step, num_places, ..BatchJob::default() });
     }
 
     fn job(&mut self) -> &mut BatchJob {
@@ -130,15 +130,15 @@ impl Batch {
 
     /// Where the matrix of a length is, or for a tip its table; they are computed before the steps are run.
     fn matrix(&mut self, dims: Dims, brlen: f64, is_tip: bool, precision: ScorePrecision) -> u64 {
-        let gene = self.job().gene;
+        let partition = self.job().partition;
         let next = self.matrices.len();
         let is_single = precision == ScorePrecision::Single;
-        let number = *self.known.entry((gene, brlen.to_bits(), is_single)).or_insert(next);
+        let number = *self.known.entry((partition, brlen.to_bits(), is_single)).or_insert(next);
         // In numbers of double precision; both are even.
         let len = |numbers: usize| if is_single { numbers / 2 } else { numbers } as u64;
         if number == next {
             let job = MatrixJob {
-                gene: gene as u32,
+                partition: partition as u32,
                 is_single: is_single.into(),
                 brlen,
                 matrix: self.matrix_numbers,
@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_matrix_per_gene_and_length_and_one_table_if_a_tip_needs_it() {
+    fn one_matrix_per_partition_and_length_and_one_table_if_a_tip_needs_it() {
         let dims = Dims { num_states: 4, num_rates: 2, num_codes: 16, rate_scalers: false };
         let mut batch = Batch::new(4, 1 << 20);
         let tip = At { place: ClvLocation::Tip, index: 0 };

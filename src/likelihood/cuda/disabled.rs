@@ -1,7 +1,7 @@
 //! What remains of the engine in a build without the feature `cuda`: a refusal.
 
 use crate::gpu::{NAME, not_built};
-use crate::likelihood::engine::{CardRates, Engine, EngineOptions, Entry, GeneData, Result};
+use crate::likelihood::engine::{Engine, EngineOptions, Entry, GpuRates, PartitionData, Result};
 
 /// Entry of this engine for `select`.
 pub const ENTRY: Entry = Entry {
@@ -31,10 +31,10 @@ pub fn describe(_options: &EngineOptions) -> Result<Vec<String>> {
 ///
 /// # Errors
 /// [`crate::likelihood::EngineError::Unavailable`], always.
-pub fn rates(_options: &EngineOptions, _is_quick: bool) -> Result<Vec<CardRates>> {
+pub fn rates(_options: &EngineOptions, _is_quick: bool) -> Result<Vec<GpuRates>> {
     Err(not_built().into())
 }
 
-fn make(_data: &[GeneData], _options: &EngineOptions) -> Result<Box<dyn Engine>> {
+fn make(_data: &[PartitionData], _options: &EngineOptions) -> Result<Box<dyn Engine>> {
     Err(not_built().into())
 }

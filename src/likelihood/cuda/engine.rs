@@ -1,11 +1,11 @@
-//! The engine: programs of work become batches, which all cards run on their own blocks. Sums over blocks are made here, in
-//! the order of the blocks, so that they have the same bits for any number of cards.
+//! The engine: programs of work become batches, which all GPUs run on their own blocks. Sums over blocks are made here, in
+//! the order of the blocks, so that they have the same bits for any number of GPUs.
 
 use super::batch::{At, Batch, resolve, stored};
-use super::card::{Card, Results};
-use super::gene::{CardGene, GenePart};
+use super::gpu::{Gpu, Results};
 use super::kernels::{KernelId, Kernels};
-use super::memory::{GeneNeeds, Limits, Plan};
+use super::memory::{Limits, PartitionNeeds, Plan};
+use super::partition::{GpuPartition, PartitionPart};
 use super::program::{ClvLocation, StepKind};
 use super::rates::measure;
 use super::recomputation::{StoredVectors, with_places};
@@ -13,74 +13,74 @@ use crate::gpu::{self, Device, Known, NAME, look_at};
 use crate::likelihood::engine::layout::{Dims, STATE_COUNTS, block_lens, num_clvs};
 use crate::likelihood::engine::states::InvariantParts;
 use crate::likelihood::engine::{
-    Capabilities, CardRates, EdgeJob, Engine, EngineOptions, Entry, GeneData, GeneModel,
-    InsertionProgram, InsertionStep, ModelBlock, Operation, Places, PointJob, Result,
-    ScorePrecision, SweepProgram, SweepWork, TraversalDescriptor, TrialProgram, Vector,
+    Capabilities, EdgeJob, Engine, EngineOptions, Entry, GpuRates, InsertionProgram, InsertionStep,
+    ModelBlock, Operation, PartitionData, PartitionModel, Places, PointJob, Result, ScorePrecision,
+    SweepProgram, SweepWork, TraversalDescriptor, TrialProgram, Vector,
 };
 use crate::model::Model;
 
 /// Entry of this engine for `select`.
 pub const ENTRY: Entry = Entry { name: NAME, make, instruction_set, gives_default_bits: true };
 
-/// The GPUs of [`EngineOptions::cards`], by their numbers.
-fn cards_of(options: &EngineOptions) -> Vec<usize> {
-    gpu::numbers(options.cards)
+/// The GPUs of [`EngineOptions::gpus`], by their numbers.
+fn gpus_of(options: &EngineOptions) -> Vec<usize> {
+    gpu::numbers(options.gpus)
 }
 
-/// Bytes that are free on the cards, all together.
+/// Bytes that are free on the GPUs, all together.
 ///
 /// # Errors
 /// [`EngineError::Unavailable`](crate::likelihood::EngineError::Unavailable).
 pub fn free_bytes(options: &EngineOptions) -> Result<u64> {
-    let free = |card: usize| Ok(Device::open(card)?.free_bytes().unwrap_or(0));
-    cards_of(options).into_iter().map(free).sum()
+    let free = |gpu: usize| Ok(Device::open(gpu)?.free_bytes().unwrap_or(0));
+    gpus_of(options).into_iter().map(free).sum()
 }
 
-/// What each card can do at best; `is_quick` for a rough measurement.
+/// What each GPU can do at best; `is_quick` for a rough measurement.
 ///
 /// # Errors
 /// [`EngineError::Unavailable`](crate::likelihood::EngineError::Unavailable).
-pub fn rates(options: &EngineOptions, is_quick: bool) -> Result<Vec<CardRates>> {
-    let of_card = |card: usize| Ok(measure(&Device::open(card)?, is_quick)?);
-    cards_of(options).into_iter().map(of_card).collect()
+pub fn rates(options: &EngineOptions, is_quick: bool) -> Result<Vec<GpuRates>> {
+    let of_gpu = |gpu: usize| Ok(measure(&Device::open(gpu)?, is_quick)?);
+    gpus_of(options).into_iter().map(of_gpu).collect()
 }
 
-/// Name and compute capability of each card.
+/// Name and compute capability of each GPU.
 ///
 /// # Errors
 /// [`EngineError::Unavailable`](crate::likelihood::EngineError::Unavailable).
 pub fn describe(options: &EngineOptions) -> Result<Vec<String>> {
-    let describe = |card| {
-        let Known { name, capability: (major, minor), .. } = look_at(card)?;
+    let describe = |gpu| {
+        let Known { name, capability: (major, minor), .. } = look_at(gpu)?;
         Ok(format!("{name}, compute capability {major}.{minor}"))
     };
-    cards_of(options).into_iter().map(describe).collect()
+    gpus_of(options).into_iter().map(describe).collect()
 }
 
-/// Tells whether the cards can be used. They have no instruction sets; a requested one is that of the engine with which a
-/// run goes on when a card is lost.
+/// Tells whether the GPUs can be used. They have no instruction sets; a requested one is that of the engine with which a
+/// run goes on when a GPU is lost.
 fn instruction_set(options: &EngineOptions) -> Result<&'static str> {
-    cards_of(options).into_iter().try_for_each(|card| look_at(card).map(|_| ()))?;
+    gpus_of(options).into_iter().try_for_each(|gpu| look_at(gpu).map(|_| ()))?;
     Ok("none")
 }
 
-fn make(data: &[GeneData], options: &EngineOptions) -> Result<Box<dyn Engine>> {
-    let open = |&card: &usize| {
-        let device = Device::open(card)?;
+fn make(data: &[PartitionData], options: &EngineOptions) -> Result<Box<dyn Engine>> {
+    let open = |&gpu: &usize| {
+        let device = Device::open(gpu)?;
         let kernels = Kernels::load(&device)?;
         Ok((device, kernels))
     };
-    let devices = cards_of(options).iter().map(open).collect::<Result<Vec<_>>>()?;
+    let devices = gpus_of(options).iter().map(open).collect::<Result<Vec<_>>>()?;
     Ok(Box::new(CudaEngine::new(data, devices, options)?))
 }
 
-/// Likelihoods on one or more cards.
+/// Likelihoods on one or more GPUs.
 pub(super) struct CudaEngine {
-    pub(super) cards: Vec<Card>,
+    pub(super) gpus: Vec<Gpu>,
     pub(super) dims: Vec<Dims>,
-    /// What may be taken on each card beside the genes.
+    /// What may be taken on each GPU beside the partitions.
     pub(super) limits: Limits,
-    /// By gene, if there is no room for all stored vectors.
+    /// By partition, if there is no room for all stored vectors.
     pub(super) stored: Option<Vec<StoredVectors>>,
     score_precision: ScorePrecision,
     pub(super) swept: SweepWork,
@@ -89,61 +89,62 @@ pub(super) struct CudaEngine {
 }
 
 impl CudaEngine {
-    /// An engine on these cards: each has as many blocks of each gene as any other, or one less. Stored vectors take no more
-    /// than [`EngineOptions::vector_bytes`] on all cards together, as far as that is possible.
+    /// An engine on these GPUs: each has as many blocks of each partition as any other, or one less. Stored vectors take no
+    /// more than [`EngineOptions::vector_bytes`] on all GPUs together, as far as that is possible.
     ///
     /// # Errors
-    /// Not enough memory, or a card is lost.
+    /// Not enough memory, or a GPU is lost.
     fn new(
-        data: &[GeneData],
+        data: &[PartitionData],
         devices: Vec<(Device, Kernels)>,
         options: &EngineOptions,
     ) -> Result<Self> {
         let for_vectors = options.vector_bytes.unwrap_or(u64::MAX);
         let models: Vec<ModelBlock> = data.iter().map(ModelBlock::new).collect();
         let dims: Vec<Dims> = models.iter().map(|model| model.dims).collect();
-        let num_cards = devices.len();
-        let mut planned = Vec::with_capacity(num_cards);
+        let num_gpus = devices.len();
+        let mut planned = Vec::with_capacity(num_gpus);
         let mut plan: Option<Plan> = None;
         for (number, (device, kernels)) in devices.into_iter().enumerate() {
-            let parts: Vec<GenePart> = data
+            let parts: Vec<PartitionPart> = data
                 .iter()
                 .map(|data| {
                     let num_blocks = block_lens(data.num_patterns()).len();
                     let blocks =
-                        num_blocks * number / num_cards..num_blocks * (number + 1) / num_cards;
-                    let is_last = number + 1 == num_cards;
-                    GenePart {
+                        num_blocks * number / num_gpus..num_blocks * (number + 1) / num_gpus;
+                    let is_last = number + 1 == num_gpus;
+                    PartitionPart {
                         data,
                         blocks,
                         constants: data.constant_patterns().filter(|_| is_last),
                     }
                 })
                 .collect();
-            let needs: Vec<GeneNeeds> =
+            let needs: Vec<PartitionNeeds> =
                 parts.iter().zip(&models).map(|(part, model)| part.needs(model)).collect();
-            let free = device.free_bytes_of_one(options.engines_on_cards).unwrap_or(u64::MAX);
-            let own = Plan::of_card(&needs, free, for_vectors / num_cards as u64)?;
+            let free = device.free_bytes_of_one(options.engines_on_gpus).unwrap_or(u64::MAX);
+            let own = Plan::of_gpu(&needs, free, for_vectors / num_gpus as u64)?;
             plan = Some(plan.map_or(own.clone(), |plan| plan.of_both(&own)));
             planned.push((device, kernels, parts, own.limits));
         }
-        let Plan { limits, places } = plan.expect("there is a card");
+        let Plan { limits, places } = plan.expect("there is a GPU");
         let num_vectors: Vec<usize> = data.iter().map(|data| num_clvs(data.num_tips())).collect();
-        let of_gene = places.as_ref().unwrap_or(&num_vectors);
-        let mut cards = Vec::with_capacity(num_cards);
+        let of_partition = places.as_ref().unwrap_or(&num_vectors);
+        let mut gpus = Vec::with_capacity(num_gpus);
         for (device, kernels, parts, own) in planned {
-            let genes = parts.iter().zip(&dims).zip(of_gene);
-            let genes = genes.map(|((part, &dims), &num)| CardGene::new(&device, part, dims, num));
-            let genes = genes.collect::<gpu::Result<Vec<_>>>()?;
-            cards.push(Card::new((device, kernels), genes, dims.clone(), own));
+            let partitions = parts.iter().zip(&dims).zip(of_partition);
+            let partitions =
+                partitions.map(|((part, &dims), &num)| GpuPartition::new(&device, part, dims, num));
+            let partitions = partitions.collect::<gpu::Result<Vec<_>>>()?;
+            gpus.push(Gpu::new((device, kernels), partitions, dims.clone(), own));
         }
         let stored = places.map(|places| {
-            let of_genes = num_vectors.iter().zip(places);
-            of_genes.map(|(&vectors, places)| StoredVectors::new(vectors, places)).collect()
+            let of_partitions = num_vectors.iter().zip(places);
+            of_partitions.map(|(&vectors, places)| StoredVectors::new(vectors, places)).collect()
         });
         let invariant = vec![InvariantParts::default(); data.len()];
         Ok(CudaEngine {
-            cards,
+            gpus,
             dims,
             limits,
             stored,
@@ -157,7 +158,7 @@ impl CudaEngine {
     /// Runs a batch of updates, or of updates and sumtables, and empties it.
     pub(super) fn run(&mut self, id: KernelId, batch: &mut Batch) -> Result<()> {
         let batch = self.placed(batch.take())?;
-        self.cards.iter_mut().try_for_each(|card| Ok(card.run(id, &batch)?))
+        self.gpus.iter_mut().try_for_each(|gpu| Ok(gpu.run(id, &batch)?))
     }
 
     /// The batch, with updates of vectors that were forgotten.
@@ -168,28 +169,29 @@ impl CudaEngine {
         }
     }
 
-    /// Runs a batch with scores: the results of each card.
+    /// Runs a batch with scores: the results of each GPU.
     pub(super) fn scores(&mut self, batch: &mut Batch, with_logs: bool) -> Result<Vec<Results>> {
         *batch = self.placed(std::mem::take(batch))?;
         let started: Vec<_> = self
-            .cards
+            .gpus
             .iter_mut()
-            .map(|card| card.start_scores(batch, with_logs))
+            .map(|gpu| gpu.start_scores(batch, with_logs))
             .collect::<gpu::Result<_>>()?;
-        let started = self.cards.iter().zip(started);
-        started.map(|(card, started)| Ok(card.finish(started)?)).collect()
+        let started = self.gpus.iter().zip(started);
+        started.map(|(gpu, started)| Ok(gpu.finish(started)?)).collect()
     }
 
-    /// The scores of a job: sums over all blocks of all cards.
+    /// The scores of a job: sums over all blocks of all GPUs.
     pub(super) fn sums(&self, batch: &Batch, results: &[Results], job: usize) -> Vec<f64> {
-        let gene = batch.jobs[job].gene;
+        let partition = batch.jobs[job].partition;
         let sum = |score: usize| {
             let mut total = 0.0;
-            for (card, results) in self.cards.iter().zip(results) {
-                let gene = &card.genes[gene];
-                let entries = results.entries(job, score * gene.num_blocks, gene.num_blocks);
+            for (gpu, results) in self.gpus.iter().zip(results) {
+                let partition = &gpu.partitions[partition];
+                let entries =
+                    results.entries(job, score * partition.num_blocks, partition.num_blocks);
                 for (block, entry) in entries.enumerate() {
-                    total += gene.lnl_of_block(block, entry);
+                    total += partition.lnl_of_block(block, entry);
                 }
             }
             total
@@ -202,16 +204,16 @@ impl CudaEngine {
         STATE_COUNTS.map(|states| Batch::new(states, self.limits.matrices))
     }
 
-    /// Number of a gene's batch among [`CudaEngine::batches`].
-    pub(super) fn batch_of(&self, gene: usize) -> usize {
-        let states = self.dims[gene].num_states;
+    /// Number of a partition's batch among [`CudaEngine::batches`].
+    pub(super) fn batch_of(&self, partition: usize) -> usize {
+        let states = self.dims[partition].num_states;
         STATE_COUNTS
             .iter()
             .position(|&count| count == states)
             .expect("one of the numbers of states")
     }
 
-    /// Log-likelihoods at edges, at most one per gene, whose ends `resolve` finds.
+    /// Log-likelihoods at edges, at most one per partition, whose ends `resolve` finds.
     pub(super) fn edges(
         &mut self,
         jobs: &[EdgeJob],
@@ -220,9 +222,11 @@ impl CudaEngine {
         let mut batches = self.batches();
         let mut places = Vec::with_capacity(jobs.len());
         for (number, job) in jobs.iter().enumerate() {
-            let of_states = self.batch_of(job.gene);
+            let of_states = self.batch_of(job.partition);
             places.push((of_states, batches[of_states].jobs.len()));
-            add_edge(&mut batches[of_states], self.dims[job.gene], job, |end| resolve(number, end));
+            add_edge(&mut batches[of_states], self.dims[job.partition], job, |end| {
+                resolve(number, end)
+            });
         }
         let mut sums = Vec::new();
         for batch in &mut batches {
@@ -234,11 +238,11 @@ impl CudaEngine {
         Ok(places.into_iter().map(|(of_states, job)| sums[of_states][job]).collect())
     }
 
-    /// Makes room for so many temporaries and sumtables of sweeps of a gene.
-    pub(super) fn reserve(&mut self, gene: usize, num_temporaries: usize) -> Result<()> {
-        for card in &mut self.cards {
-            if card.genes[gene].reserve(&card.device, num_temporaries)? {
-                card.note_moved();
+    /// Makes room for so many temporaries and sumtables of sweeps of a partition.
+    pub(super) fn reserve(&mut self, partition: usize, num_temporaries: usize) -> Result<()> {
+        for gpu in &mut self.gpus {
+            if gpu.partitions[partition].reserve(&gpu.device, num_temporaries)? {
+                gpu.note_moved();
             }
         }
         Ok(())
@@ -264,7 +268,7 @@ impl CudaEngine {
 }
 
 fn add_edge(batch: &mut Batch, dims: Dims, job: &EdgeJob, resolve: impl Fn(Vector) -> At) {
-    batch.begin(job.gene, 0);
+    batch.begin(job.partition, 0);
     let [a, b] = job.ends.map(resolve);
     let ends = [batch.end(dims, a, None), batch.end(dims, b, Some(job.brlen))];
     batch.push(StepKind::Edge, At { place: ClvLocation::Tip, index: 0 }, ends);
@@ -298,16 +302,17 @@ fn add_insertion_step(
 
 impl Engine for CudaEngine {
     fn capabilities(&self) -> Capabilities {
-        let genes = self.cards.iter().flat_map(|card| &card.genes);
-        let free = self.cards.iter().map(|card| card.device.free_bytes());
+        let partitions = self.gpus.iter().flat_map(|gpu| &gpu.partitions);
+        let free = self.gpus.iter().map(|gpu| gpu.device.free_bytes());
         let updates = self.stored.iter().flatten().map(StoredVectors::updates);
-        let multiprocessors = self.cards.iter().map(|card| card.device.num_multiprocessors);
+        let multiprocessors = self.gpus.iter().map(|gpu| gpu.device.num_multiprocessors);
         Capabilities {
             name: NAME,
-            vector_bytes: genes.map(CardGene::vector_bytes).sum(),
-            used_bytes: self.cards.iter().map(Card::bytes).sum(),
-            updates: updates
-                .fold([0; 2], |[all, again], of_gene| [all + of_gene[0], again + of_gene[1]]),
+            vector_bytes: partitions.map(GpuPartition::vector_bytes).sum(),
+            used_bytes: self.gpus.iter().map(Gpu::bytes).sum(),
+            updates: updates.fold([0; 2], |[all, again], of_partition| {
+                [all + of_partition[0], again + of_partition[1]]
+            }),
             swept: self.swept,
             free_bytes: free.sum(),
             best_batch: multiprocessors.sum(),
@@ -315,38 +320,42 @@ impl Engine for CudaEngine {
     }
 
     fn set_models(&mut self, models: &[(usize, &Model)]) -> Result<()> {
-        for &(gene, model) in models {
-            let model = GeneModel::new(model);
-            self.models[gene].set(&model);
-            self.invariant[gene] = InvariantParts::new(&model.freqs, model.pinv);
-            for card in &mut self.cards {
-                card.genes[gene].set_model(&card.device, &model, &self.models[gene])?;
-                card.note_moved();
+        for &(partition, model) in models {
+            let model = PartitionModel::new(model);
+            self.models[partition].set(&model);
+            self.invariant[partition] = InvariantParts::new(&model.freqs, model.pinv);
+            for gpu in &mut self.gpus {
+                gpu.partitions[partition].set_model(
+                    &gpu.device,
+                    &model,
+                    &self.models[partition],
+                )?;
+                gpu.note_moved();
             }
         }
         Ok(())
     }
 
-    fn set_pattern_weights(&mut self, gene: usize, weights: &[f64]) -> Result<()> {
+    fn set_pattern_weights(&mut self, partition: usize, weights: &[f64]) -> Result<()> {
         let num_sites = weights.iter().sum();
-        for card in &mut self.cards {
-            card.genes[gene].set_weights(&card.device, weights, num_sites)?;
-            card.note_moved();
+        for gpu in &mut self.gpus {
+            gpu.partitions[partition].set_weights(&gpu.device, weights, num_sites)?;
+            gpu.note_moved();
         }
         Ok(())
     }
 
     fn update_partials(&mut self, descriptors: &[TraversalDescriptor]) -> Result<()> {
         let mut batches = self.batches();
-        for TraversalDescriptor { gene, operations } in descriptors {
-            let batch = &mut batches[self.batch_of(*gene)];
-            batch.begin(*gene, 0);
+        for TraversalDescriptor { partition, operations } in descriptors {
+            let batch = &mut batches[self.batch_of(*partition)];
+            batch.begin(*partition, 0);
             for &Operation { parent, children, brlens } in operations {
                 if batch.is_full() {
                     self.run(KernelId::Partials, batch)?;
-                    batch.begin(*gene, 0);
+                    batch.begin(*partition, 0);
                 }
-                let dims = self.dims[*gene];
+                let dims = self.dims[*partition];
                 batch.update(dims, stored(parent), children.map(stored), brlens);
             }
         }
@@ -361,17 +370,17 @@ impl Engine for CudaEngine {
     }
 
     fn pattern_log_likelihoods(&mut self, job: &EdgeJob) -> Result<Vec<f64>> {
-        let mut batch = Batch::new(self.dims[job.gene].num_states, self.limits.matrices);
-        add_edge(&mut batch, self.dims[job.gene], job, stored);
+        let mut batch = Batch::new(self.dims[job.partition].num_states, self.limits.matrices);
+        add_edge(&mut batch, self.dims[job.partition], job, stored);
         let results = self.scores(&mut batch, true)?;
         let mut out = Vec::new();
-        for (card, results) in self.cards.iter().zip(&results) {
-            out.extend(card.logs(job.gene)?);
-            let gene = &card.genes[job.gene];
-            let Some(correction) = gene.correction else { continue };
-            let last = gene.num_blocks - 1;
+        for (gpu, results) in self.gpus.iter().zip(&results) {
+            out.extend(gpu.logs(job.partition)?);
+            let partition = &gpu.partitions[job.partition];
+            let Some(correction) = partition.correction else { continue };
+            let last = partition.num_blocks - 1;
             let entry = results.entries(0, last, 1).next().expect("one block");
-            let of_site = correction.of_site(gene.lnl_of_block(last, entry));
+            let of_site = correction.of_site(partition.lnl_of_block(last, entry));
             if of_site != 0.0 {
                 out.iter_mut().for_each(|lnl| *lnl += of_site);
             }
@@ -382,25 +391,25 @@ impl Engine for CudaEngine {
     fn state_probabilities(&mut self, jobs: &[PointJob]) -> Result<Vec<Vec<f64>>> {
         let mut batches = self.batches();
         for job in jobs {
-            self.reserve(job.gene, 1)?;
-            let batch = &mut batches[self.batch_of(job.gene)];
-            batch.begin(job.gene, 0);
+            self.reserve(job.partition, 1)?;
+            let batch = &mut batches[self.batch_of(job.partition)];
+            batch.begin(job.partition, 0);
             let out = At { place: ClvLocation::Temporary, index: 0 };
-            batch.update(self.dims[job.gene], out, job.ends.map(stored), job.brlens);
+            batch.update(self.dims[job.partition], out, job.ends.map(stored), job.brlens);
         }
         for batch in batches.iter_mut().filter(|batch| !batch.steps.is_empty()) {
             self.run(KernelId::Partials, batch)?;
         }
         let of_job = |job: &PointJob| {
-            let (dims, model) = (self.dims[job.gene], &self.models[job.gene]);
+            let (dims, model) = (self.dims[job.partition], &self.models[job.partition]);
             let mut out = Vec::new();
-            for card in &self.cards {
-                let gene = &card.genes[job.gene];
-                let (clv, scaler) = gene.vector(&card.device, 0, true)?;
+            for gpu in &self.gpus {
+                let partition = &gpu.partitions[job.partition];
+                let (clv, scaler) = partition.vector(&gpu.device, 0, true)?;
                 let rows = clv.chunks_exact(dims.row()).zip(scaler.chunks_exact(dims.scalers()));
-                let rows = rows.zip(gene.shared_states()).take(gene.patterns.len());
+                let rows = rows.zip(partition.shared_states()).take(partition.patterns.len());
                 for (row, &shared) in rows {
-                    self.invariant[job.gene].add_pattern(model, row, shared, &mut out);
+                    self.invariant[job.partition].add_pattern(model, row, shared, &mut out);
                 }
             }
             Ok(out)
@@ -417,25 +426,25 @@ impl Engine for CudaEngine {
         let mut numbers = vec![Vec::new(); batches.len()];
         let mut order: Vec<usize> = (0..programs.len()).collect();
         if self.stored.is_some() {
-            // Those of a gene are run one after the other.
-            order.sort_by_key(|&number| programs[number].gene);
+            // Those of a partition are run one after the other.
+            order.sort_by_key(|&number| programs[number].partition);
         }
         for number in order {
             let program = &programs[number];
-            let of_states = self.batch_of(program.gene);
+            let of_states = self.batch_of(program.partition);
             let (batch, numbers) = (&mut batches[of_states], &mut numbers[of_states]);
             if batch.is_full() {
                 self.finish_insertions(batch, numbers, &mut out)?;
             }
             let places = Places::of_insertions(program);
-            batch.begin(program.gene, places.count());
+            batch.begin(program.partition, places.count());
             numbers.push(number);
             let at = |vector| match resolve(vector, &places, ClvLocation::Scratch) {
                 at if is_single && !program.is_turned(vector) => at.in_single(),
                 at => at,
             };
             for step in &program.steps {
-                add_insertion_step(batch, self.dims[program.gene], at, step);
+                add_insertion_step(batch, self.dims[program.partition], at, step);
             }
         }
         for (batch, numbers) in batches.iter_mut().zip(&mut numbers) {
@@ -452,17 +461,23 @@ impl Engine for CudaEngine {
         self.try_all(trials)
     }
 
-    fn clv(&mut self, gene: usize, slot: u32) -> Result<(Vec<f64>, Vec<u32>)> {
+    fn clv(&mut self, partition: usize, slot: u32) -> Result<(Vec<f64>, Vec<u32>)> {
         let mut place = slot;
         if let Some(stored) = &mut self.stored {
-            let mut batch = Batch::new(self.dims[gene].num_states, self.limits.matrices);
-            place = stored[gene].updates_to_read(&mut batch, gene, self.dims[gene], slot)?;
+            let mut batch = Batch::new(self.dims[partition].num_states, self.limits.matrices);
+            place = stored[partition].updates_to_read(
+                &mut batch,
+                partition,
+                self.dims[partition],
+                slot,
+            )?;
             let id = KernelId::Partials;
-            self.cards.iter_mut().try_for_each(|card| card.run(id, &batch))?;
+            self.gpus.iter_mut().try_for_each(|gpu| gpu.run(id, &batch))?;
         }
         let mut all = (Vec::new(), Vec::new());
-        for card in &self.cards {
-            let (numbers, counts) = card.genes[gene].vector(&card.device, place as usize, false)?;
+        for gpu in &self.gpus {
+            let (numbers, counts) =
+                gpu.partitions[partition].vector(&gpu.device, place as usize, false)?;
             all.0.extend(numbers);
             all.1.extend(counts);
         }

@@ -28,7 +28,7 @@ pub(super) enum KernelId {
     Sweep,
 }
 
-/// The kernel for sweeps over genes with different numbers of states.
+/// The kernel for sweeps over partitions with different numbers of states.
 pub(super) const SWEEP_OF_ANY: &str = "sweep_any";
 
 impl KernelId {
@@ -95,7 +95,7 @@ impl Kernels {
         &self.functions[id.number(states)]
     }
 
-    /// The kernel of sweeps over genes with so many states, or with different ones.
+    /// The kernel of sweeps over partitions with so many states, or with different ones.
     pub(super) fn sweep(&self, states: Option<usize>) -> &CudaFunction {
         states.map_or(&self.sweep_of_any, |states| self.function(KernelId::Sweep, states))
     }

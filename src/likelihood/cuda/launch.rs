@@ -2,7 +2,7 @@
 
 use super::kernels::{KernelId, Kernels};
 use super::program::{
-    DerivativeJob, End, Gene, Job, MatrixJob, Seat, Step, TapeHead, TapeJob, TapeMatrix,
+    DerivativeJob, End, Job, MatrixJob, Partition, Seat, Step, TapeHead, TapeJob, TapeMatrix,
     TapeProgram, TapeStep,
 };
 use crate::gpu::{self, Grid, Result};
@@ -22,7 +22,7 @@ macro_rules! laid_out_as_in_c {
         impl Words for $name {}
     )*};
 }
-laid_out_as_in_c!(Gene, End, Step, Job, MatrixJob, DerivativeJob);
+laid_out_as_in_c!(Partition, End, Step, Job, MatrixJob, DerivativeJob);
 laid_out_as_in_c!(TapeHead, Seat, TapeProgram, TapeStep, TapeJob, TapeMatrix);
 
 /// A list of structs as words.
@@ -40,11 +40,11 @@ pub(super) fn words_of<T: Words>(list: &[T]) -> &[u64] {
     }
 }
 
-/// Addresses of a list of jobs on a card, and its length.
+/// Addresses of a list of jobs on a GPU, and its length.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Jobs {
-    /// The genes, to which jobs refer by number.
-    pub(super) genes: u64,
+    /// The partitions, to which jobs refer by number.
+    pub(super) partitions: u64,
     /// The jobs.
     pub(super) jobs: u64,
     /// Number of jobs.
@@ -102,7 +102,7 @@ fn launch_together(arguments: &mut LaunchArgs, num_ctas: u32) -> Result<()> {
 
 fn launch(arguments: &mut LaunchArgs, num_ctas: u32) -> Result<()> {
     // SAFETY: the arguments have the types and the order of the kernel's parameters (each function below beside its
-    // kernel), and the addresses are those of buffers with room for all genes, jobs, steps and results: `card` computes
+    // kernel), and the addresses are those of buffers with room for all partitions, jobs, steps and results: `gpu` computes
     // their lengths from the same lists that it uploads, and `Checked` has checked that programs refer to what exists.
     #[allow(unsafe_code)]
     unsafe {
@@ -112,13 +112,13 @@ fn launch(arguments: &mut LaunchArgs, num_ctas: u32) -> Result<()> {
 
 /// Computes P-matrices, one CTA for each.
 pub(super) fn pmatrix(kernels: &Kernels, states: usize, jobs: Jobs, matrices: u64) -> Result<()> {
-    let Jobs { genes, jobs, num_jobs, .. } = jobs;
+    let Jobs { partitions, jobs, num_jobs, .. } = jobs;
     if num_jobs == 0 {
         return Ok(());
     }
     let function = kernels.function(KernelId::Pmatrix, states);
     let mut arguments = kernels.launcher(function);
-    launch(arguments.arg(&genes).arg(&jobs).arg(&num_jobs).arg(&matrices), num_jobs)
+    launch(arguments.arg(&partitions).arg(&jobs).arg(&num_jobs).arg(&matrices), num_jobs)
 }
 
 /// Runs jobs of updates ([`KernelId::Partials`]), or of updates and sumtables ([`KernelId::Sumtable`]).
@@ -129,16 +129,16 @@ pub(super) fn traversal(
     jobs: Jobs,
     steps: Steps,
 ) -> Result<()> {
-    let Jobs { genes, jobs, num_jobs, num_items } = jobs;
+    let Jobs { partitions, jobs, num_jobs, num_items } = jobs;
     if num_items == 0 {
         return Ok(());
     }
     let mut arguments = kernels.launcher(kernels.function(id, states));
-    arguments.arg(&genes).arg(&jobs).arg(&num_jobs).arg(&num_items);
+    arguments.arg(&partitions).arg(&jobs).arg(&num_jobs).arg(&num_items);
     launch(arguments.arg(&steps.steps).arg(&steps.matrices), num_items)
 }
 
-/// Runs jobs with scores on so many CTAs, by one of the kernels for that. With `own`, all of them must be on the card at the
+/// Runs jobs with scores on so many CTAs, by one of the kernels for that. With `own`, all of them must be on the GPU at the
 /// same time.
 pub(super) fn likelihood(
     kernels: &Kernels,
@@ -149,7 +149,7 @@ pub(super) fn likelihood(
     scores: Scores,
     num_ctas: u32,
 ) -> Result<()> {
-    let Jobs { genes, jobs, num_jobs, num_items } = jobs;
+    let Jobs { partitions, jobs, num_jobs, num_items } = jobs;
     if num_items == 0 {
         return Ok(());
     }
@@ -158,7 +158,7 @@ pub(super) fn likelihood(
     let Jobs { jobs: matrix_jobs, num_jobs: num_matrices, .. } = matrix_jobs;
     let Scores { scratch, scratch_scalers, strides: [clvs, scalers], results, logs } = scores;
     let mut arguments = kernels.launcher(function);
-    arguments.arg(&genes).arg(&jobs).arg(&num_jobs).arg(&num_items);
+    arguments.arg(&partitions).arg(&jobs).arg(&num_jobs).arg(&num_items);
     arguments.arg(&steps.steps).arg(&steps.matrices);
     arguments.arg(&matrix_jobs).arg(&num_matrices).arg(&counter).arg(&counted);
     arguments.arg(&scratch).arg(&scratch_scalers);
@@ -176,30 +176,30 @@ pub(super) fn derivatives(
     jobs: Jobs,
     results: u64,
 ) -> Result<()> {
-    let Jobs { genes, jobs, num_jobs, num_items } = jobs;
+    let Jobs { partitions, jobs, num_jobs, num_items } = jobs;
     if num_items == 0 {
         return Ok(());
     }
     let function = kernels.function(KernelId::Derivatives, states);
     let mut arguments = kernels.launcher(function);
-    arguments.arg(&genes).arg(&jobs).arg(&num_jobs).arg(&num_items);
+    arguments.arg(&partitions).arg(&jobs).arg(&num_jobs).arg(&num_items);
     launch(arguments.arg(&results), num_items)
 }
 
-/// Runs a tape whose genes all have so many states (`None`: different ones) on so many CTAs, which are all on the card at the
-/// same time.
+/// Runs a tape whose partitions all have so many states (`None`: different ones) on so many CTAs, which are all on the GPU at
+/// the same time.
 pub(super) fn sweep(
     kernels: &Kernels,
     states: Option<usize>,
-    [genes, words, matrices, results]: [u64; 4],
+    [partitions, words, matrices, results]: [u64; 4],
     num_ctas: u32,
 ) -> Result<()> {
     let mut arguments = kernels.launcher(kernels.sweep(states));
-    arguments.arg(&genes).arg(&words).arg(&matrices).arg(&results);
+    arguments.arg(&partitions).arg(&words).arg(&matrices).arg(&results);
     launch_together(&mut arguments, num_ctas)
 }
 
-/// A measurement of what a card can do (`probe.cu`), with addresses of buffers of doubles.
+/// A measurement of what a GPU can do (`probe.cu`), with addresses of buffers of doubles.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Probe {
     /// A launch.

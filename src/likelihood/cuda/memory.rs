@@ -1,4 +1,4 @@
-//! The memory of a card, planned before anything is computed: what must be there at all times, and what sweeps, insertion
+//! The memory of a GPU, planned before anything is computed: what must be there at all times, and what sweeps, insertion
 //! programs and P-matrices may take in addition. With less memory, less goes on side by side; if there is no room for all
 //! stored vectors, some are forgotten and computed again (`recomputation`). The results are the same.
 
@@ -13,15 +13,15 @@ const MOST_SCRATCH: u64 = 512 << 20;
 /// Most bytes of P-matrices and tip tables of a launch.
 const MOST_MATRICES: u64 = 256 << 20;
 
-/// Vectors of a gene that a sweep or trial needs at least: three temporaries and a sumtable.
+/// Vectors of a partition that a sweep or trial needs at least: three temporaries and a sumtable.
 const LEAST_TEMPORARIES: u64 = 4;
 /// P-matrices of a launch, and places of an insertion program, for which there must be memory.
 const LEAST_MATRICES: u64 = 32;
 const LEAST_PLACES: u64 = 64;
 
-/// What a gene takes on a card.
+/// What a partition takes on a GPU.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct GeneNeeds {
+pub(super) struct PartitionNeeds {
     pub(super) dims: Dims,
     /// Bytes of data and model.
     pub(super) data: u64,
@@ -40,30 +40,36 @@ pub(super) struct Limits {
     pub(super) matrices: u64,
 }
 
-/// How the memory of cards is used.
+/// How the memory of GPUs is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Plan {
     pub(super) limits: Limits,
-    /// By gene, how many stored vectors have a place at a time; `None` if all have one.
+    /// By partition, how many stored vectors have a place at a time; `None` if all have one.
     pub(super) places: Option<Vec<usize>>,
 }
 
 impl Plan {
-    /// The plan for a card with so many free bytes, of which stored vectors take no more than `for_vectors` unless they must.
+    /// The plan for a GPU with so many free bytes, of which stored vectors take no more than `for_vectors` unless they must.
     ///
     /// # Errors
-    /// [`EngineError::Unavailable`](crate::likelihood::EngineError::Unavailable) if these are not enough for these genes.
-    pub(super) fn of_card(genes: &[GeneNeeds], free: u64, for_vectors: u64) -> Result<Self> {
-        let sum = |of_gene: &dyn Fn(&GeneNeeds) -> u64| genes.iter().map(of_gene).sum::<u64>();
-        let data = sum(&|gene| gene.data);
-        let all_vectors = sum(&|gene| gene.num_vectors as u64 * gene.vector);
-        let min_clvs = sum(&|gene| gene.min_clvs as u64 * gene.vector);
-        let numbers = |of_gene: fn(&Dims) -> usize| {
-            let all = genes.iter().map(|gene| of_gene(&gene.dims));
+    /// [`EngineError::Unavailable`](crate::likelihood::EngineError::Unavailable) if these are not enough for these partitions.
+    pub(super) fn of_gpu(
+        partitions: &[PartitionNeeds],
+        free: u64,
+        for_vectors: u64,
+    ) -> Result<Self> {
+        let sum = |of_partition: &dyn Fn(&PartitionNeeds) -> u64| {
+            partitions.iter().map(of_partition).sum::<u64>()
+        };
+        let data = sum(&|partition| partition.data);
+        let all_vectors = sum(&|partition| partition.num_vectors as u64 * partition.vector);
+        let min_clvs = sum(&|partition| partition.min_clvs as u64 * partition.vector);
+        let numbers = |of_partition: fn(&Dims) -> usize| {
+            let all = partitions.iter().map(|partition| of_partition(&partition.dims));
             (all.max().unwrap_or(0) * size_of::<f64>()) as u64
         };
         let least = Limits {
-            temporaries: sum(&|gene| LEAST_TEMPORARIES * gene.vector),
+            temporaries: sum(&|partition| LEAST_TEMPORARIES * partition.vector),
             scratch: LEAST_PLACES * numbers(|dims| dims.row() * BLOCK),
             matrices: LEAST_MATRICES * numbers(|dims| dims.pmatrix() + dims.tip_table()),
         };
@@ -81,16 +87,16 @@ impl Plan {
             return Err(not_enough(&needed, free).into());
         };
         let for_vectors = (spare / 8 * 7).min(for_vectors.saturating_sub(min_clvs));
-        let places = genes.iter().map(|gene| {
-            let more = (gene.num_vectors - gene.min_clvs) as u64;
+        let places = partitions.iter().map(|partition| {
+            let more = (partition.num_vectors - partition.min_clvs) as u64;
             let share = u128::from(more) * u128::from(for_vectors);
             let share = share / u128::from((all_vectors - min_clvs).max(1));
-            gene.min_clvs + (share as usize).min(more as usize)
+            partition.min_clvs + (share as usize).min(more as usize)
         });
         Ok(Plan { limits: least.with(spare - for_vectors), places: Some(places.collect()) })
     }
 
-    /// A plan for two cards with the same vectors.
+    /// A plan for two GPUs with the same vectors.
     pub(super) fn of_both(self, other: &Self) -> Self {
         let places = match (self.places, &other.places) {
             (Some(own), Some(other)) => {
@@ -128,9 +134,9 @@ mod tests {
     fn little_memory_leaves_little_for_work_side_by_side_then_for_vectors_and_too_little_is_refused()
      {
         let dims = Dims { num_states: 4, num_rates: 4, num_codes: 16, rate_scalers: false };
-        let gene =
-            GeneNeeds { dims, data: 10 << 20, num_vectors: 90, min_clvs: 9, vector: 1 << 20 };
-        let plan = |free: u64| Plan::of_card(&[gene, gene], free << 20, u64::MAX);
+        let partition =
+            PartitionNeeds { dims, data: 10 << 20, num_vectors: 90, min_clvs: 9, vector: 1 << 20 };
+        let plan = |free: u64| Plan::of_gpu(&[partition, partition], free << 20, u64::MAX);
         let most = Limits {
             temporaries: MOST_TEMPORARIES,
             scratch: MOST_SCRATCH,
@@ -154,7 +160,7 @@ mod tests {
         assert_eq!(large.clone().of_both(&small), small);
         assert_eq!(large.clone().of_both(&few).places, few.places);
         assert_eq!(least.clone().of_both(&few).places, least.places);
-        let limited = Plan::of_card(&[gene, gene], 10_000 << 20, 100 << 20).unwrap();
+        let limited = Plan::of_gpu(&[partition, partition], 10_000 << 20, 100 << 20).unwrap();
         assert_eq!(limited, Plan { limits: most, places: Some(vec![50, 50]) });
         let said = plan(40).unwrap_err().to_string();
         assert!(said.contains("not enough memory") && said.contains("40 MiB are free"), "{said}");

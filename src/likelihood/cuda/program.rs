@@ -1,10 +1,10 @@
-//! The structs that kernels read, field by field as in `cuda/common.cuh`. Pointers are addresses on a card, lengths are in
+//! The structs that kernels read, field by field as in `cuda/common.cuh`. Pointers are addresses on a GPU, lengths are in
 //! elements, and places in buffers are numbers of elements from their start.
 
-/// A gene's data, vectors and model on one card.
+/// A partition's data, vectors and model on one GPU.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Gene {
+pub(super) struct Partition {
     pub(super) tip_codes: u64,
     pub(super) weights: u64,
     pub(super) invariant: u64,
@@ -89,11 +89,11 @@ pub(super) struct Step {
     pub(super) ends: [End; 2],
 }
 
-/// Steps that are run in order for each block of one gene.
+/// Steps that are run in order for each block of one partition.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Job {
-    pub(super) gene: u32,
+    pub(super) partition: u32,
     pub(super) first_step: u32,
     pub(super) num_steps: u32,
     pub(super) first_item: u32,
@@ -104,7 +104,7 @@ pub(super) struct Job {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct MatrixJob {
-    pub(super) gene: u32,
+    pub(super) partition: u32,
     pub(super) with_table: u16,
     pub(super) is_single: u16,
     pub(super) brlen: f64,
@@ -116,7 +116,7 @@ pub(super) struct MatrixJob {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct DerivativeJob {
-    pub(super) gene: u32,
+    pub(super) partition: u32,
     pub(super) first_item: u32,
     pub(super) brlen: f64,
     pub(super) results: u64,
@@ -189,11 +189,11 @@ pub(super) struct TapeStep {
     pub(super) branch: u32,
 }
 
-/// One gene's part in a step, or an edge that is evaluated at the end.
+/// One partition's part in a step, or an edge that is evaluated at the end.
 #[repr(C, align(8))]
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct TapeJob {
-    pub(super) gene: u32,
+    pub(super) partition: u32,
     pub(super) first_step: u32,
     pub(super) num_steps: u32,
     pub(super) first_item: u32,
@@ -208,7 +208,7 @@ pub(super) struct TapeJob {
 #[repr(C, align(8))]
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct TapeMatrix {
-    pub(super) gene: u32,
+    pub(super) partition: u32,
     pub(super) with_table: u32,
     pub(super) length: u32,
     pub(super) first_rate: u32,
@@ -231,7 +231,7 @@ pub(super) const OUTCOME_NUMBERS: usize = 3;
 
 /// Sizes of the structs, as the kernel `common_sizes` reports its own.
 pub(super) const SIZES: [u32; 11] = [
-    size_of::<Gene>() as u32,
+    size_of::<Partition>() as u32,
     size_of::<Step>() as u32,
     size_of::<Job>() as u32,
     size_of::<MatrixJob>() as u32,

@@ -1,10 +1,10 @@
-//! What a card can do at best: rates of copying and of fused multiply-adds, and what launches, answers and barriers take.
+//! What a GPU can do at best: rates of copying and of fused multiply-adds, and what launches, answers and barriers take.
 
 use super::kernels::{Kernels, most_together};
 use super::launch::{self, Probe};
 use crate::gpu::{Buffer, Device, Result};
 use crate::likelihood::engine::layout::BLOCK;
-use crate::likelihood::engine::{CardRates, ScorePrecision};
+use crate::likelihood::engine::{GpuRates, ScorePrecision};
 use std::time::Instant;
 
 /// Fused multiply-adds of a thread in a round (`CHAINS` in `probe.cu`).
@@ -34,11 +34,11 @@ fn seconds(device: &Device, times: u32, mut work: impl FnMut() -> Result<()>) ->
     Ok(start.elapsed().as_secs_f64() / f64::from(times))
 }
 
-/// Measures a card.
+/// Measures a GPU.
 ///
 /// # Errors
-/// Not enough memory, or the card is lost.
-pub(super) fn measure(device: &Device, is_quick: bool) -> Result<CardRates> {
+/// Not enough memory, or the GPU is lost.
+pub(super) fn measure(device: &Device, is_quick: bool) -> Result<GpuRates> {
     let kernels = Kernels::load(device)?;
     let Size { copied_numbers, rounds, repetitions } = if is_quick { QUICK } else { FULL };
     let free = device.free_bytes().unwrap_or(u64::MAX) as usize / size_of::<f64>();
@@ -63,7 +63,7 @@ pub(super) fn measure(device: &Device, is_quick: bool) -> Result<CardRates> {
         let computed = seconds(device, repetitions, || launch::probe(&kernels, fma, num_ctas))?;
         Ok(2.0 * multiply_adds / computed)
     };
-    Ok(CardRates {
+    Ok(GpuRates {
         launch_seconds,
         answer_seconds,
         barrier_seconds: barrier_seconds(device, &kernels, 10 * repetitions)?,
@@ -73,7 +73,7 @@ pub(super) fn measure(device: &Device, is_quick: bool) -> Result<CardRates> {
     })
 }
 
-/// Seconds of a barrier of as many CTAs as a sweep over genes with four states has at most; `None` if there are none.
+/// Seconds of a barrier of as many CTAs as a sweep over partitions with four states has at most; `None` if there are none.
 fn barrier_seconds(device: &Device, kernels: &Kernels, rounds: u32) -> Result<Option<f64>> {
     let num_ctas = most_together(device, kernels.sweep(Some(4)));
     if num_ctas == 0 {

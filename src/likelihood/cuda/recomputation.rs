@@ -1,17 +1,17 @@
-//! Cards that have no room for all vectors: which vectors have a place, and batches with updates of those that must be
+//! GPUs that have no room for all vectors: which vectors have a place, and batches with updates of those that must be
 //! computed again.
 //!
 //! Steps of a batch name vectors by their slots. Before it is run, slots become places, and before each step that reads a
 //! forgotten vector there are the updates that make it, in the same job: a thread runs all steps of a job for its pattern,
-//! in order, so that a place can be written again in the middle of a job. Jobs of the same gene are therefore run one after
-//! the other. Data that do not fit into a card have so many patterns that this leaves nothing idle.
+//! in order, so that a place can be written again in the middle of a job. Jobs of the same partition are therefore run one
+//! after the other. Data that do not fit into a GPU have so many patterns that this leaves nothing idle.
 
 use super::batch::{At, Batch};
 use super::program::{ClvLocation, End, Step};
 use crate::likelihood::engine::layout::Dims;
 use crate::likelihood::engine::{EngineError, Forgetting, Operation, Result, Vector};
 
-/// The stored vectors of a gene, of which some have no place on the cards.
+/// The stored vectors of a partition, of which some have no place on the GPUs.
 #[derive(Debug)]
 pub(super) struct StoredVectors {
     forgetting: Forgetting,
@@ -39,11 +39,11 @@ impl StoredVectors {
     pub(super) fn updates_to_read(
         &mut self,
         batch: &mut Batch,
-        gene: usize,
+        partition: usize,
         dims: Dims,
         slot: u32,
     ) -> Result<u32> {
-        batch.begin(gene, 0);
+        batch.begin(partition, 0);
         self.provide(batch, dims, vec![slot])?;
         Ok(self.place(slot))
     }
@@ -61,7 +61,7 @@ impl StoredVectors {
         let place = known.or_else(|| self.forgetting.forget().and_then(of_forgotten));
         self.places[slot as usize] = place;
         self.forgetting.end_update(0, slot, 1);
-        let purpose = "likelihood vectors on the card";
+        let purpose = "likelihood vectors on the GPU";
         place.ok_or(EngineError::OutOfMemory { bytes: 0, purpose })
     }
 
@@ -102,28 +102,28 @@ fn is_stored(place: u32) -> bool {
 /// There are fewer places than are necessary at the same time.
 pub(super) fn with_places(
     batch: &Batch,
-    genes: &mut [StoredVectors],
+    partitions: &mut [StoredVectors],
     dims: &[Dims],
 ) -> Result<Batch> {
     let mut out = batch.without_jobs();
     let mut updates = batch.stored_updates.iter();
     for job in &batch.jobs {
-        let (gene, dims) = (&mut genes[job.gene], dims[job.gene]);
-        out.begin(job.gene, job.num_places);
-        let is_same = out.jobs.len() > 1 && out.jobs[out.jobs.len() - 2].gene == job.gene;
+        let (partition, dims) = (&mut partitions[job.partition], dims[job.partition]);
+        out.begin(job.partition, job.num_places);
+        let is_same = out.jobs.len() > 1 && out.jobs[out.jobs.len() - 2].partition == job.partition;
         out.jobs.last_mut().into_iter().for_each(|new| new.follows = is_same);
         for step in &batch.steps[job.first_step..job.first_step + job.num_steps] {
             let stored = step.ends.iter().filter(|end| is_stored(end.place));
-            gene.provide(&mut out, dims, stored.map(|end| end.index).collect())?;
+            partition.provide(&mut out, dims, stored.map(|end| end.index).collect())?;
             let ends = step.ends.map(|end| match is_stored(end.place) {
-                true => End { index: gene.place(end.index), ..end },
+                true => End { index: partition.place(end.index), ..end },
                 false => end,
             });
             let mut step = Step { ends, ..*step };
             if is_stored(step.out_place) {
                 let operation = updates.next().expect("it was noted with the step");
-                gene.forgetting.note_recipe(step.out_index, *operation);
-                step.out_index = gene.place_to_write(step.out_index)?;
+                partition.forgetting.note_recipe(step.out_index, *operation);
+                step.out_index = partition.place_to_write(step.out_index)?;
             }
             out.push_step(step);
         }

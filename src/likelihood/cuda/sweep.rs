@@ -1,17 +1,17 @@
-//! Newton-Raphson sweeps. A card runs all sweeps of a call in one launch (`tape`), and trials, too, unless they have several
+//! Newton-Raphson sweeps. A GPU runs all sweeps of a call in one launch (`tape`), and trials, too, unless they have several
 //! sweeps each, whose first steps must be known before the others.
 //!
-//! Where that cannot be, because a card cannot let CTAs wait for each other, or the columns are on several cards, or vectors
-//! are forgotten, or what is asked of a branch is the density of its length, sumtables and their derivatives are computed on the cards, and decisions are made on the host, with the
-//! same bits. Sweeps that do not depend on each other go on side by side: each launch computes the next sumtables of all of
-//! them that begin with a branch, or their derivatives at the length that each asks for. Launches and copies are therefore
-//! as many as the longest of the sweeps needs, however many there are.
+//! Where that cannot be, because a GPU cannot let CTAs wait for each other, or the columns are on several GPUs, or vectors
+//! are forgotten, or what is asked of a branch is the density of its length, sumtables and their derivatives are computed on
+//! the GPUs, and decisions are made on the host, with the same bits. Sweeps that do not depend on each other go on side by
+//! side: each launch computes the next sumtables of all of them that begin with a branch, or their derivatives at the length
+//! that each asks for. Launches and copies are therefore as many as the longest of the sweeps needs, however many there are.
 
 use super::batch::{At, Batch};
-use super::card::{Card, Results, Sumtable};
 use super::engine::CudaEngine;
-use super::gene::CardGene;
+use super::gpu::{Gpu, Results, Sumtable};
 use super::kernels::KernelId;
+use super::partition::GpuPartition;
 use super::program::{ClvLocation, StepKind};
 use super::tape::{Floor, MemberPlaces, Recorded, Shape, Tape};
 use crate::gpu;
@@ -29,7 +29,7 @@ struct Sweep<'a> {
     program: &'a mut SweepProgram,
     /// Steps that have not begun.
     left: Range<usize>,
-    /// By gene of the program.
+    /// By partition of the program.
     places: &'a [MemberPlaces],
     /// The present step and the optimisation of its branch.
     present: Option<(usize, StepSearch)>,
@@ -43,8 +43,8 @@ impl<'a> Sweep<'a> {
         Sweep { program, left: steps, places, present: None, evaluations: Vec::new() }
     }
 
-    /// The sumtables of the present step at the length that is asked for, in the order of the genes' numbers, in which the
-    /// CPU engine adds them up, and the genes' factors of lengths.
+    /// The sumtables of the present step at the length that is asked for, in the order of the partitions' numbers, in which the
+    /// CPU engine adds them up, and the partitions' factors of lengths.
     fn asked(&self) -> Option<Vec<(Sumtable, f64)>> {
         let (step, search) = self.present.as_ref()?;
         let t = search.ask()?;
@@ -52,13 +52,13 @@ impl<'a> Sweep<'a> {
         let mut asked: Vec<(Sumtable, f64)> = self.program.jobs[step.jobs.clone()]
             .iter()
             .map(|job| {
-                let member = &self.program.genes[job.member];
+                let member = &self.program.partitions[job.member];
                 let brlen = self.program.job_length(job, step, t);
                 let at = self.places[job.member].sumtable();
-                (Sumtable { gene: member.gene, at, brlen }, member.brlen_scaler)
+                (Sumtable { partition: member.partition, at, brlen }, member.brlen_scaler)
             })
             .collect();
-        asked.sort_by_key(|(sumtable, _)| sumtable.gene);
+        asked.sort_by_key(|(sumtable, _)| sumtable.partition);
         Some(asked)
     }
 
@@ -85,7 +85,7 @@ impl Made {
     /// tape's. How often the derivatives of each step were evaluated.
     fn replay(
         &self,
-        genes: &[CardGene],
+        partitions: &[GpuPartition],
         number: usize,
         first: usize,
         program: &mut SweepProgram,
@@ -99,9 +99,10 @@ impl Made {
         }
         if steps.end == program.steps.len() {
             let mut sum = |job: &SweepJob| {
-                let gene = &genes[program.genes[job.member].gene];
-                let of_blocks = results.by_ref().take(gene.num_blocks).enumerate();
-                of_blocks.fold(0.0, |sum, (block, entry)| sum + gene.lnl_of_block(block, &entry))
+                let partition = &partitions[program.partitions[job.member].partition];
+                let of_blocks = results.by_ref().take(partition.num_blocks).enumerate();
+                of_blocks
+                    .fold(0.0, |sum, (block, entry)| sum + partition.lnl_of_block(block, &entry))
             };
             program.finish_lnls = program.finish.iter().map(&mut sum).collect();
         }
@@ -111,7 +112,7 @@ impl Made {
 
 /// What steps of a program have taken, whose derivatives were evaluated so often.
 fn work_of(
-    cards: &[Card],
+    gpus: &[Gpu],
     dims: &[Dims],
     program: &SweepProgram,
     steps: Range<usize>,
@@ -123,14 +124,15 @@ fn work_of(
     let mut work = SweepWork::default();
     for (step, &evaluations) in program.steps[steps].iter().zip(evaluations) {
         for job in &program.jobs[step.jobs.clone()] {
-            let gene = program.genes[job.member].gene;
-            let patterns: usize = cards.iter().map(|card| card.genes[gene].num_patterns).sum();
-            let numbers = (patterns * dims[gene].row()) as u64;
+            let partition = program.partitions[job.member].partition;
+            let patterns: usize =
+                gpus.iter().map(|gpu| gpu.partitions[partition].num_patterns).sum();
+            let numbers = (patterns * dims[partition].row()) as u64;
             let updates = &program.operations[job.operations.clone()];
             // Updates and the sumtable multiply what they read with matrices; an evaluation takes three sums.
             let read = updates.iter().map(|update| inner(&update.children)).sum::<u64>();
             let (read, made) = (read + inner(&job.ends), updates.len() as u64 + 1);
-            let of_product = 2 * dims[gene].num_states as u64 - 1;
+            let of_product = 2 * dims[partition].num_states as u64 - 1;
             work += SweepWork {
                 evaluations,
                 bytes: size_of::<f64>() as u64 * numbers * (read + made + evaluations),
@@ -147,14 +149,14 @@ fn is_one_program(trial: &TrialProgram) -> bool {
     (1..sweep.steps.len()).contains(&trial.num_first)
 }
 
-/// The floor of a trial of one sweep, whose log-likelihood takes the place of those of the genes of its last first step.
+/// The floor of a trial of one sweep, whose log-likelihood takes the place of those of the partitions of its last first step.
 fn floor_of(trial: &TrialProgram) -> Floor {
     let TrialProgram { sweeps, num_first, lnls, floor } = trial;
     let sweep = &sweeps[0];
     let last = &sweep.jobs[sweep.steps[num_first - 1].jobs.clone()];
     let mut lnls = lnls.clone();
-    last.iter().for_each(|job| lnls[sweep.genes[job.member].gene] = 0.0);
-    let replaced = sweep.genes[last[0].member].gene;
+    last.iter().for_each(|job| lnls[sweep.partitions[job.member].partition] = 0.0);
+    let replaced = sweep.partitions[last[0].member].partition;
     Floor { num_first: *num_first, lnls, replaced, floor: *floor }
 }
 
@@ -162,7 +164,7 @@ impl CudaEngine {
     /// Runs sweeps that do not depend on each other.
     ///
     /// # Errors
-    /// Not enough memory, or a card is lost.
+    /// Not enough memory, or a GPU is lost.
     pub(super) fn sweep_all(&mut self, mut programs: &mut [SweepProgram]) -> Result<()> {
         while !programs.is_empty() {
             let (together, places) = self.side_by_side(programs, std::slice::from_ref)?;
@@ -180,7 +182,7 @@ impl CudaEngine {
     /// Carries out trials.
     ///
     /// # Errors
-    /// Not enough memory, or a card is lost.
+    /// Not enough memory, or a GPU is lost.
     pub(super) fn try_all(&mut self, mut trials: &mut [TrialProgram]) -> Result<()> {
         while !trials.is_empty() {
             let (together, places) = self.side_by_side(trials, |trial| &trial.sweeps)?;
@@ -204,7 +206,7 @@ impl CudaEngine {
     /// How many of these jobs, from the first on, go on side by side, and where the temporaries of their sweeps are.
     ///
     /// # Errors
-    /// Not enough memory, or a card is lost.
+    /// Not enough memory, or a GPU is lost.
     fn side_by_side<Job>(
         &mut self,
         jobs: &[Job],
@@ -216,10 +218,11 @@ impl CudaEngine {
             let sweeps = sweeps_of(job);
             let of_job: Vec<Vec<Places>> = sweeps.iter().map(Places::of_sweep).collect();
             for (sweep, places) in sweeps.iter().zip(&of_job) {
-                for (member, places) in sweep.genes.iter().zip(places) {
-                    let of_gene = |card: &Card| card.genes[member.gene].temporary_bytes();
-                    bytes +=
-                        (places.count() + 1) * self.cards.iter().map(of_gene).max().unwrap_or(0);
+                for (member, places) in sweep.partitions.iter().zip(places) {
+                    let of_partition =
+                        |gpu: &Gpu| gpu.partitions[member.partition].temporary_bytes();
+                    bytes += (places.count() + 1)
+                        * self.gpus.iter().map(of_partition).max().unwrap_or(0);
                 }
             }
             let is_too_much = bytes as u64 > self.limits.temporaries || self.stored.is_some();
@@ -228,18 +231,18 @@ impl CudaEngine {
             }
             num_jobs += 1;
             for (sweep, places) in sweeps.iter().zip(of_job) {
-                let members = sweep.genes.iter().zip(places).map(|(member, places)| {
-                    let first = num_temporaries[member.gene];
-                    num_temporaries[member.gene] += places.count() as u32 + 1;
+                let members = sweep.partitions.iter().zip(places).map(|(member, places)| {
+                    let first = num_temporaries[member.partition];
+                    num_temporaries[member.partition] += places.count() as u32 + 1;
                     MemberPlaces { places, first }
                 });
                 all.push(members.collect());
             }
         }
-        for (gene, number) in
+        for (partition, number) in
             num_temporaries.into_iter().enumerate().filter(|(_, number)| *number > 0)
         {
-            self.reserve(gene, number as usize)?;
+            self.reserve(partition, number as usize)?;
         }
         Ok((num_jobs, all))
     }
@@ -248,7 +251,7 @@ impl CudaEngine {
     /// them.
     ///
     /// # Errors
-    /// Not enough memory, or a card is lost.
+    /// Not enough memory, or a GPU is lost.
     fn sweep(&mut self, mut sweeps: Vec<Sweep>) -> Result<()> {
         let are_maxima = sweeps.iter().all(|sweep| sweep.program.goal == Goal::Maximum);
         if are_maxima && self.takes_tapes() {
@@ -260,9 +263,9 @@ impl CudaEngine {
             });
             let made = self.run_tape(&recorded.collect::<Vec<_>>())?;
             for (number, Sweep { program, left, .. }) in sweeps.iter_mut().enumerate() {
-                let genes = &self.cards[0].genes;
-                let evaluations = made.replay(genes, number, 0, program, left.clone());
-                self.swept += work_of(&self.cards, &self.dims, program, left.clone(), &evaluations);
+                let partitions = &self.gpus[0].partitions;
+                let evaluations = made.replay(partitions, number, 0, program, left.clone());
+                self.swept += work_of(&self.gpus, &self.dims, program, left.clone(), &evaluations);
             }
             return Ok(());
         }
@@ -287,28 +290,31 @@ impl CudaEngine {
         }
         for Sweep { program, left, evaluations, .. } in &sweeps {
             let steps = left.start - evaluations.len()..left.start;
-            self.swept += work_of(&self.cards, &self.dims, program, steps, evaluations);
+            self.swept += work_of(&self.gpus, &self.dims, program, steps, evaluations);
         }
         self.finish_sweeps(&mut sweeps)
     }
 
-    /// True if sweeps can be run by a card on its own.
+    /// True if sweeps can be run by a GPU on its own.
     fn takes_tapes(&self) -> bool {
-        let [card] = &self.cards[..] else { return false };
-        self.stored.is_none() && card.takes_tapes()
+        let [gpu] = &self.gpus[..] else { return false };
+        self.stored.is_none() && gpu.takes_tapes()
     }
 
-    /// Runs sweeps that do not depend on each other in one launch on the only card.
+    /// Runs sweeps that do not depend on each other in one launch on the only GPU.
     fn run_tape(&mut self, sweeps: &[Recorded]) -> Result<Made> {
-        let card = &mut self.cards[0];
-        let shape = |(gene, &dims): (&CardGene, &Dims)| Shape { dims, num_blocks: gene.num_blocks };
-        let shapes: Vec<Shape> = card.genes.iter().zip(&self.dims).map(shape).collect();
+        let gpu = &mut self.gpus[0];
+        let shape = |(partition, &dims): (&GpuPartition, &Dims)| Shape {
+            dims,
+            num_blocks: partition.num_blocks,
+        };
+        let shapes: Vec<Shape> = gpu.partitions.iter().zip(&self.dims).map(shape).collect();
         let tape = Tape::record(sweeps, &shapes);
-        let words = if sweeps.is_empty() { Vec::new() } else { card.run_tape(&tape)? };
+        let words = if sweeps.is_empty() { Vec::new() } else { gpu.run_tape(&tape)? };
         Ok(Made { tape, words })
     }
 
-    /// Carries out trials of one sweep each in one launch: the card looks at their floors.
+    /// Carries out trials of one sweep each in one launch: the GPU looks at their floors.
     fn try_on_tape(
         &mut self,
         trials: &mut [TrialProgram],
@@ -324,13 +330,14 @@ impl CudaEngine {
             }
         });
         let made = self.run_tape(&recorded.collect::<Vec<_>>())?;
-        let (cards, dims) = (&self.cards, &self.dims);
+        let (gpus, dims) = (&self.gpus, &self.dims);
         let swept = &mut self.swept;
         run_trials(trials, |sweeps| {
             for TrialSweep { number, program, steps } in sweeps {
-                let genes = &cards[0].genes;
-                let evaluations = made.replay(genes, number, steps.start, program, steps.clone());
-                *swept += work_of(cards, dims, program, steps, &evaluations);
+                let partitions = &gpus[0].partitions;
+                let evaluations =
+                    made.replay(partitions, number, steps.start, program, steps.clone());
+                *swept += work_of(gpus, dims, program, steps, &evaluations);
             }
             Ok(())
         })
@@ -345,14 +352,14 @@ impl CudaEngine {
             }
             let Some(step) = left.next() else { continue };
             for job in &program.jobs[program.steps[step].jobs.clone()] {
-                let gene = program.genes[job.member].gene;
-                let (dims, places) = (self.dims[gene], &places[job.member]);
-                let batch = &mut batches[self.batch_of(gene)];
-                batch.begin(gene, 0);
+                let partition = program.partitions[job.member].partition;
+                let (dims, places) = (self.dims[partition], &places[job.member]);
+                let batch = &mut batches[self.batch_of(partition)];
+                batch.begin(partition, 0);
                 for update in program.operations_of(job) {
                     if batch.is_full() {
                         self.run(KernelId::Sumtable, batch)?;
-                        batch.begin(gene, 0);
+                        batch.begin(partition, 0);
                     }
                     let children = update.children.map(|child| places.at(child));
                     batch.update(dims, places.at(update.parent), children, update.brlens);
@@ -389,11 +396,11 @@ impl CudaEngine {
         Ok(())
     }
 
-    /// The derivatives of a sumtable whose number among those of a launch is given: sums over all blocks of all cards.
-    fn derivative_sums(&self, results: &[Results], number: usize, gene: usize) -> [f64; 3] {
+    /// The derivatives of a sumtable whose number among those of a launch is given: sums over all blocks of all GPUs.
+    fn derivative_sums(&self, results: &[Results], number: usize, partition: usize) -> [f64; 3] {
         let mut total = [0.0; 3];
-        for (card, results) in self.cards.iter().zip(results) {
-            let CardGene { num_blocks, correction, .. } = card.genes[gene];
+        for (gpu, results) in self.gpus.iter().zip(results) {
+            let GpuPartition { num_blocks, correction, .. } = gpu.partitions[partition];
             for (block, entry) in results.entries(number, 0, num_blocks).enumerate() {
                 let own = [entry[0], entry[1], entry[2]];
                 let sums = match correction.filter(|_| block + 1 == num_blocks) {
@@ -410,22 +417,22 @@ impl CudaEngine {
     fn derivatives(&mut self, sumtables: &[Sumtable]) -> Result<Vec<[f64; 3]>> {
         let mut out = vec![[0.0; 3]; sumtables.len()];
         for (of_states, states) in STATE_COUNTS.into_iter().enumerate() {
-            let chosen = |number: &usize| self.batch_of(sumtables[*number].gene) == of_states;
+            let chosen = |number: &usize| self.batch_of(sumtables[*number].partition) == of_states;
             let numbers: Vec<usize> = (0..sumtables.len()).filter(chosen).collect();
             if numbers.is_empty() {
                 continue;
             }
             let chosen: Vec<Sumtable> = numbers.iter().map(|&number| sumtables[number]).collect();
             let started: Vec<_> = self
-                .cards
+                .gpus
                 .iter_mut()
-                .map(|card| card.start_derivatives(states, &chosen))
+                .map(|gpu| gpu.start_derivatives(states, &chosen))
                 .collect::<gpu::Result<_>>()?;
-            let cards = self.cards.iter().zip(started);
+            let gpus = self.gpus.iter().zip(started);
             let results: Vec<_> =
-                cards.map(|(card, started)| card.finish(started)).collect::<gpu::Result<_>>()?;
+                gpus.map(|(gpu, started)| gpu.finish(started)).collect::<gpu::Result<_>>()?;
             for (at, number) in numbers.into_iter().enumerate() {
-                out[number] = self.derivative_sums(&results, at, sumtables[number].gene);
+                out[number] = self.derivative_sums(&results, at, sumtables[number].partition);
             }
         }
         Ok(out)

@@ -1,13 +1,13 @@
-//! Sweeps as a tape: everything that a card needs to run them in one launch without asking the host (`cuda/sweep.cu`).
+//! Sweeps as a tape: everything that a GPU needs to run them in one launch without asking the host (`cuda/sweep.cu`).
 //!
 //! A sweep changes lengths, and its updates read them. On the tape, every length has a place that is written once: the first
-//! places are those of the lengths at the beginning; each step makes new places for the gene's lengths that it changes; the
-//! last places are the *outcomes* of all steps, [length of the branch, log-likelihood, evaluations of derivatives]. CTAs can
-//! therefore read and write lengths without waiting for each other.
+//! places are those of the lengths at the beginning; each step makes new places for the partition's lengths that it changes;
+//! the last places are the *outcomes* of all steps, [length of the branch, log-likelihood, evaluations of derivatives]. CTAs
+//! can therefore read and write lengths without waiting for each other.
 //!
 //! ```text
-//! words:  head | counters | seats | programs | steps | jobs | updates | matrices | lnls | lengths | changed | outcomes | results
-//!         filled by the host ---------------------------------------------------------------------> made by the card ------>
+//! words:  head | counters | seats | programs | steps | jobs | updates | matrices | lnls | lengths | changed | outcomes |
+//! results filled by the host ---------------------------------------------------------------------> made by the GPU ------>
 //! ```
 
 use super::batch::{At, resolve};
@@ -22,7 +22,7 @@ use crate::tree::to_length_grid;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// A gene, as far as a tape depends on it.
+/// A partition, as far as a tape depends on it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape {
     pub(super) dims: Dims,
@@ -30,8 +30,8 @@ pub(super) struct Shape {
     pub(super) num_blocks: usize,
 }
 
-/// Where the temporaries of a sweep are, for one of its genes: they begin with the gene's temporary `first` on the cards, and
-/// are followed by the sumtable. They stay there between the parts of a sweep.
+/// Where the temporaries of a sweep are, for one of its partitions: they begin with the partition's temporary `first` on the
+/// GPUs, and are followed by the sumtable. They stay there between the parts of a sweep.
 #[derive(Debug)]
 pub(super) struct MemberPlaces {
     pub(super) places: Places,
@@ -68,7 +68,7 @@ pub(super) struct Recorded<'a> {
     /// The steps to be run.
     pub(super) steps: Range<usize>,
     pub(super) floor: Option<Floor>,
-    /// By gene of the program.
+    /// By partition of the program.
     pub(super) places: &'a [MemberPlaces],
 }
 
@@ -91,17 +91,17 @@ pub(super) struct Tape {
     matrices: Vec<TapeMatrix>,
     lnls: Vec<f64>,
     lengths: Vec<f64>,
-    /// Lengths of genes that are made.
+    /// Lengths of partitions that are made.
     num_changed: usize,
     /// By program.
     needs: Vec<Needs>,
     /// By program, where the results of its last edges begin, in entries of blocks, and the end.
     finish_entries: Vec<usize>,
-    /// The number of states of all genes; `None` if they differ.
+    /// The number of states of all partitions; `None` if they differ.
     pub(super) states: Option<usize>,
 }
 
-/// What the card has made of a step.
+/// What the GPU has made of a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Outcome {
     /// Length of the branch, and the log-likelihood there.
@@ -114,7 +114,7 @@ pub(super) struct Outcome {
 #[derive(Debug)]
 pub(super) struct Laid {
     pub(super) words: Vec<u64>,
-    /// The words that the card makes and the host reads, which follow those above at a distance.
+    /// The words that the GPU makes and the host reads, which follow those above at a distance.
     pub(super) read: Range<usize>,
     pub(super) num_ctas: usize,
     /// Numbers of all teams.
@@ -127,11 +127,11 @@ struct Recorder<'a> {
     tape: &'a mut Tape,
     recorded: &'a Recorded<'a>,
     shapes: &'a [Shape],
-    /// Places of the present lengths of branches and, by gene of the program, of edges.
+    /// Places of the present lengths of branches and, by partition of the program, of edges.
     branches: Vec<u32>,
     edges: Vec<Vec<u32>>,
-    /// Of the present step, by gene and place of the length: the matrix, and its table if there is one. The order is that in
-    /// which they were asked for.
+    /// Of the present step, by partition and place of the length: the matrix, and its table if there is one. The order is that
+    /// in which they were asked for.
     wanted: Vec<(usize, u32, u64, Option<u64>)>,
     known: HashMap<(usize, u32), usize>,
     matrix_numbers: u64,
@@ -139,16 +139,16 @@ struct Recorder<'a> {
 }
 
 impl Tape {
-    /// Records sweeps that do not depend on each other. `shapes` are those of all genes of the engine.
+    /// Records sweeps that do not depend on each other. `shapes` are those of all partitions of the engine.
     pub(super) fn record(sweeps: &[Recorded], shapes: &[Shape]) -> Self {
         let mut tape = Tape { finish_entries: vec![0], ..Tape::default() };
         let mut states: Vec<usize> = Vec::new();
         let mut num_changed = 0;
         for Recorded { program, steps, .. } in sweeps {
             tape.lengths.extend(&program.brlens);
-            for gene in &program.genes {
-                tape.lengths.extend(&gene.brlens);
-                states.push(shapes[gene.gene].dims.num_states);
+            for partition in &program.partitions {
+                tape.lengths.extend(&partition.brlens);
+                states.push(shapes[partition.partition].dims.num_states);
             }
             num_changed +=
                 program.steps[steps.clone()].iter().map(|step| step.jobs.len()).sum::<usize>();
@@ -190,7 +190,8 @@ impl Tape {
             (first..next).collect::<Vec<u32>>()
         };
         let branches = places(program.brlens.len());
-        let edges = program.genes.iter().map(|gene| places(gene.brlens.len())).collect();
+        let edges =
+            program.partitions.iter().map(|partition| places(partition.brlens.len())).collect();
         let [lo, hi] = program.bounds.map(to_length_grid);
         let mut own = TapeProgram {
             first_step: self.steps.len() as u32,
@@ -233,7 +234,7 @@ impl Tape {
         next as usize
     }
 
-    /// How many CTAs each team has, if so many are on the card at the same time; the number of teams is theirs. Several teams
+    /// How many CTAs each team has, if so many are on the GPU at the same time; the number of teams is theirs. Several teams
     /// together take so many bytes of matrices at most.
     fn teams(&self, most_ctas: usize, matrix_bytes: u64) -> Vec<usize> {
         let matrix_numbers = self.needs.iter().map(|needs| needs.matrix_numbers).max().unwrap_or(0);
@@ -252,7 +253,7 @@ impl Tape {
         self.needs.iter().map(share).collect()
     }
 
-    /// The words for a card on which so many CTAs can be at the same time, with matrices of so many bytes.
+    /// The words for a GPU on which so many CTAs can be at the same time, with matrices of so many bytes.
     pub(super) fn lay(&self, most_ctas: usize, matrix_bytes: u64) -> Laid {
         let teams = self.teams(most_ctas, matrix_bytes);
         let mut seats = Vec::new();
@@ -305,8 +306,8 @@ impl Tape {
         }
     }
 
-    /// The outcome of each step of a program, and the results of its last edges, `[edge][block]`, from the words that the card has
-    /// made.
+    /// The outcome of each step of a program, and the results of its last edges, `[edge][block]`, from the words that the GPU
+    /// has made.
     pub(super) fn outcome<'a>(
         &self,
         made: &'a [u64],
@@ -329,11 +330,11 @@ impl Tape {
 
 impl Recorder<'_> {
     fn shape(&self, member: usize) -> (usize, Shape) {
-        let gene = self.recorded.program.genes[member].gene;
-        (gene, self.shapes[gene])
+        let partition = self.recorded.program.partitions[member].partition;
+        (partition, self.shapes[partition])
     }
 
-    /// An end of an edge, to which the matrix of an edge of the gene's is applied if it is given.
+    /// An end of an edge, to which the matrix of an edge of the partition's is applied if it is given.
     fn end(&mut self, member: usize, vector: Vector, edge: Option<u32>) -> End {
         let at = self.recorded.places[member].at(vector);
         let matrix = edge.map_or(0, |edge| {
@@ -365,11 +366,11 @@ impl Recorder<'_> {
     fn put_matrices(&mut self) -> (u32, u32) {
         let first = self.tape.matrices.len();
         for (member, length, matrix, table) in std::mem::take(&mut self.wanted) {
-            let (gene, Shape { dims, .. }) = self.shape(member);
-            let scaler = self.recorded.program.genes[member].brlen_scaler;
+            let (partition, Shape { dims, .. }) = self.shape(member);
+            let scaler = self.recorded.program.partitions[member].brlen_scaler;
             for first_rate in (0..dims.num_rates).step_by(GROUP / dims.num_states) {
                 self.tape.matrices.push(TapeMatrix {
-                    gene: gene as u32,
+                    partition: partition as u32,
                     with_table: u32::from(table.is_some()),
                     length,
                     first_rate: first_rate as u32,
@@ -385,16 +386,16 @@ impl Recorder<'_> {
         (first as u32, (self.tape.matrices.len() - first) as u32)
     }
 
-    /// Begins a gene's job.
+    /// Begins a partition's job.
     fn job(&mut self, job: &SweepJob, first_item: usize) -> TapeJob {
         let member = job.member;
         TapeJob {
-            gene: self.shape(member).0 as u32,
+            partition: self.shape(member).0 as u32,
             first_step: self.tape.updates.len() as u32,
             num_steps: job.operations.len() as u32 + 1,
             first_item: first_item as u32,
             edge: self.edges[member][job.edge as usize],
-            scaler: self.recorded.program.genes[member].brlen_scaler,
+            scaler: self.recorded.program.partitions[member].brlen_scaler,
             ..TapeJob::default()
         }
     }
@@ -405,13 +406,13 @@ impl Recorder<'_> {
         self.tape.updates.push(Step { kind, out_place, out_index, padding: 0, ends });
     }
 
-    /// Records a step: its jobs in the order of the genes, in which the engine of the processor adds them up.
+    /// Records a step: its jobs in the order of the partitions, in which the engine of the processor adds them up.
     fn step(&mut self, number: usize, first_outcome: usize) {
         let program = self.recorded.program;
         let step = &program.steps[number];
         let (first_job, mut num_items) = (self.tape.jobs.len(), 0);
         let mut jobs: Vec<&SweepJob> = program.jobs[step.jobs.clone()].iter().collect();
-        jobs.sort_by_key(|job| program.genes[job.member].gene);
+        jobs.sort_by_key(|job| program.partitions[job.member].partition);
         for job in &jobs {
             let mut of_tape = self.job(job, num_items);
             for update in &program.operations[job.operations.clone()] {
@@ -470,7 +471,7 @@ impl Recorder<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::likelihood::engine::{SweepGene, SweepOperation, SweepStep};
+    use crate::likelihood::engine::{SweepOperation, SweepPartition, SweepStep};
     use Vector::{Clv, Temporary, Tip};
 
     const SHAPE: Shape = Shape {
@@ -481,7 +482,11 @@ mod tests {
     /// Two steps, of which the second makes a vector over the first one's edge.
     fn program() -> SweepProgram {
         let mut program = SweepProgram::new(vec![0.1, 0.2], 1e-3);
-        program.genes.push(SweepGene { gene: 0, brlen_scaler: 2.0, brlens: vec![0.1, 0.2, 0.3] });
+        program.partitions.push(SweepPartition {
+            partition: 0,
+            brlen_scaler: 2.0,
+            brlens: vec![0.1, 0.2, 0.3],
+        });
         let made =
             SweepOperation { parent: Temporary(0), children: [Tip(0), Clv(0)], edges: [0, 2] };
         program.operations.push(made);
@@ -497,8 +502,8 @@ mod tests {
         let places: Vec<Vec<MemberPlaces>> = programs
             .iter()
             .map(|program| {
-                let of_genes = Places::of_sweep(program).into_iter();
-                of_genes.map(|places| MemberPlaces { places, first: 7 }).collect()
+                let of_partitions = Places::of_sweep(program).into_iter();
+                of_partitions.map(|places| MemberPlaces { places, first: 7 }).collect()
             })
             .collect();
         let recorded = programs.iter().zip(&places).map(|(program, places)| Recorded {
@@ -513,7 +518,7 @@ mod tests {
     #[test]
     fn lengths_are_read_where_the_step_before_made_them() {
         let tape = record(&[program()]);
-        // Five lengths at the beginning, two of the gene that are made, then the outcomes of the steps.
+        // Five lengths at the beginning, two of the partition that are made, then the outcomes of the steps.
         assert_eq!(tape.lengths, [0.1, 0.2, 0.1, 0.2, 0.3]);
         let jobs = |job: &TapeJob| [job.edge, job.edge_after, job.num_steps, job.first_item];
         assert_eq!(
@@ -556,7 +561,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_card_has_made_is_found_again() {
+    fn what_the_gpu_has_made_is_found_again() {
         let tape = record(&[program(), program()]);
         let made: Vec<u64> = (0..24).map(|i| f64::from(i).to_bits()).collect();
         let (steps, results) = tape.outcome(&made, 1);

@@ -1,23 +1,23 @@
-//! Correction of ascertainment bias in the log-likelihood of one gene (Lewis 2001, Syst Biol 50:913): the
+//! Correction of ascertainment bias in the log-likelihood of one partition (Lewis 2001, Syst Biol 50:913): the
 //! contribution of the constant sites, which were excluded from the alignment.
 //!
-//! A *constant* pattern has the same state in all taxa of the gene. There are at most 64 of these patterns,
+//! A *constant* pattern has the same state in all taxa of the partition. There are at most 64 of these patterns,
 //! so an engine keeps them in a separate block after the last block of sites. Let S be the sum of their
 //! likelihoods. Under Lewis's and Felsenstein's corrections this block adds a function of S
-//! ([`Correction`]) to the gene's log-likelihood; under Stamatakis's correction it adds the patterns'
+//! ([`Correction`]) to the partition's log-likelihood; under Stamatakis's correction it adds the patterns'
 //! log-likelihoods, weighted by the numbers of excluded sites, as other blocks do. The order of the sums
 //! over the other blocks does not depend on the correction, and no code above an engine treats corrected
-//! genes differently.
+//! partitions differently.
 //!
 //! The formulas are given at [`crate::model::Ascertainment`].
 
-use super::data::GeneData;
+use super::data::PartitionData;
 use super::scaling::{LN_FACTOR, factor};
 use crate::alphabet::Code;
 use crate::model::Ascertainment;
 use crate::numeric::elementary::ln;
 
-/// A correction that is a function of S, the sum of the likelihoods of a gene's constant patterns.
+/// A correction that is a function of S, the sum of the likelihoods of a partition's constant patterns.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Correction {
     /// −n·ln(1 − S): the likelihood of each of the n sites is conditional on the site being variable.
@@ -33,8 +33,8 @@ pub enum Correction {
 }
 
 impl Correction {
-    /// The gene's correction, if it has one that is a function of S.
-    pub fn of(data: &GeneData) -> Option<Self> {
+    /// The partition's correction, if it has one that is a function of S.
+    pub fn of(data: &PartitionData) -> Option<Self> {
         match data.ascertainment {
             Some(Ascertainment::Lewis) => {
                 Some(Correction::Lewis { sites: data.weights.iter().sum() })
@@ -44,7 +44,7 @@ impl Correction {
         }
     }
 
-    /// The same correction after the gene's number of sites has changed (by new pattern weights).
+    /// The same correction after the partition's number of sites has changed (by new pattern weights).
     pub fn with_sites(self, num_sites: f64) -> Self {
         match self {
             Correction::Lewis { .. } => Correction::Lewis { sites: num_sites },
@@ -92,12 +92,12 @@ impl Correction {
     }
 }
 
-impl GeneData {
-    /// The gene's constant patterns: pattern k has state k at every tip. Its weight is the number of excluded
+impl PartitionData {
+    /// The partition's constant patterns: pattern k has state k at every tip. Its weight is the number of excluded
     /// sites with state k if these numbers are known (Stamatakis's correction), otherwise 1. Tips without
     /// any data are undetermined here too, so S is the same for the tree of all taxa and the restricted
     /// tree. `None` if the model has no correction of ascertainment bias.
-    pub fn constant_patterns(&self) -> Option<GeneData> {
+    pub fn constant_patterns(&self) -> Option<PartitionData> {
         let weights = match self.ascertainment.as_ref()? {
             Ascertainment::Stamatakis(counts) => counts.clone(),
             Ascertainment::Lewis | Ascertainment::Felsenstein(_) => vec![1.0; self.num_states],
@@ -111,7 +111,7 @@ impl GeneData {
             true => vec![self.undetermined; self.num_states],
             false => states.clone(),
         };
-        Some(GeneData {
+        Some(PartitionData {
             tip_codes: self.tip_codes.iter().map(row).collect(),
             weights,
             ascertainment: None,

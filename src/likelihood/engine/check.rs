@@ -4,7 +4,7 @@
 //! panic. Their cost per step is small compared with the computation of the step.
 
 use super::contract::{Capabilities, Engine, Result};
-use super::data::GeneData;
+use super::data::PartitionData;
 use super::layout::num_clvs;
 use super::program::{
     EdgeJob, InsertionProgram, InsertionStep, Operation, PointJob, SweepJob, SweepProgram,
@@ -15,31 +15,31 @@ use crate::model::Model;
 /// An engine together with checks of its programs of work.
 pub struct Checked {
     engine: Box<dyn Engine>,
-    genes: Vec<GeneShape>,
+    partitions: Vec<PartitionShape>,
 }
 
-/// Sizes of a gene, against which programs are checked.
+/// Sizes of a partition, against which programs are checked.
 #[derive(Debug, Clone, Copy)]
-struct GeneShape {
+struct PartitionShape {
     num_tips: usize,
     num_patterns: usize,
 }
 
-/// Number of a gene's temporaries that a program has made so far.
+/// Number of a partition's temporaries that a program has made so far.
 #[derive(Debug, Clone, Copy, Default)]
 struct Made(u32);
 
-/// Panics if a gene occurs more than once. (By sorting: a table of all genes for each of as many programs would
+/// Panics if a partition occurs more than once. (By sorting: a table of all partitions for each of as many programs would
 /// be quadratic.)
-fn check_once(genes: impl Iterator<Item = usize>, what: &str) {
-    let mut genes: Vec<usize> = genes.collect();
-    genes.sort_unstable();
-    for pair in genes.windows(2) {
-        assert!(pair[0] != pair[1], "gene {} is {what} twice", pair[0]);
+fn check_once(partitions: impl Iterator<Item = usize>, what: &str) {
+    let mut partitions: Vec<usize> = partitions.collect();
+    partitions.sort_unstable();
+    for pair in partitions.windows(2) {
+        assert!(pair[0] != pair[1], "partition {} is {what} twice", pair[0]);
     }
 }
 
-impl GeneShape {
+impl PartitionShape {
     /// Panics unless the vector exists and can be read.
     fn check_read(&self, vector: Vector, made: Made) {
         match vector {
@@ -86,28 +86,28 @@ fn check_brlens(brlens: &[f64]) {
 
 impl Checked {
     /// Wraps an engine that was made for these data.
-    pub fn new(engine: Box<dyn Engine>, data: &[GeneData]) -> Self {
-        let shape = |data: &GeneData| GeneShape {
+    pub fn new(engine: Box<dyn Engine>, data: &[PartitionData]) -> Self {
+        let shape = |data: &PartitionData| PartitionShape {
             num_tips: data.num_tips(),
             num_patterns: data.num_patterns(),
         };
-        Checked { engine, genes: data.iter().map(shape).collect() }
+        Checked { engine, partitions: data.iter().map(shape).collect() }
     }
 
-    /// Sizes of a gene; panics if its restricted tree has no edge.
-    fn gene(&self, gene: usize) -> GeneShape {
-        let shape = self.genes[gene];
-        assert!(shape.num_tips >= 2, "gene {gene} has no edge");
+    /// Sizes of a partition; panics if its restricted tree has no edge.
+    fn partition(&self, partition: usize) -> PartitionShape {
+        let shape = self.partitions[partition];
+        assert!(shape.num_tips >= 2, "partition {partition} has no edge");
         shape
     }
 
     fn check_edge_job(&self, job: &EdgeJob) {
-        self.gene(job.gene).check_ends(job.ends, Made::default());
+        self.partition(job.partition).check_ends(job.ends, Made::default());
         check_brlens(&[job.brlen]);
     }
 
     fn check_insertions(&self, program: &InsertionProgram) {
-        let shape = self.gene(program.gene);
+        let shape = self.partition(program.partition);
         let mut made = Made::default();
         let mut is_pendant: Vec<bool> = Vec::new();
         for (number, step) in program.steps[..program.num_turned].iter().enumerate() {
@@ -153,16 +153,16 @@ impl Checked {
         }
     }
 
-    /// Checks a sweep, and marks in `stored` the genes whose stored CLVs it writes.
+    /// Checks a sweep, and marks in `stored` the partitions whose stored CLVs it writes.
     fn check_sweep(&self, program: &SweepProgram, stored: &mut [bool]) {
-        check_once(program.genes.iter().map(|gene| gene.gene), "in a sweep");
-        let mut made = vec![Made::default(); program.genes.len()];
+        check_once(program.partitions.iter().map(|partition| partition.partition), "in a sweep");
+        let mut made = vec![Made::default(); program.partitions.len()];
         let mut check_job = |job: &SweepJob| {
-            let member = &program.genes[job.member];
-            let shape = self.gene(member.gene);
+            let member = &program.partitions[job.member];
+            let shape = self.partition(member.partition);
             for operation in &program.operations[job.operations.clone()] {
                 let made = &mut made[job.member];
-                stored[member.gene] |=
+                stored[member.partition] |=
                     shape.check_update(operation.parent, operation.children, made);
                 operation.edges.iter().for_each(|&edge| {
                     assert!((edge as usize) < member.brlens.len(), "edge {edge} does not exist");
@@ -172,7 +172,7 @@ impl Checked {
             assert!((job.edge as usize) < member.brlens.len(), "edge {} does not exist", job.edge);
         };
         // By member, the last step in which it has a job.
-        let mut last_step = vec![usize::MAX; program.genes.len()];
+        let mut last_step = vec![usize::MAX; program.partitions.len()];
         for (number, step) in program.steps.iter().enumerate() {
             assert!(!step.jobs.is_empty(), "a step must have at least one job");
             assert!(
@@ -182,11 +182,11 @@ impl Checked {
             );
             for job in &program.jobs[step.jobs.clone()] {
                 let last = std::mem::replace(&mut last_step[job.member], number);
-                assert!(last != number, "a gene has two jobs in one step");
+                assert!(last != number, "a partition has two jobs in one step");
                 check_job(job);
             }
         }
-        let finished = program.finish.iter().map(|job| program.genes[job.member].gene);
+        let finished = program.finish.iter().map(|job| program.partitions[job.member].partition);
         check_once(finished, "at the end of a sweep");
         for job in &program.finish {
             assert!(job.operations.is_empty(), "the final jobs of a sweep must not update vectors");
@@ -195,24 +195,24 @@ impl Checked {
     }
 
     fn check_sweeps(&self, programs: &[SweepProgram]) {
-        let mut uses = vec![0usize; self.genes.len()];
-        let mut stored = vec![false; self.genes.len()];
+        let mut uses = vec![0usize; self.partitions.len()];
+        let mut stored = vec![false; self.partitions.len()];
         for program in programs {
             self.check_sweep(program, &mut stored);
-            program.genes.iter().for_each(|gene| uses[gene.gene] += 1);
+            program.partitions.iter().for_each(|partition| uses[partition.partition] += 1);
         }
-        for (gene, stored) in stored.iter().enumerate() {
+        for (partition, stored) in stored.iter().enumerate() {
             assert!(
-                !stored || uses[gene] == 1,
-                "gene {gene}: a sweep writes CLVs that another reads"
+                !stored || uses[partition] == 1,
+                "partition {partition}: a sweep writes CLVs that another reads"
             );
         }
     }
 
     fn check_trial(&self, trial: &TrialProgram) {
-        let mut stored = vec![false; self.genes.len()];
-        let genes = trial.sweeps.iter().flat_map(|sweep| &sweep.genes);
-        check_once(genes.map(|gene| gene.gene), "in the sweeps of a trial");
+        let mut stored = vec![false; self.partitions.len()];
+        let partitions = trial.sweeps.iter().flat_map(|sweep| &sweep.partitions);
+        check_once(partitions.map(|partition| partition.partition), "in the sweeps of a trial");
         for sweep in &trial.sweeps {
             self.check_sweep(sweep, &mut stored);
             assert!(
@@ -221,7 +221,7 @@ impl Checked {
             );
         }
         assert!(!stored.contains(&true), "a trial must not write stored CLVs");
-        assert_eq!(trial.lnls.len(), self.genes.len(), "one log-likelihood per gene");
+        assert_eq!(trial.lnls.len(), self.partitions.len(), "one log-likelihood per partition");
     }
 }
 
@@ -231,20 +231,24 @@ impl Engine for Checked {
     }
 
     fn set_models(&mut self, models: &[(usize, &Model)]) -> Result<()> {
-        check_once(models.iter().map(|(gene, _)| *gene), "set");
+        check_once(models.iter().map(|(partition, _)| *partition), "set");
         self.engine.set_models(models)
     }
 
-    fn set_pattern_weights(&mut self, gene: usize, weights: &[f64]) -> Result<()> {
-        assert_eq!(weights.len(), self.genes[gene].num_patterns, "one weight per pattern");
+    fn set_pattern_weights(&mut self, partition: usize, weights: &[f64]) -> Result<()> {
+        assert_eq!(
+            weights.len(),
+            self.partitions[partition].num_patterns,
+            "one weight per pattern"
+        );
         assert!(weights.iter().all(|weight| *weight >= 0.0), "weights must not be negative");
-        self.engine.set_pattern_weights(gene, weights)
+        self.engine.set_pattern_weights(partition, weights)
     }
 
     fn update_partials(&mut self, descriptors: &[TraversalDescriptor]) -> Result<()> {
-        check_once(descriptors.iter().map(|descriptor| descriptor.gene), "updated");
+        check_once(descriptors.iter().map(|descriptor| descriptor.partition), "updated");
         for descriptor in descriptors {
-            let shape = self.gene(descriptor.gene);
+            let shape = self.partition(descriptor.partition);
             for Operation { parent, children, brlens } in &descriptor.operations {
                 let is_stored = shape.check_update(*parent, *children, &mut Made::default());
                 assert!(is_stored, "a traversal must write stored CLVs only");
@@ -255,7 +259,7 @@ impl Engine for Checked {
     }
 
     fn log_likelihoods(&mut self, jobs: &[EdgeJob]) -> Result<Vec<f64>> {
-        check_once(jobs.iter().map(|job| job.gene), "evaluated");
+        check_once(jobs.iter().map(|job| job.partition), "evaluated");
         jobs.iter().for_each(|job| self.check_edge_job(job));
         self.engine.log_likelihoods(jobs)
     }
@@ -266,9 +270,9 @@ impl Engine for Checked {
     }
 
     fn state_probabilities(&mut self, jobs: &[PointJob]) -> Result<Vec<Vec<f64>>> {
-        check_once(jobs.iter().map(|job| job.gene), "asked for its states");
+        check_once(jobs.iter().map(|job| job.partition), "asked for its states");
         for job in jobs {
-            self.gene(job.gene).check_ends(job.ends, Made::default());
+            self.partition(job.partition).check_ends(job.ends, Made::default());
             check_brlens(&job.brlens);
         }
         self.engine.state_probabilities(jobs)
@@ -289,23 +293,23 @@ impl Engine for Checked {
         self.engine.try_insertions(trials)
     }
 
-    fn clv(&mut self, gene: usize, slot: u32) -> Result<(Vec<f64>, Vec<u32>)> {
-        self.gene(gene).check_read(Vector::Clv(slot), Made::default());
-        self.engine.clv(gene, slot)
+    fn clv(&mut self, partition: usize, slot: u32) -> Result<(Vec<f64>, Vec<u32>)> {
+        self.partition(partition).check_read(Vector::Clv(slot), Made::default());
+        self.engine.clv(partition, slot)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::likelihood::engine::{EngineOptions, SweepGene, SweepOperation, SweepStep};
+    use crate::likelihood::engine::{EngineOptions, SweepOperation, SweepPartition, SweepStep};
     use crate::likelihood::select::make_engine;
     use Vector::{Clv, Temporary, Tip};
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
-    /// An engine for one gene of five taxa and one of two.
+    /// An engine for one partition of five taxa and one of two.
     fn engine() -> Box<dyn Engine> {
-        let gene = |num_tips| GeneData {
+        let partition = |num_tips| PartitionData {
             tip_codes: vec![vec![1, 2, 4]; num_tips],
             weights: vec![1.0; 3],
             code_masks: (0..16).collect(),
@@ -315,7 +319,7 @@ mod tests {
             ascertainment: None,
         };
         let options = EngineOptions::default();
-        let mut engine = make_engine(&[gene(5), gene(2)], &options).unwrap();
+        let mut engine = make_engine(&[partition(5), partition(2)], &options).unwrap();
         let model = Model::parse("JC").unwrap();
         engine.set_models(&[(0, &model), (1, &model)]).unwrap();
         engine
@@ -325,8 +329,8 @@ mod tests {
         Operation { parent, children, brlens: [0.1, 0.2] }
     }
 
-    fn descriptor(gene: usize, operations: &[Operation]) -> TraversalDescriptor {
-        TraversalDescriptor { gene, operations: operations.to_vec() }
+    fn descriptor(partition: usize, operations: &[Operation]) -> TraversalDescriptor {
+        TraversalDescriptor { partition, operations: operations.to_vec() }
     }
 
     /// The panic's text, or nothing.
@@ -363,7 +367,7 @@ mod tests {
             assert!(found.contains(expected), "{found}, not {expected}");
         }
         let twice = vec![descriptor(0, &[good]), descriptor(0, &[good])];
-        assert!(update(twice).contains("gene 0 is updated twice"));
+        assert!(update(twice).contains("partition 0 is updated twice"));
     }
 
     #[test]
@@ -396,7 +400,11 @@ mod tests {
     fn no_sweep_reads_what_another_writes() {
         let sweep = |operation: Option<SweepOperation>| {
             let mut program = SweepProgram::new(vec![0.1], 1e-3);
-            program.genes.push(SweepGene { gene: 0, brlen_scaler: 1.0, brlens: vec![0.1; 7] });
+            program.partitions.push(SweepPartition {
+                partition: 0,
+                brlen_scaler: 1.0,
+                brlens: vec![0.1; 7],
+            });
             program.operations.extend(operation);
             let operations = 0..program.operations.len();
             program.jobs.push(SweepJob { member: 0, operations, ends: [Tip(0), Clv(0)], edge: 0 });

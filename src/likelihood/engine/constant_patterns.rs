@@ -1,7 +1,7 @@
 //! The sum S of the likelihoods of a block of constant patterns, and its derivatives along an edge, as
 //! [`Correction`](super::ascertainment::Correction) takes them.
 //!
-//! There are only a few of these patterns per gene, so this is plain code instead of a kernel. Patterns
+//! There are only a few of these patterns per partition, so this is plain code instead of a kernel. Patterns
 //! differ in their scaler counts, so all are brought to the smallest count. S itself may underflow, so it is returned as
 //! these numbers are: with a scaler count.
 

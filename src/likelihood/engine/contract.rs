@@ -1,7 +1,7 @@
 //! The contract of an engine: operations that take complete programs of work and either carry out all of
 //! it or fail.
 
-use super::data::GeneData;
+use super::data::PartitionData;
 use super::program::{
     EdgeJob, InsertionProgram, PointJob, SweepProgram, TraversalDescriptor, TrialProgram,
 };
@@ -12,13 +12,13 @@ use std::fmt;
 /// Result of an operation of an engine.
 pub type Result<T> = std::result::Result<T, EngineError>;
 
-/// Precision in which cards compute scores of regraft positions. Everything that a search decides by is in double precision.
+/// Precision in which GPUs compute scores of regraft positions. Everything that a search decides by is in double precision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ScorePrecision {
     /// Double: the scores have the bits of the processor's.
     #[default]
     Double,
-    /// Single: they are the same in every run, on any number of cards, but differ from those in double precision.
+    /// Single: they are the same in every run, on any number of GPUs, but differ from those in double precision.
     Single,
 }
 
@@ -31,14 +31,14 @@ pub struct EngineOptions {
     pub instruction_set: Option<&'static str>,
     /// Number of threads that compute one likelihood, at least 1.
     pub threads: usize,
-    /// Most memory of the likelihood vectors and sumtables, in bytes: with less than all need, some are computed again whenever they
-    /// are read, with the same results. `None` for no limit.
+    /// Most memory of the likelihood vectors and sumtables, in bytes: with less than all need, some are computed again whenever
+    /// they are read, with the same results. `None` for no limit.
     pub vector_bytes: Option<u64>,
-    /// Graphics cards to use, as bits by their numbers, if the engine needs them; 0 for the first one.
-    pub cards: u64,
-    /// Number of engines at the same time on these cards, this one included: each takes no more than its share of their memory.
-    pub engines_on_cards: usize,
-    /// Precision of scores of regraft positions on cards.
+    /// GPUs to use, as bits by their numbers, if the engine needs them; 0 for the first one.
+    pub gpus: u64,
+    /// Number of engines at the same time on these GPUs, this one included: each takes no more than its share of their memory.
+    pub engines_on_gpus: usize,
+    /// Precision of scores of regraft positions on GPUs.
     pub score_precision: ScorePrecision,
 }
 
@@ -49,15 +49,15 @@ impl Default for EngineOptions {
             instruction_set: None,
             threads: 1,
             vector_bytes: None,
-            cards: 0,
-            engines_on_cards: 1,
+            gpus: 0,
+            engines_on_gpus: 1,
             score_precision: ScorePrecision::Double,
         }
     }
 }
 
-/// Makes an engine for the data of some genes.
-pub type Make = fn(&[GeneData], &EngineOptions) -> Result<Box<dyn Engine>>;
+/// Makes an engine for the data of some partitions.
+pub type Make = fn(&[PartitionData], &EngineOptions) -> Result<Box<dyn Engine>>;
 
 /// What `select` knows of an engine, as defined in the engine's folder.
 #[derive(Debug, Clone, Copy)]
@@ -167,10 +167,10 @@ pub struct Capabilities {
     pub best_batch: usize,
 }
 
-/// What sweeps of Newton-Raphson have taken, all genes together.
+/// What sweeps of Newton-Raphson have taken, all partitions together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SweepWork {
-    /// Evaluations of the derivatives of a gene.
+    /// Evaluations of the derivatives of a partition.
     pub evaluations: u64,
     /// Bytes, if every vector is read and written as often as it is an operand or a result. (Tips are not counted.)
     pub bytes: u64,
@@ -186,9 +186,9 @@ impl std::ops::AddAssign for SweepWork {
     }
 }
 
-/// What a card can do at best.
+/// What a GPU can do at best.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
-pub struct CardRates {
+pub struct GpuRates {
     /// Seconds of a launch among many.
     pub launch_seconds: f64,
     /// Seconds until the result of a launch is on the host.
@@ -203,17 +203,17 @@ pub struct CardRates {
     pub single_operations_per_second: f64,
 }
 
-/// An implementation of the likelihood computations, with the CLVs and models of all genes.
+/// An implementation of the likelihood computations, with the CLVs and models of all partitions.
 ///
-/// A gene's vectors belong to the nodes of its restricted tree: tips have codes, and each inner node has
+/// A partition's vectors belong to the nodes of its restricted tree: tips have codes, and each inner node has
 /// one stored CLV, whose slot is the node's number minus the number of tips. A slot holds the CLV that was
 /// last written to it; the caller keeps track of the direction of each CLV and of whether it is up to date.
 ///
 /// The requirements on each program are documented at its type and checked by
 /// [`Checked`](super::Checked), which panics at a violation, so an engine may rely on them. In addition:
 ///
-/// * [`Engine::set_models`] is called for a gene before anything is computed for it.
-/// * A CLV is read only if it was written after the last change of the gene's model.
+/// * [`Engine::set_models`] is called for a partition before anything is computed for it.
+/// * A CLV is read only if it was written after the last change of the partition's model.
 /// * After an operation has failed, the content of all stored vectors is undefined, and the engine may refuse
 ///   all further work.
 ///
@@ -224,40 +224,40 @@ pub trait Engine: Send {
     /// Properties of the engine.
     fn capabilities(&self) -> Capabilities;
 
-    /// Sets the models of the given genes, each at most once. This invalidates the CLVs of these genes.
+    /// Sets the models of the given partitions, each at most once. This invalidates the CLVs of these partitions.
     fn set_models(&mut self, models: &[(usize, &Model)]) -> Result<()>;
 
-    /// Replaces the weights of a gene's patterns, in their order. Stored vectors remain valid.
-    fn set_pattern_weights(&mut self, gene: usize, weights: &[f64]) -> Result<()>;
+    /// Replaces the weights of a partition's patterns, in their order. Stored vectors remain valid.
+    fn set_pattern_weights(&mut self, partition: usize, weights: &[f64]) -> Result<()>;
 
-    /// Updates stored CLVs: at most one descriptor per gene.
+    /// Updates stored CLVs: at most one descriptor per partition.
     fn update_partials(&mut self, descriptors: &[TraversalDescriptor]) -> Result<()>;
 
-    /// Log-likelihood of each job, at most one per gene. Here and in all operations below, log-likelihoods
-    /// include the gene's correction of ascertainment bias.
+    /// Log-likelihood of each job, at most one per partition. Here and in all operations below, log-likelihoods
+    /// include the partition's correction of ascertainment bias.
     fn log_likelihoods(&mut self, jobs: &[EdgeJob]) -> Result<Vec<f64>>;
 
-    /// Log-likelihood of each pattern (unweighted) of the job's gene; under Lewis's correction it is
+    /// Log-likelihood of each pattern (unweighted) of the job's partition; under Lewis's correction it is
     /// conditional on the pattern being variable. The constant patterns of a correction are not included.
     fn pattern_log_likelihoods(&mut self, job: &EdgeJob) -> Result<Vec<f64>>;
 
     /// Probability of each state at each job's point, given the data of the pattern: `[pattern][state]`, for each job,
-    /// at most one per gene. These are the marginal ancestral states of Yang, Kumar & Nei (1995, Genetics 141:1641):
+    /// at most one per partition. These are the marginal ancestral states of Yang, Kumar & Nei (1995, Genetics 141:1641):
     /// the share of the likelihood of the pattern that the state contributes, summed over the rate categories. They do
     /// not depend on the correction of ascertainment bias.
     fn state_probabilities(&mut self, jobs: &[PointJob]) -> Result<Vec<Vec<f64>>>;
 
-    /// Scores (log-likelihoods) of each program, in the order of its scoring steps. A gene may have any
+    /// Scores (log-likelihoods) of each program, in the order of its scoring steps. A partition may have any
     /// number of programs. No stored vector is written.
     fn insertion_scores(&mut self, programs: &[InsertionProgram]) -> Result<Vec<Vec<f64>>>;
 
-    /// Optimises branch lengths in place, or finds their densities (see [`Goal`](super::Goal)). The programs are independent of each other: if one of them writes
-    /// stored CLVs of a gene, the gene is in no other program.
+    /// Optimises branch lengths in place, or finds their densities (see [`Goal`](super::Goal)). The programs are independent of
+    /// each other: if one of them writes stored CLVs of a partition, the partition is in no other program.
     fn optimize_branches(&mut self, programs: &mut [SweepProgram]) -> Result<()>;
 
     /// Carries out trials, which are independent of each other. No stored vector is written.
     fn try_insertions(&mut self, trials: &mut [TrialProgram]) -> Result<()>;
 
     /// A copy of a CLV and its scaler counts in the engine's own layout, for tests.
-    fn clv(&mut self, gene: usize, slot: u32) -> Result<(Vec<f64>, Vec<u32>)>;
+    fn clv(&mut self, partition: usize, slot: u32) -> Result<(Vec<f64>, Vec<u32>)>;
 }

@@ -1,13 +1,13 @@
-//! The data of one gene in the form that engines read: tip codes, pattern weights and model.
+//! The data of one partition in the form that engines read: tip codes, pattern weights and model.
 
 use crate::alignment::Patterns;
 use crate::alphabet::Code;
 use crate::model::{Ascertainment, EigenModel, Model, RateCats};
 
-/// Patterns of one gene over the taxa that have data in it.
+/// Patterns of one partition over the taxa that have data in it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct GeneData {
-    /// Codes, `[tip][pattern]`, for the tips of the gene's restricted tree.
+pub struct PartitionData {
+    /// Codes, `[tip][pattern]`, for the tips of the partition's restricted tree.
     pub tip_codes: Vec<Vec<Code>>,
     /// Weight of each pattern.
     pub weights: Vec<f64>,
@@ -17,13 +17,13 @@ pub struct GeneData {
     pub undetermined: Code,
     /// Number of states of the alphabet.
     pub num_states: usize,
-    /// Number of rate categories, the same in all models of this gene.
+    /// Number of rate categories, the same in all models of this partition.
     pub num_rates: usize,
     /// Correction of ascertainment bias, if any. The excluded sites are not among the patterns above.
     pub ascertainment: Option<Ascertainment>,
 }
 
-impl GeneData {
+impl PartitionData {
     /// Number of patterns.
     pub fn num_patterns(&self) -> usize {
         self.weights.len()
@@ -43,9 +43,9 @@ impl GeneData {
     }
 }
 
-/// Model of one gene in the form an engine reads: eigensystems and rate categories.
+/// Model of one partition in the form an engine reads: eigensystems and rate categories.
 #[derive(Debug, Clone, PartialEq)]
-pub struct GeneModel {
+pub struct PartitionModel {
     /// Rate matrices with their frequencies: a single one, except in mixtures such as LG4X.
     pub matrices: Vec<EigenModel>,
     /// Index of each category's rate matrix.
@@ -60,11 +60,11 @@ pub struct GeneModel {
     pub pinv: f64,
 }
 
-impl GeneData {
+impl PartitionData {
     /// Tip codes and weights of site patterns, for this model or others with the same number of rate
     /// categories and the same correction of ascertainment bias.
     pub fn new(patterns: &Patterns, model: &Model) -> Self {
-        GeneData {
+        PartitionData {
             tip_codes: patterns.codes.clone(),
             weights: patterns.weights.iter().map(|&w| f64::from(w)).collect(),
             code_masks: patterns.code_masks.clone(),
@@ -76,7 +76,7 @@ impl GeneData {
     }
 }
 
-impl GeneModel {
+impl PartitionModel {
     /// The eigensystems and rate categories of a model.
     pub fn new(model: &Model) -> Self {
         Self::from_parts(model.eigen_models(), model.rate_cats())
@@ -104,7 +104,7 @@ impl GeneModel {
                 (0..several[0].num_states).map(mean).collect()
             }
         };
-        GeneModel {
+        PartitionModel {
             matrices,
             matrix_of_rate,
             freqs,

@@ -16,7 +16,7 @@ const MOST_ANCESTORS: usize = 64;
 /// Number of parts that are compared when one is to be forgotten.
 const CANDIDATES: usize = 8;
 
-/// Number of vectors with which everything can be computed that reads two vectors at a time, for a gene of so many tips:
+/// Number of vectors with which everything can be computed that reads two vectors at a time, for a partition of so many tips:
 /// one for each halving of a subtree, and those that are read and written.
 pub fn min_clvs(num_tips: usize) -> usize {
     num_tips.max(1).ilog2() as usize + 4
@@ -47,7 +47,7 @@ struct Recipe {
     num_vectors: usize,
 }
 
-/// The stored vectors of a gene, some of which are forgotten. Others than these (temporaries) have larger numbers and are
+/// The stored vectors of a partition, some of which are forgotten. Others than these (temporaries) have larger numbers and are
 /// taken to be always there.
 #[derive(Debug)]
 pub struct Forgetting {
@@ -114,8 +114,8 @@ impl Forgetting {
     }
 
     /// Makes vectors ready to be read: the next update that is necessary for that, if any, of a vector whose children are
-    /// pinned. It must be carried out and [noted](Forgetting::note_recomputed) before the next call. Whatever is ready leaves the
-    /// list, and is pinned.
+    /// pinned. It must be carried out and [noted](Forgetting::note_recomputed) before the next call. Whatever is ready leaves
+    /// the list, and is pinned.
     pub fn next_update(&mut self, part: usize, wanted: &mut Vec<u32>) -> Option<Operation> {
         while let Some(&slot) = wanted.last() {
             if self.pin(part, slot) {

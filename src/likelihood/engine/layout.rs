@@ -14,7 +14,7 @@ pub const BLOCK: usize = 128;
 /// Number of partial sums in a sum over patterns: pattern i is added to partial sum i modulo 8.
 pub const LANES: usize = 8;
 
-/// Maximum number of a gene's temporaries that a trial needs at the same time: the combination of two arms,
+/// Maximum number of a partition's temporaries that a trial needs at the same time: the combination of two arms,
 /// and two vectors on the path to the candidate edge.
 const TRIAL_TEMPORARIES: usize = 3;
 

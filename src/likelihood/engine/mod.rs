@@ -1,5 +1,5 @@
 //! What all engines share: their contract ([`Engine`]), the programs of work that they carry out, the data
-//! and models of genes, and the parts that do not depend on the hardware: model tables, Newton-Raphson,
+//! and models of partitions, and the parts that do not depend on the hardware: model tables, Newton-Raphson,
 //! corrections of ascertainment bias, and the layout that determines how sums are grouped.
 //!
 //! Engines (`cpu`, `cuda`, `naive`) import this module and never each other; `select` makes them.
@@ -20,15 +20,15 @@ mod temporaries;
 
 pub use check::Checked;
 pub use contract::{
-    Capabilities, CardRates, Engine, EngineError, EngineOptions, Entry, Make, Result,
+    Capabilities, Engine, EngineError, EngineOptions, Entry, GpuRates, Make, Result,
     ScorePrecision, SweepWork,
 };
-pub use data::{GeneData, GeneModel};
+pub use data::{PartitionData, PartitionModel};
 pub use forgetting::{Forgetting, min_clvs};
 pub use model_block::ModelBlock;
 pub use newton::{Derivatives, TrialSweep, chain_rule, run_sweep, run_trials};
 pub use program::{
-    EdgeJob, Goal, InsertionProgram, InsertionStep, Operation, PointJob, SweepGene, SweepJob,
-    SweepOperation, SweepProgram, SweepStep, TraversalDescriptor, TrialProgram, Vector,
+    EdgeJob, Goal, InsertionProgram, InsertionStep, Operation, PointJob, SweepJob, SweepOperation,
+    SweepPartition, SweepProgram, SweepStep, TraversalDescriptor, TrialProgram, Vector,
 };
 pub use temporaries::Places;

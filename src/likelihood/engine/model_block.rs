@@ -1,6 +1,6 @@
-//! Model blocks: a gene's model in the form that kernels read, in the layout of `layout.rs`.
+//! Model blocks: a partition's model in the form that kernels read, in the layout of `layout.rs`.
 
-use super::data::{GeneData, GeneModel};
+use super::data::{PartitionData, PartitionModel};
 use super::layout::Dims;
 
 /// Model of one partition in the form that kernels read. P(t) = V·exp(Λ·r·t)·V⁻¹ for rate r.
@@ -8,7 +8,7 @@ use super::layout::Dims;
 pub struct ModelBlock {
     /// Sizes.
     pub dims: Dims,
-    /// Different for all models that the genes of an engine have had: what was computed from it is known by this
+    /// Different for all models that the partitions of an engine have had: what was computed from it is known by this
     /// number.
     pub serial: u64,
     /// Index of each category's rate matrix.
@@ -41,8 +41,8 @@ pub struct ModelBlock {
 }
 
 impl ModelBlock {
-    /// The block of a gene that has no model yet: its sizes, and the tables that depend on tip codes alone.
-    pub fn new(data: &GeneData) -> Self {
+    /// The block of a partition that has no model yet: its sizes, and the tables that depend on tip codes alone.
+    pub fn new(data: &PartitionData) -> Self {
         let num_codes = data.code_masks.len();
         let dims = Dims::new(data.num_states, data.num_rates, num_codes, data.num_tips());
         let states_of =
@@ -70,11 +70,15 @@ impl ModelBlock {
     ///
     /// # Panics
     /// If its number of rate categories differs from that of the block, or if it has more states.
-    pub fn set(&mut self, model: &GeneModel) {
+    pub fn set(&mut self, model: &PartitionModel) {
         let Dims { num_states: n, num_rates, .. } = self.dims;
         let states = model.freqs.len();
-        assert_eq!(model.rates.len(), num_rates, "a gene's number of rate categories is fixed");
-        assert!(states <= n, "a gene's number of states is fixed");
+        assert_eq!(
+            model.rates.len(),
+            num_rates,
+            "a partition's number of rate categories is fixed"
+        );
+        assert!(states <= n, "a partition's number of states is fixed");
         self.matrix_of_rate.clone_from(&model.matrix_of_rate);
         self.rates.clone_from(&model.rates);
         self.rate_weights.clone_from(&model.rate_weights);

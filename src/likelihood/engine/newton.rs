@@ -12,7 +12,7 @@ pub trait Derivatives {
     /// Carries out the updates of a step's jobs, and prepares their edges (in the CPU engine, by sumtables).
     fn start_step(&mut self, program: &SweepProgram, step: usize) -> Result<()>;
     /// Log-likelihood and its first and second derivative with respect to the length of the step's branch,
-    /// at length `t`, summed over the genes of the step.
+    /// at length `t`, summed over the partitions of the step.
     fn at(&mut self, program: &SweepProgram, step: usize, t: f64) -> Result<[f64; 3]>;
 }
 
@@ -92,7 +92,7 @@ pub(crate) fn end_step(program: &mut SweepProgram, step: usize, (after, lnl): (f
     program.lnl = lnl;
     for job in program.steps[step].jobs.clone() {
         let job = &program.jobs[job];
-        let brlen = &mut program.genes[job.member].brlens[job.edge as usize];
+        let brlen = &mut program.partitions[job.member].brlens[job.edge as usize];
         // This is exact because all lengths are multiples of the same grid spacing.
         *brlen += after - before;
     }
@@ -172,11 +172,11 @@ fn note_lnls(trial: &mut TrialProgram, part: TrialPart) {
         if let Some(last) = sweep.steps[..part.steps(*num_first, sweep).end].last() {
             let mut lnl = sweep.lnl;
             for job in &sweep.jobs[last.jobs.clone()] {
-                lnls[sweep.genes[job.member].gene] = std::mem::take(&mut lnl);
+                lnls[sweep.partitions[job.member].partition] = std::mem::take(&mut lnl);
             }
         }
         for (job, &lnl) in sweep.finish.iter().zip(&sweep.finish_lnls) {
-            lnls[sweep.genes[job.member].gene] = lnl;
+            lnls[sweep.partitions[job.member].partition] = lnl;
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Programs of work for an engine: plain data, complete before anything is computed.
 //!
-//! A *gene* is the number of a partition. Branch lengths are those of the gene (already multiplied by its
+//! A *partition* is the number of a partition. Branch lengths are those of the partition (already multiplied by its
 //! scaler), except in a [`SweepProgram`], which changes them.
 //!
-//! The temporaries of a program (in a sweep: of each of its genes) are numbered from 0 in the order in which
+//! The temporaries of a program (in a sweep: of each of its partitions) are numbered from 0 in the order in which
 //! they are made, and each is made once (single assignment). They exist until the program ends. An engine
 //! can therefore derive from a program alone which steps depend on each other, how many vectors are needed
 //! at the same time, and what may be computed in parallel.
@@ -12,10 +12,10 @@ use crate::likelihood::BRLEN_BOUNDS;
 use crate::numeric::{Gamma, GammaPrior};
 use std::ops::Range;
 
-/// Identifies a vector of a gene.
+/// Identifies a vector of a partition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Vector {
-    /// A tip of the gene's restricted tree.
+    /// A tip of the partition's restricted tree.
     Tip(u32),
     /// A stored CLV, by its slot.
     Clv(u32),
@@ -44,31 +44,31 @@ pub struct Operation {
     pub brlens: [f64; 2],
 }
 
-/// Updates of stored CLVs of one gene, children before parents; no temporaries.
+/// Updates of stored CLVs of one partition, children before parents; no temporaries.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TraversalDescriptor {
-    /// The gene.
-    pub gene: usize,
+    /// The partition.
+    pub partition: usize,
     /// The updates in order.
     pub operations: Vec<Operation>,
 }
 
-/// Evaluation of the log-likelihood of one gene at an edge, from tips and stored CLVs.
+/// Evaluation of the log-likelihood of one partition at an edge, from tips and stored CLVs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EdgeJob {
-    /// The gene.
-    pub gene: usize,
+    /// The partition.
+    pub partition: usize,
     /// Vectors at the edge's two ends, pointing towards each other.
     pub ends: [Vector; 2],
     /// Length of the edge.
     pub brlen: f64,
 }
 
-/// A point on an edge of one gene, at which the probabilities of states are asked for, from tips and stored CLVs.
+/// A point on an edge of one partition, at which the probabilities of states are asked for, from tips and stored CLVs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PointJob {
-    /// The gene.
-    pub gene: usize,
+    /// The partition.
+    pub partition: usize,
     /// Vectors at the edge's two ends, pointing towards each other.
     pub ends: [Vector; 2],
     /// Lengths from the point to them. A node is a point at distance 0 from one of them.
@@ -99,7 +99,7 @@ pub enum InsertionStep {
         /// Lengths from the insertion point to them.
         brlens: [f64; 2],
     },
-    /// Log-likelihood at an edge, for a gene whose tree without the subtree is a single tip.
+    /// Log-likelihood at an edge, for a partition whose tree without the subtree is a single tip.
     Edge {
         /// The two ends.
         ends: [Vector; 2],
@@ -108,12 +108,12 @@ pub enum InsertionStep {
     },
 }
 
-/// All steps of one gene for one pruned subtree. Scores are returned in the order of the steps that
+/// All steps of one partition for one pruned subtree. Scores are returned in the order of the steps that
 /// compute one (`Score` and `Edge`).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct InsertionProgram {
-    /// The gene.
-    pub gene: usize,
+    /// The partition.
+    pub partition: usize,
     /// Number of first steps, which make the first temporaries: vectors that another program may find stored, depending on
     /// what is computed before and with it. Engines make them as exactly as stored vectors.
     pub num_turned: usize,
@@ -165,45 +165,45 @@ impl InsertionProgram {
     }
 }
 
-/// An update whose branch lengths are read from [`SweepGene::brlens`] when it is carried out.
+/// An update whose branch lengths are read from [`SweepPartition::brlens`] when it is carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SweepOperation {
     /// The vector that is written: neither a tip nor one of the children.
     pub parent: Vector,
     /// The two vectors that are read.
     pub children: [Vector; 2],
-    /// Edges to them, as indices into [`SweepGene::brlens`].
+    /// Edges to them, as indices into [`SweepPartition::brlens`].
     pub edges: [u32; 2],
 }
 
-/// One gene's part in one step of a sweep.
+/// One partition's part in one step of a sweep.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SweepJob {
-    /// Index into [`SweepProgram::genes`].
+    /// Index into [`SweepProgram::partitions`].
     pub member: usize,
     /// Updates that make the vectors at the edge's ends valid: a range of [`SweepProgram::operations`].
     pub operations: Range<usize>,
-    /// Vectors at the two ends of the gene's edge.
+    /// Vectors at the two ends of the partition's edge.
     pub ends: [Vector; 2],
-    /// The gene's edge, whose length includes that of the step's branch: an index into [`SweepGene::brlens`].
+    /// The partition's edge, whose length includes that of the step's branch: an index into [`SweepPartition::brlens`].
     pub edge: u32,
 }
 
 /// One branch to optimise.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SweepStep {
-    /// One job for each gene whose likelihood depends on the branch: a range of [`SweepProgram::jobs`], not
+    /// One job for each partition whose likelihood depends on the branch: a range of [`SweepProgram::jobs`], not
     /// empty.
     pub jobs: Range<usize>,
     /// Index of the branch in [`SweepProgram::brlens`].
     pub branch: u32,
 }
 
-/// A gene in a sweep.
+/// A partition in a sweep.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SweepGene {
-    /// The gene.
-    pub gene: usize,
+pub struct SweepPartition {
+    /// The partition.
+    pub partition: usize,
     /// Factor of all its branch lengths.
     pub brlen_scaler: f64,
     /// Lengths, without the scaler, of the edges that the program uses, by the program's own numbers; updated by
@@ -227,12 +227,12 @@ pub enum Goal {
 }
 
 /// Newton-Raphson optimisation of a list of branches, one after the other (Gauss-Seidel). Under linked and
-/// scaled lengths, one program contains all genes, and their derivatives are summed; under unlinked lengths
-/// there is one program per gene.
+/// scaled lengths, one program contains all partitions, and their derivatives are summed; under unlinked lengths
+/// there is one program per partition.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SweepProgram {
-    /// The genes, each once.
-    pub genes: Vec<SweepGene>,
+    /// The partitions, each once.
+    pub partitions: Vec<SweepPartition>,
     /// All updates.
     pub operations: Vec<SweepOperation>,
     /// All jobs.
@@ -248,10 +248,10 @@ pub struct SweepProgram {
     /// The optimisation of a branch ends when the expected gain of the next Newton step is less than this (log
     /// units).
     pub gain_tolerance: f64,
-    /// Edges at which log-likelihoods are evaluated after the last step, at most one per gene; without
+    /// Edges at which log-likelihoods are evaluated after the last step, at most one per partition; without
     /// operations.
     pub finish: Vec<SweepJob>,
-    /// Result: the log-likelihood at the end of the last step, summed over the genes of that step.
+    /// Result: the log-likelihood at the end of the last step, summed over the partitions of that step.
     pub lnl: f64,
     /// Result of [`Goal::Density`]: the distribution of the last step's branch. `None` if the density is not like one.
     pub density: Option<Gamma>,
@@ -263,7 +263,7 @@ impl SweepProgram {
     /// A program without steps, with the bounds [`BRLEN_BOUNDS`].
     pub fn new(brlens: Vec<f64>, gain_tolerance: f64) -> Self {
         SweepProgram {
-            genes: Vec::new(),
+            partitions: Vec::new(),
             operations: Vec::new(),
             jobs: Vec::new(),
             steps: Vec::new(),
@@ -278,26 +278,32 @@ impl SweepProgram {
         }
     }
 
-    /// Length of a job's edge, times the gene's scaler, when the step's branch has length `t`.
+    /// Length of a job's edge, times the partition's scaler, when the step's branch has length `t`.
     pub fn job_length(&self, job: &SweepJob, step: &SweepStep, t: f64) -> f64 {
-        let gene = &self.genes[job.member];
-        let rest = gene.brlens[job.edge as usize] - self.brlens[step.branch as usize];
-        gene.brlen_scaler * (rest + t)
+        let partition = &self.partitions[job.member];
+        let rest = partition.brlens[job.edge as usize] - self.brlens[step.branch as usize];
+        partition.brlen_scaler * (rest + t)
     }
 
     /// A job's edge at the current lengths.
     pub fn edge_job(&self, job: &SweepJob) -> EdgeJob {
-        let SweepGene { gene, brlen_scaler, brlens } = &self.genes[job.member];
-        EdgeJob { gene: *gene, ends: job.ends, brlen: brlen_scaler * brlens[job.edge as usize] }
+        let SweepPartition { partition, brlen_scaler, brlens } = &self.partitions[job.member];
+        EdgeJob {
+            partition: *partition,
+            ends: job.ends,
+            brlen: brlen_scaler * brlens[job.edge as usize],
+        }
     }
 
     /// A job's updates at the current lengths.
     pub fn operations_of(&self, job: &SweepJob) -> impl Iterator<Item = Operation> + Clone {
-        let gene = &self.genes[job.member];
+        let partition = &self.partitions[job.member];
         self.operations[job.operations.clone()].iter().map(|operation| Operation {
             parent: operation.parent,
             children: operation.children,
-            brlens: operation.edges.map(|edge| gene.brlen_scaler * gene.brlens[edge as usize]),
+            brlens: operation
+                .edges
+                .map(|edge| partition.brlen_scaler * partition.brlens[edge as usize]),
         })
     }
 }
@@ -306,15 +312,15 @@ impl SweepProgram {
 /// tree.
 ///
 /// The first steps of all sweeps are carried out; then, unless the tree's log-likelihood is below the floor,
-/// the other steps. The sweeps write temporaries only, and no gene is in two of them.
+/// the other steps. The sweeps write temporaries only, and no partition is in two of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrialProgram {
-    /// One sweep over all genes that share their branch lengths, or one per gene.
+    /// One sweep over all partitions that share their branch lengths, or one per partition.
     pub sweeps: Vec<SweepProgram>,
     /// Number of first steps of each sweep.
     pub num_first: usize,
-    /// Log-likelihood of each gene of the tree, updated by the trial. The sum over the genes of a sweep's last
-    /// step is stored at the first of these genes, and the others are set to 0.
+    /// Log-likelihood of each partition of the tree, updated by the trial. The sum over the partitions of a sweep's last
+    /// step is stored at the first of these partitions, and the others are set to 0.
     pub lnls: Vec<f64>,
     /// The trial ends after the first steps if the sum of `lnls`, in their order, is below this.
     pub floor: f64,

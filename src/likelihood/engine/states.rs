@@ -4,7 +4,7 @@
 use super::ModelBlock;
 use super::scaling::factor;
 
-/// The part of the likelihood of sites that cannot change: the gene's `pinv` times the frequency of each state.
+/// The part of the likelihood of sites that cannot change: the partition's `pinv` times the frequency of each state.
 #[derive(Debug, Clone, Default)]
 pub struct InvariantParts {
     /// By state, without padding.

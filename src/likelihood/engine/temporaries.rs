@@ -50,9 +50,9 @@ impl Places {
         Self::assign(&steps)
     }
 
-    /// Places of the temporaries of a sweep, by gene of the program.
+    /// Places of the temporaries of a sweep, by partition of the program.
     pub fn of_sweep(program: &SweepProgram) -> Vec<Self> {
-        let mut steps: Vec<Vec<Step>> = vec![Vec::new(); program.genes.len()];
+        let mut steps: Vec<Vec<Step>> = vec![Vec::new(); program.partitions.len()];
         for job in program.jobs.iter().chain(&program.finish) {
             for operation in &program.operations[job.operations.clone()] {
                 let [a, b] = operation.children.map(number);

@@ -1,4 +1,4 @@
-//! Correction of ascertainment bias in all operations of the engine, together with genes without correction.
+//! Correction of ascertainment bias in all operations of the engine, together with partitions without correction.
 
 use super::tests::{
     Case, GTR, HKY_I, assert_scores_are_those_of_moved_trees, close, random_case, trace,
@@ -7,16 +7,16 @@ use super::tests::{
 use super::*;
 use crate::alphabet::Code;
 use crate::likelihood::cpu::all_kernels;
-use crate::likelihood::engine::GeneModel;
+use crate::likelihood::engine::PartitionModel;
 use crate::likelihood::naive::naive_log_likelihood;
 use crate::model::Ascertainment::{self, Felsenstein, Lewis, Stamatakis};
 use crate::model::Model;
 use crate::tree::{EdgeId, Tree};
 
-/// Genes of different sizes with all corrections; one taxon of the first has no data.
+/// Partitions of different sizes with all corrections; one taxon of the first has no data.
 fn corrected_case(seed: u64, num_taxa: usize) -> Case {
     let counts = || Stamatakis(vec![3.0, 0.0, 2.5, 9.0]);
-    let genes = [
+    let partitions = [
         ((num_taxa, 300, GTR), Some(Lewis)),
         ((num_taxa * 2 / 3, 40, HKY_I), None),
         ((num_taxa / 2, 137, GTR), Some(Felsenstein(17.5))),
@@ -28,7 +28,7 @@ fn corrected_case(seed: u64, num_taxa: usize) -> Case {
         ((1, 5, GTR), None),
         ((0, 0, GTR), Some(Lewis)),
     ];
-    let (sizes, corrections): (Vec<_>, Vec<Option<Ascertainment>>) = genes.into_iter().unzip();
+    let (sizes, corrections): (Vec<_>, Vec<Option<Ascertainment>>) = partitions.into_iter().unzip();
     let mut case = random_case(seed, num_taxa, &sizes);
     for (data, correction) in case.data.iter_mut().zip(corrections) {
         data.ascertainment = correction;
@@ -38,7 +38,7 @@ fn corrected_case(seed: u64, num_taxa: usize) -> Case {
     case
 }
 
-/// Genes of [`corrected_case`] that have a tree.
+/// Partitions of [`corrected_case`] that have a tree.
 const WITH_TREE: usize = 8;
 
 const LINKAGES: [BrlenLinkage; 3] =
@@ -49,23 +49,25 @@ fn corrected_likelihoods_are_the_naive_ones_at_every_virtual_root() {
     for seed in 0..3 {
         let case = corrected_case(seed, 9);
         let mut evaluator = case.evaluator(BrlenLinkage::Scaled);
-        (0..WITH_TREE).for_each(|gene| evaluator.set_brlen_scaler(gene, 0.6 + 0.1 * gene as f64));
-        for gene in 0..WITH_TREE {
-            let local = evaluator.gene_tree(gene).0.clone();
-            let scaler = evaluator.brlen_scaler(gene);
+        (0..WITH_TREE).for_each(|partition| {
+            evaluator.set_brlen_scaler(partition, 0.6 + 0.1 * partition as f64)
+        });
+        for partition in 0..WITH_TREE {
+            let local = evaluator.partition_tree(partition).0.clone();
+            let scaler = evaluator.brlen_scaler(partition);
             let want = naive_log_likelihood(
                 &local,
-                &case.data[gene],
-                &GeneModel::new(&case.models[gene]),
+                &case.data[partition],
+                &PartitionModel::new(&case.models[partition]),
                 scaler,
             );
             for edge in local.edges() {
-                evaluator.set_virtual_root(gene, edge);
-                let got = evaluator.gene_log_likelihoods().unwrap()[gene];
-                assert!(close(got, want), "gene {gene} at {edge:?}: {got} not {want}");
+                evaluator.set_virtual_root(partition, edge);
+                let got = evaluator.partition_log_likelihoods().unwrap()[partition];
+                assert!(close(got, want), "partition {partition} at {edge:?}: {got} not {want}");
             }
         }
-        assert_eq!(evaluator.gene_log_likelihoods().unwrap()[9], 0.0);
+        assert_eq!(evaluator.partition_log_likelihoods().unwrap()[9], 0.0);
     }
 }
 
@@ -87,16 +89,24 @@ fn corrections_of_every_alphabet_are_the_naive_ones() {
             codes.for_each(|code| *code %= data.undetermined + 1);
             data.ascertainment = Some(correction);
             let mut evaluator = case.evaluator(BrlenLinkage::Linked);
-            let local = evaluator.gene_tree(0).0.clone();
-            let want =
-                naive_log_likelihood(&local, &case.data[0], &GeneModel::new(&case.models[0]), 1.0);
+            let local = evaluator.partition_tree(0).0.clone();
+            let want = naive_log_likelihood(
+                &local,
+                &case.data[0],
+                &PartitionModel::new(&case.models[0]),
+                1.0,
+            );
             let got = evaluator.log_likelihood().unwrap();
             assert!(close(got, want), "{model}: {got} not {want}");
             let options = BranchOptions { max_sweeps: 2, lnl_epsilon: 1e-3, gain_tolerance: 1e-6 };
             let better = evaluator.optimize_branches(&options).unwrap();
-            let local = evaluator.gene_tree(0).0.clone();
-            let want =
-                naive_log_likelihood(&local, &case.data[0], &GeneModel::new(&case.models[0]), 1.0);
+            let local = evaluator.partition_tree(0).0.clone();
+            let want = naive_log_likelihood(
+                &local,
+                &case.data[0],
+                &PartitionModel::new(&case.models[0]),
+                1.0,
+            );
             assert!(better > got && close(better, want), "{model}: {better} not {want}");
         }
     }
@@ -106,32 +116,37 @@ fn corrections_of_every_alphabet_are_the_naive_ones() {
 fn sites_left_out_are_no_sites() {
     let case = corrected_case(4, 9);
     let mut evaluator = case.evaluator(BrlenLinkage::Linked);
-    for (gene, data) in case.data.iter().enumerate().take(WITH_TREE) {
-        let per_pattern = evaluator.pattern_log_likelihoods(gene).unwrap();
+    for (partition, data) in case.data.iter().enumerate().take(WITH_TREE) {
+        let per_pattern = evaluator.pattern_log_likelihoods(partition).unwrap();
         assert_eq!(per_pattern.len(), data.num_patterns());
-        assert_eq!(evaluator.num_sites_of(gene), data.weights.iter().sum::<f64>());
+        assert_eq!(evaluator.num_sites_of(partition), data.weights.iter().sum::<f64>());
         let sum: f64 = per_pattern.iter().zip(&data.weights).map(|(lnl, w)| lnl * w).sum();
-        let total = evaluator.gene_log_likelihoods().unwrap()[gene];
+        let total = evaluator.partition_log_likelihoods().unwrap()[partition];
         match data.ascertainment {
-            None | Some(Lewis) => assert!(close(sum, total), "gene {gene}: {sum} not {total}"),
+            None | Some(Lewis) => {
+                assert!(close(sum, total), "partition {partition}: {sum} not {total}")
+            }
             Some(_) => assert!(sum > total + 1.0),
         }
     }
 }
 
 #[test]
-fn a_correction_leaves_the_bits_of_other_genes_and_of_real_patterns_alone() {
+fn a_correction_leaves_the_bits_of_other_partitions_and_of_real_patterns_alone() {
     let case = corrected_case(5, 9);
     let mut plain = corrected_case(5, 9);
     plain.data.iter_mut().for_each(|data| data.ascertainment = None);
     let mut corrected = case.evaluator(BrlenLinkage::Linked);
     let mut plain = plain.evaluator(BrlenLinkage::Linked);
-    let with = corrected.gene_log_likelihoods().unwrap();
-    let without = plain.gene_log_likelihoods().unwrap();
+    let with = corrected.partition_log_likelihoods().unwrap();
+    let without = plain.partition_log_likelihoods().unwrap();
     assert_eq!(with[1], without[1]);
     assert!(with[0] > without[0] && with[2] < without[2] && with[3] < without[3]);
-    for gene in [2, 3] {
-        assert_eq!(corrected.pattern_log_likelihoods(gene), plain.pattern_log_likelihoods(gene));
+    for partition in [2, 3] {
+        assert_eq!(
+            corrected.pattern_log_likelihoods(partition),
+            plain.pattern_log_likelihoods(partition)
+        );
     }
 }
 
@@ -187,37 +202,37 @@ fn optimised_branches_have_no_slope_left() {
             assert!(best > start);
             evaluator.forget();
             assert!(close(evaluator.log_likelihood().unwrap(), best));
-            let lnl_at = |evaluator: &mut Evaluator, gene: Option<usize>, edge, length| {
-                match gene {
+            let lnl_at = |evaluator: &mut Evaluator, partition: Option<usize>, edge, length| {
+                match partition {
                     None => evaluator.set_brlen(edge, length),
-                    Some(gene) => {
-                        let mut tree = evaluator.gene_tree(gene).0.clone();
+                    Some(partition) => {
+                        let mut tree = evaluator.partition_tree(partition).0.clone();
                         tree.set_brlen(edge, length);
-                        assert!(evaluator.set_gene_brlens(gene, &tree));
+                        assert!(evaluator.set_partition_brlens(partition, &tree));
                     }
                 }
                 evaluator.log_likelihood().unwrap()
             };
             let trees: Vec<(Option<usize>, Tree)> = match linkage {
-                BrlenLinkage::Unlinked => {
-                    (0..WITH_TREE).map(|g| (Some(g), evaluator.gene_tree(g).0.clone())).collect()
-                }
+                BrlenLinkage::Unlinked => (0..WITH_TREE)
+                    .map(|g| (Some(g), evaluator.partition_tree(g).0.clone()))
+                    .collect(),
                 _ => vec![(None, evaluator.tree().clone())],
             };
             let mut checked = 0;
-            for (gene, tree) in trees {
+            for (partition, tree) in trees {
                 for edge in tree.edges() {
                     let length = tree.brlen(edge);
                     if !(1e-3..=10.0).contains(&length) {
                         continue;
                     }
                     let step = 1e-4 * length;
-                    let up = lnl_at(&mut evaluator, gene, edge, length + step);
-                    let down = lnl_at(&mut evaluator, gene, edge, length - step);
-                    lnl_at(&mut evaluator, gene, edge, length);
+                    let up = lnl_at(&mut evaluator, partition, edge, length + step);
+                    let down = lnl_at(&mut evaluator, partition, edge, length - step);
+                    lnl_at(&mut evaluator, partition, edge, length);
                     let (slope, curvature) = (up - down, up + down - 2.0 * best);
-                    assert!(curvature < 1e-7, "{linkage:?} {gene:?} {edge:?}: {curvature}");
-                    assert!(slope.abs() < 1e-7, "{linkage:?} {gene:?} {edge:?}: {slope}");
+                    assert!(curvature < 1e-7, "{linkage:?} {partition:?} {edge:?}: {curvature}");
+                    assert!(slope.abs() < 1e-7, "{linkage:?} {partition:?} {edge:?}: {slope}");
                     checked += 1;
                 }
             }
@@ -237,10 +252,10 @@ fn constant_patterns_of_deep_trees_do_not_underflow() {
     let mut evaluator = case.evaluator(BrlenLinkage::Linked);
     let lnl = evaluator.log_likelihood().unwrap();
     assert!(lnl.is_finite() && lnl < -1000.0);
-    let lnls = evaluator.gene_log_likelihoods().unwrap();
+    let lnls = evaluator.partition_log_likelihoods().unwrap();
     for edge in [5, 1000, 2500] {
-        (0..3).for_each(|gene| evaluator.set_virtual_root(gene, EdgeId(edge)));
-        for (got, want) in evaluator.gene_log_likelihoods().unwrap().into_iter().zip(&lnls) {
+        (0..3).for_each(|partition| evaluator.set_virtual_root(partition, EdgeId(edge)));
+        for (got, want) in evaluator.partition_log_likelihoods().unwrap().into_iter().zip(&lnls) {
             assert!(close(got, *want), "{got} not {want}");
         }
     }

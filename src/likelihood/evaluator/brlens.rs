@@ -1,4 +1,4 @@
-//! Branch lengths of a single tree, independent of genes.
+//! Branch lengths of a single tree, independent of partitions.
 
 use crate::likelihood::BRLEN_BOUNDS;
 use crate::tree::{Tree, to_length_grid};

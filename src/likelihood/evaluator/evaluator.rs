@@ -1,13 +1,13 @@
-//! The evaluator: the state of the tree, its genes and the engine, and log-likelihoods.
+//! The evaluator: the state of the tree, its partitions and the engine, and log-likelihoods.
 //!
-//! The evaluator owns the global tree and each gene's restricted tree, and keeps track of stale CLVs. It
+//! The evaluator owns the global tree and each partition's restricted tree, and keeps track of stale CLVs. It
 //! determines what has to be computed and passes it to the engine as complete programs of work.
 
 use super::brlens::{all_brlens, changed_brlens};
-use super::gene_state::GeneState;
-use super::gene_tree::GeneTree;
 use super::linkage::BrlenLinkage;
-use crate::likelihood::engine::{Capabilities, Engine, GeneData, Result, TraversalDescriptor};
+use super::partition_state::PartitionState;
+use super::partition_tree::PartitionTree;
+use crate::likelihood::engine::{Capabilities, Engine, PartitionData, Result, TraversalDescriptor};
 use crate::model::Model;
 use crate::tree::{EdgeId, NodeId, Restriction, Tree, numbered_as_read};
 
@@ -23,17 +23,17 @@ pub struct BranchOptions {
     pub gain_tolerance: f64,
 }
 
-/// A tree with its genes: computes its log-likelihood, optimises its branch lengths and changes its topology.
+/// A tree with its partitions: computes its log-likelihood, optimises its branch lengths and changes its topology.
 pub struct Evaluator {
     pub(super) tree: Tree,
     pub(super) linkage: BrlenLinkage,
-    pub(super) genes: Vec<GeneState>,
+    pub(super) partitions: Vec<PartitionState>,
     pub(super) restrictions: Vec<Restriction>,
     /// What has changed since the restrictions were updated.
     pub(super) outdated: Outdated,
     /// Used by [`Evaluator::compute`] alone.
     engine: Box<dyn Engine>,
-    /// Genes whose models have changed since they were last set in the engine.
+    /// Partitions whose models have changed since they were last set in the engine.
     new_models: Vec<usize>,
 }
 
@@ -61,21 +61,21 @@ impl Default for Outdated {
 }
 
 impl Evaluator {
-    /// An evaluator for a tree. Each entry of `genes` has the data of a gene, its taxa (tips of `tree`,
+    /// An evaluator for a tree. Each entry of `partitions` has the data of a partition, its taxa (tips of `tree`,
     /// ascending; one per row of the data) and its model. `engine` must have been made for the same data.
     ///
     /// # Panics
-    /// If a gene's number of taxa differs from the number of tips of its data.
+    /// If a partition's number of taxa differs from the number of tips of its data.
     pub fn new(
         tree: Tree,
-        genes: Vec<(&GeneData, &[usize], Model)>,
+        partitions: Vec<(&PartitionData, &[usize], Model)>,
         linkage: BrlenLinkage,
         engine: Box<dyn Engine>,
     ) -> Self {
         let mut restrictions: Vec<Restriction> = Vec::new();
         let mut locals: Vec<Tree> = Vec::new();
         let mut states = Vec::new();
-        for (data, taxa, model) in genes {
+        for (data, taxa, model) in partitions {
             assert_eq!(data.num_tips(), taxa.len(), "one row of codes per taxon");
             let set = restrictions.iter().position(|r| r.taxa() == taxa).unwrap_or_else(|| {
                 let (restriction, local) = Restriction::new(&tree, taxa);
@@ -83,17 +83,17 @@ impl Evaluator {
                 locals.push(local);
                 restrictions.len() - 1
             });
-            states.push(GeneState::new(set, locals[set].clone(), data, model));
+            states.push(PartitionState::new(set, locals[set].clone(), data, model));
         }
         let new_models = (0..states.len()).collect();
-        let (genes, outdated) = (states, Outdated::default());
-        Evaluator { tree, linkage, genes, restrictions, outdated, engine, new_models }
+        let (partitions, outdated) = (states, Outdated::default());
+        Evaluator { tree, linkage, partitions, restrictions, outdated, engine, new_models }
     }
 
     /// Marks all that the engine has computed as lost.
     fn lose_vectors(&mut self) {
-        self.new_models = (0..self.genes.len()).collect();
-        for state in &mut self.genes {
+        self.new_models = (0..self.partitions.len()).collect();
+        for state in &mut self.partitions {
             state.tree.invalidate();
             state.lnl = None;
         }
@@ -109,9 +109,10 @@ impl Evaluator {
         if !self.new_models.is_empty() {
             self.new_models.sort_unstable();
             self.new_models.dedup();
-            let num_taxa = |gene: usize| self.restrictions[self.genes[gene].set].taxa().len();
-            self.new_models.retain(|&gene| num_taxa(gene) >= 2);
-            let model = |&gene: &usize| (gene, &self.genes[gene].model);
+            let num_taxa =
+                |partition: usize| self.restrictions[self.partitions[partition].set].taxa().len();
+            self.new_models.retain(|&partition| num_taxa(partition) >= 2);
+            let model = |&partition: &usize| (partition, &self.partitions[partition].model);
             let models: Vec<(usize, &Model)> = self.new_models.iter().map(model).collect();
             result = self.engine.set_models(&models);
             self.new_models.clear();
@@ -129,52 +130,56 @@ impl Evaluator {
         &self.tree
     }
 
-    /// How genes share branch lengths.
+    /// How partitions share branch lengths.
     pub fn linkage(&self) -> BrlenLinkage {
         self.linkage
     }
 
-    /// Number of genes.
-    pub fn num_genes(&self) -> usize {
-        self.genes.len()
+    /// Number of partitions.
+    pub fn num_partitions(&self) -> usize {
+        self.partitions.len()
     }
 
-    /// Number of taxa with data in a gene.
-    pub fn num_taxa_of(&self, gene: usize) -> usize {
-        self.restrictions[self.genes[gene].set].taxa().len()
+    /// Number of taxa with data in a partition.
+    pub fn num_taxa_of(&self, partition: usize) -> usize {
+        self.restrictions[self.partitions[partition].set].taxa().len()
     }
 
-    /// Number of sites of a gene: the sum of its pattern weights.
-    pub fn num_sites_of(&self, gene: usize) -> f64 {
-        self.genes[gene].num_sites
+    /// Number of sites of a partition: the sum of its pattern weights.
+    pub fn num_sites_of(&self, partition: usize) -> f64 {
+        self.partitions[partition].num_sites
     }
 
-    /// Patterns times taxa times states, summed over all genes: the time of a likelihood is proportional to it.
+    /// Patterns times taxa times states, summed over all partitions: the time of a likelihood is proportional to it.
     pub(crate) fn num_values(&self) -> usize {
-        self.genes.iter().map(|gene| gene.num_values).sum()
+        self.partitions.iter().map(|partition| partition.num_values).sum()
     }
 
-    /// Number of sites, with multiplicity, of the genes whose trees have this edge of the global tree on a path.
+    /// Number of sites, with multiplicity, of the partitions whose trees have this edge of the global tree on a path.
     pub(crate) fn num_sites_on(&self, edge: EdgeId) -> f64 {
-        let has_edge = |&gene: &usize| self.restrictions[self.genes[gene].set].is_on_path(edge);
-        (0..self.genes.len()).filter(has_edge).map(|gene| self.num_sites_of(gene)).sum()
+        let has_edge =
+            |&partition: &usize| self.restrictions[self.partitions[partition].set].is_on_path(edge);
+        (0..self.partitions.len())
+            .filter(has_edge)
+            .map(|partition| self.num_sites_of(partition))
+            .sum()
     }
 
-    /// A gene's restricted tree, and the taxon (tip of the global tree) of each of its tips. Branch lengths
-    /// are not multiplied by the gene's scaler.
-    pub fn gene_tree(&self, gene: usize) -> (&Tree, &[usize]) {
-        let state = &self.genes[gene];
+    /// A partition's restricted tree, and the taxon (tip of the global tree) of each of its tips. Branch lengths
+    /// are not multiplied by the partition's scaler.
+    pub fn partition_tree(&self, partition: usize) -> (&Tree, &[usize]) {
+        let state = &self.partitions[partition];
         (state.tree.tree(), self.restrictions[state.set].taxa())
     }
 
-    /// A gene's model.
-    pub fn model(&self, gene: usize) -> &Model {
-        &self.genes[gene].model
+    /// A partition's model.
+    pub fn model(&self, partition: usize) -> &Model {
+        &self.partitions[partition].model
     }
 
-    /// A gene's branch-length scaler.
-    pub fn brlen_scaler(&self, gene: usize) -> f64 {
-        self.genes[gene].brlen_scaler
+    /// A partition's branch-length scaler.
+    pub fn brlen_scaler(&self, partition: usize) -> f64 {
+        self.partitions[partition].brlen_scaler
     }
 
     /// Properties of the engine.
@@ -182,29 +187,29 @@ impl Evaluator {
         self.engine.capabilities()
     }
 
-    /// Replaces the weights of a gene's patterns, in their order, as for a bootstrap replicate.
+    /// Replaces the weights of a partition's patterns, in their order, as for a bootstrap replicate.
     ///
     /// # Errors
     /// The engine has failed.
-    pub fn set_pattern_weights(&mut self, gene: usize, weights: &[f64]) -> Result<()> {
-        self.compute(|engine| engine.set_pattern_weights(gene, weights))?;
-        self.genes[gene].set_pattern_weights(weights);
+    pub fn set_pattern_weights(&mut self, partition: usize, weights: &[f64]) -> Result<()> {
+        self.compute(|engine| engine.set_pattern_weights(partition, weights))?;
+        self.partitions[partition].set_pattern_weights(weights);
         Ok(())
     }
 
-    /// Sets a gene's model, which must have the same number of rate categories as before. It is passed to the
+    /// Sets a partition's model, which must have the same number of rate categories as before. It is passed to the
     /// engine at the next computation, together with all other models that were set.
-    pub fn set_model(&mut self, gene: usize, model: &Model) {
-        self.new_models.push(gene);
-        let state = &mut self.genes[gene];
+    pub fn set_model(&mut self, partition: usize, model: &Model) {
+        self.new_models.push(partition);
+        let state = &mut self.partitions[partition];
         state.model.clone_from(model);
         state.tree.invalidate();
         state.lnl = None;
     }
 
-    /// Sets a gene's branch-length scaler.
-    pub fn set_brlen_scaler(&mut self, gene: usize, scaler: f64) {
-        let state = &mut self.genes[gene];
+    /// Sets a partition's branch-length scaler.
+    pub fn set_brlen_scaler(&mut self, partition: usize, scaler: f64) {
+        let state = &mut self.partitions[partition];
         if state.brlen_scaler != scaler {
             state.brlen_scaler = scaler;
             state.tree.invalidate();
@@ -220,9 +225,9 @@ impl Evaluator {
             let taxa = self.restrictions[set].taxa().to_vec();
             let (restriction, local) = Restriction::new(&self.tree, &taxa);
             self.restrictions[set] = restriction;
-            for gene in self.genes.iter_mut().filter(|gene| gene.set == set) {
-                gene.tree = GeneTree::new(local.clone());
-                gene.lnl = None;
+            for partition in self.partitions.iter_mut().filter(|partition| partition.set == set) {
+                partition.tree = PartitionTree::new(local.clone());
+                partition.lnl = None;
             }
         }
         self.outdated = Outdated::default();
@@ -231,22 +236,23 @@ impl Evaluator {
     /// Gives inner nodes and edges of the tree the numbers that they have when it is written and read, so that all
     /// further computations are those for the tree that was read.
     pub(crate) fn number_as_read(&mut self) {
-        let own: Vec<Tree> = self.genes.iter().map(|gene| gene.tree.tree().clone()).collect();
+        let own: Vec<Tree> =
+            self.partitions.iter().map(|partition| partition.tree.tree().clone()).collect();
         self.set_tree(numbered_as_read(&self.tree));
         if self.linkage.has_own_lengths() {
-            for (gene, tree) in own.iter().enumerate() {
-                let fits = self.set_gene_brlens(gene, tree);
+            for (partition, tree) in own.iter().enumerate() {
+                let fits = self.set_partition_brlens(partition, tree);
                 debug_assert!(fits, "the topology is the same");
             }
         }
     }
 
-    /// Changes to unlinked lengths. Each gene's own lengths start from its present ones, multiplied by the
-    /// gene's scaler.
+    /// Changes to unlinked lengths. Each partition's own lengths start from its present ones, multiplied by the
+    /// partition's scaler.
     pub fn unlink(&mut self) {
         self.update_restrictions();
         self.linkage = BrlenLinkage::Unlinked;
-        for state in &mut self.genes {
+        for state in &mut self.partitions {
             let scaler = std::mem::replace(&mut state.brlen_scaler, 1.0);
             let lengths = changed_brlens(state.tree.tree(), |length, _| scaler * length);
             state.set_brlens(&lengths);
@@ -255,10 +261,10 @@ impl Evaluator {
         }
     }
 
-    /// Under unlinked lengths: sets a gene's branch lengths to those of a tree with the same topology as its
-    /// restricted tree (with the gene's tip numbers). Returns whether the topologies agree.
-    pub fn set_gene_brlens(&mut self, gene: usize, tree: &Tree) -> bool {
-        let state = &mut self.genes[gene];
+    /// Under unlinked lengths: sets a partition's branch lengths to those of a tree with the same topology as its
+    /// restricted tree (with the partition's tip numbers). Returns whether the topologies agree.
+    pub fn set_partition_brlens(&mut self, partition: usize, tree: &Tree) -> bool {
+        let state = &mut self.partitions[partition];
         let all: Vec<usize> = (0..tree.num_tips()).collect();
         // With equal topologies, the map from the edges of one tree onto those of the other is total.
         let same = tree.num_tips() == state.tree.tree().num_tips()
@@ -271,7 +277,7 @@ impl Evaluator {
         same
     }
 
-    /// Edges of the global tree that are on no path of a restricted tree: no gene has data on both sides.
+    /// Edges of the global tree that are on no path of a restricted tree: no partition has data on both sides.
     pub fn undetermined_edges(&self) -> Vec<EdgeId> {
         let informs = |restriction: &Restriction, edge| {
             restriction.taxa().len() >= 2 && restriction.is_on_path(edge)
@@ -282,74 +288,85 @@ impl Evaluator {
             .collect()
     }
 
-    /// Log-likelihood of the tree: the sum over genes, in order.
+    /// Log-likelihood of the tree: the sum over partitions, in order.
     ///
     /// # Errors
     /// The engine has failed. As in all methods that compute, tree, branch lengths and models remain
     /// consistent.
     pub fn log_likelihood(&mut self) -> Result<f64> {
-        Ok(self.gene_log_likelihoods()?.iter().sum())
+        Ok(self.partition_log_likelihoods()?.iter().sum())
     }
 
-    /// Log-likelihood of each gene.
+    /// Log-likelihood of each partition.
     ///
     /// # Errors
     /// The engine has failed.
-    pub fn gene_log_likelihoods(&mut self) -> Result<Vec<f64>> {
-        let all: Vec<usize> = (0..self.genes.len()).collect();
+    pub fn partition_log_likelihoods(&mut self) -> Result<Vec<f64>> {
+        let all: Vec<usize> = (0..self.partitions.len()).collect();
         self.log_likelihoods_of(&all)
     }
 
-    /// Log-likelihoods of the given genes; only stale CLVs are recomputed.
+    /// Log-likelihoods of the given partitions; only stale CLVs are recomputed.
     ///
     /// # Errors
     /// The engine has failed.
-    pub fn log_likelihoods_of(&mut self, genes: &[usize]) -> Result<Vec<f64>> {
-        let wanted: Vec<usize> =
-            genes.iter().copied().filter(|&gene| self.genes[gene].lnl.is_none()).collect();
+    pub fn log_likelihoods_of(&mut self, partitions: &[usize]) -> Result<Vec<f64>> {
+        let wanted: Vec<usize> = partitions
+            .iter()
+            .copied()
+            .filter(|&partition| self.partitions[partition].lnl.is_none())
+            .collect();
         self.update_partials(&wanted)?;
         let mut jobs = Vec::new();
-        for gene in wanted {
-            match self.num_taxa_of(gene) {
-                0 => self.genes[gene].lnl = Some(0.0),
-                1 => self.genes[gene].lnl = Some(self.genes[gene].single_taxon_lnl()),
-                _ => jobs.push(self.genes[gene].root_job(gene)),
+        for partition in wanted {
+            match self.num_taxa_of(partition) {
+                0 => self.partitions[partition].lnl = Some(0.0),
+                1 => {
+                    self.partitions[partition].lnl =
+                        Some(self.partitions[partition].single_taxon_lnl())
+                }
+                _ => jobs.push(self.partitions[partition].root_job(partition)),
             }
         }
         let lnls = self.compute(|engine| engine.log_likelihoods(&jobs))?;
         for (job, lnl) in jobs.iter().zip(lnls) {
-            self.genes[job.gene].lnl = Some(lnl);
+            self.partitions[job.partition].lnl = Some(lnl);
         }
-        Ok(genes.iter().map(|&gene| self.genes[gene].lnl.expect("just computed")).collect())
+        Ok(partitions
+            .iter()
+            .map(|&partition| self.partitions[partition].lnl.expect("just computed"))
+            .collect())
     }
 
-    /// Log-likelihood of every pattern of a gene (unweighted).
+    /// Log-likelihood of every pattern of a partition (unweighted).
     ///
     /// # Errors
     /// The engine has failed.
-    pub fn pattern_log_likelihoods(&mut self, gene: usize) -> Result<Vec<f64>> {
-        match self.num_taxa_of(gene) {
+    pub fn pattern_log_likelihoods(&mut self, partition: usize) -> Result<Vec<f64>> {
+        match self.num_taxa_of(partition) {
             0 => Ok(Vec::new()),
-            1 => Ok(self.genes[gene].single_taxon_patterns().map(|(lnl, _)| lnl).collect()),
+            1 => {
+                Ok(self.partitions[partition].single_taxon_patterns().map(|(lnl, _)| lnl).collect())
+            }
             _ => {
-                self.update_partials(&[gene])?;
-                let job = self.genes[gene].root_job(gene);
+                self.update_partials(&[partition])?;
+                let job = self.partitions[partition].root_job(partition);
                 self.compute(|engine| engine.pattern_log_likelihoods(&job))
             }
         }
     }
 
-    /// Updates all stale CLVs of the given genes.
-    pub(super) fn update_partials(&mut self, genes: &[usize]) -> Result<()> {
+    /// Updates all stale CLVs of the given partitions.
+    pub(super) fn update_partials(&mut self, partitions: &[usize]) -> Result<()> {
         let mut descriptors = Vec::new();
         let mut operations = Vec::new();
-        for &gene in genes {
-            let state = &mut self.genes[gene];
+        for &partition in partitions {
+            let state = &mut self.partitions[partition];
             operations.clear();
             state.tree.take_stale(&mut operations);
             if !operations.is_empty() {
                 let operations = operations.iter().map(|o| state.with_lengths(o)).collect();
-                descriptors.push(TraversalDescriptor { gene, operations });
+                descriptors.push(TraversalDescriptor { partition, operations });
             }
         }
         match descriptors.is_empty() {
@@ -361,7 +378,7 @@ impl Evaluator {
     /// Marks all CLVs as stale and moves the virtual roots to a canonical position, so that values computed
     /// afterwards do not depend on earlier computations in any bit.
     pub fn forget(&mut self) {
-        for state in &mut self.genes {
+        for state in &mut self.partitions {
             if state.tree.root() != EdgeId::NONE {
                 let edge = state.tree.tree().links(NodeId(0)).next().expect("a tip has an edge").1;
                 state.tree.move_root(edge);
@@ -371,16 +388,16 @@ impl Evaluator {
         }
     }
 
-    /// Moves a gene's virtual root, on which the likelihood does not depend (for tests and benchmarks).
-    pub fn set_virtual_root(&mut self, gene: usize, edge: EdgeId) {
-        self.genes[gene].tree.move_root(edge);
-        self.genes[gene].lnl = None;
+    /// Moves a partition's virtual root, on which the likelihood does not depend (for tests and benchmarks).
+    pub fn set_virtual_root(&mut self, partition: usize, edge: EdgeId) {
+        self.partitions[partition].tree.move_root(edge);
+        self.partitions[partition].lnl = None;
     }
 
-    /// Moves the virtual roots of all genes with data on both sides of an edge there: its length can then be changed
+    /// Moves the virtual roots of all partitions with data on both sides of an edge there: its length can then be changed
     /// without any change of CLVs.
     pub(crate) fn move_virtual_roots(&mut self, edge: EdgeId) {
-        for state in &mut self.genes {
+        for state in &mut self.partitions {
             let restriction = &self.restrictions[state.set];
             if restriction.taxa().len() >= 2 && restriction.is_on_path(edge) {
                 state.tree.move_root(restriction.image(edge).edge);
@@ -400,7 +417,7 @@ impl Evaluator {
             if let Outdated::Edges(edges) = &outdated
                 && restriction.is_complete(&self.tree)
             {
-                for state in self.genes.iter_mut().filter(|gene| gene.set == set) {
+                for state in self.partitions.iter_mut().filter(|partition| partition.set == set) {
                     for &edge in edges {
                         let image = restriction.update_edge(&self.tree, state.tree.tree(), edge);
                         if is_shared {
@@ -411,7 +428,7 @@ impl Evaluator {
                 continue;
             }
             let mut lengths: Option<Vec<f64>> = None;
-            for state in self.genes.iter_mut().filter(|gene| gene.set == set) {
+            for state in self.partitions.iter_mut().filter(|partition| partition.set == set) {
                 let lengths = lengths
                     .get_or_insert_with(|| restriction.update(&self.tree, state.tree.tree()));
                 if is_shared {
@@ -430,8 +447,8 @@ impl Evaluator {
 
     /// Panics if a CLV marked as valid differs in any bit from the same CLV recomputed (for tests).
     pub fn assert_clvs(&mut self) {
-        for gene in 0..self.genes.len() {
-            let state = &self.genes[gene];
+        for partition in 0..self.partitions.len() {
+            let state = &self.partitions[partition];
             let num_tips = state.tree.tree().num_tips() as u32;
             let valid: Vec<NodeId> = state
                 .tree
@@ -440,16 +457,16 @@ impl Evaluator {
                 .filter(|node| node.0 >= num_tips && state.tree.is_valid(*node))
                 .collect();
             let mut clv = |node: &NodeId| {
-                let clv = self.compute(|engine| engine.clv(gene, node.0 - num_tips));
+                let clv = self.compute(|engine| engine.clv(partition, node.0 - num_tips));
                 clv.expect("the engine works")
             };
             let kept: Vec<_> = valid.iter().map(&mut clv).collect();
-            self.genes[gene].tree.invalidate();
-            self.update_partials(&[gene]).expect("the engine works");
+            self.partitions[partition].tree.invalidate();
+            self.update_partials(&[partition]).expect("the engine works");
             for (node, kept) in valid.iter().zip(kept) {
-                let fresh = self.compute(|engine| engine.clv(gene, node.0 - num_tips));
+                let fresh = self.compute(|engine| engine.clv(partition, node.0 - num_tips));
                 let fresh = fresh.expect("the engine works");
-                assert_eq!(kept, fresh, "CLV of {node:?} of gene {gene}");
+                assert_eq!(kept, fresh, "CLV of {node:?} of partition {partition}");
             }
         }
     }
@@ -457,7 +474,7 @@ impl Evaluator {
     /// Panics if a restricted tree, a map of edges or a branch length differs from one built anew (for tests).
     pub fn assert_integrity(&self) {
         self.tree.assert_integrity();
-        for state in &self.genes {
+        for state in &self.partitions {
             let kept = &self.restrictions[state.set];
             state.tree.tree().assert_integrity();
             if kept.taxa().len() < 2 {

@@ -1,6 +1,6 @@
-//! Scores of the regraft positions of pruned subtrees, computed in one batch, gene by gene.
+//! Scores of the regraft positions of pruned subtrees, computed in one batch, partition by partition.
 //!
-//! Let S be a pruned subtree and R the rest of the tree. For gene g, all positions on the same edge of R|g
+//! Let S be a pruned subtree and R the rest of the tree. For partition g, all positions on the same edge of R|g
 //! share the two vectors at its ends. These are the vectors of the nodes, all of which point towards S
 //! ("down"), and "up" vectors, which point away from S and are computed outwards from the position of S.
 //! No stored vector is written. If g has no taxa in S, or none in R, its likelihood is the same at all
@@ -8,29 +8,29 @@
 
 use super::evaluator::Evaluator;
 use super::length_sets::LengthSet;
-use super::position::{Position, PrunedGene};
+use super::position::{Position, PrunedPartition};
 use super::prune::Prune;
 use super::view::{View, push};
 use crate::likelihood::engine::{
-    InsertionProgram, InsertionStep, Operation, Result, SweepGene, SweepJob, SweepOperation,
+    InsertionProgram, InsertionStep, Operation, Result, SweepJob, SweepOperation, SweepPartition,
     SweepProgram, SweepStep, Vector,
 };
 use crate::tree::{EdgeId, NodeId};
 
-/// Assignment of one gene's scores to the candidates.
-struct GeneScores {
-    /// By candidate: the index of its position, or `None` if the gene keeps its present log-likelihood.
+/// Assignment of one partition's scores to the candidates.
+struct PartitionScores {
+    /// By candidate: the index of its position, or `None` if the partition keeps its present log-likelihood.
     of_candidate: Vec<Option<u32>>,
     /// Indices of the positions in the order of their scores.
     order: Vec<u32>,
 }
 
-/// The edge of a gene's tree that remains where a subtree was pruned.
+/// The edge of a partition's tree that remains where a subtree was pruned.
 struct MergedEdge {
-    gene: SweepGene,
+    partition: SweepPartition,
     job: SweepJob,
     operations: Vec<SweepOperation>,
-    /// True if the gene has no taxa in the subtree.
+    /// True if the partition has no taxa in the subtree.
     passes: bool,
 }
 
@@ -49,13 +49,13 @@ impl Evaluator {
         merged_tolerance: Option<f64>,
     ) -> Result<Vec<Prune>> {
         self.update_restrictions();
-        let lnls = self.gene_log_likelihoods()?;
+        let lnls = self.partition_log_likelihoods()?;
         let mut prunes = Vec::with_capacity(subtrees.len());
         for &(attach, pendant) in subtrees {
             let mut prune = Prune::new(attach, pendant, lnls.clone());
-            prune.moving = (0..self.genes.len())
-                .filter(|&gene| {
-                    let state = &self.genes[gene];
+            prune.moving = (0..self.partitions.len())
+                .filter(|&partition| {
+                    let state = &self.partitions[partition];
                     state.pendant(&self.restrictions[state.set], attach, pendant).is_some()
                 })
                 .collect();
@@ -64,10 +64,10 @@ impl Evaluator {
         let Some(first) = prunes.first() else { return Ok(prunes) };
         let mut passing = Vec::new();
         if merged_tolerance.is_some() && !self.linkage.has_own_lengths() {
-            for gene in 0..self.genes.len() {
-                if let Some(edge) = self.passed_merged(first, gene) {
-                    self.genes[gene].tree.move_root(edge);
-                    passing.push(gene);
+            for partition in 0..self.partitions.len() {
+                if let Some(edge) = self.passed_merged(first, partition) {
+                    self.partitions[partition].tree.move_root(edge);
+                    passing.push(partition);
                 }
             }
         }
@@ -79,21 +79,21 @@ impl Evaluator {
         Ok(prunes)
     }
 
-    /// Makes the CLVs of the moving genes point towards the subtree's pendant edge.
+    /// Makes the CLVs of the moving partitions point towards the subtree's pendant edge.
     pub(super) fn turn_to_pruned(&mut self, prune: &Prune) -> Result<()> {
-        for &gene in &prune.moving {
-            let state = &mut self.genes[gene];
+        for &partition in &prune.moving {
+            let state = &mut self.partitions[partition];
             let restriction = &self.restrictions[state.set];
             let pendant = state.pendant(restriction, prune.attach, prune.pendant);
-            state.tree.move_root(pendant.expect("a moving gene has taxa on both sides").0);
+            state.tree.move_root(pendant.expect("a moving partition has taxa on both sides").0);
         }
         self.update_partials(&prune.moving)
     }
 
-    /// For a gene without taxa in the subtree, the edge of its tree whose path contains the merged edge;
-    /// `None` for other genes and if the gene has taxa on one side of the merged edge only.
-    pub(super) fn passed_merged(&self, prune: &Prune, gene: usize) -> Option<EdgeId> {
-        let restriction = &self.restrictions[self.genes[gene].set];
+    /// For a partition without taxa in the subtree, the edge of its tree whose path contains the merged edge;
+    /// `None` for other partitions and if the partition has taxa on one side of the merged edge only.
+    pub(super) fn passed_merged(&self, prune: &Prune, partition: usize) -> Option<EdgeId> {
+        let restriction = &self.restrictions[self.partitions[partition].set];
         let parts = self.tree.other_links(prune.attach, prune.pendant).map(|(_, edge)| edge);
         let passes = restriction.taxa().len() >= 2
             && !restriction.is_on_path(prune.pendant)
@@ -101,26 +101,26 @@ impl Evaluator {
         passes.then(|| restriction.image(parts[0]).edge)
     }
 
-    /// The merged edges of a prune, of all genes on whose likelihood its length depends.
+    /// The merged edges of a prune, of all partitions on whose likelihood its length depends.
     fn merged_edges(&self, prune: &Prune) -> Vec<MergedEdge> {
         let global_parts = self.tree.other_links(prune.attach, prune.pendant);
         let linked = !self.linkage.has_own_lengths();
         let mut edges = Vec::new();
-        for &gene in &prune.moving {
-            let pruned = self.pruned_gene(prune, gene);
-            let restriction = &self.restrictions[self.genes[gene].set];
+        for &partition in &prune.moving {
+            let pruned = self.pruned_partition(prune, partition);
+            let restriction = &self.restrictions[self.partitions[partition].set];
             let both = global_parts.iter().all(|part| restriction.is_on_path(part.1));
             if !pruned.rest_is_tip() && (both || !linked) {
                 let ends = pruned.parts().map(|(node, _)| pruned.view.vector(node));
                 let length = pruned.merged_length();
-                edges.push(self.merged_edge(gene, &pruned.view, ends, length, false));
+                edges.push(self.merged_edge(partition, &pruned.view, ends, length, false));
             }
         }
-        for gene in (0..self.genes.len()).filter(|_| linked) {
-            if let Some(edge) = self.passed_merged(prune, gene) {
-                let view = View::at(&self.genes[gene].tree, &[edge]);
+        for partition in (0..self.partitions.len()).filter(|_| linked) {
+            if let Some(edge) = self.passed_merged(prune, partition) {
+                let view = View::at(&self.partitions[partition].tree, &[edge]);
                 let length = view.tree().brlen(edge);
-                edges.push(self.merged_edge(gene, &view, view.root_ends(), length, true));
+                edges.push(self.merged_edge(partition, &view, view.root_ends(), length, true));
             }
         }
         edges
@@ -128,7 +128,7 @@ impl Evaluator {
 
     fn merged_edge(
         &self,
-        gene: usize,
+        partition: usize,
         view: &View<'_>,
         ends: [Vector; 2],
         length: f64,
@@ -137,9 +137,9 @@ impl Evaluator {
         let mut brlens = Vec::new();
         let operations = view.numbered_operations(&mut brlens, |edge| view.tree().brlen(edge));
         let edge = push(&mut brlens, length);
-        let brlen_scaler = self.genes[gene].brlen_scaler;
+        let brlen_scaler = self.partitions[partition].brlen_scaler;
         MergedEdge {
-            gene: SweepGene { gene, brlen_scaler, brlens },
+            partition: SweepPartition { partition, brlen_scaler, brlens },
             job: SweepJob { member: 0, operations: 0..0, ends, edge },
             operations,
             passes,
@@ -147,7 +147,7 @@ impl Evaluator {
     }
 
     /// Optimises the length of each prune's merged edge: that of the global tree or, under unlinked lengths,
-    /// those of the genes' trees.
+    /// those of the partitions' trees.
     fn optimize_merged(&mut self, prunes: &mut [Prune], tolerance: f64) -> Result<()> {
         let linked = !self.linkage.has_own_lengths();
         let mut programs: Vec<(usize, LengthSet, SweepProgram)> = Vec::new();
@@ -160,8 +160,8 @@ impl Evaluator {
                 programs.push((number, LengthSet::Shared, program));
             } else {
                 for edge in edges {
-                    let brlen = edge.gene.brlens[edge.job.edge as usize];
-                    let set = LengthSet::Own(edge.gene.gene);
+                    let brlen = edge.partition.brlens[edge.job.edge as usize];
+                    let set = LengthSet::Own(edge.partition.partition);
                     programs.push((number, set, merged_program(vec![edge], brlen, tolerance)));
                 }
             }
@@ -175,10 +175,10 @@ impl Evaluator {
             let change = program.brlens[0] - before;
             match set {
                 LengthSet::Shared => prune.merged_change = change,
-                LengthSet::Own(gene) => prune.merged_changes[gene] = change,
+                LengthSet::Own(partition) => prune.merged_changes[partition] = change,
             }
             for (job, &lnl) in program.finish.iter().zip(&program.finish_lnls) {
-                prune.lnls[program.genes[job.member].gene] = lnl;
+                prune.lnls[program.partitions[job.member].partition] = lnl;
             }
         }
         Ok(())
@@ -187,7 +187,7 @@ impl Evaluator {
     /// For each prune, the log-likelihood of the whole tree with the subtree regrafted into each of the
     /// candidate edges, in their order, without optimisation of further branch lengths. Candidates are edges
     /// of the rest of the tree other than the two adjacent to the subtree's present position. Candidates that
-    /// are equivalent for all genes have equal scores.
+    /// are equivalent for all partitions have equal scores.
     ///
     /// # Errors
     /// The engine has failed.
@@ -197,11 +197,11 @@ impl Evaluator {
         let mut programs = Vec::new();
         let mut scores = Vec::new();
         for (prune, candidates) in requests {
-            for &gene in &prune.moving {
-                let pruned = self.pruned_gene(prune, gene);
-                let (program, gene_scores) = program(gene, &pruned, candidates);
+            for &partition in &prune.moving {
+                let pruned = self.pruned_partition(prune, partition);
+                let (program, partition_scores) = program(partition, &pruned, candidates);
                 programs.push(program);
-                scores.push(gene_scores);
+                scores.push(partition_scores);
             }
         }
         let computed = self.compute(|engine| engine.insertion_scores(&programs))?;
@@ -214,16 +214,17 @@ impl Evaluator {
     }
 }
 
-/// Log-likelihoods of the whole tree, by candidate, from the scores of the moving genes in their order.
+/// Log-likelihoods of the whole tree, by candidate, from the scores of the moving partitions in their order.
 fn add_up(
     prune: &Prune,
     num_candidates: usize,
-    moving: impl Iterator<Item = (GeneScores, Vec<f64>)>,
+    moving: impl Iterator<Item = (PartitionScores, Vec<f64>)>,
 ) -> Vec<f64> {
     let mut lnls = vec![0.0; num_candidates];
     let mut moving = prune.moving.iter().zip(moving).peekable();
-    for (gene, &now) in prune.lnls.iter().enumerate() {
-        let Some((_, (scores, values))) = moving.next_if(|(moving, _)| **moving == gene) else {
+    for (partition, &now) in prune.lnls.iter().enumerate() {
+        let Some((_, (scores, values))) = moving.next_if(|(moving, _)| **moving == partition)
+        else {
             lnls.iter_mut().for_each(|lnl| *lnl += now);
             continue;
         };
@@ -238,14 +239,14 @@ fn add_up(
     lnls
 }
 
-/// A program that optimises one branch, which is part of one edge of each gene. The genes without taxa in the
+/// A program that optimises one branch, which is part of one edge of each partition. The partitions without taxa in the
 /// subtree are evaluated at the end.
 fn merged_program(edges: Vec<MergedEdge>, brlen: f64, tolerance: f64) -> SweepProgram {
     let mut program = SweepProgram::new(vec![brlen], tolerance);
     for (member, edge) in edges.into_iter().enumerate() {
         let operations = program.operations.len()..program.operations.len() + edge.operations.len();
         program.operations.extend(edge.operations);
-        program.genes.push(edge.gene);
+        program.partitions.push(edge.partition);
         let job = SweepJob { member, operations, ..edge.job };
         if edge.passes {
             program.finish.push(SweepJob { operations: 0..0, ..job.clone() });
@@ -257,10 +258,10 @@ fn merged_program(edges: Vec<MergedEdge>, brlen: f64, tolerance: f64) -> SweepPr
 }
 
 fn program(
-    gene: usize,
-    pruned: &PrunedGene<'_>,
+    partition: usize,
+    pruned: &PrunedPartition<'_>,
     candidates: &[EdgeId],
-) -> (InsertionProgram, GeneScores) {
+) -> (InsertionProgram, PartitionScores) {
     let mut positions: Vec<Position> = Vec::new();
     let mut of_candidate = Vec::with_capacity(candidates.len());
     for &candidate in candidates {
@@ -282,7 +283,7 @@ fn program(
         false => writer.write_insertions(pruned, &positions),
     }
     let StepWriter { steps, order, num_turned, .. } = writer;
-    (InsertionProgram { gene, num_turned, steps }, GeneScores { of_candidate, order })
+    (InsertionProgram { partition, num_turned, steps }, PartitionScores { of_candidate, order })
 }
 
 /// A scoring program under construction.
@@ -300,7 +301,7 @@ struct StepWriter {
 
 impl StepWriter {
     /// Begins with the updates that make vectors point towards the subtree.
-    fn new(pruned: &PrunedGene<'_>) -> Self {
+    fn new(pruned: &PrunedPartition<'_>) -> Self {
         let turned = pruned.view.operations();
         let turn = |operation| InsertionStep::Partials(pruned.state.with_lengths(operation));
         StepWriter {
@@ -315,7 +316,7 @@ impl StepWriter {
     }
 
     /// Scores if R|g is a single tip: they depend only on the distance between it and the subtree.
-    fn write_distances(&mut self, pruned: &PrunedGene<'_>, positions: &[Position]) {
+    fn write_distances(&mut self, pruned: &PrunedPartition<'_>, positions: &[Position]) {
         let ends = [pruned.view.vector(pruned.attach), self.subtree];
         for (index, position) in positions.iter().enumerate() {
             let brlen = self.scaler * position.pendant;
@@ -325,7 +326,7 @@ impl StepWriter {
     }
 
     /// Writes the up-vectors in depth-first order from the position of S, and the scores of the positions.
-    fn write_insertions(&mut self, pruned: &PrunedGene<'_>, positions: &[Position]) {
+    fn write_insertions(&mut self, pruned: &PrunedPartition<'_>, positions: &[Position]) {
         let (tree, view) = (pruned.tree(), &pruned.view);
         // The edges with a position and those on the way to them: few of the tree's.
         let mut wanted: Vec<EdgeId> = Vec::new();

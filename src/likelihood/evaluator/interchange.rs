@@ -11,7 +11,7 @@ use crate::tree::{EdgeId, NodeId};
 pub struct Resolution {
     /// Of the whole tree.
     pub lnl: f64,
-    /// `[gene][pattern]`: of every pattern (unweighted); empty for genes whose tree and lengths are as before.
+    /// `[partition][pattern]`: of every pattern (unweighted); empty for partitions whose tree and lengths are as before.
     pub pattern_lnls: Vec<Vec<f64>>,
 }
 
@@ -24,7 +24,7 @@ impl Evaluator {
     }
 
     /// The two other resolutions of an inner edge, each with the lengths of the edge and of its four neighbours
-    /// optimised, in sweeps until one gains less than `lnl_epsilon`. Under unlinked lengths, genes that lack taxa in one
+    /// optimised, in sweeps until one gains less than `lnl_epsilon`. Under unlinked lengths, partitions that lack taxa in one
     /// of the four subtrees around the edge are left as they are. Afterwards tree and lengths are as before, bit for bit.
     ///
     /// # Errors
@@ -47,14 +47,14 @@ impl Evaluator {
         around: &[EdgeId],
         lnl_epsilon: f64,
     ) -> Result<Resolution> {
-        let genes = self.genes_around(edge, around);
+        let partitions = self.partitions_around(edge, around);
         self.swap_subtrees(edge, first, second);
         let mut changed: Vec<ChangedLength> = Vec::new();
-        let optimised = self.optimize_resolution(around, &genes, lnl_epsilon, &mut changed);
+        let optimised = self.optimize_resolution(around, &partitions, lnl_epsilon, &mut changed);
         let resolution = optimised.and_then(|lnl| {
-            let mut pattern_lnls = vec![Vec::new(); self.num_genes()];
-            for &gene in &genes {
-                pattern_lnls[gene] = self.pattern_log_likelihoods(gene)?;
+            let mut pattern_lnls = vec![Vec::new(); self.num_partitions()];
+            for &partition in &partitions {
+                pattern_lnls[partition] = self.pattern_log_likelihoods(partition)?;
             }
             Ok(Resolution { lnl, pattern_lnls })
         });
@@ -66,11 +66,11 @@ impl Evaluator {
         resolution
     }
 
-    /// Genes on which a swap across the edge, or the lengths around it, have an effect.
-    fn genes_around(&self, edge: EdgeId, around: &[EdgeId]) -> Vec<usize> {
+    /// Partitions on which a swap across the edge, or the lengths around it, have an effect.
+    fn partitions_around(&self, edge: EdgeId, around: &[EdgeId]) -> Vec<usize> {
         let has_own_lengths = self.linkage.has_own_lengths();
-        let is_concerned = |gene: &usize| {
-            let restriction = &self.restrictions[self.genes[*gene].set];
+        let is_concerned = |partition: &usize| {
+            let restriction = &self.restrictions[self.partitions[*partition].set];
             let is_on_path = |edge: &EdgeId| restriction.is_on_path(*edge);
             restriction.taxa().len() >= 2
                 && match has_own_lengths {
@@ -78,18 +78,18 @@ impl Evaluator {
                     false => around.iter().any(is_on_path),
                 }
         };
-        (0..self.num_genes()).filter(is_concerned).collect()
+        (0..self.num_partitions()).filter(is_concerned).collect()
     }
 
     fn optimize_resolution(
         &mut self,
         around: &[EdgeId],
-        genes: &[usize],
+        partitions: &[usize],
         lnl_epsilon: f64,
         changed: &mut Vec<ChangedLength>,
     ) -> Result<f64> {
         let sets: Vec<LengthSet> = match self.linkage.has_own_lengths() {
-            true => genes.iter().map(|&gene| LengthSet::Own(gene)).collect(),
+            true => partitions.iter().map(|&partition| LengthSet::Own(partition)).collect(),
             false => vec![LengthSet::Shared],
         };
         let mut lnl = self.log_likelihood()?;
@@ -120,9 +120,10 @@ mod tests {
     /// data are random, so lengths converge slowly.
     #[test]
     fn other_resolutions_are_those_of_swapped_trees_and_leave_no_trace() {
-        let genes = [(14, 200, GTR), (9, 60, HKY_I), (5, 30, "JC"), (2, 12, HKY_I), (1, 5, GTR)];
+        let partitions =
+            [(14, 200, GTR), (9, 60, HKY_I), (5, 30, "JC"), (2, 12, HKY_I), (1, 5, GTR)];
         for linkage in [BrlenLinkage::Linked, BrlenLinkage::Scaled, BrlenLinkage::Unlinked] {
-            let case = random_case(8, 14, &genes);
+            let case = random_case(8, 14, &partitions);
             let mut evaluator = case.evaluator(linkage);
             if linkage == BrlenLinkage::Scaled {
                 evaluator.set_brlen_scaler(1, 1.7);
@@ -130,7 +131,7 @@ mod tests {
             let options = BranchOptions { max_sweeps: 50, lnl_epsilon: 1e-6, gain_tolerance: 1e-9 };
             evaluator.optimize_branches(&options).unwrap();
             evaluator.forget();
-            let before = evaluator.gene_log_likelihoods().unwrap();
+            let before = evaluator.partition_log_likelihoods().unwrap();
             let (tree, lengths) = (evaluator.tree().clone(), evaluator.brlen_sets());
             let edges = evaluator.inner_edges();
             assert_eq!(edges.len(), 11);
@@ -151,19 +152,21 @@ mod tests {
                         other.set_brlen_scaler(1, 1.7);
                     }
                     other.restore(&snapshot);
-                    let concerned = other.genes_around(edge, &around);
+                    let concerned = other.partitions_around(edge, &around);
                     other.swap_subtrees(edge, left[0], second);
                     for _ in 0..40 {
                         other.optimize_edges_of(&sets(&other, &concerned), &around, 1e-10).unwrap();
                     }
                     let lnl = other.log_likelihood().unwrap();
                     assert!((found.lnl - lnl).abs() < 1e-3, "{linkage:?}: {} not {lnl}", found.lnl);
-                    let sum = |(gene, lnls): (usize, &Vec<f64>)| -> f64 {
+                    let sum = |(partition, lnls): (usize, &Vec<f64>)| -> f64 {
                         match lnls.is_empty() {
-                            true => before[gene],
-                            false => {
-                                lnls.iter().zip(&case.data[gene].weights).map(|(l, w)| l * w).sum()
-                            }
+                            true => before[partition],
+                            false => lnls
+                                .iter()
+                                .zip(&case.data[partition].weights)
+                                .map(|(l, w)| l * w)
+                                .sum(),
                         }
                     };
                     let total: f64 = found.pattern_lnls.iter().enumerate().map(sum).sum();
@@ -171,15 +174,15 @@ mod tests {
                 }
             }
             evaluator.forget();
-            let again = evaluator.gene_log_likelihoods().unwrap();
+            let again = evaluator.partition_log_likelihoods().unwrap();
             assert!(again.iter().zip(&before).all(|(&a, &b)| close(a, b)));
             assert!(crate::tree::same_topology(evaluator.tree(), &tree));
         }
     }
 
-    fn sets(evaluator: &Evaluator, genes: &[usize]) -> Vec<LengthSet> {
+    fn sets(evaluator: &Evaluator, partitions: &[usize]) -> Vec<LengthSet> {
         match evaluator.linkage().has_own_lengths() {
-            true => genes.iter().map(|&gene| LengthSet::Own(gene)).collect(),
+            true => partitions.iter().map(|&partition| LengthSet::Own(partition)).collect(),
             false => vec![LengthSet::Shared],
         }
     }

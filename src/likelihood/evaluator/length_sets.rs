@@ -1,7 +1,7 @@
 //! Sets of independent branch lengths.
 //!
 //! Under linked and scaled lengths there is one set, that of the global tree, which determines the lengths
-//! of all restricted trees; under unlinked lengths each gene's tree has its own set. All operations on
+//! of all restricted trees; under unlinked lengths each partition's tree has its own set. All operations on
 //! branch lengths (changing, optimising, saving and restoring) treat one [`LengthSet`] after the other.
 
 use super::evaluator::Evaluator;
@@ -10,9 +10,9 @@ use crate::tree::{EdgeId, Tree};
 /// A set of independent branch lengths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LengthSet {
-    /// The lengths of the global tree, which all genes share.
+    /// The lengths of the global tree, which all partitions share.
     Shared,
-    /// The lengths of one gene's restricted tree.
+    /// The lengths of one partition's restricted tree.
     Own(usize),
 }
 
@@ -20,7 +20,7 @@ impl Evaluator {
     /// All sets of lengths under the current linkage.
     pub(super) fn length_sets(&self) -> Vec<LengthSet> {
         match self.linkage.has_own_lengths() {
-            true => (0..self.genes.len()).map(LengthSet::Own).collect(),
+            true => (0..self.partitions.len()).map(LengthSet::Own).collect(),
             false => vec![LengthSet::Shared],
         }
     }
@@ -29,7 +29,7 @@ impl Evaluator {
     pub(super) fn tree_of(&self, set: LengthSet) -> &Tree {
         match set {
             LengthSet::Shared => &self.tree,
-            LengthSet::Own(gene) => self.genes[gene].tree.tree(),
+            LengthSet::Own(partition) => self.partitions[partition].tree.tree(),
         }
     }
 
@@ -42,7 +42,7 @@ impl Evaluator {
                 }
                 self.outdated.mark(self.tree.edges());
             }
-            LengthSet::Own(gene) => self.genes[gene].set_brlens(lengths),
+            LengthSet::Own(partition) => self.partitions[partition].set_brlens(lengths),
         }
     }
 
@@ -53,7 +53,7 @@ impl Evaluator {
                 self.tree.set_brlen(edge, length);
                 self.outdated.mark([edge]);
             }
-            LengthSet::Own(gene) => self.genes[gene].set_brlen(edge, length),
+            LengthSet::Own(partition) => self.partitions[partition].set_brlen(edge, length),
         }
     }
 }

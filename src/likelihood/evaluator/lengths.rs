@@ -8,7 +8,7 @@ use crate::tree::{EdgeId, Tree, to_length_grid};
 
 impl Evaluator {
     /// Sets all lengths outside [`BRLEN_BOUNDS`] to the nearer bound, in the global tree and, under unlinked
-    /// lengths, in the genes' trees. Returns how many lengths of the global tree were increased and decreased.
+    /// lengths, in the partitions' trees. Returns how many lengths of the global tree were increased and decreased.
     pub fn clamp_brlens(&mut self) -> (usize, usize) {
         let [min, max] = BRLEN_BOUNDS.map(to_length_grid);
         let changed = self.tree.clamp_brlens(min, max);
@@ -27,13 +27,13 @@ impl Evaluator {
     }
 
     /// Multiplies all lengths by `factor`, within [`BRLEN_BOUNDS`], in the global tree and, under unlinked
-    /// lengths, in the genes' trees.
+    /// lengths, in the partitions' trees.
     pub fn scale_brlens(&mut self, factor: f64) {
         self.change_every_set(|_| move |length, _| factor * length);
     }
 
     /// Sets all terminal branches to `tip` and all internal branches to `inner`, in units of the present mean
-    /// length of the tree: of the global tree and, under unlinked lengths, of each gene's tree.
+    /// length of the tree: of the global tree and, under unlinked lengths, of each partition's tree.
     pub fn start_brlens(&mut self, tip: f64, inner: f64) {
         self.change_every_set(|tree| {
             let mean = mean_brlen(tree);
@@ -53,7 +53,7 @@ impl Evaluator {
         }
     }
 
-    /// All independent branch lengths, by edge: those of the global tree or, under unlinked lengths, of each gene's
+    /// All independent branch lengths, by edge: those of the global tree or, under unlinked lengths, of each partition's
     /// tree.
     pub(crate) fn brlen_sets(&self) -> Vec<Vec<f64>> {
         self.length_sets().into_iter().map(|set| all_brlens(self.tree_of(set))).collect()
@@ -78,46 +78,46 @@ impl Evaluator {
         self.update_restrictions();
     }
 
-    /// Sets these lengths of a gene's tree (under unlinked lengths).
-    pub(crate) fn set_own_brlens(&mut self, gene: usize, lengths: &[(EdgeId, f64)]) {
+    /// Sets these lengths of a partition's tree (under unlinked lengths).
+    pub(crate) fn set_own_brlens(&mut self, partition: usize, lengths: &[(EdgeId, f64)]) {
         for &(edge, length) in lengths {
-            self.genes[gene].set_brlen(edge, length);
+            self.partitions[partition].set_brlen(edge, length);
         }
     }
 
-    /// Multiplies a gene's branch lengths by its scaler, within [`BRLEN_BOUNDS`], and sets the scaler to 1.
+    /// Multiplies a partition's branch lengths by its scaler, within [`BRLEN_BOUNDS`], and sets the scaler to 1.
     ///
     /// # Panics
-    /// If other genes share these lengths.
-    pub fn absorb_brlen_scaler(&mut self, gene: usize) {
-        let scaler = self.brlen_scaler(gene);
-        self.set_brlen_scaler(gene, 1.0);
+    /// If other partitions share these lengths.
+    pub fn absorb_brlen_scaler(&mut self, partition: usize) {
+        let scaler = self.brlen_scaler(partition);
+        self.set_brlen_scaler(partition, 1.0);
         if self.linkage.has_own_lengths() {
-            let set = LengthSet::Own(gene);
+            let set = LengthSet::Own(partition);
             let lengths = changed_brlens(self.tree_of(set), |length, _| scaler * length);
             self.set_lengths(set, &lengths);
         } else {
-            assert_eq!(self.genes.len(), 1, "other genes share these branch lengths");
+            assert_eq!(self.partitions.len(), 1, "other partitions share these branch lengths");
             self.scale_brlens(scaler);
         }
     }
 
-    /// Under unlinked lengths: sets the branch lengths of the global tree to averages over genes. Each gene
+    /// Under unlinked lengths: sets the branch lengths of the global tree to averages over partitions. Each partition
     /// with an induced edge whose path contains the global edge contributes the length of the induced edge
-    /// divided by the number of global edges on the path, weighted by the gene's number of sites. Edges on no
-    /// gene's path keep their length and are returned.
+    /// divided by the number of global edges on the path, weighted by the partition's number of sites. Edges on no
+    /// partition's path keep their length and are returned.
     pub fn average_brlens(&mut self) -> Vec<EdgeId> {
         let (tree, undetermined) = self.averages();
         self.tree = tree;
         undetermined
     }
 
-    /// The global tree with these averages, and the edges on no gene's path.
+    /// The global tree with these averages, and the edges on no partition's path.
     pub(crate) fn averages(&self) -> (Tree, Vec<EdgeId>) {
         let mut undetermined = Vec::new();
         let mut tree = self.tree.clone();
         let mut shares: Vec<Vec<f64>> = Vec::new();
-        for state in &self.genes {
+        for state in &self.partitions {
             let restriction = &self.restrictions[state.set];
             let mut count = vec![0.0; state.tree.tree().num_edges()];
             if restriction.taxa().len() >= 2 {
@@ -137,7 +137,7 @@ impl Evaluator {
         }
         for edge in self.tree.edges() {
             let (mut sum, mut sites) = (0.0, 0.0);
-            for (state, shares) in self.genes.iter().zip(&shares) {
+            for (state, shares) in self.partitions.iter().zip(&shares) {
                 let restriction = &self.restrictions[state.set];
                 if restriction.taxa().len() >= 2 && restriction.is_on_path(edge) {
                     sum += state.num_sites * shares[restriction.image(edge).edge.index()];

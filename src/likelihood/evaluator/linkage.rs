@@ -1,25 +1,25 @@
-//! How genes share branch lengths.
+//! How partitions share branch lengths.
 
 use serde::{Deserialize, Serialize};
 
-/// How genes share branch lengths.
+/// How partitions share branch lengths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BrlenLinkage {
-    /// One set of lengths for all genes.
+    /// One set of lengths for all partitions.
     Linked,
-    /// One set of lengths, multiplied by a scaler per gene.
+    /// One set of lengths, multiplied by a scaler per partition.
     Scaled,
-    /// Each gene has its own lengths on its restricted tree.
+    /// Each partition has its own lengths on its restricted tree.
     Unlinked,
 }
 
 impl BrlenLinkage {
-    /// True if each gene has its own lengths.
+    /// True if each partition has its own lengths.
     pub fn has_own_lengths(self) -> bool {
         self == BrlenLinkage::Unlinked
     }
 
-    /// True if genes share lengths up to a scaler per gene.
+    /// True if partitions share lengths up to a scaler per partition.
     pub fn has_scalers(self) -> bool {
         self == BrlenLinkage::Scaled
     }

@@ -1,4 +1,4 @@
-//! The evaluator, which search and optimisation use: a tree with its genes and an engine.
+//! The evaluator, which search and optimisation use: a tree with its partitions and an engine.
 //!
 //! `evaluator` has the state and log-likelihoods; the other files add operations: `lengths` (changes of all
 //! branch lengths), `sweep` (optimisation of branch lengths), `moves` (changes of topology), `interchange` (the
@@ -11,8 +11,6 @@ mod brlens;
 mod edge_numbers;
 #[allow(clippy::module_inception)]
 mod evaluator;
-mod gene_state;
-mod gene_tree;
 mod insertion;
 mod interchange;
 mod length_sets;
@@ -20,6 +18,8 @@ mod lengths;
 mod linkage;
 mod moves;
 mod node_states;
+mod partition_state;
+mod partition_tree;
 mod polytomies;
 mod position;
 mod prune;

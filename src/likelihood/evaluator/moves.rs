@@ -2,9 +2,9 @@
 
 use super::brlens::halve;
 use super::evaluator::{Evaluator, Outdated};
-use super::gene_state::GeneState;
 use super::length_sets::LengthSet;
 use super::linkage::BrlenLinkage;
+use super::partition_state::PartitionState;
 use crate::model::Model;
 use crate::tree::{EdgeId, NodeId, PrunedSubtree, RegraftUndo, Tree};
 use serde::{Deserialize, Serialize};
@@ -15,11 +15,11 @@ use serde::{Deserialize, Serialize};
 pub struct Snapshot {
     tree: Tree,
     linkage: BrlenLinkage,
-    genes: Vec<GeneSnapshot>,
+    partitions: Vec<PartitionSnapshot>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct GeneSnapshot {
+struct PartitionSnapshot {
     tree: Tree,
     brlen_scaler: f64,
     root: EdgeId,
@@ -31,11 +31,11 @@ struct GeneSnapshot {
 pub struct SubtreeMove {
     pub(super) pruned: PrunedSubtree,
     pub(super) regraft: RegraftUndo,
-    /// Per gene: the move in its restricted tree, if its topology changed.
-    pub(super) genes: Vec<Option<(PrunedSubtree, RegraftUndo)>>,
+    /// Per partition: the move in its restricted tree, if its topology changed.
+    pub(super) partitions: Vec<Option<(PrunedSubtree, RegraftUndo)>>,
     /// Branch lengths that were changed after the move, in this order, with their values before the change.
     pub(super) lengths: Vec<ChangedLength>,
-    /// Log-likelihoods of the genes before the move, where they were known.
+    /// Log-likelihoods of the partitions before the move, where they were known.
     lnls: Vec<Option<f64>>,
 }
 
@@ -67,7 +67,7 @@ impl SubtreeMove {
     pub(super) fn of(&self, set: LengthSet) -> Option<(PrunedSubtree, RegraftUndo)> {
         match set {
             LengthSet::Shared => Some((self.pruned, self.regraft)),
-            LengthSet::Own(gene) => self.genes[gene],
+            LengthSet::Own(partition) => self.partitions[partition],
         }
     }
 }
@@ -78,48 +78,48 @@ impl Snapshot {
         &self.tree
     }
 
-    /// Copies a gene's own branch lengths and scaler from another snapshot of the same topology.
-    pub fn take_gene(&mut self, gene: usize, other: &Snapshot) {
-        self.genes[gene].clone_from(&other.genes[gene]);
+    /// Copies a partition's own branch lengths and scaler from another snapshot of the same topology.
+    pub fn take_partition(&mut self, partition: usize, other: &Snapshot) {
+        self.partitions[partition].clone_from(&other.partitions[partition]);
     }
 
     /// The log-likelihood, if it was known when the snapshot was taken.
     pub fn log_likelihood(&self) -> Option<f64> {
-        self.genes.iter().map(|gene| gene.lnl).sum()
+        self.partitions.iter().map(|partition| partition.lnl).sum()
     }
 
-    /// True if trees and genes have the sizes of the evaluator's, as those of a snapshot of the same data have.
+    /// True if trees and partitions have the sizes of the evaluator's, as those of a snapshot of the same data have.
     pub fn fits(&self, evaluator: &Evaluator) -> bool {
-        let fits = |(kept, state): (&GeneSnapshot, &GeneState)| {
+        let fits = |(kept, state): (&PartitionSnapshot, &PartitionState)| {
             let tree = state.tree.tree();
             kept.tree.num_tips() == tree.num_tips()
                 && (kept.root == EdgeId::NONE || kept.root.index() < tree.num_edges())
                 && kept.brlen_scaler.is_finite()
         };
         self.tree.num_tips() == evaluator.tree.num_tips()
-            && self.genes.len() == evaluator.genes.len()
-            && self.genes.iter().zip(&evaluator.genes).all(fits)
+            && self.partitions.len() == evaluator.partitions.len()
+            && self.partitions.iter().zip(&evaluator.partitions).all(fits)
     }
 }
 
 impl Evaluator {
     /// A snapshot of topology, all branch lengths and scalers.
     pub fn snapshot(&self) -> Snapshot {
-        let of_gene = |gene: &GeneState| GeneSnapshot {
-            tree: gene.tree.tree().clone(),
-            brlen_scaler: gene.brlen_scaler,
-            root: gene.tree.root(),
-            lnl: gene.lnl,
+        let of_partition = |partition: &PartitionState| PartitionSnapshot {
+            tree: partition.tree.tree().clone(),
+            brlen_scaler: partition.brlen_scaler,
+            root: partition.tree.root(),
+            lnl: partition.lnl,
         };
-        let genes = self.genes.iter().map(of_gene).collect();
-        Snapshot { tree: self.tree.clone(), linkage: self.linkage, genes }
+        let partitions = self.partitions.iter().map(of_partition).collect();
+        Snapshot { tree: self.tree.clone(), linkage: self.linkage, partitions }
     }
 
     /// Restores a snapshot of this evaluator, taken under the same linkage. CLVs that have not changed since
     /// remain valid.
     pub fn restore(&mut self, snapshot: &Snapshot) {
         self.tree.clone_from(&snapshot.tree);
-        for (state, kept) in self.genes.iter_mut().zip(&snapshot.genes) {
+        for (state, kept) in self.partitions.iter_mut().zip(&snapshot.partitions) {
             if state.brlen_scaler != kept.brlen_scaler {
                 state.tree.invalidate();
             }
@@ -136,10 +136,10 @@ impl Evaluator {
     pub fn resume(&mut self, snapshot: &Snapshot, models: &[Model]) {
         self.linkage = snapshot.linkage;
         self.restore(snapshot);
-        for (gene, model) in models.iter().enumerate() {
-            self.set_model(gene, model);
+        for (partition, model) in models.iter().enumerate() {
+            self.set_model(partition, model);
         }
-        for (state, kept) in self.genes.iter_mut().zip(&snapshot.genes) {
+        for (state, kept) in self.partitions.iter_mut().zip(&snapshot.partitions) {
             if kept.root != EdgeId::NONE {
                 state.tree.move_root(kept.root);
             }
@@ -164,9 +164,9 @@ impl Evaluator {
         target: EdgeId,
     ) -> SubtreeMove {
         self.update_restrictions();
-        let lnls = self.genes.iter().map(|gene| gene.lnl).collect();
-        let mut moves = Vec::with_capacity(self.genes.len());
-        for state in &mut self.genes {
+        let lnls = self.partitions.iter().map(|partition| partition.lnl).collect();
+        let mut moves = Vec::with_capacity(self.partitions.len());
+        for state in &mut self.partitions {
             let restriction = &self.restrictions[state.set];
             moves.push(state.move_subtree(restriction, attach, pendant, target));
         }
@@ -174,7 +174,7 @@ impl Evaluator {
         let halves = halve(self.tree.brlen(target));
         let regraft = self.tree.regraft(&pruned, target, halves);
         self.outdated.mark([pendant, pruned.merged, target, pruned.spare]);
-        SubtreeMove { pruned, regraft, genes: moves, lengths: Vec::new(), lnls }
+        SubtreeMove { pruned, regraft, partitions: moves, lengths: Vec::new(), lnls }
     }
 
     /// Undoes a move: the topology, the branch lengths that the move changed, and those that were changed after it
@@ -183,7 +183,7 @@ impl Evaluator {
     pub fn undo_move(&mut self, undo: SubtreeMove) {
         self.tree.undo_regraft(&undo.pruned, &undo.regraft);
         self.tree.undo_prune(&undo.pruned);
-        for (state, moved) in self.genes.iter_mut().zip(&undo.genes) {
+        for (state, moved) in self.partitions.iter_mut().zip(&undo.partitions) {
             if let Some((pruned, regraft)) = moved {
                 state.tree.undo_move(pruned, regraft);
             }
@@ -201,7 +201,7 @@ impl Evaluator {
             }
         }
         self.update_restrictions();
-        for (state, lnl) in self.genes.iter_mut().zip(undo.lnls) {
+        for (state, lnl) in self.partitions.iter_mut().zip(undo.lnls) {
             state.lnl = lnl;
         }
     }

@@ -1,6 +1,6 @@
-//! Probabilities of the states at the inner nodes of the global tree, on the tree of each gene.
+//! Probabilities of the states at the inner nodes of the global tree, on the tree of each partition.
 //!
-//! An inner node of the global tree is a node of T|g if taxa of the gene are on all three sides of it, and a point on a
+//! An inner node of the global tree is a node of T|g if taxa of the partition are on all three sides of it, and a point on a
 //! branch of T|g if they are on two sides. Otherwise T|g says nothing about the node: its states would be those
 //! of another point, carried along a branch without any data.
 
@@ -10,7 +10,7 @@ use crate::tree::{EdgeId, NodeId};
 
 /// An evaluator whose nodes are asked for their states.
 ///
-/// The virtual root of each gene moves from node to node, so neighbours should follow each other: then a node costs one
+/// The virtual root of each partition moves from node to node, so neighbours should follow each other: then a node costs one
 /// or two CLV updates.
 pub struct NodeStates<'a> {
     evaluator: &'a mut Evaluator,
@@ -18,7 +18,7 @@ pub struct NodeStates<'a> {
     path_lengths: Vec<Vec<f64>>,
 }
 
-/// A point on a gene's tree.
+/// A point on a partition's tree.
 struct Point {
     edge: EdgeId,
     /// One end of the edge.
@@ -45,42 +45,43 @@ impl<'a> NodeStates<'a> {
         NodeStates { evaluator, path_lengths }
     }
 
-    /// For each gene the probability of each state at an inner node of the global tree, given all data of the pattern
-    /// in the gene: `[pattern][state]`. `None` if the gene has no taxa on two or more sides of the node.
+    /// For each partition the probability of each state at an inner node of the global tree, given all data of the pattern
+    /// in the partition: `[pattern][state]`. `None` if the partition has no taxa on two or more sides of the node.
     ///
-    /// Under unlinked lengths, a node that is a point on a branch of a gene's tree divides the branch in the same
-    /// proportion as the global lengths do, because the gene's own data do not say where it is.
+    /// Under unlinked lengths, a node that is a point on a branch of a partition's tree divides the branch in the same
+    /// proportion as the global lengths do, because the partition's own data do not say where it is.
     ///
     /// # Errors
     /// The engine has failed.
     pub fn at(&mut self, node: NodeId) -> Result<Vec<Option<Vec<f64>>>> {
-        let num_genes = self.evaluator.num_genes();
+        let num_partitions = self.evaluator.num_partitions();
         let points: Vec<Option<Point>> =
-            (0..num_genes).map(|gene| self.point(gene, node)).collect();
+            (0..num_partitions).map(|partition| self.point(partition, node)).collect();
         let evaluator = &mut *self.evaluator;
-        let (mut genes, mut jobs) = (Vec::new(), Vec::new());
-        for (gene, point) in points.iter().enumerate() {
+        let (mut partitions, mut jobs) = (Vec::new(), Vec::new());
+        for (partition, point) in points.iter().enumerate() {
             let Some(Point { edge, from, distances }) = point else { continue };
-            if evaluator.genes[gene].tree.root() != *edge {
-                evaluator.set_virtual_root(gene, *edge);
+            if evaluator.partitions[partition].tree.root() != *edge {
+                evaluator.set_virtual_root(partition, *edge);
             }
-            let state = &evaluator.genes[gene];
+            let state = &evaluator.partitions[partition];
             let mut brlens = distances.map(|distance| state.brlen_scaler * distance);
             if state.tree.tree().ends(*edge)[0] != *from {
                 brlens.reverse();
             }
-            genes.push(gene);
-            jobs.push(PointJob { gene, ends: state.tree.root_ends(), brlens });
+            partitions.push(partition);
+            jobs.push(PointJob { partition, ends: state.tree.root_ends(), brlens });
         }
-        evaluator.update_partials(&genes)?;
+        evaluator.update_partials(&partitions)?;
         let mut found = evaluator.compute(|engine| engine.state_probabilities(&jobs))?.into_iter();
         Ok(points.iter().map(|point| point.as_ref().and_then(|_| found.next())).collect())
     }
 
-    /// Where an inner node of the global tree is on a gene's tree.
-    fn point(&self, gene: usize, node: NodeId) -> Option<Point> {
-        let Evaluator { tree, linkage, genes, restrictions, .. } = &*self.evaluator;
-        let (state, restriction) = (&genes[gene], &restrictions[genes[gene].set]);
+    /// Where an inner node of the global tree is on a partition's tree.
+    fn point(&self, partition: usize, node: NodeId) -> Option<Point> {
+        let Evaluator { tree, linkage, partitions, restrictions, .. } = &*self.evaluator;
+        let (state, restriction) =
+            (&partitions[partition], &restrictions[partitions[partition].set]);
         if restriction.taxa().len() < 2 {
             return None;
         }

@@ -1,19 +1,19 @@
-//! Regraft positions of a pruned subtree on one gene's tree, with their branch lengths.
+//! Regraft positions of a pruned subtree on one partition's tree, with their branch lengths.
 //!
-//! Let S be the subtree and R the rest. For gene g, the score of a position depends only on where it
+//! Let S be the subtree and R the rest. For partition g, the score of a position depends only on where it
 //! lies on R|g. Under *unlinked* lengths, the induced edge is split in half, and the pendant length is kept.
 //! Under *linked and scaled* lengths, the lengths follow from distances in the global tree: the position on
 //! the induced edge, and the distance of the subtree from this edge.
 
 use super::brlens::halve;
 use super::evaluator::Evaluator;
-use super::gene_state::GeneState;
+use super::partition_state::PartitionState;
 use super::prune::Prune;
 use super::view::View;
 use crate::likelihood::engine::Vector;
 use crate::tree::{EdgeId, Image, NodeId, Restriction, Tree};
 
-/// One of the three branches of a gene's tree that meet at the insertion point of a subtree.
+/// One of the three branches of a partition's tree that meet at the insertion point of a subtree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Arm {
     /// The branch to the end that is nearer to the old position of S (on the merged edge: to the end of its
@@ -25,7 +25,7 @@ pub(super) enum Arm {
     Pendant,
 }
 
-/// A regraft position on a gene's tree, with the branch lengths that follow from the current tree.
+/// A regraft position on a partition's tree, with the branch lengths that follow from the current tree.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Position {
     /// Edge of R|g; `None` for the merged edge.
@@ -39,15 +39,15 @@ pub(super) struct Position {
     pub(super) halves: [Option<Arm>; 2],
 }
 
-/// One gene with a pruned subtree, where both S and R have taxa of the gene.
-pub(super) struct PrunedGene<'a> {
+/// One partition with a pruned subtree, where both S and R have taxa of the partition.
+pub(super) struct PrunedPartition<'a> {
     pub(super) linked: bool,
     global: &'a Tree,
-    pub(super) state: &'a GeneState,
-    /// The gene's tree with all vectors pointing to the pendant edge.
+    pub(super) state: &'a PartitionState,
+    /// The partition's tree with all vectors pointing to the pendant edge.
     pub(super) view: View<'a>,
     restriction: &'a Restriction,
-    /// The gene's edge to its part of S.
+    /// The partition's edge to its part of S.
     pub(super) pendant: EdgeId,
     /// End of the pendant edge on the side of R.
     pub(super) attach: NodeId,
@@ -57,22 +57,22 @@ pub(super) struct PrunedGene<'a> {
     pendant_length: f64,
     /// Length of the merged edge minus the sum of its two parts.
     merged_change: f64,
-    /// If all taxa of the gene in R are on one side of the attachment node: the global edges on the other
+    /// If all taxa of the partition in R are on one side of the attachment node: the global edges on the other
     /// side, whose paths to these taxa contain the global merged edge, and the change of that edge's length.
     empty_side: Option<(Vec<bool>, f64)>,
 }
 
 impl Evaluator {
-    /// A gene (one of `prune.moving`) with the pruned subtree.
+    /// A partition (one of `prune.moving`) with the pruned subtree.
     ///
     /// # Panics
-    /// If S or R has no taxon of the gene.
-    pub(super) fn pruned_gene(&self, prune: &Prune, gene: usize) -> PrunedGene<'_> {
-        let state = &self.genes[gene];
+    /// If S or R has no taxon of the partition.
+    pub(super) fn pruned_partition(&self, prune: &Prune, partition: usize) -> PrunedPartition<'_> {
+        let state = &self.partitions[partition];
         let restriction = &self.restrictions[state.set];
         let (pendant, attach, subtree) = state
             .pendant(restriction, prune.attach, prune.pendant)
-            .expect("a moving gene has taxa on both sides");
+            .expect("a moving partition has taxa on both sides");
         let image = restriction.image(prune.pendant);
         let total = state.tree.tree().brlen(pendant);
         let linked = !self.linkage.has_own_lengths();
@@ -83,7 +83,7 @@ impl Evaluator {
         } else {
             image.position + self.tree.brlen(prune.pendant)
         };
-        let mut merged_change = prune.merged_changes[gene];
+        let mut merged_change = prune.merged_changes[partition];
         let mut empty_side = None;
         if linked && prune.merged_change != 0.0 {
             let sides = self.tree.other_links(prune.attach, prune.pendant);
@@ -97,7 +97,7 @@ impl Evaluator {
                 merged_change = 0.0;
             }
         }
-        PrunedGene {
+        PrunedPartition {
             linked,
             global: &self.tree,
             state,
@@ -113,7 +113,7 @@ impl Evaluator {
     }
 }
 
-impl PrunedGene<'_> {
+impl PrunedPartition<'_> {
     pub(super) fn tree(&self) -> &Tree {
         self.view.tree()
     }
@@ -139,7 +139,7 @@ impl PrunedGene<'_> {
         edge == self.pendant || self.parts().iter().any(|link| link.1 == edge)
     }
 
-    /// Position of a candidate on the gene's tree; `None` if the gene's tree does not change.
+    /// Position of a candidate on the partition's tree; `None` if the partition's tree does not change.
     pub(super) fn position(&self, candidate: EdgeId) -> Option<Position> {
         let image = self.restriction.image(candidate);
         if self.linked {
@@ -172,8 +172,8 @@ impl PrunedGene<'_> {
         };
         let hangs = [Some(Arm::Pendant), None];
         if image.edge == self.pendant {
-            // The candidate is between the gene's and the global tree's attachment node of S: the position
-            // on the gene's tree does not change, only the pendant length does.
+            // The candidate is between the partition's and the global tree's attachment node of S: the position
+            // on the partition's tree does not change, only the pendant length does.
             let mut pendant = self.pendant_length + off + from_end(self.attach);
             if let Some((is_there, change)) = &self.empty_side
                 && is_there[candidate.index()]
@@ -210,7 +210,7 @@ impl PrunedGene<'_> {
     }
 
     /// The two vectors from which the up-vector of `edge`, which connects `node` to the node nearer to S, is
-    /// computed (the edge is not one for which [`PrunedGene::is_merged`] is true): the vector of the next edge
+    /// computed (the edge is not one for which [`PrunedPartition::is_merged`] is true): the vector of the next edge
     /// towards S (`None` stands for the up-vector of that edge) and that of the sibling, each with its edge
     /// (`None` for the merged edge).
     pub(super) fn up_sources(

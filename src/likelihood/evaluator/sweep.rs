@@ -1,10 +1,10 @@
 //! Branch-length optimisation: makes programs for the engine with the branches in their order.
 
 use super::evaluator::{BranchOptions, Evaluator};
-use super::gene_state::GeneState;
 use super::length_sets::LengthSet;
 use super::moves::{ChangedLength, SubtreeMove};
-use crate::likelihood::engine::{Goal, Result, SweepGene, SweepJob, SweepProgram, SweepStep};
+use super::partition_state::PartitionState;
+use crate::likelihood::engine::{Goal, Result, SweepJob, SweepPartition, SweepProgram, SweepStep};
 use crate::numeric::{Gamma, GammaPrior};
 use crate::tree::{EdgeId, NodeId, PrunedSubtree, RegraftUndo, Tree};
 
@@ -14,7 +14,7 @@ struct Swept {
     set: LengthSet,
     /// The branches.
     branches: Vec<EdgeId>,
-    /// For each gene of the program, the edges of its tree that the program uses.
+    /// For each partition of the program, the edges of its tree that the program uses.
     edges: Vec<Vec<EdgeId>>,
 }
 
@@ -43,19 +43,20 @@ impl Evaluator {
         share_of_gain: f64,
     ) -> Result<f64> {
         self.clamp_brlens();
-        let mut active: Vec<usize> =
-            (0..self.genes.len()).filter(|&gene| self.num_taxa_of(gene) >= 2).collect();
+        let mut active: Vec<usize> = (0..self.partitions.len())
+            .filter(|&partition| self.num_taxa_of(partition) >= 2)
+            .collect();
         let mut gained = 0.0;
         let mut way = Way::default();
         let mut due = Due::all(&self.brlen_sets());
         let mut most = options.max_sweeps * due.num_branches();
         while most >= due.num_due().max(1) {
             let lengths = self.brlen_sets();
-            let before = self.gene_log_likelihoods()?;
+            let before = self.partition_log_likelihoods()?;
             let is_full = due.is_full();
             most -= self.sweep_all(&active, &due, options.gain_tolerance)?;
-            let after = self.gene_log_likelihoods()?;
-            let gain = |gene: &usize| after[*gene] - before[*gene];
+            let after = self.partition_log_likelihoods()?;
+            let gain = |partition: &usize| after[*partition] - before[*partition];
             let total: f64 = active.iter().map(gain).sum();
             gained += total;
             if due.num_due() == 0 || total < options.lnl_epsilon.max(share_of_gain * gained) {
@@ -66,9 +67,9 @@ impl Evaluator {
                 continue;
             }
             if self.linkage.has_own_lengths() {
-                // Genes converge independently; a gene continues if its gain is a relevant part of epsilon.
+                // Partitions converge independently; a partition continues if its gain is a relevant part of epsilon.
                 let share = options.lnl_epsilon / active.len().max(1) as f64;
-                active.retain(|gene| gain(gene) >= share);
+                active.retain(|partition| gain(partition) >= share);
             }
             way.note(lengths.clone());
             due = self.due_since(&lengths);
@@ -89,11 +90,11 @@ impl Evaluator {
     }
 
     /// Sets these lengths, and keeps those of sets whose log-likelihood does not decrease. `before` are the present
-    /// log-likelihoods of all genes.
+    /// log-likelihoods of all partitions.
     fn try_lengths(&mut self, mut lengths: Vec<Vec<f64>>, before: &[f64]) -> Result<()> {
         let kept = self.brlen_sets();
         self.set_brlen_sets(&lengths);
-        let after = self.gene_log_likelihoods()?;
+        let after = self.partition_log_likelihoods()?;
         let is_worse = |set: usize| match self.linkage.has_own_lengths() {
             true => after[set] < before[set],
             false => after.iter().sum::<f64>() < before.iter().sum::<f64>(),
@@ -109,10 +110,10 @@ impl Evaluator {
     }
 
     /// One sweep over the branches that are due, of the global tree or, under unlinked lengths, of the trees of
-    /// `genes`. Returns how many they were.
-    fn sweep_all(&mut self, genes: &[usize], due: &Due, gain_tolerance: f64) -> Result<usize> {
+    /// `partitions`. Returns how many they were.
+    fn sweep_all(&mut self, partitions: &[usize], due: &Due, gain_tolerance: f64) -> Result<usize> {
         let sets: Vec<(LengthSet, &[bool])> = match self.linkage.has_own_lengths() {
-            true => genes.iter().map(|&g| (LengthSet::Own(g), &due.branches[g][..])).collect(),
+            true => partitions.iter().map(|&g| (LengthSet::Own(g), &due.branches[g][..])).collect(),
             false => vec![(LengthSet::Shared, &due.branches[0])],
         };
         let mut sweeps = Vec::with_capacity(sets.len());
@@ -172,8 +173,8 @@ impl Evaluator {
         for &set in sets {
             let edges = match set {
                 LengthSet::Shared => edges.to_vec(),
-                LengthSet::Own(gene) => {
-                    let restriction = &self.restrictions[self.genes[gene].set];
+                LengthSet::Own(partition) => {
+                    let restriction = &self.restrictions[self.partitions[partition].set];
                     let mut own = Vec::new();
                     for &edge in edges.iter().filter(|&&edge| restriction.is_on_path(edge)) {
                         let image = restriction.image(edge).edge;
@@ -190,7 +191,7 @@ impl Evaluator {
     }
 
     /// The gamma distribution nearest to the density of the length of an edge of the global tree or, under unlinked lengths,
-    /// of the tree of `gene`: the likelihood to a power times a prior density. It does not depend on the present length.
+    /// of the tree of `partition`: the likelihood to a power times a prior density. It does not depend on the present length.
     /// `start` is where the likelihood is evaluated first. `None` if the density is not like one. Virtual roots are moved
     /// to the edge.
     ///
@@ -198,13 +199,13 @@ impl Evaluator {
     /// The engine has failed.
     pub fn length_density(
         &mut self,
-        gene: Option<usize>,
+        partition: Option<usize>,
         edge: EdgeId,
         prior: GammaPrior,
         start: f64,
     ) -> Result<Option<Gamma>> {
         let (_, mut program) =
-            self.sweep(gene.map_or(LengthSet::Shared, LengthSet::Own), &[edge], 0.0);
+            self.sweep(partition.map_or(LengthSet::Shared, LengthSet::Own), &[edge], 0.0);
         if program.steps.is_empty() {
             return Ok(prior.alone());
         }
@@ -224,17 +225,17 @@ impl Evaluator {
         let mut program = SweepProgram::new(Vec::new(), gain_tolerance);
         let mut branches = Vec::new();
         let members: Vec<usize> = match set {
-            LengthSet::Shared => {
-                (0..self.genes.len()).filter(|&gene| self.num_taxa_of(gene) >= 2).collect()
-            }
-            LengthSet::Own(gene) => vec![gene],
+            LengthSet::Shared => (0..self.partitions.len())
+                .filter(|&partition| self.num_taxa_of(partition) >= 2)
+                .collect(),
+            LengthSet::Own(partition) => vec![partition],
         };
         for &edge in edges {
             let first = program.jobs.len();
-            for (member, &gene) in members.iter().enumerate() {
+            for (member, &partition) in members.iter().enumerate() {
                 let edge = match set {
                     LengthSet::Shared => {
-                        let restriction = &self.restrictions[self.genes[gene].set];
+                        let restriction = &self.restrictions[self.partitions[partition].set];
                         if !restriction.is_on_path(edge) {
                             continue;
                         }
@@ -242,7 +243,7 @@ impl Evaluator {
                     }
                     LengthSet::Own(_) => edge,
                 };
-                let job = self.sweep_job(member, gene, edge, &mut program);
+                let job = self.sweep_job(member, partition, edge, &mut program);
                 program.jobs.push(job);
             }
             if program.jobs.len() > first {
@@ -253,26 +254,30 @@ impl Evaluator {
             }
         }
         let mut edges = Vec::with_capacity(members.len());
-        for gene in members {
-            let state = &mut self.genes[gene];
+        for partition in members {
+            let state = &mut self.partitions[partition];
             let own = state.numbers.take();
             let brlens = own.iter().map(|&edge| state.tree.tree().brlen(edge)).collect();
-            program.genes.push(SweepGene { gene, brlen_scaler: state.brlen_scaler, brlens });
+            program.partitions.push(SweepPartition {
+                partition,
+                brlen_scaler: state.brlen_scaler,
+                brlens,
+            });
             edges.push(own);
         }
         (Swept { set, branches, edges }, program)
     }
 
-    /// Moves the gene's virtual root to an edge, in the gene's state and by updates in the program. A length
+    /// Moves the partition's virtual root to an edge, in the partition's state and by updates in the program. A length
     /// that changes while its edge is the virtual root makes no CLV stale.
     fn sweep_job(
         &mut self,
         member: usize,
-        gene: usize,
+        partition: usize,
         edge: EdgeId,
         program: &mut SweepProgram,
     ) -> SweepJob {
-        let GeneState { tree, numbers, .. } = &mut self.genes[gene];
+        let PartitionState { tree, numbers, .. } = &mut self.partitions[partition];
         tree.move_root(edge);
         let first = program.operations.len();
         tree.take_stale(&mut program.operations);
@@ -297,9 +302,9 @@ impl Evaluator {
             for &edge in &branches {
                 changed.push(ChangedLength { set, edge, before: self.tree_of(set).brlen(edge) });
             }
-            for (member, edges) in program.genes.iter().zip(edges) {
-                let state = &mut self.genes[member.gene];
-                // The log-likelihood of a gene without any of these edges is still known, as of another virtual root.
+            for (member, edges) in program.partitions.iter().zip(edges) {
+                let state = &mut self.partitions[member.partition];
+                // The log-likelihood of a partition without any of these edges is still known, as of another virtual root.
                 if !edges.is_empty() {
                     state.lnl = None;
                 }

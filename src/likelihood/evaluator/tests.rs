@@ -5,7 +5,7 @@ use super::*;
 use crate::alphabet::Code;
 use crate::likelihood::BRLEN_BOUNDS;
 use crate::likelihood::cpu::all_kernels;
-use crate::likelihood::engine::{EngineOptions, GeneData, GeneModel};
+use crate::likelihood::engine::{EngineOptions, PartitionData, PartitionModel};
 use crate::likelihood::naive::naive_log_likelihood;
 use crate::likelihood::select::make_engine;
 use crate::model::Model;
@@ -13,22 +13,22 @@ use crate::rng::{Purpose, Rng, stream};
 use crate::tree::{EdgeId, NodeId, Tree, random_tree};
 use rand::RngExt;
 
-/// Genes over random subsets of the taxa, with random codes, on a random tree.
+/// Partitions over random subsets of the taxa, with random codes, on a random tree.
 pub(super) struct Case {
     pub(super) tree: Tree,
-    pub(super) data: Vec<GeneData>,
+    pub(super) data: Vec<PartitionData>,
     pub(super) taxa: Vec<Vec<usize>>,
     pub(super) models: Vec<Model>,
 }
 
-pub(super) fn random_case(seed: u64, num_taxa: usize, genes: &[(usize, usize, &str)]) -> Case {
+pub(super) fn random_case(seed: u64, num_taxa: usize, partitions: &[(usize, usize, &str)]) -> Case {
     let mut rng = stream(seed, Purpose::Test, 0);
     let mut tree = random_tree(num_taxa, 0.1, &mut rng);
     for edge in tree.edges() {
         tree.set_brlen(edge, rng.random_range(0.001..0.4));
     }
     let mut case = Case { tree, data: Vec::new(), taxa: Vec::new(), models: Vec::new() };
-    for &(num_tips, num_patterns, model) in genes {
+    for &(num_tips, num_patterns, model) in partitions {
         let mut taxa: Vec<usize> = (0..num_taxa).collect();
         while taxa.len() > num_tips {
             taxa.remove(rng.random_range(0..taxa.len()));
@@ -39,7 +39,7 @@ pub(super) fn random_case(seed: u64, num_taxa: usize, genes: &[(usize, usize, &s
                 .map(|_| if rng.random_range(0..4) == 0 { 1 } else { rng.random_range(1..16) })
                 .collect()
         };
-        case.data.push(GeneData {
+        case.data.push(PartitionData {
             tip_codes: taxa.iter().map(|_| row(&mut rng)).collect(),
             weights: (0..num_patterns).map(|_| f64::from(rng.random_range(1..4u8))).collect(),
             code_masks: (0..16).collect(),
@@ -57,9 +57,9 @@ pub(super) fn random_case(seed: u64, num_taxa: usize, genes: &[(usize, usize, &s
 pub(super) const GTR: &str = "GTR{1.2/3.1/0.7/0.9/4.2/1}+FU{0.3/0.2/0.15/0.35}+G4{0.5}";
 pub(super) const HKY_I: &str = "HKY{2.5}+FU{0.1/0.4/0.3/0.2}+I{0.2}+G3{0.8}";
 
-/// Genes of all relevant sizes: none, one, two, three and many taxa; one block and several.
+/// Partitions of all relevant sizes: none, one, two, three and many taxa; one block and several.
 fn mixed_case(seed: u64, num_taxa: usize) -> Case {
-    let genes = [
+    let partitions = [
         (num_taxa, 300, GTR),
         (num_taxa * 2 / 3, 40, HKY_I),
         (num_taxa / 2, 137, GTR),
@@ -69,7 +69,7 @@ fn mixed_case(seed: u64, num_taxa: usize) -> Case {
         (1, 5, GTR),
         (0, 0, GTR),
     ];
-    random_case(seed, num_taxa, &genes)
+    random_case(seed, num_taxa, &partitions)
 }
 
 impl Case {
@@ -82,14 +82,14 @@ impl Case {
         let instruction_set = Some(all_kernels()[kernels].name());
         let options = EngineOptions { instruction_set, threads, ..EngineOptions::default() };
         let engine = make_engine(&self.data, &options).unwrap();
-        let genes = self
+        let partitions = self
             .data
             .iter()
             .zip(&self.taxa)
             .zip(&self.models)
             .map(|((data, taxa), model)| (data, &taxa[..], model.clone()))
             .collect();
-        Evaluator::new(self.tree.clone(), genes, linkage, engine)
+        Evaluator::new(self.tree.clone(), partitions, linkage, engine)
     }
 
     pub(super) fn evaluator(&self, linkage: BrlenLinkage) -> Evaluator {
@@ -102,24 +102,24 @@ pub(super) fn close(a: f64, b: f64) -> bool {
 }
 
 #[test]
-fn agrees_with_the_naive_truth_gene_by_gene() {
+fn agrees_with_the_naive_truth_partition_by_partition() {
     for seed in 0..5 {
         let case = mixed_case(seed, 11);
         let mut evaluator = case.evaluator(BrlenLinkage::Scaled);
-        for gene in 0..case.data.len() {
-            evaluator.set_brlen_scaler(gene, 0.5 + gene as f64 * 0.2);
+        for partition in 0..case.data.len() {
+            evaluator.set_brlen_scaler(partition, 0.5 + partition as f64 * 0.2);
         }
-        let lnls = evaluator.gene_log_likelihoods().unwrap();
-        for (gene, &lnl) in lnls.iter().enumerate().take(6) {
-            let (local, _) = evaluator.gene_tree(gene);
-            let scaler = evaluator.brlen_scaler(gene);
+        let lnls = evaluator.partition_log_likelihoods().unwrap();
+        for (partition, &lnl) in lnls.iter().enumerate().take(6) {
+            let (local, _) = evaluator.partition_tree(partition);
+            let scaler = evaluator.brlen_scaler(partition);
             let want = naive_log_likelihood(
                 local,
-                &case.data[gene],
-                &GeneModel::new(&case.models[gene]),
+                &case.data[partition],
+                &PartitionModel::new(&case.models[partition]),
                 scaler,
             );
-            assert!(close(lnl, want), "gene {gene}: {lnl} not {want}");
+            assert!(close(lnl, want), "partition {partition}: {lnl} not {want}");
         }
         assert_eq!(lnls[7], 0.0);
     }
@@ -130,11 +130,11 @@ fn the_likelihood_is_the_same_at_every_virtual_root() {
     let case = mixed_case(3, 14);
     let mut evaluator = case.evaluator(BrlenLinkage::Linked);
     let want = evaluator.log_likelihood().unwrap();
-    for gene in 0..6 {
-        for edge in evaluator.gene_tree(gene).0.clone().edges() {
-            evaluator.set_virtual_root(gene, edge);
+    for partition in 0..6 {
+        for edge in evaluator.partition_tree(partition).0.clone().edges() {
+            evaluator.set_virtual_root(partition, edge);
             let got = evaluator.log_likelihood().unwrap();
-            assert!(close(got, want), "gene {gene} at {edge:?}: {got} not {want}");
+            assert!(close(got, want), "partition {partition} at {edge:?}: {got} not {want}");
         }
     }
 }
@@ -157,8 +157,8 @@ pub(super) fn trace(evaluator: &mut Evaluator) -> Vec<u64> {
     let options = BranchOptions { max_sweeps: 2, lnl_epsilon: 0.01, gain_tolerance: 1e-6 };
     bits.push(evaluator.optimize_branches(&options).unwrap().to_bits());
     bits.extend(evaluator.pattern_log_likelihoods(0).unwrap().iter().map(|lnl| lnl.to_bits()));
-    for gene in 0..evaluator.num_genes() {
-        let (tree, _) = evaluator.gene_tree(gene);
+    for partition in 0..evaluator.num_partitions() {
+        let (tree, _) = evaluator.partition_tree(partition);
         bits.extend(tree.edges().map(|edge| tree.brlen(edge).to_bits()));
     }
     bits
@@ -197,11 +197,11 @@ fn prunes(tree: &Tree) -> Vec<(NodeId, EdgeId, Vec<EdgeId>)> {
     found
 }
 
-/// Under scaled lengths: a different scaler for each of the first genes.
-pub(super) fn vary_scalers(evaluator: &mut Evaluator, num_genes: usize) {
+/// Under scaled lengths: a different scaler for each of the first partitions.
+pub(super) fn vary_scalers(evaluator: &mut Evaluator, num_partitions: usize) {
     if evaluator.linkage() == BrlenLinkage::Scaled {
-        for gene in 0..num_genes {
-            evaluator.set_brlen_scaler(gene, 0.7 + 0.1 * gene as f64);
+        for partition in 0..num_partitions {
+            evaluator.set_brlen_scaler(partition, 0.7 + 0.1 * partition as f64);
         }
     }
 }
@@ -386,8 +386,8 @@ fn deep_trees_do_not_underflow() {
     }
 }
 
-/// A case of which two of three inner branches have no length. Where genes have their own lengths, few taxa are
-/// missing, because a gene's branch of which only a part has no length has a length.
+/// A case of which two of three inner branches have no length. Where partitions have their own lengths, few taxa are
+/// missing, because a partition's branch of which only a part has no length has a length.
 fn case_with_polytomies(seed: u64, linkage: BrlenLinkage) -> Case {
     let complete = [(16, 300, GTR), (16, 40, HKY_I), (15, 137, GTR), (1, 5, GTR), (0, 0, GTR)];
     let mut case = match linkage {
@@ -415,13 +415,13 @@ fn subtrees_are_swapped_in_all_trees_and_back() {
     for linkage in LINKAGES {
         let case = mixed_case(5, 16);
         let mut evaluator = case.evaluator(linkage);
-        let before = evaluator.gene_log_likelihoods().unwrap();
+        let before = evaluator.partition_log_likelihoods().unwrap();
         let tree = evaluator.tree().clone();
         for edge in inner_edges(&tree) {
             let [first, second] = tree.ends(edge).map(|end| tree.other_links(end, edge)[0].1);
             evaluator.swap_subtrees(edge, first, second);
             evaluator.assert_integrity();
-            let swapped = evaluator.gene_log_likelihoods().unwrap();
+            let swapped = evaluator.partition_log_likelihoods().unwrap();
             evaluator.assert_clvs();
             assert!(swapped[0] != before[0] && swapped[7] == before[7], "{linkage:?}, {edge:?}");
             evaluator.swap_subtrees(edge, second, first);
@@ -429,43 +429,43 @@ fn subtrees_are_swapped_in_all_trees_and_back() {
             assert!(
                 *evaluator.tree() == tree || crate::tree::same_topology(evaluator.tree(), &tree)
             );
-            let after = evaluator.gene_log_likelihoods().unwrap();
+            let after = evaluator.partition_log_likelihoods().unwrap();
             let same = after.iter().zip(&before).all(|(&a, &b)| close(a, b));
             assert!(same, "{linkage:?}, {edge:?}: {after:?} not {before:?}");
         }
     }
 }
 
-/// The likelihood of every gene depends on the resolution only through branches of minimum length.
+/// The likelihood of every partition depends on the resolution only through branches of minimum length.
 #[test]
 fn the_canonical_resolution_keeps_all_other_branches_and_the_likelihood() {
     for (seed, linkage) in (0..4).flat_map(|seed| LINKAGES.map(|linkage| (seed, linkage))) {
         let case = case_with_polytomies(seed, linkage);
         let mut evaluator = case.evaluator(linkage);
-        let before = evaluator.gene_log_likelihoods().unwrap();
+        let before = evaluator.partition_log_likelihoods().unwrap();
         let unresolved = evaluator.edges_without_length();
         let lengths = |evaluator: &Evaluator| -> Vec<Vec<u64>> {
-            let sorted = |gene: usize| {
-                let (tree, _) = evaluator.gene_tree(gene);
+            let sorted = |partition: usize| {
+                let (tree, _) = evaluator.partition_tree(partition);
                 let mut lengths: Vec<f64> = tree.edges().map(|edge| tree.brlen(edge)).collect();
                 // Sums along paths with more or fewer edges of minimum length are the same but for these.
                 lengths.sort_by(f64::total_cmp);
                 lengths.iter().map(|length| (length * 1e3).round() as u64).collect()
             };
-            (0..evaluator.num_genes()).map(sorted).collect()
+            (0..evaluator.num_partitions()).map(sorted).collect()
         };
         let lengths_before = lengths(&evaluator);
         assert!(inner_edges(evaluator.tree()).iter().any(|edge| unresolved[edge.index()]));
         evaluator.resolve_polytomies(&unresolved, None);
         evaluator.assert_integrity();
         let once = evaluator.tree().clone();
-        let after = evaluator.gene_log_likelihoods().unwrap();
+        let after = evaluator.partition_log_likelihoods().unwrap();
         evaluator.assert_clvs();
         assert_eq!(lengths(&evaluator), lengths_before, "seed {seed}, {linkage:?}");
-        for (gene, (after, before)) in after.iter().zip(&before).enumerate() {
+        for (partition, (after, before)) in after.iter().zip(&before).enumerate() {
             assert!(
                 (after - before).abs() < 0.05,
-                "seed {seed}, gene {gene}: {after} not {before}"
+                "seed {seed}, partition {partition}: {after} not {before}"
             );
         }
         // Swaps across branches without length are undone by the canonical resolution.
@@ -514,9 +514,9 @@ fn some_edges_are_optimised_and_no_others() {
         let case = mixed_case(7, 16);
         let mut evaluator = case.evaluator(linkage);
         let some: Vec<EdgeId> = evaluator.tree().edges().step_by(3).collect();
-        // The edges of a gene's tree on which these lie.
-        let images = |evaluator: &Evaluator, gene: usize| -> Vec<EdgeId> {
-            let restriction = &evaluator.restrictions[evaluator.genes[gene].set];
+        // The edges of a partition's tree on which these lie.
+        let images = |evaluator: &Evaluator, partition: usize| -> Vec<EdgeId> {
+            let restriction = &evaluator.restrictions[evaluator.partitions[partition].set];
             let on_path = some
                 .iter()
                 .filter(|&&edge| restriction.taxa().len() >= 2 && restriction.is_on_path(edge));
@@ -546,11 +546,12 @@ fn some_edges_are_optimised_and_no_others() {
             assert_eq!(evaluator.tree().brlen(edge), before.tree().brlen(edge), "{linkage:?}");
         }
         let fresh = case.evaluator(linkage);
-        for gene in (0..evaluator.num_genes()).filter(|_| own) {
-            let images = images(&evaluator, gene);
-            let (now, then) = (evaluator.gene_tree(gene).0, fresh.gene_tree(gene).0);
+        for partition in (0..evaluator.num_partitions()).filter(|_| own) {
+            let images = images(&evaluator, partition);
+            let (now, then) =
+                (evaluator.partition_tree(partition).0, fresh.partition_tree(partition).0);
             for edge in now.edges().filter(|edge| !images.contains(edge)) {
-                assert_eq!(now.brlen(edge), then.brlen(edge), "gene {gene}");
+                assert_eq!(now.brlen(edge), then.brlen(edge), "partition {partition}");
             }
         }
     }

@@ -10,11 +10,11 @@ use super::brlens::halve;
 use super::evaluator::Evaluator;
 use super::length_sets::LengthSet;
 use super::moves::{ChangedLength, SubtreeMove};
-use super::position::{Arm, Position, PrunedGene};
+use super::position::{Arm, Position, PrunedPartition};
 use super::prune::Prune;
 use super::view::{View, push};
 use crate::likelihood::engine::{
-    Result, SweepGene, SweepJob, SweepOperation, SweepProgram, SweepStep, TrialProgram, Vector,
+    Result, SweepJob, SweepOperation, SweepPartition, SweepProgram, SweepStep, TrialProgram, Vector,
 };
 use crate::tree::{EdgeId, NodeId, PrunedSubtree, RegraftUndo};
 
@@ -29,7 +29,7 @@ enum Branch {
 
 /// Order of optimisation. The pendant branch comes first, because scores are computed without optimising it;
 /// after it, the trial may end. The pendant branch is also last, because it is part of an edge of each moving
-/// gene, so the log-likelihood of the last step includes all of them.
+/// partition, so the log-likelihood of the last step includes all of them.
 const ORDER: [Branch; 4] = [Branch::Pendant, Branch::Near, Branch::Far, Branch::Pendant];
 
 /// Branch lengths at a regraft position, and that of the merged edge.
@@ -49,14 +49,14 @@ pub struct Trial {
     candidate: EdgeId,
     /// Lengths in the global tree (linked and scaled).
     lengths: Option<Lengths>,
-    /// Lengths in each gene's tree whose topology changes (unlinked).
-    gene_lengths: Vec<Option<Lengths>>,
+    /// Lengths in each partition's tree whose topology changes (unlinked).
+    partition_lengths: Vec<Option<Lengths>>,
 }
 
-/// Number of the merged edge in a moving gene's program; those of the three arms follow.
+/// Number of the merged edge in a moving partition's program; those of the three arms follow.
 const MERGED: u32 = 0;
 
-/// A moving gene.
+/// A moving partition.
 struct Member {
     index: usize,
     rest_is_tip: bool,
@@ -69,10 +69,10 @@ struct Member {
 }
 
 impl Member {
-    /// Appends the gene to the program.
+    /// Appends the partition to the program.
     fn new(
-        gene: usize,
-        pruned: &PrunedGene<'_>,
+        partition: usize,
+        pruned: &PrunedPartition<'_>,
         position: Position,
         program: &mut SweepProgram,
     ) -> Self {
@@ -91,8 +91,12 @@ impl Member {
                 [up, view.vector(far)]
             }
         };
-        let index = program.genes.len();
-        program.genes.push(SweepGene { gene, brlen_scaler: pruned.state.brlen_scaler, brlens });
+        let index = program.partitions.len();
+        program.partitions.push(SweepPartition {
+            partition,
+            brlen_scaler: pruned.state.brlen_scaler,
+            brlens,
+        });
         Member {
             index,
             rest_is_tip,
@@ -143,7 +147,7 @@ impl Member {
 /// Appends the updates that compute the up-vector of an edge, outwards from the subtree's position; returns
 /// that vector.
 fn push_path(
-    pruned: &PrunedGene<'_>,
+    pruned: &PrunedPartition<'_>,
     edge: EdgeId,
     brlens: &mut Vec<f64>,
     path: &mut Vec<SweepOperation>,
@@ -172,7 +176,7 @@ fn push_path(
     above.expect("the edge is not merged")
 }
 
-/// A gene without taxa in the subtree and with the candidate edge on the path of one of its edges: its topology
+/// A partition without taxa in the subtree and with the candidate edge on the path of one of its edges: its topology
 /// does not change, but its likelihood depends on the length of the candidate edge.
 struct Passing {
     job: SweepJob,
@@ -189,7 +193,7 @@ impl Passing {
     }
 }
 
-/// The part of a trial that concerns one set of branch lengths: that of all genes, or that of one.
+/// The part of a trial that concerns one set of branch lengths: that of all partitions, or that of one.
 struct Attempt {
     set: LengthSet,
     program: SweepProgram,
@@ -269,13 +273,13 @@ impl Evaluator {
                 lnl: program.lnl(),
                 candidate: *candidate,
                 lengths: None,
-                gene_lengths: vec![None; self.genes.len()],
+                partition_lengths: vec![None; self.partitions.len()],
             };
             for ((set, merged), sweep) in sets.into_iter().zip(&program.sweeps) {
                 let lengths = Some(Attempt::lengths(merged, sweep));
                 match set {
                     LengthSet::Shared => trial.lengths = lengths,
-                    LengthSet::Own(gene) => trial.gene_lengths[gene] = lengths,
+                    LengthSet::Own(partition) => trial.partition_lengths[partition] = lengths,
                 }
             }
             trials.push(trial);
@@ -294,37 +298,38 @@ impl Evaluator {
             let set = LengthSet::Shared;
             attempts.push(Attempt::new(set, split, pendant, merged, gain_tolerance));
         }
-        for &gene in &prune.moving {
-            let pruned = self.pruned_gene(prune, gene);
+        for &partition in &prune.moving {
+            let pruned = self.pruned_partition(prune, partition);
             let Some(position) = pruned.position(candidate) else {
                 continue;
             };
             if !is_linked {
                 let (split, pendant) = (position.split, position.pendant);
-                let (set, merged) = (LengthSet::Own(gene), pruned.merged_length());
+                let (set, merged) = (LengthSet::Own(partition), pruned.merged_length());
                 attempts.push(Attempt::new(set, split, pendant, merged, gain_tolerance));
             }
-            let attempt = attempts.last_mut().expect("an attempt for all genes or for this one");
-            let member = Member::new(gene, &pruned, position, &mut attempt.program);
+            let attempt =
+                attempts.last_mut().expect("an attempt for all partitions or for this one");
+            let member = Member::new(partition, &pruned, position, &mut attempt.program);
             attempt.members.push(member);
         }
         if is_linked {
             let Attempt { program, passing, .. } = &mut attempts[0];
-            *passing = self.passing_genes(prune, candidate, program);
+            *passing = self.passing_partitions(prune, candidate, program);
         }
         attempts
     }
 
-    fn passing_genes(
+    fn passing_partitions(
         &self,
         prune: &Prune,
         candidate: EdgeId,
         program: &mut SweepProgram,
     ) -> Vec<Passing> {
         let mut found = Vec::new();
-        for (gene, state) in self.genes.iter().enumerate() {
+        for (partition, state) in self.partitions.iter().enumerate() {
             let restriction = &self.restrictions[state.set];
-            if prune.moving.contains(&gene)
+            if prune.moving.contains(&partition)
                 || restriction.taxa().len() < 2
                 || !restriction.is_on_path(candidate)
             {
@@ -332,7 +337,8 @@ impl Evaluator {
             }
             let edge = restriction.image(candidate).edge;
             // Vectors that depend on the merged edge are computed with its optimised length.
-            let merged = self.passed_merged(prune, gene).filter(|_| prune.merged_change != 0.0);
+            let merged =
+                self.passed_merged(prune, partition).filter(|_| prune.merged_change != 0.0);
             let view = match merged {
                 Some(merged) => View::at(&state.tree, &[merged, edge]),
                 None => View::at(&state.tree, &[edge]),
@@ -343,9 +349,13 @@ impl Evaluator {
             };
             let mut brlens = vec![length(edge)];
             let path = view.numbered_operations(&mut brlens, length);
-            let (member, ends) = (program.genes.len(), view.root_ends());
+            let (member, ends) = (program.partitions.len(), view.root_ends());
             found.push(Passing { job: SweepJob { member, operations: 0..0, ends, edge: 0 }, path });
-            program.genes.push(SweepGene { gene, brlen_scaler: state.brlen_scaler, brlens });
+            program.partitions.push(SweepPartition {
+                partition,
+                brlen_scaler: state.brlen_scaler,
+                brlens,
+            });
         }
         found
     }
@@ -355,21 +365,25 @@ impl Evaluator {
     pub fn insert(&mut self, prune: &Prune, trial: &Trial) -> SubtreeMove {
         let Prune { attach, pendant, .. } = *prune;
         let near = self.tree.nearer_end(trial.candidate, attach);
-        // For each gene, the end of its candidate edge that is nearer to the subtree's old position.
-        let mut gene_near = vec![NodeId::NONE; self.genes.len()];
-        for (gene, _) in trial.gene_lengths.iter().enumerate().filter(|(_, l)| l.is_some()) {
-            let state = &mut self.genes[gene];
+        // For each partition, the end of its candidate edge that is nearer to the subtree's old position.
+        let mut partition_near = vec![NodeId::NONE; self.partitions.len()];
+        for (partition, _) in
+            trial.partition_lengths.iter().enumerate().filter(|(_, l)| l.is_some())
+        {
+            let state = &mut self.partitions[partition];
             let restriction = &self.restrictions[state.set];
             if let Some((edge, ..)) = state.pendant(restriction, attach, pendant) {
                 state.tree.move_root(edge);
-                gene_near[gene] = state.tree.near_end(restriction.image(trial.candidate).edge);
+                partition_near[partition] =
+                    state.tree.near_end(restriction.image(trial.candidate).edge);
             }
         }
         let mut moved = self.begin_move(attach, pendant, trial.candidate);
-        let of_genes = trial.gene_lengths.iter().enumerate();
-        let of_genes = of_genes.map(|(gene, own)| (LengthSet::Own(gene), own, gene_near[gene]));
+        let of_partitions = trial.partition_lengths.iter().enumerate();
+        let of_partitions = of_partitions
+            .map(|(partition, own)| (LengthSet::Own(partition), own, partition_near[partition]));
         for (set, lengths, near) in
-            std::iter::once((LengthSet::Shared, &trial.lengths, near)).chain(of_genes)
+            std::iter::once((LengthSet::Shared, &trial.lengths, near)).chain(of_partitions)
         {
             let Some(lengths) = lengths else { continue };
             let Some((pruned, regraft)) = moved.of(set) else { continue };

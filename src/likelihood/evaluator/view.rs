@@ -1,16 +1,16 @@
-//! [`View`]: a gene's tree with its vectors pointing to another edge, without changing the stored ones.
+//! [`View`]: a partition's tree with its vectors pointing to another edge, without changing the stored ones.
 //!
 //! Each node has one stored CLV. So that several subtrees or edges can be evaluated in one call, vectors of
 //! other directions are temporaries of the programs that need them.
 
-use super::gene_tree::GeneTree;
+use super::partition_tree::PartitionTree;
 use crate::likelihood::engine::{SweepOperation, Vector};
 use crate::tree::{EdgeId, NodeId, Tree};
 use std::borrow::Cow;
 
-/// A gene's tree with all vectors pointing to one edge.
+/// A partition's tree with all vectors pointing to one edge.
 pub(super) struct View<'a> {
-    gene_tree: Cow<'a, GeneTree>,
+    partition_tree: Cow<'a, PartitionTree>,
     /// Updates that make the vectors that are not stored, as temporaries numbered from 0.
     operations: Vec<SweepOperation>,
     /// Number of the temporary that replaces a stored CLV, by slot.
@@ -20,16 +20,17 @@ pub(super) struct View<'a> {
 impl<'a> View<'a> {
     /// A view with all vectors pointing to the last of the given edges. The virtual root is moved to one edge
     /// after the other, so vectors that depend on the length of one of the others are recomputed.
-    pub(super) fn at(gene_tree: &'a GeneTree, edges: &[EdgeId]) -> Self {
+    pub(super) fn at(partition_tree: &'a PartitionTree, edges: &[EdgeId]) -> Self {
         let mut view = View {
-            gene_tree: Cow::Borrowed(gene_tree),
+            partition_tree: Cow::Borrowed(partition_tree),
             operations: Vec::new(),
             temporaries: Vec::new(),
         };
-        if edges.iter().all(|&edge| edge == gene_tree.root()) && gene_tree.is_up_to_date() {
+        if edges.iter().all(|&edge| edge == partition_tree.root()) && partition_tree.is_up_to_date()
+        {
             return view;
         }
-        let turned = view.gene_tree.to_mut();
+        let turned = view.partition_tree.to_mut();
         edges.iter().for_each(|&edge| turned.move_root(edge));
         turned.take_stale(&mut view.operations);
         view.temporaries = vec![None; turned.tree().num_nodes()];
@@ -45,7 +46,7 @@ impl<'a> View<'a> {
 
     /// Topology and branch lengths.
     pub(super) fn tree(&self) -> &Tree {
-        self.gene_tree.tree()
+        self.partition_tree.tree()
     }
 
     /// Updates that make the vectors that are not stored.
@@ -69,22 +70,22 @@ impl<'a> View<'a> {
 
     /// A node's vector.
     pub(super) fn vector(&self, node: NodeId) -> Vector {
-        of(&self.temporaries, self.gene_tree.vector(node))
+        of(&self.temporaries, self.partition_tree.vector(node))
     }
 
     /// The two vectors at the edge to which all vectors point.
     pub(super) fn root_ends(&self) -> [Vector; 2] {
-        self.gene_tree.root_ends().map(|end| of(&self.temporaries, end))
+        self.partition_tree.root_ends().map(|end| of(&self.temporaries, end))
     }
 
     /// The edge towards which a node's vector points.
     pub(super) fn toward(&self, node: NodeId) -> EdgeId {
-        self.gene_tree.toward(node)
+        self.partition_tree.toward(node)
     }
 
     /// The end of an edge that is nearer to the edge to which all vectors point.
     pub(super) fn near_end(&self, edge: EdgeId) -> NodeId {
-        self.gene_tree.near_end(edge)
+        self.partition_tree.near_end(edge)
     }
 }
 

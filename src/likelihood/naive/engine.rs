@@ -7,9 +7,9 @@ use crate::likelihood::engine::ascertainment::Correction;
 use crate::likelihood::engine::layout::num_clvs;
 use crate::likelihood::engine::scaling::LN_FACTOR;
 use crate::likelihood::engine::{
-    Capabilities, Derivatives, EdgeJob, Engine, EngineOptions, Entry, GeneData, GeneModel,
-    InsertionProgram, InsertionStep, Operation, PointJob, Result, SweepJob, SweepProgram,
-    SweepWork, TraversalDescriptor, TrialProgram, Vector, run_sweep, run_trials,
+    Capabilities, Derivatives, EdgeJob, Engine, EngineOptions, Entry, InsertionProgram,
+    InsertionStep, Operation, PartitionData, PartitionModel, PointJob, Result, SweepJob,
+    SweepProgram, SweepWork, TraversalDescriptor, TrialProgram, Vector, run_sweep, run_trials,
 };
 use crate::model::Model;
 
@@ -17,31 +17,31 @@ use crate::model::Model;
 pub const ENTRY: Entry =
     Entry { name: "naive", make, instruction_set: |_| Ok("none"), gives_default_bits: false };
 
-fn make(data: &[GeneData], _options: &EngineOptions) -> Result<Box<dyn Engine>> {
+fn make(data: &[PartitionData], _options: &EngineOptions) -> Result<Box<dyn Engine>> {
     Ok(Box::new(NaiveEngine::new(data)))
 }
 
 /// An engine that computes likelihoods slowly, by textbook formulas.
 pub struct NaiveEngine {
-    genes: Vec<Gene>,
+    partitions: Vec<Partition>,
 }
 
-/// Patterns of a gene that are processed together: those of its sites, or the constant ones.
+/// Patterns of a partition that are processed together: those of its sites, or the constant ones.
 struct Part {
-    data: GeneData,
+    data: PartitionData,
     clvs: Vec<Rows>,
     temporaries: Vec<Rows>,
 }
 
-struct Gene {
+struct Partition {
     sites: Part,
     constants: Option<Part>,
     correction: Option<Correction>,
-    model: Option<GeneModel>,
+    model: Option<PartitionModel>,
 }
 
 impl Part {
-    fn new(data: GeneData) -> Self {
+    fn new(data: PartitionData) -> Self {
         let clvs = vec![Rows::new(); num_clvs(data.num_tips())];
         Part { data, clvs, temporaries: Vec::new() }
     }
@@ -54,7 +54,11 @@ impl Part {
         }
     }
 
-    fn update(&mut self, model: &GeneModel, Operation { parent, children, brlens }: Operation) {
+    fn update(
+        &mut self,
+        model: &PartitionModel,
+        Operation { parent, children, brlens }: Operation,
+    ) {
         let seen = |i: usize| through_branch(model, brlens[i], &self.rows(children[i]));
         let rows = product(&seen(0), &seen(1));
         match parent {
@@ -63,7 +67,7 @@ impl Part {
         }
     }
 
-    fn edge(&self, model: &GeneModel, ends: [Vector; 2]) -> Vec<EdgeFunction> {
+    fn edge(&self, model: &PartitionModel, ends: [Vector; 2]) -> Vec<EdgeFunction> {
         let [a, b] = ends.map(|end| self.rows(end));
         edge_functions(model, &self.data, &a, &b)
     }
@@ -72,7 +76,7 @@ impl Part {
     /// length 0.
     fn insertion(
         &self,
-        model: &GeneModel,
+        model: &PartitionModel,
         pendant: u32,
         ends: [Vector; 2],
         brlens: [f64; 2],
@@ -83,12 +87,12 @@ impl Part {
     }
 }
 
-impl Gene {
+impl Partition {
     fn parts(&mut self) -> impl Iterator<Item = &mut Part> {
         std::iter::once(&mut self.sites).chain(&mut self.constants)
     }
 
-    fn model(&self) -> GeneModel {
+    fn model(&self) -> PartitionModel {
         self.model.clone().expect("a model was set")
     }
 
@@ -101,8 +105,12 @@ impl Gene {
         self.parts().for_each(|part| part.temporaries.clear());
     }
 
-    /// The gene's log-likelihood and its first and second derivative with respect to t.
-    fn sums(&self, of_part: impl Fn(&Part, &GeneModel) -> Vec<EdgeFunction>, t: f64) -> [f64; 3] {
+    /// The partition's log-likelihood and its first and second derivative with respect to t.
+    fn sums(
+        &self,
+        of_part: impl Fn(&Part, &PartitionModel) -> Vec<EdgeFunction>,
+        t: f64,
+    ) -> [f64; 3] {
         let model = self.model();
         let mut total = weighted(&of_part(&self.sites, &model), &self.sites.data.weights, t);
         if let Some(constants) = &self.constants {
@@ -155,27 +163,30 @@ fn sum_of(functions: &[EdgeFunction], t: f64) -> ([f64; 3], u32) {
 }
 
 impl NaiveEngine {
-    /// An engine for these genes.
-    pub fn new(data: &[GeneData]) -> Self {
-        let gene = |data: &GeneData| Gene {
+    /// An engine for these partitions.
+    pub fn new(data: &[PartitionData]) -> Self {
+        let partition = |data: &PartitionData| Partition {
             sites: Part::new(data.clone()),
             constants: data.constant_patterns().map(Part::new),
             correction: Correction::of(data),
             model: None,
         };
-        NaiveEngine { genes: data.iter().map(gene).collect() }
+        NaiveEngine { partitions: data.iter().map(partition).collect() }
     }
 
     fn sweep(&mut self, program: &mut SweepProgram, steps: std::ops::Range<usize>) -> Result<()> {
         if steps.start == 0 {
-            program.genes.iter().for_each(|gene| self.genes[gene.gene].start_program());
+            program
+                .partitions
+                .iter()
+                .for_each(|partition| self.partitions[partition.partition].start_program());
         }
         let is_last = steps.end == program.steps.len();
         run_sweep(program, steps, self)?;
         if is_last {
             let lnl = |job: &SweepJob| {
-                let EdgeJob { gene, ends, brlen } = program.edge_job(job);
-                self.genes[gene].edge_sums(ends, brlen)[0]
+                let EdgeJob { partition, ends, brlen } = program.edge_job(job);
+                self.partitions[partition].edge_sums(ends, brlen)[0]
             };
             program.finish_lnls = program.finish.iter().map(lnl).collect();
         }
@@ -186,8 +197,10 @@ impl NaiveEngine {
 impl Derivatives for NaiveEngine {
     fn start_step(&mut self, program: &SweepProgram, step: usize) -> Result<()> {
         for job in &program.jobs[program.steps[step].jobs.clone()] {
-            let gene = program.genes[job.member].gene;
-            program.operations_of(job).for_each(|operation| self.genes[gene].update(operation));
+            let partition = program.partitions[job.member].partition;
+            program
+                .operations_of(job)
+                .for_each(|operation| self.partitions[partition].update(operation));
         }
         Ok(())
     }
@@ -196,10 +209,10 @@ impl Derivatives for NaiveEngine {
         let step = &program.steps[step];
         let mut total = [0.0; 3];
         for job in &program.jobs[step.jobs.clone()] {
-            let gene = &program.genes[job.member];
+            let partition = &program.partitions[job.member];
             let length = program.job_length(job, step, t);
-            let sums = self.genes[gene.gene].edge_sums(job.ends, length);
-            let scaler = gene.brlen_scaler;
+            let sums = self.partitions[partition.partition].edge_sums(job.ends, length);
+            let scaler = partition.brlen_scaler;
             let by_t = [sums[0], scaler * sums[1], scaler * scaler * sums[2]];
             total.iter_mut().zip(by_t).for_each(|(total, sum)| *total += sum);
         }
@@ -213,7 +226,7 @@ impl Engine for NaiveEngine {
             let row = part.data.num_patterns() * part.data.num_rates * part.data.num_states;
             (part.clvs.len() * row * 8) as u64
         };
-        let vector_bytes = self.genes.iter().map(|gene| bytes(&gene.sites)).sum();
+        let vector_bytes = self.partitions.iter().map(|partition| bytes(&partition.sites)).sum();
         Capabilities {
             name: ENTRY.name,
             vector_bytes,
@@ -226,37 +239,38 @@ impl Engine for NaiveEngine {
     }
 
     fn set_models(&mut self, models: &[(usize, &Model)]) -> Result<()> {
-        for (gene, model) in models {
-            self.genes[*gene].model = Some(GeneModel::new(model));
+        for (partition, model) in models {
+            self.partitions[*partition].model = Some(PartitionModel::new(model));
         }
         Ok(())
     }
 
-    fn set_pattern_weights(&mut self, gene: usize, weights: &[f64]) -> Result<()> {
-        let gene = &mut self.genes[gene];
-        gene.sites.data.weights = weights.to_vec();
+    fn set_pattern_weights(&mut self, partition: usize, weights: &[f64]) -> Result<()> {
+        let partition = &mut self.partitions[partition];
+        partition.sites.data.weights = weights.to_vec();
         let num_sites = weights.iter().sum();
-        gene.correction = gene.correction.map(|correction| correction.with_sites(num_sites));
+        partition.correction =
+            partition.correction.map(|correction| correction.with_sites(num_sites));
         Ok(())
     }
 
     fn update_partials(&mut self, descriptors: &[TraversalDescriptor]) -> Result<()> {
-        for TraversalDescriptor { gene, operations } in descriptors {
-            operations.iter().for_each(|operation| self.genes[*gene].update(*operation));
+        for TraversalDescriptor { partition, operations } in descriptors {
+            operations.iter().for_each(|operation| self.partitions[*partition].update(*operation));
         }
         Ok(())
     }
 
     fn log_likelihoods(&mut self, jobs: &[EdgeJob]) -> Result<Vec<f64>> {
-        let lnl = |job: &EdgeJob| self.genes[job.gene].edge_sums(job.ends, job.brlen)[0];
+        let lnl = |job: &EdgeJob| self.partitions[job.partition].edge_sums(job.ends, job.brlen)[0];
         Ok(jobs.iter().map(lnl).collect())
     }
 
     fn pattern_log_likelihoods(&mut self, job: &EdgeJob) -> Result<Vec<f64>> {
-        let gene = &self.genes[job.gene];
-        let model = gene.model();
-        let lnls = gene.sites.edge(&model, job.ends).into_iter().map(|f| f.at(job.brlen)[0]);
-        let added = match (&gene.constants, gene.correction) {
+        let partition = &self.partitions[job.partition];
+        let model = partition.model();
+        let lnls = partition.sites.edge(&model, job.ends).into_iter().map(|f| f.at(job.brlen)[0]);
+        let added = match (&partition.constants, partition.correction) {
             (Some(constants), Some(correction)) => {
                 let (sums, count) = sum_of(&constants.edge(&model, job.ends), job.brlen);
                 correction.of_site(correction.of_sum(sums, count)[0])
@@ -268,10 +282,11 @@ impl Engine for NaiveEngine {
 
     fn state_probabilities(&mut self, jobs: &[PointJob]) -> Result<Vec<Vec<f64>>> {
         let of_job = |job: &PointJob| {
-            let gene = &self.genes[job.gene];
-            let (model, data) = (gene.model(), &gene.sites.data);
-            let seen =
-                |i: usize| through_branch(&model, job.brlens[i], &gene.sites.rows(job.ends[i]));
+            let partition = &self.partitions[job.partition];
+            let (model, data) = (partition.model(), &partition.sites.data);
+            let seen = |i: usize| {
+                through_branch(&model, job.brlens[i], &partition.sites.rows(job.ends[i]))
+            };
             state_probabilities(&model, data, &product(&seen(0), &seen(1)))
         };
         Ok(jobs.iter().map(of_job).collect())
@@ -279,28 +294,28 @@ impl Engine for NaiveEngine {
 
     fn insertion_scores(&mut self, programs: &[InsertionProgram]) -> Result<Vec<Vec<f64>>> {
         let mut all = Vec::new();
-        for InsertionProgram { gene, steps, .. } in programs {
-            let gene = &mut self.genes[*gene];
-            gene.start_program();
-            let model = gene.model();
+        for InsertionProgram { partition, steps, .. } in programs {
+            let partition = &mut self.partitions[*partition];
+            partition.start_program();
+            let model = partition.model();
             let mut scores = Vec::new();
             for step in steps {
                 match *step {
-                    InsertionStep::Partials(operation) => gene.update(operation),
+                    InsertionStep::Partials(operation) => partition.update(operation),
                     InsertionStep::Pendant { source, brlen, .. } => {
-                        for part in gene.parts() {
+                        for part in partition.parts() {
                             let seen = through_branch(&model, brlen, &part.rows(source));
                             part.temporaries.push(seen);
                         }
                     }
                     InsertionStep::Score { pendant, ends, brlens } => {
-                        let edge = |part: &Part, model: &GeneModel| {
+                        let edge = |part: &Part, model: &PartitionModel| {
                             part.insertion(model, pendant, ends, brlens)
                         };
-                        scores.push(gene.sums(edge, 0.0)[0]);
+                        scores.push(partition.sums(edge, 0.0)[0]);
                     }
                     InsertionStep::Edge { ends, brlen } => {
-                        scores.push(gene.edge_sums(ends, brlen)[0]);
+                        scores.push(partition.edge_sums(ends, brlen)[0]);
                     }
                 }
             }
@@ -326,9 +341,9 @@ impl Engine for NaiveEngine {
         })
     }
 
-    fn clv(&mut self, gene: usize, slot: u32) -> Result<(Vec<f64>, Vec<u32>)> {
-        let gene = &self.genes[gene];
-        let rows = gene.sites.clvs[slot as usize].iter();
+    fn clv(&mut self, partition: usize, slot: u32) -> Result<(Vec<f64>, Vec<u32>)> {
+        let partition = &self.partitions[partition];
+        let rows = partition.sites.clvs[slot as usize].iter();
         let scales = rows.clone().map(|row| row.log_scale);
         Ok((rows.flat_map(|row| row.values.iter().copied()).chain(scales).collect(), Vec::new()))
     }

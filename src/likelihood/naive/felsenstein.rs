@@ -3,7 +3,7 @@
 //! There are no blocks, scaling, tables or stored CLVs, and P(t) is computed directly from the eigensystem with
 //! the exponential function of `libm`. Likelihoods of large trees underflow.
 
-use crate::likelihood::engine::{GeneData, GeneModel};
+use crate::likelihood::engine::{PartitionData, PartitionModel};
 use crate::model::{Ascertainment, EigenModel};
 use crate::tree::{EdgeId, NodeId, Tree};
 
@@ -11,8 +11,8 @@ use crate::tree::{EdgeId, NodeId, Tree};
 /// correction of ascertainment bias.
 pub fn naive_pattern_log_likelihoods(
     tree: &Tree,
-    data: &GeneData,
-    model: &GeneModel,
+    data: &PartitionData,
+    model: &PartitionModel,
     brlen_scaler: f64,
 ) -> Vec<f64> {
     let root = EdgeId(0);
@@ -60,12 +60,13 @@ pub fn naive_pattern_log_likelihoods(
 /// Weighted sum of [`naive_pattern_log_likelihoods`], with the data's correction of ascertainment bias.
 pub fn naive_log_likelihood(
     tree: &Tree,
-    data: &GeneData,
-    model: &GeneModel,
+    data: &PartitionData,
+    model: &PartitionModel,
     brlen_scaler: f64,
 ) -> f64 {
-    let lnls = |data: &GeneData| naive_pattern_log_likelihoods(tree, data, model, brlen_scaler);
-    let weighted = |data: &GeneData| -> f64 {
+    let lnls =
+        |data: &PartitionData| naive_pattern_log_likelihoods(tree, data, model, brlen_scaler);
+    let weighted = |data: &PartitionData| -> f64 {
         lnls(data).iter().zip(&data.weights).map(|(lnl, weight)| lnl * weight).sum()
     };
     let seen = weighted(data);

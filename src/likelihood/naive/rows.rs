@@ -1,8 +1,8 @@
-//! Vectors of one gene, with one row per pattern.
+//! Vectors of one partition, with one row per pattern.
 
 use super::felsenstein::through;
 use crate::alphabet::Code;
-use crate::likelihood::engine::{GeneData, GeneModel};
+use crate::likelihood::engine::{PartitionData, PartitionModel};
 
 /// One pattern of a vector: `values · e^log_scale`, `[rate][state]`.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,7 +24,7 @@ pub(super) struct EdgeFunction {
 }
 
 /// The rows of a tip: 1 for each state that is compatible with its code, otherwise 0.
-pub(super) fn tip_rows(data: &GeneData, tip: usize) -> Rows {
+pub(super) fn tip_rows(data: &PartitionData, tip: usize) -> Rows {
     let bit = |mask: u64, state: usize| f64::from(u8::from(mask >> state & 1 == 1));
     let row = |code: &Code| {
         let mask = data.code_masks[*code as usize];
@@ -35,7 +35,7 @@ pub(super) fn tip_rows(data: &GeneData, tip: usize) -> Rows {
 }
 
 /// P(t)·x for each row x, with the rate of each category.
-pub(super) fn through_branch(model: &GeneModel, t: f64, rows: &Rows) -> Rows {
+pub(super) fn through_branch(model: &PartitionModel, t: f64, rows: &Rows) -> Rows {
     let states = model.freqs.len();
     let row = |row: &Row| {
         let of_rate = |(r, x): (usize, &[f64])| through(model.matrix(r), model.rates[r] * t, x);
@@ -64,8 +64,8 @@ pub(super) fn product(a: &Rows, b: &Rows) -> Rows {
 
 /// The likelihood of each pattern at an edge between two vectors, as a function of the edge's length.
 pub(super) fn edge_functions(
-    model: &GeneModel,
-    data: &GeneData,
+    model: &PartitionModel,
+    data: &PartitionData,
     a: &Rows,
     b: &Rows,
 ) -> Vec<EdgeFunction> {
@@ -93,7 +93,11 @@ pub(super) fn edge_functions(
 
 /// Probability of each state, `[pattern][state]`, at the point where these are the likelihoods of all data given
 /// the state: Σ over the rates r of w_r·π_i·x_ri, plus the invariant part of state i, divided by the sum over all states.
-pub(super) fn state_probabilities(model: &GeneModel, data: &GeneData, rows: &Rows) -> Vec<f64> {
+pub(super) fn state_probabilities(
+    model: &PartitionModel,
+    data: &PartitionData,
+    rows: &Rows,
+) -> Vec<f64> {
     let n = model.freqs.len();
     let of_pattern = |(pattern, row): (usize, &Row)| -> Vec<f64> {
         let shared = data.shared_states(pattern);

@@ -1,4 +1,4 @@
-//! Genes to measure on, simulated or read, and evaluators for them. Nothing is measured here.
+//! Partitions to measure on, simulated or read, and evaluators for them. Nothing is measured here.
 
 use mlsearch::alignment::{Alignment, read_alignment_from};
 use mlsearch::alphabet::DataType;
@@ -14,35 +14,39 @@ use mlsearch::simulate::{
 use mlsearch::taxa::Taxa;
 use mlsearch::tree::Tree;
 
-/// The model of every gene, simulated and computed with: nothing in it is left to be estimated.
+/// The model of every partition, simulated and computed with: nothing in it is left to be estimated.
 pub const MODEL: &str = "GTR{1.2/3.1/0.7/0.9/4.2/1}+FU{0.3/0.2/0.15/0.35}+G4{0.5}";
 
 /// What to simulate.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
     pub num_taxa: usize,
-    pub num_genes: usize,
-    pub sites_per_gene: usize,
-    /// Share of (taxon, gene) cells without data.
+    pub num_partitions: usize,
+    pub sites_per_partition: usize,
+    /// Share of (taxon, partition) cells without data.
     pub missing: f64,
 }
 
-/// The true tree and the genes of a simulated alignment; the same for the same shape.
+/// The true tree and the partitions of a simulated alignment; the same for the same shape.
 pub fn simulate(shape: &Shape) -> (Tree, Vec<Partition>) {
     let rng = |purpose, index| stream(1, purpose, index);
     let tree = yule_tree(shape.num_taxa, 0.08, &mut rng(Purpose::SimulatedTree, 0));
-    let presence =
-        draw_presence(&tree, shape.num_genes, shape.missing, &mut rng(Purpose::SimulatedGaps, 0))
-            .expect("the shape's gaps can be drawn");
+    let presence = draw_presence(
+        &tree,
+        shape.num_partitions,
+        shape.missing,
+        &mut rng(Purpose::SimulatedGaps, 0),
+    )
+    .expect("the shape's gaps can be drawn");
     let model = Model::parse(MODEL).expect("the model is well written");
     let (matrices, cats) = (model.eigen_models(), model.rate_cats());
     let model = SimModel { matrices: &matrices, cats: &cats };
-    let genes: Vec<SimPartition> = presence
+    let partitions: Vec<SimPartition> = presence
         .into_iter()
         .enumerate()
         .map(|(i, present)| {
             let mut rng = rng(Purpose::SimulatedSequences, i as u64);
-            let states = simulate_states(&tree, &model, shape.sites_per_gene, &mut rng);
+            let states = simulate_states(&tree, &model, shape.sites_per_partition, &mut rng);
             SimPartition {
                 name: format!("gene{i}"),
                 model: MODEL.into(),
@@ -53,10 +57,10 @@ pub fn simulate(shape: &Shape) -> (Tree, Vec<Partition>) {
         })
         .collect();
     let taxa = Taxa::new(random_names(shape.num_taxa)).expect("made names differ");
-    let text = to_phylip(&taxa, &genes).expect("made names are words");
+    let text = to_phylip(&taxa, &partitions).expect("made names are words");
     let alignment = read_alignment_from(text.as_bytes(), "simulated").expect("it reads back");
     let defs = parse_partitions(
-        &to_partition_file(&genes),
+        &to_partition_file(&partitions),
         "simulated partitions",
         alignment.num_sites(),
         false,
@@ -64,7 +68,7 @@ pub fn simulate(shape: &Shape) -> (Tree, Vec<Partition>) {
     (tree, build_partitions(&alignment, defs.expect("they read back")))
 }
 
-/// Genes of an alignment of DNA, all under [`MODEL`].
+/// Partitions of an alignment of DNA, all under [`MODEL`].
 pub fn build_partitions(alignment: &Alignment, defs: Vec<PartitionDef>) -> Vec<Partition> {
     let model = Model::parse(MODEL).expect("the model is well written");
     defs.into_iter()

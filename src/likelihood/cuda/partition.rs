@@ -1,23 +1,23 @@
-//! The data, vectors and model of one gene's blocks on one card.
+//! The data, vectors and model of one partition's blocks on one GPU.
 //!
-//! A card has consecutive blocks of each gene; the last card also has the block of constant patterns, if there is one.
+//! A GPU has consecutive blocks of each partition; the last GPU also has the block of constant patterns, if there is one.
 
-use super::memory::GeneNeeds;
-use super::program::Gene;
+use super::memory::PartitionNeeds;
+use super::program::Partition;
 use crate::alphabet::Code;
 use crate::gpu::{Buffer, Device, Result};
 use crate::likelihood::engine::ascertainment::Correction;
 use crate::likelihood::engine::layout::{BLOCK, Dims, block_lens, num_clvs};
 use crate::likelihood::engine::states::invariant_part;
-use crate::likelihood::engine::{GeneData, GeneModel, ModelBlock, min_clvs};
+use crate::likelihood::engine::{ModelBlock, PartitionData, PartitionModel, min_clvs};
 use std::ops::Range;
 
-/// One gene's blocks on one card.
+/// One partition's blocks on one GPU.
 #[derive(Debug)]
-pub(super) struct CardGene {
+pub(super) struct GpuPartition {
     dims: Dims,
     num_tips: usize,
-    /// The gene's patterns on this card, without padding and constant patterns.
+    /// The partition's patterns on this GPU, without padding and constant patterns.
     pub(super) patterns: Range<usize>,
     /// Patterns of sites with padding, and all patterns.
     num_site_patterns: usize,
@@ -63,15 +63,15 @@ fn tables_of(model: &ModelBlock) -> [&[f64]; NUM_TABLES] {
     ]
 }
 
-/// A card's part of a gene's data: some of its blocks, and its constant patterns if the card has them.
+/// A GPU's part of a partition's data: some of its blocks, and its constant patterns if the GPU has them.
 #[derive(Debug)]
-pub(super) struct GenePart<'a> {
-    pub(super) data: &'a GeneData,
+pub(super) struct PartitionPart<'a> {
+    pub(super) data: &'a PartitionData,
     pub(super) blocks: Range<usize>,
-    pub(super) constants: Option<GeneData>,
+    pub(super) constants: Option<PartitionData>,
 }
 
-impl GenePart<'_> {
+impl PartitionPart<'_> {
     /// Number of patterns of each block of sites, with padding.
     fn lens(&self) -> Vec<usize> {
         block_lens(self.data.num_patterns())[self.blocks.clone()].to_vec()
@@ -81,8 +81,8 @@ impl GenePart<'_> {
         self.constants.as_ref().map_or(Vec::new(), |data| block_lens(data.num_patterns()))
     }
 
-    /// What the part takes on a card.
-    pub(super) fn needs(&self, model: &ModelBlock) -> GeneNeeds {
+    /// What the part takes on a GPU.
+    pub(super) fn needs(&self, model: &ModelBlock) -> PartitionNeeds {
         let dims = model.dims;
         let patterns: usize = self.lens().iter().chain(&self.lens_of_constants()).sum();
         let num_tips = self.data.num_tips();
@@ -90,7 +90,7 @@ impl GenePart<'_> {
         let of_data = num_tips * size_of::<Code>() + 2 * size_of::<f64>();
         let tables: usize = tables_of(model).iter().map(|table| size_of_val(*table)).sum();
         let num_vectors = num_clvs(num_tips);
-        GeneNeeds {
+        PartitionNeeds {
             dims,
             data: (patterns * of_data + tables) as u64,
             num_vectors,
@@ -100,14 +100,14 @@ impl GenePart<'_> {
     }
 }
 
-impl CardGene {
-    /// Copies a part of a gene's data to a card, and makes room for so many stored vectors.
+impl GpuPartition {
+    /// Copies a part of a partition's data to a GPU, and makes room for so many stored vectors.
     ///
     /// # Errors
-    /// Not enough memory, or the card is lost.
+    /// Not enough memory, or the GPU is lost.
     pub(super) fn new(
         device: &Device,
-        part: &GenePart,
+        part: &PartitionPart,
         dims: Dims,
         num_vectors: usize,
     ) -> Result<Self> {
@@ -142,7 +142,7 @@ impl CardGene {
         }
         let all_states = u64::MAX >> (64 - data.num_states);
         let masks: Vec<u64> = data.code_masks.iter().map(|mask| mask & all_states).collect();
-        let mut gene = CardGene {
+        let mut partition = GpuPartition {
             dims,
             num_tips,
             patterns,
@@ -157,31 +157,31 @@ impl CardGene {
             weights: Buffer::new("pattern weights"),
             invariant: Buffer::new("invariant parts"),
             code_masks: Buffer::new("tip codes"),
-            clvs: Buffer::new("likelihood vectors on the card"),
-            scalers: Buffer::new("scaler counts on the card"),
-            temporaries: Buffer::new("temporary vectors on the card"),
-            temporary_scalers: Buffer::new("temporary scaler counts on the card"),
+            clvs: Buffer::new("likelihood vectors on the GPU"),
+            scalers: Buffer::new("scaler counts on the GPU"),
+            temporaries: Buffer::new("temporary vectors on the GPU"),
+            temporary_scalers: Buffer::new("temporary scaler counts on the GPU"),
             tables: Buffer::new("models"),
             table_starts: [0; NUM_TABLES],
             matrix_of_rate: Buffer::new("models"),
         };
-        gene.tip_codes.upload(device, &tip_codes)?;
-        gene.code_masks.upload(device, &masks)?;
-        gene.weights.upload(device, &gene.weights_on_host)?;
+        partition.tip_codes.upload(device, &tip_codes)?;
+        partition.code_masks.upload(device, &masks)?;
+        partition.weights.upload(device, &partition.weights_on_host)?;
         let stored = num_vectors * num_patterns;
-        gene.clvs.reserve(device, stored * dims.row())?;
-        gene.scalers.reserve(device, stored * dims.scalers())?;
-        Ok(gene)
+        partition.clvs.reserve(device, stored * dims.row())?;
+        partition.scalers.reserve(device, stored * dims.scalers())?;
+        Ok(partition)
     }
 
     /// Sets the model, with its tables in `block`.
     ///
     /// # Errors
-    /// Not enough memory, or the card is lost.
+    /// Not enough memory, or the GPU is lost.
     pub(super) fn set_model(
         &mut self,
         device: &Device,
-        model: &GeneModel,
+        model: &PartitionModel,
         block: &ModelBlock,
     ) -> Result<()> {
         let part = |&shared: &u64| invariant_part(&model.freqs, model.pinv, shared);
@@ -197,10 +197,10 @@ impl CardGene {
         self.matrix_of_rate.upload(device, &matrices)
     }
 
-    /// Sets the weights of the patterns of sites from those of all patterns of the gene, and its number of sites.
+    /// Sets the weights of the patterns of sites from those of all patterns of the partition, and its number of sites.
     ///
     /// # Errors
-    /// The card is lost.
+    /// The GPU is lost.
     pub(super) fn set_weights(
         &mut self,
         device: &Device,
@@ -213,7 +213,7 @@ impl CardGene {
         self.weights.upload(device, &self.weights_on_host)
     }
 
-    /// The log-likelihood of a block of this number, from the card's result of a score.
+    /// The log-likelihood of a block of this number, from the GPU's result of a score.
     pub(super) fn lnl_of_block(&self, block: usize, entry: &[f64]) -> f64 {
         match self.correction.filter(|_| block + 1 == self.num_blocks) {
             Some(correction) => correction.of_sum([entry[0], 0.0, 0.0], entry[1] as u32)[0],
@@ -224,7 +224,7 @@ impl CardGene {
     /// Makes room for so many temporaries and sumtables of sweeps. True if anything has moved.
     ///
     /// # Errors
-    /// Not enough memory, or the card is lost.
+    /// Not enough memory, or the GPU is lost.
     pub(super) fn reserve(&mut self, device: &Device, num_temporaries: usize) -> Result<bool> {
         let (row, counts) = (self.dims.row(), self.dims.scalers());
         let patterns = num_temporaries * self.num_patterns;
@@ -232,8 +232,8 @@ impl CardGene {
         Ok(self.temporary_scalers.reserve(device, patterns * counts)? || moved)
     }
 
-    /// The gene as kernels read it.
-    pub(super) fn as_read(&self, device: &Device) -> Gene {
+    /// The partition as kernels read it.
+    pub(super) fn as_read(&self, device: &Device) -> Partition {
         let table = |number: usize| match self.tables.address(device) {
             0 => 0,
             start => start + (self.table_starts[number] * size_of::<f64>()) as u64,
@@ -243,7 +243,7 @@ impl CardGene {
             Some(Correction::Lewis { sites }) => (1, sites),
             Some(Correction::Felsenstein { sites }) => (2, sites),
         };
-        Gene {
+        Partition {
             tip_codes: self.tip_codes.address(device),
             weights: self.weights.address(device),
             invariant: self.invariant.address(device),
@@ -281,7 +281,7 @@ impl CardGene {
     /// `[pattern][rate or 1]`, for all patterns of sites and constant ones, with padding.
     ///
     /// # Errors
-    /// The card is lost.
+    /// The GPU is lost.
     pub(super) fn vector(
         &self,
         device: &Device,
@@ -299,7 +299,7 @@ impl CardGene {
         Ok((self.by_pattern(&numbers), self.by_pattern(&scalers)))
     }
 
-    /// Numbers of all patterns, from the card's order (by block, and the pattern last) to one row per pattern.
+    /// Numbers of all patterns, from the GPU's order (by block, and the pattern last) to one row per pattern.
     fn by_pattern<T: Copy>(&self, numbers: &[T]) -> Vec<T> {
         let row = numbers.len() / self.num_patterns.max(1);
         let site_blocks = block_lens(self.num_site_patterns);
@@ -317,7 +317,7 @@ impl CardGene {
         out
     }
 
-    /// States that all tips share, by pattern of the card.
+    /// States that all tips share, by pattern of the GPU.
     pub(super) fn shared_states(&self) -> &[u64] {
         &self.shared_states
     }

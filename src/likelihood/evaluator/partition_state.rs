@@ -1,26 +1,28 @@
-//! The evaluator's state of one gene, and operations on that gene alone.
+//! The evaluator's state of one partition, and operations on that partition alone.
 
 use super::brlens::halve;
 use super::edge_numbers::EdgeNumbers;
-use super::gene_tree::GeneTree;
+use super::partition_tree::PartitionTree;
 use crate::alphabet::Code;
-use crate::likelihood::engine::{EdgeJob, GeneData, GeneModel, Operation, SweepOperation};
+use crate::likelihood::engine::{
+    EdgeJob, Operation, PartitionData, PartitionModel, SweepOperation,
+};
 use crate::model::Model;
 use crate::tree::{EdgeId, NodeId, PrunedSubtree, RegraftUndo, Restriction, Tree};
 
-/// State of one gene.
+/// State of one partition.
 #[derive(Debug, Clone)]
-pub(super) struct GeneState {
-    /// Index of its restriction, which genes with the same taxa share.
+pub(super) struct PartitionState {
+    /// Index of its restriction, which partitions with the same taxa share.
     pub(super) set: usize,
-    pub(super) tree: GeneTree,
+    pub(super) tree: PartitionTree,
     pub(super) model: Model,
     /// Factor of all branch lengths.
     pub(super) brlen_scaler: f64,
     pub(super) num_sites: f64,
     /// Patterns times taxa times states.
     pub(super) num_values: usize,
-    /// For a gene with a single taxon: compatible states and weight of each pattern. (No correction of
+    /// For a partition with a single taxon: compatible states and weight of each pattern. (No correction of
     /// ascertainment bias: a single sequence has no variable sites.)
     single: Option<Vec<(u64, f64)>>,
     pub(super) lnl: Option<f64>,
@@ -28,16 +30,16 @@ pub(super) struct GeneState {
     pub(super) numbers: EdgeNumbers,
 }
 
-impl GeneState {
-    /// A gene on its restricted tree, with all CLVs stale. `set` is the number of its restriction.
-    pub(super) fn new(set: usize, tree: Tree, data: &GeneData, model: Model) -> Self {
+impl PartitionState {
+    /// A partition on its restricted tree, with all CLVs stale. `set` is the number of its restriction.
+    pub(super) fn new(set: usize, tree: Tree, data: &PartitionData, model: Model) -> Self {
         let single = (data.num_tips() == 1).then(|| {
             let mask = |code: &Code| data.code_masks[*code as usize];
             data.tip_codes[0].iter().map(mask).zip(data.weights.iter().copied()).collect()
         });
-        GeneState {
+        PartitionState {
             set,
-            tree: GeneTree::new(tree),
+            tree: PartitionTree::new(tree),
             model,
             brlen_scaler: 1.0,
             num_sites: data.weights.iter().sum(),
@@ -56,14 +58,14 @@ impl GeneState {
         }
     }
 
-    /// Sets the branch lengths of the gene's tree, by edge.
+    /// Sets the branch lengths of the partition's tree, by edge.
     pub(super) fn set_brlens(&mut self, lengths: &[f64]) {
         for (i, &length) in lengths.iter().enumerate() {
             self.set_brlen(EdgeId(i as u32), length);
         }
     }
 
-    /// Sets a branch length of the gene's tree.
+    /// Sets a branch length of the partition's tree.
     pub(super) fn set_brlen(&mut self, edge: EdgeId, length: f64) {
         if self.tree.set_brlen(edge, length) {
             self.lnl = None;
@@ -79,19 +81,19 @@ impl GeneState {
         self.lnl = None;
     }
 
-    /// Length of an edge times the gene's scaler, as used by the engine.
+    /// Length of an edge times the partition's scaler, as used by the engine.
     pub(super) fn length(&self, edge: EdgeId) -> f64 {
         self.brlen_scaler * self.tree.tree().brlen(edge)
     }
 
-    pub(super) fn root_job(&self, gene: usize) -> EdgeJob {
-        EdgeJob { gene, ends: self.tree.root_ends(), brlen: self.length(self.tree.root()) }
+    pub(super) fn root_job(&self, partition: usize) -> EdgeJob {
+        EdgeJob { partition, ends: self.tree.root_ends(), brlen: self.length(self.tree.root()) }
     }
 
-    /// For each pattern of a gene with a single taxon: its log-likelihood, which is the logarithm of the sum
+    /// For each pattern of a partition with a single taxon: its log-likelihood, which is the logarithm of the sum
     /// of the frequencies of the compatible states, and its weight.
     pub(super) fn single_taxon_patterns(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
-        let model = GeneModel::new(&self.model);
+        let model = PartitionModel::new(&self.model);
         self.single.iter().flatten().map(move |&(states, weight)| {
             let freqs = model.freqs.iter().enumerate();
             let sum: f64 = freqs.filter(|(i, _)| states >> i & 1 == 1).map(|(_, f)| f).sum();
@@ -103,8 +105,8 @@ impl GeneState {
         self.single_taxon_patterns().map(|(lnl, weight)| weight * lnl).sum()
     }
 
-    /// The gene's edge between its part of a pruned subtree and the rest of its tree, with the edge's ends on
-    /// the side of the rest and on the side of the subtree; `None` if one of the two has no taxon of the gene.
+    /// The partition's edge between its part of a pruned subtree and the rest of its tree, with the edge's ends on
+    /// the side of the rest and on the side of the subtree; `None` if one of the two has no taxon of the partition.
     pub(super) fn pendant(
         &self,
         restriction: &Restriction,

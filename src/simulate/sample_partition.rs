@@ -1,4 +1,4 @@
-//! Small genes on which engines are compared: by `mlsearch gpu-selftest` and by the tests.
+//! Small partitions on which engines are compared: by `mlsearch gpu-selftest` and by the tests.
 
 use super::sequences::{SimModel, simulate_states};
 use crate::alignment::Patterns;
@@ -14,7 +14,7 @@ const SITES_PER_GAP: usize = 11;
 /// correction of ascertainment bias there are no gaps, and two taxa differ everywhere: invariable sites cannot have
 /// been seen.
 #[doc(hidden)]
-pub fn sample_gene(
+pub fn sample_partition(
     tree: &Tree,
     model: &Model,
     num_taxa: usize,

@@ -1,29 +1,29 @@
-//! What `--backend cuda` would take on several cards, predicted from counts: bytes, operations, launches and answers.
+//! What `--backend cuda` would take on several GPUs, predicted from counts: bytes, operations, launches and answers.
 //!
-//! `cargo bench --bench cards` prints two tables: whole likelihoods of some shapes, and a round of a search (of simulated
+//! `cargo bench --bench gpus` prints two tables: whole likelihoods of some shapes, and a round of a search (of simulated
 //! data and, if the environment variable MLSEARCH_DATA names their folder, of published alignments) that looks one and
-//! many subtrees ahead. Nothing here was measured on a card: where `mlsearch gpu-selftest` finds other times on one, it
-//! shows which of the assumptions is wrong. With the constants of a card, a call takes
+//! many subtrees ahead. Nothing here was measured on a GPU: where `mlsearch gpu-selftest` finds other times on one, it
+//! shows which of the assumptions is wrong. With the constants of a GPU, a call takes
 //!
 //! ```text
 //!   launches * LAUNCH + answers * ANSWER + barriers * BARRIER + sent / HOST + max(bytes / bandwidth, operations / peak)
 //! ```
 //!
-//! (`barriers` are those of a card's CTAs in a launch for sweeps of Newton-Raphson, and `sent` is what such a launch is told.)
+//! (`barriers` are those of a GPU's CTAs in a launch for sweeps of Newton-Raphson, and `sent` is what such a launch is told.)
 //!
 //! All vectors are taken to be read from and written to memory once per operation, although those just written may still be
-//! in a cache; a fused multiply-add is two operations. Rounds are predicted with scores in double and in single precision, in which
-//! the temporaries of insertion programs have half the bytes, but vectors that are turned to a subtree remain in double; each number
-//! that is read from a vector of double precision takes two operations of that to become single, four times with codons.
+//! in a cache; a fused multiply-add is two operations. Rounds are predicted with scores in double and in single precision, in
+//! which the temporaries of insertion programs have half the bytes, but vectors that are turned to a subtree remain in double;
+//! each number that is read from a vector of double precision takes two operations of that to become single, four times with
+//! codons.
 
 #[expect(dead_code, reason = "the evaluators of this bench have an engine that counts")]
-mod genes;
+mod partitions;
 mod published;
 
-use genes::{MODEL, Shape, simulate};
 use mlsearch::likelihood::engine::{
-    Capabilities, EdgeJob, Engine, GeneData, InsertionProgram, InsertionStep, PointJob, Result,
-    SweepProgram, TraversalDescriptor, TrialProgram, Vector,
+    Capabilities, EdgeJob, Engine, InsertionProgram, InsertionStep, PartitionData, PointJob,
+    Result, SweepProgram, TraversalDescriptor, TrialProgram, Vector,
 };
 use mlsearch::likelihood::select::make_engine;
 use mlsearch::likelihood::{BranchOptions, BrlenLinkage, EngineOptions, Evaluator, ScorePrecision};
@@ -33,15 +33,16 @@ use mlsearch::partition::Partition;
 use mlsearch::rng::{Purpose, stream};
 use mlsearch::search::schedule::{FAST, ROUND_TOLERANCE};
 use mlsearch::search::{Changed, RoundResult, parsimony_start, spr_round};
-use mlsearch::simulate::{sample_gene, yule_tree};
-use published::{chosen_names, read_genes};
+use mlsearch::simulate::{sample_partition, yule_tree};
+use partitions::{MODEL, Shape, simulate};
+use published::{chosen_names, read_partitions};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// A card: memory bandwidth (GB/s) and operations in double and in single precision (GFLOP/s, without tensor cores), as in
+/// A GPU: memory bandwidth (GB/s) and operations in double and in single precision (GFLOP/s, without tensor cores), as in
 /// NVIDIA's data sheets: H100 and H200 SXM (2023), A100 SXM 80 GB (2021), Ada whitepaper (2022; a 64th in double precision).
 type Rates = (&'static str, f64, [f64; 2]);
-const CARDS: [Rates; 4] = [
+const GPUS: [Rates; 4] = [
     ("H200", 4800.0, [34_000.0, 67_000.0]),
     ("H100", 3350.0, [34_000.0, 67_000.0]),
     ("A100", 2039.0, [9_700.0, 19_500.0]),
@@ -53,7 +54,7 @@ const REACHED: f64 = 0.8;
 /// Seconds of a launch, and of waiting for a result and copying it to the host: assumed.
 const LAUNCH: f64 = 3e-6;
 const ANSWER: f64 = 10e-6;
-/// Seconds until the CTAs of a launch have all met, and bytes per second from the host to a card: assumed.
+/// Seconds until the CTAs of a launch have all met, and bytes per second from the host to a GPU: assumed.
 const BARRIER: f64 = 1.5e-6;
 const HOST: f64 = 10e9;
 /// Bytes of a job, an update or a sumtable, and a matrix on a tape (`cuda/common.cuh`).
@@ -69,8 +70,10 @@ const SHAPES: [(&str, usize, usize, usize, usize); 4] = [
     ("125 taxa, 19 436 DNA patterns", 125, 19_436, 4, 4),
 ];
 
-const MEDIUM: Shape = Shape { num_taxa: 100, num_genes: 1, sites_per_gene: 1000, missing: 0.0 };
-const SMALL: Shape = Shape { num_taxa: 12, num_genes: 2, sites_per_gene: 300, missing: 0.2 };
+const MEDIUM: Shape =
+    Shape { num_taxa: 100, num_partitions: 1, sites_per_partition: 1000, missing: 0.0 };
+const SMALL: Shape =
+    Shape { num_taxa: 12, num_partitions: 2, sites_per_partition: 300, missing: 0.2 };
 /// Other data types, simulated: name, model, taxa, sites.
 const OTHER_TYPES: [(&str, &str, usize, usize); 2] =
     [("proteins", "LG+G4{0.7}", 60, 1000), ("codons", "GY{2/0.3}+FE", 30, 1000)];
@@ -79,7 +82,7 @@ const PUBLISHED: [&str; 3] = ["d218", "d125_34", "d404_11"];
 /// Subtrees of a step of a search, beyond which it does not look ahead. (An H100 or H200 would take 132 at a time.)
 const SUBTREES_OF_STEP: usize = 48;
 
-/// Work on a card.
+/// Work on a GPU.
 #[derive(Debug, Clone, Copy, Default)]
 struct Work {
     launches: usize,
@@ -96,13 +99,13 @@ struct Work {
 }
 
 impl Work {
-    /// Seconds on a card, and the share of launches, answers and barriers in them.
-    fn seconds(&self, card: Rates) -> (f64, f64) {
+    /// Seconds on a GPU, and the share of launches, answers and barriers in them.
+    fn seconds(&self, gpu: Rates) -> (f64, f64) {
         let of_launches = self.launches as f64 * LAUNCH + self.answers as f64 * ANSWER;
         let waiting = of_launches + self.barriers as f64 * BARRIER + self.sent / HOST;
-        let (_, bandwidth, [peak, _]) = card;
+        let (_, bandwidth, [peak, _]) = gpu;
         let others = (self.bytes / bandwidth).max(self.operations / peak) / (1e9 * REACHED);
-        let computing = others + self.seconds_of_scores(card);
+        let computing = others + self.seconds_of_scores(gpu);
         (waiting + computing, waiting / (waiting + computing))
     }
 
@@ -120,7 +123,7 @@ impl Work {
     }
 }
 
-/// Sizes of a gene.
+/// Sizes of a partition.
 #[derive(Debug, Clone, Copy)]
 struct Dims {
     patterns: f64,
@@ -217,7 +220,7 @@ fn likelihood(taxa: usize, dims: Dims) -> Work {
     work
 }
 
-/// Computes with the processor, and counts what the cards' engine would do.
+/// Computes with the processor, and counts what the GPUs' engine would do.
 struct Counting {
     engine: Box<dyn Engine>,
     dims: Vec<Dims>,
@@ -239,7 +242,7 @@ impl Counting {
                 let finishes = usize::from(!sweep.finish.is_empty());
                 most_barriers = most_barriers.max(sweep.steps.len() * (1 + EVALUATIONS) + finishes);
                 for job in &sweep.jobs {
-                    let dims = self.dims[sweep.genes[job.member].gene];
+                    let dims = self.dims[sweep.partitions[job.member].partition];
                     let updates = job.operations.len() as f64;
                     let sent = [1.0, 1.0 + updates, 2.0 * updates];
                     work.sent +=
@@ -266,15 +269,15 @@ impl Engine for Counting {
     fn set_models(&mut self, models: &[(usize, &Model)]) -> Result<()> {
         self.engine.set_models(models)
     }
-    fn set_pattern_weights(&mut self, gene: usize, weights: &[f64]) -> Result<()> {
-        self.engine.set_pattern_weights(gene, weights)
+    fn set_pattern_weights(&mut self, partition: usize, weights: &[f64]) -> Result<()> {
+        self.engine.set_pattern_weights(partition, weights)
     }
     fn update_partials(&mut self, descriptors: &[TraversalDescriptor]) -> Result<()> {
         self.count(|work| {
             work.launches += 2;
-            for TraversalDescriptor { gene, operations } in descriptors {
+            for TraversalDescriptor { partition, operations } in descriptors {
                 for operation in operations {
-                    self.dims[*gene].update(operation.children, work);
+                    self.dims[*partition].update(operation.children, work);
                 }
             }
         });
@@ -286,8 +289,8 @@ impl Engine for Counting {
             work.answers += 1;
             work.barriers += 1;
             for job in jobs {
-                job.ends.into_iter().for_each(|end| self.dims[job.gene].end(end, work));
-                self.dims[job.gene].sum(3.0, work);
+                job.ends.into_iter().for_each(|end| self.dims[job.partition].end(end, work));
+                self.dims[job.partition].sum(3.0, work);
             }
         });
         self.engine.log_likelihoods(jobs)
@@ -305,7 +308,7 @@ impl Engine for Counting {
             work.answers += 1;
             work.barriers += 1;
             for program in programs {
-                let dims = self.dims[program.gene];
+                let dims = self.dims[program.partition];
                 for step in &program.steps {
                     dims.scores(program, step, self.precision, work);
                 }
@@ -323,39 +326,41 @@ impl Engine for Counting {
         self.sweeps(launches, trials.iter().flat_map(|trial| &trial.sweeps));
         self.engine.try_insertions(trials)
     }
-    fn clv(&mut self, gene: usize, slot: u32) -> Result<(Vec<f64>, Vec<u32>)> {
-        self.engine.clv(gene, slot)
+    fn clv(&mut self, partition: usize, slot: u32) -> Result<(Vec<f64>, Vec<u32>)> {
+        self.engine.clv(partition, slot)
     }
 }
 
 /// A fast round of a search that looks so far ahead.
 fn round(
     num_taxa: usize,
-    genes: &[Partition],
+    partitions: &[Partition],
     best_batch: usize,
     precision: ScorePrecision,
 ) -> (RoundResult, Work) {
-    let data = ParsimonyData::of_partitions(num_taxa, genes);
+    let data = ParsimonyData::of_partitions(num_taxa, partitions);
     let tree = parsimony_start(&data, 1, Purpose::ParsimonyTree, 0);
-    let gene_data: Vec<GeneData> =
-        genes.iter().map(|gene| GeneData::new(&gene.patterns, &gene.model)).collect();
-    let dims = gene_data.iter().map(|data| Dims {
+    let partition_data: Vec<PartitionData> = partitions
+        .iter()
+        .map(|partition| PartitionData::new(&partition.patterns, &partition.model))
+        .collect();
+    let dims = partition_data.iter().map(|data| Dims {
         patterns: data.num_patterns() as f64,
         states: data.num_states as f64,
         rates: data.num_rates as f64,
     });
     let work = Arc::new(Mutex::new(Work::default()));
     let engine = Box::new(Counting {
-        engine: make_engine(&gene_data, &EngineOptions::default()).expect("an engine"),
+        engine: make_engine(&partition_data, &EngineOptions::default()).expect("an engine"),
         dims: dims.collect(),
         best_batch,
         precision,
         work: Arc::clone(&work),
     });
-    let of_genes = gene_data.iter().zip(genes);
-    let of_genes =
-        of_genes.map(|(data, gene)| (data, &gene.patterns.tip_taxa[..], gene.model.clone()));
-    let mut evaluator = Evaluator::new(tree, of_genes.collect(), BrlenLinkage::Linked, engine);
+    let of_partitions = partition_data.iter().zip(partitions);
+    let of_partitions = of_partitions
+        .map(|(data, partition)| (data, &partition.patterns.tip_taxa[..], partition.model.clone()));
+    let mut evaluator = Evaluator::new(tree, of_partitions.collect(), BrlenLinkage::Linked, engine);
     let options =
         BranchOptions { max_sweeps: 4, lnl_epsilon: 1.0, gain_tolerance: ROUND_TOLERANCE };
     evaluator.optimize_branches(&options).expect("an engine");
@@ -366,9 +371,9 @@ fn round(
     (result, work)
 }
 
-/// Prints what a round takes with one subtree at a time, and with as many as a card takes.
-fn predict_round(name: &str, num_taxa: usize, genes: &[Partition]) {
-    let round = |best_batch, precision| round(num_taxa, genes, best_batch, precision);
+/// Prints what a round takes with one subtree at a time, and with as many as a GPU takes.
+fn predict_round(name: &str, num_taxa: usize, partitions: &[Partition]) {
+    let round = |best_batch, precision| round(num_taxa, partitions, best_batch, precision);
     let one = round(1, ScorePrecision::Double);
     let many = round(SUBTREES_OF_STEP, ScorePrecision::Double);
     let single = round(SUBTREES_OF_STEP, ScorePrecision::Single);
@@ -377,34 +382,34 @@ fn predict_round(name: &str, num_taxa: usize, genes: &[Partition]) {
         let per_1000 = |launches: usize| 1000.0 * launches as f64 / result.scored as f64;
         let (scoring, all) = (per_1000(work.scoring), per_1000(work.launches));
         print!("{name:20} {ahead:6} {:6} {scoring:9.0} {all:12.0}", result.scored);
-        for card in CARDS {
-            let (seconds, waiting) = work.seconds(card);
+        for gpu in GPUS {
+            let (seconds, waiting) = work.seconds(gpu);
             print!(" {:9.1} ms {:3.0} %", 1e3 * seconds, 100.0 * waiting);
         }
         println!();
         if ahead != "one" {
             print!("{:56}", "  of which scores without launches");
-            for card in CARDS {
-                print!(" {:9.3} ms      ", 1e3 * work.seconds_of_scores(card));
+            for gpu in GPUS {
+                print!(" {:9.3} ms      ", 1e3 * work.seconds_of_scores(gpu));
             }
             println!();
         }
     }
 }
 
-/// A gene of this model, without gaps, on a random tree.
-fn simulate_gene(text: &str, num_taxa: usize, num_sites: usize) -> Partition {
+/// A partition of this model, without gaps, on a random tree.
+fn simulate_partition(text: &str, num_taxa: usize, num_sites: usize) -> Partition {
     let model = Model::parse(text).expect("the model is well written");
     let rng = |purpose| stream(1, purpose, 0);
     let tree = yule_tree(num_taxa, 0.08, &mut rng(Purpose::SimulatedTree));
     let mut rng = rng(Purpose::SimulatedSequences);
-    let patterns = sample_gene(&tree, &model, num_taxa, num_sites, &mut rng);
+    let patterns = sample_partition(&tree, &model, num_taxa, num_sites, &mut rng);
     Partition { name: text.to_string(), model, patterns, sites: Vec::new() }
 }
 
 fn head(columns: &str) {
     print!("\n{columns:56}");
-    CARDS.iter().for_each(|(name, ..)| print!(" {name:>17}"));
+    GPUS.iter().for_each(|(name, ..)| print!(" {name:>17}"));
     println!();
 }
 
@@ -423,8 +428,8 @@ fn main() {
         let work = likelihood(taxa, dims);
         assert!(work.bytes > 0.0 && work.operations > 0.0);
         print!("{name:56}");
-        for card in CARDS {
-            let (seconds, waiting) = work.seconds(card);
+        for gpu in GPUS {
+            let (seconds, waiting) = work.seconds(gpu);
             print!(" {:9.3} ms {:3.0} %", 1e3 * seconds, 100.0 * waiting);
         }
         println!();
@@ -444,13 +449,13 @@ fn main() {
     for (name, model, num_taxa, num_sites) in OTHER_TYPES {
         if is_wanted(name) {
             let name = format!("{name}, {num_taxa} x {num_sites}");
-            predict_round(&name, num_taxa, &[simulate_gene(model, num_taxa, num_sites)]);
+            predict_round(&name, num_taxa, &[simulate_partition(model, num_taxa, num_sites)]);
         }
     }
     let Some(folder) = std::env::var_os("MLSEARCH_DATA") else { return };
     for name in PUBLISHED.into_iter().filter(|name| is_wanted(name)) {
-        match read_genes(Path::new(&folder), name) {
-            Ok((alignment, genes)) => predict_round(name, alignment.num_taxa(), &genes),
+        match read_partitions(Path::new(&folder), name) {
+            Ok((alignment, partitions)) => predict_round(name, alignment.num_taxa(), &partitions),
             Err(why) => println!("{name}: not counted: {why}"),
         }
     }

@@ -7,9 +7,9 @@
 use crate::likelihood::engine::{SweepOperation, Vector};
 use crate::tree::{EdgeId, NodeId, PrunedSubtree, RegraftUndo, Tree};
 
-/// One gene's tree and the state of its CLVs.
+/// One partition's tree and the state of its CLVs.
 #[derive(Debug, Clone)]
-pub(super) struct GeneTree {
+pub(super) struct PartitionTree {
     tree: Tree,
     /// Per node (used for inner nodes): the edge towards which its CLV points.
     toward: Vec<EdgeId>,
@@ -17,30 +17,30 @@ pub(super) struct GeneTree {
     root: EdgeId,
 }
 
-impl GeneTree {
+impl PartitionTree {
     /// A tree with all CLVs stale and edge 0, if there is an edge, as the virtual root.
     pub(super) fn new(tree: Tree) -> Self {
-        let mut gene_tree = GeneTree {
+        let mut partition_tree = PartitionTree {
             toward: vec![EdgeId::NONE; tree.num_nodes()],
             valid: vec![false; tree.num_nodes()],
             root: EdgeId::NONE,
             tree,
         };
-        if gene_tree.tree.num_edges() > 0 {
-            gene_tree.root = EdgeId(0);
-            for end in gene_tree.tree.ends(EdgeId(0)) {
-                for (node, edge) in gene_tree.tree.preorder(end, EdgeId(0)) {
-                    gene_tree.toward[node.index()] = edge;
+        if partition_tree.tree.num_edges() > 0 {
+            partition_tree.root = EdgeId(0);
+            for end in partition_tree.tree.ends(EdgeId(0)) {
+                for (node, edge) in partition_tree.tree.preorder(end, EdgeId(0)) {
+                    partition_tree.toward[node.index()] = edge;
                 }
             }
         }
-        gene_tree
+        partition_tree
     }
 
     /// Replaces the tree by another of the same taxa, with edge 0 as the virtual root. CLVs remain valid if all
     /// that is behind them is the same in both trees.
     pub(super) fn set_tree(&mut self, tree: &Tree) {
-        let before = std::mem::replace(self, GeneTree::new(tree.clone()));
+        let before = std::mem::replace(self, PartitionTree::new(tree.clone()));
         if self.root == EdgeId::NONE {
             return;
         }
@@ -204,7 +204,7 @@ impl GeneTree {
         (pruned, undo)
     }
 
-    /// Undoes [`GeneTree::move_subtree`], including the lengths of the edges that it joined and split.
+    /// Undoes [`PartitionTree::move_subtree`], including the lengths of the edges that it joined and split.
     pub(super) fn undo_move(&mut self, pruned: &PrunedSubtree, undo: &RegraftUndo) {
         self.move_root(pruned.pendant);
         self.tree.undo_regraft(pruned, undo);

@@ -1,12 +1,12 @@
-//! One card with its part of all genes: runs batches on it.
+//! One GPU with its part of all partitions: runs batches on it.
 
 use super::batch::Batch;
-use super::gene::CardGene;
 use super::kernels::{KernelId, Kernels, most_together};
 use super::launch::{self, Jobs, OwnMatrices, Scores, Steps};
 use super::memory::Limits;
+use super::partition::GpuPartition;
 use super::program::{
-    DERIVATIVE_NUMBERS, DerivativeJob, Gene, Job, MatrixJob, SCORE_NUMBERS, Step,
+    DERIVATIVE_NUMBERS, DerivativeJob, Job, MatrixJob, Partition, SCORE_NUMBERS, Step,
 };
 use super::tape::Tape;
 use crate::gpu::{Buffer, Device, Result};
@@ -16,18 +16,18 @@ use crate::likelihood::engine::layout::{BLOCK, Dims};
 /// CTAs per multiprocessor that run programs with scores: each has buffers for its temporaries.
 const CTAS_PER_MULTIPROCESSOR: usize = 8;
 
-/// A card, its genes, and buffers for work.
+/// A GPU, its partitions, and buffers for work.
 #[derive(Debug)]
-pub(super) struct Card {
-    /// The card.
+pub(super) struct Gpu {
+    /// The GPU.
     pub(super) device: Device,
     kernels: Kernels,
-    /// Its part of each gene.
-    pub(super) genes: Vec<CardGene>,
+    /// Its part of each partition.
+    pub(super) partitions: Vec<GpuPartition>,
     dims: Vec<Dims>,
     limits: Limits,
-    /// The genes as kernels read them.
-    read_genes: Buffer<Gene>,
+    /// The partitions as kernels read them.
+    read_partitions: Buffer<Partition>,
     /// True if that must be copied again.
     has_moved: bool,
     jobs: Buffer<Job>,
@@ -45,7 +45,7 @@ pub(super) struct Card {
     tape: Buffer<u64>,
 }
 
-/// A batch on a card: what its kernels are told.
+/// A batch on a GPU: what its kernels are told.
 #[derive(Debug)]
 struct Prepared {
     jobs: Jobs,
@@ -56,7 +56,7 @@ struct Prepared {
     num_results: usize,
 }
 
-/// Results of jobs on one card, in the order of its blocks.
+/// Results of jobs on one GPU, in the order of its blocks.
 #[derive(Debug)]
 pub(super) struct Results {
     numbers: Vec<f64>,
@@ -79,75 +79,75 @@ impl Results {
     }
 }
 
-impl Card {
-    /// A card with its part of the genes, and what may be taken beside them.
+impl Gpu {
+    /// A GPU with its part of the partitions, and what may be taken beside them.
     pub(super) fn new(
         (device, kernels): (Device, Kernels),
-        genes: Vec<CardGene>,
+        partitions: Vec<GpuPartition>,
         dims: Vec<Dims>,
         limits: Limits,
     ) -> Self {
-        Card {
+        Gpu {
             device,
             kernels,
-            genes,
+            partitions,
             dims,
             limits,
-            read_genes: Buffer::new("genes"),
+            read_partitions: Buffer::new("genes"),
             has_moved: true,
             jobs: Buffer::new("jobs"),
             derivative_jobs: Buffer::new("jobs"),
             matrix_jobs: Buffer::new("jobs"),
             steps: Buffer::new("steps"),
-            matrices: Buffer::new("P-matrices on the card"),
+            matrices: Buffer::new("P-matrices on the GPU"),
             counter: Buffer::new("counters"),
             counted: 0,
-            scratch: Buffer::new("temporary vectors on the card"),
-            scratch_scalers: Buffer::new("temporary scaler counts on the card"),
+            scratch: Buffer::new("temporary vectors on the GPU"),
+            scratch_scalers: Buffer::new("temporary scaler counts on the GPU"),
             results: Buffer::new("results"),
             logs: Buffer::new("results"),
             tape: Buffer::new("sweeps"),
         }
     }
 
-    /// Notes that a gene's buffers may be elsewhere now.
+    /// Notes that a partition's buffers may be elsewhere now.
     pub(super) fn note_moved(&mut self) {
         self.has_moved = true;
     }
 
     /// Bytes of everything.
     pub(super) fn bytes(&self) -> u64 {
-        let genes: u64 = self.genes.iter().map(CardGene::bytes).sum();
+        let partitions: u64 = self.partitions.iter().map(GpuPartition::bytes).sum();
         let buffers = self.matrices.bytes() + self.scratch.bytes() + self.scratch_scalers.bytes();
         let lists = self.steps.bytes() + self.jobs.bytes() + self.tape.bytes();
-        genes + buffers + self.results.bytes() + lists
+        partitions + buffers + self.results.bytes() + lists
     }
 
-    fn upload_genes(&mut self) -> Result<()> {
+    fn upload_partitions(&mut self) -> Result<()> {
         if std::mem::take(&mut self.has_moved) {
-            let genes: Vec<Gene> =
-                self.genes.iter().map(|gene| gene.as_read(&self.device)).collect();
-            self.read_genes.upload(&self.device, &genes)?;
+            let partitions: Vec<Partition> =
+                self.partitions.iter().map(|partition| partition.as_read(&self.device)).collect();
+            self.read_partitions.upload(&self.device, &partitions)?;
         }
         Ok(())
     }
 
-    /// Copies a batch to the card.
+    /// Copies a batch to the GPU.
     fn prepare(&mut self, batch: &Batch) -> Result<Prepared> {
-        self.upload_genes()?;
+        self.upload_partitions()?;
         let device = &self.device;
         let (mut first_item, mut num_results) = (0, 0);
         let mut starts = Vec::with_capacity(batch.jobs.len());
         let mut jobs: Vec<Job> = Vec::with_capacity(batch.jobs.len());
         for job in &batch.jobs {
-            let num_blocks = self.genes[job.gene].num_blocks;
+            let num_blocks = self.partitions[job.partition].num_blocks;
             starts.push(num_results);
             match jobs.last_mut().filter(|_| job.follows) {
                 // The results of its scores follow, too.
                 Some(before) => before.num_steps += job.num_steps as u32,
                 None => {
                     jobs.push(Job {
-                        gene: job.gene as u32,
+                        partition: job.partition as u32,
                         first_step: job.first_step as u32,
                         num_steps: job.num_steps as u32,
                         first_item: first_item as u32,
@@ -162,44 +162,46 @@ impl Card {
         self.steps.upload(device, &batch.steps)?;
         self.matrix_jobs.upload(device, &batch.matrices)?;
         self.matrices.reserve(device, batch.matrix_numbers as usize)?;
-        let genes = self.read_genes.address(device);
+        let partitions = self.read_partitions.address(device);
         let matrices = self.matrices.address(device);
         let matrix_jobs = Jobs {
-            genes,
+            partitions,
             jobs: self.matrix_jobs.address(device),
             num_jobs: batch.matrices.len() as u32,
             num_items: 0,
         };
-        let of_card = Jobs {
-            genes,
+        let of_gpu = Jobs {
+            partitions,
             jobs: self.jobs.address(device),
             num_jobs: jobs.len() as u32,
             num_items: first_item as u32,
         };
         let steps = Steps { steps: self.steps.address(device), matrices };
-        Ok(Prepared { jobs: of_card, matrix_jobs, steps, starts, num_results })
+        Ok(Prepared { jobs: of_gpu, matrix_jobs, steps, starts, num_results })
     }
 
     /// Starts a batch of updates, or of updates and sumtables.
     ///
     /// # Errors
-    /// Not enough memory, or the card is lost.
+    /// Not enough memory, or the GPU is lost.
     pub(super) fn run(&mut self, id: KernelId, batch: &Batch) -> Result<()> {
         let Prepared { jobs, matrix_jobs, steps, .. } = self.prepare(batch)?;
         launch::pmatrix(&self.kernels, batch.states, matrix_jobs, steps.matrices)?;
         launch::traversal(&self.kernels, id, batch.states, jobs, steps)
     }
 
-    /// Starts a batch with scores; the logarithms of all patterns of its only gene are kept if wanted.
+    /// Starts a batch with scores; the logarithms of all patterns of its only partition are kept if wanted.
     ///
     /// # Errors
-    /// Not enough memory, or the card is lost.
+    /// Not enough memory, or the GPU is lost.
     pub(super) fn start_scores(&mut self, batch: &Batch, with_logs: bool) -> Result<Started> {
         let Prepared { jobs, matrix_jobs, steps, starts, num_results } = self.prepare(batch)?;
         let device = &self.device;
         let places = |per_pattern: fn(&Dims) -> usize| {
-            let of_job =
-                batch.jobs.iter().map(|job| job.num_places * per_pattern(&self.dims[job.gene]));
+            let of_job = batch
+                .jobs
+                .iter()
+                .map(|job| job.num_places * per_pattern(&self.dims[job.partition]));
             of_job.max().unwrap_or(0) * BLOCK
         };
         let (mut clvs, scalers) = (places(Dims::row), places(Dims::scalers));
@@ -223,8 +225,8 @@ impl Card {
         self.scratch_scalers.reserve(device, num_ctas * scalers)?;
         self.results.reserve(device, num_results * SCORE_NUMBERS)?;
         if with_logs {
-            let gene = &self.genes[batch.jobs[0].gene];
-            self.logs.reserve(device, gene.shared_states().len())?;
+            let partition = &self.partitions[batch.jobs[0].partition];
+            self.logs.reserve(device, partition.shared_states().len())?;
         }
         let scores = Scores {
             scratch: self.scratch.address(device),
@@ -247,27 +249,27 @@ impl Card {
         Ok(Started { starts, len: num_results, width: SCORE_NUMBERS })
     }
 
-    /// Starts the evaluation of sumtables of genes with so many states.
+    /// Starts the evaluation of sumtables of partitions with so many states.
     ///
     /// # Errors
-    /// Not enough memory, or the card is lost.
+    /// Not enough memory, or the GPU is lost.
     pub(super) fn start_derivatives(
         &mut self,
         states: usize,
         sumtables: &[Sumtable],
     ) -> Result<Started> {
-        self.upload_genes()?;
+        self.upload_partitions()?;
         let device = &self.device;
         let mut first_item = 0;
         let mut starts = Vec::with_capacity(sumtables.len());
         let jobs: Vec<DerivativeJob> = sumtables
             .iter()
-            .map(|&Sumtable { gene, at, brlen }| {
+            .map(|&Sumtable { partition, at, brlen }| {
                 let start = first_item;
                 starts.push(start);
-                first_item += self.genes[gene].num_blocks;
+                first_item += self.partitions[partition].num_blocks;
                 DerivativeJob {
-                    gene: gene as u32,
+                    partition: partition as u32,
                     first_item: start as u32,
                     brlen,
                     results: start as u64,
@@ -278,17 +280,17 @@ impl Card {
             .collect();
         self.derivative_jobs.upload(device, &jobs)?;
         self.results.reserve(device, first_item * DERIVATIVE_NUMBERS)?;
-        let of_card = Jobs {
-            genes: self.read_genes.address(device),
+        let of_gpu = Jobs {
+            partitions: self.read_partitions.address(device),
             jobs: self.derivative_jobs.address(device),
             num_jobs: jobs.len() as u32,
             num_items: first_item as u32,
         };
-        launch::derivatives(&self.kernels, states, of_card, self.results.address(device))?;
+        launch::derivatives(&self.kernels, states, of_gpu, self.results.address(device))?;
         Ok(Started { starts, len: first_item, width: DERIVATIVE_NUMBERS })
     }
 
-    /// True if the card can run sweeps on its own.
+    /// True if the GPU can run sweeps on its own.
     pub(super) fn takes_tapes(&self) -> bool {
         most_together(&self.device, self.kernels.sweep(None)) > 0
     }
@@ -296,9 +298,9 @@ impl Card {
     /// Runs a tape: the words that it has made, when they are there.
     ///
     /// # Errors
-    /// Not enough memory, or the card is lost.
+    /// Not enough memory, or the GPU is lost.
     pub(super) fn run_tape(&mut self, tape: &Tape) -> Result<Vec<u64>> {
-        self.upload_genes()?;
+        self.upload_partitions()?;
         let device = &self.device;
         let most = most_together(device, self.kernels.sweep(tape.states));
         let laid = tape.lay(most, self.limits.matrices);
@@ -307,7 +309,7 @@ impl Card {
         self.matrices.reserve(device, laid.matrix_numbers)?;
         self.results.reserve(device, laid.result_numbers)?;
         let addresses = [
-            self.read_genes.address(device),
+            self.read_partitions.address(device),
             self.tape.address(device),
             self.matrices.address(device),
             self.results.address(device),
@@ -319,32 +321,32 @@ impl Card {
     /// The results of what was started last, when they are there.
     ///
     /// # Errors
-    /// The card is lost.
+    /// The GPU is lost.
     pub(super) fn finish(&self, Started { starts, len, width }: Started) -> Result<Results> {
         let numbers = self.results.download(&self.device, 0..len * width)?;
         Ok(Results { numbers, starts, width })
     }
 
-    /// The logarithms of the patterns of sites of a gene.
+    /// The logarithms of the patterns of sites of a partition.
     ///
     /// # Errors
-    /// The card is lost.
-    pub(super) fn logs(&self, gene: usize) -> Result<Vec<f64>> {
-        self.logs.download(&self.device, 0..self.genes[gene].patterns.len())
+    /// The GPU is lost.
+    pub(super) fn logs(&self, partition: usize) -> Result<Vec<f64>> {
+        self.logs.download(&self.device, 0..self.partitions[partition].patterns.len())
     }
 }
 
 /// A sumtable to be evaluated.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sumtable {
-    pub(super) gene: usize,
-    /// The gene's temporary that it is.
+    pub(super) partition: usize,
+    /// The partition's temporary that it is.
     pub(super) at: u32,
     /// Length of the edge.
     pub(super) brlen: f64,
 }
 
-/// What was started on a card.
+/// What was started on a GPU.
 #[derive(Debug)]
 pub(super) struct Started {
     starts: Vec<usize>,
