@@ -6,7 +6,7 @@
 
 use crate::partitions::evaluator;
 use mlsearch::alignment::Patterns;
-use mlsearch::likelihood::engine::layout::{Dims, block_lens, num_vectors};
+use mlsearch::likelihood::engine::layout::{Dims, block_lens, num_allocated_clvs};
 use mlsearch::likelihood::{BranchOptions, BrlenLinkage, Evaluator, Snapshot};
 use mlsearch::partition::{Partition, gappyness};
 use mlsearch::tree::Tree;
@@ -69,7 +69,7 @@ struct Measured {
 impl Side {
     fn new(partitions: &[Partition], tree: &Tree, expected_bytes: usize) -> Self {
         let mut evaluator = evaluator(partitions, tree, BrlenLinkage::Unlinked, 1);
-        assert_eq!(evaluator.capabilities().vector_bytes, expected_bytes as u64, "bytes of CLVs");
+        assert_eq!(evaluator.capabilities().clv_bytes, expected_bytes as u64, "bytes of CLVs");
         let start = evaluator.snapshot();
         // Touches all memory, which the first measured traversal should not have to.
         let lnl = evaluator.log_likelihood().expect("an engine");
@@ -274,7 +274,8 @@ impl Costs {
             );
             let padded: usize = block_lens(patterns.num_patterns()).iter().sum();
             costs.operations += num_clvs * patterns.num_patterns();
-            costs.bytes += num_vectors(num_tips) * padded * (dims.row() * 8 + dims.scalers() * 4);
+            costs.bytes +=
+                num_allocated_clvs(num_tips) * padded * (dims.row() * 8 + dims.scalers() * 4);
         }
         costs
     }

@@ -22,8 +22,8 @@ mod partitions;
 mod published;
 
 use mlsearch::likelihood::engine::{
-    Capabilities, EdgeJob, Engine, InsertionProgram, InsertionStep, PartitionData, PointJob,
-    Result, SweepProgram, TraversalDescriptor, TrialProgram, Vector,
+    Capabilities, Clv, EdgeJob, Engine, InsertionProgram, InsertionStep, PartitionData, PointJob,
+    Result, SweepProgram, TraversalDescriptor, TrialProgram,
 };
 use mlsearch::likelihood::select::make_engine;
 use mlsearch::likelihood::{BranchOptions, BrlenLinkage, EngineOptions, Evaluator, ScorePrecision};
@@ -144,7 +144,7 @@ impl Dims {
         wanted: ScorePrecision,
         work: &mut Work,
     ) {
-        let is_turned = step.makes().is_some_and(|made| program.is_turned(Vector::Temporary(made)));
+        let is_turned = step.makes().is_some_and(|made| program.is_turned(Clv::Temporary(made)));
         let precision = if is_turned { ScorePrecision::Double } else { wanted };
         let mut part = Work::default();
         let (ends, makes) = match step {
@@ -164,13 +164,12 @@ impl Dims {
             self.sum(3.0, &mut part);
         }
         if precision == ScorePrecision::Single {
-            let is_double = |end: &&Vector| match **end {
-                Vector::Tip(_) => false,
-                Vector::Clv(_) => true,
+            let is_double = |end: &&Clv| match **end {
+                Clv::Tip(_) => false,
+                Clv::Stored(_) => true,
                 made => program.is_turned(made),
             };
-            let is_single =
-                |end: &&Vector| matches!(**end, Vector::Temporary(_)) && !is_double(end);
+            let is_single = |end: &&Clv| matches!(**end, Clv::Temporary(_)) && !is_double(end);
             let num_single = ends.iter().filter(is_single).count() as f64;
             part.bytes -= (num_single + 1.0) * self.vector() / 2.0;
             let num_double = ends.iter().filter(is_double).count() as f64;
@@ -182,9 +181,9 @@ impl Dims {
     }
 
     /// Reads an end of an edge and, unless it is a tip, multiplies it with a P-matrix.
-    fn end(self, vector: Vector, work: &mut Work) {
-        match vector {
-            Vector::Tip(_) => work.bytes += 2.0 * self.patterns,
+    fn end(self, clv: Clv, work: &mut Work) {
+        match clv {
+            Clv::Tip(_) => work.bytes += 2.0 * self.patterns,
             _ => {
                 work.bytes += self.vector();
                 work.operations +=
@@ -194,7 +193,7 @@ impl Dims {
     }
 
     /// An update, a sumtable, or another vector from two.
-    fn update(self, ends: [Vector; 2], work: &mut Work) {
+    fn update(self, ends: [Clv; 2], work: &mut Work) {
         ends.into_iter().for_each(|end| self.end(end, work));
         work.bytes += self.vector();
         work.operations += self.vector() / 8.0;
@@ -212,10 +211,10 @@ fn likelihood(taxa: usize, dims: Dims) -> Work {
     let mut work = Work { launches: 3, answers: 1, barriers: 1, ..Work::default() };
     // As many tips as inner nodes are children, but for three.
     for i in 0..taxa - 2 {
-        let other = if i < 3 { Vector::Tip(0) } else { Vector::Clv(0) };
-        dims.update([Vector::Tip(0), other], &mut work);
+        let other = if i < 3 { Clv::Tip(0) } else { Clv::Stored(0) };
+        dims.update([Clv::Tip(0), other], &mut work);
     }
-    dims.end(Vector::Clv(0), &mut work);
+    dims.end(Clv::Stored(0), &mut work);
     dims.sum(3.0, &mut work);
     work
 }

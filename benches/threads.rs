@@ -171,7 +171,7 @@ impl Task<'_> {
         let linked = BrlenLinkage::Linked;
         let evaluator =
             Evaluator::new(self.tree.clone(), partitions.collect(), linked, Box::new(engine));
-        let megabytes = evaluator.capabilities().vector_bytes as f64 / 1e6;
+        let megabytes = evaluator.capabilities().clv_bytes as f64 / 1e6;
         *timed.sums() = Sums::default();
         let (seconds, bits) = self.run(evaluator);
         (seconds, bits, timed.sums().clone(), megabytes)

@@ -352,11 +352,9 @@ fn vectors_that_are_forgotten_and_computed_again_have_the_same_bits() {
         let case = case(name, *num_taxa, shapes);
         for &linkage in linkages_of(*num_taxa) {
             let want = everything(&case, linkage, &made(options(None, None, 1))).0;
-            for (vector_bytes, threads) in [(1, 1), (20_000, 3), (200_000, 1)] {
-                let limited = EngineOptions {
-                    vector_bytes: Some(vector_bytes),
-                    ..options(None, None, threads)
-                };
+            for (clv_bytes, threads) in [(1, 1), (20_000, 3), (200_000, 1)] {
+                let limited =
+                    EngineOptions { clv_bytes: Some(clv_bytes), ..options(None, None, threads) };
                 let got = everything(&case, linkage, &made(limited)).0;
                 assert_same_bits(&got, &want, &format!("{name}, {linkage:?}, {limited:?}"));
             }
@@ -368,9 +366,9 @@ fn vectors_that_are_forgotten_and_computed_again_have_the_same_bits() {
 fn gpus() -> Option<EngineOptions> {
     let given = std::env::var("MLSEARCH_TEST_CARDS").ok();
     let gpus = given.map_or(0, |bits| bits.parse().expect("bits of GPUs"));
-    let vector_bytes = std::env::var("MLSEARCH_TEST_VECTOR_BYTES").ok();
-    let vector_bytes = vector_bytes.map(|bytes| bytes.parse().expect("a number of bytes"));
-    let on_gpus = EngineOptions { gpus, vector_bytes, ..options(Some("cuda"), None, 1) };
+    let clv_bytes = std::env::var("MLSEARCH_TEST_CLV_BYTES").ok();
+    let clv_bytes = clv_bytes.map(|bytes| bytes.parse().expect("a number of bytes"));
+    let on_gpus = EngineOptions { gpus, clv_bytes, ..options(Some("cuda"), None, 1) };
     match choose_engine(&on_gpus) {
         Ok(_) => Some(on_gpus),
         Err(reason) => {

@@ -143,7 +143,7 @@ fn a_gpu_whose_ctas_cannot_wait_for_each_other_gives_the_same_bits() {
 #[test]
 fn a_gpu_without_room_for_all_vectors_gives_the_same_bits() {
     let gpus = [("STAND_IN_GPUS", "2"), ("MLSEARCH_TEST_CARDS", "3")];
-    run_test(AGREE, &[("MLSEARCH_TEST_VECTOR_BYTES", "1"), gpus[0], gpus[1]]);
+    run_test(AGREE, &[("MLSEARCH_TEST_CLV_BYTES", "1"), gpus[0], gpus[1]]);
 }
 
 /// What must not show: the number of CTAs, the order of threads and CTAs, the number of GPUs.
@@ -171,7 +171,7 @@ fn scores_in_single_precision_are_the_same_on_any_grid_and_number_of_gpus() {
     for switches in [
         &[grid, order, two[0], two[1]][..],
         &[("STAND_IN_COOPERATIVE", "0")],
-        &[("MLSEARCH_TEST_VECTOR_BYTES", "1")],
+        &[("MLSEARCH_TEST_CLV_BYTES", "1")],
     ] {
         assert_eq!(found(switches), Some(want.clone()), "{switches:?}");
     }

@@ -1,6 +1,6 @@
 //! Choice of the engine: apart from the engines' own folders, the only file that contains their names.
 
-use super::engine::layout::{STATE_COUNTS, num_vectors};
+use super::engine::layout::{STATE_COUNTS, num_allocated_clvs};
 use super::engine::{
     Checked, Engine, EngineError, EngineOptions, Entry, GpuRates, PartitionData, Result,
 };
@@ -75,26 +75,26 @@ pub struct PartitionSize {
     pub num_rates: usize,
 }
 
-/// Bytes that a GPU must have free, relative to those of the vectors.
+/// Bytes that a GPU must have free, relative to those of the CLVs.
 const GPU_BYTES: f64 = 1.5;
 
-/// Bytes of the vectors of these partitions; `None` if one has more states than kernels know.
-fn bytes_of_vectors(partitions: &[PartitionSize]) -> Option<f64> {
+/// Bytes of the CLVs of these partitions; `None` if one has more states than kernels know.
+fn bytes_of_clvs(partitions: &[PartitionSize]) -> Option<f64> {
     let mut bytes = 0.0;
     for partition in partitions.iter().filter(|partition| partition.num_tips >= 2) {
         let states = STATE_COUNTS.into_iter().find(|&states| states >= partition.num_states)?;
         let rows = (partition.num_patterns * partition.num_rates) as f64;
-        bytes += rows * (states * size_of::<f64>() * num_vectors(partition.num_tips)) as f64;
+        bytes += rows * (states * size_of::<f64>() * num_allocated_clvs(partition.num_tips)) as f64;
     }
     Some(bytes)
 }
 
-/// Bytes for each of several engines on a GPU, relative to those of the vectors: with much room, much is computed side by side.
+/// Bytes for each of several engines on a GPU, relative to those of the CLVs: with much room, much is computed side by side.
 const BYTES_OF_EACH: f64 = 4.0;
 
 /// For how many engines of these partitions, at the same time, there is room on the GPUs.
 pub fn room_on_gpus(options: &EngineOptions, partitions: &[PartitionSize]) -> usize {
-    let Some(bytes) = bytes_of_vectors(partitions) else { return 1 };
+    let Some(bytes) = bytes_of_clvs(partitions) else { return 1 };
     let free = cuda::free_bytes(options).unwrap_or(0);
     (free as f64 / (BYTES_OF_EACH * bytes).max(1.0)) as usize
 }
@@ -102,7 +102,7 @@ pub fn room_on_gpus(options: &EngineOptions, partitions: &[PartitionSize]) -> us
 /// The bits of several GPUs, if each of them has enough memory for all partitions.
 pub fn gpus_for_jobs(options: &EngineOptions, partitions: &[PartitionSize]) -> Option<u64> {
     let several = Some(options.gpus).filter(|gpus| gpus.count_ones() > 1)?;
-    let bytes = bytes_of_vectors(partitions)?;
+    let bytes = bytes_of_clvs(partitions)?;
     let has_room = |gpus: u64| {
         let free = cuda::free_bytes(&EngineOptions { gpus, ..*options });
         free.is_ok_and(|free| free as f64 > GPU_BYTES * bytes)

@@ -356,7 +356,7 @@ pub(crate) struct RunReport {
     pub simd: String,
     /// Device used.
     pub backend: String,
-    /// Bytes of likelihood vectors and the buffers that belong to them.
+    /// Bytes of CLVs and the buffers that belong to them.
     pub memory_bytes: u64,
 }
 

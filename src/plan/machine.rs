@@ -27,7 +27,7 @@ pub(crate) struct RunArgs {
     pub threads: Option<String>,
     /// Most memory to use, as 500M or 8G
     ///
-    /// Fewer computations at the same time, then likelihood vectors that are computed again when they are needed; the
+    /// Fewer computations at the same time, then CLVs that are computed again when they are needed; the
     /// result is the same [default: what is free].
     #[arg(long, value_name = "SIZE", help_heading = RUN)]
     pub mem: Option<String>,

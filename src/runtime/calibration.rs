@@ -35,12 +35,12 @@ pub(crate) struct Calibration {
     pub resident_bytes: Option<u64>,
     /// Processor time, in seconds.
     pub seconds: f64,
-    /// Numbers of updates of likelihood vectors: all, and those that are necessary because memory is limited.
+    /// Numbers of updates of CLVs: all, and those that are necessary because memory is limited.
     pub updates: [u64; 2],
 }
 
 impl Calibration {
-    /// True if there was enough memory for all likelihood vectors.
+    /// True if there was enough memory for all CLVs.
     pub(crate) fn is_complete(&self) -> bool {
         self.updates[1] == 0
     }

@@ -4,7 +4,7 @@
 use super::calibration::{Calibration, LEAST_GAPS};
 use crate::alphabet::Code;
 use crate::dataset::Loaded;
-use crate::likelihood::engine::layout::{BLOCK, Dims, block_lens, num_vectors};
+use crate::likelihood::engine::layout::{BLOCK, Dims, block_lens, num_allocated_clvs};
 use crate::partition::Partition;
 use crate::plan::Plan;
 use crate::search::SearchEffort;
@@ -13,25 +13,25 @@ use crate::search::SearchEffort;
 const BASE_BYTES: u64 = 1 << 18;
 
 /// Most memory of an engine during a search, relative to that after its first sweep over a tree: a search also needs the
-/// vectors of further directions, P-matrices, and buffers of other sizes. Fitted with [`BASE_BYTES`] to default searches
+/// CLVs of further directions, P-matrices, and buffers of other sizes. Fitted with [`BASE_BYTES`] to default searches
 /// of 24 published alignments, of which 23 took from 0.9 to 1.1 of what was predicted.
 const GROWTH: f64 = 1.5;
 
-/// Number of vectors with a row for each pattern without which a likelihood takes many times as long: those that are
+/// Number of CLVs with a row for each pattern without which a likelihood takes many times as long: those that are
 /// alive at a time in a traversal of a balanced tree with so many taxa. With about so few, a sweep takes 2 to 6
 /// times as many updates (140, 218 and 404 taxa); with half of them it took up to a hundred times as long.
 fn workable_clvs(num_tips: usize) -> f64 {
-    (num_vectors(num_tips) as f64).min(f64::from(num_tips.max(1).ilog2()))
+    (num_allocated_clvs(num_tips) as f64).min(f64::from(num_tips.max(1).ilog2()))
 }
 
 /// Memory and work of one likelihood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Cost {
-    /// Bytes of likelihood vectors and their scalers, if no patterns are repeated in a part of the tree.
+    /// Bytes of CLVs and their scalers, if no patterns are repeated in a part of the tree.
     pub clv_bytes: u64,
-    /// Bytes of the few vectors with which a likelihood can be computed in reasonable time.
+    /// Bytes of the few CLVs with which a likelihood can be computed in reasonable time.
     pub workable_clv_bytes: u64,
-    /// Bytes of an engine besides vectors: tip codes, numbers for each pattern, sumtables; and the numbers of repeated
+    /// Bytes of an engine besides CLVs: tip codes, numbers for each pattern, sumtables; and the numbers of repeated
     /// patterns.
     pub engine_data_bytes: u64,
     /// Bytes of the columns as parsimony sees them, with a view along every edge in both directions.
@@ -53,11 +53,11 @@ impl Cost {
             );
             let lens = block_lens(patterns.num_patterns());
             let rows: usize = lens.iter().sum();
-            let vector_bytes = rows * (dims.row() * 8 + dims.scalers() * 4);
-            cost.clv_bytes += (num_vectors(tips) * vector_bytes) as u64;
-            cost.workable_clv_bytes += (workable_clvs(tips) * vector_bytes as f64) as u64;
-            // Of each tip and each vector the class or code of every pattern, and three numbers for each pattern.
-            let classes = (tips + num_vectors(tips)) * rows * size_of::<Code>();
+            let clv_bytes = rows * (dims.row() * 8 + dims.scalers() * 4);
+            cost.clv_bytes += (num_allocated_clvs(tips) * clv_bytes) as u64;
+            cost.workable_clv_bytes += (workable_clvs(tips) * clv_bytes as f64) as u64;
+            // Of each tip and each CLV the class or code of every pattern, and three numbers for each pattern.
+            let classes = (tips + num_allocated_clvs(tips)) * rows * size_of::<Code>();
             let sumtables = lens.len() * BLOCK * (dims.row() * 8 + 4);
             cost.engine_data_bytes += (classes + 3 * rows * 8 + sumtables) as u64;
             cost.parsimony_bytes += (4 * tips * patterns.num_sites * states / 8) as u64;
@@ -188,7 +188,7 @@ mod tests {
             let linked = BrlenLinkage::Linked;
             let evaluator = make_evaluator(&partitions, &models, tree, linked, &options).unwrap();
             let cost = Cost::of(&partitions, &[5]);
-            assert_eq!(cost.clv_bytes, evaluator.capabilities().vector_bytes, "{text}");
+            assert_eq!(cost.clv_bytes, evaluator.capabilities().clv_bytes, "{text}");
             assert!(Cost::of(&partitions, &[6]).clv_bytes > cost.clv_bytes, "{text}");
         }
     }

@@ -97,7 +97,7 @@ impl Resources {
             name: plan.run.engine,
             instruction_set,
             threads,
-            vector_bytes: None,
+            clv_bytes: None,
             gpus: plan.run.gpus,
             engines_on_gpus: 1,
             score_precision: plan.run.score_precision,
@@ -175,7 +175,7 @@ impl Resources {
     }
 
     /// These, with no more jobs at a time than fit into memory, or into what the user allows, as a short
-    /// calibration says if there is not plenty. If not even one does, its likelihood vectors get what there is.
+    /// calibration says if there is not plenty. If not even one does, its CLVs get what there is.
     ///
     /// # Errors
     /// If that is not enough: [`Error::Usage`] if the user allows too little, else [`Error::Failed`].
@@ -223,7 +223,7 @@ impl Resources {
             true => (free / (calibration.most_engine_bytes(plan) + beside)).max(1) as usize,
             false => 1,
         };
-        // The limit stays even if all vectors fit, in case that a search takes more than was expected.
+        // The limit stays even if all CLVs fit, in case that a search takes more than was expected.
         let resources = self.limited_to(calibration.within(free / jobs_in_memory as u64 - beside));
         Ok((Resources { jobs_in_memory, ..resources }, Some(calibration)))
     }
@@ -246,13 +246,13 @@ impl Resources {
 
     /// These, with engines of so many bytes.
     pub(crate) fn limited_to(self, bytes: u64) -> Self {
-        let engine = EngineOptions { vector_bytes: Some(bytes), ..self.engine };
+        let engine = EngineOptions { clv_bytes: Some(bytes), ..self.engine };
         Resources { engine, ..self }
     }
 
-    /// Most bytes of likelihood vectors, if there is not enough memory for all of them.
-    pub(crate) fn vector_bytes(&self) -> Option<u64> {
-        self.engine.vector_bytes
+    /// Most bytes of CLVs, if there is not enough memory for all of them.
+    pub(crate) fn clv_bytes(&self) -> Option<u64> {
+        self.engine.clv_bytes
     }
 
     /// How `num_jobs` independent computations share the threads that the user allows. One thread for each job is fastest,
@@ -317,8 +317,8 @@ impl Resources {
 
     /// The limit of memory is that of the processor: a GPU keeps what it has room for.
     fn options_of_engine(&self) -> EngineOptions {
-        let vector_bytes = self.engine.vector_bytes.filter(|_| !self.is_on_gpus());
-        EngineOptions { vector_bytes, ..self.engine }
+        let clv_bytes = self.engine.clv_bytes.filter(|_| !self.is_on_gpus());
+        EngineOptions { clv_bytes, ..self.engine }
     }
 }
 
@@ -376,7 +376,7 @@ fn too_little(allowed: Option<u64>, least: u64) -> Error {
 fn not_enough(error: Error) -> Error {
     let Error::Failed(what) = error else { return error };
     Error::Failed(format!(
-        "{what}, but only {} are free; nothing was computed. Likelihood vectors take taxa x patterns x rate categories x \
+        "{what}, but only {} are free; nothing was computed. Likelihood clvs take taxa x patterns x rate categories x \
          states x 8 bytes: use fewer rate categories (+G4), fewer taxa or columns, or a resources with more memory",
         format_bytes(available_memory().unwrap_or(0))
     ))

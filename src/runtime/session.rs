@@ -92,9 +92,9 @@ impl<'a> Session<'a> {
             progress.event(&Event::Detail(detail.clone()));
         }
         let slowdown = calibration.map_or(1.0, |calibration| calibration.slowdown());
-        if let Some(bytes) = resources.vector_bytes().filter(|_| slowdown > 1.0) {
+        if let Some(bytes) = resources.clv_bytes().filter(|_| slowdown > 1.0) {
             progress.about_run(&format!(
-                "likelihood vectors are kept in {}; others are computed again when they are needed, {slowdown:.1} times \
+                "likelihood clvs are kept in {}; others are computed again when they are needed, {slowdown:.1} times \
                  as many in all",
                 format_bytes(bytes)
             ));

@@ -52,7 +52,7 @@ pub(super) fn multiply_branch(chain: &mut Chain, step_size: f64) -> Option<(Undo
     let (set, edge) = next_branch(chain)?;
     let ln_factor = ln_factor(&mut chain.rng, step_size);
     let before = set.tree(&chain.evaluator).brlen(edge);
-    // At the virtual root a length changes without any change of vectors.
+    // At the virtual root a length changes without any change of CLVs.
     set.move_roots(&mut chain.evaluator, edge);
     set.set(&mut chain.evaluator, &[(edge, before * libm::exp(ln_factor))]);
     Some((Undo::Lengths(set, vec![(edge, before)]), ln_factor))

@@ -58,7 +58,7 @@ impl LengthSet {
         }
     }
 
-    /// Moves virtual roots to a branch, whose length then changes without any change of vectors.
+    /// Moves virtual roots to a branch, whose length then changes without any change of CLVs.
     pub(super) fn move_roots(self, evaluator: &mut Evaluator, edge: EdgeId) {
         match self {
             LengthSet::Shared => evaluator.move_virtual_roots(edge),

@@ -102,13 +102,13 @@ impl Move {
     /// How many proposals of its kind are made in a row.
     pub(super) fn in_a_row(self) -> u32 {
         match self {
-            // The vectors between two neighbouring branches are one: from one branch to a random one are many.
+            // The CLVs between two neighbouring branches are one: from one branch to a random one are many.
             Move::Branch | Move::DrawBranch => BRANCHES,
             // So are those around an interchange.
             Move::Nni => AROUND,
-            // The vectors of the tree without the subtree are the same.
+            // The CLVs of the tree without the subtree are the same.
             Move::ParsimonySpr => OF_A_SUBTREE,
-            // The vectors of the old parameters are not needed before the last proposal was refused.
+            // The CLVs of the old parameters are not needed before the last proposal was refused.
             Move::Parameter(_) | Move::Together(..) => 4,
             _ => 1,
         }

@@ -41,7 +41,7 @@ pub(crate) struct Outcome {
     pub site_lnls: Option<Vec<f64>>,
     /// `[partition][pattern]`: log-likelihoods of the patterns, if the tree is to be tested.
     pub pattern_lnls: Option<Vec<Vec<f64>>>,
-    /// Bytes of likelihood vectors.
+    /// Bytes of CLVs.
     pub clv_bytes: usize,
     /// What the search met on its way; `None` for a tree that was only evaluated.
     pub history: Option<SearchHistory>,
@@ -110,7 +110,7 @@ impl Outcome {
             undetermined,
             site_lnls,
             pattern_lnls,
-            clv_bytes: evaluator.capabilities().vector_bytes as usize,
+            clv_bytes: evaluator.capabilities().clv_bytes as usize,
             history: None,
         })
     }

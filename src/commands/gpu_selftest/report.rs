@@ -12,7 +12,7 @@ pub(crate) struct SelftestReport {
     pub threads: usize,
     /// What each GPU can do at best.
     pub rates: Vec<GpuRates>,
-    /// By alignment: what updates of vectors, scores of regraft positions and sweeps reach of that on the first GPU.
+    /// By alignment: what updates of CLVs, scores of regraft positions and sweeps reach of that on the first GPU.
     pub rooflines: Vec<Roofline>,
     /// By set of partitions: how many numbers were compared, and how many have other bits.
     pub agreement: Vec<Agreement>,
@@ -53,7 +53,7 @@ pub(crate) struct Roofline {
     pub data: String,
     /// The work.
     pub work: String,
-    /// Bytes read and written per second, if every vector is read and written as often as it is an operand or a result.
+    /// Bytes read and written per second, if every CLV is read and written as often as it is an operand or a result.
     pub bytes_per_second: f64,
     /// Operations per second.
     pub operations_per_second: f64,

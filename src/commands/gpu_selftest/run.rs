@@ -31,7 +31,7 @@ use std::time::Instant;
 type Shape = (&'static str, usize, usize);
 
 /// Sets of partitions over so many taxa, on which all numbers are compared: data types, mixtures, corrections, gaps, and trees
-/// so deep that vectors are scaled.
+/// so deep that CLVs are scaled.
 const AGREE: &[(&str, usize, &[Shape])] = &[
     (
         "DNA with gaps",
@@ -234,8 +234,8 @@ impl Case {
         Case { tree, data: all, partitions }
     }
 
-    /// What a work on the only partition reaches, which reads and writes so many vectors, multiplies so many with a matrix, and
-    /// does so many other operations for each number of a vector.
+    /// What a work on the only partition reaches, which reads and writes so many CLVs, multiplies so many with a matrix, and
+    /// does so many other operations for each number of a CLV.
     fn roofline(
         &self,
         (name, work): (&str, &str),
@@ -254,7 +254,7 @@ impl Case {
         }
     }
 
-    /// Updates of all vectors: each is written, and but for those at the root is read by the next and multiplied with a
+    /// Updates of all CLVs: each is written, and but for those at the root is read by the next and multiplied with a
     /// matrix.
     fn counts_of_updates(&self) -> [f64; 3] {
         let num_tips = self.tree.num_tips() as f64;
@@ -262,9 +262,9 @@ impl Case {
         [written + read, read, written]
     }
 
-    /// Scores of all regraft positions of a subtree. A position has an up-vector, which is made from that of the next edge and
-    /// the sibling's vector; a score reads it, the pendant vector and the vector behind the edge. Tips are not counted. In
-    /// single precision, the up-vector and the pendant vector have half the size.
+    /// Scores of all regraft positions of a subtree. A position has an up-CLV, which is made from that of the next edge and
+    /// the sibling's CLV; a score reads it, the pendant CLV and the CLV behind the edge. Tips are not counted. In
+    /// single precision, the up-CLV and the pendant CLV have half the size.
     fn counts_of_scores(&self, precision: ScorePrecision) -> [f64; 3] {
         let (_, edges) = subtree(&self.tree);
         let is_inner = |edge: &&EdgeId| !self.tree.is_terminal(**edge);
@@ -378,7 +378,7 @@ fn seconds(mut work: impl FnMut() -> EngineResult<()>) -> EngineResult<f64> {
     Ok(start.elapsed().as_secs_f64() / times as f64)
 }
 
-/// The number of the work that updates all vectors among those of `times_of`, of that which scores regraft positions, and of
+/// The number of the work that updates all CLVs among those of `times_of`, of that which scores regraft positions, and of
 /// that which optimises branches.
 const WHOLE: usize = 1;
 const SCORES: usize = 2;

@@ -5,8 +5,8 @@ use super::kernels::PartitionKernels;
 use super::unit::{Scratch, Unit};
 use super::workers::{CpuEngine, Region, Shared, lock};
 use crate::likelihood::engine::{
-    Derivatives, EdgeJob, EngineError, Operation, Result, SweepJob, SweepProgram, Vector,
-    chain_rule, run_sweep,
+    Clv, Derivatives, EdgeJob, EngineError, Operation, Result, SweepJob, SweepProgram, chain_rule,
+    run_sweep,
 };
 use crate::parallel::{Abandoned, Team};
 use std::ops::Range;
@@ -22,10 +22,10 @@ pub(super) struct Sweep<'a> {
     pub slots: &'a [Vec<u32>],
 }
 
-/// The vector, with a temporary replaced by the slot in which it is stored.
-pub(super) fn resolve(vector: Vector, slots: &[u32]) -> Vector {
-    match vector {
-        Vector::Temporary(number) => Vector::Clv(slots[number as usize]),
+/// The CLV, with a temporary replaced by the slot in which it is stored.
+pub(super) fn resolve(clv: Clv, slots: &[u32]) -> Clv {
+    match clv {
+        Clv::Temporary(number) => Clv::Stored(slots[number as usize]),
         stored => stored,
     }
 }
@@ -60,7 +60,7 @@ impl Shared {
 }
 
 impl WholePartition<'_> {
-    /// The partition's log-likelihood at an edge whose ends are stored vectors.
+    /// The partition's log-likelihood at an edge whose ends are stored CLVs.
     ///
     /// # Errors
     /// There is not enough memory.
@@ -176,7 +176,7 @@ impl<'a, 'b> Together<'a, 'b> {
         Ok(())
     }
 
-    /// Log-likelihoods at edges whose ends are stored vectors, at most one per partition.
+    /// Log-likelihoods at edges whose ends are stored CLVs, at most one per partition.
     pub(super) fn log_likelihoods(&mut self, jobs: &[EdgeJob]) -> Result<Vec<f64>> {
         let mut of_partition = vec![None; self.shared.num_partitions()];
         jobs.iter().for_each(|job| of_partition[job.partition] = Some(job));

@@ -26,7 +26,7 @@ fn instruction_set(options: &EngineOptions) -> Result<&'static str> {
 fn make(data: &[PartitionData], options: &EngineOptions) -> Result<Box<dyn Engine>> {
     let kernels = select_kernels(options.instruction_set)?;
     let mut engine = CpuEngine::new(data, kernels, options.threads)?;
-    options.vector_bytes.iter().for_each(|&bytes| engine.limit_memory(bytes));
+    options.clv_bytes.iter().for_each(|&bytes| engine.limit_memory(bytes));
     Ok(Box::new(engine))
 }
 
@@ -48,7 +48,7 @@ impl Engine for CpuEngine {
         };
         Capabilities {
             name: ENTRY.name,
-            vector_bytes: sum(&|unit| unit.vector_bytes()),
+            clv_bytes: sum(&|unit| unit.clv_bytes()),
             used_bytes: sum(&|unit| unit.bytes()),
             updates: [0, 1].map(|i| sum(&|unit| unit.updates()[i])),
             swept: SweepWork::default(),
@@ -259,7 +259,7 @@ impl CpuEngine {
             let units = &self.shared.units[self.shared.partition_units[member.partition].clone()];
             let num_clvs = units.first().map_or(0, |unit| num_clvs(lock(unit).num_tips()));
             for unit in units {
-                lock(unit).reserve_vectors(num_clvs + places.count())?;
+                lock(unit).reserve_clvs(num_clvs + places.count())?;
             }
             slots.push(places.slots_from(num_clvs as u32));
         }

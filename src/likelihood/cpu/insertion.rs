@@ -5,9 +5,7 @@ use super::body::operand::End;
 use super::kernels::PartitionKernels;
 use super::unit::{Block, Branch, Scratch, Unit};
 use crate::likelihood::engine::layout::Dims;
-use crate::likelihood::engine::{
-    InsertionProgram, InsertionStep, Operation, Places, Result, Vector,
-};
+use crate::likelihood::engine::{Clv, InsertionProgram, InsertionStep, Operation, Places, Result};
 use std::ops::Range;
 
 /// Blocks per strip: 4 DNA blocks with 4 rate categories take 64 KiB per temporary, which has a row per pattern.
@@ -55,7 +53,7 @@ fn num_patterns(blocks: &[Block]) -> usize {
 impl Scratch {
     pub(super) fn reserve(&mut self, dims: Dims, patterns: usize) {
         let (numbers, counts) = (patterns * dims.row(), patterns * dims.scalers());
-        self.vectors.resize(self.vectors.len().max(numbers), 0.0);
+        self.clvs.resize(self.clvs.len().max(numbers), 0.0);
         self.scalers.resize(self.scalers.len().max(counts), 0);
     }
 }
@@ -72,15 +70,15 @@ struct Strip<'a> {
 }
 
 impl Strip<'_> {
-    /// Range of a block of a temporary in the scratch buffer, in patterns; empty for other vectors.
-    fn range(&self, block: Block, vector: Vector) -> Range<usize> {
-        match vector {
-            Vector::Temporary(number) => {
+    /// Range of a block of a temporary in the scratch buffer, in patterns; empty for other CLVs.
+    fn range(&self, block: Block, clv: Clv) -> Range<usize> {
+        match clv {
+            Clv::Temporary(number) => {
                 let place = self.places.of(number) as usize;
                 let at = place * self.longest + block.offset - self.blocks[0].offset;
                 at..at + block.len
             }
-            Vector::Tip(_) | Vector::Clv(_) => 0..0,
+            Clv::Tip(_) | Clv::Stored(_) => 0..0,
         }
     }
 
@@ -91,7 +89,7 @@ impl Strip<'_> {
                 (parent, [Some((a, brlens[0])), Some((b, brlens[1]))])
             }
             InsertionStep::Pendant { out, source, brlen } => {
-                (Vector::Temporary(out), [Some((source, brlen)), None])
+                (Clv::Temporary(out), [Some((source, brlen)), None])
             }
             InsertionStep::Score { .. } | InsertionStep::Edge { .. } => {
                 unreachable!("the step makes no temporary")
@@ -104,26 +102,26 @@ impl Strip<'_> {
             }
         };
         prepare(self.scratch);
-        let stored = sources.map(|source| source.map_or(Vector::Tip(0), |(vector, _)| vector));
+        let stored = sources.map(|source| source.map_or(Clv::Tip(0), |(clv, _)| clv));
         let (row, count) = (self.unit.dims.row(), self.unit.dims.scalers());
         for &block in self.blocks {
             if self.unit.provide(with, block, stored, self.scratch)? {
                 prepare(self.scratch);
             }
             let [a, b] = sources.map(|source| match source {
-                Some((vector, _)) => self.range(block, vector),
+                Some((clv, _)) => self.range(block, clv),
                 None => 0..0,
             });
             let ranges = [self.range(block, out), a, b];
-            let Scratch { pmatrices, table, tables, vectors, scalers, .. } = &mut *self.scratch;
-            let [out, clvs @ ..] = vectors
+            let Scratch { pmatrices, table, tables, clvs, scalers, .. } = &mut *self.scratch;
+            let [out, clvs @ ..] = clvs
                 .get_disjoint_mut(ranges.clone().map(|r| r.start * row..r.end * row))
                 .expect("a temporary is not computed from itself");
             let [out_scaler, counts @ ..] = scalers
                 .get_disjoint_mut(ranges.map(|r| r.start * count..r.end * count))
                 .expect("a temporary is not computed from itself");
-            let end = |i: usize, vector, class_table| match vector {
-                Vector::Temporary(_) => {
+            let end = |i: usize, clv, class_table| match clv {
+                Clv::Temporary(_) => {
                     let (clv, scaler) = (&*clvs[i], Some(&*counts[i]));
                     End::Inner { clv, scaler, pmatrix: pmatrices.of_end(i) }
                 }
@@ -169,21 +167,21 @@ impl Strip<'_> {
             if self.unit.provide(with, block, ends, self.scratch)? {
                 prepare(self.scratch);
             }
-            let ranges = ends.map(|vector| self.range(block, vector));
+            let ranges = ends.map(|clv| self.range(block, clv));
             let pendant = match *step {
                 InsertionStep::Score { pendant, .. } => {
-                    Some(self.range(block, Vector::Temporary(pendant)))
+                    Some(self.range(block, Clv::Temporary(pendant)))
                 }
                 _ => None,
             };
-            let Scratch { pmatrices, table, tables, vectors, scalers, likelihoods, .. } =
+            let Scratch { pmatrices, table, tables, clvs, scalers, likelihoods, .. } =
                 &mut *self.scratch;
             let at = |range: &Range<usize>| {
-                let numbers = &vectors[range.start * row..range.end * row];
+                let numbers = &clvs[range.start * row..range.end * row];
                 (numbers, &scalers[range.start * count..range.end * count])
             };
             let end = |i: usize, branch, class_table| match ends[i] {
-                Vector::Temporary(_) => {
+                Clv::Temporary(_) => {
                     let (clv, scaler) = at(&ranges[i]);
                     End::Inner { clv, scaler: Some(scaler), pmatrix: pmatrices.of_end(i) }
                 }

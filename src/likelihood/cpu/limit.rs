@@ -1,13 +1,13 @@
-//! Vectors with limited memory: rows of some blocks are forgotten, and computed again when they are read.
+//! CLVs with limited memory: rows of some blocks are forgotten, and computed again when they are read.
 
-use super::vectors::{Limit, Vectors};
+use super::clvs::{Clvs, Limit};
 use crate::likelihood::engine::Forgetting;
 
-impl Vectors {
-    /// Forgets rows of the first `num_vectors` vectors from now on if all take more than so many bytes. Before they are
-    /// read, such vectors must be computed if they are not there.
-    pub(super) fn limit(&mut self, bytes: usize, num_vectors: usize) {
-        let forgetting = Forgetting::new(num_vectors, self.lens.len());
+impl Clvs {
+    /// Forgets rows of the first `num_allocated_clvs` CLVs from now on if all take more than so many bytes. Before they are
+    /// read, such CLVs must be computed if they are not there.
+    pub(super) fn limit(&mut self, bytes: usize, num_allocated_clvs: usize) {
+        let forgetting = Forgetting::new(num_allocated_clvs, self.lens.len());
         self.limit = Some(Limit { bytes, used: self.bytes(), forgetting });
     }
 
@@ -17,7 +17,7 @@ impl Vectors {
         self.limit.as_ref().map_or([0; 2], |limit| limit.forgetting.updates())
     }
 
-    /// What is known of the vectors that may be forgotten, if memory is limited.
+    /// What is known of the CLVs that may be forgotten, if memory is limited.
     pub(super) fn forgetting(&mut self) -> Option<&mut Forgetting> {
         self.limit.as_mut().map(|limit| &mut limit.forgetting)
     }
@@ -27,7 +27,7 @@ impl Vectors {
         self.limit.as_ref().is_some_and(|limit| limit.used + more > limit.bytes)
     }
 
-    /// Forgets rows of one vector; false if none can be forgotten.
+    /// Forgets rows of one CLV; false if none can be forgotten.
     pub(super) fn forget(&mut self) -> bool {
         if let Some(rows) = self.spare.iter_mut().find_map(Vec::pop) {
             self.free(rows);

@@ -6,6 +6,7 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 pub mod body;
+mod clvs;
 mod derivatives;
 mod engine;
 mod insertion;
@@ -18,7 +19,6 @@ mod scalar;
 mod select;
 mod states;
 mod unit;
-mod vectors;
 mod workers;
 
 pub use engine::ENTRY;

@@ -1,4 +1,4 @@
-//! Site repeats: patterns of a block that agree in all tips behind a vector have equal rows in it, so one row is
+//! Site repeats: patterns of a block that agree in all tips behind a CLV have equal rows in it, so one row is
 //! computed and stored for each class of such patterns (Kobert, Stamatakis & Flouri 2017, Syst Biol 66:205).
 //!
 //! ```text
@@ -8,14 +8,14 @@
 //! ```
 //!
 //! A node has at least as many classes as each of its children. So where classes do not pay at a child, they are not
-//! counted at the node either: vectors that point away from most of the tree cost nothing.
+//! counted at the node either: CLVs that point away from most of the tree cost nothing.
 
 use super::arena::grow;
 use crate::alphabet::Code;
 use crate::likelihood::engine::Result;
 use crate::likelihood::engine::layout::BLOCK;
 
-/// A vector with more classes than this share of its patterns has a row for each pattern.
+/// A CLV with more classes than this share of its patterns has a row for each pattern.
 const MOST_CLASSES: [usize; 2] = [3, 4];
 
 /// Classes are not counted if more pairs than this are possible, as with codes of very many partly known codons.
@@ -35,7 +35,7 @@ pub(super) struct Child<'a> {
     pub(super) num_classes: usize,
 }
 
-/// The classes of one vector in a block, as counted from those of its children.
+/// The classes of one CLV in a block, as counted from those of its children.
 #[derive(Debug, Default)]
 pub(super) struct Repeats {
     name: u64,

@@ -1,6 +1,6 @@
 //! Probabilities of the states at a point of an edge.
 //!
-//! The CLV of the point, from the vectors at both ends of the edge, is made by the kernel of CLV updates; the rest is in
+//! The CLV of the point, from the CLVs at both ends of the edge, is made by the kernel of CLV updates; the rest is in
 //! `engine/states.rs`.
 
 use super::kernels::PartitionKernels;
@@ -38,14 +38,13 @@ impl Unit {
                 prepare(scratch);
             }
             let (row, count) = (self.dims.row(), self.dims.scalers());
-            let Scratch { pmatrices, table, tables: [first, second], vectors, scalers, .. } =
-                scratch;
+            let Scratch { pmatrices, table, tables: [first, second], clvs, scalers, .. } = scratch;
             let branch = |i: usize| Branch { pmatrix: Some(pmatrices.of_end(i)), table: &table[i] };
             let ends = [
                 self.end(with, block, job.ends[0], branch(0), first, None),
                 self.end(with, block, job.ends[1], branch(1), second, None),
             ];
-            let clv = &mut vectors[..block.len * row];
+            let clv = &mut clvs[..block.len * row];
             let scaler = &mut scalers[..block.len * count];
             with.kernels.update_partials(with.model, block.len, ends, clv, scaler);
             let rows = clv.chunks_exact(row).zip(scaler.chunks_exact(count));

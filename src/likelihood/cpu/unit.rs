@@ -1,4 +1,4 @@
-//! A unit: consecutive blocks of one partition, with their data, vectors and sums.
+//! A unit: consecutive blocks of one partition, with their data, CLVs and sums.
 //!
 //! Units are distributed over the workers. A unit is processed strip by strip, where a strip is a few blocks
 //! that fit into the cache together: the whole program is run for each strip, so that a CLV is still in the
@@ -8,20 +8,20 @@ use super::arena::Arena;
 use super::body::derivatives::RateRows;
 use super::body::likelihood::{BlockLikelihoods, PatternData};
 use super::body::operand::End;
+use super::clvs::{Clvs, Output};
 use super::kernels::{Kernels, PartitionKernels};
 use super::pmatrices::Pmatrices;
 use super::repeats::{Child, Counter};
-use super::vectors::{Output, Vectors};
 use crate::alphabet::Code;
 use crate::likelihood::engine::ascertainment::Correction;
 use crate::likelihood::engine::constant_patterns::{derivative_sums, likelihood_sum};
-use crate::likelihood::engine::layout::{BLOCK, Dims, block_lens, num_vectors};
+use crate::likelihood::engine::layout::{BLOCK, Dims, block_lens, num_allocated_clvs};
 use crate::likelihood::engine::states::{InvariantParts, invariant_part};
-use crate::likelihood::engine::{EdgeJob, Operation, PartitionData, Result, Vector};
+use crate::likelihood::engine::{Clv, EdgeJob, Operation, PartitionData, Result};
 use std::ops::Range;
 
-/// Blocks per strip: 16 DNA blocks with 4 rate categories take 256 KiB for a vector with a row per pattern, and most
-/// vectors have far fewer.
+/// Blocks per strip: 16 DNA blocks with 4 rate categories take 256 KiB for a CLV with a row per pattern, and most
+/// CLVs have far fewer.
 const STRIP: usize = 16;
 
 /// Position of a block within its unit.
@@ -58,7 +58,7 @@ pub struct Unit {
     invariant_of_pattern: Vec<f64>,
     pub(super) invariant: InvariantParts,
     /// Stored CLVs by slot, then places of temporaries.
-    pub(super) vectors: Vectors,
+    pub(super) clvs: Clvs,
     /// `[block][rate][eigen][pattern]`, stride `BLOCK`; allocated when first needed.
     sumtable: Arena,
     sumtable_scalers: Vec<[u32; BLOCK]>,
@@ -79,14 +79,14 @@ pub struct Scratch {
     pub(super) tables: [ClassTable; 2],
     counter: Counter,
     /// Temporaries of an insertion program in a strip.
-    pub(super) vectors: Vec<f64>,
+    pub(super) clvs: Vec<f64>,
     pub(super) scalers: Vec<u32>,
     pub(super) likelihoods: BlockLikelihoods,
     rate_rows: Box<RateRows>,
     factors: Vec<[f64; 3]>,
 }
 
-/// A vector with classes at an end of an edge.
+/// A CLV with classes at an end of an edge.
 #[derive(Debug)]
 pub(super) struct ClassTable {
     /// `[class][rate][state]`, with a matrix applied.
@@ -95,7 +95,7 @@ pub(super) struct ClassTable {
     scaler: Vec<u32>,
 }
 
-/// What is applied to a vector at an end of an edge: the matrix to a CLV, and its table to a tip.
+/// What is applied to a CLV at an end of an edge: the matrix to a CLV, and its table to a tip.
 #[derive(Clone, Copy)]
 pub(super) struct Branch<'a> {
     /// `None` to read a CLV as it is.
@@ -151,8 +151,8 @@ impl Unit {
             }
         }
         let lens = blocks.iter().map(|block| block.len).collect();
-        let mut vectors = Vectors::new(dims, lens, num_tips as u64);
-        vectors.reserve(num_vectors(num_tips))?;
+        let mut clvs = Clvs::new(dims, lens, num_tips as u64);
+        clvs.reserve(num_allocated_clvs(num_tips))?;
         Ok(Unit {
             partition,
             dims,
@@ -164,7 +164,7 @@ impl Unit {
             shared_states,
             invariant_of_pattern: vec![0.0; offset],
             invariant: InvariantParts::default(),
-            vectors,
+            clvs,
             sumtable: Arena::default(),
             sumtable_scalers: Vec::new(),
             sums: vec![[0.0; 3]; blocks.len()],
@@ -174,17 +174,17 @@ impl Unit {
         })
     }
 
-    /// Makes place for at least `num_vectors` vectors; existing vectors keep their content.
+    /// Makes place for at least `num_allocated_clvs` CLVs; existing CLVs keep their content.
     ///
     /// # Errors
     /// There is not enough memory.
-    pub fn reserve_vectors(&mut self, num_vectors: usize) -> Result<()> {
-        self.vectors.reserve(num_vectors)
+    pub fn reserve_clvs(&mut self, num_allocated_clvs: usize) -> Result<()> {
+        self.clvs.reserve(num_allocated_clvs)
     }
 
-    /// Computes a row for each pattern of every vector from now on.
+    /// Computes a row for each pattern of every CLV from now on.
     pub fn ignore_repeats(&mut self) {
-        self.vectors.ignore_repeats();
+        self.clvs.ignore_repeats();
     }
 
     /// Number of blocks.
@@ -242,25 +242,25 @@ impl Unit {
         }
     }
 
-    /// One end of an edge in a block: a tip or a stored vector (temporaries must have been replaced by slots), for
-    /// all patterns, or for `codes`: these codes of a tip, or classes of a vector that has classes.
+    /// One end of an edge in a block: a tip or a stored CLV (temporaries must have been replaced by slots), for
+    /// all patterns, or for `codes`: these codes of a tip, or classes of a CLV that has classes.
     pub(super) fn end<'a>(
         &'a self,
         PartitionKernels { kernels, model }: PartitionKernels,
         block: Block,
-        vector: Vector,
+        clv: Clv,
         Branch { pmatrix, table }: Branch<'a>,
         class_table: &'a mut ClassTable,
         codes: Option<&'a [Code]>,
     ) -> End<'a> {
-        let slot = match vector {
-            Vector::Tip(tip) => {
+        let slot = match clv {
+            Clv::Tip(tip) => {
                 return End::Tip { codes: codes.unwrap_or(self.codes(block, tip)), table };
             }
-            Vector::Clv(slot) => slot,
-            Vector::Temporary(_) => unreachable!("temporaries are replaced by slots"),
+            Clv::Stored(slot) => slot,
+            Clv::Temporary(_) => unreachable!("temporaries are replaced by slots"),
         };
-        let rows = self.vectors.rows(block.index, slot);
+        let rows = self.clvs.rows(block.index, slot);
         let Some(Child { classes, num_classes, .. }) = rows.classes else {
             let pmatrix = pmatrix.unwrap_or(&[]);
             let scaler = rows.is_scaled.then_some(rows.scaler);
@@ -314,7 +314,7 @@ impl Unit {
                     self.update_block(with, block, &operation, scratch)?;
                 }
                 if let Some(slot) = operation.parent.slot() {
-                    let forgetting = self.vectors.forgetting();
+                    let forgetting = self.clvs.forgetting();
                     forgetting.into_iter().for_each(|all| all.note_recipe(slot, operation));
                 }
             }
@@ -329,7 +329,7 @@ impl Unit {
         operation: &Operation,
         scratch: &mut Scratch,
     ) -> Result<()> {
-        let Vector::Clv(slot) = operation.parent else {
+        let Clv::Stored(slot) = operation.parent else {
             unreachable!("temporaries are replaced by slots, and tips are not written");
         };
         let Scratch { pmatrices, table, tables, counter, .. } = scratch;
@@ -340,7 +340,7 @@ impl Unit {
             num_classes: num_codes,
         };
         let children = operation.children;
-        let mut stored = self.vectors.take(block.index, slot, children, tip, counter)?;
+        let mut stored = self.clvs.take(block.index, slot, children, tip, counter)?;
         let Output { clv, scaler, num_rows, of_children } = stored.output(self.dims, block.len);
         let [first_table, second_table] = tables;
         let end = |i: usize, class_table| {
@@ -350,7 +350,7 @@ impl Unit {
         };
         let ends = [end(0, first_table), end(1, second_table)];
         let is_scaled = with.kernels.update_partials(with.model, num_rows, ends, clv, scaler);
-        self.vectors.put(block.index, slot, stored, is_scaled);
+        self.clvs.put(block.index, slot, stored, is_scaled);
         Ok(())
     }
 
@@ -358,7 +358,7 @@ impl Unit {
         &self,
         with: PartitionKernels,
         block: Block,
-        ends: [Vector; 2],
+        ends: [Clv; 2],
         scratch: &mut Scratch,
     ) {
         let Scratch { pmatrices, table, tables: [first_table, second_table], likelihoods, .. } =
@@ -418,7 +418,7 @@ impl Unit {
     pub fn update_sumtable(
         &mut self,
         with: PartitionKernels,
-        ends: [Vector; 2],
+        ends: [Clv; 2],
         scratch: &mut Scratch,
     ) -> Result<()> {
         let size = self.dims.row() * BLOCK;
@@ -493,8 +493,8 @@ impl Unit {
         let mut counts = Vec::new();
         for i in 0..self.blocks.len() {
             let block = self.blocks[i];
-            self.provide(with, block, [Vector::Clv(slot), Vector::Tip(0)], scratch)?;
-            let rows = self.vectors.rows(block.index, slot);
+            self.provide(with, block, [Clv::Stored(slot), Clv::Tip(0)], scratch)?;
+            let rows = self.clvs.rows(block.index, slot);
             for pattern in 0..block.len {
                 let at = rows.classes.map_or(pattern, |child| child.classes[pattern].into());
                 numbers.extend_from_slice(&rows.clv[at * row..][..row]);
@@ -504,18 +504,18 @@ impl Unit {
         Ok((numbers, counts))
     }
 
-    /// Most memory that the vectors and their scaler counts take, in bytes: if no patterns are repeated.
-    pub fn vector_bytes(&self) -> u64 {
+    /// Most memory that the CLVs and their scaler counts take, in bytes: if no patterns are repeated.
+    pub fn clv_bytes(&self) -> u64 {
         let patterns: usize = self.blocks.iter().map(|block| block.len).sum();
         let of_pattern =
             self.dims.row() * size_of::<f64>() + self.dims.scalers() * size_of::<u32>();
-        (patterns * num_vectors(self.num_tips) * of_pattern) as u64
+        (patterns * num_allocated_clvs(self.num_tips) * of_pattern) as u64
     }
 
-    /// Bytes that data, vectors and sums take now.
+    /// Bytes that data, CLVs and sums take now.
     pub fn bytes(&self) -> u64 {
         let data = size_of_val(&self.tip_codes[..]) + 3 * size_of_val(&self.weights[..]);
-        (data + self.vectors.bytes() + self.sumtable_bytes()) as u64
+        (data + self.clvs.bytes() + self.sumtable_bytes()) as u64
     }
 
     /// Bytes of the sumtables of an edge.
@@ -526,7 +526,7 @@ impl Unit {
 
     /// Numbers of updates of blocks so far if memory is limited: all, and those that were necessary because of that.
     pub fn updates(&self) -> [u64; 2] {
-        self.vectors.updates()
+        self.clvs.updates()
     }
 
     /// Number of taxa of the partition.
@@ -542,7 +542,7 @@ fn codes_of(tip_codes: &[Code], num_tips: usize, block: Block, tip: u32) -> &[Co
 }
 
 impl Scratch {
-    /// Buffers for vectors with rows of at most this length.
+    /// Buffers for CLVs with rows of at most this length.
     ///
     /// # Errors
     /// There is not enough memory.
@@ -555,7 +555,7 @@ impl Scratch {
             pmatrices: Pmatrices::new(),
             table: Default::default(),
             counter: Counter::default(),
-            vectors: Vec::new(),
+            clvs: Vec::new(),
             scalers: Vec::new(),
             likelihoods: BlockLikelihoods::default(),
             rate_rows: Box::new([[[0.0; 4]; BLOCK]; 4]),
@@ -563,10 +563,10 @@ impl Scratch {
         })
     }
 
-    /// Computes P-matrix number `i` for a branch, and its tip table if `vector` is a tip.
-    pub(super) fn prepare(&mut self, with: PartitionKernels, i: usize, vector: Vector, brlen: f64) {
+    /// Computes P-matrix number `i` for a branch, and its tip table if `clv` is a tip.
+    pub(super) fn prepare(&mut self, with: PartitionKernels, i: usize, clv: Clv, brlen: f64) {
         self.pmatrices.prepare(with, i, brlen);
-        if matches!(vector, Vector::Tip(_)) {
+        if matches!(clv, Clv::Tip(_)) {
             let PartitionKernels { kernels, model } = with;
             self.table[i].resize(model.dims.tip_table(), 0.0);
             kernels.update_tip_table(model, self.pmatrices.of_end(i), &mut self.table[i]);

@@ -203,19 +203,19 @@ impl CpuEngine {
         Ok(CpuEngine { pool, shared, num_models_set: 0 })
     }
 
-    /// The same engine, which computes a row for each pattern of every vector: to compare with (for tests).
+    /// The same engine, which computes a row for each pattern of every CLV: to compare with (for tests).
     pub fn without_repeats(self) -> Self {
         self.shared.units.iter().for_each(|unit| lock(unit).ignore_repeats());
         self
     }
 
-    /// Limits the memory of the likelihood vectors to about so many bytes, which units share in proportion to what they
-    /// may need: vectors beyond that are forgotten, and computed again when they are read.
+    /// Limits the memory of the CLVs to about so many bytes, which units share in proportion to what they
+    /// may need: CLVs beyond that are forgotten, and computed again when they are read.
     pub fn limit_memory(&mut self, bytes: u64) {
-        let all: u64 = self.shared.units.iter().map(|unit| lock(unit).vector_bytes()).sum();
+        let all: u64 = self.shared.units.iter().map(|unit| lock(unit).clv_bytes()).sum();
         for unit in &self.shared.units {
             let mut unit = lock(unit);
-            let share = bytes as f64 * unit.vector_bytes() as f64 / all.max(1) as f64;
+            let share = bytes as f64 * unit.clv_bytes() as f64 / all.max(1) as f64;
             unit.limit_memory(share as usize);
         }
     }

@@ -3,20 +3,20 @@
 
 use super::program::{ClvLocation, End, MatrixJob, Step, StepKind};
 use crate::likelihood::engine::layout::Dims;
-use crate::likelihood::engine::{Operation, Places, ScorePrecision, Vector};
+use crate::likelihood::engine::{Clv, Operation, Places, ScorePrecision};
 use std::collections::HashMap;
 
-/// A vector, with temporaries replaced by their places.
+/// A CLV, with temporaries replaced by their places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct At {
-    /// What kind of vector.
+    /// What kind of CLV.
     pub(super) place: ClvLocation,
     /// Tip, slot, or number of the place.
     pub(super) index: u32,
 }
 
 impl At {
-    /// A temporary of an insertion program in single precision; tips and stored vectors remain what they are.
+    /// A temporary of an insertion program in single precision; tips and stored CLVs remain what they are.
     pub(super) fn in_single(self) -> Self {
         match self.place {
             ClvLocation::Scratch => At { place: ClvLocation::Single, ..self },
@@ -24,31 +24,31 @@ impl At {
         }
     }
 
-    /// The tip or stored vector.
-    pub(super) fn vector(self) -> Vector {
+    /// The tip or stored CLV.
+    pub(super) fn clv(self) -> Clv {
         match self.place {
-            ClvLocation::Tip => Vector::Tip(self.index),
-            ClvLocation::Stored => Vector::Clv(self.index),
+            ClvLocation::Tip => Clv::Tip(self.index),
+            ClvLocation::Stored => Clv::Stored(self.index),
             ClvLocation::Temporary | ClvLocation::Scratch | ClvLocation::Single => {
-                Vector::Temporary(self.index)
+                Clv::Temporary(self.index)
             }
         }
     }
 }
 
-/// Where a vector is that is not a temporary.
-pub(super) fn stored(vector: Vector) -> At {
-    match vector {
-        Vector::Tip(index) => At { place: ClvLocation::Tip, index },
-        Vector::Clv(index) => At { place: ClvLocation::Stored, index },
-        Vector::Temporary(_) => unreachable!("temporaries have places"),
+/// Where a CLV is that is not a temporary.
+pub(super) fn stored(clv: Clv) -> At {
+    match clv {
+        Clv::Tip(index) => At { place: ClvLocation::Tip, index },
+        Clv::Stored(index) => At { place: ClvLocation::Stored, index },
+        Clv::Temporary(_) => unreachable!("temporaries have places"),
     }
 }
 
-/// Where a vector is, if temporary number i is at a place of this kind.
-pub(super) fn resolve(vector: Vector, places: &Places, kind: ClvLocation) -> At {
-    match vector {
-        Vector::Temporary(number) => At { place: kind, index: places.of(number) },
+/// Where a CLV is, if temporary number i is at a place of this kind.
+pub(super) fn resolve(clv: Clv, places: &Places, kind: ClvLocation) -> At {
+    match clv {
+        Clv::Temporary(number) => At { place: kind, index: places.of(number) },
         other => stored(other),
     }
 }
@@ -76,7 +76,7 @@ pub(super) struct Batch {
     pub(super) matrices: Vec<MatrixJob>,
     /// Precision of scores and their matrices.
     pub(super) precision: ScorePrecision,
-    /// Steps that write stored vectors, in their order.
+    /// Steps that write stored CLVs, in their order.
     pub(super) stored_updates: Vec<Operation>,
     /// Length of the buffer of matrices and tables, and the most that it should have.
     pub(super) matrix_numbers: u64,
@@ -178,13 +178,13 @@ impl Batch {
         };
         let ends = [0, 1].map(|i| self.end_in(precision, dims, children[i], Some(brlens[i])));
         if out.place == ClvLocation::Stored {
-            let [parent, a, b] = [out, children[0], children[1]].map(At::vector);
+            let [parent, a, b] = [out, children[0], children[1]].map(At::clv);
             self.stored_updates.push(Operation { parent, children: [a, b], brlens });
         }
         self.push(StepKind::Partials, out, ends);
     }
 
-    /// Adds a step to the job. `out` is the vector that it makes, or the pendant vector of a score.
+    /// Adds a step to the job. `out` is the CLV that it makes, or the pendant CLV of a score.
     pub(super) fn push(&mut self, kind: StepKind, out: At, ends: [End; 2]) {
         let step = Step {
             kind: kind as u32,
@@ -225,7 +225,7 @@ mod tests {
         assert_eq!(batch.end(dims, inner, Some(0.1)).matrix, 2 * (32 + 128));
         assert_eq!(batch.matrices.len(), 3);
         assert_eq!(batch.matrix_numbers, 2 * (32 + 128) + 32);
-        // Half of the room in single precision, in which stored vectors are not made.
+        // Half of the room in single precision, in which stored CLVs are not made.
         let mut batch = Batch { precision: ScorePrecision::Single, ..Batch::new(4, 1 << 20) };
         batch.begin(0, 0);
         assert_eq!(batch.end(dims, inner, Some(0.1)).matrix, 0);

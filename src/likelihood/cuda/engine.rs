@@ -8,14 +8,14 @@ use super::memory::{Limits, PartitionNeeds, Plan};
 use super::partition::{GpuPartition, PartitionPart};
 use super::program::{ClvLocation, StepKind};
 use super::rates::measure;
-use super::recomputation::{StoredVectors, with_places};
+use super::recomputation::{StoredClvs, with_places};
 use crate::gpu::{self, Device, Known, NAME, look_at};
 use crate::likelihood::engine::layout::{Dims, STATE_COUNTS, block_lens, num_clvs};
 use crate::likelihood::engine::states::InvariantParts;
 use crate::likelihood::engine::{
-    Capabilities, EdgeJob, Engine, EngineOptions, Entry, GpuRates, InsertionProgram, InsertionStep,
-    ModelBlock, Operation, PartitionData, PartitionModel, Places, PointJob, Result, ScorePrecision,
-    SweepProgram, SweepWork, TraversalDescriptor, TrialProgram, Vector,
+    Capabilities, Clv, EdgeJob, Engine, EngineOptions, Entry, GpuRates, InsertionProgram,
+    InsertionStep, ModelBlock, Operation, PartitionData, PartitionModel, Places, PointJob, Result,
+    ScorePrecision, SweepProgram, SweepWork, TraversalDescriptor, TrialProgram,
 };
 use crate::model::Model;
 
@@ -80,8 +80,8 @@ pub(super) struct CudaEngine {
     pub(super) dims: Vec<Dims>,
     /// What may be taken on each GPU beside the partitions.
     pub(super) limits: Limits,
-    /// By partition, if there is no room for all stored vectors.
-    pub(super) stored: Option<Vec<StoredVectors>>,
+    /// By partition, if there is no room for all stored CLVs.
+    pub(super) stored: Option<Vec<StoredClvs>>,
     score_precision: ScorePrecision,
     pub(super) swept: SweepWork,
     models: Vec<ModelBlock>,
@@ -89,8 +89,8 @@ pub(super) struct CudaEngine {
 }
 
 impl CudaEngine {
-    /// An engine on these GPUs: each has as many blocks of each partition as any other, or one less. Stored vectors take no
-    /// more than [`EngineOptions::vector_bytes`] on all GPUs together, as far as that is possible.
+    /// An engine on these GPUs: each has as many blocks of each partition as any other, or one less. Stored CLVs take no
+    /// more than [`EngineOptions::clv_bytes`] on all GPUs together, as far as that is possible.
     ///
     /// # Errors
     /// Not enough memory, or a GPU is lost.
@@ -99,7 +99,7 @@ impl CudaEngine {
         devices: Vec<(Device, Kernels)>,
         options: &EngineOptions,
     ) -> Result<Self> {
-        let for_vectors = options.vector_bytes.unwrap_or(u64::MAX);
+        let for_clvs = options.clv_bytes.unwrap_or(u64::MAX);
         let models: Vec<ModelBlock> = data.iter().map(ModelBlock::new).collect();
         let dims: Vec<Dims> = models.iter().map(|model| model.dims).collect();
         let num_gpus = devices.len();
@@ -123,13 +123,14 @@ impl CudaEngine {
             let needs: Vec<PartitionNeeds> =
                 parts.iter().zip(&models).map(|(part, model)| part.needs(model)).collect();
             let free = device.free_bytes_of_one(options.engines_on_gpus).unwrap_or(u64::MAX);
-            let own = Plan::of_gpu(&needs, free, for_vectors / num_gpus as u64)?;
+            let own = Plan::of_gpu(&needs, free, for_clvs / num_gpus as u64)?;
             plan = Some(plan.map_or(own.clone(), |plan| plan.of_both(&own)));
             planned.push((device, kernels, parts, own.limits));
         }
         let Plan { limits, places } = plan.expect("there is a GPU");
-        let num_vectors: Vec<usize> = data.iter().map(|data| num_clvs(data.num_tips())).collect();
-        let of_partition = places.as_ref().unwrap_or(&num_vectors);
+        let num_allocated_clvs: Vec<usize> =
+            data.iter().map(|data| num_clvs(data.num_tips())).collect();
+        let of_partition = places.as_ref().unwrap_or(&num_allocated_clvs);
         let mut gpus = Vec::with_capacity(num_gpus);
         for (device, kernels, parts, own) in planned {
             let partitions = parts.iter().zip(&dims).zip(of_partition);
@@ -139,8 +140,8 @@ impl CudaEngine {
             gpus.push(Gpu::new((device, kernels), partitions, dims.clone(), own));
         }
         let stored = places.map(|places| {
-            let of_partitions = num_vectors.iter().zip(places);
-            of_partitions.map(|(&vectors, places)| StoredVectors::new(vectors, places)).collect()
+            let of_partitions = num_allocated_clvs.iter().zip(places);
+            of_partitions.map(|(&clvs, places)| StoredClvs::new(clvs, places)).collect()
         });
         let invariant = vec![InvariantParts::default(); data.len()];
         Ok(CudaEngine {
@@ -161,7 +162,7 @@ impl CudaEngine {
         self.gpus.iter_mut().try_for_each(|gpu| Ok(gpu.run(id, &batch)?))
     }
 
-    /// The batch, with updates of vectors that were forgotten.
+    /// The batch, with updates of CLVs that were forgotten.
     fn placed(&mut self, batch: Batch) -> Result<Batch> {
         match &mut self.stored {
             Some(stored) => with_places(&batch, stored, &self.dims),
@@ -217,7 +218,7 @@ impl CudaEngine {
     pub(super) fn edges(
         &mut self,
         jobs: &[EdgeJob],
-        resolve: impl Fn(usize, Vector) -> At,
+        resolve: impl Fn(usize, Clv) -> At,
     ) -> Result<Vec<f64>> {
         let mut batches = self.batches();
         let mut places = Vec::with_capacity(jobs.len());
@@ -267,7 +268,7 @@ impl CudaEngine {
     }
 }
 
-fn add_edge(batch: &mut Batch, dims: Dims, job: &EdgeJob, resolve: impl Fn(Vector) -> At) {
+fn add_edge(batch: &mut Batch, dims: Dims, job: &EdgeJob, resolve: impl Fn(Clv) -> At) {
     batch.begin(job.partition, 0);
     let [a, b] = job.ends.map(resolve);
     let ends = [batch.end(dims, a, None), batch.end(dims, b, Some(job.brlen))];
@@ -275,23 +276,18 @@ fn add_edge(batch: &mut Batch, dims: Dims, job: &EdgeJob, resolve: impl Fn(Vecto
 }
 
 /// Adds a step of an insertion program to a batch.
-fn add_insertion_step(
-    batch: &mut Batch,
-    dims: Dims,
-    at: impl Fn(Vector) -> At,
-    step: &InsertionStep,
-) {
+fn add_insertion_step(batch: &mut Batch, dims: Dims, at: impl Fn(Clv) -> At, step: &InsertionStep) {
     match *step {
         InsertionStep::Partials(Operation { parent, children, brlens }) => {
             batch.update(dims, at(parent), children.map(at), brlens);
         }
         InsertionStep::Pendant { out, source, brlen } => {
             let end = batch.end(dims, at(source), Some(brlen));
-            batch.push(StepKind::Pendant, at(Vector::Temporary(out)), [end; 2]);
+            batch.push(StepKind::Pendant, at(Clv::Temporary(out)), [end; 2]);
         }
         InsertionStep::Score { pendant, ends, brlens } => {
             let ends = [0, 1].map(|i| batch.end(dims, at(ends[i]), Some(brlens[i])));
-            batch.push(StepKind::Score, at(Vector::Temporary(pendant)), ends);
+            batch.push(StepKind::Score, at(Clv::Temporary(pendant)), ends);
         }
         InsertionStep::Edge { ends: [a, b], brlen } => {
             let ends = [batch.end(dims, at(a), None), batch.end(dims, at(b), Some(brlen))];
@@ -304,11 +300,11 @@ impl Engine for CudaEngine {
     fn capabilities(&self) -> Capabilities {
         let partitions = self.gpus.iter().flat_map(|gpu| &gpu.partitions);
         let free = self.gpus.iter().map(|gpu| gpu.device.free_bytes());
-        let updates = self.stored.iter().flatten().map(StoredVectors::updates);
+        let updates = self.stored.iter().flatten().map(StoredClvs::updates);
         let multiprocessors = self.gpus.iter().map(|gpu| gpu.device.num_multiprocessors);
         Capabilities {
             name: NAME,
-            vector_bytes: partitions.map(GpuPartition::vector_bytes).sum(),
+            clv_bytes: partitions.map(GpuPartition::clv_bytes).sum(),
             used_bytes: self.gpus.iter().map(Gpu::bytes).sum(),
             updates: updates.fold([0; 2], |[all, again], of_partition| {
                 [all + of_partition[0], again + of_partition[1]]
@@ -405,7 +401,7 @@ impl Engine for CudaEngine {
             let mut out = Vec::new();
             for gpu in &self.gpus {
                 let partition = &gpu.partitions[job.partition];
-                let (clv, scaler) = partition.vector(&gpu.device, 0, true)?;
+                let (clv, scaler) = partition.clv(&gpu.device, 0, true)?;
                 let rows = clv.chunks_exact(dims.row()).zip(scaler.chunks_exact(dims.scalers()));
                 let rows = rows.zip(partition.shared_states()).take(partition.patterns.len());
                 for (row, &shared) in rows {
@@ -439,8 +435,8 @@ impl Engine for CudaEngine {
             let places = Places::of_insertions(program);
             batch.begin(program.partition, places.count());
             numbers.push(number);
-            let at = |vector| match resolve(vector, &places, ClvLocation::Scratch) {
-                at if is_single && !program.is_turned(vector) => at.in_single(),
+            let at = |clv| match resolve(clv, &places, ClvLocation::Scratch) {
+                at if is_single && !program.is_turned(clv) => at.in_single(),
                 at => at,
             };
             for step in &program.steps {
@@ -477,7 +473,7 @@ impl Engine for CudaEngine {
         let mut all = (Vec::new(), Vec::new());
         for gpu in &self.gpus {
             let (numbers, counts) =
-                gpu.partitions[partition].vector(&gpu.device, place as usize, false)?;
+                gpu.partitions[partition].clv(&gpu.device, place as usize, false)?;
             all.0.extend(numbers);
             all.1.extend(counts);
         }

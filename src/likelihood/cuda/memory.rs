@@ -1,6 +1,6 @@
 //! The memory of a GPU, planned before anything is computed: what must be there at all times, and what sweeps, insertion
 //! programs and P-matrices may take in addition. With less memory, less goes on side by side; if there is no room for all
-//! stored vectors, some are forgotten and computed again (`recomputation`). The results are the same.
+//! stored CLVs, some are forgotten and computed again (`recomputation`). The results are the same.
 
 use crate::gpu::{mebibytes, not_enough};
 use crate::likelihood::engine::Result;
@@ -13,7 +13,7 @@ const MOST_SCRATCH: u64 = 512 << 20;
 /// Most bytes of P-matrices and tip tables of a launch.
 const MOST_MATRICES: u64 = 256 << 20;
 
-/// Vectors of a partition that a sweep or trial needs at least: three temporaries and a sumtable.
+/// CLVs of a partition that a sweep or trial needs at least: three temporaries and a sumtable.
 const LEAST_TEMPORARIES: u64 = 4;
 /// P-matrices of a launch, and places of an insertion program, for which there must be memory.
 const LEAST_MATRICES: u64 = 32;
@@ -25,11 +25,11 @@ pub(super) struct PartitionNeeds {
     pub(super) dims: Dims,
     /// Bytes of data and model.
     pub(super) data: u64,
-    /// Number of stored vectors, and the number of those for which there must be room.
-    pub(super) num_vectors: usize,
+    /// Number of stored CLVs, and the number of those for which there must be room.
+    pub(super) num_allocated_clvs: usize,
     pub(super) min_clvs: usize,
-    /// Bytes of a vector or a temporary.
-    pub(super) vector: u64,
+    /// Bytes of a CLV or a temporary.
+    pub(super) clv: u64,
 }
 
 /// What may be taken beside that, in bytes. Work of which one piece takes more goes on piece by piece.
@@ -44,38 +44,34 @@ pub(super) struct Limits {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Plan {
     pub(super) limits: Limits,
-    /// By partition, how many stored vectors have a place at a time; `None` if all have one.
+    /// By partition, how many stored CLVs have a place at a time; `None` if all have one.
     pub(super) places: Option<Vec<usize>>,
 }
 
 impl Plan {
-    /// The plan for a GPU with so many free bytes, of which stored vectors take no more than `for_vectors` unless they must.
+    /// The plan for a GPU with so many free bytes, of which stored CLVs take no more than `for_clvs` unless they must.
     ///
     /// # Errors
     /// [`EngineError::Unavailable`](crate::likelihood::EngineError::Unavailable) if these are not enough for these partitions.
-    pub(super) fn of_gpu(
-        partitions: &[PartitionNeeds],
-        free: u64,
-        for_vectors: u64,
-    ) -> Result<Self> {
+    pub(super) fn of_gpu(partitions: &[PartitionNeeds], free: u64, for_clvs: u64) -> Result<Self> {
         let sum = |of_partition: &dyn Fn(&PartitionNeeds) -> u64| {
             partitions.iter().map(of_partition).sum::<u64>()
         };
         let data = sum(&|partition| partition.data);
-        let all_vectors = sum(&|partition| partition.num_vectors as u64 * partition.vector);
-        let min_clvs = sum(&|partition| partition.min_clvs as u64 * partition.vector);
+        let all_clvs = sum(&|partition| partition.num_allocated_clvs as u64 * partition.clv);
+        let min_clvs = sum(&|partition| partition.min_clvs as u64 * partition.clv);
         let numbers = |of_partition: fn(&Dims) -> usize| {
             let all = partitions.iter().map(|partition| of_partition(&partition.dims));
             (all.max().unwrap_or(0) * size_of::<f64>()) as u64
         };
         let least = Limits {
-            temporaries: sum(&|partition| LEAST_TEMPORARIES * partition.vector),
+            temporaries: sum(&|partition| LEAST_TEMPORARIES * partition.clv),
             scratch: LEAST_PLACES * numbers(|dims| dims.row() * BLOCK),
             matrices: LEAST_MATRICES * numbers(|dims| dims.pmatrix() + dims.tip_table()),
         };
         let for_work = least.temporaries + least.scratch + least.matrices;
-        let spare = free.checked_sub(data + all_vectors + for_work);
-        if let Some(spare) = spare.filter(|_| all_vectors <= for_vectors) {
+        let spare = free.checked_sub(data + all_clvs + for_work);
+        if let Some(spare) = spare.filter(|_| all_clvs <= for_clvs) {
             return Ok(Plan { limits: least.with(spare), places: None });
         }
         let Some(spare) = free.checked_sub(data + min_clvs + for_work) else {
@@ -86,17 +82,17 @@ impl Plan {
             );
             return Err(not_enough(&needed, free).into());
         };
-        let for_vectors = (spare / 8 * 7).min(for_vectors.saturating_sub(min_clvs));
+        let for_clvs = (spare / 8 * 7).min(for_clvs.saturating_sub(min_clvs));
         let places = partitions.iter().map(|partition| {
-            let more = (partition.num_vectors - partition.min_clvs) as u64;
-            let share = u128::from(more) * u128::from(for_vectors);
-            let share = share / u128::from((all_vectors - min_clvs).max(1));
+            let more = (partition.num_allocated_clvs - partition.min_clvs) as u64;
+            let share = u128::from(more) * u128::from(for_clvs);
+            let share = share / u128::from((all_clvs - min_clvs).max(1));
             partition.min_clvs + (share as usize).min(more as usize)
         });
-        Ok(Plan { limits: least.with(spare - for_vectors), places: Some(places.collect()) })
+        Ok(Plan { limits: least.with(spare - for_clvs), places: Some(places.collect()) })
     }
 
-    /// A plan for two GPUs with the same vectors.
+    /// A plan for two GPUs with the same CLVs.
     pub(super) fn of_both(self, other: &Self) -> Self {
         let places = match (self.places, &other.places) {
             (Some(own), Some(other)) => {
@@ -131,11 +127,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn little_memory_leaves_little_for_work_side_by_side_then_for_vectors_and_too_little_is_refused()
-     {
+    fn little_memory_leaves_little_for_work_side_by_side_then_for_clvs_and_too_little_is_refused() {
         let dims = Dims { num_states: 4, num_rates: 4, num_codes: 16, rate_scalers: false };
-        let partition =
-            PartitionNeeds { dims, data: 10 << 20, num_vectors: 90, min_clvs: 9, vector: 1 << 20 };
+        let partition = PartitionNeeds {
+            dims,
+            data: 10 << 20,
+            num_allocated_clvs: 90,
+            min_clvs: 9,
+            clv: 1 << 20,
+        };
         let plan = |free: u64| Plan::of_gpu(&[partition, partition], free << 20, u64::MAX);
         let most = Limits {
             temporaries: MOST_TEMPORARIES,
@@ -149,9 +149,9 @@ mod tests {
         for (free, Plan { limits, places }) in
             [(1000, &large), (220, &small), (120, &few), (50, &least)]
         {
-            let vectors = places.as_ref().map_or(180, |places| places.iter().sum::<usize>());
+            let clvs = places.as_ref().map_or(180, |places| places.iter().sum::<usize>());
             let work = limits.temporaries + limits.scratch + limits.matrices;
-            assert!(((20 + vectors as u64) << 20) + work <= free << 20, "{limits:?} {places:?}");
+            assert!(((20 + clvs as u64) << 20) + work <= free << 20, "{limits:?} {places:?}");
             assert!(limits.temporaries >= 8 << 20);
         }
         let places = |plan: &Plan| plan.places.clone().unwrap();

@@ -1,4 +1,4 @@
-//! The data, vectors and model of one partition's blocks on one GPU.
+//! The data, CLVs and model of one partition's blocks on one GPU.
 //!
 //! A GPU has consecutive blocks of each partition; the last GPU also has the block of constant patterns, if there is one.
 
@@ -86,22 +86,22 @@ impl PartitionPart<'_> {
         let dims = model.dims;
         let patterns: usize = self.lens().iter().chain(&self.lens_of_constants()).sum();
         let num_tips = self.data.num_tips();
-        let of_vector = dims.row() * size_of::<f64>() + dims.scalers() * size_of::<u32>();
+        let of_clv = dims.row() * size_of::<f64>() + dims.scalers() * size_of::<u32>();
         let of_data = num_tips * size_of::<Code>() + 2 * size_of::<f64>();
         let tables: usize = tables_of(model).iter().map(|table| size_of_val(*table)).sum();
-        let num_vectors = num_clvs(num_tips);
+        let num_allocated_clvs = num_clvs(num_tips);
         PartitionNeeds {
             dims,
             data: (patterns * of_data + tables) as u64,
-            num_vectors,
-            min_clvs: min_clvs(num_tips).min(num_vectors),
-            vector: (patterns * of_vector) as u64,
+            num_allocated_clvs,
+            min_clvs: min_clvs(num_tips).min(num_allocated_clvs),
+            clv: (patterns * of_clv) as u64,
         }
     }
 }
 
 impl GpuPartition {
-    /// Copies a part of a partition's data to a GPU, and makes room for so many stored vectors.
+    /// Copies a part of a partition's data to a GPU, and makes room for so many stored CLVs.
     ///
     /// # Errors
     /// Not enough memory, or the GPU is lost.
@@ -109,7 +109,7 @@ impl GpuPartition {
         device: &Device,
         part: &PartitionPart,
         dims: Dims,
-        num_vectors: usize,
+        num_allocated_clvs: usize,
     ) -> Result<Self> {
         let (data, blocks, constants) = (part.data, &part.blocks, part.constants.as_ref());
         let lens = part.lens();
@@ -168,7 +168,7 @@ impl GpuPartition {
         partition.tip_codes.upload(device, &tip_codes)?;
         partition.code_masks.upload(device, &masks)?;
         partition.weights.upload(device, &partition.weights_on_host)?;
-        let stored = num_vectors * num_patterns;
+        let stored = num_allocated_clvs * num_patterns;
         partition.clvs.reserve(device, stored * dims.row())?;
         partition.scalers.reserve(device, stored * dims.scalers())?;
         Ok(partition)
@@ -277,12 +277,12 @@ impl GpuPartition {
         }
     }
 
-    /// A vector (a stored CLV, or a temporary if `is_temporary`) as `[pattern][rate][state]`, with its scaler counts,
+    /// A CLV (a stored CLV, or a temporary if `is_temporary`) as `[pattern][rate][state]`, with its scaler counts,
     /// `[pattern][rate or 1]`, for all patterns of sites and constant ones, with padding.
     ///
     /// # Errors
     /// The GPU is lost.
-    pub(super) fn vector(
+    pub(super) fn clv(
         &self,
         device: &Device,
         slot: usize,
@@ -322,8 +322,8 @@ impl GpuPartition {
         &self.shared_states
     }
 
-    /// Most bytes of stored vectors.
-    pub(super) fn vector_bytes(&self) -> u64 {
+    /// Most bytes of stored CLVs.
+    pub(super) fn clv_bytes(&self) -> u64 {
         self.clvs.bytes() + self.scalers.bytes()
     }
 
@@ -338,6 +338,6 @@ impl GpuPartition {
     pub(super) fn bytes(&self) -> u64 {
         let data = self.tip_codes.bytes() + self.weights.bytes() + self.invariant.bytes();
         let temporaries = self.temporaries.bytes() + self.temporary_scalers.bytes();
-        data + self.vector_bytes() + temporaries + self.tables.bytes()
+        data + self.clv_bytes() + temporaries + self.tables.bytes()
     }
 }

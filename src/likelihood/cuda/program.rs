@@ -1,7 +1,7 @@
 //! The structs that kernels read, field by field as in `cuda/common.cuh`. Pointers are addresses on a GPU, lengths are in
 //! elements, and places in buffers are numbers of elements from their start.
 
-/// A partition's data, vectors and model on one GPU.
+/// A partition's data, CLVs and model on one GPU.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Partition {
@@ -37,7 +37,7 @@ pub(super) struct Partition {
     pub(super) num_states: u32,
 }
 
-/// Where the vector of an end of an edge is.
+/// Where the CLV of an end of an edge is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub(super) enum ClvLocation {
@@ -66,9 +66,9 @@ pub(super) struct End {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub(super) enum StepKind {
-    /// Updates a vector from two others.
+    /// Updates a CLV from two others.
     Partials = 0,
-    /// Makes a pendant vector.
+    /// Makes a pendant CLV.
     Pendant = 1,
     /// Scores an insertion.
     Score = 2,

@@ -1,41 +1,41 @@
-//! GPUs that have no room for all vectors: which vectors have a place, and batches with updates of those that must be
+//! GPUs that have no room for all CLVs: which CLVs have a place, and batches with updates of those that must be
 //! computed again.
 //!
-//! Steps of a batch name vectors by their slots. Before it is run, slots become places, and before each step that reads a
-//! forgotten vector there are the updates that make it, in the same job: a thread runs all steps of a job for its pattern,
+//! Steps of a batch name CLVs by their slots. Before it is run, slots become places, and before each step that reads a
+//! forgotten CLV there are the updates that make it, in the same job: a thread runs all steps of a job for its pattern,
 //! in order, so that a place can be written again in the middle of a job. Jobs of the same partition are therefore run one
 //! after the other. Data that do not fit into a GPU have so many patterns that this leaves nothing idle.
 
 use super::batch::{At, Batch};
 use super::program::{ClvLocation, End, Step};
 use crate::likelihood::engine::layout::Dims;
-use crate::likelihood::engine::{EngineError, Forgetting, Operation, Result, Vector};
+use crate::likelihood::engine::{Clv, EngineError, Forgetting, Operation, Result};
 
-/// The stored vectors of a partition, of which some have no place on the GPUs.
+/// The stored CLVs of a partition, of which some have no place on the GPUs.
 #[derive(Debug)]
-pub(super) struct StoredVectors {
+pub(super) struct StoredClvs {
     forgetting: Forgetting,
     /// By slot.
     places: Vec<Option<u32>>,
     free: Vec<u32>,
 }
 
-impl StoredVectors {
-    /// So many vectors and places, one vector at least for each place.
-    pub(super) fn new(num_vectors: usize, num_places: usize) -> Self {
-        StoredVectors {
-            forgetting: Forgetting::new(num_vectors, 1),
-            places: vec![None; num_vectors],
+impl StoredClvs {
+    /// So many CLVs and places, one CLV at least for each place.
+    pub(super) fn new(num_allocated_clvs: usize, num_places: usize) -> Self {
+        StoredClvs {
+            forgetting: Forgetting::new(num_allocated_clvs, 1),
+            places: vec![None; num_allocated_clvs],
             free: (0..num_places as u32).rev().collect(),
         }
     }
 
-    /// Numbers of updates so far: all, and those of forgotten vectors.
+    /// Numbers of updates so far: all, and those of forgotten CLVs.
     pub(super) fn updates(&self) -> [u64; 2] {
         self.forgetting.updates()
     }
 
-    /// Where a vector is, once a batch with a job of updates was run that is made for it.
+    /// Where a CLV is, once a batch with a job of updates was run that is made for it.
     pub(super) fn updates_to_read(
         &mut self,
         batch: &mut Batch,
@@ -48,12 +48,12 @@ impl StoredVectors {
         Ok(self.place(slot))
     }
 
-    /// Where a vector is that is not forgotten.
+    /// Where a CLV is that is not forgotten.
     fn place(&self, slot: u32) -> u32 {
         self.places[slot as usize].expect("a vector is written before it is read")
     }
 
-    /// A vector's place, to be written; another is forgotten if it has none.
+    /// A CLV's place, to be written; another is forgotten if it has none.
     fn place_to_write(&mut self, slot: u32) -> Result<u32> {
         self.forgetting.begin_update(0, slot);
         let known = self.places[slot as usize].or_else(|| self.free.pop());
@@ -65,7 +65,7 @@ impl StoredVectors {
         place.ok_or(EngineError::OutOfMemory { bytes: 0, purpose })
     }
 
-    /// Adds updates to a batch's last job, so that these vectors can be read.
+    /// Adds updates to a batch's last job, so that these CLVs can be read.
     fn provide(&mut self, batch: &mut Batch, dims: Dims, mut wanted: Vec<u32>) -> Result<()> {
         self.forgetting.unpin_all();
         while let Some(operation) = self.forgetting.next_update(0, &mut wanted) {
@@ -79,30 +79,30 @@ impl StoredVectors {
         Ok(())
     }
 
-    fn at(&self, vector: Vector) -> At {
-        match vector {
-            Vector::Tip(index) => At { place: ClvLocation::Tip, index },
-            Vector::Clv(slot) => At { place: ClvLocation::Stored, index: self.place(slot) },
-            Vector::Temporary(_) => {
+    fn at(&self, clv: Clv) -> At {
+        match clv {
+            Clv::Tip(index) => At { place: ClvLocation::Tip, index },
+            Clv::Stored(slot) => At { place: ClvLocation::Stored, index: self.place(slot) },
+            Clv::Temporary(_) => {
                 unreachable!("stored vectors are not computed from temporaries")
             }
         }
     }
 }
 
-/// Whether an end or a result of a step is a stored vector.
+/// Whether an end or a result of a step is a stored CLV.
 fn is_stored(place: u32) -> bool {
     place == ClvLocation::Stored as u32
 }
 
-/// The batch with places instead of slots, and with updates of forgotten vectors before they are read. After it was run,
-/// the vectors that its last step reads have places.
+/// The batch with places instead of slots, and with updates of forgotten CLVs before they are read. After it was run,
+/// the CLVs that its last step reads have places.
 ///
 /// # Errors
 /// There are fewer places than are necessary at the same time.
 pub(super) fn with_places(
     batch: &Batch,
-    partitions: &mut [StoredVectors],
+    partitions: &mut [StoredClvs],
     dims: &[Dims],
 ) -> Result<Batch> {
     let mut out = batch.without_jobs();

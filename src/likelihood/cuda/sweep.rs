@@ -1,7 +1,7 @@
 //! Newton-Raphson sweeps. A GPU runs all sweeps of a call in one launch (`tape`), and trials, too, unless they have several
 //! sweeps each, whose first steps must be known before the others.
 //!
-//! Where that cannot be, because a GPU cannot let CTAs wait for each other, or the columns are on several GPUs, or vectors
+//! Where that cannot be, because a GPU cannot let CTAs wait for each other, or the columns are on several GPUs, or CLVs
 //! are forgotten, or what is asked of a branch is the density of its length, sumtables and their derivatives are computed on
 //! the GPUs, and decisions are made on the host, with the same bits. Sweeps that do not depend on each other go on side by
 //! side: each launch computes the next sumtables of all of them that begin with a branch, or their derivatives at the length
@@ -18,8 +18,8 @@ use crate::gpu;
 use crate::likelihood::engine::layout::{Dims, STATE_COUNTS};
 use crate::likelihood::engine::newton::{StepSearch, end_step};
 use crate::likelihood::engine::{
-    EdgeJob, Goal, Places, Result, SweepJob, SweepProgram, SweepWork, TrialProgram, TrialSweep,
-    Vector, chain_rule, run_trials,
+    Clv, EdgeJob, Goal, Places, Result, SweepJob, SweepProgram, SweepWork, TrialProgram,
+    TrialSweep, chain_rule, run_trials,
 };
 use std::ops::Range;
 
@@ -118,9 +118,8 @@ fn work_of(
     steps: Range<usize>,
     evaluations: &[u64],
 ) -> SweepWork {
-    let inner = |ends: &[Vector; 2]| {
-        ends.iter().filter(|end| !matches!(end, Vector::Tip(_))).count() as u64
-    };
+    let inner =
+        |ends: &[Clv; 2]| ends.iter().filter(|end| !matches!(end, Clv::Tip(_))).count() as u64;
     let mut work = SweepWork::default();
     for (step, &evaluations) in program.steps[steps].iter().zip(evaluations) {
         for job in &program.jobs[step.jobs.clone()] {

@@ -17,7 +17,7 @@ use super::program::{
     StepKind, TapeHead, TapeJob, TapeMatrix, TapeProgram, TapeStep,
 };
 use crate::likelihood::engine::layout::Dims;
-use crate::likelihood::engine::{Places, SweepJob, SweepProgram, Vector};
+use crate::likelihood::engine::{Clv, Places, SweepJob, SweepProgram};
 use crate::tree::to_length_grid;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -39,8 +39,8 @@ pub(super) struct MemberPlaces {
 }
 
 impl MemberPlaces {
-    pub(super) fn at(&self, vector: Vector) -> At {
-        let At { place, index } = resolve(vector, &self.places, ClvLocation::Temporary);
+    pub(super) fn at(&self, clv: Clv) -> At {
+        let At { place, index } = resolve(clv, &self.places, ClvLocation::Temporary);
         let first = if place == ClvLocation::Temporary { self.first } else { 0 };
         At { place, index: first + index }
     }
@@ -335,8 +335,8 @@ impl Recorder<'_> {
     }
 
     /// An end of an edge, to which the matrix of an edge of the partition's is applied if it is given.
-    fn end(&mut self, member: usize, vector: Vector, edge: Option<u32>) -> End {
-        let at = self.recorded.places[member].at(vector);
+    fn end(&mut self, member: usize, clv: Clv, edge: Option<u32>) -> End {
+        let at = self.recorded.places[member].at(clv);
         let matrix = edge.map_or(0, |edge| {
             self.matrix(member, self.edges[member][edge as usize], at.place == ClvLocation::Tip)
         });
@@ -472,14 +472,14 @@ impl Recorder<'_> {
 mod tests {
     use super::*;
     use crate::likelihood::engine::{SweepOperation, SweepPartition, SweepStep};
-    use Vector::{Clv, Temporary, Tip};
+    use Clv::{Stored, Temporary, Tip};
 
     const SHAPE: Shape = Shape {
         dims: Dims { num_states: 20, num_rates: 4, num_codes: 23, rate_scalers: false },
         num_blocks: 3,
     };
 
-    /// Two steps, of which the second makes a vector over the first one's edge.
+    /// Two steps, of which the second makes a CLV over the first one's edge.
     fn program() -> SweepProgram {
         let mut program = SweepProgram::new(vec![0.1, 0.2], 1e-3);
         program.partitions.push(SweepPartition {
@@ -488,13 +488,14 @@ mod tests {
             brlens: vec![0.1, 0.2, 0.3],
         });
         let made =
-            SweepOperation { parent: Temporary(0), children: [Tip(0), Clv(0)], edges: [0, 2] };
+            SweepOperation { parent: Temporary(0), children: [Tip(0), Stored(0)], edges: [0, 2] };
         program.operations.push(made);
         let job = |operations, ends, edge| SweepJob { member: 0, operations, ends, edge };
-        program.jobs = vec![job(0..0, [Tip(0), Clv(0)], 0), job(0..1, [Temporary(0), Clv(1)], 1)];
+        program.jobs =
+            vec![job(0..0, [Tip(0), Stored(0)], 0), job(0..1, [Temporary(0), Stored(1)], 1)];
         program.steps =
             vec![SweepStep { jobs: 0..1, branch: 0 }, SweepStep { jobs: 1..2, branch: 1 }];
-        program.finish = vec![job(0..0, [Clv(0), Clv(1)], 1)];
+        program.finish = vec![job(0..0, [Stored(0), Stored(1)], 1)];
         program
     }
 

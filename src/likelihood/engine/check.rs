@@ -7,8 +7,8 @@ use super::contract::{Capabilities, Engine, Result};
 use super::data::PartitionData;
 use super::layout::num_clvs;
 use super::program::{
-    EdgeJob, InsertionProgram, InsertionStep, Operation, PointJob, SweepJob, SweepProgram,
-    TraversalDescriptor, TrialProgram, Vector,
+    Clv, EdgeJob, InsertionProgram, InsertionStep, Operation, PointJob, SweepJob, SweepProgram,
+    TraversalDescriptor, TrialProgram,
 };
 use crate::model::Model;
 
@@ -40,33 +40,33 @@ fn check_once(partitions: impl Iterator<Item = usize>, what: &str) {
 }
 
 impl PartitionShape {
-    /// Panics unless the vector exists and can be read.
-    fn check_read(&self, vector: Vector, made: Made) {
-        match vector {
-            Vector::Tip(tip) => assert!((tip as usize) < self.num_tips, "tip {tip} does not exist"),
-            Vector::Clv(slot) => {
+    /// Panics unless the CLV exists and can be read.
+    fn check_read(&self, clv: Clv, made: Made) {
+        match clv {
+            Clv::Tip(tip) => assert!((tip as usize) < self.num_tips, "tip {tip} does not exist"),
+            Clv::Stored(slot) => {
                 assert!((slot as usize) < num_clvs(self.num_tips), "CLV {slot} does not exist");
             }
-            Vector::Temporary(number) => {
+            Clv::Temporary(number) => {
                 assert!(number < made.0, "temporary {number} is read before it is made");
             }
         }
     }
 
-    fn check_ends(&self, ends: [Vector; 2], made: Made) {
+    fn check_ends(&self, ends: [Clv; 2], made: Made) {
         ends.into_iter().for_each(|end| self.check_read(end, made));
     }
 
     /// Checks an update; returns true if it writes a stored CLV.
-    fn check_update(&self, parent: Vector, children: [Vector; 2], made: &mut Made) -> bool {
+    fn check_update(&self, parent: Clv, children: [Clv; 2], made: &mut Made) -> bool {
         self.check_ends(children, *made);
         assert!(!children.contains(&parent), "{parent:?} is computed from itself");
         match parent {
-            Vector::Tip(tip) => panic!("tip {tip} cannot be written"),
-            Vector::Clv(_) => self.check_read(parent, *made),
-            Vector::Temporary(number) => made.check_makes(number),
+            Clv::Tip(tip) => panic!("tip {tip} cannot be written"),
+            Clv::Stored(_) => self.check_read(parent, *made),
+            Clv::Temporary(number) => made.check_makes(number),
         }
-        matches!(parent, Vector::Clv(_))
+        matches!(parent, Clv::Stored(_))
     }
 }
 
@@ -127,7 +127,7 @@ impl Checked {
                     check_brlens(&[brlen]);
                 }
                 InsertionStep::Score { pendant, ends, brlens } => {
-                    shape.check_ends([Vector::Temporary(pendant), ends[0]], made);
+                    shape.check_ends([Clv::Temporary(pendant), ends[0]], made);
                     shape.check_ends(ends, made);
                     assert!(
                         is_pendant[pendant as usize],
@@ -294,7 +294,7 @@ impl Engine for Checked {
     }
 
     fn clv(&mut self, partition: usize, slot: u32) -> Result<(Vec<f64>, Vec<u32>)> {
-        self.partition(partition).check_read(Vector::Clv(slot), Made::default());
+        self.partition(partition).check_read(Clv::Stored(slot), Made::default());
         self.engine.clv(partition, slot)
     }
 }
@@ -304,7 +304,7 @@ mod tests {
     use super::*;
     use crate::likelihood::engine::{EngineOptions, SweepOperation, SweepPartition, SweepStep};
     use crate::likelihood::select::make_engine;
-    use Vector::{Clv, Temporary, Tip};
+    use Clv::{Stored, Temporary, Tip};
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     /// An engine for one partition of five taxa and one of two.
@@ -325,7 +325,7 @@ mod tests {
         engine
     }
 
-    fn operation(parent: Vector, children: [Vector; 2]) -> Operation {
+    fn operation(parent: Clv, children: [Clv; 2]) -> Operation {
         Operation { parent, children, brlens: [0.1, 0.2] }
     }
 
@@ -350,12 +350,12 @@ mod tests {
         let update = |descriptors: Vec<TraversalDescriptor>| {
             complaint(|engine| engine.update_partials(&descriptors).unwrap())
         };
-        let good = operation(Clv(0), [Tip(0), Tip(1)]);
+        let good = operation(Stored(0), [Tip(0), Tip(1)]);
         assert_eq!(update(vec![descriptor(0, &[good])]), "");
         for (operations, expected) in [
-            (vec![operation(Clv(3), [Tip(0), Tip(1)])], "CLV 3 does not exist"),
-            (vec![operation(Clv(0), [Tip(0), Tip(5)])], "tip 5 does not exist"),
-            (vec![operation(Clv(0), [Clv(0), Tip(1)])], "computed from itself"),
+            (vec![operation(Stored(3), [Tip(0), Tip(1)])], "CLV 3 does not exist"),
+            (vec![operation(Stored(0), [Tip(0), Tip(5)])], "tip 5 does not exist"),
+            (vec![operation(Stored(0), [Stored(0), Tip(1)])], "computed from itself"),
             (vec![operation(Tip(0), [Tip(1), Tip(2)])], "tip 0 cannot be written"),
             (vec![operation(Temporary(0), [Tip(1), Tip(2)])], "stored CLVs only"),
             (
@@ -407,15 +407,20 @@ mod tests {
             });
             program.operations.extend(operation);
             let operations = 0..program.operations.len();
-            program.jobs.push(SweepJob { member: 0, operations, ends: [Tip(0), Clv(0)], edge: 0 });
+            program.jobs.push(SweepJob {
+                member: 0,
+                operations,
+                ends: [Tip(0), Stored(0)],
+                edge: 0,
+            });
             program.steps.push(SweepStep { jobs: 0..1, branch: 0 });
             program
         };
-        let write = SweepOperation { parent: Clv(0), children: [Tip(1), Tip(2)], edges: [1, 2] };
+        let write = SweepOperation { parent: Stored(0), children: [Tip(1), Tip(2)], edges: [1, 2] };
         let run = |programs: [SweepProgram; 2]| {
             let mut programs = programs;
             complaint(|engine| {
-                let first = descriptor(0, &[operation(Clv(0), [Tip(1), Tip(2)])]);
+                let first = descriptor(0, &[operation(Stored(0), [Tip(1), Tip(2)])]);
                 engine.update_partials(&[first]).unwrap();
                 engine.optimize_branches(&mut programs).unwrap();
             })

@@ -31,9 +31,9 @@ pub struct EngineOptions {
     pub instruction_set: Option<&'static str>,
     /// Number of threads that compute one likelihood, at least 1.
     pub threads: usize,
-    /// Most memory of the likelihood vectors and sumtables, in bytes: with less than all need, some are computed again whenever
+    /// Most memory of the CLVs and sumtables, in bytes: with less than all need, some are computed again whenever
     /// they are read, with the same results. `None` for no limit.
-    pub vector_bytes: Option<u64>,
+    pub clv_bytes: Option<u64>,
     /// GPUs to use, as bits by their numbers, if the engine needs them; 0 for the first one.
     pub gpus: u64,
     /// Number of engines at the same time on these GPUs, this one included: each takes no more than its share of their memory.
@@ -48,7 +48,7 @@ impl Default for EngineOptions {
             name: None,
             instruction_set: None,
             threads: 1,
-            vector_bytes: None,
+            clv_bytes: None,
             gpus: 0,
             engines_on_gpus: 1,
             score_precision: ScorePrecision::Double,
@@ -152,12 +152,12 @@ impl From<EngineError> for Error {
 pub struct Capabilities {
     /// Its name.
     pub name: &'static str,
-    /// Most memory that the stored vectors and their scalers take, in bytes.
-    pub vector_bytes: u64,
-    /// Bytes that data, vectors and sums take now.
+    /// Most memory that the stored CLVs and their scalers take, in bytes.
+    pub clv_bytes: u64,
+    /// Bytes that data, CLVs and sums take now.
     pub used_bytes: u64,
-    /// If memory is limited, numbers of updates of vectors (or of parts of them) so far: all, and those that were
-    /// necessary because a vector had been forgotten.
+    /// If memory is limited, numbers of updates of CLVs (or of parts of them) so far: all, and those that were
+    /// necessary because a CLV had been forgotten.
     pub updates: [u64; 2],
     /// What sweeps have taken so far, if the engine counts it.
     pub swept: SweepWork,
@@ -172,7 +172,7 @@ pub struct Capabilities {
 pub struct SweepWork {
     /// Evaluations of the derivatives of a partition.
     pub evaluations: u64,
-    /// Bytes, if every vector is read and written as often as it is an operand or a result. (Tips are not counted.)
+    /// Bytes, if every CLV is read and written as often as it is an operand or a result. (Tips are not counted.)
     pub bytes: u64,
     /// Operations in double precision: a fused multiply-add is two.
     pub operations: u64,
@@ -205,7 +205,7 @@ pub struct GpuRates {
 
 /// An implementation of the likelihood computations, with the CLVs and models of all partitions.
 ///
-/// A partition's vectors belong to the nodes of its restricted tree: tips have codes, and each inner node has
+/// A partition's CLVs belong to the nodes of its restricted tree: tips have codes, and each inner node has
 /// one stored CLV, whose slot is the node's number minus the number of tips. A slot holds the CLV that was
 /// last written to it; the caller keeps track of the direction of each CLV and of whether it is up to date.
 ///
@@ -214,7 +214,7 @@ pub struct GpuRates {
 ///
 /// * [`Engine::set_models`] is called for a partition before anything is computed for it.
 /// * A CLV is read only if it was written after the last change of the partition's model.
-/// * After an operation has failed, the content of all stored vectors is undefined, and the engine may refuse
+/// * After an operation has failed, the content of all stored CLVs is undefined, and the engine may refuse
 ///   all further work.
 ///
 /// Every number that an operation returns or stores has the same bits for any number of threads,
@@ -227,7 +227,7 @@ pub trait Engine: Send {
     /// Sets the models of the given partitions, each at most once. This invalidates the CLVs of these partitions.
     fn set_models(&mut self, models: &[(usize, &Model)]) -> Result<()>;
 
-    /// Replaces the weights of a partition's patterns, in their order. Stored vectors remain valid.
+    /// Replaces the weights of a partition's patterns, in their order. Stored CLVs remain valid.
     fn set_pattern_weights(&mut self, partition: usize, weights: &[f64]) -> Result<()>;
 
     /// Updates stored CLVs: at most one descriptor per partition.
@@ -248,14 +248,14 @@ pub trait Engine: Send {
     fn state_probabilities(&mut self, jobs: &[PointJob]) -> Result<Vec<Vec<f64>>>;
 
     /// Scores (log-likelihoods) of each program, in the order of its scoring steps. A partition may have any
-    /// number of programs. No stored vector is written.
+    /// number of programs. No stored CLV is written.
     fn insertion_scores(&mut self, programs: &[InsertionProgram]) -> Result<Vec<Vec<f64>>>;
 
     /// Optimises branch lengths in place, or finds their densities (see [`Goal`](super::Goal)). The programs are independent of
     /// each other: if one of them writes stored CLVs of a partition, the partition is in no other program.
     fn optimize_branches(&mut self, programs: &mut [SweepProgram]) -> Result<()>;
 
-    /// Carries out trials, which are independent of each other. No stored vector is written.
+    /// Carries out trials, which are independent of each other. No stored CLV is written.
     fn try_insertions(&mut self, trials: &mut [TrialProgram]) -> Result<()>;
 
     /// A copy of a CLV and its scaler counts in the engine's own layout, for tests.

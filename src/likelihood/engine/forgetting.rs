@@ -1,28 +1,28 @@
-//! Which stored vectors are forgotten when memory is limited, and in which order they are computed again.
+//! Which stored CLVs are forgotten when memory is limited, and in which order they are computed again.
 //!
-//! A vector may be kept in several parts (blocks of patterns), each of which is forgotten on its own. Which, follows from
+//! A CLV may be kept in several parts (blocks of patterns), each of which is forgotten on its own. Which, follows from
 //! the time since the part's last use and from what must be computed to have it again, relative to its own size: as in the
-//! recomputation of Izquierdo-Carrasco, Gagneur & Stamatakis 2012 (HPDC'12), vectors of large subtrees whose children are
+//! recomputation of Izquierdo-Carrasco, Gagneur & Stamatakis 2012 (HPDC'12), CLVs of large subtrees whose children are
 //! forgotten as well are kept.
 //!
-//! Of two children, the one above more vectors is computed first and kept while the other is computed, so that no more than
+//! Of two children, the one above more CLVs is computed first and kept while the other is computed, so that no more than
 //! [`min_clvs`] are needed at a time, as in the numbering of Sethi & Ullman (1970, J ACM 17:715).
 
-use super::program::{Operation, Vector};
+use super::program::{Clv, Operation};
 
-/// Forgotten vectors on the way to the root whose work is corrected at a time.
+/// Forgotten CLVs on the way to the root whose work is corrected at a time.
 const MOST_ANCESTORS: usize = 64;
 
 /// Number of parts that are compared when one is to be forgotten.
 const CANDIDATES: usize = 8;
 
-/// Number of vectors with which everything can be computed that reads two vectors at a time, for a partition of so many tips:
+/// Number of CLVs with which everything can be computed that reads two CLVs at a time, for a partition of so many tips:
 /// one for each halving of a subtree, and those that are read and written.
 pub fn min_clvs(num_tips: usize) -> usize {
     num_tips.max(1).ilog2() as usize + 4
 }
 
-/// A part of a vector.
+/// A part of a CLV.
 #[derive(Debug, Clone, Copy, Default)]
 struct Part {
     /// Its size, in any unit.
@@ -39,28 +39,28 @@ struct Part {
     work: usize,
 }
 
-/// How a vector was last computed.
+/// How a CLV was last computed.
 #[derive(Debug, Clone, Copy)]
 struct Recipe {
     operation: Operation,
-    /// Number of stored vectors that it depends on, with itself.
-    num_vectors: usize,
+    /// Number of stored CLVs that it depends on, with itself.
+    num_allocated_clvs: usize,
 }
 
-/// The stored vectors of a partition, some of which are forgotten. Others than these (temporaries) have larger numbers and are
+/// The stored CLVs of a partition, some of which are forgotten. Others than these (temporaries) have larger numbers and are
 /// taken to be always there.
 #[derive(Debug)]
 pub struct Forgetting {
     num_parts: usize,
-    /// `[vector][part]`
+    /// `[clv][part]`
     parts: Vec<Part>,
     /// Numbers of updates of parts so far: all, and those of parts that had been forgotten.
     updates: [u64; 2],
     /// Number of uses so far.
     now: u64,
-    /// By vector. Without one, it is not forgotten.
+    /// By CLV. Without one, it is not forgotten.
     recipes: Vec<Option<Recipe>>,
-    /// By vector: the vector that was last computed from it.
+    /// By CLV: the CLV that was last computed from it.
     readers: Vec<u32>,
     /// The next part to look at.
     hand: usize,
@@ -69,19 +69,19 @@ pub struct Forgetting {
 }
 
 fn slots(operation: &Operation) -> impl Iterator<Item = u32> {
-    operation.children.into_iter().filter_map(Vector::slot)
+    operation.children.into_iter().filter_map(Clv::slot)
 }
 
 impl Forgetting {
-    /// So many vectors of so many parts each, none of which was written.
-    pub fn new(num_vectors: usize, num_parts: usize) -> Self {
+    /// So many CLVs of so many parts each, none of which was written.
+    pub fn new(num_allocated_clvs: usize, num_parts: usize) -> Self {
         Forgetting {
             num_parts,
-            parts: vec![Part::default(); num_vectors * num_parts],
+            parts: vec![Part::default(); num_allocated_clvs * num_parts],
             updates: [0; 2],
             now: 0,
-            recipes: vec![None; num_vectors],
-            readers: vec![u32::MAX; num_vectors],
+            recipes: vec![None; num_allocated_clvs],
+            readers: vec![u32::MAX; num_allocated_clvs],
             hand: 0,
             pinned: Vec::new(),
         }
@@ -101,19 +101,19 @@ impl Forgetting {
         self.updates
     }
 
-    /// Notes how a vector was computed.
+    /// Notes how a CLV was computed.
     pub fn note_recipe(&mut self, slot: u32, operation: Operation) {
         let size_of = |child: u32| self.recipes.get(child as usize).copied().flatten();
-        let below = slots(&operation).filter_map(size_of).map(|recipe| recipe.num_vectors);
-        let num_vectors = 1 + below.sum::<usize>();
+        let below = slots(&operation).filter_map(size_of).map(|recipe| recipe.num_allocated_clvs);
+        let num_allocated_clvs = 1 + below.sum::<usize>();
         let Some(place) = self.recipes.get_mut(slot as usize) else { return };
-        *place = Some(Recipe { operation, num_vectors });
+        *place = Some(Recipe { operation, num_allocated_clvs });
         for child in slots(&operation) {
             self.readers.get_mut(child as usize).into_iter().for_each(|reader| *reader = slot);
         }
     }
 
-    /// Makes vectors ready to be read: the next update that is necessary for that, if any, of a vector whose children are
+    /// Makes CLVs ready to be read: the next update that is necessary for that, if any, of a CLV whose children are
     /// pinned. It must be carried out and [noted](Forgetting::note_recomputed) before the next call. Whatever is ready leaves
     /// the list, and is pinned.
     pub fn next_update(&mut self, part: usize, wanted: &mut Vec<u32>) -> Option<Operation> {
@@ -123,11 +123,12 @@ impl Forgetting {
                 continue;
             }
             let recipe = |slot: u32| self.recipes.get(slot as usize).copied().flatten();
-            let num_vectors = |slot: u32| recipe(slot).map_or(0, |recipe| recipe.num_vectors);
+            let num_allocated_clvs =
+                |slot: u32| recipe(slot).map_or(0, |recipe| recipe.num_allocated_clvs);
             let operation =
                 recipe(slot).expect("only vectors with a recipe are forgotten").operation;
             let mut children: Vec<u32> = slots(&operation).collect();
-            children.sort_by_key(|&child| std::cmp::Reverse(num_vectors(child)));
+            children.sort_by_key(|&child| std::cmp::Reverse(num_allocated_clvs(child)));
             match children.into_iter().find(|&child| !self.pin(part, child)) {
                 Some(missing) => wanted.push(missing),
                 None => return Some(operation),
@@ -184,7 +185,7 @@ impl Forgetting {
         }
     }
 
-    /// Forgets a part that is not pinned: its vector and its number; `None` if there is none.
+    /// Forgets a part that is not pinned: its CLV and its number; `None` if there is none.
     pub fn forget(&mut self) -> Option<(u32, usize)> {
         let (at, recipe, work) = self.choose()?;
         let part = &mut self.parts[at];
@@ -234,13 +235,13 @@ impl Forgetting {
         best.map(|(_, best)| best)
     }
 
-    /// Adds the work for a part of a vector to that of the forgotten vectors which are computed from it.
+    /// Adds the work for a part of a CLV to that of the forgotten CLVs which are computed from it.
     fn add_work(&mut self, mut at: usize, work: isize) {
         for _ in 0..MOST_ANCESTORS {
             let slot = (at / self.num_parts) as u32;
             let Some(&reader) = self.readers.get(slot as usize) else { return };
             let recipe = self.recipes.get(reader as usize).copied().flatten();
-            let reads = |recipe: Recipe| recipe.operation.children.contains(&Vector::Clv(slot));
+            let reads = |recipe: Recipe| recipe.operation.children.contains(&Clv::Stored(slot));
             if !recipe.is_some_and(reads) {
                 return;
             }
@@ -261,10 +262,10 @@ mod tests {
     use crate::rng::{Purpose, stream};
     use rand::RngExt;
 
-    /// A rooted tree of so many tips: how each vector is computed, children before parents.
+    /// A rooted tree of so many tips: how each CLV is computed, children before parents.
     fn recipes(num_tips: usize, shape: &str, seed: u64) -> Vec<Operation> {
         let mut rng = stream(seed, Purpose::Test, num_tips as u64);
-        let mut open: Vec<Vector> = (0..num_tips as u32).map(Vector::Tip).collect();
+        let mut open: Vec<Clv> = (0..num_tips as u32).map(Clv::Tip).collect();
         let mut made = Vec::new();
         while open.len() > 1 {
             let (i, j) = match shape {
@@ -276,15 +277,15 @@ mod tests {
                 continue;
             }
             let children = [open[i], open[j]];
-            open.retain(|vector| !children.contains(vector));
-            let parent = Vector::Clv(made.len() as u32);
+            open.retain(|clv| !children.contains(clv));
+            let parent = Clv::Stored(made.len() as u32);
             made.push(Operation { parent, children, brlens: [0.1; 2] });
             open.push(parent);
         }
         made
     }
 
-    /// Values of vectors with room for a few.
+    /// Values of CLVs with room for a few.
     struct Few {
         forgetting: Forgetting,
         values: Vec<Option<u64>>,
@@ -292,11 +293,11 @@ mod tests {
     }
 
     impl Few {
-        fn value(&self, vector: Vector) -> u64 {
-            match vector {
-                Vector::Tip(tip) => u64::from(tip),
-                Vector::Clv(slot) => self.values[slot as usize].expect("a vector that is read"),
-                Vector::Temporary(_) => unreachable!("none is made"),
+        fn value(&self, clv: Clv) -> u64 {
+            match clv {
+                Clv::Tip(tip) => u64::from(tip),
+                Clv::Stored(slot) => self.values[slot as usize].expect("a vector that is read"),
+                Clv::Temporary(_) => unreachable!("none is made"),
             }
         }
 
@@ -326,7 +327,7 @@ mod tests {
 
     /// With the least room, everything has the values that it has with room for all.
     #[test]
-    fn forgotten_vectors_are_computed_again_with_the_least_room() {
+    fn forgotten_clvs_are_computed_again_with_the_least_room() {
         for (num_tips, shape) in
             [(2, "comb"), (9, "random"), (64, "balanced"), (90, "comb"), (150, "random")]
         {
@@ -344,7 +345,7 @@ mod tests {
                     let mut value = || {
                         let slot = rng.random_range(0..recipes.len()) as u32;
                         few.provide(vec![slot]);
-                        few.value(Vector::Clv(slot))
+                        few.value(Clv::Stored(slot))
                     };
                     let values: Vec<u64> = (0..200).map(|_| value()).collect();
                     (values, few.forgetting.updates())

@@ -3,7 +3,7 @@
 //! * A **block** is 128 consecutive patterns of one partition; the last block of a partition holds
 //!   the remaining patterns, rounded up to a multiple of 8 with patterns of weight 0.
 //! * A CLV block is `[pattern][rate][state]`, a sumtable block is `[rate][state][pattern]`.
-//! * A P-matrix is `[rate][column][row]`: column-wise, so that a product with a vector is a sum of
+//! * A P-matrix is `[rate][column][row]`: column-wise, so that a product with a CLV is a sum of
 //!   columns. A tip table is `[code][rate][state]`: each code has a row with the shape of a CLV row.
 
 use super::scaling::RATE_SCALERS_ABOVE;
@@ -15,7 +15,7 @@ pub const BLOCK: usize = 128;
 pub const LANES: usize = 8;
 
 /// Maximum number of a partition's temporaries that a trial needs at the same time: the combination of two arms,
-/// and two vectors on the path to the candidate edge.
+/// and two CLVs on the path to the candidate edge.
 const TRIAL_TEMPORARIES: usize = 3;
 
 /// Number of stored CLVs of a restricted tree with `num_tips` taxa: one per inner node.
@@ -23,8 +23,8 @@ pub fn num_clvs(num_tips: usize) -> usize {
     num_tips.saturating_sub(2)
 }
 
-/// Number of vectors that are allocated in advance: the stored CLVs and the temporaries of one trial.
-pub fn num_vectors(num_tips: usize) -> usize {
+/// Number of CLVs that are allocated in advance: the stored CLVs and the temporaries of one trial.
+pub fn num_allocated_clvs(num_tips: usize) -> usize {
     if num_tips < 3 { 0 } else { num_clvs(num_tips) + TRIAL_TEMPORARIES }
 }
 

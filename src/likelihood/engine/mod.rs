@@ -28,7 +28,7 @@ pub use forgetting::{Forgetting, min_clvs};
 pub use model_block::ModelBlock;
 pub use newton::{Derivatives, TrialSweep, chain_rule, run_sweep, run_trials};
 pub use program::{
-    EdgeJob, Goal, InsertionProgram, InsertionStep, Operation, PointJob, SweepJob, SweepOperation,
-    SweepPartition, SweepProgram, SweepStep, TraversalDescriptor, TrialProgram, Vector,
+    Clv, EdgeJob, Goal, InsertionProgram, InsertionStep, Operation, PointJob, SweepJob,
+    SweepOperation, SweepPartition, SweepProgram, SweepStep, TraversalDescriptor, TrialProgram,
 };
 pub use temporaries::Places;

@@ -27,7 +27,7 @@ pub struct ModelBlock {
     pub weighted_freqs: Vec<f64>,
     /// States compatible with each tip code, as lists.
     pub code_states: Vec<Vec<u8>>,
-    /// Matrix that is applied to the vector at an edge's first end to make the sumtable: rate weight ·
+    /// Matrix that is applied to the CLV at an edge's first end to make the sumtable: rate weight ·
     /// frequency · V, in the shape of a P-matrix.
     pub sumtable_left: Vec<f64>,
     /// The same for the second end: V⁻¹, in the shape of a P-matrix.

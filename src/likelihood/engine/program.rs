@@ -5,41 +5,41 @@
 //!
 //! The temporaries of a program (in a sweep: of each of its partitions) are numbered from 0 in the order in which
 //! they are made, and each is made once (single assignment). They exist until the program ends. An engine
-//! can therefore derive from a program alone which steps depend on each other, how many vectors are needed
+//! can therefore derive from a program alone which steps depend on each other, how many CLVs are needed
 //! at the same time, and what may be computed in parallel.
 
 use crate::likelihood::BRLEN_BOUNDS;
 use crate::numeric::{Gamma, GammaPrior};
 use std::ops::Range;
 
-/// Identifies a vector of a partition.
+/// Identifies a CLV of a partition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Vector {
+pub enum Clv {
     /// A tip of the partition's restricted tree.
     Tip(u32),
     /// A stored CLV, by its slot.
-    Clv(u32),
+    Stored(u32),
     /// A temporary of the program.
     Temporary(u32),
 }
 
-impl Vector {
+impl Clv {
     /// The slot of a stored CLV.
     pub fn slot(self) -> Option<u32> {
         match self {
-            Vector::Clv(slot) => Some(slot),
-            Vector::Tip(_) | Vector::Temporary(_) => None,
+            Clv::Stored(slot) => Some(slot),
+            Clv::Tip(_) | Clv::Temporary(_) => None,
         }
     }
 }
 
-/// One update: computes a vector from two others.
+/// One update: computes a CLV from two others.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Operation {
-    /// The vector that is written: neither a tip nor one of the children.
-    pub parent: Vector,
-    /// The two vectors that are read.
-    pub children: [Vector; 2],
+    /// The CLV that is written: neither a tip nor one of the children.
+    pub parent: Clv,
+    /// The two CLVs that are read.
+    pub children: [Clv; 2],
     /// Lengths of the branches to them.
     pub brlens: [f64; 2],
 }
@@ -58,8 +58,8 @@ pub struct TraversalDescriptor {
 pub struct EdgeJob {
     /// The partition.
     pub partition: usize,
-    /// Vectors at the edge's two ends, pointing towards each other.
-    pub ends: [Vector; 2],
+    /// CLVs at the edge's two ends, pointing towards each other.
+    pub ends: [Clv; 2],
     /// Length of the edge.
     pub brlen: f64,
 }
@@ -69,8 +69,8 @@ pub struct EdgeJob {
 pub struct PointJob {
     /// The partition.
     pub partition: usize,
-    /// Vectors at the edge's two ends, pointing towards each other.
-    pub ends: [Vector; 2],
+    /// CLVs at the edge's two ends, pointing towards each other.
+    pub ends: [Clv; 2],
     /// Lengths from the point to them. A node is a point at distance 0 from one of them.
     pub brlens: [f64; 2],
 }
@@ -80,29 +80,29 @@ pub struct PointJob {
 pub enum InsertionStep {
     /// Makes a temporary in the same way as a CLV.
     Partials(Operation),
-    /// Makes a pendant vector: the CLV of the subtree at its insertion point, times rate weights and
+    /// Makes a pendant CLV: the CLV of the subtree at its insertion point, times rate weights and
     /// frequencies.
     Pendant {
         /// The temporary that is made. Only `Score` steps read it.
         out: u32,
-        /// Vector at the root of the subtree.
-        source: Vector,
+        /// CLV at the root of the subtree.
+        source: Clv,
         /// Length of the branch to it.
         brlen: f64,
     },
     /// Log-likelihood with the subtree inserted into an edge.
     Score {
-        /// The subtree's pendant vector.
+        /// The subtree's pendant CLV.
         pendant: u32,
         /// The two ends of the edge.
-        ends: [Vector; 2],
+        ends: [Clv; 2],
         /// Lengths from the insertion point to them.
         brlens: [f64; 2],
     },
     /// Log-likelihood at an edge, for a partition whose tree without the subtree is a single tip.
     Edge {
         /// The two ends.
-        ends: [Vector; 2],
+        ends: [Clv; 2],
         /// Its length.
         brlen: f64,
     },
@@ -114,8 +114,8 @@ pub enum InsertionStep {
 pub struct InsertionProgram {
     /// The partition.
     pub partition: usize,
-    /// Number of first steps, which make the first temporaries: vectors that another program may find stored, depending on
-    /// what is computed before and with it. Engines make them as exactly as stored vectors.
+    /// Number of first steps, which make the first temporaries: CLVs that another program may find stored, depending on
+    /// what is computed before and with it. Engines make them as exactly as stored CLVs.
     pub num_turned: usize,
     /// The steps in order.
     pub steps: Vec<InsertionStep>,
@@ -125,7 +125,7 @@ impl InsertionStep {
     /// The temporary that the step makes, if any.
     pub fn makes(&self) -> Option<u32> {
         match *self {
-            InsertionStep::Partials(Operation { parent: Vector::Temporary(out), .. })
+            InsertionStep::Partials(Operation { parent: Clv::Temporary(out), .. })
             | InsertionStep::Pendant { out, .. } => Some(out),
             _ => None,
         }
@@ -133,9 +133,9 @@ impl InsertionStep {
 
     /// The temporaries that the step reads.
     pub fn reads(&self) -> [Option<u32>; 3] {
-        let temporary = |vector| match vector {
-            Vector::Temporary(number) => Some(number),
-            Vector::Tip(_) | Vector::Clv(_) => None,
+        let temporary = |clv| match clv {
+            Clv::Temporary(number) => Some(number),
+            Clv::Tip(_) | Clv::Stored(_) => None,
         };
         match *self {
             InsertionStep::Partials(Operation { children: [a, b], .. })
@@ -155,8 +155,8 @@ impl InsertionStep {
 
 impl InsertionProgram {
     /// True for a temporary of the first steps.
-    pub fn is_turned(&self, vector: Vector) -> bool {
-        matches!(vector, Vector::Temporary(number) if (number as usize) < self.num_turned)
+    pub fn is_turned(&self, clv: Clv) -> bool {
+        matches!(clv, Clv::Temporary(number) if (number as usize) < self.num_turned)
     }
 
     /// Number of scores that the program computes.
@@ -168,10 +168,10 @@ impl InsertionProgram {
 /// An update whose branch lengths are read from [`SweepPartition::brlens`] when it is carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SweepOperation {
-    /// The vector that is written: neither a tip nor one of the children.
-    pub parent: Vector,
-    /// The two vectors that are read.
-    pub children: [Vector; 2],
+    /// The CLV that is written: neither a tip nor one of the children.
+    pub parent: Clv,
+    /// The two CLVs that are read.
+    pub children: [Clv; 2],
     /// Edges to them, as indices into [`SweepPartition::brlens`].
     pub edges: [u32; 2],
 }
@@ -181,10 +181,10 @@ pub struct SweepOperation {
 pub struct SweepJob {
     /// Index into [`SweepProgram::partitions`].
     pub member: usize,
-    /// Updates that make the vectors at the edge's ends valid: a range of [`SweepProgram::operations`].
+    /// Updates that make the CLVs at the edge's ends valid: a range of [`SweepProgram::operations`].
     pub operations: Range<usize>,
-    /// Vectors at the two ends of the partition's edge.
-    pub ends: [Vector; 2],
+    /// CLVs at the two ends of the partition's edge.
+    pub ends: [Clv; 2],
     /// The partition's edge, whose length includes that of the step's branch: an index into [`SweepPartition::brlens`].
     pub edge: u32,
 }

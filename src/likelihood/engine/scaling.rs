@@ -22,7 +22,7 @@ pub const LN_FACTOR: f64 = 256.0 * std::f64::consts::LN_2;
 pub const RATE_SCALERS_ABOVE: usize = 1000;
 
 /// `THRESHOLD^count`, or 0 if that underflows. Inlined and written with selections between values instead
-/// of a loop, so that a kernel computes it for a whole vector register.
+/// of a loop, so that a kernel computes it for a whole CLV register.
 #[inline(always)]
 pub fn factor(count: u32) -> f64 {
     let below_two = if count == 0 { 1.0 } else { THRESHOLD };

@@ -1,7 +1,7 @@
 //! Allocation of a program's temporaries to as few places as possible. A place is reused after its temporary was
 //! read for the last time (linear scan).
 
-use super::program::{InsertionProgram, SweepProgram, Vector};
+use super::program::{Clv, InsertionProgram, SweepProgram};
 
 /// The temporary that a step of a program makes, and those that it reads.
 type Step = (Option<u32>, [Option<u32>; 3]);
@@ -80,10 +80,10 @@ impl Places {
     }
 }
 
-fn number(vector: Vector) -> Option<u32> {
-    match vector {
-        Vector::Temporary(number) => Some(number),
-        Vector::Tip(_) | Vector::Clv(_) => None,
+fn number(clv: Clv) -> Option<u32> {
+    match clv {
+        Clv::Temporary(number) => Some(number),
+        Clv::Tip(_) | Clv::Stored(_) => None,
     }
 }
 

@@ -91,7 +91,7 @@ impl Evaluator {
     }
 
     /// Marks all that the engine has computed as lost.
-    fn lose_vectors(&mut self) {
+    fn lose_clvs(&mut self) {
         self.new_models = (0..self.partitions.len()).collect();
         for state in &mut self.partitions {
             state.tree.invalidate();
@@ -119,7 +119,7 @@ impl Evaluator {
         }
         let result = result.and_then(|()| work(self.engine.as_mut()));
         if result.is_err() {
-            self.lose_vectors();
+            self.lose_clvs();
         }
         result
     }

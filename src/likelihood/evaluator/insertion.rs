@@ -1,9 +1,9 @@
 //! Scores of the regraft positions of pruned subtrees, computed in one batch, partition by partition.
 //!
 //! Let S be a pruned subtree and R the rest of the tree. For partition g, all positions on the same edge of R|g
-//! share the two vectors at its ends. These are the vectors of the nodes, all of which point towards S
-//! ("down"), and "up" vectors, which point away from S and are computed outwards from the position of S.
-//! No stored vector is written. If g has no taxa in S, or none in R, its likelihood is the same at all
+//! share the two CLVs at its ends. These are the CLVs of the nodes, all of which point towards S
+//! ("down"), and "up" CLVs, which point away from S and are computed outwards from the position of S.
+//! No stored CLV is written. If g has no taxa in S, or none in R, its likelihood is the same at all
 //! positions.
 
 use super::evaluator::Evaluator;
@@ -12,8 +12,8 @@ use super::position::{Position, PrunedPartition};
 use super::prune::Prune;
 use super::view::{View, push};
 use crate::likelihood::engine::{
-    InsertionProgram, InsertionStep, Operation, Result, SweepJob, SweepOperation, SweepPartition,
-    SweepProgram, SweepStep, Vector,
+    Clv, InsertionProgram, InsertionStep, Operation, Result, SweepJob, SweepOperation,
+    SweepPartition, SweepProgram, SweepStep,
 };
 use crate::tree::{EdgeId, NodeId};
 
@@ -39,7 +39,7 @@ impl Evaluator {
     /// to which it is attached and its pendant edge. If a tolerance for Newton-Raphson (log units) is given,
     /// the branch that remains where each subtree was pruned is optimised without the subtree.
     ///
-    /// The stored vectors point towards the first subtree afterwards.
+    /// The stored CLVs point towards the first subtree afterwards.
     ///
     /// # Errors
     /// The engine has failed.
@@ -111,7 +111,7 @@ impl Evaluator {
             let restriction = &self.restrictions[self.partitions[partition].set];
             let both = global_parts.iter().all(|part| restriction.is_on_path(part.1));
             if !pruned.rest_is_tip() && (both || !linked) {
-                let ends = pruned.parts().map(|(node, _)| pruned.view.vector(node));
+                let ends = pruned.parts().map(|(node, _)| pruned.view.clv(node));
                 let length = pruned.merged_length();
                 edges.push(self.merged_edge(partition, &pruned.view, ends, length, false));
             }
@@ -130,7 +130,7 @@ impl Evaluator {
         &self,
         partition: usize,
         view: &View<'_>,
-        ends: [Vector; 2],
+        ends: [Clv; 2],
         length: f64,
         passes: bool,
     ) -> MergedEdge {
@@ -289,8 +289,8 @@ fn program(
 /// A scoring program under construction.
 struct StepWriter {
     scaler: f64,
-    subtree: Vector,
-    /// Length of the pendant branch and pendant vector that were used last.
+    subtree: Clv,
+    /// Length of the pendant branch and pendant CLV that were used last.
     pendant: Option<(f64, u32)>,
     num_temporaries: u32,
     num_turned: usize,
@@ -300,13 +300,13 @@ struct StepWriter {
 }
 
 impl StepWriter {
-    /// Begins with the updates that make vectors point towards the subtree.
+    /// Begins with the updates that make CLVs point towards the subtree.
     fn new(pruned: &PrunedPartition<'_>) -> Self {
         let turned = pruned.view.operations();
         let turn = |operation| InsertionStep::Partials(pruned.state.with_lengths(operation));
         StepWriter {
             scaler: pruned.state.brlen_scaler,
-            subtree: pruned.view.vector(pruned.subtree),
+            subtree: pruned.view.clv(pruned.subtree),
             pendant: None,
             num_temporaries: turned.len() as u32,
             num_turned: turned.len(),
@@ -317,7 +317,7 @@ impl StepWriter {
 
     /// Scores if R|g is a single tip: they depend only on the distance between it and the subtree.
     fn write_distances(&mut self, pruned: &PrunedPartition<'_>, positions: &[Position]) {
-        let ends = [pruned.view.vector(pruned.attach), self.subtree];
+        let ends = [pruned.view.clv(pruned.attach), self.subtree];
         for (index, position) in positions.iter().enumerate() {
             let brlen = self.scaler * position.pendant;
             self.steps.push(InsertionStep::Edge { ends, brlen });
@@ -325,14 +325,14 @@ impl StepWriter {
         }
     }
 
-    /// Writes the up-vectors in depth-first order from the position of S, and the scores of the positions.
+    /// Writes the up-CLVs in depth-first order from the position of S, and the scores of the positions.
     fn write_insertions(&mut self, pruned: &PrunedPartition<'_>, positions: &[Position]) {
         let (tree, view) = (pruned.tree(), &pruned.view);
         // The edges with a position and those on the way to them: few of the tree's.
         let mut wanted: Vec<EdgeId> = Vec::new();
         let mut of_edge: Vec<(EdgeId, u32)> = Vec::new();
         let [(left, left_edge), (right, right_edge)] = pruned.parts();
-        let ends = [left, right].map(|node| view.vector(node));
+        let ends = [left, right].map(|node| view.clv(node));
         for (i, position) in (0..).zip(positions) {
             let Some(mut edge) = position.edge else {
                 self.score(i, position, ends);
@@ -346,12 +346,12 @@ impl StepWriter {
         }
         of_edge.sort_unstable();
         let merged_length = pruned.merged_length();
-        // (node, edge towards S, up-vector of the edge before it on the path from S; none on the merged edge)
+        // (node, edge towards S, up-CLV of the edge before it on the path from S; none on the merged edge)
         let mut stack = vec![(right, right_edge, None), (left, left_edge, None)];
         while let Some((node, edge, above)) = stack.pop() {
             let mut up = None;
             if !pruned.is_merged(edge) {
-                // Written when the edge is visited, so that few up-vectors are needed at the same time.
+                // Written when the edge is visited, so that few up-CLVs are needed at the same time.
                 let sources = pruned.up_sources(node, edge);
                 let made = self.next_temporary();
                 self.steps.push(InsertionStep::Partials(Operation {
@@ -364,7 +364,7 @@ impl StepWriter {
                 }));
                 let first = of_edge.partition_point(|other| other.0 < edge);
                 for &(_, position) in of_edge[first..].iter().take_while(|other| other.0 == edge) {
-                    let ends = [made, view.vector(node)];
+                    let ends = [made, view.clv(node)];
                     self.score(position, &positions[position as usize], ends);
                 }
                 up = Some(made);
@@ -380,14 +380,14 @@ impl StepWriter {
         }
     }
 
-    fn next_temporary(&mut self) -> Vector {
+    fn next_temporary(&mut self) -> Clv {
         self.num_temporaries += 1;
-        Vector::Temporary(self.num_temporaries - 1)
+        Clv::Temporary(self.num_temporaries - 1)
     }
 
-    fn score(&mut self, index: u32, position: &Position, ends: [Vector; 2]) {
+    fn score(&mut self, index: u32, position: &Position, ends: [Clv; 2]) {
         let pendant = match self.pendant {
-            Some((length, vector)) if length == position.pendant => vector,
+            Some((length, clv)) if length == position.pendant => clv,
             _ => {
                 let out = self.num_temporaries;
                 self.next_temporary();

@@ -4,7 +4,7 @@
 //! root. (2) All CLVs on the path from a stale CLV to the virtual root are stale, so the search for stale
 //! CLVs stops at the first valid one.
 
-use crate::likelihood::engine::{SweepOperation, Vector};
+use crate::likelihood::engine::{Clv, SweepOperation};
 use crate::tree::{EdgeId, NodeId, PrunedSubtree, RegraftUndo, Tree};
 
 /// One partition's tree and the state of its CLVs.
@@ -66,7 +66,7 @@ impl PartitionTree {
         self.root
     }
 
-    /// The edge towards which a node's vector points (the only edge of a tip).
+    /// The edge towards which a node's CLV points (the only edge of a tip).
     pub(super) fn toward(&self, node: NodeId) -> EdgeId {
         self.toward[node.index()]
     }
@@ -76,11 +76,11 @@ impl PartitionTree {
         self.valid[node.index()]
     }
 
-    /// The stored vector of a node.
-    pub(super) fn vector(&self, node: NodeId) -> Vector {
+    /// The stored CLV of a node.
+    pub(super) fn clv(&self, node: NodeId) -> Clv {
         match node.0.checked_sub(self.tree.num_tips() as u32) {
-            None => Vector::Tip(node.0),
-            Some(slot) => Vector::Clv(slot),
+            None => Clv::Tip(node.0),
+            Some(slot) => Clv::Stored(slot),
         }
     }
 
@@ -172,8 +172,8 @@ impl PartitionTree {
             self.valid[node.index()] = true;
             let children = self.tree.other_links(node, self.toward(node));
             operations.push(SweepOperation {
-                parent: self.vector(node),
-                children: children.map(|(child, _)| self.vector(child)),
+                parent: self.clv(node),
+                children: children.map(|(child, _)| self.clv(child)),
                 edges: children.map(|(_, edge)| edge.0),
             });
             stack.extend(children.map(|(child, _)| child));
@@ -182,9 +182,9 @@ impl PartitionTree {
         operations[start..].reverse();
     }
 
-    /// The two vectors at the virtual root.
-    pub(super) fn root_ends(&self) -> [Vector; 2] {
-        self.tree.ends(self.root).map(|node| self.vector(node))
+    /// The two CLVs at the virtual root.
+    pub(super) fn root_ends(&self) -> [Clv; 2] {
+        self.tree.ends(self.root).map(|node| self.clv(node))
     }
 
     /// Regrafts the subtree behind `pendant` (seen from `attach`) into `target`; see [`Tree::prune`].

@@ -10,7 +10,7 @@ use super::evaluator::Evaluator;
 use super::partition_state::PartitionState;
 use super::prune::Prune;
 use super::view::View;
-use crate::likelihood::engine::Vector;
+use crate::likelihood::engine::Clv;
 use crate::tree::{EdgeId, Image, NodeId, Restriction, Tree};
 
 /// One of the three branches of a partition's tree that meet at the insertion point of a subtree.
@@ -44,7 +44,7 @@ pub(super) struct PrunedPartition<'a> {
     pub(super) linked: bool,
     global: &'a Tree,
     pub(super) state: &'a PartitionState,
-    /// The partition's tree with all vectors pointing to the pendant edge.
+    /// The partition's tree with all CLVs pointing to the pendant edge.
     pub(super) view: View<'a>,
     restriction: &'a Restriction,
     /// The partition's edge to its part of S.
@@ -209,15 +209,15 @@ impl PrunedPartition<'_> {
         Position { edge: Some(image.edge), split: [here, total - here], pendant, halves }
     }
 
-    /// The two vectors from which the up-vector of `edge`, which connects `node` to the node nearer to S, is
-    /// computed (the edge is not one for which [`PrunedPartition::is_merged`] is true): the vector of the next edge
-    /// towards S (`None` stands for the up-vector of that edge) and that of the sibling, each with its edge
+    /// The two CLVs from which the up-CLV of `edge`, which connects `node` to the node nearer to S, is
+    /// computed (the edge is not one for which [`PrunedPartition::is_merged`] is true): the CLV of the next edge
+    /// towards S (`None` stands for the up-CLV of that edge) and that of the sibling, each with its edge
     /// (`None` for the merged edge).
     pub(super) fn up_sources(
         &self,
         node: NodeId,
         edge: EdgeId,
-    ) -> [(Option<Vector>, Option<EdgeId>); 2] {
+    ) -> [(Option<Clv>, Option<EdgeId>); 2] {
         let tree = self.tree();
         let above = tree.other_end(edge, node);
         let incoming_edge = self.view.toward(above);
@@ -226,10 +226,10 @@ impl PrunedPartition<'_> {
         let incoming = if self.is_merged(incoming_edge) {
             let [a, b] = self.parts();
             let opposite = if a.0 == above { b.0 } else { a.0 };
-            (Some(self.view.vector(opposite)), None)
+            (Some(self.view.clv(opposite)), None)
         } else {
             (None, Some(incoming_edge))
         };
-        [incoming, (Some(self.view.vector(sibling)), Some(sibling_edge))]
+        [incoming, (Some(self.view.clv(sibling)), Some(sibling_edge))]
     }
 }

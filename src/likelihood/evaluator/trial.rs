@@ -1,9 +1,9 @@
 //! Trials of regraft positions: optimisation of their branch lengths without changing the tree.
 //!
-//! Three branches meet at the insertion point. The vectors at their far ends do not change while the three
-//! are optimised: that of the subtree, that of one end of the candidate edge, and an up-vector at the other
+//! Three branches meet at the insertion point. The CLVs at their far ends do not change while the three
+//! are optimised: that of the subtree, that of one end of the candidate edge, and an up-CLV at the other
 //! end. Newton-Raphson optimises one of the three branches after the other, each time after combining
-//! the vectors of the other two into a temporary. Neither topology nor stored CLVs have to be changed and
+//! the CLVs of the other two into a temporary. Neither topology nor stored CLVs have to be changed and
 //! restored, which matters because most positions with a good score are rejected after optimisation.
 
 use super::brlens::halve;
@@ -14,7 +14,7 @@ use super::position::{Arm, Position, PrunedPartition};
 use super::prune::Prune;
 use super::view::{View, push};
 use crate::likelihood::engine::{
-    Result, SweepJob, SweepOperation, SweepPartition, SweepProgram, SweepStep, TrialProgram, Vector,
+    Clv, Result, SweepJob, SweepOperation, SweepPartition, SweepProgram, SweepStep, TrialProgram,
 };
 use crate::tree::{EdgeId, NodeId, PrunedSubtree, RegraftUndo};
 
@@ -61,8 +61,8 @@ struct Member {
     index: usize,
     rest_is_tip: bool,
     halves: [Option<Arm>; 2],
-    /// Vectors at the far ends of the arms.
-    ends: [Vector; 3],
+    /// CLVs at the far ends of the arms.
+    ends: [Clv; 3],
     num_temporaries: u32,
     /// Updates that make those of the ends that are not stored; part of the first job.
     path: Vec<SweepOperation>,
@@ -81,14 +81,14 @@ impl Member {
         let merged = if rest_is_tip { 0.0 } else { pruned.merged_length() };
         let mut brlens = vec![merged, position.split[0], position.split[1], position.pendant];
         let mut path = view.numbered_operations(&mut brlens, |edge| tree.brlen(edge));
-        let subtree = view.vector(pruned.subtree);
+        let subtree = view.clv(pruned.subtree);
         let ends = match position.edge {
-            _ if rest_is_tip => [view.vector(pruned.attach); 2],
-            None => pruned.parts().map(|(node, _)| view.vector(node)),
+            _ if rest_is_tip => [view.clv(pruned.attach); 2],
+            None => pruned.parts().map(|(node, _)| view.clv(node)),
             Some(edge) => {
                 let up = push_path(pruned, edge, &mut brlens, &mut path);
                 let far = tree.other_end(edge, view.near_end(edge));
-                [up, view.vector(far)]
+                [up, view.clv(far)]
             }
         };
         let index = program.partitions.len();
@@ -130,7 +130,7 @@ impl Member {
                 Arm::Second => [Arm::First, Arm::Pendant],
                 Arm::Pendant => [Arm::First, Arm::Second],
             };
-            opposite = Vector::Temporary(self.num_temporaries);
+            opposite = Clv::Temporary(self.num_temporaries);
             self.num_temporaries += 1;
             program.operations.push(SweepOperation {
                 parent: opposite,
@@ -144,14 +144,14 @@ impl Member {
     }
 }
 
-/// Appends the updates that compute the up-vector of an edge, outwards from the subtree's position; returns
-/// that vector.
+/// Appends the updates that compute the up-CLV of an edge, outwards from the subtree's position; returns
+/// that CLV.
 fn push_path(
     pruned: &PrunedPartition<'_>,
     edge: EdgeId,
     brlens: &mut Vec<f64>,
     path: &mut Vec<SweepOperation>,
-) -> Vector {
+) -> Clv {
     let (tree, view) = (pruned.tree(), &pruned.view);
     let mut edges = Vec::new();
     let mut next = edge;
@@ -161,7 +161,7 @@ fn push_path(
     }
     let mut above = None;
     for edge in edges.into_iter().rev() {
-        let parent = Vector::Temporary(path.len() as u32);
+        let parent = Clv::Temporary(path.len() as u32);
         let node = tree.other_end(edge, view.near_end(edge));
         let sources = pruned.up_sources(node, edge);
         path.push(SweepOperation {
@@ -180,7 +180,7 @@ fn push_path(
 /// does not change, but its likelihood depends on the length of the candidate edge.
 struct Passing {
     job: SweepJob,
-    /// Updates that make vectors that are not stored; part of the first job.
+    /// Updates that make CLVs that are not stored; part of the first job.
     path: Vec<SweepOperation>,
 }
 
@@ -336,7 +336,7 @@ impl Evaluator {
                 continue;
             }
             let edge = restriction.image(candidate).edge;
-            // Vectors that depend on the merged edge are computed with its optimised length.
+            // CLVs that depend on the merged edge are computed with its optimised length.
             let merged =
                 self.passed_merged(prune, partition).filter(|_| prune.merged_change != 0.0);
             let view = match merged {

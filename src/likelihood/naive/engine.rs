@@ -7,9 +7,9 @@ use crate::likelihood::engine::ascertainment::Correction;
 use crate::likelihood::engine::layout::num_clvs;
 use crate::likelihood::engine::scaling::LN_FACTOR;
 use crate::likelihood::engine::{
-    Capabilities, Derivatives, EdgeJob, Engine, EngineOptions, Entry, InsertionProgram,
+    Capabilities, Clv, Derivatives, EdgeJob, Engine, EngineOptions, Entry, InsertionProgram,
     InsertionStep, Operation, PartitionData, PartitionModel, PointJob, Result, SweepJob,
-    SweepProgram, SweepWork, TraversalDescriptor, TrialProgram, Vector, run_sweep, run_trials,
+    SweepProgram, SweepWork, TraversalDescriptor, TrialProgram, run_sweep, run_trials,
 };
 use crate::model::Model;
 
@@ -46,11 +46,11 @@ impl Part {
         Part { data, clvs, temporaries: Vec::new() }
     }
 
-    fn rows(&self, vector: Vector) -> Rows {
-        match vector {
-            Vector::Tip(tip) => tip_rows(&self.data, tip as usize),
-            Vector::Clv(slot) => self.clvs[slot as usize].clone(),
-            Vector::Temporary(number) => self.temporaries[number as usize].clone(),
+    fn rows(&self, clv: Clv) -> Rows {
+        match clv {
+            Clv::Tip(tip) => tip_rows(&self.data, tip as usize),
+            Clv::Stored(slot) => self.clvs[slot as usize].clone(),
+            Clv::Temporary(number) => self.temporaries[number as usize].clone(),
         }
     }
 
@@ -62,12 +62,12 @@ impl Part {
         let seen = |i: usize| through_branch(model, brlens[i], &self.rows(children[i]));
         let rows = product(&seen(0), &seen(1));
         match parent {
-            Vector::Clv(slot) => self.clvs[slot as usize] = rows,
+            Clv::Stored(slot) => self.clvs[slot as usize] = rows,
             _ => self.temporaries.push(rows),
         }
     }
 
-    fn edge(&self, model: &PartitionModel, ends: [Vector; 2]) -> Vec<EdgeFunction> {
+    fn edge(&self, model: &PartitionModel, ends: [Clv; 2]) -> Vec<EdgeFunction> {
         let [a, b] = ends.map(|end| self.rows(end));
         edge_functions(model, &self.data, &a, &b)
     }
@@ -78,7 +78,7 @@ impl Part {
         &self,
         model: &PartitionModel,
         pendant: u32,
-        ends: [Vector; 2],
+        ends: [Clv; 2],
         brlens: [f64; 2],
     ) -> Vec<EdgeFunction> {
         let seen = |i: usize| through_branch(model, brlens[i], &self.rows(ends[i]));
@@ -127,7 +127,7 @@ impl Partition {
         total
     }
 
-    fn edge_sums(&self, ends: [Vector; 2], t: f64) -> [f64; 3] {
+    fn edge_sums(&self, ends: [Clv; 2], t: f64) -> [f64; 3] {
         self.sums(|part, model| part.edge(model, ends), t)
     }
 }
@@ -226,11 +226,11 @@ impl Engine for NaiveEngine {
             let row = part.data.num_patterns() * part.data.num_rates * part.data.num_states;
             (part.clvs.len() * row * 8) as u64
         };
-        let vector_bytes = self.partitions.iter().map(|partition| bytes(&partition.sites)).sum();
+        let clv_bytes = self.partitions.iter().map(|partition| bytes(&partition.sites)).sum();
         Capabilities {
             name: ENTRY.name,
-            vector_bytes,
-            used_bytes: vector_bytes,
+            clv_bytes,
+            used_bytes: clv_bytes,
             updates: [0; 2],
             swept: SweepWork::default(),
             free_bytes: None,

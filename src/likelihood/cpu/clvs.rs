@@ -1,16 +1,16 @@
-//! The vectors of a unit: of each block of each vector, either one row per pattern or one per class of repeated
+//! The CLVs of a unit: of each block of each CLV, either one row per pattern or one per class of repeated
 //! patterns, in buffers that are as large as necessary.
 //!
-//! Rows of all patterns are in buffers that vectors lend each other, because few vectors need them at a time: those
-//! that point away from most of the tree. A vector that is turned and turned back meanwhile keeps its buffer of
+//! Rows of all patterns are in buffers that CLVs lend each other, because few CLVs need them at a time: those
+//! that point away from most of the tree. A CLV that is turned and turned back meanwhile keeps its buffer of
 //! classes, unless it is large. Buffers of classes change size so often (in up to a third of the updates of a search of
-//! 52 taxa) that a few of each size are kept for the next vector.
+//! 52 taxa) that a few of each size are kept for the next CLV.
 
 use super::arena::{Arena, zeros};
 use super::repeats::{Child, Counter, Repeats};
 use crate::alphabet::Code;
 use crate::likelihood::engine::layout::{BLOCK, Dims};
-use crate::likelihood::engine::{EngineError, Forgetting, Result, Vector};
+use crate::likelihood::engine::{Clv, EngineError, Forgetting, Result};
 
 /// Purpose of the memory, for error messages.
 const PURPOSE: &str = "likelihood vectors";
@@ -26,7 +26,7 @@ fn tile(dims: Dims) -> usize {
     if dims.num_states == 4 { 1 } else { 4 }
 }
 
-/// Rows of a vector and their scaler counts.
+/// Rows of a CLV and their scaler counts.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     /// `[row][rate][state]`
@@ -53,19 +53,19 @@ impl Rows {
     }
 }
 
-/// One block of one vector.
+/// One block of one CLV.
 #[derive(Debug, Default)]
 pub(super) struct Stored {
     repeats: Repeats,
     /// One row per class.
     pub(super) of_classes: Rows,
-    /// One row per pattern, if the vector has no classes now.
+    /// One row per pattern, if the CLV has no classes now.
     pub(super) of_patterns: Option<Rows>,
     /// True if a scaler count is not 0.
     is_scaled: bool,
 }
 
-/// A block of a vector, to be read.
+/// A block of a CLV, to be read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StoredRows<'a> {
     /// `[row][rate][state]`
@@ -78,38 +78,38 @@ pub(super) struct StoredRows<'a> {
     pub(super) classes: Option<Child<'a>>,
 }
 
-/// All vectors of a unit.
+/// All CLVs of a unit.
 #[derive(Debug)]
-pub(super) struct Vectors {
+pub(super) struct Clvs {
     dims: Dims,
     /// Number of patterns of each block.
     pub(super) lens: Vec<usize>,
-    /// `[vector][block]`; `None` until first written. Boxed because it is moved while it is written.
+    /// `[clv][block]`; `None` until first written. Boxed because it is moved while it is written.
     pub(super) stored: Vec<Option<Box<Stored>>>,
-    /// By block: buffers of rows of patterns that no vector needs now.
+    /// By block: buffers of rows of patterns that no CLV needs now.
     pub(super) spare: Vec<Vec<Rows>>,
-    /// By capacity in grains: buffers of rows of classes that no vector needs now. None if memory is limited.
+    /// By capacity in grains: buffers of rows of classes that no CLV needs now. None if memory is limited.
     spare_of_classes: Vec<Vec<Rows>>,
     /// See [`Repeats::update`].
     last_name: u64,
-    /// False to store a row for each pattern of every vector.
+    /// False to store a row for each pattern of every CLV.
     use_repeats: bool,
-    /// See [`Vectors::limit`].
+    /// See [`Clvs::limit`].
     pub(super) limit: Option<Limit>,
 }
 
-/// A limit of the memory of rows, beyond which vectors are forgotten and computed again (`limit`).
+/// A limit of the memory of rows, beyond which CLVs are forgotten and computed again (`limit`).
 #[derive(Debug)]
 pub(super) struct Limit {
     /// Most bytes, as far as what is pinned allows.
     pub(super) bytes: usize,
     /// Bytes of all rows and of the classes of repeated patterns now.
     pub(super) used: usize,
-    /// Which blocks of vectors are there.
+    /// Which blocks of CLVs are there.
     pub(super) forgetting: Forgetting,
 }
 
-/// A block of a vector, to be written.
+/// A block of a CLV, to be written.
 pub(super) struct Output<'a> {
     /// `[row][rate][state]`
     pub(super) clv: &'a mut [f64],
@@ -154,11 +154,11 @@ impl Stored {
     }
 }
 
-impl Vectors {
-    /// No vectors, of blocks of these numbers of patterns. Names of classes follow `last_name`.
+impl Clvs {
+    /// No CLVs, of blocks of these numbers of patterns. Names of classes follow `last_name`.
     pub(super) fn new(dims: Dims, lens: Vec<usize>, last_name: u64) -> Self {
         let spare = lens.iter().map(|_| Vec::new()).collect();
-        Vectors {
+        Clvs {
             dims,
             lens,
             stored: Vec::new(),
@@ -170,12 +170,12 @@ impl Vectors {
         }
     }
 
-    /// Makes place for at least `num_vectors` vectors; existing ones keep their content.
+    /// Makes place for at least `num_allocated_clvs` CLVs; existing ones keep their content.
     ///
     /// # Errors
     /// There is not enough memory.
-    pub(super) fn reserve(&mut self, num_vectors: usize) -> Result<()> {
-        let wanted = num_vectors * self.lens.len();
+    pub(super) fn reserve(&mut self, num_allocated_clvs: usize) -> Result<()> {
+        let wanted = num_allocated_clvs * self.lens.len();
         let more = wanted.saturating_sub(self.stored.len());
         let bytes = (more * size_of::<Option<Box<Stored>>>()) as u64;
         let failed = EngineError::OutOfMemory { bytes, purpose: PURPOSE };
@@ -184,12 +184,12 @@ impl Vectors {
         Ok(())
     }
 
-    /// Stores a row for each pattern of every vector from now on.
+    /// Stores a row for each pattern of every CLV from now on.
     pub(super) fn ignore_repeats(&mut self) {
         self.use_repeats = false;
     }
 
-    /// Bytes that all vectors take now.
+    /// Bytes that all CLVs take now.
     pub(super) fn bytes(&self) -> usize {
         let stored = self.stored.iter().flatten();
         let of_stored = |stored: &Stored| stored.bytes() + stored.repeats.bytes();
@@ -222,13 +222,13 @@ impl Vectors {
         self.stored[self.at(block, slot)].as_ref().expect("a vector is written before it is read")
     }
 
-    /// The classes of a vector, if it has any.
+    /// The classes of a CLV, if it has any.
     fn classes(&self, block: usize, slot: u32) -> Option<Child<'_>> {
         let stored = self.get(block, slot);
         stored.of_patterns.is_none().then(|| stored.repeats.as_child())
     }
 
-    /// A vector, to be read.
+    /// A CLV, to be read.
     pub(super) fn rows(&self, block: usize, slot: u32) -> StoredRows<'_> {
         let stored = self.get(block, slot);
         let num_rows = stored.num_rows(self.lens[block]);
@@ -241,7 +241,7 @@ impl Vectors {
         }
     }
 
-    /// Takes out a vector that is to be written from two others, with its classes counted and space for its rows.
+    /// Takes out a CLV that is to be written from two others, with its classes counted and space for its rows.
     /// `tip` gives the classes of a tip.
     ///
     /// # Errors
@@ -250,7 +250,7 @@ impl Vectors {
         &mut self,
         block: usize,
         slot: u32,
-        children: [Vector; 2],
+        children: [Clv; 2],
         tip: impl Fn(u32) -> Child<'a>,
         counter: &mut Counter,
     ) -> Result<Box<Stored>> {
@@ -258,10 +258,10 @@ impl Vectors {
         let mut stored = self.stored[at].take().unwrap_or_default();
         self.forgetting().into_iter().for_each(|all| all.begin_update(block, slot));
         let mut last_name = self.last_name;
-        let child = |vector| match vector {
-            Vector::Tip(number) => Some(tip(number)),
-            Vector::Clv(slot) => self.classes(block, slot),
-            Vector::Temporary(_) => unreachable!("temporaries are replaced by slots"),
+        let child = |clv| match clv {
+            Clv::Tip(number) => Some(tip(number)),
+            Clv::Stored(slot) => self.classes(block, slot),
+            Clv::Temporary(_) => unreachable!("temporaries are replaced by slots"),
         };
         let mut num_rows = None;
         if self.use_repeats
@@ -282,7 +282,7 @@ impl Vectors {
         Ok(stored)
     }
 
-    /// Gives a vector space for a row per class.
+    /// Gives a CLV space for a row per class.
     fn make_classes(&mut self, block: usize, stored: &mut Stored, num_rows: usize) -> Result<()> {
         self.spare[block].extend(stored.of_patterns.take());
         let capacity = stored.of_classes.capacity(self.dims);
@@ -295,7 +295,7 @@ impl Vectors {
         Ok(())
     }
 
-    /// Keeps space of rows of classes for the next vector, unless there is enough or memory is limited.
+    /// Keeps space of rows of classes for the next CLV, unless there is enough or memory is limited.
     fn keep_spare(&mut self, rows: Rows) {
         let grains = rows.capacity(self.dims) / GRAIN;
         let kept = &mut self.spare_of_classes[grains];
@@ -306,7 +306,7 @@ impl Vectors {
         }
     }
 
-    /// Gives a vector space for a row per pattern.
+    /// Gives a CLV space for a row per pattern.
     fn make_patterns(&mut self, block: usize, stored: &mut Stored) -> Result<()> {
         if stored.of_patterns.is_none() {
             let len = self.lens[block];
@@ -319,7 +319,7 @@ impl Vectors {
         Ok(())
     }
 
-    /// Puts back a vector that was written; `is_scaled` if one of its scaler counts is not 0.
+    /// Puts back a CLV that was written; `is_scaled` if one of its scaler counts is not 0.
     pub(super) fn put(
         &mut self,
         block: usize,
@@ -343,9 +343,9 @@ mod tests {
     const DIMS: Dims = Dims { num_states: 4, num_rates: 1, num_codes: 64, rate_scalers: false };
     const LEN: usize = 64;
 
-    /// Writes a vector of a partition with three tips, of which the last differs in all patterns; returns its number
+    /// Writes a CLV of a partition with three tips, of which the last differs in all patterns; returns its number
     /// of rows.
-    fn write(vectors: &mut Vectors, slot: u32, children: [Vector; 2]) -> usize {
+    fn write(clvs: &mut Clvs, slot: u32, children: [Clv; 2]) -> usize {
         let tips = [2, 3, LEN].map(|period| -> Vec<Code> {
             (0..LEN).map(|pattern| (pattern % period) as Code).collect()
         });
@@ -355,35 +355,35 @@ mod tests {
             num_classes: LEN,
         };
         let mut counter = Counter::default();
-        let mut stored = vectors.take(0, slot, children, tip, &mut counter).unwrap();
+        let mut stored = clvs.take(0, slot, children, tip, &mut counter).unwrap();
         let num_rows = stored.output(DIMS, LEN).num_rows;
-        vectors.put(0, slot, stored, false);
-        assert_eq!(vectors.rows(0, slot).scaler.len(), num_rows);
+        clvs.put(0, slot, stored, false);
+        assert_eq!(clvs.rows(0, slot).scaler.len(), num_rows);
         num_rows
     }
 
     /// Number of rows for which there is space.
-    fn space(vectors: &Vectors) -> usize {
-        let all = vectors.stored.iter().flatten();
+    fn space(clvs: &Clvs) -> usize {
+        let all = clvs.stored.iter().flatten();
         let buffers = all.flat_map(|stored| stored.of_patterns.iter().chain([&stored.of_classes]));
-        buffers.chain(vectors.spare.iter().flatten()).map(|rows| rows.capacity(DIMS)).sum()
+        buffers.chain(clvs.spare.iter().flatten()).map(|rows| rows.capacity(DIMS)).sum()
     }
 
     #[test]
-    fn vectors_lend_each_other_their_rows_of_patterns() {
-        let mut vectors = Vectors::new(DIMS, vec![LEN], 3);
-        vectors.reserve(3).unwrap();
-        let [a, b, c] = [0, 1, 2].map(Vector::Tip);
-        assert_eq!(write(&mut vectors, 0, [a, b]), 6);
-        assert_eq!(space(&vectors), GRAIN);
-        assert_eq!(write(&mut vectors, 1, [a, c]), LEN);
-        assert_eq!(space(&vectors), GRAIN + LEN);
-        // The first vector is turned away from a part of the tree without repeats, and back.
-        assert_eq!(write(&mut vectors, 0, [Vector::Clv(1), a]), LEN);
-        assert_eq!(write(&mut vectors, 0, [a, b]), 6);
-        assert_eq!(write(&mut vectors, 2, [Vector::Clv(1), Vector::Clv(0)]), LEN);
-        assert_eq!(space(&vectors), GRAIN + 2 * LEN);
-        vectors.ignore_repeats();
-        assert_eq!(write(&mut vectors, 0, [a, b]), LEN);
+    fn clvs_lend_each_other_their_rows_of_patterns() {
+        let mut clvs = Clvs::new(DIMS, vec![LEN], 3);
+        clvs.reserve(3).unwrap();
+        let [a, b, c] = [0, 1, 2].map(Clv::Tip);
+        assert_eq!(write(&mut clvs, 0, [a, b]), 6);
+        assert_eq!(space(&clvs), GRAIN);
+        assert_eq!(write(&mut clvs, 1, [a, c]), LEN);
+        assert_eq!(space(&clvs), GRAIN + LEN);
+        // The first CLV is turned away from a part of the tree without repeats, and back.
+        assert_eq!(write(&mut clvs, 0, [Clv::Stored(1), a]), LEN);
+        assert_eq!(write(&mut clvs, 0, [a, b]), 6);
+        assert_eq!(write(&mut clvs, 2, [Clv::Stored(1), Clv::Stored(0)]), LEN);
+        assert_eq!(space(&clvs), GRAIN + 2 * LEN);
+        clvs.ignore_repeats();
+        assert_eq!(write(&mut clvs, 0, [a, b]), LEN);
     }
 }
