@@ -423,7 +423,7 @@ mod tests {
                 std::thread::sleep(Duration::from_millis(1));
             }
         }
-        progress.event(&Event::Warning("gene cox1 has 2 taxa".into()));
+        progress.event(&Event::Warning("partition cox1 has 2 taxa".into()));
         progress.abridged("2 genes", "2 genes: cox1, cox2");
         progress.result("lnL  -10.5\n");
         assert_eq!(progress.warnings(), ["partition cox1 has 2 taxa"]);

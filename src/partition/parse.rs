@@ -146,7 +146,7 @@ mod tests {
             "GY+F1X4+CODE{4}+G4m",
         ];
         assert_eq!(typed, expected);
-        assert_eq!(read(nexus, 300).unwrap()[1].name, "partition 2");
+        assert_eq!(read(nexus, 300).unwrap()[1].name, "gene 2");
         let refusal = read(refused, 898).unwrap_err().to_string();
         assert_eq!(refusal, messages.trim_end());
     }
