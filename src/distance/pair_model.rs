@@ -14,7 +14,7 @@
 use super::pair_tables::PartitionTables;
 use crate::alphabet::DataType;
 use crate::model::{EigenModel, Model, RateCats};
-use crate::numeric::elementary::{exp_minus_one_of, ln_of};
+use mlsearch_kernels::elementary::{exp_minus_one_of, ln_of};
 
 /// Relative difference below which eigenvalues are equal, and probabilities proportional.
 const EQUAL: f64 = 1e-12;

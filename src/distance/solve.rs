@@ -6,7 +6,7 @@
 //! other lanes nor on the instruction set. A pair whose distance is found leaves its lane to another.
 
 use super::pair_model::{Decay, PairModel};
-use crate::numeric::elementary::{exp_minus_one_of, ln_of};
+use mlsearch_kernels::elementary::{exp_minus_one_of, ln_of};
 
 /// Pairs at a time.
 pub(super) const LANES: usize = 64;

@@ -1,12 +1,11 @@
-//! Pure mathematics without any phylogenetics: lane-wise logarithm and exponential, discretised gamma
+//! Pure mathematics without any phylogenetics: discretised gamma
 //! distribution, the normal distribution, optimisers in one and in several dimensions, eigensystems.
 //!
-//! Everything here gives the same bits on every machine: transcendental functions are defined here or come
+//! Everything here gives the same bits on every machine: transcendental functions are those of `mlsearch_kernels::elementary` or come
 //! from the pure-Rust `libm`, never from the platform, and nothing depends on the CPU found at run time.
 
 mod bfgs;
 mod eigen;
-pub(crate) mod elementary;
 mod gamma;
 mod gamma_fit;
 mod newton;

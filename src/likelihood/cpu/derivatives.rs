@@ -1,7 +1,6 @@
 //! Derivatives for a sweep: computed by one worker for a whole partition, or by all workers together, who meet once for each
 //! Newton step.
 
-use super::kernels::PartitionKernels;
 use super::unit::{Scratch, Unit};
 use super::workers::{CpuEngine, Region, Shared, lock};
 use crate::likelihood::engine::{
@@ -9,6 +8,7 @@ use crate::likelihood::engine::{
     run_sweep,
 };
 use crate::parallel::{Abandoned, Team};
+use mlsearch_kernels::PartitionKernels;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard};
 

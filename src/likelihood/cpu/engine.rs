@@ -1,7 +1,6 @@
 //! The CPU engine: all operations of the contract, on units that are distributed over workers.
 
 use super::derivatives::{Sweep, finish_job};
-use super::kernels::PartitionKernels;
 use super::select::select_kernels;
 use super::unit::Unit;
 use super::workers::{CpuEngine, Shared, lock};
@@ -9,10 +8,11 @@ use crate::likelihood::engine::layout::num_clvs;
 use crate::likelihood::engine::{
     Capabilities, EdgeJob, Engine, EngineOptions, Entry, InsertionProgram, ModelBlock,
     PartitionData, PartitionModel, Places, PointJob, Result, SweepProgram, SweepWork,
-    TraversalDescriptor, TrialProgram, TrialSweep, run_sweep, run_trials,
+    TraversalDescriptor, TrialProgram, TrialSweep, run_sweep, run_trials, set_model,
 };
 use crate::model::Model;
 use crate::parallel::{UnitCost, WholeTask, available_memory, deal, deal_whole, loads_of};
+use mlsearch_kernels::PartitionKernels;
 use std::sync::Mutex;
 
 /// Entry of this engine for `select`.
@@ -73,7 +73,7 @@ impl Engine for CpuEngine {
             for &i in &hands[worker] {
                 let (partition, model) = models[i];
                 let model = PartitionModel::new(model);
-                lock(&blocks[i]).set(&model);
+                set_model(&mut lock(&blocks[i]), &model);
                 for unit in &units[partition_units[partition].clone()] {
                     lock(unit).set_model(&model.freqs, model.pinv);
                 }

@@ -1,11 +1,11 @@
 //! Insertion programs on a unit. The whole program is run for one strip after the other, so that temporaries
 //! are still in the cache when they are read. Temporaries are stored in the worker's scratch buffers.
 
-use super::body::operand::End;
-use super::kernels::PartitionKernels;
 use super::unit::{Block, Branch, Scratch, Unit};
 use crate::likelihood::engine::layout::Dims;
 use crate::likelihood::engine::{Clv, InsertionProgram, InsertionStep, Operation, Places, Result};
+use mlsearch_kernels::PartitionKernels;
+use mlsearch_kernels::body::operand::End;
 use std::ops::Range;
 
 /// Blocks per strip: 4 DNA blocks with 4 rate categories take 64 KiB per temporary, which has a row per pattern.

@@ -3,7 +3,7 @@
 //!
 //! Only the length and the model decide about a P-matrix, so one that is found here has the bits of a new one.
 
-use super::kernels::PartitionKernels;
+use mlsearch_kernels::PartitionKernels;
 
 /// Number of matrices that are kept, a power of two: with 16, searches of 31 and 55 proteins take 1.03 and 1.05 times as long.
 const KEPT: usize = 64;
@@ -65,10 +65,12 @@ fn place((serial, brlen): (u64, u64)) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::select::all_kernels;
     use super::*;
-    use crate::likelihood::engine::{ModelBlock, PartitionData, PartitionModel};
+    use crate::likelihood::engine::{
+        ModelBlock, PartitionData, PartitionModel, new_block, set_model,
+    };
     use crate::model::Model;
+    use mlsearch_kernels::all_kernels;
 
     fn block(model: &str, serial: u64) -> ModelBlock {
         let data = PartitionData {
@@ -80,8 +82,8 @@ mod tests {
             num_rates: 4,
             ascertainment: None,
         };
-        let mut block = ModelBlock::new(&data);
-        block.set(&PartitionModel::new(&Model::parse(model).unwrap()));
+        let mut block = new_block(&data);
+        set_model(&mut block, &PartitionModel::new(&Model::parse(model).unwrap()));
         block.serial = serial;
         block
     }

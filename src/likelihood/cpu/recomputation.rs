@@ -1,9 +1,9 @@
 //! Limited memory of a unit: CLVs that were forgotten (see `clvs`) are computed again before they are read.
 
-use super::kernels::PartitionKernels;
 use super::unit::{Block, Scratch, Unit};
 use crate::likelihood::engine::layout::num_clvs;
 use crate::likelihood::engine::{Clv, Result};
+use mlsearch_kernels::PartitionKernels;
 
 impl Unit {
     /// Limits the memory of CLVs and sumtables to about so many bytes: beyond that, CLVs are forgotten, and computed

@@ -1,8 +1,7 @@
 //! Choice of the instruction set: the best one of this machine, or the requested one.
 
-use super::kernels::Kernels;
-use super::scalar::Scalar;
 use crate::likelihood::engine::{EngineError, Result};
+use mlsearch_kernels::{Kernels, all_kernels};
 
 /// Names of all sets, including those that this machine lacks.
 pub const INSTRUCTION_SETS: &[&str] = &["scalar", "avx2", "avx512"];
@@ -13,27 +12,11 @@ pub const INSTRUCTION_SET_HELP: &str = "Instruction set: auto, scalar, avx2 or a
 /// Why a set is slow, if it is. The factors are those of searches of primates and anoles (GTR+G: 14 and 13) and of
 /// ovomucoids (LG+G: 34) beside AVX2 on the same machine.
 pub fn why_slow(set: &str) -> Option<&'static str> {
-    let is_slow = cfg!(target_arch = "x86_64") && set == Scalar.name();
+    let is_slow = cfg!(target_arch = "x86_64") && set == "scalar";
     is_slow.then_some(
         "the likelihood kernels for any x86-64 processor are used, which are about 12 times slower for DNA and 30 \
          times slower for proteins than those for processors with AVX2 and FMA (Intel since 2013, AMD since 2015)",
     )
-}
-
-/// All sets that this machine can run, fastest first.
-pub fn all_kernels() -> Vec<Box<dyn Kernels>> {
-    let mut sets: Vec<Box<dyn Kernels>> = Vec::new();
-    #[cfg(target_arch = "x86_64")]
-    {
-        if let Some(set) = super::avx512::Avx512::detect() {
-            sets.push(Box::new(set));
-        }
-        if let Some(set) = super::avx2::Avx2::detect() {
-            sets.push(Box::new(set));
-        }
-    }
-    sets.push(Box::new(Scalar));
-    sets
 }
 
 /// The set with this name, or the best one for `None`.

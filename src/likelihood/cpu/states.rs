@@ -3,10 +3,10 @@
 //! The CLV of the point, from the CLVs at both ends of the edge, is made by the kernel of CLV updates; the rest is in
 //! `engine/states.rs`.
 
-use super::kernels::PartitionKernels;
 use super::unit::{Branch, Scratch, Unit};
 use crate::likelihood::engine::layout::BLOCK;
 use crate::likelihood::engine::{PointJob, Result};
+use mlsearch_kernels::PartitionKernels;
 
 impl Unit {
     /// Computes the probability of each state at a point, for the unit's patterns without padding and constant

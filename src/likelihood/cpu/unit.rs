@@ -5,11 +5,7 @@
 //! cache when it is read.
 
 use super::arena::Arena;
-use super::body::derivatives::RateRows;
-use super::body::likelihood::{BlockLikelihoods, PatternData};
-use super::body::operand::End;
 use super::clvs::{Clvs, Output};
-use super::kernels::{Kernels, PartitionKernels};
 use super::pmatrices::Pmatrices;
 use super::repeats::{Child, Counter};
 use crate::alphabet::Code;
@@ -18,6 +14,10 @@ use crate::likelihood::engine::constant_patterns::{derivative_sums, likelihood_s
 use crate::likelihood::engine::layout::{BLOCK, Dims, block_lens, num_allocated_clvs};
 use crate::likelihood::engine::states::{InvariantParts, invariant_part};
 use crate::likelihood::engine::{Clv, EdgeJob, Operation, PartitionData, Result};
+use mlsearch_kernels::body::derivatives::RateRows;
+use mlsearch_kernels::body::likelihood::{BlockLikelihoods, PatternData};
+use mlsearch_kernels::body::operand::End;
+use mlsearch_kernels::{Kernels, PartitionKernels};
 use std::ops::Range;
 
 /// Blocks per strip: 16 DNA blocks with 4 rate categories take 256 KiB for a CLV with a row per pattern, and most

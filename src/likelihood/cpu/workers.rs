@@ -1,11 +1,11 @@
 //! [`CpuEngine`]: distribution of units over worker threads, and sums in block order. The operations on units
 //! are in `engine`.
 
-use super::kernels::{Kernels, PartitionKernels};
 use super::unit::{Scratch, Unit};
 use crate::likelihood::engine::layout::{Dims, block_lens};
-use crate::likelihood::engine::{ModelBlock, PartitionData, Result};
+use crate::likelihood::engine::{ModelBlock, PartitionData, Result, new_block};
 use crate::parallel::{Pool, UnitCost, deal, loads_of};
+use mlsearch_kernels::{Kernels, PartitionKernels};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -129,7 +129,7 @@ impl CpuEngine {
         mut pool: Pool,
     ) -> Result<Self> {
         let num_workers = pool.num_workers();
-        let models: Vec<ModelBlock> = data.iter().map(ModelBlock::new).collect();
+        let models: Vec<ModelBlock> = data.iter().map(new_block).collect();
         let partition_cost = |partition: usize, data: &PartitionData| {
             let Dims { num_states, .. } = models[partition].dims;
             (data.num_patterns() * data.num_tips() * models[partition].dims.row() * num_states)

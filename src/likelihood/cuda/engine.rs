@@ -15,7 +15,8 @@ use crate::likelihood::engine::states::InvariantParts;
 use crate::likelihood::engine::{
     Capabilities, Clv, EdgeJob, Engine, EngineOptions, Entry, GpuRates, InsertionProgram,
     InsertionStep, ModelBlock, Operation, PartitionData, PartitionModel, Places, PointJob, Result,
-    ScorePrecision, SweepProgram, SweepWork, TraversalDescriptor, TrialProgram,
+    ScorePrecision, SweepProgram, SweepWork, TraversalDescriptor, TrialProgram, new_block,
+    set_model,
 };
 use crate::model::Model;
 
@@ -100,7 +101,7 @@ impl CudaEngine {
         options: &EngineOptions,
     ) -> Result<Self> {
         let for_clvs = options.clv_bytes.unwrap_or(u64::MAX);
-        let models: Vec<ModelBlock> = data.iter().map(ModelBlock::new).collect();
+        let models: Vec<ModelBlock> = data.iter().map(new_block).collect();
         let dims: Vec<Dims> = models.iter().map(|model| model.dims).collect();
         let num_gpus = devices.len();
         let mut planned = Vec::with_capacity(num_gpus);
@@ -318,7 +319,7 @@ impl Engine for CudaEngine {
     fn set_models(&mut self, models: &[(usize, &Model)]) -> Result<()> {
         for &(partition, model) in models {
             let model = PartitionModel::new(model);
-            self.models[partition].set(&model);
+            set_model(&mut self.models[partition], &model);
             self.invariant[partition] = InvariantParts::new(&model.freqs, model.pinv);
             for gpu in &mut self.gpus {
                 gpu.partitions[partition].set_model(

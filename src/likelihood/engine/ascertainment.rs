@@ -12,10 +12,10 @@
 //! The formulas are given at [`crate::model::Ascertainment`].
 
 use super::data::PartitionData;
-use super::scaling::{LN_FACTOR, factor};
 use crate::alphabet::Code;
 use crate::model::Ascertainment;
-use crate::numeric::elementary::ln;
+use mlsearch_kernels::elementary::ln;
+use mlsearch_kernels::scaling::{LN_FACTOR, factor};
 
 /// A correction that is a function of S, the sum of the likelihoods of a partition's constant patterns.
 #[derive(Debug, Clone, Copy, PartialEq)]

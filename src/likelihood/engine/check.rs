@@ -5,12 +5,12 @@
 
 use super::contract::{Capabilities, Engine, Result};
 use super::data::PartitionData;
-use super::layout::num_clvs;
 use super::program::{
     Clv, EdgeJob, InsertionProgram, InsertionStep, Operation, PointJob, SweepJob, SweepProgram,
     TraversalDescriptor, TrialProgram,
 };
 use crate::model::Model;
+use mlsearch_kernels::layout::num_clvs;
 
 /// An engine together with checks of its programs of work.
 pub struct Checked {

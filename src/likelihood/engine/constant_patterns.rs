@@ -5,8 +5,8 @@
 //! differ in their scaler counts, so all are brought to the smallest count. S itself may underflow, so it is returned as
 //! these numbers are: with a scaler count.
 
-use super::layout::BLOCK;
-use super::scaling::factor;
+use mlsearch_kernels::layout::BLOCK;
+use mlsearch_kernels::scaling::factor;
 
 /// S of the patterns with positive weight, from their scaled likelihoods and scaler counts: a number and its scaler
 /// count.

@@ -10,11 +10,9 @@ pub mod constant_patterns;
 mod contract;
 mod data;
 mod forgetting;
-pub mod layout;
 mod model_block;
 pub mod newton;
 mod program;
-pub mod scaling;
 pub mod states;
 mod temporaries;
 
@@ -25,7 +23,8 @@ pub use contract::{
 };
 pub use data::{PartitionData, PartitionModel};
 pub use forgetting::{Forgetting, min_clvs};
-pub use model_block::ModelBlock;
+pub use mlsearch_kernels::{ModelBlock, layout, scaling};
+pub use model_block::{new_block, set_model};
 pub use newton::{Derivatives, TrialSweep, chain_rule, run_sweep, run_trials};
 pub use program::{
     Clv, EdgeJob, Goal, InsertionProgram, InsertionStep, Operation, PointJob, SweepJob,

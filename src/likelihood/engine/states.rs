@@ -2,7 +2,7 @@
 //! part. This is too rare to need a kernel.
 
 use super::ModelBlock;
-use super::scaling::factor;
+use mlsearch_kernels::scaling::factor;
 
 /// The part of the likelihood of sites that cannot change: the partition's `pinv` times the frequency of each state.
 #[derive(Debug, Clone, Default)]

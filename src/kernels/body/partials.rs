@@ -21,8 +21,8 @@
 
 use super::operand::{End, Inner, Operand, end_tile, with_ends, with_tiles};
 use super::scalers::{add_scalers, any_scaled, rescale};
-use crate::likelihood::engine::ModelBlock;
-use crate::likelihood::engine::layout::Dims;
+use crate::ModelBlock;
+use crate::layout::Dims;
 
 /// Updates one CLV block of `num_patterns` patterns and its scaler counts from two children. True if some count is not 0.
 #[inline(always)]

@@ -21,7 +21,7 @@
 //! 5. The compiler is prevented from vectorising over patterns, which would gather each number from a different
 //!    row (`end_tile`).
 
-use crate::alphabet::Code;
+use crate::Code;
 
 /// Vectors of T patterns that are processed together, so that a column of a matrix is loaded once and
 /// used several times. A vector has V numbers: the S states of V/S successive rates.

@@ -6,8 +6,8 @@
 use super::body::derivatives::RateRows;
 use super::body::likelihood::{BlockLikelihoods, PatternData};
 use super::body::operand::End;
-use crate::likelihood::engine::ModelBlock;
-use crate::likelihood::engine::layout::BLOCK;
+use crate::ModelBlock;
+use crate::layout::BLOCK;
 
 /// Passes its arguments, followed by the list of all kernels, to another macro.
 ///
@@ -126,7 +126,9 @@ for_each_kernel!(declare_kernels! {});
 /// The kernels and a partition's model.
 #[derive(Clone, Copy)]
 pub struct PartitionKernels<'a> {
+    /// The kernels.
     pub kernels: &'a dyn Kernels,
+    /// The model.
     pub model: &'a ModelBlock,
 }
 
@@ -134,14 +136,12 @@ pub struct PartitionKernels<'a> {
 /// with `$attribute`, which enables the instructions whose availability a value of the type proves.
 macro_rules! instantiate_kernels {
     ($set:ident, $name:literal, $width:literal, $attribute:meta) => {
-        use crate::likelihood::cpu::body::derivatives::RateRows;
-        use crate::likelihood::cpu::body::likelihood::{BlockLikelihoods, PatternData};
-        use crate::likelihood::cpu::body::operand::End;
-        use crate::likelihood::cpu::kernels::{
-            Kernels, call_body, for_each_kernel, implement_kernels,
-        };
-        use crate::likelihood::engine::ModelBlock;
-        use crate::likelihood::engine::layout::BLOCK;
+        use crate::ModelBlock;
+        use crate::body::derivatives::RateRows;
+        use crate::body::likelihood::{BlockLikelihoods, PatternData};
+        use crate::body::operand::End;
+        use crate::kernels::{Kernels, call_body, for_each_kernel, implement_kernels};
+        use crate::layout::BLOCK;
 
         for_each_kernel!(implement_kernels! { $set, $name, $width, $attribute; });
     };
@@ -182,25 +182,25 @@ pub(super) use implement_kernels;
 macro_rules! call_body {
     ($width:literal, $module:ident::$kernel:ident <S> ($model:ident $(, $argument:ident)*)) => {
         match $model.dims.num_states {
-            4 => crate::likelihood::cpu::body::$module::$kernel::<4, $width>($model $(, $argument)*),
-            20 => crate::likelihood::cpu::body::$module::$kernel::<20, $width>($model $(, $argument)*),
-            64 => crate::likelihood::cpu::body::$module::$kernel::<64, $width>($model $(, $argument)*),
+            4 => crate::body::$module::$kernel::<4, $width>($model $(, $argument)*),
+            20 => crate::body::$module::$kernel::<20, $width>($model $(, $argument)*),
+            64 => crate::body::$module::$kernel::<64, $width>($model $(, $argument)*),
             other => unreachable!("no kernel for {other} states"),
         }
     };
     ($width:literal, $module:ident::$kernel:ident ($($argument:ident),*)) => {
-        crate::likelihood::cpu::body::$module::$kernel::<$width>($($argument),*)
+        crate::body::$module::$kernel::<$width>($($argument),*)
     };
 }
 pub(super) use call_body;
 
 #[cfg(test)]
 mod tests {
-    use super::super::select::{all_kernels, select_kernels};
     use super::*;
-    use crate::likelihood::engine::layout::{Dims, LANES};
-    use crate::rng::{Purpose, Rng, stream};
-    use rand::RngExt;
+    use crate::{all_kernels, scalar};
+    use crate::layout::{Dims, LANES};
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng as Rng;
 
     /// Number of patterns of a block whose last patterns fill more than one register and less than four.
     const PATTERNS: usize = BLOCK - LANES;
@@ -244,7 +244,7 @@ mod tests {
 
     /// All results of a set of kernels for two ends, as bits.
     fn results(kernels: &dyn Kernels, dims: Dims, kinds: [Kind; 2]) -> Vec<u64> {
-        let mut rng = stream(1, Purpose::Test, dims.num_rates as u64);
+        let mut rng = Rng::seed_from_u64(dims.num_rates as u64);
         let model = model(&mut rng, dims);
         let row = PATTERNS * dims.row();
         let clvs = [(); 3].map(|()| numbers(&mut rng, row));
@@ -347,13 +347,13 @@ mod tests {
 
     #[test]
     fn all_sets_give_the_same_bits_for_any_number_of_rates() {
-        let scalar = select_kernels(Some("scalar")).unwrap();
+        let scalar = scalar::Scalar;
         let kinds = [Tip, Inner, Classes];
         for kernels in all_kernels() {
             for dims in all_dims() {
                 for kinds in kinds.into_iter().flat_map(|a| kinds.map(|b| [a, b])) {
                     let found = results(kernels.as_ref(), dims, kinds);
-                    let want = results(scalar.as_ref(), dims, kinds);
+                    let want = results(&scalar, dims, kinds);
                     assert!(found == want, "{}: {dims:?} {kinds:?}", kernels.name());
                 }
             }

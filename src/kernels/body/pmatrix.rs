@@ -21,8 +21,8 @@
 //!    V⁻¹ as vectors: with the same registers, tiles and order of sums.
 
 use super::operand::{Columns, Inner, Operand, Tile};
-use crate::likelihood::engine::ModelBlock;
-use crate::numeric::elementary::exp_minus_one;
+use crate::ModelBlock;
+use crate::elementary::exp_minus_one;
 
 /// Number of exponentials computed at a time (trick 2): one category of 64 states, three of 20, sixteen of 4.
 const GROUP: usize = 64;

@@ -31,10 +31,10 @@
 
 use super::operand::{End, Operand, Plain, Tile, end_tile, with_ends, with_tiles};
 use super::scalers::{ProductScalers, add_scalers};
-use crate::likelihood::engine::ModelBlock;
-use crate::likelihood::engine::layout::{BLOCK, Dims, LANES};
-use crate::likelihood::engine::scaling::{LN_FACTOR, factor};
-use crate::numeric::elementary::{Lanes, ln};
+use crate::ModelBlock;
+use crate::elementary::{Lanes, ln};
+use crate::layout::{BLOCK, Dims, LANES};
+use crate::scaling::{LN_FACTOR, factor};
 
 /// Data of a block's patterns that a sum over them needs in addition to their likelihoods.
 #[derive(Clone, Copy, Debug)]

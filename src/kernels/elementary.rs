@@ -6,7 +6,7 @@
 //! own instruction set.
 
 /// Eight lanes; lane `i` belongs to pattern `i` modulo 8.
-pub(crate) type Lanes = [f64; 8];
+pub type Lanes = [f64; 8];
 
 const LN2_HI: f64 = 6.931_471_803_691_238e-1;
 const LN2_LO: f64 = 1.908_214_929_270_587_7e-10;
@@ -17,7 +17,7 @@ const LN2_LO: f64 = 1.908_214_929_270_587_7e-10;
 /// x = 2^k·m with m in [√½, √2), then the odd series of ln((1+s)/(1−s)) in s = (m−1)/(m+1), with the
 /// minimax coefficients of the freely distributable fdlibm (`e_log.c`, Sun Microsystems 1993).
 #[inline(always)]
-pub(crate) fn ln_of(x: f64) -> f64 {
+pub fn ln_of(x: f64) -> f64 {
     const SQRT_HALF_BITS: u64 = 0x3fe6_a09e_667f_3bcd;
     const ONE_BITS: u64 = 0x3ff0_0000_0000_0000;
     const MANTISSA: u64 = 0x000f_ffff_ffff_ffff;
@@ -53,7 +53,7 @@ pub(crate) fn ln_of(x: f64) -> f64 {
 
 /// The same of several numbers.
 #[inline(always)]
-pub(crate) fn ln<const N: usize>(x: &[f64; N]) -> [f64; N] {
+pub fn ln<const N: usize>(x: &[f64; N]) -> [f64; N] {
     let mut out = [0.0; N];
     for i in 0..N {
         out[i] = ln_of(x[i]);
@@ -67,7 +67,7 @@ pub(crate) fn ln<const N: usize>(x: &[f64; N]) -> [f64; N] {
 /// x = k·ln2 + r with |r| ≤ ½ln2, Taylor polynomial of degree 13 for exp(r) − 1 (remainder below
 /// 2^-57), then 2^k·(exp(r) − 1) + (2^k − 1).
 #[inline(always)]
-pub(crate) fn exp_minus_one_of(x: f64) -> f64 {
+pub fn exp_minus_one_of(x: f64) -> f64 {
     const LOG2_E: f64 = std::f64::consts::LOG2_E;
     // 1.5·2^52: adding and subtracting it rounds to the nearest integer, and leaves that integer in
     // the low bits of the sum.
@@ -102,7 +102,7 @@ pub(crate) fn exp_minus_one_of(x: f64) -> f64 {
 
 /// The same of eight numbers.
 #[inline(always)]
-pub(crate) fn exp_minus_one(x: &Lanes) -> Lanes {
+pub fn exp_minus_one(x: &Lanes) -> Lanes {
     let mut out = [0.0; 8];
     for i in 0..8 {
         out[i] = exp_minus_one_of(x[i]);

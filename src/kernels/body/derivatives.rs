@@ -32,10 +32,10 @@
 use super::likelihood::{PatternData, add_lanes, lanes_at};
 use super::operand::{End, Operand, end_tile, with_ends, with_tiles};
 use super::scalers::ProductScalers;
-use crate::likelihood::engine::ModelBlock;
-use crate::likelihood::engine::layout::{BLOCK, Dims, LANES};
-use crate::likelihood::engine::scaling::{LN_FACTOR, NEGLIGIBLE, factor};
-use crate::numeric::elementary::{Lanes, ln};
+use crate::ModelBlock;
+use crate::elementary::{Lanes, ln};
+use crate::layout::{BLOCK, Dims, LANES};
+use crate::scaling::{LN_FACTOR, NEGLIGIBLE, factor};
 
 /// Buffer of `update_sumtable` for products of four states, `[rate of a vector][pattern]` (trick 3).
 pub type RateRows = [[[f64; 4]; BLOCK]; 4];

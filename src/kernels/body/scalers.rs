@@ -13,8 +13,8 @@
 //! Trick 1: first, only the first of the numbers that share a count is tested, for all patterns of a block
 //! without branches. In most blocks none of them is small, and no scaling is necessary.
 
-use crate::likelihood::engine::layout::{BLOCK, Dims};
-use crate::likelihood::engine::scaling::{FACTOR, THRESHOLD, factor};
+use crate::layout::{BLOCK, Dims};
+use crate::scaling::{FACTOR, THRESHOLD, factor};
 
 /// Counts of a product of one or two factors, in the layout of the factors' counts.
 #[inline(always)]
