@@ -32,11 +32,11 @@ typedef unsigned long long u64;
 #define SHARED(type, name, dims) __shared__ type name dims
 #endif
 
-/// Patterns per block, and threads per CTA (engine/layout.rs).
+/// Patterns per block, and threads per CTA (kernels/layout.rs).
 #define BLOCK 128
-/// Partial sums in a sum over patterns (engine/layout.rs).
+/// Partial sums in a sum over patterns (kernels/layout.rs).
 #define LANES 8
-/// Exponentials that are computed at a time, by as many threads (cpu/body/pmatrix.rs).
+/// Exponentials that are computed at a time, by as many threads (kernels/body/pmatrix.rs).
 #define GROUP 64
 /// Numbers of a result of a block: see `likelihood.cu` and `derivatives.cu`.
 #define SCORE_NUMBERS 2
@@ -217,13 +217,13 @@ struct TapeMatrix {
     u64 table;
 };
 
-// 2^-256, 2^256, 2^-960, ln(2^256): engine/scaling.rs.
+// 2^-256, 2^256, 2^-960, ln(2^256): kernels/scaling.rs.
 #define THRESHOLD 0x1p-256
 #define FACTOR 0x1p256
 #define NEGLIGIBLE 0x1p-960
 #define LN_FACTOR (256.0 * 0.693147180559945309417232121458)
 
-/// THRESHOLD^count, or 0 if that underflows (engine/scaling.rs).
+/// THRESHOLD^count, or 0 if that underflows (kernels/scaling.rs).
 __device__ __forceinline__ double factor(u32 count) {
     const double square = THRESHOLD * THRESHOLD;
     double below_two = count == 0 ? 1.0 : THRESHOLD;
@@ -232,7 +232,7 @@ __device__ __forceinline__ double factor(u32 count) {
     return count < 4 ? below_four : 0.0;
 }
 
-/// Natural logarithm (numeric/elementary.rs, with the coefficients of fdlibm's e_log.c).
+/// Natural logarithm (kernels/elementary.rs, with the coefficients of fdlibm's e_log.c).
 __device__ __forceinline__ double natural_log(double x) {
     const u64 sqrt_half = 0x3fe6a09e667f3bcdULL, one = 0x3ff0000000000000ULL;
     const u64 mantissa = 0x000fffffffffffffULL, magic = 0x4330000000000000ULL;
@@ -257,7 +257,7 @@ __device__ __forceinline__ double natural_log(double x) {
     return x > 0.0 ? value : -__longlong_as_double(0x7ff0000000000000LL);
 }
 
-/// exp(x) - 1 (numeric/elementary.rs).
+/// exp(x) - 1 (kernels/elementary.rs).
 __device__ __forceinline__ double exp_minus_one(double given) {
     const double log2_e = 1.44269504088896340735992468100189214, round = 6755399441055744.0;
     const double ln2_hi = 6.931471803691238e-1, ln2_lo = 1.9082149292705877e-10;

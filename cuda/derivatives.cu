@@ -1,5 +1,5 @@
 // The sumtable of an edge, and the log-likelihood and its first and second derivative with respect to the edge's length:
-// mirrors src/likelihood/cpu/body/derivatives.rs.
+// mirrors src/kernels/body/derivatives.rs.
 //
 //     s[r, k, p] = (left * x[p, r])_k * (right * y[p, r])_k
 //     L, L', L'' = sum over r, k of s[r, k, p] * (1, l_k r, (l_k r)^2) * exp(l_k r t);   L += invariant[p]

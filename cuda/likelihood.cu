@@ -1,5 +1,5 @@
 // Likelihood of each pattern at an edge or with an inserted subtree, and the sum of logarithms: mirrors
-// src/likelihood/cpu/body/likelihood.rs.
+// src/kernels/body/likelihood.rs.
 //
 //     L[p] = sum over r, i of z_ri * a_ri * b_ri           z: weighted frequencies, or a pendant vector
 //     result of a block: [sum over p of weight[p] * (ln L[p] - count[p] * ln 2^256), 0]

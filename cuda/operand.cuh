@@ -1,4 +1,4 @@
-// One end of an edge as an operand: mirrors src/likelihood/cpu/body/operand.rs.
+// One end of an edge as an operand: mirrors src/kernels/body/operand.rs.
 //
 //     Tip:   x[p, r] = table[code[p], r]
 //     Inner: x[p, r] = P_r * CLV[p, r] = sum over j of column_j * CLV[p, r][j], one chain of fused multiply-adds

@@ -1,4 +1,4 @@
-// Partials (CLVs) of a node from its two children: mirrors src/likelihood/cpu/body/{partials,scalers}.rs.
+// Partials (CLVs) of a node from its two children: mirrors src/kernels/body/{partials,scalers}.rs.
 //
 //     out[p, r] = (P1_r * child1[p, r]) * (P2_r * child2[p, r])        the middle * is by element
 //     count[p]  = count1[p] + count2[p], and one more for each scaling

@@ -1,4 +1,4 @@
-// P(t) = V * exp(L r t) * V^-1 of many branches, and their tip tables: mirrors src/likelihood/cpu/body/pmatrix.rs.
+// P(t) = V * exp(L r t) * V^-1 of many branches, and their tip tables: mirrors src/kernels/body/pmatrix.rs.
 //
 //     P_r = max(0, V * diag(exp(L r t) - 1) * V^-1 + I)
 //     table[c, r] = sum of the columns of P_r of the states compatible with code c, in their order

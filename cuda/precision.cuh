@@ -3,7 +3,7 @@
 // vectors of double precision are read as single. (In single precision are temporaries that no other program of work may have
 // stored, pendant vectors, and scores: a number does then not depend on what else is computed with it.)
 //
-//     double: true value = number * 2^(-256 * count). Rows are scaled as on the CPU (engine/scaling.rs).
+//     double: true value = number * 2^(-256 * count). Rows are scaled as on the CPU (kernels/scaling.rs).
 //     float:  true value = number * 2^(-count), with counts of both signs. The largest number of a row that is made by an update
 //             is at least 1 and below 2^(TOP + 1), or the row is multiplied by a power of two that brings it to 2^TOP or above. Numbers
 //             down to 2^-126 of the largest remain exact in their 24 bits, and no product of three rows overflows.

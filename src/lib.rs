@@ -56,7 +56,7 @@
 //!
 //! | floor | rooms |
 //! |---|---|
-//! | 0 | `error`, `observer`, `rng`, `taxa`, `numeric`, `whole_file` |
+//! | 0 | `error`, `observer`, `rng`, `taxa`, `numeric`, `whole_file`, and the crate `mlsearch_kernels` |
 //! | 1 | `alphabet`, `tree`, `parallel`, `gpu`, `input`, `panics` |
 //! | 2 | `alignment`, `model` |
 //! | 3 | `partition` |

@@ -197,8 +197,8 @@ pub(super) use call_body;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{all_kernels, scalar};
     use crate::layout::{Dims, LANES};
+    use crate::{all_kernels, scalar};
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng as Rng;
 

@@ -26,7 +26,7 @@ pub fn likelihood_sum(
 }
 
 /// S, S′ and S″ of the patterns with positive weight, from the edge's sumtable and the factors at a branch length (see
-/// `cpu/body/derivatives.rs`): numbers and their scaler count.
+/// `kernels/body/derivatives.rs`): numbers and their scaler count.
 pub fn derivative_sums(
     weights: &[f64],
     sumtable: &[f64],

@@ -218,7 +218,7 @@ pub struct GpuRates {
 ///   all further work.
 ///
 /// Every number that an operation returns or stores has the same bits for any number of threads,
-/// instruction set or device: `layout` defines how sums are grouped, and `cpu/body` the order of arithmetic
+/// instruction set or device: `layout` defines how sums are grouped, and `kernels/body` the order of arithmetic
 /// operations.
 pub trait Engine: Send {
     /// Properties of the engine.
