@@ -11,7 +11,9 @@ use mlsearch::likelihood::cpu::body::likelihood::{BlockLikelihoods, PatternData}
 use mlsearch::likelihood::cpu::body::operand::End;
 use mlsearch::likelihood::cpu::{Kernels, all_kernels, select_kernels};
 use mlsearch::likelihood::engine::layout::BLOCK;
-use mlsearch::likelihood::engine::{ModelBlock, PartitionData, PartitionModel};
+use mlsearch::likelihood::engine::{
+    ModelBlock, PartitionData, PartitionModel, new_block, set_model,
+};
 use mlsearch::likelihood::naive::naive_log_likelihood;
 use mlsearch::model::{EigenModel, Model, RateCats};
 use mlsearch::rng::{Purpose, stream};
@@ -243,10 +245,10 @@ impl Fixture {
     fn new(num_states: usize, rate_scalers: bool) -> Self {
         let partition_model = partition_model(num_states);
         let data = simulate(&partition_model);
-        let mut model = ModelBlock::new(&data);
+        let mut model = new_block(&data);
         model.dims.rate_scalers = rate_scalers;
         let kernels = scalar();
-        model.set(&partition_model);
+        set_model(&mut model, &partition_model);
         let pmatrices = BRLENS.map(|t| {
             let mut pmatrix = vec![0.0; model.dims.pmatrix()];
             kernels.update_pmatrix(&model, t, &mut pmatrix);
