@@ -424,7 +424,7 @@ mod tests {
             }
         }
         progress.event(&Event::Warning("partition cox1 has 2 taxa".into()));
-        progress.abridged("2 genes", "2 genes: cox1, cox2");
+        progress.abridged("2 partitions", "2 partitions: cox1, cox2");
         progress.result("lnL  -10.5\n");
         assert_eq!(progress.warnings(), ["partition cox1 has 2 taxa"]);
         let timed: Vec<String> = progress.timings().iter().map(|one| one.0.clone()).collect();
