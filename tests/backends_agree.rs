@@ -30,7 +30,7 @@ const GTR: &str = "GTR{1.2/3.1/0.7/0.9/4.2/1}+FU{0.3/0.2/0.15/0.35}+G4{0.5}";
 const HKY_I: &str = "HKY{2.5}+FU{0.1/0.4/0.3/0.2}+I{0.2}+G3{0.8}";
 
 /// Data types, mixtures, corrections of ascertainment bias, partitions of every size, several blocks of
-/// patterns, and trees so deep that vectors are scaled (above 1 000 taxa per rate category).
+/// patterns, and trees so deep that CLVs are scaled (above 1 000 taxa per rate category).
 const CASES: &[(&str, usize, &[Shape])] = &[
     ("DNA, one gene", 9, &[(GTR, 9, 300)]),
     ("DNA, one taxon has no data", 8, &[(GTR, 7, 60)]),
@@ -347,7 +347,7 @@ fn repeated_patterns_have_the_same_bits_as_if_each_was_computed() {
 }
 
 #[test]
-fn vectors_that_are_forgotten_and_computed_again_have_the_same_bits() {
+fn clvs_that_are_forgotten_and_computed_again_have_the_same_bits() {
     for (name, num_taxa, shapes) in CASES {
         let case = case(name, *num_taxa, shapes);
         for &linkage in linkages_of(*num_taxa) {
@@ -364,7 +364,7 @@ fn vectors_that_are_forgotten_and_computed_again_have_the_same_bits() {
 
 /// The GPUs of this machine or of the stand-in of `cuda_stand_in.rs`; `None` if there are none.
 fn gpus() -> Option<EngineOptions> {
-    let given = std::env::var("MLSEARCH_TEST_CARDS").ok();
+    let given = std::env::var("MLSEARCH_TEST_GPUS").ok();
     let gpus = given.map_or(0, |bits| bits.parse().expect("bits of GPUs"));
     let clv_bytes = std::env::var("MLSEARCH_TEST_CLV_BYTES").ok();
     let clv_bytes = clv_bytes.map(|bytes| bytes.parse().expect("a number of bytes"));

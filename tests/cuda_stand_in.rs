@@ -126,7 +126,7 @@ fn run_test(name: &str, switches: &[(&str, &str)]) -> Option<String> {
     Some(said.into_owned())
 }
 
-const AGREE: &str = "backends_agree::cards_give_the_bits_of_the_processor";
+const AGREE: &str = "backends_agree::gpus_give_the_bits_of_the_processor";
 
 #[test]
 fn a_gpu_gives_the_bits_of_the_processor() {
@@ -141,8 +141,8 @@ fn a_gpu_whose_ctas_cannot_wait_for_each_other_gives_the_same_bits() {
 
 /// Vectors that have no place are computed again whenever they are read.
 #[test]
-fn a_gpu_without_room_for_all_vectors_gives_the_same_bits() {
-    let gpus = [("STAND_IN_GPUS", "2"), ("MLSEARCH_TEST_CARDS", "3")];
+fn a_gpu_without_room_for_all_clvs_gives_the_same_bits() {
+    let gpus = [("STAND_IN_GPUS", "2"), ("MLSEARCH_TEST_GPUS", "3")];
     run_test(AGREE, &[("MLSEARCH_TEST_CLV_BYTES", "1"), gpus[0], gpus[1]]);
 }
 
@@ -151,15 +151,15 @@ fn a_gpu_without_room_for_all_vectors_gives_the_same_bits() {
 fn any_grid_order_and_number_of_gpus_gives_the_same_bits() {
     let (grid, order) = (("STAND_IN_MULTIPROCESSORS", "1"), ("STAND_IN_REVERSED", "1"));
     run_test(AGREE, &[grid, order]);
-    run_test(AGREE, &[grid, order, ("STAND_IN_GPUS", "3"), ("MLSEARCH_TEST_CARDS", "7")]);
+    run_test(AGREE, &[grid, order, ("STAND_IN_GPUS", "3"), ("MLSEARCH_TEST_GPUS", "7")]);
 }
 
-/// Nor in scores of single precision, whatever the grid, the order, the number of GPUs, and the room for vectors.
+/// Nor in scores of single precision, whatever the grid, the order, the number of GPUs, and the room for CLVs.
 #[test]
 fn scores_in_single_precision_are_the_same_on_any_grid_and_number_of_gpus() {
     let test = "backends_agree::scores_in_single_precision_are_close_and_nothing_else_changes";
     let (grid, order) = (("STAND_IN_MULTIPROCESSORS", "1"), ("STAND_IN_REVERSED", "1"));
-    let two = [("STAND_IN_GPUS", "2"), ("MLSEARCH_TEST_CARDS", "3")];
+    let two = [("STAND_IN_GPUS", "2"), ("MLSEARCH_TEST_GPUS", "3")];
     let found = |switches: &[(&str, &str)]| {
         let said = run_test(test, switches)?;
         let lines = said.lines().filter(|line| line.starts_with("single: "));
@@ -227,7 +227,7 @@ fn whole_runs_write_the_same_bytes() {
     let ways = [
         ("--backend cuda", &[][..]),
         ("--gpu 0,1", &[("STAND_IN_GPUS", "2")]),
-        // Little memory: less goes on side by side, and vectors are forgotten.
+        // Little memory: less goes on side by side, and CLVs are forgotten.
         ("--backend cuda", &[("STAND_IN_MEMORY", LITTLE_MEMORY)]),
         ("--backend cuda", &[("STAND_IN_MEMORY", FEW_VECTORS)]),
     ];
@@ -291,9 +291,9 @@ fn assert_gpus_write(
 
 /// Bytes with which a search of `search` runs, but not with all work side by side.
 const LITTLE_MEMORY: &str = "26000000";
-/// Bytes with which two engines have room, but not for all vectors of both.
+/// Bytes with which two engines have room, but not for all CLVs of both.
 const TWO_ENGINES: &str = "12000000";
-/// Bytes with which it has no room for all vectors.
+/// Bytes with which it has no room for all CLVs.
 const FEW_VECTORS: &str = "8000000";
 
 /// The words of the command that the message of a lost GPU names for this purpose.
@@ -338,15 +338,15 @@ fn replicates_on_several_gpus_are_those_of_the_processor() {
     let want = results(&scratch, "cpu");
     for memory in ["4000000000", "5000000"] {
         let switches = [("STAND_IN_GPUS", "2"), ("STAND_IN_MEMORY", memory)];
-        let Some(ran) = run(&scratch, &format!("{command} -n GPUs --gpu 0,1 --redo"), &switches)
+        let Some(ran) = run(&scratch, &format!("{command} -n gpus --gpu 0,1 --redo"), &switches)
         else {
             return;
         };
         assert_eq!(ran.code, 0, "{}", ran.stderr);
-        let found = results(&scratch, "GPUs");
+        let found = results(&scratch, "gpus");
         assert_eq!(found["bootstraps"], want["bootstraps"], "{memory} bytes");
         let said =
-            std::fs::read_to_string(scratch.path().join("cards.mlsearch.log")).expect("a log");
+            std::fs::read_to_string(scratch.path().join("gpus.mlsearch.log")).expect("a log");
         let at_once =
             format!("computations at the same time: {}", if memory.len() > 9 { 2 } else { 1 });
         assert!(said.contains(&at_once), "{memory} bytes: {said}");
