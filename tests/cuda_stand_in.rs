@@ -229,7 +229,7 @@ fn whole_runs_write_the_same_bytes() {
         ("--gpu 0,1", &[("STAND_IN_GPUS", "2")]),
         // Little memory: less goes on side by side, and CLVs are forgotten.
         ("--backend cuda", &[("STAND_IN_MEMORY", LITTLE_MEMORY)]),
-        ("--backend cuda", &[("STAND_IN_MEMORY", FEW_VECTORS)]),
+        ("--backend cuda", &[("STAND_IN_MEMORY", FEW_CLVS)]),
     ];
     assert_gpus_write(&scratch, [&command, &command], &ways, |_| true);
 }
@@ -258,7 +258,7 @@ fn samples_write_the_same_bytes() {
     for (options, switches, shares) in ways {
         let on_processor = format!("{sample} -T 1 --redo");
         assert_gpus_write(&scratch, [&on_processor, &sample], &[(options, switches)], |_| true);
-        let Ok(log) = std::fs::read_to_string(scratch.path().join("card.mlsearch.log")) else {
+        let Ok(log) = std::fs::read_to_string(scratch.path().join("GPU.mlsearch.log")) else {
             return;
         };
         assert!(log.contains(shares), "{options}: {log}");
@@ -294,7 +294,7 @@ const LITTLE_MEMORY: &str = "26000000";
 /// Bytes with which two engines have room, but not for all CLVs of both.
 const TWO_ENGINES: &str = "12000000";
 /// Bytes with which it has no room for all CLVs.
-const FEW_VECTORS: &str = "8000000";
+const FEW_CLVS: &str = "8000000";
 
 /// The words of the command that the message of a lost GPU names for this purpose.
 fn after_loss(ran: &Ran, purpose: &str) -> String {
