@@ -122,14 +122,14 @@ fn partitions_of_every_type_evaluated_alone_add_up_to_the_whole() {
         for (name, row) in present {
             text.push_str(&format!("{name}  {}\n", &row[columns.clone()]));
         }
-        scratch.write("gene.phy", &text);
-        scratch.write("gene.tree", tree);
-        scratch.write("gene.part", &format!("{model}, g = 1-{}\n", columns.len()));
+        scratch.write("partition.phy", &text);
+        scratch.write("partition.tree", tree);
+        scratch.write("partition.part", &format!("{model}, g = 1-{}\n", columns.len()));
         scratch.succeed(
             "--evaluate -s partition.phy -q partition.part -t partition.tree --opt-model off --opt-branches off -n partition \
              --redo --quiet",
         );
-        let alone = log_likelihood(&scratch, "gene");
+        let alone = log_likelihood(&scratch, "partition");
         let part = whole["partitions"][partition]["log_likelihood"].as_f64().expect("a number");
         assert!((alone - part).abs() < 1e-7, "partition {partition}: {alone} {part}");
         sum += alone;

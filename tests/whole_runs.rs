@@ -95,7 +95,7 @@ fn partitions_evaluated_alone_add_up_to_the_whole() {
             for (name, row) in &present {
                 text.push_str(&format!("{name}  {}\n", &row[first - 1..last]));
             }
-            scratch.write("gene.phy", &text);
+            scratch.write("partition.phy", &text);
             let tree = if mode == "unlinked" {
                 let (tree, rest) = own_trees.split_once('\n').expect("a tree per line");
                 let tree = tree.to_string();
@@ -105,8 +105,8 @@ fn partitions_evaluated_alone_add_up_to_the_whole() {
                 let names: Vec<&str> = present.iter().map(|row| row.0).collect();
                 prune(&read(scratch.path(), "all.mlsearch.bestTree"), &names)
             };
-            scratch.write("gene.tree", &tree);
-            scratch.write("gene.part", &format!("{model}, g = 1-{}\n", last - first + 1));
+            scratch.write("partition.tree", &tree);
+            scratch.write("partition.part", &format!("{model}, g = 1-{}\n", last - first + 1));
             let brlen = if mode == "scaled" { "scaled" } else { "linked" };
             run(
                 &scratch,
@@ -115,7 +115,7 @@ fn partitions_evaluated_alone_add_up_to_the_whole() {
                      --opt-branches off -n partition --redo"
                 ),
             );
-            let alone = lnl(&report(&scratch, "gene"));
+            let alone = lnl(&report(&scratch, "partition"));
             let part = whole["partitions"][partition]["log_likelihood"].as_f64().unwrap();
             assert!((alone - part).abs() < 1e-7, "{mode}, partition {partition}: {alone} {part}");
             sum += alone;
