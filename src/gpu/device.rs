@@ -121,7 +121,7 @@ pub(crate) fn look_at(number: usize) -> Result<Known> {
     if capability < OLDEST {
         let ((own_major, own_minor), (major, minor)) = (capability, OLDEST);
         return Err(unavailable(format!(
-            "gpu {number} ({name}) is too old: it has compute capability {own_major}.{own_minor}, and at least \
+            "GPU {number} ({name}) is too old: it has compute capability {own_major}.{own_minor}, and at least \
              {major}.{minor} is needed"
         )));
     }

@@ -376,7 +376,7 @@ fn too_little(allowed: Option<u64>, least: u64) -> Error {
 fn not_enough(error: Error) -> Error {
     let Error::Failed(what) = error else { return error };
     Error::Failed(format!(
-        "{what}, but only {} are free; nothing was computed. Likelihood clvs take taxa x patterns x rate categories x \
+        "{what}, but only {} are free; nothing was computed. Likelihood vectors take taxa x patterns x rate categories x \
          states x 8 bytes: use fewer rate categories (+G4), fewer taxa or columns, or a resources with more memory",
         format_bytes(available_memory().unwrap_or(0))
     ))

@@ -94,7 +94,7 @@ impl<'a> Session<'a> {
         let slowdown = calibration.map_or(1.0, |calibration| calibration.slowdown());
         if let Some(bytes) = resources.clv_bytes().filter(|_| slowdown > 1.0) {
             progress.about_run(&format!(
-                "likelihood clvs are kept in {}; others are computed again when they are needed, {slowdown:.1} times \
+                "likelihood vectors are kept in {}; others are computed again when they are needed, {slowdown:.1} times \
                  as many in all",
                 format_bytes(bytes)
             ));
