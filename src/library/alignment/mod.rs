@@ -1,0 +1,39 @@
+//! Alignments: reading them from files, their content, and their distinct columns.
+//!
+//! [`read_alignment`] is the only function that takes a path. The format readers (`phylip`, `fasta`) determine
+//! which bytes belong to which taxon; `assemble` checks and joins them, so that a fault is worded once for all
+//! formats. [`Patterns`] are the columns of one partition, encoded and compressed; `AlignmentSummary` describes an
+//! alignment. Which columns form a partition is decided elsewhere.
+//!
+//! # Examples
+//!
+//! ```
+//! use mlsearch::alignment::{read_alignment, read_alignment_from};
+//! use std::path::Path;
+//!
+//! let alignment = read_alignment(Path::new("datasets/primates.phy"))?;
+//! assert_eq!((alignment.num_taxa(), alignment.num_sites()), (12, 898));
+//! assert_eq!(alignment.taxa().name(2), "Homo_sapiens");
+//!
+//! // What is wrong with a text is said with its place.
+//! let error = read_alignment_from(&b"2 4\nx ACGT\ny ACG\n"[..], "typed.phy").unwrap_err();
+//! let start = "typed.phy, line 3, 'y': the sequence has 3 sites, while 'x' (line 2) has 4";
+//! assert!(error.to_string().starts_with(start));
+//! # Ok::<(), mlsearch::error::Error>(())
+//! ```
+
+mod assemble;
+mod check;
+mod detect;
+mod fasta;
+mod open;
+mod pattern_order;
+mod patterns;
+mod phylip;
+mod rows;
+
+pub use open::{read_alignment, read_alignment_from};
+pub use patterns::Patterns;
+pub use rows::Alignment;
+
+pub use check::AlignmentSummary;

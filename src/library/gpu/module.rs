@@ -1,0 +1,65 @@
+//! [`Module`]: compiled kernels that were loaded into a GPU.
+
+use super::buffer::Buffer;
+use super::device::{Device, text, unavailable};
+use super::error::Result;
+use super::launch::{Grid, launch};
+use cudarc::driver::{CudaFunction, CudaModule, PushKernelArg};
+use cudarc::nvrtc::Ptx;
+use std::sync::Arc;
+
+/// Kernels from one text in NVIDIA's intermediate language.
+#[derive(Debug)]
+pub(crate) struct Module {
+    module: Arc<CudaModule>,
+    device: String,
+}
+
+impl Module {
+    /// Loads kernels, and checks that the structs which they share with the host have these sizes: the kernel `sizes` writes its
+    /// own.
+    ///
+    /// # Errors
+    /// [`super::GpuError::Unavailable`] if the driver does not accept the kernels, or they are those of another version, which is an
+    /// error of the build.
+    pub fn load(
+        device: &Device,
+        ptx: &'static str,
+        sizes: &str,
+        own_sizes: &[u32],
+    ) -> Result<Self> {
+        let described = device.described();
+        let module = device.context.load_module(Ptx::from_src(ptx)).map_err(|error| {
+            unavailable(format!(
+                "the driver does not accept the kernels for {described}: {}; version 525 or newer is needed",
+                text(error)
+            ))
+        })?;
+        let module = Module { module, device: described };
+        let mut out = Buffer::<u32>::new("sizes");
+        out.reserve(device, own_sizes.len())?;
+        let address = out.address(device);
+        let function = module.function(sizes)?;
+        let mut arguments = device.stream.launch_builder(&function);
+        arguments.arg(&address);
+        // SAFETY: the kernel writes as many numbers as the buffer has.
+        #[allow(unsafe_code)]
+        unsafe {
+            launch(&mut arguments, Grid { ctas: 1, threads: 1 })?;
+        }
+        match out.download(device, 0..own_sizes.len())? == own_sizes {
+            true => Ok(module),
+            false => Err(unavailable("its kernels do not belong to this version of mlsearch")),
+        }
+    }
+
+    /// A kernel by its name.
+    ///
+    /// # Errors
+    /// [`super::GpuError::Unavailable`] if there is none, which is an error of the build.
+    pub fn function(&self, name: &str) -> Result<CudaFunction> {
+        self.module.load_function(name).map_err(|error| {
+            unavailable(format!("{} cannot be used: kernel '{name}': {}", self.device, text(error)))
+        })
+    }
+}

@@ -1,0 +1,246 @@
+//! Opening input: plain and gzipped files (recognised by content, not by name), pipes, and standard input
+//! (`-`). The bytes are not interpreted here.
+//!
+//! Input may be hostile or a device without an end, so nothing is read as a whole unless a limit is given.
+
+use crate::error::{Error, Fault, Place, Result};
+use flate2::bufread::MultiGzDecoder;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Read};
+use std::path::Path;
+
+/// First bytes of every gzip file (RFC 1952).
+const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
+/// The byte order mark of UTF-8, which some editors write and which is not part of the text.
+const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
+/// Bytes read at once.
+const CHUNK: usize = 1 << 16;
+
+/// The name that stands for standard input on the command line.
+pub const STANDARD_INPUT: &str = "-";
+
+/// The name of a file in faults.
+pub fn name_of(path: &Path) -> String {
+    match path == Path::new(STANDARD_INPUT) {
+        true => "standard input".to_string(),
+        false => path.display().to_string(),
+    }
+}
+
+/// Bytes of one input, unpacked, without a byte order mark.
+pub struct Input<'a> {
+    reader: Box<dyn BufRead + 'a>,
+    name: String,
+    gzipped: bool,
+}
+
+impl Input<'static> {
+    /// Opens a file; `-` is standard input.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if it cannot be opened, and as [`Input::new`].
+    pub fn open(path: &Path) -> Result<Self> {
+        let name = name_of(path);
+        if path == Path::new(STANDARD_INPUT) {
+            return Input::new(BufReader::with_capacity(CHUNK, io::stdin()), &name);
+        }
+        match File::open(path) {
+            Ok(file) => Input::new(BufReader::with_capacity(CHUNK, file), &name),
+            Err(source) => Err(Error::Io { path: name, source, writing: false }),
+        }
+    }
+}
+
+impl<'a> Input<'a> {
+    /// Takes the bytes of a reader, and unpacks them if they are gzipped; `name` is the name in faults.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the first bytes cannot be read.
+    pub fn new(reader: impl BufRead + 'a, name: &str) -> Result<Self> {
+        let mut input = Input { reader: Box::new(reader), name: name.to_string(), gzipped: false };
+        let mut start = input.take_start()?;
+        if start.starts_with(GZIP_MAGIC) {
+            input.gzipped = true;
+            input.put_back(start);
+            let packed = std::mem::replace(&mut input.reader, Box::new(io::empty()));
+            let unpacked = MultiGzDecoder::new(packed);
+            input.reader = Box::new(BufReader::with_capacity(CHUNK, unpacked));
+            start = input.take_start()?;
+        }
+        if start.starts_with(BYTE_ORDER_MARK) {
+            start.drain(..BYTE_ORDER_MARK.len());
+        }
+        input.put_back(start);
+        Ok(input)
+    }
+
+    /// Its name in faults.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The next bytes, empty at the end; [`Input::consume`] says how many of them were used.
+    ///
+    /// # Errors
+    /// [`Error::Io`], also for gzipped data that are cut off or damaged.
+    pub fn fill(&mut self) -> Result<&[u8]> {
+        let is_interrupted = |error: io::Error| error.kind() == ErrorKind::Interrupted;
+        while self.reader.fill_buf().is_err_and(is_interrupted) {}
+        let path = self.name.clone();
+        self.fill_buf().map_err(|source| Error::Io { path, source, writing: false })
+    }
+
+    /// The first bytes, fewer than [`CHUNK`] only if there are no more.
+    fn take_start(&mut self) -> Result<Vec<u8>> {
+        let mut start = Vec::with_capacity(CHUNK);
+        let read = (&mut self.reader).take(CHUNK as u64).read_to_end(&mut start);
+        match read {
+            Ok(_) => Ok(start),
+            Err(error) => {
+                let source = explain(error, self.gzipped);
+                Err(Error::Io { path: self.name.clone(), source, writing: false })
+            }
+        }
+    }
+
+    fn put_back(&mut self, start: Vec<u8>) {
+        let rest = std::mem::replace(&mut self.reader, Box::new(io::empty()));
+        self.reader = Box::new(Cursor::new(start).chain(rest));
+    }
+}
+
+/// Failures are worded for users.
+impl BufRead for Input<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        let gzipped = self.gzipped;
+        self.reader.fill_buf().map_err(|error| explain(error, gzipped))
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.reader.consume(count);
+    }
+}
+
+impl Read for Input<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let gzipped = self.gzipped;
+        self.reader.read(buffer).map_err(|error| explain(error, gzipped))
+    }
+}
+
+fn explain(error: io::Error, gzipped: bool) -> io::Error {
+    let message = match error.kind() {
+        ErrorKind::UnexpectedEof if gzipped => {
+            "the gzipped data end prematurely: the file is incomplete; copy or download it again"
+                .to_string()
+        }
+        ErrorKind::InvalidInput | ErrorKind::InvalidData if gzipped => {
+            format!(
+                "the gzipped data are damaged ({error}): copy, download or compress the file again"
+            )
+        }
+        _ => return error,
+    };
+    io::Error::new(error.kind(), message)
+}
+
+/// The whole text of a small file, at most `limit` bytes; `what` says what it should be (`a partition file`).
+///
+/// # Errors
+/// As [`Input::open`] and [`Input::fill`]; a fault for a text that is too long or not UTF-8.
+pub fn read_text(path: &Path, limit: usize, what: &str) -> Result<String> {
+    let mut input = Input::open(path)?;
+    let mut bytes = Vec::new();
+    loop {
+        let chunk = input.fill()?;
+        let length = chunk.len();
+        if length == 0 {
+            break;
+        }
+        bytes.extend_from_slice(chunk);
+        let is_binary = chunk.contains(&0);
+        input.consume(length);
+        let refuse = |message| Err(Error::input(Place::file(input.name()), message));
+        if is_binary {
+            return refuse(format!("the file is not text: expected {what}"));
+        }
+        if bytes.len() > limit {
+            return refuse(format!(
+                "the file is longer than {} MiB, the limit for {what}: check that it is the right file",
+                limit >> 20
+            ));
+        }
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        Error::Input(not_utf8(input.name(), valid).into())
+    })
+}
+
+/// The fault of a text that stops being UTF-8 after `valid`.
+fn not_utf8(name: &str, valid: &[u8]) -> Fault {
+    let line = 1 + valid.iter().filter(|&&byte| byte == b'\n').count();
+    Fault::new(Place::file(name).at_line(line), "the file is not UTF-8 text: save it as UTF-8")
+}
+
+/// A text as gzip writes it, for tests.
+#[cfg(test)]
+pub fn gzip(text: &[u8]) -> Vec<u8> {
+    use std::io::Write;
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(text).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn written(bytes: &[u8]) -> tempfile::NamedTempFile {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(bytes).unwrap();
+        file
+    }
+
+    #[test]
+    fn gzipped_texts_and_byte_order_marks_are_undone_and_members_are_joined() {
+        let marked = b"\xef\xbb\xbfhello";
+        let members = [gzip(b"he"), gzip(b"llo")].concat();
+        for bytes in [b"hello".to_vec(), marked.to_vec(), gzip(b"hello"), gzip(marked), members] {
+            let file = written(&bytes);
+            assert_eq!(read_text(file.path(), 10, "a word").unwrap(), "hello");
+        }
+        assert_eq!(read_text(written(b"").path(), 10, "a word").unwrap(), "");
+        assert_eq!(read_text(written(b"x").path(), 10, "a word").unwrap(), "x");
+    }
+
+    #[test]
+    fn what_is_cut_off_damaged_too_long_or_no_text_is_refused_by_name() {
+        let packed = gzip(&b"some words ".repeat(100));
+        let mut damaged = packed.clone();
+        damaged[12] ^= 0xff;
+        let long = gzip(&vec![b' '; (1 << 20) + 1]);
+        for (bytes, expected) in [
+            (&packed[..packed.len() - 12], "the gzipped data end prematurely"),
+            (&damaged, "the gzipped data are damaged ("),
+            (&long, "the file is longer than 1 MiB, the limit for a word"),
+            (&b"a\0b"[..], "the file is not text: expected a word"),
+            (b"a\nb\xff", "line 2: the file is not UTF-8 text"),
+        ] {
+            let file = written(bytes);
+            let error = read_text(file.path(), 1 << 20, "a word").unwrap_err();
+            let message = error.to_string();
+            assert!(message.starts_with(&file.path().display().to_string()), "{message}");
+            assert!(message.contains(expected), "{message}");
+            assert_eq!(error.exit_code(), 2);
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_device_without_an_end_is_refused_at_once() {
+        let message = read_text(Path::new("/dev/zero"), 1 << 20, "a word").unwrap_err().to_string();
+        assert!(message.starts_with("/dev/zero: the file is not text"), "{message}");
+    }
+}

@@ -1,0 +1,32 @@
+//! Maximum parsimony: Fitch scores with one bit per column, starting trees by randomised stepwise
+//! addition, parsimony SPR, and branch lengths from the number of changes.
+//!
+//! | word | meaning |
+//! |---|---|
+//! | state set | states a node may have at a column without an extra change (Fitch 1971, Syst. Zool. 20:406) |
+//! | row | the state sets of all columns, bit-parallel, in blocks of 256 columns |
+//! | view | the row of all that lies behind one end of an edge, seen from that edge |
+//! | insertion cost | changes that a subtree adds to the rest of the tree when it is put into an edge |
+//!
+//! Trees satisfy the [constraint](crate::tree::Constraint) of the data, if these have one.
+//!
+//! This room depends neither on likelihoods nor on alignments: its input is codes.
+
+mod brlens;
+mod data;
+mod fitch;
+mod known;
+#[cfg(test)]
+mod naive;
+mod spr;
+mod stepwise;
+mod views;
+
+pub use data::ParsimonyData;
+pub use fitch::parsimony_score;
+
+pub use brlens::parsimony_brlens;
+pub use known::KnownRows;
+pub use spr::parsimony_spr;
+pub use stepwise::stepwise_addition;
+pub use views::ParsimonyViews;
