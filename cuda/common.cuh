@@ -12,7 +12,7 @@
 //     tip_codes     [block][tip][pattern]
 //     P-matrix      [rate][column][row]                       tip table  [code][rate][state]
 //
-// The structs are mirrored in src/likelihood/cuda/program.rs, field by field; `common_sizes` lets the host compare.
+// The structs are mirrored in src/library/likelihood/cuda/program.rs, field by field; `common_sizes` lets the host compare.
 
 #pragma once
 

@@ -7,7 +7,7 @@
 // nucleotides without ambiguous ones. `pair_distances_any` keeps lists of those that are not 0 in memory of its CTA: several
 // partitions, other characters, any number of terms.
 //
-// The structs are mirrored in src/distance/cuda/pairs.rs.
+// The structs are mirrored in src/library/distance/cuda/pairs.rs.
 
 #pragma once
 #include "common.cuh"

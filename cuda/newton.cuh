@@ -1,4 +1,4 @@
-// Bracketed Newton-Raphson for one branch length: mirrors src/numeric/newton.rs, operation by operation.
+// Bracketed Newton-Raphson for one branch length: mirrors src/library/numeric/newton.rs, operation by operation.
 
 #pragma once
 #include "common.cuh"

@@ -1,6 +1,6 @@
-// Sweeps of Newton-Raphson in one launch: mirrors src/likelihood/engine/newton.rs (`run_sweep`, `run_trials`).
+// Sweeps of Newton-Raphson in one launch: mirrors src/library/likelihood/engine/newton.rs (`run_sweep`, `run_trials`).
 //
-// The host records the sweeps of a call on a tape (`TapeHead` in common.cuh; src/likelihood/cuda/tape.rs). Each sweep is run
+// The host records the sweeps of a call on a tape (`TapeHead` in common.cuh; src/library/likelihood/cuda/tape.rs). Each sweep is run
 // by a team of CTAs, which share the blocks of a step's partitions:
 //
 //     for each step:

@@ -43,6 +43,9 @@ const FLOORS: &[(&str, u8)] = &[
     ("cli", 15),
 ];
 
+/// The highest floor of the library; the program's rooms stand above it.
+const TOP_OF_LIBRARY: u8 = 7;
+
 /// The rooms inside `likelihood/`, with their floors, as above: an engine knows the contract and no other
 /// engine, and only `select` knows engines.
 const LIKELIHOOD_FLOORS: &[(&str, u8)] = &[
@@ -121,8 +124,10 @@ const MAX_DOOR_LINES: usize = 80;
 const NAMES_THAT_SAY_NOTHING: &[&str] = &["utils", "util", "common", "helpers", "misc", "types"];
 
 struct Source {
-    /// Path below `src/`, with forward slashes.
+    /// Path below `src/`, and below `library/` in there, with forward slashes.
     path: String,
+    /// Whether it is part of the library.
+    is_library: bool,
     text: String,
 }
 
@@ -170,17 +175,16 @@ fn sources() -> Vec<Source> {
     collect(&src, &mut paths);
     paths.sort();
     assert!(paths.len() > 10, "src was found");
-    let below = |path: &Path| {
+    let read = |path: &PathBuf| {
+        let text = std::fs::read_to_string(path).expect("source is UTF-8");
         let path = path.strip_prefix(&src).expect("below src");
-        path.to_string_lossy().replace('\\', "/")
+        let path = path.to_string_lossy().replace('\\', "/");
+        match path.strip_prefix("library/") {
+            Some(inside) => Source { path: inside.to_string(), is_library: true, text },
+            None => Source { path, is_library: false, text },
+        }
     };
-    paths
-        .iter()
-        .map(|path| Source {
-            path: below(path),
-            text: std::fs::read_to_string(path).expect("source is UTF-8"),
-        })
-        .collect()
+    paths.iter().map(read).collect()
 }
 
 /// Rooms that a piece of code names after `crate::`, grouped uses included.
@@ -233,6 +237,9 @@ fn rooms_import_lower_floors_only() {
     let mut complaints = Vec::new();
     for source in sources() {
         let room = source.room();
+        if source.is_library && floor(room).is_some_and(|floor| floor > TOP_OF_LIBRARY) {
+            complaints.push(format!("{}: '{room}' is no room of the library", source.path));
+        }
         // The kernels are a crate of their own, for which the compiler knows that.
         if ["lib", "main", "kernels"].contains(&room) {
             continue;
@@ -379,7 +386,7 @@ fn files_of_a_room_import_each_other_in_one_direction() {
 #[test]
 fn doors_are_doors_and_files_are_short_and_well_named() {
     let mut complaints = Vec::new();
-    for Source { path, text } in sources() {
+    for Source { path, text, .. } in sources() {
         let lines = text.lines().count();
         let name = Path::new(&path).file_stem().unwrap_or_default().to_string_lossy().into_owned();
         if lines > MAX_LINES {

@@ -1,4 +1,4 @@
-//! `mlsearch sample`: files, numbers, refusals. That the chains have the right distributions is tested in `src/sampler`.
+//! `mlsearch sample`: files, numbers, refusals. That the chains have the right distributions is tested in `src/library/sampler`.
 
 use crate::util::{Scratch, assert_same_bytes_on, report, repository};
 

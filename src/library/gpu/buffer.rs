@@ -14,17 +14,17 @@ pub(crate) struct Buffer<T> {
 
 impl<T: DeviceRepr + Copy> Buffer<T> {
     /// An empty buffer.
-    pub fn new(purpose: &'static str) -> Self {
+    pub(crate) fn new(purpose: &'static str) -> Self {
         Buffer { slice: None, purpose }
     }
 
     /// Length in elements.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.slice.as_ref().map_or(0, CudaSlice::len)
     }
 
     /// Length in bytes.
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         (self.len() * size_of::<T>()) as u64
     }
 
@@ -37,7 +37,7 @@ impl<T: DeviceRepr + Copy> Buffer<T> {
     ///
     /// # Errors
     /// [`super::GpuError::Unavailable`] if there is not enough memory, or [`super::GpuError::Lost`].
-    pub fn reserve(&mut self, device: &Device, len: usize) -> Result<bool> {
+    pub(crate) fn reserve(&mut self, device: &Device, len: usize) -> Result<bool> {
         if self.len() >= len {
             return Ok(false);
         }

@@ -6,7 +6,7 @@ use cudarc::driver::{LaunchArgs, LaunchConfig};
 
 /// How many threads run a kernel.
 #[derive(Debug, Clone, Copy)]
-pub struct Grid {
+pub(crate) struct Grid {
     /// Thread blocks.
     pub(crate) ctas: u32,
     /// Threads of each.
@@ -32,7 +32,7 @@ impl Grid {
 /// The arguments have the types and the order of the kernel's parameters, and addresses among them are those of buffers with room
 /// for all that the kernel reads and writes on this grid.
 #[allow(unsafe_code)]
-pub unsafe fn launch(arguments: &mut LaunchArgs, grid: Grid) -> Result<()> {
+pub(crate) unsafe fn launch(arguments: &mut LaunchArgs, grid: Grid) -> Result<()> {
     // SAFETY: the caller promises what the kernel needs.
     let result = unsafe { arguments.launch(grid.config()) };
     result.map(|_| ()).map_err(lost)

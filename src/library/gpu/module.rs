@@ -22,7 +22,7 @@ impl Module {
     /// # Errors
     /// [`super::GpuError::Unavailable`] if the driver does not accept the kernels, or they are those of another version, which is an
     /// error of the build.
-    pub fn load(
+    pub(crate) fn load(
         device: &Device,
         ptx: &'static str,
         sizes: &str,
@@ -57,7 +57,7 @@ impl Module {
     ///
     /// # Errors
     /// [`super::GpuError::Unavailable`] if there is none, which is an error of the build.
-    pub fn function(&self, name: &str) -> Result<CudaFunction> {
+    pub(crate) fn function(&self, name: &str) -> Result<CudaFunction> {
         self.module.load_function(name).map_err(|error| {
             unavailable(format!("{} cannot be used: kernel '{name}': {}", self.device, text(error)))
         })

@@ -44,7 +44,7 @@ pub mod cpu;
 pub mod cuda;
 pub mod engine;
 mod evaluator;
-#[cfg(test)]
+#[cfg(any(test, feature = "failing-engine"))]
 pub mod failing;
 #[doc(hidden)]
 pub mod naive;

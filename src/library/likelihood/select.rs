@@ -20,7 +20,7 @@ const ENGINES: &[Entry] = &[
     cpu::ENTRY,
     cuda::ENTRY,
     naive::ENTRY,
-    #[cfg(test)]
+    #[cfg(any(test, feature = "failing-engine"))]
     super::failing::ENTRY,
 ];
 

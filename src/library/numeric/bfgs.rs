@@ -113,13 +113,7 @@ impl Bfgs {
     /// # Panics
     ///
     /// If the lengths differ or a bound is not finite or out of order.
-    pub fn new(
-        x0: Vec<f64>,
-        lo: Vec<f64>,
-        hi: Vec<f64>,
-        f_tol: f64,
-        max_iters: usize,
-    ) -> Self {
+    pub fn new(x0: Vec<f64>, lo: Vec<f64>, hi: Vec<f64>, f_tol: f64, max_iters: usize) -> Self {
         let n = x0.len();
         assert!(lo.len() == n && hi.len() == n, "bounds for another number of dimensions");
         for (lo, hi) in lo.iter().zip(&hi) {

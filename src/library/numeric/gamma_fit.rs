@@ -56,7 +56,7 @@ const LEAST_SHAPE: f64 = 0.5;
 
 impl GammaFit {
     /// Starts at `start`, inside `[lo, hi]`. Points are passed through `round` before they are asked.
-    pub fn new(
+    pub(crate) fn new(
         prior: GammaPrior,
         start: f64,
         [lo, hi]: [f64; 2],
@@ -67,12 +67,12 @@ impl GammaFit {
     }
 
     /// The next point; `None` when finished.
-    pub fn ask(&self) -> Option<f64> {
+    pub(crate) fn ask(&self) -> Option<f64> {
         if self.finished { None } else { Some(self.x) }
     }
 
     /// Takes the first and the second derivative of f at the point last asked.
-    pub fn tell(&mut self, first: f64, second: f64) {
+    pub(crate) fn tell(&mut self, first: f64, second: f64) {
         self.evaluations += 1;
         let GammaPrior { power, gamma } = self.prior;
         let x = self.x;
@@ -98,7 +98,7 @@ impl GammaFit {
     }
 
     /// The distribution of the last point that has one.
-    pub fn found(&self) -> Option<Gamma> {
+    pub(crate) fn found(&self) -> Option<Gamma> {
         self.found
     }
 }

@@ -27,13 +27,7 @@ impl Newton {
     /// Starts at `start`, inside `[lo, hi]`. Points are passed through `round` before they are asked.
     /// Ends when the expected gain of a further step, ½·f'²/|f''|, is below `gain_tolerance` (log-likelihood
     /// units), or when the step is too small.
-    pub fn new(
-        start: f64,
-        lo: f64,
-        hi: f64,
-        gain_tolerance: f64,
-        round: fn(f64) -> f64,
-    ) -> Self {
+    pub fn new(start: f64, lo: f64, hi: f64, gain_tolerance: f64, round: fn(f64) -> f64) -> Self {
         let x = round(start);
         Newton {
             x,

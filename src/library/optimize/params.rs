@@ -58,7 +58,7 @@ pub(super) struct Parameters<'a> {
 }
 
 /// Optima that are known.
-pub struct Known<'a> {
+pub(super) struct Known<'a> {
     /// The models there.
     pub models: &'a [Model],
     /// Log-likelihood of each partition there.
@@ -496,10 +496,7 @@ fn normalise_scalers(evaluator: &mut Evaluator, partitions: &[usize]) -> Result<
 }
 
 /// All optimised parameters with values at their bounds, of which users are warned.
-pub fn parameters_at_bounds(
-    evaluator: &Evaluator,
-    models: &[Model],
-) -> Vec<ParameterAtBound> {
+pub fn parameters_at_bounds(evaluator: &Evaluator, models: &[Model]) -> Vec<ParameterAtBound> {
     let mut found = Vec::new();
     for (partition, model) in models.iter().enumerate() {
         if evaluator.num_taxa_of(partition) < 2 {

@@ -66,7 +66,7 @@ impl<'a> Team<'a> {
     ///
     /// # Errors
     /// That of the first share that failed; the team must then be [left](Team::leave).
-    pub fn share<E>(
+    pub(crate) fn share<E>(
         &mut self,
         mut work: impl FnMut(usize) -> Result<(), E>,
     ) -> Result<(), E> {
@@ -84,7 +84,7 @@ impl<'a> Team<'a> {
     }
 
     /// Waits for the other members. What they have written before is then visible.
-    pub fn meet(&mut self) -> Result<(), Abandoned> {
+    pub(crate) fn meet(&mut self) -> Result<(), Abandoned> {
         match &mut self.meetings {
             Meetings::Alone => Ok(()),
             Meetings::Rehearsed(rehearsal) => {
@@ -96,7 +96,7 @@ impl<'a> Team<'a> {
     }
 
     /// Leaves the team, so that nobody waits for this member.
-    pub fn leave(&self) {
+    pub(crate) fn leave(&self) {
         if let Meetings::Barrier(barrier) = &self.meetings {
             barrier.abandon();
         }

@@ -12,12 +12,7 @@ use crate::tree::{EdgeId, Tree};
 /// Improves a tree by subtree pruning and regrafting until a round over all subtrees, in random
 /// order, finds no move that saves a change; among equally good places one is drawn. Returns the
 /// score reached.
-pub fn parsimony_spr(
-    tree: &mut Tree,
-    data: &ParsimonyData,
-    radius: usize,
-    rng: &mut Rng,
-) -> u64 {
+pub fn parsimony_spr(tree: &mut Tree, data: &ParsimonyData, radius: usize, rng: &mut Rng) -> u64 {
     let mut views = ParsimonyViews::new(tree, data);
     let mut subtrees: Vec<(EdgeId, usize)> =
         tree.edges().flat_map(|edge| [(edge, 0), (edge, 1)]).collect();

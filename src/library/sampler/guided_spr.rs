@@ -136,7 +136,7 @@ fn near(rest: &Tree, edge: EdgeId, radius: usize) -> Vec<EdgeId> {
 }
 
 /// A subtree moves to a place that parsimony likes. `None` if there is no other place.
-pub fn parsimony_spr(
+pub(super) fn parsimony_spr(
     chain: &mut Chain,
     data: &ParsimonyData,
     heat: f64,

@@ -228,12 +228,7 @@ impl LnMean {
 
 impl StonesState {
     /// True if a run with this evaluator, models and options may have been in this state.
-    pub fn fits(
-        &self,
-        evaluator: &Evaluator,
-        models: &[Model],
-        options: &SamplerOptions,
-    ) -> bool {
+    pub fn fits(&self, evaluator: &Evaluator, models: &[Model], options: &SamplerOptions) -> bool {
         let coordinates = options.coordinates(models);
         let num_tips = evaluator.tree().num_tips();
         let learners = &self.progress.learners;

@@ -75,7 +75,7 @@ impl Constraint {
 
 impl<'c> ConstraintView<'c> {
     /// The view of a tree.
-    pub fn new(constraint: &'c Constraint, tree: &Tree) -> Self {
+    pub(crate) fn new(constraint: &'c Constraint, tree: &Tree) -> Self {
         let num_nodes = tree.num_nodes();
         let mut view = ConstraintView {
             constraint,
@@ -89,7 +89,7 @@ impl<'c> ConstraintView<'c> {
     }
 
     /// Brings the view up to date.
-    pub fn update(&mut self, tree: &Tree) {
+    pub(crate) fn update(&mut self, tree: &Tree) {
         let Some((first, edge)) = tree.links(self.constraint.origin()).next() else { return };
         for (node, edge) in tree.preorder(first, edge).into_iter().rev() {
             let at = node.index();
@@ -169,7 +169,7 @@ impl<'c> ConstraintView<'c> {
 
     /// For each edge of a growing tree whether a further tip may be put into it; `None` if it may be put into any. The
     /// origin must be the first taxon of the constraint in the tree.
-    pub fn places(&self, tree: &Tree, tip: usize) -> Option<Vec<bool>> {
+    pub(crate) fn places(&self, tree: &Tree, tip: usize) -> Option<Vec<bool>> {
         let mut home = self.constraint.leaf(tip);
         while home != NOWHERE && self.num_present(home) == 0 {
             home = self.constraint.parent(home);

@@ -44,7 +44,7 @@ pub(crate) enum StepSearch {
 }
 
 impl StepSearch {
-    pub fn begin(program: &SweepProgram, step: usize) -> Self {
+    pub(crate) fn begin(program: &SweepProgram, step: usize) -> Self {
         let [lo, hi] = program.bounds.map(to_length_grid);
         match program.goal {
             Goal::Maximum => {
@@ -61,7 +61,7 @@ impl StepSearch {
     }
 
     /// The next length to evaluate; `None` at the end.
-    pub fn ask(&self) -> Option<f64> {
+    pub(crate) fn ask(&self) -> Option<f64> {
         match self {
             StepSearch::Maximum(newton) => newton.ask(),
             StepSearch::Density(fit) => fit.ask(),
@@ -69,7 +69,7 @@ impl StepSearch {
     }
 
     /// Takes log-likelihood, first and second derivative at the length last asked.
-    pub fn tell(&mut self, [value, first, second]: [f64; 3]) {
+    pub(crate) fn tell(&mut self, [value, first, second]: [f64; 3]) {
         match self {
             StepSearch::Maximum(newton) => newton.tell(value, first, second),
             StepSearch::Density(fit) => fit.tell(first, second),
@@ -77,7 +77,7 @@ impl StepSearch {
     }
 
     /// Leaves what was found in the program.
-    pub fn end(&self, program: &mut SweepProgram, step: usize) {
+    pub(crate) fn end(&self, program: &mut SweepProgram, step: usize) {
         match self {
             StepSearch::Maximum(newton) => end_step(program, step, newton.best()),
             StepSearch::Density(fit) => program.density = fit.found(),
