@@ -1,16 +1,13 @@
-//! What the user wants of one run, validated, as plain data: the options that analyses share (`options`), what an analysis says
-//! of itself (`facts`), and distances between sequences (`matrix`). The groups of options that every analysis has are read
-//! here, too: `data`, `files` and `machine`, with the small languages of their `values`; `reading` is a command line on its way
-//! to a [`Plan`].
+//! What the user wants of one run, validated, as plain data: the options that analyses share (`options`), and what an analysis
+//! says of itself (`facts`). The groups of options that every analysis has are read here, too: `data`, `files` and `machine`, with
+//! the small languages of their `values`; `reading` is a command line on its way to a [`Plan`].
 //!
-//! Nothing here reads an input file. What only one analysis knows is
-//! in its room in `commands`.
+//! Nothing here reads an input file. What only one analysis knows is in its room in `commands`.
 
 mod data;
 mod facts;
 mod files;
 mod machine;
-mod matrix;
 mod options;
 mod reading;
 mod refusals;
@@ -22,7 +19,6 @@ pub(crate) use facts::{
 };
 pub(crate) use files::{OutputArgs, one_file};
 pub(crate) use machine::RunArgs;
-pub(crate) use matrix::{DistanceFormula, MatrixPlan};
 pub(crate) use options::{
     AnalysisOptions, AncestralOptions, BootstrapOptions, DEFAULT_ALRT_REPLICATES,
     DEFAULT_MOST_REPLICATES, DEFAULT_REPLICATES, DataOptions, OutputOptions, Plan, Rooting,

@@ -1,12 +1,13 @@
 //! `--check` of distances: the time and memory that a matrix and its trees take, from a sample of the sequences.
 
+use super::arrangement::Arrangement;
+use super::plan::MatrixPlan;
 use super::run::method_as_read;
 use super::sequences::Sequences;
 use crate::distance::{DistanceMethod, DistanceTree, PairDistances, SquareMatrix};
 use crate::error::Result;
-use crate::plan::MatrixPlan;
 use crate::runtime::{Setup, format_bytes, format_seconds};
-use crate::steps::distance_memory::{Arrangement, DistanceStorage};
+use crate::steps::distance_memory::DistanceStorage;
 use crate::steps::distance_trees::file_bytes;
 use flate2::{Compression, write::GzEncoder};
 use std::io::Write;

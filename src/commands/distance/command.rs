@@ -2,10 +2,11 @@
 
 use super::check::describe_distances;
 use super::matrix::outputs;
+use super::plan::MatrixPlan;
 use super::run::distances;
 use crate::commands::Command;
 use crate::error::Result;
-use crate::plan::{Facts, IdenticalSequences, MatrixPlan, Plan, Workload};
+use crate::plan::{Facts, IdenticalSequences, Plan, Workload};
 use crate::runtime::{RunRecord, Session};
 use crate::steps::dry_run::{describe_files, describe_run};
 

@@ -1,15 +1,16 @@
 //! A matrix of distances: computed and written row by row, and what is made of it.
 
+use super::arrangement::{Arrangement, TEXTS};
 use super::order::RowOrder;
+use super::plan::MatrixPlan;
 use super::sequences::Sequences;
 use crate::dataset::Identical;
 use crate::distance::{JoinedTree, PairDistances, SquareMatrix, TaxonRows};
 use crate::error::Result;
 use crate::observer::{Advance, Event, Observer};
 use crate::output::{MatrixFormat, MatrixReport, MatrixTreeReport, OutputKind};
-use crate::plan::MatrixPlan;
 use crate::runtime::{RunRecord, Setup, thread_pool};
-use crate::steps::distance_memory::{Arrangement, BAND, TEXTS};
+use crate::steps::distance_memory::BAND;
 use crate::steps::distance_tally::Tally;
 use crate::steps::distance_trees::{Store, Trees, folder_of};
 use crate::steps::replicates::BOOTSTRAPS;

@@ -5,13 +5,14 @@ use super::matrix::{
     DISTANCE_TREES, DISTANCES, DISTANCES_GZ, DISTANCES_NPY, PARTITION_DISTANCES,
     PARTITION_DISTANCES_GZ, PARTITION_DISTANCES_NPY,
 };
+use super::plan::{DistanceFormula, MatrixPlan};
 use crate::commands::{Analysis, Group, Word, guide};
 use crate::distance::DistanceTree;
 use crate::likelihood::BrlenLinkage;
 use crate::output::MatrixFormat;
 use crate::plan::{
-    AnalysisOptions, DataArgs, DataOptions, DistanceFormula, MatrixPlan, ModelIs, OutputArgs, Plan,
-    Reading, Refusals, RunArgs, Switch, TreeSource, parse_trees,
+    AnalysisOptions, DataArgs, DataOptions, ModelIs, OutputArgs, Plan, Reading, Refusals, RunArgs,
+    Switch, TreeSource, parse_trees,
 };
 use crate::steps::options::{IdenticalArgs, MetricArgs, ReplicateArgs};
 use crate::steps::replicates::BOOTSTRAPS;

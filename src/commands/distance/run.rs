@@ -1,6 +1,7 @@
 //! `--dist`: distances between the sequences of an alignment, and trees of distances.
 
 use super::matrix::{Computed, describe, make_trees, whole, write_trees};
+use super::plan::{DistanceFormula, MatrixPlan};
 use super::sequences::Sequences;
 use crate::alphabet::DataType;
 use crate::dataset::read_distances;
@@ -12,7 +13,7 @@ use crate::observer::{Event, Observer};
 use crate::optimize::{OptimizeOptions, optimize};
 use crate::output::{MatrixReport, PartitionMatrixReport};
 use crate::partition::Partition;
-use crate::plan::{DistanceFormula, MatrixPlan, Plan};
+use crate::plan::Plan;
 use crate::runtime::{RunRecord, Session, Setup, first_tree, with_threads};
 use crate::steps::distance_tally::Tally;
 use crate::steps::distance_trees::{Store, check_size, set_f84, tree_of_pairs};

@@ -1,14 +1,15 @@
 //! [`Sequences`]: what a matrix of distances is of, all partitions or one, and what it takes.
 
+use super::arrangement::{Arrangement, Sizes};
 use super::order::RowOrder;
+use super::plan::MatrixPlan;
 use crate::dataset::Identical;
 use crate::distance::{DistanceMethod, PairDistances};
 use crate::error::{Error, Result};
 use crate::parallel::{available_memory, used_memory};
 use crate::partition::Partition;
-use crate::plan::MatrixPlan;
 use crate::runtime::{Setup, allowed_threads, format_bytes};
-use crate::steps::distance_memory::{Arrangement, DistanceStorage, Sizes};
+use crate::steps::distance_memory::DistanceStorage;
 use crate::steps::distance_trees::{check_disk, check_size, folder_of};
 use std::borrow::Cow;
 

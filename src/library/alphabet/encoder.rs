@@ -66,7 +66,7 @@ impl Encoder {
         Ok(*known)
     }
 
-    /// The code of characters that have been passed to [`Encoder::learn`]; undetermined for all others.
+    /// The code of characters that have been passed to `Encoder::learn`; undetermined for all others.
     #[inline]
     pub fn code(&self, characters: &[u8]) -> Code {
         let code = match self.data_type {

@@ -13,49 +13,49 @@
 //! | gamma categories | | [`GAMMA_CATS`] | 2 to [`GAMMA_CATS_MAX`] |
 
 /// Smallest substitution rate an optimiser may choose, relative to the reference rate.
-pub(crate) const RATE_MIN: f64 = 1e-4;
+pub const RATE_MIN: f64 = 1e-4;
 /// Largest substitution rate an optimiser may choose, relative to the reference rate.
-pub(crate) const RATE_MAX: f64 = 1e6;
+pub const RATE_MAX: f64 = 1e6;
 /// Substitution rate an optimisation starts from.
-pub(crate) const RATE_START: f64 = 1.0;
+pub const RATE_START: f64 = 1.0;
 /// Rate of a DNA model's transitions an optimisation starts from.
-pub(crate) const TRANSITION_RATE_START: f64 = 3.0;
+pub const TRANSITION_RATE_START: f64 = 3.0;
 /// Smallest substitution rate a user may fix, relative to the reference rate.
-pub(crate) const FIXED_RATE_MIN: f64 = 1e-10;
+pub const FIXED_RATE_MIN: f64 = 1e-10;
 /// Largest substitution rate a user may fix, relative to the reference rate.
-pub(crate) const FIXED_RATE_MAX: f64 = 1e10;
+pub const FIXED_RATE_MAX: f64 = 1e10;
 /// Smallest state frequency that counting or an optimiser may give.
-pub(crate) const FREQ_MIN: f64 = 1e-4;
+pub const FREQ_MIN: f64 = 1e-4;
 /// Smallest state frequency at all; lower ones (zero, in braces) are raised to it, because the
 /// eigensystem divides by their square roots.
-pub(crate) const FREQ_FLOOR: f64 = 1e-10;
+pub const FREQ_FLOOR: f64 = 1e-10;
 /// Smallest shape of the gamma distribution.
-pub(crate) const ALPHA_MIN: f64 = 0.02;
+pub const ALPHA_MIN: f64 = 0.02;
 /// Largest shape of the gamma distribution; rates are practically equal there.
-pub(crate) const ALPHA_MAX: f64 = 1000.0;
+pub const ALPHA_MAX: f64 = 1000.0;
 /// Shape an optimisation starts from.
-pub(crate) const ALPHA_START: f64 = 1.0;
+pub const ALPHA_START: f64 = 1.0;
 /// Smallest kappa and omega of codon models, as in IQ-TREE.
-pub(crate) const CODON_MIN: f64 = 1e-3;
+pub const CODON_MIN: f64 = 1e-3;
 /// Largest kappa and omega of codon models; IQ-TREE's 50 is too small for recent divergences.
-pub(crate) const CODON_MAX: f64 = 999.0;
+pub const CODON_MAX: f64 = 999.0;
 /// Kappa an optimisation starts from.
-pub(crate) const KAPPA_START: f64 = 2.0;
+pub const KAPPA_START: f64 = 2.0;
 /// Omega an optimisation starts from.
-pub(crate) const OMEGA_START: f64 = 0.2;
+pub const OMEGA_START: f64 = 0.2;
 /// Smallest free rate, and the inverse of the largest, relative to that of the last category.
-pub(crate) const FREE_RATE_MIN: f64 = 1e-6;
+pub const FREE_RATE_MIN: f64 = 1e-6;
 /// Smallest weight of a free rate, and the inverse of the largest, relative to the last category's.
-pub(crate) const FREE_WEIGHT_MIN: f64 = 1e-4;
+pub const FREE_WEIGHT_MIN: f64 = 1e-4;
 /// Free rates when a model string gives no number.
-pub(crate) const FREE_RATE_CATS: usize = 4;
+pub const FREE_RATE_CATS: usize = 4;
 /// Smallest proportion of invariant sites.
-pub(crate) const PINV_MIN: f64 = 0.0;
+pub const PINV_MIN: f64 = 0.0;
 /// Largest proportion of invariant sites.
-pub(crate) const PINV_MAX: f64 = 0.99;
+pub const PINV_MAX: f64 = 0.99;
 /// Proportion of invariant sites an optimisation starts from.
-pub(crate) const PINV_START: f64 = 0.1;
+pub const PINV_START: f64 = 0.1;
 /// Gamma categories when a model string gives no number.
-pub(crate) const GAMMA_CATS: usize = 4;
+pub const GAMMA_CATS: usize = 4;
 /// Most gamma categories.
-pub(crate) const GAMMA_CATS_MAX: usize = 64;
+pub const GAMMA_CATS_MAX: usize = 64;

@@ -1,7 +1,7 @@
 //! Model selection for a partition by an information criterion on a fixed tree topology.
 //!
 //! A [`CandidateSet`] defines the candidate models; [`Choosing`] requests fits stage by stage, receives their results
-//! and ranks the models; [`fit`] carries out one fit.
+//! and ranks the models; `fit` carries out one fit.
 //!
 //! This module makes neither trees nor evaluators, uses no threads, and does not print.
 
