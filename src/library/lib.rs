@@ -44,7 +44,7 @@
 //! assert_eq!(format!("{lnl:.1}"), "-5719.4");
 //! let taxa = alignment.taxa();
 //! println!("{}", write_newick(evaluator.tree(), |tip| taxa.name(tip), &NewickOptions::default()));
-//! # Ok::<(), mlsearch::error::Error>(())
+//! # Ok::<(), mlsearch_library::error::Error>(())
 //! ```
 //!
 //! All rooms (modules) by floor. A room imports only from lower floors, and never from another room on its

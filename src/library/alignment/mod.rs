@@ -8,10 +8,10 @@
 //! # Examples
 //!
 //! ```
-//! use mlsearch::alignment::{read_alignment, read_alignment_from};
+//! use mlsearch_library::alignment::{read_alignment, read_alignment_from};
 //! use std::path::Path;
 //!
-//! let alignment = read_alignment(Path::new("datasets/primates.phy"))?;
+//! let alignment = read_alignment(Path::new("../../datasets/primates.phy"))?;
 //! assert_eq!((alignment.num_taxa(), alignment.num_sites()), (12, 898));
 //! assert_eq!(alignment.taxa().name(2), "Homo_sapiens");
 //!
@@ -19,7 +19,7 @@
 //! let error = read_alignment_from(&b"2 4\nx ACGT\ny ACG\n"[..], "typed.phy").unwrap_err();
 //! let start = "typed.phy, line 3, 'y': the sequence has 3 sites, while 'x' (line 2) has 4";
 //! assert!(error.to_string().starts_with(start));
-//! # Ok::<(), mlsearch::error::Error>(())
+//! # Ok::<(), mlsearch_library::error::Error>(())
 //! ```
 
 mod assemble;

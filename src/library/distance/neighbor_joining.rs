@@ -26,7 +26,7 @@ const NEAR: usize = 32;
 /// # Examples
 ///
 /// ```
-/// use mlsearch::distance::{SquareMatrix, neighbor_joining};
+/// use mlsearch_library::distance::{SquareMatrix, neighbor_joining};
 ///
 /// // The path lengths of ((A:1,B:2):1,C:3,D:4).
 /// let mut matrix = SquareMatrix::<f64>::zero(4);

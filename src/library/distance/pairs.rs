@@ -42,9 +42,9 @@ pub enum DistanceMethod {
 /// # Examples
 ///
 /// ```
-/// use mlsearch::alignment::read_alignment_from;
-/// use mlsearch::distance::{DistanceMethod, PairDistances};
-/// use mlsearch::partition::Partition;
+/// use mlsearch_library::alignment::read_alignment_from;
+/// use mlsearch_library::distance::{DistanceMethod, PairDistances};
+/// use mlsearch_library::partition::Partition;
 ///
 /// let alignment = read_alignment_from(&b"3 8\nx ACGTACGT\ny ACGTACGA\nz ----ACGA\n"[..], "a.phy")?;
 /// let partitions = [Partition::whole(&alignment, "JC")?];
@@ -55,7 +55,7 @@ pub enum DistanceMethod {
 /// let expected = [0.13674, 0.30410, 0.0];
 /// let found = [distances.rows(0..1, 1..3)?, distances.rows(1..2, 2..3)?].concat();
 /// assert!(found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-5));
-/// # Ok::<(), mlsearch::error::Error>(())
+/// # Ok::<(), mlsearch_library::error::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct PairDistances {

@@ -16,10 +16,10 @@
 //! The branch lengths of a tree of four taxa under the model of Jukes and Cantor:
 //!
 //! ```
-//! use mlsearch::alignment::read_alignment_from;
-//! use mlsearch::likelihood::{BranchOptions, BrlenLinkage, EngineOptions, make_evaluator};
-//! use mlsearch::partition::Partition;
-//! use mlsearch::tree::read_newick;
+//! use mlsearch_library::alignment::read_alignment_from;
+//! use mlsearch_library::likelihood::{BranchOptions, BrlenLinkage, EngineOptions, make_evaluator};
+//! use mlsearch_library::partition::Partition;
+//! use mlsearch_library::tree::read_newick;
 //!
 //! let text = b"4 8\nA ACGTACGT\nB ACGTACGA\nC ACTTACCA\nD ACTTGCCA\n";
 //! let alignment = read_alignment_from(&text[..], "typed.phy")?;
@@ -35,7 +35,7 @@
 //! let options = BranchOptions { max_sweeps: 10, lnl_epsilon: 1e-3, gain_tolerance: 1e-6 };
 //! let after = evaluator.optimize_branches(&options)?;
 //! assert!(after > before);
-//! # Ok::<(), mlsearch::error::Error>(())
+//! # Ok::<(), mlsearch_library::error::Error>(())
 //! ```
 
 #[doc(hidden)]

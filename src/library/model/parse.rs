@@ -45,7 +45,7 @@ impl Model {
     /// # Examples
     ///
     /// ```
-    /// use mlsearch::model::Model;
+    /// use mlsearch_library::model::Model;
     ///
     /// // Frequencies are counted in the alignment, the other parameters estimated from these values on.
     /// let model = Model::parse("HKY+I+G4")?;

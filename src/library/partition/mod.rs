@@ -9,9 +9,9 @@
 //! The first codon positions of an alignment, and their patterns:
 //!
 //! ```
-//! use mlsearch::alignment::read_alignment_from;
-//! use mlsearch::alphabet::DataType;
-//! use mlsearch::partition::{build_patterns, parse_partitions};
+//! use mlsearch_library::alignment::read_alignment_from;
+//! use mlsearch_library::alphabet::DataType;
+//! use mlsearch_library::partition::{build_patterns, parse_partitions};
 //!
 //! let alignment = read_alignment_from(&b"2 6\nx ACGATG\ny ACTAGG\n"[..], "partitions.phy")?;
 //! let text = "GTR+G, first = 1-6\\3\nJC, others = 2-6\\3, 3-6\\3";
@@ -21,7 +21,7 @@
 //!
 //! let patterns = build_patterns(&alignment, &partitions[0], DataType::Dna).unwrap();
 //! assert_eq!((patterns.num_sites, patterns.num_patterns()), (2, 1));
-//! # Ok::<(), mlsearch::error::Error>(())
+//! # Ok::<(), mlsearch_library::error::Error>(())
 //! ```
 
 mod build;

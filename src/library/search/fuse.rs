@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn the_better_resolution_of_each_region_is_kept() {
-        let alignment = read_alignment(Path::new("datasets/anolis.phy")).unwrap();
+        let alignment = read_alignment(Path::new("../../datasets/anolis.phy")).unwrap();
         let partitions = [Partition::whole(&alignment, "HKY+F+G4").unwrap()];
         let data = ParsimonyData::of_partitions(alignment.num_taxa(), &partitions);
         let start = parsimony_start(&data, 1, Purpose::ParsimonyTree, 0);

@@ -149,16 +149,16 @@ enum Advanced {
 /// A fast search from a parsimony tree, under a single model for all columns:
 ///
 /// ```
-/// use mlsearch::alignment::read_alignment;
-/// use mlsearch::likelihood::{BrlenLinkage, EngineOptions, make_evaluator};
-/// use mlsearch::observer::Silent;
-/// use mlsearch::parsimony::ParsimonyData;
-/// use mlsearch::partition::Partition;
-/// use mlsearch::rng::Purpose;
-/// use mlsearch::search::{SearchEffort, SearchOptions, parsimony_start, search};
+/// use mlsearch_library::alignment::read_alignment;
+/// use mlsearch_library::likelihood::{BrlenLinkage, EngineOptions, make_evaluator};
+/// use mlsearch_library::observer::Silent;
+/// use mlsearch_library::parsimony::ParsimonyData;
+/// use mlsearch_library::partition::Partition;
+/// use mlsearch_library::rng::Purpose;
+/// use mlsearch_library::search::{SearchEffort, SearchOptions, parsimony_start, search};
 /// use std::path::Path;
 ///
-/// let alignment = read_alignment(Path::new("datasets/primates.phy"))?;
+/// let alignment = read_alignment(Path::new("../../datasets/primates.phy"))?;
 /// let partitions = [Partition::whole(&alignment, "HKY+F")?];
 /// let data = ParsimonyData::of_partitions(alignment.num_taxa(), &partitions);
 /// let tree = parsimony_start(&data, 1, Purpose::ParsimonyTree, 0);
@@ -171,7 +171,7 @@ enum Advanced {
 /// let lnl = search(&mut evaluator, &mut models, &data, &options, &mut Silent)?;
 /// println!("log-likelihood: {lnl:.2}, model: {}", models[0]);
 /// assert!(lnl > before);
-/// # Ok::<(), mlsearch::error::Error>(())
+/// # Ok::<(), mlsearch_library::error::Error>(())
 /// ```
 pub fn search(
     evaluator: &mut Evaluator,

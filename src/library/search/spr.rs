@@ -196,8 +196,8 @@ mod tests {
 
     /// The partitions of `datasets/gappy.phy`, under K80, and the number of its taxa.
     fn gappy_partitions() -> (usize, Vec<Partition>) {
-        let alignment = read_alignment(Path::new("datasets/gappy.phy")).unwrap();
-        let text = std::fs::read_to_string("partitions/gappy.part").unwrap();
+        let alignment = read_alignment(Path::new("../../datasets/gappy.phy")).unwrap();
+        let text = std::fs::read_to_string("../../partitions/gappy.part").unwrap();
         let defs = parse_partitions(&text, "gappy.part", alignment.num_sites(), false).unwrap();
         let model = Model::parse("K80{4}").unwrap();
         let partition = |def| {

@@ -8,10 +8,10 @@
 //! A random tree of five taxa, and twenty sites along it:
 //!
 //! ```
-//! use mlsearch::alphabet::DataType;
-//! use mlsearch::model::Model;
-//! use mlsearch::rng::{Purpose, stream};
-//! use mlsearch::simulate::{SimModel, simulate_states, yule_tree};
+//! use mlsearch_library::alphabet::DataType;
+//! use mlsearch_library::model::Model;
+//! use mlsearch_library::rng::{Purpose, stream};
+//! use mlsearch_library::simulate::{SimModel, simulate_states, yule_tree};
 //!
 //! let tree = yule_tree(5, 0.1, &mut stream(12345, Purpose::SimulatedTree, 0));
 //! let model = Model::parse("HKY{4}+G4{0.5}+FU{0.3/0.2/0.2/0.3}")?;

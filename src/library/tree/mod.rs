@@ -5,8 +5,8 @@
 //! # Examples
 //!
 //! ```
-//! use mlsearch::taxa::Taxa;
-//! use mlsearch::tree::{NewickOptions, read_newick, write_newick};
+//! use mlsearch_library::taxa::Taxa;
+//! use mlsearch_library::tree::{NewickOptions, read_newick, write_newick};
 //!
 //! let names = ["A", "B", "C", "D"];
 //! let taxa = Taxa::new(names.map(String::from).to_vec()).unwrap();
@@ -17,7 +17,7 @@
 //!
 //! let text = write_newick(&tree, |tip| taxa.name(tip), &NewickOptions::default());
 //! assert_eq!(text, "(A:2,B:1,(C:0.5,D:0.25):0.125);");
-//! # Ok::<(), mlsearch::error::Error>(())
+//! # Ok::<(), mlsearch_library::error::Error>(())
 //! ```
 
 mod arrays;

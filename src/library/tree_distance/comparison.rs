@@ -13,9 +13,9 @@ use std::ops::Range;
 /// # Examples
 ///
 /// ```
-/// use mlsearch::tree_distance::{Comparison, TreeMetric};
-/// use mlsearch::rng::{Purpose, stream};
-/// use mlsearch::tree::{Multifurcating, random_tree};
+/// use mlsearch_library::tree_distance::{Comparison, TreeMetric};
+/// use mlsearch_library::rng::{Purpose, stream};
+/// use mlsearch_library::tree::{Multifurcating, random_tree};
 ///
 /// let random = |i| Multifurcating::from(&random_tree(20, 0.1, &mut stream(1, Purpose::RandomTree, i)));
 /// let trees: Vec<Multifurcating> = (0..3).map(random).collect();

@@ -5,9 +5,9 @@
 //! # Examples
 //!
 //! ```
-//! use mlsearch::tree_distance::rf_distance;
-//! use mlsearch::taxa::Taxa;
-//! use mlsearch::tree::read_newick;
+//! use mlsearch_library::tree_distance::rf_distance;
+//! use mlsearch_library::taxa::Taxa;
+//! use mlsearch_library::tree::read_newick;
 //!
 //! let taxa = Taxa::new(["A", "B", "C", "D", "E"].map(String::from).to_vec()).unwrap();
 //! let read = read_newick("((A,B),C,(D,E)); ((A,C),B,(D,E));", "typed.trees")?;
@@ -15,7 +15,7 @@
 //! let (second, _) = read[1].to_tree(&taxa, "typed.trees", None)?;
 //! let distance = rf_distance(&first, &second);
 //! assert_eq!((distance.absolute, distance.relative), (2, 0.5));
-//! # Ok::<(), mlsearch::error::Error>(())
+//! # Ok::<(), mlsearch_library::error::Error>(())
 //! ```
 
 mod branches;
