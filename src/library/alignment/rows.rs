@@ -154,20 +154,30 @@ mod tests {
         assert_eq!((without_file.row(0), without_file.place(0, 0).line), (&b"GC"[..], None));
     }
 
+    /// Lines of these widths, each so many lines below the one before it.
+    fn assert_every_site_has_its_line(pieces: &[(usize, usize)]) {
+        let (mut lines, mut expected, mut line) = (RowLines::default(), Vec::new(), 7);
+        for &(width, step) in pieces {
+            lines.begin(expected.len(), line);
+            expected.extend(vec![line; width]);
+            line += step;
+        }
+        let found: Vec<_> = (0..expected.len()).map(|site| lines.line(site).unwrap()).collect();
+        assert_eq!(found, expected, "{pieces:?}");
+    }
+
+    #[test]
+    fn a_longer_line_after_lines_of_equal_length() {
+        assert_every_site_has_its_line(&[(1, 1), (1, 1), (1, 1), (2, 1)]);
+    }
+
     proptest! {
         /// However long the lines are, and whatever stands between them.
         #[test]
         fn every_site_has_its_line(
             pieces in prop::collection::vec((prop::sample::select(vec![1usize, 2, 2, 2, 5]), 1usize..3), 1..20),
         ) {
-            let (mut lines, mut expected, mut line) = (RowLines::default(), Vec::new(), 7);
-            for (width, step) in pieces {
-                lines.begin(expected.len(), line);
-                expected.extend(vec![line; width]);
-                line += step;
-            }
-            let found: Vec<_> = (0..expected.len()).map(|site| lines.line(site).unwrap()).collect();
-            prop_assert_eq!(found, expected);
+            assert_every_site_has_its_line(&pieces);
         }
     }
 
